@@ -1,0 +1,132 @@
+#include "base/block_pool.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/check.h"
+
+namespace takt {
+namespace {
+
+// A sanitizer can only see the misuse of a block that really is freed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kRecycle = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kRecycle = false;
+#else
+constexpr bool kRecycle = true;
+#endif
+#else
+constexpr bool kRecycle = true;
+#endif
+
+// A small number that differs between threads, so that each has a shard of
+// its own to try first.
+size_t ThreadIndex() {
+  static std::atomic<size_t> next{0};
+  thread_local const size_t index = next.fetch_add(1);
+  return index;
+}
+
+}  // namespace
+
+BlockPool::Shard* BlockPool::TryAcquire() {
+  const size_t first = ThreadIndex();
+  for (size_t i = 0; i < kShardCount; ++i) {
+    Shard& shard = shards_[(first + i) % kShardCount];
+    if (!shard.held.load(std::memory_order_relaxed) &&
+        !shard.held.exchange(true, std::memory_order_acquire)) {
+      return &shard;
+    }
+  }
+  return nullptr;
+}
+
+void* BlockPool::AllocateFromSystem(size_t bytes) {
+  auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
+  TAKT_CHECK(header != nullptr);
+  *header = Header{nullptr, 0, 0};
+  return header + 1;
+}
+
+void* BlockPool::Allocate(size_t bytes) {
+  if (!kRecycle || bytes > kMaxBlockBytes || bytes == 0) {
+    return AllocateFromSystem(bytes);
+  }
+  Shard* shard = TryAcquire();
+  if (shard == nullptr) return AllocateFromSystem(bytes);
+  const uint32_t size_class = static_cast<uint32_t>((bytes - 1) / kClassBytes);
+  ++shard->outstanding;
+  FreeBlock* block = shard->free[size_class];
+  if (block != nullptr) shard->free[size_class] = block->next;
+  shard->held.store(false, std::memory_order_release);
+  if (block != nullptr) return block;
+  auto* header = static_cast<Header*>(
+      std::malloc(sizeof(Header) + (size_class + 1) * kClassBytes));
+  TAKT_CHECK(header != nullptr);
+  *header = Header{this, size_class, 0};
+  return header + 1;
+}
+
+void BlockPool::Free(void* block) {
+  if (block == nullptr) return;
+  Header* header = static_cast<Header*>(block) - 1;
+  if (header->pool == nullptr) {
+    std::free(header);
+  } else {
+    header->pool->Return(header);
+  }
+}
+
+void BlockPool::Return(Header* header) {
+  Shard* shard = TryAcquire();
+  while (shard == nullptr) shard = TryAcquire();
+  if (closed_) {
+    shard->held.store(false, std::memory_order_release);
+    std::free(header);
+    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    return;
+  }
+  --shard->outstanding;
+  auto* block = reinterpret_cast<FreeBlock*>(header + 1);
+  block->next = shard->free[header->size_class];
+  shard->free[header->size_class] = block;
+  shard->held.store(false, std::memory_order_release);
+}
+
+void BlockPool::FreeIdleBlocks(Shard& shard) {
+  for (FreeBlock*& list : shard.free) {
+    while (list != nullptr) {
+      FreeBlock* next = list->next;
+      std::free(reinterpret_cast<Header*>(list) - 1);
+      list = next;
+    }
+  }
+}
+
+void BlockPool::Trim() {
+  for (Shard& shard : shards_) {
+    if (shard.held.exchange(true, std::memory_order_acquire)) continue;
+    FreeIdleBlocks(shard);
+    shard.held.store(false, std::memory_order_release);
+  }
+}
+
+void BlockPool::Close() {
+  int64_t outstanding = 1;  // Close() itself.
+  for (Shard& shard : shards_) {
+    while (shard.held.exchange(true, std::memory_order_acquire)) {
+    }
+    outstanding += shard.outstanding;
+    FreeIdleBlocks(shard);
+  }
+  closed_ = true;
+  remaining_.store(outstanding, std::memory_order_relaxed);
+  for (Shard& shard : shards_) {
+    shard.held.store(false, std::memory_order_release);
+  }
+  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+}  // namespace takt

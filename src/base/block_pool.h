@@ -1,0 +1,89 @@
+// A BlockPool recycles small blocks of memory, so that objects which come and
+// go with every invocation cost no system allocation once warm.
+//
+// It never waits: a shard of the pool that another thread holds is passed
+// over for the next, and the last resort is the system. So a thread of high
+// urgency cannot be held up by a preempted one.
+//
+// Lifetime: blocks may outlive the pool's owner. Close() lets go of the pool,
+// which then deletes itself with its last block.
+//
+// Thread-safety: every method may run on any thread; Close() once, last.
+#ifndef TAKT_BASE_BLOCK_POOL_H_
+#define TAKT_BASE_BLOCK_POOL_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace takt {
+
+class BlockPool {
+ public:
+  static BlockPool* Create() { return new BlockPool; }
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  // At least `bytes`, aligned to 16. Blocks of more than kMaxBlockBytes come
+  // from the system. Aborts when the system has no memory left, as `new` does
+  // in code without exceptions.
+  void* Allocate(size_t bytes);
+  static void* AllocateFromSystem(size_t bytes);
+
+  // Returns `block` to where it came from. NULL is a no-op.
+  static void Free(void* block);
+
+  // Gives every idle block back to the system.
+  void Trim();
+
+  // Drops the owner's hold: idle blocks are freed now, the others as they
+  // come back, and the pool with the last of them.
+  void Close();
+
+  static constexpr size_t kMaxBlockBytes = 2048;
+
+ private:
+  struct Header {         // Stands before every block.
+    BlockPool* pool;      // NULL: from the system.
+    uint32_t size_class;  // Index into Shard::free.
+    uint32_t unused;
+  };
+  static_assert(sizeof(Header) == 16);
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+  static constexpr size_t kClassBytes = 64;
+  static constexpr size_t kClassCount = kMaxBlockBytes / kClassBytes;
+  static constexpr size_t kShardCount = 8;
+  struct alignas(64) Shard {
+    std::atomic<bool> held{false};  // Taken by exchange; never waited for.
+    int64_t outstanding = 0;  // Blocks given minus blocks taken back here.
+    std::array<FreeBlock*, kClassCount> free{};
+  };
+
+  BlockPool() = default;
+  ~BlockPool() = default;
+  // A shard now held by this thread, or nullptr if all are busy.
+  Shard* TryAcquire();
+  static void FreeIdleBlocks(Shard& shard);
+  void Return(Header* header);
+
+  std::array<Shard, kShardCount> shards_;
+  // Written by Close() while it holds every shard, read by whoever holds one.
+  bool closed_ = false;
+  // Once closed: the blocks still out, and Close() itself until it is done.
+  // Whoever takes it to zero deletes the pool.
+  std::atomic<int64_t> remaining_{0};
+};
+
+// Owns a pool: closes it when it goes out of scope.
+struct BlockPoolCloser {
+  void operator()(BlockPool* pool) const { pool->Close(); }
+};
+using UniqueBlockPool = std::unique_ptr<BlockPool, BlockPoolCloser>;
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_BLOCK_POOL_H_

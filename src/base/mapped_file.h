@@ -1,0 +1,47 @@
+// A MappedFile is the bytes of a file, mapped read-only or read into memory.
+// The bytes stay valid and unmoved as long as the object lives. A file that
+// another process truncates while it is mapped is the user's fault and ends
+// in SIGBUS; kPreload is the mode for files that may change.
+#ifndef TAKT_BASE_MAPPED_FILE_H_
+#define TAKT_BASE_MAPPED_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+
+namespace takt {
+
+class MappedFile final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.mapped_file"};
+  enum class Mode {
+    kMap,      // Shared, read-only pages of the file.
+    kPreload,  // A private copy, aligned to a page.
+  };
+
+  // Errors name the path and the system's reason: NOT_FOUND,
+  // PERMISSION_DENIED, INVALID_ARGUMENT (a directory, say).
+  static absl::StatusOr<Ref<MappedFile>> Open(const std::string& path,
+                                              Mode mode);
+
+  // Aligned to a page. Empty for an empty file.
+  absl::Span<const uint8_t> bytes() const { return {data_, size_}; }
+  const std::string& path() const { return path_; }
+
+ private:
+  MappedFile(std::string path, const uint8_t* data, size_t size)
+      : Object(&kType), path_(std::move(path)), data_(data), size_(size) {}
+  ~MappedFile() override;
+
+  const std::string path_;
+  const uint8_t* const data_;
+  const size_t size_;
+};
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_MAPPED_FILE_H_

@@ -1,0 +1,89 @@
+// An Object is anything that more than one owner may hold: a module, a buffer,
+// a fence, a list. It carries its reference count, and the type by which the
+// VM checks what a ref register holds; there is no RTTI.
+//
+// Storage: an object made with `new (pool) T` returns its block to that pool
+// when the last reference goes; one made with plain `new` goes back to the
+// system. Both die through `delete`, so owners need not know which.
+//
+// Thread-safety: retain and release may run on any thread.
+#ifndef TAKT_BASE_OBJECT_H_
+#define TAKT_BASE_OBJECT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/block_pool.h"
+#include "base/check.h"
+#include "base/ref.h"
+
+namespace takt {
+
+// Identity of an object type: compared by address, printed by name. Instances
+// are constants with static storage, or owned by the module that registered
+// them, which then outlives its objects.
+struct ObjectType {
+  const char* name;  // Such as "hal.buffer"; NUL-terminated.
+};
+
+class Object {
+ public:
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  const ObjectType* type() const { return type_; }
+
+  void Retain() const {
+    // Relaxed: a new reference is only ever made from a live one.
+    references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void Release() const {
+    // Release pairs with the acquire of whoever drops the last reference, so
+    // that it sees every write made through the others.
+    if (references_.load(std::memory_order_acquire) == 1 ||
+        references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      delete this;
+    }
+  }
+  // True when the caller holds the only reference. Then nobody else can make
+  // another one, so the answer stays true.
+  bool IsUnique() const {
+    return references_.load(std::memory_order_acquire) == 1;
+  }
+  int32_t reference_count() const {
+    return references_.load(std::memory_order_relaxed);
+  }
+
+  static void* operator new(size_t bytes) {
+    return BlockPool::AllocateFromSystem(bytes);
+  }
+  static void* operator new(size_t bytes, BlockPool& pool) {
+    return pool.Allocate(bytes);
+  }
+  static void operator delete(void* block) { BlockPool::Free(block); }
+  static void operator delete(void* block, BlockPool&) {
+    BlockPool::Free(block);
+  }
+
+ protected:
+  explicit Object(const ObjectType* type) : type_(type) {}
+  virtual ~Object() = default;
+
+ private:
+  mutable std::atomic<int32_t> references_{1};
+  const ObjectType* const type_;
+};
+
+// `object` as a T, or nullptr if it is null or of another type. T names its
+// type as T::kType.
+template <typename T>
+T* DynCast(Object* object) {
+  return object != nullptr && object->type() == &T::kType
+             ? static_cast<T*>(object)
+             : nullptr;
+}
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_OBJECT_H_

@@ -1,0 +1,153 @@
+// A Buffer is a byte range of one Storage. Ranges of ranges point at the same
+// storage, so aliasing is a matter of comparing storages.
+//
+// Queue-ordered memory: a storage may be without memory until its allocation's
+// signal fence is reached, and after its deallocation. Buffers over it can be
+// made, recorded and passed on before that; addresses are resolved when work
+// executes, never when it is recorded.
+//
+// Thread-safety: every method may run on any thread; the bytes are ordered by
+// fences.
+#ifndef TAKT_HAL_BUFFER_H_
+#define TAKT_HAL_BUFFER_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+
+namespace takt::hal {
+
+class Device;
+
+// Bit sets of the compiler's HAL ABI (spec: enums 2.2, 2.3, 2.4).
+using MemoryType = uint32_t;
+inline constexpr MemoryType kMemoryTypeOptimal = 0x01;
+inline constexpr MemoryType kMemoryTypeHostVisible = 0x02;
+inline constexpr MemoryType kMemoryTypeHostCoherent = 0x04;
+inline constexpr MemoryType kMemoryTypeHostCached = 0x08;
+inline constexpr MemoryType kMemoryTypeDeviceVisible = 0x10;
+inline constexpr MemoryType kMemoryTypeDeviceLocal = 0x30;
+inline constexpr MemoryType kMemoryTypeHostLocal = 0x46;
+inline constexpr MemoryType kMemoryTypeAll = 0x7f;
+
+using BufferUsage = uint32_t;
+inline constexpr BufferUsage kUsageTransferSource = 1u << 0;
+inline constexpr BufferUsage kUsageTransferTarget = 1u << 1;
+inline constexpr BufferUsage kUsageIndirectParameters = 1u << 8;
+inline constexpr BufferUsage kUsageUniformRead = 1u << 9;
+inline constexpr BufferUsage kUsageStorageRead = 1u << 10;
+inline constexpr BufferUsage kUsageStorageWrite = 1u << 11;
+inline constexpr BufferUsage kUsageImmutable = 1u << 19;
+inline constexpr BufferUsage kUsageMappingScoped = 1u << 24;
+inline constexpr BufferUsage kUsageMappingPersistent = 1u << 25;
+inline constexpr BufferUsage kUsageMappingRandom = 1u << 27;
+inline constexpr BufferUsage kUsageTransferAndStorage = 0xc03;
+
+using MemoryAccess = uint16_t;
+inline constexpr MemoryAccess kAccessRead = 1;
+inline constexpr MemoryAccess kAccessWrite = 2;
+inline constexpr MemoryAccess kAccessAll = 3;
+
+// Buffers start at multiples of this; compiled kernels count on it.
+inline constexpr uint64_t kBufferAlignment = 64;
+// A length of "the rest of the buffer".
+inline constexpr uint64_t kWholeBuffer = ~uint64_t{0};
+
+// The memory behind buffers. Made by a device's allocator, or a wrapper around
+// memory that something else owns.
+class Storage : public Object {
+ public:
+  // The first byte, or nullptr while there is no memory (or no bytes).
+  uint8_t* data() const { return data_.load(std::memory_order_acquire); }
+  uint64_t byte_length() const { return byte_length_; }
+
+  // Owners of the allocation as the program counts them (1 when made).
+  void AddOwner() { owners_.fetch_add(1, std::memory_order_relaxed); }
+  bool DropOwner() {  // True if this was the last.
+    return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  bool HasOneOwner() const {
+    return owners_.load(std::memory_order_acquire) == 1;
+  }
+
+  // Gives the memory back after a queue-ordered deallocation, while buffers
+  // may still refer to the storage. Default: nothing; the last reference
+  // frees it.
+  virtual void Discard() {}
+
+ protected:
+  static constexpr ObjectType kType{"hal.storage"};
+  Storage(uint8_t* data, uint64_t byte_length)
+      : Object(&kType), data_(data), byte_length_(byte_length) {}
+
+  // Stored (release) by the allocator before the alloca's fence is signaled.
+  std::atomic<uint8_t*> data_;
+
+ private:
+  const uint64_t byte_length_;
+  std::atomic<int32_t> owners_{1};
+};
+
+class Buffer final : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.buffer"};
+
+  // All of `storage`.
+  static Ref<Buffer> Create(Ref<Storage> storage, MemoryType memory_type,
+                            BufferUsage usage, MemoryAccess access);
+  static Ref<Buffer> Create(Ref<Storage> storage, MemoryType memory_type,
+                            BufferUsage usage, MemoryAccess access,
+                            BlockPool& pool);
+  // Host memory that `owner` (may be null) keeps alive, as a buffer. The
+  // caller has checked the alignment.
+  static Ref<Buffer> WrapHost(Ref<Object> owner, uint8_t* data,
+                              uint64_t byte_length, MemoryType memory_type,
+                              BufferUsage usage, MemoryAccess access);
+  // A range of this buffer; kWholeBuffer as length is the rest. The buffer
+  // itself if the range is all of it. OUT_OF_RANGE if it does not fit.
+  absl::StatusOr<Ref<Buffer>> Subspan(uint64_t offset, uint64_t length);
+
+  Storage* storage() const { return storage_.get(); }
+  uint64_t byte_offset() const { return byte_offset_; }
+  uint64_t byte_length() const { return byte_length_; }
+  MemoryType memory_type() const { return memory_type_; }
+  BufferUsage usage() const { return usage_; }
+  MemoryAccess access() const { return access_; }
+
+  // The first byte; nullptr while the storage has no memory.
+  uint8_t* data() const {
+    uint8_t* base = storage_->data();
+    return base == nullptr ? nullptr : base + byte_offset_;
+  }
+
+  // The bytes of [offset, offset + length), kWholeBuffer for the rest, for the
+  // host to read (or write). OUT_OF_RANGE; PERMISSION_DENIED if the access is
+  // not allowed; FAILED_PRECONDITION while there is no memory.
+  absl::StatusOr<absl::Span<uint8_t>> Map(uint64_t offset, uint64_t length,
+                                          MemoryAccess access) const;
+
+ private:
+  Buffer(Ref<Storage> storage, uint64_t byte_offset, uint64_t byte_length,
+         MemoryType memory_type, BufferUsage usage, MemoryAccess access)
+      : Object(&kType),
+        storage_(std::move(storage)),
+        byte_offset_(byte_offset),
+        byte_length_(byte_length),
+        memory_type_(memory_type),
+        usage_(usage),
+        access_(access) {}
+
+  const Ref<Storage> storage_;
+  const uint64_t byte_offset_;
+  const uint64_t byte_length_;
+  const MemoryType memory_type_;
+  const BufferUsage usage_;
+  const MemoryAccess access_;
+};
+
+}  // namespace takt::hal
+
+#endif  // TAKT_HAL_BUFFER_H_

@@ -1,0 +1,176 @@
+// A Device is a place where command buffers run: queues, an allocator, a
+// loader of executables. Implemented by cpu/ and npu/.
+//
+// Queue operations return at once. Each starts when its wait fence is reached
+// and signals its signal fence when all its effects are visible; nothing else
+// orders them, not even being on one queue. A failed wait fence skips the work
+// and fails the signal fence with the same error. Until completion the device
+// keeps alive whatever the operation uses. Null fences: no wait, no signal.
+// What is wrong with the call itself is its result, and then no fence is
+// touched; what fails later fails the signal fence.
+//
+// Thread-safety: every method may run on any thread.
+#ifndef TAKT_HAL_DEVICE_H_
+#define TAKT_HAL_DEVICE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+#include "hal/buffer.h"
+#include "hal/command_buffer.h"
+#include "hal/executable.h"
+#include "hal/fence.h"
+
+namespace takt::hal {
+
+class Device;
+
+// The object that compiled code knows as !hal.allocator: it stands for its
+// device.
+class Allocator final : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.allocator"};
+  explicit Allocator(Device* device) : Object(&kType), device_(device) {}
+  // Borrowed; NULL once the device is gone.
+  Device* device() const { return device_; }
+  void Detach() { device_ = nullptr; }
+
+ private:
+  Device* device_;
+};
+
+// A byte range that queue reads and writes name: memory, or a file's pages.
+class File final : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.file"};
+  static Ref<File> Wrap(Ref<Object> owner, uint8_t* data, uint64_t byte_length,
+                        MemoryAccess access);
+  uint8_t* data() const { return data_; }
+  uint64_t byte_length() const { return byte_length_; }
+  MemoryAccess access() const { return access_; }
+
+ private:
+  File(Ref<Object> owner, uint8_t* data, uint64_t byte_length,
+       MemoryAccess access)
+      : Object(&kType),
+        owner_(std::move(owner)),
+        data_(data),
+        byte_length_(byte_length),
+        access_(access) {}
+  const Ref<Object> owner_;
+  uint8_t* const data_;
+  const uint64_t byte_length_;
+  const MemoryAccess access_;
+};
+
+// Which queue, after what, telling whom. Borrowed for the call.
+struct QueueTicket {
+  uint64_t affinity = ~uint64_t{0};
+  Fence* wait = nullptr;
+  Fence* signal = nullptr;
+};
+
+struct BufferParams {
+  MemoryType memory_type = kMemoryTypeDeviceLocal;
+  BufferUsage usage = kUsageTransferAndStorage;
+  MemoryAccess access = kAccessAll;
+};
+
+struct AllocationStatistics {
+  uint64_t bytes_reserved = 0;   // Asked for and not yet given back.
+  uint64_t bytes_committed = 0;  // Memory held, in use or idle.
+  uint64_t bytes_peak = 0;       // The most ever committed.
+  uint64_t allocation_count = 0;
+};
+
+class Device : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.device"};
+
+  // Such as "local-sync"; compiled code matches it against "local*".
+  const std::string& id() const { return id_; }
+  Allocator* allocator() const { return allocator_.get(); }
+  // Where objects that come and go with this device's work live.
+  BlockPool& blocks() const { return *blocks_; }
+
+  // Spec: device queries. nullopt where the pair is unknown.
+  virtual absl::optional<int64_t> QueryI64(absl::string_view category,
+                                           absl::string_view key) const = 0;
+
+  // Memory now. RESOURCE_EXHAUSTED beyond what the system gives.
+  virtual absl::StatusOr<Ref<Buffer>> Allocate(const BufferParams& params,
+                                               uint64_t byte_length) = 0;
+  // Host memory as a buffer of this device, without a copy. INVALID_ARGUMENT
+  // if it cannot be (alignment).
+  virtual absl::StatusOr<Ref<Buffer>> Import(const BufferParams& params,
+                                             Ref<Object> owner, uint8_t* data,
+                                             uint64_t byte_length) = 0;
+  virtual AllocationStatistics allocation_statistics() const = 0;
+  // Gives idle memory back to the system.
+  virtual void Trim() = 0;
+
+  // NOT_FOUND if no loader takes `format`. `data` is only read during the
+  // call unless `owner` keeps it. An executable of the same content and
+  // constants is returned again while it lives.
+  virtual absl::StatusOr<Ref<Executable>> LoadExecutable(
+      absl::string_view format, absl::Span<const uint8_t> data,
+      Ref<Object> owner, absl::Span<const uint32_t> constants) = 0;
+  virtual absl::StatusOr<Ref<CommandBuffer>> CreateCommandBuffer(
+      uint32_t mode, uint32_t categories, size_t binding_capacity) = 0;
+
+  // The buffer is returned at once; its memory is there when the signal fence
+  // is reached.
+  virtual absl::StatusOr<Ref<Buffer>> QueueAlloca(const QueueTicket& ticket,
+                                                  const BufferParams& params,
+                                                  uint64_t byte_length) = 0;
+  virtual absl::Status QueueDealloca(const QueueTicket& ticket,
+                                     Buffer* buffer) = 0;
+  virtual absl::Status QueueFill(const QueueTicket& ticket, Buffer* target,
+                                 uint64_t offset, uint64_t length,
+                                 uint32_t pattern, size_t pattern_length) = 0;
+  virtual absl::Status QueueUpdate(const QueueTicket& ticket,
+                                   absl::Span<const uint8_t> source,
+                                   Buffer* target, uint64_t offset) = 0;
+  virtual absl::Status QueueCopy(const QueueTicket& ticket, Buffer* source,
+                                 uint64_t source_offset, Buffer* target,
+                                 uint64_t target_offset, uint64_t length) = 0;
+  virtual absl::Status QueueRead(const QueueTicket& ticket, File* source,
+                                 uint64_t source_offset, Buffer* target,
+                                 uint64_t target_offset, uint64_t length) = 0;
+  virtual absl::Status QueueWrite(const QueueTicket& ticket, Buffer* source,
+                                  uint64_t source_offset, File* target,
+                                  uint64_t target_offset, uint64_t length) = 0;
+  virtual absl::Status QueueExecute(const QueueTicket& ticket,
+                                    CommandBuffer* command_buffer,
+                                    absl::Span<const Binding> bindings) = 0;
+  virtual absl::Status QueueBarrier(const QueueTicket& ticket) = 0;
+  // Runs `call` in queue order; its status is the operation's outcome.
+  virtual absl::Status QueueHostCall(
+      const QueueTicket& ticket,
+      absl::AnyInvocable<absl::Status() &&> call) = 0;
+  // Starts what has been held back to be run by a waiting thread.
+  virtual void QueueFlush() = 0;
+
+ protected:
+  explicit Device(std::string id)
+      : Object(&kType),
+        id_(std::move(id)),
+        allocator_(MakeRef<Allocator>(this)),
+        blocks_(BlockPool::Create()) {}
+  ~Device() override { allocator_->Detach(); }
+
+ private:
+  const std::string id_;
+  const Ref<Allocator> allocator_;
+  const UniqueBlockPool blocks_;
+};
+
+}  // namespace takt::hal
+
+#endif  // TAKT_HAL_DEVICE_H_

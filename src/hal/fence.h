@@ -1,0 +1,113 @@
+// A Fence is a set of (timeline, value) pairs: reached when all of them are,
+// failed as soon as one of them fails. It never changes once made. A null
+// Fence* means "already reached" as a wait and "tell nobody" as a signal.
+//
+// Thread-safety: every method may run on any thread.
+#ifndef TAKT_HAL_FENCE_H_
+#define TAKT_HAL_FENCE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+#include "hal/timeline.h"
+
+namespace takt::hal {
+
+struct TimelinePoint {
+  Ref<Timeline> timeline;
+  uint64_t value = 0;
+};
+
+class Fence final : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.fence"};
+
+  // A new timeline at 0, and a fence that is reached at 1.
+  static Ref<Fence> Create();
+  static Ref<Fence> Create(BlockPool& pool);
+  // INVALID_ARGUMENT for a value beyond Timeline::kMaxValue. The same timeline
+  // twice counts once, with the greater value.
+  static absl::StatusOr<Ref<Fence>> FromPoints(
+      absl::Span<const TimelinePoint> points);
+  // All points of all fences; null fences are skipped. Null if none is left.
+  static Ref<Fence> Join(absl::Span<Fence* const> fences);
+
+  absl::Span<const TimelinePoint> points() const { return points_; }
+
+  // OK with *reached; the first error found if a timeline failed.
+  absl::Status Query(bool* reached) const;
+
+  // Raises every timeline to its value. An error of one does not keep the
+  // others from being raised; the first is returned.
+  absl::Status Signal() const;
+  void Fail(const absl::Status& error) const;
+
+  // Blocks the thread until reached, failed or past `deadline_ns` (of NowNs()):
+  // DEADLINE_EXCEEDED then. For callers outside the workers only.
+  absl::Status Wait(int64_t deadline_ns) const;
+
+  // Runs `callback` exactly once: at once, on this thread, if the outcome is
+  // known; else on the thread that brings it about.
+  void OnReached(
+      absl::AnyInvocable<void(const absl::Status&) &&> callback) const;
+
+ private:
+  explicit Fence(absl::InlinedVector<TimelinePoint, 1> points)
+      : Object(&kType), points_(std::move(points)) {}
+
+  const absl::InlinedVector<TimelinePoint, 1> points_;
+};
+
+// A wait for a fence that its owner embeds: no allocation for a fence of one
+// timeline. The owner keeps it alive until it has been notified, or Cancel()
+// has returned true.
+class FenceWaiter {
+ public:
+  // Called once when the fence is reached (OK) or has failed (first error),
+  // with no lock held, on the thread that brought it about. May destroy the
+  // waiter and its owner.
+  using Notify = void (*)(FenceWaiter* waiter, const absl::Status& status);
+
+  explicit FenceWaiter(Notify notify) : notify_(notify) {}
+  FenceWaiter(const FenceWaiter&) = delete;
+  FenceWaiter& operator=(const FenceWaiter&) = delete;
+  ~FenceWaiter();
+
+  // Waits for every fence of the list (null ones skipped). Returns true if
+  // registered: Notify comes, perhaps before Start() returns. False if the
+  // outcome is known already: it is in *status and Notify does not come. One
+  // wait at a time.
+  [[nodiscard]] bool Start(absl::Span<const Fence* const> fences,
+                           absl::Status* status);
+
+  // True if Notify will not come any more; false if it has or will.
+  bool Cancel();
+
+ private:
+  struct Node : TimelineWaiter {
+    FenceWaiter* owner = nullptr;
+    Timeline* timeline = nullptr;
+  };
+  static void OnTimeline(TimelineWaiter* waiter, const absl::Status& status);
+  void Finish();
+
+  const Notify notify_;
+  absl::InlinedVector<Ref<Timeline>, 1> timelines_;
+  absl::InlinedVector<Node, 1> nodes_;
+  // Registered nodes not yet notified, and Start() itself while it runs.
+  std::atomic<int32_t> pending_{0};
+  // The first error; written by whoever sets failed_ first.
+  std::atomic<bool> failed_{false};
+  absl::Status status_;
+};
+
+}  // namespace takt::hal
+
+#endif  // TAKT_HAL_FENCE_H_

@@ -1,0 +1,96 @@
+// A Timeline is a 64-bit value that only grows. Work waits for it to reach a
+// value and raises it when done; that is how callers, queues and devices order
+// work without knowing each other.
+//
+// Invariants:
+//   (1) value() never falls, and no waiter gets OK before its value.
+//   (2) A timeline that failed stays failed, with its first error; its value
+//       stays what it was, and values reached before stay reached.
+//   (3) No waiter is notified while mutex_ is held.
+//   (4) A registered waiter is notified exactly once, unless Cancel() took it
+//       back.
+//
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
+// leaf; nothing else is locked under it.
+#ifndef TAKT_HAL_TIMELINE_H_
+#define TAKT_HAL_TIMELINE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "base/object.h"
+
+namespace takt::hal {
+
+// One wait for one value: a node that the waiting party owns and keeps alive
+// until it has been notified or cancelled. Waiting allocates nothing.
+struct TimelineWaiter {
+  uint64_t value = 0;
+  // Called once, on the thread that reached the value or failed the timeline,
+  // with no lock held. May destroy the waiter.
+  void (*notify)(TimelineWaiter* waiter, const absl::Status& status) = nullptr;
+
+  // Used by the timeline.
+  TimelineWaiter* next = nullptr;
+  TimelineWaiter* previous = nullptr;
+};
+
+class Timeline final : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.semaphore"};
+  // Beyond this a value cannot be waited for: the compiler's ABI marks failure
+  // with what lies above.
+  static constexpr uint64_t kMaxValue = 2147483646;
+
+  static Ref<Timeline> Create(uint64_t initial_value);
+  static Ref<Timeline> Create(uint64_t initial_value, BlockPool& pool);
+
+  uint64_t value() const { return value_.load(std::memory_order_acquire); }
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  // OK unless the timeline has failed.
+  absl::Status error() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // OK with *reached saying whether `value` is reached; the timeline's error
+  // if it failed before.
+  absl::Status Query(uint64_t value, bool* reached) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Raises the timeline to `value`, then notifies the waiters due, lowest
+  // value first, on this thread. FAILED_PRECONDITION if `value` is not above
+  // value(); the timeline's own error if it has failed.
+  absl::Status Signal(uint64_t value) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Fails the timeline with `error` (not OK), then notifies every waiter. A
+  // timeline that has failed already keeps its first error.
+  void Fail(absl::Status error) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Registers `waiter` and returns true; or, if its value is reached or the
+  // timeline has failed, returns false with the outcome in *status and leaves
+  // the waiter alone.
+  [[nodiscard]] bool AddWaiter(TimelineWaiter* waiter, absl::Status* status)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Takes a registered waiter back. False if it has been or is being notified.
+  bool Cancel(TimelineWaiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  explicit Timeline(uint64_t initial_value)
+      : Object(&kType), value_(initial_value) {}
+  ~Timeline() override;
+
+  // Stored (release) only under mutex_; the load (acquire) in value() pairs
+  // with it, so a reader that sees N sees all that was written before N.
+  std::atomic<uint64_t> value_;
+  std::atomic<bool> failed_{false};
+  mutable absl::Mutex mutex_;
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  TimelineWaiter* waiters_ ABSL_GUARDED_BY(mutex_) = nullptr;  // By value.
+};
+
+}  // namespace takt::hal
+
+#endif  // TAKT_HAL_TIMELINE_H_

@@ -1,0 +1,61 @@
+// vm::Buffer (!vm.buffer) is a range of host bytes that bytecode can read, and
+// write unless it is read-only. It owns its bytes, or keeps alive the object
+// that does: a rodata segment, a mapped file, a device buffer's storage.
+//
+// Thread-safety: the object is immutable, its bytes are the program's affair.
+#ifndef TAKT_VM_BUFFER_H_
+#define TAKT_VM_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+
+namespace takt::vm {
+
+class Buffer final : public Object {
+ public:
+  static constexpr ObjectType kType{"vm.buffer"};
+
+  // Zeroed and mutable. `alignment` 0 stands for 16; else a power of two of at
+  // most 4096, or INVALID_ARGUMENT. RESOURCE_EXHAUSTED beyond what the system
+  // gives.
+  static absl::StatusOr<Ref<Buffer>> Allocate(uint64_t byte_length,
+                                              uint32_t alignment);
+
+  // A view of bytes that `owner` (may be null: static storage) keeps alive.
+  static Ref<Buffer> Wrap(Ref<Object> owner, uint8_t* data, size_t byte_length,
+                          bool is_mutable);
+
+  uint8_t* data() const { return data_; }
+  size_t byte_length() const { return byte_length_; }
+  bool is_mutable() const { return is_mutable_; }
+  absl::Span<const uint8_t> bytes() const { return {data_, byte_length_}; }
+  absl::string_view text() const {
+    return {reinterpret_cast<const char*>(data_), byte_length_};
+  }
+
+ private:
+  Buffer(Ref<Object> owner, uint8_t* data, size_t byte_length, bool is_mutable,
+         bool owns_data)
+      : Object(&kType),
+        owner_(std::move(owner)),
+        data_(data),
+        byte_length_(byte_length),
+        is_mutable_(is_mutable),
+        owns_data_(owns_data) {}
+  ~Buffer() override;
+
+  const Ref<Object> owner_;
+  uint8_t* const data_;
+  const size_t byte_length_;
+  const bool is_mutable_;
+  const bool owns_data_;  // Made by Allocate(); freed with the object.
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_BUFFER_H_

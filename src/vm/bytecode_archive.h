@@ -1,0 +1,72 @@
+// A BytecodeArchive is a `.vmfb` taken apart: container, FlatBuffer and rodata
+// of spec/vm-bytecode (archive or bare form), structurally checked. It knows
+// no type registry and runs nothing.
+//
+// Everything here is hostile until checked; what Parse() accepts satisfies the
+// module-level rules 1-8 of docs/module_format.md.
+#ifndef TAKT_VM_BYTECODE_ARCHIVE_H_
+#define TAKT_VM_BYTECODE_ARCHIVE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "vm/module.h"
+
+namespace takt::vm {
+
+inline constexpr uint32_t kFeatureF32 = 1;
+inline constexpr uint32_t kFeatureF64 = 2;
+inline constexpr uint32_t kFeatureYield = 4;
+inline constexpr uint32_t kFeatureUnwind = 8;
+
+struct ArchiveFunction {
+  absl::Span<const uint8_t> body;  // Without padding.
+  uint32_t requirements = 0;
+  uint16_t block_count = 0;
+  uint16_t value_register_count = 0;
+  uint16_t ref_register_count = 0;
+  CallingConvention convention;
+  std::vector<Attribute> attributes;
+};
+
+struct ArchiveExport {
+  std::string local_name;
+  uint32_t function = 0;  // Index into functions.
+};
+
+struct ArchiveSourceLocation {
+  uint32_t pc = 0;
+  std::string text;  // "file.mlir:3:5".
+};
+
+struct BytecodeArchive {
+  // `bytes` must outlive the result and start at a multiple of 64 (an archive
+  // inside another one: of 16; embedded parts are then copied as needed).
+  // Errors carry offsets; the caller adds the file's name. INVALID_ARGUMENT
+  // for damage, with found and supported versions where that is the reason.
+  static absl::StatusOr<BytecodeArchive> Parse(absl::Span<const uint8_t> bytes);
+
+  std::string name;
+  uint32_t version = 0;
+  uint32_t bytecode_version = 0;  // major << 16 | minor
+  uint32_t requirements = 0;
+  std::vector<Attribute> attributes;
+  std::vector<std::string> type_names;
+  std::vector<Dependency> dependencies;
+  std::vector<ImportInfo> imports;
+  std::vector<ArchiveExport> exports;
+  std::vector<ArchiveFunction> functions;
+  std::vector<absl::Span<const uint8_t>> rodata;
+  uint32_t global_bytes = 0;
+  uint32_t global_ref_count = 0;
+  // Keeps the FlatBuffer's copy alive where `bytes` was not aligned.
+  std::vector<uint64_t> aligned_copy;
+  // MIME types or names of the rodata entries are not part of the format.
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_BYTECODE_ARCHIVE_H_

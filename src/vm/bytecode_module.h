@@ -1,0 +1,46 @@
+// A BytecodeModule is a verified `.vmfb`, translated into the interpreter's
+// own form. Rodata and executables are used where they lie in the file's
+// bytes.
+#ifndef TAKT_VM_BYTECODE_MODULE_H_
+#define TAKT_VM_BYTECODE_MODULE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "vm/bytecode_archive.h"
+#include "vm/module.h"
+#include "vm/type_registry.h"
+
+namespace takt::vm {
+
+struct Program;  // The translated code; program.h.
+
+class BytecodeModule final : public Module {
+ public:
+  static constexpr ObjectType kType{"vm.bytecode_module"};
+
+  // Parses, verifies and translates. `owner` keeps `bytes` alive; `source` is
+  // the file's name for messages. Errors: as BytecodeArchive::Parse and
+  // VerifyArchive; NOT_FOUND for a type that `types` lacks.
+  static absl::StatusOr<Ref<BytecodeModule>> Load(
+      const TypeRegistry& types, absl::Span<const uint8_t> bytes,
+      Ref<Object> owner, const std::string& source);
+
+  const BytecodeArchive& archive() const { return archive_; }
+  const Program& program() const { return *program_; }
+
+  absl::StatusOr<std::unique_ptr<ModuleState>> CreateState() const override;
+
+ private:
+  BytecodeModule();
+  ~BytecodeModule() override;
+
+  BytecodeArchive archive_;
+  Ref<Object> owner_;
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_BYTECODE_MODULE_H_

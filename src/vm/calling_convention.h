@@ -1,0 +1,45 @@
+// The calling convention of a function: the kinds of its arguments and
+// results, written in the module as text such as "0rCiIrD_r" (0 is the
+// version, C...D a tuple that repeats, _ divides arguments from results).
+#ifndef TAKT_VM_CALLING_CONVENTION_H_
+#define TAKT_VM_CALLING_CONVENTION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace takt::vm {
+
+// The letters of the text, the values they stand for.
+enum class Letter : char {
+  kI32 = 'i',
+  kI64 = 'I',
+  kF32 = 'f',
+  kF64 = 'F',
+  kRef = 'r',
+};
+
+struct CallingConvention {
+  // One argument, or a tuple that repeats as often as the call says.
+  struct Argument {
+    bool is_span = false;
+    std::vector<Letter> letters;  // Exactly one unless is_span.
+  };
+
+  // INVALID_ARGUMENT for malformed text, UNIMPLEMENTED for another version;
+  // the message quotes the text and the position.
+  static absl::StatusOr<CallingConvention> Parse(absl::string_view text);
+
+  bool has_spans() const;
+
+  std::string text;
+  std::vector<Argument> arguments;
+  std::vector<Letter> results;
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_CALLING_CONVENTION_H_

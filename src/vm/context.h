@@ -1,0 +1,87 @@
+// A Context is modules linked together, with their own mutable state. Making
+// one is cheap: linking and running the initializers is done once for a list
+// of modules, and later contexts start from a copy of what they left, where
+// every import that the initializers reach says that this is the same.
+//
+// Thread-safety: retain and release may run on any thread. Invocations of one
+// context must not overlap unless the program tolerates it (the module's own
+// fences order what it does); two contexts share no state.
+#ifndef TAKT_VM_CONTEXT_H_
+#define TAKT_VM_CONTEXT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+#include "vm/module.h"
+
+namespace takt::vm {
+
+class Invocation;
+
+// How a thread waits for a parked invocation when its caller wants the result
+// now: the embedder lends the thread to its workers meanwhile. Outlives every
+// context that has it.
+class Waiter {
+ public:
+  virtual ~Waiter() = default;
+  // Returns once `invocation` has been woken.
+  virtual void WaitUntilWoken(Invocation& invocation) = 0;
+  // Called on another thread when `invocation` is woken.
+  virtual void Woken(Invocation& invocation) = 0;
+};
+
+struct Signal {  // Argument of a module's __notify.
+  enum Kind : int32_t { kResume = 0, kSuspend = 1, kLowMemory = 2, kFork = 3 };
+};
+
+// A function of a linked module.
+struct FunctionRef {
+  uint32_t module = 0;  // Index into Context::modules().
+  uint32_t export_index = 0;
+};
+
+class Context final : public Object {
+ public:
+  static constexpr ObjectType kType{"vm.context"};
+
+  // Links `modules` in order (imports come from earlier ones) and runs their
+  // initializers. `waiter` nullptr: a parked initializer blocks the thread on
+  // a condition variable. Errors: NOT_FOUND listing every import and
+  // dependency that is missing or too old; INTERNAL for a signature that
+  // differs; an initializer's own error.
+  static absl::StatusOr<Ref<Context>> Create(
+      absl::Span<const Ref<Module>> modules, Waiter* waiter);
+
+  absl::Span<const Ref<Module>> modules() const { return modules_; }
+  Module* FindModule(absl::string_view name) const;
+  // "module.function", or "function" of the last module. NOT_FOUND naming what
+  // was looked for and where.
+  absl::StatusOr<FunctionRef> FindFunction(absl::string_view full_name) const;
+  const ExportInfo& info(FunctionRef function) const;
+
+  // Calls __notify of every module that has it (in order, or in reverse for
+  // suspend and low memory).
+  absl::Status Notify(Signal::Kind signal);
+
+  ModuleState* state(size_t module) const { return states_[module].get(); }
+  Waiter* waiter() const { return waiter_; }
+  // Bytes of memory that this context has for itself (states, tables).
+  size_t memory_bytes() const;
+
+ private:
+  Context();
+  ~Context() override;  // Runs __deinit in reverse order.
+
+  std::vector<Ref<Module>> modules_;
+  std::vector<std::unique_ptr<ModuleState>> states_;
+  Waiter* waiter_ = nullptr;
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_CONTEXT_H_

@@ -1,0 +1,64 @@
+// vm::List (!vm.list) is a growable list whose storage kind is fixed when it
+// is made: typed values, refs of one type (or any), or variants.
+//
+// Thread-safety: none; a list belongs to one invocation at a time.
+#ifndef TAKT_VM_LIST_H_
+#define TAKT_VM_LIST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/object.h"
+#include "vm/value.h"
+
+namespace takt::vm {
+
+// The type of a list's elements, or of a type-table entry.
+struct ElementType {
+  ValueKind kind = ValueKind::kNone;     // kNone: variant ("!vm.opaque").
+  const ObjectType* ref_type = nullptr;  // Of kRef; nullptr: any ref.
+};
+
+class List final : public Object {
+ public:
+  static constexpr ObjectType kType{"vm.list"};
+
+  static Ref<List> Create(ElementType element_type, size_t capacity);
+
+  ElementType element_type() const { return element_type_; }
+  size_t size() const { return elements_.size(); }
+  void Reserve(size_t capacity);
+  // New elements are 0, null or empty. RESOURCE_EXHAUSTED beyond kMaxSize.
+  absl::Status Resize(size_t size);
+
+  // OUT_OF_RANGE for a bad index; FAILED_PRECONDITION where the storage kind
+  // does not hold what is asked (spec: VM lists). Values are converted.
+  absl::StatusOr<Slot> GetValue(size_t index, ValueKind kind) const;
+  absl::Status SetValue(size_t index, ValueKind kind, Slot value);
+  // `type` nullptr: any. A stored ref of another type gives null.
+  absl::StatusOr<Ref<Object>> GetRef(size_t index,
+                                     const ObjectType* type) const;
+  // INVALID_ARGUMENT if the list holds refs of another type.
+  absl::Status SetRef(size_t index, Ref<Object> ref);
+
+  // Any element as it is stored.
+  absl::StatusOr<Value> Get(size_t index) const;
+  absl::Status Set(size_t index, Value value);
+  absl::Status Append(Value value);
+  // Borrowed, unchecked: for callers that iterate.
+  const Value& operator[](size_t index) const { return elements_[index]; }
+
+  static constexpr size_t kMaxSize = size_t{1} << 28;
+
+ private:
+  explicit List(ElementType element_type)
+      : Object(&kType), element_type_(element_type) {}
+
+  const ElementType element_type_;
+  std::vector<Value> elements_;
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_LIST_H_

@@ -1,0 +1,93 @@
+// A Module is code that exports and imports functions. What is behind it is a
+// bytecode archive (bytecode_module.h) or native functions (native_module.h);
+// another module format is one more subclass.
+//
+// Modules are immutable once made, and shared by every context that links
+// them; what a context may change is in its ModuleState.
+//
+// Thread-safety: every method may run on any thread.
+#ifndef TAKT_VM_MODULE_H_
+#define TAKT_VM_MODULE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "base/object.h"
+#include "vm/calling_convention.h"
+
+namespace takt::vm {
+
+struct Attribute {
+  std::string key;
+  std::string value;
+};
+
+// One exported function.
+struct ExportInfo {
+  std::string name;  // Without the module's name.
+  CallingConvention convention;
+  std::vector<Attribute> attributes;
+
+  // The attribute's value, or nullptr.
+  const std::string* FindAttribute(absl::string_view key) const;
+};
+
+// One function that must (or may) come from a module linked before this one.
+struct ImportInfo {
+  std::string full_name;  // "module.function"; split at the first dot.
+  CallingConvention convention;
+  bool optional = false;
+};
+
+struct Dependency {
+  std::string module_name;
+  uint32_t minimum_version = 0;
+  bool optional = false;
+};
+
+// What one context holds for one module.
+class ModuleState {
+ public:
+  virtual ~ModuleState() = default;
+};
+
+class Module : public Object {
+ public:
+  enum class Kind { kBytecode, kNative };
+
+  Kind kind() const { return kind_; }
+  const std::string& name() const { return name_; }
+  uint32_t version() const { return version_; }
+  const std::vector<Attribute>& attributes() const { return attributes_; }
+  const std::vector<ExportInfo>& exports() const { return exports_; }
+  const std::vector<ImportInfo>& imports() const { return imports_; }
+  const std::vector<Dependency>& dependencies() const { return dependencies_; }
+  // The export's index in exports().
+  absl::optional<size_t> FindExport(absl::string_view local_name) const;
+
+  virtual absl::StatusOr<std::unique_ptr<ModuleState>> CreateState() const = 0;
+
+ protected:
+  Module(const ObjectType* type, Kind kind) : Object(type), kind_(kind) {}
+
+  // Filled in by the subclass's factory before anyone else sees the module.
+  std::string name_;
+  uint32_t version_ = 0;
+  std::vector<Attribute> attributes_;
+  std::vector<ExportInfo> exports_;
+  std::vector<ImportInfo> imports_;
+  std::vector<Dependency> dependencies_;
+
+ private:
+  const Kind kind_;
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_MODULE_H_
