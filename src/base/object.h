@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "base/block_pool.h"
 #include "base/check.h"
@@ -25,6 +27,13 @@ namespace takt {
 // them, which then outlives its objects.
 struct ObjectType {
   const char* name;  // Such as "hal.buffer"; NUL-terminated.
+
+  // What a second context must hold where a first one holds `object` once its
+  // initializers have run: `object` itself if it never changes, a copy if it
+  // does; the caller gets one reference. nullptr (as function or as result):
+  // cannot tell, so the second context runs its own initializers.
+  class Object* (*clone)(class Object& object,
+                         class CloneMap& clones) = nullptr;
 };
 
 class Object {
@@ -74,6 +83,36 @@ class Object {
   mutable std::atomic<int32_t> references_{1};
   const ObjectType* const type_;
 };
+
+// The copies made so far while a set of objects is cloned, so that two that
+// shared something mutable share its copy. Keys are what was copied: the
+// object, or the storage behind it.
+class CloneMap {
+ public:
+  // Borrowed; nullptr if `original` has no copy yet.
+  Object* Find(const void* original) const {
+    for (const Entry& entry : entries_) {
+      if (entry.original == original) return entry.copy.get();
+    }
+    return nullptr;
+  }
+  void Add(const void* original, Ref<Object> copy) {
+    entries_.push_back({original, std::move(copy)});
+  }
+
+ private:
+  struct Entry {
+    const void* original;
+    Ref<Object> copy;
+  };
+  std::vector<Entry> entries_;
+};
+
+// A `clone` for types whose objects never change.
+inline Object* CloneIsSame(Object& object, CloneMap&) {
+  object.Retain();
+  return &object;
+}
 
 // `object` as a T, or nullptr if it is null or of another type. T names its
 // type as T::kType.
