@@ -1,0 +1,142 @@
+// An Executable is what a module holds of loaded code: a handle on the code
+// itself, which every context that loaded the same content shares.
+//
+// Thread-safety: every method may run on any thread.
+#ifndef TAKT_CPU_EXECUTABLE_H_
+#define TAKT_CPU_EXECUTABLE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "exec/executor.h"
+#include "hal/executable.h"
+
+namespace takt::cpu {
+
+// One dispatch, as its workgroups see it. Everything is borrowed.
+struct DispatchArguments {
+  std::array<uint32_t, 3> workgroup_count = {1, 1, 1};  // z below 2^16.
+  // As many as the function declares.
+  const uint32_t* constants = nullptr;
+  size_t constant_count = 0;
+  // 64-aligned starts of the bound ranges and their lengths; they may alias.
+  // As many as the function declares.
+  void* const* bindings = nullptr;
+  const size_t* binding_lengths = nullptr;
+  size_t binding_count = 0;
+  uint32_t max_concurrency = 1;
+};
+
+// What one workgroup of a function costs: a moving mean that every run adds
+// to. Updates that race may lose one another; it is an estimate.
+class WorkgroupCost {
+ public:
+  // 0 until something has been measured.
+  int64_t mean_ns() const { return mean_ns_.load(std::memory_order_relaxed); }
+  void Add(int64_t duration_ns, uint32_t workgroup_count) {
+    const int64_t each = duration_ns / (workgroup_count ? workgroup_count : 1);
+    const int64_t old = mean_ns_.load(std::memory_order_relaxed);
+    // At least 1: 0 says that nothing is known.
+    const int64_t next = old == 0 ? each : old + (each - old) / 8;
+    mean_ns_.store(next > 0 ? next : 1, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<int64_t> mean_ns_{0};
+};
+
+// Loaded code: what the formats implement. Shared by every Executable of the
+// same content; gone with the last of them.
+class ExecutableCode {
+ public:
+  struct Function {
+    std::string name;
+    uint32_t constant_count = 0;
+    uint32_t binding_count = 0;
+    uint32_t local_memory_bytes = 0;
+    bool is_sequential = false;  // Workgroups in order, one at a time.
+    std::array<uint32_t, 3> workgroup_size = {1, 1, 1};
+  };
+
+  virtual ~ExecutableCode() = default;
+
+  // Runs the workgroups whose linear index (x fastest) lies in [begin, end).
+  // See Executable::RunWorkgroups.
+  virtual absl::Status RunWorkgroups(size_t function,
+                                     const DispatchArguments& arguments,
+                                     uint32_t begin, uint32_t end,
+                                     exec::Worker& worker) = 0;
+
+  const std::vector<Function>& functions() const { return functions_; }
+  WorkgroupCost& cost(size_t function) const { return costs_[function]; }
+
+ protected:
+  // Called once, by the subclass's factory.
+  void SetFunctions(std::vector<Function> functions) {
+    functions_ = std::move(functions);
+    costs_ = std::make_unique<WorkgroupCost[]>(functions_.size());
+  }
+
+ private:
+  std::vector<Function> functions_;
+  std::unique_ptr<WorkgroupCost[]> costs_;
+};
+
+class Executable final : public hal::Executable {
+ public:
+  explicit Executable(std::shared_ptr<ExecutableCode> code)
+      : code_(std::move(code)) {}
+
+  // hal::Executable. `function` is below function_count().
+  size_t function_count() const override { return code_->functions().size(); }
+  absl::string_view function_name(size_t function) const override {
+    return code_->functions()[function].name;
+  }
+  size_t constant_count(size_t function) const override {
+    return code_->functions()[function].constant_count;
+  }
+  size_t binding_count(size_t function) const override {
+    return code_->functions()[function].binding_count;
+  }
+  size_t local_memory_bytes(size_t function) const {
+    return code_->functions()[function].local_memory_bytes;
+  }
+  bool is_sequential(size_t function) const {
+    return code_->functions()[function].is_sequential;
+  }
+  WorkgroupCost& cost(size_t function) const { return code_->cost(function); }
+
+  // Runs the workgroups whose linear index (x fastest) lies in [begin, end),
+  // in order, on this thread. Several threads may run ranges of one dispatch
+  // at once, each with its own `worker`, whose local memory is at least
+  // local_memory_bytes(function).
+  //
+  // The caller has checked the counts of constants and bindings, has set the
+  // floating-point environment that kernels expect (denormals flushed), and
+  // keeps this object alive meanwhile.
+  //
+  // Errors name the function; workgroups before the failing one have run.
+  // Allocates nothing once warm. Blocks: never.
+  absl::Status RunWorkgroups(uint64_t function,
+                             const DispatchArguments& arguments, uint32_t begin,
+                             uint32_t end, exec::Worker& worker) const {
+    return code_->RunWorkgroups(function, arguments, begin, end, worker);
+  }
+
+  const std::shared_ptr<ExecutableCode>& code() const { return code_; }
+
+ private:
+  const std::shared_ptr<ExecutableCode> code_;
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_EXECUTABLE_H_

@@ -1,0 +1,72 @@
+// An ExecutableLoader turns blobs of a module into executables. It knows the
+// formats of this machine, and remembers, weakly, what it has loaded: the same
+// content with the same constants is loaded once while any user of it lives.
+//
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
+// leaf.
+#ifndef TAKT_CPU_EXECUTABLE_LOADER_H_
+#define TAKT_CPU_EXECUTABLE_LOADER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+#include "cpu/executable.h"
+#include "cpu/import_resolver.h"
+
+namespace takt::cpu {
+
+class VmvxRuntime;
+
+class ExecutableLoader {
+ public:
+  // `imports` is borrowed and outlives the loader; NULL: nothing resolves.
+  explicit ExecutableLoader(ImportResolver* imports = nullptr);
+  ~ExecutableLoader();
+
+  // Whether Load() takes blobs of `format` on this machine, such as
+  // "embedded-elf-x86_64" or "vmvx-bytecode-fb".
+  bool SupportsFormat(absl::string_view format) const;
+
+  // Loads `data`. `owner` keeps it alive; without one, it is only read during
+  // the call and nothing is remembered. Errors: NOT_FOUND for a format that is
+  // not supported, or an import that nothing resolves; DATA_LOSS for a damaged
+  // blob; UNIMPLEMENTED for what it needs and Takt lacks; INVALID_ARGUMENT for
+  // a wrong number of constants.
+  absl::StatusOr<Ref<Executable>> Load(absl::string_view format,
+                                       absl::Span<const uint8_t> data,
+                                       Ref<Object> owner,
+                                       absl::Span<const uint32_t> constants);
+
+ private:
+  struct Entry {
+    std::string format;
+    absl::Span<const uint8_t> data;  // Kept alive by owner while code lives.
+    std::vector<uint32_t> constants;
+    std::weak_ptr<ExecutableCode> code;
+  };
+
+  absl::StatusOr<std::shared_ptr<ExecutableCode>> LoadCode(
+      absl::string_view format, absl::Span<const uint8_t> data,
+      const Ref<Object>& owner, absl::Span<const uint32_t> constants);
+  std::shared_ptr<ExecutableCode> Find(absl::string_view format,
+                                       absl::Span<const uint8_t> data,
+                                       absl::Span<const uint32_t> constants)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  ImportResolver* const imports_;
+  const std::unique_ptr<VmvxRuntime> vmvx_;
+
+  absl::Mutex mutex_;
+  std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_EXECUTABLE_LOADER_H_
