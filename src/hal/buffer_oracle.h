@@ -1,0 +1,81 @@
+// Answers, for one buffer of a function's signature: may this host buffer be
+// passed as it is, must it be converted first, or what buffer should be made?
+//
+// Thread-safety: pure functions.
+#ifndef TAKT_HAL_BUFFER_ORACLE_H_
+#define TAKT_HAL_BUFFER_ORACLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "hal/buffer.h"
+#include "hal/compact_signature.h"
+#include "hal/element_type.h"
+
+namespace takt::hal {
+
+// A buffer in host memory, in the terms of the Python buffer protocol.
+struct HostBuffer {
+  ElementType element_type{};
+  uint64_t byte_length = 0;  // Of its contiguous copy, if it is strided.
+  std::vector<int64_t> shape;
+  // Bytes from one element to the next, per dimension; may be 0 or negative.
+  // Empty: dense row major.
+  std::vector<int64_t> byte_strides;
+  uint64_t address = 0;  // For its alignment only; never read through.
+};
+
+// What a device asks of buffers.
+struct DeviceBufferTraits {
+  uint64_t alignment = kBufferAlignment;
+  MemoryType memory_type = kMemoryTypeAll;
+  BufferUsage usage = kUsageTransferAndStorage;
+  // Element types that the device can hold; empty: every one.
+  std::vector<ElementType> element_types;
+};
+
+// A dense row-major buffer of the device, complete enough to allocate it.
+struct DeviceBuffer {
+  ElementType element_type{};
+  std::vector<int64_t> shape;
+  std::vector<int64_t> byte_strides;
+  uint64_t byte_length = 0;
+  uint64_t alignment = 0;
+  MemoryType memory_type = 0;
+  BufferUsage usage = 0;
+};
+
+struct OracleAnswer {
+  enum class Kind { kUse, kConvert, kMake, kUnsupported };
+  enum class Conversion {
+    kDenseCopy,      // The strides are not those of a dense row-major buffer.
+    kAlignmentCopy,  // The address is not a multiple of the alignment.
+    kWidening,       // The element type becomes a wider one, without loss.
+  };
+
+  Kind kind = Kind::kUnsupported;
+  DeviceBuffer buffer;                  // Valid unless kUnsupported.
+  std::vector<Conversion> conversions;  // Of kConvert, in the order done.
+  std::string reason;                   // Of kUnsupported.
+};
+
+struct OracleOptions {
+  bool allow_widening = false;
+};
+
+// `item` must be a buffer. `host` absent: an unspecified buffer, whose dynamic
+// dimensions `shape` gives (the whole shape; empty if all are static).
+OracleAnswer DescribeBuffer(const DeviceBufferTraits& device,
+                            const SignatureItem& item,
+                            const absl::optional<HostBuffer>& host,
+                            const OracleOptions& options = {},
+                            const std::vector<int64_t>& shape = {});
+
+// True if every value of `from` is a value of `to`.
+bool IsLosslessWidening(ElementType from, ElementType to);
+
+}  // namespace takt::hal
+
+#endif  // TAKT_HAL_BUFFER_ORACLE_H_
