@@ -1,6 +1,6 @@
 // A BytecodeArchive is a `.vmfb` taken apart: container, FlatBuffer and rodata
-// of spec/vm-bytecode (archive or bare form), structurally checked. It knows
-// no type registry and runs nothing.
+// of docs/module_format.md (archive or bare form), structurally checked. It
+// knows no type registry and runs nothing.
 //
 // Everything here is hostile until checked; what Parse() accepts satisfies the
 // module-level rules 1-8 of docs/module_format.md.
@@ -8,6 +8,7 @@
 #define TAKT_VM_BYTECODE_ARCHIVE_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,12 +43,24 @@ struct ArchiveSourceLocation {
   std::string text;  // "file.mlir:3:5".
 };
 
+// What the compiler wrote of one function's origin. 3.13 writes a single map,
+// under one function's name, whatever the module holds.
+struct ArchiveSourceMap {
+  std::string local_name;
+  std::vector<ArchiveSourceLocation> locations;  // Ascending pc.
+};
+
 struct BytecodeArchive {
   // `bytes` must outlive the result and start at a multiple of 64 (an archive
   // inside another one: of 16; embedded parts are then copied as needed).
   // Errors carry offsets; the caller adds the file's name. INVALID_ARGUMENT
-  // for damage, with found and supported versions where that is the reason.
+  // for damage, with found and supported versions where that is the reason;
+  // UNIMPLEMENTED for a feature of the format that Takt lacks.
   static absl::StatusOr<BytecodeArchive> Parse(absl::Span<const uint8_t> bytes);
+
+  // Reads the debug database, which Parse() only checks. Empty if the module
+  // was stripped.
+  std::vector<ArchiveSourceMap> ReadSourceMaps() const;
 
   std::string name;
   uint32_t version = 0;
@@ -62,9 +75,11 @@ struct BytecodeArchive {
   std::vector<absl::Span<const uint8_t>> rodata;
   uint32_t global_bytes = 0;
   uint32_t global_ref_count = 0;
-  // Keeps the FlatBuffer's copy alive where `bytes` was not aligned.
-  std::vector<uint64_t> aligned_copy;
-  // MIME types or names of the rodata entries are not part of the format.
+
+  // The FlatBuffer with its size prefix: part of `bytes`, or of aligned_copy
+  // where `bytes` was not aligned to 8.
+  absl::Span<const uint8_t> flatbuffer;
+  std::unique_ptr<uint64_t[]> aligned_copy;
 };
 
 }  // namespace takt::vm

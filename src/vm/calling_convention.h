@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -26,7 +27,9 @@ struct CallingConvention {
   // One argument, or a tuple that repeats as often as the call says.
   struct Argument {
     bool is_span = false;
-    std::vector<Letter> letters;  // Exactly one unless is_span.
+    // Exactly one unless is_span. Inlined: most tuples are short, and a
+    // hostile text must not cost a block of memory per letter.
+    absl::InlinedVector<Letter, 8> letters;
   };
 
   // INVALID_ARGUMENT for malformed text, UNIMPLEMENTED for another version;

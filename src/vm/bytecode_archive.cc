@@ -1,0 +1,474 @@
+#include "vm/bytecode_archive.h"
+
+#include <cstring>
+#include <iterator>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "vm/module_format_generated.h"
+
+namespace takt::vm {
+namespace {
+
+// major << 16 | minor. Another major is another opcode table.
+constexpr uint32_t kSupportedVersions[] = {17u << 16};
+
+constexpr uint32_t kAllFeatures =
+    kFeatureF32 | kFeatureF64 | kFeatureYield | kFeatureUnwind;
+constexpr uint32_t kFlagRequired = 1;
+constexpr uint32_t kFlagOptional = 2;
+
+// Bounds on what a module may make us allocate; each is far above what the
+// compiler writes (part 6 of docs/module_format.md).
+constexpr uint32_t kMaxEntries = 65535;
+constexpr uint32_t kMaxValueRegisters = 32767;
+constexpr uint32_t kMaxRefRegisters = 16383;
+constexpr int32_t kMaxGlobalBytes = 1 << 24;
+constexpr int32_t kMaxGlobalRefs = 1 << 20;
+
+constexpr uint64_t kZipHeaderBytes = 30;
+constexpr uint64_t kMinArchiveBytes = 16;
+constexpr uint64_t kPrefixBytes = 4;
+constexpr uint64_t kRodataAlignment = 64;
+
+template <typename... Args>
+absl::Status Invalid(const Args&... args) {
+  return absl::InvalidArgumentError(absl::StrCat(args...));
+}
+
+uint16_t ReadU16(absl::Span<const uint8_t> bytes, uint64_t offset) {
+  uint16_t value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(value));
+  return value;
+}
+uint32_t ReadU32(absl::Span<const uint8_t> bytes, uint64_t offset) {
+  uint32_t value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(value));
+  return value;
+}
+
+std::string VersionText(uint32_t version) {
+  return absl::StrCat(version >> 16, ".", version & 0xffff);
+}
+
+absl::Status CheckVersion(uint32_t version) {
+  std::string supported;
+  for (uint32_t candidate : kSupportedVersions) {
+    if (candidate == version) return absl::OkStatus();
+    absl::StrAppend(&supported, supported.empty() ? "" : ", ",
+                    VersionText(candidate));
+  }
+  return Invalid("bytecode version ", VersionText(version),
+                 " is not supported; supported: ", supported);
+}
+
+// Where the parts lie, from the start of the archive.
+struct Container {
+  uint64_t flatbuffer_offset = 0;  // Of the size prefix.
+  uint64_t flatbuffer_bytes = 0;   // With the prefix.
+  uint64_t rodata_base = 0;
+};
+
+absl::StatusOr<Container> FindParts(absl::Span<const uint8_t> bytes) {
+  Container out;
+  if (bytes.size() >= kZipHeaderBytes &&
+      std::memcmp(bytes.data(), "PK\3\4", 4) == 0) {
+    out.flatbuffer_offset =
+        kZipHeaderBytes + ReadU16(bytes, 26) + ReadU16(bytes, 28);
+  }
+  if (!RangeFits(out.flatbuffer_offset, kMinArchiveBytes, bytes.size())) {
+    return Invalid("offset ", out.flatbuffer_offset, ": a module of at least ",
+                   kMinArchiveBytes, " bytes expected, the file has ",
+                   bytes.size());
+  }
+  const uint64_t prefix = ReadU32(bytes, out.flatbuffer_offset);
+  out.flatbuffer_bytes = kPrefixBytes + prefix;
+  if (!RangeFits(out.flatbuffer_offset, out.flatbuffer_bytes, bytes.size())) {
+    return Invalid("offset ", out.flatbuffer_offset, ": tables of ", prefix,
+                   " bytes announced, ",
+                   bytes.size() - out.flatbuffer_offset - kPrefixBytes,
+                   " left in the file");
+  }
+  if (std::memcmp(bytes.data() + out.flatbuffer_offset + 8,
+                  wire::ModuleIdentifier(), 4) != 0) {
+    return Invalid("offset ", out.flatbuffer_offset + 8,
+                   ": identifier \"IREE\" expected, found \"",
+                   absl::CHexEscape(absl::string_view(
+                       reinterpret_cast<const char*>(bytes.data()) +
+                           out.flatbuffer_offset + 8,
+                       4)),
+                   "\"");
+  }
+  if (out.flatbuffer_bytes >= FLATBUFFERS_MAX_BUFFER_SIZE) {
+    return Invalid("tables of ", prefix, " bytes; the format allows 2 GiB");
+  }
+  out.rodata_base =
+      AlignUp(out.flatbuffer_offset + out.flatbuffer_bytes, kRodataAlignment);
+  return out;
+}
+
+// Only the version of a module, so that one of another major is called by its
+// number even where its tables are no longer what our schema says.
+struct VersionProbe : private flatbuffers::Table {
+  static constexpr flatbuffers::voffset_t kField =
+      wire::Module::VT_BYTECODE_VERSION;
+  uint32_t bytecode_version() const { return GetField<uint32_t>(kField, 0); }
+  bool Verify(flatbuffers::Verifier& verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, kField, sizeof(uint32_t)) &&
+           verifier.EndTable();
+  }
+};
+
+absl::Status VerifyTables(absl::Span<const uint8_t> flatbuffer) {
+  flatbuffers::Verifier::Options options;
+  // No table is visited more often than the buffer has words: entries that
+  // all point to one table must not cost more than the file is large.
+  options.max_tables =
+      static_cast<flatbuffers::uoffset_t>(flatbuffer.size() / 4);
+  flatbuffers::Verifier probe(flatbuffer.data(), flatbuffer.size(), options);
+  if (!probe.VerifySizePrefixedBuffer<VersionProbe>(nullptr)) {
+    return Invalid("damaged module: its root table does not fit the file");
+  }
+  TAKT_RETURN_IF_ERROR(CheckVersion(
+      flatbuffers::GetSizePrefixedRoot<VersionProbe>(flatbuffer.data())
+          ->bytecode_version()));
+  flatbuffers::Verifier verifier(flatbuffer.data(), flatbuffer.size(), options);
+  if (!wire::VerifySizePrefixedModuleBuffer(verifier)) {
+    return Invalid("damaged module: a table, vector or string does not fit ",
+                   "its ", flatbuffer.size(), " bytes of tables");
+  }
+  return absl::OkStatus();
+}
+
+const wire::Module* RootOf(absl::Span<const uint8_t> flatbuffer) {
+  return wire::GetSizePrefixedModule(flatbuffer.data());
+}
+
+// Turns the tables of a verified FlatBuffer into the archive's members.
+class TableReader {
+ public:
+  TableReader(absl::Span<const uint8_t> bytes, uint64_t rodata_base,
+              BytecodeArchive* out)
+      : bytes_(bytes),
+        rodata_base_(rodata_base),
+        module_(*RootOf(out->flatbuffer)),
+        out_(*out),
+        text_left_(kTextFactor * out->flatbuffer.size() + kTextSlack) {}
+
+  absl::Status Read() {
+    out_.version = module_.version();
+    out_.bytecode_version = module_.bytecode_version();
+    TAKT_RETURN_IF_ERROR(
+        ReadFeatures(module_.requirements(), "module", &out_.requirements));
+    TAKT_RETURN_IF_ERROR(ReadName(module_.name(), "module name", &out_.name));
+    TAKT_RETURN_IF_ERROR(
+        ReadAttributes(module_.attributes(), "module", &out_.attributes));
+    TAKT_RETURN_IF_ERROR(ReadTypes());
+    TAKT_RETURN_IF_ERROR(ReadDependencies());
+    TAKT_RETURN_IF_ERROR(ReadImports());
+    TAKT_RETURN_IF_ERROR(ReadFunctions());
+    TAKT_RETURN_IF_ERROR(ReadExports());
+    TAKT_RETURN_IF_ERROR(ReadRodata());
+    return ReadState();
+  }
+
+ private:
+  // Strings may be shared by many tables, and are copied for each: so much
+  // text in all, by the size of the tables, and no more.
+  static constexpr uint64_t kTextFactor = 16;
+  static constexpr uint64_t kTextSlack = 64 * 1024;
+
+  absl::Status ReadText(const flatbuffers::String* text, std::string* out) {
+    if (text == nullptr) {
+      out->clear();
+      return absl::OkStatus();
+    }
+    if (text->size() > text_left_) {
+      return Invalid("the strings of the module's tables add up to more than ",
+                     kTextFactor, " times the tables' size");
+    }
+    text_left_ -= text->size();
+    out->assign(text->data(), text->size());
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadName(const flatbuffers::String* text, absl::string_view what,
+                        std::string* out) {
+    TAKT_RETURN_IF_ERROR(ReadText(text, out));
+    if (out->empty()) return Invalid(what, " is empty");
+    return absl::OkStatus();
+  }
+
+  template <typename T>
+  absl::Status CheckCount(const flatbuffers::Vector<T>* entries,
+                          absl::string_view what) {
+    if (entries == nullptr || entries->size() <= kMaxEntries) {
+      return absl::OkStatus();
+    }
+    return Invalid(entries->size(), " ", what, "; at most ", kMaxEntries,
+                   " are allowed");
+  }
+
+  absl::Status ReadFeatures(uint32_t bits, absl::string_view where,
+                            uint32_t* out) {
+    *out = bits;
+    if ((bits & ~kAllFeatures) == 0) return absl::OkStatus();
+    return Invalid(where, ": required features ", absl::Hex(bits),
+                   " (hex), of which Takt has ",
+                   absl::Hex(bits & kAllFeatures));
+  }
+
+  absl::Status ReadFlags(uint32_t flags, absl::string_view where,
+                         bool* optional) {
+    *optional = flags == kFlagOptional;
+    if (flags == kFlagRequired || flags == kFlagOptional) {
+      return absl::OkStatus();
+    }
+    return Invalid(where, ": flags ", flags,
+                   "; 1 (required) or 2 (optional) expected");
+  }
+
+  using WireAttributes =
+      flatbuffers::Vector<flatbuffers::Offset<wire::Attribute>>;
+  absl::Status ReadAttributes(const WireAttributes* entries,
+                              absl::string_view where,
+                              std::vector<Attribute>* out) {
+    if (entries == nullptr) return absl::OkStatus();
+    out->reserve(entries->size());
+    for (const wire::Attribute* entry : *entries) {
+      Attribute& attribute = out->emplace_back();
+      TAKT_RETURN_IF_ERROR(ReadName(
+          entry->key(),
+          absl::StrCat(where, ": attribute ", out->size() - 1, ": key"),
+          &attribute.key));
+      TAKT_RETURN_IF_ERROR(ReadText(entry->value(), &attribute.value));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadTypes() {
+    TAKT_RETURN_IF_ERROR(CheckCount(module_.types(), "types"));
+    if (module_.types() == nullptr) return absl::OkStatus();
+    for (const wire::Type* type : *module_.types()) {
+      TAKT_RETURN_IF_ERROR(
+          ReadName(type->full_name(),
+                   absl::StrCat("type ", out_.type_names.size(), ": name"),
+                   &out_.type_names.emplace_back()));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadDependencies() {
+    TAKT_RETURN_IF_ERROR(CheckCount(module_.dependencies(), "dependencies"));
+    if (module_.dependencies() == nullptr) return absl::OkStatus();
+    for (const wire::Dependency* entry : *module_.dependencies()) {
+      const std::string where =
+          absl::StrCat("dependency ", out_.dependencies.size());
+      Dependency& dependency = out_.dependencies.emplace_back();
+      TAKT_RETURN_IF_ERROR(ReadName(entry->name(),
+                                    absl::StrCat(where, ": name"),
+                                    &dependency.module_name));
+      TAKT_RETURN_IF_ERROR(
+          ReadFlags(entry->flags(), where, &dependency.optional));
+      dependency.minimum_version = entry->minimum_version();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadConvention(const wire::Signature* signature,
+                              const std::string& where,
+                              CallingConvention* out) {
+    std::string text;
+    if (signature == nullptr) return Invalid(where, ": no signature");
+    TAKT_RETURN_IF_ERROR(ReadText(signature->calling_convention(), &text));
+    absl::StatusOr<CallingConvention> convention =
+        CallingConvention::Parse(text);
+    if (!convention.ok()) return Annotate(convention.status(), where);
+    *out = *std::move(convention);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadImports() {
+    TAKT_RETURN_IF_ERROR(CheckCount(module_.imports(), "imports"));
+    if (module_.imports() == nullptr) return absl::OkStatus();
+    for (const wire::Import* entry : *module_.imports()) {
+      const std::string where = absl::StrCat("import ", out_.imports.size());
+      ImportInfo& import = out_.imports.emplace_back();
+      TAKT_RETURN_IF_ERROR(ReadName(entry->full_name(),
+                                    absl::StrCat(where, ": name"),
+                                    &import.full_name));
+      const size_t dot = import.full_name.find('.');
+      if (dot == 0 || dot == std::string::npos ||
+          dot + 1 == import.full_name.size()) {
+        return Invalid(where, ": name \"", absl::CHexEscape(import.full_name),
+                       "\" is not of the form module.function");
+      }
+      TAKT_RETURN_IF_ERROR(ReadFlags(entry->flags(), where, &import.optional));
+      TAKT_RETURN_IF_ERROR(
+          ReadConvention(entry->signature(), where, &import.convention));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFunctions() {
+    const uint32_t count =
+        module_.functions() == nullptr ? 0 : module_.functions()->size();
+    const uint32_t signature_count =
+        module_.signatures() == nullptr ? 0 : module_.signatures()->size();
+    TAKT_RETURN_IF_ERROR(CheckCount(module_.functions(), "functions"));
+    if (count != signature_count) {
+      return Invalid(count, " functions, but ", signature_count, " signatures");
+    }
+    out_.functions.resize(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      const std::string where = absl::StrCat("function ", i);
+      const wire::Signature* signature = module_.signatures()->Get(i);
+      ArchiveFunction& function = out_.functions[i];
+      TAKT_RETURN_IF_ERROR(
+          ReadDescriptor(*module_.functions()->Get(i), where, &function));
+      TAKT_RETURN_IF_ERROR(
+          ReadConvention(signature, where, &function.convention));
+      TAKT_RETURN_IF_ERROR(
+          ReadAttributes(signature->attributes(), where, &function.attributes));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadDescriptor(const wire::FunctionDescriptor& descriptor,
+                              const std::string& where, ArchiveFunction* out) {
+    const int64_t offset = descriptor.bytecode_offset();
+    const int64_t length = descriptor.bytecode_length();
+    const uint64_t code_bytes =
+        module_.bytecode() == nullptr ? 0 : module_.bytecode()->size();
+    if (offset < 0 || length <= 0 || !RangeFits(offset, length, code_bytes)) {
+      return Invalid(where, ": body at ", offset, " of ", length,
+                     " bytes is not within the ", code_bytes,
+                     " bytes of bytecode");
+    }
+    if (descriptor.reserved() != 0 || descriptor.block_count() == 0) {
+      return Invalid(where, ": reserved field ", descriptor.reserved(),
+                     " (0 expected), ", descriptor.block_count(),
+                     " blocks (at least 1 expected)");
+    }
+    if (descriptor.value_register_count() > kMaxValueRegisters ||
+        descriptor.ref_register_count() > kMaxRefRegisters) {
+      return Invalid(where, ": ", descriptor.value_register_count(),
+                     " value and ", descriptor.ref_register_count(),
+                     " ref registers; at most ", kMaxValueRegisters, " and ",
+                     kMaxRefRegisters, " can be encoded");
+    }
+    out->body = {module_.bytecode()->data() + offset,
+                 static_cast<size_t>(length)};
+    out->block_count = descriptor.block_count();
+    out->value_register_count = descriptor.value_register_count();
+    out->ref_register_count = descriptor.ref_register_count();
+    return ReadFeatures(descriptor.requirements(), where, &out->requirements);
+  }
+
+  absl::Status ReadExports() {
+    TAKT_RETURN_IF_ERROR(CheckCount(module_.exports(), "exports"));
+    if (module_.exports() == nullptr) return absl::OkStatus();
+    for (const wire::Export* entry : *module_.exports()) {
+      const std::string where = absl::StrCat("export ", out_.exports.size());
+      ArchiveExport& exported = out_.exports.emplace_back();
+      TAKT_RETURN_IF_ERROR(ReadName(entry->local_name(),
+                                    absl::StrCat(where, ": name"),
+                                    &exported.local_name));
+      if (entry->function() < 0 ||
+          static_cast<size_t>(entry->function()) >= out_.functions.size()) {
+        return Invalid(where, " (", absl::CHexEscape(exported.local_name),
+                       "): function ", entry->function(), " of ",
+                       out_.functions.size());
+      }
+      exported.function = entry->function();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadRodata() {
+    if (module_.rodata() == nullptr) return absl::OkStatus();
+    out_.rodata.reserve(module_.rodata()->size());
+    for (const wire::Rodata* entry : *module_.rodata()) {
+      const std::string where = absl::StrCat("rodata ", out_.rodata.size());
+      if (entry->compression_type() != wire::Compression::NONE &&
+          entry->compression_type() != wire::Compression::Uncompressed) {
+        return absl::UnimplementedError(
+            absl::StrCat(where, ": compression of kind ",
+                         static_cast<int>(entry->compression_type())));
+      }
+      if (entry->embedded_data() != nullptr) {
+        out_.rodata.emplace_back(entry->embedded_data()->data(),
+                                 entry->embedded_data()->size());
+        continue;
+      }
+      uint64_t offset = 0;
+      if (!CheckedAdd(rodata_base_, entry->external_offset(), &offset) ||
+          !RangeFits(offset, entry->external_length(), bytes_.size())) {
+        return Invalid(where, ": ", entry->external_length(), " bytes at ",
+                       rodata_base_, " + ", entry->external_offset(),
+                       " are not within the file's ", bytes_.size());
+      }
+      out_.rodata.push_back(bytes_.subspan(offset, entry->external_length()));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadState() {
+    if (module_.rwdata() != nullptr && module_.rwdata()->size() != 0) {
+      return absl::UnimplementedError(
+          absl::StrCat(module_.rwdata()->size(), " rwdata segments"));
+    }
+    if (module_.state() == nullptr) return absl::OkStatus();
+    const int32_t bytes = module_.state()->global_bytes();
+    const int32_t refs = module_.state()->global_ref_count();
+    if (bytes < 0 || bytes > kMaxGlobalBytes || refs < 0 ||
+        refs > kMaxGlobalRefs) {
+      return Invalid("globals: ", bytes, " bytes and ", refs, " refs; at most ",
+                     kMaxGlobalBytes, " and ", kMaxGlobalRefs, " are allowed");
+    }
+    out_.global_bytes = bytes;
+    out_.global_ref_count = refs;
+    return absl::OkStatus();
+  }
+
+  const absl::Span<const uint8_t> bytes_;
+  const uint64_t rodata_base_;
+  const wire::Module& module_;
+  BytecodeArchive& out_;
+  uint64_t text_left_;
+};
+
+// Points out->flatbuffer at the tables, or at a copy if they are not aligned
+// as the verifier and the accessors need them.
+void PlaceTables(absl::Span<const uint8_t> tables, BytecodeArchive* out) {
+  if (reinterpret_cast<uintptr_t>(tables.data()) % sizeof(uint64_t) == 0) {
+    out->flatbuffer = tables;
+    return;
+  }
+  out->aligned_copy.reset(new uint64_t[(tables.size() + 7) / 8]);
+  std::memcpy(out->aligned_copy.get(), tables.data(), tables.size());
+  out->flatbuffer = {reinterpret_cast<const uint8_t*>(out->aligned_copy.get()),
+                     tables.size()};
+}
+
+}  // namespace
+
+absl::StatusOr<BytecodeArchive> BytecodeArchive::Parse(
+    absl::Span<const uint8_t> bytes) {
+  TAKT_ASSIGN_OR_RETURN(const Container parts, FindParts(bytes));
+  BytecodeArchive archive;
+  PlaceTables(bytes.subspan(parts.flatbuffer_offset, parts.flatbuffer_bytes),
+              &archive);
+  TAKT_RETURN_IF_ERROR(VerifyTables(archive.flatbuffer));
+  TAKT_RETURN_IF_ERROR(TableReader(bytes, parts.rodata_base, &archive).Read());
+  return archive;
+}
+
+std::vector<ArchiveSourceMap> BytecodeArchive::ReadSourceMaps() const {
+  return {};
+}
+
+}  // namespace takt::vm
