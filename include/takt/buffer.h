@@ -1,0 +1,132 @@
+// takt/buffer.h - a range of device memory.
+//
+// Thread-safety: every function may run on any thread. What orders reads and
+// writes of the contents is the caller's affair: a synchronous invocation is
+// done with its buffers when it returns, an asynchronous one when its signal
+// fence is reached.
+#ifndef TAKT_BUFFER_H_
+#define TAKT_BUFFER_H_
+
+#include "takt/device.h"
+#include "takt/object.h"
+#include "takt/status.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_buffer_t takt_buffer_t;
+
+// Every buffer starts at a multiple of this; compiled kernels count on it.
+#define TAKT_BUFFER_ALIGNMENT 64
+
+// As a length: the rest of the buffer.
+#define TAKT_WHOLE_BUFFER SIZE_MAX
+
+// Bits of takt_buffer_options_t::access and of a mapping.
+enum {
+  TAKT_ACCESS_READ = 1,
+  TAKT_ACCESS_WRITE = 2,
+  TAKT_ACCESS_ALL = 3,
+};
+
+// Called once, when no buffer refers to wrapped memory any more; on any
+// thread.
+typedef void (*takt_buffer_release_t)(void* user_data);
+
+typedef struct takt_buffer_options_t {
+  size_t struct_size;  // Set by init.
+  // TAKT_ACCESS_*: what programs and mappings may do. Default: all.
+  uint32_t access;
+} takt_buffer_options_t;
+
+static inline void takt_buffer_options_init(takt_buffer_options_t* options) {
+  options->struct_size = sizeof(*options);
+  options->access = TAKT_ACCESS_ALL;
+}
+
+// Allocates `byte_length` bytes (0 is allowed) with undefined contents.
+//
+//   options     NULL for the defaults.
+//   out_buffer  receives one reference; NULL on error.
+//
+// Errors: RESOURCE_EXHAUSTED  the memory is not to be had.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_allocate(
+    takt_device_t* device, size_t byte_length,
+    const takt_buffer_options_t* options, takt_buffer_t** out_buffer);
+
+// Makes a buffer of memory that the caller owns, without a copy.
+//
+//   data       not NULL unless byte_length is 0; must start at a multiple of
+//              TAKT_BUFFER_ALIGNMENT; must live until `release` is called.
+//   release    called once, when the last buffer over the memory goes, with
+//              `user_data`; NULL: the caller knows otherwise. Not called if
+//              this function fails.
+//
+// Errors: INVALID_ARGUMENT  the address, which the message names, is not
+//                           aligned. Copy with takt_buffer_write() instead.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_wrap(
+    takt_device_t* device, void* data, size_t byte_length,
+    const takt_buffer_options_t* options, takt_buffer_release_t release,
+    void* user_data, takt_buffer_t** out_buffer);
+
+// A buffer over the range [byte_offset, byte_offset + byte_length) of
+// `buffer`, which it keeps alive. TAKT_WHOLE_BUFFER as length: the rest.
+//
+// Errors: OUT_OF_RANGE  the range does not fit.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_buffer_subspan(takt_buffer_t* buffer, size_t byte_offset,
+                    size_t byte_length, takt_buffer_t** out_buffer);
+
+TAKT_EXPORT void takt_buffer_retain(takt_buffer_t* buffer);
+TAKT_EXPORT void takt_buffer_release(takt_buffer_t* buffer);
+
+TAKT_EXPORT size_t takt_buffer_byte_length(const takt_buffer_t* buffer);
+
+// A range of a buffer that the host can read or write.
+typedef struct takt_mapping_t {
+  uint8_t* data;       // NULL when byte_length is 0.
+  size_t byte_length;  // Of the range asked for.
+  takt_buffer_t* buffer;
+  size_t byte_offset;
+  uint32_t access;
+} takt_mapping_t;
+
+// Maps a range of the buffer; what programs wrote before is visible in it.
+// Keeps the buffer alive until takt_buffer_unmap().
+//
+//   access       TAKT_ACCESS_*: what the host will do.
+//   out_mapping  zeroed on error.
+//
+// Errors: OUT_OF_RANGE         the range does not fit.
+//         PERMISSION_DENIED    the buffer does not allow that access.
+//         FAILED_PRECONDITION  its memory is not allocated yet, or no longer.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_buffer_map(takt_buffer_t* buffer, size_t byte_offset, size_t byte_length,
+                uint32_t access, takt_mapping_t* out_mapping);
+
+// Ends the mapping and zeroes it: what was written is visible to programs.
+TAKT_EXPORT void takt_buffer_unmap(takt_mapping_t* mapping);
+
+// Copies `byte_length` bytes out of the buffer. Errors: as takt_buffer_map().
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_read(takt_buffer_t* buffer,
+                                                          size_t byte_offset,
+                                                          void* target,
+                                                          size_t byte_length);
+
+// Copies `byte_length` bytes into the buffer. Errors: as takt_buffer_map().
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_buffer_write(takt_buffer_t* buffer, size_t byte_offset, const void* source,
+                  size_t byte_length);
+
+// Fills a range with a pattern of 1, 2, 4 or 8 bytes, which must divide
+// `byte_length`. Errors: as takt_buffer_map(), and INVALID_ARGUMENT.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_buffer_fill(takt_buffer_t* buffer, size_t byte_offset, size_t byte_length,
+                 const void* pattern, size_t pattern_length);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_BUFFER_H_

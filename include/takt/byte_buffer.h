@@ -1,0 +1,39 @@
+// takt/byte_buffer.h - a range of host bytes that modules pass around.
+//
+// It is the VM's own !vm.buffer (!util.buffer): constants of a module, text,
+// host-side scratch. Tensors live in takt_buffer_t.
+//
+// Thread-safety: the object is immutable, its bytes are the program's affair.
+#ifndef TAKT_BYTE_BUFFER_H_
+#define TAKT_BYTE_BUFFER_H_
+
+#include "takt/object.h"
+#include "takt/status.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_byte_buffer_t takt_byte_buffer_t;
+
+// Allocates `byte_length` mutable bytes: a copy of `data`, or zeros if that is
+// NULL. They start at a multiple of 16.
+//
+// Errors: RESOURCE_EXHAUSTED  the memory is not to be had.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_byte_buffer_create(
+    const void* data, size_t byte_length, takt_byte_buffer_t** out_buffer);
+
+TAKT_EXPORT void takt_byte_buffer_retain(takt_byte_buffer_t* buffer);
+TAKT_EXPORT void takt_byte_buffer_release(takt_byte_buffer_t* buffer);
+
+// The bytes; to be written only where takt_byte_buffer_is_mutable().
+TAKT_EXPORT uint8_t* takt_byte_buffer_data(const takt_byte_buffer_t* buffer);
+TAKT_EXPORT size_t
+takt_byte_buffer_byte_length(const takt_byte_buffer_t* buffer);
+TAKT_EXPORT bool takt_byte_buffer_is_mutable(const takt_byte_buffer_t* buffer);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_BYTE_BUFFER_H_

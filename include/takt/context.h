@@ -1,0 +1,102 @@
+// takt/context.h - modules linked together, with their own mutable state.
+//
+// Making a second context of the same modules and devices is cheap (a few
+// microseconds): one per client, say.
+//
+// Thread-safety: retain and release may run on any thread at any time. Other
+// calls on one context must not overlap. Two contexts share no state, even
+// when they link the same modules.
+#ifndef TAKT_CONTEXT_H_
+#define TAKT_CONTEXT_H_
+
+#include <string.h>
+
+#include "takt/device.h"
+#include "takt/function.h"
+#include "takt/module.h"
+#include "takt/parameters.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_context_t takt_context_t;
+
+typedef struct takt_context_options_t {
+  size_t struct_size;  // Set by init.
+  // The modules, in link order: each imports from those before it. The
+  // library's own ("hal", "io_parameters") are put before them as needed.
+  takt_module_t* const* modules;
+  size_t module_count;
+  // The devices, by the ordinals that compiled code counts them with. May be
+  // none if no module needs one.
+  takt_device_t* const* devices;
+  size_t device_count;
+  // Where parameters come from; of two of one scope, the first that has a key.
+  takt_parameters_t* const* parameters;
+  size_t parameters_count;
+} takt_context_options_t;
+
+static inline void takt_context_options_init(takt_context_options_t* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+}
+
+// Links modules and runs their initializers.
+//
+//   options      borrowed, and all that it lists; the context keeps what it
+//                needs.
+//   out_context  receives one reference; NULL on error.
+//
+// Errors:
+//   INVALID_ARGUMENT  no module; a NULL in a list; an import whose signature
+//                     differs from its export's.
+//   NOT_FOUND         imports that no module before exports, all of them; or a
+//                     module that is too old.
+//   INCOMPATIBLE, UNAVAILABLE  no device fits what a module was compiled for.
+//   what an initializer fails with.
+// Blocks: while initializers run.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_context_create(
+    takt_instance_t* instance, const takt_context_options_t* options,
+    takt_context_t** out_context);
+
+TAKT_EXPORT void takt_context_retain(takt_context_t* context);
+TAKT_EXPORT void takt_context_release(takt_context_t* context);
+
+// The modules as linked, the library's own included. Borrowed; NULL beyond the
+// count.
+TAKT_EXPORT size_t takt_context_module_count(const takt_context_t* context);
+TAKT_EXPORT takt_module_t* takt_context_module(const takt_context_t* context,
+                                               size_t index);
+
+// Finds an exported function.
+//
+//   name          "module.function"; or "function", of the last module.
+//   out_function  receives one reference, which keeps the context alive; NULL
+//                 on error.
+//
+// Errors: NOT_FOUND  no such module or function; the message lists what there
+//                    is.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_context_find_function(
+    takt_context_t* context, const char* name, takt_function_t** out_function);
+
+// What modules with a __notify function are told.
+typedef enum takt_context_signal_t {
+  TAKT_CONTEXT_RESUME = 0,
+  TAKT_CONTEXT_SUSPEND = 1,
+  TAKT_CONTEXT_LOW_MEMORY = 2,
+  TAKT_CONTEXT_FORK = 3,
+} takt_context_signal_t;
+
+// Calls __notify of every module that has it: in link order, or in reverse for
+// SUSPEND and LOW_MEMORY.
+//
+// Errors: what one of them fails with.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_context_notify(takt_context_t* context, takt_context_signal_t signal);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_CONTEXT_H_

@@ -1,0 +1,93 @@
+// takt/fence.h - a set of (timeline, value) pairs.
+//
+// A fence is reached when all of its timelines have reached their values, and
+// failed as soon as one of them fails. It never changes once made. A NULL
+// fence is reached already when waited for, and tells nobody when signaled.
+//
+// Thread-safety: every function may run on any thread.
+#ifndef TAKT_FENCE_H_
+#define TAKT_FENCE_H_
+
+#include "takt/instance.h"
+#include "takt/timeline.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_fence_t takt_fence_t;
+
+// One pair of a fence. The timeline is borrowed.
+typedef struct takt_timeline_point_t {
+  takt_timeline_t* timeline;
+  uint64_t value;
+} takt_timeline_point_t;
+
+// A fence of its own: over a new timeline, reached when that is signaled to 1.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_fence_create(takt_fence_t** out_fence);
+
+// A fence over `point_count` points; it keeps the timelines alive. Of two
+// points of one timeline the greater counts.
+//
+// Errors: INVALID_ARGUMENT  a NULL timeline, or a value beyond
+//                           TAKT_TIMELINE_VALUE_MAX.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_create_from_points(
+    size_t point_count, const takt_timeline_point_t* points,
+    takt_fence_t** out_fence);
+
+// A fence that is reached when all of `fences` are. NULL ones are skipped;
+// *out_fence is NULL when none is left.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_join(
+    size_t fence_count, takt_fence_t* const* fences, takt_fence_t** out_fence);
+
+TAKT_EXPORT void takt_fence_retain(takt_fence_t* fence);
+TAKT_EXPORT void takt_fence_release(takt_fence_t* fence);
+
+// Says without waiting whether the fence is reached. Allocates nothing unless
+// it has failed.
+//
+// Errors: the one that the fence failed with.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_fence_query(const takt_fence_t* fence, bool* out_reached);
+
+// Raises every timeline of the fence to its value.
+//
+// Errors: as takt_timeline_signal(), the first; the others were raised.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_signal(takt_fence_t* fence);
+
+// Fails every timeline of the fence.
+//
+//   status  taken; not NULL.
+TAKT_EXPORT void takt_fence_fail(takt_fence_t* fence, takt_status_t status);
+
+// Waits until the fence is reached or has failed, or the deadline has passed.
+//
+//   instance     borrowed; this thread helps with its work while it waits, and
+//                work of a "local-sync" device runs nowhere else. NULL: this
+//                thread only waits.
+//   deadline_ns  on takt_clock_now_ns(); TAKT_INFINITE_FUTURE for none; what
+//                has passed already makes it a poll.
+//
+// Errors: DEADLINE_EXCEEDED     not reached by then; nothing is allocated.
+//         the fence's own       if it has failed.
+// Must not be called on a worker's thread (in a callback).
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_wait(
+    const takt_fence_t* fence, takt_instance_t* instance, int64_t deadline_ns);
+
+// Gets the outcome of a fence: NULL when it is reached, else its error, which
+// the callback owns. Runs on the thread that brings the outcome about; must
+// not block.
+typedef void (*takt_fence_callback_t)(void* user_data, takt_status_t status);
+
+// Runs `callback` exactly once: at once, on this thread, if the outcome is
+// known; else on the thread that brings it about.
+TAKT_EXPORT void takt_fence_on_reached(takt_fence_t* fence,
+                                       takt_fence_callback_t callback,
+                                       void* user_data);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_FENCE_H_

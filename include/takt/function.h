@@ -1,0 +1,73 @@
+// takt/function.h - an exported function of a context, and calling it.
+//
+// Thread-safety: a function is immutable. Calls of functions of one context
+// must not overlap; calls in different contexts may.
+#ifndef TAKT_FUNCTION_H_
+#define TAKT_FUNCTION_H_
+
+#include "takt/signature.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_function_t takt_function_t;
+
+TAKT_EXPORT void takt_function_retain(takt_function_t* function);
+TAKT_EXPORT void takt_function_release(takt_function_t* function);
+
+// "module.function".
+TAKT_EXPORT const char* takt_function_name(const takt_function_t* function);
+// Borrowed.
+TAKT_EXPORT takt_signature_t* takt_function_signature(
+    const takt_function_t* function);
+
+// The value of an attribute such as "takt.deadline_ns"; NULL without it.
+TAKT_EXPORT const char* takt_function_attribute(const takt_function_t* function,
+                                                const char* key);
+
+typedef struct takt_invoke_options_t {
+  size_t struct_size;  // Set by init.
+  // Fails the call with RESOURCE_EXHAUSTED after about that many instructions
+  // of bytecode. For code that is not trusted to end. Default: 0, no limit.
+  uint64_t step_limit;
+} takt_invoke_options_t;
+
+static inline void takt_invoke_options_init(takt_invoke_options_t* options) {
+  options->struct_size = sizeof(*options);
+  options->step_limit = 0;
+}
+
+// Calls the function and waits for its results. While it waits this thread
+// helps with the work.
+//
+//   options         NULL for the defaults.
+//   argument_count  takt_signature_argument_count(). An async function may
+//                   also be given its wait and signal fence, two more, and
+//                   then the call returns as soon as the work is queued: what
+//                   the results hold is valid once the signal fence is
+//                   reached. Without them it is waited for.
+//   arguments       borrowed. A scalar of another kind than the signature's is
+//                   converted; a ref may be NULL only where the function takes
+//                   that.
+//   result_count    takt_signature_result_count().
+//   out_results     receive the results; each of kind REF owns a reference,
+//                   for takt_values_release(). All NONE on error.
+//
+// Errors:
+//   INVALID_ARGUMENT  a count, shape, element type or object differs from what
+//                     the function declares, as in
+//                     "policy.act: input 1: expected 1x64xf32, got 1x32xf32".
+//   CANCELLED, ...    what the program, or a device, failed with.
+// Blocks: until the results are there. Allocates: nothing from the system once
+// warm, beyond what the program's results need.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_function_invoke(
+    takt_function_t* function, const takt_invoke_options_t* options,
+    size_t argument_count, const takt_value_t* arguments, size_t result_count,
+    takt_value_t* out_results);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_FUNCTION_H_

@@ -1,0 +1,70 @@
+// takt/instance.h - the root object: worker threads, types, caches.
+//
+// A process makes one instance and keeps it; two work as well, and share
+// nothing. All that is made from an instance keeps it alive.
+//
+// Thread-safety: every function may run on any thread.
+#ifndef TAKT_INSTANCE_H_
+#define TAKT_INSTANCE_H_
+
+#include <string.h>
+
+#include "takt/allocator.h"
+#include "takt/base.h"
+#include "takt/log_sink.h"
+#include "takt/status.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_instance_t takt_instance_t;
+
+// As many workers as there are CPUs that this process may use.
+#define TAKT_WORKER_COUNT_DEFAULT (-1)
+
+typedef struct takt_instance_options_t {
+  size_t struct_size;  // Set by init; how much of this the caller knows.
+  // Threads that "local-task" devices run on, besides callers that wait.
+  // 0: the callers' threads only. They are started when first needed.
+  int32_t worker_count;
+  takt_allocator_t allocator;  // All NULL: the system's.
+  takt_log_sink_t log_sink;    // All NULL: warnings and errors to stderr.
+} takt_instance_options_t;
+
+static inline void takt_instance_options_init(
+    takt_instance_options_t* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+  options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
+}
+
+// Creates an instance.
+//
+//   options       borrowed; NULL for the defaults.
+//   out_instance  receives one reference; NULL on error.
+//
+// Errors:
+//   INVALID_ARGUMENT  struct_size is 0; worker_count below -1 or above 1024;
+//                     an allocator with only one of its functions.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_instance_create(
+    const takt_instance_options_t* options, takt_instance_t** out_instance);
+
+TAKT_EXPORT void takt_instance_retain(takt_instance_t* instance);
+// The last reference must not go on a worker's thread (in a callback): it
+// waits for the workers.
+TAKT_EXPORT void takt_instance_release(takt_instance_t* instance);
+
+// The number of workers that "local-task" devices have.
+TAKT_EXPORT uint32_t
+takt_instance_worker_count(const takt_instance_t* instance);
+
+// Gives idle memory of the instance's devices and caches back to the system,
+// and forgets cached modules that no context uses.
+TAKT_EXPORT void takt_instance_trim(takt_instance_t* instance);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_INSTANCE_H_

@@ -1,0 +1,118 @@
+// takt/module.h - code that exports and imports functions.
+//
+// A module is compiled bytecode (a .vmfb file), or native functions
+// (native_module.h). It is immutable and shared by every context that links
+// it. What else is in one: inspect.h.
+//
+// Thread-safety: every function may run on any thread.
+#ifndef TAKT_MODULE_H_
+#define TAKT_MODULE_H_
+
+#include <string.h>
+
+#include "takt/instance.h"
+#include "takt/signature.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_module_t takt_module_t;
+
+typedef enum takt_module_mode_t {
+  // Maps the file: pages are read when touched and shared with other
+  // processes. The file must not change while the module lives.
+  TAKT_MODULE_MMAP = 0,
+  // Reads the file into memory.
+  TAKT_MODULE_PRELOAD = 1,
+} takt_module_mode_t;
+
+typedef struct takt_module_file_options_t {
+  size_t struct_size;  // Set by init.
+  takt_module_mode_t mode;
+} takt_module_file_options_t;
+
+static inline void takt_module_file_options_init(
+    takt_module_file_options_t* options) {
+  options->struct_size = sizeof(*options);
+  options->mode = TAKT_MODULE_MMAP;
+}
+
+// Loads a compiled module and verifies it: what loads can be run without
+// fear of its bytecode.
+//
+//   path        of a .vmfb as iree-compile writes it.
+//   out_module  receives one reference; NULL on error.
+//
+// Errors; each message starts with the path:
+//   NOT_FOUND, PERMISSION_DENIED  the file; or a type that the module names is
+//                                 registered by no one (NOT_FOUND).
+//   INVALID_ARGUMENT              no module, damaged, or of a version that is
+//                                 not supported: found and supported are named.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_module_load_file(
+    takt_instance_t* instance, const char* path,
+    const takt_module_file_options_t* options, takt_module_t** out_module);
+
+typedef struct takt_module_memory_options_t {
+  size_t struct_size;  // Set by init.
+  // What messages call the bytes. Default: "memory".
+  const char* source;
+  // True: the bytes are not copied, must live until `release` is called, and
+  // must start at a multiple of 64. Default: false, they are copied.
+  bool borrow;
+  // Called once with `user_data`, on any thread, when borrowed bytes are not
+  // needed any more. May be NULL. Not called if loading fails.
+  void (*release)(void* user_data);
+  void* user_data;
+} takt_module_memory_options_t;
+
+static inline void takt_module_memory_options_init(
+    takt_module_memory_options_t* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+}
+
+// As takt_module_load_file(), from memory.
+//
+// Errors: INVALID_ARGUMENT also for borrowed bytes that are not aligned.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_module_load_memory(
+    takt_instance_t* instance, const void* data, size_t byte_length,
+    const takt_module_memory_options_t* options, takt_module_t** out_module);
+
+TAKT_EXPORT void takt_module_retain(takt_module_t* module);
+TAKT_EXPORT void takt_module_release(takt_module_t* module);
+
+// The name that other modules import from.
+TAKT_EXPORT const char* takt_module_name(const takt_module_t* module);
+TAKT_EXPORT uint32_t takt_module_version(const takt_module_t* module);
+
+TAKT_EXPORT size_t takt_module_export_count(const takt_module_t* module);
+// The name of export `index` (below the count, else NULL), without that of
+// the module.
+TAKT_EXPORT const char* takt_module_export_name(const takt_module_t* module,
+                                                size_t index);
+// The index of the export of that name; SIZE_MAX if there is none.
+TAKT_EXPORT size_t takt_module_find_export(const takt_module_t* module,
+                                           const char* name);
+
+// The signature of export `index`.
+//
+// Errors: OUT_OF_RANGE  no such export.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_module_export_signature(const takt_module_t* module, size_t index,
+                             takt_signature_t** out_signature);
+
+// Attributes of export `index`, in the order of the file: pairs of text such
+// as ("takt.deadline_ns", "5000000"). 0 and NULL beyond the ends.
+TAKT_EXPORT size_t
+takt_module_export_attribute_count(const takt_module_t* module, size_t index);
+TAKT_EXPORT const char* takt_module_export_attribute_key(
+    const takt_module_t* module, size_t index, size_t attribute_index);
+TAKT_EXPORT const char* takt_module_export_attribute_value(
+    const takt_module_t* module, size_t index, size_t attribute_index);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_MODULE_H_

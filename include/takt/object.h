@@ -1,0 +1,31 @@
+// takt/object.h - any reference-counted object that modules can hold.
+//
+// Buffers, buffer views, fences, lists and the objects of native modules are
+// all objects: a takt_value_t of kind TAKT_VALUE_REF holds one of them. The
+// handles are interchangeable by the functions below and by C casts to
+// takt_object_t*.
+//
+// Thread-safety: every function may run on any thread.
+#ifndef TAKT_OBJECT_H_
+#define TAKT_OBJECT_H_
+
+#include "takt/base.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_object_t takt_object_t;
+
+TAKT_EXPORT void takt_object_retain(takt_object_t* object);
+TAKT_EXPORT void takt_object_release(takt_object_t* object);
+
+// What modules call the object's type: "hal.buffer_view", "vm.list", or the
+// name that a native module gave its type.
+TAKT_EXPORT const char* takt_object_type_name(const takt_object_t* object);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_OBJECT_H_

@@ -1,0 +1,61 @@
+// takt/parameters.h - weights that live in a file beside the module.
+//
+// Thread-safety: every function may run on any thread.
+#ifndef TAKT_PARAMETERS_H_
+#define TAKT_PARAMETERS_H_
+
+#include <string.h>
+
+#include "takt/instance.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+// The parameters of one scope, by key.
+typedef struct takt_parameters_t takt_parameters_t;
+
+typedef struct takt_parameters_options_t {
+  size_t struct_size;  // Set by init.
+  // The scope that modules name these parameters by; NULL or "": the one
+  // without a name.
+  const char* scope;
+  // True: read the file into memory instead of mapping it. Default: false.
+  bool preload;
+} takt_parameters_options_t;
+
+static inline void takt_parameters_options_init(
+    takt_parameters_options_t* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+}
+
+// Opens an .irpa or .safetensors file; its contents say which it is.
+//
+// Errors; each message starts with the path:
+//   NOT_FOUND, PERMISSION_DENIED  the file.
+//   INVALID_ARGUMENT, DATA_LOSS   neither format, or damaged.
+//   UNIMPLEMENTED                 a feature of the format, named.
+TAKT_EXPORT TAKT_NODISCARD takt_status_t
+takt_parameters_open(takt_instance_t* instance, const char* path,
+                     const takt_parameters_options_t* options,
+                     takt_parameters_t** out_parameters);
+
+TAKT_EXPORT void takt_parameters_retain(takt_parameters_t* parameters);
+TAKT_EXPORT void takt_parameters_release(takt_parameters_t* parameters);
+
+TAKT_EXPORT const char* takt_parameters_scope(
+    const takt_parameters_t* parameters);
+TAKT_EXPORT size_t
+takt_parameters_entry_count(const takt_parameters_t* parameters);
+// `index` below the count, else NULL or 0.
+TAKT_EXPORT const char* takt_parameters_entry_key(
+    const takt_parameters_t* parameters, size_t index);
+TAKT_EXPORT uint64_t takt_parameters_entry_byte_length(
+    const takt_parameters_t* parameters, size_t index);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_PARAMETERS_H_

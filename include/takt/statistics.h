@@ -1,0 +1,43 @@
+// takt/statistics.h - what is in use.
+//
+// Thread-safety: every function may run on any thread; numbers of one struct
+// are not taken at one instant.
+#ifndef TAKT_STATISTICS_H_
+#define TAKT_STATISTICS_H_
+
+#include "takt/context.h"
+#include "takt/device.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+// Set struct_size to sizeof before the call; what lies beyond it is not
+// written.
+typedef struct takt_device_statistics_t {
+  size_t struct_size;
+  uint64_t bytes_reserved;    // Asked for and not yet given back.
+  uint64_t bytes_committed;   // Memory held, in use or idle.
+  uint64_t bytes_peak;        // The most ever committed.
+  uint64_t allocation_count;  // Allocations made so far.
+} takt_device_statistics_t;
+
+TAKT_EXPORT void takt_device_query_statistics(
+    const takt_device_t* device, takt_device_statistics_t* out_statistics);
+
+// Set struct_size to sizeof before the call.
+typedef struct takt_context_statistics_t {
+  size_t struct_size;
+  uint64_t memory_bytes;  // That this context has for itself.
+  uint64_t global_bytes;  // Of them, its modules' scalar globals.
+  uint64_t global_ref_count;
+} takt_context_statistics_t;
+
+TAKT_EXPORT void takt_context_query_statistics(
+    const takt_context_t* context, takt_context_statistics_t* out_statistics);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_STATISTICS_H_
