@@ -12,19 +12,23 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/block_pool.h"
 #include "base/object.h"
 
 namespace takt::vm {
 
 class Buffer final : public Object {
  public:
-  static constexpr ObjectType kType{"vm.buffer"};
+  // A second context gets a copy of a mutable buffer, and shares the others.
+  static Object* Clone(Object& object, CloneMap& clones);
+  static constexpr ObjectType kType{"vm.buffer", &Clone};
 
   // Zeroed and mutable. `alignment` 0 stands for 16; else a power of two of at
   // most 4096, or INVALID_ARGUMENT. RESOURCE_EXHAUSTED beyond what the system
-  // gives.
+  // gives. Small ones come from `pool` if there is one.
   static absl::StatusOr<Ref<Buffer>> Allocate(uint64_t byte_length,
-                                              uint32_t alignment);
+                                              uint32_t alignment,
+                                              BlockPool* pool = nullptr);
 
   // A view of bytes that `owner` (may be null: static storage) keeps alive.
   static Ref<Buffer> Wrap(Ref<Object> owner, uint8_t* data, size_t byte_length,
@@ -39,21 +43,26 @@ class Buffer final : public Object {
   }
 
  private:
+  // Who frees `allocation_`.
+  enum class Storage : uint8_t { kBorrowed, kPool, kSystem };
+
   Buffer(Ref<Object> owner, uint8_t* data, size_t byte_length, bool is_mutable,
-         bool owns_data)
+         Storage storage, void* allocation)
       : Object(&kType),
         owner_(std::move(owner)),
         data_(data),
         byte_length_(byte_length),
+        allocation_(allocation),
         is_mutable_(is_mutable),
-        owns_data_(owns_data) {}
+        storage_(storage) {}
   ~Buffer() override;
 
   const Ref<Object> owner_;
   uint8_t* const data_;
   const size_t byte_length_;
+  void* const allocation_;  // What data_ points into; NULL if borrowed.
   const bool is_mutable_;
-  const bool owns_data_;  // Made by Allocate(); freed with the object.
+  const Storage storage_;
 };
 
 }  // namespace takt::vm

@@ -22,13 +22,17 @@ struct ElementType {
 
 class List final : public Object {
  public:
-  static constexpr ObjectType kType{"vm.list"};
+  // A second context gets a copy, element by element.
+  static Object* Clone(Object& object, CloneMap& clones);
+  static constexpr ObjectType kType{"vm.list", &Clone};
 
-  static Ref<List> Create(ElementType element_type, size_t capacity);
+  // `capacity` is a hint. The list itself comes from `pool` if there is one.
+  static Ref<List> Create(ElementType element_type, size_t capacity,
+                          BlockPool* pool = nullptr);
 
   ElementType element_type() const { return element_type_; }
   size_t size() const { return elements_.size(); }
-  void Reserve(size_t capacity);
+  void Reserve(size_t capacity);  // A hint.
   // New elements are 0, null or empty. RESOURCE_EXHAUSTED beyond kMaxSize.
   absl::Status Resize(size_t size);
 
@@ -39,7 +43,8 @@ class List final : public Object {
   // `type` nullptr: any. A stored ref of another type gives null.
   absl::StatusOr<Ref<Object>> GetRef(size_t index,
                                      const ObjectType* type) const;
-  // INVALID_ARGUMENT if the list holds refs of another type.
+  // INVALID_ARGUMENT if the list holds refs of another type, or if it would
+  // contain itself, directly or through other lists (nobody could free it).
   absl::Status SetRef(size_t index, Ref<Object> ref);
 
   // Any element as it is stored.
@@ -49,14 +54,22 @@ class List final : public Object {
   // Borrowed, unchecked: for callers that iterate.
   const Value& operator[](size_t index) const { return elements_[index]; }
 
-  static constexpr size_t kMaxSize = size_t{1} << 28;
+  static constexpr size_t kMaxSize = size_t{1} << 24;
 
  private:
   explicit List(ElementType element_type)
       : Object(&kType), element_type_(element_type) {}
 
+  ~List() override;
+  Value EmptyElement() const;
+  // Moves the elements that are lists nobody else holds to *lists.
+  void TakeSoleLists(std::vector<Value>* lists);
+  absl::Status CheckNotWithin(List& list);
+  absl::Status CheckIndex(size_t index) const;
+
   const ElementType element_type_;
   std::vector<Value> elements_;
+  bool holds_lists_ = false;  // Some element is, or was, a list.
 };
 
 }  // namespace takt::vm

@@ -1,0 +1,19 @@
+#include "vm/module.h"
+
+namespace takt::vm {
+
+const std::string* ExportInfo::FindAttribute(absl::string_view key) const {
+  for (const Attribute& attribute : attributes) {
+    if (key == attribute.key) return &attribute.value;
+  }
+  return nullptr;
+}
+
+absl::optional<size_t> Module::FindExport(absl::string_view local_name) const {
+  for (size_t i = 0; i < exports_.size(); ++i) {
+    if (local_name == exports_[i].name) return i;
+  }
+  return absl::nullopt;
+}
+
+}  // namespace takt::vm
