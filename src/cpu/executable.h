@@ -78,6 +78,10 @@ class ExecutableCode {
   const std::vector<Function>& functions() const { return functions_; }
   WorkgroupCost& cost(size_t function) const { return costs_[function]; }
 
+  // Keeps what the code was made from as long as the code. Called by the
+  // loader, before anyone else sees the code.
+  void SetSource(Ref<Object> source) { source_ = std::move(source); }
+
  protected:
   // Called once, by the subclass's factory.
   void SetFunctions(std::vector<Function> functions) {
@@ -88,6 +92,7 @@ class ExecutableCode {
  private:
   std::vector<Function> functions_;
   std::unique_ptr<WorkgroupCost[]> costs_;
+  Ref<Object> source_;
 };
 
 class Executable final : public hal::Executable {

@@ -17,12 +17,11 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "base/object.h"
+#include "cpu/cpu_features.h"
 #include "cpu/executable.h"
 #include "cpu/import_resolver.h"
 
 namespace takt::cpu {
-
-class VmvxRuntime;
 
 class ExecutableLoader {
  public:
@@ -47,7 +46,7 @@ class ExecutableLoader {
  private:
   struct Entry {
     std::string format;
-    absl::Span<const uint8_t> data;  // Kept alive by owner while code lives.
+    absl::Span<const uint8_t> data;  // Kept alive by the code.
     std::vector<uint32_t> constants;
     std::weak_ptr<ExecutableCode> code;
   };
@@ -55,13 +54,14 @@ class ExecutableLoader {
   absl::StatusOr<std::shared_ptr<ExecutableCode>> LoadCode(
       absl::string_view format, absl::Span<const uint8_t> data,
       const Ref<Object>& owner, absl::Span<const uint32_t> constants);
+  // nullptr if no such code lives. Forgets entries whose code is gone.
   std::shared_ptr<ExecutableCode> Find(absl::string_view format,
                                        absl::Span<const uint8_t> data,
                                        absl::Span<const uint32_t> constants)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   ImportResolver* const imports_;
-  const std::unique_ptr<VmvxRuntime> vmvx_;
+  const ProcessorData processor_;
 
   absl::Mutex mutex_;
   std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);

@@ -1,0 +1,87 @@
+#include "cpu/executable_loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status.h"
+#include "cpu/library_executable.h"
+
+namespace takt::cpu {
+namespace {
+
+bool IsHostElf(absl::string_view format) {
+  return absl::ConsumePrefix(&format, "embedded-elf-") && !format.empty() &&
+         format == ElfImage::HostArchitecture();
+}
+
+}  // namespace
+
+ExecutableLoader::ExecutableLoader(ImportResolver* imports)
+    : imports_(imports), processor_(DetectProcessor()) {}
+
+ExecutableLoader::~ExecutableLoader() = default;
+
+bool ExecutableLoader::SupportsFormat(absl::string_view format) const {
+  return IsHostElf(format);
+}
+
+absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
+    absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
+    absl::Span<const uint32_t> constants) {
+  if (owner != nullptr) {
+    absl::MutexLock lock(&mutex_);
+    if (auto code = Find(format, data, constants)) {
+      return MakeRef<Executable>(std::move(code));
+    }
+  }
+  TAKT_ASSIGN_OR_RETURN(auto code, LoadCode(format, data, owner, constants));
+  if (owner == nullptr) return MakeRef<Executable>(std::move(code));
+
+  absl::MutexLock lock(&mutex_);
+  if (auto earlier = Find(format, data, constants)) {  // Another thread's.
+    return MakeRef<Executable>(std::move(earlier));
+  }
+  code->SetSource(std::move(owner));
+  entries_.push_back({std::string(format), data,
+                      std::vector<uint32_t>(constants.begin(), constants.end()),
+                      code});
+  return MakeRef<Executable>(std::move(code));
+}
+
+absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
+    absl::string_view format, absl::Span<const uint8_t> data,
+    const Ref<Object>& owner, absl::Span<const uint32_t> constants) {
+  if (IsHostElf(format)) {
+    return LibraryExecutable::Load(data, constants, imports_, processor_);
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no loader takes executables of format ", format, " on this machine"));
+}
+
+std::shared_ptr<ExecutableCode> ExecutableLoader::Find(
+    absl::string_view format, absl::Span<const uint8_t> data,
+    absl::Span<const uint32_t> constants) {
+  std::shared_ptr<ExecutableCode> found;
+  size_t kept = 0;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    // While locked, the code lives, and with it the entry's data.
+    std::shared_ptr<ExecutableCode> code = entries_[i].code.lock();
+    if (code == nullptr) continue;
+    const Entry& entry = entries_[i];
+    if (found == nullptr && entry.format == format &&
+        absl::MakeConstSpan(entry.constants) == constants &&
+        entry.data.size() == data.size() &&
+        (entry.data.data() == data.data() || entry.data == data)) {
+      found = std::move(code);
+    }
+    if (kept != i) entries_[kept] = std::move(entries_[i]);
+    ++kept;
+  }
+  entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(kept),
+                 entries_.end());
+  return found;
+}
+
+}  // namespace takt::cpu

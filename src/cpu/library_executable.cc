@@ -1,0 +1,243 @@
+#include "cpu/library_executable.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/status.h"
+
+namespace takt::cpu {
+namespace {
+
+// Tables lie in the image, so their size bounds these anyway; but the work to
+// read them should not follow from a damaged count.
+constexpr uint32_t kMaxFunctionCount = 1 << 16;
+constexpr uint32_t kMaxImportCount = 1 << 12;
+
+absl::Status Damaged(absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("executable library: ", what));
+}
+
+int CallImport(library_abi::ImportCall function, void* parameters,
+               void* context, void* reserved) {
+  return function(parameters, context, reserved);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Load(
+    absl::Span<const uint8_t> data, absl::Span<const uint32_t> constants,
+    ImportResolver* imports, const ProcessorData& processor) {
+  TAKT_ASSIGN_OR_RETURN(auto image, ElfImage::Load(data));
+  TAKT_ASSIGN_OR_RETURN(const void* symbol,
+                        image->FindFunction(library_abi::kQuerySymbol));
+  library_abi::QueryFunction query = nullptr;
+  std::memcpy(&query, &symbol, sizeof(query));
+  // The answer is static: it does not depend on the environment.
+  library_abi::Environment environment{};
+  const library_abi::Library* const library =
+      query(library_abi::kVersion, &environment);
+  if (library == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(
+        "executable library: not of version ", library_abi::kVersion,
+        " of the interface, the only one that is supported"));
+  }
+  return Create(std::move(image), library, constants, imports, processor);
+}
+
+absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Create(
+    std::unique_ptr<ElfImage> image, const library_abi::Library* library,
+    absl::Span<const uint32_t> constants, ImportResolver* imports,
+    const ProcessorData& processor) {
+  std::shared_ptr<LibraryExecutable> code(new LibraryExecutable);
+  code->image_ = std::move(image);
+  library_abi::Library tables;
+  TAKT_RETURN_IF_ERROR(code->ReadLibrary(library, &tables));
+  if (constants.size() != tables.constant_count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("executable library: expected ", tables.constant_count,
+                     " constants, got ", constants.size()));
+  }
+  TAKT_RETURN_IF_ERROR(code->ReadFunctions(tables));
+  TAKT_RETURN_IF_ERROR(code->ResolveImports(tables, imports));
+  code->constants_.assign(constants.begin(), constants.end());
+  library_abi::Environment& environment = code->environment_;
+  environment.constants =
+      code->constants_.empty() ? nullptr : code->constants_.data();
+  environment.import_thunk = &CallImport;
+  environment.import_functions = code->import_functions_.data();
+  environment.import_contexts = code->import_contexts_.data();
+  static_assert(sizeof(processor.words) == sizeof(environment.processor_data));
+  std::memcpy(environment.processor_data, processor.words.data(),
+              sizeof(environment.processor_data));
+  return code;
+}
+
+template <typename T>
+absl::StatusOr<T> LibraryExecutable::Read(const T* array, uint64_t index,
+                                          absl::string_view what) const {
+  const absl::Span<const uint8_t> bytes = image_->ReadableFrom(array);
+  if (index >= bytes.size() / sizeof(T)) {
+    return Damaged(absl::StrCat(what, " outside of the image"));
+  }
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+absl::StatusOr<std::string> LibraryExecutable::ReadString(
+    const char* text, absl::string_view what) const {
+  const absl::Span<const uint8_t> bytes = image_->ReadableFrom(text);
+  const size_t length = strnlen(text, bytes.size());
+  if (length == bytes.size()) {
+    return Damaged(absl::StrCat(what, " outside of the image, or without end"));
+  }
+  return std::string(text, length);
+}
+
+absl::Status LibraryExecutable::ReadLibrary(
+    const library_abi::Library* address, library_abi::Library* library) const {
+  TAKT_ASSIGN_OR_RETURN(*library, Read(address, 0, "description"));
+  TAKT_ASSIGN_OR_RETURN(const library_abi::Header header,
+                        Read(library->header, 0, "header"));
+  if (header.version != library_abi::kVersion) {
+    return absl::UnimplementedError(absl::StrCat(
+        "executable library: version ", header.version,
+        " of the interface; only ", library_abi::kVersion, " is supported"));
+  }
+  if (header.sanitizer != library_abi::kNoSanitizer) {
+    return absl::UnimplementedError(
+        absl::StrCat("executable library: built for sanitizer ",
+                     header.sanitizer, ", which this program does not run"));
+  }
+  if (library->export_count > kMaxFunctionCount ||
+      library->import_count > kMaxImportCount) {
+    return Damaged(absl::StrCat(library->export_count, " exports and ",
+                                library->import_count, " imports"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LibraryExecutable::ReadFunctions(
+    const library_abi::Library& library) {
+  std::vector<Function> functions;
+  for (uint32_t i = 0; i < library.export_count; ++i) {
+    TAKT_ASSIGN_OR_RETURN(const auto entry,
+                          Read(library.functions, i, "function table"));
+    TAKT_ASSIGN_OR_RETURN(const auto attributes,
+                          Read(library.attributes, i, "attributes"));
+    TAKT_ASSIGN_OR_RETURN(const char* const name,
+                          Read(library.function_names, i, "function names"));
+    Function function;
+    TAKT_ASSIGN_OR_RETURN(function.name, ReadString(name, "function name"));
+    const void* address = nullptr;
+    std::memcpy(&address, &entry, sizeof(address));
+    if (!image_->IsCode(address)) {
+      return Damaged(absl::StrCat("function ", function.name, " is no code"));
+    }
+    if (attributes.constant_count > library_abi::kMaxConstantCount ||
+        attributes.binding_count > library_abi::kMaxBindingCount) {
+      return Damaged(absl::StrCat("function ", function.name, " with ",
+                                  attributes.constant_count, " constants and ",
+                                  attributes.binding_count, " bindings"));
+    }
+    function.constant_count = attributes.constant_count;
+    function.binding_count = attributes.binding_count;
+    function.local_memory_bytes =
+        attributes.local_memory_pages * library_abi::kLocalMemoryPageBytes;
+    function.is_sequential =
+        (attributes.flags & library_abi::Attributes::kSequential) != 0;
+    function.workgroup_size = {attributes.workgroup_size_x,
+                               attributes.workgroup_size_y,
+                               attributes.workgroup_size_z};
+    for (uint32_t& size : function.workgroup_size) {
+      if (size == 0) size = 1;
+    }
+    entries_.push_back(entry);
+    functions.push_back(std::move(function));
+  }
+  SetFunctions(std::move(functions));
+  return absl::OkStatus();
+}
+
+absl::Status LibraryExecutable::ResolveImports(
+    const library_abi::Library& library, ImportResolver* imports) {
+  for (uint32_t i = 0; i < library.import_count; ++i) {
+    TAKT_ASSIGN_OR_RETURN(const char* const text,
+                          Read(library.import_names, i, "import names"));
+    TAKT_ASSIGN_OR_RETURN(const std::string full_name,
+                          ReadString(text, "import name"));
+    absl::string_view name = full_name;
+    const bool is_weak = !name.empty() && name.front() == '?';
+    if (is_weak) name.remove_prefix(1);
+    absl::optional<ImportFunction> import;
+    if (imports != nullptr) import = imports->Resolve(name);
+    if (!import.has_value() && !is_weak) {
+      return absl::NotFoundError(absl::StrCat(
+          "executable library: nothing provides the import ", name));
+    }
+    const ImportFunction resolved = import.value_or(ImportFunction{});
+    import_functions_.push_back(resolved.function);
+    import_contexts_.push_back(resolved.context);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LibraryExecutable::RunWorkgroups(
+    size_t function, const DispatchArguments& arguments, uint32_t begin,
+    uint32_t end, exec::Worker& worker) {
+  const Function& info = functions()[function];
+  const std::array<uint32_t, 3>& count = arguments.workgroup_count;
+  TAKT_DCHECK(arguments.constant_count == info.constant_count);
+  TAKT_DCHECK(arguments.binding_count == info.binding_count);
+  TAKT_DCHECK(worker.local_bytes >= info.local_memory_bytes);
+
+  library_abi::DispatchState dispatch;
+  dispatch.workgroup_size_x = info.workgroup_size[0];
+  dispatch.workgroup_size_y = info.workgroup_size[1];
+  dispatch.workgroup_size_z = static_cast<uint16_t>(info.workgroup_size[2]);
+  dispatch.constant_count = static_cast<uint16_t>(info.constant_count);
+  dispatch.workgroup_count_x = count[0];
+  dispatch.workgroup_count_y = count[1];
+  dispatch.workgroup_count_z = static_cast<uint16_t>(count[2]);
+  dispatch.max_concurrency = static_cast<uint8_t>(
+      arguments.max_concurrency < 255 ? arguments.max_concurrency : 255);
+  dispatch.binding_count = static_cast<uint8_t>(info.binding_count);
+  dispatch.constants = arguments.constants;
+  dispatch.bindings = arguments.bindings;
+  dispatch.binding_lengths = arguments.binding_lengths;
+
+  library_abi::WorkgroupState workgroup{};
+  workgroup.local_memory = worker.local_memory;
+  workgroup.local_memory_bytes = static_cast<uint32_t>(worker.local_bytes);
+  uint32_t x = 0;
+  uint32_t y = 0;
+  uint32_t z = 0;
+  if (begin != 0) {
+    x = begin % count[0];
+    y = begin / count[0] % count[1];
+    z = begin / count[0] / count[1];
+  }
+  const library_abi::DispatchFunction entry = entries_[function];
+  for (uint32_t i = begin; i < end; ++i) {
+    workgroup.workgroup_id_x = x;
+    workgroup.workgroup_id_y = y;
+    workgroup.workgroup_id_z = static_cast<uint16_t>(z);
+    const int result = entry(&environment_, &dispatch, &workgroup);
+    if (__builtin_expect(result != 0, 0)) {
+      return absl::InternalError(absl::StrCat(info.name, ": workgroup ", x, ",",
+                                              y, ",", z, " returned ", result));
+    }
+    if (++x == count[0]) {
+      x = 0;
+      if (++y == count[1]) {
+        y = 0;
+        ++z;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace takt::cpu
