@@ -10,11 +10,13 @@
 //                         VarArgs<int64_t> dims);
 //   };
 //   NativeModule::Builder builder("counter", /*version=*/1);
-//   builder.SetStateFactory([]() -> ... { return std::make_unique<Counter>();
-//   }); builder.Export<&Counter::Add>("add");          // "0i_i"
-//   builder.Export<&Counter::Append>("append");    // "0rrCID_v"
-//   TAKT_ASSIGN_OR_RETURN(Ref<NativeModule> module,
-//   std::move(builder).Build());
+//   builder.SetStateFactory(
+//       []() -> absl::StatusOr<std::unique_ptr<ModuleState>> {
+//         return std::make_unique<Counter>();
+//       });
+//   builder.Export<&Counter::Add>("add");        // "0i_i"
+//   builder.Export<&Counter::Append>("append");  // "0rrCID_v"
+//   absl::StatusOr<Ref<NativeModule>> module = std::move(builder).Build();
 //
 // Parameter types and their letters:
 //   int32_t uint32_t  i     int64_t uint64_t  I     float f     double F
