@@ -13,7 +13,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/object.h"
@@ -58,11 +60,28 @@ inline constexpr uint64_t kWholeBuffer = ~uint64_t{0};
 
 // The memory behind buffers. Made by a device's allocator, or a wrapper around
 // memory that something else owns.
+//
+// Work that executes pins the storages it touches: memory that is discarded
+// meanwhile goes back when the last pin does, so that a program which gives
+// memory back too early gets an error or stale bytes, never another's bytes.
 class Storage : public Object {
  public:
-  // The first byte, or nullptr while there is no memory (or no bytes).
+  // The first byte; nullptr while there is no memory. Not nullptr for a
+  // storage of no bytes that has been allocated.
   uint8_t* data() const { return data_.load(std::memory_order_acquire); }
   uint64_t byte_length() const { return byte_length_; }
+
+  // data() that stays valid until Unpin(); nullptr, and nothing to unpin,
+  // while there is no memory.
+  uint8_t* Pin() {
+    pins_.fetch_add(1, std::memory_order_seq_cst);
+    uint8_t* data = data_.load(std::memory_order_seq_cst);
+    if (__builtin_expect(data == nullptr, 0)) Unpin();
+    return data;
+  }
+  void Unpin() {
+    if (pins_.fetch_sub(1, std::memory_order_acq_rel) == 1) Free();
+  }
 
   // Owners of the allocation as the program counts them (1 when made).
   void AddOwner() { owners_.fetch_add(1, std::memory_order_relaxed); }
@@ -74,26 +93,60 @@ class Storage : public Object {
   }
 
   // Gives the memory back after a queue-ordered deallocation, while buffers
-  // may still refer to the storage. Default: nothing; the last reference
-  // frees it.
-  virtual void Discard() {}
+  // may still refer to the storage; where it is the host's, nothing happens.
+  // A second time, or without memory: nothing.
+  void Discard();
+
+  // A storage of the same length, with memory and from the same source where
+  // that can be. RESOURCE_EXHAUSTED.
+  virtual absl::StatusOr<Ref<Storage>> CreateSibling() const;
 
  protected:
   static constexpr ObjectType kType{"hal.storage"};
+  // `data` nullptr: memory comes with Commit().
   Storage(uint8_t* data, uint64_t byte_length)
-      : Object(&kType), data_(data), byte_length_(byte_length) {}
+      : Object(&kType),
+        byte_length_(byte_length),
+        pins_(data != nullptr ? 1 : 0),
+        memory_(data),
+        data_(data) {}
+  ~Storage() override = default;
 
-  // Stored (release) by the allocator before the alloca's fence is signaled.
-  std::atomic<uint8_t*> data_;
+  // Gives a storage without memory its memory: once, before the signal fence
+  // of its allocation is signaled.
+  void Commit(uint8_t* data);
+  // Whether Discard() gives the memory back. By default the last reference
+  // does, in the destructor of the subclass.
+  virtual bool IsDiscardable() const { return false; }
+  // Takes `memory` back where it came from. Only called if IsDiscardable().
+  virtual void FreeMemory(uint8_t* memory) {}
+  // For the subclass's destructor: memory that has not been freed, or nullptr.
+  uint8_t* memory() const { return memory_.load(std::memory_order_acquire); }
 
  private:
+  // Frees the memory if it has not been freed yet.
+  void Free();
+
   const uint64_t byte_length_;
   std::atomic<int32_t> owners_{1};
+  // Users of the memory, with the storage itself as one until Discard(). Pin()
+  // adds itself before it reads data_, and Discard() clears data_ before it
+  // drops its own: so the memory of whoever has read it is not freed.
+  std::atomic<int32_t> pins_;
+  std::atomic<uint8_t*> memory_;  // nullptr once freed.
+  std::atomic<uint8_t*> data_;    // nullptr once discarded.
 };
+
+// Memory of the system's heap, of kBufferAlignment and zeroed.
+// RESOURCE_EXHAUSTED.
+absl::StatusOr<Ref<Storage>> CreateHeapStorage(uint64_t byte_length);
 
 class Buffer final : public Object {
  public:
-  static constexpr ObjectType kType{"hal.buffer"};
+  // The same buffer if it is immutable, else one over a copy of its storage;
+  // none while it has no memory.
+  static Object* Clone(Object& object, CloneMap& clones);
+  static constexpr ObjectType kType{"hal.buffer", &Buffer::Clone};
 
   // All of `storage`.
   static Ref<Buffer> Create(Ref<Storage> storage, MemoryType memory_type,
@@ -108,7 +161,12 @@ class Buffer final : public Object {
                               BufferUsage usage, MemoryAccess access);
   // A range of this buffer; kWholeBuffer as length is the rest. The buffer
   // itself if the range is all of it. OUT_OF_RANGE if it does not fit.
-  absl::StatusOr<Ref<Buffer>> Subspan(uint64_t offset, uint64_t length);
+  absl::StatusOr<Ref<Buffer>> Subspan(uint64_t offset, uint64_t length,
+                                      BlockPool* pool = nullptr);
+
+  // OK, with kWholeBuffer in *length replaced by the rest, if the range lies
+  // in this buffer; else OUT_OF_RANGE.
+  absl::Status ResolveRange(uint64_t offset, uint64_t* length) const;
 
   Storage* storage() const { return storage_.get(); }
   uint64_t byte_offset() const { return byte_offset_; }

@@ -17,7 +17,9 @@ namespace takt::hal {
 
 class BufferView final : public Object {
  public:
-  static constexpr ObjectType kType{"hal.buffer_view"};
+  // A view of the clone of its buffer.
+  static Object* Clone(Object& object, CloneMap& clones);
+  static constexpr ObjectType kType{"hal.buffer_view", &BufferView::Clone};
   static constexpr size_t kMaxRank = 128;
 
   // INVALID_ARGUMENT for a negative dimension or a rank beyond kMaxRank;

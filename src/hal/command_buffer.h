@@ -44,9 +44,16 @@ struct Binding {
 
 class CommandBuffer : public Object {
  public:
-  static constexpr ObjectType kType{"hal.command_buffer"};
+  // The same one if nothing that it names can change, else none.
+  static Object* Clone(Object& object, CloneMap& clones);
+  static constexpr ObjectType kType{"hal.command_buffer",
+                                    &CommandBuffer::Clone};
   static constexpr size_t kMaxDispatchBindings = 64;
   static constexpr size_t kMaxDispatchConstants = 64;
+
+  // Identifies the implementation, so that a device knows its own; an address
+  // compared, never used.
+  virtual const void* implementation() const = 0;
 
   uint32_t mode() const { return mode_; }
   bool one_shot() const { return (mode_ & kCommandBufferOneShot) != 0; }

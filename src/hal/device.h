@@ -13,6 +13,7 @@
 #ifndef TAKT_HAL_DEVICE_H_
 #define TAKT_HAL_DEVICE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -35,20 +36,20 @@ class Device;
 // device.
 class Allocator final : public Object {
  public:
-  static constexpr ObjectType kType{"hal.allocator"};
+  static constexpr ObjectType kType{"hal.allocator", &CloneIsSame};
   explicit Allocator(Device* device) : Object(&kType), device_(device) {}
   // Borrowed; NULL once the device is gone.
-  Device* device() const { return device_; }
-  void Detach() { device_ = nullptr; }
+  Device* device() const { return device_.load(std::memory_order_acquire); }
+  void Detach() { device_.store(nullptr, std::memory_order_release); }
 
  private:
-  Device* device_;
+  std::atomic<Device*> device_;
 };
 
 // A byte range that queue reads and writes name: memory, or a file's pages.
 class File final : public Object {
  public:
-  static constexpr ObjectType kType{"hal.file"};
+  static constexpr ObjectType kType{"hal.file", &CloneIsSame};
   static Ref<File> Wrap(Ref<Object> owner, uint8_t* data, uint64_t byte_length,
                         MemoryAccess access);
   uint8_t* data() const { return data_; }
@@ -91,7 +92,7 @@ struct AllocationStatistics {
 
 class Device : public Object {
  public:
-  static constexpr ObjectType kType{"hal.device"};
+  static constexpr ObjectType kType{"hal.device", &CloneIsSame};
 
   // Such as "local-sync"; compiled code matches it against "local*".
   const std::string& id() const { return id_; }

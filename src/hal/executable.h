@@ -15,7 +15,11 @@ namespace takt::hal {
 
 class Executable : public Object {
  public:
-  static constexpr ObjectType kType{"hal.executable"};
+  static constexpr ObjectType kType{"hal.executable", &CloneIsSame};
+
+  // Identifies the implementation, so that a device knows its own; an address
+  // compared, never used. nullptr: of no device.
+  virtual const void* implementation() const { return nullptr; }
 
   virtual size_t function_count() const = 0;
   virtual absl::string_view function_name(size_t function) const = 0;

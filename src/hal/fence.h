@@ -8,7 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/any_invocable.h"
@@ -27,7 +27,9 @@ struct TimelinePoint {
 
 class Fence final : public Object {
  public:
-  static constexpr ObjectType kType{"hal.fence"};
+  // The same one if it is reached, so that it stays what it is; else none.
+  static Object* Clone(Object& object, CloneMap& clones);
+  static constexpr ObjectType kType{"hal.fence", &Fence::Clone};
 
   // A new timeline at 0, and a fence that is reached at 1.
   static Ref<Fence> Create();
@@ -54,15 +56,17 @@ class Fence final : public Object {
   absl::Status Wait(int64_t deadline_ns) const;
 
   // Runs `callback` exactly once: at once, on this thread, if the outcome is
-  // known; else on the thread that brings it about.
+  // known; else on the thread that brings it about. As with any notification,
+  // that is after the one that this thread is in.
   void OnReached(
       absl::AnyInvocable<void(const absl::Status&) &&> callback) const;
 
  private:
-  explicit Fence(absl::InlinedVector<TimelinePoint, 1> points)
-      : Object(&kType), points_(std::move(points)) {}
+  using Points = absl::InlinedVector<TimelinePoint, 1>;
+  explicit Fence(Points points) : Object(&kType), points_(std::move(points)) {}
+  static void AddPoint(Points& points, const TimelinePoint& point);
 
-  const absl::InlinedVector<TimelinePoint, 1> points_;
+  const Points points_;
 };
 
 // A wait for a fence that its owner embeds: no allocation for a fence of one
@@ -93,19 +97,24 @@ class FenceWaiter {
  private:
   struct Node : TimelineWaiter {
     FenceWaiter* owner = nullptr;
-    Timeline* timeline = nullptr;
+    Ref<Timeline> timeline;
   };
   static void OnTimeline(TimelineWaiter* waiter, const absl::Status& status);
-  void Finish();
+  // Takes back what is registered, and returns how many nodes that were.
+  int32_t CancelNodes();
+  // Keeps the first error.
+  void SetError(const absl::Status& status);
+  // Drops `count` from pending_. True if nothing is pending any more.
+  bool Drop(int32_t count);
 
   const Notify notify_;
-  absl::InlinedVector<Ref<Timeline>, 1> timelines_;
+  // Fixed while a wait lasts: nodes are linked into timelines.
   absl::InlinedVector<Node, 1> nodes_;
-  // Registered nodes not yet notified, and Start() itself while it runs.
+  // Registered nodes not yet notified, and Start() itself while it runs. Who
+  // takes it to zero decides: nobody else touches the waiter any more.
   std::atomic<int32_t> pending_{0};
-  // The first error; written by whoever sets failed_ first.
   std::atomic<bool> failed_{false};
-  absl::Status status_;
+  absl::Status status_;  // Written by whoever sets failed_ first.
 };
 
 }  // namespace takt::hal

@@ -6,9 +6,12 @@
 //   (1) value() never falls, and no waiter gets OK before its value.
 //   (2) A timeline that failed stays failed, with its first error; its value
 //       stays what it was, and values reached before stay reached.
-//   (3) No waiter is notified while mutex_ is held.
+//   (3) No waiter is notified while mutex_ is held, nor from within another
+//       notification on the same thread: those come one after the other.
 //   (4) A registered waiter is notified exactly once, unless Cancel() took it
 //       back.
+//   (5) the waiters are sorted by value; of equal values, the first come is
+//   first.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf; nothing else is locked under it.
@@ -19,24 +22,25 @@
 #include <cstdint>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "base/object.h"
+#include "hal/deferred.h"
 
 namespace takt::hal {
 
 // One wait for one value: a node that the waiting party owns and keeps alive
 // until it has been notified or cancelled. Waiting allocates nothing.
-struct TimelineWaiter {
+struct TimelineWaiter : Deferred {
   uint64_t value = 0;
   // Called once, on the thread that reached the value or failed the timeline,
   // with no lock held. May destroy the waiter.
   void (*notify)(TimelineWaiter* waiter, const absl::Status& status) = nullptr;
 
   // Used by the timeline.
-  TimelineWaiter* next = nullptr;
-  TimelineWaiter* previous = nullptr;
+  TimelineWaiter* next_waiter = nullptr;
+  TimelineWaiter* previous_waiter = nullptr;
+  absl::Status outcome;
 };
 
 class Timeline final : public Object {
@@ -60,8 +64,10 @@ class Timeline final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Raises the timeline to `value`, then notifies the waiters due, lowest
-  // value first, on this thread. FAILED_PRECONDITION if `value` is not above
-  // value(); the timeline's own error if it has failed.
+  // value first, on this thread: before it returns, or, from within a
+  // notification, when that has returned. FAILED_PRECONDITION if `value` is
+  // not above value(), INVALID_ARGUMENT if it is beyond kMaxValue; the
+  // timeline's own error if it has failed.
   absl::Status Signal(uint64_t value) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Fails the timeline with `error` (not OK), then notifies every waiter. A
@@ -82,13 +88,20 @@ class Timeline final : public Object {
       : Object(&kType), value_(initial_value) {}
   ~Timeline() override;
 
+  void Insert(TimelineWaiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Detaches the waiters of up to `value` and returns the first of them, ready
+  // to be run with `outcome`; nullptr if there is none.
+  Deferred* TakeDue(uint64_t value, const absl::Status& outcome)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   // Stored (release) only under mutex_; the load (acquire) in value() pairs
   // with it, so a reader that sees N sees all that was written before N.
   std::atomic<uint64_t> value_;
   std::atomic<bool> failed_{false};
   mutable absl::Mutex mutex_;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
-  TimelineWaiter* waiters_ ABSL_GUARDED_BY(mutex_) = nullptr;  // By value.
+  TimelineWaiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  TimelineWaiter* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace takt::hal

@@ -1,0 +1,45 @@
+#include "hal/deferred.h"
+
+namespace takt::hal {
+namespace {
+
+struct List {
+  Deferred* first = nullptr;
+  Deferred* last = nullptr;
+  bool running = false;
+};
+
+List& ThisThread() {
+  thread_local List list;
+  return list;
+}
+
+void RunAll(List& list) {
+  while (Deferred* deferred = list.first) {
+    list.first = deferred->next;
+    deferred->next = nullptr;
+    deferred->run(deferred);
+  }
+}
+
+}  // namespace
+
+void RunOrDefer(Deferred* first) {
+  List& list = ThisThread();
+  Deferred* last = first;
+  while (last->next != nullptr) last = last->next;
+  if (list.first == nullptr) {
+    list.first = first;
+  } else {
+    list.last->next = first;
+  }
+  list.last = last;
+  if (list.running) return;
+  list.running = true;
+  RunAll(list);
+  list.running = false;
+}
+
+void RunDeferred() { RunAll(ThisThread()); }
+
+}  // namespace takt::hal

@@ -1,0 +1,29 @@
+// A Deferred is something to run soon on this thread. What is run may bring
+// about more: a signal that makes an operation ready, which ends and signals
+// again. Each thread keeps a list of what is due and runs it from one loop, so
+// that a chain of any length needs the C stack of one.
+//
+// Thread-safety: each thread sees only its own list.
+#ifndef TAKT_HAL_DEFERRED_H_
+#define TAKT_HAL_DEFERRED_H_
+
+namespace takt::hal {
+
+// Owned by whoever defers it, and kept alive until `run` is called.
+struct Deferred {
+  void (*run)(Deferred* deferred) = nullptr;  // May destroy it.
+  Deferred* next = nullptr;                   // Used by the list.
+};
+
+// Runs `first` and what follows it by `next`, in order, then whatever they
+// deferred in turn; or, if this thread is running such a list already, puts
+// them at its end and returns.
+void RunOrDefer(Deferred* first);
+
+// Runs what this thread has deferred so far. For a thread that is about to
+// wait, perhaps from inside a deferred call, for what may depend on it.
+void RunDeferred();
+
+}  // namespace takt::hal
+
+#endif  // TAKT_HAL_DEFERRED_H_

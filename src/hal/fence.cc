@@ -1,0 +1,281 @@
+#include "hal/fence.h"
+
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "hal/deferred.h"
+
+namespace takt::hal {
+namespace {
+
+// What Wait() sleeps on. Shared, since a wait that has timed out cannot always
+// be taken back.
+struct Sleeper final : FenceWaiter {
+  Sleeper() : FenceWaiter(&Sleeper::OnReached) {}
+
+  static void OnReached(FenceWaiter* waiter, const absl::Status& status) {
+    auto* self = static_cast<Sleeper*>(waiter);
+    {
+      absl::MutexLock lock(&self->mutex);
+      self->status = status;
+      self->done = true;
+    }
+    self->Release();
+  }
+  void Release() {
+    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  // False if the deadline came first.
+  bool Sleep(int64_t deadline_ns) {
+    absl::MutexLock lock(&mutex);
+    const absl::Condition is_done(&done);
+    if (deadline_ns == kInfiniteFuture) {
+      mutex.Await(is_done);
+      return true;
+    }
+    const int64_t left_ns = deadline_ns - NowNs();
+    return mutex.AwaitWithTimeout(is_done, absl::Nanoseconds(left_ns));
+  }
+
+  std::atomic<int> references{2};
+  absl::Mutex mutex;
+  bool done = false;
+  absl::Status status;
+};
+
+// What OnReached() keeps until then.
+struct Callback final : FenceWaiter {
+  explicit Callback(absl::AnyInvocable<void(const absl::Status&) &&> function)
+      : FenceWaiter(&Callback::Run), call(std::move(function)) {}
+
+  static void Run(FenceWaiter* waiter, const absl::Status& status) {
+    auto* self = static_cast<Callback*>(waiter);
+    std::move(self->call)(status);
+    delete self;
+  }
+
+  absl::AnyInvocable<void(const absl::Status&) &&> call;
+};
+
+}  // namespace
+
+Ref<Fence> Fence::Create() {
+  Points points;
+  points.push_back({Timeline::Create(0), 1});
+  return Ref<Fence>::Adopt(new Fence(std::move(points)));
+}
+
+Ref<Fence> Fence::Create(BlockPool& pool) {
+  Points points;
+  points.push_back({Timeline::Create(0, pool), 1});
+  return Ref<Fence>::Adopt(new (pool) Fence(std::move(points)));
+}
+
+absl::StatusOr<Ref<Fence>> Fence::FromPoints(
+    absl::Span<const TimelinePoint> points) {
+  Points merged;
+  for (const TimelinePoint& point : points) {
+    if (point.timeline == nullptr) {
+      return absl::InvalidArgumentError("a fence needs a timeline, got null");
+    }
+    if (point.value > Timeline::kMaxValue) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "timeline value ", point.value, " is beyond ", Timeline::kMaxValue));
+    }
+    AddPoint(merged, point);
+  }
+  return Ref<Fence>::Adopt(new Fence(std::move(merged)));
+}
+
+Ref<Fence> Fence::Join(absl::Span<Fence* const> fences) {
+  Points merged;
+  Fence* only = nullptr;
+  size_t count = 0;
+  for (Fence* fence : fences) {
+    if (fence == nullptr) continue;
+    only = fence;
+    ++count;
+  }
+  if (count == 0) return nullptr;
+  if (count == 1) return Ref<Fence>::Retain(only);
+  for (Fence* fence : fences) {
+    if (fence == nullptr) continue;
+    for (const TimelinePoint& point : fence->points()) AddPoint(merged, point);
+  }
+  return Ref<Fence>::Adopt(new Fence(std::move(merged)));
+}
+
+void Fence::AddPoint(Points& points, const TimelinePoint& point) {
+  for (TimelinePoint& old : points) {
+    if (old.timeline == point.timeline) {
+      if (point.value > old.value) old.value = point.value;
+      return;
+    }
+  }
+  points.push_back(point);
+}
+
+absl::Status Fence::Query(bool* reached) const {
+  *reached = true;
+  absl::Status result;
+  for (const TimelinePoint& point : points_) {
+    bool point_reached = false;
+    absl::Status status = point.timeline->Query(point.value, &point_reached);
+    if (!point_reached) *reached = false;
+    if (result.ok()) result = std::move(status);
+  }
+  return result;
+}
+
+absl::Status Fence::Signal() const {
+  absl::Status result;
+  for (const TimelinePoint& point : points_) {
+    absl::Status status = point.timeline->Signal(point.value);
+    if (result.ok()) result = std::move(status);
+  }
+  return result;
+}
+
+void Fence::Fail(const absl::Status& error) const {
+  for (const TimelinePoint& point : points_) point.timeline->Fail(error);
+}
+
+absl::Status Fence::Wait(int64_t deadline_ns) const {
+  bool reached = false;
+  TAKT_RETURN_IF_ERROR(Query(&reached));
+  if (reached) return absl::OkStatus();
+  RunDeferred();
+  auto* sleeper = new Sleeper;
+  absl::Status status;
+  const Fence* self = this;
+  if (!sleeper->Start({&self, 1}, &status)) {
+    delete sleeper;
+    return status;
+  }
+  if (sleeper->Sleep(deadline_ns)) {
+    absl::MutexLock lock(&sleeper->mutex);
+    status = sleeper->status;
+  } else {
+    // Cancelled: OnReached() will not come to drop its reference.
+    if (sleeper->Cancel()) sleeper->Release();
+    status = absl::DeadlineExceededError("the fence was not reached in time");
+  }
+  sleeper->Release();
+  return status;
+}
+
+void Fence::OnReached(
+    absl::AnyInvocable<void(const absl::Status&) &&> callback) const {
+  auto* state = new Callback(std::move(callback));
+  absl::Status status;
+  const Fence* self = this;
+  if (!state->Start({&self, 1}, &status)) {
+    Callback::Run(state, status);
+  }
+}
+
+Object* Fence::Clone(Object& object, CloneMap& clones) {
+  bool reached = false;
+  const absl::Status status = static_cast<Fence&>(object).Query(&reached);
+  return status.ok() && reached ? CloneIsSame(object, clones) : nullptr;
+}
+
+FenceWaiter::~FenceWaiter() {
+  TAKT_DCHECK(pending_.load(std::memory_order_relaxed) == 0);
+}
+
+bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
+                        absl::Status* status) {
+  TAKT_DCHECK(pending_.load(std::memory_order_relaxed) == 0);
+  nodes_.clear();
+  failed_.store(false, std::memory_order_relaxed);
+  status_ = absl::OkStatus();
+  size_t count = 0;
+  for (const Fence* fence : fences) {
+    if (fence != nullptr) count += fence->points().size();
+  }
+  nodes_.reserve(count);
+  for (const Fence* fence : fences) {
+    if (fence == nullptr) continue;
+    for (const TimelinePoint& point : fence->points()) {
+      bool reached = false;
+      *status = point.timeline->Query(point.value, &reached);
+      if (!status->ok()) {
+        nodes_.clear();
+        return false;
+      }
+      if (reached) continue;
+      Node& node = nodes_.emplace_back();
+      node.value = point.value;
+      node.notify = &FenceWaiter::OnTimeline;
+      node.owner = this;
+      node.timeline = point.timeline;
+    }
+  }
+  if (nodes_.empty()) {
+    *status = absl::OkStatus();
+    return false;
+  }
+
+  const int32_t node_count = static_cast<int32_t>(nodes_.size());
+  // Start() holds one itself, so that nothing ends while it registers.
+  pending_.store(node_count + 1, std::memory_order_relaxed);
+  int32_t unregistered = 0;
+  for (int32_t i = 0; i < node_count; ++i) {
+    absl::Status outcome;
+    if (nodes_[i].timeline->AddWaiter(&nodes_[i], &outcome)) continue;
+    ++unregistered;
+    if (outcome.ok()) continue;
+    SetError(outcome);
+    unregistered += node_count - i - 1;
+    break;
+  }
+  if (failed_.load(std::memory_order_acquire)) unregistered += CancelNodes();
+  if (!Drop(unregistered + 1)) return true;
+  // Whatever was registered has been notified without being the last: nobody
+  // has called Notify, and nobody will.
+  *status = status_;
+  return false;
+}
+
+bool FenceWaiter::Cancel() {
+  const int32_t cancelled = CancelNodes();
+  return cancelled > 0 && Drop(cancelled);
+}
+
+void FenceWaiter::OnTimeline(TimelineWaiter* waiter,
+                             const absl::Status& status) {
+  FenceWaiter* self = static_cast<Node*>(waiter)->owner;
+  int32_t count = 1;
+  if (!status.ok()) {
+    self->SetError(status);
+    count += self->CancelNodes();
+  }
+  if (!self->Drop(count)) return;
+  // A copy, since the waiter may die in the call.
+  const absl::Status outcome = self->status_;
+  self->notify_(self, outcome);
+}
+
+int32_t FenceWaiter::CancelNodes() {
+  int32_t count = 0;
+  for (Node& node : nodes_) {
+    if (node.timeline->Cancel(&node)) ++count;
+  }
+  return count;
+}
+
+void FenceWaiter::SetError(const absl::Status& status) {
+  if (!failed_.exchange(true, std::memory_order_acq_rel)) status_ = status;
+}
+
+bool FenceWaiter::Drop(int32_t count) {
+  // Acquire: whoever is last sees the error that another has set.
+  return pending_.fetch_sub(count, std::memory_order_acq_rel) == count;
+}
+
+}  // namespace takt::hal

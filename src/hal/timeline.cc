@@ -1,0 +1,146 @@
+#include "hal/timeline.h"
+
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status.h"
+
+namespace takt::hal {
+namespace {
+
+void RunWaiter(Deferred* deferred) {
+  auto* waiter = static_cast<TimelineWaiter*>(deferred);
+  // Moved out first: the waiter may die in the call.
+  const absl::Status outcome = std::move(waiter->outcome);
+  waiter->notify(waiter, outcome);
+}
+
+}  // namespace
+
+Ref<Timeline> Timeline::Create(uint64_t initial_value) {
+  return Ref<Timeline>::Adopt(new Timeline(initial_value));
+}
+
+Ref<Timeline> Timeline::Create(uint64_t initial_value, BlockPool& pool) {
+  return Ref<Timeline>::Adopt(new (pool) Timeline(initial_value));
+}
+
+Timeline::~Timeline() {
+  // Whoever waits holds a reference, so nobody can be left.
+  TAKT_CHECK(first_ == nullptr);
+}
+
+absl::Status Timeline::error() const {
+  if (!failed()) return absl::OkStatus();
+  absl::MutexLock lock(&mutex_);
+  return error_;
+}
+
+absl::Status Timeline::Query(uint64_t value, bool* reached) const {
+  // failed_ is read first: a timeline that reached `value` and failed after
+  // that must not be taken for one that failed before.
+  const bool had_failed = failed();
+  *reached = this->value() >= value;
+  return *reached || !had_failed ? absl::OkStatus() : error();
+}
+
+absl::Status Timeline::Signal(uint64_t value) {
+  if (value > kMaxValue) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("timeline value ", value, " is beyond ", kMaxValue));
+  }
+  Deferred* due = nullptr;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (failed_.load(std::memory_order_relaxed)) return error_;
+    const uint64_t old = value_.load(std::memory_order_relaxed);
+    if (value <= old) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "timeline is at ", old, " and cannot be signaled to ", value));
+    }
+    value_.store(value, std::memory_order_release);
+    if (first_ != nullptr) due = TakeDue(value, absl::OkStatus());
+  }
+  // The timeline may be gone from here on: its last owner may be a waiter.
+  if (due != nullptr) RunOrDefer(due);
+  return absl::OkStatus();
+}
+
+void Timeline::Fail(absl::Status error) {
+  TAKT_CHECK(!error.ok());
+  Deferred* due = nullptr;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (failed_.load(std::memory_order_relaxed)) return;
+    error_ = error;
+    failed_.store(true, std::memory_order_release);
+    due = TakeDue(std::numeric_limits<uint64_t>::max(), error);
+  }
+  if (due != nullptr) RunOrDefer(due);
+}
+
+bool Timeline::AddWaiter(TimelineWaiter* waiter, absl::Status* status) {
+  if (value() >= waiter->value) {
+    *status = absl::OkStatus();
+    return false;
+  }
+  absl::MutexLock lock(&mutex_);
+  if (value_.load(std::memory_order_relaxed) >= waiter->value) {
+    *status = absl::OkStatus();
+    return false;
+  }
+  if (failed_.load(std::memory_order_relaxed)) {
+    *status = error_;
+    return false;
+  }
+  waiter->run = RunWaiter;
+  Insert(waiter);
+  return true;
+}
+
+bool Timeline::Cancel(TimelineWaiter* waiter) {
+  absl::MutexLock lock(&mutex_);
+  // Neighbours are only set while it is in the list.
+  const bool registered =
+      waiter == first_ || waiter->previous_waiter != nullptr;
+  if (!registered) return false;
+  TimelineWaiter* before = waiter->previous_waiter;
+  TimelineWaiter* after = waiter->next_waiter;
+  (before != nullptr ? before->next_waiter : first_) = after;
+  (after != nullptr ? after->previous_waiter : last_) = before;
+  waiter->previous_waiter = waiter->next_waiter = nullptr;
+  return true;
+}
+
+void Timeline::Insert(TimelineWaiter* waiter) {
+  // Most come in the order of their values.
+  TimelineWaiter* before = last_;
+  if (first_ != nullptr && waiter->value < first_->value) before = nullptr;
+  while (before != nullptr && before->value > waiter->value) {
+    before = before->previous_waiter;
+  }
+  TimelineWaiter* after = before != nullptr ? before->next_waiter : first_;
+  waiter->previous_waiter = before;
+  waiter->next_waiter = after;
+  (before != nullptr ? before->next_waiter : first_) = waiter;
+  (after != nullptr ? after->previous_waiter : last_) = waiter;
+}
+
+Deferred* Timeline::TakeDue(uint64_t value, const absl::Status& outcome) {
+  Deferred* due = nullptr;
+  Deferred** end = &due;
+  while (first_ != nullptr && first_->value <= value) {
+    TimelineWaiter* waiter = first_;
+    first_ = waiter->next_waiter;
+    waiter->next_waiter = waiter->previous_waiter = nullptr;
+    waiter->outcome = outcome;
+    *end = waiter;
+    end = &waiter->next;
+  }
+  *end = nullptr;
+  (first_ != nullptr ? first_->previous_waiter : last_) = nullptr;
+  return due;
+}
+
+}  // namespace takt::hal
