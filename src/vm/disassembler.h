@@ -1,0 +1,29 @@
+// The text of a function's bytecode, for people.
+#ifndef TAKT_VM_DISASSEMBLER_H_
+#define TAKT_VM_DISASSEMBLER_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "vm/bytecode_archive.h"
+
+namespace takt::vm {
+
+// The text of a function, an instruction a line:
+//
+//   ^0: block
+//     1: const.i32 %i0 = 42
+//     8: cond_br %i0, ^20(%i1 -> %i3), ^32
+//
+// Numbers before a colon are pcs; ^n is the block at pc n; %i and %r are
+// registers (a 64-bit one goes by its first word: %i4:5), with ! the ref is
+// moved. The function need not have been verified: an ordinal out of range is
+// printed as a number. INVALID_ARGUMENT for a function that is not there or
+// bytecode that does not decode.
+absl::StatusOr<std::string> DisassembleFunction(const BytecodeArchive& archive,
+                                                size_t function);
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_DISASSEMBLER_H_
