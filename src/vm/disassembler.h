@@ -10,17 +10,17 @@
 
 namespace takt::vm {
 
-// The text of a function, an instruction a line:
+// The text of a function, an instruction a line, with pcs before the colon:
 //
-//   ^0: block
-//     1: const.i32 %i0 = 42
-//     8: cond_br %i0, ^20(%i1 -> %i3), ^32
+//   ^0:
+//        1: %i0 = const.i32 42
+//        8: cond_br %i0, ^20(%i1 -> %i3, %r0! -> %r1), ^32
 //
-// Numbers before a colon are pcs; ^n is the block at pc n; %i and %r are
-// registers (a 64-bit one goes by its first word: %i4:5), with ! the ref is
-// moved. The function need not have been verified: an ordinal out of range is
-// printed as a number. INVALID_ARGUMENT for a function that is not there or
-// bytecode that does not decode.
+// ^n is the block at pc n, %i a word of the value bank (%i4:5 a 64-bit
+// register), %r a ref register, ! says that it is moved. The function need
+// not have been verified: an ordinal out of range is printed as a number.
+// INVALID_ARGUMENT for a function that is not there, or bytecode that does
+// not decode.
 absl::StatusOr<std::string> DisassembleFunction(const BytecodeArchive& archive,
                                                 size_t function);
 
