@@ -1,0 +1,46 @@
+// A TimerService runs small callbacks at their deadlines. A timer is a node
+// that its owner embeds, so arming one allocates nothing once warm.
+//
+// Thread-safety: every method may run on any thread.
+#ifndef TAKT_BASE_TIMER_SERVICE_H_
+#define TAKT_BASE_TIMER_SERVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace takt {
+
+class TimerService {
+ public:
+  // Owned by whoever armed it, until it has fired or Cancel() returned true.
+  struct Timer {
+    // Called once, on a thread of the service, with no lock held. May destroy
+    // the timer. Must not block: other timers wait for it.
+    void (*fire)(Timer* timer) = nullptr;
+
+    // Used by the service.
+    static constexpr size_t kIdle = ~size_t{0};
+    int64_t deadline_ns = 0;
+    size_t position = kIdle;  // In the service's heap.
+  };
+
+  virtual ~TimerService() = default;
+
+  // Has `timer` fire once NowNs() has reached `deadline_ns`. The timer must be
+  // idle.
+  virtual void Arm(Timer* timer, int64_t deadline_ns) = 0;
+  // True if the timer was armed and will not fire any more; false if it was
+  // never armed, has fired or is firing.
+  virtual bool Cancel(Timer* timer) = 0;
+};
+
+// The service that lives by the real clock: one thread, started by the first
+// Arm(), which sleeps until the earliest deadline. Destroying the service
+// forgets the timers that are still armed; a timer that is firing meanwhile is
+// waited for, unless it is the one that destroys the service.
+std::shared_ptr<TimerService> CreateTimerThread();
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_TIMER_SERVICE_H_

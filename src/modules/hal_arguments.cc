@@ -1,0 +1,60 @@
+#include "modules/hal_arguments.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/math.h"
+#include "hal/buffer.h"
+
+namespace takt::modules {
+
+absl::Status CheckPatternLength(uint32_t pattern_length) {
+  if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pattern_length: expected 1, 2 or 4 bytes, got ", pattern_length));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::Buffer& source,
+                                                  uint64_t offset,
+                                                  uint64_t length) {
+  const absl::Span<const uint8_t> bytes = source.bytes();
+  if (length == hal::kWholeBuffer && offset <= bytes.size()) {
+    length = bytes.size() - offset;
+  }
+  if (!RangeFits(offset, length, bytes.size())) {
+    return absl::OutOfRangeError(absl::StrFormat(
+        "source: expected a range within its %d bytes, got %d at offset %d",
+        bytes.size(), length, offset));
+  }
+  return bytes.subspan(offset, length);
+}
+
+bool MatchesGlob(absl::string_view pattern, absl::string_view text) {
+  // Only the last * need ever be tried again: what an earlier one could take
+  // more of, the later one can take too.
+  constexpr size_t kNone = absl::string_view::npos;
+  size_t p = 0;
+  size_t t = 0;
+  size_t star = kNone;
+  size_t star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != kNone) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+}  // namespace takt::modules

@@ -1,0 +1,29 @@
+// Checks of arguments that several functions of the `hal` module share.
+#ifndef TAKT_MODULES_HAL_ARGUMENTS_H_
+#define TAKT_MODULES_HAL_ARGUMENTS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "vm/buffer.h"
+
+namespace takt::modules {
+
+// INVALID_ARGUMENT unless it is 1, 2 or 4: what fills know.
+absl::Status CheckPatternLength(uint32_t pattern_length);
+
+// A range of host bytes, kWholeBuffer for the rest. OUT_OF_RANGE if it does
+// not fit.
+absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::Buffer& source,
+                                                  uint64_t offset,
+                                                  uint64_t length);
+
+// Whether all of `text` matches `pattern`, where * stands for any run of
+// characters and ? for any one. Time is at most the product of the lengths.
+bool MatchesGlob(absl::string_view pattern, absl::string_view text);
+
+}  // namespace takt::modules
+
+#endif  // TAKT_MODULES_HAL_ARGUMENTS_H_

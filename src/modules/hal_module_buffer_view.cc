@@ -1,0 +1,148 @@
+// buffer_view.*
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "modules/hal_state.h"
+
+namespace takt::modules {
+namespace {
+
+// The trace prints all there is, as the iree-* tools do.
+constexpr size_t kMaxTraceElements = ~size_t{0};
+
+using ShapeVector = absl::InlinedVector<int64_t, 8>;
+
+ShapeVector ShapeOf(const vm::VarArgs<int64_t>& dims) {
+  ShapeVector shape(dims.size());
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = dims[i];
+  return shape;
+}
+
+bool IsIntegerLike(hal::ElementType type) {
+  switch (hal::KindOf(type)) {
+    case hal::NumericalKind::kInteger:
+    case hal::NumericalKind::kSignedInteger:
+    case hal::NumericalKind::kUnsignedInteger:
+    case hal::NumericalKind::kBoolean:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Compiled code cares for the bits of integers, not for their sign; and a view
+// of opaque elements claims nothing.
+bool IsCompatible(hal::ElementType actual, hal::ElementType expected) {
+  return actual == expected ||
+         hal::KindOf(actual) == hal::NumericalKind::kOpaque ||
+         (IsIntegerLike(actual) && IsIntegerLike(expected) &&
+          hal::BitCount(actual) == hal::BitCount(expected));
+}
+
+std::string TypedShapeString(absl::Span<const int64_t> shape,
+                             hal::ElementType type) {
+  return absl::StrCat(hal::ShapeString(shape), shape.empty() ? "" : "x",
+                      hal::ElementTypeName(type));
+}
+
+absl::Status WrongView(const hal::BufferView& view, const vm::Buffer& message,
+                       absl::string_view what, hal::ElementType type,
+                       const vm::VarArgs<int64_t>& dims) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(message.text(), ": ", what, ": expected ",
+                   TypedShapeString(ShapeOf(dims), type), ", got ",
+                   TypedShapeString(view.shape(), view.element_type())));
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<hal::BufferView>> HalState::BufferViewCreate(
+    hal::Buffer& buffer, uint64_t offset, uint64_t length,
+    uint32_t element_type, uint32_t encoding, vm::VarArgs<int64_t> shape) {
+  TAKT_ASSIGN_OR_RETURN(Ref<hal::Buffer> range, buffer.Subspan(offset, length));
+  return hal::BufferView::Create(
+      std::move(range), static_cast<hal::ElementType>(element_type),
+      static_cast<hal::EncodingType>(encoding), ShapeOf(shape), blocks());
+}
+
+absl::Status HalState::BufferViewAssert(hal::BufferView& view,
+                                        vm::Buffer& message,
+                                        uint32_t element_type,
+                                        uint32_t encoding,
+                                        vm::VarArgs<int64_t> shape) {
+  const auto type = static_cast<hal::ElementType>(element_type);
+  if (view.encoding() != hal::EncodingType::kOpaque &&
+      view.encoding() != static_cast<hal::EncodingType>(encoding)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: expected encoding %d, got %d", message.text(),
+                        encoding, view.encoding()));
+  }
+  if (!IsCompatible(view.element_type(), type)) {
+    return WrongView(view, message, "element type", type, shape);
+  }
+  if (view.shape().size() != shape.size()) {
+    return WrongView(view, message, "rank", type, shape);
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (view.shape()[i] != shape[i]) {
+      return WrongView(view, message, absl::StrCat("dimension ", i), type,
+                       shape);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Ref<hal::Buffer>> HalState::BufferViewBuffer(
+    hal::BufferView& view) {
+  return Ref<hal::Buffer>::Retain(view.buffer());
+}
+
+absl::StatusOr<int64_t> HalState::BufferViewDim(hal::BufferView& view,
+                                                uint32_t index) {
+  if (index >= view.shape().size()) {
+    return absl::OutOfRangeError(absl::StrCat("index: expected less than rank ",
+                                              view.shape().size(), ", got ",
+                                              index));
+  }
+  return view.shape()[index];
+}
+
+absl::StatusOr<int32_t> HalState::BufferViewRank(hal::BufferView& view) {
+  return static_cast<int32_t>(view.shape().size());
+}
+
+absl::StatusOr<int32_t> HalState::BufferViewElementType(hal::BufferView& view) {
+  return static_cast<int32_t>(view.element_type());
+}
+
+absl::StatusOr<int32_t> HalState::BufferViewEncodingType(
+    hal::BufferView& view) {
+  return static_cast<int32_t>(view.encoding());
+}
+
+// "=== key ===", a line for each view, an empty line.
+absl::Status HalState::BufferViewTrace(vm::Buffer& key,
+                                       vm::VarArgs<hal::BufferView*> views) {
+  if (views.size() > kMaxTraceViews) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "views: expected at most ", kMaxTraceViews, ", got ", views.size()));
+  }
+  std::string text = absl::StrCat("=== ", key.text(), " ===\n");
+  for (size_t i = 0; i < views.size(); ++i) {
+    const hal::BufferView* view = views[i];
+    if (view == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "views: expected a hal.buffer_view at ", i, ", got null"));
+    }
+    TAKT_ASSIGN_OR_RETURN(std::string line,
+                          hal::FormatBufferView(*view, kMaxTraceElements));
+    absl::StrAppend(&text, line, "\n");
+  }
+  text += "\n";
+  environment_->trace_sink(text);
+  return absl::OkStatus();
+}
+
+}  // namespace takt::modules

@@ -1,0 +1,51 @@
+// devices.*, device.* other than its queues, and ex.file.from_memory
+#include "absl/strings/str_format.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "modules/hal_arguments.h"
+#include "modules/hal_state.h"
+
+namespace takt::modules {
+
+absl::StatusOr<int32_t> HalState::DevicesCount() {
+  return static_cast<int32_t>(environment_->devices.size());
+}
+
+absl::StatusOr<Ref<hal::Device>> HalState::DevicesGet(uint32_t index) {
+  if (index >= environment_->devices.size()) return Ref<hal::Device>();
+  return environment_->devices[index];
+}
+
+absl::StatusOr<Ref<hal::Allocator>> HalState::DeviceAllocator(
+    hal::Device& device) {
+  return Ref<hal::Allocator>::Retain(device.allocator());
+}
+
+absl::StatusOr<std::tuple<int32_t, int64_t>> HalState::DeviceQueryI64(
+    hal::Device& device, vm::Buffer& category, vm::Buffer& key) {
+  if (category.text() == "hal.device.id") {
+    return std::make_tuple(
+        int32_t{1}, int64_t{MatchesGlob(key.text(), device.id()) ? 1 : 0});
+  }
+  const absl::optional<int64_t> value =
+      device.QueryI64(category.text(), key.text());
+  return std::make_tuple(int32_t{value.has_value() ? 1 : 0}, value.value_or(0));
+}
+
+absl::StatusOr<Ref<hal::File>> HalState::FileFromMemory(
+    hal::Device& device, uint64_t affinity, uint32_t access, vm::Buffer& source,
+    uint64_t offset, uint64_t length, int32_t flags) {
+  const auto granted = static_cast<hal::MemoryAccess>(access & hal::kAccessAll);
+  if ((granted & hal::kAccessWrite) != 0 && !source.is_mutable()) {
+    return absl::PermissionDeniedError(absl::StrFormat(
+        "source: is constant, so only read access (1) can be had; got 0x%x",
+        access));
+  }
+  TAKT_ASSIGN_OR_RETURN(absl::Span<const uint8_t> bytes,
+                        BytesOf(source, offset, length));
+  return hal::File::Wrap(Ref<Object>::Retain(&source),
+                         const_cast<uint8_t*>(bytes.data()), bytes.size(),
+                         granted);
+}
+
+}  // namespace takt::modules

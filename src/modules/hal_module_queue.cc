@@ -1,0 +1,119 @@
+// device.queue.*
+#include "absl/container/inlined_vector.h"
+#include "base/status.h"
+#include "modules/hal_arguments.h"
+#include "modules/hal_state.h"
+
+namespace takt::modules {
+namespace {
+
+hal::QueueTicket TicketOf(uint64_t affinity, hal::Fence* wait,
+                          hal::Fence* signal) {
+  return {.affinity = affinity, .wait = wait, .signal = signal};
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<hal::Buffer>> HalState::QueueAlloca(
+    hal::Device& device, uint64_t affinity, hal::Fence* wait,
+    hal::Fence* signal, int64_t pool, uint32_t memory_types, uint32_t usage,
+    uint64_t byte_length, int64_t flags) {
+  if (pool != 0) {
+    return absl::UnimplementedError(
+        absl::StrCat("pool: only the default pool 0 is supported, got ", pool));
+  }
+  return device.QueueAlloca(TicketOf(affinity, wait, signal),
+                            {.memory_type = memory_types, .usage = usage},
+                            byte_length);
+}
+
+absl::Status HalState::QueueDealloca(hal::Device& device, uint64_t affinity,
+                                     hal::Fence* wait, hal::Fence* signal,
+                                     hal::Buffer& buffer, int64_t flags) {
+  return device.QueueDealloca(TicketOf(affinity, wait, signal), &buffer);
+}
+
+absl::Status HalState::QueueFill(hal::Device& device, uint64_t affinity,
+                                 hal::Fence* wait, hal::Fence* signal,
+                                 hal::Buffer& target, uint64_t offset,
+                                 uint64_t length, uint64_t pattern,
+                                 uint32_t pattern_length, int64_t flags) {
+  TAKT_RETURN_IF_ERROR(CheckPatternLength(pattern_length));
+  return device.QueueFill(TicketOf(affinity, wait, signal), &target, offset,
+                          length, static_cast<uint32_t>(pattern),
+                          pattern_length);
+}
+
+absl::Status HalState::QueueUpdate(hal::Device& device, uint64_t affinity,
+                                   hal::Fence* wait, hal::Fence* signal,
+                                   vm::Buffer& source, uint64_t source_offset,
+                                   hal::Buffer& target, uint64_t target_offset,
+                                   uint64_t length, int64_t flags) {
+  TAKT_ASSIGN_OR_RETURN(absl::Span<const uint8_t> bytes,
+                        BytesOf(source, source_offset, length));
+  return device.QueueUpdate(TicketOf(affinity, wait, signal), bytes, &target,
+                            target_offset);
+}
+
+absl::Status HalState::QueueCopy(hal::Device& device, uint64_t affinity,
+                                 hal::Fence* wait, hal::Fence* signal,
+                                 hal::Buffer& source, uint64_t source_offset,
+                                 hal::Buffer& target, uint64_t target_offset,
+                                 uint64_t length, int64_t flags) {
+  return device.QueueCopy(TicketOf(affinity, wait, signal), &source,
+                          source_offset, &target, target_offset, length);
+}
+
+absl::Status HalState::QueueRead(hal::Device& device, uint64_t affinity,
+                                 hal::Fence* wait, hal::Fence* signal,
+                                 hal::File& source, uint64_t source_offset,
+                                 hal::Buffer& target, uint64_t target_offset,
+                                 uint64_t length, int64_t flags) {
+  return device.QueueRead(TicketOf(affinity, wait, signal), &source,
+                          source_offset, &target, target_offset, length);
+}
+
+absl::Status HalState::QueueWrite(hal::Device& device, uint64_t affinity,
+                                  hal::Fence* wait, hal::Fence* signal,
+                                  hal::Buffer& source, uint64_t source_offset,
+                                  hal::File& target, uint64_t target_offset,
+                                  uint64_t length, int64_t flags) {
+  return device.QueueWrite(TicketOf(affinity, wait, signal), &source,
+                           source_offset, &target, target_offset, length);
+}
+
+absl::Status HalState::QueueBarrier(hal::Device& device, uint64_t affinity,
+                                    hal::Fence* wait, hal::Fence* signal,
+                                    int64_t flags) {
+  return device.QueueBarrier(TicketOf(affinity, wait, signal));
+}
+
+absl::Status HalState::QueueExecute(hal::Device& device, uint64_t affinity,
+                                    hal::Fence* wait, hal::Fence* signal,
+                                    hal::CommandBuffer& command_buffer,
+                                    int64_t flags) {
+  return device.QueueExecute(TicketOf(affinity, wait, signal), &command_buffer,
+                             {});
+}
+
+absl::Status HalState::QueueExecuteIndirect(hal::Device& device,
+                                            uint64_t affinity, hal::Fence* wait,
+                                            hal::Fence* signal,
+                                            hal::CommandBuffer& command_buffer,
+                                            int64_t flags,
+                                            BindingTableArgs bindings) {
+  absl::InlinedVector<hal::Binding, 16> table(bindings.size());
+  for (size_t i = 0; i < table.size(); ++i) {
+    auto [buffer, offset, length] = bindings[i];
+    table[i] = {.buffer = buffer, .offset = offset, .length = length};
+  }
+  return device.QueueExecute(TicketOf(affinity, wait, signal), &command_buffer,
+                             table);
+}
+
+absl::Status HalState::QueueFlush(hal::Device& device, uint64_t affinity) {
+  device.QueueFlush();
+  return absl::OkStatus();
+}
+
+}  // namespace takt::modules

@@ -1,0 +1,235 @@
+// HalState is what a context holds for the `hal` module: nothing but a share
+// of the module's environment. Its methods are the module's functions, grouped
+// as their sources are (hal_module_<noun>.cc). Argument names and order are
+// the compiler's; see docs for the table of imports.
+//
+// Thread-safety: immutable, so every method may run on any thread.
+#ifndef TAKT_MODULES_HAL_STATE_H_
+#define TAKT_MODULES_HAL_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "hal/buffer_view.h"
+#include "hal/device.h"
+#include "hal/fence.h"
+#include "modules/hal_module.h"
+#include "vm/buffer.h"
+#include "vm/module.h"
+#include "vm/native_module.h"
+
+namespace takt::modules {
+
+// Limits of the compiler's ABI; what is beyond them is OUT_OF_RANGE.
+inline constexpr size_t kMaxDispatchBindings = 32;
+inline constexpr size_t kMaxSelectPairs = 64;
+inline constexpr size_t kMaxTraceViews = 128;
+inline constexpr size_t kMaxAwaitFences = 32;
+inline constexpr size_t kMaxExecutableConstants = 64;
+
+// One dispatch binding, one entry of a binding table, one device to select.
+using BindingArgs =
+    vm::VarArgs<int32_t, uint32_t, hal::Buffer*, uint64_t, uint64_t>;
+using BindingTableArgs = vm::VarArgs<hal::Buffer*, uint64_t, uint64_t>;
+using DevicePairArgs = vm::VarArgs<hal::Device*, uint64_t>;
+
+class HalState final : public vm::ModuleState {
+ public:
+  explicit HalState(std::shared_ptr<const HalModuleOptions> environment)
+      : environment_(std::move(environment)) {}
+
+  // allocator.*
+  absl::StatusOr<Ref<hal::Buffer>> AllocatorAllocate(hal::Allocator& allocator,
+                                                     uint64_t affinity,
+                                                     uint32_t memory_types,
+                                                     uint32_t usage,
+                                                     uint64_t byte_length);
+  absl::StatusOr<Ref<hal::Buffer>> AllocatorImport(
+      hal::Allocator& allocator, int32_t try_import, uint64_t affinity,
+      uint32_t memory_types, uint32_t usage, vm::Buffer& source,
+      uint64_t offset, uint64_t length);
+  absl::StatusOr<std::tuple<Ref<hal::Device>, uint64_t>> AllocatorSelect(
+      uint32_t memory_types, uint32_t usage, int64_t flags,
+      DevicePairArgs devices);
+
+  // buffer.*
+  absl::Status BufferAssert(hal::Buffer& buffer, vm::Buffer& message,
+                            hal::Allocator& allocator, uint64_t minimum_length,
+                            uint32_t memory_types, uint32_t usage);
+  absl::StatusOr<int32_t> BufferLoad(hal::Buffer& buffer, uint64_t offset,
+                                     uint32_t length);
+  absl::Status BufferStore(int32_t value, hal::Buffer& buffer, uint64_t offset,
+                           uint32_t length);
+  absl::StatusOr<uint64_t> BufferLength(hal::Buffer& buffer);
+  absl::StatusOr<Ref<hal::Buffer>> BufferSubspan(hal::Buffer& buffer,
+                                                 uint64_t offset,
+                                                 uint64_t length);
+  absl::Status BufferPreserve(hal::Buffer& buffer);
+  absl::StatusOr<int32_t> BufferDiscard(hal::Buffer& buffer);
+  absl::StatusOr<int32_t> BufferIsTerminal(hal::Buffer& buffer);
+
+  // buffer_view.*
+  absl::StatusOr<Ref<hal::BufferView>> BufferViewCreate(
+      hal::Buffer& buffer, uint64_t offset, uint64_t length,
+      uint32_t element_type, uint32_t encoding, vm::VarArgs<int64_t> shape);
+  absl::Status BufferViewAssert(hal::BufferView& view, vm::Buffer& message,
+                                uint32_t element_type, uint32_t encoding,
+                                vm::VarArgs<int64_t> shape);
+  absl::StatusOr<Ref<hal::Buffer>> BufferViewBuffer(hal::BufferView& view);
+  absl::StatusOr<int64_t> BufferViewDim(hal::BufferView& view, uint32_t index);
+  absl::StatusOr<int32_t> BufferViewRank(hal::BufferView& view);
+  absl::StatusOr<int32_t> BufferViewElementType(hal::BufferView& view);
+  absl::StatusOr<int32_t> BufferViewEncodingType(hal::BufferView& view);
+  absl::Status BufferViewTrace(vm::Buffer& key,
+                               vm::VarArgs<hal::BufferView*> views);
+
+  // channel.*, command_buffer.collective: there are no channels, so all that
+  // can arrive in place of one is null.
+  absl::StatusOr<Ref<Object>> ChannelCreate(hal::Device& device,
+                                            uint64_t affinity, int64_t flags,
+                                            vm::Buffer* id, vm::Buffer* group,
+                                            int32_t rank, int32_t count);
+  absl::StatusOr<Ref<Object>> ChannelSplit(Object* channel, int32_t color,
+                                           int32_t key, int64_t flags);
+  absl::StatusOr<std::tuple<int32_t, int32_t>> ChannelRankAndCount(
+      Object* channel);
+  absl::Status CommandBufferCollective(
+      hal::CommandBuffer& command_buffer, Object* channel, int32_t op,
+      int32_t param, uint32_t send_slot, uint32_t recv_slot,
+      hal::Buffer* send_buffer, hal::Buffer* recv_buffer, uint64_t send_offset,
+      uint64_t send_length, uint64_t recv_offset, uint64_t recv_length,
+      uint64_t element_count);
+
+  // command_buffer.*
+  absl::StatusOr<Ref<hal::CommandBuffer>> CommandBufferCreate(
+      hal::Device& device, uint32_t modes, uint32_t categories,
+      uint64_t affinity, uint32_t binding_capacity);
+  absl::Status CommandBufferFinalize(hal::CommandBuffer& command_buffer);
+  absl::Status CommandBufferExecutionBarrier(hal::CommandBuffer& command_buffer,
+                                             int32_t source_stages,
+                                             int32_t target_stages,
+                                             int64_t flags);
+  absl::Status CommandBufferFillBuffer(hal::CommandBuffer& command_buffer,
+                                       hal::Buffer* target, uint64_t offset,
+                                       uint64_t length, uint32_t slot,
+                                       uint64_t pattern,
+                                       uint32_t pattern_length, int64_t flags);
+  absl::Status CommandBufferCopyBuffer(
+      hal::CommandBuffer& command_buffer, uint32_t source_slot,
+      uint32_t target_slot, hal::Buffer* source, uint64_t source_offset,
+      hal::Buffer* target, uint64_t target_offset, uint64_t length,
+      int64_t flags);
+  absl::Status CommandBufferUpdateBuffer(
+      hal::CommandBuffer& command_buffer, vm::Buffer& source,
+      uint64_t source_offset, hal::Buffer* target, uint64_t target_offset,
+      uint64_t length, uint32_t target_slot, int64_t flags);
+  absl::Status CommandBufferDispatch(
+      hal::CommandBuffer& command_buffer, hal::Executable& executable,
+      uint64_t function, uint32_t count_x, uint32_t count_y, uint32_t count_z,
+      int64_t flags, vm::VarArgs<uint32_t> constants, BindingArgs bindings);
+  absl::Status CommandBufferDispatchIndirect(
+      hal::CommandBuffer& command_buffer, hal::Executable& executable,
+      uint64_t function, uint32_t workgroups_slot, hal::Buffer* workgroups,
+      uint64_t workgroups_offset, int64_t flags,
+      vm::VarArgs<uint32_t> constants, BindingArgs bindings);
+  absl::Status CommandBufferAdviseBuffer(hal::CommandBuffer& command_buffer,
+                                         hal::Buffer* buffer, int64_t flags,
+                                         int64_t argument0, int64_t argument1,
+                                         uint32_t slot);
+  absl::Status CommandBufferBeginDebugGroup(hal::CommandBuffer& command_buffer,
+                                            vm::Buffer& label);
+  absl::Status CommandBufferEndDebugGroup(hal::CommandBuffer& command_buffer);
+
+  // devices.*, device.*, ex.file.from_memory
+  absl::StatusOr<int32_t> DevicesCount();
+  absl::StatusOr<Ref<hal::Device>> DevicesGet(uint32_t index);
+  absl::StatusOr<Ref<hal::Allocator>> DeviceAllocator(hal::Device& device);
+  absl::StatusOr<std::tuple<int32_t, int64_t>> DeviceQueryI64(
+      hal::Device& device, vm::Buffer& category, vm::Buffer& key);
+  absl::StatusOr<Ref<hal::File>> FileFromMemory(
+      hal::Device& device, uint64_t affinity, uint32_t access,
+      vm::Buffer& source, uint64_t offset, uint64_t length, int32_t flags);
+
+  // device.queue.*
+  absl::StatusOr<Ref<hal::Buffer>> QueueAlloca(
+      hal::Device& device, uint64_t affinity, hal::Fence* wait,
+      hal::Fence* signal, int64_t pool, uint32_t memory_types, uint32_t usage,
+      uint64_t byte_length, int64_t flags);
+  absl::Status QueueDealloca(hal::Device& device, uint64_t affinity,
+                             hal::Fence* wait, hal::Fence* signal,
+                             hal::Buffer& buffer, int64_t flags);
+  absl::Status QueueFill(hal::Device& device, uint64_t affinity,
+                         hal::Fence* wait, hal::Fence* signal,
+                         hal::Buffer& target, uint64_t offset, uint64_t length,
+                         uint64_t pattern, uint32_t pattern_length,
+                         int64_t flags);
+  absl::Status QueueUpdate(hal::Device& device, uint64_t affinity,
+                           hal::Fence* wait, hal::Fence* signal,
+                           vm::Buffer& source, uint64_t source_offset,
+                           hal::Buffer& target, uint64_t target_offset,
+                           uint64_t length, int64_t flags);
+  absl::Status QueueCopy(hal::Device& device, uint64_t affinity,
+                         hal::Fence* wait, hal::Fence* signal,
+                         hal::Buffer& source, uint64_t source_offset,
+                         hal::Buffer& target, uint64_t target_offset,
+                         uint64_t length, int64_t flags);
+  absl::Status QueueRead(hal::Device& device, uint64_t affinity,
+                         hal::Fence* wait, hal::Fence* signal,
+                         hal::File& source, uint64_t source_offset,
+                         hal::Buffer& target, uint64_t target_offset,
+                         uint64_t length, int64_t flags);
+  absl::Status QueueWrite(hal::Device& device, uint64_t affinity,
+                          hal::Fence* wait, hal::Fence* signal,
+                          hal::Buffer& source, uint64_t source_offset,
+                          hal::File& target, uint64_t target_offset,
+                          uint64_t length, int64_t flags);
+  absl::Status QueueBarrier(hal::Device& device, uint64_t affinity,
+                            hal::Fence* wait, hal::Fence* signal,
+                            int64_t flags);
+  absl::Status QueueExecute(hal::Device& device, uint64_t affinity,
+                            hal::Fence* wait, hal::Fence* signal,
+                            hal::CommandBuffer& command_buffer, int64_t flags);
+  absl::Status QueueExecuteIndirect(hal::Device& device, uint64_t affinity,
+                                    hal::Fence* wait, hal::Fence* signal,
+                                    hal::CommandBuffer& command_buffer,
+                                    int64_t flags, BindingTableArgs bindings);
+  absl::Status QueueFlush(hal::Device& device, uint64_t affinity);
+
+  // executable.*
+  absl::StatusOr<Ref<hal::Executable>> ExecutableCreate(hal::Device& device,
+                                                        uint64_t affinity,
+                                                        vm::Buffer& format,
+                                                        vm::Buffer& data,
+                                                        vm::Buffer* constants);
+  absl::StatusOr<uint64_t> ExecutableLookupFunction(hal::Executable& executable,
+                                                    vm::Buffer& name);
+
+  // fence.*
+  absl::StatusOr<Ref<hal::Fence>> FenceCreate(hal::Device& device,
+                                              int64_t flags);
+  absl::StatusOr<Ref<hal::Fence>> FenceJoin(int64_t flags,
+                                            vm::VarArgs<hal::Fence*> fences);
+  absl::StatusOr<int32_t> FenceQuery(hal::Fence& fence);
+  absl::Status FenceSignal(hal::Fence& fence);
+  absl::Status FenceFail(hal::Fence& fence, uint32_t code);
+  absl::StatusOr<int32_t> FenceAwait(vm::NativeCall& call, uint32_t timeout_ms,
+                                     int64_t flags,
+                                     vm::VarArgs<hal::Fence*> fences);
+
+ private:
+  // Where objects of no particular device live; nullptr: in the system.
+  BlockPool* blocks() const {
+    return environment_->devices.empty()
+               ? nullptr
+               : &environment_->devices.front()->blocks();
+  }
+
+  const std::shared_ptr<const HalModuleOptions> environment_;
+};
+
+}  // namespace takt::modules
+
+#endif  // TAKT_MODULES_HAL_STATE_H_
