@@ -101,7 +101,7 @@ absl::StatusOr<uint64_t> DenseByteLength(ElementType type,
   }
   if (is_empty) return uint64_t{0};
   if (!fits || !CheckedAdd(bits, 7, &bits)) {
-    return absl::OutOfRangeError("the tensor has more than 2^64 bits");
+    return absl::OutOfRangeError("the length of the tensor overflows 64 bits");
   }
   return bits / 8;
 }
