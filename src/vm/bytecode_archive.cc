@@ -454,6 +454,87 @@ void PlaceTables(absl::Span<const uint8_t> tables, BytecodeArchive* out) {
                      tables.size()};
 }
 
+// Prints locations by their index. They refer to each other, in hostile files
+// in circles: depth and length are bounded.
+class LocationPrinter {
+ public:
+  explicit LocationPrinter(const wire::DebugDatabase& debug) : debug_(debug) {}
+
+  std::string Text(int32_t index) const {
+    std::string out;
+    Append(index, 0, &out);
+    return out;
+  }
+
+ private:
+  static constexpr int kMaxDepth = 8;
+  static constexpr size_t kMaxBytes = 512;
+
+  void Append(int32_t index, int depth, std::string* out) const {
+    const auto* table = debug_.location_table();
+    if (table == nullptr || index < 0 ||
+        static_cast<uint32_t>(index) >= table->size()) {
+      absl::StrAppend(out, "?");
+      return;
+    }
+    if (depth == kMaxDepth || out->size() > kMaxBytes) {
+      absl::StrAppend(out, "...");
+      return;
+    }
+    const void* const entry = table->Get(index);
+    switch (debug_.location_table_type()->GetEnum<wire::Location>(index)) {
+      case wire::Location::FileLineColumn:
+        AppendFile(*static_cast<const wire::FileLineColumn*>(entry), out);
+        return;
+      case wire::Location::CallSite: {
+        const auto& site = *static_cast<const wire::CallSite*>(entry);
+        Append(site.callee(), depth + 1, out);
+        absl::StrAppend(out, " called from ");
+        Append(site.caller(), depth + 1, out);
+        return;
+      }
+      case wire::Location::Name: {
+        const auto& name = *static_cast<const wire::Name*>(entry);
+        AppendString(name.name(), out);
+        absl::StrAppend(out, " at ");
+        Append(name.child_location(), depth + 1, out);
+        return;
+      }
+      case wire::Location::Fused:
+        AppendFused(*static_cast<const wire::Fused*>(entry), depth, out);
+        return;
+      default:
+        absl::StrAppend(out, "?");
+    }
+  }
+
+  static void AppendFile(const wire::FileLineColumn& file, std::string* out) {
+    AppendString(file.filename(), out);
+    absl::StrAppend(out, ":", file.line(), ":", file.column());
+  }
+
+  void AppendFused(const wire::Fused& fused, int depth,
+                   std::string* out) const {
+    if (fused.locations() == nullptr) return;
+    const char* separator = "";
+    for (int32_t index : *fused.locations()) {
+      absl::StrAppend(out, separator);
+      Append(index, depth + 1, out);
+      if (out->size() > kMaxBytes) return;
+      separator = " and ";
+    }
+  }
+
+  static void AppendString(const flatbuffers::String* text, std::string* out) {
+    if (text == nullptr) return;
+    absl::StrAppend(
+        out,
+        absl::string_view(text->data(), text->size()).substr(0, kMaxBytes));
+  }
+
+  const wire::DebugDatabase& debug_;
+};
+
 }  // namespace
 
 absl::StatusOr<BytecodeArchive> BytecodeArchive::Parse(
@@ -468,7 +549,27 @@ absl::StatusOr<BytecodeArchive> BytecodeArchive::Parse(
 }
 
 std::vector<ArchiveSourceMap> BytecodeArchive::ReadSourceMaps() const {
-  return {};
+  std::vector<ArchiveSourceMap> maps;
+  const wire::DebugDatabase* debug = RootOf(flatbuffer)->debug_database();
+  if (debug == nullptr || debug->functions() == nullptr) return maps;
+  const LocationPrinter printer(*debug);
+  // Maps may share one vector: no more entries in all than the tables hold.
+  size_t entries_left = flatbuffer.size() / sizeof(wire::BytecodeLocation);
+  for (const wire::SourceMap* entry : *debug->functions()) {
+    ArchiveSourceMap& map = maps.emplace_back();
+    if (entry->local_name() != nullptr) {
+      map.local_name = entry->local_name()->str();
+    }
+    if (entry->locations() == nullptr) continue;
+    for (const wire::BytecodeLocation* location : *entry->locations()) {
+      if (entries_left == 0) return maps;
+      --entries_left;
+      map.locations.push_back(
+          {static_cast<uint32_t>(location->bytecode_offset()),
+           printer.Text(location->location())});
+    }
+  }
+  return maps;
 }
 
 }  // namespace takt::vm
