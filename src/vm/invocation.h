@@ -48,7 +48,10 @@ class Invocation final : public Object {
   State state() const { return state_.load(std::memory_order_acquire); }
   // Valid once done: how it ended; messages name module and function.
   const absl::Status& status() const { return status_; }
-  // Valid once done and OK, once.
+  // Valid once done and OK: to be moved from, in the order of the convention.
+  // This is how a caller takes results without an allocation.
+  absl::Span<Value> results();
+  // The same as a vector. Once.
   std::vector<Value> TakeResults();
 
   // Ends the parked native call's wait: Run() may be called again. `on_woken`
