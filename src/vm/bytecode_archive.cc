@@ -253,10 +253,10 @@ class TableReader {
     TAKT_RETURN_IF_ERROR(CheckCount(module_.types(), "types"));
     if (module_.types() == nullptr) return absl::OkStatus();
     for (const wire::Type* type : *module_.types()) {
-      TAKT_RETURN_IF_ERROR(
-          ReadName(type->full_name(),
-                   absl::StrCat("type ", out_.type_names.size(), ": name"),
-                   &out_.type_names.emplace_back()));
+      const std::string where = absl::StrCat("type ", out_.type_names.size());
+      TAKT_RETURN_IF_ERROR(ReadName(type->full_name(),
+                                    absl::StrCat(where, ": name"),
+                                    &out_.type_names.emplace_back()));
     }
     return absl::OkStatus();
   }
