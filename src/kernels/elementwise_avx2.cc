@@ -1,0 +1,41 @@
+// The elementwise kernels for x86-64 with AVX2 and FMA: 32-byte vectors.
+#include "kernels/elementwise.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <cstdint>
+
+#define TAKT_VECTOR_BYTES 32
+#define TAKT_KERNELS_NAME kElementwiseAvx2
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+
+namespace takt::kernels {
+namespace {
+
+#include "kernels/elementwise_vectors.inc"
+
+inline Floats SquareRoot(Floats v) { return (Floats)_mm256_sqrt_ps((__m256)v); }
+
+#include "kernels/elementwise_impl.inc"
+
+}  // namespace
+
+#include "kernels/elementwise_table.inc"
+
+}  // namespace takt::kernels
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif  // defined(__x86_64__)

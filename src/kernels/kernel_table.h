@@ -1,0 +1,32 @@
+// A KernelTable is the kernels chosen for one processor. Whoever runs kernels
+// owns one; there is no global choice.
+#ifndef TAKT_KERNELS_KERNEL_TABLE_H_
+#define TAKT_KERNELS_KERNEL_TABLE_H_
+
+#include "kernels/elementwise.h"
+#include "kernels/instruction_sets.h"
+#include "kernels/mmt4d.h"
+
+namespace takt::kernels {
+
+struct KernelTable {
+  const ElementwiseKernels* elementwise = nullptr;
+  const Mmt4dKernels* mmt4d = nullptr;
+
+  BinaryKernel binary(BinaryOp op) const {
+    return elementwise->binary[static_cast<int>(op)];
+  }
+  UnaryKernel unary(UnaryOp op) const {
+    return elementwise->unary[static_cast<int>(op)];
+  }
+  Mmt4dKernel Mmt4d(Mmt4dType type) const {
+    return mmt4d->by_type[static_cast<int>(type)];
+  }
+};
+
+// The fastest kernels that need nothing beyond `sets`.
+KernelTable SelectKernels(const InstructionSets& sets);
+
+}  // namespace takt::kernels
+
+#endif  // TAKT_KERNELS_KERNEL_TABLE_H_

@@ -1,0 +1,213 @@
+// mmt4d for x86-64 with AVX2 and FMA, tiles M0×8×4 (M0 = 8, 4, 2, 1). Other
+// shapes are left to the portable kernels.
+//
+// Both types work on blocks of two or four rows by eight columns whose sums
+// stay in registers over a block of K; blocks of K and of panels are such that
+// the operands stay in the first-level cache. What is summed in one register
+// are partial sums over parts of K0, added up when the block of K ends.
+#include "kernels/mmt4d.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#define TAKT_AVX2 __attribute__((target("avx2,fma")))
+#define TAKT_AVX2_INLINE \
+  __attribute__((target("avx2,fma"), always_inline)) inline
+
+namespace takt::kernels {
+namespace {
+
+constexpr int64_t kN0 = 8;
+constexpr int64_t kK0 = 4;
+// K tiles at a time: 8 KiB of a panel of floats, 4 KiB of widened bytes.
+constexpr int64_t kBlockK = 64;
+
+bool TakesShape(const Mmt4dArguments& a) {
+  return a.n0 == kN0 && a.k0 == kK0 &&
+         (a.m0 == 8 || a.m0 == 4 || a.m0 == 2 || a.m0 == 1);
+}
+
+// Floats: a register holds the partial sums of two columns for each of the
+// four k0.
+
+// Adds up the four k0 of eight columns.
+TAKT_AVX2_INLINE __m256 SumColumns(__m256 c01, __m256 c23, __m256 c45,
+                                   __m256 c67) {
+  // Lanes after each step: c0 c0 c2 c2 | c1 c1 c3 c3, and so on; then
+  // c0 c2 c4 c6 | c1 c3 c5 c7.
+  const __m256 sums =
+      _mm256_hadd_ps(_mm256_hadd_ps(c01, c23), _mm256_hadd_ps(c45, c67));
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  return _mm256_permutevar8x32_ps(sums, order);
+}
+
+// kRows rows by eight columns over `k` tiles.
+template <int kRows>
+TAKT_AVX2_INLINE void F32Block(const float* left, int64_t m0,
+                               const float* right, int64_t k, float* out,
+                               bool accumulate) {
+  __m256 sums[kRows][4];
+  for (int i = 0; i < kRows; ++i) {
+    for (int c = 0; c < 4; ++c) sums[i][c] = _mm256_setzero_ps();
+  }
+  for (int64_t t = 0; t < k; ++t) {
+    __m256 x[kRows];
+    for (int i = 0; i < kRows; ++i) {
+      x[i] =
+          _mm256_broadcast_ps(reinterpret_cast<const __m128*>(left + i * kK0));
+    }
+    for (int c = 0; c < 4; ++c) {
+      const __m256 y = _mm256_loadu_ps(right + c * 8);
+      for (int i = 0; i < kRows; ++i) {
+        sums[i][c] = _mm256_fmadd_ps(x[i], y, sums[i][c]);
+      }
+    }
+    left += m0 * kK0;
+    right += kN0 * kK0;
+  }
+  for (int i = 0; i < kRows; ++i) {
+    float* const row = out + i * kN0;
+    __m256 sum = SumColumns(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
+    if (accumulate) sum = _mm256_add_ps(sum, _mm256_loadu_ps(row));
+    _mm256_storeu_ps(row, sum);
+  }
+}
+
+TAKT_AVX2 void F32Tile(const float* left, int64_t m0, const float* right,
+                       int64_t k, float* out, bool accumulate) {
+  int64_t i0 = 0;
+  for (; i0 + 2 <= m0; i0 += 2) {
+    F32Block<2>(left + i0 * kK0, m0, right, k, out + i0 * kN0, accumulate);
+  }
+  if (i0 < m0) {
+    F32Block<1>(left + i0 * kK0, m0, right, k, out + i0 * kN0, accumulate);
+  }
+}
+
+TAKT_AVX2 void Mmt4dF32(const Mmt4dArguments& a) {
+  if (!TakesShape(a) || a.k == 0) {
+    return kMmt4dPortable.by_type[static_cast<int>(Mmt4dType::kF32)](a);
+  }
+  constexpr int64_t kBlockM = 2;  // 16 KiB of left panels.
+  const auto* const left = static_cast<const float*>(a.left);
+  const auto* const right = static_cast<const float*>(a.right);
+  auto* const out = static_cast<float*>(a.out);
+  for (int64_t k = 0; k < a.k; k += kBlockK) {
+    const int64_t block_k = std::min(kBlockK, a.k - k);
+    for (int64_t i = 0; i < a.m; i += kBlockM) {
+      const int64_t end_i = std::min(i + kBlockM, a.m);
+      for (int64_t j = 0; j < a.n; ++j) {
+        const float* const panel = right + j * a.right_stride + k * kN0 * kK0;
+        for (int64_t ii = i; ii < end_i; ++ii) {
+          F32Tile(left + ii * a.left_stride + k * a.m0 * kK0, a.m0, panel,
+                  block_k, out + ii * a.out_stride + j * a.m0 * kN0,
+                  a.accumulate || k > 0);
+        }
+      }
+    }
+  }
+}
+
+// Bytes: widened to 16 bits, so that pairs of products are summed by one
+// instruction without loss. A register holds the partial sums of four columns
+// for each pair of k0.
+
+// Widens `count` bytes, a multiple of 4.
+TAKT_AVX2_INLINE void Widen(const int8_t* source, int64_t count,
+                            int16_t* target) {
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    const __m128i bytes =
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target + i),
+                        _mm256_cvtepi8_epi16(bytes));
+  }
+  for (; i < count; ++i) target[i] = source[i];
+}
+
+template <int kRows>
+TAKT_AVX2_INLINE void S8Block(const int16_t* left, int64_t m0,
+                              const int16_t* right, int64_t k, int32_t* out,
+                              bool accumulate) {
+  __m256i sums[kRows][2];
+  for (int i = 0; i < kRows; ++i) {
+    sums[i][0] = sums[i][1] = _mm256_setzero_si256();
+  }
+  for (int64_t t = 0; t < k; ++t) {
+    const __m256i y0 =
+        _mm256_load_si256(reinterpret_cast<const __m256i*>(right));
+    const __m256i y1 =
+        _mm256_load_si256(reinterpret_cast<const __m256i*>(right + 16));
+    for (int i = 0; i < kRows; ++i) {
+      int64_t row;  // The four k0 of one row.
+      __builtin_memcpy(&row, left + i * kK0, sizeof(row));
+      const __m256i x = _mm256_set1_epi64x(row);
+      sums[i][0] = _mm256_add_epi32(sums[i][0], _mm256_madd_epi16(x, y0));
+      sums[i][1] = _mm256_add_epi32(sums[i][1], _mm256_madd_epi16(x, y1));
+    }
+    left += m0 * kK0;
+    right += kN0 * kK0;
+  }
+  for (int i = 0; i < kRows; ++i) {
+    auto* const row = reinterpret_cast<__m256i*>(out + i * kN0);
+    // Columns 0 1 4 5 | 2 3 6 7, put in order by 64-bit lanes.
+    const __m256i pairs = _mm256_hadd_epi32(sums[i][0], sums[i][1]);
+    __m256i sum = _mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0));
+    if (accumulate) sum = _mm256_add_epi32(sum, _mm256_loadu_si256(row));
+    _mm256_storeu_si256(row, sum);
+  }
+}
+
+TAKT_AVX2 void S8Tile(const int16_t* left, int64_t m0, const int16_t* right,
+                      int64_t k, int32_t* out, bool accumulate) {
+  int64_t i0 = 0;
+  for (; i0 + 4 <= m0; i0 += 4) {
+    S8Block<4>(left + i0 * kK0, m0, right, k, out + i0 * kN0, accumulate);
+  }
+  for (; i0 < m0; ++i0) {
+    S8Block<1>(left + i0 * kK0, m0, right, k, out + i0 * kN0, accumulate);
+  }
+}
+
+TAKT_AVX2 void Mmt4dS8(const Mmt4dArguments& a) {
+  if (!TakesShape(a) || a.k == 0) {
+    return kMmt4dPortable.by_type[static_cast<int>(Mmt4dType::kS8S8S32)](a);
+  }
+  constexpr int64_t kBlockM = 4;  // 16 KiB of widened left panels.
+  constexpr int64_t kMaxM0 = 8;
+  alignas(64) int16_t wide_left[kBlockM][kBlockK * kMaxM0 * kK0];
+  alignas(64) int16_t wide_right[kBlockK * kN0 * kK0];
+  const auto* const left = static_cast<const int8_t*>(a.left);
+  const auto* const right = static_cast<const int8_t*>(a.right);
+  auto* const out = static_cast<int32_t*>(a.out);
+  for (int64_t k = 0; k < a.k; k += kBlockK) {
+    const int64_t block_k = std::min(kBlockK, a.k - k);
+    for (int64_t i = 0; i < a.m; i += kBlockM) {
+      const int64_t end_i = std::min(i + kBlockM, a.m);
+      for (int64_t ii = i; ii < end_i; ++ii) {
+        Widen(left + ii * a.left_stride + k * a.m0 * kK0, block_k * a.m0 * kK0,
+              wide_left[ii - i]);
+      }
+      for (int64_t j = 0; j < a.n; ++j) {
+        Widen(right + j * a.right_stride + k * kN0 * kK0, block_k * kN0 * kK0,
+              wide_right);
+        for (int64_t ii = i; ii < end_i; ++ii) {
+          S8Tile(wide_left[ii - i], a.m0, wide_right, block_k,
+                 out + ii * a.out_stride + j * a.m0 * kN0,
+                 a.accumulate || k > 0);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Mmt4dKernels kMmt4dAvx2 = {{&Mmt4dF32, &Mmt4dS8}};
+
+}  // namespace takt::kernels
+
+#endif  // defined(__x86_64__)

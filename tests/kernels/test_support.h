@@ -1,0 +1,48 @@
+// What the tests of kernels share: the kernels that this machine can run, and
+// random operands.
+#ifndef TAKT_TESTS_KERNELS_TEST_SUPPORT_H_
+#define TAKT_TESTS_KERNELS_TEST_SUPPORT_H_
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "kernels/kernel_table.h"
+
+namespace takt::kernels {
+
+// One entry for each set of kernels that runs here, the portable one first.
+inline std::vector<KernelTable> RunnableKernels() {
+  std::vector<KernelTable> tables = {SelectKernels({})};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    tables.push_back(SelectKernels({.avx2_fma = true}));
+  }
+#endif
+  return tables;
+}
+
+// The same numbers on every machine.
+class TestRandom {
+ public:
+  explicit TestRandom(uint32_t seed) : engine_(seed) {}
+  uint32_t Word() { return static_cast<uint32_t>(engine_()); }
+  // Between `least` and `most`, both included.
+  int64_t Between(int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(
+                       engine_() % static_cast<uint64_t>(most - least + 1));
+  }
+  template <typename T>
+  std::vector<T> Elements(int64_t count) {
+    std::vector<T> elements(static_cast<size_t>(count));
+    for (T& element : elements) element = static_cast<T>(Word());
+    return elements;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+}  // namespace takt::kernels
+
+#endif  // TAKT_TESTS_KERNELS_TEST_SUPPORT_H_
