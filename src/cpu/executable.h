@@ -100,7 +100,15 @@ class Executable final : public hal::Executable {
   explicit Executable(std::shared_ptr<ExecutableCode> code)
       : code_(std::move(code)) {}
 
+  // `executable` if it is one of these, else nullptr.
+  static const Executable* From(const hal::Executable* executable) {
+    return executable->implementation() == &kImplementation
+               ? static_cast<const Executable*>(executable)
+               : nullptr;
+  }
+
   // hal::Executable. `function` is below function_count().
+  const void* implementation() const override { return &kImplementation; }
   size_t function_count() const override { return code_->functions().size(); }
   absl::string_view function_name(size_t function) const override {
     return code_->functions()[function].name;
@@ -139,6 +147,8 @@ class Executable final : public hal::Executable {
   const std::shared_ptr<ExecutableCode>& code() const { return code_; }
 
  private:
+  static constexpr char kImplementation = 0;
+
   const std::shared_ptr<ExecutableCode> code_;
 };
 
