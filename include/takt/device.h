@@ -18,9 +18,10 @@ TAKT_EXPORT size_t takt_device_names(const char* const** out_names);
 
 // Creates a device of `instance`.
 //
-//   name        "local-sync": work runs on the threads of callers that wait
-//                 for it; nothing runs in the background.
-//               "local-task": work also runs on the instance's workers.
+//   name        "local-sync": work runs to its end on the thread that submits
+//                 it, or that reaches what it waits for.
+//               "local-task": it is spread over the instance's workers and the
+//                 threads of callers that wait.
 //   out_device  receives one reference; NULL on error.
 //
 // Each call makes another device; contexts that name the same one share its

@@ -63,9 +63,9 @@ TAKT_EXPORT void takt_fence_fail(takt_fence_t* fence, takt_status_t status);
 
 // Waits until the fence is reached or has failed, or the deadline has passed.
 //
-//   instance     borrowed; this thread helps with its work while it waits, and
-//                work of a "local-sync" device runs nowhere else. NULL: this
-//                thread only waits.
+//   instance     borrowed; this thread helps its workers while it waits, and
+//                without workers it does all of it. NULL: this thread only
+//                waits.
 //   deadline_ns  on takt_clock_now_ns(); TAKT_INFINITE_FUTURE for none; what
 //                has passed already makes it a poll.
 //

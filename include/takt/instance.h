@@ -59,8 +59,9 @@ TAKT_EXPORT void takt_instance_release(takt_instance_t* instance);
 TAKT_EXPORT uint32_t
 takt_instance_worker_count(const takt_instance_t* instance);
 
-// Gives idle memory of the instance's devices and caches back to the system,
-// and forgets cached modules that no context uses.
+// Gives the instance's idle memory back to the system, and forgets what it
+// keeps for contexts that may come (devices that nothing else holds go with
+// it). takt_device_trim() does the same for a device.
 TAKT_EXPORT void takt_instance_trim(takt_instance_t* instance);
 
 #if defined(__cplusplus)

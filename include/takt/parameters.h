@@ -30,11 +30,12 @@ static inline void takt_parameters_options_init(
   options->struct_size = sizeof(*options);
 }
 
-// Opens an .irpa or .safetensors file; its contents say which it is.
+// Opens an .irpa or .safetensors file; the end of its name says which it is.
 //
 // Errors; each message starts with the path:
 //   NOT_FOUND, PERMISSION_DENIED  the file.
-//   INVALID_ARGUMENT, DATA_LOSS   neither format, or damaged.
+//   INVALID_ARGUMENT              a name of neither kind.
+//   DATA_LOSS                     damaged.
 //   UNIMPLEMENTED                 a feature of the format, named.
 TAKT_EXPORT TAKT_NODISCARD takt_status_t
 takt_parameters_open(takt_instance_t* instance, const char* path,

@@ -1,0 +1,50 @@
+#include "takt/byte_buffer.h"
+
+#include <cstring>
+
+#include "api/handle.h"
+#include "vm/buffer.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<vm::Buffer>> CreateByteBuffer(const void* data,
+                                                 size_t byte_length) {
+  TAKT_ASSIGN_OR_RETURN(Ref<vm::Buffer> buffer,
+                        vm::Buffer::Allocate(byte_length, /*alignment=*/0));
+  if (data != nullptr && byte_length != 0) {
+    std::memcpy(buffer->data(), data, byte_length);
+  }
+  return buffer;
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+takt_status_t takt_byte_buffer_create(const void* data, size_t byte_length,
+                                      takt_byte_buffer_t** out_buffer) {
+  return takt::api::Give(
+      __func__, takt::api::CreateByteBuffer(data, byte_length), out_buffer);
+}
+
+void takt_byte_buffer_retain(takt_byte_buffer_t* buffer) {
+  takt::api::RetainHandle(buffer);
+}
+
+void takt_byte_buffer_release(takt_byte_buffer_t* buffer) {
+  takt::api::ReleaseHandle(buffer);
+}
+
+uint8_t* takt_byte_buffer_data(const takt_byte_buffer_t* buffer) {
+  return Unwrap(buffer)->data();
+}
+
+size_t takt_byte_buffer_byte_length(const takt_byte_buffer_t* buffer) {
+  return Unwrap(buffer)->byte_length();
+}
+
+bool takt_byte_buffer_is_mutable(const takt_byte_buffer_t* buffer) {
+  return Unwrap(buffer)->is_mutable();
+}

@@ -1,0 +1,205 @@
+#include "api/context.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "api/device.h"
+#include "api/function.h"
+#include "api/handle.h"
+#include "base/clock.h"
+
+namespace takt::api {
+namespace {
+
+using Modules = absl::InlinedVector<Ref<vm::Module>, 8>;
+
+template <typename Handle>
+absl::Status CheckList(Handle* const* handles, size_t count,
+                       absl::string_view name) {
+  if (count != 0) {
+    TAKT_RETURN_IF_ERROR(Require(handles, absl::StrCat("options: ", name)));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (handles[i] != nullptr) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: ", name, "[", i, "] is NULL"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOptions(const takt_context_options_t& options) {
+  TAKT_RETURN_IF_ERROR(
+      CheckList(options.modules, options.module_count, "modules"));
+  TAKT_RETURN_IF_ERROR(
+      CheckList(options.devices, options.device_count, "devices"));
+  TAKT_RETURN_IF_ERROR(
+      CheckList(options.parameters, options.parameters_count, "parameters"));
+  if (options.module_count == 0) {
+    return absl::InvalidArgumentError("options: no modules");
+  }
+  return absl::OkStatus();
+}
+
+bool Needs(const vm::Module& module, absl::string_view name) {
+  for (const vm::Dependency& dependency : module.dependencies()) {
+    if (dependency.module_name == name) return true;
+  }
+  for (const vm::ImportInfo& import : module.imports()) {
+    const absl::string_view full_name = import.full_name;
+    if (full_name.substr(0, full_name.find('.')) == name) return true;
+  }
+  return false;
+}
+
+// True if one of the caller's modules imports from `name`, and none is it.
+bool IsMissing(const takt_context_options_t& options, absl::string_view name) {
+  bool needed = false;
+  for (size_t i = 0; i < options.module_count; ++i) {
+    const vm::Module& module = *Unwrap(options.modules[i]);
+    if (module.name() == name) return false;
+    needed = needed || Needs(module, name);
+  }
+  return needed;
+}
+
+// The modules to link: the library's own as needed, then the caller's.
+absl::StatusOr<Modules> ListModules(Instance* instance,
+                                    const takt_context_options_t& options) {
+  Modules modules;
+  if (IsMissing(options, "hal")) {
+    absl::InlinedVector<hal::Device*, 4> devices;
+    for (size_t i = 0; i < options.device_count; ++i) {
+      devices.push_back(Unwrap(options.devices[i]));
+    }
+    TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> hal, instance->GetHalModule(devices));
+    modules.push_back(std::move(hal));
+  }
+  if (IsMissing(options, "io_parameters")) {
+    absl::InlinedVector<Parameters*, 4> archives;
+    for (size_t i = 0; i < options.parameters_count; ++i) {
+      archives.push_back(Unwrap(options.parameters[i]));
+    }
+    TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> parameters,
+                          instance->GetParametersModule(archives));
+    modules.push_back(std::move(parameters));
+  }
+  for (size_t i = 0; i < options.module_count; ++i) {
+    modules.push_back(Ref<vm::Module>::Retain(Unwrap(options.modules[i])));
+  }
+  return modules;
+}
+
+// The workers, if one of the devices runs on them.
+Ref<exec::Executor> FindExecutor(Instance* instance,
+                                 const takt_context_options_t& options) {
+  for (size_t i = 0; i < options.device_count; ++i) {
+    if (RunsOnWorkers(*Unwrap(options.devices[i]))) {
+      return instance->FindExecutor();
+    }
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Ref<Context>> CreateContext(
+    Instance* instance, const takt_context_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_RETURN_IF_ERROR(Require(options, "options"));
+  TAKT_ASSIGN_OR_RETURN(takt_context_options_t given,
+                        ReadOptions(options, &takt_context_options_init));
+  return Context::Create(instance, given);
+}
+
+absl::Status Notify(vm::Context& context, takt_context_signal_t signal) {
+  if (signal < TAKT_CONTEXT_RESUME || signal > TAKT_CONTEXT_FORK) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("signal ", static_cast<int>(signal), " is no signal"));
+  }
+  return context.Notify(static_cast<vm::Signal::Kind>(signal));
+}
+
+}  // namespace
+
+void InitializerWaiter::WaitUntilWoken(vm::Invocation& invocation) {
+  SyncWait thread(executor_.get());
+  {
+    absl::MutexLock lock(&mutex_);
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].invocation != &invocation) continue;
+      entries_.erase(entries_.begin() + i);  // Woken already.
+      return;
+    }
+    entries_.push_back({&invocation, &thread});
+  }
+  thread.WaitUntilNotified(kInfiniteFuture);
+}
+
+void InitializerWaiter::Woken(vm::Invocation& invocation) {
+  SyncWait* thread = nullptr;
+  absl::MutexLock lock(&mutex_);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].invocation != &invocation) continue;
+    thread = entries_[i].thread;
+    entries_.erase(entries_.begin() + i);
+    break;
+  }
+  if (thread == nullptr) {
+    entries_.push_back({&invocation, nullptr});
+  } else {
+    thread->Notify();
+  }
+}
+
+absl::StatusOr<Ref<Context>> Context::Create(
+    Instance* instance, const takt_context_options_t& options) {
+  TAKT_RETURN_IF_ERROR(CheckOptions(options));
+  TAKT_ASSIGN_OR_RETURN(Modules modules, ListModules(instance, options));
+  auto context = Ref<Context>::Adopt(new Context(
+      Ref<Instance>::Retain(instance), FindExecutor(instance, options)));
+  TAKT_ASSIGN_OR_RETURN(context->vm_,
+                        vm::Context::Create(modules, &context->waiter_));
+  return context;
+}
+
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+takt_status_t takt_context_create(takt_instance_t* instance,
+                                  const takt_context_options_t* options,
+                                  takt_context_t** out_context) {
+  return takt::api::Give(__func__,
+                         takt::api::CreateContext(Unwrap(instance), options),
+                         out_context);
+}
+
+void takt_context_retain(takt_context_t* context) {
+  takt::api::RetainHandle(context);
+}
+
+void takt_context_release(takt_context_t* context) {
+  takt::api::ReleaseHandle(context);
+}
+
+size_t takt_context_module_count(const takt_context_t* context) {
+  return Unwrap(context)->vm().modules().size();
+}
+
+takt_module_t* takt_context_module(const takt_context_t* context,
+                                   size_t index) {
+  const auto modules = Unwrap(context)->vm().modules();
+  if (index >= modules.size()) return nullptr;
+  return takt::api::Wrap(modules[index].get());
+}
+
+takt_status_t takt_context_find_function(takt_context_t* context,
+                                         const char* name,
+                                         takt_function_t** out_function) {
+  return takt::api::Give(
+      __func__, takt::api::Function::Find(Unwrap(context), name), out_function);
+}
+
+takt_status_t takt_context_notify(takt_context_t* context,
+                                  takt_context_signal_t signal) {
+  return takt::api::ToStatus(__func__,
+                             takt::api::Notify(Unwrap(context)->vm(), signal));
+}

@@ -1,0 +1,72 @@
+// A Context is the VM's context, with what its calls need besides: the
+// instance, and the workers that a waiting caller helps.
+//
+// Thread-safety: as takt/context.h says.
+#ifndef TAKT_API_CONTEXT_H_
+#define TAKT_API_CONTEXT_H_
+
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "api/instance.h"
+#include "api/sync_wait.h"
+#include "base/object.h"
+#include "takt/context.h"
+#include "vm/context.h"
+
+namespace takt::api {
+
+// Has the thread that runs an initializer help the workers while the
+// initializer is parked.
+class InitializerWaiter final : public vm::Waiter {
+ public:
+  // `executor` may be null.
+  explicit InitializerWaiter(Ref<exec::Executor> executor)
+      : executor_(std::move(executor)) {}
+
+  void WaitUntilWoken(vm::Invocation& invocation) override;
+  void Woken(vm::Invocation& invocation) override;
+
+ private:
+  // One invocation that is waited for, or was woken before that.
+  struct Entry {
+    vm::Invocation* invocation;
+    SyncWait* thread;  // nullptr: woken.
+  };
+
+  const Ref<exec::Executor> executor_;
+  absl::Mutex mutex_;
+  std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+class Context final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.context"};
+
+  static absl::StatusOr<Ref<Context>> Create(
+      Instance* instance, const takt_context_options_t& options);
+
+  Instance& instance() const { return *instance_; }
+  vm::Context& vm() const { return *vm_; }
+  // The workers that run what this context submits; null if its devices have
+  // none.
+  exec::Executor* executor() const { return executor_.get(); }
+
+ private:
+  Context(Ref<Instance> instance, Ref<exec::Executor> executor)
+      : Object(&kType),
+        instance_(std::move(instance)),
+        executor_(std::move(executor)),
+        waiter_(executor_) {}
+
+  const Ref<Instance> instance_;
+  const Ref<exec::Executor> executor_;
+  InitializerWaiter waiter_;
+  Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_CONTEXT_H_

@@ -1,0 +1,22 @@
+// The devices that an instance can make.
+#ifndef TAKT_API_DEVICE_H_
+#define TAKT_API_DEVICE_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "api/instance.h"
+#include "hal/device.h"
+
+namespace takt::api {
+
+// takt_device_create().
+absl::StatusOr<Ref<hal::Device>> CreateDevice(Instance* instance,
+                                              absl::string_view name);
+
+// True if the device's work runs on the instance's workers, so that a thread
+// which waits for it should help them.
+bool RunsOnWorkers(const hal::Device& device);
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_DEVICE_H_

@@ -1,0 +1,106 @@
+#include "hal/fence.h"
+
+#include <vector>
+
+#include "api/handle.h"
+#include "api/instance.h"
+#include "api/sync_wait.h"
+#include "takt/fence.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<hal::Fence>> CreateFromPoints(
+    size_t point_count, const takt_timeline_point_t* points) {
+  if (point_count != 0) TAKT_RETURN_IF_ERROR(Require(points, "points"));
+  std::vector<hal::TimelinePoint> result;
+  for (size_t i = 0; i < point_count; ++i) {
+    if (points[i].timeline == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("points: timeline ", i, " is NULL"));
+    }
+    result.push_back({Ref<hal::Timeline>::Retain(Unwrap(points[i].timeline)),
+                      points[i].value});
+  }
+  return hal::Fence::FromPoints(result);
+}
+
+absl::StatusOr<Ref<hal::Fence>> JoinFences(size_t fence_count,
+                                           takt_fence_t* const* fences) {
+  if (fence_count != 0) TAKT_RETURN_IF_ERROR(Require(fences, "fences"));
+  std::vector<hal::Fence*> result;
+  for (size_t i = 0; i < fence_count; ++i) {
+    if (fences[i] != nullptr) result.push_back(Unwrap(fences[i]));
+  }
+  return hal::Fence::Join(result);
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::Ref;
+using takt::api::Give;
+using takt::api::ToStatus;
+using takt::api::Unwrap;
+
+takt_status_t takt_fence_create(takt_fence_t** out_fence) {
+  return Give(__func__,
+              absl::StatusOr<Ref<takt::hal::Fence>>(takt::hal::Fence::Create()),
+              out_fence);
+}
+
+takt_status_t takt_fence_create_from_points(size_t point_count,
+                                            const takt_timeline_point_t* points,
+                                            takt_fence_t** out_fence) {
+  return Give(__func__, takt::api::CreateFromPoints(point_count, points),
+              out_fence);
+}
+
+takt_status_t takt_fence_join(size_t fence_count, takt_fence_t* const* fences,
+                              takt_fence_t** out_fence) {
+  return Give(__func__, takt::api::JoinFences(fence_count, fences), out_fence);
+}
+
+void takt_fence_retain(takt_fence_t* fence) { takt::api::RetainHandle(fence); }
+
+void takt_fence_release(takt_fence_t* fence) {
+  takt::api::ReleaseHandle(fence);
+}
+
+takt_status_t takt_fence_query(const takt_fence_t* fence, bool* out_reached) {
+  *out_reached = fence == nullptr;
+  if (fence == nullptr) return nullptr;
+  return ToStatus(__func__, Unwrap(fence)->Query(out_reached));
+}
+
+takt_status_t takt_fence_signal(takt_fence_t* fence) {
+  if (fence == nullptr) return nullptr;
+  return ToStatus(__func__, Unwrap(fence)->Signal());
+}
+
+void takt_fence_fail(takt_fence_t* fence, takt_status_t status) {
+  absl::Status error = takt::api::FromStatus(status);
+  if (error.ok()) error = absl::UnknownError("failed without a status");
+  if (fence != nullptr) Unwrap(fence)->Fail(error);
+}
+
+takt_status_t takt_fence_wait(const takt_fence_t* fence,
+                              takt_instance_t* instance, int64_t deadline_ns) {
+  if (fence == nullptr) return nullptr;
+  Ref<takt::exec::Executor> executor;
+  if (instance != nullptr) executor = Unwrap(instance)->FindExecutor();
+  takt::api::SyncWait thread(executor.get());
+  return ToStatus(__func__,
+                  takt::api::WaitForFence(*Unwrap(fence), thread, deadline_ns));
+}
+
+void takt_fence_on_reached(takt_fence_t* fence, takt_fence_callback_t callback,
+                           void* user_data) {
+  if (fence == nullptr) {
+    callback(user_data, nullptr);
+    return;
+  }
+  Unwrap(fence)->OnReached([callback, user_data](const absl::Status& status) {
+    callback(user_data, ToStatus("", status));
+  });
+}

@@ -1,0 +1,222 @@
+#include "api/function.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_join.h"
+#include "api/handle.h"
+#include "api/value.h"
+#include "base/clock.h"
+#include "hal/buffer_view.h"
+#include "hal/fence.h"
+#include "vm/invocation.h"
+
+namespace takt::api {
+namespace {
+
+// A call passes few values; longer argument lists go to the heap.
+using Values = absl::InlinedVector<vm::Value, 12>;
+
+// "1x?xf32", as messages name what a function takes.
+std::string TypeText(const takt_value_type_t& type) {
+  std::string text;
+  for (size_t i = 0; i < type.rank; ++i) {
+    if (type.shape[i] == TAKT_DIMENSION_DYNAMIC) {
+      absl::StrAppend(&text, "?x");
+    } else {
+      absl::StrAppend(&text, type.shape[i], "x");
+    }
+  }
+  return text +
+         hal::ElementTypeName(static_cast<hal::ElementType>(type.element_type));
+}
+
+bool Fits(const takt_value_type_t& type, const hal::BufferView& view) {
+  const absl::Span<const int64_t> shape = view.shape();
+  if (static_cast<takt_element_type_t>(view.element_type()) !=
+          type.element_type ||
+      shape.size() != type.rank) {
+    return false;
+  }
+  for (size_t i = 0; i < type.rank; ++i) {
+    if (type.shape[i] != TAKT_DIMENSION_DYNAMIC && type.shape[i] != shape[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string DescribeValue(const takt_value_t& value) {
+  if (value.kind != TAKT_VALUE_REF) return takt_value_kind_name(value.kind);
+  if (value.ref == nullptr) return "null";
+  auto* object = reinterpret_cast<Object*>(value.ref);
+  auto* view = DynCast<hal::BufferView>(object);
+  return view != nullptr ? view->ShapeAndTypeString() : object->type()->name;
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<Function>> Function::Find(Context* context,
+                                             const char* name) {
+  TAKT_RETURN_IF_ERROR(Require(context, "context"));
+  TAKT_RETURN_IF_ERROR(Require(name, "name"));
+  TAKT_ASSIGN_OR_RETURN(vm::FunctionRef ref, context->vm().FindFunction(name));
+  const vm::ExportInfo& info = context->vm().info(ref);
+  const vm::Module& module = *context->vm().modules()[ref.module];
+  return Ref<Function>::Adopt(
+      new Function(Ref<Context>::Retain(context), ref, Signature::Create(info),
+                   absl::StrCat(module.name(), ".", info.name)));
+}
+
+absl::Status Function::CheckCounts(size_t argument_count,
+                                   size_t result_count) const {
+  if (signature_->is_variadic()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name_,
+                     ": takes a varying number of arguments, which "
+                     "only other modules can pass"));
+  }
+  const size_t expected = signature_->arguments().size();
+  const bool with_fences =
+      signature_->is_async() && argument_count == expected + 2;
+  if (argument_count != expected && !with_fences) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name_, ": expected ", expected, " inputs, got ", argument_count));
+  }
+  if (result_count != signature_->results().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name_, ": expected room for ", signature_->results().size(),
+        " results, got ", result_count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Function::CheckArgument(size_t index,
+                                     const takt_value_t& value) const {
+  const auto types = signature_->arguments();
+  // The fences of an async function have no type of their own.
+  const bool is_fence = index >= types.size();
+  const bool wants_ref = is_fence || types[index].kind == TAKT_VALUE_REF;
+  if (is_fence) {
+    if (value.kind == TAKT_VALUE_REF &&
+        (value.ref == nullptr || takt_value_as_fence(&value) != nullptr)) {
+      return absl::OkStatus();
+    }
+  } else if (types[index].is_tensor) {
+    if (value.kind == TAKT_VALUE_REF) {
+      auto* view =
+          DynCast<hal::BufferView>(reinterpret_cast<Object*>(value.ref));
+      if (view != nullptr && Fits(types[index], *view)) {
+        return absl::OkStatus();
+      }
+    }
+  } else if (wants_ref == (value.kind == TAKT_VALUE_REF) &&
+             IsValueKind(value.kind) && value.kind != TAKT_VALUE_NONE) {
+    return absl::OkStatus();
+  }
+  const std::string expected = is_fence ? "hal.fence"
+                               : types[index].is_tensor
+                                   ? TypeText(types[index])
+                                   : takt_value_kind_name(types[index].kind);
+  return absl::InvalidArgumentError(
+      absl::StrCat(name_, ": input ", index, ": expected ", expected, ", got ",
+                   DescribeValue(value)));
+}
+
+absl::Status Function::Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
+                           SyncWait& thread,
+                           absl::Span<takt_value_t> results) const {
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<vm::Invocation> invocation,
+      vm::Invocation::Create(context_->vm(), ref_, arguments));
+  if (step_limit != 0) invocation->SetStepLimit(step_limit);
+  invocation->SetOnWoken(
+      [](void* argument, vm::Invocation&) {
+        static_cast<SyncWait*>(argument)->Notify();
+      },
+      &thread);
+  while (invocation->Run() == vm::Invocation::State::kParked) {
+    thread.WaitUntilNotified(kInfiniteFuture);
+  }
+  TAKT_RETURN_IF_ERROR(invocation->status());
+  absl::Span<vm::Value> values = invocation->results();
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i] = TakeVmValue(std::move(values[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Function::Invoke(const takt_invoke_options_t* options,
+                              absl::Span<const takt_value_t> arguments,
+                              absl::Span<takt_value_t> results) const {
+  uint64_t step_limit = 0;
+  if (options != nullptr) {
+    TAKT_ASSIGN_OR_RETURN(takt_invoke_options_t given,
+                          ReadOptions(options, &takt_invoke_options_init));
+    step_limit = given.step_limit;
+  }
+  TAKT_RETURN_IF_ERROR(CheckCounts(arguments.size(), results.size()));
+  Values values;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    TAKT_RETURN_IF_ERROR(CheckArgument(i, arguments[i]));
+    values.push_back(ToVmValue(arguments[i]));
+  }
+  // From here on small work of this thread is left to this thread.
+  SyncWait thread(context_->executor());
+  Ref<hal::Fence> signal;
+  if (signature_->is_async() &&
+      arguments.size() == signature_->arguments().size()) {
+    signal = hal::Fence::Create(context_->instance().blocks());
+    values.push_back(vm::Value::FromRef(nullptr));
+    values.push_back(vm::Value::FromRef(signal));
+  }
+  TAKT_RETURN_IF_ERROR(
+      Run(step_limit, absl::MakeSpan(values), thread, results));
+  if (signal == nullptr) return absl::OkStatus();
+  absl::Status status = WaitForFence(*signal, thread, kInfiniteFuture);
+  if (status.ok()) return status;
+  takt_values_release(results.size(), results.data());
+  return Annotate(status, name_);
+}
+
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+void takt_function_retain(takt_function_t* function) {
+  takt::api::RetainHandle(function);
+}
+
+void takt_function_release(takt_function_t* function) {
+  takt::api::ReleaseHandle(function);
+}
+
+const char* takt_function_name(const takt_function_t* function) {
+  return Unwrap(function)->name().c_str();
+}
+
+takt_signature_t* takt_function_signature(const takt_function_t* function) {
+  return takt::api::Wrap(
+      const_cast<takt::api::Signature*>(&Unwrap(function)->signature()));
+}
+
+const char* takt_function_attribute(const takt_function_t* function,
+                                    const char* key) {
+  const std::string* value = Unwrap(function)->info().FindAttribute(key);
+  return value != nullptr ? value->c_str() : nullptr;
+}
+
+takt_status_t takt_function_invoke(takt_function_t* function,
+                                   const takt_invoke_options_t* options,
+                                   size_t argument_count,
+                                   const takt_value_t* arguments,
+                                   size_t result_count,
+                                   takt_value_t* out_results) {
+  if (result_count != 0) {
+    std::memset(out_results, 0, result_count * sizeof(*out_results));
+  }
+  return takt::api::ToStatus(
+      __func__, Unwrap(function)->Invoke(options, {arguments, argument_count},
+                                         {out_results, result_count}));
+}

@@ -1,0 +1,107 @@
+// The Instance is the root of what a process runs: the types, the workers, the
+// timers, and the native modules that contexts share.
+//
+// Ownership: modules, contexts and native types hold the instance; it holds
+// devices only through the shared modules, and devices hold the executor. So
+// there is no cycle, and whatever goes last takes the rest along.
+//
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
+// leaf but for what creating a module locks.
+#ifndef TAKT_API_INSTANCE_H_
+#define TAKT_API_INSTANCE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "api/log.h"
+#include "api/parameters.h"
+#include "api/user_type.h"
+#include "base/block_pool.h"
+#include "base/object.h"
+#include "base/timer_service.h"
+#include "exec/executor.h"
+#include "hal/device.h"
+#include "takt/instance.h"
+#include "vm/module.h"
+#include "vm/type_registry.h"
+
+namespace takt::api {
+
+class Instance final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.instance"};
+
+  static absl::StatusOr<Ref<Instance>> Create(
+      const takt_instance_options_t& options);
+
+  vm::TypeRegistry& types() { return types_; }
+  const Log& log() const { return *log_; }
+  uint32_t worker_count() const { return worker_count_; }
+  const takt_allocator_t& allocator() const { return allocator_; }
+  // Where objects that come and go with invocations live.
+  BlockPool& blocks() const { return *blocks_; }
+
+  // The type is kept as long as the registry. ALREADY_EXISTS.
+  absl::Status RegisterUserType(Ref<UserType> type);
+
+  // Started by the first call.
+  absl::StatusOr<Ref<exec::Executor>> GetExecutor();
+  // Null if nothing has needed it yet.
+  Ref<exec::Executor> FindExecutor();
+
+  // The `hal` module over these devices, and the `io_parameters` module over
+  // these archives: the same one for the same list, so that contexts which
+  // list the same modules otherwise share what linking them costs.
+  absl::StatusOr<Ref<vm::Module>> GetHalModule(
+      absl::Span<hal::Device* const> devices);
+  absl::StatusOr<Ref<vm::Module>> GetParametersModule(
+      absl::Span<Parameters* const> archives);
+
+  // Lets go of what nothing uses, and has the devices do so.
+  void Trim();
+
+ private:
+  // A module that was made for a list of objects, which it keeps alive.
+  enum class Kind { kHal, kParameters };
+  struct SharedModule {
+    Kind kind;
+    std::vector<const Object*> key;
+    Ref<vm::Module> module;
+  };
+  // Shared modules that no context uses are kept up to this number, so that a
+  // program which makes its contexts one after the other finds them again.
+  static constexpr size_t kIdleModulesMax = 8;
+
+  explicit Instance(const takt_instance_options_t& options);
+  ~Instance() override;
+
+  vm::Module* FindShared(Kind kind, const std::vector<const Object*>& key)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AddShared(SharedModule shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops idle modules, oldest first, until `idle_count_max` are left.
+  void DropIdle(size_t idle_count_max) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::shared_ptr<const Log> log_;
+  const takt_allocator_t allocator_;
+  const uint32_t worker_count_;
+  const std::shared_ptr<TimerService> timers_;
+  const UniqueBlockPool blocks_;
+
+  absl::Mutex mutex_;
+  // Before types_, which points at them.
+  std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
+  Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
+  std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.
+
+  vm::TypeRegistry types_;
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_INSTANCE_H_

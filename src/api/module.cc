@@ -1,0 +1,194 @@
+#include "vm/module.h"
+
+#include <cstring>
+
+#include "api/handle.h"
+#include "api/instance.h"
+#include "api/release_guard.h"
+#include "api/signature.h"
+#include "base/mapped_file.h"
+#include "takt/module.h"
+#include "vm/buffer.h"
+#include "vm/bytecode_module.h"
+
+namespace takt::api {
+namespace {
+
+constexpr size_t kArchiveAlignment = 64;
+
+// What a loaded module keeps alive: its bytes, and the instance, whose types
+// it names.
+class ModuleOwner final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.module_owner"};
+  ModuleOwner(Ref<Instance> instance, Ref<Object> bytes)
+      : Object(&kType),
+        instance_(std::move(instance)),
+        bytes_(std::move(bytes)) {}
+
+ private:
+  const Ref<Instance> instance_;
+  const Ref<Object> bytes_;
+};
+
+absl::StatusOr<Ref<vm::Module>> Load(Instance* instance,
+                                     absl::Span<const uint8_t> bytes,
+                                     Ref<Object> bytes_owner,
+                                     const std::string& source) {
+  auto owner = MakeRef<ModuleOwner>(Ref<Instance>::Retain(instance),
+                                    std::move(bytes_owner));
+  TAKT_ASSIGN_OR_RETURN(Ref<vm::BytecodeModule> module,
+                        vm::BytecodeModule::Load(instance->types(), bytes,
+                                                 std::move(owner), source));
+  return Ref<vm::Module>(std::move(module));
+}
+
+absl::StatusOr<Ref<vm::Module>> LoadFile(
+    Instance* instance, const char* path,
+    const takt_module_file_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_RETURN_IF_ERROR(Require(path, "path"));
+  TAKT_ASSIGN_OR_RETURN(takt_module_file_options_t given,
+                        ReadOptions(options, &takt_module_file_options_init));
+  const auto mode = given.mode == TAKT_MODULE_PRELOAD
+                        ? MappedFile::Mode::kPreload
+                        : MappedFile::Mode::kMap;
+  TAKT_ASSIGN_OR_RETURN(Ref<MappedFile> file, MappedFile::Open(path, mode));
+  const absl::Span<const uint8_t> bytes = file->bytes();
+  return Load(instance, bytes, std::move(file), path);
+}
+
+absl::StatusOr<Ref<vm::Module>> LoadMemory(
+    Instance* instance, const void* data, size_t byte_length,
+    const takt_module_memory_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_RETURN_IF_ERROR(Require(data, "data"));
+  TAKT_ASSIGN_OR_RETURN(takt_module_memory_options_t given,
+                        ReadOptions(options, &takt_module_memory_options_init));
+  const std::string source = given.source != nullptr ? given.source : "memory";
+  if (!given.borrow) {
+    TAKT_ASSIGN_OR_RETURN(Ref<vm::Buffer> copy,
+                          vm::Buffer::Allocate(byte_length, kArchiveAlignment));
+    if (byte_length != 0) std::memcpy(copy->data(), data, byte_length);
+    const absl::Span<const uint8_t> bytes = copy->bytes();
+    return Load(instance, bytes, std::move(copy), source);
+  }
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  if (address % kArchiveAlignment != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        source, ": borrowed bytes at address 0x", absl::Hex(address),
+        " do not start at a multiple of ", kArchiveAlignment));
+  }
+  auto guard = MakeRef<ReleaseGuard>();
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<vm::Module> module,
+      Load(instance, {static_cast<const uint8_t*>(data), byte_length}, guard,
+           source));
+  guard->Arm(given.release, given.user_data);
+  return module;
+}
+
+const vm::ExportInfo* ExportAt(const takt_module_t* module, size_t index) {
+  const auto& exports = Unwrap(module)->exports();
+  return index < exports.size() ? &exports[index] : nullptr;
+}
+
+const vm::Attribute* AttributeAt(const takt_module_t* module, size_t index,
+                                 size_t attribute_index) {
+  const vm::ExportInfo* info = ExportAt(module, index);
+  if (info == nullptr || attribute_index >= info->attributes.size()) {
+    return nullptr;
+  }
+  return &info->attributes[attribute_index];
+}
+
+absl::StatusOr<Ref<Signature>> SignatureAt(const takt_module_t* module,
+                                           size_t index) {
+  const vm::ExportInfo* info = ExportAt(module, index);
+  if (info == nullptr) {
+    return absl::OutOfRangeError(
+        absl::StrCat(Unwrap(module)->name(), ": export ", index, " of ",
+                     Unwrap(module)->exports().size()));
+  }
+  return Signature::Create(*info);
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::ExportAt;
+using takt::api::Give;
+using takt::api::Unwrap;
+
+takt_status_t takt_module_load_file(takt_instance_t* instance, const char* path,
+                                    const takt_module_file_options_t* options,
+                                    takt_module_t** out_module) {
+  return Give(__func__, takt::api::LoadFile(Unwrap(instance), path, options),
+              out_module);
+}
+
+takt_status_t takt_module_load_memory(
+    takt_instance_t* instance, const void* data, size_t byte_length,
+    const takt_module_memory_options_t* options, takt_module_t** out_module) {
+  return Give(
+      __func__,
+      takt::api::LoadMemory(Unwrap(instance), data, byte_length, options),
+      out_module);
+}
+
+void takt_module_retain(takt_module_t* module) {
+  takt::api::RetainHandle(module);
+}
+
+void takt_module_release(takt_module_t* module) {
+  takt::api::ReleaseHandle(module);
+}
+
+const char* takt_module_name(const takt_module_t* module) {
+  return Unwrap(module)->name().c_str();
+}
+
+uint32_t takt_module_version(const takt_module_t* module) {
+  return Unwrap(module)->version();
+}
+
+size_t takt_module_export_count(const takt_module_t* module) {
+  return Unwrap(module)->exports().size();
+}
+
+const char* takt_module_export_name(const takt_module_t* module, size_t index) {
+  const takt::vm::ExportInfo* info = ExportAt(module, index);
+  return info != nullptr ? info->name.c_str() : nullptr;
+}
+
+size_t takt_module_find_export(const takt_module_t* module, const char* name) {
+  return Unwrap(module)->FindExport(name).value_or(SIZE_MAX);
+}
+
+takt_status_t takt_module_export_signature(const takt_module_t* module,
+                                           size_t index,
+                                           takt_signature_t** out_signature) {
+  return Give(__func__, takt::api::SignatureAt(module, index), out_signature);
+}
+
+size_t takt_module_export_attribute_count(const takt_module_t* module,
+                                          size_t index) {
+  const takt::vm::ExportInfo* info = ExportAt(module, index);
+  return info != nullptr ? info->attributes.size() : 0;
+}
+
+const char* takt_module_export_attribute_key(const takt_module_t* module,
+                                             size_t index,
+                                             size_t attribute_index) {
+  const takt::vm::Attribute* attribute =
+      takt::api::AttributeAt(module, index, attribute_index);
+  return attribute != nullptr ? attribute->key.c_str() : nullptr;
+}
+
+const char* takt_module_export_attribute_value(const takt_module_t* module,
+                                               size_t index,
+                                               size_t attribute_index) {
+  const takt::vm::Attribute* attribute =
+      takt::api::AttributeAt(module, index, attribute_index);
+  return attribute != nullptr ? attribute->value.c_str() : nullptr;
+}

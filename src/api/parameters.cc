@@ -1,0 +1,68 @@
+#include "api/parameters.h"
+
+#include "api/handle.h"
+#include "api/instance.h"
+#include "base/mapped_file.h"
+#include "modules/parameter_file.h"
+#include "takt/parameters.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<Parameters>> Open(const Instance* instance, const char* path,
+                                     const takt_parameters_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_RETURN_IF_ERROR(Require(path, "path"));
+  TAKT_ASSIGN_OR_RETURN(takt_parameters_options_t given,
+                        ReadOptions(options, &takt_parameters_options_init));
+  const auto mode =
+      given.preload ? MappedFile::Mode::kPreload : MappedFile::Mode::kMap;
+  TAKT_ASSIGN_OR_RETURN(Ref<modules::ParameterIndex> index,
+                        modules::OpenParameterFile(path, mode));
+  return MakeRef<Parameters>(given.scope != nullptr ? given.scope : "",
+                             std::move(index));
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+takt_status_t takt_parameters_open(takt_instance_t* instance, const char* path,
+                                   const takt_parameters_options_t* options,
+                                   takt_parameters_t** out_parameters) {
+  return takt::api::Give(__func__,
+                         takt::api::Open(Unwrap(instance), path, options),
+                         out_parameters);
+}
+
+void takt_parameters_retain(takt_parameters_t* parameters) {
+  takt::api::RetainHandle(parameters);
+}
+
+void takt_parameters_release(takt_parameters_t* parameters) {
+  takt::api::ReleaseHandle(parameters);
+}
+
+const char* takt_parameters_scope(const takt_parameters_t* parameters) {
+  return Unwrap(parameters)->scope().c_str();
+}
+
+size_t takt_parameters_entry_count(const takt_parameters_t* parameters) {
+  return Unwrap(parameters)->keys().size();
+}
+
+const char* takt_parameters_entry_key(const takt_parameters_t* parameters,
+                                      size_t index) {
+  const auto& keys = Unwrap(parameters)->keys();
+  return index < keys.size() ? keys[index].c_str() : nullptr;
+}
+
+uint64_t takt_parameters_entry_byte_length(const takt_parameters_t* parameters,
+                                           size_t index) {
+  const auto& keys = Unwrap(parameters)->keys();
+  if (index >= keys.size()) return 0;
+  const takt::modules::Parameter* parameter =
+      Unwrap(parameters)->provider()->Find(keys[index]);
+  return parameter != nullptr ? parameter->byte_length : 0;
+}

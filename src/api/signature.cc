@@ -1,0 +1,136 @@
+#include "api/signature.h"
+
+#include "api/handle.h"
+
+namespace takt::api {
+namespace {
+
+takt_value_kind_t KindOf(vm::Letter letter) {
+  switch (letter) {
+    case vm::Letter::kI32:
+      return TAKT_VALUE_I32;
+    case vm::Letter::kI64:
+      return TAKT_VALUE_I64;
+    case vm::Letter::kF32:
+      return TAKT_VALUE_F32;
+    case vm::Letter::kF64:
+      return TAKT_VALUE_F64;
+    case vm::Letter::kRef:
+      break;
+  }
+  return TAKT_VALUE_REF;
+}
+
+takt_value_type_t TypeOf(takt_value_kind_t kind) {
+  takt_value_type_t type;
+  std::memset(&type, 0, sizeof(type));
+  type.kind = kind;
+  type.name = type.type = type.attributes = "";
+  return type;
+}
+
+void Describe(const std::vector<Declaration::Item>& items,
+              std::vector<takt_value_type_t>* types) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    takt_value_type_t& type = (*types)[i];
+    type.name = items[i].name.c_str();
+    type.type = items[i].type.c_str();
+    type.attributes = items[i].attributes.c_str();
+    if (!items[i].is_tensor || type.kind != TAKT_VALUE_REF) continue;
+    type.is_tensor = true;
+    type.element_type = static_cast<takt_element_type_t>(items[i].element_type);
+    type.rank = items[i].shape.size();
+    type.shape = items[i].shape.data();
+  }
+}
+
+// The last two arguments are the fences of the coarse-fences model.
+bool EndsWithFences(const std::vector<takt_value_type_t>& arguments) {
+  const size_t count = arguments.size();
+  return count >= 2 && arguments[count - 1].kind == TAKT_VALUE_REF &&
+         arguments[count - 2].kind == TAKT_VALUE_REF;
+}
+
+}  // namespace
+
+Ref<Signature> Signature::Create(const vm::ExportInfo& info) {
+  auto result = Ref<Signature>::Adopt(new Signature);
+  result->convention_ = info.convention.text;
+  for (const auto& argument : info.convention.arguments) {
+    if (argument.is_span) {
+      result->is_variadic_ = true;
+    } else {
+      result->arguments_.push_back(TypeOf(KindOf(argument.letters.front())));
+    }
+  }
+  for (vm::Letter letter : info.convention.results) {
+    result->results_.push_back(TypeOf(KindOf(letter)));
+  }
+  const std::string* model = info.FindAttribute("iree.abi.model");
+  if (model != nullptr && *model == "coarse-fences" && !result->is_variadic_ &&
+      EndsWithFences(result->arguments_)) {
+    result->is_async_ = true;
+    result->arguments_.resize(result->arguments_.size() - 2);
+  }
+  const std::string* text = info.FindAttribute("iree.abi.declaration");
+  if (text == nullptr) return result;
+  result->declaration_text_ = *text;
+  auto declaration = Declaration::Parse(*text);
+  if (!declaration.ok() || result->is_variadic_ ||
+      declaration->arguments.size() != result->arguments_.size() ||
+      declaration->results.size() != result->results_.size()) {
+    return result;
+  }
+  result->declaration_ = *std::move(declaration);
+  Describe(result->declaration_.arguments, &result->arguments_);
+  Describe(result->declaration_.results, &result->results_);
+  return result;
+}
+
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+void takt_signature_retain(takt_signature_t* signature) {
+  takt::api::RetainHandle(signature);
+}
+
+void takt_signature_release(takt_signature_t* signature) {
+  takt::api::ReleaseHandle(signature);
+}
+
+const char* takt_signature_convention(const takt_signature_t* signature) {
+  return Unwrap(signature)->convention().c_str();
+}
+
+const char* takt_signature_declaration(const takt_signature_t* signature) {
+  return Unwrap(signature)->declaration().c_str();
+}
+
+bool takt_signature_is_async(const takt_signature_t* signature) {
+  return Unwrap(signature)->is_async();
+}
+
+bool takt_signature_is_variadic(const takt_signature_t* signature) {
+  return Unwrap(signature)->is_variadic();
+}
+
+size_t takt_signature_argument_count(const takt_signature_t* signature) {
+  return Unwrap(signature)->arguments().size();
+}
+
+size_t takt_signature_result_count(const takt_signature_t* signature) {
+  return Unwrap(signature)->results().size();
+}
+
+const takt_value_type_t* takt_signature_argument(
+    const takt_signature_t* signature, size_t index) {
+  const auto arguments = Unwrap(signature)->arguments();
+  return index < arguments.size() ? &arguments[index] : nullptr;
+}
+
+const takt_value_type_t* takt_signature_result(
+    const takt_signature_t* signature, size_t index) {
+  const auto results = Unwrap(signature)->results();
+  return index < results.size() ? &results[index] : nullptr;
+}

@@ -1,0 +1,48 @@
+// What a function takes and returns, put together from its calling convention
+// and its declaration.
+//
+// Thread-safety: immutable.
+#ifndef TAKT_API_SIGNATURE_H_
+#define TAKT_API_SIGNATURE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "api/declaration.h"
+#include "base/object.h"
+#include "takt/signature.h"
+#include "vm/module.h"
+
+namespace takt::api {
+
+class Signature final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.signature"};
+
+  // A declaration that is malformed, or does not fit the calling convention,
+  // is left out: the module runs without it.
+  static Ref<Signature> Create(const vm::ExportInfo& info);
+
+  const std::string& convention() const { return convention_; }
+  const std::string& declaration() const { return declaration_text_; }
+  bool is_async() const { return is_async_; }
+  bool is_variadic() const { return is_variadic_; }
+  absl::Span<const takt_value_type_t> arguments() const { return arguments_; }
+  absl::Span<const takt_value_type_t> results() const { return results_; }
+
+ private:
+  Signature() : Object(&kType) {}
+
+  std::string convention_;
+  std::string declaration_text_;
+  Declaration declaration_;  // Holds the text that the types point at.
+  bool is_async_ = false;
+  bool is_variadic_ = false;
+  std::vector<takt_value_type_t> arguments_;
+  std::vector<takt_value_type_t> results_;
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_SIGNATURE_H_

@@ -1,0 +1,52 @@
+#include "takt/statistics.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/context.h"
+#include "api/handle.h"
+#include "hal/device.h"
+#include "vm/bytecode_module.h"
+
+namespace takt::api {
+namespace {
+
+// Writes as much of `statistics` as the caller's header knows.
+template <typename Statistics>
+void GiveStatistics(Statistics statistics, Statistics* out) {
+  statistics.struct_size = out->struct_size;
+  std::memcpy(static_cast<void*>(out), &statistics,
+              std::min(out->struct_size, sizeof(statistics)));
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+void takt_device_query_statistics(const takt_device_t* device,
+                                  takt_device_statistics_t* out_statistics) {
+  const auto given = Unwrap(device)->allocation_statistics();
+  takt_device_statistics_t statistics;
+  std::memset(&statistics, 0, sizeof(statistics));
+  statistics.bytes_reserved = given.bytes_reserved;
+  statistics.bytes_committed = given.bytes_committed;
+  statistics.bytes_peak = given.bytes_peak;
+  statistics.allocation_count = given.allocation_count;
+  takt::api::GiveStatistics(statistics, out_statistics);
+}
+
+void takt_context_query_statistics(const takt_context_t* context,
+                                   takt_context_statistics_t* out_statistics) {
+  takt_context_statistics_t statistics;
+  std::memset(&statistics, 0, sizeof(statistics));
+  const takt::vm::Context& vm = Unwrap(context)->vm();
+  statistics.memory_bytes = sizeof(takt::api::Context) + vm.memory_bytes();
+  for (const auto& module : vm.modules()) {
+    auto* bytecode = takt::DynCast<takt::vm::BytecodeModule>(module.get());
+    if (bytecode == nullptr) continue;
+    statistics.global_bytes += bytecode->archive().global_bytes;
+    statistics.global_ref_count += bytecode->archive().global_ref_count;
+  }
+  takt::api::GiveStatistics(statistics, out_statistics);
+}

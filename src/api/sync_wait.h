@@ -1,0 +1,54 @@
+// How a caller's thread waits for an outcome: it works for the executor
+// meanwhile if there is one, else it sleeps.
+//
+// Made on the stack before the work is submitted, so that small work is left
+// to this thread.
+//
+// Thread-safety: Notify() from any thread; the rest on the thread that made it.
+#ifndef TAKT_API_SYNC_WAIT_H_
+#define TAKT_API_SYNC_WAIT_H_
+
+#include <cstdint>
+
+#include "absl/types/optional.h"
+#include "exec/executor.h"
+#include "exec/sleeper.h"
+#include "hal/fence.h"
+
+namespace takt::api {
+
+class SyncWait {
+ public:
+  // `executor` is borrowed; nullptr: only sleep.
+  explicit SyncWait(exec::Executor* executor) {
+    if (executor != nullptr) donor_.emplace(*executor);
+  }
+
+  // Waits until Notify() has been called, or `deadline_ns` (of NowNs()) has
+  // passed: false then. Ready for another wait afterwards.
+  bool WaitUntilNotified(int64_t deadline_ns);
+
+  // The waiting thread may destroy this as soon as it has seen it.
+  void Notify() {
+    if (donor_.has_value()) {
+      donor_->Notify();
+    } else {
+      sleeper_.Raise(kNotified);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNotified = 1;
+
+  absl::optional<exec::Executor::Donor> donor_;
+  exec::Sleeper sleeper_;
+};
+
+// Waits until `fence` is reached or has failed: its error then.
+// DEADLINE_EXCEEDED, without a message, once `deadline_ns` has passed.
+absl::Status WaitForFence(const hal::Fence& fence, SyncWait& thread,
+                          int64_t deadline_ns);
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_SYNC_WAIT_H_

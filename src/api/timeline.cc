@@ -1,0 +1,53 @@
+#include "hal/timeline.h"
+
+#include "api/handle.h"
+#include "takt/timeline.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<hal::Timeline>> CreateTimeline(uint64_t initial_value) {
+  if (initial_value > hal::Timeline::kMaxValue) {
+    return absl::InvalidArgumentError(absl::StrCat("initial_value ",
+                                                   initial_value, " is beyond ",
+                                                   hal::Timeline::kMaxValue));
+  }
+  return hal::Timeline::Create(initial_value);
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::ToStatus;
+using takt::api::Unwrap;
+
+takt_status_t takt_timeline_create(uint64_t initial_value,
+                                   takt_timeline_t** out_timeline) {
+  return takt::api::Give(__func__, takt::api::CreateTimeline(initial_value),
+                         out_timeline);
+}
+
+void takt_timeline_retain(takt_timeline_t* timeline) {
+  takt::api::RetainHandle(timeline);
+}
+
+void takt_timeline_release(takt_timeline_t* timeline) {
+  takt::api::ReleaseHandle(timeline);
+}
+
+takt_status_t takt_timeline_query(const takt_timeline_t* timeline,
+                                  uint64_t* out_value) {
+  *out_value = Unwrap(timeline)->value();
+  if (!Unwrap(timeline)->failed()) return nullptr;
+  return ToStatus(__func__, Unwrap(timeline)->error());
+}
+
+takt_status_t takt_timeline_signal(takt_timeline_t* timeline, uint64_t value) {
+  return ToStatus(__func__, Unwrap(timeline)->Signal(value));
+}
+
+void takt_timeline_fail(takt_timeline_t* timeline, takt_status_t status) {
+  absl::Status error = takt::api::FromStatus(status);
+  if (error.ok()) error = absl::UnknownError("failed without a status");
+  Unwrap(timeline)->Fail(std::move(error));
+}

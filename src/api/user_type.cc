@@ -1,0 +1,58 @@
+#include "api/user_type.h"
+
+#include "api/handle.h"
+#include "api/instance.h"
+#include "takt/native_module.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<UserType>> RegisterType(Instance* instance, const char* name,
+                                           void (*destroy)(void* payload)) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_RETURN_IF_ERROR(Require(name, "name"));
+  if (*name == 0) return absl::InvalidArgumentError("name is empty");
+  auto type = MakeRef<UserType>(name, destroy);
+  TAKT_RETURN_IF_ERROR(instance->RegisterUserType(type));
+  return type;
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::Ref;
+using takt::api::Unwrap;
+using takt::api::UserObject;
+using takt::api::UserType;
+
+takt_status_t takt_object_type_register(takt_instance_t* instance,
+                                        const char* name,
+                                        void (*destroy)(void* payload),
+                                        takt_object_type_t** out_type) {
+  return takt::api::Give(
+      __func__, takt::api::RegisterType(Unwrap(instance), name, destroy),
+      out_type);
+}
+
+void takt_object_type_retain(takt_object_type_t* type) {
+  takt::api::RetainHandle(type);
+}
+
+void takt_object_type_release(takt_object_type_t* type) {
+  takt::api::ReleaseHandle(type);
+}
+
+takt_object_t* takt_object_create(takt_object_type_t* type, void* payload) {
+  takt::Object* object =
+      new UserObject(Ref<UserType>::Retain(Unwrap(type)), payload);
+  return takt::api::Wrap(object);
+}
+
+void* takt_object_payload(const takt_object_t* object,
+                          const takt_object_type_t* type) {
+  if (object == nullptr ||
+      Unwrap(object)->type() != &Unwrap(type)->object_type()) {
+    return nullptr;
+  }
+  return static_cast<UserObject*>(Unwrap(object))->payload();
+}
