@@ -25,7 +25,7 @@
 
 #define TAKT_EXPORT __attribute__((visibility("default")))
 #if defined(__cplusplus)
-#define TAKT_NODISCARD [[nodiscard]]
+#define TAKT_NODISCARD [[nodiscard]]  // Comes before TAKT_EXPORT.
 #else
 #define TAKT_NODISCARD __attribute__((warn_unused_result))
 #endif

@@ -51,7 +51,7 @@ static inline void takt_buffer_options_init(takt_buffer_options_t* options) {
 //   out_buffer  receives one reference; NULL on error.
 //
 // Errors: RESOURCE_EXHAUSTED  the memory is not to be had.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_allocate(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_allocate(
     takt_device_t* device, size_t byte_length,
     const takt_buffer_options_t* options, takt_buffer_t** out_buffer);
 
@@ -65,7 +65,7 @@ TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_allocate(
 //
 // Errors: INVALID_ARGUMENT  the address, which the message names, is not
 //                           aligned. Copy with takt_buffer_write() instead.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_wrap(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_wrap(
     takt_device_t* device, void* data, size_t byte_length,
     const takt_buffer_options_t* options, takt_buffer_release_t release,
     void* user_data, takt_buffer_t** out_buffer);
@@ -74,7 +74,7 @@ TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_wrap(
 // `buffer`, which it keeps alive. TAKT_WHOLE_BUFFER as length: the rest.
 //
 // Errors: OUT_OF_RANGE  the range does not fit.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_subspan(takt_buffer_t* buffer, size_t byte_offset,
                     size_t byte_length, takt_buffer_t** out_buffer);
 
@@ -101,7 +101,7 @@ typedef struct takt_mapping_t {
 // Errors: OUT_OF_RANGE         the range does not fit.
 //         PERMISSION_DENIED    the buffer does not allow that access.
 //         FAILED_PRECONDITION  its memory is not allocated yet, or no longer.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_map(takt_buffer_t* buffer, size_t byte_offset, size_t byte_length,
                 uint32_t access, takt_mapping_t* out_mapping);
 
@@ -109,19 +109,19 @@ takt_buffer_map(takt_buffer_t* buffer, size_t byte_offset, size_t byte_length,
 TAKT_EXPORT void takt_buffer_unmap(takt_mapping_t* mapping);
 
 // Copies `byte_length` bytes out of the buffer. Errors: as takt_buffer_map().
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_read(takt_buffer_t* buffer,
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_read(takt_buffer_t* buffer,
                                                           size_t byte_offset,
                                                           void* target,
                                                           size_t byte_length);
 
 // Copies `byte_length` bytes into the buffer. Errors: as takt_buffer_map().
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_write(takt_buffer_t* buffer, size_t byte_offset, const void* source,
                   size_t byte_length);
 
 // Fills a range with a pattern of 1, 2, 4 or 8 bytes, which must divide
 // `byte_length`. Errors: as takt_buffer_map(), and INVALID_ARGUMENT.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_fill(takt_buffer_t* buffer, size_t byte_offset, size_t byte_length,
                  const void* pattern, size_t pattern_length);
 

@@ -23,7 +23,7 @@ typedef struct takt_buffer_view_t takt_buffer_view_t;
 //
 // Errors: INVALID_ARGUMENT  a negative dimension; more than 128 dimensions.
 //         OUT_OF_RANGE      the tensor is larger than the buffer.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_view_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_create(
     takt_buffer_t* buffer, takt_element_type_t element_type, size_t rank,
     const int64_t* shape, takt_buffer_view_t** out_view);
 
@@ -35,7 +35,7 @@ TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_view_create(
 //
 // Errors: INVALID_ARGUMENT    a negative dimension; another byte length.
 //         RESOURCE_EXHAUSTED  the memory is not to be had.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_view_copy_from_host(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_copy_from_host(
     takt_device_t* device, takt_element_type_t element_type, size_t rank,
     const int64_t* shape, const void* data, size_t byte_length,
     takt_buffer_view_t** out_view);
@@ -62,7 +62,7 @@ TAKT_EXPORT size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view);
 // takt_buffer_view_byte_length().
 //
 // Errors: INVALID_ARGUMENT for another length; as takt_buffer_map().
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_view_copy_to_host(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_copy_to_host(
     const takt_buffer_view_t* view, void* target, size_t byte_length);
 
 // The view as the iree-* tools print it: "2x3xf32=[1 2 3][4 5 6]".
@@ -71,7 +71,7 @@ TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_view_copy_to_host(
 //   out_text           for takt_string_free(); NULL on error.
 //
 // Errors: as takt_buffer_map().
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_buffer_view_format(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_format(
     const takt_buffer_view_t* view, size_t element_count_max, char** out_text);
 
 #if defined(__cplusplus)

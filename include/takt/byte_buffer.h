@@ -20,7 +20,7 @@ typedef struct takt_byte_buffer_t takt_byte_buffer_t;
 // NULL. They start at a multiple of 16.
 //
 // Errors: RESOURCE_EXHAUSTED  the memory is not to be had.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_byte_buffer_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_byte_buffer_create(
     const void* data, size_t byte_length, takt_byte_buffer_t** out_buffer);
 
 TAKT_EXPORT void takt_byte_buffer_retain(takt_byte_buffer_t* buffer);

@@ -24,7 +24,7 @@ typedef void (*takt_check_callback_t)(void* user_data, const char* message);
 // it before the modules that use it.
 //
 //   user_data  borrowed for as long as the module lives.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_check_module_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_check_module_create(
     takt_instance_t* instance, takt_check_callback_t callback, void* user_data,
     takt_module_t** out_module);
 

@@ -56,7 +56,7 @@ static inline void takt_context_options_init(takt_context_options_t* options) {
 //   INCOMPATIBLE, UNAVAILABLE  no device fits what a module was compiled for.
 //   what an initializer fails with.
 // Blocks: while initializers run.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_context_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_create(
     takt_instance_t* instance, const takt_context_options_t* options,
     takt_context_t** out_context);
 
@@ -77,7 +77,7 @@ TAKT_EXPORT takt_module_t* takt_context_module(const takt_context_t* context,
 //
 // Errors: NOT_FOUND  no such module or function; the message lists what there
 //                    is.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_context_find_function(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_find_function(
     takt_context_t* context, const char* name, takt_function_t** out_function);
 
 // What modules with a __notify function are told.
@@ -92,7 +92,7 @@ typedef enum takt_context_signal_t {
 // SUSPEND and LOW_MEMORY.
 //
 // Errors: what one of them fails with.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_context_notify(takt_context_t* context, takt_context_signal_t signal);
 
 #if defined(__cplusplus)

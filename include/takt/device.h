@@ -30,7 +30,7 @@ TAKT_EXPORT size_t takt_device_names(const char* const** out_names);
 // Errors:
 //   NOT_FOUND           no such name; the message lists those there are.
 //   RESOURCE_EXHAUSTED  no worker thread could be started.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_device_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create(
     takt_instance_t* instance, const char* name, takt_device_t** out_device);
 
 TAKT_EXPORT void takt_device_retain(takt_device_t* device);

@@ -84,14 +84,14 @@ TAKT_EXPORT const char* takt_element_type_format(takt_element_type_t type,
 // Reads such a name.
 //
 // Errors: INVALID_ARGUMENT, quoting the text, if it is none.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_element_type_parse(const char* text, takt_element_type_t* out_type);
 
 // Bytes of a dense tensor: elements times bits, rounded up to whole bytes.
 //
 // Errors: INVALID_ARGUMENT  a negative dimension.
 //         OUT_OF_RANGE      more bytes than can be counted.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_element_type_dense_byte_length(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_element_type_dense_byte_length(
     takt_element_type_t type, size_t rank, const int64_t* shape,
     size_t* out_byte_length);
 

@@ -24,7 +24,7 @@ typedef struct takt_timeline_point_t {
 } takt_timeline_point_t;
 
 // A fence of its own: over a new timeline, reached when that is signaled to 1.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_create(takt_fence_t** out_fence);
 
 // A fence over `point_count` points; it keeps the timelines alive. Of two
@@ -32,13 +32,13 @@ takt_fence_create(takt_fence_t** out_fence);
 //
 // Errors: INVALID_ARGUMENT  a NULL timeline, or a value beyond
 //                           TAKT_TIMELINE_VALUE_MAX.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_create_from_points(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_create_from_points(
     size_t point_count, const takt_timeline_point_t* points,
     takt_fence_t** out_fence);
 
 // A fence that is reached when all of `fences` are. NULL ones are skipped;
 // *out_fence is NULL when none is left.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_join(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_join(
     size_t fence_count, takt_fence_t* const* fences, takt_fence_t** out_fence);
 
 TAKT_EXPORT void takt_fence_retain(takt_fence_t* fence);
@@ -48,13 +48,13 @@ TAKT_EXPORT void takt_fence_release(takt_fence_t* fence);
 // it has failed.
 //
 // Errors: the one that the fence failed with.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_query(const takt_fence_t* fence, bool* out_reached);
 
 // Raises every timeline of the fence to its value.
 //
 // Errors: as takt_timeline_signal(), the first; the others were raised.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_signal(takt_fence_t* fence);
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_signal(takt_fence_t* fence);
 
 // Fails every timeline of the fence.
 //
@@ -72,7 +72,7 @@ TAKT_EXPORT void takt_fence_fail(takt_fence_t* fence, takt_status_t status);
 // Errors: DEADLINE_EXCEEDED     not reached by then; nothing is allocated.
 //         the fence's own       if it has failed.
 // Must not be called on a worker's thread (in a callback).
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_fence_wait(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_wait(
     const takt_fence_t* fence, takt_instance_t* instance, int64_t deadline_ns);
 
 // Gets the outcome of a fence: NULL when it is reached, else its error, which

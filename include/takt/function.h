@@ -61,7 +61,7 @@ static inline void takt_invoke_options_init(takt_invoke_options_t* options) {
 //   CANCELLED, ...    what the program, or a device, failed with.
 // Blocks: until the results are there. Allocates: nothing from the system once
 // warm, beyond what the program's results need.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_function_invoke(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_invoke(
     takt_function_t* function, const takt_invoke_options_t* options,
     size_t argument_count, const takt_value_t* arguments, size_t result_count,
     takt_value_t* out_results);

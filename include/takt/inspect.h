@@ -106,7 +106,7 @@ TAKT_EXPORT size_t takt_module_export_function(const takt_module_t* module,
 //
 // Errors: OUT_OF_RANGE         no such function.
 //         FAILED_PRECONDITION  the module has no bytecode.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_module_disassemble(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_module_disassemble(
     const takt_module_t* module, size_t index, char** out_text);
 
 #if defined(__cplusplus)

@@ -47,7 +47,7 @@ static inline void takt_instance_options_init(
 // Errors:
 //   INVALID_ARGUMENT  struct_size is 0; worker_count below -1 or above 1024;
 //                     an allocator with only one of its functions.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_instance_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_instance_create(
     const takt_instance_options_t* options, takt_instance_t** out_instance);
 
 TAKT_EXPORT void takt_instance_retain(takt_instance_t* instance);

@@ -17,7 +17,7 @@ typedef struct takt_list_t takt_list_t;
 //   element_kind  what it can hold: one scalar kind (values are converted when
 //                 stored), TAKT_VALUE_REF for any objects, TAKT_VALUE_NONE for
 //                 any values at all.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_list_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_create(
     takt_value_kind_t element_kind, size_t capacity, takt_list_t** out_list);
 
 TAKT_EXPORT void takt_list_retain(takt_list_t* list);
@@ -28,14 +28,14 @@ TAKT_EXPORT size_t takt_list_size(const takt_list_t* list);
 // Makes it that long; new elements are 0, null or NONE.
 //
 // Errors: RESOURCE_EXHAUSTED  beyond 2^28 elements.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_list_resize(takt_list_t* list,
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_resize(takt_list_t* list,
                                                           size_t size);
 
 // Gives element `index`; *out_value owns a reference if it is an object, for
 // takt_values_release().
 //
 // Errors: OUT_OF_RANGE.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_list_get(const takt_list_t* list,
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_get(const takt_list_t* list,
                                                        size_t index,
                                                        takt_value_t* out_value);
 
@@ -43,11 +43,11 @@ TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_list_get(const takt_list_t* list,
 //
 // Errors: OUT_OF_RANGE, and FAILED_PRECONDITION or INVALID_ARGUMENT where the
 // list cannot hold such a value.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_list_set(takt_list_t* list, size_t index, const takt_value_t* value);
 
 // Appends `value`, borrowed. Errors: as takt_list_resize(), takt_list_set().
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_list_append(takt_list_t* list, const takt_value_t* value);
 
 #if defined(__cplusplus)

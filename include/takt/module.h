@@ -49,7 +49,7 @@ static inline void takt_module_file_options_init(
 //                                 registered by no one (NOT_FOUND).
 //   INVALID_ARGUMENT              no module, damaged, or of a version that is
 //                                 not supported: found and supported are named.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_module_load_file(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_module_load_file(
     takt_instance_t* instance, const char* path,
     const takt_module_file_options_t* options, takt_module_t** out_module);
 
@@ -75,7 +75,7 @@ static inline void takt_module_memory_options_init(
 // As takt_module_load_file(), from memory.
 //
 // Errors: INVALID_ARGUMENT also for borrowed bytes that are not aligned.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_module_load_memory(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_module_load_memory(
     takt_instance_t* instance, const void* data, size_t byte_length,
     const takt_module_memory_options_t* options, takt_module_t** out_module);
 
@@ -98,7 +98,7 @@ TAKT_EXPORT size_t takt_module_find_export(const takt_module_t* module,
 // The signature of export `index`.
 //
 // Errors: OUT_OF_RANGE  no such export.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_module_export_signature(const takt_module_t* module, size_t index,
                              takt_signature_t** out_signature);
 

@@ -76,7 +76,7 @@ static inline void takt_native_module_options_init(
 //
 // Errors: INVALID_ARGUMENT  no name; an export without name or callback; a
 //                           malformed convention; a name given twice.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_native_module_create(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_native_module_create(
     takt_instance_t* instance, const takt_native_module_options_t* options,
     takt_module_t** out_module);
 
@@ -94,7 +94,7 @@ typedef struct takt_object_type_t takt_object_type_t;
 //
 // Errors: ALREADY_EXISTS    a type of that name is registered.
 //         INVALID_ARGUMENT  no name.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t takt_object_type_register(
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_object_type_register(
     takt_instance_t* instance, const char* name, void (*destroy)(void* payload),
     takt_object_type_t** out_type);
 TAKT_EXPORT void takt_object_type_retain(takt_object_type_t* type);

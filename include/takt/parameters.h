@@ -37,7 +37,7 @@ static inline void takt_parameters_options_init(
 //   INVALID_ARGUMENT              a name of neither kind.
 //   DATA_LOSS                     damaged.
 //   UNIMPLEMENTED                 a feature of the format, named.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_parameters_open(takt_instance_t* instance, const char* path,
                      const takt_parameters_options_t* options,
                      takt_parameters_t** out_parameters);

@@ -44,11 +44,11 @@ typedef struct takt_status_rep_t* takt_status_t;
 //   message  copied; NULL or "": none, and then nothing is allocated.
 //
 // Never fails: without memory for the message it is left out.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_status_create(takt_status_code_t code, const char* message);
 
 // A status with the same code, message and source, for another owner.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_status_clone(takt_status_t status);
 
 // Frees `status`. NULL, and statuses without a message, cost nothing.

@@ -20,7 +20,7 @@ typedef struct takt_timeline_t takt_timeline_t;
 #define TAKT_TIMELINE_VALUE_MAX 2147483646u
 
 // Errors: INVALID_ARGUMENT  `initial_value` beyond TAKT_TIMELINE_VALUE_MAX.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_timeline_create(uint64_t initial_value, takt_timeline_t** out_timeline);
 
 TAKT_EXPORT void takt_timeline_retain(takt_timeline_t* timeline);
@@ -30,7 +30,7 @@ TAKT_EXPORT void takt_timeline_release(takt_timeline_t* timeline);
 //
 // Errors: the one that the timeline failed with; *out_value is valid all the
 // same.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_timeline_query(const takt_timeline_t* timeline, uint64_t* out_value);
 
 // Raises the timeline to `value`; who waits for it goes on, in part on this
@@ -38,7 +38,7 @@ takt_timeline_query(const takt_timeline_t* timeline, uint64_t* out_value);
 //
 // Errors: FAILED_PRECONDITION  `value` is not above the value reached.
 //         the timeline's own   if it has failed.
-TAKT_EXPORT TAKT_NODISCARD takt_status_t
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_timeline_signal(takt_timeline_t* timeline, uint64_t value);
 
 // Fails the timeline, and with it all that waits for it. A timeline that has
