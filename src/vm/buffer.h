@@ -30,9 +30,10 @@ class Buffer final : public Object {
                                               uint32_t alignment,
                                               BlockPool* pool = nullptr);
 
-  // A view of bytes that `owner` (may be null: static storage) keeps alive.
+  // A view of bytes that `owner` (may be null: static storage) keeps alive. The
+  // object itself comes from `pool` if there is one.
   static Ref<Buffer> Wrap(Ref<Object> owner, uint8_t* data, size_t byte_length,
-                          bool is_mutable);
+                          bool is_mutable, BlockPool* pool = nullptr);
 
   uint8_t* data() const { return data_; }
   size_t byte_length() const { return byte_length_; }
