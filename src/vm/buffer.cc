@@ -54,12 +54,12 @@ absl::StatusOr<Ref<Buffer>> Buffer::Allocate(uint64_t byte_length,
 
 Ref<Buffer> Buffer::Wrap(Ref<Object> owner, uint8_t* data, size_t byte_length,
                          bool is_mutable, BlockPool* pool) {
-  auto* buffer =
-      pool != nullptr
-          ? new (*pool) Buffer(std::move(owner), data, byte_length, is_mutable,
-                               Storage::kBorrowed, nullptr)
-          : new Buffer(std::move(owner), data, byte_length, is_mutable,
-                       Storage::kBorrowed, nullptr);
+  auto* buffer = pool != nullptr
+                     ? new (*pool)
+                           Buffer(std::move(owner), data, byte_length,
+                                  is_mutable, Storage::kBorrowed, nullptr)
+                     : new Buffer(std::move(owner), data, byte_length,
+                                  is_mutable, Storage::kBorrowed, nullptr);
   return Ref<Buffer>::Adopt(buffer);
 }
 
