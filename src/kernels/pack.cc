@@ -31,27 +31,31 @@ struct Packing {
   TileGrid grid;
   T padding;
 
+  // Of a tile that lies within the matrix.
   const T* Source(int64_t a, int64_t b) const {
     return in + a * grid.tile0 * in_stride0 + b * grid.tile1 * in_stride1;
   }
   T* Target(int64_t a, int64_t b) const { return out + a * step0 + b * step1; }
 };
 
-// Any tile, at the border too.
+// Any tile, at the border too. Only places within the matrix are worked out.
 template <typename T>
 void PackTile(const Packing<T>& p, int64_t a, int64_t b) {
   const TileGrid& grid = p.grid;
-  const T* const source = p.Source(a, b);
   T* const target = p.Target(a, b);
-  const int64_t rows = p.in_shape.size0 - a * grid.tile0;
-  const int64_t columns = p.in_shape.size1 - b * grid.tile1;
+  const int64_t first_row = a * grid.tile0;
+  const int64_t first_column = b * grid.tile1;
   const int64_t step_i = grid.transpose_inner ? 1 : grid.tile1;
   const int64_t step_j = grid.transpose_inner ? grid.tile0 : 1;
   for (int64_t i = 0; i < grid.tile0; ++i) {
     for (int64_t j = 0; j < grid.tile1; ++j) {
+      const int64_t row = first_row + i;
+      const int64_t column = first_column + j;
+      const bool is_within =
+          row < p.in_shape.size0 && column < p.in_shape.size1;
       target[i * step_i + j * step_j] =
-          i < rows && j < columns ? source[i * p.in_stride0 + j * p.in_stride1]
-                                  : p.padding;
+          is_within ? p.in[row * p.in_stride0 + column * p.in_stride1]
+                    : p.padding;
     }
   }
 }

@@ -1,0 +1,236 @@
+#include "cpu/vmvx_executable.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/status.h"
+#include "vm/buffer.h"
+#include "vm/invocation.h"
+
+namespace takt::cpu {
+namespace {
+
+constexpr absl::string_view kEntryConvention = "0rrriiiiiiiii_v";
+constexpr absl::string_view kSetConstants = "__set_constants";
+// The module calls these itself; they are no device code.
+constexpr absl::string_view kReservedPrefix = "__";
+
+constexpr uint32_t kMaxLocalMemoryBytes = 16 << 20;
+constexpr uint32_t kMaxConstantCount = 256;
+constexpr uint32_t kMaxBindingCount = 256;
+
+// The attribute as a number of at most `most`; 0 if it is missing.
+absl::StatusOr<uint32_t> ReadAttribute(const vm::ExportInfo& function,
+                                       absl::string_view key, uint32_t most) {
+  const std::string* const text = function.FindAttribute(key);
+  uint32_t value = 0;
+  if (text != nullptr && (!absl::SimpleAtoi(*text, &value) || value > most)) {
+    return absl::DataLossError(
+        absl::StrCat("vmvx executable: ", function.name, ": ", key, " is ",
+                     *text, ", expected a number of at most ", most));
+  }
+  return value;
+}
+
+// `bytes` as an object that keeps them, aligned as rodata must be.
+absl::StatusOr<Ref<vm::Buffer>> CopyBytes(absl::Span<const uint8_t> bytes) {
+  constexpr uint32_t kAlignment = 64;
+  TAKT_ASSIGN_OR_RETURN(auto copy,
+                        vm::Buffer::Allocate(bytes.size(), kAlignment));
+  if (!bytes.empty()) std::memcpy(copy->data(), bytes.data(), bytes.size());
+  return copy;
+}
+
+}  // namespace
+
+struct VmvxExecutable::Operands {
+  Ref<vm::Buffer> local_memory;
+  Ref<vm::Buffer> constants;
+};
+
+absl::StatusOr<std::shared_ptr<ExecutableCode>> VmvxExecutable::Load(
+    absl::Span<const uint8_t> data, Ref<Object> owner,
+    absl::Span<const uint32_t> constants, Ref<vm::NativeModule> vmvx_module) {
+  if (owner == nullptr) {
+    TAKT_ASSIGN_OR_RETURN(auto copy, CopyBytes(data));
+    data = copy->bytes();
+    owner = std::move(copy);
+  }
+  std::shared_ptr<VmvxExecutable> code(new VmvxExecutable);
+  // Executables know no types but the VM's own.
+  const vm::TypeRegistry types;
+  TAKT_ASSIGN_OR_RETURN(code->module_,
+                        vm::BytecodeModule::Load(types, data, std::move(owner),
+                                                 "vmvx executable"));
+  code->vmvx_module_ = std::move(vmvx_module);
+  code->constants_.assign(constants.begin(), constants.end());
+  TAKT_RETURN_IF_ERROR(code->ReadFunctions());
+  // What cannot be linked fails now.
+  TAKT_ASSIGN_OR_RETURN(auto instance, code->CreateInstance());
+  code->ReleaseInstance(std::move(instance), 0);
+  return code;
+}
+
+VmvxExecutable::~VmvxExecutable() {
+  for (std::atomic<Instance*>& slot : idle_) {
+    delete slot.load(std::memory_order_acquire);
+  }
+}
+
+absl::Status VmvxExecutable::ReadFunctions() {
+  std::vector<Function> functions;
+  const std::vector<vm::ExportInfo>& exports = module_->exports();
+  for (size_t i = 0; i < exports.size(); ++i) {
+    const vm::ExportInfo& info = exports[i];
+    if (absl::string_view(info.name).substr(0, 2) == kReservedPrefix) continue;
+    if (info.convention.text != kEntryConvention) {
+      return absl::DataLossError(absl::StrCat(
+          "vmvx executable: ", info.name, ": signature ",
+          info.convention.text, ", expected ", kEntryConvention));
+    }
+    Function function;
+    function.name = info.name;
+    TAKT_ASSIGN_OR_RETURN(
+        function.local_memory_bytes,
+        ReadAttribute(info, "local_memory", kMaxLocalMemoryBytes));
+    TAKT_ASSIGN_OR_RETURN(
+        function.constant_count,
+        ReadAttribute(info, "constant_count", kMaxConstantCount));
+    TAKT_ASSIGN_OR_RETURN(
+        function.binding_count,
+        ReadAttribute(info, "binding_count", kMaxBindingCount));
+    functions.push_back(std::move(function));
+    entries_.push_back({1, static_cast<uint32_t>(i)});
+  }
+  SetFunctions(std::move(functions));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<VmvxExecutable::Instance>>
+VmvxExecutable::CreateInstance() const {
+  auto instance = std::make_unique<Instance>();
+  const Ref<vm::Module> modules[] = {vmvx_module_, module_};
+  TAKT_ASSIGN_OR_RETURN(instance->context,
+                        vm::Context::Create(modules, /*waiter=*/nullptr));
+  TAKT_RETURN_IF_ERROR(SetConstants(*instance->context));
+  instance->bindings =
+      vm::List::Create({vm::ValueKind::kRef, &vm::Buffer::kType}, 0);
+  return instance;
+}
+
+absl::Status VmvxExecutable::SetConstants(vm::Context& context) const {
+  const auto setter = module_->FindExport(kSetConstants);
+  if (!setter.has_value()) {
+    if (constants_.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "vmvx executable: expected 0 constants, got ", constants_.size()));
+  }
+  // A copy of its own, as the module may keep it.
+  TAKT_ASSIGN_OR_RETURN(
+      auto buffer,
+      CopyBytes({reinterpret_cast<const uint8_t*>(constants_.data()),
+                 constants_.size() * sizeof(uint32_t)}));
+  vm::Value arguments[] = {vm::Value::FromRef(std::move(buffer))};
+  const vm::FunctionRef function = {1, static_cast<uint32_t>(*setter)};
+  return vm::Invoke(context, function, absl::MakeSpan(arguments)).status();
+}
+
+absl::StatusOr<std::unique_ptr<VmvxExecutable::Instance>>
+VmvxExecutable::AcquireInstance(uint32_t hint) {
+  for (size_t i = 0; i < kIdleSlots; ++i) {
+    std::atomic<Instance*>& slot = idle_[(hint + i) % kIdleSlots];
+    if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+    if (Instance* found = slot.exchange(nullptr, std::memory_order_acquire)) {
+      return std::unique_ptr<Instance>(found);
+    }
+  }
+  return CreateInstance();
+}
+
+void VmvxExecutable::ReleaseInstance(std::unique_ptr<Instance> instance,
+                                     uint32_t hint) {
+  for (size_t i = 0; i < kIdleSlots; ++i) {
+    Instance* expected = nullptr;
+    if (idle_[(hint + i) % kIdleSlots].compare_exchange_strong(
+            expected, instance.get(), std::memory_order_release,
+            std::memory_order_relaxed)) {
+      (void)instance.release();
+      return;
+    }
+  }
+}
+
+absl::Status VmvxExecutable::RunWorkgroups(size_t function,
+                                           const DispatchArguments& arguments,
+                                           uint32_t begin, uint32_t end,
+                                           exec::Worker& worker) {
+  const Function& info = functions()[function];
+  TAKT_DCHECK(worker.local_bytes >= info.local_memory_bytes);
+  TAKT_ASSIGN_OR_RETURN(auto instance, AcquireInstance(worker.index));
+  vm::List& bindings = *instance->bindings;
+  TAKT_RETURN_IF_ERROR(bindings.Resize(info.binding_count));
+  for (size_t i = 0; i < info.binding_count; ++i) {
+    TAKT_RETURN_IF_ERROR(bindings.SetRef(
+        i,
+        vm::Buffer::Wrap(nullptr, static_cast<uint8_t*>(arguments.bindings[i]),
+                         arguments.binding_lengths[i],
+                         /*is_mutable=*/true, blocks_.get())));
+  }
+  Operands operands;
+  operands.local_memory =
+      vm::Buffer::Wrap(nullptr, worker.local_memory, info.local_memory_bytes,
+                       /*is_mutable=*/true, blocks_.get());
+  // Never written through: the buffer is read-only.
+  operands.constants = vm::Buffer::Wrap(
+      nullptr,
+      const_cast<uint8_t*>(
+          reinterpret_cast<const uint8_t*>(arguments.constants)),
+      info.constant_count * sizeof(uint32_t), /*is_mutable=*/false,
+      blocks_.get());
+  absl::Status status =
+      RunInInstance(*instance, function, arguments, begin, end, operands);
+
+  // Nobody may be left with a view of memory that is not ours.
+  bool is_kept = !operands.local_memory->IsUnique() ||
+                 !operands.constants->IsUnique() || !bindings.IsUnique() ||
+                 bindings.size() != info.binding_count;
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    const Object* const buffer = bindings[i].ref();
+    is_kept = is_kept || buffer == nullptr || !buffer->IsUnique();
+  }
+  if (is_kept) return status;  // The context dies, and its references.
+  TAKT_RETURN_IF_ERROR(bindings.Resize(0));
+  ReleaseInstance(std::move(instance), worker.index);
+  return status;
+}
+
+absl::Status VmvxExecutable::RunInInstance(Instance& instance, size_t function,
+                                           const DispatchArguments& arguments,
+                                           uint32_t begin, uint32_t end,
+                                           const Operands& operands) const {
+  using vm::Value;
+  const std::array<uint32_t, 3>& count = arguments.workgroup_count;
+  for (uint32_t i = begin; i < end; ++i) {
+    const uint32_t ids[3] = {i % count[0], i / count[0] % count[1],
+                             i / count[0] / count[1]};
+    Value values[12] = {Value::FromRef(operands.local_memory),
+                        Value::FromRef(operands.constants),
+                        Value::FromRef(instance.bindings)};
+    for (int d = 0; d < 3; ++d) {
+      values[3 + d] = Value::I32(static_cast<int32_t>(ids[d]));
+      values[6 + d] = Value::I32(1);
+      values[9 + d] = Value::I32(static_cast<int32_t>(count[d]));
+    }
+    TAKT_ASSIGN_OR_RETURN(
+        auto invocation,
+        vm::Invocation::Create(*instance.context, entries_[function],
+                               absl::MakeSpan(values)));
+    TAKT_RETURN_IF_ERROR(invocation->RunToEnd());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace takt::cpu

@@ -1,0 +1,386 @@
+#include "cpu/vmvx_module.h"
+
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "cpu/vmvx_operand.h"
+#include "kernels/copy.h"
+#include "kernels/pack.h"
+#include "kernels/tile_sizes.h"
+
+namespace takt::cpu {
+namespace {
+
+using kernels::BinaryOp;
+using kernels::Operand2d;
+using kernels::UnaryOp;
+using vmvx::ResolveInput;
+using vmvx::ResolveOutput;
+using vmvx::Sizes;
+using vmvx::View;
+
+constexpr uint32_t kTypeMask = 0xff;
+constexpr uint32_t kTransposeInner = 0x100;  // Of pack and unpack.
+constexpr uint32_t kTransposeOuter = 0x200;
+constexpr uint32_t kAccumulate = 0x100;  // Of mmt4d.
+constexpr uint32_t kMmt4dHints = 0x600;  // Allow what our kernels do anyway.
+
+// Bytes of an element of pack, or 0.
+size_t PackElementBytes(uint32_t type) {
+  switch (type) {
+    case 1:  // f32
+    case 3:  // i32
+      return 4;
+    case 2:  // i8
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+absl::Status CheckFlags(uint32_t flags, uint32_t known) {
+  if ((flags & ~known) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("flags 0x", absl::Hex(flags),
+                                                 ": unknown bits 0x",
+                                                 absl::Hex(flags & ~known)));
+}
+
+// The elements of a tile. INVALID_ARGUMENT unless each size is below 2^31.
+absl::Status TileElements(int64_t size0, int64_t size1, uint64_t* elements) {
+  TAKT_RETURN_IF_ERROR(vmvx::CheckSize(size0));
+  TAKT_RETURN_IF_ERROR(vmvx::CheckSize(size1));
+  *elements = static_cast<uint64_t>(size0) * static_cast<uint64_t>(size1);
+  return absl::OkStatus();
+}
+
+// `tiles` tiles one after the other. OUT_OF_RANGE where that overflows: no
+// buffer holds as many.
+absl::Status PanelElements(int64_t tiles, uint64_t tile_elements,
+                           uint64_t* elements) {
+  TAKT_RETURN_IF_ERROR(vmvx::CheckSize(tiles));
+  if (CheckedMul(static_cast<uint64_t>(tiles), tile_elements, elements)) {
+    return absl::OkStatus();
+  }
+  return absl::OutOfRangeError(
+      absl::StrCat(tiles, " tiles of ", tile_elements, " elements"));
+}
+
+class VmvxState final : public vm::ModuleState {
+ public:
+  explicit VmvxState(const kernels::KernelTable& kernels) : kernels_(kernels) {}
+
+  template <BinaryOp kOp>
+  absl::Status Binary(vm::Buffer& lhs, int64_t lhs_offset, int64_t lhs_stride0,
+                      int64_t lhs_stride1, vm::Buffer& rhs, int64_t rhs_offset,
+                      int64_t rhs_stride0, int64_t rhs_stride1, vm::Buffer& out,
+                      int64_t out_offset, int64_t out_stride0,
+                      int64_t out_stride1, int64_t size0, int64_t size1) {
+    return RunBinary(kernels_.binary(kOp),
+                     {"lhs", lhs, lhs_offset, lhs_stride0, lhs_stride1},
+                     {"rhs", rhs, rhs_offset, rhs_stride0, rhs_stride1},
+                     {"out", out, out_offset, out_stride0, out_stride1},
+                     {size0, size1});
+  }
+
+  template <UnaryOp kOp>
+  absl::Status Unary(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
+                     int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
+                     int64_t out_stride0, int64_t out_stride1, int64_t size0,
+                     int64_t size1) {
+    return RunUnary(
+        kernels_.unary(kOp), {"in", in, in_offset, in_stride0, in_stride1},
+        {"out", out, out_offset, out_stride0, out_stride1}, {size0, size1});
+  }
+
+  template <size_t kElementBytes>
+  absl::Status Copy(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
+                    int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
+                    int64_t out_stride0, int64_t out_stride1, int64_t size0,
+                    int64_t size1) {
+    return RunCopy(kElementBytes, {"in", in, in_offset, in_stride0, in_stride1},
+                   {"out", out, out_offset, out_stride0, out_stride1},
+                   {size0, size1});
+  }
+
+  absl::Status Fill(uint32_t value, vm::Buffer& out, int64_t out_offset,
+                    int64_t out_stride0, int64_t size0, int64_t size1);
+  absl::Status Mmt4d(vm::Buffer& lhs, int64_t lhs_offset, int64_t lhs_stride,
+                     vm::Buffer& rhs, int64_t rhs_offset, int64_t rhs_stride,
+                     vm::Buffer& out, int64_t out_offset, int64_t out_stride,
+                     int64_t m, int64_t n, int64_t k, int32_t m0, int32_t n0,
+                     int32_t k0, uint32_t flags);
+  absl::Status Pack(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
+                    int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
+                    int64_t out_stride0, int64_t out_stride1, int64_t in_size0,
+                    int64_t in_size1, int64_t out_size0, int64_t out_size1,
+                    int64_t out_size2, int64_t out_size3, uint64_t padding,
+                    uint32_t flags);
+  absl::Status Unpack(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
+                      int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
+                      int64_t out_stride0, int64_t out_stride1,
+                      int64_t in_size0, int64_t in_size1, int64_t in_size2,
+                      int64_t in_size3, int64_t out_size0, int64_t out_size1,
+                      uint32_t flags);
+  absl::StatusOr<std::tuple<int64_t, int64_t>> QueryTileSizes(int64_t size0,
+                                                              int64_t size1,
+                                                              uint32_t flags);
+
+ private:
+  static absl::Status RunBinary(kernels::BinaryKernel kernel, const View& lhs,
+                                const View& rhs, const View& out, Sizes sizes);
+  static absl::Status RunUnary(kernels::UnaryKernel kernel, const View& in,
+                               const View& out, Sizes sizes);
+  static absl::Status RunCopy(size_t element_bytes, const View& in,
+                              const View& out, Sizes sizes);
+
+  const kernels::KernelTable kernels_;
+};
+
+absl::Status VmvxState::RunBinary(kernels::BinaryKernel kernel, const View& lhs,
+                                  const View& rhs, const View& out,
+                                  Sizes sizes) {
+  Operand2d<const uint32_t> a;
+  Operand2d<const uint32_t> b;
+  Operand2d<uint32_t> target;
+  TAKT_RETURN_IF_ERROR(ResolveInput(lhs, sizes, 1, 4, &a));
+  TAKT_RETURN_IF_ERROR(ResolveInput(rhs, sizes, 1, 4, &b));
+  TAKT_RETURN_IF_ERROR(ResolveOutput(out, sizes, 1, 4, &target));
+  if (vmvx::IsEmpty(sizes)) return absl::OkStatus();
+  kernel(a, b, target, {sizes.size0, sizes.size1});
+  return absl::OkStatus();
+}
+
+absl::Status VmvxState::RunUnary(kernels::UnaryKernel kernel, const View& in,
+                                 const View& out, Sizes sizes) {
+  Operand2d<const uint32_t> source;
+  Operand2d<uint32_t> target;
+  TAKT_RETURN_IF_ERROR(ResolveInput(in, sizes, 1, 4, &source));
+  TAKT_RETURN_IF_ERROR(ResolveOutput(out, sizes, 1, 4, &target));
+  if (vmvx::IsEmpty(sizes)) return absl::OkStatus();
+  kernel(source, target, {sizes.size0, sizes.size1});
+  return absl::OkStatus();
+}
+
+absl::Status VmvxState::RunCopy(size_t element_bytes, const View& in,
+                                const View& out, Sizes sizes) {
+  Operand2d<const uint8_t> source;
+  Operand2d<uint8_t> target;
+  TAKT_RETURN_IF_ERROR(ResolveInput(in, sizes, 1, element_bytes, &source));
+  TAKT_RETURN_IF_ERROR(ResolveOutput(out, sizes, 1, element_bytes, &target));
+  if (vmvx::IsEmpty(sizes)) return absl::OkStatus();
+  kernels::Copy2d(element_bytes, source, target, {sizes.size0, sizes.size1});
+  return absl::OkStatus();
+}
+
+absl::Status VmvxState::Fill(uint32_t value, vm::Buffer& out,
+                             int64_t out_offset, int64_t out_stride0,
+                             int64_t size0, int64_t size1) {
+  Operand2d<uint32_t> target;
+  TAKT_RETURN_IF_ERROR(ResolveOutput({"out", out, out_offset, out_stride0, 1},
+                                     {size0, size1}, 1, sizeof(uint32_t),
+                                     &target));
+  if (vmvx::IsEmpty({size0, size1})) return absl::OkStatus();
+  kernels::Fill2d(value, target, {size0, size1});
+  return absl::OkStatus();
+}
+
+absl::Status VmvxState::Mmt4d(vm::Buffer& lhs, int64_t lhs_offset,
+                              int64_t lhs_stride, vm::Buffer& rhs,
+                              int64_t rhs_offset, int64_t rhs_stride,
+                              vm::Buffer& out, int64_t out_offset,
+                              int64_t out_stride, int64_t m, int64_t n,
+                              int64_t k, int32_t m0, int32_t n0, int32_t k0,
+                              uint32_t flags) {
+  kernels::Mmt4dType type;
+  size_t operand_bytes = 0;
+  switch (flags & kTypeMask) {
+    case 1:
+      type = kernels::Mmt4dType::kF32;
+      operand_bytes = sizeof(float);
+      break;
+    case 2:
+      type = kernels::Mmt4dType::kS8S8S32;
+      operand_bytes = sizeof(int8_t);
+      break;
+    default:
+      return absl::UnimplementedError(
+          absl::StrCat("operand types ", flags & kTypeMask,
+                       "; there are kernels for 1 (f32) and 2 (s8 s8 s32)"));
+  }
+  TAKT_RETURN_IF_ERROR(
+      CheckFlags(flags, kTypeMask | kAccumulate | kMmt4dHints));
+  if (m0 <= 0 || n0 <= 0 || k0 <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tiles of ", m0, "x", n0, "x", k0));
+  }
+  uint64_t lhs_tile = 0;
+  uint64_t rhs_tile = 0;
+  uint64_t out_tile = 0;
+  TAKT_RETURN_IF_ERROR(TileElements(m0, k0, &lhs_tile));
+  TAKT_RETURN_IF_ERROR(TileElements(n0, k0, &rhs_tile));
+  TAKT_RETURN_IF_ERROR(TileElements(m0, n0, &out_tile));
+  uint64_t lhs_panel = 0;
+  uint64_t rhs_panel = 0;
+  uint64_t out_panel = 0;
+  TAKT_RETURN_IF_ERROR(PanelElements(k, lhs_tile, &lhs_panel));
+  TAKT_RETURN_IF_ERROR(PanelElements(k, rhs_tile, &rhs_panel));
+  TAKT_RETURN_IF_ERROR(PanelElements(n, out_tile, &out_panel));
+
+  Operand2d<const uint8_t> left;
+  Operand2d<const uint8_t> right;
+  Operand2d<uint8_t> target;
+  TAKT_RETURN_IF_ERROR(ResolveInput({"lhs", lhs, lhs_offset, lhs_stride, 0},
+                                    {m, 1}, lhs_panel, operand_bytes, &left));
+  TAKT_RETURN_IF_ERROR(ResolveInput({"rhs", rhs, rhs_offset, rhs_stride, 0},
+                                    {n, 1}, rhs_panel, operand_bytes, &right));
+  TAKT_RETURN_IF_ERROR(ResolveOutput({"out", out, out_offset, out_stride, 0},
+                                     {m, 1}, out_panel, 4, &target));
+  if (vmvx::IsEmpty({m, n})) return absl::OkStatus();
+  kernels::Mmt4dArguments arguments;
+  arguments.left = left.data;
+  arguments.left_stride = lhs_stride;
+  arguments.right = right.data;
+  arguments.right_stride = rhs_stride;
+  arguments.out = target.data;
+  arguments.out_stride = out_stride;
+  arguments.m = m;
+  arguments.n = n;
+  arguments.k = k;
+  arguments.m0 = m0;
+  arguments.n0 = n0;
+  arguments.k0 = k0;
+  arguments.accumulate = (flags & kAccumulate) != 0;
+  kernels_.Mmt4d(type)(arguments);
+  return absl::OkStatus();
+}
+
+absl::Status VmvxState::Pack(vm::Buffer& in, int64_t in_offset,
+                             int64_t in_stride0, int64_t in_stride1,
+                             vm::Buffer& out, int64_t out_offset,
+                             int64_t out_stride0, int64_t out_stride1,
+                             int64_t in_size0, int64_t in_size1,
+                             int64_t out_size0, int64_t out_size1,
+                             int64_t out_size2, int64_t out_size3,
+                             uint64_t padding, uint32_t flags) {
+  const size_t element_bytes = PackElementBytes(flags & kTypeMask);
+  if (element_bytes == 0) {
+    return absl::UnimplementedError(
+        absl::StrCat("element type ", flags & kTypeMask,
+                     "; there are kernels for 1 (f32), 2 (i8) and 3 (i32)"));
+  }
+  TAKT_RETURN_IF_ERROR(
+      CheckFlags(flags, kTypeMask | kTransposeInner | kTransposeOuter));
+  uint64_t tile = 0;
+  TAKT_RETURN_IF_ERROR(TileElements(out_size2, out_size3, &tile));
+  Operand2d<const uint8_t> source;
+  Operand2d<uint8_t> target;
+  TAKT_RETURN_IF_ERROR(
+      ResolveInput({"in", in, in_offset, in_stride0, in_stride1},
+                   {in_size0, in_size1}, 1, element_bytes, &source));
+  TAKT_RETURN_IF_ERROR(
+      ResolveOutput({"out", out, out_offset, out_stride0, out_stride1},
+                    {out_size0, out_size1}, tile, element_bytes, &target));
+  if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
+  const int64_t sizes[4] = {out_size0, out_size1, out_size2, out_size3};
+  kernels::Pack(element_bytes, source, {in_size0, in_size1}, target,
+                kernels::MakeTileGrid(sizes, (flags & kTransposeInner) != 0,
+                                      (flags & kTransposeOuter) != 0),
+                padding);
+  return absl::OkStatus();
+}
+
+absl::Status VmvxState::Unpack(
+    vm::Buffer& in, int64_t in_offset, int64_t in_stride0, int64_t in_stride1,
+    vm::Buffer& out, int64_t out_offset, int64_t out_stride0,
+    int64_t out_stride1, int64_t in_size0, int64_t in_size1, int64_t in_size2,
+    int64_t in_size3, int64_t out_size0, int64_t out_size1, uint32_t flags) {
+  if (PackElementBytes(flags & kTypeMask) != sizeof(uint32_t)) {
+    return absl::UnimplementedError(
+        absl::StrCat("element type ", flags & kTypeMask,
+                     "; there are kernels for 1 (f32) and 3 (i32)"));
+  }
+  TAKT_RETURN_IF_ERROR(
+      CheckFlags(flags, kTypeMask | kTransposeInner | kTransposeOuter));
+  uint64_t tile = 0;
+  TAKT_RETURN_IF_ERROR(TileElements(in_size2, in_size3, &tile));
+  Operand2d<const uint32_t> source;
+  Operand2d<uint32_t> target;
+  TAKT_RETURN_IF_ERROR(
+      ResolveInput({"in", in, in_offset, in_stride0, in_stride1},
+                   {in_size0, in_size1}, tile, sizeof(uint32_t), &source));
+  TAKT_RETURN_IF_ERROR(
+      ResolveOutput({"out", out, out_offset, out_stride0, out_stride1},
+                    {out_size0, out_size1}, 1, sizeof(uint32_t), &target));
+  if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
+  const int64_t sizes[4] = {in_size0, in_size1, in_size2, in_size3};
+  kernels::Unpack(source,
+                  kernels::MakeTileGrid(sizes, (flags & kTransposeInner) != 0,
+                                        (flags & kTransposeOuter) != 0),
+                  target, {out_size0, out_size1});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::tuple<int64_t, int64_t>> VmvxState::QueryTileSizes(
+    int64_t size0, int64_t size1, uint32_t flags) {
+  TAKT_ASSIGN_OR_RETURN(const kernels::TileSizes sizes,
+                        kernels::QueryTileSizes(flags));
+  return std::make_tuple(sizes.tile0, sizes.tile1);
+}
+
+void ExportElementwise(vm::NativeModule::Builder& builder) {
+  using S = VmvxState;
+  using B = BinaryOp;
+  using U = UnaryOp;
+  builder.Export<&S::Binary<B::kAddF32>>("add.2d.f32");
+  builder.Export<&S::Binary<B::kSubF32>>("sub.2d.f32");
+  builder.Export<&S::Binary<B::kMulF32>>("mul.2d.f32");
+  builder.Export<&S::Binary<B::kDivF32>>("div.2d.f32");
+  builder.Export<&S::Binary<B::kAddI32>>("add.2d.i32");
+  builder.Export<&S::Binary<B::kSubI32>>("sub.2d.i32");
+  builder.Export<&S::Binary<B::kMulI32>>("mul.2d.i32");
+  builder.Export<&S::Binary<B::kDivSignedI32>>("divs.2d.i32");
+  builder.Export<&S::Binary<B::kDivUnsignedI32>>("divu.2d.i32");
+  builder.Export<&S::Binary<B::kAndI32>>("and.2d.i32");
+  builder.Export<&S::Binary<B::kOrI32>>("or.2d.i32");
+  builder.Export<&S::Binary<B::kXorI32>>("xor.2d.i32");
+  builder.Export<&S::Binary<B::kShiftLeftI32>>("shl.2d.i32");
+  builder.Export<&S::Binary<B::kShiftRightSignedI32>>("shrs.2d.i32");
+  builder.Export<&S::Binary<B::kShiftRightUnsignedI32>>("shru.2d.i32");
+  builder.Export<&S::Unary<U::kAbsF32>>("abs.2d.f32");
+  builder.Export<&S::Unary<U::kCeilF32>>("ceil.2d.f32");
+  builder.Export<&S::Unary<U::kExpF32>>("exp.2d.f32");
+  builder.Export<&S::Unary<U::kFloorF32>>("floor.2d.f32");
+  builder.Export<&S::Unary<U::kLogF32>>("log.2d.f32");
+  builder.Export<&S::Unary<U::kNegF32>>("neg.2d.f32");
+  builder.Export<&S::Unary<U::kRsqrtF32>>("rsqrt.2d.f32");
+  builder.Export<&S::Unary<U::kCountLeadingZerosI32>>("ctlz.2d.i32");
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<vm::NativeModule>> CreateVmvxModule(
+    const kernels::KernelTable& kernels) {
+  using S = VmvxState;
+  vm::NativeModule::Builder builder("vmvx", /*version=*/0);
+  builder.SetStateFactory(
+      [kernels]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
+        return std::make_unique<VmvxState>(kernels);
+      });
+  ExportElementwise(builder);
+  builder.Export<&S::Copy<1>>("copy.2d.x8");
+  builder.Export<&S::Copy<2>>("copy.2d.x16");
+  builder.Export<&S::Copy<4>>("copy.2d.x32");
+  builder.Export<&S::Copy<8>>("copy.2d.x64");
+  builder.Export<&S::Fill>("fill.2d.x32");
+  builder.Export<&S::Mmt4d>("mmt4d");
+  builder.Export<&S::Pack>("pack");
+  builder.Export<&S::Unpack>("unpack");
+  builder.Export<&S::QueryTileSizes>("query_tile_sizes.2d");
+  return std::move(builder).Build();
+}
+
+}  // namespace takt::cpu
