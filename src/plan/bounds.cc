@@ -1,0 +1,210 @@
+#include "plan/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+#include "base/check.h"
+
+namespace takt::plan {
+namespace {
+
+// Weights are whole numbers of this sum, so that a bound is exact arithmetic.
+constexpr int64_t kWeightSum = int64_t{1} << 30;
+
+int64_t ShortestDuration(const Operation& operation) {
+  int64_t shortest = Problem::kMaxTime;
+  for (const Alternative& alternative : operation.alternatives) {
+    shortest = std::min(shortest, alternative.duration);
+  }
+  return shortest;
+}
+
+// The value of one set of weights; adds to `load` what each machine gets when
+// every operation goes to its cheapest alternative.
+int64_t WeightedLoad(const Problem& problem,
+                     const std::vector<int64_t>& weights,
+                     std::vector<double>* load) {
+  __int128 total = 0;
+  std::fill(load->begin(), load->end(), 0.0);
+  for (const Operation& operation : problem.operations) {
+    __int128 least = -1;
+    const Alternative* cheapest = nullptr;
+    for (const Alternative& alternative : operation.alternatives) {
+      __int128 weight = 0;
+      for (const uint32_t machine : alternative.machines) {
+        weight += weights[machine];
+      }
+      const __int128 cost = weight * alternative.duration;
+      if (least < 0 || cost < least) {
+        least = cost;
+        cheapest = &alternative;
+      }
+    }
+    total += least;
+    for (const uint32_t machine : cheapest->machines) {
+      (*load)[machine] += static_cast<double>(cheapest->duration);
+    }
+  }
+  return static_cast<int64_t>((total + kWeightSum - 1) / kWeightSum);
+}
+
+// Whole numbers that add up to at most kWeightSum, in the given proportions.
+void RoundWeights(const std::vector<double>& exact,
+                  std::vector<int64_t>* weights) {
+  double sum = 0;
+  for (const double weight : exact) sum += weight;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    (*weights)[i] =
+        static_cast<int64_t>(exact[i] / sum * static_cast<double>(kWeightSum));
+  }
+  int64_t left = kWeightSum;
+  for (int64_t& weight : *weights) {
+    weight = std::clamp<int64_t>(weight, 0, left);
+    left -= weight;
+  }
+}
+
+struct Fixed {
+  int64_t head;
+  int64_t duration;
+  int64_t tail;
+};
+
+// The preemptive one-machine makespan: at any time the one with the longest
+// tail among those released runs.
+int64_t PreemptiveMakespan(std::vector<Fixed> jobs) {
+  std::sort(jobs.begin(), jobs.end(),
+            [](const Fixed& a, const Fixed& b) { return a.head < b.head; });
+  const auto shorter_tail = [](const Fixed* a, const Fixed* b) {
+    return a->tail < b->tail;
+  };
+  std::priority_queue<Fixed*, std::vector<Fixed*>, decltype(shorter_tail)>
+      ready(shorter_tail);
+  int64_t now = 0;
+  int64_t makespan = 0;
+  for (size_t next = 0; next < jobs.size() || !ready.empty();) {
+    if (ready.empty()) now = std::max(now, jobs[next].head);
+    while (next < jobs.size() && jobs[next].head <= now) {
+      ready.push(&jobs[next++]);
+    }
+    Fixed* job = ready.top();
+    const int64_t until = next < jobs.size()
+                              ? std::min(jobs[next].head, now + job->duration)
+                              : now + job->duration;
+    job->duration -= until - now;
+    now = until;
+    if (job->duration == 0) {
+      makespan = std::max(makespan, now + job->tail);
+      ready.pop();
+    }
+  }
+  return makespan;
+}
+
+bool AlwaysUses(const Operation& operation, uint32_t machine) {
+  return std::all_of(
+      operation.alternatives.begin(), operation.alternatives.end(),
+      [machine](const Alternative& alternative) {
+        return std::binary_search(alternative.machines.begin(),
+                                  alternative.machines.end(), machine);
+      });
+}
+
+}  // namespace
+
+StaticPaths ComputeStaticPaths(const Problem& problem) {
+  const size_t count = problem.operations.size();
+  StaticPaths paths;
+  paths.heads.resize(count);
+  paths.tails.resize(count);
+  std::vector<std::vector<uint32_t>> successors(count);
+  std::vector<uint32_t> missing(count, 0);
+  for (const auto& [before, after] : problem.precedences) {
+    successors[before].push_back(after);
+    ++missing[after];
+  }
+  for (uint32_t v = 0; v < count; ++v) {
+    const Operation& operation = problem.operations[v];
+    paths.shortest.push_back(ShortestDuration(operation));
+    paths.heads[v] = operation.release;
+    paths.tails[v] = operation.tail;
+    if (missing[v] == 0) paths.order.push_back(v);
+  }
+  for (size_t i = 0; i < paths.order.size(); ++i) {
+    const uint32_t v = paths.order[i];
+    for (const uint32_t u : successors[v]) {
+      paths.heads[u] =
+          std::max(paths.heads[u], paths.heads[v] + paths.shortest[v]);
+      if (--missing[u] == 0) paths.order.push_back(u);
+    }
+  }
+  TAKT_CHECK(paths.order.size() == count);
+  for (size_t i = count; i-- > 0;) {
+    const uint32_t v = paths.order[i];
+    for (const uint32_t u : successors[v]) {
+      paths.tails[v] =
+          std::max(paths.tails[v], paths.tails[u] + paths.shortest[u]);
+    }
+  }
+  return paths;
+}
+
+int64_t CriticalPathBound(const Problem& problem) {
+  const StaticPaths paths = ComputeStaticPaths(problem);
+  int64_t bound = 0;
+  for (size_t v = 0; v < paths.heads.size(); ++v) {
+    bound =
+        std::max(bound, paths.heads[v] + paths.shortest[v] + paths.tails[v]);
+  }
+  return bound;
+}
+
+int64_t MachineLoadBound(const Problem& problem, int64_t enough) {
+  constexpr int kRounds = 400;
+  const size_t machines = problem.machine_count;
+  if (machines == 0 || problem.operations.empty()) return 0;
+  std::vector<double> exact(machines, 1.0);
+  std::vector<double> load(machines);
+  std::vector<int64_t> weights(machines);
+  int64_t best = 0;
+  for (int round = 0; round < kRounds && best < enough; ++round) {
+    RoundWeights(exact, &weights);
+    best = std::max(best, WeightedLoad(problem, weights, &load));
+    // Raise the weight of machines that get more than their share.
+    const double most = *std::max_element(load.begin(), load.end());
+    if (most <= 0) break;
+    const double step = 2.0 / std::sqrt(round + 1.0) / 4.0;
+    double greatest = 0;
+    for (size_t i = 0; i < machines; ++i) {
+      exact[i] *= std::exp(step * (load[i] / most - 1.0));
+      greatest = std::max(greatest, exact[i]);
+    }
+    for (double& weight : exact) weight /= greatest;
+  }
+  return best;
+}
+
+int64_t OneMachineBound(const Problem& problem) {
+  const StaticPaths paths = ComputeStaticPaths(problem);
+  int64_t bound = 0;
+  for (uint32_t machine = 0; machine < problem.machine_count; ++machine) {
+    std::vector<Fixed> jobs;
+    for (size_t v = 0; v < problem.operations.size(); ++v) {
+      if (AlwaysUses(problem.operations[v], machine)) {
+        jobs.push_back({paths.heads[v], paths.shortest[v], paths.tails[v]});
+      }
+    }
+    bound = std::max(bound, PreemptiveMakespan(std::move(jobs)));
+  }
+  return bound;
+}
+
+int64_t LowerBound(const Problem& problem, int64_t enough) {
+  const int64_t bound =
+      std::max(CriticalPathBound(problem), OneMachineBound(problem));
+  if (bound >= enough) return bound;
+  return std::max(bound, MachineLoadBound(problem, enough));
+}
+
+}  // namespace takt::plan

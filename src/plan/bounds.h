@@ -1,0 +1,42 @@
+// Lower bounds of a problem's makespan, each proved.
+#ifndef TAKT_PLAN_BOUNDS_H_
+#define TAKT_PLAN_BOUNDS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/problem.h"
+
+namespace takt::plan {
+
+// Longest path of the precedences with every operation at its shortest.
+int64_t CriticalPathBound(const Problem& problem);
+
+// The load that must be spread over the machines, were operations divisible:
+// for any machine weights that add up to 1, the sum over the operations of
+// their cheapest weighted machine time. The weights are improved from one
+// round to the next (Arora, Hazan and Kale, "The multiplicative weights update
+// method", 2012), and any round's value holds. Stops when it reaches
+// `enough`.
+int64_t MachineLoadBound(const Problem& problem, int64_t enough);
+
+// For every machine, the operations that can run nowhere else, preempted at
+// will (Jackson's rule; Carlier 1982).
+int64_t OneMachineBound(const Problem& problem);
+
+// The greatest of them. `enough`: a makespan that is known to be reached.
+int64_t LowerBound(const Problem& problem, int64_t enough);
+
+// By operation: the earliest start, and the least that must follow its end,
+// with every operation at its shortest.
+struct StaticPaths {
+  std::vector<int64_t> heads;
+  std::vector<int64_t> tails;
+  std::vector<int64_t> shortest;
+  std::vector<uint32_t> order;  // Topological.
+};
+StaticPaths ComputeStaticPaths(const Problem& problem);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_BOUNDS_H_

@@ -1,0 +1,357 @@
+#include "plan/disjunctive_graph.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace takt::plan {
+
+DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
+    : count_(static_cast<uint32_t>(problem.operations.size())),
+      predecessor_begin_(count_ + 1),
+      successor_begin_(count_ + 1),
+      choice_(count_),
+      duration_(count_),
+      sequences_(problem.machine_count),
+      head_(count_),
+      tail_(count_),
+      order_(count_),
+      rank_(count_),
+      head_without_(count_),
+      tail_without_(count_),
+      dirty_(count_ / 64 + 1),
+      missing_(count_) {
+  for (const auto& [before, after] : problem.precedences) {
+    ++successor_begin_[before + 1];
+    ++predecessor_begin_[after + 1];
+  }
+  std::partial_sum(successor_begin_.begin(), successor_begin_.end(),
+                   successor_begin_.begin());
+  std::partial_sum(predecessor_begin_.begin(), predecessor_begin_.end(),
+                   predecessor_begin_.begin());
+  predecessors_.resize(problem.precedences.size());
+  successors_.resize(problem.precedences.size());
+  std::vector<uint32_t> next_successor = successor_begin_;
+  std::vector<uint32_t> next_predecessor = predecessor_begin_;
+  for (const auto& [before, after] : problem.precedences) {
+    successors_[next_successor[before]++] = after;
+    predecessors_[next_predecessor[after]++] = before;
+  }
+  alternative_begin_.push_back(0);
+  machine_begin_.push_back(0);
+  for (const Operation& operation : problem.operations) {
+    release_.push_back(operation.release);
+    delivery_.push_back(operation.tail);
+    for (const Alternative& alternative : operation.alternatives) {
+      alternative_duration_.push_back(alternative.duration);
+      machines_.insert(machines_.end(), alternative.machines.begin(),
+                       alternative.machines.end());
+      machine_begin_.push_back(static_cast<uint32_t>(machines_.size()));
+      width_ =
+          std::max(width_, static_cast<uint32_t>(alternative.machines.size()));
+    }
+    alternative_begin_.push_back(
+        static_cast<uint32_t>(alternative_duration_.size()));
+  }
+  before_.assign(size_t{count_} * width_, kNone);
+  after_.assign(size_t{count_} * width_, kNone);
+  removed_positions_.resize(width_);
+}
+
+absl::Span<const uint32_t> DisjunctiveGraph::machines(
+    uint32_t v, uint32_t alternative) const {
+  const uint32_t a = alternative_begin_[v] + alternative;
+  return {machines_.data() + machine_begin_[a],
+          machine_begin_[a + 1] - machine_begin_[a]};
+}
+
+absl::Span<const uint32_t> DisjunctiveGraph::predecessors(uint32_t v) const {
+  return {predecessors_.data() + predecessor_begin_[v],
+          predecessor_begin_[v + 1] - predecessor_begin_[v]};
+}
+
+absl::Span<const uint32_t> DisjunctiveGraph::successors(uint32_t v) const {
+  return {successors_.data() + successor_begin_[v],
+          successor_begin_[v + 1] - successor_begin_[v]};
+}
+
+void DisjunctiveGraph::Load(const State& state) {
+  choice_ = state.choice;
+  sequences_ = state.sequences;
+  for (uint32_t v = 0; v < count_; ++v) {
+    duration_[v] = duration(v, choice_[v]);
+  }
+  LinkSequences();
+  ComputeOrder();
+  ComputeLongestPaths();
+}
+
+void DisjunctiveGraph::Save(State* state) const {
+  state->choice = choice_;
+  state->sequences = sequences_;
+  state->makespan = makespan_;
+}
+
+void DisjunctiveGraph::LoadSchedule(const Schedule& schedule) {
+  State state;
+  state.choice.resize(count_);
+  state.sequences.resize(sequences_.size());
+  // Operations of no duration may start together with others; precedence then
+  // decides, by a topological order of the precedences alone.
+  choice_.assign(count_, 0);
+  for (std::vector<uint32_t>& list : sequences_) list.clear();
+  LinkSequences();
+  ComputeOrder();
+  std::vector<uint32_t> by_start(order_);
+  std::stable_sort(
+      by_start.begin(), by_start.end(), [&schedule](uint32_t a, uint32_t b) {
+        return schedule.entries[a].start < schedule.entries[b].start;
+      });
+  for (const uint32_t v : by_start) {
+    state.choice[v] = schedule.entries[v].alternative;
+    for (const uint32_t machine : machines(v, state.choice[v])) {
+      state.sequences[machine].push_back(v);
+    }
+  }
+  Load(state);
+}
+
+Schedule DisjunctiveGraph::ToSchedule() const {
+  Schedule schedule;
+  schedule.makespan = makespan_;
+  schedule.entries.resize(count_);
+  for (uint32_t v = 0; v < count_; ++v) {
+    schedule.entries[v] = {choice_[v], head_[v]};
+  }
+  return schedule;
+}
+
+void DisjunctiveGraph::LinkSequences() {
+  std::fill(before_.begin(), before_.end(), kNone);
+  std::fill(after_.begin(), after_.end(), kNone);
+  for (uint32_t v = 0; v < count_; ++v) missing_[v] = 0;
+  const auto slot_of = [this](uint32_t v, uint32_t machine) {
+    const absl::Span<const uint32_t> list = machines(v, choice_[v]);
+    size_t i = 0;
+    while (list[i] != machine) ++i;
+    return v * width_ + i;
+  };
+  for (uint32_t machine = 0; machine < sequences_.size(); ++machine) {
+    const std::vector<uint32_t>& list = sequences_[machine];
+    for (size_t i = 1; i < list.size(); ++i) {
+      before_[slot_of(list[i], machine)] = list[i - 1];
+      after_[slot_of(list[i - 1], machine)] = list[i];
+    }
+  }
+}
+
+void DisjunctiveGraph::ComputeOrder() {
+  uint32_t end = 0;
+  for (uint32_t v = 0; v < count_; ++v) {
+    uint32_t missing = predecessor_begin_[v + 1] - predecessor_begin_[v];
+    for (uint32_t i = 0; i < width_; ++i) {
+      missing += before_[v * width_ + i] != kNone;
+    }
+    missing_[v] = missing;
+    if (missing == 0) order_[end++] = v;
+  }
+  for (uint32_t begin = 0; begin < end; ++begin) {
+    const uint32_t v = order_[begin];
+    rank_[v] = begin;
+    for (const uint32_t u : successors(v)) {
+      if (--missing_[u] == 0) order_[end++] = u;
+    }
+    for (uint32_t i = 0; i < width_; ++i) {
+      const uint32_t u = after_[v * width_ + i];
+      if (u != kNone && --missing_[u] == 0) order_[end++] = u;
+    }
+  }
+  TAKT_CHECK(end == count_);
+}
+
+int64_t DisjunctiveGraph::HeadBound(uint32_t v, absl::Span<const int64_t> heads,
+                                    uint32_t without) const {
+  int64_t head = release_[v];
+  for (const uint32_t u : predecessors(v)) {
+    const int64_t end = heads[u] + (u == without ? 0 : duration_[u]);
+    if (end > head) head = end;
+  }
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = before_[v * width_ + i];
+    if (u == kNone) continue;
+    const int64_t end = heads[u] + duration_[u];
+    if (end > head) head = end;
+  }
+  return head;
+}
+
+int64_t DisjunctiveGraph::TailBound(uint32_t v, absl::Span<const int64_t> tails,
+                                    uint32_t without) const {
+  int64_t tail = delivery_[v];
+  for (const uint32_t u : successors(v)) {
+    const int64_t rest = tails[u] + (u == without ? 0 : duration_[u]);
+    if (rest > tail) tail = rest;
+  }
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = after_[v * width_ + i];
+    if (u == kNone) continue;
+    const int64_t rest = tails[u] + duration_[u];
+    if (rest > tail) tail = rest;
+  }
+  return tail;
+}
+
+void DisjunctiveGraph::ComputeLongestPaths() {
+  makespan_ = 0;
+  for (const uint32_t v : order_) {
+    head_[v] = HeadBound(v, head_, kNone);
+  }
+  for (size_t i = count_; i-- > 0;) {
+    const uint32_t v = order_[i];
+    tail_[v] = TailBound(v, tail_, kNone);
+    makespan_ = std::max(makespan_, head_[v] + duration_[v] + tail_[v]);
+  }
+}
+
+void DisjunctiveGraph::Remove(uint32_t v) {
+  const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
+  for (size_t i = 0; i < taken.size(); ++i) {
+    std::vector<uint32_t>& list = sequences_[taken[i]];
+    const auto found = std::find(list.begin(), list.end(), v);
+    removed_positions_[i] = static_cast<uint32_t>(found - list.begin());
+    list.erase(found);
+    const uint32_t before = before_[v * width_ + i];
+    const uint32_t after = after_[v * width_ + i];
+    const auto slot_of = [this, &taken, i](uint32_t u) {
+      const absl::Span<const uint32_t> others = machines(u, choice_[u]);
+      size_t slot = 0;
+      while (others[slot] != taken[i]) ++slot;
+      return u * width_ + slot;
+    };
+    if (before != kNone) after_[slot_of(before)] = after;
+    if (after != kNone) before_[slot_of(after)] = before;
+  }
+}
+
+void DisjunctiveGraph::PutBack(uint32_t v) {
+  const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
+  for (size_t i = 0; i < taken.size(); ++i) {
+    std::vector<uint32_t>& list = sequences_[taken[i]];
+    list.insert(list.begin() + removed_positions_[i], v);
+    const uint32_t before = before_[v * width_ + i];
+    const uint32_t after = after_[v * width_ + i];
+    const auto slot_of = [this, &taken, i](uint32_t u) {
+      const absl::Span<const uint32_t> others = machines(u, choice_[u]);
+      size_t slot = 0;
+      while (others[slot] != taken[i]) ++slot;
+      return u * width_ + slot;
+    };
+    if (before != kNone) after_[slot_of(before)] = v;
+    if (after != kNone) before_[slot_of(after)] = v;
+  }
+}
+
+void DisjunctiveGraph::ComputeWithout(uint32_t v) {
+  head_without_ = head_;
+  tail_without_ = tail_;
+  head_without_[v] = release_[v];
+  for (const uint32_t u : predecessors(v)) {
+    head_without_[v] = std::max(head_without_[v], head_[u] + duration_[u]);
+  }
+  tail_without_[v] = delivery_[v];
+  for (const uint32_t u : successors(v)) {
+    tail_without_[v] = std::max(tail_without_[v], tail_[u] + duration_[u]);
+  }
+  RelaxHeads(v);
+  RelaxTails(v);
+}
+
+// What comes after v may start earlier. Ranks of the old order still hold, as
+// taking v out adds no path that was not there; those that change are visited
+// in that order, each once.
+void DisjunctiveGraph::RelaxHeads(uint32_t v) {
+  const auto mark = [this](uint32_t u) {
+    dirty_[rank_[u] / 64] |= uint64_t{1} << (rank_[u] % 64);
+  };
+  for (const uint32_t u : successors(v)) mark(u);
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = after_[v * width_ + i];
+    if (u != kNone) mark(u);
+  }
+  for (size_t word = rank_[v] / 64; word < dirty_.size(); ++word) {
+    while (dirty_[word] != 0) {
+      const auto bit = static_cast<size_t>(std::countr_zero(dirty_[word]));
+      dirty_[word] &= dirty_[word] - 1;
+      const uint32_t x = order_[word * 64 + bit];
+      const int64_t head = HeadBound(x, head_without_, v);
+      if (head == head_without_[x]) continue;
+      head_without_[x] = head;
+      for (const uint32_t u : successors(x)) mark(u);
+      for (uint32_t i = 0; i < width_; ++i) {
+        const uint32_t u = after_[x * width_ + i];
+        if (u != kNone) mark(u);
+      }
+    }
+  }
+}
+
+void DisjunctiveGraph::RelaxTails(uint32_t v) {
+  const auto mark = [this](uint32_t u) {
+    dirty_[rank_[u] / 64] |= uint64_t{1} << (rank_[u] % 64);
+  };
+  for (const uint32_t u : predecessors(v)) mark(u);
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = before_[v * width_ + i];
+    if (u != kNone) mark(u);
+  }
+  for (size_t word = rank_[v] / 64 + 1; word-- > 0;) {
+    while (dirty_[word] != 0) {
+      const auto bit = 63 - static_cast<size_t>(std::countl_zero(dirty_[word]));
+      dirty_[word] &= ~(uint64_t{1} << bit);
+      const uint32_t x = order_[word * 64 + bit];
+      const int64_t tail = TailBound(x, tail_without_, v);
+      if (tail == tail_without_[x]) continue;
+      tail_without_[x] = tail;
+      for (const uint32_t u : predecessors(x)) mark(u);
+      for (uint32_t i = 0; i < width_; ++i) {
+        const uint32_t u = before_[x * width_ + i];
+        if (u != kNone) mark(u);
+      }
+    }
+  }
+}
+
+uint32_t DisjunctiveGraph::PlaceOfCut(absl::Span<const uint32_t> list,
+                                      uint32_t cut) const {
+  const auto place =
+      std::partition_point(list.begin(), list.end(),
+                           [this, cut](uint32_t x) { return rank_[x] < cut; });
+  return static_cast<uint32_t>(place - list.begin());
+}
+
+void DisjunctiveGraph::Apply(const Move& move) {
+  const uint32_t v = move.operation;
+  Remove(v);
+  choice_[v] = move.alternative;
+  duration_[v] = duration(v, move.alternative);
+  const absl::Span<const uint32_t> wanted = machines(v, move.alternative);
+  for (uint32_t i = 0; i < width_; ++i) {
+    before_[v * width_ + i] = kNone;
+    after_[v * width_ + i] = kNone;
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    std::vector<uint32_t>& list = sequences_[wanted[i]];
+    const uint32_t place =
+        wanted.size() == 1 ? move.position : PlaceOfCut(list, move.position);
+    before_[v * width_ + i] = place > 0 ? list[place - 1] : kNone;
+    after_[v * width_ + i] = place < list.size() ? list[place] : kNone;
+    removed_positions_[i] = place;
+  }
+  PutBack(v);
+  ComputeOrder();
+  ComputeLongestPaths();
+}
+
+}  // namespace takt::plan

@@ -1,0 +1,26 @@
+// A first schedule, made in one pass: the operation with the longest path to
+// the end goes next, to the alternative that ends it earliest (after Topcuoglu,
+// Hariri and Wu's HEFT, IEEE TPDS 13, 2002). Fast enough for a scheduling
+// window.
+#ifndef TAKT_PLAN_LIST_SCHEDULE_H_
+#define TAKT_PLAN_LIST_SCHEDULE_H_
+
+#include "base/random.h"
+#include "plan/problem.h"
+
+namespace takt::plan {
+
+struct ListScheduleOptions {
+  // Share of a priority that is left to chance, 0 for none.
+  double noise = 0;
+  // Whether an operation may go into a hole between others.
+  bool fill_holes = true;
+};
+
+// `problem` is valid. `random` is used only with noise.
+Schedule MakeListSchedule(const Problem& problem,
+                          const ListScheduleOptions& options, Random& random);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_LIST_SCHEDULE_H_

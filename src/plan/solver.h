@@ -1,0 +1,46 @@
+// Solves flexible job-shop problems: a list schedule at once, then tabu search
+// with restarts until the time is over or a lower bound is met. Anytime: each
+// better schedule is reported, and never a worse one.
+//
+// One thread with the same seed and the same number of steps finds the same
+// schedules; with a time limit, the limit decides how far along that sequence
+// it comes.
+#ifndef TAKT_PLAN_SOLVER_H_
+#define TAKT_PLAN_SOLVER_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "plan/problem.h"
+
+namespace takt::plan {
+
+struct SolverOptions {
+  int64_t time_limit_ns = 1'000'000'000;
+  uint32_t thread_count = 1;
+  uint64_t seed = 1;
+  // Steps of all searches of a thread together; 0: no limit.
+  uint64_t step_limit = 0;
+  // Called with each better schedule, one call at a time, perhaps on a thread
+  // of the solver's. Must not block for long.
+  std::function<void(const Schedule& schedule, int64_t elapsed_ns)> on_better;
+};
+
+struct Solution {
+  Schedule schedule;
+  int64_t lower_bound = 0;  // Proved.
+  int64_t elapsed_ns = 0;
+  int64_t best_found_ns = 0;  // When the schedule was found.
+  uint64_t step_count = 0;    // Of all threads.
+  bool optimal() const { return schedule.makespan == lower_bound; }
+};
+
+// INVALID_ARGUMENT if `problem` is not valid. Blocks for the time limit at the
+// most, plus what a step takes.
+absl::StatusOr<Solution> Solve(const Problem& problem,
+                               const SolverOptions& options);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_SOLVER_H_

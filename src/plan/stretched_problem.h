@@ -1,0 +1,41 @@
+// Longest paths tell the order of two operations only if both take time. A
+// StretchedProblem is one in which every operation does: all times are
+// multiplied so far that giving the least unit to operations of no duration
+// cannot add up to one of the old units.
+#ifndef TAKT_PLAN_STRETCHED_PROBLEM_H_
+#define TAKT_PLAN_STRETCHED_PROBLEM_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "plan/problem.h"
+
+namespace takt::plan {
+
+class StretchedProblem {
+ public:
+  // `original` is valid and outlives the result. INVALID_ARGUMENT if its times
+  // are too great to be multiplied.
+  static absl::StatusOr<StretchedProblem> Make(const Problem& original);
+
+  // What to solve: the original itself if every operation takes time.
+  const Problem& problem() const {
+    return factor_ == 1 ? *original_ : stretched_;
+  }
+  // A schedule of problem() as one of the original: the same choices in the
+  // same order, as early as may be.
+  Schedule Restore(const Schedule& schedule) const;
+  // A lower bound of problem()'s makespan as one of the original's.
+  int64_t RestoreBound(int64_t bound) const;
+
+ private:
+  explicit StretchedProblem(const Problem& original) : original_(&original) {}
+
+  const Problem* original_;
+  int64_t factor_ = 1;
+  Problem stretched_;
+};
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_STRETCHED_PROBLEM_H_

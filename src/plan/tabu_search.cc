@@ -1,0 +1,105 @@
+#include "plan/tabu_search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
+
+namespace takt::plan {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// The best of the moves seen; one of them at random where several are.
+struct Choice {
+  DisjunctiveGraph::Move move;
+  int64_t value = kNever;
+  uint32_t ties = 0;
+
+  void Consider(const DisjunctiveGraph::Move& candidate,
+                int64_t candidate_value, Random& random) {
+    if (candidate_value > value) return;
+    if (candidate_value < value) ties = 0;
+    ++ties;
+    if (ties > 1 && random.Below(ties) != 0) return;
+    value = candidate_value;
+    move = candidate;
+  }
+};
+
+}  // namespace
+
+TabuSearch::TabuSearch(DisjunctiveGraph& graph, uint64_t seed)
+    : graph_(graph), random_(seed) {
+  uint32_t total = 0;
+  for (uint32_t v = 0; v < graph.operation_count(); ++v) {
+    first_alternative_.push_back(total);
+    total += graph.alternative_count(v);
+  }
+  tabu_until_.assign(total, 0);
+}
+
+bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
+  constexpr uint64_t kStepsBetweenLooks = 8;
+  bool improved = false;
+  uint64_t last_better = steps_;
+  for (;;) {
+    if (graph_.makespan() < best->makespan) {
+      graph_.Save(best);
+      improved = true;
+      last_better = steps_;
+    }
+    if (best->makespan <= limits.enough) break;
+    if (steps_ - last_better >= limits.stall_steps) break;
+    if (steps_ % kStepsBetweenLooks == 0 && NowNs() >= limits.deadline_ns) {
+      break;
+    }
+    if (!Step(best->makespan)) break;
+  }
+  return improved;
+}
+
+bool TabuSearch::Step(int64_t best_makespan) {
+  ++steps_;
+  const auto pick = [this](uint32_t count) { return random_.Below(count); };
+  graph_.CriticalPath(pick, &path_);
+  Choice allowed;
+  Choice any;
+  for (const uint32_t v : path_) {
+    graph_.ForEachMove(v, pick, [&](const DisjunctiveGraph::Move& move) {
+      const uint64_t until = TabuUntil(v, move.alternative);
+      if (until <= steps_ || move.value < best_makespan) {
+        allowed.Consider(move, move.value, random_);
+      } else if (allowed.value == kNever) {
+        any.Consider(move, static_cast<int64_t>(until), random_);
+      }
+    });
+  }
+  const Choice& choice = allowed.value != kNever ? allowed : any;
+  if (choice.value == kNever) return false;
+  const uint32_t v = choice.move.operation;
+  const uint32_t left = graph_.choice(v);
+  graph_.Apply(choice.move);
+  const auto length = static_cast<uint32_t>(path_.size());
+  TabuUntil(v, left) = steps_ + length + random_.Below(length + 1) / 2 +
+                       graph_.alternative_count(v);
+  return true;
+}
+
+void TabuSearch::Perturb(uint32_t move_count) {
+  const auto pick = [this](uint32_t count) { return random_.Below(count); };
+  for (uint32_t i = 0; i < move_count; ++i) {
+    graph_.CriticalPath(pick, &path_);
+    if (path_.empty()) return;
+    const uint32_t v =
+        path_[random_.Below(static_cast<uint32_t>(path_.size()))];
+    DisjunctiveGraph::Move chosen;
+    uint32_t seen = 0;
+    graph_.ForEachMove(v, pick, [&](const DisjunctiveGraph::Move& move) {
+      if (random_.Below(++seen) == 0) chosen = move;
+    });
+    if (seen > 0) graph_.Apply(chosen);
+  }
+}
+
+}  // namespace takt::plan

@@ -1,0 +1,89 @@
+// Goal: whatever moves are made, the graph stays a feasible schedule with
+// right heads and tails, and a move's value is the length of the longest path
+// through its operation. Method: random walks on random problems, each step
+// compared with the checker and with paths computed anew.
+#include "plan/disjunctive_graph.h"
+
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "plan/list_schedule.h"
+#include "tests/plan/random_problem.h"
+
+namespace takt::plan {
+namespace {
+
+using Move = DisjunctiveGraph::Move;
+
+class DisjunctiveGraphTest
+    : public ::testing::TestWithParam<RandomProblemOptions> {};
+
+TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    Random random(seed);
+    const Problem problem = MakeRandomProblem(GetParam(), random);
+    ASSERT_TRUE(problem.Validate().ok());
+    DisjunctiveGraph graph(problem);
+    graph.LoadSchedule(MakeListSchedule(problem, {}, random));
+    const auto pick = [&random](uint32_t n) { return random.Below(n); };
+    for (int step = 0; step < 60; ++step) {
+      std::vector<Move> moves;
+      const uint32_t v = random.Below(graph.operation_count());
+      graph.ForEachMove(v, pick,
+                        [&moves](const Move& move) { moves.push_back(move); });
+      if (moves.empty()) continue;
+      const Move move = moves[random.Below(moves.size())];
+      graph.Apply(move);
+      ASSERT_EQ(graph.head(v) + graph.duration(v) + graph.tail(v), move.value)
+          << "seed " << seed << " step " << step;
+      const absl::Status status = CheckSchedule(problem, graph.ToSchedule());
+      ASSERT_TRUE(status.ok()) << status << " seed " << seed;
+    }
+  }
+}
+
+TEST_P(DisjunctiveGraphTest, LookingAtMovesChangesNothing) {
+  Random random(7);
+  const Problem problem = MakeRandomProblem(GetParam(), random);
+  DisjunctiveGraph graph(problem);
+  graph.LoadSchedule(MakeListSchedule(problem, {}, random));
+  DisjunctiveGraph::State before, after;
+  graph.Save(&before);
+  const auto pick = [&random](uint32_t n) { return random.Below(n); };
+  for (uint32_t v = 0; v < graph.operation_count(); ++v) {
+    graph.ForEachMove(v, pick, [](const Move&) {});
+  }
+  graph.Save(&after);
+  EXPECT_EQ(before.sequences, after.sequences);
+  EXPECT_EQ(before.choice, after.choice);
+  graph.Load(after);
+  EXPECT_EQ(graph.makespan(), before.makespan);
+}
+
+TEST_P(DisjunctiveGraphTest, ACriticalPathIsCritical) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    const Problem problem = MakeRandomProblem(GetParam(), random);
+    DisjunctiveGraph graph(problem);
+    graph.LoadSchedule(MakeListSchedule(problem, {}, random));
+    std::vector<uint32_t> path;
+    graph.CriticalPath([&random](uint32_t n) { return random.Below(n); },
+                       &path);
+    ASSERT_FALSE(path.empty());
+    for (const uint32_t v : path) EXPECT_TRUE(graph.IsCritical(v)) << v;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, DisjunctiveGraphTest,
+    ::testing::Values(RandomProblemOptions{},
+                      RandomProblemOptions{.width_max = 3},
+                      RandomProblemOptions{.with_dates = true},
+                      RandomProblemOptions{.operation_count = 150,
+                                           .machine_count = 9,
+                                           .width_max = 4,
+                                           .with_dates = true},
+                      RandomProblemOptions{.machine_count = 1}));
+
+}  // namespace
+}  // namespace takt::plan

@@ -1,0 +1,195 @@
+#include "plan/solver.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "plan/bounds.h"
+#include "plan/list_schedule.h"
+#include "tests/plan/random_problem.h"
+
+namespace takt::plan {
+namespace {
+
+// Limited by steps alone, so that a slow machine changes nothing.
+SolverOptions Steps(uint64_t step_limit) {
+  SolverOptions options;
+  options.time_limit_ns = int64_t{3600} * 1'000'000'000;
+  options.step_limit = step_limit;
+  return options;
+}
+
+// The optimum by trying every order and every choice: operations are placed
+// one after the other at their earliest start. Some such order gives an
+// optimal schedule (it is semi-active).
+int64_t Exhaustive(const Problem& problem) {
+  const size_t count = problem.operations.size();
+  std::vector<int64_t> end(count, -1);
+  int64_t best = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> free_at(problem.machine_count, 0);
+  const auto place = [&](auto& self, size_t placed, int64_t makespan) -> void {
+    if (makespan >= best) return;
+    if (placed == count) {
+      best = makespan;
+      return;
+    }
+    for (uint32_t v = 0; v < count; ++v) {
+      if (end[v] >= 0) continue;
+      int64_t earliest = problem.operations[v].release;
+      bool ready = true;
+      for (const auto& [before, after] : problem.precedences) {
+        if (after != v) continue;
+        ready = ready && end[before] >= 0;
+        earliest = std::max(earliest, end[before]);
+      }
+      if (!ready) continue;
+      for (const Alternative& a : problem.operations[v].alternatives) {
+        int64_t start = earliest;
+        for (const uint32_t m : a.machines) {
+          start = std::max(start, free_at[m]);
+        }
+        const std::vector<int64_t> saved = free_at;
+        end[v] = start + a.duration;
+        for (const uint32_t m : a.machines) free_at[m] = end[v];
+        self(self, placed + 1,
+             std::max(makespan, end[v] + problem.operations[v].tail));
+        end[v] = -1;
+        free_at = saved;
+      }
+    }
+  };
+  place(place, 0, 0);
+  return best;
+}
+
+TEST(SolverTest, FindsTheOptimumOfSmallProblems) {
+  for (uint64_t seed = 1; seed <= 25; ++seed) {
+    Random random(seed);
+    const Problem problem =
+        MakeRandomProblem({.operation_count = 6,
+                           .machine_count = 3,
+                           .width_max = static_cast<uint32_t>(1 + seed % 2),
+                           .with_dates = seed % 3 == 0},
+                          random);
+    const auto solution = Solve(problem, Steps(4000));
+    ASSERT_TRUE(solution.ok()) << solution.status();
+    EXPECT_TRUE(CheckSchedule(problem, solution->schedule).ok());
+    const int64_t optimum = Exhaustive(problem);
+    EXPECT_EQ(solution->schedule.makespan, optimum) << "seed " << seed;
+    EXPECT_LE(solution->lower_bound, optimum) << "seed " << seed;
+  }
+}
+
+TEST(SolverTest, TheSameSeedGivesTheSameSchedule) {
+  Random random(3);
+  const Problem problem = MakeRandomProblem({.operation_count = 80}, random);
+  SolverOptions options = Steps(3000);
+  options.seed = 5;
+  const auto a = Solve(problem, options);
+  const auto b = Solve(problem, options);
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(a->schedule.makespan, b->schedule.makespan);
+  for (size_t v = 0; v < problem.operations.size(); ++v) {
+    EXPECT_EQ(a->schedule.entries[v].start, b->schedule.entries[v].start);
+    EXPECT_EQ(a->schedule.entries[v].alternative,
+              b->schedule.entries[v].alternative);
+  }
+}
+
+TEST(SolverTest, ReportsOnlyBetterSchedules) {
+  Random random(11);
+  const Problem problem = MakeRandomProblem({.operation_count = 60}, random);
+  std::vector<int64_t> makespans;
+  SolverOptions options = Steps(2000);
+  options.thread_count = 2;
+  options.on_better = [&](const Schedule& schedule, int64_t) {
+    EXPECT_TRUE(CheckSchedule(problem, schedule).ok());
+    makespans.push_back(schedule.makespan);
+  };
+  const auto solution = Solve(problem, options);
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  ASSERT_FALSE(makespans.empty());
+  EXPECT_EQ(makespans.back(), solution->schedule.makespan);
+  EXPECT_TRUE(std::is_sorted(makespans.rbegin(), makespans.rend()));
+}
+
+TEST(SolverTest, StopsWhenABoundIsMet) {
+  Problem problem;
+  problem.machine_count = 2;
+  for (int i = 0; i < 10; ++i) {
+    problem.operations.push_back({{{{0}, 7}, {{1}, 7}}});
+  }
+  const auto solution = Solve(problem, Steps(0));
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_EQ(solution->schedule.makespan, 35);
+  EXPECT_TRUE(solution->optimal());
+}
+
+TEST(SolverTest, SolvesTheEmptyProblem) {
+  const auto solution = Solve(Problem(), {});
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_EQ(solution->schedule.makespan, 0);
+}
+
+TEST(SolverTest, TakesOperationsOfNoDuration) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    Problem problem =
+        MakeRandomProblem({.operation_count = 40, .duration_min = 0}, random);
+    for (Operation& operation : problem.operations) {
+      for (Alternative& a : operation.alternatives) a.duration /= 10;
+    }
+    const auto solution = Solve(problem, Steps(1000));
+    ASSERT_TRUE(solution.ok()) << solution.status();
+    EXPECT_TRUE(CheckSchedule(problem, solution->schedule).ok());
+  }
+}
+
+TEST(SolverTest, RefusesAnInvalidProblem) {
+  Problem problem;
+  problem.operations.emplace_back();
+  EXPECT_EQ(Solve(problem, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(BoundsTest, NoneExceedsAFeasibleMakespan) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    const Problem problem =
+        MakeRandomProblem({.operation_count = 1 + random.Below(60),
+                           .machine_count = 1 + random.Below(6),
+                           .width_max = 1 + random.Below(3),
+                           .with_dates = seed % 2 == 0},
+                          random);
+    const Schedule schedule = MakeListSchedule(problem, {.noise = 0.2}, random);
+    ASSERT_TRUE(CheckSchedule(problem, schedule).ok());
+    EXPECT_LE(CriticalPathBound(problem), schedule.makespan);
+    EXPECT_LE(OneMachineBound(problem), schedule.makespan);
+    EXPECT_LE(MachineLoadBound(problem, schedule.makespan + 1),
+              schedule.makespan);
+  }
+}
+
+TEST(BoundsTest, LoadIsSpreadOverMachines) {
+  Problem problem;
+  problem.machine_count = 4;
+  for (int i = 0; i < 8; ++i) {
+    problem.operations.push_back(
+        {{{{0}, 10}, {{1}, 10}, {{2}, 10}, {{3}, 10}}});
+  }
+  EXPECT_EQ(MachineLoadBound(problem, 1000), 20);
+}
+
+TEST(BoundsTest, OneMachineKnowsReleasesAndTails) {
+  Problem problem;
+  problem.machine_count = 1;
+  problem.operations = {{{{{0}, 5}}, 0, 10}, {{{{0}, 5}}, 3, 0}};
+  EXPECT_EQ(OneMachineBound(problem), 15);
+  problem.operations[1].tail = 10;
+  EXPECT_EQ(OneMachineBound(problem), 20);
+}
+
+}  // namespace
+}  // namespace takt::plan
