@@ -91,6 +91,9 @@ class Storage : public Object {
   bool HasOneOwner() const {
     return owners_.load(std::memory_order_acquire) == 1;
   }
+  bool HasSeveralOwners() const {
+    return owners_.load(std::memory_order_acquire) > 1;
+  }
 
   // Gives the memory back after a queue-ordered deallocation, while buffers
   // may still refer to the storage; where it is the host's, nothing happens.

@@ -1,0 +1,115 @@
+// The CPU's command buffer: records commands by region, and what has to be
+// known about the binding table, so that a submission is checked by slot and
+// not by command.
+#ifndef TAKT_CPU_COMMAND_BUFFER_H_
+#define TAKT_CPU_COMMAND_BUFFER_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "cpu/block_arena.h"
+#include "cpu/command.h"
+#include "hal/command_buffer.h"
+
+namespace takt::cpu {
+
+// Workgroups of a grid, for kernels: INVALID_ARGUMENT if z has more than 16
+// bits or all of them do not fit 32.
+absl::StatusOr<uint32_t> WorkgroupTotal(const std::array<uint32_t, 3>& counts);
+
+class CommandBuffer final : public hal::CommandBuffer {
+ public:
+  static constexpr size_t kMaxBindingCapacity = 65536;
+
+  // `blocks` outlives it; `owner`, held, may see to that.
+  static absl::StatusOr<Ref<CommandBuffer>> Create(uint32_t mode,
+                                                   size_t binding_capacity,
+                                                   Ref<Object> owner,
+                                                   BlockPool& blocks);
+
+  // `command_buffer` if it is one of these, else nullptr.
+  static CommandBuffer* From(hal::CommandBuffer* command_buffer);
+  const void* implementation() const override { return &kImplementation; }
+
+  // hal::CommandBuffer.
+  absl::Status ExecutionBarrier() override;
+  absl::Status FillBuffer(const hal::BufferRef& target, uint32_t pattern,
+                          size_t pattern_length) override;
+  absl::Status UpdateBuffer(absl::Span<const uint8_t> source,
+                            const hal::BufferRef& target) override;
+  absl::Status CopyBuffer(const hal::BufferRef& source,
+                          const hal::BufferRef& target) override;
+  absl::Status Dispatch(hal::Executable* executable, uint64_t function,
+                        const std::array<uint32_t, 3>& workgroups,
+                        absl::Span<const uint32_t> constants,
+                        absl::Span<const hal::BufferRef> bindings) override;
+  absl::Status DispatchIndirect(
+      hal::Executable* executable, uint64_t function,
+      const hal::BufferRef& workgroups, absl::Span<const uint32_t> constants,
+      absl::Span<const hal::BufferRef> bindings) override;
+  absl::Status Finalize() override;
+
+  // Below: once finalized.
+
+  // OK if a submission may come with `bindings`.
+  absl::Status CheckBindings(absl::Span<const hal::Binding> bindings) const;
+  // Marks one more submission. False if it is one-shot and has been submitted.
+  bool TakeSubmission() {
+    return !one_shot() || !submitted_.exchange(true, std::memory_order_relaxed);
+  }
+  const Region* first_region() const { return first_region_; }
+  // Commands and bindings of the largest region.
+  uint32_t command_count_max() const { return command_count_max_; }
+  uint32_t binding_count_max() const { return binding_count_max_; }
+  // Local memory of the function that needs most.
+  size_t local_memory_bytes() const { return local_memory_bytes_; }
+  size_t base_count() const { return binding_capacity() + direct_count_; }
+
+  // Fills `bases`, base_count() of them, with pinned memory. Errors leave
+  // nothing pinned: FAILED_PRECONDITION for a buffer without memory.
+  absl::Status PinBases(absl::Span<const hal::Binding> bindings,
+                        absl::Span<Base> bases) const;
+  static void UnpinBases(absl::Span<Base> bases);
+
+ private:
+  static constexpr char kImplementation = 0;
+
+  CommandBuffer(uint32_t mode, size_t binding_capacity, Ref<Object> owner,
+                BlockPool& blocks);
+  ~CommandBuffer() override;
+
+  enum class Use { kTransferRead, kTransferWrite, kDispatch, kCounts };
+  absl::Status CheckRecording() const;
+  // Checks `ref` for that use, and notes it.
+  absl::StatusOr<Range> Record(const hal::BufferRef& ref, Use use);
+  absl::StatusOr<Range> RecordDirect(const hal::BufferRef& ref, Use use);
+  absl::StatusOr<Range> RecordSlot(const hal::BufferRef& ref, Use use);
+  absl::StatusOr<DispatchCommand*> RecordDispatch(
+      hal::Executable* executable, uint64_t function,
+      absl::Span<const uint32_t> constants,
+      absl::Span<const hal::BufferRef> bindings);
+  void Append(Command* command, uint32_t binding_count);
+  void KeepAlive(const Object* object);
+
+  const Ref<Object> owner_;
+  BlockArena arena_;
+  SlotUse* const slots_;  // One per entry of the binding table.
+  Region* first_region_ = nullptr;
+  Region* last_region_ = nullptr;
+  bool starts_region_ = true;  // The next command does.
+  DirectStorage* first_direct_ = nullptr;
+  DirectStorage* last_direct_ = nullptr;
+  uint32_t direct_count_ = 0;
+  RetainedObject* retained_ = nullptr;
+  uint32_t command_count_max_ = 0;
+  uint32_t binding_count_max_ = 0;
+  size_t local_memory_bytes_ = 0;
+  std::atomic<bool> submitted_{false};
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_COMMAND_BUFFER_H_

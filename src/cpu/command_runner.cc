@@ -1,0 +1,243 @@
+#include "cpu/command_runner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "cpu/command_buffer.h"
+#include "cpu/float_environment.h"
+
+namespace takt::cpu {
+namespace {
+
+constexpr int64_t kUnknownNs = std::numeric_limits<int64_t>::max();
+
+struct Bytes {
+  uint8_t* data;
+  uint64_t length;
+};
+
+absl::Status ResolveRange(const Range& range, absl::Span<const Base> bases,
+                          Bytes* bytes) {
+  const Base& base = bases[range.base];
+  const uint64_t length = range.length != hal::kWholeBuffer ? range.length
+                          : range.offset <= base.length
+                              ? base.length - range.offset
+                              : 0;
+  // Recording and submission have checked it: what fails here is our bug, but
+  // one that must not write into another's memory.
+  if (__builtin_expect(!RangeFits(range.offset, length, base.length), 0)) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "range of ", length, " bytes at ", range.offset, " is not in binding ",
+        range.base, " of ", base.length, " bytes"));
+  }
+  *bytes = {base.data + range.offset, length};
+  return absl::OkStatus();
+}
+
+// `start` is a multiple of the pattern's length.
+void Fill(uint8_t* target, uint64_t length, uint32_t pattern,
+          uint32_t pattern_length) {
+  if (pattern_length == 1 ||
+      (pattern_length == 2 && (pattern & 0xff) == (pattern >> 8 & 0xff)) ||
+      pattern == (pattern & 0xff) * 0x01010101u) {
+    std::memset(target, static_cast<int>(pattern & 0xff), length);
+    return;
+  }
+  for (uint64_t i = 0; i + pattern_length <= length; i += pattern_length) {
+    std::memcpy(target + i, &pattern, pattern_length);
+  }
+}
+
+// Whether this run's duration is to be measured. Clocks cost about as much as
+// the smallest kernels: a few runs tell enough.
+bool IsSampled(const WorkgroupCost& cost) {
+  if (cost.mean_ns() == 0) return true;
+  // Prime, so that a loop of several dispatches has each of them measured.
+  constexpr uint32_t kPeriod = 17;
+  thread_local uint32_t count = 0;
+  return ++count % kPeriod == 0;
+}
+
+absl::Status RunDispatch(const DispatchCommand& command,
+                         absl::Span<const Base> bases, exec::Worker& worker,
+                         bool measure) {
+  void* pointers[kMaxBindings];
+  size_t lengths[kMaxBindings];
+  ResolvedDispatch dispatch;
+  TAKT_RETURN_IF_ERROR(Resolve(command, bases, pointers, lengths,
+                               /*max_concurrency=*/1, &dispatch));
+  if (dispatch.workgroup_total == 0) return absl::OkStatus();
+  WorkgroupCost& cost = command.executable->cost(command.function);
+  if (!measure || !IsSampled(cost)) {
+    return dispatch.Run(0, dispatch.workgroup_total, worker);
+  }
+  const int64_t start_ns = NowNs();
+  TAKT_RETURN_IF_ERROR(dispatch.Run(0, dispatch.workgroup_total, worker));
+  cost.Add(NowNs() - start_ns, dispatch.workgroup_total);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void ResolvedTransfer::RunTiles(uint32_t begin, uint32_t end) const {
+  const uint64_t first = begin * kTileBytes;
+  const uint64_t count = std::min(end * kTileBytes, length) - first;
+  if (count == 0) return;
+  if (kind == Command::Kind::kFill) {
+    Fill(target + first, count, pattern, pattern_length);
+  } else {
+    std::memcpy(target + first, source + first, count);
+  }
+}
+
+absl::Status Check(const ResolvedTransfer& transfer) {
+  const uint64_t length = transfer.length;
+  if (length >
+      std::numeric_limits<uint32_t>::max() * ResolvedTransfer::kTileBytes) {
+    return absl::OutOfRangeError(
+        absl::StrCat("transfer of ", length, " bytes"));
+  }
+  if (transfer.kind == Command::Kind::kFill) {
+    if (length % transfer.pattern_length == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "fill of ", length, " bytes is no multiple of its pattern's ",
+        transfer.pattern_length));
+  }
+  const auto from = reinterpret_cast<uintptr_t>(transfer.source);
+  const auto to = reinterpret_cast<uintptr_t>(transfer.target);
+  if (length == 0 || from + length <= to || to + length <= from) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("copy of ", length, " bytes overlaps itself"));
+}
+
+absl::Status Resolve(const TransferCommand& command,
+                     absl::Span<const Base> bases, ResolvedTransfer* resolved) {
+  Bytes target;
+  TAKT_RETURN_IF_ERROR(ResolveRange(command.target, bases, &target));
+  resolved->kind = command.kind;
+  resolved->target = target.data;
+  resolved->length = target.length;
+  resolved->pattern = command.pattern;
+  if (command.kind == Command::Kind::kFill) {
+    resolved->pattern_length = command.pattern_length;
+  } else if (command.kind == Command::Kind::kUpdate) {
+    resolved->source = command.bytes;
+  } else {
+    Bytes source;
+    TAKT_RETURN_IF_ERROR(ResolveRange(command.source, bases, &source));
+    if (source.length != target.length) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("copy of ", source.length, " bytes to ", target.length));
+    }
+    resolved->source = source.data;
+  }
+  return Check(*resolved);
+}
+
+absl::Status Resolve(const DispatchCommand& command,
+                     absl::Span<const Base> bases, void** pointers,
+                     size_t* lengths, uint32_t max_concurrency,
+                     ResolvedDispatch* resolved) {
+  TAKT_DCHECK(command.binding_count <= kMaxBindings);
+  for (uint32_t i = 0; i < command.binding_count; ++i) {
+    Bytes bytes;
+    TAKT_RETURN_IF_ERROR(ResolveRange(command.bindings[i], bases, &bytes));
+    pointers[i] = bytes.data;
+    lengths[i] = bytes.length;
+  }
+  DispatchArguments& arguments = resolved->arguments;
+  arguments.workgroup_count = command.workgroup_count;
+  if (command.is_indirect) {
+    Bytes counts;
+    TAKT_RETURN_IF_ERROR(ResolveRange(command.counts, bases, &counts));
+    std::memcpy(arguments.workgroup_count.data(), counts.data,
+                3 * sizeof(uint32_t));
+  }
+  absl::StatusOr<uint32_t> total = WorkgroupTotal(arguments.workgroup_count);
+  TAKT_RETURN_IF_ERROR(total.status());
+  arguments.constants = command.constants;
+  arguments.constant_count = command.constant_count;
+  arguments.bindings = pointers;
+  arguments.binding_lengths = lengths;
+  arguments.binding_count = command.binding_count;
+  arguments.max_concurrency = max_concurrency;
+  resolved->command = &command;
+  resolved->workgroup_total = *total;
+  return absl::OkStatus();
+}
+
+int64_t EstimateNs(const Region& region, int64_t limit_ns) {
+  // About what one core copies; nearer is not needed.
+  constexpr uint64_t kTransferBytesPerNs = 8;
+  int64_t total_ns = 0;
+  for (const Command* command = region.first; command != nullptr;
+       command = command->next) {
+    if (command->kind != Command::Kind::kDispatch) {
+      const auto& transfer = *static_cast<const TransferCommand*>(command);
+      const uint64_t length = transfer.target.length;
+      if (length == hal::kWholeBuffer) return kUnknownNs;
+      total_ns += static_cast<int64_t>(
+          std::min<uint64_t>(length / kTransferBytesPerNs, uint64_t{1} << 40));
+    } else {
+      const auto& dispatch = *static_cast<const DispatchCommand*>(command);
+      const int64_t each_ns =
+          dispatch.executable->cost(dispatch.function).mean_ns();
+      if (each_ns == 0 || dispatch.is_indirect) return kUnknownNs;
+      const auto& counts = dispatch.workgroup_count;
+      int64_t dispatch_ns = 0;
+      if (!CheckedMul(each_ns, int64_t{counts[0]} * counts[1] * counts[2],
+                      &dispatch_ns)) {
+        return kUnknownNs;
+      }
+      total_ns += std::min(dispatch_ns, int64_t{1} << 40);
+    }
+    if (total_ns > limit_ns) return kUnknownNs;
+  }
+  return total_ns;
+}
+
+int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
+  int64_t total_ns = 0;
+  for (const Region* region = first; region != nullptr; region = region->next) {
+    const int64_t region_ns = EstimateNs(*region, limit_ns - total_ns);
+    if (region_ns == kUnknownNs) return kUnknownNs;
+    total_ns += region_ns;
+  }
+  return total_ns;
+}
+
+absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
+                       exec::Worker& worker, bool measure) {
+  for (const Command* command = region.first; command != nullptr;
+       command = command->next) {
+    if (command->kind == Command::Kind::kDispatch) {
+      TAKT_RETURN_IF_ERROR(
+          RunDispatch(*static_cast<const DispatchCommand*>(command), bases,
+                      worker, measure));
+      continue;
+    }
+    ResolvedTransfer transfer;
+    TAKT_RETURN_IF_ERROR(Resolve(*static_cast<const TransferCommand*>(command),
+                                 bases, &transfer));
+    transfer.Run();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
+                        exec::Worker& worker, bool measure) {
+  const ScopedFlushDenormals flush;
+  for (const Region* region = first; region != nullptr; region = region->next) {
+    TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, worker, measure));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace takt::cpu

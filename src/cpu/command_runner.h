@@ -1,0 +1,83 @@
+// Runs recorded commands against resolved bases: whole on one thread, or in
+// pieces that several threads take.
+//
+// Thread-safety: a resolved command may run on several threads at once, each
+// with its own range.
+#ifndef TAKT_CPU_COMMAND_RUNNER_H_
+#define TAKT_CPU_COMMAND_RUNNER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "cpu/command.h"
+#include "cpu/executable.h"
+#include "exec/executor.h"
+
+namespace takt::cpu {
+
+// A transfer with its addresses.
+struct ResolvedTransfer {
+  Command::Kind kind = Command::Kind::kFill;
+  uint8_t* target = nullptr;
+  const uint8_t* source = nullptr;  // Not for kFill.
+  uint64_t length = 0;
+  uint32_t pattern = 0;
+  uint32_t pattern_length = 1;
+
+  // What is transferred by one thread at a time.
+  static constexpr uint64_t kTileBytes = 128 * 1024;
+  // At least 1 unless there is nothing to do.
+  uint32_t tile_count() const {
+    return static_cast<uint32_t>((length + kTileBytes - 1) / kTileBytes);
+  }
+  void RunTiles(uint32_t begin, uint32_t end) const;
+  void Run() const { RunTiles(0, tile_count()); }
+};
+
+// A dispatch with its addresses, which are in arrays of the caller's.
+struct ResolvedDispatch {
+  const DispatchCommand* command = nullptr;
+  DispatchArguments arguments;
+  uint32_t workgroup_total = 0;
+
+  absl::Status Run(uint32_t begin, uint32_t end, exec::Worker& worker) const {
+    return command->executable->RunWorkgroups(command->function, arguments,
+                                              begin, end, worker);
+  }
+};
+
+// OUT_OF_RANGE if a range does not lie in its base; INVALID_ARGUMENT for a
+// copy onto itself, or a fill of a length that its pattern does not divide.
+absl::Status Resolve(const TransferCommand& command,
+                     absl::Span<const Base> bases, ResolvedTransfer* resolved);
+// OK if `transfer` is one that can run, else as above.
+absl::Status Check(const ResolvedTransfer& transfer);
+
+// `pointers` and `lengths` have room for the command's bindings.
+// INVALID_ARGUMENT for indirect counts of a grid that is too large.
+absl::Status Resolve(const DispatchCommand& command,
+                     absl::Span<const Base> bases, void** pointers,
+                     size_t* lengths, uint32_t max_concurrency,
+                     ResolvedDispatch* resolved);
+
+// What `region` takes on one thread, if all its functions have been measured
+// and as far as is known before it runs; INT64_MAX if not, or if it is more
+// than `limit_ns`.
+int64_t EstimateNs(const Region& region, int64_t limit_ns);
+// The same for all regions from `first` on.
+int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
+
+// Runs one region, or all from `first` on, on this thread, in order. `measure`:
+// learn what functions cost.
+absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
+                       exec::Worker& worker, bool measure);
+absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
+                        exec::Worker& worker, bool measure);
+
+// Room for the bindings of one dispatch.
+inline constexpr size_t kMaxBindings = 256;
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_COMMAND_RUNNER_H_

@@ -1,0 +1,354 @@
+#include "cpu/device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "base/check.h"
+#include "base/status.h"
+#include "cpu/command_buffer.h"
+#include "cpu/command_runner.h"
+#include "cpu/execution.h"
+#include "cpu/operation.h"
+#include "cpu/transfer.h"
+#include "hal/deferred.h"
+
+namespace takt::cpu {
+namespace {
+
+// `*` is any run of characters, `?` is one.
+bool MatchesGlob(absl::string_view text, absl::string_view pattern) {
+  size_t t = 0, p = 0;
+  // Where to go on after the last `*`: it takes one more character each time.
+  size_t star = absl::string_view::npos, star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != absl::string_view::npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+// A call of the host's: may submit other operations, so it runs from the
+// thread's list of deferred calls, not from within another of them.
+class HostCallOperation final : public Operation, private hal::Deferred {
+ public:
+  HostCallOperation(Device& device, hal::Fence* signal,
+                    absl::AnyInvocable<absl::Status() &&> call)
+      : Operation(device, signal), call_(std::move(call)) {}
+
+ private:
+  void Run() override {
+    hal::Deferred::run = [](hal::Deferred* deferred) {
+      auto* self = static_cast<HostCallOperation*>(deferred);
+      self->Complete(std::move(self->call_)());
+    };
+    hal::RunOrDefer(this);
+  }
+
+  absl::AnyInvocable<absl::Status() &&> call_;
+};
+
+// Mapping and transfers are always possible in the process's own memory.
+constexpr hal::BufferUsage kImpliedUsage =
+    hal::kUsageTransferSource | hal::kUsageTransferTarget |
+    hal::kUsageMappingScoped | hal::kUsageMappingPersistent |
+    hal::kUsageMappingRandom;
+
+}  // namespace
+
+absl::StatusOr<Ref<Device>> Device::Create(absl::string_view id,
+                                           Ref<exec::Executor> executor,
+                                           const Options& options) {
+  if (id.empty()) return absl::InvalidArgumentError("a device needs an id");
+  return Ref<Device>::Adopt(new Device(id, std::move(executor), options));
+}
+
+Device::Device(absl::string_view id, Ref<exec::Executor> executor,
+               const Options& options)
+    : hal::Device(std::string(id)),
+      executor_(std::move(executor)),
+      memory_(MemoryPool::Create()),
+      loader_(options.imports) {}
+
+absl::optional<int64_t> Device::QueryI64(absl::string_view category,
+                                         absl::string_view key) const {
+  if (category == "hal.device.id") return MatchesGlob(id(), key) ? 1 : 0;
+  if (category == "hal.executable.format") {
+    return loader_.SupportsFormat(key) ? 1 : 0;
+  }
+  if (category == "hal.device" && key == "concurrency") return 1;
+  if (category == "hal.dispatch" && key == "concurrency") {
+    return executor_ != nullptr ? executor_->max_concurrency() : 1;
+  }
+  return absl::nullopt;
+}
+
+Ref<hal::Buffer> Device::CreateBuffer(Ref<PooledStorage> storage,
+                                      const hal::BufferParams& params) {
+  return hal::Buffer::Create(std::move(storage), hal::kMemoryTypeAll,
+                             params.usage | kImpliedUsage, params.access,
+                             blocks());
+}
+
+absl::StatusOr<Ref<hal::Buffer>> Device::Allocate(
+    const hal::BufferParams& params, uint64_t byte_length) {
+  Ref<PooledStorage> storage = memory_->ReserveStorage(byte_length, blocks());
+  TAKT_RETURN_IF_ERROR(memory_->CommitStorage(*storage));
+  return CreateBuffer(std::move(storage), params);
+}
+
+absl::StatusOr<Ref<hal::Buffer>> Device::Import(const hal::BufferParams& params,
+                                                Ref<Object> owner,
+                                                uint8_t* data,
+                                                uint64_t byte_length) {
+  if (data == nullptr && byte_length > 0) {
+    return absl::InvalidArgumentError("host memory to import is null");
+  }
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  if (address % hal::kBufferAlignment != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("host memory starts ", address % hal::kBufferAlignment,
+                     " bytes past a multiple of ", hal::kBufferAlignment,
+                     " and cannot be imported without a copy"));
+  }
+  return hal::Buffer::WrapHost(std::move(owner), data, byte_length,
+                               hal::kMemoryTypeAll,
+                               params.usage | kImpliedUsage, params.access);
+}
+
+hal::AllocationStatistics Device::allocation_statistics() const {
+  return memory_->statistics();
+}
+
+void Device::Trim() {
+  memory_->Trim();
+  blocks().Trim();
+}
+
+absl::StatusOr<Ref<hal::Executable>> Device::LoadExecutable(
+    absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
+    absl::Span<const uint32_t> constants) {
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<Executable> executable,
+      loader_.Load(format, data, std::move(owner), constants));
+  return Ref<hal::Executable>(std::move(executable));
+}
+
+absl::StatusOr<Ref<hal::CommandBuffer>> Device::CreateCommandBuffer(
+    uint32_t mode, uint32_t categories, size_t binding_capacity) {
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<CommandBuffer> command_buffer,
+      CommandBuffer::Create(mode, binding_capacity, Ref<Object>::Retain(this),
+                            blocks()));
+  return Ref<hal::CommandBuffer>(std::move(command_buffer));
+}
+
+template <typename Step>
+void Device::RunStep(const hal::QueueTicket& ticket, Step step) {
+  bool reached = true;
+  absl::Status status;
+  if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
+  if (!status.ok()) {
+    Tell(ticket.signal, status);
+  } else if (reached) {
+    Tell(ticket.signal, step());
+  } else {
+    auto* operation = new (blocks())
+        StepOperation<Step>(*this, ticket.signal, std::move(step));
+    operation->Start(ticket.wait);
+  }
+}
+
+absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
+    const hal::QueueTicket& ticket, const hal::BufferParams& params,
+    uint64_t byte_length) {
+  if (MemoryPool::RoundedLength(byte_length) == 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no device has ", byte_length, " bytes"));
+  }
+  Ref<PooledStorage> storage = memory_->ReserveStorage(byte_length, blocks());
+  PooledStorage* const waiting = storage.get();
+  Ref<hal::Buffer> buffer = CreateBuffer(std::move(storage), params);
+  RunStep(ticket, [buffer, waiting, pool = memory_.get()] {
+    return pool->CommitStorage(*waiting);
+  });
+  return buffer;
+}
+
+absl::Status Device::QueueDealloca(const hal::QueueTicket& ticket,
+                                   hal::Buffer* buffer) {
+  if (buffer == nullptr) {
+    return absl::InvalidArgumentError("the buffer to deallocate is null");
+  }
+  RunStep(ticket, [storage = Ref<hal::Storage>::Retain(buffer->storage())] {
+    if (!storage->HasSeveralOwners()) storage->Discard();
+    return absl::OkStatus();
+  });
+  return absl::OkStatus();
+}
+
+absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
+                                   Transfer transfer) {
+  bool reached = true;
+  absl::Status status;
+  if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
+  if (!status.ok()) {
+    Tell(ticket.signal, status);
+    return absl::OkStatus();
+  }
+  if (reached && (executor_ == nullptr ||
+                  transfer.length() <= TransferOperation::kInlineBytes)) {
+    {
+      Transfer mine = std::move(transfer);  // Unpins before the fence is told.
+      absl::StatusOr<ResolvedTransfer> resolved = mine.Pin();
+      if (resolved.ok()) resolved->Run();
+      status = resolved.status();
+    }
+    Tell(ticket.signal, status);
+    return absl::OkStatus();
+  }
+  transfer.OwnSource(blocks());
+  auto* operation = new (blocks())
+      TransferOperation(*this, ticket.signal, std::move(transfer));
+  operation->Start(ticket.wait);
+  return absl::OkStatus();
+}
+
+absl::Status Device::QueueFill(const hal::QueueTicket& ticket,
+                               hal::Buffer* target, uint64_t offset,
+                               uint64_t length, uint32_t pattern,
+                               size_t pattern_length) {
+  TAKT_ASSIGN_OR_RETURN(
+      Transfer transfer,
+      Transfer::Fill(target, offset, length, pattern, pattern_length));
+  return QueueTransfer(ticket, std::move(transfer));
+}
+
+absl::Status Device::QueueUpdate(const hal::QueueTicket& ticket,
+                                 absl::Span<const uint8_t> source,
+                                 hal::Buffer* target, uint64_t offset) {
+  TAKT_ASSIGN_OR_RETURN(Transfer transfer,
+                        Transfer::Update(source, target, offset));
+  return QueueTransfer(ticket, std::move(transfer));
+}
+
+absl::Status Device::QueueCopy(const hal::QueueTicket& ticket,
+                               hal::Buffer* source, uint64_t source_offset,
+                               hal::Buffer* target, uint64_t target_offset,
+                               uint64_t length) {
+  TAKT_ASSIGN_OR_RETURN(
+      Transfer transfer,
+      Transfer::Copy(source, source_offset, target, target_offset, length));
+  return QueueTransfer(ticket, std::move(transfer));
+}
+
+absl::Status Device::QueueRead(const hal::QueueTicket& ticket,
+                               hal::File* source, uint64_t source_offset,
+                               hal::Buffer* target, uint64_t target_offset,
+                               uint64_t length) {
+  TAKT_ASSIGN_OR_RETURN(
+      Transfer transfer,
+      Transfer::Read(source, source_offset, target, target_offset, length));
+  return QueueTransfer(ticket, std::move(transfer));
+}
+
+absl::Status Device::QueueWrite(const hal::QueueTicket& ticket,
+                                hal::Buffer* source, uint64_t source_offset,
+                                hal::File* target, uint64_t target_offset,
+                                uint64_t length) {
+  TAKT_ASSIGN_OR_RETURN(
+      Transfer transfer,
+      Transfer::Write(source, source_offset, target, target_offset, length));
+  return QueueTransfer(ticket, std::move(transfer));
+}
+
+absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
+                                  hal::CommandBuffer* command_buffer,
+                                  absl::Span<const hal::Binding> bindings) {
+  if (command_buffer == nullptr) {
+    return absl::InvalidArgumentError("the command buffer is null");
+  }
+  CommandBuffer* recorded = CommandBuffer::From(command_buffer);
+  if (recorded == nullptr) {
+    return absl::InvalidArgumentError(
+        "the command buffer was made by another kind of device");
+  }
+  if (!recorded->finalized()) {
+    return absl::FailedPreconditionError("the command buffer still records");
+  }
+  TAKT_RETURN_IF_ERROR(recorded->CheckBindings(bindings));
+  if (!recorded->TakeSubmission()) {
+    return absl::FailedPreconditionError(
+        "the one-shot command buffer has been submitted before");
+  }
+  bool reached = true;
+  absl::Status status;
+  if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
+  if (!status.ok()) {
+    Tell(ticket.signal, status);
+  } else if (!reached || !TryExecuteInline(ticket, *recorded, bindings)) {
+    Execution::Create(*this, ticket.signal, recorded, bindings)
+        ->Start(ticket.wait);
+  }
+  return absl::OkStatus();
+}
+
+bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
+                              const CommandBuffer& command_buffer,
+                              absl::Span<const hal::Binding> bindings) {
+  exec::Worker own_worker;
+  exec::Worker* worker = &own_worker;
+  if (executor_ != nullptr) {
+    worker = executor_->current_worker();
+    if (worker == nullptr ||
+        EstimateAllNs(command_buffer.first_region(), kInlineNs) > kInlineNs) {
+      return false;
+    }
+  }
+  if (!worker->ReserveLocalMemory(command_buffer.local_memory_bytes())) {
+    return false;  // The operation reports it.
+  }
+  constexpr size_t kFewBases = 16;
+  absl::InlinedVector<Base, kFewBases> bases(command_buffer.base_count());
+  absl::Status status =
+      command_buffer.PinBases(bindings, absl::MakeSpan(bases));
+  if (status.ok()) {
+    status = RunRegions(command_buffer.first_region(), bases, *worker,
+                        /*measure=*/executor_ != nullptr);
+    CommandBuffer::UnpinBases(absl::MakeSpan(bases));
+  }
+  Tell(ticket.signal, status);
+  return true;
+}
+
+absl::Status Device::QueueBarrier(const hal::QueueTicket& ticket) {
+  RunStep(ticket, [] { return absl::OkStatus(); });
+  return absl::OkStatus();
+}
+
+absl::Status Device::QueueHostCall(const hal::QueueTicket& ticket,
+                                   absl::AnyInvocable<absl::Status() &&> call) {
+  auto* operation =
+      new (blocks()) HostCallOperation(*this, ticket.signal, std::move(call));
+  operation->Start(ticket.wait);
+  return absl::OkStatus();
+}
+
+void Device::QueueFlush() {
+  hal::RunDeferred();
+  if (executor_ != nullptr) executor_->Flush();
+}
+
+}  // namespace takt::cpu

@@ -1,0 +1,113 @@
+// The CPU as a device: memory is the process's, command buffers run where
+// their fences become reached.
+//
+//   "local-sync"  has no executor: an operation runs to its end on the thread
+//                 that submits it, or that brings its wait fence about.
+//   "local-task"  spreads the workgroups over the threads of an executor, and
+//                 runs what is tiny as local-sync does.
+//
+// Thread-safety: see hal/device.h.
+#ifndef TAKT_CPU_DEVICE_H_
+#define TAKT_CPU_DEVICE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cpu/executable_loader.h"
+#include "cpu/import_resolver.h"
+#include "cpu/memory_pool.h"
+#include "exec/executor.h"
+#include "hal/device.h"
+
+namespace takt::cpu {
+
+class CommandBuffer;
+class Transfer;
+
+class Device final : public hal::Device {
+ public:
+  struct Options {
+    // What kernels' imports resolve to; borrowed, outlives the device. NULL:
+    // nothing.
+    ImportResolver* imports = nullptr;
+  };
+
+  // A device named `id`, such as "local-sync". `executor` may be null: then
+  // everything runs inline. The device holds it; whoever made it shuts it down.
+  static absl::StatusOr<Ref<Device>> Create(absl::string_view id,
+                                            Ref<exec::Executor> executor,
+                                            const Options& options);
+
+  exec::Executor* executor() const { return executor_.get(); }
+  MemoryPool& memory() const { return *memory_; }
+
+  // hal::Device.
+  absl::optional<int64_t> QueryI64(absl::string_view category,
+                                   absl::string_view key) const override;
+  absl::StatusOr<Ref<hal::Buffer>> Allocate(const hal::BufferParams& params,
+                                            uint64_t byte_length) override;
+  absl::StatusOr<Ref<hal::Buffer>> Import(const hal::BufferParams& params,
+                                          Ref<Object> owner, uint8_t* data,
+                                          uint64_t byte_length) override;
+  hal::AllocationStatistics allocation_statistics() const override;
+  void Trim() override;
+  absl::StatusOr<Ref<hal::Executable>> LoadExecutable(
+      absl::string_view format, absl::Span<const uint8_t> data,
+      Ref<Object> owner, absl::Span<const uint32_t> constants) override;
+  absl::StatusOr<Ref<hal::CommandBuffer>> CreateCommandBuffer(
+      uint32_t mode, uint32_t categories, size_t binding_capacity) override;
+  absl::StatusOr<Ref<hal::Buffer>> QueueAlloca(const hal::QueueTicket& ticket,
+                                               const hal::BufferParams& params,
+                                               uint64_t byte_length) override;
+  absl::Status QueueDealloca(const hal::QueueTicket& ticket,
+                             hal::Buffer* buffer) override;
+  absl::Status QueueFill(const hal::QueueTicket& ticket, hal::Buffer* target,
+                         uint64_t offset, uint64_t length, uint32_t pattern,
+                         size_t pattern_length) override;
+  absl::Status QueueUpdate(const hal::QueueTicket& ticket,
+                           absl::Span<const uint8_t> source,
+                           hal::Buffer* target, uint64_t offset) override;
+  absl::Status QueueCopy(const hal::QueueTicket& ticket, hal::Buffer* source,
+                         uint64_t source_offset, hal::Buffer* target,
+                         uint64_t target_offset, uint64_t length) override;
+  absl::Status QueueRead(const hal::QueueTicket& ticket, hal::File* source,
+                         uint64_t source_offset, hal::Buffer* target,
+                         uint64_t target_offset, uint64_t length) override;
+  absl::Status QueueWrite(const hal::QueueTicket& ticket, hal::Buffer* source,
+                          uint64_t source_offset, hal::File* target,
+                          uint64_t target_offset, uint64_t length) override;
+  absl::Status QueueExecute(const hal::QueueTicket& ticket,
+                            hal::CommandBuffer* command_buffer,
+                            absl::Span<const hal::Binding> bindings) override;
+  absl::Status QueueBarrier(const hal::QueueTicket& ticket) override;
+  absl::Status QueueHostCall(
+      const hal::QueueTicket& ticket,
+      absl::AnyInvocable<absl::Status() &&> call) override;
+  void QueueFlush() override;
+
+ private:
+  Device(absl::string_view id, Ref<exec::Executor> executor,
+         const Options& options);
+
+  // Runs `step`, a callable that returns a status, once the wait is reached:
+  // before it returns, if that is so already.
+  template <typename Step>
+  void RunStep(const hal::QueueTicket& ticket, Step step);
+  absl::Status QueueTransfer(const hal::QueueTicket& ticket, Transfer transfer);
+  // Runs a checked command buffer on this thread, if that is the way.
+  bool TryExecuteInline(const hal::QueueTicket& ticket,
+                        const CommandBuffer& command_buffer,
+                        absl::Span<const hal::Binding> bindings);
+  Ref<hal::Buffer> CreateBuffer(Ref<PooledStorage> storage,
+                                const hal::BufferParams& params);
+
+  const Ref<exec::Executor> executor_;  // Null: everything runs inline.
+  const Ref<MemoryPool> memory_;
+  ExecutableLoader loader_;
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_DEVICE_H_

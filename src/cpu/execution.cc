@@ -1,0 +1,209 @@
+#include "cpu/execution.h"
+
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "cpu/float_environment.h"
+
+namespace takt::cpu {
+
+Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
+  Layout layout;
+  const auto next = [](size_t offset, size_t bytes) {
+    return AlignUp(offset + bytes, 16);
+  };
+  layout.bindings = next(0, sizeof(Execution));
+  layout.bases = next(layout.bindings,
+                      command_buffer.binding_capacity() * sizeof(hal::Binding));
+  layout.parts = next(layout.bases, command_buffer.base_count() * sizeof(Base));
+  layout.pointers =
+      next(layout.parts, command_buffer.command_count_max() * sizeof(Part));
+  layout.lengths =
+      next(layout.pointers, command_buffer.binding_count_max() * sizeof(void*));
+  layout.end =
+      next(layout.lengths, command_buffer.binding_count_max() * sizeof(size_t));
+  return layout;
+}
+
+Execution* Execution::Create(Device& device, hal::Fence* signal,
+                             CommandBuffer* command_buffer,
+                             absl::Span<const hal::Binding> bindings) {
+  void* block = device.blocks().Allocate(LayoutOf(*command_buffer).end);
+  return ::new (block) Execution(device, signal, command_buffer, bindings);
+}
+
+Execution::Execution(Device& device, hal::Fence* signal,
+                     CommandBuffer* command_buffer,
+                     absl::Span<const hal::Binding> bindings)
+    : Operation(device, signal),
+      command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)) {
+  const Layout layout = LayoutOf(*command_buffer);
+  auto* block = reinterpret_cast<uint8_t*>(this);
+  const size_t binding_count = command_buffer->binding_capacity();
+  bindings_ = absl::MakeSpan(
+      reinterpret_cast<hal::Binding*>(block + layout.bindings), binding_count);
+  for (size_t i = 0; i < binding_count; ++i) {
+    new (&bindings_[i]) hal::Binding(bindings[i]);
+    if (bindings[i].buffer != nullptr) bindings[i].buffer->Retain();
+  }
+  bases_ = absl::MakeSpan(reinterpret_cast<Base*>(block + layout.bases),
+                          command_buffer->base_count());
+  for (Base& base : bases_) new (&base) Base;
+  parts_ = reinterpret_cast<Part*>(block + layout.parts);
+  for (uint32_t i = 0; i < command_buffer->command_count_max(); ++i) {
+    new (&parts_[i]) Part;
+    parts_[i].execution = this;
+  }
+  pointers_ = reinterpret_cast<void**>(block + layout.pointers);
+  lengths_ = reinterpret_cast<size_t*>(block + layout.lengths);
+}
+
+Execution::~Execution() {
+  if (is_pinned_) CommandBuffer::UnpinBases(bases_);
+  for (hal::Binding& binding : bindings_) {
+    if (binding.buffer != nullptr) binding.buffer->Release();
+  }
+}
+
+void Execution::Run() {
+  const absl::Status status = command_buffer_->PinBases(bindings_, bases_);
+  if (!status.ok()) {
+    Complete(status);
+    return;
+  }
+  is_pinned_ = true;
+  region_ = command_buffer_->first_region();
+  if (device().executor() == nullptr) {
+    exec::Worker worker;
+    RunInline(worker);
+  } else {
+    Advance();
+  }
+}
+
+void Execution::RunInline(exec::Worker& worker) {
+  if (!worker.ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
+    Complete(absl::ResourceExhaustedError("no local memory for a kernel"));
+    return;
+  }
+  Complete(RunRegions(region_, bases_, worker, /*measure=*/false));
+}
+
+void Execution::Advance() {
+  exec::Executor& executor = *device().executor();
+  exec::Worker* worker = executor.current_worker();
+  while (region_ != nullptr && !failed_.load(std::memory_order_acquire)) {
+    if (worker != nullptr && EstimateNs(*region_, kInlineNs) <= kInlineNs &&
+        worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
+      const ScopedFlushDenormals flush;
+      const absl::Status status =
+          RunRegion(*region_, bases_, *worker, /*measure=*/true);
+      if (!status.ok()) Fail(status);
+      region_ = region_->next;
+      continue;
+    }
+    uint32_t part_count = 0;
+    const absl::Status status = PrepareParts(&part_count);
+    if (!status.ok()) {
+      Fail(status);
+      break;
+    }
+    region_ = region_->next;
+    if (part_count == 0) continue;
+    parts_left_.store(part_count, std::memory_order_release);
+    // Once the last part is submitted, this may be gone.
+    Part* const parts = parts_;
+    for (uint32_t i = 0; i < part_count; ++i) executor.Submit(&parts[i]);
+    return;
+  }
+  End();
+}
+
+absl::Status Execution::PrepareParts(uint32_t* part_count) {
+  const uint32_t concurrency = device().executor()->max_concurrency();
+  uint32_t count = 0;
+  size_t binding = 0;
+  for (const Command* command = region_->first; command != nullptr;
+       command = command->next) {
+    Part& part = parts_[count];
+    part.is_dispatch = command->kind == Command::Kind::kDispatch;
+    if (!part.is_dispatch) {
+      TAKT_RETURN_IF_ERROR(
+          Resolve(*static_cast<const TransferCommand*>(command), bases_,
+                  &part.transfer));
+      part.tile_count = part.transfer.tile_count();
+      part.local_bytes = 0;
+      // At some 8 bytes a ns; a tile may be cut short, but never much more.
+      part.expected_tile_ns = ResolvedTransfer::kTileBytes / 8;
+      part.sequential = false;
+    } else {
+      const auto& dispatch = *static_cast<const DispatchCommand*>(command);
+      TAKT_RETURN_IF_ERROR(Resolve(dispatch, bases_, pointers_ + binding,
+                                   lengths_ + binding, concurrency,
+                                   &part.dispatch));
+      binding += dispatch.binding_count;
+      const Executable& executable = *dispatch.executable;
+      part.tile_count = part.dispatch.workgroup_total;
+      part.local_bytes = static_cast<uint32_t>(
+          executable.local_memory_bytes(dispatch.function));
+      part.expected_tile_ns = executable.cost(dispatch.function).mean_ns();
+      part.sequential = executable.is_sequential(dispatch.function);
+    }
+    if (part.tile_count > 0) ++count;
+  }
+  *part_count = count;
+  return absl::OkStatus();
+}
+
+void Execution::Part::RunTiles(uint32_t begin, uint32_t end,
+                               exec::Worker& worker) {
+  if (execution->failed_.load(std::memory_order_relaxed)) return;
+  if (!is_dispatch) {
+    transfer.RunTiles(begin, end);
+    return;
+  }
+  if (worker.local_bytes < local_bytes) {
+    execution->Fail(
+        absl::ResourceExhaustedError("no local memory for a kernel"));
+    return;
+  }
+  const ScopedFlushDenormals flush;
+  const int64_t start_ns = NowNs();
+  const absl::Status status = dispatch.Run(begin, end, worker);
+  if (!status.ok()) {
+    execution->Fail(status);
+    return;
+  }
+  const DispatchCommand& command = *dispatch.command;
+  command.executable->cost(command.function)
+      .Add(NowNs() - start_ns, end - begin);
+}
+
+void Execution::Part::Finish(exec::Worker& worker) {
+  // Acquire: the last part sees what the others have written.
+  if (execution->parts_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    execution->Advance();
+  }
+}
+
+void Execution::Fail(const absl::Status& error) {
+  absl::MutexLock lock(&error_mutex_);
+  if (error_.ok()) error_ = error;
+  failed_.store(true, std::memory_order_release);
+}
+
+void Execution::End() {
+  absl::Status outcome;
+  {
+    absl::MutexLock lock(&error_mutex_);
+    outcome = error_;
+  }
+  Complete(outcome);
+}
+
+}  // namespace takt::cpu

@@ -1,0 +1,82 @@
+// An Execution is a submitted command buffer that cannot run at once on the
+// thread that submits it. Its regions run one after the other: each as jobs of
+// the executor, one a command, of which the last to finish goes on with the
+// next region; or, where that is quicker or there is no executor, inline.
+#ifndef TAKT_CPU_EXECUTION_H_
+#define TAKT_CPU_EXECUTION_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "cpu/command_buffer.h"
+#include "cpu/command_runner.h"
+#include "cpu/operation.h"
+#include "exec/executor.h"
+
+namespace takt::cpu {
+
+// What a thread that could run it at once does not hand to others: waking one
+// takes about as long.
+inline constexpr int64_t kInlineNs = 25'000;
+
+class Execution final : public Operation {
+ public:
+  // `bindings` are what CheckBindings() has found right; they are retained.
+  static Execution* Create(Device& device, hal::Fence* signal,
+                           CommandBuffer* command_buffer,
+                           absl::Span<const hal::Binding> bindings);
+
+ private:
+  // One command of the region that runs.
+  class Part final : public exec::Job {
+   public:
+    void RunTiles(uint32_t begin, uint32_t end, exec::Worker& worker) override;
+    void Finish(exec::Worker& worker) override;
+
+    Execution* execution = nullptr;
+    bool is_dispatch = false;
+    ResolvedDispatch dispatch;
+    ResolvedTransfer transfer;
+  };
+
+  // Arrays behind the object, in its block.
+  struct Layout {
+    size_t bindings, bases, parts, pointers, lengths, end;
+  };
+  static Layout LayoutOf(const CommandBuffer& command_buffer);
+
+  Execution(Device& device, hal::Fence* signal, CommandBuffer* command_buffer,
+            absl::Span<const hal::Binding> bindings);
+  ~Execution() override;
+
+  void Run() override;
+  void RunInline(exec::Worker& worker);
+  // Runs regions from region_ on until one has been handed to the executor or
+  // all are done.
+  void Advance();
+  // Resolves the commands of region_ that have something to do.
+  absl::Status PrepareParts(uint32_t* part_count);
+  void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(error_mutex_);
+  void End();
+
+  const Ref<CommandBuffer> command_buffer_;
+  absl::Span<hal::Binding> bindings_;  // Buffers retained.
+  absl::Span<Base> bases_;
+  Part* parts_;
+  void** pointers_;
+  size_t* lengths_;
+  bool is_pinned_ = false;
+
+  const Region* region_ = nullptr;
+  std::atomic<uint32_t> parts_left_{0};
+  std::atomic<bool> failed_{false};
+  absl::Mutex error_mutex_;
+  absl::Status error_ ABSL_GUARDED_BY(error_mutex_);  // The first.
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_EXECUTION_H_

@@ -1,0 +1,72 @@
+// An Operation is a queue operation that could not run at once: it waits for
+// its fence without a thread, then runs, then tells its signal fence.
+//
+// Lifetime: an operation owns itself. It is made by `new (blocks) T`, started
+// once, and deletes itself in Complete(); until then it keeps the device.
+#ifndef TAKT_CPU_OPERATION_H_
+#define TAKT_CPU_OPERATION_H_
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "base/block_pool.h"
+#include "cpu/device.h"
+#include "hal/device.h"
+#include "hal/fence.h"
+
+namespace takt::cpu {
+
+// Signals or fails `fence`, as `outcome` says. Null: nobody is told. A fence
+// that was reached or has failed before stays as it is.
+void Tell(const hal::Fence* fence, const absl::Status& outcome);
+
+class Operation : public hal::FenceWaiter {
+ public:
+  static void* operator new(size_t bytes, BlockPool& blocks) {
+    return blocks.Allocate(bytes);
+  }
+  static void operator delete(void* block) { BlockPool::Free(block); }
+  static void operator delete(void* block, BlockPool&) {
+    BlockPool::Free(block);
+  }
+
+  // Runs once `wait` is reached, perhaps now; fails with its error.
+  void Start(const hal::Fence* wait);
+
+ protected:
+  Operation(Device& device, hal::Fence* signal)
+      : FenceWaiter(&Operation::OnReady),
+        device_(Ref<Device>::Retain(&device)),
+        signal_(Ref<hal::Fence>::Retain(signal)) {}
+  virtual ~Operation() = default;
+
+  // Does the work, and calls Complete() then or later, on any thread.
+  virtual void Run() = 0;
+  // Ends the operation: gives back all that it holds, then tells the fence.
+  void Complete(const absl::Status& outcome);
+
+  Device& device() const { return *device_; }
+
+ private:
+  static void OnReady(FenceWaiter* waiter, const absl::Status& status);
+
+  Ref<Device> device_;
+  Ref<hal::Fence> signal_;
+};
+
+// An operation of one step: `Step` is a callable, moved in, that returns a
+// status and does not block.
+template <typename Step>
+class StepOperation final : public Operation {
+ public:
+  StepOperation(Device& device, hal::Fence* signal, Step step)
+      : Operation(device, signal), step_(std::move(step)) {}
+
+ private:
+  void Run() override { Complete(step_()); }
+  Step step_;
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_OPERATION_H_

@@ -1,0 +1,99 @@
+// A Transfer is one fill, update or copy as a queue operation: between buffers,
+// files and bytes of its own. Memory is resolved when it runs.
+#ifndef TAKT_CPU_TRANSFER_H_
+#define TAKT_CPU_TRANSFER_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "cpu/command_runner.h"
+#include "cpu/operation.h"
+#include "exec/executor.h"
+#include "hal/buffer.h"
+#include "hal/device.h"
+
+namespace takt::cpu {
+
+class Transfer {
+ public:
+  // Each checks what can be checked now: OUT_OF_RANGE, PERMISSION_DENIED,
+  // INVALID_ARGUMENT. kWholeBuffer is the rest of the target.
+  static absl::StatusOr<Transfer> Fill(hal::Buffer* target, uint64_t offset,
+                                       uint64_t length, uint32_t pattern,
+                                       size_t pattern_length);
+  // `source` is borrowed until OwnSource().
+  static absl::StatusOr<Transfer> Update(absl::Span<const uint8_t> source,
+                                         hal::Buffer* target, uint64_t offset);
+  static absl::StatusOr<Transfer> Copy(hal::Buffer* source,
+                                       uint64_t source_offset,
+                                       hal::Buffer* target,
+                                       uint64_t target_offset, uint64_t length);
+  static absl::StatusOr<Transfer> Read(hal::File* source,
+                                       uint64_t source_offset,
+                                       hal::Buffer* target,
+                                       uint64_t target_offset, uint64_t length);
+  static absl::StatusOr<Transfer> Write(hal::Buffer* source,
+                                        uint64_t source_offset,
+                                        hal::File* target,
+                                        uint64_t target_offset,
+                                        uint64_t length);
+
+  Transfer(Transfer&& other) noexcept;
+  Transfer& operator=(Transfer&&) = delete;
+  ~Transfer();
+
+  uint64_t length() const { return length_; }
+  // Makes the bytes of an update its own, for a transfer that runs later.
+  void OwnSource(BlockPool& blocks);
+
+  // Pins the memory and gives its addresses, until the transfer is destroyed.
+  // FAILED_PRECONDITION for a buffer without memory. Once.
+  absl::StatusOr<ResolvedTransfer> Pin();
+
+ private:
+  Transfer(Command::Kind kind, uint64_t length)
+      : kind_(kind), length_(length) {}
+  void SetSource(hal::Buffer* buffer, uint64_t offset);
+  void SetTarget(hal::Buffer* buffer, uint64_t offset);
+
+  Command::Kind kind_;
+  uint64_t length_;
+  uint32_t pattern_ = 0;
+  uint32_t pattern_length_ = 1;
+  // Either an offset in a storage, or an address that owner_ keeps.
+  Ref<hal::Storage> source_storage_;
+  Ref<hal::Storage> target_storage_;
+  uint64_t source_offset_ = 0;
+  uint64_t target_offset_ = 0;
+  const uint8_t* source_bytes_ = nullptr;
+  uint8_t* target_bytes_ = nullptr;
+  Ref<Object> owner_;
+  void* owned_source_ = nullptr;  // A block.
+  bool source_is_pinned_ = false;
+  bool target_is_pinned_ = false;
+};
+
+// A transfer that waits, or that is worth several threads.
+class TransferOperation final : public Operation, private exec::Job {
+ public:
+  TransferOperation(Device& device, hal::Fence* signal, Transfer transfer)
+      : Operation(device, signal), transfer_(std::move(transfer)) {}
+
+  // Below this, one thread is as good as several.
+  static constexpr uint64_t kInlineBytes = 2 * ResolvedTransfer::kTileBytes;
+
+ private:
+  void Run() override;
+  void RunTiles(uint32_t begin, uint32_t end, exec::Worker& worker) override {
+    resolved_.RunTiles(begin, end);
+  }
+  void Finish(exec::Worker& worker) override { Complete(absl::OkStatus()); }
+
+  Transfer transfer_;
+  ResolvedTransfer resolved_;
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_TRANSFER_H_
