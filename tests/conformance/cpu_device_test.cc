@@ -1,0 +1,125 @@
+// The conformance suite on the CPU devices: local-sync, and local-task with
+// several numbers of workers.
+#include <cstring>
+#include <utility>
+
+#include "cpu/device.h"
+#include "exec/executor.h"
+#include "tests/conformance/device_conformance.h"
+
+namespace takt::conformance {
+namespace {
+
+// The suite's functions, as a format loader would give them.
+class TestCode final : public cpu::ExecutableCode {
+ public:
+  TestCode() {
+    SetFunctions({Function{"add_constant", 1, 1, 0, false},
+                  Function{"accumulate", 0, 2, 256, false},
+                  Function{"fail", 0, 0, 0, false},
+                  Function{"mark_order", 0, 1, 0, true},
+                  Function{"denormal", 0, 1, 0, false}});
+  }
+
+  absl::Status RunWorkgroups(size_t function,
+                             const cpu::DispatchArguments& arguments,
+                             uint32_t begin, uint32_t end,
+                             exec::Worker& worker) override {
+    auto* first = arguments.binding_count > 0
+                      ? static_cast<uint32_t*>(arguments.bindings[0])
+                      : nullptr;
+    for (uint32_t i = begin; i < end; ++i) {
+      switch (function) {
+        case kAddConstant:
+          first[i] += arguments.constants[0];
+          break;
+        case kAccumulate: {
+          auto* target = static_cast<uint32_t*>(arguments.bindings[1]);
+          EXPECT_GE(worker.local_bytes, 256u);
+          std::memcpy(worker.local_memory, &first[i], sizeof(uint32_t));
+          uint32_t value = 0;
+          std::memcpy(&value, worker.local_memory, sizeof(uint32_t));
+          target[i] = target[i] * 3 + value;
+          break;
+        }
+        case kFail:
+          return absl::InternalError("fail: workgroup");
+        case kMarkOrder:
+          first[i + 1] = first[0]++;
+          break;
+        case kDenormal: {
+          volatile float value, one = 1.0f;
+          std::memcpy(const_cast<float*>(&value), first, sizeof(float));
+          const float product = value * one;
+          std::memcpy(first + 1, &product, sizeof(float));
+          break;
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(Ref<exec::Executor> executor)
+      : executor_(std::move(executor)) {
+    auto device = cpu::Device::Create(
+        executor_ != nullptr ? "local-task" : "local-sync", executor_, {});
+    EXPECT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+  ~CpuBackend() override { ReleaseDevice(); }
+
+  hal::Device& device() override { return *device_; }
+  Ref<hal::Executable> LoadTestExecutable() override {
+    return MakeRef<cpu::Executable>(std::make_shared<TestCode>());
+  }
+  absl::Status Wait(const hal::Fence& fence) override {
+    if (executor_ == nullptr) return fence.Wait(INT64_MAX);
+    exec::Executor::Donor donor(*executor_);
+    absl::Status outcome;
+    fence.OnReached([&](const absl::Status& status) {
+      outcome = status;
+      donor.Notify();
+    });
+    EXPECT_TRUE(donor.WaitUntilNotified(INT64_MAX));
+    return outcome;
+  }
+  void ReleaseDevice() override {
+    device_.reset();
+    if (executor_ != nullptr) executor_->Shutdown();
+  }
+
+ private:
+  Ref<exec::Executor> executor_;
+  Ref<cpu::Device> device_;
+};
+
+BackendParam LocalTask(uint32_t worker_count) {
+  return {"local_task_" + std::to_string(worker_count),
+          [worker_count]() -> std::unique_ptr<Backend> {
+            exec::Executor::Options options;
+            options.worker_count = worker_count;
+            // As if each had a processor, so that all of them take part.
+            options.concurrency_max = worker_count + 1;
+            auto executor = exec::Executor::Create(options);
+            EXPECT_TRUE(executor.ok()) << executor.status();
+            return std::make_unique<CpuBackend>(*std::move(executor));
+          }};
+}
+
+BackendParam LocalSync() {
+  return {"local_sync", []() -> std::unique_ptr<Backend> {
+            return std::make_unique<CpuBackend>(nullptr);
+          }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, DeviceConformanceTest,
+                         ::testing::Values(LocalSync(), LocalTask(0),
+                                           LocalTask(1), LocalTask(2),
+                                           LocalTask(4), LocalTask(64)),
+                         [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace takt::conformance
