@@ -5,6 +5,7 @@
 #define TAKT_VM_BYTECODE_MODULE_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -27,18 +28,25 @@ class BytecodeModule final : public Module {
       const TypeRegistry& types, absl::Span<const uint8_t> bytes,
       Ref<Object> owner, const std::string& source);
 
-  const BytecodeArchive& archive() const { return archive_; }
+  const BytecodeArchive& archive() const { return image_->archive; }
   const Program& program() const { return *program_; }
 
   absl::StatusOr<std::unique_ptr<ModuleState>> CreateState() const override;
 
  private:
-  BytecodeModule();
+  // What rodata buffers keep alive: the bytes, not the module.
+  struct Image final : public Object {
+    static constexpr ObjectType kType{"vm.bytecode_image"};
+    Image() : Object(&kType) {}
+    BytecodeArchive archive;
+    Ref<Object> owner;
+  };
+
+  BytecodeModule(Ref<Image> image, std::unique_ptr<Program> program);
   ~BytecodeModule() override;
 
-  BytecodeArchive archive_;
-  Ref<Object> owner_;
-  std::unique_ptr<Program> program_;
+  const Ref<Image> image_;
+  const std::unique_ptr<Program> program_;
 };
 
 }  // namespace takt::vm

@@ -17,6 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/object.h"
+#include "vm/instance.h"
+#include "vm/linkage.h"
 #include "vm/module.h"
 
 namespace takt::vm {
@@ -73,13 +75,36 @@ class Context final : public Object {
   // Bytes of memory that this context has for itself (states, tables).
   size_t memory_bytes() const;
 
+  const Linkage& linkage() const { return *linkage_; }
+  BlockPool& pool() const { return linkage_->pool(); }
+
  private:
-  Context();
+  friend class Invocation;
+
+  Context(absl::Span<const Ref<Module>> modules, Ref<Linkage> linkage,
+          Waiter* waiter);
   ~Context() override;  // Runs __deinit in reverse order.
 
-  std::vector<Ref<Module>> modules_;
+  absl::Status CreateStates();
+  absl::Status RunInitializers();
+  // Calls an export of `module` that takes an i32, or nothing, if it is there.
+  absl::Status CallSpecial(size_t module, absl::string_view name,
+                           const int32_t* argument);
+  // nullptr if some object cannot be copied.
+  std::shared_ptr<const Snapshot> TakeSnapshot() const;
+  // False, with nothing changed, if some object cannot be copied.
+  bool Restore(const Snapshot& snapshot);
+  // The bytecode modules' states; nullptr for native ones.
+  BytecodeState* bytecode_state(size_t module) const;
+
+  // Before what the states' code and pools belong to.
+  const std::vector<Ref<Module>> modules_;
+  const Ref<Linkage> linkage_;
+  Waiter* const waiter_;
   std::vector<std::unique_ptr<ModuleState>> states_;
-  Waiter* waiter_ = nullptr;
+  std::vector<ModuleState*> state_pointers_;  // What instances refer to.
+  std::vector<const Instance*> instances_;    // nullptr: native.
+  size_t initialized_ = 0;                    // Modules whose __init has run.
 };
 
 }  // namespace takt::vm

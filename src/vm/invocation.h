@@ -8,7 +8,7 @@
 //     ^               |  ^ (woken before Run() was left: goes on)   |
 //     |               v                                             |
 //     |             kDone                                           |
-//     +-------------------------- Wake() ---------------------------+
+//     +---------------- Wake(), RequestCancel() --------------------+
 //
 // Thread-safety: Run() on one thread at a time; Wake() and RequestCancel()
 // from any thread; the rest by whoever may call Run().
@@ -16,13 +16,17 @@
 #define TAKT_VM_INVOCATION_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/object.h"
 #include "vm/context.h"
+#include "vm/instance.h"
+#include "vm/linkage.h"
 #include "vm/value.h"
 
 namespace takt::vm {
@@ -31,13 +35,19 @@ class Invocation final : public Object {
  public:
   static constexpr ObjectType kType{"vm.invocation"};
   enum class State : uint8_t { kReady, kRunning, kParked, kDone };
+  enum class ArgumentRefs {
+    kRetain,  // The invocation makes references of its own.
+    kTake,    // On success the arguments' refs are moved in, leaving nulls, so
+              // that the program may reuse what nobody else holds.
+  };
 
   // Checks and converts `arguments` by the function's calling convention
-  // (INVALID_ARGUMENT: count or kind). Null refs are allowed. Refs are
-  // borrowed unless the caller moves them in.
-  static absl::StatusOr<Ref<Invocation>> Create(Context& context,
-                                                FunctionRef function,
-                                                absl::Span<Value> arguments);
+  // (INVALID_ARGUMENT: count or kind; integers and floats each convert among
+  // themselves). Null refs are allowed, and kNone stands for one.
+  // UNIMPLEMENTED for a function that takes spans.
+  static absl::StatusOr<Ref<Invocation>> Create(
+      Context& context, FunctionRef function, absl::Span<Value> arguments,
+      ArgumentRefs refs = ArgumentRefs::kRetain);
 
   // Runs until done or parked, and says which.
   State Run();
@@ -45,7 +55,7 @@ class Invocation final : public Object {
   // Returns status().
   absl::Status RunToEnd();
 
-  State state() const { return state_.load(std::memory_order_acquire); }
+  State state() const;
   // Valid once done: how it ended; messages name module and function.
   const absl::Status& status() const { return status_; }
   // Valid once done and OK: to be moved from, in the order of the convention.
@@ -56,25 +66,31 @@ class Invocation final : public Object {
 
   // Ends the parked native call's wait: Run() may be called again. `on_woken`
   // is told if the invocation had really left Run(). Exactly one Wake() per
-  // Park(), from any thread.
+  // Park(), from any thread; after a cancellation it is ignored.
   void Wake();
   // Who is told of a Wake() that found the invocation parked. Default: the
   // context's Waiter. Set before Run().
   using OnWoken = void (*)(void* argument, Invocation& invocation);
   void SetOnWoken(OnWoken on_woken, void* argument);
 
-  // The invocation ends with CANCELLED at its next call or backward branch.
+  // The invocation ends with CANCELLED once it has left the native call it is
+  // in, or some thousand branches later. A parked one is woken for that; its
+  // native call is not resumed, only its ParkedState destroyed.
   void RequestCancel();
-  // Fails the invocation with RESOURCE_EXHAUSTED after that many instructions
-  // (counted at backward branches and calls; 0: unlimited). For fuzzing and
-  // untrusted code.
-  void SetStepLimit(uint64_t instructions);
+  // Fails the invocation with RESOURCE_EXHAUSTED after that many backward
+  // branches and calls (0: unlimited); then every 64 bytes that one
+  // instruction allocates or goes through count as one more. For fuzzing and
+  // untrusted code. Set before Run().
+  void SetStepLimit(uint64_t steps);
 
-  Context& context() const { return *context_; }
+  Context& context() const { return context_; }
+  // Recycles memory that comes and goes with invocations.
+  BlockPool& pool() const { return context_.pool(); }
 
   // A place where a parked native call keeps what it needs until it is resumed
   // (a fence waiter, a deadline). One per invocation, since one call at a time
-  // can be parked. Destroyed when the call returns or the invocation dies.
+  // can be parked. Destroyed when the call returns or the invocation dies; by
+  // then no Wake() may be on its way that holds no reference.
   class ParkedState {
    public:
     virtual ~ParkedState() = default;
@@ -86,17 +102,96 @@ class Invocation final : public Object {
   size_t memory_bytes() const;
 
  private:
-  // To be completed by the implementation.
-  std::atomic<State> state_{State::kReady};
+  friend class Interpreter;
+  friend class Context;
+  friend class DirectCaller;
+
+  // State, and one more: woken while still running.
+  enum Phase : uint8_t { kReady, kRunning, kWoken, kParked, kDone };
+
+  Invocation(Context& context, const Linkage::Export& callee,
+             const std::vector<Unit>& code, size_t inline_stack_bytes);
+  ~Invocation() override;
+  // Makes one whose code is the entry's `code` and whose arguments are unset.
+  // `hold`: it keeps the context alive.
+  static Ref<Invocation> Make(Context& context, FunctionRef function,
+                              bool keep_arguments, bool hold);
+  static void* operator new(size_t bytes, BlockPool& pool, size_t extra) {
+    return pool.Allocate(bytes + extra);
+  }
+  static void operator delete(void* block, BlockPool&, size_t) {
+    BlockPool::Free(block);
+  }
+  static void operator delete(void* block) { BlockPool::Free(block); }
+
+  absl::Status SetArguments(absl::Span<Value> arguments, ArgumentRefs refs);
+  // Puts the machine at the start of the entry's code, in a fresh frame.
+  void EnterFirstFrame();
+  uint32_t* first_frame() const;
+  State Finish(absl::Status status);
+  void CollectResults();
+  void RunUntilDone();  // Waiting whenever parked.
+  std::byte* inline_stack() {
+    return reinterpret_cast<std::byte*>(this) + sizeof(Invocation);
+  }
+
+  Context& context_;
+  Ref<Context> hold_;  // Keeps context_ alive, except for its own __deinit.
+  const Linkage::Export& callee_;
+  const HostEntry* const entry_;
+  Instance entry_instance_;  // Of the first frame; its only import: callee_.
+
+  // Written by Run() (kReady to kRunning to kParked or kDone) and by Wake()
+  // (kRunning to kWoken, kParked to kReady). Release on every change and
+  // acquire on every read: whoever finds it parked, woken or done sees what
+  // the other side wrote before.
+  std::atomic<uint8_t> phase_{kReady};
+  // Written by RequestCancel(), read by Run(). Relaxed: nothing hangs on it.
+  std::atomic<bool> cancel_requested_{false};
+
+  // The rest belongs to the running thread.
+  bool resumed_ = false;  // The next native call is a parked one, woken.
+  bool limited_ = false;
+  OnWoken on_woken_ = nullptr;
+  void* on_woken_argument_ = nullptr;
   absl::Status status_;
-  Ref<Context> context_;
   std::unique_ptr<ParkedState> parked_state_;
+  uint64_t steps_left_ = UINT64_MAX;
+  const std::vector<Unit>& code_;  // Of the first frame.
+  const Unit* pc_ = nullptr;       // Where it stands while not running.
+  uint32_t* base_ = nullptr;       // Of the innermost frame.
+  std::byte* stack_ = nullptr;
+  std::byte* stack_end_ = nullptr;
+  // Once done and OK: behind the first frame, in the stack's memory.
+  Value* results_ = nullptr;
 };
 
 // Creates, runs to the end, and returns the results.
 absl::StatusOr<std::vector<Value>> Invoke(Context& context,
                                           FunctionRef function,
                                           absl::Span<Value> arguments);
+
+// A DirectCaller calls one function over and over with little more cost than a
+// call inside the VM: a grid of workgroups, say. The function must not park.
+//
+// Thread-safety: none. Does not keep the context alive.
+class DirectCaller {
+ public:
+  // `function` takes no spans.
+  DirectCaller(Context& context, FunctionRef function);
+
+  // Arguments keep their values from call to call; a ref is retained until it
+  // is replaced. Types are not checked: `value` is what the calling
+  // convention's letter says.
+  void SetArgument(size_t index, Slot value);
+  // INTERNAL if the function parks; else its own error.
+  absl::Status Call();
+  // Valid after a successful Call(); a ref is handed over.
+  Slot TakeResult(size_t index);
+
+ private:
+  Ref<Invocation> invocation_;
+};
 
 }  // namespace takt::vm
 

@@ -1,6 +1,12 @@
 #include "vm/module.h"
 
+#include "vm/linkage.h"
+
 namespace takt::vm {
+
+Module::Module(const ObjectType* type, Kind kind) : Object(type), kind_(kind) {}
+
+Module::~Module() = default;
 
 const std::string* ExportInfo::FindAttribute(absl::string_view key) const {
   for (const Attribute& attribute : attributes) {

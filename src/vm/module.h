@@ -15,13 +15,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/optional.h"
 #include "base/object.h"
 #include "vm/calling_convention.h"
 
 namespace takt::vm {
+
+class Linkage;
 
 struct Attribute {
   std::string key;
@@ -74,7 +78,8 @@ class Module : public Object {
   virtual absl::StatusOr<std::unique_ptr<ModuleState>> CreateState() const = 0;
 
  protected:
-  Module(const ObjectType* type, Kind kind) : Object(type), kind_(kind) {}
+  Module(const ObjectType* type, Kind kind);
+  ~Module() override;
 
   // Filled in by the subclass's factory before anyone else sees the module.
   std::string name_;
@@ -85,7 +90,12 @@ class Module : public Object {
   std::vector<Dependency> dependencies_;
 
  private:
+  friend class Linkage;
+
   const Kind kind_;
+  // Of the lists of modules that end with this one.
+  mutable absl::Mutex linkages_mutex_;
+  mutable std::vector<Ref<Linkage>> linkages_ ABSL_GUARDED_BY(linkages_mutex_);
 };
 
 }  // namespace takt::vm

@@ -32,13 +32,12 @@ Slot ConvertInteger(int64_t value, ValueKind to) {
   }
 }
 
-Slot ConvertFloat(ValueKind from, Slot slot, ValueKind to) {
-  if (from == to) return slot;
+Slot ConvertFloat(double value, ValueKind to) {
   Slot result{.i64 = 0};
   if (to == ValueKind::kF32) {
-    result.f32 = static_cast<float>(slot.f64);
+    result.f32 = static_cast<float>(value);
   } else {
-    result.f64 = slot.f32;
+    result.f64 = value;
   }
   return result;
 }
@@ -71,7 +70,9 @@ Slot ConvertScalar(ValueKind from, Slot slot, ValueKind to) {
   if (IsInteger(from) && IsInteger(to)) {
     return ConvertInteger(from == ValueKind::kI64 ? slot.i64 : slot.i32, to);
   }
-  if (IsFloat(from) && IsFloat(to)) return ConvertFloat(from, slot, to);
+  if (IsFloat(from) && IsFloat(to)) {
+    return ConvertFloat(from == ValueKind::kF32 ? slot.f32 : slot.f64, to);
+  }
   return Slot{.i64 = 0};
 }
 

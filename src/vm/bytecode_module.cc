@@ -1,0 +1,56 @@
+#include "vm/bytecode_module.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "vm/bytecode_verifier.h"
+#include "vm/instance.h"
+#include "vm/program.h"
+#include "vm/translator.h"
+
+namespace takt::vm {
+
+absl::StatusOr<Ref<BytecodeModule>> BytecodeModule::Load(
+    const TypeRegistry& types, absl::Span<const uint8_t> bytes,
+    Ref<Object> owner, const std::string& source) {
+  absl::StatusOr<BytecodeArchive> archive = BytecodeArchive::Parse(bytes);
+  if (!archive.ok()) return Annotate(archive.status(), source);
+  auto image = MakeRef<Image>();
+  image->archive = *std::move(archive);
+  image->owner = std::move(owner);
+  if (absl::Status status = VerifyArchive(image->archive); !status.ok()) {
+    return Annotate(status, source);
+  }
+  absl::StatusOr<std::unique_ptr<Program>> program =
+      Translate(image->archive, types, image);
+  if (!program.ok()) return Annotate(program.status(), source);
+  return Ref<BytecodeModule>::Adopt(
+      new BytecodeModule(std::move(image), *std::move(program)));
+}
+
+BytecodeModule::BytecodeModule(Ref<Image> image,
+                               std::unique_ptr<Program> program)
+    : Module(&kType, Kind::kBytecode),
+      image_(std::move(image)),
+      program_(std::move(program)) {
+  const BytecodeArchive& archive = image_->archive;
+  name_ = archive.name;
+  version_ = archive.version;
+  attributes_ = archive.attributes;
+  imports_ = archive.imports;
+  dependencies_ = archive.dependencies;
+  for (const ArchiveExport& e : archive.exports) {
+    const ArchiveFunction& function = archive.functions[e.function];
+    exports_.push_back(
+        {e.local_name, function.convention, function.attributes});
+  }
+}
+
+BytecodeModule::~BytecodeModule() = default;
+
+absl::StatusOr<std::unique_ptr<ModuleState>> BytecodeModule::CreateState()
+    const {
+  return std::make_unique<BytecodeState>(*program_);
+}
+
+}  // namespace takt::vm

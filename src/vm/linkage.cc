@@ -1,0 +1,263 @@
+#include "vm/linkage.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/math.h"
+#include "vm/bytecode_module.h"
+#include "vm/native_module.h"
+
+namespace takt::vm {
+namespace {
+
+// Lists of modules that end with the same one and are kept linked; more are
+// linked again when they come back.
+constexpr size_t kMaxLinkages = 16;
+
+Unit MakeUnit(InnerOp op, int16_t a, int32_t wide) {
+  Unit unit{static_cast<uint16_t>(op), a, 0, 0};
+  unit.set_wide(wide);
+  return unit;
+}
+
+void AppendList(const std::vector<int16_t>& list, std::vector<Unit>* code) {
+  for (size_t i = 0; i < list.size(); i += 4) {
+    std::array<int16_t, 4> entries{};
+    std::copy_n(list.begin() + static_cast<ptrdiff_t>(i),
+                std::min<size_t>(4, list.size() - i), entries.begin());
+    code->push_back(Unit::FromPayload(entries));
+  }
+}
+
+// One call that may park, then the end.
+std::vector<Unit> EntryCode(const HostEntry& entry, bool keep_arguments) {
+  std::vector<int16_t> arguments = entry.arguments;
+  for (int16_t& address : arguments) {
+    if (address < 0 && !keep_arguments) ++address;  // To be moved from.
+  }
+  std::vector<Unit> code{MakeUnit(InnerOp::kCallImport, 1, 0)};
+  const std::array<uint32_t, 2> counts{
+      static_cast<uint32_t>(arguments.size()),
+      static_cast<uint32_t>(entry.results.size())};
+  code.push_back(Unit::FromPayload(counts));
+  AppendList(arguments, &code);
+  AppendList(entry.results, &code);
+  code.push_back(MakeUnit(InnerOp::kExit, 0, 0));
+  return code;
+}
+
+// Every value has two words of the frame, whatever its width.
+HostEntry MakeEntry(const CallingConvention& convention) {
+  HostEntry entry;
+  uint32_t words = 0;
+  uint32_t refs = 0;
+  const auto place = [&](Letter letter) {
+    if (letter == Letter::kRef) return RefAddress(refs++);
+    words += 2;
+    return static_cast<int16_t>(words - 2);
+  };
+  const size_t count = convention.arguments.size() + convention.results.size();
+  entry.has_spans = convention.has_spans() ||
+                    count > std::min(kMaxRefRegisters, kMaxValueRegisters / 2);
+  if (entry.has_spans) return entry;
+  for (const CallingConvention::Argument& argument : convention.arguments) {
+    entry.letters.push_back(argument.letters[0]);
+    entry.arguments.push_back(place(argument.letters[0]));
+  }
+  entry.result_letters = convention.results;
+  for (Letter letter : convention.results) {
+    entry.results.push_back(place(letter));
+  }
+  entry.frame.ref_count = refs;
+  entry.frame.ref_bytes = static_cast<uint32_t>(AlignUp(refs * 8, 16));
+  entry.frame.value_bytes = static_cast<uint32_t>(AlignUp(words * 4 + 4, 16));
+  entry.code = EntryCode(entry, false);
+  entry.keeping_code = EntryCode(entry, true);
+  return entry;
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<Linkage>> Linkage::Get(
+    absl::Span<const Ref<Module>> modules) {
+  if (modules.empty()) {
+    return absl::InvalidArgumentError("a context needs at least one module");
+  }
+  const Module& last = *modules.back();
+  absl::MutexLock lock(&last.linkages_mutex_);
+  for (const Ref<Linkage>& linkage : last.linkages_) {
+    if (linkage->IsFor(modules)) return linkage;
+  }
+  auto linkage = Ref<Linkage>::Adopt(new Linkage(modules));
+  std::vector<absl::Status> problems;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    linkage->DescribeExports(modules, i);
+    linkage->Bind(modules, i, &problems);
+  }
+  if (!problems.empty()) {
+    return absl::Status(
+        problems.front().code(),
+        absl::StrJoin(problems, "; ",
+                      [](std::string* out, const auto& problem) {
+                        absl::StrAppend(out, problem.message());
+                      }));
+  }
+  linkage->repeatable_ = linkage->AreInitializersRepeatable(modules);
+  if (last.linkages_.size() == kMaxLinkages) {
+    last.linkages_.erase(last.linkages_.begin());
+  }
+  last.linkages_.push_back(linkage);
+  return linkage;
+}
+
+Linkage::Linkage(absl::Span<const Ref<Module>> modules)
+    : Object(&kType),
+      others_(modules.begin(), modules.end() - 1),
+      last_(modules.back().get()),
+      modules_(modules.size()),
+      pool_(BlockPool::Create()) {}
+
+bool Linkage::IsFor(absl::Span<const Ref<Module>> modules) const {
+  return last_ == modules.back().get() &&
+         std::equal(others_.begin(), others_.end(), modules.begin(),
+                    modules.end() - 1);
+}
+
+void Linkage::DescribeExports(absl::Span<const Ref<Module>> modules,
+                              size_t index) {
+  const Module& module = *modules[index];
+  LinkedModule& linked = modules_[index];
+  const size_t count = module.exports().size();
+  linked.names.reserve(count);  // Referred to by address.
+  linked.exports.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const ExportInfo& info = module.exports()[i];
+    linked.names.push_back(absl::StrCat(module.name(), ".", info.name));
+    Export& e = linked.exports[i];
+    e.callee.module = static_cast<uint32_t>(index);
+    e.callee.name = &linked.names.back();
+    e.callee.results = &info.convention.results;
+    if (module.kind() == Module::Kind::kNative) {
+      const auto& function =
+          static_cast<const NativeModule&>(module).functions()[i];
+      e.callee.native = function.function;
+      e.callee.self = function.self;
+    } else {
+      const auto& bytecode = static_cast<const BytecodeModule&>(module);
+      const uint32_t ordinal = bytecode.archive().exports[i].function;
+      e.callee.function = &bytecode.program().functions[ordinal];
+    }
+    e.entry = MakeEntry(info.convention);
+    e.entry.frame.name = linked.names.back();
+  }
+}
+
+void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
+                   std::vector<absl::Status>* problems) {
+  const Module& module = *modules[index];
+  // The latest of the earlier modules with that name.
+  const auto find = [&](absl::string_view name) -> absl::optional<size_t> {
+    for (size_t i = index; i-- > 0;) {
+      if (name == modules[i]->name()) return i;
+    }
+    return absl::nullopt;
+  };
+  for (const Dependency& dependency : module.dependencies()) {
+    const absl::optional<size_t> found = find(dependency.module_name);
+    if (dependency.optional ||
+        (found.has_value() &&
+         modules[*found]->version() >= dependency.minimum_version)) {
+      continue;
+    }
+    problems->push_back(absl::NotFoundError(absl::StrCat(
+        module.name(), " needs module ", dependency.module_name, " version ",
+        dependency.minimum_version, " or later, ",
+        found.has_value()
+            ? absl::StrCat("found version ", modules[*found]->version())
+            : "which is not among those before it")));
+  }
+  std::vector<Callee>& imports = modules_[index].imports;
+  imports.resize(module.imports().size());
+  for (size_t i = 0; i < imports.size(); ++i) {
+    const ImportInfo& import = module.imports()[i];
+    const size_t dot = import.full_name.find('.');
+    if (dot == std::string::npos) {
+      problems->push_back(absl::InvalidArgumentError(absl::StrCat(
+          module.name(), ": import ", import.full_name, " names no module")));
+      continue;
+    }
+    const absl::optional<size_t> from = find(import.full_name.substr(0, dot));
+    const absl::optional<size_t> e =
+        from.has_value()
+            ? modules[*from]->FindExport(import.full_name.substr(dot + 1))
+            : absl::nullopt;
+    if (!e.has_value()) {
+      if (import.optional) continue;
+      problems->push_back(absl::NotFoundError(
+          absl::StrCat(module.name(), " needs function ", import.full_name,
+                       from.has_value() ? "" : ", whose module is missing")));
+      continue;
+    }
+    const std::string& offered = modules[*from]->exports()[*e].convention.text;
+    if (offered != import.convention.text) {
+      problems->push_back(absl::InternalError(
+          absl::StrCat(module.name(), " imports ", import.full_name, " as ",
+                       import.convention.text, ", but it is ", offered)));
+      continue;
+    }
+    imports[i] = modules_[*from].exports[*e].callee;
+  }
+}
+
+// Walks every function that an __init may reach.
+bool Linkage::AreInitializersRepeatable(
+    absl::Span<const Ref<Module>> modules) const {
+  std::vector<const Callee*> pending;
+  absl::flat_hash_set<const Function*> seen;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const absl::optional<size_t> init = modules[i]->FindExport("__init");
+    if (!init.has_value()) continue;
+    pending.push_back(&modules_[i].exports[*init].callee);
+    // A native module's own __init changes its state, which is not copied.
+    if (pending.back()->function == nullptr) return false;
+  }
+  std::vector<std::pair<const Function*, size_t>> functions;
+  const auto visit = [&](const Function* function, size_t module) {
+    if (seen.insert(function).second) functions.emplace_back(function, module);
+  };
+  for (const Callee* init : pending) visit(init->function, init->module);
+  while (!functions.empty()) {
+    const auto [function, module] = functions.back();
+    functions.pop_back();
+    for (uint32_t callee : function->callees) {
+      if ((callee & kImportBit) == 0) {
+        visit(&function->program->functions[callee], module);
+        continue;
+      }
+      const Callee& import = modules_[module].imports[callee & ~kImportBit];
+      if (import.function != nullptr) visit(import.function, import.module);
+      if (import.native != nullptr &&
+          !static_cast<const NativeModule&>(*modules[import.module])
+               .initializers_repeatable()) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<const Snapshot> Linkage::snapshot() const {
+  absl::MutexLock lock(&mutex_);
+  return snapshot_;
+}
+
+void Linkage::Publish(std::shared_ptr<const Snapshot> snapshot) {
+  absl::MutexLock lock(&mutex_);
+  if (snapshot_ == nullptr) snapshot_ = std::move(snapshot);
+}
+
+}  // namespace takt::vm

@@ -1,0 +1,77 @@
+// What single instructions compute, where C++ leaves it undefined or says
+// something else. Pure functions; the interpreter inlines them.
+#ifndef TAKT_VM_SCALAR_MATH_H_
+#define TAKT_VM_SCALAR_MATH_H_
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace takt::vm {
+
+// Division wraps where the quotient does not fit: MIN / -1 is MIN, its
+// remainder 0. The divisor is not 0.
+template <typename T>
+T Divide(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    if (b == -1) return static_cast<T>(U{0} - static_cast<U>(a));
+  }
+  return a / b;
+}
+template <typename T>
+T Remainder(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return 0;
+  }
+  return a % b;
+}
+
+// abs(MIN) is MIN.
+template <typename T>
+T WrappingAbs(T value) {
+  using U = std::make_unsigned_t<T>;
+  return value < 0 ? static_cast<T>(U{0} - static_cast<U>(value)) : value;
+}
+
+// Of 0: the width.
+inline int32_t CountLeadingZeros(uint32_t value) {
+  return value == 0 ? 32 : __builtin_clz(value);
+}
+inline int64_t CountLeadingZeros(uint64_t value) {
+  return value == 0 ? 64 : __builtin_clzll(value);
+}
+
+// Float to integer: to the nearest, ties away from zero. What does not fit
+// gives what x86-64 gives, which is what compiled models were tested with.
+inline constexpr float kTwoTo63 = 9223372036854775808.0f;
+
+template <typename F>
+int64_t RoundToI64(F value) {
+  const F rounded = std::round(value);
+  if (rounded >= -F{kTwoTo63} && rounded < F{kTwoTo63}) {
+    return static_cast<int64_t>(rounded);
+  }
+  return std::numeric_limits<int64_t>::min();
+}
+inline uint64_t RoundToU64(float value) {
+  const float rounded = std::round(value);
+  if (!(rounded >= kTwoTo63)) {  // A NaN too.
+    return static_cast<uint64_t>(RoundToI64(rounded));
+  }
+  if (rounded >= 2 * kTwoTo63) return 0;
+  return static_cast<uint64_t>(rounded);
+}
+// The low word of the 64-bit result.
+inline int32_t RoundToI32(float value) {
+  return static_cast<int32_t>(static_cast<uint64_t>(RoundToI64(value)));
+}
+
+// SipHash-2-4 with the key bytes 00 01 ... 0f.
+uint64_t SipHash24(const uint8_t* data, size_t size);
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_SCALAR_MATH_H_
