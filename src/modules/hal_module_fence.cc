@@ -81,8 +81,7 @@ absl::StatusOr<int32_t> HalState::FenceAwait(vm::NativeCall& call,
       timeout_ms == kWaitForever
           ? kInfiniteFuture
           : DeadlineAfter(NowNs(), int64_t{timeout_ms} * kNsPerMs);
-  return PendingAwait::Begin(call, list, deadline_ns, *environment_->timers,
-                             blocks());
+  return PendingAwait::Begin(call, list, deadline_ns, *environment_->timers);
 }
 
 }  // namespace takt::modules

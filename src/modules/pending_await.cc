@@ -3,28 +3,56 @@
 #include <memory>
 #include <utility>
 
+#include "base/block_pool.h"
 #include "base/check.h"
 #include "base/clock.h"
 
 namespace takt::modules {
 
+struct PendingAwait::Handle final : vm::Invocation::ParkedState {
+  explicit Handle(Ref<PendingAwait> await_in) : await(std::move(await_in)) {}
+  ~Handle() override {
+    if (await != nullptr) await->Abandon();
+  }
+
+  static void* operator new(size_t bytes, BlockPool& pool) {
+    return pool.Allocate(bytes);
+  }
+  static void operator delete(void* block, BlockPool&) {
+    BlockPool::Free(block);
+  }
+  static void operator delete(void* block) { BlockPool::Free(block); }
+
+  Ref<PendingAwait> await;
+};
+
+PendingAwait::PendingAwait(vm::Invocation& invocation, TimerService& timers,
+                           bool has_deadline)
+    : Object(&kType),
+      invocation_(Ref<vm::Invocation>::Retain(&invocation)),
+      self_(Ref<PendingAwait>::Retain(this)),
+      timers_(timers),
+      has_deadline_(has_deadline),
+      waiter_(this),
+      timer_(this),
+      // The fence waiter, and Begin() until it has armed the timer.
+      parties_(has_deadline ? 2 : 1) {}
+
 absl::StatusOr<int32_t> PendingAwait::Begin(
     vm::NativeCall& call, absl::Span<hal::Fence* const> fences,
-    int64_t deadline_ns, TimerService& timers, BlockPool* pool) {
+    int64_t deadline_ns, TimerService& timers) {
   vm::Invocation& invocation = call.invocation();
   const bool has_deadline = deadline_ns != kInfiniteFuture;
-  std::unique_ptr<PendingAwait> owned(
-      pool == nullptr ? new PendingAwait(invocation, timers, has_deadline)
-                      : new (*pool)
-                            PendingAwait(invocation, timers, has_deadline));
-  PendingAwait* await = owned.get();
-  // The waiter, and this function until it has armed the timer.
-  await->parties_.store(has_deadline ? 2 : 1, std::memory_order_relaxed);
-  invocation.SetParkedState(std::move(owned));
+  auto await = Ref<PendingAwait>::Adopt(
+      new (invocation.pool()) PendingAwait(invocation, timers, has_deadline));
+  invocation.SetParkedState(std::unique_ptr<vm::Invocation::ParkedState>(
+      new (invocation.pool()) Handle(await)));
 
   absl::Status status;
   if (!await->waiter_.Start(fences, &status)) {
-    await->invocation_.reset();  // The caller has its own reference.
+    await->parties_.store(0, std::memory_order_relaxed);
+    await->invocation_.reset();
+    await->self_.reset();
     invocation.SetParkedState(nullptr);
     if (!status.ok()) return status;
     return 0;
@@ -40,9 +68,9 @@ absl::StatusOr<int32_t> PendingAwait::Begin(
 }
 
 absl::StatusOr<int32_t> PendingAwait::Finish(vm::NativeCall& call) {
-  auto* await = static_cast<PendingAwait*>(call.invocation().parked_state());
-  TAKT_CHECK(await != nullptr && await->invocation_ == nullptr);
-  return std::move(await->outcome_);
+  auto* handle = static_cast<Handle*>(call.invocation().parked_state());
+  TAKT_CHECK(handle != nullptr && handle->await->parties_.load() == 0);
+  return std::move(handle->await->outcome_);
 }
 
 void PendingAwait::ArmTimer(int64_t deadline_ns) {
@@ -54,8 +82,11 @@ void PendingAwait::ArmTimer(int64_t deadline_ns) {
 void PendingAwait::OnFences(hal::FenceWaiter* waiter,
                             const absl::Status& status) {
   PendingAwait* await = static_cast<Waiter*>(waiter)->await;
-  await->outcome_ = status.ok() ? absl::StatusOr<int32_t>(0)
-                                : absl::StatusOr<int32_t>(status);
+  if (status.ok()) {
+    await->outcome_ = 0;
+  } else {
+    await->outcome_ = status;
+  }
   await->fences_done_.store(true);
   if (await->has_deadline_ && await->timers_.Cancel(&await->timer_)) {
     await->Leave();
@@ -72,10 +103,16 @@ void PendingAwait::OnDeadline(TimerService::Timer* timer) {
 
 void PendingAwait::Leave() {
   if (parties_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // Kept until the wake is done: the invocation may end on another thread as
-  // soon as it is woken, and takes this object with it.
+  // Once woken, the invocation may end on another thread and drop its handle.
+  const Ref<PendingAwait> self = std::move(self_);
   const Ref<vm::Invocation> invocation = std::move(invocation_);
-  invocation->Wake();
+  invocation->Wake();  // Ignored if it has been cancelled.
+}
+
+void PendingAwait::Abandon() {
+  if (parties_.load(std::memory_order_acquire) == 0) return;
+  if (waiter_.Cancel()) Leave();
+  if (has_deadline_ && timers_.Cancel(&timer_)) Leave();
 }
 
 }  // namespace takt::modules

@@ -1,0 +1,110 @@
+// The timers of real time, tested without looking at the time: a deadline in
+// the past is due, one in the infinite future never is.
+#include "base/timer_service.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "base/clock.h"
+#include "gtest/gtest.h"
+
+namespace takt {
+namespace {
+
+struct TestTimer : TimerService::Timer {
+  TestTimer() {
+    fire = [](TimerService::Timer* timer) {
+      auto* self = static_cast<TestTimer*>(timer);
+      // Moved, for whoever waits may destroy the timer at once.
+      std::shared_ptr<TimerService> last = std::move(self->last_service);
+      self->fired.Notify();
+    };
+  }
+  absl::Notification fired;
+  std::shared_ptr<TimerService> last_service;
+};
+
+constexpr int64_t kFarNs = kInfiniteFuture - 1;
+
+TEST(TimerServiceTest, FiresWhatIsDue) {
+  const std::shared_ptr<TimerService> service = CreateTimerThread();
+  TestTimer timer;
+  service->Arm(&timer, 0);
+  timer.fired.WaitForNotification();
+  EXPECT_FALSE(service->Cancel(&timer));
+}
+
+TEST(TimerServiceTest, FiresAnEarlierTimerBeforeALaterOne) {
+  const std::shared_ptr<TimerService> service = CreateTimerThread();
+  TestTimer far;
+  TestTimer soon;
+  service->Arm(&far, kFarNs);
+  service->Arm(&soon, DeadlineAfter(NowNs(), 1'000'000));
+  soon.fired.WaitForNotification();
+  EXPECT_GE(NowNs(), soon.deadline_ns);
+  EXPECT_FALSE(far.fired.HasBeenNotified());
+  EXPECT_TRUE(service->Cancel(&far));
+}
+
+TEST(TimerServiceTest, CancelSaysWhetherItWasInTime) {
+  const std::shared_ptr<TimerService> service = CreateTimerThread();
+  TestTimer timer;
+  EXPECT_FALSE(service->Cancel(&timer));  // Never armed.
+  service->Arm(&timer, kFarNs);
+  EXPECT_TRUE(service->Cancel(&timer));
+  EXPECT_FALSE(service->Cancel(&timer));
+  service->Arm(&timer, 0);  // Idle again.
+  timer.fired.WaitForNotification();
+}
+
+TEST(TimerServiceTest, DestructionForgetsArmedTimers) {
+  std::shared_ptr<TimerService> service = CreateTimerThread();
+  TestTimer timer;
+  service->Arm(&timer, kFarNs);
+  service.reset();
+  EXPECT_FALSE(timer.fired.HasBeenNotified());
+}
+
+TEST(TimerServiceTest, WithoutTimersThereIsNothingToJoin) {
+  CreateTimerThread().reset();
+}
+
+// The last reference to the service may go on its own thread.
+TEST(TimerServiceTest, ATimerMayDropTheService) {
+  std::shared_ptr<TimerService> service = CreateTimerThread();
+  const std::weak_ptr<TimerService> watched = service;
+  TestTimer timer;
+  TimerService* borrowed = service.get();
+  timer.last_service = std::move(service);
+  borrowed->Arm(&timer, 0);
+  timer.fired.WaitForNotification();
+  while (!watched.expired()) {
+  }
+}
+
+// Several threads arm and cancel: each timer either fires or is cancelled.
+TEST(TimerServiceTest, EachTimerFiresOrIsCancelled) {
+  const std::shared_ptr<TimerService> service = CreateTimerThread();
+  constexpr int kTimers = 2000;
+  std::vector<std::unique_ptr<TestTimer>> timers;
+  for (int i = 0; i < kTimers; ++i) {
+    timers.push_back(std::make_unique<TestTimer>());
+    service->Arm(timers.back().get(), DeadlineAfter(NowNs(), i));
+  }
+  int cancelled = 0;
+  for (auto& timer : timers) {
+    if (service->Cancel(timer.get())) {
+      ++cancelled;
+      EXPECT_FALSE(timer->fired.HasBeenNotified());
+    } else {
+      timer->fired.WaitForNotification();
+    }
+  }
+  EXPECT_LE(cancelled, kTimers);
+}
+
+}  // namespace
+}  // namespace takt
