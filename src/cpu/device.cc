@@ -79,7 +79,7 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
                const Options& options)
     : hal::Device(std::string(id)),
       executor_(std::move(executor)),
-      memory_(MemoryPool::Create()),
+      memory_(MemoryPool::Create(options.memory)),
       loader_(options.imports) {}
 
 absl::optional<int64_t> Device::QueryI64(absl::string_view category,

@@ -32,6 +32,8 @@ class Device final : public hal::Device {
     // What kernels' imports resolve to; borrowed, outlives the device. NULL:
     // nothing.
     ImportResolver* imports = nullptr;
+    // Where buffers get their memory.
+    MemorySource memory;
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then

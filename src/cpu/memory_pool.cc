@@ -1,7 +1,6 @@
 #include "cpu/memory_pool.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/check.h"
@@ -64,10 +63,10 @@ uint8_t* MemoryPool::Allocate(uint64_t byte_length) {
       return reinterpret_cast<uint8_t*>(block);
     }
   }
-  void* memory = std::aligned_alloc(kUnit, rounded);
+  void* memory = source_.allocate(source_.user_data, rounded, kUnit);
   if (memory == nullptr) {
     Trim();
-    memory = std::aligned_alloc(kUnit, rounded);
+    memory = source_.allocate(source_.user_data, rounded, kUnit);
     if (memory == nullptr) return nullptr;
   }
   absl::MutexLock lock(&mutex_);
@@ -90,24 +89,31 @@ void MemoryPool::Free(uint8_t* memory, uint64_t byte_length) {
   statistics_.bytes_reserved -= byte_length;
 }
 
+uint64_t MemoryPool::ClassLength(size_t size_class) {
+  const uint64_t steps =
+      size_class < 8 ? size_class + 1 : (size_class - 8) % 4 + 5;
+  const size_t shift = size_class < 8 ? 0 : (size_class - 8) / 4 + 1;
+  return (steps << shift) * kUnit;
+}
+
 void MemoryPool::Trim() {
-  IdleBlock* idle = nullptr;
+  std::array<IdleBlock*, kClassCount> idle{};
   {
     absl::MutexLock lock(&mutex_);
+    idle.swap(idle_);
     for (size_t i = 0; i < kClassCount; ++i) {
-      // The length of class i: the inverse of ClassOf().
-      const size_t steps = i < 8 ? i + 1 : (i - 8) % 4 + 5;
-      const size_t shift = i < 8 ? 0 : (i - 8) / 4 + 1;
-      while (IdleBlock* block = idle_[i]) {
-        TAKT_UNPOISON(block, (steps << shift) * kUnit);
-        idle_[i] = block->next;
-        statistics_.bytes_committed -= (steps << shift) * kUnit;
-        block->next = idle;
-        idle = block;
+      for (IdleBlock* block = idle[i]; block != nullptr; block = block->next) {
+        TAKT_UNPOISON(block, ClassLength(i));
+        statistics_.bytes_committed -= ClassLength(i);
       }
     }
   }
-  while (idle != nullptr) std::free(std::exchange(idle, idle->next));
+  for (size_t i = 0; i < kClassCount; ++i) {
+    while (idle[i] != nullptr) {
+      source_.free(source_.user_data, std::exchange(idle[i], idle[i]->next),
+                   ClassLength(i), kUnit);
+    }
+  }
 }
 
 hal::AllocationStatistics MemoryPool::statistics() const {

@@ -18,6 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "base/memory_source.h"
 #include "base/object.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
@@ -30,8 +31,8 @@ class PooledStorage;
 class MemoryPool final : public Object {
  public:
   static constexpr ObjectType kType{"cpu.memory_pool"};
-  static Ref<MemoryPool> Create() {
-    return Ref<MemoryPool>::Adopt(new MemoryPool);
+  static Ref<MemoryPool> Create(const MemorySource& source = MemorySource()) {
+    return Ref<MemoryPool>::Adopt(new MemoryPool(source));
   }
 
   // A storage that has no memory until CommitStorage(). The object itself
@@ -56,7 +57,8 @@ class MemoryPool final : public Object {
     IdleBlock* next;
   };
 
-  MemoryPool() : Object(&kType) {}
+  explicit MemoryPool(const MemorySource& source)
+      : Object(&kType), source_(source) {}
   ~MemoryPool() override { Trim(); }
 
   // nullptr if there is no memory.
@@ -64,6 +66,10 @@ class MemoryPool final : public Object {
   void Free(uint8_t* memory, uint64_t byte_length) ABSL_LOCKS_EXCLUDED(mutex_);
   static size_t ClassOf(uint64_t byte_length, uint64_t* rounded);
 
+  // The length of the blocks of a class: the inverse of ClassOf().
+  static uint64_t ClassLength(size_t size_class);
+
+  const MemorySource source_;
   mutable absl::Mutex mutex_;
   std::array<IdleBlock*, kClassCount> idle_ ABSL_GUARDED_BY(mutex_){};
   hal::AllocationStatistics statistics_ ABSL_GUARDED_BY(mutex_);
