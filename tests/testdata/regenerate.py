@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Regenerates the compiled fixtures and what the oracle says of them.
+
+Reads the first comment lines of every .mlir file below this folder:
+
+  // Compile: iree-compile %s FLAGS -o %t.vmfb      one module; %cpu %vmvx %tiled %async stand for the usual flags
+  // Variants: cpu cpu.async vmvx vmvx.async        the usual modules NAME.VARIANT.vmfb
+  // Run: FLAGS                                     each variant run by the oracle: NAME[.VARIANT].run<N>.expected holds
+                                                    what it prints (one file for all variants that print the same)
+  // Run: --module=... --module=...                 a run that names its modules itself
+
+%s is the source, %t the module without its ending, %D the folder of the source; runs are made in the folder of the modules. In %t.x.vmfb the ending may be longer.
+The oracle's printed results are the standard output of iree-run-module with --device=local-sync.
+
+usage: regenerate.py [--check] [--only TEXT]
+  --check   writes nothing; lists what differs from what is checked in, and exits with 1 if anything does
+needs: iree-base-compiler and iree-base-runtime 3.13.0, numpy (workload)
+"""
+import argparse
+import concurrent.futures
+import filecmp
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+VERSION = "3.13.0"
+LOCAL = "--iree-hal-target-device=local --iree-hal-local-target-device-backends="
+FLAGS = {
+    "cpu": LOCAL + "llvm-cpu --iree-llvmcpu-target-cpu=generic --iree-llvmcpu-debug-symbols=false",
+    "vmvx": LOCAL + "vmvx",
+    "tiled": "--iree-vmvx-enable-microkernels --iree-opt-data-tiling",
+    "async": "--iree-execution-model=async-external",
+}
+
+
+def run(command, **kwargs):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600, **kwargs)
+
+
+def check_version():
+    for tool in ("iree-compile", "iree-run-module"):
+        if shutil.which(tool) is None:
+            sys.exit(f"{tool} is not on the PATH: pip install iree-base-compiler=={VERSION} iree-base-runtime=={VERSION}")
+    if VERSION not in run(["iree-compile", "--version"]).stdout:
+        sys.exit(f"iree-compile is not version {VERSION}")
+
+
+def variant_flags(variant):
+    return " ".join(FLAGS[part] for part in variant.split("."))
+
+
+class Source:
+    """One .mlir file and what its comments ask for."""
+
+    def __init__(self, path):
+        self.path = path
+        self.stem = path.with_suffix("")
+        self.name = str(path.relative_to(HERE).with_suffix(""))
+        head = [line[3:] for line in path.open() if line.startswith("// ")]
+        self.variants = [v for line in head if line.startswith("Variants: ") for v in line[10:].split()]
+        self.compiles = [line[9:].strip() for line in head if line.startswith("Compile: ")]
+        self.runs = [line[5:].strip().removeprefix("iree-run-module ") for line in head if line.startswith("Run: ")]
+        self.compiles += [f"iree-compile %s {variant_flags(v)} -o %t.{v}.vmfb" for v in self.variants]
+
+    def expand(self, text, out):
+        text = re.sub(r"%(cpu|vmvx|async|tiled)\b", lambda m: FLAGS[m.group(1)], text)
+        return text.replace("%s", str(self.path)).replace("%t", str(out / self.name)).replace("%D", str(self.stem.parent))
+
+    def compile(self, command, out):
+        words = shlex.split(self.expand(command, out))
+        target = pathlib.Path(words[words.index("-o") + 1])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Paths end up in no module: compile from the source's own folder.
+        words = [self.path.name if w == str(self.path) else w for w in words]
+        result = run(words, cwd=self.path.parent)
+        return target, result.stderr if result.returncode else None
+
+
+def oracle(words, cwd):
+    result = run(["iree-run-module", "--device=local-sync"] + words, cwd=cwd)
+    return result.stdout if result.returncode == 0 else f"ERROR {result.stderr.splitlines()[0]}\n"
+
+
+def expect(source, number, out):
+    """Runs one Run line on every variant; yields the files that hold what was printed."""
+    line = source.expand(source.runs[number], out)
+    stem = out / source.name
+    if "--module=" in line or not source.variants:
+        words = shlex.split(line)
+        if not any(w.startswith("--module=") for w in words):
+            words = [f"--module={stem}.vmfb"] + words
+        yield pathlib.Path(f"{stem}.run{number}.expected"), oracle(words, stem.parent)
+        return
+    first = None
+    for variant in source.variants:
+        text = oracle([f"--module={stem}.{variant}.vmfb"] + shlex.split(line), stem.parent)
+        if first is None:
+            first = text
+            yield pathlib.Path(f"{stem}.run{number}.expected"), text
+        elif text != first:
+            yield pathlib.Path(f"{stem}.{variant}.run{number}.expected"), text
+
+
+def make_all(out, only):
+    sources = [Source(p) for p in sorted(HERE.rglob("*.mlir")) if only in str(p.relative_to(HERE))]
+    made, errors = [], []
+    jobs = [(s, c) for s in sources for c in s.compiles]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for i, (target, error) in enumerate(pool.map(lambda job: job[0].compile(job[1], out), jobs)):
+            if sys.stderr.isatty():
+                print(f"\r{i + 1}/{len(jobs)} compiled", end="", file=sys.stderr)
+            made.append(target)
+            if error:
+                errors.append(f"{target.name}: {error}")
+    for source in sources:
+        for number in range(len(source.runs)):
+            for path, text in expect(source, number, out):
+                path.write_text(text)
+                made.append(path)
+                if text.startswith("ERROR"):
+                    errors.append(f"{path.name}: {text}")
+    return made, errors
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--check", action="store_true")
+    p.add_argument("--only", default="", help="only sources whose path contains this text")
+    a = p.parse_args()
+    check_version()
+    if (HERE / "workload" / "make_models.py").exists() and a.only in "workload":
+        subprocess.run([sys.executable, HERE / "workload" / "make_models.py", HERE / "workload"], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder)
+        made, errors = make_all(out, a.only)
+        differing = []
+        for path in made:
+            checked_in = HERE / path.relative_to(out)
+            if not path.exists():
+                continue
+            if not checked_in.exists() or not filecmp.cmp(path, checked_in, shallow=False):
+                differing.append(str(path.relative_to(out)))
+                if not a.check:
+                    checked_in.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(path, checked_in)
+    for error in errors:
+        print(f"error: {error}", file=sys.stderr)
+    for name in differing:
+        print(("differs: " if a.check else "written: ") + name)
+    print(f"{len(made)} files, {len(differing)} {'differ' if a.check else 'written'}, {len(errors)} errors")
+    sys.exit(1 if errors or (a.check and differing) else 0)
+
+
+if __name__ == "__main__":
+    main()
