@@ -35,6 +35,9 @@ typedef struct takt_context_options_t {
   // Where parameters come from; of two of one scope, the first that has a key.
   takt_parameters_t* const* parameters;
   size_t parameters_count;
+  // As in takt_invoke_options_t, for each initializer and for the other
+  // functions that the context itself calls. Default: 0, no limit.
+  uint64_t step_limit;
 } takt_context_options_t;
 
 static inline void takt_context_options_init(takt_context_options_t* options) {

@@ -28,8 +28,9 @@ TAKT_EXPORT const char* takt_function_attribute(const takt_function_t* function,
 
 typedef struct takt_invoke_options_t {
   size_t struct_size;  // Set by init.
-  // Fails the call with RESOURCE_EXHAUSTED after about that many instructions
-  // of bytecode. For code that is not trusted to end. Default: 0, no limit.
+  // Fails the call with RESOURCE_EXHAUSTED after that many loop rounds and
+  // calls of its bytecode (what handles much memory at once counts for more).
+  // For code that is not trusted to end. Default: 0, no limit.
   uint64_t step_limit;
 } takt_invoke_options_t;
 

@@ -156,7 +156,8 @@ absl::StatusOr<Ref<Context>> Context::Create(
   auto context = Ref<Context>::Adopt(new Context(
       Ref<Instance>::Retain(instance), FindExecutor(instance, options)));
   TAKT_ASSIGN_OR_RETURN(context->vm_,
-                        vm::Context::Create(modules, &context->waiter_));
+                        vm::Context::Create(modules, &context->waiter_,
+                                            options.step_limit));
   return context;
 }
 

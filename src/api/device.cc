@@ -31,9 +31,14 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(Instance* instance,
   if (name == kLocalTask) {
     TAKT_ASSIGN_OR_RETURN(executor, instance->GetExecutor());
   }
+  cpu::Device::Options options;
+  const takt_allocator_t& allocator = instance->allocator();
+  if (allocator.allocate != nullptr) {
+    options.memory = {allocator.allocate, allocator.free, allocator.user_data};
+  }
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
-      cpu::Device::Create(name, std::move(executor), cpu::Device::Options()));
+      cpu::Device::Create(name, std::move(executor), options));
   return Ref<hal::Device>(std::move(device));
 }
 

@@ -129,7 +129,8 @@ absl::Status Function::Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
                            absl::Span<takt_value_t> results) const {
   TAKT_ASSIGN_OR_RETURN(
       Ref<vm::Invocation> invocation,
-      vm::Invocation::Create(context_->vm(), ref_, arguments));
+      vm::Invocation::Create(context_->vm(), ref_, arguments,
+                             vm::Invocation::ArgumentRefs::kTake));
   if (step_limit != 0) invocation->SetStepLimit(step_limit);
   invocation->SetOnWoken(
       [](void* argument, vm::Invocation&) {

@@ -4,6 +4,7 @@
 #ifndef TAKT_API_HANDLE_H_
 #define TAKT_API_HANDLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>

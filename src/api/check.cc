@@ -1,0 +1,34 @@
+#include "takt/check.h"
+
+#include "api/handle.h"
+#include "api/instance.h"
+#include "modules/check_module.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<vm::Module>> CreateCheck(Instance* instance,
+                                            takt_check_callback_t callback,
+                                            void* user_data) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  if (callback == nullptr) {
+    return absl::InvalidArgumentError("callback is NULL");
+  }
+  return modules::CreateCheckModule(
+      instance->types(), [callback, user_data](const std::string& message) {
+        callback(user_data, message.c_str());
+      });
+}
+
+}  // namespace
+}  // namespace takt::api
+
+takt_status_t takt_check_module_create(takt_instance_t* instance,
+                                       takt_check_callback_t callback,
+                                       void* user_data,
+                                       takt_module_t** out_module) {
+  return takt::api::Give(
+      __func__,
+      takt::api::CreateCheck(takt::api::Unwrap(instance), callback, user_data),
+      out_module);
+}

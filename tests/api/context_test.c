@@ -1,0 +1,200 @@
+#include "takt/context.h"
+
+#include "tests/api/fixture.h"
+
+static int32_t next(takt_context_t* context, int32_t by) {
+  takt_function_t* function = find_function(context, "counter.next");
+  const takt_value_t argument = takt_value_i32(by);
+  takt_value_t result;
+  REQUIRE_OK(takt_function_invoke(function, NULL, 1, &argument, 1, &result));
+  takt_function_release(function);
+  return result.i32;
+}
+
+static takt_status_t refuse(void* state, size_t argument_count,
+                            const takt_value_t* arguments, size_t result_count,
+                            takt_value_t* out_results) {
+  (void)state, (void)argument_count, (void)arguments;
+  (void)result_count, (void)out_results;
+  return takt_status_create(TAKT_STATUS_UNIMPLEMENTED, "no robot here");
+}
+
+/* A module "robot" whose read() has `convention`. */
+static takt_module_t* create_robot(takt_instance_t* instance,
+                                   const char* convention) {
+  const takt_native_export_t export = {"read", convention, refuse};
+  takt_native_module_options_t options;
+  takt_native_module_options_init(&options);
+  options.name = "robot";
+  options.exports = &export;
+  options.export_count = 1;
+  takt_module_t* module = NULL;
+  REQUIRE_OK(takt_native_module_create(instance, &options, &module));
+  return module;
+}
+
+static takt_status_t link_modules(takt_instance_t* instance, size_t count,
+                                  takt_module_t* const* modules,
+                                  takt_context_t** out_context) {
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = modules;
+  options.module_count = count;
+  return takt_context_create(instance, &options, out_context);
+}
+
+static void each_has_state_of_its_own(void) {
+  takt_instance_t* instance = create_instance(0);
+  takt_module_t* modules[2] = {
+      create_robot(instance, "0iIfF_i"),
+      load_module(instance, TESTDATA("api/counter.vmfb"))};
+  takt_context_t* one = NULL;
+  takt_context_t* other = NULL;
+  REQUIRE_OK(link_modules(instance, 2, modules, &one));
+  REQUIRE_OK(link_modules(instance, 2, modules, &other));
+  EXPECT(next(one, 5) == 5);
+  EXPECT(next(one, 2) == 7);
+  EXPECT(next(other, 1) == 1);
+  /* The state of a context made later is fresh too. */
+  takt_context_release(other);
+  REQUIRE_OK(link_modules(instance, 2, modules, &other));
+  EXPECT(next(other, 1) == 1);
+  takt_context_release(one);
+  takt_context_release(other);
+  takt_module_release(modules[0]);
+  takt_module_release(modules[1]);
+  takt_instance_release(instance);
+}
+
+static void adds_the_modules_that_are_needed(void) {
+  fixture_t fixture =
+      fixture_create("local-sync", TESTDATA("api/simple_mul.vmfb"));
+  EXPECT(takt_context_module_count(fixture.context) == 2);
+  EXPECT_TEXT(takt_module_name(takt_context_module(fixture.context, 0)), "hal");
+  EXPECT(takt_context_module(fixture.context, 1) == fixture.module);
+  EXPECT(takt_context_module(fixture.context, 2) == NULL);
+  /* Contexts of the same devices share it. */
+  takt_context_t* other =
+      create_context(fixture.instance, fixture.device, fixture.module);
+  EXPECT(takt_context_module(other, 0) ==
+         takt_context_module(fixture.context, 0));
+  takt_context_release(other);
+  fixture_destroy(&fixture);
+}
+
+static void names_all_missing_imports(void) {
+  takt_instance_t* instance = create_instance(0);
+  takt_module_t* module = load_module(instance, TESTDATA("api/counter.vmfb"));
+  takt_context_t* context = NULL;
+  EXPECT_ERROR(link_modules(instance, 1, &module, &context),
+               TAKT_STATUS_NOT_FOUND, "robot.read");
+  EXPECT(context == NULL);
+  takt_module_release(module);
+  takt_instance_release(instance);
+}
+
+static void refuses_imports_of_another_signature(void) {
+  takt_instance_t* instance = create_instance(0);
+  takt_module_t* modules[2] = {
+      create_robot(instance, "0i_i"),
+      load_module(instance, TESTDATA("api/counter.vmfb"))};
+  takt_context_t* context = NULL;
+  takt_status_t status = link_modules(instance, 2, modules, &context);
+  EXPECT(status != NULL && context == NULL);
+  EXPECT_CONTAINS(takt_status_message(status), "robot.read");
+  takt_status_free(status);
+  takt_module_release(modules[0]);
+  takt_module_release(modules[1]);
+  takt_instance_release(instance);
+}
+
+static void names_what_no_device_fits(void) {
+  takt_instance_t* instance = create_instance(0);
+  takt_module_t* module =
+      load_module(instance, TESTDATA("api/simple_mul.vmfb"));
+  takt_context_t* context = NULL;
+  EXPECT_ERROR(link_modules(instance, 1, &module, &context),
+               TAKT_STATUS_INCOMPATIBLE, "device");
+  EXPECT(context == NULL);
+  takt_module_release(module);
+  takt_instance_release(instance);
+}
+
+static void refuses_bad_options(void) {
+  takt_instance_t* instance = create_instance(0);
+  takt_context_t* context = NULL;
+  EXPECT_ERROR(takt_context_create(instance, NULL, &context),
+               TAKT_STATUS_INVALID_ARGUMENT, "options is NULL");
+  EXPECT_ERROR(link_modules(instance, 0, NULL, &context),
+               TAKT_STATUS_INVALID_ARGUMENT, "no modules");
+  EXPECT_ERROR(link_modules(instance, 1, NULL, &context),
+               TAKT_STATUS_INVALID_ARGUMENT, "modules is NULL");
+  takt_module_t* none = NULL;
+  EXPECT_ERROR(link_modules(instance, 1, &none, &context),
+               TAKT_STATUS_INVALID_ARGUMENT, "modules[0] is NULL");
+  EXPECT(context == NULL);
+  takt_instance_release(instance);
+}
+
+static void finds_functions_by_name(void) {
+  fixture_t fixture =
+      fixture_create("local-sync", TESTDATA("api/simple_mul.vmfb"));
+  takt_function_t* function = find_function(fixture.context, "simple.mul");
+  EXPECT_TEXT(takt_function_name(function), "simple.mul");
+  takt_function_release(function);
+  function = find_function(fixture.context, "double"); /* Of the last module. */
+  EXPECT_TEXT(takt_function_name(function), "simple.double");
+  takt_function_release(function);
+  EXPECT_ERROR(
+      takt_context_find_function(fixture.context, "simple.add", &function),
+      TAKT_STATUS_NOT_FOUND, "add");
+  EXPECT_ERROR(
+      takt_context_find_function(fixture.context, "complex.mul", &function),
+      TAKT_STATUS_NOT_FOUND, "complex");
+  EXPECT_ERROR(takt_context_find_function(fixture.context, "", &function),
+               TAKT_STATUS_NOT_FOUND, "");
+  EXPECT_ERROR(takt_context_find_function(fixture.context, NULL, &function),
+               TAKT_STATUS_INVALID_ARGUMENT, "name is NULL");
+  EXPECT(function == NULL);
+  fixture_destroy(&fixture);
+}
+
+static void passes_signals_on(void) {
+  fixture_t fixture =
+      fixture_create("local-sync", TESTDATA("api/simple_mul.vmfb"));
+  EXPECT_OK(takt_context_notify(fixture.context, TAKT_CONTEXT_SUSPEND));
+  EXPECT_OK(takt_context_notify(fixture.context, TAKT_CONTEXT_RESUME));
+  EXPECT_ERROR(takt_context_notify(fixture.context, (takt_context_signal_t)4),
+               TAKT_STATUS_INVALID_ARGUMENT, "signal 4");
+  fixture_destroy(&fixture);
+}
+
+static void functions_keep_their_context(void) {
+  fixture_t fixture =
+      fixture_create("local-task", TESTDATA("api/simple_mul.vmfb"));
+  takt_function_t* function = find_function(fixture.context, "mul");
+  const float values[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(fixture.device, 4, values);
+  fixture_destroy(&fixture);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  takt_value_t result;
+  REQUIRE_OK(takt_function_invoke(function, NULL, 2, arguments, 1, &result));
+  takt_function_release(function);
+  takt_buffer_view_release(view);
+  EXPECT_VIEW(takt_value_as_buffer_view(&result), "4xf32=1 4 9 16");
+  takt_values_release(1, &result);
+}
+
+int main(void) {
+  RUN(each_has_state_of_its_own);
+  RUN(adds_the_modules_that_are_needed);
+  RUN(names_all_missing_imports);
+  RUN(refuses_imports_of_another_signature);
+  RUN(names_what_no_device_fits);
+  RUN(refuses_bad_options);
+  RUN(finds_functions_by_name);
+  RUN(passes_signals_on);
+  RUN(functions_keep_their_context);
+  return test_result();
+}

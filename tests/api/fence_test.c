@@ -1,0 +1,157 @@
+#include "takt/fence.h"
+
+#include "tests/api/fixture.h"
+
+static takt_fence_t* create_fence(void) {
+  takt_fence_t* fence = NULL;
+  REQUIRE_OK(takt_fence_create(&fence));
+  return fence;
+}
+
+static bool is_reached(const takt_fence_t* fence) {
+  bool reached = false;
+  REQUIRE_OK(takt_fence_query(fence, &reached));
+  return reached;
+}
+
+static void is_reached_once_signaled(void) {
+  takt_fence_t* fence = create_fence();
+  EXPECT(!is_reached(fence));
+  EXPECT_ERROR(takt_fence_wait(fence, NULL, 0), TAKT_STATUS_DEADLINE_EXCEEDED,
+               "");
+  EXPECT_OK(takt_fence_signal(fence));
+  EXPECT(is_reached(fence));
+  EXPECT_OK(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE));
+  EXPECT_OK(takt_fence_wait(fence, NULL, 0));
+  takt_fence_release(fence);
+}
+
+static void a_poll_that_is_early_allocates_nothing(void) {
+  takt_fence_t* fence = create_fence();
+  takt_status_t one = takt_fence_wait(fence, NULL, 0);
+  takt_status_t other = takt_fence_wait(fence, NULL, takt_clock_now_ns());
+  EXPECT(one != NULL && one == other);
+  takt_status_free(one);
+  takt_fence_release(fence);
+}
+
+static void null_is_reached_and_tells_nobody(void) {
+  EXPECT(is_reached(NULL));
+  EXPECT_OK(takt_fence_wait(NULL, NULL, 0));
+  EXPECT_OK(takt_fence_signal(NULL));
+  takt_fence_fail(NULL, takt_status_create(TAKT_STATUS_ABORTED, "nobody"));
+}
+
+static void needs_all_of_its_points(void) {
+  takt_timeline_t* timelines[2] = {NULL, NULL};
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE_OK(takt_timeline_create(0, &timelines[i]));
+  }
+  const takt_timeline_point_t points[3] = {
+      {timelines[0], 1}, {timelines[1], 4}, {timelines[0], 2}};
+  takt_fence_t* fence = NULL;
+  REQUIRE_OK(takt_fence_create_from_points(3, points, &fence));
+  EXPECT_OK(takt_timeline_signal(timelines[0], 1));
+  EXPECT_OK(takt_timeline_signal(timelines[1], 4));
+  EXPECT(!is_reached(fence));
+  EXPECT_OK(takt_timeline_signal(timelines[0], 2));
+  EXPECT(is_reached(fence));
+  takt_fence_release(fence);
+  for (int i = 0; i < 2; ++i) takt_timeline_release(timelines[i]);
+}
+
+static void refuses_points_that_cannot_be(void) {
+  const takt_timeline_point_t none = {NULL, 1};
+  takt_fence_t* fence = NULL;
+  EXPECT_ERROR(takt_fence_create_from_points(1, &none, &fence),
+               TAKT_STATUS_INVALID_ARGUMENT, "timeline 0");
+  takt_timeline_t* timeline = NULL;
+  REQUIRE_OK(takt_timeline_create(0, &timeline));
+  const takt_timeline_point_t beyond = {timeline, UINT64_MAX};
+  EXPECT_ERROR(takt_fence_create_from_points(1, &beyond, &fence),
+               TAKT_STATUS_INVALID_ARGUMENT, "");
+  EXPECT(fence == NULL);
+  takt_timeline_release(timeline);
+}
+
+static void join_waits_for_all(void) {
+  takt_fence_t* parts[3] = {create_fence(), NULL, create_fence()};
+  takt_fence_t* joined = NULL;
+  REQUIRE_OK(takt_fence_join(3, parts, &joined));
+  EXPECT_OK(takt_fence_signal(parts[0]));
+  EXPECT(!is_reached(joined));
+  EXPECT_OK(takt_fence_signal(parts[2]));
+  EXPECT(is_reached(joined));
+  takt_fence_release(joined);
+  REQUIRE_OK(takt_fence_join(1, &parts[1], &joined));
+  EXPECT(joined == NULL);
+  takt_fence_release(parts[0]);
+  takt_fence_release(parts[2]);
+}
+
+static void failure_reaches_who_waits(void) {
+  takt_fence_t* fence = create_fence();
+  takt_fence_fail(fence, takt_status_create(TAKT_STATUS_DATA_LOSS, "torn"));
+  bool reached = true;
+  EXPECT_ERROR(takt_fence_query(fence, &reached), TAKT_STATUS_DATA_LOSS,
+               "torn");
+  EXPECT(!reached);
+  EXPECT_ERROR(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE),
+               TAKT_STATUS_DATA_LOSS, "torn");
+  takt_fence_release(fence);
+}
+
+typedef struct outcome_t {
+  int call_count;
+  takt_status_code_t code;
+} outcome_t;
+
+static void note_outcome(void* user_data, takt_status_t status) {
+  outcome_t* outcome = user_data;
+  ++outcome->call_count;
+  outcome->code = takt_status_code(status);
+  takt_status_free(status);
+}
+
+static void callback_runs_once(void) {
+  takt_fence_t* fence = create_fence();
+  outcome_t before = {0, TAKT_STATUS_OK};
+  outcome_t after = {0, TAKT_STATUS_OK};
+  takt_fence_on_reached(fence, note_outcome, &before);
+  EXPECT(before.call_count == 0);
+  takt_fence_fail(fence, takt_status_create(TAKT_STATUS_CANCELLED, "no more"));
+  EXPECT(before.call_count == 1 && before.code == TAKT_STATUS_CANCELLED);
+  takt_fence_on_reached(fence, note_outcome, &after);
+  EXPECT(after.call_count == 1 && after.code == TAKT_STATUS_CANCELLED);
+  takt_fence_on_reached(NULL, note_outcome, &after);
+  EXPECT(after.call_count == 2 && after.code == TAKT_STATUS_OK);
+  takt_fence_release(fence);
+}
+
+static void waiting_with_an_instance_ends_at_the_deadline(void) {
+  takt_instance_t* instance = create_instance(1);
+  takt_device_t* device = create_device(instance, "local-task");
+  takt_fence_t* fence = create_fence();
+  EXPECT_ERROR(takt_fence_wait(fence, instance, takt_clock_deadline_ns(1000)),
+               TAKT_STATUS_DEADLINE_EXCEEDED, "");
+  EXPECT_ERROR(takt_fence_wait(fence, NULL, takt_clock_deadline_ns(1000)),
+               TAKT_STATUS_DEADLINE_EXCEEDED, "");
+  EXPECT_OK(takt_fence_signal(fence));
+  EXPECT_OK(takt_fence_wait(fence, instance, TAKT_INFINITE_FUTURE));
+  takt_fence_release(fence);
+  takt_device_release(device);
+  takt_instance_release(instance);
+}
+
+int main(void) {
+  RUN(is_reached_once_signaled);
+  RUN(a_poll_that_is_early_allocates_nothing);
+  RUN(null_is_reached_and_tells_nobody);
+  RUN(needs_all_of_its_points);
+  RUN(refuses_points_that_cannot_be);
+  RUN(join_waits_for_all);
+  RUN(failure_reaches_who_waits);
+  RUN(callback_runs_once);
+  RUN(waiting_with_an_instance_ends_at_the_deadline);
+  return test_result();
+}

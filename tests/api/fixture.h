@@ -1,0 +1,99 @@
+/* What most tests start from: an instance, a device, and a context of one
+ * module. */
+#ifndef TAKT_TESTS_API_FIXTURE_H_
+#define TAKT_TESTS_API_FIXTURE_H_
+
+#include "tests/api/test.h"
+
+typedef struct fixture_t {
+  takt_instance_t* instance;
+  takt_device_t* device;
+  takt_module_t* module;
+  takt_context_t* context;
+} fixture_t;
+
+static inline takt_instance_t* create_instance(int32_t worker_count) {
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.worker_count = worker_count;
+  takt_instance_t* instance = NULL;
+  REQUIRE_OK(takt_instance_create(&options, &instance));
+  return instance;
+}
+
+static inline takt_device_t* create_device(takt_instance_t* instance,
+                                           const char* name) {
+  takt_device_t* device = NULL;
+  REQUIRE_OK(takt_device_create(instance, name, &device));
+  return device;
+}
+
+static inline takt_module_t* load_module(takt_instance_t* instance,
+                                         const char* path) {
+  takt_module_t* module = NULL;
+  REQUIRE_OK(takt_module_load_file(instance, path, NULL, &module));
+  return module;
+}
+
+static inline takt_context_t* create_context(takt_instance_t* instance,
+                                             takt_device_t* device,
+                                             takt_module_t* module) {
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = &module;
+  options.module_count = 1;
+  options.devices = &device;
+  options.device_count = device != NULL ? 1 : 0;
+  takt_context_t* context = NULL;
+  REQUIRE_OK(takt_context_create(instance, &options, &context));
+  return context;
+}
+
+/* `device_name` NULL: without a device. */
+static inline fixture_t fixture_create(const char* device_name,
+                                       const char* module_path) {
+  fixture_t fixture;
+  fixture.instance = create_instance(2);
+  fixture.device =
+      device_name != NULL ? create_device(fixture.instance, device_name) : NULL;
+  fixture.module = load_module(fixture.instance, module_path);
+  fixture.context =
+      create_context(fixture.instance, fixture.device, fixture.module);
+  return fixture;
+}
+
+static inline void fixture_destroy(fixture_t* fixture) {
+  takt_context_release(fixture->context);
+  takt_module_release(fixture->module);
+  takt_device_release(fixture->device);
+  takt_instance_release(fixture->instance);
+}
+
+static inline takt_function_t* find_function(takt_context_t* context,
+                                             const char* name) {
+  takt_function_t* function = NULL;
+  REQUIRE_OK(takt_context_find_function(context, name, &function));
+  return function;
+}
+
+/* A view of `count` floats. */
+static inline takt_buffer_view_t* float_view(takt_device_t* device,
+                                             int64_t count,
+                                             const float* values) {
+  takt_buffer_view_t* view = NULL;
+  REQUIRE_OK(takt_buffer_view_copy_from_host(
+      device, TAKT_ELEMENT_F32, 1, &count, values,
+      (size_t)count * sizeof(float), &view));
+  return view;
+}
+
+static inline void expect_view(const takt_buffer_view_t* view, const char* text,
+                               const char* file, int line) {
+  char* actual = NULL;
+  REQUIRE_OK(takt_buffer_view_format(view, 100, &actual));
+  test_expect_text(actual, text, true, file, line);
+  takt_string_free(actual);
+}
+#define EXPECT_VIEW(view, text) expect_view((view), (text), __FILE__, __LINE__)
+
+#endif /* TAKT_TESTS_API_FIXTURE_H_ */
