@@ -1,0 +1,51 @@
+// Files that tools read and write whole.
+#ifndef TAKT_TOOLS_COMMON_FILE_H_
+#define TAKT_TOOLS_COMMON_FILE_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "tools/common/status.h"
+
+namespace takt::tools {
+
+// The contents of a file; of stdin for "-".
+//
+// Errors; the message starts with the path: NOT_FOUND, PERMISSION_DENIED,
+// UNAVAILABLE for what else the system says.
+Result<std::string> ReadFile(const std::string& path);
+
+// Writes `contents` to a file of that name, in the place of what it held or
+// behind it. Errors: as ReadFile().
+Status WriteFile(const std::string& path, std::string_view contents,
+                 bool append);
+
+// Files that several inputs read one piece after the other: "+file" goes on
+// where the last input that named the file ended.
+class InputFiles {
+ public:
+  struct Cursor {
+    std::string contents;
+    size_t offset = 0;  // Of the next byte to read.
+
+    std::string_view rest() const {
+      return std::string_view(contents).substr(offset);
+    }
+  };
+
+  // The cursor of `path`, read on first use; at the start if `rewind`.
+  Result<Cursor*> Open(const std::string& path, bool rewind);
+
+  // Makes `path` a file with these contents, whatever the disk holds.
+  void Add(const std::string& path, std::string contents) {
+    files_[path] = {std::move(contents), 0};
+  }
+
+ private:
+  std::map<std::string, Cursor> files_;
+};
+
+}  // namespace takt::tools
+
+#endif  // TAKT_TOOLS_COMMON_FILE_H_

@@ -1,0 +1,188 @@
+#include "tools/common/module_description.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace takt::tools {
+namespace {
+
+constexpr size_t kRodataTextMax = 256;
+
+std::vector<std::string> FeatureNames(uint32_t features) {
+  static constexpr std::pair<uint32_t, const char*> kNames[] = {
+      {TAKT_FEATURE_F32, "f32"},
+      {TAKT_FEATURE_F64, "f64"},
+      {TAKT_FEATURE_YIELD, "yield"},
+      {TAKT_FEATURE_UNWIND, "unwind"},
+  };
+  std::vector<std::string> names;
+  for (const auto& [bit, name] : kNames) {
+    if ((features & bit) != 0) names.emplace_back(name);
+  }
+  return names;
+}
+
+// Rodata that reads as one line of text; "" otherwise.
+std::string TextOf(const takt_rodata_info_t& rodata) {
+  if (rodata.byte_length > kRodataTextMax) return "";
+  const bool is_text =
+      std::all_of(rodata.data, rodata.data + rodata.byte_length,
+                  [](uint8_t byte) { return byte >= 0x20 && byte < 0x7f; });
+  if (!is_text) return "";
+  return std::string(rodata.data, rodata.data + rodata.byte_length);
+}
+
+Result<std::string> Disassemble(const Module& module, size_t index) {
+  char* text = nullptr;
+  TAKT_TOOLS_RETURN_IF_ERROR(
+      Status(takt_module_disassemble(module.get(), index, &text)));
+  std::string result = text;
+  takt_string_free(text);
+  return result;
+}
+
+void DescribeTables(const takt_module_t* module, ModuleDescription* result) {
+  for (size_t i = 0; i < takt_module_attribute_count(module); ++i) {
+    result->attributes.emplace_back(takt_module_attribute_key(module, i),
+                                    takt_module_attribute_value(module, i));
+  }
+  for (size_t i = 0; i < takt_module_type_count(module); ++i) {
+    result->types.emplace_back(takt_module_type_name(module, i));
+  }
+  for (size_t i = 0; i < takt_module_dependency_count(module); ++i) {
+    const takt_dependency_info_t info = takt_module_dependency(module, i);
+    result->dependencies.push_back(
+        {info.module_name, info.minimum_version, info.is_optional});
+  }
+  for (size_t i = 0; i < takt_module_import_count(module); ++i) {
+    const takt_import_info_t info = takt_module_import(module, i);
+    result->imports.push_back(
+        {info.full_name, info.convention, info.is_optional});
+  }
+  for (size_t i = 0; i < takt_module_rodata_count(module); ++i) {
+    const takt_rodata_info_t info = takt_module_rodata(module, i);
+    result->rodata.push_back(
+        {info.byte_length, info.executable_format, TextOf(info)});
+  }
+}
+
+Status DescribeExports(const Module& module, ModuleDescription* result) {
+  for (size_t i = 0; i < module.export_count(); ++i) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const Signature signature,
+                                module.export_signature(i));
+    ModuleDescription::Export description = {
+        std::string(module.export_name(i)),
+        std::string(signature.convention()),
+        std::string(signature.declaration()),
+        signature.is_async(),
+        takt_module_export_function(module.get(), i),
+        {}};
+    const size_t count = takt_module_export_attribute_count(module.get(), i);
+    for (size_t j = 0; j < count; ++j) {
+      description.attributes.emplace_back(
+          takt_module_export_attribute_key(module.get(), i, j),
+          takt_module_export_attribute_value(module.get(), i, j));
+    }
+    result->exports.push_back(std::move(description));
+  }
+  return Status();
+}
+
+Status DescribeFunctions(const Module& module, const DescribeOptions& options,
+                         ModuleDescription* result) {
+  size_t only = SIZE_MAX;
+  if (!options.function.empty()) {
+    const size_t index =
+        takt_module_find_export(module.get(), options.function.c_str());
+    if (index == SIZE_MAX) {
+      return Status(TAKT_STATUS_NOT_FOUND,
+                    "--function: no export is named " + options.function);
+    }
+    only = takt_module_export_function(module.get(), index);
+  }
+  for (size_t i = 0; i < takt_module_function_count(module.get()); ++i) {
+    const takt_function_info_t info = takt_module_function(module.get(), i);
+    std::string disassembly;
+    if (options.disassemble && (options.function.empty() || i == only)) {
+      TAKT_TOOLS_ASSIGN_OR_RETURN(disassembly, Disassemble(module, i));
+    }
+    result->functions.push_back(
+        {info.export_name, info.convention, FeatureNames(info.requirements),
+         info.bytecode_bytes, info.block_count, info.value_register_count,
+         info.ref_register_count, std::move(disassembly)});
+  }
+  return Status();
+}
+
+// Takes the types of one half of a convention up to '_', 'D' or the end.
+bool TakeTypes(std::string_view* rest, std::string* text) {
+  std::string separator;
+  while (!rest->empty() && rest->front() != '_' && rest->front() != 'D') {
+    const char c = rest->front();
+    rest->remove_prefix(1);
+    if (c == 'v') continue;
+    *text += separator;
+    separator = ", ";
+    switch (c) {
+      case 'i':
+        *text += "i32";
+        break;
+      case 'I':
+        *text += "i64";
+        break;
+      case 'f':
+        *text += "f32";
+        break;
+      case 'F':
+        *text += "f64";
+        break;
+      case 'r':
+        *text += "!vm.ref<?>";
+        break;
+      case 'C':
+        *text += "tuple<";
+        if (!TakeTypes(rest, text) || !rest->starts_with('D')) return false;
+        rest->remove_prefix(1);
+        *text += ">...";
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string SignatureText(const std::string& convention) {
+  std::string_view rest = convention;
+  std::string arguments, results;
+  if (!rest.starts_with('0')) return convention;
+  rest.remove_prefix(1);
+  if (!TakeTypes(&rest, &arguments)) return convention;
+  if (rest.starts_with('_')) {
+    rest.remove_prefix(1);
+    if (!TakeTypes(&rest, &results)) return convention;
+  }
+  if (!rest.empty()) return convention;
+  return "(" + arguments + ") -> (" + results + ")";
+}
+
+Result<ModuleDescription> DescribeModule(const Module& module,
+                                         const DescribeOptions& options) {
+  const takt_module_info_t info = takt_module_inspect(module.get());
+  ModuleDescription result = {};
+  result.name = info.name;
+  result.version = info.version;
+  result.bytecode_major = info.bytecode_major;
+  result.bytecode_minor = info.bytecode_minor;
+  result.requirements = FeatureNames(info.requirements);
+  result.global_bytes = info.global_bytes;
+  result.global_ref_count = info.global_ref_count;
+  DescribeTables(module.get(), &result);
+  TAKT_TOOLS_RETURN_IF_ERROR(DescribeExports(module, &result));
+  TAKT_TOOLS_RETURN_IF_ERROR(DescribeFunctions(module, options, &result));
+  return result;
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,131 @@
+#include "tools/common/output.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "tools/common/element.h"
+#include "tools/common/file.h"
+#include "tools/common/npy.h"
+#include "tools/common/value_text.h"
+
+namespace takt::tools {
+namespace {
+
+// A value as an array: its type, shape and bytes.
+struct Contents {
+  takt_element_type_t element_type;
+  std::vector<int64_t> shape;
+  std::string data;
+};
+
+template <typename T>
+Contents ContentsOfScalar(takt_element_type_t type, T value) {
+  std::string data(sizeof(value), '\0');
+  std::memcpy(data.data(), &value, sizeof(value));
+  return {type, {}, std::move(data)};
+}
+
+Result<Contents> ContentsOfBuffer(const Buffer& buffer, size_t byte_length) {
+  std::string data(byte_length, '\0');
+  TAKT_TOOLS_RETURN_IF_ERROR(
+      buffer.Read(0, {reinterpret_cast<uint8_t*>(data.data()), data.size()}));
+  return Contents{
+      TAKT_ELEMENT_I8, {static_cast<int64_t>(byte_length)}, std::move(data)};
+}
+
+Result<Contents> ContentsOf(const Value& value) {
+  switch (value.kind()) {
+    case TAKT_VALUE_I32:
+      return ContentsOfScalar(TAKT_ELEMENT_I32, value.i32());
+    case TAKT_VALUE_I64:
+      return ContentsOfScalar(TAKT_ELEMENT_I64, value.i64());
+    case TAKT_VALUE_F32:
+      return ContentsOfScalar(TAKT_ELEMENT_F32, value.f32());
+    case TAKT_VALUE_F64:
+      return ContentsOfScalar(TAKT_ELEMENT_F64, value.f64());
+    default:
+      break;
+  }
+  if (const BufferView view = value.view()) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        Contents contents, ContentsOfBuffer(view.buffer(), view.byte_length()));
+    contents.element_type = view.element_type();
+    contents.shape.assign(view.shape().begin(), view.shape().end());
+    return contents;
+  }
+  if (const Buffer buffer = value.buffer()) {
+    return ContentsOfBuffer(buffer, buffer.byte_length());
+  }
+  if (const ByteBuffer buffer = value.bytes()) {
+    const std::span<const uint8_t> bytes = buffer.bytes();
+    return Contents{TAKT_ELEMENT_I8,
+                    {static_cast<int64_t>(bytes.size())},
+                    std::string(bytes.begin(), bytes.end())};
+  }
+  return Status(TAKT_STATUS_UNIMPLEMENTED,
+                "a " + ValueTypeText(value) + " cannot be written to a file");
+}
+
+Status WriteOutput(const Value& value, const std::string& output,
+                   size_t element_count_max) {
+  if (output.empty()) return Status();
+  if (output == "-") {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text,
+                                FormatValue(value, element_count_max));
+    std::printf("%s\n", text.c_str());
+    return Status();
+  }
+  if (output[0] != '@' && output[0] != '+') {
+    return InvalidArgument("expected nothing, -, @file or +file");
+  }
+  const std::string path = output.substr(1);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(Contents contents, ContentsOf(value));
+  if (path.ends_with(".npy")) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        contents.data,
+        FormatNpy(contents.element_type, contents.shape, contents.data));
+  }
+  return WriteFile(path, contents.data, output[0] == '+');
+}
+
+}  // namespace
+
+const char kOutputHelp[] =
+    "What to do with a result; one flag for each of them, in their order:\n"
+    "  (empty)  nothing\n"
+    "  -        print it\n"
+    "  @f.npy   write it to a new file as a numpy array\n"
+    "  +f.npy   write it behind the arrays of a file\n"
+    "  @f.bin   write its bytes to a new file (any other name)\n"
+    "  +f.bin   write its bytes behind those of a file\n"
+    "Without this flag all are printed.";
+
+Status PrintResults(const std::vector<Value>& results,
+                    size_t element_count_max) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text,
+                                FormatValue(results[i], element_count_max));
+    std::printf("result[%zu]: %s\n", i, text.c_str());
+  }
+  return Status();
+}
+
+Status WriteOutputs(const std::vector<Value>& results,
+                    const std::vector<std::string>& outputs,
+                    size_t element_count_max) {
+  if (outputs.size() != results.size()) {
+    return InvalidArgument(
+        "--output: the function has " + std::to_string(results.size()) +
+        " results, but there are " + std::to_string(outputs.size()) + " flags");
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    Status status = WriteOutput(results[i], outputs[i], element_count_max);
+    if (!status.ok()) {
+      return Annotate(
+          status, "result " + std::to_string(i) + ": --output=" + outputs[i]);
+    }
+  }
+  return Status();
+}
+
+}  // namespace takt::tools

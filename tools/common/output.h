@@ -1,0 +1,32 @@
+// What --output= makes of results.
+#ifndef TAKT_TOOLS_COMMON_OUTPUT_H_
+#define TAKT_TOOLS_COMMON_OUTPUT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/common/status.h"
+
+namespace takt::tools {
+
+extern const char kOutputHelp[];
+
+// Prints all results to stdout, as "result[0]: ...".
+//
+// Errors: a tensor that cannot be read; those before it were printed.
+Status PrintResults(const std::vector<Value>& results,
+                    size_t element_count_max);
+
+// Does with each result what the text of the same index says (kOutputHelp).
+//
+// Errors: INVALID_ARGUMENT  another number of texts than results; a text of
+//                           no such form.
+//         UNIMPLEMENTED     the value cannot be written so.
+//         as WriteFile().
+Status WriteOutputs(const std::vector<Value>& results,
+                    const std::vector<std::string>& outputs,
+                    size_t element_count_max);
+
+}  // namespace takt::tools
+
+#endif  // TAKT_TOOLS_COMMON_OUTPUT_H_

@@ -1,0 +1,177 @@
+#include "tools/common/session.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <iterator>
+
+#include "tools/common/file.h"
+
+namespace takt::tools {
+namespace {
+
+constexpr char kDefaultDevice[] = "local-task";
+constexpr int64_t kWorkerCountMax = 1024;
+
+Result<Instance> CreateInstance(const SessionFlags& flags) {
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  if (flags.worker_count > 0) {
+    options.worker_count = static_cast<int32_t>(flags.worker_count);
+  }
+  return Instance::Create(&options);
+}
+
+// The driver's name; "local-task://" and "local-task://0" are the same device.
+std::string DeviceName(const std::string& uri) {
+  for (const char* suffix : {"://", "://0", "://default"}) {
+    if (uri.ends_with(suffix)) {
+      return uri.substr(0, uri.size() - std::string_view(suffix).size());
+    }
+  }
+  return uri;
+}
+
+Result<Parameters> OpenParameters(const Instance& instance,
+                                  const std::string& text, bool preload) {
+  // scope=file; a file alone has no scope.
+  const size_t equals = text.find('=');
+  const bool has_scope = equals != std::string::npos;
+  const std::string scope = has_scope ? text.substr(0, equals) : "";
+  const std::string path = has_scope ? text.substr(equals + 1) : text;
+  takt_parameters_options_t options;
+  takt_parameters_options_init(&options);
+  options.scope = scope.c_str();
+  options.preload = preload;
+  takt_parameters_t* parameters = nullptr;
+  takt_status_t status =
+      takt_parameters_open(instance.get(), path.c_str(), &options, &parameters);
+  return TakeResult<Parameters>(status, parameters);
+}
+
+std::vector<std::string> CallableExports(const Module& module) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < module.export_count(); ++i) {
+    if (IsCallable(module.export_name(i))) {
+      names.emplace_back(module.export_name(i));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+void SessionFlags::AddTo(Flags* flags) {
+  flags->AddTexts("module", &modules,
+                  "A compiled module (.vmfb); - is stdin. Repeat it for those "
+                  "that others\nimport from, first; the last is the main one.");
+  flags->AddTexts("device", &devices,
+                  "A device: local-sync, or local-task, which is the default. "
+                  "Repeat it for\nprograms of several devices.");
+  flags->AddTexts("parameters", &parameters,
+                  "A file of weights (.irpa, .safetensors), file or "
+                  "scope=file. Repeatable.");
+  flags->AddChoice("module_mode", {"preload", "mmap"}, &module_mode,
+                   "preload: read modules into memory; mmap: map the files.");
+  flags->AddChoice("parameter_mode", {"file", "preload"}, &parameter_mode,
+                   "file: map files of weights; preload: read them into "
+                   "memory.");
+  flags->AddNumber("task_topology_group_count", 0, kWorkerCountMax,
+                   &worker_count,
+                   "Worker threads of local-task. 0: as many as there are "
+                   "CPUs.");
+  flags->AddSwitch("print_statistics", &print_statistics,
+                   "Print the use of memory to stderr at the end.");
+}
+
+Result<Session> Session::Open(const SessionFlags& flags) {
+  if (flags.modules.empty()) {
+    return InvalidArgument("no module; --module=file.vmfb names one");
+  }
+  Session session;
+  TAKT_TOOLS_ASSIGN_OR_RETURN(session.instance, CreateInstance(flags));
+  const takt_module_mode_t mode =
+      flags.module_mode == "mmap" ? TAKT_MODULE_MMAP : TAKT_MODULE_PRELOAD;
+  for (const std::string& path : flags.modules) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(Module module,
+                                LoadModule(session.instance, path, mode));
+    session.modules.push_back(std::move(module));
+  }
+  std::vector<std::string> names = flags.devices;
+  if (names.empty()) names.push_back(kDefaultDevice);
+  for (const std::string& name : names) {
+    Result<Device> device = Device::Create(session.instance, DeviceName(name));
+    if (!device.ok()) return Annotate(device.status(), "--device=" + name);
+    session.devices.push_back(*std::move(device));
+  }
+  for (const std::string& text : flags.parameters) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        Parameters parameters,
+        OpenParameters(session.instance, text,
+                       flags.parameter_mode == "preload"));
+    session.parameters.push_back(std::move(parameters));
+  }
+  return session;
+}
+
+Result<Context> Session::CreateContext(
+    const std::optional<Module>& first) const {
+  std::vector<Module> linked;
+  if (first) linked.push_back(*first);
+  linked.insert(linked.end(), modules.begin(), modules.end());
+  return Context::Create(instance, linked, devices, parameters);
+}
+
+void Session::PrintStatistics() const {
+  for (const Device& device : devices) {
+    const takt_device_statistics_t statistics = device.statistics();
+    std::fprintf(stderr,
+                 "Device: %s\n  memory: %" PRIu64 " B peak / %" PRIu64
+                 " B held / %" PRIu64 " B in use / %" PRIu64 " allocations\n",
+                 std::string(device.name()).c_str(), statistics.bytes_peak,
+                 statistics.bytes_committed, statistics.bytes_reserved,
+                 statistics.allocation_count);
+  }
+}
+
+Result<Module> LoadModule(const Instance& instance, const std::string& path,
+                          takt_module_mode_t mode) {
+  if (path == "-") {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+    takt_module_memory_options_t options;
+    takt_module_memory_options_init(&options);
+    options.source = "stdin";
+    return Module::LoadMemory(
+        instance,
+        {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+        &options);
+  }
+  takt_module_file_options_t options;
+  takt_module_file_options_init(&options);
+  options.mode = mode;
+  return Module::Load(instance, path, &options);
+}
+
+bool IsCallable(std::string_view export_name) {
+  return !export_name.starts_with("__") &&
+         export_name.find('$') == std::string_view::npos;
+}
+
+Result<std::string> ChooseFunction(const Module& module,
+                                   const std::string& name) {
+  if (!name.empty()) return name;
+  const std::vector<std::string> names = CallableExports(module);
+  if (names.size() == 1) return names[0];
+  const std::string prefix = "module " + std::string(module.name());
+  if (names.empty()) return InvalidArgument(prefix + " exports no function");
+  std::string list;
+  for (const std::string& each : names) {
+    if (!list.empty()) list += ", ";
+    list += each;
+  }
+  return InvalidArgument(prefix +
+                         " exports several functions; choose one "
+                         "with --function=: " +
+                         list);
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,64 @@
+// The objects that a tool runs functions with, and the flags that say which.
+#ifndef TAKT_TOOLS_COMMON_SESSION_H_
+#define TAKT_TOOLS_COMMON_SESSION_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/common/flags.h"
+
+namespace takt::tools {
+
+struct SessionFlags {
+  std::vector<std::string> modules;
+  std::vector<std::string> devices;
+  std::vector<std::string> parameters;
+  std::string module_mode = "preload";
+  std::string parameter_mode = "file";
+  int64_t worker_count = 0;
+  bool print_statistics = false;
+
+  void AddTo(Flags* flags);
+};
+
+struct Session {
+  Instance instance;
+  std::vector<Device> devices;  // At least one.
+  std::vector<Parameters> parameters;
+  std::vector<Module> modules;  // The last is the main one.
+
+  // Starts with the instance, devices and modules that the flags ask for.
+  //
+  // Errors: INVALID_ARGUMENT without a module; what the first of them fails
+  // with.
+  static Result<Session> Open(const SessionFlags& flags);
+
+  // A context of its own of all of it, with `first` (a check module, say)
+  // linked before the modules.
+  Result<Context> CreateContext(
+      const std::optional<Module>& first = std::nullopt) const;
+
+  const Module& main_module() const { return modules.back(); }
+
+  // Prints to stderr what memory the devices used.
+  void PrintStatistics() const;
+};
+
+// Loads a .vmfb; from stdin if `path` is "-".
+Result<Module> LoadModule(const Instance& instance, const std::string& path,
+                          takt_module_mode_t mode);
+
+// Whether an export is a function for callers: not one of the lifecycle
+// ("__init") or of the compiler ("main$async").
+bool IsCallable(std::string_view export_name);
+
+// `name`, or the only callable export of the module if that is empty.
+//
+// Errors: INVALID_ARGUMENT, naming the exports, if there is none or more.
+Result<std::string> ChooseFunction(const Module& module,
+                                   const std::string& name);
+
+}  // namespace takt::tools
+
+#endif  // TAKT_TOOLS_COMMON_SESSION_H_

@@ -1,0 +1,141 @@
+// takt-run-module: runs one function of a compiled module and prints, writes
+// or compares its results. Prints to stdout what iree-run-module prints.
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tools/common/expected.h"
+#include "tools/common/flags.h"
+#include "tools/common/input.h"
+#include "tools/common/main.h"
+#include "tools/common/output.h"
+#include "tools/common/session.h"
+
+namespace takt::tools {
+namespace {
+
+constexpr char kUsage[] =
+    "Runs a function of a compiled module and prints its results.\n\n"
+    "  takt-run-module --module=model.vmfb --function=main \\\n"
+    "      --input=2x3xf32=1,2,3,4,5,6 --input=@weights.npy\n\n"
+    "Exit code: 0; 1 if something fails, or results are not as expected.";
+
+struct RunFlags {
+  SessionFlags session;
+  Tolerances tolerances;
+  std::string function;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<std::string> expected;
+  int64_t element_count_max = 1024;
+
+  void AddTo(Flags* flags) {
+    session.AddTo(flags);
+    flags->AddText("function", &function,
+                   "The exported function to run. Default: the only one.");
+    flags->AddTexts("input", &inputs,
+                    "An argument; one flag for each of them, in their order:\n"
+                    "  3.14               a scalar\n"
+                    "  2x2xf32=1 2 3 4    a tensor; one element fills it\n"
+                    "  2x2xf32=@f.bin     its bytes from a file; +f.bin: the "
+                    "next bytes\n"
+                    "  @f.npy +f.npy *f.npy   the first, next, all arrays of "
+                    "a numpy file\n"
+                    "  &2x2xf32           a plain buffer of that size\n"
+                    "  (null)             a null object");
+    flags->AddTexts("output", &outputs, kOutputHelp);
+    flags->AddTexts("expected_output", &expected,
+                    "A result to compare with, as --input; (ignored) matches "
+                    "anything.");
+    tolerances.AddTo(flags);
+    flags->AddNumber("output_max_element_count", 0,
+                     std::numeric_limits<int64_t>::max(), &element_count_max,
+                     "How many elements of a tensor are printed.");
+  }
+};
+
+// Compares with what is expected; the exit code.
+Result<int> Compare(const RunFlags& flags, const Session& session,
+                    const Signature& signature,
+                    const std::vector<Value>& results) {
+  InputFiles files;
+  Result<std::vector<Input>> expected = ParseInputs(
+      session.devices[0], ResultKinds(signature), flags.expected, &files);
+  if (!expected.ok()) return Annotate(expected.status(), "expected output");
+  TAKT_TOOLS_ASSIGN_OR_RETURN(
+      const std::string differences,
+      CompareResults(results, *expected, flags.tolerances,
+                     static_cast<size_t>(flags.element_count_max)));
+  if (!differences.empty()) {
+    std::fputs(differences.c_str(), stdout);
+    return kFailure;
+  }
+  std::puts("[SUCCESS] all function outputs matched their expected values.");
+  return kSuccess;
+}
+
+Result<int> Invoke(const RunFlags& flags, const Session& session,
+                   const std::string& name, const Function& function) {
+  const Signature signature = function.signature();
+  InputFiles files;
+  Result<std::vector<Input>> inputs = ParseInputs(
+      session.devices[0], ArgumentKinds(signature), flags.inputs, &files);
+  if (!inputs.ok()) return Annotate(inputs.status(), "input");
+  std::vector<Value> arguments;
+  for (Input& input : *inputs) arguments.push_back(std::move(input.value));
+
+  std::printf("EXEC @%s\n", name.c_str());
+  std::vector<Value> results(signature.result_count());
+  TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results));
+  if (!flags.expected.empty()) {
+    return Compare(flags, session, signature, results);
+  }
+  const size_t element_count_max = static_cast<size_t>(flags.element_count_max);
+  TAKT_TOOLS_RETURN_IF_ERROR(
+      flags.outputs.empty()
+          ? PrintResults(results, element_count_max)
+          : WriteOutputs(results, flags.outputs, element_count_max));
+  return kSuccess;
+}
+
+Result<int> RunSession(const RunFlags& flags, const Session& session) {
+  const std::string& file = flags.session.modules.back();
+  const Result<std::string> name =
+      ChooseFunction(session.main_module(), flags.function);
+  if (!name.ok()) return Annotate(name.status(), file);
+  const Result<Context> context = session.CreateContext();
+  if (!context.ok()) return Annotate(context.status(), file);
+  const Result<Function> function = context->FindFunction(*name);
+  if (!function.ok()) return Annotate(function.status(), file);
+  Result<int> code = Invoke(flags, session, *name, *function);
+  if (!code.ok()) return Annotate(code.status(), file + ": " + *name);
+  return code;
+}
+
+Result<int> Run(int argc, char** argv) {
+  RunFlags run_flags;
+  Flags flags(kUsage);
+  run_flags.AddTo(&flags);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
+                              ExpandArguments(argc, argv));
+  TAKT_TOOLS_RETURN_IF_ERROR(flags.Parse(arguments));
+  if (flags.help_requested()) {
+    std::fputs(flags.HelpText().c_str(), stdout);
+    return kSuccess;
+  }
+  TAKT_TOOLS_RETURN_IF_ERROR(flags.RefusePositional());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Session session,
+                              Session::Open(run_flags.session));
+  Result<int> code = RunSession(run_flags, session);
+  if (run_flags.session.print_statistics) session.PrintStatistics();
+  return code;
+}
+
+}  // namespace
+}  // namespace takt::tools
+
+int main(int argc, char** argv) {
+  return takt::tools::RunTool("takt-run-module",
+                              [&] { return takt::tools::Run(argc, argv); });
+}
