@@ -7,6 +7,9 @@
 #include "absl/strings/strip.h"
 #include "base/status.h"
 #include "cpu/library_executable.h"
+#include "cpu/vmvx_executable.h"
+#include "cpu/vmvx_module.h"
+#include "kernels/kernel_table.h"
 
 namespace takt::cpu {
 namespace {
@@ -24,7 +27,7 @@ ExecutableLoader::ExecutableLoader(ImportResolver* imports)
 ExecutableLoader::~ExecutableLoader() = default;
 
 bool ExecutableLoader::SupportsFormat(absl::string_view format) const {
-  return IsHostElf(format);
+  return IsHostElf(format) || format == VmvxExecutable::kFormat;
 }
 
 absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
@@ -56,8 +59,22 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
   if (IsHostElf(format)) {
     return LibraryExecutable::Load(data, constants, imports_, processor_);
   }
+  if (format == VmvxExecutable::kFormat) {
+    TAKT_ASSIGN_OR_RETURN(auto vmvx_module, VmvxModule());
+    return VmvxExecutable::Load(data, owner, constants, std::move(vmvx_module));
+  }
   return absl::NotFoundError(absl::StrCat(
       "no loader takes executables of format ", format, " on this machine"));
+}
+
+absl::StatusOr<Ref<vm::NativeModule>> ExecutableLoader::VmvxModule() {
+  absl::MutexLock lock(&mutex_);
+  if (vmvx_module_ == nullptr) {
+    TAKT_ASSIGN_OR_RETURN(vmvx_module_,
+                          CreateVmvxModule(kernels::SelectKernels(
+                              UsableInstructionSets(processor_))));
+  }
+  return vmvx_module_;
 }
 
 std::shared_ptr<ExecutableCode> ExecutableLoader::Find(

@@ -20,6 +20,7 @@
 #include "cpu/cpu_features.h"
 #include "cpu/executable.h"
 #include "cpu/import_resolver.h"
+#include "vm/native_module.h"
 
 namespace takt::cpu {
 
@@ -54,6 +55,9 @@ class ExecutableLoader {
   absl::StatusOr<std::shared_ptr<ExecutableCode>> LoadCode(
       absl::string_view format, absl::Span<const uint8_t> data,
       const Ref<Object>& owner, absl::Span<const uint32_t> constants);
+  // The module that vmvx executables import; made when first needed.
+  absl::StatusOr<Ref<vm::NativeModule>> VmvxModule()
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // nullptr if no such code lives. Forgets entries whose code is gone.
   std::shared_ptr<ExecutableCode> Find(absl::string_view format,
                                        absl::Span<const uint8_t> data,
@@ -65,6 +69,7 @@ class ExecutableLoader {
 
   absl::Mutex mutex_;
   std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
+  Ref<vm::NativeModule> vmvx_module_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::cpu

@@ -87,9 +87,9 @@ absl::Status VmvxExecutable::ReadFunctions() {
     const vm::ExportInfo& info = exports[i];
     if (absl::string_view(info.name).substr(0, 2) == kReservedPrefix) continue;
     if (info.convention.text != kEntryConvention) {
-      return absl::DataLossError(absl::StrCat(
-          "vmvx executable: ", info.name, ": signature ",
-          info.convention.text, ", expected ", kEntryConvention));
+      return absl::DataLossError(
+          absl::StrCat("vmvx executable: ", info.name, ": signature ",
+                       info.convention.text, ", expected ", kEntryConvention));
     }
     Function function;
     function.name = info.name;
@@ -211,24 +211,24 @@ absl::Status VmvxExecutable::RunInInstance(Instance& instance, size_t function,
                                            const DispatchArguments& arguments,
                                            uint32_t begin, uint32_t end,
                                            const Operands& operands) const {
-  using vm::Value;
+  const auto word = [](uint32_t value) {
+    return vm::Slot{.i32 = static_cast<int32_t>(value)};
+  };
   const std::array<uint32_t, 3>& count = arguments.workgroup_count;
+  vm::DirectCaller caller(*instance.context, entries_[function]);
+  caller.SetArgument(0, {.ref = operands.local_memory.get()});
+  caller.SetArgument(1, {.ref = operands.constants.get()});
+  caller.SetArgument(2, {.ref = instance.bindings.get()});
+  for (size_t d = 0; d < 3; ++d) {
+    caller.SetArgument(6 + d, word(1));
+    caller.SetArgument(9 + d, word(count[d]));
+  }
   for (uint32_t i = begin; i < end; ++i) {
-    const uint32_t ids[3] = {i % count[0], i / count[0] % count[1],
-                             i / count[0] / count[1]};
-    Value values[12] = {Value::FromRef(operands.local_memory),
-                        Value::FromRef(operands.constants),
-                        Value::FromRef(instance.bindings)};
-    for (int d = 0; d < 3; ++d) {
-      values[3 + d] = Value::I32(static_cast<int32_t>(ids[d]));
-      values[6 + d] = Value::I32(1);
-      values[9 + d] = Value::I32(static_cast<int32_t>(count[d]));
-    }
-    TAKT_ASSIGN_OR_RETURN(
-        auto invocation,
-        vm::Invocation::Create(*instance.context, entries_[function],
-                               absl::MakeSpan(values)));
-    TAKT_RETURN_IF_ERROR(invocation->RunToEnd());
+    caller.SetArgument(3, word(i % count[0]));
+    caller.SetArgument(4, word(i / count[0] % count[1]));
+    caller.SetArgument(5, word(i / count[0] / count[1]));
+    absl::Status status = caller.Call();
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

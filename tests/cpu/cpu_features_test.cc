@@ -1,0 +1,62 @@
+#include "cpu/cpu_features.h"
+
+#include "gtest/gtest.h"
+
+namespace takt::cpu {
+namespace {
+
+TEST(CpuFeaturesTest, OnlyTheFirstWordIsUsed) {
+  const ProcessorData processor = DetectProcessor();
+  for (size_t i = 1; i < processor.words.size(); ++i) {
+    EXPECT_EQ(processor.words[i], 0u);
+  }
+}
+
+TEST(CpuFeaturesTest, NothingIsUsableOfAnUnknownProcessor) {
+  const kernels::InstructionSets sets = UsableInstructionSets({});
+  EXPECT_FALSE(sets.avx2_fma);
+  EXPECT_FALSE(sets.avx512_vnni);
+  EXPECT_FALSE(sets.neon_dotprod);
+}
+
+#if defined(__x86_64__)
+// The compiler's own detection, which is written apart from ours.
+TEST(CpuFeaturesTest, AgreesWithTheCompiler) {
+  const ProcessorData processor = DetectProcessor();
+  const auto expect = [&](int bit, int supported) {
+    EXPECT_EQ(processor.Has(bit), supported != 0) << bit;
+  };
+  expect(x86_64::kSse3, __builtin_cpu_supports("sse3"));
+  expect(x86_64::kSsse3, __builtin_cpu_supports("ssse3"));
+  expect(x86_64::kSse41, __builtin_cpu_supports("sse4.1"));
+  expect(x86_64::kSse42, __builtin_cpu_supports("sse4.2"));
+  expect(x86_64::kSse4a, __builtin_cpu_supports("sse4a"));
+  expect(x86_64::kAvx, __builtin_cpu_supports("avx"));
+  expect(x86_64::kFma, __builtin_cpu_supports("fma"));
+  expect(x86_64::kFma4, __builtin_cpu_supports("fma4"));
+  expect(x86_64::kXop, __builtin_cpu_supports("xop"));
+  expect(x86_64::kAvx2, __builtin_cpu_supports("avx2"));
+  expect(x86_64::kAvx512F, __builtin_cpu_supports("avx512f"));
+  expect(x86_64::kAvx512Cd, __builtin_cpu_supports("avx512cd"));
+  expect(x86_64::kAvx512Vl, __builtin_cpu_supports("avx512vl"));
+  expect(x86_64::kAvx512Dq, __builtin_cpu_supports("avx512dq"));
+  expect(x86_64::kAvx512Bw, __builtin_cpu_supports("avx512bw"));
+  expect(x86_64::kAvx512Ifma, __builtin_cpu_supports("avx512ifma"));
+  expect(x86_64::kAvx512Vbmi, __builtin_cpu_supports("avx512vbmi"));
+  expect(x86_64::kAvx512Vnni, __builtin_cpu_supports("avx512vnni"));
+  expect(x86_64::kAvx512Bf16, __builtin_cpu_supports("avx512bf16"));
+}
+
+TEST(CpuFeaturesTest, KernelsNeedAllPartsOfTheirSet) {
+  ProcessorData processor;
+  processor.words[0] = uint64_t{1} << x86_64::kAvx2;
+  EXPECT_FALSE(UsableInstructionSets(processor).avx2_fma);
+  processor.words[0] |= uint64_t{1} << x86_64::kFma;
+  EXPECT_TRUE(UsableInstructionSets(processor).avx2_fma);
+  processor.words[0] |= uint64_t{1} << x86_64::kAvx512Vnni;
+  EXPECT_FALSE(UsableInstructionSets(processor).avx512_vnni);
+}
+#endif
+
+}  // namespace
+}  // namespace takt::cpu

@@ -1,0 +1,101 @@
+#include "cpu/executable.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace takt::cpu {
+namespace {
+
+// Remembers the ranges that it was asked to run.
+class FakeCode final : public ExecutableCode {
+ public:
+  FakeCode() {
+    Function first;
+    first.name = "first";
+    first.constant_count = 2;
+    first.binding_count = 3;
+    first.local_memory_bytes = 4096;
+    Function second;
+    second.name = "second";
+    second.is_sequential = true;
+    SetFunctions({first, second});
+  }
+  absl::Status RunWorkgroups(size_t function, const DispatchArguments&,
+                             uint32_t begin, uint32_t end,
+                             exec::Worker&) override {
+    ran += functions()[function].name + " " + std::to_string(begin) + "-" +
+           std::to_string(end);
+    return absl::OkStatus();
+  }
+  std::string ran;
+};
+
+TEST(ExecutableTest, TellsWhatTheCodeSays) {
+  auto code = std::make_shared<FakeCode>();
+  const auto executable = MakeRef<Executable>(code);
+  ASSERT_EQ(executable->function_count(), 2u);
+  EXPECT_EQ(executable->function_name(0), "first");
+  EXPECT_EQ(executable->constant_count(0), 2u);
+  EXPECT_EQ(executable->binding_count(0), 3u);
+  EXPECT_EQ(executable->local_memory_bytes(0), 4096u);
+  EXPECT_FALSE(executable->is_sequential(0));
+  EXPECT_TRUE(executable->is_sequential(1));
+  exec::Worker worker;
+  EXPECT_TRUE(executable->RunWorkgroups(1, {}, 3, 7, worker).ok());
+  EXPECT_EQ(code->ran, "second 3-7");
+}
+
+TEST(ExecutableTest, FindsFunctionsByName) {
+  const auto executable = MakeRef<Executable>(std::make_shared<FakeCode>());
+  ASSERT_TRUE(executable->LookupFunction("second").ok());
+  EXPECT_EQ(*executable->LookupFunction("second"), 1u);
+  EXPECT_EQ(executable->LookupFunction("third").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(ExecutableTest, HandlesShareWhatTheCodeHasLearned) {
+  auto code = std::make_shared<FakeCode>();
+  const auto one = MakeRef<Executable>(code);
+  const auto other = MakeRef<Executable>(code);
+  EXPECT_EQ(other->cost(0).mean_ns(), 0);
+  one->cost(0).Add(1000, 10);
+  EXPECT_EQ(other->cost(0).mean_ns(), 100);
+  EXPECT_EQ(other->cost(1).mean_ns(), 0);
+}
+
+TEST(ExecutableTest, KnowsItsOwn) {
+  class OtherExecutable final : public hal::Executable {
+   public:
+    size_t function_count() const override { return 0; }
+    absl::string_view function_name(size_t) const override { return ""; }
+    size_t constant_count(size_t) const override { return 0; }
+    size_t binding_count(size_t) const override { return 0; }
+  };
+  const auto own = MakeRef<Executable>(std::make_shared<FakeCode>());
+  EXPECT_EQ(Executable::From(own.get()), own.get());
+  EXPECT_EQ(Executable::From(MakeRef<OtherExecutable>().get()), nullptr);
+}
+
+TEST(WorkgroupCostTest, MovesTowardsWhatIsMeasured) {
+  WorkgroupCost cost;
+  EXPECT_EQ(cost.mean_ns(), 0);
+  cost.Add(800, 1);
+  EXPECT_EQ(cost.mean_ns(), 800);
+  for (int i = 0; i < 100; ++i) cost.Add(1600, 1);
+  EXPECT_GT(cost.mean_ns(), 1550);
+  EXPECT_LE(cost.mean_ns(), 1600);
+}
+
+TEST(WorkgroupCostTest, WhatTookNoTimeIsStillKnown) {
+  WorkgroupCost cost;
+  cost.Add(0, 100);
+  EXPECT_EQ(cost.mean_ns(), 1);
+  cost.Add(5, 0);  // No division by zero.
+  EXPECT_GT(cost.mean_ns(), 0);
+}
+
+}  // namespace
+}  // namespace takt::cpu
