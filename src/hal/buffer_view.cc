@@ -42,7 +42,8 @@ bool AppendInteger(bool is_unsigned, uint32_t bits, const uint8_t* bytes,
       value = is_unsigned ? Load<uint16_t>(bytes) : Load<int16_t>(bytes);
       break;
     case 32:
-      value = is_unsigned ? Load<uint32_t>(bytes) : Load<int32_t>(bytes);
+      value = is_unsigned ? int64_t{Load<uint32_t>(bytes)}
+                          : int64_t{Load<int32_t>(bytes)};
       break;
     case 64:
       value = Load<int64_t>(bytes);
