@@ -1,0 +1,51 @@
+// The smallest whole program in C: loads a compiled module, calls a function
+// of it, prints the result.
+//
+//   hello simple_mul.vmfb
+#include <stdio.h>
+#include <stdlib.h>
+#include <takt/takt.h>
+
+static void check(takt_status_t status) {
+  if (status == NULL) return;
+  fprintf(stderr, "%s\n", takt_status_message(status));
+  exit(1);
+}
+
+int main(int argc, char** argv) {
+  const char* path = argc > 1 ? argv[1] : "simple_mul.vmfb";
+  takt_instance_t* instance;
+  takt_device_t* device;
+  takt_module_t* module;
+  takt_context_t* context;
+  takt_function_t* mul;
+  takt_buffer_view_t* view;
+  takt_context_options_t options;
+  // clang-format off
+  // README: begin
+  check(takt_instance_create(NULL, &instance));
+  check(takt_device_create(instance, "local-task", &device));
+  check(takt_module_load_file(instance, path, NULL, &module));
+  takt_context_options_init(&options);
+  options.modules = &module, options.module_count = 1;
+  options.devices = &device, options.device_count = 1;
+  check(takt_context_create(instance, &options, &context));
+  check(takt_context_find_function(context, "simple.mul", &mul));
+  float data[4] = {1, 2, 3, 4};
+  int64_t shape[1] = {4};
+  check(takt_buffer_view_copy_from_host(device, TAKT_ELEMENT_F32, 1, shape, data, sizeof(data), &view));
+  takt_value_t inputs[2] = {takt_value_ref(view), takt_value_ref(view)}, output;
+  check(takt_function_invoke(mul, NULL, 2, inputs, 1, &output));
+  check(takt_buffer_view_copy_to_host(takt_value_as_buffer_view(&output), data, sizeof(data)));
+  printf("%g %g %g %g\n", data[0], data[1], data[2], data[3]);  // 1 4 9 16
+  // README: end
+  // clang-format on
+  takt_values_release(1, &output);
+  takt_buffer_view_release(view);
+  takt_function_release(mul);
+  takt_context_release(context);
+  takt_module_release(module);
+  takt_device_release(device);
+  takt_instance_release(instance);
+  return 0;
+}
