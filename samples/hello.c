@@ -18,10 +18,12 @@ int main(int argc, char** argv) {
   takt_device_t* device;
   takt_module_t* module;
   takt_context_t* context;
+  takt_context_options_t options;
   takt_function_t* mul;
   takt_buffer_view_t* view;
-  takt_context_options_t options;
-  // clang-format off
+  takt_value_t inputs[2], output;
+  const int64_t shape[1] = {4};
+  float data[4] = {1, 2, 3, 4};
   // README: begin
   check(takt_instance_create(NULL, &instance));
   check(takt_device_create(instance, "local-task", &device));
@@ -31,15 +33,14 @@ int main(int argc, char** argv) {
   options.devices = &device, options.device_count = 1;
   check(takt_context_create(instance, &options, &context));
   check(takt_context_find_function(context, "simple.mul", &mul));
-  float data[4] = {1, 2, 3, 4};
-  int64_t shape[1] = {4};
-  check(takt_buffer_view_copy_from_host(device, TAKT_ELEMENT_F32, 1, shape, data, sizeof(data), &view));
-  takt_value_t inputs[2] = {takt_value_ref(view), takt_value_ref(view)}, output;
+  check(takt_buffer_view_copy_from_host(device, TAKT_ELEMENT_F32, 1, shape,
+                                        data, sizeof(data), &view));
+  inputs[0] = inputs[1] = takt_value_ref(view);
   check(takt_function_invoke(mul, NULL, 2, inputs, 1, &output));
-  check(takt_buffer_view_copy_to_host(takt_value_as_buffer_view(&output), data, sizeof(data)));
+  check(takt_buffer_view_copy_to_host(takt_value_as_buffer_view(&output), data,
+                                      sizeof(data)));
   printf("%g %g %g %g\n", data[0], data[1], data[2], data[3]);  // 1 4 9 16
   // README: end
-  // clang-format on
   takt_values_release(1, &output);
   takt_buffer_view_release(view);
   takt_function_release(mul);
