@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test.
+#
+# usage: scripts/test.sh [--preset=release|debug|asan|tsan] [CTEST_ARGUMENT...]
+#
+# The last line is "N passed, N failed": GoogleTest cases one by one, other
+# tests as one each. Exits with 1 if any failed, or none ran.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+preset=release
+arguments=()
+for argument in "$@"; do
+  case $argument in
+    --preset=*) preset=${argument#--preset=} ;;
+    --help)
+      sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    *) arguments+=("$argument") ;;
+  esac
+done
+
+scripts/install_deps.sh
+cmake --preset "$preset" >/dev/null
+cmake --build --preset "$preset"
+
+log=build/$preset/test.log
+result=0
+ctest --preset "$preset" -j "$(nproc)" --verbose "${arguments[@]}" \
+  >"$log" 2>&1 || result=$?
+grep -E '^ *[0-9]+/[0-9]+ Test' "$log" || true
+if ((result != 0)); then
+  grep -E -A 12 'Failure$|\[  FAILED  \]|ERROR: |runtime error' "$log" |
+    head -n 300 || true
+fi
+
+counts=$(awk '
+  match($0, /^[0-9]+: /) {
+    id = substr($0, 1, RLENGTH - 2) + 0
+    rest = substr($0, RLENGTH + 1)
+    if (rest ~ /^\[  PASSED  \] [0-9]+ test/) {
+      split(rest, word, " "); passed[id] += word[4]; counted[id] = 1
+    } else if (rest ~ /^\[  FAILED  \] [0-9]+ test.*listed below/) {
+      split(rest, word, " "); failed[id] += word[4]; counted[id] = 1
+    }
+  }
+  /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+    line = $0; sub(/^.*Test +#/, "", line); id = line + 0
+    ok = ($0 ~ / Passed +[0-9.]+ sec$/)
+    if (!counted[id]) { if (ok) passed[id] = 1; else failed[id] = 1 }
+    else if (!ok && !failed[id]) failed[id] = 1
+  }
+  END {
+    for (id in passed) p += passed[id]
+    for (id in failed) f += failed[id]
+    print p + 0, f + 0
+  }' "$log")
+read -r passed failed <<<"$counts"
+((passed + failed > 0)) || result=1
+((failed == 0)) || result=1
+echo "$passed passed, $failed failed"
+exit $((result != 0))
