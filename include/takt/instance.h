@@ -29,7 +29,7 @@ typedef struct takt_instance_options_t {
   // 0: the callers' threads only. They are started when first needed.
   int32_t worker_count;
   takt_allocator_t allocator;  // All NULL: the system's.
-  takt_log_sink_t log_sink;    // All NULL: warnings and errors to stderr.
+  takt_log_sink_t log_sink;    // All NULL: to stderr.
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(

@@ -14,8 +14,7 @@ typedef enum takt_log_severity_t {
   TAKT_LOG_ERROR = 2,    // A failure that no caller will see.
 } takt_log_severity_t;
 
-// A caller's sink for messages. Without one, warnings and errors go to stderr
-// and the rest nowhere.
+// A caller's sink for messages. Without one they go to stderr.
 //
 // Thread-safety: write() may be called on any thread, several at once. It must
 // not call back into the instance.
