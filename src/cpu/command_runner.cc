@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kUnknownNs = std::numeric_limits<int64_t>::max();
 
 struct Bytes {
-  uint8_t* data;
-  uint64_t length;
+  uint8_t* data = nullptr;
+  uint64_t length = 0;
 };
 
 absl::Status ResolveRange(const Range& range, absl::Span<const Base> bases,
