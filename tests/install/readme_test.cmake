@@ -1,0 +1,17 @@
+# The example in README.md is the marked part of samples/hello.c, which
+# package_test.cmake builds and runs.
+file(READ ${SOURCE_DIR}/samples/hello.c sample)
+if(NOT sample MATCHES "  // README: begin\n(.*)  // README: end\n")
+  message(FATAL_ERROR "samples/hello.c: the marks are gone")
+endif()
+string(REGEX REPLACE "(^|\n)  " "\\1" example "${CMAKE_MATCH_1}")
+file(READ ${SOURCE_DIR}/README.md readme)
+string(FIND "${readme}" "```c\n${example}```" place)
+if(place EQUAL -1)
+  message(FATAL_ERROR "README.md does not show this:\n${example}")
+endif()
+string(REGEX MATCHALL "\n" lines "${example}")
+list(LENGTH lines line_count)
+if(line_count GREATER 15)
+  message(FATAL_ERROR "the example has ${line_count} lines")
+endif()
