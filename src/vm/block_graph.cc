@@ -192,6 +192,10 @@ bool BlockGraph::IsLiveAtEnd(uint32_t block, uint32_t word) const {
   return !solved_ || Test(blocks_[block].live_out, word);
 }
 
+bool BlockGraph::IsLiveAtStart(uint32_t pc, uint32_t word) const {
+  return !solved_ || Test(blocks_[BlockAt(pc)].live_in, word);
+}
+
 void BlockGraph::SolveLiveness() {
   uint64_t branch_count = 0;
   for (const Block& block : blocks_) branch_count += block.branches.size();

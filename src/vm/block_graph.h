@@ -43,6 +43,9 @@ class BlockGraph {
   // False only if nobody reads `word` after the last instruction of `block`
   // and before it is written again.
   bool IsLiveAtEnd(uint32_t block, uint32_t word) const;
+  // False only if nobody reads `word` in the block at `pc`, or after it, before
+  // it is written again.
+  bool IsLiveAtStart(uint32_t pc, uint32_t word) const;
   // True if some word other than an argument may be read before it is written.
   bool ReadsUnwrittenWords() const { return reads_unwritten_words_; }
 

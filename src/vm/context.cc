@@ -27,10 +27,11 @@ const Program& ProgramOf(const Module& module) {
 }  // namespace
 
 absl::StatusOr<Ref<Context>> Context::Create(
-    absl::Span<const Ref<Module>> modules, Waiter* waiter) {
+    absl::Span<const Ref<Module>> modules, Waiter* waiter,
+    uint64_t special_step_limit) {
   TAKT_ASSIGN_OR_RETURN(Ref<Linkage> linkage, Linkage::Get(modules));
-  auto context =
-      Ref<Context>::Adopt(new Context(modules, std::move(linkage), waiter));
+  auto context = Ref<Context>::Adopt(
+      new Context(modules, std::move(linkage), waiter, special_step_limit));
   TAKT_RETURN_IF_ERROR(context->CreateStates());
   const Linkage& shared = *context->linkage_;
   if (shared.initializers_repeatable()) {
@@ -45,11 +46,12 @@ absl::StatusOr<Ref<Context>> Context::Create(
 }
 
 Context::Context(absl::Span<const Ref<Module>> modules, Ref<Linkage> linkage,
-                 Waiter* waiter)
+                 Waiter* waiter, uint64_t special_step_limit)
     : Object(&kType),
       modules_(modules.begin(), modules.end()),
       linkage_(std::move(linkage)),
       waiter_(waiter),
+      special_step_limit_(special_step_limit),
       states_(modules.size()),
       state_pointers_(modules.size()),
       instances_(modules.size()) {}
@@ -114,6 +116,7 @@ absl::Status Context::CallSpecial(size_t module, absl::string_view name,
     TAKT_RETURN_IF_ERROR(invocation->SetArguments(
         absl::MakeSpan(&value, 1), Invocation::ArgumentRefs::kRetain));
   }
+  invocation->SetStepLimit(special_step_limit_);
   return invocation->RunToEnd();
 }
 

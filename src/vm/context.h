@@ -56,8 +56,11 @@ class Context final : public Object {
   // a condition variable. Errors: NOT_FOUND listing every import and
   // dependency that is missing or too old; INTERNAL for a signature that
   // differs; an initializer's own error.
+  // `special_step_limit`: SetStepLimit() of each initializer and of the other
+  // functions that the context calls by itself; 0: unlimited.
   static absl::StatusOr<Ref<Context>> Create(
-      absl::Span<const Ref<Module>> modules, Waiter* waiter);
+      absl::Span<const Ref<Module>> modules, Waiter* waiter,
+      uint64_t special_step_limit = 0);
 
   absl::Span<const Ref<Module>> modules() const { return modules_; }
   Module* FindModule(absl::string_view name) const;
@@ -82,7 +85,7 @@ class Context final : public Object {
   friend class Invocation;
 
   Context(absl::Span<const Ref<Module>> modules, Ref<Linkage> linkage,
-          Waiter* waiter);
+          Waiter* waiter, uint64_t special_step_limit);
   ~Context() override;  // Runs __deinit in reverse order.
 
   absl::Status CreateStates();
@@ -101,6 +104,7 @@ class Context final : public Object {
   const std::vector<Ref<Module>> modules_;
   const Ref<Linkage> linkage_;
   Waiter* const waiter_;
+  const uint64_t special_step_limit_;
   std::vector<std::unique_ptr<ModuleState>> states_;
   std::vector<ModuleState*> state_pointers_;  // What instances refer to.
   std::vector<const Instance*> instances_;    // nullptr: native.

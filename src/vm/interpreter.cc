@@ -4,20 +4,23 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <type_traits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/math.h"
 #include "base/status.h"
-#include "vm/buffer.h"
+#include "vm/frame.h"
 #include "vm/invocation.h"
-#include "vm/list.h"
+#include "vm/object_ops.h"
 #include "vm/scalar_math.h"
 
+// Threaded code needs labels as values; without them it is a switch.
 #if defined(__GNUC__)
-#define TAKT_VM_COMPUTED_GOTO 1
+#define TAKT_VM_THREADED 1
 #else
-#define TAKT_VM_COMPUTED_GOTO 0
+#define TAKT_VM_THREADED 0
 #endif
 
 namespace takt::vm {
@@ -25,460 +28,49 @@ namespace {
 
 using Outcome = Interpreter::Outcome;
 
-// ---- Registers ----
-
+// The halves of a pair.
 template <typename T>
-T Get(const uint32_t* base, int16_t address) {
-  T value;
-  std::memcpy(&value, base + address, sizeof(T));
-  return value;
-}
+using Add = std::plus<T>;
 template <typename T>
-void Set(uint32_t* base, int16_t address, T value) {
-  std::memcpy(base + address, &value, sizeof(T));
+using Sub = std::minus<T>;
+template <typename T>
+using Mul = std::multiplies<T>;
+template <typename T>
+using And = std::bit_and<T>;
+template <typename T>
+using Or = std::bit_or<T>;
+template <typename T>
+using Xor = std::bit_xor<T>;
+
+bool FailDivision(RunGuard& guard) {
+  return guard.Fail(absl::InvalidArgumentError("division by zero"));
 }
 
-bool IsMove(int16_t address) { return (address & 1) != 0; }
-
-Object*& RefAt(uint32_t* base, int16_t address) {
-  return *reinterpret_cast<Object**>(base + (address & ~1));
-}
-Object* Peek(const uint32_t* base, int16_t address) {
-  return *reinterpret_cast<Object* const*>(base + (address & ~1));
-}
-FrameHeader& HeaderOf(uint32_t* base) {
-  return *reinterpret_cast<FrameHeader*>(base - kHeaderWords);
-}
-const FrameHeader& HeaderOf(const uint32_t* base) {
-  return *reinterpret_cast<const FrameHeader*>(base - kHeaderWords);
-}
-
-// A reference of the reader's own: the register's, if it is moved from.
-Object* Take(uint32_t* base, int16_t address) {
-  Object*& ref = RefAt(base, address);
-  Object* const object = ref;
-  if (IsMove(address)) {
-    ref = nullptr;
-  } else if (object != nullptr) {
-    object->Retain();
-  }
-  return object;
-}
-
-// `owned` becomes the register's.
-void Put(uint32_t* base, int16_t address, Object* owned) {
-  Object*& ref = RefAt(base, address);
-  Object* const old = ref;
-  ref = owned;
-  if (old != nullptr) old->Release();
-}
-
-void Discard(uint32_t* base, int16_t address) { Put(base, address, nullptr); }
-
-void ReleaseRefs(uint32_t* base, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) Discard(base, RefAddress(i));
-}
-
-// ---- Errors ----
-
-[[gnu::cold, gnu::noinline]] absl::Status DivisionByZero() {
-  return absl::InvalidArgumentError("division by zero");
-}
-
-const char* TypeName(const Object* object) {
-  return object != nullptr ? object->type()->name : "null";
-}
-
-[[gnu::cold, gnu::noinline]] absl::Status WrongType(const ObjectType& expected,
-                                                    const Object* actual) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected ", expected.name, ", got ", TypeName(actual)));
-}
-
-[[gnu::cold, gnu::noinline]] absl::Status OutOfBounds(const Buffer& buffer,
-                                                      uint64_t offset,
-                                                      uint64_t length,
-                                                      size_t element_bytes) {
-  return absl::OutOfRangeError(
-      absl::StrCat("elements [", offset, ", +", length, ") of ", element_bytes,
-                   " bytes, in a buffer of ", buffer.byte_length(), " bytes"));
-}
-
-[[gnu::cold, gnu::noinline]] absl::Status ReadOnly() {
-  return absl::PermissionDeniedError("the buffer is read-only");
-}
-
-[[gnu::cold, gnu::noinline]] absl::Status NoGlobal(uint32_t index) {
-  return absl::OutOfRangeError(absl::StrCat("no global at ", index));
-}
-
-[[gnu::cold, gnu::noinline]] absl::Status Unbound(const std::string& name) {
-  return absl::NotFoundError(
-      absl::StrCat("the optional import ", name, " is not there"));
-}
-
-[[gnu::cold, gnu::noinline]] absl::Status StackOverflow() {
-  return absl::ResourceExhaustedError(
+bool FailStack(RunGuard& guard) {
+  return guard.Fail(absl::ResourceExhaustedError(
       absl::StrCat("calls are nested too deep: more than ",
-                   Interpreter::kMaxStackBytes, " bytes of frames"));
+                   Interpreter::kMaxStackBytes, " bytes of frames")));
 }
 
-// What a `fail` instruction ends with. 0 is no failure and 17 no status of an
-// instruction; what absl does not know is UNKNOWN.
-[[gnu::cold, gnu::noinline]] absl::Status FailStatus(int32_t operand,
-                                                     const std::string& text) {
-  const int32_t code = operand & 0x1f;
-  const std::string message =
-      text.empty() ? std::string("failed by the program") : text;
-  if (code == 0 || code == 17) {
-    return absl::InternalError(
-        absl::StrCat(message, " (with code ", code, ")"));
-  }
-  if (code > 16) {
-    return absl::UnknownError(absl::StrCat(message, " (with code ", code, ")"));
-  }
-  return absl::Status(static_cast<absl::StatusCode>(code), message);
+bool FailUnbound(const uint32_t* base, const Unit* pc, RunGuard& guard) {
+  const Program& program = *HeaderOf(base).function->program;
+  return guard.Fail(absl::NotFoundError(
+      absl::StrCat("the optional import ", program.import_names[pc->wide()],
+                   " is not there")));
 }
 
-bool TypeFits(const Object* object, const ObjectType* expected) {
-  return object == nullptr || expected == nullptr || object->type() == expected;
+// What a `fail` instruction ends with. 0 is no failure and 17 no outcome of an
+// instruction; what absl has no name for is UNKNOWN.
+bool FailWith(uint32_t* base, const Unit* pc, RunGuard& guard) {
+  const std::string& text = HeaderOf(base).function->program->texts[pc->wide()];
+  const int32_t code = Get<int32_t>(base, pc->a) & 0x1f;
+  const std::string message = absl::StrCat(
+      text.empty() ? "failed by the program" : text,
+      code == 0 || code > 16 ? absl::StrCat(" (with code ", code, ")") : "");
+  if (code == 0 || code == 17) return guard.Fail(absl::InternalError(message));
+  if (code > 17) return guard.Fail(absl::UnknownError(message));
+  return guard.Fail(absl::Status(static_cast<absl::StatusCode>(code), message));
 }
-
-bool CheckType(const Object* object, const ObjectType* expected,
-               absl::Status* status) {
-  if (TypeFits(object, expected)) return true;
-  *status = WrongType(*expected, object);
-  return false;
-}
-
-// ---- Buffers ----
-
-Buffer* BufferAt(uint32_t* base, int16_t address, absl::Status* status) {
-  Buffer* buffer = DynCast<Buffer>(Peek(base, address));
-  if (buffer == nullptr) {
-    *status = WrongType(Buffer::kType, Peek(base, address));
-  }
-  return buffer;
-}
-
-Buffer* MutableBufferAt(uint32_t* base, int16_t address, absl::Status* status) {
-  Buffer* buffer = BufferAt(base, address, status);
-  if (buffer == nullptr || buffer->is_mutable()) return buffer;
-  *status = ReadOnly();
-  return nullptr;
-}
-
-bool CheckRange(const Buffer& buffer, uint64_t offset, uint64_t length,
-                size_t element_bytes, absl::Status* status) {
-  if (RangeFits(offset, length, buffer.byte_length() / element_bytes)) {
-    return true;
-  }
-  *status = OutOfBounds(buffer, offset, length, element_bytes);
-  return false;
-}
-
-// buffer.load: a = b[c] as stored in memory, widened to a register.
-template <typename Stored, typename Register>
-bool Load(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const Buffer* buffer = BufferAt(base, pc->b, status);
-  if (buffer == nullptr) return false;
-  const auto index = Get<uint64_t>(base, pc->c);
-  if (!CheckRange(*buffer, index, 1, sizeof(Stored), status)) return false;
-  Stored value;
-  std::memcpy(&value, buffer->data() + index * sizeof(Stored), sizeof(Stored));
-  Set<Register>(base, pc->a, static_cast<Register>(value));
-  return true;
-}
-
-// buffer.store: a[b] = c.
-template <typename Stored>
-bool Store(uint32_t* base, const Unit* pc, absl::Status* status) {
-  Buffer* buffer = MutableBufferAt(base, pc->a, status);
-  if (buffer == nullptr) return false;
-  const auto index = Get<uint64_t>(base, pc->b);
-  if (!CheckRange(*buffer, index, 1, sizeof(Stored), status)) return false;
-  const auto value = Get<Stored>(base, pc->c);
-  std::memcpy(buffer->data() + index * sizeof(Stored), &value, sizeof(Stored));
-  return true;
-}
-
-// buffer.fill: a, offset b, length c, value.
-template <typename Stored>
-bool Fill(uint32_t* base, const Unit* pc, absl::Status* status) {
-  Buffer* buffer = MutableBufferAt(base, pc->a, status);
-  if (buffer == nullptr) return false;
-  const auto offset = Get<uint64_t>(base, pc->b);
-  const auto length = Get<uint64_t>(base, pc->c);
-  if (!CheckRange(*buffer, offset, length, sizeof(Stored), status)) {
-    return false;
-  }
-  const auto value = Get<Stored>(base, pc[1].list()[0]);
-  uint8_t* to = buffer->data() + offset * sizeof(Stored);
-  if constexpr (sizeof(Stored) == 1) {
-    if (length != 0) std::memset(to, static_cast<uint8_t>(value), length);
-  } else {
-    for (uint64_t i = 0; i < length; ++i, to += sizeof(Stored)) {
-      std::memcpy(to, &value, sizeof(Stored));
-    }
-  }
-  return true;
-}
-
-// buffer.copy: source a, offset b, target c, offset, length.
-bool Copy(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const Buffer* source = BufferAt(base, pc->a, status);
-  if (source == nullptr) return false;
-  Buffer* target = MutableBufferAt(base, pc->c, status);
-  if (target == nullptr) return false;
-  const auto from = Get<uint64_t>(base, pc->b);
-  const auto to = Get<uint64_t>(base, pc[1].list()[0]);
-  const auto length = Get<uint64_t>(base, pc[1].list()[1]);
-  if (!CheckRange(*source, from, length, 1, status) ||
-      !CheckRange(*target, to, length, 1, status)) {
-    return false;
-  }
-  if (length != 0) {
-    std::memmove(target->data() + to, source->data() + from, length);
-  }
-  return true;
-}
-
-// buffer.compare: a = (b, offset c) equals (buffer, offset) over length.
-bool Compare(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const int16_t* rest = pc[1].list();
-  const Buffer* x = BufferAt(base, pc->b, status);
-  if (x == nullptr) return false;
-  const Buffer* y = BufferAt(base, rest[0], status);
-  if (y == nullptr) return false;
-  const auto x_offset = Get<uint64_t>(base, pc->c);
-  const auto y_offset = Get<uint64_t>(base, rest[1]);
-  const auto length = Get<uint64_t>(base, rest[2]);
-  if (!CheckRange(*x, x_offset, length, 1, status) ||
-      !CheckRange(*y, y_offset, length, 1, status)) {
-    return false;
-  }
-  const bool equal =
-      length == 0 ||
-      std::memcmp(x->data() + x_offset, y->data() + y_offset, length) == 0;
-  Set<int32_t>(base, pc->a, equal);
-  return true;
-}
-
-// buffer.hash: a = hash of (b, offset c, length).
-bool Hash(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const Buffer* buffer = BufferAt(base, pc->b, status);
-  if (buffer == nullptr) return false;
-  const auto offset = Get<uint64_t>(base, pc->c);
-  const auto length = Get<uint64_t>(base, pc[1].list()[0]);
-  if (!CheckRange(*buffer, offset, length, 1, status)) return false;
-  Set<uint64_t>(base, pc->a, SipHash24(buffer->data() + offset, length));
-  return true;
-}
-
-// buffer.alloc: a = (length b, alignment c).
-bool Alloc(uint32_t* base, const Unit* pc, BlockPool& pool,
-           absl::Status* status) {
-  absl::StatusOr<Ref<Buffer>> buffer = Buffer::Allocate(
-      Get<uint64_t>(base, pc->b), Get<uint32_t>(base, pc->c), &pool);
-  if (!buffer.ok()) {
-    *status = buffer.status();
-    return false;
-  }
-  Put(base, pc->a, buffer->release());
-  return true;
-}
-
-// buffer.clone: a = (b, offset c, length, alignment).
-bool Clone(uint32_t* base, const Unit* pc, BlockPool& pool,
-           absl::Status* status) {
-  const Buffer* source = BufferAt(base, pc->b, status);
-  if (source == nullptr) return false;
-  const auto offset = Get<uint64_t>(base, pc->c);
-  const auto length = Get<uint64_t>(base, pc[1].list()[0]);
-  if (!CheckRange(*source, offset, length, 1, status)) return false;
-  absl::StatusOr<Ref<Buffer>> copy =
-      Buffer::Allocate(length, Get<uint32_t>(base, pc[1].list()[1]), &pool);
-  if (!copy.ok()) {
-    *status = copy.status();
-    return false;
-  }
-  if (length != 0) {
-    std::memcpy((*copy)->data(), source->data() + offset, length);
-  }
-  Put(base, pc->a, copy->release());
-  return true;
-}
-
-// ---- Lists ----
-
-List* ListAt(uint32_t* base, int16_t address, absl::Status* status) {
-  List* list = DynCast<List>(Peek(base, address));
-  if (list == nullptr) *status = WrongType(List::kType, Peek(base, address));
-  return list;
-}
-
-// list.get: *out = b[c].
-bool ListGet(uint32_t* base, const Unit* pc, ValueKind kind, Slot* out,
-             absl::Status* status) {
-  const List* list = ListAt(base, pc->b, status);
-  if (list == nullptr) return false;
-  absl::StatusOr<Slot> slot = list->GetValue(Get<uint32_t>(base, pc->c), kind);
-  if (slot.ok()) {
-    *out = *slot;
-    return true;
-  }
-  *status = slot.status();
-  return false;
-}
-
-// list.set: a[b] = value.
-bool ListSet(uint32_t* base, const Unit* pc, ValueKind kind, Slot value,
-             absl::Status* status) {
-  List* list = ListAt(base, pc->a, status);
-  if (list == nullptr) return false;
-  *status = list->SetValue(Get<uint32_t>(base, pc->b), kind, value);
-  return status->ok();
-}
-
-bool ListGetRef(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const List* list = ListAt(base, pc->b, status);
-  if (list == nullptr) return false;
-  absl::StatusOr<Ref<Object>> ref = list->GetRef(
-      Get<uint32_t>(base, pc->c), pc[1].payload<const ObjectType*>());
-  if (!ref.ok()) {
-    *status = ref.status();
-    return false;
-  }
-  Put(base, pc->a, ref->release());
-  return true;
-}
-
-// The register keeps a moved ref if the list refuses it.
-bool ListSetRef(uint32_t* base, const Unit* pc, absl::Status* status) {
-  List* list = ListAt(base, pc->a, status);
-  if (list == nullptr) return false;
-  *status = list->SetRef(Get<uint32_t>(base, pc->b),
-                         Ref<Object>::Retain(Peek(base, pc->c)));
-  if (!status->ok()) return false;
-  if (IsMove(pc->c)) Discard(base, pc->c);
-  return true;
-}
-
-bool ListResize(uint32_t* base, const Unit* pc, absl::Status* status) {
-  List* list = ListAt(base, pc->a, status);
-  if (list == nullptr) return false;
-  *status = list->Resize(Get<uint32_t>(base, pc->b));
-  return status->ok();
-}
-
-// ---- Globals ----
-
-template <typename T>
-bool LoadIndirect(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const FrameHeader& header = HeaderOf(base);
-  const auto offset = Get<uint32_t>(base, pc->b);
-  if (!RangeFits(offset, sizeof(T), header.function->program->global_bytes)) {
-    *status = NoGlobal(offset);
-    return false;
-  }
-  T value;
-  std::memcpy(&value, header.instance->globals + offset, sizeof(T));
-  Set<T>(base, pc->a, value);
-  return true;
-}
-
-template <typename T>
-bool StoreIndirect(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const FrameHeader& header = HeaderOf(base);
-  const auto offset = Get<uint32_t>(base, pc->a);
-  if (!RangeFits(offset, sizeof(T), header.function->program->global_bytes)) {
-    *status = NoGlobal(offset);
-    return false;
-  }
-  const auto value = Get<T>(base, pc->b);
-  std::memcpy(header.instance->globals + offset, &value, sizeof(T));
-  return true;
-}
-
-bool LoadGlobalRef(uint32_t* base, const Unit* pc, uint32_t global,
-                   absl::Status* status) {
-  const FrameHeader& header = HeaderOf(base);
-  if (global >= header.function->program->global_ref_count) {
-    *status = NoGlobal(global);
-    return false;
-  }
-  Object* object = header.instance->global_refs[global];
-  if (!CheckType(object, pc[1].payload<const ObjectType*>(), status)) {
-    return false;
-  }
-  if (object != nullptr) object->Retain();
-  Put(base, pc->a, object);
-  return true;
-}
-
-bool StoreGlobalRef(uint32_t* base, const Unit* pc, uint32_t global,
-                    int16_t source, absl::Status* status) {
-  const FrameHeader& header = HeaderOf(base);
-  if (global >= header.function->program->global_ref_count) {
-    *status = NoGlobal(global);
-    return false;
-  }
-  if (!CheckType(Peek(base, source), pc[1].payload<const ObjectType*>(),
-                 status)) {
-    return false;
-  }
-  Object* const owned = Take(base, source);
-  Object* const old =
-      std::exchange(header.instance->global_refs[global], owned);
-  if (old != nullptr) old->Release();
-  return true;
-}
-
-// ---- Refs ----
-
-// select.ref: a = b ? c : rest[0].
-bool SelectRef(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const bool first = Get<int32_t>(base, pc->b) != 0;
-  const int16_t other = pc[1].list()[0];
-  const int16_t chosen = first ? pc->c : other;
-  const int16_t unchosen = first ? other : pc->c;
-  if (!CheckType(Peek(base, chosen), pc[2].payload<const ObjectType*>(),
-                 status)) {
-    return false;
-  }
-  Object* const object = Take(base, chosen);
-  if (IsMove(unchosen)) Discard(base, unchosen);
-  Put(base, pc->a, object);
-  return true;
-}
-
-bool CastRef(uint32_t* base, const Unit* pc, absl::Status* status) {
-  if (!CheckType(Peek(base, pc->b), pc[1].payload<const ObjectType*>(),
-                 status)) {
-    return false;
-  }
-  Put(base, pc->a, Take(base, pc->b));
-  return true;
-}
-
-// The register that a switch chooses; `list` starts with its length.
-int16_t Choose(const uint32_t* base, const Unit* pc, const Unit* list) {
-  const auto index =
-      static_cast<uint64_t>(static_cast<int64_t>(Get<int32_t>(base, pc->b)));
-  return index < list->payload<uint64_t>() ? list[1].list()[index] : pc->c;
-}
-
-bool SwitchRef(uint32_t* base, const Unit* pc, absl::Status* status) {
-  const int16_t chosen = Choose(base, pc, pc + 2);
-  if (!CheckType(Peek(base, chosen), pc[1].payload<const ObjectType*>(),
-                 status)) {
-    return false;
-  }
-  Put(base, pc->a, Take(base, chosen));
-  return true;
-}
-
-// ---- Calls ----
 
 void ZeroFrom(uint32_t* base, const Function& callee) {
   auto* at = reinterpret_cast<std::byte*>(base) + callee.zero_begin;
@@ -586,38 +178,6 @@ void PassResults(uint32_t* from, const Unit* pc, uint32_t* to,
 
 }  // namespace
 
-int32_t Interpreter::TakeSlice(Invocation& invocation) {
-  const uint64_t slice =
-      std::min<uint64_t>(kSliceSteps, invocation.steps_left_);
-  invocation.steps_left_ -= slice;
-  return static_cast<int32_t>(slice);
-}
-
-int32_t Interpreter::Poll(Invocation& invocation, int32_t fuel,
-                          absl::Status* status) {
-  if (invocation.cancel_requested_.load(std::memory_order_relaxed)) {
-    *status = absl::CancelledError("cancelled");
-    return -1;
-  }
-  if (fuel < 0) fuel += TakeSlice(invocation);
-  if (fuel < 0) {
-    *status = absl::ResourceExhaustedError("the step limit is reached");
-  }
-  return fuel;
-}
-
-bool Interpreter::Charge(Invocation& invocation, uint64_t bytes,
-                         absl::Status* status) {
-  if (!invocation.limited_) return true;
-  const uint64_t steps = bytes / 64;
-  if (steps <= invocation.steps_left_) {
-    invocation.steps_left_ -= steps;
-    return true;
-  }
-  *status = absl::ResourceExhaustedError("the step limit is reached");
-  return false;
-}
-
 // Makes room for `frame_bytes` from *base on. Frames move: nothing but *base
 // and the headers' distances refer to them.
 bool Interpreter::GrowStack(Invocation& invocation, uint32_t** base,
@@ -666,8 +226,7 @@ inline uint32_t* Interpreter::PushFrame(Invocation& invocation, uint32_t** base,
 }
 
 Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
-                                const Unit* pc, uint32_t* base,
-                                absl::Status* status) {
+                                const Unit* pc, uint32_t* base) {
   constexpr uint32_t kInlineSlots = 48;
   const ImportCounts counts = CountsOf(pc);
   const int16_t* const entries = pc[2].list();
@@ -688,43 +247,40 @@ Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
   const bool resumed = std::exchange(invocation.resumed_, false);
   NativeCall call(invocation, HeaderOf(base).instance->states[callee.module],
                   slots, results, resumed);
-  *status = callee.native(callee.self, call);
-  if (!status->ok()) {
-    *status = Annotate(*status, *callee.name);
+  RunGuard& guard = invocation.guard_;
+  absl::Status status = callee.native(callee.self, call);
+  if (!status.ok()) {
+    guard.Fail(Annotate(status, *callee.name));
     return Outcome::kFailed;
   }
   if (call.parked()) {
     const bool may_park = pc->a != 0;
     if (may_park) return Outcome::kParked;
-    *status = absl::InternalError(absl::StrCat(
-        *callee.name, " must wait, but was not called as yieldable"));
+    guard.Fail(absl::InternalError(absl::StrCat(
+        *callee.name, " must wait, but was not called as yieldable")));
     return Outcome::kFailed;
   }
   invocation.parked_state_.reset();
   ReleaseMoved(base, entries, counts.entries);
   StoreResults(base, pc[2 + UnitsOfList(counts.entries)].list(),
                *callee.results, results);
-  if (invocation.cancel_requested_.load(std::memory_order_relaxed)) {
-    *status = absl::CancelledError("cancelled");
-    return Outcome::kFailed;
-  }
-  return Outcome::kDone;
+  // Calls are counted as steps, and end an invocation that was cancelled.
+  return !guard.wants_attention() || guard.Poll() ? Outcome::kDone
+                                                  : Outcome::kFailed;
 }
 
-absl::Status Interpreter::Describe(const absl::Status& status, const Unit* pc,
-                                   const uint32_t* base) {
+bool Interpreter::Describe(const Unit* pc, const uint32_t* base,
+                           RunGuard& guard) {
   const Function& function = *HeaderOf(base).function;
-  if (function.program == nullptr) return status;  // The host's frame.
-  return Annotate(status, DescribePlace(function, pc));
+  if (function.program == nullptr) return false;  // The host's frame.
+  return guard.Fail(Annotate(guard.error(), DescribePlace(function, pc)));
 }
 
 void Interpreter::UnwindToFirst(Invocation& invocation) {
   uint32_t*& base = invocation.base_;
   while (HeaderOf(base).caller_distance != 0) {
-    const FrameHeader& header = HeaderOf(base);
-    ReleaseRefs(base, header.function->ref_count);
-    base = reinterpret_cast<uint32_t*>(reinterpret_cast<std::byte*>(base) -
-                                       header.caller_distance);
+    ReleaseRefs(base, HeaderOf(base).function->ref_count);
+    base = CallerOf(base);
   }
 }
 
@@ -735,143 +291,145 @@ void Interpreter::Unwind(Invocation& invocation) {
   invocation.base_ = nullptr;
 }
 
-// The loop. `base` and `pc` are the machine's registers; `fuel` counts down to
-// the next look at whether to stop. Values with destructors must not live
-// where the next instruction is jumped to, so whatever may make one is in a
-// function of its own.
-Outcome Interpreter::Execute(Invocation& invocation, absl::Status* status) {
+// The loop. `base` and `pc` are the machine's registers. Nothing with a
+// destructor may live where the next instruction is jumped to, so whatever
+// makes one is in a function of its own.
+Outcome Interpreter::Execute(Invocation& invocation) {
+  RunGuard& guard = invocation.guard_;
   uint32_t* base = invocation.base_;
   const Unit* pc = invocation.pc_;
-  int32_t fuel = TakeSlice(invocation);
 
-#define FAIL(error)    \
-  do {                 \
-    *status = (error); \
-    goto failed;       \
-  } while (false)
-// Goes on at pc, unless it is time to look.
-#define POLL()                 \
-  do {                         \
-    if (--fuel < 0) goto poll; \
-    DISPATCH();                \
-  } while (false)
-#define NEXT(units) \
-  do {              \
-    pc += (units);  \
-    DISPATCH();     \
-  } while (false)
-#define NEXT_IF(condition, units)  \
-  do {                             \
-    if (!(condition)) goto failed; \
-    NEXT(units);                   \
-  } while (false)
+  // clang-format off
+#define NEXT(units) { pc += (units); DISPATCH(); }
+// Goes on at pc, unless there is something to look at first.
+#define POLL() { if (guard.wants_attention()) goto poll; DISPATCH(); }
 
-// a = expression of x = b, y = c, z.
-#define UNARY(name, From, To, expression)  \
-  OP(name) {                               \
+// a = an expression of x = b, y = c, z.
+#define UNARY(name, From, To, expression) \
+  OP(name) { \
     const auto x = Get<From>(base, pc->b); \
-    Set<To>(base, pc->a, (expression));    \
-    NEXT(1);                               \
+    Set<To>(base, pc->a, (expression)); \
+    NEXT(1) \
   }
 #define BINARY(name, From, To, expression) \
-  OP(name) {                               \
+  OP(name) { \
     const auto x = Get<From>(base, pc->b); \
     const auto y = Get<From>(base, pc->c); \
-    Set<To>(base, pc->a, (expression));    \
-    NEXT(1);                               \
+    Set<To>(base, pc->a, (expression)); \
+    NEXT(1) \
   }
-#define TERNARY(name, First, Rest, expression)       \
-  OP(name) {                                         \
-    const auto x = Get<First>(base, pc->b);          \
-    const auto y = Get<Rest>(base, pc->c);           \
+#define TERNARY(name, First, Rest, expression) \
+  OP(name) { \
+    const auto x = Get<First>(base, pc->b); \
+    const auto y = Get<Rest>(base, pc->c); \
     const auto z = Get<Rest>(base, pc[1].list()[0]); \
-    Set<Rest>(base, pc->a, (expression));            \
-    NEXT(2);                                         \
+    Set<Rest>(base, pc->a, (expression)); \
+    NEXT(2) \
   }
-#define DIVISION(name, T, function)         \
-  OP(name) {                                \
-    const auto x = Get<T>(base, pc->b);     \
-    const auto y = Get<T>(base, pc->c);     \
-    if (y == 0) FAIL(DivisionByZero());     \
+#define DIVISION(name, T, function) \
+  OP(name) { \
+    const auto x = Get<T>(base, pc->b); \
+    const auto y = Get<T>(base, pc->c); \
+    if (y == 0) { FailDivision(guard); goto failed; } \
     Set<T>(base, pc->a, function<T>(x, y)); \
-    NEXT(1);                                \
+    NEXT(1) \
   }
-#define SHIFT(name, T, expression)                                   \
-  OP(name) {                                                         \
-    const auto x = Get<T>(base, pc->b);                              \
+#define SHIFT(name, T, expression) \
+  OP(name) { \
+    const auto x = Get<T>(base, pc->b); \
     const auto y = Get<uint32_t>(base, pc->c) & (sizeof(T) * 8 - 1); \
-    Set<T>(base, pc->a, static_cast<T>(expression));                 \
-    NEXT(1);                                                         \
+    Set<T>(base, pc->a, static_cast<T>(expression)); \
+    NEXT(1) \
   }
-#define LIST_GET(name, kind, T, member)                                  \
-  OP(name) {                                                             \
-    Slot slot;                                                           \
-    if (!ListGet(base, pc, ValueKind::kind, &slot, status)) goto failed; \
-    Set<T>(base, pc->a, slot.member);                                    \
-    NEXT(1);                                                             \
+// A function of object_ops.h, and how many units the instruction has.
+#define OBJECT(name, function, units) \
+  OP(name) { \
+    if (!function(base, pc, guard)) goto failed; \
+    NEXT(units) \
   }
-#define LIST_SET(name, kind, T, member)                           \
-  OP(name) {                                                      \
-    Slot slot{.i64 = 0};                                          \
-    slot.member = Get<T>(base, pc->c);                            \
-    NEXT_IF(ListSet(base, pc, ValueKind::kind, slot, status), 1); \
-  }
-// To `wide` if the expression of x = a holds, else on; then the same backward.
-#define BRANCH1(name, T, expression)     \
-  OP(name) {                             \
-    const auto x = Get<T>(base, pc->a);  \
-    NEXT((expression) ? pc->wide() : 1); \
-  }                                      \
-  OP(name##Back) {                       \
-    const auto x = Get<T>(base, pc->a);  \
-    if (!(expression)) NEXT(1);          \
-    pc += pc->wide();                    \
-    POLL();                              \
+// To `wide` if the expression of x = a holds, else on; and the same backward.
+#define BRANCH1(name, T, expression) \
+  OP(name) { \
+    const auto x = Get<T>(base, pc->a); \
+    NEXT((expression) ? pc->wide() : 1) \
+  } \
+  OP(name##Back) { \
+    const auto x = Get<T>(base, pc->a); \
+    if (!(expression)) NEXT(1) \
+    pc += pc->wide(); \
+    POLL() \
   }
 // To c if the expression of x = a and y = b holds.
-#define BRANCH2(name, T, expression)    \
-  OP(name) {                            \
+#define BRANCH2(name, T, expression) \
+  OP(name) { \
     const auto x = Get<T>(base, pc->a); \
     const auto y = Get<T>(base, pc->b); \
-    NEXT((expression) ? pc->c : 1);     \
-  }                                     \
-  OP(name##Back) {                      \
+    if (expression) NEXT(pc->c) \
+    NEXT(1) \
+  } \
+  OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
     const auto y = Get<T>(base, pc->b); \
-    if (!(expression)) NEXT(1);         \
-    pc += pc->c;                        \
-    POLL();                             \
+    if (!(expression)) NEXT(1) \
+    pc += pc->c; \
+    POLL() \
   }
-// Pops the frame: `pc` is where the caller's list of results is.
-#define LEAVE()                                                             \
-  do {                                                                      \
-    const FrameHeader& leave_header = HeaderOf(base);                       \
-    ReleaseRefs(base, leave_header.function->ref_count);                    \
-    pc = leave_header.return_pc;                                            \
-    base = reinterpret_cast<uint32_t*>(reinterpret_cast<std::byte*>(base) - \
-                                       leave_header.caller_distance);       \
-  } while (false)
+// x = a = b + c, then a branch on x and y.
+#define ADD_BRANCH(name, T, expression) \
+  OP(name) { \
+    const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, pc->b) + \
+                                  Get<std::make_unsigned_t<T>>(base, pc->c)); \
+    const auto y = Get<T>(base, pc[1].list()[0]); \
+    Set<T>(base, pc->a, x); \
+    if (expression) NEXT(pc[1].a) \
+    NEXT(2) \
+  } \
+  OP(name##Back) { \
+    const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, pc->b) + \
+                                  Get<std::make_unsigned_t<T>>(base, pc->c)); \
+    const auto y = Get<T>(base, pc[1].list()[0]); \
+    Set<T>(base, pc->a, x); \
+    if (!(expression)) NEXT(2) \
+    pc += pc[1].a; \
+    POLL() \
+  }
+// a = b first c, then d = a second other.
+#define PAIR(name, T, First, Second) \
+  OP(name) { \
+    const T x = First<T>()(Get<T>(base, pc->b), Get<T>(base, pc->c)); \
+    Set(base, pc->a, x); \
+    Set(base, pc[1].list()[0], Second<T>()(x, Get<T>(base, pc[1].a))); \
+    NEXT(2) \
+  }
+// Pops the frame; pc is then at the caller's list of results.
+#define LEAVE() \
+  { \
+    ReleaseRefs(base, HeaderOf(base).function->ref_count); \
+    pc = HeaderOf(base).return_pc; \
+    base = CallerOf(base); \
+  }
 
-#if TAKT_VM_COMPUTED_GOTO
+#if TAKT_VM_THREADED
   static const void* const kLabels[] = {
 #define TAKT_VM_PLAIN_OP(name) &&L_##name,
 #define TAKT_VM_INNER_OP(name) &&L_##name,
 #define TAKT_VM_BRANCH_OP(name) &&L_##name, &&L_##name##Back,
+#define TAKT_VM_PAIR_OP(first, second) &&L_k##first##second##I32, &&L_k##first##second##I64,
 #include "vm/inner_ops.inc"
 #undef TAKT_VM_PLAIN_OP
 #undef TAKT_VM_INNER_OP
 #undef TAKT_VM_BRANCH_OP
+#undef TAKT_VM_PAIR_OP
   };
 #define OP(name) L_##name:
-#define DISPATCH() goto* kLabels[pc->op]
+#define DISPATCH() goto *kLabels[pc->op]
   DISPATCH();
 #else
 #define OP(name) case InnerOp::name:
 #define DISPATCH() goto dispatch
 dispatch:
   switch (static_cast<InnerOp>(pc->op)) {
-    case InnerOp::kCount:
-      break;
+    case InnerOp::kCount: return Outcome::kFailed;  // Never translated to.
 #endif
 
   // Integers.
@@ -1029,219 +587,123 @@ dispatch:
   UNARY(kCmpNanF32, float, int32_t, std::isnan(x))
   UNARY(kCmpNanF64, double, int32_t, std::isnan(x))
 
-  // Constants and moves.
-  OP(kLoadConstant32) {
-    Set<int32_t>(base, pc->a, pc->wide());
-    NEXT(1);
-  }
-  OP(kLoadConstant64) {
-    Set<int64_t>(base, pc->a, pc->wide());
-    NEXT(1);
-  }
-  OP(kLoadConstantBig64) {
-    Set<uint64_t>(base, pc->a, pc[1].payload<uint64_t>());
-    NEXT(2);
-  }
+  // Constants, moves, globals.
+  OP(kLoadConstant32) { Set<int32_t>(base, pc->a, pc->wide()); NEXT(1) }
+  OP(kLoadConstant64) { Set<int64_t>(base, pc->a, pc->wide()); NEXT(1) }
+  OP(kLoadConstantBig64) { Set(base, pc->a, pc[1].payload<uint64_t>()); NEXT(2) }
   OP(kLoadRodata) {
     Object* const buffer = pc[1].payload<Object*>();
     buffer->Retain();
     Put(base, pc->a, buffer);
-    NEXT(2);
+    NEXT(2)
   }
   UNARY(kMove32, uint32_t, uint32_t, x)
   UNARY(kMove64, uint64_t, uint64_t, x)
   UNARY(kAddConstantI32, uint32_t, uint32_t, x + static_cast<uint32_t>(pc->c))
   UNARY(kAddConstantI64, uint64_t, uint64_t, x + static_cast<uint64_t>(pc->c))
   OP(kSwitch32) {
-    const int16_t chosen = Choose(base, pc, pc + 1);
-    Set<uint32_t>(base, pc->a, Get<uint32_t>(base, chosen));
-    NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()));
+    Set(base, pc->a, Get<uint32_t>(base, Choose(base, pc, pc + 1)));
+    NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
   }
   OP(kSwitch64) {
-    const int16_t chosen = Choose(base, pc, pc + 1);
-    Set<uint64_t>(base, pc->a, Get<uint64_t>(base, chosen));
-    NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()));
+    Set(base, pc->a, Get<uint64_t>(base, Choose(base, pc, pc + 1)));
+    NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
   }
-
-  // Globals.
   OP(kGlobalLoad32) {
     std::memcpy(base + pc->a, HeaderOf(base).instance->globals + pc->wide(), 4);
-    NEXT(1);
+    NEXT(1)
   }
   OP(kGlobalLoad64) {
     std::memcpy(base + pc->a, HeaderOf(base).instance->globals + pc->wide(), 8);
-    NEXT(1);
+    NEXT(1)
   }
   OP(kGlobalStore32) {
     std::memcpy(HeaderOf(base).instance->globals + pc->wide(), base + pc->a, 4);
-    NEXT(1);
+    NEXT(1)
   }
   OP(kGlobalStore64) {
     std::memcpy(HeaderOf(base).instance->globals + pc->wide(), base + pc->a, 8);
-    NEXT(1);
+    NEXT(1)
   }
-  OP(kGlobalLoadRef) {
-    const auto global = static_cast<uint32_t>(pc->wide());
-    NEXT_IF(LoadGlobalRef(base, pc, global, status), 2);
-  }
-  OP(kGlobalStoreRef) {
-    const auto global = static_cast<uint32_t>(pc->wide());
-    NEXT_IF(StoreGlobalRef(base, pc, global, pc->a, status), 2);
-  }
-  OP(kGlobalLoadIndirectI32)
-  NEXT_IF(LoadIndirect<uint32_t>(base, pc, status), 1);
-  OP(kGlobalLoadIndirectI64)
-  NEXT_IF(LoadIndirect<uint64_t>(base, pc, status), 1);
-  OP(kGlobalStoreIndirectI32)
-  NEXT_IF(StoreIndirect<uint32_t>(base, pc, status), 1);
-  OP(kGlobalStoreIndirectI64)
-  NEXT_IF(StoreIndirect<uint64_t>(base, pc, status), 1);
-  OP(kGlobalLoadIndirectRef) {
-    const auto global = Get<uint32_t>(base, pc->b);
-    NEXT_IF(LoadGlobalRef(base, pc, global, status), 2);
-  }
-  OP(kGlobalStoreIndirectRef) {
-    const auto global = Get<uint32_t>(base, pc->a);
-    NEXT_IF(StoreGlobalRef(base, pc, global, pc->b, status), 2);
-  }
+  OBJECT(kGlobalLoadIndirectI32, LoadGlobalIndirect<uint32_t>, 1)
+  OBJECT(kGlobalLoadIndirectI64, LoadGlobalIndirect<uint64_t>, 1)
+  OBJECT(kGlobalStoreIndirectI32, StoreGlobalIndirect<uint32_t>, 1)
+  OBJECT(kGlobalStoreIndirectI64, StoreGlobalIndirect<uint64_t>, 1)
+  OBJECT(kGlobalLoadRef, LoadGlobalRef, 2)
+  OBJECT(kGlobalStoreRef, StoreGlobalRef, 2)
+  OBJECT(kGlobalLoadIndirectRef, LoadGlobalRefIndirect, 2)
+  OBJECT(kGlobalStoreIndirectRef, StoreGlobalRefIndirect, 2)
 
   // Refs.
-  OP(kConstRefZero) {
-    Discard(base, pc->a);
-    NEXT(1);
-  }
-  OP(kAssignRef) {
-    Put(base, pc->a, Take(base, pc->b));
-    NEXT(1);
-  }
-  OP(kCmpEqRef) {
-    Set<int32_t>(base, pc->a, Peek(base, pc->b) == Peek(base, pc->c));
-    NEXT(1);
-  }
-  OP(kCmpNeRef) {
-    Set<int32_t>(base, pc->a, Peek(base, pc->b) != Peek(base, pc->c));
-    NEXT(1);
-  }
-  OP(kCmpNzRef) {
-    Set<int32_t>(base, pc->a, Peek(base, pc->b) != nullptr);
-    NEXT(1);
-  }
-  OP(kSelectRef) NEXT_IF(SelectRef(base, pc, status), 3);
-  OP(kCastAnyRef) NEXT_IF(CastRef(base, pc, status), 2);
-  OP(kSwitchRef) {
-    if (!SwitchRef(base, pc, status)) goto failed;
-    NEXT(3 + UnitsOfList(pc[2].payload<uint64_t>()));
-  }
+  OP(kConstRefZero) { Discard(base, pc->a); NEXT(1) }
+  OP(kAssignRef) { Put(base, pc->a, Take(base, pc->b)); NEXT(1) }
+  OP(kCmpEqRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) == Peek(base, pc->c)); NEXT(1) }
+  OP(kCmpNeRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != Peek(base, pc->c)); NEXT(1) }
+  OP(kCmpNzRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != nullptr); NEXT(1) }
+  OBJECT(kSelectRef, SelectRef, 3)
+  OBJECT(kSwitchRef, SwitchRef, 3 + UnitsOfList(pc[2].payload<uint64_t>()))
+  OBJECT(kCastAnyRef, CastRef, 2)
   OP(kDiscardRefs) {
     const auto count = static_cast<uint32_t>(pc->wide());
-    const int16_t* const list = pc[1].list();
-    for (uint32_t i = 0; i < count; ++i) Discard(base, list[i]);
-    NEXT(1 + UnitsOfList(count));
+    for (uint32_t i = 0; i < count; ++i) Discard(base, pc[1].list()[i]);
+    NEXT(1 + UnitsOfList(count))
   }
 
   // Buffers.
-  OP(kBufferLoadI8U) NEXT_IF((Load<uint8_t, uint32_t>(base, pc, status)), 1);
-  OP(kBufferLoadI8S) NEXT_IF((Load<int8_t, int32_t>(base, pc, status)), 1);
-  OP(kBufferLoadI16U) NEXT_IF((Load<uint16_t, uint32_t>(base, pc, status)), 1);
-  OP(kBufferLoadI16S) NEXT_IF((Load<int16_t, int32_t>(base, pc, status)), 1);
-  OP(kBufferLoadI32) NEXT_IF((Load<uint32_t, uint32_t>(base, pc, status)), 1);
-  OP(kBufferLoadI64) NEXT_IF((Load<uint64_t, uint64_t>(base, pc, status)), 1);
-  OP(kBufferStoreI8) NEXT_IF(Store<uint8_t>(base, pc, status), 1);
-  OP(kBufferStoreI16) NEXT_IF(Store<uint16_t>(base, pc, status), 1);
-  OP(kBufferStoreI32) NEXT_IF(Store<uint32_t>(base, pc, status), 1);
-  OP(kBufferStoreI64) NEXT_IF(Store<uint64_t>(base, pc, status), 1);
-  OP(kBufferFillI8) {
-    if (!Charge(invocation, Get<uint64_t>(base, pc->c), status)) goto failed;
-    NEXT_IF(Fill<uint8_t>(base, pc, status), 2);
-  }
-  OP(kBufferFillI16) {
-    if (!Charge(invocation, Get<uint64_t>(base, pc->c), status)) goto failed;
-    NEXT_IF(Fill<uint16_t>(base, pc, status), 2);
-  }
-  OP(kBufferFillI32) {
-    if (!Charge(invocation, Get<uint64_t>(base, pc->c), status)) goto failed;
-    NEXT_IF(Fill<uint32_t>(base, pc, status), 2);
-  }
-  OP(kBufferFillI64) {
-    if (!Charge(invocation, Get<uint64_t>(base, pc->c), status)) goto failed;
-    NEXT_IF(Fill<uint64_t>(base, pc, status), 2);
-  }
-  OP(kBufferAlloc) {
-    if (!Charge(invocation, Get<uint64_t>(base, pc->b), status)) goto failed;
-    NEXT_IF(Alloc(base, pc, invocation.pool(), status), 1);
-  }
-  OP(kBufferClone) {
-    const auto length = Get<uint64_t>(base, pc[1].list()[0]);
-    if (!Charge(invocation, length, status)) goto failed;
-    NEXT_IF(Clone(base, pc, invocation.pool(), status), 2);
-  }
-  OP(kBufferLength) {
-    const Buffer* const buffer = BufferAt(base, pc->b, status);
-    if (buffer == nullptr) goto failed;
-    Set<uint64_t>(base, pc->a, buffer->byte_length());
-    NEXT(1);
-  }
-  OP(kBufferCopy) {
-    const auto length = Get<uint64_t>(base, pc[1].list()[1]);
-    if (!Charge(invocation, length, status)) goto failed;
-    NEXT_IF(Copy(base, pc, status), 2);
-  }
-  OP(kBufferCompare) {
-    const auto length = Get<uint64_t>(base, pc[1].list()[2]);
-    if (!Charge(invocation, length, status)) goto failed;
-    NEXT_IF(Compare(base, pc, status), 2);
-  }
-  OP(kBufferHash) {
-    const auto length = Get<uint64_t>(base, pc[1].list()[0]);
-    if (!Charge(invocation, length, status)) goto failed;
-    NEXT_IF(Hash(base, pc, status), 2);
-  }
+  OBJECT(kBufferLoadI8U, (LoadElement<uint8_t, uint32_t>), 1)
+  OBJECT(kBufferLoadI8S, (LoadElement<int8_t, int32_t>), 1)
+  OBJECT(kBufferLoadI16U, (LoadElement<uint16_t, uint32_t>), 1)
+  OBJECT(kBufferLoadI16S, (LoadElement<int16_t, int32_t>), 1)
+  OBJECT(kBufferLoadI32, (LoadElement<uint32_t, uint32_t>), 1)
+  OBJECT(kBufferLoadI64, (LoadElement<uint64_t, uint64_t>), 1)
+  OBJECT(kBufferStoreI8, StoreElement<uint8_t>, 1)
+  OBJECT(kBufferStoreI16, StoreElement<uint16_t>, 1)
+  OBJECT(kBufferStoreI32, StoreElement<uint32_t>, 1)
+  OBJECT(kBufferStoreI64, StoreElement<uint64_t>, 1)
+  OBJECT(kBufferFillI8, FillElements<uint8_t>, 2)
+  OBJECT(kBufferFillI16, FillElements<uint16_t>, 2)
+  OBJECT(kBufferFillI32, FillElements<uint32_t>, 2)
+  OBJECT(kBufferFillI64, FillElements<uint64_t>, 2)
+  OBJECT(kBufferAlloc, AllocateBuffer, 1)
+  OBJECT(kBufferClone, CloneBuffer, 2)
+  OBJECT(kBufferLength, BufferLength, 1)
+  OBJECT(kBufferCopy, CopyBuffer, 2)
+  OBJECT(kBufferCompare, CompareBuffers, 2)
+  OBJECT(kBufferHash, HashBuffer, 2)
 
   // Lists.
-  OP(kListAlloc) {
-    const auto& type = *pc[1].payload<const ElementType*>();
-    const auto capacity = Get<uint32_t>(base, pc->b);
-    Put(base, pc->a,
-        List::Create(type, capacity, &invocation.pool()).release());
-    NEXT(2);
-  }
-  OP(kListReserve) {
-    List* const list = ListAt(base, pc->a, status);
-    if (list == nullptr) goto failed;
-    list->Reserve(Get<uint32_t>(base, pc->b));
-    NEXT(1);
-  }
-  OP(kListSize) {
-    const List* const list = ListAt(base, pc->b, status);
-    if (list == nullptr) goto failed;
-    Set<uint32_t>(base, pc->a, static_cast<uint32_t>(list->size()));
-    NEXT(1);
-  }
-  OP(kListResize) {
-    const auto size = Get<uint32_t>(base, pc->b);
-    if (!Charge(invocation, size * sizeof(Value), status)) goto failed;
-    NEXT_IF(ListResize(base, pc, status), 1);
-  }
-  LIST_GET(kListGetI32, kI32, int32_t, i32)
-  LIST_GET(kListGetI64, kI64, int64_t, i64)
-  LIST_GET(kListGetF32, kF32, float, f32)
-  LIST_GET(kListGetF64, kF64, double, f64)
-  LIST_SET(kListSetI32, kI32, int32_t, i32)
-  LIST_SET(kListSetI64, kI64, int64_t, i64)
-  LIST_SET(kListSetF32, kF32, float, f32)
-  LIST_SET(kListSetF64, kF64, double, f64)
-  OP(kListGetRef) NEXT_IF(ListGetRef(base, pc, status), 2);
-  OP(kListSetRef) NEXT_IF(ListSetRef(base, pc, status), 1);
+  OBJECT(kListAlloc, AllocateList, 2)
+  OBJECT(kListReserve, ReserveList, 1)
+  OBJECT(kListSize, ListSize, 1)
+  OBJECT(kListResize, ResizeList, 1)
+  OBJECT(kListGetI32, GetListValue<ValueKind::kI32>, 1)
+  OBJECT(kListGetI64, GetListValue<ValueKind::kI64>, 1)
+  OBJECT(kListGetF32, GetListValue<ValueKind::kF32>, 1)
+  OBJECT(kListGetF64, GetListValue<ValueKind::kF64>, 1)
+  OBJECT(kListSetI32, SetListValue<ValueKind::kI32>, 1)
+  OBJECT(kListSetI64, SetListValue<ValueKind::kI64>, 1)
+  OBJECT(kListSetF32, SetListValue<ValueKind::kF32>, 1)
+  OBJECT(kListSetF64, SetListValue<ValueKind::kF64>, 1)
+  OBJECT(kListGetRef, GetListRef, 2)
+  OBJECT(kListSetRef, SetListRef, 1)
 
   // Branches.
-  OP(kJump) NEXT(pc->wide());
-  OP(kJumpBack) {
-    pc += pc->wide();
-    POLL();
+  OP(kJump) NEXT(pc->wide())
+  OP(kJumpBack) { pc += pc->wide(); POLL() }
+  OP(kMove32JumpBack) {
+    Set(base, pc->a, Get<uint32_t>(base, pc->b));
+    pc += pc->c;
+    POLL()
+  }
+  OP(kMove64JumpBack) {
+    Set(base, pc->a, Get<uint64_t>(base, pc->b));
+    pc += pc->c;
+    POLL()
   }
   OP(kJumpTable) {
-    const auto index = static_cast<uint32_t>(Get<int32_t>(base, pc->a));
-    NEXT(1 + std::min(index, static_cast<uint32_t>(pc->wide())));
+    // An index out of range goes to the last entry.
+    const auto index = Get<uint32_t>(base, pc->a);
+    NEXT(1 + std::min(index, static_cast<uint32_t>(pc->wide())))
   }
   BRANCH1(kBranchNzI32, uint32_t, x != 0)
   BRANCH1(kBranchZI32, uint32_t, x == 0)
@@ -1261,129 +723,124 @@ dispatch:
   BRANCH2(kBranchGeI64S, int64_t, x >= y)
   BRANCH2(kBranchLtI64U, uint64_t, x < y)
   BRANCH2(kBranchGeI64U, uint64_t, x >= y)
+  ADD_BRANCH(kAddBranchEqI32, int32_t, x == y)
+  ADD_BRANCH(kAddBranchNeI32, int32_t, x != y)
+  ADD_BRANCH(kAddBranchLtI32S, int32_t, x < y)
+  ADD_BRANCH(kAddBranchGeI32S, int32_t, x >= y)
+  ADD_BRANCH(kAddBranchLtI32U, uint32_t, x < y)
+  ADD_BRANCH(kAddBranchGeI32U, uint32_t, x >= y)
+  ADD_BRANCH(kAddBranchEqI64, int64_t, x == y)
+  ADD_BRANCH(kAddBranchNeI64, int64_t, x != y)
+  ADD_BRANCH(kAddBranchLtI64S, int64_t, x < y)
+  ADD_BRANCH(kAddBranchGeI64S, int64_t, x >= y)
+  ADD_BRANCH(kAddBranchLtI64U, uint64_t, x < y)
+  ADD_BRANCH(kAddBranchGeI64U, uint64_t, x >= y)
+
+  // Pairs.
+#define TAKT_VM_PLAIN_OP(name)
+#define TAKT_VM_INNER_OP(name)
+#define TAKT_VM_BRANCH_OP(name)
+#define TAKT_VM_PAIR_OP(first, second) \
+  PAIR(k##first##second##I32, uint32_t, first, second) \
+  PAIR(k##first##second##I64, uint64_t, first, second)
+#include "vm/inner_ops.inc"
+#undef TAKT_VM_PLAIN_OP
+#undef TAKT_VM_INNER_OP
+#undef TAKT_VM_BRANCH_OP
+#undef TAKT_VM_PAIR_OP
 
   // Calls.
   OP(kCall) {
     const Function& callee = *pc[1].payload<const Function*>();
-    uint32_t* caller = base;  // `base` itself stays in a register.
-    uint32_t* const frame = PushFrame(
-        invocation, &caller, static_cast<uint32_t>(pc->wide()), callee);
-    if (frame == nullptr) FAIL(StackOverflow());
-    FrameHeader& header = HeaderOf(frame);
-    header.instance = HeaderOf(caller).instance;
-    header.return_pc = pc + 2 + UnitsOfList(static_cast<uint16_t>(pc->a));
-    PassArguments(caller, pc[2].list(), frame, callee);
-    base = frame;
+    uint32_t* caller = base;  // May move; `base` itself stays in a register.
+    base = PushFrame(invocation, &caller, static_cast<uint32_t>(pc->wide()), callee);
+    if (base == nullptr) { base = caller; FailStack(guard); goto failed; }
+    HeaderOf(base).instance = HeaderOf(caller).instance;
+    HeaderOf(base).return_pc = pc + 2 + UnitsOfList(static_cast<uint16_t>(pc->a));
+    PassArguments(caller, pc[2].list(), base, callee);
     pc = callee.code;
-    POLL();
+    POLL()
   }
   OP(kCallImport) {
-    const Instance& instance = *HeaderOf(base).instance;
-    const Callee& callee = instance.imports[pc->wide()];
-    const ImportCounts counts = CountsOf(pc);
+    const Callee& callee = HeaderOf(base).instance->imports[pc->wide()];
     if (callee.native != nullptr) {
-      const Outcome outcome = CallNative(invocation, callee, pc, base, status);
-      if (outcome == Outcome::kDone) NEXT(UnitsOfImportCall(counts));
+      const Outcome outcome = CallNative(invocation, callee, pc, base);
       if (outcome == Outcome::kFailed) goto failed;
-      invocation.steps_left_ += static_cast<uint64_t>(fuel);
-      return Outcome::kParked;
+      if (outcome == Outcome::kParked) return Outcome::kParked;
+      NEXT(UnitsOfImportCall(CountsOf(pc)))
     }
-    if (callee.function == nullptr) {
-      const Program& program = *HeaderOf(base).function->program;
-      FAIL(Unbound(program.import_names[pc->wide()]));
-    }
+    if (callee.function == nullptr) { FailUnbound(base, pc, guard); goto failed; }
     uint32_t* caller = base;
-    uint32_t* const frame =
-        PushFrame(invocation, &caller, HeaderOf(base).function->value_bytes,
-                  *callee.function);
-    if (frame == nullptr) FAIL(StackOverflow());
-    FrameHeader& header = HeaderOf(frame);
-    header.instance = instance.instances[callee.module];
-    header.return_pc = pc + 2 + UnitsOfList(counts.entries);
-    PassArguments(caller, pc[2].list(), frame, *callee.function);
-    base = frame;
+    base = PushFrame(invocation, &caller, HeaderOf(base).function->value_bytes, *callee.function);
+    if (base == nullptr) { base = caller; FailStack(guard); goto failed; }
+    HeaderOf(base).instance = HeaderOf(caller).instance->instances[callee.module];
+    HeaderOf(base).return_pc = pc + 2 + UnitsOfList(CountsOf(pc).entries);
+    PassArguments(caller, pc[2].list(), base, *callee.function);
     pc = callee.function->code;
-    POLL();
+    POLL()
   }
   OP(kImportResolved) {
     const Callee& callee = HeaderOf(base).instance->imports[pc->wide()];
-    Set<int32_t>(base, pc->a,
-                 callee.native != nullptr || callee.function != nullptr);
-    NEXT(1);
+    Set<int32_t>(base, pc->a, callee.native != nullptr || callee.function != nullptr);
+    NEXT(1)
   }
-  OP(kReturn) {
-    LEAVE();
-    DISPATCH();
-  }
+  OP(kReturn) { LEAVE() DISPATCH(); }
   OP(kReturn32) {
     const auto result = Get<uint32_t>(base, pc->a);
-    LEAVE();
-    Set<uint32_t>(base, pc->list()[0], result);
-    NEXT(1);
+    LEAVE()
+    Set(base, pc->list()[0], result);
+    NEXT(1)
   }
   OP(kReturn64) {
     const auto result = Get<uint64_t>(base, pc->a);
-    LEAVE();
-    Set<uint64_t>(base, pc->list()[0], result);
-    NEXT(1);
+    LEAVE()
+    Set(base, pc->list()[0], result);
+    NEXT(1)
   }
   OP(kReturnRef) {
     Object* const result = Take(base, pc->a);
-    LEAVE();
+    LEAVE()
     Put(base, pc->list()[0], result);
-    NEXT(1);
+    NEXT(1)
   }
   OP(kReturnMany) {
-    const FrameHeader& header = HeaderOf(base);
-    auto* const caller = reinterpret_cast<uint32_t*>(
-        reinterpret_cast<std::byte*>(base) - header.caller_distance);
-    PassResults(base, pc, caller, header.return_pc->list());
     const auto count = static_cast<uint32_t>(pc->wide());
-    LEAVE();
-    NEXT(UnitsOfList(count));
+    PassResults(base, pc, CallerOf(base), HeaderOf(base).return_pc->list());
+    LEAVE()
+    NEXT(UnitsOfList(count))
   }
-  OP(kYield) {
-    ++pc;
-    --fuel;
-    goto poll;
-  }
-  OP(kFail) {
-    const auto& texts = HeaderOf(base).function->program->texts;
-    FAIL(FailStatus(Get<int32_t>(base, pc->a), texts[pc->wide()]));
-  }
-  OP(kExit) {
-    invocation.base_ = base;
-    invocation.steps_left_ += static_cast<uint64_t>(fuel);
-    return Outcome::kDone;
-  }
+  OP(kYield) { ++pc; goto poll; }
+  OP(kFail) { FailWith(base, pc, guard); goto failed; }
+  OP(kExit) { invocation.base_ = base; return Outcome::kDone; }
 
-#if !TAKT_VM_COMPUTED_GOTO
-}
+#if !TAKT_VM_THREADED
+  }
 #endif
 
-poll : fuel = Poll(invocation, fuel, status);
-if (fuel >= 0) DISPATCH();
+poll:
+  if (guard.Poll()) DISPATCH();
 
-failed : * status = Describe(*status, pc, base);
-invocation.base_ = base;
-return Outcome::kFailed;
+failed:
+  Describe(pc, base, guard);
+  invocation.base_ = base;
+  return Outcome::kFailed;
 
-#undef FAIL
-#undef POLL
 #undef NEXT
-#undef NEXT_IF
+#undef POLL
 #undef UNARY
 #undef BINARY
 #undef TERNARY
 #undef DIVISION
 #undef SHIFT
-#undef LIST_GET
-#undef LIST_SET
+#undef OBJECT
 #undef BRANCH1
 #undef BRANCH2
 #undef LEAVE
+#undef ADD_BRANCH
+#undef PAIR
 #undef OP
 #undef DISPATCH
+// clang-format on
 }
 
 }  // namespace takt::vm

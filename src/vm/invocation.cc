@@ -88,6 +88,7 @@ Invocation::Invocation(Context& context, const Linkage::Export& callee,
       context_(context),
       callee_(callee),
       entry_(&callee.entry),
+      guard_(context.pool()),
       code_(code),
       stack_(inline_stack()),
       stack_end_(inline_stack() + inline_stack_bytes) {
@@ -215,13 +216,15 @@ Invocation::State Invocation::Run() {
     return state();
   }
   while (true) {
-    if (cancel_requested_.load(std::memory_order_relaxed)) {
+    if (guard_.is_cancelled()) {
       return Finish(absl::CancelledError(
           absl::StrCat(*callee_.callee.name, ": cancelled")));
     }
-    absl::Status status;
-    if (Interpreter::Execute(*this, &status) != Interpreter::Outcome::kParked) {
-      return Finish(std::move(status));
+    const Interpreter::Outcome outcome = Interpreter::Execute(*this);
+    if (outcome != Interpreter::Outcome::kParked) {
+      return Finish(outcome == Interpreter::Outcome::kDone
+                        ? absl::OkStatus()
+                        : std::move(guard_.error()));
     }
     resumed_ = true;
     uint8_t running = kRunning;
@@ -229,7 +232,7 @@ Invocation::State Invocation::Run() {
                                        std::memory_order_seq_cst)) {
       // A RequestCancel() that came before saw no parked invocation to wake.
       // Either it sees this one, or this sees it: both orders are seq_cst.
-      if (cancel_requested_.load(std::memory_order_seq_cst)) Wake();
+      if (guard_.is_cancelled()) Wake();
       return State::kParked;  // By now another thread may be running it.
     }
     phase_.store(kRunning, std::memory_order_release);  // Was woken already.
@@ -311,7 +314,7 @@ void Invocation::SetOnWoken(OnWoken on_woken, void* argument) {
 }
 
 void Invocation::RequestCancel() {
-  cancel_requested_.store(true, std::memory_order_seq_cst);
+  guard_.Cancel();
   uint8_t parked = kParked;
   if (phase_.compare_exchange_strong(parked, kReady,
                                      std::memory_order_seq_cst) &&
@@ -320,10 +323,7 @@ void Invocation::RequestCancel() {
   }
 }
 
-void Invocation::SetStepLimit(uint64_t steps) {
-  limited_ = steps != 0;
-  steps_left_ = limited_ ? steps : UINT64_MAX;
-}
+void Invocation::SetStepLimit(uint64_t steps) { guard_.SetStepLimit(steps); }
 
 void Invocation::SetParkedState(std::unique_ptr<ParkedState> parked_state) {
   parked_state_ = std::move(parked_state);
@@ -362,16 +362,12 @@ absl::Status DirectCaller::Call() {
   Invocation& invocation = *invocation_;
   invocation.base_ = invocation.first_frame();
   invocation.pc_ = invocation.code_.data();
-  absl::Status status;
-  switch (Interpreter::Execute(invocation, &status)) {
-    case Interpreter::Outcome::kDone:
-      return absl::OkStatus();
-    case Interpreter::Outcome::kParked:
-      status = absl::InternalError(absl::StrCat(*invocation.callee_.callee.name,
-                                                ": must wait, but may not"));
-      break;
-    case Interpreter::Outcome::kFailed:
-      break;
+  const Interpreter::Outcome outcome = Interpreter::Execute(invocation);
+  if (outcome == Interpreter::Outcome::kDone) return absl::OkStatus();
+  absl::Status status = std::move(invocation.guard_.error());
+  if (outcome == Interpreter::Outcome::kParked) {
+    status = absl::InternalError(absl::StrCat(*invocation.callee_.callee.name,
+                                              ": must wait, but may not"));
   }
   invocation.parked_state_.reset();
   Interpreter::UnwindToFirst(invocation);

@@ -27,11 +27,13 @@
 #include "vm/context.h"
 #include "vm/instance.h"
 #include "vm/linkage.h"
+#include "vm/run_guard.h"
 #include "vm/value.h"
 
 namespace takt::vm {
 
-class Invocation final : public Object {
+// Aligned as its stack must be, which lies right behind it.
+class alignas(16) Invocation final : public Object {
  public:
   static constexpr ObjectType kType{"vm.invocation"};
   enum class State : uint8_t { kReady, kRunning, kParked, kDone };
@@ -146,17 +148,14 @@ class Invocation final : public Object {
   // acquire on every read: whoever finds it parked, woken or done sees what
   // the other side wrote before.
   std::atomic<uint8_t> phase_{kReady};
-  // Written by RequestCancel(), read by Run(). Relaxed: nothing hangs on it.
-  std::atomic<bool> cancel_requested_{false};
+  RunGuard guard_;
 
   // The rest belongs to the running thread.
   bool resumed_ = false;  // The next native call is a parked one, woken.
-  bool limited_ = false;
   OnWoken on_woken_ = nullptr;
   void* on_woken_argument_ = nullptr;
   absl::Status status_;
   std::unique_ptr<ParkedState> parked_state_;
-  uint64_t steps_left_ = UINT64_MAX;
   const std::vector<Unit>& code_;  // Of the first frame.
   const Unit* pc_ = nullptr;       // Where it stands while not running.
   uint32_t* base_ = nullptr;       // Of the innermost frame.

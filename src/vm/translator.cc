@@ -28,10 +28,12 @@ InnerOp PlainOpOf(Op op) {
     return InnerOp::name;
 #define TAKT_VM_INNER_OP(name)
 #define TAKT_VM_BRANCH_OP(name)
+#define TAKT_VM_PAIR_OP(first, second)
 #include "vm/inner_ops.inc"
 #undef TAKT_VM_PLAIN_OP
 #undef TAKT_VM_INNER_OP
 #undef TAKT_VM_BRANCH_OP
+#undef TAKT_VM_PAIR_OP
     case Op::kSelectF32:
       return InnerOp::kSelectI32;
     case Op::kSelectF64:
@@ -106,6 +108,47 @@ constexpr FusedBranch kFusedBranches[] = {
     {InnerOp::kCmpNzRef, InnerOp::kBranchNzRef, InnerOp::kBranchZRef},
 };
 
+const FusedBranch* FusedOf(InnerOp compare) {
+  for (const FusedBranch& candidate : kFusedBranches) {
+    if (candidate.compare == compare) return &candidate;
+  }
+  return nullptr;
+}
+
+// The instruction that adds, then branches as `branch` does.
+InnerOp AddBranchOf(InnerOp branch) {
+  return static_cast<InnerOp>(static_cast<int>(branch) -
+                              static_cast<int>(InnerOp::kBranchEqI32) +
+                              static_cast<int>(InnerOp::kAddBranchEqI32));
+}
+bool IsWideBranch(InnerOp branch) { return branch <= InnerOp::kBranchZRefBack; }
+bool Is64(InnerOp branch) {
+  return branch >= InnerOp::kBranchEqI64 &&
+         branch <= InnerOp::kBranchGeI64UBack;
+}
+
+// Of the operations that come in pairs, the place in the table of pairs.
+struct PairHalf {
+  InnerOp op32;
+  InnerOp op64;
+  bool commutes;
+};
+constexpr PairHalf kPairHalves[] = {
+    {InnerOp::kAddI32, InnerOp::kAddI64, true},
+    {InnerOp::kSubI32, InnerOp::kSubI64, false},
+    {InnerOp::kMulI32, InnerOp::kMulI64, true},
+    {InnerOp::kAndI32, InnerOp::kAndI64, true},
+    {InnerOp::kOrI32, InnerOp::kOrI64, true},
+    {InnerOp::kXorI32, InnerOp::kXorI64, true},
+};
+constexpr int kPairHalfCount = 6;
+int PairIndexOf(InnerOp op, bool is_64) {
+  for (int i = 0; i < kPairHalfCount; ++i) {
+    if (op == (is_64 ? kPairHalves[i].op64 : kPairHalves[i].op32)) return i;
+  }
+  return -1;
+}
+
 bool IsRef(WireRegister reg) { return (reg & kWireRefBit) != 0; }
 
 // The address of a register; odd for a ref to be moved from.
@@ -114,6 +157,15 @@ int16_t AddressOf(WireRegister reg) {
   const int16_t address = RefAddress(reg & kWireRefMask);
   return (reg & kWireMoveBit) != 0 ? static_cast<int16_t>(address + 1)
                                    : address;
+}
+
+bool HasValueResult(const WireInstruction& instruction) {
+  const WireField& last = instruction.fields.back();
+  return last.is_result && last.kind <= WireFieldKind::kF64;
+}
+bool HasWideResult(const WireInstruction& instruction) {
+  const WireFieldKind kind = instruction.fields.back().kind;
+  return kind == WireFieldKind::kI64 || kind == WireFieldKind::kF64;
 }
 
 bool IsRegister(WireFieldKind kind) { return kind <= WireFieldKind::kRefMove; }
@@ -139,11 +191,12 @@ class FunctionTranslator {
   size_t begin() const { return begin_; }
 
  private:
-  using Label = uint32_t;  // Blocks first, in order.
+  using Label = uint32_t;                         // Blocks first, in order.
+  enum class Distance { kWide, kInC, kInNextA };  // Where a branch has it.
   struct Fixup {
     size_t unit;
     Label label;
-    bool wide;
+    Distance distance;
   };
   struct Move {
     int16_t target;
@@ -180,6 +233,7 @@ class FunctionTranslator {
   void TranslatePlain(InnerOp op, const WireInstruction& instruction);
   void TranslateOther(const WireInstruction& instruction);
   bool FoldConstant(InnerOp op, const std::vector<int16_t>& registers);
+  bool FoldPair(InnerOp op, const std::vector<int16_t>& registers);
   void AppendConstant32(const WireField& target, uint64_t bits);
   void AppendConstant64(const WireField& target, uint64_t bits);
   void AppendSwitch(InnerOp op, const WireInstruction& instruction);
@@ -197,12 +251,15 @@ class FunctionTranslator {
     return graph_.BlockAt(branch.target_pc) <= block_;
   }
   void AppendJump(uint32_t target_pc, bool may_fall_through);
+  bool FoldHeader(uint32_t target_pc);
+  bool FoldMove(uint32_t target);
   void AppendEdge(const std::vector<Move>& moves, const WireBranch& branch,
                   bool may_fall_through);
   void AppendConditional(WireRegister condition, const WireBranch& if_true,
                          const WireBranch& if_false);
   void AppendBranchOn(WireRegister condition, bool value, Label target,
                       bool backward);
+  bool AppendAddBranch(InnerOp branch, Label target);
   void AppendTable(const WireInstruction& instruction);
 
   const BytecodeArchive& archive_;
@@ -211,7 +268,7 @@ class FunctionTranslator {
   Program& program_;
   Function& function_;
   std::vector<Unit>& code_;
-  const bool fuse_;
+  const bool fuse_;  // Several instructions into one.
   const size_t begin_;
 
   uint32_t value_count_;  // Registers, and the words that branches need.
@@ -220,12 +277,40 @@ class FunctionTranslator {
   std::vector<Fixup> fixups_;
   bool fits_ = true;
 
+  // Where a value word was last written in this block, if that place can be
+  // changed, and which instruction named it last. Instructions are numbered.
+  struct Definition {
+    uint32_t number = 0;
+    size_t unit = 0;
+    bool in_list = false;  // In the unit's first list entry; else in `a`.
+    bool is_wide = false;
+  };
+  void NoteNames(const WireInstruction& instruction);
+  void NoteDefinition(int16_t address, bool is_wide, size_t unit, bool in_list);
+  bool IsNamedSince(int16_t word, bool is_wide, uint32_t number) const;
+  void Retarget(const WireBranch& branch, std::vector<Move>* moves,
+                const WireBranch* other, std::vector<Move>* other_moves);
+  bool CanRetarget(const Move& move, const WireBranch& branch,
+                   const std::vector<Move>& moves, const WireBranch* other,
+                   const std::vector<Move>* other_moves) const;
+  std::vector<uint32_t> named_;          // By word: instruction.
+  std::vector<Definition> definitions_;  // By word.
+  uint32_t number_ = 0;                  // Of the current instruction.
+  uint32_t block_number_ = 0;            // Of the block's first one.
+  uint32_t flag_named_ = 0;  // What named_ held before the last comparison.
+
   // The last instruction, if it may be folded into the next one.
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
   size_t last_ = kNone;
-  // The comparison that the branch at the end of the block will contain.
+  size_t before_last_ = kNone;  // The one before, likewise.
+  size_t latest_ = kNone;       // What last_ will be.
+  size_t last_move_ = kNone;    // The last move of an edge.
+  bool in_header_ = false;      // Inside FoldHeader().
+  // The comparison that the branch at the end of the block will contain, and
+  // the instruction before it.
   const FusedBranch* fused_ = nullptr;
   Unit compare_{};
+  size_t addition_ = kNone;
 };
 
 void FunctionTranslator::AppendList(const std::vector<int16_t>& list) {
@@ -249,18 +334,22 @@ void FunctionTranslator::ResolveFixups() {
     const int64_t distance = static_cast<int64_t>(positions_[fixup.label]) -
                              static_cast<int64_t>(fixup.unit);
     Unit& unit = code_[fixup.unit];
-    if (fixup.wide) {
+    if (fixup.distance == Distance::kWide) {
       unit.set_wide(static_cast<int32_t>(distance));
-    } else if (distance >= INT16_MIN && distance <= INT16_MAX) {
+    } else if (distance < INT16_MIN || distance > INT16_MAX) {
+      fits_ = false;
+    } else if (fixup.distance == Distance::kInC) {
       unit.c = static_cast<int16_t>(distance);
     } else {
-      fits_ = false;
+      code_[fixup.unit + 1].a = static_cast<int16_t>(distance);
     }
   }
 }
 
 absl::Status FunctionTranslator::Run() {
   positions_.resize(graph_.block_count());
+  named_.resize(value_count_ + 1);
+  definitions_.resize(value_count_ + 1);
   WireInstruction instruction;
   uint32_t next_block = 0;
   for (uint32_t pc = 0; pc < source_.body.size(); pc = instruction.next_pc) {
@@ -269,13 +358,17 @@ absl::Status FunctionTranslator::Run() {
       block_ = next_block++;
       Bind(block_);
       last_ = kNone;
+      before_last_ = kNone;
+      block_number_ = number_ + 1;
       continue;
     }
     function_.pcs.emplace_back(static_cast<uint32_t>(code_.size() - begin_),
                                pc);
-    const size_t before = code_.size();
+    latest_ = kNone;
+    NoteNames(instruction);
     Translate(instruction);
-    last_ = code_.size() == before + 1 ? before : kNone;
+    before_last_ = last_;
+    last_ = latest_;
   }
   ResolveFixups();
   if (value_count_ > kMaxValueRegisters) {
@@ -311,10 +404,14 @@ void FunctionTranslator::TranslatePlain(InnerOp op,
       registers.push_back(AddressOf(static_cast<WireRegister>(field.value)));
     }
   }
-  if (FoldConstant(op, registers)) return;
+  if (fuse_ && (FoldConstant(op, registers) || FoldPair(op, registers))) return;
   std::vector<int16_t> rest;
   if (registers.size() > 3) rest.assign(registers.begin() + 3, registers.end());
   registers.resize(3);
+  latest_ = code_.size();
+  if (HasValueResult(instruction)) {
+    NoteDefinition(registers[0], HasWideResult(instruction), latest_, false);
+  }
   Append(op, registers[0], registers[1], registers[2]);
   AppendList(rest);
   for (const WireField& field : instruction.fields) {
@@ -348,9 +445,35 @@ bool FunctionTranslator::FoldConstant(InnerOp op,
   }
   if (other == constant.a) return false;
   code_.pop_back();
+  NoteDefinition(registers[0], is_64, code_.size(), false);
   Append(is_32 ? InnerOp::kAddConstantI32 : InnerOp::kAddConstantI64,
          registers[0], other, static_cast<int16_t>(value));
   return true;
+}
+
+// Two operations, the second on the result of the first.
+bool FunctionTranslator::FoldPair(InnerOp op,
+                                  const std::vector<int16_t>& registers) {
+  if (last_ == kNone) return false;
+  Unit& first = code_[last_];
+  for (const bool is_64 : {false, true}) {
+    const int i = PairIndexOf(static_cast<InnerOp>(first.op), is_64);
+    const int j = PairIndexOf(op, is_64);
+    if (i < 0 || j < 0) continue;
+    int16_t other = registers[2];
+    if (registers[1] != first.a) {
+      if (registers[2] != first.a || !kPairHalves[j].commutes) return false;
+      other = registers[1];
+    }
+    // The table has the 32-bit and the 64-bit form side by side.
+    first.op =
+        static_cast<uint16_t>(static_cast<int>(InnerOp::kAddAddI32) +
+                              2 * (i * kPairHalfCount + j) + (is_64 ? 1 : 0));
+    NoteDefinition(registers[0], is_64, code_.size(), true);
+    AppendPayload(std::array<int16_t, 4>{registers[0], other, 0, 0});
+    return true;
+  }
+  return false;
 }
 
 void FunctionTranslator::AppendType(const WireField& field) {
@@ -364,6 +487,7 @@ void FunctionTranslator::AppendType(const WireField& field) {
 
 void FunctionTranslator::AppendConstant32(const WireField& target,
                                           uint64_t bits) {
+  latest_ = code_.size();
   AppendWide(InnerOp::kLoadConstant32, static_cast<int16_t>(target.value),
              static_cast<uint32_t>(bits));
 }
@@ -373,6 +497,7 @@ void FunctionTranslator::AppendConstant64(const WireField& target,
   const auto value = static_cast<int64_t>(bits);
   const auto address = static_cast<int16_t>(target.value);
   if (value == static_cast<int32_t>(value)) {
+    latest_ = code_.size();
     return AppendWide(InnerOp::kLoadConstant64, address,
                       static_cast<uint32_t>(bits));
   }
@@ -454,7 +579,9 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
     case Op::kBr:
     case Op::kBreak: {
       const WireBranch& branch = fields[0].branches[0];
-      return AppendEdge(MovesOf(branch), branch, true);
+      std::vector<Move> moves = MovesOf(branch);
+      Retarget(branch, &moves, nullptr, nullptr);
+      return AppendEdge(moves, branch, true);
     }
     case Op::kYield: {
       const WireBranch& branch = fields[0].branches[0];
@@ -631,11 +758,170 @@ std::vector<FunctionTranslator::Move> FunctionTranslator::MovesOf(
   return moves;
 }
 
+void FunctionTranslator::NoteNames(const WireInstruction& instruction) {
+  ++number_;
+  for (const WireField& field : instruction.fields) {
+    const auto note = [this](WireRegister reg) {
+      if (IsRef(reg)) return;
+      named_[reg] = number_;
+      named_[reg + 1u] = number_;  // At worst it was not named.
+    };
+    if (field.kind <= WireFieldKind::kF64) {
+      const auto word = static_cast<WireRegister>(field.value);
+      if (field.is_result) flag_named_ = named_[word];
+      named_[word] = number_;
+      if (field.kind == WireFieldKind::kI64 ||
+          field.kind == WireFieldKind::kF64) {
+        named_[word + 1u] = number_;
+      }
+    } else if (field.kind <= WireFieldKind::kAnyList &&
+               field.kind >= WireFieldKind::kI32List) {
+      for (WireRegister reg : field.list) note(reg);
+    }
+  }
+}
+
+void FunctionTranslator::NoteDefinition(int16_t address, bool is_wide,
+                                        size_t unit, bool in_list) {
+  definitions_[static_cast<size_t>(address)] = {number_, unit, in_list,
+                                                is_wide};
+}
+
+bool FunctionTranslator::IsNamedSince(int16_t word, bool is_wide,
+                                      uint32_t number) const {
+  const auto index = static_cast<size_t>(word);
+  return named_[index] > number || (is_wide && named_[index + 1] > number);
+}
+
+// True if what `move` copies at the end of the block could have been written
+// to its target in the first place.
+bool FunctionTranslator::CanRetarget(
+    const Move& move, const WireBranch& branch, const std::vector<Move>& moves,
+    const WireBranch* other, const std::vector<Move>* other_moves) const {
+  const auto count = static_cast<int16_t>(source_.value_register_count);
+  if (move.is_ref || move.source >= count || move.target >= count) return false;
+  const Definition& definition = definitions_[static_cast<size_t>(move.source)];
+  if (definition.number < block_number_ || definition.is_wide != move.is_wide ||
+      IsNamedSince(move.source, move.is_wide, definition.number) ||
+      IsNamedSince(move.target, move.is_wide, definition.number)) {
+    return false;
+  }
+  const auto overlaps = [&move](int16_t word, bool is_wide, int16_t with) {
+    return word < with + (move.is_wide ? 2 : 1) &&
+           with < word + (is_wide ? 2 : 1);
+  };
+  for (const Move& m : moves) {
+    if (&m == &move || m.is_ref) continue;
+    if (overlaps(m.source, m.is_wide, move.source) ||
+        overlaps(m.source, m.is_wide, move.target) ||
+        overlaps(m.target, m.is_wide, move.source) ||
+        overlaps(m.target, m.is_wide, move.target)) {
+      return false;
+    }
+  }
+  const auto live = [&](const WireBranch& at, int16_t word) {
+    const auto w = static_cast<uint32_t>(word);
+    return graph_.IsLiveAtStart(at.target_pc, w) ||
+           (move.is_wide && graph_.IsLiveAtStart(at.target_pc, w + 1));
+  };
+  if (live(branch, move.source)) return false;
+  if (other == nullptr) return true;
+  if (live(*other, move.target)) return false;
+  for (const Move& m : *other_moves) {
+    if (m.is_ref) continue;
+    if (overlaps(m.source, m.is_wide, move.target) ||
+        overlaps(m.target, m.is_wide, move.target) ||
+        overlaps(m.source, m.is_wide, move.source) ||
+        overlaps(m.target, m.is_wide, move.source)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A value that goes round a loop is better written where the next round reads
+// it than copied there: a copy doubles the way through memory, which is what
+// such a loop waits for. `other`: the branch that leaves the loop.
+void FunctionTranslator::Retarget(const WireBranch& branch,
+                                  std::vector<Move>* moves,
+                                  const WireBranch* other,
+                                  std::vector<Move>* other_moves) {
+  if (!fuse_ || !IsBackward(branch)) return;
+  for (size_t i = moves->size(); i-- > 0;) {
+    const Move move = (*moves)[i];
+    if (!CanRetarget((*moves)[i], branch, *moves, other, other_moves)) continue;
+    const Definition definition =
+        definitions_[static_cast<size_t>(move.source)];
+    Unit& unit = code_[definition.unit];
+    if (definition.in_list) {
+      unit.op = static_cast<uint16_t>(move.target);
+    } else {
+      unit.a = move.target;
+    }
+    moves->erase(moves->begin() + static_cast<ptrdiff_t>(i));
+    // Where the other branch goes, the value may be wanted in its old place.
+    if (other_moves != nullptr) {
+      other_moves->insert(other_moves->begin(),
+                          {move.source, move.target, false, move.is_wide});
+    }
+  }
+}
+
 void FunctionTranslator::AppendJump(uint32_t target_pc, bool may_fall_through) {
   const uint32_t target = graph_.BlockAt(target_pc);
   if (may_fall_through && target == block_ + 1) return;
-  fixups_.push_back({code_.size(), target, true});
+  if (fuse_ && target <= block_ &&
+      (FoldHeader(target_pc) || FoldMove(target))) {
+    return;
+  }
+  fixups_.push_back({code_.size(), target, Distance::kWide});
   Append(target <= block_ ? InnerOp::kJumpBack : InnerOp::kJump);
+}
+
+// A loop whose first block only compares and branches: the jump back to it
+// does so itself.
+bool FunctionTranslator::FoldHeader(uint32_t target_pc) {
+  if (in_header_) return false;
+  WireInstruction compare;
+  WireInstruction branch;
+  uint32_t pc = target_pc;
+  // Verified: a block is its marker and at least one instruction.
+  if (!DecodeInstruction(source_.body, pc, &compare).ok() ||
+      !DecodeInstruction(source_.body, compare.next_pc, &compare).ok() ||
+      compare.info->is_terminator ||
+      !DecodeInstruction(source_.body, compare.next_pc, &branch).ok() ||
+      branch.info->op != Op::kCondBr ||
+      FusedOf(PlainOpOf(compare.info->op)) == nullptr) {
+    return false;
+  }
+  const auto condition = static_cast<WireRegister>(branch.fields[0].value);
+  if (compare.fields.back().value != condition ||
+      graph_.IsLiveAtEnd(graph_.BlockAt(target_pc), condition)) {
+    return false;
+  }
+  in_header_ = true;
+  before_last_ = last_;
+  last_ = kNone;  // A comparison is folded into nothing.
+  TranslatePlain(PlainOpOf(compare.info->op), compare);
+  last_ = latest_;
+  AppendConditional(condition, branch.fields[1].branches[0],
+                    branch.fields[2].branches[0]);
+  in_header_ = false;
+  return true;
+}
+
+// The last move before a jump back, as part of it.
+bool FunctionTranslator::FoldMove(uint32_t target) {
+  if (last_move_ == kNone || last_move_ + 1 != code_.size()) return false;
+  Unit& move = code_.back();
+  const bool is_32 = move.op == static_cast<uint16_t>(InnerOp::kMove32);
+  if (!is_32 && move.op != static_cast<uint16_t>(InnerOp::kMove64)) {
+    return false;
+  }
+  move.op = static_cast<uint16_t>(is_32 ? InnerOp::kMove32JumpBack
+                                        : InnerOp::kMove64JumpBack);
+  fixups_.push_back({last_move_, target, Distance::kInC});
+  return true;
 }
 
 void FunctionTranslator::AppendEdge(const std::vector<Move>& moves,
@@ -645,6 +931,7 @@ void FunctionTranslator::AppendEdge(const std::vector<Move>& moves,
     const InnerOp op = move.is_ref    ? InnerOp::kAssignRef
                        : move.is_wide ? InnerOp::kMove64
                                       : InnerOp::kMove32;
+    last_move_ = code_.size();
     Append(op, move.target, move.source);
   }
   AppendJump(branch.target_pc, may_fall_through);
@@ -652,18 +939,37 @@ void FunctionTranslator::AppendEdge(const std::vector<Move>& moves,
 
 void FunctionTranslator::AppendBranchOn(WireRegister condition, bool value,
                                         Label target, bool backward) {
-  InnerOp op = value ? InnerOp::kBranchNzI32 : InnerOp::kBranchZI32;
-  int16_t a = static_cast<int16_t>(condition);
-  int16_t b = 0;
-  bool wide = true;
-  if (fused_ != nullptr) {
-    op = value ? fused_->if_true : fused_->if_false;
-    a = compare_.b;
-    b = compare_.c;
-    wide = op <= InnerOp::kBranchZRefBack;
+  if (fused_ == nullptr) {
+    const InnerOp op = value ? InnerOp::kBranchNzI32 : InnerOp::kBranchZI32;
+    fixups_.push_back({code_.size(), target, Distance::kWide});
+    Append(backward ? BackwardOf(op) : op, static_cast<int16_t>(condition));
+    return;
   }
-  fixups_.push_back({code_.size(), target, wide});
-  Append(backward ? BackwardOf(op) : op, a, b);
+  InnerOp op = value ? fused_->if_true : fused_->if_false;
+  if (backward) op = BackwardOf(op);
+  if (AppendAddBranch(op, target)) return;
+  fixups_.push_back({code_.size(), target,
+                     IsWideBranch(op) ? Distance::kWide : Distance::kInC});
+  Append(op, compare_.b, compare_.c);
+}
+
+// An addition just before whose result the branch compares is part of it.
+bool FunctionTranslator::AppendAddBranch(InnerOp branch, Label target) {
+  if (addition_ == kNone || addition_ + 1 != code_.size() ||
+      IsWideBranch(branch)) {
+    return false;
+  }
+  const Unit add = code_[addition_];
+  const InnerOp wanted = Is64(branch) ? InnerOp::kAddI64 : InnerOp::kAddI32;
+  if (add.op != static_cast<uint16_t>(wanted) || add.a != compare_.b) {
+    return false;
+  }
+  code_.pop_back();
+  fixups_.push_back({addition_, target, Distance::kInNextA});
+  Append(AddBranchOf(branch), add.a, add.b, add.c);
+  AppendPayload(std::array<int16_t, 4>{compare_.c, 0, 0, 0});
+  addition_ = kNone;
+  return true;
 }
 
 void FunctionTranslator::AppendConditional(WireRegister condition,
@@ -672,20 +978,25 @@ void FunctionTranslator::AppendConditional(WireRegister condition,
   // A comparison just before whose result nobody else reads is part of the
   // branch.
   fused_ = nullptr;
-  if (fuse_ && last_ != kNone && !graph_.IsLiveAtEnd(block_, condition)) {
-    for (const FusedBranch& candidate : kFusedBranches) {
-      if (static_cast<uint16_t>(candidate.compare) != code_[last_].op ||
-          code_[last_].a != static_cast<int16_t>(condition)) {
-        continue;
-      }
-      fused_ = &candidate;
-      compare_ = code_[last_];
+  if (fuse_ && last_ != kNone &&
+      (in_header_ || !graph_.IsLiveAtEnd(block_, condition))) {
+    const Unit& last = code_[last_];
+    if (last.a == static_cast<int16_t>(condition)) {
+      fused_ = FusedOf(static_cast<InnerOp>(last.op));
+    }
+    if (fused_ != nullptr) {
+      compare_ = last;
+      addition_ = before_last_;
       code_.pop_back();
-      break;
     }
   }
-  const std::vector<Move> true_moves = MovesOf(if_true);
-  const std::vector<Move> false_moves = MovesOf(if_false);
+  std::vector<Move> true_moves = MovesOf(if_true);
+  std::vector<Move> false_moves = MovesOf(if_false);
+  if (!in_header_ && fused_ != nullptr) {
+    named_[condition] = flag_named_;  // The comparison does not write it now.
+    Retarget(if_true, &true_moves, &if_false, &false_moves);
+    Retarget(if_false, &false_moves, &if_true, &true_moves);
+  }
   const uint32_t true_block = graph_.BlockAt(if_true.target_pc);
   const uint32_t false_block = graph_.BlockAt(if_false.target_pc);
   if (false_moves.empty() &&
@@ -715,7 +1026,7 @@ void FunctionTranslator::AppendTable(const WireInstruction& instruction) {
   std::vector<Label> stubs;
   for (size_t i = 0; i < edges.size(); ++i) {
     stubs.push_back(NewLabel());
-    fixups_.push_back({table + i, stubs.back(), true});
+    fixups_.push_back({table + i, stubs.back(), Distance::kWide});
     Append(InnerOp::kJump);
   }
   for (size_t i = 0; i < edges.size(); ++i) {

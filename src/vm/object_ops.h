@@ -1,0 +1,134 @@
+// The instructions on buffers, lists, globals and refs, as functions: each
+// does one, whose operands are at `pc`, on the frame at `base`. False: it has
+// failed, having changed nothing, and guard.error() says how.
+#ifndef TAKT_VM_OBJECT_OPS_H_
+#define TAKT_VM_OBJECT_OPS_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/math.h"
+#include "vm/buffer.h"
+#include "vm/frame.h"
+#include "vm/list.h"
+#include "vm/program.h"
+#include "vm/run_guard.h"
+
+namespace takt::vm {
+
+// nullptr, and the guard's error set, for null, other types, read-only ones.
+inline Buffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard);
+inline Buffer* MutableBufferAt(uint32_t* base, int16_t address,
+                               RunGuard& guard);
+// [offset, offset + length) of elements.
+inline bool CheckRange(const Buffer& buffer, uint64_t offset, uint64_t length,
+                       size_t element_bytes, RunGuard& guard);
+
+// buffer.load.*: a = b[c], widened as a Register.
+template <typename Stored, typename Register>
+bool LoadElement(uint32_t* base, const Unit* pc, RunGuard& guard) {
+  const Buffer* buffer = BufferAt(base, pc->b, guard);
+  if (buffer == nullptr) return false;
+  const auto index = Get<uint64_t>(base, pc->c);
+  if (!CheckRange(*buffer, index, 1, sizeof(Stored), guard)) return false;
+  Stored value;
+  std::memcpy(&value, buffer->data() + index * sizeof(Stored), sizeof(Stored));
+  Set<Register>(base, pc->a, static_cast<Register>(value));
+  return true;
+}
+
+// buffer.store.*: a[b] = c.
+template <typename Stored>
+bool StoreElement(uint32_t* base, const Unit* pc, RunGuard& guard) {
+  const Buffer* buffer = MutableBufferAt(base, pc->a, guard);
+  if (buffer == nullptr) return false;
+  const auto index = Get<uint64_t>(base, pc->b);
+  if (!CheckRange(*buffer, index, 1, sizeof(Stored), guard)) return false;
+  const auto value = Get<Stored>(base, pc->c);
+  std::memcpy(buffer->data() + index * sizeof(Stored), &value, sizeof(Stored));
+  return true;
+}
+
+// buffer.fill.*: a, from element b on, c elements, value.
+template <typename Stored>
+bool FillElements(uint32_t* base, const Unit* pc, RunGuard& guard);
+
+bool AllocateBuffer(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool CloneBuffer(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool BufferLength(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool CopyBuffer(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool CompareBuffers(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool HashBuffer(uint32_t* base, const Unit* pc, RunGuard& guard);
+
+bool AllocateList(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool ReserveList(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool ListSize(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool ResizeList(uint32_t* base, const Unit* pc, RunGuard& guard);
+template <ValueKind kKind>
+bool GetListValue(uint32_t* base, const Unit* pc, RunGuard& guard);
+template <ValueKind kKind>
+bool SetListValue(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool GetListRef(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool SetListRef(uint32_t* base, const Unit* pc, RunGuard& guard);
+
+template <typename T>
+bool LoadGlobalIndirect(uint32_t* base, const Unit* pc, RunGuard& guard);
+template <typename T>
+bool StoreGlobalIndirect(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool LoadGlobalRef(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool StoreGlobalRef(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool LoadGlobalRefIndirect(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool StoreGlobalRefIndirect(uint32_t* base, const Unit* pc, RunGuard& guard);
+
+bool SelectRef(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool SwitchRef(uint32_t* base, const Unit* pc, RunGuard& guard);
+bool CastRef(uint32_t* base, const Unit* pc, RunGuard& guard);
+
+// switch.*: the register that b chooses of `list` (which starts with its
+// length), or c.
+inline int16_t Choose(const uint32_t* base, const Unit* pc, const Unit* list) {
+  const auto index = static_cast<uint64_t>(int64_t{Get<int32_t>(base, pc->b)});
+  return index < list->payload<uint64_t>() ? list[1].list()[index] : pc->c;
+}
+
+// Sets the error that says what `object` is, and what it should be.
+bool FailWrongType(const ObjectType& expected, const Object* object,
+                   RunGuard& guard);
+bool FailReadOnly(RunGuard& guard);
+bool FailRange(const Buffer& buffer, uint64_t offset, uint64_t length,
+               size_t element_bytes, RunGuard& guard);
+
+// ---- Inline, because kernels spend their time here ----
+
+inline Buffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard) {
+  Object* const object = Peek(base, address);
+  if (__builtin_expect(object != nullptr && object->type() == &Buffer::kType,
+                       1)) {
+    return static_cast<Buffer*>(object);
+  }
+  FailWrongType(Buffer::kType, object, guard);
+  return nullptr;
+}
+
+inline Buffer* MutableBufferAt(uint32_t* base, int16_t address,
+                               RunGuard& guard) {
+  Buffer* const buffer = BufferAt(base, address, guard);
+  if (buffer == nullptr || __builtin_expect(buffer->is_mutable(), 1)) {
+    return buffer;
+  }
+  FailReadOnly(guard);
+  return nullptr;
+}
+
+inline bool CheckRange(const Buffer& buffer, uint64_t offset, uint64_t length,
+                       size_t element_bytes, RunGuard& guard) {
+  if (__builtin_expect(
+          RangeFits(offset, length, buffer.byte_length() / element_bytes), 1)) {
+    return true;
+  }
+  return FailRange(buffer, offset, length, element_bytes, guard);
+}
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_OBJECT_OPS_H_

@@ -1,0 +1,65 @@
+// A RunGuard is what a single instruction sees of the invocation it runs in:
+// where its error goes, whether the invocation should stop, and where memory
+// comes from.
+//
+// Thread-safety: Cancel() from any thread, the rest by the running one.
+#ifndef TAKT_VM_RUN_GUARD_H_
+#define TAKT_VM_RUN_GUARD_H_
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "base/block_pool.h"
+
+namespace takt::vm {
+
+class RunGuard {
+ public:
+  explicit RunGuard(BlockPool& pool) : pool_(pool) {}
+
+  BlockPool& pool() const { return pool_; }
+
+  // Keeps the error of the instruction that fails; false, to be returned.
+  bool Fail(absl::Status error) {
+    error_ = std::move(error);
+    return false;
+  }
+  absl::Status& error() { return error_; }
+
+  // Polled at calls and backward branches: true if Poll() should be asked.
+  bool wants_attention() const {
+    return attention_.load(std::memory_order_relaxed) != 0;
+  }
+  // Counts one step; false, with the error set, if the invocation should stop.
+  bool Poll();
+  // Counts a step for every 64 bytes that one instruction touches.
+  bool Charge(uint64_t bytes) {
+    return (attention_.load(std::memory_order_relaxed) & kLimited) == 0 ||
+           CountSteps(bytes / 64);
+  }
+
+  // seq_cst, as RequestCancel() and parking need (invocation.cc).
+  void Cancel() { attention_.fetch_or(kCancelled); }
+  bool is_cancelled() const { return (attention_.load() & kCancelled) != 0; }
+  // 0: unlimited. Not while running.
+  void SetStepLimit(uint64_t steps);
+
+ private:
+  static constexpr uint8_t kCancelled = 1;
+  static constexpr uint8_t kLimited = 2;
+
+  bool CountSteps(uint64_t steps);
+
+  // kCancelled is written by any thread, kLimited before the invocation runs.
+  // Relaxed where it is polled: nothing else hangs on it.
+  std::atomic<uint8_t> attention_{0};
+  uint64_t steps_left_ = 0;  // If limited.
+  absl::Status error_;
+  BlockPool& pool_;
+};
+
+}  // namespace takt::vm
+
+#endif  // TAKT_VM_RUN_GUARD_H_
