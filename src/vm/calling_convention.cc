@@ -46,7 +46,7 @@ class Parser {
   absl::Status ParseArguments(CallingConvention* out) {
     if (Take('v')) return absl::OkStatus();
     while (IsLetter(Peek()) || Peek() == 'C') {
-      CallingConvention::Argument argument;
+      CallingConvention::Argument& argument = out->arguments.emplace_back();
       if (Take('C')) {
         argument.is_span = true;
         while (IsLetter(Peek())) argument.letters.push_back(TakeLetter());
@@ -55,7 +55,6 @@ class Parser {
       } else {
         argument.letters.push_back(TakeLetter());
       }
-      out->arguments.push_back(std::move(argument));
     }
     return absl::OkStatus();
   }
