@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 
@@ -43,6 +44,20 @@ BlockPool::Shard* BlockPool::TryAcquire() {
   return nullptr;
 }
 
+void BlockPool::TakeIdle(size_t size_class, Shard& shard) {
+  for (Shard& other : shards_) {
+    if (&other == &shard || other.held.load(std::memory_order_relaxed) ||
+        other.held.exchange(true, std::memory_order_acquire)) {
+      continue;
+    }
+    FreeBlock* list = std::exchange(other.free[size_class], nullptr);
+    other.held.store(false, std::memory_order_release);
+    if (list == nullptr) continue;
+    shard.free[size_class] = list;
+    return;
+  }
+}
+
 void* BlockPool::AllocateFromSystem(size_t bytes) {
   auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
   TAKT_CHECK(header != nullptr);
@@ -58,6 +73,7 @@ void* BlockPool::Allocate(size_t bytes) {
   if (shard == nullptr) return AllocateFromSystem(bytes);
   const uint32_t size_class = static_cast<uint32_t>((bytes - 1) / kClassBytes);
   ++shard->outstanding;
+  if (shard->free[size_class] == nullptr) TakeIdle(size_class, *shard);
   FreeBlock* block = shard->free[size_class];
   if (block != nullptr) shard->free[size_class] = block->next;
   shard->held.store(false, std::memory_order_release);

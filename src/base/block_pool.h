@@ -67,6 +67,10 @@ class BlockPool {
   ~BlockPool() = default;
   // A shard now held by this thread, or nullptr if all are busy.
   Shard* TryAcquire();
+  // Moves the idle blocks of one class from another shard to `shard`, which
+  // this thread holds and which has none. A thread that only frees what
+  // another allocates would hoard them otherwise.
+  void TakeIdle(size_t size_class, Shard& shard);
   static void FreeIdleBlocks(Shard& shard);
   void Return(Header* header);
 

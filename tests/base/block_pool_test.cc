@@ -1,0 +1,106 @@
+#include "base/block_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace takt {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kRecycles = false;  // A sanitizer wants to see every free.
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kRecycles = false;
+#else
+constexpr bool kRecycles = true;
+#endif
+#else
+constexpr bool kRecycles = true;
+#endif
+
+TEST(BlockPoolTest, BlocksAreAlignedAndDistinct) {
+  UniqueBlockPool pool(BlockPool::Create());
+  std::set<void*> blocks;
+  for (size_t bytes : {size_t{1}, size_t{16}, size_t{64}, size_t{65},
+                       BlockPool::kMaxBlockBytes, BlockPool::kMaxBlockBytes + 1,
+                       size_t{1} << 20}) {
+    void* block = pool->Allocate(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 16, 0u);
+    std::memset(block, 0xab, bytes);
+    EXPECT_TRUE(blocks.insert(block).second);
+  }
+  for (void* block : blocks) BlockPool::Free(block);
+  BlockPool::Free(nullptr);
+}
+
+TEST(BlockPoolTest, GivesTheSameBlockAgain) {
+  if (!kRecycles) GTEST_SKIP();
+  UniqueBlockPool pool(BlockPool::Create());
+  void* block = pool->Allocate(100);
+  BlockPool::Free(block);
+  EXPECT_EQ(pool->Allocate(128), block);  // Of the same class.
+  BlockPool::Free(block);
+  EXPECT_NE(pool->Allocate(200), block);
+}
+
+TEST(BlockPoolTest, WhatAnotherThreadFreesComesBack) {
+  if (!kRecycles) GTEST_SKIP();
+  UniqueBlockPool pool(BlockPool::Create());
+  std::set<void*> seen;
+  for (int round = 0; round < 10; ++round) {
+    void* blocks[3];
+    for (void*& block : blocks) seen.insert(block = pool->Allocate(64));
+    std::thread([&] {
+      for (void* block : blocks) BlockPool::Free(block);
+    }).join();
+  }
+  EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST(BlockPoolTest, BlocksOutliveTheirOwner) {
+  BlockPool* pool = BlockPool::Create();
+  void* early = pool->Allocate(64);
+  void* late = pool->Allocate(64);
+  BlockPool::Free(early);
+  pool->Close();
+  std::memset(late, 1, 64);
+  std::thread([&] { BlockPool::Free(late); }).join();
+}
+
+TEST(BlockPoolTest, TrimKeepsWhatIsInUse) {
+  UniqueBlockPool pool(BlockPool::Create());
+  void* used = pool->Allocate(64);
+  BlockPool::Free(pool->Allocate(64));
+  pool->Trim();
+  std::memset(used, 1, 64);
+  BlockPool::Free(used);
+}
+
+TEST(BlockPoolTest, ManyThreadsAtOnce) {
+  UniqueBlockPool pool(BlockPool::Create());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 12; ++t) {  // More than there are shards.
+    threads.emplace_back([&pool, t] {
+      std::vector<void*> blocks;
+      for (int i = 0; i < 200; ++i) {
+        void* block = pool->Allocate(32 + (i % 4) * 64);
+        std::memset(block, t, 32);
+        blocks.push_back(block);
+        if (i % 3 == 2) {
+          BlockPool::Free(blocks.back());
+          blocks.pop_back();
+        }
+      }
+      for (void* block : blocks) BlockPool::Free(block);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace takt
