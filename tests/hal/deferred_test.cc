@@ -1,0 +1,69 @@
+#include "hal/deferred.h"
+
+#include <functional>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace takt::hal {
+namespace {
+
+struct Call : Deferred {
+  explicit Call(std::function<void()> function) : call(std::move(function)) {
+    run = [](Deferred* deferred) { static_cast<Call*>(deferred)->call(); };
+  }
+  std::function<void()> call;
+};
+
+TEST(DeferredTest, RunsAListInOrder) {
+  std::vector<int> order;
+  Call a([&] { order.push_back(1); }), b([&] { order.push_back(2); });
+  a.next = &b;
+  RunOrDefer(&a);
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(DeferredTest, WhatIsDeferredMeanwhileRunsAfterwards) {
+  std::vector<int> order;
+  Call last([&] { order.push_back(3); });
+  Call a([&] {
+    RunOrDefer(&last);
+    order.push_back(1);
+  });
+  Call b([&] { order.push_back(2); });
+  a.next = &b;
+  RunOrDefer(&a);
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(DeferredTest, RunDeferredRunsItFromWithin) {
+  std::vector<int> order;
+  Call inner([&] { order.push_back(1); });
+  Call outer([&] {
+    RunOrDefer(&inner);
+    RunDeferred();
+    order.push_back(2);
+  });
+  RunOrDefer(&outer);
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  RunDeferred();  // Nothing is left.
+  EXPECT_EQ(order.size(), 2u);
+}
+
+TEST(DeferredTest, ACallMayDestroyItself) {
+  int count = 0;
+  for (int i = 0; i < 3; ++i) {
+    Call* call = nullptr;
+    call = new Call([&] { ++count; });
+    call->run = [](Deferred* deferred) {
+      auto* self = static_cast<Call*>(deferred);
+      self->call();
+      delete self;
+    };
+    RunOrDefer(call);
+  }
+  EXPECT_EQ(count, 3);
+}
+
+}  // namespace
+}  // namespace takt::hal

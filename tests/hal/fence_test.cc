@@ -1,0 +1,281 @@
+#include "hal/fence.h"
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "gtest/gtest.h"
+
+namespace takt::hal {
+namespace {
+
+bool IsReached(const Fence& fence) {
+  bool reached = false;
+  return fence.Query(&reached).ok() && reached;
+}
+
+Ref<Fence> MakeFence(std::vector<TimelinePoint> points) {
+  auto fence = Fence::FromPoints(points);
+  EXPECT_TRUE(fence.ok()) << fence.status();
+  return *fence;
+}
+
+TEST(FenceTest, CreateIsReachedByOneSignal) {
+  Ref<Fence> fence = Fence::Create();
+  EXPECT_FALSE(IsReached(*fence));
+  EXPECT_TRUE(fence->Signal().ok());
+  EXPECT_TRUE(IsReached(*fence));
+  EXPECT_EQ(fence->Signal().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(FenceTest, CreateInAPool) {
+  UniqueBlockPool pool(BlockPool::Create());
+  Ref<Fence> fence = Fence::Create(*pool);
+  pool.reset();  // The fence's blocks keep it.
+  EXPECT_TRUE(fence->Signal().ok());
+}
+
+TEST(FenceTest, IsReachedWhenAllPointsAre) {
+  Ref<Timeline> a = Timeline::Create(0), b = Timeline::Create(0);
+  Ref<Fence> fence = MakeFence({{a, 2}, {b, 1}});
+  ASSERT_TRUE(b->Signal(5).ok());
+  ASSERT_TRUE(a->Signal(1).ok());
+  EXPECT_FALSE(IsReached(*fence));
+  ASSERT_TRUE(a->Signal(2).ok());
+  EXPECT_TRUE(IsReached(*fence));
+}
+
+TEST(FenceTest, WithoutPointsIsReached) {
+  Ref<Fence> fence = MakeFence({});
+  EXPECT_TRUE(IsReached(*fence));
+  EXPECT_TRUE(fence->Signal().ok());
+  EXPECT_TRUE(fence->Wait(0).ok());
+}
+
+TEST(FenceTest, ATimelineTwiceCountsWithTheGreaterValue) {
+  Ref<Timeline> timeline = Timeline::Create(0);
+  Ref<Fence> fence = MakeFence({{timeline, 3}, {timeline, 7}, {timeline, 5}});
+  ASSERT_EQ(fence->points().size(), 1u);
+  EXPECT_EQ(fence->points()[0].value, 7u);
+}
+
+TEST(FenceTest, RefusesValuesThatMeanFailureAndNullTimelines) {
+  Ref<Timeline> timeline = Timeline::Create(0);
+  EXPECT_EQ(
+      Fence::FromPoints({{timeline, Timeline::kMaxValue + 1}}).status().code(),
+      absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Fence::FromPoints({{nullptr, 1}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(FenceTest, JoinSkipsNullAndMergesPoints) {
+  EXPECT_EQ(Fence::Join({}), nullptr);
+  EXPECT_EQ(Fence::Join({nullptr, nullptr}), nullptr);
+  Ref<Timeline> shared = Timeline::Create(0);
+  Ref<Fence> a = MakeFence({{shared, 1}});
+  Ref<Fence> b = MakeFence({{shared, 2}, {Timeline::Create(0), 1}});
+  EXPECT_EQ(Fence::Join({nullptr, a.get()}), a);
+  Ref<Fence> joined = Fence::Join({a.get(), nullptr, b.get()});
+  ASSERT_EQ(joined->points().size(), 2u);
+  EXPECT_EQ(joined->points()[0].value, 2u);
+}
+
+TEST(FenceTest, FailsWithTheFirstErrorOfAnyPoint) {
+  Ref<Timeline> a = Timeline::Create(0), b = Timeline::Create(0);
+  Ref<Fence> fence = MakeFence({{a, 1}, {b, 1}});
+  b->Fail(absl::DataLossError("b"));
+  bool reached = true;
+  EXPECT_EQ(fence->Query(&reached), absl::DataLossError("b"));
+  EXPECT_FALSE(reached);
+  EXPECT_EQ(fence->Wait(kInfiniteFuture), absl::DataLossError("b"));
+  // The other timeline is raised all the same.
+  EXPECT_EQ(fence->Signal(), absl::DataLossError("b"));
+  EXPECT_EQ(a->value(), 1u);
+}
+
+TEST(FenceTest, WaitPastItsDeadline) {
+  Ref<Fence> fence = Fence::Create();
+  EXPECT_EQ(fence->Wait(0).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(fence->Wait(NowNs() + 1'000'000).code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(fence->Signal().ok());
+  EXPECT_TRUE(fence->Wait(0).ok());
+}
+
+TEST(FenceTest, WaitSleepsUntilAnotherThreadSignals) {
+  for (int i = 0; i < 100; ++i) {
+    Ref<Timeline> a = Timeline::Create(0), b = Timeline::Create(0);
+    Ref<Fence> fence = MakeFence({{a, 1}, {b, 1}});
+    std::thread signaler([a, b, i] {
+      ASSERT_TRUE((i % 2 == 0 ? a : b)->Signal(1).ok());
+      ASSERT_TRUE((i % 2 == 0 ? b : a)->Signal(1).ok());
+    });
+    EXPECT_TRUE(fence->Wait(kInfiniteFuture).ok());
+    signaler.join();
+  }
+}
+
+TEST(FenceTest, OnReachedRunsOnceWhateverTheOutcome) {
+  int ok_count = 0, error_count = 0;
+  const auto count = [&](const absl::Status& status) {
+    ++(status.ok() ? ok_count : error_count);
+  };
+  Ref<Fence> reached = Fence::Create();
+  reached->OnReached(count);
+  EXPECT_EQ(ok_count, 0);
+  ASSERT_TRUE(reached->Signal().ok());
+  EXPECT_EQ(ok_count, 1);
+  reached->OnReached(count);
+  EXPECT_EQ(ok_count, 2);
+  Ref<Fence> failed = Fence::Create();
+  failed->OnReached(count);
+  failed->Fail(absl::AbortedError("test"));
+  failed->OnReached(count);
+  EXPECT_EQ(error_count, 2);
+}
+
+TEST(FenceTest, AChainOfCallbacksNeedsNoStack) {
+  constexpr int kLength = 200'000;
+  std::vector<Ref<Fence>> fences;
+  for (int i = 0; i <= kLength; ++i) fences.push_back(Fence::Create());
+  for (int i = 0; i < kLength; ++i) {
+    fences[i]->OnReached([next = fences[i + 1]](const absl::Status& status) {
+      ASSERT_TRUE(next->Signal().ok());
+    });
+  }
+  ASSERT_TRUE(fences[0]->Signal().ok());
+  EXPECT_TRUE(IsReached(*fences[kLength]));
+}
+
+TEST(FenceTest, CloneIsTheSameOnlyWhenReached) {
+  CloneMap clones;
+  Ref<Fence> fence = Fence::Create();
+  EXPECT_EQ(Fence::kType.clone(*fence, clones), nullptr);
+  ASSERT_TRUE(fence->Signal().ok());
+  Ref<Object> clone = Ref<Object>::Adopt(Fence::kType.clone(*fence, clones));
+  EXPECT_EQ(clone.get(), fence.get());
+  Ref<Fence> failed = Fence::Create();
+  failed->Fail(absl::AbortedError("test"));
+  EXPECT_EQ(Fence::kType.clone(*failed, clones), nullptr);
+}
+
+// ---- FenceWaiter.
+
+struct CountingWaiter : FenceWaiter {
+  CountingWaiter() : FenceWaiter(&CountingWaiter::OnNotify) {}
+  static void OnNotify(FenceWaiter* waiter, const absl::Status& status) {
+    auto* self = static_cast<CountingWaiter*>(waiter);
+    self->status = status;
+    ++self->count;
+  }
+  bool Start(std::vector<const Fence*> fences) {
+    return FenceWaiter::Start(fences, &start_status);
+  }
+  std::atomic<int> count{0};
+  absl::Status status;
+  absl::Status start_status;
+};
+
+TEST(FenceWaiterTest, DoesNotStartWhenTheOutcomeIsKnown) {
+  CountingWaiter waiter;
+  EXPECT_FALSE(waiter.Start({}));
+  EXPECT_FALSE(waiter.Start({nullptr}));
+  EXPECT_TRUE(waiter.start_status.ok());
+  Ref<Fence> reached = Fence::Create(), failed = Fence::Create(),
+             pending = Fence::Create();
+  ASSERT_TRUE(reached->Signal().ok());
+  failed->Fail(absl::AbortedError("test"));
+  EXPECT_FALSE(waiter.Start({reached.get()}));
+  EXPECT_TRUE(waiter.start_status.ok());
+  EXPECT_FALSE(waiter.Start({pending.get(), failed.get()}));
+  EXPECT_EQ(waiter.start_status, absl::AbortedError("test"));
+  EXPECT_EQ(waiter.count, 0);
+}
+
+TEST(FenceWaiterTest, NotifiesOnceAfterAllOfSeveralFences) {
+  CountingWaiter waiter;
+  Ref<Fence> a = Fence::Create(), b = Fence::Create(), c = Fence::Create();
+  ASSERT_TRUE(waiter.Start({a.get(), nullptr, b.get(), c.get()}));
+  ASSERT_TRUE(b->Signal().ok());
+  ASSERT_TRUE(a->Signal().ok());
+  EXPECT_EQ(waiter.count, 0);
+  ASSERT_TRUE(c->Signal().ok());
+  EXPECT_EQ(waiter.count, 1);
+  EXPECT_TRUE(waiter.status.ok());
+  // Ready for another wait.
+  Ref<Fence> d = Fence::Create();
+  ASSERT_TRUE(waiter.Start({d.get()}));
+  ASSERT_TRUE(d->Signal().ok());
+  EXPECT_EQ(waiter.count, 2);
+}
+
+TEST(FenceWaiterTest, TheFirstFailureNotifiesAtOnce) {
+  CountingWaiter waiter;
+  Ref<Fence> a = Fence::Create(), b = Fence::Create(), c = Fence::Create();
+  ASSERT_TRUE(waiter.Start({a.get(), b.get(), c.get()}));
+  b->Fail(absl::DataLossError("b"));
+  EXPECT_EQ(waiter.count, 1);
+  EXPECT_EQ(waiter.status, absl::DataLossError("b"));
+  c->Fail(absl::AbortedError("c"));
+  ASSERT_TRUE(a->Signal().ok());
+  EXPECT_EQ(waiter.count, 1);
+}
+
+TEST(FenceWaiterTest, CancelTakesAllOfItBack) {
+  CountingWaiter waiter;
+  Ref<Fence> a = Fence::Create(), b = Fence::Create();
+  ASSERT_TRUE(waiter.Start({a.get(), b.get()}));
+  ASSERT_TRUE(a->Signal().ok());
+  EXPECT_TRUE(waiter.Cancel());
+  EXPECT_FALSE(waiter.Cancel());
+  ASSERT_TRUE(b->Signal().ok());
+  EXPECT_EQ(waiter.count, 0);
+}
+
+// Signals, failures and a cancellation race: either Cancel() succeeds or
+// Notify comes, never both and never neither.
+TEST(FenceWaiterTest, EitherCancelledOrNotified) {
+  for (int i = 0; i < 500; ++i) {
+    Ref<Fence> a = Fence::Create(), b = Fence::Create();
+    auto waiter = std::make_unique<CountingWaiter>();
+    std::thread first([&a, i] {
+      if (i % 3 == 0) {
+        a->Fail(absl::AbortedError("a"));
+      } else {
+        ASSERT_TRUE(a->Signal().ok());
+      }
+    });
+    std::thread second([&b] { ASSERT_TRUE(b->Signal().ok()); });
+    const bool started = waiter->Start({a.get(), b.get()});
+    const bool cancelled = started && waiter->Cancel();
+    first.join();
+    second.join();
+    EXPECT_EQ(waiter->count, started && !cancelled ? 1 : 0);
+  }
+}
+
+TEST(FenceWaiterTest, NotifyMayDestroyTheWaiter) {
+  struct SelfDestroying : FenceWaiter {
+    SelfDestroying()
+        : FenceWaiter([](FenceWaiter* waiter, const absl::Status&) {
+            delete static_cast<SelfDestroying*>(waiter);
+          }) {}
+  };
+  for (bool fails : {false, true}) {
+    Ref<Fence> a = Fence::Create(), b = Fence::Create();
+    const Fence* fences[] = {a.get(), b.get()};
+    absl::Status status;
+    ASSERT_TRUE((new SelfDestroying)->Start(fences, &status));
+    if (fails) {
+      a->Fail(absl::AbortedError("test"));
+    } else {
+      ASSERT_TRUE(a->Signal().ok());
+    }
+    // The waiter's references are not the only ones to the timelines.
+    ASSERT_TRUE(b->Signal().ok());
+  }
+}
+
+}  // namespace
+}  // namespace takt::hal
