@@ -51,8 +51,7 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_instance_create(
     const takt_instance_options_t* options, takt_instance_t** out_instance);
 
 TAKT_EXPORT void takt_instance_retain(takt_instance_t* instance);
-// The last reference must not go on a worker's thread (in a callback): it
-// waits for the workers.
+// The last reference of all that the instance is kept by waits for the workers.
 TAKT_EXPORT void takt_instance_release(takt_instance_t* instance);
 
 // The number of workers that "local-task" devices have.
