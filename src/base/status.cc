@@ -4,7 +4,8 @@ namespace takt {
 
 absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   if (status.ok()) return status;
-  return absl::Status(status.code(),
+  // raw_code(): compiled code has a number that Abseil does not know.
+  return absl::Status(static_cast<absl::StatusCode>(status.raw_code()),
                       absl::StrCat(context, ": ", status.message()));
 }
 

@@ -60,15 +60,16 @@ bool FailUnbound(const uint32_t* base, const Unit* pc, RunGuard& guard) {
 }
 
 // What a `fail` instruction ends with. 0 is no failure and 17 no outcome of an
-// instruction; what absl has no name for is UNKNOWN.
+// instruction. 18 is the compiler's INCOMPATIBLE. Abseil calls it and all
+// above UNKNOWN; raw_code() has the number.
 bool FailWith(uint32_t* base, const Unit* pc, RunGuard& guard) {
   const std::string& text = HeaderOf(base).function->program->texts[pc->wide()];
   const int32_t code = Get<int32_t>(base, pc->a) & 0x1f;
-  const std::string message = absl::StrCat(
-      text.empty() ? "failed by the program" : text,
-      code == 0 || code > 16 ? absl::StrCat(" (with code ", code, ")") : "");
+  const bool has_name = code != 0 && (code <= 16 || code == 18);
+  const std::string message =
+      absl::StrCat(text.empty() ? "failed by the program" : text,
+                   has_name ? "" : absl::StrCat(" (with code ", code, ")"));
   if (code == 0 || code == 17) return guard.Fail(absl::InternalError(message));
-  if (code > 17) return guard.Fail(absl::UnknownError(message));
   return guard.Fail(absl::Status(static_cast<absl::StatusCode>(code), message));
 }
 
