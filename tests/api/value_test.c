@@ -34,18 +34,6 @@ static void release_makes_values_none(void) {
   takt_values_release(0, NULL);
 }
 
-static void objects_know_their_type(void) {
-  takt_list_t* list = NULL;
-  REQUIRE_OK(takt_list_create(TAKT_VALUE_NONE, 0, &list));
-  takt_object_t* object = (takt_object_t*)list;
-  takt_object_retain(object);
-  EXPECT_TEXT(takt_object_type_name(object), "vm.list");
-  takt_object_release(object);
-  takt_object_release(object);
-  takt_object_retain(NULL);
-  takt_object_release(NULL);
-}
-
 static void kinds_have_names(void) {
   EXPECT_TEXT(takt_value_kind_name(TAKT_VALUE_I32), "i32");
   EXPECT_TEXT(takt_value_kind_name(TAKT_VALUE_F64), "f64");
@@ -57,7 +45,6 @@ int main(void) {
   RUN(scalars_keep_their_kind);
   RUN(scalars_are_no_objects);
   RUN(release_makes_values_none);
-  RUN(objects_know_their_type);
   RUN(kinds_have_names);
   return test_result();
 }
