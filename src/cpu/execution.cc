@@ -192,7 +192,7 @@ void Execution::Part::Finish(exec::Worker& worker) {
 }
 
 void Execution::Fail(const absl::Status& error) {
-  absl::MutexLock lock(&error_mutex_);
+  MutexLock lock(&error_mutex_);
   if (error_.ok()) error_ = error;
   failed_.store(true, std::memory_order_release);
 }
@@ -200,7 +200,7 @@ void Execution::Fail(const absl::Status& error) {
 void Execution::End() {
   absl::Status outcome;
   {
-    absl::MutexLock lock(&error_mutex_);
+    MutexLock lock(&error_mutex_);
     outcome = error_;
   }
   Complete(outcome);

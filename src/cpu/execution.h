@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "base/mutex.h"
 #include "cpu/command_buffer.h"
 #include "cpu/command_runner.h"
 #include "cpu/operation.h"
@@ -73,7 +73,7 @@ class Execution final : public Operation {
   const Region* region_ = nullptr;
   std::atomic<uint32_t> parts_left_{0};
   std::atomic<bool> failed_{false};
-  absl::Mutex error_mutex_;
+  Mutex error_mutex_;
   absl::Status error_ ABSL_GUARDED_BY(error_mutex_);  // The first.
 };
 

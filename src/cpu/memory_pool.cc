@@ -54,7 +54,7 @@ uint8_t* MemoryPool::Allocate(uint64_t byte_length) {
   uint64_t rounded = 0;
   const size_t size_class = ClassOf(byte_length, &rounded);
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (IdleBlock* block = idle_[size_class]) {
       TAKT_UNPOISON(block, rounded);
       idle_[size_class] = block->next;
@@ -69,7 +69,7 @@ uint8_t* MemoryPool::Allocate(uint64_t byte_length) {
     memory = source_.allocate(source_.user_data, rounded, kUnit);
     if (memory == nullptr) return nullptr;
   }
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   statistics_.bytes_reserved += byte_length;
   statistics_.bytes_committed += rounded;
   statistics_.bytes_peak =
@@ -82,7 +82,7 @@ void MemoryPool::Free(uint8_t* memory, uint64_t byte_length) {
   uint64_t rounded = 0;
   const size_t size_class = ClassOf(byte_length, &rounded);
   auto* block = reinterpret_cast<IdleBlock*>(memory);
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   block->next = idle_[size_class];
   idle_[size_class] = block;
   TAKT_POISON(memory, rounded);
@@ -99,7 +99,7 @@ uint64_t MemoryPool::ClassLength(size_t size_class) {
 void MemoryPool::Trim() {
   std::array<IdleBlock*, kClassCount> idle{};
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     idle.swap(idle_);
     for (size_t i = 0; i < kClassCount; ++i) {
       for (IdleBlock* block = idle[i]; block != nullptr; block = block->next) {
@@ -117,7 +117,7 @@ void MemoryPool::Trim() {
 }
 
 hal::AllocationStatistics MemoryPool::statistics() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return statistics_;
 }
 

@@ -17,8 +17,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/memory_source.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
@@ -70,7 +70,7 @@ class MemoryPool final : public Object {
   static uint64_t ClassLength(size_t size_class);
 
   const MemorySource source_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   std::array<IdleBlock*, kClassCount> idle_ ABSL_GUARDED_BY(mutex_){};
   hal::AllocationStatistics statistics_ ABSL_GUARDED_BY(mutex_);
 };

@@ -103,7 +103,7 @@ PoolExecutor::~PoolExecutor() {
 
 void PoolExecutor::Shutdown() {
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (stopping_.load(std::memory_order_relaxed)) return;
     stopping_.store(true, std::memory_order_release);
     for (auto& thread : threads_) {
@@ -350,7 +350,7 @@ void PoolExecutor::RunEntered(Job* job, Worker& worker, const Sleeper* donor) {
   }
   bool is_finished = false;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     const bool all_claimed =
         job->claimed_.load(std::memory_order_relaxed) >= job->tile_count;
     if (all_claimed && job->listed_) Unlist(job);

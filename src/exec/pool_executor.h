@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
+#include "base/sleeper.h"
 #include "exec/executor.h"
-#include "exec/sleeper.h"
 
 namespace takt::exec {
 
@@ -111,7 +111,7 @@ class PoolExecutor final : public Executor {
   const int64_t spin_ns_;
   std::vector<std::unique_ptr<Thread>> threads_;  // Fixed once created.
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   Job* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Job* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
   // Workers before donors, the one that was active last first: it is warm.

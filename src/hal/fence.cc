@@ -2,10 +2,8 @@
 
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "base/check.h"
-#include "base/clock.h"
+#include "base/sleeper.h"
 #include "base/status.h"
 #include "hal/deferred.h"
 
@@ -14,37 +12,24 @@ namespace {
 
 // What Wait() sleeps on. Shared, since a wait that has timed out cannot always
 // be taken back.
-struct Sleeper final : FenceWaiter {
-  Sleeper() : FenceWaiter(&Sleeper::OnReached) {}
+struct SleepingWait final : FenceWaiter {
+  static constexpr uint32_t kDone = 1;  // A flag of the sleeper.
+
+  SleepingWait() : FenceWaiter(&SleepingWait::OnReached) {}
 
   static void OnReached(FenceWaiter* waiter, const absl::Status& status) {
-    auto* self = static_cast<Sleeper*>(waiter);
-    {
-      absl::MutexLock lock(&self->mutex);
-      self->status = status;
-      self->done = true;
-    }
+    auto* self = static_cast<SleepingWait*>(waiter);
+    self->status = status;
+    self->sleeper.Raise(kDone);
     self->Release();
   }
   void Release() {
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  // False if the deadline came first.
-  bool Sleep(int64_t deadline_ns) {
-    absl::MutexLock lock(&mutex);
-    const absl::Condition is_done(&done);
-    if (deadline_ns == kInfiniteFuture) {
-      mutex.Await(is_done);
-      return true;
-    }
-    const int64_t left_ns = deadline_ns - NowNs();
-    return mutex.AwaitWithTimeout(is_done, absl::Nanoseconds(left_ns));
-  }
 
-  std::atomic<int> references{2};
-  absl::Mutex mutex;
-  bool done = false;
-  absl::Status status;
+  std::atomic<int> references{2};  // Wait() and OnReached().
+  Sleeper sleeper;
+  absl::Status status;  // Written before kDone is raised.
 };
 
 // What OnReached() keeps until then.
@@ -149,22 +134,21 @@ absl::Status Fence::Wait(int64_t deadline_ns) const {
   TAKT_RETURN_IF_ERROR(Query(&reached));
   if (reached) return absl::OkStatus();
   RunDeferred();
-  auto* sleeper = new Sleeper;
+  auto* wait = new SleepingWait;
   absl::Status status;
   const Fence* self = this;
-  if (!sleeper->Start({&self, 1}, &status)) {
-    delete sleeper;
+  if (!wait->Start({&self, 1}, &status)) {
+    delete wait;
     return status;
   }
-  if (sleeper->Sleep(deadline_ns)) {
-    absl::MutexLock lock(&sleeper->mutex);
-    status = sleeper->status;
+  if (wait->sleeper.Sleep(deadline_ns) != 0) {
+    status = wait->status;
   } else {
     // Cancelled: OnReached() will not come to drop its reference.
-    if (sleeper->Cancel()) sleeper->Release();
+    if (wait->Cancel()) wait->Release();
     status = absl::DeadlineExceededError("the fence was not reached in time");
   }
-  sleeper->Release();
+  wait->Release();
   return status;
 }
 

@@ -11,7 +11,7 @@ FencedRing::FencedRing(Ref<Buffer> buffer) : buffer_(std::move(buffer)) {}
 bool FencedRing::Reserve(uint64_t byte_length, Ref<Fence> fence, Range* range) {
   uint64_t length = 0;
   if (!CheckedAlignUp(byte_length, kBufferAlignment, &length)) return false;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Reclaim();
   // A range does not wrap: what is left at the end is skipped, and counted as
   // part of the range that skipped it.
@@ -31,7 +31,7 @@ bool FencedRing::Reserve(uint64_t byte_length, Ref<Fence> fence, Range* range) {
 }
 
 uint64_t FencedRing::used_bytes() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Reclaim();
   return used_;
 }

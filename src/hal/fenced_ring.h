@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "base/mutex.h"
 #include "hal/buffer.h"
 #include "hal/fence.h"
 
@@ -51,7 +51,7 @@ class FencedRing {
   void Reclaim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Ref<Buffer> buffer_;
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::deque<Use> uses_ ABSL_GUARDED_BY(mutex_);  // The oldest first.
   uint64_t head_ ABSL_GUARDED_BY(mutex_) = 0;     // Where the next one starts.
   uint64_t used_ ABSL_GUARDED_BY(mutex_) = 0;

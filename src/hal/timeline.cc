@@ -33,7 +33,7 @@ Timeline::~Timeline() {
 
 absl::Status Timeline::error() const {
   if (!failed()) return absl::OkStatus();
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return error_;
 }
 
@@ -52,7 +52,7 @@ absl::Status Timeline::Signal(uint64_t value) {
   }
   Deferred* due = nullptr;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (failed_.load(std::memory_order_relaxed)) return error_;
     const uint64_t old = value_.load(std::memory_order_relaxed);
     if (value <= old) {
@@ -71,7 +71,7 @@ void Timeline::Fail(absl::Status error) {
   TAKT_CHECK(!error.ok());
   Deferred* due = nullptr;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (failed_.load(std::memory_order_relaxed)) return;
     error_ = error;
     failed_.store(true, std::memory_order_release);
@@ -85,7 +85,7 @@ bool Timeline::AddWaiter(TimelineWaiter* waiter, absl::Status* status) {
     *status = absl::OkStatus();
     return false;
   }
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (value_.load(std::memory_order_relaxed) >= waiter->value) {
     *status = absl::OkStatus();
     return false;
@@ -100,7 +100,7 @@ bool Timeline::AddWaiter(TimelineWaiter* waiter, absl::Status* status) {
 }
 
 bool Timeline::Cancel(TimelineWaiter* waiter) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   // Neighbours are only set while it is in the list.
   const bool registered =
       waiter == first_ || waiter->previous_waiter != nullptr;

@@ -23,7 +23,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "hal/deferred.h"
 
@@ -98,7 +98,7 @@ class Timeline final : public Object {
   // with it, so a reader that sees N sees all that was written before N.
   std::atomic<uint64_t> value_;
   std::atomic<bool> failed_{false};
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   TimelineWaiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
   TimelineWaiter* last_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -1,13 +1,13 @@
 // A Sleeper is what one thread sleeps on: a word of flags that others raise.
 //
 // Thread-safety: Sleep() and Take() belong to one thread; Raise() to any.
-#ifndef TAKT_EXEC_SLEEPER_H_
-#define TAKT_EXEC_SLEEPER_H_
+#ifndef TAKT_BASE_SLEEPER_H_
+#define TAKT_BASE_SLEEPER_H_
 
 #include <atomic>
 #include <cstdint>
 
-namespace takt::exec {
+namespace takt {
 
 class Sleeper {
  public:
@@ -34,6 +34,6 @@ class Sleeper {
   std::atomic<uint32_t> word_{0};
 };
 
-}  // namespace takt::exec
+}  // namespace takt
 
-#endif  // TAKT_EXEC_SLEEPER_H_
+#endif  // TAKT_BASE_SLEEPER_H_

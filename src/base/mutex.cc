@@ -1,0 +1,48 @@
+#include "base/mutex.h"
+
+#include <limits>
+
+#include "base/futex.h"
+
+namespace takt {
+
+void Mutex::LockSlow() {
+  // Whoever holds it is done in less time than a sleep takes.
+  for (int i = 0; i < 64; ++i) {
+    uint32_t state = state_.load(std::memory_order_relaxed);
+    if (state == kFree &&
+        state_.compare_exchange_weak(state, kHeld, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+      return;
+    }
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  // From here on the state says that somebody may sleep, also once this thread
+  // has the lock: it cannot know whether it was the only one.
+  while (state_.exchange(kContended, std::memory_order_acquire) != kFree) {
+    FutexWait(&state_, kContended, kInfiniteFuture);
+  }
+}
+
+void Mutex::WakeOne() { FutexWake(&state_, 1); }
+
+void CondVar::WaitUntil(Mutex* mutex, int64_t deadline_ns) {
+  const uint32_t epoch = epoch_.load(std::memory_order_acquire);
+  mutex->Unlock();
+  FutexWait(&epoch_, epoch, deadline_ns);
+  mutex->Lock();
+}
+
+void CondVar::Signal() {
+  epoch_.fetch_add(1, std::memory_order_release);
+  FutexWake(&epoch_, 1);
+}
+
+void CondVar::SignalAll() {
+  epoch_.fetch_add(1, std::memory_order_release);
+  FutexWake(&epoch_, std::numeric_limits<int>::max());
+}
+
+}  // namespace takt
