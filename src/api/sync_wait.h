@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "absl/types/optional.h"
+#include "base/sleeper.h"
 #include "exec/executor.h"
-#include "exec/sleeper.h"
 #include "hal/fence.h"
 
 namespace takt::api {
@@ -41,7 +41,7 @@ class SyncWait {
   static constexpr uint32_t kNotified = 1;
 
   absl::optional<exec::Executor::Donor> donor_;
-  exec::Sleeper sleeper_;
+  Sleeper sleeper_;
 };
 
 // Waits until `fence` is reached or has failed: its error then.
