@@ -1,5 +1,7 @@
 #include "takt/context.h"
 
+#include <pthread.h>
+
 #include "tests/api/fixture.h"
 
 static int32_t next(takt_context_t* context, int32_t by) {
@@ -186,6 +188,55 @@ static void functions_keep_their_context(void) {
   takt_values_release(1, &result);
 }
 
+/* A client: makes contexts of its own, and calls. */
+static void* run_client(void* argument) {
+  const fixture_t* shared = argument;
+  const float values[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(shared->device, 4, values);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  intptr_t failure_count = 0;
+  for (int i = 0; i < 20; ++i) {
+    takt_context_t* context =
+        create_context(shared->instance, shared->device, shared->module);
+    takt_function_t* function = find_function(context, "mul");
+    for (int call = 0; call < 10; ++call) {
+      takt_value_t result;
+      REQUIRE_OK(
+          takt_function_invoke(function, NULL, 2, arguments, 1, &result));
+      float out[4] = {0};
+      REQUIRE_OK(takt_buffer_view_copy_to_host(
+          takt_value_as_buffer_view(&result), out, sizeof(out)));
+      failure_count += out[0] != 1 || out[3] != 16;
+      takt_values_release(1, &result);
+    }
+    takt_function_release(function);
+    takt_context_release(context);
+  }
+  takt_buffer_view_release(view);
+  return (void*)failure_count;
+}
+
+static void contexts_run_side_by_side(void) {
+  static const char* const kDevices[2] = {"local-sync", "local-task"};
+  for (int i = 0; i < 2; ++i) {
+    fixture_t fixture =
+        fixture_create(kDevices[i], TESTDATA("api/simple_mul.vmfb"));
+    pthread_t clients[4];
+    for (int c = 0; c < 4; ++c) {
+      if (pthread_create(&clients[c], NULL, run_client, &fixture) != 0) {
+        exit(1);
+      }
+    }
+    for (int c = 0; c < 4; ++c) {
+      void* failure_count = NULL;
+      pthread_join(clients[c], &failure_count);
+      EXPECT(failure_count == NULL);
+    }
+    fixture_destroy(&fixture);
+  }
+}
+
 int main(void) {
   RUN(each_has_state_of_its_own);
   RUN(adds_the_modules_that_are_needed);
@@ -196,5 +247,6 @@ int main(void) {
   RUN(finds_functions_by_name);
   RUN(passes_signals_on);
   RUN(functions_keep_their_context);
+  RUN(contexts_run_side_by_side);
   return test_result();
 }

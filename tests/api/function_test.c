@@ -17,13 +17,20 @@ static takt_status_t multiply(fixture_t* fixture, int64_t count,
   return status;
 }
 
+/* 0 workers: the caller's thread is enough. */
 static void runs_on_every_device_in_both_models(void) {
   static const char* const kModules[2] = {
       TESTDATA("api/simple_mul.vmfb"), TESTDATA("api/simple_mul_async.vmfb")};
   static const char* const kDevices[2] = {"local-sync", "local-task"};
-  for (int i = 0; i < 4; ++i) {
-    fixture_t fixture = fixture_create(kDevices[i % 2], kModules[i / 2]);
-    for (int round = 0; round < 100; ++round) {
+  static const int32_t kWorkerCounts[5] = {0, 1, 2, 4, 64};
+  for (int i = 0; i < 20; ++i) {
+    fixture_t fixture;
+    fixture.instance = create_instance(kWorkerCounts[i / 4]);
+    fixture.device = create_device(fixture.instance, kDevices[i % 2]);
+    fixture.module = load_module(fixture.instance, kModules[i / 2 % 2]);
+    fixture.context =
+        create_context(fixture.instance, fixture.device, fixture.module);
+    for (int round = 0; round < 50; ++round) {
       takt_value_t result;
       REQUIRE_OK(multiply(&fixture, 4, &result));
       EXPECT_VIEW(takt_value_as_buffer_view(&result), "4xf32=1 4 9 16");
@@ -31,20 +38,6 @@ static void runs_on_every_device_in_both_models(void) {
     }
     fixture_destroy(&fixture);
   }
-}
-
-static void the_callers_thread_is_enough(void) {
-  takt_instance_t* instance = create_instance(0);
-  takt_device_t* device = create_device(instance, "local-task");
-  takt_module_t* module =
-      load_module(instance, TESTDATA("api/simple_mul_async.vmfb"));
-  fixture_t fixture = {instance, device, module,
-                       create_context(instance, device, module)};
-  takt_value_t result;
-  REQUIRE_OK(multiply(&fixture, 4, &result));
-  EXPECT_VIEW(takt_value_as_buffer_view(&result), "4xf32=1 4 9 16");
-  takt_values_release(1, &result);
-  fixture_destroy(&fixture);
 }
 
 static void async_functions_take_the_callers_fences(void) {
@@ -274,7 +267,6 @@ static void tells_name_signature_and_attributes(void) {
 
 int main(void) {
   RUN(runs_on_every_device_in_both_models);
-  RUN(the_callers_thread_is_enough);
   RUN(async_functions_take_the_callers_fences);
   RUN(messages_say_what_was_expected);
   RUN(dynamic_dimensions_take_any_size);
