@@ -5,7 +5,8 @@
 // nothing of it. What its code does once it is called is beyond any check.
 //
 // Invariants:
-//   (1) No page is ever writable and executable, not even at different times.
+//   (1) No page is writable and executable at once: code is copied in while its
+//       pages are only writable, and protected before anyone gets its address.
 //   (2) Every segment lies on pages of its own.
 //
 // Thread-safety: immutable once loaded.
