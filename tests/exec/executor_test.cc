@@ -1,0 +1,353 @@
+// Over numbers of workers, each as if it had a processor of its own: 0 (donors
+// only), 1, 2, 4 and 64.
+#include "exec/executor.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "gtest/gtest.h"
+
+namespace takt::exec {
+namespace {
+
+// Counts the runs of each tile, and notifies a donor at its end.
+class CountingJob : public Job {
+ public:
+  explicit CountingJob(uint32_t count, Executor::Donor* donor = nullptr)
+      : donor_(donor), runs_(count) {
+    tile_count = count;
+  }
+  void RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
+    ASSERT_LT(begin, end);
+    ASSERT_LE(end, tile_count);
+    EXPECT_GE(worker.local_bytes, local_bytes);
+    for (uint32_t i = begin; i < end; ++i) ++runs_[i];
+  }
+  void Finish(Worker& worker) override {
+    for (const auto& runs : runs_) EXPECT_EQ(runs, 1);
+    ++finished;
+    if (donor_ != nullptr) donor_->Notify();
+  }
+  std::atomic<int> finished{0};
+
+ private:
+  Executor::Donor* const donor_;
+  std::vector<std::atomic<int>> runs_;
+};
+
+Ref<Executor> MakeExecutor(uint32_t worker_count) {
+  Executor::Options options;
+  options.worker_count = worker_count;
+  options.concurrency_max = worker_count + 1;
+  auto executor = Executor::Create(options);
+  EXPECT_TRUE(executor.ok()) << executor.status();
+  return *std::move(executor);
+}
+
+class ExecutorTest : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  ExecutorTest() : executor_(MakeExecutor(GetParam())) {}
+  ~ExecutorTest() override { executor_->Shutdown(); }
+  const Ref<Executor> executor_;
+};
+
+TEST_P(ExecutorTest, RunsEveryTileOnceThenFinishes) {
+  for (uint32_t count : {1u, 2u, 3u, 64u, 10'000u}) {
+    for (int64_t tile_ns : {0, 10, 100'000}) {
+      Executor::Donor donor(*executor_);
+      CountingJob job(count, &donor);
+      job.expected_tile_ns = tile_ns;
+      executor_->Submit(&job);
+      EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+      EXPECT_EQ(job.finished, 1);
+    }
+  }
+}
+
+TEST_P(ExecutorTest, GivesLocalMemory) {
+  Executor::Donor donor(*executor_);
+  CountingJob job(100, &donor);
+  job.local_bytes = 10'000;
+  executor_->Submit(&job);
+  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(ExecutorTest, SequentialTilesRunInOrderOneAtATime) {
+  class InOrder final : public Job {
+   public:
+    explicit InOrder(Executor::Donor* donor) : donor_(donor) {
+      tile_count = 1000;
+      sequential = true;
+    }
+    void RunTiles(uint32_t begin, uint32_t end, Worker&) override {
+      EXPECT_EQ(begin, next_);
+      next_ = end;
+    }
+    void Finish(Worker&) override {
+      EXPECT_EQ(next_, 1000u);
+      donor_->Notify();
+    }
+
+   private:
+    Executor::Donor* const donor_;
+    uint32_t next_ = 0;  // Not atomic: one at a time.
+  };
+  Executor::Donor donor(*executor_);
+  InOrder job(&donor);
+  executor_->Submit(&job);
+  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
+  class Chain final : public Job {
+   public:
+    Chain(Executor& executor, Executor::Donor* donor)
+        : executor_(executor), donor_(donor) {
+      tile_count = 3;
+    }
+    void RunTiles(uint32_t begin, uint32_t end, Worker&) override {
+      tiles += end - begin;
+    }
+    void Finish(Worker&) override {
+      if (++rounds_ == 1000) {
+        donor_->Notify();
+      } else {
+        executor_.Submit(this);
+      }
+    }
+    std::atomic<uint32_t> tiles{0};
+
+   private:
+    Executor& executor_;
+    Executor::Donor* const donor_;
+    int rounds_ = 0;
+  };
+  Executor::Donor donor(*executor_);
+  Chain chain(*executor_, &donor);
+  executor_->Submit(&chain);
+  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  EXPECT_EQ(chain.tiles, 3000u);
+}
+
+TEST_P(ExecutorTest, DonorsWaitNoLongerThanTheirDeadline) {
+  Executor::Donor donor(*executor_);
+  EXPECT_FALSE(donor.WaitUntilNotified(0));
+  EXPECT_FALSE(donor.WaitUntilNotified(NowNs() + 1'000'000));
+  donor.Notify();
+  EXPECT_TRUE(donor.WaitUntilNotified(0));
+  EXPECT_FALSE(donor.WaitUntilNotified(0));
+}
+
+TEST_P(ExecutorTest, DonorsNest) {
+  Executor::Donor outer(*executor_);
+  CountingJob first(10, &outer);
+  executor_->Submit(&first);
+  {
+    Executor::Donor inner(*executor_);
+    CountingJob second(10, &inner);
+    executor_->Submit(&second);
+    EXPECT_TRUE(inner.WaitUntilNotified(kInfiniteFuture));
+  }
+  EXPECT_TRUE(outer.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(ExecutorTest, OnlyDonorsAndWorkersHaveAWorker) {
+  EXPECT_EQ(executor_->current_worker(), nullptr);
+  Ref<Executor> other = MakeExecutor(0);
+  {
+    Executor::Donor donor(*executor_);
+    ASSERT_NE(executor_->current_worker(), nullptr);
+    EXPECT_EQ(executor_->current_worker()->index, GetParam());
+    EXPECT_EQ(other->current_worker(), nullptr);
+    Executor::Donor inner(*other);
+    EXPECT_NE(executor_->current_worker(), nullptr);
+    EXPECT_NE(other->current_worker(), nullptr);
+  }
+  EXPECT_EQ(executor_->current_worker(), nullptr);
+  other->Shutdown();
+}
+
+TEST_P(ExecutorTest, TilesSeeTheWorkerOfTheirThread) {
+  class Looks final : public Job {
+   public:
+    Looks(Executor& executor, Executor::Donor* donor)
+        : executor_(executor), donor_(donor) {
+      tile_count = 200;
+    }
+    void RunTiles(uint32_t, uint32_t, Worker& worker) override {
+      EXPECT_EQ(executor_.current_worker(), &worker);
+      EXPECT_LE(worker.index, executor_.worker_count());
+    }
+    void Finish(Worker&) override { donor_->Notify(); }
+
+   private:
+    Executor& executor_;
+    Executor::Donor* const donor_;
+  };
+  Executor::Donor donor(*executor_);
+  Looks job(*executor_, &donor);
+  executor_->Submit(&job);
+  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(ExecutorTest, SeveralThreadsSubmitAndDonate) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        Executor::Donor donor(*executor_);
+        CountingJob job(1 + (i * 7 + t) % 50, &donor);
+        executor_->Submit(&job);
+        ASSERT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(ExecutorTest, WhatIsSubmittedWithoutADonorRunsToo) {
+  std::vector<std::unique_ptr<CountingJob>> jobs;
+  for (int i = 0; i < 100; ++i) {
+    jobs.push_back(std::make_unique<CountingJob>(1 + i % 5));
+    executor_->Submit(jobs.back().get());
+  }
+  executor_->Flush();
+  executor_->Shutdown();
+  for (const auto& job : jobs) EXPECT_EQ(job->finished, 1);
+}
+
+TEST_P(ExecutorTest, FlushRunsWhatWasLeftToADonor) {
+  Executor::Donor donor(*executor_);
+  Executor::Donor other(*executor_);
+  CountingJob job(1, &other);
+  executor_->Submit(&job);
+  executor_->Flush();
+  if (GetParam() == 0) {
+    EXPECT_EQ(job.finished, 1);
+  }
+  EXPECT_TRUE(other.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(ExecutorTest, ShutdownRunsWhatIsLeftAndLaterWorkRunsHere) {
+  CountingJob before(1000);
+  executor_->Submit(&before);
+  executor_->Shutdown();
+  EXPECT_EQ(before.finished, 1);
+  CountingJob after(1000);
+  executor_->Submit(&after);
+  EXPECT_EQ(after.finished, 1);
+  executor_->Shutdown();
+  Executor::Donor donor(*executor_);
+  CountingJob donated(10, &donor);
+  executor_->Submit(&donated);
+  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(ExecutorTest, ShutdownInTheMiddleOfAChain) {
+  // Each submits the next, also while the executor shuts down.
+  class Chain final : public Job {
+   public:
+    explicit Chain(Executor& executor) : executor_(executor) { tile_count = 2; }
+    void RunTiles(uint32_t, uint32_t, Worker&) override {}
+    void Finish(Worker&) override {
+      if (++rounds < 2000) executor_.Submit(this);
+    }
+    int rounds = 0;
+
+   private:
+    Executor& executor_;
+  };
+  Chain chain(*executor_);
+  executor_->Submit(&chain);
+  executor_->Shutdown();
+  EXPECT_EQ(chain.rounds, 2000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, ExecutorTest,
+                         ::testing::Values(0, 1, 2, 4, 64));
+
+TEST(ExecutorShutdownTest, MayComeFromAWorker) {
+  class LastReference final : public Job {
+   public:
+    LastReference(Ref<Executor> executor, std::atomic<bool>* done)
+        : executor_(std::move(executor)), done_(done) {}
+    void RunTiles(uint32_t, uint32_t, Worker&) override {}
+    void Finish(Worker&) override {
+      executor_->Shutdown();
+      executor_.reset();
+      done_->store(true);
+      done_->notify_one();
+      delete this;
+    }
+
+   private:
+    Ref<Executor> executor_;
+    std::atomic<bool>* const done_;
+  };
+  for (uint32_t workers : {1, 3}) {
+    std::atomic<bool> done{false};
+    Ref<Executor> executor = MakeExecutor(workers);
+    Executor* submitter = executor.get();
+    auto* job = new LastReference(std::move(executor), &done);
+    job->expected_tile_ns = 1'000'000;
+    submitter->Submit(job);
+    done.wait(false);
+  }
+}
+
+TEST(ExecutorCreateTest, NamesItsThreads) {
+  class Reads final : public Job {
+   public:
+    void RunTiles(uint32_t, uint32_t, Worker& worker) override {
+      char text[16];
+      pthread_getname_np(pthread_self(), text, sizeof(text));
+      name = text;
+    }
+    void Finish(Worker&) override {}
+    std::string name;
+  };
+  Executor::Options options;
+  options.worker_count = 1;
+  options.name = "quite-a-long-name";
+  auto executor = Executor::Create(options);
+  ASSERT_TRUE(executor.ok());
+  Reads job;
+  (*executor)->Submit(&job);
+  (*executor)->Shutdown();
+  EXPECT_EQ(job.name, "quite-a-long-na");
+}
+
+TEST(ExecutorCreateTest, SaysWhenNoThreadStarts) {
+  Executor::Options options;
+  options.worker_count = 2;
+  options.stack_bytes = size_t{1} << 50;
+  auto executor = Executor::Create(options);
+  EXPECT_EQ(executor.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(ExecutorCreateTest, ConcurrencyIsLimitedByProcessors) {
+  Executor::Options options;
+  options.worker_count = 4;
+  options.concurrency_max = 2;
+  auto executor = Executor::Create(options);
+  ASSERT_TRUE(executor.ok());
+  EXPECT_EQ((*executor)->worker_count(), 4u);
+  EXPECT_EQ((*executor)->max_concurrency(), 2u);
+  EXPECT_GE(Executor::AvailableConcurrency(), 1u);
+  for (int i = 0; i < 200; ++i) {
+    Executor::Donor donor(**executor);
+    CountingJob job(100, &donor);
+    (*executor)->Submit(&job);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  }
+  (*executor)->Shutdown();
+}
+
+}  // namespace
+}  // namespace takt::exec
