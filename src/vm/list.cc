@@ -17,6 +17,9 @@ constexpr size_t kMaxReserve = 4096;
 // contain itself.
 constexpr size_t kMaxNested = 1 << 16;
 
+// Lists within lists that are worth copying: each is looked up among all.
+constexpr size_t kMaxClonedLists = 4096;
+
 absl::Status KindError(const char* stored, const char* wanted) {
   return absl::FailedPreconditionError(
       absl::StrCat("list element holds ", stored, ", not ", wanted));
@@ -115,6 +118,8 @@ absl::Status List::SetRef(size_t index, Ref<Object> ref) {
 }
 
 absl::Status List::CheckNotWithin(List& list) {
+  // Held by the caller alone, it is an element of nothing.
+  if (this != &list && IsUnique()) return absl::OkStatus();
   std::vector<List*> pending{&list};
   size_t visited = 0;
   while (!pending.empty()) {
@@ -177,7 +182,9 @@ Object* List::Clone(Object& object, CloneMap& clones) {
     return copy;
   };
   Ref<Object> result = copy_of(object);
+  size_t list_count = 0;
   while (!pending.empty()) {
+    if (++list_count > kMaxClonedLists) return nullptr;
     const auto [list, copy] = pending.back();
     pending.pop_back();
     for (const Value& value : list->elements_) {
