@@ -37,8 +37,8 @@ class ExecutableLoader {
   // Loads `data`. `owner` keeps it alive; without one, it is only read during
   // the call and nothing is remembered. Errors: NOT_FOUND for a format that is
   // not supported, or an import that nothing resolves; DATA_LOSS for a damaged
-  // blob; UNIMPLEMENTED for what it needs and Takt lacks; INVALID_ARGUMENT for
-  // a wrong number of constants.
+  // blob; UNIMPLEMENTED for what it needs and Takt lacks; FAILED_PRECONDITION
+  // for a wrong number of constants.
   absl::StatusOr<Ref<Executable>> Load(absl::string_view format,
                                        absl::Span<const uint8_t> data,
                                        Ref<Object> owner,

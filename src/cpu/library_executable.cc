@@ -55,7 +55,7 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Create(
   library_abi::Library tables;
   TAKT_RETURN_IF_ERROR(code->ReadLibrary(library, &tables));
   if (constants.size() != tables.constant_count) {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         absl::StrCat("executable library: expected ", tables.constant_count,
                      " constants, got ", constants.size()));
   }

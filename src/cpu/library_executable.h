@@ -26,8 +26,8 @@ class LibraryExecutable final : public ExecutableCode {
   // the call, `imports` (NULL: nothing resolves) likewise. Errors: as
   // ElfImage::Load; UNIMPLEMENTED for another version of the interface, or
   // code built for a sanitizer; DATA_LOSS for tables outside of the image;
-  // INVALID_ARGUMENT for a wrong number of constants; NOT_FOUND for an import
-  // that does not resolve.
+  // FAILED_PRECONDITION for a wrong number of constants; NOT_FOUND for an
+  // import that does not resolve.
   static absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
       absl::Span<const uint8_t> data, absl::Span<const uint32_t> constants,
       ImportResolver* imports, const ProcessorData& processor);

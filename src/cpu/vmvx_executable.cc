@@ -125,7 +125,7 @@ absl::Status VmvxExecutable::SetConstants(vm::Context& context) const {
   const auto setter = module_->FindExport(kSetConstants);
   if (!setter.has_value()) {
     if (constants_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::FailedPreconditionError(absl::StrCat(
         "vmvx executable: expected 0 constants, got ", constants_.size()));
   }
   // A copy of its own, as the module may keep it.

@@ -38,7 +38,7 @@ class VmvxExecutable final : public ExecutableCode {
   // Verifies and links `data`, which `owner` keeps alive; without an owner it
   // is copied. Errors: as vm::BytecodeModule::Load and vm::Context::Create;
   // DATA_LOSS for functions of another signature, or attributes that are no
-  // numbers; INVALID_ARGUMENT for constants that nothing takes.
+  // numbers; FAILED_PRECONDITION for constants that nothing takes.
   static absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
       absl::Span<const uint8_t> data, Ref<Object> owner,
       absl::Span<const uint32_t> constants, Ref<vm::NativeModule> vmvx_module);

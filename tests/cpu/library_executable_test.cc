@@ -215,11 +215,12 @@ TEST(LibraryExecutableTest, RejectsMoreOperandsThanThereCanBe) {
 
 TEST(LibraryExecutableTest, WantsAsManyConstantsAsItSays) {
   const TestElf with_two = TestElf().Put<uint32_t>(E::kLibrary + 104, 2);
-  EXPECT_EQ(Load(with_two).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Load(with_two).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   const std::vector<uint32_t> two = {1, 2};
   EXPECT_TRUE(Load(with_two, two).ok());
   const absl::Status status = Load(TestElf(), two).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("expected 0 constants, got 2"));
 }
