@@ -62,7 +62,8 @@ Result<int> Compare(const RunFlags& flags, const Session& session,
   InputFiles files;
   Result<std::vector<Input>> expected = ParseInputs(
       session.devices[0], ResultKinds(signature), flags.expected, &files);
-  if (!expected.ok()) return Annotate(expected.status(), "expected output");
+  if (!expected.ok())
+    return Annotate(expected.status(), "expected output ", "");
   TAKT_TOOLS_ASSIGN_OR_RETURN(
       const std::string differences,
       CompareResults(results, *expected, flags.tolerances,
@@ -81,7 +82,7 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
   InputFiles files;
   Result<std::vector<Input>> inputs = ParseInputs(
       session.devices[0], ArgumentKinds(signature), flags.inputs, &files);
-  if (!inputs.ok()) return Annotate(inputs.status(), "input");
+  if (!inputs.ok()) return Annotate(inputs.status(), "input ", "");
   std::vector<Value> arguments;
   for (Input& input : *inputs) arguments.push_back(std::move(input.value));
 

@@ -190,10 +190,10 @@ int64_t EstimateNs(const Region& region, int64_t limit_ns) {
       const int64_t each_ns =
           dispatch.executable->cost(dispatch.function).mean_ns();
       if (each_ns == 0 || dispatch.is_indirect) return kUnknownNs;
-      const auto& counts = dispatch.workgroup_count;
+      const absl::StatusOr<uint32_t> total =
+          WorkgroupTotal(dispatch.workgroup_count);
       int64_t dispatch_ns = 0;
-      if (!CheckedMul(each_ns, int64_t{counts[0]} * counts[1] * counts[2],
-                      &dispatch_ns)) {
+      if (!total.ok() || !CheckedMul(each_ns, int64_t{*total}, &dispatch_ns)) {
         return kUnknownNs;
       }
       total_ns += std::min(dispatch_ns, int64_t{1} << 40);

@@ -225,14 +225,13 @@ bool BlockGraph::UpdateLiveness(Block& block) {
     for (size_t i = branch.remap.size(); i-- > 0;) {
       const auto& [source, target] = branch.remap[i];
       if (IsRef(source)) continue;
-      // A source may also be read before the list (see the translator), so a
-      // word that the list writes is not taken as dead before it.
       if (!Test(live, target)) continue;
       Clear(live, target);
       Set(live, source);
     }
+    // All but scratch may be read before the list's first move.
     for (const auto& [source, target] : branch.remap) {
-      if (!IsRef(source)) Set(live, source);
+      if (!IsRef(source) && !IsScratch(source)) Set(live, source);
     }
     for (size_t i = 0; i < live.size(); ++i) block.live_out[i] |= live[i];
   }

@@ -16,23 +16,26 @@ static _Atomic int allocation_count = 0;
 
 #if !defined(HAS_SANITIZER) && defined(__GLIBC__)
 #define CAN_COUNT 1
+/* TAKT_EXPORT: hidden ones would not stand in for libc's. */
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* block, size_t bytes);
 void* __libc_memalign(size_t alignment, size_t bytes);
-void* malloc(size_t bytes) {
+/* Seen by the library: the build hides what does not say so. */
+#define SEEN __attribute__((visibility("default")))
+SEEN void* malloc(size_t bytes) {
   ++allocation_count;
   return __libc_malloc(bytes);
 }
-void* calloc(size_t count, size_t bytes) {
+SEEN void* calloc(size_t count, size_t bytes) {
   ++allocation_count;
   return __libc_calloc(count, bytes);
 }
-void* realloc(void* block, size_t bytes) {
+SEEN void* realloc(void* block, size_t bytes) {
   ++allocation_count;
   return __libc_realloc(block, bytes);
 }
-void* aligned_alloc(size_t alignment, size_t bytes) {
+SEEN void* aligned_alloc(size_t alignment, size_t bytes) {
   ++allocation_count;
   return __libc_memalign(alignment, bytes);
 }

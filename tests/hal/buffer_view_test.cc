@@ -36,9 +36,9 @@ TEST(BufferViewTest, PrintsFloats) {
       "2x3xf32=[1 2.5 -3][4E+10 NAN 1E-07]");
   EXPECT_EQ(Text(MakeView<double>("f64", {}, {3.14159265358979})),
             "f64=3.14159");
-  EXPECT_EQ(
-      Text(MakeView<float>("f32", {4}, {1e-40f, 123456789.0f, -0.0f, -INFINITY})),
-      "4xf32=9.99995E-41 1.23457E+08 -0 -INF");
+  EXPECT_EQ(Text(MakeView<float>("f32", {4},
+                                 {1e-40f, 123456789.0f, -0.0f, -INFINITY})),
+            "4xf32=9.99995E-41 1.23457E+08 -0 -INF");
   EXPECT_EQ(Text(MakeView<uint16_t>("f16", {3}, {0x3e00, 0x7c00, 0xfc00})),
             "3xf16=1.5 INF -INF");
   EXPECT_EQ(Text(MakeView<uint16_t>("bf16", {3}, {0x3fc0, 0x4049, 0x4780})),

@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "base/timer_heap.h"
 #include "cpu/device.h"
+#include "hal/buffer_view.h"
 #include "modules/hal_module.h"
 #include "tests/modules/test_support.h"
 #include "vm/buffer.h"

@@ -125,11 +125,11 @@ TEST(HalModuleTest, RunsACompiledModule) {
         hal::MakeElementType(hal::NumericalKind::kFloatIeee, 32),
         hal::EncodingType::kDenseRowMajor, {4});
   };
-  auto result = calls.CallRef<hal::BufferView>("simple_mul", view({1, 2, 3, 4}),
+  auto result = calls.CallRef<hal::BufferView>("mul", view({1, 2, 3, 4}),
                                                view({2, 4, 6, 8}));
   TAKT_ASSERT_OK(result);
   EXPECT_EQ(*hal::FormatBufferView(**result, 10), "4xf32=2 8 18 32");
-  EXPECT_THAT(calls.Call("simple_mul", view({1, 2, 3, 4}), nullptr),
+  EXPECT_THAT(calls.Call("mul", view({1, 2, 3, 4}), nullptr),
               FailsWith(kInvalid, "hal.buffer_view"));
 }
 

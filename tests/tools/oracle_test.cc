@@ -20,6 +20,7 @@ struct OracleRun {
   std::string name;  // For the test's name.
   std::vector<std::string> arguments;
   std::string expected_path;
+  std::string folder;
 };
 void PrintTo(const OracleRun& run, std::ostream* out) { *out << run.name; }
 
@@ -111,7 +112,7 @@ class Source {
           '_');
       std::vector<std::string> all = arguments;
       all.push_back(std::string("--device=") + device);
-      runs->push_back({name, all, expected_path});
+      runs->push_back({name, all, expected_path, folder_});
     }
   }
 
@@ -133,13 +134,29 @@ std::vector<OracleRun> FindRuns() {
   return runs;
 }
 
+// The first line that differs, and not a megabyte of them.
+std::string FirstDifference(const std::string& actual,
+                            const std::string& expected) {
+  const auto at = std::mismatch(actual.begin(), actual.end(), expected.begin(),
+                                expected.end());
+  if (at.first == actual.end() && at.second == expected.end()) return "";
+  constexpr size_t kBefore = 40;
+  constexpr size_t kLength = 120;
+  const size_t index = at.first - actual.begin();
+  const size_t begin = index < kBefore ? 0 : index - kBefore;
+  return "at byte " + std::to_string(index) +
+         ":\n  actual:   " + actual.substr(begin, kLength) +
+         "\n  expected: " + expected.substr(begin, kLength);
+}
+
 class OracleTest : public testing::TestWithParam<OracleRun> {};
 
 TEST_P(OracleTest, PrintsTheSame) {
-  const ToolResult result = RunProcess("takt-run-module", GetParam().arguments);
-  EXPECT_EQ(result.out, FileContents(GetParam().expected_path));
-  EXPECT_EQ(result.err, "");
-  EXPECT_EQ(result.exit_code, 0);
+  const ToolResult result =
+      RunProcess("takt-run-module", GetParam().arguments, GetParam().folder);
+  EXPECT_EQ(FirstDifference(result.out, FileContents(GetParam().expected_path)),
+            "");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, OracleTest, testing::ValuesIn(FindRuns()),

@@ -35,7 +35,8 @@ const std::filesystem::path& ScratchFolder() {
 }  // namespace
 
 ToolResult RunProcess(const std::string& name,
-                      const std::vector<std::string>& arguments) {
+                      const std::vector<std::string>& arguments,
+                      const std::string& folder) {
   const std::string path = std::string(TAKT_TOOLS_DIR) + "/" + name;
   const std::string out = ScratchFolder() / "stdout";
   const std::string err = ScratchFolder() / "stderr";
@@ -46,6 +47,9 @@ ToolResult RunProcess(const std::string& name,
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  if (!folder.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  }
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), kCreate, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), kCreate, 0600);

@@ -13,9 +13,10 @@ struct ToolResult {
   std::string err;
 };
 
-// Runs build/tools/<name> with these arguments.
+// Runs build/tools/<name> with these arguments, in `folder` if there is one.
 ToolResult RunProcess(const std::string& name,
-                      const std::vector<std::string>& arguments);
+                      const std::vector<std::string>& arguments,
+                      const std::string& folder = "");
 
 // A path in tests/testdata.
 std::string TestData(const std::string& path);

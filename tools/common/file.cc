@@ -53,6 +53,7 @@ Result<InputFiles::Cursor*> InputFiles::Open(const std::string& path,
                                              bool rewind) {
   auto found = files_.find(path);
   if (found == files_.end()) {
+    if (!reads_disk_) return SystemError(path, ENOENT);
     TAKT_TOOLS_ASSIGN_OR_RETURN(std::string contents, ReadFile(path));
     found = files_.emplace(path, Cursor{std::move(contents), 0}).first;
   }

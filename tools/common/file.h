@@ -34,6 +34,14 @@ class InputFiles {
     }
   };
 
+  InputFiles() = default;
+  // Without the disk: only files that Add() made.
+  static InputFiles InMemory() {
+    InputFiles files;
+    files.reads_disk_ = false;
+    return files;
+  }
+
   // The cursor of `path`, read on first use; at the start if `rewind`.
   Result<Cursor*> Open(const std::string& path, bool rewind);
 
@@ -44,6 +52,7 @@ class InputFiles {
 
  private:
   std::map<std::string, Cursor> files_;
+  bool reads_disk_ = true;
 };
 
 }  // namespace takt::tools

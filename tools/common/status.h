@@ -15,9 +15,11 @@ inline Status InvalidArgument(const std::string& message) {
 }
 
 // The same error with `where` and ": " before its message.
-inline Status Annotate(const Status& status, const std::string& where) {
+inline Status Annotate(const Status& status, const std::string& where,
+                       const char* separator = ": ") {
   if (status.ok()) return status;
-  return Status(status.code(), where + ": " + std::string(status.message()));
+  return Status(status.code(),
+                where + separator + std::string(status.message()));
 }
 
 // Prints "tool: CODE: message" to stderr; returns the exit code for it.

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Tries demo.sh and test.sh where nothing is installed: makes a bare Debian 12
+# with debootstrap, clones this repository into it, and runs both inside.
+#
+# usage: scripts/clean_root.sh [DIRECTORY]     default: build/clean_root
+#
+# Needs root and debootstrap. The packages come from where this machine's do.
+# The directory stays, so that a second run starts from the bare system again
+# without fetching it: the clone and what was installed are in an overlay.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+directory=$(realpath -m "${1:-build/clean_root}")
+root=$directory/root
+
+((EUID == 0)) || { echo "clean_root: run as root" >&2; exit 1; }
+command -v debootstrap >/dev/null || {
+  echo "clean_root: needs debootstrap" >&2
+  exit 1
+}
+
+# The first archive of this machine's apt, and how it reaches it.
+mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' |
+  awk '$2 ~ /bookworm|12/ && !/security/ { print $1; exit }')
+: "${mirror:=http://deb.debian.org/debian}"
+
+if [[ ! -e $root/.complete ]]; then
+  rm -rf "$root"
+  mkdir -p "$root"
+  debootstrap --variant=minbase --include=ca-certificates,git bookworm \
+    "$root" "$mirror"
+  touch "$root/.complete"
+fi
+
+work=$directory/work
+rm -rf "$work"
+mkdir -p "$work"/{upper,overlay,merged}
+mount -t overlay overlay -o \
+  "lowerdir=$root,upperdir=$work/upper,workdir=$work/overlay" "$work/merged"
+cleanup() {
+  umount "$work/merged/proc" 2>/dev/null || true
+  umount "$work/merged"
+}
+trap cleanup EXIT
+inside=$work/merged
+mount -t proc proc "$inside/proc"
+cp /etc/resolv.conf "$inside/etc/resolv.conf"
+cp -r /etc/apt/. "$inside/etc/apt/"
+git clone --quiet . "$inside/takt"
+in_root() {
+  chroot "$inside" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" "$@"
+}
+in_root /takt/scripts/demo.sh
+in_root /takt/scripts/test.sh

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Writes docs/coverage.md: every instruction and every import of the native
+modules, whether Takt has it, and what tests it.
+
+  instructions  src/vm/opcodes.inc
+  imports       the forwarders tests/testdata/{hal,vmvx}/*.mlir import all
+  there is      a case in the interpreter's source; an Export<> of its name
+  tested by     fixtures with a .expected file whose code has the instruction or
+                whose import table has the import (their expectation is the
+                oracle's or arithmetic's), and test sources that name it
+
+usage: scripts/coverage.py [--check] [--tools build/release/tools]
+
+  --check   writes nothing; exits with 1 if the page differs or has a gap
+
+needs: takt-dump-module
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "testdata"
+PAGE = ROOT / "docs" / "coverage.md"
+MODULES = ("hal", "io_parameters", "check", "vmvx")
+SET_PREFIX = {"kCore": "", "kF32": "e0 ", "kF64": "e1 "}
+SHOWN = 3  # Fixtures and tests named in a row.
+
+# What is not there, or not tested through compiled code, and why.
+REASONS = {
+    "cast.si32.f64": "the compiler never writes it",
+    "cast.ui32.f64": "the compiler never writes it",
+    "cast.f64.si32": "the compiler never writes it",
+    "cast.f64.ui32": "the compiler never writes it",
+    "cond_break": "the compiler leaves out the condition, so that no reader "
+                  "takes the module; the layout with it is read",
+    "global.load.indirect.f32": "the compiler writes the f64 form in its place",
+    "hal.channel.create": "no collectives on a CPU: UNIMPLEMENTED",
+    "hal.channel.split": "no collectives on a CPU: UNIMPLEMENTED",
+    "hal.channel.rank_and_count": "no collectives on a CPU: UNIMPLEMENTED",
+    "hal.command_buffer.collective": "no collectives on a CPU: UNIMPLEMENTED",
+}
+
+
+def text_of(folder, pattern):
+    return {path: path.read_text(errors="replace")
+            for path in sorted((ROOT / folder).rglob(pattern))}
+
+
+def opcodes():
+    """(code, name, mnemonic) of every instruction."""
+    row = re.compile(r'TAKT_VM_OP\((\w+), 0x([0-9a-f]{2}), (\w+), "([^"]+)"')
+    for set_, code, name, mnemonic in row.findall(
+            (ROOT / "src/vm/opcodes.inc").read_text()):
+        yield SET_PREFIX[set_] + code, name, mnemonic
+
+
+def imports():
+    """The full name of every import that compiled modules know."""
+    names = set()
+    for folder in ("hal", "vmvx"):
+        for source in (DATA / folder).glob("*.mlir"):
+            names.update(re.findall(r"vm\.import private (?:optional )?"
+                                    r"@((?:%s)\.[\w.]+)" % "|".join(MODULES),
+                                    source.read_text()))
+    names -= {n for n in names if n.startswith("vmvx.") and "no_such" in n}
+    return sorted(names, key=lambda n: (MODULES.index(n.split(".")[0]), n))
+
+
+def fixtures_by_word(dump):
+    """For each mnemonic and import, the fixtures that have it."""
+    found = {}
+    name = re.compile(rb"(?:%s)\.[a-z0-9_.]*[a-z0-9]" %
+                      "|".join(MODULES).encode())
+    for expected in sorted(DATA.rglob("*.expected")):
+        fixture = str(expected.relative_to(DATA).with_suffix(""))
+        modules = re.findall(r"--module=(\S+)", expected.read_text())
+        for module in sorted(set(modules)):
+            path = expected.parent / module
+            words = {w.decode() for w in name.findall(path.read_bytes())}
+            code = subprocess.run([dump, "--output=disassembly", path],
+                                  capture_output=True, text=True, check=True)
+            words |= set(re.findall(r"^ +\d+: (?:%\S+ = )?([\w.]+)",
+                                    code.stdout, re.MULTILINE))
+            for word in words:
+                fixtures = found.setdefault(word, [])
+                if fixture not in fixtures:
+                    fixtures.append(fixture)
+    return found
+
+
+def tests_naming(word, tests):
+    pattern = re.compile(r'(?<![\w.])%s(?![\w])' % re.escape(word))
+    return [str(path.relative_to(ROOT / "tests"))
+            for path, text in tests.items() if pattern.search(text)]
+
+
+def cell(names):
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(f"`{n}`" for n in names[:SHOWN]) + more
+
+
+def row(head, there, fixtures, tests, reason):
+    return (f"| {head} | {'yes' if there else 'no'} | {cell(fixtures)} "
+            f"| {cell(tests)} | {reason} |\n")
+
+
+def tables(dump):
+    """The two tables, and what is missing without a reason."""
+    fixtures = fixtures_by_word(dump)
+    tests = text_of("tests", "*_test.c*")
+    # What only walks over the table of all instructions tests none of them.
+    interpreter = "".join((ROOT / "src/vm" / n).read_text() for n in (
+        "translator.cc", "inner_ops.inc", "interpreter.cc"))
+    exported = set()
+    for path, text in {**text_of("src/modules", "*.cc"),
+                       **text_of("src/cpu", "*.cc")}.items():
+        exported.update(re.findall(r'Export\w*<[^;]*?>\(\s*"([^"]+)"', text))
+    gaps, ops, calls = [], "", ""
+
+    def add(head, word, there, tested):
+        reason = REASONS.get(word, "")
+        if (not there or not (fixtures.get(word) or tested)) and not reason:
+            gaps.append(word)
+        return row(head, there, fixtures.get(word, []), tested, reason)
+
+    for code, name, mnemonic in opcodes():
+        there = re.search(r"\b%s\b" % name, interpreter) is not None
+        tested = [t for t in tests_naming(mnemonic, tests)
+                  if t.startswith("vm/")]
+        tested += [t for t in tests_naming("Op::" + name, tests)
+                   if t.startswith("vm/") and t not in tested]
+        ops += add(f"`{code}` | `{mnemonic}`", mnemonic, there, tested)
+    for full_name in imports():
+        there = full_name.split(".", 1)[1] in exported
+        calls += add(f"`{full_name}`", full_name, there,
+                     tests_naming(full_name, tests))
+    return ops, calls, gaps
+
+
+def page(ops, calls):
+    return f"""\
+# What is covered
+
+`scripts/coverage.py` writes this page from the sources and the fixtures.
+
+*Fixtures* are in `tests/testdata/`; what they print is compared, byte for byte, with what the oracle printed, or with what
+arithmetic says where the oracle is wrong. *Tests* are in `tests/`. A row without a fixture or a test has its reason.
+
+## Instructions
+
+| code | mnemonic | there | fixtures | tests | remark |
+|---|---|---|---|---|---|
+{ops}
+## Imports
+
+| import | there | fixtures | tests | remark |
+|---|---|---|---|---|
+{calls}"""
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--tools", type=pathlib.Path,
+                        default=ROOT / "build/release/tools")
+    arguments = parser.parse_args()
+    ops, calls, gaps = tables(arguments.tools / "takt-dump-module")
+    text = page(ops, calls)
+    for word in gaps:
+        print(f"no reason given: {word}")
+    differs = not PAGE.exists() or PAGE.read_text() != text
+    if arguments.check and differs:
+        print(f"differs: {PAGE.relative_to(ROOT)}")
+    if not arguments.check:
+        PAGE.write_text(text)
+    return 1 if gaps or (arguments.check and differs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+#include "base/clock.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace takt {
+namespace {
+
+TEST(ClockTest, NeverRunsBackwards) {
+  int64_t last = NowNs();
+  for (int i = 0; i < 10'000; ++i) {
+    const int64_t now = NowNs();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(ClockTest, DeadlineIsNowAndTheTimeout) {
+  EXPECT_EQ(DeadlineAfter(1'000, 5), 1'005);
+}
+
+TEST(ClockTest, NegativeTimeoutIsNoTimeAtAll) {
+  EXPECT_EQ(DeadlineAfter(1'000, 0), 1'000);
+  EXPECT_EQ(DeadlineAfter(1'000, -5), 1'000);
+}
+
+TEST(ClockTest, DeadlineSaturates) {
+  EXPECT_EQ(DeadlineAfter(1'000, kInfiniteFuture), kInfiniteFuture);
+  EXPECT_EQ(DeadlineAfter(1'000, kInfiniteFuture - 1'000), kInfiniteFuture);
+  EXPECT_EQ(DeadlineAfter(1'000, kInfiniteFuture - 1'001), kInfiniteFuture - 1);
+}
+
+}  // namespace
+}  // namespace takt

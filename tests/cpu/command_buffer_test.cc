@@ -1,0 +1,232 @@
+// What a command buffer knows once recorded; that its commands do what they
+// say is the conformance suite's business.
+#include "cpu/command_buffer.h"
+
+#include <cstring>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace takt::cpu {
+namespace {
+
+class FakeCode final : public ExecutableCode {
+ public:
+  FakeCode() {
+    Function function;
+    function.name = "two_bindings";
+    function.binding_count = 2;
+    function.local_memory_bytes = 4096;
+    SetFunctions({function});
+  }
+  absl::Status RunWorkgroups(size_t, const DispatchArguments&, uint32_t,
+                             uint32_t, exec::Worker&) override {
+    return absl::OkStatus();
+  }
+};
+
+class ForeignExecutable final : public hal::Executable {
+ public:
+  size_t function_count() const override { return 1; }
+  absl::string_view function_name(size_t) const override { return "f"; }
+  size_t constant_count(size_t) const override { return 0; }
+  size_t binding_count(size_t) const override { return 0; }
+};
+
+class CommandBufferTest : public ::testing::Test {
+ protected:
+  CommandBufferTest()
+      : blocks_(BlockPool::Create()),
+        executable_(MakeRef<Executable>(std::make_shared<FakeCode>())) {}
+
+  Ref<CommandBuffer> Make(size_t capacity, uint32_t mode = 0) {
+    auto made = CommandBuffer::Create(mode, capacity, nullptr, *blocks_);
+    EXPECT_TRUE(made.ok()) << made.status();
+    return *made;
+  }
+  static Ref<hal::Buffer> MakeBuffer(uint64_t length,
+                                     hal::BufferUsage usage = 0xc03) {
+    return hal::Buffer::Create(*hal::CreateHeapStorage(length),
+                               hal::kMemoryTypeAll, usage, hal::kAccessAll);
+  }
+  static hal::BufferRef Slot(uint32_t slot, uint64_t offset = 0,
+                             uint64_t length = hal::kWholeBuffer) {
+    return {nullptr, slot, offset, length};
+  }
+
+  UniqueBlockPool blocks_;
+  Ref<Executable> executable_;
+};
+
+TEST_F(CommandBufferTest, WorkgroupTotalRefusesLargeGrids) {
+  EXPECT_EQ(*WorkgroupTotal({2, 3, 4}), 24u);
+  EXPECT_EQ(*WorkgroupTotal({0, ~0u, 1}), 0u);
+  EXPECT_EQ(*WorkgroupTotal({~0u, 1, 1}), ~0u);
+  EXPECT_FALSE(WorkgroupTotal({1, 1, 65536}).ok());
+  EXPECT_FALSE(WorkgroupTotal({65536, 65536, 1}).ok());
+  EXPECT_FALSE(WorkgroupTotal({1 << 20, 1 << 10, 4}).ok());
+}
+
+TEST_F(CommandBufferTest, GroupsCommandsByBarrier) {
+  Ref<CommandBuffer> commands = Make(2);
+  ASSERT_TRUE(commands->ExecutionBarrier().ok());
+  ASSERT_TRUE(commands->FillBuffer(Slot(0, 0, 4), 0, 4).ok());
+  ASSERT_TRUE(
+      commands
+          ->Dispatch(executable_.get(), 0, {1, 1, 1}, {}, {Slot(0), Slot(1)})
+          .ok());
+  ASSERT_TRUE(commands->ExecutionBarrier().ok());
+  ASSERT_TRUE(commands->ExecutionBarrier().ok());
+  ASSERT_TRUE(commands->FillBuffer(Slot(0, 4, 4), 0, 4).ok());
+  ASSERT_TRUE(commands->ExecutionBarrier().ok());
+  ASSERT_TRUE(commands->Finalize().ok());
+  const Region* first = commands->first_region();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->command_count, 2u);
+  EXPECT_EQ(first->binding_count, 2u);
+  ASSERT_NE(first->next, nullptr);
+  EXPECT_EQ(first->next->command_count, 1u);
+  EXPECT_EQ(first->next->next, nullptr);
+  EXPECT_EQ(commands->command_count_max(), 2u);
+  EXPECT_EQ(commands->binding_count_max(), 2u);
+  EXPECT_EQ(commands->local_memory_bytes(), 4096u);
+}
+
+TEST_F(CommandBufferTest, KeepsWhatItNames) {
+  Ref<hal::Buffer> buffer = MakeBuffer(64);
+  hal::Storage* storage = buffer->storage();
+  storage->Retain();
+  Ref<CommandBuffer> commands = Make(0);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(commands
+                    ->Dispatch(executable_.get(), 0, {1, 1, 1}, {},
+                               {{buffer.get(), 0, 0, 64},
+                                {buffer.get(), 0, 0, hal::kWholeBuffer}})
+                    .ok());
+  }
+  EXPECT_EQ(commands->base_count(), 1u);
+  buffer.reset();
+  EXPECT_EQ(storage->reference_count(), 2);
+  EXPECT_EQ(executable_->reference_count(), 2);
+  commands.reset();
+  EXPECT_EQ(storage->reference_count(), 1);
+  EXPECT_EQ(executable_->reference_count(), 1);
+  storage->Release();
+}
+
+TEST_F(CommandBufferTest, ChecksSlotsByWhatTheCommandsUse) {
+  Ref<CommandBuffer> commands = Make(3);
+  ASSERT_TRUE(commands->FillBuffer(Slot(0, 8, 24), 0, 4).ok());
+  ASSERT_TRUE(commands->CopyBuffer(Slot(1, 0, 16), Slot(0, 32, 16)).ok());
+  ASSERT_TRUE(commands->Finalize().ok());
+  Ref<hal::Buffer> large = MakeBuffer(48), small = MakeBuffer(16);
+  const auto code = [&](std::vector<hal::Binding> bindings) {
+    return commands->CheckBindings(bindings).code();
+  };
+  const hal::Binding a{large.get(), 0, hal::kWholeBuffer};
+  const hal::Binding b{small.get(), 0, hal::kWholeBuffer};
+  EXPECT_EQ(code({a, b, {}}), absl::StatusCode::kOk);
+  EXPECT_EQ(code({a, b, {}, {}}), absl::StatusCode::kOk);
+  EXPECT_EQ(code({a, b}), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({b, b, {}}), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({a, {small.get(), 4, hal::kWholeBuffer}, {}}),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{large.get(), 0, 47}, b, {}}), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{large.get(), ~uint64_t{0}, 48}, b, {}}),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{}, b, {}}), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(CommandBufferTest, RefusesRangesThatOverflow) {
+  Ref<CommandBuffer> commands = Make(1);
+  EXPECT_EQ(commands->FillBuffer(Slot(0, ~uint64_t{0} - 3, 8), 0, 4).code(),
+            absl::StatusCode::kOutOfRange);
+}
+
+TEST_F(CommandBufferTest, RefusesUsageWithoutDispatch) {
+  Ref<CommandBuffer> commands = Make(2);
+  Ref<hal::Buffer> transfer_only = MakeBuffer(64, 3);
+  EXPECT_EQ(commands
+                ->Dispatch(executable_.get(), 0, {1, 1, 1}, {},
+                           {{transfer_only.get(), 0, 0, 4}, Slot(0)})
+                .code(),
+            absl::StatusCode::kPermissionDenied);
+  ASSERT_TRUE(
+      commands
+          ->Dispatch(executable_.get(), 0, {1, 1, 1}, {}, {Slot(0), Slot(1)})
+          .ok());
+  ASSERT_TRUE(commands->Finalize().ok());
+  const hal::Binding binding{transfer_only.get(), 0, 64};
+  EXPECT_EQ(commands->CheckBindings({binding, binding}).code(),
+            absl::StatusCode::kPermissionDenied);
+}
+
+TEST_F(CommandBufferTest, RefusesExecutablesOfOtherDevices) {
+  Ref<CommandBuffer> commands = Make(0);
+  auto foreign = MakeRef<ForeignExecutable>();
+  EXPECT_EQ(commands->Dispatch(foreign.get(), 0, {1, 1, 1}, {}, {}).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(CommandBufferTest, PinsAllBasesOrNone) {
+  Ref<CommandBuffer> commands = Make(2);
+  Ref<hal::Buffer> direct = MakeBuffer(64);
+  ASSERT_TRUE(commands->FillBuffer({direct.get(), 0, 0, 4}, 0, 4).ok());
+  ASSERT_TRUE(commands->FillBuffer(Slot(0, 0, 4), 0, 4).ok());
+  ASSERT_TRUE(commands->Finalize().ok());
+  Ref<hal::Buffer> bound = MakeBuffer(128);
+  const hal::Binding binding{bound.get(), 64, 32};
+  std::vector<Base> bases(commands->base_count());
+  ASSERT_EQ(bases.size(), 3u);
+  ASSERT_TRUE(commands->PinBases({binding, {}}, absl::MakeSpan(bases)).ok());
+  EXPECT_EQ(bases[0].data, bound->data() + 64);
+  EXPECT_EQ(bases[0].length, 32u);
+  EXPECT_EQ(bases[1].data, nullptr);
+  EXPECT_EQ(bases[2].data, direct->data());
+  bound->storage()->Discard();
+  std::memset(bases[0].data, 1, 32);  // Still there.
+  CommandBuffer::UnpinBases(absl::MakeSpan(bases));
+  EXPECT_EQ(commands->PinBases({binding, {}}, absl::MakeSpan(bases)).code(),
+            absl::StatusCode::kFailedPrecondition);
+  direct->storage()->Discard();
+  Ref<hal::Buffer> other = MakeBuffer(128);
+  EXPECT_EQ(
+      commands->PinBases({{other.get(), 0, 128}, {}}, absl::MakeSpan(bases))
+          .code(),
+      absl::StatusCode::kFailedPrecondition);
+  other->storage()->Discard();
+  EXPECT_EQ(other->storage()->Pin(), nullptr);
+}
+
+TEST_F(CommandBufferTest, CloneIsTheSameUnlessItNamesMutableBuffers) {
+  CloneMap clones;
+  const auto clone = [&](const Ref<CommandBuffer>& commands) {
+    return Ref<Object>::Adopt(
+        hal::CommandBuffer::kType.clone(*commands, clones));
+  };
+  Ref<CommandBuffer> indirect = Make(1);
+  ASSERT_TRUE(indirect->FillBuffer(Slot(0, 0, 4), 0, 4).ok());
+  EXPECT_EQ(clone(indirect), nullptr);  // Still records.
+  ASSERT_TRUE(indirect->Finalize().ok());
+  EXPECT_EQ(clone(indirect).get(), indirect.get());
+
+  Ref<hal::Buffer> constant = MakeBuffer(64, 0xc03 | hal::kUsageImmutable);
+  Ref<CommandBuffer> reads_constant = Make(1);
+  ASSERT_TRUE(
+      reads_constant->CopyBuffer({constant.get(), 0, 0, 4}, Slot(0, 0, 4))
+          .ok());
+  ASSERT_TRUE(reads_constant->Finalize().ok());
+  EXPECT_EQ(clone(reads_constant).get(), reads_constant.get());
+
+  Ref<hal::Buffer> variable = MakeBuffer(64);
+  Ref<CommandBuffer> direct = Make(0);
+  ASSERT_TRUE(direct->FillBuffer({variable.get(), 0, 0, 4}, 0, 4).ok());
+  ASSERT_TRUE(direct->Finalize().ok());
+  EXPECT_EQ(clone(direct), nullptr);
+  Ref<CommandBuffer> one_shot = Make(0, hal::kCommandBufferOneShot);
+  ASSERT_TRUE(one_shot->Finalize().ok());
+  EXPECT_EQ(clone(one_shot), nullptr);
+}
+
+}  // namespace
+}  // namespace takt::cpu

@@ -1,0 +1,181 @@
+// How hal.fence.await parks and is woken: by fences, its deadline, or a
+// cancellation, whichever is first, and exactly once.
+#include "modules/pending_await.h"
+
+#include <thread>
+
+#include "base/clock.h"
+#include "tests/modules/hal_calls.h"
+
+namespace takt::modules {
+namespace {
+
+constexpr int64_t kNoFlags = 0;
+constexpr uint32_t kForever = ~uint32_t{0};
+
+class PendingAwaitTest : public HalModuleTest {
+ protected:
+  void SetUp() override { Link("hal_fence"); }
+};
+
+// Counts wakes, which must come exactly once per park.
+struct WokenCount {
+  static void OnWoken(void* argument, vm::Invocation&) {
+    ++static_cast<WokenCount*>(argument)->count;
+  }
+  int count = 0;
+};
+
+TEST_F(PendingAwaitTest, AwaitParksUntilTheLastFenceIsReached) {
+  const auto a = hal::Fence::Create();
+  const auto b = hal::Fence::Create();
+  auto prepared =
+      calls_.Prepare("hal.fence.await/3", kForever, kNoFlags, a, nullptr, b);
+  TAKT_ASSERT_OK(prepared);
+  vm::Invocation& invocation = **prepared;
+  WokenCount woken;
+  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  TAKT_ASSERT_OK(a->Signal());
+  EXPECT_EQ(woken.count, 0);
+  TAKT_ASSERT_OK(b->Signal());
+  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+  TAKT_ASSERT_OK(invocation.status());
+  EXPECT_EQ(invocation.results()[0].i32(), 0);
+  EXPECT_EQ(calls_.timers->armed_count, 0);
+}
+
+TEST_F(PendingAwaitTest, AFailureEndsTheAwaitAtOnce) {
+  const auto a = hal::Fence::Create();
+  const auto b = hal::Fence::Create();
+  auto prepared =
+      calls_.Prepare("hal.fence.await/3", kForever, kNoFlags, a, nullptr, b);
+  vm::Invocation& invocation = **prepared;
+  WokenCount woken;
+  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  b->Fail(absl::AbortedError("lost power"));
+  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+  EXPECT_THAT(invocation.status(),
+              FailsWith(absl::StatusCode::kAborted, "lost power"));
+  TAKT_ASSERT_OK(a->Signal());  // Nobody waits for it any more.
+  EXPECT_EQ(woken.count, 1);
+}
+
+TEST_F(PendingAwaitTest, AwaitReturnsFourAtItsDeadline) {
+  const auto fence = hal::Fence::Create();
+  const int64_t before_ns = NowNs();
+  auto prepared =
+      calls_.Prepare("hal.fence.await/1", int32_t{10}, kNoFlags, fence);
+  vm::Invocation& invocation = **prepared;
+  WokenCount woken;
+  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  EXPECT_GE(calls_.timers->next_deadline_ns(), before_ns + 10'000'000);
+  EXPECT_LE(calls_.timers->next_deadline_ns(), NowNs() + 10'000'000);
+  calls_.timers->FireAll();
+  EXPECT_EQ(woken.count, 1);
+  TAKT_ASSERT_OK(fence->Signal());  // Too late.
+  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+  TAKT_ASSERT_OK(invocation.status());
+  EXPECT_EQ(invocation.results()[0].i32(), 4);
+}
+
+TEST_F(PendingAwaitTest, AllFencesOfAnAwaitShareOneDeadline) {
+  const auto a = hal::Fence::Create();
+  const auto b = hal::Fence::Create();
+  auto prepared =
+      calls_.Prepare("hal.fence.await/3", int32_t{10}, kNoFlags, a, b, nullptr);
+  vm::Invocation& invocation = **prepared;
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  TAKT_ASSERT_OK(a->Signal());
+  EXPECT_EQ(calls_.timers->armed_count, 1);
+  calls_.timers->FireAll();
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+  EXPECT_EQ(invocation.results()[0].i32(), 4);
+}
+
+TEST_F(PendingAwaitTest, AFenceInTimeTakesTheDeadlineBack) {
+  const auto fence = hal::Fence::Create();
+  // The greatest timeout that is not for ever.
+  auto prepared =
+      calls_.Prepare("hal.fence.await/1", kForever - 1, kNoFlags, fence);
+  vm::Invocation& invocation = **prepared;
+  WokenCount woken;
+  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  EXPECT_FALSE(calls_.timers->idle());
+  TAKT_ASSERT_OK(fence->Signal());
+  EXPECT_TRUE(calls_.timers->idle());
+  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+  EXPECT_EQ(invocation.results()[0].i32(), 0);
+}
+
+// The thread that runs to the end sleeps until another one signals.
+TEST_F(PendingAwaitTest, AwaitBlocksACallerThatWantsTheResult) {
+  const auto fence = hal::Fence::Create();
+  std::thread signaler([&] { EXPECT_TRUE(fence->Signal().ok()); });
+  EXPECT_EQ(*calls_.CallI32("hal.fence.await/1", kForever, kNoFlags, fence), 0);
+  signaler.join();
+}
+
+TEST_F(PendingAwaitTest, RealTimeEndsAnAwait) {
+  calls_.options.timers = CreateTimerThread();
+  Link("hal_fence");
+  const auto fence = hal::Fence::Create();
+  EXPECT_EQ(*calls_.CallI32("hal.fence.await/1", int32_t{1}, kNoFlags, fence),
+            4);
+}
+
+// A cancelled invocation is done at once; what it waited for stays as it was,
+// and may end in any order afterwards.
+TEST_F(PendingAwaitTest, ACancelledAwaitWaitsForNothing) {
+  const auto fence = hal::Fence::Create();
+  auto prepared =
+      calls_.Prepare("hal.fence.await/1", int32_t{10}, kNoFlags, fence);
+  vm::Invocation& invocation = **prepared;
+  WokenCount woken;
+  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  invocation.RequestCancel();
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+  EXPECT_THAT(invocation.status(), FailsWith(absl::StatusCode::kCancelled, ""));
+  EXPECT_TRUE(calls_.timers->idle());
+  TAKT_ASSERT_OK(fence->Signal());
+  EXPECT_EQ(woken.count, 1);  // By the cancellation.
+  EXPECT_TRUE(invocation.IsUnique());
+}
+
+// Goal: fence, deadline and cancellation at once wake exactly once, whichever
+// is first, and leave nothing behind. Method: real threads race, many times;
+// the invocation ends with one of three outcomes and holds no reference.
+TEST_F(PendingAwaitTest, FenceDeadlineAndCancellationRace) {
+  calls_.options.timers = CreateTimerThread();
+  Link("hal_fence");
+  for (int round = 0; round < 300; ++round) {
+    const auto fence = hal::Fence::Create();
+    auto prepared =
+        calls_.Prepare("hal.fence.await/1", int32_t{1}, kNoFlags, fence);
+    Ref<vm::Invocation> invocation = *std::move(prepared);
+    std::thread signaler([&] { EXPECT_TRUE(fence->Signal().ok()); });
+    std::thread canceller([&, round] {
+      if (round % 3 == 0) invocation->RequestCancel();
+    });
+    const absl::Status status = invocation->RunToEnd();
+    signaler.join();
+    canceller.join();
+    if (status.ok()) {
+      const int32_t result = invocation->results()[0].i32();
+      EXPECT_TRUE(result == 0 || result == 4) << result;
+    } else {
+      EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace takt::modules

@@ -1,0 +1,109 @@
+// Goal: the arrows between the folders point one way, as the table in
+// src/CMakeLists.txt has them. Method: every #include of every source, against
+// that table.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/tidy/source_tree.h"
+
+namespace takt::tidy {
+namespace {
+
+using Table = std::map<std::string, std::set<std::string>>;
+
+// Each layer with what it may use, itself among it.
+Table ReadTable() {
+  Table table;
+  for (const std::string& row : Split(TAKT_LAYER_TABLE, " ")) {
+    const std::vector<std::string> cells = Split(row, ":,");
+    table[cells[0]] = std::set<std::string>(cells.begin(), cells.end());
+  }
+  return table;
+}
+
+const std::set<std::string> kLibraries = {"absl", "flatbuffers", "nlohmann"};
+const std::vector<std::string> kEndings = {".h", ".hpp", ".c", ".cc", ".inc"};
+
+TEST(LayersTest, EveryFolderIsALayer) {
+  const Table table = ReadTable();
+  for (const SourceFile& file : ReadSources("src", kEndings)) {
+    const std::string layer = LayerOf(file.path);
+    if (layer.empty()) continue;  // src/empty.cc
+    EXPECT_TRUE(table.count(layer)) << file.path << ": no such layer";
+  }
+}
+
+TEST(LayersTest, ArrowsPointOneWay) {
+  std::set<std::string> below;
+  for (const std::string& row : Split(TAKT_LAYER_TABLE, " ")) {
+    const std::vector<std::string> cells = Split(row, ":,");
+    for (size_t i = 1; i < cells.size(); ++i) {
+      EXPECT_TRUE(below.count(cells[i]))
+          << cells[0] << " uses " << cells[i] << ", which is not below it";
+    }
+    below.insert(cells[0]);
+  }
+}
+
+TEST(LayersTest, SourcesIncludeOnlyTheirLayers) {
+  Table table = ReadTable();
+  table["api"].insert("takt");
+  for (const SourceFile& file : ReadSources("src", kEndings)) {
+    const std::string layer = LayerOf(file.path);
+    if (layer.empty()) continue;
+    for (const Include& include : Includes(file)) {
+      if (!include.is_quoted) continue;
+      const std::string target = Split(include.target, "/")[0];
+      if (kLibraries.count(target)) continue;
+      EXPECT_TRUE(table[layer].count(target))
+          << file.path << ":" << include.line << ": " << layer
+          << " may not include " << include.target;
+    }
+  }
+}
+
+// Flatbuffers belong to the reader of modules, hwloc to the topology.
+TEST(LayersTest, LibrariesStayWhereTheyBelong) {
+  const std::map<std::string, std::set<std::string>> owners = {
+      {"flatbuffers", {"vm"}},
+      {"hwloc.h", {"exec"}},
+      {"nlohmann", {"exec", "modules"}}};
+  for (const SourceFile& file : ReadSources("src", kEndings)) {
+    for (const Include& include : Includes(file)) {
+      const auto found = owners.find(Split(include.target, "/")[0]);
+      if (found == owners.end()) continue;
+      EXPECT_TRUE(found->second.count(LayerOf(file.path)))
+          << file.path << ":" << include.line << ": " << include.target;
+    }
+  }
+}
+
+TEST(LayersTest, PublicHeadersIncludeOnlyPublicHeaders) {
+  for (const SourceFile& file : ReadSources("include", kEndings)) {
+    for (const Include& include : Includes(file)) {
+      if (!include.is_quoted) continue;
+      EXPECT_TRUE(include.target.starts_with("takt/"))
+          << file.path << ":" << include.line << ": " << include.target;
+    }
+  }
+}
+
+TEST(LayersTest, ToolsAndSamplesUseThePublicHeadersOnly) {
+  for (const char* folder : {"tools", "samples"}) {
+    for (const SourceFile& file : ReadSources(folder, kEndings)) {
+      for (const Include& include : Includes(file)) {
+        if (!include.is_quoted) continue;
+        EXPECT_TRUE(include.target.starts_with("takt/") ||
+                    include.target.starts_with("tools/"))
+            << file.path << ":" << include.line << ": " << include.target;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace takt::tidy

@@ -1,0 +1,184 @@
+// Goal: what the style asks of every file, and a reviewer should not have to.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/tidy/source_tree.h"
+
+namespace takt::tidy {
+namespace {
+
+const char* const kFolders[] = {"include", "src",        "tests",
+                                "tools",   "benchmarks", "samples"};
+
+std::vector<SourceFile> AllSources(const std::vector<std::string>& endings) {
+  std::vector<SourceFile> all;
+  for (const char* folder : kFolders) {
+    for (SourceFile& file : ReadSources(folder, endings)) {
+      all.push_back(std::move(file));
+    }
+  }
+  return all;
+}
+
+// Code points of UTF-8.
+size_t Columns(const std::string& line) {
+  return std::count_if(line.begin(), line.end(),
+                       [](char c) { return (c & 0xc0) != 0x80; });
+}
+
+// The path without its first folder, if that is no part of the include path.
+std::string IncludeName(const std::string& path) {
+  for (const char* root : {"src/", "include/"}) {
+    if (path.starts_with(root)) return path.substr(std::string(root).size());
+  }
+  return path;
+}
+
+// A table that clang-format leaves alone, or a text that cannot be broken.
+bool MayBeLong(const std::string& line, bool is_table) {
+  const size_t quote = line.find('"');
+  const size_t end = line.rfind('"');
+  const bool is_text = quote != std::string::npos && end - quote > 40;
+  return is_table || is_text || line.starts_with("#include");
+}
+
+TEST(SourcesTest, LinesHaveEightyColumns) {
+  for (const SourceFile& file : AllSources({".h", ".hpp", ".c", ".cc"})) {
+    bool is_table = false;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      if (line.find("clang-format off") != std::string::npos) is_table = true;
+      if (line.find("clang-format on") != std::string::npos) is_table = false;
+      if (MayBeLong(line, is_table)) continue;
+      EXPECT_LE(Columns(line), 80u) << file.path << ":" << i + 1;
+    }
+  }
+}
+
+TEST(SourcesTest, NothingIsLeftForLater) {
+  const std::string marks[] = {std::string("TO") + "DO",
+                               std::string("FIX") + "ME",
+                               std::string("XX") + "X"};
+  for (const SourceFile& file : AllSources({".h", ".hpp", ".c", ".cc"})) {
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      for (const std::string& mark : marks) {
+        // A longer word, as in mkstemp's template, is no mark.
+        const size_t at = file.lines[i].find(mark);
+        if (at == std::string::npos) continue;
+        const std::string& line = file.lines[i];
+        const size_t end = at + mark.size();
+        const bool is_word = (at == 0 || !std::isalnum(line[at - 1])) &&
+                             (end == line.size() || !std::isalnum(line[end])) &&
+                             (at == 0 || line[at - 1] != '_');
+        EXPECT_FALSE(is_word) << file.path << ":" << i + 1 << ": " << line;
+      }
+    }
+  }
+}
+
+TEST(SourcesTest, NoTabsAndNoBlanksAtTheEnd) {
+  for (const SourceFile& file : AllSources({".h", ".hpp", ".c", ".cc"})) {
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      EXPECT_EQ(line.find('\t'), std::string::npos)
+          << file.path << ":" << i + 1;
+      EXPECT_FALSE(line.ends_with(" ")) << file.path << ":" << i + 1;
+    }
+  }
+}
+
+TEST(SourcesTest, GuardsAreNamedAfterTheirFiles) {
+  for (const SourceFile& file : AllSources({".h", ".hpp"})) {
+    std::string guard = IncludeName(file.path) + "_";
+    std::transform(guard.begin(), guard.end(), guard.begin(), [](char c) {
+      return std::isalnum(c) ? static_cast<char>(std::toupper(c)) : '_';
+    });
+    if (!guard.starts_with("TAKT_")) guard = "TAKT_" + guard;
+    const auto has = [&](const std::string& line) {
+      return std::find(file.lines.begin(), file.lines.end(), line) !=
+             file.lines.end();
+    };
+    EXPECT_TRUE(has("#ifndef " + guard)) << file.path << ": " << guard;
+    EXPECT_TRUE(has("#define " + guard)) << file.path << ": " << guard;
+  }
+}
+
+// So every header compiles alone; CMakeLists.txt has those without a source,
+// and tests/api the public ones.
+TEST(SourcesTest, SourcesIncludeTheirHeaderFirst) {
+  for (const char* folder : {"src", "tools"}) {
+    for (const SourceFile& file : ReadSources(folder, {".cc"})) {
+      std::string header = file.path;
+      header.replace(header.size() - 3, 3, ".h");
+      if (!Exists(header)) continue;
+      const std::vector<Include> includes = Includes(file);
+      ASSERT_FALSE(includes.empty()) << file.path;
+      EXPECT_EQ(includes[0].target, IncludeName(header)) << file.path;
+    }
+  }
+}
+
+// Sources whose noun is tested under another name, and by what.
+const std::map<std::string, std::string> kTestedBy = {
+    {"api/handle", "tests/api/base_test.c"},
+    {"api/release_guard", "tests/api/allocation_test.c"},
+    {"cpu/command", "tests/cpu/command_buffer_test.cc"},
+    {"cpu/execution", "tests/conformance/device_conformance.cc"},
+    {"cpu/import_resolver", "tests/cpu/library_executable_test.cc"},
+    {"cpu/library_abi", "tests/cpu/library_executable_test.cc"},
+    {"cpu/operation", "tests/conformance/device_conformance.cc"},
+    {"cpu/vmvx_operand", "tests/cpu/vmvx_module_test.cc"},
+    {"exec/pool_executor", "tests/exec/executor_test.cc"},
+    {"hal/command_buffer", "tests/conformance/device_conformance.cc"},
+    {"hal/device", "tests/conformance/device_conformance.cc"},
+    {"kernels/instruction_sets", "tests/kernels/kernel_table_test.cc"},
+    {"kernels/operand", "tests/kernels/elementwise_test.cc"},
+    {"modules/hal_state", "tests/modules/hal_module_test.cc"},
+    {"plan/bounds", "tests/plan/solver_test.cc"},
+    {"plan/list_schedule", "tests/plan/solver_test.cc"},
+    {"plan/stretched_problem", "tests/plan/solver_test.cc"},
+    {"plan/tabu_search", "tests/plan/solver_test.cc"},
+    {"vm/call", "tests/vm/native_module_test.cc"},
+    {"vm/frame", "tests/vm/interpreter_test.cc"},
+    {"vm/instance", "tests/vm/context_test.cc"},
+    {"vm/module", "tests/vm/bytecode_module_test.cc"},
+    {"vm/program", "tests/vm/translator_test.cc"},
+};
+
+// A test of the noun, or of what the noun is a part of: mmt4d_avx2 is tested
+// by mmt4d_test.
+bool HasTest(const std::string& layer, std::string stem) {
+  while (true) {
+    for (const char* ending : {"_test.cc", "_test.c"}) {
+      if (Exists("tests/" + layer + "/" + stem + ending)) return true;
+    }
+    const size_t cut = stem.rfind('_');
+    if (cut == std::string::npos) return false;
+    stem.resize(cut);
+  }
+}
+
+TEST(SourcesTest, NoSourceWithoutATest) {
+  for (const SourceFile& file : ReadSources("src", {".h", ".cc"})) {
+    const std::string layer = LayerOf(file.path);
+    if (layer.empty()) continue;
+    const std::string stem = StemOf(file.path);
+    const auto other = kTestedBy.find(layer + "/" + stem);
+    if (other != kTestedBy.end()) {
+      EXPECT_TRUE(Exists(other->second)) << other->second;
+      EXPECT_FALSE(Exists("tests/" + layer + "/" + stem + "_test.cc"))
+          << other->first << " has a test of its own";
+      continue;
+    }
+    EXPECT_TRUE(HasTest(layer, stem)) << file.path;
+  }
+}
+
+}  // namespace
+}  // namespace takt::tidy

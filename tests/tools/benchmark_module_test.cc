@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/tool_process.h"
+
+namespace takt::tools {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+ToolResult RunTool(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {"--device=local-sync"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return RunProcess("takt-benchmark-module", arguments);
+}
+
+std::string MulModule() {
+  return "--module=" + TestData("models/simple_mul.cpu.vmfb");
+}
+
+TEST(BenchmarkModuleTest, RowsAreNamedAsThePeersAre) {
+  const ToolResult result =
+      RunTool({MulModule(), "--function=simple_mul", "--input=4xf32=1",
+               "--input=4xf32=1", "--benchmark_min_time=3x"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              ContainsRegex("BM_simple_mul/process_time/real_time +[0-9.]+ ms "
+                            "+[0-9.]+ ms +3 items_per_second="));
+}
+
+TEST(BenchmarkModuleTest, PrintsJson) {
+  const ToolResult result =
+      RunTool({MulModule(), "--function=simple_mul", "--input=4xf32=1",
+               "--input=4xf32=1", "--benchmark_min_time=8x", "--batch_size=4",
+               "--time_unit=us", "--benchmark_format=json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto document = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << result.out;
+  const auto& row = document["benchmarks"][0];
+  EXPECT_EQ(row["name"], "BM_simple_mul/process_time/real_time");
+  EXPECT_EQ(row["iterations"], 8);
+  EXPECT_EQ(row["time_unit"], "us");
+  EXPECT_GT(row["items_per_second"], 0);
+}
+
+TEST(BenchmarkModuleTest, MinTimeMayBeSeconds) {
+  const ToolResult result =
+      RunTool({MulModule(), "--function=simple_mul", "--input=4xf32=1",
+               "--input=4xf32=1", "--benchmark_min_time=0.001s"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("BM_simple_mul/process_time/real_time "));
+}
+
+TEST(BenchmarkModuleTest, RunsAllFunctionsWithoutArguments) {
+  const ToolResult result =
+      RunTool({"--module=" + TestData("tools/pass_through.vmfb"),
+               "--benchmark_min_time=2x"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("BM_bytes/"));
+  EXPECT_THAT(result.out, HasSubstr("BM_nothing/"));
+  EXPECT_THAT(result.out, Not(HasSubstr("BM_view/")));
+  EXPECT_THAT(result.out, Not(HasSubstr("__init")));
+}
+
+TEST(BenchmarkModuleTest, ListsWithoutRunning) {
+  const ToolResult result =
+      RunTool({"--module=" + TestData("tools/pass_through.vmfb"),
+               "--benchmark_list_tests"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "BM_bytes/process_time/real_time\n"
+            "BM_nothing/process_time/real_time\n");
+}
+
+TEST(BenchmarkModuleTest, AFailedInvocationIsARow) {
+  const ToolResult result =
+      RunTool({MulModule(), "--function=simple_mul", "--input=5xf32=1",
+               "--input=4xf32=1", "--benchmark_min_time=2x"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("ERROR OCCURRED"));
+  EXPECT_THAT(result.err, HasSubstr("simple_mul"));
+}
+
+TEST(BenchmarkModuleTest, RejectsBadFlagsByName) {
+  for (const char* flag :
+       {"--zork=1", "--time_unit=zork", "--batch_size=0",
+        "--batch_concurrency=2", "--function=zork", "stray",
+        "--benchmark_min_time=0x", "--benchmark_min_time=zorkx"}) {
+    const ToolResult result = RunTool({MulModule(), flag});
+    EXPECT_EQ(result.exit_code, 1) << flag;
+    const std::string text = flag;
+    EXPECT_THAT(result.err,
+                HasSubstr(text == "--function=zork" ? "zork" : text));
+  }
+}
+
+TEST(BenchmarkModuleTest, PrintsHelp) {
+  const ToolResult result = RunTool({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("--batch_size=1"));
+}
+
+}  // namespace
+}  // namespace takt::tools

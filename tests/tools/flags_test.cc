@@ -1,0 +1,164 @@
+#include "tools/common/flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/tool_process.h"
+
+namespace takt::tools {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FlagsTest : public testing::Test {
+ protected:
+  FlagsTest() {
+    flags_.AddText("text", &text_, "A text.");
+    flags_.AddTexts("input", &inputs_, "Some texts.");
+    flags_.AddSwitch("switch", &switch_, "A switch.");
+    flags_.AddNumber("number", -5, 100, &number_, "A number.");
+    flags_.AddReal("real", &real_, "A real.");
+    flags_.AddChoice("choice", {"one", "two"}, &choice_, "A choice.");
+  }
+
+  std::string Error(const std::vector<std::string>& arguments) {
+    const Status status = flags_.Parse(arguments);
+    EXPECT_EQ(status.code(), TAKT_STATUS_INVALID_ARGUMENT);
+    return std::string(status.message());
+  }
+
+  Flags flags_{"usage"};
+  std::string text_ = "default";
+  std::vector<std::string> inputs_;
+  bool switch_ = false;
+  int64_t number_ = 7;
+  double real_ = 0.5;
+  std::string choice_ = "one";
+};
+
+TEST_F(FlagsTest, KeepsDefaults) {
+  ASSERT_TRUE(flags_.Parse({}).ok());
+  EXPECT_EQ(text_, "default");
+  EXPECT_EQ(number_, 7);
+  EXPECT_FALSE(flags_.help_requested());
+}
+
+TEST_F(FlagsTest, RepeatedFlagsKeepTheirOrder) {
+  ASSERT_TRUE(
+      flags_.Parse({"--input=b", "--text=x", "--input=a", "--input=b"}).ok());
+  EXPECT_THAT(inputs_, ElementsAre("b", "a", "b"));
+}
+
+TEST_F(FlagsTest, ValuesMayBeAnything) {
+  ASSERT_TRUE(flags_
+                  .Parse({"--input=[1 2]", "--input=[1,2]", "--input=-1.5",
+                          "--input=", "--input=@f.npy", "--input=*f.npy",
+                          "--input=&4xf32", "--input=--text=y", "--input=a=b=c",
+                          "--input={}", "--input=(null)"})
+                  .ok());
+  EXPECT_THAT(inputs_,
+              ElementsAre("[1 2]", "[1,2]", "-1.5", "", "@f.npy", "*f.npy",
+                          "&4xf32", "--text=y", "a=b=c", "{}", "(null)"));
+  EXPECT_EQ(text_, "default");
+}
+
+TEST_F(FlagsTest, AnEmptyValueDoesNotTakeTheNextArgument) {
+  ASSERT_TRUE(flags_.Parse({"--text=", "--number=3"}).ok());
+  EXPECT_EQ(text_, "");
+  EXPECT_EQ(number_, 3);
+}
+
+TEST_F(FlagsTest, TheValueMayBeTheNextArgument) {
+  ASSERT_TRUE(flags_.Parse({"--input", "-1.5", "--input", "[2]"}).ok());
+  EXPECT_THAT(inputs_, ElementsAre("-1.5", "[2]"));
+}
+
+TEST_F(FlagsTest, QuotesAroundAValueGo) {
+  ASSERT_TRUE(flags_.Parse({"--input=\"2xf32=1 2\"", "--input=\""}).ok());
+  EXPECT_THAT(inputs_, ElementsAre("2xf32=1 2", "\""));
+}
+
+TEST_F(FlagsTest, Switches) {
+  ASSERT_TRUE(flags_.Parse({"--switch"}).ok());
+  EXPECT_TRUE(switch_);
+  ASSERT_TRUE(flags_.Parse({"--switch=false"}).ok());
+  EXPECT_FALSE(switch_);
+  ASSERT_TRUE(flags_.Parse({"--switch=true"}).ok());
+  EXPECT_TRUE(switch_);
+  EXPECT_THAT(Error({"--switch=maybe"}), HasSubstr("--switch=maybe"));
+}
+
+TEST_F(FlagsTest, NumbersHaveARange) {
+  ASSERT_TRUE(flags_.Parse({"--number=-5", "--real=1e-6"}).ok());
+  EXPECT_EQ(number_, -5);
+  EXPECT_EQ(real_, 1e-6);
+  EXPECT_THAT(Error({"--number=101"}), HasSubstr("-5 to 100"));
+  EXPECT_THAT(Error({"--number=zork"}), HasSubstr("--number=zork"));
+  EXPECT_THAT(Error({"--number="}), HasSubstr("--number="));
+  EXPECT_THAT(Error({"--real=zork"}), HasSubstr("--real=zork"));
+  EXPECT_EQ(number_, -5);
+}
+
+TEST_F(FlagsTest, ChoicesAreNamed) {
+  ASSERT_TRUE(flags_.Parse({"--choice=two"}).ok());
+  EXPECT_EQ(choice_, "two");
+  EXPECT_THAT(Error({"--choice=three"}), HasSubstr("one, two"));
+}
+
+TEST_F(FlagsTest, RejectsUnknownFlags) {
+  EXPECT_THAT(Error({"--zork=1"}), HasSubstr("--zork=1: no such flag"));
+  EXPECT_THAT(Error({"--text=1", "-x"}), HasSubstr("-x: no such flag"));
+}
+
+TEST_F(FlagsTest, RejectsAbbreviations) {
+  EXPECT_THAT(Error({"--inp=1"}), HasSubstr("--inp=1: no such flag"));
+}
+
+TEST_F(FlagsTest, RejectsAMissingValue) {
+  EXPECT_THAT(Error({"--input"}), HasSubstr("--input: needs a value"));
+}
+
+TEST_F(FlagsTest, OtherArgumentsAreKept) {
+  ASSERT_TRUE(flags_.Parse({"a", "--text=x", "b", "-", "--", "--c"}).ok());
+  EXPECT_THAT(flags_.positional(), ElementsAre("a", "b", "-", "--c"));
+  EXPECT_THAT(std::string(flags_.RefusePositional().message()),
+              HasSubstr("a: unexpected"));
+}
+
+TEST_F(FlagsTest, HelpListsTheFlagsWithTheirDefaults) {
+  ASSERT_TRUE(flags_.Parse({"--help"}).ok());
+  EXPECT_TRUE(flags_.help_requested());
+  EXPECT_THAT(flags_.HelpText(),
+              HasSubstr("--text=\"default\"\n      A text."));
+  EXPECT_THAT(flags_.HelpText(), HasSubstr("--number=7"));
+}
+
+Result<std::vector<std::string>> ExpandTexts(std::vector<std::string> texts) {
+  std::vector<char*> argv = {const_cast<char*>("tool")};
+  for (std::string& text : texts) argv.push_back(text.data());
+  return ExpandArguments(static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(ExpandArgumentsTest, PutsFilesInTheirPlace) {
+  const std::string inner = ScratchPath("inner");
+  const std::string outer = ScratchPath("outer");
+  WriteContents(inner, "--b=2");
+  WriteContents(
+      outer, "# a comment\n  --a=\"1 2\"  \n\n--flagfile=" + inner + "\r\n--c");
+  const auto arguments = ExpandTexts({"x", "--flagfile=" + outer, "y"});
+  ASSERT_TRUE(arguments.ok());
+  EXPECT_THAT(*arguments, ElementsAre("x", "--a=\"1 2\"", "--b=2", "--c", "y"));
+}
+
+TEST(ExpandArgumentsTest, RejectsMissingFilesAndCycles) {
+  EXPECT_EQ(ExpandTexts({"--flagfile=/nonexistent"}).status().code(),
+            TAKT_STATUS_NOT_FOUND);
+  const std::string self = ScratchPath("self");
+  WriteContents(self, "--flagfile=" + self);
+  EXPECT_EQ(ExpandTexts({"--flagfile=" + self}).status().code(),
+            TAKT_STATUS_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace takt::tools

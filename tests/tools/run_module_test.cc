@@ -1,0 +1,229 @@
+// takt-run-module as its users see it. What it prints for runs that work is in
+// oracle_test.cc; here is what the oracle does not do, or does otherwise.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/tool_process.h"
+
+namespace takt::tools {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+ToolResult RunTool(const std::vector<std::string>& arguments) {
+  return RunProcess("takt-run-module", arguments);
+}
+
+// Runs a function of the fixture that gives back what it gets.
+ToolResult Pass(const std::string& function,
+                const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {
+      "--module=" + TestData("tools/pass_through.vmfb"),
+      "--function=" + function, "--device=local-sync"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return RunTool(arguments);
+}
+
+std::string MulModule() {
+  return "--module=" + TestData("models/simple_mul.cpu.vmfb");
+}
+
+// The error of a run that fails without output.
+std::string Error(const ToolResult& result) {
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, StartsWith("takt-run-module: "));
+  return result.err;
+}
+
+TEST(RunModuleTest, PrintsHelp) {
+  const ToolResult result = RunTool({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  for (const char* flag :
+       {"module", "function", "device", "input", "output", "expected_output",
+        "parameters", "module_mode", "parameter_mode", "print_statistics",
+        "output_max_element_count", "expected_f32_threshold", "equality_mode",
+        "flagfile"}) {
+    EXPECT_THAT(result.out, HasSubstr(std::string("  --") + flag + "="));
+  }
+}
+
+TEST(RunModuleTest, RunsTheOnlyFunction) {
+  const ToolResult result = RunTool({MulModule(), "--input=4xf32=1 2 3 4",
+                                     "--input=4xf32=2", "--module_mode=mmap"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "EXEC @simple_mul\nresult[0]: hal.buffer_view\n4xf32=2 4 6 8\n");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(RunModuleTest, FlagsMayBeInAFile) {
+  const std::string path = ScratchPath("flags");
+  WriteContents(path, "# The product.\n" + MulModule() +
+                          "\n--input=\"4xf32=1 2 3 4\"\n--input=4xf32=2\n");
+  EXPECT_EQ(RunTool({"--flagfile=" + path}).out,
+            "EXEC @simple_mul\nresult[0]: hal.buffer_view\n4xf32=2 4 6 8\n");
+}
+
+TEST(RunModuleTest, PrintsElementsBelowAByte) {
+  EXPECT_EQ(Pass("view", {"--input=4xi4=1 -2 7 -8"}).out,
+            "EXEC @view\nresult[0]: hal.buffer_view\n4xi4=1 -2 7 -8\n");
+}
+
+TEST(RunModuleTest, ComparesScalars) {
+  const std::vector<std::string> inputs = {"--input=2xf32=1", "--input=3"};
+  auto with = [&](const char* first, const char* second) {
+    std::vector<std::string> arguments = inputs;
+    arguments.push_back(std::string("--expected_output=") + first);
+    arguments.push_back(std::string("--expected_output=") + second);
+    return Pass("mixed", arguments);
+  };
+  ToolResult result = with("2xf32=1", "3");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out,
+            "EXEC @mixed\n[SUCCESS] all function outputs matched their "
+            "expected values.\n");
+  result = with("2xf32=1 2", "4");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out,
+            "EXEC @mixed\n[FAILED] result[0]: element at index 1 (1) does not "
+            "match the expected (2); expected that the view is equal to "
+            "contents of a view of 2xf32\n  expected:\n2xf32=1 2\n  actual:\n"
+            "2xf32=1 1\n[FAILED] result[1]: value i32=3 does not match the "
+            "expected i32=4\n");
+  EXPECT_EQ(with("(ignored)", "(ignored)").exit_code, 0);
+  EXPECT_EQ(with("2xf32=1.01", "3").exit_code, 1);
+  EXPECT_EQ(Pass("mixed", {"--input=2xf32=1", "--input=3",
+                           "--expected_output=2xf32=1.01",
+                           "--expected_output=3", "--expected_f32_threshold=1"})
+                .exit_code,
+            0);
+}
+
+TEST(RunModuleTest, WritesWhatItCanReadAgain) {
+  const std::string path = ScratchPath("results.npy");
+  ASSERT_EQ(Pass("mixed", {"--input=2x2xf32=1 2 3 4", "--input=7",
+                           "--output=@" + path, "--output=+" + path})
+                .exit_code,
+            0);
+  EXPECT_EQ(Pass("mixed", {"--input=@" + path, "--input=7",
+                           "--expected_output=@" + path, "--expected_output=7"})
+                .out,
+            "EXEC @mixed\n[SUCCESS] all function outputs matched their "
+            "expected values.\n");
+}
+
+TEST(RunModuleTest, PrintsStatisticsToStderr) {
+  const ToolResult result =
+      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=1",
+               "--device=local-sync", "--print_statistics"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("Device: local-sync\n"));
+}
+
+TEST(RunModuleTest, ReadsParameters) {
+  const std::string file = TestData("models/weights.irpa");
+  const std::string module =
+      "--module=" + TestData("models/parameters.cpu.vmfb");
+  for (const char* mode : {"file", "preload"}) {
+    EXPECT_EQ(RunTool({module, "--input=4x64xf32=1",
+                       "--output=", std::string("--parameter_mode=") + mode,
+                       "--parameters=model=" + file})
+                  .exit_code,
+              0);
+  }
+  EXPECT_THAT(Error(RunTool({module, "--input=4x64xf32=1"})),
+              HasSubstr("model"));
+  EXPECT_THAT(Error(RunTool({module, "--parameters=model=/nonexistent.irpa"})),
+              HasSubstr("/nonexistent.irpa"));
+}
+
+TEST(RunModuleTest, ErrorsOfFlagsNameTheFlag) {
+  EXPECT_THAT(Error(RunTool({})), HasSubstr("--module"));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--zork"})), HasSubstr("--zork"));
+  EXPECT_THAT(Error(RunTool({MulModule(), "zork"})), HasSubstr("zork"));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--module_mode=zork"})),
+              AllOf(HasSubstr("--module_mode=zork"), HasSubstr("preload")));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--output_max_element_count=zork"})),
+              HasSubstr("--output_max_element_count=zork"));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--output_max_element_count=-1"})),
+              HasSubstr("--output_max_element_count=-1"));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--print_statistics=zork"})),
+              HasSubstr("--print_statistics=zork"));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--device=zork"})),
+              AllOf(HasSubstr("--device=zork"), HasSubstr("local-task")));
+  EXPECT_THAT(Error(RunTool({"--flagfile=/nonexistent"})),
+              HasSubstr("/nonexistent"));
+}
+
+TEST(RunModuleTest, ErrorsOfFilesNameTheFile) {
+  EXPECT_THAT(Error(RunTool({"--module=/nonexistent.vmfb"})),
+              AllOf(HasSubstr("NOT_FOUND"), HasSubstr("/nonexistent.vmfb")));
+  const std::string path = ScratchPath("zork.vmfb");
+  WriteContents(path, "zork");
+  EXPECT_THAT(Error(RunTool({"--module=" + path})), HasSubstr(path));
+  EXPECT_THAT(Error(RunTool({"--module=" + std::string("/")})), HasSubstr("/"));
+}
+
+TEST(RunModuleTest, ErrorsOfFunctionsNameModuleAndFunctions) {
+  const std::string path = TestData("tools/pass_through.vmfb");
+  EXPECT_THAT(Error(RunTool({"--module=" + path})),
+              AllOf(HasSubstr(path), HasSubstr("mixed"), HasSubstr("views")));
+  EXPECT_THAT(Error(Pass("zork", {})),
+              AllOf(HasSubstr(path), HasSubstr("zork")));
+}
+
+TEST(RunModuleTest, ErrorsOfInputsNameFileFunctionAndInput) {
+  const std::string path = TestData("models/simple_mul.cpu.vmfb");
+  EXPECT_THAT(
+      Error(RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=1 x"})),
+      HasSubstr(path + ": simple_mul: input 1 (`4xf32=1 x`): "));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--input=4xf32=1", "--input=f32=2",
+                             "--input=f32=3"})),
+              HasSubstr("simple_mul: input 2 (`f32=3`): expected 2 values"));
+  EXPECT_THAT(Error(RunTool({MulModule(), "--input=@/nonexistent.npy"})),
+              HasSubstr("input 0 (`@/nonexistent.npy`): /nonexistent.npy: "));
+}
+
+TEST(RunModuleTest, ErrorsOfInvocationsSayWhatWasExpected) {
+  const auto run = [](const std::string& first, const std::string& second) {
+    ToolResult result =
+        RunTool({MulModule(), "--input=" + first, "--input=" + second});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "EXEC @simple_mul\n");
+    return result.err;
+  };
+  EXPECT_THAT(run("5xf32=1", "4xf32=1"),
+              AllOf(HasSubstr("simple_mul"), HasSubstr("input 0"),
+                    HasSubstr("4xf32"), HasSubstr("5xf32")));
+  EXPECT_THAT(run("4xf32=1", "4xi32=1"),
+              AllOf(HasSubstr("input 1"), HasSubstr("4xi32")));
+  const ToolResult result = RunTool({MulModule(), "--input=4xf32=1"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("2"));
+}
+
+TEST(RunModuleTest, ErrorsOfOutputsComeAfterTheRun) {
+  for (const char* output : {"zork", "@/nonexistent/f.npy", "@/dev/full"}) {
+    const ToolResult result =
+        Pass("view", {"--input=f32=1", std::string("--output=") + output});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, AllOf(HasSubstr("view: result 0: --output="),
+                                  HasSubstr(output)));
+  }
+  EXPECT_EQ(
+      Pass("view", {"--input=f32=1", "--output=-", "--output=-"}).exit_code, 1);
+}
+
+TEST(RunModuleTest, ErrorsOfExpectedOutputsNameThem) {
+  const ToolResult result =
+      Pass("view", {"--input=f32=1", "--expected_output=f32=zork"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("expected output 0 (`f32=zork`)"));
+}
+
+}  // namespace
+}  // namespace takt::tools
