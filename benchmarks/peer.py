@@ -45,7 +45,7 @@ class Row:
 
 def rows():
     mul = ("models/simple_mul.cpu.vmfb", "simple_mul", ["4xf32=2", "4xf32=3"])
-    loops = "tools/vm_loops.vmfb"
+    loops = "vm/vm_loops.vmfb"
     estimator = ("workload/estimator.cpu.vmfb", "update", ["1x24xf32=0.5"])
     perception = ("workload/perception.cpu.vmfb", "detect",
                   ["1x192x192x3xf32=0.5"])

@@ -5,9 +5,10 @@ modules, whether Takt has it, and what tests it.
   instructions  src/vm/opcodes.inc
   imports       the forwarders tests/testdata/{hal,vmvx}/*.mlir import all
   there is      a case in the interpreter's source; an Export<> of its name
-  tested by     fixtures with a .expected file whose code has the instruction or
-                whose import table has the import (their expectation is the
-                oracle's or arithmetic's), and test sources that name it
+  tested by     fixtures with runs, whose code has the instruction or whose
+                import table has the import (what they print is compared with
+                the oracle's output or with arithmetic), and test sources that
+                name it
 
 usage: scripts/coverage.py [--check] [--tools build/release/tools]
 
@@ -65,8 +66,31 @@ def imports():
             names.update(re.findall(r"vm\.import private (?:optional )?"
                                     r"@((?:%s)\.[\w.]+)" % "|".join(MODULES),
                                     source.read_text()))
-    names -= {n for n in names if n.startswith("vmvx.") and "no_such" in n}
+    names -= {n for n in names if re.search("no_such|transmogrify", n)}
     return sorted(names, key=lambda n: (MODULES.index(n.split(".")[0]), n))
+
+
+def checked_modules():
+    """(fixture, module) of every module that a run of a fixture loads."""
+    for source in sorted(DATA.rglob("*.mlir")):
+        head = []
+        with open(source) as file:
+            for line in file:
+                if not line.startswith("//"):
+                    break
+                head.append(line)
+        runs = [l for l in head if re.match(r"// (Run|Fails|Prints): ", l)]
+        if not runs:
+            continue
+        fixture = str(source.relative_to(DATA).with_suffix(""))
+        names = set(re.findall(r"--module=(\S+)", "".join(runs)))
+        if any("--module=" not in line for line in runs):
+            names.update(p.name for p in source.parent.glob(
+                source.stem + ".*vmfb"))
+        for name in sorted(names):
+            module = source.parent / name.replace("%t", source.stem)
+            if module.exists():
+                yield fixture, module
 
 
 def fixtures_by_word(dump):
@@ -74,25 +98,24 @@ def fixtures_by_word(dump):
     found = {}
     name = re.compile(rb"(?:%s)\.[a-z0-9_.]*[a-z0-9]" %
                       "|".join(MODULES).encode())
-    for expected in sorted(DATA.rglob("*.expected")):
-        fixture = str(expected.relative_to(DATA).with_suffix(""))
-        modules = re.findall(r"--module=(\S+)", expected.read_text())
-        for module in sorted(set(modules)):
-            path = expected.parent / module
-            words = {w.decode() for w in name.findall(path.read_bytes())}
-            code = subprocess.run([dump, "--output=disassembly", path],
-                                  capture_output=True, text=True, check=True)
-            words |= set(re.findall(r"^ +\d+: (?:%\S+ = )?([\w.]+)",
-                                    code.stdout, re.MULTILINE))
-            for word in words:
-                fixtures = found.setdefault(word, [])
-                if fixture not in fixtures:
-                    fixtures.append(fixture)
+    for fixture, path in checked_modules():
+        words = {w.decode() for w in name.findall(path.read_bytes())}
+        code = subprocess.run([dump, "--output=disassembly", path],
+                              capture_output=True, text=True, check=True)
+        words |= set(re.findall(r"^ +\d+: (?:%\S+ = )?([\w.]+)",
+                                code.stdout, re.MULTILINE))
+        for word in words:
+            fixtures = found.setdefault(word, [])
+            if fixture not in fixtures:
+                fixtures.append(fixture)
     return found
 
 
 def tests_naming(word, tests):
-    pattern = re.compile(r'(?<![\w.])%s(?![\w])' % re.escape(word))
+    pattern = r'(?<![\w.])%s(?![\w])' % re.escape(word)
+    if word.startswith("vmvx."):  # Tests of that module leave its name out.
+        pattern += '|"%s"' % re.escape(word.removeprefix("vmvx."))
+    pattern = re.compile(pattern)
     return [str(path.relative_to(ROOT / "tests"))
             for path, text in tests.items() if pattern.search(text)]
 
