@@ -4,6 +4,10 @@
 // failed as soon as one of them fails. It never changes once made. A NULL
 // fence is reached already when waited for, and tells nobody when signaled.
 //
+// A barrier is a fence with several signallers: it is reached when each of them
+// is done. Whatever signals a fence counts as one signaller of a barrier that
+// it gets: takt_fence_signal(), takt_fence_fail(), an invocation.
+//
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_FENCE_H_
 #define TAKT_FENCE_H_
@@ -36,6 +40,26 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_create_from_points(
     size_t point_count, const takt_timeline_point_t* points,
     takt_fence_t** out_fence);
 
+// A barrier: reached when `signaller_count` signallers are done, in whichever
+// order, and at once if that is 0.
+//
+// Errors: INVALID_ARGUMENT  `signaller_count` beyond
+//                           TAKT_FENCE_SIGNALLERS_MAX.
+#define TAKT_FENCE_SIGNALLERS_MAX (1u << 20)
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_fence_create_barrier(uint32_t signaller_count, takt_fence_t** out_fence);
+
+// The fence that one signaller signals: `fence` itself, or, of a barrier, an
+// ordinary fence for its next signaller. A signaller that takes its share
+// first may fail and signal it as it likes without being counted twice; code
+// that was compiled to be given a signal fence must be given a share.
+//
+//   out_share  receives one reference; NULL on error, and for a NULL fence.
+//
+// Errors: FAILED_PRECONDITION  all signallers of the barrier have theirs.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_fence_take_share(takt_fence_t* fence, takt_fence_t** out_share);
+
 // A fence that is reached when all of `fences` are. NULL ones are skipped;
 // *out_fence is NULL when none is left.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_join(
@@ -51,12 +75,16 @@ TAKT_EXPORT void takt_fence_release(takt_fence_t* fence);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_query(const takt_fence_t* fence, bool* out_reached);
 
-// Raises every timeline of the fence to its value.
+// Raises every timeline of the fence to its value. Of a barrier: counts as one
+// signaller.
 //
 // Errors: as takt_timeline_signal(), the first; the others were raised.
+//         FAILED_PRECONDITION  a barrier, none of whose signallers is left.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_signal(takt_fence_t* fence);
 
-// Fails every timeline of the fence.
+// Fails every timeline of the fence. Of a barrier: counts as one signaller, and
+// the barrier has failed; with no signaller left, what is not reached yet
+// fails.
 //
 //   status  taken; not NULL.
 TAKT_EXPORT void takt_fence_fail(takt_fence_t* fence, takt_status_t status);

@@ -35,6 +35,8 @@ absl::StatusOr<Ref<hal::Fence>> JoinFences(size_t fence_count,
   return hal::Fence::Join(result);
 }
 
+static_assert(TAKT_FENCE_SIGNALLERS_MAX == hal::Fence::kSignallersMax);
+
 }  // namespace
 }  // namespace takt::api
 
@@ -59,6 +61,19 @@ takt_status_t takt_fence_create_from_points(size_t point_count,
 takt_status_t takt_fence_join(size_t fence_count, takt_fence_t* const* fences,
                               takt_fence_t** out_fence) {
   return Give(__func__, takt::api::JoinFences(fence_count, fences), out_fence);
+}
+
+takt_status_t takt_fence_create_barrier(uint32_t signaller_count,
+                                        takt_fence_t** out_fence) {
+  return Give(__func__, takt::hal::Fence::CreateBarrier(signaller_count),
+              out_fence);
+}
+
+takt_status_t takt_fence_take_share(takt_fence_t* fence,
+                                    takt_fence_t** out_share) {
+  *out_share = nullptr;
+  if (fence == nullptr) return nullptr;
+  return Give(__func__, Unwrap(fence)->TakeShare(), out_share);
 }
 
 void takt_fence_retain(takt_fence_t* fence) { takt::api::RetainHandle(fence); }

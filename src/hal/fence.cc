@@ -1,7 +1,9 @@
 #include "hal/fence.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/check.h"
 #include "base/sleeper.h"
 #include "base/status.h"
@@ -46,6 +48,47 @@ struct Callback final : FenceWaiter {
   absl::AnyInvocable<void(const absl::Status&) &&> call;
 };
 
+// Collects points; of two of one timeline the greater value counts.
+class PointSet {
+ public:
+  void Add(const TimelinePoint& point) {
+    if (TimelinePoint* old = Find(point.timeline.get())) {
+      old->value = std::max(old->value, point.value);
+      return;
+    }
+    if (!positions_.empty()) {
+      positions_.emplace(point.timeline.get(), points_.size());
+    }
+    points_.push_back(point);
+    if (points_.size() == kSearchMax) Index();
+  }
+  Fence::Points Take() { return std::move(points_); }
+
+ private:
+  // Most fences have a few points, for which looking at each is quickest.
+  static constexpr size_t kSearchMax = 16;
+
+  TimelinePoint* Find(const Timeline* timeline) {
+    if (!positions_.empty()) {
+      const auto found = positions_.find(timeline);
+      return found != positions_.end() ? &points_[found->second] : nullptr;
+    }
+    for (TimelinePoint& point : points_) {
+      if (point.timeline.get() == timeline) return &point;
+    }
+    return nullptr;
+  }
+  void Index() {
+    for (size_t i = 0; i < points_.size(); ++i) {
+      positions_.emplace(points_[i].timeline.get(), i);
+    }
+  }
+
+  Fence::Points points_;
+  // By timeline, once there are kSearchMax points; empty before.
+  absl::flat_hash_map<const Timeline*, size_t> positions_;
+};
+
 }  // namespace
 
 Ref<Fence> Fence::Create() {
@@ -62,7 +105,7 @@ Ref<Fence> Fence::Create(BlockPool& pool) {
 
 absl::StatusOr<Ref<Fence>> Fence::FromPoints(
     absl::Span<const TimelinePoint> points) {
-  Points merged;
+  PointSet merged;
   for (const TimelinePoint& point : points) {
     if (point.timeline == nullptr) {
       return absl::InvalidArgumentError("a fence needs a timeline, got null");
@@ -71,13 +114,13 @@ absl::StatusOr<Ref<Fence>> Fence::FromPoints(
       return absl::InvalidArgumentError(absl::StrCat(
           "timeline value ", point.value, " is beyond ", Timeline::kMaxValue));
     }
-    AddPoint(merged, point);
+    merged.Add(point);
   }
-  return Ref<Fence>::Adopt(new Fence(std::move(merged)));
+  return Ref<Fence>::Adopt(new Fence(merged.Take()));
 }
 
 Ref<Fence> Fence::Join(absl::Span<Fence* const> fences) {
-  Points merged;
+  PointSet merged;
   Fence* only = nullptr;
   size_t count = 0;
   for (Fence* fence : fences) {
@@ -89,19 +132,46 @@ Ref<Fence> Fence::Join(absl::Span<Fence* const> fences) {
   if (count == 1) return Ref<Fence>::Retain(only);
   for (Fence* fence : fences) {
     if (fence == nullptr) continue;
-    for (const TimelinePoint& point : fence->points()) AddPoint(merged, point);
+    for (const TimelinePoint& point : fence->points()) merged.Add(point);
   }
-  return Ref<Fence>::Adopt(new Fence(std::move(merged)));
+  return Ref<Fence>::Adopt(new Fence(merged.Take()));
 }
 
-void Fence::AddPoint(Points& points, const TimelinePoint& point) {
-  for (TimelinePoint& old : points) {
-    if (old.timeline == point.timeline) {
-      if (point.value > old.value) old.value = point.value;
-      return;
-    }
+absl::StatusOr<Ref<Fence>> Fence::CreateBarrier(uint32_t signaller_count) {
+  if (signaller_count > kSignallersMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a barrier has at most ", kSignallersMax,
+                     " signallers, asked for ", signaller_count));
   }
-  points.push_back(point);
+  Points points;
+  points.reserve(signaller_count);
+  for (uint32_t i = 0; i < signaller_count; ++i) {
+    points.push_back({Timeline::Create(0), 1});
+  }
+  return Ref<Fence>::Adopt(new Fence(std::move(points), true));
+}
+
+absl::StatusOr<Ref<Fence>> Fence::TakeShare() {
+  if (!is_barrier_) return Ref<Fence>::Retain(this);
+  const TimelinePoint* point = TakePoint();
+  if (point == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "all ", points_.size(), " signallers of the barrier have their share"));
+  }
+  return Ref<Fence>::Adopt(new Fence({*point}));
+}
+
+uint32_t Fence::shares_taken() const {
+  return taken_.load(std::memory_order_relaxed);
+}
+
+const TimelinePoint* Fence::TakePoint() const {
+  uint32_t index = taken_.load(std::memory_order_relaxed);
+  do {
+    if (index == points_.size()) return nullptr;
+  } while (!taken_.compare_exchange_weak(index, index + 1,
+                                         std::memory_order_relaxed));
+  return &points_[index];
 }
 
 absl::Status Fence::Query(bool* reached) const {
@@ -117,6 +187,13 @@ absl::Status Fence::Query(bool* reached) const {
 }
 
 absl::Status Fence::Signal() const {
+  if (is_barrier_) {
+    const TimelinePoint* point = TakePoint();
+    if (point != nullptr) return point->timeline->Signal(point->value);
+    return absl::FailedPreconditionError(
+        absl::StrCat("the barrier has ", points_.size(),
+                     " signallers and cannot be signaled once more"));
+  }
   absl::Status result;
   for (const TimelinePoint& point : points_) {
     absl::Status status = point.timeline->Signal(point.value);
@@ -126,6 +203,12 @@ absl::Status Fence::Signal() const {
 }
 
 void Fence::Fail(const absl::Status& error) const {
+  if (is_barrier_) {
+    if (const TimelinePoint* point = TakePoint()) {
+      point->timeline->Fail(error);
+      return;
+    }
+  }
   for (const TimelinePoint& point : points_) point.timeline->Fail(error);
 }
 

@@ -2,6 +2,11 @@
 // failed as soon as one of them fails. It never changes once made. A null
 // Fence* means "already reached" as a wait and "tell nobody" as a signal.
 //
+// A barrier is a fence with a point for each of its signallers, so whoever
+// waits for it waits for all of them. Each signaller gets a share: an ordinary
+// fence over the next of the points. Signal() and Fail() on the barrier itself
+// count as one signaller. Shares of one barrier may be signaled in any order.
+//
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_HAL_FENCE_H_
 #define TAKT_HAL_FENCE_H_
@@ -30,6 +35,7 @@ class Fence final : public Object {
   // The same one if it is reached, so that it stays what it is; else none.
   static Object* Clone(Object& object, CloneMap& clones);
   static constexpr ObjectType kType{"hal.fence", &Fence::Clone};
+  using Points = absl::InlinedVector<TimelinePoint, 1>;
 
   // A new timeline at 0, and a fence that is reached at 1.
   static Ref<Fence> Create();
@@ -38,17 +44,32 @@ class Fence final : public Object {
   // twice counts once, with the greater value.
   static absl::StatusOr<Ref<Fence>> FromPoints(
       absl::Span<const TimelinePoint> points);
+  // A fence that is reached when `signaller_count` signallers are done, and at
+  // once if that is 0. INVALID_ARGUMENT beyond kSignallersMax.
+  static constexpr uint32_t kSignallersMax = 1 << 20;
+  static absl::StatusOr<Ref<Fence>> CreateBarrier(uint32_t signaller_count);
   // All points of all fences; null fences are skipped. Null if none is left.
   static Ref<Fence> Join(absl::Span<Fence* const> fences);
 
   absl::Span<const TimelinePoint> points() const { return points_; }
 
+  // The fence that one signaller signals or fails: this one itself, or, of a
+  // barrier, one over its next point. FAILED_PRECONDITION if all signallers of
+  // the barrier have theirs.
+  absl::StatusOr<Ref<Fence>> TakeShare();
+  bool is_barrier() const { return is_barrier_; }
+  // Signallers of a barrier that have their share. 0 of an ordinary fence.
+  uint32_t shares_taken() const;
+
   // OK with *reached; the first error found if a timeline failed.
   absl::Status Query(bool* reached) const;
 
   // Raises every timeline to its value. An error of one does not keep the
-  // others from being raised; the first is returned.
+  // others from being raised; the first is returned. Of a barrier: takes a
+  // share and signals that; FAILED_PRECONDITION if none is left.
   absl::Status Signal() const;
+  // Fails every timeline. Of a barrier: takes a share and fails that, which
+  // fails the barrier; with none left, fails what is not reached yet.
   void Fail(const absl::Status& error) const;
 
   // Blocks the thread until reached, failed or past `deadline_ns` (of NowNs()):
@@ -62,11 +83,16 @@ class Fence final : public Object {
       absl::AnyInvocable<void(const absl::Status&) &&> callback) const;
 
  private:
-  using Points = absl::InlinedVector<TimelinePoint, 1>;
-  explicit Fence(Points points) : Object(&kType), points_(std::move(points)) {}
-  static void AddPoint(Points& points, const TimelinePoint& point);
+  explicit Fence(Points points, bool is_barrier = false)
+      : Object(&kType), points_(std::move(points)), is_barrier_(is_barrier) {}
+
+  // The next point of a barrier; nullptr if there is none.
+  const TimelinePoint* TakePoint() const;
 
   const Points points_;
+  const bool is_barrier_;
+  // Points of a barrier that signallers have. Relaxed: it only counts.
+  mutable std::atomic<uint32_t> taken_{0};
 };
 
 // A wait for a fence that its owner embeds: no allocation for a fence of one

@@ -101,6 +101,49 @@ static void failure_reaches_who_waits(void) {
   takt_fence_release(fence);
 }
 
+static void barrier_waits_for_its_signallers(void) {
+  takt_fence_t* barrier = NULL;
+  REQUIRE_OK(takt_fence_create_barrier(2, &barrier));
+  takt_fence_t* share = NULL;
+  REQUIRE_OK(takt_fence_take_share(barrier, &share));
+  EXPECT_OK(takt_fence_signal(barrier));
+  EXPECT(!is_reached(barrier) && !is_reached(share));
+  EXPECT_ERROR(takt_fence_signal(barrier), TAKT_STATUS_FAILED_PRECONDITION,
+               "2 signallers");
+  takt_fence_t* none = barrier;
+  EXPECT_ERROR(takt_fence_take_share(barrier, &none),
+               TAKT_STATUS_FAILED_PRECONDITION, "2 signallers");
+  EXPECT(none == NULL);
+  EXPECT_OK(takt_fence_signal(share));
+  EXPECT(is_reached(barrier));
+  takt_fence_release(share);
+  takt_fence_release(barrier);
+}
+
+static void failing_a_barrier_counts_as_a_signaller(void) {
+  takt_fence_t* barrier = NULL;
+  REQUIRE_OK(takt_fence_create_barrier(2, &barrier));
+  takt_fence_fail(barrier, takt_status_create(TAKT_STATUS_DATA_LOSS, "torn"));
+  EXPECT_ERROR(takt_fence_wait(barrier, NULL, TAKT_INFINITE_FUTURE),
+               TAKT_STATUS_DATA_LOSS, "torn");
+  EXPECT_OK(takt_fence_signal(barrier));
+  EXPECT_ERROR(takt_fence_signal(barrier), TAKT_STATUS_FAILED_PRECONDITION, "");
+  takt_fence_release(barrier);
+}
+
+static void refuses_barriers_that_cannot_be(void) {
+  takt_fence_t* barrier = NULL;
+  EXPECT_ERROR(
+      takt_fence_create_barrier(TAKT_FENCE_SIGNALLERS_MAX + 1, &barrier),
+      TAKT_STATUS_INVALID_ARGUMENT, "signallers");
+  EXPECT(barrier == NULL);
+  EXPECT_OK(takt_fence_take_share(NULL, &barrier));
+  EXPECT(barrier == NULL);
+  REQUIRE_OK(takt_fence_create_barrier(0, &barrier));
+  EXPECT(is_reached(barrier));
+  takt_fence_release(barrier);
+}
+
 typedef struct outcome_t {
   int call_count;
   takt_status_code_t code;
@@ -151,6 +194,9 @@ int main(void) {
   RUN(refuses_points_that_cannot_be);
   RUN(join_waits_for_all);
   RUN(failure_reaches_who_waits);
+  RUN(barrier_waits_for_its_signallers);
+  RUN(failing_a_barrier_counts_as_a_signaller);
+  RUN(refuses_barriers_that_cannot_be);
   RUN(callback_runs_once);
   RUN(waiting_with_an_instance_ends_at_the_deadline);
   return test_result();

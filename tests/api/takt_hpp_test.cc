@@ -128,18 +128,6 @@ TEST_F(TaktHppTest, ValuesListsAndBytes) {
   EXPECT_EQ(copy.i64(), 5);
 }
 
-TEST_F(TaktHppTest, FencesSignalAndFail) {
-  auto fence = takt::Fence::Create().value();
-  EXPECT_FALSE(fence.Query().value());
-  EXPECT_EQ(fence.Wait(instance_, 0).code(), TAKT_STATUS_DEADLINE_EXCEEDED);
-  ASSERT_TRUE(fence.Signal().ok());
-  EXPECT_TRUE(fence.Query().value());
-  EXPECT_TRUE(fence.Wait(instance_).ok());
-  auto failed = takt::Fence::Create().value();
-  failed.Fail(takt::Status(TAKT_STATUS_DATA_LOSS, "torn"));
-  EXPECT_EQ(failed.Query().status().message(), "torn");
-}
-
 TEST(ElementTypeOfTest, IsWhatCompiledModulesUse) {
   EXPECT_EQ(takt::ElementTypeOf<float>(), uint32_t{TAKT_ELEMENT_F32});
   EXPECT_EQ(takt::ElementTypeOf<double>(), uint32_t{TAKT_ELEMENT_F64});

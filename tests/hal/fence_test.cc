@@ -81,6 +81,88 @@ TEST(FenceTest, JoinSkipsNullAndMergesPoints) {
   EXPECT_EQ(joined->points()[0].value, 2u);
 }
 
+TEST(FenceTest, JoinOfManyPointsMergesThem) {
+  std::vector<TimelinePoint> points;
+  for (int i = 0; i < 100; ++i) points.push_back({Timeline::Create(0), 1});
+  for (int i = 0; i < 100; ++i) points.push_back({points[i].timeline, 2});
+  Ref<Fence> fence = MakeFence(points);
+  ASSERT_EQ(fence->points().size(), 100u);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(fence->points()[i].timeline, points[i].timeline);
+    EXPECT_EQ(fence->points()[i].value, 2u);
+  }
+}
+
+TEST(FenceTest, ABarrierIsReachedWhenAllSignallersAreDone) {
+  Ref<Fence> barrier = *Fence::CreateBarrier(3);
+  EXPECT_TRUE(barrier->is_barrier());
+  ASSERT_TRUE(barrier->Signal().ok());
+  EXPECT_EQ(barrier->shares_taken(), 1u);
+  Ref<Fence> second = *barrier->TakeShare();
+  Ref<Fence> third = *barrier->TakeShare();
+  EXPECT_FALSE(second->is_barrier());
+  ASSERT_TRUE(third->Signal().ok());
+  EXPECT_FALSE(IsReached(*barrier));
+  ASSERT_TRUE(second->Signal().ok());
+  EXPECT_TRUE(IsReached(*barrier));
+}
+
+TEST(FenceTest, ABarrierHasNoShareBeyondItsSignallers) {
+  Ref<Fence> barrier = *Fence::CreateBarrier(1);
+  Ref<Fence> share = *barrier->TakeShare();
+  EXPECT_EQ(barrier->TakeShare().status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(barrier->Signal().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(IsReached(*barrier));
+  EXPECT_FALSE(IsReached(*share));
+}
+
+TEST(FenceTest, ABarrierOfNobodyIsReached) {
+  EXPECT_TRUE(IsReached(**Fence::CreateBarrier(0)));
+  EXPECT_EQ(Fence::CreateBarrier(Fence::kSignallersMax + 1).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(FenceTest, ABarrierFailsWithItsFirstSignaller) {
+  Ref<Fence> barrier = *Fence::CreateBarrier(2);
+  barrier->Fail(absl::DataLossError("one"));
+  bool reached = true;
+  EXPECT_EQ(barrier->Query(&reached), absl::DataLossError("one"));
+  // The other signaller does not notice.
+  EXPECT_TRUE(barrier->Signal().ok());
+  EXPECT_EQ(barrier->Query(&reached), absl::DataLossError("one"));
+}
+
+TEST(FenceTest, ABarrierWithAllSharesTakenCanStillBeFailed) {
+  Ref<Fence> barrier = *Fence::CreateBarrier(1);
+  Ref<Fence> share = *barrier->TakeShare();
+  barrier->Fail(absl::CancelledError("all"));
+  EXPECT_EQ(share->Signal(), absl::CancelledError("all"));
+}
+
+TEST(FenceTest, AnOrdinaryFenceIsItsOwnShare) {
+  Ref<Fence> fence = Fence::Create();
+  EXPECT_EQ(*fence->TakeShare(), fence);
+  EXPECT_EQ(*fence->TakeShare(), fence);
+  EXPECT_EQ(fence->shares_taken(), 0u);
+}
+
+TEST(FenceTest, ABarrierIsSignaledFromManyThreads) {
+  constexpr int kThreadCount = 4, kSignalsEach = 250;
+  Ref<Fence> barrier = *Fence::CreateBarrier(kThreadCount * kSignalsEach);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreadCount; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < kSignalsEach; ++j) {
+        ASSERT_TRUE(barrier->Signal().ok());
+      }
+    });
+  }
+  EXPECT_TRUE(barrier->Wait(kInfiniteFuture).ok());
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(barrier->Signal().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(FenceTest, FailsWithTheFirstErrorOfAnyPoint) {
   Ref<Timeline> a = Timeline::Create(0), b = Timeline::Create(0);
   Ref<Fence> fence = MakeFence({{a, 1}, {b, 1}});
