@@ -7,10 +7,13 @@ the order alternating from round to round; a row's ratio is Takt's time by the
 peer's of the same round. The median of the ratios is what counts; the least
 is shown beside it.
 
+Rows "for this CPU" run models compiled by the run itself for the machine that
+it runs on; the others run the checked-in modules, which are for any x86_64.
+
 usage: peer.py [--build build/release] [--rounds 5] [--only TEXT]
                [--json | --markdown]
-needs: a release build; iree-base-runtime 3.13.0 (pip) for this Python or on
-       the PATH
+needs: a release build; iree-base-compiler and iree-base-runtime 3.13.0 (pip)
+       for this Python or on the PATH; numpy
 """
 import argparse
 import importlib.util
@@ -22,6 +25,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "testdata"
@@ -43,12 +47,25 @@ class Row:
         self.peer = common + peer
 
 
-def rows():
+def compile_for_this_cpu(folder):
+    """The workload's models, compiled into `folder` as NAME.vmfb."""
+    run([sys.executable, str(DATA / "workload" / "make_models.py"), folder])
+    for name in ("estimator", "perception"):
+        run(["iree-compile", f"{folder}/{name}.mlir",
+             "--iree-hal-target-device=local",
+             "--iree-hal-local-target-device-backends=llvm-cpu",
+             "--iree-llvmcpu-target-cpu=host", "-o", f"{folder}/{name}.vmfb"])
+
+
+def rows(folder):
     mul = ("models/simple_mul.cpu.vmfb", "simple_mul", ["4xf32=2", "4xf32=3"])
     loops = "vm/vm_loops.vmfb"
     estimator = ("workload/estimator.cpu.vmfb", "update", ["1x24xf32=0.5"])
     perception = ("workload/perception.cpu.vmfb", "detect",
                   ["1x192x192x3xf32=0.5"])
+    here = pathlib.Path(folder)  # Absolute, so that DATA / it is itself.
+    estimator_here = (here / "estimator.vmfb", *estimator[1:])
+    perception_here = (here / "perception.vmfb", *perception[1:])
     gemm = ("workload/gemm_i8.vmvx.tiled.vmfb", "project", ["64x512xi8=3"])
     return [
         Row("scalar loop, 1 M iterations", loops, "scalar", [], SYNC, SYNC,
@@ -63,6 +80,16 @@ def rows():
         Row("perception, 2 workers / peer's local-task", *perception, TASK,
             TASK, None),
         Row("perception, local-sync", *perception, SYNC, SYNC, None),
+        Row("estimator for this CPU, local-sync", *estimator_here, SYNC, SYNC,
+            0.7),
+        Row("estimator for this CPU, local-task", *estimator_here, TASK, TASK,
+            0.17),
+        Row("perception for this CPU, 2 workers / peer's local-sync",
+            *perception_here, TASK, SYNC, 0.6),
+        Row("perception for this CPU, 2 workers / peer's local-task",
+            *perception_here, TASK, TASK, None),
+        Row("perception for this CPU, local-sync", *perception_here, SYNC,
+            SYNC, None),
         Row("gemm_i8, vmvx, local-sync", *gemm, SYNC, SYNC, 0.05),
     ]
 
@@ -99,10 +126,12 @@ def time_ns(tool, flags, min_time):
     return row["real_time"] * NS[row["time_unit"]]
 
 
-def measure_functions(a, takt_tool):
+def measure_functions(a, takt_tool, folder):
     """Yields a result for each row: names, times and ratios."""
     peer_tool = find_peer("iree-benchmark-module")
-    chosen = [row for row in rows() if a.only in row.name]
+    chosen = [row for row in rows(folder) if a.only in row.name]
+    if any("this CPU" in row.name for row in chosen):
+        compile_for_this_cpu(folder)
     takt_ns = {row.name: [] for row in chosen}
     peer_ns = {row.name: [] for row in chosen}
     for number in range(a.rounds):
@@ -254,7 +283,8 @@ def main():
         sys.exit(f"{takt_tool} is missing: cmake --preset release && "
                  "cmake --build --preset release")
     report = {"machine": machine(), "rounds": a.rounds}
-    report["rows"] = list(measure_functions(a, str(takt_tool)))
+    with tempfile.TemporaryDirectory() as folder:
+        report["rows"] = list(measure_functions(a, str(takt_tool), folder))
     report["rows"] += [row for row in measure_startup(a, tools)
                        if a.only in row["name"]]
     if a.only in "context":

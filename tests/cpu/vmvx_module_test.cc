@@ -199,17 +199,18 @@ TEST_F(VmvxModuleTest, StridesAndOffsetsAreInElements) {
 }
 
 TEST_F(VmvxModuleTest, CopiesEveryWidth) {
-  for (const std::string bits : {"8", "16", "32", "64"}) {
-    const size_t bytes = std::stoul(bits) / 8;
+  const std::pair<const char*, size_t> kCopies[] = {{"copy.2d.x8", 1},
+                                                    {"copy.2d.x16", 2},
+                                                    {"copy.2d.x32", 4},
+                                                    {"copy.2d.x64", 8}};
+  for (const auto& [name, bytes] : kCopies) {
     std::vector<uint8_t> elements(3 * bytes);
     for (size_t i = 0; i < elements.size(); ++i) elements[i] = i + 1;
     const auto out = MakeBuffer(std::vector<uint8_t>(3 * bytes));
-    ASSERT_TRUE(
-        Call("copy.2d.x" + bits, UnaryRow(MakeBuffer(elements), out, 3)).ok());
+    ASSERT_TRUE(Call(name, UnaryRow(MakeBuffer(elements), out, 3)).ok());
     EXPECT_EQ(Read<uint8_t>(out), elements);
-    EXPECT_EQ(
-        Call("copy.2d.x" + bits, UnaryRow(MakeBuffer(elements), out, 4)).code(),
-        Code::kOutOfRange);
+    EXPECT_EQ(Call(name, UnaryRow(MakeBuffer(elements), out, 4)).code(),
+              Code::kOutOfRange);
   }
 }
 
