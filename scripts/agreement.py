@@ -3,9 +3,11 @@
 async-external, and compares what takt-run-module prints with what
 iree-run-module prints, on local-sync and local-task.
 
-Fixtures in the VM dialect have one form. A combination that the compiler
-refuses is listed, and counts for neither side. The last line is
-"N agree, N differ"; the exit code is 0 if none differs and some agree.
+Fixtures that name their targets themselves (the VM dialect, modules for
+several architectures, modules that call each other) have one form. A
+combination that the compiler refuses is listed, and counts for neither side.
+The last line is "N agree, N differ"; the exit code is 0 if none differs and
+some agree.
 
 usage: scripts/agreement.py [--tools build/release/tools] [--only TEXT]
 
@@ -15,7 +17,6 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
@@ -26,73 +27,80 @@ sys.path.insert(0, str(ROOT / "tests" / "testdata"))
 import regenerate  # noqa: E402  The fixtures' form is known there.
 
 VARIANTS = ("cpu", "cpu.async", "vmvx", "vmvx.async", "vmvx.tiled")
+DEVICES = ("local-sync", "local-task")
 
 
-class Pair:
-    """One run of both tools."""
-
-    def __init__(self, folder, arguments, code):
-        self.folder, self.arguments, self.code = folder, arguments, code
-
-    def outcomes(self, device, tools, env):
-        words = [f"--device={device}", *shlex.split(self.arguments)]
-        for tool in ("iree-run-module", str(tools / "takt-run-module")):
-            done = subprocess.run([tool, *words], cwd=self.folder, env=env,
-                                  timeout=600, capture_output=True, text=True,
-                                  errors="replace")
-            # Messages are each tool's own; whether it fails is not.
-            yield done.stdout, done.returncode == 0
-
-    def compare(self, tools, env):
-        """The devices on which the two differ, and what they printed."""
-        for device in regenerate.DEVICES:
-            oracle, ours = self.outcomes(device, tools, env)
-            if oracle != ours:
-                yield device, oracle, ours
+def outcome(tool, words, cwd):
+    """What it printed, and whether it failed: messages are each tool's own."""
+    done = subprocess.run([tool, *words], cwd=cwd, timeout=600,
+                          capture_output=True, text=True, errors="replace")
+    return done.stdout, done.returncode == 0
 
 
-def compiled_variants(fixture, env):
-    """Names of the modules made, and what the compiler refused."""
-    made, refused = [], []
-    for variant in VARIANTS:
-        flags = " ".join(regenerate.FLAGS[p] for p in variant.split("."))
-        name = f"{fixture.path.stem}.{variant}.vmfb"
-        done = subprocess.run(
-            ["iree-compile", fixture.path.name, *shlex.split(flags),
-             "-o", name], cwd=fixture.path.parent, env=env, timeout=600,
-            capture_output=True, text=True)
-        if done.returncode == 0:
-            made.append(name)
+def compile_all(source, out):
+    """Makes the modules; returns the variants made and the refusals."""
+    errors = {c: source.compile(c, out)[1] for c in source.compiles
+              if "-o %t.vmfb" in c or not source.variants}
+    refused = [f"{source.name}: {e.strip().splitlines()[0]}"
+               for e in errors.values() if e]
+    made = []
+    for variant in VARIANTS if source.variants else ():
+        command = (f"iree-compile %s {regenerate.variant_flags(variant)} "
+                   f"-o %t.{variant}.vmfb")
+        _, error = source.compile(command, out)
+        if error:
+            refused.append(f"{source.name}.{variant}: "
+                           f"{error.strip().splitlines()[0]}")
         else:
-            first = (done.stderr.strip().splitlines() or [""])[0]
-            refused.append(f"{name}: {first}")
+            made.append(variant)
     return made, refused
 
 
-def pairs_of(fixture, env):
-    """Every run of a fixture; and what was not compiled."""
-    fixture.make(env)
-    folder = fixture.path.parent
-    text = fixture.path.read_text()
-    # A target in the source itself, or no target at all: one form.
-    has_one_form = ("--compile-mode=vm" in text[:4096]
-                    or "hal.device.targets" in text[:4096])
-    runs = [r for r in fixture.runs if r.results is None]
-    if has_one_form:
-        return [Pair(folder, r.arguments, r.code) for r in runs], []
-    made, refused = compiled_variants(fixture, env)
-    pairs, seen = [], set()
-    for run in runs:
-        modules = re.findall(r"--module=(\S+)", run.arguments)
-        if len(modules) > 1:
-            pairs.append(Pair(folder, run.arguments, run.code))
-            continue
-        for module in made:
-            arguments = run.arguments.replace(modules[0], module)
-            if arguments not in seen:
-                seen.add(arguments)
-                pairs.append(Pair(folder, arguments, run.code))
-    return pairs, refused
+def runs_of(source, made, out):
+    """The arguments of every run."""
+    stem = out / source.name
+    for number in range(len(source.runs)):
+        words = shlex.split(source.expand(source.runs[number], out))
+        if any(w.startswith("--module=") for w in words):
+            yield words
+        elif source.variants:
+            for variant in made:
+                yield [f"--module={stem}.{variant}.vmfb", *words]
+        else:
+            yield [f"--module={stem}.vmfb", *words]
+
+
+def differences(words, cwd, takt):
+    """(device, the oracle's outcome, ours) where the two differ."""
+    for device in DEVICES:
+        flags = [f"--device={device}", *words]
+        oracle = outcome("iree-run-module", flags, cwd)
+        ours = outcome(takt, flags, cwd)
+        if oracle != ours:
+            yield device, oracle, ours
+
+
+def compare(sources, out, takt, pool):
+    """Prints what differs; returns how many runs agree and differ."""
+    agree = differ = 0
+    made = dict(zip(sources, pool.map(lambda s: compile_all(s, out), sources)))
+    for source, (variants, refused) in made.items():
+        for line in refused:
+            print(f"not compiled: {line}")
+        runs = list(runs_of(source, variants, out))
+        cwd = (out / source.name).parent
+        for words, found in zip(runs, pool.map(
+                lambda w: list(differences(w, cwd, takt)), runs)):
+            agree += len(DEVICES) - len(found)
+            differ += len(found)
+            for device, oracle, ours in found:
+                print(f"differs: --device={device} {shlex.join(words)}\n"
+                      f"  oracle {str(oracle)[:300]}\n"
+                      f"  takt   {str(ours)[:300]}")
+        if sys.stderr.isatty():
+            print(f"\r{agree} agree, {differ} differ", end="\r",
+                  file=sys.stderr)
+    return agree, differ
 
 
 def main():
@@ -100,39 +108,22 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--tools", type=pathlib.Path,
                         default=ROOT / "build" / "release" / "tools")
-    parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--only", default="", metavar="TEXT",
+                        help="only fixtures whose path contains this text")
     arguments = parser.parse_args()
-    tools = arguments.tools.resolve()
-    env = regenerate.tool_environment()
-    agree = differ = errors = 0
+    takt = str(arguments.tools.resolve() / "takt-run-module")
+    regenerate.check_version()
+    workload = regenerate.HERE / "workload"
+    subprocess.run([sys.executable, workload / "make_models.py", workload],
+                   check=True)
+    sources = [regenerate.Source(path)
+               for path in sorted(regenerate.HERE.rglob("*.mlir"))
+               if arguments.only in str(path.relative_to(regenerate.HERE))]
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        tree = regenerate.scratch_tree(folder, arguments.only)
-        regenerate.make_models(tree, env)
-        fixtures = [regenerate.Fixture(p) for p in sorted(tree.rglob("*.mlir"))
-                    if arguments.only in str(p.relative_to(tree))]
-        fixtures = [f for f in fixtures if f.runs]
-        for fixture, pending in [(f, pool.submit(pairs_of, f, env))
-                                 for f in fixtures]:
-            try:
-                pairs, refused = pending.result()
-            except RuntimeError as error:
-                print(f"error: {error}")
-                errors += 1
-                continue
-            for line in refused:
-                print(f"not compiled: {line}")
-            results = list(pool.map(lambda p: list(p.compare(tools, env)),
-                                    pairs))
-            for pair, differences in zip(pairs, results):
-                agree += len(regenerate.DEVICES) - len(differences)
-                differ += len(differences)
-                for device, oracle, ours in differences:
-                    print(f"differs: {fixture.path.name}: --device={device} "
-                          f"{pair.arguments}\n  oracle {str(oracle)[:300]}\n"
-                          f"  takt   {str(ours)[:300]}")
+        agree, differ = compare(sources, pathlib.Path(folder), takt, pool)
     print(f"{agree} agree, {differ} differ")
-    return 1 if differ or errors or not agree else 0
+    return 1 if differ or not agree else 0
 
 
 if __name__ == "__main__":
