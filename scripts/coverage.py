@@ -136,7 +136,8 @@ def tables(dump):
     tests = text_of("tests", "*_test.c*")
     # What only walks over the table of all instructions tests none of them.
     interpreter = "".join((ROOT / "src/vm" / n).read_text() for n in (
-        "translator.cc", "inner_ops.inc", "interpreter.cc"))
+        "function_translator.cc", "inner_op_tables.cc", "inner_ops.inc",
+        "interpreter.cc"))
     exported = set()
     for path, text in {**text_of("src/modules", "*.cc"),
                        **text_of("src/cpu", "*.cc")}.items():

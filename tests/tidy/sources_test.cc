@@ -146,6 +146,8 @@ const std::map<std::string, std::string> kTestedBy = {
     {"plan/tabu_search", "tests/plan/solver_test.cc"},
     {"vm/call", "tests/vm/native_module_test.cc"},
     {"vm/frame", "tests/vm/interpreter_test.cc"},
+    {"vm/function_translator", "tests/vm/translator_test.cc"},
+    {"vm/function_translator_branches", "tests/vm/translator_test.cc"},
     {"vm/instance", "tests/vm/context_test.cc"},
     {"vm/module", "tests/vm/bytecode_module_test.cc"},
     {"vm/program", "tests/vm/translator_test.cc"},

@@ -1,0 +1,421 @@
+#include "vm/function_translator.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/math.h"
+#include "base/status.h"
+
+namespace takt::vm {
+namespace {
+
+// What a value type in a place for refs is checked against: no object has it.
+constexpr ObjectType kNoObject{"a value type"};
+
+bool HasValueResult(const WireInstruction& instruction) {
+  const WireField& last = instruction.fields.back();
+  return last.is_result && last.kind <= WireFieldKind::kF64;
+}
+bool HasWideResult(const WireInstruction& instruction) {
+  const WireFieldKind kind = instruction.fields.back().kind;
+  return kind == WireFieldKind::kI64 || kind == WireFieldKind::kF64;
+}
+
+bool IsRegister(WireFieldKind kind) { return kind <= WireFieldKind::kRefMove; }
+
+}  // namespace
+
+void FunctionTranslator::AppendList(const std::vector<int16_t>& list) {
+  for (size_t i = 0; i < list.size(); i += 4) {
+    std::array<int16_t, 4> entries{};
+    std::copy_n(list.begin() + static_cast<ptrdiff_t>(i),
+                std::min<size_t>(4, list.size() - i), entries.begin());
+    code_.push_back(Unit::FromPayload(entries));
+  }
+}
+
+void FunctionTranslator::AppendAddresses(
+    const std::vector<uint16_t>& registers) {
+  std::vector<int16_t> list;
+  for (WireRegister reg : registers) list.push_back(AddressOf(reg));
+  AppendList(list);
+}
+
+void FunctionTranslator::ResolveFixups() {
+  for (const Fixup& fixup : fixups_) {
+    const int64_t distance = static_cast<int64_t>(positions_[fixup.label]) -
+                             static_cast<int64_t>(fixup.unit);
+    Unit& unit = code_[fixup.unit];
+    if (fixup.distance == Distance::kWide) {
+      unit.set_wide(static_cast<int32_t>(distance));
+    } else if (distance < INT16_MIN || distance > INT16_MAX) {
+      fits_ = false;
+    } else if (fixup.distance == Distance::kInC) {
+      unit.c = static_cast<int16_t>(distance);
+    } else {
+      code_[fixup.unit + 1].a = static_cast<int16_t>(distance);
+    }
+  }
+}
+
+absl::Status FunctionTranslator::Run() {
+  positions_.resize(graph_.block_count());
+  named_.resize(value_count_ + 1);
+  definitions_.resize(value_count_ + 1);
+  WireInstruction instruction;
+  uint32_t next_block = 0;
+  for (uint32_t pc = 0; pc < source_.body.size(); pc = instruction.next_pc) {
+    TAKT_RETURN_IF_ERROR(DecodeInstruction(source_.body, pc, &instruction));
+    if (instruction.info->op == Op::kBlock) {
+      block_ = next_block++;
+      Bind(block_);
+      last_ = kNone;
+      before_last_ = kNone;
+      block_number_ = number_ + 1;
+      continue;
+    }
+    function_.pcs.emplace_back(static_cast<uint32_t>(code_.size() - begin_),
+                               pc);
+    latest_ = kNone;
+    NoteNames(instruction);
+    Translate(instruction);
+    before_last_ = last_;
+    last_ = latest_;
+  }
+  ResolveFixups();
+  if (value_count_ > kMaxValueRegisters) {
+    return absl::UnimplementedError(absl::StrCat(
+        function_.name, ": ", value_count_, " value registers; at most ",
+        kMaxValueRegisters, " are supported"));
+  }
+  // 8 bytes are read at once of any register, the last one too.
+  function_.value_bytes =
+      static_cast<uint32_t>(AlignUp(uint64_t{value_count_} * 4 + 4, 16));
+  if (!graph_.ReadsUnwrittenWords()) {
+    function_.zero_begin = function_.value_bytes;
+  }
+  std::sort(function_.callees.begin(), function_.callees.end());
+  function_.callees.erase(
+      std::unique(function_.callees.begin(), function_.callees.end()),
+      function_.callees.end());
+  return absl::OkStatus();
+}
+
+void FunctionTranslator::Translate(const WireInstruction& instruction) {
+  const InnerOp plain = PlainOpOf(instruction.info->op);
+  if (plain == InnerOp::kCount) return TranslateOther(instruction);
+  TranslatePlain(plain, instruction);
+}
+
+void FunctionTranslator::TranslatePlain(InnerOp op,
+                                        const WireInstruction& instruction) {
+  std::vector<int16_t> registers;
+  for (const bool results : {true, false}) {
+    for (const WireField& field : instruction.fields) {
+      if (field.is_result != results || !IsRegister(field.kind)) continue;
+      registers.push_back(AddressOf(static_cast<WireRegister>(field.value)));
+    }
+  }
+  if (fuse_ && (FoldConstant(op, registers) || FoldPair(op, registers))) return;
+  std::vector<int16_t> rest;
+  if (registers.size() > 3) rest.assign(registers.begin() + 3, registers.end());
+  registers.resize(3);
+  latest_ = code_.size();
+  if (HasValueResult(instruction)) {
+    NoteDefinition(registers[0], HasWideResult(instruction), latest_, false);
+  }
+  Append(op, registers[0], registers[1], registers[2]);
+  AppendList(rest);
+  for (const WireField& field : instruction.fields) {
+    if (field.kind != WireFieldKind::kType) continue;
+    if (op != InnerOp::kListAlloc) return AppendType(field);
+    AppendPayload(
+        static_cast<const ElementType*>(&program_.types[field.value]));
+  }
+}
+
+// `const r, k` then `r = add x, r` is `r = x + k`: the constant's register is
+// overwritten, so nobody else sees it.
+bool FunctionTranslator::FoldConstant(InnerOp op,
+                                      const std::vector<int16_t>& registers) {
+  const bool is_sub = op == InnerOp::kSubI32 || op == InnerOp::kSubI64;
+  const bool is_32 = op == InnerOp::kAddI32 || op == InnerOp::kSubI32;
+  const bool is_64 = op == InnerOp::kAddI64 || op == InnerOp::kSubI64;
+  if (last_ == kNone || (!is_32 && !is_64)) return false;
+  const Unit constant = code_[last_];
+  const InnerOp load =
+      is_32 ? InnerOp::kLoadConstant32 : InnerOp::kLoadConstant64;
+  const int64_t value = is_sub ? -int64_t{constant.wide()} : constant.wide();
+  if (constant.op != static_cast<uint16_t>(load) || value < INT16_MIN ||
+      value > INT16_MAX || registers[0] != constant.a) {
+    return false;
+  }
+  int16_t other = registers[1];
+  if (registers[2] != constant.a) {
+    if (is_sub || other != constant.a) return false;
+    other = registers[2];
+  }
+  if (other == constant.a) return false;
+  code_.pop_back();
+  NoteDefinition(registers[0], is_64, code_.size(), false);
+  Append(is_32 ? InnerOp::kAddConstantI32 : InnerOp::kAddConstantI64,
+         registers[0], other, static_cast<int16_t>(value));
+  return true;
+}
+
+// Two operations, the second on the result of the first.
+bool FunctionTranslator::FoldPair(InnerOp op,
+                                  const std::vector<int16_t>& registers) {
+  if (last_ == kNone) return false;
+  Unit& first = code_[last_];
+  for (const bool is_64 : {false, true}) {
+    const InnerOp pair = PairOf(static_cast<InnerOp>(first.op), op, is_64);
+    if (pair == InnerOp::kCount) continue;
+    int16_t other = registers[2];
+    if (registers[1] != first.a) {
+      if (registers[2] != first.a || !Commutes(op, is_64)) return false;
+      other = registers[1];
+    }
+    first.op = static_cast<uint16_t>(pair);
+    NoteDefinition(registers[0], is_64, code_.size(), true);
+    AppendPayload(std::array<int16_t, 4>{registers[0], other, 0, 0});
+    return true;
+  }
+  return false;
+}
+
+void FunctionTranslator::AppendType(const WireField& field) {
+  const ElementType& type = program_.types[field.value];
+  const ObjectType* expected =
+      type.kind == ValueKind::kRef || type.kind == ValueKind::kNone
+          ? type.ref_type
+          : &kNoObject;
+  AppendPayload(expected);
+}
+
+void FunctionTranslator::AppendConstant32(const WireField& target,
+                                          uint64_t bits) {
+  latest_ = code_.size();
+  AppendWide(InnerOp::kLoadConstant32, static_cast<int16_t>(target.value),
+             static_cast<uint32_t>(bits));
+}
+
+void FunctionTranslator::AppendConstant64(const WireField& target,
+                                          uint64_t bits) {
+  const auto value = static_cast<int64_t>(bits);
+  const auto address = static_cast<int16_t>(target.value);
+  if (value == static_cast<int32_t>(value)) {
+    latest_ = code_.size();
+    return AppendWide(InnerOp::kLoadConstant64, address,
+                      static_cast<uint32_t>(bits));
+  }
+  Append(InnerOp::kLoadConstantBig64, address);
+  AppendPayload(bits);
+}
+
+void FunctionTranslator::AppendGlobal(InnerOp op, const WireField& reg,
+                                      const WireField& offset) {
+  AppendWide(op, AddressOf(static_cast<WireRegister>(reg.value)),
+             static_cast<uint32_t>(offset.value));
+}
+
+void FunctionTranslator::AppendGlobalRef(InnerOp op,
+                                         const WireInstruction& instruction) {
+  AppendGlobal(op, instruction.fields[2], instruction.fields[0]);
+  AppendType(instruction.fields[1]);
+}
+
+// Fields: index, [type,] default, list; result.
+void FunctionTranslator::AppendSwitch(InnerOp op,
+                                      const WireInstruction& instruction) {
+  const auto& fields = instruction.fields;
+  const bool is_ref = op == InnerOp::kSwitchRef;
+  const WireField& list = fields[is_ref ? 3 : 2];
+  const auto address = [&](size_t field) {
+    return AddressOf(static_cast<WireRegister>(fields[field].value));
+  };
+  Append(op, address(fields.size() - 1), address(0), address(is_ref ? 2 : 1));
+  if (is_ref) AppendType(fields[1]);
+  AppendPayload(uint64_t{list.list.size()});
+  AppendAddresses(list.list);
+}
+
+void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
+  const auto& fields = instruction.fields;
+  switch (instruction.info->op) {
+    case Op::kGlobalLoadI32:
+    case Op::kGlobalLoadF32:
+      return AppendGlobal(InnerOp::kGlobalLoad32, fields[1], fields[0]);
+    case Op::kGlobalLoadI64:
+    case Op::kGlobalLoadF64:
+      return AppendGlobal(InnerOp::kGlobalLoad64, fields[1], fields[0]);
+    case Op::kGlobalStoreI32:
+    case Op::kGlobalStoreF32:
+      return AppendGlobal(InnerOp::kGlobalStore32, fields[1], fields[0]);
+    case Op::kGlobalStoreI64:
+    case Op::kGlobalStoreF64:
+      return AppendGlobal(InnerOp::kGlobalStore64, fields[1], fields[0]);
+    case Op::kGlobalLoadRef:
+      return AppendGlobalRef(InnerOp::kGlobalLoadRef, instruction);
+    case Op::kGlobalStoreRef:
+      return AppendGlobalRef(InnerOp::kGlobalStoreRef, instruction);
+    case Op::kConstI32Zero:
+    case Op::kConstF32Zero:
+      return AppendConstant32(fields[0], 0);
+    case Op::kConstI32:
+    case Op::kConstF32:
+      return AppendConstant32(fields[1], fields[0].value);
+    case Op::kConstI64Zero:
+    case Op::kConstF64Zero:
+      return AppendConstant64(fields[0], 0);
+    case Op::kConstI64:
+    case Op::kConstF64:
+      return AppendConstant64(fields[1], fields[0].value);
+    case Op::kConstRefRodata:
+      Append(InnerOp::kLoadRodata,
+             AddressOf(static_cast<WireRegister>(fields[1].value)));
+      return AppendPayload(
+          static_cast<Object*>(program_.rodata[fields[0].value].get()));
+    case Op::kSwitchI32:
+    case Op::kSwitchF32:
+      return AppendSwitch(InnerOp::kSwitch32, instruction);
+    case Op::kSwitchI64:
+    case Op::kSwitchF64:
+      return AppendSwitch(InnerOp::kSwitch64, instruction);
+    case Op::kSwitchRef:
+      return AppendSwitch(InnerOp::kSwitchRef, instruction);
+    case Op::kBr:
+    case Op::kBreak: {
+      const WireBranch& branch = fields[0].branches[0];
+      std::vector<Move> moves = MovesOf(branch);
+      Retarget(branch, &moves, nullptr, nullptr);
+      return AppendEdge(moves, branch, true);
+    }
+    case Op::kYield: {
+      const WireBranch& branch = fields[0].branches[0];
+      Append(InnerOp::kYield);
+      return AppendEdge(MovesOf(branch), branch, true);
+    }
+    case Op::kCondBreak: {
+      const WireBranch& branch = fields[1].branches[0];
+      return AppendEdge(MovesOf(branch), branch, true);
+    }
+    case Op::kCondBr:
+      return AppendConditional(static_cast<WireRegister>(fields[0].value),
+                               fields[1].branches[0], fields[2].branches[0]);
+    case Op::kBrTable:
+      return AppendTable(instruction);
+    case Op::kCall:
+    case Op::kCallVariadic:
+    case Op::kCallYieldable:
+    case Op::kCallVariadicYieldable:
+      return AppendCall(instruction);
+    case Op::kReturn:
+      return AppendReturn(instruction);
+    case Op::kFail:
+      return AppendFail(instruction);
+    case Op::kImportResolved:
+      return AppendWide(InnerOp::kImportResolved,
+                        static_cast<int16_t>(fields[1].value),
+                        static_cast<uint32_t>(fields[0].value) & ~kImportBit);
+    case Op::kTrace:
+    case Op::kPrint: {
+      std::vector<uint16_t> moved;
+      for (WireRegister reg : fields[1].list) {
+        if (IsRef(reg) && (reg & kWireMoveBit) != 0) moved.push_back(reg);
+      }
+      if (moved.empty()) return;
+      AppendWide(InnerOp::kDiscardRefs, 0, static_cast<uint32_t>(moved.size()));
+      return AppendAddresses(moved);
+    }
+    case Op::kDiscardRefs:
+      AppendWide(InnerOp::kDiscardRefs, 0,
+                 static_cast<uint32_t>(fields[0].list.size()));
+      return AppendAddresses(fields[0].list);
+    default:
+      TAKT_CHECK(false && "an instruction that no table lists");
+  }
+}
+
+void FunctionTranslator::AppendFail(const WireInstruction& instruction) {
+  AppendWide(InnerOp::kFail, static_cast<int16_t>(instruction.fields[0].value),
+             static_cast<uint32_t>(program_.texts.size()));
+  program_.texts.emplace_back(instruction.fields[1].text);
+}
+
+void FunctionTranslator::AppendReturn(const WireInstruction& instruction) {
+  const std::vector<uint16_t>& list = instruction.fields[0].list;
+  const std::vector<Letter>& letters = source_.convention.results;
+  if (list.empty()) {
+    Append(InnerOp::kReturn);
+  } else if (list.size() == 1) {
+    const InnerOp op = letters[0] == Letter::kRef ? InnerOp::kReturnRef
+                       : IsWide(letters[0])       ? InnerOp::kReturn64
+                                                  : InnerOp::kReturn32;
+    Append(op, AddressOf(list[0]));
+  } else {
+    AppendWide(InnerOp::kReturnMany, 0, static_cast<uint32_t>(list.size()));
+    std::vector<int16_t> pairs;
+    for (size_t i = 0; i < list.size(); ++i) {
+      pairs.push_back(AddressOf(list[i]));
+      pairs.push_back(IsWide(letters[i]) ? 8 : 4);
+    }
+    AppendList(pairs);
+  }
+}
+
+// kCall: arguments, caller's value bytes (known when the function is done);
+// Function*; the arguments' addresses; the results'.
+// kCallImport: may park, import; {entries, results}; entries; results.
+void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
+  const Op op = instruction.info->op;
+  const bool variadic =
+      op == Op::kCallVariadic || op == Op::kCallVariadicYieldable;
+  const bool yieldable =
+      op == Op::kCallYieldable || op == Op::kCallVariadicYieldable;
+  const auto& fields = instruction.fields;
+  const auto callee = static_cast<uint32_t>(fields[0].value);
+  const std::vector<uint16_t>& operands = fields[variadic ? 2 : 1].list;
+  const std::vector<uint16_t>& results = fields.back().list;
+  function_.callees.push_back(callee);
+
+  std::vector<int16_t> entries;
+  if (variadic) {
+    const CallingConvention& convention = CalleeConvention(archive_, callee);
+    size_t next = 0;
+    for (size_t i = 0; i < convention.arguments.size(); ++i) {
+      const CallingConvention::Argument& argument = convention.arguments[i];
+      size_t count = 1;
+      if (argument.is_span) {
+        const uint16_t repetitions = fields[1].list[i];
+        entries.push_back(kSpanCount);
+        entries.push_back(static_cast<int16_t>(repetitions));
+        count = argument.letters.size() * repetitions;
+      }
+      for (size_t n = 0; n < count; ++n) {
+        entries.push_back(AddressOf(operands[next++]));
+      }
+    }
+  } else {
+    for (WireRegister reg : operands) entries.push_back(AddressOf(reg));
+  }
+
+  if ((callee & kImportBit) != 0) {
+    AppendWide(InnerOp::kCallImport, yieldable, callee & ~kImportBit);
+    const std::array<uint32_t, 2> counts{static_cast<uint32_t>(entries.size()),
+                                         static_cast<uint32_t>(results.size())};
+    AppendPayload(counts);
+  } else {
+    Append(InnerOp::kCall, static_cast<int16_t>(entries.size()));
+    AppendPayload(static_cast<const Function*>(&program_.functions[callee]));
+  }
+  AppendList(entries);
+  AppendAddresses(results);
+  if (!yieldable) return;
+  const WireField& target = fields[variadic ? 3 : 2];
+  AppendJump(static_cast<uint32_t>(target.value), true);
+}
+
+}  // namespace takt::vm
