@@ -57,24 +57,8 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
   }
   before_.assign(size_t{count_} * width_, kNone);
   after_.assign(size_t{count_} * width_, kNone);
+  place_.assign(size_t{count_} * width_, 0);
   removed_positions_.resize(width_);
-}
-
-absl::Span<const uint32_t> DisjunctiveGraph::machines(
-    uint32_t v, uint32_t alternative) const {
-  const uint32_t a = alternative_begin_[v] + alternative;
-  return {machines_.data() + machine_begin_[a],
-          machine_begin_[a + 1] - machine_begin_[a]};
-}
-
-absl::Span<const uint32_t> DisjunctiveGraph::predecessors(uint32_t v) const {
-  return {predecessors_.data() + predecessor_begin_[v],
-          predecessor_begin_[v + 1] - predecessor_begin_[v]};
-}
-
-absl::Span<const uint32_t> DisjunctiveGraph::successors(uint32_t v) const {
-  return {successors_.data() + successor_begin_[v],
-          successor_begin_[v + 1] - successor_begin_[v]};
 }
 
 void DisjunctiveGraph::Load(const State& state) {
@@ -85,7 +69,9 @@ void DisjunctiveGraph::Load(const State& state) {
   }
   LinkSequences();
   ComputeOrder();
-  ComputeLongestPaths();
+  ComputeHeads(0);
+  if (count_ > 0) ComputeTails(count_ - 1);
+  ComputeMakespan();
 }
 
 void DisjunctiveGraph::Save(State* state) const {
@@ -132,17 +118,13 @@ void DisjunctiveGraph::LinkSequences() {
   std::fill(before_.begin(), before_.end(), kNone);
   std::fill(after_.begin(), after_.end(), kNone);
   for (uint32_t v = 0; v < count_; ++v) missing_[v] = 0;
-  const auto slot_of = [this](uint32_t v, uint32_t machine) {
-    const absl::Span<const uint32_t> list = machines(v, choice_[v]);
-    size_t i = 0;
-    while (list[i] != machine) ++i;
-    return v * width_ + i;
-  };
   for (uint32_t machine = 0; machine < sequences_.size(); ++machine) {
     const std::vector<uint32_t>& list = sequences_[machine];
-    for (size_t i = 1; i < list.size(); ++i) {
-      before_[slot_of(list[i], machine)] = list[i - 1];
-      after_[slot_of(list[i - 1], machine)] = list[i];
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      const size_t slot = SlotOf(list[i], machine);
+      place_[slot] = i;
+      if (i > 0) before_[slot] = list[i - 1];
+      if (i + 1 < list.size()) after_[slot] = list[i + 1];
     }
   }
 }
@@ -171,8 +153,8 @@ void DisjunctiveGraph::ComputeOrder() {
   TAKT_CHECK(end == count_);
 }
 
-int64_t DisjunctiveGraph::HeadBound(uint32_t v, absl::Span<const int64_t> heads,
-                                    uint32_t without) const {
+inline int64_t DisjunctiveGraph::HeadBound(uint32_t v, const int64_t* heads,
+                                           uint32_t without) const {
   int64_t head = release_[v];
   for (const uint32_t u : predecessors(v)) {
     const int64_t end = heads[u] + (u == without ? 0 : duration_[u]);
@@ -187,8 +169,8 @@ int64_t DisjunctiveGraph::HeadBound(uint32_t v, absl::Span<const int64_t> heads,
   return head;
 }
 
-int64_t DisjunctiveGraph::TailBound(uint32_t v, absl::Span<const int64_t> tails,
-                                    uint32_t without) const {
+inline int64_t DisjunctiveGraph::TailBound(uint32_t v, const int64_t* tails,
+                                           uint32_t without) const {
   int64_t tail = delivery_[v];
   for (const uint32_t u : successors(v)) {
     const int64_t rest = tails[u] + (u == without ? 0 : duration_[u]);
@@ -203,35 +185,151 @@ int64_t DisjunctiveGraph::TailBound(uint32_t v, absl::Span<const int64_t> tails,
   return tail;
 }
 
-void DisjunctiveGraph::ComputeLongestPaths() {
+void DisjunctiveGraph::UpdateOrder(uint32_t v) {
+  uint32_t first = 0;      // One above the last predecessor.
+  uint32_t last = count_;  // The first successor.
+  const uint32_t old = rank_[v];
+  const auto after = [&](uint32_t u) { first = std::max(first, rank_[u] + 1); };
+  const auto before = [&](uint32_t u) { last = std::min(last, rank_[u]); };
+  for (const uint32_t u : predecessors(v)) after(u);
+  for (const uint32_t u : successors(v)) before(u);
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t p = before_[size_t{v} * width_ + i];
+    const uint32_t s = after_[size_t{v} * width_ + i];
+    if (p != kNone) after(p);
+    if (s != kNone) before(s);
+  }
+  if (first <= last) {
+    if (first <= old && old < last) return;
+    // Ranks count v itself, in its old place.
+    const uint32_t target = old < first ? first - 1 : last;
+    const int step = old < target ? 1 : -1;
+    for (uint32_t r = old; r != target; r += step) {
+      order_[r] = order_[r + step];
+      rank_[order_[r]] = r;
+    }
+    order_[target] = v;
+    rank_[v] = target;
+    return;
+  }
+  Reorder(v, std::min(last, old), std::max(first, old + 1));
+}
+
+void DisjunctiveGraph::Reorder(uint32_t v, uint32_t first, uint32_t last) {
+  // What v leads to, in order; bits as in RelaxHeads().
+  const auto mark = [&](uint32_t u) {
+    if (rank_[u] < last)
+      dirty_[rank_[u] / 64] |= uint64_t{1} << (rank_[u] % 64);
+  };
+  const auto mark_followers = [&](uint32_t x) {
+    for (const uint32_t u : successors(x)) mark(u);
+    for (uint32_t i = 0; i < width_; ++i) {
+      const uint32_t u = after_[size_t{x} * width_ + i];
+      if (u != kNone) mark(u);
+    }
+  };
+  mark_followers(v);
+  moved_.clear();
+  uint32_t end = first;
+  for (uint32_t r = first; r < last; ++r) {
+    const uint32_t x = order_[r];
+    const uint64_t bit = uint64_t{1} << (r % 64);
+    if ((dirty_[r / 64] & bit) != 0) {
+      dirty_[r / 64] &= ~bit;
+      mark_followers(x);
+      moved_.push_back(x);
+    } else if (x != v) {
+      order_[end] = x;
+      rank_[x] = end++;
+    }
+  }
+  order_[end] = v;
+  rank_[v] = end++;
+  for (const uint32_t x : moved_) {
+    order_[end] = x;
+    rank_[x] = end++;
+  }
+}
+
+uint32_t DisjunctiveGraph::FirstRankAfter(uint32_t v) const {
+  uint32_t first = rank_[v];
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = after_[size_t{v} * width_ + i];
+    if (u != kNone) first = std::min(first, rank_[u]);
+  }
+  return first;
+}
+
+uint32_t DisjunctiveGraph::LastRankBefore(uint32_t v) const {
+  uint32_t last = rank_[v];
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = before_[size_t{v} * width_ + i];
+    if (u != kNone) last = std::max(last, rank_[u]);
+  }
+  return last;
+}
+
+void DisjunctiveGraph::ComputeHeads(uint32_t first) {
+  for (uint32_t r = first; r < count_; ++r) {
+    head_[order_[r]] = HeadBound(order_[r], head_.data(), kNone);
+  }
+}
+
+void DisjunctiveGraph::ComputeTails(uint32_t last) {
+  for (uint32_t r = last + 1; r-- > 0;) {
+    tail_[order_[r]] = TailBound(order_[r], tail_.data(), kNone);
+  }
+}
+
+void DisjunctiveGraph::ComputeMakespan() {
   makespan_ = 0;
-  for (const uint32_t v : order_) {
-    head_[v] = HeadBound(v, head_, kNone);
+  for (uint32_t v = 0; v < count_; ++v) {
+    makespan_ = std::max(makespan_, head_[v] + duration_[v] + delivery_[v]);
   }
-  for (size_t i = count_; i-- > 0;) {
-    const uint32_t v = order_[i];
-    tail_[v] = TailBound(v, tail_, kNone);
-    makespan_ = std::max(makespan_, head_[v] + duration_[v] + tail_[v]);
+}
+
+int64_t DisjunctiveGraph::HeadBeside(uint32_t x, uint32_t neighbour) const {
+  int64_t head = BoundsOf(x).head;
+  if (width_ == 1) return head;
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = before_[x * width_ + i];
+    if (u != kNone && u != neighbour && EndOf(u) > head) head = EndOf(u);
   }
+  return head;
+}
+
+int64_t DisjunctiveGraph::TailBeside(uint32_t x, uint32_t neighbour) const {
+  int64_t tail = BoundsOf(x).tail;
+  if (width_ == 1) return tail;
+  for (uint32_t i = 0; i < width_; ++i) {
+    const uint32_t u = after_[x * width_ + i];
+    if (u != kNone && u != neighbour && RestOf(u) > tail) tail = RestOf(u);
+  }
+  return tail;
+}
+
+size_t DisjunctiveGraph::SlotOf(uint32_t v, uint32_t machine) const {
+  if (width_ == 1) return v;
+  const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
+  size_t i = 0;
+  while (taken[i] != machine) ++i;
+  return size_t{v} * width_ + i;
 }
 
 void DisjunctiveGraph::Remove(uint32_t v) {
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   for (size_t i = 0; i < taken.size(); ++i) {
     std::vector<uint32_t>& list = sequences_[taken[i]];
-    const auto found = std::find(list.begin(), list.end(), v);
-    removed_positions_[i] = static_cast<uint32_t>(found - list.begin());
-    list.erase(found);
+    const uint32_t place = place_[v * width_ + i];
+    removed_positions_[i] = place;
+    list.erase(list.begin() + place);
+    for (uint32_t j = place; j < list.size(); ++j) {
+      place_[SlotOf(list[j], taken[i])] = j;
+    }
     const uint32_t before = before_[v * width_ + i];
     const uint32_t after = after_[v * width_ + i];
-    const auto slot_of = [this, &taken, i](uint32_t u) {
-      const absl::Span<const uint32_t> others = machines(u, choice_[u]);
-      size_t slot = 0;
-      while (others[slot] != taken[i]) ++slot;
-      return u * width_ + slot;
-    };
-    if (before != kNone) after_[slot_of(before)] = after;
-    if (after != kNone) before_[slot_of(after)] = before;
+    if (before != kNone) after_[SlotOf(before, taken[i])] = after;
+    if (after != kNone) before_[SlotOf(after, taken[i])] = before;
   }
 }
 
@@ -240,16 +338,13 @@ void DisjunctiveGraph::PutBack(uint32_t v) {
   for (size_t i = 0; i < taken.size(); ++i) {
     std::vector<uint32_t>& list = sequences_[taken[i]];
     list.insert(list.begin() + removed_positions_[i], v);
+    for (uint32_t j = removed_positions_[i]; j < list.size(); ++j) {
+      place_[SlotOf(list[j], taken[i])] = j;
+    }
     const uint32_t before = before_[v * width_ + i];
     const uint32_t after = after_[v * width_ + i];
-    const auto slot_of = [this, &taken, i](uint32_t u) {
-      const absl::Span<const uint32_t> others = machines(u, choice_[u]);
-      size_t slot = 0;
-      while (others[slot] != taken[i]) ++slot;
-      return u * width_ + slot;
-    };
-    if (before != kNone) after_[slot_of(before)] = v;
-    if (after != kNone) before_[slot_of(after)] = v;
+    if (before != kNone) after_[SlotOf(before, taken[i])] = v;
+    if (after != kNone) before_[SlotOf(after, taken[i])] = v;
   }
 }
 
@@ -285,7 +380,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
       const auto bit = static_cast<size_t>(std::countr_zero(dirty_[word]));
       dirty_[word] &= dirty_[word] - 1;
       const uint32_t x = order_[word * 64 + bit];
-      const int64_t head = HeadBound(x, head_without_, v);
+      const int64_t head = HeadBound(x, head_without_.data(), v);
       if (head == head_without_[x]) continue;
       head_without_[x] = head;
       for (const uint32_t u : successors(x)) mark(u);
@@ -311,7 +406,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
       const auto bit = 63 - static_cast<size_t>(std::countl_zero(dirty_[word]));
       dirty_[word] &= ~(uint64_t{1} << bit);
       const uint32_t x = order_[word * 64 + bit];
-      const int64_t tail = TailBound(x, tail_without_, v);
+      const int64_t tail = TailBound(x, tail_without_.data(), v);
       if (tail == tail_without_[x]) continue;
       tail_without_[x] = tail;
       for (const uint32_t u : predecessors(x)) mark(u);
@@ -331,27 +426,51 @@ uint32_t DisjunctiveGraph::PlaceOfCut(absl::Span<const uint32_t> list,
   return static_cast<uint32_t>(place - list.begin());
 }
 
+// What changes: the heads of v and of what follows it, where it was and where
+// it comes to be, and all behind them in the order; tails likewise.
 void DisjunctiveGraph::Apply(const Move& move) {
   const uint32_t v = move.operation;
+  const absl::Span<const uint32_t> wanted = machines(v, move.alternative);
+  neighbours_.clear();
+  for (uint32_t i = 0; i < width_; ++i) {
+    neighbours_.push_back(before_[size_t{v} * width_ + i]);
+    neighbours_.push_back(after_[size_t{v} * width_ + i]);
+  }
+  // Places on several machines are cuts of the order as it is.
+  places_.clear();
   Remove(v);
+  for (const uint32_t machine : wanted) {
+    places_.push_back(wanted.size() == 1
+                          ? move.position
+                          : PlaceOfCut(sequences_[machine], move.position));
+  }
   choice_[v] = move.alternative;
   duration_[v] = duration(v, move.alternative);
-  const absl::Span<const uint32_t> wanted = machines(v, move.alternative);
   for (uint32_t i = 0; i < width_; ++i) {
-    before_[v * width_ + i] = kNone;
-    after_[v * width_ + i] = kNone;
+    before_[size_t{v} * width_ + i] = kNone;
+    after_[size_t{v} * width_ + i] = kNone;
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
-    std::vector<uint32_t>& list = sequences_[wanted[i]];
-    const uint32_t place =
-        wanted.size() == 1 ? move.position : PlaceOfCut(list, move.position);
-    before_[v * width_ + i] = place > 0 ? list[place - 1] : kNone;
-    after_[v * width_ + i] = place < list.size() ? list[place] : kNone;
+    const std::vector<uint32_t>& list = sequences_[wanted[i]];
+    const uint32_t place = places_[i];
+    before_[size_t{v} * width_ + i] = place > 0 ? list[place - 1] : kNone;
+    after_[size_t{v} * width_ + i] = place < list.size() ? list[place] : kNone;
     removed_positions_[i] = place;
   }
   PutBack(v);
-  ComputeOrder();
-  ComputeLongestPaths();
+  UpdateOrder(v);
+  uint32_t first = FirstRankAfter(v);
+  uint32_t last = LastRankBefore(v);
+  for (size_t i = 0; i < neighbours_.size(); i += 2) {
+    if (neighbours_[i] != kNone) last = std::max(last, rank_[neighbours_[i]]);
+    if (neighbours_[i + 1] != kNone) {
+      first = std::min(first, rank_[neighbours_[i + 1]]);
+    }
+  }
+  // Its duration counts for its successors and predecessors too.
+  ComputeHeads(first);
+  ComputeTails(last);
+  ComputeMakespan();
 }
 
 }  // namespace takt::plan

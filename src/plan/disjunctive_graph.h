@@ -15,6 +15,7 @@
 #ifndef TAKT_PLAN_DISJUNCTIVE_GRAPH_H_
 #define TAKT_PLAN_DISJUNCTIVE_GRAPH_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,8 +44,8 @@ class DisjunctiveGraph {
     // Several: how many of the others, in the order that topological_order()
     // had, come before it.
     uint32_t position = 0;
-    // Length of the longest path through the operation afterwards: a lower
-    // bound of the makespan to come.
+    // About the length of the longest path through the operation afterwards:
+    // what passes along its machine is exact, the rest at most too long.
     int64_t value = 0;
   };
 
@@ -55,9 +56,19 @@ class DisjunctiveGraph {
   int64_t duration(uint32_t v, uint32_t alternative) const {
     return alternative_duration_[alternative_begin_[v] + alternative];
   }
-  absl::Span<const uint32_t> machines(uint32_t v, uint32_t alternative) const;
-  absl::Span<const uint32_t> predecessors(uint32_t v) const;
-  absl::Span<const uint32_t> successors(uint32_t v) const;
+  absl::Span<const uint32_t> machines(uint32_t v, uint32_t alternative) const {
+    const uint32_t a = alternative_begin_[v] + alternative;
+    return {machines_.data() + machine_begin_[a],
+            machine_begin_[a + 1] - machine_begin_[a]};
+  }
+  absl::Span<const uint32_t> predecessors(uint32_t v) const {
+    return {predecessors_.data() + predecessor_begin_[v],
+            predecessor_begin_[v + 1] - predecessor_begin_[v]};
+  }
+  absl::Span<const uint32_t> successors(uint32_t v) const {
+    return {successors_.data() + successor_begin_[v],
+            successor_begin_[v + 1] - successor_begin_[v]};
+  }
 
   // Takes over choices and sequences, which must describe a schedule without
   // cycles.
@@ -91,10 +102,12 @@ class DisjunctiveGraph {
   template <typename Pick, typename Visit>
   void ForEachMove(uint32_t v, Pick&& pick, Visit&& visit);
 
-  // Carries the move out and computes heads, tails and makespan anew.
+  // Carries the move out; heads, tails and makespan follow.
   void Apply(const Move& move);
 
  private:
+  // Of the neighbours of v on `machine`, which its choice takes.
+  size_t SlotOf(uint32_t v, uint32_t machine) const;
   // Takes v out of its machines' sequences, into removed_positions_; back.
   void Remove(uint32_t v);
   void PutBack(uint32_t v);
@@ -102,21 +115,54 @@ class DisjunctiveGraph {
   void ComputeWithout(uint32_t v);
   void RelaxHeads(uint32_t v);
   void RelaxTails(uint32_t v);
-  int64_t HeadBound(uint32_t v, absl::Span<const int64_t> heads,
-                    uint32_t without) const;
-  int64_t TailBound(uint32_t v, absl::Span<const int64_t> tails,
-                    uint32_t without) const;
+  int64_t HeadBound(uint32_t v, const int64_t* heads, uint32_t without) const;
+  int64_t TailBound(uint32_t v, const int64_t* tails, uint32_t without) const;
   void LinkSequences();
   void ComputeOrder();
-  void ComputeLongestPaths();
+  // Moves v, whose arcs are new, to where the order allows it.
+  void UpdateOrder(uint32_t v);
+  // Swaps what follows v and what does not between two ranks, v in between.
+  void Reorder(uint32_t v, uint32_t first, uint32_t last);
+  // Of the operations at `first` and later in the order; at `last` and before.
+  void ComputeHeads(uint32_t first);
+  void ComputeTails(uint32_t last);
+  void ComputeMakespan();
+  // The least rank of v and of what follows it on its machines; the greatest
+  // of v and of what precedes it there.
+  uint32_t FirstRankAfter(uint32_t v) const;
+  uint32_t LastRankBefore(uint32_t v) const;
   // First place after the last of `list` before cut `t` of the order.
   uint32_t PlaceOfCut(absl::Span<const uint32_t> list, uint32_t cut) const;
 
+  // When v could start, and what must follow it, but for its machines.
+  struct Bounds {
+    int64_t head;
+    int64_t tail;
+  };
+  Bounds BoundsOf(uint32_t v) const {
+    Bounds bounds{release_[v], delivery_[v]};
+    for (const uint32_t u : predecessors(v)) {
+      if (EndOf(u) > bounds.head) bounds.head = EndOf(u);
+    }
+    for (const uint32_t u : successors(v)) {
+      if (RestOf(u) > bounds.tail) bounds.tail = RestOf(u);
+    }
+    return bounds;
+  }
+  int64_t EndOf(uint32_t v) const { return head_[v] + duration_[v]; }
+  int64_t RestOf(uint32_t v) const { return tail_[v] + duration_[v]; }
+  // The head of x, and its tail, but for its neighbour on one machine.
+  int64_t HeadBeside(uint32_t x, uint32_t neighbour) const;
+  int64_t TailBeside(uint32_t x, uint32_t neighbour) const;
+
   template <typename Pick, typename Visit>
-  void SingleMachineMoves(uint32_t v, uint32_t alternative, Pick&& pick,
-                          Visit&& visit);
+  void MovesToMachine(uint32_t v, uint32_t alternative, const Bounds& bounds,
+                      Pick&& pick, Visit&& visit);
   template <typename Visit>
-  void MultiMachineMoves(uint32_t v, uint32_t alternative, Visit&& visit);
+  void MovesOnSameMachine(uint32_t v, uint32_t alternative,
+                          const Bounds& bounds, Visit&& visit);
+  template <typename Visit>
+  void MovesToSeveral(uint32_t v, uint32_t alternative, Visit&& visit);
 
   static constexpr uint32_t kNone = ~uint32_t{0};
 
@@ -136,6 +182,7 @@ class DisjunctiveGraph {
   std::vector<std::vector<uint32_t>> sequences_;
   // Neighbours on the i-th machine of an operation, at v * width_ + i.
   std::vector<uint32_t> before_, after_;
+  std::vector<uint32_t> place_;  // In the machine's sequence; likewise.
   std::vector<int64_t> head_, tail_;
   std::vector<uint32_t> order_, rank_;  // Topological order; its inverse.
   int64_t makespan_ = 0;
@@ -145,6 +192,8 @@ class DisjunctiveGraph {
   std::vector<uint64_t> dirty_;  // Bits by rank.
   std::vector<uint32_t> missing_;
   std::vector<uint32_t> removed_positions_;
+  // Scratch of Reorder(), and of Apply().
+  std::vector<uint32_t> moved_, neighbours_, places_;
 };
 
 template <typename Pick>
@@ -183,34 +232,49 @@ void DisjunctiveGraph::CriticalPath(Pick&& pick,
 
 template <typename Pick, typename Visit>
 void DisjunctiveGraph::ForEachMove(uint32_t v, Pick&& pick, Visit&& visit) {
+  const Bounds bounds = BoundsOf(v);
+  const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
+  bool has_several = taken.size() > 1;
+  for (uint32_t a = 0; a < alternative_count(v); ++a) {
+    const absl::Span<const uint32_t> wanted = machines(v, a);
+    if (wanted.size() > 1) has_several = true;
+    if (wanted.size() > 1 || taken.size() > 1) continue;
+    if (wanted[0] == taken[0]) {
+      MovesOnSameMachine(v, a, bounds, visit);
+    } else {
+      MovesToMachine(v, a, bounds, pick, visit);
+    }
+  }
+  if (!has_several) return;
   Remove(v);
   ComputeWithout(v);
   for (uint32_t a = 0; a < alternative_count(v); ++a) {
-    if (machines(v, a).size() == 1) {
-      SingleMachineMoves(v, a, pick, visit);
-    } else {
-      MultiMachineMoves(v, a, visit);
+    if (machines(v, a).size() > 1) {
+      MovesToSeveral(v, a, visit);
+    } else if (taken.size() > 1) {
+      MovesToMachine(v, a, bounds, pick, visit);
     }
   }
   PutBack(v);
 }
 
+// Heads of what follows v in the graph as it is, and tails of what precedes
+// it, are not less than they are without v. So `late` and `long_tail` leave no
+// place out that a cycle forbids, and an interval of free places stays within
+// the true one.
 template <typename Pick, typename Visit>
-void DisjunctiveGraph::SingleMachineMoves(uint32_t v, uint32_t alternative,
-                                          Pick&& pick, Visit&& visit) {
-  const uint32_t machine = machines(v, alternative)[0];
-  const std::vector<uint32_t>& list = sequences_[machine];
+void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
+                                      const Bounds& bounds, Pick&& pick,
+                                      Visit&& visit) {
+  const std::vector<uint32_t>& list = sequences_[machines(v, alternative)[0]];
   const auto size = static_cast<uint32_t>(list.size());
-  const int64_t head = head_without_[v];
-  const int64_t tail = tail_without_[v];
   const int64_t length = duration(v, alternative);
   // `late`: where those begin that end after v could start; `long_tail`: where
   // those end whose tail is longer than what must follow v.
   uint32_t late = 0;
   for (uint32_t n = size; n > 0;) {
     const uint32_t half = n / 2;
-    const uint32_t x = list[late + half];
-    if (head_without_[x] + duration_[x] > head) {
+    if (EndOf(list[late + half]) > bounds.head) {
       n = half;
     } else {
       late += half + 1;
@@ -220,50 +284,70 @@ void DisjunctiveGraph::SingleMachineMoves(uint32_t v, uint32_t alternative,
   uint32_t long_tail = 0;
   for (uint32_t n = size; n > 0;) {
     const uint32_t half = n / 2;
-    const uint32_t x = list[long_tail + half];
-    if (tail_without_[x] + duration_[x] > tail) {
+    if (RestOf(list[long_tail + half]) > bounds.tail) {
       long_tail += half + 1;
       n -= half + 1;
     } else {
       n = half;
     }
   }
-  const bool same = choice_[v] == alternative;
-  const uint32_t old_position = same ? removed_positions_[0] : kNone;
   if (late >= long_tail) {
     // Every place in between is as good as if v had the machine to itself.
-    const uint32_t places = late - long_tail + 1;
-    uint32_t position = long_tail + pick(places);
-    if (position == old_position) {
-      if (places == 1) return;
-      position = position == late ? long_tail : position + 1;
-    }
-    visit(Move{v, alternative, position, head + length + tail});
+    visit(Move{v, alternative, long_tail + pick(late - long_tail + 1),
+               bounds.head + length + bounds.tail});
     return;
   }
   for (uint32_t i = late; i <= long_tail; ++i) {
-    if (i == old_position) continue;
-    int64_t start = head;
-    int64_t rest = tail;
-    if (i > 0) {
-      const uint32_t x = list[i - 1];
-      if (head_without_[x] + duration_[x] > start) {
-        start = head_without_[x] + duration_[x];
-      }
-    }
-    if (i < size) {
-      const uint32_t x = list[i];
-      if (tail_without_[x] + duration_[x] > rest) {
-        rest = tail_without_[x] + duration_[x];
-      }
-    }
+    int64_t start = bounds.head;
+    int64_t rest = bounds.tail;
+    if (i > 0 && EndOf(list[i - 1]) > start) start = EndOf(list[i - 1]);
+    if (i < size && RestOf(list[i]) > rest) rest = RestOf(list[i]);
+    visit(Move{v, alternative, i, start + length + rest});
+  }
+}
+
+// Later and earlier places on the machine where v is: what it passes moves up,
+// along the machine at least.
+template <typename Visit>
+void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
+                                          const Bounds& bounds, Visit&& visit) {
+  const std::vector<uint32_t>& list = sequences_[machines(v, alternative)[0]];
+  const auto size = static_cast<uint32_t>(list.size());
+  const int64_t length = duration(v, alternative);
+  const uint32_t place = place_[size_t{v} * width_];
+  if (alternative != choice_[v]) {  // The same machine by another name.
+    const int64_t start =
+        place > 0 ? std::max(bounds.head, EndOf(list[place - 1])) : bounds.head;
+    const int64_t rest = place + 1 < size
+                             ? std::max(bounds.tail, RestOf(list[place + 1]))
+                             : bounds.tail;
+    visit(Move{v, alternative, place, start + length + rest});
+  }
+  int64_t end = place > 0 ? EndOf(list[place - 1]) : 0;
+  for (uint32_t i = place + 1; i < size; ++i) {
+    const uint32_t x = list[i];
+    if (RestOf(x) <= bounds.tail) break;
+    end = std::max(end, HeadBeside(x, list[i - 1])) + duration_[x];
+    const int64_t start = std::max(bounds.head, end);
+    const int64_t rest =
+        i + 1 < size ? std::max(bounds.tail, RestOf(list[i + 1])) : bounds.tail;
+    visit(Move{v, alternative, i, start + length + rest});
+  }
+  int64_t after = place + 1 < size ? RestOf(list[place + 1]) : 0;
+  for (uint32_t i = place; i-- > 0;) {
+    const uint32_t x = list[i];
+    if (EndOf(x) <= bounds.head) break;
+    after = std::max(after, TailBeside(x, list[i + 1])) + duration_[x];
+    const int64_t rest = std::max(bounds.tail, after);
+    const int64_t start =
+        i > 0 ? std::max(bounds.head, EndOf(list[i - 1])) : bounds.head;
     visit(Move{v, alternative, i, start + length + rest});
   }
 }
 
 template <typename Visit>
-void DisjunctiveGraph::MultiMachineMoves(uint32_t v, uint32_t alternative,
-                                         Visit&& visit) {
+void DisjunctiveGraph::MovesToSeveral(uint32_t v, uint32_t alternative,
+                                      Visit&& visit) {
   const absl::Span<const uint32_t> wanted = machines(v, alternative);
   const int64_t length = duration(v, alternative);
   // Any cut of the topological order between v's predecessors and successors
