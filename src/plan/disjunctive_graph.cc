@@ -59,6 +59,7 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
   after_.assign(size_t{count_} * width_, kNone);
   place_.assign(size_t{count_} * width_, 0);
   removed_positions_.resize(width_);
+  views_.resize(sequences_.size());
 }
 
 void DisjunctiveGraph::Load(const State& state) {
@@ -282,6 +283,7 @@ void DisjunctiveGraph::ComputeTails(uint32_t last) {
 }
 
 void DisjunctiveGraph::ComputeMakespan() {
+  ++version_;
   makespan_ = 0;
   for (uint32_t v = 0; v < count_; ++v) {
     makespan_ = std::max(makespan_, head_[v] + duration_[v] + delivery_[v]);
@@ -316,7 +318,26 @@ size_t DisjunctiveGraph::SlotOf(uint32_t v, uint32_t machine) const {
   return size_t{v} * width_ + i;
 }
 
+void DisjunctiveGraph::UpdateView(uint32_t machine) {
+  MachineView& view = views_[machine];
+  const std::vector<uint32_t>& list = sequences_[machine];
+  view.version = version_;
+  view.ends.resize(list.size() + 1);
+  view.rests.resize(list.size() + 1);
+  view.ends[0] = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    view.ends[i + 1] = EndOf(list[i]);
+    view.rests[i] = RestOf(list[i]);
+  }
+  view.rests[list.size()] = 0;
+  view.gap = view.rests[0];
+  for (size_t i = 1; i <= list.size(); ++i) {
+    view.gap = std::min(view.gap, view.ends[i] + view.rests[i]);
+  }
+}
+
 void DisjunctiveGraph::Remove(uint32_t v) {
+  ++version_;
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   for (size_t i = 0; i < taken.size(); ++i) {
     std::vector<uint32_t>& list = sequences_[taken[i]];
@@ -334,6 +355,7 @@ void DisjunctiveGraph::Remove(uint32_t v) {
 }
 
 void DisjunctiveGraph::PutBack(uint32_t v) {
+  ++version_;
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   for (size_t i = 0; i < taken.size(); ++i) {
     std::vector<uint32_t>& list = sequences_[taken[i]];

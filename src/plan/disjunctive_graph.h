@@ -50,6 +50,9 @@ class DisjunctiveGraph {
   };
 
   uint32_t operation_count() const { return count_; }
+  uint32_t machine_count() const {
+    return static_cast<uint32_t>(sequences_.size());
+  }
   uint32_t alternative_count(uint32_t v) const {
     return alternative_begin_[v + 1] - alternative_begin_[v];
   }
@@ -96,11 +99,13 @@ class DisjunctiveGraph {
   template <typename Pick>
   void CriticalPath(Pick&& pick, std::vector<uint32_t>* path) const;
 
-  // Calls visit(move) for every place worth trying for `v`, all alternatives.
-  // Where an interval of places is equally good, the move names one that
-  // pick(count) chooses. The graph is unchanged afterwards.
+  // Calls visit(move) for every place worth trying for `v`, all alternatives,
+  // but for moves of a value above `limit`, of which only some are visited;
+  // visit() may lower it. Where an interval of places is equally good, the
+  // move names one that pick(count) chooses. The graph is unchanged afterwards.
   template <typename Pick, typename Visit>
-  void ForEachMove(uint32_t v, Pick&& pick, Visit&& visit);
+  void ForEachMove(uint32_t v, const int64_t& limit, Pick&& pick,
+                   Visit&& visit);
 
   // Carries the move out; heads, tails and makespan follow.
   void Apply(const Move& move);
@@ -134,6 +139,20 @@ class DisjunctiveGraph {
   // First place after the last of `list` before cut `t` of the order.
   uint32_t PlaceOfCut(absl::Span<const uint32_t> list, uint32_t cut) const;
 
+  // A machine's sequence, as insertion sees it: for each place, the end of what
+  // is before and the rest from what is after.
+  struct MachineView {
+    std::vector<int64_t> ends, rests;
+    int64_t gap = 0;  // The least sum of both.
+    uint64_t version = 0;
+  };
+  const MachineView& ViewOf(uint32_t machine) {
+    MachineView& view = views_[machine];
+    if (view.version != version_) UpdateView(machine);
+    return view;
+  }
+  void UpdateView(uint32_t machine);
+
   // When v could start, and what must follow it, but for its machines.
   struct Bounds {
     int64_t head;
@@ -157,7 +176,7 @@ class DisjunctiveGraph {
 
   template <typename Pick, typename Visit>
   void MovesToMachine(uint32_t v, uint32_t alternative, const Bounds& bounds,
-                      Pick&& pick, Visit&& visit);
+                      const int64_t& limit, Pick&& pick, Visit&& visit);
   template <typename Visit>
   void MovesOnSameMachine(uint32_t v, uint32_t alternative,
                           const Bounds& bounds, Visit&& visit);
@@ -186,6 +205,9 @@ class DisjunctiveGraph {
   std::vector<int64_t> head_, tail_;
   std::vector<uint32_t> order_, rank_;  // Topological order; its inverse.
   int64_t makespan_ = 0;
+
+  std::vector<MachineView> views_;  // By machine; made when looked at.
+  uint64_t version_ = 1;            // Of the schedule, for views_.
 
   // Scratch of ForEachMove().
   std::vector<int64_t> head_without_, tail_without_;
@@ -231,7 +253,8 @@ void DisjunctiveGraph::CriticalPath(Pick&& pick,
 }
 
 template <typename Pick, typename Visit>
-void DisjunctiveGraph::ForEachMove(uint32_t v, Pick&& pick, Visit&& visit) {
+void DisjunctiveGraph::ForEachMove(uint32_t v, const int64_t& limit,
+                                   Pick&& pick, Visit&& visit) {
   const Bounds bounds = BoundsOf(v);
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   bool has_several = taken.size() > 1;
@@ -239,10 +262,11 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, Pick&& pick, Visit&& visit) {
     const absl::Span<const uint32_t> wanted = machines(v, a);
     if (wanted.size() > 1) has_several = true;
     if (wanted.size() > 1 || taken.size() > 1) continue;
+    if (bounds.head + duration(v, a) + bounds.tail > limit) continue;
     if (wanted[0] == taken[0]) {
       MovesOnSameMachine(v, a, bounds, visit);
     } else {
-      MovesToMachine(v, a, bounds, pick, visit);
+      MovesToMachine(v, a, bounds, limit, pick, visit);
     }
   }
   if (!has_several) return;
@@ -252,7 +276,7 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, Pick&& pick, Visit&& visit) {
     if (machines(v, a).size() > 1) {
       MovesToSeveral(v, a, visit);
     } else if (taken.size() > 1) {
-      MovesToMachine(v, a, bounds, pick, visit);
+      MovesToMachine(v, a, bounds, limit, pick, visit);
     }
   }
   PutBack(v);
@@ -264,17 +288,19 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, Pick&& pick, Visit&& visit) {
 // the true one.
 template <typename Pick, typename Visit>
 void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
-                                      const Bounds& bounds, Pick&& pick,
+                                      const Bounds& bounds,
+                                      const int64_t& limit, Pick&& pick,
                                       Visit&& visit) {
-  const std::vector<uint32_t>& list = sequences_[machines(v, alternative)[0]];
-  const auto size = static_cast<uint32_t>(list.size());
+  const MachineView& view = ViewOf(machines(v, alternative)[0]);
   const int64_t length = duration(v, alternative);
-  // `late`: where those begin that end after v could start; `long_tail`: where
-  // those end whose tail is longer than what must follow v.
+  if (view.gap + length > limit) return;
+  const int64_t* ends = view.ends.data();    // Of what is before a place.
+  const int64_t* rests = view.rests.data();  // Of what is after it.
+  const auto size = static_cast<uint32_t>(view.ends.size() - 1);
   uint32_t late = 0;
   for (uint32_t n = size; n > 0;) {
     const uint32_t half = n / 2;
-    if (EndOf(list[late + half]) > bounds.head) {
+    if (ends[late + half + 1] > bounds.head) {
       n = half;
     } else {
       late += half + 1;
@@ -284,7 +310,7 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
   uint32_t long_tail = 0;
   for (uint32_t n = size; n > 0;) {
     const uint32_t half = n / 2;
-    if (RestOf(list[long_tail + half]) > bounds.tail) {
+    if (rests[long_tail + half] > bounds.tail) {
       long_tail += half + 1;
       n -= half + 1;
     } else {
@@ -298,11 +324,10 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
     return;
   }
   for (uint32_t i = late; i <= long_tail; ++i) {
-    int64_t start = bounds.head;
-    int64_t rest = bounds.tail;
-    if (i > 0 && EndOf(list[i - 1]) > start) start = EndOf(list[i - 1]);
-    if (i < size && RestOf(list[i]) > rest) rest = RestOf(list[i]);
-    visit(Move{v, alternative, i, start + length + rest});
+    const int64_t start = std::max(bounds.head, ends[i]);
+    const int64_t rest = std::max(bounds.tail, rests[i]);
+    const int64_t value = start + length + rest;
+    if (value <= limit) visit(Move{v, alternative, i, value});
   }
 }
 

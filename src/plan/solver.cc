@@ -13,10 +13,9 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "plan/bounds.h"
-#include "plan/disjunctive_graph.h"
+#include "plan/evolution.h"
 #include "plan/list_schedule.h"
 #include "plan/stretched_problem.h"
-#include "plan/tabu_search.h"
 
 namespace takt::plan {
 namespace {
@@ -57,68 +56,6 @@ class Incumbent {
   int64_t found_ns_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Searches with restarts: from a few good schedules, changed a little or more
-// the longer nothing better turns up.
-class Searcher {
- public:
-  Searcher(const Problem& problem, const Schedule& start, int64_t enough,
-           uint64_t seed, Incumbent& incumbent)
-      : graph_(problem),
-        search_(graph_, seed),
-        random_(seed ^ 0x5bd1e995),
-        enough_(enough),
-        incumbent_(incumbent) {
-    graph_.LoadSchedule(start);
-    graph_.Save(&best_);
-  }
-
-  void Run(int64_t deadline_ns, uint64_t step_limit) {
-    const uint64_t stall = 500 + 4 * uint64_t{graph_.operation_count()};
-    uint32_t fruitless = 0;
-    DisjunctiveGraph::State current = best_;
-    while (NowNs() < deadline_ns && incumbent_.makespan() > enough_ &&
-           (step_limit == 0 || search_.step_count() < step_limit)) {
-      DisjunctiveGraph::State found = current;
-      found.makespan = std::numeric_limits<int64_t>::max();
-      uint64_t steps = stall;
-      if (step_limit > 0) {
-        steps = std::min(steps, step_limit - search_.step_count());
-      }
-      search_.Run({deadline_ns, enough_, steps}, &found);
-      if (found.makespan < best_.makespan) {
-        best_ = found;
-        fruitless = 0;
-        graph_.Load(best_);
-        incumbent_.Offer(graph_.ToSchedule());
-      } else {
-        ++fruitless;
-      }
-      // Accept what is a little worse, so that restarts wander.
-      if (found.makespan <= current.makespan || fruitless % 5 != 0) {
-        current = found;
-      }
-      if (fruitless % 10 == 9) current = best_;
-      Restart(current, fruitless);
-    }
-  }
-
-  uint64_t step_count() const { return search_.step_count(); }
-
- private:
-  void Restart(const DisjunctiveGraph::State& from, uint32_t fruitless) {
-    graph_.Load(from);
-    const uint32_t strength = 3 + fruitless % 12;
-    search_.Perturb(strength + random_.Below(strength));
-  }
-
-  DisjunctiveGraph graph_;
-  TabuSearch search_;
-  Random random_;
-  const int64_t enough_;
-  Incumbent& incumbent_;
-  DisjunctiveGraph::State best_;
-};
-
 }  // namespace
 
 absl::StatusOr<Solution> Solve(const Problem& problem,
@@ -135,10 +72,14 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
   const int64_t bound = LowerBound(stretched.problem(), first.makespan);
   std::atomic<uint64_t> steps{0};
   const auto search = [&](uint32_t index) {
-    Searcher searcher(stretched.problem(), first, bound, options.seed + index,
-                      incumbent);
-    searcher.Run(deadline_ns, options.step_limit);
-    steps.fetch_add(searcher.step_count());
+    Evolution evolution(stretched.problem(), first, options.seed + index);
+    evolution.Run(
+        {.deadline_ns = deadline_ns,
+         .step_limit = options.step_limit,
+         .enough = bound},
+        [&](const Schedule& schedule) { incumbent.Offer(schedule); },
+        [&] { return incumbent.makespan(); });
+    steps.fetch_add(evolution.step_count());
   };
   std::vector<std::thread> threads;
   for (uint32_t i = 1; i < options.thread_count; ++i) {

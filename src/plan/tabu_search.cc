@@ -1,12 +1,16 @@
 #include "plan/tabu_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/clock.h"
 
 namespace takt::plan {
 namespace {
+
+// Of the length of the path, in percent: how long a move is tabu.
+constexpr uint32_t kTenures[] = {40, 80, 100, 120, 160, 250};
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
@@ -42,6 +46,7 @@ TabuSearch::TabuSearch(DisjunctiveGraph& graph, uint64_t seed)
 bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
   constexpr uint64_t kStepsBetweenLooks = 8;
   bool improved = false;
+  tenure_percent_ = kTenures[random_.Below(std::size(kTenures))];
   uint64_t last_better = steps_;
   for (;;) {
     if (graph_.makespan() < best->makespan) {
@@ -66,22 +71,24 @@ bool TabuSearch::Step(int64_t best_makespan) {
   Choice allowed;
   Choice any;
   for (const uint32_t v : path_) {
-    graph_.ForEachMove(v, pick, [&](const DisjunctiveGraph::Move& move) {
-      const uint64_t until = TabuUntil(v, move.alternative);
-      if (until <= steps_ || move.value < best_makespan) {
-        allowed.Consider(move, move.value, random_);
-      } else if (allowed.value == kNever) {
-        any.Consider(move, static_cast<int64_t>(until), random_);
-      }
-    });
+    graph_.ForEachMove(
+        v, allowed.value, pick, [&](const DisjunctiveGraph::Move& move) {
+          const uint64_t until = TabuUntil(v, move.alternative);
+          if (until <= steps_ || move.value < best_makespan) {
+            allowed.Consider(move, move.value, random_);
+          } else if (allowed.value == kNever) {
+            any.Consider(move, static_cast<int64_t>(until), random_);
+          }
+        });
   }
   const Choice& choice = allowed.value != kNever ? allowed : any;
   if (choice.value == kNever) return false;
   const uint32_t v = choice.move.operation;
   const uint32_t left = graph_.choice(v);
   graph_.Apply(choice.move);
-  const auto length = static_cast<uint32_t>(path_.size());
-  TabuUntil(v, left) = steps_ + length + random_.Below(length + 1) / 2 +
+  const auto tenure =
+      static_cast<uint32_t>(path_.size()) * tenure_percent_ / 100;
+  TabuUntil(v, left) = steps_ + tenure + random_.Below(tenure / 2 + 1) +
                        graph_.alternative_count(v);
   return true;
 }
@@ -95,9 +102,10 @@ void TabuSearch::Perturb(uint32_t move_count) {
         path_[random_.Below(static_cast<uint32_t>(path_.size()))];
     DisjunctiveGraph::Move chosen;
     uint32_t seen = 0;
-    graph_.ForEachMove(v, pick, [&](const DisjunctiveGraph::Move& move) {
-      if (random_.Below(++seen) == 0) chosen = move;
-    });
+    graph_.ForEachMove(v, kNever, pick,
+                       [&](const DisjunctiveGraph::Move& move) {
+                         if (random_.Below(++seen) == 0) chosen = move;
+                       });
     if (seen > 0) graph_.Apply(chosen);
   }
 }

@@ -1,7 +1,8 @@
 // Tabu search on a disjunctive graph: at each step the best move of an
 // operation of a critical path that is not tabu. A move forbids the operation
-// to go back to the alternative that it left, for about as many steps as the
-// path is long (Mastrolilli and Gambardella 2000).
+// to go back to the alternative that it left, for some multiple of as many
+// steps as the path is long (Mastrolilli and Gambardella 2000). Which multiple
+// serves best differs from problem to problem, so each run draws its own.
 //
 // Thread-safety: none; one search a thread.
 #ifndef TAKT_PLAN_TABU_SEARCH_H_
@@ -43,6 +44,7 @@ class TabuSearch {
   DisjunctiveGraph& graph_;
   Random random_;
   uint64_t steps_ = 0;
+  uint32_t tenure_percent_ = 100;
   std::vector<uint32_t> first_alternative_;
   std::vector<uint64_t> tabu_until_;  // Step, by operation and alternative.
   std::vector<uint32_t> path_;

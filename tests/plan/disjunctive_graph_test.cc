@@ -4,6 +4,7 @@
 // problems, each step compared with the checker and with paths computed anew.
 #include "plan/disjunctive_graph.h"
 
+#include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -14,6 +15,8 @@ namespace takt::plan {
 namespace {
 
 using Move = DisjunctiveGraph::Move;
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 class DisjunctiveGraphTest
     : public ::testing::TestWithParam<RandomProblemOptions> {};
@@ -30,7 +33,7 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
     for (int step = 0; step < 60; ++step) {
       std::vector<Move> moves;
       const uint32_t v = random.Below(graph.operation_count());
-      graph.ForEachMove(v, pick,
+      graph.ForEachMove(v, kNoLimit, pick,
                         [&moves](const Move& move) { moves.push_back(move); });
       if (moves.empty()) continue;
       const Move move = moves[random.Below(moves.size())];
@@ -60,7 +63,7 @@ TEST_P(DisjunctiveGraphTest, LookingAtMovesChangesNothing) {
   graph.Save(&before);
   const auto pick = [&random](uint32_t n) { return random.Below(n); };
   for (uint32_t v = 0; v < graph.operation_count(); ++v) {
-    graph.ForEachMove(v, pick, [](const Move&) {});
+    graph.ForEachMove(v, kNoLimit, pick, [](const Move&) {});
   }
   graph.Save(&after);
   EXPECT_EQ(before.sequences, after.sequences);

@@ -141,6 +141,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"kernels/operand", "tests/kernels/elementwise_test.cc"},
     {"modules/hal_state", "tests/modules/hal_module_test.cc"},
     {"plan/bounds", "tests/plan/solver_test.cc"},
+    {"plan/evolution", "tests/plan/solver_test.cc"},
     {"plan/list_schedule", "tests/plan/solver_test.cc"},
     {"plan/stretched_problem", "tests/plan/solver_test.cc"},
     {"plan/tabu_search", "tests/plan/solver_test.cc"},

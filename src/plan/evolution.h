@@ -1,0 +1,74 @@
+// A few good schedules, each the end of a tabu search. Two of them are mixed
+// into a new one, which is searched from in its turn and takes the place of
+// the worst (path relinking in the manner of Ding, Lu, Li, Shen, Xu and Glover,
+// "A two-individual based evolutionary algorithm for the flexible job shop
+// scheduling problem", AAAI 2019, with more individuals and another way of
+// mixing, which needs no repair).
+//
+// Thread-safety: none; one a thread.
+#ifndef TAKT_PLAN_EVOLUTION_H_
+#define TAKT_PLAN_EVOLUTION_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/random.h"
+#include "plan/disjunctive_graph.h"
+#include "plan/problem.h"
+#include "plan/tabu_search.h"
+
+namespace takt::plan {
+
+class Evolution {
+ public:
+  // `start` is a feasible schedule of `problem`, which outlives this.
+  Evolution(const Problem& problem, const Schedule& start, uint64_t seed);
+
+  struct Limits {
+    int64_t deadline_ns = 0;  // Of NowNs().
+    uint64_t step_limit = 0;  // Of all searches together; 0: none.
+    int64_t enough = 0;       // Stops at a makespan as good as this.
+  };
+
+  // Calls `on_better` with each schedule that is better than all before it,
+  // and stops when best_of_all() is good enough, too.
+  void Run(const Limits& limits,
+           const std::function<void(const Schedule&)>& on_better,
+           const std::function<int64_t()>& best_of_all);
+
+  uint64_t step_count() const { return search_.step_count(); }
+
+ private:
+  struct Individual {
+    DisjunctiveGraph::State state;
+    // When each operation runs, between as early and as late as it can, times
+    // two. Rises along every precedence.
+    std::vector<int64_t> middle;
+  };
+
+  bool IsOver() const;
+  // A tabu search from what the graph holds.
+  Individual Search();
+  void Add(Individual individual);
+  // The choices of one or the other parent, in the order of a weighted mean of
+  // when they run.
+  DisjunctiveGraph::State Mix(const Individual& a, const Individual& b);
+  bool IsKnown(const Individual& individual) const;
+
+  DisjunctiveGraph graph_;
+  TabuSearch search_;
+  Random random_;
+  std::vector<uint32_t> by_precedence_;  // A topological order.
+  std::vector<Individual> population_;
+  uint32_t fruitless_ = 0;  // Searches since one that the population took.
+  DisjunctiveGraph::State best_;
+
+  Limits limits_;
+  const std::function<void(const Schedule&)>* on_better_ = nullptr;
+  const std::function<int64_t()>* best_of_all_ = nullptr;
+};
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_EVOLUTION_H_
