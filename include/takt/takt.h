@@ -32,6 +32,7 @@
 #include "takt/native_module.h"
 #include "takt/object.h"
 #include "takt/parameters.h"
+#include "takt/plan.h"
 #include "takt/signature.h"
 #include "takt/statistics.h"
 #include "takt/status.h"

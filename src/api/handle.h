@@ -31,6 +31,8 @@ struct takt_module_t;
 struct takt_object_t;
 struct takt_object_type_t;
 struct takt_parameters_t;
+struct takt_plan_problem_t;
+struct takt_plan_schedule_t;
 struct takt_signature_t;
 struct takt_timeline_t;
 
@@ -53,6 +55,8 @@ class Context;
 class Function;
 class Instance;
 class Parameters;
+class PlanProblem;
+class PlanSchedule;
 class Signature;
 class UserType;
 
@@ -85,6 +89,8 @@ TAKT_HANDLE_(takt_module_t, vm::Module);
 TAKT_HANDLE_(takt_object_t, Object);
 TAKT_HANDLE_(takt_object_type_t, UserType);
 TAKT_HANDLE_(takt_parameters_t, Parameters);
+TAKT_HANDLE_(takt_plan_problem_t, PlanProblem);
+TAKT_HANDLE_(takt_plan_schedule_t, PlanSchedule);
 TAKT_HANDLE_(takt_signature_t, Signature);
 TAKT_HANDLE_(takt_timeline_t, hal::Timeline);
 #undef TAKT_HANDLE_

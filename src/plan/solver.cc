@@ -37,7 +37,9 @@ class Incumbent {
     makespan_.store(schedule.makespan, std::memory_order_relaxed);
     found_ns_ = NowNs() - start_ns_;
     schedule_ = stretched_.Restore(schedule);
-    if (options_.on_better) options_.on_better(schedule_, found_ns_);
+    if (options_.on_better && !options_.on_better(schedule_, found_ns_)) {
+      makespan_.store(0, std::memory_order_relaxed);  // Nothing is better.
+    }
   }
 
   void MoveTo(Solution* solution) ABSL_LOCKS_EXCLUDED(mutex_) {

@@ -24,8 +24,8 @@ struct SolverOptions {
   // Steps of all searches of a thread together; 0: no limit.
   uint64_t step_limit = 0;
   // Called with each better schedule, one call at a time, perhaps on a thread
-  // of the solver's. Must not block for long.
-  std::function<void(const Schedule& schedule, int64_t elapsed_ns)> on_better;
+  // of the solver's. Must not block for long. Returns false to stop.
+  std::function<bool(const Schedule& schedule, int64_t elapsed_ns)> on_better;
 };
 
 struct Solution {

@@ -107,6 +107,7 @@ TEST(SolverTest, ReportsOnlyBetterSchedules) {
   options.on_better = [&](const Schedule& schedule, int64_t) {
     EXPECT_TRUE(CheckSchedule(problem, schedule).ok());
     makespans.push_back(schedule.makespan);
+    return true;
   };
   const auto solution = Solve(problem, options);
   ASSERT_TRUE(solution.ok()) << solution.status();

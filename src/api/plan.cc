@@ -1,0 +1,230 @@
+#include "api/plan.h"
+
+#include <string>
+
+#include "api/handle.h"
+#include "plan/instance_reader.h"
+#include "plan/solver.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<plan::Operation> ReadOperation(
+    size_t index, const takt_plan_operation_t& given) {
+  plan::Operation operation;
+  operation.release = given.release;
+  operation.tail = given.tail;
+  for (size_t i = 0; i < given.alternative_count; ++i) {
+    const takt_plan_alternative_t& alternative = given.alternatives[i];
+    if (alternative.machine_count > 0 && alternative.machines == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "operation ", index, ": alternative ", i, ": machines is NULL"));
+    }
+    operation.alternatives.push_back(
+        {{alternative.machines,
+          alternative.machines + alternative.machine_count},
+         alternative.duration});
+  }
+  return operation;
+}
+
+absl::StatusOr<Ref<PlanProblem>> Make(plan::Problem problem) {
+  TAKT_RETURN_IF_ERROR(problem.Validate());
+  return MakeRef<PlanProblem>(std::move(problem));
+}
+
+absl::StatusOr<Ref<PlanProblem>> Create(
+    size_t machine_count, size_t operation_count,
+    const takt_plan_operation_t* operations, size_t precedence_count,
+    const takt_plan_precedence_t* precedences) {
+  if (operation_count > 0) {
+    TAKT_RETURN_IF_ERROR(Require(operations, "operations"));
+  }
+  if (precedence_count > 0) {
+    TAKT_RETURN_IF_ERROR(Require(precedences, "precedences"));
+  }
+  if (machine_count > UINT32_MAX) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("machine_count is ", machine_count));
+  }
+  plan::Problem problem;
+  problem.machine_count = static_cast<uint32_t>(machine_count);
+  for (size_t i = 0; i < operation_count; ++i) {
+    TAKT_ASSIGN_OR_RETURN(plan::Operation operation,
+                          ReadOperation(i, operations[i]));
+    problem.operations.push_back(std::move(operation));
+  }
+  for (size_t i = 0; i < precedence_count; ++i) {
+    problem.precedences.emplace_back(precedences[i].before,
+                                     precedences[i].after);
+  }
+  return Make(std::move(problem));
+}
+
+absl::StatusOr<Ref<PlanProblem>> Parse(const char* text, size_t text_length,
+                                       takt_plan_format_t format) {
+  TAKT_RETURN_IF_ERROR(Require(text, "text"));
+  const absl::string_view view(text, text_length);
+  absl::StatusOr<plan::Problem> problem =
+      format == TAKT_PLAN_FORMAT_FJS ? plan::ReadFjs(view)
+      : format == TAKT_PLAN_FORMAT_FAJS
+          ? plan::ReadFajs(view)
+          : absl::InvalidArgumentError("format is none that there is");
+  if (!problem.ok()) return problem.status();
+  return Make(*std::move(problem));
+}
+
+Ref<PlanSchedule> ToObject(const plan::Schedule& schedule) {
+  std::vector<takt_plan_entry_t> entries;
+  for (const plan::Schedule::Entry& entry : schedule.entries) {
+    entries.push_back({entry.alternative, entry.start});
+  }
+  return MakeRef<PlanSchedule>(std::move(entries), schedule.makespan);
+}
+
+absl::StatusOr<Ref<PlanSchedule>> Solve(
+    const PlanProblem* problem, const takt_plan_solve_options_t* options,
+    takt_plan_solve_report_t* report) {
+  TAKT_RETURN_IF_ERROR(Require(problem, "problem"));
+  TAKT_ASSIGN_OR_RETURN(const takt_plan_solve_options_t given,
+                        ReadOptions(options, &takt_plan_solve_options_init));
+  if (given.thread_count == 0 || given.time_limit_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: thread_count is ", given.thread_count,
+                     ", time_limit_ns is ", given.time_limit_ns));
+  }
+  plan::SolverOptions solver;
+  solver.time_limit_ns = given.time_limit_ns;
+  solver.thread_count = given.thread_count;
+  solver.seed = given.seed;
+  solver.step_limit = given.step_limit;
+  if (given.on_better != nullptr) {
+    solver.on_better = [&given](const plan::Schedule& schedule,
+                                int64_t elapsed_ns) {
+      return given.on_better(given.user_data, schedule.makespan, elapsed_ns);
+    };
+  }
+  TAKT_ASSIGN_OR_RETURN(const plan::Solution solution,
+                        plan::Solve(problem->problem(), solver));
+  if (report != nullptr) {
+    *report = {solution.lower_bound, solution.elapsed_ns,
+               solution.best_found_ns, solution.step_count};
+  }
+  return ToObject(solution.schedule);
+}
+
+absl::StatusOr<Ref<PlanSchedule>> CreateSchedule(
+    size_t entry_count, const takt_plan_entry_t* entries, int64_t makespan) {
+  if (entry_count > 0) TAKT_RETURN_IF_ERROR(Require(entries, "entries"));
+  return MakeRef<PlanSchedule>(
+      std::vector<takt_plan_entry_t>(entries, entries + entry_count), makespan);
+}
+
+absl::Status Check(const PlanProblem* problem, const PlanSchedule* schedule) {
+  TAKT_RETURN_IF_ERROR(Require(problem, "problem"));
+  TAKT_RETURN_IF_ERROR(Require(schedule, "schedule"));
+  plan::Schedule checked;
+  checked.makespan = schedule->makespan();
+  for (const takt_plan_entry_t& entry : schedule->entries()) {
+    checked.entries.push_back({entry.alternative, entry.start});
+  }
+  return plan::CheckSchedule(problem->problem(), checked);
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+takt_status_t takt_plan_problem_create(
+    size_t machine_count, size_t operation_count,
+    const takt_plan_operation_t* operations, size_t precedence_count,
+    const takt_plan_precedence_t* precedences,
+    takt_plan_problem_t** out_problem) {
+  return takt::api::Give(
+      __func__,
+      takt::api::Create(machine_count, operation_count, operations,
+                        precedence_count, precedences),
+      out_problem);
+}
+
+takt_status_t takt_plan_problem_parse(const char* text, size_t text_length,
+                                      takt_plan_format_t format,
+                                      takt_plan_problem_t** out_problem) {
+  return takt::api::Give(__func__, takt::api::Parse(text, text_length, format),
+                         out_problem);
+}
+
+void takt_plan_problem_retain(takt_plan_problem_t* problem) {
+  takt::api::RetainHandle(problem);
+}
+
+void takt_plan_problem_release(takt_plan_problem_t* problem) {
+  takt::api::ReleaseHandle(problem);
+}
+
+size_t takt_plan_problem_machine_count(const takt_plan_problem_t* problem) {
+  return Unwrap(problem)->problem().machine_count;
+}
+
+size_t takt_plan_problem_operation_count(const takt_plan_problem_t* problem) {
+  return Unwrap(problem)->problem().operations.size();
+}
+
+bool takt_plan_problem_alternative(const takt_plan_problem_t* problem,
+                                   size_t operation, size_t alternative,
+                                   takt_plan_alternative_t* out_alternative) {
+  *out_alternative = {nullptr, 0, 0};
+  const auto& operations = Unwrap(problem)->problem().operations;
+  if (operation >= operations.size() ||
+      alternative >= operations[operation].alternatives.size()) {
+    return false;
+  }
+  const takt::plan::Alternative& found =
+      operations[operation].alternatives[alternative];
+  *out_alternative = {found.machines.data(), found.machines.size(),
+                      found.duration};
+  return true;
+}
+
+takt_status_t takt_plan_solve(const takt_plan_problem_t* problem,
+                              const takt_plan_solve_options_t* options,
+                              takt_plan_schedule_t** out_schedule,
+                              takt_plan_solve_report_t* out_report) {
+  return takt::api::Give(__func__,
+                         takt::api::Solve(Unwrap(problem), options, out_report),
+                         out_schedule);
+}
+
+takt_status_t takt_plan_schedule_create(size_t entry_count,
+                                        const takt_plan_entry_t* entries,
+                                        int64_t makespan,
+                                        takt_plan_schedule_t** out_schedule) {
+  return takt::api::Give(
+      __func__, takt::api::CreateSchedule(entry_count, entries, makespan),
+      out_schedule);
+}
+
+void takt_plan_schedule_retain(takt_plan_schedule_t* schedule) {
+  takt::api::RetainHandle(schedule);
+}
+
+void takt_plan_schedule_release(takt_plan_schedule_t* schedule) {
+  takt::api::ReleaseHandle(schedule);
+}
+
+int64_t takt_plan_schedule_makespan(const takt_plan_schedule_t* schedule) {
+  return Unwrap(schedule)->makespan();
+}
+
+const takt_plan_entry_t* takt_plan_schedule_entries(
+    const takt_plan_schedule_t* schedule, size_t* out_count) {
+  *out_count = Unwrap(schedule)->entries().size();
+  return Unwrap(schedule)->entries().data();
+}
+
+takt_status_t takt_plan_check(const takt_plan_problem_t* problem,
+                              const takt_plan_schedule_t* schedule) {
+  return takt::api::ToStatus(
+      __func__, takt::api::Check(Unwrap(problem), Unwrap(schedule)));
+}

@@ -1,0 +1,240 @@
+// takt-plan: solves flexible job-shop problems, and checks schedules of them.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/common/file.h"
+#include "tools/common/flags.h"
+#include "tools/common/main.h"
+
+namespace takt::tools {
+namespace {
+
+constexpr char kUsage[] =
+    "Finds, and checks, schedules of flexible job-shop problems.\n\n"
+    "  takt-plan solve INSTANCE.fjs|INSTANCE.fajs --time-limit=10 --json\n"
+    "  takt-plan check INSTANCE.fjs|INSTANCE.fajs SCHEDULE.json\n\n"
+    "`solve` prints the makespan, a proved lower bound, the time it took and\n"
+    "the schedule; `check` reads what `solve --json` printed, and names what\n"
+    "is wrong. \"-\" is stdin.\n"
+    "Exit code: 0; 1 for an error, or a schedule that is wrong.";
+
+using Json = nlohmann::ordered_json;
+
+struct Deleter {
+  void operator()(takt_plan_problem_t* p) const {
+    takt_plan_problem_release(p);
+  }
+  void operator()(takt_plan_schedule_t* s) const {
+    takt_plan_schedule_release(s);
+  }
+};
+using Problem = std::unique_ptr<takt_plan_problem_t, Deleter>;
+using Schedule = std::unique_ptr<takt_plan_schedule_t, Deleter>;
+
+struct Settings {
+  double time_limit_s = 1;
+  int64_t threads = 1;
+  int64_t seed = 1;
+  bool is_json = false;
+};
+
+Result<Problem> ReadProblem(const std::string& path) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  takt_plan_problem_t* problem = nullptr;
+  const Status status(takt_plan_problem_parse(
+      text.data(), text.size(),
+      path.ends_with(".fajs") ? TAKT_PLAN_FORMAT_FAJS : TAKT_PLAN_FORMAT_FJS,
+      &problem));
+  if (!status.ok()) return Annotate(status, path);
+  return Problem(problem);
+}
+
+// On a terminal: each better makespan, on one line.
+bool ShowProgress(void*, int64_t makespan, int64_t elapsed_ns) {
+  std::fprintf(stderr, "\r%.3f s: makespan %lld   ",
+               static_cast<double>(elapsed_ns) / 1e9,
+               static_cast<long long>(makespan));
+  return true;
+}
+
+Json OperationJson(const takt_plan_problem_t* problem, size_t index,
+                   const takt_plan_entry_t& entry) {
+  takt_plan_alternative_t alternative;
+  takt_plan_problem_alternative(problem, index, entry.alternative,
+                                &alternative);
+  return {{"operation", index},
+          {"alternative", entry.alternative},
+          {"machines", std::vector<uint32_t>(
+                           alternative.machines,
+                           alternative.machines + alternative.machine_count)},
+          {"start", entry.start},
+          {"end", entry.start + alternative.duration}};
+}
+
+Json SolutionJson(const takt_plan_problem_t* problem,
+                  const takt_plan_schedule_t* schedule,
+                  const takt_plan_solve_report_t& report) {
+  size_t count = 0;
+  const takt_plan_entry_t* entries =
+      takt_plan_schedule_entries(schedule, &count);
+  Json operations = Json::array();
+  for (size_t i = 0; i < count; ++i) {
+    operations.push_back(OperationJson(problem, i, entries[i]));
+  }
+  const int64_t makespan = takt_plan_schedule_makespan(schedule);
+  return {{"makespan", makespan},
+          {"lower_bound", report.lower_bound},
+          {"optimal", makespan == report.lower_bound},
+          {"wall_time_s", static_cast<double>(report.elapsed_ns) / 1e9},
+          {"best_found_s", static_cast<double>(report.best_found_ns) / 1e9},
+          {"steps", report.step_count},
+          {"schedule", operations}};
+}
+
+void PrintText(const Json& solution) {
+  const auto makespan = solution["makespan"].get<int64_t>();
+  const auto bound = solution["lower_bound"].get<int64_t>();
+  std::printf("makespan %lld, lower bound %lld (gap %.2f %%), %.3f s\n",
+              static_cast<long long>(makespan), static_cast<long long>(bound),
+              bound > 0 ? 100.0 * static_cast<double>(makespan - bound) /
+                              static_cast<double>(bound)
+                        : 0.0,
+              solution["wall_time_s"].get<double>());
+  for (const Json& operation : solution["schedule"]) {
+    std::string machines;
+    for (const Json& machine : operation["machines"]) {
+      if (!machines.empty()) machines += ',';
+      machines += machine.dump();
+    }
+    std::printf("operation %s: machine %s from %s to %s\n",
+                operation["operation"].dump().c_str(), machines.c_str(),
+                operation["start"].dump().c_str(),
+                operation["end"].dump().c_str());
+  }
+}
+
+Result<int> SolveInstance(const std::string& path, const Settings& settings) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
+  if (!(settings.time_limit_s >= 0 && settings.time_limit_s <= 1e6)) {
+    return InvalidArgument("--time-limit takes 0 to 1000000 seconds");
+  }
+  takt_plan_solve_options_t options;
+  takt_plan_solve_options_init(&options);
+  options.time_limit_ns = static_cast<int64_t>(settings.time_limit_s * 1e9);
+  options.thread_count = static_cast<uint32_t>(settings.threads);
+  options.seed = static_cast<uint64_t>(settings.seed);
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  if (is_terminal) options.on_better = ShowProgress;
+  takt_plan_schedule_t* found = nullptr;
+  takt_plan_solve_report_t report;
+  const Status status(
+      takt_plan_solve(problem.get(), &options, &found, &report));
+  if (is_terminal) std::fputc('\n', stderr);
+  if (!status.ok()) return Annotate(status, path);
+  const Schedule schedule(found);
+  const Json solution = SolutionJson(problem.get(), schedule.get(), report);
+  if (settings.is_json) {
+    std::printf("%s\n", solution.dump(2).c_str());
+  } else {
+    PrintText(solution);
+  }
+  return kSuccess;
+}
+
+// Reads what SolutionJson() made.
+Result<Schedule> ReadSchedule(const std::string& path) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto is_number = [](const Json& object, const char* key) {
+    return object.is_object() && object.contains(key) &&
+           object[key].is_number_integer();
+  };
+  if (!is_number(json, "makespan") || !json.contains("schedule") ||
+      !json["schedule"].is_array()) {
+    return InvalidArgument(path +
+                           ": no JSON object of a makespan and a schedule");
+  }
+  std::vector<takt_plan_entry_t> entries;
+  for (const Json& operation : json["schedule"]) {
+    const std::string at =
+        path + ": schedule[" + std::to_string(entries.size()) + "]";
+    if (!is_number(operation, "alternative") ||
+        !is_number(operation, "start")) {
+      return InvalidArgument(at + ": no alternative and start");
+    }
+    const auto alternative = operation["alternative"].get<int64_t>();
+    if (alternative < 0 || alternative > UINT32_MAX) {
+      return InvalidArgument(at + ": alternative is " +
+                             std::to_string(alternative));
+    }
+    entries.push_back({static_cast<uint32_t>(alternative),
+                       operation["start"].get<int64_t>()});
+  }
+  takt_plan_schedule_t* schedule = nullptr;
+  const Status status(takt_plan_schedule_create(entries.size(), entries.data(),
+                                                json["makespan"].get<int64_t>(),
+                                                &schedule));
+  if (!status.ok()) return status;
+  return Schedule(schedule);
+}
+
+Result<int> CheckInstance(const std::string& path,
+                          const std::string& schedule_path,
+                          const Settings& settings) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Schedule schedule,
+                              ReadSchedule(schedule_path));
+  const Status status(takt_plan_check(problem.get(), schedule.get()));
+  if (settings.is_json) {
+    Json json = {{"valid", status.ok()}};
+    if (!status.ok()) json["fault"] = std::string(status.message());
+    std::printf("%s\n", json.dump(2).c_str());
+    return status.ok() ? kSuccess : kFailure;
+  }
+  if (!status.ok()) return Annotate(status, schedule_path);
+  std::printf(
+      "valid, makespan %lld\n",
+      static_cast<long long>(takt_plan_schedule_makespan(schedule.get())));
+  return kSuccess;
+}
+
+Result<int> Run(int argc, char** argv) {
+  Settings settings;
+  Flags flags(kUsage);
+  flags.AddReal("time-limit", &settings.time_limit_s,
+                "solve: seconds to search for; less if a bound is met.");
+  flags.AddNumber("threads", 1, 1024, &settings.threads,
+                  "solve: threads that search.");
+  flags.AddNumber("seed", 0, INT64_MAX, &settings.seed,
+                  "solve: another one takes another way.");
+  flags.AddSwitch("json", &settings.is_json, "Print JSON.");
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
+                              ExpandArguments(argc, argv));
+  TAKT_TOOLS_RETURN_IF_ERROR(flags.Parse(arguments));
+  if (flags.help_requested()) {
+    std::fputs(flags.HelpText().c_str(), stdout);
+    return kSuccess;
+  }
+  const std::vector<std::string>& words = flags.positional();
+  if (words.size() == 2 && words[0] == "solve") {
+    return SolveInstance(words[1], settings);
+  }
+  if (words.size() == 3 && words[0] == "check") {
+    return CheckInstance(words[1], words[2], settings);
+  }
+  return InvalidArgument(
+      "expected `solve INSTANCE` or `check INSTANCE SCHEDULE`; see --help");
+}
+
+}  // namespace
+}  // namespace takt::tools
+
+int main(int argc, char** argv) {
+  return takt::tools::RunTool("takt-plan",
+                              [&] { return takt::tools::Run(argc, argv); });
+}
