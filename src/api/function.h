@@ -25,8 +25,15 @@ class Function final : public Object {
   static absl::StatusOr<Ref<Function>> Find(Context* context, const char* name);
 
   const std::string& name() const { return name_; }
+  Context& context() const { return *context_; }
+  vm::FunctionRef ref() const { return ref_; }
   const Signature& signature() const { return *signature_; }
   const vm::ExportInfo& info() const { return context_->vm().info(ref_); }
+
+  // INVALID_ARGUMENT unless a caller may pass these. `fences`: an async
+  // function's wait and signal fence may follow them.
+  absl::Status CheckArguments(absl::Span<const takt_value_t> arguments,
+                              bool fences) const;
 
   // takt_function_invoke(). `results` are NONE when called.
   absl::Status Invoke(const takt_invoke_options_t* options,
@@ -42,7 +49,6 @@ class Function final : public Object {
         signature_(std::move(signature)),
         name_(std::move(name)) {}
 
-  absl::Status CheckCounts(size_t argument_count, size_t result_count) const;
   absl::Status CheckArgument(size_t index, const takt_value_t& value) const;
   absl::Status Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
                    SyncWait& thread, absl::Span<takt_value_t> results) const;
