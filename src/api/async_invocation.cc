@@ -68,7 +68,7 @@ class AsyncInvocation::SignalWaiter final : public hal::FenceWaiter {
 absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     Function& function, const takt_async_options_t& options,
     absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-    hal::Fence* signal, bool wanted) {
+    hal::Fence* signal) {
   const Signature& signature = function.signature();
   TAKT_RETURN_IF_ERROR(function.CheckArguments(arguments, /*fences=*/false));
   TAKT_RETURN_IF_ERROR(
@@ -98,7 +98,7 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
   }
   invocation->Retain();  // While in flight.
   if (invocation->is_async_) {
-    invocation->SetProgramFences(waits, options.cancellable, wanted);
+    invocation->SetProgramFences(waits, options.cancellable);
     invocation->phase_.store(Phase::kQueued, std::memory_order_release);
     function.context().strand().Post(invocation.get(),
                                      AsyncStrand::Where::kHere);
@@ -158,15 +158,15 @@ absl::Status AsyncInvocation::TakeShares(const takt_async_options_t& options,
   return absl::OkStatus();
 }
 
-void AsyncInvocation::SetProgramFences(const Fences& waits, bool cancellable,
-                                       bool wanted) {
+void AsyncInvocation::SetProgramFences(const Fences& waits, bool cancellable) {
   BlockPool& blocks = function_->context().instance().blocks();
   {
     MutexLock lock(&mutex_);
-    if (signal_ == nullptr && wanted) signal_ = hal::Fence::Create(blocks);
-    if (on_done_ == nullptr) program_signal_ = signal_;
+    // A program needs one even if nobody else does.
+    if (signal_ == nullptr) signal_ = hal::Fence::Create(blocks);
+    program_signal_ =
+        on_done_ == nullptr ? signal_ : hal::Fence::Create(blocks);
   }
-  if (on_done_ != nullptr) program_signal_ = hal::Fence::Create(blocks);
 
   Ref<hal::Fence> wait = hal::Fence::Join(waits);
   bool reached = true;
@@ -422,7 +422,7 @@ namespace {
 absl::StatusOr<Ref<AsyncInvocation>> Invoke(
     takt::api::Function* function, const takt_async_options_t* options,
     absl::Span<const takt_value_t> arguments, takt_fence_t* wait,
-    takt_fence_t* signal, bool wanted) {
+    takt_fence_t* signal) {
   TAKT_RETURN_IF_ERROR(takt::api::Require(function, "function"));
   if (!arguments.empty()) {
     TAKT_RETURN_IF_ERROR(takt::api::Require(arguments.data(), "arguments"));
@@ -431,7 +431,7 @@ absl::StatusOr<Ref<AsyncInvocation>> Invoke(
       const takt_async_options_t given,
       takt::api::ReadOptions(options, &takt_async_options_init));
   return AsyncInvocation::Start(*function, given, arguments, Unwrap(wait),
-                                Unwrap(signal), wanted);
+                                Unwrap(signal));
 }
 
 }  // namespace
@@ -444,12 +444,11 @@ takt_status_t takt_async_invoke(takt_function_t* function,
                                 takt_fence_t* signal_fence,
                                 takt_invocation_t** out_invocation) {
   takt_invocation_t* ignored = nullptr;
-  const bool wanted = out_invocation != nullptr;
-  if (!wanted) out_invocation = &ignored;
+  if (out_invocation == nullptr) out_invocation = &ignored;
   takt_status_t status = takt::api::Give(
       __func__,
       Invoke(Unwrap(function), options, {arguments, argument_count}, wait_fence,
-             signal_fence, wanted),
+             signal_fence),
       out_invocation);
   takt_invocation_release(ignored);
   return status;

@@ -49,11 +49,11 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
  public:
   static constexpr ObjectType kType{"takt.invocation"};
 
-  // takt_async_invoke(). `wanted`: somebody will ask for the results.
+  // takt_async_invoke().
   static absl::StatusOr<Ref<AsyncInvocation>> Start(
       Function& function, const takt_async_options_t& options,
       absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-      hal::Fence* signal, bool wanted);
+      hal::Fence* signal);
 
   Function& function() const { return *function_; }
   takt_invocation_state_t state() const;
@@ -98,7 +98,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   absl::Status TakeShares(const takt_async_options_t& options,
                           hal::Fence* signal);
   // Lets an asynchronous function's program have fences of its own.
-  void SetProgramFences(const Fences& waits, bool cancellable, bool wanted);
+  void SetProgramFences(const Fences& waits, bool cancellable);
   void StartWaiting(const Fences& waits);
 
   static void OnWaited(hal::FenceWaiter* waiter, const absl::Status& status);
@@ -139,7 +139,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   // fences, or one that waiter_ passes their outcome on to (is_relayed_).
   Ref<hal::Fence> program_wait_;
   bool is_relayed_ = false;
-  // What its program signals; null: nobody is told.
+  // What its program signals.
   Ref<hal::Fence> program_signal_;
 
   mutable Mutex mutex_;
