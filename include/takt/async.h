@@ -96,9 +96,10 @@ typedef struct takt_async_options_t {
   // Default: true.
   bool cancellable;
 
-  // Lets this call be run as one with others of its function that allow it
-  // too and become ready together, if the function carries the attribute
-  // "takt.batch_dim"; see docs/async.md. Default: false.
+  // Lets this call be run as one with others of the same takt_function_t that
+  // allow it too and become ready together, if the function carries the
+  // attribute "takt.batch_dim"; see docs/async.md. Then its program runs after
+  // its fences also if the function is asynchronous. Default: false.
   bool batch;
 } takt_async_options_t;
 
@@ -133,7 +134,9 @@ static inline void takt_async_options_init(takt_async_options_t* options) {
 //                        what the function declares, as in "policy.act: input
 //                        1: expected 1x64xf32, got 1x32xf32"; an index of a
 //                        fence is beyond the arguments or results.
-//   FAILED_PRECONDITION  a barrier has no share left.
+//   FAILED_PRECONDITION  a barrier has no share left; a call that allows
+//                        batching, of a function whose attribute its types
+//                        contradict.
 // What goes wrong later fails the signal fence: the program's own errors with
 // the function's name before them, those of the wait fence and of devices as
 // they are.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "api/async_batch.h"
 #include "api/handle.h"
 #include "api/value.h"
 #include "base/check.h"
@@ -77,10 +78,21 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
   TAKT_RETURN_IF_ERROR(CheckIndices(function, "result", options.result_fences,
                                     options.result_fence_count,
                                     signature.results().size()));
+  uint32_t batch_row_count = 0;
+  if (options.batch) {
+    TAKT_ASSIGN_OR_RETURN(const bool batchable,
+                          AsyncBatch::IsBatchable(function));
+    if (batchable && options.step_limit == 0 &&
+        AsyncBatch::CanStack(arguments)) {
+      auto* view = Unwrap(takt_value_as_buffer_view(&arguments[0]));
+      batch_row_count = static_cast<uint32_t>(view->shape()[0]);
+    }
+  }
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto invocation = Ref<AsyncInvocation>::Adopt(
       new (function.context().instance().blocks(), slot_bytes)
           AsyncInvocation(function, options, arguments));
+  invocation->batch_row_count_ = batch_row_count;
   TAKT_RETURN_IF_ERROR(invocation->TakeShares(options, signal));
 
   // From here on nothing fails but the invocation itself.
@@ -97,7 +109,7 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     if (fence != nullptr) waits.push_back(fence);
   }
   invocation->Retain();  // While in flight.
-  if (invocation->is_async_) {
+  if (invocation->is_async_ && batch_row_count == 0) {
     invocation->SetProgramFences(waits, options.cancellable);
     invocation->phase_.store(Phase::kQueued, std::memory_order_release);
     function.context().strand().Post(invocation.get(),
@@ -203,8 +215,25 @@ void AsyncInvocation::OnWaited(hal::FenceWaiter* waiter,
     self->Complete(status);
   } else {
     self->phase_.store(Phase::kQueued, std::memory_order_release);
+    if (self->batch_row_count_ != 0) {
+      AsyncBatch::Add(self);
+      return;
+    }
     self->function_->context().strand().Post(self, AsyncStrand::Where::kWorker);
   }
+}
+
+void AsyncInvocation::RunAlone() {
+  if (is_async_) SetProgramFences({}, /*cancellable=*/false);
+  function_->context().strand().Post(this, AsyncStrand::Where::kWorker);
+}
+
+void AsyncInvocation::EndInBatch(const absl::Status& status) {
+  {
+    MutexLock lock(&mutex_);
+    has_results_ = status.ok();
+  }
+  Complete(status);
 }
 
 void AsyncInvocation::OnWoken(void* self, vm::Invocation& invocation) {

@@ -7,9 +7,9 @@
 //       | fails, is cancelled              v     signal fence reached  |
 //       +------------------------------> kDone <-----------------------+
 //
-// An asynchronous function begins as kQueued; its wait fence goes to its
-// program. It reaches kDone here only if somebody must be told; else the
-// signal fence says it.
+// An asynchronous function begins as kQueued (unless it may be batched); its
+// wait fence goes to its program. It reaches kDone here only if somebody must
+// be told; else the signal fence says it.
 //
 // Before its turn an invocation is one block with its arguments in it: the
 // program's frames are made when it runs.
@@ -67,6 +67,16 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   absl::Status TakeResults(absl::Span<takt_value_t> results);
   void Cancel();
 
+  // What a batch does with its members, which are kQueued. Their arguments are
+  // in the slots, and a batch that ends well has put the results there.
+  absl::Span<vm::Value> slots() {
+    return {reinterpret_cast<vm::Value*>(this + 1), slot_count_};
+  }
+  bool is_cancelled() const { return cancelled_.load(); }
+  int64_t batch_row_count() const { return batch_row_count_; }
+  void RunAlone();
+  void EndInBatch(const absl::Status& status);
+
  private:
   enum class Phase : uint8_t {
     kWaiting,
@@ -112,9 +122,6 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   // Ends the invocation and drops the reference of being in flight.
   void Complete(absl::Status status);
 
-  absl::Span<vm::Value> slots() {
-    return {reinterpret_cast<vm::Value*>(this + 1), slot_count_};
-  }
   Phase phase() const { return phase_.load(std::memory_order_acquire); }
 
   struct Waiter : hal::FenceWaiter {
@@ -129,6 +136,8 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   const uint64_t step_limit_;
   const uint32_t slot_count_;
   const bool is_async_;
+  // Of one that may be run in a batch: rows of each argument. Else 0.
+  uint32_t batch_row_count_ = 0;
 
   // Written under mutex_ (but for what leads to kQueued), read without.
   std::atomic<Phase> phase_{Phase::kWaiting};

@@ -6,16 +6,20 @@
 
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "api/context.h"
 #include "api/signature.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "takt/function.h"
 #include "vm/context.h"
 #include "vm/value.h"
 
 namespace takt::api {
+
+class AsyncBatch;
 
 class Function final : public Object {
  public:
@@ -40,6 +44,12 @@ class Function final : public Object {
                       absl::Span<const takt_value_t> arguments,
                       absl::Span<takt_value_t> results) const;
 
+  // The batch that calls of this function join now, if there is one.
+  Mutex& batch_mutex() ABSL_LOCK_RETURNED(batch_mutex_) { return batch_mutex_; }
+  AsyncBatch*& open_batch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(batch_mutex_) {
+    return open_batch_;
+  }
+
  private:
   Function(Ref<Context> context, vm::FunctionRef ref, Ref<Signature> signature,
            std::string name)
@@ -57,6 +67,8 @@ class Function final : public Object {
   const vm::FunctionRef ref_;
   const Ref<Signature> signature_;
   const std::string name_;  // "module.function".
+  Mutex batch_mutex_;
+  AsyncBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;
 };
 
 }  // namespace takt::api

@@ -1,8 +1,7 @@
 // A function whose calls may be run as one, stacked along the outermost
-// dimension, and one that says nothing of it.
+// dimension, one that says nothing of it, and two that say it wrongly.
 // Variants: cpu cpu.async vmvx vmvx.async
 module @batch {
-  // Two outputs, one of them of another row length.
   func.func @scale(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>)
       -> (tensor<?x4xf32>, tensor<?x4xf32>)
       attributes {iree.reflection = {"takt.batch_dim" = "0"}} {
@@ -13,5 +12,13 @@ module @batch {
   func.func @plain(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
     %0 = arith.addf %x, %x : tensor<?x4xf32>
     return %0 : tensor<?x4xf32>
+  }
+  func.func @fixed(%x: tensor<4xf32>) -> tensor<4xf32>
+      attributes {iree.reflection = {"takt.batch_dim" = "0"}} {
+    return %x : tensor<4xf32>
+  }
+  func.func @columns(%x: tensor<4x?xf32>) -> tensor<4x?xf32>
+      attributes {iree.reflection = {"takt.batch_dim" = "1"}} {
+    return %x : tensor<4x?xf32>
   }
 }
