@@ -29,6 +29,7 @@ struct RunFlags {
   std::vector<std::string> outputs;
   std::vector<std::string> expected;
   int64_t element_count_max = 1024;
+  bool user_fences = false;
 
   void AddTo(Flags* flags) {
     session.AddTo(flags);
@@ -52,6 +53,10 @@ struct RunFlags {
     flags->AddNumber("output_max_element_count", 0,
                      std::numeric_limits<int64_t>::max(), &element_count_max,
                      "How many elements of a tensor are printed.");
+    flags->AddSwitch("user_fences", &user_fences,
+                     "Calls without waiting, with a wait fence that is "
+                     "signaled once the call is issued, and waits for its "
+                     "signal fence.");
   }
 };
 
@@ -76,6 +81,21 @@ Result<int> Compare(const RunFlags& flags, const Session& session,
   return kSuccess;
 }
 
+// Calls with fences of the caller's around.
+Result<std::vector<Value>> InvokeWithFences(const Session& session,
+                                            const Function& function,
+                                            std::vector<Value> arguments) {
+  AsyncOptions options;
+  TAKT_TOOLS_ASSIGN_OR_RETURN(options.wait, Fence::Create());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(options.signal, Fence::Create());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(
+      const Invocation call,
+      AsyncInvoke(function, std::move(arguments), options));
+  TAKT_TOOLS_RETURN_IF_ERROR(options.wait.Signal());
+  TAKT_TOOLS_RETURN_IF_ERROR(options.signal.Wait(session.instance));
+  return call.Get();
+}
+
 Result<int> Invoke(const RunFlags& flags, const Session& session,
                    const std::string& name, const Function& function) {
   const Signature signature = function.signature();
@@ -88,7 +108,12 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
 
   std::printf("EXEC @%s\n", name.c_str());
   std::vector<Value> results(signature.result_count());
-  TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results));
+  if (flags.user_fences) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        results, InvokeWithFences(session, function, std::move(arguments)));
+  } else {
+    TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results));
+  }
   if (!flags.expected.empty()) {
     return Compare(flags, session, signature, results);
   }

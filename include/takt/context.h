@@ -3,9 +3,9 @@
 // Making a second context of the same modules and devices is cheap (a few
 // microseconds): one per client, say.
 //
-// Thread-safety: retain and release may run on any thread at any time. Other
-// calls on one context must not overlap. Two contexts share no state, even
-// when they link the same modules.
+// Thread-safety: every function may run on any thread; programs of one context
+// take turns. Two contexts share no state, even when they link the same
+// modules.
 #ifndef TAKT_CONTEXT_H_
 #define TAKT_CONTEXT_H_
 

@@ -1,7 +1,7 @@
 // takt/function.h - an exported function of a context, and calling it.
 //
-// Thread-safety: a function is immutable. Calls of functions of one context
-// must not overlap; calls in different contexts may.
+// Thread-safety: every function may run on any thread. Calls of functions of
+// one context may overlap: their programs take turns (see takt/async.h).
 #ifndef TAKT_FUNCTION_H_
 #define TAKT_FUNCTION_H_
 

@@ -14,6 +14,7 @@
 #define TAKT_TAKT_H_
 
 #include "takt/allocator.h"
+#include "takt/async.h"
 #include "takt/base.h"
 #include "takt/buffer.h"
 #include "takt/buffer_view.h"

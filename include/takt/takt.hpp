@@ -300,6 +300,8 @@ class Value {
     if (kind() == TAKT_VALUE_REF) takt_object_release(value_.ref);
   }
 
+  // Hands what the value owns to the caller.
+  takt_value_t release() { return std::exchange(value_, takt_value_t{}); }
   takt_value_kind_t kind() const { return value_.kind; }
   const takt_value_t& get() const { return value_; }
   // Of the matching kind only.
@@ -533,5 +535,7 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 
 }  // namespace cxx
 }  // namespace takt
+
+#include "takt/async.hpp"
 
 #endif  // TAKT_TAKT_HPP_

@@ -109,12 +109,17 @@ absl::StatusOr<Ref<Context>> CreateContext(
   return Context::Create(instance, given);
 }
 
-absl::Status Notify(vm::Context& context, takt_context_signal_t signal) {
+absl::Status Notify(Context& context, takt_context_signal_t signal) {
   if (signal < TAKT_CONTEXT_RESUME || signal > TAKT_CONTEXT_FORK) {
     return absl::InvalidArgumentError(
         absl::StrCat("signal ", static_cast<int>(signal), " is no signal"));
   }
-  return context.Notify(static_cast<vm::Signal::Kind>(signal));
+  SyncWait thread(context.executor());
+  const bool entered = context.strand().Enter(thread);
+  absl::Status status =
+      context.vm().Notify(static_cast<vm::Signal::Kind>(signal));
+  if (entered) context.strand().Leave();
+  return status;
 }
 
 }  // namespace
@@ -155,9 +160,9 @@ absl::StatusOr<Ref<Context>> Context::Create(
   TAKT_ASSIGN_OR_RETURN(Modules modules, ListModules(instance, options));
   auto context = Ref<Context>::Adopt(new Context(
       Ref<Instance>::Retain(instance), FindExecutor(instance, options)));
-  TAKT_ASSIGN_OR_RETURN(context->vm_,
-                        vm::Context::Create(modules, &context->waiter_,
-                                            options.step_limit));
+  TAKT_ASSIGN_OR_RETURN(
+      context->vm_,
+      vm::Context::Create(modules, &context->waiter_, options.step_limit));
   return context;
 }
 
@@ -202,5 +207,5 @@ takt_status_t takt_context_find_function(takt_context_t* context,
 takt_status_t takt_context_notify(takt_context_t* context,
                                   takt_context_signal_t signal) {
   return takt::api::ToStatus(__func__,
-                             takt::api::Notify(Unwrap(context)->vm(), signal));
+                             takt::api::Notify(*Unwrap(context), signal));
 }

@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "api/async_strand.h"
 #include "api/instance.h"
 #include "api/sync_wait.h"
 #include "base/object.h"
@@ -53,17 +54,21 @@ class Context final : public Object {
   // The workers that run what this context submits; null if its devices have
   // none.
   exec::Executor* executor() const { return executor_.get(); }
+  // Where its programs run, one at a time.
+  AsyncStrand& strand() { return strand_; }
 
  private:
   Context(Ref<Instance> instance, Ref<exec::Executor> executor)
       : Object(&kType),
         instance_(std::move(instance)),
         executor_(std::move(executor)),
-        waiter_(executor_) {}
+        waiter_(executor_),
+        strand_(this, executor_.get()) {}
 
   const Ref<Instance> instance_;
   const Ref<exec::Executor> executor_;
   InitializerWaiter waiter_;
+  AsyncStrand strand_;
   Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.
 };
 

@@ -69,8 +69,8 @@ absl::StatusOr<Ref<Function>> Function::Find(Context* context,
                    absl::StrCat(module.name(), ".", info.name)));
 }
 
-absl::Status Function::CheckCounts(size_t argument_count,
-                                   size_t result_count) const {
+absl::Status Function::CheckArguments(absl::Span<const takt_value_t> arguments,
+                                      bool fences) const {
   if (signature_->is_variadic()) {
     return absl::InvalidArgumentError(
         absl::StrCat(name_,
@@ -79,15 +79,13 @@ absl::Status Function::CheckCounts(size_t argument_count,
   }
   const size_t expected = signature_->arguments().size();
   const bool with_fences =
-      signature_->is_async() && argument_count == expected + 2;
-  if (argument_count != expected && !with_fences) {
+      fences && signature_->is_async() && arguments.size() == expected + 2;
+  if (arguments.size() != expected && !with_fences) {
     return absl::InvalidArgumentError(absl::StrCat(
-        name_, ": expected ", expected, " inputs, got ", argument_count));
+        name_, ": expected ", expected, " inputs, got ", arguments.size()));
   }
-  if (result_count != signature_->results().size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        name_, ": expected room for ", signature_->results().size(),
-        " results, got ", result_count));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    TAKT_RETURN_IF_ERROR(CheckArgument(i, arguments[i]));
   }
   return absl::OkStatus();
 }
@@ -137,7 +135,12 @@ absl::Status Function::Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
         static_cast<SyncWait*>(argument)->Notify();
       },
       &thread);
-  while (invocation->Run() == vm::Invocation::State::kParked) {
+  AsyncStrand& strand = context_->strand();
+  while (true) {
+    const bool entered = strand.Enter(thread);
+    const vm::Invocation::State state = invocation->Run();
+    if (entered) strand.Leave();
+    if (state == vm::Invocation::State::kDone) break;
     thread.WaitUntilNotified(kInfiniteFuture);
   }
   TAKT_RETURN_IF_ERROR(invocation->status());
@@ -157,11 +160,15 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
                           ReadOptions(options, &takt_invoke_options_init));
     step_limit = given.step_limit;
   }
-  TAKT_RETURN_IF_ERROR(CheckCounts(arguments.size(), results.size()));
+  if (results.size() != signature_->results().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name_, ": expected room for ", signature_->results().size(),
+        " results, got ", results.size()));
+  }
+  TAKT_RETURN_IF_ERROR(CheckArguments(arguments, /*fences=*/true));
   Values values;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    TAKT_RETURN_IF_ERROR(CheckArgument(i, arguments[i]));
-    values.push_back(ToVmValue(arguments[i]));
+  for (const takt_value_t& argument : arguments) {
+    values.push_back(ToVmValue(argument));
   }
   // From here on small work of this thread is left to this thread.
   SyncWait thread(context_->executor());

@@ -6,16 +6,20 @@
 
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "api/context.h"
 #include "api/signature.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "takt/function.h"
 #include "vm/context.h"
 #include "vm/value.h"
 
 namespace takt::api {
+
+class AsyncBatch;
 
 class Function final : public Object {
  public:
@@ -25,13 +29,26 @@ class Function final : public Object {
   static absl::StatusOr<Ref<Function>> Find(Context* context, const char* name);
 
   const std::string& name() const { return name_; }
+  Context& context() const { return *context_; }
+  vm::FunctionRef ref() const { return ref_; }
   const Signature& signature() const { return *signature_; }
   const vm::ExportInfo& info() const { return context_->vm().info(ref_); }
+
+  // INVALID_ARGUMENT unless a caller may pass these. `fences`: an async
+  // function's wait and signal fence may follow them.
+  absl::Status CheckArguments(absl::Span<const takt_value_t> arguments,
+                              bool fences) const;
 
   // takt_function_invoke(). `results` are NONE when called.
   absl::Status Invoke(const takt_invoke_options_t* options,
                       absl::Span<const takt_value_t> arguments,
                       absl::Span<takt_value_t> results) const;
+
+  // The batch that calls of this function join now, if there is one.
+  Mutex& batch_mutex() ABSL_LOCK_RETURNED(batch_mutex_) { return batch_mutex_; }
+  AsyncBatch*& open_batch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(batch_mutex_) {
+    return open_batch_;
+  }
 
  private:
   Function(Ref<Context> context, vm::FunctionRef ref, Ref<Signature> signature,
@@ -42,7 +59,6 @@ class Function final : public Object {
         signature_(std::move(signature)),
         name_(std::move(name)) {}
 
-  absl::Status CheckCounts(size_t argument_count, size_t result_count) const;
   absl::Status CheckArgument(size_t index, const takt_value_t& value) const;
   absl::Status Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
                    SyncWait& thread, absl::Span<takt_value_t> results) const;
@@ -51,6 +67,8 @@ class Function final : public Object {
   const vm::FunctionRef ref_;
   const Ref<Signature> signature_;
   const std::string name_;  // "module.function".
+  Mutex batch_mutex_;
+  AsyncBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;
 };
 
 }  // namespace takt::api

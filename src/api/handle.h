@@ -26,6 +26,7 @@ struct takt_device_t;
 struct takt_fence_t;
 struct takt_function_t;
 struct takt_instance_t;
+struct takt_invocation_t;
 struct takt_list_t;
 struct takt_module_t;
 struct takt_object_t;
@@ -51,6 +52,7 @@ class Module;
 
 namespace takt::api {
 
+class AsyncInvocation;
 class Context;
 class Function;
 class Instance;
@@ -84,6 +86,7 @@ TAKT_HANDLE_(takt_device_t, hal::Device);
 TAKT_HANDLE_(takt_fence_t, hal::Fence);
 TAKT_HANDLE_(takt_function_t, Function);
 TAKT_HANDLE_(takt_instance_t, Instance);
+TAKT_HANDLE_(takt_invocation_t, AsyncInvocation);
 TAKT_HANDLE_(takt_list_t, vm::List);
 TAKT_HANDLE_(takt_module_t, vm::Module);
 TAKT_HANDLE_(takt_object_t, Object);

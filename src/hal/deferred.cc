@@ -42,4 +42,6 @@ void RunOrDefer(Deferred* first) {
 
 void RunDeferred() { RunAll(ThisThread()); }
 
+bool HasDeferred() { return ThisThread().first != nullptr; }
+
 }  // namespace takt::hal

@@ -24,6 +24,10 @@ void RunOrDefer(Deferred* first);
 // wait, perhaps from inside a deferred call, for what may depend on it.
 void RunDeferred();
 
+// True if this thread runs deferred calls and has more of them to run after
+// the one that it is in.
+bool HasDeferred();
+
 }  // namespace takt::hal
 
 #endif  // TAKT_HAL_DEFERRED_H_

@@ -36,6 +36,16 @@ TEST(DeferredTest, WhatIsDeferredMeanwhileRunsAfterwards) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
+TEST(DeferredTest, HasDeferredSaysWhetherMoreIsToCome) {
+  std::vector<bool> answers;
+  Call a([&] { answers.push_back(HasDeferred()); });
+  Call b([&] { answers.push_back(HasDeferred()); });
+  a.next = &b;
+  RunOrDefer(&a);
+  answers.push_back(HasDeferred());
+  EXPECT_EQ(answers, (std::vector<bool>{true, false, false}));
+}
+
 TEST(DeferredTest, RunDeferredRunsItFromWithin) {
   std::vector<int> order;
   Call inner([&] { order.push_back(1); });

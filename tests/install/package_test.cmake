@@ -34,6 +34,15 @@ function(run_samples directory)
     ${directory}/native_module ${data}/counter.vmfb)
   expect_output("4xf32=1 16 81 256"
     ${directory}/fences ${data}/simple_mul_async.vmfb)
+  set(data ${SOURCE_DIR}/tests/testdata/async)
+  foreach(language "" _cpp)
+    foreach(order 01234 43210 30214)
+      expect_output("4xf32=3 5 7 9\n4xf32=4 16 36 64\n4xf32=-1 -2 -3 -4\n4xf32=0 1 2 3"
+        ${directory}/dag${language} ${data}/dag.cpu.async.vmfb ${order})
+    endforeach()
+    expect_output("2x2xf32=[4 5][8 11]\n2x2xf32=[3 2][7 6]"
+      ${directory}/stateful${language} ${data}/state.cpu.async.vmfb)
+  endforeach()
 endfunction()
 
 file(REMOVE_RECURSE ${prefix} ${samples})
@@ -65,12 +74,14 @@ execute_process(COMMAND ${PKG_CONFIG} ${pkg_flags} takt
 separate_arguments(package UNIX_COMMAND "${package}")
 get_filename_component(lib_dir ${pc_dir} DIRECTORY)
 file(MAKE_DIRECTORY ${samples}/pc)
-foreach(sample hello native_module fences)
+foreach(sample hello native_module fences dag stateful)
   run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${flags}
       ${samples}/${sample}.c -o ${samples}/pc/${sample} ${package}
       -Wl,-rpath,${lib_dir})
 endforeach()
-run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
-    ${samples}/hello.cpp -o ${samples}/pc/hello_cpp ${package}
-    -Wl,-rpath,${lib_dir})
+foreach(sample hello dag stateful)
+  run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
+      ${samples}/${sample}.cpp -o ${samples}/pc/${sample}_cpp ${package}
+      -Wl,-rpath,${lib_dir})
+endforeach()
 run_samples(${samples}/pc)

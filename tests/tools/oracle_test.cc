@@ -159,6 +159,18 @@ TEST_P(OracleTest, PrintsTheSame) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
+// The same as asynchronous calls, with a wait and a signal fence of the
+// caller's around each.
+TEST_P(OracleTest, PrintsTheSameWithUserFences) {
+  std::vector<std::string> arguments = GetParam().arguments;
+  arguments.push_back("--user_fences");
+  const ToolResult result =
+      RunProcess("takt-run-module", arguments, GetParam().folder);
+  EXPECT_EQ(FirstDifference(result.out, FileContents(GetParam().expected_path)),
+            "");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(Fixtures, OracleTest, testing::ValuesIn(FindRuns()),
                          [](const auto& parameter) {
                            return parameter.param.name;

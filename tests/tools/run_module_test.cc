@@ -45,8 +45,8 @@ TEST(RunModuleTest, PrintsHelp) {
   for (const char* flag :
        {"module", "function", "device", "input", "output", "expected_output",
         "parameters", "module_mode", "parameter_mode", "print_statistics",
-        "output_max_element_count", "expected_f32_threshold", "equality_mode",
-        "flagfile"}) {
+        "user_fences", "output_max_element_count", "expected_f32_threshold",
+        "equality_mode", "flagfile"}) {
     EXPECT_THAT(result.out, HasSubstr(std::string("  --") + flag + "="));
   }
 }

@@ -1,0 +1,154 @@
+// takt/async.hpp - asynchronous calls from C++; contracts are in takt/async.h.
+//
+//   auto a = takt::Fence::Create().value();
+//   auto b = takt::Fence::Create().value();
+//   auto act = context.FindFunction("policy.act").value();
+//   auto call = takt::AsyncInvoke(act, {view}, {.wait = a, .signal =
+//   b}).value();
+//   ...
+//   std::vector<takt::Value> results = call.Get().value();
+#ifndef TAKT_ASYNC_HPP_
+#define TAKT_ASYNC_HPP_
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "takt/async.h"
+#include "takt/takt.hpp"
+
+namespace takt {
+inline namespace cxx {
+
+// A call in flight; releasing it does not cancel it.
+class Invocation
+    : public Object<Invocation, takt_invocation_t, takt_invocation_retain,
+                    takt_invocation_release> {
+ public:
+  using Object::Object;
+
+  Function function() const {
+    return Function::Retain(takt_invocation_function(get()));
+  }
+  takt_invocation_state_t state() const { return takt_invocation_state(get()); }
+  // Done or not; the error that it ended with.
+  Result<bool> Query() const {
+    bool done = false;
+    Status status(takt_invocation_query(get(), &done));
+    if (!status.ok()) return status;
+    return done;
+  }
+  Status Wait(int64_t deadline_ns = TAKT_INFINITE_FUTURE) const {
+    return Status(takt_invocation_wait(get(), deadline_ns));
+  }
+  Result<Fence> fence() const {
+    takt_fence_t* fence = nullptr;
+    takt_status_t status = takt_invocation_fence(get(), &fence);
+    return TakeResult<Fence>(status, fence);
+  }
+  // The results without waiting, once they are there.
+  Result<std::vector<Value>> TakeResults() const {
+    std::vector<Value> results(takt_signature_result_count(
+        takt_function_signature(takt_invocation_function(get()))));
+    Status status(takt_invocation_take_results(
+        get(), results.size(),
+        reinterpret_cast<takt_value_t*>(results.data())));
+    if (!status.ok()) return status;
+    return results;
+  }
+  // Waits, then takes the results.
+  Result<std::vector<Value>> Get() const {
+    Status status = Wait();
+    if (!status.ok()) return status;
+    return TakeResults();
+  }
+  void Cancel() const { takt_invocation_cancel(get()); }
+};
+
+// How a call is made; what is not set is as takt_async_options_init() says.
+struct AsyncOptions {
+  struct IndexedFence {
+    size_t index;
+    Fence fence;
+  };
+
+  Fence wait = {};    // Empty: at once.
+  Fence signal = {};  // Empty: nobody is told.
+  std::vector<IndexedFence> argument_fences = {};
+  std::vector<IndexedFence> result_fences = {};
+  uint64_t moved_arguments = 0;
+  uint64_t step_limit = 0;
+  bool cancellable = true;
+  bool batch = false;
+  // Told on the thread that ends the invocation; must not throw or block.
+  std::function<void(const Invocation&, Status)> on_done = {};
+};
+
+namespace internal {
+
+inline std::vector<takt_indexed_fence_t> Pointers(
+    const std::vector<AsyncOptions::IndexedFence>& fences) {
+  std::vector<takt_indexed_fence_t> pointers;
+  for (const auto& [index, fence] : fences) {
+    pointers.push_back({index, fence.get()});
+  }
+  return pointers;
+}
+
+using DoneFunction = std::function<void(const Invocation&, Status)>;
+
+inline void CallDone(void* user_data, takt_invocation_t* invocation,
+                     takt_status_t status) {
+  const std::unique_ptr<DoneFunction> call(
+      static_cast<DoneFunction*>(user_data));
+  (*call)(Invocation::Retain(invocation), Status(status));
+}
+
+}  // namespace internal
+
+// Calls `function` and returns without waiting for it; see
+// takt_async_invoke(). With the bits of moved_arguments set for those that were
+// moved into `arguments`, the call has the last references to them.
+inline Result<Invocation> AsyncInvoke(const Function& function,
+                                      std::vector<Value> arguments,
+                                      const AsyncOptions& options = {}) {
+  const auto argument_fences = internal::Pointers(options.argument_fences);
+  const auto result_fences = internal::Pointers(options.result_fences);
+  takt_async_options_t given;
+  takt_async_options_init(&given);
+  given.step_limit = options.step_limit;
+  given.argument_fence_count = argument_fences.size();
+  given.argument_fences = argument_fences.data();
+  given.result_fence_count = result_fences.size();
+  given.result_fences = result_fences.data();
+  given.cancellable = options.cancellable;
+  given.batch = options.batch;
+  given.moved_arguments = options.moved_arguments;
+  std::unique_ptr<internal::DoneFunction> on_done;
+  if (options.on_done) {
+    on_done = std::make_unique<internal::DoneFunction>(options.on_done);
+    given.on_done = &internal::CallDone;
+    given.user_data = on_done.get();
+  }
+  takt_invocation_t* invocation = nullptr;
+  takt_status_t status =
+      takt_async_invoke(function.get(), &given, arguments.size(),
+                        reinterpret_cast<const takt_value_t*>(arguments.data()),
+                        options.wait.get(), options.signal.get(), &invocation);
+  if (status == nullptr) {
+    (void)on_done.release();  // CallDone() has it.
+    for (size_t i = 0; i < arguments.size() && i < 64; ++i) {
+      if ((options.moved_arguments >> i & 1) == 0) continue;
+      // The call owns the reference now.
+      (void)arguments[i].release();
+    }
+  }
+  return TakeResult<Invocation>(status, invocation);
+}
+
+}  // namespace cxx
+}  // namespace takt
+
+#endif  // TAKT_ASYNC_HPP_

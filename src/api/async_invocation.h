@@ -1,0 +1,167 @@
+// One call that nobody waits for: what it was given, where it stands, and what
+// came of it. Behind takt_invocation_t.
+//
+//   wait fence reached         its turn            program ends
+//   kWaiting -----------> kQueued ----> kRunning ---------------> kSubmitted
+//       |                                  |  (synchronous)            |
+//       | fails, is cancelled              v     signal fence reached  |
+//       +------------------------------> kDone <-----------------------+
+//
+// An asynchronous function begins as kQueued (unless it may be batched); its
+// wait fence goes to its program. It reaches kDone here only if somebody must
+// be told; else the signal fence says it.
+//
+// Before its turn an invocation is one block with its arguments in it: the
+// program's frames are made when it runs.
+//
+// Invariants:
+//   (1) While in flight the invocation holds a reference to itself: one from
+//       Start() to the end, one more while waiter_ may call back.
+//   (2) Who leads it from phase to phase is one party at a time (Start(), the
+//       waiter, the holder of the strand, the program's fence); Cancel() only
+//       takes the waiter back, and then is that party.
+//   (3) Nothing is told, and nobody's code called, under mutex_.
+//
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
+// leaf.
+#ifndef TAKT_API_ASYNC_INVOCATION_H_
+#define TAKT_API_ASYNC_INVOCATION_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "api/async_strand.h"
+#include "api/function.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "hal/fence.h"
+#include "takt/async.h"
+#include "vm/invocation.h"
+#include "vm/value.h"
+
+namespace takt::api {
+
+class AsyncInvocation final : public Object, private AsyncStrand::Turn {
+ public:
+  static constexpr ObjectType kType{"takt.invocation"};
+
+  // takt_async_invoke().
+  static absl::StatusOr<Ref<AsyncInvocation>> Start(
+      Function& function, const takt_async_options_t& options,
+      absl::Span<const takt_value_t> arguments, hal::Fence* wait,
+      hal::Fence* signal);
+
+  Function& function() const { return *function_; }
+  takt_invocation_state_t state() const;
+  // OK with *done, or the error that it ended with.
+  absl::Status Query(bool* done) const;
+  // DEADLINE_EXCEEDED without a message once `deadline_ns` has passed.
+  absl::Status Wait(int64_t deadline_ns);
+  // See takt_invocation_fence().
+  Ref<hal::Fence> GetFence();
+  // `results` are NONE when called.
+  absl::Status TakeResults(absl::Span<takt_value_t> results);
+  void Cancel();
+
+  // What a batch does with its members, which are kQueued. Their arguments are
+  // in the slots, and a batch that ends well has put the results there.
+  absl::Span<vm::Value> slots() {
+    return {reinterpret_cast<vm::Value*>(this + 1), slot_count_};
+  }
+  bool is_cancelled() const { return cancelled_.load(); }
+  int64_t batch_row_count() const { return batch_row_count_; }
+  void RunAlone();
+  void EndInBatch(const absl::Status& status);
+
+ private:
+  enum class Phase : uint8_t {
+    kWaiting,
+    kQueued,
+    kRunning,
+    kSubmitted,
+    kDone,
+  };
+  // Waits for the fence that the program signals, where somebody is to be
+  // told besides.
+  class SignalWaiter;
+
+  AsyncInvocation(Function& function, const takt_async_options_t& options,
+                  absl::Span<const takt_value_t> arguments);
+  ~AsyncInvocation() override;
+  static size_t SlotCount(const Function& function);
+  // With room for the slots behind it.
+  static void* operator new(size_t bytes, BlockPool& pool, size_t extra) {
+    return pool.Allocate(bytes + extra);
+  }
+  static void operator delete(void* block) { BlockPool::Free(block); }
+  static void operator delete(void* block, BlockPool&, size_t) {
+    BlockPool::Free(block);
+  }
+
+  // The fences that it has to wait for, as Start() was given them.
+  using Fences = absl::InlinedVector<hal::Fence*, 4>;
+  // Takes its shares of the fences that it will signal.
+  absl::Status TakeShares(const takt_async_options_t& options,
+                          hal::Fence* signal);
+  // Lets an asynchronous function's program have fences of its own.
+  void SetProgramFences(const Fences& waits, bool cancellable);
+  void StartWaiting(const Fences& waits);
+
+  static void OnWaited(hal::FenceWaiter* waiter, const absl::Status& status);
+  static void OnWoken(void* self, vm::Invocation& invocation);
+  void Take() override;  // Its turn: runs the program.
+
+  absl::StatusOr<Ref<vm::Invocation>> CreateProgram();
+  // The program has ended. Must be the last that the caller does with it.
+  void EndProgram();
+  void WatchSignal();
+  // Ends the invocation and drops the reference of being in flight.
+  void Complete(absl::Status status);
+
+  Phase phase() const { return phase_.load(std::memory_order_acquire); }
+
+  struct Waiter : hal::FenceWaiter {
+    explicit Waiter(AsyncInvocation* invocation_in)
+        : FenceWaiter(&AsyncInvocation::OnWaited), invocation(invocation_in) {}
+    AsyncInvocation* const invocation;
+  };
+
+  const Ref<Function> function_;
+  const takt_invocation_callback_t on_done_;
+  void* const user_data_;
+  const uint64_t step_limit_;
+  const uint32_t slot_count_;
+  const bool is_async_;
+  // Of one that may be run in a batch: rows of each argument. Else 0.
+  uint32_t batch_row_count_ = 0;
+
+  // Written under mutex_ (but for what leads to kQueued), read without.
+  std::atomic<Phase> phase_{Phase::kWaiting};
+  std::atomic<bool> cancelled_{false};
+
+  Waiter waiter_;
+  // Of an asynchronous function. What its program waits for: the caller's
+  // fences, or one that waiter_ passes their outcome on to (is_relayed_).
+  Ref<hal::Fence> program_wait_;
+  bool is_relayed_ = false;
+  // What its program signals.
+  Ref<hal::Fence> program_signal_;
+
+  mutable Mutex mutex_;
+  // Told at the end. Made on demand if the caller gave none.
+  Ref<hal::Fence> signal_ ABSL_GUARDED_BY(mutex_);
+  Ref<vm::Invocation> program_ ABSL_GUARDED_BY(mutex_);  // While kRunning.
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;  // Callback done too.
+  // The slots behind this object hold the arguments until the program runs,
+  // then, once it has ended well, its results until they are taken.
+  bool has_results_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_ASYNC_INVOCATION_H_

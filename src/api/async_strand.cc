@@ -1,0 +1,145 @@
+#include "api/async_strand.h"
+
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "hal/deferred.h"
+
+namespace takt::api {
+namespace {
+
+const void* ThisThread() {
+  thread_local char token;
+  return &token;
+}
+
+}  // namespace
+
+// A synchronous caller's place in the line, on its stack.
+class AsyncStrand::ThreadTurn final : public Turn {
+ public:
+  explicit ThreadTurn(SyncWait& thread) : thread_(thread) { is_thread_ = true; }
+  void Take() override { thread_.Notify(); }
+
+ private:
+  SyncWait& thread_;
+};
+
+void AsyncStrand::Post(Turn* turn, Where where) {
+  if (!HoldOrQueue(turn)) return;
+  if (executor_ == nullptr) {
+    RunTurns(turn, std::numeric_limits<int>::max());
+  } else if (where == Where::kHere) {
+    RunTurns(turn, 1);
+  } else if (executor_->current_worker() != nullptr && !hal::HasDeferred()) {
+    RunTurns(turn, kTurnsAtOnce);
+  } else {
+    // Not here if more is due on this thread: that can run at the same time.
+    SubmitTurn(turn);
+  }
+}
+
+bool AsyncStrand::Enter(SyncWait& thread) {
+  if (runner_.load(std::memory_order_relaxed) == ThisThread()) return false;
+  ThreadTurn turn(thread);
+  if (!HoldOrQueue(&turn)) thread.WaitUntilNotified(kInfiniteFuture);
+  runner_.store(ThisThread(), std::memory_order_relaxed);
+  return true;
+}
+
+void AsyncStrand::Leave() {
+  runner_.store(nullptr, std::memory_order_relaxed);
+  if (Turn* next = ReleaseOrNext()) RunTurns(next, 0);
+}
+
+void AsyncStrand::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
+  if ((state_.load(std::memory_order_relaxed) & kQueued) == 0) return;
+  MutexLock lock(&mutex_);
+  Turn* before = nullptr;
+  for (Turn* turn = first_; turn != nullptr;) {
+    Turn* const next = turn->next_;
+    if (!turn->is_thread_ && wanted(turn)) {
+      (before != nullptr ? before->next_ : first_) = next;
+      if (next == nullptr) last_ = before;
+      turn->next_ = nullptr;
+    } else {
+      before = turn;
+    }
+    turn = next;
+  }
+  if (first_ == nullptr) state_.store(kHeld, std::memory_order_relaxed);
+}
+
+void AsyncStrand::Finish(exec::Worker& worker) {
+  const Ref<Object> hold = Ref<Object>::Adopt(owner_);  // Of SubmitTurn().
+  RunTurns(std::exchange(submitted_, nullptr), kTurnsAtOnce);
+}
+
+bool AsyncStrand::HoldOrQueue(Turn* turn) {
+  uint32_t state = 0;
+  if (state_.compare_exchange_strong(state, kHeld, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+    return true;
+  }
+  MutexLock lock(&mutex_);
+  while (true) {
+    // The holder may have left meanwhile, but only if nobody is queued.
+    const uint32_t next = state == 0 ? kHeld : kHeld | kQueued;
+    if (!state_.compare_exchange_weak(state, next, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+      continue;
+    }
+    if (next == kHeld) return true;
+    break;
+  }
+  turn->next_ = nullptr;
+  (last_ != nullptr ? last_->next_ : first_) = turn;
+  last_ = turn;
+  return false;
+}
+
+AsyncStrand::Turn* AsyncStrand::ReleaseOrNext() {
+  uint32_t state = kHeld;
+  if (state_.compare_exchange_strong(state, 0, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+    return nullptr;
+  }
+  MutexLock lock(&mutex_);
+  Turn* const turn = first_;
+  TAKT_CHECK(turn != nullptr);
+  first_ = turn->next_;
+  if (first_ == nullptr) {
+    last_ = nullptr;
+    state_.store(kHeld, std::memory_order_relaxed);
+  }
+  return turn;
+}
+
+void AsyncStrand::RunTurns(Turn* turn, int turn_count) {
+  // What is run may hold the last references to the owner.
+  const Ref<Object> hold = Ref<Object>::Retain(owner_);
+  while (turn != nullptr) {
+    if (turn->is_thread_) {
+      turn->Take();  // The strand is another thread's from here on.
+      return;
+    }
+    if (executor_ != nullptr && turn_count-- == 0) {
+      SubmitTurn(turn);
+      return;
+    }
+    runner_.store(ThisThread(), std::memory_order_relaxed);
+    turn->Take();
+    runner_.store(nullptr, std::memory_order_relaxed);
+    turn = ReleaseOrNext();
+  }
+}
+
+void AsyncStrand::SubmitTurn(Turn* turn) {
+  owner_->Retain();
+  submitted_ = turn;
+  executor_->Submit(this);
+}
+
+}  // namespace takt::api
