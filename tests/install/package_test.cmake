@@ -34,6 +34,8 @@ function(run_samples directory)
     ${directory}/native_module ${data}/counter.vmfb)
   expect_output("4xf32=1 16 81 256"
     ${directory}/fences ${data}/simple_mul_async.vmfb)
+  expect_output("waiting\n4xf32=1 16 81 256\n4xf32=0 1 16 81"
+    ${directory}/coroutine ${data}/simple_mul_async.vmfb)
 endfunction()
 
 file(REMOVE_RECURSE ${prefix} ${samples})
@@ -72,5 +74,8 @@ foreach(sample hello native_module fences)
 endforeach()
 run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
     ${samples}/hello.cpp -o ${samples}/pc/hello_cpp ${package}
+    -Wl,-rpath,${lib_dir})
+run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
+    ${samples}/coroutine.cpp -o ${samples}/pc/coroutine ${package}
     -Wl,-rpath,${lib_dir})
 run_samples(${samples}/pc)
