@@ -16,8 +16,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "base/check.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/unique_fd.h"
 
@@ -72,14 +72,14 @@ struct FdPoller::Shared {
 
   UniqueFd epoll;
   UniqueFd wake;
-  absl::Mutex mutex;
+  Mutex mutex;
   absl::flat_hash_map<uint64_t, Entry> entries ABSL_GUARDED_BY(mutex);
   uint64_t next_id ABSL_GUARDED_BY(mutex) = kWakeId + 1;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 };
 
 bool FdPoller::Shared::Take(uint64_t id, Entry* entry) {
-  absl::MutexLock lock(&mutex);
+  MutexLock lock(&mutex);
   const auto found = entries.find(id);
   if (found == entries.end()) return false;
   *entry = std::move(found->second);
@@ -136,7 +136,7 @@ FdPoller::FdPoller(std::shared_ptr<Shared> shared)
 FdPoller::~FdPoller() {
   std::vector<Callback> left;
   {
-    absl::MutexLock lock(&shared_->mutex);
+    MutexLock lock(&shared_->mutex);
     shared_->stopping = true;
     for (auto& [id, entry] : shared_->entries) {
       left.push_back(std::move(entry.callback));
@@ -165,7 +165,7 @@ absl::StatusOr<uint64_t> FdPoller::Watch(int fd, Event event,
   entry.wanted = EpollEvents(event);
   entry.callback = std::move(callback);
 
-  absl::MutexLock lock(&shared_->mutex);
+  MutexLock lock(&shared_->mutex);
   const uint64_t id = shared_->next_id++;
   epoll_event registration = {};
   registration.events = entry.wanted;
@@ -201,7 +201,7 @@ void FdPoller::Run(Shared& shared) {
     for (int i = 0; i < count; ++i) {
       if (events[i].data.u64 != kWakeId) shared.Dispatch(events[i]);
     }
-    absl::MutexLock lock(&shared.mutex);
+    MutexLock lock(&shared.mutex);
     if (shared.stopping) return;
   }
 }

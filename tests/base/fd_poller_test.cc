@@ -9,7 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
+#include "base/clock.h"
+#include "base/sleeper.h"
 #include "base/unique_fd.h"
 #include "gtest/gtest.h"
 
@@ -31,6 +32,18 @@ struct Pipe {
   UniqueFd write_end;
 };
 
+// What this thread waits for another to do.
+class Done {
+ public:
+  void Notify() { sleeper_.Raise(1); }
+  void Wait() {
+    while (sleeper_.raised() == 0) sleeper_.Sleep(kInfiniteFuture);
+  }
+
+ private:
+  Sleeper sleeper_;
+};
+
 // What a callback was given, and that it came once.
 struct Outcome {
   FdPoller::Callback Callback() {
@@ -41,11 +54,11 @@ struct Outcome {
     };
   }
   absl::Status Wait() {
-    done.WaitForNotification();
+    done.Wait();
     return status;
   }
 
-  absl::Notification done;
+  Done done;
   absl::Status status;
   std::atomic<int> call_count{0};
 };
@@ -176,7 +189,7 @@ TEST(FdPollerTest, ACallbackMayDestroyThePoller) {
   Pipe pipe;
   Outcome other;
   Pipe silent;
-  absl::Notification destroyed;
+  Done destroyed;
   auto poller = MakePoller();
   ASSERT_TRUE(
       poller->Watch(silent.read_end.get(), Event::kReadable, other.Callback())
@@ -189,7 +202,7 @@ TEST(FdPollerTest, ACallbackMayDestroyThePoller) {
                           })
                   .ok());
   pipe.Write();
-  destroyed.WaitForNotification();
+  destroyed.Wait();
   EXPECT_EQ(other.status.code(), absl::StatusCode::kCancelled);
 }
 
