@@ -8,6 +8,13 @@
 // is done. Whatever signals a fence counts as one signaller of a barrier that
 // it gets: takt_fence_signal(), takt_fence_fail(), an invocation.
 //
+// A fence belongs to no instance: it may be signaled by the work of one and
+// waited for by another. Only one made from a file descriptor ends with the
+// instance that watches the descriptor.
+//
+// What waits for a fence does not keep it: once all who could signal have let
+// go of it, those who wait get ABORTED, as takt/timeline.h says.
+//
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_FENCE_H_
 #define TAKT_FENCE_H_
@@ -103,6 +110,30 @@ TAKT_EXPORT void takt_fence_fail(takt_fence_t* fence, takt_status_t status);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_wait(
     const takt_fence_t* fence, takt_instance_t* instance, int64_t deadline_ns);
 
+// Whether a wait for several fences ends with the first or with the last.
+typedef enum takt_wait_mode_t {
+  TAKT_WAIT_ALL = 0,
+  TAKT_WAIT_ANY = 1,
+} takt_wait_mode_t;
+
+// Waits for several fences: until all are reached, or any is.
+//
+//   mode         a failed fence ends either wait.
+//   fences       `fence_count` of them, borrowed; NULL ones are reached.
+//   instance, deadline_ns  as of takt_fence_wait().
+//   out_index    receives which fence ended the wait: of TAKT_WAIT_ANY the one
+//                that was reached or failed (of several the first), of
+//                TAKT_WAIT_ALL the one that failed; `fence_count` if none has.
+//                May be NULL.
+//
+// Errors: INVALID_ARGUMENT   `mode` is none; TAKT_WAIT_ANY of no fences.
+//         DEADLINE_EXCEEDED  not reached by then; nothing is allocated.
+//         the fence's own    if one has failed.
+// Must not be called on a worker's thread (in a callback).
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_wait_many(
+    takt_wait_mode_t mode, size_t fence_count, takt_fence_t* const* fences,
+    takt_instance_t* instance, int64_t deadline_ns, size_t* out_index);
+
 // Gets the outcome of a fence: NULL when it is reached, else its error, which
 // the callback owns. Runs on the thread that brings the outcome about; must
 // not block.
@@ -113,6 +144,59 @@ typedef void (*takt_fence_callback_t)(void* user_data, takt_status_t status);
 TAKT_EXPORT void takt_fence_on_reached(takt_fence_t* fence,
                                        takt_fence_callback_t callback,
                                        void* user_data);
+
+// A file descriptor for poll(), epoll or another runtime that becomes readable
+// once the fence is reached or has failed, and stays so until it is read.
+//
+//   fence   borrowed; NULL: readable at once.
+//   out_fd  receives a new eventfd, nonblocking and close-on-exec, for the
+//           caller to close(), before or after; -1 on error. A read of its 8
+//           bytes gives TAKT_FENCE_FD_REACHED or TAKT_FENCE_FD_FAILED; the
+//           cause of a failure is takt_fence_query()'s.
+//
+// Errors: RESOURCE_EXHAUSTED  the process has no file descriptors left.
+#define TAKT_FENCE_FD_REACHED 1u
+#define TAKT_FENCE_FD_FAILED 2u
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_fence_export_fd(takt_fence_t* fence, int* out_fd);
+
+// What of a file descriptor reaches a fence.
+typedef enum takt_fd_event_t {
+  TAKT_FD_READABLE = 0,
+  TAKT_FD_WRITABLE = 1,
+} takt_fd_event_t;
+
+// A fence that is reached once a file descriptor is ready: an eventfd, a
+// camera, a socket, a sync file of a driver. Nothing is read from it.
+//
+//   instance   borrowed, not kept: one thread of it, started by the first call,
+//              sleeps on all of its descriptors. When the instance goes, the
+//              fence fails with CANCELLED.
+//   fd         borrowed for the call; a duplicate is watched, so that the
+//              caller may close `fd` at any time.
+//   out_fence  receives one reference; NULL on error. It fails with ABORTED if
+//              the descriptor hangs up or has an error before. Failing it ends
+//              the watch.
+//
+// Errors: INVALID_ARGUMENT    `event` is none; `fd` is no descriptor, or one
+//                             that cannot be polled (a file on disk).
+//         RESOURCE_EXHAUSTED  no file descriptors or threads left.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_fence_import_fd(takt_instance_t* instance, int fd, takt_fd_event_t event,
+                     takt_fence_t** out_fence);
+
+// Names every timeline of the fence that has no name yet; see
+// takt_timeline_set_name(). A NULL fence is left alone.
+TAKT_EXPORT void takt_fence_set_name(takt_fence_t* fence, const char* name);
+
+// Says for a person what the fence still waits for: of each point its timeline
+// by name, the value it has and the value waited for, who is known to signal
+// next, and whether anybody is left who could. One line, or one and a line for
+// each point; the wording may change.
+//
+//   out_text  for takt_string_free(); NULL on error.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_fence_explain(const takt_fence_t* fence, char** out_text);
 
 #if defined(__cplusplus)
 }  // extern "C"

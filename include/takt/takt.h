@@ -20,6 +20,7 @@
 #include "takt/buffer_view.h"
 #include "takt/byte_buffer.h"
 #include "takt/check.h"
+#include "takt/compact_signature.h"
 #include "takt/context.h"
 #include "takt/device.h"
 #include "takt/element_type.h"

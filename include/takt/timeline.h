@@ -2,6 +2,10 @@
 //
 // Work waits for a timeline to reach a value and raises it when done.
 //
+// A reference is the right to signal. When the last one goes, of the timeline
+// and of every fence over it, whoever still waits gets ABORTED ("forgotten"):
+// nobody is left who could signal. Waiting itself holds no reference.
+//
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_TIMELINE_H_
 #define TAKT_TIMELINE_H_
@@ -25,6 +29,12 @@ takt_timeline_create(uint64_t initial_value, takt_timeline_t** out_timeline);
 
 TAKT_EXPORT void takt_timeline_retain(takt_timeline_t* timeline);
 TAKT_EXPORT void takt_timeline_release(takt_timeline_t* timeline);
+
+// What explanations and errors call the timeline.
+//
+//   name  copied; NULL or "": none, as at first.
+TAKT_EXPORT void takt_timeline_set_name(takt_timeline_t* timeline,
+                                        const char* name);
 
 // The value reached.
 //

@@ -1,5 +1,7 @@
 #include "api/declaration.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -158,6 +160,28 @@ absl::StatusOr<Declaration::Item> ParseItem(Reader& reader) {
   return item;
 }
 
+void AppendItems(const std::vector<Declaration::Item>& items,
+                 std::string* out) {
+  absl::StrAppend(out, "(");
+  for (size_t i = 0; i < items.size(); ++i) {
+    absl::StrAppend(out, i == 0 ? "" : ", ", "%", items[i].name, ": ",
+                    items[i].type);
+    if (!items[i].attributes.empty()) {
+      absl::StrAppend(out, " {", items[i].attributes, "}");
+    }
+  }
+  absl::StrAppend(out, ")");
+}
+
+bool SameItems(const std::vector<Declaration::Item>& a,
+               const std::vector<Declaration::Item>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) {
+                      return x.name == y.name && x.type == y.type &&
+                             x.attributes == y.attributes;
+                    });
+}
+
 absl::StatusOr<std::vector<Declaration::Item>> ParseItems(Reader& reader) {
   std::vector<Declaration::Item> items;
   TAKT_RETURN_IF_ERROR(reader.Expect("("));
@@ -189,6 +213,25 @@ absl::StatusOr<Declaration> Declaration::Parse(absl::string_view text) {
   }
   if (!reader.AtEnd()) return reader.Error("the end");
   return result;
+}
+
+absl::StatusOr<std::string> Declaration::ToText() const {
+  std::string text = absl::StrCat(is_async ? "async" : "sync", " func @", name);
+  AppendItems(arguments, &text);
+  if (!results.empty()) {
+    absl::StrAppend(&text, " -> ");
+    AppendItems(results, &text);
+  }
+  // A name or type may hold whatever a file said: read again, it must be the
+  // same.
+  const absl::StatusOr<Declaration> again = Parse(text);
+  if (!again.ok() || again->name != name ||
+      !SameItems(again->arguments, arguments) ||
+      !SameItems(again->results, results)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot be declared so that it is read again: ", text));
+  }
+  return text;
 }
 
 }  // namespace takt::api

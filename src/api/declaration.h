@@ -35,6 +35,9 @@ struct Declaration {
 
   // INVALID_ARGUMENT with the position and what was expected there.
   static absl::StatusOr<Declaration> Parse(absl::string_view text);
+  // The text that Parse() reads. INVALID_ARGUMENT for a name or type that it
+  // would not read as what it is.
+  absl::StatusOr<std::string> ToText() const;
 
   bool is_async = false;
   std::string name;

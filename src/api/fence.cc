@@ -5,6 +5,8 @@
 #include "api/handle.h"
 #include "api/instance.h"
 #include "api/sync_wait.h"
+#include "api/text.h"
+#include "hal/explanation.h"
 #include "takt/fence.h"
 
 namespace takt::api {
@@ -25,14 +27,46 @@ absl::StatusOr<Ref<hal::Fence>> CreateFromPoints(
   return hal::Fence::FromPoints(result);
 }
 
-absl::StatusOr<Ref<hal::Fence>> JoinFences(size_t fence_count,
-                                           takt_fence_t* const* fences) {
+// The fences of a C array; nullptr where it has NULL.
+absl::StatusOr<std::vector<hal::Fence*>> UnwrapFences(
+    size_t fence_count, takt_fence_t* const* fences) {
   if (fence_count != 0) TAKT_RETURN_IF_ERROR(Require(fences, "fences"));
   std::vector<hal::Fence*> result;
+  result.reserve(fence_count);
   for (size_t i = 0; i < fence_count; ++i) {
-    if (fences[i] != nullptr) result.push_back(Unwrap(fences[i]));
+    result.push_back(fences[i] != nullptr ? Unwrap(fences[i]) : nullptr);
   }
+  return result;
+}
+
+absl::StatusOr<Ref<hal::Fence>> JoinFences(size_t fence_count,
+                                           takt_fence_t* const* fences) {
+  TAKT_ASSIGN_OR_RETURN(const std::vector<hal::Fence*> result,
+                        UnwrapFences(fence_count, fences));
   return hal::Fence::Join(result);
+}
+
+Ref<exec::Executor> ExecutorOf(takt_instance_t* instance) {
+  return instance != nullptr ? Unwrap(instance)->FindExecutor() : nullptr;
+}
+
+absl::Status WaitForMany(takt_wait_mode_t mode, size_t fence_count,
+                         takt_fence_t* const* fences, takt_instance_t* instance,
+                         int64_t deadline_ns, size_t* index) {
+  TAKT_ASSIGN_OR_RETURN(const std::vector<hal::Fence*> waited,
+                        UnwrapFences(fence_count, fences));
+  const Ref<exec::Executor> executor = ExecutorOf(instance);
+  SyncWait thread(executor.get());
+  switch (mode) {
+    case TAKT_WAIT_ALL:
+      return WaitForAll(waited, thread, deadline_ns, index);
+    case TAKT_WAIT_ANY:
+      if (waited.empty()) {
+        return absl::InvalidArgumentError("a wait for any of no fences");
+      }
+      return WaitForAny(waited, thread, deadline_ns, index);
+  }
+  return absl::InvalidArgumentError(absl::StrCat("mode ", mode, " is none"));
 }
 
 static_assert(TAKT_FENCE_SIGNALLERS_MAX == hal::Fence::kSignallersMax);
@@ -102,11 +136,21 @@ void takt_fence_fail(takt_fence_t* fence, takt_status_t status) {
 takt_status_t takt_fence_wait(const takt_fence_t* fence,
                               takt_instance_t* instance, int64_t deadline_ns) {
   if (fence == nullptr) return nullptr;
-  Ref<takt::exec::Executor> executor;
-  if (instance != nullptr) executor = Unwrap(instance)->FindExecutor();
+  const Ref<takt::exec::Executor> executor = takt::api::ExecutorOf(instance);
   takt::api::SyncWait thread(executor.get());
   return ToStatus(__func__,
                   takt::api::WaitForFence(*Unwrap(fence), thread, deadline_ns));
+}
+
+takt_status_t takt_fence_wait_many(takt_wait_mode_t mode, size_t fence_count,
+                                   takt_fence_t* const* fences,
+                                   takt_instance_t* instance,
+                                   int64_t deadline_ns, size_t* out_index) {
+  size_t index = fence_count;
+  const absl::Status status = takt::api::WaitForMany(
+      mode, fence_count, fences, instance, deadline_ns, &index);
+  if (out_index != nullptr) *out_index = index;
+  return ToStatus(__func__, status);
 }
 
 void takt_fence_on_reached(takt_fence_t* fence, takt_fence_callback_t callback,
@@ -118,4 +162,18 @@ void takt_fence_on_reached(takt_fence_t* fence, takt_fence_callback_t callback,
   Unwrap(fence)->OnReached([callback, user_data](const absl::Status& status) {
     callback(user_data, ToStatus("", status));
   });
+}
+
+void takt_fence_set_name(takt_fence_t* fence, const char* name) {
+  if (fence == nullptr || name == nullptr) return;
+  for (const takt::hal::TimelinePoint& point : Unwrap(fence)->points()) {
+    if (point.timeline->name().empty()) point.timeline->set_name(name);
+  }
+}
+
+takt_status_t takt_fence_explain(const takt_fence_t* fence, char** out_text) {
+  return takt::api::GiveText(
+      __func__,
+      fence == nullptr ? "reached" : takt::hal::ExplainFence(*Unwrap(fence)),
+      out_text);
 }

@@ -54,6 +54,13 @@ Instance::Instance(const takt_instance_options_t& options)
       blocks_(BlockPool::Create()) {}
 
 Instance::~Instance() {
+  // First, since what waits for its fences may still use the workers.
+  std::shared_ptr<FdPoller> poller;
+  {
+    absl::MutexLock lock(&mutex_);
+    poller = std::move(fd_poller_);
+  }
+  poller.reset();
   Ref<exec::Executor> executor = FindExecutor();
   if (executor != nullptr) executor->Shutdown();
 }
@@ -83,6 +90,14 @@ absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
 Ref<exec::Executor> Instance::FindExecutor() {
   absl::MutexLock lock(&mutex_);
   return executor_;
+}
+
+absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
+  absl::MutexLock lock(&mutex_);
+  if (fd_poller_ == nullptr) {
+    TAKT_ASSIGN_OR_RETURN(fd_poller_, FdPoller::Create());
+  }
+  return fd_poller_;
 }
 
 absl::StatusOr<Ref<vm::Module>> Instance::GetHalModule(

@@ -23,6 +23,7 @@
 #include "api/parameters.h"
 #include "api/user_type.h"
 #include "base/block_pool.h"
+#include "base/fd_poller.h"
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "exec/executor.h"
@@ -54,6 +55,9 @@ class Instance final : public Object {
   absl::StatusOr<Ref<exec::Executor>> GetExecutor();
   // Null if nothing has needed it yet.
   Ref<exec::Executor> FindExecutor();
+
+  // What watches file descriptors for fences. Started by the first call.
+  absl::StatusOr<std::shared_ptr<FdPoller>> GetFdPoller();
 
   // The `hal` module over these devices, and the `io_parameters` module over
   // these archives: the same one for the same list, so that contexts which
@@ -97,6 +101,7 @@ class Instance final : public Object {
   // Before types_, which points at them.
   std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
   Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.
 
   vm::TypeRegistry types_;

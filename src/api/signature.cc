@@ -21,6 +21,29 @@ takt_value_kind_t KindOf(vm::Letter letter) {
   return TAKT_VALUE_REF;
 }
 
+char LetterOf(takt_value_kind_t kind) {
+  switch (kind) {
+    case TAKT_VALUE_I32:
+      return 'i';
+    case TAKT_VALUE_I64:
+      return 'I';
+    case TAKT_VALUE_F32:
+      return 'f';
+    case TAKT_VALUE_F64:
+      return 'F';
+    default:
+      return 'r';
+  }
+}
+
+// One side of a calling convention.
+std::string Letters(absl::Span<const takt_value_kind_t> kinds) {
+  std::string letters;
+  for (const takt_value_kind_t kind : kinds) letters.push_back(LetterOf(kind));
+  if (letters.empty()) letters.push_back('v');
+  return letters;
+}
+
 takt_value_type_t TypeOf(takt_value_kind_t kind) {
   takt_value_type_t type;
   std::memset(&type, 0, sizeof(type));
@@ -82,6 +105,26 @@ Ref<Signature> Signature::Create(const vm::ExportInfo& info) {
     return result;
   }
   result->declaration_ = *std::move(declaration);
+  Describe(result->declaration_.arguments, &result->arguments_);
+  Describe(result->declaration_.results, &result->results_);
+  return result;
+}
+
+Ref<Signature> Signature::FromDeclaration(
+    Declaration declaration, absl::Span<const takt_value_kind_t> kinds) {
+  auto result = Ref<Signature>::Adopt(new Signature);
+  result->declaration_ = std::move(declaration);
+  const size_t argument_count = result->declaration_.arguments.size();
+  const auto arguments = kinds.subspan(0, argument_count);
+  const auto results = kinds.subspan(argument_count);
+  for (const takt_value_kind_t kind : arguments) {
+    result->arguments_.push_back(TypeOf(kind));
+  }
+  for (const takt_value_kind_t kind : results) {
+    result->results_.push_back(TypeOf(kind));
+  }
+  result->convention_ =
+      absl::StrCat("0", Letters(arguments), "_", Letters(results));
   Describe(result->declaration_.arguments, &result->arguments_);
   Describe(result->declaration_.results, &result->results_);
   return result;

@@ -6,11 +6,14 @@
 #define TAKT_API_SIGNATURE_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "api/declaration.h"
 #include "base/object.h"
+#include "hal/compact_signature.h"
 #include "takt/signature.h"
 #include "vm/module.h"
 
@@ -23,6 +26,10 @@ class Signature final : public Object {
   // A declaration that is malformed, or does not fit the calling convention,
   // is left out: the module runs without it.
   static Ref<Signature> Create(const vm::ExportInfo& info);
+  // Of a function that its caller declares. What its types leave open of
+  // `kinds`, one for each argument and then each result, is not known.
+  static Ref<Signature> FromDeclaration(
+      Declaration declaration, absl::Span<const takt_value_kind_t> kinds);
 
   const std::string& convention() const { return convention_; }
   const std::string& declaration() const { return declaration_text_; }
@@ -31,12 +38,21 @@ class Signature final : public Object {
   absl::Span<const takt_value_type_t> arguments() const { return arguments_; }
   absl::Span<const takt_value_type_t> results() const { return results_; }
 
+  // What it was read from, if that was a compact signature.
+  const absl::optional<hal::CompactSignature>& compact() const {
+    return compact_;
+  }
+  void set_compact(hal::CompactSignature compact) {
+    compact_ = std::move(compact);
+  }
+
  private:
   Signature() : Object(&kType) {}
 
   std::string convention_;
   std::string declaration_text_;
   Declaration declaration_;  // Holds the text that the types point at.
+  absl::optional<hal::CompactSignature> compact_;
   bool is_async_ = false;
   bool is_variadic_ = false;
   std::vector<takt_value_type_t> arguments_;

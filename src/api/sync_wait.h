@@ -8,9 +8,11 @@
 #ifndef TAKT_API_SYNC_WAIT_H_
 #define TAKT_API_SYNC_WAIT_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "base/sleeper.h"
 #include "exec/executor.h"
 #include "hal/fence.h"
@@ -48,6 +50,16 @@ class SyncWait {
 // DEADLINE_EXCEEDED, without a message, once `deadline_ns` has passed.
 absl::Status WaitForFence(const hal::Fence& fence, SyncWait& thread,
                           int64_t deadline_ns);
+
+// The same for several fences, null ones being reached. *index receives which
+// of them has failed; it is left alone if none has.
+absl::Status WaitForAll(absl::Span<hal::Fence* const> fences, SyncWait& thread,
+                        int64_t deadline_ns, size_t* index);
+
+// Waits for the first of `fences` (at least one) to be reached or to fail.
+// *index receives which; it is left alone if none has in time.
+absl::Status WaitForAny(absl::Span<hal::Fence* const> fences, SyncWait& thread,
+                        int64_t deadline_ns, size_t* index);
 
 }  // namespace takt::api
 

@@ -35,6 +35,10 @@ void takt_timeline_release(takt_timeline_t* timeline) {
   takt::api::ReleaseHandle(timeline);
 }
 
+void takt_timeline_set_name(takt_timeline_t* timeline, const char* name) {
+  Unwrap(timeline)->set_name(name != nullptr ? name : "");
+}
+
 takt_status_t takt_timeline_query(const takt_timeline_t* timeline,
                                   uint64_t* out_value) {
   *out_value = Unwrap(timeline)->value();

@@ -65,6 +65,10 @@ bool SameType(ElementType a, ElementType b) {
 absl::StatusOr<DeviceBuffer> Describe(const DeviceBufferTraits& device,
                                       ElementType type,
                                       const std::vector<int64_t>& shape) {
+  if (BitCount(type) % 8 != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "elements of ", BitCount(type), " bits have no strides in bytes"));
+  }
   DeviceBuffer buffer;
   buffer.element_type = type;
   buffer.shape = shape;

@@ -280,7 +280,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
       node.value = point.value;
       node.notify = &FenceWaiter::OnTimeline;
       node.owner = this;
-      node.timeline = point.timeline;
+      node.timeline = Timeline::Anchor(*point.timeline);
     }
   }
   if (nodes_.empty()) {

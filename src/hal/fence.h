@@ -97,7 +97,9 @@ class Fence final : public Object {
 
 // A wait for a fence that its owner embeds: no allocation for a fence of one
 // timeline. The owner keeps it alive until it has been notified, or Cancel()
-// has returned true.
+// has returned true. It keeps neither the fences nor their timelines: if nobody
+// else does, nobody can signal, and the wait ends with ABORTED. So an owner
+// that only waits lets go of the fence once Start() has returned.
 class FenceWaiter {
  public:
   // Called once when the fence is reached (OK) or has failed (first error),
@@ -123,7 +125,7 @@ class FenceWaiter {
  private:
   struct Node : TimelineWaiter {
     FenceWaiter* owner = nullptr;
-    Ref<Timeline> timeline;
+    Timeline::Anchor timeline;
   };
   static void OnTimeline(TimelineWaiter* waiter, const absl::Status& status);
   // Takes back what is registered, and returns how many nodes that were.

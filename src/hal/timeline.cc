@@ -27,8 +27,45 @@ Ref<Timeline> Timeline::Create(uint64_t initial_value, BlockPool& pool) {
 }
 
 Timeline::~Timeline() {
-  // Whoever waits holds a reference, so nobody can be left.
-  TAKT_CHECK(first_ == nullptr);
+  TAKT_CHECK(first_ == nullptr);  // Abandon() has seen to that.
+}
+
+void Timeline::operator delete(Timeline* timeline, std::destroying_delete_t) {
+  timeline->Abandon();
+  timeline->ReleaseStorage();
+}
+
+void Timeline::ReleaseStorage() {
+  // Release and acquire: whoever is last sees what the others have written.
+  if (anchors_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  this->~Timeline();
+  BlockPool::Free(this);
+}
+
+void Timeline::Abandon() {
+  Deferred* due = nullptr;
+  {
+    MutexLock lock(&mutex_);
+    if (first_ == nullptr) return;
+    const absl::Status error = absl::AbortedError(absl::StrCat(
+        "forgotten: timeline", name_ != nullptr ? " " : "",
+        name_ != nullptr ? *name_ : "", " was released at ",
+        value_.load(std::memory_order_relaxed), ", while somebody waits for ",
+        first_->value, "; nobody is left who could signal it"));
+    due = TakeDue(std::numeric_limits<uint64_t>::max(), error);
+  }
+  RunOrDefer(due);
+}
+
+void Timeline::set_name(absl::string_view name) {
+  auto copy = std::make_unique<const std::string>(name);
+  MutexLock lock(&mutex_);
+  name_.swap(copy);
+}
+
+std::string Timeline::name() const {
+  MutexLock lock(&mutex_);
+  return name_ != nullptr ? *name_ : std::string();
 }
 
 absl::Status Timeline::error() const {

@@ -12,6 +12,9 @@
 //       back.
 //   (5) the waiters are sorted by value; of equal values, the first come is
 //   first.
+//   (6) A reference is the right to signal; a waiter holds none. When the last
+//   one goes, nobody can signal any more, and who still waits is notified with
+//   ABORTED: a forgotten timeline leaves nobody waiting for ever.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf; nothing else is locked under it.
@@ -20,9 +23,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "hal/deferred.h"
@@ -31,6 +39,7 @@ namespace takt::hal {
 
 // One wait for one value: a node that the waiting party owns and keeps alive
 // until it has been notified or cancelled. Waiting allocates nothing.
+// Whoever may call Cancel() on a node keeps a Timeline::Anchor meanwhile.
 struct TimelineWaiter : Deferred {
   uint64_t value = 0;
   // Called once, on the thread that reached the value or failed the timeline,
@@ -49,6 +58,29 @@ class Timeline final : public Object {
   // Beyond this a value cannot be waited for: the compiler's ABI marks failure
   // with what lies above.
   static constexpr uint64_t kMaxValue = 2147483646;
+
+  // Keeps the storage of a timeline, so that Cancel() may be called, but not
+  // the right to signal it.
+  class Anchor {
+   public:
+    Anchor() = default;
+    explicit Anchor(Timeline& timeline) : timeline_(&timeline) {
+      timeline.RetainStorage();
+    }
+    Anchor(Anchor&& other) noexcept
+        : timeline_(std::exchange(other.timeline_, nullptr)) {}
+    Anchor& operator=(Anchor other) noexcept {
+      std::swap(timeline_, other.timeline_);
+      return *this;
+    }
+    ~Anchor() {
+      if (timeline_ != nullptr) timeline_->ReleaseStorage();
+    }
+    Timeline* operator->() const { return timeline_; }
+
+   private:
+    Timeline* timeline_ = nullptr;
+  };
 
   static Ref<Timeline> Create(uint64_t initial_value);
   static Ref<Timeline> Create(uint64_t initial_value, BlockPool& pool);
@@ -83,10 +115,33 @@ class Timeline final : public Object {
   // Takes a registered waiter back. False if it has been or is being notified.
   bool Cancel(TimelineWaiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // What a person calls the timeline; "" unless set.
+  void set_name(absl::string_view name) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::string name() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Who is known to signal next, for explanations: "queue operation". A string
+  // with static storage; nullptr if nobody is known.
+  void set_signaller(const char* signaller) {
+    signaller_.store(signaller, std::memory_order_relaxed);
+  }
+  const char* signaller() const {
+    return signaller_.load(std::memory_order_relaxed);
+  }
+
+  // `delete` of the last reference: lets the waiters go, and the storage with
+  // the last anchor.
+  static void operator delete(Timeline* timeline, std::destroying_delete_t);
+  using Object::operator delete;
+
  private:
   explicit Timeline(uint64_t initial_value)
       : Object(&kType), value_(initial_value) {}
   ~Timeline() override;
+
+  void RetainStorage() { anchors_.fetch_add(1, std::memory_order_relaxed); }
+  void ReleaseStorage();
+  // Notifies whoever still waits that nobody will signal.
+  void Abandon() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Insert(TimelineWaiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Detaches the waiters of up to `value` and returns the first of them, ready
@@ -99,6 +154,10 @@ class Timeline final : public Object {
   std::atomic<uint64_t> value_;
   std::atomic<bool> failed_{false};
   mutable Mutex mutex_;
+  // Anchors, and one for all references together.
+  std::atomic<int32_t> anchors_{1};
+  std::atomic<const char*> signaller_{nullptr};
+  std::unique_ptr<const std::string> name_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   TimelineWaiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
   TimelineWaiter* last_ ABSL_GUARDED_BY(mutex_) = nullptr;

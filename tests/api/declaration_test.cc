@@ -126,6 +126,29 @@ TEST(DeclarationTest, RefusesEveryTruncation) {
   }
 }
 
+TEST(DeclarationTest, WritesWhatItReads) {
+  for (const absl::string_view text :
+       {"sync func @f()", "async func @f.g(%a: f32)",
+        "sync func @f() -> (%output0: tensor<2xi1>)",
+        "sync func @f(%input0: tensor<?x4xf32> {a = \"x, y)\"}, %input1: "
+        "!hal.buffer) -> (%output0: i64, %output1: tensor<f32>)"}) {
+    EXPECT_EQ(*ParseOk(text).ToText(), text);
+  }
+}
+
+TEST(DeclarationTest, RefusesToWriteWhatWouldBeReadAsSomethingElse) {
+  const Declaration good = ParseOk("sync func @f(%a: f32)");
+  for (const absl::string_view text : {"f32, %b: f32", "f32)", "", "f32 {a}"}) {
+    Declaration bad = good;
+    bad.arguments[0].type = std::string(text);
+    EXPECT_EQ(bad.ToText().status().code(), absl::StatusCode::kInvalidArgument)
+        << text;
+  }
+  Declaration bad = good;
+  bad.name = "f(";
+  EXPECT_FALSE(bad.ToText().ok());
+}
+
 TEST(DeclarationTest, RefusesTooManyItems) {
   std::string text = "sync func @f(%a: i32";
   for (int i = 0; i < 5000; ++i) text += ", %a: i32";

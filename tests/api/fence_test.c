@@ -171,6 +171,158 @@ static void callback_runs_once(void) {
   takt_fence_release(fence);
 }
 
+static void wait_for_all_needs_all(void) {
+  takt_fence_t* fences[3] = {create_fence(), NULL, create_fence()};
+  size_t index = 0;
+  EXPECT_OK(takt_fence_signal(fences[0]));
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ALL, 3, fences, NULL, 0, &index),
+               TAKT_STATUS_DEADLINE_EXCEEDED, "");
+  EXPECT(index == 3);
+  EXPECT_OK(takt_fence_signal(fences[2]));
+  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ALL, 3, fences, NULL,
+                                 TAKT_INFINITE_FUTURE, &index));
+  EXPECT(index == 3);
+  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ALL, 0, NULL, NULL, 0, NULL));
+  takt_fence_release(fences[0]);
+  takt_fence_release(fences[2]);
+}
+
+static void wait_for_all_ends_with_the_first_failure(void) {
+  takt_fence_t* fences[3] = {create_fence(), create_fence(), create_fence()};
+  size_t index = 0;
+  takt_fence_fail(fences[1], takt_status_create(TAKT_STATUS_DATA_LOSS, "torn"));
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ALL, 3, fences, NULL,
+                                    TAKT_INFINITE_FUTURE, &index),
+               TAKT_STATUS_DATA_LOSS, "torn");
+  EXPECT(index == 1);
+  for (int i = 0; i < 3; ++i) takt_fence_release(fences[i]);
+}
+
+static void wait_for_any_tells_which(void) {
+  takt_fence_t* fences[3] = {create_fence(), create_fence(), create_fence()};
+  size_t index = 0;
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ANY, 3, fences, NULL,
+                                    takt_clock_deadline_ns(1000), &index),
+               TAKT_STATUS_DEADLINE_EXCEEDED, "");
+  EXPECT(index == 3);
+  EXPECT_OK(takt_fence_signal(fences[2]));
+  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ANY, 3, fences, NULL,
+                                 TAKT_INFINITE_FUTURE, &index));
+  EXPECT(index == 2);
+  takt_fence_fail(fences[1], takt_status_create(TAKT_STATUS_DATA_LOSS, "torn"));
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ANY, 3, fences, NULL,
+                                    TAKT_INFINITE_FUTURE, &index),
+               TAKT_STATUS_DATA_LOSS, "torn");
+  EXPECT(index == 1);
+  for (int i = 0; i < 3; ++i) takt_fence_release(fences[i]);
+  takt_fence_t* none = NULL;
+  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ANY, 1, &none, NULL, 0, &index));
+  EXPECT(index == 0);
+}
+
+static void refuses_waits_that_make_no_sense(void) {
+  takt_fence_t* fence = create_fence();
+  size_t index = 7;
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ANY, 0, NULL, NULL, 0, &index),
+               TAKT_STATUS_INVALID_ARGUMENT, "no fences");
+  EXPECT(index == 0);
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ALL, 1, NULL, NULL, 0, &index),
+               TAKT_STATUS_INVALID_ARGUMENT, "fences is NULL");
+  EXPECT_ERROR(
+      takt_fence_wait_many((takt_wait_mode_t)9, 1, &fence, NULL, 0, &index),
+      TAKT_STATUS_INVALID_ARGUMENT, "mode 9");
+  takt_fence_release(fence);
+}
+
+static void forgotten_fence_fails_who_waits(void) {
+  outcome_t outcome = {0, TAKT_STATUS_OK};
+  takt_fence_t* fence = create_fence();
+  takt_fence_on_reached(fence, note_outcome, &outcome);
+  EXPECT(outcome.call_count == 0);
+  takt_fence_release(fence);
+  EXPECT(outcome.call_count == 1 && outcome.code == TAKT_STATUS_ABORTED);
+}
+
+static void forgotten_share_fails_who_waits_for_it(void) {
+  takt_fence_t* barrier = NULL;
+  takt_fence_t* share = NULL;
+  REQUIRE_OK(takt_fence_create_barrier(2, &barrier));
+  REQUIRE_OK(takt_fence_take_share(barrier, &share));
+  takt_fence_release(share);
+  char* text = NULL;
+  EXPECT_OK(takt_fence_explain(barrier, &text));
+  EXPECT_CONTAINS(text, "a signaller has its share; only the holder of this");
+  takt_string_free(text);
+  outcome_t outcome = {0, TAKT_STATUS_OK};
+  takt_fence_on_reached(barrier, note_outcome, &outcome);
+  EXPECT(outcome.call_count == 0);
+  takt_fence_release(barrier);
+  EXPECT(outcome.call_count == 1 && outcome.code == TAKT_STATUS_ABORTED);
+}
+
+static void explains_points_by_the_names_of_their_timelines(void) {
+  takt_timeline_t* timeline = NULL;
+  REQUIRE_OK(takt_timeline_create(2, &timeline));
+  takt_timeline_set_name(timeline, "camera");
+  const takt_timeline_point_t point = {timeline, 5};
+  takt_fence_t* fence = NULL;
+  REQUIRE_OK(takt_fence_create_from_points(1, &point, &fence));
+  char* text = NULL;
+  EXPECT_OK(takt_fence_explain(fence, &text));
+  EXPECT_TEXT(text,
+              "waits for 1 of 1 point\n"
+              "  timeline \"camera\" is at 2 and must reach 5");
+  takt_string_free(text);
+  takt_fence_release(fence);
+  takt_timeline_release(timeline);
+}
+
+static void explains_names_and_outcomes(void) {
+  takt_fence_t* fence = create_fence();
+  takt_fence_set_name(fence, "frame ready");
+  takt_fence_set_name(fence, "not taken, it has one");
+  char* text = NULL;
+  EXPECT_OK(takt_fence_explain(fence, &text));
+  EXPECT_CONTAINS(text, "timeline \"frame ready\" is at 0 and must reach 1");
+  takt_string_free(text);
+  EXPECT_OK(takt_fence_signal(fence));
+  EXPECT_OK(takt_fence_explain(fence, &text));
+  EXPECT_TEXT(text, "reached");
+  takt_string_free(text);
+  EXPECT_OK(takt_fence_explain(NULL, &text));
+  EXPECT_TEXT(text, "reached");
+  takt_string_free(text);
+  takt_fence_release(fence);
+}
+
+static void signals_that_go_backwards_are_refused(void) {
+  takt_fence_t* fence = create_fence();
+  EXPECT_OK(takt_fence_signal(fence));
+  EXPECT_ERROR(takt_fence_signal(fence), TAKT_STATUS_FAILED_PRECONDITION,
+               "cannot be signaled to 1");
+  /* What was reached stays reached, whoever fails it later. */
+  takt_fence_fail(fence, takt_status_create(TAKT_STATUS_ABORTED, "late"));
+  EXPECT(is_reached(fence));
+  takt_fence_release(fence);
+}
+
+static void fences_work_across_instances(void) {
+  takt_instance_t* one = create_instance(1);
+  takt_instance_t* other = create_instance(0);
+  takt_device_t* device = create_device(one, "local-task");
+  takt_fence_t* fence = create_fence();
+  takt_fence_t* fences[2] = {fence, NULL};
+  EXPECT_OK(takt_fence_signal(fence));
+  EXPECT_OK(takt_fence_wait(fence, one, TAKT_INFINITE_FUTURE));
+  EXPECT_OK(takt_fence_wait(fence, other, TAKT_INFINITE_FUTURE));
+  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ALL, 2, fences, other,
+                                 TAKT_INFINITE_FUTURE, NULL));
+  takt_device_release(device);
+  takt_instance_release(one);
+  takt_instance_release(other);
+  takt_fence_release(fence);
+}
+
 static void waiting_with_an_instance_ends_at_the_deadline(void) {
   takt_instance_t* instance = create_instance(1);
   takt_device_t* device = create_device(instance, "local-task");
@@ -198,6 +350,16 @@ int main(void) {
   RUN(failing_a_barrier_counts_as_a_signaller);
   RUN(refuses_barriers_that_cannot_be);
   RUN(callback_runs_once);
+  RUN(wait_for_all_needs_all);
+  RUN(wait_for_all_ends_with_the_first_failure);
+  RUN(wait_for_any_tells_which);
+  RUN(refuses_waits_that_make_no_sense);
+  RUN(forgotten_fence_fails_who_waits);
+  RUN(forgotten_share_fails_who_waits_for_it);
+  RUN(explains_points_by_the_names_of_their_timelines);
+  RUN(explains_names_and_outcomes);
+  RUN(signals_that_go_backwards_are_refused);
+  RUN(fences_work_across_instances);
   RUN(waiting_with_an_instance_ends_at_the_deadline);
   return test_result();
 }

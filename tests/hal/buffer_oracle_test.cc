@@ -132,6 +132,11 @@ TEST(BufferOracleTest, SaysWhyNot) {
               HasSubstr("not a buffer"));
 }
 
+TEST(BufferOracleTest, RefusesElementsThatAreNoWholeBytes) {
+  EXPECT_THAT(DescribeBuffer({}, Item("i4", {8}), absl::nullopt).reason,
+              HasSubstr("4 bits"));
+}
+
 TEST(BufferOracleTest, RefusesAStrideTooFew) {
   HostBuffer host = Host("f32", {2, 3}, 24);
   host.byte_strides = {4};

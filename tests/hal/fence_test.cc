@@ -217,6 +217,61 @@ TEST(FenceTest, OnReachedRunsOnceWhateverTheOutcome) {
   EXPECT_EQ(error_count, 2);
 }
 
+TEST(FenceTest, AForgottenFenceFailsWhoWaits) {
+  absl::Status outcome;
+  Ref<Fence> fence = Fence::Create();
+  fence->OnReached([&](const absl::Status& status) { outcome = status; });
+  fence.reset();
+  EXPECT_EQ(outcome.code(), absl::StatusCode::kAborted);
+}
+
+TEST(FenceTest, OneForgottenPointFailsTheWholeWait) {
+  Ref<Timeline> kept = Timeline::Create(0), lost = Timeline::Create(0);
+  int call_count = 0;
+  absl::Status outcome;
+  MakeFence({{kept, 1}, {lost, 1}})->OnReached([&](const absl::Status& status) {
+    ++call_count;
+    outcome = status;
+  });
+  EXPECT_EQ(call_count, 0);
+  lost.reset();
+  EXPECT_EQ(outcome.code(), absl::StatusCode::kAborted);
+  EXPECT_TRUE(kept->Signal(1).ok());
+  EXPECT_EQ(call_count, 1);
+}
+
+TEST(FenceTest, ForgettingRacesWithSignalAndCancel) {
+  // Whoever comes first decides; the waiter hears of it once or not at all.
+  struct Waiter final : FenceWaiter {
+    Waiter() : FenceWaiter(&Waiter::Notify) {}
+    static void Notify(FenceWaiter* base, const absl::Status&) {
+      ++static_cast<Waiter*>(base)->call_count;
+    }
+    std::atomic<int> call_count{0};
+  };
+  for (int i = 0; i < 300; ++i) {
+    Ref<Timeline> a = Timeline::Create(0), b = Timeline::Create(0);
+    Waiter waiter;
+    bool cancelled = false;
+    absl::Status status;
+    {
+      Ref<Fence> fence = MakeFence({{a, 1}, {b, 1}});
+      const Fence* const fences[] = {fence.get()};
+      ASSERT_TRUE(waiter.Start(fences, &status));
+    }
+    std::thread forget([a = std::move(a)]() mutable { a.reset(); });
+    std::thread signal([b = std::move(b), i] {
+      if (i % 2 == 0) {
+        ASSERT_TRUE(b->Signal(1).ok());
+      }
+    });
+    cancelled = waiter.Cancel();
+    forget.join();
+    signal.join();
+    EXPECT_EQ(waiter.call_count, cancelled ? 0 : 1);
+  }
+}
+
 TEST(FenceTest, AChainOfCallbacksNeedsNoStack) {
   constexpr int kLength = 200'000;
   std::vector<Ref<Fence>> fences;

@@ -153,6 +153,53 @@ TEST(TimelineTest, ANotificationMayRegisterAgain) {
 
 // Threads signal and wait by turns on one timeline; every waiter must be told
 // exactly once, and none before its value.
+TEST(TimelineTest, WaitersOfAForgottenTimelineAreNotified) {
+  Recorder recorder;
+  Ref<Timeline> timeline = Timeline::Create(3);
+  timeline->set_name("camera");
+  absl::Status status;
+  ASSERT_TRUE(timeline->AddWaiter(recorder.Make(5), &status));
+  ASSERT_TRUE(timeline->AddWaiter(recorder.Make(7), &status));
+  timeline.reset();
+  ASSERT_EQ(recorder.values, (std::vector<uint64_t>{5, 7}));
+  for (const absl::Status& outcome : recorder.statuses) {
+    EXPECT_EQ(outcome.code(), absl::StatusCode::kAborted);
+    EXPECT_NE(outcome.message().find("forgotten: timeline camera"),
+              std::string::npos);
+  }
+}
+
+TEST(TimelineTest, AnAnchorKeepsTheStorageOnly) {
+  Recorder recorder;
+  Ref<Timeline> timeline = Timeline::Create(0);
+  Timeline::Anchor anchor(*timeline);
+  TimelineWaiter* waiter = recorder.Make(1);
+  absl::Status status;
+  ASSERT_TRUE(timeline->AddWaiter(waiter, &status));
+  timeline.reset();
+  EXPECT_EQ(recorder.values.size(), 1u);
+  EXPECT_FALSE(anchor->Cancel(waiter));
+}
+
+TEST(TimelineTest, AForgottenTimelineReturnsItsBlockToThePool) {
+  UniqueBlockPool pool(BlockPool::Create());
+  Ref<Timeline> timeline = Timeline::Create(0, *pool);
+  Timeline* address = timeline.get();
+  timeline.reset();
+  Ref<Timeline> again = Timeline::Create(0, *pool);
+  EXPECT_EQ(again.get(), address);
+}
+
+TEST(TimelineTest, HasANameAndASignallerForExplanations) {
+  Ref<Timeline> timeline = Timeline::Create(0);
+  EXPECT_EQ(timeline->name(), "");
+  EXPECT_EQ(timeline->signaller(), nullptr);
+  timeline->set_name("camera");
+  timeline->set_signaller("queue operation");
+  EXPECT_EQ(timeline->name(), "camera");
+  EXPECT_STREQ(timeline->signaller(), "queue operation");
+}
+
 TEST(TimelineTest, NoWaiterIsLostBetweenThreads) {
   constexpr uint64_t kValues = 2000;
   Ref<Timeline> timeline = Timeline::Create(0);

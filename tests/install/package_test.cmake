@@ -34,6 +34,8 @@ function(run_samples directory)
     ${directory}/native_module ${data}/counter.vmfb)
   expect_output("4xf32=1 16 81 256"
     ${directory}/fences ${data}/simple_mul_async.vmfb)
+  expect_output("waiting\n4xf32=1 16 81 256\n4xf32=0 1 16 81"
+    ${directory}/coroutine ${data}/simple_mul_async.vmfb)
   set(data ${SOURCE_DIR}/tests/testdata/async)
   foreach(language "" _cpp)
     foreach(order 01234 43210 30214)
@@ -84,4 +86,7 @@ foreach(sample hello dag stateful)
       ${samples}/${sample}.cpp -o ${samples}/pc/${sample}_cpp ${package}
       -Wl,-rpath,${lib_dir})
 endforeach()
+run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
+    ${samples}/coroutine.cpp -o ${samples}/pc/coroutine ${package}
+    -Wl,-rpath,${lib_dir})
 run_samples(${samples}/pc)

@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "api/handle.h"
+#include "api/instance.h"
+#include "base/fd_poller.h"
+#include "base/unique_fd.h"
+#include "hal/fence.h"
+#include "takt/fence.h"
+
+namespace takt::api {
+namespace {
+
+absl::Status NoFd() {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a file descriptor for a fence: ", std::strerror(errno)));
+}
+
+void WriteOutcome(const UniqueFd& fd, const absl::Status& status) {
+  const uint64_t value =
+      status.ok() ? TAKT_FENCE_FD_REACHED : TAKT_FENCE_FD_FAILED;
+  // Fails only if somebody has written so much that it is readable anyway.
+  const ssize_t written = write(fd.get(), &value, sizeof(value));
+  static_cast<void>(written);
+}
+
+absl::StatusOr<int> ExportFd(const hal::Fence* fence) {
+  UniqueFd given(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!given.valid()) return NoFd();
+  if (fence == nullptr) {
+    WriteOutcome(given, absl::OkStatus());
+    return given.release();
+  }
+  // Ours to write to, whatever the caller does with his.
+  UniqueFd ours(fcntl(given.get(), F_DUPFD_CLOEXEC, 0));
+  if (!ours.valid()) return NoFd();
+  fence->OnReached([ours = std::move(ours)](const absl::Status& status) {
+    WriteOutcome(ours, status);
+  });
+  return given.release();
+}
+
+absl::StatusOr<FdPoller::Event> EventOf(takt_fd_event_t event) {
+  switch (event) {
+    case TAKT_FD_READABLE:
+      return FdPoller::Event::kReadable;
+    case TAKT_FD_WRITABLE:
+      return FdPoller::Event::kWritable;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("event ", event, " is none"));
+}
+
+absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
+                                         takt_fd_event_t event) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_ASSIGN_OR_RETURN(const FdPoller::Event watched, EventOf(event));
+  TAKT_ASSIGN_OR_RETURN(const std::shared_ptr<FdPoller> poller,
+                        Unwrap(instance)->GetFdPoller());
+  const Ref<hal::Fence> fence = hal::Fence::Create();
+  for (const hal::TimelinePoint& point : fence->points()) {
+    point.timeline->set_signaller("file descriptor");
+  }
+  TAKT_ASSIGN_OR_RETURN(
+      const uint64_t id,
+      poller->Watch(fd, watched, [fence](const absl::Status& status) {
+        if (!status.ok()) {
+          fence->Fail(status);
+        } else {
+          // Somebody else may have signaled it: it is reached either way.
+          fence->Signal().IgnoreError();
+        }
+      }));
+  // Who fails or signals the fence himself ends the watch.
+  fence->OnReached(
+      [id, watching = std::weak_ptr<FdPoller>(poller)](const absl::Status&) {
+        if (const auto still = watching.lock()) still->Cancel(id);
+      });
+  return fence;
+}
+
+}  // namespace
+}  // namespace takt::api
+
+takt_status_t takt_fence_export_fd(takt_fence_t* fence, int* out_fd) {
+  absl::StatusOr<int> fd = takt::api::ExportFd(
+      fence != nullptr ? takt::api::Unwrap(fence) : nullptr);
+  *out_fd = fd.ok() ? *fd : -1;
+  return takt::api::ToStatus(__func__, fd.status());
+}
+
+takt_status_t takt_fence_import_fd(takt_instance_t* instance, int fd,
+                                   takt_fd_event_t event,
+                                   takt_fence_t** out_fence) {
+  return takt::api::Give(__func__, takt::api::ImportFd(instance, fd, event),
+                         out_fence);
+}

@@ -1,0 +1,209 @@
+#include "base/fd_poller.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/mutex.h"
+#include "base/status.h"
+#include "base/unique_fd.h"
+
+namespace takt {
+namespace {
+
+constexpr uint64_t kWakeId = 0;  // Of the descriptor that ends the thread.
+
+// What `errno` says about a descriptor that the caller gave.
+absl::Status FdError(int fd, int error) {
+  const std::string text =
+      absl::StrCat("file descriptor ", fd, ": ",
+                   error == EPERM ? "cannot be polled, as a file on disk cannot"
+                                  : std::strerror(error));
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOSPC:
+      return absl::ResourceExhaustedError(text);
+    default:
+      return absl::InvalidArgumentError(text);
+  }
+}
+
+uint32_t EpollEvents(FdPoller::Event event) {
+  return event == FdPoller::Event::kReadable ? EPOLLIN : EPOLLOUT;
+}
+
+// Whether an EPOLLERR is an error of the descriptor. Of a socket it may also
+// mean that a message about packets sent before is there to be read.
+bool HasError(int fd) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return true;
+  return error != 0;
+}
+
+}  // namespace
+
+struct FdPoller::Shared {
+  struct Entry {
+    UniqueFd fd;  // The duplicate.
+    int given_fd = -1;
+    uint32_t wanted = 0;
+    Callback callback;
+  };
+
+  // Removes the entry. False if there is none any more.
+  bool Take(uint64_t id, Entry* entry) ABSL_LOCKS_EXCLUDED(mutex);
+  void Dispatch(const epoll_event& event);
+
+  UniqueFd epoll;
+  UniqueFd wake;
+  Mutex mutex;
+  absl::flat_hash_map<uint64_t, Entry> entries ABSL_GUARDED_BY(mutex);
+  uint64_t next_id ABSL_GUARDED_BY(mutex) = kWakeId + 1;
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
+};
+
+bool FdPoller::Shared::Take(uint64_t id, Entry* entry) {
+  MutexLock lock(&mutex);
+  const auto found = entries.find(id);
+  if (found == entries.end()) return false;
+  *entry = std::move(found->second);
+  entries.erase(found);
+  // While the lock is held, so that Watch() cannot be between its two steps.
+  // Closing a duplicate would not do: epoll goes by the open file behind it.
+  epoll_ctl(epoll.get(), EPOLL_CTL_DEL, entry->fd.get(), nullptr);
+  return true;
+}
+
+void FdPoller::Shared::Dispatch(const epoll_event& event) {
+  Entry entry;
+  if (!Take(event.data.u64, &entry)) return;  // Cancelled meanwhile.
+  absl::Status status;
+  if ((event.events & EPOLLERR) != 0 && HasError(entry.fd.get())) {
+    status = absl::AbortedError(
+        absl::StrCat("file descriptor ", entry.given_fd, " has an error"));
+  } else if ((event.events & entry.wanted) == 0) {
+    status = absl::AbortedError(
+        absl::StrCat("file descriptor ", entry.given_fd, " was hung up"));
+  }
+  std::move(entry.callback)(status);
+}
+
+absl::StatusOr<std::unique_ptr<FdPoller>> FdPoller::Create() {
+  auto shared = std::make_shared<Shared>();
+  shared->epoll = UniqueFd(epoll_create1(EPOLL_CLOEXEC));
+  shared->wake = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = kWakeId;
+  if (!shared->epoll.valid() || !shared->wake.valid() ||
+      epoll_ctl(shared->epoll.get(), EPOLL_CTL_ADD, shared->wake.get(),
+                &event) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a poller of file descriptors: ", std::strerror(errno)));
+  }
+  std::unique_ptr<FdPoller> poller(new FdPoller(std::move(shared)));
+  auto* argument = new std::shared_ptr<Shared>(poller->shared_);
+  const int error =
+      pthread_create(&poller->thread_, nullptr, &ThreadMain, argument);
+  if (error != 0) {
+    delete argument;
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a poller of file descriptors: ", std::strerror(error)));
+  }
+  poller->started_ = true;
+  return poller;
+}
+
+FdPoller::FdPoller(std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)) {}
+
+FdPoller::~FdPoller() {
+  std::vector<Callback> left;
+  {
+    MutexLock lock(&shared_->mutex);
+    shared_->stopping = true;
+    for (auto& [id, entry] : shared_->entries) {
+      left.push_back(std::move(entry.callback));
+    }
+    shared_->entries.clear();
+  }
+  const uint64_t one = 1;
+  TAKT_CHECK(write(shared_->wake.get(), &one, sizeof(one)) == sizeof(one));
+  if (started_ && pthread_equal(thread_, pthread_self()) != 0) {
+    pthread_detach(thread_);
+  } else if (started_) {
+    pthread_join(thread_, nullptr);
+  }
+  for (Callback& callback : left) {
+    std::move(callback)(absl::CancelledError(
+        "the instance that watched the file descriptor is gone"));
+  }
+}
+
+absl::StatusOr<uint64_t> FdPoller::Watch(int fd, Event event,
+                                         Callback callback) {
+  Shared::Entry entry;
+  entry.fd = UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!entry.fd.valid()) return FdError(fd, errno);
+  entry.given_fd = fd;
+  entry.wanted = EpollEvents(event);
+  entry.callback = std::move(callback);
+
+  MutexLock lock(&shared_->mutex);
+  const uint64_t id = shared_->next_id++;
+  epoll_event registration = {};
+  registration.events = entry.wanted;
+  registration.data.u64 = id;
+  if (epoll_ctl(shared_->epoll.get(), EPOLL_CTL_ADD, entry.fd.get(),
+                &registration) != 0) {
+    return FdError(fd, errno);
+  }
+  // The thread finds the entry: it looks under the lock.
+  shared_->entries.emplace(id, std::move(entry));
+  return id;
+}
+
+bool FdPoller::Cancel(uint64_t id) {
+  Shared::Entry entry;  // Its callback is destroyed without the lock.
+  return shared_->Take(id, &entry);
+}
+
+void* FdPoller::ThreadMain(void* shared) {
+  std::unique_ptr<std::shared_ptr<Shared>> owner(
+      static_cast<std::shared_ptr<Shared>*>(shared));
+  pthread_setname_np(pthread_self(), "takt-poll");
+  Run(**owner);
+  return nullptr;
+}
+
+void FdPoller::Run(Shared& shared) {
+  std::array<epoll_event, 16> events;
+  while (true) {
+    const int count = epoll_wait(shared.epoll.get(), events.data(),
+                                 static_cast<int>(events.size()), -1);
+    TAKT_CHECK(count >= 0 || errno == EINTR);
+    for (int i = 0; i < count; ++i) {
+      if (events[i].data.u64 != kWakeId) shared.Dispatch(events[i]);
+    }
+    MutexLock lock(&shared.mutex);
+    if (shared.stopping) return;
+  }
+}
+
+}  // namespace takt
