@@ -534,4 +534,7 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 }  // namespace cxx
 }  // namespace takt
 
+// Built on the classes above.
+#include "takt/queue.hpp"
+
 #endif  // TAKT_TAKT_HPP_

@@ -50,6 +50,7 @@ class Context final : public Object {
 
   Instance& instance() const { return *instance_; }
   vm::Context& vm() const { return *vm_; }
+  absl::Span<const Ref<hal::Device>> devices() const { return devices_; }
   // The workers that run what this context submits; null if its devices have
   // none.
   exec::Executor* executor() const { return executor_.get(); }
@@ -62,6 +63,7 @@ class Context final : public Object {
         waiter_(executor_) {}
 
   const Ref<Instance> instance_;
+  std::vector<Ref<hal::Device>> devices_;  // Set while it is created.
   const Ref<exec::Executor> executor_;
   InitializerWaiter waiter_;
   Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.

@@ -25,6 +25,8 @@ class Function final : public Object {
   static absl::StatusOr<Ref<Function>> Find(Context* context, const char* name);
 
   const std::string& name() const { return name_; }
+  Context& context() const { return *context_; }
+  vm::FunctionRef ref() const { return ref_; }
   const Signature& signature() const { return *signature_; }
   const vm::ExportInfo& info() const { return context_->vm().info(ref_); }
 

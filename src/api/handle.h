@@ -21,9 +21,12 @@
 struct takt_buffer_t;
 struct takt_buffer_view_t;
 struct takt_byte_buffer_t;
+struct takt_command_buffer_t;
 struct takt_context_t;
 struct takt_device_t;
+struct takt_executable_t;
 struct takt_fence_t;
+struct takt_file_t;
 struct takt_function_t;
 struct takt_instance_t;
 struct takt_list_t;
@@ -31,14 +34,18 @@ struct takt_module_t;
 struct takt_object_t;
 struct takt_object_type_t;
 struct takt_parameters_t;
+struct takt_ring_t;
 struct takt_signature_t;
 struct takt_timeline_t;
 
 namespace takt::hal {
 class Buffer;
 class BufferView;
+class CommandBuffer;
 class Device;
+class Executable;
 class Fence;
+class File;
 class Timeline;
 }  // namespace takt::hal
 namespace takt::vm {
@@ -53,6 +60,7 @@ class Context;
 class Function;
 class Instance;
 class Parameters;
+class Ring;
 class Signature;
 class UserType;
 
@@ -75,9 +83,12 @@ struct HandlePair {
 TAKT_HANDLE_(takt_buffer_t, hal::Buffer);
 TAKT_HANDLE_(takt_buffer_view_t, hal::BufferView);
 TAKT_HANDLE_(takt_byte_buffer_t, vm::Buffer);
+TAKT_HANDLE_(takt_command_buffer_t, hal::CommandBuffer);
 TAKT_HANDLE_(takt_context_t, Context);
 TAKT_HANDLE_(takt_device_t, hal::Device);
+TAKT_HANDLE_(takt_executable_t, hal::Executable);
 TAKT_HANDLE_(takt_fence_t, hal::Fence);
+TAKT_HANDLE_(takt_file_t, hal::File);
 TAKT_HANDLE_(takt_function_t, Function);
 TAKT_HANDLE_(takt_instance_t, Instance);
 TAKT_HANDLE_(takt_list_t, vm::List);
@@ -85,6 +96,7 @@ TAKT_HANDLE_(takt_module_t, vm::Module);
 TAKT_HANDLE_(takt_object_t, Object);
 TAKT_HANDLE_(takt_object_type_t, UserType);
 TAKT_HANDLE_(takt_parameters_t, Parameters);
+TAKT_HANDLE_(takt_ring_t, Ring);
 TAKT_HANDLE_(takt_signature_t, Signature);
 TAKT_HANDLE_(takt_timeline_t, hal::Timeline);
 #undef TAKT_HANDLE_
