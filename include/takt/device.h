@@ -16,6 +16,36 @@ typedef struct takt_device_t takt_device_t;
 // array of that many.
 TAKT_EXPORT size_t takt_device_names(const char* const** out_names);
 
+// How a device deals with memory.
+typedef struct takt_device_options_t {
+  size_t struct_size;  // Set by init.
+  // What buffers of the device may take, in use and idle together. Queue-
+  // ordered allocations that do not fit wait for their turn, in the order in
+  // which their wait fences were reached, and those of one invocation are
+  // served as a whole; others (takt_buffer_allocate()) fail. Host memory that
+  // is wrapped or imported does not count. Default: UINT64_MAX, no limit.
+  uint64_t memory_budget_bytes;
+  // With a budget: when allocations wait, nothing of the device runs and no
+  // memory has come back for so long, whatever they wait for may never come,
+  // and the first of them fails with RESOURCE_EXHAUSTED, which says who has
+  // the memory. Default: 10 s. TAKT_INFINITE_FUTURE: they wait.
+  int64_t stall_ns;
+  // Memory in no use that is kept for the next allocation; what is beyond goes
+  // back to the system at once. Default: UINT64_MAX, all of it.
+  uint64_t idle_bytes_max;
+  // Memory that has not been needed for so long goes back to the system (after
+  // twice that at the latest). Default: TAKT_INFINITE_FUTURE, it stays.
+  int64_t idle_ns;
+} takt_device_options_t;
+
+static inline void takt_device_options_init(takt_device_options_t* options) {
+  options->struct_size = sizeof(*options);
+  options->memory_budget_bytes = UINT64_MAX;
+  options->stall_ns = 10 * (int64_t)1000000000;
+  options->idle_bytes_max = UINT64_MAX;
+  options->idle_ns = TAKT_INFINITE_FUTURE;
+}
+
 // Creates a device of `instance`.
 //
 //   name        "local-sync": work runs to its end on the thread that submits
@@ -33,6 +63,15 @@ TAKT_EXPORT size_t takt_device_names(const char* const** out_names);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create(
     takt_instance_t* instance, const char* name, takt_device_t** out_device);
 
+// The same, with options; NULL for the defaults.
+//
+// Errors: as takt_device_create(), and
+//   INVALID_ARGUMENT  a memory_budget_bytes of 0, a stall_ns or idle_ns of 0 or
+//                     less.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create_with_options(
+    takt_instance_t* instance, const char* name,
+    const takt_device_options_t* options, takt_device_t** out_device);
+
 TAKT_EXPORT void takt_device_retain(takt_device_t* device);
 TAKT_EXPORT void takt_device_release(takt_device_t* device);
 
@@ -46,8 +85,16 @@ TAKT_EXPORT bool takt_device_query_i64(const takt_device_t* device,
                                        const char* category, const char* key,
                                        int64_t* out_value);
 
-// Gives idle memory of the device back to the system.
+// Gives idle memory of the device back to the system, and has the heap do so.
 TAKT_EXPORT void takt_device_trim(takt_device_t* device);
+
+// Why allocations of the device wait for memory: how many, for how much, who
+// has the rest, and whether anything that runs would give some back. One line;
+// empty if none waits.
+//
+//   out_text  for takt_string_free().
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_device_explain_memory(const takt_device_t* device, char** out_text);
 
 #if defined(__cplusplus)
 }  // extern "C"

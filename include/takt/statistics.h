@@ -20,6 +20,12 @@ typedef struct takt_device_statistics_t {
   uint64_t bytes_committed;   // Memory held, in use or idle.
   uint64_t bytes_peak;        // The most ever committed.
   uint64_t allocation_count;  // Allocations made so far.
+  uint64_t bytes_idle;        // Of the committed, in no use.
+  // Of a device with a budget; else 0.
+  uint64_t bytes_budget;
+  uint64_t bytes_waiting;  // Of allocations that wait for memory now.
+  uint64_t waiting_count;  // Such allocations.
+  uint64_t wait_count;     // Allocations that have had to wait so far.
 } takt_device_statistics_t;
 
 TAKT_EXPORT void takt_device_query_statistics(

@@ -536,6 +536,8 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 }  // namespace cxx
 }  // namespace takt
 
+// Built on the classes above.
 #include "takt/async.hpp"
+#include "takt/queue.hpp"
 
 #endif  // TAKT_TAKT_HPP_

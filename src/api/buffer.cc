@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "api/buffer_range.h"
 #include "api/handle.h"
 #include "api/release_guard.h"
 #include "hal/device.h"
@@ -10,25 +11,11 @@
 namespace takt::api {
 namespace {
 
-absl::StatusOr<hal::BufferParams> ReadParams(
-    const takt_buffer_options_t* options) {
-  TAKT_ASSIGN_OR_RETURN(takt_buffer_options_t given,
-                        ReadOptions(options, &takt_buffer_options_init));
-  if (given.access == 0 || (given.access & ~TAKT_ACCESS_ALL) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "options: access ", given.access, " is no set of TAKT_ACCESS_* bits"));
-  }
-  hal::BufferParams params;
-  params.usage |= hal::kUsageMappingScoped | hal::kUsageMappingRandom;
-  params.access = static_cast<hal::MemoryAccess>(given.access);
-  return params;
-}
-
 absl::StatusOr<Ref<hal::Buffer>> Allocate(
     hal::Device* device, size_t byte_length,
     const takt_buffer_options_t* options) {
   TAKT_RETURN_IF_ERROR(Require(device, "device"));
-  TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadParams(options));
+  TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
   return device->Allocate(params, byte_length);
 }
 
@@ -45,18 +32,13 @@ absl::StatusOr<Ref<hal::Buffer>> WrapHost(hal::Device* device, void* data,
         absl::StrCat("data: address 0x", absl::Hex(address),
                      " is not a multiple of ", hal::kBufferAlignment));
   }
-  TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadParams(options));
+  TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
   auto guard = MakeRef<ReleaseGuard>();
   TAKT_ASSIGN_OR_RETURN(
       Ref<hal::Buffer> buffer,
       device->Import(params, guard, static_cast<uint8_t*>(data), byte_length));
   guard->Arm(release, user_data);
   return buffer;
-}
-
-// TAKT_WHOLE_BUFFER as the layer below writes it.
-uint64_t LengthOf(size_t byte_length) {
-  return byte_length == TAKT_WHOLE_BUFFER ? hal::kWholeBuffer : byte_length;
 }
 
 absl::StatusOr<Ref<hal::Buffer>> Subspan(hal::Buffer* buffer,

@@ -160,6 +160,10 @@ absl::StatusOr<Ref<Context>> Context::Create(
   TAKT_ASSIGN_OR_RETURN(Modules modules, ListModules(instance, options));
   auto context = Ref<Context>::Adopt(new Context(
       Ref<Instance>::Retain(instance), FindExecutor(instance, options)));
+  for (size_t i = 0; i < options.device_count; ++i) {
+    context->devices_.push_back(
+        Ref<hal::Device>::Retain(Unwrap(options.devices[i])));
+  }
   TAKT_ASSIGN_OR_RETURN(
       context->vm_,
       vm::Context::Create(modules, &context->waiter_, options.step_limit));

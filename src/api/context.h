@@ -51,6 +51,7 @@ class Context final : public Object {
 
   Instance& instance() const { return *instance_; }
   vm::Context& vm() const { return *vm_; }
+  absl::Span<const Ref<hal::Device>> devices() const { return devices_; }
   // The workers that run what this context submits; null if its devices have
   // none.
   exec::Executor* executor() const { return executor_.get(); }
@@ -66,6 +67,7 @@ class Context final : public Object {
         strand_(this, executor_.get()) {}
 
   const Ref<Instance> instance_;
+  std::vector<Ref<hal::Device>> devices_;  // Set while it is created.
   const Ref<exec::Executor> executor_;
   InitializerWaiter waiter_;
   AsyncStrand strand_;

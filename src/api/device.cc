@@ -1,7 +1,10 @@
 #include "api/device.h"
 
+#include <malloc.h>
+
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
+#include "api/text.h"
 #include "cpu/device.h"
 #include "takt/device.h"
 
@@ -11,31 +14,59 @@ namespace {
 constexpr absl::string_view kLocalTask = "local-task";
 constexpr const char* kDeviceNames[] = {"local-sync", "local-task"};
 
-absl::StatusOr<Ref<hal::Device>> Create(Instance* instance, const char* name) {
+absl::StatusOr<Ref<hal::Device>> Create(Instance* instance, const char* name,
+                                        const takt_device_options_t* options) {
   TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
   TAKT_RETURN_IF_ERROR(Require(name, "name"));
-  return CreateDevice(instance, name);
+  return CreateDevice(instance, name, options);
+}
+
+absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
+    const Instance& instance, const takt_device_options_t* options) {
+  TAKT_ASSIGN_OR_RETURN(takt_device_options_t given,
+                        ReadOptions(options, &takt_device_options_init));
+  if (given.memory_budget_bytes == 0) {
+    return absl::InvalidArgumentError(
+        "options: memory_budget_bytes: expected 1 or more, got 0");
+  }
+  if (given.stall_ns <= 0 || given.idle_ns <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: ", given.idle_ns <= 0 ? "idle_ns" : "stall_ns",
+                     ": expected 1 or more, got ",
+                     given.idle_ns <= 0 ? given.idle_ns : given.stall_ns));
+  }
+  cpu::MemoryPool::Options memory;
+  memory.budget_bytes = given.memory_budget_bytes;
+  memory.idle_bytes_max = given.idle_bytes_max;
+  memory.idle_ns = given.idle_ns;
+  memory.stall_ns = given.stall_ns;
+  memory.timers = instance.timers();
+  const takt_allocator_t& allocator = instance.allocator();
+  if (allocator.allocate != nullptr) {
+    memory.source = {allocator.allocate, allocator.free, allocator.user_data};
+  }
+  return memory;
 }
 
 }  // namespace
 
-absl::StatusOr<Ref<hal::Device>> CreateDevice(Instance* instance,
-                                              absl::string_view name) {
+absl::StatusOr<Ref<hal::Device>> CreateDevice(
+    Instance* instance, absl::string_view name,
+    const takt_device_options_t* given) {
   if (std::find(std::begin(kDeviceNames), std::end(kDeviceNames), name) ==
       std::end(kDeviceNames)) {
     return absl::NotFoundError(absl::StrCat("no device \"", name,
                                             "\"; there are ",
                                             absl::StrJoin(kDeviceNames, ", ")));
   }
+  TAKT_ASSIGN_OR_RETURN(cpu::MemoryPool::Options memory,
+                        ReadMemoryOptions(*instance, given));
   Ref<exec::Executor> executor;
   if (name == kLocalTask) {
     TAKT_ASSIGN_OR_RETURN(executor, instance->GetExecutor());
   }
   cpu::Device::Options options;
-  const takt_allocator_t& allocator = instance->allocator();
-  if (allocator.allocate != nullptr) {
-    options.memory = {allocator.allocate, allocator.free, allocator.user_data};
-  }
+  options.memory = std::move(memory);
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       cpu::Device::Create(name, std::move(executor), options));
@@ -57,8 +88,14 @@ size_t takt_device_names(const char* const** out_names) {
 
 takt_status_t takt_device_create(takt_instance_t* instance, const char* name,
                                  takt_device_t** out_device) {
-  return takt::api::Give(__func__, takt::api::Create(Unwrap(instance), name),
-                         out_device);
+  return takt_device_create_with_options(instance, name, nullptr, out_device);
+}
+
+takt_status_t takt_device_create_with_options(
+    takt_instance_t* instance, const char* name,
+    const takt_device_options_t* options, takt_device_t** out_device) {
+  return takt::api::Give(
+      __func__, takt::api::Create(Unwrap(instance), name, options), out_device);
 }
 
 void takt_device_retain(takt_device_t* device) {
@@ -80,4 +117,14 @@ bool takt_device_query_i64(const takt_device_t* device, const char* category,
   return value.has_value();
 }
 
-void takt_device_trim(takt_device_t* device) { Unwrap(device)->Trim(); }
+void takt_device_trim(takt_device_t* device) {
+  Unwrap(device)->Trim();
+  // What the device gave back in small pieces, the heap would keep.
+  malloc_trim(0);
+}
+
+takt_status_t takt_device_explain_memory(const takt_device_t* device,
+                                         char** out_text) {
+  return takt::api::GiveText(__func__, Unwrap(device)->ExplainMemory(),
+                             out_text);
+}

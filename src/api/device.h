@@ -6,12 +6,14 @@
 #include "absl/strings/string_view.h"
 #include "api/instance.h"
 #include "hal/device.h"
+#include "takt/device.h"
 
 namespace takt::api {
 
-// takt_device_create().
-absl::StatusOr<Ref<hal::Device>> CreateDevice(Instance* instance,
-                                              absl::string_view name);
+// takt_device_create_with_options().
+absl::StatusOr<Ref<hal::Device>> CreateDevice(
+    Instance* instance, absl::string_view name,
+    const takt_device_options_t* options = nullptr);
 
 // True if the device's work runs on the instance's workers, so that a thread
 // which waits for it should help them.

@@ -21,9 +21,12 @@
 struct takt_buffer_t;
 struct takt_buffer_view_t;
 struct takt_byte_buffer_t;
+struct takt_command_buffer_t;
 struct takt_context_t;
 struct takt_device_t;
+struct takt_executable_t;
 struct takt_fence_t;
+struct takt_file_t;
 struct takt_function_t;
 struct takt_instance_t;
 struct takt_invocation_t;
@@ -34,14 +37,18 @@ struct takt_object_type_t;
 struct takt_parameters_t;
 struct takt_plan_problem_t;
 struct takt_plan_schedule_t;
+struct takt_ring_t;
 struct takt_signature_t;
 struct takt_timeline_t;
 
 namespace takt::hal {
 class Buffer;
 class BufferView;
+class CommandBuffer;
 class Device;
+class Executable;
 class Fence;
+class File;
 class Timeline;
 }  // namespace takt::hal
 namespace takt::vm {
@@ -59,6 +66,7 @@ class Instance;
 class Parameters;
 class PlanProblem;
 class PlanSchedule;
+class Ring;
 class Signature;
 class UserType;
 
@@ -81,9 +89,12 @@ struct HandlePair {
 TAKT_HANDLE_(takt_buffer_t, hal::Buffer);
 TAKT_HANDLE_(takt_buffer_view_t, hal::BufferView);
 TAKT_HANDLE_(takt_byte_buffer_t, vm::Buffer);
+TAKT_HANDLE_(takt_command_buffer_t, hal::CommandBuffer);
 TAKT_HANDLE_(takt_context_t, Context);
 TAKT_HANDLE_(takt_device_t, hal::Device);
+TAKT_HANDLE_(takt_executable_t, hal::Executable);
 TAKT_HANDLE_(takt_fence_t, hal::Fence);
+TAKT_HANDLE_(takt_file_t, hal::File);
 TAKT_HANDLE_(takt_function_t, Function);
 TAKT_HANDLE_(takt_instance_t, Instance);
 TAKT_HANDLE_(takt_invocation_t, AsyncInvocation);
@@ -94,6 +105,7 @@ TAKT_HANDLE_(takt_object_type_t, UserType);
 TAKT_HANDLE_(takt_parameters_t, Parameters);
 TAKT_HANDLE_(takt_plan_problem_t, PlanProblem);
 TAKT_HANDLE_(takt_plan_schedule_t, PlanSchedule);
+TAKT_HANDLE_(takt_ring_t, Ring);
 TAKT_HANDLE_(takt_signature_t, Signature);
 TAKT_HANDLE_(takt_timeline_t, hal::Timeline);
 #undef TAKT_HANDLE_

@@ -45,6 +45,7 @@ class Instance final : public Object {
   const Log& log() const { return *log_; }
   uint32_t worker_count() const { return worker_count_; }
   const takt_allocator_t& allocator() const { return allocator_; }
+  const std::shared_ptr<TimerService>& timers() const { return timers_; }
   // Where objects that come and go with invocations live.
   BlockPool& blocks() const { return *blocks_; }
 

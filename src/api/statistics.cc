@@ -33,6 +33,11 @@ void takt_device_query_statistics(const takt_device_t* device,
   statistics.bytes_committed = given.bytes_committed;
   statistics.bytes_peak = given.bytes_peak;
   statistics.allocation_count = given.allocation_count;
+  statistics.bytes_idle = given.bytes_idle;
+  statistics.bytes_budget = given.bytes_budget;
+  statistics.bytes_waiting = given.bytes_waiting;
+  statistics.waiting_count = given.waiting_count;
+  statistics.wait_count = given.wait_count;
   takt::api::GiveStatistics(statistics, out_statistics);
 }
 

@@ -44,10 +44,31 @@ struct FileDescriptor {
 
 absl::StatusOr<Ref<MappedFile>> MappedFile::Open(const std::string& path,
                                                  Mode mode) {
-  FileDescriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const int access = mode == Mode::kWrite ? O_RDWR : O_RDONLY;
+  FileDescriptor file{open(path.c_str(), access | O_CLOEXEC)};
   if (file.fd < 0) return SystemError(path, "open");
+  return Map(file.fd, path, mode);
+}
+
+absl::StatusOr<Ref<MappedFile>> MappedFile::Create(const std::string& path,
+                                                   uint64_t byte_length) {
+  if (byte_length > static_cast<uint64_t>(INT64_MAX)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": no file has ", byte_length, " bytes"));
+  }
+  FileDescriptor file{
+      open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  if (file.fd < 0) return SystemError(path, "create");
+  if (ftruncate(file.fd, static_cast<off_t>(byte_length)) != 0) {
+    return SystemError(path, "resize");
+  }
+  return Map(file.fd, path, Mode::kWrite);
+}
+
+absl::StatusOr<Ref<MappedFile>> MappedFile::Map(int fd, const std::string& path,
+                                                Mode mode) {
   struct stat info;
-  if (fstat(file.fd, &info) != 0) return SystemError(path, "stat");
+  if (fstat(fd, &info) != 0) return SystemError(path, "stat");
   if (!S_ISREG(info.st_mode)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": not a regular file"));
@@ -57,15 +78,16 @@ absl::StatusOr<Ref<MappedFile>> MappedFile::Open(const std::string& path,
     return Ref<MappedFile>::Adopt(new MappedFile(path, nullptr, 0));
   }
   const bool preload = mode == Mode::kPreload;
-  void* data = preload ? mmap(nullptr, size, PROT_READ | PROT_WRITE,
+  const int protection =
+      mode == Mode::kMap ? PROT_READ : PROT_READ | PROT_WRITE;
+  void* data = preload ? mmap(nullptr, size, protection,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                       : mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd, 0);
+                       : mmap(nullptr, size, protection, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) return SystemError(path, "map");
   auto result = Ref<MappedFile>::Adopt(
       new MappedFile(path, static_cast<const uint8_t*>(data), size));
   if (preload) {
-    TAKT_RETURN_IF_ERROR(
-        ReadAll(file.fd, path, static_cast<uint8_t*>(data), size));
+    TAKT_RETURN_IF_ERROR(ReadAll(fd, path, static_cast<uint8_t*>(data), size));
   }
   return result;
 }

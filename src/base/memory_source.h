@@ -6,21 +6,26 @@
 #define TAKT_BASE_MEMORY_SOURCE_H_
 
 #include <cstddef>
-#include <cstdlib>
 
 namespace takt {
+
+// The system: pages of their own for what is large, so that all of it goes
+// back at once; the heap for the rest.
+void* AllocateFromSystem(size_t byte_length, size_t alignment);
+void FreeToSystem(void* data, size_t byte_length, size_t alignment);
 
 struct MemorySource {
   // At least `byte_length` (not 0, a multiple of `alignment`) bytes at a
   // multiple of `alignment`, a power of two; nullptr if there is no memory.
   void* (*allocate)(void* user_data, size_t byte_length, size_t alignment) =
       [](void*, size_t byte_length, size_t alignment) {
-        return std::aligned_alloc(alignment, byte_length);
+        return AllocateFromSystem(byte_length, alignment);
       };
   // Takes back what allocate() gave, with the same two numbers.
   void (*free)(void* user_data, void* data, size_t byte_length,
-               size_t alignment) = [](void*, void* data, size_t, size_t) {
-    std::free(data);
+               size_t alignment) = [](void*, void* data, size_t byte_length,
+                                      size_t alignment) {
+    FreeToSystem(data, byte_length, alignment);
   };
   void* user_data = nullptr;
 };

@@ -137,6 +137,21 @@ void Device::Trim() {
   blocks().Trim();
 }
 
+Ref<hal::MemoryGroup> Device::CreateMemoryGroup(uint64_t claim_bytes) {
+  MemoryBudget* const budget = memory_->budget();
+  if (budget == nullptr) return nullptr;
+  return MakeRef<MemoryBudget::Group>(*budget, memory_, claim_bytes);
+}
+
+std::string Device::ExplainMemory() const {
+  MemoryBudget* const budget = memory_->budget();
+  return budget != nullptr ? budget->Explain() : std::string();
+}
+
+absl::Status Device::PrepareMemory(absl::Span<const uint64_t> byte_lengths) {
+  return memory_->Prepare(byte_lengths);
+}
+
 absl::StatusOr<Ref<hal::Executable>> Device::LoadExecutable(
     absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
     absl::Span<const uint32_t> constants) {
@@ -163,6 +178,7 @@ void Device::RunStep(const hal::QueueTicket& ticket, Step step) {
   if (!status.ok()) {
     Tell(ticket.signal, status);
   } else if (reached) {
+    const WorkScope work(*this);
     Tell(ticket.signal, step());
   } else {
     auto* operation = new (blocks())
@@ -174,16 +190,20 @@ void Device::RunStep(const hal::QueueTicket& ticket, Step step) {
 absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
     const hal::QueueTicket& ticket, const hal::BufferParams& params,
     uint64_t byte_length) {
-  if (MemoryPool::RoundedLength(byte_length) == 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no device has ", byte_length, " bytes"));
-  }
+  TAKT_RETURN_IF_ERROR(memory_->CheckLength(byte_length));
   Ref<PooledStorage> storage = memory_->ReserveStorage(byte_length, blocks());
-  PooledStorage* const waiting = storage.get();
-  Ref<hal::Buffer> buffer = CreateBuffer(std::move(storage), params);
-  RunStep(ticket, [buffer, waiting, pool = memory_.get()] {
-    return pool->CommitStorage(*waiting);
-  });
+  Ref<hal::Buffer> buffer = CreateBuffer(storage, params);
+  if (memory_->budget() == nullptr) {
+    RunStep(ticket, [storage = std::move(storage), pool = memory_.get()] {
+      return pool->CommitStorage(*storage);
+    });
+    return buffer;
+  }
+  auto group = Ref<MemoryBudget::Group>::Retain(
+      static_cast<MemoryBudget::Group*>(ticket.group));
+  auto* operation = new (blocks()) AllocaOperation(
+      *this, ticket.signal, std::move(storage), std::move(group));
+  operation->Start(ticket.wait);
   return buffer;
 }
 
@@ -192,9 +212,18 @@ absl::Status Device::QueueDealloca(const hal::QueueTicket& ticket,
   if (buffer == nullptr) {
     return absl::InvalidArgumentError("the buffer to deallocate is null");
   }
+  const Object* home = buffer->storage()->home();
+  if (home != nullptr && home != memory_.get()) {
+    return absl::InvalidArgumentError(
+        "the buffer to deallocate was allocated by another device");
+  }
   RunStep(ticket, [storage = Ref<hal::Storage>::Retain(buffer->storage())] {
-    if (!storage->HasSeveralOwners()) storage->Discard();
-    return absl::OkStatus();
+    if (storage->HasSeveralOwners() || storage->Discard()) {
+      return absl::OkStatus();
+    }
+    return absl::FailedPreconditionError(
+        "the buffer to deallocate has no memory: it has been given back "
+        "already, or its allocation is pending");
   });
   return absl::OkStatus();
 }
@@ -210,6 +239,7 @@ absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
   }
   if (reached && (executor_ == nullptr ||
                   transfer.length() <= TransferOperation::kInlineBytes)) {
+    const WorkScope work(*this);
     {
       Transfer mine = std::move(transfer);  // Unpins before the fence is told.
       absl::StatusOr<ResolvedTransfer> resolved = mine.Pin();
@@ -320,6 +350,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   if (!worker->ReserveLocalMemory(command_buffer.local_memory_bytes())) {
     return false;  // The operation reports it.
   }
+  const WorkScope work(*this);
   constexpr size_t kFewBases = 16;
   absl::InlinedVector<Base, kFewBases> bases(command_buffer.base_count());
   absl::Status status =

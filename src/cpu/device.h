@@ -32,8 +32,8 @@ class Device final : public hal::Device {
     // What kernels' imports resolve to; borrowed, outlives the device. NULL:
     // nothing.
     ImportResolver* imports = nullptr;
-    // Where buffers get their memory.
-    MemorySource memory;
+    // Where buffers get their memory, and how much of it.
+    MemoryPool::Options memory;
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then
@@ -55,6 +55,12 @@ class Device final : public hal::Device {
                                           uint64_t byte_length) override;
   hal::AllocationStatistics allocation_statistics() const override;
   void Trim() override;
+  bool has_memory_groups() const override {
+    return memory_->budget() != nullptr;
+  }
+  Ref<hal::MemoryGroup> CreateMemoryGroup(uint64_t claim_bytes) override;
+  std::string ExplainMemory() const override;
+  absl::Status PrepareMemory(absl::Span<const uint64_t> byte_lengths) override;
   absl::StatusOr<Ref<hal::Executable>> LoadExecutable(
       absl::string_view format, absl::Span<const uint8_t> data,
       Ref<Object> owner, absl::Span<const uint32_t> constants) override;
@@ -92,6 +98,7 @@ class Device final : public hal::Device {
  private:
   Device(absl::string_view id, Ref<exec::Executor> executor,
          const Options& options);
+  ~Device() override { memory_->Retire(); }
 
   // Runs `step`, a callable that returns a status, once the wait is reached:
   // before it returns, if that is so already.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/math.h"
@@ -20,10 +21,36 @@ namespace takt::cpu {
 namespace {
 
 constexpr uint64_t kUnit = hal::kBufferAlignment;
+constexpr uint64_t kPageBytes = 4096;
 // More than any machine has, and far from overflow.
 constexpr uint64_t kMaxLength = uint64_t{1} << 44;
+// Under a budget, from here on lengths are rounded to pages.
+constexpr uint64_t kWholePages = uint64_t{256} << 10;
+// How far down a class's list a block of just that capacity is looked for.
+constexpr int kSearchDepth = 16;
+
+std::unique_ptr<MemoryBudget> CreateBudget(const MemoryPool::Options& options) {
+  if (options.budget_bytes == MemoryPool::kNoLimit) return nullptr;
+  return std::make_unique<MemoryBudget>(
+      std::min(options.budget_bytes, kMaxLength), options.stall_ns,
+      options.timers);
+}
 
 }  // namespace
+
+MemoryPool::MemoryPool(const Options& options)
+    : Object(&kType),
+      source_(options.source),
+      idle_bytes_max_(options.idle_bytes_max),
+      idle_ns_(options.idle_ns),
+      timers_(options.timers),
+      budget_(CreateBudget(options)) {
+  if (budget_ != nullptr) budget_->SetOwner(this);
+  timer_.pool = this;
+  timer_.fire = [](TimerService::Timer* timer) {
+    static_cast<IdleTimer*>(timer)->pool->OnTimer();
+  };
+}
 
 size_t MemoryPool::ClassOf(uint64_t byte_length, uint64_t* rounded) {
   const uint64_t units =
@@ -49,29 +76,83 @@ uint64_t MemoryPool::RoundedLength(uint64_t byte_length) {
   return rounded;
 }
 
+uint64_t MemoryPool::CapacityOf(uint64_t byte_length,
+                                size_t* size_class) const {
+  uint64_t rounded = 0;
+  *size_class = ClassOf(byte_length, &rounded);
+  if (budget_ == nullptr) return rounded;
+  return AlignUp(std::max<uint64_t>(byte_length, 1),
+                 byte_length >= kWholePages ? kPageBytes : kUnit);
+}
+
+uint64_t MemoryPool::Charge(uint64_t byte_length) const {
+  size_t size_class = 0;
+  return CapacityOf(byte_length, &size_class);
+}
+
+absl::Status MemoryPool::CheckLength(uint64_t byte_length) const {
+  if (byte_length > kMaxLength) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no device has ", byte_length, " bytes"));
+  }
+  if (budget_ == nullptr || Charge(byte_length) <= budget_->bytes()) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(byte_length, " bytes are more than the device's budget of ",
+                   budget_->bytes()));
+}
+
+MemoryPool::IdleBlock* MemoryPool::TakeIdle(size_t size_class,
+                                            uint64_t capacity) {
+  IdleClass& idle = idle_[size_class];
+  IdleBlock** link = &idle.first;
+  for (int depth = 0; *link != nullptr && depth < kSearchDepth; ++depth) {
+    IdleBlock* const block = *link;
+    if (block->capacity == capacity) {
+      *link = block->next;
+      --idle.count;
+      idle.count_min = std::min(idle.count_min, idle.count);
+      statistics_.bytes_idle -= capacity;
+      return block;
+    }
+    link = &block->next;
+  }
+  return nullptr;
+}
+
 uint8_t* MemoryPool::Allocate(uint64_t byte_length) {
   if (byte_length > kMaxLength) return nullptr;
-  uint64_t rounded = 0;
-  const size_t size_class = ClassOf(byte_length, &rounded);
+  size_t size_class = 0;
+  const uint64_t capacity = CapacityOf(byte_length, &size_class);
+  IdleBlock* in_the_way = nullptr;
   {
     MutexLock lock(&mutex_);
-    if (IdleBlock* block = idle_[size_class]) {
-      TAKT_UNPOISON(block, rounded);
-      idle_[size_class] = block->next;
+    if (IdleBlock* block = TakeIdle(size_class, capacity)) {
+      TAKT_UNPOISON(block, capacity);
       statistics_.bytes_reserved += byte_length;
       ++statistics_.allocation_count;
       return reinterpret_cast<uint8_t*>(block);
     }
+    // What is granted fits once nothing is idle.
+    if (budget_ != nullptr && statistics_.bytes_idle > 0 &&
+        statistics_.bytes_committed + capacity > budget_->bytes()) {
+      in_the_way = TakeAllIdle();
+    }
+    statistics_.bytes_committed += capacity;
   }
-  void* memory = source_.allocate(source_.user_data, rounded, kUnit);
+  FreeBlocks(in_the_way);
+  void* memory = source_.allocate(source_.user_data, capacity, kUnit);
   if (memory == nullptr) {
     Trim();
-    memory = source_.allocate(source_.user_data, rounded, kUnit);
-    if (memory == nullptr) return nullptr;
+    memory = source_.allocate(source_.user_data, capacity, kUnit);
   }
   MutexLock lock(&mutex_);
+  if (memory == nullptr) {
+    statistics_.bytes_committed -= capacity;
+    return nullptr;
+  }
   statistics_.bytes_reserved += byte_length;
-  statistics_.bytes_committed += rounded;
   statistics_.bytes_peak =
       std::max(statistics_.bytes_peak, statistics_.bytes_committed);
   ++statistics_.allocation_count;
@@ -79,46 +160,147 @@ uint8_t* MemoryPool::Allocate(uint64_t byte_length) {
 }
 
 void MemoryPool::Free(uint8_t* memory, uint64_t byte_length) {
-  uint64_t rounded = 0;
-  const size_t size_class = ClassOf(byte_length, &rounded);
+  size_t size_class = 0;
+  const uint64_t capacity = CapacityOf(byte_length, &size_class);
   auto* block = reinterpret_cast<IdleBlock*>(memory);
-  MutexLock lock(&mutex_);
-  block->next = idle_[size_class];
-  idle_[size_class] = block;
-  TAKT_POISON(memory, rounded);
-  statistics_.bytes_reserved -= byte_length;
+  block->next = nullptr;
+  block->capacity = capacity;
+  bool is_kept = false;
+  bool start_timer = false;
+  {
+    MutexLock lock(&mutex_);
+    statistics_.bytes_reserved -= byte_length;
+    is_kept = !is_retired_ && capacity <= idle_bytes_max_ &&
+              statistics_.bytes_idle <= idle_bytes_max_ - capacity;
+    if (is_kept) {
+      IdleClass& idle = idle_[size_class];
+      block->next = idle.first;
+      idle.first = block;
+      ++idle.count;
+      statistics_.bytes_idle += capacity;
+      TAKT_POISON(memory + sizeof(IdleBlock), capacity - sizeof(IdleBlock));
+      start_timer = idle_ns_ != kInfiniteFuture && !is_timed_;
+      if (start_timer) is_timed_ = true;
+    } else {
+      statistics_.bytes_committed -= capacity;
+    }
+  }
+  if (!is_kept) source_.free(source_.user_data, memory, capacity, kUnit);
+  if (start_timer) {
+    Retain();
+    timers_->Arm(&timer_, DeadlineAfter(NowNs(), idle_ns_));
+  }
+  if (budget_ != nullptr) budget_->GiveBack(capacity);
 }
 
-uint64_t MemoryPool::ClassLength(size_t size_class) {
-  const uint64_t steps =
-      size_class < 8 ? size_class + 1 : (size_class - 8) % 4 + 5;
-  const size_t shift = size_class < 8 ? 0 : (size_class - 8) / 4 + 1;
-  return (steps << shift) * kUnit;
+MemoryPool::IdleBlock* MemoryPool::TakeAfter(IdleClass& idle, uint64_t kept,
+                                             IdleBlock* taken) {
+  IdleBlock** link = &idle.first;
+  for (uint64_t i = 0; i < kept; ++i) link = &(*link)->next;
+  IdleBlock* block = std::exchange(*link, nullptr);
+  while (block != nullptr) {
+    IdleBlock* const next = block->next;
+    statistics_.bytes_committed -= block->capacity;
+    statistics_.bytes_idle -= block->capacity;
+    block->next = taken;
+    taken = block;
+    block = next;
+  }
+  idle.count = kept;
+  idle.count_min = kept;
+  return taken;
+}
+
+MemoryPool::IdleBlock* MemoryPool::TakeAllIdle() {
+  IdleBlock* taken = nullptr;
+  for (IdleClass& idle : idle_) taken = TakeAfter(idle, 0, taken);
+  return taken;
+}
+
+MemoryPool::IdleBlock* MemoryPool::TakeUnneeded() {
+  IdleBlock* taken = nullptr;
+  for (IdleClass& idle : idle_) {
+    taken = TakeAfter(idle, idle.count - idle.count_min, taken);
+  }
+  return taken;
+}
+
+void MemoryPool::FreeBlocks(IdleBlock* first) {
+  while (first != nullptr) {
+    IdleBlock* const block = std::exchange(first, first->next);
+    const uint64_t capacity = block->capacity;
+    TAKT_UNPOISON(block, capacity);
+    source_.free(source_.user_data, block, capacity, kUnit);
+  }
+}
+
+void MemoryPool::OnTimer() {
+  IdleBlock* unneeded = nullptr;
+  bool goes_on = false;
+  {
+    MutexLock lock(&mutex_);
+    unneeded = TakeUnneeded();
+    goes_on = statistics_.bytes_idle > 0;
+    is_timed_ = goes_on;
+  }
+  FreeBlocks(unneeded);
+  if (goes_on) {
+    timers_->Arm(&timer_, DeadlineAfter(NowNs(), idle_ns_));
+  } else {
+    Release();  // Perhaps the last.
+  }
 }
 
 void MemoryPool::Trim() {
-  std::array<IdleBlock*, kClassCount> idle{};
+  IdleBlock* idle = nullptr;
   {
     MutexLock lock(&mutex_);
-    idle.swap(idle_);
-    for (size_t i = 0; i < kClassCount; ++i) {
-      for (IdleBlock* block = idle[i]; block != nullptr; block = block->next) {
-        TAKT_UNPOISON(block, ClassLength(i));
-        statistics_.bytes_committed -= ClassLength(i);
-      }
-    }
+    idle = TakeAllIdle();
   }
-  for (size_t i = 0; i < kClassCount; ++i) {
-    while (idle[i] != nullptr) {
-      source_.free(source_.user_data, std::exchange(idle[i], idle[i]->next),
-                   ClassLength(i), kUnit);
-    }
+  FreeBlocks(idle);
+}
+
+void MemoryPool::Retire() {
+  {
+    MutexLock lock(&mutex_);
+    is_retired_ = true;
   }
+  Trim();
+  if (budget_ != nullptr) budget_->Retire();
+  if (timers_ == nullptr || !timers_->Cancel(&timer_)) return;
+  {
+    MutexLock lock(&mutex_);
+    is_timed_ = false;
+  }
+  Release();
+}
+
+absl::Status MemoryPool::Prepare(absl::Span<const uint64_t> byte_lengths) {
+  // All at once, so that each has its own.
+  std::vector<Ref<hal::Storage>> storages;
+  for (const uint64_t byte_length : byte_lengths) {
+    TAKT_ASSIGN_OR_RETURN(Ref<hal::Storage> storage,
+                          CreateStorage(byte_length));
+    volatile uint8_t* const data = storage->data();
+    for (uint64_t i = 0; i < byte_length; i += kPageBytes) data[i] = 0;
+    storages.push_back(std::move(storage));
+  }
+  return absl::OkStatus();
 }
 
 hal::AllocationStatistics MemoryPool::statistics() const {
-  MutexLock lock(&mutex_);
-  return statistics_;
+  hal::AllocationStatistics statistics;
+  {
+    MutexLock lock(&mutex_);
+    statistics = statistics_;
+  }
+  if (budget_ == nullptr) return statistics;
+  const MemoryBudget::Statistics waits = budget_->statistics();
+  statistics.bytes_budget = budget_->bytes();
+  statistics.bytes_waiting = waits.bytes_waiting;
+  statistics.waiting_count = waits.waiting_count;
+  statistics.wait_count = waits.wait_count;
+  return statistics;
 }
 
 Ref<PooledStorage> MemoryPool::ReserveStorage(uint64_t byte_length,
@@ -128,8 +310,21 @@ Ref<PooledStorage> MemoryPool::ReserveStorage(uint64_t byte_length,
 }
 
 absl::Status MemoryPool::CommitStorage(PooledStorage& storage) {
+  const uint64_t byte_length = storage.byte_length();
+  TAKT_RETURN_IF_ERROR(CheckLength(byte_length));
+  if (budget_ != nullptr && !budget_->TryTake(Charge(byte_length))) {
+    const MemoryBudget::Statistics statistics = budget_->statistics();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no room for ", byte_length, " bytes now: ", statistics.bytes_in_use,
+        " of the device's budget of ", budget_->bytes(), " are in use"));
+  }
+  return CommitGranted(storage);
+}
+
+absl::Status MemoryPool::CommitGranted(PooledStorage& storage) {
   uint8_t* memory = Allocate(storage.byte_length());
   if (memory == nullptr) {
+    if (budget_ != nullptr) budget_->GiveBack(Charge(storage.byte_length()));
     return absl::ResourceExhaustedError(absl::StrCat(
         "the system has no ", storage.byte_length(), " bytes left"));
   }

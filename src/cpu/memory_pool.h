@@ -3,9 +3,15 @@
 // again cost a list operation each.
 //
 // Sizes are rounded up to classes, four to an octave, so at most a quarter is
-// lost. Memory is aligned to hal::kBufferAlignment.
+// lost; under a budget only to units, and large ones to pages, so that what
+// fits by its numbers fits. Memory is aligned to hal::kBufferAlignment.
 //
-// Lifetime: storages hold the pool.
+// Idle memory goes back to the system by Trim(), beyond `idle_bytes_max` at
+// once, when a budget needs the room, and when it has not been needed for
+// `idle_ns`.
+//
+// Lifetime: storages hold the pool, and so does its timer while there is idle
+// memory to look after.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf; the system is asked without it.
@@ -14,12 +20,17 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/clock.h"
 #include "base/memory_source.h"
 #include "base/mutex.h"
 #include "base/object.h"
+#include "base/timer_service.h"
+#include "cpu/memory_budget.h"
 #include "hal/buffer.h"
 #include "hal/device.h"
 
@@ -31,23 +42,57 @@ class PooledStorage;
 class MemoryPool final : public Object {
  public:
   static constexpr ObjectType kType{"cpu.memory_pool"};
-  static Ref<MemoryPool> Create(const MemorySource& source = MemorySource()) {
-    return Ref<MemoryPool>::Adopt(new MemoryPool(source));
+  static constexpr uint64_t kNoLimit = ~uint64_t{0};
+  struct Options {
+    MemorySource source;
+    // What buffers may take, in use and idle together. Not 0.
+    uint64_t budget_bytes = kNoLimit;
+    // How much idle memory is kept, and for how long; looked at once in that
+    // time, so for up to twice as long.
+    uint64_t idle_bytes_max = kNoLimit;
+    int64_t idle_ns = kInfiniteFuture;
+    // Of the budget: how long nothing may happen while requests wait.
+    int64_t stall_ns = kInfiniteFuture;
+    // Needed if idle_ns or stall_ns is not kInfiniteFuture.
+    std::shared_ptr<TimerService> timers;
+  };
+  static Ref<MemoryPool> Create(const Options& options) {
+    return Ref<MemoryPool>::Adopt(new MemoryPool(options));
   }
+  static Ref<MemoryPool> Create() { return Create(Options()); }
 
-  // A storage that has no memory until CommitStorage(). The object itself
+  // nullptr: there is no limit.
+  MemoryBudget* budget() const { return budget_.get(); }
+
+  // A storage that has no memory until it is committed. The object itself
   // lives in `blocks`.
   Ref<PooledStorage> ReserveStorage(uint64_t byte_length, BlockPool& blocks);
-  // RESOURCE_EXHAUSTED, also after idle memory has been given back.
+  // RESOURCE_EXHAUSTED, also after idle memory has been given back: the budget
+  // has no room now, or the system has no memory.
   absl::Status CommitStorage(PooledStorage& storage);
+  // The same with Charge() bytes that the budget has granted; on error they
+  // are given back.
+  absl::Status CommitGranted(PooledStorage& storage);
   // Both in one. The object comes from the system.
   absl::StatusOr<Ref<hal::Storage>> CreateStorage(uint64_t byte_length);
+
+  // OK if memory of that length can ever be had: RESOURCE_EXHAUSTED names it,
+  // and what there is.
+  absl::Status CheckLength(uint64_t byte_length) const;
+  // What an allocation of a checked length takes from the budget.
+  uint64_t Charge(uint64_t byte_length) const;
+
+  // hal::Device::PrepareMemory().
+  absl::Status Prepare(absl::Span<const uint64_t> byte_lengths);
 
   hal::AllocationStatistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Gives idle memory back to the system.
   void Trim() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Gives it back and looks after it no longer: nobody comes for it. What
+  // becomes idle later is given back at once.
+  void Retire() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // What an allocation of `byte_length` takes; 0 if it is absurd.
+  // An allocation of `byte_length` in its class; 0 if it is absurd.
   static uint64_t RoundedLength(uint64_t byte_length);
 
  private:
@@ -55,24 +100,49 @@ class MemoryPool final : public Object {
   static constexpr size_t kClassCount = 160;
   struct IdleBlock {  // In the first bytes of idle memory.
     IdleBlock* next;
+    uint64_t capacity;
+  };
+  struct IdleClass {
+    IdleBlock* first = nullptr;  // The last one to come back.
+    uint64_t count = 0;
+    uint64_t count_min = 0;  // Since the timer was here.
+  };
+  struct IdleTimer : TimerService::Timer {
+    MemoryPool* pool = nullptr;
   };
 
-  explicit MemoryPool(const MemorySource& source)
-      : Object(&kType), source_(source) {}
+  explicit MemoryPool(const Options& options);
   ~MemoryPool() override { Trim(); }
 
-  // nullptr if there is no memory.
+  // nullptr if there is no memory. What the budget says has been asked.
   uint8_t* Allocate(uint64_t byte_length) ABSL_LOCKS_EXCLUDED(mutex_);
   void Free(uint8_t* memory, uint64_t byte_length) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The length of the memory that an allocation gets.
+  uint64_t CapacityOf(uint64_t byte_length, size_t* size_class) const;
+  IdleBlock* TakeIdle(size_t size_class, uint64_t capacity)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // All idle blocks, or those that nobody needed since the timer was here.
+  IdleBlock* TakeAllIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  IdleBlock* TakeUnneeded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes the blocks after the first `kept` of a class, in front of `taken`.
+  IdleBlock* TakeAfter(IdleClass& idle, uint64_t kept, IdleBlock* taken)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FreeBlocks(IdleBlock* first);
+  void OnTimer() ABSL_LOCKS_EXCLUDED(mutex_);
   static size_t ClassOf(uint64_t byte_length, uint64_t* rounded);
 
-  // The length of the blocks of a class: the inverse of ClassOf().
-  static uint64_t ClassLength(size_t size_class);
-
   const MemorySource source_;
+  const uint64_t idle_bytes_max_;
+  const int64_t idle_ns_;
+  const std::shared_ptr<TimerService> timers_;
+  const std::unique_ptr<MemoryBudget> budget_;  // May be null.
+
   mutable Mutex mutex_;
-  std::array<IdleBlock*, kClassCount> idle_ ABSL_GUARDED_BY(mutex_){};
+  std::array<IdleClass, kClassCount> idle_ ABSL_GUARDED_BY(mutex_);
   hal::AllocationStatistics statistics_ ABSL_GUARDED_BY(mutex_);
+  bool is_retired_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_timed_ ABSL_GUARDED_BY(mutex_) = false;  // timer_ holds a reference.
+  IdleTimer timer_;
 };
 
 class PooledStorage final : public hal::Storage {
@@ -80,6 +150,7 @@ class PooledStorage final : public hal::Storage {
   absl::StatusOr<Ref<hal::Storage>> CreateSibling() const override {
     return pool_->CreateStorage(byte_length());
   }
+  const Object* home() const override { return pool_.get(); }
 
  private:
   friend class MemoryPool;

@@ -19,18 +19,68 @@ void Operation::Start(const hal::Fence* wait) {
 void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {
   auto* operation = static_cast<Operation*>(waiter);
   if (status.ok()) {
+    operation->BeginWork();
     operation->Run();
   } else {
     operation->Complete(status);
   }
 }
 
+void Operation::BeginWork() {
+  MemoryBudget* const budget = device_->memory().budget();
+  if (budget == nullptr) return;
+  budget->BeginWork();
+  is_working_ = true;
+}
+
 void Operation::Complete(const absl::Status& outcome) {
   const absl::Status kept = outcome;  // It may be a member.
   const Ref<Device> device = std::move(device_);
   const Ref<hal::Fence> signal = std::move(signal_);
+  const bool was_working = is_working_;
   delete this;
   Tell(signal.get(), kept);
+  if (was_working) device->memory().budget()->EndWork();
+}
+
+AllocaOperation::AllocaOperation(Device& device, hal::Fence* signal,
+                                 Ref<PooledStorage> storage,
+                                 Ref<MemoryBudget::Group> group_in)
+    : Operation(device, signal),
+      budget_(*device.memory().budget()),
+      storage_(std::move(storage)) {
+  bytes = device.memory().Charge(storage_->byte_length());
+  group = std::move(group_in);
+  settled = &AllocaOperation::OnSettled;
+  budget_.Announce(*this);
+}
+
+AllocaOperation::~AllocaOperation() {
+  // Its fence failed. The pool is kept by the storage.
+  if (is_announced_) budget_.Withdraw(*this);
+}
+
+void AllocaOperation::Run() {
+  // Once it waits, this may be gone.
+  const Ref<Device> device = Ref<Device>::Retain(&this->device());
+  MemoryBudget& budget = *device->memory().budget();
+  is_announced_ = false;
+  const bool was_working = std::exchange(is_working_, false);
+  if (budget.Await(*this)) {
+    is_working_ = was_working;
+    Complete(device->memory().CommitGranted(*storage_));
+  } else if (was_working) {
+    budget.EndWork();
+  }
+}
+
+void AllocaOperation::OnSettled(MemoryBudget::Request* request,
+                                const absl::Status& status) {
+  auto* operation = static_cast<AllocaOperation*>(request);
+  operation->BeginWork();
+  operation->Complete(status.ok() ? operation->device().memory().CommitGranted(
+                                        *operation->storage_)
+                                  : status);
 }
 
 }  // namespace takt::cpu

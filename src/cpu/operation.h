@@ -11,6 +11,8 @@
 #include "absl/status/status.h"
 #include "base/block_pool.h"
 #include "cpu/device.h"
+#include "cpu/memory_budget.h"
+#include "cpu/memory_pool.h"
 #include "hal/device.h"
 #include "hal/fence.h"
 
@@ -48,10 +50,49 @@ class Operation : public hal::FenceWaiter {
   Device& device() const { return *device_; }
 
  private:
+  friend class AllocaOperation;
   static void OnReady(FenceWaiter* waiter, const absl::Status& status);
+  // Counts as the device's work from here until Complete().
+  void BeginWork();
 
   Ref<Device> device_;
   Ref<hal::Fence> signal_;
+  bool is_working_ = false;
+};
+
+// An allocation on a device with a budget: when its fence is reached it takes
+// its turn, and waits for that without a thread.
+class AllocaOperation final : public Operation, private MemoryBudget::Request {
+ public:
+  // `storage` is of a length that the pool has checked.
+  AllocaOperation(Device& device, hal::Fence* signal,
+                  Ref<PooledStorage> storage, Ref<MemoryBudget::Group> group);
+
+ private:
+  ~AllocaOperation() override;
+  void Run() override;
+  static void OnSettled(MemoryBudget::Request* request,
+                        const absl::Status& status);
+
+  MemoryBudget& budget_;  // Of the storage's pool.
+  const Ref<PooledStorage> storage_;
+  bool is_announced_ = true;  // And has not come to its turn.
+};
+
+// While it lives, its thread does the device's work.
+class WorkScope {
+ public:
+  explicit WorkScope(Device& device) : budget_(device.memory().budget()) {
+    if (budget_ != nullptr) budget_->BeginWork();
+  }
+  WorkScope(const WorkScope&) = delete;
+  WorkScope& operator=(const WorkScope&) = delete;
+  ~WorkScope() {
+    if (budget_ != nullptr) budget_->EndWork();
+  }
+
+ private:
+  MemoryBudget* const budget_;
 };
 
 // An operation of one step: `Step` is a callable, moved in, that returns a

@@ -30,6 +30,8 @@ class WrappedStorage final : public Storage {
   WrappedStorage(Ref<Object> owner, uint8_t* data, uint64_t byte_length)
       : Storage(data, byte_length), owner_(std::move(owner)) {}
 
+  Object* owner() const override { return owner_.get(); }
+
  private:
   const Ref<Object> owner_;
 };
@@ -84,9 +86,13 @@ void Storage::Commit(uint8_t* data) {
   data_.store(data, std::memory_order_seq_cst);
 }
 
-void Storage::Discard() {
-  if (!IsDiscardable()) return;
-  if (data_.exchange(nullptr, std::memory_order_seq_cst) != nullptr) Unpin();
+bool Storage::Discard() {
+  if (!IsDiscardable()) return true;
+  if (data_.exchange(nullptr, std::memory_order_seq_cst) == nullptr) {
+    return false;
+  }
+  Unpin();
+  return true;
 }
 
 void Storage::Free() {

@@ -97,8 +97,14 @@ class Storage : public Object {
 
   // Gives the memory back after a queue-ordered deallocation, while buffers
   // may still refer to the storage; where it is the host's, nothing happens.
-  // A second time, or without memory: nothing.
-  void Discard();
+  // False if there is none: not yet, or it has been given back before.
+  bool Discard();
+
+  // What allocated it, as an identity: a device's pool. nullptr: no device.
+  virtual const Object* home() const { return nullptr; }
+  // What keeps wrapped memory alive. nullptr: nothing does, or it is not
+  // wrapped.
+  virtual Object* owner() const { return nullptr; }
 
   // A storage of the same length, with memory and from the same source where
   // that can be. RESOURCE_EXHAUSTED.

@@ -27,6 +27,7 @@
 #include "hal/command_buffer.h"
 #include "hal/executable.h"
 #include "hal/fence.h"
+#include "hal/memory_group.h"
 
 namespace takt::hal {
 
@@ -75,6 +76,8 @@ struct QueueTicket {
   uint64_t affinity = ~uint64_t{0};
   Fence* wait = nullptr;
   Fence* signal = nullptr;
+  // What an alloca belongs to: one of this device, open. Null: to nothing.
+  MemoryGroup* group = nullptr;
 };
 
 struct BufferParams {
@@ -87,7 +90,13 @@ struct AllocationStatistics {
   uint64_t bytes_reserved = 0;   // Asked for and not yet given back.
   uint64_t bytes_committed = 0;  // Memory held, in use or idle.
   uint64_t bytes_peak = 0;       // The most ever committed.
+  uint64_t bytes_idle = 0;       // Of the committed, in no use.
   uint64_t allocation_count = 0;
+  // Of a device with a budget; else 0.
+  uint64_t bytes_budget = 0;
+  uint64_t bytes_waiting = 0;  // Of allocas that wait for memory now.
+  uint64_t waiting_count = 0;  // Such allocas.
+  uint64_t wait_count = 0;     // Allocas that have had to wait so far.
 };
 
 class Device : public Object {
@@ -115,6 +124,20 @@ class Device : public Object {
   virtual AllocationStatistics allocation_statistics() const = 0;
   // Gives idle memory back to the system.
   virtual void Trim() = 0;
+  // Whether the device has a use for knowing what belongs together.
+  virtual bool has_memory_groups() const { return false; }
+  // A group for the allocations of one invocation, which may need `claim_bytes`
+  // in all (~0: nobody knows). Null if it has no use for it.
+  virtual Ref<MemoryGroup> CreateMemoryGroup(uint64_t claim_bytes) {
+    return nullptr;
+  }
+  // What allocas wait for, in one line; empty if none waits.
+  virtual std::string ExplainMemory() const { return std::string(); }
+  // Sees to it that idle memory is held, with its pages present, for
+  // allocations of these lengths at once. RESOURCE_EXHAUSTED.
+  virtual absl::Status PrepareMemory(absl::Span<const uint64_t> byte_lengths) {
+    return absl::OkStatus();
+  }
 
   // NOT_FOUND if no loader takes `format`. `data` is only read during the
   // call unless `owner` keeps it. An executable of the same content and

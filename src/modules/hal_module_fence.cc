@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "modules/hal_state.h"
+#include "modules/invocation_memory.h"
 #include "modules/pending_await.h"
 
 namespace takt::modules {
@@ -68,7 +69,10 @@ absl::Status HalState::FenceFail(hal::Fence& fence, uint32_t code) {
 absl::StatusOr<int32_t> HalState::FenceAwait(vm::NativeCall& call,
                                              uint32_t timeout_ms, int64_t flags,
                                              vm::VarArgs<hal::Fence*> fences) {
-  if (call.resumed()) return PendingAwait::Finish(call);
+  if (call.resumed()) {
+    InvocationMemory::SetParked(call.invocation(), false);
+    return PendingAwait::Finish(call);
+  }
   if (fences.size() > kMaxAwaitFences) {
     return absl::OutOfRangeError(absl::StrCat(
         "fences: expected at most ", kMaxAwaitFences, ", got ", fences.size()));
@@ -81,7 +85,11 @@ absl::StatusOr<int32_t> HalState::FenceAwait(vm::NativeCall& call,
       timeout_ms == kWaitForever
           ? kInfiniteFuture
           : DeadlineAfter(NowNs(), int64_t{timeout_ms} * kNsPerMs);
-  return PendingAwait::Begin(call, list, deadline_ns, *environment_->timers);
+  InvocationMemory::SetParked(call.invocation(), true);
+  auto outcome =
+      PendingAwait::Begin(call, list, deadline_ns, *environment_->timers);
+  if (!call.parked()) InvocationMemory::SetParked(call.invocation(), false);
+  return outcome;
 }
 
 }  // namespace takt::modules

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
+#include "modules/invocation_memory.h"
 
 namespace takt::modules {
 namespace {
@@ -15,16 +16,17 @@ hal::QueueTicket TicketOf(uint64_t affinity, hal::Fence* wait,
 }  // namespace
 
 absl::StatusOr<Ref<hal::Buffer>> HalState::QueueAlloca(
-    hal::Device& device, uint64_t affinity, hal::Fence* wait,
-    hal::Fence* signal, int64_t pool, uint32_t memory_types, uint32_t usage,
-    uint64_t byte_length, int64_t flags) {
+    vm::NativeCall& call, hal::Device& device, uint64_t affinity,
+    hal::Fence* wait, hal::Fence* signal, int64_t pool, uint32_t memory_types,
+    uint32_t usage, uint64_t byte_length, int64_t flags) {
   if (pool != 0) {
     return absl::UnimplementedError(
         absl::StrCat("pool: only the default pool 0 is supported, got ", pool));
   }
-  return device.QueueAlloca(TicketOf(affinity, wait, signal),
-                            {.memory_type = memory_types, .usage = usage},
-                            byte_length);
+  hal::QueueTicket ticket = TicketOf(affinity, wait, signal);
+  ticket.group = InvocationMemory::GroupOf(call.invocation(), device, claims_);
+  return device.QueueAlloca(
+      ticket, {.memory_type = memory_types, .usage = usage}, byte_length);
 }
 
 absl::Status HalState::QueueDealloca(hal::Device& device, uint64_t affinity,

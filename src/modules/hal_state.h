@@ -1,9 +1,10 @@
-// HalState is what a context holds for the `hal` module: nothing but a share
-// of the module's environment. Its methods are the module's functions, grouped
-// as their sources are (hal_module_<noun>.cc). Argument names and order are
-// the compiler's; see docs for the table of imports.
+// HalState is what a context holds for the `hal` module: a share of the
+// module's environment, and what it found out about the context's code. Its
+// methods are the module's functions, grouped as their sources are
+// (hal_module_<noun>.cc). Argument names and order are the compiler's; see docs
+// for the table of imports.
 //
-// Thread-safety: immutable, so every method may run on any thread.
+// Thread-safety: every method may run on any thread.
 #ifndef TAKT_MODULES_HAL_STATE_H_
 #define TAKT_MODULES_HAL_STATE_H_
 
@@ -17,6 +18,7 @@
 #include "hal/device.h"
 #include "hal/fence.h"
 #include "modules/hal_module.h"
+#include "modules/invocation_memory.h"
 #include "vm/buffer.h"
 #include "vm/module.h"
 #include "vm/native_module.h"
@@ -155,9 +157,9 @@ class HalState final : public vm::ModuleState {
 
   // device.queue.*
   absl::StatusOr<Ref<hal::Buffer>> QueueAlloca(
-      hal::Device& device, uint64_t affinity, hal::Fence* wait,
-      hal::Fence* signal, int64_t pool, uint32_t memory_types, uint32_t usage,
-      uint64_t byte_length, int64_t flags);
+      vm::NativeCall& call, hal::Device& device, uint64_t affinity,
+      hal::Fence* wait, hal::Fence* signal, int64_t pool, uint32_t memory_types,
+      uint32_t usage, uint64_t byte_length, int64_t flags);
   absl::Status QueueDealloca(hal::Device& device, uint64_t affinity,
                              hal::Fence* wait, hal::Fence* signal,
                              hal::Buffer& buffer, int64_t flags);
@@ -228,6 +230,7 @@ class HalState final : public vm::ModuleState {
   }
 
   const std::shared_ptr<const HalModuleOptions> environment_;
+  MemoryClaims claims_;
 };
 
 }  // namespace takt::modules

@@ -241,6 +241,7 @@ Invocation::State Invocation::Run() {
 
 Invocation::State Invocation::Finish(absl::Status status) {
   parked_state_.reset();
+  attachment_.reset();
   status_ = std::move(status);
   if (status_.ok()) {
     CollectResults();

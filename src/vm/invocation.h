@@ -86,6 +86,7 @@ class alignas(16) Invocation final : public Object {
   void SetStepLimit(uint64_t steps);
 
   Context& context() const { return context_; }
+  const Callee& callee() const { return callee_.callee; }
   // Recycles memory that comes and goes with invocations.
   BlockPool& pool() const { return context_.pool(); }
 
@@ -99,6 +100,13 @@ class alignas(16) Invocation final : public Object {
   };
   void SetParkedState(std::unique_ptr<ParkedState> parked_state);
   ParkedState* parked_state() const { return parked_state_.get(); }
+
+  // What a native module keeps for as long as the invocation is not done: one
+  // object, or null.
+  void SetAttachment(Ref<Object> attachment) {
+    attachment_ = std::move(attachment);
+  }
+  Object* attachment() const { return attachment_.get(); }
 
   // Bytes this invocation holds now (frames, tables).
   size_t memory_bytes() const;
@@ -156,6 +164,7 @@ class alignas(16) Invocation final : public Object {
   void* on_woken_argument_ = nullptr;
   absl::Status status_;
   std::unique_ptr<ParkedState> parked_state_;
+  Ref<Object> attachment_;
   const std::vector<Unit>& code_;  // Of the first frame.
   const Unit* pc_ = nullptr;       // Where it stands while not running.
   uint32_t* base_ = nullptr;       // Of the innermost frame.

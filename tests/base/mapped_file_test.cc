@@ -99,6 +99,35 @@ TEST_P(MappedFileTest, PreloadedBytesAreACopy) {
   EXPECT_EQ(Text(**file), "before");
 }
 
+class WritableFileTest : public MappedFileTest {};
+
+TEST_P(WritableFileTest, WhatIsWrittenIsInTheFile) {
+  const std::string path = Write("old", "0123");
+  auto file = GetParam() == MappedFile::Mode::kWrite
+                  ? MappedFile::Open(path, MappedFile::Mode::kWrite)
+                  : MappedFile::Create(path, 4);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(Text(**file), GetParam() == MappedFile::Mode::kWrite
+                              ? "0123"
+                              : std::string(4, '\0'));
+  (*file)->writable_bytes()[1] = 'x';
+  file->reset();
+  auto again = MappedFile::Open(path, MappedFile::Mode::kMap);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ((*again)->bytes()[1], 'x');
+}
+// kMap stands for Create() here.
+INSTANTIATE_TEST_SUITE_P(Ways, WritableFileTest,
+                         testing::Values(MappedFile::Mode::kWrite,
+                                         MappedFile::Mode::kMap));
+
+TEST_P(WritableFileTest, CreateSaysWhyItCannot) {
+  EXPECT_EQ(MappedFile::Create(folder_ + "/no/file", 4).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(MappedFile::Create(folder_ + "/file", ~uint64_t{0}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, MappedFileTest,
                          testing::Values(MappedFile::Mode::kMap,
                                          MappedFile::Mode::kPreload));

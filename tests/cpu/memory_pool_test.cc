@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/timer_heap.h"
 #include "gtest/gtest.h"
 
 namespace takt::cpu {
@@ -116,6 +117,135 @@ TEST(MemoryPoolTest, ManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(pool->statistics().bytes_reserved, 0u);
+}
+
+// Time that passes when the test says so.
+class ManualTimers final : public TimerService {
+ public:
+  void Arm(Timer* timer, int64_t deadline_ns) override {
+    heap_.Push(timer, deadline_ns);
+  }
+  bool Cancel(Timer* timer) override { return heap_.Remove(timer); }
+  bool idle() const { return heap_.empty(); }
+  // Fires what is armed now.
+  void Pass() {
+    std::vector<Timer*> due;
+    while (Timer* timer = heap_.PopDue(INT64_MAX)) due.push_back(timer);
+    for (Timer* timer : due) timer->fire(timer);
+  }
+
+ private:
+  TimerHeap heap_;
+};
+
+TEST(MemoryPoolTest, WhatIsNotNeededForAWhileGoesBack) {
+  auto timers = std::make_shared<ManualTimers>();
+  MemoryPool::Options options;
+  options.idle_ns = 1000;
+  options.timers = timers;
+  Ref<MemoryPool> pool = MemoryPool::Create(options);
+  const auto committed = [&] { return pool->statistics().bytes_committed; };
+  EXPECT_TRUE(timers->idle());
+  {
+    Ref<hal::Storage> once = *pool->CreateStorage(1024);
+    Ref<hal::Storage> often = *pool->CreateStorage(1024);
+  }
+  EXPECT_EQ(committed(), 2048u);
+  timers->Pass();  // Both were in use at some time since the last one.
+  EXPECT_EQ(committed(), 2048u);
+  static_cast<void>(pool->CreateStorage(1024));
+  timers->Pass();  // One was enough.
+  EXPECT_EQ(committed(), 1024u);
+  EXPECT_EQ(pool->statistics().bytes_idle, 1024u);
+  timers->Pass();
+  EXPECT_EQ(committed(), 0u);
+  EXPECT_TRUE(timers->idle());
+  static_cast<void>(pool->CreateStorage(64));
+  EXPECT_FALSE(timers->idle());
+  pool->Retire();
+  EXPECT_TRUE(timers->idle());
+  EXPECT_EQ(committed(), 0u);
+  EXPECT_TRUE(pool->IsUnique());
+}
+
+TEST(MemoryPoolTest, AnArmedTimerKeepsThePool) {
+  auto timers = std::make_shared<ManualTimers>();
+  MemoryPool::Options options;
+  options.idle_ns = 1000;
+  options.timers = timers;
+  static_cast<void>(MemoryPool::Create(options)->CreateStorage(64));
+  EXPECT_FALSE(timers->idle());
+  timers->Pass();
+  timers->Pass();
+  EXPECT_TRUE(timers->idle());  // And the pool is gone: ASan looks.
+}
+
+TEST(MemoryPoolTest, KeepsNoMoreIdleThanAllowed) {
+  MemoryPool::Options options;
+  options.idle_bytes_max = 1500;
+  Ref<MemoryPool> pool = MemoryPool::Create(options);
+  {
+    Ref<hal::Storage> a = *pool->CreateStorage(1024);
+    Ref<hal::Storage> b = *pool->CreateStorage(1024);
+    Ref<hal::Storage> c = *pool->CreateStorage(256);
+    EXPECT_EQ(pool->statistics().bytes_idle, 0u);
+  }
+  EXPECT_EQ(pool->statistics().bytes_idle, 1280u);
+  EXPECT_EQ(pool->statistics().bytes_committed, 1280u);
+}
+
+TEST(MemoryPoolTest, ABudgetCountsUseAndIdleTogether) {
+  MemoryPool::Options options;
+  options.budget_bytes = 1'000'000;
+  Ref<MemoryPool> pool = MemoryPool::Create(options);
+  // By their classes, these would not fit together.
+  { Ref<hal::Storage> idle = *pool->CreateStorage(300'000); }
+  EXPECT_EQ(pool->statistics().bytes_idle, 303'104u);  // Whole pages.
+  {
+    Ref<hal::Storage> a = *pool->CreateStorage(500'000);
+    Ref<hal::Storage> b = *pool->CreateStorage(480'000);
+    EXPECT_EQ(pool->statistics().bytes_idle, 0u);  // It was in the way.
+    const absl::Status status = pool->CreateStorage(20'000).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  }
+  EXPECT_LE(pool->statistics().bytes_peak, 1'000'000u);
+  EXPECT_EQ(pool->CreateStorage(1'000'001).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  const hal::AllocationStatistics statistics = pool->statistics();
+  EXPECT_EQ(statistics.bytes_budget, 1'000'000u);
+  EXPECT_EQ(statistics.bytes_reserved, 0u);
+}
+
+TEST(MemoryPoolTest, AnAllocationThatFailsGivesItsBudgetBack) {
+  MemoryPool::Options options;
+  options.budget_bytes = 1000;
+  options.source.allocate = [](void*, size_t, size_t) -> void* {
+    return nullptr;
+  };
+  Ref<MemoryPool> pool = MemoryPool::Create(options);
+  for (int i = 0; i < 3; ++i) {
+    const absl::Status status = pool->CreateStorage(900).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(status.message(), "the system has no 900 bytes left");
+  }
+  EXPECT_EQ(pool->statistics().bytes_committed, 0u);
+  EXPECT_EQ(pool->budget()->statistics().bytes_in_use, 0u);
+}
+
+TEST(MemoryPoolTest, PreparesForSeveralAtOnce) {
+  Ref<MemoryPool> pool = MemoryPool::Create();
+  const uint64_t lengths[] = {1024, 1024, 5'000'000};
+  ASSERT_TRUE(pool->Prepare(lengths).ok());
+  const hal::AllocationStatistics before = pool->statistics();
+  EXPECT_EQ(before.bytes_reserved, 0u);
+  {
+    Ref<hal::Storage> a = *pool->CreateStorage(1024);
+    Ref<hal::Storage> b = *pool->CreateStorage(1024);
+    Ref<hal::Storage> c = *pool->CreateStorage(5'000'000);
+    EXPECT_EQ(pool->statistics().bytes_committed, before.bytes_committed);
+  }
+  const uint64_t absurd[] = {~uint64_t{0}};
+  EXPECT_EQ(pool->Prepare(absurd).code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace

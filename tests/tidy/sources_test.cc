@@ -137,6 +137,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"exec/pool_executor", "tests/exec/executor_test.cc"},
     {"hal/command_buffer", "tests/conformance/device_conformance.cc"},
     {"hal/device", "tests/conformance/device_conformance.cc"},
+    {"hal/memory_group", "tests/cpu/memory_budget_test.cc"},
     {"kernels/instruction_sets", "tests/kernels/kernel_table_test.cc"},
     {"kernels/operand", "tests/kernels/elementwise_test.cc"},
     {"modules/hal_state", "tests/modules/hal_module_test.cc"},

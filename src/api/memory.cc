@@ -1,0 +1,190 @@
+#include "takt/memory.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "api/buffer_range.h"
+#include "api/context.h"
+#include "api/function.h"
+#include "api/handle.h"
+#include "base/math.h"
+#include "base/shared_memory.h"
+#include "modules/memory_need.h"
+#include "vm/bytecode_module.h"
+
+namespace takt::api {
+namespace {
+
+constexpr size_t kPageBytes = 4096;
+// Blocks of each size that a context keeps ready: more than a call has at once.
+constexpr size_t kReadyBlocks = 8;
+
+modules::MemoryNeed NeedOf(const Function& function) {
+  const vm::Context& context = function.context().vm();
+  const vm::FunctionRef ref = function.ref();
+  return modules::QueryMemoryNeed(
+      context, context.linkage().exports(ref.module)[ref.export_index].callee);
+}
+
+absl::Status QueryMemory(const Function* function,
+                         takt_memory_need_t* out_need) {
+  TAKT_RETURN_IF_ERROR(Require(function, "function"));
+  TAKT_RETURN_IF_ERROR(Require(out_need, "out_need"));
+  if (out_need->struct_size < sizeof(size_t)) {
+    return absl::InvalidArgumentError("out_need: struct_size is not set");
+  }
+  const modules::MemoryNeed found = NeedOf(*function);
+  takt_memory_need_t need;
+  std::memset(&need, 0, sizeof(need));
+  need.struct_size = out_need->struct_size;
+  need.known_count = found.byte_lengths.size();
+  for (const uint64_t byte_length : found.byte_lengths) {
+    need.bytes_largest = std::max(need.bytes_largest, byte_length);
+    if (!CheckedAdd(need.bytes_total, byte_length, &need.bytes_total)) {
+      need.bytes_total = UINT64_MAX;
+    }
+  }
+  need.unknown_count = found.unknown_count;
+  need.is_bounded = found.unknown_count == 0 && found.is_once;
+  std::memcpy(static_cast<void*>(out_need), &need,
+              std::min(out_need->struct_size, sizeof(need)));
+  return absl::OkStatus();
+}
+
+// Has the pages of `bytes` read.
+void Touch(absl::Span<const uint8_t> bytes) {
+  for (size_t i = 0; i < bytes.size(); i += kPageBytes) {
+    static_cast<void>(*const_cast<const volatile uint8_t*>(&bytes[i]));
+  }
+}
+
+void TouchModule(vm::Module* module) {
+  auto* bytecode = DynCast<vm::BytecodeModule>(module);
+  if (bytecode == nullptr) return;
+  Touch(bytecode->archive().flatbuffer);
+  for (const absl::Span<const uint8_t> rodata : bytecode->archive().rodata) {
+    Touch(rodata);
+  }
+}
+
+// Leaves blocks of every size idle.
+void FillBlocks(BlockPool& blocks) {
+  std::vector<void*> taken;
+  for (size_t bytes = 64; bytes <= BlockPool::kMaxBlockBytes; bytes += 64) {
+    for (size_t i = 0; i < kReadyBlocks; ++i) {
+      taken.push_back(blocks.Allocate(bytes));
+    }
+  }
+  for (void* block : taken) BlockPool::Free(block);
+}
+
+absl::Status PrepareFunction(const Function* function) {
+  TAKT_RETURN_IF_ERROR(Require(function, "function"));
+  const Context& context = function->context();
+  TouchModule(context.vm().modules()[function->ref().module].get());
+  if (context.devices().empty()) return absl::OkStatus();
+  return context.devices()[0]->PrepareMemory(NeedOf(*function).byte_lengths);
+}
+
+absl::Status PrepareContext(const Context* context) {
+  TAKT_RETURN_IF_ERROR(Require(context, "context"));
+  for (const Ref<vm::Module>& module : context->vm().modules()) {
+    TouchModule(module.get());
+  }
+  FillBlocks(context->vm().pool());
+  FillBlocks(context->instance().blocks());
+  for (const Ref<hal::Device>& device : context->devices()) {
+    FillBlocks(device->blocks());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Ref<hal::Buffer>> Wrap(hal::Device* device,
+                                      const hal::BufferParams& params,
+                                      Ref<SharedMemory> memory) {
+  const absl::Span<uint8_t> bytes = memory->bytes();
+  return device->Import(params, std::move(memory), bytes.data(), bytes.size());
+}
+
+absl::StatusOr<Ref<hal::Buffer>> ImportFd(
+    hal::Device* device, int fd, uint64_t byte_offset, size_t byte_length,
+    const takt_buffer_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(device, "device"));
+  TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<SharedMemory> memory,
+      SharedMemory::Import(fd, byte_offset, byte_length,
+                           (params.access & hal::kAccessWrite) != 0));
+  return Wrap(device, params, std::move(memory));
+}
+
+absl::StatusOr<Ref<hal::Buffer>> AllocateShared(
+    hal::Device* device, size_t byte_length,
+    const takt_buffer_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(device, "device"));
+  TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
+  TAKT_ASSIGN_OR_RETURN(Ref<SharedMemory> memory,
+                        SharedMemory::Create(byte_length));
+  return Wrap(device, params, std::move(memory));
+}
+
+absl::Status ExportFd(const hal::Buffer* buffer, int* out_fd,
+                      uint64_t* out_byte_offset) {
+  TAKT_RETURN_IF_ERROR(Require(buffer, "buffer"));
+  auto* memory = DynCast<SharedMemory>(buffer->storage()->owner());
+  if (memory == nullptr) {
+    return absl::FailedPreconditionError(
+        "the buffer's memory has no file descriptor: allocate it with "
+        "takt_buffer_allocate_shared()");
+  }
+  TAKT_ASSIGN_OR_RETURN(*out_fd, memory->DuplicateFd());
+  *out_byte_offset = memory->offset() + buffer->byte_offset();
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::Give;
+using takt::api::ToStatus;
+using takt::api::Unwrap;
+
+takt_status_t takt_function_query_memory(const takt_function_t* function,
+                                         takt_memory_need_t* out_need) {
+  return ToStatus(__func__, takt::api::QueryMemory(Unwrap(function), out_need));
+}
+
+takt_status_t takt_function_prepare(takt_function_t* function) {
+  return ToStatus(__func__, takt::api::PrepareFunction(Unwrap(function)));
+}
+
+takt_status_t takt_context_prepare(takt_context_t* context) {
+  return ToStatus(__func__, takt::api::PrepareContext(Unwrap(context)));
+}
+
+takt_status_t takt_buffer_import_fd(takt_device_t* device, int fd,
+                                    uint64_t byte_offset, size_t byte_length,
+                                    const takt_buffer_options_t* options,
+                                    takt_buffer_t** out_buffer) {
+  return Give(__func__,
+              takt::api::ImportFd(Unwrap(device), fd, byte_offset, byte_length,
+                                  options),
+              out_buffer);
+}
+
+takt_status_t takt_buffer_allocate_shared(takt_device_t* device,
+                                          size_t byte_length,
+                                          const takt_buffer_options_t* options,
+                                          takt_buffer_t** out_buffer) {
+  return Give(__func__,
+              takt::api::AllocateShared(Unwrap(device), byte_length, options),
+              out_buffer);
+}
+
+takt_status_t takt_buffer_export_fd(takt_buffer_t* buffer, int* out_fd,
+                                    uint64_t* out_byte_offset) {
+  *out_fd = -1;
+  *out_byte_offset = 0;
+  return ToStatus(__func__,
+                  takt::api::ExportFd(Unwrap(buffer), out_fd, out_byte_offset));
+}

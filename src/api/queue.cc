@@ -1,0 +1,251 @@
+#include "takt/queue.h"
+
+#include <memory>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "api/buffer_range.h"
+#include "api/handle.h"
+#include "hal/device.h"
+
+namespace takt::api {
+namespace {
+
+// The device and the fences of one call.
+struct Order {
+  hal::Device* device;
+  hal::Fence* wait;
+  takt_fence_t* signal;
+};
+
+Order OrderOf(takt_device_t* device, takt_fence_t* wait, takt_fence_t* signal) {
+  return {device != nullptr ? Unwrap(device) : nullptr,
+          wait != nullptr ? Unwrap(wait) : nullptr, signal};
+}
+
+// Has `submit` queue one operation, which signals the share that it has in
+// the signal fence.
+absl::Status Submit(
+    const Order& order,
+    absl::FunctionRef<absl::Status(const hal::QueueTicket&)> submit) {
+  TAKT_RETURN_IF_ERROR(Require(order.device, "device"));
+  Ref<hal::Fence> share;
+  if (order.signal != nullptr) {
+    TAKT_ASSIGN_OR_RETURN(share, Unwrap(order.signal)->TakeShare());
+  }
+  hal::QueueTicket ticket;
+  ticket.wait = order.wait;
+  ticket.signal = share.get();
+  absl::Status status = submit(ticket);
+  // A share cannot be given back; who waits for the barrier must not hang.
+  if (!status.ok() && share != nullptr && Unwrap(order.signal)->is_barrier()) {
+    share->Fail(status);
+  }
+  return status;
+}
+
+absl::StatusOr<Ref<hal::Buffer>> Alloca(const Order& order, size_t byte_length,
+                                        const takt_buffer_options_t* options) {
+  TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
+  Ref<hal::Buffer> buffer;
+  TAKT_RETURN_IF_ERROR(Submit(order, [&](const hal::QueueTicket& ticket) {
+    auto result = order.device->QueueAlloca(ticket, params, byte_length);
+    if (result.ok()) buffer = *std::move(result);
+    return result.status();
+  }));
+  return buffer;
+}
+
+absl::Status Fill(const Order& order, hal::Buffer* target, size_t target_offset,
+                  size_t byte_length, const void* pattern,
+                  size_t pattern_length) {
+  TAKT_ASSIGN_OR_RETURN(uint32_t value, ReadPattern(pattern, pattern_length));
+  return Submit(order, [&](const hal::QueueTicket& ticket) {
+    return order.device->QueueFill(ticket, target, target_offset,
+                                   LengthOf(byte_length), value,
+                                   pattern_length);
+  });
+}
+
+absl::Status Update(const Order& order, const void* source, size_t byte_length,
+                    hal::Buffer* target, size_t target_offset) {
+  if (byte_length != 0) TAKT_RETURN_IF_ERROR(Require(source, "source"));
+  return Submit(order, [&](const hal::QueueTicket& ticket) {
+    return order.device->QueueUpdate(
+        ticket, {static_cast<const uint8_t*>(source), byte_length}, target,
+        target_offset);
+  });
+}
+
+absl::Status Execute(const Order& order, hal::CommandBuffer* command_buffer,
+                     size_t binding_count,
+                     const takt_buffer_range_t* bindings) {
+  if (binding_count != 0) TAKT_RETURN_IF_ERROR(Require(bindings, "bindings"));
+  absl::InlinedVector<hal::Binding, 8> table;
+  for (size_t i = 0; i < binding_count; ++i) {
+    const hal::BufferRef range = RangeOf(bindings[i]);
+    table.push_back({range.buffer, range.offset, range.length});
+  }
+  return Submit(order, [&](const hal::QueueTicket& ticket) {
+    return order.device->QueueExecute(ticket, command_buffer, table);
+  });
+}
+
+// A call of the user's, and whom to tell that it is over.
+struct HostCall {
+  HostCall(takt_host_call_t call_in, void (*release_in)(void*), void* data)
+      : call(call_in), release(release_in), user_data(data) {}
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+  ~HostCall() {
+    if (armed && release != nullptr) release(user_data);
+  }
+
+  const takt_host_call_t call;
+  void (*const release)(void*);
+  void* const user_data;
+  bool armed = true;
+};
+
+absl::Status QueueHostCall(const Order& order, takt_host_call_t call,
+                           void (*release)(void*), void* user_data) {
+  TAKT_RETURN_IF_ERROR(Require(order.device, "device"));
+  if (call == nullptr) return absl::InvalidArgumentError("call is NULL");
+  auto host_call = std::make_unique<HostCall>(call, release, user_data);
+  HostCall* const borrowed = host_call.get();
+  bool queued = false;
+  absl::Status status = Submit(order, [&](const hal::QueueTicket& ticket) {
+    queued = true;
+    return order.device->QueueHostCall(
+        ticket, [owned = std::move(host_call)]() mutable {
+          // Released before the fence says that it is over.
+          const std::unique_ptr<HostCall> mine = std::move(owned);
+          return FromStatus(mine->call(mine->user_data));
+        });
+  });
+  if (!queued) borrowed->armed = false;
+  return status;
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::OrderOf;
+using takt::api::Submit;
+using takt::api::ToStatus;
+using takt::api::Unwrap;
+using takt::hal::QueueTicket;
+
+takt_status_t takt_queue_alloca(takt_device_t* device, takt_fence_t* wait_fence,
+                                takt_fence_t* signal_fence, size_t byte_length,
+                                const takt_buffer_options_t* options,
+                                takt_buffer_t** out_buffer) {
+  return takt::api::Give(
+      __func__,
+      takt::api::Alloca(OrderOf(device, wait_fence, signal_fence), byte_length,
+                        options),
+      out_buffer);
+}
+
+takt_status_t takt_queue_dealloca(takt_device_t* device,
+                                  takt_fence_t* wait_fence,
+                                  takt_fence_t* signal_fence,
+                                  takt_buffer_t* buffer) {
+  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
+                                   [&](const QueueTicket& ticket) {
+                                     return Unwrap(device)->QueueDealloca(
+                                         ticket, Unwrap(buffer));
+                                   }));
+}
+
+takt_status_t takt_queue_fill(takt_device_t* device, takt_fence_t* wait_fence,
+                              takt_fence_t* signal_fence, takt_buffer_t* target,
+                              size_t target_offset, size_t byte_length,
+                              const void* pattern, size_t pattern_length) {
+  return ToStatus(
+      __func__,
+      takt::api::Fill(OrderOf(device, wait_fence, signal_fence), Unwrap(target),
+                      target_offset, byte_length, pattern, pattern_length));
+}
+
+takt_status_t takt_queue_update(takt_device_t* device, takt_fence_t* wait_fence,
+                                takt_fence_t* signal_fence, const void* source,
+                                size_t byte_length, takt_buffer_t* target,
+                                size_t target_offset) {
+  return ToStatus(
+      __func__,
+      takt::api::Update(OrderOf(device, wait_fence, signal_fence), source,
+                        byte_length, Unwrap(target), target_offset));
+}
+
+takt_status_t takt_queue_copy(takt_device_t* device, takt_fence_t* wait_fence,
+                              takt_fence_t* signal_fence, takt_buffer_t* source,
+                              size_t source_offset, takt_buffer_t* target,
+                              size_t target_offset, size_t byte_length) {
+  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
+                                   [&](const QueueTicket& ticket) {
+                                     return Unwrap(device)->QueueCopy(
+                                         ticket, Unwrap(source), source_offset,
+                                         Unwrap(target), target_offset,
+                                         takt::api::LengthOf(byte_length));
+                                   }));
+}
+
+takt_status_t takt_queue_read(takt_device_t* device, takt_fence_t* wait_fence,
+                              takt_fence_t* signal_fence, takt_file_t* source,
+                              uint64_t source_offset, takt_buffer_t* target,
+                              size_t target_offset, size_t byte_length) {
+  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
+                                   [&](const QueueTicket& ticket) {
+                                     return Unwrap(device)->QueueRead(
+                                         ticket, Unwrap(source), source_offset,
+                                         Unwrap(target), target_offset,
+                                         takt::api::LengthOf(byte_length));
+                                   }));
+}
+
+takt_status_t takt_queue_write(takt_device_t* device, takt_fence_t* wait_fence,
+                               takt_fence_t* signal_fence,
+                               takt_buffer_t* source, size_t source_offset,
+                               takt_file_t* target, uint64_t target_offset,
+                               size_t byte_length) {
+  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
+                                   [&](const QueueTicket& ticket) {
+                                     return Unwrap(device)->QueueWrite(
+                                         ticket, Unwrap(source), source_offset,
+                                         Unwrap(target), target_offset,
+                                         takt::api::LengthOf(byte_length));
+                                   }));
+}
+
+takt_status_t takt_queue_execute(takt_device_t* device,
+                                 takt_fence_t* wait_fence,
+                                 takt_fence_t* signal_fence,
+                                 takt_command_buffer_t* command_buffer,
+                                 size_t binding_count,
+                                 const takt_buffer_range_t* bindings) {
+  return ToStatus(
+      __func__,
+      takt::api::Execute(OrderOf(device, wait_fence, signal_fence),
+                         Unwrap(command_buffer), binding_count, bindings));
+}
+
+takt_status_t takt_queue_barrier(takt_device_t* device,
+                                 takt_fence_t* wait_fence,
+                                 takt_fence_t* signal_fence) {
+  return ToStatus(__func__,
+                  Submit(OrderOf(device, wait_fence, signal_fence),
+                         [&](const QueueTicket& ticket) {
+                           return Unwrap(device)->QueueBarrier(ticket);
+                         }));
+}
+
+takt_status_t takt_queue_host_call(
+    takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
+    takt_host_call_t call, void (*release)(void* user_data), void* user_data) {
+  return ToStatus(__func__, takt::api::QueueHostCall(
+                                OrderOf(device, wait_fence, signal_fence), call,
+                                release, user_data));
+}
+
+void takt_queue_flush(takt_device_t* device) { Unwrap(device)->QueueFlush(); }

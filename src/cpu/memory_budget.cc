@@ -1,0 +1,330 @@
+#include "cpu/memory_budget.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+
+namespace takt::cpu {
+
+MemoryBudget::MemoryBudget(uint64_t bytes, int64_t stall_ns,
+                           std::shared_ptr<TimerService> timers)
+    : bytes_(bytes), stall_ns_(stall_ns), timers_(std::move(timers)) {
+  timer_.budget = this;
+  timer_.fire = [](TimerService::Timer* timer) {
+    static_cast<StallTimer*>(timer)->budget->OnTimer();
+  };
+}
+
+void MemoryBudget::Group::SetParked(bool is_parked) {
+  hal::Deferred* grants = nullptr;
+  bool watch = false;
+  {
+    MutexLock lock(&budget_.mutex_);
+    is_parked_ = is_parked;
+    if (is_parked) grants = budget_.TakeGrantable();
+    watch = budget_.ShouldWatch();
+  }
+  budget_.Settle(grants, watch);
+}
+
+void MemoryBudget::Group::Close() {
+  const Ref<Group> self = Ref<Group>::Retain(this);
+  hal::Deferred* grants = nullptr;
+  bool watch = false;
+  {
+    MutexLock lock(&budget_.mutex_);
+    is_open_ = false;
+    budget_.DropIfDone(*this);
+    grants = budget_.TakeGrantable();
+    watch = budget_.ShouldWatch();
+  }
+  budget_.Settle(grants, watch);
+}
+
+bool MemoryBudget::TryTake(uint64_t bytes) {
+  MutexLock lock(&mutex_);
+  uint64_t pending = 0;
+  for (const Ref<Group>& group : admitted_) {
+    pending =
+        std::min(bytes_, pending + std::min(bytes_, group->pending_bytes_));
+  }
+  if (!Fits(bytes, pending)) return false;
+  in_use_ += bytes;
+  return true;
+}
+
+void MemoryBudget::Announce(Request& request) {
+  TAKT_DCHECK(request.bytes <= bytes_);
+  if (request.group == nullptr) return;
+  MutexLock lock(&mutex_);
+  TAKT_DCHECK(request.group->is_open_);
+  request.group->pending_bytes_ += request.bytes;
+}
+
+bool MemoryBudget::Await(Request& request) {
+  hal::Deferred* grants = nullptr;
+  bool watch = false;
+  {
+    MutexLock lock(&mutex_);
+    Group* const group = request.group.get();
+    const bool goes_first = group != nullptr && group->is_admitted_;
+    if (goes_first ? Fits(request.bytes, Reserved(group))
+                   : first_ == nullptr && IsAdmissible(request)) {
+      Grant(request);
+      return true;
+    }
+    ++statistics_.wait_count;
+    ++statistics_.waiting_count;
+    statistics_.bytes_waiting += request.bytes;
+    request.next = nullptr;
+    (last_ != nullptr ? last_->next : first_) = &request;
+    last_ = &request;
+    // What waits before it may all be of groups that are admitted.
+    grants = TakeGrantable();
+    watch = ShouldWatch();
+  }
+  Settle(grants, watch);
+  return false;
+}
+
+void MemoryBudget::Withdraw(Request& request) {
+  if (request.group == nullptr) return;
+  hal::Deferred* grants = nullptr;
+  bool watch = false;
+  {
+    MutexLock lock(&mutex_);
+    request.group->pending_bytes_ -= request.bytes;
+    DropIfDone(*request.group);
+    grants = TakeGrantable();
+    watch = ShouldWatch();
+  }
+  Settle(grants, watch);
+}
+
+void MemoryBudget::GiveBack(uint64_t bytes) {
+  hal::Deferred* grants = nullptr;
+  bool watch = false;
+  {
+    MutexLock lock(&mutex_);
+    TAKT_DCHECK(in_use_ >= bytes);
+    in_use_ -= bytes;
+    ++progress_;
+    grants = TakeGrantable();
+    watch = ShouldWatch();
+  }
+  Settle(grants, watch);
+}
+
+void MemoryBudget::BeginWork() {
+  MutexLock lock(&mutex_);
+  ++work_count_;
+  ++progress_;
+}
+
+void MemoryBudget::EndWork() {
+  hal::Deferred* grants = nullptr;
+  bool watch = false;
+  {
+    MutexLock lock(&mutex_);
+    TAKT_DCHECK(work_count_ > 0);
+    if (--work_count_ == 0) grants = TakeGrantable();
+    watch = ShouldWatch();
+  }
+  Settle(grants, watch);
+}
+
+bool MemoryBudget::ShouldWatch() {
+  if (stall_ns_ == kInfiniteFuture || is_watching_ || first_ == nullptr ||
+      !is_quiet()) {
+    return false;
+  }
+  is_watching_ = true;
+  progress_seen_ = progress_;
+  return true;
+}
+
+void MemoryBudget::ArmTimer() {
+  owner_->Retain();
+  timers_->Arm(&timer_, DeadlineAfter(NowNs(), stall_ns_));
+}
+
+void MemoryBudget::Settle(hal::Deferred* grants, bool watch) {
+  if (watch) ArmTimer();
+  if (grants != nullptr) hal::RunOrDefer(grants);
+}
+
+void MemoryBudget::OnTimer() {
+  Request* stalled = nullptr;
+  bool watch = false;
+  absl::Status status;
+  hal::Deferred* grants = nullptr;
+  {
+    MutexLock lock(&mutex_);
+    is_watching_ = false;
+    if (first_ != nullptr && is_quiet() && progress_ == progress_seen_) {
+      stalled = first_;
+      first_ = stalled->next;
+      if (first_ == nullptr) last_ = nullptr;
+      --statistics_.waiting_count;
+      statistics_.bytes_waiting -= stalled->bytes;
+      status = absl::ResourceExhaustedError(absl::StrCat(
+          "stalled: no room for ", stalled->bytes, " bytes: ", DescribeUse()));
+      if (Group* group = stalled->group.get()) {
+        group->pending_bytes_ -= stalled->bytes;
+        DropIfDone(*group);
+      }
+      grants = TakeGrantable();
+    }
+    watch = ShouldWatch();
+  }
+  if (stalled != nullptr) stalled->settled(stalled, status);
+  Settle(grants, watch);
+  owner_->Release();  // Perhaps the last.
+}
+
+void MemoryBudget::Retire() {
+  if (timers_ == nullptr || !timers_->Cancel(&timer_)) return;
+  {
+    MutexLock lock(&mutex_);
+    is_watching_ = false;
+  }
+  owner_->Release();
+}
+
+uint64_t MemoryBudget::RemainingOf(const Group& group) const {
+  uint64_t remaining = group.pending_bytes_;
+  const bool asks_for_more =
+      group.is_open_ && !(group.is_parked_ && is_quiet());
+  if (asks_for_more) {
+    if (group.claim_ == kUnknownClaim) return bytes_;
+    if (group.claim_ > group.granted_bytes_) {
+      remaining = std::max(remaining, group.claim_ - group.granted_bytes_);
+    }
+  }
+  return std::min(remaining, bytes_);
+}
+
+uint64_t MemoryBudget::Reserved(const Group* except) const {
+  uint64_t reserved = 0;
+  for (const Ref<Group>& group : admitted_) {
+    if (group.get() == except) continue;
+    reserved = std::min(bytes_, reserved + RemainingOf(*group));
+  }
+  return reserved;
+}
+
+bool MemoryBudget::Fits(uint64_t bytes, uint64_t reserved) const {
+  return in_use_ <= bytes_ && bytes <= bytes_ - in_use_ &&
+         reserved <= bytes_ - in_use_ - bytes;
+}
+
+bool MemoryBudget::IsAdmissible(const Request& request) const {
+  const uint64_t reserved = Reserved(nullptr);
+  if (request.group == nullptr) return Fits(request.bytes, reserved);
+  const uint64_t need = std::max(request.bytes, RemainingOf(*request.group));
+  if (Fits(need, reserved)) return true;
+  // What may need more than there is, in all, gets what it asks for one by one
+  // while nobody else is about to get anything.
+  return need == bytes_ && reserved == 0 && Fits(request.bytes, 0);
+}
+
+void MemoryBudget::Grant(Request& request) {
+  in_use_ += request.bytes;
+  Group* const group = request.group.get();
+  if (group == nullptr) return;
+  group->granted_bytes_ += request.bytes;
+  group->pending_bytes_ -= request.bytes;
+  if (!group->is_admitted_) {
+    group->is_admitted_ = true;
+    admitted_.push_back(request.group);
+  }
+  DropIfDone(*group);
+}
+
+hal::Deferred* MemoryBudget::TakeGrantable() {
+  hal::Deferred* first = nullptr;
+  hal::Deferred** end = &first;
+  // First the groups that have been admitted, then whoever is next in turn.
+  for (const bool in_turn : {false, true}) {
+    bool is_blocked = false;
+    Request* before = nullptr;
+    for (Request* request = first_; request != nullptr;) {
+      Request* const next = request->next;
+      Group* const group = request->group.get();
+      bool grant = false;
+      if (group != nullptr && group->is_admitted_) {
+        grant = Fits(request->bytes, Reserved(group));
+      } else if (in_turn && !is_blocked) {
+        grant = IsAdmissible(*request);
+        is_blocked = !grant;
+      }
+      if (!grant) {
+        before = request;
+        request = next;
+        continue;
+      }
+      (before != nullptr ? before->next : first_) = next;
+      if (last_ == request) last_ = before;
+      --statistics_.waiting_count;
+      statistics_.bytes_waiting -= request->bytes;
+      Grant(*request);
+      request->grant.request = request;
+      request->grant.next = nullptr;
+      request->grant.run = [](hal::Deferred* deferred) {
+        Request* granted = static_cast<Request::Grant*>(deferred)->request;
+        granted->settled(granted, absl::OkStatus());
+      };
+      *end = &request->grant;
+      end = &request->grant.next;
+      request = next;
+    }
+  }
+  return first;
+}
+
+void MemoryBudget::DropIfDone(Group& group) {
+  if (group.is_open_ || group.pending_bytes_ != 0 || !group.is_admitted_) {
+    return;
+  }
+  admitted_.erase(std::find_if(
+      admitted_.begin(), admitted_.end(),
+      [&](const Ref<Group>& other) { return other.get() == &group; }));
+  // A closed group's request that comes late (it was announced before) finds
+  // pending bytes; without any, nothing comes.
+  group.is_admitted_ = false;
+}
+
+MemoryBudget::Statistics MemoryBudget::statistics() const {
+  MutexLock lock(&mutex_);
+  Statistics statistics = statistics_;
+  statistics.bytes_in_use = in_use_;
+  return statistics;
+}
+
+std::string MemoryBudget::Explain() const {
+  MutexLock lock(&mutex_);
+  if (first_ == nullptr) return std::string();
+  return absl::StrCat(statistics_.waiting_count, " requests of ",
+                      statistics_.bytes_waiting,
+                      " bytes wait for memory, the first for ", first_->bytes,
+                      " bytes: ", DescribeUse());
+}
+
+std::string MemoryBudget::DescribeUse() const {
+  std::string text =
+      absl::StrCat(in_use_, " of the budget of ", bytes_, " bytes are in use");
+  const uint64_t reserved = Reserved(nullptr);
+  if (reserved > 0) {
+    absl::StrAppend(&text, ", ", reserved, " are kept for the ",
+                    admitted_.size(), " invocations that have begun");
+  }
+  if (is_quiet()) {
+    absl::StrAppend(&text,
+                    "; no work of the device runs that would give any back: "
+                    "release buffers, or reach the fences that it waits for");
+  }
+  return text;
+}
+
+}  // namespace takt::cpu

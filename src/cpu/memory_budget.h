@@ -1,0 +1,193 @@
+// A MemoryBudget decides whose turn it is when a device may only use so much
+// memory. It counts bytes; the memory itself is the pool's.
+//
+// The policy, which is what keeps requests from waiting for each other:
+//   - Requests are served in the order in which the timeline reached them, and
+//     none overtakes: a large one is not starved by small ones.
+//   - A group (an invocation's requests) is admitted as a whole: when what it
+//     still has to get fits beside what is in use and what the groups admitted
+//     before it still have to get. So whoever holds memory gets the rest of it
+//     without waiting for anybody that waits, runs, and gives all back.
+//   - What an open group will ask for is its claim. Where nobody knows it, the
+//     group is admitted when no other is about to get anything, and none after
+//     it until it is closed.
+//   - A request without a group is one of its own.
+//   - When nothing of the device runs, groups that are parked count with what
+//     they have queued only: what they wait for may be behind them.
+//
+// A stall: requests wait, nothing of the device runs, and for `stall_ns` no
+// memory has come back. Then whatever they wait for may never come (a buffer
+// that nobody releases, a fence that nobody signals, an invocation that needs
+// more than there is in all), and the first of them fails.
+//
+// Requests wait without a thread. Those that are granted are told from the
+// thread that made room, by its list of deferred calls, with no lock held.
+//
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
+// leaf.
+#ifndef TAKT_CPU_MEMORY_BUDGET_H_
+#define TAKT_CPU_MEMORY_BUDGET_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "base/timer_service.h"
+#include "hal/deferred.h"
+#include "hal/memory_group.h"
+
+namespace takt::cpu {
+
+class MemoryBudget {
+ public:
+  // A claim that nobody knows.
+  static constexpr uint64_t kUnknownClaim = ~uint64_t{0};
+
+  class Group final : public hal::MemoryGroup {
+   public:
+    // `owner` keeps `budget` alive.
+    Group(MemoryBudget& budget, Ref<Object> owner, uint64_t claim)
+        : budget_(budget), owner_(std::move(owner)), claim_(claim) {}
+
+    void SetParked(bool is_parked) override;
+    void Close() override;
+
+   private:
+    friend class MemoryBudget;
+
+    MemoryBudget& budget_;
+    const Ref<Object> owner_;
+    const uint64_t claim_;
+    // Guarded by the budget's mutex.
+    bool is_open_ = true;
+    bool is_parked_ = false;
+    bool is_admitted_ = false;
+    uint64_t granted_bytes_ = 0;  // Ever.
+    uint64_t pending_bytes_ = 0;  // Queued, whether or not reached yet.
+  };
+
+  // Owned by whoever asks, until it is granted or withdrawn.
+  struct Request {
+    uint64_t bytes = 0;
+    Ref<Group> group;  // May be null.
+    // Called once if Await() queued the request: OK, the bytes are its own
+    // now; or RESOURCE_EXHAUSTED, after a stall.
+    void (*settled)(Request* request, const absl::Status& status) = nullptr;
+
+    // Used by the budget.
+    struct Grant : hal::Deferred {
+      Request* request = nullptr;
+      absl::Status status;
+    } grant;
+    Request* next = nullptr;
+  };
+
+  // What waits and what has waited.
+  struct Statistics {
+    uint64_t bytes_in_use = 0;
+    uint64_t bytes_waiting = 0;  // Of requests that the timeline has reached.
+    uint64_t waiting_count = 0;
+    uint64_t wait_count = 0;  // Requests that have had to wait so far.
+  };
+
+  // `bytes` is not 0. `timers` may be null if stall_ns is kInfiniteFuture.
+  MemoryBudget(uint64_t bytes, int64_t stall_ns,
+               std::shared_ptr<TimerService> timers);
+  // Of one that knows no stalls.
+  explicit MemoryBudget(uint64_t bytes)
+      : MemoryBudget(bytes, kInfiniteFuture, nullptr) {}
+  // Whom an armed timer keeps, since it keeps this. Set before the first use.
+  void SetOwner(Object* owner) { owner_ = owner; }
+  MemoryBudget(const MemoryBudget&) = delete;
+  MemoryBudget& operator=(const MemoryBudget&) = delete;
+
+  uint64_t bytes() const { return bytes_; }
+
+  // Takes `bytes` now, beside what admitted groups have queued. False if there
+  // is no room.
+  [[nodiscard]] bool TryTake(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Announces a request whose wait fence may not have been reached yet. Its
+  // bytes are at most bytes().
+  void Announce(Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The timeline has reached an announced request. True: granted. False: it
+  // waits, and settled() comes, perhaps before this returns.
+  [[nodiscard]] bool Await(Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Instead of Await(): the request will not come to pass.
+  void Withdraw(Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Gives back what was taken or granted.
+  void GiveBack(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Around every piece of the device's work that runs, or is about to.
+  void BeginWork() ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndWork() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Looks for stalls no longer.
+  void Retire() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  Statistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // One line: what waits for how much, and who has the rest. Empty if nothing
+  // waits.
+  std::string Explain() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct StallTimer : TimerService::Timer {
+    MemoryBudget* budget = nullptr;
+  };
+
+  void OnTimer() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Has the timer look for a stall, if there may be one and it does not yet.
+  // True: call ArmTimer() once unlocked.
+  bool ShouldWatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ArmTimer() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ends a method that has changed something: unlocks, then runs what is due.
+  void Settle(hal::Deferred* grants, bool watch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Explain() but for what waits first.
+  std::string DescribeUse() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // What `group` may still ask for, at most bytes_.
+  uint64_t RemainingOf(const Group& group) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The sum of it over the admitted groups but `except`, at most bytes_.
+  uint64_t Reserved(const Group* except) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether in_use_ + `bytes` + `reserved` are within the budget.
+  bool Fits(uint64_t bytes, uint64_t reserved) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether the request, the first to wait of its group, may be granted.
+  bool IsAdmissible(const Request& request) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Grant(Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes what can be granted from the list; to be run once unlocked.
+  hal::Deferred* TakeGrantable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Forgets an admitted group that will get nothing more.
+  void DropIfDone(Group& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool is_quiet() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return work_count_ == 0;
+  }
+
+  const uint64_t bytes_;
+  const int64_t stall_ns_;
+  const std::shared_ptr<TimerService> timers_;
+  Object* owner_ = nullptr;
+  mutable Mutex mutex_;
+  StallTimer timer_;
+  bool is_watching_ ABSL_GUARDED_BY(mutex_) = false;  // The timer is armed.
+  uint64_t progress_ ABSL_GUARDED_BY(mutex_) = 0;     // Grows as work goes on.
+  uint64_t progress_seen_ ABSL_GUARDED_BY(mutex_) = 0;  // By the timer.
+  uint64_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
+  Request* first_ ABSL_GUARDED_BY(mutex_) = nullptr;  // Waiting, in order.
+  Request* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::vector<Ref<Group>> admitted_ ABSL_GUARDED_BY(mutex_);
+  uint64_t work_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  Statistics statistics_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_MEMORY_BUDGET_H_

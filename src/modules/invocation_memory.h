@@ -1,0 +1,60 @@
+// What an invocation allocates on a device belongs together: its memory group
+// there, from the first allocation until the invocation is done.
+#ifndef TAKT_MODULES_INVOCATION_MEMORY_H_
+#define TAKT_MODULES_INVOCATION_MEMORY_H_
+
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "hal/device.h"
+#include "hal/memory_group.h"
+#include "vm/invocation.h"
+
+namespace takt::modules {
+
+// What the functions of one context claim, found out when first needed.
+//
+// Thread-safety: every method may run on any thread.
+class MemoryClaims {
+ public:
+  // The most that the invocation can allocate; ~0 if nobody can tell.
+  uint64_t ClaimOf(const vm::Invocation& invocation)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  Mutex mutex_;
+  absl::flat_hash_map<const vm::Function*, uint64_t> claims_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+// The attachment of an invocation that has allocated on a device with groups.
+//
+// Thread-safety: none; it belongs to the thread that runs the invocation.
+class InvocationMemory final : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.invocation_memory"};
+
+  // Borrowed from the invocation; nullptr if the device has no use for it.
+  static hal::MemoryGroup* GroupOf(vm::Invocation& invocation,
+                                   hal::Device& device, MemoryClaims& claims);
+  // Tells the groups of the invocation, if it has any.
+  static void SetParked(vm::Invocation& invocation, bool is_parked);
+
+ private:
+  InvocationMemory() : Object(&kType) {}
+  ~InvocationMemory() override;
+
+  struct Member {
+    Ref<hal::Device> device;
+    Ref<hal::MemoryGroup> group;
+  };
+  absl::InlinedVector<Member, 1> members_;
+};
+
+}  // namespace takt::modules
+
+#endif  // TAKT_MODULES_INVOCATION_MEMORY_H_
