@@ -391,6 +391,33 @@ static void barriers_join_fences(void) {
   takt_fence_release(done);
 }
 
+/* Operations of two devices and a call that is refused, all signallers of one
+ * fence. */
+static void a_barrier_counts_each_operation(void) {
+  takt_buffer_t* buffer = allocate(16);
+  takt_fence_t* start = make_fence();
+  takt_fence_t* barrier = NULL;
+  REQUIRE_OK(takt_fence_create_barrier(3, &barrier));
+  EXPECT_OK(takt_queue_fill(device, start, barrier, buffer, 0, 8, "a", 1));
+  EXPECT_OK(takt_queue_fill(other, NULL, barrier, buffer, 8, 8, "b", 1));
+  EXPECT_OK(takt_queue_barrier(device, NULL, barrier));
+  EXPECT(!is_reached(barrier));
+  EXPECT_ERROR(takt_queue_barrier(device, NULL, barrier),
+               TAKT_STATUS_FAILED_PRECONDITION, "");
+  EXPECT_OK(takt_fence_signal(start));
+  EXPECT_OK(wait_for(barrier));
+  EXPECT_BYTES(buffer, "aaaaaaaabbbbbbbb", 16);
+  takt_fence_release(barrier);
+
+  REQUIRE_OK(takt_fence_create_barrier(2, &barrier));
+  EXPECT_ERROR(takt_queue_fill(device, NULL, barrier, buffer, 0, 99, "a", 1),
+               TAKT_STATUS_OUT_OF_RANGE, "");
+  EXPECT_ERROR(wait_for(barrier), TAKT_STATUS_OUT_OF_RANGE, "");
+  takt_fence_release(barrier);
+  takt_fence_release(start);
+  takt_buffer_release(buffer);
+}
+
 typedef struct host_call_t {
   int run_count;
   int release_count;
@@ -539,6 +566,7 @@ int main(void) {
     RUN(executes_directly);
     RUN(refuses_wrong_submissions);
     RUN(barriers_join_fences);
+    RUN(a_barrier_counts_each_operation);
     RUN(host_calls_run_in_order);
     RUN(host_calls_fail_and_are_skipped);
     RUN(failures_follow_the_fences);
