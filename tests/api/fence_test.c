@@ -243,6 +243,49 @@ static void forgotten_fence_fails_who_waits(void) {
   EXPECT(outcome.call_count == 1 && outcome.code == TAKT_STATUS_ABORTED);
 }
 
+static void forgotten_fence_fails_work_that_is_queued(void) {
+  fixture_t fixture =
+      fixture_create("local-task", TESTDATA("api/simple_mul_async.vmfb"));
+  takt_function_t* mul = find_function(fixture.context, "mul");
+  const float values[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(fixture.device, 4, values);
+  takt_fence_t* ready = create_fence();
+  takt_fence_t* done = create_fence();
+  const takt_value_t arguments[4] = {takt_value_ref(view), takt_value_ref(view),
+                                     takt_value_ref(ready),
+                                     takt_value_ref(done)};
+  takt_value_t result;
+  REQUIRE_OK(takt_function_invoke(mul, NULL, 4, arguments, 1, &result));
+  takt_fence_release(ready);
+  EXPECT_ERROR(takt_fence_wait(done, fixture.instance, TAKT_INFINITE_FUTURE),
+               TAKT_STATUS_ABORTED, "forgotten");
+  takt_values_release(1, &result);
+  takt_fence_release(done);
+  takt_buffer_view_release(view);
+  takt_function_release(mul);
+  fixture_destroy(&fixture);
+}
+
+static void forgotten_fence_fails_an_invocation_that_waits(void) {
+  fixture_t fixture =
+      fixture_create("local-task", TESTDATA("api/simple_mul.vmfb"));
+  takt_function_t* mul = find_function(fixture.context, "mul");
+  const float values[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(fixture.device, 4, values);
+  takt_fence_t* ready = create_fence();
+  takt_fence_t* done = create_fence();
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  REQUIRE_OK(takt_async_invoke(mul, NULL, 2, arguments, ready, done, NULL));
+  takt_fence_release(ready);
+  EXPECT_ERROR(takt_fence_wait(done, fixture.instance, TAKT_INFINITE_FUTURE),
+               TAKT_STATUS_ABORTED, "forgotten");
+  takt_fence_release(done);
+  takt_buffer_view_release(view);
+  takt_function_release(mul);
+  fixture_destroy(&fixture);
+}
+
 static void forgotten_share_fails_who_waits_for_it(void) {
   takt_fence_t* barrier = NULL;
   takt_fence_t* share = NULL;
@@ -355,6 +398,8 @@ int main(void) {
   RUN(wait_for_any_tells_which);
   RUN(refuses_waits_that_make_no_sense);
   RUN(forgotten_fence_fails_who_waits);
+  RUN(forgotten_fence_fails_work_that_is_queued);
+  RUN(forgotten_fence_fails_an_invocation_that_waits);
   RUN(forgotten_share_fails_who_waits_for_it);
   RUN(explains_points_by_the_names_of_their_timelines);
   RUN(explains_names_and_outcomes);
