@@ -1,3 +1,7 @@
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "takt/async.h"
 #include "tests/api/fixture.h"
 
@@ -287,12 +291,13 @@ static takt_status_t refuse(void* state, size_t argument_count,
 }
 
 static takt_context_t* create_counter(takt_instance_t* instance,
-                                      takt_device_t* device) {
-  static const takt_native_export_t kExport = {"read", "0iIfF_i", refuse};
+                                      takt_device_t* device,
+                                      takt_native_callback_t read) {
+  const takt_native_export_t export_read = {"read", "0iIfF_i", read};
   takt_native_module_options_t native;
   takt_native_module_options_init(&native);
   native.name = "robot";
-  native.exports = &kExport;
+  native.exports = &export_read;
   native.export_count = 1;
   takt_module_t* modules[2] = {NULL, NULL};
   REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
@@ -313,7 +318,7 @@ static takt_context_t* create_counter(takt_instance_t* instance,
 static void cancel_and_step_limit_end_what_runs(void) {
   takt_instance_t* instance = create_instance(1);
   takt_device_t* device = create_device(instance, "local-task");
-  takt_context_t* context = create_counter(instance, device);
+  takt_context_t* context = create_counter(instance, device, refuse);
   takt_function_t* spin = find_function(context, "spin");
   const takt_value_t forever = takt_value_i32(-1);
   takt_invocation_t* first = NULL;
@@ -339,6 +344,86 @@ static void cancel_and_step_limit_end_what_runs(void) {
   takt_invocation_release(first);
   takt_function_release(spin);
   takt_context_release(context);
+  takt_device_release(device);
+  takt_instance_release(instance);
+}
+
+/* Native functions that see who else is in one. */
+static atomic_int arrived;
+static atomic_int inside;
+static atomic_int overlaps;
+
+static takt_status_t meet(void* state, size_t argument_count,
+                          const takt_value_t* arguments, size_t result_count,
+                          takt_value_t* out_results) {
+  (void)state, (void)argument_count, (void)arguments, (void)result_count;
+  atomic_fetch_add(&arrived, 1);
+  while (atomic_load(&arrived) < 2) sched_yield();
+  out_results[0] = takt_value_i32(1);
+  return NULL;
+}
+
+static takt_status_t be_alone(void* state, size_t argument_count,
+                              const takt_value_t* arguments,
+                              size_t result_count, takt_value_t* out_results) {
+  (void)state, (void)argument_count, (void)arguments, (void)result_count;
+  if (atomic_fetch_add(&inside, 1) != 0) atomic_fetch_add(&overlaps, 1);
+  for (int i = 0; i < 10; ++i) sched_yield();
+  atomic_fetch_sub(&inside, 1);
+  out_results[0] = takt_value_i32(1);
+  return NULL;
+}
+
+typedef struct reader_t {
+  takt_context_t* context;
+  int count;
+  pthread_t thread;
+} reader_t;
+
+/* Without workers a program runs on the thread that issues it. */
+static void* read_often(void* argument) {
+  reader_t* reader = argument;
+  takt_function_t* read = find_function(reader->context, "read");
+  const takt_value_t arguments[4] = {takt_value_i32(1), takt_value_i64(2),
+                                     takt_value_f32(3), takt_value_f64(4)};
+  for (int i = 0; i < reader->count; ++i) {
+    takt_invocation_t* call = NULL;
+    REQUIRE_OK(takt_async_invoke(read, NULL, 4, arguments, NULL, NULL, &call));
+    takt_value_t result;
+    REQUIRE_OK(takt_function_invoke(read, NULL, 4, arguments, 1, &result));
+    REQUIRE_OK(takt_invocation_wait(call, TAKT_INFINITE_FUTURE));
+    takt_invocation_release(call);
+  }
+  takt_function_release(read);
+  return NULL;
+}
+
+static void read_on_two_threads(takt_context_t* first, takt_context_t* second,
+                                int count) {
+  reader_t readers[2] = {{first, count, 0}, {second, count, 0}};
+  for (int i = 0; i < 2; ++i) {
+    if (pthread_create(&readers[i].thread, NULL, read_often, &readers[i])) {
+      exit(1);
+    }
+  }
+  for (int i = 0; i < 2; ++i) pthread_join(readers[i].thread, NULL);
+}
+
+static void programs_take_turns_in_a_context_only(void) {
+  takt_instance_t* instance = create_instance(0);
+  takt_device_t* device = create_device(instance, "local-sync");
+  /* In two contexts: neither would return if the other did not run. */
+  takt_context_t* first = create_counter(instance, device, meet);
+  takt_context_t* second = create_counter(instance, device, meet);
+  read_on_two_threads(first, second, 1);
+  EXPECT(atomic_load(&arrived) == 4);
+  takt_context_release(first);
+  takt_context_release(second);
+  /* In one: they never meet. */
+  first = create_counter(instance, device, be_alone);
+  read_on_two_threads(first, first, 100);
+  EXPECT(atomic_load(&overlaps) == 0);
+  takt_context_release(first);
   takt_device_release(device);
   takt_instance_release(instance);
 }
@@ -535,6 +620,7 @@ int main(void) {
   RUN(failures_follow_the_fences);
   RUN(cancel_ends_what_waits);
   RUN(cancel_and_step_limit_end_what_runs);
+  RUN(programs_take_turns_in_a_context_only);
   RUN(synchronous_calls_may_overlap_with_it);
   RUN(what_is_in_flight_keeps_what_it_needs);
   RUN(takes_moved_arguments);
