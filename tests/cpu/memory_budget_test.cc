@@ -3,8 +3,10 @@
 // hold what they got until they have all of it.
 #include "cpu/memory_budget.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -387,6 +389,67 @@ TEST(MemoryBudgetTest, RandomInvocationsAllFinish) {
     EXPECT_EQ(budget.statistics().bytes_in_use, 0u);
     EXPECT_EQ(budget.statistics().waiting_count, 0u);
   }
+}
+
+// A request that a thread of its own waits for.
+struct AwaitedRequest : MemoryBudget::Request {
+  AwaitedRequest(MemoryBudget& budget, uint64_t bytes_in, Ref<Group> group_in) {
+    bytes = bytes_in;
+    group = std::move(group_in);
+    settled = [](MemoryBudget::Request* request, const absl::Status& outcome) {
+      EXPECT_TRUE(outcome.ok());
+      auto* self = static_cast<AwaitedRequest*>(request);
+      MutexLock lock(&self->mutex);
+      self->is_settled.store(true, std::memory_order_release);
+    };
+    budget.Announce(*this);
+  }
+  void Wait(MemoryBudget& budget) {
+    if (budget.Await(*this)) return;
+    while (!is_settled.load(std::memory_order_acquire)) {
+      std::this_thread::yield();
+    }
+    MutexLock lock(&mutex);  // Whoever has settled it is done with it.
+  }
+
+  Mutex mutex;
+  std::atomic<bool> is_settled{false};
+};
+
+// Invocations of several threads, each of two requests that come one after the
+// other: with half of the budget each, any two of them would block each other
+// if requests were granted singly.
+TEST(MemoryBudgetTest, ManyThreads) {
+  constexpr uint64_t kBudget = 1000;
+  MemoryBudget budget(kBudget);
+  std::atomic<uint64_t> in_use{0};
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Random random(t);
+      for (int i = 0; i < 500; ++i) {
+        const uint64_t first = 1 + random.Below(500);
+        const uint64_t second = 1 + random.Below(500);
+        const uint64_t claim =
+            random.Below(2) == 0 ? MemoryBudget::kUnknownClaim : first + second;
+        Ref<Group> group = MakeGroup(budget, claim);
+        AwaitedRequest a(budget, first, group);
+        a.Wait(budget);
+        EXPECT_LE(in_use.fetch_add(first) + first, kBudget);
+        AwaitedRequest b(budget, second, group);
+        if (i % 2 == 0) group->Close();
+        b.Wait(budget);
+        EXPECT_LE(in_use.fetch_add(second) + second, kBudget);
+        if (i % 2 != 0) group->Close();
+        in_use.fetch_sub(first + second);
+        budget.GiveBack(first);
+        budget.GiveBack(second);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(budget.statistics().bytes_in_use, 0u);
+  EXPECT_EQ(budget.statistics().waiting_count, 0u);
 }
 
 }  // namespace
