@@ -102,8 +102,9 @@ static void errors_name_the_file(void) {
   EXPECT_ERROR(
       takt_parameters_open(instance, "/nonexistent.irpa", NULL, &parameters),
       TAKT_STATUS_NOT_FOUND, "/nonexistent.irpa");
-  EXPECT_ERROR(takt_parameters_open(instance, __FILE__, NULL, &parameters),
-               TAKT_STATUS_INVALID_ARGUMENT, __FILE__);
+  EXPECT_ERROR(takt_parameters_open(instance, TESTDATA("regenerate.py"), NULL,
+                                    &parameters),
+               TAKT_STATUS_INVALID_ARGUMENT, TESTDATA("regenerate.py"));
   EXPECT_ERROR(takt_parameters_open(instance, NULL, NULL, &parameters),
                TAKT_STATUS_INVALID_ARGUMENT, "path is NULL");
   EXPECT_ERROR(takt_parameters_open(NULL, kWeights, NULL, &parameters),
