@@ -32,6 +32,13 @@ struct ResolvedTransfer {
     return static_cast<uint32_t>((length + kTileBytes - 1) / kTileBytes);
   }
   void RunTiles(uint32_t begin, uint32_t end) const;
+  // The same as part of a job: see exec::Job::RunTiles().
+  uint32_t RunTiles(uint32_t begin, uint32_t end,
+                    const exec::Worker& worker) const {
+    do RunTiles(begin, begin + 1);
+    while (++begin < end && !worker.IsPreempted());
+    return begin;
+  }
   void Run() const { RunTiles(0, tile_count()); }
 };
 
@@ -41,6 +48,7 @@ struct ResolvedDispatch {
   DispatchArguments arguments;
   uint32_t workgroup_total = 0;
 
+  // See Executable::RunWorkgroups().
   absl::Status Run(uint32_t begin, uint32_t end, exec::Worker& worker) const {
     return command->executable->RunWorkgroups(command->function, arguments,
                                               begin, end, worker);

@@ -136,6 +136,8 @@ class Executable final : public hal::Executable {
   // floating-point environment that kernels expect (denormals flushed), and
   // keeps this object alive meanwhile.
   //
+  // Stops early where worker.reached asks for it.
+  //
   // Errors name the function; workgroups before the failing one have run.
   // Allocates nothing once warm. Blocks: never.
   absl::Status RunWorkgroups(uint64_t function,

@@ -160,28 +160,29 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
   return absl::OkStatus();
 }
 
-void Execution::Part::RunTiles(uint32_t begin, uint32_t end,
-                               exec::Worker& worker) {
-  if (execution->failed_.load(std::memory_order_relaxed)) return;
-  if (!is_dispatch) {
-    transfer.RunTiles(begin, end);
-    return;
-  }
+uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
+                                   exec::Worker& worker) {
+  if (execution->failed_.load(std::memory_order_relaxed)) return end;
+  if (!is_dispatch) return transfer.RunTiles(begin, end, worker);
   if (worker.local_bytes < local_bytes) {
     execution->Fail(
         absl::ResourceExhaustedError("no local memory for a kernel"));
-    return;
+    return end;
   }
   const ScopedFlushDenormals flush;
+  uint32_t reached = end;
   const int64_t start_ns = NowNs();
+  worker.reached = &reached;
   const absl::Status status = dispatch.Run(begin, end, worker);
+  worker.reached = nullptr;
   if (!status.ok()) {
     execution->Fail(status);
-    return;
+    return end;
   }
   const DispatchCommand& command = *dispatch.command;
   command.executable->cost(command.function)
-      .Add(NowNs() - start_ns, end - begin);
+      .Add(NowNs() - start_ns, reached - begin);
+  return reached;
 }
 
 void Execution::Part::Finish(exec::Worker& worker) {

@@ -33,7 +33,8 @@ class Execution final : public Operation {
   // One command of the region that runs.
   class Part final : public exec::Job {
    public:
-    void RunTiles(uint32_t begin, uint32_t end, exec::Worker& worker) override;
+    uint32_t RunTiles(uint32_t begin, uint32_t end,
+                      exec::Worker& worker) override;
     void Finish(exec::Worker& worker) override;
 
     Execution* execution = nullptr;

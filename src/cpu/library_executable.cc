@@ -236,6 +236,10 @@ absl::Status LibraryExecutable::RunWorkgroups(
         ++z;
       }
     }
+    if (__builtin_expect(worker.MustStop(), 0) && i + 1 < end) {
+      *worker.reached = i + 1;
+      break;
+    }
   }
   return absl::OkStatus();
 }

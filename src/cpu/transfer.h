@@ -85,8 +85,9 @@ class TransferOperation final : public Operation, private exec::Job {
 
  private:
   void Run() override;
-  void RunTiles(uint32_t begin, uint32_t end, exec::Worker& worker) override {
-    resolved_.RunTiles(begin, end);
+  uint32_t RunTiles(uint32_t begin, uint32_t end,
+                    exec::Worker& worker) override {
+    return resolved_.RunTiles(begin, end, worker);
   }
   void Finish(exec::Worker& worker) override { Complete(absl::OkStatus()); }
 

@@ -190,8 +190,8 @@ absl::Status VmvxExecutable::RunWorkgroups(size_t function,
           reinterpret_cast<const uint8_t*>(arguments.constants)),
       info.constant_count * sizeof(uint32_t), /*is_mutable=*/false,
       blocks_.get());
-  absl::Status status =
-      RunInInstance(*instance, function, arguments, begin, end, operands);
+  absl::Status status = RunInInstance(*instance, function, arguments, begin,
+                                      end, operands, worker);
 
   // Nobody may be left with a view of memory that is not ours.
   bool is_kept = !operands.local_memory->IsUnique() ||
@@ -210,7 +210,8 @@ absl::Status VmvxExecutable::RunWorkgroups(size_t function,
 absl::Status VmvxExecutable::RunInInstance(Instance& instance, size_t function,
                                            const DispatchArguments& arguments,
                                            uint32_t begin, uint32_t end,
-                                           const Operands& operands) const {
+                                           const Operands& operands,
+                                           const exec::Worker& worker) const {
   const auto word = [](uint32_t value) {
     return vm::Slot{.i32 = static_cast<int32_t>(value)};
   };
@@ -229,6 +230,10 @@ absl::Status VmvxExecutable::RunInInstance(Instance& instance, size_t function,
     caller.SetArgument(5, word(i / count[0] / count[1]));
     absl::Status status = caller.Call();
     if (!status.ok()) return status;
+    if (worker.MustStop() && i + 1 < end) {
+      *worker.reached = i + 1;
+      break;
+    }
   }
   return absl::OkStatus();
 }

@@ -66,7 +66,8 @@ class VmvxExecutable final : public ExecutableCode {
   void ReleaseInstance(std::unique_ptr<Instance> instance, uint32_t hint);
   absl::Status RunInInstance(Instance& instance, size_t function,
                              const DispatchArguments& arguments, uint32_t begin,
-                             uint32_t end, const Operands& operands) const;
+                             uint32_t end, const Operands& operands,
+                             const exec::Worker& worker) const;
 
   Ref<vm::NativeModule> vmvx_module_;
   Ref<vm::BytecodeModule> module_;

@@ -1,77 +1,54 @@
-// An Executor runs tiles of work on worker threads, and on the threads of
-// callers that wait (donors). It knows nothing of devices or modules.
+// An Executor runs jobs on worker threads, and on the threads of callers that
+// wait (donors). It knows nothing of devices or modules.
 //
-// A Job is a number of tiles that may run in any order and at once; the last
-// one to end, ends the job. What was submitted is run by whoever is first:
-// workers, or a donor. Small jobs that a donor submits are left to it for as
+// What was submitted is run by whoever is first: workers, or a donor, the more
+// urgent lane first. Small jobs that a donor submits are left to it for as
 // long as it keeps coming (no thread is woken for them); everything else wakes
-// as many workers as there are tiles for, but never more threads than the
-// process has processors: a donor that works takes the place of a worker.
+// as many workers as it is worth, but never more threads than the process has
+// processors: a donor that works takes the place of a worker.
 //
 // Thread-safety: every method may run on any thread, unless said otherwise.
 #ifndef TAKT_EXEC_EXECUTOR_H_
 #define TAKT_EXEC_EXECUTOR_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/object.h"
+#include "exec/cpu_set.h"
+#include "exec/job.h"
+#include "exec/scope.h"
+#include "exec/topology.h"
+#include "exec/worker_set.h"
+#include "exec/worker_thread.h"
 
 namespace takt::exec {
 
-// What a tile may use while it runs on a thread. Belongs to one thread.
-struct Worker {
-  Worker() = default;
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-  ~Worker();
-
-  // Makes local memory of at least `bytes`. False if the system has none.
-  bool ReserveLocalMemory(size_t bytes) {
-    return bytes <= local_bytes || GrowLocalMemory(bytes);
-  }
-
-  // Workers have 0 to worker_count() - 1; every donor, and a thread outside
-  // an executor, has worker_count(). So it is not an identity.
-  uint32_t index = 0;
-  // Scratch, 64-aligned; contents undefined.
-  uint8_t* local_memory = nullptr;
-  size_t local_bytes = 0;
-
- private:
-  bool GrowLocalMemory(size_t bytes);
-};
-
-class Executor;
-
-// Work handed to the executor. Its owner keeps it alive until Finish() has
-// been called; Finish() may destroy it.
-class Job {
- public:
-  // Runs tiles [begin, end). Several threads at once, disjoint ranges.
-  virtual void RunTiles(uint32_t begin, uint32_t end, Worker& worker) = 0;
-  // After every tile has run, on the thread that ran the last one. May submit
-  // other jobs.
-  virtual void Finish(Worker& worker) = 0;
-
-  uint32_t tile_count = 1;       // Set before Submit(); at least 1.
-  uint32_t local_bytes = 0;      // Scratch that each running thread needs.
-  int64_t expected_tile_ns = 0;  // What a tile costs; 0: not known.
-  bool sequential = false;       // Tiles in order, one at a time.
-
- protected:
-  ~Job() = default;
-
- private:
-  friend class PoolExecutor;
-  Job* next_ = nullptr;
-  Job* previous_ = nullptr;
-  bool listed_ = false;
-  uint32_t entrants_ = 0;  // Threads that are in it.
-  uint32_t grain_ = 1;     // The fewest tiles worth claiming at once.
-  std::atomic<uint64_t> claimed_{0};  // May run past tile_count.
+// What an executor has done, and what it got from the system. Counts are taken
+// one after the other while the workers go on.
+struct ExecutorStatistics {
+  struct Counts {
+    uint64_t job_count = 0;    // Finished here.
+    uint64_t tile_count = 0;   // Run here.
+    uint64_t range_count = 0;  // Claims that the tiles came in.
+    uint64_t near_steal_count = 0;
+    uint64_t far_steal_count = 0;   // From another cluster.
+    uint64_t preemption_count = 0;  // Stops for something more urgent.
+    uint64_t park_count = 0;        // Times it went to sleep.
+    uint64_t wake_count = 0;        // Threads it has woken.
+  };
+  struct Worker {
+    CpuSet placement;  // Where it was to run.
+    WorkerThread::Report thread;
+    size_t local_bytes = 0;
+    Counts counts;
+  };
+  std::vector<Worker> workers;
+  Counts donors;  // Of all callers that worked.
+  uint32_t awake_count = 0;
 };
 
 class Executor : public Object {
@@ -81,15 +58,25 @@ class Executor : public Object {
   struct Options {
     // Threads that the executor starts. 0: only donors work.
     uint32_t worker_count = 0;
+    // Where each of them runs, one a worker. Empty: the kernel decides, until
+    // an affinity is asked for (FindAffinity()).
+    std::vector<CpuSet> placement;
+    // Says which workers are near each other; borrowed during Create(). Null:
+    // all are.
+    const Topology* topology = nullptr;
     size_t stack_bytes = 256 * 1024;
     const char* name = "takt";  // Of the threads: "takt-0".
-    // How long a thread without work looks for some before it sleeps, while
-    // other tiles are still running: what follows them is near.
-    int64_t spin_ns = 50'000;
+    // How long a thread looks for work before it sleeps: while no tile runs
+    // anywhere, and while some do, so that what follows them is near.
+    int64_t spin_ns = 0;
+    int64_t linger_ns = 50'000;
     // Threads that may run at once. 0: the processors of this process.
     uint32_t concurrency_max = 0;
+    int fifo_priority = 0;  // SCHED_FIFO for the workers; 0: as the process.
+    ThreadHooks hooks;
   };
 
+  // INVALID_ARGUMENT for a placement of another number of workers;
   // RESOURCE_EXHAUSTED if no thread at all could be started though some were
   // asked for.
   static absl::StatusOr<Ref<Executor>> Create(const Options& options);
@@ -107,10 +94,21 @@ class Executor : public Object {
   // Threads that can run tiles at once: workers and donors.
   virtual uint32_t max_concurrency() const = 0;
 
-  // `expected_tile_ns` and `tile_count` decide how many threads it is worth.
+  // The job's fields decide how many threads it is worth, and which.
   virtual void Submit(Job* job) = 0;
   // Starts what has been left to a donor that does something else now.
   virtual void Flush() = 0;
+  // Idle workers give their local memory back to the system.
+  virtual void Trim() = 0;
+
+  // The workers that are within `cpus`, for Job::allowed; lives as long as the
+  // executor. nullptr, which allows all, if that is all of them (as with no
+  // workers). The first call keeps each worker on a processor of its own, if
+  // they have no placement. INVALID_ARGUMENT if there are none, naming those
+  // that there are.
+  virtual absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) = 0;
+
+  virtual ExecutorStatistics statistics() const = 0;
 
   // This thread's part of the executor: not nullptr on a worker, and on a
   // thread with a Donor. Such a thread may run small things itself, at once.
@@ -120,10 +118,13 @@ class Executor : public Object {
   // synchronous call; they nest. While one exists on a thread, small jobs
   // submitted from that thread are left to it. Used by its own thread but for
   // Notify().
+  //
+  // It works on what is at least as urgent as `lane`, so that it is not held
+  // up by what is less so; in an executor without workers, on everything.
   class Donor {
    public:
     // `executor` is borrowed.
-    explicit Donor(Executor& executor);
+    explicit Donor(Executor& executor, uint8_t lane = 0);
     ~Donor();  // Flushes what is left.
     Donor(const Donor&) = delete;
     Donor& operator=(const Donor&) = delete;
@@ -135,10 +136,10 @@ class Executor : public Object {
     void Notify();
 
    private:
-    friend class PoolExecutor;
+    friend class StealingExecutor;
     struct Impl;
     Impl* impl() { return reinterpret_cast<Impl*>(storage_); }
-    alignas(64) unsigned char storage_[128];
+    alignas(64) unsigned char storage_[320];
   };
 
  protected:

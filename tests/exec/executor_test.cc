@@ -23,11 +23,12 @@ class CountingJob : public Job {
       : donor_(donor), runs_(count) {
     tile_count = count;
   }
-  void RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
-    ASSERT_LT(begin, end);
-    ASSERT_LE(end, tile_count);
+  uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
+    EXPECT_LT(begin, end);
+    EXPECT_LE(end, tile_count);
     EXPECT_GE(worker.local_bytes, local_bytes);
     for (uint32_t i = begin; i < end; ++i) ++runs_[i];
+    return end;
   }
   void Finish(Worker& worker) override {
     for (const auto& runs : runs_) EXPECT_EQ(runs, 1);
@@ -85,9 +86,10 @@ TEST_P(ExecutorTest, SequentialTilesRunInOrderOneAtATime) {
       tile_count = 1000;
       sequential = true;
     }
-    void RunTiles(uint32_t begin, uint32_t end, Worker&) override {
+    uint32_t RunTiles(uint32_t begin, uint32_t end, Worker&) override {
       EXPECT_EQ(begin, next_);
       next_ = end;
+      return end;
     }
     void Finish(Worker&) override {
       EXPECT_EQ(next_, 1000u);
@@ -111,8 +113,9 @@ TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
         : executor_(executor), donor_(donor) {
       tile_count = 3;
     }
-    void RunTiles(uint32_t begin, uint32_t end, Worker&) override {
+    uint32_t RunTiles(uint32_t begin, uint32_t end, Worker&) override {
       tiles += end - begin;
+      return end;
     }
     void Finish(Worker&) override {
       if (++rounds_ == 1000) {
@@ -180,9 +183,10 @@ TEST_P(ExecutorTest, TilesSeeTheWorkerOfTheirThread) {
         : executor_(executor), donor_(donor) {
       tile_count = 200;
     }
-    void RunTiles(uint32_t, uint32_t, Worker& worker) override {
+    uint32_t RunTiles(uint32_t, uint32_t end, Worker& worker) override {
       EXPECT_EQ(executor_.current_worker(), &worker);
       EXPECT_LE(worker.index, executor_.worker_count());
+      return end;
     }
     void Finish(Worker&) override { donor_->Notify(); }
 
@@ -254,7 +258,7 @@ TEST_P(ExecutorTest, ShutdownInTheMiddleOfAChain) {
   class Chain final : public Job {
    public:
     explicit Chain(Executor& executor) : executor_(executor) { tile_count = 2; }
-    void RunTiles(uint32_t, uint32_t, Worker&) override {}
+    uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override { return end; }
     void Finish(Worker&) override {
       if (++rounds < 2000) executor_.Submit(this);
     }
@@ -277,7 +281,7 @@ TEST(ExecutorShutdownTest, MayComeFromAWorker) {
    public:
     LastReference(Ref<Executor> executor, std::atomic<bool>* done)
         : executor_(std::move(executor)), done_(done) {}
-    void RunTiles(uint32_t, uint32_t, Worker&) override {}
+    uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override { return end; }
     void Finish(Worker&) override {
       executor_->Shutdown();
       executor_.reset();
@@ -304,10 +308,11 @@ TEST(ExecutorShutdownTest, MayComeFromAWorker) {
 TEST(ExecutorCreateTest, NamesItsThreads) {
   class Reads final : public Job {
    public:
-    void RunTiles(uint32_t, uint32_t, Worker& worker) override {
+    uint32_t RunTiles(uint32_t, uint32_t end, Worker& worker) override {
       char text[16];
       pthread_getname_np(pthread_self(), text, sizeof(text));
       name = text;
+      return end;
     }
     void Finish(Worker&) override {}
     std::string name;

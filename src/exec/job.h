@@ -1,0 +1,149 @@
+// A Job is work handed to an executor: a number of tiles that may run in any
+// order and at once; the last one to end, ends the job.
+#ifndef TAKT_EXEC_JOB_H_
+#define TAKT_EXEC_JOB_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "exec/worker_set.h"
+
+namespace takt::exec {
+
+class Mailbox;
+class Scope;
+
+// Urgency: a lane holds what is equally urgent, first come, first served;
+// higher lanes go first. 32 priorities a lane.
+inline constexpr uint32_t kLaneCount = 8;
+inline constexpr uint8_t kNormalLane = 4;
+inline constexpr uint8_t LaneOf(uint8_t priority) { return priority >> 5; }
+
+// What a tile may use while it runs on a thread. Belongs to one thread.
+class Worker {
+ public:
+  Worker() = default;
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  // Makes local memory of at least `bytes`. False if the system has none.
+  bool ReserveLocalMemory(size_t bytes) {
+    return bytes <= local_bytes || GrowLocalMemory(bytes);
+  }
+
+  // True once something more urgent than what runs here waits for a thread.
+  // Asked between two tiles: costs two loads.
+  bool IsPreempted() const {
+    return urgent_lanes_ != nullptr &&
+           ((urgent_lanes_->load(std::memory_order_relaxed) |
+             wanted_lanes_->load(std::memory_order_relaxed)) &
+            preempting_lanes_) != 0;
+  }
+
+  // Workers have 0 to worker_count() - 1; every donor, and a thread outside
+  // an executor, has worker_count(). So it is not an identity.
+  uint32_t index = 0;
+  // Scratch, 64-aligned; contents undefined.
+  uint8_t* local_memory = nullptr;
+  size_t local_bytes = 0;
+  // Where code that runs several tiles stores the first that it has not run,
+  // if it stops because IsPreempted(). Null: it does not stop.
+  uint32_t* reached = nullptr;
+  bool MustStop() const { return reached != nullptr && IsPreempted(); }
+
+ private:
+  friend class StealingExecutor;
+  bool GrowLocalMemory(size_t bytes);
+  void ReleaseLocalMemory();
+
+  // Set while a job runs: lanes in which something may wait for any thread,
+  // and for this one; and which of them are above the job's.
+  const std::atomic<uint32_t>* urgent_lanes_ = nullptr;
+  const std::atomic<uint32_t>* wanted_lanes_ = nullptr;
+  uint32_t preempting_lanes_ = 0;
+};
+
+// Its owner keeps it alive until Finish() has been called; Finish() may
+// destroy it.
+class Job {
+ public:
+  // Runs tiles from `begin` on, below `end`; returns the first that it has not
+  // run. That is `end`, or an earlier one, but never `begin`, when
+  // worker.IsPreempted(): the executor calls again for the rest, on this
+  // thread. Several threads at once, disjoint ranges.
+  virtual uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) = 0;
+  // After every tile has run, on the thread that ran the last one. Brief; may
+  // submit other jobs.
+  virtual void Finish(Worker& worker) = 0;
+
+  // Set before Submit():
+  uint32_t tile_count = 1;       // At least 1.
+  uint32_t local_bytes = 0;      // Scratch that each running thread needs.
+  int64_t expected_tile_ns = 0;  // What a tile costs; 0: not known.
+  bool sequential = false;       // Tiles in order, one at a time.
+  uint8_t lane = kNormalLane;    // Below kLaneCount.
+  // The workers that may run it, of the same executor; nullptr: all, and
+  // donors. Outlives the job.
+  const WorkerSet* allowed = nullptr;
+  Scope* scope = nullptr;  // Whose work it is. Outlives the job.
+
+ protected:
+  Job() = default;
+  // A job may be copied before it is submitted.
+  Job(const Job& other) { *this = other; }
+  Job& operator=(const Job& other) {
+    tile_count = other.tile_count;
+    local_bytes = other.local_bytes;
+    expected_tile_ns = other.expected_tile_ns;
+    sequential = other.sequential;
+    lane = other.lane;
+    allowed = other.allowed;
+    scope = other.scope;
+    return *this;
+  }
+  ~Job() = default;
+
+ private:
+  friend class Closure;
+  friend class Mailbox;
+  friend class StealingExecutor;
+
+  // Runs on one thread at a time, so there is one ticket (stealing_executor.h).
+  bool is_single() const { return sequential || tile_count == 1; }
+  bool HasUnclaimed() const {
+    return claimed_.load(std::memory_order_seq_cst) < tile_count;
+  }
+
+  Job* next_ = nullptr;  // In a mailbox.
+  Job* previous_ = nullptr;
+  Mailbox* mailbox_ = nullptr;
+  std::atomic<bool> is_being_posted_{false};  // By one thread only.
+  std::atomic<bool> is_posted_{false};        // In mailbox_, or has been.
+  bool is_listed_ = false;                    // In it now; under its lock.
+  bool is_closure_ = false;                   // Finish() may take its time.
+  std::atomic<uint32_t> tickets_{0};
+  std::atomic<uint64_t> claimed_{0};  // May run past tile_count.
+};
+
+// A Job of one function call, for what is not tiles: the continuation of an
+// invocation, say. Embedded in what it continues: posting allocates nothing.
+class Closure : public Job {
+ public:
+  using Function = void (*)(Closure* closure, Worker& worker);
+  explicit Closure(Function function) : function_(function) {
+    is_closure_ = true;
+  }
+
+ private:
+  uint32_t RunTiles(uint32_t, uint32_t end, Worker&) final { return end; }
+  // May destroy it.
+  void Finish(Worker& worker) final { function_(this, worker); }
+
+  const Function function_;
+};
+
+}  // namespace takt::exec
+
+#endif  // TAKT_EXEC_JOB_H_

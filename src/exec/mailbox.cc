@@ -1,0 +1,74 @@
+#include "exec/mailbox.h"
+
+#include "base/check.h"
+
+namespace takt::exec {
+
+void Mailbox::Post(Job* job) {
+  MutexLock lock(&mutex_);
+  List& list = lists_[job->lane];
+  job->previous_ = list.last;
+  job->next_ = nullptr;
+  (list.last != nullptr ? list.last->next_ : list.first) = job;
+  list.last = job;
+  job->mailbox_ = this;
+  job->is_listed_ = true;
+  // Sequentially consistent, and after the job is there: see work_deque.h.
+  job->is_posted_.store(true, std::memory_order_seq_cst);
+  lanes_.store(lanes_.load(std::memory_order_relaxed) | 1u << job->lane,
+               std::memory_order_seq_cst);
+  size_.store(size_.load(std::memory_order_relaxed) + 1,
+              std::memory_order_relaxed);
+}
+
+Job* Mailbox::Enter(uint32_t lane, uint32_t worker, bool* left) {
+  *left = false;
+  MutexLock lock(&mutex_);
+  for (Job* job = lists_[lane].first; job != nullptr; job = job->next_) {
+    if (!MayRun(*job, worker)) continue;
+    *left = job->is_single() || !job->HasUnclaimed();
+    if (*left) {
+      Remove(job);
+    } else {
+      // Relaxed: the mailbox's own ticket keeps the job.
+      job->tickets_.fetch_add(1, std::memory_order_relaxed);
+    }
+    return job;
+  }
+  return nullptr;
+}
+
+bool Mailbox::Unlist(Job* job) {
+  MutexLock lock(&mutex_);
+  if (!job->is_listed_) return false;
+  Remove(job);
+  return true;
+}
+
+bool Mailbox::HasFor(uint32_t lanes, uint32_t worker) {
+  if ((this->lanes() & lanes) == 0) return false;
+  MutexLock lock(&mutex_);
+  for (uint32_t lane = 0; lane < kLaneCount; ++lane) {
+    if ((lanes >> lane & 1) == 0) continue;
+    for (Job* job = lists_[lane].first; job != nullptr; job = job->next_) {
+      if (MayRun(*job, worker)) return true;
+    }
+  }
+  return false;
+}
+
+void Mailbox::Remove(Job* job) {
+  TAKT_DCHECK(job->is_listed_ && job->mailbox_ == this);
+  List& list = lists_[job->lane];
+  (job->previous_ != nullptr ? job->previous_->next_ : list.first) = job->next_;
+  (job->next_ != nullptr ? job->next_->previous_ : list.last) = job->previous_;
+  job->is_listed_ = false;
+  if (list.first == nullptr) {
+    lanes_.store(lanes_.load(std::memory_order_relaxed) & ~(1u << job->lane),
+                 std::memory_order_seq_cst);
+  }
+  size_.store(size_.load(std::memory_order_relaxed) - 1,
+              std::memory_order_relaxed);
+}
+
+}  // namespace takt::exec

@@ -1,0 +1,74 @@
+// A Mailbox holds jobs for whoever comes to take them, in a list for each
+// lane: a worker's own, into which others put work for it, or the one that an
+// executor has for all. A job of several tiles stays listed, and may be
+// entered, until its tiles are claimed.
+//
+// Invariants:
+//   (1) A job is in one mailbox at most, and its being there is one ticket
+//       (stealing_executor.h).
+//   (2) Bit i of lanes() is set while lane i has jobs.
+//
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
+// leaf, held for a few instructions.
+#ifndef TAKT_EXEC_MAILBOX_H_
+#define TAKT_EXEC_MAILBOX_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
+#include "exec/job.h"
+
+namespace takt::exec {
+
+class Mailbox {
+ public:
+  // In the place of a worker's index: may take every job.
+  static constexpr uint32_t kAnyWorker = ~0u;
+  // May take those that are not kept for some workers.
+  static constexpr uint32_t kNoWorker = ~0u - 1;
+
+  Mailbox() = default;
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+  // Takes over one ticket of the job.
+  void Post(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The first job of `lane` that `worker` may run, with a ticket for the
+  // caller: a new one, or the mailbox's if it leaves the list (`*left` then).
+  // nullptr if there is none.
+  Job* Enter(uint32_t lane, uint32_t worker, bool* left)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Takes a job whose tiles are all claimed off the list: true if it was there,
+  // and then the caller has its ticket.
+  bool Unlist(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether Enter() has something for `worker` in one of `lanes`.
+  bool HasFor(uint32_t lanes, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  uint32_t lanes() const { return lanes_.load(std::memory_order_seq_cst); }
+  // Jobs listed.
+  uint32_t size() const { return size_.load(std::memory_order_relaxed); }
+
+  static bool MayRun(const Job& job, uint32_t worker) {
+    return job.allowed == nullptr || worker == kAnyWorker ||
+           (worker != kNoWorker && job.allowed->Contains(worker));
+  }
+
+ private:
+  struct List {
+    Job* first = nullptr;
+    Job* last = nullptr;
+  };
+  void Remove(Job* job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  List lists_[kLaneCount] ABSL_GUARDED_BY(mutex_);
+  // Written under mutex_.
+  std::atomic<uint32_t> lanes_{0};
+  std::atomic<uint32_t> size_{0};
+};
+
+}  // namespace takt::exec
+
+#endif  // TAKT_EXEC_MAILBOX_H_

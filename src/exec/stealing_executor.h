@@ -1,0 +1,253 @@
+// The work-stealing executor.
+//
+// Where jobs wait: in the deque of the worker that made them ready, one a
+// lane; in a worker's mailbox, put there by others or for its affinity; in the
+// mailbox that all share; or as the next job of the thread that is about to
+// run it, which nobody else sees. A thread takes the most urgent job that it
+// finds, its own first, then what is near, then what is far.
+//
+// Tickets: a job is reached through tickets: its places in deques and
+// mailboxes, and the threads that are in it. A thread that takes a ticket
+// claims ranges of tiles until there are none; if there are enough for others
+// it first puts a second ticket where they find it, so work splits only as far
+// as somebody comes for it. Whoever drops the last ticket finishes the job.
+//
+// Invariants:
+//   (1) Of a job with unclaimed tiles there is a ticket in some deque or
+//       mailbox, or as next job, or a thread is claiming.
+//   (2) A ticket of a job without unclaimed tiles is in no place where it
+//       would have to wait for another job: a thread that comes out of a job
+//       takes its second ticket back, which lies on top of its deque, since
+//       nothing is pushed to the deques of lanes that a thread is in.
+//   (3) urgent_lanes_ has the bit of every lane in which something waits that
+//       any thread may take, and a worker's wanted_lanes that of what waits
+//       for it and some others. Bits are set after the job is there; cleared
+//       before it is looked for in vain.
+//   (4) active_ counts the threads that run or look for jobs; searching_ those
+//       of them that look. Whoever wakes a thread counts it; a thread that
+//       parks has discounted itself.
+//   (5) If something waits and fewer than concurrency_ threads are active, a
+//       thread has been woken for it or is searching, or it has been left to a
+//       donor that has yet to come.
+//
+// Lock order: mutex_, then the locks of mailboxes and of idle_, which are
+// leaves; no job's method is called under any.
+#ifndef TAKT_EXEC_STEALING_EXECUTOR_H_
+#define TAKT_EXEC_STEALING_EXECUTOR_H_
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
+#include "base/sleeper.h"
+#include "exec/executor.h"
+#include "exec/idle_list.h"
+#include "exec/mailbox.h"
+#include "exec/work_deque.h"
+
+namespace takt::exec {
+
+class StealingExecutor final : public Executor {
+ public:
+  static absl::StatusOr<Ref<Executor>> Create(const Options& options);
+
+  void Shutdown() override;
+  uint32_t worker_count() const override {
+    return started_count_.load(std::memory_order_relaxed);
+  }
+  uint32_t max_concurrency() const override;
+  void Submit(Job* job) override;
+  void Flush() override;
+  void Trim() override;
+  absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  ExecutorStatistics statistics() const override;
+  Worker* current_worker() override;
+
+ private:
+  friend class Executor::Donor;
+  static constexpr uint32_t kWork = 1;  // Sleeper flags.
+  static constexpr uint32_t kNotified = 2;
+  static constexpr uint32_t kAllLanes = (1u << kLaneCount) - 1;
+  static constexpr size_t kDequeCapacity = 128;
+  using Deque = WorkDeque<Job, kDequeCapacity>;
+
+  // A count that one thread adds to and others read.
+  class Counter {
+   public:
+    void Add(uint64_t n) {
+      value_.store(value_.load(std::memory_order_relaxed) + n,
+                   std::memory_order_relaxed);
+    }
+    uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+   private:
+    std::atomic<uint64_t> value_{0};
+  };
+  struct Counters {
+    Counter jobs, tiles, ranges, near_steals, far_steals, preemptions, parks,
+        wakes;
+    ExecutorStatistics::Counts Read() const;
+  };
+
+  // What only workers have.
+  struct Seat;
+  // A thread while it works, or may: a worker, a donor, a thread in RunHere().
+  struct Member : IdleNode {
+    StealingExecutor* executor = nullptr;
+    Member* outer = nullptr;  // Of the same thread.
+    Seat* seat = nullptr;     // Null: not a worker.
+    Worker* worker = nullptr;
+    Sleeper sleeper;
+    // Lanes in which something waits for this worker.
+    std::atomic<uint32_t> wanted_lanes{0};
+    Counters* counters = nullptr;
+    // The rest belongs to the thread.
+    bool is_working = false;
+    bool is_donor = false;
+    bool is_finishing = false;  // In the Finish() of a job.
+    // Lanes below are not for this thread now: the lane of the job that it has
+    // interrupted, plus one; or what its donor asked for.
+    uint32_t lane_min = 0;
+    uint32_t take_count = 0;
+    uint32_t first_victim = 0;
+    Job* next = nullptr;
+    int64_t backlog_ns = 0;  // About what waits in the deques.
+  };
+  struct Seat {
+    uint32_t index = 0;
+    CpuSet placement;
+    uint32_t cluster = 0;
+    std::vector<uint32_t> victims;  // The other workers, nearest first.
+    bool holds_executor = false;    // Detached: drops a reference at its end.
+    uint32_t trim_seen = 0;
+    std::atomic<size_t> local_bytes{0};  // Of worker, for others to read.
+    Worker worker;
+    Member member;
+    Counters counters;
+    WorkerThread thread;
+
+    // Lanes whose deque may hold something. Written by the worker.
+    alignas(64) std::atomic<uint32_t> deque_lanes{0};
+    Deque deques[kLaneCount];
+    alignas(64) Mailbox mailbox;
+
+    uint32_t lanes() const {
+      return deque_lanes.load(std::memory_order_seq_cst) | mailbox.lanes();
+    }
+  };
+  // A job with a ticket. `is_listed`: it is in a mailbox too, where others
+  // find it.
+  struct Found {
+    Job* job = nullptr;
+    bool is_listed = false;
+  };
+
+  static Member*& ThisThread();
+  static Worker& ThisThreadsScratch();
+  // The innermost part of this executor on this thread.
+  Member* MemberHere() const;
+  Member* WorkingMemberHere() const;
+  bool IsWorking() const { return WorkingMemberHere() != nullptr; }
+
+  explicit StealingExecutor(const Options& options);
+  ~StealingExecutor() override;
+  void PlaceWorkers(const Options& options);
+  absl::Status StartWorkers(const Options& options);
+
+  // ---- stealing_executor.cc: making jobs known.
+  void SubmitWorking(Member& member, Job* job);
+  // Puts a job that this thread will not take next where others find it.
+  void PushSurplus(Member& member, Job* job);
+  // Puts the private next job, if there is one, where others find it.
+  void SpillNext(Member& member);
+  void PostLimited(Job* job);
+  // Sets a bit of (3), once the job is there.
+  void SetUrgent(uint32_t lane);
+  // Wakes up to `count` threads that may run jobs of `lane` kept for `allowed`
+  // (null: for nobody), near `from` (or null) first: as far as so many may be
+  // active besides `others`, if the jobs are kept for nobody.
+  void Wake(uint32_t count, uint32_t lane, const WorkerSet* allowed,
+            const Member* from, uint32_t others);
+  // Threads that what is left of `job` is worth, besides the one that has it.
+  uint32_t HelpersWorth(const Job& job) const;
+
+  // ---- stealing_executor_run.cc: finding and running them.
+  static void RunThread(void* seat);
+  void RunWorker(Member& member);
+  bool RunDonor(Donor::Impl& donor, int64_t deadline_ns);
+  // Runs jobs on this thread until there are none.
+  void RunHere();
+
+  // The most urgent job for this thread. `clear`: let bits of (3) go for which
+  // there is nothing.
+  Found Find(Member& member, bool clear);
+  Found FindHinted(Member& member, uint32_t lanes, bool clear);
+  Found FindOwn(Member& member, uint32_t lane, bool mail_first);
+  Found Steal(Member& member, uint32_t lanes);
+  // Whether there is something in `lanes` that this thread may take.
+  bool HasWork(const Member& member, uint32_t lanes);
+  uint32_t MailWorker(const Member& member) const;
+  template <typename Visit>
+  void ForEachVictim(const Member& member, Visit visit) const;
+
+  void RunJob(Member& member, Found found);
+  // True if this thread has dropped the last ticket.
+  bool RunShared(Member& member, Found found);
+  void RunRange(Member& member, Job& job, uint32_t begin, uint32_t end);
+  // Runs what is more urgent than the job that has stopped for it.
+  void RunUrgent(Member& member, uint32_t lane_min);
+  void FinishJob(Member& member, Job& job);
+  bool Claim(Job& job, uint32_t range_max, uint32_t* begin,
+             uint32_t* end) const;
+  // Has others find what is left of a job this thread is in. True if there is
+  // a second ticket in this thread's deque now.
+  bool Spread(Member& member, Job& job, bool is_listed);
+  // Has what is left of a job that this thread leaves found by others. Returns
+  // how many tickets the caller has to drop besides its own.
+  uint32_t GiveBack(Job& job);
+  bool MakesWay(const Member& member) const;
+
+  // Looks for work for a while. True if there may be something.
+  bool Search(Member& member, Found* found);
+  // Parks this thread, which is active, until it is woken; active again then.
+  void Park(Member& member, bool makes_way, int64_t deadline_ns);
+  void TrimIfAsked(Seat& seat);
+  void AddDonorCounts(const Counters& counters) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const uint32_t concurrency_;
+  const int64_t spin_ns_;
+  const int64_t linger_ns_;
+  const bool is_placed_;                        // By its options.
+  std::vector<std::unique_ptr<Seat>> workers_;  // Fixed once created.
+  bool is_flat_ = true;                         // One cluster.
+  // Fewer if threads failed to start: the seats behind stay empty.
+  std::atomic<uint32_t> started_count_{0};
+
+  Mailbox commons_;
+  IdleList<> idle_;
+  alignas(64) std::atomic<uint32_t> urgent_lanes_{0};
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<uint32_t> active_{0};
+  std::atomic<uint32_t> searching_{0};
+  std::atomic<uint32_t> trim_count_{0};
+  Counters donor_counters_;  // Added to under mutex_.
+
+  mutable Mutex mutex_;
+  bool is_pinned_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::unique_ptr<WorkerSet>> affinities_ ABSL_GUARDED_BY(mutex_);
+};
+
+struct Executor::Donor::Impl {
+  StealingExecutor::Member member;
+  StealingExecutor::Counters counters;
+  uint32_t outer_index = 0;  // Of the thread's Worker.
+  uint32_t lane = 0;
+  bool has_worked = false;
+};
+
+}  // namespace takt::exec
+
+#endif  // TAKT_EXEC_STEALING_EXECUTOR_H_

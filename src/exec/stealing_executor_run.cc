@@ -1,0 +1,595 @@
+// How threads of the work-stealing executor find jobs and run them.
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "exec/stealing_executor.h"
+
+namespace takt::exec {
+namespace {
+
+// Claiming a range costs some 50 ns and a cache line that travels, so ranges
+// should last much longer than that; what is claimed cannot be taken over by
+// another thread, so not very long.
+constexpr int64_t kRangeMinNs = 4'000;
+constexpr int64_t kRangeMaxNs = 20'000;
+// A thread takes its own newest job first, but in one of so many turns the
+// oldest of what others have put there: nothing starves.
+constexpr uint32_t kTurnsOfOwn = 61;
+constexpr uint32_t kWakeBranches = 2;
+
+void Relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// The number of the highest bit; `lanes` is not 0.
+uint32_t HighestLane(uint32_t lanes) {
+  return 31 - static_cast<uint32_t>(__builtin_clz(lanes));
+}
+
+uint32_t TilesOf(int64_t duration_ns, const Job& job) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(
+      duration_ns / job.expected_tile_ns, 1, job.tile_count));
+}
+
+}  // namespace
+
+void StealingExecutor::RunThread(void* argument) {
+  auto* seat = static_cast<Seat*>(argument);
+  StealingExecutor* executor = seat->member.executor;
+  ThisThread() = &seat->member;
+  executor->RunWorker(seat->member);
+  ThisThread() = nullptr;
+  // Only set on this thread, by Shutdown() from within a job.
+  if (seat->holds_executor) executor->Release();
+}
+
+void StealingExecutor::RunWorker(Member& member) {
+  while (true) {
+    const bool makes_way = MakesWay(member);
+    if (makes_way) {
+      SpillNext(member);
+    } else {
+      // What it was wanted for may be done: then it may make way again.
+      Found found = Find(member, /*clear=*/member.wanted_lanes.load(
+                                     std::memory_order_relaxed) != 0);
+      if (found.job != nullptr || Search(member, &found)) {
+        if (found.job != nullptr) RunJob(member, found);
+        continue;
+      }
+      if (stopping_.load(std::memory_order_seq_cst)) break;
+    }
+    TrimIfAsked(*member.seat);
+    Park(member, makes_way, kInfiniteFuture);
+  }
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
+  Member& member = donor.member;
+  Sleeper& sleeper = member.sleeper;
+  if ((sleeper.raised() & kNotified) != 0) {
+    sleeper.Take(kNotified);
+    return true;
+  }
+  bool notified = false;
+  donor.has_worked = true;
+  member.is_working = true;
+  member.lane_min = worker_count() > 0 ? donor.lane : 0;
+  active_.fetch_add(1, std::memory_order_seq_cst);
+  while (true) {
+    notified = (sleeper.raised() & kNotified) != 0;
+    if (notified) break;
+    if (deadline_ns != kInfiniteFuture && NowNs() >= deadline_ns) break;
+    Found found = Find(member, /*clear=*/false);
+    if (found.job != nullptr || Search(member, &found)) {
+      if (found.job != nullptr) RunJob(member, found);
+      continue;
+    }
+    Park(member, /*makes_way=*/false, deadline_ns);
+  }
+  SpillNext(member);
+  member.is_working = false;
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+  // A worker that made way may come back.
+  if (idle_.HasIdle() && HasWork(member, kAllLanes)) {
+    Wake(kWakeBranches, kLaneCount - 1, nullptr, &member, 1);
+  }
+  if (notified) sleeper.Take(kNotified);
+  return notified;
+}
+
+void StealingExecutor::RunHere() {
+  Member member;
+  Counters counters;
+  member.executor = this;
+  member.outer = ThisThread();
+  member.worker = &ThisThreadsScratch();
+  member.counters = &counters;
+  member.is_working = true;
+  ThisThread() = &member;
+  const uint32_t index = std::exchange(member.worker->index, worker_count());
+  active_.fetch_add(1, std::memory_order_seq_cst);
+  while (true) {
+    const Found found = Find(member, /*clear=*/false);
+    if (found.job == nullptr) break;
+    RunJob(member, found);
+  }
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+  member.worker->index = index;
+  ThisThread() = member.outer;
+  AddDonorCounts(counters);
+}
+
+void StealingExecutor::AddDonorCounts(const Counters& counters) {
+  MutexLock lock(&mutex_);
+  donor_counters_.jobs.Add(counters.jobs.value());
+  donor_counters_.tiles.Add(counters.tiles.value());
+  donor_counters_.ranges.Add(counters.ranges.value());
+  donor_counters_.near_steals.Add(counters.near_steals.value());
+  donor_counters_.far_steals.Add(counters.far_steals.value());
+  donor_counters_.preemptions.Add(counters.preemptions.value());
+  donor_counters_.parks.Add(counters.parks.value());
+  donor_counters_.wakes.Add(counters.wakes.value());
+}
+
+uint32_t StealingExecutor::MailWorker(const Member& member) const {
+  // At the end everything must run, wherever.
+  if (stopping_.load(std::memory_order_seq_cst)) return Mailbox::kAnyWorker;
+  return member.seat != nullptr ? member.seat->index : Mailbox::kNoWorker;
+}
+
+StealingExecutor::Found StealingExecutor::Find(Member& member, bool clear) {
+  const uint32_t mask = kAllLanes & ~0u << member.lane_min;
+  const bool mail_first = ++member.take_count % kTurnsOfOwn == 0;
+  while (true) {
+    const uint32_t mail =
+        ((member.seat != nullptr ? member.seat->mailbox.lanes() : 0) |
+         commons_.lanes()) &
+        mask;
+    uint32_t own = mail;
+    if (member.seat != nullptr) {
+      own |= member.seat->deque_lanes.load(std::memory_order_relaxed) & mask;
+    }
+    const uint32_t hinted =
+        (urgent_lanes_.load(std::memory_order_seq_cst) |
+         member.wanted_lanes.load(std::memory_order_seq_cst)) &
+        mask;
+    if (Job* const job = member.next) {
+      const uint32_t lane = job->lane;
+      if ((own | hinted) >> lane >> 1 == 0 &&
+          !(mail_first && (mail >> lane & 1) != 0)) {
+        member.next = nullptr;
+        return {job, false};
+      }
+      SpillNext(member);
+      continue;
+    }
+    const uint32_t above =
+        own != 0 ? hinted & ~((2u << HighestLane(own)) - 1) : hinted;
+    if (above != 0) {
+      const Found found = FindHinted(member, above, clear || own != 0);
+      if (found.job != nullptr) return found;
+    }
+    if (own == 0) {
+      member.backlog_ns = 0;
+      return {};
+    }
+    const Found found = FindOwn(member, HighestLane(own), mail_first);
+    if (found.job != nullptr) return found;
+  }
+}
+
+StealingExecutor::Found StealingExecutor::FindHinted(Member& member,
+                                                     uint32_t lanes,
+                                                     bool clear) {
+  Found found = Steal(member, lanes);
+  if (found.job != nullptr || !clear) return found;
+  urgent_lanes_.fetch_and(~lanes, std::memory_order_seq_cst);
+  member.wanted_lanes.fetch_and(~lanes, std::memory_order_seq_cst);
+  found = Steal(member, lanes);
+  if (found.job != nullptr) {  // There may be more.
+    urgent_lanes_.fetch_or(lanes, std::memory_order_seq_cst);
+    member.wanted_lanes.fetch_or(lanes, std::memory_order_seq_cst);
+  }
+  return found;
+}
+
+StealingExecutor::Found StealingExecutor::FindOwn(Member& member, uint32_t lane,
+                                                  bool mail_first) {
+  const uint32_t worker = MailWorker(member);
+  Seat* const seat = member.seat;
+  const auto from_deque = [&]() -> Job* {
+    if (seat == nullptr) return nullptr;
+    const uint32_t lanes = seat->deque_lanes.load(std::memory_order_relaxed);
+    if ((lanes >> lane & 1) == 0) return nullptr;
+    Job* const job = seat->deques[lane].Pop();
+    if (job == nullptr) {
+      seat->deque_lanes.store(lanes & ~(1u << lane), std::memory_order_seq_cst);
+    }
+    return job;
+  };
+  if (!mail_first) {
+    if (Job* const job = from_deque()) return {job, false};
+  }
+  for (Mailbox* mailbox :
+       {seat != nullptr ? &seat->mailbox : nullptr, &commons_}) {
+    if (mailbox == nullptr || (mailbox->lanes() >> lane & 1) == 0) continue;
+    bool left = false;
+    if (Job* const job = mailbox->Enter(lane, worker, &left)) {
+      return {job, !left};
+    }
+  }
+  return {mail_first ? from_deque() : nullptr, false};
+}
+
+template <typename Visit>
+void StealingExecutor::ForEachVictim(const Member& member, Visit visit) const {
+  if (member.seat != nullptr) {
+    for (const uint32_t victim : member.seat->victims) {
+      if (!visit(*workers_[victim])) return;
+    }
+    return;
+  }
+  const size_t count = workers_.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (!visit(*workers_[(member.first_victim + i) % count])) return;
+  }
+}
+
+StealingExecutor::Found StealingExecutor::Steal(Member& member,
+                                                uint32_t lanes) {
+  uint32_t present = 0;
+  ForEachVictim(member, [&](Seat& victim) {
+    present |= victim.lanes();
+    return true;
+  });
+  const uint32_t worker = MailWorker(member);
+  Found found;
+  for (present &= lanes; present != 0 && found.job == nullptr;) {
+    const uint32_t lane = HighestLane(present);
+    present &= ~(1u << lane);
+    ForEachVictim(member, [&](Seat& victim) {
+      if ((victim.lanes() >> lane & 1) == 0) return true;
+      found.job = victim.deques[lane].Steal();
+      if (found.job == nullptr && (victim.mailbox.lanes() >> lane & 1) != 0) {
+        bool left = false;
+        found.job = victim.mailbox.Enter(lane, worker, &left);
+        found.is_listed = !left;
+      }
+      if (found.job == nullptr) return true;
+      const bool is_near =
+          member.seat == nullptr || member.seat->cluster == victim.cluster;
+      (is_near ? member.counters->near_steals : member.counters->far_steals)
+          .Add(1);
+      if (member.seat == nullptr) member.first_victim = victim.index;
+      return false;
+    });
+  }
+  return found;
+}
+
+bool StealingExecutor::HasWork(const Member& member, uint32_t lanes) {
+  if (member.next != nullptr) return true;
+  if ((commons_.lanes() & lanes) != 0) return true;
+  const uint32_t worker = MailWorker(member);
+  const auto has = [&](Seat& seat) {
+    uint32_t present = seat.deque_lanes.load(std::memory_order_seq_cst) & lanes;
+    for (; present != 0; present &= present - 1) {
+      if (!seat.deques[HighestLane(present & -present)].LooksEmpty()) {
+        return true;
+      }
+    }
+    return seat.mailbox.HasFor(lanes, worker);
+  };
+  if (member.seat != nullptr && has(*member.seat)) return true;
+  bool found = false;
+  ForEachVictim(member, [&](Seat& victim) {
+    found = has(victim);
+    return !found;
+  });
+  return found;
+}
+
+void StealingExecutor::RunJob(Member& member, Found found) {
+  Job& job = *found.job;
+  Worker& worker = *member.worker;
+  const auto* const outer_urgent =
+      std::exchange(worker.urgent_lanes_, &urgent_lanes_);
+  const auto* const outer_wanted =
+      std::exchange(worker.wanted_lanes_, &member.wanted_lanes);
+  const uint32_t outer_preempting = std::exchange(
+      worker.preempting_lanes_, kAllLanes & ~((2u << job.lane) - 1));
+  // Where there is none, the job sees that it has too little.
+  if (job.local_bytes > worker.local_bytes) {
+    (void)worker.ReserveLocalMemory(job.local_bytes);
+    if (member.seat != nullptr) {
+      member.seat->local_bytes.store(worker.local_bytes,
+                                     std::memory_order_relaxed);
+    }
+  }
+  bool is_last = true;
+  if (job.is_single()) {
+    RunRange(member, job, 0, job.tile_count);
+  } else {
+    is_last = RunShared(member, found);
+  }
+  worker.urgent_lanes_ = outer_urgent;
+  worker.wanted_lanes_ = outer_wanted;
+  worker.preempting_lanes_ = outer_preempting;
+  if (is_last) FinishJob(member, job);
+}
+
+bool StealingExecutor::RunShared(Member& member, Found found) {
+  Job& job = *found.job;
+  const bool is_known = job.expected_tile_ns > 0;
+  uint32_t range_max = is_known ? TilesOf(kRangeMaxNs, job) : 1;
+  int64_t start_ns = 0;
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  bool is_first = true;
+  bool has_second_ticket = false;
+  while (Claim(job, range_max, &begin, &end)) {
+    if (is_first) {
+      is_first = false;
+      has_second_ticket = Spread(member, job, found.is_listed);
+      if (!is_known) start_ns = NowNs();
+    }
+    RunRange(member, job, begin, end);
+    if (!is_known) {  // Ranges of a good length, found by trying.
+      const int64_t now_ns = NowNs();
+      const int64_t range_ns = now_ns - start_ns;
+      start_ns = now_ns;
+      if (range_ns < kRangeMinNs && range_max < job.tile_count) range_max *= 2;
+      if (range_ns > kRangeMaxNs) range_max = std::max(range_max / 4, 1u);
+    }
+    if (member.is_donor ? (member.sleeper.raised() & kNotified) != 0
+                        : MakesWay(member)) {
+      break;
+    }
+  }
+  uint32_t dropped = 1;
+  if (job.HasUnclaimed()) {
+    dropped += GiveBack(job);
+  } else {
+    if (has_second_ticket && member.seat->deques[job.lane].PopIf(&job)) {
+      ++dropped;
+    }
+    // Sequentially consistent with GiveBack().
+    if (job.is_posted_.load(std::memory_order_seq_cst) &&
+        job.mailbox_->Unlist(&job)) {
+      ++dropped;
+    }
+  }
+  // Release: whoever drops the last one sees what all tiles have written.
+  return job.tickets_.fetch_sub(dropped, std::memory_order_acq_rel) == dropped;
+}
+
+void StealingExecutor::RunRange(Member& member, Job& job, uint32_t begin,
+                                uint32_t end) {
+  Scope* const scope = job.scope;
+  if (scope != nullptr) {
+    if (scope->failed()) {
+      scope->AddSkipped();
+      return;
+    }
+    scope->AddTiles(end - begin);
+  }
+  member.counters->ranges.Add(1);
+  member.counters->tiles.Add(end - begin);
+  Worker& worker = *member.worker;
+  while (true) {
+    const uint32_t reached = job.RunTiles(begin, end, worker);
+    TAKT_DCHECK(reached > begin && reached <= end);
+    begin = reached;
+    if (worker.IsPreempted()) {
+      member.counters->preemptions.Add(1);
+      RunUrgent(member, job.lane + 1u);
+    }
+    if (begin >= end) return;
+  }
+}
+
+void StealingExecutor::RunUrgent(Member& member, uint32_t lane_min) {
+  const uint32_t outer = std::exchange(member.lane_min, lane_min);
+  while (true) {
+    const Found found = Find(member, /*clear=*/true);
+    if (found.job == nullptr) break;
+    RunJob(member, found);
+  }
+  member.lane_min = outer;
+}
+
+void StealingExecutor::FinishJob(Member& member, Job& job) {
+  Scope* const scope = job.scope;
+  member.counters->jobs.Add(1);
+  member.is_finishing = !job.is_closure_;
+  job.Finish(*member.worker);  // It may be gone now.
+  member.is_finishing = false;
+  if (scope != nullptr) scope->End();
+}
+
+bool StealingExecutor::Claim(Job& job, uint32_t range_max, uint32_t* begin,
+                             uint32_t* end) const {
+  const uint64_t count = job.tile_count;
+  const uint64_t claimed = job.claimed_.load(std::memory_order_relaxed);
+  if (claimed >= count) return false;
+  // Large ranges first, small ones towards the end: few claims, and all end at
+  // about the same time.
+  uint64_t size = (count - claimed) / (2 * max_concurrency());
+  if (job.expected_tile_ns > 0) {
+    size = std::max<uint64_t>(size, TilesOf(kRangeMinNs, job));
+  }
+  size = std::clamp<uint64_t>(size, 1, range_max);
+  const uint64_t first =
+      job.claimed_.fetch_add(size, std::memory_order_seq_cst);
+  if (first >= count) return false;
+  *begin = static_cast<uint32_t>(first);
+  *end = static_cast<uint32_t>(std::min(first + size, count));
+  return true;
+}
+
+bool StealingExecutor::Spread(Member& member, Job& job, bool is_listed) {
+  const uint32_t helpers = HelpersWorth(job);
+  if (helpers == 0) return false;
+  bool has_second_ticket = false;
+  if (!is_listed && !job.is_posted_.load(std::memory_order_seq_cst)) {
+    if (member.seat != nullptr) {
+      Seat& seat = *member.seat;
+      const uint32_t lanes = seat.deque_lanes.load(std::memory_order_relaxed);
+      if ((lanes >> job.lane & 1) == 0) {
+        seat.deque_lanes.store(lanes | 1u << job.lane,
+                               std::memory_order_seq_cst);
+      }
+      // Relaxed: this thread's own ticket keeps the job.
+      job.tickets_.fetch_add(1, std::memory_order_relaxed);
+      has_second_ticket = seat.deques[job.lane].Push(&job);
+      if (!has_second_ticket) {
+        job.tickets_.fetch_sub(1, std::memory_order_relaxed);
+      }
+    }
+    if (!has_second_ticket) {
+      const uint32_t back = GiveBack(job);
+      if (back != 0) job.tickets_.fetch_sub(back, std::memory_order_relaxed);
+    }
+  }
+  if (job.allowed == nullptr) SetUrgent(job.lane);
+  Wake(std::min(helpers, kWakeBranches), job.lane, job.allowed, &member, 0);
+  return has_second_ticket;
+}
+
+uint32_t StealingExecutor::GiveBack(Job& job) {
+  // Kept for some workers: it has been in a mailbox from the start.
+  if (job.is_posted_.load(std::memory_order_seq_cst)) return 0;
+  if (job.is_being_posted_.exchange(true, std::memory_order_relaxed)) return 0;
+  job.tickets_.fetch_add(1, std::memory_order_relaxed);
+  commons_.Post(&job);
+  SetUrgent(job.lane);
+  // Whoever claimed the last tile has seen that it is posted, or this thread
+  // sees here that there are no more.
+  return !job.HasUnclaimed() && commons_.Unlist(&job) ? 1 : 0;
+}
+
+bool StealingExecutor::MakesWay(const Member& member) const {
+  return member.seat != nullptr &&
+         active_.load(std::memory_order_seq_cst) > concurrency_ &&
+         !stopping_.load(std::memory_order_relaxed) &&
+         member.wanted_lanes.load(std::memory_order_relaxed) == 0;
+}
+
+bool StealingExecutor::Search(Member& member, Found* found) {
+  if (linger_ns_ <= 0) return false;
+  // One that leaves lanes to others can't be relied upon to find something.
+  const bool is_counted = member.lane_min == 0;
+  if (is_counted) searching_.fetch_add(1, std::memory_order_seq_cst);
+  int64_t start_ns = -1;
+  bool may_be = false;
+  while (true) {
+    *found = Find(member, /*clear=*/false);
+    may_be = found->job != nullptr || member.sleeper.raised() != 0;
+    if (may_be || stopping_.load(std::memory_order_relaxed)) break;
+    if (MakesWay(member)) {
+      may_be = true;  // Let the caller see to it.
+      break;
+    }
+    const bool is_busy = active_.load(std::memory_order_relaxed) >
+                         searching_.load(std::memory_order_relaxed);
+    const int64_t budget_ns = is_busy ? linger_ns_ : spin_ns_;
+    if (budget_ns <= 0) break;
+    const int64_t now_ns = NowNs();
+    if (start_ns < 0) start_ns = now_ns;
+    if (now_ns - start_ns >= budget_ns) break;
+    for (int i = 0; i < 8; ++i) Relax();
+  }
+  if (is_counted && searching_.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+      found->job != nullptr && idle_.HasIdle() && HasWork(member, kAllLanes)) {
+    // Nobody looks any more, and this one was relied upon.
+    Wake(1, kLaneCount - 1, nullptr, &member, 0);
+  }
+  return may_be;
+}
+
+void StealingExecutor::Park(Member& member, bool makes_way,
+                            int64_t deadline_ns) {
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+  idle_.Announce(member);
+  const uint32_t lanes = kAllLanes & ~0u << member.lane_min;
+  bool stays =
+      stopping_.load(std::memory_order_seq_cst) || member.sleeper.raised() != 0;
+  if (!stays && makes_way) {
+    stays = member.wanted_lanes.load(std::memory_order_seq_cst) != 0 ||
+            (active_.load(std::memory_order_seq_cst) < concurrency_ &&
+             HasWork(member, lanes));
+  } else if (!stays) {
+    stays = HasWork(member, lanes);
+    // It counted as one that could do something about the rest.
+    if (!stays && lanes != kAllLanes && HasWork(member, kAllLanes)) {
+      Wake(1, 0, nullptr, &member, 0);
+    }
+  }
+  if (!stays) {
+    member.counters->parks.Add(1);
+    member.sleeper.Sleep(deadline_ns);
+  }
+  // Notified or late, not woken for work: then nobody has counted it.
+  if (idle_.Withdraw(member)) active_.fetch_add(1, std::memory_order_seq_cst);
+  member.sleeper.Take(kWork);
+}
+
+void StealingExecutor::TrimIfAsked(Seat& seat) {
+  const uint32_t trim_count = trim_count_.load(std::memory_order_relaxed);
+  if (seat.trim_seen == trim_count) return;
+  seat.trim_seen = trim_count;
+  seat.worker.ReleaseLocalMemory();
+  seat.local_bytes.store(0, std::memory_order_relaxed);
+}
+
+Executor::Donor::Donor(Executor& executor, uint8_t lane) {
+  static_assert(sizeof(Impl) <= sizeof(storage_));
+  using Member = StealingExecutor::Member;
+  auto* stealing = static_cast<StealingExecutor*>(&executor);
+  // What this thread would have run next must not wait for this wait.
+  if (Member* const working = stealing->WorkingMemberHere()) {
+    stealing->SpillNext(*working);
+  }
+  new (storage_) Impl{};
+  Member& member = impl()->member;
+  Member*& innermost = StealingExecutor::ThisThread();
+  member.executor = stealing;
+  member.outer = innermost;
+  member.worker = &StealingExecutor::ThisThreadsScratch();
+  member.counters = &impl()->counters;
+  member.is_donor = true;
+  member.goes_to_back = true;
+  impl()->lane = lane;
+  impl()->outer_index =
+      std::exchange(member.worker->index, stealing->worker_count());
+  innermost = &member;
+}
+
+Executor::Donor::~Donor() {
+  StealingExecutor::Member& member = impl()->member;
+  StealingExecutor* const executor = member.executor;
+  StealingExecutor::ThisThread() = member.outer;
+  member.worker->index = impl()->outer_index;
+  if (impl()->has_worked) executor->AddDonorCounts(impl()->counters);
+  impl()->~Impl();
+  executor->Flush();
+}
+
+bool Executor::Donor::WaitUntilNotified(int64_t deadline_ns) {
+  return impl()->member.executor->RunDonor(*impl(), deadline_ns);
+}
+
+void Executor::Donor::Notify() {
+  impl()->member.sleeper.Raise(StealingExecutor::kNotified);
+}
+
+}  // namespace takt::exec

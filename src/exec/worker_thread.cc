@@ -1,0 +1,162 @@
+#include "exec/worker_thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+
+namespace takt::exec {
+namespace {
+
+// A kernel's processor mask of any size.
+class KernelCpuSet {
+ public:
+  explicit KernelCpuSet(uint32_t cpu_count)
+      : bytes_(CPU_ALLOC_SIZE(cpu_count)),
+        set_(CPU_ALLOC(cpu_count)),
+        count_(cpu_count) {
+    TAKT_CHECK(set_ != nullptr);
+    CPU_ZERO_S(bytes_, set_);
+  }
+  ~KernelCpuSet() { CPU_FREE(set_); }
+  KernelCpuSet(const KernelCpuSet&) = delete;
+  KernelCpuSet& operator=(const KernelCpuSet&) = delete;
+
+  void Add(uint32_t cpu) { CPU_SET_S(cpu, bytes_, set_); }
+  CpuSet ToCpuSet() const {
+    CpuSet result;
+    for (uint32_t cpu = 0; cpu < count_; ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes_, set_)) result.Add(cpu);
+    }
+    return result;
+  }
+  size_t bytes() const { return bytes_; }
+  cpu_set_t* get() const { return set_; }
+
+ private:
+  const size_t bytes_;
+  cpu_set_t* const set_;
+  const uint32_t count_;
+};
+
+}  // namespace
+
+absl::Status WorkerThread::Start(const Options& options, void (*run)(void*),
+                                 void* argument) {
+  options_ = options;
+  // The kernel keeps 15 characters, and refuses more.
+  options_.name.resize(std::min<size_t>(options_.name.size(), 15));
+  run_ = run;
+  argument_ = argument;
+  {
+    MutexLock lock(&mutex_);
+    wanted_cpus_ = options.cpus;
+  }
+  if (options_.hooks.create != nullptr) {
+    if (options_.hooks.create(options_.hooks.user_data, options_.worker,
+                              options_.name.c_str(), &HookedMain, this,
+                              &hooked_thread_)) {
+      return absl::OkStatus();
+    }
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the application gives no thread for worker ", options_.worker));
+  }
+  pthread_attr_t attributes;
+  TAKT_CHECK(pthread_attr_init(&attributes) == 0);
+  pthread_attr_setstacksize(
+      &attributes, std::max<size_t>(options.stack_bytes, PTHREAD_STACK_MIN));
+  const int error = pthread_create(&handle_, &attributes, &Main, this);
+  pthread_attr_destroy(&attributes);
+  if (error == 0) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "thread of worker ", options_.worker, " did not start: errno ", error));
+}
+
+bool WorkerThread::IsThisThread() const {
+  MutexLock lock(&mutex_);
+  return report_.thread_id == static_cast<uint64_t>(syscall(SYS_gettid));
+}
+
+void WorkerThread::Join() {
+  if (options_.hooks.create != nullptr) {
+    if (options_.hooks.join != nullptr) {
+      options_.hooks.join(options_.hooks.user_data, hooked_thread_);
+    }
+  } else {
+    pthread_join(handle_, nullptr);
+  }
+}
+
+void WorkerThread::Detach() {
+  // A hooked thread is its application's to join.
+  if (options_.hooks.create == nullptr) pthread_detach(handle_);
+}
+
+void WorkerThread::SetAffinity(const CpuSet& cpus) {
+  MutexLock lock(&mutex_);
+  wanted_cpus_ = cpus;
+  // A thread that is not there yet does it itself.
+  if (report_.is_running) ApplyAffinity(cpus);
+}
+
+WorkerThread::Report WorkerThread::report() const {
+  MutexLock lock(&mutex_);
+  return report_;
+}
+
+void* WorkerThread::Main(void* argument) {
+  auto* thread = static_cast<WorkerThread*>(argument);
+  thread->Prepare();
+  thread->run_(thread->argument_);  // The object may be gone.
+  return nullptr;
+}
+
+void WorkerThread::Prepare() {
+  pthread_setname_np(pthread_self(), options_.name.c_str());
+  MutexLock lock(&mutex_);
+  report_.thread_id = static_cast<uint64_t>(syscall(SYS_gettid));
+  ApplyAffinity(wanted_cpus_);
+  if (options_.fifo_priority > 0) {
+    sched_param parameters{};
+    parameters.sched_priority = options_.fifo_priority;
+    report_.priority_error =
+        pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
+  }
+  int policy = 0;
+  sched_param actual{};
+  if (pthread_getschedparam(pthread_self(), &policy, &actual) == 0 &&
+      policy == SCHED_FIFO) {
+    report_.fifo_priority = actual.sched_priority;
+  }
+  report_.is_running = true;
+}
+
+void WorkerThread::ApplyAffinity(const CpuSet& cpus) {
+  const auto id = static_cast<pid_t>(report_.thread_id);
+  report_.affinity_error = 0;
+  if (!cpus.empty()) {
+    KernelCpuSet wanted(CpuSet::kMaxCpus);
+    cpus.ForEach([&wanted](uint32_t cpu) { wanted.Add(cpu); });
+    if (sched_setaffinity(id, wanted.bytes(), wanted.get()) != 0) {
+      report_.affinity_error = errno;
+    }
+  }
+  KernelCpuSet actual(CpuSet::kMaxCpus);
+  if (sched_getaffinity(id, actual.bytes(), actual.get()) == 0) {
+    report_.cpus = actual.ToCpuSet();
+    // The kernel takes the part of a mask that exists without a word.
+    if (!cpus.empty() && report_.affinity_error == 0 &&
+        !report_.cpus.IsSubsetOf(cpus)) {
+      report_.affinity_error = EINVAL;
+    }
+  }
+}
+
+}  // namespace takt::exec

@@ -1,0 +1,94 @@
+// A WorkerThread is a thread as an executor wants it: named, with a stack of a
+// given size, on given processors, perhaps of real-time priority. What the
+// system refuses is reported, and the thread runs without it.
+//
+// Thread-safety: Start(), Join() and Detach() by the owner; the rest from any
+// thread.
+#ifndef TAKT_EXEC_WORKER_THREAD_H_
+#define TAKT_EXEC_WORKER_THREAD_H_
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "exec/cpu_set.h"
+
+namespace takt::exec {
+
+// Functions of an application that supplies the threads itself.
+struct ThreadHooks {
+  void* user_data = nullptr;
+  // Arranges for run(argument) to be called, once, on a thread of its own, and
+  // stores what join() shall get in `*thread`. False: there is no thread.
+  // Null: the executor starts threads itself.
+  bool (*create)(void* user_data, uint32_t worker, const char* name,
+                 void (*run)(void* argument), void* argument,
+                 void** thread) = nullptr;
+  // Waits until that run() has returned.
+  void (*join)(void* user_data, void* thread) = nullptr;
+};
+
+class WorkerThread {
+ public:
+  struct Options {
+    std::string name;  // The kernel keeps 15 characters.
+    uint32_t worker = 0;
+    size_t stack_bytes = 0;  // Not for a thread of hooks.
+    CpuSet cpus;             // Empty: wherever the kernel puts it.
+    int fifo_priority = 0;   // SCHED_FIFO, 1 to 99; 0: as the process.
+    ThreadHooks hooks;
+  };
+  // What the kernel says of a thread, once it runs.
+  struct Report {
+    bool is_running = false;
+    uint64_t thread_id = 0;  // The kernel's.
+    CpuSet cpus;             // Where it may run.
+    int fifo_priority = 0;   // 0: not SCHED_FIFO.
+    // errno of what was asked for and refused; 0: nothing was.
+    int affinity_error = 0;
+    int priority_error = 0;
+  };
+
+  WorkerThread() = default;
+  WorkerThread(const WorkerThread&) = delete;
+  WorkerThread& operator=(const WorkerThread&) = delete;
+
+  // Starts a thread that prepares itself, then calls run(argument).
+  // RESOURCE_EXHAUSTED if there is none to be had.
+  absl::Status Start(const Options& options, void (*run)(void*),
+                     void* argument);
+  bool IsThisThread() const;
+  void Join();
+  // Instead of Join(), on the thread itself. This object must live until run()
+  // has returned.
+  void Detach();
+
+  // Moves the thread to `cpus`; what comes of it is in the report.
+  void SetAffinity(const CpuSet& cpus) ABSL_LOCKS_EXCLUDED(mutex_);
+  Report report() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  static void* Main(void* argument);
+  static void HookedMain(void* argument) { Main(argument); }
+  void Prepare() ABSL_LOCKS_EXCLUDED(mutex_);
+  void ApplyAffinity(const CpuSet& cpus) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Options options_;
+  void (*run_)(void*) = nullptr;
+  void* argument_ = nullptr;
+  pthread_t handle_{};
+  void* hooked_thread_ = nullptr;
+
+  mutable Mutex mutex_;
+  CpuSet wanted_cpus_ ABSL_GUARDED_BY(mutex_);
+  Report report_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace takt::exec
+
+#endif  // TAKT_EXEC_WORKER_THREAD_H_

@@ -1,0 +1,669 @@
+// What the executor promises beyond running everything once: order by urgency,
+// affinity, scopes, threads that are refused; and random work on pretended
+// machines. tests/exec/executor_test.cc has the rest.
+#include "exec/stealing_executor.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace takt::exec {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Executor::Options OptionsOf(uint32_t worker_count) {
+  Executor::Options options;
+  options.worker_count = worker_count;
+  options.concurrency_max = worker_count + 1;
+  return options;
+}
+
+Ref<Executor> Make(const Executor::Options& options) {
+  auto executor = Executor::Create(options);
+  EXPECT_TRUE(executor.ok()) << executor.status();
+  return *std::move(executor);
+}
+
+// Placements on CPUs 0, 1, 2 ...; they need not exist.
+std::vector<CpuSet> OneEach(uint32_t count) {
+  std::vector<CpuSet> result(count);
+  for (uint32_t i = 0; i < count; ++i) result[i].Add(i);
+  return result;
+}
+
+// A job of functions.
+class FunctionJob final : public Job {
+ public:
+  std::function<uint32_t(uint32_t, uint32_t, Worker&)> run =
+      [](uint32_t, uint32_t end, Worker&) { return end; };
+  std::function<void(Worker&)> finish = [](Worker&) {};
+
+ private:
+  uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
+    return run(begin, end, worker);
+  }
+  void Finish(Worker& worker) override { finish(worker); }
+};
+
+// Runs on a donor alone, so the order is the executor's.
+class UrgencyTest : public ::testing::Test {
+ protected:
+  ~UrgencyTest() override { executor_->Shutdown(); }
+
+  void Add(const std::string& name, uint8_t lane) {
+    jobs_.push_back(std::make_unique<FunctionJob>());
+    jobs_.back()->lane = lane;
+    jobs_.back()->finish = [this, name](Worker&) { order_.push_back(name); };
+    executor_->Submit(jobs_.back().get());
+  }
+  void RunAll() {
+    FunctionJob last;
+    Executor::Donor donor(*executor_);
+    last.lane = 0;
+    last.finish = [&](Worker&) { donor.Notify(); };
+    executor_->Submit(&last);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  }
+
+  Ref<Executor> executor_ = Make(OptionsOf(0));
+  std::vector<std::unique_ptr<FunctionJob>> jobs_;
+  std::vector<std::string> order_;
+};
+
+TEST_F(UrgencyTest, HigherLanesFirstEqualsInOrder) {
+  Executor::Donor donor(*executor_);  // Or they would run at once.
+  Add("low", 1);
+  Add("normal", 4);
+  Add("urgent", 7);
+  Add("normal too", 4);
+  RunAll();
+  EXPECT_THAT(order_, ElementsAre("urgent", "normal", "normal too", "low"));
+}
+
+TEST_F(UrgencyTest, NoTileWaitsForMoreThanOneTileOfALessUrgentJob) {
+  // The second tile makes something urgent ready: it runs before the third,
+  // and what is as urgent as the tiles waits for all of them.
+  FunctionJob job;
+  job.tile_count = 5;
+  job.run = [&](uint32_t begin, uint32_t end, Worker& worker) {
+    do {
+      order_.push_back("tile " + std::to_string(begin));
+      if (begin == 1) {
+        Add("equal", 4);
+        Add("urgent", 5);
+        Add("most urgent", 7);
+      }
+    } while (++begin < end && !worker.IsPreempted());
+    return begin;
+  };
+  Executor::Donor donor(*executor_);
+  executor_->Submit(&job);
+  RunAll();
+  EXPECT_THAT(order_, ElementsAre("tile 0", "tile 1", "most urgent", "urgent",
+                                  "tile 2", "tile 3", "tile 4", "equal"));
+}
+
+TEST_F(UrgencyTest, AnInterruptedJobMayBeInterruptedAgainWithinTheInterrupt) {
+  FunctionJob middle;
+  middle.lane = 5;
+  middle.tile_count = 2;
+  middle.run = [&](uint32_t begin, uint32_t, Worker&) {
+    order_.push_back("middle " + std::to_string(begin));
+    if (begin == 0) Add("top", 6);
+    return begin + 1;
+  };
+  FunctionJob low;
+  low.lane = 2;
+  low.tile_count = 2;
+  low.run = [&](uint32_t begin, uint32_t, Worker&) {
+    order_.push_back("low " + std::to_string(begin));
+    if (begin == 0) executor_->Submit(&middle);
+    return begin + 1;
+  };
+  Executor::Donor donor(*executor_);
+  executor_->Submit(&low);
+  RunAll();
+  EXPECT_THAT(order_,
+              ElementsAre("low 0", "middle 0", "top", "middle 1", "low 1"));
+}
+
+TEST_F(UrgencyTest, WhatAJobMakesReadyRunsLastFirstAndNothingStarves) {
+  // A chain that never ends by itself: what waits in its lane has its turn.
+  bool waiting_has_run = false;
+  int rounds = 0;
+  FunctionJob chain;
+  chain.finish = [&](Worker&) {
+    ++rounds;
+    if (!waiting_has_run && rounds < 100'000) executor_->Submit(&chain);
+  };
+  FunctionJob waiting;
+  waiting.finish = [&](Worker&) { waiting_has_run = true; };
+  Executor::Donor donor(*executor_);
+  executor_->Submit(&chain);
+  executor_->Submit(&waiting);
+  RunAll();
+  EXPECT_LT(rounds, 1000);
+}
+
+TEST(DonorLaneTest, ADonorIsNotHeldUpByWhatIsLessUrgent) {
+  // The only worker is kept busy; the donor waits for its own and takes
+  // nothing below its lane.
+  Ref<Executor> executor = Make(OptionsOf(1));
+  std::atomic<int> step{0};
+  FunctionJob blocks;
+  blocks.run = [&](uint32_t, uint32_t end, Worker&) {
+    step.store(1);
+    step.notify_all();
+    step.wait(1);
+    return end;
+  };
+  executor->Submit(&blocks);
+  step.wait(0);
+  FunctionJob low;
+  low.lane = 1;
+  std::atomic<bool> low_ran{false};
+  low.finish = [&](Worker&) { low_ran = true; };
+  executor->Submit(&low);
+  {
+    Executor::Donor donor(*executor, /*lane=*/6);
+    FunctionJob mine;
+    mine.lane = 6;
+    mine.finish = [&](Worker&) { donor.Notify(); };
+    executor->Submit(&mine);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_FALSE(donor.WaitUntilNotified(NowNs()));
+    EXPECT_FALSE(low_ran);
+  }
+  step.store(2);
+  step.notify_all();
+  executor->Shutdown();
+  EXPECT_TRUE(low_ran);
+}
+
+class AffinityTest : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(AffinityTest, JobsRunOnAllowedWorkersOnly) {
+  const uint32_t workers = GetParam();
+  Executor::Options options = OptionsOf(workers);
+  options.placement = OneEach(workers);
+  Ref<Executor> executor = Make(options);
+  const auto cpus = CpuSet::Parse("1," + std::to_string(workers - 1));
+  const auto allowed = executor->FindAffinity(*cpus);
+  ASSERT_TRUE(allowed.ok()) << allowed.status();
+  ASSERT_NE(*allowed, nullptr);
+  EXPECT_EQ(*executor->FindAffinity(*cpus), *allowed);  // Made once.
+  Scope scope;
+  std::atomic<uint64_t> tiles{0};
+  std::atomic<uint64_t> wrong{0};
+  std::vector<std::unique_ptr<FunctionJob>> jobs;
+  for (int i = 0; i < 300; ++i) {
+    auto job = std::make_unique<FunctionJob>();
+    job->scope = &scope;
+    job->allowed = i % 3 == 0 ? nullptr : *allowed;
+    job->tile_count = 1 + i % 40;
+    job->lane = static_cast<uint8_t>(i % kLaneCount);
+    job->run = [&, limited = job->allowed](uint32_t begin, uint32_t end,
+                                           Worker& worker) {
+      tiles += end - begin;
+      if (limited != nullptr && !limited->Contains(worker.index)) ++wrong;
+      return end;
+    };
+    executor->Submit(job.get());
+    jobs.push_back(std::move(job));
+  }
+  EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+  uint64_t expected = 0;
+  for (int i = 0; i < 300; ++i) expected += 1 + i % 40;
+  EXPECT_EQ(tiles, expected);
+  EXPECT_EQ(wrong, 0u);
+  executor->Shutdown();
+}
+INSTANTIATE_TEST_SUITE_P(Workers, AffinityTest, ::testing::Values(3, 4, 8, 70));
+
+TEST(FindAffinityTest, NamesWhereWorkersAre) {
+  Executor::Options options = OptionsOf(2);
+  options.placement = OneEach(2);
+  Ref<Executor> executor = Make(options);
+  const auto none = executor->FindAffinity(CpuSet::FromMask(0x30));
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("affinity 4-5"));
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("0, 1"));
+  const auto all = executor->FindAffinity(CpuSet::FromMask(3));
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(*all, nullptr);
+  executor->Shutdown();
+}
+
+TEST(FindAffinityTest, KeepsWorkersInPlaceFromThenOn) {
+  const CpuSet cpus = AllowedCpus();
+  if (cpus.count() < 2) GTEST_SKIP() << "one CPU";
+  Ref<Executor> executor = Make(OptionsOf(2));
+  CpuSet first;
+  first.Add(static_cast<uint32_t>(cpus.Next(0)));
+  ASSERT_TRUE(executor->FindAffinity(first).ok());
+  executor->Shutdown();
+  for (const auto& worker : executor->statistics().workers) {
+    EXPECT_EQ(worker.thread.cpus.ToString(), worker.placement.ToString());
+    EXPECT_EQ(worker.thread.cpus.count(), 1u);
+  }
+}
+
+TEST(ScopeTest, WaitsForItsOwnWorkAndCounts) {
+  Ref<Executor> executor = Make(OptionsOf(2));
+  Scope scope;
+  EXPECT_TRUE(scope.WaitIdle(*executor, 0));
+  std::vector<std::unique_ptr<FunctionJob>> jobs;
+  std::atomic<int> finished{0};
+  for (int i = 0; i < 50; ++i) {
+    jobs.push_back(std::make_unique<FunctionJob>());
+    jobs.back()->scope = &scope;
+    jobs.back()->tile_count = 3;
+    jobs.back()->finish = [&](Worker&) { ++finished; };
+    executor->Submit(jobs.back().get());
+  }
+  EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+  EXPECT_EQ(finished, 50);
+  const Scope::Statistics statistics = scope.statistics();
+  EXPECT_EQ(statistics.submitted_count, 50u);
+  EXPECT_EQ(statistics.finished_count, 50u);
+  EXPECT_EQ(statistics.tile_count, 150u);
+  EXPECT_EQ(statistics.skipped_count, 0u);
+  executor->Shutdown();
+}
+
+TEST(ScopeTest, AWaitMayEndBeforeTheWork) {
+  Ref<Executor> executor = Make(OptionsOf(0));
+  Scope scope;
+  {
+    Executor::Donor keeps(*executor);
+    FunctionJob job;
+    job.scope = &scope;
+    executor->Submit(&job);
+    EXPECT_FALSE(scope.WaitIdle(*executor, 0));
+    EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+  }
+  executor->Shutdown();
+}
+
+TEST(ScopeTest, FailedOnesFinishWithoutRunning) {
+  Ref<Executor> executor = Make(OptionsOf(0));
+  Scope failing, other;
+  int failing_tiles = 0, other_tiles = 0, finished = 0;
+  FunctionJob job, unaffected;
+  job.scope = &failing;
+  job.tile_count = 4;
+  job.expected_tile_ns = 100'000;  // A tile at a time.
+  job.run = [&](uint32_t begin, uint32_t, Worker&) {
+    ++failing_tiles;
+    if (begin == 1) {
+      failing.Fail(absl::InternalError("first"));
+      failing.Fail(absl::InternalError("second"));
+    }
+    return begin + 1;
+  };
+  job.finish = [&](Worker&) { ++finished; };
+  unaffected.scope = &other;
+  unaffected.run = [&](uint32_t, uint32_t end, Worker&) {
+    ++other_tiles;
+    return end;
+  };
+  executor->Submit(&job);
+  executor->Submit(&unaffected);
+  EXPECT_TRUE(failing.WaitIdle(*executor, kInfiniteFuture));
+  EXPECT_TRUE(other.WaitIdle(*executor, kInfiniteFuture));
+  EXPECT_EQ(failing_tiles, 2);
+  EXPECT_EQ(other_tiles, 1);
+  EXPECT_EQ(finished, 1);
+  EXPECT_EQ(failing.status().message(), "first");
+  EXPECT_TRUE(other.status().ok());
+  EXPECT_GE(failing.statistics().skipped_count, 1u);
+  executor->Shutdown();
+}
+
+TEST(ClosureTest, RunsOnceAndMayBePostedAgain) {
+  struct Step : Closure {
+    Step(Executor& its_executor, Executor::Donor& its_donor)
+        : Closure(&Step::Run), executor(its_executor), donor(its_donor) {}
+    static void Run(Closure* closure, Worker&) {
+      auto* self = static_cast<Step*>(closure);
+      if (++self->count < 100) {
+        self->executor.Submit(self);
+      } else {
+        self->donor.Notify();
+      }
+    }
+    Executor& executor;
+    Executor::Donor& donor;
+    int count = 0;
+  };
+  for (uint32_t workers : {0, 2}) {
+    Ref<Executor> executor = Make(OptionsOf(workers));
+    {
+      Executor::Donor donor(*executor);
+      Step step(*executor, donor);
+      executor->Submit(&step);
+      EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+      EXPECT_EQ(step.count, 100);
+    }
+    executor->Shutdown();
+  }
+}
+
+TEST(TrimTest, IdleWorkersGiveTheirMemoryBack) {
+  Ref<Executor> executor = Make(OptionsOf(1));
+  std::atomic<bool> done{false};
+  FunctionJob job;
+  job.local_bytes = 100'000;
+  job.finish = [&](Worker&) {
+    done.store(true);
+    done.notify_all();
+  };
+  executor->Submit(&job);
+  done.wait(false);
+  EXPECT_GE(executor->statistics().workers[0].local_bytes, 100'000u);
+  executor->Trim();
+  while (executor->statistics().workers[0].local_bytes != 0) {
+    std::this_thread::yield();
+  }
+  executor->Shutdown();
+}
+
+TEST(StatisticsTest, CountEveryJobAndTile) {
+  for (uint32_t workers : {0, 1, 4}) {
+    Ref<Executor> executor = Make(OptionsOf(workers));
+    std::vector<std::unique_ptr<FunctionJob>> jobs;
+    for (int i = 0; i < 64; ++i) {
+      jobs.push_back(std::make_unique<FunctionJob>());
+      jobs.back()->tile_count = 10;
+      executor->Submit(jobs.back().get());
+    }
+    executor->Shutdown();
+    const ExecutorStatistics statistics = executor->statistics();
+    uint64_t job_count = statistics.donors.job_count;
+    uint64_t tile_count = statistics.donors.tile_count;
+    ASSERT_EQ(statistics.workers.size(), workers);
+    for (const auto& worker : statistics.workers) {
+      job_count += worker.counts.job_count;
+      tile_count += worker.counts.tile_count;
+      EXPECT_TRUE(worker.thread.is_running);
+    }
+    EXPECT_EQ(job_count, 64u);
+    EXPECT_EQ(tile_count, 640u);
+  }
+}
+
+TEST(WakeTest, SmallJobsOfADonorWakeNobody) {
+  Ref<Executor> executor = Make(OptionsOf(4));
+  uint64_t parks = 0;
+  // All asleep: then nothing else has a reason to wake them.
+  const auto asleep = [&] { return executor->statistics().awake_count == 0; };
+  while (!asleep()) std::this_thread::yield();
+  for (const auto& worker : executor->statistics().workers) {
+    parks += worker.counts.park_count;
+  }
+  for (int i = 0; i < 100; ++i) {
+    Executor::Donor donor(*executor);
+    FunctionJob job;
+    job.finish = [&](Worker&) { donor.Notify(); };
+    executor->Submit(&job);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  }
+  const ExecutorStatistics statistics = executor->statistics();
+  EXPECT_EQ(statistics.donors.job_count, 100u);
+  EXPECT_EQ(statistics.donors.wake_count, 0u);
+  uint64_t parks_after = 0;
+  for (const auto& worker : statistics.workers) {
+    parks_after += worker.counts.park_count;
+  }
+  EXPECT_LE(parks_after, parks + 4);  // The last may only just have parked.
+  executor->Shutdown();
+}
+
+// Threads of the application, of which only so many can be had.
+struct Threads {
+  uint32_t limit = 0;
+  uint32_t created = 0;
+  uint32_t joined = 0;
+  static bool Create(void* user_data, uint32_t, const char*, void (*run)(void*),
+                     void* argument, void** thread) {
+    auto* self = static_cast<Threads*>(user_data);
+    if (self->created == self->limit) return false;
+    ++self->created;
+    *thread = new std::thread(run, argument);
+    return true;
+  }
+  static void Join(void* user_data, void* thread) {
+    ++static_cast<Threads*>(user_data)->joined;
+    auto* own = static_cast<std::thread*>(thread);
+    own->join();
+    delete own;
+  }
+};
+
+TEST(HooksTest, WorkersRunOnTheApplicationsThreads) {
+  for (uint32_t limit : {1, 3, 5}) {
+    Threads threads{limit};
+    Executor::Options options = OptionsOf(5);
+    options.hooks = {&threads, &Threads::Create, &Threads::Join};
+    Ref<Executor> executor = Make(options);
+    // Those that could be had do the work of all.
+    EXPECT_EQ(executor->worker_count(), limit);
+    Scope scope;
+    FunctionJob job;
+    job.scope = &scope;
+    job.tile_count = 1000;
+    std::atomic<uint32_t> tiles{0};
+    job.run = [&](uint32_t begin, uint32_t end, Worker& worker) {
+      EXPECT_LE(worker.index, limit);
+      tiles += end - begin;
+      return end;
+    };
+    executor->Submit(&job);
+    EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+    EXPECT_EQ(tiles, 1000u);
+    executor->Shutdown();
+    EXPECT_EQ(threads.joined, limit);
+  }
+}
+
+TEST(HooksTest, NoThreadAtAllIsAnError) {
+  Threads threads;
+  Executor::Options options = OptionsOf(2);
+  options.hooks = {&threads, &Threads::Create, &Threads::Join};
+  EXPECT_EQ(Executor::Create(options).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(threads.joined, 0u);
+}
+
+TEST(PlacementTest, MustBeOneAWorker) {
+  Executor::Options options = OptionsOf(2);
+  options.placement = OneEach(3);
+  EXPECT_EQ(Executor::Create(options).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(PlacementTest, ThatCannotBeHadIsReportedAndTheRestGoesOn) {
+  Executor::Options options = OptionsOf(2);
+  options.placement.resize(2);
+  options.placement[0].Add(CpuSet::kMaxCpus - 1);
+  options.placement[1].Add(static_cast<uint32_t>(AllowedCpus().Next(0)));
+  Ref<Executor> executor = Make(options);
+  Scope scope;
+  FunctionJob job;
+  job.scope = &scope;
+  job.tile_count = 100;
+  executor->Submit(&job);
+  EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+  executor->Shutdown();
+  const ExecutorStatistics statistics = executor->statistics();
+  EXPECT_NE(statistics.workers[0].thread.affinity_error, 0);
+  EXPECT_EQ(statistics.workers[1].thread.affinity_error, 0);
+  EXPECT_EQ(statistics.workers[1].thread.cpus.ToString(),
+            options.placement[1].ToString());
+}
+
+// A random graph: each node a job of some tiles, lane and affinity, that is
+// submitted by the last of its predecessors to finish. Checks that each tile
+// runs once, after all that the node depends on, and where it may.
+class Graph {
+ public:
+  Graph(Executor& executor, uint64_t seed, uint32_t node_count,
+        const std::vector<const WorkerSet*>& affinities)
+      : executor_(executor), left_(node_count) {
+    Random random(seed);
+    for (uint32_t i = 0; i < node_count; ++i) {
+      auto node = std::make_unique<Node>(*this, i);
+      node->tile_count = 1 + random.Below(random.Below(8) == 0 ? 200 : 4);
+      node->lane = static_cast<uint8_t>(random.Below(kLaneCount));
+      node->expected_tile_ns = random.Below(3) == 0 ? 0 : random.Below(30'000);
+      node->sequential = random.Below(6) == 0;
+      node->local_bytes = random.Below(5000);
+      node->allowed =
+          affinities[random.Below(static_cast<uint32_t>(affinities.size()))];
+      node->scope = &scope;
+      nodes_.push_back(std::move(node));
+      for (uint32_t n = random.Below(4); n > 0 && i > 0; --n) {
+        nodes_[random.Below(i)]->successors.push_back(i);
+        ++nodes_[i]->predecessors_left;
+      }
+    }
+  }
+
+  void Run() {
+    std::vector<Node*> roots;
+    for (auto& node : nodes_) {
+      if (node->predecessors_left == 0) roots.push_back(node.get());
+    }
+    for (Node* root : roots) executor_.Submit(root);
+  }
+  void Check() const {
+    EXPECT_EQ(left_, 0u);
+    for (const auto& node : nodes_) {
+      ASSERT_EQ(node->tiles_run, node->tile_count);
+      ASSERT_EQ(node->finished, 1);
+      ASSERT_EQ(node->wrong, 0);
+    }
+  }
+
+  Scope scope;
+  std::atomic<bool> may_run_anywhere{false};
+
+ private:
+  struct Node final : Job {
+    Node(Graph& its_graph, uint32_t) : graph(its_graph) {}
+    uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
+      if (predecessors_left != 0 || finished != 0) ++wrong;
+      if (worker.local_bytes < local_bytes) ++wrong;
+      if (allowed != nullptr && !allowed->Contains(worker.index) &&
+          !graph.may_run_anywhere) {
+        ++wrong;
+      }
+      do ++tiles_run;
+      while (++begin < end && !worker.IsPreempted());
+      return begin;
+    }
+    void Finish(Worker&) override {
+      ++finished;
+      for (const uint32_t successor : successors) {
+        Node& next = *graph.nodes_[successor];
+        if (next.predecessors_left.fetch_sub(1) == 1) {
+          graph.executor_.Submit(&next);
+        }
+      }
+      --graph.left_;
+    }
+    Graph& graph;
+    std::vector<uint32_t> successors;
+    std::atomic<int> predecessors_left{0};
+    std::atomic<uint32_t> tiles_run{0};
+    std::atomic<int> finished{0};
+    std::atomic<int> wrong{0};
+  };
+  Executor& executor_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::atomic<uint32_t> left_;
+};
+
+struct Machine {
+  const char* json;  // Null: no topology.
+  uint32_t workers;
+  int64_t spin_ns = 0;
+};
+class StressTest : public ::testing::TestWithParam<Machine> {};
+
+TEST_P(StressTest, RandomGraphsOnPretendedMachines) {
+  const Machine& machine = GetParam();
+  Executor::Options options = OptionsOf(machine.workers);
+  options.spin_ns = machine.spin_ns;
+  absl::StatusOr<Topology> topology;
+  if (machine.json != nullptr) {
+    topology = Topology::FromJson(machine.json);
+    ASSERT_TRUE(topology.ok()) << topology.status();
+    options.topology = &*topology;
+    options.placement = OneEach(machine.workers);
+  }
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    Ref<Executor> executor = Make(options);
+    std::vector<const WorkerSet*> affinities = {nullptr, nullptr};
+    if (machine.workers > 1 && machine.json != nullptr) {
+      affinities.push_back(*executor->FindAffinity(CpuSet::FromMask(1)));
+      affinities.push_back(*executor->FindAffinity(
+          CpuSet::FromMask((1ull << machine.workers / 2) - 1)));
+    }
+    Graph first(*executor, seed, 400, affinities);
+    Graph second(*executor, seed + 100, 300, affinities);
+    std::thread other([&] {
+      second.Run();
+      EXPECT_TRUE(second.scope.WaitIdle(*executor, kInfiniteFuture));
+    });
+    first.Run();
+    if (seed % 3 == 0) {  // In the middle of everything.
+      other.join();
+      first.may_run_anywhere = true;  // What is left then.
+      executor->Shutdown();
+    } else {
+      EXPECT_TRUE(first.scope.WaitIdle(*executor, kInfiniteFuture));
+      other.join();
+    }
+    first.Check();
+    second.Check();
+    executor->Shutdown();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Machines, StressTest,
+    ::testing::Values(Machine{nullptr, 0}, Machine{nullptr, 1},
+                      Machine{nullptr, 2}, Machine{nullptr, 2, 100'000},
+                      Machine{R"({"clusters":[{"cpus":"0-3"},{"cpus":"4-7"}]})",
+                              8},
+                      Machine{R"({"clusters":[{"cpus":"0-1","numa_node":0},
+                                {"cpus":"2-3","numa_node":1,"package":1}]})",
+                              4}));
+
+TEST(StressTest, ShutdownWhileOthersSubmit) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Ref<Executor> executor = Make(OptionsOf(1 + seed % 4));
+    Graph graph(*executor, seed, 100, {nullptr});
+    std::thread submits([&] { graph.Run(); });
+    executor->Shutdown();
+    submits.join();
+    EXPECT_TRUE(graph.scope.WaitIdle(*executor, kInfiniteFuture));
+    graph.Check();
+  }
+}
+
+}  // namespace
+}  // namespace takt::exec

@@ -1,0 +1,178 @@
+#include "exec/worker_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "exec/topology.h"
+#include "gtest/gtest.h"
+
+namespace takt::exec {
+namespace {
+
+// What a thread sees of itself.
+struct Look {
+  std::string name;
+  size_t stack_bytes = 0;
+  bool is_this_thread = false;
+  WorkerThread* thread = nullptr;
+
+  static void Run(void* argument) {
+    auto* look = static_cast<Look*>(argument);
+    char text[16];
+    pthread_getname_np(pthread_self(), text, sizeof(text));
+    look->name = text;
+    pthread_attr_t attributes;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstacksize(&attributes, &look->stack_bytes);
+    pthread_attr_destroy(&attributes);
+    look->is_this_thread = look->thread->IsThisThread();
+  }
+};
+
+Look RunOne(const WorkerThread::Options& options,
+            WorkerThread::Report* report) {
+  WorkerThread thread;
+  Look look;
+  look.thread = &thread;
+  EXPECT_TRUE(thread.Start(options, &Look::Run, &look).ok());
+  thread.Join();
+  EXPECT_FALSE(thread.IsThisThread());
+  *report = thread.report();
+  return look;
+}
+
+CpuSet OneCpu() {
+  CpuSet cpus;
+  cpus.Add(static_cast<uint32_t>(AllowedCpus().Next(0)));
+  return cpus;
+}
+
+TEST(WorkerThreadTest, HasANameAndAStack) {
+  WorkerThread::Options options;
+  options.name = "a-name-that-is-too-long";
+  options.stack_bytes = 1 << 20;
+  WorkerThread::Report report;
+  const Look look = RunOne(options, &report);
+  EXPECT_EQ(look.name, "a-name-that-is-");
+  EXPECT_GE(look.stack_bytes, size_t{1} << 20);
+  EXPECT_TRUE(look.is_this_thread);
+  EXPECT_TRUE(report.is_running);
+  EXPECT_NE(report.thread_id, 0u);
+  EXPECT_TRUE(report.cpus == AllowedCpus());
+}
+
+TEST(WorkerThreadTest, AffinityIsWhatTheKernelSays) {
+  WorkerThread::Options options;
+  options.cpus = OneCpu();
+  WorkerThread::Report report;
+  RunOne(options, &report);
+  EXPECT_EQ(report.affinity_error, 0);
+  EXPECT_EQ(report.cpus.ToString(), options.cpus.ToString());
+}
+
+TEST(WorkerThreadTest, AnAffinityThatIsRefusedIsReportedAndItRuns) {
+  WorkerThread::Options options;
+  options.name = "still-here";
+  options.cpus.Add(CpuSet::kMaxCpus - 1);
+  WorkerThread::Report report;
+  EXPECT_EQ(RunOne(options, &report).name, "still-here");
+  EXPECT_EQ(report.affinity_error, EINVAL);
+  EXPECT_TRUE(report.cpus == AllowedCpus());
+}
+
+TEST(WorkerThreadTest, PriorityIsHadOrReported) {
+  WorkerThread::Options options;
+  options.fifo_priority = 1;
+  WorkerThread::Report report;
+  RunOne(options, &report);
+  if (report.priority_error == 0) {
+    EXPECT_EQ(report.fifo_priority, 1);
+  } else {
+    EXPECT_EQ(report.priority_error, EPERM);
+    EXPECT_EQ(report.fifo_priority, 0);
+  }
+}
+
+TEST(WorkerThreadTest, APriorityThatThereIsNotIsReported) {
+  WorkerThread::Options options;
+  options.fifo_priority = 1000;
+  WorkerThread::Report report;
+  RunOne(options, &report);
+  EXPECT_NE(report.priority_error, 0);
+  EXPECT_EQ(report.fifo_priority, 0);
+}
+
+TEST(WorkerThreadTest, AStackThatIsTooLargeIsAnError) {
+  WorkerThread::Options options;
+  options.stack_bytes = size_t{1} << 50;
+  WorkerThread thread;
+  Look look;
+  EXPECT_EQ(thread.Start(options, &Look::Run, &look).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST(WorkerThreadTest, AffinityMayChangeWhileItRuns) {
+  struct Waits {
+    std::atomic<int> step{0};
+    static void Run(void* argument) {
+      auto* self = static_cast<Waits*>(argument);
+      self->step.store(1);
+      self->step.notify_all();
+      self->step.wait(1);
+    }
+  };
+  Waits waits;
+  WorkerThread thread;
+  ASSERT_TRUE(thread.Start({}, &Waits::Run, &waits).ok());
+  waits.step.wait(0);
+  thread.SetAffinity(OneCpu());
+  EXPECT_TRUE(thread.report().cpus == OneCpu());
+  waits.step.store(2);
+  waits.step.notify_all();
+  thread.Join();
+}
+
+TEST(WorkerThreadTest, AnApplicationMaySupplyIt) {
+  struct Application {
+    int created = 0, joined = 0;
+    bool refuses = false;
+    static bool Create(void* user_data, uint32_t worker, const char* name,
+                       void (*run)(void*), void* argument, void** thread) {
+      auto* self = static_cast<Application*>(user_data);
+      EXPECT_EQ(worker, 5u);
+      EXPECT_STREQ(name, "theirs");
+      if (self->refuses) return false;
+      ++self->created;
+      *thread = new std::thread(run, argument);
+      return true;
+    }
+    static void Join(void* user_data, void* thread) {
+      ++static_cast<Application*>(user_data)->joined;
+      auto* theirs = static_cast<std::thread*>(thread);
+      theirs->join();
+      delete theirs;
+    }
+  };
+  Application application;
+  WorkerThread::Options options;
+  options.name = "theirs";
+  options.worker = 5;
+  options.hooks = {&application, &Application::Create, &Application::Join};
+  WorkerThread::Report report;
+  EXPECT_EQ(RunOne(options, &report).name, "theirs");
+  EXPECT_TRUE(report.is_running);
+  EXPECT_EQ(application.created, 1);
+  EXPECT_EQ(application.joined, 1);
+  application.refuses = true;
+  WorkerThread thread;
+  EXPECT_EQ(thread.Start(options, nullptr, nullptr).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace takt::exec
