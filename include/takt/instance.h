@@ -13,6 +13,7 @@
 #include "takt/base.h"
 #include "takt/log_sink.h"
 #include "takt/status.h"
+#include "takt/topology.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -23,6 +24,20 @@ typedef struct takt_instance_t takt_instance_t;
 // As many workers as there are CPUs that this process may use.
 #define TAKT_WORKER_COUNT_DEFAULT (-1)
 
+// Threads that an application supplies as workers.
+typedef struct takt_thread_hooks_t {
+  void* user_data;
+  // Arranges for run(argument) to be called, once, on a thread of its own, and
+  // stores what join() shall get in `*out_thread`. `name` is borrowed. False:
+  // there is no such thread, and the instance goes on with fewer workers.
+  bool (*create)(void* user_data, uint32_t worker, const char* name,
+                 void (*run)(void* argument), void* argument,
+                 void** out_thread);
+  // Waits until that run() has returned. NULL: nothing needs waiting for, and
+  // all have returned before the instance's last reference is released.
+  void (*join)(void* user_data, void* thread);
+} takt_thread_hooks_t;
+
 typedef struct takt_instance_options_t {
   size_t struct_size;  // Set by init; how much of this the caller knows.
   // Threads that "local-task" devices run on, besides callers that wait.
@@ -30,6 +45,24 @@ typedef struct takt_instance_options_t {
   int32_t worker_count;
   takt_allocator_t allocator;  // All NULL: the system's.
   takt_log_sink_t log_sink;    // All NULL: to stderr.
+
+  // The rest is about the workers; docs/executor.md explains when to use it.
+  // What the system refuses is told by takt_worker_statistics_t, and the
+  // workers run without it.
+
+  // CPUs to run on, borrowed, such as "0-3,8": a worker each, which stays
+  // there. worker_count is then how many of them at most. NULL: the kernel
+  // places the workers.
+  const char* worker_cpus;
+  // Says which CPUs are near each other; borrowed. NULL: this machine's, if
+  // worker_cpus asks for places, else none.
+  takt_topology_t* topology;
+  // How long a worker without work looks for some before it sleeps. Default:
+  // 0. More makes the next call start sooner and costs a busy CPU.
+  int64_t worker_spin_ns;
+  size_t worker_stack_bytes;     // Default: 256 KiB.
+  int32_t worker_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
+  takt_thread_hooks_t worker_threads;  // All NULL: the system's threads.
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(
@@ -37,6 +70,7 @@ static inline void takt_instance_options_init(
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
   options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
+  options->worker_stack_bytes = 256 * 1024;
 }
 
 // Creates an instance.
@@ -46,7 +80,9 @@ static inline void takt_instance_options_init(
 //
 // Errors:
 //   INVALID_ARGUMENT  struct_size is 0; worker_count below -1 or above 1024;
-//                     an allocator with only one of its functions.
+//                     an allocator with only one of its functions;
+//                     worker_cpus that is no list of CPUs, or of none of the
+//                     topology; a negative spin; a priority beyond 99.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_instance_create(
     const takt_instance_options_t* options, takt_instance_t** out_instance);
 

@@ -26,6 +26,7 @@
 #include "takt/device.h"
 #include "takt/element_type.h"
 #include "takt/executable.h"
+#include "takt/executor.h"
 #include "takt/fence.h"
 #include "takt/file.h"
 #include "takt/function.h"
@@ -45,6 +46,7 @@
 #include "takt/statistics.h"
 #include "takt/status.h"
 #include "takt/timeline.h"
+#include "takt/topology.h"
 #include "takt/value.h"
 
 #endif  // TAKT_TAKT_H_

@@ -40,6 +40,7 @@ struct takt_plan_schedule_t;
 struct takt_ring_t;
 struct takt_signature_t;
 struct takt_timeline_t;
+struct takt_topology_t;
 
 namespace takt::hal {
 class Buffer;
@@ -68,6 +69,7 @@ class PlanProblem;
 class PlanSchedule;
 class Ring;
 class Signature;
+class Topology;
 class UserType;
 
 // Which class is behind a handle, and the other way round.
@@ -108,6 +110,7 @@ TAKT_HANDLE_(takt_plan_schedule_t, PlanSchedule);
 TAKT_HANDLE_(takt_ring_t, Ring);
 TAKT_HANDLE_(takt_signature_t, Signature);
 TAKT_HANDLE_(takt_timeline_t, hal::Timeline);
+TAKT_HANDLE_(takt_topology_t, Topology);
 #undef TAKT_HANDLE_
 
 // The object of a handle; T must be complete where these are used. Constness

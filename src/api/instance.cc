@@ -12,10 +12,93 @@ namespace {
 
 constexpr int32_t kWorkerCountMax = 1024;
 
-uint32_t WorkerCount(int32_t given) {
-  return given == TAKT_WORKER_COUNT_DEFAULT
-             ? exec::Executor::AvailableConcurrency()
-             : static_cast<uint32_t>(given);
+constexpr int32_t kFifoPriorityMax = 99;
+
+absl::Status CheckWorkers(const takt_instance_options_t& options) {
+  if (options.worker_count < TAKT_WORKER_COUNT_DEFAULT ||
+      options.worker_count > kWorkerCountMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "options: worker_count: expected ", TAKT_WORKER_COUNT_DEFAULT, " to ",
+        kWorkerCountMax, ", got ", options.worker_count));
+  }
+  if (options.worker_spin_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: worker_spin_ns: expected 0 or more, got ",
+                     options.worker_spin_ns));
+  }
+  if (options.worker_fifo_priority < 0 ||
+      options.worker_fifo_priority > kFifoPriorityMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: worker_fifo_priority: expected 0 to ",
+                     kFifoPriorityMax, ", got ", options.worker_fifo_priority));
+  }
+  if (options.worker_threads.create == nullptr &&
+      options.worker_threads.join != nullptr) {
+    return absl::InvalidArgumentError(
+        "options: worker_threads: join without create");
+  }
+  return absl::OkStatus();
+}
+
+// A worker on each of the CPUs that are asked for, as far as there are so many
+// workers.
+absl::Status PlaceWorkers(const char* text, const Topology* topology,
+                          int32_t worker_count,
+                          exec::Executor::Options* options) {
+  absl::StatusOr<exec::CpuSet> cpus = exec::CpuSet::Parse(text);
+  if (!cpus.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: worker_cpus: ", cpus.status().message()));
+  }
+  const exec::CpuSet there =
+      topology != nullptr ? topology->value().cpu_set() : exec::AllowedCpus();
+  const exec::CpuSet usable = *cpus & there;
+  if (usable.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: worker_cpus: none of \"", text,
+                     "\" is among the CPUs ", there.ToString()));
+  }
+  usable.ForEach([&](uint32_t cpu) {
+    if (worker_count >= 0 &&
+        options->placement.size() == static_cast<size_t>(worker_count)) {
+      return;
+    }
+    exec::CpuSet place;
+    place.Add(cpu);
+    options->placement.push_back(std::move(place));
+  });
+  options->worker_count = static_cast<uint32_t>(options->placement.size());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<exec::Executor::Options> ExecutorOptions(
+    const takt_instance_options_t& options, const Topology* topology) {
+  TAKT_RETURN_IF_ERROR(CheckWorkers(options));
+  exec::Executor::Options result;
+  result.worker_count = options.worker_count == TAKT_WORKER_COUNT_DEFAULT
+                            ? exec::Executor::AvailableConcurrency()
+                            : static_cast<uint32_t>(options.worker_count);
+  if (options.worker_cpus != nullptr) {
+    TAKT_RETURN_IF_ERROR(PlaceWorkers(options.worker_cpus, topology,
+                                      options.worker_count, &result));
+  }
+  if (topology != nullptr) result.topology = &topology->value();
+  result.spin_ns = options.worker_spin_ns;
+  result.stack_bytes = options.worker_stack_bytes;
+  result.fifo_priority = options.worker_fifo_priority;
+  result.hooks = {options.worker_threads.user_data,
+                  options.worker_threads.create, options.worker_threads.join};
+  return result;
+}
+
+// What could not be had.
+void LogRefusals(const exec::Executor& executor, uint32_t wanted,
+                 const Log& log) {
+  if (executor.worker_count() != wanted) {
+    log.Write(TAKT_LOG_WARNING,
+              absl::StrCat("started ", executor.worker_count(), " of ", wanted,
+                           " workers"));
+  }
 }
 
 absl::StatusOr<Ref<Instance>> CreateInstance(
@@ -29,27 +112,33 @@ absl::StatusOr<Ref<Instance>> CreateInstance(
 
 absl::StatusOr<Ref<Instance>> Instance::Create(
     const takt_instance_options_t& options) {
-  if (options.worker_count < TAKT_WORKER_COUNT_DEFAULT ||
-      options.worker_count > kWorkerCountMax) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "options: worker_count: expected ", TAKT_WORKER_COUNT_DEFAULT, " to ",
-        kWorkerCountMax, ", got ", options.worker_count));
+  Ref<Topology> topology;
+  if (options.topology != nullptr) {
+    topology = Ref<Topology>::Retain(Unwrap(options.topology));
+  } else if (options.worker_cpus != nullptr) {
+    topology = Ref<Topology>::Adopt(new Topology(exec::DiscoverTopology()));
   }
+  TAKT_ASSIGN_OR_RETURN(exec::Executor::Options executor_options,
+                        ExecutorOptions(options, topology.get()));
   if ((options.allocator.allocate == nullptr) !=
       (options.allocator.free == nullptr)) {
     return absl::InvalidArgumentError(
         "options: allocator: one of its two functions is NULL");
   }
-  auto instance = Ref<Instance>::Adopt(new Instance(options));
+  auto instance = Ref<Instance>::Adopt(
+      new Instance(options, std::move(executor_options), std::move(topology)));
   TAKT_RETURN_IF_ERROR(modules::RegisterHalTypes(instance->types_));
   return instance;
 }
 
-Instance::Instance(const takt_instance_options_t& options)
+Instance::Instance(const takt_instance_options_t& options,
+                   exec::Executor::Options executor_options,
+                   Ref<Topology> topology)
     : Object(&kType),
       log_(std::make_shared<const Log>(options.log_sink)),
       allocator_(options.allocator),
-      worker_count_(WorkerCount(options.worker_count)),
+      executor_options_(std::move(executor_options)),
+      topology_(std::move(topology)),
       timers_(CreateTimerThread()),
       blocks_(BlockPool::Create()) {}
 
@@ -75,14 +164,8 @@ absl::Status Instance::RegisterUserType(Ref<UserType> type) {
 absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
   absl::MutexLock lock(&mutex_);
   if (executor_ == nullptr) {
-    exec::Executor::Options options;
-    options.worker_count = worker_count_;
-    TAKT_ASSIGN_OR_RETURN(executor_, exec::Executor::Create(options));
-    if (executor_->worker_count() != worker_count_) {
-      log_->Write(TAKT_LOG_WARNING,
-                  absl::StrCat("started ", executor_->worker_count(), " of ",
-                               worker_count_, " workers"));
-    }
+    TAKT_ASSIGN_OR_RETURN(executor_, exec::Executor::Create(executor_options_));
+    LogRefusals(*executor_, worker_count(), *log_);
   }
   return executor_;
 }
@@ -174,6 +257,7 @@ void Instance::DropIdle(size_t idle_count_max) {
 void Instance::Trim() {
   absl::MutexLock lock(&mutex_);
   DropIdle(0);
+  if (executor_ != nullptr) executor_->Trim();
   blocks_->Trim();
 }
 

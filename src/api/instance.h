@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "api/log.h"
 #include "api/parameters.h"
+#include "api/topology.h"
 #include "api/user_type.h"
 #include "base/block_pool.h"
 #include "base/fd_poller.h"
@@ -43,7 +44,7 @@ class Instance final : public Object {
 
   vm::TypeRegistry& types() { return types_; }
   const Log& log() const { return *log_; }
-  uint32_t worker_count() const { return worker_count_; }
+  uint32_t worker_count() const { return executor_options_.worker_count; }
   const takt_allocator_t& allocator() const { return allocator_; }
   const std::shared_ptr<TimerService>& timers() const { return timers_; }
   // Where objects that come and go with invocations live.
@@ -83,7 +84,8 @@ class Instance final : public Object {
   // program which makes its contexts one after the other finds them again.
   static constexpr size_t kIdleModulesMax = 8;
 
-  explicit Instance(const takt_instance_options_t& options);
+  Instance(const takt_instance_options_t& options,
+           exec::Executor::Options executor_options, Ref<Topology> topology);
   ~Instance() override;
 
   vm::Module* FindShared(Kind kind, const std::vector<const Object*>& key)
@@ -94,7 +96,8 @@ class Instance final : public Object {
 
   const std::shared_ptr<const Log> log_;
   const takt_allocator_t allocator_;
-  const uint32_t worker_count_;
+  const exec::Executor::Options executor_options_;
+  const Ref<Topology> topology_;  // That the options point to.
   const std::shared_ptr<TimerService> timers_;
   const UniqueBlockPool blocks_;
 

@@ -100,7 +100,9 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
   active_.fetch_sub(1, std::memory_order_seq_cst);
   // A worker that made way may come back.
   if (idle_.HasIdle() && HasWork(member, kAllLanes)) {
-    Wake(kWakeBranches, kLaneCount - 1, nullptr, &member, 1);
+    // This thread goes on elsewhere; but somebody must do it.
+    const uint32_t others = concurrency_ > 1 ? 1 : 0;
+    Wake(kWakeBranches, kLaneCount - 1, nullptr, &member, others);
   }
   if (notified) sleeper.Take(kNotified);
   return notified;

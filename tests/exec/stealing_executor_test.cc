@@ -403,6 +403,32 @@ TEST(StatisticsTest, CountEveryJobAndTile) {
   }
 }
 
+TEST(WakeTest, ADonorThatLeavesLeavesNothingBehindOnOneProcessor) {
+  Executor::Options options = OptionsOf(1);
+  options.concurrency_max = 1;
+  Ref<Executor> executor = Make(options);
+  std::atomic<bool> done{false};
+  FunctionJob left;
+  left.finish = [&](Worker&) {
+    done.store(true);
+    done.notify_all();
+  };
+  {
+    Executor::Donor donor(*executor);
+    FunctionJob mine;
+    // Submitted while the donor is the one thread that may be active, and
+    // what it waits for is there before it comes to it.
+    mine.finish = [&](Worker&) {
+      std::thread([&] { executor->Submit(&left); }).join();
+      donor.Notify();
+    };
+    executor->Submit(&mine);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    done.wait(false);
+  }
+  executor->Shutdown();
+}
+
 TEST(WakeTest, SmallJobsOfADonorWakeNobody) {
   Ref<Executor> executor = Make(OptionsOf(4));
   uint64_t parks = 0;

@@ -11,6 +11,9 @@ namespace {
 
 constexpr char kDefaultDevice[] = "local-task";
 constexpr int64_t kWorkerCountMax = 1024;
+constexpr int64_t kSpinMaxUs = 60'000'000;
+constexpr int64_t kStackMaxBytes = int64_t{1} << 30;
+constexpr int64_t kFifoPriorityMax = 99;
 
 Result<Instance> CreateInstance(const SessionFlags& flags) {
   takt_instance_options_t options;
@@ -18,7 +21,62 @@ Result<Instance> CreateInstance(const SessionFlags& flags) {
   if (flags.worker_count > 0) {
     options.worker_count = static_cast<int32_t>(flags.worker_count);
   }
-  return Instance::Create(&options);
+  if (!flags.worker_cpus.empty()) {
+    options.worker_cpus = flags.worker_cpus.c_str();
+  }
+  options.worker_spin_ns = flags.worker_spin_us * 1000;
+  if (flags.worker_stack_bytes > 0) {
+    options.worker_stack_bytes = static_cast<size_t>(flags.worker_stack_bytes);
+  }
+  options.worker_fifo_priority =
+      static_cast<int32_t>(flags.worker_fifo_priority);
+  if (flags.topology_path.empty()) return Instance::Create(&options);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string json,
+                              ReadFile(flags.topology_path));
+  takt_status_t status = takt_topology_parse(json.c_str(), &options.topology);
+  if (status != nullptr) {
+    return Annotate(Status(status),
+                    "--task_topology_snapshot=" + flags.topology_path);
+  }
+  Result<Instance> instance = Instance::Create(&options);
+  takt_topology_release(options.topology);
+  return instance;
+}
+
+void PrintCounts(const takt_executor_counts_t& counts) {
+  std::fprintf(stderr,
+               "%" PRIu64 " jobs / %" PRIu64 " tiles in %" PRIu64
+               " ranges / %" PRIu64 " stolen, %" PRIu64 " from afar / %" PRIu64
+               " preemptions / %" PRIu64 " parks / %" PRIu64 " wakes\n",
+               counts.job_count, counts.tile_count, counts.range_count,
+               counts.near_steal_count + counts.far_steal_count,
+               counts.far_steal_count, counts.preemption_count,
+               counts.park_count, counts.wake_count);
+}
+
+void PrintWorkers(const Instance& instance) {
+  takt_executor_statistics_t executor = {};
+  executor.struct_size = sizeof(executor);
+  takt_instance_query_executor_statistics(instance.get(), &executor);
+  if (executor.worker_count == 0) return;
+  std::fprintf(stderr, "Callers: ");
+  PrintCounts(executor.donors);
+  for (uint32_t i = 0; i < executor.worker_count; ++i) {
+    takt_worker_statistics_t worker = {};
+    worker.struct_size = sizeof(worker);
+    takt_instance_query_worker_statistics(instance.get(), i, &worker);
+    std::fprintf(stderr, "Worker %u: CPUs 0x%" PRIx64 ": ", i,
+                 worker.affinity_mask);
+    PrintCounts(worker.counts);
+    if (worker.affinity_error != 0) {
+      std::fprintf(stderr, "  affinity refused: errno %d\n",
+                   worker.affinity_error);
+    }
+    if (worker.priority_error != 0) {
+      std::fprintf(stderr, "  SCHED_FIFO refused: errno %d\n",
+                   worker.priority_error);
+    }
+  }
 }
 
 // The driver's name; "local-task://" and "local-task://0" are the same device.
@@ -79,8 +137,22 @@ void SessionFlags::AddTo(Flags* flags) {
                    &worker_count,
                    "Worker threads of local-task. 0: as many as there are "
                    "CPUs.");
+  flags->AddText("task_topology_cpu_ids", &worker_cpus,
+                 "CPUs such as 0-3,8: a worker on each of them.");
+  flags->AddText("task_topology_snapshot", &topology_path,
+                 "A file that describes the machine (JSON), instead of "
+                 "looking at it.");
+  flags->AddNumber("task_worker_spin_us", 0, kSpinMaxUs, &worker_spin_us,
+                   "How long a worker looks for work before it sleeps.");
+  flags->AddNumber("task_worker_stack_size", 0, kStackMaxBytes,
+                   &worker_stack_bytes,
+                   "Bytes of each worker's stack. 0: the default.");
+  flags->AddNumber("task_worker_fifo_priority", 0, kFifoPriorityMax,
+                   &worker_fifo_priority,
+                   "SCHED_FIFO priority of the workers. 0: as the process.");
   flags->AddSwitch("print_statistics", &print_statistics,
-                   "Print the use of memory to stderr at the end.");
+                   "Print the use of memory, and what the workers did, to "
+                   "stderr at the end.");
 }
 
 Result<Session> Session::Open(const SessionFlags& flags) {
@@ -131,6 +203,7 @@ void Session::PrintStatistics() const {
                  statistics.bytes_committed, statistics.bytes_reserved,
                  statistics.allocation_count);
   }
+  PrintWorkers(instance);
 }
 
 Result<Module> LoadModule(const Instance& instance, const std::string& path,

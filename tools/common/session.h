@@ -17,6 +17,11 @@ struct SessionFlags {
   std::string module_mode = "preload";
   std::string parameter_mode = "file";
   int64_t worker_count = 0;
+  std::string worker_cpus;    // A list such as 0-3,8; empty: anywhere.
+  std::string topology_path;  // JSON; empty: this machine.
+  int64_t worker_spin_us = 0;
+  int64_t worker_stack_bytes = 0;  // 0: the library's default.
+  int64_t worker_fifo_priority = 0;
   bool print_statistics = false;
 
   void AddTo(Flags* flags);
@@ -41,7 +46,7 @@ struct Session {
 
   const Module& main_module() const { return modules.back(); }
 
-  // Prints to stderr what memory the devices used.
+  // Prints to stderr what memory the devices used and what the workers did.
   void PrintStatistics() const;
 };
 

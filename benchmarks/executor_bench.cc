@@ -1,0 +1,396 @@
+// The executor beside oneTBB (if it was there at configuration), in one run:
+//
+//   executor_bench [threads...]     default: 1 and the CPUs of this process
+//
+//   chain, grid   ns for each of 40,000 empty operations of a prebuilt graph
+//   tiles         ns for each tile of empty dispatches, even and skewed
+//   submit        one operation from its submission to a parked, or spinning,
+//                 worker until it is done: median, p99, max
+//   urgency       from the release of an urgent operation to its first tile
+//                 while all workers run long ones: p50, p99.9, max, and the
+//                 longest tile of the run
+//   idle          CPU time that an idle executor takes in 2 s
+//   scale         ns for each dispatch and tile with 1 to 64 workers
+//
+// All times are wall times: run it on a quiet machine.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "exec/executor.h"
+
+#if defined(TAKT_HAS_TBB)
+#include <oneapi/tbb/flow_graph.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#endif
+
+namespace takt::exec {
+namespace {
+
+constexpr uint32_t kOperations = 40'000;
+
+Ref<Executor> Make(uint32_t threads, int64_t spin_ns = 0) {
+  Executor::Options options;
+  options.worker_count = threads;
+  options.concurrency_max = threads;
+  options.spin_ns = spin_ns;
+  auto executor = Executor::Create(options);
+  if (!executor.ok()) {
+    std::fprintf(stderr, "%s\n", executor.status().ToString().c_str());
+    std::exit(1);
+  }
+  return *std::move(executor);
+}
+
+// A graph of empty operations, built once and run many times.
+class Graph {
+ public:
+  explicit Graph(uint32_t count) : nodes_(count) {
+    for (Node& node : nodes_) node.graph = this;
+  }
+  void Edge(uint32_t from, uint32_t to) {
+    Node& source = nodes_[from];
+    source.successors[source.successor_count++] = &nodes_[to];
+    ++nodes_[to].predecessor_count;
+  }
+  void Run(Executor& executor) {
+    executor_ = &executor;
+    uint32_t sinks = 0;
+    for (Node& node : nodes_) {
+      node.predecessors_left.store(node.predecessor_count,
+                                   std::memory_order_relaxed);
+      sinks += node.successor_count == 0;
+    }
+    sinks_left_.store(sinks, std::memory_order_release);
+    for (Node& node : nodes_) {
+      if (node.predecessor_count == 0) executor.Submit(&node);
+    }
+    executor.Flush();
+    for (uint32_t left = sinks_left_.load(); left != 0;
+         left = sinks_left_.load()) {
+      sinks_left_.wait(left);
+    }
+  }
+
+ private:
+  struct Node final : Job {
+    // As a runtime has learned it.
+    Node() { expected_tile_ns = 1; }
+    uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override { return end; }
+    void Finish(Worker&) override {
+      Graph* const owner = graph;
+      const uint32_t count = successor_count;
+      for (uint32_t i = 0; i < count; ++i) {
+        Node* const next = successors[i];
+        if (next->predecessor_count == 1 ||
+            next->predecessors_left.fetch_sub(1, std::memory_order_acq_rel) ==
+                1) {
+          owner->executor_->Submit(next);
+        }
+      }
+      if (count == 0 && owner->sinks_left_.fetch_sub(1) == 1) {
+        owner->sinks_left_.notify_all();
+      }
+    }
+    Graph* graph = nullptr;
+    Node* successors[2] = {};
+    uint32_t successor_count = 0;
+    uint32_t predecessor_count = 0;
+    std::atomic<uint32_t> predecessors_left{0};
+  };
+  std::vector<Node> nodes_;
+  Executor* executor_ = nullptr;
+  std::atomic<uint32_t> sinks_left_{0};
+};
+
+std::unique_ptr<Graph> Chain() {
+  auto graph = std::make_unique<Graph>(kOperations);
+  for (uint32_t i = 1; i < kOperations; ++i) graph->Edge(i - 1, i);
+  return graph;
+}
+
+std::unique_ptr<Graph> Grid() {
+  constexpr uint32_t kSide = 200;
+  auto graph = std::make_unique<Graph>(kSide * kSide);
+  for (uint32_t y = 0; y < kSide; ++y) {
+    for (uint32_t x = 0; x < kSide; ++x) {
+      if (x + 1 < kSide) graph->Edge(y * kSide + x, y * kSide + x + 1);
+      if (y + 1 < kSide) graph->Edge(y * kSide + x, (y + 1) * kSide + x);
+    }
+  }
+  return graph;
+}
+
+// The best of several runs, the first of which warms up.
+template <typename F>
+double BestNs(int runs, F run) {
+  run();
+  int64_t best = kInfiniteFuture;
+  for (int i = 0; i < runs; ++i) {
+    const int64_t start = NowNs();
+    run();
+    best = std::min(best, NowNs() - start);
+  }
+  return static_cast<double>(best);
+}
+
+// Tiles that do nothing, but for a share of them that counts to 200.
+struct TileJob final : Job {
+  explicit TileJob(uint32_t count, bool skewed) : is_skewed(skewed) {
+    tile_count = count;
+  }
+  static void Work(uint32_t tile, bool is_skewed) {
+    if (!is_skewed || tile % 64 != 0) return;
+    for (int i = 0; i < 200; ++i) asm volatile("");
+  }
+  uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
+    do Work(begin, is_skewed);
+    while (++begin < end && !worker.IsPreempted());
+    return begin;
+  }
+  void Finish(Worker&) override {
+    done.store(1, std::memory_order_release);
+    if (donor != nullptr) donor->Notify();
+  }
+  const bool is_skewed;
+  std::atomic<int> done{0};
+  Executor::Donor* donor = nullptr;
+};
+
+double TileNs(Executor& executor, uint32_t tiles, bool is_skewed) {
+  constexpr int kDispatches = 1000;
+  return BestNs(5,
+                [&] {
+                  for (int i = 0; i < kDispatches; ++i) {
+                    Executor::Donor donor(executor);
+                    TileJob job(tiles, is_skewed);
+                    job.donor = &donor;
+                    // As it is once learned.
+                    job.expected_tile_ns = is_skewed ? 4 : 1;
+                    executor.Submit(&job);
+                    donor.WaitUntilNotified(kInfiniteFuture);
+                  }
+                }) /
+         kDispatches / tiles;
+}
+
+void PrintPercentiles(const char* what, std::vector<int64_t> ns) {
+  std::sort(ns.begin(), ns.end());
+  const auto at = [&](double share) {
+    return static_cast<double>(
+               ns[static_cast<size_t>(share * (ns.size() - 1))]) /
+           1000;
+  };
+  std::printf(
+      "%-28s p50 %8.2f us  p99 %8.2f us  p99.9 %8.2f us  max %8.2f us\n", what,
+      at(0.5), at(0.99), at(0.999), at(1));
+}
+
+void Submit(int64_t spin_ns, const char* what) {
+  Ref<Executor> executor = Make(1, spin_ns);
+  std::vector<int64_t> ns;
+  for (int i = 0; i < 2000; ++i) {
+    if (spin_ns == 0) {
+      while (executor->statistics().awake_count != 0) {
+      }
+    }
+    TileJob job(1, false);
+    const int64_t start = NowNs();
+    executor->Submit(&job);
+    while (job.done.load(std::memory_order_acquire) == 0) {
+    }
+    ns.push_back(NowNs() - start);
+  }
+  executor->Shutdown();
+  PrintPercentiles(what, std::move(ns));
+}
+
+void Urgency(uint32_t threads, int releases) {
+  constexpr int64_t kTileNs = 20'000;
+  struct Long final : Job {
+    uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
+      do {
+        const int64_t start = NowNs();
+        int64_t now = start;
+        while (now - start < kTileNs) now = NowNs();
+        int64_t known = longest->load(std::memory_order_relaxed);
+        while (now - start > known &&
+               !longest->compare_exchange_weak(known, now - start)) {
+        }
+      } while (++begin < end && !worker.IsPreempted());
+      return begin;
+    }
+    void Finish(Worker&) override {
+      if (!stop->load()) {
+        executor->Submit(this);
+      } else {
+        left->fetch_sub(1);
+      }
+    }
+    Executor* executor;
+    std::atomic<bool>* stop;
+    std::atomic<uint32_t>* left;
+    std::atomic<int64_t>* longest;
+  };
+  struct Urgent final : Job {
+    Urgent() { lane = kLaneCount - 1; }
+    uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
+      begun_ns = NowNs();
+      return end;
+    }
+    void Finish(Worker&) override { done.store(1, std::memory_order_release); }
+    int64_t begun_ns = 0;
+    std::atomic<int> done{0};
+  };
+  Ref<Executor> executor = Make(threads);
+  std::atomic<bool> stop{false};
+  std::atomic<uint32_t> left{threads + 1};
+  std::atomic<int64_t> longest{0};
+  std::vector<Long> jobs(threads + 1);
+  for (Long& job : jobs) {
+    job.tile_count = 1000;
+    job.expected_tile_ns = kTileNs;
+    job.executor = executor.get();
+    job.stop = &stop;
+    job.left = &left;
+    job.longest = &longest;
+    executor->Submit(&job);
+  }
+  std::vector<int64_t> ns;
+  for (int i = 0; i < releases; ++i) {
+    Urgent urgent;
+    const int64_t start = NowNs();
+    executor->Submit(&urgent);
+    while (urgent.done.load(std::memory_order_acquire) == 0) usleep(50);
+    ns.push_back(urgent.begun_ns - start);
+  }
+  stop = true;
+  executor->Shutdown();
+  PrintPercentiles("urgency", std::move(ns));
+  std::printf("  longest tile %.2f us\n",
+              static_cast<double>(longest.load()) / 1000);
+}
+
+void Idle() {
+  Ref<Executor> executor = Make(2);
+  TileJob job(1, false);
+  executor->Submit(&job);
+  while (executor->statistics().awake_count != 0) usleep(1000);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  sleep(2);
+  getrusage(RUSAGE_SELF, &after);
+  const auto us = [](const rusage& r) {
+    return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1'000'000 +
+           r.ru_utime.tv_usec + r.ru_stime.tv_usec;
+  };
+  std::printf("idle                         %ld us of CPU in 2 s\n",
+              static_cast<long>(us(after) - us(before)));
+  executor->Shutdown();
+}
+
+#if defined(TAKT_HAS_TBB)
+void RunTbb(uint32_t threads) {
+  using Node = tbb::flow::continue_node<tbb::flow::continue_msg>;
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                            threads);
+  const auto measure = [](const char* what, bool is_grid) {
+    constexpr uint32_t kSide = 200;
+    tbb::flow::graph graph;
+    std::vector<std::unique_ptr<Node>> nodes;
+    for (uint32_t i = 0; i < kOperations; ++i) {
+      nodes.push_back(
+          std::make_unique<Node>(graph, [](const tbb::flow::continue_msg&) {}));
+    }
+    for (uint32_t i = 0; i < kOperations; ++i) {
+      if (!is_grid) {
+        if (i + 1 < kOperations) tbb::flow::make_edge(*nodes[i], *nodes[i + 1]);
+        continue;
+      }
+      if (i % kSide + 1 < kSide) tbb::flow::make_edge(*nodes[i], *nodes[i + 1]);
+      if (i + kSide < kOperations) {
+        tbb::flow::make_edge(*nodes[i], *nodes[i + kSide]);
+      }
+    }
+    const double ns = BestNs(5, [&] {
+      nodes[0]->try_put(tbb::flow::continue_msg());
+      graph.wait_for_all();
+    });
+    std::printf("  oneTBB %-20s %8.1f ns an operation\n", what,
+                ns / kOperations);
+  };
+  measure("chain", false);
+  measure("grid", true);
+  for (const uint32_t tiles : {1u, 64u, 4096u}) {
+    for (const bool is_skewed : {false, true}) {
+      const double ns = BestNs(5, [&] {
+        for (int i = 0; i < 1000; ++i) {
+          tbb::parallel_for(0u, tiles, [is_skewed](uint32_t tile) {
+            TileJob::Work(tile, is_skewed);
+          });
+        }
+      });
+      std::printf("  oneTBB tiles %4u %-9s %8.1f ns a tile\n", tiles,
+                  is_skewed ? "skewed" : "even", ns / 1000 / tiles);
+    }
+  }
+}
+#endif
+
+void RunAll(uint32_t threads) {
+  std::printf("-- %u threads\n", threads);
+  Ref<Executor> executor = Make(threads);
+  for (const bool is_grid : {false, true}) {
+    const std::unique_ptr<Graph> graph = is_grid ? Grid() : Chain();
+    const double ns = BestNs(5, [&] { graph->Run(*executor); });
+    std::printf("  takt %-22s %8.1f ns an operation\n",
+                is_grid ? "grid" : "chain", ns / kOperations);
+  }
+  for (const uint32_t tiles : {1u, 64u, 4096u}) {
+    for (const bool is_skewed : {false, true}) {
+      std::printf("  takt tiles %4u %-11s %8.1f ns a tile\n", tiles,
+                  is_skewed ? "skewed" : "even",
+                  TileNs(*executor, tiles, is_skewed));
+    }
+  }
+  executor->Shutdown();
+#if defined(TAKT_HAS_TBB)
+  RunTbb(threads);
+#endif
+}
+
+}  // namespace
+}  // namespace takt::exec
+
+int main(int argc, char** argv) {
+  using namespace takt::exec;  // NOLINT
+  const uint32_t cpus = Executor::AvailableConcurrency();
+  std::vector<uint32_t> threads;
+  for (int i = 1; i < argc; ++i) {
+    threads.push_back(static_cast<uint32_t>(std::atoi(argv[i])));
+  }
+  if (threads.empty()) threads = {1, cpus};
+  for (const uint32_t count : threads) RunAll(count);
+  Submit(0, "submit to a parked worker");
+  Submit(1'000'000'000, "submit to a spinning worker");
+  Urgency(cpus, 100'000);
+  Idle();
+  for (const uint32_t workers : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
+    takt::Ref<Executor> executor = Make(workers);
+    std::printf("scale %2u workers: dispatch %8.1f ns, tile of 4096 %6.2f ns\n",
+                workers, TileNs(*executor, 1, false),
+                TileNs(*executor, 4096, false));
+    executor->Shutdown();
+  }
+  return 0;
+}

@@ -1,0 +1,62 @@
+#include "api/topology.h"
+
+#include "api/handle.h"
+#include "api/text.h"
+#include "takt/topology.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<Topology>> Parse(const char* json) {
+  TAKT_RETURN_IF_ERROR(Require(json, "json"));
+  TAKT_ASSIGN_OR_RETURN(exec::Topology value, exec::Topology::FromJson(json));
+  return Ref<Topology>::Adopt(new Topology(std::move(value)));
+}
+
+absl::StatusOr<Ref<Topology>> Discover() {
+  return Ref<Topology>::Adopt(new Topology(exec::DiscoverTopology()));
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::Unwrap;
+
+takt_status_t takt_topology_discover(takt_topology_t** out_topology) {
+  return takt::api::Give(__func__, takt::api::Discover(), out_topology);
+}
+
+takt_status_t takt_topology_parse(const char* json,
+                                  takt_topology_t** out_topology) {
+  return takt::api::Give(__func__, takt::api::Parse(json), out_topology);
+}
+
+void takt_topology_retain(takt_topology_t* topology) {
+  takt::api::RetainHandle(topology);
+}
+
+void takt_topology_release(takt_topology_t* topology) {
+  takt::api::ReleaseHandle(topology);
+}
+
+size_t takt_topology_cpu_count(const takt_topology_t* topology) {
+  return Unwrap(topology)->value().cpus.size();
+}
+
+size_t takt_topology_core_count(const takt_topology_t* topology) {
+  return Unwrap(topology)->value().core_count();
+}
+
+size_t takt_topology_cluster_count(const takt_topology_t* topology) {
+  return Unwrap(topology)->value().clusters.size();
+}
+
+int64_t takt_topology_discovery_ns(const takt_topology_t* topology) {
+  return Unwrap(topology)->value().discovery_ns;
+}
+
+takt_status_t takt_topology_to_json(const takt_topology_t* topology,
+                                    char** out_text) {
+  return takt::api::GiveText(__func__, Unwrap(topology)->value().ToJson(),
+                             out_text);
+}
