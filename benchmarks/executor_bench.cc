@@ -55,26 +55,20 @@ Ref<Executor> Make(uint32_t threads, int64_t spin_ns = 0) {
 // A graph of empty operations, built once and run many times.
 class Graph {
  public:
+  // The first node is the only one without predecessors, the last the only
+  // one without successors.
   explicit Graph(uint32_t count) : nodes_(count) {
     for (Node& node : nodes_) node.graph = this;
   }
   void Edge(uint32_t from, uint32_t to) {
     Node& source = nodes_[from];
     source.successors[source.successor_count++] = &nodes_[to];
-    ++nodes_[to].predecessor_count;
+    nodes_[to].predecessors_left = ++nodes_[to].predecessor_count;
   }
   void Run(Executor& executor) {
     executor_ = &executor;
-    uint32_t sinks = 0;
-    for (Node& node : nodes_) {
-      node.predecessors_left.store(node.predecessor_count,
-                                   std::memory_order_relaxed);
-      sinks += node.successor_count == 0;
-    }
-    sinks_left_.store(sinks, std::memory_order_release);
-    for (Node& node : nodes_) {
-      if (node.predecessor_count == 0) executor.Submit(&node);
-    }
+    sinks_left_.store(1, std::memory_order_release);
+    executor.Submit(&nodes_[0]);
     executor.Flush();
     for (uint32_t left = sinks_left_.load(); left != 0;
          left = sinks_left_.load()) {
@@ -90,6 +84,8 @@ class Graph {
     void Finish(Worker&) override {
       Graph* const owner = graph;
       const uint32_t count = successor_count;
+      // For the next run, before anyone can start it.
+      predecessors_left.store(predecessor_count, std::memory_order_relaxed);
       for (uint32_t i = 0; i < count; ++i) {
         Node* const next = successors[i];
         if (next->predecessor_count == 1 ||
@@ -154,9 +150,13 @@ struct TileJob final : Job {
     for (int i = 0; i < 200; ++i) asm volatile("");
   }
   uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
-    do Work(begin, is_skewed);
-    while (++begin < end && !worker.IsPreempted());
-    return begin;
+    // Tiles as short as these are looked up from now and then only.
+    constexpr uint32_t kBlock = 64;
+    while (true) {
+      const uint32_t stop = std::min(end, begin + kBlock);
+      while (begin < stop) Work(begin++, is_skewed);
+      if (begin == end || worker.IsPreempted()) return begin;
+    }
   }
   void Finish(Worker&) override {
     done.store(1, std::memory_order_release);

@@ -58,8 +58,8 @@ class Worker {
   bool GrowLocalMemory(size_t bytes);
   void ReleaseLocalMemory();
 
-  // Set while a job runs: lanes in which something may wait for any thread,
-  // and for this one; and which of them are above the job's.
+  // Lanes in which something may wait for any thread, and for this one; and
+  // which of them are above that of the job that runs.
   const std::atomic<uint32_t>* urgent_lanes_ = nullptr;
   const std::atomic<uint32_t>* wanted_lanes_ = nullptr;
   uint32_t preempting_lanes_ = 0;

@@ -92,6 +92,7 @@ class StealingExecutor final : public Executor {
     ExecutorStatistics::Counts Read() const;
   };
 
+  class LaneWatch;
   // What only workers have.
   struct Seat;
   // A thread while it works, or may: a worker, a donor, a thread in RunHere().
@@ -197,6 +198,7 @@ class StealingExecutor final : public Executor {
   // True if this thread has dropped the last ticket.
   bool RunShared(Member& member, Found found);
   void RunRange(Member& member, Job& job, uint32_t begin, uint32_t end);
+  void RunRest(Member& member, Job& job, uint32_t begin, uint32_t end);
   // Runs what is more urgent than the job that has stopped for it.
   void RunUrgent(Member& member, uint32_t lane_min);
   void FinishJob(Member& member, Job& job);

@@ -41,10 +41,37 @@ uint32_t TilesOf(int64_t duration_ns, const Job& job) {
 
 }  // namespace
 
+// Has the worker of a thread look at this executor's lanes meanwhile.
+class StealingExecutor::LaneWatch {
+ public:
+  LaneWatch(Worker& worker, const std::atomic<uint32_t>& urgent_lanes,
+            const std::atomic<uint32_t>& wanted_lanes)
+      : worker_(worker),
+        outer_urgent_(std::exchange(worker.urgent_lanes_, &urgent_lanes)),
+        outer_wanted_(std::exchange(worker.wanted_lanes_, &wanted_lanes)),
+        // Until a job runs, nothing is interrupted.
+        outer_preempting_(std::exchange(worker.preempting_lanes_, 0)) {}
+  ~LaneWatch() {
+    worker_.urgent_lanes_ = outer_urgent_;
+    worker_.wanted_lanes_ = outer_wanted_;
+    worker_.preempting_lanes_ = outer_preempting_;
+  }
+  LaneWatch(const LaneWatch&) = delete;
+  LaneWatch& operator=(const LaneWatch&) = delete;
+
+ private:
+  Worker& worker_;
+  const std::atomic<uint32_t>* const outer_urgent_;
+  const std::atomic<uint32_t>* const outer_wanted_;
+  const uint32_t outer_preempting_;
+};
+
 void StealingExecutor::RunThread(void* argument) {
   auto* seat = static_cast<Seat*>(argument);
   StealingExecutor* executor = seat->member.executor;
   ThisThread() = &seat->member;
+  seat->worker.urgent_lanes_ = &executor->urgent_lanes_;
+  seat->worker.wanted_lanes_ = &seat->member.wanted_lanes;
   executor->RunWorker(seat->member);
   ThisThread() = nullptr;
   // Only set on this thread, by Shutdown() from within a job.
@@ -82,6 +109,7 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
   bool notified = false;
   donor.has_worked = true;
   member.is_working = true;
+  const LaneWatch watch(*member.worker, urgent_lanes_, member.wanted_lanes);
   member.lane_min = worker_count() > 0 ? donor.lane : 0;
   active_.fetch_add(1, std::memory_order_seq_cst);
   while (true) {
@@ -116,6 +144,7 @@ void StealingExecutor::RunHere() {
   member.worker = &ThisThreadsScratch();
   member.counters = &counters;
   member.is_working = true;
+  const LaneWatch watch(*member.worker, urgent_lanes_, member.wanted_lanes);
   ThisThread() = &member;
   const uint32_t index = std::exchange(member.worker->index, worker_count());
   active_.fetch_add(1, std::memory_order_seq_cst);
@@ -303,10 +332,6 @@ bool StealingExecutor::HasWork(const Member& member, uint32_t lanes) {
 void StealingExecutor::RunJob(Member& member, Found found) {
   Job& job = *found.job;
   Worker& worker = *member.worker;
-  const auto* const outer_urgent =
-      std::exchange(worker.urgent_lanes_, &urgent_lanes_);
-  const auto* const outer_wanted =
-      std::exchange(worker.wanted_lanes_, &member.wanted_lanes);
   const uint32_t outer_preempting = std::exchange(
       worker.preempting_lanes_, kAllLanes & ~((2u << job.lane) - 1));
   // Where there is none, the job sees that it has too little.
@@ -323,8 +348,6 @@ void StealingExecutor::RunJob(Member& member, Found found) {
   } else {
     is_last = RunShared(member, found);
   }
-  worker.urgent_lanes_ = outer_urgent;
-  worker.wanted_lanes_ = outer_wanted;
   worker.preempting_lanes_ = outer_preempting;
   if (is_last) FinishJob(member, job);
 }
@@ -387,15 +410,28 @@ void StealingExecutor::RunRange(Member& member, Job& job, uint32_t begin,
   member.counters->ranges.Add(1);
   member.counters->tiles.Add(end - begin);
   Worker& worker = *member.worker;
+  const uint32_t reached = job.RunTiles(begin, end, worker);
+  TAKT_DCHECK(reached > begin && reached <= end);
+  if (__builtin_expect(reached < end || worker.IsPreempted(), 0)) {
+    RunRest(member, job, reached, end);
+  }
+}
+
+// Apart from the above, which is on the way of every small job.
+__attribute__((noinline)) void StealingExecutor::RunRest(Member& member,
+                                                         Job& job,
+                                                         uint32_t begin,
+                                                         uint32_t end) {
+  Worker& worker = *member.worker;
   while (true) {
-    const uint32_t reached = job.RunTiles(begin, end, worker);
-    TAKT_DCHECK(reached > begin && reached <= end);
-    begin = reached;
     if (worker.IsPreempted()) {
       member.counters->preemptions.Add(1);
       RunUrgent(member, job.lane + 1u);
     }
     if (begin >= end) return;
+    const uint32_t reached = job.RunTiles(begin, end, worker);
+    TAKT_DCHECK(reached > begin && reached <= end);
+    begin = reached;
   }
 }
 
