@@ -72,7 +72,7 @@ void AsyncStrand::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
   if (first_ == nullptr) state_.store(kHeld, std::memory_order_relaxed);
 }
 
-void AsyncStrand::Finish(exec::Worker& worker) {
+void AsyncStrand::RunSubmitted() {
   const Ref<Object> hold = Ref<Object>::Adopt(owner_);  // Of SubmitTurn().
   RunTurns(std::exchange(submitted_, nullptr), kTurnsAtOnce);
 }

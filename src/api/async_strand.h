@@ -31,7 +31,7 @@
 
 namespace takt::api {
 
-class AsyncStrand final : private exec::Job {
+class AsyncStrand final : private exec::Closure {
  public:
   // A place in the line. Kept alive by its owner until Take() is called.
   class Turn {
@@ -58,7 +58,7 @@ class AsyncStrand final : private exec::Job {
   // `executor` outlives it; nullptr: turns run on the thread that brings them
   // about.
   AsyncStrand(Object* owner, exec::Executor* executor)
-      : owner_(owner), executor_(executor) {}
+      : Closure(&AsyncStrand::OnRun), owner_(owner), executor_(executor) {}
 
   // Has `turn` taken, now or later, once.
   void Post(Turn* turn, Where where) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -82,9 +82,11 @@ class AsyncStrand final : private exec::Job {
 
   class ThreadTurn;
 
-  void RunTiles(uint32_t begin, uint32_t end, exec::Worker& worker) override {}
+  static void OnRun(exec::Closure* closure, exec::Worker&) {
+    static_cast<AsyncStrand*>(closure)->RunSubmitted();
+  }
   // Here the executor has let go of the job, which may be submitted again.
-  void Finish(exec::Worker& worker) override;
+  void RunSubmitted();
 
   // True if the strand is the caller's now; else `turn` is in the line.
   bool HoldOrQueue(Turn* turn) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -11,6 +11,12 @@
 namespace takt::exec {
 namespace {
 
+class WorkDequeModelTest : public ::testing::Test {
+  void SetUp() override {
+    if (!model::kCanRun) GTEST_SKIP() << "not with this sanitizer";
+  }
+};
+
 TEST(WorkDequeTest, OwnerPopsTheNewestThievesTakeTheOldest) {
   WorkDeque<int, 4> deque;
   int items[3];
@@ -92,19 +98,19 @@ model::Scheduler::Outcome RunOwnerAgainstThieves(
   return model::Scheduler::RunAll(scenario, check, preemption_count_max);
 }
 
-TEST(WorkDequeModelTest, OneThiefInEveryInterleaving) {
+TEST_F(WorkDequeModelTest, OneThiefInEveryInterleaving) {
   const auto outcome = RunOwnerAgainstThieves(2, 1, 2, false);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.schedule_count, 1000u);
 }
 
-TEST(WorkDequeModelTest, TwoThievesInEveryInterleaving) {
+TEST_F(WorkDequeModelTest, TwoThievesInEveryInterleaving) {
   const auto outcome = RunOwnerAgainstThieves(1, 2, 1, false, 4);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.schedule_count, 1000u);
 }
 
-TEST(WorkDequeModelTest, TakingBackInEveryInterleaving) {
+TEST_F(WorkDequeModelTest, TakingBackInEveryInterleaving) {
   for (int item_count : {1, 2}) {
     const auto outcome = RunOwnerAgainstThieves(item_count, 1, 2, true);
     EXPECT_EQ(outcome.failure, "");
@@ -113,7 +119,7 @@ TEST(WorkDequeModelTest, TakingBackInEveryInterleaving) {
 }
 
 // That the method finds what is wrong: a Pop() without its compare-exchange.
-TEST(WorkDequeModelTest, FindsTheRaceOfACarelessPop) {
+TEST_F(WorkDequeModelTest, FindsTheRaceOfACarelessPop) {
   struct Careless {
     model::Atomic<int64_t> top{0}, bottom{1};
     int taken = 0;
