@@ -18,27 +18,22 @@ import numpy as np
 HEADERS = {
     "perception": """\
 // A convolutional network of five layers and a classifier.
-// Compile: iree-compile %s %cpu -o %t.vmfb
+// Variants: cpu
 // Run: --function=detect --input=1x192x192x3xf32=0.5
 """,
     "policy": """\
 // A perceptron of three layers.
-// Compile: iree-compile %s %cpu -o %t.vmfb
-// Compile: iree-compile %s %cpu %async -o %t.async.vmfb
-// Run: --module=%t.vmfb --function=act --input=1x64xf32=0.5
-// Run: --module=%t.async.vmfb --function=act --input=1x64xf32=0.5
+// Variants: cpu
+// Run: --function=act --input=1x64xf32=0.5
 """,
     "estimator": """\
 // A recurrent cell that keeps its hidden state.
-// Compile: iree-compile %s %cpu -o %t.vmfb
-// Compile: iree-compile %s %cpu %async -o %t.async.vmfb
+// Variants: cpu
 // Run: --function=update --input=1x24xf32=0.5
-// Run: --function=reset
 """,
     "gemm_i8": """\
 // Inner products of bytes.
-// Compile: iree-compile %s %cpu -o %t.vmfb
-// Compile: iree-compile %s %vmvx %ukernels -o %t.vmvx.vmfb
+// Variants: cpu vmvx.tiled
 // Run: --function=project --input=64x512xi8=3
 """,
 }
