@@ -119,6 +119,18 @@ size_t UnitsOfImportCall(ImportCounts counts) {
   return 2 + UnitsOfList(counts.entries) + UnitsOfList(counts.results);
 }
 
+// Eight bytes of a register of any kind. A processor that has just stored four
+// of them would wait before it loads all eight; two loads of four do not wait,
+// as long as the compiler does not make one of them.
+Slot LoadSlot(const uint32_t* base, int16_t address) {
+  const auto low = Get<uint32_t>(base, address);
+  auto high = Get<uint32_t>(base, static_cast<int16_t>(address + 1));
+#if defined(__GNUC__)
+  __asm__("" : "+r"(high));
+#endif
+  return Slot{.i64 = static_cast<int64_t>(uint64_t{high} << 32 | low)};
+}
+
 // Fills the slots of a native call from the registers and span counts that
 // `entries` lists; returns how many.
 void FillSlots(const uint32_t* base, const int16_t* entries, uint32_t count,
@@ -129,7 +141,7 @@ void FillSlots(const uint32_t* base, const int16_t* entries, uint32_t count,
     } else {
       const int16_t address = entries[i];
       // Odd refs are moved from, but only once the call is done.
-      *slots = Get<Slot>(
+      *slots = LoadSlot(
           base, static_cast<int16_t>(address & ~((address >> 15) & 1)));
     }
     ++slots;
