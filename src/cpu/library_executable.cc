@@ -89,7 +89,8 @@ absl::StatusOr<T> LibraryExecutable::Read(const T* array, uint64_t index,
 absl::StatusOr<std::string> LibraryExecutable::ReadString(
     const char* text, absl::string_view what) const {
   const absl::Span<const uint8_t> bytes = image_->ReadableFrom(text);
-  const size_t length = strnlen(text, bytes.size());
+  // A pointer from elsewhere, NULL for one, has no bytes and is not looked at.
+  const size_t length = bytes.empty() ? 0 : strnlen(text, bytes.size());
   if (length == bytes.size()) {
     return Damaged(absl::StrCat(what, " outside of the image, or without end"));
   }
