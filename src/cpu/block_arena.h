@@ -40,7 +40,7 @@ class BlockArena {
   T* NewArray(size_t count) {
     static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= 16);
     void* memory = Allocate(count * sizeof(T));
-    std::memset(memory, 0, count * sizeof(T));
+    if (count > 0) std::memset(memory, 0, count * sizeof(T));
     return static_cast<T*>(memory);
   }
   template <typename T>

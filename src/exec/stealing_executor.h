@@ -37,6 +37,7 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -52,6 +53,14 @@ namespace takt::exec {
 class StealingExecutor final : public Executor {
  public:
   static absl::StatusOr<Ref<Executor>> Create(const Options& options);
+
+  // Object's do not know of lines of the cache.
+  static void* operator new(size_t bytes, std::align_val_t alignment) {
+    return ::operator new(bytes, alignment);
+  }
+  static void operator delete(void* block, std::align_val_t alignment) {
+    ::operator delete(block, alignment);
+  }
 
   void Shutdown() override;
   uint32_t worker_count() const override {

@@ -149,7 +149,9 @@ void StealingExecutor::RunHere() {
   const uint32_t index = std::exchange(member.worker->index, worker_count());
   active_.fetch_add(1, std::memory_order_seq_cst);
   while (true) {
-    const Found found = Find(member, /*clear=*/false);
+    Found found = Find(member, /*clear=*/false);
+    // Nobody comes after this thread, so it doesn't go by hints.
+    if (found.job == nullptr) found = Steal(member, kAllLanes);
     if (found.job == nullptr) break;
     RunJob(member, found);
   }

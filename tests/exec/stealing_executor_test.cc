@@ -81,6 +81,16 @@ class UrgencyTest : public ::testing::Test {
   std::vector<std::string> order_;
 };
 
+TEST(StealingExecutorTest, IsWhereItsCacheLinesWantIt) {
+  for (int i = 0; i < 8; ++i) {
+    const Ref<Executor> executor = Make(OptionsOf(0));
+    EXPECT_EQ(
+        reinterpret_cast<uintptr_t>(executor.get()) % alignof(StealingExecutor),
+        0u);
+    executor->Shutdown();
+  }
+}
+
 TEST_F(UrgencyTest, HigherLanesFirstEqualsInOrder) {
   Executor::Donor donor(*executor_);  // Or they would run at once.
   Add("low", 1);
