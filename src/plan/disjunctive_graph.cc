@@ -252,22 +252,11 @@ void DisjunctiveGraph::Reorder(uint32_t v, uint32_t first, uint32_t last) {
   }
 }
 
-uint32_t DisjunctiveGraph::FirstRankAfter(uint32_t v) const {
-  uint32_t first = rank_[v];
+void DisjunctiveGraph::NoteNeighbours(uint32_t v) {
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = after_[size_t{v} * width_ + i];
-    if (u != kNone) first = std::min(first, rank_[u]);
+    neighbours_.emplace_back(before_[size_t{v} * width_ + i],
+                             after_[size_t{v} * width_ + i]);
   }
-  return first;
-}
-
-uint32_t DisjunctiveGraph::LastRankBefore(uint32_t v) const {
-  uint32_t last = rank_[v];
-  for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = before_[size_t{v} * width_ + i];
-    if (u != kNone) last = std::max(last, rank_[u]);
-  }
-  return last;
 }
 
 void DisjunctiveGraph::ComputeHeads(uint32_t first) {
@@ -373,14 +362,9 @@ void DisjunctiveGraph::PutBack(uint32_t v) {
 void DisjunctiveGraph::ComputeWithout(uint32_t v) {
   head_without_ = head_;
   tail_without_ = tail_;
-  head_without_[v] = release_[v];
-  for (const uint32_t u : predecessors(v)) {
-    head_without_[v] = std::max(head_without_[v], head_[u] + duration_[u]);
-  }
-  tail_without_[v] = delivery_[v];
-  for (const uint32_t u : successors(v)) {
-    tail_without_[v] = std::max(tail_without_[v], tail_[u] + duration_[u]);
-  }
+  const Bounds bounds = BoundsOf(v);
+  head_without_[v] = bounds.head;
+  tail_without_[v] = bounds.tail;
   RelaxHeads(v);
   RelaxTails(v);
 }
@@ -454,18 +438,8 @@ void DisjunctiveGraph::Apply(const Move& move) {
   const uint32_t v = move.operation;
   const absl::Span<const uint32_t> wanted = machines(v, move.alternative);
   neighbours_.clear();
-  for (uint32_t i = 0; i < width_; ++i) {
-    neighbours_.push_back(before_[size_t{v} * width_ + i]);
-    neighbours_.push_back(after_[size_t{v} * width_ + i]);
-  }
-  // Places on several machines are cuts of the order as it is.
-  places_.clear();
+  NoteNeighbours(v);
   Remove(v);
-  for (const uint32_t machine : wanted) {
-    places_.push_back(wanted.size() == 1
-                          ? move.position
-                          : PlaceOfCut(sequences_[machine], move.position));
-  }
   choice_[v] = move.alternative;
   duration_[v] = duration(v, move.alternative);
   for (uint32_t i = 0; i < width_; ++i) {
@@ -474,20 +448,21 @@ void DisjunctiveGraph::Apply(const Move& move) {
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     const std::vector<uint32_t>& list = sequences_[wanted[i]];
-    const uint32_t place = places_[i];
+    // A place on several machines is a cut of the order as it is.
+    const uint32_t place =
+        wanted.size() == 1 ? move.position : PlaceOfCut(list, move.position);
     before_[size_t{v} * width_ + i] = place > 0 ? list[place - 1] : kNone;
     after_[size_t{v} * width_ + i] = place < list.size() ? list[place] : kNone;
     removed_positions_[i] = place;
   }
   PutBack(v);
+  NoteNeighbours(v);
   UpdateOrder(v);
-  uint32_t first = FirstRankAfter(v);
-  uint32_t last = LastRankBefore(v);
-  for (size_t i = 0; i < neighbours_.size(); i += 2) {
-    if (neighbours_[i] != kNone) last = std::max(last, rank_[neighbours_[i]]);
-    if (neighbours_[i + 1] != kNone) {
-      first = std::min(first, rank_[neighbours_[i + 1]]);
-    }
+  uint32_t first = rank_[v];
+  uint32_t last = rank_[v];
+  for (const auto& [before, after] : neighbours_) {
+    if (before != kNone) last = std::max(last, rank_[before]);
+    if (after != kNone) first = std::min(first, rank_[after]);
   }
   // Its duration counts for its successors and predecessors too.
   ComputeHeads(first);

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -132,10 +133,8 @@ class DisjunctiveGraph {
   void ComputeHeads(uint32_t first);
   void ComputeTails(uint32_t last);
   void ComputeMakespan();
-  // The least rank of v and of what follows it on its machines; the greatest
-  // of v and of what precedes it there.
-  uint32_t FirstRankAfter(uint32_t v) const;
-  uint32_t LastRankBefore(uint32_t v) const;
+  // Adds what is next to v on each of its machines to neighbours_.
+  void NoteNeighbours(uint32_t v);
   // First place after the last of `list` before cut `t` of the order.
   uint32_t PlaceOfCut(absl::Span<const uint32_t> list, uint32_t cut) const;
 
@@ -215,7 +214,8 @@ class DisjunctiveGraph {
   std::vector<uint32_t> missing_;
   std::vector<uint32_t> removed_positions_;
   // Scratch of Reorder(), and of Apply().
-  std::vector<uint32_t> moved_, neighbours_, places_;
+  std::vector<uint32_t> moved_;
+  std::vector<std::pair<uint32_t, uint32_t>> neighbours_;  // Before, after.
 };
 
 template <typename Pick>
