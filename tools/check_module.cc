@@ -128,13 +128,9 @@ Result<int> Run(int argc, char** argv) {
   Flags flags(kUsage);
   session_flags.AddTo(&flags);
   flags.AddSwitch("json", &is_json, "Print the outcomes as JSON.");
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
-                              ExpandArguments(argc, argv));
-  TAKT_TOOLS_RETURN_IF_ERROR(flags.Parse(arguments));
-  if (flags.help_requested()) {
-    std::fputs(flags.HelpText().c_str(), stdout);
-    return kSuccess;
-  }
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
+                              flags.ParseCommandLine(argc, argv));
+  if (!goes_on) return kSuccess;
   for (const std::string& path : flags.positional()) {
     session_flags.modules.push_back(path);
   }

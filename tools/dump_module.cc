@@ -247,13 +247,9 @@ Result<int> Run(int argc, char** argv) {
   DumpFlags dump_flags;
   Flags flags(kUsage);
   dump_flags.AddTo(&flags);
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
-                              ExpandArguments(argc, argv));
-  TAKT_TOOLS_RETURN_IF_ERROR(flags.Parse(arguments));
-  if (flags.help_requested()) {
-    std::fputs(flags.HelpText().c_str(), stdout);
-    return kSuccess;
-  }
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
+                              flags.ParseCommandLine(argc, argv));
+  if (!goes_on) return kSuccess;
   if (flags.positional().size() != 1) {
     return InvalidArgument("expected one module, got " +
                            std::to_string(flags.positional().size()));

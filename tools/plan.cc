@@ -213,13 +213,9 @@ Result<int> Run(int argc, char** argv) {
   flags.AddNumber("seed", 0, INT64_MAX, &settings.seed,
                   "solve: another one takes another way.");
   flags.AddSwitch("json", &settings.is_json, "Print JSON.");
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
-                              ExpandArguments(argc, argv));
-  TAKT_TOOLS_RETURN_IF_ERROR(flags.Parse(arguments));
-  if (flags.help_requested()) {
-    std::fputs(flags.HelpText().c_str(), stdout);
-    return kSuccess;
-  }
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
+                              flags.ParseCommandLine(argc, argv));
+  if (!goes_on) return kSuccess;
   const std::vector<std::string>& words = flags.positional();
   if (words.size() == 2 && words[0] == "solve") {
     return SolveInstance(words[1], settings);

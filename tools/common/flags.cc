@@ -3,6 +3,7 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "tools/common/file.h"
@@ -198,6 +199,14 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
   }
   for (int i = optind; i < argc; ++i) positional_.emplace_back(argv[i]);
   return Status();
+}
+
+Result<bool> Flags::ParseCommandLine(int argc, char** argv) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
+                              ExpandArguments(argc, argv));
+  TAKT_TOOLS_RETURN_IF_ERROR(Parse(arguments));
+  if (help_requested_) std::fputs(HelpText().c_str(), stdout);
+  return !help_requested_;
 }
 
 Status Flags::RefusePositional() const {

@@ -49,6 +49,10 @@ class Flags {
   // Errors: INVALID_ARGUMENT naming the flag and what it takes.
   Status Parse(const std::vector<std::string>& arguments);
 
+  // Reads the command line of a tool, flag files included. True if the tool is
+  // to go on; false if it was asked for help, which is printed then.
+  Result<bool> ParseCommandLine(int argc, char** argv);
+
   // Arguments that are no flags, in order.
   const std::vector<std::string>& positional() const { return positional_; }
   // INVALID_ARGUMENT, naming it, if there is such an argument.
