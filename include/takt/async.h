@@ -129,12 +129,14 @@ static inline void takt_async_options_init(takt_async_options_t* options) {
 //                   if nobody asks for results. Releasing it does not cancel
 //                   the call.
 //
-// Errors; on each of them nothing was invoked, moved or signaled:
+// Errors; on each of them nothing was invoked or moved:
 //   INVALID_ARGUMENT     a count, shape, element type or object differs from
 //                        what the function declares, as in "policy.act: input
 //                        1: expected 1x64xf32, got 1x32xf32"; an index of a
 //                        fence is beyond the arguments or results.
-//   FAILED_PRECONDITION  a barrier has no share left; a call that allows
+//   FAILED_PRECONDITION  a barrier has no share left: the other fences that
+//                        the call was to signal fail with this error, since
+//                        shares cannot be given back; a call that allows
 //                        batching, of a function whose attribute its types
 //                        contradict.
 // What goes wrong later fails the signal fence: the program's own errors with

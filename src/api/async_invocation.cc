@@ -164,7 +164,10 @@ absl::Status AsyncInvocation::TakeShares(const takt_async_options_t& options,
     shares.push_back(*std::move(share));
   }
   absl::InlinedVector<hal::Fence*, 2> fences;
-  for (const Ref<hal::Fence>& share : shares) fences.push_back(share.get());
+  for (const Ref<hal::Fence>& share : shares) {
+    share->SetSignaller(function_->signaller());
+    fences.push_back(share.get());
+  }
   MutexLock lock(&mutex_);
   signal_ = hal::Fence::Join(fences);
   return absl::OkStatus();

@@ -63,9 +63,8 @@ absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
   TAKT_ASSIGN_OR_RETURN(const std::shared_ptr<FdPoller> poller,
                         Unwrap(instance)->GetFdPoller());
   const Ref<hal::Fence> fence = hal::Fence::Create();
-  for (const hal::TimelinePoint& point : fence->points()) {
-    point.timeline->set_signaller("file descriptor");
-  }
+  fence->SetSignaller(
+      hal::Signaller::Create(absl::StrCat("file descriptor ", fd)));
   TAKT_ASSIGN_OR_RETURN(
       const uint64_t id,
       poller->Watch(fd, watched, [fence](const absl::Status& status) {

@@ -8,11 +8,13 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "api/context.h"
 #include "api/signature.h"
 #include "base/mutex.h"
 #include "base/object.h"
+#include "hal/timeline.h"
 #include "takt/function.h"
 #include "vm/context.h"
 #include "vm/value.h"
@@ -29,6 +31,8 @@ class Function final : public Object {
   static absl::StatusOr<Ref<Function>> Find(Context* context, const char* name);
 
   const std::string& name() const { return name_; }
+  // What explanations of fences call this function's calls.
+  const Ref<const hal::Signaller>& signaller() const { return signaller_; }
   Context& context() const { return *context_; }
   vm::FunctionRef ref() const { return ref_; }
   const Signature& signature() const { return *signature_; }
@@ -57,7 +61,8 @@ class Function final : public Object {
         context_(std::move(context)),
         ref_(ref),
         signature_(std::move(signature)),
-        name_(std::move(name)) {}
+        name_(std::move(name)),
+        signaller_(hal::Signaller::Create(absl::StrCat("a call of ", name_))) {}
 
   absl::Status CheckArgument(size_t index, const takt_value_t& value) const;
   absl::Status Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
@@ -67,6 +72,7 @@ class Function final : public Object {
   const vm::FunctionRef ref_;
   const Ref<Signature> signature_;
   const std::string name_;  // "module.function".
+  const Ref<const hal::Signaller> signaller_;
   Mutex batch_mutex_;
   AsyncBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;
 };

@@ -80,6 +80,8 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
     : hal::Device(std::string(id)),
       executor_(std::move(executor)),
       memory_(MemoryPool::Create(options.memory)),
+      signaller_(
+          hal::Signaller::Create(absl::StrCat("an operation queued on ", id))),
       loader_(options.imports) {}
 
 absl::optional<int64_t> Device::QueryI64(absl::string_view category,

@@ -43,6 +43,8 @@ class Device final : public hal::Device {
                                             const Options& options);
 
   exec::Executor* executor() const { return executor_.get(); }
+  // What explanations of fences call this device's operations.
+  const Ref<const hal::Signaller>& signaller() const { return signaller_; }
   MemoryPool& memory() const { return *memory_; }
 
   // hal::Device.
@@ -114,6 +116,7 @@ class Device final : public hal::Device {
 
   const Ref<exec::Executor> executor_;  // Null: everything runs inline.
   const Ref<MemoryPool> memory_;
+  const Ref<const hal::Signaller> signaller_;
   ExecutableLoader loader_;
 };
 

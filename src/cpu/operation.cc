@@ -12,6 +12,7 @@ void Tell(const hal::Fence* fence, const absl::Status& outcome) {
 }
 
 void Operation::Start(const hal::Fence* wait) {
+  if (signal_ != nullptr) signal_->SetSignaller(device_->signaller());
   absl::Status status;
   if (!FenceWaiter::Start({&wait, 1}, &status)) OnReady(this, status);
 }

@@ -20,15 +20,15 @@ std::string TimelineName(const TimelinePoint& point, size_t index) {
 }
 
 // Who may signal the point: as far as is known, and whether there is anybody.
-std::string Signaller(const Fence& fence, const TimelinePoint& point,
-                      size_t index) {
+std::string DescribeSignaller(const Fence& fence, const TimelinePoint& point,
+                              size_t index) {
   std::string text;
   if (fence.is_barrier()) {
     text = index < fence.shares_taken() ? "; a signaller has its share"
                                         : "; no signaller has come for it yet";
   }
-  if (const char* signaller = point.timeline->signaller()) {
-    absl::StrAppend(&text, "; to be signaled by a ", signaller);
+  if (const auto signaller = point.timeline->FindSignaller(point.value)) {
+    absl::StrAppend(&text, "; to be signaled by ", signaller->text());
   }
   // Shares that were taken, and other fences over the timeline, hold it too.
   if (point.timeline->reference_count() == 1 && fence.reference_count() == 1) {
@@ -52,7 +52,7 @@ std::string ExplainFence(const Fence& fence) {
     if (++pending_count > kPointLinesMax) continue;
     absl::StrAppend(&lines, "\n  ", TimelineName(points[i], i), " is at ",
                     points[i].timeline->value(), " and must reach ",
-                    points[i].value, Signaller(fence, points[i], i));
+                    points[i].value, DescribeSignaller(fence, points[i], i));
   }
   // The last point may have been reached meanwhile.
   if (pending_count == 0) return "reached";

@@ -161,6 +161,12 @@ absl::StatusOr<Ref<Fence>> Fence::TakeShare() {
   return Ref<Fence>::Adopt(new Fence({*point}));
 }
 
+void Fence::SetSignaller(const Ref<const Signaller>& signaller) const {
+  for (const TimelinePoint& point : points_) {
+    point.timeline->SetSignaller(point.value, signaller);
+  }
+}
+
 uint32_t Fence::shares_taken() const {
   return taken_.load(std::memory_order_relaxed);
 }

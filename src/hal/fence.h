@@ -61,6 +61,9 @@ class Fence final : public Object {
   // Signallers of a barrier that have their share. 0 of an ordinary fence.
   uint32_t shares_taken() const;
 
+  // Names who is going to signal every point, for explanations.
+  void SetSignaller(const Ref<const Signaller>& signaller) const;
+
   // OK with *reached; the first error found if a timeline failed.
   absl::Status Query(bool* reached) const;
 

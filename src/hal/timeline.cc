@@ -68,6 +68,21 @@ std::string Timeline::name() const {
   return name_ != nullptr ? *name_ : std::string();
 }
 
+void Timeline::SetSignaller(uint64_t value,
+                            const Ref<const Signaller>& signaller) {
+  Ref<const Signaller> before;  // Goes when the lock is released.
+  MutexLock lock(&mutex_);
+  if (signaller_ != nullptr && signaller_value_ == value) return;
+  before = std::move(signaller_);
+  signaller_ = signaller;
+  signaller_value_ = value;
+}
+
+Ref<const Signaller> Timeline::FindSignaller(uint64_t value) const {
+  MutexLock lock(&mutex_);
+  return signaller_value_ == value ? signaller_ : nullptr;
+}
+
 absl::Status Timeline::error() const {
   if (!failed()) return absl::OkStatus();
   MutexLock lock(&mutex_);

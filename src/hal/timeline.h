@@ -52,6 +52,22 @@ struct TimelineWaiter : Deferred {
   absl::Status outcome;
 };
 
+// Who is going to signal a timeline, as explanations put it: "a call of
+// pipeline.run".
+class Signaller final : public Object {
+ public:
+  static constexpr ObjectType kType{"hal.signaller"};
+  static Ref<const Signaller> Create(std::string text) {
+    return Ref<const Signaller>::Adopt(new Signaller(std::move(text)));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  explicit Signaller(std::string text)
+      : Object(&kType), text_(std::move(text)) {}
+  const std::string text_;
+};
+
 class Timeline final : public Object {
  public:
   static constexpr ObjectType kType{"hal.semaphore"};
@@ -119,14 +135,13 @@ class Timeline final : public Object {
   void set_name(absl::string_view name) ABSL_LOCKS_EXCLUDED(mutex_);
   std::string name() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Who is known to signal next, for explanations: "queue operation". A string
-  // with static storage; nullptr if nobody is known.
-  void set_signaller(const char* signaller) {
-    signaller_.store(signaller, std::memory_order_relaxed);
-  }
-  const char* signaller() const {
-    return signaller_.load(std::memory_order_relaxed);
-  }
+  // Who is known to signal `value`, for explanations; null if nobody is. Only
+  // one value's is remembered, that of the last SetSignaller(); of two for the
+  // same value the first stays: a call, say, rather than its last operation.
+  void SetSignaller(uint64_t value, const Ref<const Signaller>& signaller)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  Ref<const Signaller> FindSignaller(uint64_t value) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // `delete` of the last reference: lets the waiters go, and the storage with
   // the last anchor.
@@ -156,7 +171,8 @@ class Timeline final : public Object {
   mutable Mutex mutex_;
   // Anchors, and one for all references together.
   std::atomic<int32_t> anchors_{1};
-  std::atomic<const char*> signaller_{nullptr};
+  Ref<const Signaller> signaller_ ABSL_GUARDED_BY(mutex_);
+  uint64_t signaller_value_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<const std::string> name_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   TimelineWaiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -517,6 +517,75 @@ static void takes_moved_arguments(void) {
   }
 }
 
+static void count_release(void* user_data) {
+  atomic_fetch_add((atomic_int*)user_data, 1);
+}
+
+/* Storage of the test's own, whose release it sees. */
+static takt_buffer_view_t* wrapped_view(const fixture_t* f, void* data,
+                                        atomic_int* released) {
+  takt_buffer_t* buffer = NULL;
+  REQUIRE_OK(takt_buffer_wrap(f->device, data, 4 * sizeof(float), NULL,
+                              count_release, released, &buffer));
+  const int64_t shape[1] = {4};
+  takt_buffer_view_t* view = NULL;
+  REQUIRE_OK(
+      takt_buffer_view_create(buffer, TAKT_ELEMENT_F32, 1, shape, &view));
+  takt_buffer_release(buffer);
+  return view;
+}
+
+/* Moved, it is given back by the call; lent, it is the caller's until then. */
+static void moved_storage_is_free_once_it_has_been_read(void) {
+  _Alignas(64) float data[16] = {1, 2, 3, 4};
+  for (int i = 0; i < 4; ++i) {
+    fixture_t f = fixture_create("local-task", kMul[i % 2]);
+    const bool moves = i / 2 == 1;
+    atomic_int released = 0;
+    takt_async_options_t options;
+    takt_async_options_init(&options);
+    options.moved_arguments = moves ? 1 : 0;
+    takt_buffer_view_t* view = wrapped_view(&f, data, &released);
+    takt_buffer_view_t* other = float_view(f.device, 4, kOneToFour);
+    takt_fence_t* wait = create_fence();
+    takt_invocation_t* call = NULL;
+    REQUIRE_OK(invoke(&f, "mul", &options, view, other, wait, NULL, &call));
+    EXPECT(atomic_load(&released) == 0);
+    REQUIRE_OK(takt_fence_signal(wait));
+    REQUIRE_OK(takt_invocation_wait(call, TAKT_INFINITE_FUTURE));
+    expect_result(call, "4xf32=1 4 9 16");
+    /* The invocation, which is still there, does not hold it. */
+    EXPECT(atomic_load(&released) == (moves ? 1 : 0));
+    if (!moves) takt_buffer_view_release(view);
+    EXPECT(atomic_load(&released) == 1);
+    takt_invocation_release(call);
+    takt_fence_release(wait);
+    takt_buffer_view_release(other);
+    fixture_destroy(&f);
+  }
+}
+
+static void an_explanation_names_the_call_that_will_signal(void) {
+  for (int i = 0; i < 2; ++i) {
+    fixture_t f = fixture_create("local-task", kMul[i]);
+    takt_buffer_view_t* view = float_view(f.device, 4, kOneToFour);
+    takt_fence_t* wait = create_fence();
+    takt_fence_t* signal = create_fence();
+    REQUIRE_OK(invoke(&f, "mul", NULL, view, view, wait, signal, NULL));
+    char* text = NULL;
+    REQUIRE_OK(takt_fence_explain(signal, &text));
+    EXPECT_CONTAINS(text, i == 0 ? "to be signaled by a call of simple.mul"
+                                 : "to be signaled by a call of simple_async");
+    takt_string_free(text);
+    REQUIRE_OK(takt_fence_signal(wait));
+    EXPECT_OK(takt_fence_wait(signal, f.instance, TAKT_INFINITE_FUTURE));
+    takt_fence_release(wait);
+    takt_fence_release(signal);
+    takt_buffer_view_release(view);
+    fixture_destroy(&f);
+  }
+}
+
 static void fences_of_another_instance_are_fences(void) {
   fixture_t f = fixture_create("local-task", kMul[1]);
   fixture_t g = fixture_create("local-task", kMul[0]);
@@ -624,6 +693,8 @@ int main(void) {
   RUN(synchronous_calls_may_overlap_with_it);
   RUN(what_is_in_flight_keeps_what_it_needs);
   RUN(takes_moved_arguments);
+  RUN(moved_storage_is_free_once_it_has_been_read);
+  RUN(an_explanation_names_the_call_that_will_signal);
   RUN(fences_of_another_instance_are_fences);
   RUN(bad_input_is_refused);
   return test_result();

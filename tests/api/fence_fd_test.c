@@ -119,7 +119,7 @@ static void fence_is_reached_once_the_descriptor_is_readable(void) {
                "");
   char* text = NULL;
   EXPECT_OK(takt_fence_explain(fence, &text));
-  EXPECT_CONTAINS(text, "to be signaled by a file descriptor");
+  EXPECT_CONTAINS(text, "to be signaled by file descriptor ");
   takt_string_free(text);
   write_one(fd);
   EXPECT_OK(takt_fence_wait(fence, instance, TAKT_INFINITE_FUTURE));

@@ -54,6 +54,10 @@ static void fills_updates_and_copies_in_order(void) {
   /* Queued backwards: fences order them. */
   EXPECT_OK(takt_queue_copy(other, updated, copied, source, 0, target, 4,
                             TAKT_WHOLE_BUFFER));
+  char* explanation = NULL;
+  EXPECT_OK(takt_fence_explain(copied, &explanation));
+  EXPECT_CONTAINS(explanation, "to be signaled by an operation queued on ");
+  takt_string_free(explanation);
   EXPECT_OK(takt_queue_update(device, filled, updated, text, 4, source, 2));
   memset(text, 'x', 4); /* It has been captured. */
   EXPECT_OK(

@@ -27,13 +27,13 @@ TEST(ExplanationTest, OfAFailedFenceIsItsCause) {
 TEST(ExplanationTest, NamesTheTimelinesThatAreNotThereYet) {
   Ref<Timeline> camera = Timeline::Create(3), bus = Timeline::Create(0);
   camera->set_name("camera");
-  camera->set_signaller("file descriptor");
+  camera->SetSignaller(5, Signaller::Create("file descriptor 7"));
   Ref<Fence> fence = *Fence::FromPoints({{bus, 2}, {camera, 5}});
   EXPECT_EQ(ExplainFence(*fence),
             "waits for 2 of 2 points\n"
             "  timeline 0 is at 0 and must reach 2\n"
             "  timeline \"camera\" is at 3 and must reach 5; to be signaled by "
-            "a file descriptor");
+            "file descriptor 7");
   ASSERT_TRUE(bus->Signal(2).ok());
   EXPECT_THAT(ExplainFence(*fence), HasSubstr("waits for 1 of 2 points"));
   EXPECT_THAT(ExplainFence(*fence), Not(HasSubstr("timeline 0")));

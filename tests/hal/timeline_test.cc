@@ -190,14 +190,25 @@ TEST(TimelineTest, AForgottenTimelineReturnsItsBlockToThePool) {
   EXPECT_EQ(again.get(), address);
 }
 
-TEST(TimelineTest, HasANameAndASignallerForExplanations) {
+TEST(TimelineTest, HasANameForExplanations) {
   Ref<Timeline> timeline = Timeline::Create(0);
   EXPECT_EQ(timeline->name(), "");
-  EXPECT_EQ(timeline->signaller(), nullptr);
   timeline->set_name("camera");
-  timeline->set_signaller("queue operation");
   EXPECT_EQ(timeline->name(), "camera");
-  EXPECT_STREQ(timeline->signaller(), "queue operation");
+}
+
+TEST(TimelineTest, TheFirstSignallerOfAValueStaysUntilAnotherValueHasOne) {
+  Ref<Timeline> timeline = Timeline::Create(0);
+  EXPECT_EQ(timeline->FindSignaller(0), nullptr);
+  EXPECT_EQ(timeline->FindSignaller(1), nullptr);
+  const auto call = Signaller::Create("a call"), copy = Signaller::Create("x");
+  timeline->SetSignaller(1, call);
+  timeline->SetSignaller(1, copy);
+  EXPECT_EQ(timeline->FindSignaller(1), call);
+  EXPECT_EQ(timeline->FindSignaller(2), nullptr);
+  timeline->SetSignaller(2, copy);
+  EXPECT_EQ(timeline->FindSignaller(2), copy);
+  EXPECT_EQ(timeline->FindSignaller(1), nullptr);
 }
 
 TEST(TimelineTest, NoWaiterIsLostBetweenThreads) {
