@@ -8,20 +8,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/base/block_recycling.h"
+
 namespace takt {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kRecycles = false;  // A sanitizer wants to see every free.
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kRecycles = false;
-#else
-constexpr bool kRecycles = true;
-#endif
-#else
-constexpr bool kRecycles = true;
-#endif
 
 TEST(BlockPoolTest, BlocksAreAlignedAndDistinct) {
   UniqueBlockPool pool(BlockPool::Create());
@@ -39,7 +29,7 @@ TEST(BlockPoolTest, BlocksAreAlignedAndDistinct) {
 }
 
 TEST(BlockPoolTest, GivesTheSameBlockAgain) {
-  if (!kRecycles) GTEST_SKIP();
+  if (!kRecyclesBlocks) GTEST_SKIP();
   UniqueBlockPool pool(BlockPool::Create());
   void* block = pool->Allocate(100);
   BlockPool::Free(block);
@@ -51,7 +41,7 @@ TEST(BlockPoolTest, GivesTheSameBlockAgain) {
 }
 
 TEST(BlockPoolTest, WhatAnotherThreadFreesComesBack) {
-  if (!kRecycles) GTEST_SKIP();
+  if (!kRecyclesBlocks) GTEST_SKIP();
   UniqueBlockPool pool(BlockPool::Create());
   std::set<void*> seen;
   for (int round = 0; round < 10; ++round) {

@@ -1,8 +1,8 @@
 // Expected texts are what iree-run-module 3.13.0 prints for the same input.
 #include "hal/buffer_view.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,7 +16,8 @@ template <typename T>
 Ref<BufferView> MakeView(const char* type, std::vector<int64_t> shape,
                          std::vector<T> values) {
   Ref<Storage> storage = *CreateHeapStorage(values.size() * sizeof(T));
-  std::memcpy(storage->data(), values.data(), values.size() * sizeof(T));
+  std::copy(values.begin(), values.end(),
+            reinterpret_cast<T*>(storage->data()));
   auto view = BufferView::Create(
       Buffer::Create(storage, kMemoryTypeAll, 0xc03, kAccessAll),
       *ParseElementType(type), EncodingType::kDenseRowMajor, shape);

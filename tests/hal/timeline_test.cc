@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/base/block_recycling.h"
 
 namespace takt::hal {
 namespace {
@@ -187,7 +188,9 @@ TEST(TimelineTest, AForgottenTimelineReturnsItsBlockToThePool) {
   Timeline* address = timeline.get();
   timeline.reset();
   Ref<Timeline> again = Timeline::Create(0, *pool);
-  EXPECT_EQ(again.get(), address);
+  if (kRecyclesBlocks) {
+    EXPECT_EQ(again.get(), address);
+  }
 }
 
 TEST(TimelineTest, HasANameForExplanations) {
