@@ -211,7 +211,12 @@ void AsyncBatch::Finish(const absl::Status& status) {
   absl::Status outcome = status;
   if (outcome.ok()) outcome = Annotate(Split(), function_->name());
   results_.clear();
-  for (AsyncInvocation* member : members_) member->EndInBatch(outcome);
+  {
+    // What follows from one member's end can be batched with what follows from
+    // the others': calls that once met stay together, step by step.
+    hal::DeferScope scope;
+    for (AsyncInvocation* member : members_) member->EndInBatch(outcome);
+  }
   Release();
 }
 

@@ -4,7 +4,8 @@
 // Where it gathers: a fence that becomes reached tells one waiter after the
 // other on one thread. The first call of a function among them opens a batch
 // and defers (hal/deferred.h) closing it to the end of that thread's list; the
-// others join it until then.
+// others join it until then. Members of a batch end in the same way, so that
+// what they release is gathered again.
 //
 // Thread-safety: AddToBatch() from any thread; the rest is the batch's own.
 #ifndef TAKT_API_ASYNC_BATCH_H_

@@ -40,6 +40,17 @@ void RunOrDefer(Deferred* first) {
   list.running = false;
 }
 
+DeferScope::DeferScope() : is_outermost_(!ThisThread().running) {
+  ThisThread().running = true;
+}
+
+DeferScope::~DeferScope() {
+  if (!is_outermost_) return;
+  List& list = ThisThread();
+  RunAll(list);
+  list.running = false;
+}
+
 void RunDeferred() { RunAll(ThisThread()); }
 
 bool HasDeferred() { return ThisThread().first != nullptr; }

@@ -20,6 +20,20 @@ struct Deferred {
 // them at its end and returns.
 void RunOrDefer(Deferred* first);
 
+// While it lives, what comes up on this thread is deferred: several signals can
+// be given before any of their consequences runs. Then all of it runs, unless
+// the thread is running such a list already.
+class DeferScope {
+ public:
+  DeferScope();
+  DeferScope(const DeferScope&) = delete;
+  DeferScope& operator=(const DeferScope&) = delete;
+  ~DeferScope();
+
+ private:
+  const bool is_outermost_;
+};
+
 // Runs what this thread has deferred so far. For a thread that is about to
 // wait, perhaps from inside a deferred call, for what may depend on it.
 void RunDeferred();

@@ -1,6 +1,9 @@
 #include "api/async_batch.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -118,6 +121,81 @@ TEST_P(AsyncBatchTest, EachHasItsOwnFenceAndCallback) {
   ASSERT_TRUE(wait.Signal().ok());
   EXPECT_TRUE(all.Wait(instance_).ok());
   EXPECT_EQ(told.load(), 3);
+}
+
+// Steps of several sequences, each waiting for the one before it.
+TEST_P(AsyncBatchTest, ChainsThatMetStayTogether) {
+  const takt::Function scale = Find("scale");
+  constexpr int kSequences = 4, kSteps = 5;
+  auto start = takt::Fence::Create().value();
+  std::vector<takt::Fence> before(kSequences, start);
+  std::vector<takt::Invocation> calls;
+  for (int step = 0; step < kSteps; ++step) {
+    for (takt::Fence& fence : before) {
+      calls.push_back(takt::AsyncInvoke(scale,
+                                        {Rows(4, 10.0f * step), Rows(4, 1)},
+                                        {.wait = fence, .batch = true})
+                          .value());
+      fence = calls.back().fence().value();
+    }
+  }
+  ASSERT_TRUE(start.Signal().ok());
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<std::vector<takt::Value>> results;
+    for (int i = 0; i < kSequences; ++i) {
+      results.push_back(calls[step * kSequences + i].Get().value());
+      ExpectScaled(results.back(), 4, 10.0f * step);
+      EXPECT_EQ(StorageOf(results.back()[0]), StorageOf(results[0][0])) << step;
+    }
+  }
+}
+
+// A recurrent cell: each step is issued with the result of the one before, by
+// its callback. Sequences of different lengths share the steps that they have.
+TEST_P(AsyncBatchTest, CellsOfRecurrentSequencesMeetAtEachStep) {
+  struct Sequence {
+    int steps_left;
+    takt::Value state;
+    std::vector<takt::Value> products;  // Of each step.
+  };
+  const takt::Function scale = Find("scale");
+  auto start = takt::Fence::Create().value();
+  auto all = takt::Fence::CreateBarrier(3).value();
+  std::function<void(Sequence&, takt::AsyncOptions)> issue =
+      [&](Sequence& sequence, takt::AsyncOptions options) {
+        options.batch = true;
+        options.on_done = [&](const takt::Invocation& call,
+                              takt::Status status) {
+          ASSERT_TRUE(status.ok());
+          std::vector<takt::Value> results = call.TakeResults().value();
+          sequence.products.push_back(results[0]);
+          sequence.state = results[0];
+          if (--sequence.steps_left > 0) {
+            issue(sequence, {});
+          } else {
+            ASSERT_TRUE(all.Signal().ok());
+          }
+        };
+        takt::AsyncInvoke(scale, {sequence.state, Rows(4, 1)}, options).value();
+      };
+  std::vector<Sequence> sequences;
+  for (int steps : {2, 4, 3}) sequences.push_back({steps, Rows(4, 1), {}});
+  for (Sequence& sequence : sequences) issue(sequence, {.wait = start});
+  ASSERT_TRUE(start.Signal().ok());
+  ASSERT_TRUE(all.Wait(instance_).ok());
+  for (const Sequence& sequence : sequences) {
+    const size_t steps = sequence.products.size();
+    const auto values = sequence.state.view().ToVector<float>().value();
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_EQ(values[i], std::pow(1.0f + i, 1.0f + steps));
+    }
+    // Each has two steps, the longer ones a third.
+    for (size_t step = 0; step < std::min<size_t>(steps, 3); ++step) {
+      EXPECT_EQ(StorageOf(sequence.products[step]),
+                StorageOf(sequences[1].products[step]))
+          << step;
+    }
+  }
 }
 
 TEST_P(AsyncBatchTest, OneByOneTheyRunAlone) {

@@ -36,6 +36,40 @@ TEST(DeferredTest, WhatIsDeferredMeanwhileRunsAfterwards) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
+TEST(DeferredTest, InAScopeItWaitsForTheEndOfTheOutermost) {
+  std::vector<int> order;
+  Call a([&] { order.push_back(1); }), b([&] { order.push_back(2); });
+  {
+    DeferScope scope;
+    RunOrDefer(&a);
+    {
+      DeferScope inner;
+      RunOrDefer(&b);
+    }
+    order.push_back(0);
+  }
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+  Call c([&] { order.push_back(3); });
+  RunOrDefer(&c);  // The thread is as it was.
+  EXPECT_EQ(order.back(), 3);
+}
+
+TEST(DeferredTest, AScopeWithinARunLeavesItToThat) {
+  std::vector<int> order;
+  Call late([&] { order.push_back(3); });
+  Call outer([&] {
+    {
+      DeferScope scope;
+      RunOrDefer(&late);
+    }
+    order.push_back(1);
+  });
+  Call second([&] { order.push_back(2); });
+  outer.next = &second;
+  RunOrDefer(&outer);
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
 TEST(DeferredTest, HasDeferredSaysWhetherMoreIsToCome) {
   std::vector<bool> answers;
   Call a([&] { answers.push_back(HasDeferred()); });
