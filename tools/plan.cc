@@ -10,18 +10,25 @@
 #include "tools/common/file.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
+#include "tools/plan_file.h"
 
 namespace takt::tools {
 namespace {
 
 constexpr char kUsage[] =
-    "Finds, and checks, schedules of flexible job-shop problems.\n\n"
-    "  takt-plan solve INSTANCE.fjs|INSTANCE.fajs --time-limit=10 --json\n"
-    "  takt-plan check INSTANCE.fjs|INSTANCE.fajs SCHEDULE.json\n\n"
+    "Finds, checks and converts schedules and plans.\n\n"
+    "  takt-plan solve INSTANCE.fjs|.fajs --time-limit=10 --json\n"
+    "  takt-plan solve INSTANCE.fjs|.fajs --output=FILE.taktplan\n"
+    "  takt-plan check INSTANCE.fjs|.fajs SCHEDULE.json\n"
+    "  takt-plan check FILE.taktplan\n"
+    "  takt-plan show FILE.taktplan --json\n"
+    "  takt-plan import SCHEDULE.json --output=FILE.taktplan\n"
+    "  takt-plan export FILE.taktplan --output=SCHEDULE.json\n\n"
     "`solve` prints the makespan, a proved lower bound, the time it took and\n"
-    "the schedule; `check` reads what `solve --json` printed, and names what\n"
-    "is wrong. \"-\" is stdin.\n"
-    "Exit code: 0; 1 for an error, or a schedule that is wrong.";
+    "the schedule; `check` reads what `solve` made, and names what is wrong.\n"
+    "`import` and `export` convert the JSON schedules of XPU-RT and merlin.\n"
+    "\"-\" is stdin.\n"
+    "Exit code: 0; 1 for an error, or a schedule or plan that is wrong.";
 
 using Json = nlohmann::ordered_json;
 
@@ -41,6 +48,7 @@ struct Settings {
   int64_t threads = 1;
   int64_t seed = 1;
   bool is_json = false;
+  std::string output;  // Empty: stdout.
 };
 
 Result<Problem> ReadProblem(const std::string& path) {
@@ -118,6 +126,17 @@ void PrintText(const Json& solution) {
   }
 }
 
+Status SavePlan(const takt_plan_problem_t* problem,
+                const takt_plan_schedule_t* schedule, int64_t lower_bound,
+                const std::string& path) {
+  takt_plan_t* made = nullptr;
+  Status status(
+      takt_plan_create_from_schedule(problem, schedule, lower_bound, &made));
+  if (!status.ok()) return status;
+  const Plan plan(made);
+  return Status(takt_plan_save_file(plan.get(), path.c_str()));
+}
+
 Result<int> SolveInstance(const std::string& path, const Settings& settings) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
   if (!(settings.time_limit_s >= 0 && settings.time_limit_s <= 1e6)) {
@@ -137,6 +156,11 @@ Result<int> SolveInstance(const std::string& path, const Settings& settings) {
   if (is_terminal) std::fputc('\n', stderr);
   if (!status.ok()) return Annotate(status, path);
   const Schedule schedule(found);
+  if (!settings.output.empty()) {
+    const Status saved = SavePlan(problem.get(), schedule.get(),
+                                  report.lower_bound, settings.output);
+    if (!saved.ok()) return saved;
+  }
   const Json solution = SolutionJson(problem.get(), schedule.get(), report);
   if (settings.is_json) {
     std::printf("%s\n", solution.dump(2).c_str());
@@ -203,6 +227,26 @@ Result<int> CheckInstance(const std::string& path,
   return kSuccess;
 }
 
+Result<int> RunCommand(const std::vector<std::string>& words,
+                       const Settings& settings) {
+  const std::string command = words.empty() ? "" : words[0];
+  if (words.size() == 2) {
+    if (command == "solve") return SolveInstance(words[1], settings);
+    if (command == "check" && IsPlanFile(words[1])) {
+      return CheckPlan(words[1], settings.is_json);
+    }
+    if (command == "show") return ShowPlan(words[1], settings.is_json);
+    if (command == "import") return ImportPlan(words[1], settings.output);
+    if (command == "export") return ExportPlan(words[1], settings.output);
+  }
+  if (words.size() == 3 && command == "check") {
+    return CheckInstance(words[1], words[2], settings);
+  }
+  return InvalidArgument(
+      "expected `solve INSTANCE`, `check INSTANCE SCHEDULE`, `check PLAN`, "
+      "`show PLAN`, `import SCHEDULE` or `export PLAN`; see --help");
+}
+
 Result<int> Run(int argc, char** argv) {
   Settings settings;
   Flags flags(kUsage);
@@ -212,19 +256,14 @@ Result<int> Run(int argc, char** argv) {
                   "solve: threads that search.");
   flags.AddNumber("seed", 0, INT64_MAX, &settings.seed,
                   "solve: another one takes another way.");
+  flags.AddText("output", &settings.output,
+                "The file to write: of solve and import a plan, of export\n"
+                "a schedule.");
   flags.AddSwitch("json", &settings.is_json, "Print JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags.ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  const std::vector<std::string>& words = flags.positional();
-  if (words.size() == 2 && words[0] == "solve") {
-    return SolveInstance(words[1], settings);
-  }
-  if (words.size() == 3 && words[0] == "check") {
-    return CheckInstance(words[1], words[2], settings);
-  }
-  return InvalidArgument(
-      "expected `solve INSTANCE` or `check INSTANCE SCHEDULE`; see --help");
+  return RunCommand(flags.positional(), settings);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@
 #include "takt/object.h"
 #include "takt/parameters.h"
 #include "takt/plan.h"
+#include "takt/plan_file.h"
 #include "takt/queue.h"
 #include "takt/ring.h"
 #include "takt/signature.h"

@@ -123,12 +123,7 @@ absl::StatusOr<Ref<PlanSchedule>> CreateSchedule(
 absl::Status Check(const PlanProblem* problem, const PlanSchedule* schedule) {
   TAKT_RETURN_IF_ERROR(Require(problem, "problem"));
   TAKT_RETURN_IF_ERROR(Require(schedule, "schedule"));
-  plan::Schedule checked;
-  checked.makespan = schedule->makespan();
-  for (const takt_plan_entry_t& entry : schedule->entries()) {
-    checked.entries.push_back({entry.alternative, entry.start});
-  }
-  return plan::CheckSchedule(problem->problem(), checked);
+  return plan::CheckSchedule(problem->problem(), schedule->ToSchedule());
 }
 
 }  // namespace

@@ -32,6 +32,13 @@ class PlanSchedule final : public Object {
       : Object(&kType), entries_(std::move(entries)), makespan_(makespan) {}
 
   const std::vector<takt_plan_entry_t>& entries() const { return entries_; }
+  plan::Schedule ToSchedule() const {
+    plan::Schedule schedule{{}, makespan_};
+    for (const takt_plan_entry_t& entry : entries_) {
+      schedule.entries.push_back({entry.alternative, entry.start});
+    }
+    return schedule;
+  }
   int64_t makespan() const { return makespan_; }
 
  private:

@@ -97,6 +97,74 @@ TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
   }
 }
 
+TEST(PlanToolTest, PlansGoToFilesAndAreShown) {
+  const std::string path = testing::TempDir() + "/solved.taktplan";
+  const ToolResult solved = RunTool(
+      {"solve", TestData(kInstance), "--time-limit=0.2", "--output=" + path});
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  const ToolResult checked = RunTool({"check", path});
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_EQ(checked.out, "valid, makespan 6 ns\n");
+  const ToolResult text = RunTool({"show", path});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("4 operations of 2 jobs on 2 resources"));
+  EXPECT_THAT(text.out, HasSubstr("job 1: operation 3 on machine "));
+  const auto json =
+      nlohmann::json::parse(RunTool({"show", path, "--json"}).out);
+  EXPECT_EQ(json["makespan_ns"], 6);
+  EXPECT_EQ(json["jobs"][0]["deadline_ns"], nullptr);
+  EXPECT_EQ(json["operations"][1]["after"][0], "operation 0");
+}
+
+TEST(PlanToolTest, SchedulesOfOtherRunnersAreImportedAndExported) {
+  const std::string schedule =
+      R"({"dispatches": {"a": {"hardware_target": "CPU_P#0", "start_time": 0,
+          "duration": 1.5, "job_name": "j", "module_name": "m$x"}, "b":
+          {"hardware_target": "CPU_P#0", "start_time": 1.5, "duration": 1,
+          "dependencies": ["a"], "job_name": "j", "module_name": "m$y"}}})";
+  const std::string path = testing::TempDir() + "/imported.taktplan";
+  const ToolResult imported =
+      RunTool({"import", Written("loose.json", schedule), "--output=" + path});
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(RunTool({"check", path}).out, "valid, makespan 2500000 ns\n");
+  const ToolResult exported = RunTool({"export", path});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  const auto json = nlohmann::json::parse(exported.out);
+  EXPECT_EQ(json["dispatches"]["b"]["dependencies"][0], "a");
+  EXPECT_EQ(json["dispatches"]["b"]["start_time"], 1.5);
+  EXPECT_EQ(RunTool({"import", "/nonexistent", "--output=x"}).exit_code, 1);
+  EXPECT_EQ(RunTool({"import", Written("l.json", schedule)}).exit_code, 1);
+  const ToolResult bad =
+      RunTool({"import", Written("bad.json", "{}"), "--output=" + path});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(bad.err, HasSubstr("bad.json"));
+}
+
+TEST(PlanToolTest, FaultsOfAPlanAreNamed) {
+  const std::string schedule =
+      R"({"dispatches": {"a": {"hardware_target": "CPU#0", "start_time": 0,
+          "duration": 2, "job_name": "j", "module_name": "m"}, "b":
+          {"hardware_target": "CPU#0", "start_time": 1, "duration": 1,
+          "dependencies": ["a"], "job_name": "j", "module_name": "m"}}})";
+  const std::string path = testing::TempDir() + "/faulty.taktplan";
+  ASSERT_EQ(
+      RunTool({"import", Written("faulty.json", schedule), "--output=" + path})
+          .exit_code,
+      0);
+  const ToolResult text = RunTool({"check", path});
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.out, HasSubstr("precedence: \"b\""));
+  EXPECT_THAT(text.out, HasSubstr("overlap: \"b\""));
+  EXPECT_THAT(text.out, HasSubstr("2 faults\n"));
+  const ToolResult json = RunTool({"check", path, "--json"});
+  EXPECT_EQ(json.exit_code, 1);
+  EXPECT_EQ(nlohmann::json::parse(json.out)["faults"].size(), 2u);
+  const ToolResult none =
+      RunTool({"check", Written("none.taktplan", "no plan at all")});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("none.taktplan"));
+}
+
 TEST(PlanToolTest, RefusesBadFlags) {
   EXPECT_EQ(RunTool({}).exit_code, 1);
   EXPECT_EQ(RunTool({"fly", TestData(kInstance)}).exit_code, 1);

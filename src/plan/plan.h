@@ -1,0 +1,112 @@
+// A Plan says when, and on what, every operation of some jobs runs: what
+// `takt-plan` makes ahead of time and the runtime carries out. Times are
+// nanoseconds from the plan's start.
+//
+// A Plan is plain data. One that came from outside is first checked to be well
+// formed (ValidatePlan), then whether it can be carried out (FindPlanFaults):
+// the second shares nothing with the solver.
+#ifndef TAKT_PLAN_PLAN_H_
+#define TAKT_PLAN_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace takt::plan {
+
+constexpr int64_t kNoDeadline = INT64_MAX;
+
+struct PlannedModule {
+  std::string name;
+  // Of the module's content; "" in a plan that is bound to no module.
+  std::string content_hash;
+};
+
+struct PlannedResource {
+  enum class Kind : uint8_t { kCore = 0, kNpu = 1 };
+  std::string name;  // "core 3"; no two are alike.
+  Kind kind = Kind::kCore;
+  uint32_t cluster = 0;  // That the core is in, or the NPU is tied to.
+};
+
+struct PlannedJob {
+  std::string name;
+  int64_t release = 0;
+  int64_t deadline = kNoDeadline;
+  std::vector<uint32_t> allowed;  // Resources; ascending. Empty: all.
+};
+
+// A way that the operation could run: measured, so it exists.
+struct PlannedAlternative {
+  PlannedResource::Kind kind = PlannedResource::Kind::kCore;
+  uint32_t cluster = 0;
+  uint32_t width = 1;  // Resources of that cluster, taken at once.
+  int64_t duration = 0;
+};
+
+struct PlannedOperation {
+  std::string name;  // No two are alike.
+  uint32_t job = 0;
+  uint32_t module = 0;
+  std::string kernel;    // The export that it dispatches.
+  uint32_t ordinal = 0;  // Which dispatch of its job.
+  int64_t start = 0;
+  int64_t duration = 0;             // Above 0.
+  std::vector<uint32_t> resources;  // At least one; ascending.
+  std::vector<uint32_t> after;      // Operations that end before it starts.
+  // Empty: any width of any cluster.
+  std::vector<PlannedAlternative> alternatives;
+};
+
+struct Plan {
+  std::string name;
+  // Above 0: all of it is repeated every `period`. 0: it runs once.
+  int64_t period = 0;
+  // What the plan was made for; "" where that is not known.
+  std::string topology_hash;
+  std::string profile_hash;
+  int64_t lower_bound = 0;  // Proved; 0: nothing was.
+  std::vector<PlannedModule> modules;
+  std::vector<PlannedResource> resources;
+  std::vector<PlannedJob> jobs;
+  std::vector<PlannedOperation> operations;
+
+  int64_t makespan() const;  // The latest end.
+};
+
+// Most of anything in a plan.
+constexpr uint32_t kPlanItemsMax = 1 << 22;
+
+// INVALID_ARGUMENT naming the item: an index that does not exist, a name that
+// is there twice, a time that is negative or absurd, an operation without
+// resources or duration, or after itself.
+absl::Status ValidatePlan(const Plan& plan);
+
+// Why a well-formed plan cannot be carried out.
+struct PlanFault {
+  enum class Kind : uint8_t {
+    kPrecedence,  // An operation starts before one that it comes after ends.
+    kOverlap,     // Two use a resource at once, also in the next period.
+    kRelease,     // One starts before its job is released.
+    kDeadline,    // One ends after its job's deadline.
+    kAffinity,    // One uses a resource that its job is not allowed.
+    kWidth,       // One runs as none of its alternatives.
+    kDuration,    // One is given less time than its alternative takes.
+    kPeriod,      // One takes longer than the period.
+  };
+  Kind kind;
+  uint32_t operation;
+  std::string text;  // A sentence naming operations, resources and times.
+};
+
+const char* PlanFaultName(PlanFault::Kind kind);
+
+// All faults, by operation; empty if there is none. O(n log n) but for
+// overlaps, of which one is reported for an operation and resource.
+std::vector<PlanFault> FindPlanFaults(const Plan& plan);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_PLAN_H_

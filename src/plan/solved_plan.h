@@ -1,0 +1,22 @@
+// The plan of a solved job-shop problem.
+#ifndef TAKT_PLAN_SOLVED_PLAN_H_
+#define TAKT_PLAN_SOLVED_PLAN_H_
+
+#include <cstdint>
+
+#include "plan/plan.h"
+#include "plan/problem.h"
+
+namespace takt::plan {
+
+// One unit of the problem's time becomes a nanosecond, a machine a core that is
+// a cluster of its own, and operations that hang together by precedences a job.
+// Operations that take no time, which only order others, are left out: what
+// comes after one of them comes after what that comes after. `schedule` is one
+// that CheckSchedule() accepts.
+Plan PlanOfSchedule(const Problem& problem, const Schedule& schedule,
+                    int64_t lower_bound);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_SOLVED_PLAN_H_

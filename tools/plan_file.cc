@@ -1,0 +1,198 @@
+#include "tools/plan_file.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
+
+#include "tools/common/file.h"
+
+namespace takt::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Result<Plan> LoadPlan(const std::string& path) {
+  takt_plan_t* plan = nullptr;
+  const Status status(takt_plan_load_file(path.c_str(), &plan));
+  if (!status.ok()) return status;
+  return Plan(plan);
+}
+
+std::string Take(char* text) {
+  const std::string copy = text != nullptr ? text : "";
+  takt_string_free(text);
+  return copy;
+}
+
+Json TimeJson(int64_t time_ns) {
+  return time_ns == TAKT_INFINITE_FUTURE ? Json(nullptr) : Json(time_ns);
+}
+
+Json NamesOf(const takt_plan_t* plan, const uint32_t* indices, size_t count,
+             bool are_resources) {
+  Json names = Json::array();
+  for (size_t i = 0; i < count; ++i) {
+    names.push_back(are_resources ? takt_plan_resource(plan, indices[i]).name
+                                  : takt_plan_operation(plan, indices[i]).name);
+  }
+  return names;
+}
+
+Json OperationJson(const takt_plan_t* plan, size_t index) {
+  const takt_planned_operation_t operation = takt_plan_operation(plan, index);
+  return {{"name", operation.name},
+          {"job", takt_plan_job(plan, operation.job).name},
+          {"module", takt_plan_module(plan, operation.module).name},
+          {"kernel", operation.kernel},
+          {"ordinal", operation.ordinal},
+          {"resources",
+           NamesOf(plan, operation.resources, operation.resource_count, true)},
+          {"start_ns", operation.start_ns},
+          {"duration_ns", operation.duration_ns},
+          {"after", NamesOf(plan, operation.predecessors,
+                            operation.predecessor_count, false)}};
+}
+
+Json PlanJson(const takt_plan_t* plan) {
+  const takt_plan_info_t info = takt_plan_info(plan);
+  Json json = {{"name", info.name},
+               {"period_ns", info.period_ns},
+               {"makespan_ns", info.makespan_ns},
+               {"lower_bound_ns", info.lower_bound_ns},
+               {"topology_hash", info.topology_hash},
+               {"profile_hash", info.profile_hash}};
+  for (const char* list : {"modules", "resources", "jobs", "operations"}) {
+    json[list] = Json::array();
+  }
+  for (size_t i = 0; i < info.module_count; ++i) {
+    const takt_planned_module_t module = takt_plan_module(plan, i);
+    json["modules"].push_back(
+        {{"name", module.name}, {"content_hash", module.content_hash}});
+  }
+  for (size_t i = 0; i < info.resource_count; ++i) {
+    const takt_planned_resource_t resource = takt_plan_resource(plan, i);
+    json["resources"].push_back({{"name", resource.name},
+                                 {"kind", resource.is_npu ? "npu" : "core"},
+                                 {"cluster", resource.cluster}});
+  }
+  for (size_t i = 0; i < info.job_count; ++i) {
+    const takt_planned_job_t job = takt_plan_job(plan, i);
+    json["jobs"].push_back({{"name", job.name},
+                            {"release_ns", job.release_ns},
+                            {"deadline_ns", TimeJson(job.deadline_ns)}});
+  }
+  for (size_t i = 0; i < info.operation_count; ++i) {
+    json["operations"].push_back(OperationJson(plan, i));
+  }
+  return json;
+}
+
+void PrintOperation(const takt_plan_t* plan, size_t index) {
+  const takt_planned_operation_t operation = takt_plan_operation(plan, index);
+  std::string resources;
+  for (size_t i = 0; i < operation.resource_count; ++i) {
+    if (i > 0) resources += " + ";
+    resources += takt_plan_resource(plan, operation.resources[i]).name;
+  }
+  std::printf("%14.3f %12.3f  %s: %s on %s\n",
+              static_cast<double>(operation.start_ns) / 1e3,
+              static_cast<double>(operation.duration_ns) / 1e3,
+              takt_plan_job(plan, operation.job).name, operation.name,
+              resources.c_str());
+}
+
+void PrintPlan(const takt_plan_t* plan) {
+  const takt_plan_info_t info = takt_plan_info(plan);
+  std::printf(
+      "plan \"%s\": %zu operations of %zu jobs on %zu resources, makespan "
+      "%.3f us",
+      info.name, info.operation_count, info.job_count, info.resource_count,
+      static_cast<double>(info.makespan_ns) / 1e3);
+  if (info.lower_bound_ns > 0) {
+    std::printf(" (at least %.3f)",
+                static_cast<double>(info.lower_bound_ns) / 1e3);
+  }
+  if (info.period_ns > 0) {
+    std::printf(", every %.3f us", static_cast<double>(info.period_ns) / 1e3);
+  }
+  std::printf("\n%14s %12s\n", "start us", "duration us");
+  std::vector<size_t> order(info.operation_count);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return takt_plan_operation(plan, a).start_ns <
+           takt_plan_operation(plan, b).start_ns;
+  });
+  for (const size_t index : order) PrintOperation(plan, index);
+}
+
+}  // namespace
+
+bool IsPlanFile(const std::string& path) { return path.ends_with(".taktplan"); }
+
+Result<int> CheckPlan(const std::string& path, bool is_json) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan, LoadPlan(path));
+  size_t count = 0;
+  char* text = nullptr;
+  const Status status(takt_plan_find_faults(plan.get(), &count, &text));
+  if (!status.ok()) return status;
+  const std::string faults = Take(text);
+  if (is_json) {
+    Json json = {{"valid", count == 0}, {"faults", Json::array()}};
+    for (size_t begin = 0; begin < faults.size();) {
+      const size_t end = faults.find('\n', begin);
+      json["faults"].push_back(faults.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    std::printf("%s\n", json.dump(2).c_str());
+  } else if (count == 0) {
+    std::printf("valid, makespan %lld ns\n",
+                static_cast<long long>(takt_plan_info(plan.get()).makespan_ns));
+  } else {
+    std::printf("%s%zu faults\n", faults.c_str(), count);
+  }
+  return count == 0 ? kSuccess : kFailure;
+}
+
+Result<int> ShowPlan(const std::string& path, bool is_json) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan, LoadPlan(path));
+  if (is_json) {
+    std::printf("%s\n", PlanJson(plan.get())
+                            .dump(2, ' ', false, Json::error_handler_t::replace)
+                            .c_str());
+  } else {
+    PrintPlan(plan.get());
+  }
+  return kSuccess;
+}
+
+Result<int> ImportPlan(const std::string& path, const std::string& output) {
+  if (output.empty())
+    return InvalidArgument("import: --output=FILE is missing");
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  takt_plan_t* imported = nullptr;
+  Status status(takt_plan_import_schedule(text.data(), text.size(), &imported));
+  if (!status.ok()) return Annotate(status, path);
+  const Plan plan(imported);
+  status = Status(takt_plan_save_file(plan.get(), output.c_str()));
+  if (!status.ok()) return status;
+  return kSuccess;
+}
+
+Result<int> ExportPlan(const std::string& path, const std::string& output) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan, LoadPlan(path));
+  char* text = nullptr;
+  const Status status(takt_plan_export_schedule(plan.get(), &text));
+  if (!status.ok()) return status;
+  const std::string json = Take(text) + "\n";
+  if (output.empty()) {
+    std::fputs(json.c_str(), stdout);
+    return kSuccess;
+  }
+  const Status written = WriteFile(output, json, /*append=*/false);
+  if (!written.ok()) return written;
+  return kSuccess;
+}
+
+}  // namespace takt::tools

@@ -1,0 +1,29 @@
+// takt-plan's commands on plan files: check, show, import, export.
+#ifndef TAKT_TOOLS_PLAN_FILE_H_
+#define TAKT_TOOLS_PLAN_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "takt/plan_file.h"
+#include "tools/common/main.h"
+
+namespace takt::tools {
+
+struct PlanDeleter {
+  void operator()(takt_plan_t* plan) const { takt_plan_release(plan); }
+};
+using Plan = std::unique_ptr<takt_plan_t, PlanDeleter>;
+
+// Whether the file is one of plans, by its name.
+bool IsPlanFile(const std::string& path);
+
+// Each prints, or writes to `output`, and returns the exit code.
+Result<int> CheckPlan(const std::string& path, bool is_json);
+Result<int> ShowPlan(const std::string& path, bool is_json);
+Result<int> ImportPlan(const std::string& path, const std::string& output);
+Result<int> ExportPlan(const std::string& path, const std::string& output);
+
+}  // namespace takt::tools
+
+#endif  // TAKT_TOOLS_PLAN_FILE_H_
