@@ -17,7 +17,7 @@ takt_executor_counts_t Counts(const exec::ExecutorStatistics::Counts& counts) {
           counts.park_count,      counts.wake_count};
 }
 
-uint64_t MaskOf(const exec::CpuSet& cpus) {
+uint64_t MaskOf(const CpuSet& cpus) {
   uint64_t mask = 0;
   cpus.ForEach([&mask](uint32_t cpu) {
     if (cpu < 64) mask |= uint64_t{1} << cpu;

@@ -17,8 +17,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/cpu_set.h"
+#include "base/job_attributes.h"
 #include "base/object.h"
-#include "exec/cpu_set.h"
 #include "exec/job.h"
 #include "exec/scope.h"
 #include "exec/topology.h"
@@ -106,7 +107,10 @@ class Executor : public Object {
   // workers). The first call keeps each worker on a processor of its own, if
   // they have no placement. INVALID_ARGUMENT if there are none, naming those
   // that there are.
+  // Allocates nothing for processors that it has been asked for before.
   virtual absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) = 0;
+  // How work of such an invocation stands here. Errors of FindAffinity().
+  absl::StatusOr<Standing> FindStanding(const JobAttributes& job);
 
   virtual ExecutorStatistics statistics() const = 0;
 

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "exec/worker_set.h"
 
 namespace takt::exec {
 
+class Executor;
 class Mailbox;
 class Scope;
 
@@ -19,6 +21,22 @@ class Scope;
 inline constexpr uint32_t kLaneCount = 8;
 inline constexpr uint8_t kNormalLane = 4;
 inline constexpr uint8_t LaneOf(uint8_t priority) { return priority >> 5; }
+inline constexpr uint32_t LanesAbove(uint32_t lane) {
+  return ((1u << kLaneCount) - 1) & ~((2u << lane) - 1);
+}
+
+// How a job stands among others.
+struct Standing {
+  uint8_t lane = kNormalLane;  // Below kLaneCount.
+  // Of NowNs(). In a lane the earliest goes first; those without one follow in
+  // the order in which they came.
+  int64_t deadline_ns = kInfiniteFuture;
+  // The workers that may run it, of the same executor; nullptr: all, and
+  // donors. Outlives the job.
+  const WorkerSet* allowed = nullptr;
+
+  bool has_deadline() const { return deadline_ns != kInfiniteFuture; }
+};
 
 // What a tile may use while it runs on a thread. Belongs to one thread.
 class Worker {
@@ -42,6 +60,20 @@ class Worker {
             preempting_lanes_) != 0;
   }
 
+  // Whether what stands so may run on this thread now, or has to be submitted:
+  // it is not allowed here, the thread is kept for what is more urgent, or
+  // such a thing waits.
+  bool MayRun(const Standing& standing) const {
+    if (standing.lane < lane_min_ ||
+        (standing.allowed != nullptr && !standing.allowed->Contains(index))) {
+      return false;
+    }
+    return urgent_lanes_ == nullptr ||
+           ((urgent_lanes_->load(std::memory_order_relaxed) |
+             wanted_lanes_->load(std::memory_order_relaxed)) &
+            LanesAbove(standing.lane)) == 0;
+  }
+
   // Workers have 0 to worker_count() - 1; every donor, and a thread outside
   // an executor, has worker_count(). So it is not an identity.
   uint32_t index = 0;
@@ -54,6 +86,7 @@ class Worker {
   bool MustStop() const { return reached != nullptr && IsPreempted(); }
 
  private:
+  friend class Executor;
   friend class StealingExecutor;
   bool GrowLocalMemory(size_t bytes);
   void ReleaseLocalMemory();
@@ -63,11 +96,12 @@ class Worker {
   const std::atomic<uint32_t>* urgent_lanes_ = nullptr;
   const std::atomic<uint32_t>* wanted_lanes_ = nullptr;
   uint32_t preempting_lanes_ = 0;
+  uint32_t lane_min_ = 0;  // Of a donor that is not there for all lanes.
 };
 
 // Its owner keeps it alive until Finish() has been called; Finish() may
 // destroy it.
-class Job {
+class Job : public Standing {
  public:
   // Runs tiles from `begin` on, below `end`; returns the first that it has not
   // run. That is `end`, or an earlier one, but never `begin`, when
@@ -78,28 +112,23 @@ class Job {
   // submit other jobs.
   virtual void Finish(Worker& worker) = 0;
 
-  // Set before Submit():
+  // Set before Submit(), as is the standing:
   uint32_t tile_count = 1;       // At least 1.
   uint32_t local_bytes = 0;      // Scratch that each running thread needs.
   int64_t expected_tile_ns = 0;  // What a tile costs; 0: not known.
   bool sequential = false;       // Tiles in order, one at a time.
-  uint8_t lane = kNormalLane;    // Below kLaneCount.
-  // The workers that may run it, of the same executor; nullptr: all, and
-  // donors. Outlives the job.
-  const WorkerSet* allowed = nullptr;
-  Scope* scope = nullptr;  // Whose work it is. Outlives the job.
+  Scope* scope = nullptr;        // Whose work it is. Outlives the job.
 
  protected:
   Job() = default;
   // A job may be copied before it is submitted.
-  Job(const Job& other) { *this = other; }
+  Job(const Job& other) : Standing(other) { *this = other; }
   Job& operator=(const Job& other) {
+    Standing::operator=(other);
     tile_count = other.tile_count;
     local_bytes = other.local_bytes;
     expected_tile_ns = other.expected_tile_ns;
     sequential = other.sequential;
-    lane = other.lane;
-    allowed = other.allowed;
     scope = other.scope;
     return *this;
   }

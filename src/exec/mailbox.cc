@@ -7,10 +7,16 @@ namespace takt::exec {
 void Mailbox::Post(Job* job) {
   MutexLock lock(&mutex_);
   List& list = lists_[job->lane];
-  job->previous_ = list.last;
-  job->next_ = nullptr;
-  (list.last != nullptr ? list.last->next_ : list.first) = job;
-  list.last = job;
+  // Mostly nothing has a deadline, or they come in order.
+  Job* before = list.last;
+  while (before != nullptr && before->deadline_ns > job->deadline_ns) {
+    before = before->previous_;
+  }
+  job->previous_ = before;
+  job->next_ = before != nullptr ? before->next_ : list.first;
+  (before != nullptr ? before->next_ : list.first) = job;
+  (job->next_ != nullptr ? job->next_->previous_ : list.last) = job;
+  if (job->has_deadline()) NoteEarliest(job->lane);
   job->mailbox_ = this;
   job->is_listed_ = true;
   // Sequentially consistent, and after the job is there: see work_deque.h.
@@ -63,12 +69,20 @@ void Mailbox::Remove(Job* job) {
   (job->previous_ != nullptr ? job->previous_->next_ : list.first) = job->next_;
   (job->next_ != nullptr ? job->next_->previous_ : list.last) = job->previous_;
   job->is_listed_ = false;
+  if (job->has_deadline()) NoteEarliest(job->lane);
   if (list.first == nullptr) {
     lanes_.store(lanes_.load(std::memory_order_relaxed) & ~(1u << job->lane),
                  std::memory_order_seq_cst);
   }
   size_.store(size_.load(std::memory_order_relaxed) - 1,
               std::memory_order_relaxed);
+}
+
+void Mailbox::NoteEarliest(uint32_t lane) {
+  const Job* const first = lists_[lane].first;
+  earliest_ns_[lane].store(
+      first != nullptr ? first->deadline_ns : kInfiniteFuture,
+      std::memory_order_relaxed);
 }
 
 }  // namespace takt::exec

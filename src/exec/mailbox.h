@@ -1,7 +1,7 @@
 // A Mailbox holds jobs for whoever comes to take them, in a list for each
-// lane: a worker's own, into which others put work for it, or the one that an
-// executor has for all. A job of several tiles stays listed, and may be
-// entered, until its tiles are claimed.
+// lane, the earliest deadline first: a worker's own, into which others put work
+// for it, or the one that an executor has for all. A job of several tiles stays
+// listed, and may be entered, until its tiles are claimed.
 //
 // Invariants:
 //   (1) A job is in one mailbox at most, and its being there is one ticket
@@ -29,7 +29,9 @@ class Mailbox {
   // May take those that are not kept for some workers.
   static constexpr uint32_t kNoWorker = ~0u - 1;
 
-  Mailbox() = default;
+  Mailbox() {
+    for (auto& earliest_ns : earliest_ns_) earliest_ns = kInfiniteFuture;
+  }
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
@@ -47,6 +49,10 @@ class Mailbox {
   bool HasFor(uint32_t lanes, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
 
   uint32_t lanes() const { return lanes_.load(std::memory_order_seq_cst); }
+  // The deadline of the first job of `lane`; kInfiniteFuture if there is none.
+  int64_t EarliestNs(uint32_t lane) const {
+    return earliest_ns_[lane].load(std::memory_order_relaxed);
+  }
   // Jobs listed.
   uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
@@ -61,12 +67,15 @@ class Mailbox {
     Job* last = nullptr;
   };
   void Remove(Job* job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteEarliest(uint32_t lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;
   List lists_[kLaneCount] ABSL_GUARDED_BY(mutex_);
   // Written under mutex_.
   std::atomic<uint32_t> lanes_{0};
   std::atomic<uint32_t> size_{0};
+  // The same; a hint.
+  std::atomic<int64_t> earliest_ns_[kLaneCount];
 };
 
 }  // namespace takt::exec

@@ -236,7 +236,8 @@ void StealingExecutor::Submit(Job* job) {
     return;
   }
   // A donor is one that comes by itself.
-  const bool is_donor = member != nullptr;
+  const bool is_donor =
+      member != nullptr && job->lane >= member->worker->lane_min_;
   uint32_t threads = 0;
   if (!is_donor || !IsSmall(*job)) {
     const uint32_t helpers = HelpersWorth(*job);
@@ -257,8 +258,12 @@ void StealingExecutor::SubmitWorking(Member& member, Job* job) {
   }
   if (member.is_finishing && job->lane >= member.lane_min) {
     // Last in, first out: what it needs is in the cache.
-    Job* const other = std::exchange(member.next, job);
-    if (other != nullptr) PushSurplus(member, other);
+    Job* other = std::exchange(member.next, job);
+    if (other == nullptr) return;
+    if (other->lane == job->lane && other->deadline_ns < job->deadline_ns) {
+      std::swap(other, member.next);
+    }
+    PushSurplus(member, other);
     return;
   }
   if (job->allowed != nullptr) {
@@ -268,8 +273,10 @@ void StealingExecutor::SubmitWorking(Member& member, Job* job) {
   const uint32_t lane = job->lane;
   const uint32_t threads =
       std::clamp<uint32_t>(HelpersWorth(*job), 1, kWakeBranches);
-  const bool is_small = job->expected_tile_ns > 0 && IsSmall(*job);
-  (member.seat != nullptr ? member.seat->mailbox : commons_).Post(job);
+  const bool is_small =
+      lane >= member.lane_min && job->expected_tile_ns > 0 && IsSmall(*job);
+  const bool is_own = member.seat != nullptr && !job->has_deadline();
+  (is_own ? member.seat->mailbox : commons_).Post(job);
   SetUrgent(lane);
   if (!is_small) Wake(threads, lane, nullptr, &member, 0);
 }
@@ -281,8 +288,9 @@ void StealingExecutor::PushSurplus(Member& member, Job* job) {
   }
   const uint32_t lane = job->lane;
   member.backlog_ns += std::min(ExpectedNs(*job, job->tile_count), kHelperNs);
+  const bool is_own = member.seat != nullptr && !job->has_deadline();
   bool is_pushed = false;
-  if (member.seat != nullptr) {
+  if (is_own) {
     Seat& seat = *member.seat;
     const uint32_t lanes = seat.deque_lanes.load(std::memory_order_relaxed);
     if ((lanes >> lane & 1) == 0) {
@@ -291,7 +299,7 @@ void StealingExecutor::PushSurplus(Member& member, Job* job) {
     is_pushed = seat.deques[lane].Push(job);
   }
   if (!is_pushed) {
-    (member.seat != nullptr ? member.seat->mailbox : commons_).Post(job);
+    (is_own ? member.seat->mailbox : commons_).Post(job);
   }
   SetUrgent(lane);
   if (member.backlog_ns >= kHelperNs) {
@@ -407,31 +415,40 @@ void StealingExecutor::Trim() {
 
 absl::StatusOr<const WorkerSet*> StealingExecutor::FindAffinity(
     const CpuSet& cpus) {
-  auto set = std::make_unique<WorkerSet>();
+  MutexLock lock(&mutex_);
+  for (const Affinity& known : affinities_) {
+    if (known.cpus == cpus) return known.set;
+  }
+  WorkerSet set;
   std::vector<std::string> places;
   for (uint32_t i = 0; i < worker_count(); ++i) {
     const Seat& seat = *workers_[i];
-    if (seat.placement.IsSubsetOf(cpus)) set->Add(i);
+    if (seat.placement.IsSubsetOf(cpus)) set.Add(i);
     places.push_back(seat.placement.ToString());
   }
-  if (set->count() == worker_count()) return nullptr;
-  if (set->count() == 0) {
+  if (set.count() == 0 && worker_count() > 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "affinity ", cpus.ToString(), ": no worker is there; they are on ",
         absl::StrJoin(places, ", ")));
   }
-  MutexLock lock(&mutex_);
+  const WorkerSet* found = nullptr;
+  if (set.count() < worker_count()) found = FindWorkerSet(std::move(set));
+  affinities_.push_back({cpus, found});
+  return found;
+}
+
+const WorkerSet* StealingExecutor::FindWorkerSet(WorkerSet set) {
   if (!is_pinned_) {
     is_pinned_ = true;
     for (uint32_t i = 0; i < worker_count(); ++i) {
       workers_[i]->thread.SetAffinity(workers_[i]->placement);
     }
   }
-  for (const auto& known : affinities_) {
-    if (*known == *set) return known.get();
+  for (const auto& known : worker_sets_) {
+    if (*known == set) return known.get();
   }
-  affinities_.push_back(std::move(set));
-  return affinities_.back().get();
+  worker_sets_.push_back(std::make_unique<WorkerSet>(std::move(set)));
+  return worker_sets_.back().get();
 }
 
 ExecutorStatistics StealingExecutor::statistics() const {

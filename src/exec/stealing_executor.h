@@ -23,10 +23,12 @@
 //       any thread may take, and a worker's wanted_lanes that of what waits
 //       for it and some others. Bits are set after the job is there; cleared
 //       before it is looked for in vain.
-//   (4) active_ counts the threads that run or look for jobs; searching_ those
+//   (4) What has a deadline waits as a next job or in a mailbox, not in a
+//       deque: mailboxes keep the order.
+//   (5) active_ counts the threads that run or look for jobs; searching_ those
 //       of them that look. Whoever wakes a thread counts it; a thread that
 //       parks has discounted itself.
-//   (5) If something waits and fewer than concurrency_ threads are active, a
+//   (6) If something waits and fewer than concurrency_ threads are active, a
 //       thread has been woken for it or is searching, or it has been left to a
 //       donor that has yet to come.
 //
@@ -196,6 +198,8 @@ class StealingExecutor final : public Executor {
   Found Find(Member& member, bool clear);
   Found FindHinted(Member& member, uint32_t lanes, bool clear);
   Found FindOwn(Member& member, uint32_t lane, bool mail_first);
+  // The earliest deadline in this thread's mailboxes.
+  int64_t EarliestMailNs(const Member& member, uint32_t lane) const;
   Found Steal(Member& member, uint32_t lanes);
   // Whether there is something in `lanes` that this thread may take.
   bool HasWork(const Member& member, uint32_t lanes);
@@ -220,6 +224,12 @@ class StealingExecutor final : public Executor {
   // how many tickets the caller has to drop besides its own.
   uint32_t GiveBack(Job& job);
   bool MakesWay(const Member& member) const;
+  // Whether something as urgent as `job` that is due earlier waits for anyone.
+  bool IsOvertaken(const Job& job) const {
+    return commons_.EarliestNs(job.lane) < job.deadline_ns;
+  }
+  const WorkerSet* FindWorkerSet(WorkerSet set)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Looks for work for a while. True if there may be something.
   bool Search(Member& member, Found* found);
@@ -248,13 +258,19 @@ class StealingExecutor final : public Executor {
 
   mutable Mutex mutex_;
   bool is_pinned_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<std::unique_ptr<WorkerSet>> affinities_ ABSL_GUARDED_BY(mutex_);
+  struct Affinity {
+    CpuSet cpus;
+    const WorkerSet* set;  // One of worker_sets_; null: all of them.
+  };
+  std::vector<Affinity> affinities_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<WorkerSet>> worker_sets_ ABSL_GUARDED_BY(mutex_);
 };
 
 struct Executor::Donor::Impl {
   StealingExecutor::Member member;
   StealingExecutor::Counters counters;
   uint32_t outer_index = 0;  // Of the thread's Worker.
+  uint32_t outer_lane_min = 0;
   uint32_t lane = 0;
   bool has_worked = false;
 };

@@ -198,7 +198,8 @@ StealingExecutor::Found StealingExecutor::Find(Member& member, bool clear) {
     if (Job* const job = member.next) {
       const uint32_t lane = job->lane;
       if ((own | hinted) >> lane >> 1 == 0 &&
-          !(mail_first && (mail >> lane & 1) != 0)) {
+          ((mail >> lane & 1) == 0 ||
+           !(mail_first || EarliestMailNs(member, lane) < job->deadline_ns))) {
         member.next = nullptr;
         return {job, false};
       }
@@ -249,11 +250,19 @@ StealingExecutor::Found StealingExecutor::FindOwn(Member& member, uint32_t lane,
     }
     return job;
   };
+  Mailbox* first = seat != nullptr ? &seat->mailbox : nullptr;
+  Mailbox* second = &commons_;
+  if (EarliestMailNs(member, lane) != kInfiniteFuture) {
+    mail_first = true;  // What is in deques has no deadline.
+    if (first != nullptr &&
+        second->EarliestNs(lane) < first->EarliestNs(lane)) {
+      std::swap(first, second);
+    }
+  }
   if (!mail_first) {
     if (Job* const job = from_deque()) return {job, false};
   }
-  for (Mailbox* mailbox :
-       {seat != nullptr ? &seat->mailbox : nullptr, &commons_}) {
+  for (Mailbox* mailbox : {first, second}) {
     if (mailbox == nullptr || (mailbox->lanes() >> lane & 1) == 0) continue;
     bool left = false;
     if (Job* const job = mailbox->Enter(lane, worker, &left)) {
@@ -261,6 +270,14 @@ StealingExecutor::Found StealingExecutor::FindOwn(Member& member, uint32_t lane,
     }
   }
   return {mail_first ? from_deque() : nullptr, false};
+}
+
+int64_t StealingExecutor::EarliestMailNs(const Member& member,
+                                         uint32_t lane) const {
+  const int64_t commons_ns = commons_.EarliestNs(lane);
+  return member.seat == nullptr
+             ? commons_ns
+             : std::min(commons_ns, member.seat->mailbox.EarliestNs(lane));
 }
 
 template <typename Visit>
@@ -334,8 +351,8 @@ bool StealingExecutor::HasWork(const Member& member, uint32_t lanes) {
 void StealingExecutor::RunJob(Member& member, Found found) {
   Job& job = *found.job;
   Worker& worker = *member.worker;
-  const uint32_t outer_preempting = std::exchange(
-      worker.preempting_lanes_, kAllLanes & ~((2u << job.lane) - 1));
+  const uint32_t outer_preempting =
+      std::exchange(worker.preempting_lanes_, LanesAbove(job.lane));
   // Where there is none, the job sees that it has too little.
   if (job.local_bytes > worker.local_bytes) {
     (void)worker.ReserveLocalMemory(job.local_bytes);
@@ -381,6 +398,7 @@ bool StealingExecutor::RunShared(Member& member, Found found) {
                         : MakesWay(member)) {
       break;
     }
+    if (__builtin_expect(IsOvertaken(job), 0)) break;
   }
   uint32_t dropped = 1;
   if (job.HasUnclaimed()) {
@@ -481,7 +499,7 @@ bool StealingExecutor::Spread(Member& member, Job& job, bool is_listed) {
   if (helpers == 0) return false;
   bool has_second_ticket = false;
   if (!is_listed && !job.is_posted_.load(std::memory_order_seq_cst)) {
-    if (member.seat != nullptr) {
+    if (member.seat != nullptr && !job.has_deadline()) {
       Seat& seat = *member.seat;
       const uint32_t lanes = seat.deque_lanes.load(std::memory_order_relaxed);
       if ((lanes >> job.lane & 1) == 0) {
@@ -609,6 +627,8 @@ Executor::Donor::Donor(Executor& executor, uint8_t lane) {
   member.is_donor = true;
   member.goes_to_back = true;
   impl()->lane = lane;
+  impl()->outer_lane_min = std::exchange(
+      member.worker->lane_min_, stealing->worker_count() > 0 ? lane : 0u);
   impl()->outer_index =
       std::exchange(member.worker->index, stealing->worker_count());
   innermost = &member;
@@ -619,6 +639,7 @@ Executor::Donor::~Donor() {
   StealingExecutor* const executor = member.executor;
   StealingExecutor::ThisThread() = member.outer;
   member.worker->index = impl()->outer_index;
+  member.worker->lane_min_ = impl()->outer_lane_min;
   if (impl()->has_worked) executor->AddDonorCounts(impl()->counters);
   impl()->~Impl();
   executor->Flush();

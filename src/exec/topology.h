@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "exec/cpu_set.h"
+#include "base/cpu_set.h"
 
 namespace takt::exec {
 

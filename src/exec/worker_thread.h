@@ -15,8 +15,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "base/cpu_set.h"
 #include "base/mutex.h"
-#include "exec/cpu_set.h"
 
 namespace takt::exec {
 

@@ -33,6 +33,28 @@ TEST(MailboxTest, ALaneIsFirstComeFirstServed) {
   EXPECT_EQ(mailbox.lanes(), 0u);
 }
 
+TEST(MailboxTest, ALaneHasTheEarliestDeadlineFirst) {
+  Mailbox mailbox;
+  Letter none(3), late(3), early(3), early_too(3), other(4), none_too(3);
+  late.deadline_ns = 20;
+  early.deadline_ns = early_too.deadline_ns = 10;
+  other.deadline_ns = 5;
+  EXPECT_EQ(mailbox.EarliestNs(3), kInfiniteFuture);
+  for (Letter* letter : {&none, &late, &early, &early_too, &other, &none_too}) {
+    mailbox.Post(letter);
+  }
+  EXPECT_EQ(mailbox.EarliestNs(3), 10);
+  EXPECT_EQ(mailbox.EarliestNs(4), 5);
+  EXPECT_TRUE(mailbox.Unlist(&early));
+  EXPECT_EQ(mailbox.EarliestNs(3), 10);
+  bool left = false;
+  for (Letter* letter : {&early_too, &late, &none, &none_too}) {
+    EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker, &left), letter);
+  }
+  EXPECT_EQ(mailbox.EarliestNs(3), kInfiniteFuture);
+  EXPECT_EQ(mailbox.size(), 1u);
+}
+
 TEST(MailboxTest, SeveralMayEnterAJobOfSeveralTiles) {
   Mailbox mailbox;
   Letter job(0, 10);

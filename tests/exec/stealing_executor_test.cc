@@ -166,6 +166,65 @@ TEST_F(UrgencyTest, WhatAJobMakesReadyRunsLastFirstAndNothingStarves) {
   EXPECT_LT(rounds, 1000);
 }
 
+TEST_F(UrgencyTest, OfALaneTheEarliestDeadlineFirst) {
+  Executor::Donor donor(*executor_);
+  const auto add = [&](const char* name, int64_t deadline_ns) {
+    jobs_.push_back(std::make_unique<FunctionJob>());
+    jobs_.back()->deadline_ns = deadline_ns;
+    jobs_.back()->finish = [this, name](Worker&) { order_.push_back(name); };
+    executor_->Submit(jobs_.back().get());
+  };
+  // Made ready by a job that ends: the last of them would go next, were it
+  // not for the deadlines.
+  FunctionJob first;
+  first.finish = [&](Worker&) {
+    add("late", 30);
+    add("early", 10);
+    add("none", kInfiniteFuture);
+    add("middle", 20);
+    add("none too", kInfiniteFuture);
+  };
+  executor_->Submit(&first);
+  RunAll();
+  EXPECT_THAT(order_,
+              ElementsAre("early", "middle", "late", "none", "none too"));
+}
+
+TEST_F(UrgencyTest, AJobIsLeftForOneThatIsDueEarlier) {
+  FunctionJob job;
+  job.tile_count = 3;
+  FunctionJob due;
+  due.deadline_ns = 10;
+  due.finish = [this](Worker&) { order_.push_back("due"); };
+  job.run = [&](uint32_t begin, uint32_t, Worker&) {
+    order_.push_back("tile " + std::to_string(begin));
+    if (begin == 0) executor_->Submit(&due);
+    return begin + 1;
+  };
+  Executor::Donor donor(*executor_);
+  executor_->Submit(&job);
+  RunAll();
+  EXPECT_THAT(order_, ElementsAre("tile 0", "due", "tile 1", "tile 2"));
+}
+
+TEST(MayRunTest, AThreadIsKeptForWhatItsDonorWaitsFor) {
+  Ref<Executor> executor = Make(OptionsOf(1));
+  Worker* worker = nullptr;
+  {
+    const Executor::Donor donor(*executor, /*lane=*/5);
+    worker = executor->current_worker();
+    EXPECT_FALSE(worker->MayRun({.lane = 4}));
+    EXPECT_TRUE(worker->MayRun({.lane = 5}));
+    WorkerSet first;
+    first.Add(0);
+    EXPECT_FALSE(worker->MayRun({.lane = 5, .allowed = &first}));
+    const Executor::Donor inner(*executor);
+    EXPECT_TRUE(worker->MayRun({.lane = 0}));
+  }
+  EXPECT_TRUE(worker->MayRun({.lane = 0}));
+  executor->Shutdown();
+}
+
 TEST(DonorLaneTest, ADonorIsNotHeldUpByWhatIsLessUrgent) {
   // The only worker is kept busy; the donor waits for its own and takes
   // nothing below its lane.

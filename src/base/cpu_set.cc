@@ -1,4 +1,4 @@
-#include "exec/cpu_set.h"
+#include "base/cpu_set.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/status.h"
 
-namespace takt::exec {
+namespace takt {
 namespace {
 
 absl::Status Malformed(absl::string_view text, absl::string_view part) {
@@ -55,6 +55,13 @@ bool AddRange(absl::string_view part, CpuSet* set) {
 CpuSet CpuSet::FromMask(uint64_t mask) {
   CpuSet set;
   set.words_ = {mask};
+  return set;
+}
+
+CpuSet CpuSet::FromWords(absl::Span<const uint64_t> words) {
+  TAKT_DCHECK(words.size() <= kMaxCpus / 64);
+  CpuSet set;
+  set.words_.assign(words.begin(), words.end());
   return set;
 }
 
@@ -155,4 +162,4 @@ std::string CpuSet::ToString() const {
   return text;
 }
 
-}  // namespace takt::exec
+}  // namespace takt

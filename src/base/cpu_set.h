@@ -1,8 +1,8 @@
 // A CpuSet is a set of processors by their operating-system index. It has no
 // upper limit but kMaxCpus, so machines of more than 64 are as good as small
 // ones. A value; copying copies.
-#ifndef TAKT_EXEC_CPU_SET_H_
-#define TAKT_EXEC_CPU_SET_H_
+#ifndef TAKT_BASE_CPU_SET_H_
+#define TAKT_BASE_CPU_SET_H_
 
 #include <cstdint>
 #include <string>
@@ -10,8 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
-namespace takt::exec {
+namespace takt {
 
 class CpuSet {
  public:
@@ -20,6 +21,8 @@ class CpuSet {
   CpuSet() = default;
   // Bit i of `mask` is processor i.
   static CpuSet FromMask(uint64_t mask);
+  // Bit i of word w is processor 64 w + i; for at most kMaxCpus.
+  static CpuSet FromWords(absl::Span<const uint64_t> words);
   // "0-3,8", "0x0f", or "" for none. INVALID_ARGUMENT quoting the text.
   static absl::StatusOr<CpuSet> Parse(absl::string_view text);
 
@@ -41,6 +44,9 @@ class CpuSet {
     return a.IsSubsetOf(b) && b.IsSubsetOf(a);
   }
 
+  // As FromWords() takes them; those at the end may be 0.
+  absl::Span<const uint64_t> words() const { return words_; }
+
   // "0-3,8": what Parse() reads.
   std::string ToString() const;
 
@@ -58,6 +64,6 @@ class CpuSet {
   std::vector<uint64_t> words_;
 };
 
-}  // namespace takt::exec
+}  // namespace takt
 
-#endif  // TAKT_EXEC_CPU_SET_H_
+#endif  // TAKT_BASE_CPU_SET_H_

@@ -1,4 +1,4 @@
-#include "exec/cpu_set.h"
+#include "base/cpu_set.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace takt::exec {
+namespace takt {
 namespace {
 
 using ::testing::HasSubstr;
@@ -18,6 +18,14 @@ TEST(CpuSetTest, ReadsAndPrintsRanges) {
   EXPECT_EQ(CpuSet::Parse("0x0f").value().ToString(), "0-3");
   EXPECT_EQ(CpuSet::Parse("0x80000000000000000").value().ToString(), "67");
   EXPECT_EQ(CpuSet::FromMask(0x21).ToString(), "0,5");
+}
+
+TEST(CpuSetTest, IsMadeOfWords) {
+  const uint64_t words[] = {0x21, 0, 1};
+  const CpuSet set = CpuSet::FromWords(words);
+  EXPECT_EQ(set.ToString(), "0,5,128");
+  EXPECT_EQ(CpuSet::FromWords(set.words()), set);
+  EXPECT_TRUE(CpuSet::FromWords({}).empty());
 }
 
 TEST(CpuSetTest, RefusesWhatIsNoSet) {
@@ -59,4 +67,4 @@ TEST(CpuSetTest, VisitsInOrder) {
 }
 
 }  // namespace
-}  // namespace takt::exec
+}  // namespace takt

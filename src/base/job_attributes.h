@@ -1,0 +1,26 @@
+// How an invocation stands among others: what a caller, or an annotation of
+// the function, asks of the scheduler. Travels with the invocation, and with
+// each queue operation that its program submits. A value; copying copies.
+#ifndef TAKT_BASE_JOB_ATTRIBUTES_H_
+#define TAKT_BASE_JOB_ATTRIBUTES_H_
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "base/cpu_set.h"
+
+namespace takt {
+
+inline constexpr uint8_t kNormalPriority = 128;
+
+struct JobAttributes {
+  uint8_t priority = kNormalPriority;     // Higher goes first.
+  int64_t deadline_ns = kInfiniteFuture;  // Of NowNs().
+  // Where its work may run; borrowed, and outlives the invocation. Null: not
+  // said.
+  const CpuSet* cpus = nullptr;
+};
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_JOB_ATTRIBUTES_H_
