@@ -1,6 +1,7 @@
 #include "cpu/device.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -40,6 +41,16 @@ bool MatchesGlob(absl::string_view text, absl::string_view pattern) {
   return p == pattern.size();
 }
 
+constexpr size_t kQueueCountMax = 64;
+
+CpuSet UnionOf(absl::Span<const CpuSet> queues, uint64_t affinity) {
+  CpuSet all;
+  for (size_t i = 0; i < queues.size(); ++i) {
+    if ((affinity >> i & 1) != 0) all = all | queues[i];
+  }
+  return all;
+}
+
 // A call of the host's: may submit other operations, so it runs from the
 // thread's list of deferred calls, not from within another of them.
 class HostCallOperation final : public Operation, private hal::Deferred {
@@ -72,13 +83,28 @@ absl::StatusOr<Ref<Device>> Device::Create(absl::string_view id,
                                            Ref<exec::Executor> executor,
                                            const Options& options) {
   if (id.empty()) return absl::InvalidArgumentError("a device needs an id");
-  return Ref<Device>::Adopt(new Device(id, std::move(executor), options));
+  if (options.queues.size() > kQueueCountMax) {
+    return absl::InvalidArgumentError(absl::StrCat("queues: expected at most ",
+                                                   kQueueCountMax, ", got ",
+                                                   options.queues.size()));
+  }
+  auto device =
+      Ref<Device>::Adopt(new Device(id, std::move(executor), options));
+  // Their affinities are found once here, so that they are known.
+  for (size_t i = 0; i < options.queues.size(); ++i) {
+    const absl::Status found =
+        device->FindStanding({.affinity = uint64_t{1} << i}).status();
+    if (!found.ok()) return Annotate(found, absl::StrCat("queue ", i));
+  }
+  return device;
 }
 
 Device::Device(absl::string_view id, Ref<exec::Executor> executor,
                const Options& options)
     : hal::Device(std::string(id)),
       executor_(std::move(executor)),
+      queues_(options.queues),
+      all_queues_(UnionOf(options.queues, ~uint64_t{0})),
       memory_(MemoryPool::Create(options.memory)),
       signaller_(
           hal::Signaller::Create(absl::StrCat("an operation queued on ", id))),
@@ -230,8 +256,45 @@ absl::Status Device::QueueDealloca(const hal::QueueTicket& ticket,
   return absl::OkStatus();
 }
 
+absl::StatusOr<exec::Standing> Device::FindStanding(
+    const hal::QueueTicket& ticket) const {
+  JobAttributes job;
+  if (ticket.job != nullptr) job = *ticket.job;
+  if (executor_ == nullptr) return exec::Standing();
+  CpuSet several;
+  if (!queues_.empty()) {
+    const uint64_t all = ~uint64_t{0} >> (kQueueCountMax - queues_.size());
+    const uint64_t named = ticket.affinity & all;
+    if (named == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("queue affinity 0x", absl::Hex(ticket.affinity),
+                       ": the device has ", queues_.size(), " queues"));
+    }
+    if (job.cpus != nullptr) {
+    } else if (named == all) {
+      job.cpus = &all_queues_;
+    } else if (std::has_single_bit(named)) {
+      job.cpus = &queues_[static_cast<size_t>(std::countr_zero(named))];
+    } else {
+      several = UnionOf(queues_, named);
+      job.cpus = &several;
+    }
+  }
+  return executor_->FindStanding(job);
+}
+
+bool Device::RunsTransferHere(const exec::Standing& standing,
+                              uint64_t length) const {
+  if (executor_ == nullptr) return true;
+  if (length > TransferOperation::kInlineBytes) return false;
+  if (standing.allowed == nullptr) return true;
+  const exec::Worker* const worker = executor_->current_worker();
+  return worker != nullptr && worker->MayRun(standing);
+}
+
 absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
                                    Transfer transfer) {
+  TAKT_ASSIGN_OR_RETURN(const exec::Standing standing, FindStanding(ticket));
   bool reached = true;
   absl::Status status;
   if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
@@ -239,8 +302,7 @@ absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
     Tell(ticket.signal, status);
     return absl::OkStatus();
   }
-  if (reached && (executor_ == nullptr ||
-                  transfer.length() <= TransferOperation::kInlineBytes)) {
+  if (reached && RunsTransferHere(standing, transfer.length())) {
     const WorkScope work(*this);
     {
       Transfer mine = std::move(transfer);  // Unpins before the fence is told.
@@ -253,7 +315,7 @@ absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
   }
   transfer.OwnSource(blocks());
   auto* operation = new (blocks())
-      TransferOperation(*this, ticket.signal, std::move(transfer));
+      TransferOperation(*this, standing, ticket.signal, std::move(transfer));
   operation->Start(ticket.wait);
   return absl::OkStatus();
 }
@@ -320,6 +382,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
   if (!recorded->finalized()) {
     return absl::FailedPreconditionError("the command buffer still records");
   }
+  TAKT_ASSIGN_OR_RETURN(const exec::Standing standing, FindStanding(ticket));
   TAKT_RETURN_IF_ERROR(recorded->CheckBindings(bindings));
   if (!recorded->TakeSubmission()) {
     return absl::FailedPreconditionError(
@@ -330,21 +393,23 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
   if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
   if (!status.ok()) {
     Tell(ticket.signal, status);
-  } else if (!reached || !TryExecuteInline(ticket, *recorded, bindings)) {
-    Execution::Create(*this, ticket.signal, recorded, bindings)
+  } else if (!reached ||
+             !TryExecuteInline(ticket, standing, *recorded, bindings)) {
+    Execution::Create(*this, standing, ticket.signal, recorded, bindings)
         ->Start(ticket.wait);
   }
   return absl::OkStatus();
 }
 
 bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
+                              const exec::Standing& standing,
                               const CommandBuffer& command_buffer,
                               absl::Span<const hal::Binding> bindings) {
   exec::Worker own_worker;
   exec::Worker* worker = &own_worker;
   if (executor_ != nullptr) {
     worker = executor_->current_worker();
-    if (worker == nullptr ||
+    if (worker == nullptr || !worker->MayRun(standing) ||
         EstimateAllNs(command_buffer.first_region(), kInlineNs) > kInlineNs) {
       return false;
     }

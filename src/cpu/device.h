@@ -12,9 +12,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/cpu_set.h"
 #include "cpu/executable_loader.h"
 #include "cpu/import_resolver.h"
 #include "cpu/memory_pool.h"
@@ -34,6 +36,10 @@ class Device final : public hal::Device {
     ImportResolver* imports = nullptr;
     // Where buffers get their memory, and how much of it.
     MemoryPool::Options memory;
+    // A queue each: the processors that its work may run on, where the work
+    // itself does not say. An operation of several queues may run on those of
+    // all of them. Empty: one queue, on all.
+    std::vector<CpuSet> queues;
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then
@@ -45,6 +51,8 @@ class Device final : public hal::Device {
   exec::Executor* executor() const { return executor_.get(); }
   // What explanations of fences call this device's operations.
   const Ref<const hal::Signaller>& signaller() const { return signaller_; }
+  // Whether a transfer of so many bytes is made at once, on this thread.
+  bool RunsTransferHere(const exec::Standing& standing, uint64_t length) const;
   MemoryPool& memory() const { return *memory_; }
 
   // hal::Device.
@@ -109,12 +117,20 @@ class Device final : public hal::Device {
   absl::Status QueueTransfer(const hal::QueueTicket& ticket, Transfer transfer);
   // Runs a checked command buffer on this thread, if that is the way.
   bool TryExecuteInline(const hal::QueueTicket& ticket,
+                        const exec::Standing& standing,
                         const CommandBuffer& command_buffer,
                         absl::Span<const hal::Binding> bindings);
   Ref<hal::Buffer> CreateBuffer(Ref<PooledStorage> storage,
                                 const hal::BufferParams& params);
 
+  // How the operation's jobs stand. INVALID_ARGUMENT for processors without
+  // workers, and queues that there are not.
+  absl::StatusOr<exec::Standing> FindStanding(
+      const hal::QueueTicket& ticket) const;
+
   const Ref<exec::Executor> executor_;  // Null: everything runs inline.
+  const std::vector<CpuSet> queues_;
+  const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;
   const Ref<const hal::Signaller> signaller_;
   ExecutableLoader loader_;

@@ -30,17 +30,19 @@ Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
   return layout;
 }
 
-Execution* Execution::Create(Device& device, hal::Fence* signal,
-                             CommandBuffer* command_buffer,
+Execution* Execution::Create(Device& device, const exec::Standing& standing,
+                             hal::Fence* signal, CommandBuffer* command_buffer,
                              absl::Span<const hal::Binding> bindings) {
   void* block = device.blocks().Allocate(LayoutOf(*command_buffer).end);
-  return ::new (block) Execution(device, signal, command_buffer, bindings);
+  return ::new (block)
+      Execution(device, standing, signal, command_buffer, bindings);
 }
 
-Execution::Execution(Device& device, hal::Fence* signal,
-                     CommandBuffer* command_buffer,
+Execution::Execution(Device& device, const exec::Standing& standing,
+                     hal::Fence* signal, CommandBuffer* command_buffer,
                      absl::Span<const hal::Binding> bindings)
     : Operation(device, signal),
+      standing_(standing),
       command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)) {
   const Layout layout = LayoutOf(*command_buffer);
   auto* block = reinterpret_cast<uint8_t*>(this);
@@ -58,6 +60,7 @@ Execution::Execution(Device& device, hal::Fence* signal,
   for (uint32_t i = 0; i < command_buffer->command_count_max(); ++i) {
     new (&parts_[i]) Part;
     parts_[i].execution = this;
+    static_cast<exec::Standing&>(parts_[i]) = standing;
   }
   pointers_ = reinterpret_cast<void**>(block + layout.pointers);
   lengths_ = reinterpret_cast<size_t*>(block + layout.lengths);
@@ -98,7 +101,8 @@ void Execution::Advance() {
   exec::Executor& executor = *device().executor();
   exec::Worker* worker = executor.current_worker();
   while (region_ != nullptr && !failed_.load(std::memory_order_acquire)) {
-    if (worker != nullptr && EstimateNs(*region_, kInlineNs) <= kInlineNs &&
+    if (worker != nullptr && worker->MayRun(standing_) &&
+        EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
       const absl::Status status =

@@ -25,8 +25,8 @@ inline constexpr int64_t kInlineNs = 25'000;
 class Execution final : public Operation {
  public:
   // `bindings` are what CheckBindings() has found right; they are retained.
-  static Execution* Create(Device& device, hal::Fence* signal,
-                           CommandBuffer* command_buffer,
+  static Execution* Create(Device& device, const exec::Standing& standing,
+                           hal::Fence* signal, CommandBuffer* command_buffer,
                            absl::Span<const hal::Binding> bindings);
 
  private:
@@ -49,7 +49,8 @@ class Execution final : public Operation {
   };
   static Layout LayoutOf(const CommandBuffer& command_buffer);
 
-  Execution(Device& device, hal::Fence* signal, CommandBuffer* command_buffer,
+  Execution(Device& device, const exec::Standing& standing, hal::Fence* signal,
+            CommandBuffer* command_buffer,
             absl::Span<const hal::Binding> bindings);
   ~Execution() override;
 
@@ -63,6 +64,7 @@ class Execution final : public Operation {
   void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(error_mutex_);
   void End();
 
+  const exec::Standing standing_;
   const Ref<CommandBuffer> command_buffer_;
   absl::Span<hal::Binding> bindings_;  // Buffers retained.
   absl::Span<Base> bases_;

@@ -1,5 +1,6 @@
 #include "cpu/transfer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/math.h"
@@ -207,12 +208,12 @@ void TransferOperation::Run() {
     return;
   }
   resolved_ = *resolved;
-  if (device().executor() == nullptr || resolved_.length <= kInlineBytes) {
+  if (device().RunsTransferHere(*this, resolved_.length)) {
     resolved_.Run();
     Complete(absl::OkStatus());
     return;
   }
-  tile_count = resolved_.tile_count();
+  tile_count = std::max(resolved_.tile_count(), 1u);
   expected_tile_ns = ResolvedTransfer::kTileBytes / 8;
   device().executor()->Submit(this);
 }

@@ -77,8 +77,11 @@ class Transfer {
 // A transfer that waits, or that is worth several threads.
 class TransferOperation final : public Operation, private exec::Job {
  public:
-  TransferOperation(Device& device, hal::Fence* signal, Transfer transfer)
-      : Operation(device, signal), transfer_(std::move(transfer)) {}
+  TransferOperation(Device& device, const exec::Standing& standing,
+                    hal::Fence* signal, Transfer transfer)
+      : Operation(device, signal), transfer_(std::move(transfer)) {
+    static_cast<exec::Standing&>(*this) = standing;
+  }
 
   // Below this, one thread is as good as several.
   static constexpr uint64_t kInlineBytes = 2 * ResolvedTransfer::kTileBytes;

@@ -22,6 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "base/job_attributes.h"
 #include "base/object.h"
 #include "hal/buffer.h"
 #include "hal/command_buffer.h"
@@ -78,6 +79,8 @@ struct QueueTicket {
   Fence* signal = nullptr;
   // What an alloca belongs to: one of this device, open. Null: to nothing.
   MemoryGroup* group = nullptr;
+  // Of whom it is part. Null: of nobody in particular.
+  const JobAttributes* job = nullptr;
 };
 
 struct BufferParams {

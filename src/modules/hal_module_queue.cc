@@ -8,9 +8,12 @@
 namespace takt::modules {
 namespace {
 
-hal::QueueTicket TicketOf(uint64_t affinity, hal::Fence* wait,
-                          hal::Fence* signal) {
-  return {.affinity = affinity, .wait = wait, .signal = signal};
+hal::QueueTicket TicketOf(const vm::NativeCall& call, uint64_t affinity,
+                          hal::Fence* wait, hal::Fence* signal) {
+  return {.affinity = affinity,
+          .wait = wait,
+          .signal = signal,
+          .job = &call.invocation().job()};
 }
 
 }  // namespace
@@ -23,94 +26,99 @@ absl::StatusOr<Ref<hal::Buffer>> HalState::QueueAlloca(
     return absl::UnimplementedError(
         absl::StrCat("pool: only the default pool 0 is supported, got ", pool));
   }
-  hal::QueueTicket ticket = TicketOf(affinity, wait, signal);
+  hal::QueueTicket ticket = TicketOf(call, affinity, wait, signal);
   ticket.group = InvocationMemory::GroupOf(call.invocation(), device, claims_);
   return device.QueueAlloca(
       ticket, {.memory_type = memory_types, .usage = usage}, byte_length);
 }
 
-absl::Status HalState::QueueDealloca(hal::Device& device, uint64_t affinity,
-                                     hal::Fence* wait, hal::Fence* signal,
-                                     hal::Buffer& buffer, int64_t flags) {
-  return device.QueueDealloca(TicketOf(affinity, wait, signal), &buffer);
+absl::Status HalState::QueueDealloca(vm::NativeCall& call, hal::Device& device,
+                                     uint64_t affinity, hal::Fence* wait,
+                                     hal::Fence* signal, hal::Buffer& buffer,
+                                     int64_t flags) {
+  return device.QueueDealloca(TicketOf(call, affinity, wait, signal), &buffer);
 }
 
-absl::Status HalState::QueueFill(hal::Device& device, uint64_t affinity,
-                                 hal::Fence* wait, hal::Fence* signal,
-                                 hal::Buffer& target, uint64_t offset,
-                                 uint64_t length, uint64_t pattern,
-                                 uint32_t pattern_length, int64_t flags) {
+absl::Status HalState::QueueFill(vm::NativeCall& call, hal::Device& device,
+                                 uint64_t affinity, hal::Fence* wait,
+                                 hal::Fence* signal, hal::Buffer& target,
+                                 uint64_t offset, uint64_t length,
+                                 uint64_t pattern, uint32_t pattern_length,
+                                 int64_t flags) {
   TAKT_RETURN_IF_ERROR(CheckPatternLength(pattern_length));
-  return device.QueueFill(TicketOf(affinity, wait, signal), &target, offset,
-                          length, static_cast<uint32_t>(pattern),
+  return device.QueueFill(TicketOf(call, affinity, wait, signal), &target,
+                          offset, length, static_cast<uint32_t>(pattern),
                           pattern_length);
 }
 
-absl::Status HalState::QueueUpdate(hal::Device& device, uint64_t affinity,
-                                   hal::Fence* wait, hal::Fence* signal,
-                                   vm::Buffer& source, uint64_t source_offset,
-                                   hal::Buffer& target, uint64_t target_offset,
-                                   uint64_t length, int64_t flags) {
+absl::Status HalState::QueueUpdate(vm::NativeCall& call, hal::Device& device,
+                                   uint64_t affinity, hal::Fence* wait,
+                                   hal::Fence* signal, vm::Buffer& source,
+                                   uint64_t source_offset, hal::Buffer& target,
+                                   uint64_t target_offset, uint64_t length,
+                                   int64_t flags) {
   TAKT_ASSIGN_OR_RETURN(absl::Span<const uint8_t> bytes,
                         BytesOf(source, source_offset, length));
-  return device.QueueUpdate(TicketOf(affinity, wait, signal), bytes, &target,
-                            target_offset);
+  return device.QueueUpdate(TicketOf(call, affinity, wait, signal), bytes,
+                            &target, target_offset);
 }
 
-absl::Status HalState::QueueCopy(hal::Device& device, uint64_t affinity,
-                                 hal::Fence* wait, hal::Fence* signal,
-                                 hal::Buffer& source, uint64_t source_offset,
-                                 hal::Buffer& target, uint64_t target_offset,
-                                 uint64_t length, int64_t flags) {
-  return device.QueueCopy(TicketOf(affinity, wait, signal), &source,
+absl::Status HalState::QueueCopy(vm::NativeCall& call, hal::Device& device,
+                                 uint64_t affinity, hal::Fence* wait,
+                                 hal::Fence* signal, hal::Buffer& source,
+                                 uint64_t source_offset, hal::Buffer& target,
+                                 uint64_t target_offset, uint64_t length,
+                                 int64_t flags) {
+  return device.QueueCopy(TicketOf(call, affinity, wait, signal), &source,
                           source_offset, &target, target_offset, length);
 }
 
-absl::Status HalState::QueueRead(hal::Device& device, uint64_t affinity,
-                                 hal::Fence* wait, hal::Fence* signal,
-                                 hal::File& source, uint64_t source_offset,
-                                 hal::Buffer& target, uint64_t target_offset,
-                                 uint64_t length, int64_t flags) {
-  return device.QueueRead(TicketOf(affinity, wait, signal), &source,
+absl::Status HalState::QueueRead(vm::NativeCall& call, hal::Device& device,
+                                 uint64_t affinity, hal::Fence* wait,
+                                 hal::Fence* signal, hal::File& source,
+                                 uint64_t source_offset, hal::Buffer& target,
+                                 uint64_t target_offset, uint64_t length,
+                                 int64_t flags) {
+  return device.QueueRead(TicketOf(call, affinity, wait, signal), &source,
                           source_offset, &target, target_offset, length);
 }
 
-absl::Status HalState::QueueWrite(hal::Device& device, uint64_t affinity,
-                                  hal::Fence* wait, hal::Fence* signal,
-                                  hal::Buffer& source, uint64_t source_offset,
-                                  hal::File& target, uint64_t target_offset,
-                                  uint64_t length, int64_t flags) {
-  return device.QueueWrite(TicketOf(affinity, wait, signal), &source,
+absl::Status HalState::QueueWrite(vm::NativeCall& call, hal::Device& device,
+                                  uint64_t affinity, hal::Fence* wait,
+                                  hal::Fence* signal, hal::Buffer& source,
+                                  uint64_t source_offset, hal::File& target,
+                                  uint64_t target_offset, uint64_t length,
+                                  int64_t flags) {
+  return device.QueueWrite(TicketOf(call, affinity, wait, signal), &source,
                            source_offset, &target, target_offset, length);
 }
 
-absl::Status HalState::QueueBarrier(hal::Device& device, uint64_t affinity,
-                                    hal::Fence* wait, hal::Fence* signal,
-                                    int64_t flags) {
-  return device.QueueBarrier(TicketOf(affinity, wait, signal));
+absl::Status HalState::QueueBarrier(vm::NativeCall& call, hal::Device& device,
+                                    uint64_t affinity, hal::Fence* wait,
+                                    hal::Fence* signal, int64_t flags) {
+  return device.QueueBarrier(TicketOf(call, affinity, wait, signal));
 }
 
-absl::Status HalState::QueueExecute(hal::Device& device, uint64_t affinity,
-                                    hal::Fence* wait, hal::Fence* signal,
+absl::Status HalState::QueueExecute(vm::NativeCall& call, hal::Device& device,
+                                    uint64_t affinity, hal::Fence* wait,
+                                    hal::Fence* signal,
                                     hal::CommandBuffer& command_buffer,
                                     int64_t flags) {
-  return device.QueueExecute(TicketOf(affinity, wait, signal), &command_buffer,
-                             {});
+  return device.QueueExecute(TicketOf(call, affinity, wait, signal),
+                             &command_buffer, {});
 }
 
-absl::Status HalState::QueueExecuteIndirect(hal::Device& device,
-                                            uint64_t affinity, hal::Fence* wait,
-                                            hal::Fence* signal,
-                                            hal::CommandBuffer& command_buffer,
-                                            int64_t flags,
-                                            BindingTableArgs bindings) {
+absl::Status HalState::QueueExecuteIndirect(
+    vm::NativeCall& call, hal::Device& device, uint64_t affinity,
+    hal::Fence* wait, hal::Fence* signal, hal::CommandBuffer& command_buffer,
+    int64_t flags, BindingTableArgs bindings) {
   absl::InlinedVector<hal::Binding, 16> table(bindings.size());
   for (size_t i = 0; i < table.size(); ++i) {
     auto [buffer, offset, length] = bindings[i];
     table[i] = {.buffer = buffer, .offset = offset, .length = length};
   }
-  return device.QueueExecute(TicketOf(affinity, wait, signal), &command_buffer,
-                             table);
+  return device.QueueExecute(TicketOf(call, affinity, wait, signal),
+                             &command_buffer, table);
 }
 
 absl::Status HalState::QueueFlush(hal::Device& device, uint64_t affinity) {

@@ -160,42 +160,49 @@ class HalState final : public vm::ModuleState {
       vm::NativeCall& call, hal::Device& device, uint64_t affinity,
       hal::Fence* wait, hal::Fence* signal, int64_t pool, uint32_t memory_types,
       uint32_t usage, uint64_t byte_length, int64_t flags);
-  absl::Status QueueDealloca(hal::Device& device, uint64_t affinity,
-                             hal::Fence* wait, hal::Fence* signal,
-                             hal::Buffer& buffer, int64_t flags);
-  absl::Status QueueFill(hal::Device& device, uint64_t affinity,
-                         hal::Fence* wait, hal::Fence* signal,
-                         hal::Buffer& target, uint64_t offset, uint64_t length,
-                         uint64_t pattern, uint32_t pattern_length,
+  absl::Status QueueDealloca(vm::NativeCall& call, hal::Device& device,
+                             uint64_t affinity, hal::Fence* wait,
+                             hal::Fence* signal, hal::Buffer& buffer,
+                             int64_t flags);
+  absl::Status QueueFill(vm::NativeCall& call, hal::Device& device,
+                         uint64_t affinity, hal::Fence* wait,
+                         hal::Fence* signal, hal::Buffer& target,
+                         uint64_t offset, uint64_t length, uint64_t pattern,
+                         uint32_t pattern_length, int64_t flags);
+  absl::Status QueueUpdate(vm::NativeCall& call, hal::Device& device,
+                           uint64_t affinity, hal::Fence* wait,
+                           hal::Fence* signal, vm::Buffer& source,
+                           uint64_t source_offset, hal::Buffer& target,
+                           uint64_t target_offset, uint64_t length,
+                           int64_t flags);
+  absl::Status QueueCopy(vm::NativeCall& call, hal::Device& device,
+                         uint64_t affinity, hal::Fence* wait,
+                         hal::Fence* signal, hal::Buffer& source,
+                         uint64_t source_offset, hal::Buffer& target,
+                         uint64_t target_offset, uint64_t length,
                          int64_t flags);
-  absl::Status QueueUpdate(hal::Device& device, uint64_t affinity,
-                           hal::Fence* wait, hal::Fence* signal,
-                           vm::Buffer& source, uint64_t source_offset,
-                           hal::Buffer& target, uint64_t target_offset,
-                           uint64_t length, int64_t flags);
-  absl::Status QueueCopy(hal::Device& device, uint64_t affinity,
-                         hal::Fence* wait, hal::Fence* signal,
-                         hal::Buffer& source, uint64_t source_offset,
-                         hal::Buffer& target, uint64_t target_offset,
-                         uint64_t length, int64_t flags);
-  absl::Status QueueRead(hal::Device& device, uint64_t affinity,
-                         hal::Fence* wait, hal::Fence* signal,
-                         hal::File& source, uint64_t source_offset,
-                         hal::Buffer& target, uint64_t target_offset,
-                         uint64_t length, int64_t flags);
-  absl::Status QueueWrite(hal::Device& device, uint64_t affinity,
-                          hal::Fence* wait, hal::Fence* signal,
-                          hal::Buffer& source, uint64_t source_offset,
-                          hal::File& target, uint64_t target_offset,
-                          uint64_t length, int64_t flags);
-  absl::Status QueueBarrier(hal::Device& device, uint64_t affinity,
-                            hal::Fence* wait, hal::Fence* signal,
-                            int64_t flags);
-  absl::Status QueueExecute(hal::Device& device, uint64_t affinity,
-                            hal::Fence* wait, hal::Fence* signal,
+  absl::Status QueueRead(vm::NativeCall& call, hal::Device& device,
+                         uint64_t affinity, hal::Fence* wait,
+                         hal::Fence* signal, hal::File& source,
+                         uint64_t source_offset, hal::Buffer& target,
+                         uint64_t target_offset, uint64_t length,
+                         int64_t flags);
+  absl::Status QueueWrite(vm::NativeCall& call, hal::Device& device,
+                          uint64_t affinity, hal::Fence* wait,
+                          hal::Fence* signal, hal::Buffer& source,
+                          uint64_t source_offset, hal::File& target,
+                          uint64_t target_offset, uint64_t length,
+                          int64_t flags);
+  absl::Status QueueBarrier(vm::NativeCall& call, hal::Device& device,
+                            uint64_t affinity, hal::Fence* wait,
+                            hal::Fence* signal, int64_t flags);
+  absl::Status QueueExecute(vm::NativeCall& call, hal::Device& device,
+                            uint64_t affinity, hal::Fence* wait,
+                            hal::Fence* signal,
                             hal::CommandBuffer& command_buffer, int64_t flags);
-  absl::Status QueueExecuteIndirect(hal::Device& device, uint64_t affinity,
-                                    hal::Fence* wait, hal::Fence* signal,
+  absl::Status QueueExecuteIndirect(vm::NativeCall& call, hal::Device& device,
+                                    uint64_t affinity, hal::Fence* wait,
+                                    hal::Fence* signal,
                                     hal::CommandBuffer& command_buffer,
                                     int64_t flags, BindingTableArgs bindings);
   absl::Status QueueFlush(hal::Device& device, uint64_t affinity);

@@ -9,6 +9,7 @@
 #include "modules/hal_module.h"
 #include "modules/parameter_request.h"
 #include "modules/queue_group.h"
+#include "vm/invocation.h"
 #include "vm/list.h"
 #include "vm/native_module.h"
 
@@ -123,30 +124,30 @@ class IoParametersState final : public vm::ModuleState {
   explicit IoParametersState(ScopesPtr scopes) : scopes_(std::move(scopes)) {}
 
   absl::StatusOr<Ref<vm::List>> LoadParameters(
-      hal::Device& device, uint64_t affinity, hal::Fence* wait,
-      hal::Fence* signal, vm::Buffer* scope, uint64_t target_affinity,
-      uint32_t memory_types, uint32_t usage, vm::Buffer& key_table,
-      vm::Buffer& key_data, vm::Buffer& spans);
-  absl::Status GatherParameters(hal::Device& device, uint64_t affinity,
-                                hal::Fence* wait, hal::Fence* signal,
-                                vm::Buffer* scope, hal::Buffer& target,
-                                vm::Buffer& key_table, vm::Buffer& key_data,
-                                vm::Buffer& spans);
-  absl::Status ScatterParameters(hal::Device& device, uint64_t affinity,
-                                 hal::Fence* wait, hal::Fence* signal,
-                                 hal::Buffer& source, vm::Buffer* scope,
-                                 vm::Buffer& key_table, vm::Buffer& key_data,
-                                 vm::Buffer& spans);
+      vm::NativeCall& call, hal::Device& device, uint64_t affinity,
+      hal::Fence* wait, hal::Fence* signal, vm::Buffer* scope,
+      uint64_t target_affinity, uint32_t memory_types, uint32_t usage,
+      vm::Buffer& key_table, vm::Buffer& key_data, vm::Buffer& spans);
+  absl::Status GatherParameters(vm::NativeCall& call, hal::Device& device,
+                                uint64_t affinity, hal::Fence* wait,
+                                hal::Fence* signal, vm::Buffer* scope,
+                                hal::Buffer& target, vm::Buffer& key_table,
+                                vm::Buffer& key_data, vm::Buffer& spans);
+  absl::Status ScatterParameters(vm::NativeCall& call, hal::Device& device,
+                                 uint64_t affinity, hal::Fence* wait,
+                                 hal::Fence* signal, hal::Buffer& source,
+                                 vm::Buffer* scope, vm::Buffer& key_table,
+                                 vm::Buffer& key_data, vm::Buffer& spans);
 
  private:
   const ScopesPtr scopes_;
 };
 
 absl::StatusOr<Ref<vm::List>> IoParametersState::LoadParameters(
-    hal::Device& device, uint64_t affinity, hal::Fence* wait,
-    hal::Fence* signal, vm::Buffer* scope, uint64_t target_affinity,
-    uint32_t memory_types, uint32_t usage, vm::Buffer& key_table,
-    vm::Buffer& key_data, vm::Buffer& spans) {
+    vm::NativeCall& call, hal::Device& device, uint64_t affinity,
+    hal::Fence* wait, hal::Fence* signal, vm::Buffer* scope,
+    uint64_t target_affinity, uint32_t memory_types, uint32_t usage,
+    vm::Buffer& key_table, vm::Buffer& key_data, vm::Buffer& spans) {
   TAKT_ASSIGN_OR_RETURN(Requests requests,
                         ResolveParameters(*scopes_, ScopeName(scope),
                                           {key_table, key_data, spans}));
@@ -159,7 +160,10 @@ absl::StatusOr<Ref<vm::List>> IoParametersState::LoadParameters(
   Ref<vm::List> list = vm::List::Create(
       {vm::ValueKind::kRef, &hal::Buffer::kType}, requests.size());
   TAKT_RETURN_IF_ERROR(list->Resize(requests.size()));
-  QueueGroup group(device, {affinity, wait, signal});
+  QueueGroup group(device, {.affinity = affinity,
+                            .wait = wait,
+                            .signal = signal,
+                            .job = &call.invocation().job()});
   for (size_t i = 0; i < requests.size(); ++i) {
     const ParameterRequest& request = requests[i];
     Ref<hal::Buffer> buffer = TryMap(device, params, request);
@@ -176,9 +180,10 @@ absl::StatusOr<Ref<vm::List>> IoParametersState::LoadParameters(
 }
 
 absl::Status IoParametersState::GatherParameters(
-    hal::Device& device, uint64_t affinity, hal::Fence* wait,
-    hal::Fence* signal, vm::Buffer* scope, hal::Buffer& target,
-    vm::Buffer& key_table, vm::Buffer& key_data, vm::Buffer& spans) {
+    vm::NativeCall& call, hal::Device& device, uint64_t affinity,
+    hal::Fence* wait, hal::Fence* signal, vm::Buffer* scope,
+    hal::Buffer& target, vm::Buffer& key_table, vm::Buffer& key_data,
+    vm::Buffer& spans) {
   TAKT_ASSIGN_OR_RETURN(Requests requests,
                         ResolveParameters(*scopes_, ScopeName(scope),
                                           {key_table, key_data, spans}));
@@ -186,7 +191,10 @@ absl::Status IoParametersState::GatherParameters(
     TAKT_RETURN_IF_ERROR(CheckAccess(request, hal::kAccessRead));
     TAKT_RETURN_IF_ERROR(CheckTarget(request, target));
   }
-  QueueGroup group(device, {affinity, wait, signal});
+  QueueGroup group(device, {.affinity = affinity,
+                            .wait = wait,
+                            .signal = signal,
+                            .job = &call.invocation().job()});
   for (const ParameterRequest& request : requests) {
     TAKT_RETURN_IF_ERROR(group.Add([&](const hal::QueueTicket& ticket) {
       return QueueParameter(device, ticket, request, target);
@@ -196,9 +204,10 @@ absl::Status IoParametersState::GatherParameters(
 }
 
 absl::Status IoParametersState::ScatterParameters(
-    hal::Device& device, uint64_t affinity, hal::Fence* wait,
-    hal::Fence* signal, hal::Buffer& source, vm::Buffer* scope,
-    vm::Buffer& key_table, vm::Buffer& key_data, vm::Buffer& spans) {
+    vm::NativeCall& call, hal::Device& device, uint64_t affinity,
+    hal::Fence* wait, hal::Fence* signal, hal::Buffer& source,
+    vm::Buffer* scope, vm::Buffer& key_table, vm::Buffer& key_data,
+    vm::Buffer& spans) {
   TAKT_ASSIGN_OR_RETURN(Requests requests,
                         ResolveParameters(*scopes_, ScopeName(scope),
                                           {key_table, key_data, spans}));
@@ -206,7 +215,10 @@ absl::Status IoParametersState::ScatterParameters(
     TAKT_RETURN_IF_ERROR(CheckAccess(request, hal::kAccessWrite));
     TAKT_RETURN_IF_ERROR(CheckTarget(request, source));
   }
-  QueueGroup group(device, {affinity, wait, signal});
+  QueueGroup group(device, {.affinity = affinity,
+                            .wait = wait,
+                            .signal = signal,
+                            .job = &call.invocation().job()});
   for (const ParameterRequest& request : requests) {
     const Parameter& parameter = *request.parameter;
     TAKT_RETURN_IF_ERROR(group.Add([&](const hal::QueueTicket& ticket) {

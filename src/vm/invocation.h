@@ -23,6 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/job_attributes.h"
 #include "base/object.h"
 #include "vm/context.h"
 #include "vm/instance.h"
@@ -84,6 +85,10 @@ class alignas(16) Invocation final : public Object {
   // instruction allocates or goes through count as one more. For fuzzing and
   // untrusted code. Set before Run().
   void SetStepLimit(uint64_t steps);
+
+  // For native modules that submit work on its behalf. Set before Run().
+  void SetJob(const JobAttributes& job) { job_ = job; }
+  const JobAttributes& job() const { return job_; }
 
   Context& context() const { return context_; }
   const Callee& callee() const { return callee_.callee; }
@@ -157,6 +162,8 @@ class alignas(16) Invocation final : public Object {
   // the other side wrote before.
   std::atomic<uint8_t> phase_{kReady};
   RunGuard guard_;
+
+  JobAttributes job_;
 
   // The rest belongs to the running thread.
   bool resumed_ = false;  // The next native call is a parked one, woken.
