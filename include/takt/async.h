@@ -86,9 +86,9 @@ typedef struct takt_async_options_t {
   takt_invocation_callback_t on_done;
   void* user_data;
 
-  // For the scheduler, and of no effect without one. Higher goes first.
-  // Default: 128, and no deadline (on takt_clock_now_ns()).
-  uint8_t priority;
+  // As in takt_invoke_options_t. They hold for all that the call does: the
+  // parts of its program that workers run, and its device work.
+  int32_t priority;
   int64_t deadline_ns;
 
   // Whether an asynchronous function that waits for fences can still be
@@ -101,13 +101,17 @@ typedef struct takt_async_options_t {
   // attribute "takt.batch_dim"; see docs/async.md. Then its program runs after
   // its fences also if the function is asynchronous. Default: false.
   bool batch;
+
+  // As in takt_invoke_options_t.
+  const uint64_t* cpu_words;
+  size_t cpu_word_count;
 } takt_async_options_t;
 
 static inline void takt_async_options_init(takt_async_options_t* options) {
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
-  options->priority = 128;
-  options->deadline_ns = TAKT_INFINITE_FUTURE;
+  options->priority = TAKT_PRIORITY_DEFAULT;
+  options->deadline_ns = TAKT_DEADLINE_DEFAULT;
   options->cancellable = true;
 }
 
@@ -133,7 +137,8 @@ static inline void takt_async_options_init(takt_async_options_t* options) {
 //   INVALID_ARGUMENT     a count, shape, element type or object differs from
 //                        what the function declares, as in "policy.act: input
 //                        1: expected 1x64xf32, got 1x32xf32"; an index of a
-//                        fence is beyond the arguments or results.
+//                        fence is beyond the arguments or results; a priority
+//                        or CPU set that is none, CPUs without workers.
 //   FAILED_PRECONDITION  a barrier has no share left: the other fences that
 //                        the call was to signal fail with this error, since
 //                        shares cannot be given back; a call that allows

@@ -82,6 +82,9 @@ struct AsyncOptions {
   uint64_t step_limit = 0;
   bool cancellable = true;
   bool batch = false;
+  int32_t priority = TAKT_PRIORITY_DEFAULT;
+  int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;
+  std::vector<uint64_t> cpu_words = {};
   // Told on the thread that ends the invocation; must not throw or block.
   std::function<void(const Invocation&, Status)> on_done = {};
 };
@@ -126,6 +129,10 @@ inline Result<Invocation> AsyncInvoke(const Function& function,
   given.cancellable = options.cancellable;
   given.batch = options.batch;
   given.moved_arguments = options.moved_arguments;
+  given.priority = options.priority;
+  given.deadline_ns = options.deadline_ns;
+  given.cpu_words = options.cpu_words.data();
+  given.cpu_word_count = options.cpu_words.size();
   std::unique_ptr<internal::DoneFunction> on_done;
   if (options.on_done) {
     on_done = std::make_unique<internal::DoneFunction>(options.on_done);

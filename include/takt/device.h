@@ -36,6 +36,13 @@ typedef struct takt_device_options_t {
   // Memory that has not been needed for so long goes back to the system (after
   // twice that at the latest). Default: TAKT_INFINITE_FUTURE, it stays.
   int64_t idle_ns;
+  // The queues of a "local-task" device, 64 at most: of each, the CPUs such as
+  // "0-3,8" whose workers do its work, where the call does not say which.
+  // Compiled code names queues by the bits of an affinity; what names several
+  // of them may run on the CPUs of all. Borrowed. Default: 0 and NULL, one
+  // queue, on all CPUs.
+  size_t queue_count;
+  const char* const* queue_cpus;
 } takt_device_options_t;
 
 static inline void takt_device_options_init(takt_device_options_t* options) {
@@ -44,6 +51,8 @@ static inline void takt_device_options_init(takt_device_options_t* options) {
   options->stall_ns = 10 * (int64_t)1000000000;
   options->idle_bytes_max = UINT64_MAX;
   options->idle_ns = TAKT_INFINITE_FUTURE;
+  options->queue_count = 0;
+  options->queue_cpus = NULL;
 }
 
 // Creates a device of `instance`.
@@ -67,7 +76,7 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create(
 //
 // Errors: as takt_device_create(), and
 //   INVALID_ARGUMENT  a memory_budget_bytes of 0, a stall_ns or idle_ns of 0 or
-//                     less.
+//                     less; a queue on CPUs that are none, or without workers.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create_with_options(
     takt_instance_t* instance, const char* name,
     const takt_device_options_t* options, takt_device_t** out_device);

@@ -5,6 +5,8 @@
 #ifndef TAKT_FUNCTION_H_
 #define TAKT_FUNCTION_H_
 
+#include <string.h>
+
 #include "takt/signature.h"
 
 #if defined(__cplusplus)
@@ -26,17 +28,43 @@ TAKT_EXPORT takt_signature_t* takt_function_signature(
 TAKT_EXPORT const char* takt_function_attribute(const takt_function_t* function,
                                                 const char* key);
 
+// The function's annotations say, or nothing in particular.
+#define TAKT_PRIORITY_DEFAULT (-1)
+#define TAKT_DEADLINE_DEFAULT INT64_MIN
+
 typedef struct takt_invoke_options_t {
   size_t struct_size;  // Set by init.
   // Fails the call with RESOURCE_EXHAUSTED after that many loop rounds and
   // calls of its bytecode (what handles much memory at once counts for more).
   // For code that is not trusted to end. Default: 0, no limit.
   uint64_t step_limit;
+
+  // How the call's work competes for the workers: docs/executor.md. These
+  // override the function's annotations.
+  //
+  // 0 to 255, in classes of 32 (0-31, 32-63, ...): work of a higher class goes
+  // first, at the next tile; within a class nothing is interrupted. Default:
+  // TAKT_PRIORITY_DEFAULT, what "takt.priority" says, else 128.
+  int32_t priority;
+  // On takt_clock_now_ns(). Of one class, work that is due earlier is taken
+  // first, before what has no deadline. A deadline that has passed changes
+  // nothing else. Default: TAKT_DEADLINE_DEFAULT, "takt.deadline_ns" after the
+  // call, else none. TAKT_INFINITE_FUTURE: none.
+  int64_t deadline_ns;
+  // The CPUs whose workers may do the call's work: bit i of word w is CPU
+  // 64 w + i. Borrowed for the call. Threads of callers do none of it then,
+  // but for the program, which runs where it is called. Each set that is used
+  // is remembered by the instance. Default: NULL and 0, "takt.affinity", else
+  // the queue's, else all.
+  const uint64_t* cpu_words;
+  size_t cpu_word_count;
 } takt_invoke_options_t;
 
 static inline void takt_invoke_options_init(takt_invoke_options_t* options) {
+  memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
-  options->step_limit = 0;
+  options->priority = TAKT_PRIORITY_DEFAULT;
+  options->deadline_ns = TAKT_DEADLINE_DEFAULT;
 }
 
 // Calls the function and waits for its results. While it waits this thread
@@ -58,7 +86,8 @@ static inline void takt_invoke_options_init(takt_invoke_options_t* options) {
 // Errors:
 //   INVALID_ARGUMENT  a count, shape, element type or object differs from what
 //                     the function declares, as in
-//                     "policy.act: input 1: expected 1x64xf32, got 1x32xf32".
+//                     "policy.act: input 1: expected 1x64xf32, got 1x32xf32";
+//                     a priority or CPU set that is none, CPUs without workers.
 //   CANCELLED, ...    what the program, or a device, failed with.
 // Blocks: until the results are there. Allocates: nothing from the system once
 // warm, beyond what the program's results need.

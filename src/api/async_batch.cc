@@ -93,6 +93,9 @@ bool AsyncBatch::CanStack(absl::Span<const takt_value_t> arguments) {
 }
 
 bool AsyncBatch::Fits(AsyncInvocation& member) const {
+  if (members_[0]->job().attributes.cpus != member.job().attributes.cpus) {
+    return false;
+  }
   const size_t count = function_->signature().arguments().size();
   for (size_t i = 0; i < count; ++i) {
     const hal::BufferView& model = *ViewOf(members_[0]->slots()[i]);
@@ -117,11 +120,23 @@ void AsyncBatch::Add(AsyncInvocation* member) {
       opened = open = new AsyncBatch(function);
     }
     open->members_.push_back(member);
+    open->Urge(member->job());
   }
   if (opened == nullptr) return;
   opened->run = &AsyncBatch::Close;
   opened->hal::Deferred::next = nullptr;
   hal::RunOrDefer(opened);
+}
+
+void AsyncBatch::Urge(const Function::Job& member) {
+  const bool is_first = members_.size() == 1;
+  job_.cpus = member.attributes.cpus;
+  job_.priority = is_first
+                      ? member.attributes.priority
+                      : std::max(job_.priority, member.attributes.priority);
+  job_.deadline_ns = std::min(job_.deadline_ns, member.attributes.deadline_ns);
+  standing = {exec::LaneOf(job_.priority), job_.deadline_ns,
+              member.standing.allowed};
 }
 
 void AsyncBatch::Close(hal::Deferred* deferred) {
@@ -185,6 +200,7 @@ absl::Status AsyncBatch::CreateProgram() {
       program_, vm::Invocation::Create(function_->context().vm(),
                                        function_->ref(), absl::MakeSpan(values),
                                        vm::Invocation::ArgumentRefs::kTake));
+  program_->SetJob(job_);
   program_->SetOnWoken(&AsyncBatch::OnWoken, this);
   return absl::OkStatus();
 }

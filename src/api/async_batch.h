@@ -60,6 +60,8 @@ class AsyncBatch final : public Object,
   ~AsyncBatch() override = default;
 
   bool Fits(AsyncInvocation& member) const;
+  // Makes the batch as urgent as its latest member, at least.
+  void Urge(const Function::Job& member);
   static void Close(hal::Deferred* deferred);
   static void OnWoken(void* self, vm::Invocation& invocation);
   static void OnSignal(FenceWaiter* waiter, const absl::Status& status);
@@ -76,6 +78,7 @@ class AsyncBatch final : public Object,
   // In flight, so each holds itself. Guarded by the function's lock while the
   // batch is open.
   std::vector<AsyncInvocation*> members_;
+  JobAttributes job_;  // The most urgent of all members.
   int64_t row_count_ = 0;
   Ref<vm::Invocation> program_;
   Ref<hal::Fence> signal_;  // Of an asynchronous function's program.

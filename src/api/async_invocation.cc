@@ -88,10 +88,12 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
       batch_row_count = static_cast<uint32_t>(view->shape()[0]);
     }
   }
+  TAKT_ASSIGN_OR_RETURN(const Function::Job job,
+                        function.FindJob(JobOptions(options)));
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto invocation = Ref<AsyncInvocation>::Adopt(
       new (function.context().instance().blocks(), slot_bytes)
-          AsyncInvocation(function, options, arguments));
+          AsyncInvocation(function, job, options, arguments));
   invocation->batch_row_count_ = batch_row_count;
   TAKT_RETURN_IF_ERROR(invocation->TakeShares(options, signal));
 
@@ -125,17 +127,19 @@ size_t AsyncInvocation::SlotCount(const Function& function) {
                   function.signature().results().size());
 }
 
-AsyncInvocation::AsyncInvocation(Function& function,
+AsyncInvocation::AsyncInvocation(Function& function, const Function::Job& job,
                                  const takt_async_options_t& options,
                                  absl::Span<const takt_value_t> arguments)
     : Object(&kType),
       function_(Ref<Function>::Retain(&function)),
+      job_(job.attributes),
       on_done_(options.on_done),
       user_data_(options.user_data),
       step_limit_(options.step_limit),
       slot_count_(static_cast<uint32_t>(SlotCount(function))),
       is_async_(function.signature().is_async()),
       waiter_(this) {
+  standing = job.standing;
   for (size_t i = 0; i < slot_count_; ++i) {
     new (&slots()[i])
         vm::Value(i < arguments.size() ? ToVmValue(arguments[i]) : vm::Value());
@@ -262,6 +266,7 @@ absl::StatusOr<Ref<vm::Invocation>> AsyncInvocation::CreateProgram() {
                              absl::MakeSpan(values),
                              vm::Invocation::ArgumentRefs::kTake));
   if (step_limit_ != 0) program->SetStepLimit(step_limit_);
+  program->SetJob(job_);
   program->SetOnWoken(&AsyncInvocation::OnWoken, this);
   return program;
 }
@@ -383,7 +388,7 @@ absl::Status AsyncInvocation::Query(bool* done) const {
 
 absl::Status AsyncInvocation::Wait(int64_t deadline_ns) {
   const Ref<hal::Fence> fence = GetFence();
-  SyncWait thread(function_->context().executor());
+  SyncWait thread(function_->context().executor(), standing.lane);
   return WaitForFence(*fence, thread, deadline_ns);
 }
 

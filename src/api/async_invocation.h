@@ -74,6 +74,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   }
   bool is_cancelled() const { return cancelled_.load(); }
   int64_t batch_row_count() const { return batch_row_count_; }
+  Function::Job job() const { return {job_, standing}; }
   void RunAlone();
   void EndInBatch(const absl::Status& status);
 
@@ -89,7 +90,8 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   // told besides.
   class SignalWaiter;
 
-  AsyncInvocation(Function& function, const takt_async_options_t& options,
+  AsyncInvocation(Function& function, const Function::Job& job,
+                  const takt_async_options_t& options,
                   absl::Span<const takt_value_t> arguments);
   ~AsyncInvocation() override;
   static size_t SlotCount(const Function& function);
@@ -131,6 +133,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   };
 
   const Ref<Function> function_;
+  const JobAttributes job_;
   const takt_invocation_callback_t on_done_;
   void* const user_data_;
   const uint64_t step_limit_;

@@ -33,7 +33,9 @@ void AsyncStrand::Post(Turn* turn, Where where) {
     RunTurns(turn, std::numeric_limits<int>::max());
   } else if (where == Where::kHere) {
     RunTurns(turn, 1);
-  } else if (executor_->current_worker() != nullptr && !hal::HasDeferred()) {
+  } else if (exec::Worker* worker = executor_->current_worker();
+             worker != nullptr && worker->MayRun(turn->standing) &&
+             !hal::HasDeferred()) {
     RunTurns(turn, kTurnsAtOnce);
   } else {
     // Not here if more is due on this thread: that can run at the same time.
@@ -120,15 +122,22 @@ AsyncStrand::Turn* AsyncStrand::ReleaseOrNext() {
 void AsyncStrand::RunTurns(Turn* turn, int turn_count) {
   // What is run may hold the last references to the owner.
   const Ref<Object> hold = Ref<Object>::Retain(owner_);
+  bool is_first = true;
   while (turn != nullptr) {
     if (turn->is_thread_) {
       turn->Take();  // The strand is another thread's from here on.
       return;
     }
-    if (executor_ != nullptr && turn_count-- == 0) {
+    const exec::Worker* const worker = executor_ != nullptr && !is_first
+                                           ? executor_->current_worker()
+                                           : nullptr;
+    if (executor_ != nullptr &&
+        (turn_count-- == 0 ||
+         (worker != nullptr && !worker->MayRun(turn->standing)))) {
       SubmitTurn(turn);
       return;
     }
+    is_first = false;
     runner_.store(ThisThread(), std::memory_order_relaxed);
     turn->Take();
     runner_.store(nullptr, std::memory_order_relaxed);
@@ -139,6 +148,7 @@ void AsyncStrand::RunTurns(Turn* turn, int turn_count) {
 void AsyncStrand::SubmitTurn(Turn* turn) {
   owner_->Retain();
   submitted_ = turn;
+  static_cast<exec::Standing&>(*this) = turn->standing;
   executor_->Submit(this);
 }
 

@@ -44,6 +44,9 @@ class AsyncStrand final : private exec::Closure {
     Turn() = default;
     ~Turn() = default;
 
+    // Among the jobs of the strand's executor. Set before Post().
+    exec::Standing standing;
+
    private:
     friend class AsyncStrand;
     bool is_thread_ = false;  // Take() hands the strand to another thread.

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/text.h"
+#include "base/cpu_set.h"
 #include "cpu/device.h"
 #include "takt/device.h"
 
@@ -21,10 +22,24 @@ absl::StatusOr<Ref<hal::Device>> Create(Instance* instance, const char* name,
   return CreateDevice(instance, name, options);
 }
 
+absl::StatusOr<std::vector<CpuSet>> ReadQueues(
+    const takt_device_options_t& given) {
+  std::vector<CpuSet> queues;
+  if (given.queue_count != 0) {
+    TAKT_RETURN_IF_ERROR(Require(given.queue_cpus, "options: queue_cpus"));
+  }
+  for (size_t i = 0; i < given.queue_count; ++i) {
+    const std::string what = absl::StrCat("options: queue_cpus[", i, "]");
+    TAKT_RETURN_IF_ERROR(Require(given.queue_cpus[i], what));
+    absl::StatusOr<CpuSet> cpus = CpuSet::Parse(given.queue_cpus[i]);
+    if (!cpus.ok()) return Annotate(cpus.status(), what);
+    queues.push_back(*std::move(cpus));
+  }
+  return queues;
+}
+
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
-    const Instance& instance, const takt_device_options_t* options) {
-  TAKT_ASSIGN_OR_RETURN(takt_device_options_t given,
-                        ReadOptions(options, &takt_device_options_init));
+    const Instance& instance, const takt_device_options_t& given) {
   if (given.memory_budget_bytes == 0) {
     return absl::InvalidArgumentError(
         "options: memory_budget_bytes: expected 1 or more, got 0");
@@ -59,14 +74,18 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
                                             "\"; there are ",
                                             absl::StrJoin(kDeviceNames, ", ")));
   }
+  TAKT_ASSIGN_OR_RETURN(const takt_device_options_t read,
+                        ReadOptions(given, &takt_device_options_init));
   TAKT_ASSIGN_OR_RETURN(cpu::MemoryPool::Options memory,
-                        ReadMemoryOptions(*instance, given));
+                        ReadMemoryOptions(*instance, read));
+  TAKT_ASSIGN_OR_RETURN(std::vector<CpuSet> queues, ReadQueues(read));
   Ref<exec::Executor> executor;
   if (name == kLocalTask) {
     TAKT_ASSIGN_OR_RETURN(executor, instance->GetExecutor());
   }
   cpu::Device::Options options;
   options.memory = std::move(memory);
+  options.queues = std::move(queues);
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       cpu::Device::Create(name, std::move(executor), options));

@@ -64,9 +64,28 @@ absl::StatusOr<Ref<Function>> Function::Find(Context* context,
   TAKT_ASSIGN_OR_RETURN(vm::FunctionRef ref, context->vm().FindFunction(name));
   const vm::ExportInfo& info = context->vm().info(ref);
   const vm::Module& module = *context->vm().modules()[ref.module];
-  return Ref<Function>::Adopt(
-      new Function(Ref<Context>::Retain(context), ref, Signature::Create(info),
-                   absl::StrCat(module.name(), ".", info.name)));
+  std::string full_name = absl::StrCat(module.name(), ".", info.name);
+  absl::StatusOr<JobAnnotations> annotations =
+      JobAnnotations::Read(context->instance(), info);
+  if (!annotations.ok()) return Annotate(annotations.status(), full_name);
+  return Ref<Function>::Adopt(new Function(Ref<Context>::Retain(context), ref,
+                                           Signature::Create(info),
+                                           *annotations, std::move(full_name)));
+}
+
+absl::StatusOr<Function::Job> Function::FindJob(
+    const JobOptions& options) const {
+  Job job;
+  absl::StatusOr<JobAttributes> attributes =
+      annotations_.Resolve(context_->instance(), options);
+  if (!attributes.ok()) return Annotate(attributes.status(), name_);
+  job.attributes = *attributes;
+  if (context_->executor() == nullptr) return job;
+  absl::StatusOr<exec::Standing> standing =
+      context_->executor()->FindStanding(*attributes);
+  if (!standing.ok()) return Annotate(standing.status(), name_);
+  job.standing = *standing;
+  return job;
 }
 
 absl::Status Function::CheckArguments(absl::Span<const takt_value_t> arguments,
@@ -122,14 +141,15 @@ absl::Status Function::CheckArgument(size_t index,
                    DescribeValue(value)));
 }
 
-absl::Status Function::Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
-                           SyncWait& thread,
+absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
+                           absl::Span<vm::Value> arguments, SyncWait& thread,
                            absl::Span<takt_value_t> results) const {
   TAKT_ASSIGN_OR_RETURN(
       Ref<vm::Invocation> invocation,
       vm::Invocation::Create(context_->vm(), ref_, arguments,
                              vm::Invocation::ArgumentRefs::kTake));
   if (step_limit != 0) invocation->SetStepLimit(step_limit);
+  invocation->SetJob(job);
   invocation->SetOnWoken(
       [](void* argument, vm::Invocation&) {
         static_cast<SyncWait*>(argument)->Notify();
@@ -155,10 +175,12 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
                               absl::Span<const takt_value_t> arguments,
                               absl::Span<takt_value_t> results) const {
   uint64_t step_limit = 0;
+  JobOptions job_options;
   if (options != nullptr) {
     TAKT_ASSIGN_OR_RETURN(takt_invoke_options_t given,
                           ReadOptions(options, &takt_invoke_options_init));
     step_limit = given.step_limit;
+    job_options = JobOptions(given);
   }
   if (results.size() != signature_->results().size()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -166,12 +188,13 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
         " results, got ", results.size()));
   }
   TAKT_RETURN_IF_ERROR(CheckArguments(arguments, /*fences=*/true));
+  TAKT_ASSIGN_OR_RETURN(const Job job, FindJob(job_options));
   Values values;
   for (const takt_value_t& argument : arguments) {
     values.push_back(ToVmValue(argument));
   }
   // From here on small work of this thread is left to this thread.
-  SyncWait thread(context_->executor());
+  SyncWait thread(context_->executor(), job.standing.lane);
   Ref<hal::Fence> signal;
   if (signature_->is_async() &&
       arguments.size() == signature_->arguments().size()) {
@@ -180,7 +203,7 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
     values.push_back(vm::Value::FromRef(signal));
   }
   TAKT_RETURN_IF_ERROR(
-      Run(step_limit, absl::MakeSpan(values), thread, results));
+      Run(step_limit, job.attributes, absl::MakeSpan(values), thread, results));
   if (signal == nullptr) return absl::OkStatus();
   absl::Status status = WaitForFence(*signal, thread, kInfiniteFuture);
   if (status.ok()) return status;

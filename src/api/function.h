@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "api/context.h"
+#include "api/job_options.h"
 #include "api/signature.h"
 #include "base/mutex.h"
 #include "base/object.h"
@@ -43,6 +44,14 @@ class Function final : public Object {
   absl::Status CheckArguments(absl::Span<const takt_value_t> arguments,
                               bool fences) const;
 
+  // How a call that begins now stands: INVALID_ARGUMENT, naming the function,
+  // for what the options or the workers rule out.
+  struct Job {
+    JobAttributes attributes;
+    exec::Standing standing;  // Among the jobs of the context's workers.
+  };
+  absl::StatusOr<Job> FindJob(const JobOptions& options) const;
+
   // takt_function_invoke(). `results` are NONE when called.
   absl::Status Invoke(const takt_invoke_options_t* options,
                       absl::Span<const takt_value_t> arguments,
@@ -56,21 +65,24 @@ class Function final : public Object {
 
  private:
   Function(Ref<Context> context, vm::FunctionRef ref, Ref<Signature> signature,
-           std::string name)
+           JobAnnotations annotations, std::string name)
       : Object(&kType),
         context_(std::move(context)),
         ref_(ref),
         signature_(std::move(signature)),
+        annotations_(annotations),
         name_(std::move(name)),
         signaller_(hal::Signaller::Create(absl::StrCat("a call of ", name_))) {}
 
   absl::Status CheckArgument(size_t index, const takt_value_t& value) const;
-  absl::Status Run(uint64_t step_limit, absl::Span<vm::Value> arguments,
-                   SyncWait& thread, absl::Span<takt_value_t> results) const;
+  absl::Status Run(uint64_t step_limit, const JobAttributes& job,
+                   absl::Span<vm::Value> arguments, SyncWait& thread,
+                   absl::Span<takt_value_t> results) const;
 
   const Ref<Context> context_;
   const vm::FunctionRef ref_;
   const Ref<Signature> signature_;
+  const JobAnnotations annotations_;
   const std::string name_;  // "module.function".
   const Ref<const hal::Signaller> signaller_;
   Mutex batch_mutex_;

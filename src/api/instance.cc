@@ -45,14 +45,14 @@ absl::Status CheckWorkers(const takt_instance_options_t& options) {
 absl::Status PlaceWorkers(const char* text, const Topology* topology,
                           int32_t worker_count,
                           exec::Executor::Options* options) {
-  absl::StatusOr<exec::CpuSet> cpus = exec::CpuSet::Parse(text);
+  absl::StatusOr<CpuSet> cpus = CpuSet::Parse(text);
   if (!cpus.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("options: worker_cpus: ", cpus.status().message()));
   }
-  const exec::CpuSet there =
+  const CpuSet there =
       topology != nullptr ? topology->value().cpu_set() : exec::AllowedCpus();
-  const exec::CpuSet usable = *cpus & there;
+  const CpuSet usable = *cpus & there;
   if (usable.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("options: worker_cpus: none of \"", text,
@@ -63,7 +63,7 @@ absl::Status PlaceWorkers(const char* text, const Topology* topology,
         options->placement.size() == static_cast<size_t>(worker_count)) {
       return;
     }
-    exec::CpuSet place;
+    CpuSet place;
     place.Add(cpu);
     options->placement.push_back(std::move(place));
   });
@@ -252,6 +252,15 @@ void Instance::DropIdle(size_t idle_count_max) {
       ++i;
     }
   }
+}
+
+const CpuSet* Instance::FindCpuSet(absl::Span<const uint64_t> words) {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& known : cpu_sets_) {
+    if (known->words() == words) return known.get();
+  }
+  cpu_sets_.push_back(std::make_unique<const CpuSet>(CpuSet::FromWords(words)));
+  return cpu_sets_.back().get();
 }
 
 void Instance::Trim() {

@@ -24,6 +24,7 @@
 #include "api/topology.h"
 #include "api/user_type.h"
 #include "base/block_pool.h"
+#include "base/cpu_set.h"
 #include "base/fd_poller.h"
 #include "base/object.h"
 #include "base/timer_service.h"
@@ -69,6 +70,12 @@ class Instance final : public Object {
   absl::StatusOr<Ref<vm::Module>> GetParametersModule(
       absl::Span<Parameters* const> archives);
 
+  // The set of these processors (CpuSet::FromWords(), the last word not 0),
+  // which lives as long as the instance. Allocates nothing for one that has
+  // been asked for before.
+  const CpuSet* FindCpuSet(absl::Span<const uint64_t> words)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Lets go of what nothing uses, and has the devices do so.
   void Trim();
 
@@ -107,6 +114,7 @@ class Instance final : public Object {
   Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.
+  std::vector<std::unique_ptr<const CpuSet>> cpu_sets_ ABSL_GUARDED_BY(mutex_);
 
   vm::TypeRegistry types_;
 };

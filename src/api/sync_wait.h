@@ -21,9 +21,10 @@ namespace takt::api {
 
 class SyncWait {
  public:
-  // `executor` is borrowed; nullptr: only sleep.
-  explicit SyncWait(exec::Executor* executor) {
-    if (executor != nullptr) donor_.emplace(*executor);
+  // `executor` is borrowed; nullptr: only sleep. Works on what is at least as
+  // urgent as `lane`.
+  explicit SyncWait(exec::Executor* executor, uint8_t lane = 0) {
+    if (executor != nullptr) donor_.emplace(*executor, lane);
   }
 
   // Waits until Notify() has been called, or `deadline_ns` (of NowNs()) has

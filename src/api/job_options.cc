@@ -1,0 +1,97 @@
+#include "api/job_options.h"
+
+#include "absl/strings/numbers.h"
+#include "base/clock.h"
+#include "base/cpu_set.h"
+#include "base/math.h"
+#include "base/status.h"
+
+namespace takt::api {
+namespace {
+
+constexpr int32_t kPriorityMax = 255;
+
+absl::Status Malformed(absl::string_view key, absl::string_view expected,
+                       absl::string_view value) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "attribute ", key, ": expected ", expected, ", got \"", value, "\""));
+}
+
+absl::StatusOr<const CpuSet*> FindCpus(Instance& instance,
+                                       const JobOptions& options) {
+  if (options.cpu_words == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: cpu_words: NULL, but cpu_word_count is ",
+                     options.cpu_word_count));
+  }
+  absl::Span<const uint64_t> words(options.cpu_words, options.cpu_word_count);
+  while (!words.empty() && words.back() == 0) words.remove_suffix(1);
+  constexpr size_t kWordsMax = CpuSet::kMaxCpus / 64;
+  if (words.empty() || words.size() > kWordsMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "options: cpu_words: ",
+        words.empty() ? "no CPU is in it"
+                      : absl::StrCat("a CPU above ", CpuSet::kMaxCpus - 1)));
+  }
+  return instance.FindCpuSet(words);
+}
+
+}  // namespace
+
+absl::StatusOr<JobAnnotations> JobAnnotations::Read(
+    Instance& instance, const vm::ExportInfo& info) {
+  constexpr absl::string_view kPriority = "takt.priority";
+  constexpr absl::string_view kDeadline = "takt.deadline_ns";
+  constexpr absl::string_view kAffinity = "takt.affinity";
+  JobAnnotations annotations;
+  if (const std::string* value = info.FindAttribute(kPriority)) {
+    int32_t priority = 0;
+    if (!absl::SimpleAtoi(*value, &priority) || priority < 0 ||
+        priority > kPriorityMax) {
+      return Malformed(kPriority, "0 to 255", *value);
+    }
+    annotations.priority_ = static_cast<uint8_t>(priority);
+  }
+  if (const std::string* value = info.FindAttribute(kDeadline)) {
+    int64_t deadline_ns = 0;
+    if (!absl::SimpleAtoi(*value, &deadline_ns) || deadline_ns <= 0) {
+      return Malformed(kDeadline, "a positive number of ns", *value);
+    }
+    annotations.deadline_after_ns_ = deadline_ns;
+  }
+  if (const std::string* value = info.FindAttribute(kAffinity)) {
+    const absl::StatusOr<CpuSet> cpus = CpuSet::Parse(*value);
+    if (!cpus.ok() || cpus->empty()) {
+      return Malformed(kAffinity, "CPUs such as 0x0f or 0-3", *value);
+    }
+    annotations.cpus_ = instance.FindCpuSet(cpus->words());
+  }
+  return annotations;
+}
+
+absl::StatusOr<JobAttributes> JobAnnotations::Resolve(
+    Instance& instance, const JobOptions& options) const {
+  JobAttributes job{.priority = priority_, .cpus = cpus_};
+  if (options.priority != TAKT_PRIORITY_DEFAULT) {
+    if (options.priority < 0 || options.priority > kPriorityMax) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("options: priority: expected 0 to ", kPriorityMax,
+                       ", got ", options.priority));
+    }
+    job.priority = static_cast<uint8_t>(options.priority);
+  }
+  if (options.deadline_ns != TAKT_DEADLINE_DEFAULT) {
+    job.deadline_ns = options.deadline_ns;
+  } else if (deadline_after_ns_ != kInfiniteFuture) {
+    int64_t deadline_ns = 0;
+    if (CheckedAdd(NowNs(), deadline_after_ns_, &deadline_ns)) {
+      job.deadline_ns = deadline_ns;
+    }
+  }
+  if (options.cpu_word_count != 0) {
+    TAKT_ASSIGN_OR_RETURN(job.cpus, FindCpus(instance, options));
+  }
+  return job;
+}
+
+}  // namespace takt::api

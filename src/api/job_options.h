@@ -1,0 +1,53 @@
+// What a call asks of the scheduler. Its options say it; what they leave open,
+// the annotations of its function do: `takt.priority`, `takt.deadline_ns` (from
+// the call on) and `takt.affinity`.
+#ifndef TAKT_API_JOB_OPTIONS_H_
+#define TAKT_API_JOB_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "api/instance.h"
+#include "base/job_attributes.h"
+#include "takt/function.h"
+#include "vm/module.h"
+
+namespace takt::api {
+
+// The part that takt_invoke_options_t and takt_async_options_t have in common.
+struct JobOptions {
+  JobOptions() = default;
+  template <typename Options>
+  explicit JobOptions(const Options& options)
+      : priority(options.priority),
+        deadline_ns(options.deadline_ns),
+        cpu_words(options.cpu_words),
+        cpu_word_count(options.cpu_word_count) {}
+
+  int32_t priority = TAKT_PRIORITY_DEFAULT;
+  int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;
+  const uint64_t* cpu_words = nullptr;
+  size_t cpu_word_count = 0;
+};
+
+// The annotations of a function, read once.
+class JobAnnotations {
+ public:
+  // INVALID_ARGUMENT naming the attribute that is malformed.
+  static absl::StatusOr<JobAnnotations> Read(Instance& instance,
+                                             const vm::ExportInfo& info);
+
+  // What a call that begins now is to have. INVALID_ARGUMENT naming the option.
+  absl::StatusOr<JobAttributes> Resolve(Instance& instance,
+                                        const JobOptions& options) const;
+
+ private:
+  uint8_t priority_ = kNormalPriority;
+  int64_t deadline_after_ns_ = kInfiniteFuture;
+  const CpuSet* cpus_ = nullptr;  // The instance's.
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_JOB_OPTIONS_H_
