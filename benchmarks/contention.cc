@@ -1,0 +1,341 @@
+// How control deadlines hold while long models keep the machine busy: what
+// ../shared/workload/iree_contention.py measures of the peer, and prints, with
+// Takt. One process, one device, a context and a thread a stream. Periodic
+// streams release a job every period and record its response time (release to
+// result); a job misses its deadline when that exceeds the period.
+// `perception` runs back to back, at a lower priority.
+//
+//   scenario 1   perception; policy every 5 ms
+//   scenario 2   perception twice; policy every 5 ms, estimator every 2 ms,
+//                gemm_i8 every 50 ms
+//
+// Prints one JSON object; all times in microseconds. The top-level figures are
+// those of `policy`.
+//
+// usage: contention DIR [--seconds S] [--scenario 1|2] [--workers N]
+//                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
+//                   [--flat]
+//        DIR holds perception.vmfb, policy.vmfb (and estimator.vmfb,
+//        gemm_i8.vmfb)
+//        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
+//        (needs the right to); --pin: perception threads keep off the first
+//        CPU, periodic threads stay on it; --flat: all of one priority
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "takt/takt.h"
+
+namespace {
+
+constexpr int kFifoPriority = 50;
+constexpr int32_t kLowPriority = 64;
+constexpr int32_t kHighPriority = 200;
+
+struct Model {
+  const char* name;
+  const char* function;
+  std::vector<int64_t> shape;
+  takt_element_type_t element_type;
+};
+const Model kModels[] = {
+    {"perception", "detect", {1, 192, 192, 3}, TAKT_ELEMENT_F32},
+    {"policy", "act", {1, 64}, TAKT_ELEMENT_F32},
+    {"estimator", "update", {1, 24}, TAKT_ELEMENT_F32},
+    {"gemm_i8", "project", {64, 512}, TAKT_ELEMENT_I8},
+};
+
+struct Options {
+  std::string directory;
+  std::string device = "local-task";
+  double seconds = 5;
+  int scenario = 1;
+  int32_t workers = TAKT_WORKER_COUNT_DEFAULT;
+  bool alone = false;
+  bool fifo = false;
+  bool pin = false;
+  bool flat = false;
+};
+
+void Check(takt_status_t status) {
+  if (status == nullptr) return;
+  std::fprintf(stderr, "%s\n", takt_status_message(status));
+  std::exit(1);
+}
+
+Options Parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto value = [&]() -> const char* {
+      if (i + 1 < argc) return argv[++i];
+      std::fprintf(stderr, "%s needs a value\n", flag.c_str());
+      std::exit(2);
+    };
+    if (flag == "--seconds") {
+      options.seconds = std::atof(value());
+    } else if (flag == "--scenario") {
+      options.scenario = std::atoi(value());
+    } else if (flag == "--workers") {
+      options.workers = std::atoi(value());
+    } else if (flag == "--device") {
+      options.device = value();
+    } else if (flag == "--alone") {
+      options.alone = true;
+    } else if (flag == "--fifo") {
+      options.fifo = true;
+    } else if (flag == "--pin") {
+      options.pin = true;
+    } else if (flag == "--flat") {
+      options.flat = true;
+    } else if (options.directory.empty() && flag[0] != '-') {
+      options.directory = flag;
+    } else {
+      std::fprintf(stderr, "unknown: %s\n", flag.c_str());
+      std::exit(2);
+    }
+  }
+  if (options.directory.empty() || options.scenario < 1 ||
+      options.scenario > 2 || !(options.seconds > 0)) {
+    std::fprintf(stderr,
+                 "usage: contention DIR [--seconds S] [--scenario 1|2] "
+                 "[--workers N] [--device NAME] [--alone] [--fifo] [--pin] "
+                 "[--flat]\n");
+    std::exit(2);
+  }
+  return options;
+}
+
+// A function of a context of its own, and its argument.
+class Call {
+ public:
+  Call(takt_instance_t* instance, takt_device_t* device,
+       const std::string& directory, const Model& model, int32_t priority) {
+    takt_invoke_options_init(&options_);
+    options_.priority = priority;
+    takt_module_t* module = nullptr;
+    const std::string path = directory + "/" + model.name + ".vmfb";
+    Check(takt_module_load_file(instance, path.c_str(), nullptr, &module));
+    takt_context_options_t context_options;
+    takt_context_options_init(&context_options);
+    context_options.modules = &module;
+    context_options.module_count = 1;
+    context_options.devices = &device;
+    context_options.device_count = 1;
+    takt_context_t* context = nullptr;
+    Check(takt_context_create(instance, &context_options, &context));
+    Check(takt_context_find_function(context, model.function, &function_));
+    takt_context_release(context);
+    takt_module_release(module);
+
+    size_t count = 1;
+    for (const int64_t size : model.shape) count *= static_cast<size_t>(size);
+    std::vector<uint8_t> bytes(count, 3);
+    if (model.element_type == TAKT_ELEMENT_F32) {
+      const std::vector<float> values(count, 0.5f);
+      bytes.resize(count * sizeof(float));
+      std::memcpy(bytes.data(), values.data(), bytes.size());
+    }
+    takt_buffer_view_t* view = nullptr;
+    Check(takt_buffer_view_copy_from_host(
+        device, model.element_type, model.shape.size(), model.shape.data(),
+        bytes.data(), bytes.size(), &view));
+    argument_ = takt_value_ref(view);
+    Run();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() {
+    takt_values_release(1, &argument_);
+    takt_function_release(function_);
+  }
+
+  void Run() {
+    takt_value_t result;
+    Check(
+        takt_function_invoke(function_, &options_, 1, &argument_, 1, &result));
+    takt_values_release(1, &result);
+  }
+
+ private:
+  takt_invoke_options_t options_;
+  takt_function_t* function_ = nullptr;
+  takt_value_t argument_ = {};
+};
+
+struct Stream {
+  const Model* model;
+  int64_t period_ns;
+  std::vector<int64_t> responses_ns = {};
+};
+
+void KeepTo(bool first_cpu) {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2) {
+    return;
+  }
+  int first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  cpu_set_t kept;
+  CPU_ZERO(&kept);
+  if (first_cpu) {
+    CPU_SET(first, &kept);
+  } else {
+    kept = all;
+    CPU_CLR(first, &kept);
+  }
+  pthread_setaffinity_np(pthread_self(), sizeof(kept), &kept);
+}
+
+void SleepUntil(int64_t time_ns) {
+  const timespec at = {time_ns / 1'000'000'000, time_ns % 1'000'000'000};
+  while (takt_clock_now_ns() < time_ns) {
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+  }
+}
+
+void Control(const Options& options, Call& call, int64_t start_ns,
+             Stream& stream) {
+  if (options.pin) KeepTo(true);
+  if (options.fifo) {
+    const sched_param parameters = {kFifoPriority};
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) {
+      std::fprintf(stderr, "no right to SCHED_FIFO\n");
+      std::exit(1);
+    }
+  }
+  const auto job_count = static_cast<int64_t>(
+      options.seconds * 1e9 / static_cast<double>(stream.period_ns));
+  stream.responses_ns.reserve(static_cast<size_t>(job_count));
+  for (int64_t i = 0; i < job_count; ++i) {
+    const int64_t release_ns = start_ns + i * stream.period_ns;
+    SleepUntil(release_ns);
+    call.Run();
+    stream.responses_ns.push_back(takt_clock_now_ns() - release_ns);
+  }
+}
+
+// As numpy interpolates.
+double QuantileUs(const std::vector<int64_t>& sorted_ns, double fraction) {
+  if (sorted_ns.empty()) return 0;
+  const double place = fraction * static_cast<double>(sorted_ns.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, sorted_ns.size() - 1);
+  const double part = place - std::floor(place);
+  return (static_cast<double>(sorted_ns[below]) * (1 - part) +
+          static_cast<double>(sorted_ns[above]) * part) /
+         1000;
+}
+
+std::string Figures(const Stream& stream) {
+  std::vector<int64_t> sorted = stream.responses_ns;
+  std::sort(sorted.begin(), sorted.end());
+  const auto missed =
+      std::count_if(sorted.begin(), sorted.end(),
+                    [&](int64_t ns) { return ns > stream.period_ns; });
+  char text[256];
+  std::snprintf(text, sizeof(text),
+                "\"jobs\": %zu, \"missed\": %td, \"response_us\": {\"p50\": "
+                "%.1f, \"p99\": %.1f, \"p99.9\": %.1f, \"max\": %.1f}",
+                sorted.size(), missed, QuantileUs(sorted, 0.5),
+                QuantileUs(sorted, 0.99), QuantileUs(sorted, 0.999),
+                QuantileUs(sorted, 1));
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = Parse(argc, argv);
+  takt_instance_options_t instance_options;
+  takt_instance_options_init(&instance_options);
+  instance_options.worker_count = options.workers;
+  takt_instance_t* instance = nullptr;
+  Check(takt_instance_create(&instance_options, &instance));
+  takt_device_t* device = nullptr;
+  Check(takt_device_create(instance, options.device.c_str(), &device));
+
+  std::vector<Stream> streams = {{&kModels[1], 5'000'000}};
+  int perception_count = 1;
+  if (options.scenario == 2) {
+    streams.push_back({&kModels[2], 2'000'000});
+    streams.push_back({&kModels[3], 50'000'000});
+    perception_count = 2;
+  }
+  if (options.alone) perception_count = 0;
+  const int32_t low = options.flat ? TAKT_PRIORITY_DEFAULT : kLowPriority;
+  const int32_t high = options.flat ? TAKT_PRIORITY_DEFAULT : kHighPriority;
+
+  std::atomic<bool> stop{false};
+  std::vector<std::vector<int64_t>> frames_ns(
+      static_cast<size_t>(perception_count));
+  int64_t elapsed_ns = 0;
+  {
+    std::vector<std::unique_ptr<Call>> perceptions, calls;
+    for (int i = 0; i < perception_count; ++i) {
+      perceptions.push_back(std::make_unique<Call>(
+          instance, device, options.directory, kModels[0], low));
+    }
+    for (const Stream& stream : streams) {
+      calls.push_back(std::make_unique<Call>(
+          instance, device, options.directory, *stream.model, high));
+    }
+    const int64_t start_ns = takt_clock_now_ns() + 200'000'000;
+    std::vector<std::thread> perception_threads, control_threads;
+    for (size_t i = 0; i < perceptions.size(); ++i) {
+      perception_threads.emplace_back([&, i] {
+        if (options.pin) KeepTo(false);
+        while (!stop.load()) {
+          const int64_t begin_ns = takt_clock_now_ns();
+          perceptions[i]->Run();
+          frames_ns[i].push_back(takt_clock_now_ns() - begin_ns);
+        }
+      });
+    }
+    for (size_t i = 0; i < streams.size(); ++i) {
+      control_threads.emplace_back(
+          [&, i] { Control(options, *calls[i], start_ns, streams[i]); });
+    }
+    for (std::thread& thread : control_threads) thread.join();
+    elapsed_ns = takt_clock_now_ns() - start_ns;
+    stop = true;
+    for (std::thread& thread : perception_threads) thread.join();
+  }
+  takt_device_release(device);
+  takt_instance_release(instance);
+
+  std::vector<int64_t> frames;
+  for (const auto& each : frames_ns) {
+    frames.insert(frames.end(), each.begin(), each.end());
+  }
+  std::sort(frames.begin(), frames.end());
+  std::printf("{\"runtime\": \"takt\", \"device\": \"%s\", \"scenario\": %d, ",
+              options.device.c_str(), options.scenario);
+  std::printf("%s, \"perception_fps\": %.2f, ", Figures(streams[0]).c_str(),
+              static_cast<double>(frames.size()) * 1e9 /
+                  static_cast<double>(elapsed_ns));
+  if (frames.empty()) {
+    std::printf("\"perception_us_p50\": null, \"streams\": {");
+  } else {
+    std::printf("\"perception_us_p50\": %.1f, \"streams\": {",
+                QuantileUs(frames, 0.5));
+  }
+  for (size_t i = 0; i < streams.size(); ++i) {
+    std::printf("%s\"%s\": {%s}", i > 0 ? ", " : "", streams[i].model->name,
+                Figures(streams[i]).c_str());
+  }
+  std::printf("}}\n");
+  return 0;
+}
