@@ -128,8 +128,8 @@ TEST(SourcesTest, SourcesIncludeTheirHeaderFirst) {
 const std::map<std::string, std::string> kTestedBy = {
     {"api/handle", "tests/api/base_test.c"},
     {"api/release_guard", "tests/api/allocation_test.c"},
+    {"base/job_attributes", "tests/cpu/execution_test.cc"},
     {"cpu/command", "tests/cpu/command_buffer_test.cc"},
-    {"cpu/execution", "tests/conformance/device_conformance.cc"},
     {"cpu/import_resolver", "tests/cpu/library_executable_test.cc"},
     {"cpu/library_abi", "tests/cpu/library_executable_test.cc"},
     {"cpu/operation", "tests/conformance/device_conformance.cc"},
