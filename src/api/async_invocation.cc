@@ -441,9 +441,10 @@ void AsyncInvocation::Cancel() {
     program = program_;
   }
   if (program != nullptr) program->RequestCancel();
-  if (phase == Phase::kDone || !waiter_.Cancel()) return;
-  OnWaited(&waiter_, absl::CancelledError(
-                         absl::StrCat(function_->name(), ": cancelled")));
+  if (phase == Phase::kDone) return;
+  const absl::Status cancelled =
+      absl::CancelledError(absl::StrCat(function_->name(), ": cancelled"));
+  if (waiter_.Cancel(cancelled)) OnWaited(&waiter_, cancelled);
 }
 
 }  // namespace takt::api

@@ -38,7 +38,7 @@ absl::Status WaitForOutcome(absl::Span<const hal::Fence* const> fences,
   FenceWait wait(thread);
   if (!wait.Start(fences, &wait.outcome)) return wait.outcome;
   if (!thread.WaitUntilNotified(deadline_ns)) {
-    if (wait.Cancel()) return Late();
+    if (wait.Cancel(Late())) return Late();
     thread.WaitUntilNotified(kInfiniteFuture);  // The outcome is on its way.
   }
   return wait.outcome;

@@ -315,9 +315,12 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   return false;
 }
 
-bool FenceWaiter::Cancel() {
+bool FenceWaiter::Cancel(absl::Status reason) {
   const int32_t cancelled = CancelNodes();
-  return cancelled > 0 && Drop(cancelled);
+  if (cancelled == 0) return false;
+  // Before the drop: who comes after it may be the last, and tell.
+  SetError(reason);
+  return Drop(cancelled);
 }
 
 void FenceWaiter::OnTimeline(TimelineWaiter* waiter,

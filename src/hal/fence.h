@@ -122,8 +122,11 @@ class FenceWaiter {
   [[nodiscard]] bool Start(absl::Span<const Fence* const> fences,
                            absl::Status* status);
 
-  // True if Notify will not come any more; false if it has or will.
-  bool Cancel();
+  // True if Notify will not come any more; false if it has, or will because
+  // part of the wait is just ending: then with `reason` (not OK) if any of it
+  // was taken back, since that is not reached.
+  bool Cancel(
+      absl::Status reason = absl::CancelledError("no longer waited for"));
 
  private:
   struct Node : TimelineWaiter {

@@ -8,6 +8,14 @@
 #include "base/clock.h"
 
 namespace takt::modules {
+namespace {
+
+// How a wait ends whose deadline came first: no error of a fence's.
+absl::Status Late() {
+  return absl::DeadlineExceededError("await: the deadline came first");
+}
+
+}  // namespace
 
 struct PendingAwait::Handle final : vm::Invocation::ParkedState {
   explicit Handle(Ref<PendingAwait> await_in) : await(std::move(await_in)) {}
@@ -84,7 +92,7 @@ void PendingAwait::OnFences(hal::FenceWaiter* waiter,
   PendingAwait* await = static_cast<Waiter*>(waiter)->await;
   if (status.ok()) {
     await->outcome_ = 0;
-  } else {
+  } else if (status != Late()) {
     await->outcome_ = status;
   }
   await->fences_done_.store(true);
@@ -97,7 +105,7 @@ void PendingAwait::OnFences(hal::FenceWaiter* waiter,
 void PendingAwait::OnDeadline(TimerService::Timer* timer) {
   PendingAwait* await = static_cast<Timer*>(timer)->await;
   // If the fences were faster, their outcome stands.
-  if (await->waiter_.Cancel()) await->Leave();
+  if (await->waiter_.Cancel(Late())) await->Leave();
   await->Leave();
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "gtest/gtest.h"
+#include "hal/deferred.h"
 
 namespace takt::hal {
 namespace {
@@ -368,6 +369,39 @@ TEST(FenceWaiterTest, CancelTakesAllOfItBack) {
   EXPECT_FALSE(waiter.Cancel());
   ASSERT_TRUE(b->Signal().ok());
   EXPECT_EQ(waiter.count, 0);
+}
+
+// A cancellation that comes while one part of the wait is being told, and
+// another is not reached: what is told must not be that all is.
+TEST(FenceWaiterTest, WhatIsTakenBackInPartIsNotReached) {
+  CountingWaiter waiter;
+  Ref<Fence> a = Fence::Create(), b = Fence::Create();
+  ASSERT_TRUE(waiter.Start({a.get(), b.get()}));
+  {
+    DeferScope telling;  // a's notification is under way until the end of it.
+    ASSERT_TRUE(a->Signal().ok());
+    EXPECT_FALSE(waiter.Cancel(absl::CancelledError("mine")));
+    EXPECT_EQ(waiter.count, 0);
+  }
+  EXPECT_EQ(waiter.count, 1);
+  EXPECT_EQ(waiter.status, absl::CancelledError("mine"));
+  ASSERT_TRUE(b->Signal().ok());
+  EXPECT_EQ(waiter.count, 1);
+}
+
+// If all of it is being told, it is too late.
+TEST(FenceWaiterTest, ACancellationThatComesTooLateChangesNothing) {
+  CountingWaiter waiter;
+  Ref<Fence> a = Fence::Create(), b = Fence::Create();
+  ASSERT_TRUE(waiter.Start({a.get(), b.get()}));
+  {
+    DeferScope telling;
+    ASSERT_TRUE(a->Signal().ok());
+    ASSERT_TRUE(b->Signal().ok());
+    EXPECT_FALSE(waiter.Cancel());
+  }
+  EXPECT_EQ(waiter.count, 1);
+  EXPECT_TRUE(waiter.status.ok());
 }
 
 // Signals, failures and a cancellation race: either Cancel() succeeds or

@@ -98,6 +98,27 @@ TEST_F(PendingAwaitTest, AllFencesOfAnAwaitShareOneDeadline) {
   EXPECT_EQ(invocation.results()[0].i32(), 4);
 }
 
+// One fence is being told while the deadline comes; the other is not reached.
+TEST_F(PendingAwaitTest, ADeadlineBetweenTwoFencesIsADeadline) {
+  const auto a = hal::Fence::Create();
+  const auto b = hal::Fence::Create();
+  auto prepared =
+      calls_.Prepare("hal.fence.await/3", int32_t{10}, kNoFlags, a, b, nullptr);
+  vm::Invocation& invocation = **prepared;
+  WokenCount woken;
+  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  {
+    hal::DeferScope telling;  // a's notification ends with it.
+    TAKT_ASSERT_OK(a->Signal());
+    calls_.timers->FireAll();
+  }
+  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+  TAKT_ASSERT_OK(invocation.status());
+  EXPECT_EQ(invocation.results()[0].i32(), 4);
+}
+
 TEST_F(PendingAwaitTest, AFenceInTimeTakesTheDeadlineBack) {
   const auto fence = hal::Fence::Create();
   // The greatest timeout that is not for ever.
