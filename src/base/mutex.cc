@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/futex.h"
+#include "base/pause.h"
 
 namespace takt {
 
@@ -15,9 +16,7 @@ void Mutex::LockSlow() {
                                      std::memory_order_relaxed)) {
       return;
     }
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    Pause();
   }
   // From here on the state says that somebody may sleep, also once this thread
   // has the lock: it cannot know whether it was the only one.

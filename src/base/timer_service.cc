@@ -1,13 +1,18 @@
 #include "base/timer_service.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/mutex.h"
+#include "base/pause.h"
 #include "base/timer_heap.h"
 
 namespace takt {
@@ -15,7 +20,8 @@ namespace {
 
 class TimerThread final : public TimerService {
  public:
-  TimerThread() : shared_(std::make_shared<Shared>()) {}
+  explicit TimerThread(const TimerThreadOptions& options)
+      : shared_(std::make_shared<Shared>(options)) {}
   ~TimerThread() override;
 
   void Arm(Timer* timer, int64_t deadline_ns) override;
@@ -25,12 +31,24 @@ class TimerThread final : public TimerService {
   // What the thread uses. It holds a reference of its own, because a timer
   // that fires may drop the last reference to the service.
   struct Shared {
-    absl::Mutex mutex;
-    absl::CondVar changed;
+    explicit Shared(const TimerThreadOptions& options_in)
+        : options(options_in) {}
+
+    const TimerThreadOptions options;
+    Mutex mutex;
+    CondVar changed;
     TimerHeap heap ABSL_GUARDED_BY(mutex);
     bool stopping ABSL_GUARDED_BY(mutex) = false;
+    // Told to the thread while it spins, without the mutex.
+    std::atomic<bool> looks_again{false};
   };
   static void Run(std::shared_ptr<Shared> shared);
+  static void Prepare(const TimerThreadOptions& options);
+  // Has the thread look at the heap again, wherever it waits.
+  static void Nudge(Shared& shared) {
+    shared.looks_again.store(true, std::memory_order_relaxed);
+    shared.changed.SignalAll();
+  }
 
   const std::shared_ptr<Shared> shared_;
   std::thread thread_ ABSL_GUARDED_BY(shared_->mutex);
@@ -39,9 +57,9 @@ class TimerThread final : public TimerService {
 TimerThread::~TimerThread() {
   std::thread thread;
   {
-    absl::MutexLock lock(&shared_->mutex);
+    MutexLock lock(&shared_->mutex);
     shared_->stopping = true;
-    shared_->changed.SignalAll();
+    Nudge(*shared_);
     thread = std::move(thread_);
   }
   if (!thread.joinable()) return;
@@ -53,46 +71,66 @@ TimerThread::~TimerThread() {
 }
 
 void TimerThread::Arm(Timer* timer, int64_t deadline_ns) {
-  absl::MutexLock lock(&shared_->mutex);
+  MutexLock lock(&shared_->mutex);
   const bool earliest = deadline_ns < shared_->heap.next_deadline_ns();
   shared_->heap.Push(timer, deadline_ns);
   if (!thread_.joinable()) {
     thread_ = std::thread(Run, shared_);
   } else if (earliest) {
-    shared_->changed.Signal();
+    Nudge(*shared_);
   }
 }
 
 bool TimerThread::Cancel(Timer* timer) {
-  absl::MutexLock lock(&shared_->mutex);
+  MutexLock lock(&shared_->mutex);
   return shared_->heap.Remove(timer);
 }
 
+void TimerThread::Prepare(const TimerThreadOptions& options) {
+  pthread_setname_np(pthread_self(), "takt-timer");
+  // The kernel may gather wake-ups of an ordinary thread within 50 us.
+  prctl(PR_SET_TIMERSLACK, 1);
+  if (options.fifo_priority == 0) return;
+  sched_param parameters{};
+  parameters.sched_priority = options.fifo_priority;
+  // Refused to most: the thread runs without it.
+  pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
+}
+
 void TimerThread::Run(std::shared_ptr<Shared> shared) {
+  Prepare(shared->options);
+  const int64_t spin_ns = shared->options.spin_ns;
   shared->mutex.Lock();
   while (!shared->stopping) {
-    const int64_t now_ns = NowNs();
-    if (Timer* timer = shared->heap.PopDue(now_ns)) {
+    if (Timer* timer = shared->heap.PopDue(NowNs())) {
       shared->mutex.Unlock();
       timer->fire(timer);
       shared->mutex.Lock();
       continue;
     }
     const int64_t next_ns = shared->heap.next_deadline_ns();
-    if (next_ns == kInfiniteFuture) {
-      shared->changed.Wait(&shared->mutex);
-    } else {
-      shared->changed.WaitWithTimeout(&shared->mutex,
-                                      absl::Nanoseconds(next_ns - now_ns));
+    if (next_ns == kInfiniteFuture || next_ns - NowNs() > spin_ns) {
+      shared->changed.WaitUntil(&shared->mutex, next_ns == kInfiniteFuture
+                                                    ? next_ns
+                                                    : next_ns - spin_ns);
+      continue;
     }
+    shared->looks_again.store(false, std::memory_order_relaxed);
+    shared->mutex.Unlock();
+    while (NowNs() < next_ns &&
+           !shared->looks_again.load(std::memory_order_relaxed)) {
+      Pause();
+    }
+    shared->mutex.Lock();
   }
   shared->mutex.Unlock();
 }
 
 }  // namespace
 
-std::shared_ptr<TimerService> CreateTimerThread() {
-  return std::make_shared<TimerThread>();
+std::shared_ptr<TimerService> CreateTimerThread(
+    const TimerThreadOptions& options) {
+  return std::make_shared<TimerThread>(options);
 }
 
 }  // namespace takt

@@ -35,11 +35,21 @@ class TimerService {
   virtual bool Cancel(Timer* timer) = 0;
 };
 
+struct TimerThreadOptions {
+  // The thread wakes up so long before a deadline and spins until it has come:
+  // the kernel may wake a sleeper late, by up to a millisecond or two on a
+  // small board. 0: it sleeps to the end.
+  int64_t spin_ns = 0;
+  // SCHED_FIFO, 1 to 99, where the system permits; 0: as the process.
+  int fifo_priority = 0;
+};
+
 // The service that lives by the real clock: one thread, started by the first
 // Arm(), which sleeps until the earliest deadline. Destroying the service
 // forgets the timers that are still armed; a timer that is firing meanwhile is
 // waited for, unless it is the one that destroys the service.
-std::shared_ptr<TimerService> CreateTimerThread();
+std::shared_ptr<TimerService> CreateTimerThread(
+    const TimerThreadOptions& options = {});
 
 }  // namespace takt
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/pause.h"
 #include "exec/stealing_executor.h"
 
 namespace takt::exec {
@@ -20,14 +21,6 @@ constexpr int64_t kRangeMaxNs = 20'000;
 // oldest of what others have put there: nothing starves.
 constexpr uint32_t kTurnsOfOwn = 61;
 constexpr uint32_t kWakeBranches = 2;
-
-void Relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 // The number of the highest bit; `lanes` is not 0.
 uint32_t HighestLane(uint32_t lanes) {
@@ -564,7 +557,7 @@ bool StealingExecutor::Search(Member& member, Found* found) {
     const int64_t now_ns = NowNs();
     if (start_ns < 0) start_ns = now_ns;
     if (now_ns - start_ns >= budget_ns) break;
-    for (int i = 0; i < 8; ++i) Relax();
+    for (int i = 0; i < 8; ++i) Pause();
   }
   if (is_counted && searching_.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
       found->job != nullptr && idle_.HasIdle() && HasWork(member, kAllLanes)) {

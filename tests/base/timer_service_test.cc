@@ -72,6 +72,22 @@ TEST(TimerServiceTest, WithoutTimersThereIsNothingToJoin) {
   CreateTimerThread().reset();
 }
 
+// Spinning for a timer does not keep it from an earlier one, or from the end.
+TEST(TimerServiceTest, SpinsForTheFirst) {
+  TimerThreadOptions options;
+  options.spin_ns = kInfiniteFuture / 4;
+  options.fifo_priority = 1;  // Granted or not.
+  const std::shared_ptr<TimerService> service = CreateTimerThread(options);
+  TestTimer far, soon, later;
+  service->Arm(&far, NowNs() + options.spin_ns / 2);
+  service->Arm(&soon, DeadlineAfter(NowNs(), 1'000'000));
+  soon.fired.WaitForNotification();
+  EXPECT_GE(NowNs(), soon.deadline_ns);
+  service->Arm(&later, 0);
+  later.fired.WaitForNotification();
+  EXPECT_FALSE(far.fired.HasBeenNotified());
+}
+
 // The last reference to the service may go on its own thread.
 TEST(TimerServiceTest, ATimerMayDropTheService) {
   std::shared_ptr<TimerService> service = CreateTimerThread();
