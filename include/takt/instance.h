@@ -63,6 +63,12 @@ typedef struct takt_instance_options_t {
   size_t worker_stack_bytes;     // Default: 256 KiB.
   int32_t worker_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
   takt_thread_hooks_t worker_threads;  // All NULL: the system's threads.
+
+  // The thread that releases the jobs of streams (takt/stream.h): so long
+  // before a release it wakes up and spins, since the kernel may wake a sleeper
+  // late, by up to 2 ms on a small board. Default: 0, it sleeps to the end.
+  int64_t timer_spin_ns;
+  int32_t timer_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(

@@ -46,6 +46,7 @@
 #include "takt/signature.h"
 #include "takt/statistics.h"
 #include "takt/status.h"
+#include "takt/stream.h"
 #include "takt/timeline.h"
 #include "takt/topology.h"
 #include "takt/value.h"

@@ -539,5 +539,6 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 // Built on the classes above.
 #include "takt/async.hpp"
 #include "takt/queue.hpp"
+#include "takt/stream.hpp"
 
 #endif  // TAKT_TAKT_HPP_

@@ -39,6 +39,8 @@ class Function final : public Object {
   const Signature& signature() const { return *signature_; }
   const vm::ExportInfo& info() const { return context_->vm().info(ref_); }
 
+  const JobAnnotations& annotations() const { return annotations_; }
+
   // INVALID_ARGUMENT unless a caller may pass these. `fences`: an async
   // function's wait and signal fence may follow them.
   absl::Status CheckArguments(absl::Span<const takt_value_t> arguments,

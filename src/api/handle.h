@@ -40,6 +40,7 @@ struct takt_plan_t;
 struct takt_plan_schedule_t;
 struct takt_ring_t;
 struct takt_signature_t;
+struct takt_stream_t;
 struct takt_timeline_t;
 struct takt_topology_t;
 
@@ -71,6 +72,7 @@ class PlanProblem;
 class PlanSchedule;
 class Ring;
 class Signature;
+class Stream;
 class Topology;
 class UserType;
 
@@ -112,6 +114,7 @@ TAKT_HANDLE_(takt_plan_t, PlanFile);
 TAKT_HANDLE_(takt_plan_schedule_t, PlanSchedule);
 TAKT_HANDLE_(takt_ring_t, Ring);
 TAKT_HANDLE_(takt_signature_t, Signature);
+TAKT_HANDLE_(takt_stream_t, Stream);
 TAKT_HANDLE_(takt_timeline_t, hal::Timeline);
 TAKT_HANDLE_(takt_topology_t, Topology);
 #undef TAKT_HANDLE_

@@ -32,6 +32,13 @@ absl::Status CheckWorkers(const takt_instance_options_t& options) {
         absl::StrCat("options: worker_fifo_priority: expected 0 to ",
                      kFifoPriorityMax, ", got ", options.worker_fifo_priority));
   }
+  if (options.timer_spin_ns < 0 || options.timer_fifo_priority < 0 ||
+      options.timer_fifo_priority > kFifoPriorityMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: timer_spin_ns is ", options.timer_spin_ns,
+                     ", timer_fifo_priority is ", options.timer_fifo_priority,
+                     "; expected 0 or more, and 0 to ", kFifoPriorityMax));
+  }
   if (options.worker_threads.create == nullptr &&
       options.worker_threads.join != nullptr) {
     return absl::InvalidArgumentError(
@@ -140,6 +147,8 @@ Instance::Instance(const takt_instance_options_t& options,
       executor_options_(std::move(executor_options)),
       topology_(std::move(topology)),
       timers_(CreateTimerThread()),
+      release_timers_(CreateTimerThread(
+          {options.timer_spin_ns, options.timer_fifo_priority})),
       blocks_(BlockPool::Create()) {}
 
 Instance::~Instance() {

@@ -48,6 +48,10 @@ class Instance final : public Object {
   uint32_t worker_count() const { return executor_options_.worker_count; }
   const takt_allocator_t& allocator() const { return allocator_; }
   const std::shared_ptr<TimerService>& timers() const { return timers_; }
+  // What releases the jobs of streams, to the microsecond.
+  const std::shared_ptr<TimerService>& release_timers() const {
+    return release_timers_;
+  }
   // Where objects that come and go with invocations live.
   BlockPool& blocks() const { return *blocks_; }
 
@@ -106,6 +110,7 @@ class Instance final : public Object {
   const exec::Executor::Options executor_options_;
   const Ref<Topology> topology_;  // That the options point to.
   const std::shared_ptr<TimerService> timers_;
+  const std::shared_ptr<TimerService> release_timers_;
   const UniqueBlockPool blocks_;
 
   absl::Mutex mutex_;

@@ -38,6 +38,8 @@ class JobAnnotations {
   static absl::StatusOr<JobAnnotations> Read(Instance& instance,
                                              const vm::ExportInfo& info);
 
+  // Of the call, from its beginning on; kInfiniteFuture: none.
+  int64_t deadline_after_ns() const { return deadline_after_ns_; }
   // What a call that begins now is to have. INVALID_ARGUMENT naming the option.
   absl::StatusOr<JobAttributes> Resolve(Instance& instance,
                                         const JobOptions& options) const;

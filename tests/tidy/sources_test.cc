@@ -129,6 +129,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"api/handle", "tests/api/base_test.c"},
     {"api/release_guard", "tests/api/allocation_test.c"},
     {"base/job_attributes", "tests/cpu/execution_test.cc"},
+    {"base/pause", "tests/base/timer_service_test.cc"},
     {"cpu/command", "tests/cpu/command_buffer_test.cc"},
     {"cpu/import_resolver", "tests/cpu/library_executable_test.cc"},
     {"cpu/library_abi", "tests/cpu/library_executable_test.cc"},

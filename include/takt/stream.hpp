@@ -1,0 +1,168 @@
+// takt/stream.hpp - streams from C++; contracts are in takt/stream.h.
+//
+//   auto stream = takt::Stream::Create(policy, {.period_ns = 5'000'000,
+//                                               .deadline_ns = 5'000'000})
+//                     .value();
+//   check(stream.SetInput({observation}));
+//   check(stream.Start(takt_clock_now_ns()));
+//   ...
+//   if (auto output = stream.TakeOutput(1)) use(output->results[0]);
+//   stream.Stop();
+#ifndef TAKT_STREAM_HPP_
+#define TAKT_STREAM_HPP_
+
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "takt/stream.h"
+#include "takt/takt.hpp"
+
+namespace takt {
+inline namespace cxx {
+
+class Stream;
+
+// What takt_stream_options_init() does not say; see takt_stream_options_t.
+struct StreamOptions {
+  takt_arrival_t arrival = TAKT_ARRIVAL_PERIODIC;
+  int64_t period_ns = 0;
+  int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;
+  takt_late_t late = TAKT_LATE_RUN_ON;
+  takt_criticality_t criticality = TAKT_CRITICALITY_SOFT;
+  int32_t priority = TAKT_PRIORITY_DEFAULT;
+  std::vector<uint64_t> cpu_words = {};
+  const Stream* after = nullptr;
+  bool takes_results = false;
+  size_t input_queue_length = 0;
+  size_t release_queue_length = 64;
+  // Must not throw or block. The results are borrowed.
+  std::function<void(const takt_stream_job_t&, Status,
+                     std::span<const takt_value_t>)>
+      on_done = {};
+  std::function<void(const takt_stream_job_t&)> on_late = {};
+};
+
+class Stream {
+ public:
+  // An empty one, to be assigned to.
+  Stream() = default;
+
+  static Result<Stream> Create(const Function& function,
+                               const StreamOptions& options) {
+    takt_stream_options_t given;
+    takt_stream_options_init(&given);
+    given.arrival = options.arrival;
+    given.period_ns = options.period_ns;
+    given.deadline_ns = options.deadline_ns;
+    given.late = options.late;
+    given.criticality = options.criticality;
+    given.priority = options.priority;
+    given.cpu_words = options.cpu_words.data();
+    given.cpu_word_count = options.cpu_words.size();
+    given.after = options.after != nullptr ? options.after->get() : nullptr;
+    given.takes_results = options.takes_results;
+    given.input_queue_length = options.input_queue_length;
+    given.release_queue_length = options.release_queue_length;
+    auto callbacks = std::make_shared<Callbacks>();
+    callbacks->on_done = options.on_done;
+    callbacks->on_late = options.on_late;
+    if (options.on_done) given.on_done = &CallDone;
+    if (options.on_late) given.on_late = &CallLate;
+    given.user_data = callbacks.get();
+    takt_stream_t* stream = nullptr;
+    Status status(takt_stream_create(function.get(), &given, &stream));
+    if (!status.ok()) return status;
+    Stream result;
+    result.state_ = std::make_shared<State>(stream, std::move(callbacks));
+    return result;
+  }
+
+  takt_stream_t* get() const { return state_->stream; }
+  Status Start(int64_t start_ns) const {
+    return Status(takt_stream_start(get(), start_ns));
+  }
+  void Stop() const { takt_stream_stop(get()); }
+  Status WaitIdle(int64_t deadline_ns = TAKT_INFINITE_FUTURE) const {
+    return Status(takt_stream_wait_idle(get(), deadline_ns));
+  }
+  // Allocates nothing.
+  Status SetInput(std::span<const Value> arguments) const {
+    return Status(takt_stream_set_input(
+        get(), arguments.size(),
+        reinterpret_cast<const takt_value_t*>(arguments.data())));
+  }
+  Status SetInput(std::initializer_list<Value> arguments) const {
+    return SetInput(std::span<const Value>(arguments.begin(), arguments.end()));
+  }
+  // The newest results into `results` (as many as the function has), without
+  // allocating; false if there are none that were not taken.
+  bool TakeOutput(std::span<Value> results,
+                  takt_stream_job_t* job = nullptr) const {
+    for (Value& result : results) result = Value();
+    return takt_stream_take_output(
+        get(), results.size(), reinterpret_cast<takt_value_t*>(results.data()),
+        job);
+  }
+  struct Output {
+    takt_stream_job_t job;
+    std::vector<Value> results;
+  };
+  // The same, allocating.
+  std::optional<Output> TakeOutput(size_t result_count) const {
+    Output output;
+    output.results.resize(result_count);
+    if (!TakeOutput(output.results, &output.job)) return std::nullopt;
+    return output;
+  }
+  takt_stream_statistics_t statistics() const {
+    takt_stream_statistics_t statistics;
+    std::memset(&statistics, 0, sizeof(statistics));
+    statistics.struct_size = sizeof(statistics);
+    takt_status_free(takt_stream_query_statistics(get(), &statistics));
+    return statistics;
+  }
+
+ private:
+  struct Callbacks {
+    decltype(StreamOptions::on_done) on_done;
+    decltype(StreamOptions::on_late) on_late;
+  };
+  // The last copy stops the stream and waits for its job, so that the
+  // callbacks are not needed any more. Not to be dropped in a callback.
+  struct State {
+    State(takt_stream_t* stream_in, std::shared_ptr<Callbacks> callbacks_in)
+        : stream(stream_in), callbacks(std::move(callbacks_in)) {}
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() {
+      takt_stream_stop(stream);
+      takt_status_free(takt_stream_wait_idle(stream, TAKT_INFINITE_FUTURE));
+      takt_stream_release(stream);
+    }
+    takt_stream_t* const stream;
+    const std::shared_ptr<Callbacks> callbacks;
+  };
+
+  static void CallDone(void* user_data, const takt_stream_job_t* job,
+                       takt_status_t status, size_t result_count,
+                       const takt_value_t* results) {
+    static_cast<Callbacks*>(user_data)->on_done(*job, Status(status),
+                                                {results, result_count});
+  }
+  static void CallLate(void* user_data, const takt_stream_job_t* job) {
+    static_cast<Callbacks*>(user_data)->on_late(*job);
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace cxx
+}  // namespace takt
+
+#endif  // TAKT_STREAM_HPP_

@@ -1,0 +1,188 @@
+// A Stream releases calls of a function by the clock, by inputs, or by the jobs
+// of another stream. Behind takt_stream_t.
+//
+//   release (timer, input, ...)      worker                the call ends
+//   pending ------------------> begins: late? input? ----> OnDone: outcome,
+//      ^                                                   output, followers
+//      +---- the next one, if it waits <-----------------------+
+//
+// Invariants:
+//   (1) While is_busy_, one party at a time leads the stream from job to job:
+//       the submitted closure, Begin(), or the call in flight.
+//   (2) An armed timer, and a stream that is busy, hold a reference.
+//   (3) Nobody's code is called under mutex_.
+//
+// Thread-safety: as takt/stream.h says. Lock order: mutex_ is a leaf, but for
+// the timers' own.
+#ifndef TAKT_API_STREAM_H_
+#define TAKT_API_STREAM_H_
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "api/async_invocation.h"
+#include "api/function.h"
+#include "api/value_slot.h"
+#include "base/histogram.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "base/timer_service.h"
+#include "exec/job.h"
+#include "hal/deferred.h"
+#include "hal/fence.h"
+#include "takt/stream.h"
+
+namespace takt::api {
+
+class Stream final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.stream"};
+
+  static absl::StatusOr<Ref<Stream>> Create(
+      Function& function, const takt_stream_options_t& options);
+
+  const Function& function() const { return *function_; }
+  absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status WaitIdle(int64_t deadline_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status SetInput(absl::Span<const takt_value_t> arguments);
+  bool TakeOutput(absl::Span<takt_value_t> results, takt_stream_job_t* job);
+  takt_stream_statistics_t statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  // A release that has no call yet.
+  struct Pending {
+    uint64_t sequence;
+    int64_t origin_ns;
+    int64_t release_ns;
+  };
+  struct Timer : TimerService::Timer {
+    Timer(Stream* stream_in, void (*fire_in)(TimerService::Timer*))
+        : stream(stream_in) {
+      fire = fire_in;
+    }
+    Stream* const stream;
+  };
+  // Where the next job begins: on a worker, or without an executor soon on the
+  // thread that brings it about.
+  struct BeginJob final : exec::Closure {
+    explicit BeginJob(Stream* stream_in)
+        : Closure([](exec::Closure* closure, exec::Worker&) {
+            static_cast<BeginJob*>(closure)->stream->Begin();
+          }),
+          stream(stream_in) {}
+    Stream* const stream;
+  };
+  struct BeginLater : hal::Deferred {
+    explicit BeginLater(Stream* stream_in) : stream(stream_in) {
+      run = [](hal::Deferred* deferred) {
+        static_cast<BeginLater*>(deferred)->stream->Begin();
+      };
+    }
+    Stream* const stream;
+  };
+
+  Stream(Function& function, const takt_stream_options_t& options,
+         std::shared_ptr<TimerService> timers);
+  ~Stream() override = default;
+
+  bool drops() const { return late_ >= TAKT_LATE_DROP; }
+  int64_t DeadlineOf(int64_t origin_ns) const;
+  takt_stream_job_t JobOf(const Pending& pending) const;
+
+  // A job comes into being; `origin_ns` is when it should have.
+  void ReleaseJob(int64_t origin_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  static void OnReleaseTime(TimerService::Timer* timer);
+  // Counts and keeps the release; *dropped receives one that gives way to it.
+  // True if the stream is now to begin.
+  bool AddPending(int64_t origin_ns, int64_t now_ns,
+                  absl::optional<Pending>* dropped)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ArmNextPeriod(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Has a worker begin what is pending.
+  void SubmitBegin();
+  void Begin() ABSL_LOCKS_EXCLUDED(mutex_);
+  // True if the call was issued, or ended at once.
+  bool TryBegin(const Pending& pending) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
+             bool is_late) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The next pending job, or none: then the stream is idle.
+  bool TakePending(Pending* pending) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  static void OnDeadline(TimerService::Timer* timer);
+  static void OnCallDone(void* self, takt_invocation_t* invocation,
+                         takt_status_t status);
+  void OnDone(AsyncInvocation* invocation, takt_status_t status)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts the outcome and tells it. `status` is the callback's.
+  void Conclude(const takt_stream_job_t& job, takt_status_t status,
+                absl::Span<const takt_value_t> results)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellLate(const takt_stream_job_t& job) const;
+  void ReleaseFollowers(const takt_stream_job_t& job,
+                        absl::Span<const takt_value_t> results)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status PutInput(absl::Span<const takt_value_t> arguments);
+
+  const Ref<Function> function_;
+  const std::shared_ptr<TimerService> timers_;
+  const takt_arrival_t arrival_;
+  const int64_t period_ns_;
+  const Ref<Stream> after_;
+  const bool takes_results_;
+  const int64_t deadline_after_ns_;  // kInfiniteFuture: none.
+  const takt_late_t late_;
+  const int32_t priority_;
+  const std::vector<uint64_t> cpu_words_;
+  const takt_stream_done_t on_done_;
+  const takt_stream_late_t on_late_;
+  void* const user_data_;
+
+  LatestValues latest_input_;
+  absl::optional<ValueQueue> input_queue_;
+  std::atomic<uint64_t> input_count_{0};  // Written by the writer.
+  LatestValues output_;
+  std::vector<takt_value_t> results_;  // Of the call that has just ended.
+
+  BeginJob begin_job_{this};
+  BeginLater begin_later_{this};
+  Timer release_timer_{this, &Stream::OnReleaseTime};
+  Timer deadline_timer_{this, &Stream::OnDeadline};
+
+  mutable Mutex mutex_;
+  bool is_running_ ABSL_GUARDED_BY(mutex_) = false;
+  // release_timer_ is armed, or fires; then what it does next is up to it.
+  bool is_timer_held_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_restarted_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t next_release_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_busy_ ABSL_GUARDED_BY(mutex_) = false;
+  // A ring of releases that wait.
+  std::vector<Pending> pending_ ABSL_GUARDED_BY(mutex_);
+  size_t first_pending_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t pending_count_ ABSL_GUARDED_BY(mutex_) = 0;
+
+  // The job in flight.
+  bool is_in_flight_ ABSL_GUARDED_BY(mutex_) = false;
+  takt_stream_job_t job_ ABSL_GUARDED_BY(mutex_){};
+  Ref<AsyncInvocation> invocation_ ABSL_GUARDED_BY(mutex_);
+  bool is_late_told_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;
+
+  std::vector<Ref<Stream>> followers_ ABSL_GUARDED_BY(mutex_);  // Running.
+  Ref<hal::Fence> idle_ ABSL_GUARDED_BY(mutex_);  // Somebody waits.
+
+  takt_stream_statistics_t counts_ ABSL_GUARDED_BY(mutex_){};
+  Histogram response_ ABSL_GUARDED_BY(mutex_);
+  Histogram begin_delay_ ABSL_GUARDED_BY(mutex_);
+  Histogram release_error_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_STREAM_H_

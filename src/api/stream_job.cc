@@ -1,0 +1,255 @@
+// Streams: a job from its beginning on a worker to its end.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "api/handle.h"
+#include "api/stream.h"
+#include "base/clock.h"
+#include "takt/async.h"
+#include "takt/object.h"
+
+namespace takt::api {
+
+constexpr int32_t kDemotedPriority = 32;
+
+takt_stream_job_t Stream::JobOf(const Pending& pending) const {
+  takt_stream_job_t job{};
+  job.sequence = pending.sequence;
+  job.origin_ns = pending.origin_ns;
+  job.deadline_ns = DeadlineOf(pending.origin_ns);
+  return job;
+}
+
+bool Stream::TakePending(Pending* pending) {
+  Ref<hal::Fence> idle;
+  {
+    MutexLock lock(&mutex_);
+    if (pending_count_ > 0) {
+      *pending = pending_[first_pending_];
+      first_pending_ = (first_pending_ + 1) % pending_.size();
+      --pending_count_;
+      return true;
+    }
+    is_busy_ = false;
+    idle = std::move(idle_);
+  }
+  if (idle != nullptr) idle->Signal().IgnoreError();
+  return false;
+}
+
+void Stream::Begin() {
+  Pending pending;
+  while (TakePending(&pending)) {
+    if (TryBegin(pending)) return;
+  }
+  Release();  // Idle. May be the last reference.
+}
+
+bool Stream::TryBegin(const Pending& pending) {
+  takt_stream_job_t job = JobOf(pending);
+  const int64_t now_ns = NowNs();
+  const bool is_late = now_ns > job.deadline_ns;
+  if (is_late) TellLate(job);
+  if (is_late && drops()) {
+    job.outcome = TAKT_OUTCOME_DROPPED;
+    Conclude(job, nullptr, {});
+    return false;
+  }
+  bool is_new = false;
+  const ValueEntry* const input = input_queue_.has_value()
+                                      ? input_queue_->first()
+                                      : latest_input_.Take(&is_new);
+  const bool needs_input = !function_->signature().arguments().empty();
+  {
+    MutexLock lock(&mutex_);
+    if (needs_input && input == nullptr) {
+      ++counts_.starved_count;
+      return false;
+    }
+    begin_delay_.Add(now_ns - pending.release_ns);
+  }
+  job.begin_ns = now_ns;
+  job.input_sequence = input != nullptr ? input->sequence : 0;
+  Issue(job, input != nullptr ? input->values() : absl::Span<takt_value_t>(),
+        is_late);
+  return true;
+}
+
+void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
+                   bool is_late) {
+  takt_async_options_t options;
+  takt_async_options_init(&options);
+  options.priority = is_late && late_ == TAKT_LATE_DEMOTE
+                         ? std::min(kDemotedPriority, priority_)
+                         : priority_;
+  options.deadline_ns = job.deadline_ns;
+  options.cpu_words = cpu_words_.data();
+  options.cpu_word_count = cpu_words_.size();
+  options.on_done = &Stream::OnCallDone;
+  options.user_data = this;
+  const bool is_watched = job.deadline_ns != kInfiniteFuture && !is_late &&
+                          (on_late_ != nullptr || drops());
+  // Until this returns: the call may end, and the stream with it.
+  const Ref<Stream> self = Ref<Stream>::Retain(this);
+  {
+    MutexLock lock(&mutex_);
+    is_in_flight_ = true;
+    job_ = job;
+    is_late_told_ = is_late;
+    is_given_up_ = false;
+    if (is_watched) {
+      Retain();
+      timers_->Arm(&deadline_timer_, job.deadline_ns);
+    }
+  }
+  // Copies: once the call has begun it may end, and the next job take inputs.
+  absl::InlinedVector<takt_value_t, 8> arguments(input.begin(), input.end());
+  for (const takt_value_t& argument : arguments) {
+    if (argument.kind == TAKT_VALUE_REF && argument.ref != nullptr) {
+      takt_object_retain(argument.ref);
+    }
+  }
+  if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
+  absl::StatusOr<Ref<AsyncInvocation>> call =
+      AsyncInvocation::Start(*function_, options, arguments, nullptr, nullptr);
+  takt_values_release(arguments.size(), arguments.data());
+  if (!call.ok()) {
+    OnDone(nullptr, ToStatus("takt_stream", call.status()));
+    return;
+  }
+  bool is_given_up = false;
+  {
+    MutexLock lock(&mutex_);
+    // If the call has ended, the next one may be in flight already.
+    if (is_in_flight_ && job_.sequence == job.sequence) {
+      invocation_ = *call;
+      is_given_up = is_given_up_;
+    }
+  }
+  if (is_given_up) (*call)->Cancel();
+}
+
+void Stream::OnDeadline(TimerService::Timer* timer) {
+  Stream* const self = static_cast<Timer*>(timer)->stream;
+  const auto hold = Ref<Stream>::Adopt(self);  // The timer's.
+  takt_stream_job_t job;
+  Ref<AsyncInvocation> given_up;
+  {
+    MutexLock lock(&self->mutex_);
+    // It may be the next one that is in flight by now.
+    if (!self->is_in_flight_ || self->is_late_told_ ||
+        NowNs() < self->job_.deadline_ns) {
+      return;
+    }
+    self->is_late_told_ = true;
+    job = self->job_;
+    if (self->drops()) {
+      self->is_given_up_ = true;
+      given_up = self->invocation_;
+    }
+  }
+  self->TellLate(job);
+  if (given_up != nullptr) given_up->Cancel();
+}
+
+void Stream::OnCallDone(void* self, takt_invocation_t* invocation,
+                        takt_status_t status) {
+  static_cast<Stream*>(self)->OnDone(Unwrap(invocation), status);
+}
+
+void Stream::OnDone(AsyncInvocation* invocation, takt_status_t status) {
+  const int64_t now_ns = NowNs();
+  if (timers_->Cancel(&deadline_timer_)) Release();
+  takt_stream_job_t job;
+  bool is_given_up = false;
+  bool is_late_told = false;
+  {
+    MutexLock lock(&mutex_);
+    job = job_;
+    is_given_up = is_given_up_;
+    // The deadline's timer may be a moment late itself.
+    is_late_told = std::exchange(is_late_told_, true);
+  }
+  job.end_ns = now_ns;
+  const bool is_good = status == nullptr;
+  const absl::Span<takt_value_t> results =
+      is_good ? absl::MakeSpan(results_) : absl::Span<takt_value_t>();
+  if (is_good) {
+    invocation->TakeResults(results).IgnoreError();
+    job.outcome =
+        now_ns <= job.deadline_ns ? TAKT_OUTCOME_MET : TAKT_OUTCOME_MISSED;
+    output_.back().Set(results);
+    output_.back().job = job;
+    output_.Publish();
+  } else {
+    job.outcome =
+        is_given_up && takt_status_code(status) == TAKT_STATUS_CANCELLED
+            ? TAKT_OUTCOME_DROPPED
+            : TAKT_OUTCOME_FAILED;
+  }
+  if (now_ns > job.deadline_ns && !is_late_told) TellLate(job);
+  Conclude(job, status, results);
+  if (is_good) ReleaseFollowers(job, results);
+  takt_values_release(results.size(), results.data());
+
+  Ref<AsyncInvocation> ended;
+  {
+    MutexLock lock(&mutex_);
+    is_in_flight_ = false;
+    ended = std::move(invocation_);
+  }
+  // Still busy, so that this adds a release without beginning it.
+  if (arrival_ == TAKT_ARRIVAL_CLOSED) ReleaseJob(now_ns);
+  SubmitBegin();
+}
+
+void Stream::Conclude(const takt_stream_job_t& job, takt_status_t status,
+                      absl::Span<const takt_value_t> results) {
+  {
+    MutexLock lock(&mutex_);
+    switch (job.outcome) {
+      case TAKT_OUTCOME_MET:
+        ++counts_.met_count;
+        break;
+      case TAKT_OUTCOME_MISSED:
+        ++counts_.missed_count;
+        break;
+      case TAKT_OUTCOME_DROPPED:
+        ++counts_.dropped_count;
+        break;
+      case TAKT_OUTCOME_FAILED:
+        ++counts_.failed_count;
+        break;
+    }
+    if (job.outcome <= TAKT_OUTCOME_MISSED) {
+      response_.Add(job.end_ns - job.origin_ns);
+    }
+  }
+  if (on_done_ != nullptr) {
+    on_done_(user_data_, &job, status, results.size(), results.data());
+  } else {
+    takt_status_free(status);
+  }
+}
+
+void Stream::TellLate(const takt_stream_job_t& job) const {
+  if (on_late_ != nullptr) on_late_(user_data_, &job);
+}
+
+void Stream::ReleaseFollowers(const takt_stream_job_t& job,
+                              absl::Span<const takt_value_t> results) {
+  absl::InlinedVector<Ref<Stream>, 4> followers;
+  {
+    MutexLock lock(&mutex_);
+    followers.assign(followers_.begin(), followers_.end());
+  }
+  for (const Ref<Stream>& follower : followers) {
+    // An input queue that is full keeps what it has.
+    if (follower->takes_results_) follower->PutInput(results).IgnoreError();
+    follower->ReleaseJob(job.origin_ns);
+  }
+}
+
+}  // namespace takt::api

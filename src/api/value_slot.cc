@@ -1,0 +1,60 @@
+#include "api/value_slot.h"
+
+#include "base/check.h"
+#include "takt/object.h"
+
+namespace takt::api {
+
+void ValueEntry::Set(absl::Span<const takt_value_t> values) {
+  TAKT_DCHECK(values.size() == values_.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const takt_value_t old = values_[i];
+    values_[i] = values[i];
+    // The new one first: it may be the same object.
+    if (values[i].kind == TAKT_VALUE_REF && values[i].ref != nullptr) {
+      takt_object_retain(values[i].ref);
+    }
+    if (old.kind == TAKT_VALUE_REF && old.ref != nullptr) {
+      takt_object_release(old.ref);
+    }
+  }
+}
+
+LatestValues::LatestValues(size_t value_count) {
+  for (int i = 0; i < 3; ++i) entries_.emplace_back(value_count);
+}
+
+void LatestValues::Publish() {
+  // Release: the reader sees what the entry holds. Acquire: what comes back is
+  // what the reader has left.
+  back_ =
+      middle_.exchange(back_ | kNew, std::memory_order_acq_rel) & kIndexMask;
+}
+
+const ValueEntry* LatestValues::Take(bool* is_new) {
+  *is_new = (middle_.load(std::memory_order_relaxed) & kNew) != 0;
+  if (*is_new) {
+    front_ = middle_.exchange(front_, std::memory_order_acq_rel) & kIndexMask;
+    has_front_ = true;
+  }
+  return has_front_ ? &entries_[front_] : nullptr;
+}
+
+ValueQueue::ValueQueue(size_t value_count, size_t capacity) {
+  for (size_t i = 0; i < capacity; ++i) entries_.emplace_back(value_count);
+}
+
+ValueEntry* ValueQueue::next() {
+  const uint64_t written = written_.load(std::memory_order_relaxed);
+  const uint64_t read = read_.load(std::memory_order_acquire);
+  if (written - read >= entries_.size()) return nullptr;
+  return &entries_[written % entries_.size()];
+}
+
+const ValueEntry* ValueQueue::first() const {
+  const uint64_t read = read_.load(std::memory_order_relaxed);
+  if (written_.load(std::memory_order_acquire) == read) return nullptr;
+  return &entries_[read % entries_.size()];
+}
+
+}  // namespace takt::api

@@ -1,0 +1,548 @@
+/* Streams: what releases their jobs, what the jobs take and give, and what
+ * becomes of those that are late. An instance without workers runs jobs only
+ * while a thread waits, so that tests decide what waits for what. */
+#include "takt/stream.h"
+
+#include <stdatomic.h>
+
+#include "tests/api/fixture.h"
+
+static const char* const kMul[2] = {TESTDATA("api/simple_mul.vmfb"),
+                                    TESTDATA("api/simple_mul_async.vmfb")};
+
+/* What the callbacks saw. */
+typedef struct seen_t {
+  atomic_int done_count;
+  atomic_int late_count;
+  atomic_int outcomes[4];
+  takt_stream_job_t jobs[16];
+  takt_status_code_t code; /* Of the last that failed. */
+  takt_fence_t* enough;    /* Signaled by each job, if not NULL. */
+} seen_t;
+
+static void on_done(void* user_data, const takt_stream_job_t* job,
+                    takt_status_t status, size_t result_count,
+                    const takt_value_t* results) {
+  seen_t* seen = (seen_t*)user_data;
+  const int index = atomic_fetch_add(&seen->done_count, 1);
+  if (index < 16) seen->jobs[index] = *job;
+  atomic_fetch_add(&seen->outcomes[job->outcome], 1);
+  EXPECT((job->outcome <= TAKT_OUTCOME_MISSED) == (result_count == 1));
+  if (result_count == 1) EXPECT(results[0].kind == TAKT_VALUE_REF);
+  if (status != NULL) seen->code = takt_status_code(status);
+  takt_status_free(status);
+  if (seen->enough != NULL) takt_status_free(takt_fence_signal(seen->enough));
+}
+
+static void on_late(void* user_data, const takt_stream_job_t* job) {
+  EXPECT(job->deadline_ns != TAKT_INFINITE_FUTURE);
+  atomic_fetch_add(&((seen_t*)user_data)->late_count, 1);
+}
+
+static takt_stream_options_t options_for(takt_arrival_t arrival, seen_t* seen) {
+  takt_stream_options_t options;
+  takt_stream_options_init(&options);
+  options.arrival = arrival;
+  options.on_done = on_done;
+  options.on_late = on_late;
+  options.user_data = seen;
+  return options;
+}
+
+static takt_stream_t* create_stream(fixture_t* f, const char* name,
+                                    const takt_stream_options_t* options) {
+  takt_function_t* function = find_function(f->context, name);
+  takt_stream_t* stream = NULL;
+  REQUIRE_OK(takt_stream_create(function, options, &stream));
+  takt_function_release(function);
+  return stream;
+}
+
+/* {first, first + 1, ...} times itself. */
+static takt_status_t set_input(fixture_t* f, takt_stream_t* stream,
+                               float first) {
+  const float values[4] = {first, first + 1, first + 2, first + 3};
+  takt_buffer_view_t* view = float_view(f->device, 4, values);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  takt_status_t status = takt_stream_set_input(stream, 2, arguments);
+  takt_buffer_view_release(view);
+  return status;
+}
+
+static void expect_output(takt_stream_t* stream, const char* text) {
+  takt_value_t result;
+  takt_stream_job_t job;
+  const bool is_there = takt_stream_take_output(stream, 1, &result, &job);
+  EXPECT(is_there);
+  if (!is_there) return;
+  EXPECT_VIEW(takt_value_as_buffer_view(&result), text);
+  EXPECT(job.end_ns >= job.begin_ns && job.begin_ns >= job.origin_ns);
+  takt_values_release(1, &result);
+  EXPECT(!takt_stream_take_output(stream, 1, &result, NULL));
+}
+
+static takt_stream_statistics_t statistics_of(takt_stream_t* stream) {
+  takt_stream_statistics_t statistics = {.struct_size = sizeof(statistics)};
+  REQUIRE_OK(takt_stream_query_statistics(stream, &statistics));
+  return statistics;
+}
+
+static void wait_idle(takt_stream_t* stream) {
+  EXPECT_OK(takt_stream_wait_idle(stream, TAKT_INFINITE_FUTURE));
+}
+
+static fixture_t create_fixture(int32_t worker_count, const char* device,
+                                const char* module) {
+  fixture_t f;
+  f.instance = create_instance(worker_count);
+  f.device = create_device(f.instance, device);
+  f.module = load_module(f.instance, module);
+  f.context = create_context(f.instance, f.device, f.module);
+  return f;
+}
+
+/* Both ABIs, both devices, workers or none. */
+static void an_input_releases_a_job(void) {
+  static const char* const kDevices[2] = {"local-sync", "local-task"};
+  for (int i = 0; i < 8; ++i) {
+    fixture_t f = create_fixture(i / 4 * 2, kDevices[i % 2], kMul[i / 2 % 2]);
+    seen_t seen = {0};
+    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    takt_stream_t* stream = create_stream(&f, "mul", &options);
+    takt_value_t none;
+    EXPECT(!takt_stream_take_output(stream, 1, &none, NULL));
+    /* It rests. */
+    EXPECT_OK(set_input(&f, stream, 9));
+    wait_idle(stream);
+    EXPECT(statistics_of(stream).released_count == 0);
+    REQUIRE_OK(takt_stream_start(stream, 0));
+    EXPECT_ERROR(takt_stream_start(stream, 0), TAKT_STATUS_FAILED_PRECONDITION,
+                 "runs already");
+    EXPECT_OK(set_input(&f, stream, 1));
+    wait_idle(stream);
+    expect_output(stream, "4xf32=1 4 9 16");
+    EXPECT_OK(set_input(&f, stream, 2));
+    wait_idle(stream);
+    takt_stream_stop(stream);
+    EXPECT_OK(set_input(&f, stream, 5)); /* Put, but nothing is released. */
+    wait_idle(stream);
+    expect_output(stream, "4xf32=4 9 16 25");
+    const takt_stream_statistics_t statistics = statistics_of(stream);
+    EXPECT(statistics.released_count == 2 && statistics.met_count == 2);
+    EXPECT(statistics.response.count == 2 && statistics.response.max > 0);
+    EXPECT(atomic_load(&seen.done_count) == 2);
+    EXPECT(seen.jobs[1].sequence == 1 && seen.jobs[1].input_sequence == 2);
+    takt_stream_release(stream);
+    fixture_destroy(&f);
+  }
+}
+
+static void periods_keep_their_phase(void) {
+  for (int i = 0; i < 2; ++i) {
+    fixture_t f = create_fixture(2, "local-task", kMul[i]);
+    seen_t seen = {0};
+    REQUIRE_OK(takt_fence_create_barrier(6, &seen.enough));
+    takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
+    options.period_ns = 1000000;
+    takt_stream_t* stream = create_stream(&f, "mul", &options);
+    EXPECT_OK(set_input(&f, stream, 1));
+    /* Long ago: what it would have released is not made up for. */
+    const int64_t start_ns = takt_clock_now_ns() - 1234567890;
+    REQUIRE_OK(takt_stream_start(stream, start_ns));
+    EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
+    takt_stream_stop(stream);
+    wait_idle(stream);
+    expect_output(stream, "4xf32=1 4 9 16");
+    for (int j = 0; j < 6; ++j) {
+      EXPECT((seen.jobs[j].origin_ns - start_ns) % 1000000 == 0);
+      EXPECT(seen.jobs[j].origin_ns > start_ns + 1234000000);
+      if (j > 0) EXPECT(seen.jobs[j].origin_ns > seen.jobs[j - 1].origin_ns);
+    }
+    const takt_stream_statistics_t statistics = statistics_of(stream);
+    EXPECT(statistics.met_count >= 6);
+    EXPECT(statistics.release_error.count == statistics.released_count);
+    EXPECT(statistics.begin_delay.count == statistics.met_count);
+    takt_fence_release(seen.enough);
+    takt_stream_release(stream);
+    fixture_destroy(&f);
+  }
+}
+
+static void a_stream_may_be_started_again(void) {
+  fixture_t f = create_fixture(1, "local-task", kMul[0]);
+  seen_t seen = {0};
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
+  options.period_ns = 50000;
+  takt_stream_t* stream = create_stream(&f, "mul", &options);
+  EXPECT_OK(set_input(&f, stream, 1));
+  for (int i = 0; i < 200; ++i) {
+    REQUIRE_OK(takt_stream_start(stream, takt_clock_now_ns()));
+    if (i % 3 == 0) wait_idle(stream);
+    takt_stream_stop(stream);
+  }
+  /* Once more, to the end. */
+  REQUIRE_OK(takt_fence_create(&seen.enough));
+  REQUIRE_OK(takt_stream_start(stream, takt_clock_now_ns()));
+  EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
+  takt_stream_stop(stream);
+  wait_idle(stream);
+  takt_fence_release(seen.enough);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
+static void a_closed_stream_goes_round(void) {
+  fixture_t f = create_fixture(1, "local-task", kMul[0]);
+  seen_t seen = {0};
+  REQUIRE_OK(takt_fence_create_barrier(10, &seen.enough));
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_CLOSED, &seen);
+  takt_stream_t* stream = create_stream(&f, "mul", &options);
+  EXPECT_ERROR(takt_stream_start(stream, 0), TAKT_STATUS_FAILED_PRECONDITION,
+               "no input yet");
+  EXPECT_OK(set_input(&f, stream, 1));
+  REQUIRE_OK(takt_stream_start(stream, 0));
+  EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
+  takt_stream_stop(stream);
+  wait_idle(stream);
+  const takt_stream_statistics_t statistics = statistics_of(stream);
+  EXPECT(statistics.met_count >= 10);
+  EXPECT(statistics.met_count == (uint64_t)atomic_load(&seen.done_count));
+  takt_fence_release(seen.enough);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
+/* Three releases before the first begins. */
+static void releases_and_inputs_wait_in_their_queues(void) {
+  for (int queue = 0; queue < 2; ++queue) {
+    fixture_t f = create_fixture(0, "local-task", kMul[1]);
+    seen_t seen = {0};
+    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    options.input_queue_length = queue * 3;
+    takt_stream_t* stream = create_stream(&f, "mul", &options);
+    REQUIRE_OK(takt_stream_start(stream, 0));
+    for (int i = 1; i <= 3; ++i) EXPECT_OK(set_input(&f, stream, (float)i));
+    if (queue == 1) {
+      EXPECT_ERROR(set_input(&f, stream, 4), TAKT_STATUS_RESOURCE_EXHAUSTED,
+                   "simple_async.mul: the stream's input queue is full");
+    }
+    EXPECT_ERROR(takt_stream_wait_idle(stream, 0),
+                 TAKT_STATUS_DEADLINE_EXCEEDED, "");
+    wait_idle(stream);
+    const takt_stream_statistics_t statistics = statistics_of(stream);
+    EXPECT(statistics.released_count == 3 && statistics.met_count == 3);
+    EXPECT(statistics.overrun_count == 2 && statistics.dropped_count == 0);
+    for (uint64_t i = 0; i < 3; ++i) {
+      EXPECT(seen.jobs[i].sequence == i);
+      EXPECT(seen.jobs[i].input_sequence == (queue == 1 ? i : 2));
+    }
+    expect_output(stream, "4xf32=9 16 25 36");
+    takt_stream_release(stream);
+    fixture_destroy(&f);
+  }
+}
+
+static void a_release_too_many_drops_the_oldest(void) {
+  for (int latest = 0; latest < 2; ++latest) {
+    fixture_t f = create_fixture(0, "local-task", kMul[0]);
+    seen_t seen = {0};
+    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    options.deadline_ns = 1000000000000;
+    if (latest == 1) {
+      options.late = TAKT_LATE_LATEST_ONLY;
+    } else {
+      options.release_queue_length = 1;
+    }
+    takt_stream_t* stream = create_stream(&f, "mul", &options);
+    REQUIRE_OK(takt_stream_start(stream, 0));
+    for (int i = 1; i <= 3; ++i) EXPECT_OK(set_input(&f, stream, (float)i));
+    EXPECT(atomic_load(&seen.outcomes[TAKT_OUTCOME_DROPPED]) == 2);
+    wait_idle(stream);
+    const takt_stream_statistics_t statistics = statistics_of(stream);
+    EXPECT(statistics.dropped_count == 2 && statistics.met_count == 1);
+    EXPECT(seen.jobs[0].sequence == 0 && seen.jobs[0].begin_ns == 0);
+    EXPECT(seen.jobs[2].sequence == 2 && seen.jobs[2].begin_ns != 0);
+    takt_stream_release(stream);
+    fixture_destroy(&f);
+  }
+}
+
+/* A deadline of a nanosecond has passed when the job begins. */
+static void late_jobs_end_as_their_policy_says(void) {
+  for (int late = TAKT_LATE_RUN_ON; late <= TAKT_LATE_LATEST_ONLY; ++late) {
+    fixture_t f = create_fixture(1, "local-task", kMul[1]);
+    seen_t seen = {0};
+    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    options.deadline_ns = 1;
+    options.late = (takt_late_t)late;
+    takt_stream_t* stream = create_stream(&f, "mul", &options);
+    REQUIRE_OK(takt_stream_start(stream, 0));
+    EXPECT_OK(set_input(&f, stream, 1));
+    wait_idle(stream);
+    const bool drops = late >= TAKT_LATE_DROP;
+    const takt_stream_statistics_t statistics = statistics_of(stream);
+    EXPECT(statistics.missed_count == !drops);
+    EXPECT(statistics.dropped_count == drops);
+    EXPECT(statistics.met_count == 0);
+    EXPECT(atomic_load(&seen.late_count) == 1);
+    EXPECT(atomic_load(&seen.done_count) == 1);
+    takt_value_t result;
+    const bool has_result = takt_stream_take_output(stream, 1, &result, NULL);
+    EXPECT(has_result == !drops);
+    if (has_result) takt_values_release(1, &result);
+    takt_stream_release(stream);
+    fixture_destroy(&f);
+  }
+}
+
+static void chains_pass_results_on(void) {
+  for (int workers = 0; workers < 3; ++workers) {
+    fixture_t f = create_fixture(workers, "local-task",
+                                 TESTDATA("async/streams.cpu.vmfb"));
+    seen_t first_seen = {0}, second_seen = {0};
+    takt_stream_options_t options =
+        options_for(TAKT_ARRIVAL_INPUT, &first_seen);
+    takt_stream_t* first = create_stream(&f, "twice", &options);
+    options = options_for(TAKT_ARRIVAL_AFTER, &second_seen);
+    options.after = first;
+    options.takes_results = true;
+    takt_stream_t* second = create_stream(&f, "plus_one", &options);
+    EXPECT_ERROR(set_input(&f, second, 1), TAKT_STATUS_FAILED_PRECONDITION,
+                 "takes the results of streams.twice");
+    REQUIRE_OK(takt_stream_start(second, 0));
+    REQUIRE_OK(takt_stream_start(first, 0));
+    const float values[4] = {1, 2, 3, 4};
+    takt_buffer_view_t* view = float_view(f.device, 4, values);
+    const takt_value_t argument = takt_value_ref(view);
+    EXPECT_OK(takt_stream_set_input(first, 1, &argument));
+    takt_buffer_view_release(view);
+    wait_idle(first);
+    wait_idle(second);
+    expect_output(first, "4xf32=2 4 6 8");
+    expect_output(second, "4xf32=3 5 7 9");
+    EXPECT(second_seen.jobs[0].origin_ns == first_seen.jobs[0].origin_ns);
+    /* A follower that was stopped follows no more. */
+    takt_stream_stop(second);
+    view = float_view(f.device, 4, values);
+    const takt_value_t again = takt_value_ref(view);
+    EXPECT_OK(takt_stream_set_input(first, 1, &again));
+    takt_buffer_view_release(view);
+    wait_idle(first);
+    wait_idle(second);
+    EXPECT(statistics_of(second).released_count == 1);
+    takt_stream_stop(first);
+    takt_stream_release(first);
+    takt_stream_release(second);
+    fixture_destroy(&f);
+  }
+}
+
+static void a_failure_is_told_and_the_stream_goes_on(void) {
+  fixture_t f =
+      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+  seen_t seen = {0};
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_t* stream = create_stream(&f, "unless", &options);
+  REQUIRE_OK(takt_stream_start(stream, 0));
+  const float values[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(f.device, 4, values);
+  for (int fails = 1; fails >= 0; --fails) {
+    const takt_value_t arguments[2] = {takt_value_i32(fails),
+                                       takt_value_ref(view)};
+    EXPECT_OK(takt_stream_set_input(stream, 2, arguments));
+    wait_idle(stream);
+  }
+  takt_buffer_view_release(view);
+  EXPECT(seen.code == TAKT_STATUS_FAILED_PRECONDITION);
+  EXPECT(atomic_load(&seen.outcomes[TAKT_OUTCOME_FAILED]) == 1);
+  expect_output(stream, "4xf32=1 2 3 4");
+  const takt_stream_statistics_t statistics = statistics_of(stream);
+  EXPECT(statistics.failed_count == 1 && statistics.met_count == 1);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
+static void a_stop_forgets_what_waits(void) {
+  fixture_t f = create_fixture(0, "local-task", kMul[0]);
+  seen_t seen = {0};
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_t* stream = create_stream(&f, "mul", &options);
+  REQUIRE_OK(takt_stream_start(stream, 0));
+  EXPECT_OK(set_input(&f, stream, 1));
+  takt_stream_stop(stream);
+  wait_idle(stream);
+  EXPECT(atomic_load(&seen.done_count) == 0);
+  EXPECT(statistics_of(stream).released_count == 1);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
+static void a_release_without_input_has_no_job(void) {
+  fixture_t f = create_fixture(0, "local-task", kMul[0]);
+  seen_t seen = {0};
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_t* first = create_stream(&f, "mul", &options);
+  options = options_for(TAKT_ARRIVAL_AFTER, &seen);
+  options.after = first;
+  takt_stream_t* second = create_stream(&f, "mul", &options);
+  REQUIRE_OK(takt_stream_start(first, 0));
+  REQUIRE_OK(takt_stream_start(second, 0));
+  EXPECT_OK(set_input(&f, first, 1));
+  wait_idle(first);
+  wait_idle(second);
+  EXPECT(statistics_of(second).starved_count == 1);
+  EXPECT(atomic_load(&seen.done_count) == 1);
+  takt_stream_stop(first);
+  takt_stream_stop(second);
+  takt_stream_release(first);
+  takt_stream_release(second);
+  fixture_destroy(&f);
+}
+
+static void what_runs_goes_on_without_references(void) {
+  fixture_t f = create_fixture(2, "local-task", kMul[1]);
+  seen_t seen = {0};
+  REQUIRE_OK(takt_fence_create_barrier(3, &seen.enough));
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
+  options.period_ns = 100000;
+  takt_stream_t* stream = create_stream(&f, "mul", &options);
+  EXPECT_OK(set_input(&f, stream, 1));
+  REQUIRE_OK(takt_stream_start(stream, takt_clock_now_ns()));
+  takt_stream_retain(stream);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+  EXPECT_OK(takt_fence_wait(seen.enough, NULL, TAKT_INFINITE_FUTURE));
+  takt_stream_stop(stream);
+  wait_idle(stream);
+  takt_stream_release(stream);
+  takt_fence_release(seen.enough);
+}
+
+typedef void (*spoil_t)(takt_stream_options_t* options);
+static void no_period(takt_stream_options_t* o) { o->period_ns = 0; }
+static void unasked_period(takt_stream_options_t* o) {
+  o->arrival = TAKT_ARRIVAL_INPUT;
+}
+static void bad_arrival(takt_stream_options_t* o) {
+  o->arrival = (takt_arrival_t)9;
+}
+static void bad_late(takt_stream_options_t* o) { o->late = (takt_late_t)-1; }
+static void bad_criticality(takt_stream_options_t* o) {
+  o->criticality = (takt_criticality_t)3;
+}
+static void no_deadline(takt_stream_options_t* o) { o->late = TAKT_LATE_DROP; }
+static void bad_deadline(takt_stream_options_t* o) { o->deadline_ns = -5; }
+static void bad_priority(takt_stream_options_t* o) { o->priority = 256; }
+static void no_queue(takt_stream_options_t* o) { o->release_queue_length = 0; }
+static void big_queue(takt_stream_options_t* o) {
+  o->input_queue_length = SIZE_MAX;
+}
+static void no_words(takt_stream_options_t* o) { o->cpu_word_count = 1; }
+static void no_chain(takt_stream_options_t* o) { o->takes_results = true; }
+static void no_predecessor(takt_stream_options_t* o) {
+  o->arrival = TAKT_ARRIVAL_AFTER;
+  o->period_ns = 0;
+}
+static void no_size(takt_stream_options_t* o) { o->struct_size = 0; }
+
+static void bad_options_are_named(void) {
+  static const struct {
+    spoil_t spoil;
+    const char* message;
+  } kCases[] = {{no_period, "period_ns"},
+                {unasked_period, "period_ns: 1000000, but not periodic"},
+                {bad_arrival, "arrival"},
+                {bad_late, "late"},
+                {bad_criticality, "criticality"},
+                {no_deadline, "late: nothing is late without a deadline"},
+                {bad_deadline, "deadline_ns: -5"},
+                {bad_priority, "priority"},
+                {no_queue, "queue length"},
+                {big_queue, "queue length"},
+                {no_words, "cpu_words"},
+                {no_chain, "after: is for TAKT_ARRIVAL_AFTER only"},
+                {no_predecessor, "after: is NULL"},
+                {no_size, "struct_size"}};
+  fixture_t f = create_fixture(1, "local-task", kMul[0]);
+  takt_function_t* mul = find_function(f.context, "mul");
+  for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
+    takt_stream_options_t options;
+    takt_stream_options_init(&options);
+    options.period_ns = 1000000;
+    kCases[i].spoil(&options);
+    takt_stream_t* stream = NULL;
+    EXPECT_ERROR(takt_stream_create(mul, &options, &stream),
+                 TAKT_STATUS_INVALID_ARGUMENT, kCases[i].message);
+    EXPECT(stream == NULL);
+  }
+  takt_stream_t* stream = NULL;
+  EXPECT_ERROR(takt_stream_create(mul, NULL, &stream),
+               TAKT_STATUS_INVALID_ARGUMENT, "options");
+  EXPECT_ERROR(takt_stream_create(NULL, NULL, &stream),
+               TAKT_STATUS_INVALID_ARGUMENT, "function");
+  takt_stream_options_t options;
+  takt_stream_options_init(&options);
+  options.period_ns = 1000000;
+  REQUIRE_OK(takt_stream_create(mul, &options, &stream));
+  const takt_value_t wrong = takt_value_i32(3);
+  EXPECT_ERROR(takt_stream_set_input(stream, 1, &wrong),
+               TAKT_STATUS_INVALID_ARGUMENT, "expected 2 inputs, got 1");
+  takt_stream_statistics_t statistics = {.struct_size = 0};
+  EXPECT_ERROR(takt_stream_query_statistics(stream, &statistics),
+               TAKT_STATUS_INVALID_ARGUMENT, "struct_size");
+  takt_stream_stop(stream); /* That never ran. */
+  wait_idle(stream);
+  takt_stream_release(stream);
+  takt_function_release(mul);
+  fixture_destroy(&f);
+}
+
+static void a_chain_must_fit(void) {
+  fixture_t f =
+      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+  fixture_t g =
+      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+  takt_stream_options_t options;
+  takt_stream_options_init(&options);
+  options.arrival = TAKT_ARRIVAL_INPUT;
+  takt_stream_t* first = create_stream(&f, "twice", &options);
+  options.arrival = TAKT_ARRIVAL_AFTER;
+  options.after = first;
+  options.takes_results = true;
+  takt_stream_t* none = NULL;
+  takt_function_t* unless = find_function(f.context, "unless");
+  EXPECT_ERROR(takt_stream_create(unless, &options, &none),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "streams.twice has 1 results for 2 inputs");
+  takt_function_release(unless);
+  takt_function_t* whole = find_function(f.context, "whole");
+  EXPECT_ERROR(takt_stream_create(whole, &options, &none),
+               TAKT_STATUS_INVALID_ARGUMENT, "result 0 of streams.twice is ");
+  takt_function_release(whole);
+  takt_function_t* other = find_function(g.context, "plus_one");
+  EXPECT_ERROR(takt_stream_create(other, &options, &none),
+               TAKT_STATUS_INVALID_ARGUMENT, "of another instance");
+  takt_function_release(other);
+  takt_stream_release(first);
+  fixture_destroy(&f);
+  fixture_destroy(&g);
+}
+
+int main(void) {
+  RUN(an_input_releases_a_job);
+  RUN(periods_keep_their_phase);
+  RUN(a_stream_may_be_started_again);
+  RUN(a_closed_stream_goes_round);
+  RUN(releases_and_inputs_wait_in_their_queues);
+  RUN(a_release_too_many_drops_the_oldest);
+  RUN(late_jobs_end_as_their_policy_says);
+  RUN(chains_pass_results_on);
+  RUN(a_failure_is_told_and_the_stream_goes_on);
+  RUN(a_stop_forgets_what_waits);
+  RUN(a_release_without_input_has_no_job);
+  RUN(what_runs_goes_on_without_references);
+  RUN(bad_options_are_named);
+  RUN(a_chain_must_fit);
+  return test_result();
+}
