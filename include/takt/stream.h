@@ -14,7 +14,9 @@
 //   check(takt_stream_create(policy, &options, &stream));
 //   check(takt_stream_start(stream, takt_clock_now_ns()));
 //   ...
-//   check(takt_stream_set_input(stream, 1, &observation));   // In the loop.
+//   check(takt_stream_map_input(stream, 0, &observation, NULL));  // The loop:
+//   read_sensors(observation);
+//   check(takt_stream_publish_input(stream));
 //   if (takt_stream_take_output(stream, 1, &action, NULL)) { ... }
 //
 // Jobs: each release makes one. A stream has at most one job in flight; a
@@ -24,7 +26,7 @@
 // takt_instance_options_t, timer_*), jobs are run by workers, or by threads
 // that wait for something.
 //
-// Thread-safety: every function may run on any thread; takt_stream_set_input()
+// Thread-safety: every function may run on any thread; those that write inputs
 // on one at a time, and so takt_stream_take_output().
 #ifndef TAKT_STREAM_H_
 #define TAKT_STREAM_H_
@@ -185,8 +187,9 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_wait_idle(takt_stream_t* stream, int64_t deadline_ns);
 
 // Puts arguments into the input slot: of the latest only, in the place of what
-// is there. What they refer to must not be written until no job can take it
-// any more: three buffers in turn will do.
+// is there. What they refer to must not be written while a job that took it may
+// be in flight; takt_stream_map_input() is for inputs that are written again
+// and again.
 //
 //   arguments  borrowed; the stream takes references of its own. None of an
 //              asynchronous function's fences.
@@ -198,6 +201,29 @@ takt_stream_wait_idle(takt_stream_t* stream, int64_t deadline_ns);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_set_input(takt_stream_t* stream, size_t argument_count,
                       const takt_value_t* arguments);
+
+// Memory of the stream's own for argument `index`, to be written and then put
+// into the slot by takt_stream_publish_input(): no job reads it before, nor
+// afterwards what this gives for the next input. For streams that take the
+// latest input, of functions whose arguments are tensors of static shapes.
+//
+//   out_data         receives the elements, row-major, 64-aligned, until the
+//                    next takt_stream_publish_input(). They hold anything.
+//   out_byte_length  may be NULL.
+//
+// Errors: FAILED_PRECONDITION  an input queue, or arguments of another kind.
+//         OUT_OF_RANGE         the function has no such argument.
+//         RESOURCE_EXHAUSTED   no memory.
+// Blocks: never. Allocates: for the first three inputs.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_stream_map_input(takt_stream_t* stream, size_t index, void** out_data,
+                      size_t* out_byte_length);
+// Puts into the slot what was written; every argument must have been mapped.
+//
+// Errors: FAILED_PRECONDITION  one was not.
+// Blocks and allocates: as takt_stream_set_input().
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_stream_publish_input(takt_stream_t* stream);
 
 // Takes the newest results that have not been taken. False, and nothing is
 // stored, if there are none.

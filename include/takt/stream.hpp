@@ -100,6 +100,18 @@ class Stream {
   Status SetInput(std::initializer_list<Value> arguments) const {
     return SetInput(std::span<const Value>(arguments.begin(), arguments.end()));
   }
+  // Memory to write input `index` in place; see takt_stream_map_input().
+  template <typename T>
+  Result<std::span<T>> MapInput(size_t index) const {
+    void* data = nullptr;
+    size_t byte_length = 0;
+    Status status(takt_stream_map_input(get(), index, &data, &byte_length));
+    if (!status.ok()) return status;
+    return std::span<T>(static_cast<T*>(data), byte_length / sizeof(T));
+  }
+  Status PublishInput() const {
+    return Status(takt_stream_publish_input(get()));
+  }
   // The newest results into `results` (as many as the function has), without
   // allocating; false if there are none that were not taken.
   bool TakeOutput(std::span<Value> results,

@@ -51,6 +51,8 @@ class Stream final : public Object {
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WaitIdle(int64_t deadline_ns) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status SetInput(absl::Span<const takt_value_t> arguments);
+  absl::StatusOr<ValueEntry::Storage> MapInput(size_t index);
+  absl::Status PublishInput();
   bool TakeOutput(absl::Span<takt_value_t> results, takt_stream_job_t* job);
   takt_stream_statistics_t statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -128,6 +130,9 @@ class Stream final : public Object {
   void ReleaseFollowers(const takt_stream_job_t& job,
                         absl::Span<const takt_value_t> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status CheckMapping() const;
+  absl::Status StoreArgument(ValueEntry& entry, size_t index) const;
+  void PublishEntry(ValueEntry& entry);
   absl::Status PutInput(absl::Span<const takt_value_t> arguments);
 
   const Ref<Function> function_;

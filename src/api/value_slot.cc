@@ -7,6 +7,7 @@ namespace takt::api {
 
 void ValueEntry::Set(absl::Span<const takt_value_t> values) {
   TAKT_DCHECK(values.size() == values_.size());
+  storage.clear();
   for (size_t i = 0; i < values.size(); ++i) {
     const takt_value_t old = values_[i];
     values_[i] = values[i];
@@ -18,6 +19,13 @@ void ValueEntry::Set(absl::Span<const takt_value_t> values) {
       takt_object_release(old.ref);
     }
   }
+}
+
+void ValueEntry::SetStored(size_t index, takt_value_t value, Storage memory) {
+  storage.resize(values_.size());
+  takt_values_release(1, &values_[index]);
+  values_[index] = value;
+  storage[index] = memory;
 }
 
 LatestValues::LatestValues(size_t value_count) {

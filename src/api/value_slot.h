@@ -27,6 +27,17 @@ class ValueEntry {
   // `values` are as many, and borrowed.
   void Set(absl::Span<const takt_value_t> values);
 
+  // Memory of the entry's own behind each value, for who writes in place.
+  struct Storage {
+    uint8_t* data = nullptr;
+    size_t byte_length = 0;
+  };
+  // Empty while the values come from elsewhere.
+  std::vector<Storage> storage;
+
+  // Takes the reference of `value`, which stands for that storage.
+  void SetStored(size_t index, takt_value_t value, Storage memory);
+
   takt_stream_job_t job{};  // Of an output.
   uint64_t sequence = 0;    // Of an input.
 

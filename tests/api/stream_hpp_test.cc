@@ -104,6 +104,24 @@ TEST_F(StreamHppTest, ChainsPassResultsOn) {
             std::vector<float>(4, 11));
 }
 
+TEST_F(StreamHppTest, InputsAreWrittenInPlace) {
+  auto stream =
+      takt::Stream::Create(Find("twice"), {.arrival = TAKT_ARRIVAL_INPUT})
+          .value();
+  ASSERT_TRUE(stream.Start(0).ok());
+  const std::span<float> input = stream.MapInput<float>(0).value();
+  ASSERT_EQ(input.size(), 4u);
+  for (float& element : input) element = 2.5f;
+  ASSERT_TRUE(stream.PublishInput().ok());
+  ASSERT_TRUE(stream.WaitIdle().ok());
+  std::vector<takt::Value> results(1);
+  takt_stream_job_t job;
+  ASSERT_TRUE(stream.TakeOutput(results, &job));
+  EXPECT_EQ(results[0].view().ToVector<float>().value(),
+            std::vector<float>(4, 5));
+  EXPECT_FALSE(stream.TakeOutput(results));
+}
+
 TEST_F(StreamHppTest, ErrorsComeBack) {
   const auto stream = takt::Stream::Create(Find("twice"), {});
   EXPECT_FALSE(stream.ok());

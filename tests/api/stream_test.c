@@ -4,6 +4,7 @@
 #include "takt/stream.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "tests/api/fixture.h"
 
@@ -446,6 +447,62 @@ static void no_predecessor(takt_stream_options_t* o) {
 }
 static void no_size(takt_stream_options_t* o) { o->struct_size = 0; }
 
+/* Each input in memory of the stream's own, which no job reads meanwhile. */
+static void inputs_are_written_in_place(void) {
+  fixture_t f =
+      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+  seen_t seen = {0};
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_t* stream = create_stream(&f, "twice", &options);
+  REQUIRE_OK(takt_stream_start(stream, 0));
+  void* data = NULL;
+  EXPECT_ERROR(takt_stream_publish_input(stream),
+               TAKT_STATUS_FAILED_PRECONDITION,
+               "streams.twice: not every input has been mapped");
+  EXPECT_ERROR(takt_stream_map_input(stream, 1, &data, NULL),
+               TAKT_STATUS_OUT_OF_RANGE, "input 1, but there are 1");
+  EXPECT(data == NULL);
+  for (int i = 0; i < 10; ++i) {
+    size_t byte_length = 0;
+    REQUIRE_OK(takt_stream_map_input(stream, 0, &data, &byte_length));
+    EXPECT(byte_length == 4 * sizeof(float) && (uintptr_t)data % 64 == 0);
+    for (int e = 0; e < 4; ++e) ((float*)data)[e] = (float)i;
+    void* again = NULL;
+    REQUIRE_OK(takt_stream_map_input(stream, 0, &again, NULL));
+    EXPECT(again == data);
+    REQUIRE_OK(takt_stream_publish_input(stream));
+    wait_idle(stream);
+    char text[64];
+    snprintf(text, sizeof(text), "4xf32=%d %d %d %d", 2 * i, 2 * i, 2 * i,
+             2 * i);
+    expect_output(stream, text);
+  }
+  /* And mixed with inputs from elsewhere. */
+  const float values[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(f.device, 4, values);
+  const takt_value_t argument = takt_value_ref(view);
+  EXPECT_OK(takt_stream_set_input(stream, 1, &argument));
+  wait_idle(stream);
+  expect_output(stream, "4xf32=2 4 6 8");
+  takt_buffer_view_release(view);
+  EXPECT(statistics_of(stream).met_count == 11);
+  takt_stream_release(stream);
+  /* Not of a queue, nor of arguments that are no tensors. */
+  options.input_queue_length = 2;
+  stream = create_stream(&f, "twice", &options);
+  EXPECT_ERROR(takt_stream_map_input(stream, 0, &data, NULL),
+               TAKT_STATUS_FAILED_PRECONDITION,
+               "does not take the latest input");
+  takt_stream_release(stream);
+  options.input_queue_length = 0;
+  stream = create_stream(&f, "unless", &options);
+  EXPECT_ERROR(takt_stream_map_input(stream, 1, &data, NULL),
+               TAKT_STATUS_FAILED_PRECONDITION,
+               "input 0 is no tensor of a static shape");
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
 static void bad_options_are_named(void) {
   static const struct {
     spoil_t spoil;
@@ -542,6 +599,7 @@ int main(void) {
   RUN(a_stop_forgets_what_waits);
   RUN(a_release_without_input_has_no_job);
   RUN(what_runs_goes_on_without_references);
+  RUN(inputs_are_written_in_place);
   RUN(bad_options_are_named);
   RUN(a_chain_must_fit);
   return test_result();

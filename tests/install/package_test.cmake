@@ -26,7 +26,21 @@ function(expect_output expected)
   endif()
 endfunction()
 
+# The control loop's 200 turns, whatever their times; nothing has failed.
+function(run_robot_control program)
+  execute_process(COMMAND ${program} ${SOURCE_DIR}/tests/testdata/workload 0.2
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  string(REGEX MATCHALL "[1-9][0-9]* released, [^\n]* 0 failed" streams
+    "${output}")
+  list(LENGTH streams stream_count)
+  if(NOT result EQUAL 0 OR NOT output MATCHES "^loop: 200 turns" OR
+     NOT stream_count EQUAL 3)
+    message(FATAL_ERROR "${program}: ${result}:\n${output}\n${error}")
+  endif()
+endfunction()
+
 function(run_samples directory)
+  run_robot_control(${directory}/robot_control)
   set(data ${SOURCE_DIR}/tests/testdata/api)
   expect_output("1 4 9 16" ${directory}/hello ${data}/simple_mul.vmfb)
   expect_output("1 4 9 16" ${directory}/hello_cpp ${data}/simple_mul.vmfb)
@@ -86,7 +100,9 @@ foreach(sample hello dag stateful)
       ${samples}/${sample}.cpp -o ${samples}/pc/${sample}_cpp ${package}
       -Wl,-rpath,${lib_dir})
 endforeach()
-run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
-    ${samples}/coroutine.cpp -o ${samples}/pc/coroutine ${package}
-    -Wl,-rpath,${lib_dir})
+foreach(sample coroutine robot_control)
+  run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
+      ${samples}/${sample}.cpp -o ${samples}/pc/${sample} ${package}
+      -Wl,-rpath,${lib_dir})
+endforeach()
 run_samples(${samples}/pc)
