@@ -1,0 +1,87 @@
+#include "sched/cost_model.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+
+namespace takt::sched {
+namespace {
+
+absl::Status CheckAlternative(const Machine& machine,
+                              const AlternativeOptions& options, size_t index) {
+  const auto fault = [&](absl::string_view reason) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel: alternative ", index, ": ", reason));
+  };
+  if (options.pool >= machine.pools.size()) {
+    return fault(absl::StrCat("there is no pool ", options.pool));
+  }
+  const Pool& pool = machine.pools[options.pool];
+  if (options.shards == 0 || options.shards > pool.count) {
+    return fault(absl::StrCat("expected 1 to ", pool.count, " shards on ",
+                              pool.name, ", got ", options.shards));
+  }
+  // One operation has one NPU.
+  if (pool.kind == ResourceKind::kNpu && options.shards != 1) {
+    return fault(absl::StrCat("an NPU takes no shards, got ", options.shards));
+  }
+  if (options.guess_ns < 0 || options.guess_ns > DurationEstimate::kMaxNs) {
+    return fault(absl::StrCat("a duration of ", options.guess_ns, " ns"));
+  }
+  if (options.tile_ns < 0 || options.tile_ns > DurationEstimate::kMaxNs) {
+    return fault(absl::StrCat("a tile of ", options.tile_ns, " ns"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<KernelId> CostModel::Add(
+    const KernelKey& key, absl::Span<const AlternativeOptions> options) {
+  if (options.empty() || options.size() > kMaxAlternatives) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel: expected 1 to ", kMaxAlternatives,
+                     " alternatives, got ", options.size()));
+  }
+  if (ids_.contains(key)) {
+    return absl::AlreadyExistsError("kernel: the key is known");
+  }
+  Kernel kernel{key, {}};
+  for (size_t i = 0; i < options.size(); ++i) {
+    TAKT_RETURN_IF_ERROR(CheckAlternative(machine_, options[i], i));
+    kernel.alternatives.push_back(
+        {options[i].pool, options[i].shards, options[i].tile_ns,
+         DurationEstimate::Guess(options[i].guess_ns)});
+  }
+  std::sort(kernel.alternatives.begin(), kernel.alternatives.end(),
+            [](const Alternative& a, const Alternative& b) {
+              return a.pool != b.pool ? a.pool < b.pool : a.shards < b.shards;
+            });
+  for (size_t i = 1; i < kernel.alternatives.size(); ++i) {
+    const Alternative& a = kernel.alternatives[i - 1];
+    const Alternative& b = kernel.alternatives[i];
+    if (a.pool == b.pool && a.shards == b.shards) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel: two alternatives of ", a.shards, " shards on ",
+                       machine_.pools[a.pool].name));
+    }
+  }
+  const auto id = static_cast<KernelId>(kernels_.size());
+  kernels_.push_back(std::move(kernel));
+  ids_[key] = id;
+  NoteChange();
+  return id;
+}
+
+CostModel::Kernel* CostModel::Find(const KernelKey& key) {
+  const auto found = ids_.find(key);
+  return found == ids_.end() ? nullptr : &kernels_[found->second];
+}
+
+void CostModel::Observe(KernelId kernel, uint32_t alternative,
+                        int64_t duration_ns) {
+  kernels_[kernel].alternatives[alternative].duration.Observe(duration_ns);
+  NoteChange();
+}
+
+}  // namespace takt::sched

@@ -1,0 +1,96 @@
+// The CostModel holds what can run and what it costs: kernels, each with its
+// alternatives (a pool, a number of shards), each with a learned duration.
+// Durations are at nominal speed; the scheduler scales them to the speed that
+// a resource has now.
+//
+// Thread-safety: none.
+#ifndef TAKT_SCHED_COST_MODEL_H_
+#define TAKT_SCHED_COST_MODEL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "sched/duration_estimate.h"
+#include "sched/machine.h"
+
+namespace takt::sched {
+
+// What durations are learned of. The hash is of the module's content, so that
+// a profile of another module is never taken for this one's.
+struct KernelKey {
+  uint64_t module_hash = 0;
+  uint32_t export_ordinal = 0;
+  uint32_t grid[3] = {1, 1, 1};
+
+  friend bool operator==(const KernelKey&, const KernelKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const KernelKey& key) {
+    return H::combine(std::move(h), key.module_hash, key.export_ordinal,
+                      key.grid[0], key.grid[1], key.grid[2]);
+  }
+};
+
+using KernelId = uint32_t;
+
+struct AlternativeOptions {
+  uint32_t pool = 0;
+  uint32_t shards = 1;   // Resources of the pool that it takes at once.
+  int64_t guess_ns = 0;  // Until it is measured.
+  // The longest piece that runs without looking for something more urgent;
+  // 0: it runs to its end (as on most NPUs).
+  int64_t tile_ns = 0;
+};
+
+class CostModel {
+ public:
+  static constexpr uint32_t kMaxAlternatives = 32;
+
+  struct Alternative {
+    uint32_t pool;
+    uint32_t shards;
+    int64_t tile_ns;
+    DurationEstimate duration;
+  };
+  struct Kernel {
+    KernelKey key;
+    // By pool, then ascending in shards.
+    std::vector<Alternative> alternatives;
+  };
+
+  explicit CostModel(const Machine* machine) : machine_(*machine) {}
+
+  // INVALID_ARGUMENT naming what is wrong: no alternative, too many, one
+  // twice, a pool that does not exist or is too small, a duration that is
+  // negative or absurd. ALREADY_EXISTS for a key that is known.
+  absl::StatusOr<KernelId> Add(const KernelKey& key,
+                               absl::Span<const AlternativeOptions> options);
+
+  uint32_t kernel_count() const {
+    return static_cast<uint32_t>(kernels_.size());
+  }
+  const Kernel& kernel(KernelId id) const { return kernels_[id]; }
+  // The kernel of that key, or nullptr.
+  Kernel* Find(const KernelKey& key);
+
+  // A run at nominal speed took `duration_ns`.
+  void Observe(KernelId kernel, uint32_t alternative, int64_t duration_ns);
+
+  // Grows as durations change; what was derived of them may be old by then.
+  uint64_t version() const { return version_; }
+  void NoteChange() { ++version_; }
+
+  const Machine& machine() const { return machine_; }
+
+ private:
+  const Machine& machine_;
+  std::vector<Kernel> kernels_;
+  absl::flat_hash_map<KernelKey, KernelId> ids_;
+  uint64_t version_ = 0;
+};
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_COST_MODEL_H_

@@ -1,0 +1,121 @@
+// What the scheduler keeps of jobs and operations: slots that are used again
+// and again, named by handles that know when they are old.
+//
+// Thread-safety: none. Used by Scheduler only.
+#ifndef TAKT_SCHED_JOB_H_
+#define TAKT_SCHED_JOB_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/cost_model.h"
+#include "sched/operation_heap.h"
+#include "sched/policy.h"
+#include "sched/stream.h"
+
+namespace takt::sched {
+
+// A handle; {0, 0} is none.
+struct JobId {
+  uint32_t index = 0;
+  uint32_t generation = 0;
+  bool operator==(const JobId&) const = default;
+};
+struct OperationId {
+  uint32_t index = 0;
+  uint32_t generation = 0;
+  bool operator==(const OperationId&) const = default;
+};
+
+enum class JobOutcome : uint8_t {
+  kMet,      // In time, or without a deadline.
+  kMissed,   // Done, after its deadline.
+  kDropped,  // By its late policy; not done.
+  kFailed,
+};
+
+struct Job;
+
+struct Operation {
+  enum class State : uint8_t { kFree, kReady, kHeld, kRunning };
+
+  uint32_t index = 0;
+  uint32_t generation = 0;
+  State state = State::kFree;
+  bool yields = false;  // It was asked to give its resources up.
+  Job* job = nullptr;
+  KernelId kernel = 0;
+  uint32_t program_index = 0;
+  OperationFacts facts;
+  Rank rank;
+  uint32_t heap_position = kNotInHeap;
+  uint32_t group = 0;        // kReady: whose heap it is in.
+  uint32_t held_pool = 0;    // kHeld: whose queue it is in.
+  int64_t held_work_ns = 0;  // kHeld: what it adds to that queue.
+  int64_t hold_until_ns = 0;
+  uint32_t done_ppm = 0;  // Of its work, before this run.
+  // kRunning:
+  ResourceSet resources;
+  uint32_t alternative = 0;
+  int64_t start_ns = 0;
+  int64_t expected_end_ns = 0;
+  // Among the operations of its job, and among the waiting ones of its band,
+  // the one that waits longest first.
+  Operation* job_previous = nullptr;
+  Operation* job_next = nullptr;
+  Operation* band_previous = nullptr;
+  Operation* band_next = nullptr;
+  int64_t band_since_ns = 0;
+
+  OperationId id() const { return {index, generation}; }
+};
+
+struct Stream;
+
+struct Job {
+  uint32_t index = 0;
+  uint32_t generation = 0;
+  bool is_live = false;
+  bool is_ending = false;  // Dropped or failed; what runs has to stop first.
+  JobOutcome outcome = JobOutcome::kMet;
+  Stream* stream = nullptr;
+  Band band = Band::kSoft;
+  uint64_t tag = 0;
+  int64_t release_ns = 0;
+  int64_t deadline_ns = kInfiniteFuture;
+  bool has_started = false;
+  bool is_late = false;
+  uint32_t unfinished_count = 0;  // Operations of its program.
+  uint32_t running_count = 0;
+  uint32_t found_count = 0;         // Operations found as they came.
+  bool follows_prediction = true;   // They are those of the job before.
+  std::vector<uint32_t> pending;    // By operation: predecessors to wait for.
+  Operation* operations = nullptr;  // Ready, held or running.
+  ResourceSet last_resources;
+  ResourceSet leased;  // NPUs that it keeps to its end.
+  // Among the jobs of its stream, oldest first.
+  Job* stream_previous = nullptr;
+  Job* stream_next = nullptr;
+
+  JobId id() const { return {index, generation}; }
+};
+
+struct Stream {
+  StreamId id = 0;
+  StreamOptions options;
+  Band band = Band::kSoft;
+  ResourceSet allowed;  // By affinity and pools.
+  int64_t demand_ppm = 0;
+  Job* oldest = nullptr;
+  Job* newest = nullptr;
+  // Without a program: the operations that the last whole job was made of, and
+  // the time from each to the end.
+  std::vector<KernelId> sequence;
+  std::vector<int64_t> sequence_tails_ns;
+  std::vector<KernelId> recording;
+  uint32_t releases = 0;
+};
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_JOB_H_

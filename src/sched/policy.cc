@@ -1,0 +1,230 @@
+#include "sched/policy.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace takt::sched {
+namespace {
+
+uint32_t UrgencyLevel(const OperationFacts& operation) {
+  return static_cast<uint32_t>(operation.band) * 256 + 255 - operation.priority;
+}
+
+// Earlier finish first; of equal ones that which takes less.
+bool EndsBefore(const Placement& a, const Placement& b) {
+  if (a.finish_ns != b.finish_ns) return a.finish_ns < b.finish_ns;
+  if (a.is_npu != b.is_npu) return a.is_npu;
+  if (a.shards != b.shards) return a.shards < b.shards;
+  return a.pool < b.pool;
+}
+
+int32_t EarliestFinish(absl::Span<const Placement> placements, bool only_free) {
+  int32_t best = -1;
+  for (size_t i = 0; i < placements.size(); ++i) {
+    if (only_free && !placements[i].is_free) continue;
+    if (best < 0 || EndsBefore(placements[i], placements[best])) {
+      best = static_cast<int32_t>(i);
+    }
+  }
+  return best;
+}
+
+// Policies that take what is free, and never wait for something better.
+class GreedyPolicy : public Policy {
+ public:
+  int32_t Choose(const OperationFacts&, const Situation&,
+                 absl::Span<const Placement> placements) const override {
+    return EarliestFinish(placements, /*only_free=*/true);
+  }
+};
+
+class FifoPolicy final : public GreedyPolicy {
+ public:
+  const char* name() const override { return "fifo"; }
+  Rank RankOf(const OperationFacts& operation,
+              const Situation&) const override {
+    return {0, 0, 0, operation.sequence};
+  }
+};
+
+class PriorityPolicy final : public GreedyPolicy {
+ public:
+  const char* name() const override { return "priority"; }
+  Rank RankOf(const OperationFacts& operation,
+              const Situation&) const override {
+    return {UrgencyLevel(operation), 0, 0, operation.sequence};
+  }
+};
+
+class EdfPolicy final : public GreedyPolicy {
+ public:
+  const char* name() const override { return "edf"; }
+  Rank RankOf(const OperationFacts& operation,
+              const Situation&) const override {
+    return {0, operation.deadline_ns, 0, operation.sequence};
+  }
+};
+
+// Slack is deadline - now - tail; `now` is the same for all, so the order of
+// waiting operations does not change as time goes by.
+class LeastSlackPolicy final : public GreedyPolicy {
+ public:
+  const char* name() const override { return "least-slack"; }
+  Rank RankOf(const OperationFacts& operation,
+              const Situation&) const override {
+    return {0, operation.deadline_ns - operation.tail_ns, 0,
+            operation.sequence};
+  }
+};
+
+class ShortestLatencyPolicy final : public Policy {
+ public:
+  const char* name() const override { return "shortest-latency"; }
+  Rank RankOf(const OperationFacts& operation,
+              const Situation&) const override {
+    return {0, -operation.duration_ns, 0, operation.sequence};
+  }
+  int32_t Choose(const OperationFacts&, const Situation&,
+                 absl::Span<const Placement> placements) const override {
+    return EarliestFinish(placements, /*only_free=*/false);
+  }
+  bool Reconsiders() const override { return false; }
+};
+
+class HeftPolicy final : public Policy {
+ public:
+  const char* name() const override { return "heft"; }
+  Rank RankOf(const OperationFacts& operation,
+              const Situation&) const override {
+    return {0, -operation.tail_ns, 0, operation.sequence};
+  }
+  int32_t Choose(const OperationFacts&, const Situation&,
+                 absl::Span<const Placement> placements) const override {
+    return EarliestFinish(placements, /*only_free=*/false);
+  }
+};
+
+class JobShopPolicy final : public Policy {
+ public:
+  const char* name() const override { return "job-shop"; }
+
+  Rank RankOf(const OperationFacts& operation,
+              const Situation& situation) const override {
+    if (operation.planned_start_ns != kInfiniteFuture) {
+      return {0, operation.planned_start_ns, 0, operation.sequence};
+    }
+    const uint32_t level = 1 + UrgencyLevel(operation);
+    const int64_t key = situation.densest_first && operation.band >= Band::kSoft
+                            ? operation.demand_ppm
+                            : operation.deadline_ns;
+    return {level, key, -operation.tail_ns, operation.sequence};
+  }
+
+  int32_t Choose(const OperationFacts& operation, const Situation& situation,
+                 absl::Span<const Placement> placements) const override {
+    const int32_t best = EarliestFinish(placements, /*only_free=*/false);
+    if (best < 0) return -1;
+    // An NPU that is worth its queue; else what is free.
+    if (placements[best].is_npu) return best;
+    const int32_t fastest = EarliestFinish(placements, /*only_free=*/true);
+    if (fastest < 0) return -1;
+    return ChooseShards(operation, situation, placements, fastest);
+  }
+
+  bool Preempts(const OperationFacts& urgent,
+                const OperationFacts& running) const override {
+    if (UrgencyLevel(urgent) != UrgencyLevel(running)) {
+      return UrgencyLevel(urgent) < UrgencyLevel(running);
+    }
+    return urgent.deadline_ns < running.deadline_ns;
+  }
+
+  bool GivesUpEarly() const override { return true; }
+
+ private:
+  // Alone, an operation is as wide as makes it faster. Among others it takes
+  // the fewest shards with which its job can still be in time, and no more
+  // than its part of the free cores beyond that: a shard more costs others
+  // more than it gains.
+  static int32_t ChooseShards(const OperationFacts& operation,
+                              const Situation& situation,
+                              absl::Span<const Placement> placements,
+                              int32_t fastest) {
+    const uint32_t share =
+        situation.free_core_count / (situation.waiting_count + 1);
+    if (situation.waiting_count == 0 && !situation.fewest_clusters) {
+      return fastest;
+    }
+    const int64_t latest_ns = LatestFinish(operation, situation);
+    int32_t chosen = fastest;
+    bool is_late = placements[fastest].finish_ns > latest_ns;
+    for (size_t i = 0; i < placements.size() && !is_late; ++i) {
+      const Placement& candidate = placements[i];
+      if (!candidate.is_free || candidate.finish_ns > latest_ns) continue;
+      if (IsCheaper(candidate, placements[chosen], situation)) {
+        chosen = static_cast<int32_t>(i);
+      }
+    }
+    for (size_t i = 0; i < placements.size(); ++i) {
+      const Placement& candidate = placements[i];
+      if (!candidate.is_free || candidate.shards > share ||
+          situation.fewest_clusters) {
+        continue;
+      }
+      if (EndsBefore(candidate, placements[chosen])) {
+        chosen = static_cast<int32_t>(i);
+      }
+    }
+    return chosen;
+  }
+
+  static bool IsCheaper(const Placement& a, const Placement& b,
+                        const Situation& situation) {
+    if (a.is_npu != b.is_npu) return a.is_npu;
+    // A cluster that works already needs no other to wake up.
+    if (situation.fewest_clusters && (a.busy_count > 0) != (b.busy_count > 0)) {
+      return a.busy_count > 0;
+    }
+    if (a.shards != b.shards) return a.shards < b.shards;
+    if (a.finish_ns != b.finish_ns) return a.finish_ns < b.finish_ns;
+    return a.busy_count < b.busy_count;
+  }
+
+  static int64_t LatestFinish(const OperationFacts& operation,
+                              const Situation& situation) {
+    if (operation.deadline_ns == kInfiniteFuture) return kInfiniteFuture;
+    const int64_t guard_ns =
+        operation.tail_ns / 1000 * situation.guard_permille;
+    return operation.deadline_ns - (operation.tail_ns - operation.duration_ns) -
+           guard_ns;
+  }
+};
+
+}  // namespace
+
+const Policy* FindPolicy(absl::string_view name) {
+  static const FifoPolicy kFifo;
+  static const PriorityPolicy kPriority;
+  static const EdfPolicy kEdf;
+  static const LeastSlackPolicy kLeastSlack;
+  static const ShortestLatencyPolicy kShortestLatency;
+  static const HeftPolicy kHeft;
+  static const JobShopPolicy kJobShop;
+  const Policy* const policies[] = {&kFifo,       &kPriority,        &kEdf,
+                                    &kLeastSlack, &kShortestLatency, &kHeft,
+                                    &kJobShop};
+  for (const Policy* policy : policies) {
+    if (name == policy->name()) return policy;
+  }
+  return nullptr;
+}
+
+const std::vector<const char*>& PolicyNames() {
+  static const std::vector<const char*>& kNames = *new std::vector<const char*>{
+      "fifo", "priority", "edf", "least-slack", "shortest-latency",
+      "heft", "job-shop"};
+  return kNames;
+}
+
+}  // namespace takt::sched

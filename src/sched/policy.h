@@ -1,0 +1,116 @@
+// A Policy decides the order of ready operations and where each runs. It has no
+// state: the scheduler tells it what there is to know, and asks.
+//
+// The policies:
+//   fifo              first ready, first run; where it ends first now
+//   priority          by criticality and priority, then first ready
+//   edf               earliest deadline first (Liu and Layland, JACM 1973)
+//   least-slack       least time to spare first: deadline less remaining path
+//   shortest-latency  the longest expected latency first, each committed to
+//                     where it would end first, its queue counted in
+//   heft              the longest remaining path first, where it would end
+//                     first, waiting for it if that pays (Topcuoglu, Hariri
+//                     and Wu, TPDS 2002), looked at again as things change
+//   job-shop          criticality, priority, deadline, remaining path; earliest
+//                     finish; shards as the deadline needs and the load
+//                     allows; less urgent work gives way between two tiles
+// least-slack, shortest-latency and heft are Band's (Jeong et al., MobiSys
+// 2022), with a model's operations in the place of its subgraphs.
+#ifndef TAKT_SCHED_POLICY_H_
+#define TAKT_SCHED_POLICY_H_
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace takt::sched {
+
+// Classes of urgency. A job is in the first if admission has promised that it
+// will fit.
+enum class Band : uint8_t { kPromised, kHard, kSoft, kBestEffort };
+inline constexpr uint32_t kBandCount = 4;
+
+// What is known of an operation that is ready or runs.
+struct OperationFacts {
+  Band band = Band::kSoft;
+  uint8_t priority = 128;
+  int64_t release_ns = 0;   // Of its job.
+  int64_t ready_ns = 0;     // When it could first run.
+  int64_t deadline_ns = 0;  // Of its job; kInfiniteFuture: none.
+  // From its start to the end of the job, at the fastest; and its own part.
+  int64_t tail_ns = 0;
+  int64_t duration_ns = 0;
+  // The share of the machine that its stream asks for, in millionths.
+  int64_t demand_ppm = 0;
+  int64_t planned_start_ns = 0;  // kInfiniteFuture: not planned.
+  uint64_t sequence = 0;         // In the order of becoming ready.
+};
+
+struct Situation {
+  int64_t now_ns = 0;
+  uint32_t waiting_count = 0;  // Ready operations, this one not counted.
+  uint32_t free_core_count = 0;
+  // More is asked for than there is: what asks for least goes first, so that
+  // as many streams as can be are served whole.
+  bool densest_first = false;
+  bool fewest_clusters = false;
+  uint32_t guard_permille = 100;  // Of a duration, kept free before deadlines.
+};
+
+// Lower goes first.
+struct Rank {
+  uint32_t level = 0;
+  int64_t key = 0;
+  int64_t tie = 0;
+  uint64_t sequence = 0;
+  auto operator<=>(const Rank&) const = default;
+};
+
+// One way to run an operation.
+struct Placement {
+  uint32_t alternative = 0;
+  uint32_t pool = 0;
+  uint32_t shards = 1;
+  int64_t start_ns = 0;   // Expected; now if the resources are free.
+  int64_t finish_ns = 0;  // Expected.
+  bool is_free = false;   // It can start now.
+  bool is_npu = false;
+  uint32_t busy_count = 0;  // Resources of the pool that work now.
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  virtual const char* name() const = 0;
+  virtual Rank RankOf(const OperationFacts& operation,
+                      const Situation& situation) const = 0;
+  // The index of a placement: one that is free is started, for another the
+  // operation waits in the queue of that pool. -1: it stays where it is.
+  virtual int32_t Choose(const OperationFacts& operation,
+                         const Situation& situation,
+                         absl::Span<const Placement> placements) const = 0;
+  // Whether `running` is to give its cores up for `urgent`.
+  virtual bool Preempts(const OperationFacts& urgent,
+                        const OperationFacts& running) const {
+    (void)urgent, (void)running;
+    return false;
+  }
+  // Whether an operation that waits for a pool is thought about anew when it
+  // has waited longer than expected.
+  virtual bool Reconsiders() const { return true; }
+  // Whether a late job can be given up before its deadline has passed.
+  virtual bool GivesUpEarly() const { return false; }
+};
+
+// A policy by its name, which lives forever; nullptr if there is none.
+const Policy* FindPolicy(absl::string_view name);
+// All names, in the order of the table above.
+const std::vector<const char*>& PolicyNames();
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_POLICY_H_

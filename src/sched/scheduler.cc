@@ -1,0 +1,246 @@
+// Set-up, and the slots of jobs and operations.
+#include "sched/scheduler.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/status.h"
+
+namespace takt::sched {
+
+absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Create(
+    Machine machine, const SchedulerOptions& options) {
+  TAKT_RETURN_IF_ERROR(machine.Validate());
+  if (options.aging_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("scheduler: aging takes ", options.aging_ns, " ns"));
+  }
+  for (const ModeSettings& mode : options.modes) {
+    if (mode.guard_permille <= 10'000) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("scheduler: a guard of ", mode.guard_permille,
+                     " thousandths; expected at most 10000"));
+  }
+  return std::unique_ptr<Scheduler>(new Scheduler(std::move(machine), options));
+}
+
+Scheduler::Scheduler(Machine machine, const SchedulerOptions& options)
+    : machine_(std::move(machine)),
+      options_(options),
+      policy_(options.policy != nullptr ? *options.policy
+                                        : *FindPolicy("job-shop")),
+      costs_(&machine_),
+      pools_(machine_.pools.size()),
+      running_on_(machine_.resource_count(), nullptr),
+      leased_to_(machine_.resource_count()) {
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    pools_[i].resources = machine_.ResourcesOf(i);
+  }
+  available_ = ResourceSet::Range(0, machine_.resource_count());
+  free_ = available_;
+  placements_.reserve(CostModel::kMaxAlternatives);
+  ApplyMode();
+}
+
+absl::StatusOr<KernelId> Scheduler::AddKernel(
+    const KernelKey& key, absl::Span<const AlternativeOptions> alternatives) {
+  return costs_.Add(key, alternatives);
+}
+
+absl::StatusOr<ProgramId> Scheduler::AddProgram(
+    absl::Span<const ProgramOperation> operations) {
+  TAKT_ASSIGN_OR_RETURN(Program program, Program::Create(operations, costs_));
+  programs_.push_back(std::move(program));
+  return static_cast<ProgramId>(programs_.size() - 1);
+}
+
+ResourceSet Scheduler::ResourcesFor(KernelId kernel) const {
+  ResourceSet resources;
+  for (const auto& alternative : costs_.kernel(kernel).alternatives) {
+    resources = resources | pools_[alternative.pool].resources;
+  }
+  return resources;
+}
+
+// Every operation must have an alternative within the stream's terms.
+absl::Status Scheduler::CheckPlaces(const StreamOptions& options) const {
+  const Program& program = programs_[options.program];
+  for (uint32_t i = 0; i < program.size(); ++i) {
+    bool has_place = false;
+    for (const auto& a : costs_.kernel(program.kernel(i)).alternatives) {
+      const uint32_t count =
+          (pools_[a.pool].resources & options.affinity).count();
+      has_place |= ((options.pools >> a.pool) & 1) != 0 && count >= a.shards;
+    }
+    if (!has_place) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "stream: operation ", i,
+          " of its program can run nowhere within affinity and pools"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
+  const auto fault = [](absl::string_view reason) {
+    return absl::InvalidArgumentError(absl::StrCat("stream: ", reason));
+  };
+  const bool has_deadline = options.deadline_ns != kInfiniteFuture;
+  if (options.program != kNoProgram && options.program >= programs_.size()) {
+    return fault(absl::StrCat("there is no program ", options.program));
+  }
+  if (options.period_ns < 0) {
+    return fault(absl::StrCat("a period of ", options.period_ns, " ns"));
+  }
+  if (options.deadline_ns <= 0) {
+    return fault(absl::StrCat("a deadline ", options.deadline_ns,
+                              " ns after the release"));
+  }
+  if (!has_deadline && options.criticality == Criticality::kHard) {
+    return fault("a hard stream needs a deadline");
+  }
+  if (!has_deadline && options.late != LatePolicy::kRunOn &&
+      options.late != LatePolicy::kLatestOnly) {
+    return fault("a late policy needs a deadline");
+  }
+  auto stream = std::make_unique<Stream>();
+  stream->options = options;
+  for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    if (((options.pools >> pool) & 1) == 0) continue;
+    stream->allowed =
+        stream->allowed | (pools_[pool].resources & options.affinity);
+  }
+  if (stream->allowed.empty()) {
+    return fault("its affinity and pools leave no resource of this machine");
+  }
+  if (options.program != kNoProgram) {
+    TAKT_RETURN_IF_ERROR(CheckPlaces(options));
+  }
+  switch (options.criticality) {
+    case Criticality::kHard:
+      stream->band = Band::kHard;
+      break;
+    case Criticality::kSoft:
+      stream->band = Band::kSoft;
+      break;
+    case Criticality::kBestEffort:
+      stream->band = Band::kBestEffort;
+      break;
+  }
+  stream->id = static_cast<StreamId>(streams_.size());
+  UpdateDemand(stream.get());
+  streams_.push_back(std::move(stream));
+  return streams_.back()->id;
+}
+
+void Scheduler::SetPromised(StreamId stream, bool promised) {
+  TAKT_CHECK(stream < streams_.size());
+  Stream& state = *streams_[stream];
+  if (state.options.criticality != Criticality::kHard) return;
+  state.band = promised ? Band::kPromised : Band::kHard;
+}
+
+void Scheduler::UpdateDemand(Stream* stream) {
+  const StreamOptions& options = stream->options;
+  if (options.program == kNoProgram) return;
+  Program& program = programs_[options.program];
+  if (program.version() != costs_.version()) program.Update(costs_);
+  // What comes without a period comes as often as it is due.
+  const int64_t interval_ns =
+      options.period_ns > 0 ? options.period_ns : options.deadline_ns;
+  const double share = static_cast<double>(program.work_ns()) /
+                       static_cast<double>(interval_ns) /
+                       machine_.resource_count();
+  stream->demand_ppm = static_cast<int64_t>(std::min(share, 1e6) * 1e6);
+}
+
+// nullptr if it has ended, or was given up.
+Job* Scheduler::FindOpenJob(JobId id) {
+  return IsOpen(id) ? &jobs_[id.index] : nullptr;
+}
+
+Operation* Scheduler::FindOperation(OperationId id) {
+  TAKT_CHECK(IsLive(id));
+  return &operations_[id.index];
+}
+
+bool Scheduler::IsLive(OperationId id) const {
+  return id.index < operations_.size() &&
+         operations_[id.index].state != Operation::State::kFree &&
+         operations_[id.index].generation == id.generation;
+}
+
+bool Scheduler::IsOpen(JobId id) const {
+  return id.index < jobs_.size() && jobs_[id.index].is_live &&
+         jobs_[id.index].generation == id.generation &&
+         !jobs_[id.index].is_ending;
+}
+
+Job* Scheduler::NewJob() {
+  if (free_jobs_.empty()) {
+    jobs_.emplace_back();
+    jobs_.back().index = static_cast<uint32_t>(jobs_.size() - 1);
+    free_jobs_.push_back(&jobs_.back());
+  }
+  Job* job = free_jobs_.back();
+  free_jobs_.pop_back();
+  std::vector<uint32_t> pending = std::move(job->pending);
+  const uint32_t index = job->index;
+  const uint32_t generation = job->generation + 1;
+  *job = Job();
+  job->pending = std::move(pending);
+  job->index = index;
+  job->generation = generation;
+  job->is_live = true;
+  ++live_job_count_;
+  return job;
+}
+
+void Scheduler::FreeJob(Job* job) {
+  TAKT_DCHECK(job->operations == nullptr && job->running_count == 0);
+  job->leased.ForEach([&](uint32_t npu) { leased_to_[npu] = {}; });
+  Stream* stream = job->stream;
+  (job->stream_previous ? job->stream_previous->stream_next : stream->oldest) =
+      job->stream_next;
+  (job->stream_next ? job->stream_next->stream_previous : stream->newest) =
+      job->stream_previous;
+  job->is_live = false;
+  --live_job_count_;
+  free_jobs_.push_back(job);
+}
+
+Operation* Scheduler::NewOperation(Job* job, KernelId kernel,
+                                   uint32_t program_index) {
+  if (free_operations_.empty()) {
+    operations_.emplace_back();
+    operations_.back().index = static_cast<uint32_t>(operations_.size() - 1);
+    free_operations_.push_back(&operations_.back());
+  }
+  Operation* operation = free_operations_.back();
+  free_operations_.pop_back();
+  const uint32_t index = operation->index;
+  const uint32_t generation = operation->generation + 1;
+  *operation = Operation();
+  operation->index = index;
+  operation->generation = generation;
+  operation->job = job;
+  operation->kernel = kernel;
+  operation->program_index = program_index;
+  operation->job_next = job->operations;
+  if (job->operations != nullptr) job->operations->job_previous = operation;
+  job->operations = operation;
+  return operation;
+}
+
+void Scheduler::FreeOperation(Operation* operation) {
+  Job* job = operation->job;
+  (operation->job_previous ? operation->job_previous->job_next
+                           : job->operations) = operation->job_next;
+  if (operation->job_next) {
+    operation->job_next->job_previous = operation->job_previous;
+  }
+  operation->state = Operation::State::kFree;
+  free_operations_.push_back(operation);
+}
+
+}  // namespace takt::sched

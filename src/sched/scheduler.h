@@ -1,0 +1,293 @@
+// The Scheduler is the job shop: a state machine that decides which operation
+// runs when, where and how wide. It has no thread, no clock and no I/O; a
+// driver tells it what happened and when, and does what it decides. The runtime
+// is one driver, the simulator (src/sim) another.
+//
+// How to drive it:
+//   set up    AddKernel, AddProgram, AddStream: what can run, and on what
+//   terms. events    Release, OperationReady, Finished, Yielded, Failed,
+//   EndJob,
+//             SetSpeed, SetAvailable: any number of them, times not falling.
+//   decide    Decide(now, &decisions), once after the events of an instant and
+//             at next_timer_ns(): appends what is to be done.
+// What a driver owes for a decision:
+//   kStart    runs the operation on those resources, then says Finished,
+//             Yielded or Failed.
+//   kYield    has it stop at the end of its tile, then says Yielded, or
+//             Finished if there was nothing left. It is started again later.
+//   kCancel   as kYield, at once if it can; what it had done is lost.
+//   kJobDone  nothing; the job's handle is dead.
+//   kMode     nothing; for the record.
+// A job may end while its driver prepares the next event, so the handle of a
+// job that has ended is taken, and means nothing. That of an operation that
+// does not run is refused by a check: a driver that uses one has lost count.
+//
+// Order: policy.h. An operation waits in the group of those that may run on the
+// same resources, or, if its policy found that waiting for a pool pays, in that
+// pool's queue. A round of Decide() looks at the most urgent of each group, so
+// what it costs depends on the groups and decisions, not on how many wait.
+//
+// Invariants:
+//   (1) A resource runs one operation at a time, and only one that may run
+//       there; an NPU with the cores that it is tied to.
+//   (2) An operation starts after its predecessors have finished.
+//   (3) A job ends exactly once, with kJobDone, and nothing of it runs then.
+//   (4) With a policy that looks at bands, what has waited for
+//       Options::aging_ns rises by a band, up to kHard: nothing starves.
+//
+// Memory: slots are kept for use again; after warm-up nothing is allocated.
+// Thread-safety: none.
+#ifndef TAKT_SCHED_SCHEDULER_H_
+#define TAKT_SCHED_SCHEDULER_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "sched/cost_model.h"
+#include "sched/job.h"
+#include "sched/machine.h"
+#include "sched/mode.h"
+#include "sched/operation_heap.h"
+#include "sched/policy.h"
+#include "sched/program.h"
+#include "sched/stream.h"
+
+namespace takt::sched {
+
+struct SchedulerOptions {
+  const Policy* policy = nullptr;  // nullptr: job-shop.
+  // What has waited so long rises by a band; 0: never.
+  int64_t aging_ns = 1'000'000'000;
+  // What holds in each mode (mode.h): by Mode.
+  ModeSettings modes[kModeCount] = {
+      {}, {true, false, 100}, {true, false, 200}, {true, false, 100}};
+
+  // Sets the power setting of every mode.
+  void set_fewest_clusters(bool fewest) {
+    for (ModeSettings& mode : modes) mode.fewest_clusters = fewest;
+  }
+};
+
+enum class DecisionKind : uint8_t { kStart, kYield, kCancel, kJobDone, kMode };
+
+struct Decision {
+  DecisionKind kind = DecisionKind::kStart;
+  JobId job;
+  StreamId stream = 0;
+  uint64_t tag = 0;  // As given to Release().
+  // kStart, kYield, kCancel:
+  OperationId operation;
+  KernelId kernel = 0;
+  uint32_t program_index = 0;  // Or the order in which it was found.
+  uint32_t alternative = 0;
+  uint32_t pool = 0;
+  uint32_t shards = 0;
+  ResourceSet resources;  // With the cores that feed an NPU.
+  int64_t expected_end_ns = 0;
+  uint32_t done_ppm = 0;  // kStart: what earlier runs have done of it.
+  // kJobDone:
+  JobOutcome outcome = JobOutcome::kMet;
+  int64_t response_ns = 0;  // Since its release.
+  // kMode:
+  Mode mode = Mode::kNominal;
+};
+
+class Scheduler {
+ public:
+  // INVALID_ARGUMENT: what Machine::Validate() says, or negative times.
+  static absl::StatusOr<std::unique_ptr<Scheduler>> Create(
+      Machine machine, const SchedulerOptions& options);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Errors: those of CostModel::Add() and Program::Create().
+  absl::StatusOr<KernelId> AddKernel(
+      const KernelKey& key, absl::Span<const AlternativeOptions> alternatives);
+  absl::StatusOr<ProgramId> AddProgram(
+      absl::Span<const ProgramOperation> operations);
+  // INVALID_ARGUMENT naming the term: no such program, a deadline or period
+  // that is not positive, a hard stream or a late policy without a deadline,
+  // an affinity without any resource of the machine, or operations that can
+  // run nowhere within it.
+  absl::StatusOr<StreamId> AddStream(const StreamOptions& options);
+  // Whether jobs released from now on go before all that was not promised.
+  void SetPromised(StreamId stream, bool promised);
+
+  // A job of the stream is released; its deadline counts from `release_ns`.
+  JobId Release(StreamId stream, int64_t release_ns, uint64_t tag,
+                int64_t now_ns);
+  // An operation of a job without a program has become ready. None is made of
+  // a job that has ended or was given up.
+  OperationId OperationReady(JobId job, KernelId kernel, int64_t now_ns);
+  // A job without a program will have no further operations; none is left.
+  void EndJob(JobId job, int64_t now_ns);
+
+  // It ran from its start until now; the duration is learned.
+  void Finished(OperationId operation, int64_t now_ns);
+  // It stopped at the end of a tile, `done_ppm` of its whole work done.
+  void Yielded(OperationId operation, uint32_t done_ppm, int64_t now_ns);
+  // It cannot be done; its job fails.
+  void Failed(OperationId operation, int64_t now_ns);
+  // The job is given up, as if its late policy said so.
+  void Drop(JobId job, int64_t now_ns);
+
+  // A pool runs at this part of its nominal speed, from 1 to 1000000
+  // thousandths.
+  void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
+  // A resource is lost or found. What runs on a lost one is cancelled.
+  void SetAvailable(uint32_t resource, bool available, int64_t now_ns);
+
+  // Appends what is to be done now.
+  void Decide(int64_t now_ns, std::vector<Decision>* decisions);
+  // When Decide() has to be called even if nothing happens; kInfiniteFuture:
+  // never.
+  int64_t next_timer_ns() const;
+
+  const Machine& machine() const { return machine_; }
+  const CostModel& costs() const { return costs_; }
+  CostModel* mutable_costs() { return &costs_; }
+  const Program& program(ProgramId id) const { return programs_[id]; }
+  const StreamOptions& stream_options(StreamId id) const {
+    return streams_[id]->options;
+  }
+  uint32_t stream_count() const {
+    return static_cast<uint32_t>(streams_.size());
+  }
+  const Policy& policy() const { return policy_; }
+  const SchedulerOptions& options() const { return options_; }
+  ResourceSet available() const { return available_; }
+  uint32_t speed_permille(uint32_t pool) const { return pools_[pool].permille; }
+  bool IsLive(OperationId id) const;
+  // Whether the job has neither ended nor been given up.
+  bool IsOpen(JobId id) const;
+  uint32_t waiting_count() const { return waiting_count_; }
+  Mode mode() const { return controller_.mode(); }
+  uint32_t live_job_count() const { return live_job_count_; }
+
+ private:
+  // Operations that may run on the same resources wait in one heap.
+  struct Group {
+    ResourceSet eligible;
+    uint32_t shards_min = 1;
+    OperationHeap<Operation> heap;
+    bool is_done = false;  // In this round.
+  };
+  struct PoolState {
+    ResourceSet resources;
+    uint32_t permille = 1000;
+    OperationHeap<Operation> held;
+    bool is_done = false;
+    int64_t held_work_ns[kBandCount] = {};
+  };
+  struct BandList {
+    Operation* first = nullptr;
+    Operation* last = nullptr;
+  };
+  struct Deadline {
+    int64_t deadline_ns;
+    JobId job;
+    bool operator<(const Deadline& other) const {
+      return deadline_ns > other.deadline_ns;  // A heap with the first on top.
+    }
+  };
+
+  Scheduler(Machine machine, const SchedulerOptions& options);
+
+  // scheduler.cc: set-up and slots.
+  absl::Status CheckPlaces(const StreamOptions& options) const;
+  ResourceSet ResourcesFor(KernelId kernel) const;
+  void UpdateDemand(Stream* stream);
+  Job* FindOpenJob(JobId id);
+  Operation* FindOperation(OperationId id);
+  Job* NewJob();
+  Operation* NewOperation(Job* job, KernelId kernel, uint32_t program_index);
+  void FreeOperation(Operation* operation);
+  void FreeJob(Job* job);
+
+  // scheduler_events.cc
+  void Advance(int64_t now_ns);
+  void MakeReady(Job* job, uint32_t program_index, int64_t now_ns);
+  void Enqueue(Operation* operation, int64_t now_ns);
+  void Dequeue(Operation* operation);
+  void Wait(Operation* operation, int64_t now_ns);
+  void StopWaiting(Operation* operation);
+  uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
+  void StopRunning(Operation* operation);
+  void Learn(const Operation& operation, int64_t now_ns);
+  void ReleaseSuccessors(Job* job, uint32_t program_index, int64_t now_ns);
+  void PassDeadline(Job* job, int64_t now_ns);
+  void Demote(Job* job, int64_t now_ns);
+  void GiveUp(Job* job, JobOutcome outcome, int64_t now_ns);
+  void CompleteJob(Job* job, int64_t now_ns);
+  void Age(int64_t now_ns);
+  void LookAtMode(int64_t now_ns);
+  void ApplyMode();
+  void Predict(Operation* operation);
+  void RequeueHeld(uint32_t pool, int64_t now_ns);
+
+  // scheduler_decide.cc
+  void PlaceTop(Operation* operation, bool is_held, bool* is_done);
+  void BuildPlacements(const Operation& operation, bool is_held);
+  void AddPlacement(const Operation& operation, uint32_t alternative);
+  int64_t Duration(const Operation& operation, uint32_t alternative) const;
+  int64_t ExpectedFree(const ResourceSet& resources, uint32_t count) const;
+  int64_t QueueAhead(const Operation& operation, uint32_t pool) const;
+  ResourceSet PlacesOf(const Operation& operation, uint32_t pool) const;
+  ResourceSet FreeOf(const Operation& operation, uint32_t pool) const;
+  ResourceSet FeederPlaces(uint32_t pool) const;
+  ResourceSet FeedersOf(uint32_t pool) const;
+  void Start(Operation* operation, const Placement& placement);
+  void YieldLeases(Job* job);
+  void Hold(Operation* operation, const Placement& placement);
+  bool GivesUpNow(const Operation& operation) const;
+  bool Preempt(Operation* operation, bool is_held, int64_t finish_ns);
+  int64_t PreemptedFinish(const Operation& operation, uint32_t alternative);
+  uint32_t Obtainable(const Operation& operation, const ResourceSet& places,
+                      int64_t* tile_ns) const;
+  bool MayPreempt(const Operation& urgent, const Operation& running) const;
+  void AskToYield(const Operation& operation, const ResourceSet& places,
+                  uint32_t count);
+  Decision About(const Operation& operation, DecisionKind kind) const;
+
+  const Machine machine_;
+  const SchedulerOptions options_;
+  const Policy& policy_;
+  CostModel costs_;
+  std::deque<Program> programs_;
+  std::deque<std::unique_ptr<Stream>> streams_;
+  std::vector<PoolState> pools_;
+  std::vector<Group> groups_;
+
+  std::deque<Job> jobs_;
+  std::vector<Job*> free_jobs_;
+  std::deque<Operation> operations_;
+  std::vector<Operation*> free_operations_;
+
+  ResourceSet available_;
+  ResourceSet free_;
+  ResourceSet claimed_;  // In this round: kept for something more urgent.
+  std::vector<Operation*> running_on_;  // By resource.
+  std::vector<JobId> leased_to_;        // By resource.
+
+  BandList bands_[kBandCount];
+  std::vector<Deadline> deadlines_;
+  std::vector<Decision> pending_;  // Decisions that events made.
+  std::vector<Placement> placements_;
+  Situation situation_;
+  ModeController controller_;
+  Indicators indicators_;  // Since the last look.
+  int64_t now_ns_ = 0;
+  int64_t next_hold_ns_ = kInfiniteFuture;
+  uint64_t next_sequence_ = 0;
+  uint32_t waiting_count_ = 0;
+  uint32_t live_job_count_ = 0;
+};
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_SCHEDULER_H_

@@ -1,0 +1,423 @@
+// Decisions: which of the waiting operations start now, and where.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/check.h"
+#include "sched/scheduler.h"
+
+namespace takt::sched {
+namespace {
+
+// An operation that waits for a pool is thought about anew when what it waits
+// for is late by this part of its expected wait, and at least this much.
+constexpr int64_t kHoldSlackDivisor = 4;
+constexpr int64_t kHoldSlackNs = 20'000;
+
+}  // namespace
+
+Decision Scheduler::About(const Operation& operation, DecisionKind kind) const {
+  Decision decision;
+  decision.kind = kind;
+  decision.job = operation.job->id();
+  decision.stream = operation.job->stream->id;
+  decision.tag = operation.job->tag;
+  decision.operation = operation.id();
+  decision.kernel = operation.kernel;
+  decision.program_index = operation.program_index;
+  decision.alternative = operation.alternative;
+  const auto& alternative =
+      costs_.kernel(operation.kernel).alternatives[operation.alternative];
+  decision.pool = alternative.pool;
+  decision.shards = alternative.shards;
+  decision.resources = operation.resources;
+  decision.expected_end_ns = operation.expected_end_ns;
+  decision.done_ppm = operation.done_ppm;
+  return decision;
+}
+
+// What is left of the operation, at the median and the pool's speed.
+int64_t Scheduler::Duration(const Operation& operation, uint32_t index) const {
+  const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
+  int64_t duration_ns = alternative.duration.q50_ns();
+  if (operation.done_ppm != 0) {
+    duration_ns =
+        duration_ns / 1'000'000 * (1'000'000 - operation.done_ppm) +
+        duration_ns % 1'000'000 * (1'000'000 - operation.done_ppm) / 1'000'000;
+  }
+  const uint32_t permille = pools_[alternative.pool].permille;
+  if (permille != 1000) {
+    duration_ns = std::min(duration_ns, DurationEstimate::kMaxNs / 1000) *
+                  1000 / permille;
+  }
+  return std::min(duration_ns, DurationEstimate::kMaxNs);
+}
+
+// The resources of the pool that the operation may use, free or not, without
+// NPUs that another job keeps.
+ResourceSet Scheduler::PlacesOf(const Operation& operation,
+                                uint32_t pool) const {
+  const ResourceSet places =
+      pools_[pool].resources & available_ & operation.job->stream->allowed;
+  if (machine_.pools[pool].kind == ResourceKind::kCore) return places;
+  ResourceSet unleased;
+  places.ForEach([&](uint32_t npu) {
+    const JobId holder = leased_to_[npu];
+    if (holder == JobId() || holder == operation.job->id()) unleased.Add(npu);
+  });
+  return unleased;
+}
+
+ResourceSet Scheduler::FreeOf(const Operation& operation, uint32_t pool) const {
+  return (free_ - claimed_) & PlacesOf(operation, pool);
+}
+
+// The cores that may feed an NPU of the pool, free or not.
+ResourceSet Scheduler::FeederPlaces(uint32_t pool) const {
+  const Pool& npu = machine_.pools[pool];
+  if (npu.feeder_count == 0) return {};
+  return pools_[static_cast<uint32_t>(npu.feeder_pool)].resources & available_;
+}
+
+// The cores that an NPU of the pool would take with it, if they are free.
+ResourceSet Scheduler::FeedersOf(uint32_t pool) const {
+  return ((free_ - claimed_) & FeederPlaces(pool))
+      .Lowest(machine_.pools[pool].feeder_count);
+}
+
+// When `count` of the resources are expected to be free.
+int64_t Scheduler::ExpectedFree(const ResourceSet& resources,
+                                uint32_t count) const {
+  std::array<int64_t, ResourceSet::kMaxResources> ends_ns;
+  uint32_t size = 0;
+  resources.ForEach([&](uint32_t resource) {
+    const Operation* running = running_on_[resource];
+    ends_ns[size++] = running == nullptr
+                          ? now_ns_
+                          : std::max(running->expected_end_ns, now_ns_);
+  });
+  if (count == 0) return now_ns_;
+  if (count > size) return kInfiniteFuture;
+  std::nth_element(ends_ns.begin(), ends_ns.begin() + (count - 1),
+                   ends_ns.begin() + size);
+  return ends_ns[count - 1];
+}
+
+// Work in the pool's queue that goes before the operation.
+int64_t Scheduler::QueueAhead(const Operation& operation, uint32_t pool) const {
+  int64_t work_ns = 0;
+  for (uint32_t i = 0; i <= static_cast<uint32_t>(operation.facts.band); ++i) {
+    work_ns += pools_[pool].held_work_ns[i];
+  }
+  return work_ns / machine_.pools[pool].count;
+}
+
+void Scheduler::AddPlacement(const Operation& operation, uint32_t index) {
+  const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
+  const Pool& pool = machine_.pools[alternative.pool];
+  const ResourceSet places = pools_[alternative.pool].resources & available_ &
+                             operation.job->stream->allowed;
+  if (places.count() < alternative.shards) return;
+  const ResourceSet free = FreeOf(operation, alternative.pool);
+  Placement placement;
+  placement.alternative = index;
+  placement.pool = alternative.pool;
+  placement.shards = alternative.shards;
+  placement.is_npu = pool.kind == ResourceKind::kNpu;
+  placement.busy_count = places.count() - (places & free_).count();
+  placement.is_free = free.count() >= alternative.shards;
+  placement.start_ns = now_ns_;
+  if (placement.is_npu) {
+    placement.is_free = !free.empty() && FeedersOf(alternative.pool).count() >=
+                                             pool.feeder_count;
+  }
+  if (!placement.is_free) {
+    placement.start_ns = ExpectedFree(places, alternative.shards);
+    if (pool.feeder_count > 0) {
+      const auto feeder = static_cast<uint32_t>(pool.feeder_pool);
+      const ResourceSet cores = pools_[feeder].resources & available_;
+      if (cores.count() < pool.feeder_count) return;
+      placement.start_ns =
+          std::max(placement.start_ns, ExpectedFree(cores, pool.feeder_count));
+    }
+    placement.start_ns += QueueAhead(operation, alternative.pool);
+  }
+  placement.finish_ns = placement.start_ns + Duration(operation, index);
+  placements_.push_back(placement);
+}
+
+void Scheduler::BuildPlacements(const Operation& operation, bool is_held) {
+  placements_.clear();
+  const auto& alternatives = costs_.kernel(operation.kernel).alternatives;
+  const uint32_t preferred = operation.job->stream->options.shards_preferred;
+  bool has_preferred = false;
+  for (const auto& alternative : alternatives) {
+    has_preferred |= alternative.shards == preferred;
+  }
+  for (uint32_t i = 0; i < alternatives.size(); ++i) {
+    const uint32_t pool = alternatives[i].pool;
+    if (is_held && pool != operation.held_pool) continue;
+    if (!pools_[pool].resources.Intersects(operation.job->stream->allowed)) {
+      continue;
+    }
+    if (has_preferred && alternatives[i].shards != preferred &&
+        machine_.pools[pool].kind == ResourceKind::kCore) {
+      continue;
+    }
+    AddPlacement(operation, i);
+  }
+}
+
+void Scheduler::Start(Operation* operation, const Placement& placement) {
+  Job* job = operation->job;
+  StopWaiting(operation);
+  const ResourceSet free = FreeOf(*operation, placement.pool);
+  ResourceSet resources;
+  if (placement.is_npu) {
+    resources = free.Lowest(1);
+    if (job->stream->options.lease == LeaseScope::kJob) {
+      job->leased = job->leased | resources;
+      resources.ForEach([&](uint32_t npu) { leased_to_[npu] = job->id(); });
+    }
+    resources = resources | FeedersOf(placement.pool);
+  } else {
+    // Where the job ran before, its data may still be.
+    resources = (free & job->last_resources).Lowest(placement.shards);
+    resources = resources |
+                (free - resources).Lowest(placement.shards - resources.count());
+    job->last_resources = resources;
+  }
+  free_ = free_ - resources;
+  resources.ForEach([&](uint32_t resource) {
+    TAKT_DCHECK(running_on_[resource] == nullptr);
+    running_on_[resource] = operation;
+  });
+  operation->state = Operation::State::kRunning;
+  operation->resources = resources;
+  operation->alternative = placement.alternative;
+  operation->start_ns = now_ns_;
+  operation->expected_end_ns = placement.finish_ns;
+  ++job->running_count;
+  job->has_started = true;
+  pending_.push_back(About(*operation, DecisionKind::kStart));
+}
+
+// A job that waits for an NPU which another keeps gives up what it keeps: two
+// that wait for each other's would wait for ever.
+void Scheduler::YieldLeases(Job* job) {
+  if (job->leased.empty()) return;
+  const ResourceSet needed = job->stream->allowed - job->leased;
+  bool waits_for_lease = false;
+  needed.ForEach(
+      [&](uint32_t npu) { waits_for_lease |= leased_to_[npu] != JobId(); });
+  if (!waits_for_lease) return;
+  job->leased.ForEach([&](uint32_t npu) { leased_to_[npu] = {}; });
+  job->leased = {};
+}
+
+void Scheduler::Hold(Operation* operation, const Placement& placement) {
+  Dequeue(operation);
+  operation->state = Operation::State::kHeld;
+  operation->held_pool = placement.pool;
+  operation->held_work_ns =
+      (placement.finish_ns - placement.start_ns) * placement.shards;
+  const int64_t wait_ns = placement.start_ns - now_ns_;
+  operation->hold_until_ns =
+      policy_.Reconsiders()
+          ? placement.start_ns +
+                std::max(wait_ns / kHoldSlackDivisor, kHoldSlackNs)
+          : kInfiniteFuture;
+  PoolState& pool = pools_[placement.pool];
+  pool.held.Push(operation);
+  pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] +=
+      operation->held_work_ns;
+}
+
+// With a policy that gives up early: a job that cannot be in time any more, and
+// would be dropped when it is late, takes nothing from others until then.
+bool Scheduler::GivesUpNow(const Operation& operation) const {
+  if (!policy_.GivesUpEarly()) return false;
+  const LatePolicy late = operation.job->stream->options.late;
+  return (late == LatePolicy::kDrop || late == LatePolicy::kLatestOnly) &&
+         operation.job->deadline_ns != kInfiniteFuture &&
+         now_ns_ + operation.facts.tail_ns > operation.job->deadline_ns;
+}
+
+bool Scheduler::MayPreempt(const Operation& urgent,
+                           const Operation& running) const {
+  const auto& alternative =
+      costs_.kernel(running.kernel).alternatives[running.alternative];
+  return alternative.tile_ns > 0 && !running.job->is_ending &&
+         policy_.Preempts(urgent.facts, running.facts);
+}
+
+// How many of the places the operation can have once what is less
+// urgent has given way; `tile_ns` is how long that takes at the most.
+uint32_t Scheduler::Obtainable(const Operation& operation,
+                               const ResourceSet& places,
+                               int64_t* tile_ns) const {
+  uint32_t count = 0;
+  places.ForEach([&](uint32_t resource) {
+    const Operation* running = running_on_[resource];
+    if (running == nullptr) {
+      count += claimed_.Contains(resource) ? 0 : 1;
+    } else if (running->yields || MayPreempt(operation, *running)) {
+      const auto& alternative =
+          costs_.kernel(running->kernel).alternatives[running->alternative];
+      *tile_ns = std::max(*tile_ns, alternative.tile_ns);
+      ++count;
+    }
+  });
+  return count;
+}
+
+// When the operation would be done if others gave way to it; kInfiniteFuture
+// if they do not.
+int64_t Scheduler::PreemptedFinish(const Operation& operation, uint32_t index) {
+  const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
+  const Pool& pool = machine_.pools[alternative.pool];
+  int64_t tile_ns = 0;
+  if (Obtainable(operation, PlacesOf(operation, alternative.pool), &tile_ns) <
+          alternative.shards ||
+      Obtainable(operation, FeederPlaces(alternative.pool), &tile_ns) <
+          pool.feeder_count) {
+    return kInfiniteFuture;
+  }
+  return now_ns_ + tile_ns + Duration(operation, index);
+}
+
+// Asks the least urgent of the places to yield until `count` resources will be
+// free for the operation, and claims those that are free already.
+void Scheduler::AskToYield(const Operation& operation,
+                           const ResourceSet& places, uint32_t count) {
+  const ResourceSet free = ((free_ - claimed_) & places).Lowest(count);
+  claimed_ = claimed_ | free;
+  uint32_t expected = free.count();
+  places.ForEach([&](uint32_t resource) {
+    const Operation* running = running_on_[resource];
+    if (running != nullptr && running->yields) ++expected;
+  });
+  while (expected < count) {
+    Operation* victim = nullptr;
+    places.ForEach([&](uint32_t resource) {
+      Operation* running = running_on_[resource];
+      if (running == nullptr || running->yields ||
+          !MayPreempt(operation, *running)) {
+        return;
+      }
+      if (victim == nullptr || victim->rank < running->rank) victim = running;
+    });
+    if (victim == nullptr) return;
+    victim->yields = true;
+    expected += (victim->resources & places).count();
+    pending_.push_back(About(*victim, DecisionKind::kYield));
+  }
+}
+
+// Makes less urgent work give way if the operation is done before `finish_ns`
+// by that. True if it waits for that now.
+bool Scheduler::Preempt(Operation* operation, bool is_held, int64_t finish_ns) {
+  const auto& alternatives = costs_.kernel(operation->kernel).alternatives;
+  int32_t best = -1;
+  int64_t best_ns = finish_ns;
+  for (uint32_t i = 0; i < alternatives.size(); ++i) {
+    const uint32_t pool = alternatives[i].pool;
+    if (is_held && pool != operation->held_pool) continue;
+    if (!pools_[pool].resources.Intersects(operation->job->stream->allowed)) {
+      continue;
+    }
+    const int64_t done_ns = PreemptedFinish(*operation, i);
+    if (done_ns < best_ns) {
+      best_ns = done_ns;
+      best = static_cast<int32_t>(i);
+    }
+  }
+  if (best < 0) return false;
+  const auto& alternative = alternatives[static_cast<size_t>(best)];
+  AskToYield(*operation, PlacesOf(*operation, alternative.pool),
+             alternative.shards);
+  AskToYield(*operation, FeederPlaces(alternative.pool),
+             machine_.pools[alternative.pool].feeder_count);
+  return true;
+}
+
+// Sets *is_done if nothing more of this heap can start in this round.
+void Scheduler::PlaceTop(Operation* operation, bool is_held, bool* is_done) {
+  if (GivesUpNow(*operation)) {
+    GiveUp(operation->job, JobOutcome::kDropped, now_ns_);
+    return;
+  }
+  BuildPlacements(*operation, is_held);
+  situation_.waiting_count = waiting_count_ - 1;
+  situation_.free_core_count = (free_ - claimed_).count();
+  const int32_t choice =
+      placements_.empty()
+          ? -1
+          : policy_.Choose(operation->facts, situation_, placements_);
+  const Placement* chosen = choice < 0 ? nullptr : &placements_[choice];
+  if (chosen != nullptr && chosen->is_free) {
+    Start(operation, *chosen);
+    return;
+  }
+  YieldLeases(operation->job);
+  if (chosen != nullptr && !is_held) {
+    Hold(operation, *chosen);
+    return;
+  }
+  int64_t expected_ns = kInfiniteFuture;
+  for (const Placement& placement : placements_) {
+    expected_ns = std::min(expected_ns, placement.finish_ns);
+  }
+  *is_done = true;
+  if (Preempt(operation, is_held, expected_ns)) return;
+  // What needs several resources at once collects them.
+  if (!is_held && groups_[operation->group].shards_min > 1) {
+    claimed_ = claimed_ | (free_ & groups_[operation->group].eligible);
+  }
+}
+
+void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
+  Advance(now_ns);
+  claimed_ = {};
+  for (Group& group : groups_) group.is_done = false;
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    pools_[i].is_done = false;
+    while (!pools_[i].held.empty() &&
+           pools_[i].held.top()->hold_until_ns <= now_ns) {
+      Operation* operation = pools_[i].held.top();
+      StopWaiting(operation);
+      Enqueue(operation, now_ns);
+    }
+  }
+  for (;;) {
+    Operation* best = nullptr;
+    bool* is_done = nullptr;
+    bool is_held = false;
+    for (Group& group : groups_) {
+      if (group.is_done || group.heap.empty()) continue;
+      if (best == nullptr || group.heap.top()->rank < best->rank) {
+        best = group.heap.top();
+        is_done = &group.is_done;
+      }
+    }
+    for (PoolState& pool : pools_) {
+      if (pool.is_done || pool.held.empty()) continue;
+      if (best == nullptr || pool.held.top()->rank < best->rank) {
+        best = pool.held.top();
+        is_done = &pool.is_done;
+        is_held = true;
+      }
+    }
+    if (best == nullptr) break;
+    PlaceTop(best, is_held, is_done);
+  }
+  next_hold_ns_ = kInfiniteFuture;
+  for (const PoolState& pool : pools_) {
+    if (pool.held.empty()) continue;
+    next_hold_ns_ = std::min(next_hold_ns_, pool.held.top()->hold_until_ns);
+  }
+  decisions->insert(decisions->end(), pending_.begin(), pending_.end());
+  pending_.clear();
+}
+
+}  // namespace takt::sched

@@ -1,0 +1,481 @@
+// Events: what the driver says has happened.
+#include <algorithm>
+
+#include "base/check.h"
+#include "sched/scheduler.h"
+
+namespace takt::sched {
+namespace {
+
+// Programs and demands follow the learned durations, every so many releases.
+constexpr uint32_t kUpdateInterval = 64;
+
+Band Below(Band band) {
+  return static_cast<Band>(static_cast<uint8_t>(band) + 1);
+}
+
+}  // namespace
+
+JobId Scheduler::Release(StreamId id, int64_t release_ns, uint64_t tag,
+                         int64_t now_ns) {
+  TAKT_CHECK(id < streams_.size());
+  Advance(now_ns);
+  Stream* stream = streams_[id].get();
+  if (stream->releases++ % kUpdateInterval == 0) UpdateDemand(stream);
+  if (stream->options.late == LatePolicy::kLatestOnly) {
+    for (Job* old = stream->oldest; old != nullptr;) {
+      Job* next = old->stream_next;
+      if (!old->has_started && !old->is_ending) {
+        GiveUp(old, JobOutcome::kDropped, now_ns);
+      }
+      old = next;
+    }
+  }
+  Job* job = NewJob();
+  job->stream = stream;
+  job->band = stream->band;
+  job->tag = tag;
+  job->release_ns = release_ns;
+  job->deadline_ns = DeadlineAfter(release_ns, stream->options.deadline_ns);
+  job->stream_previous = stream->newest;
+  (stream->newest ? stream->newest->stream_next : stream->oldest) = job;
+  stream->newest = job;
+  if (job->deadline_ns != kInfiniteFuture &&
+      stream->options.late != LatePolicy::kRunOn) {
+    deadlines_.push_back({job->deadline_ns, job->id()});
+    std::push_heap(deadlines_.begin(), deadlines_.end());
+  }
+  if (stream->options.program != kNoProgram) {
+    const Program& program = programs_[stream->options.program];
+    job->unfinished_count = program.size();
+    job->pending.assign(program.predecessor_counts().begin(),
+                        program.predecessor_counts().end());
+    for (uint32_t i = 0; i < program.size(); ++i) {
+      if (job->pending[i] == 0) MakeReady(job, i, now_ns);
+    }
+  }
+  return job->id();
+}
+
+OperationId Scheduler::OperationReady(JobId id, KernelId kernel,
+                                      int64_t now_ns) {
+  Advance(now_ns);
+  Job* job = FindOpenJob(id);
+  if (job == nullptr) return {};
+  TAKT_CHECK(job->stream->options.program == kNoProgram);
+  TAKT_CHECK(kernel < costs_.kernel_count());
+  Operation* operation = NewOperation(job, kernel, job->found_count++);
+  job->stream->recording.push_back(kernel);
+  Predict(operation);
+  Enqueue(operation, now_ns);
+  return operation->id();
+}
+
+void Scheduler::EndJob(JobId id, int64_t now_ns) {
+  Advance(now_ns);
+  Job* job = FindOpenJob(id);
+  if (job == nullptr) return;
+  TAKT_CHECK(job->stream->options.program == kNoProgram);
+  TAKT_CHECK(job->operations == nullptr);
+  CompleteJob(job, now_ns);
+}
+
+// What a job without a program will still do is what the one before it did.
+void Scheduler::Predict(Operation* operation) {
+  Job* job = operation->job;
+  const Stream& stream = *job->stream;
+  const uint32_t index = operation->program_index;
+  job->follows_prediction = job->follows_prediction &&
+                            index < stream.sequence.size() &&
+                            stream.sequence[index] == operation->kernel;
+  operation->facts.tail_ns =
+      job->follows_prediction ? stream.sequence_tails_ns[index] : 0;
+}
+
+void Scheduler::MakeReady(Job* job, uint32_t program_index, int64_t now_ns) {
+  const Program& program = programs_[job->stream->options.program];
+  Operation* operation =
+      NewOperation(job, program.kernel(program_index), program_index);
+  operation->facts.tail_ns = program.tail_ns(program_index);
+  Enqueue(operation, now_ns);
+}
+
+uint32_t Scheduler::GroupOf(const ResourceSet& eligible, uint32_t shards_min) {
+  for (uint32_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].eligible == eligible &&
+        groups_[i].shards_min == shards_min) {
+      return i;
+    }
+  }
+  groups_.emplace_back();
+  groups_.back().eligible = eligible;
+  groups_.back().shards_min = shards_min;
+  return static_cast<uint32_t>(groups_.size() - 1);
+}
+
+// Makes the operation wait for the first time, or again.
+void Scheduler::Enqueue(Operation* operation, int64_t now_ns) {
+  Job* job = operation->job;
+  OperationFacts& facts = operation->facts;
+  facts.band = job->band;
+  facts.priority = job->stream->options.priority;
+  facts.release_ns = job->release_ns;
+  facts.ready_ns = now_ns;
+  facts.deadline_ns = job->deadline_ns;
+  facts.demand_ppm = job->stream->demand_ppm;
+  facts.planned_start_ns = kInfiniteFuture;
+  facts.sequence = next_sequence_++;
+  ResourceSet eligible;
+  uint32_t shards_min = ResourceSet::kMaxResources;
+  facts.duration_ns = kInfiniteFuture;
+  for (const auto& alternative :
+       costs_.kernel(operation->kernel).alternatives) {
+    const ResourceSet places =
+        pools_[alternative.pool].resources & job->stream->allowed;
+    if (places.empty()) continue;
+    eligible = eligible | places;
+    shards_min = std::min(shards_min, alternative.shards);
+    facts.duration_ns =
+        std::min(facts.duration_ns, alternative.duration.q50_ns());
+  }
+  if (eligible.empty()) facts.duration_ns = 0;
+  facts.tail_ns = std::max(facts.tail_ns, facts.duration_ns);
+  operation->group = GroupOf(eligible, shards_min);
+  operation->rank = policy_.RankOf(facts, situation_);
+  Wait(operation, now_ns);
+}
+
+void Scheduler::Wait(Operation* operation, int64_t now_ns) {
+  operation->state = Operation::State::kReady;
+  groups_[operation->group].heap.Push(operation);
+  ++waiting_count_;
+  BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
+  operation->band_since_ns = now_ns;
+  operation->band_next = nullptr;
+  operation->band_previous = list.last;
+  (list.last ? list.last->band_next : list.first) = operation;
+  list.last = operation;
+}
+
+// Out of whichever heap it waits in.
+void Scheduler::Dequeue(Operation* operation) {
+  if (operation->state == Operation::State::kReady) {
+    groups_[operation->group].heap.Remove(operation);
+    return;
+  }
+  TAKT_DCHECK(operation->state == Operation::State::kHeld);
+  PoolState& pool = pools_[operation->held_pool];
+  pool.held.Remove(operation);
+  pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] -=
+      operation->held_work_ns;
+}
+
+void Scheduler::StopWaiting(Operation* operation) {
+  Dequeue(operation);
+  --waiting_count_;
+  BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
+  (operation->band_previous ? operation->band_previous->band_next
+                            : list.first) = operation->band_next;
+  (operation->band_next ? operation->band_next->band_previous : list.last) =
+      operation->band_previous;
+  operation->band_previous = nullptr;
+  operation->band_next = nullptr;
+}
+
+void Scheduler::StopRunning(Operation* operation) {
+  operation->resources.ForEach(
+      [&](uint32_t resource) { running_on_[resource] = nullptr; });
+  free_ = free_ | (operation->resources & available_);
+  --operation->job->running_count;
+  operation->yields = false;
+}
+
+void Scheduler::Learn(const Operation& operation, int64_t now_ns) {
+  if (operation.done_ppm != 0) return;  // Only a part of it ran.
+  const auto& alternative =
+      costs_.kernel(operation.kernel).alternatives[operation.alternative];
+  const int64_t took_ns =
+      std::min(now_ns - operation.start_ns, DurationEstimate::kMaxNs);
+  const uint32_t permille = pools_[alternative.pool].permille;
+  costs_.Observe(operation.kernel, operation.alternative,
+                 permille == 1000 ? took_ns : took_ns / 1000 * permille);
+}
+
+void Scheduler::ReleaseSuccessors(Job* job, uint32_t program_index,
+                                  int64_t now_ns) {
+  const Program& program = programs_[job->stream->options.program];
+  for (const uint32_t next : program.successors(program_index)) {
+    TAKT_DCHECK(job->pending[next] > 0);
+    if (--job->pending[next] == 0) MakeReady(job, next, now_ns);
+  }
+}
+
+void Scheduler::Finished(OperationId id, int64_t now_ns) {
+  Operation* operation = FindOperation(id);
+  TAKT_CHECK(operation->state == Operation::State::kRunning);
+  Learn(*operation, now_ns);
+  Advance(now_ns);
+  StopRunning(operation);
+  Job* job = operation->job;
+  const uint32_t index = operation->program_index;
+  FreeOperation(operation);
+  if (job->is_ending) {
+    if (job->running_count == 0) CompleteJob(job, now_ns);
+    return;
+  }
+  if (job->stream->options.program == kNoProgram) return;
+  ReleaseSuccessors(job, index, now_ns);
+  if (--job->unfinished_count == 0) CompleteJob(job, now_ns);
+}
+
+void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
+  TAKT_CHECK(done_ppm <= 1'000'000);
+  Operation* operation = FindOperation(id);
+  TAKT_CHECK(operation->state == Operation::State::kRunning);
+  Advance(now_ns);
+  StopRunning(operation);
+  Job* job = operation->job;
+  if (job->is_ending) {
+    FreeOperation(operation);
+    if (job->running_count == 0) CompleteJob(job, now_ns);
+    return;
+  }
+  const int64_t rest_ppm = 1'000'000 - done_ppm;
+  const int64_t own_ns = operation->facts.duration_ns;
+  operation->done_ppm = done_ppm;
+  operation->facts.tail_ns -= own_ns - own_ns / 1'000'000 * rest_ppm;
+  Enqueue(operation, now_ns);
+}
+
+void Scheduler::Failed(OperationId id, int64_t now_ns) {
+  Operation* operation = FindOperation(id);
+  TAKT_CHECK(operation->state == Operation::State::kRunning);
+  Advance(now_ns);
+  StopRunning(operation);
+  Job* job = operation->job;
+  FreeOperation(operation);
+  if (!job->is_ending) {
+    GiveUp(job, JobOutcome::kFailed, now_ns);
+  } else if (job->running_count == 0) {
+    CompleteJob(job, now_ns);
+  }
+}
+
+void Scheduler::Drop(JobId id, int64_t now_ns) {
+  Advance(now_ns);
+  Job* job = FindOpenJob(id);
+  if (job != nullptr) GiveUp(job, JobOutcome::kDropped, now_ns);
+}
+
+// Ends the job; what runs of it is cancelled, and the job lives until that has
+// stopped. A job whose operations are found as they come lives until EndJob().
+void Scheduler::GiveUp(Job* job, JobOutcome outcome, int64_t now_ns) {
+  job->is_ending = true;
+  job->outcome = outcome;
+  for (Operation* operation = job->operations; operation != nullptr;) {
+    Operation* next = operation->job_next;
+    if (operation->state == Operation::State::kRunning) {
+      operation->yields = true;
+      pending_.push_back(About(*operation, DecisionKind::kCancel));
+    } else {
+      StopWaiting(operation);
+      FreeOperation(operation);
+    }
+    operation = next;
+  }
+  if (job->running_count == 0) CompleteJob(job, now_ns);
+}
+
+void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
+  Stream* stream = job->stream;
+  if (!job->is_ending) {
+    job->outcome =
+        now_ns <= job->deadline_ns ? JobOutcome::kMet : JobOutcome::kMissed;
+  }
+  if (job->deadline_ns != kInfiniteFuture &&
+      stream->options.criticality != Criticality::kBestEffort) {
+    ++indicators_.ended_count;
+    if (job->outcome != JobOutcome::kMet) ++indicators_.missed_count;
+  }
+  if (stream->options.program == kNoProgram) {
+    // Jobs that overlap make a mixed record; only a lone one is believed.
+    if (!job->is_ending && stream->recording.size() == job->found_count) {
+      stream->sequence = stream->recording;
+      stream->sequence_tails_ns.assign(stream->sequence.size(), 0);
+      int64_t tail_ns = 0;
+      for (size_t i = stream->sequence.size(); i-- > 0;) {
+        int64_t fastest_ns = DurationEstimate::kMaxNs;
+        for (const auto& a : costs_.kernel(stream->sequence[i]).alternatives) {
+          fastest_ns = std::min(fastest_ns, a.duration.q50_ns());
+        }
+        tail_ns = std::min(tail_ns + fastest_ns, DurationEstimate::kMaxNs);
+        stream->sequence_tails_ns[i] = tail_ns;
+      }
+    }
+    stream->recording.clear();
+  }
+  Decision decision;
+  decision.kind = DecisionKind::kJobDone;
+  decision.job = job->id();
+  decision.stream = stream->id;
+  decision.tag = job->tag;
+  decision.outcome = job->outcome;
+  decision.response_ns = now_ns - job->release_ns;
+  pending_.push_back(decision);
+  FreeJob(job);
+}
+
+void Scheduler::Demote(Job* job, int64_t now_ns) {
+  job->band = Band::kBestEffort;
+  for (Operation* operation = job->operations; operation != nullptr;
+       operation = operation->job_next) {
+    if (operation->state == Operation::State::kRunning) {
+      operation->facts.band = Band::kBestEffort;
+      operation->rank = policy_.RankOf(operation->facts, situation_);
+    } else {
+      StopWaiting(operation);
+      Enqueue(operation, now_ns);
+    }
+  }
+}
+
+void Scheduler::PassDeadline(Job* job, int64_t now_ns) {
+  job->is_late = true;
+  switch (job->stream->options.late) {
+    case LatePolicy::kRunOn:
+      break;
+    case LatePolicy::kDemote:
+      Demote(job, now_ns);
+      break;
+    case LatePolicy::kDrop:
+    case LatePolicy::kLatestOnly:
+      GiveUp(job, JobOutcome::kDropped, now_ns);
+      break;
+  }
+}
+
+// Raises what has waited too long by a band.
+void Scheduler::Age(int64_t now_ns) {
+  if (options_.aging_ns == 0) return;
+  for (uint32_t i = kBandCount - 1; i > static_cast<uint32_t>(Band::kHard);
+       --i) {
+    while (bands_[i].first != nullptr &&
+           now_ns - bands_[i].first->band_since_ns >= options_.aging_ns) {
+      Operation* operation = bands_[i].first;
+      StopWaiting(operation);
+      operation->facts.band = static_cast<Band>(i - 1);
+      // Up there it is due at once, or those with deadlines would always go
+      // before it.
+      if (operation->facts.band == Band::kHard) {
+        operation->facts.deadline_ns =
+            std::min(operation->facts.deadline_ns, now_ns);
+      }
+      operation->rank = policy_.RankOf(operation->facts, situation_);
+      Wait(operation, now_ns);
+    }
+  }
+}
+
+void Scheduler::LookAtMode(int64_t now_ns) {
+  if (now_ns < controller_.next_look_ns()) return;
+  for (const PoolState& pool : pools_) {
+    indicators_.speed_permille_min =
+        std::min(indicators_.speed_permille_min, pool.permille);
+  }
+  indicators_.lost_count = machine_.resource_count() - available_.count();
+  if (controller_.Look(now_ns, indicators_)) {
+    ApplyMode();
+    Decision decision;
+    decision.kind = DecisionKind::kMode;
+    decision.mode = controller_.mode();
+    pending_.push_back(decision);
+  }
+  indicators_ = {};
+}
+
+// What waits is put in the order of the mode.
+void Scheduler::ApplyMode() {
+  const ModeSettings& settings =
+      options_.modes[static_cast<uint32_t>(controller_.mode())];
+  situation_.densest_first = settings.densest_first;
+  situation_.fewest_clusters = settings.fewest_clusters;
+  situation_.guard_permille = settings.guard_permille;
+  const auto rank_anew = [&](OperationHeap<Operation>* heap) {
+    for (Operation* operation : heap->members()) {
+      operation->rank = policy_.RankOf(operation->facts, situation_);
+    }
+    heap->Rebuild();
+  };
+  for (Group& group : groups_) rank_anew(&group.heap);
+  for (PoolState& pool : pools_) rank_anew(&pool.held);
+}
+
+void Scheduler::Advance(int64_t now_ns) {
+  TAKT_CHECK(now_ns >= now_ns_);
+  now_ns_ = now_ns;
+  situation_.now_ns = now_ns;
+  while (!deadlines_.empty() && deadlines_.front().deadline_ns < now_ns) {
+    const JobId id = deadlines_.front().job;
+    std::pop_heap(deadlines_.begin(), deadlines_.end());
+    deadlines_.pop_back();
+    Job* job = &jobs_[id.index];
+    if (job->is_live && job->generation == id.generation && !job->is_ending) {
+      PassDeadline(job, now_ns);
+    }
+  }
+  Age(now_ns);
+  LookAtMode(now_ns);
+}
+
+int64_t Scheduler::next_timer_ns() const {
+  // A deadline is passed a moment after it.
+  int64_t next_ns =
+      deadlines_.empty() ? kInfiniteFuture : deadlines_.front().deadline_ns + 1;
+  if (options_.aging_ns > 0) {
+    for (uint32_t i = static_cast<uint32_t>(Below(Band::kHard)); i < kBandCount;
+         ++i) {
+      if (bands_[i].first == nullptr) continue;
+      next_ns = std::min(next_ns, DeadlineAfter(bands_[i].first->band_since_ns,
+                                                options_.aging_ns));
+    }
+  }
+  return std::min(next_ns, next_hold_ns_);
+}
+
+// All that waits for the pool is thought about anew.
+void Scheduler::RequeueHeld(uint32_t pool, int64_t now_ns) {
+  while (!pools_[pool].held.empty()) {
+    Operation* operation = pools_[pool].held.top();
+    StopWaiting(operation);
+    Enqueue(operation, now_ns);
+  }
+}
+
+void Scheduler::SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns) {
+  TAKT_CHECK(pool < pools_.size() && permille > 0 && permille <= 1'000'000);
+  Advance(now_ns);
+  pools_[pool].permille = permille;
+  RequeueHeld(pool, now_ns);
+}
+
+void Scheduler::SetAvailable(uint32_t resource, bool available,
+                             int64_t now_ns) {
+  TAKT_CHECK(resource < running_on_.size());
+  Advance(now_ns);
+  if (available_.Contains(resource) == available) return;
+  Operation* operation = running_on_[resource];
+  if (available) {
+    available_.Add(resource);
+    if (operation == nullptr) free_.Add(resource);
+    return;
+  }
+  available_.Remove(resource);
+  free_.Remove(resource);
+  if (operation != nullptr && !operation->job->is_ending) {
+    operation->yields = true;
+    pending_.push_back(About(*operation, DecisionKind::kCancel));
+  }
+  RequeueHeld(machine_.PoolOf(resource), now_ns);
+}
+
+}  // namespace takt::sched

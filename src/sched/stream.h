@@ -1,0 +1,52 @@
+// A stream is where jobs come from: one function, called again and again under
+// the same terms. Every job belongs to one; a single call is a stream of one
+// job without a period.
+#ifndef TAKT_SCHED_STREAM_H_
+#define TAKT_SCHED_STREAM_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "base/clock.h"
+#include "sched/resource_set.h"
+
+namespace takt::sched {
+
+using StreamId = uint32_t;
+using ProgramId = uint32_t;
+inline constexpr ProgramId kNoProgram = std::numeric_limits<uint32_t>::max();
+
+enum class Criticality : uint8_t { kHard, kSoft, kBestEffort };
+
+// What becomes of a job whose deadline has passed.
+enum class LatePolicy : uint8_t {
+  kRunOn,       // Nothing; it is counted.
+  kDemote,      // It goes on as best effort.
+  kDrop,        // It ends; what runs is asked to stop.
+  kLatestOnly,  // As kDrop; and a job that has not started when the next of
+                // its stream is released is dropped then.
+};
+
+// For how long a job keeps an NPU to itself.
+enum class LeaseScope : uint8_t {
+  kOperation,  // One operation.
+  kJob,        // From its first operation there to its end.
+};
+
+struct StreamOptions {
+  // Its operations, known ahead; kNoProgram: they are found as they come.
+  ProgramId program = kNoProgram;
+  int64_t period_ns = 0;  // The least time between two releases; 0: once.
+  int64_t deadline_ns = kInfiniteFuture;  // After the release.
+  Criticality criticality = Criticality::kSoft;
+  uint8_t priority = 128;  // Within the criticality; higher goes first.
+  LatePolicy late = LatePolicy::kRunOn;
+  LeaseScope lease = LeaseScope::kOperation;
+  ResourceSet affinity = ResourceSet::All();
+  uint32_t pools = ~0u;           // Bit i: pool i is allowed.
+  uint32_t shards_preferred = 0;  // 0: as the policy thinks best.
+};
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_STREAM_H_

@@ -1,0 +1,140 @@
+#include "sim/board.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace takt::sim {
+namespace {
+
+// At least a nanosecond: time goes on.
+int64_t Scaled(int64_t time_ns, double factor) {
+  return std::max<int64_t>(std::llround(static_cast<double>(time_ns) * factor),
+                           1);
+}
+
+// The sum of twelve uniform numbers less six: near enough to normal, and the
+// same on every machine.
+double Normal(Random* random) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += random->Unit();
+  return sum;
+}
+
+}  // namespace
+
+Board::Board(const Workload& workload, EventQueue* events, Random* random)
+    : workload_(workload),
+      events_(*events),
+      random_(*random),
+      on_resource_(workload.machine.resource_count(), kNone),
+      busy_ns_(workload.machine.resource_count(), 0),
+      permille_(workload.machine.pools.size(), 1000) {
+  for (const Kernel& kernel : workload.kernels) {
+    alternatives_.push_back(kernel.alternatives);
+    std::sort(alternatives_.back().begin(), alternatives_.back().end(),
+              [](const auto& a, const auto& b) {
+                return a.pool != b.pool ? a.pool < b.pool : a.shards < b.shards;
+              });
+  }
+}
+
+double Board::Luck() {
+  if (workload_.noise == 0) return 1;
+  return std::max(1 + workload_.noise * Normal(&random_), 0.1);
+}
+
+void Board::Start(const sched::Decision& decision, int64_t now_ns) {
+  const uint32_t index = decision.operation.index;
+  if (index >= runs_.size()) runs_.resize(index + 1);
+  Run& run = runs_[index];
+  TAKT_CHECK(!run.is_live);
+  if (run.generation != decision.operation.generation) {
+    run.generation = decision.operation.generation;
+    run.luck = Luck();
+  }
+  run.start = decision;
+  run.is_live = true;
+  run.stops_early = false;
+  run.begin_ns = now_ns;
+  run.since_ns = now_ns;
+  run.done_ppm = decision.done_ppm;
+  decision.resources.ForEach([&](uint32_t resource) {
+    TAKT_CHECK(on_resource_[resource] == kNone);
+    on_resource_[resource] = index;
+  });
+  Schedule(index);
+}
+
+// Says when the run stops, at the speed of now.
+void Board::Schedule(uint32_t index) {
+  Run& run = runs_[index];
+  const sched::AlternativeOptions& alternative =
+      alternatives_[run.start.kernel][run.start.alternative];
+  const double slowness = run.luck * 1000 / permille_[run.start.pool];
+  run.whole_ns = Scaled(alternative.guess_ns, slowness);
+  run.tile_ns =
+      alternative.tile_ns > 0 ? Scaled(alternative.tile_ns, slowness) : 0;
+  run.stop_ns =
+      run.since_ns + Scaled(run.whole_ns, (1'000'000 - run.done_ppm) / 1e6);
+  events_.Post(run.stop_ns, EventKind::kStop, index, ++run.epoch);
+}
+
+void Board::NoteProgress(Run* run, int64_t now_ns) {
+  const double gained = static_cast<double>(now_ns - run->since_ns) /
+                        static_cast<double>(run->whole_ns) * 1e6;
+  run->done_ppm = static_cast<uint32_t>(std::min(run->done_ppm + gained, 1e6));
+  run->since_ns = now_ns;
+}
+
+void Board::StopEarly(uint32_t index, bool at_once, int64_t now_ns) {
+  Run& run = runs_[index];
+  if (!run.is_live) return;
+  int64_t at_ns = now_ns;
+  if (!at_once) {
+    if (run.tile_ns == 0) return;
+    const int64_t ran_ns = now_ns - run.since_ns;
+    const int64_t tiles =
+        std::max<int64_t>((ran_ns + run.tile_ns - 1) / run.tile_ns, 1);
+    at_ns = run.since_ns + tiles * run.tile_ns;
+  }
+  if (at_ns >= run.stop_ns) return;
+  run.stops_early = true;
+  run.stop_ns = at_ns;
+  events_.Post(at_ns, EventKind::kStop, index, ++run.epoch);
+}
+
+const Board::Run* Board::Stop(uint32_t index, uint32_t epoch, int64_t now_ns) {
+  Run& run = runs_[index];
+  if (!run.is_live || run.epoch != epoch) return nullptr;
+  NoteProgress(&run, now_ns);
+  if (!run.stops_early) run.done_ppm = 1'000'000;
+  run.is_live = false;
+  run.start.resources.ForEach([&](uint32_t resource) {
+    on_resource_[resource] = kNone;
+    busy_ns_[resource] += now_ns - run.begin_ns;
+  });
+  return &run;
+}
+
+void Board::SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns) {
+  if (permille_[pool] == permille) return;
+  permille_[pool] = permille;
+  for (uint32_t index = 0; index < runs_.size(); ++index) {
+    Run& run = runs_[index];
+    if (!run.is_live || run.start.pool != pool) continue;
+    // A run that stops at the end of its tile does so when it would have.
+    if (run.stops_early) continue;
+    NoteProgress(&run, now_ns);
+    Schedule(index);
+  }
+}
+
+int64_t Board::busy_ns(uint32_t resource, int64_t now_ns) const {
+  const uint32_t index = on_resource_[resource];
+  return busy_ns_[resource] +
+         (index == kNone ? 0 : now_ns - runs_[index].begin_ns);
+}
+
+}  // namespace takt::sim

@@ -1,0 +1,69 @@
+// A Board pretends to run operations: each takes as long as its kernel says,
+// times its luck, over the speed of its pool, and can stop between two tiles.
+#ifndef TAKT_SIM_BOARD_H_
+#define TAKT_SIM_BOARD_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
+#include "sched/scheduler.h"
+#include "sim/event_queue.h"
+#include "sim/workload.h"
+
+namespace takt::sim {
+
+class Board {
+ public:
+  // One operation that runs, or ran.
+  struct Run {
+    sched::Decision start;
+    bool is_live = false;
+    bool stops_early = false;
+    uint32_t epoch = 0;  // Stop events of other epochs are void.
+    int64_t begin_ns = 0;
+    int64_t since_ns = 0;  // `done_ppm` was done by then.
+    uint32_t done_ppm = 0;
+    int64_t whole_ns = 0;  // From nothing to done, at the speed of now.
+    int64_t tile_ns = 0;   // At the speed of now; 0: it cannot stop.
+    int64_t stop_ns = 0;
+    // What goes on after it yielded has the luck it had.
+    uint32_t generation = 0;
+    double luck = 1;
+  };
+
+  // All are borrowed. Stop events go to `events`.
+  Board(const Workload& workload, EventQueue* events, Random* random);
+
+  void Start(const sched::Decision& decision, int64_t now_ns);
+  // The run stops at the end of its tile, or at once.
+  void StopEarly(uint32_t index, bool at_once, int64_t now_ns);
+  // The run of a stop event, stopped; nullptr if the event is void.
+  const Run* Stop(uint32_t index, uint32_t epoch, int64_t now_ns);
+  void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
+
+  uint32_t permille(uint32_t pool) const { return permille_[pool]; }
+  // Until `now_ns`, what runs now counted in.
+  int64_t busy_ns(uint32_t resource, int64_t now_ns) const;
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+
+  double Luck();
+  void Schedule(uint32_t index);
+  static void NoteProgress(Run* run, int64_t now_ns);
+
+  const Workload& workload_;
+  EventQueue& events_;
+  Random& random_;
+  // As the scheduler numbers them: by pool, then ascending in shards.
+  std::vector<std::vector<sched::AlternativeOptions>> alternatives_;
+  std::vector<Run> runs_;              // By index of the operation.
+  std::vector<uint32_t> on_resource_;  // Index of the run; kNone.
+  std::vector<int64_t> busy_ns_;       // Of runs that have stopped.
+  std::vector<uint32_t> permille_;     // By pool.
+};
+
+}  // namespace takt::sim
+
+#endif  // TAKT_SIM_BOARD_H_

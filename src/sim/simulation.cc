@@ -1,0 +1,459 @@
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/status.h"
+#include "sim/board.h"
+#include "sim/event_queue.h"
+#include "sim/thermal.h"
+
+namespace takt::sim {
+namespace {
+
+using sched::Decision;
+using sched::DecisionKind;
+using sched::JobOutcome;
+
+class Simulator {
+ public:
+  Simulator(const Workload& workload, const SimulationOptions& options)
+      : workload_(workload),
+        options_(options),
+        random_(options.seed),
+        board_(workload, &events_, &random_),
+        thermal_(workload) {}
+
+  absl::StatusOr<Report> Run();
+
+ private:
+  // A job, by the tag that the scheduler knows it by.
+  struct LiveJob {
+    bool is_live = false;
+    int64_t release_ns = 0;
+    int64_t deadline_ns = kInfiniteFuture;
+    uint32_t stream = 0;
+    sched::JobId id;
+    // Of one whose operations are found as they come:
+    std::vector<uint32_t> pending;
+    std::vector<uint32_t> found;  // Indexes of its program.
+    uint32_t unfinished_count = 0;
+  };
+
+  absl::Status SetUpScheduler();
+  void SetUpEvents();
+  void Apply(const Event& event);
+  void Carry(const Decision& decision);
+  void StopRun(const Event& event);
+  void ReleaseJob(uint32_t stream, int64_t release_ns);
+  void ReleaseNext(uint32_t stream);
+  void ReleaseChained(uint32_t stream, int64_t release_ns, bool was_done);
+  void FindOperation(LiveJob* job, uint32_t program_index);
+  void FeedJob(uint64_t tag, uint32_t found_index);
+  void EndJob(const Decision& decision);
+  void SetSpeed(uint32_t pool);
+  void SetTimer();
+  Report Finish();
+
+  const Workload& workload_;
+  const SimulationOptions& options_;
+  Random random_;
+  EventQueue events_;
+  Board board_;
+  Thermal thermal_;
+  std::unique_ptr<sched::Scheduler> scheduler_;
+  int64_t now_ns_ = 0;
+  int64_t timer_ns_ = kInfiniteFuture;  // The next kDecide that was posted.
+  std::vector<Decision> decisions_;
+  std::vector<int64_t> nominal_ns_;      // By stream: a release without jitter.
+  std::vector<uint32_t> step_permille_;  // By pool.
+  std::vector<LiveJob> jobs_;
+  std::vector<uint64_t> free_tags_;
+  Report report_;
+};
+
+absl::Status Simulator::SetUpScheduler() {
+  TAKT_ASSIGN_OR_RETURN(scheduler_, sched::Scheduler::Create(
+                                        workload_.machine, options_.scheduler));
+  for (uint32_t i = 0; i < workload_.kernels.size(); ++i) {
+    const Kernel& kernel = workload_.kernels[i];
+    const absl::Status status =
+        scheduler_->AddKernel({0, i, {1, 1, 1}}, kernel.alternatives).status();
+    if (!status.ok()) return Annotate(status, kernel.name);
+  }
+  for (const Program& program : workload_.programs) {
+    const absl::Status status =
+        scheduler_->AddProgram(program.operations).status();
+    if (!status.ok()) return Annotate(status, program.name);
+  }
+  for (const Stream& stream : workload_.streams) {
+    sched::StreamOptions terms = stream.terms;
+    if (stream.is_dynamic) terms.program = sched::kNoProgram;
+    const absl::Status status = scheduler_->AddStream(terms).status();
+    if (!status.ok()) return Annotate(status, stream.name);
+    StreamReport report;
+    report.name = stream.name;
+    report.criticality = terms.criticality;
+    report_.streams.push_back(std::move(report));
+  }
+  return absl::OkStatus();
+}
+
+void Simulator::SetUpEvents() {
+  step_permille_.assign(workload_.machine.pools.size(), 1000);
+  for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
+    const Stream& stream = workload_.streams[i];
+    nominal_ns_.push_back(stream.offset_ns);
+    if (stream.arrival == Arrival::kAfter ||
+        stream.offset_ns >= options_.length_ns) {
+      continue;
+    }
+    events_.Post(stream.offset_ns, EventKind::kRelease, i);
+  }
+  for (const Fault& fault : workload_.faults) {
+    events_.Post(fault.at_ns, EventKind::kLost, fault.resource);
+    if (fault.length_ns == kInfiniteFuture) continue;
+    events_.Post(fault.at_ns + fault.length_ns, EventKind::kFound,
+                 fault.resource);
+  }
+  for (uint32_t i = 0; i < workload_.speed_steps.size(); ++i) {
+    events_.Post(workload_.speed_steps[i].at_ns, EventKind::kSpeed, i);
+  }
+  for (uint32_t i = 0; i < workload_.thermal_models.size(); ++i) {
+    events_.Post(Thermal::kStepNs, EventKind::kThermal, i);
+  }
+}
+
+void Simulator::ReleaseJob(uint32_t stream, int64_t release_ns) {
+  if (free_tags_.empty()) {
+    free_tags_.push_back(jobs_.size());
+    jobs_.emplace_back();
+  }
+  const uint64_t tag = free_tags_.back();
+  free_tags_.pop_back();
+  LiveJob& job = jobs_[tag];
+  job.is_live = true;
+  job.release_ns = release_ns;
+  job.stream = stream;
+  job.deadline_ns =
+      DeadlineAfter(release_ns, workload_.streams[stream].terms.deadline_ns);
+  ++report_.streams[stream].released;
+  ++report_.release_count;
+  job.id = scheduler_->Release(stream, release_ns, tag, now_ns_);
+  if (options_.observer != nullptr) {
+    Decision decision;
+    decision.job = job.id;
+    decision.stream = stream;
+    decision.tag = tag;
+    options_.observer->OnRelease(now_ns_, decision);
+  }
+  if (!workload_.streams[stream].is_dynamic) return;
+  const sched::Program& program =
+      scheduler_->program(workload_.streams[stream].terms.program);
+  job.pending.assign(program.predecessor_counts().begin(),
+                     program.predecessor_counts().end());
+  job.found.clear();
+  job.unfinished_count = program.size();
+  for (uint32_t i = 0; i < program.size(); ++i) {
+    if (job.pending[i] == 0) FindOperation(&job, i);
+  }
+}
+
+void Simulator::FindOperation(LiveJob* job, uint32_t program_index) {
+  const sched::Program& program =
+      scheduler_->program(workload_.streams[job->stream].terms.program);
+  job->found.push_back(program_index);
+  scheduler_->OperationReady(job->id, program.kernel(program_index), now_ns_);
+}
+
+// The operation that was found as number `found_index` is done.
+void Simulator::FeedJob(uint64_t tag, uint32_t found_index) {
+  LiveJob& job = jobs_[tag];
+  if (!scheduler_->IsOpen(job.id)) return;
+  const sched::Program& program =
+      scheduler_->program(workload_.streams[job.stream].terms.program);
+  const uint32_t index = job.found[found_index];
+  for (const uint32_t next : program.successors(index)) {
+    if (--job.pending[next] == 0) FindOperation(&job, next);
+  }
+  if (--job.unfinished_count == 0) scheduler_->EndJob(job.id, now_ns_);
+}
+
+void Simulator::ReleaseNext(uint32_t index) {
+  const Stream& stream = workload_.streams[index];
+  if (stream.arrival == Arrival::kPeriodic) {
+    nominal_ns_[index] += stream.terms.period_ns;
+  } else if (stream.arrival == Arrival::kPoisson) {
+    nominal_ns_[index] += std::max<int64_t>(
+        std::llround(-std::log(1 - random_.Unit()) *
+                     static_cast<double>(stream.terms.period_ns)),
+        1);
+  } else {
+    return;
+  }
+  int64_t at_ns = nominal_ns_[index];
+  if (stream.jitter_ns > 0) {
+    at_ns +=
+        std::llround(random_.Unit() * static_cast<double>(stream.jitter_ns));
+  }
+  at_ns = std::max(at_ns, now_ns_);
+  if (at_ns < options_.length_ns)
+    events_.Post(at_ns, EventKind::kRelease, index);
+}
+
+void Simulator::ReleaseChained(uint32_t index, int64_t release_ns,
+                               bool was_done) {
+  for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
+    const Stream& stream = workload_.streams[i];
+    if (stream.arrival != Arrival::kAfter || stream.after != index) continue;
+    if (stream.probability < 1 && random_.Unit() >= stream.probability) {
+      continue;
+    }
+    if (was_done) {
+      ReleaseJob(i, release_ns);
+      continue;
+    }
+    // What it would have worked on does not exist.
+    ++report_.streams[i].released;
+    ++report_.streams[i].dropped;
+    ReleaseChained(i, release_ns, false);
+  }
+}
+
+void Simulator::EndJob(const Decision& decision) {
+  LiveJob& job = jobs_[decision.tag];
+  const int64_t release_ns = job.release_ns;
+  job.is_live = false;
+  free_tags_.push_back(decision.tag);
+  StreamReport& report = report_.streams[decision.stream];
+  switch (decision.outcome) {
+    case JobOutcome::kMet:
+      ++report.met;
+      break;
+    case JobOutcome::kMissed:
+      ++report.missed;
+      break;
+    case JobOutcome::kDropped:
+      ++report.dropped;
+      break;
+    case JobOutcome::kFailed:
+      ++report.failed;
+      break;
+  }
+  const Stream& stream = workload_.streams[decision.stream];
+  const bool was_done = decision.outcome == JobOutcome::kMet ||
+                        decision.outcome == JobOutcome::kMissed;
+  if (was_done) {
+    report.responses_ns.push_back(decision.response_ns);
+    if (stream.terms.deadline_ns != kInfiniteFuture) {
+      report.delays_ns.push_back(decision.response_ns -
+                                 stream.terms.deadline_ns);
+    }
+  }
+  ReleaseChained(decision.stream, release_ns, was_done);
+  if (stream.arrival != Arrival::kClosed) return;
+  // The next of a job that was given up comes when that one was due: else it
+  // would be released and given up for ever.
+  const int64_t at_ns =
+      was_done ? now_ns_
+               : std::max(now_ns_ + 1,
+                          DeadlineAfter(release_ns, stream.terms.deadline_ns));
+  if (at_ns < options_.length_ns) {
+    events_.Post(at_ns, EventKind::kRelease, decision.stream);
+  }
+}
+
+void Simulator::Carry(const Decision& decision) {
+  if (options_.observer != nullptr) {
+    options_.observer->OnDecision(now_ns_, decision);
+  }
+  const uint32_t index = decision.operation.index;
+  switch (decision.kind) {
+    case DecisionKind::kStart:
+      ++report_.start_count;
+      board_.Start(decision, now_ns_);
+      break;
+    case DecisionKind::kYield:
+      ++report_.yield_count;
+      board_.StopEarly(index, /*at_once=*/false, now_ns_);
+      break;
+    case DecisionKind::kCancel:
+      board_.StopEarly(index,
+                       !decision.resources.IsSubsetOf(scheduler_->available()),
+                       now_ns_);
+      break;
+    case DecisionKind::kJobDone:
+      EndJob(decision);
+      break;
+    case DecisionKind::kMode:
+      ++report_.mode_changes;
+      break;
+  }
+}
+
+void Simulator::StopRun(const Event& event) {
+  const Board::Run* run = board_.Stop(event.index, event.epoch, now_ns_);
+  if (run == nullptr) return;
+  report_.makespan_ns = now_ns_;
+  const Decision start = run->start;
+  const uint32_t done_ppm = run->done_ppm;
+  if (options_.observer != nullptr) {
+    options_.observer->OnStop(now_ns_, start, done_ppm);
+  }
+  if (run->stops_early) {
+    scheduler_->Yielded(start.operation, done_ppm, now_ns_);
+    return;
+  }
+  scheduler_->Finished(start.operation, now_ns_);
+  if (workload_.streams[start.stream].is_dynamic) {
+    FeedJob(start.tag, start.program_index);
+  }
+}
+
+void Simulator::SetSpeed(uint32_t pool) {
+  const uint32_t permille = std::max<uint32_t>(
+      step_permille_[pool] * thermal_.permille(pool) / 1000, 1);
+  if (permille == board_.permille(pool)) return;
+  scheduler_->SetSpeed(pool, permille, now_ns_);
+  board_.SetSpeed(pool, permille, now_ns_);
+  if (options_.observer != nullptr) {
+    options_.observer->OnSpeed(now_ns_, pool, permille);
+  }
+}
+
+void Simulator::Apply(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kRelease:
+      ReleaseJob(event.index, now_ns_);
+      ReleaseNext(event.index);
+      break;
+    case EventKind::kStop:
+      StopRun(event);
+      break;
+    case EventKind::kLost:
+    case EventKind::kFound: {
+      const bool is_found = event.kind == EventKind::kFound;
+      scheduler_->SetAvailable(event.index, is_found, now_ns_);
+      if (options_.observer != nullptr) {
+        options_.observer->OnAvailable(now_ns_, event.index, is_found);
+      }
+      break;
+    }
+    case EventKind::kSpeed: {
+      const SpeedStep& step = workload_.speed_steps[event.index];
+      step_permille_[step.pool] = step.permille;
+      SetSpeed(step.pool);
+      break;
+    }
+    case EventKind::kThermal:
+      thermal_.Step(event.index, board_, now_ns_);
+      SetSpeed(workload_.thermal_models[event.index].pool);
+      if (now_ns_ < options_.length_ns) {
+        events_.Post(now_ns_ + Thermal::kStepNs, EventKind::kThermal,
+                     event.index);
+      }
+      break;
+    case EventKind::kDecide:
+      break;
+  }
+}
+
+void Simulator::SetTimer() {
+  const int64_t next_ns = std::max(scheduler_->next_timer_ns(), now_ns_ + 1);
+  if (timer_ns_ > now_ns_ && timer_ns_ <= next_ns) return;
+  timer_ns_ = next_ns;
+  if (next_ns != kInfiniteFuture) events_.Post(next_ns, EventKind::kDecide);
+}
+
+absl::StatusOr<Report> Simulator::Run() {
+  TAKT_RETURN_IF_ERROR(SetUpScheduler());
+  SetUpEvents();
+  while (!events_.empty()) {
+    if (!options_.drains && events_.top().at_ns >= options_.length_ns) break;
+    if (events_.posted_count() > options_.event_limit) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("simulation: more than ", options_.event_limit,
+                       " events in ", now_ns_ / 1'000'000, " ms"));
+    }
+    now_ns_ = events_.top().at_ns;
+    while (!events_.empty() && events_.top().at_ns == now_ns_) {
+      Apply(events_.Pop());
+    }
+    // What is done about decisions may be events again: a chained release.
+    do {
+      decisions_.clear();
+      scheduler_->Decide(now_ns_, &decisions_);
+      for (const Decision& decision : decisions_) Carry(decision);
+    } while (!decisions_.empty());
+    SetTimer();
+    if (options_.drains && now_ns_ >= options_.length_ns &&
+        scheduler_->live_job_count() == 0) {
+      break;
+    }
+  }
+  return Finish();
+}
+
+Report Simulator::Finish() {
+  const int64_t end_ns =
+      options_.drains ? std::max(now_ns_, int64_t{1}) : options_.length_ns;
+  for (const LiveJob& job : jobs_) {
+    if (!job.is_live) continue;
+    StreamReport& report = report_.streams[job.stream];
+    ++(job.deadline_ns < end_ns ? report.missed : report.unfinished);
+  }
+  for (StreamReport& stream : report_.streams) {
+    std::sort(stream.responses_ns.begin(), stream.responses_ns.end());
+  }
+  for (uint32_t i = 0; i < workload_.machine.resource_count(); ++i) {
+    report_.utilization.push_back(
+        static_cast<double>(board_.busy_ns(i, now_ns_)) /
+        static_cast<double>(end_ns));
+  }
+  report_.event_count = events_.posted_count();
+  return std::move(report_);
+}
+
+}  // namespace
+
+int64_t StreamReport::quantile_ns(double rank) const {
+  if (responses_ns.empty()) return 0;
+  const double position =
+      std::ceil(rank * static_cast<double>(responses_ns.size())) - 1;
+  const auto index = static_cast<size_t>(std::max(position, 0.0));
+  return responses_ns[std::min(index, responses_ns.size() - 1)];
+}
+
+int64_t StreamReport::mean_ns() const {
+  if (responses_ns.empty()) return 0;
+  double sum = 0;
+  for (const int64_t response_ns : responses_ns) {
+    sum += static_cast<double>(response_ns);
+  }
+  return std::llround(sum / static_cast<double>(responses_ns.size()));
+}
+
+double StreamReport::miss_ratio() const {
+  const uint64_t ended = released - unfinished;
+  return ended == 0 ? 0
+                    : static_cast<double>(missed + dropped + failed) /
+                          static_cast<double>(ended);
+}
+
+uint64_t Report::MissCount(sched::Criticality criticality) const {
+  uint64_t count = 0;
+  for (const StreamReport& stream : streams) {
+    if (stream.criticality == criticality) {
+      count += stream.missed + stream.dropped + stream.failed;
+    }
+  }
+  return count;
+}
+
+absl::StatusOr<Report> Simulate(const Workload& workload,
+                                const SimulationOptions& options) {
+  return Simulator(workload, options).Run();
+}
+
+}  // namespace takt::sim

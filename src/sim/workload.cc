@@ -1,0 +1,128 @@
+#include "sim/workload.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/status.h"
+
+namespace takt::sim {
+namespace {
+
+// How often a second each kernel is asked for.
+std::vector<double> KernelRates(const Workload& workload) {
+  std::vector<double> stream_rates;
+  std::vector<double> rates(workload.kernels.size(), 0.0);
+  for (const Stream& stream : workload.streams) {
+    double rate = 0;
+    if (stream.arrival == Arrival::kAfter) {
+      if (stream.after < stream_rates.size()) {
+        rate = stream_rates[stream.after] * stream.probability;
+      }
+    } else if (stream.arrival != Arrival::kClosed &&
+               stream.terms.period_ns > 0) {
+      rate = 1e9 / static_cast<double>(stream.terms.period_ns);
+    }
+    stream_rates.push_back(rate);
+    for (const auto& operation :
+         workload.programs[stream.terms.program].operations) {
+      rates[operation.kernel] += rate;
+    }
+  }
+  return rates;
+}
+
+// The part of each pool that the alternative takes at that rate.
+void AddLoad(const sched::Machine& machine,
+             const sched::AlternativeOptions& alternative, double rate,
+             std::vector<double>* loads) {
+  const sched::Pool& pool = machine.pools[alternative.pool];
+  const double busy = rate * static_cast<double>(alternative.guess_ns) / 1e9;
+  (*loads)[alternative.pool] += busy * alternative.shards / pool.count;
+  if (pool.feeder_count == 0) return;
+  const auto feeder = static_cast<size_t>(pool.feeder_pool);
+  (*loads)[feeder] += busy * pool.feeder_count / machine.pools[feeder].count;
+}
+
+// Adds what the kernel takes where it costs least at these prices.
+void AddCheapest(const sched::Machine& machine, const Kernel& kernel,
+                 double rate, const std::vector<double>& prices,
+                 std::vector<double>* loads) {
+  const sched::AlternativeOptions* best = nullptr;
+  double best_cost = 0;
+  for (const sched::AlternativeOptions& alternative : kernel.alternatives) {
+    std::vector<double> own(prices.size(), 0.0);
+    AddLoad(machine, alternative, rate, &own);
+    double cost = 0;
+    for (size_t p = 0; p < prices.size(); ++p) cost += prices[p] * own[p];
+    if (best == nullptr || cost < best_cost) {
+      best = &alternative;
+      best_cost = cost;
+    }
+  }
+  AddLoad(machine, *best, rate, loads);
+}
+
+}  // namespace
+
+void Workload::Scale(double factor) {
+  const auto scaled = [&](int64_t time_ns) {
+    return std::clamp<int64_t>(
+        std::llround(static_cast<double>(time_ns) * factor), 0,
+        sched::DurationEstimate::kMaxNs);
+  };
+  for (Kernel& kernel : kernels) {
+    for (sched::AlternativeOptions& alternative : kernel.alternatives) {
+      alternative.guess_ns = scaled(alternative.guess_ns);
+      alternative.tile_ns = scaled(alternative.tile_ns);
+    }
+  }
+}
+
+double Workload::Load() const {
+  const std::vector<double> rates = KernelRates(*this);
+  const size_t pool_count = machine.pools.size();
+  std::vector<double> prices(pool_count, 1.0);
+  std::vector<double> totals(pool_count, 0.0);
+  double most = 0;  // Of any pool in any round: what a step is measured by.
+  constexpr int kRounds = 3000;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> loads(pool_count, 0.0);
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      if (rates[i] > 0)
+        AddCheapest(machine, kernels[i], rates[i], prices, &loads);
+    }
+    most = std::max(most, *std::max_element(loads.begin(), loads.end()));
+    if (most <= 0) return 0;
+    double sum = 0;
+    for (size_t p = 0; p < pool_count; ++p) {
+      totals[p] += loads[p];
+      prices[p] *= 1 + 0.05 * loads[p] / most;
+      sum += prices[p];
+    }
+    for (double& price : prices) price /= sum;
+  }
+  return *std::max_element(totals.begin(), totals.end()) / kRounds;
+}
+
+absl::StatusOr<sched::Machine> MachineOf(const exec::Topology& topology) {
+  sched::Machine machine;
+  for (const exec::Cluster& cluster : topology.clusters) {
+    sched::Pool pool;
+    pool.name = cluster.name;
+    pool.count = cluster.cpus.count();
+    machine.pools.push_back(pool);
+  }
+  for (const exec::NpuInfo& npu : topology.npus) {
+    sched::Pool pool;
+    pool.name = npu.name;
+    pool.kind = sched::ResourceKind::kNpu;
+    pool.count = 1;
+    pool.feeder_pool = npu.cluster;
+    pool.feeder_count = npu.cluster >= 0 ? 1 : 0;
+    machine.pools.push_back(pool);
+  }
+  TAKT_RETURN_IF_ERROR(machine.Validate());
+  return machine;
+}
+
+}  // namespace takt::sim

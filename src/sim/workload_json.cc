@@ -1,0 +1,500 @@
+// The JSON form of a workload.
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
+
+#include "base/status.h"
+#include "nlohmann/json.hpp"
+#include "sim/workload.h"
+
+namespace takt::sim {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kMaxSeconds = 1e6;
+constexpr uint32_t kMaxListLength = 100'000;
+
+absl::Status Error(const std::string& place, absl::string_view reason) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("workload: ", place, ": ", reason));
+}
+
+// One object of the document and where it is, for messages.
+struct Place {
+  const Json& json;
+  std::string path;
+
+  std::string At(absl::string_view key) const {
+    return absl::StrCat(path, ".", key);
+  }
+  const Json* Find(const char* key) const {
+    const auto found = json.find(key);
+    return found == json.end() ? nullptr : &*found;
+  }
+};
+
+absl::Status CheckKeys(const Place& place,
+                       std::initializer_list<absl::string_view> known) {
+  if (!place.json.is_object()) return Error(place.path, "expected an object");
+  for (const auto& [key, value] : place.json.items()) {
+    if (std::find(known.begin(), known.end(), absl::string_view(key)) ==
+        known.end()) {
+      return Error(place.path, absl::StrCat("unknown member \"", key, "\""));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<double> Real(const Place& place, const char* key, double least,
+                            double most, double fallback) {
+  const Json* member = place.Find(key);
+  if (member == nullptr) return fallback;
+  if (!member->is_number() || !(member->get<double>() >= least) ||
+      !(member->get<double>() <= most)) {
+    return Error(place.At(key),
+                 absl::StrCat("expected a number from ", least, " to ", most,
+                              ", got ", member->dump()));
+  }
+  return member->get<double>();
+}
+
+// A time given as <name>_us, <name>_ms or <name>_s; `fallback` if absent.
+absl::StatusOr<int64_t> Time(const Place& place, const std::string& name,
+                             int64_t fallback_ns) {
+  const std::pair<const char*, double> units[] = {
+      {"_us", 1e3}, {"_ms", 1e6}, {"_s", 1e9}};
+  for (const auto& [suffix, unit_ns] : units) {
+    const std::string key = name + suffix;
+    if (place.Find(key.c_str()) == nullptr) continue;
+    TAKT_ASSIGN_OR_RETURN(
+        const double value,
+        Real(place, key.c_str(), 0, kMaxSeconds * 1e9 / unit_ns, 0));
+    return std::llround(value * unit_ns);
+  }
+  return fallback_ns;
+}
+
+absl::StatusOr<std::string> Text(const Place& place, const char* key,
+                                 const std::string& fallback) {
+  const Json* member = place.Find(key);
+  if (member == nullptr) return fallback;
+  if (!member->is_string()) {
+    return Error(place.At(key),
+                 absl::StrCat("expected text, got ", member->dump()));
+  }
+  return member->get<std::string>();
+}
+
+absl::StatusOr<bool> Bool(const Place& place, const char* key) {
+  const Json* member = place.Find(key);
+  if (member == nullptr) return false;
+  if (!member->is_boolean()) {
+    return Error(place.At(key), "expected true or false");
+  }
+  return member->get<bool>();
+}
+
+// The choice's index.
+absl::StatusOr<uint32_t> Choice(const Place& place, const char* key,
+                                std::initializer_list<const char*> choices) {
+  TAKT_ASSIGN_OR_RETURN(const std::string text,
+                        Text(place, key, *choices.begin()));
+  uint32_t index = 0;
+  std::string list;
+  for (const char* choice : choices) {
+    if (text == choice) return index;
+    absl::StrAppend(&list, index++ > 0 ? ", " : "", choice);
+  }
+  return Error(place.At(key),
+               absl::StrCat("expected one of ", list, ", got \"", text, "\""));
+}
+
+// Calls read(Place) for each element of a list.
+template <typename Read>
+absl::Status ForEach(const Place& place, const char* key, Read read) {
+  const Json* member = place.Find(key);
+  if (member == nullptr) return absl::OkStatus();
+  if (!member->is_array()) return Error(place.At(key), "expected a list");
+  if (member->size() > kMaxListLength) {
+    return Error(place.At(key),
+                 absl::StrCat("expected at most ", kMaxListLength,
+                              " elements, got ", member->size()));
+  }
+  for (size_t i = 0; i < member->size(); ++i) {
+    TAKT_RETURN_IF_ERROR(
+        read(Place{(*member)[i], absl::StrCat(place.At(key), "[", i, "]")}));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+int32_t FindNamed(const std::vector<T>& list, absl::string_view name) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].name == name) return static_cast<int32_t>(i);
+  }
+  return -1;
+}
+
+class Reader {
+ public:
+  explicit Reader(const sched::Machine& machine) : costs_(&workload_.machine) {
+    workload_.machine = machine;
+  }
+
+  absl::StatusOr<Workload> Read(const Json& root) {
+    const Place place{root, "document"};
+    TAKT_RETURN_IF_ERROR(
+        CheckKeys(place, {"name", "noise", "npu_cores", "kernels", "programs",
+                          "streams", "faults", "speeds", "thermal"}));
+    TAKT_ASSIGN_OR_RETURN(workload_.name, Text(place, "name", "workload"));
+    TAKT_ASSIGN_OR_RETURN(workload_.noise, Real(place, "noise", 0, 2, 0));
+    TAKT_RETURN_IF_ERROR(ReadNpuCores(place));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "kernels", [&](const Place& p) { return ReadKernel(p); }));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "programs", [&](const Place& p) { return ReadProgram(p); }));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "streams", [&](const Place& p) { return ReadStream(p); }));
+    TAKT_RETURN_IF_ERROR(
+        ForEach(place, "faults", [&](const Place& p) { return ReadFault(p); }));
+    TAKT_RETURN_IF_ERROR(
+        ForEach(place, "speeds", [&](const Place& p) { return ReadSpeed(p); }));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "thermal", [&](const Place& p) { return ReadThermal(p); }));
+    if (workload_.streams.empty()) return Error("streams", "there is none");
+    return std::move(workload_);
+  }
+
+ private:
+  absl::StatusOr<uint32_t> PoolNamed(const Place& place, const char* key) {
+    TAKT_ASSIGN_OR_RETURN(const std::string name, Text(place, key, ""));
+    const int32_t pool = workload_.machine.FindPool(name);
+    if (pool >= 0) return static_cast<uint32_t>(pool);
+    return Error(place.At(key),
+                 absl::StrCat("the machine has no pool \"", name, "\""));
+  }
+
+  absl::Status ReadNpuCores(const Place& place) {
+    const Json* member = place.Find("npu_cores");
+    if (member == nullptr) return absl::OkStatus();
+    const Place cores{*member, place.At("npu_cores")};
+    if (!member->is_object()) return Error(cores.path, "expected an object");
+    for (const auto& [name, value] : member->items()) {
+      const int32_t index = workload_.machine.FindPool(name);
+      if (index < 0) {
+        return Error(cores.path, absl::StrCat("there is no NPU ", name));
+      }
+      TAKT_ASSIGN_OR_RETURN(
+          const double count,
+          Real(cores, name.c_str(), 0, sched::ResourceSet::kMaxResources, 0));
+      workload_.machine.pools[static_cast<size_t>(index)].feeder_count =
+          static_cast<uint32_t>(count);
+    }
+    const absl::Status status = workload_.machine.Validate();
+    if (!status.ok()) return Error(cores.path, status.message());
+    return absl::OkStatus();
+  }
+
+  template <typename T>
+  absl::StatusOr<std::string> NewName(const Place& place,
+                                      const std::vector<T>& list) {
+    TAKT_ASSIGN_OR_RETURN(const std::string name, Text(place, "name", ""));
+    if (name.empty()) return Error(place.path, "\"name\" is missing");
+    if (FindNamed(list, name) >= 0) {
+      return Error(place.At("name"), absl::StrCat("a second ", name));
+    }
+    return name;
+  }
+
+  absl::Status ReadAlternative(const Place& place, Kernel* kernel) {
+    TAKT_RETURN_IF_ERROR(
+        CheckKeys(place, {"pool", "shards", "duration_us", "duration_ms",
+                          "duration_s", "tile_us", "tile_ms", "tile_s"}));
+    sched::AlternativeOptions alternative;
+    TAKT_ASSIGN_OR_RETURN(alternative.pool, PoolNamed(place, "pool"));
+    TAKT_ASSIGN_OR_RETURN(
+        const double shards,
+        Real(place, "shards", 1, sched::ResourceSet::kMaxResources, 1));
+    alternative.shards = static_cast<uint32_t>(shards);
+    TAKT_ASSIGN_OR_RETURN(alternative.guess_ns, Time(place, "duration", -1));
+    if (alternative.guess_ns < 0) {
+      return Error(place.path, "\"duration_us\" is missing");
+    }
+    TAKT_ASSIGN_OR_RETURN(alternative.tile_ns, Time(place, "tile", 0));
+    kernel->alternatives.push_back(alternative);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadKernel(const Place& place) {
+    TAKT_RETURN_IF_ERROR(CheckKeys(place, {"name", "alternatives"}));
+    Kernel kernel;
+    TAKT_ASSIGN_OR_RETURN(kernel.name, NewName(place, workload_.kernels));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "alternatives", [&](const Place& p) {
+      return ReadAlternative(p, &kernel);
+    }));
+    const auto ordinal = static_cast<uint32_t>(workload_.kernels.size());
+    const absl::Status status =
+        costs_.Add({0, ordinal, {1, 1, 1}}, kernel.alternatives).status();
+    if (!status.ok()) return Error(place.path, status.message());
+    workload_.kernels.push_back(std::move(kernel));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadOperation(const Place& place, Program* program) {
+    TAKT_RETURN_IF_ERROR(CheckKeys(place, {"kernel", "after", "count"}));
+    if (program->operations.size() > kMaxListLength) {
+      return Error(place.path, "the program has too many operations");
+    }
+    TAKT_ASSIGN_OR_RETURN(const std::string name, Text(place, "kernel", ""));
+    const int32_t kernel = FindNamed(workload_.kernels, name);
+    if (kernel < 0) {
+      return Error(place.At("kernel"),
+                   absl::StrCat("there is no kernel \"", name, "\""));
+    }
+    TAKT_ASSIGN_OR_RETURN(const double count,
+                          Real(place, "count", 1, 10'000, 1));
+    sched::ProgramOperation operation;
+    operation.kernel = static_cast<uint32_t>(kernel);
+    if (const Json* after = place.Find("after"); after != nullptr) {
+      if (!after->is_array())
+        return Error(place.At("after"), "expected a list");
+      for (const Json& index : *after) {
+        if (!index.is_number_unsigned() ||
+            index.get<uint64_t>() >= kMaxListLength) {
+          return Error(place.At("after"),
+                       absl::StrCat("expected indexes of operations, got ",
+                                    index.dump()));
+        }
+        operation.after.push_back(static_cast<uint32_t>(index.get<uint64_t>()));
+      }
+    } else if (!program->operations.empty()) {
+      operation.after.push_back(
+          static_cast<uint32_t>(program->operations.size() - 1));
+    }
+    for (int i = 0; i < static_cast<int>(count); ++i) {
+      if (i > 0) {
+        operation.after = {
+            static_cast<uint32_t>(program->operations.size() - 1)};
+      }
+      program->operations.push_back(operation);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadProgram(const Place& place) {
+    TAKT_RETURN_IF_ERROR(CheckKeys(place, {"name", "operations"}));
+    Program program;
+    TAKT_ASSIGN_OR_RETURN(program.name, NewName(place, workload_.programs));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "operations", [&](const Place& p) {
+      return ReadOperation(p, &program);
+    }));
+    const absl::Status status =
+        sched::Program::Create(program.operations, costs_).status();
+    if (!status.ok()) return Error(place.path, status.message());
+    workload_.programs.push_back(std::move(program));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadPools(const Place& place, Stream* stream) {
+    const Json* pools = place.Find("pools");
+    if (pools == nullptr) return absl::OkStatus();
+    if (!pools->is_array()) return Error(place.At("pools"), "expected a list");
+    stream->terms.pools = 0;
+    for (const Json& name : *pools) {
+      const int32_t pool =
+          name.is_string() ? workload_.machine.FindPool(name.get<std::string>())
+                           : -1;
+      if (pool < 0) {
+        return Error(place.At("pools"),
+                     absl::StrCat("the machine has no pool ", name.dump()));
+      }
+      stream->terms.pools |= 1u << pool;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadAffinity(const Place& place, Stream* stream) {
+    TAKT_ASSIGN_OR_RETURN(const std::string text, Text(place, "affinity", ""));
+    if (text.empty()) return absl::OkStatus();
+    const absl::StatusOr<exec::CpuSet> set = exec::CpuSet::Parse(text);
+    if (!set.ok()) return Error(place.At("affinity"), set.status().message());
+    const auto count = static_cast<int32_t>(workload_.machine.resource_count());
+    stream->terms.affinity = {};
+    for (int32_t i = set->Next(0); i >= 0; i = set->Next(i + 1)) {
+      if (i >= count) {
+        return Error(place.At("affinity"),
+                     absl::StrCat("the machine has no resource ", i));
+      }
+      stream->terms.affinity.Add(static_cast<uint32_t>(i));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadArrival(const Place& place, Stream* stream) {
+    TAKT_ASSIGN_OR_RETURN(
+        const uint32_t arrival,
+        Choice(place, "arrival", {"periodic", "poisson", "closed"}));
+    stream->arrival = static_cast<Arrival>(arrival);
+    TAKT_ASSIGN_OR_RETURN(const std::string after, Text(place, "after", ""));
+    if (!after.empty()) {
+      const int32_t index = FindNamed(workload_.streams, after);
+      if (index < 0) {
+        return Error(place.At("after"),
+                     absl::StrCat("no stream \"", after, "\" stands above"));
+      }
+      stream->arrival = Arrival::kAfter;
+      stream->after = static_cast<uint32_t>(index);
+    }
+    if (stream->terms.period_ns <= 0 &&
+        (stream->arrival == Arrival::kPeriodic ||
+         stream->arrival == Arrival::kPoisson)) {
+      return Error(place.path, "\"period_ms\" is missing");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadStream(const Place& place) {
+    TAKT_RETURN_IF_ERROR(CheckKeys(
+        place,
+        {"name",        "program",     "period_us",   "period_ms",  "period_s",
+         "offset_us",   "offset_ms",   "offset_s",    "jitter_us",  "jitter_ms",
+         "jitter_s",    "deadline_us", "deadline_ms", "deadline_s", "priority",
+         "criticality", "late",        "lease",       "pools",      "affinity",
+         "shards",      "probability", "arrival",     "after",      "admission",
+         "dynamic"}));
+    Stream stream;
+    sched::StreamOptions& terms = stream.terms;
+    TAKT_ASSIGN_OR_RETURN(stream.name, NewName(place, workload_.streams));
+    TAKT_ASSIGN_OR_RETURN(const std::string program,
+                          Text(place, "program", ""));
+    const int32_t index = FindNamed(workload_.programs, program);
+    if (index < 0) {
+      return Error(place.At("program"),
+                   absl::StrCat("there is no program \"", program, "\""));
+    }
+    terms.program = static_cast<uint32_t>(index);
+    TAKT_ASSIGN_OR_RETURN(terms.period_ns, Time(place, "period", 0));
+    TAKT_ASSIGN_OR_RETURN(stream.offset_ns, Time(place, "offset", 0));
+    TAKT_ASSIGN_OR_RETURN(stream.jitter_ns, Time(place, "jitter", 0));
+    TAKT_ASSIGN_OR_RETURN(
+        terms.deadline_ns,
+        Time(place, "deadline",
+             terms.period_ns > 0 ? terms.period_ns : kInfiniteFuture));
+    TAKT_ASSIGN_OR_RETURN(const double priority,
+                          Real(place, "priority", 0, 255, 128));
+    terms.priority = static_cast<uint8_t>(priority);
+    TAKT_ASSIGN_OR_RETURN(
+        const uint32_t criticality,
+        Choice(place, "criticality", {"soft", "hard", "best-effort"}));
+    const sched::Criticality criticalities[] = {
+        sched::Criticality::kSoft, sched::Criticality::kHard,
+        sched::Criticality::kBestEffort};
+    terms.criticality = criticalities[criticality];
+    TAKT_ASSIGN_OR_RETURN(
+        const uint32_t late,
+        Choice(place, "late", {"run-on", "demote", "drop", "latest-only"}));
+    terms.late = static_cast<sched::LatePolicy>(late);
+    TAKT_ASSIGN_OR_RETURN(const uint32_t lease,
+                          Choice(place, "lease", {"operation", "job"}));
+    terms.lease = static_cast<sched::LeaseScope>(lease);
+    TAKT_ASSIGN_OR_RETURN(
+        const double shards,
+        Real(place, "shards", 0, sched::ResourceSet::kMaxResources, 0));
+    terms.shards_preferred = static_cast<uint32_t>(shards);
+    TAKT_ASSIGN_OR_RETURN(stream.probability,
+                          Real(place, "probability", 0, 1, 1));
+    TAKT_ASSIGN_OR_RETURN(stream.asks_admission, Bool(place, "admission"));
+    TAKT_ASSIGN_OR_RETURN(stream.is_dynamic, Bool(place, "dynamic"));
+    TAKT_RETURN_IF_ERROR(ReadPools(place, &stream));
+    TAKT_RETURN_IF_ERROR(ReadAffinity(place, &stream));
+    TAKT_RETURN_IF_ERROR(ReadArrival(place, &stream));
+    workload_.streams.push_back(std::move(stream));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFault(const Place& place) {
+    TAKT_RETURN_IF_ERROR(
+        CheckKeys(place, {"at_us", "at_ms", "at_s", "length_us", "length_ms",
+                          "length_s", "pool", "index"}));
+    Fault fault;
+    TAKT_ASSIGN_OR_RETURN(fault.at_ns, Time(place, "at", 0));
+    TAKT_ASSIGN_OR_RETURN(fault.length_ns,
+                          Time(place, "length", kInfiniteFuture));
+    TAKT_ASSIGN_OR_RETURN(const uint32_t pool, PoolNamed(place, "pool"));
+    TAKT_ASSIGN_OR_RETURN(
+        const double index,
+        Real(place, "index", 0, workload_.machine.pools[pool].count - 1, 0));
+    fault.resource =
+        workload_.machine.FirstOf(pool) + static_cast<uint32_t>(index);
+    workload_.faults.push_back(fault);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadSpeed(const Place& place) {
+    TAKT_RETURN_IF_ERROR(
+        CheckKeys(place, {"at_us", "at_ms", "at_s", "pool", "speed"}));
+    SpeedStep step;
+    TAKT_ASSIGN_OR_RETURN(step.at_ns, Time(place, "at", 0));
+    TAKT_ASSIGN_OR_RETURN(step.pool, PoolNamed(place, "pool"));
+    TAKT_ASSIGN_OR_RETURN(const double speed,
+                          Real(place, "speed", 0.01, 100, 1));
+    step.permille = static_cast<uint32_t>(std::lround(speed * 1000));
+    workload_.speed_steps.push_back(step);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadThermal(const Place& place) {
+    TAKT_RETURN_IF_ERROR(
+        CheckKeys(place, {"pool", "ambient_c", "heating_c", "time_constant_us",
+                          "time_constant_ms", "time_constant_s", "trip_c",
+                          "hysteresis_c", "speed"}));
+    ThermalModel model;
+    TAKT_ASSIGN_OR_RETURN(model.pool, PoolNamed(place, "pool"));
+    TAKT_ASSIGN_OR_RETURN(model.ambient_c,
+                          Real(place, "ambient_c", -100, 200, 40));
+    TAKT_ASSIGN_OR_RETURN(model.heating_c,
+                          Real(place, "heating_c", 0, 500, 60));
+    TAKT_ASSIGN_OR_RETURN(model.time_constant_ns,
+                          Time(place, "time_constant", 10'000'000'000));
+    if (model.time_constant_ns <= 0) {
+      return Error(place.path, "\"time_constant_s\" must be above 0");
+    }
+    TAKT_ASSIGN_OR_RETURN(model.trip_c, Real(place, "trip_c", -100, 500, 85));
+    TAKT_ASSIGN_OR_RETURN(model.hysteresis_c,
+                          Real(place, "hysteresis_c", 0, 100, 5));
+    TAKT_ASSIGN_OR_RETURN(const double speed,
+                          Real(place, "speed", 0.01, 1, 0.6));
+    model.permille = static_cast<uint32_t>(std::lround(speed * 1000));
+    workload_.thermal_models.push_back(model);
+    return absl::OkStatus();
+  }
+
+  Workload workload_;
+  sched::CostModel costs_;  // To check kernels and programs with.
+};
+
+// Whether the text nests no deeper than a workload does: the parser recurses.
+bool IsShallow(absl::string_view json) {
+  int depth = 0;
+  for (const char c : json) {
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > 16) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
+                                      const sched::Machine& machine) {
+  if (!IsShallow(json)) return Error("document", "nested too deep");
+  const Json root = Json::parse(json.begin(), json.end(), nullptr,
+                                /*allow_exceptions=*/false);
+  if (root.is_discarded()) return Error("document", "is not JSON");
+  return Reader(machine).Read(root);
+}
+
+}  // namespace takt::sim

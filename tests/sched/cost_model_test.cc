@@ -1,0 +1,67 @@
+#include "sched/cost_model.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/sched/test_support.h"
+
+namespace takt::sched {
+namespace {
+
+using testing::HasSubstr;
+
+class CostModelTest : public testing::Test {
+ protected:
+  std::string Fault(std::vector<AlternativeOptions> alternatives) {
+    const auto id = costs_.Add({9, 9, {1, 1, 1}}, alternatives);
+    EXPECT_FALSE(id.ok());
+    return std::string(id.status().message());
+  }
+
+  const Machine machine_ = TwoClustersAndNpu();
+  CostModel costs_{&machine_};
+};
+
+TEST_F(CostModelTest, SortsAlternativesByPoolAndShards) {
+  const auto id = costs_.Add({1, 0, {1, 1, 1}},
+                             {{2, 1, 10, 0}, {0, 4, 30, 5}, {0, 1, 100, 5}});
+  ASSERT_TRUE(id.ok());
+  const auto& alternatives = costs_.kernel(*id).alternatives;
+  ASSERT_EQ(alternatives.size(), 3u);
+  EXPECT_EQ(alternatives[0].duration.q50_ns(), 100);
+  EXPECT_EQ(alternatives[1].shards, 4u);
+  EXPECT_EQ(alternatives[2].pool, 2u);
+}
+
+TEST_F(CostModelTest, FindsKernelsByKey) {
+  const KernelKey key{7, 3, {2, 4, 8}};
+  const auto id = costs_.Add(key, {{0, 1, 10, 0}});
+  ASSERT_TRUE(id.ok());
+  EXPECT_EQ(costs_.Find(key), &costs_.kernel(*id));
+  EXPECT_EQ(costs_.Find({7, 3, {2, 4, 9}}), nullptr);
+  EXPECT_EQ(costs_.Add(key, {{0, 1, 10, 0}}).status().code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(CostModelTest, LearnsAndSaysSo) {
+  const auto id = costs_.Add({1, 0, {1, 1, 1}}, {{0, 1, 10, 0}});
+  const uint64_t version = costs_.version();
+  costs_.Observe(*id, 0, 70);
+  EXPECT_EQ(costs_.kernel(*id).alternatives[0].duration.q50_ns(), 70);
+  EXPECT_GT(costs_.version(), version);
+}
+
+TEST_F(CostModelTest, RefusesWhatCannotRun) {
+  EXPECT_THAT(Fault({}), HasSubstr("1 to 32 alternatives, got 0"));
+  EXPECT_THAT(Fault({{3, 1, 1, 0}}), HasSubstr("there is no pool 3"));
+  EXPECT_THAT(Fault({{0, 0, 1, 0}}), HasSubstr("1 to 4 shards on big"));
+  EXPECT_THAT(Fault({{0, 5, 1, 0}}), HasSubstr("got 5"));
+  EXPECT_THAT(Fault({{0, 1, -1, 0}}), HasSubstr("a duration of -1 ns"));
+  EXPECT_THAT(Fault({{0, 1, INT64_MAX, 0}}), HasSubstr("a duration of"));
+  EXPECT_THAT(Fault({{0, 1, 1, -1}}), HasSubstr("a tile of -1 ns"));
+  EXPECT_THAT(Fault({{0, 1, 1, 0}, {0, 1, 2, 0}}),
+              HasSubstr("two alternatives of 1 shards on big"));
+  EXPECT_EQ(costs_.kernel_count(), 0u);
+}
+
+}  // namespace
+}  // namespace takt::sched

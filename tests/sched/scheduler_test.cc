@@ -1,0 +1,394 @@
+// The scheduler, event by event, on machines small enough to work out by hand.
+#include "sched/scheduler.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/sched/test_support.h"
+
+namespace takt::sched {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Criticality kHard = Criticality::kHard;
+constexpr Criticality kSoft = Criticality::kSoft;
+constexpr Criticality kBestEffort = Criticality::kBestEffort;
+
+TEST(SchedulerTest, RunsTheOperationsOfAJobInOrder) {
+  Shop shop(Cores(1));
+  const KernelId kernel = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId stream =
+      shop.Add(Terms(shop.Chain({kernel, kernel}), kSoft, 100));
+  const JobId job = shop.Release(stream, 5);
+  auto decisions = shop.Decide(5);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kStart);
+  EXPECT_EQ(decisions[0].program_index, 0u);
+  EXPECT_EQ(decisions[0].resources, ResourceSet::Range(0, 1));
+  EXPECT_EQ(decisions[0].expected_end_ns, 15'000);
+  decisions = shop.Finish(decisions[0], 15);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].program_index, 1u);
+  decisions = shop.Finish(decisions[0], 30);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kJobDone);
+  EXPECT_EQ(decisions[0].job, job);
+  EXPECT_EQ(decisions[0].outcome, JobOutcome::kMet);
+  EXPECT_EQ(decisions[0].response_ns, 25'000);
+  EXPECT_EQ(shop->live_job_count(), 0u);
+}
+
+TEST(SchedulerTest, CountsAJobThatIsDoneLateAsMissed) {
+  Shop shop(Cores(1));
+  const StreamId stream =
+      shop.Add(Terms(shop.Chain({shop.Kernel({{0, 1, 10, 0}})}), kSoft, 20));
+  shop.Release(stream, 0);
+  const auto start = shop.Decide(0);
+  const auto done = shop.Finish(start[0], 21);
+  EXPECT_EQ(done[0].outcome, JobOutcome::kMissed);
+}
+
+TEST(SchedulerTest, UrgentWorkTakesCoresAtTheEndOfATile) {
+  Shop shop(Cores(1));
+  const KernelId slow = shop.Kernel({{0, 1, 1000, 50}});
+  const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId back = shop.Add(Terms(shop.Chain({slow}), kBestEffort));
+  const StreamId control = shop.Add(Terms(shop.Chain({quick}), kHard, 100));
+  shop.Release(back, 0);
+  const auto first = shop.Decide(0);
+  shop.Release(control, 20);
+  auto decisions = shop.Decide(20);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kYield);
+  EXPECT_EQ(decisions[0].operation, first[0].operation);
+  EXPECT_TRUE(shop.Decide(30).empty());  // It is asked once.
+  shop->Yielded(first[0].operation, 50'000, 50'000);
+  decisions = shop.Decide(50);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].stream, control);
+  decisions = shop.Finish(decisions[0], 60);
+  const auto again = Only(decisions, DecisionKind::kStart);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].operation, first[0].operation);
+  EXPECT_EQ(again[0].done_ppm, 50'000u);
+  EXPECT_EQ(again[0].expected_end_ns, 60'000 + 950'000);
+}
+
+TEST(SchedulerTest, WorkWithoutTilesIsNotPreempted) {
+  Shop shop(Cores(1));
+  const StreamId back = shop.Add(
+      Terms(shop.Chain({shop.Kernel({{0, 1, 1000, 0}})}), kBestEffort));
+  const StreamId control =
+      shop.Add(Terms(shop.Chain({shop.Kernel({{0, 1, 10, 0}})}), kHard, 100));
+  shop.Release(back, 0);
+  shop.Decide(0);
+  shop.Release(control, 20);
+  EXPECT_TRUE(shop.Decide(20).empty());
+}
+
+TEST(SchedulerTest, AnNpuRunsOneOperationAndTakesACore) {
+  Shop shop(TwoClustersAndNpu());
+  const KernelId kernel = shop.Kernel({{2, 1, 100, 0}});
+  const StreamId stream = shop.Add(Terms(shop.Chain({kernel}), kSoft));
+  shop.Release(stream, 0);
+  shop.Release(stream, 0);
+  auto decisions = shop.Decide(0);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_TRUE(decisions[0].resources.Contains(8));
+  EXPECT_EQ(decisions[0].resources.count(), 2u);
+  EXPECT_TRUE(decisions[0].resources.Intersects(ResourceSet::Range(0, 4)));
+  decisions = shop.Finish(decisions[0], 100);
+  EXPECT_EQ(Only(decisions, DecisionKind::kStart).size(), 1u);
+}
+
+TEST(SchedulerTest, WaitsForTheNpuOnlyIfThatPays) {
+  Shop shop(TwoClustersAndNpu());
+  // 100 us on the NPU or 350 on a core: the third and fourth in line would
+  // wait for longer than a core takes.
+  const KernelId kernel = shop.Kernel({{1, 1, 350, 0}, {2, 1, 100, 0}});
+  const StreamId stream = shop.Add(Terms(shop.Chain({kernel}), kSoft));
+  for (int i = 0; i < 5; ++i) shop.Release(stream, 0);
+  const auto starts = Only(shop.Decide(0), DecisionKind::kStart);
+  uint32_t on_npu = 0;
+  uint32_t on_cores = 0;
+  for (const Decision& start : starts) {
+    ++(start.resources.Contains(8) ? on_npu : on_cores);
+  }
+  EXPECT_EQ(on_npu, 1u);
+  EXPECT_EQ(on_cores, 2u);
+  EXPECT_EQ(shop->waiting_count(), 2u);
+}
+
+TEST(SchedulerTest, AJobLeaseKeepsTheNpuToTheEnd) {
+  Shop shop(TwoClustersAndNpu());
+  const KernelId npu = shop.Kernel({{2, 1, 100, 0}});
+  const KernelId core = shop.Kernel({{1, 1, 100, 0}});
+  StreamOptions terms = Terms(shop.Chain({npu, core, npu}), kSoft);
+  terms.lease = LeaseScope::kJob;
+  const StreamId leasing = shop.Add(terms);
+  const StreamId other = shop.Add(Terms(shop.Chain({npu}), kHard, 10'000));
+  shop.Release(leasing, 0);
+  auto first = shop.Decide(0);
+  shop.Release(other, 50);
+  EXPECT_TRUE(shop.Decide(50).empty());
+  auto starts = Only(shop.Finish(first[0], 100), DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);  // The core; the NPU idles for its holder.
+  EXPECT_EQ(starts[0].stream, leasing);
+  starts = Only(shop.Finish(starts[0], 200), DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].stream, leasing);
+  starts = Only(shop.Finish(starts[0], 300), DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].stream, other);
+}
+
+TEST(SchedulerTest, KeepsToAffinityAndPools) {
+  Shop shop(TwoClustersAndNpu());
+  const KernelId kernel =
+      shop.Kernel({{0, 1, 10, 0}, {1, 1, 10, 0}, {2, 1, 1, 0}});
+  StreamOptions terms = Terms(shop.Chain({kernel}), kSoft);
+  terms.affinity = ResourceSet::Range(6, 3);
+  terms.pools = 0b011;  // Not the NPU.
+  const StreamId stream = shop.Add(terms);
+  for (int i = 0; i < 4; ++i) shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  ASSERT_EQ(starts.size(), 2u);
+  for (const Decision& start : starts) {
+    EXPECT_TRUE(start.resources.IsSubsetOf(ResourceSet::Range(6, 2)));
+  }
+}
+
+TEST(SchedulerTest, PrefersTheShardsAskedFor) {
+  Shop shop(Cores(4));
+  const KernelId kernel =
+      shop.Kernel({{0, 1, 100, 0}, {0, 2, 60, 0}, {0, 4, 40, 0}});
+  StreamOptions terms = Terms(shop.Chain({kernel}), kSoft);
+  terms.shards_preferred = 2;
+  const StreamId stream = shop.Add(terms);
+  shop.Release(stream, 0);
+  EXPECT_EQ(shop.Decide(0)[0].shards, 2u);
+}
+
+TEST(SchedulerTest, DropsALateJobAndCancelsWhatRuns) {
+  Shop shop(Cores(2));
+  const KernelId kernel = shop.Kernel({{0, 1, 80, 10}});
+  std::vector<ProgramOperation> both = {{kernel, {}}, {kernel, {}}};
+  const auto program = shop->AddProgram(both);
+  StreamOptions terms = Terms(*program, kSoft, 100);
+  terms.late = LatePolicy::kDrop;
+  const StreamId stream = shop.Add(terms);
+  shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_EQ(shop->next_timer_ns(), 100'001);
+  shop->Finished(starts[0].operation, 90'000);
+  std::vector<Decision> decisions;
+  shop->Decide(100'001, &decisions);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kCancel);
+  shop->Yielded(starts[1].operation, 0, 105'000);
+  decisions = shop.Decide(105);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].outcome, JobOutcome::kDropped);
+}
+
+TEST(SchedulerTest, GivesUpAJobThatCannotBeInTime) {
+  Shop shop(Cores(1));
+  StreamOptions terms =
+      Terms(shop.Chain({shop.Kernel({{0, 1, 80, 0}})}), kSoft, 100);
+  terms.late = LatePolicy::kDrop;
+  const StreamId stream = shop.Add(terms);
+  shop.Release(stream, 0);
+  shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  ASSERT_EQ(starts.size(), 1u);
+  const auto decisions = shop.Finish(starts[0], 80);
+  ASSERT_EQ(decisions.size(), 2u);
+  EXPECT_EQ(decisions[1].outcome, JobOutcome::kDropped);
+}
+
+TEST(SchedulerTest, DemotesALateJob) {
+  Shop shop(Cores(1));
+  const KernelId kernel = shop.Kernel({{0, 1, 80, 0}});
+  StreamOptions terms = Terms(shop.Chain({kernel}), kHard, 100);
+  terms.late = LatePolicy::kDemote;
+  const StreamId hard = shop.Add(terms);
+  const StreamId soft = shop.Add(Terms(shop.Chain({kernel}), kSoft));
+  shop.Release(hard, 0);
+  shop.Release(hard, 0);
+  const auto starts = shop.Decide(0);
+  shop.Release(soft, 60);
+  const auto next = Only(shop.Finish(starts[0], 120), DecisionKind::kStart);
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].stream, soft);  // The second hard job is late by now.
+}
+
+TEST(SchedulerTest, LatestOnlyDropsWhatHasNotStarted) {
+  Shop shop(Cores(1));
+  StreamOptions terms =
+      Terms(shop.Chain({shop.Kernel({{0, 1, 80, 0}})}), kSoft);
+  terms.late = LatePolicy::kLatestOnly;
+  const StreamId stream = shop.Add(terms);
+  shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  const JobId old = shop.Release(stream, 10);
+  EXPECT_TRUE(shop.Decide(10).empty());
+  shop.Release(stream, 20);
+  const auto decisions = shop.Decide(20);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].job, old);
+  EXPECT_EQ(decisions[0].outcome, JobOutcome::kDropped);
+}
+
+TEST(SchedulerTest, WhatWaitsLongRises) {
+  SchedulerOptions options;
+  options.aging_ns = 1'000'000;
+  Shop shop(Cores(1), "job-shop", options);
+  const KernelId kernel = shop.Kernel({{0, 1, 100, 0}});
+  const StreamId back = shop.Add(Terms(shop.Chain({kernel}), kBestEffort));
+  const StreamId hard = shop.Add(Terms(shop.Chain({kernel}), kHard, 100'000));
+  shop.Release(hard, 0);
+  auto starts = shop.Decide(0);
+  shop.Release(back, 0);
+  int64_t now_us = 0;
+  while (starts[0].stream != back) {
+    now_us += 100;
+    ASSERT_LT(now_us, 10'000);
+    shop.Release(hard, now_us);
+    starts = Only(shop.Finish(starts[0], now_us), DecisionKind::kStart);
+    ASSERT_EQ(starts.size(), 1u);
+  }
+  // Two bands up takes two times of aging; then its missing deadline comes
+  // after those of hard jobs.
+  EXPECT_GE(now_us, 2000);
+}
+
+TEST(SchedulerTest, AFailedOperationFailsItsJobOnly) {
+  Shop shop(Cores(1));
+  const KernelId kernel = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId stream = shop.Add(Terms(shop.Chain({kernel, kernel}), kSoft));
+  shop.Release(stream, 0);
+  shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  shop->Failed(starts[0].operation, 5'000);
+  const auto decisions = shop.Decide(5);
+  ASSERT_EQ(decisions.size(), 2u);
+  EXPECT_EQ(decisions[0].outcome, JobOutcome::kFailed);
+  EXPECT_EQ(decisions[1].kind, DecisionKind::kStart);
+}
+
+TEST(SchedulerTest, MovesWorkOffALostResource) {
+  Shop shop(TwoClustersAndNpu());
+  const KernelId kernel = shop.Kernel({{1, 1, 1000, 0}, {2, 1, 100, 0}});
+  const StreamId stream = shop.Add(Terms(shop.Chain({kernel}), kSoft));
+  shop.Release(stream, 0);
+  shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  ASSERT_EQ(starts.size(), 1u);  // The other waits for the NPU.
+  shop->SetAvailable(8, false, 50'000);
+  auto decisions = shop.Decide(50);
+  ASSERT_EQ(decisions.size(), 2u);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kCancel);
+  EXPECT_EQ(decisions[1].kind, DecisionKind::kStart);
+  EXPECT_EQ(decisions[1].pool, 1u);
+  shop->Yielded(starts[0].operation, 0, 51'000);
+  decisions = shop.Decide(51);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].operation, starts[0].operation);
+  EXPECT_EQ(decisions[0].pool, 1u);
+  shop->SetAvailable(8, true, 60'000);
+  shop.Release(stream, 60);
+  EXPECT_EQ(shop.Decide(60)[0].pool, 2u);
+}
+
+TEST(SchedulerTest, ScalesExpectationsBySpeed) {
+  Shop shop(Cores(1));
+  const StreamId stream =
+      shop.Add(Terms(shop.Chain({shop.Kernel({{0, 1, 100, 0}})}), kSoft));
+  shop->SetSpeed(0, 500, 0);
+  shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  EXPECT_EQ(starts[0].expected_end_ns, 200'000);
+  shop.Finish(starts[0], 200);
+  // What was learned is the time at nominal speed.
+  EXPECT_EQ(shop->costs().kernel(0).alternatives[0].duration.q50_ns(), 100'000);
+}
+
+TEST(SchedulerTest, FewestClustersKeepsOneIdleWhileDeadlinesAllow) {
+  SchedulerOptions options;
+  options.set_fewest_clusters(true);
+  Shop shop(TwoClustersAndNpu(), "job-shop", options);
+  const KernelId kernel = shop.Kernel({{0, 1, 100, 0}, {1, 1, 90, 0}});
+  const StreamId stream = shop.Add(Terms(shop.Chain({kernel}), kSoft, 10'000));
+  shop.Release(stream, 0);
+  const uint32_t pool = shop.Decide(0)[0].pool;
+  for (int i = 0; i < 3; ++i) {
+    shop.Release(stream, 1);
+    EXPECT_EQ(shop.Decide(1)[0].pool, pool);
+  }
+  const StreamId urgent = shop.Add(Terms(shop.Chain({kernel}), kSoft, 120));
+  shop.Release(urgent, 2);
+  EXPECT_NE(shop.Decide(2)[0].pool, pool);
+}
+
+TEST(SchedulerTest, FindsOperationsAsTheyCome) {
+  Shop shop(Cores(2));
+  const KernelId kernel = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId stream = shop.Add(Terms(kNoProgram, kSoft));
+  for (int run = 0; run < 2; ++run) {
+    const JobId job = shop.Release(stream, run * 100);
+    EXPECT_TRUE(shop.Decide(run * 100).empty());
+    shop->OperationReady(job, kernel, run * 100'000);
+    auto starts = shop.Decide(run * 100);
+    ASSERT_EQ(starts.size(), 1u);
+    EXPECT_EQ(starts[0].program_index, 0u);
+    EXPECT_TRUE(shop.Finish(starts[0], run * 100 + 10).empty());
+    shop->EndJob(job, run * 100'000 + 10'000);
+    const auto done = shop.Decide(run * 100 + 10);
+    ASSERT_EQ(done.size(), 1u);
+    EXPECT_EQ(done[0].kind, DecisionKind::kJobDone);
+  }
+}
+
+TEST(SchedulerTest, RefusesContradictoryTerms) {
+  Shop shop(TwoClustersAndNpu());
+  const ProgramId program = shop.Chain({shop.Kernel({{0, 4, 100, 0}})});
+  const auto fault = [&](StreamOptions terms) {
+    const auto id = shop->AddStream(terms);
+    EXPECT_FALSE(id.ok());
+    return std::string(id.status().message());
+  };
+  EXPECT_THAT(fault(Terms(7, kSoft)), HasSubstr("there is no program 7"));
+  EXPECT_THAT(fault(Terms(program, kHard)), HasSubstr("needs a deadline"));
+  StreamOptions terms = Terms(program, kSoft);
+  terms.late = LatePolicy::kDrop;
+  EXPECT_THAT(fault(terms), HasSubstr("late policy needs a deadline"));
+  terms = Terms(program, kSoft);
+  terms.deadline_ns = 0;
+  EXPECT_THAT(fault(terms), HasSubstr("a deadline 0 ns after"));
+  terms = Terms(program, kSoft);
+  terms.period_ns = -1;
+  EXPECT_THAT(fault(terms), HasSubstr("a period of -1 ns"));
+  terms = Terms(program, kSoft);
+  terms.affinity = ResourceSet::Range(100, 5);
+  EXPECT_THAT(fault(terms), HasSubstr("leave no resource"));
+  terms.affinity = ResourceSet::Range(0, 3);  // It needs four.
+  EXPECT_THAT(fault(terms), HasSubstr("operation 0 of its program can run"));
+  terms = Terms(program, kSoft);
+  terms.pools = 0b110;
+  EXPECT_THAT(fault(terms), HasSubstr("can run nowhere"));
+  EXPECT_EQ(shop->stream_count(), 0u);
+}
+
+TEST(SchedulerTest, RefusesImpossibleOptions) {
+  SchedulerOptions options;
+  options.aging_ns = -1;
+  EXPECT_FALSE(Scheduler::Create(Cores(1), options).ok());
+  options = {};
+  options.modes[0].guard_permille = 100'000;
+  EXPECT_FALSE(Scheduler::Create(Cores(1), options).ok());
+  EXPECT_FALSE(Scheduler::Create(Machine(), {}).ok());
+}
+
+}  // namespace
+}  // namespace takt::sched

@@ -1,0 +1,194 @@
+// Goal: whatever the workload, the machine and what goes wrong, the scheduler
+// keeps what its header promises. Method: random runs, watched from outside by
+// an observer that shares no code with it.
+//
+// TAKT_SIM_RUNS=1000000 makes the run long; a failure prints its seed, and
+// TAKT_SIM_SEED=n TAKT_SIM_RUNS=1 plays it again.
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "gtest/gtest.h"
+#include "sim/simulation.h"
+#include "tests/sim/random_workload.h"
+
+namespace takt::sim {
+namespace {
+
+using sched::Decision;
+using sched::DecisionKind;
+
+uint64_t FromEnvironment(const char* name, uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+// Checks each event against the workload.
+class Watcher : public Observer {
+ public:
+  explicit Watcher(const Workload& workload)
+      : workload_(workload),
+        user_(workload.machine.resource_count(), -1),
+        is_lost_(workload.machine.resource_count(), false) {}
+
+  const std::vector<std::string>& faults() const { return faults_; }
+
+  void OnRelease(int64_t, const Decision& decision) override {
+    Job& job = jobs_[Key(decision.job)];
+    job = {};
+    job.stream = decision.stream;
+    const Stream& stream = workload_.streams[decision.stream];
+    const auto& operations =
+        workload_.programs[stream.terms.program].operations;
+    job.is_done.assign(operations.size(), false);
+    job.is_running.assign(operations.size(), false);
+  }
+
+  void OnDecision(int64_t, const Decision& decision) override {
+    if (decision.kind == DecisionKind::kStart) CheckStart(decision);
+    if (decision.kind == DecisionKind::kJobDone) CheckJobDone(decision);
+  }
+
+  void OnStop(int64_t, const Decision& start, uint32_t done_ppm) override {
+    start.resources.ForEach([&](uint32_t r) { user_[r] = -1; });
+    Job& job = jobs_[Key(start.job)];
+    --job.running_count;
+    if (workload_.streams[start.stream].is_dynamic) return;
+    job.is_running[start.program_index] = false;
+    if (done_ppm == 1'000'000) job.is_done[start.program_index] = true;
+  }
+
+  void OnAvailable(int64_t, uint32_t resource, bool available) override {
+    is_lost_[resource] = !available;
+  }
+
+  void CheckEnd() {
+    for (const auto& [key, job] : jobs_) {
+      if (!job.has_ended) Fault("a job that was released never ended");
+    }
+  }
+
+ private:
+  struct Job {
+    uint32_t stream = 0;
+    std::vector<bool> is_done;
+    std::vector<bool> is_running;
+    int running_count = 0;
+    bool has_ended = false;
+  };
+
+  static uint64_t Key(sched::JobId id) {
+    return (uint64_t{id.index} << 32) | id.generation;
+  }
+  void Fault(const std::string& text) { faults_.push_back(text); }
+
+  void CheckStart(const Decision& decision) {
+    Job& job = jobs_[Key(decision.job)];
+    ++job.running_count;
+    if (job.has_ended) Fault("an operation of a job that had ended");
+    CheckResources(decision);
+    const Stream& stream = workload_.streams[decision.stream];
+    if (stream.is_dynamic) return;
+    const uint32_t index = decision.program_index;
+    const auto& operation =
+        workload_.programs[stream.terms.program].operations[index];
+    for (const uint32_t before : operation.after) {
+      if (!job.is_done[before]) Fault("a start before a predecessor's end");
+    }
+    if (job.is_done[index]) Fault("an operation that was done already");
+    if (job.is_running[index]) Fault("an operation that runs already");
+    job.is_running[index] = true;
+  }
+
+  void CheckResources(const Decision& decision) {
+    const sched::Pool& pool = workload_.machine.pools[decision.pool];
+    const sched::StreamOptions& terms =
+        workload_.streams[decision.stream].terms;
+    sched::ResourceSet own;
+    decision.resources.ForEach([&](uint32_t r) {
+      if (user_[r] >= 0) Fault("a resource that is in use");
+      if (is_lost_[r]) Fault("a resource that is lost");
+      user_[r] = static_cast<int>(decision.stream);
+      if (workload_.machine.PoolOf(r) == decision.pool) {
+        own.Add(r);
+        if (!terms.affinity.Contains(r)) Fault("a resource not allowed");
+      } else if (static_cast<int32_t>(workload_.machine.PoolOf(r)) !=
+                 pool.feeder_pool) {
+        Fault("a resource of another pool");
+      }
+    });
+    if (own.count() != decision.shards) Fault("not as many as shards");
+    if (decision.resources.count() - own.count() != pool.feeder_count) {
+      Fault("not the cores that feed the NPU");
+    }
+    if (((terms.pools >> decision.pool) & 1) == 0) Fault("a pool not allowed");
+    bool has_alternative = false;
+    for (const auto& a : workload_.kernels[decision.kernel].alternatives) {
+      has_alternative |= a.pool == decision.pool && a.shards == decision.shards;
+    }
+    if (!has_alternative) Fault("an alternative that does not exist");
+  }
+
+  void CheckJobDone(const Decision& decision) {
+    Job& job = jobs_[Key(decision.job)];
+    if (job.has_ended) Fault("a job that ended twice");
+    if (job.running_count != 0) Fault("a job that ended while it runs");
+    job.has_ended = true;
+    if (decision.outcome != sched::JobOutcome::kMet &&
+        decision.outcome != sched::JobOutcome::kMissed) {
+      return;
+    }
+    if (workload_.streams[decision.stream].is_dynamic) return;
+    for (const bool is_done : job.is_done) {
+      if (!is_done) Fault("a job that is done, but for an operation");
+    }
+  }
+
+  const Workload& workload_;
+  std::vector<int> user_;
+  std::vector<bool> is_lost_;
+  std::map<uint64_t, Job> jobs_;
+  std::vector<std::string> faults_;
+};
+
+// Every run is of another policy, board and workload.
+void PlayOne(uint64_t seed) {
+  Random random(seed);
+  const Workload workload = MakeRandomWorkload({}, random);
+  const auto& names = sched::PolicyNames();
+  SimulationOptions options;
+  // Two in three are of the default policy.
+  const uint32_t choice = random.Below(static_cast<uint32_t>(names.size()) * 3);
+  options.scheduler.policy =
+      sched::FindPolicy(choice < names.size() ? names[choice] : "job-shop");
+  options.scheduler.aging_ns = random.Below(3) * 1'000'000;
+  options.scheduler.set_fewest_clusters(random.Below(4) == 0);
+  options.seed = seed;
+  options.length_ns = 20'000'000;
+  options.drains = true;
+  options.event_limit = 2'000'000;
+  Watcher watcher(workload);
+  options.observer = &watcher;
+  const auto report = Simulate(workload, options);
+  const std::string replay =
+      "TAKT_SIM_RUNS=1 TAKT_SIM_SEED=" + std::to_string(seed) + " policy " +
+      options.scheduler.policy->name();
+  ASSERT_TRUE(report.ok()) << report.status() << "\n" << replay;
+  watcher.CheckEnd();
+  ASSERT_TRUE(watcher.faults().empty()) << watcher.faults()[0] << "\n"
+                                        << replay;
+}
+
+TEST(InvariantsTest, HoldInRandomRuns) {
+  const uint64_t first = FromEnvironment("TAKT_SIM_SEED", 1);
+  const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 2000);
+  for (uint64_t seed = first; seed < first + runs; ++seed) {
+    PlayOne(seed);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace takt::sim

@@ -1,0 +1,168 @@
+#include "sim/workload.h"
+
+#include "base/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace takt::sim {
+namespace {
+
+using testing::HasSubstr;
+
+sched::Machine Board() {
+  sched::Machine machine;
+  machine.pools = {{"big", sched::ResourceKind::kCore, 4, -1, 0},
+                   {"npu", sched::ResourceKind::kNpu, 1, 0, 1}};
+  return machine;
+}
+
+constexpr char kGood[] = R"({
+  "name": "w", "noise": 0.1, "npu_cores": {"npu": 2},
+  "kernels": [{"name": "k", "alternatives": [
+    {"pool": "big", "duration_us": 100, "tile_us": 10},
+    {"pool": "big", "shards": 2, "duration_us": 60},
+    {"pool": "npu", "duration_ms": 0.02}]}],
+  "programs": [{"name": "p", "operations": [
+    {"kernel": "k"}, {"kernel": "k", "count": 2}, {"kernel": "k", "after": [0]}]}],
+  "streams": [
+    {"name": "a", "program": "p", "period_ms": 5, "criticality": "hard",
+     "affinity": "0-2", "pools": ["big"], "late": "drop", "priority": 7},
+    {"name": "b", "program": "p", "after": "a", "probability": 0.5}],
+  "faults": [{"pool": "big", "index": 3, "at_ms": 1, "length_ms": 2}],
+  "speeds": [{"pool": "big", "at_s": 1, "speed": 0.5}],
+  "thermal": [{"pool": "big", "time_constant_s": 5, "speed": 0.7}]
+})";
+
+TEST(WorkloadTest, ReadsAllThereIs) {
+  const auto workload = ReadWorkload(kGood, Board());
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  EXPECT_EQ(workload->name, "w");
+  EXPECT_EQ(workload->noise, 0.1);
+  EXPECT_EQ(workload->machine.pools[1].feeder_count, 2u);
+  ASSERT_EQ(workload->kernels.size(), 1u);
+  EXPECT_EQ(workload->kernels[0].alternatives[0].tile_ns, 10'000);
+  EXPECT_EQ(workload->kernels[0].alternatives[2].guess_ns, 20'000);
+  const auto& operations = workload->programs[0].operations;
+  ASSERT_EQ(operations.size(), 4u);
+  EXPECT_TRUE(operations[0].after.empty());
+  EXPECT_EQ(operations[2].after, std::vector<uint32_t>{1});
+  EXPECT_EQ(operations[3].after, std::vector<uint32_t>{0});
+  const Stream& a = workload->streams[0];
+  EXPECT_EQ(a.terms.deadline_ns, 5'000'000);
+  EXPECT_EQ(a.terms.affinity, sched::ResourceSet::Range(0, 3));
+  EXPECT_EQ(a.terms.pools, 1u);
+  EXPECT_EQ(a.terms.priority, 7);
+  EXPECT_EQ(a.terms.late, sched::LatePolicy::kDrop);
+  EXPECT_EQ(a.terms.criticality, sched::Criticality::kHard);
+  EXPECT_EQ(workload->streams[1].arrival, Arrival::kAfter);
+  EXPECT_EQ(workload->faults[0].resource, 3u);
+  EXPECT_EQ(workload->speed_steps[0].permille, 500u);
+  EXPECT_EQ(workload->thermal_models[0].permille, 700u);
+}
+
+// `good` in kGood replaced by `bad`; what the error says.
+std::string Fault(const std::string& good, const std::string& bad) {
+  std::string text = kGood;
+  const size_t at = text.find(good);
+  EXPECT_NE(at, std::string::npos) << good;
+  text.replace(at, good.size(), bad);
+  const auto workload = ReadWorkload(text, Board());
+  EXPECT_EQ(workload.status().code(), absl::StatusCode::kInvalidArgument)
+      << bad;
+  return std::string(workload.status().message());
+}
+
+TEST(WorkloadTest, NamesThePlaceOfWhatIsWrong) {
+  EXPECT_THAT(Fault("\"noise\": 0.1", "\"noise\": -1"),
+              HasSubstr("document.noise: expected a number from 0 to 2"));
+  EXPECT_THAT(Fault("\"noise\"", "\"nose\""),
+              HasSubstr("unknown member \"nose\""));
+  EXPECT_THAT(Fault("{\"npu\": 2}", "{\"npu\": 5}"),
+              HasSubstr("takes 5 cores of big, which has 4"));
+  EXPECT_THAT(Fault("{\"npu\": 2}", "{\"gpu\": 1}"), HasSubstr("no NPU gpu"));
+  EXPECT_THAT(Fault("\"pool\": \"big\", \"duration_us\"",
+                    "\"pool\": \"huge\", \"duration_us\""),
+              HasSubstr("kernels[0].alternatives[0].pool: the machine has no"));
+  EXPECT_THAT(Fault("\"duration_us\": 100", "\"duration_us\": \"x\""),
+              HasSubstr("alternatives[0].duration_us: expected a number"));
+  EXPECT_THAT(Fault("\"duration_us\": 100, ", ""),
+              HasSubstr("\"duration_us\" is missing"));
+  EXPECT_THAT(Fault("\"shards\": 2", "\"shards\": 5"),
+              HasSubstr("1 to 4 shards on big, got 5"));
+  EXPECT_THAT(Fault("{\"kernel\": \"k\"}", "{\"kernel\": \"q\"}"),
+              HasSubstr("operations[0].kernel: there is no kernel \"q\""));
+  EXPECT_THAT(Fault("[0]", "[3]"), HasSubstr("in a cycle"));
+  EXPECT_THAT(Fault("[0]", "[9]"), HasSubstr("there is no operation 9"));
+  EXPECT_THAT(Fault("[0]", "[-1]"), HasSubstr("expected indexes"));
+  EXPECT_THAT(
+      Fault("\"program\": \"p\", \"period_ms\": 5", "\"program\": \"p\""),
+      HasSubstr("streams[0]: \"period_ms\" is missing"));
+  EXPECT_THAT(
+      Fault("\"hard\"", "\"tough\""),
+      HasSubstr("expected one of soft, hard, best-effort, got \"tough\""));
+  EXPECT_THAT(Fault("\"0-2\"", "\"0-9\""), HasSubstr("no resource 5"));
+  EXPECT_THAT(Fault("\"0-2\"", "\"zero\""), HasSubstr("streams[0].affinity"));
+  EXPECT_THAT(Fault("[\"big\"]", "[7]"), HasSubstr("streams[0].pools"));
+  EXPECT_THAT(Fault("\"after\": \"a\"", "\"after\": \"c\""),
+              HasSubstr("no stream \"c\" stands above"));
+  EXPECT_THAT(Fault("\"name\": \"b\"", "\"name\": \"a\""),
+              HasSubstr("streams[1].name: a second a"));
+  EXPECT_THAT(Fault("\"index\": 3", "\"index\": 4"),
+              HasSubstr("faults[0].index"));
+  EXPECT_THAT(Fault("\"speed\": 0.5", "\"speed\": 0"),
+              HasSubstr("speeds[0].speed"));
+  EXPECT_THAT(Fault("\"time_constant_s\": 5", "\"time_constant_s\": 0"),
+              HasSubstr("must be above 0"));
+}
+
+TEST(WorkloadTest, RefusesWhatIsNoWorkload) {
+  for (const char* text : {"", "[]", "{", "{}", "3", "{\"streams\": 5}",
+                           "{\"kernels\": {}}", "{\"programs\": [{}]}"}) {
+    EXPECT_FALSE(ReadWorkload(text, Board()).ok()) << text;
+  }
+  EXPECT_THAT(
+      std::string(
+          ReadWorkload(std::string(100, '['), Board()).status().message()),
+      HasSubstr("nested too deep"));
+}
+
+// Whatever becomes of the bytes, there is an answer.
+TEST(WorkloadTest, SurvivesDamage) {
+  Random random(5);
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = kGood;
+    for (uint32_t n = 1 + random.Below(4); n > 0; --n) {
+      const uint32_t at = random.Below(static_cast<uint32_t>(text.size()));
+      switch (random.Below(3)) {
+        case 0:
+          text[at] = static_cast<char>(random.Below(256));
+          break;
+        case 1:
+          text.erase(at, random.Below(8));
+          break;
+        default:
+          text.insert(at, text.substr(at / 2, random.Below(16)));
+          break;
+      }
+    }
+    const auto workload = ReadWorkload(text, Board());
+    if (!workload.ok()) {
+      EXPECT_EQ(workload.status().code(), absl::StatusCode::kInvalidArgument);
+    }
+  }
+}
+
+TEST(WorkloadTest, LoadSpreadsWorkOverAlternatives) {
+  auto workload = ReadWorkload(kGood, Board());
+  ASSERT_TRUE(workload.ok());
+  workload->machine.pools[1].feeder_count = 0;
+  // 6 kernels' work every 5 ms (the second stream comes every other time), 100
+  // us on one of four cores or 20 us on the NPU. x on the NPU: 20x = 25(6 - x).
+  EXPECT_NEAR(workload->Load(), 20 * (6 * 25.0 / 45) / 5000, 0.0005);
+  const double before = workload->Load();
+  workload->Scale(2);
+  EXPECT_NEAR(workload->Load(), 2 * before, 0.0005);
+}
+
+}  // namespace
+}  // namespace takt::sim

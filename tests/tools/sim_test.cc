@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/tool_process.h"
+
+namespace takt::tools {
+namespace {
+
+using testing::HasSubstr;
+
+ToolResult RunTool(std::vector<std::string> arguments) {
+  return RunProcess("takt-sim", arguments);
+}
+
+const std::string& Board() {
+  static const std::string& kPath =
+      *new std::string(TestData("topology/two_clusters_npu.json"));
+  return kPath;
+}
+const std::string& Robot() {
+  static const std::string& kPath =
+      *new std::string(TestData("sched/robot.json"));
+  return kPath;
+}
+
+TEST(SimToolTest, PrintsWhatBecameOfEachStream) {
+  const ToolResult result = RunTool({Board(), Robot(), "--seconds=0.5"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("estimator"));
+  EXPECT_THAT(result.out, HasSubstr("makespan"));
+}
+
+TEST(SimToolTest, TheSameSeedGivesTheSameBytes) {
+  const std::vector<std::string> arguments = {
+      Board(), Robot(), "--json", "--seconds=0.5", "--noise=0.5", "--seed=7"};
+  const ToolResult first = RunTool(arguments);
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, RunTool(arguments).out);
+  const auto json = nlohmann::json::parse(first.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["policy"], "job-shop");
+  EXPECT_EQ(json["streams"].size(), 5u);
+}
+
+TEST(SimToolTest, PlaysEveryPolicyAtAnyLoad) {
+  for (const char* policy : {"fifo", "priority", "edf", "least-slack",
+                             "shortest-latency", "heft", "job-shop"}) {
+    const ToolResult result =
+        RunTool({Board(), Robot(), "--seconds=0.2", "--load=0.9",
+                 std::string("--policy=") + policy});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("load 90.0 %"));
+  }
+}
+
+TEST(SimToolTest, PrintsTables) {
+  ToolResult result = RunTool({Board(), Robot(), "--sweep", "--seconds=0.05"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("job-shop against the best other"));
+  result = RunTool(
+      {Board(), TestData("sched/xrbench.json"), "--xrbench", "--seconds=0.1"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("VR_gaming"));
+}
+
+TEST(SimToolTest, NamesWhatIsWrong) {
+  EXPECT_EQ(RunTool({}).exit_code, 1);
+  EXPECT_THAT(RunTool({"/none.json", Robot()}).err, HasSubstr("/none.json"));
+  EXPECT_THAT(RunTool({Robot(), Robot()}).err,
+              HasSubstr("robot.json: topology: "));
+  EXPECT_THAT(RunTool({Board(), Board()}).err,
+              HasSubstr("two_clusters_npu.json: workload: "));
+  EXPECT_THAT(RunTool({Board(), Robot(), "--policy=best"}).err,
+              HasSubstr("best"));
+  EXPECT_EQ(RunTool({Board(), Robot(), "--seconds=0"}).exit_code, 1);
+  EXPECT_EQ(RunTool({Board(), Robot(), "--noise=3"}).exit_code, 1);
+  EXPECT_EQ(RunTool({Board(), Robot(), "--load=-1"}).exit_code, 1);
+}
+
+}  // namespace
+}  // namespace takt::tools
