@@ -103,6 +103,14 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
       options.late != LatePolicy::kLatestOnly) {
     return fault("a late policy needs a deadline");
   }
+  const bool keeps_npu = options.lease == LeaseScope::kJob;
+  for (const auto& other : streams_) {
+    if (!keeps_npu || other->band != Band::kPromised) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("stream: would keep an NPU between its operations, which "
+                     "the promise to stream ",
+                     other->id, " does not allow for"));
+  }
   auto stream = std::make_unique<Stream>();
   stream->options = options;
   for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
@@ -133,11 +141,54 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   return streams_.back()->id;
 }
 
-void Scheduler::SetPromised(StreamId stream, bool promised) {
-  TAKT_CHECK(stream < streams_.size());
-  Stream& state = *streams_[stream];
-  if (state.options.criticality != Criticality::kHard) return;
-  state.band = promised ? Band::kPromised : Band::kHard;
+AdmissionTask Scheduler::TaskOf(const Stream& stream) const {
+  AdmissionTask task;
+  task.stream = stream.id;
+  task.options = stream.options;
+  task.allowed = stream.allowed & available_;
+  if (stream.options.program != kNoProgram) {
+    task.program = &programs_[stream.options.program];
+  }
+  return task;
+}
+
+AdmissionReport Scheduler::AssessStream(StreamId id) const {
+  TAKT_CHECK(id < streams_.size());
+  std::vector<AdmissionTask> promised;
+  bool has_job_leases = false;
+  for (const auto& stream : streams_) {
+    has_job_leases |= stream->options.lease == LeaseScope::kJob;
+    if (stream->band == Band::kPromised && stream->id != id) {
+      promised.push_back(TaskOf(*stream));
+    }
+  }
+  std::vector<uint32_t> speeds_permille;
+  for (const PoolState& pool : pools_) {
+    speeds_permille.push_back(pool.permille);
+  }
+  AdmissionReport report =
+      Assess(TaskOf(*streams_[id]), promised, costs_, speeds_permille);
+  if (has_job_leases && report.verdict == Verdict::kWillFit) {
+    report.verdict = Verdict::kMightNot;
+    report.reason = "a stream keeps an NPU between its operations";
+  }
+  return report;
+}
+
+AdmissionReport Scheduler::Admit(StreamId id) {
+  AdmissionReport report = AssessStream(id);
+  Stream& stream = *streams_[id];
+  if (report.verdict == Verdict::kWillFit &&
+      stream.options.criticality == Criticality::kHard) {
+    stream.band = Band::kPromised;
+  }
+  return report;
+}
+
+void Scheduler::Withdraw(StreamId id) {
+  TAKT_CHECK(id < streams_.size());
+  Stream& stream = *streams_[id];
+  if (stream.band == Band::kPromised) stream.band = Band::kHard;
 }
 
 void Scheduler::UpdateDemand(Stream* stream) {

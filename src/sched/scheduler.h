@@ -48,6 +48,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "sched/admission.h"
 #include "sched/cost_model.h"
 #include "sched/job.h"
 #include "sched/machine.h"
@@ -113,10 +114,16 @@ class Scheduler {
   // INVALID_ARGUMENT naming the term: no such program, a deadline or period
   // that is not positive, a hard stream or a late policy without a deadline,
   // an affinity without any resource of the machine, or operations that can
-  // run nowhere within it.
+  // run nowhere within it. FAILED_PRECONDITION for one that keeps an NPU
+  // between its operations while there are promises, which do not allow for it.
   absl::StatusOr<StreamId> AddStream(const StreamOptions& options);
-  // Whether jobs released from now on go before all that was not promised.
-  void SetPromised(StreamId stream, bool promised);
+  // Whether the stream's jobs would be in time, beside all that was promised
+  // (admission.h). If it is a hard stream and the answer is `will fit`, that is
+  // a promise: its jobs go before all that was not promised, until Withdraw().
+  AdmissionReport Admit(StreamId stream);
+  // The same, promising nothing.
+  AdmissionReport AssessStream(StreamId stream) const;
+  void Withdraw(StreamId stream);
 
   // A job of the stream is released; its deadline counts from `release_ns`.
   JobId Release(StreamId stream, int64_t release_ns, uint64_t tag,
@@ -201,6 +208,7 @@ class Scheduler {
   // scheduler.cc: set-up and slots.
   absl::Status CheckPlaces(const StreamOptions& options) const;
   ResourceSet ResourcesFor(KernelId kernel) const;
+  AdmissionTask TaskOf(const Stream& stream) const;
   void UpdateDemand(Stream* stream);
   Job* FindOpenJob(JobId id);
   Operation* FindOperation(OperationId id);
@@ -215,6 +223,8 @@ class Scheduler {
   void Enqueue(Operation* operation, int64_t now_ns);
   void Dequeue(Operation* operation);
   void Wait(Operation* operation, int64_t now_ns);
+  Rank RankFor(const Operation& operation) const;
+  void RankAnew(Job* job);
   void StopWaiting(Operation* operation);
   uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
   void StopRunning(Operation* operation);

@@ -176,7 +176,9 @@ void Scheduler::Start(Operation* operation, const Placement& placement) {
   if (placement.is_npu) {
     resources = free.Lowest(1);
     if (job->stream->options.lease == LeaseScope::kJob) {
+      const bool is_first = job->leased.empty();
       job->leased = job->leased | resources;
+      if (is_first) RankAnew(job);
       resources.ForEach([&](uint32_t npu) { leased_to_[npu] = job->id(); });
     }
     resources = resources | FeedersOf(placement.pool);
@@ -213,6 +215,7 @@ void Scheduler::YieldLeases(Job* job) {
   if (!waits_for_lease) return;
   job->leased.ForEach([&](uint32_t npu) { leased_to_[npu] = {}; });
   job->leased = {};
+  RankAnew(job);
 }
 
 void Scheduler::Hold(Operation* operation, const Placement& placement) {
@@ -368,6 +371,8 @@ void Scheduler::PlaceTop(Operation* operation, bool is_held, bool* is_done) {
   for (const Placement& placement : placements_) {
     expected_ns = std::min(expected_ns, placement.finish_ns);
   }
+  // What was promised does not count on others ending by themselves.
+  if (operation->facts.band == Band::kPromised) expected_ns = kInfiniteFuture;
   *is_done = true;
   if (Preempt(operation, is_held, expected_ns)) return;
   // What needs several resources at once collects them.

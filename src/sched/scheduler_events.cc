@@ -141,8 +141,31 @@ void Scheduler::Enqueue(Operation* operation, int64_t now_ns) {
   if (eligible.empty()) facts.duration_ns = 0;
   facts.tail_ns = std::max(facts.tail_ns, facts.duration_ns);
   operation->group = GroupOf(eligible, shards_min);
-  operation->rank = policy_.RankOf(facts, situation_);
+  operation->rank = RankFor(*operation);
   Wait(operation, now_ns);
+}
+
+// What the policy says; but what a job does that keeps an NPU goes before all,
+// or those that wait for that NPU would keep it from getting done.
+Rank Scheduler::RankFor(const Operation& operation) const {
+  Rank rank = policy_.RankOf(operation.facts, situation_);
+  rank.level = operation.job->leased.empty() ? rank.level + 1 : 0;
+  return rank;
+}
+
+// After the job got or gave up an NPU.
+void Scheduler::RankAnew(Job* job) {
+  for (Operation* operation = job->operations; operation != nullptr;
+       operation = operation->job_next) {
+    operation->rank = RankFor(*operation);
+    // Running, or just about to.
+    if (operation->heap_position == kNotInHeap) continue;
+    if (operation->state == Operation::State::kReady) {
+      groups_[operation->group].heap.Update(operation);
+    } else if (operation->state == Operation::State::kHeld) {
+      pools_[operation->held_pool].held.Update(operation);
+    }
+  }
 }
 
 void Scheduler::Wait(Operation* operation, int64_t now_ns) {
@@ -331,7 +354,7 @@ void Scheduler::Demote(Job* job, int64_t now_ns) {
        operation = operation->job_next) {
     if (operation->state == Operation::State::kRunning) {
       operation->facts.band = Band::kBestEffort;
-      operation->rank = policy_.RankOf(operation->facts, situation_);
+      operation->rank = RankFor(*operation);
     } else {
       StopWaiting(operation);
       Enqueue(operation, now_ns);
@@ -370,7 +393,7 @@ void Scheduler::Age(int64_t now_ns) {
         operation->facts.deadline_ns =
             std::min(operation->facts.deadline_ns, now_ns);
       }
-      operation->rank = policy_.RankOf(operation->facts, situation_);
+      operation->rank = RankFor(*operation);
       Wait(operation, now_ns);
     }
   }
@@ -402,7 +425,7 @@ void Scheduler::ApplyMode() {
   situation_.guard_permille = settings.guard_permille;
   const auto rank_anew = [&](OperationHeap<Operation>* heap) {
     for (Operation* operation : heap->members()) {
-      operation->rank = policy_.RankOf(operation->facts, situation_);
+      operation->rank = RankFor(*operation);
     }
     heap->Rebuild();
   };

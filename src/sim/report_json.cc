@@ -4,6 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "nlohmann/json.hpp"
 
 namespace takt::sim {
@@ -76,6 +78,18 @@ std::string ReportJson(const Workload& workload,
                      {"p99", Us(stream.quantile_ns(0.99))},
                      {"p99.9", Us(stream.quantile_ns(0.999))},
                      {"max", Us(stream.quantile_ns(1))}}}};
+    if (stream.asked) {
+      const sched::AdmissionReport& answer = stream.admission;
+      object["admission"] = {
+          {"verdict", sched::VerdictName(answer.verdict)},
+          {"reason", answer.reason},
+          {"response_least_us", Us(answer.response_least_ns)},
+          {"response_bound_us", answer.response_bound_ns == kInfiniteFuture
+                                    ? Json(nullptr)
+                                    : Json(Us(answer.response_bound_ns))},
+          {"load_before", static_cast<double>(answer.load_before_ppm) / 1e6},
+          {"load_after", static_cast<double>(answer.load_after_ppm) / 1e6}};
+    }
     root["streams"].push_back(std::move(object));
   }
   uint32_t resource = 0;
@@ -113,6 +127,12 @@ std::string ReportTable(const Workload& workload,
                Us(stream.quantile_ns(0.999)), Us(stream.quantile_ns(1)));
   }
   text += "\n";
+  for (const StreamReport& stream : report.streams) {
+    if (!stream.asked) continue;
+    text += absl::StrCat(stream.name, " ",
+                         sched::VerdictName(stream.admission.verdict), ": ",
+                         stream.admission.reason, "\n\n");
+  }
   uint32_t resource = 0;
   for (const sched::Pool& pool : workload.machine.pools) {
     text += Format("%-16s", pool.name.substr(0, 60).c_str());

@@ -90,10 +90,12 @@ absl::Status Simulator::SetUpScheduler() {
   for (const Stream& stream : workload_.streams) {
     sched::StreamOptions terms = stream.terms;
     if (stream.is_dynamic) terms.program = sched::kNoProgram;
-    const absl::Status status = scheduler_->AddStream(terms).status();
-    if (!status.ok()) return Annotate(status, stream.name);
+    const auto id = scheduler_->AddStream(terms);
+    if (!id.ok()) return Annotate(id.status(), stream.name);
     StreamReport report;
     report.name = stream.name;
+    report.asked = stream.asks_admission;
+    if (stream.asks_admission) report.admission = scheduler_->Admit(*id);
     report.criticality = terms.criticality;
     report_.streams.push_back(std::move(report));
   }

@@ -51,6 +51,9 @@ struct StreamReport {
   uint64_t missed = 0;   // Done late, or not done and late at the end.
   uint64_t dropped = 0;  // By its late policy, or never released in a chain.
   uint64_t failed = 0;
+  // If it asked for admission.
+  bool asked = false;
+  sched::AdmissionReport admission;
   uint64_t unfinished = 0;  // At the end, and not late.
   // Of jobs that were done, ascending.
   std::vector<int64_t> responses_ns;

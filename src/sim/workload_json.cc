@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/cpu_set.h"
 #include "base/status.h"
 #include "nlohmann/json.hpp"
 #include "sim/workload.h"
@@ -318,7 +319,7 @@ class Reader {
   absl::Status ReadAffinity(const Place& place, Stream* stream) {
     TAKT_ASSIGN_OR_RETURN(const std::string text, Text(place, "affinity", ""));
     if (text.empty()) return absl::OkStatus();
-    const absl::StatusOr<exec::CpuSet> set = exec::CpuSet::Parse(text);
+    const absl::StatusOr<CpuSet> set = CpuSet::Parse(text);
     if (!set.ok()) return Error(place.At("affinity"), set.status().message());
     const auto count = static_cast<int32_t>(workload_.machine.resource_count());
     stream->terms.affinity = {};

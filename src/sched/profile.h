@@ -1,0 +1,47 @@
+// A profile is what the cost model has learned, as bytes, so that the next run
+// starts with it. Durations go by kernel, by the pool's name and by shards, and
+// a kernel by the hash of its module's content: a profile of another module
+// says nothing here, and does no harm.
+//
+// Format, little-endian:
+//   0   8  "TAKTPROF"
+//   8   4  version, 1
+//   12  4  number of names
+//   16  4  number of records
+//   then the names: each 4 bytes of length (at most 255) and the bytes,
+//   then the records, 64 bytes each:
+//       0   8  hash of the module     8   4  export ordinal    12 12  grid
+//       24  4  name of the pool       28  4  shards            32  8  q50
+//       40  8  q90                    48  8  q99               56  4  count
+//       60  4  0
+//   then 8 bytes: FNV-1a, 64 bits, of all before it.
+#ifndef TAKT_SCHED_PROFILE_H_
+#define TAKT_SCHED_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sched/cost_model.h"
+
+namespace takt::sched {
+
+// Only what was measured.
+std::string WriteProfile(const CostModel& costs);
+
+struct ProfileReport {
+  uint32_t applied_count = 0;
+  // Of kernels, pools or shards that are not here.
+  uint32_t unknown_count = 0;
+};
+
+// Puts the profile's durations in the place of those of `costs`. The bytes may
+// be hostile. DATA_LOSS with the offset for a damaged profile, UNIMPLEMENTED
+// for a version that is not known; `costs` is as it was then.
+absl::StatusOr<ProfileReport> ReadProfile(absl::string_view bytes,
+                                          CostModel* costs);
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_PROFILE_H_
