@@ -127,7 +127,7 @@ absl::Status Notify(Context& context, takt_context_signal_t signal) {
 void InitializerWaiter::WaitUntilWoken(vm::Invocation& invocation) {
   SyncWait thread(executor_.get());
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     for (size_t i = 0; i < entries_.size(); ++i) {
       if (entries_[i].invocation != &invocation) continue;
       entries_.erase(entries_.begin() + i);  // Woken already.
@@ -140,7 +140,7 @@ void InitializerWaiter::WaitUntilWoken(vm::Invocation& invocation) {
 
 void InitializerWaiter::Woken(vm::Invocation& invocation) {
   SyncWait* thread = nullptr;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].invocation != &invocation) continue;
     thread = entries_[i].thread;

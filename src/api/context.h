@@ -9,10 +9,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "api/async_strand.h"
 #include "api/instance.h"
 #include "api/sync_wait.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "takt/context.h"
 #include "vm/context.h"
@@ -38,7 +38,7 @@ class InitializerWaiter final : public vm::Waiter {
   };
 
   const Ref<exec::Executor> executor_;
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -155,7 +155,7 @@ Instance::~Instance() {
   // First, since what waits for its fences may still use the workers.
   std::shared_ptr<FdPoller> poller;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     poller = std::move(fd_poller_);
   }
   poller.reset();
@@ -164,14 +164,14 @@ Instance::~Instance() {
 }
 
 absl::Status Instance::RegisterUserType(Ref<UserType> type) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   TAKT_RETURN_IF_ERROR(types_.Register(&type->object_type()));
   user_types_.push_back(std::move(type));
   return absl::OkStatus();
 }
 
 absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (executor_ == nullptr) {
     TAKT_ASSIGN_OR_RETURN(executor_, exec::Executor::Create(executor_options_));
     LogRefusals(*executor_, worker_count(), *log_);
@@ -180,12 +180,12 @@ absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
 }
 
 Ref<exec::Executor> Instance::FindExecutor() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return executor_;
 }
 
 absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (fd_poller_ == nullptr) {
     TAKT_ASSIGN_OR_RETURN(fd_poller_, FdPoller::Create());
   }
@@ -195,7 +195,7 @@ absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
 absl::StatusOr<Ref<vm::Module>> Instance::GetHalModule(
     absl::Span<hal::Device* const> devices) {
   std::vector<const Object*> key(devices.begin(), devices.end());
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (vm::Module* found = FindShared(Kind::kHal, key)) {
     return Ref<vm::Module>::Retain(found);
   }
@@ -224,7 +224,7 @@ absl::StatusOr<Ref<vm::Module>> Instance::GetParametersModule(
     key.push_back(archive->provider().get());
     scopes.push_back({archive->scope(), archive->provider()});
   }
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (vm::Module* found = FindShared(Kind::kParameters, key)) {
     return Ref<vm::Module>::Retain(found);
   }
@@ -264,7 +264,7 @@ void Instance::DropIdle(size_t idle_count_max) {
 }
 
 const CpuSet* Instance::FindCpuSet(absl::Span<const uint64_t> words) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (const auto& known : cpu_sets_) {
     if (known->words() == words) return known.get();
   }
@@ -273,7 +273,7 @@ const CpuSet* Instance::FindCpuSet(absl::Span<const uint64_t> words) {
 }
 
 void Instance::Trim() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   DropIdle(0);
   if (executor_ != nullptr) executor_->Trim();
   blocks_->Trim();

@@ -17,7 +17,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "api/log.h"
 #include "api/parameters.h"
@@ -26,6 +25,7 @@
 #include "base/block_pool.h"
 #include "base/cpu_set.h"
 #include "base/fd_poller.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "exec/executor.h"
@@ -113,7 +113,7 @@ class Instance final : public Object {
   const std::shared_ptr<TimerService> release_timers_;
   const UniqueBlockPool blocks_;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   // Before types_, which points at them.
   std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
   Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);

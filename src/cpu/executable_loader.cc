@@ -34,7 +34,7 @@ absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
     absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
     absl::Span<const uint32_t> constants) {
   if (owner != nullptr) {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (auto code = Find(format, data, constants)) {
       return MakeRef<Executable>(std::move(code));
     }
@@ -42,7 +42,7 @@ absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
   TAKT_ASSIGN_OR_RETURN(auto code, LoadCode(format, data, owner, constants));
   if (owner == nullptr) return MakeRef<Executable>(std::move(code));
 
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (auto earlier = Find(format, data, constants)) {  // Another thread's.
     return MakeRef<Executable>(std::move(earlier));
   }
@@ -68,7 +68,7 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
 }
 
 absl::StatusOr<Ref<vm::NativeModule>> ExecutableLoader::VmvxModule() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (vmvx_module_ == nullptr) {
     TAKT_ASSIGN_OR_RETURN(vmvx_module_,
                           CreateVmvxModule(kernels::SelectKernels(

@@ -14,8 +14,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "cpu/cpu_features.h"
 #include "cpu/executable.h"
@@ -67,7 +67,7 @@ class ExecutableLoader {
   ImportResolver* const imports_;
   const ProcessorData processor_;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
   Ref<vm::NativeModule> vmvx_module_ ABSL_GUARDED_BY(mutex_);
 };

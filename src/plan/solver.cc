@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "plan/bounds.h"
@@ -32,7 +32,7 @@ class Incumbent {
 
   void Offer(const Schedule& schedule) ABSL_LOCKS_EXCLUDED(mutex_) {
     if (schedule.makespan >= makespan()) return;
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (schedule.makespan >= makespan()) return;
     makespan_.store(schedule.makespan, std::memory_order_relaxed);
     found_ns_ = NowNs() - start_ns_;
@@ -43,7 +43,7 @@ class Incumbent {
   }
 
   void MoveTo(Solution* solution) ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     solution->schedule = std::move(schedule_);
     solution->best_found_ns = found_ns_;
   }
@@ -53,7 +53,7 @@ class Incumbent {
   const StretchedProblem& stretched_;
   const int64_t start_ns_;
   std::atomic<int64_t> makespan_{std::numeric_limits<int64_t>::max()};
-  absl::Mutex mutex_;
+  Mutex mutex_;
   Schedule schedule_ ABSL_GUARDED_BY(mutex_);
   int64_t found_ns_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
+#include "base/sleeper.h"
 #include "base/status.h"
 #include "vm/interpreter.h"
 
@@ -64,20 +64,17 @@ Slot GetRegister(const uint32_t* frame, int16_t address) {
 class ThreadWaiter {
  public:
   static void Woken(void* self, Invocation&) {
-    auto* waiter = static_cast<ThreadWaiter*>(self);
-    absl::MutexLock lock(&waiter->mutex_);
-    waiter->woken_ = true;
+    static_cast<ThreadWaiter*>(self)->sleeper_.Raise(kWoken);
   }
-  // Under the mutex, so that Woken() has let go of it by the time this returns.
   void Wait() {
-    absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(&woken_));
-    woken_ = false;
+    while ((sleeper_.Sleep(kInfiniteFuture) & kWoken) == 0) {
+    }
+    sleeper_.Take(kWoken);
   }
 
  private:
-  absl::Mutex mutex_;
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+  static constexpr uint32_t kWoken = 1;
+  Sleeper sleeper_;
 };
 
 }  // namespace

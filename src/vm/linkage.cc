@@ -88,7 +88,7 @@ absl::StatusOr<Ref<Linkage>> Linkage::Get(
     return absl::InvalidArgumentError("a context needs at least one module");
   }
   const Module& last = *modules.back();
-  absl::MutexLock lock(&last.linkages_mutex_);
+  MutexLock lock(&last.linkages_mutex_);
   for (const Ref<Linkage>& linkage : last.linkages_) {
     if (linkage->IsFor(modules)) return linkage;
   }
@@ -251,12 +251,12 @@ bool Linkage::AreInitializersRepeatable(
 }
 
 std::shared_ptr<const Snapshot> Linkage::snapshot() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return snapshot_;
 }
 
 void Linkage::Publish(std::shared_ptr<const Snapshot> snapshot) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (snapshot_ == nullptr) snapshot_ = std::move(snapshot);
 }
 

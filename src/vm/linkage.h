@@ -13,10 +13,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "base/block_pool.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "vm/instance.h"
 #include "vm/module.h"
@@ -94,7 +94,7 @@ class Linkage final : public Object {
   bool repeatable_ = false;
   UniqueBlockPool pool_;
 
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   std::shared_ptr<const Snapshot> snapshot_ ABSL_GUARDED_BY(mutex_);
 };
 

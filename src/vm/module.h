@@ -18,8 +18,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/optional.h"
+#include "base/mutex.h"
 #include "base/object.h"
 #include "vm/calling_convention.h"
 
@@ -94,7 +94,7 @@ class Module : public Object {
 
   const Kind kind_;
   // Of the lists of modules that end with this one.
-  mutable absl::Mutex linkages_mutex_;
+  mutable Mutex linkages_mutex_;
   mutable std::vector<Ref<Linkage>> linkages_ ABSL_GUARDED_BY(linkages_mutex_);
 };
 

@@ -7,13 +7,13 @@
 namespace takt::vm {
 
 TypeRegistry::TypeRegistry() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   types_.emplace(Buffer::kType.name, &Buffer::kType);
   types_.emplace(List::kType.name, &List::kType);
 }
 
 absl::Status TypeRegistry::Register(const ObjectType* type) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto [it, inserted] = types_.emplace(type->name, type);
   if (inserted || it->second == type) return absl::OkStatus();
   return absl::AlreadyExistsError(
@@ -21,7 +21,7 @@ absl::Status TypeRegistry::Register(const ObjectType* type) {
 }
 
 const ObjectType* TypeRegistry::Find(absl::string_view full_name) const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = types_.find(full_name);
   return it == types_.end() ? nullptr : it->second;
 }

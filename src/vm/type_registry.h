@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "base/object.h"
 
 namespace takt::vm {
@@ -30,7 +30,7 @@ class TypeRegistry {
   const ObjectType* Find(absl::string_view full_name) const;
 
  private:
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   absl::flat_hash_map<std::string, const ObjectType*> types_
       ABSL_GUARDED_BY(mutex_);
 };

@@ -6,13 +6,35 @@
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/mutex.h"
-#include "absl/synchronization/notification.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "gtest/gtest.h"
 
 namespace takt {
 namespace {
+
+// Of our own code, which ThreadSanitizer can see into.
+class Notification {
+ public:
+  void Notify() {
+    MutexLock lock(&mutex_);
+    has_come_ = true;
+    come_.SignalAll();
+  }
+  bool HasBeenNotified() {
+    MutexLock lock(&mutex_);
+    return has_come_;
+  }
+  void WaitForNotification() {
+    MutexLock lock(&mutex_);
+    while (!has_come_) come_.Wait(&mutex_);
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar come_;
+  bool has_come_ ABSL_GUARDED_BY(mutex_) = false;
+};
 
 struct TestTimer : TimerService::Timer {
   TestTimer() {
@@ -23,7 +45,7 @@ struct TestTimer : TimerService::Timer {
       self->fired.Notify();
     };
   }
-  absl::Notification fired;
+  Notification fired;
   std::shared_ptr<TimerService> last_service;
 };
 
