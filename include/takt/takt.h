@@ -37,6 +37,8 @@
 #include "takt/memory.h"
 #include "takt/module.h"
 #include "takt/native_module.h"
+#include "takt/npu.h"
+#include "takt/npu_driver.h"
 #include "takt/object.h"
 #include "takt/parameters.h"
 #include "takt/plan.h"

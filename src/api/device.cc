@@ -7,6 +7,7 @@
 #include "api/text.h"
 #include "base/cpu_set.h"
 #include "cpu/device.h"
+#include "npu/device.h"
 #include "takt/device.h"
 
 namespace takt::api {
@@ -38,6 +39,8 @@ absl::StatusOr<std::vector<CpuSet>> ReadQueues(
   return queues;
 }
 
+}  // namespace
+
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
     const Instance& instance, const takt_device_options_t& given) {
   if (given.memory_budget_bytes == 0) {
@@ -62,8 +65,6 @@ absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
   }
   return memory;
 }
-
-}  // namespace
 
 absl::StatusOr<Ref<hal::Device>> CreateDevice(
     Instance* instance, absl::string_view name,
@@ -93,7 +94,11 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
 }
 
 bool RunsOnWorkers(const hal::Device& device) {
-  return device.id() == kLocalTask;
+  // An NPU of the caller's own instructions runs on them, too.
+  const npu::Unit* const unit =
+      npu::UnitOf(static_cast<const cpu::Device&>(device));
+  if (unit == nullptr) return device.id() == kLocalTask;
+  return (unit->capabilities().flags & TAKT_NPU_ON_CALLER) != 0;
 }
 
 }  // namespace takt::api

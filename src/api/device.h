@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "api/instance.h"
+#include "cpu/memory_pool.h"
 #include "hal/device.h"
 #include "takt/device.h"
 
@@ -14,6 +15,10 @@ namespace takt::api {
 absl::StatusOr<Ref<hal::Device>> CreateDevice(
     Instance* instance, absl::string_view name,
     const takt_device_options_t* options = nullptr);
+
+// What a device deals with memory by, as its options say.
+absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
+    const Instance& instance, const takt_device_options_t& given);
 
 // True if the device's work runs on the instance's workers, so that a thread
 // which waits for it should help them.

@@ -108,7 +108,8 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
       memory_(MemoryPool::Create(options.memory)),
       signaller_(
           hal::Signaller::Create(absl::StrCat("an operation queued on ", id))),
-      loader_(options.imports) {}
+      companion_(options.companion),
+      loader_(options.imports, options.formats) {}
 
 absl::optional<int64_t> Device::QueryI64(absl::string_view category,
                                          absl::string_view key) const {

@@ -34,6 +34,10 @@ class Device final : public hal::Device {
     // What kernels' imports resolve to; borrowed, outlives the device. NULL:
     // nothing.
     ImportResolver* imports = nullptr;
+    // More executable formats; NULL: none.
+    std::shared_ptr<CodeLoader> formats;
+    // What stands behind a device of another kind; only kept.
+    Ref<Object> companion;
     // Where buffers get their memory, and how much of it.
     MemoryPool::Options memory;
     // A queue each: the processors that its work may run on, where the work
@@ -54,6 +58,7 @@ class Device final : public hal::Device {
   // Whether a transfer of so many bytes is made at once, on this thread.
   bool RunsTransferHere(const exec::Standing& standing, uint64_t length) const;
   MemoryPool& memory() const { return *memory_; }
+  Object* companion() const { return companion_.get(); }  // May be null.
 
   // hal::Device.
   absl::optional<int64_t> QueryI64(absl::string_view category,
@@ -133,6 +138,7 @@ class Device final : public hal::Device {
   const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;
   const Ref<const hal::Signaller> signaller_;
+  const Ref<Object> companion_;
   ExecutableLoader loader_;
 };
 

@@ -21,13 +21,17 @@ bool IsHostElf(absl::string_view format) {
 
 }  // namespace
 
-ExecutableLoader::ExecutableLoader(ImportResolver* imports)
-    : imports_(imports), processor_(DetectProcessor()) {}
+ExecutableLoader::ExecutableLoader(ImportResolver* imports,
+                                   std::shared_ptr<CodeLoader> others)
+    : imports_(imports),
+      others_(std::move(others)),
+      processor_(DetectProcessor()) {}
 
 ExecutableLoader::~ExecutableLoader() = default;
 
 bool ExecutableLoader::SupportsFormat(absl::string_view format) const {
-  return IsHostElf(format) || format == VmvxExecutable::kFormat;
+  return (others_ != nullptr && others_->Takes(format)) || IsHostElf(format) ||
+         format == VmvxExecutable::kFormat;
 }
 
 absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
@@ -56,6 +60,9 @@ absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
 absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
     absl::string_view format, absl::Span<const uint8_t> data,
     const Ref<Object>& owner, absl::Span<const uint32_t> constants) {
+  if (others_ != nullptr && others_->Takes(format)) {
+    return others_->Load(format, data, owner, constants);
+  }
   if (IsHostElf(format)) {
     return LibraryExecutable::Load(data, constants, imports_, processor_);
   }

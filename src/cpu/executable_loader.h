@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "base/mutex.h"
 #include "base/object.h"
+#include "cpu/code_loader.h"
 #include "cpu/cpu_features.h"
 #include "cpu/executable.h"
 #include "cpu/import_resolver.h"
@@ -27,7 +28,9 @@ namespace takt::cpu {
 class ExecutableLoader {
  public:
   // `imports` is borrowed and outlives the loader; NULL: nothing resolves.
-  explicit ExecutableLoader(ImportResolver* imports = nullptr);
+  // `others` knows more formats; NULL: there are no others.
+  explicit ExecutableLoader(ImportResolver* imports = nullptr,
+                            std::shared_ptr<CodeLoader> others = nullptr);
   ~ExecutableLoader();
 
   // Whether Load() takes blobs of `format` on this machine, such as
@@ -65,6 +68,7 @@ class ExecutableLoader {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   ImportResolver* const imports_;
+  const std::shared_ptr<CodeLoader> others_;
   const ProcessorData processor_;
 
   Mutex mutex_;

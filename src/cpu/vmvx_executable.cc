@@ -53,7 +53,8 @@ struct VmvxExecutable::Operands {
 
 absl::StatusOr<std::shared_ptr<ExecutableCode>> VmvxExecutable::Load(
     absl::Span<const uint8_t> data, Ref<Object> owner,
-    absl::Span<const uint32_t> constants, Ref<vm::NativeModule> vmvx_module) {
+    absl::Span<const uint32_t> constants, Ref<vm::NativeModule> vmvx_module,
+    bool is_sequential) {
   if (owner == nullptr) {
     TAKT_ASSIGN_OR_RETURN(auto copy, CopyBytes(data));
     data = copy->bytes();
@@ -67,7 +68,7 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> VmvxExecutable::Load(
                                                  "vmvx executable"));
   code->vmvx_module_ = std::move(vmvx_module);
   code->constants_.assign(constants.begin(), constants.end());
-  TAKT_RETURN_IF_ERROR(code->ReadFunctions());
+  TAKT_RETURN_IF_ERROR(code->ReadFunctions(is_sequential));
   // What cannot be linked fails now.
   TAKT_ASSIGN_OR_RETURN(auto instance, code->CreateInstance());
   code->ReleaseInstance(std::move(instance), 0);
@@ -80,7 +81,7 @@ VmvxExecutable::~VmvxExecutable() {
   }
 }
 
-absl::Status VmvxExecutable::ReadFunctions() {
+absl::Status VmvxExecutable::ReadFunctions(bool is_sequential) {
   std::vector<Function> functions;
   const std::vector<vm::ExportInfo>& exports = module_->exports();
   for (size_t i = 0; i < exports.size(); ++i) {
@@ -93,6 +94,7 @@ absl::Status VmvxExecutable::ReadFunctions() {
     }
     Function function;
     function.name = info.name;
+    function.is_sequential = is_sequential;
     TAKT_ASSIGN_OR_RETURN(
         function.local_memory_bytes,
         ReadAttribute(info, "local_memory", kMaxLocalMemoryBytes));

@@ -39,9 +39,11 @@ class VmvxExecutable final : public ExecutableCode {
   // is copied. Errors: as vm::BytecodeModule::Load and vm::Context::Create;
   // DATA_LOSS for functions of another signature, or attributes that are no
   // numbers; FAILED_PRECONDITION for constants that nothing takes.
+  // `is_sequential`: workgroups run one at a time, because what they call does.
   static absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
       absl::Span<const uint8_t> data, Ref<Object> owner,
-      absl::Span<const uint32_t> constants, Ref<vm::NativeModule> vmvx_module);
+      absl::Span<const uint32_t> constants, Ref<vm::NativeModule> vmvx_module,
+      bool is_sequential = false);
   ~VmvxExecutable() override;
 
   absl::Status RunWorkgroups(size_t function,
@@ -59,7 +61,7 @@ class VmvxExecutable final : public ExecutableCode {
 
   VmvxExecutable() : blocks_(BlockPool::Create()) {}
 
-  absl::Status ReadFunctions();
+  absl::Status ReadFunctions(bool is_sequential);
   absl::StatusOr<std::unique_ptr<Instance>> CreateInstance() const;
   absl::Status SetConstants(vm::Context& context) const;
   absl::StatusOr<std::unique_ptr<Instance>> AcquireInstance(uint32_t hint);

@@ -71,7 +71,9 @@ absl::Status PanelElements(int64_t tiles, uint64_t tile_elements,
 
 class VmvxState final : public vm::ModuleState {
  public:
-  explicit VmvxState(const kernels::KernelTable& kernels) : kernels_(kernels) {}
+  VmvxState(const kernels::KernelTable& kernels,
+            std::shared_ptr<VmvxOffload> offload)
+      : kernels_(kernels), offload_(std::move(offload)) {}
 
   template <BinaryOp kOp>
   absl::Status Binary(vm::Buffer& lhs, int64_t lhs_offset, int64_t lhs_stride0,
@@ -134,10 +136,17 @@ class VmvxState final : public vm::ModuleState {
                                 const View& rhs, const View& out, Sizes sizes);
   static absl::Status RunUnary(kernels::UnaryKernel kernel, const View& in,
                                const View& out, Sizes sizes);
-  static absl::Status RunCopy(size_t element_bytes, const View& in,
-                              const View& out, Sizes sizes);
+  absl::Status RunCopy(size_t element_bytes, const View& in, const View& out,
+                       Sizes sizes);
+  // False: nobody has, so the kernels do it.
+  template <typename Offer>
+  absl::StatusOr<bool> IsOffloaded(Offer offer) {
+    if (offload_ == nullptr) return false;
+    return offer(*offload_);
+  }
 
   const kernels::KernelTable kernels_;
+  const std::shared_ptr<VmvxOffload> offload_;  // May be null.
 };
 
 absl::Status VmvxState::RunBinary(kernels::BinaryKernel kernel, const View& lhs,
@@ -172,6 +181,11 @@ absl::Status VmvxState::RunCopy(size_t element_bytes, const View& in,
   TAKT_RETURN_IF_ERROR(ResolveInput(in, sizes, 1, element_bytes, &source));
   TAKT_RETURN_IF_ERROR(ResolveOutput(out, sizes, 1, element_bytes, &target));
   if (vmvx::IsEmpty(sizes)) return absl::OkStatus();
+  TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
+                          return to.Copy(element_bytes, source, target,
+                                         {sizes.size0, sizes.size1});
+                        }));
+  if (is_done) return absl::OkStatus();
   kernels::Copy2d(element_bytes, source, target, {sizes.size0, sizes.size1});
   return absl::OkStatus();
 }
@@ -184,6 +198,10 @@ absl::Status VmvxState::Fill(uint32_t value, vm::Buffer& out,
                                      {size0, size1}, 1, sizeof(uint32_t),
                                      &target));
   if (vmvx::IsEmpty({size0, size1})) return absl::OkStatus();
+  TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
+                          return to.Fill(value, target, {size0, size1});
+                        }));
+  if (is_done) return absl::OkStatus();
   kernels::Fill2d(value, target, {size0, size1});
   return absl::OkStatus();
 }
@@ -254,6 +272,10 @@ absl::Status VmvxState::Mmt4d(vm::Buffer& lhs, int64_t lhs_offset,
   arguments.n0 = n0;
   arguments.k0 = k0;
   arguments.accumulate = (flags & kAccumulate) != 0;
+  TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
+                          return to.Mmt4d(type, arguments);
+                        }));
+  if (is_done) return absl::OkStatus();
   kernels_.Mmt4d(type)(arguments);
   return absl::OkStatus();
 }
@@ -286,9 +308,15 @@ absl::Status VmvxState::Pack(vm::Buffer& in, int64_t in_offset,
                     {out_size0, out_size1}, tile, element_bytes, &target));
   if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
   const int64_t sizes[4] = {out_size0, out_size1, out_size2, out_size3};
-  kernels::Pack(element_bytes, source, {in_size0, in_size1}, target,
-                kernels::MakeTileGrid(sizes, (flags & kTransposeInner) != 0,
-                                      (flags & kTransposeOuter) != 0),
+  const kernels::TileGrid grid = kernels::MakeTileGrid(
+      sizes, (flags & kTransposeInner) != 0, (flags & kTransposeOuter) != 0);
+  TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
+                          return to.Pack(element_bytes, source,
+                                         {in_size0, in_size1}, target, grid,
+                                         padding);
+                        }));
+  if (is_done) return absl::OkStatus();
+  kernels::Pack(element_bytes, source, {in_size0, in_size1}, target, grid,
                 padding);
   return absl::OkStatus();
 }
@@ -317,10 +345,14 @@ absl::Status VmvxState::Unpack(
                     {out_size0, out_size1}, 1, sizeof(uint32_t), &target));
   if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
   const int64_t sizes[4] = {in_size0, in_size1, in_size2, in_size3};
-  kernels::Unpack(source,
-                  kernels::MakeTileGrid(sizes, (flags & kTransposeInner) != 0,
-                                        (flags & kTransposeOuter) != 0),
-                  target, {out_size0, out_size1});
+  const kernels::TileGrid grid = kernels::MakeTileGrid(
+      sizes, (flags & kTransposeInner) != 0, (flags & kTransposeOuter) != 0);
+  TAKT_ASSIGN_OR_RETURN(
+      const bool is_done, IsOffloaded([&](VmvxOffload& to) {
+        return to.Unpack(source, grid, target, {out_size0, out_size1});
+      }));
+  if (is_done) return absl::OkStatus();
+  kernels::Unpack(source, grid, target, {out_size0, out_size1});
   return absl::OkStatus();
 }
 
@@ -363,12 +395,13 @@ void ExportElementwise(vm::NativeModule::Builder& builder) {
 }  // namespace
 
 absl::StatusOr<Ref<vm::NativeModule>> CreateVmvxModule(
-    const kernels::KernelTable& kernels) {
+    const kernels::KernelTable& kernels, std::shared_ptr<VmvxOffload> offload) {
   using S = VmvxState;
   vm::NativeModule::Builder builder("vmvx", /*version=*/0);
   builder.SetStateFactory(
-      [kernels]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
-        return std::make_unique<VmvxState>(kernels);
+      [kernels, offload = std::move(offload)]()
+          -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
+        return std::make_unique<VmvxState>(kernels, offload);
       });
   ExportElementwise(builder);
   builder.Export<&S::Copy<1>>("copy.2d.x8");

@@ -10,15 +10,20 @@
 #ifndef TAKT_CPU_VMVX_MODULE_H_
 #define TAKT_CPU_VMVX_MODULE_H_
 
+#include <memory>
+
 #include "absl/status/statusor.h"
+#include "cpu/vmvx_offload.h"
 #include "kernels/kernel_table.h"
 #include "vm/native_module.h"
 
 namespace takt::cpu {
 
-// Contexts of the module run `kernels`.
+// Contexts of the module run `kernels`, but for what `offload` (NULL: nothing)
+// takes.
 absl::StatusOr<Ref<vm::NativeModule>> CreateVmvxModule(
-    const kernels::KernelTable& kernels);
+    const kernels::KernelTable& kernels,
+    std::shared_ptr<VmvxOffload> offload = nullptr);
 
 }  // namespace takt::cpu
 

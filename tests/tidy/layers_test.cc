@@ -52,6 +52,7 @@ TEST(LayersTest, ArrowsPointOneWay) {
 TEST(LayersTest, SourcesIncludeOnlyTheirLayers) {
   Table table = ReadTable();
   table["api"].insert("takt");
+  table["npu"].insert("takt");  // The table of a driver's functions.
   for (const SourceFile& file : ReadSources("src", kEndings)) {
     const std::string layer = LayerOf(file.path);
     if (layer.empty()) continue;
@@ -72,7 +73,7 @@ TEST(LayersTest, LibrariesStayWhereTheyBelong) {
   const std::map<std::string, std::set<std::string>> owners = {
       {"flatbuffers", {"vm", "plan"}},
       {"hwloc.h", {"exec"}},
-      {"nlohmann", {"exec", "modules", "plan", "sim"}}};
+      {"nlohmann", {"exec", "modules", "npu", "plan", "sim"}}};
   for (const SourceFile& file : ReadSources("src", kEndings)) {
     for (const Include& include : Includes(file)) {
       const auto found = owners.find(Split(include.target, "/")[0]);

@@ -89,6 +89,48 @@ std::string DeviceName(const std::string& uri) {
   return uri;
 }
 
+// "npu-host", "npu-sim" with a profile, or "npu=driver.so" with the driver's
+// options after a comma.
+bool IsNpu(const std::string& name) { return name.starts_with("npu"); }
+
+Result<Device> CreateNpu(const Instance& instance, const std::string& name) {
+  const size_t equals = name.find('=');
+  const std::string kind = name.substr(0, equals);
+  const std::string value =
+      equals == std::string::npos ? "" : name.substr(equals + 1);
+  takt_npu_options_t options;
+  takt_npu_options_init(&options);
+  takt_device_t* device = nullptr;
+  takt_status_t status = nullptr;
+  if (kind == "npu") {
+    const size_t comma = value.find(',');
+    const std::string path = value.substr(0, comma);
+    const std::string text =
+        comma == std::string::npos ? "" : value.substr(comma + 1);
+    options.driver_options = text.c_str();
+    status =
+        takt_npu_device_load(instance.get(), path.c_str(), &options, &device);
+  } else if (kind == "npu-host") {
+    options.driver_options = value.c_str();
+    status = takt_npu_device_create(instance.get(), takt_npu_host_driver(),
+                                    &options, &device);
+  } else if (kind == "npu-sim") {
+    std::string profile;
+    if (!value.empty()) {
+      TAKT_TOOLS_ASSIGN_OR_RETURN(profile, ReadFile(value));
+    }
+    options.driver_options = profile.c_str();
+    status = takt_npu_device_create(instance.get(), takt_npu_sim_driver(),
+                                    &options, &device);
+  } else {
+    status = takt_status_create(TAKT_STATUS_NOT_FOUND,
+                                "no such NPU; there are npu-host, "
+                                "npu-sim[=PROFILE.json] and "
+                                "npu=DRIVER.so[,options]");
+  }
+  return TakeResult<Device>(status, device);
+}
+
 Result<Parameters> OpenParameters(const Instance& instance,
                                   const std::string& text, bool preload) {
   // scope=file; a file alone has no scope.
@@ -123,8 +165,10 @@ void SessionFlags::AddTo(Flags* flags) {
                   "A compiled module (.vmfb); - is stdin. Repeat it for those "
                   "that others\nimport from, first; the last is the main one.");
   flags->AddTexts("device", &devices,
-                  "A device: local-sync, or local-task, which is the default. "
-                  "Repeat it for\nprograms of several devices.");
+                  "A device: local-sync, local-task, which is the default, "
+                  "npu-host,\nnpu-sim[=PROFILE.json] or "
+                  "npu=DRIVER.so[,options]. Repeat it for programs of\n"
+                  "several devices.");
   flags->AddTexts("parameters", &parameters,
                   "A file of weights (.irpa, .safetensors), file or "
                   "scope=file. Repeatable.");
@@ -171,7 +215,9 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   std::vector<std::string> names = flags.devices;
   if (names.empty()) names.push_back(kDefaultDevice);
   for (const std::string& name : names) {
-    Result<Device> device = Device::Create(session.instance, DeviceName(name));
+    Result<Device> device =
+        IsNpu(name) ? CreateNpu(session.instance, name)
+                    : Device::Create(session.instance, DeviceName(name));
     if (!device.ok()) return Annotate(device.status(), "--device=" + name);
     session.devices.push_back(*std::move(device));
   }

@@ -1,0 +1,33 @@
+// A CodeLoader knows executable formats that the CPU device itself does not: a
+// device of another kind brings one.
+//
+// Thread-safety: every method may run on any thread, also at once.
+#ifndef TAKT_CPU_CODE_LOADER_H_
+#define TAKT_CPU_CODE_LOADER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/object.h"
+#include "cpu/executable.h"
+
+namespace takt::cpu {
+
+class CodeLoader {
+ public:
+  virtual ~CodeLoader() = default;
+
+  // Asked before the device's own formats.
+  virtual bool Takes(absl::string_view format) const = 0;
+  // As ExecutableLoader::Load(), for a format that it takes.
+  virtual absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
+      absl::string_view format, absl::Span<const uint8_t> data,
+      const Ref<Object>& owner, absl::Span<const uint32_t> constants) = 0;
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_CODE_LOADER_H_

@@ -1,0 +1,29 @@
+#include "npu/device.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "npu/unit_formats.h"
+
+namespace takt::npu {
+
+absl::StatusOr<Ref<cpu::Device>> CreateDevice(
+    Ref<Unit> unit, Ref<exec::Executor> executor,
+    const cpu::MemoryPool::Options& memory) {
+  // Compiled code looks for "local*".
+  const std::string id = absl::StrCat("local-npu-", unit->driver_name());
+  auto formats = std::make_shared<UnitFormats>(unit);
+  cpu::Device::Options options;
+  options.imports = formats.get();
+  options.formats = std::move(formats);
+  options.memory = memory;
+  options.companion = std::move(unit);
+  return cpu::Device::Create(id, std::move(executor), options);
+}
+
+Unit* UnitOf(const cpu::Device& device) {
+  return DynCast<Unit>(device.companion());
+}
+
+}  // namespace takt::npu

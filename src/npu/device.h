@@ -1,0 +1,26 @@
+// The device of a unit: a `local*` device in the process's memory, which takes
+// executables of the format npu-fb besides the CPU's own. Command buffers run
+// on the threads of an executor; what they do on the unit waits for the lease.
+#ifndef TAKT_NPU_DEVICE_H_
+#define TAKT_NPU_DEVICE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cpu/device.h"
+#include "exec/executor.h"
+#include "npu/unit.h"
+
+namespace takt::npu {
+
+// `executor` as for cpu::Device. The unit is the device's companion.
+absl::StatusOr<Ref<cpu::Device>> CreateDevice(
+    Ref<Unit> unit, Ref<exec::Executor> executor,
+    const cpu::MemoryPool::Options& memory);
+
+// The unit behind a device; nullptr for a device of another kind.
+Unit* UnitOf(const cpu::Device& device);
+
+}  // namespace takt::npu
+
+#endif  // TAKT_NPU_DEVICE_H_

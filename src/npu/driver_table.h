@@ -1,0 +1,53 @@
+// A Driver is a table of functions that has been looked at: of the right
+// version, with all that there must be, in the size that this library knows.
+#ifndef TAKT_NPU_DRIVER_TABLE_H_
+#define TAKT_NPU_DRIVER_TABLE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "takt/npu_driver.h"
+
+namespace takt::npu {
+
+// The table as this library knows it. INVALID_ARGUMENT for another version, a
+// size of none, no name, or a function that is missing.
+absl::StatusOr<takt_npu_driver_t> CheckDriver(const takt_npu_driver_t* table);
+
+// The capabilities, within what makes sense: a hostile answer is an error.
+absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
+    const takt_npu_driver_t& driver, void* unit);
+
+// What a result is called: "FAILED". "?" for a number that is none.
+const char* ResultName(takt_npu_result_t result);
+
+// OK, or the result as an error: "`what`: FAILED".
+absl::Status ResultStatus(takt_npu_result_t result, absl::string_view what);
+
+// A shared object with a driver in it, kept loaded.
+class DriverLibrary {
+ public:
+  // NOT_FOUND if there is no such file, or nothing in it that says it is a
+  // driver; INVALID_ARGUMENT as CheckDriver().
+  static absl::StatusOr<std::shared_ptr<DriverLibrary>> Load(
+      const std::string& path);
+  ~DriverLibrary();
+  DriverLibrary(const DriverLibrary&) = delete;
+  DriverLibrary& operator=(const DriverLibrary&) = delete;
+
+  const takt_npu_driver_t* table() const { return table_; }
+
+ private:
+  DriverLibrary(void* handle, const takt_npu_driver_t* table)
+      : handle_(handle), table_(table) {}
+
+  void* const handle_;
+  const takt_npu_driver_t* const table_;
+};
+
+}  // namespace takt::npu
+
+#endif  // TAKT_NPU_DRIVER_TABLE_H_

@@ -1,0 +1,107 @@
+#include "npu/host_driver.h"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "npu/program_table.h"
+#include "npu/reference.h"
+
+namespace takt::npu {
+namespace {
+
+struct HostUnit {
+  Reference reference;
+  HostAddressSpace memory;
+  ProgramTable programs;
+};
+
+HostUnit& Of(void* unit) { return *static_cast<HostUnit*>(unit); }
+
+takt_npu_result_t Open(const takt_npu_host_t*, const char* options,
+                       void** out_unit, char* error, size_t error_bytes) {
+  if (options[0] != '\0') {
+    std::snprintf(error, error_bytes, "the driver takes no options");
+    return TAKT_NPU_INVALID;
+  }
+  *out_unit = new HostUnit;
+  return TAKT_NPU_OK;
+}
+
+void Close(void* unit) { delete &Of(unit); }
+
+takt_npu_result_t Query(void*, takt_npu_capabilities_t* out) {
+  std::snprintf(out->name, sizeof(out->name), "%s",
+                "inner products of the CPU");
+  out->flags = TAKT_NPU_HOST_MEMORY | TAKT_NPU_ON_CALLER | TAKT_NPU_COHERENT;
+  out->kinds = Reference::kinds() | 1u << TAKT_NPU_PROGRAM;
+  out->types = Reference::types();
+  out->program_format = 1;
+  out->scratchpad_bytes = CommandProgram::kScratchpadBytes;
+  return TAKT_NPU_OK;
+}
+
+takt_npu_result_t Submit(void* unit, const takt_npu_batch_t* batch) {
+  HostUnit& host = Of(unit);
+  takt_npu_result_t result = TAKT_NPU_OK;
+  for (size_t i = 0; i < batch->operation_count; ++i) {
+    const takt_npu_operation_t& operation = batch->operations[i];
+    if (operation.kind == TAKT_NPU_PROGRAM) {
+      CommandProgram::Work work;
+      result = host.programs.Run(operation.program, &work);
+    } else {
+      result = host.reference.Run(operation, host.memory);
+    }
+    if (result != TAKT_NPU_OK) break;
+  }
+  batch->complete(batch->user_data, batch->id, result);
+  return TAKT_NPU_OK;
+}
+
+// Nothing ever runs longer than submit().
+takt_npu_result_t Cancel(void*, uint64_t) { return TAKT_NPU_OK; }
+takt_npu_result_t Reset(void*) { return TAKT_NPU_OK; }
+
+takt_npu_result_t LoadProgram(void* unit, const uint8_t* data,
+                              size_t byte_length, uint64_t* out_program) {
+  return Of(unit).programs.Load(data, byte_length, out_program);
+}
+void UnloadProgram(void* unit, uint64_t program) {
+  Of(unit).programs.Unload(program);
+}
+takt_npu_result_t DescribeFunction(void* unit, uint64_t program,
+                                   uint64_t function,
+                                   takt_npu_function_t* out) {
+  return Of(unit).programs.Describe(program, function, out);
+}
+takt_npu_result_t FindImport(void*, const char* name,
+                             takt_npu_import_t* out_function,
+                             void** out_context) {
+  return FindBuiltInImport(name, out_function, out_context);
+}
+
+}  // namespace
+
+const takt_npu_driver_t* HostDriver() {
+  static const takt_npu_driver_t driver = [] {
+    takt_npu_driver_t table;
+    std::memset(&table, 0, sizeof(table));
+    table.struct_size = sizeof(table);
+    table.version = TAKT_NPU_DRIVER_VERSION;
+    table.name = "host";
+    table.open = &Open;
+    table.close = &Close;
+    table.query = &Query;
+    table.submit = &Submit;
+    table.cancel = &Cancel;
+    table.reset = &Reset;
+    table.load_program = &LoadProgram;
+    table.unload_program = &UnloadProgram;
+    table.describe_function = &DescribeFunction;
+    table.find_import = &FindImport;
+    return table;
+  }();
+  return &driver;
+}
+
+}  // namespace takt::npu

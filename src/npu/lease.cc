@@ -1,0 +1,78 @@
+#include "npu/lease.h"
+
+#include "base/check.h"
+
+namespace takt::npu {
+
+void Lease::Acquire(const Urgency& urgency) {
+  Waiter waiter;
+  {
+    MutexLock lock(&mutex_);
+    ++statistics_.grant_count;
+    if (!is_held_) {
+      is_held_ = true;
+      return;
+    }
+    ++statistics_.wait_count;
+    ++statistics_.waiting_count;
+    waiter.urgency = urgency;
+    Waiter** end = &first_;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = &waiter;
+  }
+  while ((waiter.sleeper.raised() & kGranted) == 0) {
+    waiter.sleeper.Sleep(kInfiniteFuture);
+  }
+}
+
+bool Lease::TryAcquire() {
+  MutexLock lock(&mutex_);
+  if (is_held_) return false;
+  is_held_ = true;
+  ++statistics_.grant_count;
+  return true;
+}
+
+Lease::Waiter* Lease::TakeNext() {
+  if (first_ == nullptr) return nullptr;
+  Waiter** best = &first_;
+  // Waiters stand in the order in which they came, so the first that has been
+  // passed over too often is the one to serve.
+  bool is_aged = first_->passed_over >= kPassedOverMax;
+  for (Waiter** at = &first_->next; *at != nullptr && !is_aged;
+       at = &(*at)->next) {
+    if ((*at)->passed_over >= kPassedOverMax) {
+      best = at;
+      is_aged = true;
+    } else if (IsMoreUrgent((*at)->urgency, (*best)->urgency)) {
+      best = at;
+    }
+  }
+  statistics_.aging_count += is_aged;
+  Waiter* const next = *best;
+  // Those who came earlier have been passed over.
+  for (Waiter* each = first_; each != next; each = each->next) {
+    ++each->passed_over;
+  }
+  *best = next->next;
+  --statistics_.waiting_count;
+  return next;
+}
+
+void Lease::Release() {
+  Waiter* next = nullptr;
+  {
+    MutexLock lock(&mutex_);
+    TAKT_CHECK(is_held_);
+    next = TakeNext();
+    is_held_ = next != nullptr;
+  }
+  if (next != nullptr) next->sleeper.Raise(kGranted);
+}
+
+Lease::Statistics Lease::statistics() const {
+  MutexLock lock(&mutex_);
+  return statistics_;
+}
+
+}  // namespace takt::npu

@@ -1,0 +1,76 @@
+// A Lease is the right to use a unit: one at a time. It goes to whoever asks
+// most urgently, not to who asked first, and is given back between operations.
+// Nobody who has it waits for anything but the unit itself.
+//
+// Nobody starves: who has been passed over kPassedOverMax times goes first.
+//
+// Thread-safety: every method may run on any thread; Acquire() and Release() of
+// one turn may be different ones. Lock order: mutex_ is a leaf.
+#ifndef TAKT_NPU_LEASE_H_
+#define TAKT_NPU_LEASE_H_
+
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/sleeper.h"
+
+namespace takt::npu {
+
+// Higher priority first, then the earlier deadline, then first come.
+struct Urgency {
+  uint8_t priority = 128;
+  int64_t deadline_ns = kInfiniteFuture;
+};
+
+inline bool IsMoreUrgent(const Urgency& a, const Urgency& b) {
+  return a.priority != b.priority ? a.priority > b.priority
+                                  : a.deadline_ns < b.deadline_ns;
+}
+
+class Lease {
+ public:
+  static constexpr uint32_t kPassedOverMax = 64;
+
+  struct Statistics {
+    uint64_t grant_count = 0;
+    uint64_t wait_count = 0;   // Grants that had to wait.
+    uint64_t aging_count = 0;  // Grants for having been passed over.
+    uint32_t waiting_count = 0;
+  };
+
+  Lease() = default;
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  // Blocks until it is this caller's turn.
+  void Acquire(const Urgency& urgency);
+  // False if another has it.
+  bool TryAcquire();
+  void Release();
+
+  Statistics statistics() const;
+
+ private:
+  // On the stack of the thread that waits.
+  struct Waiter {
+    Urgency urgency;
+    uint32_t passed_over = 0;
+    Waiter* next = nullptr;
+    Sleeper sleeper;
+  };
+  static constexpr uint32_t kGranted = 1;
+
+  // Unlinks whose turn it is.
+  Waiter* TakeNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  mutable Mutex mutex_;
+  bool is_held_ ABSL_GUARDED_BY(mutex_) = false;
+  Waiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;  // First come, first.
+  Statistics statistics_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace takt::npu
+
+#endif  // TAKT_NPU_LEASE_H_

@@ -1,0 +1,78 @@
+#include "npu/program_executable.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "hal/command_buffer.h"
+
+namespace takt::npu {
+
+absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> ProgramExecutable::Load(
+    Ref<Unit> unit, absl::Span<const uint8_t> data) {
+  if ((unit->capabilities().kinds >> TAKT_NPU_PROGRAM & 1) == 0) {
+    return absl::UnimplementedError(
+        absl::StrCat("NPU ", unit->driver_name(), " runs no programs"));
+  }
+  TAKT_ASSIGN_OR_RETURN(const uint64_t program, unit->LoadProgram(data));
+  std::shared_ptr<ProgramExecutable> code(
+      new ProgramExecutable(std::move(unit), program));
+  TAKT_ASSIGN_OR_RETURN(const auto described,
+                        code->unit_->DescribeFunctions(program));
+  std::vector<Function> functions;
+  for (const takt_npu_function_t& each : described) {
+    if (each.constant_count > hal::CommandBuffer::kMaxDispatchConstants ||
+        each.binding_count > hal::CommandBuffer::kMaxDispatchBindings) {
+      return absl::DataLossError(absl::StrCat(
+          "NPU program: function ", each.name, " with ", each.constant_count,
+          " constants and ", each.binding_count, " bindings"));
+    }
+    Function function;
+    function.name = each.name;
+    function.constant_count = each.constant_count;
+    function.binding_count = each.binding_count;
+    function.is_sequential = true;
+    functions.push_back(std::move(function));
+  }
+  code->SetFunctions(std::move(functions));
+  return code;
+}
+
+ProgramExecutable::~ProgramExecutable() { unit_->UnloadProgram(program_); }
+
+absl::Status ProgramExecutable::RunWorkgroups(
+    size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
+    uint32_t end, exec::Worker& worker) {
+  // The first workgroup stands for all: they come in order, on one thread.
+  if (begin != 0 || end == 0) return absl::OkStatus();
+  constexpr size_t kFew = 16;
+  absl::InlinedVector<takt_npu_range_t, kFew> bindings(arguments.binding_count);
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    std::memset(&bindings[i], 0, sizeof(bindings[i]));
+    bindings[i].data = static_cast<uint8_t*>(arguments.bindings[i]);
+    bindings[i].byte_length = arguments.binding_lengths[i];
+  }
+  takt_npu_operation_t operation;
+  std::memset(&operation, 0, sizeof(operation));
+  operation.kind = TAKT_NPU_PROGRAM;
+  takt_npu_program_t& run = operation.program;
+  run.program = program_;
+  run.function = function;
+  for (size_t d = 0; d < 3; ++d) {
+    run.workgroups[d] = arguments.workgroup_count[d];
+  }
+  run.constants = arguments.constants;
+  run.constant_count = static_cast<uint32_t>(arguments.constant_count);
+  run.bindings = bindings.data();
+  run.binding_count = bindings.size();
+  Request request;
+  request.is_repeatable = false;
+  return Annotate(unit_->Run({&operation, 1}, request),
+                  functions()[function].name);
+}
+
+}  // namespace takt::npu

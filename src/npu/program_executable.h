@@ -1,0 +1,40 @@
+// A ProgramExecutable is a program that the unit's driver has taken, byte for
+// byte. A dispatch of one of its functions is one operation, whatever its
+// number of workgroups.
+//
+// A program may read what it writes, so a failed one is not tried again, and
+// the CPU cannot do it.
+#ifndef TAKT_NPU_PROGRAM_EXECUTABLE_H_
+#define TAKT_NPU_PROGRAM_EXECUTABLE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "cpu/executable.h"
+#include "npu/unit.h"
+
+namespace takt::npu {
+
+class ProgramExecutable final : public cpu::ExecutableCode {
+ public:
+  // DATA_LOSS for bytes that the driver does not take.
+  static absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> Load(
+      Ref<Unit> unit, absl::Span<const uint8_t> data);
+  ~ProgramExecutable() override;
+
+  absl::Status RunWorkgroups(size_t function,
+                             const cpu::DispatchArguments& arguments,
+                             uint32_t begin, uint32_t end,
+                             exec::Worker& worker) override;
+
+ private:
+  ProgramExecutable(Ref<Unit> unit, uint64_t program)
+      : unit_(std::move(unit)), program_(program) {}
+
+  const Ref<Unit> unit_;
+  const uint64_t program_;
+};
+
+}  // namespace takt::npu
+
+#endif  // TAKT_NPU_PROGRAM_EXECUTABLE_H_

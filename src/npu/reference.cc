@@ -1,0 +1,302 @@
+#include "npu/reference.h"
+
+#include <cstring>
+#include <vector>
+
+#include "base/math.h"
+#include "cpu/cpu_features.h"
+#include "hal/small_float.h"
+#include "kernels/copy.h"
+#include "kernels/pack.h"
+
+namespace takt::npu {
+namespace {
+
+using kernels::Operand2d;
+using kernels::Shape2d;
+
+// Sizes and strides that products of two of them do not overflow.
+bool IsSize(int64_t value) { return value >= 0 && value <= INT32_MAX; }
+bool IsStride(int64_t value) { return value >= 0 && value <= UINT32_MAX; }
+
+// Whether size0 x size1 blocks of `block` elements lie in the range.
+bool Covers(const takt_npu_range_t& range, int64_t size0, int64_t size1,
+            int64_t stride0, int64_t stride1, uint64_t block,
+            uint32_t element_bytes) {
+  if (!IsSize(size0) || !IsSize(size1) || !IsStride(stride0) ||
+      !IsStride(stride1)) {
+    return false;
+  }
+  if (size0 == 0 || size1 == 0 || block == 0) return true;
+  const uint64_t last =
+      static_cast<uint64_t>(size0 - 1) * static_cast<uint64_t>(stride0) +
+      static_cast<uint64_t>(size1 - 1) * static_cast<uint64_t>(stride1);
+  uint64_t end = 0;
+  uint64_t bytes = 0;
+  return CheckedAdd(last, block, &end) &&
+         CheckedMul(end, uint64_t{element_bytes}, &bytes) &&
+         bytes <= range.byte_length;
+}
+
+template <typename T>
+bool IsAligned(const uint8_t* data) {
+  return reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
+}
+
+// Where an operand is; false if it is nowhere, or not within its range.
+template <typename T>
+bool Resolve(const takt_npu_range_t& range, const AddressSpace& memory,
+             int64_t size0, int64_t size1, int64_t stride0, int64_t stride1,
+             uint64_t block, uint32_t element_bytes, Operand2d<T>* operand) {
+  if (!Covers(range, size0, size1, stride0, stride1, block, element_bytes)) {
+    return false;
+  }
+  uint8_t* const data = memory.Find(range);
+  if (data == nullptr && range.byte_length > 0) return false;
+  if (reinterpret_cast<uintptr_t>(data) % element_bytes != 0) return false;
+  operand->data = reinterpret_cast<T*>(data);
+  operand->stride0 = stride0;
+  operand->stride1 = stride1;
+  return true;
+}
+
+takt_npu_result_t Pack(const takt_npu_pack_t& pack, const AddressSpace& memory,
+                       bool is_unpack) {
+  const uint32_t bytes = pack.element_bytes;
+  if (bytes != 4 && (bytes != 1 || is_unpack)) return TAKT_NPU_UNSUPPORTED;
+  for (const int64_t size : pack.sizes) {
+    if (!IsSize(size)) return TAKT_NPU_INVALID;
+  }
+  const uint64_t tile = static_cast<uint64_t>(pack.sizes[2]) *
+                        static_cast<uint64_t>(pack.sizes[3]);
+  const kernels::TileGrid grid = kernels::MakeTileGrid(
+      pack.sizes, pack.transpose_inner != 0, pack.transpose_outer != 0);
+  const Shape2d shape = {pack.size0, pack.size1};
+  const auto resolve = [&](auto* matrix, auto* tiles) {
+    return Resolve(pack.matrix, memory, pack.size0, pack.size1, pack.stride0,
+                   pack.stride1, 1, bytes, matrix) &&
+           Resolve(pack.tiles, memory, pack.sizes[0], pack.sizes[1],
+                   pack.tile_stride0, pack.tile_stride1, tile, bytes, tiles);
+  };
+  if (is_unpack) {
+    Operand2d<uint32_t> matrix;
+    Operand2d<const uint32_t> tiles;
+    if (!resolve(&matrix, &tiles)) return TAKT_NPU_INVALID;
+    if (pack.sizes[0] == 0 || pack.sizes[1] == 0) return TAKT_NPU_OK;
+    if (shape.size0 == 0 || shape.size1 == 0) return TAKT_NPU_OK;
+    kernels::Unpack(tiles, grid, matrix, shape);
+    return TAKT_NPU_OK;
+  }
+  Operand2d<const uint8_t> matrix;
+  Operand2d<uint8_t> tiles;
+  if (!resolve(&matrix, &tiles)) return TAKT_NPU_INVALID;
+  if (pack.sizes[0] == 0 || pack.sizes[1] == 0) return TAKT_NPU_OK;
+  kernels::Pack(bytes, matrix, shape, tiles, grid, pack.padding);
+  return TAKT_NPU_OK;
+}
+
+takt_npu_result_t Fill(const takt_npu_fill_t& fill,
+                       const AddressSpace& memory) {
+  Operand2d<uint32_t> out;
+  if (!Resolve(fill.out, memory, fill.size0, fill.size1, fill.stride0,
+               fill.stride1, 1, sizeof(uint32_t), &out)) {
+    return TAKT_NPU_INVALID;
+  }
+  if (fill.size0 > 0 && fill.size1 > 0) {
+    kernels::Fill2d(fill.pattern, out, {fill.size0, fill.size1});
+  }
+  return TAKT_NPU_OK;
+}
+
+takt_npu_result_t Copy(const takt_npu_copy_t& copy,
+                       const AddressSpace& memory) {
+  const uint32_t bytes = copy.element_bytes;
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
+    return TAKT_NPU_UNSUPPORTED;
+  }
+  Operand2d<const uint8_t> in;
+  Operand2d<uint8_t> out;
+  if (!Resolve(copy.in, memory, copy.size0, copy.size1, copy.in_stride0,
+               copy.in_stride1, 1, bytes, &in) ||
+      !Resolve(copy.out, memory, copy.size0, copy.size1, copy.out_stride0,
+               copy.out_stride1, 1, bytes, &out)) {
+    return TAKT_NPU_INVALID;
+  }
+  if (copy.size0 > 0 && copy.size1 > 0) {
+    kernels::Copy2d(bytes, in, out, {copy.size0, copy.size1});
+  }
+  return TAKT_NPU_OK;
+}
+
+takt_npu_result_t Transfer(const takt_npu_transfer_t& transfer,
+                           const AddressSpace& memory) {
+  const uint64_t length = transfer.source.byte_length;
+  if (length != transfer.target.byte_length) return TAKT_NPU_INVALID;
+  if (length == 0) return TAKT_NPU_OK;
+  const uint8_t* const source = memory.Find(transfer.source);
+  uint8_t* const target = memory.Find(transfer.target);
+  if (source == nullptr || target == nullptr) return TAKT_NPU_INVALID;
+  std::memmove(target, source, length);
+  if (transfer.checksum != nullptr) {
+    *transfer.checksum = takt_npu_checksum(target, length);
+  }
+  return TAKT_NPU_OK;
+}
+
+// Products that there are no fast kernels for. Each term is exact; floats are
+// summed in the order of k.
+template <typename Left, typename Right, typename Sum, typename Term>
+void PortableMmt4d(const kernels::Mmt4dArguments& a, Term term) {
+  const auto* const left = static_cast<const Left*>(a.left);
+  const auto* const right = static_cast<const Right*>(a.right);
+  auto* const out = static_cast<Sum*>(a.out);
+  for (int64_t i = 0; i < a.m * a.m0; ++i) {
+    const Left* const row = left + i / a.m0 * a.left_stride + i % a.m0 * a.k0;
+    Sum* const out_row = out + i / a.m0 * a.out_stride + i % a.m0 * a.n0;
+    for (int64_t j = 0; j < a.n * a.n0; ++j) {
+      const Right* const column =
+          right + j / a.n0 * a.right_stride + j % a.n0 * a.k0;
+      Sum& target = out_row[j / a.n0 * a.m0 * a.n0 + j % a.n0];
+      Sum sum = a.accumulate ? target : Sum{0};
+      for (int64_t k = 0; k < a.k; ++k) {
+        for (int64_t k0 = 0; k0 < a.k0; ++k0) {
+          sum += term(row[k * a.m0 * a.k0 + k0], column[k * a.n0 * a.k0 + k0]);
+        }
+      }
+      target = sum;
+    }
+  }
+}
+
+uint32_t IntegerTerm(int32_t x, int32_t y) {
+  return static_cast<uint32_t>(x) * static_cast<uint32_t>(y);
+}
+
+}  // namespace
+
+TypeBytes BytesOf(uint32_t type) {
+  switch (type) {
+    case TAKT_NPU_F32:
+      return {4, 4, 4};
+    case TAKT_NPU_S8_S8_S32:
+      return {1, 1, 4};
+    case TAKT_NPU_F16_F16_F32:
+    case TAKT_NPU_BF16_BF16_F32:
+    case TAKT_NPU_S16_S16_S32:
+      return {2, 2, 4};
+    case TAKT_NPU_S16_S8_S32:
+      return {2, 1, 4};
+    default:
+      return {};
+  }
+}
+
+Reference::Reference()
+    : kernels_(kernels::SelectKernels(
+          cpu::UsableInstructionSets(cpu::DetectProcessor()))) {}
+
+uint32_t Reference::kinds() {
+  return 1u << TAKT_NPU_MMT4D | 1u << TAKT_NPU_PACK | 1u << TAKT_NPU_UNPACK |
+         1u << TAKT_NPU_FILL | 1u << TAKT_NPU_COPY | 1u << TAKT_NPU_TRANSFER;
+}
+
+uint32_t Reference::types() {
+  return 1u << TAKT_NPU_F32 | 1u << TAKT_NPU_S8_S8_S32 |
+         1u << TAKT_NPU_F16_F16_F32 | 1u << TAKT_NPU_BF16_BF16_F32 |
+         1u << TAKT_NPU_S16_S16_S32 | 1u << TAKT_NPU_S16_S8_S32;
+}
+
+takt_npu_result_t Reference::Mmt4d(const takt_npu_mmt4d_t& p,
+                                   const AddressSpace& memory) const {
+  const TypeBytes bytes = BytesOf(p.type);
+  if (bytes.sum == 0) return TAKT_NPU_UNSUPPORTED;
+  for (const int64_t size : {p.m, p.n, p.k, p.m0, p.n0, p.k0}) {
+    if (!IsSize(size)) return TAKT_NPU_INVALID;
+  }
+  const auto panel = [](int64_t tiles, int64_t size0, int64_t size1,
+                        uint64_t* elements) {
+    uint64_t tile = 0;
+    return CheckedMul(static_cast<uint64_t>(size0),
+                      static_cast<uint64_t>(size1), &tile) &&
+           CheckedMul(static_cast<uint64_t>(tiles), tile, elements);
+  };
+  uint64_t left_panel = 0;
+  uint64_t right_panel = 0;
+  uint64_t out_panel = 0;
+  Operand2d<const uint8_t> left;
+  Operand2d<const uint8_t> right;
+  Operand2d<uint8_t> out;
+  if (!panel(p.k, p.m0, p.k0, &left_panel) ||
+      !panel(p.k, p.n0, p.k0, &right_panel) ||
+      !panel(p.n, p.m0, p.n0, &out_panel) ||
+      !Resolve(p.left, memory, p.m, 1, p.left_stride, 0, left_panel, bytes.left,
+               &left) ||
+      !Resolve(p.right, memory, p.n, 1, p.right_stride, 0, right_panel,
+               bytes.right, &right) ||
+      !Resolve(p.out, memory, p.m, 1, p.out_stride, 0, out_panel, bytes.sum,
+               &out)) {
+    return TAKT_NPU_INVALID;
+  }
+  if (p.m == 0 || p.n == 0 || p.m0 == 0 || p.n0 == 0) return TAKT_NPU_OK;
+  kernels::Mmt4dArguments a;
+  a.left = left.data;
+  a.left_stride = p.left_stride;
+  a.right = right.data;
+  a.right_stride = p.right_stride;
+  a.out = out.data;
+  a.out_stride = p.out_stride;
+  a.m = p.m;
+  a.n = p.n;
+  a.k = p.k;
+  a.m0 = p.m0;
+  a.n0 = p.n0;
+  a.k0 = p.k0;
+  a.accumulate = p.accumulate != 0;
+  switch (p.type) {
+    case TAKT_NPU_F32:
+      kernels_.Mmt4d(kernels::Mmt4dType::kF32)(a);
+      break;
+    case TAKT_NPU_S8_S8_S32:
+      kernels_.Mmt4d(kernels::Mmt4dType::kS8S8S32)(a);
+      break;
+    case TAKT_NPU_F16_F16_F32:
+      PortableMmt4d<uint16_t, uint16_t, float>(a, [](uint16_t x, uint16_t y) {
+        return hal::FloatFromF16(x) * hal::FloatFromF16(y);
+      });
+      break;
+    case TAKT_NPU_BF16_BF16_F32:
+      PortableMmt4d<uint16_t, uint16_t, float>(a, [](uint16_t x, uint16_t y) {
+        return hal::FloatFromBF16(x) * hal::FloatFromBF16(y);
+      });
+      break;
+    case TAKT_NPU_S16_S16_S32:
+      PortableMmt4d<int16_t, int16_t, uint32_t>(a, IntegerTerm);
+      break;
+    default:
+      PortableMmt4d<int16_t, int8_t, uint32_t>(a, IntegerTerm);
+      break;
+  }
+  return TAKT_NPU_OK;
+}
+
+takt_npu_result_t Reference::Run(const takt_npu_operation_t& operation,
+                                 const AddressSpace& memory) const {
+  switch (operation.kind) {
+    case TAKT_NPU_MMT4D:
+      return Mmt4d(operation.mmt4d, memory);
+    case TAKT_NPU_PACK:
+      return Pack(operation.pack, memory, /*is_unpack=*/false);
+    case TAKT_NPU_UNPACK:
+      return Pack(operation.pack, memory, /*is_unpack=*/true);
+    case TAKT_NPU_FILL:
+      return Fill(operation.fill, memory);
+    case TAKT_NPU_COPY:
+      return Copy(operation.copy, memory);
+    case TAKT_NPU_TRANSFER:
+      return Transfer(operation.transfer, memory);
+    default:
+      return TAKT_NPU_UNSUPPORTED;
+  }
+}
+
+}  // namespace takt::npu

@@ -1,0 +1,186 @@
+#include "npu/staging.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "npu/reference.h"
+
+namespace takt::npu {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+// Of the unit's memory, at most this is taken for staging.
+constexpr uint64_t kBufferBytesMax = 16 << 20;
+
+}  // namespace
+
+// Where things are in the unit's buffer: a left panel, then two halves, each of
+// `columns` right panels and the tiles that come of them.
+struct Staging::Blocks {
+  TypeBytes bytes;
+  uint64_t left_bytes = 0;   // Of a panel.
+  uint64_t right_bytes = 0;  // Of a panel.
+  uint64_t tile_bytes = 0;   // Of an output tile.
+  int64_t columns = 0;       // Right panels at a time.
+  uint64_t half = 0;         // Where the first half begins,
+  uint64_t half_bytes = 0;   // and how long each is.
+};
+
+Staging::~Staging() {
+  if (buffer_ != 0) unit_.Free(buffer_);
+}
+
+absl::StatusOr<Staging::Blocks> Staging::Plan(const takt_npu_mmt4d_t& product) {
+  const auto u = [](int64_t x) { return static_cast<uint64_t>(x); };
+  Blocks blocks;
+  blocks.bytes = BytesOf(product.type);
+  blocks.left_bytes =
+      u(product.k) * u(product.m0) * u(product.k0) * blocks.bytes.left;
+  blocks.right_bytes =
+      u(product.k) * u(product.n0) * u(product.k0) * blocks.bytes.right;
+  blocks.tile_bytes = u(product.m0) * u(product.n0) * blocks.bytes.sum;
+  if (buffer_ == 0) {
+    const uint64_t bytes =
+        std::min(unit_.capabilities().memory_bytes, kBufferBytesMax);
+    TAKT_ASSIGN_OR_RETURN(buffer_, unit_.Allocate(bytes));
+    buffer_bytes_ = bytes;
+  }
+  blocks.half = AlignUp(blocks.left_bytes, kAlignment);
+  const uint64_t each = AlignUp(blocks.right_bytes, kAlignment) +
+                        AlignUp(blocks.tile_bytes, kAlignment);
+  const uint64_t room =
+      blocks.half < buffer_bytes_ ? (buffer_bytes_ - blocks.half) / 2 : 0;
+  blocks.columns = std::min<int64_t>(
+      product.n, static_cast<int64_t>(room / std::max<uint64_t>(each, 1)));
+  blocks.half_bytes = static_cast<uint64_t>(blocks.columns) * each;
+  if (blocks.columns == 0) {
+    return absl::UnimplementedError(absl::StrCat(
+        "NPU ", unit_.driver_name(), ": ", blocks.left_bytes, " and ",
+        blocks.right_bytes, " bytes do not fit into ", buffer_bytes_));
+  }
+  return blocks;
+}
+
+void Staging::AddMove(uint8_t* host, uint64_t offset, uint64_t byte_length,
+                      bool is_to_unit) {
+  if (byte_length == 0) return;
+  takt_npu_operation_t operation;
+  std::memset(&operation, 0, sizeof(operation));
+  operation.kind = TAKT_NPU_TRANSFER;
+  const takt_npu_range_t near = {host, 0, 0, byte_length};
+  const takt_npu_range_t far = {nullptr, buffer_, offset, byte_length};
+  operation.transfer.source = is_to_unit ? near : far;
+  operation.transfer.target = is_to_unit ? far : near;
+  operations_.push_back(operation);
+  moves_.push_back({host, byte_length, 0});
+}
+
+absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
+                               const Blocks& blocks, int64_t panel,
+                               const Request& request) {
+  operations_.clear();
+  moves_.clear();
+  uint64_t bytes_to_unit = 0;
+  uint64_t bytes_to_host = 0;
+  const auto left_stride = static_cast<uint64_t>(product.left_stride);
+  const auto right_stride = static_cast<uint64_t>(product.right_stride);
+  const auto out_stride = static_cast<uint64_t>(product.out_stride);
+  const auto i = static_cast<uint64_t>(panel);
+  AddMove(product.left.data + i * left_stride * blocks.bytes.left, 0,
+          blocks.left_bytes, /*is_to_unit=*/true);
+  bytes_to_unit += blocks.left_bytes;
+  uint8_t* const out = product.out.data + i * out_stride * blocks.bytes.sum;
+  for (int64_t first = 0; first < product.n; first += blocks.columns) {
+    const int64_t count = std::min(blocks.columns, product.n - first);
+    const bool is_odd = first / blocks.columns % 2 != 0;
+    const uint64_t half = blocks.half + (is_odd ? blocks.half_bytes : 0);
+    for (int64_t c = 0; c < count; ++c) {
+      const auto j = static_cast<uint64_t>(first + c);
+      AddMove(product.right.data + j * right_stride * blocks.bytes.right,
+              half + static_cast<uint64_t>(c) * blocks.right_bytes,
+              blocks.right_bytes, /*is_to_unit=*/true);
+    }
+    const auto n = static_cast<uint64_t>(count);
+    const uint64_t tiles = AlignUp(half + n * blocks.right_bytes, kAlignment);
+    uint8_t* const row = out + static_cast<uint64_t>(first) * blocks.tile_bytes;
+    if (product.accumulate != 0) {
+      AddMove(row, tiles, n * blocks.tile_bytes, /*is_to_unit=*/true);
+      bytes_to_unit += n * blocks.tile_bytes;
+    }
+    bytes_to_unit += n * blocks.right_bytes;
+    takt_npu_operation_t operation;
+    std::memset(&operation, 0, sizeof(operation));
+    operation.kind = TAKT_NPU_MMT4D;
+    takt_npu_mmt4d_t& part = operation.mmt4d;
+    part = product;
+    part.m = 1;
+    part.n = count;
+    part.left = {nullptr, buffer_, 0, blocks.left_bytes};
+    part.right = {nullptr, buffer_, half, n * blocks.right_bytes};
+    part.right_stride = product.k * product.n0 * product.k0;
+    part.out = {nullptr, buffer_, tiles, n * blocks.tile_bytes};
+    operations_.push_back(operation);
+    AddMove(row, tiles, n * blocks.tile_bytes, /*is_to_unit=*/false);
+    bytes_to_host += n * blocks.tile_bytes;
+  }
+  // Now that the moves have their places.
+  size_t move = 0;
+  for (takt_npu_operation_t& operation : operations_) {
+    if (operation.kind != TAKT_NPU_TRANSFER) continue;
+    operation.transfer.checksum = &moves_[move++].checksum;
+  }
+  // What went to the unit may have been overwritten by what came back, in the
+  // same batch: its checksums are taken before.
+  std::vector<uint64_t> sums(moves_.size());
+  const auto take_sums = [&](bool is_to_unit) {
+    size_t at = 0;
+    for (const takt_npu_operation_t& operation : operations_) {
+      if (operation.kind != TAKT_NPU_TRANSFER) continue;
+      if ((operation.transfer.target.buffer != 0) == is_to_unit) {
+        sums[at] = takt_npu_checksum(moves_[at].host, moves_[at].byte_length);
+      }
+      ++at;
+    }
+  };
+  take_sums(/*is_to_unit=*/true);
+  auto compare = [&] {
+    take_sums(/*is_to_unit=*/false);
+    for (size_t at = 0; at < moves_.size(); ++at) {
+      if (sums[at] != moves_[at].checksum) return TAKT_NPU_CORRUPTED;
+    }
+    return TAKT_NPU_OK;
+  };
+  absl::FunctionRef<takt_npu_result_t()> check = compare;
+  // A failed batch may have brought back a part of what it is to add to.
+  const uint64_t row_bytes =
+      static_cast<uint64_t>(product.n) * blocks.tile_bytes;
+  std::vector<uint8_t> row_before;
+  if (product.accumulate != 0) row_before.assign(out, out + row_bytes);
+  auto put_back = [&] {
+    if (!row_before.empty()) std::memcpy(out, row_before.data(), row_bytes);
+  };
+  absl::FunctionRef<void()> restore = put_back;
+  Request checked = request;
+  checked.check = &check;
+  checked.restore = &restore;
+  TAKT_RETURN_IF_ERROR(unit_.Run(operations_, checked));
+  unit_.CountTransfer(bytes_to_unit, bytes_to_host);
+  return absl::OkStatus();
+}
+
+absl::Status Staging::Run(const takt_npu_mmt4d_t& product,
+                          const Request& request) {
+  absl::MutexLock lock(&mutex_);
+  TAKT_ASSIGN_OR_RETURN(const Blocks blocks, Plan(product));
+  // Between panels the lease goes to whoever is most urgent.
+  for (int64_t panel = 0; panel < product.m; ++panel) {
+    TAKT_RETURN_IF_ERROR(RunPanel(product, blocks, panel, request));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace takt::npu

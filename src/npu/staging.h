@@ -1,0 +1,56 @@
+// Staging runs products on a unit that does not see host memory: operands are
+// copied to two halves of a buffer in the unit's memory, so that one is filled
+// while the other is worked on, and results are copied back. Each copy is
+// checked by its checksum.
+//
+// Thread-safety: one Run() at a time; others wait for it.
+#ifndef TAKT_NPU_STAGING_H_
+#define TAKT_NPU_STAGING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "npu/unit.h"
+
+namespace takt::npu {
+
+class Staging {
+ public:
+  // `unit` outlives it.
+  explicit Staging(Unit& unit) : unit_(unit) {}
+  ~Staging();
+
+  // Runs `product`, whose ranges are host memory; `request` has neither check
+  // nor restore. After an error some rows of the output have their results,
+  // others what they had before. UNIMPLEMENTED if not even one panel of each
+  // operand fits into the unit's memory; other errors as Unit::Run().
+  absl::Status Run(const takt_npu_mmt4d_t& product, const Request& request);
+
+ private:
+  // What is to be moved, and the checksum that came of it.
+  struct Move {
+    const uint8_t* host;
+    uint64_t byte_length;
+    uint64_t checksum;
+  };
+  struct Blocks;
+
+  absl::StatusOr<Blocks> Plan(const takt_npu_mmt4d_t& product);
+  absl::Status RunPanel(const takt_npu_mmt4d_t& product, const Blocks& blocks,
+                        int64_t panel, const Request& request);
+  void AddMove(uint8_t* host, uint64_t offset, uint64_t byte_length,
+               bool is_to_unit);
+
+  Unit& unit_;
+  absl::Mutex mutex_;  // Held while a product runs.
+  uint64_t buffer_ = 0;
+  uint64_t buffer_bytes_ = 0;
+  // Of the batch that is being made.
+  std::vector<takt_npu_operation_t> operations_;
+  std::vector<Move> moves_;
+};
+
+}  // namespace takt::npu
+
+#endif  // TAKT_NPU_STAGING_H_

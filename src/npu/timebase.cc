@@ -1,0 +1,173 @@
+#include "npu/timebase.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+
+namespace takt::npu {
+namespace {
+
+class RealTime final : public Timebase {
+ public:
+  explicit RealTime(std::shared_ptr<TimerService> timers)
+      : timers_(std::move(timers)) {}
+  ~RealTime() override { Drain(); }
+
+  int64_t NowNs() override { return takt::NowNs(); }
+  void Schedule(int64_t at_ns, Call call, void* argument) override;
+  void Drain() override;
+  bool Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) override;
+
+ private:
+  struct Event : TimerService::Timer {
+    RealTime* time;
+    Call call;
+    void* argument;
+  };
+  static void Fire(TimerService::Timer* timer);
+
+  const std::shared_ptr<TimerService> timers_;
+  absl::Mutex mutex_;
+  absl::flat_hash_set<Event*> pending_ ABSL_GUARDED_BY(mutex_);
+};
+
+void RealTime::Drain() {
+  // What is not due yet is called here, what is being called is waited for.
+  while (true) {
+    Event* event = nullptr;
+    {
+      absl::MutexLock lock(&mutex_);
+      for (Event* each : pending_) {
+        if (timers_->Cancel(each)) {
+          event = each;
+          break;
+        }
+      }
+      if (event == nullptr) break;
+      pending_.erase(event);
+    }
+    event->call(event->argument);
+    delete event;
+  }
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(
+      +[](absl::flat_hash_set<Event*>* pending) { return pending->empty(); },
+      &pending_));
+}
+
+void RealTime::Schedule(int64_t at_ns, Call call, void* argument) {
+  auto* event = new Event;
+  event->fire = &RealTime::Fire;
+  event->time = this;
+  event->call = call;
+  event->argument = argument;
+  absl::MutexLock lock(&mutex_);
+  pending_.insert(event);
+  timers_->Arm(event, at_ns);
+}
+
+void RealTime::Fire(TimerService::Timer* timer) {
+  auto* event = static_cast<Event*>(timer);
+  RealTime* const time = event->time;
+  event->call(event->argument);
+  absl::MutexLock lock(&time->mutex_);
+  time->pending_.erase(event);
+  delete event;
+}
+
+bool RealTime::Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) {
+  while ((sleeper.raised() & flag) == 0) {
+    if (deadline_ns != kInfiniteFuture && deadline_ns <= takt::NowNs()) {
+      return false;
+    }
+    sleeper.Sleep(deadline_ns);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::shared_ptr<Timebase> CreateRealTime(std::shared_ptr<TimerService> timers) {
+  return std::make_shared<RealTime>(std::move(timers));
+}
+
+struct VirtualTime::State {
+  struct Event {
+    int64_t at_ns;
+    uint64_t number;  // First come, first served.
+    Call call;
+    void* argument;
+    bool operator<(const Event& other) const {  // For a heap, earliest first.
+      return at_ns != other.at_ns ? at_ns > other.at_ns : number > other.number;
+    }
+  };
+
+  absl::Mutex mutex;
+  int64_t now_ns ABSL_GUARDED_BY(mutex) = 0;
+  uint64_t event_count ABSL_GUARDED_BY(mutex) = 0;
+  std::vector<Event> events ABSL_GUARDED_BY(mutex);
+};
+
+VirtualTime::VirtualTime() : state_(std::make_unique<State>()) {}
+
+VirtualTime::~VirtualTime() { Drain(); }
+
+void VirtualTime::Drain() {
+  while (Step(kInfiniteFuture)) {
+  }
+}
+
+int64_t VirtualTime::NowNs() {
+  absl::MutexLock lock(&state_->mutex);
+  return state_->now_ns;
+}
+
+void VirtualTime::Schedule(int64_t at_ns, Call call, void* argument) {
+  absl::MutexLock lock(&state_->mutex);
+  state_->events.push_back({at_ns, state_->event_count++, call, argument});
+  std::push_heap(state_->events.begin(), state_->events.end());
+}
+
+bool VirtualTime::Step(int64_t deadline_ns) {
+  State::Event event;
+  {
+    absl::MutexLock lock(&state_->mutex);
+    std::vector<State::Event>& events = state_->events;
+    if (events.empty() || events.front().at_ns > deadline_ns) return false;
+    std::pop_heap(events.begin(), events.end());
+    event = events.back();
+    events.pop_back();
+    state_->now_ns = std::max(state_->now_ns, event.at_ns);
+  }
+  event.call(event.argument);
+  return true;
+}
+
+bool VirtualTime::Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) {
+  while ((sleeper.raised() & flag) == 0) {
+    if (Step(deadline_ns)) continue;
+    if (deadline_ns == kInfiniteFuture) {
+      sleeper.Sleep(kInfiniteFuture);
+      continue;
+    }
+    absl::MutexLock lock(&state_->mutex);
+    state_->now_ns = std::max(state_->now_ns, deadline_ns);
+    return (sleeper.raised() & flag) != 0;
+  }
+  return true;
+}
+
+void VirtualTime::Pass(int64_t duration_ns) {
+  const int64_t end_ns = DeadlineAfter(NowNs(), duration_ns);
+  while (Step(end_ns)) {
+  }
+  absl::MutexLock lock(&state_->mutex);
+  state_->now_ns = std::max(state_->now_ns, end_ns);
+}
+
+}  // namespace takt::npu

@@ -1,0 +1,479 @@
+#include "npu/unit.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/status.h"
+
+namespace takt::npu {
+namespace {
+
+// A number that is no result, of a driver that is broken.
+takt_npu_result_t Known(takt_npu_result_t result) {
+  return static_cast<unsigned>(result) <= TAKT_NPU_LOST ? result
+                                                        : TAKT_NPU_FAILED;
+}
+
+// Ends with what would end the same way another time.
+bool IsRefusal(takt_npu_result_t result) {
+  return result == TAKT_NPU_UNSUPPORTED || result == TAKT_NPU_INVALID ||
+         result == TAKT_NPU_NO_MEMORY;
+}
+
+uint64_t CountMacs(absl::Span<const takt_npu_operation_t> operations) {
+  uint64_t count = 0;
+  for (const takt_npu_operation_t& operation : operations) {
+    if (operation.kind != TAKT_NPU_MMT4D) continue;
+    const takt_npu_mmt4d_t& p = operation.mmt4d;
+    count += static_cast<uint64_t>(p.m * p.m0) *
+             static_cast<uint64_t>(p.n * p.n0) *
+             static_cast<uint64_t>(p.k * p.k0);
+  }
+  return count;
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<Unit>> Unit::Open(const takt_npu_driver_t* table,
+                                     Options options,
+                                     std::shared_ptr<DriverLibrary> library) {
+  TAKT_ASSIGN_OR_RETURN(const takt_npu_driver_t driver, CheckDriver(table));
+  auto unit = Ref<Unit>::Adopt(
+      new Unit(driver, std::move(options), std::move(library)));
+  char error[256] = "";
+  void* opened = nullptr;
+  const takt_npu_result_t result =
+      driver.open(&unit->host_, unit->options_.driver_options.c_str(), &opened,
+                  error, sizeof(error));
+  if (result != TAKT_NPU_OK) {
+    error[sizeof(error) - 1] = '\0';
+    return ResultStatus(Known(result),
+                        absl::StrCat("NPU driver ", driver.name, ": open",
+                                     error[0] != '\0' ? ": " : "", error));
+  }
+  unit->unit_ = opened;
+  TAKT_ASSIGN_OR_RETURN(unit->capabilities_, QueryCapabilities(driver, opened));
+  return unit;
+}
+
+Unit::Unit(const takt_npu_driver_t& driver, Options options,
+           std::shared_ptr<DriverLibrary> library)
+    : Object(&kType),
+      driver_(driver),
+      options_(std::move(options)),
+      library_(std::move(library)) {
+  std::memset(&capabilities_, 0, sizeof(capabilities_));
+  host_.struct_size = sizeof(host_);
+  host_.user_data = options_.time.get();
+  host_.now_ns = [](void* time) {
+    return static_cast<Timebase*>(time)->NowNs();
+  };
+  host_.schedule = [](void* time, int64_t at_ns, void (*call)(void* argument),
+                      void* argument) {
+    static_cast<Timebase*>(time)->Schedule(at_ns, call, argument);
+  };
+}
+
+Unit::~Unit() {
+  options_.time->Drain();
+  if (unit_ != nullptr) driver_.close(unit_);
+}
+
+void Unit::OnComplete(void* user_data, uint64_t id, takt_npu_result_t result) {
+  auto* self = static_cast<Unit*>(user_data);
+  MutexLock lock(&self->mutex_);
+  if (id == 0 || id != self->running_id_) {
+    ++self->statistics_.stray_completion_count;
+    return;
+  }
+  self->running_id_ = 0;
+  self->running_result_ = Known(result);
+  // Under the lock: who waits must find the lock free before it goes on, so
+  // this object is still there.
+  self->sleeper_.Raise(kEnded);
+}
+
+Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
+                             const Urgency& urgency, int64_t time_limit_ns) {
+  Timebase& time = *options_.time;
+  takt_npu_batch_t batch;
+  batch.struct_size = sizeof(batch);
+  batch.id = ++last_id_;
+  batch.operations = operations.data();
+  batch.operation_count = operations.size();
+  batch.complete = &Unit::OnComplete;
+  batch.user_data = this;
+  sleeper_.Take(kEnded);
+  {
+    MutexLock lock(&mutex_);
+    running_id_ = batch.id;
+    ++statistics_.batch_count;
+  }
+  UnitEvent event;
+  event.id = batch.id;
+  event.urgency = urgency;
+  event.start_ns = time.NowNs();
+  Outcome outcome;
+  outcome.result = Known(driver_.submit(unit_, &batch));
+  if (outcome.result == TAKT_NPU_OK) {
+    outcome.result =
+        WaitForBatch(batch.id, DeadlineAfter(event.start_ns, time_limit_ns),
+                     &outcome.is_time_out);
+  }
+  event.end_ns = time.NowNs();
+  event.result = outcome.result;
+  event.is_time_out = outcome.is_time_out;
+  MutexLock lock(&mutex_);
+  running_id_ = 0;
+  statistics_.busy_ns += static_cast<uint64_t>(event.end_ns - event.start_ns);
+  if (options_.event_count_max > 0) {
+    if (events_.size() == options_.event_count_max) events_.pop_front();
+    events_.push_back(event);
+  }
+  return outcome;
+}
+
+takt_npu_result_t Unit::WaitForBatch(uint64_t id, int64_t deadline_ns,
+                                     bool* is_time_out) {
+  if (!options_.time->Wait(sleeper_, kEnded, deadline_ns)) {
+    const takt_npu_result_t result = EndBatch(id);
+    // It may have completed just so.
+    if ((sleeper_.raised() & kEnded) == 0) {
+      *is_time_out = true;
+      return result;
+    }
+  }
+  MutexLock lock(&mutex_);
+  return running_result_;
+}
+
+takt_npu_result_t Unit::EndBatch(uint64_t id) {
+  if (driver_.cancel(unit_, id) == TAKT_NPU_OK) return TAKT_NPU_CANCELLED;
+  return Reset() ? TAKT_NPU_CANCELLED : TAKT_NPU_LOST;
+}
+
+bool Unit::Reset() {
+  const bool works = driver_.reset(unit_) == TAKT_NPU_OK;
+  MutexLock lock(&mutex_);
+  ++statistics_.reset_count;
+  is_lost_ = !works;
+  return works;
+}
+
+void Unit::NoteOutcome(const Outcome& outcome) {
+  {
+    MutexLock lock(&mutex_);
+    UnitStatistics& s = statistics_;
+    if (outcome.is_time_out) ++s.time_out_count;
+    if (IsRefusal(outcome.result)) {
+      ++s.refused_count;
+      return;
+    }
+    switch (outcome.result) {
+      case TAKT_NPU_OK:
+        break;
+      case TAKT_NPU_CORRUPTED:
+        ++s.corrupted_count;
+        break;
+      case TAKT_NPU_CANCELLED:
+        s.cancelled_count += !outcome.is_time_out;
+        break;
+      case TAKT_NPU_OVERHEATED:
+        ++s.overheated_count;
+        break;
+      case TAKT_NPU_LOST:
+        ++s.lost_count;
+        break;
+      default:
+        ++s.failed_count;
+        break;
+    }
+  }
+  if (outcome.result == TAKT_NPU_OK) {
+    failures_in_a_row_ = 0;
+    quarantine_ns_ = 0;
+    return;
+  }
+  bool works = outcome.result != TAKT_NPU_LOST;
+  if (!works && !outcome.is_time_out) works = Reset();
+  ++failures_in_a_row_;
+  if (!works || outcome.result == TAKT_NPU_OVERHEATED ||
+      failures_in_a_row_ >= options_.policy.quarantine_after) {
+    BeginQuarantine();
+  }
+}
+
+void Unit::BeginQuarantine() {
+  constexpr int64_t kTimesMax = 64;
+  const int64_t base_ns = options_.policy.quarantine_ns;
+  quarantine_ns_ = quarantine_ns_ == 0
+                       ? base_ns
+                       : std::min(quarantine_ns_ * 2, base_ns * kTimesMax);
+  failures_in_a_row_ = 0;
+  MutexLock lock(&mutex_);
+  is_quarantined_ = true;
+  quarantine_end_ns_ = DeadlineAfter(options_.time->NowNs(), quarantine_ns_);
+  ++statistics_.quarantine_count;
+}
+
+absl::Status Unit::CheckHealth() {
+  bool must_reset = false;
+  {
+    MutexLock lock(&mutex_);
+    if (!is_quarantined_) return absl::OkStatus();
+    if (options_.time->NowNs() < quarantine_end_ns_) {
+      return absl::UnavailableError(
+          absl::StrCat("NPU ", driver_.name, ": in quarantine"));
+    }
+    ++statistics_.probe_count;
+    must_reset = is_lost_;
+  }
+  if ((must_reset && !Reset()) || !Probe()) {
+    BeginQuarantine();
+    return absl::UnavailableError(
+        absl::StrCat("NPU ", driver_.name, ": it failed a probe"));
+  }
+  MutexLock lock(&mutex_);
+  is_quarantined_ = false;
+  return absl::OkStatus();
+}
+
+bool Unit::Probe() {
+  const auto has = [this](uint32_t kind) {
+    return (capabilities_.kinds >> kind & 1) != 0;
+  };
+  // With a unit of other memory or other operations only a real one can tell.
+  if (!in_host_memory() || !has(TAKT_NPU_FILL)) return true;
+  alignas(64) uint32_t words[16] = {};
+  constexpr uint32_t kPattern = 0x5aa5c33c;
+  takt_npu_operation_t operation;
+  std::memset(&operation, 0, sizeof(operation));
+  operation.kind = TAKT_NPU_FILL;
+  operation.fill.out = {reinterpret_cast<uint8_t*>(words), 0, 0, sizeof(words)};
+  operation.fill.size0 = 1;
+  operation.fill.size1 = 16;
+  operation.fill.stride0 = 16;
+  operation.fill.stride1 = 1;
+  operation.fill.pattern = kPattern;
+  const Outcome outcome =
+      RunBatch({&operation, 1}, Urgency(), options_.policy.time_limit_ns);
+  if (outcome.result != TAKT_NPU_OK) {
+    if (outcome.result == TAKT_NPU_LOST) Reset();
+    return false;
+  }
+  return std::all_of(std::begin(words), std::end(words),
+                     [](uint32_t word) { return word == kPattern; });
+}
+
+Unit::Outcome Unit::RunAll(absl::Span<const takt_npu_operation_t> operations,
+                           const Request& request, int64_t time_limit_ns) {
+  const size_t batch_max = capabilities_.batch_max != 0
+                               ? capabilities_.batch_max
+                               : std::max<size_t>(operations.size(), 1);
+  Outcome outcome;
+  while (!operations.empty()) {
+    const size_t count = std::min(batch_max, operations.size());
+    outcome =
+        RunBatch(operations.subspan(0, count), request.urgency, time_limit_ns);
+    if (outcome.result != TAKT_NPU_OK) return outcome;
+    operations.remove_prefix(count);
+  }
+  if (request.check != nullptr) outcome.result = Known((*request.check)());
+  return outcome;
+}
+
+absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
+                       const Request& request) {
+  const FaultPolicy& policy =
+      request.policy != nullptr ? *request.policy : options_.policy;
+  absl::Status status;
+  for (uint32_t attempt = 0;; ++attempt) {
+    Outcome outcome;
+    lease_.Acquire(request.urgency);
+    const absl::Status health = CheckHealth();
+    if (health.ok()) {
+      outcome = RunAll(operations, request, policy.time_limit_ns);
+      NoteOutcome(outcome);
+    }
+    lease_.Release();
+    if (!health.ok()) {
+      if (status.ok()) status = health;  // Else what led to it says more.
+      break;
+    }
+    if (outcome.result == TAKT_NPU_OK) {
+      MutexLock lock(&mutex_);
+      statistics_.operation_count += operations.size();
+      statistics_.mac_count += CountMacs(operations);
+      return absl::OkStatus();
+    }
+    const std::string what = absl::StrCat("NPU ", driver_.name);
+    status = outcome.is_time_out ? absl::DeadlineExceededError(absl::StrCat(
+                                       what, ": an operation took more than ",
+                                       policy.time_limit_ns, " ns"))
+                                 : ResultStatus(outcome.result, what);
+    if (request.restore != nullptr) (*request.restore)();
+    if (!request.is_repeatable || IsRefusal(outcome.result) ||
+        outcome.result == TAKT_NPU_OVERHEATED || attempt >= policy.retry_max) {
+      break;
+    }
+    MutexLock lock(&mutex_);
+    ++statistics_.retry_count;
+  }
+  MutexLock lock(&mutex_);
+  ++statistics_.error_count;
+  return status;
+}
+
+absl::Status Unit::RunOnCore(const Urgency& urgency,
+                             absl::FunctionRef<absl::Status()> call) {
+  lease_.Acquire(urgency);
+  absl::Status status = CheckHealth();
+  if (status.ok()) status = call();
+  lease_.Release();
+  return status;
+}
+
+absl::StatusOr<uint64_t> Unit::LoadProgram(absl::Span<const uint8_t> data) {
+  if (driver_.load_program == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("NPU ", driver_.name, " takes no programs"));
+  }
+  uint64_t program = 0;
+  lease_.Acquire(Urgency());
+  const takt_npu_result_t result =
+      Known(driver_.load_program(unit_, data.data(), data.size(), &program));
+  lease_.Release();
+  if (result == TAKT_NPU_INVALID) {
+    return absl::DataLossError(absl::StrCat(
+        "NPU ", driver_.name, ": ", data.size(), " bytes that are no program"));
+  }
+  TAKT_RETURN_IF_ERROR(
+      ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": program")));
+  return program;
+}
+
+void Unit::UnloadProgram(uint64_t program) {
+  lease_.Acquire(Urgency());
+  driver_.unload_program(unit_, program);
+  lease_.Release();
+}
+
+absl::StatusOr<std::vector<takt_npu_function_t>> Unit::DescribeFunctions(
+    uint64_t program) {
+  constexpr size_t kCountMax = 4096;
+  std::vector<takt_npu_function_t> functions;
+  takt_npu_result_t result = TAKT_NPU_OK;
+  lease_.Acquire(Urgency());
+  while (functions.size() <= kCountMax) {
+    takt_npu_function_t function;
+    std::memset(&function, 0, sizeof(function));
+    function.struct_size = sizeof(function);
+    result = Known(
+        driver_.describe_function(unit_, program, functions.size(), &function));
+    if (result != TAKT_NPU_OK) break;
+    function.name[sizeof(function.name) - 1] = '\0';
+    functions.push_back(function);
+  }
+  lease_.Release();
+  if (result == TAKT_NPU_INVALID) return functions;
+  if (result == TAKT_NPU_OK) {
+    return absl::DataLossError(absl::StrCat("NPU ", driver_.name,
+                                            ": a program of more than ",
+                                            kCountMax, " functions"));
+  }
+  return ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": program"));
+}
+
+absl::Status Unit::FindImport(const std::string& name,
+                              takt_npu_import_t* out_function,
+                              void** out_context) {
+  *out_function = nullptr;
+  *out_context = nullptr;
+  takt_npu_result_t result = TAKT_NPU_UNSUPPORTED;
+  if (driver_.find_import != nullptr) {
+    lease_.Acquire(Urgency());
+    result = Known(
+        driver_.find_import(unit_, name.c_str(), out_function, out_context));
+    lease_.Release();
+  }
+  if (result == TAKT_NPU_OK && *out_function != nullptr) {
+    return absl::OkStatus();
+  }
+  return absl::NotFoundError(
+      absl::StrCat("NPU ", driver_.name, " has no import ", name));
+}
+
+absl::StatusOr<uint64_t> Unit::Allocate(uint64_t byte_length) {
+  if (driver_.allocate == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("NPU ", driver_.name, " has no memory of its own"));
+  }
+  uint64_t buffer = 0;
+  lease_.Acquire(Urgency());
+  const takt_npu_result_t result =
+      Known(driver_.allocate(unit_, byte_length, &buffer));
+  lease_.Release();
+  TAKT_RETURN_IF_ERROR(
+      ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": ", byte_length,
+                                        " bytes of its memory")));
+  return buffer;
+}
+
+void Unit::Free(uint64_t buffer) {
+  lease_.Acquire(Urgency());
+  driver_.free_buffer(unit_, buffer);
+  lease_.Release();
+}
+
+takt_npu_telemetry_t Unit::telemetry() const {
+  takt_npu_telemetry_t telemetry;
+  telemetry.struct_size = sizeof(telemetry);
+  constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+  telemetry.temperature_millicelsius = kUnknown;
+  telemetry.frequency_hz = kUnknown;
+  telemetry.utilization_ppm = kUnknown;
+  telemetry.throttled_ns = kUnknown;
+  if (driver_.telemetry != nullptr) {
+    (void)driver_.telemetry(unit_, &telemetry);
+    telemetry.struct_size = sizeof(telemetry);
+  }
+  return telemetry;
+}
+
+bool Unit::is_quarantined() const {
+  MutexLock lock(&mutex_);
+  return is_quarantined_;
+}
+
+UnitStatistics Unit::statistics() const {
+  MutexLock lock(&mutex_);
+  return statistics_;
+}
+
+std::vector<UnitEvent> Unit::events() const {
+  MutexLock lock(&mutex_);
+  return {events_.begin(), events_.end()};
+}
+
+void Unit::CountFallback() {
+  MutexLock lock(&mutex_);
+  ++statistics_.fallback_count;
+}
+
+void Unit::CountUnsupported() {
+  MutexLock lock(&mutex_);
+  ++statistics_.unsupported_count;
+}
+
+void Unit::CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host) {
+  MutexLock lock(&mutex_);
+  statistics_.bytes_to_unit += bytes_to_unit;
+  statistics_.bytes_to_host += bytes_to_host;
+}
+
+}  // namespace takt::npu

@@ -1,0 +1,82 @@
+#include "npu/unit_formats.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "cpu/cpu_features.h"
+#include "cpu/vmvx_executable.h"
+#include "cpu/vmvx_module.h"
+#include "npu/program_container.h"
+#include "npu/program_executable.h"
+
+namespace takt::npu {
+namespace {
+
+// What a module archive starts with.
+bool IsArchive(absl::Span<const uint8_t> data) {
+  return data.size() >= 4 && data[0] == 'P' && data[1] == 'K' && data[2] == 3 &&
+         data[3] == 4;
+}
+
+}  // namespace
+
+bool UnitFormats::Takes(absl::string_view format) const {
+  return format == kFormat || format == cpu::VmvxExecutable::kFormat;
+}
+
+absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
+    absl::string_view format, absl::Span<const uint8_t> data,
+    const Ref<Object>& owner, absl::Span<const uint32_t> constants) {
+  if (format != kFormat || IsArchive(data)) {
+    TAKT_ASSIGN_OR_RETURN(auto vmvx_module, VmvxModule());
+    return cpu::VmvxExecutable::Load(data, owner, constants,
+                                     std::move(vmvx_module),
+                                     /*is_sequential=*/true);
+  }
+  if (!constants.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "NPU program: expected 0 constants, got ", constants.size()));
+  }
+  if (IsProgramContainer(data)) {
+    TAKT_ASSIGN_OR_RETURN(data, ReadProgramContainer(data));
+  }
+  return ProgramExecutable::Load(unit_, data);
+}
+
+absl::StatusOr<Ref<vm::NativeModule>> UnitFormats::VmvxModule() {
+  absl::MutexLock lock(&mutex_);
+  if (vmvx_module_ == nullptr) {
+    TAKT_ASSIGN_OR_RETURN(
+        vmvx_module_,
+        cpu::CreateVmvxModule(kernels::SelectKernels(cpu::UsableInstructionSets(
+                                  cpu::DetectProcessor())),
+                              std::make_shared<UnitOffload>(unit_)));
+  }
+  return vmvx_module_;
+}
+
+absl::optional<cpu::ImportFunction> UnitFormats::Resolve(
+    absl::string_view name) {
+  Import import{unit_.get(), nullptr, nullptr};
+  if (!unit_->FindImport(std::string(name), &import.function, &import.context)
+           .ok()) {
+    return absl::nullopt;
+  }
+  absl::MutexLock lock(&mutex_);
+  imports_.push_back(import);
+  return cpu::ImportFunction{&UnitFormats::CallImport, &imports_.back()};
+}
+
+int UnitFormats::CallImport(void* parameters, void* context, void* reserved) {
+  const auto* import = static_cast<const Import*>(context);
+  int result = 0;
+  const absl::Status status = import->unit->RunOnCore(Urgency(), [&] {
+    result = import->function(parameters, import->context, reserved);
+    return absl::OkStatus();
+  });
+  // The kernel has no way to say more.
+  return status.ok() ? result : static_cast<int>(status.code());
+}
+
+}  // namespace takt::npu

@@ -1,0 +1,60 @@
+// What the device of a unit can load besides the CPU's own formats:
+//
+//   npu-fb            vmvx bytecode, whose heavy operations run on the unit; or
+//                     a program for the unit, as raw bytes or in the container
+//                     that the compiler puts around an object file.
+//   vmvx-bytecode-fb  as above, always bytecode.
+//
+// It also resolves what compiled kernels import, to functions of the driver's;
+// each call has the lease.
+//
+// Thread-safety: every method may run on any thread.
+#ifndef TAKT_NPU_UNIT_FORMATS_H_
+#define TAKT_NPU_UNIT_FORMATS_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "cpu/code_loader.h"
+#include "cpu/import_resolver.h"
+#include "npu/unit.h"
+#include "npu/unit_offload.h"
+#include "vm/native_module.h"
+
+namespace takt::npu {
+
+class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
+ public:
+  static constexpr absl::string_view kFormat = "npu-fb";
+
+  explicit UnitFormats(Ref<Unit> unit) : unit_(std::move(unit)) {}
+
+  bool Takes(absl::string_view format) const override;
+  absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> Load(
+      absl::string_view format, absl::Span<const uint8_t> data,
+      const Ref<Object>& owner, absl::Span<const uint32_t> constants) override;
+  absl::optional<cpu::ImportFunction> Resolve(absl::string_view name) override;
+
+ private:
+  struct Import {
+    Unit* unit;
+    takt_npu_import_t function;
+    void* context;
+  };
+  static int CallImport(void* parameters, void* context, void* reserved);
+
+  absl::StatusOr<Ref<vm::NativeModule>> VmvxModule()
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const Ref<Unit> unit_;
+  absl::Mutex mutex_;
+  Ref<vm::NativeModule> vmvx_module_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Import> imports_ ABSL_GUARDED_BY(mutex_);  // Addresses stay.
+};
+
+}  // namespace takt::npu
+
+#endif  // TAKT_NPU_UNIT_FORMATS_H_

@@ -1,0 +1,250 @@
+#include "npu/unit_offload.h"
+
+#include <cstring>
+#include <vector>
+
+#include "npu/reference.h"
+
+namespace takt::npu {
+namespace {
+
+using kernels::Operand2d;
+using kernels::Shape2d;
+
+takt_npu_operation_t MakeOperation(takt_npu_kind_t kind) {
+  takt_npu_operation_t operation;
+  std::memset(&operation, 0, sizeof(operation));
+  operation.kind = kind;
+  return operation;
+}
+
+// The bytes of size0 x size1 blocks of `block` elements; they lie in memory.
+template <typename T>
+takt_npu_range_t RangeOf(const T* data, int64_t size0, int64_t size1,
+                         int64_t stride0, int64_t stride1, int64_t block,
+                         size_t element_bytes) {
+  takt_npu_range_t range;
+  std::memset(&range, 0, sizeof(range));
+  range.data = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(data));
+  if (size0 == 0 || size1 == 0 || block == 0) return range;
+  const int64_t end = (size0 - 1) * stride0 + (size1 - 1) * stride1 + block;
+  range.byte_length = static_cast<uint64_t>(end) * element_bytes;
+  return range;
+}
+
+// The sizes as they stand in memory: what MakeTileGrid() was given.
+void SetGrid(const kernels::TileGrid& grid, takt_npu_pack_t* pack) {
+  pack->transpose_inner = grid.transpose_inner;
+  pack->transpose_outer = grid.transpose_outer;
+  pack->sizes[0] = grid.transpose_outer ? grid.count1 : grid.count0;
+  pack->sizes[1] = grid.transpose_outer ? grid.count0 : grid.count1;
+  pack->sizes[2] = grid.transpose_inner ? grid.tile1 : grid.tile0;
+  pack->sizes[3] = grid.transpose_inner ? grid.tile0 : grid.tile1;
+}
+
+template <typename M, typename T>
+void SetPackOperands(Operand2d<M> matrix, Shape2d shape, Operand2d<T> tiles,
+                     size_t element_bytes, takt_npu_pack_t* pack) {
+  pack->element_bytes = static_cast<uint32_t>(element_bytes);
+  pack->size0 = shape.size0;
+  pack->size1 = shape.size1;
+  pack->stride0 = matrix.stride0;
+  pack->stride1 = matrix.stride1;
+  pack->tile_stride0 = tiles.stride0;
+  pack->tile_stride1 = tiles.stride1;
+  pack->matrix = RangeOf(matrix.data, shape.size0, shape.size1, matrix.stride0,
+                         matrix.stride1, 1, element_bytes);
+  pack->tiles =
+      RangeOf(tiles.data, pack->sizes[0], pack->sizes[1], tiles.stride0,
+              tiles.stride1, pack->sizes[2] * pack->sizes[3], element_bytes);
+}
+
+// What the rows of a product held before.
+class SavedRows {
+ public:
+  SavedRows(const takt_npu_mmt4d_t& product, size_t sum_bytes)
+      : data_(product.out.data),
+        row_bytes_(static_cast<size_t>(product.n * product.m0 * product.n0) *
+                   sum_bytes),
+        pitch_(static_cast<size_t>(product.out_stride) * sum_bytes),
+        count_(static_cast<size_t>(product.m)) {
+    bytes_.resize(row_bytes_ * count_);
+    for (size_t i = 0; i < count_; ++i) {
+      std::memcpy(bytes_.data() + i * row_bytes_, data_ + i * pitch_,
+                  row_bytes_);
+    }
+  }
+  void Restore() const {
+    for (size_t i = 0; i < count_; ++i) {
+      std::memcpy(data_ + i * pitch_, bytes_.data() + i * row_bytes_,
+                  row_bytes_);
+    }
+  }
+
+ private:
+  uint8_t* const data_;
+  const size_t row_bytes_;
+  const size_t pitch_;
+  const size_t count_;
+  std::vector<uint8_t> bytes_;
+};
+
+}  // namespace
+
+bool TakesProduct(const takt_npu_capabilities_t& capabilities,
+                  takt_npu_type_t type, int64_t m0, int64_t n0, int64_t k0) {
+  if ((capabilities.types >> type & 1) == 0) return false;
+  const int64_t tile[3] = {m0, n0, k0};
+  for (int d = 0; d < 3; ++d) {
+    if (tile[d] > capabilities.tile_max[d] ||
+        tile[d] % capabilities.tile_multiple[d] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool CanFallBack(const absl::Status& failure) {
+  // What no unit could do is wrong in itself; the rest a CPU can do as well.
+  return failure.code() != absl::StatusCode::kInvalidArgument;
+}
+
+bool UnitOffload::Takes(takt_npu_kind_t kind,
+                        std::initializer_list<const void*> starts) const {
+  const takt_npu_capabilities_t& capabilities = unit_->capabilities();
+  if ((capabilities.kinds >> kind & 1) == 0) return false;
+  // Only products are worth copying there and back.
+  if (!unit_->in_host_memory()) return kind == TAKT_NPU_MMT4D;
+  for (const void* start : starts) {
+    if (reinterpret_cast<uintptr_t>(start) % capabilities.alignment != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<bool> UnitOffload::LeaveToCpu() {
+  unit_->CountUnsupported();
+  return false;
+}
+
+absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation,
+                                      absl::FunctionRef<void()>* restore) {
+  Request request;
+  if (unit_->in_host_memory()) {
+    request.restore = restore;
+    return Conclude(unit_->Run({&operation, 1}, request));
+  }
+  const absl::Status status = staging_.Run(operation.mmt4d, request);
+  if (!status.ok() && restore != nullptr) (*restore)();
+  return Conclude(status);
+}
+
+absl::StatusOr<bool> UnitOffload::Conclude(const absl::Status& status) {
+  if (status.ok()) return true;
+  if (status.code() == absl::StatusCode::kUnimplemented) return LeaveToCpu();
+  if (!unit_->policy().fall_back_to_cpu || !CanFallBack(status)) return status;
+  unit_->CountFallback();
+  return false;
+}
+
+absl::StatusOr<bool> UnitOffload::Mmt4d(kernels::Mmt4dType kernel_type,
+                                        const kernels::Mmt4dArguments& a) {
+  const takt_npu_type_t type = kernel_type == kernels::Mmt4dType::kF32
+                                   ? TAKT_NPU_F32
+                                   : TAKT_NPU_S8_S8_S32;
+  if (!Takes(TAKT_NPU_MMT4D, {a.left, a.right, a.out}) ||
+      !TakesProduct(unit_->capabilities(), type, a.m0, a.n0, a.k0)) {
+    return LeaveToCpu();
+  }
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_MMT4D);
+  takt_npu_mmt4d_t& product = operation.mmt4d;
+  const TypeBytes bytes = BytesOf(type);
+  product.type = type;
+  product.accumulate = a.accumulate;
+  product.m = a.m;
+  product.n = a.n;
+  product.k = a.k;
+  product.m0 = a.m0;
+  product.n0 = a.n0;
+  product.k0 = a.k0;
+  product.left_stride = a.left_stride;
+  product.right_stride = a.right_stride;
+  product.out_stride = a.out_stride;
+  product.left = RangeOf(static_cast<const uint8_t*>(a.left), a.m, 1,
+                         a.left_stride, 0, a.k * a.m0 * a.k0, bytes.left);
+  product.right = RangeOf(static_cast<const uint8_t*>(a.right), a.n, 1,
+                          a.right_stride, 0, a.k * a.n0 * a.k0, bytes.right);
+  product.out = RangeOf(static_cast<const uint8_t*>(a.out), a.m, 1,
+                        a.out_stride, 0, a.n * a.m0 * a.n0, bytes.sum);
+  if (!a.accumulate) return Run(operation, nullptr);
+  // A failed product may have added up part of it.
+  const SavedRows saved(product, bytes.sum);
+  auto restore_rows = [&saved] { saved.Restore(); };
+  absl::FunctionRef<void()> restore = restore_rows;
+  return Run(operation, &restore);
+}
+
+absl::StatusOr<bool> UnitOffload::Pack(size_t element_bytes,
+                                       Operand2d<const uint8_t> in,
+                                       Shape2d in_shape, Operand2d<uint8_t> out,
+                                       const kernels::TileGrid& grid,
+                                       uint64_t padding) {
+  if (!Takes(TAKT_NPU_PACK, {in.data, out.data})) return LeaveToCpu();
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_PACK);
+  SetGrid(grid, &operation.pack);
+  SetPackOperands(in, in_shape, out, element_bytes, &operation.pack);
+  operation.pack.padding = padding;
+  return Run(operation, nullptr);
+}
+
+absl::StatusOr<bool> UnitOffload::Unpack(Operand2d<const uint32_t> in,
+                                         const kernels::TileGrid& grid,
+                                         Operand2d<uint32_t> out,
+                                         Shape2d out_shape) {
+  if (!Takes(TAKT_NPU_UNPACK, {in.data, out.data})) return LeaveToCpu();
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_UNPACK);
+  SetGrid(grid, &operation.pack);
+  SetPackOperands(out, out_shape, in, sizeof(uint32_t), &operation.pack);
+  return Run(operation, nullptr);
+}
+
+absl::StatusOr<bool> UnitOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
+                                       Shape2d shape) {
+  if (!Takes(TAKT_NPU_FILL, {out.data})) return LeaveToCpu();
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_FILL);
+  takt_npu_fill_t& fill = operation.fill;
+  fill.size0 = shape.size0;
+  fill.size1 = shape.size1;
+  fill.stride0 = out.stride0;
+  fill.stride1 = out.stride1;
+  fill.pattern = value;
+  fill.out = RangeOf(out.data, shape.size0, shape.size1, out.stride0,
+                     out.stride1, 1, sizeof(uint32_t));
+  return Run(operation, nullptr);
+}
+
+absl::StatusOr<bool> UnitOffload::Copy(size_t element_bytes,
+                                       Operand2d<const uint8_t> in,
+                                       Operand2d<uint8_t> out, Shape2d shape) {
+  // A copy onto itself could not be repeated; it is also not worth anything.
+  if (in.data == out.data || !Takes(TAKT_NPU_COPY, {in.data, out.data})) {
+    return LeaveToCpu();
+  }
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_COPY);
+  takt_npu_copy_t& copy = operation.copy;
+  copy.element_bytes = static_cast<uint32_t>(element_bytes);
+  copy.size0 = shape.size0;
+  copy.size1 = shape.size1;
+  copy.in_stride0 = in.stride0;
+  copy.in_stride1 = in.stride1;
+  copy.out_stride0 = out.stride0;
+  copy.out_stride1 = out.stride1;
+  copy.in = RangeOf(in.data, shape.size0, shape.size1, in.stride0, in.stride1,
+                    1, element_bytes);
+  copy.out = RangeOf(out.data, shape.size0, shape.size1, out.stride0,
+                     out.stride1, 1, element_bytes);
+  return Run(operation, nullptr);
+}
+
+}  // namespace takt::npu

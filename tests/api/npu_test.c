@@ -1,0 +1,303 @@
+/* Modules on devices with an NPU behind them, and what the C API says of
+ * these. */
+#include "takt/npu.h"
+
+#include "tests/api/fixture.h"
+
+enum { kRows = 32, kDepth = 64, kColumns = 48 };
+
+typedef struct npu_t {
+  takt_instance_t* instance;
+  takt_device_t* devices[2]; /* A CPU, then the NPU. */
+} npu_t;
+
+static npu_t npu_create(const takt_npu_driver_t* driver, const char* profile,
+                        bool falls_back) {
+  npu_t npu;
+  npu.instance = create_instance(2);
+  npu.devices[0] = create_device(npu.instance, "local-task");
+  takt_npu_options_t options;
+  takt_npu_options_init(&options);
+  options.driver_options = profile;
+  options.fall_back_to_cpu = falls_back;
+  options.virtual_time = true;
+  options.event_count_max = 1000;
+  REQUIRE_OK(
+      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
+  return npu;
+}
+
+static void npu_destroy(npu_t* npu) {
+  takt_device_release(npu->devices[1]);
+  takt_device_release(npu->devices[0]);
+  takt_instance_release(npu->instance);
+}
+
+static takt_npu_statistics_t statistics_of(const npu_t* npu) {
+  takt_npu_statistics_t statistics;
+  memset(&statistics, 0, sizeof(statistics));
+  statistics.struct_size = sizeof(statistics);
+  EXPECT(takt_npu_device_statistics(npu->devices[1], &statistics));
+  return statistics;
+}
+
+static takt_context_t* link(const npu_t* npu, const char* path,
+                            size_t device_count, takt_device_t* const* devices,
+                            takt_status_t* out_status) {
+  takt_module_t* module = load_module(npu->instance, path);
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = &module;
+  options.module_count = 1;
+  options.devices = devices;
+  options.device_count = device_count;
+  takt_context_t* context = NULL;
+  *out_status = takt_context_create(npu->instance, &options, &context);
+  takt_module_release(module);
+  return context;
+}
+
+static takt_value_t view_of(takt_device_t* device, takt_element_type_t type,
+                            int64_t rows, int64_t columns, const void* data,
+                            size_t byte_length) {
+  const int64_t shape[2] = {rows, columns};
+  takt_buffer_view_t* view = NULL;
+  REQUIRE_OK(takt_buffer_view_copy_from_host(device, type, 2, shape, data,
+                                             byte_length, &view));
+  return takt_value_ref(view);
+}
+
+/* (`scale` * x) * w + b, as the fixtures compute it. Returns the status of the
+ * call; on success the result has been compared. */
+static takt_status_t run_product(takt_context_t* context, takt_device_t* cpu,
+                                 int32_t scale) {
+  static int8_t x[kRows * kDepth], w[kDepth * kColumns];
+  static int32_t b[kRows * kColumns], out[kRows * kColumns];
+  uint32_t random = 12345;
+  for (int i = 0; i < kRows * kDepth; ++i) {
+    random = random * 1664525u + 1013904223u;
+    x[i] = (int8_t)((int32_t)(random >> 24) - 128) / 2;
+  }
+  for (int i = 0; i < kDepth * kColumns; ++i) {
+    random = random * 1664525u + 1013904223u;
+    w[i] = (int8_t)((int32_t)(random >> 24) - 128);
+  }
+  for (int i = 0; i < kRows * kColumns; ++i) b[i] = 1000 * i;
+  takt_value_t arguments[3] = {
+      view_of(cpu, TAKT_ELEMENT_I8, kRows, kDepth, x, sizeof(x)),
+      view_of(cpu, TAKT_ELEMENT_I8, kDepth, kColumns, w, sizeof(w)),
+      view_of(cpu, TAKT_ELEMENT_I32, kRows, kColumns, b, sizeof(b))};
+  takt_function_t* function = find_function(context, "run");
+  takt_value_t result;
+  takt_status_t status =
+      takt_function_invoke(function, NULL, 3, arguments, 1, &result);
+  takt_function_release(function);
+  takt_values_release(3, arguments);
+  if (takt_status_code(status) != TAKT_STATUS_OK) return status;
+  REQUIRE_OK(takt_buffer_view_copy_to_host(takt_value_as_buffer_view(&result),
+                                           out, sizeof(out)));
+  takt_values_release(1, &result);
+  int wrong = 0;
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      int32_t sum = b[i * kColumns + j];
+      for (int k = 0; k < kDepth; ++k) {
+        sum += (int8_t)(scale * x[i * kDepth + k]) * w[k * kColumns + j];
+      }
+      wrong += out[i * kColumns + j] != sum;
+    }
+  }
+  EXPECT(wrong == 0);
+  return NULL;
+}
+
+typedef struct route_t {
+  const char* path;
+  int32_t scale;
+  bool only_npu;     /* Runs on the NPU's device alone. */
+  bool counts;       /* Its operations are counted. */
+  bool needs_memory; /* Cannot run on a unit of other memory. */
+} route_t;
+
+static const route_t kRoutes[] = {
+    {TESTDATA("npu/route_a.vmfb"), 2, false, true, false},
+    {TESTDATA("npu/route_a_or_cpu.vmfb"), 2, false, true, false},
+    {TESTDATA("npu/two_devices.vmfb"), 2, false, false, false},
+    {TESTDATA("npu/route_b.vmfb"), 1, false, true, true},
+    {TESTDATA("npu/route_be.vmfb"), 1, false, true, true},
+    {TESTDATA("npu/route_c.vmfb"), 1, true, false, false},
+};
+enum { kRouteCount = sizeof(kRoutes) / sizeof(kRoutes[0]) };
+
+static void every_route_gives_the_right_result_on(
+    const takt_npu_driver_t* driver, const char* profile, bool has_memory) {
+  npu_t npu = npu_create(driver, profile, true);
+  for (int i = 0; i < kRouteCount; ++i) {
+    const route_t* route = &kRoutes[i];
+    if (route->needs_memory && !has_memory) continue;
+    takt_status_t status = NULL;
+    takt_context_t* context =
+        route->only_npu ? link(&npu, route->path, 1, &npu.devices[1], &status)
+                        : link(&npu, route->path, 2, npu.devices, &status);
+    EXPECT_OK(status);
+    if (context == NULL) continue;
+    const uint64_t before = statistics_of(&npu).operation_count;
+    EXPECT_OK(run_product(context,
+                          route->only_npu ? npu.devices[1] : npu.devices[0],
+                          route->scale));
+    const uint64_t after = statistics_of(&npu).operation_count;
+    EXPECT((after > before) == route->counts);
+    takt_context_release(context);
+  }
+  EXPECT(statistics_of(&npu).grant_count > 0);
+  npu_destroy(&npu);
+}
+
+static void every_route_gives_the_right_result_on_the_host(void) {
+  every_route_gives_the_right_result_on(takt_npu_host_driver(), NULL, true);
+}
+static void every_route_gives_the_right_result_on_sim(void) {
+  every_route_gives_the_right_result_on(takt_npu_sim_driver(), NULL, true);
+}
+static void every_route_gives_the_right_result_on_sim_of_own_memory(void) {
+  every_route_gives_the_right_result_on(takt_npu_sim_driver(),
+                                        "{\"memory\": \"own\"}", false);
+}
+
+static void the_cpu_takes_over_what_the_npu_fails_to_do(void) {
+  npu_t npu = npu_create(takt_npu_sim_driver(),
+                         "{\"faults\": {\"seed\": 4, \"error\": 0.5}}", true);
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link(&npu, TESTDATA("npu/route_a.vmfb"), 2, npu.devices, &status);
+  EXPECT_OK(status);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_OK(run_product(context, npu.devices[0], 2));
+  }
+  const takt_npu_statistics_t statistics = statistics_of(&npu);
+  EXPECT(statistics.failed_count > 0);
+  EXPECT(statistics.fallback_count > 0);
+  EXPECT(statistics.fallback_count == statistics.error_count);
+  takt_context_release(context);
+  npu_destroy(&npu);
+}
+
+static void without_fallback_the_failure_reaches_the_caller(void) {
+  npu_t npu = npu_create(takt_npu_sim_driver(),
+                         "{\"faults\": {\"time_out\": 1}}", false);
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link(&npu, TESTDATA("npu/route_a.vmfb"), 2, npu.devices, &status);
+  EXPECT_OK(status);
+  EXPECT_ERROR(run_product(context, npu.devices[0], 2),
+               TAKT_STATUS_DEADLINE_EXCEEDED, "took more than");
+  EXPECT(statistics_of(&npu).time_out_count > 0);
+  takt_context_release(context);
+  npu_destroy(&npu);
+}
+
+static void without_an_npu_a_module_that_may_uses_the_cpu(void) {
+  npu_t npu = npu_create(takt_npu_host_driver(), NULL, true);
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link(&npu, TESTDATA("npu/route_a_or_cpu.vmfb"), 1, npu.devices, &status);
+  EXPECT_OK(status);
+  EXPECT_OK(run_product(context, npu.devices[0], 2));
+  EXPECT(statistics_of(&npu).batch_count == 0);
+  takt_context_release(context);
+  npu_destroy(&npu);
+}
+
+static void programs_of_nobodys_format_are_refused(void) {
+  npu_t npu = npu_create(takt_npu_host_driver(), NULL, true);
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link(&npu, TESTDATA("npu/route_be.vendor.vmfb"), 2, npu.devices, &status);
+  EXPECT(context == NULL);
+  EXPECT_ERROR(status, TAKT_STATUS_DATA_LOSS, "20 bytes that are no program");
+  npu_destroy(&npu);
+}
+
+static void says_what_the_npu_is_and_did(void) {
+  npu_t npu = npu_create(takt_npu_sim_driver(), NULL, true);
+  EXPECT_TEXT(takt_device_name(npu.devices[1]), "local-npu-sim");
+  takt_npu_capabilities_t capabilities;
+  capabilities.struct_size = sizeof(capabilities);
+  EXPECT(takt_npu_device_capabilities(npu.devices[1], &capabilities));
+  EXPECT_TEXT(capabilities.name, "a unit of one MAC a ns");
+  EXPECT(!takt_npu_device_capabilities(npu.devices[0], &capabilities));
+  takt_npu_telemetry_t telemetry;
+  telemetry.struct_size = sizeof(telemetry);
+  EXPECT(takt_npu_device_telemetry(npu.devices[1], &telemetry));
+  EXPECT(telemetry.temperature_millicelsius == 25000);
+  EXPECT(telemetry.frequency_hz == 1000000000);
+  EXPECT(telemetry.utilization_ppm == INT64_MIN);
+  EXPECT(!takt_npu_device_telemetry(npu.devices[0], &telemetry));
+
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link(&npu, TESTDATA("npu/route_a.vmfb"), 2, npu.devices, &status);
+  EXPECT_OK(status);
+  EXPECT_OK(run_product(context, npu.devices[0], 2));
+  takt_context_release(context);
+  const takt_npu_statistics_t statistics = statistics_of(&npu);
+  EXPECT(statistics.mac_count == (uint64_t)kRows * kColumns * kDepth);
+  EXPECT(statistics.busy_ns > 0);
+  takt_npu_event_t events[64];
+  const size_t count = takt_npu_device_events(npu.devices[1], 64, events);
+  EXPECT(count == statistics.batch_count);
+  for (size_t i = 1; i < count; ++i) {
+    EXPECT(events[i].start_ns >= events[i - 1].end_ns);
+  }
+  EXPECT(takt_npu_device_events(npu.devices[0], 64, events) == 0);
+  npu_destroy(&npu);
+}
+
+static void refuses_options_and_drivers_that_are_wrong(void) {
+  takt_instance_t* instance = create_instance(1);
+  takt_device_t* device = NULL;
+  takt_npu_driver_t driver = *takt_npu_host_driver();
+  driver.version = 7;
+  EXPECT_ERROR(takt_npu_device_create(instance, &driver, NULL, &device),
+               TAKT_STATUS_INVALID_ARGUMENT, "version 7, expected 1");
+  EXPECT_ERROR(takt_npu_device_create(instance, NULL, NULL, &device),
+               TAKT_STATUS_INVALID_ARGUMENT, "driver is NULL");
+  EXPECT_ERROR(takt_npu_device_create(NULL, &driver, NULL, &device),
+               TAKT_STATUS_INVALID_ARGUMENT, "instance is NULL");
+  takt_npu_options_t options;
+  takt_npu_options_init(&options);
+  options.time_limit_ns = 0;
+  EXPECT_ERROR(takt_npu_device_create(instance, takt_npu_host_driver(),
+                                      &options, &device),
+               TAKT_STATUS_INVALID_ARGUMENT, "time_limit_ns: expected 1");
+  takt_npu_options_init(&options);
+  options.worker_count = 65;
+  EXPECT_ERROR(takt_npu_device_create(instance, takt_npu_host_driver(),
+                                      &options, &device),
+               TAKT_STATUS_INVALID_ARGUMENT, "worker_count");
+  takt_npu_options_init(&options);
+  options.driver_options = "fast";
+  EXPECT_ERROR(takt_npu_device_create(instance, takt_npu_host_driver(),
+                                      &options, &device),
+               TAKT_STATUS_INVALID_ARGUMENT, "takes no options");
+  EXPECT_ERROR(takt_npu_device_create(instance, takt_npu_sim_driver(), &options,
+                                      &device),
+               TAKT_STATUS_INVALID_ARGUMENT, "not JSON");
+  EXPECT_ERROR(takt_npu_device_load(instance, "/no/such.so", NULL, &device),
+               TAKT_STATUS_NOT_FOUND, "/no/such.so");
+  EXPECT(device == NULL);
+  takt_instance_release(instance);
+}
+
+int main(void) {
+  RUN(every_route_gives_the_right_result_on_the_host);
+  RUN(every_route_gives_the_right_result_on_sim);
+  RUN(every_route_gives_the_right_result_on_sim_of_own_memory);
+  RUN(the_cpu_takes_over_what_the_npu_fails_to_do);
+  RUN(without_fallback_the_failure_reaches_the_caller);
+  RUN(without_an_npu_a_module_that_may_uses_the_cpu);
+  RUN(programs_of_nobodys_format_are_refused);
+  RUN(says_what_the_npu_is_and_did);
+  RUN(refuses_options_and_drivers_that_are_wrong);
+  return test_result();
+}

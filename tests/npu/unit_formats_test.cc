@@ -1,0 +1,187 @@
+// What the device of a unit loads: programs, their container, imports. Whole
+// modules are run by tests/api/npu_test.c.
+#include "npu/unit_formats.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "npu/host_driver.h"
+#include "npu/program_container.h"
+#include "tests/npu/assembler.h"
+
+namespace takt::npu {
+namespace {
+
+using testing::HasSubstr;
+
+class UnitFormatsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Unit::Options options;
+    options.time = std::make_shared<VirtualTime>();
+    auto unit = Unit::Open(HostDriver(), options);
+    ASSERT_TRUE(unit.ok()) << unit.status();
+    formats_ = std::make_unique<UnitFormats>(*std::move(unit));
+  }
+  auto Load(const std::vector<uint8_t>& bytes) {
+    return formats_->Load(UnitFormats::kFormat, bytes, nullptr, {});
+  }
+  std::unique_ptr<UnitFormats> formats_;
+};
+
+TEST_F(UnitFormatsTest, TakesItsFormatsOnly) {
+  EXPECT_TRUE(formats_->Takes("npu-fb"));
+  EXPECT_TRUE(formats_->Takes("vmvx-bytecode-fb"));
+  EXPECT_FALSE(formats_->Takes("embedded-elf-x86_64"));
+}
+
+TEST_F(UnitFormatsTest, RunsAProgramOnceADispatch) {
+  Assembler assembler;
+  assembler.Function("add_one", 0, 1)
+      .Add(Opcode::kLoad, {0, 0, 4, 1, 4, 0, 4})
+      .Add(Opcode::kFill, {4, 1, 1})
+      .Add(Opcode::kElementwise, {0, 0, 4, 0, 1})
+      .Add(Opcode::kStore, {0, 0, 4, 1, 4, 0, 4});
+  auto code = Load(assembler.Assemble());
+  ASSERT_TRUE(code.ok()) << code.status();
+  ASSERT_EQ((*code)->functions().size(), 1u);
+  EXPECT_EQ((*code)->functions()[0].name, "add_one");
+  EXPECT_TRUE((*code)->functions()[0].is_sequential);
+
+  alignas(64) uint32_t words[16] = {41};
+  void* const bindings[] = {words};
+  const size_t lengths[] = {sizeof(words)};
+  cpu::DispatchArguments arguments;
+  arguments.workgroup_count = {3, 1, 1};
+  arguments.bindings = bindings;
+  arguments.binding_lengths = lengths;
+  arguments.binding_count = 1;
+  exec::Worker worker;
+  ASSERT_TRUE((*code)->RunWorkgroups(0, arguments, 0, 2, worker).ok());
+  ASSERT_TRUE((*code)->RunWorkgroups(0, arguments, 2, 3, worker).ok());
+  EXPECT_EQ(words[0], 42u);
+}
+
+TEST_F(UnitFormatsTest, SaysWhatFailed) {
+  Assembler assembler;
+  assembler.Function("outside", 0, 1)
+      .Add(Opcode::kLoad, {0, 0, 64, 2, 64, 0, 64});
+  auto code = Load(assembler.Assemble());
+  ASSERT_TRUE(code.ok()) << code.status();
+  alignas(64) uint32_t words[16] = {};
+  void* const bindings[] = {words};
+  const size_t lengths[] = {sizeof(words)};
+  cpu::DispatchArguments arguments;
+  arguments.bindings = bindings;
+  arguments.binding_lengths = lengths;
+  arguments.binding_count = 1;
+  exec::Worker worker;
+  const absl::Status status =
+      (*code)->RunWorkgroups(0, arguments, 0, 1, worker);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("outside"));
+}
+
+TEST_F(UnitFormatsTest, RefusesBytesThatAreNoProgram) {
+  const std::string text = "NPU-PROGRAM-BYTES-v1";
+  auto code = Load({text.begin(), text.end()});
+  EXPECT_EQ(code.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(code.status().message()),
+              HasSubstr("20 bytes that are no program"));
+  const uint32_t constants[] = {1};
+  code = formats_->Load(UnitFormats::kFormat, {}, nullptr, constants);
+  EXPECT_EQ(code.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(UnitFormatsTest, ResolvesTheDriversImports) {
+  auto import = formats_->Resolve("npu_matmul_i8");
+  ASSERT_TRUE(import.has_value());
+  const int8_t left[] = {1, 2, 3, 4, 5, 6};    // 2x3
+  const int8_t right[] = {1, -1, 2, 0, 3, 5};  // 3x2
+  int32_t out[4] = {};
+  struct {
+    int32_t result = 7;
+    const void* left;
+    int64_t left_offset = 0;
+    const void* right;
+    int64_t right_offset = 0;
+    void* out;
+    int64_t out_offset = 0;
+    int64_t m = 2, n = 2, k = 3;
+  } parameters;
+  parameters.left = left;
+  parameters.right = right;
+  parameters.out = out;
+  EXPECT_EQ(import->function(&parameters, import->context, nullptr), 0);
+  EXPECT_EQ(parameters.result, 0);
+  EXPECT_THAT(out, testing::ElementsAre(14, 14, 32, 26));
+  EXPECT_FALSE(formats_->Resolve("no_such").has_value());
+}
+
+// A container as the compiler makes it: a header, and a FlatBuffer with one
+// object file in it.
+std::vector<uint8_t> MakeContainer(const std::vector<uint8_t>& object) {
+  std::vector<uint8_t> bytes(64);
+  std::memcpy(bytes.data(), "CDA1", 4);
+  const auto word = [&bytes](uint32_t value) {
+    const auto* const from = reinterpret_cast<const uint8_t*>(&value);
+    bytes.insert(bytes.end(), from, from + 4);
+  };
+  word(16);           // 0: the root table
+  word(0);            // 4
+  word(8 | 8 << 16);  // 8: its fields' places: two, and one field
+  word(0 | 4 << 16);  // 12: no field 0; field 1 at 4
+  word(8);            // 16: root; the fields are 8 before
+  word(4);            // 20: field 1: vector at 24
+  word(1);            // 24: of one
+  word(12);           // 28: table at 40
+  word(6 | 8 << 16);  // 32: that one's fields
+  word(4);            // 36: field 0 at 4
+  word(8);            // 40: table
+  word(4);            // 44: field 0: bytes at 48
+  word(static_cast<uint32_t>(object.size()));  // 48
+  bytes.insert(bytes.end(), object.begin(), object.end());
+  const uint64_t length = bytes.size() - 64;
+  std::memcpy(bytes.data() + 8, &length, 8);
+  return bytes;
+}
+
+TEST(ProgramContainerTest, FindsTheObjectFile) {
+  const std::vector<uint8_t> object = {1, 2, 3, 4, 5};
+  const std::vector<uint8_t> bytes = MakeContainer(object);
+  ASSERT_TRUE(IsProgramContainer(bytes));
+  auto found = ReadProgramContainer(bytes);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(std::vector<uint8_t>(found->begin(), found->end()), object);
+}
+
+TEST(ProgramContainerTest, RefusesOneThatIsCutOff) {
+  const std::vector<uint8_t> bytes = MakeContainer({1, 2, 3, 4, 5});
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(ReadProgramContainer({bytes.data(), length}).ok()) << length;
+  }
+}
+
+TEST(ProgramContainerTest, SurvivesChangedBytes) {
+  const std::vector<uint8_t> good = MakeContainer({1, 2, 3, 4, 5});
+  Random random(3);
+  for (int i = 0; i < 5000; ++i) {
+    std::vector<uint8_t> bytes = good;
+    bytes[random.Below(static_cast<uint32_t>(bytes.size()))] =
+        static_cast<uint8_t>(random.Next());
+    auto found = ReadProgramContainer(bytes);
+    if (found.ok() && !found->empty()) {
+      EXPECT_GE(found->data(), bytes.data());
+      EXPECT_LE(found->data() + found->size(), bytes.data() + bytes.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace takt::npu
