@@ -62,6 +62,10 @@ typedef struct takt_npu_options_t {
   // Threads that run the device's code and wait for the NPU. 0: whoever submits
   // the work. Default: TAKT_NPU_WORKER_COUNT_DEFAULT.
   int32_t worker_count;
+  // The device takes the CPU's native code as well. What that imports comes
+  // from the driver, and has the NPU while it runs. A module that has a choice
+  // may then not choose the NPU. Default: false.
+  bool native_code;
   // Operations remembered for takt_npu_device_events(). Default: 0.
   uint32_t event_count_max;
 } takt_npu_options_t;

@@ -22,6 +22,8 @@ class CodeLoader {
 
   // Asked before the device's own formats.
   virtual bool Takes(absl::string_view format) const = 0;
+  // The device takes no others.
+  virtual bool is_exclusive() const = 0;
   // As ExecutableLoader::Load(), for a format that it takes.
   virtual absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
       absl::string_view format, absl::Span<const uint8_t> data,

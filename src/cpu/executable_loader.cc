@@ -30,8 +30,11 @@ ExecutableLoader::ExecutableLoader(ImportResolver* imports,
 ExecutableLoader::~ExecutableLoader() = default;
 
 bool ExecutableLoader::SupportsFormat(absl::string_view format) const {
-  return (others_ != nullptr && others_->Takes(format)) || IsHostElf(format) ||
-         format == VmvxExecutable::kFormat;
+  if (others_ != nullptr) {
+    if (others_->Takes(format)) return true;
+    if (others_->is_exclusive()) return false;
+  }
+  return IsHostElf(format) || format == VmvxExecutable::kFormat;
 }
 
 absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
@@ -63,10 +66,11 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
   if (others_ != nullptr && others_->Takes(format)) {
     return others_->Load(format, data, owner, constants);
   }
-  if (IsHostElf(format)) {
+  const bool takes_own = others_ == nullptr || !others_->is_exclusive();
+  if (takes_own && IsHostElf(format)) {
     return LibraryExecutable::Load(data, constants, imports_, processor_);
   }
-  if (format == VmvxExecutable::kFormat) {
+  if (takes_own && format == VmvxExecutable::kFormat) {
     TAKT_ASSIGN_OR_RETURN(auto vmvx_module, VmvxModule());
     return VmvxExecutable::Load(data, owner, constants, std::move(vmvx_module));
   }

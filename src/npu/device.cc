@@ -10,10 +10,10 @@ namespace takt::npu {
 
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor,
-    const cpu::MemoryPool::Options& memory) {
+    const cpu::MemoryPool::Options& memory, bool takes_native_code) {
   // Compiled code looks for "local*".
   const std::string id = absl::StrCat("local-npu-", unit->driver_name());
-  auto formats = std::make_shared<UnitFormats>(unit);
+  auto formats = std::make_shared<UnitFormats>(unit, takes_native_code);
   cpu::Device::Options options;
   options.imports = formats.get();
   options.formats = std::move(formats);

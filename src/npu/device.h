@@ -1,6 +1,6 @@
 // The device of a unit: a `local*` device in the process's memory, which takes
-// executables of the format npu-fb besides the CPU's own. Command buffers run
-// on the threads of an executor; what they do on the unit waits for the lease.
+// executables of the format npu-fb. Command buffers run on the threads of an
+// executor; what they do on the unit waits for the lease.
 #ifndef TAKT_NPU_DEVICE_H_
 #define TAKT_NPU_DEVICE_H_
 
@@ -14,9 +14,10 @@
 namespace takt::npu {
 
 // `executor` as for cpu::Device. The unit is the device's companion.
+// `takes_native_code`: also executables of the CPU's own.
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor,
-    const cpu::MemoryPool::Options& memory);
+    const cpu::MemoryPool::Options& memory, bool takes_native_code);
 
 // The unit behind a device; nullptr for a device of another kind.
 Unit* UnitOf(const cpu::Device& device);

@@ -5,8 +5,8 @@
 //                     that the compiler puts around an object file.
 //   vmvx-bytecode-fb  as above, always bytecode.
 //
-// It also resolves what compiled kernels import, to functions of the driver's;
-// each call has the lease.
+// If asked for, also the CPU's native code. What that imports is resolved to
+// functions of the driver's; each call has the lease.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_NPU_UNIT_FORMATS_H_
@@ -30,9 +30,11 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
  public:
   static constexpr absl::string_view kFormat = "npu-fb";
 
-  explicit UnitFormats(Ref<Unit> unit) : unit_(std::move(unit)) {}
+  UnitFormats(Ref<Unit> unit, bool takes_native_code)
+      : unit_(std::move(unit)), takes_native_code_(takes_native_code) {}
 
   bool Takes(absl::string_view format) const override;
+  bool is_exclusive() const override { return !takes_native_code_; }
   absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> Load(
       absl::string_view format, absl::Span<const uint8_t> data,
       const Ref<Object>& owner, absl::Span<const uint32_t> constants) override;
@@ -50,6 +52,7 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Ref<Unit> unit_;
+  const bool takes_native_code_;
   absl::Mutex mutex_;
   Ref<vm::NativeModule> vmvx_module_ ABSL_GUARDED_BY(mutex_);
   std::deque<Import> imports_ ABSL_GUARDED_BY(mutex_);  // Addresses stay.

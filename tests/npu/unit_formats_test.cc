@@ -27,7 +27,7 @@ class UnitFormatsTest : public testing::Test {
     options.time = std::make_shared<VirtualTime>();
     auto unit = Unit::Open(HostDriver(), options);
     ASSERT_TRUE(unit.ok()) << unit.status();
-    formats_ = std::make_unique<UnitFormats>(*std::move(unit));
+    formats_ = std::make_unique<UnitFormats>(*std::move(unit), false);
   }
   auto Load(const std::vector<uint8_t>& bytes) {
     return formats_->Load(UnitFormats::kFormat, bytes, nullptr, {});
@@ -39,6 +39,7 @@ TEST_F(UnitFormatsTest, TakesItsFormatsOnly) {
   EXPECT_TRUE(formats_->Takes("npu-fb"));
   EXPECT_TRUE(formats_->Takes("vmvx-bytecode-fb"));
   EXPECT_FALSE(formats_->Takes("embedded-elf-x86_64"));
+  EXPECT_TRUE(formats_->is_exclusive());
 }
 
 TEST_F(UnitFormatsTest, RunsAProgramOnceADispatch) {

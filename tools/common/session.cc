@@ -93,13 +93,16 @@ std::string DeviceName(const std::string& uri) {
 // options after a comma.
 bool IsNpu(const std::string& name) { return name.starts_with("npu"); }
 
-Result<Device> CreateNpu(const Instance& instance, const std::string& name) {
+// An NPU that is alone also runs the CPU's native code.
+Result<Device> CreateNpu(const Instance& instance, const std::string& name,
+                         bool is_alone) {
   const size_t equals = name.find('=');
   const std::string kind = name.substr(0, equals);
   const std::string value =
       equals == std::string::npos ? "" : name.substr(equals + 1);
   takt_npu_options_t options;
   takt_npu_options_init(&options);
+  options.native_code = is_alone;
   takt_device_t* device = nullptr;
   takt_status_t status = nullptr;
   if (kind == "npu") {
@@ -216,7 +219,7 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   if (names.empty()) names.push_back(kDefaultDevice);
   for (const std::string& name : names) {
     Result<Device> device =
-        IsNpu(name) ? CreateNpu(session.instance, name)
+        IsNpu(name) ? CreateNpu(session.instance, name, names.size() == 1)
                     : Device::Create(session.instance, DeviceName(name));
     if (!device.ok()) return Annotate(device.status(), "--device=" + name);
     session.devices.push_back(*std::move(device));

@@ -2,7 +2,7 @@
 // between them on @cpu. Where no device takes npu-fb, @npu is the CPU: that is
 // how the oracle runs it, and the results are the same.
 // Compile: iree-compile %s --iree-opt-data-tiling --iree-hal-link-executables=false -o %t.vmfb
-// Run: --module=quantized.vmfb --function=run --input=@%D/quantized.npy
+// Run: --module=quantized.vmfb --function=run --input=32x64xi8=@%D/quantized.bin
 #elf = #hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "generic", cpu_features = "", native_vector_size = 16 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>
 #vmvx = #hal.executable.target<"vmvx", "npu-fb", {ukernels = "all", iree.encoding.resolver = #iree_cpu.vmvx_encoding_resolver<>}>
 #dev_cpu = #hal.device.target<"local", {ordinal = 0 : index}, [#elf]> : !hal.device

@@ -1,0 +1,72 @@
+// Modules on NPUs, by the tool: what it prints is what the oracle printed of
+// the same module on a CPU, byte for byte.
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/tools/tool_process.h"
+
+namespace takt::tools {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Profile(const std::string& name) {
+  return TestData("../../samples/npu/" + name);
+}
+
+class NpuTest : public testing::TestWithParam<const char*> {
+ protected:
+  std::string device() const {
+    const std::string name = GetParam();
+    return name.ends_with(".json") ? "--device=npu-sim=" + Profile(name)
+                                   : "--device=" + name;
+  }
+};
+
+TEST_P(NpuTest, AQuantizedNetworkGivesWhatThePeersCpuGives) {
+  const ToolResult result = RunProcess(
+      "takt-run-module", {"--module=" + TestData("npu/quantized.vmfb"),
+                          "--device=local-task", device(), "--function=run",
+                          "--input=32x64xi8=@" + TestData("npu/quantized.bin")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, FileContents(TestData("npu/quantized.run0.expected")));
+}
+
+TEST_P(NpuTest, RouteAAndItsAlternativeGiveWhatTheCpuGives) {
+  for (const char* name : {"npu/route_a.vmfb", "npu/route_a_or_cpu.vmfb"}) {
+    const ToolResult result = RunProcess(
+        "takt-run-module", {"--module=" + TestData(name), "--device=local-task",
+                            device(), "--function=run", "--input=32x64xi8=1",
+                            "--input=64x48xi8=3", "--input=32x48xi32=5"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out,
+              FileContents(TestData("npu/route_a_or_cpu.run0.expected")));
+  }
+}
+
+TEST_P(NpuTest, AloneItRunsNativeCodeThatImportsFromTheDriver) {
+  const ToolResult result =
+      RunProcess("takt-run-module",
+                 {"--module=" + TestData("npu/route_c.vmfb"), device(),
+                  "--function=run", "--input=32x64xi8=2", "--input=64x48xi8=3",
+                  "--input=32x48xi32=5", "--expected_output=32x48xi32=389"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("[SUCCESS]"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, NpuTest,
+                         testing::Values("npu-host", "npu-sim",
+                                         "k1_cluster.json", "rk3588_npu.json"));
+
+TEST(NpuFlagTest, SaysWhatThereIs) {
+  const ToolResult result =
+      RunProcess("takt-run-module", {"--module=" + TestData("npu/gemm.vmfb"),
+                                     "--device=npu-quantum", "--function=i8"});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("npu-sim[=PROFILE.json]"));
+}
+
+}  // namespace
+}  // namespace takt::tools
