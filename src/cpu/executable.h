@@ -33,6 +33,8 @@ struct DispatchArguments {
   const size_t* binding_lengths = nullptr;
   size_t binding_count = 0;
   uint32_t max_concurrency = 1;
+  // Of the job that it is part of; NULL: none in particular.
+  const exec::Standing* standing = nullptr;
 };
 
 // What one workgroup of a function costs: a moving mean that every run adds

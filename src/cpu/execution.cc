@@ -150,6 +150,7 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
       TAKT_RETURN_IF_ERROR(Resolve(dispatch, bases_, pointers_ + binding,
                                    lengths_ + binding, concurrency,
                                    &part.dispatch));
+      part.dispatch.arguments.standing = &standing_;
       binding += dispatch.binding_count;
       const Executable& executable = *dispatch.executable;
       part.tile_count = part.dispatch.workgroup_total;

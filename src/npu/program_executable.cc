@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "hal/command_buffer.h"
+#include "npu/urgent_executable.h"
 
 namespace takt::npu {
 
@@ -70,6 +71,7 @@ absl::Status ProgramExecutable::RunWorkgroups(
   run.bindings = bindings.data();
   run.binding_count = bindings.size();
   Request request;
+  request.urgency = UrgencyOf(arguments.standing);
   request.is_repeatable = false;
   return Annotate(unit_->Run({&operation, 1}, request),
                   functions()[function].name);

@@ -9,6 +9,7 @@
 #include "cpu/vmvx_module.h"
 #include "npu/program_container.h"
 #include "npu/program_executable.h"
+#include "npu/urgent_executable.h"
 
 namespace takt::npu {
 namespace {
@@ -30,9 +31,11 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
     const Ref<Object>& owner, absl::Span<const uint32_t> constants) {
   if (format != kFormat || IsArchive(data)) {
     TAKT_ASSIGN_OR_RETURN(auto vmvx_module, VmvxModule());
-    return cpu::VmvxExecutable::Load(data, owner, constants,
-                                     std::move(vmvx_module),
-                                     /*is_sequential=*/true);
+    TAKT_ASSIGN_OR_RETURN(auto code,
+                          cpu::VmvxExecutable::Load(data, owner, constants,
+                                                    std::move(vmvx_module),
+                                                    /*is_sequential=*/true));
+    return std::make_shared<UrgentExecutable>(std::move(code));
   }
   if (!constants.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -71,10 +74,11 @@ absl::optional<cpu::ImportFunction> UnitFormats::Resolve(
 int UnitFormats::CallImport(void* parameters, void* context, void* reserved) {
   const auto* import = static_cast<const Import*>(context);
   int result = 0;
-  const absl::Status status = import->unit->RunOnCore(Urgency(), [&] {
-    result = import->function(parameters, import->context, reserved);
-    return absl::OkStatus();
-  });
+  const absl::Status status =
+      import->unit->RunOnCore(ScopedUrgency::Current(), [&] {
+        result = import->function(parameters, import->context, reserved);
+        return absl::OkStatus();
+      });
   // The kernel has no way to say more.
   return status.ok() ? result : static_cast<int>(status.code());
 }

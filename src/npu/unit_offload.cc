@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "npu/reference.h"
+#include "npu/urgent_executable.h"
 
 namespace takt::npu {
 namespace {
@@ -131,6 +132,7 @@ absl::StatusOr<bool> UnitOffload::LeaveToCpu() {
 absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation,
                                       absl::FunctionRef<void()>* restore) {
   Request request;
+  request.urgency = ScopedUrgency::Current();
   if (unit_->in_host_memory()) {
     request.restore = restore;
     return Conclude(unit_->Run({&operation, 1}, request));

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "npu/host_driver.h"
 #include "npu/program_container.h"
+#include "npu/urgent_executable.h"
 #include "tests/npu/assembler.h"
 
 namespace takt::npu {
@@ -67,6 +68,24 @@ TEST_F(UnitFormatsTest, RunsAProgramOnceADispatch) {
   ASSERT_TRUE((*code)->RunWorkgroups(0, arguments, 0, 2, worker).ok());
   ASSERT_TRUE((*code)->RunWorkgroups(0, arguments, 2, 3, worker).ok());
   EXPECT_EQ(words[0], 42u);
+}
+
+TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {
+  EXPECT_EQ(ScopedUrgency::Current().priority, Urgency().priority);
+  exec::Standing standing;
+  standing.lane = 6;
+  standing.deadline_ns = 77;
+  {
+    const ScopedUrgency outer(UrgencyOf(&standing));
+    EXPECT_EQ(ScopedUrgency::Current().priority, 6 * 32);
+    EXPECT_EQ(ScopedUrgency::Current().deadline_ns, 77);
+    {
+      const ScopedUrgency inner(UrgencyOf(nullptr));
+      EXPECT_EQ(ScopedUrgency::Current().priority, 128);
+    }
+    EXPECT_EQ(ScopedUrgency::Current().priority, 6 * 32);
+  }
+  EXPECT_EQ(ScopedUrgency::Current().deadline_ns, kInfiniteFuture);
 }
 
 TEST_F(UnitFormatsTest, SaysWhatFailed) {

@@ -154,6 +154,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"npu/sim_driver", "tests/npu/unit_test.cc"},
     {"npu/sim_profile", "tests/npu/sim_model_test.cc"},
     {"npu/staging", "tests/npu/unit_offload_test.cc"},
+    {"npu/urgent_executable", "tests/npu/unit_formats_test.cc"},
     {"plan/bounds", "tests/plan/solver_test.cc"},
     {"plan/evolution", "tests/plan/solver_test.cc"},
     {"plan/list_schedule", "tests/plan/solver_test.cc"},
