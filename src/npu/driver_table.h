@@ -3,6 +3,8 @@
 #ifndef TAKT_NPU_DRIVER_TABLE_H_
 #define TAKT_NPU_DRIVER_TABLE_H_
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -20,6 +22,15 @@ absl::StatusOr<takt_npu_driver_t> CheckDriver(const takt_npu_driver_t* table);
 // The capabilities, within what makes sense: a hostile answer is an error.
 absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
     const takt_npu_driver_t& driver, void* unit);
+
+// Gives a struct to a caller that may know less of it: no more than its size is
+// written.
+template <typename T>
+void GiveStruct(T value, T* out) {
+  value.struct_size = out->struct_size;
+  std::memcpy(static_cast<void*>(out), &value,
+              std::min(out->struct_size, sizeof(value)));
+}
 
 // What a result is called: "FAILED". "?" for a number that is none.
 const char* ResultName(takt_npu_result_t result);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "npu/driver_table.h"
 #include "npu/program_table.h"
 #include "npu/reference.h"
 
@@ -31,13 +32,16 @@ takt_npu_result_t Open(const takt_npu_host_t*, const char* options,
 void Close(void* unit) { delete &Of(unit); }
 
 takt_npu_result_t Query(void*, takt_npu_capabilities_t* out) {
-  std::snprintf(out->name, sizeof(out->name), "%s",
+  takt_npu_capabilities_t given;
+  std::memset(&given, 0, sizeof(given));
+  std::snprintf(given.name, sizeof(given.name), "%s",
                 "inner products of the CPU");
-  out->flags = TAKT_NPU_HOST_MEMORY | TAKT_NPU_ON_CALLER | TAKT_NPU_COHERENT;
-  out->kinds = Reference::kinds() | 1u << TAKT_NPU_PROGRAM;
-  out->types = Reference::types();
-  out->program_format = 1;
-  out->scratchpad_bytes = CommandProgram::kScratchpadBytes;
+  given.flags = TAKT_NPU_HOST_MEMORY | TAKT_NPU_ON_CALLER | TAKT_NPU_COHERENT;
+  given.kinds = Reference::kinds() | 1u << TAKT_NPU_PROGRAM;
+  given.types = Reference::types();
+  given.program_format = 1;
+  given.scratchpad_bytes = CommandProgram::kScratchpadBytes;
+  GiveStruct(given, out);
   return TAKT_NPU_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "base/math.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "npu/driver_table.h"
 #include "npu/program_table.h"
 #include "npu/reference.h"
 #include "npu/sim_model.h"
@@ -94,30 +95,33 @@ class SimUnit final : public AddressSpace {
 };
 
 takt_npu_result_t SimUnit::Query(takt_npu_capabilities_t* out) const {
-  std::snprintf(out->name, sizeof(out->name), "%s", profile_.name.c_str());
-  out->flags = TAKT_NPU_COHERENT;
-  if (profile_.in_host_memory) out->flags |= TAKT_NPU_HOST_MEMORY;
-  out->kinds = 1u << TAKT_NPU_MMT4D | 1u << TAKT_NPU_TRANSFER;
-  if (profile_.in_host_memory) out->kinds |= 1u << TAKT_NPU_PROGRAM;
+  takt_npu_capabilities_t given;
+  std::memset(&given, 0, sizeof(given));
+  std::snprintf(given.name, sizeof(given.name), "%s", profile_.name.c_str());
+  given.flags = TAKT_NPU_COHERENT;
+  if (profile_.in_host_memory) given.flags |= TAKT_NPU_HOST_MEMORY;
+  given.kinds = 1u << TAKT_NPU_MMT4D | 1u << TAKT_NPU_TRANSFER;
+  if (profile_.in_host_memory) given.kinds |= 1u << TAKT_NPU_PROGRAM;
   if (profile_.packs && profile_.in_host_memory) {
-    out->kinds |= 1u << TAKT_NPU_PACK | 1u << TAKT_NPU_UNPACK |
-                  1u << TAKT_NPU_FILL | 1u << TAKT_NPU_COPY;
+    given.kinds |= 1u << TAKT_NPU_PACK | 1u << TAKT_NPU_UNPACK |
+                   1u << TAKT_NPU_FILL | 1u << TAKT_NPU_COPY;
   }
   for (const auto& [type, rate] : profile_.macs_per_cycle) {
-    out->types |= 1u << type;
+    given.types |= 1u << type;
   }
   for (int d = 0; d < 3; ++d) {
-    out->tile_max[d] = profile_.tile_max[d];
-    out->tile_multiple[d] = profile_.tile_multiple[d];
+    given.tile_max[d] = profile_.tile_max[d];
+    given.tile_multiple[d] = profile_.tile_multiple[d];
   }
-  out->alignment = profile_.alignment;
-  out->batch_max = profile_.batch_max;
-  out->program_format = 1;
-  out->memory_bytes = profile_.in_host_memory ? 0 : profile_.memory_bytes;
-  out->scratchpad_bytes = profile_.scratchpad_bytes;
+  given.alignment = profile_.alignment;
+  given.batch_max = profile_.batch_max;
+  given.program_format = 1;
+  given.memory_bytes = profile_.in_host_memory ? 0 : profile_.memory_bytes;
+  given.scratchpad_bytes = profile_.scratchpad_bytes;
   for (const uint32_t cpu : profile_.cpus) {
-    out->cpus[cpu / 64] |= uint64_t{1} << (cpu % 64);
+    given.cpus[cpu / 64] |= uint64_t{1} << (cpu % 64);
   }
+  GiveStruct(given, out);
   return TAKT_NPU_OK;
 }
 
@@ -273,11 +277,14 @@ takt_npu_result_t SimUnit::Reset() {
 
 takt_npu_result_t SimUnit::Telemetry(takt_npu_telemetry_t* out) {
   const int64_t now_ns = Now();
+  takt_npu_telemetry_t given;
+  given.utilization_ppm = INT64_MIN;
   MutexLock lock(&mutex_);
-  out->temperature_millicelsius =
+  given.temperature_millicelsius =
       static_cast<int64_t>(model_.temperature_celsius(now_ns) * 1000);
-  out->frequency_hz = static_cast<int64_t>(model_.frequency_hz());
-  out->throttled_ns = model_.throttled_ns();
+  given.frequency_hz = static_cast<int64_t>(model_.frequency_hz());
+  given.throttled_ns = model_.throttled_ns();
+  GiveStruct(given, out);
   return TAKT_NPU_OK;
 }
 

@@ -73,6 +73,10 @@ run(${CMAKE_COMMAND} -S ${samples} -B ${samples}/build -G ${GENERATOR}
     -D CMAKE_C_FLAGS=${flags} -D CMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${samples}/build)
 run_samples(${samples}/build)
+if(NOT SANITIZE)  # The tool would have to be built with the same.
+  run(${BUILD_DIR}/tools/takt-npu-conformance
+      ${samples}/build/example_driver.so)
+endif()
 
 # By pkg-config.
 file(GLOB_RECURSE pc ${prefix}/takt.pc)

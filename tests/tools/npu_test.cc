@@ -26,10 +26,11 @@ class NpuTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(NpuTest, AQuantizedNetworkGivesWhatThePeersCpuGives) {
-  const ToolResult result = RunProcess(
-      "takt-run-module", {"--module=" + TestData("npu/quantized.vmfb"),
-                          "--device=local-task", device(), "--function=run",
-                          "--input=32x64xi8=@" + TestData("npu/quantized.bin")});
+  const ToolResult result =
+      RunProcess("takt-run-module",
+                 {"--module=" + TestData("npu/quantized.vmfb"),
+                  "--device=local-task", device(), "--function=run",
+                  "--input=32x64xi8=@" + TestData("npu/quantized.bin")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, FileContents(TestData("npu/quantized.run0.expected")));
 }
@@ -59,6 +60,59 @@ TEST_P(NpuTest, AloneItRunsNativeCodeThatImportsFromTheDriver) {
 INSTANTIATE_TEST_SUITE_P(Devices, NpuTest,
                          testing::Values("npu-host", "npu-sim",
                                          "k1_cluster.json", "rk3588_npu.json"));
+
+// The suite on `arguments`; every check must hold.
+void ExpectConformance(const std::vector<std::string>& arguments) {
+  const ToolResult result = RunProcess("takt-npu-conformance", arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("ok    products are right"));
+}
+
+TEST(NpuConformanceTest, TheBuiltInDriversConform) {
+  ExpectConformance({"host"});
+  ExpectConformance({"sim"});
+  ExpectConformance({"sim", "--seed=5", "--options={\"memory\": \"own\"}"});
+  for (const char* name : {"k1_cluster.json", "rk3588_npu.json"}) {
+    ExpectConformance({"sim", "--options=" + FileContents(Profile(name))});
+  }
+}
+
+TEST(NpuConformanceTest, TheExampleDriverConforms) {
+  ExpectConformance({TAKT_EXAMPLE_DRIVER});
+}
+
+TEST(NpuConformanceTest, FindsWhatIsWrongWithADriver) {
+  ToolResult result = RunProcess("takt-npu-conformance",
+                                 {"sim", "--options={\"computes\": false}"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("FAIL  products are right"));
+  result = RunProcess("takt-npu-conformance",
+                      {"sim", "--options={\"faults\": {\"twice\": 1}}"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("completed twice"));
+  result =
+      RunProcess("takt-npu-conformance", {"sim",
+                                          "--options={\"memory\": \"own\", "
+                                          "\"faults\": {\"bit_flip\": 1}}"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("FAIL  transfers are right"));
+  result = RunProcess("takt-npu-conformance", {"libm.so.6"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("exports no takt_npu_driver_query"));
+}
+
+// The vendor's driver gets its own bytes as they are.
+TEST(NpuVendorTest, RunsAProgramOfTheVendorsOwnForm) {
+  const ToolResult result =
+      RunProcess("takt-run-module",
+                 {"--module=" + TestData("npu/route_be.vendor.vmfb"),
+                  "--device=local-task",
+                  std::string("--device=npu=") + TAKT_EXAMPLE_DRIVER,
+                  "--function=run", "--input=32x64xi8=2", "--input=64x48xi8=3",
+                  "--input=32x48xi32=5", "--expected_output=32x48xi32=389"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("[SUCCESS]"));
+}
 
 TEST(NpuFlagTest, SaysWhatThereIs) {
   const ToolResult result =
