@@ -242,8 +242,7 @@ std::vector<int> PutElements(Element element, std::mt19937_64& random,
       const uint16_t bits = SmallFloat(value, element.is_brain);
       std::memcpy(at, &bits, sizeof(bits));
     } else {
-      const auto bits = static_cast<int16_t>(value);
-      std::memcpy(at, &bits, element.bytes);  // Little-endian.
+      std::memcpy(at, &value, element.bytes);  // Little-endian.
     }
   }
   return values;
