@@ -103,9 +103,12 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
       npu::Unit::Open(driver, std::move(unit_options), std::move(library)));
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         MakeExecutor(instance, given, unit->capabilities()));
-  TAKT_ASSIGN_OR_RETURN(Ref<cpu::Device> device,
-                        npu::CreateDevice(std::move(unit), std::move(executor),
-                                          memory, given.native_code));
+  const bool owns_executor =
+      executor != nullptr && executor.get() != instance->FindExecutor().get();
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<cpu::Device> device,
+      npu::CreateDevice(std::move(unit), std::move(executor), owns_executor,
+                        memory, given.native_code));
   return Ref<hal::Device>(std::move(device));
 }
 

@@ -108,6 +108,7 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
       memory_(MemoryPool::Create(options.memory)),
       signaller_(
           hal::Signaller::Create(absl::StrCat("an operation queued on ", id))),
+      owns_executor_(options.owns_executor && executor_ != nullptr),
       companion_(options.companion),
       loader_(options.imports, options.formats) {}
 

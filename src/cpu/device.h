@@ -36,6 +36,8 @@ class Device final : public hal::Device {
     ImportResolver* imports = nullptr;
     // More executable formats; NULL: none.
     std::shared_ptr<CodeLoader> formats;
+    // The executor is the device's alone, and shut down with it.
+    bool owns_executor = false;
     // What stands behind a device of another kind; only kept.
     Ref<Object> companion;
     // Where buffers get their memory, and how much of it.
@@ -113,7 +115,11 @@ class Device final : public hal::Device {
  private:
   Device(absl::string_view id, Ref<exec::Executor> executor,
          const Options& options);
-  ~Device() override { memory_->Retire(); }
+  ~Device() override {
+    memory_->Retire();
+    // Perhaps on one of its threads, so while there is a reference.
+    if (owns_executor_) executor_->Shutdown();
+  }
 
   // Runs `step`, a callable that returns a status, once the wait is reached:
   // before it returns, if that is so already.
@@ -138,6 +144,7 @@ class Device final : public hal::Device {
   const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;
   const Ref<const hal::Signaller> signaller_;
+  const bool owns_executor_;
   const Ref<Object> companion_;
   ExecutableLoader loader_;
 };

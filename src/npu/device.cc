@@ -9,7 +9,7 @@
 namespace takt::npu {
 
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
-    Ref<Unit> unit, Ref<exec::Executor> executor,
+    Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code) {
   // Compiled code looks for "local*".
   const std::string id = absl::StrCat("local-npu-", unit->driver_name());
@@ -18,6 +18,7 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
   options.imports = formats.get();
   options.formats = std::move(formats);
   options.memory = memory;
+  options.owns_executor = owns_executor;
   options.companion = std::move(unit);
   return cpu::Device::Create(id, std::move(executor), options);
 }
