@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "npu/reference.h"
@@ -174,7 +173,7 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
 
 absl::Status Staging::Run(const takt_npu_mmt4d_t& product,
                           const Request& request) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   TAKT_ASSIGN_OR_RETURN(const Blocks blocks, Plan(product));
   // Between panels the lease goes to whoever is most urgent.
   for (int64_t panel = 0; panel < product.m; ++panel) {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "npu/unit.h"
 
 namespace takt::npu {
@@ -43,7 +43,7 @@ class Staging {
                bool is_to_unit);
 
   Unit& unit_;
-  absl::Mutex mutex_;  // Held while a product runs.
+  Mutex mutex_;  // Held while a product runs.
   uint64_t buffer_ = 0;
   uint64_t buffer_bytes_ = 0;
   // Of the batch that is being made.

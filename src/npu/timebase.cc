@@ -6,8 +6,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/synchronization/mutex.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace takt::npu {
 namespace {
@@ -32,7 +32,8 @@ class RealTime final : public Timebase {
   static void Fire(TimerService::Timer* timer);
 
   const std::shared_ptr<TimerService> timers_;
-  absl::Mutex mutex_;
+  Mutex mutex_;
+  CondVar changed_;  // An event is no longer pending.
   absl::flat_hash_set<Event*> pending_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -41,7 +42,7 @@ void RealTime::Drain() {
   while (true) {
     Event* event = nullptr;
     {
-      absl::MutexLock lock(&mutex_);
+      MutexLock lock(&mutex_);
       for (Event* each : pending_) {
         if (timers_->Cancel(each)) {
           event = each;
@@ -54,10 +55,8 @@ void RealTime::Drain() {
     event->call(event->argument);
     delete event;
   }
-  absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(
-      +[](absl::flat_hash_set<Event*>* pending) { return pending->empty(); },
-      &pending_));
+  MutexLock lock(&mutex_);
+  while (!pending_.empty()) changed_.Wait(&mutex_);
 }
 
 void RealTime::Schedule(int64_t at_ns, Call call, void* argument) {
@@ -66,7 +65,7 @@ void RealTime::Schedule(int64_t at_ns, Call call, void* argument) {
   event->time = this;
   event->call = call;
   event->argument = argument;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   pending_.insert(event);
   timers_->Arm(event, at_ns);
 }
@@ -75,8 +74,9 @@ void RealTime::Fire(TimerService::Timer* timer) {
   auto* event = static_cast<Event*>(timer);
   RealTime* const time = event->time;
   event->call(event->argument);
-  absl::MutexLock lock(&time->mutex_);
+  MutexLock lock(&time->mutex_);
   time->pending_.erase(event);
+  time->changed_.SignalAll();
   delete event;
 }
 
@@ -107,7 +107,7 @@ struct VirtualTime::State {
     }
   };
 
-  absl::Mutex mutex;
+  Mutex mutex;
   int64_t now_ns ABSL_GUARDED_BY(mutex) = 0;
   uint64_t event_count ABSL_GUARDED_BY(mutex) = 0;
   std::vector<Event> events ABSL_GUARDED_BY(mutex);
@@ -123,12 +123,12 @@ void VirtualTime::Drain() {
 }
 
 int64_t VirtualTime::NowNs() {
-  absl::MutexLock lock(&state_->mutex);
+  MutexLock lock(&state_->mutex);
   return state_->now_ns;
 }
 
 void VirtualTime::Schedule(int64_t at_ns, Call call, void* argument) {
-  absl::MutexLock lock(&state_->mutex);
+  MutexLock lock(&state_->mutex);
   state_->events.push_back({at_ns, state_->event_count++, call, argument});
   std::push_heap(state_->events.begin(), state_->events.end());
 }
@@ -136,7 +136,7 @@ void VirtualTime::Schedule(int64_t at_ns, Call call, void* argument) {
 bool VirtualTime::Step(int64_t deadline_ns) {
   State::Event event;
   {
-    absl::MutexLock lock(&state_->mutex);
+    MutexLock lock(&state_->mutex);
     std::vector<State::Event>& events = state_->events;
     if (events.empty() || events.front().at_ns > deadline_ns) return false;
     std::pop_heap(events.begin(), events.end());
@@ -155,7 +155,7 @@ bool VirtualTime::Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) {
       sleeper.Sleep(kInfiniteFuture);
       continue;
     }
-    absl::MutexLock lock(&state_->mutex);
+    MutexLock lock(&state_->mutex);
     state_->now_ns = std::max(state_->now_ns, deadline_ns);
     return (sleeper.raised() & flag) != 0;
   }
@@ -166,7 +166,7 @@ void VirtualTime::Pass(int64_t duration_ns) {
   const int64_t end_ns = DeadlineAfter(NowNs(), duration_ns);
   while (Step(end_ns)) {
   }
-  absl::MutexLock lock(&state_->mutex);
+  MutexLock lock(&state_->mutex);
   state_->now_ns = std::max(state_->now_ns, end_ns);
 }
 

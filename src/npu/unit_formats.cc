@@ -48,7 +48,7 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
 }
 
 absl::StatusOr<Ref<vm::NativeModule>> UnitFormats::VmvxModule() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (vmvx_module_ == nullptr) {
     TAKT_ASSIGN_OR_RETURN(
         vmvx_module_,
@@ -66,7 +66,7 @@ absl::optional<cpu::ImportFunction> UnitFormats::Resolve(
            .ok()) {
     return absl::nullopt;
   }
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   imports_.push_back(import);
   return cpu::ImportFunction{&UnitFormats::CallImport, &imports_.back()};
 }

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "cpu/code_loader.h"
 #include "cpu/import_resolver.h"
 #include "npu/unit.h"
@@ -53,7 +53,7 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
 
   const Ref<Unit> unit_;
   const bool takes_native_code_;
-  absl::Mutex mutex_;
+  Mutex mutex_;
   Ref<vm::NativeModule> vmvx_module_ ABSL_GUARDED_BY(mutex_);
   std::deque<Import> imports_ ABSL_GUARDED_BY(mutex_);  // Addresses stay.
 };
