@@ -6,7 +6,7 @@
 #include "api/handle.h"
 #include "api/plan.h"
 #include "api/text.h"
-#include "base/file_replacement.h"
+#include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "plan/loose_schedule.h"
 #include "plan/plan_file.h"
@@ -42,7 +42,7 @@ absl::StatusOr<Ref<PlanFile>> LoadBytes(const char* name, const void* data,
 absl::Status Save(const PlanFile* plan, const char* path) {
   TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
   TAKT_RETURN_IF_ERROR(Require(path, "path"));
-  return ReplaceFile(path, plan::EncodePlan(plan->plan()));
+  return WriteFileAtomically(path, plan::EncodePlan(plan->plan()));
 }
 
 absl::StatusOr<Ref<PlanFile>> FromSchedule(const PlanProblem* problem,

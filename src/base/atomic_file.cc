@@ -5,8 +5,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <vector>
 
 #include "base/status.h"
 #include "base/unique_fd.h"
@@ -29,6 +27,19 @@ absl::Status WriteAll(int fd, const std::string& path,
   return absl::OkStatus();
 }
 
+// A new file beside `path`, whose name is in *name. Not mkstemp(), which would
+// not leave the mode to the user's mask.
+int CreateBeside(const std::string& path, std::string* name) {
+  constexpr int kTriesMax = 1000;  // Some were left by processes that died.
+  int fd = -1;
+  for (int i = 0; fd < 0 && i < kTriesMax; ++i) {
+    *name = absl::StrCat(path, ".", getpid(), ".", i);
+    fd = open(name->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  return fd;
+}
+
 // The name of a file is stored with its folder. Some file systems cannot be
 // asked to; the contents are whole all the same.
 void SyncFolder(const std::string& path) {
@@ -43,23 +54,21 @@ void SyncFolder(const std::string& path) {
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view bytes) {
-  const std::string pattern = path + ".XXXXXX";
-  std::vector<char> name(pattern.begin(), pattern.end());
-  name.push_back('\0');
+  std::string name;
   absl::Status status;
   {
-    const UniqueFd fd(mkostemp(name.data(), O_CLOEXEC));
-    if (fd.get() < 0) return SystemError(path, "mkostemp");
+    const UniqueFd fd(CreateBeside(path, &name));
+    if (!fd.valid()) return SystemError(path, "cannot be created");
     status = WriteAll(fd.get(), path, bytes);
     if (status.ok() && fsync(fd.get()) != 0) {
       status = SystemError(path, "fsync");
     }
   }
-  if (status.ok() && std::rename(name.data(), path.c_str()) != 0) {
+  if (status.ok() && std::rename(name.c_str(), path.c_str()) != 0) {
     status = SystemError(path, "rename");
   }
   if (!status.ok()) {
-    unlink(name.data());
+    unlink(name.c_str());
     return status;
   }
   SyncFolder(path);

@@ -52,6 +52,26 @@ TEST_F(AtomicFileTest, MakesAndReplacesAFile) {
   EXPECT_EQ(FileCount(), 1);
 }
 
+TEST_F(AtomicFileTest, LeavesTheModeToTheUsersMask) {
+  const std::string path = folder_ + "/profile";
+  const mode_t mask = umask(027);
+  ASSERT_TRUE(WriteFileAtomically(path, "x").ok());
+  umask(mask);
+  struct stat info;
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+}
+
+TEST_F(AtomicFileTest, WhoReadsTheOldOneKeepsIt) {
+  const std::string path = folder_ + "/profile";
+  ASSERT_TRUE(WriteFileAtomically(path, "old").ok());
+  std::ifstream open(path);
+  ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
+  std::string text;
+  open >> text;
+  EXPECT_EQ(text, "old");
+}
+
 TEST_F(AtomicFileTest, NamesThePathThatCannotBe) {
   const std::string path = folder_ + "/none/profile";
   const absl::Status status = WriteFileAtomically(path, "x");
