@@ -78,6 +78,18 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
       "no loader takes executables of format ", format, " on this machine"));
 }
 
+void ExecutableLoader::ForEachCode(
+    absl::FunctionRef<void(const ExecutableCode&)> visit) {
+  std::vector<std::shared_ptr<ExecutableCode>> codes;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const Entry& entry : entries_) codes.push_back(entry.code.lock());
+  }
+  for (const auto& code : codes) {
+    if (code != nullptr) visit(*code);
+  }
+}
+
 absl::StatusOr<Ref<vm::NativeModule>> ExecutableLoader::VmvxModule() {
   MutexLock lock(&mutex_);
   if (vmvx_module_ == nullptr) {
