@@ -25,6 +25,7 @@ struct takt_command_buffer_t;
 struct takt_context_t;
 struct takt_device_t;
 struct takt_executable_t;
+struct takt_executor_t;
 struct takt_fence_t;
 struct takt_file_t;
 struct takt_function_t;

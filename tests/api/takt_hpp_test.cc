@@ -139,7 +139,7 @@ TEST(ElementTypeOfTest, IsWhatCompiledModulesUse) {
             uint32_t{TAKT_ELEMENT_CF64});
 }
 
-TEST(TaktHppTest, DevicesRunOnTheExecutorThatTheyAreGiven) {
+TEST_F(TaktHppTest, DevicesRunOnTheExecutorThatTheyAreGiven) {
   takt::Instance instance = takt::Instance::Create().value();
   takt_executor_options_t options;
   takt_executor_options_init(&options);
