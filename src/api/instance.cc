@@ -205,7 +205,7 @@ Instance::~Instance() {
   if (executor != nullptr) executor->Shutdown();
   std::vector<Ref<exec::Executor>> others;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     others.swap(further_executors_);
   }
   for (const Ref<exec::Executor>& other : others) other->Shutdown();
@@ -255,13 +255,13 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
   LogRefusals(*executor, executor_options.worker_count, *log_);
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   further_executors_.push_back(executor);
   return executor;
 }
 
 bool Instance::Owns(const exec::Executor* executor) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return std::any_of(further_executors_.begin(), further_executors_.end(),
                      [executor](const Ref<exec::Executor>& known) {
                        return known.get() == executor;

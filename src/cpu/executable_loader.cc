@@ -84,7 +84,7 @@ void ExecutableLoader::ForEachCode(
     absl::FunctionRef<void(const ExecutableCode&)> visit) {
   std::vector<std::shared_ptr<ExecutableCode>> codes;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     for (const Entry& entry : entries_) codes.push_back(entry.code.lock());
   }
   for (const auto& code : codes) {
