@@ -9,7 +9,7 @@
 //   urgency       from the release of an urgent operation to its first tile
 //                 while all workers run long ones: p50, p99.9, max, and the
 //                 longest tile of the run
-//   idle          CPU time that an idle executor takes in 2 s
+//   idle          CPU time that an idle executor takes in 10 s
 //   scale         ns for each dispatch and tile with 1 to 64 workers
 //
 // All times are wall times: run it on a quiet machine.
@@ -288,13 +288,13 @@ void Idle() {
   while (executor->statistics().awake_count != 0) usleep(1000);
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
-  sleep(2);
+  sleep(10);
   getrusage(RUSAGE_SELF, &after);
   const auto us = [](const rusage& r) {
     return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1'000'000 +
            r.ru_utime.tv_usec + r.ru_stime.tv_usec;
   };
-  std::printf("idle                         %ld us of CPU in 2 s\n",
+  std::printf("idle                         %ld us of CPU in 10 s\n",
               static_cast<long>(us(after) - us(before)));
   executor->Shutdown();
 }

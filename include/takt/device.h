@@ -43,6 +43,14 @@ typedef struct takt_device_options_t {
   // queue, on all CPUs.
   size_t queue_count;
   const char* const* queue_cpus;
+  // Whether a "local-task" device measures dispatches and decides by what it
+  // has learned (takt_device_visit_dispatch_costs()). If not, none runs at once
+  // on the thread that submits it, and each is spread as if it were unknown.
+  // Default: true.
+  bool learn_costs;
+  // Whose workers a "local-task" device has; borrowed. Default: NULL, those of
+  // the instance.
+  takt_executor_t* executor;
 } takt_device_options_t;
 
 static inline void takt_device_options_init(takt_device_options_t* options) {
@@ -53,6 +61,8 @@ static inline void takt_device_options_init(takt_device_options_t* options) {
   options->idle_ns = TAKT_INFINITE_FUTURE;
   options->queue_count = 0;
   options->queue_cpus = NULL;
+  options->learn_costs = true;
+  options->executor = NULL;
 }
 
 // Creates a device of `instance`.
@@ -76,7 +86,8 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create(
 //
 // Errors: as takt_device_create(), and
 //   INVALID_ARGUMENT  a memory_budget_bytes of 0, a stall_ns or idle_ns of 0 or
-//                     less; a queue on CPUs that are none, or without workers.
+//                     less; a queue on CPUs that are none, or without workers;
+//                     an executor of another instance, or for "local-sync".
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create_with_options(
     takt_instance_t* instance, const char* name,
     const takt_device_options_t* options, takt_device_t** out_device);

@@ -1,4 +1,4 @@
-// takt/executor.h - the worker threads of an instance: where they come from,
+// takt/executor.h - worker threads: further ones besides the instance's own,
 // what the system granted them, and what they have done.
 //
 // Thread-safety: every function may run on any thread.
@@ -10,6 +10,56 @@
 #if defined(__cplusplus)
 extern "C" {
 #endif
+
+// Workers on some of the CPUs, for the devices that name them: a cluster to
+// itself, say, or cores that a control loop keeps. Nothing is stolen between
+// executors.
+typedef struct takt_executor_options_t {
+  size_t struct_size;  // Set by init.
+  // The CPUs, a worker each, which stays there: those that all of these say.
+  const char* cpus;   // Such as "0-3,8"; borrowed. Default: NULL, all.
+  int32_t cluster;    // An index among the topology's. Default: -1, any.
+  int32_t numa_node;  // The system's number. Default: -1, any.
+  // How many workers at most, at least 1. Default: TAKT_WORKER_COUNT_DEFAULT,
+  // one a CPU.
+  int32_t worker_count;
+  // As in takt_instance_options_t.
+  int64_t spin_ns;
+  size_t stack_bytes;
+  int32_t fifo_priority;
+  takt_thread_hooks_t threads;
+  // Of the threads: "NAME-0". At most 10 characters; borrowed. Default: "takt".
+  const char* name;
+} takt_executor_options_t;
+
+static inline void takt_executor_options_init(
+    takt_executor_options_t* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+  options->cluster = -1;
+  options->numa_node = -1;
+  options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
+  options->stack_bytes = 256 * 1024;
+  options->name = "takt";
+}
+
+// Starts workers. They run until the instance's last reference goes, whoever
+// holds the executor, and do not keep the instance: make few.
+//
+//   options       NULL for the defaults, one on each CPU.
+//   out_executor  receives one reference; NULL on error.
+//
+// Errors:
+//   INVALID_ARGUMENT    no CPU is what all of the options say (the message
+//                       names those that there are); what
+//                       takt_instance_create() refuses of workers.
+//   RESOURCE_EXHAUSTED  no thread could be started.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_executor_create(
+    takt_instance_t* instance, const takt_executor_options_t* options,
+    takt_executor_t** out_executor);
+
+TAKT_EXPORT void takt_executor_retain(takt_executor_t* executor);
+TAKT_EXPORT void takt_executor_release(takt_executor_t* executor);
 
 // What threads of the executor have done. Counts go on while they are read.
 typedef struct takt_executor_counts_t {
@@ -35,6 +85,9 @@ typedef struct takt_executor_statistics_t {
 TAKT_EXPORT void takt_instance_query_executor_statistics(
     takt_instance_t* instance, takt_executor_statistics_t* out_statistics);
 
+TAKT_EXPORT void takt_executor_query_statistics(
+    takt_executor_t* executor, takt_executor_statistics_t* out_statistics);
+
 // Set struct_size to sizeof before the call. CPUs as masks of the first 64.
 typedef struct takt_worker_statistics_t {
   size_t struct_size;
@@ -52,6 +105,10 @@ typedef struct takt_worker_statistics_t {
 // False, and nothing written, if there is no such worker (yet).
 TAKT_EXPORT bool takt_instance_query_worker_statistics(
     takt_instance_t* instance, uint32_t worker,
+    takt_worker_statistics_t* out_statistics);
+
+TAKT_EXPORT bool takt_executor_query_worker_statistics(
+    takt_executor_t* executor, uint32_t worker,
     takt_worker_statistics_t* out_statistics);
 
 #if defined(__cplusplus)

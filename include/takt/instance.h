@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 typedef struct takt_instance_t takt_instance_t;
+typedef struct takt_executor_t takt_executor_t;  // takt/executor.h
 
 // As many workers as there are CPUs that this process may use.
 #define TAKT_WORKER_COUNT_DEFAULT (-1)

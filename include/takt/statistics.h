@@ -31,6 +31,29 @@ typedef struct takt_device_statistics_t {
 TAKT_EXPORT void takt_device_query_statistics(
     const takt_device_t* device, takt_device_statistics_t* out_statistics);
 
+// What a "local-task" device has learned of the dispatches of one function and
+// grid, by which it decides what runs at once and how many workers the rest is
+// worth. Times are moving means of one workgroup.
+typedef struct takt_dispatch_cost_t {
+  const char* function;  // Borrowed for the call.
+  // All 0: of grids that are not known before they run, and of those beyond the
+  // first 8 of the function.
+  uint32_t workgroup_count[3];
+  int64_t alone_ns;      // Where one thread runs all; 0: not measured.
+  uint64_t alone_count;  // Samples of it, which are some of the runs.
+  int64_t shared_ns;     // Where several threads may share them.
+  uint64_t shared_count;
+} takt_dispatch_cost_t;
+
+typedef void (*takt_dispatch_cost_visitor_t)(void* user_data,
+                                             const takt_dispatch_cost_t* cost);
+
+// Calls `visitor` for each of what the executables of loaded modules have, on
+// this thread, before it returns.
+TAKT_EXPORT void takt_device_visit_dispatch_costs(
+    takt_device_t* device, takt_dispatch_cost_visitor_t visitor,
+    void* user_data);
+
 // Set struct_size to sizeof before the call.
 typedef struct takt_context_statistics_t {
   size_t struct_size;

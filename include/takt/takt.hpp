@@ -38,6 +38,27 @@
 namespace takt {
 inline namespace cxx {
 
+// Worker threads of their own; see takt/executor.h.
+class Executor : public Object<Executor, takt_executor_t, takt_executor_retain,
+                               takt_executor_release> {
+ public:
+  using Object::Object;
+  static Result<Executor> Create(
+      const Instance& instance,
+      const takt_executor_options_t* options = nullptr) {
+    takt_executor_t* executor = nullptr;
+    takt_status_t status =
+        takt_executor_create(instance.get(), options, &executor);
+    return TakeResult<Executor>(status, executor);
+  }
+  takt_executor_statistics_t statistics() const {
+    takt_executor_statistics_t statistics = {};
+    statistics.struct_size = sizeof(statistics);
+    takt_executor_query_statistics(get(), &statistics);
+    return statistics;
+  }
+};
+
 // Where work runs; see takt/device.h.
 class Device : public Object<Device, takt_device_t, takt_device_retain,
                              takt_device_release> {
@@ -48,6 +69,14 @@ class Device : public Object<Device, takt_device_t, takt_device_retain,
     takt_device_t* device = nullptr;
     takt_status_t status =
         takt_device_create(instance.get(), name.c_str(), &device);
+    return TakeResult<Device>(status, device);
+  }
+  static Result<Device> Create(const Instance& instance,
+                               const std::string& name,
+                               const takt_device_options_t& options) {
+    takt_device_t* device = nullptr;
+    takt_status_t status = takt_device_create_with_options(
+        instance.get(), name.c_str(), &options, &device);
     return TakeResult<Device>(status, device);
   }
   std::string_view name() const { return takt_device_name(get()); }

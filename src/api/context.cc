@@ -89,13 +89,11 @@ absl::StatusOr<Modules> ListModules(Instance* instance,
   return modules;
 }
 
-// The workers, if one of the devices runs on them.
-Ref<exec::Executor> FindExecutor(Instance* instance,
-                                 const takt_context_options_t& options) {
+// The workers of the first device that has some.
+Ref<exec::Executor> FindExecutor(const takt_context_options_t& options) {
   for (size_t i = 0; i < options.device_count; ++i) {
-    if (RunsOnWorkers(*Unwrap(options.devices[i]))) {
-      return instance->FindExecutor();
-    }
+    exec::Executor* const executor = ExecutorOf(*Unwrap(options.devices[i]));
+    if (executor != nullptr) return Ref<exec::Executor>::Retain(executor);
   }
   return nullptr;
 }
@@ -158,8 +156,8 @@ absl::StatusOr<Ref<Context>> Context::Create(
     Instance* instance, const takt_context_options_t& options) {
   TAKT_RETURN_IF_ERROR(CheckOptions(options));
   TAKT_ASSIGN_OR_RETURN(Modules modules, ListModules(instance, options));
-  auto context = Ref<Context>::Adopt(new Context(
-      Ref<Instance>::Retain(instance), FindExecutor(instance, options)));
+  auto context = Ref<Context>::Adopt(
+      new Context(Ref<Instance>::Retain(instance), FindExecutor(options)));
   for (size_t i = 0; i < options.device_count; ++i) {
     context->devices_.push_back(
         Ref<hal::Device>::Retain(Unwrap(options.devices[i])));

@@ -82,23 +82,37 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
   TAKT_ASSIGN_OR_RETURN(std::vector<CpuSet> queues, ReadQueues(read));
   Ref<exec::Executor> executor;
   if (name == kLocalTask) {
-    TAKT_ASSIGN_OR_RETURN(executor, instance->GetExecutor());
+    if (read.executor == nullptr) {
+      TAKT_ASSIGN_OR_RETURN(executor, instance->GetExecutor());
+    } else if (instance->Owns(Unwrap(read.executor))) {
+      executor = Ref<exec::Executor>::Retain(Unwrap(read.executor));
+    } else {
+      return absl::InvalidArgumentError(
+          "options: executor: of another instance");
+    }
+  } else if (read.executor != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: executor: device ", name, " has no workers"));
   }
   cpu::Device::Options options;
   options.memory = std::move(memory);
   options.queues = std::move(queues);
+  options.learn_costs = read.learn_costs;
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       cpu::Device::Create(name, std::move(executor), options));
   return Ref<hal::Device>(std::move(device));
 }
 
-bool RunsOnWorkers(const hal::Device& device) {
-  // An NPU of the caller's own instructions runs on them, too.
-  const npu::Unit* const unit =
-      npu::UnitOf(static_cast<const cpu::Device&>(device));
-  if (unit == nullptr) return device.id() == kLocalTask;
-  return (unit->capabilities().flags & TAKT_NPU_ON_CALLER) != 0;
+exec::Executor* ExecutorOf(const hal::Device& device) {
+  const auto& host = static_cast<const cpu::Device&>(device);
+  // An NPU of the caller's own instructions runs on workers, too.
+  const npu::Unit* const unit = npu::UnitOf(host);
+  if (unit != nullptr &&
+      (unit->capabilities().flags & TAKT_NPU_ON_CALLER) == 0) {
+    return nullptr;
+  }
+  return host.executor();
 }
 
 }  // namespace takt::api

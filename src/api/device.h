@@ -20,9 +20,9 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
     const Instance& instance, const takt_device_options_t& given);
 
-// True if the device's work runs on the instance's workers, so that a thread
-// which waits for it should help them.
-bool RunsOnWorkers(const hal::Device& device);
+// Whose workers run the device's work, so that a thread which waits for it
+// should help them; null if it has none.
+exec::Executor* ExecutorOf(const hal::Device& device);
 
 }  // namespace takt::api
 

@@ -32,6 +32,41 @@ void Store(T statistics, T* out) {
   std::memcpy(out, &statistics, std::min(out->struct_size, sizeof(T)));
 }
 
+absl::StatusOr<Ref<exec::Executor>> CreateExecutor(
+    takt_instance_t* instance, const takt_executor_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_ASSIGN_OR_RETURN(const takt_executor_options_t given,
+                        ReadOptions(options, &takt_executor_options_init));
+  return Unwrap(instance)->CreateExecutor(given);
+}
+
+void GiveExecutor(const exec::ExecutorStatistics& read,
+                  takt_executor_statistics_t* out) {
+  takt_executor_statistics_t result = {};
+  result.worker_count = static_cast<uint32_t>(read.workers.size());
+  result.awake_count = read.awake_count;
+  result.donors = Counts(read.donors);
+  Store(result, out);
+}
+
+bool GiveWorker(const exec::ExecutorStatistics& read, uint32_t worker,
+                takt_worker_statistics_t* out) {
+  if (worker >= read.workers.size()) return false;
+  const exec::ExecutorStatistics::Worker& from = read.workers[worker];
+  takt_worker_statistics_t result = {};
+  result.is_running = from.thread.is_running;
+  result.thread_id = from.thread.thread_id;
+  result.placement_mask = MaskOf(from.placement);
+  result.affinity_mask = MaskOf(from.thread.cpus);
+  result.affinity_error = from.thread.affinity_error;
+  result.fifo_priority = from.thread.fifo_priority;
+  result.priority_error = from.thread.priority_error;
+  result.local_bytes = from.local_bytes;
+  result.counts = Counts(from.counts);
+  Store(result, out);
+  return true;
+}
+
 exec::ExecutorStatistics Read(Instance& instance) {
   const Ref<exec::Executor> executor = instance.FindExecutor();
   return executor != nullptr ? executor->statistics()
@@ -41,34 +76,43 @@ exec::ExecutorStatistics Read(Instance& instance) {
 }  // namespace
 }  // namespace takt::api
 
+using takt::api::Unwrap;
+
+takt_status_t takt_executor_create(takt_instance_t* instance,
+                                   const takt_executor_options_t* options,
+                                   takt_executor_t** out_executor) {
+  return takt::api::Give(__func__, takt::api::CreateExecutor(instance, options),
+                         out_executor);
+}
+
+void takt_executor_retain(takt_executor_t* executor) {
+  takt::api::RetainHandle(executor);
+}
+
+void takt_executor_release(takt_executor_t* executor) {
+  takt::api::ReleaseHandle(executor);
+}
+
 void takt_instance_query_executor_statistics(
     takt_instance_t* instance, takt_executor_statistics_t* out_statistics) {
-  const takt::exec::ExecutorStatistics read =
-      takt::api::Read(*takt::api::Unwrap(instance));
-  takt_executor_statistics_t result = {};
-  result.worker_count = static_cast<uint32_t>(read.workers.size());
-  result.awake_count = read.awake_count;
-  result.donors = takt::api::Counts(read.donors);
-  takt::api::Store(result, out_statistics);
+  takt::api::GiveExecutor(takt::api::Read(*Unwrap(instance)), out_statistics);
+}
+
+void takt_executor_query_statistics(
+    takt_executor_t* executor, takt_executor_statistics_t* out_statistics) {
+  takt::api::GiveExecutor(Unwrap(executor)->statistics(), out_statistics);
 }
 
 bool takt_instance_query_worker_statistics(
     takt_instance_t* instance, uint32_t worker,
     takt_worker_statistics_t* out_statistics) {
-  const takt::exec::ExecutorStatistics read =
-      takt::api::Read(*takt::api::Unwrap(instance));
-  if (worker >= read.workers.size()) return false;
-  const takt::exec::ExecutorStatistics::Worker& from = read.workers[worker];
-  takt_worker_statistics_t result = {};
-  result.is_running = from.thread.is_running;
-  result.thread_id = from.thread.thread_id;
-  result.placement_mask = takt::api::MaskOf(from.placement);
-  result.affinity_mask = takt::api::MaskOf(from.thread.cpus);
-  result.affinity_error = from.thread.affinity_error;
-  result.fifo_priority = from.thread.fifo_priority;
-  result.priority_error = from.thread.priority_error;
-  result.local_bytes = from.local_bytes;
-  result.counts = takt::api::Counts(from.counts);
-  takt::api::Store(result, out_statistics);
-  return true;
+  return takt::api::GiveWorker(takt::api::Read(*Unwrap(instance)), worker,
+                               out_statistics);
+}
+
+bool takt_executor_query_worker_statistics(
+    takt_executor_t* executor, uint32_t worker,
+    takt_worker_statistics_t* out_statistics) {
+  return takt::api::GiveWorker(Unwrap(executor)->statistics(), worker,
+                               out_statistics);
 }

@@ -68,9 +68,9 @@ absl::StatusOr<Ref<Function>> Function::Find(Context* context,
   absl::StatusOr<JobAnnotations> annotations =
       JobAnnotations::Read(context->instance(), info);
   if (!annotations.ok()) return Annotate(annotations.status(), full_name);
-  return Ref<Function>::Adopt(new Function(Ref<Context>::Retain(context), ref,
-                                           Signature::Create(info),
-                                           *annotations, std::move(full_name)));
+  return Ref<Function>::Adopt(
+      new Function(Ref<Context>::Retain(context), ref, Signature::Create(info),
+                   *std::move(annotations), std::move(full_name)));
 }
 
 absl::StatusOr<Function::Job> Function::FindJob(

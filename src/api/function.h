@@ -5,6 +5,7 @@
 #define TAKT_API_FUNCTION_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -72,7 +73,7 @@ class Function final : public Object {
         context_(std::move(context)),
         ref_(ref),
         signature_(std::move(signature)),
-        annotations_(annotations),
+        annotations_(std::move(annotations)),
         name_(std::move(name)),
         signaller_(hal::Signaller::Create(absl::StrCat("a call of ", name_))) {}
 

@@ -25,6 +25,7 @@ struct takt_command_buffer_t;
 struct takt_context_t;
 struct takt_device_t;
 struct takt_executable_t;
+struct takt_executor_t;
 struct takt_fence_t;
 struct takt_file_t;
 struct takt_function_t;
@@ -54,6 +55,9 @@ class Fence;
 class File;
 class Timeline;
 }  // namespace takt::hal
+namespace takt::exec {
+class Executor;
+}  // namespace takt::exec
 namespace takt::vm {
 class Buffer;
 class List;
@@ -99,6 +103,7 @@ TAKT_HANDLE_(takt_command_buffer_t, hal::CommandBuffer);
 TAKT_HANDLE_(takt_context_t, Context);
 TAKT_HANDLE_(takt_device_t, hal::Device);
 TAKT_HANDLE_(takt_executable_t, hal::Executable);
+TAKT_HANDLE_(takt_executor_t, exec::Executor);
 TAKT_HANDLE_(takt_fence_t, hal::Fence);
 TAKT_HANDLE_(takt_file_t, hal::File);
 TAKT_HANDLE_(takt_function_t, Function);

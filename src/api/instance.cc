@@ -1,9 +1,11 @@
 #include "api/instance.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "api/handle.h"
+#include "cpu/cpu_features.h"
 #include "modules/hal_module.h"
 #include "modules/io_parameters_module.h"
 
@@ -98,6 +100,46 @@ absl::StatusOr<exec::Executor::Options> ExecutorOptions(
   return result;
 }
 
+absl::StatusOr<CpuSet> SelectCpus(const takt_executor_options_t& options,
+                                  const exec::Topology& topology) {
+  if (options.worker_count == 0) {
+    return absl::InvalidArgumentError(
+        "options: worker_count: expected 1 or more, got 0");
+  }
+  constexpr size_t kNameMax = 10;
+  if (options.name == nullptr || std::strlen(options.name) > kNameMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "options: name: expected at most ", kNameMax, " characters"));
+  }
+  CpuSet cpus = topology.cpu_set();
+  if (options.cpus != nullptr) {
+    absl::StatusOr<CpuSet> given = CpuSet::Parse(options.cpus);
+    if (!given.ok()) return Annotate(given.status(), "options: cpus");
+    cpus = cpus & *given;
+  }
+  const auto matches = [](int32_t wanted, uint32_t number) {
+    return wanted < 0 || static_cast<uint32_t>(wanted) == number;
+  };
+  CpuSet selected;
+  for (const exec::CpuInfo& cpu : topology.cpus) {
+    if (matches(options.cluster, cpu.cluster) &&
+        matches(options.numa_node, cpu.numa_node)) {
+      selected.Add(cpu.os_index);
+    }
+  }
+  cpus = cpus & selected;
+  if (!cpus.empty()) return cpus;
+  std::string there;
+  for (const exec::CpuInfo& cpu : topology.cpus) {
+    absl::StrAppend(&there, there.empty() ? "" : ", ", cpu.os_index,
+                    " (cluster ", cpu.cluster, ", NUMA node ", cpu.numa_node,
+                    ")");
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "options: no CPU is in all of cpus, cluster and numa_node; there are ",
+      there));
+}
+
 // What could not be had.
 void LogRefusals(const exec::Executor& executor, uint32_t wanted,
                  const Log& log) {
@@ -161,6 +203,12 @@ Instance::~Instance() {
   poller.reset();
   Ref<exec::Executor> executor = FindExecutor();
   if (executor != nullptr) executor->Shutdown();
+  std::vector<Ref<exec::Executor>> others;
+  {
+    MutexLock lock(&mutex_);
+    others.swap(further_executors_);
+  }
+  for (const Ref<exec::Executor>& other : others) other->Shutdown();
 }
 
 absl::Status Instance::RegisterUserType(Ref<UserType> type) {
@@ -182,6 +230,42 @@ absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
 Ref<exec::Executor> Instance::FindExecutor() {
   MutexLock lock(&mutex_);
   return executor_;
+}
+
+absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
+    const takt_executor_options_t& options) {
+  Ref<Topology> topology = topology_;
+  if (topology == nullptr) {
+    topology = Ref<Topology>::Adopt(new Topology(exec::DiscoverTopology()));
+  }
+  TAKT_ASSIGN_OR_RETURN(const CpuSet cpus,
+                        SelectCpus(options, topology->value()));
+  const std::string text = cpus.ToString();
+  takt_instance_options_t workers;
+  takt_instance_options_init(&workers);
+  workers.worker_count = options.worker_count;
+  workers.worker_cpus = text.c_str();
+  workers.worker_spin_ns = options.spin_ns;
+  workers.worker_stack_bytes = options.stack_bytes;
+  workers.worker_fifo_priority = options.fifo_priority;
+  workers.worker_threads = options.threads;
+  TAKT_ASSIGN_OR_RETURN(exec::Executor::Options executor_options,
+                        ExecutorOptions(workers, topology.get()));
+  executor_options.name = options.name;
+  TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
+                        exec::Executor::Create(executor_options));
+  LogRefusals(*executor, executor_options.worker_count, *log_);
+  MutexLock lock(&mutex_);
+  further_executors_.push_back(executor);
+  return executor;
+}
+
+bool Instance::Owns(const exec::Executor* executor) {
+  MutexLock lock(&mutex_);
+  return std::any_of(further_executors_.begin(), further_executors_.end(),
+                     [executor](const Ref<exec::Executor>& known) {
+                       return known.get() == executor;
+                     });
 }
 
 absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
@@ -270,6 +354,30 @@ const CpuSet* Instance::FindCpuSet(absl::Span<const uint64_t> words) {
   }
   cpu_sets_.push_back(std::make_unique<const CpuSet>(CpuSet::FromWords(words)));
   return cpu_sets_.back().get();
+}
+
+absl::StatusOr<const CpuSet*> Instance::FindCpusWithIsa(
+    const std::vector<std::string>& features, const CpuSet* allowed) {
+  exec::Topology machine;
+  if (topology_ == nullptr) {
+    machine.clusters.emplace_back();
+    machine.clusters.back().name = "this machine";
+    machine.clusters.back().cpus = exec::AllowedCpus();
+  }
+  const exec::Topology& topology =
+      topology_ != nullptr ? topology_->value() : machine;
+  CpuSet all;
+  for (const exec::Cluster& cluster : topology.clusters) {
+    all = all | cluster.cpus;
+  }
+  TAKT_ASSIGN_OR_RETURN(
+      const CpuSet found,
+      topology.CpusWithIsa(features, allowed != nullptr ? *allowed : all,
+                           cpu::FeatureNames(cpu::DetectProcessor())));
+  if (found == all) return nullptr;
+  absl::Span<const uint64_t> words = found.words();
+  while (!words.empty() && words.back() == 0) words.remove_suffix(1);
+  return FindCpuSet(words);
 }
 
 void Instance::Trim() {

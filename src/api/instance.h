@@ -30,6 +30,7 @@
 #include "base/timer_service.h"
 #include "exec/executor.h"
 #include "hal/device.h"
+#include "takt/executor.h"
 #include "takt/instance.h"
 #include "vm/module.h"
 #include "vm/type_registry.h"
@@ -62,6 +63,11 @@ class Instance final : public Object {
   absl::StatusOr<Ref<exec::Executor>> GetExecutor();
   // Null if nothing has needed it yet.
   Ref<exec::Executor> FindExecutor();
+  // takt_executor_create(). The instance keeps it, to shut it down.
+  absl::StatusOr<Ref<exec::Executor>> CreateExecutor(
+      const takt_executor_options_t& options) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether CreateExecutor() has made it.
+  bool Owns(const exec::Executor* executor) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // What watches file descriptors for fences. Started by the first call.
   absl::StatusOr<std::shared_ptr<FdPoller>> GetFdPoller();
@@ -78,6 +84,13 @@ class Instance final : public Object {
   // which lives as long as the instance. Allocates nothing for one that has
   // been asked for before.
   const CpuSet* FindCpuSet(absl::Span<const uint64_t> words)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The CPUs of `allowed` (null: all of the topology, or of this process) whose
+  // clusters have these features. Null if all CPUs have. INVALID_ARGUMENT
+  // naming what each cluster lacks, if none has.
+  absl::StatusOr<const CpuSet*> FindCpusWithIsa(
+      const std::vector<std::string>& features, const CpuSet* allowed)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Lets go of what nothing uses, and has the devices do so.
@@ -117,6 +130,7 @@ class Instance final : public Object {
   // Before types_, which points at them.
   std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
   Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Ref<exec::Executor>> further_executors_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.
   std::vector<std::unique_ptr<const CpuSet>> cpu_sets_ ABSL_GUARDED_BY(mutex_);

@@ -1,6 +1,7 @@
 #include "api/job_options.h"
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/cpu_set.h"
 #include "base/math.h"
@@ -43,6 +44,7 @@ absl::StatusOr<JobAnnotations> JobAnnotations::Read(
   constexpr absl::string_view kPriority = "takt.priority";
   constexpr absl::string_view kDeadline = "takt.deadline_ns";
   constexpr absl::string_view kAffinity = "takt.affinity";
+  constexpr absl::string_view kIsa = "takt.isa";
   JobAnnotations annotations;
   if (const std::string* value = info.FindAttribute(kPriority)) {
     int32_t priority = 0;
@@ -64,7 +66,23 @@ absl::StatusOr<JobAnnotations> JobAnnotations::Read(
     if (!cpus.ok() || cpus->empty()) {
       return Malformed(kAffinity, "CPUs such as 0x0f or 0-3", *value);
     }
-    annotations.cpus_ = instance.FindCpuSet(cpus->words());
+    absl::Span<const uint64_t> words = cpus->words();
+    while (words.back() == 0) words.remove_suffix(1);
+    annotations.cpus_ = instance.FindCpuSet(words);
+  }
+  if (const std::string* value = info.FindAttribute(kIsa)) {
+    annotations.isa_ =
+        absl::StrSplit(*value, absl::ByAnyChar(", "), absl::SkipEmpty());
+    if (annotations.isa_.empty()) {
+      return Malformed(kIsa, "features such as avx2,fma", *value);
+    }
+    TAKT_ASSIGN_OR_RETURN(annotations.isa_cpus_,
+                          instance.FindCpusWithIsa(annotations.isa_, nullptr));
+    if (annotations.isa_cpus_ != nullptr) {
+      TAKT_ASSIGN_OR_RETURN(
+          annotations.cpus_,
+          instance.FindCpusWithIsa(annotations.isa_, annotations.cpus_));
+    }
   }
   return annotations;
 }
@@ -90,6 +108,9 @@ absl::StatusOr<JobAttributes> JobAnnotations::Resolve(
   }
   if (options.cpu_word_count != 0) {
     TAKT_ASSIGN_OR_RETURN(job.cpus, FindCpus(instance, options));
+    if (isa_cpus_ != nullptr && !job.cpus->IsSubsetOf(*isa_cpus_)) {
+      TAKT_ASSIGN_OR_RETURN(job.cpus, instance.FindCpusWithIsa(isa_, job.cpus));
+    }
   }
   return job;
 }

@@ -1,11 +1,14 @@
 // What a call asks of the scheduler. Its options say it; what they leave open,
 // the annotations of its function do: `takt.priority`, `takt.deadline_ns` (from
-// the call on) and `takt.affinity`.
+// the call on) and `takt.affinity`. `takt.isa` lists the instruction-set
+// features that its executables need.
 #ifndef TAKT_API_JOB_OPTIONS_H_
 #define TAKT_API_JOB_OPTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "api/instance.h"
@@ -48,6 +51,9 @@ class JobAnnotations {
   uint8_t priority_ = kNormalPriority;
   int64_t deadline_after_ns_ = kInfiniteFuture;
   const CpuSet* cpus_ = nullptr;  // The instance's.
+  std::vector<std::string> isa_;
+  // The instance's: the CPUs that have it. Null: all.
+  const CpuSet* isa_cpus_ = nullptr;
 };
 
 }  // namespace takt::api

@@ -41,6 +41,23 @@ void takt_device_query_statistics(const takt_device_t* device,
   takt::api::GiveStatistics(statistics, out_statistics);
 }
 
+void takt_device_visit_dispatch_costs(takt_device_t* device,
+                                      takt_dispatch_cost_visitor_t visitor,
+                                      void* user_data) {
+  Unwrap(device)->VisitDispatchCosts(
+      [&](const takt::hal::DispatchCostInfo& info) {
+        const takt_dispatch_cost_t cost = {
+            info.function.c_str(),
+            {info.workgroup_count[0], info.workgroup_count[1],
+             info.workgroup_count[2]},
+            info.alone_ns,
+            info.alone_count,
+            info.shared_ns,
+            info.shared_count};
+        visitor(user_data, &cost);
+      });
+}
+
 void takt_context_query_statistics(const takt_context_t* context,
                                    takt_context_statistics_t* out_statistics) {
   takt_context_statistics_t statistics;

@@ -54,6 +54,11 @@ struct DispatchCommand : Command {
   Range counts;
   const uint32_t* constants = nullptr;
   const Range* bindings = nullptr;
+
+  DispatchCost& cost() const {
+    return executable->cost(
+        function, is_indirect ? DispatchCosts::Grid{0, 0, 0} : workgroup_count);
+  }
 };
 
 // Commands between two barriers.

@@ -72,7 +72,7 @@ absl::Status RunDispatch(const DispatchCommand& command,
   TAKT_RETURN_IF_ERROR(Resolve(command, bases, pointers, lengths,
                                /*max_concurrency=*/1, &dispatch));
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
-  WorkgroupCost& cost = command.executable->cost(command.function);
+  WorkgroupCost& cost = command.cost().alone;
   if (!measure || !IsSampled(cost)) {
     return dispatch.Run(0, dispatch.workgroup_total, worker);
   }
@@ -187,9 +187,9 @@ int64_t EstimateNs(const Region& region, int64_t limit_ns) {
           std::min<uint64_t>(length / kTransferBytesPerNs, uint64_t{1} << 40));
     } else {
       const auto& dispatch = *static_cast<const DispatchCommand*>(command);
-      const int64_t each_ns =
-          dispatch.executable->cost(dispatch.function).mean_ns();
-      if (each_ns == 0 || dispatch.is_indirect) return kUnknownNs;
+      if (dispatch.is_indirect) return kUnknownNs;
+      const int64_t each_ns = dispatch.cost().AloneNs();
+      if (each_ns == 0) return kUnknownNs;
       const absl::StatusOr<uint32_t> total =
           WorkgroupTotal(dispatch.workgroup_count);
       int64_t dispatch_ns = 0;

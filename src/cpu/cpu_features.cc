@@ -143,12 +143,90 @@ uint64_t DetectWord() { return 0; }
 
 #endif
 
+struct FeatureName {
+  int bit;
+  const char* name;
+};
+#if defined(__x86_64__)
+using namespace x86_64;  // NOLINT(google-build-using-namespace)
+constexpr FeatureName kFeatureNames[] = {
+    {kSse3, "sse3"},
+    {kSsse3, "ssse3"},
+    {kSse41, "sse4.1"},
+    {kSse42, "sse4.2"},
+    {kSse4a, "sse4a"},
+    {kAvx, "avx"},
+    {kFma, "fma"},
+    {kFma4, "fma4"},
+    {kXop, "xop"},
+    {kF16c, "f16c"},
+    {kAvx2, "avx2"},
+    {kAvx512F, "avx512f"},
+    {kAvx512Cd, "avx512cd"},
+    {kAvx512Vl, "avx512vl"},
+    {kAvx512Dq, "avx512dq"},
+    {kAvx512Bw, "avx512bw"},
+    {kAvx512Ifma, "avx512ifma"},
+    {kAvx512Vbmi, "avx512vbmi"},
+    {kAvx512Vpopcntdq, "avx512vpopcntdq"},
+    {kAvx512Vnni, "avx512vnni"},
+    {kAvx512Vbmi2, "avx512vbmi2"},
+    {kAvx512Bitalg, "avx512bitalg"},
+    {kAvx512Bf16, "avx512bf16"},
+    {kAvx512Fp16, "avx512fp16"},
+    {kAmxTile, "amx-tile"},
+    {kAmxInt8, "amx-int8"},
+    {kAmxBf16, "amx-bf16"},
+};
+#elif defined(__aarch64__)
+using namespace arm_64;  // NOLINT(google-build-using-namespace)
+constexpr FeatureName kFeatureNames[] = {
+    {kFpArmv8, "fp-armv8"},
+    {kLse, "lse"},
+    {kLse128, "lse128"},
+    {kFullFp16, "fullfp16"},
+    {kFp16Fml, "fp16fml"},
+    {kDotProd, "dotprod"},
+    {kI8mm, "i8mm"},
+    {kBf16, "bf16"},
+    {kSve, "sve"},
+    {kSve2, "sve2"},
+    {kSve2p1, "sve2p1"},
+    {kSve2Bitperm, "sve2-bitperm"},
+    {kF32mm, "f32mm"},
+    {kF64mm, "f64mm"},
+    {kSme, "sme"},
+    {kSme2, "sme2"},
+    {kSme2p1, "sme2p1"},
+    {kSmeF16F16, "sme-f16f16"},
+    {kSmeF64F64, "sme-f64f64"},
+    {kSmeI16I64, "sme-i16i64"},
+};
+#elif defined(__riscv)
+using namespace riscv_64;  // NOLINT(google-build-using-namespace)
+constexpr FeatureName kFeatureNames[] = {
+    {kV, "v"},
+    {kZvfhmin, "zvfhmin"},
+    {kZvfh, "zvfh"},
+};
+#else
+constexpr FeatureName kFeatureNames[] = {{63, "none"}};
+#endif
+
 }  // namespace
 
 ProcessorData DetectProcessor() {
   ProcessorData processor;
   processor.words[0] = DetectWord();
   return processor;
+}
+
+std::vector<std::string> FeatureNames(const ProcessorData& processor) {
+  std::vector<std::string> names;
+  for (const FeatureName& feature : kFeatureNames) {
+    if (processor.Has(feature.bit)) names.push_back(feature.name);
+  }
+  return names;
 }
 
 kernels::InstructionSets UsableInstructionSets(const ProcessorData& processor) {

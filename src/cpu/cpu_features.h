@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "kernels/instruction_sets.h"
 
@@ -21,6 +23,9 @@ struct ProcessorData {
 // Asks the processor and the system, each time: features that the system does
 // not save on a context switch count as absent.
 ProcessorData DetectProcessor();
+
+// The features that it has, as the compiler spells them ("avx512vnni").
+std::vector<std::string> FeatureNames(const ProcessorData& processor);
 
 // The kernels that may run on it.
 kernels::InstructionSets UsableInstructionSets(const ProcessorData& processor);

@@ -103,6 +103,7 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
                const Options& options)
     : hal::Device(std::string(id)),
       executor_(std::move(executor)),
+      learns_costs_(options.learn_costs),
       queues_(options.queues),
       all_queues_(UnionOf(options.queues, ~uint64_t{0})),
       memory_(MemoryPool::Create(options.memory)),
@@ -160,6 +161,21 @@ absl::StatusOr<Ref<hal::Buffer>> Device::Import(const hal::BufferParams& params,
 
 hal::AllocationStatistics Device::allocation_statistics() const {
   return memory_->statistics();
+}
+
+void Device::VisitDispatchCosts(
+    absl::FunctionRef<void(const hal::DispatchCostInfo&)> visit) {
+  loader_.ForEachCode([&](const ExecutableCode& code) {
+    for (size_t i = 0; i < code.functions().size(); ++i) {
+      code.costs(i).ForEach(
+          [&](const DispatchCosts::Grid& grid, const DispatchCost& cost) {
+            if (cost.AloneNs() == 0) return;
+            visit({code.functions()[i].name, grid, cost.alone.mean_ns(),
+                   cost.alone.sample_count(), cost.shared.mean_ns(),
+                   cost.shared.sample_count()});
+          });
+    }
+  });
 }
 
 void Device::Trim() {
@@ -411,7 +427,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   exec::Worker* worker = &own_worker;
   if (executor_ != nullptr) {
     worker = executor_->current_worker();
-    if (worker == nullptr || !worker->MayRun(standing) ||
+    if (worker == nullptr || !learns_costs_ || !worker->MayRun(standing) ||
         EstimateAllNs(command_buffer.first_region(), kInlineNs) > kInlineNs) {
       return false;
     }

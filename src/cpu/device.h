@@ -46,6 +46,10 @@ class Device final : public hal::Device {
     // itself does not say. An operation of several queues may run on those of
     // all of them. Empty: one queue, on all.
     std::vector<CpuSet> queues;
+    // Whether dispatches are measured. If not, nothing runs at once on the
+    // thread that submits it, and each dispatch is spread as if nothing were
+    // known of it.
+    bool learn_costs = true;
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then
@@ -61,6 +65,7 @@ class Device final : public hal::Device {
   bool RunsTransferHere(const exec::Standing& standing, uint64_t length) const;
   MemoryPool& memory() const { return *memory_; }
   Object* companion() const { return companion_.get(); }  // May be null.
+  bool learns_costs() const { return learns_costs_; }
 
   // hal::Device.
   absl::optional<int64_t> QueryI64(absl::string_view category,
@@ -71,6 +76,8 @@ class Device final : public hal::Device {
                                           Ref<Object> owner, uint8_t* data,
                                           uint64_t byte_length) override;
   hal::AllocationStatistics allocation_statistics() const override;
+  void VisitDispatchCosts(
+      absl::FunctionRef<void(const hal::DispatchCostInfo&)> visit) override;
   void Trim() override;
   bool has_memory_groups() const override {
     return memory_->budget() != nullptr;
@@ -140,6 +147,7 @@ class Device final : public hal::Device {
       const hal::QueueTicket& ticket) const;
 
   const Ref<exec::Executor> executor_;  // Null: everything runs inline.
+  const bool learns_costs_;
   const std::vector<CpuSet> queues_;
   const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;

@@ -6,7 +6,6 @@
 #define TAKT_CPU_EXECUTABLE_H_
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "cpu/dispatch_cost.h"
 #include "exec/executor.h"
 #include "hal/executable.h"
 
@@ -35,24 +35,6 @@ struct DispatchArguments {
   uint32_t max_concurrency = 1;
   // Of the job that it is part of; NULL: none in particular.
   const exec::Standing* standing = nullptr;
-};
-
-// What one workgroup of a function costs: a moving mean that every run adds
-// to. Updates that race may lose one another; it is an estimate.
-class WorkgroupCost {
- public:
-  // 0 until something has been measured.
-  int64_t mean_ns() const { return mean_ns_.load(std::memory_order_relaxed); }
-  void Add(int64_t duration_ns, uint32_t workgroup_count) {
-    const int64_t each = duration_ns / (workgroup_count ? workgroup_count : 1);
-    const int64_t old = mean_ns_.load(std::memory_order_relaxed);
-    // At least 1: 0 says that nothing is known.
-    const int64_t next = old == 0 ? each : old + (each - old) / 8;
-    mean_ns_.store(next > 0 ? next : 1, std::memory_order_relaxed);
-  }
-
- private:
-  std::atomic<int64_t> mean_ns_{0};
 };
 
 // Loaded code: what the formats implement. Shared by every Executable of the
@@ -78,7 +60,7 @@ class ExecutableCode {
                                      exec::Worker& worker) = 0;
 
   const std::vector<Function>& functions() const { return functions_; }
-  WorkgroupCost& cost(size_t function) const { return costs_[function]; }
+  DispatchCosts& costs(size_t function) const { return costs_[function]; }
 
   // Keeps what the code was made from as long as the code. Called by the
   // loader, before anyone else sees the code.
@@ -88,12 +70,12 @@ class ExecutableCode {
   // Called once, by the subclass's factory.
   void SetFunctions(std::vector<Function> functions) {
     functions_ = std::move(functions);
-    costs_ = std::make_unique<WorkgroupCost[]>(functions_.size());
+    costs_ = std::make_unique<DispatchCosts[]>(functions_.size());
   }
 
  private:
   std::vector<Function> functions_;
-  std::unique_ptr<WorkgroupCost[]> costs_;
+  std::unique_ptr<DispatchCosts[]> costs_;
   Ref<Object> source_;
 };
 
@@ -127,7 +109,10 @@ class Executable final : public hal::Executable {
   bool is_sequential(size_t function) const {
     return code_->functions()[function].is_sequential;
   }
-  WorkgroupCost& cost(size_t function) const { return code_->cost(function); }
+  // What a dispatch of this grid costs; see DispatchCosts::Find().
+  DispatchCost& cost(size_t function, const DispatchCosts::Grid& grid) const {
+    return code_->costs(function).Find(grid);
+  }
 
   // Runs the workgroups whose linear index (x fastest) lies in [begin, end),
   // in order, on this thread. Several threads may run ranges of one dispatch

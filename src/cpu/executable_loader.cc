@@ -7,6 +7,7 @@
 #include "absl/strings/strip.h"
 #include "base/status.h"
 #include "cpu/library_executable.h"
+#include "cpu/riscv_attributes.h"
 #include "cpu/vmvx_executable.h"
 #include "cpu/vmvx_module.h"
 #include "kernels/kernel_table.h"
@@ -68,6 +69,7 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
   }
   const bool takes_own = others_ == nullptr || !others_->is_exclusive();
   if (takes_own && IsHostElf(format)) {
+    TAKT_RETURN_IF_ERROR(CheckRiscvIsa(data, FeatureNames(processor_)));
     return LibraryExecutable::Load(data, constants, imports_, processor_);
   }
   if (takes_own && format == VmvxExecutable::kFormat) {
@@ -76,6 +78,18 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
   }
   return absl::NotFoundError(absl::StrCat(
       "no loader takes executables of format ", format, " on this machine"));
+}
+
+void ExecutableLoader::ForEachCode(
+    absl::FunctionRef<void(const ExecutableCode&)> visit) {
+  std::vector<std::shared_ptr<ExecutableCode>> codes;
+  {
+    MutexLock lock(&mutex_);
+    for (const Entry& entry : entries_) codes.push_back(entry.code.lock());
+  }
+  for (const auto& code : codes) {
+    if (code != nullptr) visit(*code);
+  }
 }
 
 absl::StatusOr<Ref<vm::NativeModule>> ExecutableLoader::VmvxModule() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -46,6 +47,10 @@ class ExecutableLoader {
                                        absl::Span<const uint8_t> data,
                                        Ref<Object> owner,
                                        absl::Span<const uint32_t> constants);
+
+  // Calls `visit` for the code of each executable that lives and has an owner.
+  void ForEachCode(absl::FunctionRef<void(const ExecutableCode&)> visit)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Entry {

@@ -101,7 +101,8 @@ void Execution::Advance() {
   exec::Executor& executor = *device().executor();
   exec::Worker* worker = executor.current_worker();
   while (region_ != nullptr && !failed_.load(std::memory_order_acquire)) {
-    if (worker != nullptr && worker->MayRun(standing_) &&
+    if (worker != nullptr && device().learns_costs() &&
+        worker->MayRun(standing_) &&
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
@@ -156,7 +157,8 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
       part.tile_count = part.dispatch.workgroup_total;
       part.local_bytes = static_cast<uint32_t>(
           executable.local_memory_bytes(dispatch.function));
-      part.expected_tile_ns = executable.cost(dispatch.function).mean_ns();
+      part.expected_tile_ns =
+          device().learns_costs() ? dispatch.cost().SharedNs() : 0;
       part.sequential = executable.is_sequential(dispatch.function);
     }
     if (part.tile_count > 0) ++count;
@@ -176,7 +178,8 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   }
   const ScopedFlushDenormals flush;
   uint32_t reached = end;
-  const int64_t start_ns = NowNs();
+  const bool learns = execution->device().learns_costs();
+  const int64_t start_ns = learns ? NowNs() : 0;
   worker.reached = &reached;
   const absl::Status status = dispatch.Run(begin, end, worker);
   worker.reached = nullptr;
@@ -184,9 +187,12 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
     execution->Fail(status);
     return end;
   }
-  const DispatchCommand& command = *dispatch.command;
-  command.executable->cost(command.function)
-      .Add(NowNs() - start_ns, reached - begin);
+  if (learns) {
+    DispatchCost& cost = dispatch.command->cost();
+    const uint32_t count = reached - begin;
+    (count == tile_count ? cost.alone : cost.shared)
+        .Add(NowNs() - start_ns, count);
+  }
   return reached;
 }
 

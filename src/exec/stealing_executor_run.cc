@@ -81,7 +81,10 @@ void StealingExecutor::RunWorker(Member& member) {
       Found found = Find(member, /*clear=*/member.wanted_lanes.load(
                                      std::memory_order_relaxed) != 0);
       if (found.job != nullptr || Search(member, &found)) {
-        if (found.job != nullptr) RunJob(member, found);
+        if (found.job != nullptr) {
+          RunJob(member, found);
+          RunChain(member);
+        }
         continue;
       }
       if (stopping_.load(std::memory_order_seq_cst)) break;
@@ -341,6 +344,56 @@ bool StealingExecutor::HasWork(const Member& member, uint32_t lanes) {
   return found;
 }
 
+inline void StealingExecutor::RunRange(Member& member, Job& job, uint32_t begin,
+                                       uint32_t end) {
+  Scope* const scope = job.scope;
+  if (scope != nullptr) {
+    if (scope->failed()) {
+      scope->AddSkipped();
+      return;
+    }
+    scope->AddTiles(end - begin);
+  }
+  member.counters->ranges.Add(1);
+  member.counters->tiles.Add(end - begin);
+  Worker& worker = *member.worker;
+  const uint32_t reached = job.RunTiles(begin, end, worker);
+  TAKT_DCHECK(reached > begin && reached <= end);
+  if (__builtin_expect(reached < end || worker.IsPreempted(), 0)) {
+    RunRest(member, job, reached, end);
+  }
+}
+
+inline void StealingExecutor::FinishJob(Member& member, Job& job) {
+  Scope* const scope = job.scope;
+  member.counters->jobs.Add(1);
+  member.is_finishing = !job.is_closure_;
+  job.Finish(*member.worker);  // It may be gone now.
+  member.is_finishing = false;
+  if (scope != nullptr) scope->End();
+}
+
+void StealingExecutor::RunChain(Member& member) {
+  Worker& worker = *member.worker;
+  Seat& seat = *member.seat;
+  while (Job* const job = member.next) {
+    const uint32_t lane = job->lane;
+    const uint32_t mail = seat.mailbox.lanes() | commons_.lanes();
+    const uint32_t above = seat.deque_lanes.load(std::memory_order_relaxed) |
+                           urgent_lanes_.load(std::memory_order_seq_cst) |
+                           member.wanted_lanes.load(std::memory_order_seq_cst);
+    if ((mail | above >> 1) >> lane != 0 || !job->is_single() ||
+        job->local_bytes > worker.local_bytes || MakesWay(member)) {
+      return;
+    }
+    member.next = nullptr;
+    worker.preempting_lanes_ = LanesAbove(lane);
+    RunRange(member, *job, 0, job->tile_count);
+    worker.preempting_lanes_ = 0;
+    FinishJob(member, *job);
+  }
+}
+
 void StealingExecutor::RunJob(Member& member, Found found) {
   Job& job = *found.job;
   Worker& worker = *member.worker;
@@ -410,26 +463,6 @@ bool StealingExecutor::RunShared(Member& member, Found found) {
   return job.tickets_.fetch_sub(dropped, std::memory_order_acq_rel) == dropped;
 }
 
-void StealingExecutor::RunRange(Member& member, Job& job, uint32_t begin,
-                                uint32_t end) {
-  Scope* const scope = job.scope;
-  if (scope != nullptr) {
-    if (scope->failed()) {
-      scope->AddSkipped();
-      return;
-    }
-    scope->AddTiles(end - begin);
-  }
-  member.counters->ranges.Add(1);
-  member.counters->tiles.Add(end - begin);
-  Worker& worker = *member.worker;
-  const uint32_t reached = job.RunTiles(begin, end, worker);
-  TAKT_DCHECK(reached > begin && reached <= end);
-  if (__builtin_expect(reached < end || worker.IsPreempted(), 0)) {
-    RunRest(member, job, reached, end);
-  }
-}
-
 // Apart from the above, which is on the way of every small job.
 __attribute__((noinline)) void StealingExecutor::RunRest(Member& member,
                                                          Job& job,
@@ -456,15 +489,6 @@ void StealingExecutor::RunUrgent(Member& member, uint32_t lane_min) {
     RunJob(member, found);
   }
   member.lane_min = outer;
-}
-
-void StealingExecutor::FinishJob(Member& member, Job& job) {
-  Scope* const scope = job.scope;
-  member.counters->jobs.Add(1);
-  member.is_finishing = !job.is_closure_;
-  job.Finish(*member.worker);  // It may be gone now.
-  member.is_finishing = false;
-  if (scope != nullptr) scope->End();
 }
 
 bool StealingExecutor::Claim(Job& job, uint32_t range_max, uint32_t* begin,

@@ -13,11 +13,13 @@
 #ifndef TAKT_HAL_DEVICE_H_
 #define TAKT_HAL_DEVICE_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
@@ -102,6 +104,20 @@ struct AllocationStatistics {
   uint64_t wait_count = 0;     // Allocas that have had to wait so far.
 };
 
+// What a device has learned of the dispatches of one function.
+struct DispatchCostInfo {
+  const std::string& function;
+  // All 0: of grids that are not known before they run, and of those that are
+  // too many.
+  std::array<uint32_t, 3> workgroup_count;
+  // Of a workgroup, where one thread runs all of them, and where several share
+  // them. 0: not measured.
+  int64_t alone_ns;
+  uint64_t alone_count;  // Samples.
+  int64_t shared_ns;
+  uint64_t shared_count;
+};
+
 class Device : public Object {
  public:
   static constexpr ObjectType kType{"hal.device", &CloneIsSame};
@@ -125,6 +141,8 @@ class Device : public Object {
                                              Ref<Object> owner, uint8_t* data,
                                              uint64_t byte_length) = 0;
   virtual AllocationStatistics allocation_statistics() const = 0;
+  virtual void VisitDispatchCosts(
+      absl::FunctionRef<void(const DispatchCostInfo&)> visit) {}
   // Gives idle memory back to the system.
   virtual void Trim() = 0;
   // Whether the device has a use for knowing what belongs together.

@@ -163,6 +163,179 @@ static void an_application_may_supply_the_threads(void) {
   EXPECT(threads.joined == 2);
 }
 
+static takt_executor_t* create_executor(
+    takt_instance_t* instance, const takt_executor_options_t* options) {
+  takt_executor_t* executor = NULL;
+  REQUIRE_OK(takt_executor_create(instance, options, &executor));
+  return executor;
+}
+
+static uint32_t worker_count_of(takt_executor_t* executor) {
+  takt_executor_statistics_t statistics;
+  statistics.struct_size = sizeof(statistics);
+  takt_executor_query_statistics(executor, &statistics);
+  return statistics.worker_count;
+}
+
+static takt_instance_t* create_board(void) {
+  takt_topology_t* board = NULL;
+  REQUIRE_OK(
+      takt_topology_parse("{\"clusters\":[{\"cpus\":\"50-52\",\"numa_node\":0},"
+                          "{\"cpus\":\"53-54\",\"numa_node\":1},"
+                          "{\"cpus\":\"55\",\"numa_node\":1}]}",
+                          &board));
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.topology = board;
+  options.worker_count = 1;
+  takt_instance_t* instance = NULL;
+  REQUIRE_OK(takt_instance_create(&options, &instance));
+  takt_topology_release(board);
+  return instance;
+}
+
+static void executors_take_a_part_of_the_machine(void) {
+  takt_instance_t* instance = create_board();
+  takt_executor_options_t options;
+  takt_executor_options_init(&options);
+  takt_executor_t* all = create_executor(instance, NULL);
+  EXPECT(worker_count_of(all) == 6);
+  options.cluster = 1;
+  takt_executor_t* cluster = create_executor(instance, &options);
+  EXPECT(worker_count_of(cluster) == 2);
+  takt_worker_statistics_t worker;
+  worker.struct_size = sizeof(worker);
+  EXPECT(takt_executor_query_worker_statistics(cluster, 1, &worker));
+  EXPECT(worker.placement_mask == UINT64_C(1) << 54);
+  EXPECT(!takt_executor_query_worker_statistics(cluster, 2, &worker));
+  options.cluster = -1;
+  options.numa_node = 1;
+  options.worker_count = 2;
+  takt_executor_t* node = create_executor(instance, &options);
+  EXPECT(worker_count_of(node) == 2);
+  options.cpus = "0-53,60";
+  options.numa_node = -1;
+  options.worker_count = TAKT_WORKER_COUNT_DEFAULT;
+  takt_executor_t* mask = create_executor(instance, &options);
+  EXPECT(worker_count_of(mask) == 4);
+  takt_executor_retain(mask);
+  takt_executor_release(mask);
+  takt_executor_release(all);
+  takt_executor_release(cluster);
+  takt_executor_release(node);
+  takt_executor_release(mask);
+  takt_executor_release(NULL);
+  takt_instance_release(instance);
+}
+
+static void devices_run_on_the_executor_that_they_are_given(void) {
+  takt_instance_t* instance = create_board();
+  takt_executor_options_t executor_options;
+  takt_executor_options_init(&executor_options);
+  executor_options.cluster = 2;
+  executor_options.name = "cluster2";
+  takt_executor_t* executor = create_executor(instance, &executor_options);
+  takt_device_options_t options;
+  takt_device_options_init(&options);
+  options.executor = executor;
+  options.learn_costs = false; /* Or the caller would do what is small. */
+  takt_device_t* device = NULL;
+  REQUIRE_OK(takt_device_create_with_options(instance, "local-task", &options,
+                                             &device));
+  takt_module_t* module =
+      load_module(instance, TESTDATA("api/simple_mul.vmfb"));
+  takt_context_t* context = create_context(instance, device, module);
+  takt_function_t* function = find_function(context, "mul");
+  static const float kData[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(device, 4, kData);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  /* On its only worker, and on no thread of a caller. */
+  const uint64_t words[1] = {UINT64_C(1) << 55};
+  takt_invoke_options_t invoke_options;
+  takt_invoke_options_init(&invoke_options);
+  takt_worker_statistics_t worker;
+  worker.struct_size = sizeof(worker);
+  for (int i = 0; i < 10; ++i) {
+    takt_value_t result;
+    REQUIRE_OK(takt_function_invoke(function, &invoke_options, 2, arguments, 1,
+                                    &result));
+    takt_values_release(1, &result);
+  }
+  takt_executor_statistics_t statistics;
+  statistics.struct_size = sizeof(statistics);
+  takt_executor_query_statistics(executor, &statistics);
+  EXPECT(takt_executor_query_worker_statistics(executor, 0, &worker));
+  EXPECT(statistics.donors.job_count + worker.counts.job_count == 10);
+  /* The instance's own have not been needed. */
+  takt_instance_query_executor_statistics(instance, &statistics);
+  EXPECT(statistics.worker_count == 0);
+  /* Of this executor, not of the instance's. */
+  invoke_options.cpu_words = words;
+  invoke_options.cpu_word_count = 1;
+  takt_value_t result;
+  REQUIRE_OK(takt_function_invoke(function, &invoke_options, 2, arguments, 1,
+                                  &result));
+  takt_values_release(1, &result);
+  takt_buffer_view_release(view);
+  takt_function_release(function);
+  takt_context_release(context);
+  takt_module_release(module);
+  takt_executor_release(executor);
+  takt_device_release(device);
+  takt_instance_release(instance);
+}
+
+static void refuses_executors_that_cannot_be(void) {
+  takt_instance_t* instance = create_board();
+  takt_executor_t* executor = NULL;
+  takt_executor_options_t options;
+  takt_executor_options_init(&options);
+  options.cluster = 0;
+  options.numa_node = 1;
+  EXPECT_ERROR(takt_executor_create(instance, &options, &executor),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "no CPU is in all of cpus, cluster and numa_node; there are "
+               "50 (cluster 0, NUMA node 0), 51 (cluster 0");
+  EXPECT(executor == NULL);
+  options.cluster = 3;
+  options.numa_node = -1;
+  EXPECT_ERROR(takt_executor_create(instance, &options, &executor),
+               TAKT_STATUS_INVALID_ARGUMENT, "no CPU is in all");
+  options.cluster = -1;
+  options.cpus = "0-";
+  EXPECT_ERROR(takt_executor_create(instance, &options, &executor),
+               TAKT_STATUS_INVALID_ARGUMENT, "options: cpus");
+  options.cpus = NULL;
+  options.worker_count = 0;
+  EXPECT_ERROR(takt_executor_create(instance, &options, &executor),
+               TAKT_STATUS_INVALID_ARGUMENT, "worker_count");
+  options.worker_count = 1;
+  options.name = "longer than 10";
+  EXPECT_ERROR(takt_executor_create(instance, &options, &executor),
+               TAKT_STATUS_INVALID_ARGUMENT, "options: name");
+  EXPECT_ERROR(takt_executor_create(NULL, NULL, &executor),
+               TAKT_STATUS_INVALID_ARGUMENT, "instance is NULL");
+
+  takt_instance_t* other = create_board();
+  executor = create_executor(other, NULL);
+  takt_device_options_t device_options;
+  takt_device_options_init(&device_options);
+  device_options.executor = executor;
+  takt_device_t* device = NULL;
+  EXPECT_ERROR(takt_device_create_with_options(instance, "local-task",
+                                               &device_options, &device),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "options: executor: of another instance");
+  EXPECT_ERROR(takt_device_create_with_options(other, "local-sync",
+                                               &device_options, &device),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "options: executor: device local-sync has no workers");
+  takt_executor_release(executor);
+  takt_instance_release(other);
+  takt_instance_release(instance);
+}
+
 int main(void) {
   RUN(workers_start_with_the_first_device_of_theirs);
   RUN(writes_no_more_than_there_is_room_for);
@@ -170,5 +343,8 @@ int main(void) {
   RUN(places_that_do_not_exist_are_reported);
   RUN(refuses_bad_options);
   RUN(an_application_may_supply_the_threads);
+  RUN(executors_take_a_part_of_the_machine);
+  RUN(devices_run_on_the_executor_that_they_are_given);
+  RUN(refuses_executors_that_cannot_be);
   return test_result();
 }

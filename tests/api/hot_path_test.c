@@ -291,6 +291,9 @@ static void the_counters_count(void) {
   uint32_t nobody_sleeps_here = 0;
   syscall(SYS_futex, &nobody_sleeps_here, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
   sched_yield();
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  pthread_mutex_unlock(&mutex);
   const reading_t after = read_counters();
   EXPECT(after.counts[ALLOCATIONS] > before.counts[ALLOCATIONS]);
   EXPECT(after.counts[LOCKS] > before.counts[LOCKS]);

@@ -79,7 +79,12 @@ static void create_world(world_t* world, const char* worker_cpus) {
   memset(world, 0, sizeof(*world));
   takt_topology_t* board = NULL;
   REQUIRE_OK(
-      takt_topology_parse("{\"clusters\":[{\"cpus\":\"8000-8003\"}]}", &board));
+      takt_topology_parse("{\"clusters\":["
+                          "{\"name\":\"fast\",\"cpus\":\"8000-8001\","
+                          "\"isa\":[\"v\",\"xfast\"]},"
+                          "{\"name\":\"slow\",\"cpus\":\"8002-8003\","
+                          "\"isa\":[\"v\"]}]}",
+                          &board));
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.topology = board;
@@ -303,6 +308,44 @@ static void annotations_that_make_no_sense_are_named(void) {
   destroy_world(&world);
 }
 
+static void instruction_sets_are_kept_apart(void) {
+  world_t world;
+  create_world(&world, "8001-8002"); /* One worker of each cluster. */
+  start_workers(&world);
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE_OK(invoke(&world, "fast_only", i, NULL));
+    wait_for(&world, i + 1);
+    EXPECT(pthread_equal(world.threads[i], world.worker[0]));
+  }
+  /* Of the CPUs that the call names, those that can. */
+  uint64_t words[126] = {0};
+  words[125] = 6;
+  takt_async_options_t options;
+  takt_async_options_init(&options);
+  options.cpu_words = words;
+  options.cpu_word_count = 126;
+  REQUIRE_OK(invoke(&world, "fast_only", 20, &options));
+  wait_for(&world, 21);
+  EXPECT(pthread_equal(world.threads[20], world.worker[0]));
+  words[125] = 4;
+  EXPECT_ERROR(invoke(&world, "fast_only", 21, &options),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "jobs.fast_only: no allowed cluster has the instruction sets "
+               "xfast v: cluster slow lacks xfast (it has v)");
+  takt_function_t* function = NULL;
+  EXPECT_ERROR(find(&world, "fast_only_on_slow", &function),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "jobs.fast_only_on_slow: no allowed cluster has the instruction "
+               "sets xfast: cluster slow lacks xfast");
+  EXPECT_ERROR(find(&world, "impossible", &function),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "cluster fast lacks xnone (it has v xfast); cluster slow lacks "
+               "xfast");
+  EXPECT_ERROR(find(&world, "bad_isa", &function), TAKT_STATUS_INVALID_ARGUMENT,
+               "jobs.bad_isa: attribute takt.isa: expected features such as");
+  destroy_world(&world);
+}
+
 static void options_that_make_no_sense_are_named(void) {
   world_t world;
   create_world(&world, "8000");
@@ -398,6 +441,7 @@ int main(void) {
   RUN(a_long_line_gives_way_to_another_context);
   RUN(programs_run_on_the_cpus_that_are_said);
   RUN(annotations_that_make_no_sense_are_named);
+  RUN(instruction_sets_are_kept_apart);
   RUN(options_that_make_no_sense_are_named);
   RUN(options_of_another_version_leave_the_rest_open);
   RUN(queues_are_checked_with_the_device);

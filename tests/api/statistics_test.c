@@ -54,9 +54,66 @@ static void contexts_count_their_own(void) {
   fixture_destroy(&fixture);
 }
 
+typedef struct costs_t {
+  int count;
+  uint64_t samples;
+  bool has_name;
+} costs_t;
+
+static void see_cost(void* user_data, const takt_dispatch_cost_t* cost) {
+  costs_t* costs = user_data;
+  ++costs->count;
+  costs->samples += cost->alone_count + cost->shared_count;
+  costs->has_name = strstr(cost->function, "mul") != NULL;
+  EXPECT(cost->alone_ns > 0 || cost->shared_ns > 0);
+  EXPECT(cost->workgroup_count[0] == 1 && cost->workgroup_count[1] == 1 &&
+         cost->workgroup_count[2] == 1);
+}
+
+static costs_t costs_after_calls(bool learns) {
+  fixture_t f;
+  f.instance = create_instance(1);
+  takt_device_options_t options;
+  takt_device_options_init(&options);
+  options.learn_costs = learns;
+  f.device = NULL;
+  REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task", &options,
+                                             &f.device));
+  f.module = load_module(f.instance, TESTDATA("api/simple_mul.vmfb"));
+  f.context = create_context(f.instance, f.device, f.module);
+  costs_t costs = {0, 0, false};
+  takt_device_visit_dispatch_costs(f.device, see_cost, &costs);
+  EXPECT(costs.count == 0);
+  takt_function_t* function = find_function(f.context, "mul");
+  static const float kData[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(f.device, 4, kData);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  for (int i = 0; i < 100; ++i) {
+    takt_value_t result;
+    REQUIRE_OK(takt_function_invoke(function, NULL, 2, arguments, 1, &result));
+    EXPECT_VIEW(takt_value_as_buffer_view(&result), "4xf32=1 4 9 16");
+    takt_values_release(1, &result);
+  }
+  takt_device_visit_dispatch_costs(f.device, see_cost, &costs);
+  takt_buffer_view_release(view);
+  takt_function_release(function);
+  fixture_destroy(&f);
+  return costs;
+}
+
+static void devices_tell_what_they_have_learned(void) {
+  const costs_t learned = costs_after_calls(true);
+  EXPECT(learned.count == 1);
+  EXPECT(learned.samples >= 1 && learned.samples <= 100);
+  EXPECT(learned.has_name);
+  EXPECT(costs_after_calls(false).count == 0);
+}
+
 int main(void) {
   RUN(devices_count_their_memory);
   RUN(an_older_struct_is_not_overrun);
   RUN(contexts_count_their_own);
+  RUN(devices_tell_what_they_have_learned);
   return test_result();
 }

@@ -139,4 +139,22 @@ TEST(ElementTypeOfTest, IsWhatCompiledModulesUse) {
             uint32_t{TAKT_ELEMENT_CF64});
 }
 
+TEST_F(TaktHppTest, DevicesRunOnTheExecutorThatTheyAreGiven) {
+  takt::Instance instance = takt::Instance::Create().value();
+  takt_executor_options_t options;
+  takt_executor_options_init(&options);
+  options.worker_count = 1;
+  takt::Executor executor = takt::Executor::Create(instance, &options).value();
+  EXPECT_EQ(executor.statistics().worker_count, 1u);
+  takt_device_options_t device_options;
+  takt_device_options_init(&device_options);
+  device_options.executor = executor.get();
+  EXPECT_TRUE(
+      takt::Device::Create(instance, "local-task", device_options).ok());
+  EXPECT_FALSE(
+      takt::Device::Create(instance, "local-sync", device_options).ok());
+  options.worker_count = 0;
+  EXPECT_FALSE(takt::Executor::Create(instance, &options).ok());
+}
+
 }  // namespace

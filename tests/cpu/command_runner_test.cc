@@ -117,10 +117,10 @@ TEST(CommandRunnerTest, EstimatesOnceEverythingIsMeasured) {
   first.next = &second;
   second.first = second.last = &b;
   EXPECT_EQ(EstimateAllNs(&first, 1'000'000), kUnknown);
-  code->cost(0).Add(200, 2);
+  a.cost().alone.Add(200, 2);
   EXPECT_EQ(EstimateNs(first, 1'000'000), 2000);
   EXPECT_EQ(EstimateAllNs(&first, 1'000'000), kUnknown);
-  code->cost(1).Add(50, 1);
+  b.cost().alone.Add(50, 1);
   EXPECT_EQ(EstimateAllNs(&first, 1'000'000), 2050);
   EXPECT_EQ(EstimateAllNs(&first, 2049), kUnknown);
   a.is_indirect = true;
@@ -141,9 +141,9 @@ TEST(CommandRunnerTest, RunningMeasures) {
   region.first = region.last = &command;
   exec::Worker worker;
   ASSERT_TRUE(RunRegions(&region, {}, worker, /*measure=*/false).ok());
-  EXPECT_EQ(code->cost(0).mean_ns(), 0);
+  EXPECT_EQ(command.cost().alone.mean_ns(), 0);
   ASSERT_TRUE(RunRegions(&region, {}, worker, /*measure=*/true).ok());
-  EXPECT_GT(code->cost(0).mean_ns(), 0);
+  EXPECT_GT(command.cost().alone.mean_ns(), 0);
   EXPECT_EQ(code->run_count, 6u);
 }
 

@@ -58,5 +58,19 @@ TEST(CpuFeaturesTest, KernelsNeedAllPartsOfTheirSet) {
 }
 #endif
 
+TEST(CpuFeaturesTest, NamesWhatThereIs) {
+  EXPECT_TRUE(FeatureNames(ProcessorData()).empty());
+  ProcessorData all;
+  all.words[0] = ~uint64_t{0};
+  const std::vector<std::string> names = FeatureNames(all);
+#if defined(__x86_64__)
+  EXPECT_EQ(names.front(), "sse3");
+  EXPECT_EQ(names.back(), "amx-bf16");
+  ProcessorData one;
+  one.words[0] = uint64_t{1} << x86_64::kAvx512Vnni;
+  EXPECT_EQ(FeatureNames(one), std::vector<std::string>{"avx512vnni"});
+#endif
+}
+
 }  // namespace
 }  // namespace takt::cpu

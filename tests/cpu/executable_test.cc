@@ -60,10 +60,11 @@ TEST(ExecutableTest, HandlesShareWhatTheCodeHasLearned) {
   auto code = std::make_shared<FakeCode>();
   const auto one = MakeRef<Executable>(code);
   const auto other = MakeRef<Executable>(code);
-  EXPECT_EQ(other->cost(0).mean_ns(), 0);
-  one->cost(0).Add(1000, 10);
-  EXPECT_EQ(other->cost(0).mean_ns(), 100);
-  EXPECT_EQ(other->cost(1).mean_ns(), 0);
+  EXPECT_EQ(other->cost(0, {10, 1, 1}).AloneNs(), 0);
+  one->cost(0, {10, 1, 1}).alone.Add(1000, 10);
+  EXPECT_EQ(other->cost(0, {10, 1, 1}).AloneNs(), 100);
+  EXPECT_EQ(other->cost(1, {10, 1, 1}).AloneNs(), 0);
+  EXPECT_EQ(other->cost(0, {9, 1, 1}).AloneNs(), 0);
 }
 
 TEST(ExecutableTest, KnowsItsOwn) {
@@ -77,24 +78,6 @@ TEST(ExecutableTest, KnowsItsOwn) {
   const auto own = MakeRef<Executable>(std::make_shared<FakeCode>());
   EXPECT_EQ(Executable::From(own.get()), own.get());
   EXPECT_EQ(Executable::From(MakeRef<OtherExecutable>().get()), nullptr);
-}
-
-TEST(WorkgroupCostTest, MovesTowardsWhatIsMeasured) {
-  WorkgroupCost cost;
-  EXPECT_EQ(cost.mean_ns(), 0);
-  cost.Add(800, 1);
-  EXPECT_EQ(cost.mean_ns(), 800);
-  for (int i = 0; i < 100; ++i) cost.Add(1600, 1);
-  EXPECT_GT(cost.mean_ns(), 1550);
-  EXPECT_LE(cost.mean_ns(), 1600);
-}
-
-TEST(WorkgroupCostTest, WhatTookNoTimeIsStillKnown) {
-  WorkgroupCost cost;
-  cost.Add(0, 100);
-  EXPECT_EQ(cost.mean_ns(), 1);
-  cost.Add(5, 0);  // No division by zero.
-  EXPECT_GT(cost.mean_ns(), 0);
 }
 
 }  // namespace

@@ -42,4 +42,25 @@ module @jobs {
     call @probe.mark(%id) : (i32) -> ()
     return
   }
+  func.func @fast_only(%id: i32)
+      attributes {iree.reflection = {"takt.isa" = "xfast, v"}} {
+    call @probe.mark(%id) : (i32) -> ()
+    return
+  }
+  func.func @fast_only_on_slow(%id: i32)
+      attributes {iree.reflection = {"takt.isa" = "xfast",
+                                     "takt.affinity" = "8002-8003"}} {
+    call @probe.mark(%id) : (i32) -> ()
+    return
+  }
+  func.func @impossible(%id: i32)
+      attributes {iree.reflection = {"takt.isa" = "xfast,xnone"}} {
+    call @probe.mark(%id) : (i32) -> ()
+    return
+  }
+  func.func @bad_isa(%id: i32)
+      attributes {iree.reflection = {"takt.isa" = " , "}} {
+    call @probe.mark(%id) : (i32) -> ()
+    return
+  }
 }
