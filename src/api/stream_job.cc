@@ -173,7 +173,7 @@ void Stream::OnDone(AsyncInvocation* invocation, takt_status_t status) {
     is_late_told = std::exchange(is_late_told_, true);
   }
   job.end_ns = now_ns;
-  const bool is_good = status == nullptr;
+  const bool is_good = status == nullptr && invocation != nullptr;
   const absl::Span<takt_value_t> results =
       is_good ? absl::MakeSpan(results_) : absl::Span<takt_value_t>();
   if (is_good) {
