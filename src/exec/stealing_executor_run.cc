@@ -84,6 +84,9 @@ void StealingExecutor::RunWorker(Member& member) {
         if (found.job != nullptr) {
           RunJob(member, found);
           RunChain(member);
+        } else {
+          // Told to look, perhaps by Shutdown(): it does now, once.
+          member.sleeper.Take(kWork);
         }
         continue;
       }
