@@ -84,9 +84,6 @@ void StealingExecutor::RunWorker(Member& member) {
         if (found.job != nullptr) {
           RunJob(member, found);
           RunChain(member);
-        } else {
-          // Told to look, perhaps by Shutdown(): it does now, once.
-          member.sleeper.Take(kWork);
         }
         continue;
       }
@@ -571,7 +568,11 @@ bool StealingExecutor::Search(Member& member, Found* found) {
   bool may_be = false;
   while (true) {
     *found = Find(member, /*clear=*/false);
-    may_be = found->job != nullptr || member.sleeper.raised() != 0;
+    const uint32_t raised = member.sleeper.raised();
+    // Who took this member from the list of idle ones may raise the flag when
+    // it looks already. The caller looks once more, and that answers it.
+    if ((raised & kWork) != 0) member.sleeper.Take(kWork);
+    may_be = found->job != nullptr || raised != 0;
     if (may_be || stopping_.load(std::memory_order_relaxed)) break;
     if (MakesWay(member)) {
       may_be = true;  // Let the caller see to it.
