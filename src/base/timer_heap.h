@@ -5,8 +5,8 @@
 #define TAKT_BASE_TIMER_HEAP_H_
 
 #include <cstdint>
-#include <vector>
 
+#include "base/intrusive_heap.h"
 #include "base/timer_service.h"
 
 namespace takt {
@@ -28,11 +28,16 @@ class TimerHeap {
   Timer* PopDue(int64_t now_ns);
 
  private:
-  void Place(Timer* timer, size_t position);
-  void SiftUp(size_t position);
-  void SiftDown(size_t position);
+  struct EarliestFirst {
+    static bool Before(const Timer& a, const Timer& b) {
+      return a.deadline_ns < b.deadline_ns;
+    }
+    static size_t& PositionOf(Timer& timer) { return timer.position; }
+  };
+  using Heap = IntrusiveHeap<Timer, EarliestFirst>;
+  static_assert(Heap::kOutside == Timer::kIdle);
 
-  std::vector<Timer*> timers_;  // Binary heap, earliest first.
+  Heap timers_;
 };
 
 }  // namespace takt

@@ -6,10 +6,11 @@
 #define TAKT_SCHED_JOB_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "base/intrusive_heap.h"
 #include "sched/cost_model.h"
-#include "sched/operation_heap.h"
 #include "sched/policy.h"
 #include "sched/stream.h"
 
@@ -26,6 +27,9 @@ struct OperationId {
   uint32_t generation = 0;
   bool operator==(const OperationId&) const = default;
 };
+
+// The heap_position of an operation that is in none.
+inline constexpr uint32_t kNotInHeap = std::numeric_limits<uint32_t>::max();
 
 enum class JobOutcome : uint8_t {
   kMet,      // In time, or without a deadline.
@@ -69,6 +73,18 @@ struct Operation {
 
   OperationId id() const { return {index, generation}; }
 };
+
+// Operations that wait, the most urgent on top.
+struct OperationOrder {
+  static bool Before(const Operation& a, const Operation& b) {
+    return a.rank < b.rank;
+  }
+  static uint32_t& PositionOf(Operation& operation) {
+    return operation.heap_position;
+  }
+};
+using OperationHeap = IntrusiveHeap<Operation, OperationOrder>;
+static_assert(OperationHeap::kOutside == kNotInHeap);
 
 struct Stream;
 

@@ -53,7 +53,6 @@
 #include "sched/job.h"
 #include "sched/machine.h"
 #include "sched/mode.h"
-#include "sched/operation_heap.h"
 #include "sched/policy.h"
 #include "sched/program.h"
 #include "sched/stream.h"
@@ -181,13 +180,13 @@ class Scheduler {
   struct Group {
     ResourceSet eligible;
     uint32_t shards_min = 1;
-    OperationHeap<Operation> heap;
+    OperationHeap heap;
     bool is_done = false;  // In this round.
   };
   struct PoolState {
     ResourceSet resources;
     uint32_t permille = 1000;
-    OperationHeap<Operation> held;
+    OperationHeap held;
     bool is_done = false;
     int64_t held_work_ns[kBandCount] = {};
   };

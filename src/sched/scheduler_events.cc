@@ -423,7 +423,7 @@ void Scheduler::ApplyMode() {
   situation_.densest_first = settings.densest_first;
   situation_.fewest_clusters = settings.fewest_clusters;
   situation_.guard_permille = settings.guard_permille;
-  const auto rank_anew = [&](OperationHeap<Operation>* heap) {
+  const auto rank_anew = [&](OperationHeap* heap) {
     for (Operation* operation : heap->members()) {
       operation->rank = RankFor(*operation);
     }

@@ -1,31 +1,38 @@
-#include "sched/operation_heap.h"
+#include "base/intrusive_heap.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "base/random.h"
 #include "gtest/gtest.h"
 
-namespace takt::sched {
+namespace takt {
 namespace {
 
 struct Item {
   int rank = 0;
-  uint32_t heap_position = kNotInHeap;
+  uint32_t position = UINT32_MAX;
 };
 
-TEST(OperationHeapTest, KeepsTheLowestOnTopWhateverChanges) {
+struct LowestFirst {
+  static bool Before(const Item& a, const Item& b) { return a.rank < b.rank; }
+  static uint32_t& PositionOf(Item& item) { return item.position; }
+};
+using Heap = IntrusiveHeap<Item, LowestFirst>;
+
+TEST(IntrusiveHeapTest, KeepsTheLowestOnTopWhateverChanges) {
   Random random(11);
   std::vector<Item> items(200);
-  OperationHeap<Item> heap;
+  Heap heap;
   for (int step = 0; step < 20'000; ++step) {
     Item& item = items[random.Below(200)];
-    if (item.heap_position == kNotInHeap) {
+    if (item.position == Heap::kOutside) {
       item.rank = static_cast<int>(random.Below(1000));
       heap.Push(&item);
     } else if (random.Below(2) == 0) {
       heap.Remove(&item);
-      EXPECT_EQ(item.heap_position, kNotInHeap);
+      EXPECT_EQ(item.position, Heap::kOutside);
     } else {
       item.rank = static_cast<int>(random.Below(1000));
       heap.Update(&item);
@@ -33,7 +40,7 @@ TEST(OperationHeapTest, KeepsTheLowestOnTopWhateverChanges) {
     int lowest = 1000;
     size_t count = 0;
     for (const Item& other : items) {
-      if (other.heap_position == kNotInHeap) continue;
+      if (other.position == Heap::kOutside) continue;
       lowest = std::min(lowest, other.rank);
       ++count;
     }
@@ -46,4 +53,4 @@ TEST(OperationHeapTest, KeepsTheLowestOnTopWhateverChanges) {
 }
 
 }  // namespace
-}  // namespace takt::sched
+}  // namespace takt
