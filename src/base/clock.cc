@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "base/math.h"
+
 namespace takt {
 
 int64_t NowNs() {
@@ -12,8 +14,12 @@ int64_t NowNs() {
 
 int64_t DeadlineAfter(int64_t now_ns, int64_t timeout_ns) {
   if (timeout_ns <= 0) return now_ns;
-  if (timeout_ns >= kInfiniteFuture - now_ns) return kInfiniteFuture;
-  return now_ns + timeout_ns;
+  int64_t deadline_ns = 0;
+  if (timeout_ns == kInfiniteFuture ||
+      !CheckedAdd(now_ns, timeout_ns, &deadline_ns)) {
+    return kInfiniteFuture;
+  }
+  return deadline_ns;
 }
 
 }  // namespace takt

@@ -25,6 +25,13 @@ TEST(ClockTest, NegativeTimeoutIsNoTimeAtAll) {
   EXPECT_EQ(DeadlineAfter(1'000, -5), 1'000);
 }
 
+TEST(ClockTest, AnInfiniteTimeoutEndsNeverWhateverTheTimeIs) {
+  EXPECT_EQ(DeadlineAfter(-1'000, kInfiniteFuture), kInfiniteFuture);
+  EXPECT_EQ(DeadlineAfter(INT64_MIN, kInfiniteFuture), kInfiniteFuture);
+  EXPECT_EQ(DeadlineAfter(-1'000, kInfiniteFuture - 1),
+            kInfiniteFuture - 1'001);
+}
+
 TEST(ClockTest, DeadlineSaturates) {
   EXPECT_EQ(DeadlineAfter(1'000, kInfiniteFuture), kInfiniteFuture);
   EXPECT_EQ(DeadlineAfter(1'000, kInfiniteFuture - 1'000), kInfiniteFuture);
