@@ -9,19 +9,6 @@
 namespace takt {
 namespace {
 
-// A sanitizer can only see the misuse of a block that really is freed.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kRecycle = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kRecycle = false;
-#else
-constexpr bool kRecycle = true;
-#endif
-#else
-constexpr bool kRecycle = true;
-#endif
-
 // A small number that differs between threads, so that each has a shard of
 // its own to try first.
 size_t ThreadIndex() {
@@ -66,7 +53,7 @@ void* BlockPool::AllocateFromSystem(size_t bytes) {
 }
 
 void* BlockPool::Allocate(size_t bytes) {
-  if (!kRecycle || bytes > kMaxBlockBytes || bytes == 0) {
+  if (!kRecycles || bytes > kMaxBlockBytes || bytes == 0) {
     return AllocateFromSystem(bytes);
   }
   Shard* shard = TryAcquire();

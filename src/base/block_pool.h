@@ -18,6 +18,19 @@
 #include <cstdint>
 #include <memory>
 
+#if defined(__has_feature)
+#define TAKT_HAS_FEATURE_(feature) __has_feature(feature)
+#else
+#define TAKT_HAS_FEATURE_(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    TAKT_HAS_FEATURE_(address_sanitizer) ||                          \
+    TAKT_HAS_FEATURE_(thread_sanitizer)
+#define TAKT_IS_SANITIZED_ 1
+#else
+#define TAKT_IS_SANITIZED_ 0
+#endif
+
 namespace takt {
 
 class BlockPool {
@@ -43,6 +56,9 @@ class BlockPool {
   void Close();
 
   static constexpr size_t kMaxBlockBytes = 2048;
+  // Whether blocks are handed out again: not under a sanitizer, which can only
+  // see the misuse of a block that really is freed.
+  static constexpr bool kRecycles = TAKT_IS_SANITIZED_ == 0;
 
  private:
   struct Header {         // Stands before every block.
@@ -89,5 +105,8 @@ struct BlockPoolCloser {
 using UniqueBlockPool = std::unique_ptr<BlockPool, BlockPoolCloser>;
 
 }  // namespace takt
+
+#undef TAKT_HAS_FEATURE_
+#undef TAKT_IS_SANITIZED_
 
 #endif  // TAKT_BASE_BLOCK_POOL_H_

@@ -8,8 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "tests/base/block_recycling.h"
-
 namespace takt {
 namespace {
 
@@ -29,7 +27,7 @@ TEST(BlockPoolTest, BlocksAreAlignedAndDistinct) {
 }
 
 TEST(BlockPoolTest, GivesTheSameBlockAgain) {
-  if (!kRecyclesBlocks) GTEST_SKIP();
+  if (!BlockPool::kRecycles) GTEST_SKIP();
   UniqueBlockPool pool(BlockPool::Create());
   void* block = pool->Allocate(100);
   BlockPool::Free(block);
@@ -41,7 +39,7 @@ TEST(BlockPoolTest, GivesTheSameBlockAgain) {
 }
 
 TEST(BlockPoolTest, WhatAnotherThreadFreesComesBack) {
-  if (!kRecyclesBlocks) GTEST_SKIP();
+  if (!BlockPool::kRecycles) GTEST_SKIP();
   UniqueBlockPool pool(BlockPool::Create());
   std::set<void*> seen;
   for (int round = 0; round < 10; ++round) {

@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/block_pool.h"
 #include "gtest/gtest.h"
-#include "tests/base/block_recycling.h"
 
 namespace takt::hal {
 namespace {
@@ -188,7 +188,7 @@ TEST(TimelineTest, AForgottenTimelineReturnsItsBlockToThePool) {
   Timeline* address = timeline.get();
   timeline.reset();
   Ref<Timeline> again = Timeline::Create(0, *pool);
-  if (kRecyclesBlocks) {
+  if (BlockPool::kRecycles) {
     EXPECT_EQ(again.get(), address);
   }
 }
