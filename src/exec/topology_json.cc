@@ -3,96 +3,63 @@
 #include <string>
 #include <utility>
 
+#include "base/json.h"
 #include "base/status.h"
 #include "exec/topology.h"
-#include "nlohmann/json.hpp"
 
 namespace takt::exec {
 namespace {
 
 using Json = nlohmann::json;
 
-absl::Status Error(const std::string& place, absl::string_view reason) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("topology: ", place, ": ", reason));
-}
-
 // The member, which must be a whole number in [0, limit]; `fallback` if absent.
-absl::StatusOr<uint32_t> Number(const Json& object, const char* key,
-                                const std::string& place, uint32_t limit,
-                                uint32_t fallback) {
-  const auto member = object.find(key);
-  if (member == object.end()) return fallback;
+absl::StatusOr<uint32_t> Number(const JsonPlace& place, const char* key,
+                                uint32_t limit, uint32_t fallback) {
+  const Json* const member = place.Find(key);
+  if (member == nullptr) return fallback;
   if (!member->is_number_unsigned() || member->get<uint64_t>() > limit) {
-    return Error(absl::StrCat(place, ".", key),
-                 absl::StrCat("expected a whole number from 0 to ", limit,
-                              ", got ", member->dump()));
+    return place.ErrorAt(key, absl::StrCat("expected a whole number from 0 to ",
+                                           limit, ", got ", member->dump()));
   }
   return static_cast<uint32_t>(member->get<uint64_t>());
 }
 
-absl::StatusOr<std::string> Text(const Json& object, const char* key,
-                                 const std::string& place,
-                                 const std::string& fallback) {
-  const auto member = object.find(key);
-  if (member == object.end()) return fallback;
-  if (!member->is_string()) {
-    return Error(absl::StrCat(place, ".", key),
-                 absl::StrCat("expected text, got ", member->dump()));
-  }
-  return member->get<std::string>();
-}
-
-absl::Status CheckKeys(const Json& object, const std::string& place,
-                       std::initializer_list<absl::string_view> known) {
-  if (!object.is_object()) return Error(place, "expected an object");
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), absl::string_view(key)) ==
-        known.end()) {
-      return Error(place, absl::StrCat("unknown member \"", key, "\""));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<CpuSet> ReadCpus(const Json& object, const std::string& place) {
-  const auto member = object.find("cpus");
-  if (member == object.end()) return Error(place, "\"cpus\" is missing");
+absl::StatusOr<CpuSet> ReadCpus(const JsonPlace& place) {
+  const Json* const member = place.Find("cpus");
+  if (member == nullptr) return place.Error("\"cpus\" is missing");
   CpuSet cpus;
   if (member->is_string()) {
     const absl::StatusOr<CpuSet> parsed =
         CpuSet::Parse(member->get<std::string>());
-    if (!parsed.ok()) return Error(place, parsed.status().message());
+    if (!parsed.ok()) return place.Error(parsed.status().message());
     cpus = *parsed;
   } else if (member->is_array()) {
     for (const Json& cpu : *member) {
       if (!cpu.is_number_unsigned() ||
           cpu.get<uint64_t>() >= CpuSet::kMaxCpus) {
-        return Error(absl::StrCat(place, ".cpus"),
-                     absl::StrCat("expected CPU numbers below ",
-                                  CpuSet::kMaxCpus, ", got ", cpu.dump()));
+        return place.ErrorAt(
+            "cpus", absl::StrCat("expected CPU numbers below ",
+                                 CpuSet::kMaxCpus, ", got ", cpu.dump()));
       }
       cpus.Add(static_cast<uint32_t>(cpu.get<uint64_t>()));
     }
   } else {
-    return Error(absl::StrCat(place, ".cpus"),
-                 "expected a list of numbers or a range");
+    return place.ErrorAt("cpus", "expected a list of numbers or a range");
   }
-  if (cpus.empty()) return Error(place, "a cluster needs at least one CPU");
+  if (cpus.empty()) return place.Error("a cluster needs at least one CPU");
   return cpus;
 }
 
-absl::Status ReadIsa(const Json& object, const std::string& place,
-                     Cluster* cluster) {
-  const auto member = object.find("isa");
-  if (member == object.end()) return absl::OkStatus();
+absl::Status ReadIsa(const JsonPlace& place, Cluster* cluster) {
+  const Json* const member = place.Find("isa");
+  if (member == nullptr) return absl::OkStatus();
   if (!member->is_array()) {
-    return Error(absl::StrCat(place, ".isa"), "expected a list of features");
+    return place.ErrorAt("isa", "expected a list of features");
   }
   for (const Json& feature : *member) {
     if (!feature.is_string()) {
-      return Error(absl::StrCat(place, ".isa"),
-                   absl::StrCat("expected text, got ", feature.dump()));
+      return place.ErrorAt("isa",
+                           absl::StrCat("expected text, got ", feature.dump()));
     }
     cluster->isa.push_back(feature.get<std::string>());
   }
@@ -101,39 +68,37 @@ absl::Status ReadIsa(const Json& object, const std::string& place,
   return absl::OkStatus();
 }
 
-absl::Status ReadCluster(const Json& object, size_t index, Topology* topology) {
-  const std::string place = absl::StrCat("clusters[", index, "]");
-  TAKT_RETURN_IF_ERROR(
-      CheckKeys(object, place,
-                {"name", "cpus", "isa", "efficiency_kind", "max_frequency_mhz",
-                 "numa_node", "package", "threads_per_core"}));
+absl::Status ReadCluster(const JsonPlace& place, size_t index,
+                         Topology* topology) {
+  TAKT_RETURN_IF_ERROR(place.CheckKeys(
+      {"name", "cpus", "isa", "efficiency_kind", "max_frequency_mhz",
+       "numa_node", "package", "threads_per_core"}));
   Cluster cluster;
-  TAKT_ASSIGN_OR_RETURN(cluster.name, Text(object, "name", place,
-                                           absl::StrCat("cluster", index)));
-  TAKT_ASSIGN_OR_RETURN(cluster.cpus, ReadCpus(object, place));
-  TAKT_RETURN_IF_ERROR(ReadIsa(object, place, &cluster));
+  TAKT_ASSIGN_OR_RETURN(cluster.name,
+                        place.Text("name", absl::StrCat("cluster", index)));
+  TAKT_ASSIGN_OR_RETURN(cluster.cpus, ReadCpus(place));
+  TAKT_RETURN_IF_ERROR(ReadIsa(place, &cluster));
   TAKT_ASSIGN_OR_RETURN(cluster.efficiency_kind,
-                        Number(object, "efficiency_kind", place, 255, 0));
-  TAKT_ASSIGN_OR_RETURN(
-      cluster.max_frequency_mhz,
-      Number(object, "max_frequency_mhz", place, 1'000'000, 0));
+                        Number(place, "efficiency_kind", 255, 0));
+  TAKT_ASSIGN_OR_RETURN(cluster.max_frequency_mhz,
+                        Number(place, "max_frequency_mhz", 1'000'000, 0));
   TAKT_ASSIGN_OR_RETURN(const uint32_t numa_node,
-                        Number(object, "numa_node", place, 1023, 0));
+                        Number(place, "numa_node", 1023, 0));
   TAKT_ASSIGN_OR_RETURN(const uint32_t package,
-                        Number(object, "package", place, 1023, 0));
+                        Number(place, "package", 1023, 0));
   TAKT_ASSIGN_OR_RETURN(const uint32_t threads_per_core,
-                        Number(object, "threads_per_core", place, 8, 1));
+                        Number(place, "threads_per_core", 8, 1));
   if (threads_per_core == 0) {
-    return Error(place, "threads_per_core must be at least 1");
+    return place.Error("threads_per_core must be at least 1");
   }
   for (const Cluster& other : topology->clusters) {
     if (other.cpus.Intersects(cluster.cpus)) {
-      return Error(place,
-                   absl::StrCat("CPUs ", (other.cpus & cluster.cpus).ToString(),
-                                " are in cluster ", other.name, " too"));
+      return place.Error(absl::StrCat("CPUs ",
+                                      (other.cpus & cluster.cpus).ToString(),
+                                      " are in cluster ", other.name, " too"));
     }
     if (other.name == cluster.name) {
-      return Error(place, absl::StrCat("a second cluster ", cluster.name));
+      return place.Error(absl::StrCat("a second cluster ", cluster.name));
     }
   }
   uint32_t position = 0;
@@ -148,65 +113,50 @@ absl::Status ReadCluster(const Json& object, size_t index, Topology* topology) {
   return absl::OkStatus();
 }
 
-absl::Status ReadNpu(const Json& object, size_t index, Topology* topology) {
-  const std::string place = absl::StrCat("npus[", index, "]");
-  TAKT_RETURN_IF_ERROR(CheckKeys(object, place, {"name", "cluster"}));
+absl::Status ReadNpu(const JsonPlace& place, size_t index, Topology* topology) {
+  TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "cluster"}));
   NpuInfo npu;
-  TAKT_ASSIGN_OR_RETURN(
-      npu.name, Text(object, "name", place, absl::StrCat("npu", index)));
-  TAKT_ASSIGN_OR_RETURN(const std::string cluster,
-                        Text(object, "cluster", place, ""));
+  TAKT_ASSIGN_OR_RETURN(npu.name,
+                        place.Text("name", absl::StrCat("npu", index)));
+  TAKT_ASSIGN_OR_RETURN(const std::string cluster, place.Text("cluster", ""));
   for (size_t i = 0; i < topology->clusters.size(); ++i) {
     if (topology->clusters[i].name == cluster) {
       npu.cluster = static_cast<int32_t>(i);
     }
   }
   if (!cluster.empty() && npu.cluster < 0) {
-    return Error(place, absl::StrCat("there is no cluster ", cluster));
+    return place.Error(absl::StrCat("there is no cluster ", cluster));
   }
   topology->npus.push_back(std::move(npu));
   return absl::OkStatus();
 }
 
-// The array, empty if the member is absent.
-absl::StatusOr<Json> Array(const Json& root, const char* key) {
-  const auto member = root.find(key);
-  if (member == root.end()) return Json::array();
-  if (!member->is_array()) return Error(key, "expected a list");
+// The list, empty if the member is absent.
+absl::StatusOr<Json> Array(const JsonPlace& root, const char* key) {
+  const Json* const member = root.Find(key);
+  if (member == nullptr) return Json::array();
+  if (!member->is_array()) return root.ErrorAt(key, "expected a list");
   return *member;
-}
-
-// Whether the text nests no deeper than a topology does: the parser recurses.
-bool IsShallow(absl::string_view json) {
-  int depth = 0;
-  for (const char c : json) {
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth > 16) return false;
-  }
-  return true;
 }
 
 }  // namespace
 
-absl::StatusOr<Topology> Topology::FromJson(absl::string_view json) {
-  if (!IsShallow(json)) return Error("document", "nested too deep");
-  const Json root = Json::parse(json.begin(), json.end(), nullptr,
-                                /*allow_exceptions=*/false);
-  if (root.is_discarded()) return Error("document", "is not JSON");
-  TAKT_RETURN_IF_ERROR(
-      CheckKeys(root, "document", {"name", "clusters", "npus"}));
+absl::StatusOr<Topology> Topology::FromJson(absl::string_view text) {
+  TAKT_ASSIGN_OR_RETURN(const Json json, ParseJson(text, "topology"));
+  const JsonPlace root(json, "topology");
+  TAKT_RETURN_IF_ERROR(root.CheckKeys({"name", "clusters", "npus"}));
   Topology topology;
-  TAKT_ASSIGN_OR_RETURN(topology.name,
-                        Text(root, "name", "document", "described"));
+  TAKT_ASSIGN_OR_RETURN(topology.name, root.Text("name", "described"));
   TAKT_ASSIGN_OR_RETURN(const Json clusters, Array(root, "clusters"));
-  if (clusters.empty()) return Error("clusters", "there is none");
+  if (clusters.empty()) return root.ErrorAt("clusters", "there is none");
   for (size_t i = 0; i < clusters.size(); ++i) {
-    TAKT_RETURN_IF_ERROR(ReadCluster(clusters[i], i, &topology));
+    TAKT_RETURN_IF_ERROR(
+        ReadCluster(root.Element("clusters", i, clusters[i]), i, &topology));
   }
   TAKT_ASSIGN_OR_RETURN(const Json npus, Array(root, "npus"));
   for (size_t i = 0; i < npus.size(); ++i) {
-    TAKT_RETURN_IF_ERROR(ReadNpu(npus[i], i, &topology));
+    TAKT_RETURN_IF_ERROR(
+        ReadNpu(root.Element("npus", i, npus[i]), i, &topology));
   }
   std::sort(topology.cpus.begin(), topology.cpus.end(),
             [](const CpuInfo& a, const CpuInfo& b) {

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "base/json.h"
 #include "base/status.h"
-#include "nlohmann/json.hpp"
 #include "takt/npu_driver.h"
 
 namespace takt::npu {
@@ -159,10 +159,7 @@ absl::Status ReadTile(const char* key, const std::vector<uint32_t>& values,
 absl::StatusOr<SimProfile> SimProfile::Parse(absl::string_view json) {
   SimProfile profile;
   if (json.empty()) return profile;
-  // Without exceptions: what cannot be parsed is "discarded".
-  const Json root = Json::parse(json.begin(), json.end(), nullptr,
-                                /*allow_exceptions=*/false);
-  if (root.is_discarded()) return Error("root", "not JSON");
+  TAKT_ASSIGN_OR_RETURN(const Json root, ParseJson(json, "NPU profile"));
   Reader reader(root, "root");
   std::string memory = "host";
   std::vector<uint32_t> tile_max;

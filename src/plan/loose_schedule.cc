@@ -11,8 +11,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/json.h"
 #include "base/status.h"
-#include "nlohmann/json.hpp"
 #include "plan/problem.h"
 
 namespace takt::plan {
@@ -189,7 +189,7 @@ class Importer {
 }  // namespace
 
 absl::StatusOr<Plan> ImportLooseSchedule(absl::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  TAKT_ASSIGN_OR_RETURN(const Json json, ParseJson(text, "schedule"));
   const auto dispatches =
       json.is_object() ? json.find("dispatches") : json.end();
   if (dispatches == json.end() || !dispatches->is_object()) {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/cpu_set.h"
+#include "base/json.h"
 #include "base/status.h"
-#include "nlohmann/json.hpp"
 #include "sim/workload.h"
 
 namespace takt::sim {
@@ -17,36 +17,7 @@ using Json = nlohmann::json;
 constexpr double kMaxSeconds = 1e6;
 constexpr uint32_t kMaxListLength = 100'000;
 
-absl::Status Error(const std::string& place, absl::string_view reason) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload: ", place, ": ", reason));
-}
-
-// One object of the document and where it is, for messages.
-struct Place {
-  const Json& json;
-  std::string path;
-
-  std::string At(absl::string_view key) const {
-    return absl::StrCat(path, ".", key);
-  }
-  const Json* Find(const char* key) const {
-    const auto found = json.find(key);
-    return found == json.end() ? nullptr : &*found;
-  }
-};
-
-absl::Status CheckKeys(const Place& place,
-                       std::initializer_list<absl::string_view> known) {
-  if (!place.json.is_object()) return Error(place.path, "expected an object");
-  for (const auto& [key, value] : place.json.items()) {
-    if (std::find(known.begin(), known.end(), absl::string_view(key)) ==
-        known.end()) {
-      return Error(place.path, absl::StrCat("unknown member \"", key, "\""));
-    }
-  }
-  return absl::OkStatus();
-}
+using Place = JsonPlace;
 
 absl::StatusOr<double> Real(const Place& place, const char* key, double least,
                             double most, double fallback) {
@@ -54,9 +25,9 @@ absl::StatusOr<double> Real(const Place& place, const char* key, double least,
   if (member == nullptr) return fallback;
   if (!member->is_number() || !(member->get<double>() >= least) ||
       !(member->get<double>() <= most)) {
-    return Error(place.At(key),
-                 absl::StrCat("expected a number from ", least, " to ", most,
-                              ", got ", member->dump()));
+    return place.ErrorAt(
+        key, absl::StrCat("expected a number from ", least, " to ", most,
+                          ", got ", member->dump()));
   }
   return member->get<double>();
 }
@@ -68,7 +39,7 @@ absl::StatusOr<int64_t> Time(const Place& place, const std::string& name,
       {"_us", 1e3}, {"_ms", 1e6}, {"_s", 1e9}};
   for (const auto& [suffix, unit_ns] : units) {
     const std::string key = name + suffix;
-    if (place.Find(key.c_str()) == nullptr) continue;
+    if (place.Find(key) == nullptr) continue;
     TAKT_ASSIGN_OR_RETURN(
         const double value,
         Real(place, key.c_str(), 0, kMaxSeconds * 1e9 / unit_ns, 0));
@@ -77,22 +48,11 @@ absl::StatusOr<int64_t> Time(const Place& place, const std::string& name,
   return fallback_ns;
 }
 
-absl::StatusOr<std::string> Text(const Place& place, const char* key,
-                                 const std::string& fallback) {
-  const Json* member = place.Find(key);
-  if (member == nullptr) return fallback;
-  if (!member->is_string()) {
-    return Error(place.At(key),
-                 absl::StrCat("expected text, got ", member->dump()));
-  }
-  return member->get<std::string>();
-}
-
 absl::StatusOr<bool> Bool(const Place& place, const char* key) {
   const Json* member = place.Find(key);
   if (member == nullptr) return false;
   if (!member->is_boolean()) {
-    return Error(place.At(key), "expected true or false");
+    return place.ErrorAt(key, "expected true or false");
   }
   return member->get<bool>();
 }
@@ -101,15 +61,15 @@ absl::StatusOr<bool> Bool(const Place& place, const char* key) {
 absl::StatusOr<uint32_t> Choice(const Place& place, const char* key,
                                 std::initializer_list<const char*> choices) {
   TAKT_ASSIGN_OR_RETURN(const std::string text,
-                        Text(place, key, *choices.begin()));
+                        place.Text(key, *choices.begin()));
   uint32_t index = 0;
   std::string list;
   for (const char* choice : choices) {
     if (text == choice) return index;
     absl::StrAppend(&list, index++ > 0 ? ", " : "", choice);
   }
-  return Error(place.At(key),
-               absl::StrCat("expected one of ", list, ", got \"", text, "\""));
+  return place.ErrorAt(
+      key, absl::StrCat("expected one of ", list, ", got \"", text, "\""));
 }
 
 // Calls read(Place) for each element of a list.
@@ -117,15 +77,13 @@ template <typename Read>
 absl::Status ForEach(const Place& place, const char* key, Read read) {
   const Json* member = place.Find(key);
   if (member == nullptr) return absl::OkStatus();
-  if (!member->is_array()) return Error(place.At(key), "expected a list");
+  if (!member->is_array()) return place.ErrorAt(key, "expected a list");
   if (member->size() > kMaxListLength) {
-    return Error(place.At(key),
-                 absl::StrCat("expected at most ", kMaxListLength,
-                              " elements, got ", member->size()));
+    return place.ErrorAt(key, absl::StrCat("expected at most ", kMaxListLength,
+                                           " elements, got ", member->size()));
   }
   for (size_t i = 0; i < member->size(); ++i) {
-    TAKT_RETURN_IF_ERROR(
-        read(Place{(*member)[i], absl::StrCat(place.At(key), "[", i, "]")}));
+    TAKT_RETURN_IF_ERROR(read(place.Element(key, i, (*member)[i])));
   }
   return absl::OkStatus();
 }
@@ -145,11 +103,11 @@ class Reader {
   }
 
   absl::StatusOr<Workload> Read(const Json& root) {
-    const Place place{root, "document"};
+    const Place place(root, "workload");
     TAKT_RETURN_IF_ERROR(
-        CheckKeys(place, {"name", "noise", "npu_cores", "kernels", "programs",
-                          "streams", "faults", "speeds", "thermal"}));
-    TAKT_ASSIGN_OR_RETURN(workload_.name, Text(place, "name", "workload"));
+        place.CheckKeys({"name", "noise", "npu_cores", "kernels", "programs",
+                         "streams", "faults", "speeds", "thermal"}));
+    TAKT_ASSIGN_OR_RETURN(workload_.name, place.Text("name", "workload"));
     TAKT_ASSIGN_OR_RETURN(workload_.noise, Real(place, "noise", 0, 2, 0));
     TAKT_RETURN_IF_ERROR(ReadNpuCores(place));
     TAKT_RETURN_IF_ERROR(ForEach(
@@ -164,28 +122,29 @@ class Reader {
         ForEach(place, "speeds", [&](const Place& p) { return ReadSpeed(p); }));
     TAKT_RETURN_IF_ERROR(ForEach(
         place, "thermal", [&](const Place& p) { return ReadThermal(p); }));
-    if (workload_.streams.empty()) return Error("streams", "there is none");
+    if (workload_.streams.empty())
+      return place.ErrorAt("streams", "there is none");
     return std::move(workload_);
   }
 
  private:
   absl::StatusOr<uint32_t> PoolNamed(const Place& place, const char* key) {
-    TAKT_ASSIGN_OR_RETURN(const std::string name, Text(place, key, ""));
+    TAKT_ASSIGN_OR_RETURN(const std::string name, place.Text(key, ""));
     const int32_t pool = workload_.machine.FindPool(name);
     if (pool >= 0) return static_cast<uint32_t>(pool);
-    return Error(place.At(key),
-                 absl::StrCat("the machine has no pool \"", name, "\""));
+    return place.ErrorAt(
+        key, absl::StrCat("the machine has no pool \"", name, "\""));
   }
 
   absl::Status ReadNpuCores(const Place& place) {
     const Json* member = place.Find("npu_cores");
     if (member == nullptr) return absl::OkStatus();
-    const Place cores{*member, place.At("npu_cores")};
-    if (!member->is_object()) return Error(cores.path, "expected an object");
+    const Place cores = place.Member("npu_cores", *member);
+    if (!member->is_object()) return cores.Error("expected an object");
     for (const auto& [name, value] : member->items()) {
       const int32_t index = workload_.machine.FindPool(name);
       if (index < 0) {
-        return Error(cores.path, absl::StrCat("there is no NPU ", name));
+        return cores.Error(absl::StrCat("there is no NPU ", name));
       }
       TAKT_ASSIGN_OR_RETURN(
           const double count,
@@ -194,25 +153,25 @@ class Reader {
           static_cast<uint32_t>(count);
     }
     const absl::Status status = workload_.machine.Validate();
-    if (!status.ok()) return Error(cores.path, status.message());
+    if (!status.ok()) return cores.Error(status.message());
     return absl::OkStatus();
   }
 
   template <typename T>
   absl::StatusOr<std::string> NewName(const Place& place,
                                       const std::vector<T>& list) {
-    TAKT_ASSIGN_OR_RETURN(const std::string name, Text(place, "name", ""));
-    if (name.empty()) return Error(place.path, "\"name\" is missing");
+    TAKT_ASSIGN_OR_RETURN(const std::string name, place.Text("name", ""));
+    if (name.empty()) return place.Error("\"name\" is missing");
     if (FindNamed(list, name) >= 0) {
-      return Error(place.At("name"), absl::StrCat("a second ", name));
+      return place.ErrorAt("name", absl::StrCat("a second ", name));
     }
     return name;
   }
 
   absl::Status ReadAlternative(const Place& place, Kernel* kernel) {
     TAKT_RETURN_IF_ERROR(
-        CheckKeys(place, {"pool", "shards", "duration_us", "duration_ms",
-                          "duration_s", "tile_us", "tile_ms", "tile_s"}));
+        place.CheckKeys({"pool", "shards", "duration_us", "duration_ms",
+                         "duration_s", "tile_us", "tile_ms", "tile_s"}));
     sched::AlternativeOptions alternative;
     TAKT_ASSIGN_OR_RETURN(alternative.pool, PoolNamed(place, "pool"));
     TAKT_ASSIGN_OR_RETURN(
@@ -221,7 +180,7 @@ class Reader {
     alternative.shards = static_cast<uint32_t>(shards);
     TAKT_ASSIGN_OR_RETURN(alternative.guess_ns, Time(place, "duration", -1));
     if (alternative.guess_ns < 0) {
-      return Error(place.path, "\"duration_us\" is missing");
+      return place.Error("\"duration_us\" is missing");
     }
     TAKT_ASSIGN_OR_RETURN(alternative.tile_ns, Time(place, "tile", 0));
     kernel->alternatives.push_back(alternative);
@@ -229,7 +188,7 @@ class Reader {
   }
 
   absl::Status ReadKernel(const Place& place) {
-    TAKT_RETURN_IF_ERROR(CheckKeys(place, {"name", "alternatives"}));
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "alternatives"}));
     Kernel kernel;
     TAKT_ASSIGN_OR_RETURN(kernel.name, NewName(place, workload_.kernels));
     TAKT_RETURN_IF_ERROR(ForEach(place, "alternatives", [&](const Place& p) {
@@ -238,34 +197,33 @@ class Reader {
     const auto ordinal = static_cast<uint32_t>(workload_.kernels.size());
     const absl::Status status =
         costs_.Add({0, ordinal, {1, 1, 1}}, kernel.alternatives).status();
-    if (!status.ok()) return Error(place.path, status.message());
+    if (!status.ok()) return place.Error(status.message());
     workload_.kernels.push_back(std::move(kernel));
     return absl::OkStatus();
   }
 
   absl::Status ReadOperation(const Place& place, Program* program) {
-    TAKT_RETURN_IF_ERROR(CheckKeys(place, {"kernel", "after", "count"}));
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"kernel", "after", "count"}));
     if (program->operations.size() > kMaxListLength) {
-      return Error(place.path, "the program has too many operations");
+      return place.Error("the program has too many operations");
     }
-    TAKT_ASSIGN_OR_RETURN(const std::string name, Text(place, "kernel", ""));
+    TAKT_ASSIGN_OR_RETURN(const std::string name, place.Text("kernel", ""));
     const int32_t kernel = FindNamed(workload_.kernels, name);
     if (kernel < 0) {
-      return Error(place.At("kernel"),
-                   absl::StrCat("there is no kernel \"", name, "\""));
+      return place.ErrorAt("kernel",
+                           absl::StrCat("there is no kernel \"", name, "\""));
     }
     TAKT_ASSIGN_OR_RETURN(const double count,
                           Real(place, "count", 1, 10'000, 1));
     sched::ProgramOperation operation;
     operation.kernel = static_cast<uint32_t>(kernel);
     if (const Json* after = place.Find("after"); after != nullptr) {
-      if (!after->is_array())
-        return Error(place.At("after"), "expected a list");
+      if (!after->is_array()) return place.ErrorAt("after", "expected a list");
       for (const Json& index : *after) {
         if (!index.is_number_unsigned() ||
             index.get<uint64_t>() >= kMaxListLength) {
-          return Error(place.At("after"),
-                       absl::StrCat("expected indexes of operations, got ",
+          return place.ErrorAt(
+              "after", absl::StrCat("expected indexes of operations, got ",
                                     index.dump()));
         }
         operation.after.push_back(static_cast<uint32_t>(index.get<uint64_t>()));
@@ -285,7 +243,7 @@ class Reader {
   }
 
   absl::Status ReadProgram(const Place& place) {
-    TAKT_RETURN_IF_ERROR(CheckKeys(place, {"name", "operations"}));
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "operations"}));
     Program program;
     TAKT_ASSIGN_OR_RETURN(program.name, NewName(place, workload_.programs));
     TAKT_RETURN_IF_ERROR(ForEach(place, "operations", [&](const Place& p) {
@@ -293,7 +251,7 @@ class Reader {
     }));
     const absl::Status status =
         sched::Program::Create(program.operations, costs_).status();
-    if (!status.ok()) return Error(place.path, status.message());
+    if (!status.ok()) return place.Error(status.message());
     workload_.programs.push_back(std::move(program));
     return absl::OkStatus();
   }
@@ -301,15 +259,15 @@ class Reader {
   absl::Status ReadPools(const Place& place, Stream* stream) {
     const Json* pools = place.Find("pools");
     if (pools == nullptr) return absl::OkStatus();
-    if (!pools->is_array()) return Error(place.At("pools"), "expected a list");
+    if (!pools->is_array()) return place.ErrorAt("pools", "expected a list");
     stream->terms.pools = 0;
     for (const Json& name : *pools) {
       const int32_t pool =
           name.is_string() ? workload_.machine.FindPool(name.get<std::string>())
                            : -1;
       if (pool < 0) {
-        return Error(place.At("pools"),
-                     absl::StrCat("the machine has no pool ", name.dump()));
+        return place.ErrorAt(
+            "pools", absl::StrCat("the machine has no pool ", name.dump()));
       }
       stream->terms.pools |= 1u << pool;
     }
@@ -317,16 +275,16 @@ class Reader {
   }
 
   absl::Status ReadAffinity(const Place& place, Stream* stream) {
-    TAKT_ASSIGN_OR_RETURN(const std::string text, Text(place, "affinity", ""));
+    TAKT_ASSIGN_OR_RETURN(const std::string text, place.Text("affinity", ""));
     if (text.empty()) return absl::OkStatus();
     const absl::StatusOr<CpuSet> set = CpuSet::Parse(text);
-    if (!set.ok()) return Error(place.At("affinity"), set.status().message());
+    if (!set.ok()) return place.ErrorAt("affinity", set.status().message());
     const auto count = static_cast<int32_t>(workload_.machine.resource_count());
     stream->terms.affinity = {};
     for (int32_t i = set->Next(0); i >= 0; i = set->Next(i + 1)) {
       if (i >= count) {
-        return Error(place.At("affinity"),
-                     absl::StrCat("the machine has no resource ", i));
+        return place.ErrorAt("affinity",
+                             absl::StrCat("the machine has no resource ", i));
       }
       stream->terms.affinity.Add(static_cast<uint32_t>(i));
     }
@@ -338,12 +296,12 @@ class Reader {
         const uint32_t arrival,
         Choice(place, "arrival", {"periodic", "poisson", "closed"}));
     stream->arrival = static_cast<Arrival>(arrival);
-    TAKT_ASSIGN_OR_RETURN(const std::string after, Text(place, "after", ""));
+    TAKT_ASSIGN_OR_RETURN(const std::string after, place.Text("after", ""));
     if (!after.empty()) {
       const int32_t index = FindNamed(workload_.streams, after);
       if (index < 0) {
-        return Error(place.At("after"),
-                     absl::StrCat("no stream \"", after, "\" stands above"));
+        return place.ErrorAt(
+            "after", absl::StrCat("no stream \"", after, "\" stands above"));
       }
       stream->arrival = Arrival::kAfter;
       stream->after = static_cast<uint32_t>(index);
@@ -351,14 +309,13 @@ class Reader {
     if (stream->terms.period_ns <= 0 &&
         (stream->arrival == Arrival::kPeriodic ||
          stream->arrival == Arrival::kPoisson)) {
-      return Error(place.path, "\"period_ms\" is missing");
+      return place.Error("\"period_ms\" is missing");
     }
     return absl::OkStatus();
   }
 
   absl::Status ReadStream(const Place& place) {
-    TAKT_RETURN_IF_ERROR(CheckKeys(
-        place,
+    TAKT_RETURN_IF_ERROR(place.CheckKeys(
         {"name",        "program",     "period_us",   "period_ms",  "period_s",
          "offset_us",   "offset_ms",   "offset_s",    "jitter_us",  "jitter_ms",
          "jitter_s",    "deadline_us", "deadline_ms", "deadline_s", "priority",
@@ -368,12 +325,11 @@ class Reader {
     Stream stream;
     sched::StreamOptions& terms = stream.terms;
     TAKT_ASSIGN_OR_RETURN(stream.name, NewName(place, workload_.streams));
-    TAKT_ASSIGN_OR_RETURN(const std::string program,
-                          Text(place, "program", ""));
+    TAKT_ASSIGN_OR_RETURN(const std::string program, place.Text("program", ""));
     const int32_t index = FindNamed(workload_.programs, program);
     if (index < 0) {
-      return Error(place.At("program"),
-                   absl::StrCat("there is no program \"", program, "\""));
+      return place.ErrorAt(
+          "program", absl::StrCat("there is no program \"", program, "\""));
     }
     terms.program = static_cast<uint32_t>(index);
     TAKT_ASSIGN_OR_RETURN(terms.period_ns, Time(place, "period", 0));
@@ -417,8 +373,8 @@ class Reader {
 
   absl::Status ReadFault(const Place& place) {
     TAKT_RETURN_IF_ERROR(
-        CheckKeys(place, {"at_us", "at_ms", "at_s", "length_us", "length_ms",
-                          "length_s", "pool", "index"}));
+        place.CheckKeys({"at_us", "at_ms", "at_s", "length_us", "length_ms",
+                         "length_s", "pool", "index"}));
     Fault fault;
     TAKT_ASSIGN_OR_RETURN(fault.at_ns, Time(place, "at", 0));
     TAKT_ASSIGN_OR_RETURN(fault.length_ns,
@@ -435,7 +391,7 @@ class Reader {
 
   absl::Status ReadSpeed(const Place& place) {
     TAKT_RETURN_IF_ERROR(
-        CheckKeys(place, {"at_us", "at_ms", "at_s", "pool", "speed"}));
+        place.CheckKeys({"at_us", "at_ms", "at_s", "pool", "speed"}));
     SpeedStep step;
     TAKT_ASSIGN_OR_RETURN(step.at_ns, Time(place, "at", 0));
     TAKT_ASSIGN_OR_RETURN(step.pool, PoolNamed(place, "pool"));
@@ -448,9 +404,9 @@ class Reader {
 
   absl::Status ReadThermal(const Place& place) {
     TAKT_RETURN_IF_ERROR(
-        CheckKeys(place, {"pool", "ambient_c", "heating_c", "time_constant_us",
-                          "time_constant_ms", "time_constant_s", "trip_c",
-                          "hysteresis_c", "speed"}));
+        place.CheckKeys({"pool", "ambient_c", "heating_c", "time_constant_us",
+                         "time_constant_ms", "time_constant_s", "trip_c",
+                         "hysteresis_c", "speed"}));
     ThermalModel model;
     TAKT_ASSIGN_OR_RETURN(model.pool, PoolNamed(place, "pool"));
     TAKT_ASSIGN_OR_RETURN(model.ambient_c,
@@ -460,7 +416,7 @@ class Reader {
     TAKT_ASSIGN_OR_RETURN(model.time_constant_ns,
                           Time(place, "time_constant", 10'000'000'000));
     if (model.time_constant_ns <= 0) {
-      return Error(place.path, "\"time_constant_s\" must be above 0");
+      return place.Error("\"time_constant_s\" must be above 0");
     }
     TAKT_ASSIGN_OR_RETURN(model.trip_c, Real(place, "trip_c", -100, 500, 85));
     TAKT_ASSIGN_OR_RETURN(model.hysteresis_c,
@@ -476,26 +432,12 @@ class Reader {
   sched::CostModel costs_;  // To check kernels and programs with.
 };
 
-// Whether the text nests no deeper than a workload does: the parser recurses.
-bool IsShallow(absl::string_view json) {
-  int depth = 0;
-  for (const char c : json) {
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth > 16) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
+absl::StatusOr<Workload> ReadWorkload(absl::string_view text,
                                       const sched::Machine& machine) {
-  if (!IsShallow(json)) return Error("document", "nested too deep");
-  const Json root = Json::parse(json.begin(), json.end(), nullptr,
-                                /*allow_exceptions=*/false);
-  if (root.is_discarded()) return Error("document", "is not JSON");
-  return Reader(machine).Read(root);
+  TAKT_ASSIGN_OR_RETURN(const Json json, ParseJson(text, "workload"));
+  return Reader(machine).Read(json);
 }
 
 }  // namespace takt::sim

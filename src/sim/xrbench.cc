@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/json.h"
 #include "base/status.h"
-#include "nlohmann/json.hpp"
 
 namespace takt::sim {
 namespace {
@@ -172,15 +172,7 @@ class Reader {
 absl::StatusOr<std::vector<Workload>> ReadXrBench(absl::string_view json,
                                                   const sched::Machine& machine,
                                                   const XrBenchRates& rates) {
-  int depth = 0;
-  for (const char byte : json) {  // The parser recurses.
-    if (byte == '[' || byte == '{') ++depth;
-    if (byte == ']' || byte == '}') --depth;
-    if (depth > 16) return Error("document", "nested too deep");
-  }
-  const Json root = Json::parse(json.begin(), json.end(), nullptr,
-                                /*allow_exceptions=*/false);
-  if (root.is_discarded()) return Error("document", "is not JSON");
+  TAKT_ASSIGN_OR_RETURN(const Json root, ParseJson(json, "xrbench"));
   return Reader(root, machine, rates).Read();
 }
 

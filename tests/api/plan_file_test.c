@@ -128,7 +128,7 @@ static void bad_input_is_refused(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "/dev/null");
   EXPECT_ERROR(takt_plan_load(NULL, NULL, 0, &plan),
                TAKT_STATUS_INVALID_ARGUMENT, "no plan file");
-  EXPECT_ERROR(takt_plan_import_schedule("{", 1, &plan),
+  EXPECT_ERROR(takt_plan_import_schedule("{}", 2, &plan),
                TAKT_STATUS_INVALID_ARGUMENT, "dispatches");
   EXPECT(plan == NULL);
   plan = solved_plan();

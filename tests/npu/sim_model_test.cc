@@ -92,6 +92,15 @@ TEST(SimModelTest, StopsWhenItIsTooHot) {
   EXPECT_TRUE(model.Start({&cost, 1}, first.duration_ns).is_critical);
 }
 
+TEST(SimProfileTest, RefusesWhatNestsTooDeep) {
+  const size_t depth = 1'000'000;
+  const absl::Status status =
+      SimProfile::Parse("{\"launch_ns\": " + std::string(depth, '[') +
+                        std::string(depth, ']') + "}")
+          .status();
+  EXPECT_EQ(status.message(), "NPU profile: document: nested too deep");
+}
+
 TEST(SimProfileTest, SaysWhatIsWrong) {
   const struct {
     const char* json;

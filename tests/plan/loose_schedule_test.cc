@@ -97,9 +97,16 @@ std::string With(const char* member, const char* value) {
   return json + "}}";
 }
 
+TEST(LooseScheduleTest, RefusesWhatNestsTooDeep) {
+  const size_t depth = 1'000'000;
+  const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+  EXPECT_EQ(ErrorOf(With("dependencies", ("[" + deep + "]").c_str())),
+            "schedule: document: nested too deep");
+}
+
 TEST(LooseScheduleTest, FaultsAreNamed) {
   EXPECT_TRUE(ImportLooseSchedule(With("", "")).ok());
-  EXPECT_THAT(ErrorOf(""), HasSubstr("\"dispatches\""));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("is not JSON"));
   EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("\"dispatches\""));
   EXPECT_THAT(ErrorOf(R"({"dispatches": {"d": 3}})"),
               HasSubstr("\"d\": start_time: expected a number"));

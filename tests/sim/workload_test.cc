@@ -74,7 +74,7 @@ std::string Fault(const std::string& good, const std::string& bad) {
 
 TEST(WorkloadTest, NamesThePlaceOfWhatIsWrong) {
   EXPECT_THAT(Fault("\"noise\": 0.1", "\"noise\": -1"),
-              HasSubstr("document.noise: expected a number from 0 to 2"));
+              HasSubstr("workload.noise: expected a number from 0 to 2"));
   EXPECT_THAT(Fault("\"noise\"", "\"nose\""),
               HasSubstr("unknown member \"nose\""));
   EXPECT_THAT(Fault("{\"npu\": 2}", "{\"npu\": 5}"),

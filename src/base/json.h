@@ -1,0 +1,55 @@
+// Reading JSON of unknown origin: a document that is known to be shallow, and
+// its elements with their places, so that a message says where the fault is.
+//
+// Everything here answers INVALID_ARGUMENT, "<place>: <reason>".
+#ifndef TAKT_BASE_JSON_H_
+#define TAKT_BASE_JSON_H_
+
+#include <initializer_list>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+
+namespace takt {
+
+// The document; `what` begins a message ("topology"). Text that is no JSON is
+// refused, and so is what nests deeper than 16: who visits it may recurse.
+absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text,
+                                         absl::string_view what);
+
+// An element of a document, and where it is. Both outlive it.
+class JsonPlace {
+ public:
+  JsonPlace(const nlohmann::json& json, std::string path)
+      : json_(json), path_(std::move(path)) {}
+
+  const nlohmann::json& json() const { return json_; }
+  const std::string& path() const { return path_; }
+
+  absl::Status Error(absl::string_view reason) const;
+  absl::Status ErrorAt(absl::string_view key, absl::string_view reason) const;
+
+  // The member, as it is; nullptr if there is none.
+  const nlohmann::json* Find(absl::string_view key) const;
+  // For a member of this element, or an element of such a list.
+  JsonPlace Member(absl::string_view key, const nlohmann::json& json) const;
+  JsonPlace Element(absl::string_view key, size_t index,
+                    const nlohmann::json& json) const;
+
+  // That it is an object without members but these.
+  absl::Status CheckKeys(std::initializer_list<absl::string_view> known) const;
+  // The member, which must be text; `fallback` if absent.
+  absl::StatusOr<std::string> Text(absl::string_view key,
+                                   absl::string_view fallback) const;
+
+ private:
+  const nlohmann::json& json_;
+  const std::string path_;
+};
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_JSON_H_
