@@ -4,19 +4,9 @@
 #include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
 #include "modules/invocation_memory.h"
+#include "modules/queue_ticket.h"
 
 namespace takt::modules {
-namespace {
-
-hal::QueueTicket TicketOf(const vm::NativeCall& call, uint64_t affinity,
-                          hal::Fence* wait, hal::Fence* signal) {
-  return {.affinity = affinity,
-          .wait = wait,
-          .signal = signal,
-          .job = &call.invocation().job()};
-}
-
-}  // namespace
 
 absl::StatusOr<Ref<hal::Buffer>> HalState::QueueAlloca(
     vm::NativeCall& call, hal::Device& device, uint64_t affinity,

@@ -9,7 +9,7 @@
 #include "modules/hal_module.h"
 #include "modules/parameter_request.h"
 #include "modules/queue_group.h"
-#include "vm/invocation.h"
+#include "modules/queue_ticket.h"
 #include "vm/list.h"
 #include "vm/native_module.h"
 
@@ -160,10 +160,7 @@ absl::StatusOr<Ref<vm::List>> IoParametersState::LoadParameters(
   Ref<vm::List> list = vm::List::Create(
       {vm::ValueKind::kRef, &hal::Buffer::kType}, requests.size());
   TAKT_RETURN_IF_ERROR(list->Resize(requests.size()));
-  QueueGroup group(device, {.affinity = affinity,
-                            .wait = wait,
-                            .signal = signal,
-                            .job = &call.invocation().job()});
+  QueueGroup group(device, TicketOf(call, affinity, wait, signal));
   for (size_t i = 0; i < requests.size(); ++i) {
     const ParameterRequest& request = requests[i];
     Ref<hal::Buffer> buffer = TryMap(device, params, request);
@@ -191,10 +188,7 @@ absl::Status IoParametersState::GatherParameters(
     TAKT_RETURN_IF_ERROR(CheckAccess(request, hal::kAccessRead));
     TAKT_RETURN_IF_ERROR(CheckTarget(request, target));
   }
-  QueueGroup group(device, {.affinity = affinity,
-                            .wait = wait,
-                            .signal = signal,
-                            .job = &call.invocation().job()});
+  QueueGroup group(device, TicketOf(call, affinity, wait, signal));
   for (const ParameterRequest& request : requests) {
     TAKT_RETURN_IF_ERROR(group.Add([&](const hal::QueueTicket& ticket) {
       return QueueParameter(device, ticket, request, target);
@@ -215,10 +209,7 @@ absl::Status IoParametersState::ScatterParameters(
     TAKT_RETURN_IF_ERROR(CheckAccess(request, hal::kAccessWrite));
     TAKT_RETURN_IF_ERROR(CheckTarget(request, source));
   }
-  QueueGroup group(device, {.affinity = affinity,
-                            .wait = wait,
-                            .signal = signal,
-                            .job = &call.invocation().job()});
+  QueueGroup group(device, TicketOf(call, affinity, wait, signal));
   for (const ParameterRequest& request : requests) {
     const Parameter& parameter = *request.parameter;
     TAKT_RETURN_IF_ERROR(group.Add([&](const hal::QueueTicket& ticket) {

@@ -145,6 +145,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"kernels/instruction_sets", "tests/kernels/kernel_table_test.cc"},
     {"kernels/operand", "tests/kernels/elementwise_test.cc"},
     {"modules/hal_state", "tests/modules/hal_module_test.cc"},
+    {"modules/queue_ticket", "tests/modules/io_parameters_module_test.cc"},
     {"npu/device", "tests/api/npu_test.c"},
     {"npu/host_driver", "tests/npu/unit_offload_test.cc"},
     {"npu/program_container", "tests/npu/unit_formats_test.cc"},
