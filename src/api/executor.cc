@@ -1,8 +1,5 @@
 #include "takt/executor.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "api/handle.h"
 #include "api/instance.h"
 #include "exec/executor.h"
@@ -17,19 +14,9 @@ takt_executor_counts_t Counts(const exec::ExecutorStatistics::Counts& counts) {
           counts.park_count,      counts.wake_count};
 }
 
+// Its first 64 CPUs.
 uint64_t MaskOf(const CpuSet& cpus) {
-  uint64_t mask = 0;
-  cpus.ForEach([&mask](uint32_t cpu) {
-    if (cpu < 64) mask |= uint64_t{1} << cpu;
-  });
-  return mask;
-}
-
-// As much as the caller has room for.
-template <typename T>
-void Store(T statistics, T* out) {
-  statistics.struct_size = out->struct_size;
-  std::memcpy(out, &statistics, std::min(out->struct_size, sizeof(T)));
+  return cpus.words().empty() ? 0 : cpus.words()[0];
 }
 
 absl::StatusOr<Ref<exec::Executor>> CreateExecutor(
@@ -46,7 +33,7 @@ void GiveExecutor(const exec::ExecutorStatistics& read,
   result.worker_count = static_cast<uint32_t>(read.workers.size());
   result.awake_count = read.awake_count;
   result.donors = Counts(read.donors);
-  Store(result, out);
+  WriteSized(result, out);
 }
 
 bool GiveWorker(const exec::ExecutorStatistics& read, uint32_t worker,
@@ -63,7 +50,7 @@ bool GiveWorker(const exec::ExecutorStatistics& read, uint32_t worker,
   result.priority_error = from.thread.priority_error;
   result.local_bytes = from.local_bytes;
   result.counts = Counts(from.counts);
-  Store(result, out);
+  WriteSized(result, out);
   return true;
 }
 

@@ -183,6 +183,25 @@ absl::StatusOr<Options> ReadOptions(const Options* options,
   return result;
 }
 
+// What a caller gets of a structure with a struct_size that it has set: as many
+// fields as its header knows.
+template <typename T>
+void WriteSized(T value, T* out) {
+  value.struct_size = out->struct_size;
+  std::memcpy(static_cast<void*>(out), &value,
+              std::min(out->struct_size, sizeof(value)));
+}
+
+// The same where that is checked: INVALID_ARGUMENT if `out` is NULL, or its
+// struct_size was not set.
+template <typename T>
+absl::Status RequireSized(const T* out, absl::string_view name) {
+  TAKT_RETURN_IF_ERROR(Require(out, name));
+  if (out->struct_size >= sizeof(size_t)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": struct_size is not set"));
+}
+
 }  // namespace takt::api
 
 #endif  // TAKT_API_HANDLE_H_

@@ -29,14 +29,10 @@ modules::MemoryNeed NeedOf(const Function& function) {
 absl::Status QueryMemory(const Function* function,
                          takt_memory_need_t* out_need) {
   TAKT_RETURN_IF_ERROR(Require(function, "function"));
-  TAKT_RETURN_IF_ERROR(Require(out_need, "out_need"));
-  if (out_need->struct_size < sizeof(size_t)) {
-    return absl::InvalidArgumentError("out_need: struct_size is not set");
-  }
+  TAKT_RETURN_IF_ERROR(RequireSized(out_need, "out_need"));
   const modules::MemoryNeed found = NeedOf(*function);
   takt_memory_need_t need;
   std::memset(&need, 0, sizeof(need));
-  need.struct_size = out_need->struct_size;
   need.known_count = found.byte_lengths.size();
   for (const uint64_t byte_length : found.byte_lengths) {
     need.bytes_largest = std::max(need.bytes_largest, byte_length);
@@ -46,8 +42,7 @@ absl::Status QueryMemory(const Function* function,
   }
   need.unknown_count = found.unknown_count;
   need.is_bounded = found.unknown_count == 0 && found.is_once;
-  std::memcpy(static_cast<void*>(out_need), &need,
-              std::min(out_need->struct_size, sizeof(need)));
+  WriteSized(need, out_need);
   return absl::OkStatus();
 }
 

@@ -40,11 +40,7 @@ absl::Status CheckOptions(const takt_npu_options_t& options) {
 
 // The CPUs that the unit is tied to and that this process may use.
 CpuSet PlaceOf(const takt_npu_capabilities_t& capabilities) {
-  CpuSet place;
-  for (uint32_t cpu = 0; cpu < 64 * std::size(capabilities.cpus); ++cpu) {
-    if ((capabilities.cpus[cpu / 64] >> (cpu % 64) & 1) != 0) place.Add(cpu);
-  }
-  return place & exec::AllowedCpus();
+  return CpuSet::FromWords(capabilities.cpus) & exec::AllowedCpus();
 }
 
 // What the device's code runs on; nullptr: on whoever submits it.
@@ -127,13 +123,6 @@ npu::Unit* UnitOf(const takt_device_t* device) {
   return npu::UnitOf(*static_cast<cpu::Device*>(Unwrap(device)));
 }
 
-template <typename T>
-void Put(T value, T* out) {
-  value.struct_size = out->struct_size;
-  std::memcpy(static_cast<void*>(out), &value,
-              std::min(out->struct_size, sizeof(value)));
-}
-
 takt_npu_statistics_t StatisticsOf(const npu::Unit& unit) {
   const npu::UnitStatistics from = unit.statistics();
   const npu::Lease::Statistics lease = unit.lease_statistics();
@@ -201,7 +190,7 @@ bool takt_npu_device_capabilities(const takt_device_t* device,
                                   takt_npu_capabilities_t* out_capabilities) {
   const takt::npu::Unit* const unit = takt::api::UnitOf(device);
   if (unit == nullptr) return false;
-  takt::api::Put(unit->capabilities(), out_capabilities);
+  takt::api::WriteSized(unit->capabilities(), out_capabilities);
   return true;
 }
 
@@ -209,7 +198,7 @@ bool takt_npu_device_telemetry(const takt_device_t* device,
                                takt_npu_telemetry_t* out_telemetry) {
   const takt::npu::Unit* const unit = takt::api::UnitOf(device);
   if (unit == nullptr) return false;
-  takt::api::Put(unit->telemetry(), out_telemetry);
+  takt::api::WriteSized(unit->telemetry(), out_telemetry);
   return true;
 }
 
@@ -217,7 +206,7 @@ bool takt_npu_device_statistics(const takt_device_t* device,
                                 takt_npu_statistics_t* out_statistics) {
   const takt::npu::Unit* const unit = takt::api::UnitOf(device);
   if (unit == nullptr) return false;
-  takt::api::Put(takt::api::StatisticsOf(*unit), out_statistics);
+  takt::api::WriteSized(takt::api::StatisticsOf(*unit), out_statistics);
   return true;
 }
 

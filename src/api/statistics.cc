@@ -1,26 +1,11 @@
 #include "takt/statistics.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "api/context.h"
 #include "api/handle.h"
 #include "hal/device.h"
 #include "vm/bytecode_module.h"
-
-namespace takt::api {
-namespace {
-
-// Writes as much of `statistics` as the caller's header knows.
-template <typename Statistics>
-void GiveStatistics(Statistics statistics, Statistics* out) {
-  statistics.struct_size = out->struct_size;
-  std::memcpy(static_cast<void*>(out), &statistics,
-              std::min(out->struct_size, sizeof(statistics)));
-}
-
-}  // namespace
-}  // namespace takt::api
 
 using takt::api::Unwrap;
 
@@ -38,7 +23,7 @@ void takt_device_query_statistics(const takt_device_t* device,
   statistics.bytes_waiting = given.bytes_waiting;
   statistics.waiting_count = given.waiting_count;
   statistics.wait_count = given.wait_count;
-  takt::api::GiveStatistics(statistics, out_statistics);
+  takt::api::WriteSized(statistics, out_statistics);
 }
 
 void takt_device_visit_dispatch_costs(takt_device_t* device,
@@ -70,5 +55,5 @@ void takt_context_query_statistics(const takt_context_t* context,
     statistics.global_bytes += bytecode->archive().global_bytes;
     statistics.global_ref_count += bytecode->archive().global_ref_count;
   }
-  takt::api::GiveStatistics(statistics, out_statistics);
+  takt::api::WriteSized(statistics, out_statistics);
 }
