@@ -4,7 +4,6 @@
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/cpu_set.h"
-#include "base/math.h"
 #include "base/status.h"
 
 namespace takt::api {
@@ -101,10 +100,7 @@ absl::StatusOr<JobAttributes> JobAnnotations::Resolve(
   if (options.deadline_ns != TAKT_DEADLINE_DEFAULT) {
     job.deadline_ns = options.deadline_ns;
   } else if (deadline_after_ns_ != kInfiniteFuture) {
-    int64_t deadline_ns = 0;
-    if (CheckedAdd(NowNs(), deadline_after_ns_, &deadline_ns)) {
-      job.deadline_ns = deadline_ns;
-    }
+    job.deadline_ns = DeadlineAfter(NowNs(), deadline_after_ns_);
   }
   if (options.cpu_word_count != 0) {
     TAKT_ASSIGN_OR_RETURN(job.cpus, FindCpus(instance, options));

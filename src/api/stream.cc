@@ -4,16 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/algorithm/container.h"
-#include "api/buffer_range.h"
 #include "api/handle.h"
 #include "api/job_options.h"
 #include "base/clock.h"
-#include "base/math.h"
 #include "base/status.h"
-#include "hal/buffer_view.h"
-#include "hal/element_type.h"
-#include "takt/object.h"
 
 namespace takt::api {
 namespace {
@@ -39,8 +33,8 @@ int32_t PriorityOf(const takt_stream_options_t& options) {
   return TAKT_PRIORITY_DEFAULT;
 }
 
-int64_t DeadlineAfter(const Function& function,
-                      const takt_stream_options_t& options) {
+int64_t RelativeDeadline(const Function& function,
+                         const takt_stream_options_t& options) {
   return options.deadline_ns != TAKT_DEADLINE_DEFAULT
              ? options.deadline_ns
              : function.annotations().deadline_after_ns();
@@ -99,7 +93,7 @@ absl::Status CheckOptions(const Function& function,
                  absl::StrCat(options.period_ns,
                               is_periodic ? "" : ", but not periodic"));
   }
-  const int64_t deadline_ns = DeadlineAfter(function, options);
+  const int64_t deadline_ns = RelativeDeadline(function, options);
   if (deadline_ns <= 0) {
     return Wrong(function, "deadline_ns", absl::StrCat(deadline_ns));
   }
@@ -145,7 +139,7 @@ Stream::Stream(Function& function, const takt_stream_options_t& options,
       period_ns_(options.period_ns),
       after_(Ref<Stream>::Retain(Unwrap(options.after))),
       takes_results_(options.takes_results),
-      deadline_after_ns_(DeadlineAfter(function, options)),
+      deadline_after_ns_(RelativeDeadline(function, options)),
       late_(options.late),
       priority_(PriorityOf(options)),
       cpu_words_(options.cpu_words, options.cpu_words + options.cpu_word_count),
@@ -161,14 +155,6 @@ Stream::Stream(Function& function, const takt_stream_options_t& options,
                          options.input_queue_length);
   }
   begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(priority_));
-}
-
-int64_t Stream::DeadlineOf(int64_t origin_ns) const {
-  int64_t deadline_ns = 0;
-  return deadline_after_ns_ != kInfiniteFuture &&
-                 CheckedAdd(origin_ns, deadline_after_ns_, &deadline_ns)
-             ? deadline_ns
-             : kInfiniteFuture;
 }
 
 absl::Status Stream::Start(int64_t start_ns) {
@@ -315,133 +301,6 @@ void Stream::SubmitBegin() {
   }
 }
 
-absl::Status Stream::SetInput(absl::Span<const takt_value_t> arguments) {
-  if (takes_results_) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(function_->name(), ": the stream takes the results of ",
-                     after_->function().name()));
-  }
-  TAKT_RETURN_IF_ERROR(function_->CheckArguments(arguments, /*fences=*/false));
-  TAKT_RETURN_IF_ERROR(PutInput(arguments));
-  if (arrival_ == TAKT_ARRIVAL_INPUT) ReleaseJob(NowNs());
-  return absl::OkStatus();
-}
-
-absl::Status Stream::PutInput(absl::Span<const takt_value_t> arguments) {
-  ValueEntry* const entry =
-      input_queue_.has_value() ? input_queue_->next() : &latest_input_.back();
-  if (entry == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(function_->name(), ": the stream's input queue is full"));
-  }
-  entry->Set(arguments);
-  PublishEntry(*entry);
-  return absl::OkStatus();
-}
-
-void Stream::PublishEntry(ValueEntry& entry) {
-  const uint64_t sequence = input_count_.load(std::memory_order_relaxed);
-  entry.sequence = sequence;
-  if (input_queue_.has_value()) {
-    input_queue_->Put();
-  } else {
-    latest_input_.Publish();
-  }
-  input_count_.store(sequence + 1, std::memory_order_release);
-}
-
-absl::Status Stream::CheckMapping() const {
-  if (takes_results_ || input_queue_.has_value()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        function_->name(), ": the stream does not take the latest input"));
-  }
-  if (function_->context().devices().empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(function_->name(), ": its context has no device"));
-  }
-  const auto arguments = function_->signature().arguments();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const takt_value_type_t& type = arguments[i];
-    const absl::Span<const int64_t> shape(type.shape, type.rank);
-    if (type.is_tensor && absl::c_all_of(shape, [](int64_t dimension) {
-          return dimension >= 0;
-        })) {
-      continue;
-    }
-    return absl::FailedPreconditionError(
-        absl::StrCat(function_->name(), ": input ", i,
-                     " is no tensor of a static shape: ", type.type));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Stream::StoreArgument(ValueEntry& entry, size_t index) const {
-  const takt_value_type_t& type = function_->signature().arguments()[index];
-  const absl::Span<const int64_t> shape(type.shape, type.rank);
-  const auto element_type = static_cast<hal::ElementType>(type.element_type);
-  TAKT_ASSIGN_OR_RETURN(const uint64_t byte_length,
-                        hal::DenseByteLength(element_type, shape));
-  TAKT_ASSIGN_OR_RETURN(const hal::BufferParams params,
-                        ReadBufferParams(nullptr));
-  TAKT_ASSIGN_OR_RETURN(
-      Ref<hal::Buffer> buffer,
-      function_->context().devices()[0]->Allocate(params, byte_length));
-  TAKT_ASSIGN_OR_RETURN(const absl::Span<uint8_t> bytes,
-                        buffer->Map(0, hal::kWholeBuffer, hal::kAccessWrite));
-  TAKT_ASSIGN_OR_RETURN(
-      Ref<hal::BufferView> view,
-      hal::BufferView::Create(std::move(buffer), element_type,
-                              hal::EncodingType::kDenseRowMajor, shape));
-  entry.SetStored(index, takt_value_ref(Wrap(view.release())),
-                  {bytes.data(), bytes.size()});
-  return absl::OkStatus();
-}
-
-absl::StatusOr<ValueEntry::Storage> Stream::MapInput(size_t index) {
-  TAKT_RETURN_IF_ERROR(CheckMapping());
-  const size_t count = function_->signature().arguments().size();
-  if (index >= count) {
-    return absl::OutOfRangeError(absl::StrCat(
-        function_->name(), ": input ", index, ", but there are ", count));
-  }
-  ValueEntry& entry = latest_input_.back();
-  if (index >= entry.storage.size() || entry.storage[index].data == nullptr) {
-    TAKT_RETURN_IF_ERROR(StoreArgument(entry, index));
-  }
-  return entry.storage[index];
-}
-
-absl::Status Stream::PublishInput() {
-  ValueEntry& entry = latest_input_.back();
-  const size_t count = function_->signature().arguments().size();
-  bool is_whole = entry.storage.size() == count;
-  for (const ValueEntry::Storage& memory : entry.storage) {
-    is_whole = is_whole && memory.data != nullptr;
-  }
-  if (!is_whole) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(function_->name(), ": not every input has been mapped"));
-  }
-  PublishEntry(entry);
-  if (arrival_ == TAKT_ARRIVAL_INPUT) ReleaseJob(NowNs());
-  return absl::OkStatus();
-}
-
-bool Stream::TakeOutput(absl::Span<takt_value_t> results,
-                        takt_stream_job_t* job) {
-  bool is_new = false;
-  const ValueEntry* const entry = output_.Take(&is_new);
-  if (!is_new || results.size() < entry->values().size()) return false;
-  for (size_t i = 0; i < entry->values().size(); ++i) {
-    results[i] = entry->values()[i];
-    if (results[i].kind == TAKT_VALUE_REF && results[i].ref != nullptr) {
-      takt_object_retain(results[i].ref);
-    }
-  }
-  if (job != nullptr) *job = entry->job;
-  return true;
-}
-
 absl::Status Stream::WaitIdle(int64_t deadline_ns) {
   Ref<hal::Fence> idle;
   {
@@ -485,14 +344,8 @@ absl::StatusOr<Ref<Stream>> CreateStream(Function* function,
 absl::Status QueryStatistics(const Stream* stream,
                              takt_stream_statistics_t* out) {
   TAKT_RETURN_IF_ERROR(Require(stream, "stream"));
-  TAKT_RETURN_IF_ERROR(Require(out, "out_statistics"));
-  if (out->struct_size < sizeof(size_t)) {
-    return absl::InvalidArgumentError("out_statistics: struct_size is not set");
-  }
-  takt_stream_statistics_t statistics = stream->statistics();
-  statistics.struct_size = out->struct_size;
-  std::memcpy(static_cast<void*>(out), &statistics,
-              std::min(out->struct_size, sizeof(statistics)));
+  TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
+  WriteSized(stream->statistics(), out);
   return absl::OkStatus();
 }
 

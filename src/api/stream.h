@@ -94,7 +94,6 @@ class Stream final : public Object {
   ~Stream() override = default;
 
   bool drops() const { return late_ >= TAKT_LATE_DROP; }
-  int64_t DeadlineOf(int64_t origin_ns) const;
   takt_stream_job_t JobOf(const Pending& pending) const;
 
   // A job comes into being; `origin_ns` is when it should have.
@@ -130,7 +129,7 @@ class Stream final : public Object {
   void ReleaseFollowers(const takt_stream_job_t& job,
                         absl::Span<const takt_value_t> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status CheckMapping() const;
+  absl::Status CheckMapping(size_t index) const;
   absl::Status StoreArgument(ValueEntry& entry, size_t index) const;
   void PublishEntry(ValueEntry& entry);
   absl::Status PutInput(absl::Span<const takt_value_t> arguments);

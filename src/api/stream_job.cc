@@ -6,9 +6,9 @@
 #include "absl/status/status.h"
 #include "api/handle.h"
 #include "api/stream.h"
+#include "api/value.h"
 #include "base/clock.h"
 #include "takt/async.h"
-#include "takt/object.h"
 
 namespace takt::api {
 
@@ -18,7 +18,7 @@ takt_stream_job_t Stream::JobOf(const Pending& pending) const {
   takt_stream_job_t job{};
   job.sequence = pending.sequence;
   job.origin_ns = pending.origin_ns;
-  job.deadline_ns = DeadlineOf(pending.origin_ns);
+  job.deadline_ns = DeadlineAfter(pending.origin_ns, deadline_after_ns_);
   return job;
 }
 
@@ -105,11 +105,9 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
     }
   }
   // Copies: once the call has begun it may end, and the next job take inputs.
-  absl::InlinedVector<takt_value_t, 8> arguments(input.begin(), input.end());
-  for (const takt_value_t& argument : arguments) {
-    if (argument.kind == TAKT_VALUE_REF && argument.ref != nullptr) {
-      takt_object_retain(argument.ref);
-    }
+  absl::InlinedVector<takt_value_t, 8> arguments;
+  for (const takt_value_t& value : input) {
+    arguments.push_back(RetainValue(value));
   }
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
   absl::StatusOr<Ref<AsyncInvocation>> call =

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "takt/object.h"
 #include "takt/value.h"
 #include "vm/value.h"
 
@@ -37,6 +38,14 @@ inline vm::Value ToVmValue(const takt_value_t& value) {
       break;
   }
   return vm::Value::Scalar(static_cast<vm::ValueKind>(value.kind), slot);
+}
+
+// A copy with a reference of its own.
+inline takt_value_t RetainValue(const takt_value_t& value) {
+  if (value.kind == TAKT_VALUE_REF && value.ref != nullptr) {
+    takt_object_retain(value.ref);
+  }
+  return value;
 }
 
 // Hands the reference of `value`, if it has one, to the result.

@@ -1,7 +1,9 @@
 #include "api/value_slot.h"
 
+#include <utility>
+
+#include "api/value.h"
 #include "base/check.h"
-#include "takt/object.h"
 
 namespace takt::api {
 
@@ -9,15 +11,9 @@ void ValueEntry::Set(absl::Span<const takt_value_t> values) {
   TAKT_DCHECK(values.size() == values_.size());
   storage.clear();
   for (size_t i = 0; i < values.size(); ++i) {
-    const takt_value_t old = values_[i];
-    values_[i] = values[i];
     // The new one first: it may be the same object.
-    if (values[i].kind == TAKT_VALUE_REF && values[i].ref != nullptr) {
-      takt_object_retain(values[i].ref);
-    }
-    if (old.kind == TAKT_VALUE_REF && old.ref != nullptr) {
-      takt_object_release(old.ref);
-    }
+    takt_value_t old = std::exchange(values_[i], RetainValue(values[i]));
+    takt_values_release(1, &old);
   }
 }
 

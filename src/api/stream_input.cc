@@ -1,0 +1,138 @@
+// Streams: what goes in, and what comes out.
+#include "absl/algorithm/container.h"
+#include "api/buffer_range.h"
+#include "api/handle.h"
+#include "api/stream.h"
+#include "api/value.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "hal/buffer_view.h"
+#include "hal/element_type.h"
+
+namespace takt::api {
+
+absl::Status Stream::SetInput(absl::Span<const takt_value_t> arguments) {
+  if (takes_results_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(function_->name(), ": the stream takes the results of ",
+                     after_->function().name()));
+  }
+  TAKT_RETURN_IF_ERROR(function_->CheckArguments(arguments, /*fences=*/false));
+  TAKT_RETURN_IF_ERROR(PutInput(arguments));
+  if (arrival_ == TAKT_ARRIVAL_INPUT) ReleaseJob(NowNs());
+  return absl::OkStatus();
+}
+
+absl::Status Stream::PutInput(absl::Span<const takt_value_t> arguments) {
+  ValueEntry* const entry =
+      input_queue_.has_value() ? input_queue_->next() : &latest_input_.back();
+  if (entry == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(function_->name(), ": the stream's input queue is full"));
+  }
+  entry->Set(arguments);
+  PublishEntry(*entry);
+  return absl::OkStatus();
+}
+
+void Stream::PublishEntry(ValueEntry& entry) {
+  const uint64_t sequence = input_count_.load(std::memory_order_relaxed);
+  entry.sequence = sequence;
+  if (input_queue_.has_value()) {
+    input_queue_->Put();
+  } else {
+    latest_input_.Publish();
+  }
+  input_count_.store(sequence + 1, std::memory_order_release);
+}
+
+absl::Status Stream::CheckMapping(size_t index) const {
+  if (takes_results_ || input_queue_.has_value()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        function_->name(), ": the stream does not take the latest input"));
+  }
+  if (function_->context().devices().empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(function_->name(), ": its context has no device"));
+  }
+  const auto arguments = function_->signature().arguments();
+  if (index >= arguments.size()) {
+    return absl::OutOfRangeError(absl::StrCat(function_->name(), ": input ",
+                                              index, ", but there are ",
+                                              arguments.size()));
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const takt_value_type_t& type = arguments[i];
+    const absl::Span<const int64_t> shape(type.shape, type.rank);
+    if (type.is_tensor && absl::c_all_of(shape, [](int64_t dimension) {
+          return dimension >= 0;
+        })) {
+      continue;
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat(function_->name(), ": input ", i,
+                     " is no tensor of a static shape: ", type.type));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stream::StoreArgument(ValueEntry& entry, size_t index) const {
+  const takt_value_type_t& type = function_->signature().arguments()[index];
+  const absl::Span<const int64_t> shape(type.shape, type.rank);
+  const auto element_type = static_cast<hal::ElementType>(type.element_type);
+  TAKT_ASSIGN_OR_RETURN(const uint64_t byte_length,
+                        hal::DenseByteLength(element_type, shape));
+  TAKT_ASSIGN_OR_RETURN(const hal::BufferParams params,
+                        ReadBufferParams(nullptr));
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<hal::Buffer> buffer,
+      function_->context().devices()[0]->Allocate(params, byte_length));
+  TAKT_ASSIGN_OR_RETURN(const absl::Span<uint8_t> bytes,
+                        buffer->Map(0, hal::kWholeBuffer, hal::kAccessWrite));
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<hal::BufferView> view,
+      hal::BufferView::Create(std::move(buffer), element_type,
+                              hal::EncodingType::kDenseRowMajor, shape));
+  entry.SetStored(index, takt_value_ref(Wrap(view.release())),
+                  {bytes.data(), bytes.size()});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ValueEntry::Storage> Stream::MapInput(size_t index) {
+  ValueEntry& entry = latest_input_.back();
+  if (index >= entry.storage.size() || entry.storage[index].data == nullptr) {
+    TAKT_RETURN_IF_ERROR(CheckMapping(index));
+    TAKT_RETURN_IF_ERROR(StoreArgument(entry, index));
+  }
+  return entry.storage[index];
+}
+
+absl::Status Stream::PublishInput() {
+  ValueEntry& entry = latest_input_.back();
+  const size_t count = function_->signature().arguments().size();
+  bool is_whole = entry.storage.size() == count;
+  for (const ValueEntry::Storage& memory : entry.storage) {
+    is_whole = is_whole && memory.data != nullptr;
+  }
+  if (!is_whole) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(function_->name(), ": not every input has been mapped"));
+  }
+  PublishEntry(entry);
+  if (arrival_ == TAKT_ARRIVAL_INPUT) ReleaseJob(NowNs());
+  return absl::OkStatus();
+}
+
+bool Stream::TakeOutput(absl::Span<takt_value_t> results,
+                        takt_stream_job_t* job) {
+  bool is_new = false;
+  const ValueEntry* const entry = output_.Take(&is_new);
+  if (!is_new || results.size() < entry->values().size()) return false;
+  for (size_t i = 0; i < entry->values().size(); ++i) {
+    results[i] = RetainValue(entry->values()[i]);
+  }
+  if (job != nullptr) *job = entry->job;
+  return true;
+}
+
+}  // namespace takt::api
