@@ -288,14 +288,16 @@ absl::StatusOr<exec::Standing> Device::FindStanding(
           absl::StrCat("queue affinity 0x", absl::Hex(ticket.affinity),
                        ": the device has ", queues_.size(), " queues"));
     }
-    if (job.cpus != nullptr) {
-    } else if (named == all) {
-      job.cpus = &all_queues_;
-    } else if (std::has_single_bit(named)) {
-      job.cpus = &queues_[static_cast<size_t>(std::countr_zero(named))];
-    } else {
-      several = UnionOf(queues_, named);
-      job.cpus = &several;
+    // What the job says itself goes first.
+    if (job.cpus == nullptr) {
+      if (named == all) {
+        job.cpus = &all_queues_;
+      } else if (std::has_single_bit(named)) {
+        job.cpus = &queues_[static_cast<size_t>(std::countr_zero(named))];
+      } else {
+        several = UnionOf(queues_, named);
+        job.cpus = &several;
+      }
     }
   }
   return executor_->FindStanding(job);
