@@ -53,12 +53,7 @@ static void expect_no_allocations(const char* device_name,
                                   const char* module_path) {
   /* No workers: which thread frees a block, and so which pool has it next,
    * must not depend on timing. */
-  fixture_t fixture;
-  fixture.instance = create_instance(0);
-  fixture.device = create_device(fixture.instance, device_name);
-  fixture.module = load_module(fixture.instance, module_path);
-  fixture.context =
-      create_context(fixture.instance, fixture.device, fixture.module);
+  fixture_t fixture = fixture_create_with(0, device_name, module_path);
   takt_function_t* function = find_function(fixture.context, "mul");
   const float values[4] = {1, 2, 3, 4};
   takt_buffer_view_t* view = float_view(fixture.device, 4, values);

@@ -43,11 +43,8 @@ static void runs_after_its_wait_fence(void) {
   static const char* const kDevices[2] = {"local-sync", "local-task"};
   static const int32_t kWorkerCounts[4] = {0, 1, 2, 16};
   for (int i = 0; i < 16; ++i) {
-    fixture_t f;
-    f.instance = create_instance(kWorkerCounts[i / 4]);
-    f.device = create_device(f.instance, kDevices[i % 2]);
-    f.module = load_module(f.instance, kMul[i / 2 % 2]);
-    f.context = create_context(f.instance, f.device, f.module);
+    fixture_t f = fixture_create_with(kWorkerCounts[i / 4], kDevices[i % 2],
+                                      kMul[i / 2 % 2]);
     takt_buffer_view_t* view = float_view(f.device, 4, kOneToFour);
     takt_fence_t* wait = create_fence();
     takt_fence_t* signal = create_fence();

@@ -50,16 +50,23 @@ static inline takt_context_t* create_context(takt_instance_t* instance,
 }
 
 /* `device_name` NULL: without a device. */
-static inline fixture_t fixture_create(const char* device_name,
-                                       const char* module_path) {
+static inline fixture_t fixture_create_with(int32_t worker_count,
+                                            const char* device_name,
+                                            const char* module_path) {
   fixture_t fixture;
-  fixture.instance = create_instance(2);
+  fixture.instance = create_instance(worker_count);
   fixture.device =
       device_name != NULL ? create_device(fixture.instance, device_name) : NULL;
   fixture.module = load_module(fixture.instance, module_path);
   fixture.context =
       create_context(fixture.instance, fixture.device, fixture.module);
   return fixture;
+}
+
+/* The same with two workers. */
+static inline fixture_t fixture_create(const char* device_name,
+                                       const char* module_path) {
+  return fixture_create_with(2, device_name, module_path);
 }
 
 static inline void fixture_destroy(fixture_t* fixture) {

@@ -24,12 +24,8 @@ static void runs_on_every_device_in_both_models(void) {
   static const char* const kDevices[2] = {"local-sync", "local-task"};
   static const int32_t kWorkerCounts[5] = {0, 1, 2, 4, 64};
   for (int i = 0; i < 20; ++i) {
-    fixture_t fixture;
-    fixture.instance = create_instance(kWorkerCounts[i / 4]);
-    fixture.device = create_device(fixture.instance, kDevices[i % 2]);
-    fixture.module = load_module(fixture.instance, kModules[i / 2 % 2]);
-    fixture.context =
-        create_context(fixture.instance, fixture.device, fixture.module);
+    fixture_t fixture = fixture_create_with(
+        kWorkerCounts[i / 4], kDevices[i % 2], kModules[i / 2 % 2]);
     for (int round = 0; round < 50; ++round) {
       takt_value_t result;
       REQUIRE_OK(multiply(&fixture, 4, &result));

@@ -221,11 +221,7 @@ static void invoke_and_wait(takt_function_t* function,
 static void expect_a_clean_path(const char* what, const char* module_path,
                                 const char* device_name, int32_t worker_count,
                                 call_t call) {
-  fixture_t f;
-  f.instance = create_instance(worker_count);
-  f.device = create_device(f.instance, device_name);
-  f.module = load_module(f.instance, module_path);
-  f.context = create_context(f.instance, f.device, f.module);
+  fixture_t f = fixture_create_with(worker_count, device_name, module_path);
   takt_function_t* function = find_function(f.context, "mul");
   static const float kData[4] = {1, 2, 3, 4};
   takt_buffer_view_t* view = float_view(f.device, 4, kData);

@@ -93,21 +93,12 @@ static void wait_idle(takt_stream_t* stream) {
   EXPECT_OK(takt_stream_wait_idle(stream, TAKT_INFINITE_FUTURE));
 }
 
-static fixture_t create_fixture(int32_t worker_count, const char* device,
-                                const char* module) {
-  fixture_t f;
-  f.instance = create_instance(worker_count);
-  f.device = create_device(f.instance, device);
-  f.module = load_module(f.instance, module);
-  f.context = create_context(f.instance, f.device, f.module);
-  return f;
-}
-
 /* Both ABIs, both devices, workers or none. */
 static void an_input_releases_a_job(void) {
   static const char* const kDevices[2] = {"local-sync", "local-task"};
   for (int i = 0; i < 8; ++i) {
-    fixture_t f = create_fixture(i / 4 * 2, kDevices[i % 2], kMul[i / 2 % 2]);
+    fixture_t f =
+        fixture_create_with(i / 4 * 2, kDevices[i % 2], kMul[i / 2 % 2]);
     seen_t seen = {0};
     takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
     takt_stream_t* stream = create_stream(&f, "mul", &options);
@@ -141,7 +132,7 @@ static void an_input_releases_a_job(void) {
 
 static void periods_keep_their_phase(void) {
   for (int i = 0; i < 2; ++i) {
-    fixture_t f = create_fixture(2, "local-task", kMul[i]);
+    fixture_t f = fixture_create_with(2, "local-task", kMul[i]);
     seen_t seen = {0};
     REQUIRE_OK(takt_fence_create_barrier(6, &seen.enough));
     takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
@@ -171,7 +162,7 @@ static void periods_keep_their_phase(void) {
 }
 
 static void a_stream_may_be_started_again(void) {
-  fixture_t f = create_fixture(1, "local-task", kMul[0]);
+  fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
   options.period_ns = 50000;
@@ -194,7 +185,7 @@ static void a_stream_may_be_started_again(void) {
 }
 
 static void a_closed_stream_goes_round(void) {
-  fixture_t f = create_fixture(1, "local-task", kMul[0]);
+  fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
   seen_t seen = {0};
   REQUIRE_OK(takt_fence_create_barrier(10, &seen.enough));
   takt_stream_options_t options = options_for(TAKT_ARRIVAL_CLOSED, &seen);
@@ -217,7 +208,7 @@ static void a_closed_stream_goes_round(void) {
 /* Three releases before the first begins. */
 static void releases_and_inputs_wait_in_their_queues(void) {
   for (int queue = 0; queue < 2; ++queue) {
-    fixture_t f = create_fixture(0, "local-task", kMul[1]);
+    fixture_t f = fixture_create_with(0, "local-task", kMul[1]);
     seen_t seen = {0};
     takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
     options.input_queue_length = queue * 3;
@@ -246,7 +237,7 @@ static void releases_and_inputs_wait_in_their_queues(void) {
 
 static void a_release_too_many_drops_the_oldest(void) {
   for (int latest = 0; latest < 2; ++latest) {
-    fixture_t f = create_fixture(0, "local-task", kMul[0]);
+    fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
     seen_t seen = {0};
     takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
     options.deadline_ns = 1000000000000;
@@ -272,7 +263,7 @@ static void a_release_too_many_drops_the_oldest(void) {
 /* A deadline of a nanosecond has passed when the job begins. */
 static void late_jobs_end_as_their_policy_says(void) {
   for (int late = TAKT_LATE_RUN_ON; late <= TAKT_LATE_LATEST_ONLY; ++late) {
-    fixture_t f = create_fixture(1, "local-task", kMul[1]);
+    fixture_t f = fixture_create_with(1, "local-task", kMul[1]);
     seen_t seen = {0};
     takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
     options.deadline_ns = 1;
@@ -299,8 +290,8 @@ static void late_jobs_end_as_their_policy_says(void) {
 
 static void chains_pass_results_on(void) {
   for (int workers = 0; workers < 3; ++workers) {
-    fixture_t f = create_fixture(workers, "local-task",
-                                 TESTDATA("async/streams.cpu.vmfb"));
+    fixture_t f = fixture_create_with(workers, "local-task",
+                                      TESTDATA("async/streams.cpu.vmfb"));
     seen_t first_seen = {0}, second_seen = {0};
     takt_stream_options_t options =
         options_for(TAKT_ARRIVAL_INPUT, &first_seen);
@@ -341,7 +332,7 @@ static void chains_pass_results_on(void) {
 
 static void a_failure_is_told_and_the_stream_goes_on(void) {
   fixture_t f =
-      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+      fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
   takt_stream_t* stream = create_stream(&f, "unless", &options);
@@ -365,7 +356,7 @@ static void a_failure_is_told_and_the_stream_goes_on(void) {
 }
 
 static void a_stop_forgets_what_waits(void) {
-  fixture_t f = create_fixture(0, "local-task", kMul[0]);
+  fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
   takt_stream_t* stream = create_stream(&f, "mul", &options);
@@ -380,7 +371,7 @@ static void a_stop_forgets_what_waits(void) {
 }
 
 static void a_release_without_input_has_no_job(void) {
-  fixture_t f = create_fixture(0, "local-task", kMul[0]);
+  fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
   takt_stream_t* first = create_stream(&f, "mul", &options);
@@ -402,7 +393,7 @@ static void a_release_without_input_has_no_job(void) {
 }
 
 static void what_runs_goes_on_without_references(void) {
-  fixture_t f = create_fixture(2, "local-task", kMul[1]);
+  fixture_t f = fixture_create_with(2, "local-task", kMul[1]);
   seen_t seen = {0};
   REQUIRE_OK(takt_fence_create_barrier(3, &seen.enough));
   takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
@@ -450,7 +441,7 @@ static void no_size(takt_stream_options_t* o) { o->struct_size = 0; }
 /* Each input in memory of the stream's own, which no job reads meanwhile. */
 static void inputs_are_written_in_place(void) {
   fixture_t f =
-      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+      fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
   takt_stream_t* stream = create_stream(&f, "twice", &options);
@@ -521,7 +512,7 @@ static void bad_options_are_named(void) {
                 {no_chain, "after: is for TAKT_ARRIVAL_AFTER only"},
                 {no_predecessor, "after: is NULL"},
                 {no_size, "struct_size"}};
-  fixture_t f = create_fixture(1, "local-task", kMul[0]);
+  fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
   takt_function_t* mul = find_function(f.context, "mul");
   for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
     takt_stream_options_t options;
@@ -557,9 +548,9 @@ static void bad_options_are_named(void) {
 
 static void a_chain_must_fit(void) {
   fixture_t f =
-      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+      fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   fixture_t g =
-      create_fixture(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
+      fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   takt_stream_options_t options;
   takt_stream_options_init(&options);
   options.arrival = TAKT_ARRIVAL_INPUT;
