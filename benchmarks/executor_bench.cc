@@ -5,7 +5,8 @@
 //   chain, grid   ns for each of 40,000 empty operations of a prebuilt graph
 //   tiles         ns for each tile of empty dispatches, even and skewed
 //   submit        one operation from its submission to a parked, or spinning,
-//                 worker until it is done: median, p99, max
+//                 worker until it is done: median, p99, max;
+//                 and what two threads with nothing in between take
 //   urgency       from the release of an urgent operation to its first tile
 //                 while all workers run long ones: p50, p99.9, max, and the
 //                 longest tile of the run
@@ -23,9 +24,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "exec/executor.h"
 
 #if defined(TAKT_HAS_TBB)
@@ -215,6 +218,42 @@ void Submit(int64_t spin_ns, const char* what) {
   PrintPercentiles(what, std::move(ns));
 }
 
+// What a thread that spins, or sleeps on a futex, takes to answer another one
+// with nothing in between: the least that the two above can be here.
+void Answer(bool spins, const char* what) {
+  alignas(128) std::atomic<uint32_t> asked{0};
+  alignas(128) std::atomic<uint32_t> answered{0};
+  alignas(128) std::atomic<bool> is_asleep{false};
+  constexpr uint32_t kRounds = 2000;
+  std::thread other([&] {
+    for (uint32_t i = 1; i <= kRounds; ++i) {
+      while (asked.load(std::memory_order_acquire) != i) {
+        if (spins) continue;
+        is_asleep.store(true);
+        FutexWait(&asked, i - 1, kInfiniteFuture);
+        is_asleep.store(false);
+      }
+      answered.store(i, std::memory_order_release);
+    }
+  });
+  std::vector<int64_t> ns;
+  for (uint32_t i = 1; i <= kRounds; ++i) {
+    if (!spins) {
+      while (!is_asleep.load()) {
+      }
+      usleep(50);
+    }
+    const int64_t start = NowNs();
+    asked.store(i, std::memory_order_release);
+    if (!spins) FutexWake(&asked, 1);
+    while (answered.load(std::memory_order_acquire) != i) {
+    }
+    ns.push_back(NowNs() - start);
+  }
+  other.join();
+  PrintPercentiles(what, std::move(ns));
+}
+
 void Urgency(uint32_t threads, int releases) {
   constexpr int64_t kTileNs = 20'000;
   struct Long final : Job {
@@ -382,7 +421,9 @@ int main(int argc, char** argv) {
   if (threads.empty()) threads = {1, cpus};
   for (const uint32_t count : threads) RunAll(count);
   Submit(0, "submit to a parked worker");
+  Answer(false, "  a futex, nothing else");
   Submit(1'000'000'000, "submit to a spinning worker");
+  Answer(true, "  two words, nothing else");
   Urgency(cpus, 100'000);
   Idle();
   for (const uint32_t workers : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {

@@ -168,6 +168,7 @@ void StealingExecutor::Shutdown() {
     if (stopping_.load(std::memory_order_relaxed)) return;
     stopping_.store(true, std::memory_order_seq_cst);
   }
+  if (Member* const member = MemberHere()) SpillNext(*member);
   idle_.ForEach(
       [](IdleNode& node) { static_cast<Member&>(node).sleeper.Raise(kWork); });
   for (uint32_t i = 0; i < worker_count(); ++i) {
@@ -236,9 +237,15 @@ void StealingExecutor::Submit(Job* job) {
     PostLimited(job);
     return;
   }
-  // A donor is one that comes by itself.
-  const bool is_donor =
-      member != nullptr && job->lane >= member->worker->lane_min_;
+  // A donor is one that comes by itself: if it is here that its thread waits
+  // next, and not elsewhere.
+  const bool is_donor = member != nullptr && member == ThisThread() &&
+                        job->lane >= member->worker->lane_min_;
+  if (is_donor && member->next == nullptr && job->is_single() &&
+      IsSmall(*job) && !stopping) {
+    member->next = job;
+    return;
+  }
   uint32_t threads = 0;
   if (!is_donor || !IsSmall(*job)) {
     const uint32_t helpers = HelpersWorth(*job);
@@ -396,9 +403,9 @@ void StealingExecutor::Wake(uint32_t count, uint32_t lane,
 }
 
 void StealingExecutor::Flush() {
-  if (Member* const member = WorkingMemberHere()) {
+  if (Member* const member = MemberHere()) {
     SpillNext(*member);
-    return;
+    if (member->is_working) return;
   }
   if (commons_.lanes() == 0) return;
   if (workers_.empty() || stopping_.load(std::memory_order_acquire)) {

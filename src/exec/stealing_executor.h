@@ -234,6 +234,8 @@ class StealingExecutor final : public Executor {
   const WorkerSet* FindWorkerSet(WorkerSet set)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // Whether something new lies where this thread looks first, or it is called.
+  bool HasMail(const Member& member) const;
   // Looks for work for a while. True if there may be something.
   bool Search(Member& member, Found* found);
   // Parks this thread, which is active, until it is woken; active again then.

@@ -559,6 +559,13 @@ bool StealingExecutor::MakesWay(const Member& member) const {
          member.wanted_lanes.load(std::memory_order_relaxed) == 0;
 }
 
+inline bool StealingExecutor::HasMail(const Member& member) const {
+  const uint32_t lanes =
+      commons_.lanes() |
+      (member.seat != nullptr ? member.seat->mailbox.lanes() : 0);
+  return lanes >> member.lane_min != 0 || member.sleeper.raised() != 0;
+}
+
 bool StealingExecutor::Search(Member& member, Found* found) {
   if (linger_ns_ <= 0) return false;
   // One that leaves lanes to others can't be relied upon to find something.
@@ -585,7 +592,8 @@ bool StealingExecutor::Search(Member& member, Found* found) {
     const int64_t now_ns = NowNs();
     if (start_ns < 0) start_ns = now_ns;
     if (now_ns - start_ns >= budget_ns) break;
-    for (int i = 0; i < 8; ++i) Pause();
+    // Finding takes longer than looking whether there may be something.
+    for (int i = 0; i < 8 && !HasMail(member); ++i) Pause();
   }
   if (is_counted && searching_.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
       found->job != nullptr && idle_.HasIdle() && HasWork(member, kAllLanes)) {
@@ -634,13 +642,15 @@ Executor::Donor::Donor(Executor& executor, uint8_t lane) {
   static_assert(sizeof(Impl) <= sizeof(storage_));
   using Member = StealingExecutor::Member;
   auto* stealing = static_cast<StealingExecutor*>(&executor);
-  // What this thread would have run next must not wait for this wait.
-  if (Member* const working = stealing->WorkingMemberHere()) {
-    stealing->SpillNext(*working);
+  Member*& innermost = StealingExecutor::ThisThread();
+  // What this thread would have run next must not wait for this wait, nor what
+  // was left to it as a donor of another executor.
+  if (Member* const here = stealing->MemberHere()) stealing->SpillNext(*here);
+  if (innermost != nullptr && innermost->executor != stealing) {
+    innermost->executor->Flush();
   }
   new (storage_) Impl{};
   Member& member = impl()->member;
-  Member*& innermost = StealingExecutor::ThisThread();
   member.executor = stealing;
   member.outer = innermost;
   member.worker = &StealingExecutor::ThisThreadsScratch();
@@ -658,6 +668,7 @@ Executor::Donor::Donor(Executor& executor, uint8_t lane) {
 Executor::Donor::~Donor() {
   StealingExecutor::Member& member = impl()->member;
   StealingExecutor* const executor = member.executor;
+  executor->SpillNext(member);
   StealingExecutor::ThisThread() = member.outer;
   member.worker->index = impl()->outer_index;
   member.worker->lane_min_ = impl()->outer_lane_min;

@@ -160,6 +160,44 @@ TEST_P(ExecutorTest, DonorsNest) {
   EXPECT_TRUE(outer.WaitUntilNotified(kInfiniteFuture));
 }
 
+TEST_P(ExecutorTest, AWaitElsewhereHoldsNothingUp) {
+  if (GetParam() == 0) GTEST_SKIP();  // Nobody else could run it.
+  Ref<Executor> other = MakeExecutor(1);
+  const auto submit_and_wait_for_it_elsewhere = [&](bool is_before) {
+    Executor::Donor here(*executor_);
+    // Small, and left to the donor.
+    struct Telling final : Job {
+      uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
+        return end;
+      }
+      void Finish(Worker&) override {
+        while (donor.load() == nullptr) std::this_thread::yield();
+        donor.load()->Notify();
+      }
+      std::atomic<Executor::Donor*> donor{nullptr};
+    };
+    Telling job;
+    if (is_before) executor_->Submit(&job);
+    Executor::Donor elsewhere(*other);
+    job.donor = &elsewhere;
+    if (!is_before) executor_->Submit(&job);
+    EXPECT_TRUE(elsewhere.WaitUntilNotified(kInfiniteFuture));
+  };
+  submit_and_wait_for_it_elsewhere(true);
+  submit_and_wait_for_it_elsewhere(false);
+  other->Shutdown();
+}
+
+TEST_P(ExecutorTest, WhatADonorDoesNotWaitForRunsAllTheSame) {
+  CountingJob jobs[3] = {CountingJob(1), CountingJob(1), CountingJob(1)};
+  {
+    Executor::Donor donor(*executor_);
+    for (CountingJob& job : jobs) executor_->Submit(&job);
+  }
+  executor_->Shutdown();
+  for (const CountingJob& job : jobs) EXPECT_EQ(job.finished, 1);
+}
+
 TEST_P(ExecutorTest, OnlyDonorsAndWorkersHaveAWorker) {
   EXPECT_EQ(executor_->current_worker(), nullptr);
   Ref<Executor> other = MakeExecutor(0);
