@@ -65,11 +65,27 @@ void* BlockPool::Allocate(size_t bytes) {
   if (block != nullptr) shard->free[size_class] = block->next;
   shard->held.store(false, std::memory_order_release);
   if (block != nullptr) return block;
+  AddSpares(size_class);
+  return MakeBlock(size_class);
+}
+
+BlockPool::FreeBlock* BlockPool::MakeBlock(uint32_t size_class) {
   auto* header = static_cast<Header*>(
       std::malloc(sizeof(Header) + (size_class + 1) * kClassBytes));
   TAKT_CHECK(header != nullptr);
   *header = Header{this, size_class, 0};
-  return header + 1;
+  return reinterpret_cast<FreeBlock*>(header + 1);
+}
+
+void BlockPool::AddSpares(uint32_t size_class) {
+  FreeBlock* blocks[kSpareCount];
+  for (FreeBlock*& block : blocks) block = MakeBlock(size_class);
+  Shard* shard = TryAcquire();
+  while (shard == nullptr) shard = TryAcquire();
+  for (FreeBlock* block : blocks) {
+    block->next = std::exchange(shard->free[size_class], block);
+  }
+  shard->held.store(false, std::memory_order_release);
 }
 
 void BlockPool::Free(void* block) {

@@ -73,6 +73,7 @@ class BlockPool {
   static constexpr size_t kClassBytes = 64;
   static constexpr size_t kClassCount = kMaxBlockBytes / kClassBytes;
   static constexpr size_t kShardCount = 8;
+  static constexpr size_t kSpareCount = 3;
   struct alignas(64) Shard {
     std::atomic<bool> held{false};  // Taken by exchange; never waited for.
     int64_t outstanding = 0;  // Blocks given minus blocks taken back here.
@@ -87,6 +88,11 @@ class BlockPool {
   // this thread holds and which has none. A thread that only frees what
   // another allocates would hoard them otherwise.
   void TakeIdle(size_t size_class, Shard& shard);
+  FreeBlock* MakeBlock(uint32_t size_class);
+  // Makes some more blocks than are needed now: where one thread allocates and
+  // another frees, idle ones are out of reach while that thread is preempted
+  // at its shard.
+  void AddSpares(uint32_t size_class);
   static void FreeIdleBlocks(Shard& shard);
   void Return(Header* header);
 

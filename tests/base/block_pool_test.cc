@@ -49,7 +49,7 @@ TEST(BlockPoolTest, WhatAnotherThreadFreesComesBack) {
       for (void* block : blocks) BlockPool::Free(block);
     }).join();
   }
-  EXPECT_EQ(seen.size(), 3u);
+  EXPECT_LE(seen.size(), 6u);  // And not 30: what is needed, and spares.
 }
 
 TEST(BlockPoolTest, BlocksOutliveTheirOwner) {
