@@ -206,6 +206,7 @@ void Submit(int64_t spin_ns, const char* what) {
     if (spin_ns == 0) {
       while (executor->statistics().awake_count != 0) {
       }
+      usleep(50);  // It sleeps soon after.
     }
     TileJob job(1, false);
     const int64_t start = NowNs();

@@ -25,9 +25,10 @@
 //       before it is looked for in vain.
 //   (4) What has a deadline waits as a next job or in a mailbox, not in a
 //       deque: mailboxes keep the order.
-//   (5) active_ counts the threads that run or look for jobs; searching_ those
-//       of them that look. Whoever wakes a thread counts it; a thread that
-//       parks has discounted itself.
+//   (5) active_ counts the threads that run or look for jobs, but for a donor
+//       in the one small job that it kept to itself; searching_ those of them
+//       that look. Whoever wakes a thread counts it; a thread that parks has
+//       discounted itself.
 //   (6) If something waits and fewer than concurrency_ threads are active, a
 //       thread has been woken for it or is searching, or it has been left to a
 //       donor that has yet to come.
@@ -186,30 +187,18 @@ class StealingExecutor final : public Executor {
   // Threads that what is left of `job` is worth, besides the one that has it.
   uint32_t HelpersWorth(const Job& job) const;
 
-  // ---- stealing_executor_run.cc: finding and running them.
+  // ---- stealing_executor_run.cc: running them.
   static void RunThread(void* seat);
   void RunWorker(Member& member);
   bool RunDonor(Donor::Impl& donor, int64_t deadline_ns);
   // Runs jobs on this thread until there are none.
   void RunHere();
 
-  // The most urgent job for this thread. `clear`: let bits of (3) go for which
-  // there is nothing.
-  Found Find(Member& member, bool clear);
-  Found FindHinted(Member& member, uint32_t lanes, bool clear);
-  Found FindOwn(Member& member, uint32_t lane, bool mail_first);
-  // The earliest deadline in this thread's mailboxes.
-  int64_t EarliestMailNs(const Member& member, uint32_t lane) const;
-  Found Steal(Member& member, uint32_t lanes);
-  // Whether there is something in `lanes` that this thread may take.
-  bool HasWork(const Member& member, uint32_t lanes);
-  uint32_t MailWorker(const Member& member) const;
-  template <typename Visit>
-  void ForEachVictim(const Member& member, Visit visit) const;
-
   // Runs this thread's next jobs as long as each is of one thread, and nothing
   // else could come before it: what Find() and RunJob() do, in less time.
   void RunChain(Member& member);
+  // Runs the job that a donor kept to itself, if nothing could come before it.
+  bool RunKept(Member& member);
   void RunJob(Member& member, Found found);
   // True if this thread has dropped the last ticket.
   bool RunShared(Member& member, Found found);
@@ -234,14 +223,29 @@ class StealingExecutor final : public Executor {
   const WorkerSet* FindWorkerSet(WorkerSet set)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Whether something new lies where this thread looks first, or it is called.
-  bool HasMail(const Member& member) const;
   // Looks for work for a while. True if there may be something.
   bool Search(Member& member, Found* found);
   // Parks this thread, which is active, until it is woken; active again then.
   void Park(Member& member, bool makes_way, int64_t deadline_ns);
   void TrimIfAsked(Seat& seat);
   void AddDonorCounts(const Counters& counters) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // ---- stealing_executor_find.cc: finding them.
+  // The most urgent job for this thread. `clear`: let bits of (3) go for which
+  // there is nothing.
+  Found Find(Member& member, bool clear);
+  Found FindHinted(Member& member, uint32_t lanes, bool clear);
+  Found FindOwn(Member& member, uint32_t lane, bool mail_first);
+  // The earliest deadline in this thread's mailboxes.
+  int64_t EarliestMailNs(const Member& member, uint32_t lane) const;
+  Found Steal(Member& member, uint32_t lanes);
+  // Whether there is something in `lanes` that this thread may take.
+  bool HasWork(const Member& member, uint32_t lanes);
+  uint32_t MailWorker(const Member& member) const;
+  template <typename Visit>
+  void ForEachVictim(const Member& member, Visit visit) const;
+  // Whether something new lies where this thread looks first, or it is called.
+  bool HasMail(const Member& member) const;
 
   const uint32_t concurrency_;
   const int64_t spin_ns_;
