@@ -1,4 +1,5 @@
-// takt/npu.hpp - the C++ face of takt/npu.h: header-only, no exceptions.
+// takt/npu.hpp - the C++ face of takt/npu.h and takt/npu_queue.h: header-only,
+// no exceptions.
 //
 //   takt::NpuOptions options;
 //   options->time_limit_ns = 5'000'000;
@@ -9,10 +10,12 @@
 #define TAKT_NPU_HPP_
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "takt/npu.h"
+#include "takt/npu_queue.h"
 #include "takt/takt.hpp"
 
 namespace takt {
@@ -74,6 +77,78 @@ struct Npu {
     if (!query(device.get(), &value)) return std::nullopt;
     return value;
   }
+};
+
+// takt_npu_batch_options_t with its defaults.
+class NpuBatchOptions {
+ public:
+  NpuBatchOptions() { takt_npu_batch_options_init(&options_); }
+  takt_npu_batch_options_t* operator->() { return &options_; }
+  const takt_npu_batch_options_t* get() const { return &options_; }
+
+ private:
+  takt_npu_batch_options_t options_;
+};
+
+// Operations on the queue of an NPU's device; see takt/npu_queue.h. Borrows
+// nothing: it is the device.
+class NpuQueue {
+ public:
+  using Range = takt_buffer_range_t;
+  using Options = NpuBatchOptions;
+
+  explicit NpuQueue(Device device) : device_(std::move(device)) {}
+
+  Status Matmul(const Order& order, const takt_npu_matmul_t& matmul,
+                const Options& options = Options()) const {
+    return Status(takt_npu_queue_matmul(device_.get(), order.wait.get(),
+                                        order.signal.get(), &matmul,
+                                        options.get()));
+  }
+  Status Mmt4d(const Order& order, const takt_npu_mmt4d_t& product,
+               const Range& left, const Range& right, const Range& out,
+               const Options& options = Options()) const {
+    return Status(takt_npu_queue_mmt4d(device_.get(), order.wait.get(),
+                                       order.signal.get(), &product, &left,
+                                       &right, &out, options.get()));
+  }
+  Status Fill(const Order& order, const Range& target, uint32_t pattern,
+              const Options& options = Options()) const {
+    return Status(takt_npu_queue_fill(device_.get(), order.wait.get(),
+                                      order.signal.get(), &target, pattern,
+                                      options.get()));
+  }
+  Status Copy(const Order& order, const Range& source, const Range& target,
+              const Options& options = Options()) const {
+    return Status(takt_npu_queue_copy(device_.get(), order.wait.get(),
+                                      order.signal.get(), &source, &target,
+                                      options.get()));
+  }
+  Status Program(const Order& order, const takt_dispatch_t& dispatch,
+                 const Options& options = Options()) const {
+    return Status(takt_npu_queue_program(device_.get(), order.wait.get(),
+                                         order.signal.get(), &dispatch,
+                                         options.get()));
+  }
+  Status Batch(const Order& order, const takt_npu_batch_description_t& batch,
+               std::span<const Range> bindings,
+               const Options& options = Options()) const {
+    return Status(takt_npu_queue_batch(
+        device_.get(), order.wait.get(), order.signal.get(), &batch,
+        bindings.size(), bindings.data(), options.get()));
+  }
+  // Code of a batch, for CommandBuffer::Dispatch().
+  Result<Executable> CreateBatch(const takt_npu_batch_description_t& batch,
+                                 size_t binding_count,
+                                 const Options& options = Options()) const {
+    takt_executable_t* executable = nullptr;
+    takt_status_t status = takt_npu_batch_create(
+        device_.get(), &batch, binding_count, options.get(), &executable);
+    return TakeResult<Executable>(status, executable);
+  }
+
+ private:
+  Device device_;
 };
 
 }  // namespace takt

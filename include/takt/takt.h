@@ -39,6 +39,7 @@
 #include "takt/native_module.h"
 #include "takt/npu.h"
 #include "takt/npu_driver.h"
+#include "takt/npu_queue.h"
 #include "takt/object.h"
 #include "takt/parameters.h"
 #include "takt/plan.h"

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
+#include "api/npu_device.h"
 #include "api/text.h"
 #include "base/cpu_set.h"
 #include "cpu/device.h"
-#include "npu/device.h"
 #include "takt/device.h"
 
 namespace takt::api {
@@ -107,7 +107,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
 exec::Executor* ExecutorOf(const hal::Device& device) {
   const auto& host = static_cast<const cpu::Device&>(device);
   // An NPU of the caller's own instructions runs on workers, too.
-  const npu::Unit* const unit = npu::UnitOf(host);
+  const npu::Unit* const unit = UnitOf(device);
   if (unit != nullptr &&
       (unit->capabilities().flags & TAKT_NPU_ON_CALLER) == 0) {
     return nullptr;

@@ -7,6 +7,7 @@
 #include "api/device.h"
 #include "api/handle.h"
 #include "api/instance.h"
+#include "api/npu_device.h"
 #include "cpu/device.h"
 #include "npu/device.h"
 #include "npu/host_driver.h"
@@ -117,12 +118,6 @@ absl::StatusOr<Ref<hal::Device>> LoadDevice(Instance* instance,
   return MakeDevice(instance, table, std::move(library), options);
 }
 
-// The unit behind a device; nullptr if there is none.
-npu::Unit* UnitOf(const takt_device_t* device) {
-  // Every device that this library makes is one of these.
-  return npu::UnitOf(*static_cast<cpu::Device*>(Unwrap(device)));
-}
-
 takt_npu_statistics_t StatisticsOf(const npu::Unit& unit) {
   const npu::UnitStatistics from = unit.statistics();
   const npu::Lease::Statistics lease = unit.lease_statistics();
@@ -188,7 +183,7 @@ takt_status_t takt_npu_device_load(takt_instance_t* instance, const char* path,
 
 bool takt_npu_device_capabilities(const takt_device_t* device,
                                   takt_npu_capabilities_t* out_capabilities) {
-  const takt::npu::Unit* const unit = takt::api::UnitOf(device);
+  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(unit->capabilities(), out_capabilities);
   return true;
@@ -196,7 +191,7 @@ bool takt_npu_device_capabilities(const takt_device_t* device,
 
 bool takt_npu_device_telemetry(const takt_device_t* device,
                                takt_npu_telemetry_t* out_telemetry) {
-  const takt::npu::Unit* const unit = takt::api::UnitOf(device);
+  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(unit->telemetry(), out_telemetry);
   return true;
@@ -204,7 +199,7 @@ bool takt_npu_device_telemetry(const takt_device_t* device,
 
 bool takt_npu_device_statistics(const takt_device_t* device,
                                 takt_npu_statistics_t* out_statistics) {
-  const takt::npu::Unit* const unit = takt::api::UnitOf(device);
+  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(takt::api::StatisticsOf(*unit), out_statistics);
   return true;
@@ -212,7 +207,7 @@ bool takt_npu_device_statistics(const takt_device_t* device,
 
 size_t takt_npu_device_events(const takt_device_t* device, size_t capacity,
                               takt_npu_event_t* out_events) {
-  const takt::npu::Unit* const unit = takt::api::UnitOf(device);
+  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return 0;
   const std::vector<takt::npu::UnitEvent> events = unit->events();
   const size_t count = std::min(capacity, events.size());

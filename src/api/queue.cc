@@ -3,46 +3,13 @@
 #include <memory>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/functional/function_ref.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
+#include "api/queue_order.h"
 #include "hal/device.h"
 
 namespace takt::api {
 namespace {
-
-// The device and the fences of one call.
-struct Order {
-  hal::Device* device;
-  hal::Fence* wait;
-  takt_fence_t* signal;
-};
-
-Order OrderOf(takt_device_t* device, takt_fence_t* wait, takt_fence_t* signal) {
-  return {device != nullptr ? Unwrap(device) : nullptr,
-          wait != nullptr ? Unwrap(wait) : nullptr, signal};
-}
-
-// Has `submit` queue one operation, which signals the share that it has in
-// the signal fence.
-absl::Status Submit(
-    const Order& order,
-    absl::FunctionRef<absl::Status(const hal::QueueTicket&)> submit) {
-  TAKT_RETURN_IF_ERROR(Require(order.device, "device"));
-  Ref<hal::Fence> share;
-  if (order.signal != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(share, Unwrap(order.signal)->TakeShare());
-  }
-  hal::QueueTicket ticket;
-  ticket.wait = order.wait;
-  ticket.signal = share.get();
-  absl::Status status = submit(ticket);
-  // A share cannot be given back; who waits for the barrier must not hang.
-  if (!status.ok() && share != nullptr && Unwrap(order.signal)->is_barrier()) {
-    share->Fail(status);
-  }
-  return status;
-}
 
 absl::StatusOr<Ref<hal::Buffer>> Alloca(const Order& order, size_t byte_length,
                                         const takt_buffer_options_t* options) {

@@ -52,6 +52,10 @@ class ExecutableCode {
 
   virtual ~ExecutableCode() = default;
 
+  // Identifies the kind of code to those who made it; an address compared,
+  // never used. nullptr: nobody asks.
+  virtual const void* implementation() const { return nullptr; }
+
   // Runs the workgroups whose linear index (x fastest) lies in [begin, end).
   // See Executable::RunWorkgroups.
   virtual absl::Status RunWorkgroups(size_t function,

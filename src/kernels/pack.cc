@@ -150,6 +150,10 @@ int64_t PackTransposed4x8(const Packing<uint32_t>& p, int64_t a, int64_t b,
   return count;
 }
 
+int64_t PackTransposed4x8(const Packing<uint16_t>&, int64_t, int64_t, int64_t) {
+  return 0;
+}
+
 template <typename T>
 PackRun<T> ChoosePackRun(const Packing<T>& p) {
   const TileGrid& grid = p.grid;
@@ -215,6 +219,8 @@ void Pack(size_t element_bytes, Operand2d<const uint8_t> in, Shape2d in_shape,
   switch (element_bytes) {
     case 1:
       return PackElements<uint8_t>(in, in_shape, out, grid, padding);
+    case 2:
+      return PackElements<uint16_t>(in, in_shape, out, grid, padding);
     case 4:
       return PackElements<uint32_t>(in, in_shape, out, grid, padding);
   }

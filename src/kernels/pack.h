@@ -31,8 +31,8 @@ struct TileGrid {
 TileGrid MakeTileGrid(const int64_t (&sizes)[4], bool transpose_inner,
                       bool transpose_outer);
 
-// Packs elements of 1 or 4 bytes. `out` gives the strides of tiles; all tiles
-// of the grid are written. `padding` is the element in the low bytes.
+// Packs elements of 1, 2 or 4 bytes. `out` gives the strides of tiles; all
+// tiles of the grid are written. `padding` is the element in the low bytes.
 void Pack(size_t element_bytes, Operand2d<const uint8_t> in, Shape2d in_shape,
           Operand2d<uint8_t> out, const TileGrid& grid, uint64_t padding);
 

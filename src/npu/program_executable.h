@@ -22,12 +22,26 @@ class ProgramExecutable final : public cpu::ExecutableCode {
       Ref<Unit> unit, absl::Span<const uint8_t> data);
   ~ProgramExecutable() override;
 
+  // `code` if it is one of these, else nullptr.
+  static const ProgramExecutable* From(const cpu::ExecutableCode& code) {
+    return code.implementation() == &kImplementation
+               ? static_cast<const ProgramExecutable*>(&code)
+               : nullptr;
+  }
+  const void* implementation() const override { return &kImplementation; }
+
+  const Unit* unit() const { return unit_.get(); }
+  // What the driver knows it by.
+  uint64_t handle() const { return program_; }
+
   absl::Status RunWorkgroups(size_t function,
                              const cpu::DispatchArguments& arguments,
                              uint32_t begin, uint32_t end,
                              exec::Worker& worker) override;
 
  private:
+  static constexpr char kImplementation = 0;
+
   ProgramExecutable(Ref<Unit> unit, uint64_t program)
       : unit_(std::move(unit)), program_(program) {}
 

@@ -1,13 +1,12 @@
 #include "npu/reference.h"
 
 #include <cstring>
-#include <vector>
 
-#include "base/math.h"
 #include "cpu/cpu_features.h"
 #include "hal/small_float.h"
 #include "kernels/copy.h"
 #include "kernels/pack.h"
+#include "npu/operation.h"
 
 namespace takt::npu {
 namespace {
@@ -15,42 +14,11 @@ namespace {
 using kernels::Operand2d;
 using kernels::Shape2d;
 
-// Sizes and strides that products of two of them do not overflow.
-bool IsSize(int64_t value) { return value >= 0 && value <= INT32_MAX; }
-bool IsStride(int64_t value) { return value >= 0 && value <= UINT32_MAX; }
-
-// Whether size0 x size1 blocks of `block` elements lie in the range.
-bool Covers(const takt_npu_range_t& range, int64_t size0, int64_t size1,
-            int64_t stride0, int64_t stride1, uint64_t block,
-            uint32_t element_bytes) {
-  if (!IsSize(size0) || !IsSize(size1) || !IsStride(stride0) ||
-      !IsStride(stride1)) {
-    return false;
-  }
-  if (size0 == 0 || size1 == 0 || block == 0) return true;
-  const uint64_t last =
-      static_cast<uint64_t>(size0 - 1) * static_cast<uint64_t>(stride0) +
-      static_cast<uint64_t>(size1 - 1) * static_cast<uint64_t>(stride1);
-  uint64_t end = 0;
-  uint64_t bytes = 0;
-  return CheckedAdd(last, block, &end) &&
-         CheckedMul(end, uint64_t{element_bytes}, &bytes) &&
-         bytes <= range.byte_length;
-}
-
-template <typename T>
-bool IsAligned(const uint8_t* data) {
-  return reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
-}
-
-// Where an operand is; false if it is nowhere, or not within its range.
+// The start of an operand; false if it is nowhere, or not aligned to elements.
 template <typename T>
 bool Resolve(const takt_npu_range_t& range, const AddressSpace& memory,
-             int64_t size0, int64_t size1, int64_t stride0, int64_t stride1,
-             uint64_t block, uint32_t element_bytes, Operand2d<T>* operand) {
-  if (!Covers(range, size0, size1, stride0, stride1, block, element_bytes)) {
-    return false;
-  }
+             int64_t stride0, int64_t stride1, uint32_t element_bytes,
+             Operand2d<T>* operand) {
   uint8_t* const data = memory.Find(range);
   if (data == nullptr && range.byte_length > 0) return false;
   if (reinterpret_cast<uintptr_t>(data) % element_bytes != 0) return false;
@@ -63,20 +31,14 @@ bool Resolve(const takt_npu_range_t& range, const AddressSpace& memory,
 takt_npu_result_t Pack(const takt_npu_pack_t& pack, const AddressSpace& memory,
                        bool is_unpack) {
   const uint32_t bytes = pack.element_bytes;
-  if (bytes != 4 && (bytes != 1 || is_unpack)) return TAKT_NPU_UNSUPPORTED;
-  for (const int64_t size : pack.sizes) {
-    if (!IsSize(size)) return TAKT_NPU_INVALID;
-  }
-  const uint64_t tile = static_cast<uint64_t>(pack.sizes[2]) *
-                        static_cast<uint64_t>(pack.sizes[3]);
   const kernels::TileGrid grid = kernels::MakeTileGrid(
       pack.sizes, pack.transpose_inner != 0, pack.transpose_outer != 0);
   const Shape2d shape = {pack.size0, pack.size1};
   const auto resolve = [&](auto* matrix, auto* tiles) {
-    return Resolve(pack.matrix, memory, pack.size0, pack.size1, pack.stride0,
-                   pack.stride1, 1, bytes, matrix) &&
-           Resolve(pack.tiles, memory, pack.sizes[0], pack.sizes[1],
-                   pack.tile_stride0, pack.tile_stride1, tile, bytes, tiles);
+    return Resolve(pack.matrix, memory, pack.stride0, pack.stride1, bytes,
+                   matrix) &&
+           Resolve(pack.tiles, memory, pack.tile_stride0, pack.tile_stride1,
+                   bytes, tiles);
   };
   if (is_unpack) {
     Operand2d<uint32_t> matrix;
@@ -98,8 +60,8 @@ takt_npu_result_t Pack(const takt_npu_pack_t& pack, const AddressSpace& memory,
 takt_npu_result_t Fill(const takt_npu_fill_t& fill,
                        const AddressSpace& memory) {
   Operand2d<uint32_t> out;
-  if (!Resolve(fill.out, memory, fill.size0, fill.size1, fill.stride0,
-               fill.stride1, 1, sizeof(uint32_t), &out)) {
+  if (!Resolve(fill.out, memory, fill.stride0, fill.stride1, sizeof(uint32_t),
+               &out)) {
     return TAKT_NPU_INVALID;
   }
   if (fill.size0 > 0 && fill.size1 > 0) {
@@ -111,15 +73,11 @@ takt_npu_result_t Fill(const takt_npu_fill_t& fill,
 takt_npu_result_t Copy(const takt_npu_copy_t& copy,
                        const AddressSpace& memory) {
   const uint32_t bytes = copy.element_bytes;
-  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
-    return TAKT_NPU_UNSUPPORTED;
-  }
   Operand2d<const uint8_t> in;
   Operand2d<uint8_t> out;
-  if (!Resolve(copy.in, memory, copy.size0, copy.size1, copy.in_stride0,
-               copy.in_stride1, 1, bytes, &in) ||
-      !Resolve(copy.out, memory, copy.size0, copy.size1, copy.out_stride0,
-               copy.out_stride1, 1, bytes, &out)) {
+  if (!Resolve(copy.in, memory, copy.in_stride0, copy.in_stride1, bytes, &in) ||
+      !Resolve(copy.out, memory, copy.out_stride0, copy.out_stride1, bytes,
+               &out)) {
     return TAKT_NPU_INVALID;
   }
   if (copy.size0 > 0 && copy.size1 > 0) {
@@ -131,7 +89,6 @@ takt_npu_result_t Copy(const takt_npu_copy_t& copy,
 takt_npu_result_t Transfer(const takt_npu_transfer_t& transfer,
                            const AddressSpace& memory) {
   const uint64_t length = transfer.source.byte_length;
-  if (length != transfer.target.byte_length) return TAKT_NPU_INVALID;
   if (length == 0) return TAKT_NPU_OK;
   const uint8_t* const source = memory.Find(transfer.source);
   uint8_t* const target = memory.Find(transfer.target);
@@ -174,23 +131,6 @@ uint32_t IntegerTerm(int32_t x, int32_t y) {
 
 }  // namespace
 
-TypeBytes BytesOf(uint32_t type) {
-  switch (type) {
-    case TAKT_NPU_F32:
-      return {4, 4, 4};
-    case TAKT_NPU_S8_S8_S32:
-      return {1, 1, 4};
-    case TAKT_NPU_F16_F16_F32:
-    case TAKT_NPU_BF16_BF16_F32:
-    case TAKT_NPU_S16_S16_S32:
-      return {2, 2, 4};
-    case TAKT_NPU_S16_S8_S32:
-      return {2, 1, 4};
-    default:
-      return {};
-  }
-}
-
 Reference::Reference()
     : kernels_(kernels::SelectKernels(
           cpu::UsableInstructionSets(cpu::DetectProcessor()))) {}
@@ -209,32 +149,12 @@ uint32_t Reference::types() {
 takt_npu_result_t Reference::Mmt4d(const takt_npu_mmt4d_t& p,
                                    const AddressSpace& memory) const {
   const TypeBytes bytes = BytesOf(p.type);
-  if (bytes.sum == 0) return TAKT_NPU_UNSUPPORTED;
-  for (const int64_t size : {p.m, p.n, p.k, p.m0, p.n0, p.k0}) {
-    if (!IsSize(size)) return TAKT_NPU_INVALID;
-  }
-  const auto panel = [](int64_t tiles, int64_t size0, int64_t size1,
-                        uint64_t* elements) {
-    uint64_t tile = 0;
-    return CheckedMul(static_cast<uint64_t>(size0),
-                      static_cast<uint64_t>(size1), &tile) &&
-           CheckedMul(static_cast<uint64_t>(tiles), tile, elements);
-  };
-  uint64_t left_panel = 0;
-  uint64_t right_panel = 0;
-  uint64_t out_panel = 0;
   Operand2d<const uint8_t> left;
   Operand2d<const uint8_t> right;
   Operand2d<uint8_t> out;
-  if (!panel(p.k, p.m0, p.k0, &left_panel) ||
-      !panel(p.k, p.n0, p.k0, &right_panel) ||
-      !panel(p.n, p.m0, p.n0, &out_panel) ||
-      !Resolve(p.left, memory, p.m, 1, p.left_stride, 0, left_panel, bytes.left,
-               &left) ||
-      !Resolve(p.right, memory, p.n, 1, p.right_stride, 0, right_panel,
-               bytes.right, &right) ||
-      !Resolve(p.out, memory, p.m, 1, p.out_stride, 0, out_panel, bytes.sum,
-               &out)) {
+  if (!Resolve(p.left, memory, p.left_stride, 0, bytes.left, &left) ||
+      !Resolve(p.right, memory, p.right_stride, 0, bytes.right, &right) ||
+      !Resolve(p.out, memory, p.out_stride, 0, bytes.sum, &out)) {
     return TAKT_NPU_INVALID;
   }
   if (p.m == 0 || p.n == 0 || p.m0 == 0 || p.n0 == 0) return TAKT_NPU_OK;
@@ -281,6 +201,12 @@ takt_npu_result_t Reference::Mmt4d(const takt_npu_mmt4d_t& p,
 
 takt_npu_result_t Reference::Run(const takt_npu_operation_t& operation,
                                  const AddressSpace& memory) const {
+  const absl::Status status = CheckOperands(operation);
+  if (!status.ok()) {
+    return status.code() == absl::StatusCode::kUnimplemented
+               ? TAKT_NPU_UNSUPPORTED
+               : TAKT_NPU_INVALID;
+  }
   switch (operation.kind) {
     case TAKT_NPU_MMT4D:
       return Mmt4d(operation.mmt4d, memory);

@@ -11,15 +11,6 @@
 
 namespace takt::npu {
 
-// Bytes of an element of the left and right operands and of the sum; 0 for a
-// number that is no type.
-struct TypeBytes {
-  uint32_t left = 0;
-  uint32_t right = 0;
-  uint32_t sum = 0;
-};
-TypeBytes BytesOf(uint32_t type);
-
 // Where the bytes of a range are; NULL for a range that is nowhere.
 class AddressSpace {
  public:

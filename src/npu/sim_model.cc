@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "npu/reference.h"
+#include "npu/operation.h"
 
 namespace takt::npu {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "base/status.h"
-#include "npu/reference.h"
+#include "npu/operation.h"
 
 namespace takt::npu {
 namespace {
@@ -173,13 +173,16 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
 
 absl::Status Staging::Run(const takt_npu_mmt4d_t& product,
                           const Request& request) {
-  MutexLock lock(&mutex_);
-  TAKT_ASSIGN_OR_RETURN(const Blocks blocks, Plan(product));
-  // Between panels the lease goes to whoever is most urgent.
-  for (int64_t panel = 0; panel < product.m; ++panel) {
-    TAKT_RETURN_IF_ERROR(RunPanel(product, blocks, panel, request));
+  // Between panels the buffer, and the unit, go to whoever is most urgent.
+  absl::Status status;
+  for (int64_t panel = 0; panel < product.m && status.ok(); ++panel) {
+    turn_.Acquire(request.urgency);
+    absl::StatusOr<Blocks> blocks = Plan(product);
+    status = blocks.ok() ? RunPanel(product, *blocks, panel, request)
+                         : blocks.status();
+    turn_.Release();
   }
-  return absl::OkStatus();
+  return status;
 }
 
 }  // namespace takt::npu

@@ -3,14 +3,15 @@
 // while the other is worked on, and results are copied back. Each copy is
 // checked by its checksum.
 //
-// Thread-safety: one Run() at a time; others wait for it.
+// Thread-safety: every method may run on any thread. One panel of one product
+// has the buffer at a time, the most urgent that waits next.
 #ifndef TAKT_NPU_STAGING_H_
 #define TAKT_NPU_STAGING_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "base/mutex.h"
+#include "npu/lease.h"
 #include "npu/unit.h"
 
 namespace takt::npu {
@@ -36,6 +37,7 @@ class Staging {
   };
   struct Blocks;
 
+  // With the turn:
   absl::StatusOr<Blocks> Plan(const takt_npu_mmt4d_t& product);
   absl::Status RunPanel(const takt_npu_mmt4d_t& product, const Blocks& blocks,
                         int64_t panel, const Request& request);
@@ -43,7 +45,7 @@ class Staging {
                bool is_to_unit);
 
   Unit& unit_;
-  Mutex mutex_;  // Held while a product runs.
+  Lease turn_;
   uint64_t buffer_ = 0;
   uint64_t buffer_bytes_ = 0;
   // Of the batch that is being made.

@@ -9,6 +9,8 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "npu/reference.h"
+#include "npu/staging.h"
 
 namespace takt::npu {
 namespace {
@@ -66,7 +68,9 @@ Unit::Unit(const takt_npu_driver_t& driver, Options options,
     : Object(&kType),
       driver_(driver),
       options_(std::move(options)),
-      library_(std::move(library)) {
+      library_(std::move(library)),
+      stand_in_(std::make_unique<Reference>()),
+      staging_(std::make_unique<Staging>(*this)) {
   std::memset(&capabilities_, 0, sizeof(capabilities_));
   host_.struct_size = sizeof(host_);
   host_.user_data = options_.time.get();
@@ -80,6 +84,7 @@ Unit::Unit(const takt_npu_driver_t& driver, Options options,
 }
 
 Unit::~Unit() {
+  staging_.reset();
   options_.time->Drain();
   if (unit_ != nullptr) driver_.close(unit_);
 }
@@ -460,14 +465,14 @@ std::vector<UnitEvent> Unit::events() const {
   return {events_.begin(), events_.end()};
 }
 
-void Unit::CountFallback() {
+void Unit::CountFallback(uint64_t count) {
   MutexLock lock(&mutex_);
-  ++statistics_.fallback_count;
+  statistics_.fallback_count += count;
 }
 
-void Unit::CountUnsupported() {
+void Unit::CountUnsupported(uint64_t count) {
   MutexLock lock(&mutex_);
-  ++statistics_.unsupported_count;
+  statistics_.unsupported_count += count;
 }
 
 void Unit::CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host) {

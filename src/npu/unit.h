@@ -39,6 +39,9 @@
 
 namespace takt::npu {
 
+class Reference;
+class Staging;
+
 // What happens when an operation fails.
 struct FaultPolicy {
   // Ends a batch that takes longer. kInfiniteFuture: it may take as long as it
@@ -163,9 +166,14 @@ class Unit final : public Object {
   // The last events, oldest first.
   std::vector<UnitEvent> events() const;
 
+  // What does in its place what the unit does not.
+  const Reference& stand_in() const { return *stand_in_; }
+  // How a unit that does not see host memory gets at products.
+  Staging& staging() const { return *staging_; }
+
   // Operations that the CPU did in the unit's place.
-  void CountFallback();
-  void CountUnsupported();
+  void CountFallback(uint64_t count);
+  void CountUnsupported(uint64_t count);
   void CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host);
 
  private:
@@ -198,6 +206,8 @@ class Unit final : public Object {
   const takt_npu_driver_t driver_;
   const Options options_;
   const std::shared_ptr<DriverLibrary> library_;
+  const std::unique_ptr<const Reference> stand_in_;
+  std::unique_ptr<Staging> staging_;  // Goes before the unit is closed.
   takt_npu_host_t host_;
   void* unit_ = nullptr;
   takt_npu_capabilities_t capabilities_;

@@ -1,9 +1,9 @@
 #include "npu/unit_offload.h"
 
 #include <cstring>
-#include <vector>
 
-#include "npu/reference.h"
+#include "npu/operation.h"
+#include "npu/operation_runner.h"
 #include "npu/urgent_executable.h"
 
 namespace takt::npu {
@@ -11,13 +11,6 @@ namespace {
 
 using kernels::Operand2d;
 using kernels::Shape2d;
-
-takt_npu_operation_t MakeOperation(takt_npu_kind_t kind) {
-  takt_npu_operation_t operation;
-  std::memset(&operation, 0, sizeof(operation));
-  operation.kind = kind;
-  return operation;
-}
 
 // The bytes of size0 x size1 blocks of `block` elements; they lie in memory.
 template <typename T>
@@ -60,94 +53,16 @@ void SetPackOperands(Operand2d<M> matrix, Shape2d shape, Operand2d<T> tiles,
               tiles.stride1, pack->sizes[2] * pack->sizes[3], element_bytes);
 }
 
-// What the rows of a product held before.
-class SavedRows {
- public:
-  SavedRows(const takt_npu_mmt4d_t& product, size_t sum_bytes)
-      : data_(product.out.data),
-        row_bytes_(static_cast<size_t>(product.n * product.m0 * product.n0) *
-                   sum_bytes),
-        pitch_(static_cast<size_t>(product.out_stride) * sum_bytes),
-        count_(static_cast<size_t>(product.m)) {
-    bytes_.resize(row_bytes_ * count_);
-    for (size_t i = 0; i < count_; ++i) {
-      std::memcpy(bytes_.data() + i * row_bytes_, data_ + i * pitch_,
-                  row_bytes_);
-    }
-  }
-  void Restore() const {
-    for (size_t i = 0; i < count_; ++i) {
-      std::memcpy(data_ + i * pitch_, bytes_.data() + i * row_bytes_,
-                  row_bytes_);
-    }
-  }
-
- private:
-  uint8_t* const data_;
-  const size_t row_bytes_;
-  const size_t pitch_;
-  const size_t count_;
-  std::vector<uint8_t> bytes_;
-};
-
 }  // namespace
 
-bool TakesProduct(const takt_npu_capabilities_t& capabilities,
-                  takt_npu_type_t type, int64_t m0, int64_t n0, int64_t k0) {
-  if ((capabilities.types >> type & 1) == 0) return false;
-  const int64_t tile[3] = {m0, n0, k0};
-  for (int d = 0; d < 3; ++d) {
-    if (tile[d] > capabilities.tile_max[d] ||
-        tile[d] % capabilities.tile_multiple[d] != 0) {
-      return false;
-    }
+absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation) {
+  if (!Takes(*unit_, operation)) {
+    unit_->CountUnsupported(1);
+    return false;
   }
-  return true;
-}
-
-bool CanFallBack(const absl::Status& failure) {
-  // What no unit could do is wrong in itself; the rest a CPU can do as well.
-  return failure.code() != absl::StatusCode::kInvalidArgument;
-}
-
-bool UnitOffload::Takes(takt_npu_kind_t kind,
-                        std::initializer_list<const void*> starts) const {
-  const takt_npu_capabilities_t& capabilities = unit_->capabilities();
-  if ((capabilities.kinds >> kind & 1) == 0) return false;
-  // Only products are worth copying there and back.
-  if (!unit_->in_host_memory()) return kind == TAKT_NPU_MMT4D;
-  for (const void* start : starts) {
-    if (reinterpret_cast<uintptr_t>(start) % capabilities.alignment != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-absl::StatusOr<bool> UnitOffload::LeaveToCpu() {
-  unit_->CountUnsupported();
-  return false;
-}
-
-absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation,
-                                      absl::FunctionRef<void()>* restore) {
   Request request;
   request.urgency = ScopedUrgency::Current();
-  if (unit_->in_host_memory()) {
-    request.restore = restore;
-    return Conclude(unit_->Run({&operation, 1}, request));
-  }
-  const absl::Status status = staging_.Run(operation.mmt4d, request);
-  if (!status.ok() && restore != nullptr) (*restore)();
-  return Conclude(status);
-}
-
-absl::StatusOr<bool> UnitOffload::Conclude(const absl::Status& status) {
-  if (status.ok()) return true;
-  if (status.code() == absl::StatusCode::kUnimplemented) return LeaveToCpu();
-  if (!unit_->policy().fall_back_to_cpu || !CanFallBack(status)) return status;
-  unit_->CountFallback();
-  return false;
+  return RunOnUnit(*unit_, {&operation, 1}, request);
 }
 
 absl::StatusOr<bool> UnitOffload::Mmt4d(kernels::Mmt4dType kernel_type,
@@ -155,10 +70,6 @@ absl::StatusOr<bool> UnitOffload::Mmt4d(kernels::Mmt4dType kernel_type,
   const takt_npu_type_t type = kernel_type == kernels::Mmt4dType::kF32
                                    ? TAKT_NPU_F32
                                    : TAKT_NPU_S8_S8_S32;
-  if (!Takes(TAKT_NPU_MMT4D, {a.left, a.right, a.out}) ||
-      !TakesProduct(unit_->capabilities(), type, a.m0, a.n0, a.k0)) {
-    return LeaveToCpu();
-  }
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_MMT4D);
   takt_npu_mmt4d_t& product = operation.mmt4d;
   const TypeBytes bytes = BytesOf(type);
@@ -179,12 +90,7 @@ absl::StatusOr<bool> UnitOffload::Mmt4d(kernels::Mmt4dType kernel_type,
                           a.right_stride, 0, a.k * a.n0 * a.k0, bytes.right);
   product.out = RangeOf(static_cast<const uint8_t*>(a.out), a.m, 1,
                         a.out_stride, 0, a.n * a.m0 * a.n0, bytes.sum);
-  if (!a.accumulate) return Run(operation, nullptr);
-  // A failed product may have added up part of it.
-  const SavedRows saved(product, bytes.sum);
-  auto restore_rows = [&saved] { saved.Restore(); };
-  absl::FunctionRef<void()> restore = restore_rows;
-  return Run(operation, &restore);
+  return Run(operation);
 }
 
 absl::StatusOr<bool> UnitOffload::Pack(size_t element_bytes,
@@ -192,28 +98,25 @@ absl::StatusOr<bool> UnitOffload::Pack(size_t element_bytes,
                                        Shape2d in_shape, Operand2d<uint8_t> out,
                                        const kernels::TileGrid& grid,
                                        uint64_t padding) {
-  if (!Takes(TAKT_NPU_PACK, {in.data, out.data})) return LeaveToCpu();
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_PACK);
   SetGrid(grid, &operation.pack);
   SetPackOperands(in, in_shape, out, element_bytes, &operation.pack);
   operation.pack.padding = padding;
-  return Run(operation, nullptr);
+  return Run(operation);
 }
 
 absl::StatusOr<bool> UnitOffload::Unpack(Operand2d<const uint32_t> in,
                                          const kernels::TileGrid& grid,
                                          Operand2d<uint32_t> out,
                                          Shape2d out_shape) {
-  if (!Takes(TAKT_NPU_UNPACK, {in.data, out.data})) return LeaveToCpu();
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_UNPACK);
   SetGrid(grid, &operation.pack);
   SetPackOperands(out, out_shape, in, sizeof(uint32_t), &operation.pack);
-  return Run(operation, nullptr);
+  return Run(operation);
 }
 
 absl::StatusOr<bool> UnitOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
                                        Shape2d shape) {
-  if (!Takes(TAKT_NPU_FILL, {out.data})) return LeaveToCpu();
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_FILL);
   takt_npu_fill_t& fill = operation.fill;
   fill.size0 = shape.size0;
@@ -223,15 +126,16 @@ absl::StatusOr<bool> UnitOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
   fill.pattern = value;
   fill.out = RangeOf(out.data, shape.size0, shape.size1, out.stride0,
                      out.stride1, 1, sizeof(uint32_t));
-  return Run(operation, nullptr);
+  return Run(operation);
 }
 
 absl::StatusOr<bool> UnitOffload::Copy(size_t element_bytes,
                                        Operand2d<const uint8_t> in,
                                        Operand2d<uint8_t> out, Shape2d shape) {
   // A copy onto itself could not be repeated; it is also not worth anything.
-  if (in.data == out.data || !Takes(TAKT_NPU_COPY, {in.data, out.data})) {
-    return LeaveToCpu();
+  if (in.data == out.data) {
+    unit_->CountUnsupported(1);
+    return false;
   }
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_COPY);
   takt_npu_copy_t& copy = operation.copy;
@@ -246,7 +150,7 @@ absl::StatusOr<bool> UnitOffload::Copy(size_t element_bytes,
                     1, element_bytes);
   copy.out = RangeOf(out.data, shape.size0, shape.size1, out.stride0,
                      out.stride1, 1, element_bytes);
-  return Run(operation, nullptr);
+  return Run(operation);
 }
 
 }  // namespace takt::npu

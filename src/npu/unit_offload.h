@@ -8,17 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/functional/function_ref.h"
 #include "cpu/vmvx_offload.h"
-#include "npu/staging.h"
 #include "npu/unit.h"
 
 namespace takt::npu {
 
 class UnitOffload final : public cpu::VmvxOffload {
  public:
-  explicit UnitOffload(Ref<Unit> unit)
-      : unit_(std::move(unit)), staging_(*unit_) {}
+  explicit UnitOffload(Ref<Unit> unit) : unit_(std::move(unit)) {}
 
   absl::StatusOr<bool> Mmt4d(kernels::Mmt4dType type,
                              const kernels::Mmt4dArguments& a) override;
@@ -40,26 +37,11 @@ class UnitOffload final : public cpu::VmvxOffload {
                             kernels::Shape2d shape) override;
 
  private:
-  // Whether the unit takes operations of the kind on ranges that start there.
-  bool Takes(takt_npu_kind_t kind,
-             std::initializer_list<const void*> starts) const;
-  // What to answer once it has run so.
-  absl::StatusOr<bool> Conclude(const absl::Status& status);
-  // Runs it; true if it is done, false if the CPU is to do it.
-  absl::StatusOr<bool> Run(const takt_npu_operation_t& operation,
-                           absl::FunctionRef<void()>* restore);
-  absl::StatusOr<bool> LeaveToCpu();
+  // True if the unit has done it, false if the CPU is to do it.
+  absl::StatusOr<bool> Run(const takt_npu_operation_t& operation);
 
   const Ref<Unit> unit_;
-  Staging staging_;  // Of a unit that does not see host memory.
 };
-
-// Whether the unit's arithmetic takes products of this type and tile.
-bool TakesProduct(const takt_npu_capabilities_t& capabilities,
-                  takt_npu_type_t type, int64_t m0, int64_t n0, int64_t k0);
-
-// After a failure that the CPU can make good: not for what is wrong in itself.
-bool CanFallBack(const absl::Status& failure);
 
 }  // namespace takt::npu
 

@@ -34,6 +34,52 @@ TEST(NpuHppTest, ADeviceWithoutAnNpuTellsNothing) {
   EXPECT_TRUE(Npu::Events(*device, 4).empty());
 }
 
+TEST(NpuHppTest, QueuesOperations) {
+  auto instance = Instance::Create();
+  ASSERT_TRUE(instance.ok());
+  auto device = Npu::Create(*instance, takt_npu_host_driver());
+  ASSERT_TRUE(device.ok());
+  auto a = Buffer::Allocate(*device, 64).value();
+  auto b = Buffer::Allocate(*device, 64).value();
+  const NpuQueue queue(*device);
+  auto filled = Fence::Create().value();
+  auto copied = Fence::Create().value();
+  NpuBatchOptions options;
+  options->priority = 200;
+  ASSERT_TRUE(
+      queue.Fill({Fence(), filled}, RangeOf(a), 0x01010101, options).ok());
+  ASSERT_TRUE(queue.Copy({filled, copied}, RangeOf(a), RangeOf(b)).ok());
+  // 4 x 4 products of ones: each is 4.
+  auto sums = Buffer::Allocate(*device, 64).value();
+  auto multiplied = Fence::Create().value();
+  takt_npu_matmul_t matmul = {};
+  matmul.type = TAKT_NPU_S8_S8_S32;
+  matmul.m = matmul.n = matmul.k = 4;
+  matmul.left = RangeOf(a);
+  matmul.right = RangeOf(b);
+  matmul.out = RangeOf(sums);
+  ASSERT_TRUE(queue.Matmul({copied, multiplied}, matmul).ok());
+  ASSERT_TRUE(multiplied.Wait(*instance).ok());
+  int32_t words[16] = {};
+  ASSERT_TRUE(
+      Status(takt_buffer_read(sums.get(), 0, words, sizeof(words))).ok());
+  for (const int32_t word : words) EXPECT_EQ(word, 4);
+
+  takt_npu_operation_t operation = {};
+  operation.kind = TAKT_NPU_FILL;
+  operation.fill.size0 = 1;
+  operation.fill.size1 = 4;
+  operation.fill.stride1 = 1;
+  const takt_npu_batch_description_t batch = {1, &operation, 0, nullptr};
+  EXPECT_EQ(queue.CreateBatch(batch, 1).value().function_count(), 1u);
+  const takt_buffer_range_t range = RangeOf(a);
+  EXPECT_TRUE(queue.Batch({Fence(), Fence()}, batch, {&range, 1}).ok());
+  EXPECT_EQ(queue.Program({Fence(), Fence()}, {}).code(),
+            TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(queue.Mmt4d({Fence(), Fence()}, {}, range, range, range).code(),
+            TAKT_STATUS_UNIMPLEMENTED);
+}
+
 TEST(NpuHppTest, SaysWhyThereIsNoDevice) {
   auto instance = Instance::Create();
   ASSERT_TRUE(instance.ok());

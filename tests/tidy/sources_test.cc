@@ -127,6 +127,9 @@ TEST(SourcesTest, SourcesIncludeTheirHeaderFirst) {
 // Sources whose noun is tested under another name, and by what.
 const std::map<std::string, std::string> kTestedBy = {
     {"api/handle", "tests/api/base_test.c"},
+    {"api/npu_batch", "tests/api/npu_queue_test.c"},
+    {"api/npu_device", "tests/api/npu_test.c"},
+    {"api/queue_order", "tests/api/queue_test.c"},
     {"api/release_guard", "tests/api/allocation_test.c"},
     {"base/job_attributes", "tests/cpu/execution_test.cc"},
     {"base/pause", "tests/base/timer_service_test.cc"},
@@ -146,6 +149,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"kernels/operand", "tests/kernels/elementwise_test.cc"},
     {"modules/hal_state", "tests/modules/hal_module_test.cc"},
     {"modules/queue_ticket", "tests/modules/io_parameters_module_test.cc"},
+    {"npu/batch_executable", "tests/api/npu_queue_test.c"},
     {"npu/device", "tests/api/npu_test.c"},
     {"npu/host_driver", "tests/npu/unit_offload_test.cc"},
     {"npu/program_container", "tests/npu/unit_formats_test.cc"},

@@ -1,0 +1,41 @@
+// Batches of operations for an NPU, as the C API queues them.
+#ifndef TAKT_API_NPU_BATCH_H_
+#define TAKT_API_NPU_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "api/queue_order.h"
+#include "cpu/executable.h"
+#include "hal/device.h"
+#include "npu/unit.h"
+#include "takt/npu_queue.h"
+
+namespace takt::api {
+
+// What a batch is made of; borrowed. As npu::BatchExecutable's.
+struct NpuBatch {
+  absl::Span<const takt_npu_operation_t> operations;
+  absl::Span<cpu::Executable* const> programs;
+  uint64_t scratch_bytes = 0;
+};
+
+// The NPU behind a device. INVALID_ARGUMENT if there is none.
+absl::StatusOr<Ref<npu::Unit>> FindUnit(const hal::Device* device);
+
+// takt_npu_batch_create().
+absl::StatusOr<Ref<hal::Executable>> CreateBatch(
+    const hal::Device* device, const NpuBatch& batch, size_t binding_count,
+    const takt_npu_batch_options_t* options);
+
+// Queues a batch on the device's queue.
+absl::Status QueueBatch(const Order& order, const NpuBatch& batch,
+                        absl::Span<const takt_buffer_range_t> bindings,
+                        const takt_npu_batch_options_t* options);
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_NPU_BATCH_H_

@@ -1,0 +1,19 @@
+// The NPU behind a device of the C API.
+#ifndef TAKT_API_NPU_DEVICE_H_
+#define TAKT_API_NPU_DEVICE_H_
+
+#include "cpu/device.h"
+#include "hal/device.h"
+#include "npu/device.h"
+
+namespace takt::api {
+
+// nullptr if there is none.
+inline npu::Unit* UnitOf(const hal::Device& device) {
+  // Every device that this library makes is one of these.
+  return npu::UnitOf(static_cast<const cpu::Device&>(device));
+}
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_NPU_DEVICE_H_

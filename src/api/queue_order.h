@@ -1,0 +1,31 @@
+// What the queue functions of the C API have in common: a device, two fences,
+// and one share of what the signal fence waits for.
+#ifndef TAKT_API_QUEUE_ORDER_H_
+#define TAKT_API_QUEUE_ORDER_H_
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "hal/device.h"
+#include "takt/device.h"
+#include "takt/fence.h"
+
+namespace takt::api {
+
+// The device and the fences of one call; borrowed. Null: not given.
+struct Order {
+  hal::Device* device;
+  hal::Fence* wait;
+  hal::Fence* signal;
+};
+
+Order OrderOf(takt_device_t* device, takt_fence_t* wait, takt_fence_t* signal);
+
+// Has `submit` queue one operation, which signals the share that it has in the
+// signal fence. INVALID_ARGUMENT without a device.
+absl::Status Submit(
+    const Order& order,
+    absl::FunctionRef<absl::Status(const hal::QueueTicket&)> submit);
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_QUEUE_ORDER_H_

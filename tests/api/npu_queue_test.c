@@ -1,0 +1,709 @@
+/* Operations that a program puts together itself, on the queue of an NPU's
+ * device: what they compute on NPUs of several abilities, what their fences do,
+ * and what is refused. */
+#include "takt/npu_queue.h"
+
+#include "tests/api/npu_fixture.h"
+
+#define NO_FENCE ((takt_fence_t*)NULL)
+
+static npu_t npu;
+
+static takt_fence_t* make_fence(void) {
+  takt_fence_t* fence = NULL;
+  REQUIRE_OK(takt_fence_create(&fence));
+  return fence;
+}
+
+static takt_status_t wait_for(const takt_fence_t* fence) {
+  return takt_fence_wait(fence, npu.instance, TAKT_INFINITE_FUTURE);
+}
+
+/* A buffer of the CPU's device with these bytes. */
+static takt_buffer_t* make_buffer(const void* bytes, size_t byte_length) {
+  takt_buffer_t* buffer = NULL;
+  REQUIRE_OK(takt_buffer_allocate(npu.devices[0], byte_length, NULL, &buffer));
+  REQUIRE_OK(takt_buffer_write(buffer, 0, bytes, byte_length));
+  return buffer;
+}
+
+static takt_buffer_range_t all_of(takt_buffer_t* buffer) {
+  const takt_buffer_range_t range = {buffer, 0, 0, TAKT_WHOLE_BUFFER};
+  return range;
+}
+
+static uint32_t random_state = 1;
+static int32_t random_byte(void) {
+  random_state = random_state * 1664525u + 1013904223u;
+  return (int32_t)(random_state >> 24) - 128;
+}
+
+/* Matrices as they are, and as numbers. Integers of this size and their sums
+ * are exact in every type. */
+enum { kM = 13, kN = 21, kK = 40, kPad = 3, kElementsMax = 64 * 64 };
+typedef struct matrix_t {
+  int64_t rows, columns, stride;
+  uint32_t element_bytes;
+  bool is_float;
+  bool is_bf16;
+  double values[kElementsMax]; /* At the same places as the elements. */
+  uint8_t bytes[kElementsMax * 4];
+} matrix_t;
+
+static void put(matrix_t* matrix, int64_t index, double value) {
+  matrix->values[index] = value;
+  uint8_t* const at = matrix->bytes + (size_t)index * matrix->element_bytes;
+  if (!matrix->is_float) {
+    const int32_t integer = (int32_t)value;
+    memcpy(at, &integer, matrix->element_bytes);
+    return;
+  }
+  const float number = (float)value;
+  uint32_t bits = 0;
+  memcpy(&bits, &number, sizeof(bits));
+  if (matrix->element_bytes == 4) {
+    memcpy(at, &bits, 4);
+    return;
+  }
+  uint16_t half = (uint16_t)(bits >> 16);
+  if (!matrix->is_bf16 && value != 0) { /* Integers up to 2^11 are exact. */
+    half = (uint16_t)((bits >> 16 & 0x8000) |
+                      ((((bits >> 23 & 0xff) - 112) << 10) |
+                       (bits >> 13 & 0x3ff)));
+  }
+  memcpy(at, &half, 2);
+}
+
+static double get(const matrix_t* matrix, int64_t index) {
+  const uint8_t* const at =
+      matrix->bytes + (size_t)index * matrix->element_bytes;
+  if (!matrix->is_float) {
+    int32_t integer = 0;
+    memcpy(&integer, at, sizeof(integer));
+    return integer;
+  }
+  float number = 0;
+  memcpy(&number, at, sizeof(number));
+  return number;
+}
+
+static matrix_t make_matrix(int64_t rows, int64_t columns, int64_t stride,
+                            uint32_t element_bytes, bool is_float,
+                            bool is_bf16) {
+  matrix_t matrix;
+  memset(&matrix, 0, sizeof(matrix));
+  matrix.rows = rows;
+  matrix.columns = columns;
+  matrix.stride = stride;
+  matrix.element_bytes = element_bytes;
+  matrix.is_float = is_float;
+  matrix.is_bf16 = is_bf16;
+  for (int64_t i = 0; i < rows * stride; ++i) put(&matrix, i, random_byte());
+  return matrix;
+}
+
+typedef struct type_t {
+  takt_npu_type_t type;
+  uint32_t left_bytes, right_bytes;
+  bool is_float, is_bf16;
+} type_t;
+static const type_t kTypes[] = {
+    {TAKT_NPU_S8_S8_S32, 1, 1, false, false},
+    {TAKT_NPU_S16_S16_S32, 2, 2, false, false},
+    {TAKT_NPU_S16_S8_S32, 2, 1, false, false},
+    {TAKT_NPU_F32, 4, 4, true, false},
+    {TAKT_NPU_F16_F16_F32, 2, 2, true, false},
+    {TAKT_NPU_BF16_BF16_F32, 2, 2, true, true},
+};
+enum { kTypeCount = sizeof(kTypes) / sizeof(kTypes[0]) };
+
+/* One product, and its result compared, what lies between the rows included. */
+static void multiply(const type_t* type, bool transposed, bool accumulates,
+                     int64_t pad) {
+  static matrix_t left, right, out, before;
+  left = make_matrix(kM, kK, kK + pad, type->left_bytes, type->is_float,
+                     type->is_bf16);
+  right = make_matrix(transposed ? kN : kK, transposed ? kK : kN,
+                      (transposed ? kK : kN) + pad, type->right_bytes,
+                      type->is_float, type->is_bf16);
+  before = out = make_matrix(kM, kN, kN + pad, 4, type->is_float, false);
+  takt_buffer_t* buffers[3] = {
+      make_buffer(left.bytes,
+                  (size_t)(left.rows * left.stride) * left.element_bytes),
+      make_buffer(right.bytes,
+                  (size_t)(right.rows * right.stride) * right.element_bytes),
+      make_buffer(out.bytes, (size_t)(out.rows * out.stride) * 4)};
+  takt_npu_matmul_t matmul;
+  memset(&matmul, 0, sizeof(matmul));
+  matmul.type = type->type;
+  matmul.m = kM;
+  matmul.n = kN;
+  matmul.k = kK;
+  matmul.left = all_of(buffers[0]);
+  matmul.right = all_of(buffers[1]);
+  matmul.out = all_of(buffers[2]);
+  if (pad != 0) {
+    matmul.left_stride = left.stride;
+    matmul.right_stride = right.stride;
+    matmul.out_stride = out.stride;
+  }
+  matmul.right_is_transposed = transposed;
+  matmul.accumulate = accumulates;
+  takt_fence_t* done = make_fence();
+  EXPECT_OK(
+      takt_npu_queue_matmul(npu.devices[1], NO_FENCE, done, &matmul, NULL));
+  EXPECT_OK(wait_for(done));
+  REQUIRE_OK(takt_buffer_read(buffers[2], 0, out.bytes,
+                              (size_t)(out.rows * out.stride) * 4));
+  int wrong = 0;
+  for (int64_t i = 0; i < kM; ++i) {
+    for (int64_t j = 0; j < out.stride; ++j) {
+      const int64_t index = i * out.stride + j;
+      double expected = before.values[index];
+      if (j < kN) {
+        if (!accumulates) expected = 0;
+        for (int64_t k = 0; k < kK; ++k) {
+          expected += left.values[i * left.stride + k] *
+                      right.values[transposed ? j * right.stride + k
+                                              : k * right.stride + j];
+        }
+      }
+      wrong += get(&out, index) != expected;
+    }
+  }
+  EXPECT(wrong == 0);
+  takt_fence_release(done);
+  for (int i = 0; i < 3; ++i) takt_buffer_release(buffers[i]);
+}
+
+/* NPUs that take all, that like other tiles, that have little, that have
+ * memory of their own, and that fail. */
+static const struct {
+  const takt_npu_driver_t* (*driver)(void);
+  const char* profile;
+} kUnits[] = {
+    {takt_npu_host_driver, NULL},
+    {takt_npu_sim_driver, NULL},
+    {takt_npu_sim_driver,
+     "{\"tile_max\": [4, 16, 8], \"tile_multiple\": [4, 16, 8]}"},
+    {takt_npu_sim_driver, "{\"tile_max\": [3, 5, 2]}"},
+    {takt_npu_sim_driver, "{\"macs_per_cycle\": {\"f32\": 8}}"},
+    {takt_npu_sim_driver, "{\"packs\": false, \"alignment\": 64}"},
+    {takt_npu_sim_driver, "{\"memory\": \"own\"}"},
+    {takt_npu_sim_driver, "{\"batch_max\": 1}"},
+    {takt_npu_sim_driver, "{\"faults\": {\"seed\": 5, \"error\": 0.4}}"},
+    {takt_npu_sim_driver,
+     "{\"memory\": \"own\", \"faults\": {\"bit_flip\": 0.05}}"},
+};
+enum { kUnitCount = sizeof(kUnits) / sizeof(kUnits[0]) };
+
+static void products_are_right_on_every_npu(void) {
+  for (int u = 0; u < kUnitCount; ++u) {
+    npu = npu_create(kUnits[u].driver(), kUnits[u].profile, true, false);
+    for (int t = 0; t < kTypeCount; ++t) {
+      for (int variant = 0; variant < 8; ++variant) {
+        multiply(&kTypes[t], (variant & 1) != 0, (variant & 2) != 0,
+                 (variant & 4) != 0 ? kPad : 0);
+      }
+    }
+    const takt_npu_statistics_t statistics = statistics_of(&npu);
+    EXPECT(statistics.batch_count > 0);
+    npu_destroy(&npu);
+  }
+}
+
+static void what_the_npu_cannot_do_is_counted(void) {
+  npu = npu_create(takt_npu_sim_driver(), "{\"macs_per_cycle\": {\"f32\": 8}}",
+                   false, false);
+  multiply(&kTypes[0], false, false, 0);
+  takt_npu_statistics_t statistics = statistics_of(&npu);
+  EXPECT(statistics.unsupported_count == 1); /* The product; it does pack. */
+  EXPECT(statistics.operation_count == 3);
+  EXPECT(statistics.mac_count == 0);
+  multiply(&kTypes[3], false, false, 0);
+  statistics = statistics_of(&npu);
+  EXPECT(statistics.unsupported_count == 1);
+  EXPECT(statistics.operation_count == 7);
+  EXPECT(statistics.mac_count == 16 * 24 * 40);
+  npu_destroy(&npu);
+}
+
+static void fences_order_work_of_cpu_and_npu(void) {
+  npu = npu_create(takt_npu_sim_driver(), NULL, true, false);
+  uint32_t words[16] = {0};
+  takt_buffer_t* a = make_buffer(words, sizeof(words));
+  takt_buffer_t* b = make_buffer(words, sizeof(words));
+  const takt_buffer_range_t from = all_of(a);
+  const takt_buffer_range_t to = all_of(b);
+  takt_fence_t* start = make_fence();
+  takt_fence_t* filled = make_fence();
+  takt_fence_t* copied = make_fence();
+  takt_fence_t* changed = make_fence();
+  /* Queued backwards. */
+  const uint32_t nine = 9;
+  EXPECT_OK(takt_queue_fill(npu.devices[0], copied, changed, b, 0, 4, &nine,
+                            sizeof(nine)));
+  EXPECT_OK(
+      takt_npu_queue_copy(npu.devices[1], filled, copied, &from, &to, NULL));
+  EXPECT_OK(takt_npu_queue_fill(npu.devices[1], start, filled, &from, 7, NULL));
+  EXPECT(statistics_of(&npu).batch_count == 0);
+  EXPECT_OK(takt_fence_signal(start));
+  EXPECT_OK(wait_for(changed));
+  REQUIRE_OK(takt_buffer_read(b, 0, words, sizeof(words)));
+  EXPECT(words[0] == 9 && words[1] == 7 && words[15] == 7);
+  EXPECT(statistics_of(&npu).operation_count == 2);
+
+  /* One that fails skips what waits for it. */
+  takt_fence_t* never = make_fence();
+  takt_fence_t* skipped = make_fence();
+  takt_fence_fail(never, takt_status_create(TAKT_STATUS_ABORTED, "no more"));
+  EXPECT_OK(
+      takt_npu_queue_fill(npu.devices[1], never, skipped, &from, 8, NULL));
+  EXPECT_ERROR(wait_for(skipped), TAKT_STATUS_ABORTED, "no more");
+  EXPECT(statistics_of(&npu).operation_count == 2);
+
+  takt_fence_t* fences[] = {start, filled, copied, changed, never, skipped};
+  for (int i = 0; i < 6; ++i) takt_fence_release(fences[i]);
+  takt_buffer_release(a);
+  takt_buffer_release(b);
+  npu_destroy(&npu);
+}
+
+static void fills_and_copies_of_any_length(void) {
+  npu = npu_create(takt_npu_host_driver(), NULL, true, false);
+  const size_t length = ((size_t)2 << 20) + 100;
+  takt_buffer_t* a = NULL;
+  takt_buffer_t* b = NULL;
+  REQUIRE_OK(takt_buffer_allocate(npu.devices[1], length, NULL, &a));
+  REQUIRE_OK(takt_buffer_allocate(npu.devices[1], length, NULL, &b));
+  const takt_buffer_range_t whole = all_of(a);
+  takt_fence_t* filled = make_fence();
+  takt_fence_t* copied = make_fence();
+  EXPECT_OK(takt_npu_queue_fill(npu.devices[1], NO_FENCE, filled, &whole,
+                                0x01020304, NULL));
+  EXPECT_OK(wait_for(filled));
+  const takt_buffer_range_t from = {a, 0, 1, length - 3};
+  const takt_buffer_range_t to = {b, 0, 2, length - 3};
+  EXPECT_OK(
+      takt_npu_queue_copy(npu.devices[1], NO_FENCE, copied, &from, &to, NULL));
+  EXPECT_OK(wait_for(copied));
+  takt_mapping_t mapping;
+  REQUIRE_OK(takt_buffer_map(b, 2, length - 3, TAKT_ACCESS_READ, &mapping));
+  const uint8_t* const bytes = mapping.data;
+  size_t wrong = 0;
+  for (size_t i = 0; i < length - 3; ++i) wrong += bytes[i] != 4 - (i + 1) % 4;
+  EXPECT(wrong == 0);
+  takt_buffer_unmap(&mapping);
+  takt_fence_release(filled);
+  takt_fence_release(copied);
+  takt_buffer_release(a);
+  takt_buffer_release(b);
+  npu_destroy(&npu);
+}
+
+static takt_npu_operation_t operation_of(takt_npu_kind_t kind) {
+  takt_npu_operation_t operation;
+  memset(&operation, 0, sizeof(operation));
+  operation.kind = (uint32_t)kind;
+  return operation;
+}
+
+/* Eight words of binding 0, and from there to binding 1. */
+static void make_fill_and_copy(takt_npu_operation_t operations[2]) {
+  operations[0] = operation_of(TAKT_NPU_FILL);
+  operations[0].fill.size0 = 1;
+  operations[0].fill.size1 = 8;
+  operations[0].fill.stride1 = 1;
+  operations[0].fill.pattern = 5;
+  operations[1] = operation_of(TAKT_NPU_COPY);
+  operations[1].copy.out.buffer = 1;
+  operations[1].copy.out.offset = 4;
+  operations[1].copy.size0 = 1;
+  operations[1].copy.size1 = 8;
+  operations[1].copy.in_stride1 = 1;
+  operations[1].copy.out_stride1 = 1;
+  operations[1].copy.element_bytes = 4;
+}
+
+static void a_batch_is_one_for_the_driver(void) {
+  npu = npu_create(takt_npu_sim_driver(), NULL, true, false);
+  takt_npu_operation_t operations[2];
+  make_fill_and_copy(operations);
+  takt_npu_batch_description_t batch = {2, operations, 0, NULL};
+  uint32_t words[9] = {0};
+  takt_buffer_t* a = make_buffer(words, sizeof(words));
+  takt_buffer_t* b = make_buffer(words, sizeof(words));
+  const takt_buffer_range_t bindings[2] = {all_of(a), all_of(b)};
+  takt_fence_t* done = make_fence();
+  EXPECT_OK(takt_npu_queue_batch(npu.devices[1], NO_FENCE, done, &batch, 2,
+                                 bindings, NULL));
+  EXPECT_OK(wait_for(done));
+  REQUIRE_OK(takt_buffer_read(b, 0, words, sizeof(words)));
+  EXPECT(words[0] == 0 && words[1] == 5 && words[8] == 5);
+  EXPECT(statistics_of(&npu).batch_count == 1);
+  EXPECT(statistics_of(&npu).operation_count == 2);
+
+  /* The same as code, run twice, on slots. */
+  takt_executable_t* code = NULL;
+  operations[0].fill.pattern = 6;
+  EXPECT_OK(takt_npu_batch_create(npu.devices[1], &batch, 2, NULL, &code));
+  EXPECT(takt_executable_function(code, 0).binding_count == 2);
+  takt_command_buffer_options_t options;
+  takt_command_buffer_options_init(&options);
+  options.binding_capacity = 2;
+  takt_command_buffer_t* commands = NULL;
+  REQUIRE_OK(takt_command_buffer_create(npu.devices[1], &options, &commands));
+  const takt_buffer_range_t slots[2] = {{NULL, 0, 0, sizeof(words)},
+                                        {NULL, 1, 0, sizeof(words)}};
+  const takt_dispatch_t dispatch = {code, 0,    {1, 1, 1}, NULL,
+                                    0,    NULL, 2,         slots};
+  EXPECT_OK(takt_command_buffer_dispatch(commands, &dispatch));
+  EXPECT_OK(takt_command_buffer_finalize(commands));
+  for (int i = 0; i < 2; ++i) {
+    takt_fence_t* run = make_fence();
+    EXPECT_OK(takt_queue_execute(npu.devices[1], NO_FENCE, run, commands, 2,
+                                 bindings));
+    EXPECT_OK(wait_for(run));
+    takt_fence_release(run);
+  }
+  REQUIRE_OK(takt_buffer_read(b, 0, words, sizeof(words)));
+  EXPECT(words[1] == 6);
+  EXPECT(statistics_of(&npu).batch_count == 3);
+
+  takt_command_buffer_release(commands);
+  takt_executable_release(code);
+  takt_fence_release(done);
+  takt_buffer_release(a);
+  takt_buffer_release(b);
+  npu_destroy(&npu);
+}
+
+static takt_executable_t* load_program(void) {
+  static uint8_t bytes[4096];
+  FILE* file = fopen(TESTDATA("npu/npu_prog.bin"), "rb");
+  if (file == NULL) exit(1);
+  const size_t length = fread(bytes, 1, sizeof(bytes), file);
+  fclose(file);
+  takt_executable_t* program = NULL;
+  REQUIRE_OK(takt_executable_load(npu.devices[1], "npu-fb", bytes, length, 0,
+                                  NULL, &program));
+  return program;
+}
+
+static void programs_run_alone_and_in_batches(void) {
+  npu = npu_create(takt_npu_sim_driver(), NULL, true, false);
+  takt_executable_t* program = load_program();
+  static int8_t x[2 * 4] = {1, 2, 3, 4, 5, 6, 7, 8};
+  static int8_t wide[4 * 48];
+  for (int k = 0; k < 4; ++k) {
+    for (int j = 0; j < 48; ++j) wide[k * 48 + j] = (int8_t)(k + j);
+  }
+  /* The program stores rows of 192 bytes. */
+  static int32_t out[2 * 48];
+  takt_buffer_t* buffers[3] = {make_buffer(x, sizeof(x)),
+                               make_buffer(wide, sizeof(wide)),
+                               make_buffer(out, sizeof(out))};
+  takt_buffer_range_t ranges[3];
+  for (int i = 0; i < 3; ++i) ranges[i] = all_of(buffers[i]);
+  /* m, n and k. */
+  const uint32_t constants[3] = {2, 48, 4};
+  takt_dispatch_t dispatch = {program, 0,         {1, 1, 1}, NULL,
+                              3,       constants, 3,         ranges};
+  takt_fence_t* done = make_fence();
+  EXPECT_OK(
+      takt_npu_queue_program(npu.devices[1], NO_FENCE, done, &dispatch, NULL));
+  EXPECT_OK(wait_for(done));
+  REQUIRE_OK(takt_buffer_read(buffers[2], 0, out, sizeof(out)));
+  int wrong = 0;
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 48; ++j) {
+      int32_t sum = 0;
+      for (int k = 0; k < 4; ++k) sum += x[i * 4 + k] * wide[k * 48 + j];
+      wrong += out[i * 48 + j] != sum;
+    }
+  }
+  EXPECT(wrong == 0);
+
+  /* In a batch: its operands are cleared first, in order. */
+  const takt_npu_range_t program_ranges[3] = {
+      {NULL, 0, 0, 0}, {NULL, 1, 0, 0}, {NULL, 2, 0, 0}};
+  takt_npu_operation_t operations[2];
+  operations[0] = operation_of(TAKT_NPU_FILL);
+  operations[0].fill.out.buffer = 1;
+  operations[0].fill.size0 = 1;
+  operations[0].fill.size1 = sizeof(wide) / 4;
+  operations[0].fill.stride1 = 1;
+  operations[1] = operation_of(TAKT_NPU_PROGRAM);
+  operations[1].program.workgroups[0] = 1;
+  operations[1].program.workgroups[1] = 1;
+  operations[1].program.workgroups[2] = 1;
+  operations[1].program.constant_count = 3;
+  operations[1].program.constants = constants;
+  operations[1].program.binding_count = 3;
+  operations[1].program.bindings = program_ranges;
+  const takt_npu_batch_description_t batch = {2, operations, 1, &program};
+  takt_fence_t* cleared = make_fence();
+  EXPECT_OK(takt_npu_queue_batch(npu.devices[1], NO_FENCE, cleared, &batch, 3,
+                                 ranges, NULL));
+  EXPECT_OK(wait_for(cleared));
+  REQUIRE_OK(takt_buffer_read(buffers[2], 0, out, sizeof(out)));
+  for (int i = 0; i < 2 * 48; ++i) wrong += out[i] != 0;
+  EXPECT(wrong == 0);
+  EXPECT(statistics_of(&npu).batch_count == 2);
+
+  /* What is wrong with a program's operands. */
+  dispatch.constant_count = 2;
+  EXPECT_ERROR(
+      takt_npu_queue_program(npu.devices[1], NO_FENCE, done, &dispatch, NULL),
+      TAKT_STATUS_INVALID_ARGUMENT, "takes 3 constants and 3 bindings");
+  dispatch.constant_count = 3;
+  dispatch.function = 1;
+  EXPECT_ERROR(
+      takt_npu_queue_program(npu.devices[1], NO_FENCE, done, &dispatch, NULL),
+      TAKT_STATUS_INVALID_ARGUMENT, "function 1 of a program with 1");
+  dispatch.function = 0;
+  dispatch.workgroup_range = ranges;
+  EXPECT_ERROR(
+      takt_npu_queue_program(npu.devices[1], NO_FENCE, done, &dispatch, NULL),
+      TAKT_STATUS_INVALID_ARGUMENT, "not indirect");
+  dispatch.workgroup_range = NULL;
+  operations[1].program.program = 1;
+  EXPECT_ERROR(takt_npu_queue_batch(npu.devices[1], NO_FENCE, done, &batch, 3,
+                                    ranges, NULL),
+               TAKT_STATUS_INVALID_ARGUMENT, "operation 1: program 1 of 1");
+  takt_executable_t* code = NULL;
+  operations[1] = operations[0];
+  const takt_npu_batch_description_t fills = {2, operations, 0, NULL};
+  REQUIRE_OK(takt_npu_batch_create(npu.devices[1], &fills, 2, NULL, &code));
+  dispatch.executable = code;
+  EXPECT_ERROR(
+      takt_npu_queue_program(npu.devices[1], NO_FENCE, done, &dispatch, NULL),
+      TAKT_STATUS_INVALID_ARGUMENT, "none that this NPU has loaded");
+  takt_executable_release(code);
+
+  takt_fence_release(cleared);
+  takt_fence_release(done);
+  for (int i = 0; i < 3; ++i) takt_buffer_release(buffers[i]);
+  takt_executable_release(program);
+  npu_destroy(&npu);
+}
+
+static void policies_are_per_batch(void) {
+  const struct {
+    takt_npu_policy_t policy;
+    takt_status_code_t code;
+    uint64_t batch_count, retry_count, fallback_count;
+  } cases[] = {
+      {TAKT_NPU_POLICY_DEVICE, TAKT_STATUS_OK, 3, 2, 1},
+      {TAKT_NPU_POLICY_FAIL, TAKT_STATUS_INTERNAL, 1, 0, 0},
+      {TAKT_NPU_POLICY_RETRY, TAKT_STATUS_INTERNAL, 3, 2, 0},
+      {TAKT_NPU_POLICY_FALLBACK, TAKT_STATUS_OK, 1, 0, 1},
+      {TAKT_NPU_POLICY_RETRY_FALLBACK, TAKT_STATUS_OK, 3, 2, 1},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    npu.instance = create_instance(2);
+    npu.devices[0] = create_device(npu.instance, "local-task");
+    takt_npu_options_t device_options;
+    takt_npu_options_init(&device_options);
+    device_options.driver_options = "{\"faults\": {\"error\": 1}}";
+    device_options.retry_max = 2;
+    device_options.virtual_time = true;
+    REQUIRE_OK(takt_npu_device_create(npu.instance, takt_npu_sim_driver(),
+                                      &device_options, &npu.devices[1]));
+    uint32_t words[8] = {0};
+    takt_buffer_t* buffer = make_buffer(words, sizeof(words));
+    const takt_buffer_range_t range = all_of(buffer);
+    takt_npu_batch_options_t options;
+    takt_npu_batch_options_init(&options);
+    options.policy = cases[i].policy;
+    takt_fence_t* done = make_fence();
+    EXPECT_OK(takt_npu_queue_fill(npu.devices[1], NO_FENCE, done, &range, 7,
+                                  &options));
+    takt_status_t status = wait_for(done);
+    EXPECT(takt_status_code(status) == cases[i].code);
+    takt_status_free(status);
+    if (cases[i].code == TAKT_STATUS_OK) {
+      REQUIRE_OK(takt_buffer_read(buffer, 0, words, sizeof(words)));
+      EXPECT(words[0] == 7 && words[7] == 7);
+    }
+    const takt_npu_statistics_t statistics = statistics_of(&npu);
+    EXPECT(statistics.batch_count == cases[i].batch_count);
+    EXPECT(statistics.retry_count == cases[i].retry_count);
+    EXPECT(statistics.fallback_count == cases[i].fallback_count);
+    takt_fence_release(done);
+    takt_buffer_release(buffer);
+    npu_destroy(&npu);
+  }
+}
+
+static void time_limits_are_per_batch(void) {
+  npu =
+      npu_create(takt_npu_sim_driver(), "{\"launch_ns\": 50000}", false, false);
+  uint32_t word = 0;
+  takt_buffer_t* buffer = make_buffer(&word, sizeof(word));
+  const takt_buffer_range_t range = all_of(buffer);
+  takt_npu_batch_options_t options;
+  takt_npu_batch_options_init(&options);
+  for (int i = 0; i < 2; ++i) {
+    options.time_limit_ns = i == 0 ? 10000 : 100000;
+    takt_fence_t* done = make_fence();
+    EXPECT_OK(takt_npu_queue_fill(npu.devices[1], NO_FENCE, done, &range, 7,
+                                  &options));
+    if (i == 0) {
+      EXPECT_ERROR(wait_for(done), TAKT_STATUS_DEADLINE_EXCEEDED,
+                   "more than 10000 ns");
+    } else {
+      EXPECT_OK(wait_for(done));
+    }
+    takt_fence_release(done);
+  }
+  takt_buffer_release(buffer);
+  npu_destroy(&npu);
+}
+
+static void refuses_what_makes_no_sense(void) {
+  npu = npu_create(takt_npu_host_driver(), NULL, true, false);
+  takt_device_t* const device = npu.devices[1];
+  uint32_t words[64] = {0};
+  takt_buffer_t* buffer = make_buffer(words, sizeof(words));
+  takt_buffer_range_t range = all_of(buffer);
+  takt_fence_t* fence = make_fence();
+#define REFUSED(call, code, part) \
+  EXPECT_ERROR((call), TAKT_STATUS_##code, (part))
+  REFUSED(takt_npu_queue_fill(NULL, NULL, fence, &range, 1, NULL),
+          INVALID_ARGUMENT, "device is NULL");
+  REFUSED(takt_npu_queue_fill(npu.devices[0], NULL, fence, &range, 1, NULL),
+          INVALID_ARGUMENT, "local-task has no NPU");
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, NULL, 1, NULL),
+          INVALID_ARGUMENT, "target is NULL");
+  range.byte_length = 6;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, NULL),
+          INVALID_ARGUMENT, "no multiple of 4");
+  range.byte_length = 8;
+  range.byte_offset = 2;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, NULL),
+          INVALID_ARGUMENT, "of elements of 4");
+  range.byte_offset = 1000;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, NULL),
+          OUT_OF_RANGE, "target");
+  range.buffer = NULL;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, NULL),
+          INVALID_ARGUMENT, "buffer is NULL");
+  range = all_of(buffer);
+
+  const takt_buffer_range_t first = {buffer, 0, 0, 16};
+  const takt_buffer_range_t second = {buffer, 0, 8, 16};
+  REFUSED(takt_npu_queue_copy(device, NULL, fence, &first, &second, NULL),
+          INVALID_ARGUMENT, "overlap");
+  REFUSED(takt_npu_queue_copy(device, NULL, fence, &first, &range, NULL),
+          INVALID_ARGUMENT, "copy of 16 bytes to 256");
+
+  takt_buffer_options_t read_only;
+  takt_buffer_options_init(&read_only);
+  read_only.access = TAKT_ACCESS_READ;
+  takt_buffer_t* fixed = NULL;
+  REQUIRE_OK(takt_buffer_allocate(device, 16, &read_only, &fixed));
+  const takt_buffer_range_t fixed_range = all_of(fixed);
+  REFUSED(takt_npu_queue_copy(device, NULL, fence, &first, &fixed_range, NULL),
+          PERMISSION_DENIED, "binding 1");
+  takt_buffer_release(fixed);
+
+  takt_npu_matmul_t matmul;
+  memset(&matmul, 0, sizeof(matmul));
+  matmul.type = TAKT_NPU_S8_S8_S32;
+  matmul.m = matmul.n = matmul.k = 4;
+  matmul.left = matmul.right = matmul.out = range;
+  REFUSED(takt_npu_queue_matmul(device, NULL, fence, NULL, NULL),
+          INVALID_ARGUMENT, "matmul is NULL");
+  matmul.left_stride = 3;
+  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
+          INVALID_ARGUMENT, "rows of 4 elements at a stride of 3");
+  matmul.left_stride = 0;
+  matmul.m = -1;
+  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
+          INVALID_ARGUMENT, "matmul of -1 x 4 x 4");
+  matmul.m = (int64_t)1 << 40;
+  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
+          INVALID_ARGUMENT, "matmul of");
+  matmul.m = 17;
+  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
+          INVALID_ARGUMENT, "binding 2: 256 bytes at 0, expected 272");
+  matmul.m = 4;
+  matmul.type = (takt_npu_type_t)4;
+  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
+          UNIMPLEMENTED, "type 4");
+  takt_npu_mmt4d_t product;
+  memset(&product, 0, sizeof(product));
+  product.m = product.n = product.k = product.m0 = product.n0 = 1;
+  product.k0 = -1;
+  product.type = TAKT_NPU_F32;
+  REFUSED(takt_npu_queue_mmt4d(device, NULL, fence, &product, &range, &range,
+                               &range, NULL),
+          INVALID_ARGUMENT, "operation 0");
+
+  takt_npu_batch_options_t options;
+  takt_npu_batch_options_init(&options);
+  options.priority = 256;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, &options),
+          INVALID_ARGUMENT, "priority: expected 0 to 255, got 256");
+  takt_npu_batch_options_init(&options);
+  options.policy = (takt_npu_policy_t)9;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, &options),
+          INVALID_ARGUMENT, "policy: 9");
+  takt_npu_batch_options_init(&options);
+  options.time_limit_ns = -1;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, &options),
+          INVALID_ARGUMENT, "time_limit_ns");
+  options.struct_size = 0;
+  REFUSED(takt_npu_queue_fill(device, NULL, fence, &range, 1, &options),
+          INVALID_ARGUMENT, "struct_size");
+
+  takt_npu_operation_t operations[2];
+  make_fill_and_copy(operations);
+  takt_npu_batch_description_t batch = {2, operations, 0, NULL};
+  const takt_buffer_range_t bindings[2] = {range, range};
+  REFUSED(takt_npu_queue_batch(device, NULL, fence, NULL, 0, NULL, NULL),
+          INVALID_ARGUMENT, "batch is NULL");
+  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 1, bindings, NULL),
+          INVALID_ARGUMENT, "operation 1: out: binding 1 of 1");
+  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 65, NULL, NULL),
+          INVALID_ARGUMENT, "bindings is NULL");
+  operations[1].copy.element_bytes = 3;
+  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
+          UNIMPLEMENTED, "operation 1: copies of element bytes 3");
+  operations[1] = operation_of(TAKT_NPU_TRANSFER);
+  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
+          INVALID_ARGUMENT, "operation 1: a transfer");
+  operations[1].kind = 99;
+  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
+          UNIMPLEMENTED, "operations of kind 99");
+  batch.operation_count = 257;
+  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
+          INVALID_ARGUMENT, "at most 256, got 257");
+  takt_executable_t* code = NULL;
+  REFUSED(takt_npu_batch_create(device, &batch, 2, NULL, &code),
+          INVALID_ARGUMENT, "at most 256");
+  EXPECT(code == NULL);
+#undef REFUSED
+  /* None of it touched the fence, or the NPU. */
+  bool reached = true;
+  EXPECT_OK(takt_fence_query(fence, &reached));
+  EXPECT(!reached);
+  EXPECT(statistics_of(&npu).batch_count == 0);
+  takt_fence_release(fence);
+  takt_buffer_release(buffer);
+  npu_destroy(&npu);
+}
+
+int main(void) {
+  RUN(products_are_right_on_every_npu);
+  RUN(what_the_npu_cannot_do_is_counted);
+  RUN(fences_order_work_of_cpu_and_npu);
+  RUN(fills_and_copies_of_any_length);
+  RUN(a_batch_is_one_for_the_driver);
+  RUN(programs_run_alone_and_in_batches);
+  RUN(policies_are_per_batch);
+  RUN(time_limits_are_per_batch);
+  RUN(refuses_what_makes_no_sense);
+  return test_result();
+}
