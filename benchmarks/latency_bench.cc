@@ -8,9 +8,9 @@
 //   parked     takt_async_invoke() of a synchronous function; before each
 //              signal the thread pauses for --gap_us, so that the one worker
 //              sleeps.
-//   awake      the same without the pause: the worker has just ended the
-//              invocation before, and still looks for work.
-//   spinning   a thread of the caller's polls takt_fence_query() and then calls
+//   spinning   the same without the pause, and with a worker that never sleeps
+//              (worker_spin_ns).
+//   polling    a thread of the caller's polls takt_fence_query() and then calls
 //              the function itself: the least that there can be.
 // Prints for each: count, p50, p99, p99.9, max, in nanoseconds. Ends with 1 if
 // an invocation ran on the signalling thread, so that nothing was measured.
@@ -56,10 +56,11 @@ takt_status_t NoteTime(void*, size_t, const takt_value_t*, size_t,
 
 // One worker, and the function that notes the time.
 struct Fixture {
-  explicit Fixture(const char* path) {
+  Fixture(const char* path, int64_t worker_spin_ns) {
     takt_instance_options_t options;
     takt_instance_options_init(&options);
     options.worker_count = 1;
+    options.worker_spin_ns = worker_spin_ns;
     Check(takt_instance_create(&options, &instance));
     const takt_native_export_t exports[] = {{"read", "0iIfF_i", NoteTime}};
     takt_native_module_options_t native;
@@ -128,7 +129,7 @@ std::vector<int64_t> MeasureWorker(Fixture& fixture, int64_t count,
   return samples;
 }
 
-std::vector<int64_t> MeasureSpinning(Fixture& fixture, int64_t count) {
+std::vector<int64_t> MeasurePolling(Fixture& fixture, int64_t count) {
   std::vector<int64_t> samples;
   samples.reserve(static_cast<size_t>(count));
   std::atomic<takt_fence_t*> next{nullptr};
@@ -200,11 +201,16 @@ int main(int argc, char** argv) {
     return 1;
   }
   is_signaller = true;
-  Fixture fixture(options.path);
-  MeasureWorker(fixture, std::min<int64_t>(options.count, 1000), 0);  // Warms.
-  Print("parked", MeasureWorker(fixture, options.count, options.gap_us));
-  Print("awake", MeasureWorker(fixture, options.count, 0));
-  Print("spinning", MeasureSpinning(fixture, options.count));
+  const int64_t warm_up = std::min<int64_t>(options.count, 1000);
+  {
+    Fixture fixture(options.path, /*worker_spin_ns=*/0);
+    MeasureWorker(fixture, warm_up, 0);
+    Print("parked", MeasureWorker(fixture, options.count, options.gap_us));
+    Print("polling", MeasurePolling(fixture, options.count));
+  }
+  Fixture fixture(options.path, /*worker_spin_ns=*/1'000'000'000);
+  MeasureWorker(fixture, warm_up, 0);
+  Print("spinning", MeasureWorker(fixture, options.count, 0));
   if (signaller_run_count == 0) return 0;
   std::fprintf(stderr, "%lld invocations ran on the signalling thread\n",
                static_cast<long long>(signaller_run_count));
