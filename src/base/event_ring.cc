@@ -1,0 +1,47 @@
+#include "base/event_ring.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace takt {
+
+std::unique_ptr<EventRing> EventRing::Create(uint32_t event_count_max) {
+  const uint64_t capacity = std::bit_ceil(uint64_t{event_count_max});
+  std::unique_ptr<std::atomic<uint64_t>[]> slots(
+      new (std::nothrow)
+          std::atomic<uint64_t>[capacity * std::tuple_size_v<Words>]());
+  if (slots == nullptr) return nullptr;
+  return std::unique_ptr<EventRing>(new (std::nothrow)
+                                        EventRing(capacity, std::move(slots)));
+}
+
+uint64_t EventRing::Read(uint64_t first, std::vector<Event>* events) const {
+  const uint64_t end = written_count();
+  if (first >= end) return 0;
+  uint64_t begin = std::max(first, end - std::min(end, capacity_));
+  const size_t offset = events->size();
+  events->reserve(offset + (end - begin));
+  for (uint64_t index = begin; index < end; ++index) {
+    Words words;
+    const std::atomic<uint64_t>* const slot =
+        &slots_[(index & (capacity_ - 1)) * words.size()];
+    for (size_t i = 0; i < words.size(); ++i) {
+      words[i] = slot[i].load(std::memory_order_acquire);
+    }
+    events->push_back(std::bit_cast<Event>(words));
+  }
+  // What has been begun meanwhile has overwritten, perhaps in part, what was
+  // in its slots.
+  const uint64_t begun = begun_.load(std::memory_order_relaxed);
+  const uint64_t valid = begun - std::min(begun, capacity_);
+  if (valid > begin) {
+    const uint64_t gone = std::min(valid, end) - begin;
+    const auto from = events->begin() + static_cast<ptrdiff_t>(offset);
+    events->erase(from, from + static_cast<ptrdiff_t>(gone));
+    begin += gone;
+  }
+  return begin - first;
+}
+
+}  // namespace takt

@@ -1,0 +1,61 @@
+// An EventRing keeps the last events of one thread: writing takes no lock,
+// waits for nobody and allocates nothing; what is full overwrites its oldest.
+//
+// Thread-safety: Write() on one thread; the rest on any, meanwhile as well.
+#ifndef TAKT_BASE_EVENT_RING_H_
+#define TAKT_BASE_EVENT_RING_H_
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/event.h"
+
+namespace takt {
+
+class EventRing {
+ public:
+  // Room for at least `event_count_max` events, 1 to 2^28; its memory is
+  // touched now. nullptr if there is none.
+  static std::unique_ptr<EventRing> Create(uint32_t event_count_max);
+
+  void Write(const Event& event) {
+    const uint64_t index = written_.load(std::memory_order_relaxed);
+    begun_.store(index + 1, std::memory_order_relaxed);
+    const auto words = std::bit_cast<Words>(event);
+    std::atomic<uint64_t>* const slot =
+        &slots_[(index & (capacity_ - 1)) * words.size()];
+    for (size_t i = 0; i < words.size(); ++i) {
+      // Release: a reader that sees it sees begun_ as it is now, and so that
+      // what was in this slot is gone.
+      slot[i].store(words[i], std::memory_order_release);
+    }
+    written_.store(index + 1, std::memory_order_release);
+  }
+
+  uint64_t capacity() const { return capacity_; }
+  // Events ever written.
+  uint64_t written_count() const {
+    return written_.load(std::memory_order_acquire);
+  }
+  // Appends the events from number `first` on that are still there. Returns
+  // how many are lost.
+  uint64_t Read(uint64_t first, std::vector<Event>* events) const;
+
+ private:
+  using Words = std::array<uint64_t, sizeof(Event) / sizeof(uint64_t)>;
+  EventRing(uint64_t capacity, std::unique_ptr<std::atomic<uint64_t>[]> slots)
+      : capacity_(capacity), slots_(std::move(slots)) {}
+
+  const uint64_t capacity_;  // A power of two.
+  const std::unique_ptr<std::atomic<uint64_t>[]> slots_;
+  std::atomic<uint64_t> begun_{0};    // Writes begun, and
+  std::atomic<uint64_t> written_{0};  // ended.
+};
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_EVENT_RING_H_
