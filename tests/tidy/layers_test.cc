@@ -25,7 +25,8 @@ Table ReadTable() {
   return table;
 }
 
-const std::set<std::string> kLibraries = {"absl", "flatbuffers", "nlohmann"};
+const std::set<std::string> kLibraries = {"absl", "flatbuffers", "nlohmann",
+                                          "protozero"};
 const std::vector<std::string> kEndings = {".h", ".hpp", ".c", ".cc", ".inc"};
 
 TEST(LayersTest, EveryFolderIsALayer) {
@@ -68,12 +69,13 @@ TEST(LayersTest, SourcesIncludeOnlyTheirLayers) {
 }
 
 // Flatbuffers belong to the readers of modules and plans, hwloc to the
-// topology.
+// topology, protozero to traces.
 TEST(LayersTest, LibrariesStayWhereTheyBelong) {
   const std::map<std::string, std::set<std::string>> owners = {
       {"flatbuffers", {"vm", "plan"}},
       {"hwloc.h", {"exec"}},
-      {"nlohmann", {"base", "modules", "plan", "sim"}}};
+      {"nlohmann", {"base", "modules", "plan", "sim", "trace"}},
+      {"protozero", {"trace"}}};
   for (const SourceFile& file : ReadSources("src", kEndings)) {
     for (const Include& include : Includes(file)) {
       const auto found = owners.find(Split(include.target, "/")[0]);

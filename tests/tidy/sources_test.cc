@@ -172,6 +172,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"sim/report_json", "tests/sim/simulation_test.cc"},
     {"sim/sweep", "tests/sim/xrbench_test.cc"},
     {"sim/thermal", "tests/sim/simulation_test.cc"},
+    {"trace/perfetto_format", "tests/trace/perfetto_writer_test.cc"},
     {"vm/call", "tests/vm/native_module_test.cc"},
     {"vm/frame", "tests/vm/interpreter_test.cc"},
     {"vm/function_translator", "tests/vm/translator_test.cc"},
