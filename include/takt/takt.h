@@ -52,6 +52,7 @@
 #include "takt/stream.h"
 #include "takt/timeline.h"
 #include "takt/topology.h"
+#include "takt/trace.h"
 #include "takt/value.h"
 
 #endif  // TAKT_TAKT_H_

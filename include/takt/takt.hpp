@@ -569,5 +569,6 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 #include "takt/async.hpp"
 #include "takt/queue.hpp"
 #include "takt/stream.hpp"
+#include "takt/trace.hpp"
 
 #endif  // TAKT_TAKT_HPP_

@@ -69,7 +69,7 @@ class AsyncInvocation::SignalWaiter final : public hal::FenceWaiter {
 absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     Function& function, const takt_async_options_t& options,
     absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-    hal::Fence* signal) {
+    hal::Fence* signal, uint64_t trace_parent) {
   const Signature& signature = function.signature();
   TAKT_RETURN_IF_ERROR(function.CheckArguments(arguments, /*fences=*/false));
   TAKT_RETURN_IF_ERROR(
@@ -98,6 +98,7 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
   TAKT_RETURN_IF_ERROR(invocation->TakeShares(options, signal));
 
   // From here on nothing fails but the invocation itself.
+  invocation->trace_.Begin(job.attributes, trace_parent);
   for (size_t i = 0; i < arguments.size() && i < 64; ++i) {
     if ((options.moved_arguments >> i & 1) == 0) continue;
     if (arguments[i].kind == TAKT_VALUE_REF) {
@@ -266,7 +267,9 @@ absl::StatusOr<Ref<vm::Invocation>> AsyncInvocation::CreateProgram() {
                              absl::MakeSpan(values),
                              vm::Invocation::ArgumentRefs::kTake));
   if (step_limit_ != 0) program->SetStepLimit(step_limit_);
-  program->SetJob(job_);
+  JobAttributes recorded = job_;
+  recorded.trace_id = trace_.id();
+  program->SetJob(recorded);
   program->SetOnWoken(&AsyncInvocation::OnWoken, this);
   return program;
 }
@@ -275,7 +278,8 @@ void AsyncInvocation::Take() {
   // A reference of its own, since Run() may end on another thread as soon as
   // it has parked here.
   Ref<vm::Invocation> program;
-  if (phase() == Phase::kQueued) {
+  const bool is_resumed = phase() != Phase::kQueued;
+  if (!is_resumed) {
     absl::StatusOr<Ref<vm::Invocation>> created = CreateProgram();
     if (!created.ok()) {
       Complete(created.status());
@@ -293,7 +297,9 @@ void AsyncInvocation::Take() {
     MutexLock lock(&mutex_);
     program = program_;
   }
-  if (program->Run() == vm::Invocation::State::kParked) return;
+  if (trace_.Run(*program, is_resumed) == vm::Invocation::State::kParked) {
+    return;
+  }
   program.reset();
   EndProgram();
 }
@@ -322,6 +328,7 @@ void AsyncInvocation::EndProgram() {
   } else if (on_done_ != nullptr) {
     WatchSignal();
   } else {
+    trace_.End(status, /*is_submitted=*/true);
     Release();  // The signal fence says the rest.
   }
 }
@@ -337,6 +344,7 @@ void AsyncInvocation::WatchSignal() {
 }
 
 void AsyncInvocation::Complete(absl::Status status) {
+  trace_.End(status, /*is_submitted=*/false);
   bool has_results = false;
   {
     MutexLock lock(&mutex_);

@@ -36,6 +36,7 @@
 #include "absl/types/span.h"
 #include "api/async_strand.h"
 #include "api/function.h"
+#include "api/invocation_trace.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "hal/fence.h"
@@ -49,11 +50,11 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
  public:
   static constexpr ObjectType kType{"takt.invocation"};
 
-  // takt_async_invoke().
+  // takt_async_invoke(). `trace_parent`: of what it is a part, in the trace.
   static absl::StatusOr<Ref<AsyncInvocation>> Start(
       Function& function, const takt_async_options_t& options,
       absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-      hal::Fence* signal);
+      hal::Fence* signal, uint64_t trace_parent = 0);
 
   Function& function() const { return *function_; }
   takt_invocation_state_t state() const;
@@ -134,6 +135,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
 
   const Ref<Function> function_;
   const JobAttributes job_;
+  InvocationTrace trace_{*function_};
   const takt_invocation_callback_t on_done_;
   void* const user_data_;
   const uint64_t step_limit_;

@@ -98,6 +98,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
   options.memory = std::move(memory);
   options.queues = std::move(queues);
   options.learn_costs = read.learn_costs;
+  options.tracer = instance->tracer();
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       cpu::Device::Create(name, std::move(executor), options));

@@ -6,6 +6,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
+#include "api/invocation_trace.h"
 #include "api/value.h"
 #include "base/clock.h"
 #include "hal/buffer_view.h"
@@ -149,20 +150,25 @@ absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
       vm::Invocation::Create(context_->vm(), ref_, arguments,
                              vm::Invocation::ArgumentRefs::kTake));
   if (step_limit != 0) invocation->SetStepLimit(step_limit);
-  invocation->SetJob(job);
+  InvocationTrace trace(*this);
+  trace.Begin(job, /*parent=*/0);
+  JobAttributes recorded = job;
+  recorded.trace_id = trace.id();
+  invocation->SetJob(recorded);
   invocation->SetOnWoken(
       [](void* argument, vm::Invocation&) {
         static_cast<SyncWait*>(argument)->Notify();
       },
       &thread);
   AsyncStrand& strand = context_->strand();
-  while (true) {
+  for (bool is_resumed = false;; is_resumed = true) {
     const bool entered = strand.Enter(thread);
-    const vm::Invocation::State state = invocation->Run();
+    const vm::Invocation::State state = trace.Run(*invocation, is_resumed);
     if (entered) strand.Leave();
     if (state == vm::Invocation::State::kDone) break;
     thread.WaitUntilNotified(kInfiniteFuture);
   }
+  trace.End(invocation->status(), /*is_submitted=*/false);
   TAKT_RETURN_IF_ERROR(invocation->status());
   absl::Span<vm::Value> values = invocation->results();
   for (size_t i = 0; i < results.size(); ++i) {

@@ -41,6 +41,9 @@ class Function final : public Object {
   const vm::ExportInfo& info() const { return context_->vm().info(ref_); }
 
   const JobAnnotations& annotations() const { return annotations_; }
+  // Where its calls are recorded, and under which name.
+  Tracer& tracer() const { return *context_->instance().tracer(); }
+  uint32_t trace_name() const { return trace_name_.Find(tracer(), name_); }
 
   // INVALID_ARGUMENT unless a caller may pass these. `fences`: an async
   // function's wait and signal fence may follow them.
@@ -88,6 +91,7 @@ class Function final : public Object {
   const JobAnnotations annotations_;
   const std::string name_;  // "module.function".
   const Ref<const hal::Signaller> signaller_;
+  const TraceName trace_name_;
   Mutex batch_mutex_;
   AsyncBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;
 };

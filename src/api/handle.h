@@ -44,6 +44,7 @@ struct takt_signature_t;
 struct takt_stream_t;
 struct takt_timeline_t;
 struct takt_topology_t;
+struct takt_trace_t;
 
 namespace takt::hal {
 class Buffer;
@@ -58,6 +59,9 @@ class Timeline;
 namespace takt::exec {
 class Executor;
 }  // namespace takt::exec
+namespace takt::trace {
+class Trace;
+}  // namespace takt::trace
 namespace takt::vm {
 class Buffer;
 class List;
@@ -122,6 +126,7 @@ TAKT_HANDLE_(takt_signature_t, Signature);
 TAKT_HANDLE_(takt_stream_t, Stream);
 TAKT_HANDLE_(takt_timeline_t, hal::Timeline);
 TAKT_HANDLE_(takt_topology_t, Topology);
+TAKT_HANDLE_(takt_trace_t, trace::Trace);
 #undef TAKT_HANDLE_
 
 // The object of a handle; T must be complete where these are used. Constness

@@ -221,7 +221,9 @@ absl::Status Instance::RegisterUserType(Ref<UserType> type) {
 absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
   MutexLock lock(&mutex_);
   if (executor_ == nullptr) {
-    TAKT_ASSIGN_OR_RETURN(executor_, exec::Executor::Create(executor_options_));
+    exec::Executor::Options options = executor_options_;
+    options.tracer = tracer_;
+    TAKT_ASSIGN_OR_RETURN(executor_, exec::Executor::Create(options));
     LogRefusals(*executor_, worker_count(), *log_);
   }
   return executor_;
@@ -252,6 +254,7 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
   TAKT_ASSIGN_OR_RETURN(exec::Executor::Options executor_options,
                         ExecutorOptions(workers, topology.get()));
   executor_options.name = options.name;
+  executor_options.tracer = tracer_;
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
   LogRefusals(*executor, executor_options.worker_count, *log_);

@@ -28,6 +28,7 @@
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
+#include "base/tracer.h"
 #include "exec/executor.h"
 #include "hal/device.h"
 #include "takt/executor.h"
@@ -46,6 +47,8 @@ class Instance final : public Object {
 
   vm::TypeRegistry& types() { return types_; }
   const Log& log() const { return *log_; }
+  // Where everything of this instance records what it does.
+  const Ref<Tracer>& tracer() const { return tracer_; }
   uint32_t worker_count() const { return executor_options_.worker_count; }
   const takt_allocator_t& allocator() const { return allocator_; }
   const std::shared_ptr<TimerService>& timers() const { return timers_; }
@@ -120,6 +123,7 @@ class Instance final : public Object {
 
   const std::shared_ptr<const Log> log_;
   const takt_allocator_t allocator_;
+  const Ref<Tracer> tracer_ = MakeRef<Tracer>();
   const exec::Executor::Options executor_options_;
   const Ref<Topology> topology_;  // That the options point to.
   const std::shared_ptr<TimerService> timers_;

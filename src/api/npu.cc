@@ -60,6 +60,7 @@ absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
   exec::Executor::Options executor;
   executor.worker_count = static_cast<uint32_t>(count);
   executor.name = "takt-npu";
+  executor.tracer = instance->tracer();
   const CpuSet place = PlaceOf(capabilities);
   if (!place.empty()) executor.placement.assign(executor.worker_count, place);
   return exec::Executor::Create(executor);
@@ -90,6 +91,7 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
   policy.quarantine_ns = given.quarantine_ns;
   policy.fall_back_to_cpu = given.fall_back_to_cpu;
   unit_options.event_count_max = given.event_count_max;
+  unit_options.tracer = instance->tracer();
   if (given.virtual_time) {
     unit_options.time = std::make_shared<npu::VirtualTime>();
   } else {
@@ -105,7 +107,7 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       npu::CreateDevice(std::move(unit), std::move(executor), owns_executor,
-                        memory, given.native_code));
+                        memory, given.native_code, instance->tracer()));
   return Ref<hal::Device>(std::move(device));
 }
 

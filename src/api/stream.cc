@@ -146,6 +146,8 @@ Stream::Stream(Function& function, const takt_stream_options_t& options,
       on_done_(options.on_done),
       on_late_(options.on_late),
       user_data_(options.user_data),
+      trace_track_(
+          function.tracer().AddTrack(TrackKind::kStream, function.name())),
       latest_input_(function.signature().arguments().size()),
       output_(function.signature().results().size()),
       results_(function.signature().results().size()),
@@ -276,10 +278,17 @@ bool Stream::AddPending(int64_t origin_ns, int64_t now_ns,
 void Stream::ReleaseJob(int64_t origin_ns) {
   absl::optional<Pending> dropped;
   bool begins = false;
+  uint64_t sequence = 0;
+  const int64_t now_ns = NowNs();
   {
     MutexLock lock(&mutex_);
     if (!is_running_) return;
-    begins = AddPending(origin_ns, NowNs(), &dropped);
+    sequence = counts_.released_count;
+    begins = AddPending(origin_ns, now_ns, &dropped);
+  }
+  if (function_->tracer().is_on()) {
+    Record(EventKind::kJobReleased, sequence, now_ns,
+           DeadlineAfter(origin_ns, deadline_after_ns_));
   }
   if (dropped.has_value()) {
     takt_stream_job_t job = JobOf(*dropped);

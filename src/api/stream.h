@@ -126,6 +126,12 @@ class Stream final : public Object {
                 absl::Span<const takt_value_t> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void TellLate(const takt_stream_job_t& job) const;
+  uint64_t TraceId(uint64_t sequence) const {
+    return StreamJobId(trace_track_, sequence);
+  }
+  // What became of a job, or that it is there.
+  void Record(EventKind kind, uint64_t sequence, int64_t time_ns,
+              int64_t value) const;
   void ReleaseFollowers(const takt_stream_job_t& job,
                         absl::Span<const takt_value_t> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -147,6 +153,7 @@ class Stream final : public Object {
   const takt_stream_done_t on_done_;
   const takt_stream_late_t on_late_;
   void* const user_data_;
+  const uint16_t trace_track_;
 
   LatestValues latest_input_;
   absl::optional<ValueQueue> input_queue_;

@@ -14,6 +14,36 @@ namespace takt::api {
 
 constexpr int32_t kDemotedPriority = 32;
 
+namespace {
+
+EventKind EventOf(takt_stream_outcome_t outcome) {
+  switch (outcome) {
+    case TAKT_OUTCOME_MET:
+      return EventKind::kJobMet;
+    case TAKT_OUTCOME_MISSED:
+      return EventKind::kJobMissed;
+    case TAKT_OUTCOME_DROPPED:
+      return EventKind::kJobDropped;
+    case TAKT_OUTCOME_FAILED:
+      break;
+  }
+  return EventKind::kJobFailed;
+}
+
+}  // namespace
+
+void Stream::Record(EventKind kind, uint64_t sequence, int64_t time_ns,
+                    int64_t value) const {
+  Event event;
+  event.time_ns = time_ns;
+  event.kind = kind;
+  event.track = trace_track_;
+  event.name = function_->trace_name();
+  event.id = TraceId(sequence);
+  event.value = value;
+  function_->tracer().Record(event);
+}
+
 takt_stream_job_t Stream::JobOf(const Pending& pending) const {
   takt_stream_job_t job{};
   job.sequence = pending.sequence;
@@ -110,8 +140,8 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
     arguments.push_back(RetainValue(value));
   }
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
-  absl::StatusOr<Ref<AsyncInvocation>> call =
-      AsyncInvocation::Start(*function_, options, arguments, nullptr, nullptr);
+  absl::StatusOr<Ref<AsyncInvocation>> call = AsyncInvocation::Start(
+      *function_, options, arguments, nullptr, nullptr, TraceId(job.sequence));
   takt_values_release(arguments.size(), arguments.data());
   if (!call.ok()) {
     OnDone(nullptr, ToStatus("takt_stream", call.status()));
@@ -224,6 +254,11 @@ void Stream::Conclude(const takt_stream_job_t& job, takt_status_t status,
     if (job.outcome <= TAKT_OUTCOME_MISSED) {
       response_.Add(job.end_ns - job.origin_ns);
     }
+  }
+  if (function_->tracer().is_on()) {
+    const bool has_run = job.end_ns != 0;
+    Record(EventOf(job.outcome), job.sequence, has_run ? job.end_ns : NowNs(),
+           has_run ? job.end_ns - job.origin_ns : 0);
   }
   if (on_done_ != nullptr) {
     on_done_(user_data_, &job, status, results.size(), results.data());

@@ -19,6 +19,7 @@ struct JobAttributes {
   // Where its work may run; borrowed, and outlives the invocation. Null: not
   // said.
   const CpuSet* cpus = nullptr;
+  uint64_t trace_id = 0;  // Of the invocation, in the trace; 0: none.
 };
 
 }  // namespace takt

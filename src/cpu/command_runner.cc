@@ -63,15 +63,33 @@ bool IsSampled(const WorkgroupCost& cost) {
   return ++count % kPeriod == 0;
 }
 
+// What has to know the time anyway measures each.
+absl::Status RunTraced(const ResolvedDispatch& dispatch, exec::Worker& worker,
+                       bool measure, const PartTrace& trace) {
+  const DispatchCommand& command = *dispatch.command;
+  const uint32_t total = dispatch.workgroup_total;
+  const int64_t start_ns = NowNs();
+  const absl::Status status = dispatch.Run(0, total, worker);
+  if (status.ok() && measure) {
+    command.cost().alone.Add(NowNs() - start_ns, total);
+  }
+  trace.trace.Ran(
+      trace.tag, EventKind::kDispatch,
+      command.executable->trace_name(command.function, trace.trace.tracer()),
+      start_ns, PackTiles(0, total));
+  return status;
+}
+
 absl::Status RunDispatch(const DispatchCommand& command,
                          absl::Span<const Base> bases, exec::Worker& worker,
-                         bool measure) {
+                         bool measure, const PartTrace* trace) {
   void* pointers[kMaxBindings];
   size_t lengths[kMaxBindings];
   ResolvedDispatch dispatch;
   TAKT_RETURN_IF_ERROR(Resolve(command, bases, pointers, lengths,
                                /*max_concurrency=*/1, &dispatch));
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
+  if (trace != nullptr) return RunTraced(dispatch, worker, measure, *trace);
   WorkgroupCost& cost = command.cost().alone;
   if (!measure || !IsSampled(cost)) {
     return dispatch.Run(0, dispatch.workgroup_total, worker);
@@ -214,28 +232,36 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
 }
 
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       exec::Worker& worker, bool measure) {
+                       exec::Worker& worker, bool measure,
+                       const PartTrace* trace) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
     if (command->kind == Command::Kind::kDispatch) {
       TAKT_RETURN_IF_ERROR(
           RunDispatch(*static_cast<const DispatchCommand*>(command), bases,
-                      worker, measure));
+                      worker, measure, trace));
       continue;
     }
     ResolvedTransfer transfer;
     TAKT_RETURN_IF_ERROR(Resolve(*static_cast<const TransferCommand*>(command),
                                  bases, &transfer));
+    const int64_t start_ns = trace != nullptr ? NowNs() : 0;
     transfer.Run();
+    if (trace != nullptr) {
+      trace->trace.Ran(trace->tag, EventKind::kTransfer,
+                       trace->trace.TransferName(), start_ns,
+                       static_cast<int64_t>(transfer.length));
+    }
   }
   return absl::OkStatus();
 }
 
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
-                        exec::Worker& worker, bool measure) {
+                        exec::Worker& worker, bool measure,
+                        const PartTrace* trace) {
   const ScopedFlushDenormals flush;
   for (const Region* region = first; region != nullptr; region = region->next) {
-    TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, worker, measure));
+    TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, worker, measure, trace));
   }
   return absl::OkStatus();
 }

@@ -6,12 +6,14 @@
 #ifndef TAKT_CPU_COMMAND_RUNNER_H_
 #define TAKT_CPU_COMMAND_RUNNER_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "cpu/command.h"
 #include "cpu/executable.h"
+#include "cpu/operation_trace.h"
 #include "exec/executor.h"
 
 namespace takt::cpu {
@@ -40,6 +42,10 @@ struct ResolvedTransfer {
     return begin;
   }
   void Run() const { RunTiles(0, tile_count()); }
+  int64_t BytesOf(uint32_t begin, uint32_t end) const {
+    return static_cast<int64_t>(std::min(end * kTileBytes, length) -
+                                begin * kTileBytes);
+  }
 };
 
 // A dispatch with its addresses, which are in arrays of the caller's.
@@ -77,11 +83,13 @@ int64_t EstimateNs(const Region& region, int64_t limit_ns);
 int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
 
 // Runs one region, or all from `first` on, on this thread, in order. `measure`:
-// learn what functions cost.
+// learn what functions cost. `trace`: record what runs; may be null.
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       exec::Worker& worker, bool measure);
+                       exec::Worker& worker, bool measure,
+                       const PartTrace* trace = nullptr);
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
-                        exec::Worker& worker, bool measure);
+                        exec::Worker& worker, bool measure,
+                        const PartTrace* trace = nullptr);
 
 // Room for the bindings of one dispatch.
 inline constexpr size_t kMaxBindings = 256;

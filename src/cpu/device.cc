@@ -111,6 +111,7 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
           hal::Signaller::Create(absl::StrCat("an operation queued on ", id))),
       owns_executor_(options.owns_executor && executor_ != nullptr),
       companion_(options.companion),
+      trace_(options.tracer),
       loader_(options.imports, options.formats) {}
 
 absl::optional<int64_t> Device::QueryI64(absl::string_view category,
@@ -217,18 +218,23 @@ absl::StatusOr<Ref<hal::CommandBuffer>> Device::CreateCommandBuffer(
 }
 
 template <typename Step>
-void Device::RunStep(const hal::QueueTicket& ticket, Step step) {
+void Device::RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
+                     Step step) {
   bool reached = true;
   absl::Status status;
   if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
   if (!status.ok()) {
+    trace_.Done(tag, ticket.signal, status);
     Tell(ticket.signal, status);
   } else if (reached) {
     const WorkScope work(*this);
-    Tell(ticket.signal, step());
+    status = step();
+    trace_.Done(tag, ticket.signal, status);
+    Tell(ticket.signal, status);
   } else {
     auto* operation = new (blocks())
         StepOperation<Step>(*this, ticket.signal, std::move(step));
+    operation->set_tag(tag);
     operation->Start(ticket.wait);
   }
 }
@@ -239,9 +245,12 @@ absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
   TAKT_RETURN_IF_ERROR(memory_->CheckLength(byte_length));
   Ref<PooledStorage> storage = memory_->ReserveStorage(byte_length, blocks());
   Ref<hal::Buffer> buffer = CreateBuffer(storage, params);
+  const OperationTag tag = trace_.Issue(OperationTrace::kAlloca, ticket);
   if (memory_->budget() == nullptr) {
-    RunStep(ticket, [storage = std::move(storage), pool = memory_.get()] {
-      return pool->CommitStorage(*storage);
+    RunStep(ticket, tag, [storage = std::move(storage), this, tag] {
+      const absl::Status status = memory_->CommitStorage(*storage);
+      if (status.ok()) trace_.Memory(tag, EventKind::kAlloca, *storage);
+      return status;
     });
     return buffer;
   }
@@ -249,6 +258,7 @@ absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
       static_cast<MemoryBudget::Group*>(ticket.group));
   auto* operation = new (blocks()) AllocaOperation(
       *this, ticket.signal, std::move(storage), std::move(group));
+  operation->set_tag(tag);
   operation->Start(ticket.wait);
   return buffer;
 }
@@ -263,8 +273,12 @@ absl::Status Device::QueueDealloca(const hal::QueueTicket& ticket,
     return absl::InvalidArgumentError(
         "the buffer to deallocate was allocated by another device");
   }
-  RunStep(ticket, [storage = Ref<hal::Storage>::Retain(buffer->storage())] {
-    if (storage->HasSeveralOwners() || storage->Discard()) {
+  const OperationTag tag = trace_.Issue(OperationTrace::kDealloca, ticket);
+  auto storage = Ref<hal::Storage>::Retain(buffer->storage());
+  RunStep(ticket, tag, [storage = std::move(storage), this, tag] {
+    if (storage->HasSeveralOwners()) return absl::OkStatus();
+    if (storage->Discard()) {
+      trace_.Memory(tag, EventKind::kDealloca, *storage);
       return absl::OkStatus();
     }
     return absl::FailedPreconditionError(
@@ -312,30 +326,40 @@ bool Device::RunsTransferHere(const exec::Standing& standing,
   return worker != nullptr && worker->MayRun(standing);
 }
 
-absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
+absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
+                                   const hal::QueueTicket& ticket,
                                    Transfer transfer) {
   TAKT_ASSIGN_OR_RETURN(const exec::Standing standing, FindStanding(ticket));
+  const OperationTag tag = trace_.Issue(kind, ticket);
   bool reached = true;
   absl::Status status;
   if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
   if (!status.ok()) {
+    trace_.Done(tag, ticket.signal, status);
     Tell(ticket.signal, status);
     return absl::OkStatus();
   }
   if (reached && RunsTransferHere(standing, transfer.length())) {
     const WorkScope work(*this);
+    const int64_t start_ns = tag.is_traced() ? NowNs() : 0;
     {
       Transfer mine = std::move(transfer);  // Unpins before the fence is told.
       absl::StatusOr<ResolvedTransfer> resolved = mine.Pin();
       if (resolved.ok()) resolved->Run();
       status = resolved.status();
+      if (tag.is_traced()) {
+        trace_.Ran(tag, EventKind::kTransfer, tag.name, start_ns,
+                   static_cast<int64_t>(mine.length()));
+      }
     }
+    trace_.Done(tag, ticket.signal, status);
     Tell(ticket.signal, status);
     return absl::OkStatus();
   }
   transfer.OwnSource(blocks());
   auto* operation = new (blocks())
       TransferOperation(*this, standing, ticket.signal, std::move(transfer));
+  operation->set_tag(tag);
   operation->Start(ticket.wait);
   return absl::OkStatus();
 }
@@ -347,7 +371,7 @@ absl::Status Device::QueueFill(const hal::QueueTicket& ticket,
   TAKT_ASSIGN_OR_RETURN(
       Transfer transfer,
       Transfer::Fill(target, offset, length, pattern, pattern_length));
-  return QueueTransfer(ticket, std::move(transfer));
+  return QueueTransfer(OperationTrace::kFill, ticket, std::move(transfer));
 }
 
 absl::Status Device::QueueUpdate(const hal::QueueTicket& ticket,
@@ -355,7 +379,7 @@ absl::Status Device::QueueUpdate(const hal::QueueTicket& ticket,
                                  hal::Buffer* target, uint64_t offset) {
   TAKT_ASSIGN_OR_RETURN(Transfer transfer,
                         Transfer::Update(source, target, offset));
-  return QueueTransfer(ticket, std::move(transfer));
+  return QueueTransfer(OperationTrace::kUpdate, ticket, std::move(transfer));
 }
 
 absl::Status Device::QueueCopy(const hal::QueueTicket& ticket,
@@ -365,7 +389,7 @@ absl::Status Device::QueueCopy(const hal::QueueTicket& ticket,
   TAKT_ASSIGN_OR_RETURN(
       Transfer transfer,
       Transfer::Copy(source, source_offset, target, target_offset, length));
-  return QueueTransfer(ticket, std::move(transfer));
+  return QueueTransfer(OperationTrace::kCopy, ticket, std::move(transfer));
 }
 
 absl::Status Device::QueueRead(const hal::QueueTicket& ticket,
@@ -375,7 +399,7 @@ absl::Status Device::QueueRead(const hal::QueueTicket& ticket,
   TAKT_ASSIGN_OR_RETURN(
       Transfer transfer,
       Transfer::Read(source, source_offset, target, target_offset, length));
-  return QueueTransfer(ticket, std::move(transfer));
+  return QueueTransfer(OperationTrace::kRead, ticket, std::move(transfer));
 }
 
 absl::Status Device::QueueWrite(const hal::QueueTicket& ticket,
@@ -385,7 +409,7 @@ absl::Status Device::QueueWrite(const hal::QueueTicket& ticket,
   TAKT_ASSIGN_OR_RETURN(
       Transfer transfer,
       Transfer::Write(source, source_offset, target, target_offset, length));
-  return QueueTransfer(ticket, std::move(transfer));
+  return QueueTransfer(OperationTrace::kWrite, ticket, std::move(transfer));
 }
 
 absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
@@ -408,20 +432,25 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
     return absl::FailedPreconditionError(
         "the one-shot command buffer has been submitted before");
   }
+  const OperationTag tag = trace_.Issue(OperationTrace::kExecute, ticket);
   bool reached = true;
   absl::Status status;
   if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
   if (!status.ok()) {
+    trace_.Done(tag, ticket.signal, status);
     Tell(ticket.signal, status);
   } else if (!reached ||
-             !TryExecuteInline(ticket, standing, *recorded, bindings)) {
-    Execution::Create(*this, standing, ticket.signal, recorded, bindings)
-        ->Start(ticket.wait);
+             !TryExecuteInline(ticket, tag, standing, *recorded, bindings)) {
+    Execution* const execution =
+        Execution::Create(*this, standing, ticket.signal, recorded, bindings);
+    execution->set_tag(tag);
+    execution->Start(ticket.wait);
   }
   return absl::OkStatus();
 }
 
 bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
+                              const OperationTag& tag,
                               const exec::Standing& standing,
                               const CommandBuffer& command_buffer,
                               absl::Span<const hal::Binding> bindings) {
@@ -443,16 +472,20 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   absl::Status status =
       command_buffer.PinBases(bindings, absl::MakeSpan(bases));
   if (status.ok()) {
+    const PartTrace trace{trace_, tag};
     status = RunRegions(command_buffer.first_region(), bases, *worker,
-                        /*measure=*/executor_ != nullptr);
+                        /*measure=*/executor_ != nullptr,
+                        tag.is_traced() ? &trace : nullptr);
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
+  trace_.Done(tag, ticket.signal, status);
   Tell(ticket.signal, status);
   return true;
 }
 
 absl::Status Device::QueueBarrier(const hal::QueueTicket& ticket) {
-  RunStep(ticket, [] { return absl::OkStatus(); });
+  RunStep(ticket, trace_.Issue(OperationTrace::kBarrier, ticket),
+          [] { return absl::OkStatus(); });
   return absl::OkStatus();
 }
 
@@ -460,6 +493,7 @@ absl::Status Device::QueueHostCall(const hal::QueueTicket& ticket,
                                    absl::AnyInvocable<absl::Status() &&> call) {
   auto* operation =
       new (blocks()) HostCallOperation(*this, ticket.signal, std::move(call));
+  operation->set_tag(trace_.Issue(OperationTrace::kHostCall, ticket));
   operation->Start(ticket.wait);
   return absl::OkStatus();
 }

@@ -20,6 +20,7 @@
 #include "cpu/executable_loader.h"
 #include "cpu/import_resolver.h"
 #include "cpu/memory_pool.h"
+#include "cpu/operation_trace.h"
 #include "exec/executor.h"
 #include "hal/device.h"
 
@@ -50,6 +51,8 @@ class Device final : public hal::Device {
     // thread that submits it, and each dispatch is spread as if nothing were
     // known of it.
     bool learn_costs = true;
+    // Where its operations are recorded. Null: nowhere.
+    Ref<Tracer> tracer;
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then
@@ -66,6 +69,7 @@ class Device final : public hal::Device {
   MemoryPool& memory() const { return *memory_; }
   Object* companion() const { return companion_.get(); }  // May be null.
   bool learns_costs() const { return learns_costs_; }
+  const OperationTrace& trace() const { return trace_; }
 
   // hal::Device.
   absl::optional<int64_t> QueryI64(absl::string_view category,
@@ -131,10 +135,12 @@ class Device final : public hal::Device {
   // Runs `step`, a callable that returns a status, once the wait is reached:
   // before it returns, if that is so already.
   template <typename Step>
-  void RunStep(const hal::QueueTicket& ticket, Step step);
-  absl::Status QueueTransfer(const hal::QueueTicket& ticket, Transfer transfer);
+  void RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
+               Step step);
+  absl::Status QueueTransfer(OperationTrace::Kind kind,
+                             const hal::QueueTicket& ticket, Transfer transfer);
   // Runs a checked command buffer on this thread, if that is the way.
-  bool TryExecuteInline(const hal::QueueTicket& ticket,
+  bool TryExecuteInline(const hal::QueueTicket& ticket, const OperationTag& tag,
                         const exec::Standing& standing,
                         const CommandBuffer& command_buffer,
                         absl::Span<const hal::Binding> bindings);
@@ -154,6 +160,7 @@ class Device final : public hal::Device {
   const Ref<const hal::Signaller> signaller_;
   const bool owns_executor_;
   const Ref<Object> companion_;
+  const OperationTrace trace_;
   ExecutableLoader loader_;
 };
 

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/tracer.h"
 #include "cpu/dispatch_cost.h"
 #include "exec/executor.h"
 #include "hal/executable.h"
@@ -65,6 +66,10 @@ class ExecutableCode {
 
   const std::vector<Function>& functions() const { return functions_; }
   DispatchCosts& costs(size_t function) const { return costs_[function]; }
+  // What a function is called in the trace of the device's instance.
+  uint32_t trace_name(size_t function, Tracer& tracer) const {
+    return trace_names_[function].Find(tracer, functions_[function].name);
+  }
 
   // Keeps what the code was made from as long as the code. Called by the
   // loader, before anyone else sees the code.
@@ -75,11 +80,13 @@ class ExecutableCode {
   void SetFunctions(std::vector<Function> functions) {
     functions_ = std::move(functions);
     costs_ = std::make_unique<DispatchCosts[]>(functions_.size());
+    trace_names_ = std::make_unique<TraceName[]>(functions_.size());
   }
 
  private:
   std::vector<Function> functions_;
   std::unique_ptr<DispatchCosts[]> costs_;
+  std::unique_ptr<TraceName[]> trace_names_;
   Ref<Object> source_;
 };
 
@@ -112,6 +119,9 @@ class Executable final : public hal::Executable {
   }
   bool is_sequential(size_t function) const {
     return code_->functions()[function].is_sequential;
+  }
+  uint32_t trace_name(size_t function, Tracer& tracer) const {
+    return code_->trace_name(function, tracer);
   }
   // What a dispatch of this grid costs; see DispatchCosts::Find().
   DispatchCost& cost(size_t function, const DispatchCosts::Grid& grid) const {

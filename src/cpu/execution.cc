@@ -94,7 +94,9 @@ void Execution::RunInline(exec::Worker& worker) {
     Complete(absl::ResourceExhaustedError("no local memory for a kernel"));
     return;
   }
-  Complete(RunRegions(region_, bases_, worker, /*measure=*/false));
+  const PartTrace trace{device().trace(), tag()};
+  Complete(RunRegions(region_, bases_, worker, /*measure=*/false,
+                      tag().is_traced() ? &trace : nullptr));
 }
 
 void Execution::Advance() {
@@ -106,8 +108,10 @@ void Execution::Advance() {
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
+      const PartTrace trace{device().trace(), tag()};
       const absl::Status status =
-          RunRegion(*region_, bases_, *worker, /*measure=*/true);
+          RunRegion(*region_, bases_, *worker, /*measure=*/true,
+                    tag().is_traced() ? &trace : nullptr);
       if (!status.ok()) Fail(status);
       region_ = region_->next;
       continue;
@@ -170,7 +174,7 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
 uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
                                    exec::Worker& worker) {
   if (execution->failed_.load(std::memory_order_relaxed)) return end;
-  if (!is_dispatch) return transfer.RunTiles(begin, end, worker);
+  if (!is_dispatch) return RunTransferTiles(begin, end, worker);
   if (worker.local_bytes < local_bytes) {
     execution->Fail(
         absl::ResourceExhaustedError("no local memory for a kernel"));
@@ -179,7 +183,8 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   const ScopedFlushDenormals flush;
   uint32_t reached = end;
   const bool learns = execution->device().learns_costs();
-  const int64_t start_ns = learns ? NowNs() : 0;
+  const bool is_traced = execution->tag().is_traced();
+  const int64_t start_ns = learns || is_traced ? NowNs() : 0;
   worker.reached = &reached;
   const absl::Status status = dispatch.Run(begin, end, worker);
   worker.reached = nullptr;
@@ -192,6 +197,26 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
     const uint32_t count = reached - begin;
     (count == tile_count ? cost.alone : cost.shared)
         .Add(NowNs() - start_ns, count);
+  }
+  if (__builtin_expect(is_traced, 0)) {
+    const OperationTrace& trace = execution->device().trace();
+    trace.Ran(execution->tag(), EventKind::kDispatch,
+              dispatch.command->executable->trace_name(
+                  dispatch.command->function, trace.tracer()),
+              start_ns, PackTiles(begin, reached));
+  }
+  return reached;
+}
+
+uint32_t Execution::Part::RunTransferTiles(uint32_t begin, uint32_t end,
+                                           const exec::Worker& worker) const {
+  const bool is_traced = execution->tag().is_traced();
+  const int64_t start_ns = is_traced ? NowNs() : 0;
+  const uint32_t reached = transfer.RunTiles(begin, end, worker);
+  if (__builtin_expect(is_traced, 0)) {
+    const OperationTrace& trace = execution->device().trace();
+    trace.Ran(execution->tag(), EventKind::kTransfer, trace.TransferName(),
+              start_ns, transfer.BytesOf(begin, reached));
   }
   return reached;
 }

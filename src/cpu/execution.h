@@ -36,6 +36,8 @@ class Execution final : public Operation {
     uint32_t RunTiles(uint32_t begin, uint32_t end,
                       exec::Worker& worker) override;
     void Finish(exec::Worker& worker) override;
+    uint32_t RunTransferTiles(uint32_t begin, uint32_t end,
+                              const exec::Worker& worker) const;
 
     Execution* execution = nullptr;
     bool is_dispatch = false;

@@ -21,6 +21,7 @@ void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {
   auto* operation = static_cast<Operation*>(waiter);
   if (status.ok()) {
     operation->BeginWork();
+    operation->device().trace().Ready(operation->tag_);
     operation->Run();
   } else {
     operation->Complete(status);
@@ -39,6 +40,7 @@ void Operation::Complete(const absl::Status& outcome) {
   const Ref<Device> device = std::move(device_);
   const Ref<hal::Fence> signal = std::move(signal_);
   const bool was_working = is_working_;
+  device->trace().Done(tag_, signal.get(), kept);
   delete this;
   Tell(signal.get(), kept);
   if (was_working) device->memory().budget()->EndWork();
@@ -69,7 +71,7 @@ void AllocaOperation::Run() {
   const bool was_working = std::exchange(is_working_, false);
   if (budget.Await(*this)) {
     is_working_ = was_working;
-    Complete(device->memory().CommitGranted(*storage_));
+    Commit();
   } else if (was_working) {
     budget.EndWork();
   }
@@ -79,9 +81,18 @@ void AllocaOperation::OnSettled(MemoryBudget::Request* request,
                                 const absl::Status& status) {
   auto* operation = static_cast<AllocaOperation*>(request);
   operation->BeginWork();
-  operation->Complete(status.ok() ? operation->device().memory().CommitGranted(
-                                        *operation->storage_)
-                                  : status);
+  if (status.ok()) {
+    operation->Commit();
+  } else {
+    operation->Complete(status);
+  }
+}
+
+void AllocaOperation::Commit() {
+  const absl::Status status = device().memory().CommitGranted(*storage_);
+  if (status.ok())
+    device().trace().Memory(tag(), EventKind::kAlloca, *storage_);
+  Complete(status);
 }
 
 }  // namespace takt::cpu

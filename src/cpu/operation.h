@@ -13,6 +13,7 @@
 #include "cpu/device.h"
 #include "cpu/memory_budget.h"
 #include "cpu/memory_pool.h"
+#include "cpu/operation_trace.h"
 #include "hal/device.h"
 #include "hal/fence.h"
 
@@ -34,6 +35,8 @@ class Operation : public hal::FenceWaiter {
 
   // Runs once `wait` is reached, perhaps now; fails with its error.
   void Start(const hal::Fence* wait);
+  // What it is in a trace. Before Start().
+  void set_tag(const OperationTag& tag) { tag_ = tag; }
 
  protected:
   Operation(Device& device, hal::Fence* signal)
@@ -48,6 +51,7 @@ class Operation : public hal::FenceWaiter {
   void Complete(const absl::Status& outcome);
 
   Device& device() const { return *device_; }
+  const OperationTag& tag() const { return tag_; }
 
  private:
   friend class AllocaOperation;
@@ -58,6 +62,7 @@ class Operation : public hal::FenceWaiter {
   Ref<Device> device_;
   Ref<hal::Fence> signal_;
   bool is_working_ = false;
+  OperationTag tag_;
 };
 
 // An allocation on a device with a budget: when its fence is reached it takes
@@ -71,6 +76,7 @@ class AllocaOperation final : public Operation, private MemoryBudget::Request {
  private:
   ~AllocaOperation() override;
   void Run() override;
+  void Commit();
   static void OnSettled(MemoryBudget::Request* request,
                         const absl::Status& status);
 

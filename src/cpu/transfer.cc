@@ -209,7 +209,11 @@ void TransferOperation::Run() {
   }
   resolved_ = *resolved;
   if (device().RunsTransferHere(*this, resolved_.length)) {
+    const int64_t start_ns = tag().is_traced() ? NowNs() : 0;
     resolved_.Run();
+    if (tag().is_traced()) {
+      Note(start_ns, static_cast<int64_t>(resolved_.length));
+    }
     Complete(absl::OkStatus());
     return;
   }

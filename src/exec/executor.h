@@ -14,12 +14,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/cpu_set.h"
 #include "base/job_attributes.h"
 #include "base/object.h"
+#include "base/tracer.h"
 #include "exec/job.h"
 #include "exec/scope.h"
 #include "exec/topology.h"
@@ -75,6 +77,8 @@ class Executor : public Object {
     uint32_t concurrency_max = 0;
     int fifo_priority = 0;  // SCHED_FIFO for the workers; 0: as the process.
     ThreadHooks hooks;
+    // Where the workers record what they do. Null: nowhere.
+    Ref<Tracer> tracer;
   };
 
   // INVALID_ARGUMENT for a placement of another number of workers;
@@ -113,6 +117,7 @@ class Executor : public Object {
   absl::StatusOr<Standing> FindStanding(const JobAttributes& job);
 
   virtual ExecutorStatistics statistics() const = 0;
+  Tracer& tracer() const { return *tracer_; }
 
   // This thread's part of the executor: not nullptr on a worker, and on a
   // thread with a Donor. Such a thread may run small things itself, at once.
@@ -147,7 +152,12 @@ class Executor : public Object {
   };
 
  protected:
-  Executor() : Object(&kType) {}
+  explicit Executor(Ref<Tracer> tracer)
+      : Object(&kType),
+        tracer_(tracer != nullptr ? std::move(tracer) : MakeRef<Tracer>()) {}
+
+ private:
+  const Ref<Tracer> tracer_;
 };
 
 }  // namespace takt::exec

@@ -65,7 +65,8 @@ absl::StatusOr<Ref<Executor>> StealingExecutor::Create(const Options& options) {
 }
 
 StealingExecutor::StealingExecutor(const Options& options)
-    : concurrency_(options.concurrency_max > 0 ? options.concurrency_max
+    : Executor(options.tracer),
+      concurrency_(options.concurrency_max > 0 ? options.concurrency_max
                                                : AvailableConcurrency()),
       spin_ns_(options.spin_ns),
       linger_ns_(std::max(options.linger_ns, options.spin_ns)),
@@ -142,7 +143,12 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
     thread.name = absl::StrCat(options.name, "-", started);
     thread.worker = started;
     thread.stack_bytes = options.stack_bytes;
-    if (is_placed_) thread.cpus = seat.placement;
+    seat.trace_name = thread.name;
+    if (is_placed_) {
+      thread.cpus = seat.placement;
+      absl::StrAppend(&seat.trace_name, " (CPU ", seat.placement.ToString(),
+                      ")");
+    }
     thread.fifo_priority = options.fifo_priority;
     thread.hooks = options.hooks;
     error = seat.thread.Start(thread, &RunThread, &seat);

@@ -41,6 +41,7 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -141,6 +142,7 @@ class StealingExecutor final : public Executor {
     Member member;
     Counters counters;
     WorkerThread thread;
+    std::string trace_name;
 
     // Lanes whose deque may hold something. Written by the worker.
     alignas(64) std::atomic<uint32_t> deque_lanes{0};
@@ -228,6 +230,8 @@ class StealingExecutor final : public Executor {
   // Parks this thread, which is active, until it is woken; active again then.
   void Park(Member& member, bool makes_way, int64_t deadline_ns);
   void TrimIfAsked(Seat& seat);
+  // An event of this thread, now.
+  void RecordHere(EventKind kind, int64_t value);
   void AddDonorCounts(const Counters& counters) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- stealing_executor_find.cc: finding them.

@@ -51,10 +51,20 @@ class StealingExecutor::LaneWatch {
   const uint32_t outer_preempting_;
 };
 
+void StealingExecutor::RecordHere(EventKind kind, int64_t value) {
+  if (!tracer().is_on()) return;
+  Event event;
+  event.time_ns = NowNs();
+  event.kind = kind;
+  event.value = value;
+  tracer().Record(event);
+}
+
 void StealingExecutor::RunThread(void* argument) {
   auto* seat = static_cast<Seat*>(argument);
   StealingExecutor* executor = seat->member.executor;
   ThisThread() = &seat->member;
+  Tracer::NameThisThread(TrackKind::kWorker, seat->trace_name);
   seat->worker.urgent_lanes_ = &executor->urgent_lanes_;
   seat->worker.wanted_lanes_ = &seat->member.wanted_lanes;
   executor->RunWorker(seat->member);
@@ -307,6 +317,7 @@ __attribute__((noinline)) void StealingExecutor::RunRest(Member& member,
   while (true) {
     if (worker.IsPreempted()) {
       member.counters->preemptions.Add(1);
+      RecordHere(EventKind::kPreemption, job.lane);
       RunUrgent(member, job.lane + 1u);
     }
     if (begin >= end) return;
@@ -451,7 +462,9 @@ void StealingExecutor::Park(Member& member, bool makes_way,
   }
   if (!stays) {
     member.counters->parks.Add(1);
+    RecordHere(EventKind::kWorkerPark, 0);
     member.sleeper.Sleep(deadline_ns);
+    RecordHere(EventKind::kWorkerWake, 0);
   }
   // Notified or late, not woken for work: then nobody has counted it.
   if (idle_.Withdraw(member)) active_.fetch_add(1, std::memory_order_seq_cst);

@@ -15,10 +15,12 @@ namespace takt::npu {
 
 // `executor` as for cpu::Device; `owns_executor`: it is for this device alone,
 // and is shut down with it. The unit is the device's companion.
-// `takes_native_code`: also executables of the CPU's own.
+// `takes_native_code`: also executables of the CPU's own. `tracer`: where its
+// operations are recorded; null: nowhere.
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
-    const cpu::MemoryPool::Options& memory, bool takes_native_code);
+    const cpu::MemoryPool::Options& memory, bool takes_native_code,
+    Ref<Tracer> tracer = nullptr);
 
 // The unit behind a device; nullptr for a device of another kind.
 Unit* UnitOf(const cpu::Device& device);

@@ -60,6 +60,9 @@ absl::StatusOr<Ref<Unit>> Unit::Open(const takt_npu_driver_t* table,
   }
   unit->unit_ = opened;
   TAKT_ASSIGN_OR_RETURN(unit->capabilities_, QueryCapabilities(driver, opened));
+  unit->trace_name_ = unit->tracer_->Intern(driver.name);
+  unit->trace_track_ = unit->tracer_->AddNewTrack(
+      TrackKind::kNpu, absl::StrCat("NPU ", driver.name));
   return unit;
 }
 
@@ -70,7 +73,9 @@ Unit::Unit(const takt_npu_driver_t& driver, Options options,
       options_(std::move(options)),
       library_(std::move(library)),
       stand_in_(std::make_unique<Reference>()),
-      staging_(std::make_unique<Staging>(*this)) {
+      staging_(std::make_unique<Staging>(*this)),
+      tracer_(options_.tracer != nullptr ? options_.tracer
+                                         : MakeRef<Tracer>()) {
   std::memset(&capabilities_, 0, sizeof(capabilities_));
   host_.struct_size = sizeof(host_);
   host_.user_data = options_.time.get();
@@ -123,6 +128,7 @@ Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
   event.id = batch.id;
   event.urgency = urgency;
   event.start_ns = time.NowNs();
+  const int64_t traced_ns = TraceNow();
   Outcome outcome;
   outcome.result = Known(driver_.submit(unit_, &batch));
   if (outcome.result == TAKT_NPU_OK) {
@@ -133,6 +139,9 @@ Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
   event.end_ns = time.NowNs();
   event.result = outcome.result;
   event.is_time_out = outcome.is_time_out;
+  if (traced_ns != 0) {
+    NoteBatch(batch.id, traced_ns, outcome.result, operations.size());
+  }
   MutexLock lock(&mutex_);
   running_id_ = 0;
   statistics_.busy_ns += static_cast<uint64_t>(event.end_ns - event.start_ns);
@@ -141,6 +150,33 @@ Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
     events_.push_back(event);
   }
   return outcome;
+}
+
+void Unit::NoteLease(int64_t asked_ns, int64_t granted_ns) {
+  Event event;
+  event.time_ns = granted_ns;
+  event.duration_ns = ::takt::NowNs() - granted_ns;
+  event.kind = EventKind::kNpuLease;
+  event.track = trace_track_;
+  event.name = trace_name_;
+  event.id = last_id_;
+  event.value = granted_ns - asked_ns;
+  tracer_->Record(event);
+}
+
+// In the machine's time, whatever the unit's is.
+void Unit::NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
+                     size_t operation_count) {
+  Event event;
+  event.time_ns = start_ns;
+  event.duration_ns = ::takt::NowNs() - start_ns;
+  event.kind = EventKind::kNpuBatch;
+  event.detail = static_cast<uint8_t>(result);
+  event.track = trace_track_;
+  event.name = trace_name_;
+  event.id = id;
+  event.value = static_cast<int64_t>(operation_count);
+  tracer_->Record(event);
 }
 
 takt_npu_result_t Unit::WaitForBatch(uint64_t id, int64_t deadline_ns,
@@ -299,12 +335,15 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
   absl::Status status;
   for (uint32_t attempt = 0;; ++attempt) {
     Outcome outcome;
+    const int64_t asked_ns = TraceNow();
     lease_.Acquire(request.urgency);
+    const int64_t granted_ns = asked_ns != 0 ? ::takt::NowNs() : 0;
     const absl::Status health = CheckHealth();
     if (health.ok()) {
       outcome = RunAll(operations, request, policy.time_limit_ns);
       NoteOutcome(outcome);
     }
+    if (asked_ns != 0) NoteLease(asked_ns, granted_ns);
     lease_.Release();
     if (!health.ok()) {
       if (status.ok()) status = health;  // Else what led to it says more.
@@ -336,9 +375,12 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
 
 absl::Status Unit::RunOnCore(const Urgency& urgency,
                              absl::FunctionRef<absl::Status()> call) {
+  const int64_t asked_ns = TraceNow();
   lease_.Acquire(urgency);
+  const int64_t granted_ns = asked_ns != 0 ? ::takt::NowNs() : 0;
   absl::Status status = CheckHealth();
   if (status.ok()) status = call();
+  if (asked_ns != 0) NoteLease(asked_ns, granted_ns);
   lease_.Release();
   return status;
 }

@@ -32,6 +32,7 @@
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/sleeper.h"
+#include "base/tracer.h"
 #include "npu/driver_table.h"
 #include "npu/lease.h"
 #include "npu/timebase.h"
@@ -116,6 +117,7 @@ class Unit final : public Object {
     FaultPolicy policy;
     std::shared_ptr<Timebase> time;  // Needed.
     size_t event_count_max = 0;      // Events kept; 0: none.
+    Ref<Tracer> tracer;  // Where batches are recorded. Null: nowhere.
   };
 
   // Opens a unit. `library` keeps the table, if it is not static.
@@ -203,11 +205,20 @@ class Unit final : public Object {
   static void OnComplete(void* user_data, uint64_t id,
                          takt_npu_result_t result);
 
+  // With the lease, which has been held since `granted_ns`.
+  void NoteLease(int64_t asked_ns, int64_t granted_ns);
+  void NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
+                 size_t operation_count);
+  int64_t TraceNow() const { return tracer_->is_on() ? ::takt::NowNs() : 0; }
+
   const takt_npu_driver_t driver_;
   const Options options_;
   const std::shared_ptr<DriverLibrary> library_;
   const std::unique_ptr<const Reference> stand_in_;
   std::unique_ptr<Staging> staging_;  // Goes before the unit is closed.
+  const Ref<Tracer> tracer_;
+  uint16_t trace_track_ = 0;
+  uint32_t trace_name_ = 0;
   takt_npu_host_t host_;
   void* unit_ = nullptr;
   takt_npu_capabilities_t capabilities_;

@@ -257,6 +257,41 @@ static void refuses_options_and_drivers_that_are_wrong(void) {
   takt_instance_release(instance);
 }
 
+/* What a unit does is on its track, a batch at a time. */
+static void its_batches_are_recorded(void) {
+  npu_t npu = npu_create(takt_npu_sim_driver(), NULL, true, false);
+  REQUIRE_OK(takt_tracing_start(npu.instance, NULL));
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link_module(&npu, TESTDATA("npu/route_b.vmfb"), 2, npu.devices, &status);
+  EXPECT_OK(status);
+  EXPECT_OK(run_product(context, npu.devices[0], 1));
+  takt_context_release(context);
+  takt_trace_t* trace = NULL;
+  REQUIRE_OK(takt_tracing_collect(npu.instance, &trace));
+  uint64_t batch_count = 0;
+  uint64_t lease_count = 0;
+  for (size_t i = 0; i < takt_trace_info(trace).event_count; ++i) {
+    const takt_trace_event_t event = takt_trace_event(trace, i);
+    const takt_trace_track_t track = takt_trace_track(trace, event.track);
+    if (track.kind != TAKT_TRACK_NPU) continue;
+    EXPECT_TEXT(track.name, "NPU sim");
+    batch_count += strcmp(event.kind, "npu_batch") == 0;
+    lease_count += strcmp(event.kind, "npu_lease") == 0;
+    EXPECT(event.detail == TAKT_NPU_OK);
+  }
+  EXPECT(batch_count == statistics_of(&npu).batch_count);
+  EXPECT(batch_count > 0);
+  EXPECT(lease_count > 0);
+  uint64_t fault_count = 0;
+  char* faults = NULL;
+  REQUIRE_OK(takt_trace_check(trace, &fault_count, &faults));
+  EXPECT_TEXT(faults, "");
+  takt_string_free(faults);
+  takt_trace_release(trace);
+  npu_destroy(&npu);
+}
+
 int main(void) {
   RUN(every_route_gives_the_right_result_on_the_host);
   RUN(every_route_gives_the_right_result_on_sim);
@@ -266,6 +301,7 @@ int main(void) {
   RUN(without_an_npu_a_module_that_may_uses_the_cpu);
   RUN(programs_of_nobodys_format_are_refused);
   RUN(says_what_the_npu_is_and_did);
+  RUN(its_batches_are_recorded);
   RUN(refuses_options_and_drivers_that_are_wrong);
   return test_result();
 }

@@ -131,6 +131,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"api/npu_device", "tests/api/npu_test.c"},
     {"api/queue_order", "tests/api/queue_test.c"},
     {"api/release_guard", "tests/api/allocation_test.c"},
+    {"api/invocation_trace", "tests/api/trace_test.c"},
     {"base/job_attributes", "tests/cpu/execution_test.cc"},
     {"base/pause", "tests/base/timer_service_test.cc"},
     {"cpu/code_loader", "tests/npu/unit_formats_test.cc"},

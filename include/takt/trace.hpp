@@ -1,0 +1,116 @@
+// takt/trace.hpp - traces from C++; contracts are in takt/trace.h.
+//
+//   takt::check(takt::StartTracing(instance));
+//   ...
+//   takt::Trace trace = takt::CollectTrace(instance).value();
+//   takt::StopTracing(instance);
+//   takt::check(trace.WriteFile("run.takt-trace"));
+#ifndef TAKT_TRACE_HPP_
+#define TAKT_TRACE_HPP_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "takt/takt.hpp"
+#include "takt/trace.h"
+
+namespace takt {
+inline namespace cxx {
+
+// What takt_tracing_options_init() does not say.
+struct TracingOptions {
+  uint32_t event_count_max = 32768;
+  uint32_t thread_count_max = 64;
+};
+
+class Trace : public Object<Trace, takt_trace_t, takt_trace_retain,
+                            takt_trace_release> {
+ public:
+  using Object::Object;
+
+  static Result<Trace> Load(std::string_view bytes) {
+    takt_trace_t* trace = nullptr;
+    takt_status_t status = takt_trace_load(bytes.data(), bytes.size(), &trace);
+    return TakeResult<Trace>(status, trace);
+  }
+  static Result<Trace> LoadFile(const std::string& path) {
+    takt_trace_t* trace = nullptr;
+    takt_status_t status = takt_trace_load_file(path.c_str(), &trace);
+    return TakeResult<Trace>(status, trace);
+  }
+
+  takt_trace_info_t info() const { return takt_trace_info(get()); }
+  takt_trace_track_t track(size_t index) const {
+    return takt_trace_track(get(), index);
+  }
+  takt_trace_event_t event(size_t index) const {
+    return takt_trace_event(get(), index);
+  }
+
+  // `sink` must not throw.
+  Status Write(takt_trace_format_t format,
+               const std::function<bool(std::string_view)>& sink) const {
+    const auto call = [](void* user_data, const void* data, size_t length) {
+      const auto& to =
+          *static_cast<const std::function<bool(std::string_view)>*>(user_data);
+      return to({static_cast<const char*>(data), length});
+    };
+    return Status(
+        takt_trace_write(get(), format, call,
+                         const_cast<void*>(static_cast<const void*>(&sink))));
+  }
+  Status WriteFile(const std::string& path,
+                   takt_trace_format_t format = TAKT_TRACE_PERFETTO) const {
+    return Status(takt_trace_write_file(get(), format, path.c_str()));
+  }
+
+  Result<std::string> Summarize(bool as_json = false) const {
+    char* text = nullptr;
+    takt_status_t status = takt_trace_summarize(get(), as_json, &text);
+    return TakeText(status, text);
+  }
+  Result<std::string> Compare(bool as_json = false) const {
+    char* text = nullptr;
+    takt_status_t status = takt_trace_compare(get(), as_json, &text);
+    return TakeText(status, text);
+  }
+  // The faults, a line each; "" if there is none.
+  Result<std::string> Check(uint64_t* count = nullptr) const {
+    char* text = nullptr;
+    uint64_t found = 0;
+    takt_status_t status = takt_trace_check(get(), &found, &text);
+    if (count != nullptr) *count = found;
+    return TakeText(status, text);
+  }
+
+ private:
+  static Result<std::string> TakeText(takt_status_t status, char* text) {
+    if (status != nullptr) return Status(status);
+    std::string result = text;
+    takt_string_free(text);
+    return result;
+  }
+};
+
+inline Status StartTracing(const Instance& instance,
+                           const TracingOptions& options = {}) {
+  takt_tracing_options_t given;
+  takt_tracing_options_init(&given);
+  given.event_count_max = options.event_count_max;
+  given.thread_count_max = options.thread_count_max;
+  return Status(takt_tracing_start(instance.get(), &given));
+}
+inline void StopTracing(const Instance& instance) {
+  takt_tracing_stop(instance.get());
+}
+inline Result<Trace> CollectTrace(const Instance& instance) {
+  takt_trace_t* trace = nullptr;
+  takt_status_t status = takt_tracing_collect(instance.get(), &trace);
+  return TakeResult<Trace>(status, trace);
+}
+
+}  // namespace cxx
+}  // namespace takt
+
+#endif  // TAKT_TRACE_HPP_

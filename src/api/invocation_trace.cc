@@ -1,0 +1,57 @@
+#include "api/invocation_trace.h"
+
+namespace takt::api {
+
+Event InvocationTrace::MakeEvent(EventKind kind) const {
+  Event event;
+  event.time_ns = NowNs();
+  event.kind = kind;
+  event.name = function_.trace_name();
+  event.id = id_;
+  return event;
+}
+
+void InvocationTrace::BeginTraced(const JobAttributes& job, uint64_t parent) {
+  id_ = function_.tracer().NewId();
+  Event event = MakeEvent(EventKind::kInvocationBegin);
+  event.parent = parent;
+  event.value = job.deadline_ns;
+  event.detail = job.priority;
+  function_.tracer().Record(event);
+}
+
+vm::Invocation::State InvocationTrace::RunTraced(vm::Invocation& program,
+                                                 bool is_resumed) const {
+  // Once it has parked another thread may end it, and all that it holds.
+  const auto tracer = Ref<Tracer>::Retain(&function_.tracer());
+  Event event = MakeEvent(EventKind::kProgram);
+  if (is_resumed) {
+    Event resume = event;
+    resume.kind = EventKind::kInvocationResume;
+    tracer->Record(resume);
+  }
+  const vm::Invocation::State state = program.Run();
+  const int64_t end_ns = NowNs();
+  event.duration_ns = end_ns - event.time_ns;
+  const bool is_parked = state == vm::Invocation::State::kParked;
+  event.detail = is_parked ? 1 : 0;
+  tracer->Record(event);
+  if (is_parked) {
+    event.kind = EventKind::kInvocationPark;
+    event.time_ns = end_ns;
+    event.duration_ns = 0;
+    event.detail = 0;
+    tracer->Record(event);
+  }
+  return state;
+}
+
+void InvocationTrace::EndTraced(const absl::Status& status,
+                                bool is_submitted) const {
+  Event event = MakeEvent(EventKind::kInvocationEnd);
+  event.detail = is_submitted ? 1 : 0;
+  event.value = status.raw_code();
+  function_.tracer().Record(event);
+}
+
+}  // namespace takt::api

@@ -1,0 +1,57 @@
+// What an invocation leaves in its instance's trace: that it began, where and
+// how long its program ran, and how it ended.
+//
+// Thread-safety: as the invocation's.
+#ifndef TAKT_API_INVOCATION_TRACE_H_
+#define TAKT_API_INVOCATION_TRACE_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "api/function.h"
+#include "base/clock.h"
+#include "base/job_attributes.h"
+#include "base/tracer.h"
+#include "vm/invocation.h"
+
+namespace takt::api {
+
+class InvocationTrace {
+ public:
+  // `function` outlives it.
+  explicit InvocationTrace(const Function& function) : function_(function) {}
+
+  // If the tracer is on, the invocation is recorded from here on. `parent`: of
+  // the stream's job that it is the call of, or 0. Once.
+  void Begin(const JobAttributes& job, uint64_t parent) {
+    if (__builtin_expect(function_.tracer().is_on(), 0)) {
+      BeginTraced(job, parent);
+    }
+  }
+  // 0: it is not recorded.
+  uint64_t id() const { return id_; }
+
+  // program.Run(), recorded. This may be gone by the time that it parks.
+  vm::Invocation::State Run(vm::Invocation& program, bool is_resumed) const {
+    return __builtin_expect(id_ == 0, 1) ? program.Run()
+                                         : RunTraced(program, is_resumed);
+  }
+  // `is_submitted`: its program has ended, and its fence says the rest.
+  void End(const absl::Status& status, bool is_submitted) const {
+    if (__builtin_expect(id_ != 0, 0)) EndTraced(status, is_submitted);
+  }
+
+ private:
+  void BeginTraced(const JobAttributes& job, uint64_t parent);
+  vm::Invocation::State RunTraced(vm::Invocation& program,
+                                  bool is_resumed) const;
+  void EndTraced(const absl::Status& status, bool is_submitted) const;
+  Event MakeEvent(EventKind kind) const;
+
+  const Function& function_;
+  uint64_t id_ = 0;
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_INVOCATION_TRACE_H_

@@ -1,0 +1,226 @@
+#include "takt/trace.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "api/handle.h"
+#include "api/instance.h"
+#include "api/text.h"
+#include "base/atomic_file.h"
+#include "base/mapped_file.h"
+#include "trace/check.h"
+#include "trace/comparison.h"
+#include "trace/gantt_page.h"
+#include "trace/listing.h"
+#include "trace/perfetto_reader.h"
+#include "trace/perfetto_writer.h"
+#include "trace/summary.h"
+#include "trace/trace.h"
+
+namespace takt::api {
+namespace {
+
+static_assert(TAKT_TRACK_PLAN == static_cast<int>(kLastTrack));
+
+// Callers besides the workers whose rings are there from the start.
+constexpr uint32_t kCallersAhead = 2;
+
+absl::Status Start(Instance* instance, const takt_tracing_options_t* options) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_ASSIGN_OR_RETURN(const takt_tracing_options_t given,
+                        ReadOptions(options, &takt_tracing_options_init));
+  Tracer::Options tracing;
+  tracing.event_count_max = given.event_count_max;
+  tracing.thread_count_max = given.thread_count_max;
+  tracing.reserved_count = instance->worker_count() + kCallersAhead;
+  return Annotate(instance->tracer()->Start(tracing), "options");
+}
+
+absl::StatusOr<Ref<trace::Trace>> Collect(Instance* instance) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  return trace::Trace::Create(instance->tracer()->Collect(),
+                              /*is_simulated=*/false);
+}
+
+absl::StatusOr<Ref<trace::Trace>> Load(const void* data, size_t byte_length) {
+  if (byte_length > 0) TAKT_RETURN_IF_ERROR(Require(data, "data"));
+  return trace::ReadPerfetto({static_cast<const char*>(data), byte_length});
+}
+
+absl::StatusOr<Ref<trace::Trace>> LoadFile(const char* path) {
+  TAKT_RETURN_IF_ERROR(Require(path, "path"));
+  TAKT_ASSIGN_OR_RETURN(const Ref<MappedFile> file,
+                        MappedFile::Open(path, MappedFile::Mode::kPreload));
+  absl::StatusOr<Ref<trace::Trace>> trace =
+      Load(file->bytes().data(), file->bytes().size());
+  if (!trace.ok()) return Annotate(trace.status(), path);
+  return trace;
+}
+
+absl::Status WriteAs(const trace::Trace& trace, takt_trace_format_t format,
+                     trace::Sink sink) {
+  switch (format) {
+    case TAKT_TRACE_PERFETTO:
+      return trace::WritePerfetto(trace, sink);
+    case TAKT_TRACE_TEXT:
+      return trace::WriteText(trace, sink);
+    case TAKT_TRACE_JSON:
+      return trace::WriteJson(trace, sink);
+    case TAKT_TRACE_HTML:
+      return trace::WriteGanttPage(trace, sink);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("format ", format, " is none"));
+}
+
+absl::Status Write(const trace::Trace* trace, takt_trace_format_t format,
+                   takt_trace_sink_t sink, void* user_data) {
+  TAKT_RETURN_IF_ERROR(Require(trace, "trace"));
+  if (sink == nullptr) return absl::InvalidArgumentError("sink is NULL");
+  return WriteAs(*trace, format, [&](absl::string_view bytes) {
+    return sink(user_data, bytes.data(), bytes.size())
+               ? absl::OkStatus()
+               : absl::AbortedError("the sink wants no more");
+  });
+}
+
+absl::Status WriteFile(const trace::Trace* trace, takt_trace_format_t format,
+                       const char* path) {
+  TAKT_RETURN_IF_ERROR(Require(trace, "trace"));
+  TAKT_RETURN_IF_ERROR(Require(path, "path"));
+  std::string bytes;
+  TAKT_RETURN_IF_ERROR(WriteAs(*trace, format, [&](absl::string_view part) {
+    bytes.append(part.data(), part.size());
+    return absl::OkStatus();
+  }));
+  return WriteFileAtomically(path, bytes);
+}
+
+// `text` of a trace that is there, for the caller.
+template <typename Text>
+takt_status_t GiveReport(const char* source, const trace::Trace* trace,
+                         char** out_text, Text text) {
+  const absl::Status status = Require(trace, "trace");
+  if (!status.ok()) return GiveText(source, status, out_text);
+  return GiveText(source, text(*trace), out_text);
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::ToStatus;
+using takt::api::Unwrap;
+
+takt_status_t takt_tracing_start(takt_instance_t* instance,
+                                 const takt_tracing_options_t* options) {
+  return ToStatus(__func__, takt::api::Start(Unwrap(instance), options));
+}
+
+void takt_tracing_stop(takt_instance_t* instance) {
+  Unwrap(instance)->tracer()->Stop();
+}
+
+takt_status_t takt_tracing_collect(takt_instance_t* instance,
+                                   takt_trace_t** out_trace) {
+  return takt::api::Give(__func__, takt::api::Collect(Unwrap(instance)),
+                         out_trace);
+}
+
+takt_status_t takt_trace_load(const void* data, size_t byte_length,
+                              takt_trace_t** out_trace) {
+  return takt::api::Give(__func__, takt::api::Load(data, byte_length),
+                         out_trace);
+}
+
+takt_status_t takt_trace_load_file(const char* path, takt_trace_t** out_trace) {
+  return takt::api::Give(__func__, takt::api::LoadFile(path), out_trace);
+}
+
+void takt_trace_retain(takt_trace_t* trace) { takt::api::RetainHandle(trace); }
+
+void takt_trace_release(takt_trace_t* trace) {
+  takt::api::ReleaseHandle(trace);
+}
+
+takt_trace_info_t takt_trace_info(const takt_trace_t* trace) {
+  const takt::trace::Trace& from = *Unwrap(trace);
+  takt_trace_info_t info = {};
+  info.track_count = from.tracks().size();
+  info.event_count = from.events().size();
+  info.lost_count = from.lost_count();
+  info.begin_ns = from.begin_ns();
+  info.end_ns = from.end_ns();
+  info.is_simulated = from.is_simulated();
+  return info;
+}
+
+takt_trace_track_t takt_trace_track(const takt_trace_t* trace, size_t index) {
+  takt_trace_track_t track = {};
+  const auto& tracks = Unwrap(trace)->tracks();
+  if (index >= tracks.size()) return track;
+  track.kind = static_cast<takt_track_kind_t>(tracks[index].kind);
+  track.name = tracks[index].name.c_str();
+  return track;
+}
+
+takt_trace_event_t takt_trace_event(const takt_trace_t* trace, size_t index) {
+  takt_trace_event_t event = {};
+  const takt::trace::Trace& from = *Unwrap(trace);
+  if (index >= from.events().size()) return event;
+  const takt::Event& one = from.events()[index];
+  event.kind = takt::EventKindName(one.kind);
+  event.name = from.NameOf(one).c_str();
+  event.track = one.track;
+  event.time_ns = one.time_ns;
+  event.duration_ns = one.duration_ns;
+  event.id = one.id;
+  event.parent = one.parent;
+  event.value = one.value;
+  event.detail = one.detail;
+  return event;
+}
+
+takt_status_t takt_trace_write(const takt_trace_t* trace,
+                               takt_trace_format_t format,
+                               takt_trace_sink_t sink, void* user_data) {
+  return ToStatus(__func__,
+                  takt::api::Write(Unwrap(trace), format, sink, user_data));
+}
+
+takt_status_t takt_trace_write_file(const takt_trace_t* trace,
+                                    takt_trace_format_t format,
+                                    const char* path) {
+  return ToStatus(__func__, takt::api::WriteFile(Unwrap(trace), format, path));
+}
+
+takt_status_t takt_trace_summarize(const takt_trace_t* trace, bool as_json,
+                                   char** out_text) {
+  return takt::api::GiveReport(
+      __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
+        const takt::trace::Summary summary = takt::trace::Summarize(of);
+        return as_json ? takt::trace::SummaryJson(summary)
+                       : takt::trace::SummaryText(summary);
+      });
+}
+
+takt_status_t takt_trace_compare(const takt_trace_t* trace, bool as_json,
+                                 char** out_text) {
+  return takt::api::GiveReport(
+      __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
+        const takt::trace::Comparison comparison = takt::trace::Compare(of);
+        return as_json ? takt::trace::ComparisonJson(comparison)
+                       : takt::trace::ComparisonText(comparison);
+      });
+}
+
+takt_status_t takt_trace_check(const takt_trace_t* trace, uint64_t* out_count,
+                               char** out_text) {
+  *out_count = 0;
+  return takt::api::GiveReport(
+      __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
+        const takt::trace::CheckResult result = takt::trace::CheckTrace(of);
+        *out_count = result.finding_count;
+        return absl::StrJoin(result.findings, "\n");
+      });
+}

@@ -1,0 +1,94 @@
+// What a device's queue operations leave in a trace: when each was issued,
+// became ready, and was done, and what its commands ran on which thread.
+//
+// Thread-safety: every method may run on any thread.
+#ifndef TAKT_CPU_OPERATION_TRACE_H_
+#define TAKT_CPU_OPERATION_TRACE_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "base/clock.h"
+#include "base/tracer.h"
+#include "hal/device.h"
+
+namespace takt::cpu {
+
+// Travels with an operation. Without an id nothing of it is recorded.
+struct OperationTag {
+  uint64_t id = 0;
+  uint64_t parent = 0;  // Its invocation's.
+  uint32_t name = 0;
+
+  bool is_traced() const { return id != 0; }
+};
+
+class OperationTrace {
+ public:
+  enum Kind : uint8_t {
+    kAlloca,
+    kDealloca,
+    kFill,
+    kUpdate,
+    kCopy,
+    kRead,
+    kWrite,
+    kExecute,
+    kBarrier,
+    kHostCall,
+    kKindCount,
+  };
+
+  // Null: a tracer of its own, which is off.
+  explicit OperationTrace(Ref<Tracer> tracer);
+
+  Tracer& tracer() const { return *tracer_; }
+
+  // The tag of an operation that begins here: none while the tracer is off.
+  OperationTag Issue(Kind kind, const hal::QueueTicket& ticket) const {
+    return __builtin_expect(tracer_->is_on(), 0) ? IssueTraced(kind, ticket)
+                                                 : OperationTag();
+  }
+  void Ready(const OperationTag& tag) const {
+    if (__builtin_expect(tag.is_traced(), 0)) {
+      Record(tag, EventKind::kOperationReady, 0);
+    }
+  }
+  // Before `signal`, which may be null, is told.
+  void Done(const OperationTag& tag, const hal::Fence* signal,
+            const absl::Status& outcome) const {
+    if (__builtin_expect(tag.is_traced(), 0)) DoneTraced(tag, signal, outcome);
+  }
+  // Memory was given (kAlloca) or taken back (kDealloca).
+  void Memory(const OperationTag& tag, EventKind kind,
+              const hal::Storage& storage) const {
+    if (__builtin_expect(tag.is_traced(), 0)) MemoryTraced(tag, kind, storage);
+  }
+  // `span` is what a part of the operation did since `start_ns`.
+  void Ran(const OperationTag& tag, EventKind span, uint32_t name,
+           int64_t start_ns, int64_t value) const;
+  uint32_t TransferName() const { return names_[kCopy]; }
+
+ private:
+  OperationTag IssueTraced(Kind kind, const hal::QueueTicket& ticket) const;
+  void DoneTraced(const OperationTag& tag, const hal::Fence* signal,
+                  const absl::Status& outcome) const;
+  void MemoryTraced(const OperationTag& tag, EventKind kind,
+                    const hal::Storage& storage) const;
+  void Record(const OperationTag& tag, EventKind kind, int64_t value) const;
+
+  const Ref<Tracer> tracer_;
+  std::array<uint32_t, kKindCount> names_;
+};
+
+// What runs the parts of one operation is told this, if they are recorded.
+struct PartTrace {
+  const OperationTrace& trace;
+  const OperationTag& tag;
+};
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_OPERATION_TRACE_H_
