@@ -14,12 +14,14 @@
 //
 // usage: contention DIR [--seconds S] [--scenario 1|2] [--workers N]
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
-//                   [--flat]
+//                   [--flat] [--trace FILE] [--trace_events N]
 //        DIR holds perception.vmfb, policy.vmfb (and estimator.vmfb,
 //        gemm_i8.vmfb)
 //        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
 //        (needs the right to); --pin: perception threads keep off the first
-//        CPU, periodic threads stay on it; --flat: all of one priority
+//        CPU, periodic threads stay on it; --flat: all of one priority;
+//        --trace: record the run, the last N events of each thread (default
+//        1048576), for takt-trace and `takt-sim replay`
 #include <pthread.h>
 #include <sched.h>
 
@@ -67,6 +69,8 @@ struct Options {
   bool fifo = false;
   bool pin = false;
   bool flat = false;
+  std::string trace;
+  uint32_t trace_events = 1 << 20;
 };
 
 void Check(takt_status_t status) {
@@ -92,6 +96,10 @@ Options Parse(int argc, char** argv) {
       options.workers = std::atoi(value());
     } else if (flag == "--device") {
       options.device = value();
+    } else if (flag == "--trace") {
+      options.trace = value();
+    } else if (flag == "--trace_events") {
+      options.trace_events = static_cast<uint32_t>(std::atoi(value()));
     } else if (flag == "--alone") {
       options.alone = true;
     } else if (flag == "--fifo") {
@@ -112,7 +120,7 @@ Options Parse(int argc, char** argv) {
     std::fprintf(stderr,
                  "usage: contention DIR [--seconds S] [--scenario 1|2] "
                  "[--workers N] [--device NAME] [--alone] [--fifo] [--pin] "
-                 "[--flat]\n");
+                 "[--flat] [--trace FILE] [--trace_events N]\n");
     std::exit(2);
   }
   return options;
@@ -292,6 +300,12 @@ int main(int argc, char** argv) {
       calls.push_back(std::make_unique<Call>(
           instance, device, options.directory, *stream.model, high));
     }
+    if (!options.trace.empty()) {
+      takt_tracing_options_t tracing;
+      takt_tracing_options_init(&tracing);
+      tracing.event_count_max = options.trace_events;
+      Check(takt_tracing_start(instance, &tracing));
+    }
     const int64_t start_ns = takt_clock_now_ns() + 200'000'000;
     std::vector<std::thread> perception_threads, control_threads;
     for (size_t i = 0; i < perceptions.size(); ++i) {
@@ -312,6 +326,14 @@ int main(int argc, char** argv) {
     elapsed_ns = takt_clock_now_ns() - start_ns;
     stop = true;
     for (std::thread& thread : perception_threads) thread.join();
+  }
+  if (!options.trace.empty()) {
+    takt_tracing_stop(instance);
+    takt_trace_t* trace = nullptr;
+    Check(takt_tracing_collect(instance, &trace));
+    Check(takt_trace_write_file(trace, TAKT_TRACE_PERFETTO,
+                                options.trace.c_str()));
+    takt_trace_release(trace);
   }
   takt_device_release(device);
   takt_instance_release(instance);

@@ -223,7 +223,7 @@ Result<int> RunSession(const BenchmarkFlags& flags, int64_t iterations) {
   Reporter reporter(benchmark::CreateDefaultDisplayReporter());
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();
-  if (flags.session.print_statistics) session.PrintStatistics();
+  TAKT_TOOLS_RETURN_IF_ERROR(session.End(flags.session));
   return suite.has_failed() ? kFailure : kSuccess;
 }
 

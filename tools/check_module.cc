@@ -138,7 +138,7 @@ Result<int> Run(int argc, char** argv) {
                               Session::Open(session_flags));
   Result<int> code = RunTests(session, is_json);
   if (!code.ok()) return Annotate(code.status(), session_flags.modules.back());
-  if (session_flags.print_statistics) session.PrintStatistics();
+  TAKT_TOOLS_RETURN_IF_ERROR(session.End(session_flags));
   return code;
 }
 

@@ -150,7 +150,7 @@ Result<int> Run(int argc, char** argv) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Session session,
                               Session::Open(run_flags.session));
   Result<int> code = RunSession(run_flags, session);
-  if (run_flags.session.print_statistics) session.PrintStatistics();
+  TAKT_TOOLS_RETURN_IF_ERROR(session.End(run_flags.session));
   return code;
 }
 

@@ -14,6 +14,8 @@ constexpr int64_t kWorkerCountMax = 1024;
 constexpr int64_t kSpinMaxUs = 60'000'000;
 constexpr int64_t kStackMaxBytes = int64_t{1} << 30;
 constexpr int64_t kFifoPriorityMax = 99;
+constexpr int64_t kTraceEventsMax = 1 << 24;
+constexpr int64_t kTraceEventsDefault = 1 << 17;
 
 Result<Instance> CreateInstance(const SessionFlags& flags) {
   takt_instance_options_t options;
@@ -77,6 +79,19 @@ void PrintWorkers(const Instance& instance) {
                    worker.priority_error);
     }
   }
+}
+
+void PrintStatistics(const Session& session) {
+  for (const Device& device : session.devices) {
+    const takt_device_statistics_t statistics = device.statistics();
+    std::fprintf(stderr,
+                 "Device: %s\n  memory: %" PRIu64 " B peak / %" PRIu64
+                 " B held / %" PRIu64 " B in use / %" PRIu64 " allocations\n",
+                 std::string(device.name()).c_str(), statistics.bytes_peak,
+                 statistics.bytes_committed, statistics.bytes_reserved,
+                 statistics.allocation_count);
+  }
+  PrintWorkers(session.instance);
 }
 
 // The driver's name; "local-task://" and "local-task://0" are the same device.
@@ -200,6 +215,12 @@ void SessionFlags::AddTo(Flags* flags) {
   flags->AddSwitch("print_statistics", &print_statistics,
                    "Print the use of memory, and what the workers did, to "
                    "stderr at the end.");
+  flags->AddText("trace", &trace_path,
+                 "Record what happens, and write it to this file at the end: "
+                 ".txt, .json,\n.html, or else for takt-trace and Perfetto.");
+  trace_event_count = kTraceEventsDefault;
+  flags->AddNumber("trace_event_count", 1, kTraceEventsMax, &trace_event_count,
+                   "How many events of each thread a trace keeps, the last.");
 }
 
 Result<Session> Session::Open(const SessionFlags& flags) {
@@ -208,6 +229,11 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   }
   Session session;
   TAKT_TOOLS_ASSIGN_OR_RETURN(session.instance, CreateInstance(flags));
+  if (!flags.trace_path.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(StartTracing(
+        session.instance,
+        {.event_count_max = static_cast<uint32_t>(flags.trace_event_count)}));
+  }
   const takt_module_mode_t mode =
       flags.module_mode == "mmap" ? TAKT_MODULE_MMAP : TAKT_MODULE_PRELOAD;
   for (const std::string& path : flags.modules) {
@@ -242,17 +268,19 @@ Result<Context> Session::CreateContext(
   return Context::Create(instance, linked, devices, parameters);
 }
 
-void Session::PrintStatistics() const {
-  for (const Device& device : devices) {
-    const takt_device_statistics_t statistics = device.statistics();
-    std::fprintf(stderr,
-                 "Device: %s\n  memory: %" PRIu64 " B peak / %" PRIu64
-                 " B held / %" PRIu64 " B in use / %" PRIu64 " allocations\n",
-                 std::string(device.name()).c_str(), statistics.bytes_peak,
-                 statistics.bytes_committed, statistics.bytes_reserved,
-                 statistics.allocation_count);
-  }
-  PrintWorkers(instance);
+Status Session::End(const SessionFlags& flags) const {
+  if (flags.print_statistics) PrintStatistics(*this);
+  if (flags.trace_path.empty()) return Status();
+  StopTracing(instance);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Trace trace, CollectTrace(instance));
+  return trace.WriteFile(flags.trace_path, TraceFormatOf(flags.trace_path));
+}
+
+takt_trace_format_t TraceFormatOf(std::string_view path) {
+  if (path.ends_with(".txt")) return TAKT_TRACE_TEXT;
+  if (path.ends_with(".json")) return TAKT_TRACE_JSON;
+  if (path.ends_with(".html")) return TAKT_TRACE_HTML;
+  return TAKT_TRACE_PERFETTO;
 }
 
 Result<Module> LoadModule(const Instance& instance, const std::string& path,

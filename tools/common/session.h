@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "takt/takt.hpp"
 #include "tools/common/flags.h"
 
 namespace takt::tools {
@@ -23,6 +24,8 @@ struct SessionFlags {
   int64_t worker_stack_bytes = 0;  // 0: the library's default.
   int64_t worker_fifo_priority = 0;
   bool print_statistics = false;
+  std::string trace_path;  // Empty: nothing is recorded.
+  int64_t trace_event_count = 0;
 
   void AddTo(Flags* flags);
 };
@@ -46,9 +49,16 @@ struct Session {
 
   const Module& main_module() const { return modules.back(); }
 
-  // Prints to stderr what memory the devices used and what the workers did.
-  void PrintStatistics() const;
+  // What the flags ask for at the end: writes the trace, and prints what memory
+  // the devices used and what the workers did to stderr.
+  //
+  // Errors: the trace cannot be written.
+  Status End(const SessionFlags& flags) const;
 };
+
+// The format that a trace file's name asks for: .txt, .json, .html; Perfetto's
+// for all others.
+takt_trace_format_t TraceFormatOf(std::string_view path);
 
 // Loads a .vmfb; from stdin if `path` is "-".
 Result<Module> LoadModule(const Instance& instance, const std::string& path,
