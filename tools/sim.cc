@@ -5,13 +5,18 @@
 #include <cstdio>
 #include <string>
 
+#include "sim/recorded_run.h"
+#include "sim/replay.h"
 #include "sim/report_json.h"
 #include "sim/simulation.h"
 #include "sim/sweep.h"
+#include "sim/trace_recorder.h"
 #include "sim/xrbench.h"
 #include "tools/common/file.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
+#include "trace/perfetto_reader.h"
+#include "trace/perfetto_writer.h"
 
 namespace takt::tools {
 namespace {
@@ -20,9 +25,11 @@ constexpr char kUsage[] =
     "Plays a workload on a board in virtual time.\n\n"
     "  takt-sim TOPOLOGY.json WORKLOAD.json --policy=job-shop --seconds=10\n"
     "  takt-sim TOPOLOGY.json WORKLOAD.json --sweep\n"
-    "  takt-sim TOPOLOGY.json XRBENCH.json --xrbench\n\n"
+    "  takt-sim TOPOLOGY.json XRBENCH.json --xrbench\n"
+    "  takt-sim replay TRACE\n\n"
     "Prints what became of the jobs of each stream. The same seed gives the\n"
-    "same run. Exit code: 0; 1 for an error.";
+    "same run. `replay` plays what a trace recorded again, and prints both\n"
+    "side by side. Exit code: 0; 1 for an error.";
 
 struct Settings {
   std::string policy = "job-shop";
@@ -34,6 +41,10 @@ struct Settings {
   bool is_sweep = false;
   bool is_xrbench = false;
   bool fewest_clusters = false;
+  std::string trace_path;  // Empty: nothing is recorded.
+  int64_t trace_event_count = 1 << 22;
+  std::string profile_path;
+  int64_t core_count = 0;
 };
 
 Status Convert(const absl::Status& status) {
@@ -55,16 +66,64 @@ Result<int> Print(const std::string& text) {
   return kSuccess;
 }
 
-Result<int> Play(const sim::Workload& workload, const Settings& settings) {
-  sim::SimulationOptions options;
+Status WriteTrace(Recording recording, const std::string& path) {
+  const Ref<trace::Trace> trace =
+      trace::Trace::Create(std::move(recording), /*is_simulated=*/true);
+  std::string bytes;
+  const absl::Status status =
+      trace::WritePerfetto(*trace, [&](absl::string_view part) {
+        bytes.append(part.data(), part.size());
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return Convert(status);
+  return WriteFile(path, bytes, /*append=*/false);
+}
+
+// Plays it, and writes the trace if there is to be one.
+Result<sim::Report> Simulate(const sim::Workload& workload,
+                             sim::SimulationOptions options,
+                             const Settings& settings) {
   options.scheduler.policy = sched::FindPolicy(settings.policy);
   options.scheduler.set_fewest_clusters(settings.fewest_clusters);
   options.seed = static_cast<uint64_t>(settings.seed);
-  options.length_ns = static_cast<int64_t>(settings.seconds * 1e9);
-  const auto report = sim::Simulate(workload, options);
+  sim::TraceRecorder recorder(
+      workload, static_cast<uint64_t>(settings.trace_event_count));
+  if (!settings.trace_path.empty()) options.observer = &recorder;
+  auto report = sim::Simulate(workload, options);
   if (!report.ok()) return Convert(report.status());
-  return Print(settings.is_json ? sim::ReportJson(workload, options, *report)
-                                : sim::ReportTable(workload, options, *report));
+  if (!settings.trace_path.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(
+        WriteTrace(recorder.Take(), settings.trace_path));
+  }
+  return *std::move(report);
+}
+
+Result<int> Play(const sim::Workload& workload, const Settings& settings) {
+  sim::SimulationOptions options;
+  options.length_ns = static_cast<int64_t>(settings.seconds * 1e9);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const sim::Report report,
+                              Simulate(workload, options, settings));
+  // For the report only.
+  options.scheduler.policy = sched::FindPolicy(settings.policy);
+  options.seed = static_cast<uint64_t>(settings.seed);
+  return Print(settings.is_json ? sim::ReportJson(workload, options, report)
+                                : sim::ReportTable(workload, options, report));
+}
+
+Result<int> PlayTrace(const std::string& path, const Settings& settings) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  const auto trace = trace::ReadPerfetto(bytes);
+  if (!trace.ok()) return Annotate(Convert(trace.status()), path);
+  const auto replay = sim::MakeReplay(
+      sim::ReadRun(**trace), static_cast<uint32_t>(settings.core_count));
+  if (!replay.ok()) return Annotate(Convert(replay.status()), path);
+  sim::SimulationOptions options;
+  options.length_ns = replay->length_ns;
+  options.drains = true;
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const sim::Report report,
+                              Simulate(replay->workload, options, settings));
+  return Print(settings.is_json ? sim::ReplayJson(*replay, report)
+                                : sim::ReplayTable(*replay, report));
 }
 
 Result<int> PlayFiles(const std::vector<std::string>& paths,
@@ -88,6 +147,16 @@ Result<int> PlayFiles(const std::vector<std::string>& paths,
     const auto table = sim::SweepTable(*workload, sweep);
     if (!table.ok()) return Convert(table.status());
     return Print(*table);
+  }
+  if (!settings.profile_path.empty()) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string profile,
+                                ReadFile(settings.profile_path));
+    const auto applied = workload->ApplyProfile(profile);
+    if (!applied.ok()) {
+      return Annotate(Convert(applied.status()), settings.profile_path);
+    }
+    std::fprintf(stderr, "profile: %u durations applied, %u of others\n",
+                 applied->applied_count, applied->unknown_count);
   }
   if (settings.load > 0) workload->Scale(settings.load / workload->Load());
   if (settings.noise >= 0) workload->noise = settings.noise;
@@ -117,11 +186,23 @@ Result<int> Run(int argc, char** argv) {
   flags.AddSwitch("xrbench", &settings.is_xrbench,
                   "Every policy on the scenarios of XRBench: scores.");
   flags.AddSwitch("json", &settings.is_json, "Print JSON.");
+  flags.AddText("profile", &settings.profile_path,
+                "A saved profile: what it has measured of the workload's\n"
+                "kernels holds instead of the workload's durations.");
+  flags.AddText("trace", &settings.trace_path,
+                "Write what happens to this file, for takt-trace and\n"
+                "Perfetto.");
+  flags.AddNumber("trace_event_count", 1, INT64_MAX,
+                  &settings.trace_event_count,
+                  "How many events a trace keeps, the first.");
+  flags.AddNumber("cores", 0, 64, &settings.core_count,
+                  "How many cores a replay has; 0: as the run had.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags.ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
   if (flags.positional().size() != 2) {
-    return InvalidArgument("expected `TOPOLOGY WORKLOAD`; see --help");
+    return InvalidArgument(
+        "expected `TOPOLOGY WORKLOAD` or `replay TRACE`; see --help");
   }
   if (!(settings.seconds > 0 && settings.seconds <= 1e6)) {
     return InvalidArgument("--seconds takes up to 1000000");
@@ -130,6 +211,9 @@ Result<int> Run(int argc, char** argv) {
     return InvalidArgument("--load takes 0 to 100");
   }
   if (!(settings.noise <= 2)) return InvalidArgument("--noise takes up to 2");
+  if (flags.positional()[0] == "replay") {
+    return PlayTrace(flags.positional()[1], settings);
+  }
   return PlayFiles(flags.positional(), settings);
 }
 

@@ -45,6 +45,11 @@ double Board::Luck() {
   return std::max(1 + workload_.noise * Normal(&random_), 0.1);
 }
 
+void Board::SetLuck(uint64_t tag, double luck) {
+  if (tag >= job_luck_.size()) job_luck_.resize(tag + 1, 0);
+  job_luck_[tag] = luck;
+}
+
 void Board::Start(const sched::Decision& decision, int64_t now_ns) {
   const uint32_t index = decision.operation.index;
   if (index >= runs_.size()) runs_.resize(index + 1);
@@ -52,7 +57,9 @@ void Board::Start(const sched::Decision& decision, int64_t now_ns) {
   TAKT_CHECK(!run.is_live);
   if (run.generation != decision.operation.generation) {
     run.generation = decision.operation.generation;
-    run.luck = Luck();
+    const double known =
+        decision.tag < job_luck_.size() ? job_luck_[decision.tag] : 0;
+    run.luck = known > 0 ? known : Luck();
   }
   run.start = decision;
   run.is_live = true;

@@ -35,6 +35,9 @@ class Board {
   // All are borrowed. Stop events go to `events`.
   Board(const Workload& workload, EventQueue* events, Random* random);
 
+  // How long the operations of the job with that tag take, of what their
+  // kernels do, from now on; 0: chance says.
+  void SetLuck(uint64_t tag, double luck);
   void Start(const sched::Decision& decision, int64_t now_ns);
   // The run stops at the end of its tile, or at once.
   void StopEarly(uint32_t index, bool at_once, int64_t now_ns);
@@ -59,6 +62,7 @@ class Board {
   // As the scheduler numbers them: by pool, then ascending in shards.
   std::vector<std::vector<sched::AlternativeOptions>> alternatives_;
   std::vector<Run> runs_;              // By index of the operation.
+  std::vector<double> job_luck_;       // By tag.
   std::vector<uint32_t> on_resource_;  // Index of the run; kNone.
   std::vector<int64_t> busy_ns_;       // Of runs that have stopped.
   std::vector<uint32_t> permille_;     // By pool.

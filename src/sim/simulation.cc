@@ -79,7 +79,7 @@ absl::Status Simulator::SetUpScheduler() {
   for (uint32_t i = 0; i < workload_.kernels.size(); ++i) {
     const Kernel& kernel = workload_.kernels[i];
     const absl::Status status =
-        scheduler_->AddKernel({0, i, {1, 1, 1}}, kernel.alternatives).status();
+        scheduler_->AddKernel(workload_.KeyOf(i), kernel.alternatives).status();
     if (!status.ok()) return Annotate(status, kernel.name);
   }
   for (const Program& program : workload_.programs) {
@@ -107,11 +107,15 @@ void Simulator::SetUpEvents() {
   for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
     const Stream& stream = workload_.streams[i];
     nominal_ns_.push_back(stream.offset_ns);
-    if (stream.arrival == Arrival::kAfter ||
-        stream.offset_ns >= options_.length_ns) {
+    int64_t first_ns = stream.offset_ns;
+    if (stream.arrival == Arrival::kRecorded) {
+      if (stream.recorded.empty()) continue;
+      first_ns = stream.recorded.front().release_ns;
+    }
+    if (stream.arrival == Arrival::kAfter || first_ns >= options_.length_ns) {
       continue;
     }
-    events_.Post(stream.offset_ns, EventKind::kRelease, i);
+    events_.Post(first_ns, EventKind::kRelease, i);
   }
   for (const Fault& fault : workload_.faults) {
     events_.Post(fault.at_ns, EventKind::kLost, fault.resource);
@@ -140,6 +144,13 @@ void Simulator::ReleaseJob(uint32_t stream, int64_t release_ns) {
   job.stream = stream;
   job.deadline_ns =
       DeadlineAfter(release_ns, workload_.streams[stream].terms.deadline_ns);
+  const std::vector<RecordedJob>& recorded = workload_.streams[stream].recorded;
+  if (!recorded.empty()) {
+    const uint64_t number = report_.streams[stream].released;
+    board_.SetLuck(tag, recorded[number % recorded.size()].luck);
+  } else {
+    board_.SetLuck(tag, 0);
+  }
   ++report_.streams[stream].released;
   ++report_.release_count;
   job.id = scheduler_->Release(stream, release_ns, tag, now_ns_);
@@ -148,7 +159,7 @@ void Simulator::ReleaseJob(uint32_t stream, int64_t release_ns) {
     decision.job = job.id;
     decision.stream = stream;
     decision.tag = tag;
-    options_.observer->OnRelease(now_ns_, decision);
+    options_.observer->OnRelease(now_ns_, decision, job.deadline_ns);
   }
   if (!workload_.streams[stream].is_dynamic) return;
   const sched::Program& program =
@@ -186,6 +197,10 @@ void Simulator::ReleaseNext(uint32_t index) {
   const Stream& stream = workload_.streams[index];
   if (stream.arrival == Arrival::kPeriodic) {
     nominal_ns_[index] += stream.terms.period_ns;
+  } else if (stream.arrival == Arrival::kRecorded) {
+    const uint64_t next = report_.streams[index].released;
+    if (next >= stream.recorded.size()) return;
+    nominal_ns_[index] = stream.recorded[next].release_ns;
   } else if (stream.arrival == Arrival::kPoisson) {
     nominal_ns_[index] += std::max<int64_t>(
         std::llround(-std::log(1 - random_.Unit()) *

@@ -22,7 +22,8 @@ namespace takt::sim {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void OnRelease(int64_t, const sched::Decision&) {}
+  // Its job has this deadline, or kInfiniteFuture.
+  virtual void OnRelease(int64_t, const sched::Decision&, int64_t) {}
   // kStart, kYield, kCancel, kJobDone as the scheduler decided them.
   virtual void OnDecision(int64_t, const sched::Decision&) {}
   // The operation of `start` has stopped; `done_ppm` of it is done.

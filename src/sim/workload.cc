@@ -125,4 +125,36 @@ absl::StatusOr<sched::Machine> MachineOf(const exec::Topology& topology) {
   return machine;
 }
 
+sched::KernelKey Workload::KeyOf(uint32_t kernel) const {
+  return kernels[kernel].key.value_or(sched::KernelKey{0, kernel, {1, 1, 1}});
+}
+
+absl::StatusOr<sched::ProfileReport> Workload::ApplyProfile(
+    absl::string_view bytes) {
+  sched::CostModel costs(&machine);
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    const absl::Status status =
+        costs.Add(KeyOf(i), kernels[i].alternatives).status();
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(kernels[i].name, ": ", status.message()));
+    }
+  }
+  TAKT_ASSIGN_OR_RETURN(const sched::ProfileReport report,
+                        sched::ReadProfile(bytes, &costs));
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    for (const auto& learned : costs.kernel(i).alternatives) {
+      if (!learned.duration.measured()) continue;
+      for (sched::AlternativeOptions& mine : kernels[i].alternatives) {
+        if (mine.pool != learned.pool || mine.shards != learned.shards) {
+          continue;
+        }
+        mine.guess_ns = std::max<int64_t>(learned.duration.q50_ns(), 1);
+        mine.tile_ns = std::min(mine.tile_ns, mine.guess_ns);
+      }
+    }
+  }
+  return report;
+}
+
 }  // namespace takt::sim

@@ -11,9 +11,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "exec/topology.h"
 #include "sched/cost_model.h"
 #include "sched/machine.h"
+#include "sched/profile.h"
 #include "sched/program.h"
 #include "sched/stream.h"
 
@@ -23,6 +25,8 @@ struct Kernel {
   std::string name;
   // `guess_ns` is how long it takes; the scheduler is told the same.
   std::vector<sched::AlternativeOptions> alternatives;
+  // What profiles know it by. Not said: by its number in the workload.
+  absl::optional<sched::KernelKey> key = {};
 };
 
 struct Program {
@@ -35,6 +39,13 @@ enum class Arrival : uint8_t {
   kPoisson,   // On average once a period.
   kClosed,    // The next one when one is done, or dropped.
   kAfter,     // When a job of another stream is done, with a probability.
+  kRecorded,  // When Stream::recorded says.
+};
+
+// A job as it was, in a run that is played again.
+struct RecordedJob {
+  int64_t release_ns = 0;
+  double luck = 1;  // How long it took, of what its kernels take.
 };
 
 struct Stream {
@@ -50,6 +61,9 @@ struct Stream {
   bool asks_admission = false;
   // The operations are not told ahead; they are found as they come.
   bool is_dynamic = false;
+  // With kRecorded: all its jobs, in order of their releases. With kClosed: the
+  // luck of its jobs, over and over. Else, and if it is empty, luck is chance.
+  std::vector<RecordedJob> recorded;
 };
 
 struct Fault {
@@ -96,6 +110,13 @@ struct Workload {
   // Method: the linear program of the fractional assignment, by multiplicative
   // weights (Arora, Hazan and Kale, Theory of Computing 2012); good to 1 %.
   double Load() const;
+
+  // The key of a kernel, for a cost model.
+  sched::KernelKey KeyOf(uint32_t kernel) const;
+  // Has kernels take what a saved profile (sched/profile.h) says that they
+  // do, instead of what the workload says; the medians. Errors:
+  // ReadProfile()'s; INVALID_ARGUMENT for two kernels of one key.
+  absl::StatusOr<sched::ProfileReport> ApplyProfile(absl::string_view bytes);
 };
 
 // A pool for each cluster of the board and for each of its NPUs. An NPU that

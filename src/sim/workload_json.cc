@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "base/cpu_set.h"
 #include "base/json.h"
 #include "base/status.h"
@@ -187,18 +188,47 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // "module" is the hash of its content, in hexadecimal digits.
+  absl::Status ReadKey(const Place& place, Kernel* kernel) {
+    TAKT_ASSIGN_OR_RETURN(const std::string hash, place.Text("module", ""));
+    if (hash.empty()) return absl::OkStatus();
+    sched::KernelKey key;
+    if (!absl::SimpleHexAtoi(hash, &key.module_hash)) {
+      return place.ErrorAt("module", "expected 16 hexadecimal digits");
+    }
+    constexpr double kMost = 4294967295;
+    TAKT_ASSIGN_OR_RETURN(const double ordinal,
+                          Real(place, "export", 0, kMost, 0));
+    key.export_ordinal = static_cast<uint32_t>(ordinal);
+    uint32_t count = 0;
+    TAKT_RETURN_IF_ERROR(ForEach(place, "grid", [&](const Place& p) {
+      if (count == 3 || !p.json().is_number_unsigned() ||
+          p.json().get<uint64_t>() > kMost) {
+        return p.Error("expected at most 3 sizes");
+      }
+      key.grid[count++] = p.json().get<uint32_t>();
+      return absl::OkStatus();
+    }));
+    kernel->key = key;
+    return absl::OkStatus();
+  }
+
   absl::Status ReadKernel(const Place& place) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "alternatives"}));
+    TAKT_RETURN_IF_ERROR(
+        place.CheckKeys({"name", "alternatives", "module", "export", "grid"}));
     Kernel kernel;
     TAKT_ASSIGN_OR_RETURN(kernel.name, NewName(place, workload_.kernels));
     TAKT_RETURN_IF_ERROR(ForEach(place, "alternatives", [&](const Place& p) {
       return ReadAlternative(p, &kernel);
     }));
-    const auto ordinal = static_cast<uint32_t>(workload_.kernels.size());
-    const absl::Status status =
-        costs_.Add({0, ordinal, {1, 1, 1}}, kernel.alternatives).status();
-    if (!status.ok()) return place.Error(status.message());
+    TAKT_RETURN_IF_ERROR(ReadKey(place, &kernel));
     workload_.kernels.push_back(std::move(kernel));
+    const auto index = static_cast<uint32_t>(workload_.kernels.size() - 1);
+    const absl::Status status =
+        costs_
+            .Add(workload_.KeyOf(index), workload_.kernels.back().alternatives)
+            .status();
+    if (!status.ok()) return place.Error(status.message());
     return absl::OkStatus();
   }
 

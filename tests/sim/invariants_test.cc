@@ -35,7 +35,7 @@ class Watcher : public Observer {
 
   const std::vector<std::string>& faults() const { return faults_; }
 
-  void OnRelease(int64_t, const Decision& decision) override {
+  void OnRelease(int64_t, const Decision& decision, int64_t) override {
     Job& job = jobs_[Key(decision.job)];
     job = {};
     job.stream = decision.stream;

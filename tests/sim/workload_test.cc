@@ -152,6 +152,64 @@ TEST(WorkloadTest, SurvivesDamage) {
   }
 }
 
+// Two kernels; the first is known to profiles.
+absl::StatusOr<Workload> Keyed(const std::string& key) {
+  return ReadWorkload(R"({
+    "kernels": [{"name": "a", )" +
+                          key + R"("alternatives": [
+      {"pool": "big", "duration_us": 100, "tile_us": 10},
+      {"pool": "big", "shards": 2, "duration_us": 60}]},
+      {"name": "b", "alternatives": [{"pool": "big", "duration_us": 5}]}],
+    "programs": [{"name": "p", "operations": [{"kernel": "a"}]}],
+    "streams": [{"name": "s", "program": "p", "period_ms": 5}]})",
+                      Board());
+}
+
+TEST(WorkloadTest, TakesDurationsFromAProfile) {
+  auto workload =
+      Keyed(R"("module": "0123456789abcdef", "export": 4, "grid": [7, 2],)");
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  const sched::KernelKey key = workload->KeyOf(0);
+  EXPECT_EQ(key, (sched::KernelKey{0x0123456789abcdef, 4, {7, 2, 1}}));
+  EXPECT_EQ(workload->KeyOf(1), (sched::KernelKey{0, 1, {1, 1, 1}}));
+
+  // Somebody has measured the first, on one core, and something else.
+  const sched::Machine board = Board();
+  sched::CostModel costs(&board);
+  ASSERT_TRUE(costs.Add(key, {{.guess_ns = 1}, {.shards = 3}}).ok());
+  ASSERT_TRUE(costs.Add({1, 1, {1, 1, 1}}, {{.guess_ns = 1}}).ok());
+  for (int i = 0; i < 50; ++i) {
+    costs.Observe(0, 0, 7000);
+    costs.Observe(0, 1, 3000);
+    costs.Observe(1, 0, 9000);
+  }
+  const auto report = workload->ApplyProfile(sched::WriteProfile(costs));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->applied_count, 1u);
+  EXPECT_EQ(report->unknown_count, 2u);
+  EXPECT_EQ(workload->kernels[0].alternatives[0].guess_ns, 7000);
+  EXPECT_EQ(workload->kernels[0].alternatives[0].tile_ns, 7000);
+  EXPECT_EQ(workload->kernels[0].alternatives[1].guess_ns, 60'000);
+  EXPECT_EQ(workload->kernels[1].alternatives[0].guess_ns, 5000);
+}
+
+TEST(WorkloadTest, RefusesProfilesAndKeysThatAreNone) {
+  auto workload = Keyed("");
+  ASSERT_TRUE(workload.ok());
+  EXPECT_EQ(workload->ApplyProfile("no profile").status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(workload->kernels[0].alternatives[0].guess_ns, 100'000);
+  EXPECT_THAT(Keyed(R"("module": "xyz",)").status().message(),
+              HasSubstr("kernels[0].module"));
+  EXPECT_THAT(
+      Keyed(R"("module": "1", "grid": [1, 2, 3, 4],)").status().message(),
+      HasSubstr("kernels[0].grid[3]"));
+  EXPECT_THAT(Keyed(R"("module": "1", "grid": [-1],)").status().message(),
+              HasSubstr("kernels[0].grid[0]"));
+  EXPECT_THAT(Keyed(R"("module": "1", "export": 1e10,)").status().message(),
+              HasSubstr("kernels[0].export"));
+}
+
 TEST(WorkloadTest, LoadSpreadsWorkOverAlternatives) {
   auto workload = ReadWorkload(kGood, Board());
   ASSERT_TRUE(workload.ok());

@@ -1,0 +1,56 @@
+// A RecordedRun is what a trace says of the jobs of a run: for each stream,
+// when its jobs were released, what they ran for how long, and when they were
+// done. Of a real run or a simulated one.
+#ifndef TAKT_SIM_RECORDED_RUN_H_
+#define TAKT_SIM_RECORDED_RUN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "trace/trace.h"
+
+namespace takt::sim {
+
+// What a job ran: all parts of one kernel in one queue operation.
+struct RecordedOperation {
+  std::string kernel;
+  int64_t start_ns = 0;  // Of its first part,
+  int64_t end_ns = 0;    // and the end of its last.
+  int64_t work_ns = 0;   // Of all parts together.
+  int64_t tile_ns = 0;   // What ran at a stretch at most.
+  uint32_t tile_count = 0;
+};
+
+struct RecordedRunJob {
+  int64_t release_ns = 0;
+  int64_t end_ns = 0;
+  int64_t deadline_ns = kInfiniteFuture;      // Of the trace's clock.
+  std::vector<RecordedOperation> operations;  // By start.
+
+  int64_t response_ns() const { return end_ns - release_ns; }
+  int64_t work_ns() const;
+};
+
+// A stream; or calls of one function, one after the other, that are no
+// stream's.
+struct RecordedStream {
+  std::string name;
+  uint8_t priority = 128;
+  std::vector<RecordedRunJob> jobs;  // That were done, by release.
+};
+
+struct RecordedRun {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t core_count = 0;  // Workers, or simulated cores, that ran something.
+  std::vector<RecordedStream> streams;  // By their first jobs.
+};
+
+// What has no end in the trace, or lost its beginning, is left out.
+RecordedRun ReadRun(const trace::Trace& trace);
+
+}  // namespace takt::sim
+
+#endif  // TAKT_SIM_RECORDED_RUN_H_

@@ -1,0 +1,166 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/tool_process.h"
+
+namespace takt::tools {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+ToolResult RunTool(std::vector<std::string> arguments) {
+  return RunProcess("takt-trace", arguments);
+}
+
+// A trace of one call.
+std::string RecordedCall() {
+  const std::string path = ScratchPath("call.takt-trace");
+  const ToolResult result = RunProcess(
+      "takt-run-module",
+      {"--module=" + TestData("api/simple_mul.vmfb"), "--function=mul",
+       "--input=4xf32=1 2 3 4", "--input=4xf32=2", "--trace=" + path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return path;
+}
+
+std::string SimulatedRun(const std::string& name, const std::string& seed) {
+  const std::string path = ScratchPath(name);
+  const ToolResult result = RunProcess(
+      "takt-sim",
+      {TestData("topology/two_clusters_npu.json"), TestData("sched/robot.json"),
+       "--seconds=0.3", "--noise=0.2", "--seed=" + seed, "--trace=" + path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return path;
+}
+
+TEST(TraceToolTest, ShowsWhatACallDid) {
+  const std::string path = RecordedCall();
+  ToolResult result = RunTool({"show", path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("run, "));
+  EXPECT_THAT(result.out, HasSubstr("dispatch mul_dispatch_0"));
+  EXPECT_THAT(result.out, HasSubstr("invocation_end simple.mul"));
+  result = RunTool({"show", path, "--json"});
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["simulated"], false);
+  EXPECT_GT(json["events"].size(), 5u);
+}
+
+TEST(TraceToolTest, ConvertsByTheNameOfTheFile) {
+  const std::string path = RecordedCall();
+  const auto converted = [&](const std::string& name) {
+    const std::string to = ScratchPath(name);
+    const ToolResult result = RunTool({"convert", path, to});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return FileContents(to);
+  };
+  EXPECT_THAT(converted("t.html"), StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(converted("t.txt"), StartsWith("run, "));
+  EXPECT_FALSE(nlohmann::json::parse(converted("t.json"), nullptr, false)
+                   .is_discarded());
+  EXPECT_EQ(converted("t.pftrace"), FileContents(path));
+}
+
+TEST(TraceToolTest, SumsUpAndChecksASimulatedRun) {
+  const std::string path = SimulatedRun("sim.takt-trace", "7");
+  ToolResult result = RunTool({"summary", path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("simulation of "));
+  EXPECT_THAT(result.out, HasSubstr("estimator"));
+  result = RunTool({"summary", path, "--json"});
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["streams"].size(), 5u);
+  result = RunTool({"check", path});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(result.out, StartsWith("0 faults in "));
+  result = RunTool({"check", path, "--json"});
+  EXPECT_THAT(result.out, StartsWith("{\"faults\": 0, "));
+  result = RunTool({"compare", path});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "nothing was planned\n");
+}
+
+TEST(TraceToolTest, TheSameSeedGivesTheSameTrace) {
+  const std::string one = FileContents(SimulatedRun("one", "7"));
+  EXPECT_EQ(one, FileContents(SimulatedRun("two", "7")));
+  EXPECT_NE(one, FileContents(SimulatedRun("three", "8")));
+}
+
+TEST(TraceToolTest, ASimulatedRunCanBePlayedAgain) {
+  const std::string path = SimulatedRun("again.takt-trace", "7");
+  ToolResult result = RunProcess("takt-sim", {"replay", path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("estimator"));
+  result = RunProcess("takt-sim", {"replay", path, "--json", "--cores=2"});
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << result.err;
+  EXPECT_EQ(json["cores"], 2);
+  result = RunProcess("takt-sim", {"replay", TestData("sched/robot.json")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("robot.json: "));
+}
+
+TEST(TraceToolTest, FindsFaults) {
+  // Two batches at once, as no NPU does: header, track, events.
+  const auto field = [](int tag, const std::string& bytes) {
+    return std::string{static_cast<char>(tag << 3 | 2),
+                       static_cast<char>(bytes.size())} +
+           bytes;
+  };
+  const std::string header(
+      "\x18\xff\x01\x48\x03\x58\x01\x22\x04\x08\x06\x18\x01", 13);
+  const std::string track("\xe2\x03\x05\x08\x80\x02\x28\x13", 8);
+  const auto batch = [&](char time) {
+    return field(1, std::string("\x40") + time +
+                        field(11, std::string("\x48\x01\x58\x80\x02\x18\x04"
+                                              "\x22\x04\x08\x05\x18\x64",
+                                              13)));
+  };
+  const std::string path = ScratchPath("faulty");
+  WriteContents(path, field(1, field(11, header)) + field(1, track) +
+                          batch(10) + batch(50));
+  const ToolResult result = RunTool({"check", path});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 faults in 2 events"));
+  EXPECT_THAT(result.out, HasSubstr("at 50 ns"));
+}
+
+TEST(TraceToolTest, RefusesWhatItIsNotToldRight) {
+  const auto fails = [](std::vector<std::string> arguments,
+                        const std::string& message) {
+    const ToolResult result = RunTool(arguments);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr(message));
+  };
+  fails({}, "no command");
+  fails({"paint", "x"}, "no command \"paint\"");
+  fails({"show"}, "expected `show FILE`");
+  fails({"convert", "x"}, "expected `convert FILE TO`");
+  fails({"show", "/nowhere"}, "NOT_FOUND");
+  fails({"show", TestData("sched/robot.json")}, "DATA_LOSS");
+  fails({"show", "--lines=3", "x"}, "lines");
+}
+
+TEST(TraceToolTest, HelpSaysWhatThereIs) {
+  const ToolResult result = RunTool({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("takt-trace convert FILE TO"));
+}
+
+TEST(TraceToolTest, ATraceThatCannotBeWrittenIsAnError) {
+  const ToolResult result = RunProcess(
+      "takt-run-module",
+      {"--module=" + TestData("api/simple_mul.vmfb"), "--function=mul",
+       "--input=4xf32=1", "--input=4xf32=2", "--trace=/nowhere/t"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("/nowhere/t"));
+}
+
+}  // namespace
+}  // namespace takt::tools
