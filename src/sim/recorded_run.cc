@@ -54,13 +54,22 @@ class RunReader {
     return streams_.size() - 1;
   }
 
-  // Calls of one function that go on at once are as many streams.
-  size_t FindCallStream(const std::string& name, uint64_t id) {
-    std::vector<uint64_t>& callers = callers_[name];
+  // Calls of one function are a stream by the thread that makes them, or if
+  // that is a worker, by what does not overlap.
+  size_t FindCallStream(const takt::Event& event) {
+    const std::string& name = trace_.NameOf(event);
+    const uint64_t id = event.id;
+    const bool is_caller = trace_.TrackOf(event).kind == TrackKind::kThread;
+    const int32_t thread = is_caller ? event.track : -1;
+    std::vector<Caller>& callers = callers_[name];
     size_t number = 0;
-    while (number < callers.size() && callers[number] != 0) ++number;
-    if (number == callers.size()) callers.push_back(0);
-    callers[number] = id;
+    while (number < callers.size() &&
+           (callers[number].thread != thread ||
+            (!is_caller && callers[number].call != 0))) {
+      ++number;
+    }
+    if (number == callers.size()) callers.push_back({thread, 0});
+    callers[number].call = id;
     caller_of_[id] = {name, number};
     return FindStream(number == 0 ? name
                                   : absl::StrCat(name, " #", number + 1));
@@ -69,7 +78,7 @@ class RunReader {
   void EndCall(uint64_t id) {
     const auto found = caller_of_.find(id);
     if (found == caller_of_.end()) return;
-    callers_[found->second.first][found->second.second] = 0;
+    callers_[found->second.first][found->second.second].call = 0;
     caller_of_.erase(found);
   }
 
@@ -115,8 +124,7 @@ class RunReader {
           const bool is_call = !jobs_.contains(event.parent);
           calls_[event.id] = is_call ? event.id : event.parent;
           if (is_call) {
-            AddJob(FindCallStream(trace_.NameOf(event), event.id), event.id,
-                   event);
+            AddJob(FindCallStream(event), event.id, event);
           }
           const auto place = jobs_.find(calls_[event.id]);
           streams_[place->second.stream].priority = event.detail;
@@ -172,6 +180,8 @@ class RunReader {
     const TrackKind kind = trace_.TrackOf(event).kind;
     if (kind == TrackKind::kWorker || kind == TrackKind::kCore) {
       cores_.insert(event.track);
+    } else {
+      job->caller_work_ns += work_ns;
     }
     const auto [place, is_new] = operations_.emplace(
         std::tuple(job_id, operation_id, event.name), job->operations.size());
@@ -199,8 +209,12 @@ class RunReader {
   const trace::Trace& trace_;
   std::vector<RecordedStream> streams_;
   std::map<std::string, size_t> stream_numbers_;
-  // The call that goes on, of each of a function's callers; 0: none.
-  std::map<std::string, std::vector<uint64_t>> callers_;
+  // Who calls a function.
+  struct Caller {
+    int32_t thread;  // Its track; -1: workers.
+    uint64_t call;   // That goes on; 0: none.
+  };
+  std::map<std::string, std::vector<Caller>> callers_;
   std::map<uint64_t, std::pair<std::string, size_t>> caller_of_;
   absl::flat_hash_map<uint64_t, Place> jobs_;
   absl::flat_hash_map<uint64_t, uint64_t> calls_;

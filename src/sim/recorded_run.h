@@ -28,13 +28,13 @@ struct RecordedRunJob {
   int64_t end_ns = 0;
   int64_t deadline_ns = kInfiniteFuture;      // Of the trace's clock.
   std::vector<RecordedOperation> operations;  // By start.
+  int64_t caller_work_ns = 0;                 // Of it, on callers' threads.
 
   int64_t response_ns() const { return end_ns - release_ns; }
   int64_t work_ns() const;
 };
 
-// A stream; or calls of one function, one after the other, that are no
-// stream's.
+// A stream; or calls of one function by one thread that are no stream's.
 struct RecordedStream {
   std::string name;
   uint8_t priority = 128;

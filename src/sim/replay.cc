@@ -15,10 +15,20 @@ namespace takt::sim {
 namespace {
 
 constexpr uint32_t kCoresMax = 64;
-// The next job comes that soon if it comes because one is done.
+// The next job comes that soon if it comes because one is done; or within this
+// part of what that one took.
 constexpr int64_t kClosedGapNs = 200'000;
+constexpr double kClosedPart = 0.05;
+// Workers come to an operation and leave it between any two tiles; a simulated
+// one keeps its cores. So a long one is played in pieces of about this.
+constexpr int64_t kPieceNs = 1'000'000;
+constexpr int64_t kPieceCountMax = 1000;
 constexpr double kMost = 0.8;  // Of the jobs have what a stream has.
-constexpr double kPeriodSlack = 0.25;
+// A period is the median of the gaps, and the mean as well.
+constexpr double kPeriodSlack = 0.05;
+// A caller's thread that wakes up gets a core at once: what runs there stops
+// so soon, whatever its tiles.
+constexpr int64_t kSystemTileNs = 20'000;
 constexpr double kLuckMin = 0.05;
 constexpr double kLuckMax = 20;
 
@@ -31,7 +41,10 @@ bool IsClosed(const std::vector<RecordedRunJob>& jobs) {
   size_t count = 0;
   for (size_t i = 1; i < jobs.size(); ++i) {
     const int64_t gap_ns = jobs[i].release_ns - jobs[i - 1].end_ns;
-    count += gap_ns >= 0 && gap_ns <= kClosedGapNs;
+    const double response_ns = static_cast<double>(jobs[i - 1].response_ns());
+    const int64_t most_ns = std::max<int64_t>(
+        kClosedGapNs, std::llround(kClosedPart * response_ns));
+    count += gap_ns >= 0 && gap_ns <= most_ns;
   }
   return jobs.size() > 2 && static_cast<double>(count) >=
                                 kMost * static_cast<double>(jobs.size() - 1);
@@ -45,13 +58,11 @@ int64_t FindPeriod(const std::vector<RecordedRunJob>& jobs) {
   }
   if (gaps_ns.size() < 2) return 0;
   const int64_t period_ns = Median(gaps_ns);
-  const auto near = std::count_if(
-      gaps_ns.begin(), gaps_ns.end(), [period_ns](int64_t gap_ns) {
-        return std::abs(static_cast<double>(gap_ns - period_ns)) <=
-               kPeriodSlack * static_cast<double>(period_ns);
-      });
-  return static_cast<double>(near) >=
-                 kMost * static_cast<double>(gaps_ns.size())
+  const double mean_ns =
+      static_cast<double>(jobs.back().release_ns - jobs.front().release_ns) /
+      static_cast<double>(gaps_ns.size());
+  return std::abs(mean_ns - static_cast<double>(period_ns)) <=
+                 kPeriodSlack * static_cast<double>(period_ns)
              ? period_ns
              : 0;
 }
@@ -93,6 +104,17 @@ int64_t Overhead(const std::vector<RecordedRunJob>& jobs) {
   return std::max<int64_t>(trace::Quantile(rest_ns, 0.1), 0);
 }
 
+// Most of it, so that the system decides when it runs.
+bool RunsOnCallers(const RecordedStream& stream) {
+  int64_t work_ns = 0;
+  int64_t caller_work_ns = 0;
+  for (const RecordedRunJob& job : stream.jobs) {
+    work_ns += job.work_ns();
+    caller_work_ns += job.caller_work_ns;
+  }
+  return 2 * caller_work_ns > work_ns;
+}
+
 class Maker {
  public:
   Maker(const RecordedRun& run, uint32_t core_count)
@@ -106,6 +128,9 @@ class Maker {
     replay_.workload.machine.pools.push_back(cores);
     TAKT_RETURN_IF_ERROR(replay_.workload.machine.Validate());
     replay_.length_ns = run_.end_ns - run_.begin_ns;
+    for (const RecordedStream& stream : run_.streams) {
+      callers_preempt_ = callers_preempt_ || RunsOnCallers(stream);
+    }
     for (const RecordedStream& stream : run_.streams) AddStream(stream);
     if (replay_.streams.empty()) {
       return absl::InvalidArgumentError(
@@ -117,6 +142,7 @@ class Maker {
  private:
   sched::KernelId AddKernel(const std::string& name, int64_t work_ns,
                             int64_t tile_ns, uint32_t shard_count_max) {
+    if (callers_preempt_) tile_ns = std::min(tile_ns, kSystemTileNs);
     Kernel kernel;
     kernel.name = name;
     for (uint32_t shards = 1; shards <= shard_count_max; ++shards) {
@@ -165,11 +191,21 @@ class Maker {
       }
       const int64_t median_ns = Median(std::move(works_ns));
       *work_ns += median_ns;
-      AddOperation(AddKernel(like.kernel, median_ns, Median(tiles_ns),
-                             std::min(core_count_, like.tile_count)),
-                   program);
+      const uint32_t piece_count = PiecesOf(median_ns, like.tile_count);
+      const sched::KernelId kernel =
+          AddKernel(like.kernel, median_ns / piece_count, Median(tiles_ns),
+                    std::min(core_count_, like.tile_count));
+      for (uint32_t n = 0; n < piece_count; ++n) AddOperation(kernel, program);
     }
     replay_.workload.programs.push_back(std::move(program));
+  }
+
+  uint32_t PiecesOf(int64_t work_ns, uint32_t tile_count) const {
+    const int64_t most = callers_preempt_
+                             ? kPieceCountMax
+                             : std::max(tile_count / core_count_, 1u);
+    return static_cast<uint32_t>(
+        std::clamp<int64_t>(work_ns / (kPieceNs * core_count_), 1, most));
   }
 
   void AddStream(const RecordedStream& recorded) {
@@ -216,6 +252,7 @@ class Maker {
 
   const RecordedRun& run_;
   const uint32_t core_count_;
+  bool callers_preempt_ = false;
   Replay replay_;
 };
 

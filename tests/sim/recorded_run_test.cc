@@ -67,6 +67,7 @@ TEST(RecordedRunTest, CallsWithoutAStreamAreOneByFunction) {
   ASSERT_EQ(run.streams[0].jobs.size(), 2u);
   EXPECT_EQ(run.streams[0].jobs[1].response_ns(), 80);
   EXPECT_EQ(run.streams[0].jobs[1].work_ns(), 60);
+  EXPECT_EQ(run.streams[0].jobs[1].caller_work_ns, 60);
   EXPECT_EQ(run.core_count, 0u);  // A caller's thread is no core.
 }
 
@@ -86,6 +87,20 @@ TEST(RecordedRunTest, CallsThatGoOnAtOnceAreOfTwoCallers) {
   ASSERT_EQ(run.streams[0].jobs.size(), 2u);
   EXPECT_EQ(run.streams[0].jobs[1].release_ns, 650);
   EXPECT_EQ(run.streams[1].jobs[1].release_ns, 750);
+}
+
+TEST(RecordedRunTest, WorkersHaveCallsOfManyCallers) {
+  RecordingMaker maker;
+  const uint16_t one = maker.Track(TrackKind::kWorker, "takt-0");
+  const uint16_t two = maker.Track(TrackKind::kWorker, "takt-1");
+  const uint32_t detect = maker.Name("detect");
+  AddCall(maker, one, detect, 1, 100, 500);
+  AddCall(maker, two, detect, 2, 800, 500);
+  AddCall(maker, one, detect, 3, 900, 500);
+  const RecordedRun run = Read(maker.recording);
+  ASSERT_EQ(run.streams.size(), 2u);
+  EXPECT_EQ(run.streams[0].jobs.size(), 2u);  // They do not overlap.
+  EXPECT_EQ(run.streams[0].jobs[0].caller_work_ns, 0);
 }
 
 TEST(RecordedRunTest, LeavesOutWhatDidNotEndWell) {

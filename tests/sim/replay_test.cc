@@ -114,6 +114,51 @@ TEST(ReplayTest, ReleasesWhenItWasReleased) {
   }
 }
 
+// Three jobs, 10 ms apart, of one operation of 8 ms in 4 tiles.
+RecordedRun LongJobs(bool on_callers) {
+  RecordedRun run;
+  run.end_ns = 40'000'000;
+  run.core_count = 2;
+  run.streams.emplace_back();
+  run.streams[0].name = "long";
+  for (int64_t i = 0; i < 3; ++i) {
+    RecordedRunJob job;
+    job.release_ns = i * 10'000'000;
+    job.end_ns = job.release_ns + 5'000'000;
+    job.caller_work_ns = on_callers ? 8'000'000 : 0;
+    job.operations.push_back({.kernel = "conv",
+                              .start_ns = job.release_ns,
+                              .end_ns = job.end_ns,
+                              .work_ns = 8'000'000,
+                              .tile_ns = 2'000'000,
+                              .tile_count = 4});
+    run.streams[0].jobs.push_back(job);
+  }
+  return run;
+}
+
+TEST(ReplayTest, LongOperationsSpreadAnewBetweenTiles) {
+  const auto replay = MakeReplay(LongJobs(/*on_callers=*/false), 0);
+  ASSERT_TRUE(replay.ok()) << replay.status();
+  // As many pieces as both cores have tiles.
+  EXPECT_EQ(replay->workload.programs[0].operations.size(), 2u);
+  const Kernel& kernel = replay->workload.kernels[0];
+  ASSERT_EQ(kernel.alternatives.size(), 2u);
+  EXPECT_EQ(kernel.alternatives[0].guess_ns, 4'000'000);
+  EXPECT_EQ(kernel.alternatives[1].guess_ns, 2'000'000);
+  EXPECT_EQ(kernel.alternatives[0].tile_ns, 2'000'000);
+  EXPECT_EQ(replay->streams[0].period_ns, 10'000'000);
+}
+
+TEST(ReplayTest, WhereCallersComputeWorkGivesWayToThem) {
+  const auto replay = MakeReplay(LongJobs(/*on_callers=*/true), 0);
+  ASSERT_TRUE(replay.ok()) << replay.status();
+  EXPECT_EQ(replay->workload.programs[0].operations.size(), 4u);
+  const Kernel& kernel = replay->workload.kernels[0];
+  EXPECT_EQ(kernel.alternatives[0].guess_ns, 2'000'000);
+  EXPECT_EQ(kernel.alternatives[0].tile_ns, 20'000);
+}
+
 TEST(ReplayTest, RefusesWhatCannotBePlayed) {
   EXPECT_EQ(MakeReplay({}, 0).status().code(),
             absl::StatusCode::kInvalidArgument);
