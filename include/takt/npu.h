@@ -158,7 +158,13 @@ typedef struct takt_npu_event_t {
   int64_t end_ns;
   takt_npu_result_t result;
   bool is_time_out;
-  uint8_t priority;
+  uint8_t priority;     // The first of its class of 32.
+  int64_t deadline_ns;  // Of the job that it is part of.
+  // When it asked for the NPU, and when it got it, on a count of both. One that
+  // asked before another got it, and got it after that, has waited for it.
+  uint64_t asked;
+  uint64_t granted;
+  bool is_aged;  // Got it for having been passed over.
 } takt_npu_event_t;
 
 // The last batches, oldest first: at most `capacity` of those that are

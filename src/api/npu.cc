@@ -215,8 +215,16 @@ size_t takt_npu_device_events(const takt_device_t* device, size_t capacity,
   const size_t count = std::min(capacity, events.size());
   for (size_t i = 0; i < count; ++i) {
     const takt::npu::UnitEvent& event = events[events.size() - count + i];
-    out_events[i] = {event.id,     event.start_ns,    event.end_ns,
-                     event.result, event.is_time_out, event.urgency.priority};
+    out_events[i] = {event.id,
+                     event.start_ns,
+                     event.end_ns,
+                     event.result,
+                     event.is_time_out,
+                     event.urgency.priority,
+                     event.urgency.deadline_ns,
+                     event.turn.asked,
+                     event.turn.granted,
+                     event.turn.is_aged};
   }
   return count;
 }

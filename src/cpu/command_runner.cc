@@ -81,7 +81,8 @@ absl::Status RunTraced(const ResolvedDispatch& dispatch, exec::Worker& worker,
 }
 
 absl::Status RunDispatch(const DispatchCommand& command,
-                         absl::Span<const Base> bases, exec::Worker& worker,
+                         absl::Span<const Base> bases,
+                         const exec::Standing& standing, exec::Worker& worker,
                          bool measure, const PartTrace* trace) {
   void* pointers[kMaxBindings];
   size_t lengths[kMaxBindings];
@@ -89,6 +90,7 @@ absl::Status RunDispatch(const DispatchCommand& command,
   TAKT_RETURN_IF_ERROR(Resolve(command, bases, pointers, lengths,
                                /*max_concurrency=*/1, &dispatch));
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
+  dispatch.arguments.standing = &standing;
   if (trace != nullptr) return RunTraced(dispatch, worker, measure, *trace);
   WorkgroupCost& cost = command.cost().alone;
   if (!measure || !IsSampled(cost)) {
@@ -232,14 +234,14 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
 }
 
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       exec::Worker& worker, bool measure,
-                       const PartTrace* trace) {
+                       const exec::Standing& standing, exec::Worker& worker,
+                       bool measure, const PartTrace* trace) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
     if (command->kind == Command::Kind::kDispatch) {
       TAKT_RETURN_IF_ERROR(
           RunDispatch(*static_cast<const DispatchCommand*>(command), bases,
-                      worker, measure, trace));
+                      standing, worker, measure, trace));
       continue;
     }
     ResolvedTransfer transfer;
@@ -257,11 +259,12 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
 }
 
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
-                        exec::Worker& worker, bool measure,
-                        const PartTrace* trace) {
+                        const exec::Standing& standing, exec::Worker& worker,
+                        bool measure, const PartTrace* trace) {
   const ScopedFlushDenormals flush;
   for (const Region* region = first; region != nullptr; region = region->next) {
-    TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, worker, measure, trace));
+    TAKT_RETURN_IF_ERROR(
+        RunRegion(*region, bases, standing, worker, measure, trace));
   }
   return absl::OkStatus();
 }

@@ -82,14 +82,15 @@ int64_t EstimateNs(const Region& region, int64_t limit_ns);
 // The same for all regions from `first` on.
 int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
 
-// Runs one region, or all from `first` on, on this thread, in order. `measure`:
-// learn what functions cost. `trace`: record what runs; may be null.
+// Runs one region, or all from `first` on, on this thread, in order, as part of
+// a job that stands so. `measure`: learn what functions cost. `trace`: record
+// what runs; may be null.
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       exec::Worker& worker, bool measure,
-                       const PartTrace* trace = nullptr);
+                       const exec::Standing& standing, exec::Worker& worker,
+                       bool measure, const PartTrace* trace = nullptr);
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
-                        exec::Worker& worker, bool measure,
-                        const PartTrace* trace = nullptr);
+                        const exec::Standing& standing, exec::Worker& worker,
+                        bool measure, const PartTrace* trace = nullptr);
 
 // Room for the bindings of one dispatch.
 inline constexpr size_t kMaxBindings = 256;

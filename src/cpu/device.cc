@@ -292,7 +292,10 @@ absl::StatusOr<exec::Standing> Device::FindStanding(
     const hal::QueueTicket& ticket) const {
   JobAttributes job;
   if (ticket.job != nullptr) job = *ticket.job;
-  if (executor_ == nullptr) return exec::Standing();
+  if (executor_ == nullptr) {
+    return exec::Standing{.lane = exec::LaneOf(job.priority),
+                          .deadline_ns = job.deadline_ns};
+  }
   CpuSet several;
   if (!queues_.empty()) {
     const uint64_t all = ~uint64_t{0} >> (kQueueCountMax - queues_.size());
@@ -473,7 +476,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
       command_buffer.PinBases(bindings, absl::MakeSpan(bases));
   if (status.ok()) {
     const PartTrace trace{trace_, tag};
-    status = RunRegions(command_buffer.first_region(), bases, *worker,
+    status = RunRegions(command_buffer.first_region(), bases, standing, *worker,
                         /*measure=*/executor_ != nullptr,
                         tag.is_traced() ? &trace : nullptr);
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));

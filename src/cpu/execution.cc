@@ -95,7 +95,7 @@ void Execution::RunInline(exec::Worker& worker) {
     return;
   }
   const PartTrace trace{device().trace(), tag()};
-  Complete(RunRegions(region_, bases_, worker, /*measure=*/false,
+  Complete(RunRegions(region_, bases_, standing_, worker, /*measure=*/false,
                       tag().is_traced() ? &trace : nullptr));
 }
 
@@ -110,7 +110,7 @@ void Execution::Advance() {
       const ScopedFlushDenormals flush;
       const PartTrace trace{device().trace(), tag()};
       const absl::Status status =
-          RunRegion(*region_, bases_, *worker, /*measure=*/true,
+          RunRegion(*region_, bases_, standing_, *worker, /*measure=*/true,
                     tag().is_traced() ? &trace : nullptr);
       if (!status.ok()) Fail(status);
       region_ = region_->next;

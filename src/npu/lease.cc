@@ -4,14 +4,16 @@
 
 namespace takt::npu {
 
-void Lease::Acquire(const Urgency& urgency) {
+Lease::Turn Lease::Acquire(const Urgency& urgency) {
   Waiter waiter;
   {
     MutexLock lock(&mutex_);
     ++statistics_.grant_count;
+    waiter.turn.asked = ++count_;
     if (!is_held_) {
       is_held_ = true;
-      return;
+      waiter.turn.granted = ++count_;
+      return waiter.turn;
     }
     ++statistics_.wait_count;
     ++statistics_.waiting_count;
@@ -23,6 +25,7 @@ void Lease::Acquire(const Urgency& urgency) {
   while ((waiter.sleeper.raised() & kGranted) == 0) {
     waiter.sleeper.Sleep(kInfiniteFuture);
   }
+  return waiter.turn;
 }
 
 bool Lease::TryAcquire() {
@@ -30,6 +33,7 @@ bool Lease::TryAcquire() {
   if (is_held_) return false;
   is_held_ = true;
   ++statistics_.grant_count;
+  count_ += 2;
   return true;
 }
 
@@ -55,6 +59,8 @@ Lease::Waiter* Lease::TakeNext() {
     ++each->passed_over;
   }
   *best = next->next;
+  next->turn.granted = ++count_;
+  next->turn.is_aged = is_aged;
   --statistics_.waiting_count;
   return next;
 }

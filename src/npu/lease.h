@@ -40,12 +40,20 @@ class Lease {
     uint32_t waiting_count = 0;
   };
 
+  // One grant, on the lease's own count of questions and grants: whoever has
+  // asked before another's grant and been granted after it was passed over.
+  struct Turn {
+    uint64_t asked = 0;
+    uint64_t granted = 0;
+    bool is_aged = false;  // Came for having been passed over.
+  };
+
   Lease() = default;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
   // Blocks until it is this caller's turn.
-  void Acquire(const Urgency& urgency);
+  Turn Acquire(const Urgency& urgency);
   // False if another has it.
   bool TryAcquire();
   void Release();
@@ -57,6 +65,7 @@ class Lease {
   struct Waiter {
     Urgency urgency;
     uint32_t passed_over = 0;
+    Turn turn;
     Waiter* next = nullptr;
     Sleeper sleeper;
   };
@@ -68,6 +77,7 @@ class Lease {
   mutable Mutex mutex_;
   bool is_held_ ABSL_GUARDED_BY(mutex_) = false;
   Waiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;  // First come, first.
+  uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;       // Of questions and grants.
   Statistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -127,6 +127,7 @@ Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
   UnitEvent event;
   event.id = batch.id;
   event.urgency = urgency;
+  event.turn = turn_;
   event.start_ns = time.NowNs();
   const int64_t traced_ns = TraceNow();
   Outcome outcome;
@@ -336,7 +337,7 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
   for (uint32_t attempt = 0;; ++attempt) {
     Outcome outcome;
     const int64_t asked_ns = TraceNow();
-    lease_.Acquire(request.urgency);
+    turn_ = lease_.Acquire(request.urgency);
     const int64_t granted_ns = asked_ns != 0 ? ::takt::NowNs() : 0;
     const absl::Status health = CheckHealth();
     if (health.ok()) {
@@ -376,7 +377,7 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
 absl::Status Unit::RunOnCore(const Urgency& urgency,
                              absl::FunctionRef<absl::Status()> call) {
   const int64_t asked_ns = TraceNow();
-  lease_.Acquire(urgency);
+  turn_ = lease_.Acquire(urgency);
   const int64_t granted_ns = asked_ns != 0 ? ::takt::NowNs() : 0;
   absl::Status status = CheckHealth();
   if (status.ok()) status = call();

@@ -92,6 +92,7 @@ struct UnitEvent {
   int64_t end_ns = 0;
   takt_npu_result_t result = TAKT_NPU_OK;
   bool is_time_out = false;
+  Lease::Turn turn;  // The grant that it ran in.
 };
 
 // One Run().
@@ -226,6 +227,7 @@ class Unit final : public Object {
 
   // Of who has the lease.
   uint64_t last_id_ = 0;
+  Lease::Turn turn_;
   uint32_t failures_in_a_row_ = 0;
   int64_t quarantine_ns_ = 0;  // The last one's; 0: none since it worked.
   static constexpr uint32_t kEnded = 1;

@@ -140,9 +140,12 @@ TEST(CommandRunnerTest, RunningMeasures) {
   Region region;
   region.first = region.last = &command;
   exec::Worker worker;
-  ASSERT_TRUE(RunRegions(&region, {}, worker, /*measure=*/false).ok());
+  ASSERT_TRUE(
+      RunRegions(&region, {}, exec::Standing(), worker, /*measure=*/false)
+          .ok());
   EXPECT_EQ(command.cost().alone.mean_ns(), 0);
-  ASSERT_TRUE(RunRegions(&region, {}, worker, /*measure=*/true).ok());
+  ASSERT_TRUE(
+      RunRegions(&region, {}, exec::Standing(), worker, /*measure=*/true).ok());
   EXPECT_GT(command.cost().alone.mean_ns(), 0);
   EXPECT_EQ(code->run_count, 6u);
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/random.h"
@@ -12,6 +13,7 @@
 #include "npu/host_driver.h"
 #include "npu/reference.h"
 #include "npu/sim_driver.h"
+#include "tests/npu/fault_seeds.h"
 
 namespace takt::npu {
 namespace {
@@ -109,6 +111,55 @@ INSTANTIATE_TEST_SUITE_P(
                     R"({"memory": "own", "faults": {"bit_flip": 0.05}})",
                     R"({"faults": {"error": 0.4, "late": 0.1}})",
                     R"({"faults": {"lost": 0.3, "reset_failures": 1}})"));
+
+// Every kind of fault, many seeds, in host memory and in the unit's own: where
+// the CPU takes over, each product is right; where it must not, one that is
+// said to be done is right, and one that failed has been tried as often as it
+// should.
+class OffloadFaultsTest
+    : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(OffloadFaultsTest, NothingWrongIsGivenAsRight) {
+  const auto [kind, members] = GetParam();
+  uint64_t error_count = 0;
+  for (int seed = 1; seed <= FaultSeedCount(); ++seed) {
+    FaultPolicy policy;
+    policy.retry_max = static_cast<uint32_t>(seed % 3);
+    policy.fall_back_to_cpu = seed % 2 != 0;
+    Ref<Unit> unit =
+        OpenUnit(SimDriver(), FaultyProfile(seed, kind, members), policy);
+    UnitOffload offload(unit);
+    Random random(static_cast<uint64_t>(seed));
+    uint64_t failed_count = 0;
+    for (int i = 0; i < 4; ++i) {
+      Product product(random);
+      const absl::Status status = product.Run(offload);
+      ASSERT_TRUE(status.ok() || !policy.fall_back_to_cpu) << status;
+      if (status.ok()) {
+        ASSERT_EQ(product.out, product.expected) << "seed " << seed;
+      }
+      failed_count += !status.ok();
+    }
+    const UnitStatistics s = unit->statistics();
+    EXPECT_EQ(s.error_count, failed_count + s.fallback_count);
+    error_count += s.error_count + s.retry_count + s.stray_completion_count;
+  }
+  EXPECT_GT(error_count, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(HostMemory, OffloadFaultsTest,
+                         testing::Combine(testing::ValuesIn(kFaultKinds),
+                                          testing::Values("")));
+INSTANTIATE_TEST_SUITE_P(
+    OwnMemory, OffloadFaultsTest,
+    testing::Combine(
+        testing::ValuesIn(kFaultKinds),
+        testing::Values(R"("memory": "own", "memory_bytes": 65536, )")));
+INSTANTIATE_TEST_SUITE_P(
+    BitFlips, OffloadFaultsTest,
+    testing::Combine(
+        testing::Values(R"("bit_flip": 0.05)"),
+        testing::Values(R"("memory": "own", "memory_bytes": 65536, )")));
 
 TEST(UnitOffloadTest, CountsWhatTheUnitCannotDo) {
   Ref<Unit> unit = OpenUnit(SimDriver(), R"({"macs_per_cycle": {"f32": 8}})");

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "npu/host_driver.h"
 #include "npu/sim_driver.h"
+#include "tests/npu/fault_seeds.h"
 
 namespace takt::npu {
 namespace {
@@ -275,16 +276,12 @@ TEST(UnitTest, SaysWhatADriverDoesNotLike) {
 class FaultSeedsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(FaultSeedsTest, NothingHangsIsWrongOrLost) {
-  constexpr int kSeeds = 1000;
   constexpr uint32_t kRuns = 6;
   uint64_t faults = 0;
-  for (int seed = 1; seed <= kSeeds; ++seed) {
-    const std::string profile =
-        "{\"faults\": {\"seed\": " + std::to_string(seed) + ", " + GetParam() +
-        "}}";
+  for (int seed = 1; seed <= FaultSeedCount(); ++seed) {
     FaultPolicy policy;
     policy.retry_max = static_cast<uint32_t>(seed % 3);
-    Opened sim = OpenSim(profile, policy);
+    Opened sim = OpenSim(FaultyProfile(seed, GetParam()), policy);
     uint64_t ok_count = 0;
     for (uint32_t i = 0; i < kRuns; ++i) {
       Fill fill(i + 1);
@@ -304,13 +301,7 @@ TEST_P(FaultSeedsTest, NothingHangsIsWrongOrLost) {
   EXPECT_GT(faults, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, FaultSeedsTest,
-                         testing::Values("\"error\": 0.3", "\"time_out\": 0.3",
-                                         "\"time_out\": 0.3, \"stuck\": 0.5",
-                                         "\"late\": 0.3", "\"twice\": 0.5",
-                                         "\"lost\": 0.3",
-                                         "\"lost\": 0.3, \"reset_failures\": 2",
-                                         "\"overheat\": 0.3"));
+INSTANTIATE_TEST_SUITE_P(Kinds, FaultSeedsTest, testing::ValuesIn(kFaultKinds));
 
 // A driver that counts how many batches it has at once, on top of "host".
 struct Watch {
