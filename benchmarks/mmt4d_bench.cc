@@ -35,6 +35,10 @@ struct Type {
 constexpr Type kTypes[] = {
     {"i8", Mmt4dType::kS8S8S32, 1, 1, false},
     {"f32", Mmt4dType::kF32, 4, 4, true},
+    {"f16", Mmt4dType::kF16F16F32, 2, 2, true},
+    {"bf16", Mmt4dType::kBF16BF16F32, 2, 2, true},
+    {"i16", Mmt4dType::kS16S16S32, 2, 2, false},
+    {"i16i8", Mmt4dType::kS16S8S32, 2, 1, false},
 };
 
 // Operands of one product, of small numbers.

@@ -218,6 +218,12 @@ constexpr FeatureName kFeatureNames[] = {{63, "none"}};
 ProcessorData DetectProcessor() {
   ProcessorData processor;
   processor.words[0] = DetectWord();
+#if defined(__x86_64__)
+  // 7.1 eax, of whoever saves its registers.
+  processor.has_avx_vnni = processor.Has(x86_64::kAvx2) &&
+                           Cpuid(7, 0).eax >= 1 &&
+                           (Cpuid(7, 1).eax >> 4 & 1) != 0;
+#endif
   return processor;
 }
 
@@ -232,13 +238,18 @@ std::vector<std::string> FeatureNames(const ProcessorData& processor) {
 kernels::InstructionSets UsableInstructionSets(const ProcessorData& processor) {
   kernels::InstructionSets sets;
 #if defined(__x86_64__)
-  sets.avx2_fma = processor.Has(x86_64::kAvx2) && processor.Has(x86_64::kFma);
+  sets.avx2_fma = processor.Has(x86_64::kAvx2) && processor.Has(x86_64::kFma) &&
+                  processor.Has(x86_64::kF16c);
+  sets.avx_vnni = sets.avx2_fma && processor.has_avx_vnni;
   sets.avx512_vnni = sets.avx2_fma && processor.Has(x86_64::kAvx512F) &&
                      processor.Has(x86_64::kAvx512Bw) &&
                      processor.Has(x86_64::kAvx512Vl) &&
                      processor.Has(x86_64::kAvx512Vnni);
 #elif defined(__aarch64__)
   sets.neon_dotprod = processor.Has(arm_64::kDotProd);
+  sets.neon_i8mm = processor.Has(arm_64::kI8mm);
+#elif defined(__riscv)
+  sets.riscv_v = processor.Has(riscv_64::kV);
 #endif
   return sets;
 }

@@ -16,6 +16,7 @@ namespace takt::cpu {
 // architecture (below); the others are 0.
 struct ProcessorData {
   std::array<uint64_t, 8> words{};
+  bool has_avx_vnni = false;  // Compiled code has no bit for it.
 
   bool Has(int bit) const { return (words[0] >> bit & 1) != 0; }
 };

@@ -15,13 +15,23 @@
 
 #include <cstdint>
 
+// The intrinsics of RISC-V's V, as compilers name them since version 0.11.
+#if defined(__riscv_v_intrinsic) && __riscv_v_intrinsic >= 11000
+#define TAKT_KERNELS_RVV 1
+#endif
+
 namespace takt::kernels {
 
+// Left, right and sum.
 enum class Mmt4dType : uint8_t {
   kF32,
   kS8S8S32,
+  kF16F16F32,
+  kBF16BF16F32,
+  kS16S16S32,
+  kS16S8S32,
 };
-inline constexpr int kMmt4dTypeCount = 2;
+inline constexpr int kMmt4dTypeCount = 6;
 
 // Strides are in elements, from panel to panel. All of it lies in memory, and
 // the output overlaps neither input.
@@ -49,9 +59,17 @@ struct Mmt4dKernels {
 
 extern const Mmt4dKernels kMmt4dPortable;
 #if defined(__x86_64__)
-extern const Mmt4dKernels kMmt4dAvx2;  // Needs AVX2 and FMA.
+extern const Mmt4dKernels kMmt4dAvx2;        // Needs AVX2, FMA and F16C.
+extern const Mmt4dKernels kMmt4dAvxVnni;     // And AVX-VNNI.
+extern const Mmt4dKernels kMmt4dAvx512Vnni;  // Or AVX-512 F, BW, VL and VNNI.
+// Of bytes alone; the tables above have them.
+void Mmt4dS8AvxVnni(const Mmt4dArguments& arguments);
+void Mmt4dS8Avx512Vnni(const Mmt4dArguments& arguments);
 #elif defined(__aarch64__)
 extern const Mmt4dKernels kMmt4dNeonDotProd;  // Needs the dot product.
+extern const Mmt4dKernels kMmt4dNeonI8mm;     // And the products of matrices.
+#elif defined(TAKT_KERNELS_RVV)
+extern const Mmt4dKernels kMmt4dRvv;  // Needs V.
 #endif
 
 }  // namespace takt::kernels

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "cpu/cpu_features.h"
-#include "hal/small_float.h"
 #include "kernels/copy.h"
 #include "kernels/pack.h"
 #include "npu/operation.h"
@@ -100,33 +99,22 @@ takt_npu_result_t Transfer(const takt_npu_transfer_t& transfer,
   return TAKT_NPU_OK;
 }
 
-// Products that there are no fast kernels for. Each term is exact; floats are
-// summed in the order of k.
-template <typename Left, typename Right, typename Sum, typename Term>
-void PortableMmt4d(const kernels::Mmt4dArguments& a, Term term) {
-  const auto* const left = static_cast<const Left*>(a.left);
-  const auto* const right = static_cast<const Right*>(a.right);
-  auto* const out = static_cast<Sum*>(a.out);
-  for (int64_t i = 0; i < a.m * a.m0; ++i) {
-    const Left* const row = left + i / a.m0 * a.left_stride + i % a.m0 * a.k0;
-    Sum* const out_row = out + i / a.m0 * a.out_stride + i % a.m0 * a.n0;
-    for (int64_t j = 0; j < a.n * a.n0; ++j) {
-      const Right* const column =
-          right + j / a.n0 * a.right_stride + j % a.n0 * a.k0;
-      Sum& target = out_row[j / a.n0 * a.m0 * a.n0 + j % a.n0];
-      Sum sum = a.accumulate ? target : Sum{0};
-      for (int64_t k = 0; k < a.k; ++k) {
-        for (int64_t k0 = 0; k0 < a.k0; ++k0) {
-          sum += term(row[k * a.m0 * a.k0 + k0], column[k * a.n0 * a.k0 + k0]);
-        }
-      }
-      target = sum;
-    }
+// The kernels' name of a type; BytesOf() knows it.
+kernels::Mmt4dType KernelType(uint32_t type) {
+  switch (type) {
+    case TAKT_NPU_F32:
+      return kernels::Mmt4dType::kF32;
+    case TAKT_NPU_S8_S8_S32:
+      return kernels::Mmt4dType::kS8S8S32;
+    case TAKT_NPU_F16_F16_F32:
+      return kernels::Mmt4dType::kF16F16F32;
+    case TAKT_NPU_BF16_BF16_F32:
+      return kernels::Mmt4dType::kBF16BF16F32;
+    case TAKT_NPU_S16_S16_S32:
+      return kernels::Mmt4dType::kS16S16S32;
+    default:
+      return kernels::Mmt4dType::kS16S8S32;
   }
-}
-
-uint32_t IntegerTerm(int32_t x, int32_t y) {
-  return static_cast<uint32_t>(x) * static_cast<uint32_t>(y);
 }
 
 }  // namespace
@@ -172,30 +160,7 @@ takt_npu_result_t Reference::Mmt4d(const takt_npu_mmt4d_t& p,
   a.n0 = p.n0;
   a.k0 = p.k0;
   a.accumulate = p.accumulate != 0;
-  switch (p.type) {
-    case TAKT_NPU_F32:
-      kernels_.Mmt4d(kernels::Mmt4dType::kF32)(a);
-      break;
-    case TAKT_NPU_S8_S8_S32:
-      kernels_.Mmt4d(kernels::Mmt4dType::kS8S8S32)(a);
-      break;
-    case TAKT_NPU_F16_F16_F32:
-      PortableMmt4d<uint16_t, uint16_t, float>(a, [](uint16_t x, uint16_t y) {
-        return hal::FloatFromF16(x) * hal::FloatFromF16(y);
-      });
-      break;
-    case TAKT_NPU_BF16_BF16_F32:
-      PortableMmt4d<uint16_t, uint16_t, float>(a, [](uint16_t x, uint16_t y) {
-        return hal::FloatFromBF16(x) * hal::FloatFromBF16(y);
-      });
-      break;
-    case TAKT_NPU_S16_S16_S32:
-      PortableMmt4d<int16_t, int16_t, uint32_t>(a, IntegerTerm);
-      break;
-    default:
-      PortableMmt4d<int16_t, int8_t, uint32_t>(a, IntegerTerm);
-      break;
-  }
+  kernels_.Mmt4d(KernelType(p.type))(a);
   return TAKT_NPU_OK;
 }
 

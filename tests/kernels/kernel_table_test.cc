@@ -16,6 +16,14 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
   const KernelTable table = SelectKernels({.avx2_fma = true});
   EXPECT_EQ(table.elementwise, &kElementwiseAvx2);
   EXPECT_EQ(table.mmt4d, &kMmt4dAvx2);
+  EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx_vnni = true}).mmt4d,
+            &kMmt4dAvxVnni);
+  EXPECT_EQ(
+      SelectKernels({.avx2_fma = true, .avx_vnni = true, .avx512_vnni = true})
+          .mmt4d,
+      &kMmt4dAvx512Vnni);
+  // Not without what the rest of them needs.
+  EXPECT_EQ(SelectKernels({.avx512_vnni = true}).mmt4d, &kMmt4dPortable);
 }
 #endif
 

@@ -1,6 +1,7 @@
 // Every kernel against sums in 64 bits, over random shapes.
 #include "kernels/mmt4d.h"
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -28,8 +29,9 @@ Shape RandomShape(TestRandom& random) {
   return s;
 }
 
-// `T` operands and `Sum` results, which hold every intermediate sum exactly.
-template <typename T, typename Sum>
+// `T` operands (the right ones perhaps of another type) and `Sum` results,
+// which hold every intermediate sum exactly.
+template <typename T, typename Sum, typename Right = T>
 void Check(const KernelTable& table, Mmt4dType type, const Shape& s,
            bool accumulate, TestRandom& random) {
   Mmt4dArguments a;
@@ -37,10 +39,10 @@ void Check(const KernelTable& table, Mmt4dType type, const Shape& s,
   a.right_stride = s.k * s.n0 * s.k0 + random.Between(0, 3);
   a.out_stride = s.n * s.m0 * s.n0 + random.Between(0, 3);
   std::vector<T> left(s.m * a.left_stride + 1);
-  std::vector<T> right(s.n * a.right_stride + 1);
+  std::vector<Right> right(s.n * a.right_stride + 1);
   std::vector<Sum> out(s.m * a.out_stride + 1);
   for (T& x : left) x = static_cast<T>(random.Between(-128, 127));
-  for (T& x : right) x = static_cast<T>(random.Between(-128, 127));
+  for (Right& x : right) x = static_cast<Right>(random.Between(-128, 127));
   for (Sum& x : out) x = static_cast<Sum>(random.Between(-1000, 1000));
   std::vector<Sum> expected = out;
   for (int64_t i = 0; i < s.m; ++i) {
@@ -99,6 +101,75 @@ TEST(Mmt4dTest, FloatsAgreeWithExactSums) {
                           i % 2 != 0, random);
     }
   }
+}
+
+TEST(Mmt4dTest, IntegersOfSixteenBitsAgreeWithExactSums) {
+  TestRandom random(9);
+  for (const KernelTable& table : RunnableKernels()) {
+    for (int i = 0; i < 200; ++i) {
+      Check<int16_t, int32_t>(table, Mmt4dType::kS16S16S32, RandomShape(random),
+                              i % 2 != 0, random);
+      Check<int16_t, int32_t, int8_t>(table, Mmt4dType::kS16S8S32,
+                                      RandomShape(random), i % 2 != 0, random);
+    }
+  }
+}
+
+// Every value of 16 bits, times one: subnormals, infinities and all.
+template <typename ToFloat>
+void CheckEveryFloat(Mmt4dType type, uint16_t one, ToFloat to_float) {
+  for (const KernelTable& table : RunnableKernels()) {
+    for (uint32_t first = 0; first < 0x10000; first += 64) {
+      // Columns of eight, each of one number and three zeros.
+      uint16_t left[32] = {}, right[8 * 32] = {};
+      float out[64] = {};
+      for (int i = 0; i < 8; ++i) left[i * 4] = one;
+      for (int i = 0; i < 64; ++i) {
+        right[i * 4] = static_cast<uint16_t>(first + i);
+      }
+      Mmt4dArguments a;
+      a.left = left;
+      a.right = right;
+      a.out = out;
+      a.m = 1;
+      a.n = 8;
+      a.k = 1;
+      a.m0 = 1;
+      a.n0 = 8;
+      a.k0 = 4;
+      a.left_stride = 4;
+      a.right_stride = 32;
+      a.out_stride = 64;
+      table.Mmt4d(type)(a);
+      for (int i = 0; i < 64; ++i) {
+        const float expected = to_float(static_cast<uint16_t>(first + i));
+        if (expected != expected) {
+          EXPECT_NE(out[i], out[i]) << first + i;
+        } else {
+          EXPECT_EQ(out[i], expected) << first + i;
+        }
+      }
+    }
+  }
+}
+
+TEST(Mmt4dTest, EveryHalfFloatIsExact) {
+  CheckEveryFloat(Mmt4dType::kF16F16F32, 0x3c00, [](uint16_t bits) {
+    const int exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
+    double value = exponent == 0 ? std::ldexp(mantissa, -24)
+                                 : std::ldexp(mantissa + 1024, exponent - 25);
+    if (exponent == 31) value = mantissa != 0 ? NAN : HUGE_VAL;
+    return static_cast<float>((bits & 0x8000) != 0 ? -value : value);
+  });
+}
+
+TEST(Mmt4dTest, EveryBrainFloatIsExact) {
+  CheckEveryFloat(Mmt4dType::kBF16BF16F32, 0x3f80, [](uint16_t bits) {
+    const uint32_t wide = uint32_t{bits} << 16;
+    float value;
+    __builtin_memcpy(&value, &wide, sizeof(value));
+    return value;
+  });
 }
 
 TEST(Mmt4dTest, SumsOverNothingAreZeroOrWhatWasThere) {

@@ -17,6 +17,10 @@ inline std::vector<KernelTable> RunnableKernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     tables.push_back(SelectKernels({.avx2_fma = true}));
+    if (__builtin_cpu_supports("avx512vnni") &&
+        __builtin_cpu_supports("avx512vl")) {
+      tables.push_back(SelectKernels({.avx2_fma = true, .avx512_vnni = true}));
+    }
   }
 #endif
   return tables;

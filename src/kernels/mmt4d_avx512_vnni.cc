@@ -1,0 +1,78 @@
+// mmt4d of bytes for x86-64 with AVX-512 VNNI: two panels of the right operand
+// at a time. What it does not take, and the other types, are those of AVX2.
+#include "kernels/mmt4d.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <cstdint>
+
+#define TAKT_VNNI_PANELS 2
+
+#if defined(__clang__)
+#pragma clang attribute push(                                             \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,avx2"))), \
+    apply_to = function)
+#else
+#pragma GCC push_options
+// gcc 12 takes what its own intrinsics leave open for a mistake (its bug
+// 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512vnni,avx2")
+#endif
+
+namespace takt::kernels {
+namespace {
+
+struct Vector {
+  __m512i v;
+};
+
+inline Vector Zero() { return {_mm512_setzero_si512()}; }
+inline Vector Load(const int8_t* const (&tiles)[TAKT_VNNI_PANELS]) {
+  const __m256i low =
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tiles[0]));
+  const __m256i high =
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tiles[1]));
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)};
+}
+inline Vector Repeat(uint32_t four_bytes) {
+  return {_mm512_set1_epi32(static_cast<int>(four_bytes))};
+}
+inline Vector Dot(Vector sum, Vector unsigned_bytes, Vector signed_bytes) {
+  return {_mm512_dpbusd_epi32(sum.v, unsigned_bytes.v, signed_bytes.v)};
+}
+inline Vector Subtract(Vector a, Vector b) {
+  return {_mm512_sub_epi32(a.v, b.v)};
+}
+inline void Store(Vector sum, int panel, int32_t* words, bool add) {
+  __m256i half = panel == 0 ? _mm512_castsi512_si256(sum.v)
+                            : _mm512_extracti64x4_epi64(sum.v, 1);
+  auto* const target = reinterpret_cast<__m256i*>(words);
+  if (add) half = _mm256_add_epi32(half, _mm256_loadu_si256(target));
+  _mm256_storeu_si256(target, half);
+}
+
+#include "kernels/mmt4d_vnni_impl.inc"
+
+void Mmt4dS8(const Mmt4dArguments& a) {
+  if (TakesShape(a)) return DotMmt4d(a);
+  kMmt4dPortable.by_type[static_cast<int>(Mmt4dType::kS8S8S32)](a);
+}
+
+}  // namespace
+}  // namespace takt::kernels
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+namespace takt::kernels {
+
+void Mmt4dS8Avx512Vnni(const Mmt4dArguments& a) { Mmt4dS8(a); }
+
+}  // namespace takt::kernels
+
+#endif  // defined(__x86_64__)
