@@ -31,26 +31,37 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "testdata"
 SYNC = ["--device=local-sync"]
+NPU = ["--device=npu-host-sync"]
 # As many workers as the issue asks for, in either runtime.
 TASK = ["--device=local-task", "--task_topology_group_count=2"]
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
+# The module on a device of npu-fb alone, as bytecode of the vmvx backend.
+ROUTE_A = """\
+#npu = #hal.executable.target<"vmvx", "npu-fb", {ukernels = "all",
+  iree.encoding.resolver = #iree_cpu.vmvx_encoding_resolver<>}>
+#device = #hal.device.target<"local", [#npu]> : !hal.device
+module @gemm_i8 attributes {hal.device.targets = [#device]} {"""
+
+
 class Row:
     """A comparison: a function, the flags of either runtime, the goal.
 
-    With `is_crowded`, another process is busy on one of the cores.
+    With `is_crowded`, another process is busy on one of the cores. The peer
+    runs `peer_module`, if it is another.
     """
 
     def __init__(self, name, module, function, inputs, takt, peer, goal,
-                 is_crowded=False):
+                 is_crowded=False, peer_module=None):
         self.name = name
         self.goal = goal
         self.is_crowded = is_crowded
-        common = [f"--module={DATA / module}", f"--function={function}"]
+        common = [f"--function={function}"]
         common += [f"--input={text}" for text in inputs]
-        self.takt = common + takt
-        self.peer = common + peer
+        self.takt = [f"--module={DATA / module}"] + common + takt
+        self.peer = [f"--module={DATA / (peer_module or module)}"]
+        self.peer += common + peer
 
 
 def compile_for_this_cpu(folder):
@@ -61,6 +72,16 @@ def compile_for_this_cpu(folder):
              "--iree-hal-target-device=local",
              "--iree-hal-local-target-device-backends=llvm-cpu",
              "--iree-llvmcpu-target-cpu=host", "-o", f"{folder}/{name}.vmfb"])
+    # The product of bytes: the compiler's own best code, and route A.
+    gemm = pathlib.Path(folder) / "gemm_i8.mlir"
+    run(["iree-compile", str(gemm), "--iree-hal-target-device=local",
+         "--iree-hal-local-target-device-backends=llvm-cpu",
+         "--iree-llvmcpu-target-cpu=host", "--iree-opt-data-tiling",
+         "-o", f"{folder}/gemm_i8.best.vmfb"])
+    npu = pathlib.Path(folder) / "gemm_i8.npu.mlir"
+    npu.write_text(gemm.read_text().replace("module @gemm_i8 {", ROUTE_A))
+    run(["iree-compile", str(npu), "--iree-opt-data-tiling",
+         "-o", f"{folder}/gemm_i8.npu.vmfb"])
 
 
 def rows(folder):
@@ -74,6 +95,7 @@ def rows(folder):
     perception_here = (here / "perception.vmfb", *perception[1:])
     policy_here = (here / "policy.vmfb", "act", ["1x64xf32=0.5"])
     gemm = ("workload/gemm_i8.vmvx.tiled.vmfb", "project", ["64x512xi8=3"])
+    gemm_npu = (here / "gemm_i8.npu.vmfb", *gemm[1:])
     return [
         Row("scalar loop, 1 M iterations", loops, "scalar", [], SYNC, SYNC,
             0.7),
@@ -106,6 +128,10 @@ def rows(folder):
         Row("perception for this CPU, local-sync", *perception_here, SYNC,
             SYNC, None),
         Row("gemm_i8, vmvx, local-sync", *gemm, SYNC, SYNC, 0.05),
+        Row("gemm_i8 for this CPU, route A on host / peer's vmvx", *gemm_npu,
+            NPU, SYNC, 0.02, peer_module=gemm[0]),
+        Row("gemm_i8 for this CPU, route A on host / peer's best", *gemm_npu,
+            NPU, SYNC, 1.2, peer_module=here / "gemm_i8.best.vmfb"),
     ]
 
 

@@ -58,7 +58,7 @@ TEST_P(NpuTest, AloneItRunsNativeCodeThatImportsFromTheDriver) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, NpuTest,
-                         testing::Values("npu-host", "npu-sim",
+                         testing::Values("npu-host", "npu-host-sync", "npu-sim",
                                          "k1_cluster.json", "rk3588_npu.json"));
 
 // The suite on `arguments`; every check must hold.

@@ -104,8 +104,8 @@ std::string DeviceName(const std::string& uri) {
   return uri;
 }
 
-// "npu-host", "npu-sim" with a profile, or "npu=driver.so" with the driver's
-// options after a comma.
+// "npu-host" or, without threads, "npu-host-sync"; "npu-sim" with a profile; or
+// "npu=driver.so" with the driver's options after a comma.
 bool IsNpu(const std::string& name) { return name.starts_with("npu"); }
 
 // An NPU that is alone also runs the CPU's native code.
@@ -128,8 +128,9 @@ Result<Device> CreateNpu(const Instance& instance, const std::string& name,
     options.driver_options = text.c_str();
     status =
         takt_npu_device_load(instance.get(), path.c_str(), &options, &device);
-  } else if (kind == "npu-host") {
+  } else if (kind == "npu-host" || kind == "npu-host-sync") {
     options.driver_options = value.c_str();
+    if (kind == "npu-host-sync") options.worker_count = 0;
     status = takt_npu_device_create(instance.get(), takt_npu_host_driver(),
                                     &options, &device);
   } else if (kind == "npu-sim") {
@@ -143,7 +144,7 @@ Result<Device> CreateNpu(const Instance& instance, const std::string& name,
   } else {
     status = takt_status_create(TAKT_STATUS_NOT_FOUND,
                                 "no such NPU; there are npu-host, "
-                                "npu-sim[=PROFILE.json] and "
+                                "npu-host-sync, npu-sim[=PROFILE.json] and "
                                 "npu=DRIVER.so[,options]");
   }
   return TakeResult<Device>(status, device);
@@ -184,7 +185,7 @@ void SessionFlags::AddTo(Flags* flags) {
                   "that others\nimport from, first; the last is the main one.");
   flags->AddTexts("device", &devices,
                   "A device: local-sync, local-task, which is the default, "
-                  "npu-host,\nnpu-sim[=PROFILE.json] or "
+                  "npu-host,\nnpu-host-sync, npu-sim[=PROFILE.json] or "
                   "npu=DRIVER.so[,options]. Repeat it for programs of\n"
                   "several devices.");
   flags->AddTexts("parameters", &parameters,
