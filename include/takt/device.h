@@ -16,7 +16,23 @@ typedef struct takt_device_t takt_device_t;
 // array of that many.
 TAKT_EXPORT size_t takt_device_names(const char* const** out_names);
 
-// How a device deals with memory.
+// A dispatch that has ended. Set aside what is needed of it: the event is
+// borrowed for the call. Times are of takt_clock_now_ns().
+typedef struct takt_dispatch_event_t {
+  const char* function;  // As in takt_dispatch_cost_t.
+  uint32_t workgroup_count[3];
+  int64_t begin_ns;  // Its first workgroup started.
+  int64_t end_ns;    // Its last one has ended.
+  // Dispatches of one run that share it have no barrier between them.
+  uint64_t group;
+} takt_dispatch_event_t;
+
+// Called on the thread that ended the dispatch, before what waits for it goes
+// on; by several threads at once. Must not block.
+typedef void (*takt_dispatch_observer_t)(void* user_data,
+                                         const takt_dispatch_event_t* event);
+
+// How a device deals with memory, and with what runs on it.
 typedef struct takt_device_options_t {
   size_t struct_size;  // Set by init.
   // What buffers of the device may take, in use and idle together. Queue-
@@ -51,6 +67,10 @@ typedef struct takt_device_options_t {
   // Whose workers a "local-task" device has; borrowed. Default: NULL, those of
   // the instance.
   takt_executor_t* executor;
+  // Told of every dispatch, which then costs two readings of the clock more:
+  // for measuring. Default: NULL.
+  takt_dispatch_observer_t on_dispatch;
+  void* on_dispatch_user_data;
 } takt_device_options_t;
 
 static inline void takt_device_options_init(takt_device_options_t* options) {
@@ -63,6 +83,8 @@ static inline void takt_device_options_init(takt_device_options_t* options) {
   options->queue_cpus = NULL;
   options->learn_costs = true;
   options->executor = NULL;
+  options->on_dispatch = NULL;
+  options->on_dispatch_user_data = NULL;
 }
 
 // Creates a device of `instance`.

@@ -35,6 +35,11 @@ enum {
 
 TAKT_EXPORT takt_module_info_t takt_module_inspect(const takt_module_t* module);
 
+// What profiles and plans know the module by: a hash of its file, the same on
+// every machine, never 0; 0 for a native module. Reads all of the file: about
+// a millisecond a megabyte.
+TAKT_EXPORT uint64_t takt_module_content_hash(const takt_module_t* module);
+
 // Attributes of the module itself.
 TAKT_EXPORT size_t takt_module_attribute_count(const takt_module_t* module);
 TAKT_EXPORT const char* takt_module_attribute_key(const takt_module_t* module,

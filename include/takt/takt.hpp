@@ -438,6 +438,7 @@ class Module : public Object<Module, takt_module_t, takt_module_retain,
     return TakeResult<Module>(status, module);
   }
   std::string_view name() const { return takt_module_name(get()); }
+  uint64_t content_hash() const { return takt_module_content_hash(get()); }
   size_t export_count() const { return takt_module_export_count(get()); }
   // Below the count.
   std::string_view export_name(size_t index) const {

@@ -39,6 +39,20 @@ absl::StatusOr<std::vector<CpuSet>> ReadQueues(
   return queues;
 }
 
+cpu::DispatchObserver ObserverOf(const takt_device_options_t& given) {
+  return [observe = given.on_dispatch, user_data = given.on_dispatch_user_data](
+             const cpu::DispatchEvent& event) {
+    const takt_dispatch_event_t told = {
+        event.function.data(),
+        {event.workgroup_count[0], event.workgroup_count[1],
+         event.workgroup_count[2]},
+        event.begin_ns,
+        event.end_ns,
+        static_cast<uint64_t>(reinterpret_cast<uintptr_t>(event.group))};
+    observe(user_data, &told);
+  };
+}
+
 }  // namespace
 
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
@@ -99,6 +113,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
   options.queues = std::move(queues);
   options.learn_costs = read.learn_costs;
   options.tracer = instance->tracer();
+  if (read.on_dispatch != nullptr) options.observer = ObserverOf(read);
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       cpu::Device::Create(name, std::move(executor), options));

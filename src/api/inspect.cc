@@ -4,6 +4,7 @@
 
 #include "api/handle.h"
 #include "api/text.h"
+#include "base/content_hash.h"
 #include "vm/bytecode_module.h"
 #include "vm/disassembler.h"
 
@@ -105,6 +106,15 @@ takt_module_info_t takt_module_inspect(const takt_module_t* module) {
   info.global_bytes = archive->global_bytes;
   info.global_ref_count = archive->global_ref_count;
   return info;
+}
+
+uint64_t takt_module_content_hash(const takt_module_t* module) {
+  auto* bytecode =
+      takt::DynCast<takt::vm::BytecodeModule>(takt::api::Unwrap(module));
+  if (bytecode == nullptr) return 0;
+  const absl::Span<const uint8_t> bytes = bytecode->bytes();
+  return takt::ContentHash(
+      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 size_t takt_module_attribute_count(const takt_module_t* module) {

@@ -64,26 +64,31 @@ bool IsSampled(const WorkgroupCost& cost) {
 }
 
 // What has to know the time anyway measures each.
-absl::Status RunTraced(const ResolvedDispatch& dispatch, exec::Worker& worker,
-                       bool measure, const PartTrace& trace) {
+absl::Status RunTraced(const ResolvedDispatch& dispatch, const Region& region,
+                       exec::Worker& worker, const Measuring& measuring) {
   const DispatchCommand& command = *dispatch.command;
+  const PartTrace& trace = *measuring.trace;
   const uint32_t total = dispatch.workgroup_total;
-  const int64_t start_ns = NowNs();
+  const int64_t begin_ns = NowNs();
   const absl::Status status = dispatch.Run(0, total, worker);
-  if (status.ok() && measure) {
-    command.cost().alone.Add(NowNs() - start_ns, total);
+  const int64_t end_ns = NowNs();
+  if (status.ok() && measuring.learns) {
+    command.cost().alone.Add(end_ns - begin_ns, total);
+  }
+  if (status.ok() && measuring.observer) {
+    Tell(measuring.observer, dispatch, &region, begin_ns, end_ns);
   }
   trace.trace.Ran(
       trace.tag, EventKind::kDispatch,
       command.executable->trace_name(command.function, trace.trace.tracer()),
-      start_ns, PackTiles(0, total));
+      begin_ns, PackTiles(0, total));
   return status;
 }
 
-absl::Status RunDispatch(const DispatchCommand& command,
+absl::Status RunDispatch(const DispatchCommand& command, const Region& region,
                          absl::Span<const Base> bases,
                          const exec::Standing& standing, exec::Worker& worker,
-                         bool measure, const PartTrace* trace) {
+                         const Measuring& measuring) {
   void* pointers[kMaxBindings];
   size_t lengths[kMaxBindings];
   ResolvedDispatch dispatch;
@@ -91,18 +96,32 @@ absl::Status RunDispatch(const DispatchCommand& command,
                                /*max_concurrency=*/1, &dispatch));
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
   dispatch.arguments.standing = &standing;
-  if (trace != nullptr) return RunTraced(dispatch, worker, measure, *trace);
+  if (measuring.trace != nullptr) {
+    return RunTraced(dispatch, region, worker, measuring);
+  }
   WorkgroupCost& cost = command.cost().alone;
-  if (!measure || !IsSampled(cost)) {
+  const bool is_sampled = measuring.learns && IsSampled(cost);
+  if (!is_sampled && !measuring.observer) {
     return dispatch.Run(0, dispatch.workgroup_total, worker);
   }
-  const int64_t start_ns = NowNs();
+  const int64_t begin_ns = NowNs();
   TAKT_RETURN_IF_ERROR(dispatch.Run(0, dispatch.workgroup_total, worker));
-  cost.Add(NowNs() - start_ns, dispatch.workgroup_total);
+  const int64_t end_ns = NowNs();
+  if (is_sampled) cost.Add(end_ns - begin_ns, dispatch.workgroup_total);
+  if (measuring.observer) {
+    Tell(measuring.observer, dispatch, &region, begin_ns, end_ns);
+  }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+void Tell(const DispatchObserver& observer, const ResolvedDispatch& dispatch,
+          const void* group, int64_t begin_ns, int64_t end_ns) {
+  const DispatchCommand& command = *dispatch.command;
+  observer({command.executable->function_name(command.function),
+            dispatch.arguments.workgroup_count, begin_ns, end_ns, group});
+}
 
 void ResolvedTransfer::RunTiles(uint32_t begin, uint32_t end) const {
   const uint64_t first = begin * kTileBytes;
@@ -235,18 +254,19 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
 
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
                        const exec::Standing& standing, exec::Worker& worker,
-                       bool measure, const PartTrace* trace) {
+                       const Measuring& measuring) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
     if (command->kind == Command::Kind::kDispatch) {
       TAKT_RETURN_IF_ERROR(
-          RunDispatch(*static_cast<const DispatchCommand*>(command), bases,
-                      standing, worker, measure, trace));
+          RunDispatch(*static_cast<const DispatchCommand*>(command), region,
+                      bases, standing, worker, measuring));
       continue;
     }
     ResolvedTransfer transfer;
     TAKT_RETURN_IF_ERROR(Resolve(*static_cast<const TransferCommand*>(command),
                                  bases, &transfer));
+    const PartTrace* const trace = measuring.trace;
     const int64_t start_ns = trace != nullptr ? NowNs() : 0;
     transfer.Run();
     if (trace != nullptr) {
@@ -260,11 +280,11 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
 
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
                         const exec::Standing& standing, exec::Worker& worker,
-                        bool measure, const PartTrace* trace) {
+                        const Measuring& measuring) {
   const ScopedFlushDenormals flush;
   for (const Region* region = first; region != nullptr; region = region->next) {
     TAKT_RETURN_IF_ERROR(
-        RunRegion(*region, bases, standing, worker, measure, trace));
+        RunRegion(*region, bases, standing, worker, measuring));
   }
   return absl::OkStatus();
 }

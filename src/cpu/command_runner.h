@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "cpu/command.h"
+#include "cpu/dispatch_observer.h"
 #include "cpu/executable.h"
 #include "cpu/operation_trace.h"
 #include "exec/executor.h"
@@ -75,6 +76,10 @@ absl::Status Resolve(const DispatchCommand& command,
                      size_t* lengths, uint32_t max_concurrency,
                      ResolvedDispatch* resolved);
 
+// Tells the observer, which is one, of a dispatch that has ended.
+void Tell(const DispatchObserver& observer, const ResolvedDispatch& dispatch,
+          const void* group, int64_t begin_ns, int64_t end_ns);
+
 // What `region` takes on one thread, if all its functions have been measured
 // and as far as is known before it runs; INT64_MAX if not, or if it is more
 // than `limit_ns`.
@@ -82,15 +87,20 @@ int64_t EstimateNs(const Region& region, int64_t limit_ns);
 // The same for all regions from `first` on.
 int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
 
-// Runs one region, or all from `first` on, on this thread, in order, as part of
-// a job that stands so. `measure`: learn what functions cost. `trace`: record
-// what runs; may be null.
+// What is to be known of dispatches that run whole on one thread.
+struct Measuring {
+  bool learns = false;  // What functions cost.
+  const DispatchObserver& observer;
+  const PartTrace* trace = nullptr;  // What runs is recorded; may be null.
+};
+
+// Runs one region, or all from `first` on, on this thread, in order.
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
                        const exec::Standing& standing, exec::Worker& worker,
-                       bool measure, const PartTrace* trace = nullptr);
+                       const Measuring& measuring);
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
                         const exec::Standing& standing, exec::Worker& worker,
-                        bool measure, const PartTrace* trace = nullptr);
+                        const Measuring& measuring);
 
 // Room for the bindings of one dispatch.
 inline constexpr size_t kMaxBindings = 256;

@@ -104,6 +104,7 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
     : hal::Device(std::string(id)),
       executor_(std::move(executor)),
       learns_costs_(options.learn_costs),
+      observer_(options.observer),
       queues_(options.queues),
       all_queues_(UnionOf(options.queues, ~uint64_t{0})),
       memory_(MemoryPool::Create(options.memory)),
@@ -476,9 +477,9 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
       command_buffer.PinBases(bindings, absl::MakeSpan(bases));
   if (status.ok()) {
     const PartTrace trace{trace_, tag};
-    status = RunRegions(command_buffer.first_region(), bases, standing, *worker,
-                        /*measure=*/executor_ != nullptr,
-                        tag.is_traced() ? &trace : nullptr);
+    status = RunRegions(
+        command_buffer.first_region(), bases, standing, *worker,
+        {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr});
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
   trace_.Done(tag, ticket.signal, status);

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/cpu_set.h"
+#include "cpu/dispatch_observer.h"
 #include "cpu/executable_loader.h"
 #include "cpu/import_resolver.h"
 #include "cpu/memory_pool.h"
@@ -53,6 +54,7 @@ class Device final : public hal::Device {
     bool learn_costs = true;
     // Where its operations are recorded. Null: nowhere.
     Ref<Tracer> tracer;
+    DispatchObserver observer;  // None: nobody is told.
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then
@@ -70,6 +72,7 @@ class Device final : public hal::Device {
   Object* companion() const { return companion_.get(); }  // May be null.
   bool learns_costs() const { return learns_costs_; }
   const OperationTrace& trace() const { return trace_; }
+  const DispatchObserver& observer() const { return observer_; }
 
   // hal::Device.
   absl::optional<int64_t> QueryI64(absl::string_view category,
@@ -154,6 +157,7 @@ class Device final : public hal::Device {
 
   const Ref<exec::Executor> executor_;  // Null: everything runs inline.
   const bool learns_costs_;
+  const DispatchObserver observer_;
   const std::vector<CpuSet> queues_;
   const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;

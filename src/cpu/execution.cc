@@ -95,8 +95,9 @@ void Execution::RunInline(exec::Worker& worker) {
     return;
   }
   const PartTrace trace{device().trace(), tag()};
-  Complete(RunRegions(region_, bases_, standing_, worker, /*measure=*/false,
-                      tag().is_traced() ? &trace : nullptr));
+  Complete(RunRegions(
+      region_, bases_, standing_, worker,
+      {false, device().observer(), tag().is_traced() ? &trace : nullptr}));
 }
 
 void Execution::Advance() {
@@ -109,9 +110,9 @@ void Execution::Advance() {
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
       const PartTrace trace{device().trace(), tag()};
-      const absl::Status status =
-          RunRegion(*region_, bases_, standing_, *worker, /*measure=*/true,
-                    tag().is_traced() ? &trace : nullptr);
+      const absl::Status status = RunRegion(
+          *region_, bases_, standing_, *worker,
+          {true, device().observer(), tag().is_traced() ? &trace : nullptr});
       if (!status.ok()) Fail(status);
       region_ = region_->next;
       continue;
@@ -156,6 +157,7 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
                                    lengths_ + binding, concurrency,
                                    &part.dispatch));
       part.dispatch.arguments.standing = &standing_;
+      part.group = region_;
       binding += dispatch.binding_count;
       const Executable& executable = *dispatch.executable;
       part.tile_count = part.dispatch.workgroup_total;
@@ -184,7 +186,10 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   uint32_t reached = end;
   const bool learns = execution->device().learns_costs();
   const bool is_traced = execution->tag().is_traced();
-  const int64_t start_ns = learns || is_traced ? NowNs() : 0;
+  const bool is_observed = static_cast<bool>(execution->device().observer());
+  const int64_t start_ns = learns || is_traced || is_observed ? NowNs() : 0;
+  // The first tiles are handed out first; Finish() comes after all of them.
+  if (is_observed && begin == 0) begin_ns = start_ns;
   worker.reached = &reached;
   const absl::Status status = dispatch.Run(begin, end, worker);
   worker.reached = nullptr;
@@ -222,6 +227,9 @@ uint32_t Execution::Part::RunTransferTiles(uint32_t begin, uint32_t end,
 }
 
 void Execution::Part::Finish(exec::Worker& worker) {
+  const DispatchObserver& observer = execution->device().observer();
+  if (observer && is_dispatch)
+    Tell(observer, dispatch, group, begin_ns, NowNs());
   // Acquire: the last part sees what the others have written.
   if (execution->parts_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     execution->Advance();

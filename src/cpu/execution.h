@@ -43,6 +43,9 @@ class Execution final : public Operation {
     bool is_dispatch = false;
     ResolvedDispatch dispatch;
     ResolvedTransfer transfer;
+    // For an observer: the region that it is of, and when its first tile began.
+    const Region* group = nullptr;
+    int64_t begin_ns = 0;
   };
 
   // Arrays behind the object, in its block.

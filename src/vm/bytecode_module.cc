@@ -17,6 +17,7 @@ absl::StatusOr<Ref<BytecodeModule>> BytecodeModule::Load(
   if (!archive.ok()) return Annotate(archive.status(), source);
   auto image = MakeRef<Image>();
   image->archive = *std::move(archive);
+  image->bytes = bytes;
   image->owner = std::move(owner);
   if (absl::Status status = VerifyArchive(image->archive); !status.ok()) {
     return Annotate(status, source);

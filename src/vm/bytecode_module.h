@@ -30,6 +30,8 @@ class BytecodeModule final : public Module {
 
   const BytecodeArchive& archive() const { return image_->archive; }
   const Program& program() const { return *program_; }
+  // Of the file.
+  absl::Span<const uint8_t> bytes() const { return image_->bytes; }
 
   absl::StatusOr<std::unique_ptr<ModuleState>> CreateState() const override;
 
@@ -39,6 +41,7 @@ class BytecodeModule final : public Module {
     static constexpr ObjectType kType{"vm.bytecode_image"};
     Image() : Object(&kType) {}
     BytecodeArchive archive;
+    absl::Span<const uint8_t> bytes;
     Ref<Object> owner;
   };
 

@@ -15,6 +15,18 @@ static void tells_versions_and_state(void) {
   takt_module_release(module);
 }
 
+static void knows_the_content_of_a_file(void) {
+  takt_module_t* counter = load_module(instance, TESTDATA("api/counter.vmfb"));
+  takt_module_t* again = load_module(instance, TESTDATA("api/counter.vmfb"));
+  takt_module_t* other = load_module(instance, TESTDATA("api/simple_mul.vmfb"));
+  const uint64_t hash = takt_module_content_hash(counter);
+  EXPECT(hash != 0 && hash == takt_module_content_hash(again));
+  EXPECT(hash != takt_module_content_hash(other));
+  takt_module_release(other);
+  takt_module_release(again);
+  takt_module_release(counter);
+}
+
 static void lists_imports_and_dependencies(void) {
   takt_module_t* module = load_module(instance, TESTDATA("api/counter.vmfb"));
   EXPECT(takt_module_import_count(module) == 1);
@@ -102,6 +114,7 @@ static void native_modules_have_no_bytecode(void) {
   const takt_module_info_t info = takt_module_inspect(module);
   EXPECT_TEXT(info.name, "native");
   EXPECT(info.version == 3 && !info.is_bytecode);
+  EXPECT(takt_module_content_hash(module) == 0);
   EXPECT(takt_module_function_count(module) == 0);
   EXPECT(takt_module_rodata_count(module) == 0);
   EXPECT(takt_module_type_count(module) == 0);
@@ -117,6 +130,7 @@ static void native_modules_have_no_bytecode(void) {
 int main(void) {
   instance = create_instance(0);
   RUN(tells_versions_and_state);
+  RUN(knows_the_content_of_a_file);
   RUN(lists_imports_and_dependencies);
   RUN(finds_executables_in_the_rodata);
   RUN(names_types);

@@ -70,6 +70,25 @@ static void see_cost(void* user_data, const takt_dispatch_cost_t* cost) {
          cost->workgroup_count[2] == 1);
 }
 
+/* Loads the rest of the fixture for its device, and calls its function. */
+static void call_mul(fixture_t* f, int call_count) {
+  f->module = load_module(f->instance, TESTDATA("api/simple_mul.vmfb"));
+  f->context = create_context(f->instance, f->device, f->module);
+  takt_function_t* function = find_function(f->context, "mul");
+  static const float kData[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(f->device, 4, kData);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  for (int i = 0; i < call_count; ++i) {
+    takt_value_t result;
+    REQUIRE_OK(takt_function_invoke(function, NULL, 2, arguments, 1, &result));
+    EXPECT_VIEW(takt_value_as_buffer_view(&result), "4xf32=1 4 9 16");
+    takt_values_release(1, &result);
+  }
+  takt_buffer_view_release(view);
+  takt_function_release(function);
+}
+
 static costs_t costs_after_calls(bool learns) {
   fixture_t f;
   f.instance = create_instance(1);
@@ -79,25 +98,11 @@ static costs_t costs_after_calls(bool learns) {
   f.device = NULL;
   REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task", &options,
                                              &f.device));
-  f.module = load_module(f.instance, TESTDATA("api/simple_mul.vmfb"));
-  f.context = create_context(f.instance, f.device, f.module);
   costs_t costs = {0, 0, false};
   takt_device_visit_dispatch_costs(f.device, see_cost, &costs);
   EXPECT(costs.count == 0);
-  takt_function_t* function = find_function(f.context, "mul");
-  static const float kData[4] = {1, 2, 3, 4};
-  takt_buffer_view_t* view = float_view(f.device, 4, kData);
-  const takt_value_t arguments[2] = {takt_value_ref(view),
-                                     takt_value_ref(view)};
-  for (int i = 0; i < 100; ++i) {
-    takt_value_t result;
-    REQUIRE_OK(takt_function_invoke(function, NULL, 2, arguments, 1, &result));
-    EXPECT_VIEW(takt_value_as_buffer_view(&result), "4xf32=1 4 9 16");
-    takt_values_release(1, &result);
-  }
+  call_mul(&f, 100);
   takt_device_visit_dispatch_costs(f.device, see_cost, &costs);
-  takt_buffer_view_release(view);
-  takt_function_release(function);
   fixture_destroy(&f);
   return costs;
 }
@@ -110,10 +115,54 @@ static void devices_tell_what_they_have_learned(void) {
   EXPECT(costs_after_calls(false).count == 0);
 }
 
+typedef struct dispatches_t {
+  _Atomic int count;
+  _Atomic int wrong_count;
+} dispatches_t;
+
+static void see_dispatch(void* user_data, const takt_dispatch_event_t* event) {
+  dispatches_t* dispatches = user_data;
+  ++dispatches->count;
+  const bool is_right = strstr(event->function, "mul") != NULL &&
+                        event->workgroup_count[0] == 1 && event->begin_ns > 0 &&
+                        event->begin_ns <= event->end_ns && event->group != 0;
+  if (!is_right) ++dispatches->wrong_count;
+}
+
+/* On workers, on threads that wait, and on the caller's alone. */
+static void devices_tell_of_every_dispatch(void) {
+  static const struct {
+    const char* device;
+    int32_t worker_count;
+    bool learns;
+  } kCases[] = {{"local-sync", 0, true},
+                {"local-task", 0, true},
+                {"local-task", 2, true},
+                {"local-task", 2, false}};
+  for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
+    dispatches_t dispatches = {0, 0};
+    takt_device_options_t options;
+    takt_device_options_init(&options);
+    options.learn_costs = kCases[i].learns;
+    options.on_dispatch = see_dispatch;
+    options.on_dispatch_user_data = &dispatches;
+    fixture_t f;
+    f.instance = create_instance(kCases[i].worker_count);
+    f.device = NULL;
+    REQUIRE_OK(takt_device_create_with_options(f.instance, kCases[i].device,
+                                               &options, &f.device));
+    call_mul(&f, 20);
+    fixture_destroy(&f);
+    EXPECT(dispatches.count == 20);
+    EXPECT(dispatches.wrong_count == 0);
+  }
+}
+
 int main(void) {
   RUN(devices_count_their_memory);
   RUN(an_older_struct_is_not_overrun);
   RUN(contexts_count_their_own);
   RUN(devices_tell_what_they_have_learned);
+  RUN(devices_tell_of_every_dispatch);
   return test_result();
 }

@@ -136,6 +136,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"base/pause", "tests/base/timer_service_test.cc"},
     {"cpu/code_loader", "tests/npu/unit_formats_test.cc"},
     {"cpu/command", "tests/cpu/command_buffer_test.cc"},
+    {"cpu/dispatch_observer", "tests/api/statistics_test.c"},
     {"cpu/import_resolver", "tests/cpu/library_executable_test.cc"},
     {"cpu/library_abi", "tests/cpu/library_executable_test.cc"},
     {"cpu/operation", "tests/conformance/device_conformance.cc"},
