@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/status.h"
 
 namespace takt::sched {
@@ -28,6 +29,12 @@ absl::Status CheckAlternative(const Machine& machine,
   if (options.guess_ns < 0 || options.guess_ns > DurationEstimate::kMaxNs) {
     return fault(absl::StrCat("a duration of ", options.guess_ns, " ns"));
   }
+  if (options.sample_count > 0 &&
+      (options.q90_ns < options.guess_ns || options.q99_ns < options.q90_ns ||
+       options.q99_ns > DurationEstimate::kMaxNs)) {
+    return fault(absl::StrCat("quantiles of ", options.guess_ns, ", ",
+                              options.q90_ns, " and ", options.q99_ns, " ns"));
+  }
   if (options.tile_ns < 0 || options.tile_ns > DurationEstimate::kMaxNs) {
     return fault(absl::StrCat("a tile of ", options.tile_ns, " ns"));
   }
@@ -49,9 +56,13 @@ absl::StatusOr<KernelId> CostModel::Add(
   Kernel kernel{key, {}};
   for (size_t i = 0; i < options.size(); ++i) {
     TAKT_RETURN_IF_ERROR(CheckAlternative(machine_, options[i], i));
+    const AlternativeOptions& given = options[i];
     kernel.alternatives.push_back(
-        {options[i].pool, options[i].shards, options[i].tile_ns,
-         DurationEstimate::Guess(options[i].guess_ns)});
+        {given.pool, given.shards, given.tile_ns,
+         given.sample_count == 0
+             ? DurationEstimate::Guess(given.guess_ns)
+             : DurationEstimate::Restore(given.guess_ns, given.q90_ns,
+                                         given.q99_ns, given.sample_count)});
   }
   std::sort(kernel.alternatives.begin(), kernel.alternatives.end(),
             [](const Alternative& a, const Alternative& b) {
@@ -76,6 +87,19 @@ absl::StatusOr<KernelId> CostModel::Add(
 CostModel::Kernel* CostModel::Find(const KernelKey& key) {
   const auto found = ids_.find(key);
   return found == ids_.end() ? nullptr : &kernels_[found->second];
+}
+
+absl::optional<KernelId> CostModel::FindId(const KernelKey& key) const {
+  const auto found = ids_.find(key);
+  if (found == ids_.end()) return absl::nullopt;
+  return found->second;
+}
+
+void CostModel::SetTile(KernelId kernel, int64_t tile_ns) {
+  TAKT_CHECK(tile_ns > 0);
+  for (Alternative& alternative : kernels_[kernel].alternatives) {
+    if (alternative.tile_ns > 0) alternative.tile_ns = tile_ns;
+  }
 }
 
 void CostModel::Observe(KernelId kernel, uint32_t alternative,
