@@ -1,0 +1,63 @@
+// What the jobs of a stream ask of the machine at the most: what bounds on
+// responses are made of (admission.h, plan/response_analysis.h).
+//
+// Pure.
+#ifndef TAKT_SCHED_DEMAND_H_
+#define TAKT_SCHED_DEMAND_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "sched/cost_model.h"
+#include "sched/program.h"
+#include "sched/resource_set.h"
+
+namespace takt::sched {
+
+// Of one job, at 99 % quantiles and the speeds of now. Times are added and
+// multiplied as reals: they are bounds, and never exact.
+struct Demand {
+  double path_max_ns = 0;  // Each operation at its slowest.
+  double path_min_ns = 0;  // At its fastest.
+  double time_max_ns = 0;  // All operations one after the other, slowest.
+  double work_max_ns = 0;  // Resource time, at the most.
+  double work_min_ns = 0;  // At the least.
+  double path_count = 0;   // Operations on the longest chain.
+  double count = 0;        // Operations.
+  // While one of its operations waits, at least so many resources are busy.
+  uint32_t places_min = ResourceSet::kMaxResources;
+  // The longest that one of its operations keeps a resource before it gives
+  // way: a tile, or all of it if it has none; and the longest operation.
+  double tile_max_ns = 0;
+  double operation_max_ns = 0;
+  bool is_known = true;  // False: an operation can run nowhere.
+};
+
+class DemandAnalysis {
+ public:
+  // `speeds_permille` is by pool. Both are borrowed.
+  DemandAnalysis(const CostModel& costs,
+                 absl::Span<const uint32_t> speeds_permille);
+
+  // Whatever runs may be in the way for a tile, or whole if it has none.
+  double blocking_ns() const { return blocking_ns_; }
+
+  // Of a job of that program within `allowed`.
+  Demand DemandOf(const Program& program, const ResourceSet& allowed) const;
+
+ private:
+  struct KernelDemand;
+
+  double Scaled(int64_t duration_ns, uint32_t pool) const;
+  KernelDemand DemandOf(KernelId id, const ResourceSet& allowed) const;
+  static void AddPaths(const Program& program,
+                       absl::Span<const KernelDemand> kernels, Demand* demand);
+
+  const CostModel& costs_;
+  const absl::Span<const uint32_t> speeds_permille_;
+  double blocking_ns_ = 0;
+};
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_DEMAND_H_
