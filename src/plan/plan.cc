@@ -162,20 +162,34 @@ class FaultFinder {
   void CheckWidth(uint32_t index) {
     const PlannedOperation& operation = At(index);
     if (operation.alternatives.empty()) return;
-    const PlannedResource& first = plan_.resources[operation.resources[0]];
+    // An NPU comes first, behind it the cores that feed it.
+    const PlannedResource* first = nullptr;
+    for (const uint32_t index_of_one : operation.resources) {
+      const PlannedResource& one = plan_.resources[index_of_one];
+      if (first == nullptr || (one.kind == PlannedResource::Kind::kNpu &&
+                               first->kind != one.kind)) {
+        first = &one;
+      }
+    }
+    uint32_t width = 0;
+    uint32_t feeders = 0;
     for (const uint32_t other : operation.resources) {
       const PlannedResource& resource = plan_.resources[other];
-      if (resource.kind == first.kind && resource.cluster == first.cluster) {
-        continue;
+      if (resource.kind == first->kind && resource.cluster == first->cluster) {
+        ++width;
+      } else if (resource.kind == PlannedResource::Kind::kCore &&
+                 first->kind == PlannedResource::Kind::kNpu) {
+        ++feeders;
+      } else {
+        Add(PlanFault::Kind::kWidth, index, " is on ", first->name, " and ",
+            resource.name, ", which are not of one cluster");
+        return;
       }
-      Add(PlanFault::Kind::kWidth, index, " is on ", first.name, " and ",
-          resource.name, ", which are not of one cluster");
-      return;
     }
     for (const PlannedAlternative& alternative : operation.alternatives) {
-      if (alternative.kind != first.kind ||
-          alternative.cluster != first.cluster ||
-          alternative.width != operation.resources.size()) {
+      if (alternative.kind != first->kind ||
+          alternative.cluster != first->cluster || alternative.width != width ||
+          alternative.feeders != feeders) {
         continue;
       }
       if (operation.duration < alternative.duration) {
@@ -185,8 +199,8 @@ class FaultFinder {
       return;
     }
     Add(PlanFault::Kind::kWidth, index, " is on ", operation.resources.size(),
-        " of cluster ", first.cluster,
-        first.kind == PlannedResource::Kind::kNpu ? " (NPU)" : "",
+        " of cluster ", first->cluster,
+        first->kind == PlannedResource::Kind::kNpu ? " (NPU)" : "",
         ", which is none of its alternatives");
   }
 

@@ -32,10 +32,14 @@ struct PlannedResource {
 };
 
 struct PlannedJob {
-  std::string name;
+  std::string name;  // No two are alike.
   int64_t release = 0;
   int64_t deadline = kNoDeadline;
   std::vector<uint32_t> allowed;  // Resources; ascending. Empty: all.
+  // Where it comes from: the stream, and which of its jobs in a period. "" in
+  // plans of no workload.
+  std::string stream = {};
+  uint32_t instance = 0;
 };
 
 // A way that the operation could run: measured, so it exists.
@@ -44,6 +48,7 @@ struct PlannedAlternative {
   uint32_t cluster = 0;
   uint32_t width = 1;  // Resources of that cluster, taken at once.
   int64_t duration = 0;
+  uint32_t feeders = 0;  // Cores that an NPU takes with it.
 };
 
 struct PlannedOperation {

@@ -52,7 +52,8 @@ class Decoder {
     });
     ForEach(from.jobs(), [&](const wire::Job& job) {
       plan_.jobs.push_back({Text(job.name()), job.release(), job.deadline(),
-                            Numbers(job.allowed())});
+                            Numbers(job.allowed()), Text(job.stream()),
+                            job.instance()});
     });
     ForEach(from.operations(), [&](const wire::Operation& operation) {
       plan_.operations.push_back(Read(operation));
@@ -108,7 +109,7 @@ class Decoder {
     ForEach(from.alternatives(), [&](const wire::Alternative& alternative) {
       operation.alternatives.push_back(
           {Kind(alternative.kind()), alternative.cluster(), alternative.width(),
-           alternative.duration()});
+           alternative.duration(), alternative.feeders()});
     });
     return operation;
   }
@@ -125,7 +126,7 @@ flatbuffers::Offset<wire::Operation> Write(
   for (const PlannedAlternative& alternative : operation.alternatives) {
     alternatives.push_back(wire::CreateAlternative(
         builder, static_cast<uint8_t>(alternative.kind), alternative.cluster,
-        alternative.width, alternative.duration));
+        alternative.width, alternative.duration, alternative.feeders));
   }
   return wire::CreateOperation(
       builder, builder.CreateString(operation.name), operation.job,
@@ -154,9 +155,10 @@ std::string EncodePlan(const Plan& plan) {
   }
   std::vector<flatbuffers::Offset<wire::Job>> jobs;
   for (const PlannedJob& job : plan.jobs) {
-    jobs.push_back(wire::CreateJob(builder, builder.CreateString(job.name),
-                                   job.release, job.deadline,
-                                   builder.CreateVector(job.allowed)));
+    jobs.push_back(
+        wire::CreateJob(builder, builder.CreateString(job.name), job.release,
+                        job.deadline, builder.CreateVector(job.allowed),
+                        builder.CreateString(job.stream), job.instance));
   }
   std::vector<flatbuffers::Offset<wire::Operation>> operations;
   for (const PlannedOperation& operation : plan.operations) {

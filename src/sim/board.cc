@@ -83,6 +83,14 @@ void Board::Schedule(uint32_t index) {
   run.whole_ns = Scaled(alternative.guess_ns, slowness);
   run.tile_ns =
       alternative.tile_ns > 0 ? Scaled(alternative.tile_ns, slowness) : 0;
+  if (workload_.is_within_q99) {
+    run.whole_ns =
+        std::min(run.whole_ns, std::max<int64_t>(alternative.sample_count > 0
+                                                     ? alternative.q99_ns
+                                                     : alternative.guess_ns,
+                                                 1));
+    run.tile_ns = std::min(run.tile_ns, alternative.tile_ns);
+  }
   run.stop_ns =
       run.since_ns + Scaled(run.whole_ns, (1'000'000 - run.done_ppm) / 1e6);
   events_.Post(run.stop_ns, EventKind::kStop, index, ++run.epoch);

@@ -74,6 +74,7 @@ class Simulator {
 };
 
 absl::Status Simulator::SetUpScheduler() {
+  TAKT_RETURN_IF_ERROR(workload_.RequirePrograms());
   TAKT_ASSIGN_OR_RETURN(scheduler_, sched::Scheduler::Create(
                                         workload_.machine, options_.scheduler));
   for (uint32_t i = 0; i < workload_.kernels.size(); ++i) {
@@ -115,7 +116,10 @@ void Simulator::SetUpEvents() {
     if (stream.arrival == Arrival::kAfter || first_ns >= options_.length_ns) {
       continue;
     }
-    events_.Post(first_ns, EventKind::kRelease, i);
+    const uint32_t count = stream.arrival == Arrival::kOnce ? stream.count : 1;
+    for (uint32_t job = 0; job < count; ++job) {
+      events_.Post(first_ns, EventKind::kRelease, i);
+    }
   }
   for (const Fault& fault : workload_.faults) {
     events_.Post(fault.at_ns, EventKind::kLost, fault.resource);

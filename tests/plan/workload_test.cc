@@ -1,10 +1,10 @@
-#include "sim/workload.h"
+#include "plan/workload.h"
 
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace takt::sim {
+namespace takt::plan {
 namespace {
 
 using testing::HasSubstr;
@@ -223,4 +223,4 @@ TEST(WorkloadTest, LoadSpreadsWorkOverAlternatives) {
 }
 
 }  // namespace
-}  // namespace takt::sim
+}  // namespace takt::plan

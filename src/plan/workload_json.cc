@@ -2,15 +2,19 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "base/content_hash.h"
 #include "base/cpu_set.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "sim/workload.h"
+#include "exec/topology.h"
+#include "plan/workload.h"
 
-namespace takt::sim {
+namespace takt::plan {
 namespace {
 
 using Json = nlohmann::json;
@@ -99,18 +103,27 @@ int32_t FindNamed(const std::vector<T>& list, absl::string_view name) {
 
 class Reader {
  public:
-  explicit Reader(const sched::Machine& machine) : costs_(&workload_.machine) {
-    workload_.machine = machine;
-  }
+  Reader() : costs_(&workload_.machine) {}
 
-  absl::StatusOr<Workload> Read(const Json& root) {
+  absl::StatusOr<Workload> Read(const Json& root, const Json* profile,
+                                const sched::Machine* machine) {
     const Place place(root, "workload");
-    TAKT_RETURN_IF_ERROR(
-        place.CheckKeys({"name", "noise", "npu_cores", "kernels", "programs",
-                         "streams", "faults", "speeds", "thermal"}));
+    TAKT_RETURN_IF_ERROR(place.CheckKeys(
+        {"$schema", "name", "description", "topology", "noise", "npu_cores",
+         "modules", "functions", "kernels", "programs", "streams", "objectives",
+         "power_mw", "planned_quantile", "faults", "speeds", "thermal"}));
     TAKT_ASSIGN_OR_RETURN(workload_.name, place.Text("name", "workload"));
+    TAKT_RETURN_IF_ERROR(ReadMachine(place, profile, machine));
     TAKT_ASSIGN_OR_RETURN(workload_.noise, Real(place, "noise", 0, 2, 0));
     TAKT_RETURN_IF_ERROR(ReadNpuCores(place));
+    TAKT_RETURN_IF_ERROR(ReadAims(place));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "modules", [&](const Place& p) { return ReadModule(p); }));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "functions", [&](const Place& p) { return ReadFunction(p); }));
+    if (profile != nullptr) {
+      TAKT_RETURN_IF_ERROR(ReadProfile(Place(*profile, "profile")));
+    }
     TAKT_RETURN_IF_ERROR(ForEach(
         place, "kernels", [&](const Place& p) { return ReadKernel(p); }));
     TAKT_RETURN_IF_ERROR(ForEach(
@@ -135,6 +148,234 @@ class Reader {
     if (pool >= 0) return static_cast<uint32_t>(pool);
     return place.ErrorAt(
         key, absl::StrCat("the machine has no pool \"", name, "\""));
+  }
+
+  absl::Status ReadTopology(const Place& place) {
+    const auto topology = exec::Topology::FromJson(place.json().dump());
+    if (!topology.ok()) return place.Error(topology.status().message());
+    const auto machine = MachineOf(*topology);
+    if (!machine.ok()) return place.Error(machine.status().message());
+    workload_.machine = *machine;
+    workload_.topology_hash = TopologyHash(*topology);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadMachine(const Place& place, const Json* profile,
+                           const sched::Machine* machine) {
+    if (machine != nullptr) {
+      workload_.machine = *machine;
+      return absl::OkStatus();
+    }
+    if (const Json* own = place.Find("topology"); own != nullptr) {
+      return ReadTopology(place.Member("topology", *own));
+    }
+    if (profile != nullptr && profile->is_object() &&
+        profile->contains("topology")) {
+      return ReadTopology(Place((*profile)["topology"], "profile.topology"));
+    }
+    return place.Error("no \"topology\", here or in a profile");
+  }
+
+  absl::Status ReadAims(const Place& place) {
+    if (const Json* list = place.Find("objectives"); list != nullptr) {
+      workload_.objectives.clear();
+      const char* const kNames[] = {"misses", "makespan", "energy", "response"};
+      if (!list->is_array() || list->size() > std::size(kNames)) {
+        return place.ErrorAt("objectives", "expected a list of up to four");
+      }
+      for (const Json& item : *list) {
+        const auto* found =
+            std::find_if(std::begin(kNames), std::end(kNames),
+                         [&](const char* name) { return item == Json(name); });
+        if (found == std::end(kNames)) {
+          return place.ErrorAt(
+              "objectives", absl::StrCat("expected misses, makespan, energy or "
+                                         "response, got ",
+                                         item.dump()));
+        }
+        workload_.objectives.push_back(
+            static_cast<Objective>(found - std::begin(kNames)));
+      }
+    }
+    TAKT_ASSIGN_OR_RETURN(
+        const uint32_t quantile,
+        Choice(place, "planned_quantile", {"q90", "q50", "q99"}));
+    const sched::Quantile quantiles[] = {
+        sched::Quantile::k90, sched::Quantile::k50, sched::Quantile::k99};
+    workload_.planned_quantile = quantiles[quantile];
+    return ReadPower(place);
+  }
+
+  absl::Status ReadPower(const Place& place) {
+    workload_.power_mw.assign(workload_.machine.pools.size(), 0.0);
+    const Json* member = place.Find("power_mw");
+    if (member == nullptr) return absl::OkStatus();
+    const Place power = place.Member("power_mw", *member);
+    if (!member->is_object()) return power.Error("expected an object");
+    for (const auto& [name, value] : member->items()) {
+      const int32_t pool = workload_.machine.FindPool(name);
+      if (pool < 0) {
+        return power.Error(
+            absl::StrCat("the machine has no pool \"", name, "\""));
+      }
+      TAKT_ASSIGN_OR_RETURN(workload_.power_mw[static_cast<size_t>(pool)],
+                            Real(power, name.c_str(), 0, 1e9, 0));
+    }
+    return absl::OkStatus();
+  }
+
+  // A list of texts.
+  static absl::StatusOr<std::vector<std::string>> Texts(const Place& place,
+                                                        const char* key) {
+    std::vector<std::string> texts;
+    TAKT_RETURN_IF_ERROR(ForEach(place, key, [&](const Place& p) {
+      if (!p.json().is_string()) return p.Error("expected text");
+      texts.push_back(p.json().get<std::string>());
+      return absl::OkStatus();
+    }));
+    return texts;
+  }
+
+  absl::Status ReadModule(const Place& place) {
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "file", "parameters"}));
+    Module module;
+    TAKT_ASSIGN_OR_RETURN(module.name, NewName(place, workload_.modules));
+    TAKT_ASSIGN_OR_RETURN(module.file, place.Text("file", ""));
+    if (module.file.empty()) return place.Error("\"file\" is missing");
+    TAKT_ASSIGN_OR_RETURN(module.parameters, Texts(place, "parameters"));
+    workload_.modules.push_back(std::move(module));
+    return absl::OkStatus();
+  }
+
+  // The index of the function of that name, which is new if its module is
+  // known; -1 if there can be none.
+  int32_t FunctionNamed(const std::string& name) {
+    const int32_t known = FindNamed(workload_.functions, name);
+    if (known >= 0) return known;
+    const size_t dot = name.find('.');
+    if (dot == std::string::npos || dot + 1 == name.size()) return -1;
+    const int32_t module = FindNamed(workload_.modules, name.substr(0, dot));
+    if (module < 0) return -1;
+    workload_.functions.push_back({name, static_cast<uint32_t>(module), {}});
+    return static_cast<int32_t>(workload_.functions.size() - 1);
+  }
+
+  absl::StatusOr<int32_t> ReadFunctionName(const Place& place) {
+    TAKT_ASSIGN_OR_RETURN(const std::string name, place.Text("function", ""));
+    const int32_t index = FunctionNamed(name);
+    if (index >= 0) return index;
+    return place.ErrorAt(
+        "function", absl::StrCat("expected \"module.function\" of a module "
+                                 "listed, got \"",
+                                 name, "\""));
+  }
+
+  absl::Status ReadFunction(const Place& place) {
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"function", "inputs"}));
+    const size_t count = workload_.functions.size();
+    TAKT_ASSIGN_OR_RETURN(const int32_t index, ReadFunctionName(place));
+    if (workload_.functions.size() == count) {
+      return place.ErrorAt("function", "is listed twice");
+    }
+    TAKT_ASSIGN_OR_RETURN(
+        workload_.functions[static_cast<size_t>(index)].inputs,
+        Texts(place, "inputs"));
+    return absl::OkStatus();
+  }
+
+  // The kernels and programs of a profile, as if they stood in the workload.
+  absl::Status ReadProfile(const Place& place) {
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"$schema", "format", "version",
+                                          "topology", "conditions", "modules",
+                                          "functions", "kernels", "programs"}));
+    TAKT_ASSIGN_OR_RETURN(const std::string format, place.Text("format", ""));
+    if (format != "takt-profile") {
+      return place.ErrorAt("format", "expected \"takt-profile\"");
+    }
+    TAKT_ASSIGN_OR_RETURN(const double version,
+                          Real(place, "version", 0, 1e6, 0));
+    if (version != 1) {
+      return place.ErrorAt(
+          "version", absl::StrCat("version 1 is read, this is ", version));
+    }
+    TAKT_RETURN_IF_ERROR(ForEach(place, "modules", [&](const Place& p) {
+      return ReadProfiledModule(p);
+    }));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "functions", [&](const Place& p) { return ReadAttributes(p); }));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "kernels", [&](const Place& p) { return ReadKernel(p); }));
+    TAKT_RETURN_IF_ERROR(ForEach(
+        place, "programs", [&](const Place& p) { return ReadProgram(p); }));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadProfiledModule(const Place& place) {
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "content_hash"}));
+    TAKT_ASSIGN_OR_RETURN(const std::string name, place.Text("name", ""));
+    TAKT_ASSIGN_OR_RETURN(const std::string hash,
+                          place.Text("content_hash", ""));
+    const int32_t index = FindNamed(workload_.modules, name);
+    if (index >= 0) {
+      workload_.modules[static_cast<size_t>(index)].content_hash = hash;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadAttributes(const Place& place) {
+    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "attributes", "calls"}));
+    TAKT_ASSIGN_OR_RETURN(const std::string name, place.Text("name", ""));
+    const Json* attributes = place.Find("attributes");
+    if (attributes == nullptr) return absl::OkStatus();
+    if (!attributes->is_object()) {
+      return place.ErrorAt("attributes", "expected an object");
+    }
+    for (const auto& [key, value] : attributes->items()) {
+      if (!value.is_string()) {
+        return place.ErrorAt("attributes", "expected texts");
+      }
+      attributes_[name][key] = value.get<std::string>();
+    }
+    return absl::OkStatus();
+  }
+
+  // Terms that a module's annotations ask for; what the stream says overrides
+  // them.
+  absl::Status TakeAnnotations(const Place& place, Stream* stream) {
+    if (stream->function < 0) return absl::OkStatus();
+    const std::string& name =
+        workload_.functions[static_cast<size_t>(stream->function)].name;
+    const auto found = attributes_.find(name);
+    if (found == attributes_.end()) return absl::OkStatus();
+    const auto fault = [&](const std::string& key) {
+      return place.Error(absl::StrCat("attribute ", key, " of ", name, " is \"",
+                                      found->second.at(key), "\""));
+    };
+    for (const auto& [key, value] : found->second) {
+      int64_t number = 0;
+      if (key == "takt.deadline_ns") {
+        if (!absl::SimpleAtoi(value, &number) || number <= 0) return fault(key);
+        stream->terms.deadline_ns = number;
+      } else if (key == "takt.priority") {
+        if (!absl::SimpleAtoi(value, &number) || number < 0 || number > 255) {
+          return fault(key);
+        }
+        stream->terms.priority = static_cast<uint8_t>(number);
+      } else if (key == "takt.affinity") {
+        if (!SetAffinity(value, stream).ok()) return fault(key);
+      } else if (key == "takt.resource") {
+        if (value != "npu" && value != "cpu") return fault(key);
+        const auto kind = value == "npu" ? sched::ResourceKind::kNpu
+                                         : sched::ResourceKind::kCore;
+        stream->terms.pools = 0;
+        for (uint32_t i = 0; i < workload_.machine.pools.size(); ++i) {
+          if (workload_.machine.pools[i].kind == kind) {
+            stream->terms.pools |= 1u << i;
+          }
+        }
+      }
+    }
+    return absl::OkStatus();
   }
 
   absl::Status ReadNpuCores(const Place& place) {
@@ -170,9 +411,10 @@ class Reader {
   }
 
   absl::Status ReadAlternative(const Place& place, Kernel* kernel) {
-    TAKT_RETURN_IF_ERROR(
-        place.CheckKeys({"pool", "shards", "duration_us", "duration_ms",
-                         "duration_s", "tile_us", "tile_ms", "tile_s"}));
+    TAKT_RETURN_IF_ERROR(place.CheckKeys(
+        {"pool", "shards", "duration_us", "duration_ms", "duration_s",
+         "tile_us", "tile_ms", "tile_s", "samples", "measured", "q50_us",
+         "q90_us", "q99_us", "contended"}));
     sched::AlternativeOptions alternative;
     TAKT_ASSIGN_OR_RETURN(alternative.pool, PoolNamed(place, "pool"));
     TAKT_ASSIGN_OR_RETURN(
@@ -180,9 +422,18 @@ class Reader {
         Real(place, "shards", 1, sched::ResourceSet::kMaxResources, 1));
     alternative.shards = static_cast<uint32_t>(shards);
     TAKT_ASSIGN_OR_RETURN(alternative.guess_ns, Time(place, "duration", -1));
+    TAKT_ASSIGN_OR_RETURN(alternative.guess_ns,
+                          Time(place, "q50", alternative.guess_ns));
     if (alternative.guess_ns < 0) {
       return place.Error("\"duration_us\" is missing");
     }
+    TAKT_ASSIGN_OR_RETURN(alternative.q90_ns,
+                          Time(place, "q90", alternative.guess_ns));
+    TAKT_ASSIGN_OR_RETURN(alternative.q99_ns,
+                          Time(place, "q99", alternative.q90_ns));
+    TAKT_ASSIGN_OR_RETURN(const double samples,
+                          Real(place, "samples", 0, 4e9, 0));
+    alternative.sample_count = static_cast<uint32_t>(samples);
     TAKT_ASSIGN_OR_RETURN(alternative.tile_ns, Time(place, "tile", 0));
     kernel->alternatives.push_back(alternative);
     return absl::OkStatus();
@@ -215,8 +466,12 @@ class Reader {
 
   absl::Status ReadKernel(const Place& place) {
     TAKT_RETURN_IF_ERROR(
-        place.CheckKeys({"name", "alternatives", "module", "export", "grid"}));
+        place.CheckKeys({"name", "alternatives", "module", "export", "grid",
+                         "module_name", "function"}));
     Kernel kernel;
+    TAKT_ASSIGN_OR_RETURN(const std::string module,
+                          place.Text("module_name", ""));
+    kernel.module = FindNamed(workload_.modules, module);
     TAKT_ASSIGN_OR_RETURN(kernel.name, NewName(place, workload_.kernels));
     TAKT_RETURN_IF_ERROR(ForEach(place, "alternatives", [&](const Place& p) {
       return ReadAlternative(p, &kernel);
@@ -307,14 +562,19 @@ class Reader {
   absl::Status ReadAffinity(const Place& place, Stream* stream) {
     TAKT_ASSIGN_OR_RETURN(const std::string text, place.Text("affinity", ""));
     if (text.empty()) return absl::OkStatus();
-    const absl::StatusOr<CpuSet> set = CpuSet::Parse(text);
-    if (!set.ok()) return place.ErrorAt("affinity", set.status().message());
+    const absl::Status status = SetAffinity(text, stream);
+    if (!status.ok()) return place.ErrorAt("affinity", status.message());
+    return absl::OkStatus();
+  }
+
+  absl::Status SetAffinity(const std::string& text, Stream* stream) {
+    TAKT_ASSIGN_OR_RETURN(const CpuSet set, CpuSet::Parse(text));
     const auto count = static_cast<int32_t>(workload_.machine.resource_count());
     stream->terms.affinity = {};
-    for (int32_t i = set->Next(0); i >= 0; i = set->Next(i + 1)) {
+    for (int32_t i = set.Next(0); i >= 0; i = set.Next(i + 1)) {
       if (i >= count) {
-        return place.ErrorAt("affinity",
-                             absl::StrCat("the machine has no resource ", i));
+        return absl::InvalidArgumentError(
+            absl::StrCat("the machine has no resource ", i));
       }
       stream->terms.affinity.Add(static_cast<uint32_t>(i));
     }
@@ -324,8 +584,13 @@ class Reader {
   absl::Status ReadArrival(const Place& place, Stream* stream) {
     TAKT_ASSIGN_OR_RETURN(
         const uint32_t arrival,
-        Choice(place, "arrival", {"periodic", "poisson", "closed"}));
-    stream->arrival = static_cast<Arrival>(arrival);
+        Choice(place, "arrival", {"periodic", "poisson", "closed", "once"}));
+    const Arrival arrivals[] = {Arrival::kPeriodic, Arrival::kPoisson,
+                                Arrival::kClosed, Arrival::kOnce};
+    stream->arrival = arrivals[arrival];
+    TAKT_ASSIGN_OR_RETURN(const double count,
+                          Real(place, "count", 1, 10'000, 1));
+    stream->count = static_cast<uint32_t>(count);
     TAKT_ASSIGN_OR_RETURN(const std::string after, place.Text("after", ""));
     if (!after.empty()) {
       const int32_t index = FindNamed(workload_.streams, after);
@@ -344,33 +609,49 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadStream(const Place& place) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys(
-        {"name",        "program",     "period_us",   "period_ms",  "period_s",
-         "offset_us",   "offset_ms",   "offset_s",    "jitter_us",  "jitter_ms",
-         "jitter_s",    "deadline_us", "deadline_ms", "deadline_s", "priority",
-         "criticality", "late",        "lease",       "pools",      "affinity",
-         "shards",      "probability", "arrival",     "after",      "admission",
-         "dynamic"}));
-    Stream stream;
-    sched::StreamOptions& terms = stream.terms;
-    TAKT_ASSIGN_OR_RETURN(stream.name, NewName(place, workload_.streams));
-    TAKT_ASSIGN_OR_RETURN(const std::string program, place.Text("program", ""));
+  // What its jobs do: a program, or what the profile has of a function.
+  absl::Status ReadWork(const Place& place, Stream* stream) {
+    std::string program;
+    if (place.Find("function") != nullptr) {
+      if (place.Find("program") != nullptr) {
+        return place.Error("a program and a function");
+      }
+      TAKT_ASSIGN_OR_RETURN(stream->function, ReadFunctionName(place));
+      program = workload_.functions[static_cast<size_t>(stream->function)].name;
+    } else {
+      TAKT_ASSIGN_OR_RETURN(program, place.Text("program", ""));
+    }
     const int32_t index = FindNamed(workload_.programs, program);
-    if (index < 0) {
+    if (index >= 0) {
+      stream->terms.program = static_cast<uint32_t>(index);
+    } else if (stream->function < 0) {
       return place.ErrorAt(
           "program", absl::StrCat("there is no program \"", program, "\""));
     }
-    terms.program = static_cast<uint32_t>(index);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadStream(const Place& place) {
+    TAKT_RETURN_IF_ERROR(place.CheckKeys(
+        {"name",       "program",   "function",    "count",       "period_us",
+         "period_ms",  "period_s",  "offset_us",   "offset_ms",   "offset_s",
+         "jitter_us",  "jitter_ms", "jitter_s",    "deadline_us", "deadline_ms",
+         "deadline_s", "priority",  "criticality", "late",        "lease",
+         "pools",      "affinity",  "shards",      "probability", "arrival",
+         "after",      "admission", "dynamic"}));
+    Stream stream;
+    sched::StreamOptions& terms = stream.terms;
+    TAKT_ASSIGN_OR_RETURN(stream.name, NewName(place, workload_.streams));
+    TAKT_RETURN_IF_ERROR(ReadWork(place, &stream));
     TAKT_ASSIGN_OR_RETURN(terms.period_ns, Time(place, "period", 0));
     TAKT_ASSIGN_OR_RETURN(stream.offset_ns, Time(place, "offset", 0));
     TAKT_ASSIGN_OR_RETURN(stream.jitter_ns, Time(place, "jitter", 0));
-    TAKT_ASSIGN_OR_RETURN(
-        terms.deadline_ns,
-        Time(place, "deadline",
-             terms.period_ns > 0 ? terms.period_ns : kInfiniteFuture));
+    if (terms.period_ns > 0) terms.deadline_ns = terms.period_ns;
+    TAKT_RETURN_IF_ERROR(TakeAnnotations(place, &stream));
+    TAKT_ASSIGN_OR_RETURN(terms.deadline_ns,
+                          Time(place, "deadline", terms.deadline_ns));
     TAKT_ASSIGN_OR_RETURN(const double priority,
-                          Real(place, "priority", 0, 255, 128));
+                          Real(place, "priority", 0, 255, terms.priority));
     terms.priority = static_cast<uint8_t>(priority);
     TAKT_ASSIGN_OR_RETURN(
         const uint32_t criticality,
@@ -460,14 +741,29 @@ class Reader {
 
   Workload workload_;
   sched::CostModel costs_;  // To check kernels and programs with.
+  // Annotations, by function and key.
+  std::map<std::string, std::map<std::string, std::string>> attributes_;
 };
 
 }  // namespace
 
-absl::StatusOr<Workload> ReadWorkload(absl::string_view text,
-                                      const sched::Machine& machine) {
-  TAKT_ASSIGN_OR_RETURN(const Json json, ParseJson(text, "workload"));
-  return Reader(machine).Read(json);
+absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
+                                      const WorkloadSources& sources) {
+  TAKT_ASSIGN_OR_RETURN(const Json root, ParseJson(json, "workload"));
+  if (sources.profile.empty()) {
+    return Reader().Read(root, nullptr, sources.machine);
+  }
+  TAKT_ASSIGN_OR_RETURN(const Json profile,
+                        ParseJson(sources.profile, "profile"));
+  TAKT_ASSIGN_OR_RETURN(Workload workload,
+                        Reader().Read(root, &profile, sources.machine));
+  workload.profile_hash = ContentHashText(ContentHash(sources.profile));
+  return workload;
 }
 
-}  // namespace takt::sim
+absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
+                                      const sched::Machine& machine) {
+  return ReadWorkload(json, WorkloadSources{&machine, ""});
+}
+
+}  // namespace takt::plan

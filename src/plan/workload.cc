@@ -1,11 +1,12 @@
-#include "sim/workload.h"
+#include "plan/workload.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/content_hash.h"
 #include "base/status.h"
 
-namespace takt::sim {
+namespace takt::plan {
 namespace {
 
 // How often a second each kernel is asked for.
@@ -19,10 +20,11 @@ std::vector<double> KernelRates(const Workload& workload) {
         rate = stream_rates[stream.after] * stream.probability;
       }
     } else if (stream.arrival != Arrival::kClosed &&
-               stream.terms.period_ns > 0) {
+               stream.arrival != Arrival::kOnce && stream.terms.period_ns > 0) {
       rate = 1e9 / static_cast<double>(stream.terms.period_ns);
     }
     stream_rates.push_back(rate);
+    if (stream.terms.program == sched::kNoProgram) continue;
     for (const auto& operation :
          workload.programs[stream.terms.program].operations) {
       rates[operation.kernel] += rate;
@@ -64,6 +66,16 @@ void AddCheapest(const sched::Machine& machine, const Kernel& kernel,
 
 }  // namespace
 
+absl::Status Workload::RequirePrograms() const {
+  for (const Stream& stream : streams) {
+    if (stream.terms.program != sched::kNoProgram) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("workload: stream ", stream.name, ": no profile has ",
+                     functions[static_cast<size_t>(stream.function)].name));
+  }
+  return absl::OkStatus();
+}
+
 void Workload::Scale(double factor) {
   const auto scaled = [&](int64_t time_ns) {
     return std::clamp<int64_t>(
@@ -73,6 +85,8 @@ void Workload::Scale(double factor) {
   for (Kernel& kernel : kernels) {
     for (sched::AlternativeOptions& alternative : kernel.alternatives) {
       alternative.guess_ns = scaled(alternative.guess_ns);
+      alternative.q90_ns = scaled(alternative.q90_ns);
+      alternative.q99_ns = scaled(alternative.q99_ns);
       alternative.tile_ns = scaled(alternative.tile_ns);
     }
   }
@@ -150,6 +164,7 @@ absl::StatusOr<sched::ProfileReport> Workload::ApplyProfile(
           continue;
         }
         mine.guess_ns = std::max<int64_t>(learned.duration.q50_ns(), 1);
+        mine.sample_count = 0;
         mine.tile_ns = std::min(mine.tile_ns, mine.guess_ns);
       }
     }
@@ -157,4 +172,8 @@ absl::StatusOr<sched::ProfileReport> Workload::ApplyProfile(
   return report;
 }
 
-}  // namespace takt::sim
+std::string TopologyHash(const exec::Topology& topology) {
+  return ContentHashText(ContentHash(topology.ToJson()));
+}
+
+}  // namespace takt::plan

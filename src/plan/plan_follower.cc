@@ -1,0 +1,438 @@
+#include "plan/plan_follower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace takt::plan {
+namespace {
+
+// How often one asks again who waits for what is late and not ready.
+constexpr int64_t kPollNs = 20'000;
+
+}  // namespace
+
+using sched::GuidedOperation;
+using sched::Prescription;
+using sched::ResourceSet;
+
+const char* ViolationName(Violation::Kind kind) {
+  switch (kind) {
+    case Violation::Kind::kLate:
+      return "late";
+    case Violation::Kind::kOverrun:
+      return "overrun";
+    case Violation::Kind::kMissing:
+      return "missing";
+    case Violation::Kind::kUnplanned:
+      return "unplanned";
+    case Violation::Kind::kLost:
+      return "lost";
+  }
+  return "";
+}
+
+absl::StatusOr<std::unique_ptr<PlanFollower>> PlanFollower::Create(
+    const Plan& plan, const sched::Machine& machine,
+    const absl::flat_hash_map<std::string, sched::StreamId>& streams,
+    FollowerOptions options) {
+  TAKT_RETURN_IF_ERROR(ValidatePlan(plan));
+  for (const PlanFault& fault : FindPlanFaults(plan)) {
+    // Late jobs are carried out, late.
+    if (fault.kind == PlanFault::Kind::kDeadline) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("plan \"", plan.name, "\": ", fault.text));
+  }
+  std::unique_ptr<PlanFollower> follower(
+      new PlanFollower(std::move(options), plan.period));
+  TAKT_RETURN_IF_ERROR(follower->Take(plan, machine, streams));
+  return follower;
+}
+
+absl::Status PlanFollower::Take(
+    const Plan& plan, const sched::Machine& machine,
+    const absl::flat_hash_map<std::string, sched::StreamId>& streams) {
+  const auto fault = [&](absl::string_view reason) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("plan \"", plan.name, "\": ", reason));
+  };
+  if (plan.resources.size() != machine.resource_count()) {
+    return fault(absl::StrCat("it is of ", plan.resources.size(),
+                              " resources, and there are ",
+                              machine.resource_count()));
+  }
+  for (uint32_t r = 0; r < plan.resources.size(); ++r) {
+    const bool is_npu = plan.resources[r].kind == PlannedResource::Kind::kNpu;
+    const uint32_t pool = machine.PoolOf(r);
+    if (is_npu != (machine.pools[pool].kind == sched::ResourceKind::kNpu)) {
+      return fault(absl::StrCat("resource \"", plan.resources[r].name, "\" is ",
+                                is_npu ? "an NPU" : "a core",
+                                ", here it is not"));
+    }
+    pool_of_.push_back(pool);
+  }
+  lanes_.resize(plan.resources.size());
+  for (uint32_t j = 0; j < plan.jobs.size(); ++j) {
+    const PlannedJob& job = plan.jobs[j];
+    const auto found = streams.find(job.stream);
+    if (found == streams.end()) {
+      return fault(absl::StrCat("there is no stream \"", job.stream, "\""));
+    }
+    std::vector<uint32_t>& jobs = streams_[found->second].jobs;
+    if (job.instance != jobs.size()) {
+      return fault(absl::StrCat("job \"", job.name, "\" is number ",
+                                job.instance, " of its stream, not ",
+                                jobs.size()));
+    }
+    jobs.push_back(j);
+    jobs_.push_back({job.release, {}});
+  }
+  for (uint32_t i = 0; i < plan.operations.size(); ++i) {
+    const PlannedOperation& operation = plan.operations[i];
+    Slot slot;
+    slot.start = operation.start;
+    slot.duration = operation.duration;
+    slot.job = operation.job;
+    bool has_npu = false;
+    for (const uint32_t resource : operation.resources) {
+      slot.resources.Add(resource);
+      has_npu |= plan.resources[resource].kind == PlannedResource::Kind::kNpu;
+      lanes_[resource].order.push_back(i);
+    }
+    for (const uint32_t resource : operation.resources) {
+      if (has_npu &&
+          plan.resources[resource].kind == PlannedResource::Kind::kCore) {
+        slot.feeders.Add(resource);
+      }
+    }
+    slot.shards =
+        has_npu ? 0 : static_cast<uint32_t>(operation.resources.size());
+    std::vector<uint32_t>& slots = jobs_[operation.job].slots;
+    if (slots.size() <= operation.ordinal) {
+      if (operation.ordinal >= plan.operations.size()) {
+        return fault(absl::StrCat("operation \"", operation.name,
+                                  "\" is dispatch ", operation.ordinal));
+      }
+      slots.resize(operation.ordinal + 1, kNone);
+    }
+    slots[operation.ordinal] = i;
+    slots_.push_back(slot);
+  }
+  for (Lane& lane : lanes_) {
+    std::sort(lane.order.begin(), lane.order.end(),
+              [&](uint32_t a, uint32_t b) {
+                return slots_[a].start < slots_[b].start;
+              });
+  }
+  return absl::OkStatus();
+}
+
+// The job's place in the plan: of those of its stream that are still to come,
+// the one whose release is nearest. Those before it are not coming any more.
+PlanFollower::Binding& PlanFollower::Bind(const GuidedOperation& operation) {
+  if (bindings_.size() <= operation.job.index) {
+    bindings_.resize(operation.job.index + 1);
+  }
+  Binding& binding = bindings_[operation.job.index];
+  if (binding.generation == operation.job.generation) return binding;
+  binding = {operation.job.generation, kNone, 0, false};
+  const auto found = streams_.find(operation.stream);
+  if (found == streams_.end() || operation.release_ns < origin_ns_) {
+    return binding;
+  }
+  StreamSlots& stream = found->second;
+  const auto distance = [&](uint64_t n) -> int64_t {
+    const uint64_t cycle = n / stream.jobs.size();
+    if (period_ == 0 && cycle > 0) return kInfiniteFuture;
+    const int64_t release_ns =
+        origin_ns_ + static_cast<int64_t>(cycle) * period_ +
+        jobs_[stream.jobs[n % stream.jobs.size()]].release;
+    return std::abs(release_ns - operation.release_ns);
+  };
+  while (distance(stream.next + 1) < distance(stream.next)) {
+    const uint64_t cycle = stream.next / stream.jobs.size();
+    const JobSlot& skipped =
+        jobs_[stream.jobs[stream.next % stream.jobs.size()]];
+    for (const uint32_t slot : skipped.slots) {
+      if (slot == kNone) continue;
+      Report({Violation::Kind::kMissing, slot, cycle, 0}, nullptr);
+      Finish(slot, cycle);
+    }
+    ++stream.next;
+  }
+  if (distance(stream.next) == kInfiniteFuture) return binding;
+  binding.job = stream.jobs[stream.next % stream.jobs.size()];
+  binding.cycle = stream.next / stream.jobs.size();
+  ++stream.next;
+  return binding;
+}
+
+uint32_t PlanFollower::SlotOf(const Binding& binding, uint32_t ordinal) const {
+  if (binding.job == kNone) return kNone;
+  const std::vector<uint32_t>& slots = jobs_[binding.job].slots;
+  return ordinal < slots.size() ? slots[ordinal] : kNone;
+}
+
+bool PlanFollower::Next(uint32_t resource, uint32_t* slot, uint64_t* cycle) {
+  Lane& lane = lanes_[resource];
+  if (lane.order.empty()) return false;
+  for (;; ++lane.position) {
+    *cycle = lane.position / lane.order.size();
+    if (period_ == 0 && *cycle > 0) return false;
+    *slot = lane.order[lane.position % lane.order.size()];
+    if (slots_[*slot].over_count <= *cycle) return true;
+  }
+}
+
+// Whether nothing comes before it on its resources; if not, what does.
+bool PlanFollower::IsTurn(uint32_t slot, uint64_t cycle, uint32_t* ahead,
+                          uint64_t* ahead_cycle) {
+  bool is_turn = true;
+  slots_[slot].resources.ForEach([&](uint32_t resource) {
+    uint32_t next = 0;
+    uint64_t next_cycle = 0;
+    if (!is_turn || !Next(resource, &next, &next_cycle)) return;
+    if (next == slot && next_cycle == cycle) return;
+    if (StartOf(next, next_cycle) > StartOf(slot, cycle)) return;
+    is_turn = false;
+    *ahead = next;
+    *ahead_cycle = next_cycle;
+  });
+  return is_turn;
+}
+
+void PlanFollower::Finish(uint32_t slot, uint64_t cycle) {
+  slots_[slot].over_count = std::max(slots_[slot].over_count, cycle + 1);
+  if (slots_[slot].is_running &&
+      !(slots_[slot].actual == slots_[slot].resources)) {
+    displaced_ = displaced_ - slots_[slot].actual;
+  }
+  slots_[slot].is_running = false;
+  slots_[slot].is_ready = false;
+}
+
+// What should have ended long ago, and is not even ready, does not come any
+// more: others do not wait for it.
+void PlanFollower::VoidMissing(int64_t now_ns) {
+  for (uint32_t r = 0; r < lanes_.size(); ++r) {
+    uint32_t slot = 0;
+    uint64_t cycle = 0;
+    while (Next(r, &slot, &cycle) && !slots_[slot].is_ready &&
+           !slots_[slot].is_running &&
+           now_ns >= StartOf(slot, cycle) + slots_[slot].duration +
+                         options_.patience_ns) {
+      Report({Violation::Kind::kMissing, slot, cycle, 0}, nullptr);
+      Finish(slot, cycle);
+    }
+  }
+}
+
+void PlanFollower::Report(Violation violation, Binding* binding) {
+  if (options_.mode != FollowMode::kStrict) return;
+  ++report_.violation_count;
+  if (options_.on_violation) options_.on_violation(violation);
+  if (!options_.falls_back || binding == nullptr || binding->is_free) return;
+  binding->is_free = true;
+  for (const uint32_t slot : jobs_[binding->job].slots) {
+    if (slot != kNone && !slots_[slot].is_running) {
+      Finish(slot, binding->cycle);
+    }
+  }
+}
+
+// All that is planned up to the next period is the online policy's.
+void PlanFollower::Diverge(int64_t now_ns) {
+  if (resume_ns_ > 0) return;
+  ++report_.divergence_count;
+  resume_ns_ = kInfiniteFuture;
+  if (period_ > 0 && lost_.empty()) {
+    const int64_t cycle = (now_ns - origin_ns_) / period_;
+    resume_ns_ = origin_ns_ + (cycle + 1) * period_;
+  }
+}
+
+void PlanFollower::SetAvailable(uint32_t resource, bool is_available,
+                                int64_t now_ns) {
+  if (is_available) {
+    lost_.Remove(resource);
+    if (lost_.empty() && resume_ns_ == kInfiniteFuture && period_ > 0) {
+      resume_ns_ = 0;
+      Diverge(now_ns);
+    }
+    return;
+  }
+  lost_.Add(resource);
+  if (options_.mode != FollowMode::kAdaptive) return;
+  resume_ns_ = 0;
+  Diverge(now_ns);
+}
+
+// What is not planned: where it is done before the next planned start.
+Prescription PlanFollower::Fill(const GuidedOperation& operation,
+                                int64_t now_ns) {
+  Prescription prescription;
+  if (!options_.longest_ns || is_diverged()) return prescription;
+  int64_t next_ask_ns = kInfiniteFuture;
+  for (uint32_t r = 0; r < lanes_.size(); ++r) {
+    uint32_t slot = 0;
+    uint64_t cycle = 0;
+    const int64_t planned_ns =
+        Next(r, &slot, &cycle) ? StartOf(slot, cycle) : kInfiniteFuture;
+    const int64_t longest_ns =
+        options_.longest_ns(operation.kernel, pool_of_[r]);
+    if (planned_ns == kInfiniteFuture ||
+        (longest_ns < planned_ns - now_ns && !slots_[slot].is_running)) {
+      prescription.resources.Add(r);
+      if (planned_ns != kInfiniteFuture) {
+        prescription.not_after_ns =
+            std::min(prescription.not_after_ns, planned_ns - longest_ns - 1);
+      }
+    } else if (!slots_[slot].is_running) {
+      // Until it has begun; when it stops, this is asked again.
+      next_ask_ns = std::min(
+          next_ask_ns, planned_ns > now_ns ? planned_ns : now_ns + kPollNs);
+    }
+  }
+  if (prescription.resources.empty()) prescription.not_before_ns = next_ask_ns;
+  return prescription;
+}
+
+void PlanFollower::Place(const Slot& slot, Prescription* prescription) {
+  prescription->resources = slot.resources - slot.feeders;
+  prescription->feeders = slot.feeders;
+  prescription->shards = slot.shards;
+}
+
+Prescription PlanFollower::Strict(Binding* binding, uint32_t slot,
+                                  int64_t now_ns) {
+  const uint64_t cycle = binding->cycle;
+  Prescription prescription;
+  prescription.start_ns = StartOf(slot, cycle);
+  if (slots_[slot].resources.Intersects(lost_)) {
+    Report({Violation::Kind::kLost, slot, cycle, 0}, nullptr);
+    Finish(slot, cycle);
+    return prescription;
+  }
+  prescription.not_before_ns = prescription.start_ns;
+  uint32_t ahead = 0;
+  uint64_t ahead_cycle = 0;
+  if (!IsTurn(slot, cycle, &ahead, &ahead_cycle)) {
+    // What is ready or runs will stop, and then this is asked again.
+    const bool will_stop = slots_[ahead].is_ready || slots_[ahead].is_running;
+    prescription.not_before_ns =
+        will_stop ? kInfiniteFuture
+                  : std::max(prescription.start_ns, now_ns + kPollNs);
+    return prescription;
+  }
+  Place(slots_[slot], &prescription);
+  return prescription;
+}
+
+Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
+                                    int64_t now_ns) {
+  Prescription prescription;
+  const int64_t start_ns = StartOf(slot, binding->cycle);
+  if (now_ns - start_ns > options_.divergence_ns) {
+    Diverge(now_ns);
+    return prescription;
+  }
+  prescription.start_ns = start_ns;
+  const Slot& own = slots_[slot];
+  // Another that is planned elsewhere had to go there.
+  if (own.resources.Intersects(displaced_)) return prescription;
+  uint32_t ahead = 0;
+  uint64_t ahead_cycle = 0;
+  if (!IsTurn(slot, binding->cycle, &ahead, &ahead_cycle)) {
+    const Slot& other = slots_[ahead];
+    if (other.is_running) {
+      // Behind it, if it ends in time; else anywhere.
+      const int64_t end_ns = other.running_since_ns + other.duration;
+      if (now_ns >= end_ns || end_ns > start_ns) return prescription;
+      prescription.not_before_ns = end_ns;
+      return prescription;
+    }
+    // Before it, if there is room.
+    if (now_ns < start_ns &&
+        now_ns + own.duration > StartOf(ahead, ahead_cycle)) {
+      prescription.not_before_ns = start_ns;
+      return prescription;
+    }
+  }
+  Place(own, &prescription);
+  return prescription;
+}
+
+Prescription PlanFollower::Prescribe(const GuidedOperation& operation,
+                                     int64_t now_ns) {
+  if (resume_ns_ > 0 && now_ns >= resume_ns_) resume_ns_ = 0;
+  VoidMissing(now_ns);
+  Binding& binding = Bind(operation);
+  if (binding.job == kNone) return Fill(operation, now_ns);
+  if (binding.is_free) return {};
+  const uint32_t slot = SlotOf(binding, operation.program_index);
+  if (slot == kNone) {
+    Report({Violation::Kind::kUnplanned, static_cast<uint32_t>(slots_.size()),
+            binding.cycle, 0},
+           &binding);
+    return {};
+  }
+  if (slots_[slot].over_count > binding.cycle) return {};  // It was voided.
+  slots_[slot].is_ready = !slots_[slot].is_running;
+  if (options_.mode == FollowMode::kStrict) {
+    return Strict(&binding, slot, now_ns);
+  }
+  if (is_diverged()) {
+    // All of the job, so that none of it waits for what is planned.
+    binding.is_free = true;
+    return {};
+  }
+  return Adaptive(&binding, slot, now_ns);
+}
+
+void PlanFollower::OnStarted(const GuidedOperation& operation,
+                             const ResourceSet& resources, int64_t now_ns) {
+  Binding& binding = Bind(operation);
+  const uint32_t index = SlotOf(binding, operation.program_index);
+  if (index == kNone || binding.is_free) return;
+  Slot& slot = slots_[index];
+  if (slot.over_count > binding.cycle) return;
+  const int64_t error_ns = now_ns - StartOf(index, binding.cycle);
+  // Again, after it has yielded.
+  if (slot.is_running) return;
+  slot.is_running = true;
+  slot.is_ready = false;
+  slot.running_since_ns = now_ns;
+  ++report_.started_count;
+  slot.actual = resources;
+  if (resources == slot.resources) {
+    ++report_.in_place_count;
+  } else {
+    displaced_ = displaced_ | resources;
+  }
+  report_.lateness_max_ns = std::max(report_.lateness_max_ns, error_ns);
+  if (options_.mode != FollowMode::kStrict) return;
+  report_.start_error_max_ns =
+      std::max(report_.start_error_max_ns, std::abs(error_ns));
+  if (error_ns > options_.tolerance_ns) {
+    Report({Violation::Kind::kLate, index, binding.cycle, error_ns}, &binding);
+  }
+}
+
+void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
+                             int64_t now_ns) {
+  Binding& binding = Bind(operation);
+  const uint32_t index = SlotOf(binding, operation.program_index);
+  if (index == kNone) return;
+  Slot& slot = slots_[index];
+  if (slot.over_count > binding.cycle) return;
+  const int64_t over_ns = now_ns - slot.running_since_ns - slot.duration;
+  if (is_done && slot.is_running && over_ns > options_.tolerance_ns &&
+      !binding.is_free) {
+    Report({Violation::Kind::kOverrun, index, binding.cycle, over_ns}, nullptr);
+  }
+  Finish(index, binding.cycle);
+}
+
+}  // namespace takt::plan

@@ -1,0 +1,203 @@
+// A PlanFollower has the scheduler carry out a plan: it is the guide (see
+// sched/guide.h) that says of each operation where the plan has it, and when.
+//
+//   strict    each operation on its resources, not before its start, in the
+//             order that the plan has for each of its resources. One that is
+//             late, missing, too long, unknown to the plan or without its
+//             resources is a violation, told once; it runs as soon as it can
+//             and the order stays, or, with `falls_back`, what is left of its
+//             job is the online policy's.
+//   adaptive  places and order are preferences: an operation starts as soon as
+//             it is ready, where the plan has it, unless that would be in the
+//             way of one that the plan has there first; so slack is used up and
+//             lateness moves to the right. One that is late by more than
+//             `divergence_ns`, or a lost resource, ends it until the plan is in
+//             step again: all goes by the online policy until the next period.
+//
+// What is not planned fills the holes: it starts only where it ends before the
+// next planned start, by what it takes at its 99 % quantile.
+//
+// A plan without a period runs once; a cyclic one again and again, from the
+// time of Start(). Jobs are told apart by when they are released.
+//
+// Thread-safety: none; used within the calls of the scheduler, and between
+// them by who drives it.
+#ifndef TAKT_PLAN_PLAN_FOLLOWER_H_
+#define TAKT_PLAN_PLAN_FOLLOWER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "plan/plan.h"
+#include "sched/guide.h"
+#include "sched/machine.h"
+
+namespace takt::plan {
+
+enum class FollowMode : uint8_t { kStrict, kAdaptive };
+
+// What was not as planned.
+struct Violation {
+  enum class Kind : uint8_t {
+    kLate,       // It started after its planned start and the tolerance.
+    kOverrun,    // It took longer than it was given and the tolerance.
+    kMissing,    // It did not become ready in time to be waited for.
+    kUnplanned,  // Its job has no such operation in the plan.
+    kLost,       // A resource of it is lost.
+  };
+  Kind kind = Kind::kLate;
+  uint32_t operation = 0;  // Of the plan; kUnplanned: its size.
+  uint64_t cycle = 0;      // Which repetition.
+  int64_t by_ns = 0;       // Late or too long by so much.
+};
+
+const char* ViolationName(Violation::Kind kind);
+
+struct FollowerOptions {
+  FollowMode mode = FollowMode::kStrict;
+  // Strict: what is left of a job with a violation is the online policy's.
+  bool falls_back = false;
+  // Starts and durations may differ from the plan by so much.
+  int64_t tolerance_ns = 1'000;
+  // Strict: how long after its planned end one is waited for that has not
+  // become ready.
+  int64_t patience_ns = 1'000'000;
+  // Adaptive: lateness that ends it.
+  int64_t divergence_ns = 500'000;
+  // How long what is not planned may take there, to fill holes; null: it is
+  // not kept from anywhere.
+  std::function<int64_t(sched::KernelId kernel, uint32_t pool)> longest_ns;
+  // Strict: told of each violation. May be null.
+  std::function<void(const Violation& violation)> on_violation;
+};
+
+// What became of it, so far.
+struct FollowReport {
+  uint64_t started_count = 0;      // Planned operations.
+  uint64_t in_place_count = 0;     // Of them, on their planned resources.
+  uint64_t violation_count = 0;    // Strict.
+  uint64_t divergence_count = 0;   // Adaptive: times that it gave way.
+  int64_t start_error_max_ns = 0;  // Actual less planned start; strict.
+  int64_t lateness_max_ns = 0;     // The same, of both modes.
+};
+
+class PlanFollower final : public sched::Guide {
+ public:
+  // `plan` is well formed and its resources are the machine's, in order;
+  // `streams` are the scheduler's ids of the plan's streams, by name.
+  //
+  // INVALID_ARGUMENT naming what the plan has and the machine or `streams` do
+  // not; FAILED_PRECONDITION for a plan that cannot be carried out.
+  static absl::StatusOr<std::unique_ptr<PlanFollower>> Create(
+      const Plan& plan, const sched::Machine& machine,
+      const absl::flat_hash_map<std::string, sched::StreamId>& streams,
+      FollowerOptions options);
+
+  // The plan's time 0. Before it, nothing is planned.
+  void Start(int64_t origin_ns) { origin_ns_ = origin_ns; }
+  // A resource is lost or found, as the scheduler has been told.
+  void SetAvailable(uint32_t resource, bool is_available, int64_t now_ns);
+
+  const FollowReport& report() const { return report_; }
+  // Whether it gives way to the online policy now.
+  bool is_diverged() const { return resume_ns_ > 0; }
+
+  // sched::Guide.
+  sched::Prescription Prescribe(const sched::GuidedOperation& operation,
+                                int64_t now_ns) override;
+  void OnStarted(const sched::GuidedOperation& operation,
+                 const sched::ResourceSet& resources, int64_t now_ns) override;
+  void OnStopped(const sched::GuidedOperation& operation, bool is_done,
+                 int64_t now_ns) override;
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // One planned operation, in all repetitions.
+  struct Slot {
+    sched::ResourceSet resources;
+    sched::ResourceSet feeders;  // Of them, what feeds an NPU.
+    uint32_t shards = 0;         // 0: an NPU.
+    int64_t start = 0;
+    int64_t duration = 0;
+    uint32_t job = 0;
+    // Repetitions that are over with it, in order: done, given up or voided.
+    uint64_t over_count = 0;
+    bool is_ready = false;  // And not over, nor running.
+    bool is_running = false;
+    int64_t running_since_ns = 0;
+    sched::ResourceSet actual;  // Where it runs.
+  };
+  struct JobSlot {
+    int64_t release = 0;
+    std::vector<uint32_t> slots;  // By ordinal; kNone: the plan has none.
+  };
+  struct StreamSlots {
+    std::vector<uint32_t> jobs;  // By instance.
+    uint64_t next = 0;           // Of the jobs to come, over all repetitions.
+  };
+  // A job of the scheduler's, and which of the plan's it is.
+  struct Binding {
+    uint32_t generation = 0;
+    uint32_t job = kNone;  // Of the plan.
+    uint64_t cycle = 0;
+    bool is_free = false;  // What is left of it is not planned any more.
+  };
+  // What a resource does next, by the plan.
+  struct Lane {
+    std::vector<uint32_t> order;  // Slots by start.
+    uint64_t position = 0;        // Over all repetitions.
+  };
+
+  PlanFollower(FollowerOptions options, int64_t period)
+      : options_(std::move(options)), period_(period) {}
+
+  absl::Status Take(
+      const Plan& plan, const sched::Machine& machine,
+      const absl::flat_hash_map<std::string, sched::StreamId>& streams);
+
+  Binding& Bind(const sched::GuidedOperation& operation);
+  uint32_t SlotOf(const Binding& binding, uint32_t ordinal) const;
+  int64_t StartOf(uint32_t slot, uint64_t cycle) const {
+    return origin_ns_ + static_cast<int64_t>(cycle) * period_ +
+           slots_[slot].start;
+  }
+  // The slot and repetition that the resource has next; false: none.
+  bool Next(uint32_t resource, uint32_t* slot, uint64_t* cycle);
+  bool IsTurn(uint32_t slot, uint64_t cycle, uint32_t* ahead,
+              uint64_t* ahead_cycle);
+  void Finish(uint32_t slot, uint64_t cycle);
+  void VoidMissing(int64_t now_ns);
+  void Report(Violation violation, Binding* binding);
+  void Diverge(int64_t now_ns);
+  sched::Prescription Fill(const sched::GuidedOperation& operation,
+                           int64_t now_ns);
+  // Where the plan has it.
+  static void Place(const Slot& slot, sched::Prescription* prescription);
+  sched::Prescription Strict(Binding* binding, uint32_t slot, int64_t now_ns);
+  sched::Prescription Adaptive(Binding* binding, uint32_t slot, int64_t now_ns);
+
+  const FollowerOptions options_;
+  const int64_t period_;  // 0: it runs once.
+  int64_t origin_ns_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<JobSlot> jobs_;
+  absl::flat_hash_map<sched::StreamId, StreamSlots> streams_;
+  std::vector<Lane> lanes_;        // By resource.
+  std::vector<Binding> bindings_;  // By index of the scheduler's job.
+  std::vector<uint32_t> pool_of_;  // By resource.
+  sched::ResourceSet lost_;
+  sched::ResourceSet displaced_;  // Where what is planned elsewhere runs.
+  // Adaptive: until then the online policy decides; 0: the plan does.
+  int64_t resume_ns_ = 0;
+  FollowReport report_;
+};
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_PLAN_FOLLOWER_H_

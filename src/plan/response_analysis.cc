@@ -1,0 +1,323 @@
+#include "plan/response_analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "sched/demand.h"
+
+namespace takt::plan {
+namespace {
+
+using sched::Band;
+using sched::Demand;
+
+constexpr double kGuardMinNs = 200'000;
+constexpr double kGuardDivisor = 10;
+// A window that has grown to so much will grow for ever, or nobody cares.
+constexpr double kWindowMaxNs = 1e13;
+
+struct Task {
+  const Stream* stream = nullptr;
+  Demand demand;
+  Band band = Band::kSoft;
+  uint32_t level = 0;      // Lower goes first; see Policy job-shop.
+  bool is_aging = false;   // It may wait until it counts as hard.
+  double response_ns = 0;  // From its own release, so far.
+  double jitter_ns = 0;    // Of its release.
+  double blocking_ns = 0;
+  double period_ns = 0;  // Least time between releases; 0: `count` in all.
+  double count = 1;
+  std::string fault;         // Why there is no bound.
+  bool is_hopeless = false;  // Whatever others do.
+};
+
+// Whether only what has aged of `other` goes before `task`, and there is at
+// most one job of it at a time: it takes the aging time each time.
+bool IsRare(const Task& other, const Task& task) {
+  return other.is_aging && other.level > task.level &&
+         other.stream->arrival == Arrival::kClosed;
+}
+
+double Jobs(const Task& task, double window_ns) {
+  if (task.period_ns == 0) return task.count;
+  return std::ceil((window_ns + task.response_ns + task.jitter_ns) /
+                   task.period_ns);
+}
+
+class Analysis {
+ public:
+  Analysis(const Workload& workload, const sched::SchedulerOptions& options)
+      : workload_(workload), options_(options) {}
+
+  absl::StatusOr<std::vector<ResponseBound>> Run() {
+    TAKT_RETURN_IF_ERROR(workload_.RequirePrograms());
+    TAKT_RETURN_IF_ERROR(SetUp());
+    // What ages goes before more, which makes others age.
+    do {
+      for (Task& task : tasks_) {
+        task.response_ns = task.demand.path_max_ns;
+        if (!task.is_hopeless) task.fault.clear();
+      }
+      FindBlocking();
+      FindResponses();
+    } while (FindAging());
+    return Report();
+  }
+
+ private:
+  absl::Status SetUp() {
+    TAKT_ASSIGN_OR_RETURN(
+        scheduler_, sched::Scheduler::Create(workload_.machine, options_));
+    for (uint32_t i = 0; i < workload_.kernels.size(); ++i) {
+      TAKT_RETURN_IF_ERROR(
+          scheduler_
+              ->AddKernel({0, i, {1, 1, 1}}, workload_.kernels[i].alternatives)
+              .status());
+    }
+    for (const Program& program : workload_.programs) {
+      TAKT_RETURN_IF_ERROR(scheduler_->AddProgram(program.operations).status());
+    }
+    const std::vector<uint32_t> speeds(workload_.machine.pools.size(), 1000);
+    const sched::DemandAnalysis demands(scheduler_->costs(), speeds);
+    for (const Stream& stream : workload_.streams) {
+      TAKT_ASSIGN_OR_RETURN(const sched::StreamId id,
+                            scheduler_->AddStream(stream.terms));
+      Task task;
+      task.stream = &stream;
+      task.band = BandOf(stream, id);
+      task.level =
+          static_cast<uint32_t>(task.band) * 256 + 255 - stream.terms.priority;
+      task.demand = demands.DemandOf(scheduler_->program(stream.terms.program),
+                                     AllowedOf(stream));
+      SetArrival(&task);
+      task.is_hopeless = !task.fault.empty();
+      tasks_.push_back(std::move(task));
+    }
+    return absl::OkStatus();
+  }
+
+  Band BandOf(const Stream& stream, sched::StreamId id) {
+    if (stream.asks_admission &&
+        scheduler_->Admit(id).verdict == sched::Verdict::kWillFit &&
+        stream.terms.criticality == sched::Criticality::kHard) {
+      return Band::kPromised;
+    }
+    switch (stream.terms.criticality) {
+      case sched::Criticality::kHard:
+        return Band::kHard;
+      case sched::Criticality::kSoft:
+        return Band::kSoft;
+      case sched::Criticality::kBestEffort:
+        break;
+    }
+    return Band::kBestEffort;
+  }
+
+  sched::ResourceSet AllowedOf(const Stream& stream) const {
+    sched::ResourceSet allowed;
+    for (uint32_t p = 0; p < workload_.machine.pools.size(); ++p) {
+      if ((stream.terms.pools >> p & 1) == 0) continue;
+      allowed = allowed | workload_.machine.ResourcesOf(p);
+    }
+    return allowed & stream.terms.affinity;
+  }
+
+  // `tasks_` holds the streams before this one.
+  void SetArrival(Task* task) {
+    const Stream& stream = *task->stream;
+    task->jitter_ns = static_cast<double>(stream.jitter_ns);
+    task->period_ns = static_cast<double>(stream.terms.period_ns);
+    task->count = stream.count;
+    switch (stream.arrival) {
+      case Arrival::kPeriodic:
+        break;
+      case Arrival::kOnce:
+        task->period_ns = 0;
+        break;
+      case Arrival::kRecorded:
+        task->fault = "it is a recorded run's";
+        break;
+      case Arrival::kPoisson:
+        task->fault = "its releases come at random";
+        break;
+      case Arrival::kClosed:
+        task->fault = "it is released again as soon as it is done";
+        break;
+      case Arrival::kAfter: {
+        const Task& before = tasks_[stream.after];
+        task->period_ns = before.period_ns;
+        task->count = before.count;
+        if (!before.fault.empty()) {
+          task->fault =
+              absl::StrCat("stream ", before.stream->name,
+                           ", which it follows, has none: ", before.fault);
+        }
+        break;
+      }
+    }
+    if (!task->fault.empty()) return;
+    if (!task->demand.is_known) {
+      task->fault = "an operation can run nowhere";
+    } else if (stream.terms.lease == sched::LeaseScope::kJob) {
+      task->fault = "it keeps an NPU between its operations";
+    }
+  }
+
+  // Whether jobs of `other` may go before those of `task`.
+  static bool GoesBefore(const Task& other, const Task& task) {
+    return other.level <= task.level ||
+           (other.is_aging && task.band != Band::kPromised);
+  }
+
+  void FindBlocking() {
+    for (Task& task : tasks_) {
+      task.blocking_ns = 0;
+      for (const Task& other : tasks_) {
+        if (GoesBefore(other, task) || !other.demand.is_known) continue;
+        task.blocking_ns =
+            std::max(task.blocking_ns, task.band == Band::kPromised
+                                           ? other.demand.tile_max_ns
+                                           : other.demand.operation_max_ns);
+      }
+      // Its own tiles are asked to end, too, for a sibling or a successor.
+      if (task.band == Band::kPromised) {
+        task.blocking_ns = std::max(task.blocking_ns, task.demand.tile_max_ns);
+      }
+    }
+  }
+
+  // While an operation of the task waits, so many resources are busy.
+  double PlacesOf(const Task& task) const {
+    for (const Task& other : tasks_) {
+      if (!GoesBefore(other, task)) continue;
+      const Program& program = workload_.programs[other.stream->terms.program];
+      for (const sched::ProgramOperation& operation : program.operations) {
+        // What needs several at once keeps some idle until it has them all.
+        const auto& ways = workload_.kernels[operation.kernel].alternatives;
+        const bool is_wide =
+            std::all_of(ways.begin(), ways.end(),
+                        [](const auto& way) { return way.shards > 1; });
+        if (is_wide) return 1;
+      }
+    }
+    return task.demand.places_min;
+  }
+
+  // The window after which all that goes before `task` is done, if it is
+  // `window_ns` long.
+  double Next(const Task& task, double places, double window_ns) const {
+    double time_ns = 0;
+    double work_ns = 0;
+    double starts = task.demand.path_count;
+    for (const Task& other : tasks_) {
+      if (!GoesBefore(other, task)) continue;
+      const double jobs =
+          IsRare(other, task)
+              ? std::ceil(window_ns / static_cast<double>(options_.aging_ns)) +
+                    1
+              : Jobs(other, window_ns);
+      time_ns += jobs * other.demand.time_max_ns;
+      work_ns += jobs * other.demand.work_max_ns;
+      starts += jobs * other.demand.count;
+    }
+    return task.demand.path_max_ns + std::min(time_ns, work_ns / places) +
+           starts * task.blocking_ns;
+  }
+
+  // Raises all responses until none changes.
+  void FindResponses() {
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for (Task& task : tasks_) {
+        if (!task.fault.empty()) continue;
+        has_changed |= Raise(&task);
+      }
+    }
+  }
+
+  // True if something changed.
+  bool Raise(Task* task) {
+    for (const Task& other : tasks_) {
+      if (other.fault.empty() || !GoesBefore(other, *task)) continue;
+      if (&other == task || IsRare(other, *task)) continue;
+      task->fault = absl::StrCat("stream ", other.stream->name,
+                                 ", which may go before it, has none");
+      return true;
+    }
+    if (task->stream->arrival == Arrival::kAfter) {
+      const Task& before = tasks_[task->stream->after];
+      task->jitter_ns = before.jitter_ns + before.response_ns;
+    }
+    const double places = PlacesOf(*task);
+    const double old_ns = task->response_ns;
+    double window_ns = old_ns;
+    for (;;) {
+      double next_ns = Next(*task, places, window_ns);
+      next_ns += std::max(kGuardMinNs, next_ns / kGuardDivisor);
+      if (next_ns <= window_ns) break;
+      window_ns = next_ns;
+      if (window_ns <= kWindowMaxNs) continue;
+      task->fault =
+          "what may go before it asks for more than the places that it has";
+      return true;
+    }
+    task->response_ns = window_ns;
+    return window_ns > old_ns;
+  }
+
+  // Marks what may wait for the aging time. True if that is new.
+  bool FindAging() {
+    if (options_.aging_ns == 0) return false;
+    bool is_new = false;
+    for (Task& task : tasks_) {
+      if (task.is_aging || task.band <= Band::kHard) continue;
+      const bool is_bounded =
+          task.fault.empty() &&
+          task.response_ns < static_cast<double>(options_.aging_ns);
+      if (is_bounded) continue;
+      task.is_aging = true;
+      is_new = true;
+    }
+    return is_new;
+  }
+
+  std::vector<ResponseBound> Report() const {
+    std::vector<ResponseBound> bounds;
+    for (const Task& task : tasks_) {
+      ResponseBound bound;
+      bound.stream = task.stream->name;
+      bound.deadline_ns = task.stream->terms.deadline_ns;
+      bound.least_ns = std::llround(task.demand.path_min_ns);
+      bound.blocking_ns = std::llround(task.blocking_ns);
+      if (!task.fault.empty()) {
+        bound.reason = task.fault;
+      } else {
+        double response_ns = task.response_ns;
+        if (task.stream->arrival == Arrival::kAfter) {
+          response_ns += tasks_[task.stream->after].jitter_ns +
+                         tasks_[task.stream->after].response_ns;
+        }
+        bound.bound_ns = std::llround(std::ceil(response_ns));
+      }
+      bounds.push_back(std::move(bound));
+    }
+    return bounds;
+  }
+
+  const Workload& workload_;
+  const sched::SchedulerOptions& options_;
+  std::unique_ptr<sched::Scheduler> scheduler_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<ResponseBound>> AnalyseResponses(
+    const Workload& workload, const sched::SchedulerOptions& options) {
+  return Analysis(workload, options).Run();
+}
+
+}  // namespace takt::plan

@@ -1,0 +1,192 @@
+// A Workload is what a machine is given to do: modules and functions of them,
+// or kernels and how long they take and programs made of them; streams that
+// release jobs; and, for machines that are simulated, what goes wrong on the
+// way. Written by hand or made from data; read from JSON by ReadWorkload(). The
+// format is docs/simulation.md's and docs/planning.md's.
+//
+// What a function does and how long that takes comes from a profile: kernels
+// and programs in the same form, which `takt-plan profile` has measured.
+#ifndef TAKT_PLAN_WORKLOAD_H_
+#define TAKT_PLAN_WORKLOAD_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "exec/topology.h"
+#include "sched/cost_model.h"
+#include "sched/duration_estimate.h"
+#include "sched/machine.h"
+#include "sched/profile.h"
+#include "sched/program.h"
+#include "sched/stream.h"
+
+namespace takt::plan {
+
+struct Module {
+  std::string name;  // That it calls itself.
+  std::string file;  // As written: relative to where the workload lies.
+  std::vector<std::string> parameters;
+  std::string content_hash;  // Of the profile; "" without one.
+};
+
+struct Function {
+  std::string name;  // "module.function".
+  uint32_t module = 0;
+  // What to call it with, in the form of takt-run-module's --input.
+  std::vector<std::string> inputs;
+};
+
+struct Kernel {
+  std::string name;
+  // `guess_ns` is how long it takes; the scheduler is told the same.
+  std::vector<sched::AlternativeOptions> alternatives;
+  // What profiles know it by. Not said: by its number in the workload.
+  absl::optional<sched::KernelKey> key = {};
+  int32_t module = -1;  // Whose it is; -1: nobody's.
+};
+
+struct Program {
+  std::string name;
+  std::vector<sched::ProgramOperation> operations;
+};
+
+enum class Arrival : uint8_t {
+  kPeriodic,  // At offset + n * period, each late by up to the jitter.
+  kPoisson,   // On average once a period.
+  kClosed,    // The next one when one is done, or dropped.
+  kAfter,     // When a job of another stream is done, with a probability.
+  kOnce,      // `count` jobs, at the offset.
+  kRecorded,  // When Stream::recorded says.
+};
+
+// A job as it was, in a run that is played again.
+struct RecordedJob {
+  int64_t release_ns = 0;
+  double luck = 1;  // How long it took, of what its kernels take.
+};
+
+struct Stream {
+  std::string name;
+  // `terms.program` is the index into Workload::programs; sched::kNoProgram for
+  // a function without a profile. With kAfter the deadline counts from the
+  // release of the first job of the chain.
+  sched::StreamOptions terms;
+  int32_t function = -1;  // Index into Workload::functions; -1: none.
+  uint32_t count = 1;     // kOnce.
+  Arrival arrival = Arrival::kPeriodic;
+  int64_t offset_ns = 0;
+  int64_t jitter_ns = 0;
+  uint32_t after = 0;  // kAfter: the stream.
+  double probability = 1;
+  bool asks_admission = false;
+  // The operations are not told ahead; they are found as they come.
+  bool is_dynamic = false;
+  // With kRecorded: all its jobs, in order of their releases. With kClosed: the
+  // luck of its jobs, over and over. Else, and if it is empty, luck is chance.
+  std::vector<RecordedJob> recorded;
+};
+
+struct Fault {
+  int64_t at_ns = 0;
+  int64_t length_ns = 0;  // kInfiniteFuture: it does not come back.
+  uint32_t resource = 0;
+};
+
+struct SpeedStep {
+  int64_t at_ns = 0;
+  uint32_t pool = 0;
+  uint32_t permille = 1000;
+};
+
+// A pool heats up with the share of it that works and cools down by itself;
+// above `trip` it runs at `permille`, until it is `hysteresis` below.
+struct ThermalModel {
+  uint32_t pool = 0;
+  double ambient_c = 40;
+  double heating_c = 60;         // Above ambient, at full load, in the end.
+  int64_t time_constant_ns = 0;  // To 63 % of that.
+  double trip_c = 85;
+  double hysteresis_c = 5;
+  uint32_t permille = 600;
+};
+
+enum class Objective : uint8_t { kMisses, kMakespan, kEnergy, kResponse };
+
+struct Workload {
+  std::string name;
+  sched::Machine machine;
+  std::vector<Module> modules;
+  std::vector<Function> functions;
+  std::vector<Kernel> kernels;
+  std::vector<Program> programs;
+  std::vector<Stream> streams;
+  std::vector<Fault> faults;
+  std::vector<SpeedStep> speed_steps;
+  std::vector<ThermalModel> thermal_models;
+  // Standard deviation of durations, as a part of them.
+  double noise = 0;
+  // Whether nothing takes longer than its 99 % quantile, nor its tiles longer
+  // than they are said to: what bounds on responses suppose.
+  bool is_within_q99 = false;
+  // What a plan is to be good at, the first first.
+  std::vector<Objective> objectives = {Objective::kMisses,
+                                       Objective::kMakespan};
+  // What a resource of each pool takes while it works, in milliwatts.
+  std::vector<double> power_mw;
+  // How long a planned operation is given.
+  sched::Quantile planned_quantile = sched::Quantile::k90;
+  std::string topology_hash;  // "" for a machine that the caller gave.
+  std::string profile_hash;   // "" without one.
+
+  // FAILED_PRECONDITION naming the first stream of a function that no profile
+  // has measured.
+  absl::Status RequirePrograms() const;
+
+  // Makes every kernel take `factor` times as long.
+  void Scale(double factor);
+  // How much of its most loaded pool the streams ask for when their work is
+  // spread over the alternatives as well as can be: above 1, no scheduler can
+  // do it all. Streams that are released when a job is done are not counted.
+  // Method: the linear program of the fractional assignment, by multiplicative
+  // weights (Arora, Hazan and Kale, Theory of Computing 2012); good to 1 %.
+  double Load() const;
+
+  // The key of a kernel, for a cost model.
+  sched::KernelKey KeyOf(uint32_t kernel) const;
+  // Has kernels take what a saved profile (sched/profile.h) says that they
+  // do, instead of what the workload says; the medians. Errors:
+  // ReadProfile()'s; INVALID_ARGUMENT for two kernels of one key.
+  absl::StatusOr<sched::ProfileReport> ApplyProfile(absl::string_view bytes);
+};
+
+// A pool for each cluster of the board and for each of its NPUs. An NPU that
+// is tied to a cluster takes one of its cores to feed it. INVALID_ARGUMENT if
+// that is no machine to schedule on (too many of something).
+absl::StatusOr<sched::Machine> MachineOf(const exec::Topology& topology);
+
+// What plans and profiles know that board by.
+std::string TopologyHash(const exec::Topology& topology);
+
+// What a workload is read with.
+struct WorkloadSources {
+  // The machine. nullptr: the workload's "topology", or the profile's.
+  const sched::Machine* machine = nullptr;
+  // A profile (JSON); "": none, and functions stay without programs.
+  absl::string_view profile;
+};
+
+// Reads a workload. Both texts may be hostile. INVALID_ARGUMENT naming the
+// place and what was expected there.
+absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
+                                      const WorkloadSources& sources);
+// The same for that machine, without a profile.
+absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
+                                      const sched::Machine& machine);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_WORKLOAD_H_

@@ -1,0 +1,64 @@
+// From a workload to a plan: the jobs of all streams over one hyperperiod, or
+// of a single shot, as a flexible job-shop problem; and its solution as a plan.
+#ifndef TAKT_PLAN_WORKLOAD_PLAN_H_
+#define TAKT_PLAN_WORKLOAD_PLAN_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "plan/plan.h"
+#include "plan/problem.h"
+#include "plan/solver.h"
+#include "plan/workload.h"
+
+namespace takt::plan {
+
+// A workload's jobs, unrolled. The problem's operations are the plan's, in the
+// same order; a machine is a resource.
+struct UnrolledWorkload {
+  Problem problem;
+  // All but starts, durations and resources of operations.
+  Plan plan;
+  // The problem's horizon: a schedule up to it is in time everywhere. What is
+  // above it is the greatest lateness.
+  int64_t horizon = 0;
+  // By operation and alternative: which of the plan's alternatives it is.
+  std::vector<std::vector<uint32_t>> ways;
+};
+
+// Periodic streams release over the least common multiple of their periods;
+// what they do is due by its end, so that the plan can be repeated. Streams
+// that follow others have a job for each of theirs. The deadlines become tails
+// of the last operations.
+//
+// FAILED_PRECONDITION for a workload without programs; INVALID_ARGUMENT naming
+// the stream: releases that are not known ahead, a chain that is not certain,
+// periodic streams beside single shots, a hyperperiod of too many operations,
+// or an operation that can run nowhere.
+absl::StatusOr<UnrolledWorkload> UnrollWorkload(const Workload& workload);
+
+// What a plan is worth.
+struct PlanQuality {
+  uint32_t late_count = 0;   // Jobs that end after their deadline.
+  int64_t lateness_max = 0;  // Of these; 0 without.
+  int64_t makespan = 0;
+  double energy_uj = 0;      // By Workload::power_mw.
+  int64_t response_sum = 0;  // From release to end, of all jobs.
+};
+PlanQuality QualityOf(const Plan& plan, const Workload& workload);
+
+struct WorkloadSolution {
+  Plan plan;
+  Solution solution;  // Of the unrolled problem.
+  PlanQuality quality;
+};
+
+// Unrolls and solves: misses and makespan by the search; then, if energy is an
+// objective, operations go to cheaper places as long as nothing that comes
+// before it among the objectives gets worse.
+absl::StatusOr<WorkloadSolution> PlanWorkload(const Workload& workload,
+                                              const SolverOptions& options);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_WORKLOAD_PLAN_H_

@@ -1,0 +1,40 @@
+// A plan, carried out on a machine that does not exist.
+#ifndef TAKT_SIM_PLAN_RUN_H_
+#define TAKT_SIM_PLAN_RUN_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plan/plan.h"
+#include "plan/plan_follower.h"
+#include "sim/simulation.h"
+
+namespace takt::sim {
+
+struct PlanRun {
+  Report report;
+  plan::FollowReport follow;
+  std::vector<plan::Violation> violations;  // As they were told.
+};
+
+// Plays the workload with a PlanFollower as the scheduler's guide, from time 0.
+// Streams of the workload that the plan does not have fill its holes. The
+// options' observer, if any, sees the run, too; `follower.longest_ns`, if null,
+// is what the kernels take at their 99 % quantiles.
+//
+// Errors: what PlanFollower::Create() and Simulate() say.
+absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
+                                 const plan::Plan& plan,
+                                 plan::FollowerOptions follower,
+                                 SimulationOptions options);
+
+// How the plan was kept, as JSON or as text.
+std::string PlanRunJson(const Workload& workload,
+                        const SimulationOptions& options, const PlanRun& run);
+std::string PlanRunTable(const Workload& workload,
+                         const SimulationOptions& options, const PlanRun& run);
+
+}  // namespace takt::sim
+
+#endif  // TAKT_SIM_PLAN_RUN_H_
