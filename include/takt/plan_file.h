@@ -98,6 +98,10 @@ typedef struct takt_planned_job_t {
   const char* name;
   int64_t release_ns;
   int64_t deadline_ns;  // TAKT_INFINITE_FUTURE: none.
+  // The stream that it is of, and its place among the stream's jobs of a
+  // period; "" in plans of no workload.
+  const char* stream;
+  uint32_t instance;
 } takt_planned_job_t;
 
 typedef struct takt_planned_operation_t {

@@ -54,5 +54,6 @@
 #include "takt/topology.h"
 #include "takt/trace.h"
 #include "takt/value.h"
+#include "takt/workload.h"
 
 #endif  // TAKT_TAKT_H_

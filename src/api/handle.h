@@ -45,6 +45,7 @@ struct takt_stream_t;
 struct takt_timeline_t;
 struct takt_topology_t;
 struct takt_trace_t;
+struct takt_workload_t;
 
 namespace takt::hal {
 class Buffer;
@@ -82,6 +83,7 @@ class Ring;
 class Signature;
 class Stream;
 class Topology;
+class Workload;
 class UserType;
 
 // Which class is behind a handle, and the other way round.
@@ -127,6 +129,7 @@ TAKT_HANDLE_(takt_stream_t, Stream);
 TAKT_HANDLE_(takt_timeline_t, hal::Timeline);
 TAKT_HANDLE_(takt_topology_t, Topology);
 TAKT_HANDLE_(takt_trace_t, trace::Trace);
+TAKT_HANDLE_(takt_workload_t, Workload);
 #undef TAKT_HANDLE_
 
 // The object of a handle; T must be complete where these are used. Constness

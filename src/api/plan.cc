@@ -86,30 +86,11 @@ absl::StatusOr<Ref<PlanSchedule>> Solve(
     const PlanProblem* problem, const takt_plan_solve_options_t* options,
     takt_plan_solve_report_t* report) {
   TAKT_RETURN_IF_ERROR(Require(problem, "problem"));
-  TAKT_ASSIGN_OR_RETURN(const takt_plan_solve_options_t given,
-                        ReadOptions(options, &takt_plan_solve_options_init));
-  if (given.thread_count == 0 || given.time_limit_ns < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: thread_count is ", given.thread_count,
-                     ", time_limit_ns is ", given.time_limit_ns));
-  }
-  plan::SolverOptions solver;
-  solver.time_limit_ns = given.time_limit_ns;
-  solver.thread_count = given.thread_count;
-  solver.seed = given.seed;
-  solver.step_limit = given.step_limit;
-  if (given.on_better != nullptr) {
-    solver.on_better = [&given](const plan::Schedule& schedule,
-                                int64_t elapsed_ns) {
-      return given.on_better(given.user_data, schedule.makespan, elapsed_ns);
-    };
-  }
+  TAKT_ASSIGN_OR_RETURN(const plan::SolverOptions solver,
+                        ReadSolverOptions(options));
   TAKT_ASSIGN_OR_RETURN(const plan::Solution solution,
                         plan::Solve(problem->problem(), solver));
-  if (report != nullptr) {
-    *report = {solution.lower_bound, solution.elapsed_ns,
-               solution.best_found_ns, solution.step_count};
-  }
+  if (report != nullptr) *report = ReportOf(solution);
   return ToObject(solution.schedule);
 }
 
@@ -127,6 +108,36 @@ absl::Status Check(const PlanProblem* problem, const PlanSchedule* schedule) {
 }
 
 }  // namespace
+
+absl::StatusOr<plan::SolverOptions> ReadSolverOptions(
+    const takt_plan_solve_options_t* options) {
+  TAKT_ASSIGN_OR_RETURN(const takt_plan_solve_options_t given,
+                        ReadOptions(options, &takt_plan_solve_options_init));
+  if (given.thread_count == 0 || given.time_limit_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: thread_count is ", given.thread_count,
+                     ", time_limit_ns is ", given.time_limit_ns));
+  }
+  plan::SolverOptions solver;
+  solver.time_limit_ns = given.time_limit_ns;
+  solver.thread_count = given.thread_count;
+  solver.seed = given.seed;
+  solver.step_limit = given.step_limit;
+  if (given.on_better != nullptr) {
+    solver.on_better = [on_better = given.on_better,
+                        user_data = given.user_data](
+                           const plan::Schedule& schedule, int64_t elapsed_ns) {
+      return on_better(user_data, schedule.makespan, elapsed_ns);
+    };
+  }
+  return solver;
+}
+
+takt_plan_solve_report_t ReportOf(const plan::Solution& solution) {
+  return {solution.lower_bound, solution.elapsed_ns, solution.best_found_ns,
+          solution.step_count};
+}
+
 }  // namespace takt::api
 
 using takt::api::Unwrap;

@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "base/object.h"
 #include "plan/problem.h"
+#include "plan/solver.h"
 #include "takt/plan.h"
 
 namespace takt::api {
@@ -45,6 +47,11 @@ class PlanSchedule final : public Object {
   const std::vector<takt_plan_entry_t> entries_;
   const int64_t makespan_;
 };
+
+// Errors: INVALID_ARGUMENT for no thread, or a negative time limit.
+absl::StatusOr<plan::SolverOptions> ReadSolverOptions(
+    const takt_plan_solve_options_t* options);
+takt_plan_solve_report_t ReportOf(const plan::Solution& solution);
 
 }  // namespace takt::api
 

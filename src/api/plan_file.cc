@@ -164,7 +164,8 @@ takt_planned_resource_t takt_plan_resource(const takt_plan_t* plan,
 takt_planned_job_t takt_plan_job(const takt_plan_t* plan, size_t index) {
   const auto& jobs = Unwrap(plan)->plan().jobs;
   if (index >= jobs.size()) return {};
-  return {jobs[index].name.c_str(), jobs[index].release, jobs[index].deadline};
+  return {jobs[index].name.c_str(), jobs[index].release, jobs[index].deadline,
+          jobs[index].stream.c_str(), jobs[index].instance};
 }
 
 takt_planned_operation_t takt_plan_operation(const takt_plan_t* plan,
