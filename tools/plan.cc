@@ -11,12 +11,22 @@
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
 #include "tools/plan_file.h"
+#include "tools/plan_profile.h"
+#include "tools/plan_simulate.h"
+#include "tools/plan_workload.h"
 
 namespace takt::tools {
 namespace {
 
 constexpr char kUsage[] =
     "Finds, checks and converts schedules and plans.\n\n"
+    "  takt-plan profile WORKLOAD.json --output=PROFILE.json\n"
+    "  takt-plan solve WORKLOAD.json --profile=PROFILE.json "
+    "--output=FILE.taktplan\n"
+    "  takt-plan analyse WORKLOAD.json --profile=PROFILE.json\n"
+    "  takt-plan simulate WORKLOAD.json --profile=PROFILE.json "
+    "--plan=FILE.taktplan\n"
+    "  takt-plan annotate FILE.taktplan\n"
     "  takt-plan solve INSTANCE.fjs|.fajs --time-limit=10 --json\n"
     "  takt-plan solve INSTANCE.fjs|.fajs --output=FILE.taktplan\n"
     "  takt-plan check INSTANCE.fjs|.fajs SCHEDULE.json\n"
@@ -24,6 +34,9 @@ constexpr char kUsage[] =
     "  takt-plan show FILE.taktplan --json\n"
     "  takt-plan import SCHEDULE.json --output=FILE.taktplan\n"
     "  takt-plan export FILE.taktplan --output=SCHEDULE.json\n\n"
+    "`profile` measures what the functions of a workload do on this machine;\n"
+    "`analyse` bounds the response of each stream, or says why it cannot;\n"
+    "`annotate` prints a plan's choices as attributes for the source.\n"
     "`solve` prints the makespan, a proved lower bound, the time it took and\n"
     "the schedule; `check` reads what `solve` made, and names what is wrong.\n"
     "`import` and `export` convert the JSON schedules of XPU-RT and merlin.\n"
@@ -47,6 +60,12 @@ struct Settings {
   double time_limit_s = 1;
   int64_t threads = 1;
   int64_t seed = 1;
+  int64_t samples = 100;
+  std::string profile;
+  std::string plan;
+  std::string mode = "strict";
+  double noise = 0;
+  double seconds = 1;
   bool is_json = false;
   std::string output;  // Empty: stdout.
 };
@@ -137,8 +156,7 @@ Status SavePlan(const takt_plan_problem_t* problem,
   return Status(takt_plan_save_file(plan.get(), path.c_str()));
 }
 
-Result<int> SolveInstance(const std::string& path, const Settings& settings) {
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
+Result<takt_plan_solve_options_t> SolveOptions(const Settings& settings) {
   if (!(settings.time_limit_s >= 0 && settings.time_limit_s <= 1e6)) {
     return InvalidArgument("--time-limit takes 0 to 1000000 seconds");
   }
@@ -147,13 +165,19 @@ Result<int> SolveInstance(const std::string& path, const Settings& settings) {
   options.time_limit_ns = static_cast<int64_t>(settings.time_limit_s * 1e9);
   options.thread_count = static_cast<uint32_t>(settings.threads);
   options.seed = static_cast<uint64_t>(settings.seed);
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
-  if (is_terminal) options.on_better = ShowProgress;
+  if (isatty(STDERR_FILENO) != 0) options.on_better = ShowProgress;
+  return options;
+}
+
+Result<int> SolveInstance(const std::string& path, const Settings& settings) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
+                              SolveOptions(settings));
   takt_plan_schedule_t* found = nullptr;
   takt_plan_solve_report_t report;
   const Status status(
       takt_plan_solve(problem.get(), &options, &found, &report));
-  if (is_terminal) std::fputc('\n', stderr);
+  if (options.on_better != nullptr) std::fputc('\n', stderr);
   if (!status.ok()) return Annotate(status, path);
   const Schedule schedule(found);
   if (!settings.output.empty()) {
@@ -227,11 +251,41 @@ Result<int> CheckInstance(const std::string& path,
   return kSuccess;
 }
 
+Status CheckSimulation(const Settings& settings) {
+  if (!(settings.seconds > 0 && settings.seconds <= 1e6)) {
+    return InvalidArgument("--seconds takes up to 1000000");
+  }
+  if (!(settings.noise >= 0 && settings.noise <= 2)) {
+    return InvalidArgument("--noise takes 0 to 2");
+  }
+  return Status();
+}
+
 Result<int> RunCommand(const std::vector<std::string>& words,
                        const Settings& settings) {
   const std::string command = words.empty() ? "" : words[0];
   if (words.size() == 2) {
+    if (command == "solve" && IsWorkloadFile(words[1])) {
+      TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
+                                  SolveOptions(settings));
+      return SolveWorkload(words[1], settings.profile, options, settings.output,
+                           settings.is_json);
+    }
     if (command == "solve") return SolveInstance(words[1], settings);
+    if (command == "profile") {
+      return ProfileWorkload(words[1], settings.samples, settings.output);
+    }
+    if (command == "analyse") {
+      return AnalyseWorkload(words[1], settings.profile, settings.is_json);
+    }
+    if (command == "simulate") {
+      TAKT_TOOLS_RETURN_IF_ERROR(CheckSimulation(settings));
+      return SimulatePlan({words[1], settings.profile, settings.plan,
+                           settings.mode == "adaptive", settings.is_json,
+                           settings.noise, settings.seconds,
+                           static_cast<uint64_t>(settings.seed)});
+    }
+    if (command == "annotate") return AnnotatePlan(words[1], settings.is_json);
     if (command == "check" && IsPlanFile(words[1])) {
       return CheckPlan(words[1], settings.is_json);
     }
@@ -243,8 +297,11 @@ Result<int> RunCommand(const std::vector<std::string>& words,
     return CheckInstance(words[1], words[2], settings);
   }
   return InvalidArgument(
-      "expected `solve INSTANCE`, `check INSTANCE SCHEDULE`, `check PLAN`, "
-      "`show PLAN`, `import SCHEDULE` or `export PLAN`; see --help");
+      "expected `profile WORKLOAD`, `solve WORKLOAD`, `analyse WORKLOAD`, "
+      "`simulate WORKLOAD`, "
+      "`solve INSTANCE`, `check INSTANCE SCHEDULE`, `check PLAN`, "
+      "`show PLAN`, `annotate PLAN`, `import SCHEDULE` or `export PLAN`; see "
+      "--help");
 }
 
 Result<int> Run(int argc, char** argv) {
@@ -259,6 +316,18 @@ Result<int> Run(int argc, char** argv) {
   flags.AddText("output", &settings.output,
                 "The file to write: of solve and import a plan, of export\n"
                 "a schedule.");
+  flags.AddText("profile", &settings.profile,
+                "solve, analyse, simulate: what `profile` has measured.");
+  flags.AddText("plan", &settings.plan,
+                "simulate: the plan to carry out; none: the online policy.");
+  flags.AddChoice("mode", {"strict", "adaptive"}, &settings.mode,
+                  "simulate: how the plan is kept.");
+  flags.AddReal("noise", &settings.noise,
+                "simulate: standard deviation of durations, as a part of\n"
+                "them.");
+  flags.AddReal("seconds", &settings.seconds, "simulate: how long to play.");
+  flags.AddNumber("samples", 3, 1'000'000, &settings.samples,
+                  "profile: measured calls of each function and alternative.");
   flags.AddSwitch("json", &settings.is_json, "Print JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags.ParseCommandLine(argc, argv));

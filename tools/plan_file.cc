@@ -13,13 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Result<Plan> LoadPlan(const std::string& path) {
-  takt_plan_t* plan = nullptr;
-  const Status status(takt_plan_load_file(path.c_str(), &plan));
-  if (!status.ok()) return status;
-  return Plan(plan);
-}
-
 std::string Take(char* text) {
   const std::string copy = text != nullptr ? text : "";
   takt_string_free(text);
@@ -80,6 +73,8 @@ Json PlanJson(const takt_plan_t* plan) {
   for (size_t i = 0; i < info.job_count; ++i) {
     const takt_planned_job_t job = takt_plan_job(plan, i);
     json["jobs"].push_back({{"name", job.name},
+                            {"stream", job.stream},
+                            {"instance", job.instance},
                             {"release_ns", job.release_ns},
                             {"deadline_ns", TimeJson(job.deadline_ns)}});
   }
@@ -128,6 +123,13 @@ void PrintPlan(const takt_plan_t* plan) {
 }
 
 }  // namespace
+
+Result<Plan> LoadPlan(const std::string& path) {
+  takt_plan_t* plan = nullptr;
+  const Status status(takt_plan_load_file(path.c_str(), &plan));
+  if (!status.ok()) return status;
+  return Plan(plan);
+}
 
 bool IsPlanFile(const std::string& path) { return path.ends_with(".taktplan"); }
 

@@ -18,6 +18,8 @@ using Plan = std::unique_ptr<takt_plan_t, PlanDeleter>;
 // Whether the file is one of plans, by its name.
 bool IsPlanFile(const std::string& path);
 
+Result<Plan> LoadPlan(const std::string& path);
+
 // Each prints, or writes to `output`, and returns the exit code.
 Result<int> CheckPlan(const std::string& path, bool is_json);
 Result<int> ShowPlan(const std::string& path, bool is_json);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -163,6 +164,80 @@ TEST(PlanToolTest, FaultsOfAPlanAreNamed) {
       RunTool({"check", Written("none.taktplan", "no plan at all")});
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_THAT(none.err, HasSubstr("none.taktplan"));
+}
+
+TEST(PlanToolTest, PlansAWorkload) {
+  const std::string path = testing::TempDir() + "/shot.taktplan";
+  const ToolResult solved =
+      RunTool({"solve", TestData("plan/shot.json"), "--time-limit=0.2",
+               "--output=" + path, "--json"});
+  ASSERT_EQ(solved.exit_code, 0) << solved.err;
+  const auto json = nlohmann::json::parse(solved.out, nullptr, false);
+  EXPECT_EQ(json["operations"], 8);
+  EXPECT_EQ(json["late_jobs"], 0);
+  const ToolResult checked = RunTool({"check", path});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out;
+  const ToolResult annotated = RunTool({"annotate", path});
+  EXPECT_EQ(annotated.exit_code, 0) << annotated.err;
+  EXPECT_THAT(annotated.out,
+              HasSubstr("\"takt.deadline_ns\" = \"1000000\""));
+  EXPECT_THAT(annotated.out, HasSubstr("\"takt.resource\" = \"npu\""));
+  for (const char* mode : {"strict", "adaptive"}) {
+    const ToolResult played =
+        RunTool({"simulate", TestData("plan/shot.json"), "--plan=" + path,
+                 std::string("--mode=") + mode, "--json"});
+    ASSERT_EQ(played.exit_code, 0) << played.err;
+    const auto report = nlohmann::json::parse(played.out, nullptr, false);
+    EXPECT_EQ(report["plan"]["started"], 8);
+    EXPECT_EQ(report["plan"]["violations"], 0);
+  }
+}
+
+TEST(PlanToolTest, BoundsResponsesOrSaysWhyNot) {
+  const ToolResult result =
+      RunTool({"analyse", TestData("plan/shot.json"), "--json"});
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_EQ(json["streams"].size(), 2u) << result.err;
+  EXPECT_GE(json["streams"][0]["bound_ns"], 700'000);
+  const ToolResult text = RunTool({"analyse", TestData("plan/shot.json")});
+  EXPECT_THAT(text.out, HasSubstr("at most"));
+}
+
+TEST(PlanToolTest, ProfilesThisMachineForAPlan) {
+  const std::string profile = testing::TempDir() + "/robot.profile.json";
+  const ToolResult profiled = RunTool({"profile", TestData("plan/robot.json"),
+                                       "--samples=3", "--output=" + profile});
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
+  std::ifstream file(profile);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["modules"].size(), 4u);
+  EXPECT_EQ(json["modules"][0]["content_hash"].get<std::string>().size(), 16u);
+  ASSERT_EQ(json["programs"].size(), 4u);
+  EXPECT_GE(json["programs"][0]["operations"].size(), 1u);
+  for (const auto& kernel : json["kernels"]) {
+    const auto& first = kernel["alternatives"][0];
+    EXPECT_LE(first["q50_us"], first["q99_us"]) << kernel["name"];
+    EXPECT_GE(first["samples"], 3);
+    EXPECT_TRUE(first.contains("contended")) << kernel["name"];
+  }
+  // Late or not is the machine's matter, not this test's.
+  const ToolResult solved =
+      RunTool({"solve", TestData("plan/robot.json"), "--profile=" + profile,
+               "--time-limit=0.2", "--json"});
+  const auto plan = nlohmann::json::parse(solved.out, nullptr, false);
+  ASSERT_FALSE(plan.is_discarded()) << solved.err;
+  EXPECT_EQ(plan["period_ns"], 100'000'000);
+  EXPECT_EQ(plan["jobs"], 1 + 20 + 50 + 2);
+}
+
+TEST(PlanToolTest, RefusesWorkloadsThatAreNone) {
+  const std::string path = Written("none.json", R"({"streams": [{}]})");
+  EXPECT_EQ(RunTool({"solve", path}).exit_code, 1);
+  EXPECT_THAT(RunTool({"solve", TestData("plan/robot.json")}).err,
+              HasSubstr("topology"));
+  EXPECT_THAT(RunTool({"profile", TestData("plan/shot.json")}).err,
+              HasSubstr("pool"));
 }
 
 TEST(PlanToolTest, RefusesBadFlags) {

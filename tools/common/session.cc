@@ -150,23 +150,6 @@ Result<Device> CreateNpu(const Instance& instance, const std::string& name,
   return TakeResult<Device>(status, device);
 }
 
-Result<Parameters> OpenParameters(const Instance& instance,
-                                  const std::string& text, bool preload) {
-  // scope=file; a file alone has no scope.
-  const size_t equals = text.find('=');
-  const bool has_scope = equals != std::string::npos;
-  const std::string scope = has_scope ? text.substr(0, equals) : "";
-  const std::string path = has_scope ? text.substr(equals + 1) : text;
-  takt_parameters_options_t options;
-  takt_parameters_options_init(&options);
-  options.scope = scope.c_str();
-  options.preload = preload;
-  takt_parameters_t* parameters = nullptr;
-  takt_status_t status =
-      takt_parameters_open(instance.get(), path.c_str(), &options, &parameters);
-  return TakeResult<Parameters>(status, parameters);
-}
-
 std::vector<std::string> CallableExports(const Module& module) {
   std::vector<std::string> names;
   for (size_t i = 0; i < module.export_count(); ++i) {
@@ -282,6 +265,23 @@ takt_trace_format_t TraceFormatOf(std::string_view path) {
   if (path.ends_with(".json")) return TAKT_TRACE_JSON;
   if (path.ends_with(".html")) return TAKT_TRACE_HTML;
   return TAKT_TRACE_PERFETTO;
+}
+
+Result<Parameters> OpenParameters(const Instance& instance,
+                                  const std::string& text, bool preload) {
+  // scope=file; a file alone has no scope.
+  const size_t equals = text.find('=');
+  const bool has_scope = equals != std::string::npos;
+  const std::string scope = has_scope ? text.substr(0, equals) : "";
+  const std::string path = has_scope ? text.substr(equals + 1) : text;
+  takt_parameters_options_t options;
+  takt_parameters_options_init(&options);
+  options.scope = scope.c_str();
+  options.preload = preload;
+  takt_parameters_t* parameters = nullptr;
+  takt_status_t status =
+      takt_parameters_open(instance.get(), path.c_str(), &options, &parameters);
+  return TakeResult<Parameters>(status, parameters);
 }
 
 Result<Module> LoadModule(const Instance& instance, const std::string& path,

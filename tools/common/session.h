@@ -64,6 +64,10 @@ takt_trace_format_t TraceFormatOf(std::string_view path);
 Result<Module> LoadModule(const Instance& instance, const std::string& path,
                           takt_module_mode_t mode);
 
+// Opens a file of weights, "file" or "scope=file".
+Result<Parameters> OpenParameters(const Instance& instance,
+                                  const std::string& text, bool preload);
+
 // Whether an export is a function for callers: not one of the lifecycle
 // ("__init") or of the compiler ("main$async").
 bool IsCallable(std::string_view export_name);

@@ -1,0 +1,627 @@
+#include "tools/plan_profile.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tools/common/file.h"
+#include "tools/common/input.h"
+#include "tools/common/session.h"
+#include "tools/plan_workload.h"
+
+namespace takt::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kWarmUpCalls = 3;
+
+struct Cluster {
+  std::string name;
+  std::vector<uint32_t> cpus;
+};
+
+using CpuMask = std::vector<uint64_t>;
+
+CpuMask MaskOf(const std::vector<uint32_t>& cpus) {
+  CpuMask mask;
+  for (const uint32_t cpu : cpus) {
+    if (mask.size() <= cpu / 64) mask.resize(cpu / 64 + 1);
+    mask[cpu / 64] |= uint64_t{1} << (cpu % 64);
+  }
+  return mask;
+}
+
+// "0-3,8" as numbers.
+std::vector<uint32_t> ParseCpus(const std::string& text) {
+  std::vector<uint32_t> cpus;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.find(',', begin);
+    if (end == std::string::npos) end = text.size();
+    const std::string part = text.substr(begin, end - begin);
+    const size_t dash = part.find('-');
+    const auto first = static_cast<uint32_t>(std::stoul(part));
+    const uint32_t last =
+        dash == std::string::npos
+            ? first
+            : static_cast<uint32_t>(std::stoul(part.substr(dash + 1)));
+    for (uint32_t cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    begin = end + 1;
+  }
+  return cpus;
+}
+
+// One dispatch of a call.
+struct Dispatch {
+  std::string function;
+  uint32_t grid[3];
+  int64_t begin_ns;
+  int64_t end_ns;
+  uint64_t group;
+
+  std::string Name() const {
+    return function + " " + std::to_string(grid[0]) + "x" +
+           std::to_string(grid[1]) + "x" + std::to_string(grid[2]);
+  }
+};
+
+// What a device tells while calls run.
+class Recorder {
+ public:
+  static void Observe(void* user_data, const takt_dispatch_event_t* event) {
+    auto* self = static_cast<Recorder*>(user_data);
+    Dispatch dispatch;
+    dispatch.function = event->function;
+    std::copy_n(event->workgroup_count, 3, dispatch.grid);
+    dispatch.begin_ns = event->begin_ns;
+    dispatch.end_ns = event->end_ns;
+    dispatch.group = event->group;
+    const std::lock_guard<std::mutex> lock(self->mutex_);
+    self->dispatches_.push_back(std::move(dispatch));
+  }
+
+  // Those since the last time, in the order in which they began.
+  std::vector<Dispatch> Take() {
+    std::vector<Dispatch> taken;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      taken.swap(dispatches_);
+    }
+    std::stable_sort(taken.begin(), taken.end(),
+                     [](const Dispatch& a, const Dispatch& b) {
+                       return a.begin_ns < b.begin_ns;
+                     });
+    return taken;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Dispatch> dispatches_;
+};
+
+// What a function is called with, on one device.
+struct Subject {
+  std::string name;  // "module.function".
+  Context context;
+  Function function;
+  std::vector<Value> arguments;
+  std::vector<Value> results;
+
+  Status Call(const CpuMask& mask, int32_t priority) {
+    takt_invoke_options_t options;
+    takt_invoke_options_init(&options);
+    options.cpu_words = mask.data();
+    options.cpu_word_count = mask.size();
+    options.priority = priority;
+    options.deadline_ns = TAKT_INFINITE_FUTURE;
+    const Status status = function.Invoke(arguments, results, &options);
+    for (Value& result : results) result = Value();
+    return Annotate(status, name);
+  }
+};
+
+// Samples of one operation or kernel under one alternative.
+struct Samples {
+  std::vector<int64_t> alone_ns;
+  std::vector<int64_t> contended_ns;
+};
+
+int64_t Quantile(const std::vector<int64_t>& sorted, int percent) {
+  const size_t rank = (sorted.size() * static_cast<size_t>(percent) + 99) / 100;
+  return sorted[std::max<size_t>(rank, 1) - 1];
+}
+
+double Us(int64_t time_ns) {
+  return static_cast<double>(std::max<int64_t>(time_ns, 1)) / 1e3;
+}
+
+Json QuantilesJson(std::vector<int64_t> samples_ns) {
+  std::sort(samples_ns.begin(), samples_ns.end());
+  return {{"q50_us", Us(Quantile(samples_ns, 50))},
+          {"q90_us", Us(Quantile(samples_ns, 90))},
+          {"q99_us", Us(Quantile(samples_ns, 99))},
+          {"samples", samples_ns.size()}};
+}
+
+struct Alternative {
+  std::string pool;
+  uint32_t shards;
+  CpuMask mask;
+  CpuMask rest;  // The other CPUs; all of them if there is no other.
+};
+
+struct Kernel {
+  std::string module;
+  std::string function;
+  uint32_t grid[3];
+  std::vector<Samples> samples;  // By alternative.
+};
+
+// The operations of a function: what the first call did.
+struct Program {
+  std::string name;
+  std::vector<Dispatch> shape;
+  std::vector<std::string> kernels;        // By operation.
+  std::vector<std::vector<size_t>> after;  // By operation.
+  bool is_whole = false;  // Calls differ: the whole call is one operation.
+};
+
+std::string ReadLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// What sysfs says of the machine now; what it does not say is left out.
+Json ConditionsJson(const std::vector<Cluster>& clusters) {
+  Json conditions = {{"cpus", Json::array()},
+                     {"temperatures_c", Json::array()}};
+  for (const Cluster& cluster : clusters) {
+    for (const uint32_t cpu : cluster.cpus) {
+      const std::string folder =
+          "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/";
+      Json one = {{"cpu", cpu}};
+      const std::string frequency = ReadLine(folder + "scaling_cur_freq");
+      if (!frequency.empty()) one["frequency_khz"] = frequency;
+      const std::string governor = ReadLine(folder + "scaling_governor");
+      if (!governor.empty()) one["governor"] = governor;
+      conditions["cpus"].push_back(std::move(one));
+    }
+  }
+  for (int zone = 0; zone < 64; ++zone) {
+    const std::string text = ReadLine("/sys/class/thermal/thermal_zone" +
+                                      std::to_string(zone) + "/temp");
+    if (text.empty()) break;
+    conditions["temperatures_c"].push_back(std::atof(text.c_str()) / 1000);
+  }
+  return conditions;
+}
+
+class Profiler {
+ public:
+  Profiler(const takt_workload_t* workload, std::string folder, int64_t samples)
+      : workload_(workload), folder_(std::move(folder)), samples_(samples) {}
+
+  Result<Json> Run(const takt_topology_t* topology) {
+    char* text = nullptr;
+    Status status(takt_topology_to_json(topology, &text));
+    if (!status.ok()) return status;
+    topology_ = Json::parse(text);
+    takt_string_free(text);
+    for (const Json& cluster : topology_["clusters"]) {
+      clusters_.push_back({cluster["name"], ReadCpus(cluster["cpus"])});
+    }
+    AddAlternatives();
+    status = SetUp();
+    if (!status.ok()) return status;
+    const size_t count = takt_workload_info(workload_).function_count;
+    for (size_t i = 0; i < count; ++i) {
+      status = ProfileFunction(i, count);
+      if (!status.ok()) return status;
+    }
+    if (isatty(STDERR_FILENO) != 0) std::fputc('\n', stderr);
+    return ToJson();
+  }
+
+ private:
+  static std::vector<uint32_t> ReadCpus(const Json& cpus) {
+    if (cpus.is_string()) return ParseCpus(cpus.get<std::string>());
+    return cpus.get<std::vector<uint32_t>>();
+  }
+
+  void AddAlternatives() {
+    std::vector<uint32_t> all;
+    for (const Cluster& cluster : clusters_) {
+      all.insert(all.end(), cluster.cpus.begin(), cluster.cpus.end());
+    }
+    for (const Cluster& cluster : clusters_) {
+      for (uint32_t k = 1; k <= cluster.cpus.size(); ++k) {
+        const std::vector<uint32_t> cpus(cluster.cpus.begin(),
+                                         cluster.cpus.begin() + k);
+        std::vector<uint32_t> rest;
+        for (const uint32_t cpu : all) {
+          if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) {
+            rest.push_back(cpu);
+          }
+        }
+        alternatives_.push_back(
+            {cluster.name, k, MaskOf(cpus), MaskOf(rest.empty() ? all : rest)});
+      }
+    }
+    std::sort(all.begin(), all.end());
+    for (const uint32_t cpu : all) {
+      if (!all_cpus_.empty()) all_cpus_ += ',';
+      all_cpus_ += std::to_string(cpu);
+    }
+  }
+
+  Status SetUp() {
+    takt_instance_options_t options;
+    takt_instance_options_init(&options);
+    options.worker_cpus = all_cpus_.c_str();
+    TAKT_TOOLS_ASSIGN_OR_RETURN(instance_, Instance::Create(&options));
+    takt_device_options_t measured;
+    takt_device_options_init(&measured);
+    measured.on_dispatch = &Recorder::Observe;
+    measured.on_dispatch_user_data = &recorder_;
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        device_, Device::Create(instance_, "local-task", measured));
+    // What is measured runs beside this.
+    TAKT_TOOLS_ASSIGN_OR_RETURN(load_device_,
+                                Device::Create(instance_, "local-task"));
+    const takt_workload_info_t info = takt_workload_info(workload_);
+    for (size_t i = 0; i < info.module_count; ++i) {
+      const takt_workload_module_t given = takt_workload_module(workload_, i);
+      const std::string path =
+          given.file[0] == '/' ? given.file : folder_ + given.file;
+      TAKT_TOOLS_ASSIGN_OR_RETURN(
+          Module module, LoadModule(instance_, path, TAKT_MODULE_PRELOAD));
+      if (module.name() != given.name) {
+        return InvalidArgument(path + ": is module " +
+                               std::string(module.name()) + ", not " +
+                               given.name);
+      }
+      modules_.push_back(std::move(module));
+      std::vector<Parameters> parameters;
+      for (size_t p = 0; p < given.parameters_count; ++p) {
+        TAKT_TOOLS_ASSIGN_OR_RETURN(
+            Parameters opened,
+            OpenParameters(instance_,
+                           takt_workload_module_parameters(workload_, i, p),
+                           /*preload=*/true));
+        parameters.push_back(std::move(opened));
+      }
+      parameters_.push_back(std::move(parameters));
+    }
+    return Status();
+  }
+
+  Result<Subject> MakeSubject(size_t index, const Device& device) {
+    const takt_workload_function_t given =
+        takt_workload_function(workload_, index);
+    Subject subject;
+    subject.name = given.name;
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        subject.context, Context::Create(instance_, {modules_[given.module]},
+                                         {device}, parameters_[given.module]));
+    const std::string local = subject.name.substr(subject.name.find('.') + 1);
+    TAKT_TOOLS_ASSIGN_OR_RETURN(subject.function,
+                                subject.context.FindFunction(local));
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < given.input_count; ++i) {
+      texts.emplace_back(takt_workload_function_input(workload_, index, i));
+    }
+    const Signature signature = subject.function.signature();
+    InputFiles files;
+    Result<std::vector<Input>> inputs =
+        ParseInputs(device, ArgumentKinds(signature), texts, &files);
+    if (!inputs.ok()) return Annotate(inputs.status(), subject.name);
+    for (Input& input : *inputs) {
+      subject.arguments.push_back(std::move(input.value));
+    }
+    subject.results.resize(signature.result_count());
+    return subject;
+  }
+
+  Status ProfileFunction(size_t index, size_t count) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(Subject subject, MakeSubject(index, device_));
+    // Beside the next function of the workload, or itself.
+    TAKT_TOOLS_ASSIGN_OR_RETURN(Subject load,
+                                MakeSubject((index + 1) % count, load_device_));
+    Program program;
+    program.name = subject.name;
+    whole_.assign(alternatives_.size(), Samples());
+    rows_.clear();
+    for (size_t a = 0; a < alternatives_.size(); ++a) {
+      for (const bool is_contended : {false, true}) {
+        Show(index, count, subject.name, a, is_contended);
+        TAKT_TOOLS_RETURN_IF_ERROR(
+            is_contended ? MeasureBeside(&load, &subject, a, &program)
+                         : Measure(&subject, a, false, &program));
+      }
+    }
+    Keep(index, &program);
+    return Status();
+  }
+
+  void Show(size_t index, size_t count, const std::string& name, size_t a,
+            bool is_contended) const {
+    if (isatty(STDERR_FILENO) == 0) return;
+    std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %u of %s%s", index + 1, count,
+                 name.c_str(), alternatives_[a].shards,
+                 alternatives_[a].pool.c_str(),
+                 is_contended ? ", contended" : "");
+  }
+
+  // While another thread calls `load` again and again on the other CPUs; where
+  // there are none, on the same, and less urgent.
+  Status MeasureBeside(Subject* load, Subject* subject, size_t a,
+                       Program* program) {
+    std::atomic<bool> is_done{false};
+    Status load_status;
+    std::thread thread([&] {
+      while (!is_done.load(std::memory_order_relaxed) && load_status.ok()) {
+        load_status = load->Call(alternatives_[a].rest, /*priority=*/0);
+      }
+    });
+    const Status status = Measure(subject, a, true, program);
+    is_done.store(true, std::memory_order_relaxed);
+    thread.join();
+    return status.ok() ? std::move(load_status) : Status(status);
+  }
+
+  Status Measure(Subject* subject, size_t a, bool is_contended,
+                 Program* program) {
+    for (int64_t i = -kWarmUpCalls; i < samples_; ++i) {
+      const int64_t begin_ns = takt_clock_now_ns();
+      TAKT_TOOLS_RETURN_IF_ERROR(
+          subject->Call(alternatives_[a].mask, TAKT_PRIORITY_DEFAULT));
+      const int64_t took_ns = takt_clock_now_ns() - begin_ns;
+      const std::vector<Dispatch> dispatches = recorder_.Take();
+      if (i == -kWarmUpCalls && a == 0 && !is_contended) {
+        SetShape(dispatches, program);
+      }
+      if (i < 0) continue;
+      (is_contended ? whole_[a].contended_ns : whole_[a].alone_ns)
+          .push_back(took_ns);
+      if (!program->is_whole) Match(dispatches, a, is_contended, program);
+    }
+    return Status();
+  }
+
+  void SetShape(const std::vector<Dispatch>& dispatches, Program* program) {
+    program->shape = dispatches;
+    program->is_whole = dispatches.empty();
+    rows_.assign(dispatches.size(), std::vector<Samples>(alternatives_.size()));
+  }
+
+  // The samples of a call go to the operations of the same name, in order.
+  void Match(const std::vector<Dispatch>& dispatches, size_t a,
+             bool is_contended, Program* program) {
+    std::vector<bool> is_taken(program->shape.size(), false);
+    bool fits = dispatches.size() == program->shape.size();
+    for (size_t d = 0; fits && d < dispatches.size(); ++d) {
+      size_t o = 0;
+      while (o < is_taken.size() && (is_taken[o] || program->shape[o].Name() !=
+                                                        dispatches[d].Name())) {
+        ++o;
+      }
+      fits = o < is_taken.size();
+      if (!fits) break;
+      is_taken[o] = true;
+      Samples& samples = rows_[o][a];
+      (is_contended ? samples.contended_ns : samples.alone_ns)
+          .push_back(dispatches[d].end_ns - dispatches[d].begin_ns);
+    }
+    if (!fits) program->is_whole = true;
+  }
+
+  // Files the operations under their kernels. Those of a group follow all of
+  // the group before: there was a barrier between.
+  void Keep(size_t index, Program* program) {
+    const takt_workload_function_t given =
+        takt_workload_function(workload_, index);
+    const std::string module =
+        takt_workload_module(workload_, given.module).name;
+    if (program->is_whole) {
+      Kernel& kernel = kernels_[program->name];
+      kernel = {module, program->name, {1, 1, 1}, whole_};
+      program->kernels = {program->name};
+      program->after = {{}};
+    } else {
+      size_t group_begin = 0;
+      size_t before_begin = 0;
+      for (size_t o = 0; o < program->shape.size(); ++o) {
+        const Dispatch& dispatch = program->shape[o];
+        if (o > 0 && program->shape[o - 1].group != dispatch.group) {
+          before_begin = group_begin;
+          group_begin = o;
+        }
+        program->after.emplace_back();
+        for (size_t b = before_begin; b < group_begin; ++b) {
+          program->after.back().push_back(b);
+        }
+        const std::string name = module + "." + dispatch.Name();
+        program->kernels.push_back(name);
+        Kernel& kernel = kernels_[name];
+        if (kernel.samples.empty()) {
+          kernel.module = module;
+          kernel.function = dispatch.function;
+          std::copy_n(dispatch.grid, 3, kernel.grid);
+          kernel.samples.resize(alternatives_.size());
+        }
+        for (size_t a = 0; a < alternatives_.size(); ++a) {
+          Append(rows_[o][a].alone_ns, &kernel.samples[a].alone_ns);
+          Append(rows_[o][a].contended_ns, &kernel.samples[a].contended_ns);
+        }
+      }
+    }
+    calls_.push_back(whole_);
+    programs_.push_back(std::move(*program));
+  }
+
+  static void Append(const std::vector<int64_t>& from,
+                     std::vector<int64_t>* to) {
+    to->insert(to->end(), from.begin(), from.end());
+  }
+
+  Json KernelJson(const std::string& name, const Kernel& kernel) const {
+    Json json = {{"name", name},
+                 {"module_name", kernel.module},
+                 {"function", kernel.function},
+                 {"grid", kernel.grid},
+                 {"alternatives", Json::array()}};
+    const uint64_t workgroups =
+        uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+    for (size_t a = 0; a < alternatives_.size(); ++a) {
+      const Samples& samples = kernel.samples[a];
+      if (samples.alone_ns.empty()) continue;
+      Json row = {{"pool", alternatives_[a].pool},
+                  {"shards", alternatives_[a].shards},
+                  {"measured", true}};
+      row.update(QuantilesJson(samples.alone_ns));
+      // Workgroups are what others are looked for between; a tile is one, on
+      // one core, as long as the slowest runs of all of them make it.
+      std::vector<int64_t> one_core = kernel.samples[FirstOf(a)].alone_ns;
+      std::sort(one_core.begin(), one_core.end());
+      if (!one_core.empty() && workgroups > 0) {
+        row["tile_us"] =
+            Us(Quantile(one_core, 99) / static_cast<int64_t>(workgroups));
+      }
+      if (!samples.contended_ns.empty()) {
+        row["contended"] = QuantilesJson(samples.contended_ns);
+      }
+      json["alternatives"].push_back(std::move(row));
+    }
+    return json;
+  }
+
+  // The alternative of one core of the same pool.
+  size_t FirstOf(size_t alternative) const {
+    return alternative - (alternatives_[alternative].shards - 1);
+  }
+
+  Json FunctionJson(size_t index) const {
+    const takt_workload_function_t given =
+        takt_workload_function(workload_, index);
+    const Module& module = modules_[given.module];
+    const std::string name = given.name;
+    const size_t at = takt_module_find_export(
+        module.get(), name.substr(name.find('.') + 1).c_str());
+    Json attributes = Json::object();
+    for (size_t i = 0; i < takt_module_export_attribute_count(module.get(), at);
+         ++i) {
+      const std::string key =
+          takt_module_export_attribute_key(module.get(), at, i);
+      if (!key.starts_with("takt.")) continue;
+      attributes[key] = takt_module_export_attribute_value(module.get(), at, i);
+    }
+    Json calls = Json::array();
+    for (size_t a = 0; a < alternatives_.size(); ++a) {
+      Json row = {{"pool", alternatives_[a].pool},
+                  {"shards", alternatives_[a].shards}};
+      row.update(QuantilesJson(calls_[index][a].alone_ns));
+      calls.push_back(std::move(row));
+    }
+    return {{"name", name}, {"attributes", attributes}, {"calls", calls}};
+  }
+
+  Json ToJson() const {
+    Json json = {
+        {"format", "takt-profile"}, {"version", 1},
+        {"topology", topology_},    {"conditions", ConditionsJson(clusters_)},
+        {"modules", Json::array()}, {"functions", Json::array()},
+        {"kernels", Json::array()}, {"programs", Json::array()}};
+    for (const Module& module : modules_) {
+      char hash[32];
+      std::snprintf(hash, sizeof(hash), "%016llx",
+                    static_cast<unsigned long long>(
+                        takt_module_content_hash(module.get())));
+      json["modules"].push_back(
+          {{"name", module.name()}, {"content_hash", hash}});
+    }
+    for (size_t i = 0; i < programs_.size(); ++i) {
+      json["functions"].push_back(FunctionJson(i));
+    }
+    for (const auto& [name, kernel] : kernels_) {
+      json["kernels"].push_back(KernelJson(name, kernel));
+    }
+    for (const Program& program : programs_) {
+      Json operations = Json::array();
+      for (size_t o = 0; o < program.kernels.size(); ++o) {
+        operations.push_back(
+            {{"kernel", program.kernels[o]}, {"after", program.after[o]}});
+      }
+      json["programs"].push_back(
+          {{"name", program.name}, {"operations", operations}});
+    }
+    return json;
+  }
+
+  const takt_workload_t* const workload_;
+  const std::string folder_;
+  const int64_t samples_;
+  Json topology_;
+  std::vector<Cluster> clusters_;
+  std::string all_cpus_;
+  std::vector<Alternative> alternatives_;
+  Recorder recorder_;  // Outlives the device that tells it.
+  Instance instance_;
+  Device device_;
+  Device load_device_;
+  std::vector<Module> modules_;
+  std::vector<std::vector<Parameters>> parameters_;  // By module.
+  // Of the function that is measured: by alternative, and by operation.
+  std::vector<Samples> whole_;
+  std::vector<std::vector<Samples>> rows_;
+  std::map<std::string, Kernel> kernels_;
+  std::vector<Program> programs_;
+  std::vector<std::vector<Samples>> calls_;  // By function.
+};
+
+struct TopologyDeleter {
+  void operator()(takt_topology_t* topology) const {
+    takt_topology_release(topology);
+  }
+};
+
+}  // namespace
+
+Result<int> ProfileWorkload(const std::string& path, int64_t samples,
+                            const std::string& output) {
+  takt_topology_t* discovered = nullptr;
+  const Status status(takt_topology_discover(&discovered));
+  if (!status.ok()) return status;
+  const std::unique_ptr<takt_topology_t, TopologyDeleter> topology(discovered);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Workload workload,
+                              LoadWorkload(path, "", topology.get()));
+  if (takt_workload_info(workload.get()).function_count == 0) {
+    return InvalidArgument(path + ": no stream calls a function of a module");
+  }
+  const size_t slash = path.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(
+      const Json profile,
+      Profiler(workload.get(), folder, samples).Run(topology.get()));
+  const std::string text = profile.dump(1) + "\n";
+  if (output.empty()) {
+    std::fputs(text.c_str(), stdout);
+    return kSuccess;
+  }
+  const Status written = WriteFile(output, text, /*append=*/false);
+  if (!written.ok()) return written;
+  return kSuccess;
+}
+
+}  // namespace takt::tools

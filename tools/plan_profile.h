@@ -1,0 +1,22 @@
+// takt-plan profile: what the functions of a workload do and how long it takes
+// on this machine, in the form that docs/planning.md describes.
+#ifndef TAKT_TOOLS_PLAN_PROFILE_H_
+#define TAKT_TOOLS_PLAN_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tools/common/main.h"
+
+namespace takt::tools {
+
+// Measures and writes the profile to `output` ("": stdout); `samples` calls of
+// each function for each alternative, alone and beside another function. Shows
+// how far it is on a terminal. Modules' files are looked for where the workload
+// lies. Returns the exit code.
+Result<int> ProfileWorkload(const std::string& path, int64_t samples,
+                            const std::string& output);
+
+}  // namespace takt::tools
+
+#endif  // TAKT_TOOLS_PLAN_PROFILE_H_
