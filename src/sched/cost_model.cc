@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/status.h"
 
 namespace takt::sched {
@@ -76,6 +77,19 @@ absl::StatusOr<KernelId> CostModel::Add(
 CostModel::Kernel* CostModel::Find(const KernelKey& key) {
   const auto found = ids_.find(key);
   return found == ids_.end() ? nullptr : &kernels_[found->second];
+}
+
+absl::optional<KernelId> CostModel::FindId(const KernelKey& key) const {
+  const auto found = ids_.find(key);
+  if (found == ids_.end()) return absl::nullopt;
+  return found->second;
+}
+
+void CostModel::SetTile(KernelId kernel, int64_t tile_ns) {
+  TAKT_CHECK(tile_ns > 0);
+  for (Alternative& alternative : kernels_[kernel].alternatives) {
+    if (alternative.tile_ns > 0) alternative.tile_ns = tile_ns;
+  }
 }
 
 void CostModel::Observe(KernelId kernel, uint32_t alternative,

@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "sched/duration_estimate.h"
 #include "sched/machine.h"
@@ -74,9 +75,13 @@ class CostModel {
   const Kernel& kernel(KernelId id) const { return kernels_[id]; }
   // The kernel of that key, or nullptr.
   Kernel* Find(const KernelKey& key);
+  absl::optional<KernelId> FindId(const KernelKey& key) const;
 
   // A run at nominal speed took `duration_ns`.
   void Observe(KernelId kernel, uint32_t alternative, int64_t duration_ns);
+
+  // Another longest tile, for all alternatives that have one. At least 1.
+  void SetTile(KernelId kernel, int64_t tile_ns);
 
   // Grows as durations change; what was derived of them may be old by then.
   uint64_t version() const { return version_; }

@@ -41,7 +41,7 @@ enum class JobOutcome : uint8_t {
 struct Job;
 
 struct Operation {
-  enum class State : uint8_t { kFree, kReady, kHeld, kRunning };
+  enum class State : uint8_t { kFree, kReady, kHeld, kRunning, kDelayed };
 
   uint32_t index = 0;
   uint32_t generation = 0;
@@ -53,6 +53,9 @@ struct Operation {
   OperationFacts facts;
   Rank rank;
   uint32_t heap_position = kNotInHeap;
+  ResourceSet allowed;            // By its stream and its guide.
+  uint32_t shards_preferred = 0;  // The same; 0: none.
+  int64_t not_before_ns = 0;      // kDelayed: until then.
   uint32_t group = 0;        // kReady: whose heap it is in.
   uint32_t held_pool = 0;    // kHeld: whose queue it is in.
   int64_t held_work_ns = 0;  // kHeld: what it adds to that queue.
@@ -122,6 +125,9 @@ struct Stream {
   Band band = Band::kSoft;
   ResourceSet allowed;  // By affinity and pools.
   int64_t demand_ppm = 0;
+  // Without a program: what its jobs are expected to be, for admission.
+  ProgramId expected = kNoProgram;
+  bool is_removed = false;
   Job* oldest = nullptr;
   Job* newest = nullptr;
   // Without a program: the operations that the last whole job was made of, and

@@ -134,6 +134,10 @@ class JobShopPolicy final : public Policy {
 
   bool Preempts(const OperationFacts& urgent,
                 const OperationFacts& running) const override {
+    const bool is_planned = running.planned_start_ns != kInfiniteFuture;
+    if (is_planned || urgent.planned_start_ns != kInfiniteFuture) {
+      return !is_planned;
+    }
     if (UrgencyLevel(urgent) != UrgencyLevel(running)) {
       return UrgencyLevel(urgent) < UrgencyLevel(running);
     }

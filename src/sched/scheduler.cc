@@ -105,7 +105,9 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   }
   const bool keeps_npu = options.lease == LeaseScope::kJob;
   for (const auto& other : streams_) {
-    if (!keeps_npu || other->band != Band::kPromised) continue;
+    if (!keeps_npu || other->band != Band::kPromised || other->is_removed) {
+      continue;
+    }
     return absl::FailedPreconditionError(
         absl::StrCat("stream: would keep an NPU between its operations, which "
                      "the promise to stream ",
@@ -135,10 +137,16 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
       stream->band = Band::kBestEffort;
       break;
   }
-  stream->id = static_cast<StreamId>(streams_.size());
+  if (free_streams_.empty()) {
+    free_streams_.push_back(static_cast<StreamId>(streams_.size()));
+    streams_.emplace_back();
+  }
+  const StreamId id = free_streams_.back();
+  free_streams_.pop_back();
+  stream->id = id;
   UpdateDemand(stream.get());
-  streams_.push_back(std::move(stream));
-  return streams_.back()->id;
+  streams_[id] = std::move(stream);
+  return id;
 }
 
 AdmissionTask Scheduler::TaskOf(const Stream& stream) const {
@@ -148,6 +156,8 @@ AdmissionTask Scheduler::TaskOf(const Stream& stream) const {
   task.allowed = stream.allowed & available_;
   if (stream.options.program != kNoProgram) {
     task.program = &programs_[stream.options.program];
+  } else if (stream.expected != kNoProgram) {
+    task.program = &programs_[stream.expected];
   }
   return task;
 }
@@ -157,6 +167,7 @@ AdmissionReport Scheduler::AssessStream(StreamId id) const {
   std::vector<AdmissionTask> promised;
   bool has_job_leases = false;
   for (const auto& stream : streams_) {
+    if (stream->is_removed) continue;
     has_job_leases |= stream->options.lease == LeaseScope::kJob;
     if (stream->band == Band::kPromised && stream->id != id) {
       promised.push_back(TaskOf(*stream));
@@ -191,10 +202,30 @@ void Scheduler::Withdraw(StreamId id) {
   if (stream.band == Band::kPromised) stream.band = Band::kHard;
 }
 
+void Scheduler::SetExpected(StreamId id, ProgramId program) {
+  TAKT_CHECK(id < streams_.size() && program < programs_.size());
+  TAKT_CHECK(streams_[id]->options.program == kNoProgram);
+  streams_[id]->expected = program;
+  UpdateDemand(streams_[id].get());
+}
+
+bool Scheduler::HasJobs(StreamId id) const {
+  TAKT_CHECK(id < streams_.size());
+  return streams_[id]->oldest != nullptr;
+}
+
+void Scheduler::RemoveStream(StreamId id) {
+  TAKT_CHECK(!HasJobs(id) && !streams_[id]->is_removed);
+  streams_[id]->is_removed = true;
+  free_streams_.push_back(id);
+}
+
 void Scheduler::UpdateDemand(Stream* stream) {
   const StreamOptions& options = stream->options;
-  if (options.program == kNoProgram) return;
-  Program& program = programs_[options.program];
+  const ProgramId id =
+      options.program != kNoProgram ? options.program : stream->expected;
+  if (id == kNoProgram) return;
+  Program& program = programs_[id];
   if (program.version() != costs_.version()) program.Update(costs_);
   // What comes without a period comes as often as it is due.
   const int64_t interval_ns =

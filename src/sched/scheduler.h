@@ -50,6 +50,7 @@
 #include "absl/types/span.h"
 #include "sched/admission.h"
 #include "sched/cost_model.h"
+#include "sched/guide.h"
 #include "sched/job.h"
 #include "sched/machine.h"
 #include "sched/mode.h"
@@ -61,6 +62,7 @@ namespace takt::sched {
 
 struct SchedulerOptions {
   const Policy* policy = nullptr;  // nullptr: job-shop.
+  Guide* guide = nullptr;          // Borrowed; nullptr: none.
   // What has waited so long rises by a band; 0: never.
   int64_t aging_ns = 1'000'000'000;
   // What holds in each mode (mode.h): by Mode.
@@ -123,18 +125,29 @@ class Scheduler {
   // The same, promising nothing.
   AdmissionReport AssessStream(StreamId stream) const;
   void Withdraw(StreamId stream);
+  // What the jobs of a stream without a program are expected to be made of
+  // (learned from earlier ones): admission reckons with it.
+  void SetExpected(StreamId stream, ProgramId program);
+  // The stream is gone, and its id is used again. None of its jobs may live.
+  void RemoveStream(StreamId stream);
+  // Whether a job of the stream lives.
+  bool HasJobs(StreamId stream) const;
 
   // A job of the stream is released; its deadline counts from `release_ns`.
   JobId Release(StreamId stream, int64_t release_ns, uint64_t tag,
                 int64_t now_ns);
+  // The same, with a deadline of its own; kInfiniteFuture: none.
+  JobId Release(StreamId stream, int64_t release_ns, int64_t deadline_ns,
+                uint64_t tag, int64_t now_ns);
   // An operation of a job without a program has become ready. None is made of
   // a job that has ended or was given up.
   OperationId OperationReady(JobId job, KernelId kernel, int64_t now_ns);
   // A job without a program will have no further operations; none is left.
   void EndJob(JobId job, int64_t now_ns);
 
-  // It ran from its start until now; the duration is learned.
-  void Finished(OperationId operation, int64_t now_ns);
+  // It ran from its start until now; the duration is learned. `ran_ns`: how
+  // long it did, where the driver knows better; -1: it does not.
+  void Finished(OperationId operation, int64_t now_ns, int64_t ran_ns = -1);
   // It stopped at the end of a tile, `done_ppm` of its whole work done.
   void Yielded(OperationId operation, uint32_t done_ppm, int64_t now_ns);
   // It cannot be done; its job fails.
@@ -161,6 +174,7 @@ class Scheduler {
   const StreamOptions& stream_options(StreamId id) const {
     return streams_[id]->options;
   }
+  // Removed ones counted, until their ids are used again.
   uint32_t stream_count() const {
     return static_cast<uint32_t>(streams_.size());
   }
@@ -194,6 +208,14 @@ class Scheduler {
     Operation* first = nullptr;
     Operation* last = nullptr;
   };
+  // An operation that its guide keeps back.
+  struct Delayed {
+    int64_t not_before_ns;
+    OperationId operation;
+    bool operator<(const Delayed& other) const {
+      return not_before_ns > other.not_before_ns;  // The first on top.
+    }
+  };
   struct Deadline {
     int64_t deadline_ns;
     JobId job;
@@ -206,6 +228,7 @@ class Scheduler {
 
   // scheduler.cc: set-up and slots.
   absl::Status CheckPlaces(const StreamOptions& options) const;
+  bool HasPlace(const Operation& operation, const ResourceSet& there) const;
   ResourceSet ResourcesFor(KernelId kernel) const;
   AdmissionTask TaskOf(const Stream& stream) const;
   void UpdateDemand(Stream* stream);
@@ -227,7 +250,14 @@ class Scheduler {
   void StopWaiting(Operation* operation);
   uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
   void StopRunning(Operation* operation);
-  void Learn(const Operation& operation, int64_t now_ns);
+  void Learn(const Operation& operation, int64_t ran_ns);
+  Prescription Ask(const Operation& operation, int64_t now_ns);
+  GuidedOperation GuidedOf(const Operation& operation) const;
+  void TellStopped(const Operation& operation, bool is_done, int64_t now_ns);
+  void Delay(Operation* operation, int64_t not_before_ns);
+  bool IsDelayed(const Delayed& entry) const;
+  void EndDelays(int64_t now_ns);
+  void ReviewDelayed(int64_t now_ns);
   void ReleaseSuccessors(Job* job, uint32_t program_index, int64_t now_ns);
   void PassDeadline(Job* job, int64_t now_ns);
   void Demote(Job* job, int64_t now_ns);
@@ -285,6 +315,9 @@ class Scheduler {
 
   BandList bands_[kBandCount];
   std::vector<Deadline> deadlines_;
+  std::vector<Delayed> delayed_;  // A heap; entries may be old.
+  std::vector<OperationId> reviewed_;
+  std::vector<StreamId> free_streams_;
   std::vector<Decision> pending_;  // Decisions that events made.
   std::vector<Placement> placements_;
   Situation situation_;
@@ -292,6 +325,7 @@ class Scheduler {
   Indicators indicators_;  // Since the last look.
   int64_t now_ns_ = 0;
   int64_t next_hold_ns_ = kInfiniteFuture;
+  bool has_stopped_ = false;  // Something has, since the last review.
   uint64_t next_sequence_ = 0;
   uint32_t waiting_count_ = 0;
   uint32_t live_job_count_ = 0;

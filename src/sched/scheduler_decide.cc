@@ -58,7 +58,7 @@ int64_t Scheduler::Duration(const Operation& operation, uint32_t index) const {
 ResourceSet Scheduler::PlacesOf(const Operation& operation,
                                 uint32_t pool) const {
   const ResourceSet places =
-      pools_[pool].resources & available_ & operation.job->stream->allowed;
+      pools_[pool].resources & available_ & operation.allowed;
   if (machine_.pools[pool].kind == ResourceKind::kCore) return places;
   ResourceSet unleased;
   places.ForEach([&](uint32_t npu) {
@@ -116,7 +116,7 @@ void Scheduler::AddPlacement(const Operation& operation, uint32_t index) {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
   const Pool& pool = machine_.pools[alternative.pool];
   const ResourceSet places = pools_[alternative.pool].resources & available_ &
-                             operation.job->stream->allowed;
+                             operation.allowed;
   if (places.count() < alternative.shards) return;
   const ResourceSet free = FreeOf(operation, alternative.pool);
   Placement placement;
@@ -149,7 +149,7 @@ void Scheduler::AddPlacement(const Operation& operation, uint32_t index) {
 void Scheduler::BuildPlacements(const Operation& operation, bool is_held) {
   placements_.clear();
   const auto& alternatives = costs_.kernel(operation.kernel).alternatives;
-  const uint32_t preferred = operation.job->stream->options.shards_preferred;
+  const uint32_t preferred = operation.shards_preferred;
   bool has_preferred = false;
   for (const auto& alternative : alternatives) {
     has_preferred |= alternative.shards == preferred;
@@ -157,7 +157,7 @@ void Scheduler::BuildPlacements(const Operation& operation, bool is_held) {
   for (uint32_t i = 0; i < alternatives.size(); ++i) {
     const uint32_t pool = alternatives[i].pool;
     if (is_held && pool != operation.held_pool) continue;
-    if (!pools_[pool].resources.Intersects(operation.job->stream->allowed)) {
+    if (!pools_[pool].resources.Intersects(operation.allowed)) {
       continue;
     }
     if (has_preferred && alternatives[i].shards != preferred &&
@@ -201,6 +201,9 @@ void Scheduler::Start(Operation* operation, const Placement& placement) {
   operation->expected_end_ns = placement.finish_ns;
   ++job->running_count;
   job->has_started = true;
+  if (options_.guide != nullptr) {
+    options_.guide->OnStarted(GuidedOf(*operation), resources, now_ns_);
+  }
   pending_.push_back(About(*operation, DecisionKind::kStart));
 }
 
@@ -326,7 +329,7 @@ bool Scheduler::Preempt(Operation* operation, bool is_held, int64_t finish_ns) {
   for (uint32_t i = 0; i < alternatives.size(); ++i) {
     const uint32_t pool = alternatives[i].pool;
     if (is_held && pool != operation->held_pool) continue;
-    if (!pools_[pool].resources.Intersects(operation->job->stream->allowed)) {
+    if (!pools_[pool].resources.Intersects(operation->allowed)) {
       continue;
     }
     const int64_t done_ns = PreemptedFinish(*operation, i);
@@ -383,6 +386,7 @@ void Scheduler::PlaceTop(Operation* operation, bool is_held, bool* is_done) {
 
 void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
   Advance(now_ns);
+  ReviewDelayed(now_ns);
   claimed_ = {};
   for (Group& group : groups_) group.is_done = false;
   for (uint32_t i = 0; i < pools_.size(); ++i) {

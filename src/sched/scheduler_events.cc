@@ -19,6 +19,15 @@ Band Below(Band band) {
 JobId Scheduler::Release(StreamId id, int64_t release_ns, uint64_t tag,
                          int64_t now_ns) {
   TAKT_CHECK(id < streams_.size());
+  return Release(
+      id, release_ns,
+      DeadlineAfter(release_ns, streams_[id]->options.deadline_ns), tag,
+      now_ns);
+}
+
+JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
+                         uint64_t tag, int64_t now_ns) {
+  TAKT_CHECK(id < streams_.size() && !streams_[id]->is_removed);
   Advance(now_ns);
   Stream* stream = streams_[id].get();
   if (stream->releases++ % kUpdateInterval == 0) UpdateDemand(stream);
@@ -36,7 +45,7 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, uint64_t tag,
   job->band = stream->band;
   job->tag = tag;
   job->release_ns = release_ns;
-  job->deadline_ns = DeadlineAfter(release_ns, stream->options.deadline_ns);
+  job->deadline_ns = deadline_ns;
   job->stream_previous = stream->newest;
   (stream->newest ? stream->newest->stream_next : stream->oldest) = job;
   stream->newest = job;
@@ -123,15 +132,28 @@ void Scheduler::Enqueue(Operation* operation, int64_t now_ns) {
   facts.ready_ns = now_ns;
   facts.deadline_ns = job->deadline_ns;
   facts.demand_ppm = job->stream->demand_ppm;
-  facts.planned_start_ns = kInfiniteFuture;
   facts.sequence = next_sequence_++;
+  const Prescription prescription = Ask(*operation, now_ns);
+  facts.planned_start_ns = prescription.start_ns;
+  operation->allowed = job->stream->allowed;
+  if (!prescription.resources.empty()) {
+    const ResourceSet there = operation->allowed & prescription.resources;
+    if (HasPlace(*operation, there)) operation->allowed = there;
+  }
+  operation->shards_preferred = prescription.shards != 0
+                                    ? prescription.shards
+                                    : job->stream->options.shards_preferred;
+  if (prescription.not_before_ns > now_ns) {
+    Delay(operation, prescription.not_before_ns);
+    return;
+  }
   ResourceSet eligible;
   uint32_t shards_min = ResourceSet::kMaxResources;
   facts.duration_ns = kInfiniteFuture;
   for (const auto& alternative :
        costs_.kernel(operation->kernel).alternatives) {
     const ResourceSet places =
-        pools_[alternative.pool].resources & job->stream->allowed;
+        pools_[alternative.pool].resources & operation->allowed;
     if (places.empty()) continue;
     eligible = eligible | places;
     shards_min = std::min(shards_min, alternative.shards);
@@ -194,6 +216,7 @@ void Scheduler::Dequeue(Operation* operation) {
 }
 
 void Scheduler::StopWaiting(Operation* operation) {
+  if (operation->state == Operation::State::kDelayed) return;
   Dequeue(operation);
   --waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
@@ -213,12 +236,11 @@ void Scheduler::StopRunning(Operation* operation) {
   operation->yields = false;
 }
 
-void Scheduler::Learn(const Operation& operation, int64_t now_ns) {
+void Scheduler::Learn(const Operation& operation, int64_t ran_ns) {
   if (operation.done_ppm != 0) return;  // Only a part of it ran.
   const auto& alternative =
       costs_.kernel(operation.kernel).alternatives[operation.alternative];
-  const int64_t took_ns =
-      std::min(now_ns - operation.start_ns, DurationEstimate::kMaxNs);
+  const int64_t took_ns = std::min(ran_ns, DurationEstimate::kMaxNs);
   const uint32_t permille = pools_[alternative.pool].permille;
   costs_.Observe(operation.kernel, operation.alternative,
                  permille == 1000 ? took_ns : took_ns / 1000 * permille);
@@ -233,12 +255,13 @@ void Scheduler::ReleaseSuccessors(Job* job, uint32_t program_index,
   }
 }
 
-void Scheduler::Finished(OperationId id, int64_t now_ns) {
+void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
   Operation* operation = FindOperation(id);
   TAKT_CHECK(operation->state == Operation::State::kRunning);
-  Learn(*operation, now_ns);
+  Learn(*operation, ran_ns >= 0 ? ran_ns : now_ns - operation->start_ns);
   Advance(now_ns);
   StopRunning(operation);
+  TellStopped(*operation, /*is_done=*/true, now_ns);
   Job* job = operation->job;
   const uint32_t index = operation->program_index;
   FreeOperation(operation);
@@ -259,6 +282,7 @@ void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
   StopRunning(operation);
   Job* job = operation->job;
   if (job->is_ending) {
+    TellStopped(*operation, /*is_done=*/false, now_ns);
     FreeOperation(operation);
     if (job->running_count == 0) CompleteJob(job, now_ns);
     return;
@@ -275,6 +299,7 @@ void Scheduler::Failed(OperationId id, int64_t now_ns) {
   TAKT_CHECK(operation->state == Operation::State::kRunning);
   Advance(now_ns);
   StopRunning(operation);
+  TellStopped(*operation, /*is_done=*/false, now_ns);
   Job* job = operation->job;
   FreeOperation(operation);
   if (!job->is_ending) {
@@ -302,6 +327,7 @@ void Scheduler::GiveUp(Job* job, JobOutcome outcome, int64_t now_ns) {
       pending_.push_back(About(*operation, DecisionKind::kCancel));
     } else {
       StopWaiting(operation);
+      TellStopped(*operation, /*is_done=*/false, now_ns);
       FreeOperation(operation);
     }
     operation = next;
@@ -446,6 +472,7 @@ void Scheduler::Advance(int64_t now_ns) {
       PassDeadline(job, now_ns);
     }
   }
+  EndDelays(now_ns);
   Age(now_ns);
   LookAtMode(now_ns);
 }
@@ -461,6 +488,9 @@ int64_t Scheduler::next_timer_ns() const {
       next_ns = std::min(next_ns, DeadlineAfter(bands_[i].first->band_since_ns,
                                                 options_.aging_ns));
     }
+  }
+  if (!delayed_.empty()) {
+    next_ns = std::min(next_ns, delayed_.front().not_before_ns);
   }
   return std::min(next_ns, next_hold_ns_);
 }

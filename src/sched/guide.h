@@ -1,0 +1,61 @@
+// A Guide prescribes where and when operations run: a plan that is followed,
+// or a window that was planned ahead. The scheduler asks it whenever an
+// operation becomes ready, and does what it says before what its policy says.
+//
+// Thread-safety: called by whoever drives the scheduler, within its calls; does
+// not call the scheduler.
+#ifndef TAKT_SCHED_GUIDE_H_
+#define TAKT_SCHED_GUIDE_H_
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "sched/cost_model.h"
+#include "sched/job.h"
+#include "sched/resource_set.h"
+#include "sched/stream.h"
+
+namespace takt::sched {
+
+// What is said of one operation. As it is by default: nothing.
+struct Prescription {
+  // When it is planned to start. What is planned goes before all that is not,
+  // the earlier first (with the policy job-shop).
+  int64_t start_ns = kInfiniteFuture;
+  // It starts no sooner. kInfiniteFuture: the guide is asked again when some
+  // operation has stopped (it keeps the order of a resource, say).
+  int64_t not_before_ns = 0;
+  // It runs there. What leaves it no alternative is as if it were empty:
+  // anywhere.
+  ResourceSet resources;
+  uint32_t shards = 0;  // 0: as the policy thinks best.
+};
+
+// Which operation.
+struct GuidedOperation {
+  JobId job;
+  StreamId stream = 0;
+  uint64_t tag = 0;  // Of the job.
+  int64_t release_ns = 0;
+  KernelId kernel = 0;
+  uint32_t program_index = 0;  // Or the order in which it was found.
+};
+
+class Guide {
+ public:
+  virtual ~Guide() = default;
+
+  // Asked when the operation becomes ready, when it has yielded, and as
+  // `not_before_ns` says.
+  virtual Prescription Prescribe(const GuidedOperation& operation,
+                                 int64_t now_ns) = 0;
+  // The operation started on those resources.
+  virtual void OnStarted(const GuidedOperation&, const ResourceSet&, int64_t) {}
+  // It has stopped: done, or given up (`is_done` false). Not told of what
+  // yields.
+  virtual void OnStopped(const GuidedOperation&, bool, int64_t) {}
+};
+
+}  // namespace takt::sched
+
+#endif  // TAKT_SCHED_GUIDE_H_

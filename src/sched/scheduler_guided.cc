@@ -1,0 +1,84 @@
+// What a guide prescribes.
+#include <algorithm>
+
+#include "sched/scheduler.h"
+
+namespace takt::sched {
+
+GuidedOperation Scheduler::GuidedOf(const Operation& operation) const {
+  GuidedOperation guided;
+  guided.job = operation.job->id();
+  guided.stream = operation.job->stream->id;
+  guided.tag = operation.job->tag;
+  guided.release_ns = operation.job->release_ns;
+  guided.kernel = operation.kernel;
+  guided.program_index = operation.program_index;
+  return guided;
+}
+
+Prescription Scheduler::Ask(const Operation& operation, int64_t now_ns) {
+  if (options_.guide == nullptr) return {};
+  return options_.guide->Prescribe(GuidedOf(operation), now_ns);
+}
+
+void Scheduler::TellStopped(const Operation& operation, bool is_done,
+                            int64_t now_ns) {
+  if (options_.guide == nullptr) return;
+  has_stopped_ = true;
+  options_.guide->OnStopped(GuidedOf(operation), is_done, now_ns);
+}
+
+// Whether one of the operation's alternatives is within `there`.
+bool Scheduler::HasPlace(const Operation& operation,
+                         const ResourceSet& there) const {
+  for (const auto& a : costs_.kernel(operation.kernel).alternatives) {
+    if ((pools_[a.pool].resources & there).count() >= a.shards) return true;
+  }
+  return false;
+}
+
+void Scheduler::Delay(Operation* operation, int64_t not_before_ns) {
+  operation->state = Operation::State::kDelayed;
+  operation->not_before_ns = not_before_ns;
+  delayed_.push_back({not_before_ns, operation->id()});
+  std::push_heap(delayed_.begin(), delayed_.end());
+}
+
+bool Scheduler::IsDelayed(const Delayed& entry) const {
+  if (!IsLive(entry.operation)) return false;
+  const Operation& operation = operations_[entry.operation.index];
+  return operation.state == Operation::State::kDelayed &&
+         operation.not_before_ns == entry.not_before_ns;
+}
+
+// Has those wait whose time has come.
+void Scheduler::EndDelays(int64_t now_ns) {
+  while (!delayed_.empty() && delayed_.front().not_before_ns <= now_ns) {
+    const Delayed entry = delayed_.front();
+    std::pop_heap(delayed_.begin(), delayed_.end());
+    delayed_.pop_back();
+    if (IsDelayed(entry)) {
+      Enqueue(&operations_[entry.operation.index], now_ns);
+    }
+  }
+}
+
+// Asks again for those that wait for something to stop.
+void Scheduler::ReviewDelayed(int64_t now_ns) {
+  if (!has_stopped_) return;
+  has_stopped_ = false;
+  reviewed_.clear();
+  const auto is_reviewed = [&](const Delayed& entry) {
+    if (entry.not_before_ns != kInfiniteFuture) return false;
+    if (IsDelayed(entry)) reviewed_.push_back(entry.operation);
+    return true;
+  };
+  delayed_.erase(std::remove_if(delayed_.begin(), delayed_.end(), is_reviewed),
+                 delayed_.end());
+  std::make_heap(delayed_.begin(), delayed_.end());
+  for (const OperationId id : reviewed_) {
+    Enqueue(&operations_[id.index], now_ns);
+  }
+}
+
+}  // namespace takt::sched
