@@ -56,9 +56,9 @@ struct Operation {
   ResourceSet allowed;            // By its stream and its guide.
   uint32_t shards_preferred = 0;  // The same; 0: none.
   int64_t not_before_ns = 0;      // kDelayed: until then.
-  uint32_t group = 0;        // kReady: whose heap it is in.
-  uint32_t held_pool = 0;    // kHeld: whose queue it is in.
-  int64_t held_work_ns = 0;  // kHeld: what it adds to that queue.
+  uint32_t group = 0;             // kReady: whose heap it is in.
+  uint32_t held_pool = 0;         // kHeld: whose queue it is in.
+  int64_t held_work_ns = 0;       // kHeld: what it adds to that queue.
   int64_t hold_until_ns = 0;
   uint32_t done_ppm = 0;  // Of its work, before this run.
   // kRunning:

@@ -115,8 +115,8 @@ int64_t Scheduler::QueueAhead(const Operation& operation, uint32_t pool) const {
 void Scheduler::AddPlacement(const Operation& operation, uint32_t index) {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
   const Pool& pool = machine_.pools[alternative.pool];
-  const ResourceSet places = pools_[alternative.pool].resources & available_ &
-                             operation.allowed;
+  const ResourceSet places =
+      pools_[alternative.pool].resources & available_ & operation.allowed;
   if (places.count() < alternative.shards) return;
   const ResourceSet free = FreeOf(operation, alternative.pool);
   Placement placement;

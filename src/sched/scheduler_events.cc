@@ -19,10 +19,9 @@ Band Below(Band band) {
 JobId Scheduler::Release(StreamId id, int64_t release_ns, uint64_t tag,
                          int64_t now_ns) {
   TAKT_CHECK(id < streams_.size());
-  return Release(
-      id, release_ns,
-      DeadlineAfter(release_ns, streams_[id]->options.deadline_ns), tag,
-      now_ns);
+  return Release(id, release_ns,
+                 DeadlineAfter(release_ns, streams_[id]->options.deadline_ns),
+                 tag, now_ns);
 }
 
 JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
