@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/content_hash.h"
 #include "base/status.h"
 #include "cpu/library_executable.h"
 #include "cpu/riscv_attributes.h"
@@ -48,6 +49,9 @@ absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
     }
   }
   TAKT_ASSIGN_OR_RETURN(auto code, LoadCode(format, data, owner, constants));
+  code->SetContentHash(
+      ContentHash(constants.data(), constants.size() * sizeof(uint32_t),
+                  ContentHash(data.data(), data.size())));
   if (owner == nullptr) return MakeRef<Executable>(std::move(code));
 
   MutexLock lock(&mutex_);

@@ -143,7 +143,7 @@ void JobShop::EndRun(Task& task, bool is_done, exec::Worker& worker) {
   task.PostEnd(queue_, is_done);
   // Before anybody decides: what follows it may want the place.
   if (is_done) work->Finish(worker);
-  if (!queue_.empty()) Decide();
+  Flush();
 }
 
 void JobShop::EndStream(const Stream& stream) {

@@ -125,6 +125,10 @@ class JobShop final : public Object {
   void Submit(Job& job, Work* work);
   // Acts upon what was put in, unless somebody does.
   void Decide();
+  // The same if anything was put in.
+  void Flush() {
+    if (!queue_.empty()) Decide();
+  }
   // The job is given up; what waits of it is told (Work::GiveUp()).
   void Drop(Job& job);
 
