@@ -166,6 +166,7 @@ class JobShopTest : public ::testing::Test {
   JobShop& shop() { return *shop_; }
   ManualExecutor& executor() { return *executor_; }
   ManualTimers& timers() { return *timers_; }
+  std::shared_ptr<TimerService> shared_timers() { return timers_; }
   static int64_t now() { return clock_ns; }
   static void Advance(int64_t duration_ns) { clock_ns += duration_ns; }
 
