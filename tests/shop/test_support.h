@@ -40,7 +40,7 @@ T Value(absl::StatusOr<T> result) {
 class ManualExecutor final : public exec::Executor {
  public:
   explicit ManualExecutor(uint32_t worker_count)
-      : worker_count_(worker_count) {}
+      : Executor(nullptr), worker_count_(worker_count) {}
 
   size_t size() const { return jobs_.size(); }
   void RunNext() {

@@ -166,7 +166,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"shop/floor", "tests/shop/job_shop_test.cc"},
     {"shop/guide_switch", "tests/shop/job_shop_test.cc"},
     {"shop/stream", "tests/shop/job_shop_test.cc"},
-    {"shop/task", "tests/shop/job_shop_test.cc"},
     {"shop/work", "tests/shop/job_shop_test.cc"},
     {"plan/bounds", "tests/plan/solver_test.cc"},
     {"plan/evolution", "tests/plan/solver_test.cc"},
