@@ -14,12 +14,14 @@
 //
 // usage: contention DIR [--seconds S] [--scenario 1|2] [--workers N]
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
-//                   [--flat] [--trace FILE] [--trace_events N]
+//                   [--flat] [--policy NAME] [--trace FILE]
+//                   [--trace_events N]
 //        DIR holds perception.vmfb, policy.vmfb (and estimator.vmfb,
 //        gemm_i8.vmfb)
 //        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
 //        (needs the right to); --pin: perception threads keep off the first
 //        CPU, periodic threads stay on it; --flat: all of one priority;
+//        --policy: of the scheduler (takt/scheduler.h);
 //        --trace: record the run, the last N events of each thread (default
 //        1048576), for takt-trace and `takt-sim replay`
 #include <pthread.h>
@@ -71,6 +73,7 @@ struct Options {
   bool flat = false;
   std::string trace;
   uint32_t trace_events = 1 << 20;
+  std::string policy = "off";
 };
 
 void Check(takt_status_t status) {
@@ -100,6 +103,8 @@ Options Parse(int argc, char** argv) {
       options.trace = value();
     } else if (flag == "--trace_events") {
       options.trace_events = static_cast<uint32_t>(std::atoi(value()));
+    } else if (flag == "--policy") {
+      options.policy = value();
     } else if (flag == "--alone") {
       options.alone = true;
     } else if (flag == "--fifo") {
@@ -120,7 +125,8 @@ Options Parse(int argc, char** argv) {
     std::fprintf(stderr,
                  "usage: contention DIR [--seconds S] [--scenario 1|2] "
                  "[--workers N] [--device NAME] [--alone] [--fifo] [--pin] "
-                 "[--flat] [--trace FILE] [--trace_events N]\n");
+                 "[--flat] [--policy NAME] [--trace FILE] "
+                 "[--trace_events N]\n");
     std::exit(2);
   }
   return options;
@@ -270,6 +276,10 @@ int main(int argc, char** argv) {
   takt_instance_options_t instance_options;
   takt_instance_options_init(&instance_options);
   instance_options.worker_count = options.workers;
+  takt_scheduler_options_t scheduler_options;
+  takt_scheduler_options_init(&scheduler_options);
+  scheduler_options.policy = options.policy.c_str();
+  instance_options.scheduler = &scheduler_options;
   takt_instance_t* instance = nullptr;
   Check(takt_instance_create(&instance_options, &instance));
   takt_device_t* device = nullptr;
@@ -343,8 +353,10 @@ int main(int argc, char** argv) {
     frames.insert(frames.end(), each.begin(), each.end());
   }
   std::sort(frames.begin(), frames.end());
-  std::printf("{\"runtime\": \"takt\", \"device\": \"%s\", \"scenario\": %d, ",
-              options.device.c_str(), options.scenario);
+  std::printf(
+      "{\"runtime\": \"takt\", \"device\": \"%s\", \"policy\": \"%s\", "
+      "\"scenario\": %d, ",
+      options.device.c_str(), options.policy.c_str(), options.scenario);
   std::printf("%s, \"perception_fps\": %.2f, ", Figures(streams[0]).c_str(),
               static_cast<double>(frames.size()) * 1e9 /
                   static_cast<double>(elapsed_ns));

@@ -70,6 +70,10 @@ typedef struct takt_instance_options_t {
   // late, by up to 2 ms on a small board. Default: 0, it sleeps to the end.
   int64_t timer_spin_ns;
   int32_t timer_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
+
+  // Who decides which operation runs when (takt/scheduler.h). Borrowed. NULL:
+  // the defaults there.
+  const struct takt_scheduler_options_t* scheduler;
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(
@@ -89,7 +93,8 @@ static inline void takt_instance_options_init(
 //   INVALID_ARGUMENT  struct_size is 0; worker_count below -1 or above 1024;
 //                     an allocator with only one of its functions;
 //                     worker_cpus that is no list of CPUs, or of none of the
-//                     topology; a negative spin; a priority beyond 99.
+//                     topology; a negative spin; a priority beyond 99; a
+//                     scheduler's policy that is none.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_instance_create(
     const takt_instance_options_t* options, takt_instance_t** out_instance);
 

@@ -49,6 +49,7 @@
 #include "takt/signature.h"
 #include "takt/statistics.h"
 #include "takt/status.h"
+#include "takt/scheduler.h"
 #include "takt/stream.h"
 #include "takt/timeline.h"
 #include "takt/topology.h"

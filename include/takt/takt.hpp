@@ -572,4 +572,6 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 #include "takt/stream.hpp"
 #include "takt/trace.hpp"
 
+#include "takt/scheduler.hpp"
+
 #endif  // TAKT_TAKT_HPP_

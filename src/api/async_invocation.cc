@@ -69,7 +69,7 @@ class AsyncInvocation::SignalWaiter final : public hal::FenceWaiter {
 absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     Function& function, const takt_async_options_t& options,
     absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-    hal::Fence* signal, uint64_t trace_parent) {
+    hal::Fence* signal, uint64_t trace_parent, shop::Job* shop_job) {
   const Signature& signature = function.signature();
   TAKT_RETURN_IF_ERROR(function.CheckArguments(arguments, /*fences=*/false));
   TAKT_RETURN_IF_ERROR(
@@ -88,12 +88,15 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
       batch_row_count = static_cast<uint32_t>(view->shape()[0]);
     }
   }
-  TAKT_ASSIGN_OR_RETURN(const Function::Job job,
+  TAKT_ASSIGN_OR_RETURN(Function::Job job,
                         function.FindJob(JobOptions(options)));
+  Ref<shop::Job> known = shop_job != nullptr ? Ref<shop::Job>::Retain(shop_job)
+                                             : function.BeginJob(job);
+  job.attributes.shop_job = known.get();
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto invocation = Ref<AsyncInvocation>::Adopt(
       new (function.context().instance().blocks(), slot_bytes)
-          AsyncInvocation(function, job, options, arguments));
+          AsyncInvocation(function, job, std::move(known), options, arguments));
   invocation->batch_row_count_ = batch_row_count;
   TAKT_RETURN_IF_ERROR(invocation->TakeShares(options, signal));
 
@@ -129,11 +132,13 @@ size_t AsyncInvocation::SlotCount(const Function& function) {
 }
 
 AsyncInvocation::AsyncInvocation(Function& function, const Function::Job& job,
+                                 Ref<shop::Job> shop_job,
                                  const takt_async_options_t& options,
                                  absl::Span<const takt_value_t> arguments)
     : Object(&kType),
       function_(Ref<Function>::Retain(&function)),
       job_(job.attributes),
+      shop_job_(std::move(shop_job)),
       on_done_(options.on_done),
       user_data_(options.user_data),
       step_limit_(options.step_limit),
@@ -316,6 +321,7 @@ void AsyncInvocation::EndProgram() {
     std::move(results.begin(), results.end(), slots().begin());
   }
   program.reset();  // What it held is free before anybody is told.
+  shop_job_.reset();
   {
     MutexLock lock(&mutex_);
     has_results_ = status.ok();
@@ -344,6 +350,7 @@ void AsyncInvocation::WatchSignal() {
 }
 
 void AsyncInvocation::Complete(absl::Status status) {
+  shop_job_.reset();
   trace_.End(status, /*is_submitted=*/false);
   bool has_results = false;
   {

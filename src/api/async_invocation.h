@@ -51,10 +51,12 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   static constexpr ObjectType kType{"takt.invocation"};
 
   // takt_async_invoke(). `trace_parent`: of what it is a part, in the trace.
+  // `shop_job`: what the scheduler knows it as, if it has been told already.
   static absl::StatusOr<Ref<AsyncInvocation>> Start(
       Function& function, const takt_async_options_t& options,
       absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-      hal::Fence* signal, uint64_t trace_parent = 0);
+      hal::Fence* signal, uint64_t trace_parent = 0,
+      shop::Job* shop_job = nullptr);
 
   Function& function() const { return *function_; }
   takt_invocation_state_t state() const;
@@ -92,7 +94,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   class SignalWaiter;
 
   AsyncInvocation(Function& function, const Function::Job& job,
-                  const takt_async_options_t& options,
+                  Ref<shop::Job> shop_job, const takt_async_options_t& options,
                   absl::Span<const takt_value_t> arguments);
   ~AsyncInvocation() override;
   static size_t SlotCount(const Function& function);
@@ -136,6 +138,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   const Ref<Function> function_;
   const JobAttributes job_;
   InvocationTrace trace_{*function_};
+  Ref<shop::Job> shop_job_;  // Until the program has ended.
   const takt_invocation_callback_t on_done_;
   void* const user_data_;
   const uint64_t step_limit_;

@@ -55,6 +55,8 @@ class Context final : public Object {
   // The workers that run what this context submits; null if its devices have
   // none.
   exec::Executor* executor() const { return executor_.get(); }
+  // What schedules them; null if nobody does.
+  shop::JobShop* shop() const { return shop_.get(); }
   // Where its programs run, one at a time.
   AsyncStrand& strand() { return strand_; }
 
@@ -63,12 +65,14 @@ class Context final : public Object {
       : Object(&kType),
         instance_(std::move(instance)),
         executor_(std::move(executor)),
+        shop_(Ref<shop::JobShop>::Retain(instance_->FindShop(executor_.get()))),
         waiter_(executor_),
         strand_(this, executor_.get()) {}
 
   const Ref<Instance> instance_;
   std::vector<Ref<hal::Device>> devices_;  // Set while it is created.
   const Ref<exec::Executor> executor_;
+  const Ref<shop::JobShop> shop_;
   InitializerWaiter waiter_;
   AsyncStrand strand_;
   Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.

@@ -95,9 +95,11 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
                         ReadMemoryOptions(*instance, read));
   TAKT_ASSIGN_OR_RETURN(std::vector<CpuSet> queues, ReadQueues(read));
   Ref<exec::Executor> executor;
+  Ref<shop::JobShop> shop;
   if (name == kLocalTask) {
     if (read.executor == nullptr) {
       TAKT_ASSIGN_OR_RETURN(executor, instance->GetExecutor());
+      TAKT_ASSIGN_OR_RETURN(shop, instance->GetShop());
     } else if (instance->Owns(Unwrap(read.executor))) {
       executor = Ref<exec::Executor>::Retain(Unwrap(read.executor));
     } else {
@@ -114,6 +116,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
   options.learn_costs = read.learn_costs;
   options.tracer = instance->tracer();
   if (read.on_dispatch != nullptr) options.observer = ObserverOf(read);
+  options.shop = std::move(shop);
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       cpu::Device::Create(name, std::move(executor), options));

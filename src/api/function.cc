@@ -89,6 +89,17 @@ absl::StatusOr<Function::Job> Function::FindJob(
   return job;
 }
 
+Ref<shop::Job> Function::BeginJob(const Job& job) const {
+  shop::JobShop* const shop = context_->shop();
+  const JobAttributes& asked = job.attributes;
+  const bool has_deadline = asked.deadline_ns != kInfiniteFuture;
+  if (shop == nullptr || (!has_deadline && asked.priority == kNormalPriority)) {
+    return nullptr;
+  }
+  return shop->ReleaseJob(*shop->StreamOf(asked.priority, job.standing.allowed),
+                          NowNs(), asked.deadline_ns, has_deadline);
+}
+
 absl::Status Function::CheckArguments(absl::Span<const takt_value_t> arguments,
                                       bool fences) const {
   if (signature_->is_variadic()) {
@@ -194,7 +205,9 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
         " results, got ", results.size()));
   }
   TAKT_RETURN_IF_ERROR(CheckArguments(arguments, /*fences=*/true));
-  TAKT_ASSIGN_OR_RETURN(const Job job, FindJob(job_options));
+  TAKT_ASSIGN_OR_RETURN(Job job, FindJob(job_options));
+  const Ref<shop::Job> shop_job = BeginJob(job);
+  job.attributes.shop_job = shop_job.get();
   Values values;
   for (const takt_value_t& argument : arguments) {
     values.push_back(ToVmValue(argument));

@@ -57,6 +57,9 @@ class Function final : public Object {
     exec::Standing standing;  // Among the jobs of the context's workers.
   };
   absl::StatusOr<Job> FindJob(const JobOptions& options) const;
+  // Has the scheduler know such a call as a job, while the result is held; null
+  // if there is none, or the call asks for nothing.
+  Ref<shop::Job> BeginJob(const Job& job) const;
 
   // takt_function_invoke(). `results` are NONE when called.
   absl::Status Invoke(const takt_invoke_options_t* options,

@@ -4,10 +4,13 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "cpu/cpu_features.h"
 #include "modules/hal_module.h"
 #include "modules/io_parameters_module.h"
+#include "sched/policy.h"
+#include "takt/scheduler.h"
 
 namespace takt::api {
 namespace {
@@ -15,6 +18,9 @@ namespace {
 constexpr int32_t kWorkerCountMax = 1024;
 
 constexpr int32_t kFifoPriorityMax = 99;
+
+// The name of there being no scheduler.
+constexpr char kNoPolicy[] = "off";
 
 absl::Status CheckWorkers(const takt_instance_options_t& options) {
   if (options.worker_count < TAKT_WORKER_COUNT_DEFAULT ||
@@ -150,6 +156,33 @@ void LogRefusals(const exec::Executor& executor, uint32_t wanted,
   }
 }
 
+// nullopt: the policy is "off".
+absl::StatusOr<absl::optional<sched::SchedulerOptions>> ReadScheduler(
+    const takt_scheduler_options_t* options) {
+  TAKT_ASSIGN_OR_RETURN(const takt_scheduler_options_t given,
+                        ReadOptions(options, &takt_scheduler_options_init));
+  const absl::string_view name =
+      given.policy != nullptr ? given.policy : kNoPolicy;
+  if (name == kNoPolicy) return absl::nullopt;
+  sched::SchedulerOptions result;
+  result.policy = sched::FindPolicy(name);
+  if (result.policy == nullptr) {
+    const char* const* names = nullptr;
+    const size_t count = takt_scheduler_policy_names(&names);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "options: scheduler: policy: there is no ", name, "; there are ",
+        absl::StrJoin(absl::MakeConstSpan(names, count), ", ")));
+  }
+  if (given.aging_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: scheduler: aging_ns: expected 0 or more, got ",
+                     given.aging_ns));
+  }
+  result.aging_ns = given.aging_ns;
+  result.set_fewest_clusters(given.fewest_clusters);
+  return result;
+}
+
 absl::StatusOr<Ref<Instance>> CreateInstance(
     const takt_instance_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_instance_options_t given,
@@ -174,20 +207,27 @@ absl::StatusOr<Ref<Instance>> Instance::Create(
     return absl::InvalidArgumentError(
         "options: allocator: one of its two functions is NULL");
   }
+  TAKT_ASSIGN_OR_RETURN(const auto scheduler, ReadScheduler(options.scheduler));
   auto instance = Ref<Instance>::Adopt(
-      new Instance(options, std::move(executor_options), std::move(topology)));
+      new Instance(options, std::move(executor_options), std::move(topology),
+                   scheduler.has_value() ? &*scheduler : nullptr));
   TAKT_RETURN_IF_ERROR(modules::RegisterHalTypes(instance->types_));
   return instance;
 }
 
 Instance::Instance(const takt_instance_options_t& options,
                    exec::Executor::Options executor_options,
-                   Ref<Topology> topology)
+                   Ref<Topology> topology,
+                   const sched::SchedulerOptions* scheduler)
     : Object(&kType),
       log_(std::make_shared<const Log>(options.log_sink)),
       allocator_(options.allocator),
       executor_options_(std::move(executor_options)),
       topology_(std::move(topology)),
+      scheduler_options_(scheduler != nullptr ? absl::make_optional(*scheduler)
+                                              : absl::nullopt),
+      policy_name_(scheduler != nullptr ? scheduler->policy->name()
+                                        : kNoPolicy),
       timers_(CreateTimerThread()),
       release_timers_(CreateTimerThread(
           {options.timer_spin_ns, options.timer_fifo_priority})),
@@ -202,7 +242,16 @@ Instance::~Instance() {
   }
   poller.reset();
   Ref<exec::Executor> executor = FindExecutor();
+  Ref<shop::JobShop> shop;
+  Ref<shop::SpeedWatch> speed_watch;
+  {
+    MutexLock lock(&mutex_);
+    shop = std::move(shop_);
+    speed_watch = std::move(speed_watch_);
+  }
+  if (speed_watch != nullptr) speed_watch->Stop();
   if (executor != nullptr) executor->Shutdown();
+  if (shop != nullptr) shop->Shutdown();
   std::vector<Ref<exec::Executor>> others;
   {
     MutexLock lock(&mutex_);
@@ -220,13 +269,46 @@ absl::Status Instance::RegisterUserType(Ref<UserType> type) {
 
 absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
   MutexLock lock(&mutex_);
-  if (executor_ == nullptr) {
-    exec::Executor::Options options = executor_options_;
-    options.tracer = tracer_;
-    TAKT_ASSIGN_OR_RETURN(executor_, exec::Executor::Create(options));
-    LogRefusals(*executor_, worker_count(), *log_);
-  }
+  TAKT_RETURN_IF_ERROR(EnsureExecutor());
   return executor_;
+}
+
+absl::Status Instance::EnsureExecutor() {
+  if (executor_ != nullptr) return absl::OkStatus();
+  exec::Executor::Options executor_options = executor_options_;
+  executor_options.tracer = tracer_;
+  TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
+                        exec::Executor::Create(executor_options));
+  LogRefusals(*executor, worker_count(), *log_);
+  if (scheduler_options_.has_value()) {
+    shop::JobShopOptions options;
+    options.scheduler = *scheduler_options_;
+    if (topology_ != nullptr) options.topology = &topology_->value();
+    options.is_placed = !executor_options_.placement.empty();
+    options.timers = release_timers_;
+    absl::StatusOr<Ref<shop::JobShop>> shop =
+        shop::JobShop::Create(executor, options);
+    if (!shop.ok()) {
+      executor->Shutdown();
+      return shop.status();
+    }
+    shop_ = *std::move(shop);
+    speed_watch_ =
+        shop::SpeedWatch::Start(shop_, timers_, exec::SpeedSensor());
+  }
+  executor_ = std::move(executor);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Ref<shop::JobShop>> Instance::GetShop() {
+  MutexLock lock(&mutex_);
+  if (scheduler_options_.has_value()) TAKT_RETURN_IF_ERROR(EnsureExecutor());
+  return shop_;
+}
+
+shop::JobShop* Instance::FindShop(const exec::Executor* executor) {
+  MutexLock lock(&mutex_);
+  return executor == executor_.get() ? shop_.get() : nullptr;
 }
 
 Ref<exec::Executor> Instance::FindExecutor() {

@@ -17,6 +17,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "api/log.h"
 #include "api/parameters.h"
@@ -31,6 +32,8 @@
 #include "base/tracer.h"
 #include "exec/executor.h"
 #include "hal/device.h"
+#include "shop/job_shop.h"
+#include "shop/speed_watch.h"
 #include "takt/executor.h"
 #include "takt/instance.h"
 #include "vm/module.h"
@@ -66,6 +69,13 @@ class Instance final : public Object {
   absl::StatusOr<Ref<exec::Executor>> GetExecutor();
   // Null if nothing has needed it yet.
   Ref<exec::Executor> FindExecutor();
+  // What schedules the work of GetExecutor(), which is started by it; null if
+  // the policy is "off".
+  absl::StatusOr<Ref<shop::JobShop>> GetShop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The same if it schedules for `executor`; else null.
+  shop::JobShop* FindShop(const exec::Executor* executor)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  const char* policy_name() const { return policy_name_; }
   // takt_executor_create(). The instance keeps it, to shut it down.
   absl::StatusOr<Ref<exec::Executor>> CreateExecutor(
       const takt_executor_options_t& options) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -112,7 +122,9 @@ class Instance final : public Object {
   static constexpr size_t kIdleModulesMax = 8;
 
   Instance(const takt_instance_options_t& options,
-           exec::Executor::Options executor_options, Ref<Topology> topology);
+           exec::Executor::Options executor_options, Ref<Topology> topology,
+           const sched::SchedulerOptions* scheduler);
+  absl::Status EnsureExecutor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   ~Instance() override;
 
   vm::Module* FindShared(Kind kind, const std::vector<const Object*>& key)
@@ -126,6 +138,8 @@ class Instance final : public Object {
   const Ref<Tracer> tracer_ = MakeRef<Tracer>();
   const exec::Executor::Options executor_options_;
   const Ref<Topology> topology_;  // That the options point to.
+  const absl::optional<sched::SchedulerOptions> scheduler_options_;
+  const char* const policy_name_;  // Lives forever.
   const std::shared_ptr<TimerService> timers_;
   const std::shared_ptr<TimerService> release_timers_;
   const UniqueBlockPool blocks_;
@@ -134,6 +148,9 @@ class Instance final : public Object {
   // Before types_, which points at them.
   std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
   Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
+  Ref<shop::JobShop> shop_ ABSL_GUARDED_BY(mutex_);  // With executor_.
+  // Null if the machine does not say how fast it is.
+  Ref<shop::SpeedWatch> speed_watch_ ABSL_GUARDED_BY(mutex_);
   std::vector<Ref<exec::Executor>> further_executors_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.

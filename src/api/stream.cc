@@ -126,8 +126,13 @@ absl::StatusOr<Ref<Stream>> Stream::Create(
     return Wrong(function, "function", "takes a varying number of arguments");
   }
   TAKT_RETURN_IF_ERROR(CheckOptions(function, options));
-  return Ref<Stream>::Adopt(new Stream(
+  auto stream = Ref<Stream>::Adopt(new Stream(
       function, options, function.context().instance().release_timers()));
+  if (shop::JobShop* const shop = function.context().shop()) {
+    TAKT_ASSIGN_OR_RETURN(stream->shop_stream_,
+                          shop->AddStream(stream->ShopTerms(options)));
+  }
+  return stream;
 }
 
 Stream::Stream(Function& function, const takt_stream_options_t& options,
@@ -157,6 +162,41 @@ Stream::Stream(Function& function, const takt_stream_options_t& options,
                          options.input_queue_length);
   }
   begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(priority_));
+}
+
+// Of options that have been checked.
+shop::StreamTerms Stream::ShopTerms(const takt_stream_options_t& options) {
+  JobOptions job;
+  job.priority = priority_;
+  job.cpu_words = options.cpu_words;
+  job.cpu_word_count = options.cpu_word_count;
+  shop::StreamTerms terms;
+  terms.name = function_->name();
+  terms.period_ns = period_ns_;
+  terms.deadline_ns = deadline_after_ns_;
+  // Nothing is hard that is never late.
+  terms.criticality =
+      options.criticality == TAKT_CRITICALITY_HARD &&
+              deadline_after_ns_ == kInfiniteFuture
+          ? sched::Criticality::kSoft
+          : static_cast<sched::Criticality>(options.criticality);
+  terms.priority = static_cast<uint8_t>(priority_);
+  // A release that waits for the job in flight is none for the scheduler yet.
+  terms.late = late_ == TAKT_LATE_LATEST_ONLY
+                   ? sched::LatePolicy::kDrop
+                   : static_cast<sched::LatePolicy>(late_);
+  const auto found = function_->FindJob(job);
+  if (found.ok()) terms.allowed = found->standing.allowed;
+  return terms;
+}
+
+absl::StatusOr<sched::AdmissionReport> Stream::Admit(bool promises) {
+  if (shop_stream_ == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        function_->name(), ": nothing schedules the devices of its context"));
+  }
+  shop::JobShop& shop = *function_->context().shop();
+  return promises ? shop.Admit(*shop_stream_) : shop.Assess(*shop_stream_);
 }
 
 absl::Status Stream::Start(int64_t start_ns) {

@@ -50,6 +50,8 @@ class Stream final : public Object {
   absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WaitIdle(int64_t deadline_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  // takt_stream_admit().
+  absl::StatusOr<sched::AdmissionReport> Admit(bool promises);
   absl::Status SetInput(absl::Span<const takt_value_t> arguments);
   absl::StatusOr<ValueEntry::Storage> MapInput(size_t index);
   absl::Status PublishInput();
@@ -94,6 +96,7 @@ class Stream final : public Object {
   ~Stream() override = default;
 
   bool drops() const { return late_ >= TAKT_LATE_DROP; }
+  shop::StreamTerms ShopTerms(const takt_stream_options_t& options);
   takt_stream_job_t JobOf(const Pending& pending) const;
 
   // A job comes into being; `origin_ns` is when it should have.
@@ -150,6 +153,8 @@ class Stream final : public Object {
   const takt_late_t late_;
   const int32_t priority_;
   const std::vector<uint64_t> cpu_words_;
+  // What the scheduler knows it as; null if there is none.
+  Ref<shop::Stream> shop_stream_;
   const takt_stream_done_t on_done_;
   const takt_stream_late_t on_late_;
   void* const user_data_;
@@ -182,6 +187,7 @@ class Stream final : public Object {
   bool is_in_flight_ ABSL_GUARDED_BY(mutex_) = false;
   takt_stream_job_t job_ ABSL_GUARDED_BY(mutex_){};
   Ref<AsyncInvocation> invocation_ ABSL_GUARDED_BY(mutex_);
+  Ref<shop::Job> shop_job_ ABSL_GUARDED_BY(mutex_);
   bool is_late_told_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;
 

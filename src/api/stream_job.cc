@@ -123,9 +123,15 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
                           (on_late_ != nullptr || drops());
   // Until this returns: the call may end, and the stream with it.
   const Ref<Stream> self = Ref<Stream>::Retain(this);
+  Ref<shop::Job> shop_job;
+  if (shop_stream_ != nullptr) {
+    shop_job = function_->context().shop()->ReleaseJob(
+        *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true);
+  }
   {
     MutexLock lock(&mutex_);
     is_in_flight_ = true;
+    shop_job_ = shop_job;
     job_ = job;
     is_late_told_ = is_late;
     is_given_up_ = false;
@@ -141,7 +147,9 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
   }
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
   absl::StatusOr<Ref<AsyncInvocation>> call = AsyncInvocation::Start(
-      *function_, options, arguments, nullptr, nullptr, TraceId(job.sequence));
+      *function_, options, arguments, nullptr, nullptr, TraceId(job.sequence),
+      shop_job.get());
+  shop_job.reset();
   takt_values_release(arguments.size(), arguments.data());
   if (!call.ok()) {
     OnDone(nullptr, ToStatus("takt_stream", call.status()));
@@ -164,6 +172,7 @@ void Stream::OnDeadline(TimerService::Timer* timer) {
   const auto hold = Ref<Stream>::Adopt(self);  // The timer's.
   takt_stream_job_t job;
   Ref<AsyncInvocation> given_up;
+  Ref<shop::Job> shop_job;
   {
     MutexLock lock(&self->mutex_);
     // It may be the next one that is in flight by now.
@@ -176,10 +185,12 @@ void Stream::OnDeadline(TimerService::Timer* timer) {
     if (self->drops()) {
       self->is_given_up_ = true;
       given_up = self->invocation_;
+      shop_job = self->shop_job_;
     }
   }
   self->TellLate(job);
   if (given_up != nullptr) given_up->Cancel();
+  if (shop_job != nullptr) self->function_->context().shop()->Drop(*shop_job);
 }
 
 void Stream::OnCallDone(void* self, takt_invocation_t* invocation,
@@ -193,13 +204,18 @@ void Stream::OnDone(AsyncInvocation* invocation, takt_status_t status) {
   takt_stream_job_t job;
   bool is_given_up = false;
   bool is_late_told = false;
+  Ref<shop::Job> shop_job;
   {
     MutexLock lock(&mutex_);
     job = job_;
-    is_given_up = is_given_up_;
+    // The scheduler may have given it up sooner.
+    is_given_up =
+        is_given_up_ || (shop_job_ != nullptr && shop_job_->is_dropped());
+    shop_job = std::move(shop_job_);
     // The deadline's timer may be a moment late itself.
     is_late_told = std::exchange(is_late_told_, true);
   }
+  shop_job.reset();  // It has ended.
   job.end_ns = now_ns;
   const bool is_good = status == nullptr && invocation != nullptr;
   const absl::Span<takt_value_t> results =

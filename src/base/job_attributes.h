@@ -11,6 +11,10 @@
 
 namespace takt {
 
+namespace shop {
+class Job;
+}  // namespace shop
+
 inline constexpr uint8_t kNormalPriority = 128;
 
 struct JobAttributes {
@@ -20,6 +24,9 @@ struct JobAttributes {
   // said.
   const CpuSet* cpus = nullptr;
   uint64_t trace_id = 0;  // Of the invocation, in the trace; 0: none.
+  // What the job shop knows it as; borrowed, and outlives the invocation. Null:
+  // nothing in particular.
+  shop::Job* shop_job = nullptr;
 };
 
 }  // namespace takt

@@ -39,7 +39,7 @@ struct ResolvedTransfer {
   uint32_t RunTiles(uint32_t begin, uint32_t end,
                     const exec::Worker& worker) const {
     do RunTiles(begin, begin + 1);
-    while (++begin < end && !worker.IsPreempted());
+    while (++begin < end && !worker.IsToYield());
     return begin;
   }
   void Run() const { RunTiles(0, tile_count()); }

@@ -105,6 +105,8 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
       executor_(std::move(executor)),
       learns_costs_(options.learn_costs),
       observer_(options.observer),
+      shop_(options.shop),
+      shop_pools_(options.shop_pools),
       queues_(options.queues),
       all_queues_(UnionOf(options.queues, ~uint64_t{0})),
       memory_(MemoryPool::Create(options.memory)),
@@ -445,8 +447,8 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
     Tell(ticket.signal, status);
   } else if (!reached ||
              !TryExecuteInline(ticket, tag, standing, *recorded, bindings)) {
-    Execution* const execution =
-        Execution::Create(*this, standing, ticket.signal, recorded, bindings);
+    Execution* const execution = Execution::Create(
+        *this, standing, ticket.job, ticket.signal, recorded, bindings);
     execution->set_tag(tag);
     execution->Start(ticket.wait);
   }
@@ -463,6 +465,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   if (executor_ != nullptr) {
     worker = executor_->current_worker();
     if (worker == nullptr || !learns_costs_ || !worker->MayRun(standing) ||
+        (shop_ != nullptr && shop_->schedules_all()) ||
         EstimateAllNs(command_buffer.first_region(), kInlineNs) > kInlineNs) {
       return false;
     }

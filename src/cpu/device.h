@@ -24,6 +24,7 @@
 #include "cpu/operation_trace.h"
 #include "exec/executor.h"
 #include "hal/device.h"
+#include "shop/job_shop.h"
 
 namespace takt::cpu {
 
@@ -55,6 +56,12 @@ class Device final : public hal::Device {
     // Where its operations are recorded. Null: nowhere.
     Ref<Tracer> tracer;
     DispatchObserver observer;  // None: nobody is told.
+    // Decides when and how wide dispatches run that are worth a decision; of
+    // the same executor. Null: the executor's lanes alone.
+    Ref<shop::JobShop> shop;
+    // The pools of its machine that the device's dispatches may run in; 0: all
+    // cores.
+    uint32_t shop_pools = 0;
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then
@@ -73,6 +80,8 @@ class Device final : public hal::Device {
   bool learns_costs() const { return learns_costs_; }
   const OperationTrace& trace() const { return trace_; }
   const DispatchObserver& observer() const { return observer_; }
+  shop::JobShop* shop() const { return shop_.get(); }  // May be null.
+  uint32_t shop_pools() const { return shop_pools_; }
 
   // hal::Device.
   absl::optional<int64_t> QueryI64(absl::string_view category,
@@ -158,6 +167,8 @@ class Device final : public hal::Device {
   const Ref<exec::Executor> executor_;  // Null: everything runs inline.
   const bool learns_costs_;
   const DispatchObserver observer_;
+  const Ref<shop::JobShop> shop_;
+  const uint32_t shop_pools_;
   const std::vector<CpuSet> queues_;
   const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;

@@ -75,6 +75,10 @@ class ExecutableCode {
   // loader, before anyone else sees the code.
   void SetSource(Ref<Object> source) { source_ = std::move(source); }
 
+  // Of what it was made from: how profiles know it again. Set likewise.
+  uint64_t content_hash() const { return content_hash_; }
+  void SetContentHash(uint64_t hash) { content_hash_ = hash; }
+
  protected:
   // Called once, by the subclass's factory.
   void SetFunctions(std::vector<Function> functions) {
@@ -88,6 +92,7 @@ class ExecutableCode {
   std::unique_ptr<DispatchCosts[]> costs_;
   std::unique_ptr<TraceName[]> trace_names_;
   Ref<Object> source_;
+  uint64_t content_hash_ = 0;
 };
 
 class Executable final : public hal::Executable {
@@ -147,6 +152,7 @@ class Executable final : public hal::Executable {
     return code_->RunWorkgroups(function, arguments, begin, end, worker);
   }
 
+  uint64_t content_hash() const { return code_->content_hash(); }
   const std::shared_ptr<ExecutableCode>& code() const { return code_; }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/content_hash.h"
 #include "base/status.h"
 #include "cpu/library_executable.h"
 #include "cpu/riscv_attributes.h"
@@ -38,6 +39,24 @@ bool ExecutableLoader::SupportsFormat(absl::string_view format) const {
   return IsHostElf(format) || format == VmvxExecutable::kFormat;
 }
 
+namespace {
+
+absl::string_view TextOf(const void* data, size_t byte_length) {
+  return {static_cast<const char*>(data), byte_length};
+}
+
+// What the code is known by: its file, and what it was loaded with.
+uint64_t HashOf(absl::Span<const uint8_t> data,
+                absl::Span<const uint32_t> constants) {
+  const uint64_t parts[] = {
+      ContentHash(TextOf(data.data(), data.size())),
+      ContentHash(
+          TextOf(constants.data(), constants.size() * sizeof(uint32_t)))};
+  return ContentHash(TextOf(parts, sizeof(parts)));
+}
+
+}  // namespace
+
 absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
     absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
     absl::Span<const uint32_t> constants) {
@@ -48,6 +67,7 @@ absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
     }
   }
   TAKT_ASSIGN_OR_RETURN(auto code, LoadCode(format, data, owner, constants));
+  code->SetContentHash(HashOf(data, constants));
   if (owner == nullptr) return MakeRef<Executable>(std::move(code));
 
   MutexLock lock(&mutex_);

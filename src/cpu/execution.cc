@@ -11,6 +11,12 @@
 #include "cpu/float_environment.h"
 
 namespace takt::cpu {
+namespace {
+
+// In the place of an executable's hash.
+constexpr uint64_t kTransfers = 1;
+
+}  // namespace
 
 Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
   Layout layout;
@@ -31,19 +37,25 @@ Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
 }
 
 Execution* Execution::Create(Device& device, const exec::Standing& standing,
-                             hal::Fence* signal, CommandBuffer* command_buffer,
+                             const JobAttributes* job, hal::Fence* signal,
+                             CommandBuffer* command_buffer,
                              absl::Span<const hal::Binding> bindings) {
   void* block = device.blocks().Allocate(LayoutOf(*command_buffer).end);
   return ::new (block)
-      Execution(device, standing, signal, command_buffer, bindings);
+      Execution(device, standing, job, signal, command_buffer, bindings);
 }
 
 Execution::Execution(Device& device, const exec::Standing& standing,
-                     hal::Fence* signal, CommandBuffer* command_buffer,
+                     const JobAttributes* job, hal::Fence* signal,
+                     CommandBuffer* command_buffer,
                      absl::Span<const hal::Binding> bindings)
     : Operation(device, signal),
       standing_(standing),
-      command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)) {
+      command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)),
+      job_(Ref<shop::Job>::Retain(job != nullptr && device.shop() != nullptr
+                                      ? job->shop_job
+                                      : nullptr)),
+      priority_(job != nullptr ? job->priority : kNormalPriority) {
   const Layout layout = LayoutOf(*command_buffer);
   auto* block = reinterpret_cast<uint8_t*>(this);
   const size_t binding_count = command_buffer->binding_capacity();
@@ -103,8 +115,10 @@ void Execution::RunInline(exec::Worker& worker) {
 void Execution::Advance() {
   exec::Executor& executor = *device().executor();
   exec::Worker* worker = executor.current_worker();
+  const bool schedules_all =
+      device().shop() != nullptr && device().shop()->schedules_all();
   while (region_ != nullptr && !failed_.load(std::memory_order_acquire)) {
-    if (worker != nullptr && device().learns_costs() &&
+    if (worker != nullptr && device().learns_costs() && !schedules_all &&
         worker->MayRun(standing_) &&
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
@@ -125,13 +139,43 @@ void Execution::Advance() {
     }
     region_ = region_->next;
     if (part_count == 0) continue;
-    parts_left_.store(part_count, std::memory_order_release);
-    // Once the last part is submitted, this may be gone.
-    Part* const parts = parts_;
-    for (uint32_t i = 0; i < part_count; ++i) executor.Submit(&parts[i]);
+    Submit(part_count);
     return;
   }
   End();
+}
+
+// Small ones, whose jobs the shop need not know of, are left to the executor.
+bool Execution::IsWorthDeciding(const Part& part) const {
+  return part.expected_tile_ns <= 0 || device().shop()->schedules_all() ||
+         part.expected_tile_ns > kInlineNs / part.tile_count;
+}
+
+void Execution::Submit(uint32_t part_count) {
+  parts_left_.store(part_count, std::memory_order_release);
+  // Once the last part is submitted, this may be gone.
+  Part* const parts = parts_;
+  const Ref<Device> hold = Ref<Device>::Retain(&device());
+  exec::Executor& executor = *hold->executor();
+  shop::JobShop* const shop = hold->shop();
+  if (shop == nullptr) {
+    for (uint32_t i = 0; i < part_count; ++i) executor.Submit(&parts[i]);
+    return;
+  }
+  Ref<shop::Job> job = job_;
+  for (uint32_t i = 0; i < part_count; ++i) {
+    if (!IsWorthDeciding(parts[i])) {
+      executor.Submit(&parts[i]);
+      continue;
+    }
+    if (job == nullptr) {
+      job = job_ = shop->ReleaseJob(
+          *shop->StreamOf(priority_, standing_.allowed), shop->now_ns(),
+          standing_.deadline_ns, /*is_counted=*/false);
+    }
+    shop->Submit(*job, &parts[i]);
+  }
+  shop->Flush();
 }
 
 absl::Status Execution::PrepareParts(uint32_t* part_count) {
@@ -151,6 +195,10 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
       // At some 8 bytes a ns; a tile may be cut short, but never much more.
       part.expected_tile_ns = ResolvedTransfer::kTileBytes / 8;
       part.sequential = false;
+      part.kernel = {kTransfers,
+                     static_cast<uint32_t>(command->kind),
+                     {part.tile_count, 1, 1}};
+      part.pools = 0;
     } else {
       const auto& dispatch = *static_cast<const DispatchCommand*>(command);
       TAKT_RETURN_IF_ERROR(Resolve(dispatch, bases_, pointers_ + binding,
@@ -166,6 +214,11 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
       part.expected_tile_ns =
           device().learns_costs() ? dispatch.cost().SharedNs() : 0;
       part.sequential = executable.is_sequential(dispatch.function);
+      const auto& grid = part.dispatch.arguments.workgroup_count;
+      part.kernel = {executable.content_hash(),
+                     dispatch.function,
+                     {grid[0], grid[1], grid[2]}};
+      part.pools = device().shop_pools();
     }
     if (part.tile_count > 0) ++count;
   }
@@ -230,10 +283,17 @@ void Execution::Part::Finish(exec::Worker& worker) {
   const DispatchObserver& observer = execution->device().observer();
   if (observer && is_dispatch)
     Tell(observer, dispatch, group, begin_ns, NowNs());
+  execution->EndPart();
+}
+
+void Execution::Part::GiveUp() {
+  execution->Fail(absl::CancelledError("its job was dropped, being late"));
+  execution->EndPart();
+}
+
+void Execution::EndPart() {
   // Acquire: the last part sees what the others have written.
-  if (execution->parts_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    execution->Advance();
-  }
+  if (parts_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) Advance();
 }
 
 void Execution::Fail(const absl::Status& error) {
@@ -247,6 +307,11 @@ void Execution::End() {
   {
     MutexLock lock(&error_mutex_);
     outcome = error_;
+  }
+  if (device().shop() != nullptr) {
+    // Whoever is told may take its time.
+    job_.reset();
+    device().shop()->Flush();
   }
   Complete(outcome);
 }

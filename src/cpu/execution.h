@@ -25,19 +25,22 @@ inline constexpr int64_t kInlineNs = 25'000;
 class Execution final : public Operation {
  public:
   // `bindings` are what CheckBindings() has found right; they are retained.
+  // `job` may be null.
   static Execution* Create(Device& device, const exec::Standing& standing,
-                           hal::Fence* signal, CommandBuffer* command_buffer,
+                           const JobAttributes* job, hal::Fence* signal,
+                           CommandBuffer* command_buffer,
                            absl::Span<const hal::Binding> bindings);
 
  private:
   // One command of the region that runs.
-  class Part final : public exec::Job {
+  class Part final : public shop::Work {
    public:
     uint32_t RunTiles(uint32_t begin, uint32_t end,
                       exec::Worker& worker) override;
     void Finish(exec::Worker& worker) override;
     uint32_t RunTransferTiles(uint32_t begin, uint32_t end,
                               const exec::Worker& worker) const;
+    void GiveUp() override;
 
     Execution* execution = nullptr;
     bool is_dispatch = false;
@@ -54,7 +57,8 @@ class Execution final : public Operation {
   };
   static Layout LayoutOf(const CommandBuffer& command_buffer);
 
-  Execution(Device& device, const exec::Standing& standing, hal::Fence* signal,
+  Execution(Device& device, const exec::Standing& standing,
+            const JobAttributes* job, hal::Fence* signal,
             CommandBuffer* command_buffer,
             absl::Span<const hal::Binding> bindings);
   ~Execution() override;
@@ -64,6 +68,10 @@ class Execution final : public Operation {
   // Runs regions from region_ on until one has been handed to the executor or
   // all are done.
   void Advance();
+  void Submit(uint32_t part_count);
+  // Of the region's parts one has ended.
+  void EndPart();
+  bool IsWorthDeciding(const Part& part) const;
   // Resolves the commands of region_ that have something to do.
   absl::Status PrepareParts(uint32_t* part_count);
   void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(error_mutex_);
@@ -77,6 +85,9 @@ class Execution final : public Operation {
   void** pointers_;
   size_t* lengths_;
   bool is_pinned_ = false;
+  // What the device's shop knows it as; null until it has work for it.
+  Ref<shop::Job> job_;
+  const uint8_t priority_;
 
   const Region* region_ = nullptr;
   std::atomic<uint32_t> parts_left_{0};

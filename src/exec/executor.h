@@ -113,6 +113,10 @@ class Executor : public Object {
   // that there are.
   // Allocates nothing for processors that it has been asked for before.
   virtual absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) = 0;
+  // `workers` as a set that lives as long as the executor; nullptr if it is all
+  // of them. They are kept in place, as by FindAffinity(). `workers` is not
+  // empty, and of this executor.
+  virtual const WorkerSet* FindWorkers(const WorkerSet& workers) = 0;
   // How work of such an invocation stands here. Errors of FindAffinity().
   absl::StatusOr<Standing> FindStanding(const JobAttributes& job);
 

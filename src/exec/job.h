@@ -83,7 +83,14 @@ class Worker {
   // Where code that runs several tiles stores the first that it has not run,
   // if it stops because IsPreempted(). Null: it does not stop.
   uint32_t* reached = nullptr;
-  bool MustStop() const { return reached != nullptr && IsPreempted(); }
+  // Set by who has been told to have it stop, whatever waits; may be null.
+  const std::atomic<bool>* stop = nullptr;
+  // Whether what runs here is to stop after a tile.
+  bool IsToYield() const {
+    return IsPreempted() ||
+           (stop != nullptr && stop->load(std::memory_order_relaxed));
+  }
+  bool MustStop() const { return reached != nullptr && IsToYield(); }
 
  private:
   friend class Executor;

@@ -451,6 +451,13 @@ absl::StatusOr<const WorkerSet*> StealingExecutor::FindAffinity(
   return found;
 }
 
+const WorkerSet* StealingExecutor::FindWorkers(const WorkerSet& workers) {
+  TAKT_CHECK(workers.count() > 0);
+  MutexLock lock(&mutex_);
+  if (workers.count() >= worker_count()) return nullptr;
+  return FindWorkerSet(workers);
+}
+
 const WorkerSet* StealingExecutor::FindWorkerSet(WorkerSet set) {
   if (!is_pinned_) {
     is_pinned_ = true;

@@ -76,6 +76,8 @@ class StealingExecutor final : public Executor {
   void Trim() override;
   absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) override
       ABSL_LOCKS_EXCLUDED(mutex_);
+  const WorkerSet* FindWorkers(const WorkerSet& workers) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
   ExecutorStatistics statistics() const override;
   Worker* current_worker() override;
 

@@ -210,8 +210,9 @@ TAKT_AVX2_INLINE void S16Block(const int16_t* left, int64_t m0,
   }
 }
 
-TAKT_AVX2 void S16Tile(const int16_t* left, int64_t m0, const int16_t* right,
-                       int64_t k, int32_t* out, bool accumulate) {
+TAKT_AVX2_INLINE void S16Tile(const int16_t* left, int64_t m0,
+                              const int16_t* right, int64_t k, int32_t* out,
+                              bool accumulate) {
   int64_t i0 = 0;
   for (; i0 + 4 <= m0; i0 += 4) {
     S16Block<4>(left + i0 * kK0, m0, right, k, out + i0 * kN0, accumulate);

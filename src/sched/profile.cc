@@ -1,5 +1,7 @@
 #include "sched/profile.h"
 
+#include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "base/status.h"
@@ -59,16 +61,16 @@ absl::Status Damaged(size_t offset, absl::string_view what) {
       absl::StrCat("profile: at byte ", offset, ": ", what));
 }
 
-struct Record {
+struct WireRecord {
   KernelKey key;
   uint32_t name;
   uint32_t shards;
   DurationEstimate duration;
 };
 
-absl::StatusOr<Record> TakeRecord(uint32_t name_count, Cursor* cursor) {
+absl::StatusOr<WireRecord> TakeRecord(uint32_t name_count, Cursor* cursor) {
   const size_t offset = cursor->offset();
-  Record record;
+  WireRecord record;
   record.key.module_hash = cursor->Take(8);
   record.key.export_ordinal = static_cast<uint32_t>(cursor->Take(4));
   for (uint32_t& size : record.key.grid) {
@@ -96,60 +98,88 @@ absl::StatusOr<Record> TakeRecord(uint32_t name_count, Cursor* cursor) {
   return record;
 }
 
-// The alternative that the record is about, or nullptr.
-CostModel::Alternative* Find(const Record& record, absl::string_view pool_name,
-                             CostModel* costs) {
-  CostModel::Kernel* kernel = costs->Find(record.key);
-  if (kernel == nullptr) return nullptr;
-  const int32_t pool = costs->machine().FindPool(pool_name);
-  for (CostModel::Alternative& alternative : kernel->alternatives) {
-    if (static_cast<int32_t>(alternative.pool) == pool &&
-        alternative.shards == record.shards) {
-      return &alternative;
+// The records of a profile being written, and the names that they refer to.
+class Writer {
+ public:
+  uint32_t NameOf(absl::string_view pool) {
+    const absl::string_view name = pool.substr(0, kNameBytesMax);
+    for (uint32_t i = 0; i < names_.size(); ++i) {
+      if (names_[i] == name) return i;
     }
+    names_.emplace_back(name);
+    return static_cast<uint32_t>(names_.size() - 1);
   }
-  return nullptr;
-}
+  void Add(const KernelKey& key, absl::string_view pool, uint32_t shards,
+           const DurationEstimate& duration) {
+    Put(key.module_hash, 8, &records_);
+    Put(key.export_ordinal, 4, &records_);
+    for (const uint32_t size : key.grid) Put(size, 4, &records_);
+    Put(NameOf(pool), 4, &records_);
+    Put(shards, 4, &records_);
+    Put(static_cast<uint64_t>(duration.q50_ns()), 8, &records_);
+    Put(static_cast<uint64_t>(duration.q90_ns()), 8, &records_);
+    Put(static_cast<uint64_t>(duration.q99_ns()), 8, &records_);
+    Put(duration.count(), 4, &records_);
+    Put(0, 4, &records_);
+    ++record_count_;
+  }
+  std::string Finish() const {
+    std::string bytes(kMagic);
+    Put(kVersion, 4, &bytes);
+    Put(names_.size(), 4, &bytes);
+    Put(record_count_, 4, &bytes);
+    for (const std::string& name : names_) {
+      Put(name.size(), 4, &bytes);
+      bytes += name;
+    }
+    bytes += records_;
+    Put(Fnv1a(bytes), 8, &bytes);
+    return bytes;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::string records_;
+  uint32_t record_count_ = 0;
+};
 
 }  // namespace
 
 std::string WriteProfile(const CostModel& costs) {
-  std::string records;
-  uint32_t record_count = 0;
+  return WriteProfile(costs, ProfileData());
+}
+
+std::string WriteProfile(const CostModel& costs, const ProfileData& others) {
+  Writer writer;
+  const std::vector<Pool>& pools = costs.machine().pools;
+  for (const Pool& pool : pools) writer.NameOf(pool.name);
   for (uint32_t i = 0; i < costs.kernel_count(); ++i) {
     const CostModel::Kernel& kernel = costs.kernel(i);
     for (const CostModel::Alternative& alternative : kernel.alternatives) {
       if (!alternative.duration.measured()) continue;
-      Put(kernel.key.module_hash, 8, &records);
-      Put(kernel.key.export_ordinal, 4, &records);
-      for (const uint32_t size : kernel.key.grid) Put(size, 4, &records);
-      Put(alternative.pool, 4, &records);
-      Put(alternative.shards, 4, &records);
-      Put(static_cast<uint64_t>(alternative.duration.q50_ns()), 8, &records);
-      Put(static_cast<uint64_t>(alternative.duration.q90_ns()), 8, &records);
-      Put(static_cast<uint64_t>(alternative.duration.q99_ns()), 8, &records);
-      Put(alternative.duration.count(), 4, &records);
-      Put(0, 4, &records);
-      ++record_count;
+      writer.Add(kernel.key, pools[alternative.pool].name, alternative.shards,
+                 alternative.duration);
     }
   }
-  const std::vector<Pool>& pools = costs.machine().pools;
-  std::string bytes(kMagic);
-  Put(kVersion, 4, &bytes);
-  Put(pools.size(), 4, &bytes);
-  Put(record_count, 4, &bytes);
-  for (const Pool& pool : pools) {
-    const std::string name = pool.name.substr(0, kNameBytesMax);
-    Put(name.size(), 4, &bytes);
-    bytes += name;
+  std::vector<KernelKey> keys;  // In an order that is always the same.
+  for (const auto& [key, records] : others.records_) {
+    if (!costs.FindId(key).has_value()) keys.push_back(key);
   }
-  bytes += records;
-  Put(Fnv1a(bytes), 8, &bytes);
-  return bytes;
+  std::sort(
+      keys.begin(), keys.end(), [](const KernelKey& a, const KernelKey& b) {
+        return std::tie(a.module_hash, a.export_ordinal, a.grid[0], a.grid[1],
+                        a.grid[2]) < std::tie(b.module_hash, b.export_ordinal,
+                                              b.grid[0], b.grid[1], b.grid[2]);
+      });
+  for (const KernelKey& key : keys) {
+    for (const auto& record : others.records_.at(key)) {
+      writer.Add(key, record.pool, record.shards, record.duration);
+    }
+  }
+  return writer.Finish();
 }
 
-absl::StatusOr<ProfileReport> ReadProfile(absl::string_view bytes,
-                                          CostModel* costs) {
+absl::StatusOr<ProfileData> ProfileData::Parse(absl::string_view bytes) {
   if (bytes.size() < kHeaderBytes + kChecksumBytes) {
     return Damaged(bytes.size(), "ends within the header");
   }
@@ -184,21 +214,57 @@ absl::StatusOr<ProfileReport> ReadProfile(absl::string_view bytes,
     return Damaged(cursor.offset(), absl::StrCat(record_count, " records in ",
                                                  cursor.left(), " bytes"));
   }
-  std::vector<Record> records;
+  ProfileData data;
   for (uint32_t i = 0; i < record_count; ++i) {
-    TAKT_ASSIGN_OR_RETURN(const Record record, TakeRecord(name_count, &cursor));
-    records.push_back(record);
+    TAKT_ASSIGN_OR_RETURN(const WireRecord record,
+                          TakeRecord(name_count, &cursor));
+    data.records_[record.key].push_back(
+        {std::string(names[record.name]), record.shards, record.duration});
   }
-  // Nothing is changed until all of it is known to be good.
+  return data;
+}
+
+bool ProfileData::Apply(const Record& record, const KernelKey& key,
+                        CostModel* costs) const {
+  CostModel::Kernel* const kernel = costs->Find(key);
+  if (kernel == nullptr) return false;
+  const int32_t pool = costs->machine().FindPool(record.pool);
+  for (CostModel::Alternative& alternative : kernel->alternatives) {
+    if (static_cast<int32_t>(alternative.pool) == pool &&
+        alternative.shards == record.shards) {
+      alternative.duration = record.duration;
+      return true;
+    }
+  }
+  return false;
+}
+
+ProfileReport ProfileData::ApplyTo(CostModel* costs) const {
   ProfileReport report;
-  for (const Record& record : records) {
-    CostModel::Alternative* alternative =
-        Find(record, names[record.name], costs);
-    ++(alternative != nullptr ? report.applied_count : report.unknown_count);
-    if (alternative != nullptr) alternative->duration = record.duration;
+  for (const auto& [key, records] : records_) {
+    for (const Record& record : records) {
+      ++(Apply(record, key, costs) ? report.applied_count
+                                   : report.unknown_count);
+    }
   }
   costs->NoteChange();
   return report;
+}
+
+void ProfileData::ApplyTo(KernelId kernel, CostModel* costs) const {
+  const auto found = records_.find(costs->kernel(kernel).key);
+  if (found == records_.end()) return;
+  for (const Record& record : found->second) {
+    Apply(record, found->first, costs);
+  }
+  costs->NoteChange();
+}
+
+absl::StatusOr<ProfileReport> ReadProfile(absl::string_view bytes,
+                                          CostModel* costs) {
+  // Nothing is changed until all of it is known to be good.
+  TAKT_ASSIGN_OR_RETURN(const ProfileData data, ProfileData::Parse(bytes));
+  return data.ApplyTo(costs);
 }
 
 }  // namespace takt::sched

@@ -20,21 +20,51 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "sched/cost_model.h"
 
 namespace takt::sched {
 
-// Only what was measured.
-std::string WriteProfile(const CostModel& costs);
-
 struct ProfileReport {
   uint32_t applied_count = 0;
   // Of kernels, pools or shards that are not here.
   uint32_t unknown_count = 0;
 };
+
+// A profile that was read, for kernels that are added later.
+class ProfileData {
+ public:
+  // The bytes may be hostile. DATA_LOSS with the offset for a damaged profile,
+  // UNIMPLEMENTED for a version that is not known.
+  static absl::StatusOr<ProfileData> Parse(absl::string_view bytes);
+
+  // Puts its durations in the place of those of all kernels, or of one.
+  ProfileReport ApplyTo(CostModel* costs) const;
+  void ApplyTo(KernelId kernel, CostModel* costs) const;
+
+  bool empty() const { return records_.empty(); }
+
+ private:
+  friend std::string WriteProfile(const CostModel&, const ProfileData&);
+  struct Record {
+    std::string pool;
+    uint32_t shards;
+    DurationEstimate duration;
+  };
+  bool Apply(const Record& record, const KernelKey& key,
+             CostModel* costs) const;
+
+  absl::flat_hash_map<KernelKey, std::vector<Record>> records_;
+};
+
+// Only what was measured. With `others`: also what that says of kernels that
+// are not here, so that a profile that is read and written again keeps it.
+std::string WriteProfile(const CostModel& costs);
+std::string WriteProfile(const CostModel& costs, const ProfileData& others);
 
 // Puts the profile's durations in the place of those of `costs`. The bytes may
 // be hostile. DATA_LOSS with the offset for a damaged profile, UNIMPLEMENTED

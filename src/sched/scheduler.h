@@ -188,6 +188,10 @@ class Scheduler {
   uint32_t waiting_count() const { return waiting_count_; }
   Mode mode() const { return controller_.mode(); }
   uint32_t live_job_count() const { return live_job_count_; }
+  // Of a stream without a program: what its last whole job was made of.
+  absl::Span<const KernelId> last_sequence(StreamId id) const {
+    return streams_[id]->sequence;
+  }
 
  private:
   // Operations that may run on the same resources wait in one heap.

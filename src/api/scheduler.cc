@@ -1,0 +1,256 @@
+#include "takt/scheduler.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "api/handle.h"
+#include "api/instance.h"
+#include "api/stream.h"
+#include "base/atomic_file.h"
+#include "base/mapped_file.h"
+#include "sched/policy.h"
+#include "shop/job_shop.h"
+
+namespace takt::api {
+namespace {
+
+absl::StatusOr<Ref<shop::JobShop>> ShopOf(takt_instance_t* instance) {
+  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, Unwrap(instance)->GetShop());
+  if (shop == nullptr) {
+    return absl::FailedPreconditionError(
+        "the instance has no scheduler: its policy is \"off\"");
+  }
+  return shop;
+}
+
+template <size_t kSize>
+void CopyText(const std::string& text, char (&target)[kSize]) {
+  const size_t length = std::min(text.size(), kSize - 1);
+  std::memcpy(target, text.data(), length);
+  target[length] = 0;
+}
+
+takt_quantiles_t Quantiles(const Histogram& histogram) {
+  return {histogram.count(), histogram.Quantile(500), histogram.Quantile(990),
+          histogram.Quantile(999), histogram.max()};
+}
+
+absl::Status QueryResources(takt_instance_t* instance, size_t capacity,
+                            takt_resource_t* out, size_t* out_count) {
+  TAKT_RETURN_IF_ERROR(Require(out_count, "out_count"));
+  *out_count = 0;
+  if (capacity > 0) TAKT_RETURN_IF_ERROR(Require(out, "out_resources"));
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  const std::vector<shop::ResourceState> states = shop->resources();
+  for (size_t i = 0; i < std::min(capacity, states.size()); ++i) {
+    out[i] = {};
+    CopyText(states[i].pool, out[i].pool);
+    out[i].is_npu = states[i].kind == sched::ResourceKind::kNpu;
+    out[i].is_available = states[i].is_available;
+    out[i].speed_permille = states[i].speed_permille;
+  }
+  *out_count = states.size();
+  return absl::OkStatus();
+}
+
+absl::Status SetAvailable(takt_instance_t* instance, uint32_t resource,
+                          bool is_available) {
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  return shop->SetAvailable(resource, is_available);
+}
+
+absl::Status SetSpeed(takt_instance_t* instance, const char* pool,
+                      uint32_t permille) {
+  TAKT_RETURN_IF_ERROR(Require(pool, "pool"));
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  const int32_t index = shop->machine().FindPool(pool);
+  if (index < 0) {
+    std::string names;
+    for (const sched::Pool& each : shop->machine().pools) {
+      absl::StrAppend(&names, names.empty() ? "" : ", ", each.name);
+    }
+    return absl::NotFoundError(
+        absl::StrCat("there is no pool ", pool, "; there are ", names));
+  }
+  return shop->SetSpeed(static_cast<uint32_t>(index), permille);
+}
+
+absl::Status QueryMode(takt_instance_t* instance, takt_mode_t* out) {
+  TAKT_RETURN_IF_ERROR(Require(out, "out_mode"));
+  *out = TAKT_MODE_NOMINAL;
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  *out = static_cast<takt_mode_t>(shop->mode());
+  return absl::OkStatus();
+}
+
+absl::Status Admit(takt_stream_t* stream, bool promise, takt_admission_t* out) {
+  TAKT_RETURN_IF_ERROR(Require(stream, "stream"));
+  TAKT_RETURN_IF_ERROR(RequireSized(out, "out_admission"));
+  TAKT_ASSIGN_OR_RETURN(const sched::AdmissionReport report,
+                        Unwrap(stream)->Admit(promise));
+  takt_admission_t result = {};
+  result.verdict = static_cast<takt_verdict_t>(report.verdict);
+  CopyText(report.reason, result.reason);
+  result.deadline_ns = report.deadline_ns;
+  result.response_least_ns = report.response_least_ns;
+  result.response_bound_ns = report.response_bound_ns;
+  result.load_before_ppm = report.load_before_ppm;
+  result.load_after_ppm = report.load_after_ppm;
+  WriteSized(result, out);
+  return absl::OkStatus();
+}
+
+absl::Status QueryClass(takt_instance_t* instance,
+                        takt_criticality_t criticality,
+                        takt_class_statistics_t* out) {
+  TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
+  if (static_cast<uint32_t>(criticality) >= shop::kCriticalityCount) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("criticality: ", criticality));
+  }
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  const shop::ClassStatistics statistics =
+      shop->statistics().classes[criticality];
+  takt_class_statistics_t result = {};
+  result.released_count = statistics.released_count;
+  result.met_count = statistics.met_count;
+  result.missed_count = statistics.missed_count;
+  result.dropped_count = statistics.dropped_count;
+  result.failed_count = statistics.failed_count;
+  result.response = Quantiles(statistics.response);
+  result.release_error = Quantiles(statistics.release_error);
+  WriteSized(result, out);
+  return absl::OkStatus();
+}
+
+absl::Status SetCallbacks(takt_instance_t* instance,
+                          void (*on_miss)(void*, const takt_miss_t*),
+                          void (*on_mode)(void*, takt_mode_t),
+                          void* user_data) {
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  std::function<void(const shop::JobEnd&)> miss;
+  if (on_miss != nullptr) {
+    miss = [on_miss, user_data](const shop::JobEnd& end) {
+      const shop::StreamTerms& terms = end.stream->terms();
+      const takt_miss_t told = {
+          terms.name.c_str(),
+          static_cast<takt_criticality_t>(terms.criticality),
+          static_cast<takt_stream_outcome_t>(end.outcome),
+          end.release_ns,
+          end.deadline_ns,
+          end.response_ns};
+      on_miss(user_data, &told);
+    };
+  }
+  std::function<void(sched::Mode)> mode;
+  if (on_mode != nullptr) {
+    mode = [on_mode, user_data](sched::Mode entered) {
+      on_mode(user_data, static_cast<takt_mode_t>(entered));
+    };
+  }
+  shop->SetCallbacks(std::move(miss), std::move(mode));
+  return absl::OkStatus();
+}
+
+absl::Status SaveProfile(takt_instance_t* instance, const char* path) {
+  TAKT_RETURN_IF_ERROR(Require(path, "path"));
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  return WriteFileAtomically(path, shop->WriteProfile());
+}
+
+absl::Status LoadProfile(takt_instance_t* instance, const char* path,
+                         size_t* out_record_count) {
+  if (out_record_count != nullptr) *out_record_count = 0;
+  TAKT_RETURN_IF_ERROR(Require(path, "path"));
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  TAKT_ASSIGN_OR_RETURN(auto file,
+                        MappedFile::Open(path, MappedFile::Mode::kPreload));
+  const absl::string_view bytes(
+      reinterpret_cast<const char*>(file->bytes().data()),
+      file->bytes().size());
+  const auto report = shop->ReadProfile(bytes);
+  if (!report.ok()) return Annotate(report.status(), path);
+  if (out_record_count != nullptr) {
+    *out_record_count = report->applied_count + report->unknown_count;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace takt::api
+
+using takt::api::ToStatus;
+
+size_t takt_scheduler_policy_names(const char* const** out_names) {
+  static const std::vector<const char*>& names = *[] {
+    auto* all = new std::vector<const char*>{"off"};
+    const auto& policies = takt::sched::PolicyNames();
+    all->insert(all->end(), policies.begin(), policies.end());
+    return all;
+  }();
+  *out_names = names.data();
+  return names.size();
+}
+
+const char* takt_scheduler_policy(const takt_instance_t* instance) {
+  return takt::api::Unwrap(instance)->policy_name();
+}
+
+takt_status_t takt_scheduler_query_resources(takt_instance_t* instance,
+                                             size_t capacity,
+                                             takt_resource_t* out_resources,
+                                             size_t* out_count) {
+  return ToStatus(__func__, takt::api::QueryResources(
+                                instance, capacity, out_resources, out_count));
+}
+
+takt_status_t takt_scheduler_set_available(takt_instance_t* instance,
+                                           uint32_t resource,
+                                           bool is_available) {
+  return ToStatus(__func__,
+                  takt::api::SetAvailable(instance, resource, is_available));
+}
+
+takt_status_t takt_scheduler_set_speed(takt_instance_t* instance,
+                                       const char* pool, uint32_t permille) {
+  return ToStatus(__func__, takt::api::SetSpeed(instance, pool, permille));
+}
+
+takt_status_t takt_scheduler_query_mode(takt_instance_t* instance,
+                                        takt_mode_t* out_mode) {
+  return ToStatus(__func__, takt::api::QueryMode(instance, out_mode));
+}
+
+takt_status_t takt_stream_admit(takt_stream_t* stream, bool promise,
+                                takt_admission_t* out_admission) {
+  return ToStatus(__func__, takt::api::Admit(stream, promise, out_admission));
+}
+
+takt_status_t takt_scheduler_query_class(
+    takt_instance_t* instance, takt_criticality_t criticality,
+    takt_class_statistics_t* out_statistics) {
+  return ToStatus(__func__,
+                  takt::api::QueryClass(instance, criticality, out_statistics));
+}
+
+takt_status_t takt_scheduler_set_callbacks(
+    takt_instance_t* instance,
+    void (*on_miss)(void* user_data, const takt_miss_t* miss),
+    void (*on_mode)(void* user_data, takt_mode_t mode), void* user_data) {
+  return ToStatus(
+      __func__, takt::api::SetCallbacks(instance, on_miss, on_mode, user_data));
+}
+
+takt_status_t takt_scheduler_save_profile(takt_instance_t* instance,
+                                          const char* path) {
+  return ToStatus(__func__, takt::api::SaveProfile(instance, path));
+}
+
+takt_status_t takt_scheduler_load_profile(takt_instance_t* instance,
+                                          const char* path,
+                                          size_t* out_record_count) {
+  return ToStatus(__func__,
+                  takt::api::LoadProfile(instance, path, out_record_count));
+}

@@ -1,0 +1,34 @@
+// A SpeedSensor reads how fast the kernel lets processors run now: heat, power
+// and governors show as a limit of their frequency below what they can do.
+//
+// Thread-safety: any. Reads files: some ten microseconds for each processor.
+#ifndef TAKT_EXEC_SPEED_SENSOR_H_
+#define TAKT_EXEC_SPEED_SENSOR_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/optional.h"
+#include "base/cpu_set.h"
+
+namespace takt::exec {
+
+class SpeedSensor {
+ public:
+  // `root` stands for /sys.
+  explicit SpeedSensor(std::string root = "/sys") : root_(std::move(root)) {}
+
+  // The frequency that the slowest of `cpus` is limited to, in thousandths of
+  // the most that it can; at least 1, at most 1000. nullopt if the machine
+  // does not say, or says nonsense.
+  absl::optional<uint32_t> ReadPermille(const CpuSet& cpus) const;
+
+ private:
+  absl::optional<uint64_t> Read(uint32_t cpu, const char* name) const;
+
+  const std::string root_;
+};
+
+}  // namespace takt::exec
+
+#endif  // TAKT_EXEC_SPEED_SENSOR_H_

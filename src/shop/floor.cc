@@ -1,0 +1,116 @@
+#include "shop/floor.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/status.h"
+
+namespace takt::shop {
+namespace {
+
+using sched::ResourceKind;
+using sched::ResourceSet;
+
+// Sets that are remembered: those that decisions are made of are few.
+constexpr size_t kKnownMax = 1024;
+
+std::vector<CpuSet> PlacesOf(const exec::Executor& executor) {
+  std::vector<CpuSet> places;
+  for (const auto& worker : executor.statistics().workers) {
+    places.push_back(worker.placement);
+  }
+  return places;
+}
+
+}  // namespace
+
+absl::StatusOr<Floor> Floor::Create(exec::Executor& executor,
+                                    const exec::Topology* topology,
+                                    bool is_placed,
+                                    const std::vector<NpuPlace>& npus) {
+  Floor floor;
+  floor.executor_ = &executor;
+  const uint32_t worker_count = executor.worker_count();
+  const auto npu_count = static_cast<uint32_t>(npus.size());
+  const uint32_t core_max =
+      ResourceSet::kMaxResources - std::min(npu_count, 64u);
+  floor.is_placed_ = is_placed && worker_count > 0 && worker_count <= core_max;
+  if (!floor.is_placed_) {
+    const uint32_t count = std::clamp(executor.max_concurrency(), 1u,
+                                      std::clamp(worker_count, 1u, core_max));
+    floor.machine_.pools.push_back(
+        {"cores", ResourceKind::kCore, count, -1, 0});
+    floor.core_count_ = count;
+    floor.cpus_.resize(count);
+    for (uint32_t i = 0; i < worker_count; ++i) {
+      floor.resource_of_.push_back(i % count);
+    }
+  } else {
+    const std::vector<CpuSet> places = PlacesOf(executor);
+    std::map<uint32_t, std::vector<uint32_t>> workers_of;  // By cluster.
+    for (uint32_t i = 0; i < worker_count; ++i) {
+      const int32_t cpu = places[i].Next(0);
+      const exec::CpuInfo* const info =
+          topology != nullptr && cpu >= 0
+              ? topology->FindCpu(static_cast<uint32_t>(cpu))
+              : nullptr;
+      workers_of[info != nullptr ? info->cluster : 0].push_back(i);
+    }
+    floor.resource_of_.resize(worker_count);
+    for (const auto& [cluster, workers] : workers_of) {
+      std::string name = topology != nullptr &&
+                                 cluster < topology->clusters.size() &&
+                                 !topology->clusters[cluster].name.empty()
+                             ? topology->clusters[cluster].name
+                             : absl::StrCat("cluster", cluster);
+      if (floor.machine_.FindPool(name) >= 0) absl::StrAppend(&name, cluster);
+      floor.machine_.pools.push_back({std::move(name), ResourceKind::kCore,
+                                      static_cast<uint32_t>(workers.size()), -1,
+                                      0});
+      for (const uint32_t worker : workers) {
+        floor.resource_of_[worker] =
+            static_cast<uint32_t>(floor.worker_of_.size());
+        floor.worker_of_.push_back(worker);
+        floor.cpus_.push_back(places[worker]);
+      }
+    }
+    floor.core_count_ = worker_count;
+  }
+  floor.core_pools_ = (1u << floor.machine_.pools.size()) - 1;
+  for (const NpuPlace& npu : npus) {
+    floor.machine_.pools.push_back({npu.name, ResourceKind::kNpu, 1,
+                                    npu.is_on_caller ? 0 : -1,
+                                    npu.is_on_caller ? 1u : 0u});
+    floor.cpus_.emplace_back();
+  }
+  TAKT_RETURN_IF_ERROR(floor.machine_.Validate());
+  return floor;
+}
+
+ResourceSet Floor::ResourcesOf(const exec::WorkerSet* allowed) const {
+  if (allowed == nullptr) return ResourceSet::All();
+  // An NPU is no worker.
+  ResourceSet resources =
+      ResourceSet::All() - ResourceSet::Range(0, core_count_);
+  for (uint32_t i = 0; i < resource_of_.size(); ++i) {
+    if (allowed->Contains(i)) resources.Add(resource_of_[i]);
+  }
+  return resources;
+}
+
+const exec::WorkerSet* Floor::WorkersOf(const ResourceSet& resources) {
+  if (!is_placed_) return nullptr;
+  const ResourceSet cores = resources & ResourceSet::Range(0, core_count_);
+  if (cores.empty()) return nullptr;
+  for (const Known& known : known_) {
+    if (known.resources == cores) return known.workers;
+  }
+  if (known_.size() >= kKnownMax) return nullptr;
+  exec::WorkerSet workers;
+  cores.ForEach([&](uint32_t core) { workers.Add(worker_of_[core]); });
+  known_.push_back({cores, executor_->FindWorkers(workers)});
+  return known_.back().workers;
+}
+
+}  // namespace takt::shop

@@ -1,0 +1,372 @@
+// What other threads call, and how they come to decide.
+#include "shop/job_shop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/sleeper.h"
+#include "base/status.h"
+#include "shop/guide_switch.h"
+
+namespace takt::shop {
+
+void Stream::Release() const {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    shop_->EndStream(*this);
+  }
+}
+
+void Job::Release() const {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    shop_->EndJob(*this);
+  }
+}
+
+// A call that its thread waits for.
+struct JobShop::Call : Event {
+  Call(JobShop* shop_in,
+       absl::FunctionRef<void(sched::Scheduler&, int64_t)> function_in)
+      : shop(shop_in), function(function_in) {
+    apply = [](Event* event) {
+      auto* const self = static_cast<Call*>(event);
+      self->function(*self->shop->scheduler_, self->shop->at_ns_);
+      self->sleeper.Raise(kDone);  // It may be gone now.
+    };
+  }
+  static constexpr uint32_t kDone = 1;
+  JobShop* const shop;
+  absl::FunctionRef<void(sched::Scheduler&, int64_t)> function;
+  Sleeper sleeper;
+};
+
+absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
+                                             const JobShopOptions& options) {
+  TAKT_ASSIGN_OR_RETURN(
+      Floor floor, Floor::Create(*executor, options.topology, options.is_placed,
+                                 options.npus));
+  auto shop = Ref<JobShop>::Adopt(
+      new JobShop(std::move(executor), std::move(floor), options));
+  sched::SchedulerOptions scheduler = options.scheduler;
+  scheduler.guide = shop->guide_.get();
+  TAKT_ASSIGN_OR_RETURN(
+      shop->scheduler_,
+      sched::Scheduler::Create(shop->floor_.machine(), scheduler));
+  shop->policy_name_ = shop->scheduler_->policy().name();
+  return shop;
+}
+
+JobShop::JobShop(Ref<exec::Executor> executor, Floor floor,
+                 const JobShopOptions& options)
+    : Object(&kType),
+      executor_(std::move(executor)),
+      timers_(options.timers),
+      now_(options.now_ns),
+      blocks_(BlockPool::Create()),
+      floor_(std::move(floor)),
+      guide_(std::make_unique<GuideSwitch>()) {
+  timer_.shop = this;
+  timer_.fire = &JobShop::OnTimer;
+}
+
+JobShop::~JobShop() {
+  TAKT_CHECK(queue_.empty());
+  // Nobody decides any more, so they don't end as others do.
+  for (Ref<Stream>& stream : shared_streams_) delete stream.release();
+}
+
+void JobShop::Shutdown() {
+  bool is_cancelled = false;
+  {
+    MutexLock lock(&timer_mutex_);
+    is_shut_down_ = true;
+    is_cancelled = armed_ns_ != kInfiniteFuture && timers_->Cancel(&timer_);
+    if (is_cancelled) armed_ns_ = kInfiniteFuture;
+  }
+  if (is_cancelled) Release();
+}
+
+absl::StatusOr<Ref<Stream>> JobShop::AddStream(StreamTerms terms) {
+  auto stream = Ref<Stream>::Adopt(new Stream(this, std::move(terms)));
+  absl::Status status;
+  Run([&](sched::Scheduler&, int64_t) { status = TryAddStream(*stream); });
+  TAKT_RETURN_IF_ERROR(status);
+  return stream;
+}
+
+Ref<Stream> JobShop::StreamOf(uint8_t priority,
+                              const exec::WorkerSet* allowed) {
+  MutexLock lock(&mutex_);
+  for (const Ref<Stream>& stream : shared_streams_) {
+    const StreamTerms& terms = stream->terms();
+    if (terms.priority == priority && terms.allowed == allowed) return stream;
+  }
+  StreamTerms terms;
+  terms.name = "calls";
+  terms.priority = priority;
+  terms.allowed = allowed;
+  shared_streams_.push_back(
+      Ref<Stream>::Adopt(new Stream(this, std::move(terms))));
+  return shared_streams_.back();
+}
+
+Ref<Job> JobShop::ReleaseJob(Stream& stream, int64_t release_ns,
+                             int64_t deadline_ns, bool is_counted) {
+  auto job = Ref<Job>::Adopt(new (*blocks_)
+                                 Job(this, &stream, release_ns, deadline_ns));
+  if (is_counted) PostRelease(*job);
+  return job;
+}
+
+void JobShop::PostRelease(Job& job) {
+  if (job.is_posted_.load(std::memory_order_relaxed) ||
+      job.is_posted_.exchange(true, std::memory_order_acq_rel)) {
+    return;
+  }
+  job.release_event_.apply = [](Event* event) {
+    Job& released = *static_cast<Job::JobEvent*>(event)->job;
+    released.shop_->ApplyRelease(released);
+  };
+  job.posted_ns_ = now_ns();
+  queue_.Post(&job.release_event_);
+}
+
+void JobShop::Submit(Job& job, Work* work) {
+  PostRelease(job);
+  auto* task = new (*blocks_) Task(this, &job, work);
+  task->PostReady(queue_);
+}
+
+void JobShop::EndRun(Task& task, bool is_done, exec::Worker& worker) {
+  const Ref<JobShop> self = Ref<JobShop>::Retain(this);
+  Work* const work = task.work_;
+  task.PostEnd(queue_, is_done);
+  // Before anybody decides: what follows it may want the place.
+  if (is_done) work->Finish(worker);
+  Flush();
+}
+
+void JobShop::EndStream(const Stream& stream) {
+  stream.end_event_.apply = [](Event* event) {
+    Stream* const ended = static_cast<Stream::StreamEvent*>(event)->stream;
+    ended->shop_->RemoveIfDone(ended);
+  };
+  queue_.Post(&stream.end_event_);
+  Decide();
+}
+
+void JobShop::EndJob(const Job& job) {
+  if (!job.is_posted_.load(std::memory_order_acquire)) {
+    delete &job;
+    return;
+  }
+  job.end_event_.apply = [](Event* event) {
+    Job& ended = *static_cast<Job::JobEvent*>(event)->job;
+    ended.shop_->ApplyEnd(ended);
+  };
+  queue_.Post(&job.end_event_);
+  Decide();
+}
+
+void JobShop::Drop(Job& job) {
+  if (job.is_drop_posted_.exchange(true, std::memory_order_acq_rel)) return;
+  PostRelease(job);
+  // The job is held by the caller; the event holds it until it is applied.
+  job.Retain();
+  job.drop_event_.apply = [](Event* event) {
+    Job& dropped = *static_cast<Job::JobEvent*>(event)->job;
+    dropped.shop_->scheduler_->Drop(dropped.id_, dropped.shop_->at_ns_);
+    dropped.Release();
+  };
+  queue_.Post(&job.drop_event_);
+  Decide();
+}
+
+void JobShop::Decide() {
+  if (!queue_.Enter()) return;
+  // Whoever is told may let go of it.
+  const Ref<JobShop> self = Ref<JobShop>::Retain(this);
+  std::vector<Notice> notices;
+  do {
+    Drain();
+    if (notices.empty()) {
+      notices.swap(notices_);
+    } else if (!notices_.empty()) {
+      std::move(notices_.begin(), notices_.end(), std::back_inserter(notices));
+      notices_.clear();
+    }
+  } while (!queue_.Leave());
+  if (!notices.empty()) Tell(std::move(notices));
+}
+
+void JobShop::Run(
+    absl::FunctionRef<void(sched::Scheduler&, int64_t now_ns)> function) {
+  Call call(this, function);
+  queue_.Post(&call);
+  Decide();
+  while ((call.sleeper.raised() & Call::kDone) == 0) {
+    call.sleeper.Sleep(kInfiniteFuture);
+  }
+}
+
+sched::AdmissionReport JobShop::Assess(Stream& stream) {
+  sched::AdmissionReport report;
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    EnsureKnown(stream);
+    ExpectLast(stream);
+    report = scheduler.AssessStream(stream.id_);
+  });
+  return report;
+}
+
+sched::AdmissionReport JobShop::Admit(Stream& stream) {
+  sched::AdmissionReport report;
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    EnsureKnown(stream);
+    ExpectLast(stream);
+    report = scheduler.Admit(stream.id_);
+  });
+  return report;
+}
+
+void JobShop::Withdraw(Stream& stream) {
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    EnsureKnown(stream);
+    scheduler.Withdraw(stream.id_);
+  });
+}
+
+void JobShop::SetGuide(sched::Guide* guide, bool sees_all) {
+  Run([&](sched::Scheduler&, int64_t) { guide_->Set(guide); });
+  schedules_all_.store(guide != nullptr && sees_all, std::memory_order_relaxed);
+}
+
+absl::Status JobShop::SetSpeed(uint32_t pool, uint32_t permille) {
+  if (pool >= machine().pools.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pool ", pool, ": there are ", machine().pools.size()));
+  }
+  if (permille == 0 || permille > 1'000'000) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(machine().pools[pool].name, ": a speed of ", permille,
+                     " thousandths; expected 1 to 1000000"));
+  }
+  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+    if (scheduler.speed_permille(pool) == permille) return;
+    scheduler.SetSpeed(pool, permille, now_ns);
+  });
+  return absl::OkStatus();
+}
+
+absl::Status JobShop::SetAvailable(uint32_t resource, bool is_available) {
+  if (resource >= machine().resource_count()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "resource ", resource, ": there are ", machine().resource_count()));
+  }
+  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+    scheduler.SetAvailable(resource, is_available, now_ns);
+  });
+  return absl::OkStatus();
+}
+
+std::vector<ResourceState> JobShop::resources() {
+  std::vector<ResourceState> states;
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    for (uint32_t i = 0; i < machine().resource_count(); ++i) {
+      const uint32_t pool = machine().PoolOf(i);
+      states.push_back({machine().pools[pool].name, machine().pools[pool].kind,
+                        floor_.cpus(i), scheduler.available().Contains(i),
+                        scheduler.speed_permille(pool)});
+    }
+  });
+  return states;
+}
+
+ShopStatistics JobShop::statistics() {
+  ShopStatistics statistics;
+  Run([&](sched::Scheduler&, int64_t) { statistics = statistics_; });
+  return statistics;
+}
+
+std::string JobShop::WriteProfile() {
+  std::string bytes;
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    bytes = sched::WriteProfile(scheduler.costs(), profile_);
+  });
+  return bytes;
+}
+
+absl::StatusOr<sched::ProfileReport> JobShop::ReadProfile(
+    absl::string_view bytes) {
+  TAKT_ASSIGN_OR_RETURN(sched::ProfileData data,
+                        sched::ProfileData::Parse(bytes));
+  sched::ProfileReport report;
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    report = data.ApplyTo(scheduler.mutable_costs());
+    profile_ = std::move(data);
+  });
+  return report;
+}
+
+void JobShop::SetCallbacks(std::function<void(const JobEnd&)> on_miss,
+                           std::function<void(sched::Mode)> on_mode) {
+  Run([&](sched::Scheduler&, int64_t) {
+    on_miss_.reset();
+    on_mode_.reset();
+    if (on_miss) {
+      on_miss_ = std::make_shared<const decltype(on_miss)>(std::move(on_miss));
+    }
+    if (on_mode) {
+      on_mode_ = std::make_shared<const decltype(on_mode)>(std::move(on_mode));
+    }
+  });
+}
+
+void JobShop::Tell(std::vector<Notice> notices) {
+  for (Notice& notice : notices) {
+    if (notice.given_up != nullptr) {
+      notice.given_up->GiveUp();
+    } else if (notice.on_mode != nullptr) {
+      (*notice.on_mode)(notice.mode);
+    } else if (notice.on_miss != nullptr) {
+      (*notice.on_miss)(notice.end);
+    }
+  }
+}
+
+void JobShop::ArmTimer() {
+  int64_t next_ns = scheduler_->next_timer_ns();
+  // A mode is looked at again while something is not as it should be.
+  bool is_nominal =
+      scheduler_->mode() == sched::Mode::kNominal &&
+      scheduler_->available().count() == machine().resource_count();
+  for (uint32_t i = 0; i < machine().pools.size(); ++i) {
+    is_nominal = is_nominal && scheduler_->speed_permille(i) >= 1000;
+  }
+  if (!is_nominal) {
+    next_ns = std::min(next_ns, at_ns_ + sched::ModeController::kIntervalNs);
+  }
+  if (next_ns == kInfiniteFuture || timers_ == nullptr) return;
+  MutexLock lock(&timer_mutex_);
+  // One that fires too soon finds nothing to do, and costs less than arming
+  // it anew each time.
+  if (is_shut_down_ || armed_ns_ <= next_ns) return;
+  if (armed_ns_ != kInfiniteFuture) {
+    if (!timers_->Cancel(&timer_)) return;  // It fires now, and arms it again.
+  } else {
+    Retain();  // The timer's.
+  }
+  armed_ns_ = next_ns;
+  timers_->Arm(&timer_, next_ns);
+}
+
+void JobShop::OnTimer(TimerService::Timer* timer) {
+  const auto self = Ref<JobShop>::Adopt(static_cast<Timer*>(timer)->shop);
+  {
+    MutexLock lock(&self->timer_mutex_);
+    self->armed_ns_ = kInfiniteFuture;
+  }
+  self->Decide();
+}
+
+}  // namespace takt::shop

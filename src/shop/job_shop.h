@@ -1,0 +1,256 @@
+// The JobShop drives the scheduler in real time: it tells it of work that has
+// become ready or has ended, and hands what it decides to the executor.
+//
+// Who submits work releases a job first (ReleaseJob()), or has one of a stream
+// that all such calls share (StreamOf()). Work that was submitted waits until
+// the scheduler starts it, on some number of threads; what is to give way to
+// something more urgent stops at the end of its tiles and is started again
+// later. The executor's lanes stay in force: urgent tiles go first on a thread
+// also where the scheduler was not asked.
+//
+// Nobody waits for a decision: events go into a queue, and one of the threads
+// that put some there decides for all (event_queue.h). Submit() and the like
+// only put events there; Decide() sees to it that they are acted upon.
+//
+// Ownership: whoever uses a shop holds a reference, as devices do; streams and
+// jobs do not. Shutdown() before the executor's.
+//
+// Thread-safety: every method may run on any thread, but not within a Guide.
+// Lock order: mutex_ is a leaf.
+#ifndef TAKT_SHOP_JOB_SHOP_H_
+#define TAKT_SHOP_JOB_SHOP_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/block_pool.h"
+#include "base/histogram.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "base/timer_service.h"
+#include "exec/executor.h"
+#include "sched/profile.h"
+#include "sched/scheduler.h"
+#include "shop/event_queue.h"
+#include "shop/floor.h"
+#include "shop/stream.h"
+#include "shop/task.h"
+#include "shop/work.h"
+
+namespace takt::shop {
+
+inline constexpr uint32_t kCriticalityCount = 3;
+
+struct ClassStatistics {
+  uint64_t released_count = 0;
+  uint64_t met_count = 0;
+  uint64_t missed_count = 0;
+  uint64_t dropped_count = 0;
+  uint64_t failed_count = 0;
+  Histogram response;       // Of those that are met or missed.
+  Histogram release_error;  // From when it should have been to when it was.
+};
+
+struct ShopStatistics {
+  ClassStatistics classes[kCriticalityCount];  // By sched::Criticality.
+  uint64_t decide_count = 0;
+  uint64_t start_count = 0;
+  uint64_t yield_count = 0;
+  uint64_t mode_change_count = 0;
+};
+
+struct ResourceState {
+  std::string pool;
+  sched::ResourceKind kind;
+  CpuSet cpus;
+  bool is_available;
+  uint32_t speed_permille;
+};
+
+// A job that was late, or not done.
+struct JobEnd {
+  const Stream* stream;
+  sched::JobOutcome outcome;
+  int64_t release_ns;
+  int64_t deadline_ns;
+  int64_t response_ns;
+};
+
+struct JobShopOptions {
+  sched::SchedulerOptions scheduler;  // Its guide is not used; see SetGuide().
+  const exec::Topology* topology = nullptr;  // Borrowed during Create().
+  bool is_placed = false;  // The workers stay where they were put.
+  std::vector<NpuPlace> npus;
+  // What wakes the scheduler when time alone is the event.
+  std::shared_ptr<TimerService> timers;
+  int64_t (*now_ns)() = &NowNs;
+};
+
+class JobShop final : public Object {
+ public:
+  static constexpr ObjectType kType{"shop.job_shop"};
+
+  // INVALID_ARGUMENT: what Scheduler::Create() says.
+  static absl::StatusOr<Ref<JobShop>> Create(Ref<exec::Executor> executor,
+                                             const JobShopOptions& options);
+  // No timer fires any more.
+  void Shutdown();
+
+  exec::Executor& executor() const { return *executor_; }
+  BlockPool& blocks() const { return *blocks_; }
+  int64_t now_ns() const { return now_(); }
+  const sched::Machine& machine() const { return floor_.machine(); }
+  const char* policy_name() const { return policy_name_; }
+
+  // INVALID_ARGUMENT naming the term, as Scheduler::AddStream().
+  absl::StatusOr<Ref<Stream>> AddStream(StreamTerms terms);
+  // Of all calls that stand so.
+  Ref<Stream> StreamOf(uint8_t priority, const exec::WorkerSet* allowed)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // A job. The scheduler is told when it has work, or at once if `is_counted`,
+  // which statistics and callbacks see in any case.
+  Ref<Job> ReleaseJob(Stream& stream, int64_t release_ns, int64_t deadline_ns,
+                      bool is_counted);
+
+  // `work` waits for being started, of `job`, which somebody holds until then.
+  // Decide() must be called soon.
+  void Submit(Job& job, Work* work);
+  // Acts upon what was put in, unless somebody does.
+  void Decide();
+  // The same if anything was put in.
+  void Flush() {
+    if (!queue_.empty()) Decide();
+  }
+  // The job is given up; what waits of it is told (Work::GiveUp()).
+  void Drop(Job& job);
+
+  // See Scheduler::AssessStream() and Admit(). The program is what jobs of the
+  // stream have been made of lately; before the first one nobody can tell.
+  sched::AdmissionReport Assess(Stream& stream);
+  sched::AdmissionReport Admit(Stream& stream);
+  void Withdraw(Stream& stream);
+
+  // In place of the one that is followed now; nullptr: none. `sees_all`: also
+  // work that is too small to be worth a decision goes through the scheduler.
+  // Borrowed until another one is set.
+  void SetGuide(sched::Guide* guide, bool sees_all);
+  bool schedules_all() const {
+    return schedules_all_.load(std::memory_order_relaxed);
+  }
+
+  // INVALID_ARGUMENT for one that there is not, or a speed that is none.
+  absl::Status SetSpeed(uint32_t pool, uint32_t permille);
+  absl::Status SetAvailable(uint32_t resource, bool is_available);
+  std::vector<ResourceState> resources();
+  sched::Mode mode() const { return mode_.load(std::memory_order_relaxed); }
+  ShopStatistics statistics();
+
+  // What was learned, as bytes (sched/profile.h).
+  std::string WriteProfile();
+  // Takes over durations, also of kernels that have not run yet. DATA_LOSS,
+  // UNIMPLEMENTED as sched::ReadProfile().
+  absl::StatusOr<sched::ProfileReport> ReadProfile(absl::string_view bytes);
+
+  // Called after decisions, on the thread that decided, perhaps on several at
+  // once. Null: nobody is told.
+  void SetCallbacks(std::function<void(const JobEnd&)> on_miss,
+                    std::function<void(sched::Mode)> on_mode);
+
+  // Calls `call` as the one who decides, and waits for it. For what belongs to
+  // the scheduler and has no method here.
+  void Run(absl::FunctionRef<void(sched::Scheduler&, int64_t now_ns)> call);
+
+ private:
+  friend class Job;
+  friend class Stream;
+  friend class Task;
+  class GuideSwitch;
+  struct Call;
+  // What is told once nobody decides.
+  struct Notice {
+    Work* given_up = nullptr;
+    std::shared_ptr<const std::function<void(const JobEnd&)>> on_miss;
+    Ref<Stream> stream;  // Of `end`.
+    JobEnd end{};
+    std::shared_ptr<const std::function<void(sched::Mode)>> on_mode;
+    sched::Mode mode = sched::Mode::kNominal;
+  };
+  struct Timer : TimerService::Timer {
+    JobShop* shop = nullptr;
+  };
+
+  JobShop(Ref<exec::Executor> executor, Floor floor,
+          const JobShopOptions& options);
+  ~JobShop() override;
+
+  // On the threads of the executor: a run of the task is over.
+  void EndRun(Task& task, bool is_done, exec::Worker& worker);
+  void PostRelease(Job& job);
+  void EndStream(const Stream& stream);
+  void EndJob(const Job& job);
+
+  // By who decides:
+  void Drain();
+  void ApplyRelease(Job& job);
+  void ApplyEnd(Job& job);
+  void ApplyReady(Task& task);
+  void ApplyDone(Task& task);
+  void ApplyStopped(Task& task);
+  void Carry(const sched::Decision& decision);
+  void Conclude(const sched::Decision& decision);
+  void GiveUp(Task& task);
+  void Link(Task& task);
+  void Unlink(Task& task);
+  void EnsureKnown(Stream& stream);
+  absl::Status TryAddStream(Stream& stream);
+  void RemoveIfDone(Stream* stream);
+  sched::KernelId KernelOf(const Work& work);
+  void ExpectLast(Stream& stream);
+  void ArmTimer();
+  static void OnTimer(TimerService::Timer* timer);
+  void Tell(std::vector<Notice> notices);
+
+  const Ref<exec::Executor> executor_;
+  const std::shared_ptr<TimerService> timers_;
+  int64_t (*const now_)();
+  const UniqueBlockPool blocks_;
+  std::atomic<bool> schedules_all_{false};
+  std::atomic<sched::Mode> mode_{sched::Mode::kNominal};
+  const char* policy_name_ = nullptr;
+
+  EventQueue queue_;
+  // Of who decides:
+  Floor floor_;
+  const std::unique_ptr<GuideSwitch> guide_;
+  std::unique_ptr<sched::Scheduler> scheduler_;
+  int64_t at_ns_ = 0;  // Now, for this round.
+  std::vector<sched::Decision> decisions_;
+  std::vector<Task*> tasks_;  // By the index of the operation.
+  std::vector<Notice> notices_;
+  sched::ProfileData profile_;  // Read, of kernels not seen yet.
+
+  std::shared_ptr<const std::function<void(const JobEnd&)>> on_miss_;
+  std::shared_ptr<const std::function<void(sched::Mode)>> on_mode_;
+  ShopStatistics statistics_;
+
+  Mutex timer_mutex_;
+  Timer timer_ ABSL_GUARDED_BY(timer_mutex_);
+  // When it fires; kInfiniteFuture: it is not armed.
+  int64_t armed_ns_ ABSL_GUARDED_BY(timer_mutex_) = kInfiniteFuture;
+  bool is_shut_down_ ABSL_GUARDED_BY(timer_mutex_) = false;
+
+  Mutex mutex_;
+  std::vector<Ref<Stream>> shared_streams_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace takt::shop
+
+#endif  // TAKT_SHOP_JOB_SHOP_H_

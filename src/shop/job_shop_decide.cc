@@ -1,0 +1,258 @@
+// What the one who decides does: events in, decisions out.
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status.h"
+#include "shop/guide_switch.h"
+#include "shop/job_shop.h"
+
+namespace takt::shop {
+namespace {
+
+using sched::Decision;
+using sched::DecisionKind;
+using sched::JobOutcome;
+
+// What a tile is thought to take before any has run.
+constexpr int64_t kTileGuessNs = 50'000;
+
+}  // namespace
+
+void JobShop::Drain() {
+  at_ns_ = std::max(at_ns_, now_ns());
+  for (Event* event = queue_.Take(); event != nullptr;) {
+    Event* const next = event->next;
+    event->apply(event);  // It may be gone now.
+    event = next;
+  }
+  decisions_.clear();
+  scheduler_->Decide(at_ns_, &decisions_);
+  for (const Decision& decision : decisions_) Carry(decision);
+  ArmTimer();
+  ++statistics_.decide_count;
+}
+
+void JobShop::EnsureKnown(Stream& stream) {
+  if (stream.is_known_) return;
+  const absl::Status status = TryAddStream(stream);
+  // Of all calls alike; the scheduler has nothing against those.
+  TAKT_CHECK(status.ok());
+}
+
+absl::Status JobShop::TryAddStream(Stream& stream) {
+  const StreamTerms& terms = stream.terms();
+  sched::StreamOptions options;
+  options.period_ns = terms.period_ns;
+  options.deadline_ns = terms.deadline_ns;
+  options.criticality = terms.criticality;
+  options.priority = terms.priority;
+  options.late = terms.late;
+  options.affinity = floor_.ResourcesOf(terms.allowed);
+  options.shards_preferred = terms.shards_preferred;
+  TAKT_ASSIGN_OR_RETURN(stream.id_, scheduler_->AddStream(options));
+  stream.is_known_ = true;
+  return absl::OkStatus();
+}
+
+void JobShop::RemoveIfDone(Stream* stream) {
+  if (stream->is_known_) scheduler_->RemoveStream(stream->id_);
+  delete stream;
+}
+
+// The jobs of the stream are expected to be made of what the last was, one
+// operation after the other.
+void JobShop::ExpectLast(Stream& stream) {
+  const auto sequence = scheduler_->last_sequence(stream.id_);
+  if (sequence.empty() ||
+      std::equal(sequence.begin(), sequence.end(), stream.expected_.begin(),
+                 stream.expected_.end())) {
+    return;
+  }
+  std::vector<sched::ProgramOperation> operations;
+  for (const sched::KernelId kernel : sequence) {
+    operations.push_back({kernel, {}});
+    const size_t count = operations.size();
+    if (count > 1) {
+      operations.back().after = {static_cast<uint32_t>(count - 2)};
+    }
+  }
+  const absl::StatusOr<sched::ProgramId> program =
+      scheduler_->AddProgram(operations);
+  if (!program.ok()) return;  // Too long for one.
+  stream.expected_.assign(sequence.begin(), sequence.end());
+  scheduler_->SetExpected(stream.id_, *program);
+}
+
+void JobShop::ApplyRelease(Job& job) {
+  Stream& stream = *job.stream_;
+  EnsureKnown(stream);
+  job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
+                                reinterpret_cast<uintptr_t>(&job), at_ns_);
+  ClassStatistics& statistics =
+      statistics_.classes[static_cast<uint32_t>(stream.terms().criticality)];
+  ++statistics.released_count;
+  statistics.release_error.Add(job.posted_ns_ - job.release_ns_);
+}
+
+void JobShop::ApplyEnd(Job& job) {
+  job.is_let_go_ = true;
+  scheduler_->EndJob(job.id_, at_ns_);
+  if (job.is_over_) delete &job;
+}
+
+sched::KernelId JobShop::KernelOf(const Work& work) {
+  if (const auto known = scheduler_->costs().FindId(work.kernel)) {
+    return *known;
+  }
+  const int64_t tile_ns =
+      work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
+  const uint32_t pools = work.pools != 0 ? work.pools : floor_.core_pools();
+  const uint32_t width_max = work.sequential ? 1 : work.tile_count;
+  absl::InlinedVector<sched::AlternativeOptions, 16> alternatives;
+  for (uint32_t pool = 0; pool < machine().pools.size(); ++pool) {
+    if ((pools >> pool & 1) == 0) continue;
+    const bool is_npu = machine().pools[pool].kind == sched::ResourceKind::kNpu;
+    const uint32_t most =
+        is_npu ? 1 : std::min(width_max, machine().pools[pool].count);
+    for (uint32_t shards = 1; shards <= most;) {
+      if (alternatives.size() == sched::CostModel::kMaxAlternatives) break;
+      const int64_t tiles = (work.tile_count + shards - 1) / shards;
+      alternatives.push_back({pool, shards,
+                              std::min(tile_ns * tiles, int64_t{1} << 40),
+                              is_npu || work.sequential ? 0 : tile_ns});
+      // 1, 2, 4, ..., all.
+      if (shards == most) break;
+      shards = std::min(shards * 2, most);
+    }
+  }
+  const absl::StatusOr<sched::KernelId> added =
+      scheduler_->AddKernel(work.kernel, alternatives);
+  TAKT_CHECK(added.ok());
+  profile_.ApplyTo(*added, scheduler_->mutable_costs());
+  return *added;
+}
+
+void JobShop::Link(Task& task) {
+  Job& job = *task.job_;
+  task.previous_ = nullptr;
+  task.next_ = job.first_task_;
+  if (task.next_ != nullptr) task.next_->previous_ = &task;
+  job.first_task_ = &task;
+}
+
+void JobShop::Unlink(Task& task) {
+  (task.previous_ != nullptr ? task.previous_->next_ : task.job_->first_task_) =
+      task.next_;
+  if (task.next_ != nullptr) task.next_->previous_ = task.previous_;
+}
+
+void JobShop::ApplyReady(Task& task) {
+  task.kernel_ = KernelOf(*task.work_);
+  task.id_ = scheduler_->OperationReady(task.job_->id_, task.kernel_, at_ns_);
+  if (task.id_ == sched::OperationId()) {  // The job has been given up.
+    GiveUp(task);
+    return;
+  }
+  if (task.id_.index >= tasks_.size()) tasks_.resize(task.id_.index + 1);
+  tasks_[task.id_.index] = &task;
+  Link(task);
+}
+
+void JobShop::GiveUp(Task& task) {
+  Notice notice;
+  notice.given_up = task.work_;
+  notices_.push_back(std::move(notice));
+  task.Release();
+}
+
+void JobShop::ApplyDone(Task& task) {
+  scheduler_->Finished(task.id_, at_ns_, task.ran_ns());
+  task.Release();
+}
+
+void JobShop::ApplyStopped(Task& task) {
+  scheduler_->Yielded(task.id_, task.done_ppm(), at_ns_);
+  if (scheduler_->IsLive(task.id_)) {
+    Link(task);
+  } else {
+    GiveUp(task);
+  }
+}
+
+void JobShop::Carry(const Decision& decision) {
+  switch (decision.kind) {
+    case DecisionKind::kStart: {
+      Task& task = *tasks_[decision.operation.index];
+      Unlink(task);
+      ++statistics_.start_count;
+      task.Start(*executor_, decision.shards,
+                 floor_.WorkersOf(decision.resources));
+      break;
+    }
+    case DecisionKind::kYield:
+    case DecisionKind::kCancel: {
+      Task& task = *tasks_[decision.operation.index];
+      ++statistics_.yield_count;
+      if (task.Stop()) {
+        task.PostEnd(queue_, /*is_done=*/false);
+        Decide();  // That is, again.
+      }
+      break;
+    }
+    case DecisionKind::kJobDone:
+      Conclude(decision);
+      break;
+    case DecisionKind::kMode: {
+      ++statistics_.mode_change_count;
+      mode_.store(decision.mode, std::memory_order_relaxed);
+      Notice notice;
+      notice.on_mode = on_mode_;
+      notice.mode = decision.mode;
+      notices_.push_back(std::move(notice));
+      break;
+    }
+  }
+}
+
+void JobShop::Conclude(const Decision& decision) {
+  Job& job = *reinterpret_cast<Job*>(decision.tag);
+  job.is_over_ = true;
+  const bool is_done = decision.outcome == JobOutcome::kMet ||
+                       decision.outcome == JobOutcome::kMissed;
+  if (!is_done) job.is_dropped_.store(true, std::memory_order_release);
+  while (job.first_task_ != nullptr) {
+    Task& task = *job.first_task_;
+    Unlink(task);
+    GiveUp(task);
+  }
+  if (decision.outcome != JobOutcome::kMet && on_miss_ != nullptr) {
+    Notice notice;
+    notice.on_miss = on_miss_;
+    notice.stream = job.stream_;
+    notice.end = {job.stream_.get(), decision.outcome, job.release_ns_,
+                  job.deadline_ns_, decision.response_ns};
+    notices_.push_back(std::move(notice));
+  }
+  ClassStatistics& statistics =
+      statistics_
+          .classes[static_cast<uint32_t>(job.stream_->terms().criticality)];
+  switch (decision.outcome) {
+    case JobOutcome::kMet:
+      ++statistics.met_count;
+      break;
+    case JobOutcome::kMissed:
+      ++statistics.missed_count;
+      break;
+    case JobOutcome::kDropped:
+      ++statistics.dropped_count;
+      break;
+    case JobOutcome::kFailed:
+      ++statistics.failed_count;
+      break;
+  }
+  if (is_done) statistics.response.Add(decision.response_ns);
+  if (job.is_let_go_) delete &job;
+}
+
+}  // namespace takt::shop

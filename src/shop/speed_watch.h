@@ -1,0 +1,62 @@
+// A SpeedWatch tells a job shop how fast its cores run: it reads the sensor
+// every 100 ms, so that the shop's mode follows within 250 ms. Where workers
+// are not kept in place, the slowest of the machine's processors says it.
+//
+// Thread-safety: Stop() once, by any thread.
+#ifndef TAKT_SHOP_SPEED_WATCH_H_
+#define TAKT_SHOP_SPEED_WATCH_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "base/cpu_set.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "base/timer_service.h"
+#include "exec/speed_sensor.h"
+#include "shop/job_shop.h"
+
+namespace takt::shop {
+
+class SpeedWatch final : public Object {
+ public:
+  static constexpr ObjectType kType{"shop.speed_watch"};
+  static constexpr int64_t kIntervalNs = 100'000'000;
+
+  // Null if the machine does not say how fast it is.
+  static Ref<SpeedWatch> Start(Ref<JobShop> shop,
+                               std::shared_ptr<TimerService> timers,
+                               exec::SpeedSensor sensor);
+  // Reads no more.
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Timer : TimerService::Timer {
+    SpeedWatch* watch = nullptr;
+  };
+  struct PoolSpeed {
+    uint32_t pool;
+    CpuSet cpus;
+    uint32_t permille = 1000;  // As told.
+  };
+
+  SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
+             exec::SpeedSensor sensor);
+  static void OnTimer(TimerService::Timer* timer);
+  void Look();
+
+  const Ref<JobShop> shop_;
+  const std::shared_ptr<TimerService> timers_;
+  const exec::SpeedSensor sensor_;
+  std::vector<PoolSpeed> pools_;  // Of the timer.
+
+  Mutex mutex_;
+  Timer timer_ ABSL_GUARDED_BY(mutex_);  // Armed: it holds a reference.
+  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace takt::shop
+
+#endif  // TAKT_SHOP_SPEED_WATCH_H_

@@ -1,0 +1,123 @@
+// What the job shop keeps of streams and jobs.
+#ifndef TAKT_SHOP_STREAM_H_
+#define TAKT_SHOP_STREAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/clock.h"
+#include "base/ref.h"
+#include "exec/worker_set.h"
+#include "sched/job.h"
+#include "sched/stream.h"
+#include "shop/event_queue.h"
+
+namespace takt::shop {
+
+class JobShop;
+class Task;
+
+// The terms of a stream: where jobs come from.
+struct StreamTerms {
+  std::string name;
+  int64_t period_ns = 0;                  // 0: they come as they come.
+  int64_t deadline_ns = kInfiniteFuture;  // After the release.
+  sched::Criticality criticality = sched::Criticality::kSoft;
+  uint8_t priority = 128;
+  sched::LatePolicy late = sched::LatePolicy::kRunOn;
+  // Workers that may run it; of the shop's executor. Null: all.
+  const exec::WorkerSet* allowed = nullptr;
+  uint32_t shards_preferred = 0;
+};
+
+// A stream of the shop's. Goes with its last reference and its last job.
+class Stream {
+ public:
+  const StreamTerms& terms() const { return terms_; }
+
+  void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Release() const;
+
+ private:
+  friend class JobShop;
+  // Made and let go by any thread, but ended by who decides.
+  struct StreamEvent : Event {
+    Stream* stream = nullptr;
+  };
+  Stream(JobShop* shop, StreamTerms terms)
+      : shop_(shop), terms_(std::move(terms)) {
+    end_event_.stream = this;
+  }
+
+  JobShop* const shop_;
+  const StreamTerms terms_;
+  mutable std::atomic<int32_t> references_{1};
+  mutable StreamEvent end_event_;
+  // Of who decides:
+  sched::StreamId id_ = 0;
+  bool is_known_ = false;                  // To the scheduler, as id_.
+  std::vector<sched::KernelId> expected_;  // What its jobs are made of.
+};
+
+// A job of a stream, from its release to its last reference. While one lives
+// there may be more work of it.
+class Job {
+ public:
+  void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Release() const;
+
+  const Stream& stream() const { return *stream_; }
+  int64_t deadline_ns() const { return deadline_ns_; }
+  // Whether its late policy has given it up.
+  bool is_dropped() const {
+    return is_dropped_.load(std::memory_order_acquire);
+  }
+
+ private:
+  friend class JobShop;
+  friend class Task;
+  struct JobEvent : Event {
+    Job* job = nullptr;
+  };
+  Job(JobShop* shop, Stream* stream, int64_t release_ns, int64_t deadline_ns)
+      : shop_(shop),
+        stream_(Ref<Stream>::Retain(stream)),
+        release_ns_(release_ns),
+        deadline_ns_(deadline_ns) {
+    release_event_.job = end_event_.job = drop_event_.job = this;
+  }
+  ~Job() = default;
+  static void* operator new(size_t bytes, BlockPool& blocks) {
+    return blocks.Allocate(bytes);
+  }
+  static void operator delete(void* block) { BlockPool::Free(block); }
+  static void operator delete(void* block, BlockPool&) {
+    BlockPool::Free(block);
+  }
+
+  JobShop* const shop_;
+  const Ref<Stream> stream_;
+  const int64_t release_ns_;
+  const int64_t deadline_ns_;
+  mutable std::atomic<int32_t> references_{1};
+  std::atomic<bool> is_posted_{false};  // The scheduler is to know of it.
+  std::atomic<bool> is_dropped_{false};
+  int64_t posted_ns_ = 0;
+  JobEvent release_event_;
+  mutable JobEvent end_event_;
+  JobEvent drop_event_;
+  std::atomic<bool> is_drop_posted_{false};
+  // Of who decides:
+  sched::JobId id_;
+  bool is_over_ = false;        // The scheduler has said so.
+  bool is_let_go_ = false;      // end_event_ was applied.
+  Task* first_task_ = nullptr;  // Those that wait.
+};
+
+}  // namespace takt::shop
+
+#endif  // TAKT_SHOP_STREAM_H_

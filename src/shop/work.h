@@ -1,0 +1,31 @@
+// Work is what the job shop schedules: an executor's job of tiles, with what is
+// known of its costs.
+#ifndef TAKT_SHOP_WORK_H_
+#define TAKT_SHOP_WORK_H_
+
+#include <cstdint>
+
+#include "exec/job.h"
+#include "sched/cost_model.h"
+
+namespace takt::shop {
+
+class Work : public exec::Job {
+ public:
+  // What its duration is learned of.
+  sched::KernelKey kernel;
+  // The pools that it can run in; 0: all pools of cores.
+  uint32_t pools = 0;
+
+  // Instead of Finish(), of work whose job was dropped: no tile of it runs any
+  // more. On any thread; may submit other work.
+  virtual void GiveUp() = 0;
+
+ protected:
+  Work() = default;
+  ~Work() = default;
+};
+
+}  // namespace takt::shop
+
+#endif  // TAKT_SHOP_WORK_H_

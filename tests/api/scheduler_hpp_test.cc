@@ -1,0 +1,27 @@
+// The C++ face of the scheduler; what it does is tested in scheduler_test.c.
+#include "gtest/gtest.h"
+#include "takt/takt.hpp"
+
+namespace {
+
+TEST(SchedulerHppTest, NamesItsPoliciesAndSaysThatThereIsNone) {
+  auto instance = takt::Instance::Create().value();
+  takt::Scheduler scheduler(instance);
+  EXPECT_EQ(takt::Scheduler::PolicyNames().size(), 8u);
+  EXPECT_EQ(scheduler.policy(), "off");
+  EXPECT_EQ(scheduler.QueryResources().status().code(),
+            TAKT_STATUS_FAILED_PRECONDITION);
+  EXPECT_EQ(scheduler.QueryMode().status().code(),
+            TAKT_STATUS_FAILED_PRECONDITION);
+  EXPECT_EQ(scheduler.QueryClass(TAKT_CRITICALITY_SOFT).status().code(),
+            TAKT_STATUS_FAILED_PRECONDITION);
+  EXPECT_EQ(scheduler.LoadProfile("/none").status().code(),
+            TAKT_STATUS_FAILED_PRECONDITION);
+  EXPECT_EQ(scheduler.SaveProfile("/none").code(),
+            TAKT_STATUS_FAILED_PRECONDITION);
+  EXPECT_FALSE(scheduler.SetAvailable(0, true).ok());
+  EXPECT_FALSE(scheduler.SetSpeed("cores", 1).ok());
+  EXPECT_FALSE(scheduler.SetCallbacks(nullptr, nullptr, nullptr).ok());
+}
+
+}  // namespace

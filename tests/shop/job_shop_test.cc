@@ -1,0 +1,377 @@
+// The job shop against an executor that runs nothing by itself, and a clock
+// that stands still: each test says which job of the executor runs next, on
+// which thread, and when. The last ones run on real workers.
+#include "shop/job_shop.h"
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "sched/policy.h"
+#include "tests/shop/test_support.h"
+
+namespace takt::shop {
+namespace {
+
+using sched::JobOutcome;
+
+TEST_F(JobShopTest, RunsWorkOnAsManyShardsAsItWasDecided) {
+  MakeShop(2);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(8);
+  shop().Submit(*job, &work);
+  EXPECT_EQ(executor().size(), 0u);  // Nobody has decided yet.
+  shop().Decide();
+  // Alone, it is as wide as makes it faster.
+  ASSERT_EQ(executor().size(), 2u);
+  executor().RunNext();
+  EXPECT_TRUE(work.is_finished);
+  EXPECT_EQ(work.tiles_run, 8u);
+  // The shard that came too late finds nothing.
+  executor().RunNext();
+  EXPECT_EQ(work.tiles_run, 8u);
+  job.reset();
+  EXPECT_EQ(shop().statistics().classes[1].met_count, 1u);
+}
+
+TEST_F(JobShopTest, StartsTheMostUrgentFirst) {
+  MakeShop(1);
+  auto low = shop().StreamOf(64, nullptr);
+  auto high = shop().StreamOf(200, nullptr);
+  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
+  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TestWork first(4), second(4), urgent(1);
+  shop().Submit(*low_job, &first);
+  shop().Decide();
+  ASSERT_EQ(executor().size(), 1u);
+  shop().Submit(*low_job, &second);
+  shop().Submit(*high_job, &urgent);
+  shop().Decide();
+  // It had not begun, so it gave way at once.
+  executor().RunAll();
+  EXPECT_TRUE(first.is_finished && second.is_finished && urgent.is_finished);
+  EXPECT_LT(urgent.order, first.order);
+}
+
+TEST_F(JobShopTest, LessUrgentWorkStopsBetweenTilesAndGoesOnLater) {
+  MakeShop(1);
+  auto low = shop().StreamOf(64, nullptr);
+  auto high = shop().StreamOf(200, nullptr);
+  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
+  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TestWork slow(10), urgent(1);
+  slow.on_tile = [&](uint32_t tile) {
+    if (tile != 3) return;
+    shop().Submit(*high_job, &urgent);
+    shop().Decide();
+  };
+  shop().Submit(*low_job, &slow);
+  shop().Decide();
+  executor().RunNext();
+  EXPECT_EQ(slow.tiles_run, 4u);
+  EXPECT_FALSE(slow.is_finished);
+  ASSERT_EQ(executor().size(), 1u);
+  executor().RunNext();
+  EXPECT_TRUE(urgent.is_finished);
+  executor().RunAll();
+  EXPECT_TRUE(slow.is_finished);
+  EXPECT_EQ(slow.tiles_run, 10u);
+  EXPECT_LT(urgent.order, slow.order);
+  EXPECT_GE(shop().statistics().yield_count, 1u);
+}
+
+TEST_F(JobShopTest, WhatFollowsIsDecidedTogetherWithTheEnd) {
+  MakeShop(1);
+  auto low = shop().StreamOf(64, nullptr);
+  auto high = shop().StreamOf(200, nullptr);
+  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
+  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TestWork first(1), next(1), other(1);
+  first.on_finish = [&] { shop().Submit(*high_job, &next); };
+  shop().Submit(*high_job, &first);
+  shop().Submit(*low_job, &other);
+  shop().Decide();
+  executor().RunNext();
+  ASSERT_EQ(executor().size(), 1u);
+  executor().RunNext();
+  EXPECT_TRUE(next.is_finished);
+  EXPECT_FALSE(other.is_finished);
+  executor().RunAll();
+  EXPECT_TRUE(other.is_finished);
+}
+
+TEST_F(JobShopTest, ADroppedJobIsToldOfWhatWaits) {
+  MakeShop(1);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork running(4), waiting(4), late(1);
+  running.on_tile = [&](uint32_t tile) {
+    if (tile == 1) shop().Drop(*job);
+  };
+  shop().Submit(*job, &running);
+  shop().Decide();
+  shop().Submit(*job, &waiting);
+  shop().Decide();
+  executor().RunNext();
+  EXPECT_EQ(running.tiles_run, 2u);
+  EXPECT_TRUE(running.is_given_up);
+  EXPECT_TRUE(waiting.is_given_up);
+  EXPECT_EQ(waiting.tiles_run, 0u);
+  EXPECT_TRUE(job->is_dropped());
+  // So is what comes afterwards.
+  shop().Submit(*job, &late);
+  shop().Decide();
+  EXPECT_TRUE(late.is_given_up);
+  job.reset();
+  EXPECT_EQ(shop().statistics().classes[1].dropped_count, 1u);
+}
+
+TEST_F(JobShopTest, LateJobsAreDroppedByTheTimer) {
+  MakeShop(1);
+  StreamTerms terms;
+  terms.name = "camera";
+  terms.deadline_ns = 1'000'000;
+  terms.late = sched::LatePolicy::kDrop;
+  auto stream = Value(shop().AddStream(terms));
+  std::vector<JobEnd> misses;
+  shop().SetCallbacks([&](const JobEnd& end) { misses.push_back(end); },
+                      nullptr);
+  auto job = shop().ReleaseJob(*stream, now(), now() + 1'000'000, true);
+  TestWork work(4);
+  shop().Submit(*job, &work);
+  shop().Decide();
+  EXPECT_EQ(timers().next_deadline_ns(), now() + 1'000'001);
+  Advance(1'000'001);
+  timers().FireDue(now());
+  executor().RunAll();
+  EXPECT_TRUE(work.is_given_up);
+  ASSERT_EQ(misses.size(), 1u);
+  EXPECT_EQ(misses[0].outcome, JobOutcome::kDropped);
+  EXPECT_EQ(misses[0].deadline_ns, 1'000'000 + misses[0].release_ns);
+}
+
+TEST_F(JobShopTest, LearnsWhatTilesTookWithoutTheWait) {
+  MakeShop(1);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(4);
+  work.on_tile = [&](uint32_t) { Advance(1000); };
+  shop().Submit(*job, &work);
+  shop().Decide();
+  Advance(1'000'000);  // Until a thread comes.
+  executor().RunAll();
+  shop().Run([&](sched::Scheduler& scheduler, int64_t) {
+    const auto& kernel = scheduler.costs().kernel(0);
+    EXPECT_EQ(kernel.alternatives[0].duration.q50_ns(), 4000);
+    EXPECT_TRUE(kernel.alternatives[0].duration.measured());
+  });
+}
+
+TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
+  MakeShop(2);
+  StreamTerms terms;
+  terms.name = "policy";
+  terms.period_ns = terms.deadline_ns = 10'000'000;
+  terms.criticality = sched::Criticality::kHard;
+  auto stream = Value(shop().AddStream(terms));
+  EXPECT_EQ(shop().Assess(*stream).verdict, sched::Verdict::kMightNot);
+  for (int i = 0; i < 3; ++i) {
+    auto job = shop().ReleaseJob(*stream, now(), now() + 10'000'000, true);
+    TestWork work(2);
+    work.on_tile = [&](uint32_t) { Advance(100'000); };
+    shop().Submit(*job, &work);
+    shop().Decide();
+    executor().RunAll();
+  }
+  const sched::AdmissionReport report = shop().Assess(*stream);
+  EXPECT_EQ(report.verdict, sched::Verdict::kWillFit) << report.reason;
+  EXPECT_GE(report.response_least_ns, 100'000);
+  EXPECT_LE(report.response_bound_ns, 10'000'000);
+
+  StreamTerms tight = terms;
+  tight.deadline_ns = 50'000;
+  auto impossible = Value(shop().AddStream(tight));
+  {
+    auto job = shop().ReleaseJob(*impossible, now(), now() + 50'000, true);
+    TestWork work(2);
+    work.on_tile = [&](uint32_t) { Advance(100'000); };
+    shop().Submit(*job, &work);
+    shop().Decide();
+    executor().RunAll();
+  }
+  EXPECT_EQ(shop().Admit(*impossible).verdict, sched::Verdict::kCannot);
+}
+
+TEST_F(JobShopTest, TermsThatContradictAreRefused) {
+  MakeShop(1);
+  StreamTerms terms;
+  terms.criticality = sched::Criticality::kHard;
+  EXPECT_EQ(shop().AddStream(terms).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(JobShopTest, ASlowPoolMakesTheModeHot) {
+  MakeShop(2);
+  std::vector<sched::Mode> modes;
+  shop().SetCallbacks(nullptr,
+                      [&](sched::Mode mode) { modes.push_back(mode); });
+  Advance(1'000'000'000);
+  TAKT_ASSERT_OK(shop().SetSpeed(0, 500));
+  const int64_t start_ns = now();
+  while (modes.empty() && now() - start_ns < 1'000'000'000) {
+    Advance(10'000'000);
+    timers().FireDue(now());
+  }
+  EXPECT_LE(now() - start_ns, 250'000'000);
+  ASSERT_EQ(modes.size(), 1u);
+  EXPECT_EQ(modes[0], sched::Mode::kHot);
+  EXPECT_EQ(shop().mode(), sched::Mode::kHot);
+  TAKT_ASSERT_OK(shop().SetSpeed(0, 1000));
+  while (modes.size() < 2 && now() - start_ns < 5'000'000'000) {
+    Advance(10'000'000);
+    timers().FireDue(now());
+  }
+  EXPECT_EQ(shop().mode(), sched::Mode::kNominal);
+}
+
+TEST_F(JobShopTest, BadResourcesAreNamed) {
+  MakeShop(2);
+  EXPECT_EQ(shop().SetSpeed(7, 500).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(shop().SetSpeed(0, 0).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(shop().SetAvailable(2, false).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(JobShopTest, WorkOfALostCoreGoesOnElsewhere) {
+  MakeShop(2);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(8);
+  work.on_tile = [&](uint32_t tile) {
+    if (tile == 2) TAKT_EXPECT_OK(shop().SetAvailable(1, false));
+  };
+  shop().Submit(*job, &work);
+  shop().Decide();
+  executor().RunAll();
+  EXPECT_TRUE(work.is_finished);
+  EXPECT_EQ(work.tiles_run, 8u);
+  EXPECT_FALSE(shop().resources()[1].is_available);
+}
+
+TEST_F(JobShopTest, AProfileIsThereBeforeTheKernelIs) {
+  MakeShop(1);
+  const auto run = [&](int64_t tile_ns) {
+    auto stream = shop().StreamOf(128, nullptr);
+    auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+    TestWork work(2);
+    work.on_tile = [&](uint32_t) { Advance(tile_ns); };
+    shop().Submit(*job, &work);
+    shop().Decide();
+    executor().RunAll();
+  };
+  run(5000);
+  const std::string bytes = shop().WriteProfile();
+  MakeShop(1);
+  const auto report = shop().ReadProfile(bytes);
+  TAKT_ASSERT_OK(report.status());
+  EXPECT_EQ(report->applied_count, 0u);
+  EXPECT_EQ(report->unknown_count, 1u);
+  // Written again before it has run, it is kept.
+  EXPECT_EQ(shop().WriteProfile(), bytes);
+  run(5000);
+  shop().Run([&](sched::Scheduler& scheduler, int64_t) {
+    EXPECT_EQ(scheduler.costs().kernel(0).alternatives[0].duration.count(), 2u);
+  });
+  EXPECT_EQ(shop().ReadProfile(bytes.substr(0, 40)).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+// Keeps everything back until it is told otherwise.
+class Keeper final : public sched::Guide {
+ public:
+  sched::Prescription Prescribe(const sched::GuidedOperation&,
+                                int64_t) override {
+    ++asked_count;
+    sched::Prescription prescription;
+    prescription.start_ns = not_before_ns;
+    prescription.not_before_ns = not_before_ns;
+    prescription.shards = 1;
+    return prescription;
+  }
+  void OnStopped(const sched::GuidedOperation&, bool is_done,
+                 int64_t) override {
+    done_count += is_done ? 1 : 0;
+  }
+
+  int64_t not_before_ns = 0;
+  int asked_count = 0;
+  int done_count = 0;
+};
+
+TEST_F(JobShopTest, AGuideSaysWhenAndHowWide) {
+  MakeShop(2);
+  Keeper guide;
+  guide.not_before_ns = now() + 5'000'000;
+  shop().SetGuide(&guide, /*sees_all=*/true);
+  EXPECT_TRUE(shop().schedules_all());
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(8);
+  shop().Submit(*job, &work);
+  shop().Decide();
+  EXPECT_EQ(executor().size(), 0u);
+  EXPECT_EQ(timers().next_deadline_ns(), guide.not_before_ns);
+  Advance(5'000'000);
+  timers().FireDue(now());
+  EXPECT_EQ(executor().size(), 1u);
+  executor().RunAll();
+  EXPECT_TRUE(work.is_finished);
+  EXPECT_EQ(guide.done_count, 1);
+  shop().SetGuide(nullptr, false);
+}
+
+TEST_F(JobShopTest, WhatAGuideHoldsIsAskedAboutWhenSomethingStops) {
+  MakeShop(2);
+  Keeper guide;
+  shop().SetGuide(&guide, true);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork first(1), second(1);
+  shop().Submit(*job, &first);
+  shop().Decide();
+  guide.not_before_ns = kInfiniteFuture;
+  shop().Submit(*job, &second);
+  shop().Decide();
+  EXPECT_EQ(executor().size(), 1u);
+  guide.not_before_ns = 0;
+  executor().RunAll();
+  EXPECT_TRUE(second.is_finished);
+  shop().SetGuide(nullptr, false);
+}
+
+TEST_F(JobShopTest, StreamsEndWithTheirLastJob) {
+  MakeShop(1);
+  StreamTerms terms;
+  auto stream = Value(shop().AddStream(terms));
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, true);
+  stream.reset();
+  TestWork work(1);
+  shop().Submit(*job, &work);
+  shop().Decide();
+  executor().RunAll();
+  job.reset();
+  shop().Run([](sched::Scheduler& scheduler, int64_t) {
+    EXPECT_EQ(scheduler.live_job_count(), 0u);
+    EXPECT_EQ(scheduler.stream_count(), 1u);
+  });
+  auto other = Value(shop().AddStream(terms));
+  shop().Run([](sched::Scheduler& scheduler, int64_t) {
+    EXPECT_EQ(scheduler.stream_count(), 1u);  // The same place.
+  });
+}
+
+}  // namespace
+}  // namespace takt::shop

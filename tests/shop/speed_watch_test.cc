@@ -1,0 +1,88 @@
+#include "shop/speed_watch.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/shop/test_support.h"
+
+namespace takt::shop {
+namespace {
+
+class SpeedWatchTest : public JobShopTest {
+ protected:
+  SpeedWatchTest() {
+    std::string name = testing::TempDir() + "/takt_speed_XXXXXX";
+    root_ = mkdtemp(name.data());
+  }
+  ~SpeedWatchTest() override { std::filesystem::remove_all(root_); }
+
+  // Of every processor that the process may use.
+  void Limit(int khz) {
+    exec::AllowedCpus().ForEach([&](uint32_t cpu) {
+      const std::string folder =
+          root_ + "/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq";
+      std::filesystem::create_directories(folder);
+      std::ofstream(folder + "/scaling_max_freq") << khz << "\n";
+      std::ofstream(folder + "/cpuinfo_max_freq") << 1000 << "\n";
+    });
+  }
+  // Until the mode is `mode`; how long it took.
+  int64_t AwaitMode(sched::Mode mode) {
+    const int64_t start_ns = now();
+    while (shop().mode() != mode && now() - start_ns < 10'000'000'000) {
+      Advance(1'000'000);
+      timers().FireDue(now());
+    }
+    return now() - start_ns;
+  }
+
+  std::string root_;
+};
+
+TEST_F(SpeedWatchTest, TheModeFollowsTheFrequencyWithin250Ms) {
+  MakeShop(2);
+  Limit(1000);
+  auto watch = SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                                 exec::SpeedSensor(root_));
+  ASSERT_NE(watch, nullptr);
+  Limit(600);
+  EXPECT_LE(AwaitMode(sched::Mode::kHot), 250'000'000);
+  EXPECT_EQ(shop().resources()[0].speed_permille, 600u);
+  // A frequency on the edge does not make it flap.
+  const uint64_t changes = shop().statistics().mode_change_count;
+  for (int i = 0; i < 20; ++i) {
+    Limit(i % 2 == 0 ? 1000 : 600);
+    for (int step = 0; step < 10; ++step) {
+      Advance(10'000'000);
+      timers().FireDue(now());
+    }
+  }
+  EXPECT_EQ(shop().statistics().mode_change_count, changes);
+  Limit(1000);
+  AwaitMode(sched::Mode::kNominal);
+  EXPECT_EQ(shop().mode(), sched::Mode::kNominal);
+  watch->Stop();
+}
+
+TEST_F(SpeedWatchTest, AMachineThatDoesNotSayIsNotWatched) {
+  MakeShop(2);
+  EXPECT_EQ(SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                              exec::SpeedSensor(root_)),
+            nullptr);
+  EXPECT_EQ(timers().next_deadline_ns(), kInfiniteFuture);
+}
+
+TEST_F(SpeedWatchTest, StopsForGood) {
+  MakeShop(1);
+  Limit(1000);
+  auto watch = SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                                 exec::SpeedSensor(root_));
+  watch->Stop();
+  EXPECT_EQ(timers().next_deadline_ns(), kInfiniteFuture);
+}
+
+}  // namespace
+}  // namespace takt::shop
