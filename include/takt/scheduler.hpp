@@ -53,7 +53,10 @@ class Scheduler {
     if (!status.ok()) return status;
     return mode;
   }
-  static Result<takt_admission_t> Admit(const Stream& stream, bool promise) {
+  // A template because takt/stream.hpp may be what includes this file.
+  template <typename AnyStream>
+  static Result<takt_admission_t> Admit(const AnyStream& stream,
+                                        bool promise) {
     takt_admission_t admission = Sized<takt_admission_t>();
     Status status(takt_stream_admit(stream.get(), promise, &admission));
     if (!status.ok()) return status;
