@@ -43,10 +43,12 @@ class EventQueue {
   }
   // False: there has been another caller meanwhile, so go on.
   bool Leave() {
-    const uint32_t callers =
-        callers_.fetch_sub(seen_, std::memory_order_acq_rel);
-    seen_ = callers - seen_;
-    return seen_ == 0;
+    const uint32_t seen = seen_;
+    const uint32_t left =
+        callers_.fetch_sub(seen, std::memory_order_acq_rel) - seen;
+    if (left == 0) return true;  // Somebody else may own seen_ by now.
+    seen_ = left;
+    return false;
   }
 
   // All events, in the order in which they were posted.

@@ -192,6 +192,8 @@ void JobShop::Carry(const Decision& decision) {
     }
     case DecisionKind::kYield:
     case DecisionKind::kCancel: {
+      // It may have ended by an event that came after what made the decision.
+      if (!scheduler_->IsLive(decision.operation)) break;
       Task& task = *tasks_[decision.operation.index];
       ++statistics_.yield_count;
       if (task.Stop()) {

@@ -129,6 +129,24 @@ TEST_F(JobShopTest, ADroppedJobIsToldOfWhatWaits) {
   EXPECT_EQ(shop().statistics().classes[1].dropped_count, 1u);
 }
 
+TEST_F(JobShopTest, WorkMayEndAsItsJobIsDropped) {
+  MakeShop(1);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(1);
+  shop().Submit(*job, &work);
+  shop().Decide();
+  // Both are in the queue before anybody looks.
+  shop().Run([&](sched::Scheduler&, int64_t) {
+    shop().Drop(*job);
+    executor().RunNext();
+  });
+  EXPECT_TRUE(work.is_finished);
+  EXPECT_FALSE(work.is_given_up);
+  job.reset();
+  EXPECT_EQ(shop().statistics().classes[1].dropped_count, 1u);
+}
+
 TEST_F(JobShopTest, LateJobsAreDroppedByTheTimer) {
   MakeShop(1);
   StreamTerms terms;
