@@ -52,6 +52,8 @@ TEST(CpuFeaturesTest, KernelsNeedAllPartsOfTheirSet) {
   processor.words[0] = uint64_t{1} << x86_64::kAvx2;
   EXPECT_FALSE(UsableInstructionSets(processor).avx2_fma);
   processor.words[0] |= uint64_t{1} << x86_64::kFma;
+  EXPECT_FALSE(UsableInstructionSets(processor).avx2_fma);
+  processor.words[0] |= uint64_t{1} << x86_64::kF16c;
   EXPECT_TRUE(UsableInstructionSets(processor).avx2_fma);
   processor.words[0] |= uint64_t{1} << x86_64::kAvx512Vnni;
   EXPECT_FALSE(UsableInstructionSets(processor).avx512_vnni);
