@@ -25,7 +25,10 @@ typedef struct takt_executor_t takt_executor_t;  // takt/executor.h
 // As many workers as there are CPUs that this process may use.
 #define TAKT_WORKER_COUNT_DEFAULT (-1)
 
-// Threads that an application supplies as workers.
+// Threads that an application supplies as workers. A call that is just ending
+// may hold the instance a little longer than the application does, so that a
+// worker is the last: then that worker's thread joins the others. So what the
+// hooks use must last until every run() has returned.
 typedef struct takt_thread_hooks_t {
   void* user_data;
   // Arranges for run(argument) to be called, once, on a thread of its own, and
@@ -34,8 +37,9 @@ typedef struct takt_thread_hooks_t {
   bool (*create)(void* user_data, uint32_t worker, const char* name,
                  void (*run)(void* argument), void* argument,
                  void** out_thread);
-  // Waits until that run() has returned. NULL: nothing needs waiting for, and
-  // all have returned before the instance's last reference is released.
+  // Waits until that run() has returned. Not called for a worker that is the
+  // last to hold the instance. NULL: nothing needs waiting for, and all have
+  // returned before the instance's last reference is released.
   void (*join)(void* user_data, void* thread);
 } takt_thread_hooks_t;
 

@@ -42,30 +42,6 @@ absl::Status CheckIndices(const Function& function, absl::string_view what,
 
 }  // namespace
 
-class AsyncInvocation::SignalWaiter final : public hal::FenceWaiter {
- public:
-  explicit SignalWaiter(AsyncInvocation* invocation)
-      : FenceWaiter(&SignalWaiter::OnSignal), invocation_(invocation) {}
-
-  static void* operator new(size_t bytes, BlockPool& pool) {
-    return pool.Allocate(bytes);
-  }
-  static void operator delete(void* block) { BlockPool::Free(block); }
-  static void operator delete(void* block, BlockPool&) {
-    BlockPool::Free(block);
-  }
-
- private:
-  static void OnSignal(FenceWaiter* waiter, const absl::Status& status) {
-    auto* self = static_cast<SignalWaiter*>(waiter);
-    AsyncInvocation* const invocation = self->invocation_;
-    delete self;
-    invocation->Complete(Annotate(status, invocation->function_->name()));
-  }
-
-  AsyncInvocation* const invocation_;
-};
-
 absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     Function& function, const takt_async_options_t& options,
     absl::Span<const takt_value_t> arguments, hal::Fence* wait,
@@ -144,7 +120,8 @@ AsyncInvocation::AsyncInvocation(Function& function, const Function::Job& job,
       step_limit_(options.step_limit),
       slot_count_(static_cast<uint32_t>(SlotCount(function))),
       is_async_(function.signature().is_async()),
-      waiter_(this) {
+      waiter_(&AsyncInvocation::OnWaited, this),
+      signal_waiter_(&AsyncInvocation::OnSignal, this) {
   standing = job.standing;
   for (size_t i = 0; i < slot_count_; ++i) {
     new (&slots()[i])
@@ -185,14 +162,7 @@ absl::Status AsyncInvocation::TakeShares(const takt_async_options_t& options,
 
 void AsyncInvocation::SetProgramFences(const Fences& waits, bool cancellable) {
   BlockPool& blocks = function_->context().instance().blocks();
-  {
-    MutexLock lock(&mutex_);
-    // A program needs one even if nobody else does.
-    if (signal_ == nullptr) signal_ = hal::Fence::Create(blocks);
-    program_signal_ =
-        on_done_ == nullptr ? signal_ : hal::Fence::Create(blocks);
-  }
-
+  program_signal_ = hal::Fence::Create(blocks);
   Ref<hal::Fence> wait = hal::Fence::Join(waits);
   bool reached = true;
   absl::Status status;
@@ -331,27 +301,29 @@ void AsyncInvocation::EndProgram() {
   }
   if (!is_async_ || !status.ok()) {
     Complete(std::move(status));
-  } else if (on_done_ != nullptr) {
-    WatchSignal();
   } else {
-    trace_.End(status, /*is_submitted=*/true);
-    Release();  // The signal fence says the rest.
+    AwaitSignal();
   }
 }
 
-void AsyncInvocation::WatchSignal() {
-  auto* waiter =
-      new (function_->context().instance().blocks()) SignalWaiter(this);
+void AsyncInvocation::AwaitSignal() {
+  // Kept by whoever is going to signal it: if nobody is, the wait ends.
+  const Ref<hal::Fence> signal = std::move(program_signal_);
+  const hal::Fence* const fences[] = {signal.get()};
   absl::Status status;
-  const hal::Fence* const fences[] = {program_signal_.get()};
-  if (waiter->Start(fences, &status)) return;
-  delete waiter;
-  Complete(Annotate(status, function_->name()));
+  if (signal_waiter_.Start(fences, &status)) return;
+  OnSignal(&signal_waiter_, status);
+}
+
+void AsyncInvocation::OnSignal(hal::FenceWaiter* waiter,
+                               const absl::Status& status) {
+  AsyncInvocation* const self = static_cast<Waiter*>(waiter)->invocation;
+  self->Complete(Annotate(status, self->function_->name()));
 }
 
 void AsyncInvocation::Complete(absl::Status status) {
   shop_job_.reset();
-  trace_.End(status, /*is_submitted=*/false);
+  trace_.End(status);
   bool has_results = false;
   {
     MutexLock lock(&mutex_);

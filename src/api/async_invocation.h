@@ -89,10 +89,6 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
     kSubmitted,
     kDone,
   };
-  // Waits for the fence that the program signals, where somebody is to be
-  // told besides.
-  class SignalWaiter;
-
   AsyncInvocation(Function& function, const Function::Job& job,
                   Ref<shop::Job> shop_job, const takt_async_options_t& options,
                   absl::Span<const takt_value_t> arguments);
@@ -117,21 +113,22 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   void StartWaiting(const Fences& waits);
 
   static void OnWaited(hal::FenceWaiter* waiter, const absl::Status& status);
+  static void OnSignal(hal::FenceWaiter* waiter, const absl::Status& status);
   static void OnWoken(void* self, vm::Invocation& invocation);
   void Take() override;  // Its turn: runs the program.
 
   absl::StatusOr<Ref<vm::Invocation>> CreateProgram();
   // The program has ended. Must be the last that the caller does with it.
   void EndProgram();
-  void WatchSignal();
+  void AwaitSignal();
   // Ends the invocation and drops the reference of being in flight.
   void Complete(absl::Status status);
 
   Phase phase() const { return phase_.load(std::memory_order_acquire); }
 
   struct Waiter : hal::FenceWaiter {
-    explicit Waiter(AsyncInvocation* invocation_in)
-        : FenceWaiter(&AsyncInvocation::OnWaited), invocation(invocation_in) {}
+    Waiter(Notify notify, AsyncInvocation* invocation_in)
+        : FenceWaiter(notify), invocation(invocation_in) {}
     AsyncInvocation* const invocation;
   };
 
@@ -156,8 +153,10 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   // fences, or one that waiter_ passes their outcome on to (is_relayed_).
   Ref<hal::Fence> program_wait_;
   bool is_relayed_ = false;
-  // What its program signals.
+  // What its program signals, until it has ended. Never the fence that others
+  // see: a device may be done before the program has returned its results.
   Ref<hal::Fence> program_signal_;
+  Waiter signal_waiter_;  // For that, from then on.
 
   mutable Mutex mutex_;
   // Told at the end. Made on demand if the caller gave none.

@@ -179,7 +179,7 @@ absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
     if (state == vm::Invocation::State::kDone) break;
     thread.WaitUntilNotified(kInfiniteFuture);
   }
-  trace.End(invocation->status(), /*is_submitted=*/false);
+  trace.End(invocation->status());
   TAKT_RETURN_IF_ERROR(invocation->status());
   absl::Span<vm::Value> values = invocation->results();
   for (size_t i = 0; i < results.size(); ++i) {

@@ -46,10 +46,8 @@ vm::Invocation::State InvocationTrace::RunTraced(vm::Invocation& program,
   return state;
 }
 
-void InvocationTrace::EndTraced(const absl::Status& status,
-                                bool is_submitted) const {
+void InvocationTrace::EndTraced(const absl::Status& status) const {
   Event event = MakeEvent(EventKind::kInvocationEnd);
-  event.detail = is_submitted ? 1 : 0;
   event.value = status.raw_code();
   function_.tracer().Record(event);
 }

@@ -36,16 +36,16 @@ class InvocationTrace {
     return __builtin_expect(id_ == 0, 1) ? program.Run()
                                          : RunTraced(program, is_resumed);
   }
-  // `is_submitted`: its program has ended, and its fence says the rest.
-  void End(const absl::Status& status, bool is_submitted) const {
-    if (__builtin_expect(id_ != 0, 0)) EndTraced(status, is_submitted);
+  // Also of the device work that it has queued.
+  void End(const absl::Status& status) const {
+    if (__builtin_expect(id_ != 0, 0)) EndTraced(status);
   }
 
  private:
   void BeginTraced(const JobAttributes& job, uint64_t parent);
   vm::Invocation::State RunTraced(vm::Invocation& program,
                                   bool is_resumed) const;
-  void EndTraced(const absl::Status& status, bool is_submitted) const;
+  void EndTraced(const absl::Status& status) const;
   Event MakeEvent(EventKind kind) const;
 
   const Function& function_;

@@ -41,8 +41,8 @@ enum class EventKind : uint8_t {
   kInvocationBegin = 16,
   kInvocationPark = 17,
   kInvocationResume = 18,
-  // value: the code of its status; detail: 1 if its program has ended, and its
-  // fence says the rest.
+  // The device work that it queued has ended too. value: the code of its
+  // status.
   kInvocationEnd = 19,
   // A queue operation. name: which; id: its number; parent: the invocation.
   kOperationIssued = 20,

@@ -1,5 +1,6 @@
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "takt/async.h"
@@ -679,6 +680,93 @@ static void bad_input_is_refused(void) {
   }
 }
 
+/* A call that a thread makes, and where its program stands. */
+typedef struct early_t {
+  takt_function_t* run;
+  takt_fence_t* signal;
+  takt_invocation_t* call;
+  sem_t has_signaled;
+  sem_t may_return;
+} early_t;
+
+static takt_status_t hold(void* state, size_t argument_count,
+                          const takt_value_t* arguments, size_t result_count,
+                          takt_value_t* out_results) {
+  (void)argument_count, (void)arguments, (void)result_count, (void)out_results;
+  early_t* early = state;
+  sem_post(&early->has_signaled);
+  sem_wait(&early->may_return);
+  return NULL;
+}
+
+static takt_status_t give_state(void* user_data, void** out_state) {
+  *out_state = user_data;
+  return NULL;
+}
+
+static void* call_early(void* argument) {
+  early_t* early = argument;
+  const takt_value_t id = takt_value_i32(7);
+  REQUIRE_OK(takt_async_invoke(early->run, NULL, 1, &id, NULL, early->signal,
+                               &early->call));
+  return NULL;
+}
+
+/* A device can be done before the program has returned. */
+static void the_results_come_before_the_fence(void) {
+  takt_instance_t* instance = create_instance(1);
+  takt_device_t* device = create_device(instance, "local-task");
+  early_t early;
+  memset(&early, 0, sizeof(early));
+  sem_init(&early.has_signaled, 0, 0);
+  sem_init(&early.may_return, 0, 0);
+  const takt_native_export_t mark = {"mark", "0i_v", hold};
+  takt_native_module_options_t native;
+  takt_native_module_options_init(&native);
+  native.name = "probe";
+  native.exports = &mark;
+  native.export_count = 1;
+  native.user_data = &early;
+  native.create_state = give_state;
+  takt_module_t* modules[2] = {NULL, NULL};
+  REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
+  modules[1] = load_module(instance, TESTDATA("async/early.vmfb"));
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = modules;
+  options.module_count = 2;
+  options.devices = &device;
+  options.device_count = 1;
+  takt_context_t* context = NULL;
+  REQUIRE_OK(takt_context_create(instance, &options, &context));
+  early.run = find_function(context, "run");
+  REQUIRE_OK(takt_fence_create(&early.signal));
+
+  pthread_t thread;
+  EXPECT(pthread_create(&thread, NULL, call_early, &early) == 0);
+  sem_wait(&early.has_signaled);
+  bool reached = true;
+  EXPECT_OK(takt_fence_query(early.signal, &reached));
+  EXPECT(!reached);
+  sem_post(&early.may_return);
+  EXPECT_OK(takt_fence_wait(early.signal, instance, TAKT_INFINITE_FUTURE));
+  pthread_join(thread, NULL); /* Not for the results: for the handle. */
+  takt_value_t result;
+  EXPECT_OK(takt_invocation_take_results(early.call, 1, &result));
+  EXPECT(result.i32 == 7);
+
+  takt_invocation_release(early.call);
+  takt_fence_release(early.signal);
+  takt_function_release(early.run);
+  takt_context_release(context);
+  takt_module_release(modules[0]);
+  takt_module_release(modules[1]);
+  takt_device_release(device);
+  takt_instance_release(instance);
+  sem_destroy(&early.has_signaled);
+  sem_destroy(&early.may_return);
+}
+
 int main(void) {
   RUN(runs_after_its_wait_fence);
   RUN(results_before_the_work);
@@ -693,6 +781,7 @@ int main(void) {
   RUN(moved_storage_is_free_once_it_has_been_read);
   RUN(an_explanation_names_the_call_that_will_signal);
   RUN(fences_of_another_instance_are_fences);
+  RUN(the_results_come_before_the_fence);
   RUN(bad_input_is_refused);
   return test_result();
 }

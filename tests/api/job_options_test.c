@@ -3,6 +3,7 @@
  * when they begin; they are placed on CPUs that are not there. */
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "takt/async.h"
@@ -23,6 +24,8 @@ typedef struct world_t {
   void (*run[4])(void* argument);
   void* argument[4];
   pthread_t worker[4];
+  sem_t has_ended[4];
+  uint32_t worker_count; /* Of those that have begun. */
 } world_t;
 
 static bool keep_thread(void* user_data, uint32_t worker, const char* name,
@@ -31,31 +34,36 @@ static bool keep_thread(void* user_data, uint32_t worker, const char* name,
   world_t* world = user_data;
   world->run[worker] = run;
   world->argument[worker] = argument;
-  *out_thread = &world->worker[worker];
+  *out_thread = &world->has_ended[worker];
   return true;
 }
 
 static void join_thread(void* user_data, void* thread) {
-  pthread_join(*(pthread_t*)thread, NULL);
+  (void)user_data;
+  sem_wait(thread);
 }
 
 typedef struct start_t {
   void (*run)(void* argument);
   void* argument;
+  sem_t* has_ended;
 } start_t;
 
 static void* run_thread(void* argument) {
   const start_t start = *(start_t*)argument;
   free(argument);
   start.run(start.argument);
+  sem_post(start.has_ended);
   return NULL;
 }
 
 static void start_workers(world_t* world) {
-  for (uint32_t i = 0; i < takt_instance_worker_count(world->instance); ++i) {
+  world->worker_count = takt_instance_worker_count(world->instance);
+  for (uint32_t i = 0; i < world->worker_count; ++i) {
     start_t* start = malloc(sizeof(*start));
     start->run = world->run[i];
     start->argument = world->argument[i];
+    start->has_ended = &world->has_ended[i];
     EXPECT(pthread_create(&world->worker[i], NULL, run_thread, start) == 0);
   }
 }
@@ -77,6 +85,7 @@ static takt_status_t give_state(void* user_data, void** out_state) {
 
 static void create_world(world_t* world, const char* worker_cpus) {
   memset(world, 0, sizeof(*world));
+  for (int i = 0; i < 4; ++i) sem_init(&world->has_ended[i], 0, 0);
   takt_topology_t* board = NULL;
   REQUIRE_OK(
       takt_topology_parse("{\"clusters\":["
@@ -113,6 +122,11 @@ static void destroy_world(world_t* world) {
   takt_module_release(world->modules[1]);
   takt_device_release(world->device);
   takt_instance_release(world->instance);
+  /* A worker may be the last that holds the instance. */
+  for (uint32_t i = 0; i < world->worker_count; ++i) {
+    pthread_join(world->worker[i], NULL);
+  }
+  for (int i = 0; i < 4; ++i) sem_destroy(&world->has_ended[i]);
 }
 
 /* Of a context of its own, so that nothing but its urgency orders a call. */
