@@ -90,8 +90,9 @@ class Analysis {
       task.band = BandOf(stream, id);
       task.level =
           static_cast<uint32_t>(task.band) * 256 + 255 - stream.terms.priority;
-      task.demand = demands.DemandOf(scheduler_->program(stream.terms.program),
-                                     AllowedOf(stream));
+      task.demand = demands.DemandOf(
+          scheduler_->program(stream.terms.program),
+          workload_.machine.Allowed(stream.terms.pools, stream.terms.affinity));
       SetArrival(&task);
       task.is_hopeless = !task.fault.empty();
       tasks_.push_back(std::move(task));
@@ -105,24 +106,7 @@ class Analysis {
         stream.terms.criticality == sched::Criticality::kHard) {
       return Band::kPromised;
     }
-    switch (stream.terms.criticality) {
-      case sched::Criticality::kHard:
-        return Band::kHard;
-      case sched::Criticality::kSoft:
-        return Band::kSoft;
-      case sched::Criticality::kBestEffort:
-        break;
-    }
-    return Band::kBestEffort;
-  }
-
-  sched::ResourceSet AllowedOf(const Stream& stream) const {
-    sched::ResourceSet allowed;
-    for (uint32_t p = 0; p < workload_.machine.pools.size(); ++p) {
-      if ((stream.terms.pools >> p & 1) == 0) continue;
-      allowed = allowed | workload_.machine.ResourcesOf(p);
-    }
-    return allowed & stream.terms.affinity;
+    return sched::BandOf(stream.terms.criticality);
   }
 
   // `tasks_` holds the streams before this one.

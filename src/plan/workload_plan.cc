@@ -200,12 +200,8 @@ class Unroller {
 
   std::vector<uint32_t> AllowedOf(const Stream& stream) const {
     std::vector<uint32_t> allowed;
-    for (uint32_t r = 0; r < machine_.resource_count(); ++r) {
-      if (stream.terms.affinity.Contains(r) &&
-          (stream.terms.pools >> machine_.PoolOf(r) & 1) != 0) {
-        allowed.push_back(r);
-      }
-    }
+    machine_.Allowed(stream.terms.pools, stream.terms.affinity)
+        .ForEach([&](uint32_t resource) { allowed.push_back(resource); });
     return allowed;
   }
 
@@ -417,12 +413,14 @@ class EnergySaver {
         const PlannedOperation old = operation;
         operation.resources = way.machines;
         operation.duration = way.duration;
-        const PlanQuality quality = QualityOf(*plan, workload_);
-        if (Fits(*plan, i) && IsCheaper(quality, best, workload_)) {
-          best = quality;
-        } else {
-          operation = old;
+        if (Fits(*plan, i)) {
+          const PlanQuality quality = QualityOf(*plan, workload_);
+          if (IsCheaper(quality, best, workload_)) {
+            best = quality;
+            continue;
+          }
         }
+        operation = old;
       }
     }
   }

@@ -16,6 +16,19 @@
 
 namespace takt::sched {
 
+// What a job without a promise is in.
+inline constexpr Band BandOf(Criticality criticality) {
+  switch (criticality) {
+    case Criticality::kHard:
+      return Band::kHard;
+    case Criticality::kSoft:
+      return Band::kSoft;
+    case Criticality::kBestEffort:
+      break;
+  }
+  return Band::kBestEffort;
+}
+
 // A handle; {0, 0} is none.
 struct JobId {
   uint32_t index = 0;

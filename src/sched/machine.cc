@@ -85,6 +85,15 @@ uint32_t Machine::PoolOf(uint32_t resource) const {
   return 0;
 }
 
+ResourceSet Machine::Allowed(uint32_t pool_mask,
+                             const ResourceSet& affinity) const {
+  ResourceSet allowed;
+  for (uint32_t pool = 0; pool < pools.size(); ++pool) {
+    if ((pool_mask >> pool & 1) != 0) allowed = allowed | ResourcesOf(pool);
+  }
+  return allowed & affinity;
+}
+
 int32_t Machine::FindPool(absl::string_view name) const {
   for (size_t i = 0; i < pools.size(); ++i) {
     if (pools[i].name == name) return static_cast<int32_t>(i);

@@ -43,6 +43,8 @@ struct Machine {
   uint32_t FirstOf(uint32_t pool) const;
   ResourceSet ResourcesOf(uint32_t pool) const;
   uint32_t PoolOf(uint32_t resource) const;
+  // Those of `affinity` in the pools whose bits `pool_mask` has.
+  ResourceSet Allowed(uint32_t pool_mask, const ResourceSet& affinity) const;
   // The pool's index, or -1.
   int32_t FindPool(absl::string_view name) const;
 };

@@ -115,28 +115,14 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   }
   auto stream = std::make_unique<Stream>();
   stream->options = options;
-  for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
-    if (((options.pools >> pool) & 1) == 0) continue;
-    stream->allowed =
-        stream->allowed | (pools_[pool].resources & options.affinity);
-  }
+  stream->allowed = machine_.Allowed(options.pools, options.affinity);
   if (stream->allowed.empty()) {
     return fault("its affinity and pools leave no resource of this machine");
   }
   if (options.program != kNoProgram) {
     TAKT_RETURN_IF_ERROR(CheckPlaces(options));
   }
-  switch (options.criticality) {
-    case Criticality::kHard:
-      stream->band = Band::kHard;
-      break;
-    case Criticality::kSoft:
-      stream->band = Band::kSoft;
-      break;
-    case Criticality::kBestEffort:
-      stream->band = Band::kBestEffort;
-      break;
-  }
+  stream->band = BandOf(options.criticality);
   if (free_streams_.empty()) {
     free_streams_.push_back(static_cast<StreamId>(streams_.size()));
     streams_.emplace_back();

@@ -41,6 +41,18 @@ TEST(MachineTest, RefusesTwoPoolsOfOneName) {
               HasSubstr("second pool big"));
 }
 
+TEST(MachineTest, AllowsWhatPoolsAndAffinityHaveInCommon) {
+  const Machine machine = TwoClustersAndNpu();
+  EXPECT_TRUE(machine.Allowed(0b010, ResourceSet::All()) ==
+              machine.ResourcesOf(1));
+  EXPECT_TRUE(machine.Allowed(0b101, ResourceSet::All()) ==
+              (machine.ResourcesOf(0) | machine.ResourcesOf(2)));
+  const ResourceSet first = ResourceSet::Range(machine.FirstOf(1), 1);
+  EXPECT_TRUE(machine.Allowed(0b011, first) == first);
+  EXPECT_TRUE(machine.Allowed(0b001, first).empty());
+  EXPECT_TRUE(machine.Allowed(0, ResourceSet::All()).empty());
+}
+
 TEST(MachineTest, RefusesTiesThatCannotBe) {
   for (const int32_t feeder : {-2, 2, 3, 99}) {
     Machine machine = TwoClustersAndNpu();
