@@ -256,17 +256,9 @@ class Maker {
   Replay replay_;
 };
 
-int64_t MeanOf(const std::vector<int64_t>& values) {
-  double sum = 0;
-  for (const int64_t value : values) sum += static_cast<double>(value);
-  return values.empty()
-             ? 0
-             : std::llround(sum / static_cast<double>(values.size()));
-}
-
 // How far the simulated mean is from the recorded one.
 double Difference(const ReplayStream& recorded, const StreamReport& played) {
-  const int64_t real_ns = MeanOf(recorded.responses_ns);
+  const int64_t real_ns = trace::Mean(recorded.responses_ns);
   return real_ns == 0 ? 0
                       : static_cast<double>(played.mean_ns() - real_ns) /
                             static_cast<double>(real_ns);
@@ -305,7 +297,7 @@ std::string ReplayTable(const Replay& replay, const Report& report) {
         : real.period_ns != 0
             ? absl::StrFormat("%.1f ms", Us(real.period_ns) / 1e3)
             : "recorded",
-        real.job_count, real.missed_count, Us(MeanOf(real.responses_ns)),
+        real.job_count, real.missed_count, Us(trace::Mean(real.responses_ns)),
         Us(trace::Quantile(real.responses_ns, 0.99)),
         Us(real.responses_ns.back()), played.responses_ns.size(), played.missed,
         Us(played.mean_ns()), Us(played.quantile_ns(0.99)),
@@ -328,7 +320,7 @@ std::string ReplayJson(const Replay& replay, const Report& report) {
                   {"period_ns", real.period_ns}};
     entry["recorded"] = {{"jobs", real.job_count},
                          {"missed", real.missed_count},
-                         {"mean_ns", MeanOf(real.responses_ns)},
+                         {"mean_ns", trace::Mean(real.responses_ns)},
                          {"q99_ns", trace::Quantile(real.responses_ns, 0.99)},
                          {"max_ns", trace::Quantile(real.responses_ns, 1)}};
     entry["simulated"] = {{"jobs", played.responses_ns.size()},

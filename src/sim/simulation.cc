@@ -8,6 +8,7 @@
 #include "sim/board.h"
 #include "sim/event_queue.h"
 #include "sim/thermal.h"
+#include "trace/summary.h"
 
 namespace takt::sim {
 namespace {
@@ -439,21 +440,10 @@ Report Simulator::Finish() {
 }  // namespace
 
 int64_t StreamReport::quantile_ns(double rank) const {
-  if (responses_ns.empty()) return 0;
-  const double position =
-      std::ceil(rank * static_cast<double>(responses_ns.size())) - 1;
-  const auto index = static_cast<size_t>(std::max(position, 0.0));
-  return responses_ns[std::min(index, responses_ns.size() - 1)];
+  return trace::Quantile(responses_ns, rank);
 }
 
-int64_t StreamReport::mean_ns() const {
-  if (responses_ns.empty()) return 0;
-  double sum = 0;
-  for (const int64_t response_ns : responses_ns) {
-    sum += static_cast<double>(response_ns);
-  }
-  return std::llround(sum / static_cast<double>(responses_ns.size()));
-}
+int64_t StreamReport::mean_ns() const { return trace::Mean(responses_ns); }
 
 double StreamReport::miss_ratio() const {
   const uint64_t ended = released - unfinished;

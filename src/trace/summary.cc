@@ -96,13 +96,8 @@ void SummarizeStreams(const Trace& trace, Summary& summary) {
     std::vector<int64_t>& values = responses[i];
     std::sort(values.begin(), values.end());
     stream.name = trace.tracks()[i].name;
-    double sum_ns = 0;
-    for (const int64_t value : values) sum_ns += static_cast<double>(value);
-    if (!values.empty()) {
-      stream.mean_ns =
-          std::llround(sum_ns / static_cast<double>(values.size()));
-      stream.max_ns = values.back();
-    }
+    stream.mean_ns = Mean(values);
+    if (!values.empty()) stream.max_ns = values.back();
     stream.q50_ns = Quantile(values, 0.5);
     stream.q99_ns = Quantile(values, 0.99);
     summary.streams.push_back(std::move(stream));
@@ -116,6 +111,13 @@ int64_t Quantile(const std::vector<int64_t>& values, double rank) {
   const double place = std::ceil(rank * static_cast<double>(values.size())) - 1;
   const auto index = static_cast<size_t>(std::max(place, 0.0));
   return values[std::min(index, values.size() - 1)];
+}
+
+int64_t Mean(const std::vector<int64_t>& values) {
+  if (values.empty()) return 0;
+  double sum = 0;
+  for (const int64_t value : values) sum += static_cast<double>(value);
+  return std::llround(sum / static_cast<double>(values.size()));
 }
 
 Summary Summarize(const Trace& trace) {

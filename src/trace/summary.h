@@ -57,6 +57,8 @@ Summary Summarize(const Trace& trace);
 // The value that a share `rank` of `values`, ascending, is not above; 0 of
 // none.
 int64_t Quantile(const std::vector<int64_t>& values, double rank);
+// 0 for none.
+int64_t Mean(const std::vector<int64_t>& values);
 
 std::string SummaryText(const Summary& summary);
 std::string SummaryJson(const Summary& summary);

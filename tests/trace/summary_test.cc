@@ -70,6 +70,13 @@ TEST(SummaryTest, CountsTheJobsOfEachStream) {
   EXPECT_EQ(summary.streams[1].mean_ns, 0);
 }
 
+TEST(SummaryTest, MeansAreRounded) {
+  EXPECT_EQ(Mean({}), 0);
+  EXPECT_EQ(Mean({7}), 7);
+  EXPECT_EQ(Mean({1, 2}), 2);
+  EXPECT_EQ(Mean({1, 1, 2}), 1);
+}
+
 TEST(SummaryTest, QuantilesAreValuesThatThereAre) {
   EXPECT_EQ(Quantile({}, 0.5), 0);
   EXPECT_EQ(Quantile({7}, 0), 7);
