@@ -55,11 +55,6 @@ inline void Store(Vector sum, int panel, int32_t* words, bool add) {
 
 #include "kernels/mmt4d_vnni_impl.inc"
 
-void Mmt4dS8(const Mmt4dArguments& a) {
-  if (TakesShape(a)) return DotMmt4d(a);
-  kMmt4dPortable.by_type[static_cast<int>(Mmt4dType::kS8S8S32)](a);
-}
-
 }  // namespace
 }  // namespace takt::kernels
 
