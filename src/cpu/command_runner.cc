@@ -63,28 +63,6 @@ bool IsSampled(const WorkgroupCost& cost) {
   return ++count % kPeriod == 0;
 }
 
-// What has to know the time anyway measures each.
-absl::Status RunTraced(const ResolvedDispatch& dispatch, const Region& region,
-                       exec::Worker& worker, const Measuring& measuring) {
-  const DispatchCommand& command = *dispatch.command;
-  const PartTrace& trace = *measuring.trace;
-  const uint32_t total = dispatch.workgroup_total;
-  const int64_t begin_ns = NowNs();
-  const absl::Status status = dispatch.Run(0, total, worker);
-  const int64_t end_ns = NowNs();
-  if (status.ok() && measuring.learns) {
-    command.cost().alone.Add(end_ns - begin_ns, total);
-  }
-  if (status.ok() && measuring.observer) {
-    Tell(measuring.observer, dispatch, &region, begin_ns, end_ns);
-  }
-  trace.trace.Ran(
-      trace.tag, EventKind::kDispatch,
-      command.executable->trace_name(command.function, trace.trace.tracer()),
-      begin_ns, PackTiles(0, total));
-  return status;
-}
-
 absl::Status RunDispatch(const DispatchCommand& command, const Region& region,
                          absl::Span<const Base> bases,
                          const exec::Standing& standing, exec::Worker& worker,
@@ -96,22 +74,29 @@ absl::Status RunDispatch(const DispatchCommand& command, const Region& region,
                                /*max_concurrency=*/1, &dispatch));
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
   dispatch.arguments.standing = &standing;
-  if (measuring.trace != nullptr) {
-    return RunTraced(dispatch, region, worker, measuring);
-  }
   WorkgroupCost& cost = command.cost().alone;
-  const bool is_sampled = measuring.learns && IsSampled(cost);
-  if (!is_sampled && !measuring.observer) {
-    return dispatch.Run(0, dispatch.workgroup_total, worker);
+  const uint32_t total = dispatch.workgroup_total;
+  const PartTrace* const trace = measuring.trace;
+  // What has to know the time anyway measures each.
+  const bool is_sampled =
+      measuring.learns && (trace != nullptr || IsSampled(cost));
+  if (!is_sampled && !measuring.observer && trace == nullptr) {
+    return dispatch.Run(0, total, worker);
   }
   const int64_t begin_ns = NowNs();
-  TAKT_RETURN_IF_ERROR(dispatch.Run(0, dispatch.workgroup_total, worker));
+  const absl::Status status = dispatch.Run(0, total, worker);
   const int64_t end_ns = NowNs();
-  if (is_sampled) cost.Add(end_ns - begin_ns, dispatch.workgroup_total);
-  if (measuring.observer) {
+  if (status.ok() && is_sampled) cost.Add(end_ns - begin_ns, total);
+  if (status.ok() && measuring.observer) {
     Tell(measuring.observer, dispatch, &region, begin_ns, end_ns);
   }
-  return absl::OkStatus();
+  if (trace != nullptr) {
+    trace->trace.Ran(
+        trace->tag, EventKind::kDispatch,
+        command.executable->trace_name(command.function, trace->trace.tracer()),
+        begin_ns, PackTiles(0, total));
+  }
+  return status;
 }
 
 }  // namespace
