@@ -30,6 +30,7 @@ typedef struct takt_executor_options_t {
   takt_thread_hooks_t threads;
   // Of the threads: "NAME-0". At most 10 characters; borrowed. Default: "takt".
   const char* name;
+  bool relief;  // As worker_relief there. Default: true.
 } takt_executor_options_t;
 
 static inline void takt_executor_options_init(
@@ -41,6 +42,7 @@ static inline void takt_executor_options_init(
   options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
   options->stack_bytes = 256 * 1024;
   options->name = "takt";
+  options->relief = true;
 }
 
 // Starts workers. They run until the instance's last reference goes, whoever
@@ -80,6 +82,8 @@ typedef struct takt_executor_statistics_t {
   uint32_t worker_count;          // Started; 0 if nothing has needed them yet.
   uint32_t awake_count;           // Threads that run or look for work now.
   takt_executor_counts_t donors;  // Of all callers that worked as they waited.
+  // Of all that ran beside a worker's long workgroup (worker_relief).
+  takt_executor_counts_t reliefs;
 } takt_executor_statistics_t;
 
 TAKT_EXPORT void takt_instance_query_executor_statistics(

@@ -78,6 +78,12 @@ typedef struct takt_instance_options_t {
   // Who decides which operation runs when (takt/scheduler.h). Borrowed. NULL:
   // the defaults there.
   const struct takt_scheduler_options_t* scheduler;
+
+  // A second thread beside each worker, which sleeps until something waits that
+  // has a higher priority than a long workgroup that the worker is in; so it
+  // waits for the kernel's switch, not for that workgroup's end. Default: true.
+  // Without effect on threads of the application.
+  bool worker_relief;
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(
@@ -86,6 +92,7 @@ static inline void takt_instance_options_init(
   options->struct_size = sizeof(*options);
   options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
   options->worker_stack_bytes = 256 * 1024;
+  options->worker_relief = true;
 }
 
 // Creates an instance.

@@ -33,6 +33,7 @@ void GiveExecutor(const exec::ExecutorStatistics& read,
   result.worker_count = static_cast<uint32_t>(read.workers.size());
   result.awake_count = read.awake_count;
   result.donors = Counts(read.donors);
+  result.reliefs = Counts(read.reliefs);
   WriteSized(result, out);
 }
 

@@ -101,6 +101,7 @@ absl::StatusOr<exec::Executor::Options> ExecutorOptions(
   result.spin_ns = options.worker_spin_ns;
   result.stack_bytes = options.worker_stack_bytes;
   result.fifo_priority = options.worker_fifo_priority;
+  result.relief = options.worker_relief;
   result.hooks = {options.worker_threads.user_data,
                   options.worker_threads.create, options.worker_threads.join};
   return result;
@@ -333,6 +334,7 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
   workers.worker_stack_bytes = options.stack_bytes;
   workers.worker_fifo_priority = options.fifo_priority;
   workers.worker_threads = options.threads;
+  workers.worker_relief = options.relief;
   TAKT_ASSIGN_OR_RETURN(exec::Executor::Options executor_options,
                         ExecutorOptions(workers, topology.get()));
   executor_options.name = options.name;

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/prompt_thread.h"
 #include "base/status.h"
 #include "base/unique_fd.h"
 
@@ -188,6 +189,7 @@ void* FdPoller::ThreadMain(void* shared) {
   std::unique_ptr<std::shared_ptr<Shared>> owner(
       static_cast<std::shared_ptr<Shared>*>(shared));
   pthread_setname_np(pthread_self(), "takt-poll");
+  MakeThisThreadPrompt();
   Run(**owner);
   return nullptr;
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/pause.h"
+#include "base/prompt_thread.h"
 #include "base/timer_heap.h"
 
 namespace takt {
@@ -90,6 +91,7 @@ void TimerThread::Prepare(const TimerThreadOptions& options) {
   pthread_setname_np(pthread_self(), "takt-timer");
   // The kernel may gather wake-ups of an ordinary thread within 50 us.
   prctl(PR_SET_TIMERSLACK, 1);
+  MakeThisThreadPrompt();
   if (options.fifo_priority == 0) return;
   sched_param parameters{};
   parameters.sched_priority = options.fifo_priority;

@@ -7,6 +7,19 @@
 
 namespace takt::exec {
 
+ExecutorStatistics::Counts& ExecutorStatistics::Counts::operator+=(
+    const Counts& other) {
+  job_count += other.job_count;
+  tile_count += other.tile_count;
+  range_count += other.range_count;
+  near_steal_count += other.near_steal_count;
+  far_steal_count += other.far_steal_count;
+  preemption_count += other.preemption_count;
+  park_count += other.park_count;
+  wake_count += other.wake_count;
+  return *this;
+}
+
 absl::StatusOr<Ref<Executor>> Executor::Create(const Options& options) {
   return StealingExecutor::Create(options);
 }

@@ -42,6 +42,8 @@ struct ExecutorStatistics {
     uint64_t preemption_count = 0;  // Stops for something more urgent.
     uint64_t park_count = 0;        // Times it went to sleep.
     uint64_t wake_count = 0;        // Threads it has woken.
+
+    Counts& operator+=(const Counts& other);
   };
   struct Worker {
     CpuSet placement;  // Where it was to run.
@@ -50,7 +52,8 @@ struct ExecutorStatistics {
     Counts counts;
   };
   std::vector<Worker> workers;
-  Counts donors;  // Of all callers that worked.
+  Counts donors;   // Of all callers that worked.
+  Counts reliefs;  // Of all reliefs.
   uint32_t awake_count = 0;
 };
 
@@ -76,6 +79,10 @@ class Executor : public Object {
     // Threads that may run at once. 0: the processors of this process.
     uint32_t concurrency_max = 0;
     int fifo_priority = 0;  // SCHED_FIFO for the workers; 0: as the process.
+    // A second thread for each worker, which sleeps until something waits that
+    // is more urgent than a long tile that the worker is in: the system then
+    // lets it go first. Not for threads of hooks.
+    bool relief = false;
     ThreadHooks hooks;
     // Where the workers record what they do. Null: nowhere.
     Ref<Tracer> tracer;

@@ -97,6 +97,7 @@ void StealingExecutor::PlaceWorkers(const Options& options) {
     seat->worker.index = i;
     seat->member.executor = this;
     seat->member.seat = seat.get();
+    seat->member.place = i;
     seat->member.worker = &seat->worker;
     seat->member.counters = &seat->counters;
     seat->member.is_working = true;
@@ -139,21 +140,12 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
   active_.store(count, std::memory_order_relaxed);
   for (; started < count; ++started) {
     Seat& seat = *workers_[started];
-    WorkerThread::Options thread;
-    thread.name = absl::StrCat(options.name, "-", started);
-    thread.worker = started;
-    thread.stack_bytes = options.stack_bytes;
-    seat.trace_name = thread.name;
-    if (is_placed_) {
-      thread.cpus = seat.placement;
-      absl::StrAppend(&seat.trace_name, " (CPU ", seat.placement.ToString(),
-                      ")");
-    }
-    thread.fifo_priority = options.fifo_priority;
-    thread.hooks = options.hooks;
+    const WorkerThread::Options thread = ThreadOptions(options, seat);
+    seat.trace_name = thread.TraceName();
     error = seat.thread.Start(thread, &RunThread, &seat);
     if (!error.ok()) break;
   }
+  StartReliefs(options);
   if (started == count) return absl::OkStatus();
   // Those that run may look at the seats of the others, so they stay.
   active_.fetch_sub(count - started, std::memory_order_seq_cst);
@@ -161,6 +153,18 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
   if (started > 0) return absl::OkStatus();
   Shutdown();
   return error;
+}
+
+WorkerThread::Options StealingExecutor::ThreadOptions(const Options& options,
+                                                      const Seat& seat) const {
+  WorkerThread::Options thread;
+  thread.name = absl::StrCat(options.name, "-", seat.index);
+  thread.worker = seat.index;
+  thread.stack_bytes = options.stack_bytes;
+  if (is_placed_) thread.cpus = seat.placement;
+  thread.fifo_priority = options.fifo_priority;
+  thread.hooks = options.hooks;
+  return thread;
 }
 
 StealingExecutor::~StealingExecutor() {
@@ -179,16 +183,23 @@ void StealingExecutor::Shutdown() {
       [](IdleNode& node) { static_cast<Member&>(node).sleeper.Raise(kWork); });
   for (uint32_t i = 0; i < worker_count(); ++i) {
     Seat& seat = *workers_[i];
-    if (seat.thread.IsThisThread()) {
-      // A worker lets its own executor go: it can't wait for itself.
-      Retain();
-      seat.holds_executor = true;
-      seat.thread.Detach();
-    } else {
-      seat.thread.Join();
-    }
+    seat.holds_executor = DetachOrJoin(seat.thread);
+    if (seat.relief == nullptr) continue;
+    seat.relief->member.sleeper.Raise(kWork);
+    seat.relief->holds_executor = DetachOrJoin(seat.relief->thread);
   }
   if (!IsWorking()) RunHere();
+}
+
+bool StealingExecutor::DetachOrJoin(WorkerThread& thread) {
+  if (!thread.IsThisThread()) {
+    thread.Join();
+    return false;
+  }
+  // A thread lets its own executor go: it can't wait for itself.
+  Retain();
+  thread.Detach();
+  return true;
 }
 
 uint32_t StealingExecutor::max_concurrency() const {
@@ -233,6 +244,10 @@ void StealingExecutor::Submit(Job* job) {
   job->is_posted_.store(false, std::memory_order_relaxed);
   job->is_being_posted_.store(false, std::memory_order_relaxed);
   if (job->scope != nullptr) job->scope->Begin();
+  if (has_reliefs_ &&
+      (used_lanes_.load(std::memory_order_relaxed) >> job->lane & 1) == 0) {
+    used_lanes_.fetch_or(1u << job->lane, std::memory_order_relaxed);
+  }
   Member* const member = MemberHere();
   if (member != nullptr && member->is_working) {
     SubmitWorking(*member, job);
@@ -261,6 +276,7 @@ void StealingExecutor::Submit(Job* job) {
   commons_.Post(job);  // It may be gone now.
   SetUrgent(lane);
   Wake(threads, lane, nullptr, nullptr, is_donor ? 1 : 0);
+  if (!is_donor) Relieve(lane, nullptr);
   if (stopping) RunHere();
 }
 
@@ -324,7 +340,10 @@ void StealingExecutor::PushSurplus(Member& member, Job* job) {
 
 void StealingExecutor::SpillNext(Member& member) {
   if (Job* const job = std::exchange(member.next, nullptr)) {
+    const uint32_t lane = job->lane;
+    const bool is_limited = job->allowed != nullptr;
     PushSurplus(member, job);
+    if (!is_limited) Relieve(lane, nullptr);  // Else PushSurplus() has.
   }
 }
 
@@ -346,13 +365,23 @@ void StealingExecutor::PostLimited(Job* job) {
   // The job may be gone; the set is the executor's.
   for (auto& seat : workers_) {
     if (!allowed.Contains(seat->index)) continue;
-    std::atomic<uint32_t>& wanted = seat->member.wanted_lanes;
+    Want(*seat, lane);
+  }
+  Wake(threads, lane, &allowed, nullptr, 0);
+  Relieve(lane, &allowed);
+  if (stopping_.load(std::memory_order_seq_cst) && !IsWorking()) RunHere();
+}
+
+void StealingExecutor::Want(Seat& seat, uint32_t lane) {
+  for (Member* member :
+       {&seat.member,
+        seat.relief != nullptr ? &seat.relief->member : nullptr}) {
+    if (member == nullptr) continue;
+    std::atomic<uint32_t>& wanted = member->wanted_lanes;
     if ((wanted.load(std::memory_order_seq_cst) >> lane & 1) == 0) {
       wanted.fetch_or(1u << lane, std::memory_order_seq_cst);
     }
   }
-  Wake(threads, lane, &allowed, nullptr, 0);
-  if (stopping_.load(std::memory_order_seq_cst) && !IsWorking()) RunHere();
 }
 
 void StealingExecutor::SetUrgent(uint32_t lane) {
@@ -372,6 +401,17 @@ void StealingExecutor::Wake(uint32_t count, uint32_t lane,
     if (count <= searching) return;
     count -= searching;
   }
+  for (; count > 0; --count) {
+    if (allowed == nullptr &&
+        active_.load(std::memory_order_seq_cst) + others >= concurrency_) {
+      return;
+    }
+    if (!WakeOne(lane, allowed, from)) return;
+  }
+}
+
+bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
+                               const Member* from) {
   const auto distance = [&](const IdleNode& node) {
     const auto& idle = static_cast<const Member&>(node);
     if (lane < idle.lane_min) return -1;
@@ -385,27 +425,21 @@ void StealingExecutor::Wake(uint32_t count, uint32_t lane,
     }
     return idle.seat->cluster == from->seat->cluster ? 0 : 1;
   };
-  for (; count > 0; --count) {
-    if (allowed == nullptr &&
-        active_.load(std::memory_order_seq_cst) + others >= concurrency_) {
-      return;
+  bool is_raised = false;
+  auto* woken = static_cast<Member*>(idle_.Take(distance, [&](IdleNode& node) {
+    auto& idle = static_cast<Member&>(node);
+    active_.fetch_add(1, std::memory_order_seq_cst);
+    // A donor takes the lock before it goes on, and may be gone after that; a
+    // worker stays.
+    if (idle.is_donor) {
+      is_raised = true;
+      idle.sleeper.Raise(kWork);
     }
-    bool is_raised = false;
-    auto* woken =
-        static_cast<Member*>(idle_.Take(distance, [&](IdleNode& node) {
-          auto& idle = static_cast<Member&>(node);
-          active_.fetch_add(1, std::memory_order_seq_cst);
-          // A donor takes the lock before it goes on, and may be gone after
-          // that; a worker stays.
-          if (idle.is_donor) {
-            is_raised = true;
-            idle.sleeper.Raise(kWork);
-          }
-        }));
-    if (woken == nullptr) return;
-    if (!is_raised) woken->sleeper.Raise(kWork);
-    if (from != nullptr) from->counters->wakes.Add(1);
-  }
+  }));
+  if (woken == nullptr) return false;
+  if (!is_raised) woken->sleeper.Raise(kWork);
+  if (from != nullptr) from->counters->wakes.Add(1);
+  return true;
 }
 
 void StealingExecutor::Flush() {
@@ -462,7 +496,11 @@ const WorkerSet* StealingExecutor::FindWorkerSet(WorkerSet set) {
   if (!is_pinned_) {
     is_pinned_ = true;
     for (uint32_t i = 0; i < worker_count(); ++i) {
-      workers_[i]->thread.SetAffinity(workers_[i]->placement);
+      Seat& seat = *workers_[i];
+      seat.thread.SetAffinity(seat.placement);
+      if (seat.relief != nullptr) {
+        seat.relief->thread.SetAffinity(seat.placement);
+      }
     }
   }
   for (const auto& known : worker_sets_) {
@@ -482,6 +520,9 @@ ExecutorStatistics StealingExecutor::statistics() const {
     worker.local_bytes = seat->local_bytes.load(std::memory_order_relaxed);
     worker.counts = seat->counters.Read();
     result.workers.push_back(std::move(worker));
+    if (seat->relief != nullptr) {
+      result.reliefs += seat->relief->counters.Read();
+    }
   }
   {
     MutexLock lock(&mutex_);

@@ -32,6 +32,9 @@
 //   (6) If something waits and fewer than concurrency_ threads are active, a
 //       thread has been woken for it or is searching, or it has been left to a
 //       donor that has yet to come.
+//   (7) If something more urgent waits than what each worker that may run it
+//       is in, and none of them comes soon, a relief has been woken for it
+//       (stealing_executor_relief.cc). Reliefs are not counted in active_.
 //
 // Lock order: mutex_, then the locks of mailboxes and of idle_, which are
 // leaves; no job's method is called under any.
@@ -119,6 +122,8 @@ class StealingExecutor final : public Executor {
     Sleeper sleeper;
     // Lanes in which something waits for this worker.
     std::atomic<uint32_t> wanted_lanes{0};
+    // What the thread is in, if there are reliefs: RunningAs(), or 0.
+    std::atomic<uint32_t> running{0};
     Counters* counters = nullptr;
     // The rest belongs to the thread.
     bool is_working = false;
@@ -127,10 +132,25 @@ class StealingExecutor final : public Executor {
     // Lanes below are not for this thread now: the lane of the job that it has
     // interrupted, plus one; or what its donor asked for.
     uint32_t lane_min = 0;
+    // Whose jobs it may run of those that are kept for some workers.
+    uint32_t place = Mailbox::kNoWorker;
     uint32_t take_count = 0;
     uint32_t first_victim = 0;
     Job* next = nullptr;
     int64_t backlog_ns = 0;  // About what waits in the deques.
+  };
+  // A second thread in a worker's place, which sleeps but for what is more
+  // urgent than the tile that the worker can't leave.
+  struct Relief {
+    Seat* seat = nullptr;
+    bool holds_executor = false;  // As a seat's.
+    Worker worker;
+    Member member;
+    Counters counters;
+    WorkerThread thread;
+    std::string trace_name;
+    std::atomic<bool> is_asleep{false};            // Or about to be.
+    std::atomic<uint32_t> called_for{kLaneCount};  // The least urgent lane.
   };
   struct Seat {
     uint32_t index = 0;
@@ -145,6 +165,7 @@ class StealingExecutor final : public Executor {
     Counters counters;
     WorkerThread thread;
     std::string trace_name;
+    std::unique_ptr<Relief> relief;  // Null: it has none.
 
     // Lanes whose deque may hold something. Written by the worker.
     alignas(64) std::atomic<uint32_t> deque_lanes{0};
@@ -173,6 +194,10 @@ class StealingExecutor final : public Executor {
   ~StealingExecutor() override;
   void PlaceWorkers(const Options& options);
   absl::Status StartWorkers(const Options& options);
+  WorkerThread::Options ThreadOptions(const Options& options,
+                                      const Seat& seat) const;
+  // On the executor's own thread: joins it otherwise, and returns false.
+  bool DetachOrJoin(WorkerThread& thread);
 
   // ---- stealing_executor.cc: making jobs known.
   void SubmitWorking(Member& member, Job* job);
@@ -188,8 +213,56 @@ class StealingExecutor final : public Executor {
   // active besides `others`, if the jobs are kept for nobody.
   void Wake(uint32_t count, uint32_t lane, const WorkerSet* allowed,
             const Member* from, uint32_t others);
+  // One of them, however many are active. False if none sleeps.
+  bool WakeOne(uint32_t lane, const WorkerSet* allowed, const Member* from);
+  // Has it be known that something of `lane` waits for this worker.
+  static void Want(Seat& seat, uint32_t lane);
   // Threads that what is left of `job` is worth, besides the one that has it.
   uint32_t HelpersWorth(const Job& job) const;
+
+  // ---- stealing_executor_relief.cc: what can't wait for a tile's end.
+  void StartReliefs(const Options& options);
+  static void RunReliefThread(void* relief);
+  void RunRelief(Relief& relief);
+  // Has a job of `lane`, which waits for `allowed` (null: for anyone), run at
+  // once if it would wait for the end of a long tile of something less urgent.
+  void Relieve(uint32_t lane, const WorkerSet* allowed) {
+    const uint32_t used = used_lanes_.load(std::memory_order_relaxed);
+    if (__builtin_expect((used & ((1u << lane) - 1)) != 0, 0)) {
+      CallRelief(lane, allowed);
+    }
+  }
+  void CallRelief(uint32_t lane, const WorkerSet* allowed);
+  // Of Member::running: the lane and one, and whether the tiles are long.
+  static constexpr int64_t kLongTileNs = 50'000;
+  static uint32_t RunningAs(const Job& job) {
+    const bool is_long =
+        job.expected_tile_ns <= 0 || job.expected_tile_ns >= kLongTileNs;
+    return (job.lane + 1u) << 1 | (is_long ? 1 : 0);
+  }
+  static bool IsLong(uint32_t running) { return (running & 1) != 0; }
+  static uint32_t LanesUpTo(uint32_t running) { return running >> 1; }
+  // Says what this thread is in now; returns what it was in. Runs what is more
+  // urgent first, if `job` would hold it up.
+  uint32_t EnterJob(Member& member, const Job& job) {
+    if (!has_reliefs_) return 0;
+    const uint32_t outer = member.running.load(std::memory_order_relaxed);
+    const uint32_t now = RunningAs(job);
+    if (IsLong(now)) {
+      EnterLong(member, job, now);
+    } else {
+      member.running.store(now, std::memory_order_relaxed);
+    }
+    return outer;
+  }
+  void LeaveJob(Member& member, uint32_t outer) {
+    if (!has_reliefs_) return;
+    const uint32_t now = member.running.load(std::memory_order_relaxed);
+    if (member.is_donor && IsLong(now)) CountDonor(now, -1);
+    member.running.store(outer, std::memory_order_relaxed);
+  }
+  void EnterLong(Member& member, const Job& job, uint32_t running);
+  void CountDonor(uint32_t running, int change);
 
   // ---- stealing_executor_run.cc: running them.
   static void RunThread(void* seat);
@@ -208,8 +281,8 @@ class StealingExecutor final : public Executor {
   bool RunShared(Member& member, Found found);
   void RunRange(Member& member, Job& job, uint32_t begin, uint32_t end);
   void RunRest(Member& member, Job& job, uint32_t begin, uint32_t end);
-  // Runs what is more urgent than the job that has stopped for it.
-  void RunUrgent(Member& member, uint32_t lane_min);
+  // Runs what is more urgent than `job`, which has stopped for it.
+  void GiveWay(Member& member, const Job& job);
   void FinishJob(Member& member, Job& job);
   bool Claim(Job& job, uint32_t range_max, uint32_t* begin,
              uint32_t* end) const;
@@ -261,6 +334,12 @@ class StealingExecutor final : public Executor {
   bool is_flat_ = true;                         // One cluster.
   // Fewer if threads failed to start: the seats behind stay empty.
   std::atomic<uint32_t> started_count_{0};
+  bool has_reliefs_ = false;
+  // Lanes in which there have been jobs, if there are reliefs.
+  std::atomic<uint32_t> used_lanes_{0};
+  // For each lane, in eight bits, the donors that are in a long tile of it.
+  // More than there is room for seem to be of the next lane.
+  std::atomic<uint64_t> long_donors_{0};
 
   Mailbox commons_;
   IdleList<> idle_;

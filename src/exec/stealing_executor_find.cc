@@ -21,7 +21,7 @@ uint32_t HighestLane(uint32_t lanes) {
 uint32_t StealingExecutor::MailWorker(const Member& member) const {
   // At the end everything must run, wherever.
   if (stopping_.load(std::memory_order_seq_cst)) return Mailbox::kAnyWorker;
-  return member.seat != nullptr ? member.seat->index : Mailbox::kNoWorker;
+  return member.place;
 }
 
 StealingExecutor::Found StealingExecutor::Find(Member& member, bool clear) {

@@ -221,9 +221,11 @@ void StealingExecutor::RunChain(Member& member) {
     }
     member.next = nullptr;
     worker.preempting_lanes_ = LanesAbove(lane);
+    EnterJob(member, *job);
     RunRange(member, *job, 0, job->tile_count);
     worker.preempting_lanes_ = 0;
     FinishJob(member, *job);
+    LeaveJob(member, 0);
   }
 }
 
@@ -244,6 +246,7 @@ void StealingExecutor::RunJob(Member& member, Found found) {
   Worker& worker = *member.worker;
   const uint32_t outer_preempting =
       std::exchange(worker.preempting_lanes_, LanesAbove(job.lane));
+  const uint32_t outer_running = EnterJob(member, job);
   // Where there is none, the job sees that it has too little.
   if (job.local_bytes > worker.local_bytes) {
     (void)worker.ReserveLocalMemory(job.local_bytes);
@@ -260,6 +263,7 @@ void StealingExecutor::RunJob(Member& member, Found found) {
   }
   worker.preempting_lanes_ = outer_preempting;
   if (is_last) FinishJob(member, job);
+  LeaveJob(member, outer_running);
 }
 
 bool StealingExecutor::RunShared(Member& member, Found found) {
@@ -315,11 +319,7 @@ __attribute__((noinline)) void StealingExecutor::RunRest(Member& member,
                                                          uint32_t end) {
   Worker& worker = *member.worker;
   while (true) {
-    if (worker.IsPreempted()) {
-      member.counters->preemptions.Add(1);
-      RecordHere(EventKind::kPreemption, job.lane);
-      RunUrgent(member, job.lane + 1u);
-    }
+    if (worker.IsPreempted()) GiveWay(member, job);
     if (begin >= end) return;
     const uint32_t reached = job.RunTiles(begin, end, worker);
     TAKT_DCHECK(reached > begin && reached <= end);
@@ -327,8 +327,10 @@ __attribute__((noinline)) void StealingExecutor::RunRest(Member& member,
   }
 }
 
-void StealingExecutor::RunUrgent(Member& member, uint32_t lane_min) {
-  const uint32_t outer = std::exchange(member.lane_min, lane_min);
+void StealingExecutor::GiveWay(Member& member, const Job& job) {
+  member.counters->preemptions.Add(1);
+  RecordHere(EventKind::kPreemption, job.lane);
+  const uint32_t outer = std::exchange(member.lane_min, job.lane + 1u);
   while (true) {
     const Found found = Find(member, /*clear=*/true);
     if (found.job == nullptr) break;
@@ -383,6 +385,7 @@ bool StealingExecutor::Spread(Member& member, Job& job, bool is_listed) {
   }
   if (job.allowed == nullptr) SetUrgent(job.lane);
   Wake(std::min(helpers, kWakeBranches), job.lane, job.allowed, &member, 0);
+  Relieve(job.lane, job.allowed);
   return has_second_ticket;
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/prompt_thread.h"
 
 namespace takt::exec {
 namespace {
@@ -47,6 +48,11 @@ class KernelCpuSet {
 };
 
 }  // namespace
+
+std::string WorkerThread::Options::TraceName() const {
+  return cpus.empty() ? name
+                      : absl::StrCat(name, " (CPU ", cpus.ToString(), ")");
+}
 
 absl::Status WorkerThread::Start(const Options& options, void (*run)(void*),
                                  void* argument) {
@@ -129,6 +135,7 @@ void WorkerThread::Prepare() {
     report_.priority_error =
         pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
   }
+  if (options_.is_prompt) MakeThisThreadPrompt();
   int policy = 0;
   sched_param actual{};
   if (pthread_getschedparam(pthread_self(), &policy, &actual) == 0 &&

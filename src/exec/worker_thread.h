@@ -41,7 +41,10 @@ class WorkerThread {
     size_t stack_bytes = 0;  // Not for a thread of hooks.
     CpuSet cpus;             // Empty: wherever the kernel puts it.
     int fifo_priority = 0;   // SCHED_FIFO, 1 to 99; 0: as the process.
+    bool is_prompt = false;  // base/prompt_thread.h
     ThreadHooks hooks;
+
+    std::string TraceName() const;  // With its processors.
   };
   // What the kernel says of a thread, once it runs.
   struct Report {

@@ -1,6 +1,8 @@
 #include "takt/executor.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 
 #include "tests/api/fixture.h"
 
@@ -336,6 +338,107 @@ static void refuses_executors_that_cannot_be(void) {
   takt_instance_release(instance);
 }
 
+/* A call that lasts until it may end, and what follows from another. */
+typedef struct long_call_t {
+  sem_t begun;
+  sem_t may_end;
+} long_call_t;
+
+static takt_status_t mark(void* state, size_t argument_count,
+                          const takt_value_t* arguments, size_t result_count,
+                          takt_value_t* out_results) {
+  (void)argument_count, (void)result_count, (void)out_results;
+  long_call_t* call = state;
+  if (arguments[0].i32 == 1) {
+    sem_post(&call->begun);
+    sem_wait(&call->may_end);
+  } else if (arguments[0].i32 == 2) {
+    sem_post(&call->may_end);
+  }
+  return NULL;
+}
+
+static takt_status_t give_state(void* user_data, void** out_state) {
+  *out_state = user_data;
+  return NULL;
+}
+
+static takt_invocation_t* call_job(takt_instance_t* instance,
+                                   takt_device_t* device,
+                                   takt_module_t* const* modules,
+                                   const char* name, int32_t id) {
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = modules;
+  options.module_count = 2;
+  options.devices = &device;
+  options.device_count = 1;
+  takt_context_t* context = NULL;
+  REQUIRE_OK(takt_context_create(instance, &options, &context));
+  takt_function_t* function = find_function(context, name);
+  const takt_value_t argument = takt_value_i32(id);
+  takt_invocation_t* call = NULL;
+  REQUIRE_OK(
+      takt_async_invoke(function, NULL, 1, &argument, NULL, NULL, &call));
+  takt_function_release(function);
+  takt_context_release(context);
+  return call;
+}
+
+/* The only worker is in a long call, which an urgent one of 2 would end. */
+static void run_beside_a_long_call(bool relief, int32_t urgent_id) {
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  EXPECT(options.worker_relief);
+  options.worker_count = 1;
+  options.worker_relief = relief;
+  takt_instance_t* instance = NULL;
+  REQUIRE_OK(takt_instance_create(&options, &instance));
+  takt_device_t* device = create_device(instance, "local-task");
+  long_call_t state;
+  sem_init(&state.begun, 0, 0);
+  sem_init(&state.may_end, 0, 0);
+  const takt_native_export_t export_mark = {"mark", "0i_v", mark};
+  takt_native_module_options_t native;
+  takt_native_module_options_init(&native);
+  native.name = "probe";
+  native.exports = &export_mark;
+  native.export_count = 1;
+  native.user_data = &state;
+  native.create_state = give_state;
+  takt_module_t* modules[2] = {NULL, NULL};
+  REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
+  modules[1] = load_module(instance, TESTDATA("async/jobs.vmfb"));
+
+  takt_invocation_t* first = call_job(instance, device, modules, "plain", 1);
+  sem_wait(&state.begun);
+  takt_invocation_t* second =
+      call_job(instance, device, modules, "urgent", urgent_id);
+  if (urgent_id != 2) sem_post(&state.may_end);
+  /* Not with takt_invocation_wait(): this thread would do the work. */
+  while (takt_invocation_state(first) != TAKT_INVOCATION_DONE ||
+         takt_invocation_state(second) != TAKT_INVOCATION_DONE) {
+    sched_yield();
+  }
+  takt_executor_statistics_t statistics;
+  statistics.struct_size = sizeof(statistics);
+  takt_instance_query_executor_statistics(instance, &statistics);
+  if (!relief) EXPECT(statistics.reliefs.job_count == 0);
+  takt_invocation_release(first);
+  takt_invocation_release(second);
+  takt_module_release(modules[0]);
+  takt_module_release(modules[1]);
+  takt_device_release(device);
+  takt_instance_release(instance);
+  sem_destroy(&state.begun);
+  sem_destroy(&state.may_end);
+}
+
+static void what_is_urgent_runs_beside_a_long_call(void) {
+  run_beside_a_long_call(true, 2);
+  run_beside_a_long_call(false, 3);
+}
+
 int main(void) {
   RUN(workers_start_with_the_first_device_of_theirs);
   RUN(writes_no_more_than_there_is_room_for);
@@ -346,5 +449,6 @@ int main(void) {
   RUN(executors_take_a_part_of_the_machine);
   RUN(devices_run_on_the_executor_that_they_are_given);
   RUN(refuses_executors_that_cannot_be);
+  RUN(what_is_urgent_runs_beside_a_long_call);
   return test_result();
 }

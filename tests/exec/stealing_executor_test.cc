@@ -694,6 +694,7 @@ struct Machine {
   const char* json;  // Null: no topology.
   uint32_t workers;
   int64_t spin_ns = 0;
+  bool relief = false;
 };
 class StressTest : public ::testing::TestWithParam<Machine> {};
 
@@ -701,6 +702,7 @@ TEST_P(StressTest, RandomGraphsOnPretendedMachines) {
   const Machine& machine = GetParam();
   Executor::Options options = OptionsOf(machine.workers);
   options.spin_ns = machine.spin_ns;
+  options.relief = machine.relief;
   absl::StatusOr<Topology> topology;
   if (machine.json != nullptr) {
     topology = Topology::FromJson(machine.json);
@@ -746,7 +748,9 @@ INSTANTIATE_TEST_SUITE_P(
                               8},
                       Machine{R"({"clusters":[{"cpus":"0-1","numa_node":0},
                                 {"cpus":"2-3","numa_node":1,"package":1}]})",
-                              4}));
+                              4},
+                      Machine{nullptr, 2, 0, true},
+                      Machine{R"({"clusters":[{"cpus":"0-3"}]})", 4, 0, true}));
 
 TEST(StressTest, ShutdownWhileOthersSubmit) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {

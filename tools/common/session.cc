@@ -63,6 +63,8 @@ void PrintWorkers(const Instance& instance) {
   if (executor.worker_count == 0) return;
   std::fprintf(stderr, "Callers: ");
   PrintCounts(executor.donors);
+  std::fprintf(stderr, "Reliefs: ");
+  PrintCounts(executor.reliefs);
   for (uint32_t i = 0; i < executor.worker_count; ++i) {
     takt_worker_statistics_t worker = {};
     worker.struct_size = sizeof(worker);

@@ -1,0 +1,23 @@
+// Threads that do little, but at once.
+#ifndef TAKT_BASE_PROMPT_THREAD_H_
+#define TAKT_BASE_PROMPT_THREAD_H_
+
+#include <cstdint>
+
+namespace takt {
+
+// What a prompt thread asks for: the time that it may run before others.
+inline constexpr int64_t kPromptSliceNs = 100'000;
+// Added to its nice value.
+inline constexpr int kPromptNice = -15;
+
+// Has the system let the calling thread run soon after it wakes up, though
+// other threads keep the processors busy: it asks for short slices (Linux 6.12
+// and later), and for less niceness, if the process has the right to
+// (RLIMIT_NICE, CAP_SYS_NICE). What is refused is left. A thread with a
+// real-time policy stays as it is.
+void MakeThisThreadPrompt();
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_PROMPT_THREAD_H_

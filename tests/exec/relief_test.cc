@@ -1,0 +1,240 @@
+// What is more urgent than a long tile runs beside it: on a worker's relief.
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "exec/executor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace takt::exec {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A flag to wait for, in a test that would fail rather than hang.
+class Flag {
+ public:
+  void Set() { is_set_.store(true); }
+  bool Wait() const {
+    const int64_t deadline_ns = NowNs() + 20'000'000'000;
+    while (!is_set_.load()) {
+      if (NowNs() > deadline_ns) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  bool is_set() const { return is_set_.load(); }
+
+ private:
+  std::atomic<bool> is_set_{false};
+};
+
+class FunctionJob final : public Job {
+ public:
+  explicit FunctionJob(uint8_t lane_in, std::function<void()> run)
+      : run_(std::move(run)) {
+    lane = lane_in;
+  }
+  std::function<void()> finish = [] {};
+
+ private:
+  uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
+    run_();
+    return end;
+  }
+  void Finish(Worker&) override { finish(); }
+
+  const std::function<void()> run_;
+};
+
+class ReliefTest : public ::testing::Test {
+ protected:
+  void Start(uint32_t worker_count) {
+    Executor::Options options;
+    options.worker_count = worker_count;
+    options.concurrency_max = worker_count;
+    options.relief = true;
+    options.linger_ns = 0;
+    executor_ = Executor::Create(options).value();
+    // Until they sleep, they look by themselves.
+    while (executor_->statistics().reliefs.park_count < worker_count) {
+      std::this_thread::yield();
+    }
+  }
+  ~ReliefTest() override {
+    if (executor_ != nullptr) executor_->Shutdown();
+  }
+
+  // Jobs in the middle of a tile, until `until` is set.
+  void Occupy(uint32_t count, const Flag& until, int64_t expected_tile_ns = 0) {
+    std::vector<std::unique_ptr<Flag>> began;
+    for (uint32_t i = 0; i < count; ++i) {
+      Flag* const begins = began.emplace_back(std::make_unique<Flag>()).get();
+      Add(2, [this, begins, &until] {
+        begins->Set();
+        EXPECT_TRUE(until.Wait());
+        Log("tile");
+      })->expected_tile_ns = expected_tile_ns;
+      executor_->Submit(jobs_.back().get());
+      ASSERT_TRUE(begins->Wait());
+    }
+  }
+  FunctionJob* Add(uint8_t lane, std::function<void()> run) {
+    jobs_.push_back(std::make_unique<FunctionJob>(lane, std::move(run)));
+    return jobs_.back().get();
+  }
+  void Log(const std::string& name) {
+    MutexLock lock(&mutex_);
+    log_.push_back(name);
+  }
+  std::vector<std::string> log() {
+    MutexLock lock(&mutex_);
+    return log_;
+  }
+
+  Ref<Executor> executor_;
+  std::vector<std::unique_ptr<FunctionJob>> jobs_;
+
+ private:
+  Mutex mutex_;
+  std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
+};
+
+TEST_F(ReliefTest, WhatIsMoreUrgentRunsBesideALongTile) {
+  Start(1);
+  Flag done, all;
+  Occupy(1, done);
+  // As urgent as the tile: it has to wait.
+  executor_->Submit(Add(2, [&] {
+    Log("equal");
+    all.Set();
+  }));
+  executor_->Submit(Add(4, [&] {
+    Log("urgent");
+    done.Set();
+  }));
+  EXPECT_TRUE(all.Wait());
+  executor_->Shutdown();
+  EXPECT_THAT(log(), ElementsAre("urgent", "tile", "equal"));
+  const ExecutorStatistics statistics = executor_->statistics();
+  EXPECT_EQ(statistics.reliefs.job_count, 1u);
+  EXPECT_EQ(statistics.reliefs.tile_count, 1u);
+  EXPECT_EQ(statistics.workers[0].counts.job_count, 2u);
+}
+
+TEST_F(ReliefTest, WhatFollowsRunsThereToo) {
+  Start(1);
+  Flag done;
+  Occupy(1, done);
+  Flag all;
+  FunctionJob* const third = Add(4, [&] {
+    Log("third");
+    done.Set();
+  });
+  FunctionJob* const second = Add(4, [&] { Log("second"); });
+  FunctionJob* const first = Add(4, [&] { Log("first"); });
+  first->finish = [&] { executor_->Submit(second); };
+  second->finish = [&] { executor_->Submit(third); };
+  third->finish = [&] { all.Set(); };
+  executor_->Submit(first);
+  EXPECT_TRUE(all.Wait());
+  executor_->Shutdown();
+  EXPECT_THAT(log(), ElementsAre("first", "second", "third", "tile"));
+}
+
+TEST_F(ReliefTest, EachWorkerHasOne) {
+  Start(2);
+  Flag done;
+  Occupy(2, done);
+  // Two that need each other.
+  Flag first, second, ended;
+  executor_->Submit(Add(5, [&] {
+    first.Set();
+    EXPECT_TRUE(second.Wait());
+    ended.Set();
+  }));
+  executor_->Submit(Add(5, [&] {
+    second.Set();
+    EXPECT_TRUE(first.Wait());
+  }));
+  EXPECT_TRUE(ended.Wait());
+  done.Set();
+  executor_->Shutdown();
+  EXPECT_EQ(executor_->statistics().reliefs.job_count, 2u);
+}
+
+TEST_F(ReliefTest, KeepsToWhatItsWorkerMayRun) {
+  Start(2);
+  Flag done;
+  Occupy(2, done);
+  WorkerSet only;
+  only.Add(1);
+  Flag ended;
+  FunctionJob* const urgent = Add(6, [&] {
+    EXPECT_EQ(executor_->current_worker()->index, 1u);
+    ended.Set();
+  });
+  urgent->allowed = executor_->FindWorkers(only);
+  executor_->Submit(urgent);
+  EXPECT_TRUE(ended.Wait());
+  done.Set();
+  executor_->Shutdown();
+}
+
+TEST_F(ReliefTest, AShortTileIsWaitedFor) {
+  Start(1);
+  Flag go;
+  Occupy(1, go, /*expected_tile_ns=*/1000);
+  Flag ended;
+  executor_->Submit(Add(7, [&] { ended.Set(); }));
+  go.Set();
+  EXPECT_TRUE(ended.Wait());
+  executor_->Shutdown();
+  EXPECT_EQ(executor_->statistics().reliefs.job_count, 0u);
+}
+
+TEST_F(ReliefTest, AJobOnItMayBeTheLastThatHoldsTheExecutor) {
+  Start(1);
+  Flag done;
+  Occupy(1, done);
+  Flag shut_down;
+  Executor* const executor = executor_.get();
+  executor->Submit(Add(7, [&, executor] {
+    done.Set();
+    executor->Shutdown();
+    executor_.reset();
+    shut_down.Set();
+  }));
+  EXPECT_TRUE(shut_down.Wait());
+}
+
+TEST_F(ReliefTest, ThereIsNoneForThreadsOfAnApplication) {
+  static std::atomic<int> asked;
+  asked = 0;
+  Executor::Options options;
+  options.worker_count = 2;
+  options.relief = true;
+  options.hooks.create = [](void*, uint32_t, const char*, void (*run)(void*),
+                            void* argument, void** thread) {
+    ++asked;
+    *thread = new std::thread(run, argument);
+    return true;
+  };
+  options.hooks.join = [](void*, void* thread) {
+    auto* const started = static_cast<std::thread*>(thread);
+    started->join();
+    delete started;
+  };
+  executor_ = Executor::Create(options).value();
+  executor_->Shutdown();
+  EXPECT_EQ(asked, 2);
+}
+
+}  // namespace
+}  // namespace takt::exec
