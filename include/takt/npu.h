@@ -68,6 +68,10 @@ typedef struct takt_npu_options_t {
   bool native_code;
   // Operations remembered for takt_npu_device_events(). Default: 0.
   uint32_t event_count_max;
+  // Where a module has code for the NPU and for the CPU, each of its dispatches
+  // goes where it is expected to be done first. Else all of them go to the NPU.
+  // Default: true.
+  bool either_way;
 } takt_npu_options_t;
 
 static inline void takt_npu_options_init(takt_npu_options_t* options) {
@@ -79,6 +83,7 @@ static inline void takt_npu_options_init(takt_npu_options_t* options) {
   options->quarantine_ns = 100000000;
   options->fall_back_to_cpu = true;
   options->worker_count = TAKT_NPU_WORKER_COUNT_DEFAULT;
+  options->either_way = true;
 }
 
 // Opens an NPU and makes a device of it, named "local-npu-" and the driver's
@@ -145,6 +150,9 @@ typedef struct takt_npu_statistics_t {
   uint64_t grant_count;
   uint64_t wait_count;   // Grants that had to wait.
   uint64_t aging_count;  // Grants to who was passed over too often.
+  // Dispatches that could have gone either way: to the NPU, and to the CPU.
+  uint64_t taken_count;
+  uint64_t left_to_cpu_count;
 } takt_npu_statistics_t;
 
 // False: there is no NPU behind the device.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "api/device.h"
+#include "api/either_way.h"
 #include "api/function.h"
 #include "api/handle.h"
 #include "base/clock.h"
@@ -165,6 +166,7 @@ absl::StatusOr<Ref<Context>> Context::Create(
   TAKT_ASSIGN_OR_RETURN(
       context->vm_,
       vm::Context::Create(modules, &context->waiter_, options.step_limit));
+  FindOtherWays(instance, options, modules, *context->vm_);
   return context;
 }
 

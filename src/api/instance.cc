@@ -294,8 +294,7 @@ absl::Status Instance::EnsureExecutor() {
       return shop.status();
     }
     shop_ = *std::move(shop);
-    speed_watch_ =
-        shop::SpeedWatch::Start(shop_, timers_, exec::SpeedSensor());
+    speed_watch_ = shop::SpeedWatch::Start(shop_, timers_, exec::SpeedSensor());
   }
   executor_ = std::move(executor);
   return absl::OkStatus();
@@ -370,6 +369,19 @@ absl::StatusOr<Ref<vm::Module>> Instance::GetHalModule(
   if (vm::Module* found = FindShared(Kind::kHal, key)) {
     return Ref<vm::Module>::Retain(found);
   }
+  TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> module,
+                        MakeHalModule(devices, /*shares_initialized=*/true));
+  AddShared({Kind::kHal, std::move(key), module});
+  return module;
+}
+
+absl::StatusOr<Ref<vm::Module>> Instance::CreateOwnHalModule(
+    absl::Span<hal::Device* const> devices) {
+  return MakeHalModule(devices, /*shares_initialized=*/false);
+}
+
+absl::StatusOr<Ref<vm::Module>> Instance::MakeHalModule(
+    absl::Span<hal::Device* const> devices, bool shares_initialized) {
   modules::HalModuleOptions options;
   for (hal::Device* device : devices) {
     options.devices.push_back(Ref<hal::Device>::Retain(device));
@@ -378,10 +390,9 @@ absl::StatusOr<Ref<vm::Module>> Instance::GetHalModule(
     log->Write(TAKT_LOG_INFO, text);
   };
   options.timers = timers_;
-  TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> module,
-                        modules::CreateHalModule(types_, std::move(options)));
-  AddShared({Kind::kHal, std::move(key), module});
-  return module;
+  options.collects_command_buffers = true;
+  options.shares_initialized = shares_initialized;
+  return modules::CreateHalModule(types_, std::move(options));
 }
 
 absl::StatusOr<Ref<vm::Module>> Instance::GetParametersModule(

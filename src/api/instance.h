@@ -90,6 +90,9 @@ class Instance final : public Object {
   // list the same modules otherwise share what linking them costs.
   absl::StatusOr<Ref<vm::Module>> GetHalModule(
       absl::Span<hal::Device* const> devices);
+  // One that no other context uses, and that leaves nothing behind.
+  absl::StatusOr<Ref<vm::Module>> CreateOwnHalModule(
+      absl::Span<hal::Device* const> devices);
   absl::StatusOr<Ref<vm::Module>> GetParametersModule(
       absl::Span<Parameters* const> archives);
 
@@ -124,6 +127,8 @@ class Instance final : public Object {
   Instance(const takt_instance_options_t& options,
            exec::Executor::Options executor_options, Ref<Topology> topology,
            const sched::SchedulerOptions* scheduler);
+  absl::StatusOr<Ref<vm::Module>> MakeHalModule(
+      absl::Span<hal::Device* const> devices, bool shares_initialized);
   absl::Status EnsureExecutor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   ~Instance() override;
 

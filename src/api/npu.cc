@@ -91,6 +91,7 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
   policy.quarantine_ns = given.quarantine_ns;
   policy.fall_back_to_cpu = given.fall_back_to_cpu;
   unit_options.event_count_max = given.event_count_max;
+  unit_options.allows_either_way = given.either_way;
   unit_options.tracer = instance->tracer();
   if (given.virtual_time) {
     unit_options.time = std::make_shared<npu::VirtualTime>();
@@ -149,6 +150,8 @@ takt_npu_statistics_t StatisticsOf(const npu::Unit& unit) {
   to.grant_count = lease.grant_count;
   to.wait_count = lease.wait_count;
   to.aging_count = lease.aging_count;
+  to.taken_count = from.taken_count;
+  to.left_to_cpu_count = from.left_to_cpu_count;
   return to;
 }
 

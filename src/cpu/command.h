@@ -6,6 +6,7 @@
 #define TAKT_CPU_COMMAND_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,7 +55,13 @@ struct DispatchCommand : Command {
   Range counts;
   const uint32_t* constants = nullptr;
   const Range* bindings = nullptr;
+  // The same by the CPU's own code, where an exclusive unit is to do it
+  // (CommandBuffer::Pair()); null: there is no other way.
+  std::atomic<const DispatchCommand*> other_way{nullptr};
 
+  const DispatchCommand* other() const {
+    return other_way.load(std::memory_order_acquire);
+  }
   DispatchCost& cost() const {
     return executable->cost(
         function, is_indirect ? DispatchCosts::Grid{0, 0, 0} : workgroup_count);

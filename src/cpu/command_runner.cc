@@ -9,6 +9,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "cpu/command_buffer.h"
+#include "cpu/dispatch_choice.h"
 #include "cpu/float_environment.h"
 
 namespace takt::cpu {
@@ -63,10 +64,21 @@ bool IsSampled(const WorkgroupCost& cost) {
   return ++count % kPeriod == 0;
 }
 
-absl::Status RunDispatch(const DispatchCommand& command, const Region& region,
+absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
                          absl::Span<const Base> bases,
                          const exec::Standing& standing, exec::Worker& worker,
                          const Measuring& measuring) {
+  DispatchWay way = DispatchWay::kOnly;
+  if (recorded.other() != nullptr) {
+    way = ChooseWay(recorded, standing, /*core_count=*/1);
+  }
+  const DispatchCommand& command =
+      way == DispatchWay::kCpu ? *recorded.other() : recorded;
+  if (way == DispatchWay::kCpu &&
+      !worker.ReserveLocalMemory(
+          command.executable->local_memory_bytes(command.function))) {
+    return absl::ResourceExhaustedError("no local memory for a kernel");
+  }
   void* pointers[kMaxBindings];
   size_t lengths[kMaxBindings];
   ResolvedDispatch dispatch;
@@ -79,14 +91,19 @@ absl::Status RunDispatch(const DispatchCommand& command, const Region& region,
   const PartTrace* const trace = measuring.trace;
   // What has to know the time anyway measures each.
   const bool is_sampled =
-      measuring.learns && (trace != nullptr || IsSampled(cost));
+      (measuring.learns && (trace != nullptr || IsSampled(cost))) ||
+      way != DispatchWay::kOnly;
   if (!is_sampled && !measuring.observer && trace == nullptr) {
     return dispatch.Run(0, total, worker);
   }
+  const int64_t waited_ns = ExclusiveUnit::WaitedHere();
   const int64_t begin_ns = NowNs();
   const absl::Status status = dispatch.Run(0, total, worker);
   const int64_t end_ns = NowNs();
-  if (status.ok() && is_sampled) cost.Add(end_ns - begin_ns, total);
+  if (status.ok() && is_sampled) {
+    cost.Add(end_ns - begin_ns - (ExclusiveUnit::WaitedHere() - waited_ns),
+             total);
+  }
   if (status.ok() && measuring.observer) {
     Tell(measuring.observer, dispatch, &region, begin_ns, end_ns);
   }
@@ -94,7 +111,7 @@ absl::Status RunDispatch(const DispatchCommand& command, const Region& region,
     trace->trace.Ran(
         trace->tag, EventKind::kDispatch,
         command.executable->trace_name(command.function, trace->trace.tracer()),
-        begin_ns, PackTiles(0, total));
+        begin_ns, PackTiles(0, total), way);
   }
   return status;
 }

@@ -60,6 +60,13 @@ struct DispatchCost {
   int64_t SharedNs() const {
     return shared.mean_ns() != 0 ? shared.mean_ns() : alone.mean_ns();
   }
+  // One more time that it was compared with another way; how often before.
+  uint32_t CountChoice() {
+    return choice_count_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<uint32_t> choice_count_{0};
 };
 
 // Of all grids of a function: the first few have costs of their own, the

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "cpu/dispatch_choice.h"
 #include "cpu/float_environment.h"
 
 namespace takt::cpu {
@@ -156,16 +157,17 @@ void Execution::Submit(uint32_t part_count) {
   // Once the last part is submitted, this may be gone.
   Part* const parts = parts_;
   const Ref<Device> hold = Ref<Device>::Retain(&device());
-  exec::Executor& executor = *hold->executor();
   shop::JobShop* const shop = hold->shop();
   if (shop == nullptr) {
-    for (uint32_t i = 0; i < part_count; ++i) executor.Submit(&parts[i]);
+    for (uint32_t i = 0; i < part_count; ++i) {
+      parts[i].executor->Submit(&parts[i]);
+    }
     return;
   }
   Ref<shop::Job> job = job_;
   for (uint32_t i = 0; i < part_count; ++i) {
     if (!IsWorthDeciding(parts[i])) {
-      executor.Submit(&parts[i]);
+      parts[i].executor->Submit(&parts[i]);
       continue;
     }
     if (job == nullptr) {
@@ -178,8 +180,49 @@ void Execution::Submit(uint32_t part_count) {
   shop->Flush();
 }
 
+const DispatchCommand& Execution::ChooseWayOf(const DispatchCommand& recorded,
+                                              Part& part) {
+  part.way = DispatchWay::kOnly;
+  part.executor = device().executor();
+  part.allowed = standing_.allowed;
+  const DispatchCommand* const other = recorded.other();
+  if (other == nullptr) return recorded;
+  exec::Executor* executor = command_buffer_->other_executor();
+  if (executor == nullptr) executor = device().executor();
+  part.way = ChooseWay(recorded, standing_, executor->max_concurrency());
+  if (part.way != DispatchWay::kCpu) return recorded;
+  if (executor != part.executor) {
+    part.executor = executor;
+    part.allowed = nullptr;  // They are of the device's.
+  }
+  return *other;
+}
+
+absl::Status Execution::PrepareDispatch(const DispatchCommand& recorded,
+                                        Part& part, size_t* binding) {
+  const DispatchCommand& dispatch = ChooseWayOf(recorded, part);
+  TAKT_RETURN_IF_ERROR(
+      Resolve(dispatch, bases_, pointers_ + *binding, lengths_ + *binding,
+              part.executor->max_concurrency(), &part.dispatch));
+  part.dispatch.arguments.standing = &standing_;
+  part.group = region_;
+  *binding += dispatch.binding_count;
+  const Executable& executable = *dispatch.executable;
+  part.tile_count = part.dispatch.workgroup_total;
+  part.local_bytes =
+      static_cast<uint32_t>(executable.local_memory_bytes(dispatch.function));
+  part.expected_tile_ns =
+      device().learns_costs() ? dispatch.cost().SharedNs() : 0;
+  part.sequential = executable.is_sequential(dispatch.function);
+  const auto& grid = part.dispatch.arguments.workgroup_count;
+  part.kernel = {executable.content_hash(),
+                 dispatch.function,
+                 {grid[0], grid[1], grid[2]}};
+  part.pools = device().shop_pools();
+  return absl::OkStatus();
+}
+
 absl::Status Execution::PrepareParts(uint32_t* part_count) {
-  const uint32_t concurrency = device().executor()->max_concurrency();
   uint32_t count = 0;
   size_t binding = 0;
   for (const Command* command = region_->first; command != nullptr;
@@ -187,6 +230,7 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
     Part& part = parts_[count];
     part.is_dispatch = command->kind == Command::Kind::kDispatch;
     if (!part.is_dispatch) {
+      part.executor = device().executor();
       TAKT_RETURN_IF_ERROR(
           Resolve(*static_cast<const TransferCommand*>(command), bases_,
                   &part.transfer));
@@ -200,25 +244,8 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
                      {part.tile_count, 1, 1}};
       part.pools = 0;
     } else {
-      const auto& dispatch = *static_cast<const DispatchCommand*>(command);
-      TAKT_RETURN_IF_ERROR(Resolve(dispatch, bases_, pointers_ + binding,
-                                   lengths_ + binding, concurrency,
-                                   &part.dispatch));
-      part.dispatch.arguments.standing = &standing_;
-      part.group = region_;
-      binding += dispatch.binding_count;
-      const Executable& executable = *dispatch.executable;
-      part.tile_count = part.dispatch.workgroup_total;
-      part.local_bytes = static_cast<uint32_t>(
-          executable.local_memory_bytes(dispatch.function));
-      part.expected_tile_ns =
-          device().learns_costs() ? dispatch.cost().SharedNs() : 0;
-      part.sequential = executable.is_sequential(dispatch.function);
-      const auto& grid = part.dispatch.arguments.workgroup_count;
-      part.kernel = {executable.content_hash(),
-                     dispatch.function,
-                     {grid[0], grid[1], grid[2]}};
-      part.pools = device().shop_pools();
+      TAKT_RETURN_IF_ERROR(PrepareDispatch(
+          *static_cast<const DispatchCommand*>(command), part, &binding));
     }
     if (part.tile_count > 0) ++count;
   }
@@ -240,7 +267,10 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   const bool learns = execution->device().learns_costs();
   const bool is_traced = execution->tag().is_traced();
   const bool is_observed = static_cast<bool>(execution->device().observer());
-  const int64_t start_ns = learns || is_traced || is_observed ? NowNs() : 0;
+  const bool is_timed =
+      learns || is_traced || is_observed || way != DispatchWay::kOnly;
+  const int64_t start_ns = is_timed ? NowNs() : 0;
+  const int64_t waited_ns = ExclusiveUnit::WaitedHere();
   // The first tiles are handed out first; Finish() comes after all of them.
   if (is_observed && begin == 0) begin_ns = start_ns;
   worker.reached = &reached;
@@ -250,18 +280,19 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
     execution->Fail(status);
     return end;
   }
-  if (learns) {
+  if (learns || way != DispatchWay::kOnly) {
     DispatchCost& cost = dispatch.command->cost();
     const uint32_t count = reached - begin;
     (count == tile_count ? cost.alone : cost.shared)
-        .Add(NowNs() - start_ns, count);
+        .Add(NowNs() - start_ns - (ExclusiveUnit::WaitedHere() - waited_ns),
+             count);
   }
   if (__builtin_expect(is_traced, 0)) {
     const OperationTrace& trace = execution->device().trace();
     trace.Ran(execution->tag(), EventKind::kDispatch,
               dispatch.command->executable->trace_name(
                   dispatch.command->function, trace.tracer()),
-              start_ns, PackTiles(begin, reached));
+              start_ns, PackTiles(begin, reached), way);
   }
   return reached;
 }

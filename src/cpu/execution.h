@@ -44,6 +44,8 @@ class Execution final : public Operation {
 
     Execution* execution = nullptr;
     bool is_dispatch = false;
+    DispatchWay way = DispatchWay::kOnly;
+    exec::Executor* executor = nullptr;  // Whose threads run it.
     ResolvedDispatch dispatch;
     ResolvedTransfer transfer;
     // For an observer: the region that it is of, and when its first tile began.
@@ -72,6 +74,11 @@ class Execution final : public Operation {
   // Of the region's parts one has ended.
   void EndPart();
   bool IsWorthDeciding(const Part& part) const;
+  absl::Status PrepareDispatch(const DispatchCommand& recorded, Part& part,
+                               size_t* binding);
+  // The way of the dispatch, and whose threads are to run it.
+  const DispatchCommand& ChooseWayOf(const DispatchCommand& recorded,
+                                     Part& part);
   // Resolves the commands of region_ that have something to do.
   absl::Status PrepareParts(uint32_t* part_count);
   void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(error_mutex_);

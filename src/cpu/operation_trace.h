@@ -16,6 +16,10 @@
 
 namespace takt::cpu {
 
+// Whether a dispatch could have gone another way, and which it went: that of
+// the unit that the command names, or that of the CPU.
+enum class DispatchWay : uint8_t { kOnly = 0, kUnit = 1, kCpu = 2 };
+
 // Travels with an operation. Without an id nothing of it is recorded.
 struct OperationTag {
   uint64_t id = 0;
@@ -66,9 +70,11 @@ class OperationTrace {
               const hal::Storage& storage) const {
     if (__builtin_expect(tag.is_traced(), 0)) MemoryTraced(tag, kind, storage);
   }
-  // `span` is what a part of the operation did since `start_ns`.
+  // `span` is what a part of the operation did since `start_ns`; `way`: of a
+  // dispatch.
   void Ran(const OperationTag& tag, EventKind span, uint32_t name,
-           int64_t start_ns, int64_t value) const;
+           int64_t start_ns, int64_t value,
+           DispatchWay way = DispatchWay::kOnly) const;
   uint32_t TransferName() const { return names_[kCopy]; }
 
  private:

@@ -143,7 +143,7 @@ absl::StatusOr<Ref<vm::Module>> CreateHalModule(vm::TypeRegistry& registry,
       });
   // Initializers load executables, record command buffers and upload
   // constants: a second context can have the same ones.
-  builder.SetInitializersRepeatable(true);
+  builder.SetInitializersRepeatable(environment->shares_initialized);
   ExportBuffers(builder);
   ExportBufferViews(builder);
   ExportChannels(builder);

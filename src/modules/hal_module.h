@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/timer_service.h"
+#include "hal/command_buffer.h"
 #include "hal/device.h"
 #include "vm/module.h"
 #include "vm/type_registry.h"
@@ -31,6 +32,17 @@ struct HalModuleOptions {
   // Wakes the awaits that have a timeout. Default: a thread of the module's
   // own, started by the first such await.
   std::shared_ptr<TimerService> timers;
+  // Command buffers that initializers make are kept for TakeCommandBuffers(),
+  // which is called before anything else runs in the context.
+  bool collects_command_buffers = false;
+  // Another context may start from what initializers have left in the first.
+  bool shares_initialized = true;
+};
+
+// A command buffer, and the device that it was made for.
+struct CollectedCommandBuffer {
+  Ref<hal::Device> device;
+  Ref<hal::CommandBuffer> command_buffer;
 };
 
 // Adds the hal ref types. Modules that use them load only after this.

@@ -74,7 +74,13 @@ absl::StatusOr<Ref<hal::CommandBuffer>> HalState::CommandBufferCreate(
           binding_capacity));
     }
   }
-  return device.CreateCommandBuffer(modes, categories, binding_capacity);
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<hal::CommandBuffer> command_buffer,
+      device.CreateCommandBuffer(modes, categories, binding_capacity));
+  if (collects_) {
+    collected_.push_back({Ref<hal::Device>::Retain(&device), command_buffer});
+  }
+  return command_buffer;
 }
 
 absl::Status HalState::CommandBufferFinalize(

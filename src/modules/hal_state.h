@@ -12,6 +12,7 @@
 #include <memory>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "hal/buffer_view.h"
@@ -41,7 +42,14 @@ using DevicePairArgs = vm::VarArgs<hal::Device*, uint64_t>;
 class HalState final : public vm::ModuleState {
  public:
   explicit HalState(std::shared_ptr<const HalModuleOptions> environment)
-      : environment_(std::move(environment)) {}
+      : environment_(std::move(environment)),
+        collects_(environment_->collects_command_buffers) {}
+
+  // Those made so far, in their order; later ones are not kept.
+  std::vector<CollectedCommandBuffer> TakeCommandBuffers() {
+    collects_ = false;
+    return std::move(collected_);
+  }
 
   // allocator.*
   absl::StatusOr<Ref<hal::Buffer>> AllocatorAllocate(hal::Allocator& allocator,
@@ -238,6 +246,8 @@ class HalState final : public vm::ModuleState {
 
   const std::shared_ptr<const HalModuleOptions> environment_;
   MemoryClaims claims_;
+  bool collects_;
+  std::vector<CollectedCommandBuffer> collected_;
 };
 
 }  // namespace takt::modules

@@ -22,10 +22,21 @@ Lease::Turn Lease::Acquire(const Urgency& urgency) {
     while (*end != nullptr) end = &(*end)->next;
     *end = &waiter;
   }
+  const int64_t asked_ns = NowNs();
   while ((waiter.sleeper.raised() & kGranted) == 0) {
     waiter.sleeper.Sleep(kInfiniteFuture);
   }
+  waiter.turn.waited_ns = NowNs() - asked_ns;
   return waiter.turn;
+}
+
+uint32_t Lease::CountAhead(const Urgency& urgency) const {
+  MutexLock lock(&mutex_);
+  uint32_t count = is_held_ ? 1 : 0;
+  for (const Waiter* each = first_; each != nullptr; each = each->next) {
+    if (!IsMoreUrgent(urgency, each->urgency)) ++count;
+  }
+  return count;
 }
 
 bool Lease::TryAcquire() {

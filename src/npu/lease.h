@@ -46,6 +46,7 @@ class Lease {
     uint64_t asked = 0;
     uint64_t granted = 0;
     bool is_aged = false;  // Came for having been passed over.
+    int64_t waited_ns = 0;
   };
 
   Lease() = default;
@@ -59,6 +60,9 @@ class Lease {
   void Release();
 
   Statistics statistics() const;
+  // How many turns there would be before that of who asked now: that of who
+  // has it, and of those who wait and would go first.
+  uint32_t CountAhead(const Urgency& urgency) const;
 
  private:
   // On the stack of the thread that waits.

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "cpu/exclusive_unit.h"
 #include "npu/reference.h"
 #include "npu/staging.h"
 
@@ -329,6 +330,44 @@ Unit::Outcome Unit::RunAll(absl::Span<const takt_npu_operation_t> operations,
   return outcome;
 }
 
+class Unit::Turn {
+ public:
+  Turn(Unit& unit, const Urgency& urgency)
+      : unit_(unit), asked_ns_(unit.TraceNow()) {
+    unit.turn_ = unit.lease_.Acquire(urgency);
+    granted_ns_ = ::takt::NowNs();
+    cpu::ExclusiveUnit::NoteTurnHere(unit.turn_.waited_ns);
+  }
+  ~Turn() {
+    const int64_t held_ns = ::takt::NowNs() - granted_ns_;
+    const int64_t mean_ns = unit_.turn_mean_ns_.load(std::memory_order_relaxed);
+    unit_.turn_mean_ns_.store(
+        mean_ns == 0 ? held_ns : mean_ns + (held_ns - mean_ns) / 8,
+        std::memory_order_relaxed);
+    if (asked_ns_ != 0) unit_.NoteLease(asked_ns_, granted_ns_);
+    unit_.lease_.Release();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Unit& unit_;
+  const int64_t asked_ns_;  // 0: nothing is recorded.
+  int64_t granted_ns_;
+};
+
+int64_t Unit::ExpectedWaitNs(const Urgency& urgency,
+                             uint32_t turn_count) const {
+  {
+    MutexLock lock(&mutex_);
+    if (is_quarantined_ && options_.time->NowNs() < quarantine_end_ns_) {
+      return kInfiniteFuture;
+    }
+  }
+  const int64_t ahead = lease_.CountAhead(urgency);
+  return ahead * turn_count * turn_mean_ns_.load(std::memory_order_relaxed);
+}
+
 absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
                        const Request& request) {
   const FaultPolicy& policy =
@@ -336,16 +375,15 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
   absl::Status status;
   for (uint32_t attempt = 0;; ++attempt) {
     Outcome outcome;
-    const int64_t asked_ns = TraceNow();
-    turn_ = lease_.Acquire(request.urgency);
-    const int64_t granted_ns = asked_ns != 0 ? ::takt::NowNs() : 0;
-    const absl::Status health = CheckHealth();
-    if (health.ok()) {
-      outcome = RunAll(operations, request, policy.time_limit_ns);
-      NoteOutcome(outcome);
+    absl::Status health;
+    {
+      const Turn turn(*this, request.urgency);
+      health = CheckHealth();
+      if (health.ok()) {
+        outcome = RunAll(operations, request, policy.time_limit_ns);
+        NoteOutcome(outcome);
+      }
     }
-    if (asked_ns != 0) NoteLease(asked_ns, granted_ns);
-    lease_.Release();
     if (!health.ok()) {
       if (status.ok()) status = health;  // Else what led to it says more.
       break;
@@ -376,13 +414,9 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
 
 absl::Status Unit::RunOnCore(const Urgency& urgency,
                              absl::FunctionRef<absl::Status()> call) {
-  const int64_t asked_ns = TraceNow();
-  turn_ = lease_.Acquire(urgency);
-  const int64_t granted_ns = asked_ns != 0 ? ::takt::NowNs() : 0;
+  const Turn turn(*this, urgency);
   absl::Status status = CheckHealth();
   if (status.ok()) status = call();
-  if (asked_ns != 0) NoteLease(asked_ns, granted_ns);
-  lease_.Release();
   return status;
 }
 
@@ -516,6 +550,11 @@ void Unit::CountFallback(uint64_t count) {
 void Unit::CountUnsupported(uint64_t count) {
   MutexLock lock(&mutex_);
   statistics_.unsupported_count += count;
+}
+
+void Unit::CountChoice(bool is_taken) {
+  MutexLock lock(&mutex_);
+  ++(is_taken ? statistics_.taken_count : statistics_.left_to_cpu_count);
 }
 
 void Unit::CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host) {

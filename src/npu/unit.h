@@ -19,6 +19,7 @@
 #ifndef TAKT_NPU_UNIT_H_
 #define TAKT_NPU_UNIT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -79,6 +80,9 @@ struct UnitStatistics {
   uint64_t fallback_count = 0;  // Operations that the CPU did after a failure.
   // Operations that the CPU did because the unit cannot, or is in quarantine.
   uint64_t unsupported_count = 0;
+  // Dispatches that could have gone either way, by which they went.
+  uint64_t taken_count = 0;
+  uint64_t left_to_cpu_count = 0;
   uint64_t stray_completion_count = 0;  // Late, double, or of no batch at all.
   uint64_t bytes_to_unit = 0;           // Staged copies.
   uint64_t bytes_to_host = 0;
@@ -118,6 +122,8 @@ class Unit final : public Object {
     FaultPolicy policy;
     std::shared_ptr<Timebase> time;  // Needed.
     size_t event_count_max = 0;      // Events kept; 0: none.
+    // What the CPU can do as well may be left to it.
+    bool allows_either_way = true;
     Ref<Tracer> tracer;  // Where batches are recorded. Null: nowhere.
   };
 
@@ -129,6 +135,7 @@ class Unit final : public Object {
   const takt_npu_capabilities_t& capabilities() const { return capabilities_; }
   const char* driver_name() const { return driver_.name; }
   const FaultPolicy& policy() const { return options_.policy; }
+  bool allows_either_way() const { return options_.allows_either_way; }
   Timebase& time() const { return *options_.time; }
   bool in_host_memory() const {
     return (capabilities_.flags & TAKT_NPU_HOST_MEMORY) != 0;
@@ -166,6 +173,9 @@ class Unit final : public Object {
   bool is_quarantined() const;
   UnitStatistics statistics() const;
   Lease::Statistics lease_statistics() const { return lease_.statistics(); }
+  // How long who is so urgent would wait now for `turn_count` turns, by what
+  // turns have taken so far. kInfiniteFuture while it is left alone.
+  int64_t ExpectedWaitNs(const Urgency& urgency, uint32_t turn_count) const;
   // The last events, oldest first.
   std::vector<UnitEvent> events() const;
 
@@ -177,6 +187,7 @@ class Unit final : public Object {
   // Operations that the CPU did in the unit's place.
   void CountFallback(uint64_t count);
   void CountUnsupported(uint64_t count);
+  void CountChoice(bool is_taken);
   void CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host);
 
  private:
@@ -206,7 +217,8 @@ class Unit final : public Object {
   static void OnComplete(void* user_data, uint64_t id,
                          takt_npu_result_t result);
 
-  // With the lease, which has been held since `granted_ns`.
+  // One turn: what happens with the lease.
+  class Turn;
   void NoteLease(int64_t asked_ns, int64_t granted_ns);
   void NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
                  size_t operation_count);
@@ -224,6 +236,8 @@ class Unit final : public Object {
   void* unit_ = nullptr;
   takt_npu_capabilities_t capabilities_;
   Lease lease_;
+  // What a turn takes, a moving mean.
+  std::atomic<int64_t> turn_mean_ns_{0};
 
   // Of who has the lease.
   uint64_t last_id_ = 0;

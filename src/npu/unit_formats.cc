@@ -35,7 +35,7 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
                           cpu::VmvxExecutable::Load(data, owner, constants,
                                                     std::move(vmvx_module),
                                                     /*is_sequential=*/true));
-    return std::make_shared<UrgentExecutable>(std::move(code));
+    return std::make_shared<UrgentExecutable>(unit_, std::move(code));
   }
   if (!constants.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(

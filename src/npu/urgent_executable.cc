@@ -1,5 +1,8 @@
 #include "npu/urgent_executable.h"
 
+#include <algorithm>
+#include <atomic>
+
 namespace takt::npu {
 namespace {
 
@@ -27,16 +30,48 @@ Urgency ScopedUrgency::Current() {
   return current_urgency != nullptr ? current_urgency->urgency_ : Urgency();
 }
 
-UrgentExecutable::UrgentExecutable(std::shared_ptr<cpu::ExecutableCode> code)
-    : code_(std::move(code)) {
+class UrgentExecutable::Queue final : public cpu::ExclusiveUnit {
+ public:
+  explicit Queue(Ref<Unit> unit) : unit_(std::move(unit)) {}
+
+  int64_t ExpectedWaitNs(const exec::Standing& standing) const override {
+    return unit_->ExpectedWaitNs(UrgencyOf(&standing),
+                                 turn_count_.load(std::memory_order_relaxed));
+  }
+  void CountChoice(bool is_taken) override { unit_->CountChoice(is_taken); }
+
+  // A dispatch has had so many turns.
+  void NoteTurns(uint64_t count) {
+    turn_count_.store(static_cast<uint32_t>(std::max<uint64_t>(count, 1)),
+                      std::memory_order_relaxed);
+  }
+
+ private:
+  const Ref<Unit> unit_;
+  std::atomic<uint32_t> turn_count_{1};
+};
+
+UrgentExecutable::UrgentExecutable(Ref<Unit> unit,
+                                   std::shared_ptr<cpu::ExecutableCode> code)
+    : code_(std::move(code)), queue_(std::make_unique<Queue>(std::move(unit))) {
   SetFunctions(code_->functions());
+}
+
+UrgentExecutable::~UrgentExecutable() = default;
+
+cpu::ExclusiveUnit* UrgentExecutable::exclusive_unit() const {
+  return queue_.get();
 }
 
 absl::Status UrgentExecutable::RunWorkgroups(
     size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
     uint32_t end, exec::Worker& worker) {
   const ScopedUrgency urgency(UrgencyOf(arguments.standing));
-  return code_->RunWorkgroups(function, arguments, begin, end, worker);
+  const uint64_t turns_before = cpu::ExclusiveUnit::TurnsHere();
+  absl::Status status =
+      code_->RunWorkgroups(function, arguments, begin, end, worker);
+  queue_->NoteTurns(cpu::ExclusiveUnit::TurnsHere() - turns_before);
+  return status;
 }
 
 }  // namespace takt::npu

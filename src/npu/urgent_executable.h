@@ -1,6 +1,7 @@
 // How urgent the operations are that code on this thread asks a unit for: what
 // the job it is part of stands for. An UrgentExecutable is vmvx code that says
-// so; its imports have no way to be told.
+// so, as its imports have no way to be told, and who may leave it to the CPU
+// can ask it how long it would wait.
 #ifndef TAKT_NPU_URGENT_EXECUTABLE_H_
 #define TAKT_NPU_URGENT_EXECUTABLE_H_
 
@@ -10,6 +11,7 @@
 
 #include "cpu/executable.h"
 #include "npu/lease.h"
+#include "npu/unit.h"
 
 namespace takt::npu {
 
@@ -34,7 +36,11 @@ class ScopedUrgency {
 
 class UrgentExecutable final : public cpu::ExecutableCode {
  public:
-  explicit UrgentExecutable(std::shared_ptr<cpu::ExecutableCode> code);
+  UrgentExecutable(Ref<Unit> unit, std::shared_ptr<cpu::ExecutableCode> code);
+
+  ~UrgentExecutable() override;
+
+  cpu::ExclusiveUnit* exclusive_unit() const override;
 
   absl::Status RunWorkgroups(size_t function,
                              const cpu::DispatchArguments& arguments,
@@ -42,7 +48,10 @@ class UrgentExecutable final : public cpu::ExecutableCode {
                              exec::Worker& worker) override;
 
  private:
+  class Queue;
+
   const std::shared_ptr<cpu::ExecutableCode> code_;
+  const std::unique_ptr<Queue> queue_;
 };
 
 }  // namespace takt::npu

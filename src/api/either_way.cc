@@ -1,0 +1,74 @@
+#include "api/either_way.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "api/handle.h"
+#include "api/npu_device.h"
+#include "cpu/command_buffer.h"
+#include "modules/hal_state.h"
+
+namespace takt::api {
+namespace {
+
+using modules::CollectedCommandBuffer;
+using modules::HalState;
+
+// The index of the library's own `hal` module: if it is there it is the first.
+bool HasOwnHal(absl::Span<const Ref<vm::Module>> modules,
+               const takt_context_options_t& options) {
+  return modules.size() > options.module_count &&
+         modules.front()->name() == "hal";
+}
+
+bool MayGoEitherWay(const hal::Device& device) {
+  const npu::Unit* const unit = UnitOf(device);
+  return unit != nullptr && unit->allows_either_way();
+}
+
+std::vector<CollectedCommandBuffer> TakeFrom(vm::Context& context) {
+  return static_cast<HalState*>(context.state(0))->TakeCommandBuffers();
+}
+
+}  // namespace
+
+void FindOtherWays(Instance* instance, const takt_context_options_t& options,
+                   absl::Span<const Ref<vm::Module>> modules,
+                   vm::Context& context) {
+  if (!HasOwnHal(modules, options)) return;
+  const std::vector<CollectedCommandBuffer> collected = TakeFrom(context);
+  bool has_npu_work = false;
+  for (const CollectedCommandBuffer& each : collected) {
+    has_npu_work = has_npu_work || MayGoEitherWay(*each.device);
+  }
+  if (!has_npu_work || !context.linkage().initializers_repeatable()) return;
+  absl::InlinedVector<hal::Device*, 4> others;
+  for (size_t i = 0; i < options.device_count; ++i) {
+    hal::Device* const device = Unwrap(options.devices[i]);
+    if (!MayGoEitherWay(*device)) others.push_back(device);
+  }
+  if (others.empty()) return;
+  auto hal = instance->CreateOwnHalModule(others);
+  if (!hal.ok()) return;
+  absl::InlinedVector<Ref<vm::Module>, 8> linked(modules.begin(),
+                                                 modules.end());
+  linked.front() = *std::move(hal);
+  // Errors: it needs an NPU, say.
+  auto twin = vm::Context::Create(linked, context.waiter(), options.step_limit);
+  if (!twin.ok()) return;
+  std::vector<CollectedCommandBuffer> recorded = TakeFrom(**twin);
+  if (recorded.size() != collected.size()) return;
+  for (size_t i = 0; i < collected.size(); ++i) {
+    if (!MayGoEitherWay(*collected[i].device)) continue;
+    auto* const mine =
+        cpu::CommandBuffer::From(collected[i].command_buffer.get());
+    auto* const its =
+        cpu::CommandBuffer::From(recorded[i].command_buffer.get());
+    if (mine == nullptr || its == nullptr) continue;
+    mine->Pair(Ref<cpu::CommandBuffer>::Retain(its),
+               static_cast<cpu::Device&>(*recorded[i].device).executor());
+  }
+}
+
+}  // namespace takt::api
