@@ -105,6 +105,8 @@ typedef struct takt_async_options_t {
   // As in takt_invoke_options_t.
   const uint64_t* cpu_words;
   size_t cpu_word_count;
+  takt_npu_policy_t npu_policy;
+  int64_t npu_time_limit_ns;
 } takt_async_options_t;
 
 static inline void takt_async_options_init(takt_async_options_t* options) {

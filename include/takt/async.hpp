@@ -85,6 +85,8 @@ struct AsyncOptions {
   int32_t priority = TAKT_PRIORITY_DEFAULT;
   int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;
   std::vector<uint64_t> cpu_words = {};
+  takt_npu_policy_t npu_policy = TAKT_NPU_POLICY_DEVICE;
+  int64_t npu_time_limit_ns = 0;
   // Told on the thread that ends the invocation; must not throw or block.
   std::function<void(const Invocation&, Status)> on_done = {};
 };
@@ -133,6 +135,8 @@ inline Result<Invocation> AsyncInvoke(const Function& function,
   given.deadline_ns = options.deadline_ns;
   given.cpu_words = options.cpu_words.data();
   given.cpu_word_count = options.cpu_words.size();
+  given.npu_policy = options.npu_policy;
+  given.npu_time_limit_ns = options.npu_time_limit_ns;
   std::unique_ptr<internal::DoneFunction> on_done;
   if (options.on_done) {
     on_done = std::make_unique<internal::DoneFunction>(options.on_done);

@@ -32,6 +32,17 @@ TAKT_EXPORT const char* takt_function_attribute(const takt_function_t* function,
 #define TAKT_PRIORITY_DEFAULT (-1)
 #define TAKT_DEADLINE_DEFAULT INT64_MIN
 
+// What is done when an NPU fails at an operation of the call, in place of what
+// its device's options say. Each failure is counted and, after as many in a row
+// as the device's options say, leads to quarantine.
+typedef enum takt_npu_policy_t {
+  TAKT_NPU_POLICY_DEVICE = 0,          // As the device's options say.
+  TAKT_NPU_POLICY_FAIL = 1,            // Fail the fence at once.
+  TAKT_NPU_POLICY_RETRY = 2,           // Try again; then fail the fence.
+  TAKT_NPU_POLICY_FALLBACK = 3,        // The CPU does it at once.
+  TAKT_NPU_POLICY_RETRY_FALLBACK = 4,  // Try again; then the CPU does it.
+} takt_npu_policy_t;
+
 typedef struct takt_invoke_options_t {
   size_t struct_size;  // Set by init.
   // Fails the call with RESOURCE_EXHAUSTED after that many loop rounds and
@@ -58,6 +69,13 @@ typedef struct takt_invoke_options_t {
   // the queue's, else all.
   const uint64_t* cpu_words;
   size_t cpu_word_count;
+
+  // What happens to the call when an NPU fails at its work. Default:
+  // TAKT_NPU_POLICY_DEVICE.
+  takt_npu_policy_t npu_policy;
+  // An operation of the call's that has an NPU for longer is cancelled.
+  // Default: 0, what the device's options say. TAKT_INFINITE_FUTURE: none is.
+  int64_t npu_time_limit_ns;
 } takt_invoke_options_t;
 
 static inline void takt_invoke_options_init(takt_invoke_options_t* options) {

@@ -310,6 +310,11 @@ typedef struct takt_npu_driver_t {
   takt_npu_result_t (*find_import)(void* unit, const char* name,
                                    takt_npu_import_t* out_function,
                                    void** out_context);
+
+  // Asks the import that runs to return soon, with something other than 0.
+  // Called on another thread while it runs, when its time limit has passed; it
+  // may be about to return by itself. NULL: imports are not interrupted.
+  void (*cancel_import)(void* unit);
 } takt_npu_driver_t;
 
 // What a shared object exports. `version` is Takt's; the table is static. NULL

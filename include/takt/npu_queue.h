@@ -37,17 +37,6 @@
 extern "C" {
 #endif
 
-// What is done when an operation fails, in place of what the device's options
-// say. Each is counted and, after as many failures in a row as the device's
-// options say, leads to quarantine.
-typedef enum takt_npu_policy_t {
-  TAKT_NPU_POLICY_DEVICE = 0,          // As the device's options say.
-  TAKT_NPU_POLICY_FAIL = 1,            // Fail the fence at once.
-  TAKT_NPU_POLICY_RETRY = 2,           // Try again; then fail the fence.
-  TAKT_NPU_POLICY_FALLBACK = 3,        // The CPU does it at once.
-  TAKT_NPU_POLICY_RETRY_FALLBACK = 4,  // Try again; then the CPU does it.
-} takt_npu_policy_t;
-
 // How a batch stands among others, and what happens when it fails.
 typedef struct takt_npu_batch_options_t {
   size_t struct_size;  // Set by init.

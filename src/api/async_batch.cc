@@ -93,7 +93,9 @@ bool AsyncBatch::CanStack(absl::Span<const takt_value_t> arguments) {
 }
 
 bool AsyncBatch::Fits(AsyncInvocation& member) const {
-  if (members_[0]->job().attributes.cpus != member.job().attributes.cpus) {
+  const JobAttributes& job = members_[0]->job().attributes;
+  if (job.cpus != member.job().attributes.cpus ||
+      job.faults != member.job().attributes.faults) {
     return false;
   }
   const size_t count = function_->signature().arguments().size();
@@ -131,6 +133,7 @@ void AsyncBatch::Add(AsyncInvocation* member) {
 void AsyncBatch::Urge(const Function::Job& member) {
   const bool is_first = members_.size() == 1;
   job_.cpus = member.attributes.cpus;
+  job_.faults = member.attributes.faults;
   job_.priority = is_first
                       ? member.attributes.priority
                       : std::max(job_.priority, member.attributes.priority);

@@ -26,13 +26,23 @@ struct JobOptions {
       : priority(options.priority),
         deadline_ns(options.deadline_ns),
         cpu_words(options.cpu_words),
-        cpu_word_count(options.cpu_word_count) {}
+        cpu_word_count(options.cpu_word_count),
+        npu_policy(options.npu_policy),
+        npu_time_limit_ns(options.npu_time_limit_ns) {}
 
   int32_t priority = TAKT_PRIORITY_DEFAULT;
   int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;
   const uint64_t* cpu_words = nullptr;
   size_t cpu_word_count = 0;
+  takt_npu_policy_t npu_policy = TAKT_NPU_POLICY_DEVICE;
+  int64_t npu_time_limit_ns = 0;
 };
+
+// INVALID_ARGUMENT naming the option, which `policy_name` and `limit_name` say.
+absl::StatusOr<FaultTerms> ReadFaultTerms(absl::string_view policy_name,
+                                          takt_npu_policy_t policy,
+                                          absl::string_view limit_name,
+                                          int64_t time_limit_ns);
 
 // The annotations of a function, read once.
 class JobAnnotations {

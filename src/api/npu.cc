@@ -59,6 +59,9 @@ absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
   }
   exec::Executor::Options executor;
   executor.worker_count = static_cast<uint32_t>(count);
+  // They wait for the NPU, mostly: more of them than there are processors may
+  // do so, or what is urgent would not even come to ask for it.
+  executor.concurrency_max = executor.worker_count;
   executor.name = "takt-npu";
   executor.tracer = instance->tracer();
   const CpuSet place = PlaceOf(capabilities);
@@ -105,10 +108,15 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
                         MakeExecutor(instance, given, unit->capabilities()));
   const bool owns_executor =
       executor != nullptr && executor.get() != instance->FindExecutor().get();
+  Ref<shop::JobShop> shop;
+  if (executor != nullptr) {
+    TAKT_ASSIGN_OR_RETURN(shop, instance->GetShop());
+  }
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,
       npu::CreateDevice(std::move(unit), std::move(executor), owns_executor,
-                        memory, given.native_code, instance->tracer()));
+                        memory, given.native_code, instance->tracer(),
+                        std::move(shop)));
   return Ref<hal::Device>(std::move(device));
 }
 

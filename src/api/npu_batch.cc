@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
+#include "api/job_options.h"
 #include "api/npu_device.h"
 #include "base/status.h"
 #include "hal/command_buffer.h"
@@ -20,32 +21,10 @@ using npu::BatchExecutable;
 
 absl::StatusOr<npu::FaultPolicy> ReadPolicy(
     const takt_npu_batch_options_t& options, npu::FaultPolicy policy) {
-  if (options.time_limit_ns < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: time_limit_ns: expected 0 or more, got ",
-                     options.time_limit_ns));
-  }
-  if (options.time_limit_ns > 0) policy.time_limit_ns = options.time_limit_ns;
-  // Whoever asks for tries gets at least one.
-  const uint32_t retry_max = std::max(policy.retry_max, 1u);
-  switch (options.policy) {
-    case TAKT_NPU_POLICY_DEVICE:
-      return policy;
-    case TAKT_NPU_POLICY_FAIL:
-    case TAKT_NPU_POLICY_FALLBACK:
-      policy.retry_max = 0;
-      break;
-    case TAKT_NPU_POLICY_RETRY:
-    case TAKT_NPU_POLICY_RETRY_FALLBACK:
-      policy.retry_max = retry_max;
-      break;
-    default:
-      return absl::InvalidArgumentError(
-          absl::StrCat("options: policy: ", static_cast<int>(options.policy)));
-  }
-  policy.fall_back_to_cpu = options.policy == TAKT_NPU_POLICY_FALLBACK ||
-                            options.policy == TAKT_NPU_POLICY_RETRY_FALLBACK;
-  return policy;
+  TAKT_ASSIGN_OR_RETURN(const FaultTerms terms,
+                        ReadFaultTerms("policy", options.policy,
+                                       "time_limit_ns", options.time_limit_ns));
+  return npu::PolicyFor(terms, policy);
 }
 
 absl::StatusOr<JobAttributes> ReadJob(const takt_npu_batch_options_t& options) {

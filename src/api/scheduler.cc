@@ -65,16 +65,8 @@ absl::Status SetSpeed(takt_instance_t* instance, const char* pool,
                       uint32_t permille) {
   TAKT_RETURN_IF_ERROR(Require(pool, "pool"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
-  const int32_t index = shop->machine().FindPool(pool);
-  if (index < 0) {
-    std::string names;
-    for (const sched::Pool& each : shop->machine().pools) {
-      absl::StrAppend(&names, names.empty() ? "" : ", ", each.name);
-    }
-    return absl::NotFoundError(
-        absl::StrCat("there is no pool ", pool, "; there are ", names));
-  }
-  return shop->SetSpeed(static_cast<uint32_t>(index), permille);
+  TAKT_ASSIGN_OR_RETURN(const uint32_t index, shop->FindPool(pool));
+  return shop->SetSpeed(index, permille);
 }
 
 absl::Status QueryMode(takt_instance_t* instance, takt_mode_t* out) {

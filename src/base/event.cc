@@ -43,6 +43,7 @@ constexpr KindName kKindNames[] = {
     {EventKind::kWorkerWake, "worker_wake"},
     {EventKind::kPreemption, "preemption"},
     {EventKind::kCounter, "counter"},
+    {EventKind::kNpuFault, "npu_fault"},
 };
 
 }  // namespace

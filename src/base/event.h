@@ -15,7 +15,8 @@ enum class EventKind : uint8_t {
   // What lasts: from time_ns, for duration_ns.
   //
   // Workgroups ran on the thread. name: the export; id: the queue operation;
-  // parent: its invocation; value: PackTiles().
+  // parent: its invocation; value: PackTiles(); detail: 1 or 2 if it could have
+  // gone another way: it was left to the NPU, or to the CPU.
   kDispatch = 1,
   // Bytes were moved. name: how; id and parent as above; value: bytes.
   kTransfer = 2,
@@ -78,6 +79,18 @@ enum class EventKind : uint8_t {
   kPreemption = 40,
   // A number that changes; on a track of its own. value: what it is now.
   kCounter = 41,
+  // What was done about a failure of an NPU; on its track. name: the driver;
+  // detail: NpuAnswer; value: ns, of a quarantine.
+  kNpuFault = 42,
+};
+
+enum class NpuAnswer : uint8_t {
+  kRetry = 1,
+  kReset = 2,
+  kQuarantine = 3,
+  kProbe = 4,
+  kFallBack = 5,  // The CPU does it.
+  kFail = 6,      // The dispatch fails.
 };
 
 // Where an event is shown: what it happens on, or to.
@@ -109,7 +122,7 @@ static_assert(sizeof(Event) == 48);
 
 // The last kinds there are of either sort.
 inline constexpr EventKind kLastSpan = EventKind::kPlannedSlot;
-inline constexpr EventKind kLastEvent = EventKind::kCounter;
+inline constexpr EventKind kLastEvent = EventKind::kNpuFault;
 inline constexpr TrackKind kLastTrack = TrackKind::kPlan;
 
 inline constexpr bool IsSpan(EventKind kind) { return kind <= kLastSpan; }

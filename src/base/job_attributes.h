@@ -17,6 +17,21 @@ class Job;
 
 inline constexpr uint8_t kNormalPriority = 128;
 
+// What is done when an exclusive unit (an NPU) fails at work of the job.
+struct FaultTerms {
+  enum class Answer : uint8_t {
+    kDevice = 0,  // What the device does.
+    kFail = 1,
+    kRetry = 2,
+    kFallBack = 3,  // The CPU does it.
+    kRetryThenFallBack = 4,
+  };
+  Answer answer = Answer::kDevice;
+  int64_t time_limit_ns = 0;  // Of an operation; 0: the device's.
+
+  friend bool operator==(const FaultTerms&, const FaultTerms&) = default;
+};
+
 struct JobAttributes {
   uint8_t priority = kNormalPriority;     // Higher goes first.
   int64_t deadline_ns = kInfiniteFuture;  // Of NowNs().
@@ -27,6 +42,7 @@ struct JobAttributes {
   // What the job shop knows it as; borrowed, and outlives the invocation. Null:
   // nothing in particular.
   shop::Job* shop_job = nullptr;
+  FaultTerms faults = {};
 };
 
 }  // namespace takt

@@ -28,6 +28,11 @@ class CodeLoader {
   virtual absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
       absl::string_view format, absl::Span<const uint8_t> data,
       const Ref<Object>& owner, absl::Span<const uint32_t> constants) = 0;
+  // What stands for native code that its device has loaded.
+  virtual std::shared_ptr<ExecutableCode> Wrap(
+      std::shared_ptr<ExecutableCode> code) {
+    return code;
+  }
 };
 
 }  // namespace takt::cpu

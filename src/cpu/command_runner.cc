@@ -67,7 +67,7 @@ bool IsSampled(const WorkgroupCost& cost) {
 absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
                          absl::Span<const Base> bases,
                          const exec::Standing& standing, exec::Worker& worker,
-                         const Measuring& measuring) {
+                         const RunTerms& terms) {
   DispatchWay way = DispatchWay::kOnly;
   if (recorded.other() != nullptr) {
     way = ChooseWay(recorded, standing, /*core_count=*/1);
@@ -86,14 +86,15 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
                                /*max_concurrency=*/1, &dispatch));
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
   dispatch.arguments.standing = &standing;
+  dispatch.arguments.faults = terms.faults;
   WorkgroupCost& cost = command.cost().alone;
   const uint32_t total = dispatch.workgroup_total;
-  const PartTrace* const trace = measuring.trace;
+  const PartTrace* const trace = terms.trace;
   // What has to know the time anyway measures each.
   const bool is_sampled =
-      (measuring.learns && (trace != nullptr || IsSampled(cost))) ||
+      (terms.learns && (trace != nullptr || IsSampled(cost))) ||
       way != DispatchWay::kOnly;
-  if (!is_sampled && !measuring.observer && trace == nullptr) {
+  if (!is_sampled && !terms.observer && trace == nullptr) {
     return dispatch.Run(0, total, worker);
   }
   const int64_t waited_ns = ExclusiveUnit::WaitedHere();
@@ -104,8 +105,8 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
     cost.Add(end_ns - begin_ns - (ExclusiveUnit::WaitedHere() - waited_ns),
              total);
   }
-  if (status.ok() && measuring.observer) {
-    Tell(measuring.observer, dispatch, &region, begin_ns, end_ns);
+  if (status.ok() && terms.observer) {
+    Tell(terms.observer, dispatch, &region, begin_ns, end_ns);
   }
   if (trace != nullptr) {
     trace->trace.Ran(
@@ -256,19 +257,19 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
 
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
                        const exec::Standing& standing, exec::Worker& worker,
-                       const Measuring& measuring) {
+                       const RunTerms& terms) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
     if (command->kind == Command::Kind::kDispatch) {
       TAKT_RETURN_IF_ERROR(
           RunDispatch(*static_cast<const DispatchCommand*>(command), region,
-                      bases, standing, worker, measuring));
+                      bases, standing, worker, terms));
       continue;
     }
     ResolvedTransfer transfer;
     TAKT_RETURN_IF_ERROR(Resolve(*static_cast<const TransferCommand*>(command),
                                  bases, &transfer));
-    const PartTrace* const trace = measuring.trace;
+    const PartTrace* const trace = terms.trace;
     const int64_t start_ns = trace != nullptr ? NowNs() : 0;
     transfer.Run();
     if (trace != nullptr) {
@@ -282,11 +283,10 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
 
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
                         const exec::Standing& standing, exec::Worker& worker,
-                        const Measuring& measuring) {
+                        const RunTerms& terms) {
   const ScopedFlushDenormals flush;
   for (const Region* region = first; region != nullptr; region = region->next) {
-    TAKT_RETURN_IF_ERROR(
-        RunRegion(*region, bases, standing, worker, measuring));
+    TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, standing, worker, terms));
   }
   return absl::OkStatus();
 }

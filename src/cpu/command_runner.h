@@ -87,20 +87,21 @@ int64_t EstimateNs(const Region& region, int64_t limit_ns);
 // The same for all regions from `first` on.
 int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
 
-// What is to be known of dispatches that run whole on one thread.
-struct Measuring {
+// What dispatches that run whole on one thread are run with.
+struct RunTerms {
   bool learns = false;  // What functions cost.
   const DispatchObserver& observer;
-  const PartTrace* trace = nullptr;  // What runs is recorded; may be null.
+  const PartTrace* trace = nullptr;    // What runs is recorded; may be null.
+  const FaultTerms* faults = nullptr;  // Of the job; may be null.
 };
 
 // Runs one region, or all from `first` on, on this thread, in order.
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
                        const exec::Standing& standing, exec::Worker& worker,
-                       const Measuring& measuring);
+                       const RunTerms& terms);
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
                         const exec::Standing& standing, exec::Worker& worker,
-                        const Measuring& measuring);
+                        const RunTerms& terms);
 
 // Room for the bindings of one dispatch.
 inline constexpr size_t kMaxBindings = 256;

@@ -482,7 +482,8 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
     const PartTrace trace{trace_, tag};
     status = RunRegions(
         command_buffer.first_region(), bases, standing, *worker,
-        {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr});
+        {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
+         ticket.job != nullptr ? &ticket.job->faults : nullptr});
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
   trace_.Done(tag, ticket.signal, status);

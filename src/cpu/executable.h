@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/job_attributes.h"
 #include "base/tracer.h"
 #include "cpu/dispatch_cost.h"
 #include "cpu/exclusive_unit.h"
@@ -37,6 +38,7 @@ struct DispatchArguments {
   uint32_t max_concurrency = 1;
   // Of the job that it is part of; NULL: none in particular.
   const exec::Standing* standing = nullptr;
+  const FaultTerms* faults = nullptr;  // Of the job; NULL: none in particular.
 };
 
 // Loaded code: what the formats implement. Shared by every Executable of the

@@ -90,7 +90,10 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
   const bool takes_own = others_ == nullptr || !others_->is_exclusive();
   if (takes_own && IsHostElf(format)) {
     TAKT_RETURN_IF_ERROR(CheckRiscvIsa(data, FeatureNames(processor_)));
-    return LibraryExecutable::Load(data, constants, imports_, processor_);
+    TAKT_ASSIGN_OR_RETURN(
+        auto code,
+        LibraryExecutable::Load(data, constants, imports_, processor_));
+    return others_ != nullptr ? others_->Wrap(std::move(code)) : code;
   }
   if (takes_own && format == VmvxExecutable::kFormat) {
     TAKT_ASSIGN_OR_RETURN(auto vmvx_module, VmvxModule());

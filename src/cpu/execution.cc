@@ -1,5 +1,6 @@
 #include "cpu/execution.h"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 #include <utility>
@@ -16,6 +17,7 @@ namespace {
 
 // In the place of an executable's hash.
 constexpr uint64_t kTransfers = 1;
+constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
 
 }  // namespace
 
@@ -56,7 +58,8 @@ Execution::Execution(Device& device, const exec::Standing& standing,
       job_(Ref<shop::Job>::Retain(job != nullptr && device.shop() != nullptr
                                       ? job->shop_job
                                       : nullptr)),
-      priority_(job != nullptr ? job->priority : kNormalPriority) {
+      priority_(job != nullptr ? job->priority : kNormalPriority),
+      faults_(job != nullptr ? job->faults : FaultTerms()) {
   const Layout layout = LayoutOf(*command_buffer);
   auto* block = reinterpret_cast<uint8_t*>(this);
   const size_t binding_count = command_buffer->binding_capacity();
@@ -108,9 +111,9 @@ void Execution::RunInline(exec::Worker& worker) {
     return;
   }
   const PartTrace trace{device().trace(), tag()};
-  Complete(RunRegions(
-      region_, bases_, standing_, worker,
-      {false, device().observer(), tag().is_traced() ? &trace : nullptr}));
+  Complete(RunRegions(region_, bases_, standing_, worker,
+                      {false, device().observer(),
+                       tag().is_traced() ? &trace : nullptr, &faults_}));
 }
 
 void Execution::Advance() {
@@ -125,9 +128,10 @@ void Execution::Advance() {
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
       const PartTrace trace{device().trace(), tag()};
-      const absl::Status status = RunRegion(
-          *region_, bases_, standing_, *worker,
-          {true, device().observer(), tag().is_traced() ? &trace : nullptr});
+      const absl::Status status =
+          RunRegion(*region_, bases_, standing_, *worker,
+                    {true, device().observer(),
+                     tag().is_traced() ? &trace : nullptr, &faults_});
       if (!status.ok()) Fail(status);
       region_ = region_->next;
       continue;
@@ -164,6 +168,8 @@ void Execution::Submit(uint32_t part_count) {
     }
     return;
   }
+  // The workers that are allowed are those of the device.
+  const bool is_shops = device().executor() == &shop->executor();
   Ref<shop::Job> job = job_;
   for (uint32_t i = 0; i < part_count; ++i) {
     if (!IsWorthDeciding(parts[i])) {
@@ -172,54 +178,96 @@ void Execution::Submit(uint32_t part_count) {
     }
     if (job == nullptr) {
       job = job_ = shop->ReleaseJob(
-          *shop->StreamOf(priority_, standing_.allowed), shop->now_ns(),
-          standing_.deadline_ns, /*is_counted=*/false);
+          *shop->StreamOf(priority_, is_shops ? standing_.allowed : nullptr),
+          shop->now_ns(), standing_.deadline_ns, /*is_counted=*/false);
     }
     shop->Submit(*job, &parts[i]);
   }
   shop->Flush();
 }
 
-const DispatchCommand& Execution::ChooseWayOf(const DispatchCommand& recorded,
-                                              Part& part) {
-  part.way = DispatchWay::kOnly;
-  part.executor = device().executor();
-  part.allowed = standing_.allowed;
-  const DispatchCommand* const other = recorded.other();
-  if (other == nullptr) return recorded;
-  exec::Executor* executor = command_buffer_->other_executor();
-  if (executor == nullptr) executor = device().executor();
-  part.way = ChooseWay(recorded, standing_, executor->max_concurrency());
-  if (part.way != DispatchWay::kCpu) return recorded;
-  if (executor != part.executor) {
-    part.executor = executor;
-    part.allowed = nullptr;  // They are of the device's.
-  }
-  return *other;
+exec::Executor* Execution::CpuExecutor() const {
+  exec::Executor* const other = command_buffer_->other_executor();
+  return other != nullptr ? other : device().executor();
+}
+
+absl::Status Execution::Part::Take(DispatchWay which) {
+  exec::Executor* const own = execution->device().executor();
+  const bool is_cpu = which == DispatchWay::kCpu;
+  const DispatchCommand& command = is_cpu ? *recorded->other() : *recorded;
+  way = which;
+  executor = is_cpu ? execution->CpuExecutor() : own;
+  // Those that are allowed are the device's.
+  allowed = executor == own ? execution->standing_.allowed : nullptr;
+  TAKT_RETURN_IF_ERROR(Resolve(command, execution->bases_, pointers, lengths,
+                               executor->max_concurrency(), &dispatch));
+  dispatch.arguments.standing = &execution->standing_;
+  dispatch.arguments.faults = &execution->faults_;
+  const Executable& executable = *command.executable;
+  tile_count = dispatch.workgroup_total;
+  local_bytes =
+      static_cast<uint32_t>(executable.local_memory_bytes(command.function));
+  expected_tile_ns =
+      execution->device().learns_costs() || which != DispatchWay::kOnly
+          ? command.cost().SharedNs()
+          : 0;
+  sequential = executable.is_sequential(command.function);
+  const auto& grid = dispatch.arguments.workgroup_count;
+  kernel = {
+      executable.content_hash(), command.function, {grid[0], grid[1], grid[2]}};
+  pools = is_cpu ? 0 : execution->device().shop_pools();
+  // The same code may be another NPU's.
+  kernel.module_hash ^= pools * kHashFactor;
+  npu_ns = 0;
+  return absl::OkStatus();
+}
+
+void Execution::Part::OfferBothWays() {
+  // To the shop it is the CPU's way, which an NPU may take as a whole.
+  pools = execution->device().shop_pools();
+  kernel.module_hash ^=
+      (recorded->executable->content_hash() ^ pools) * kHashFactor;
+  pools |= execution->device().shop()->core_pools();
+  npu_ns = EstimateWays(*recorded, 1).unit_ns;
+  is_left_to_shop = true;
+}
+
+void Execution::Part::Place(bool on_npu) {
+  if (!is_left_to_shop || has_begun.load(std::memory_order_relaxed)) return;
+  const uint32_t offered_count = tile_count;
+  const absl::Status status =
+      Take(on_npu ? DispatchWay::kUnit : DispatchWay::kCpu);
+  if (!status.ok()) execution->Fail(status);
+  recorded->executable->exclusive_unit()->CountChoice(on_npu);
+  if (!on_npu) return;
+  // The shop counts the tiles of the CPU's way.
+  tile_count = offered_count;
+  expected_tile_ns =
+      std::max<int64_t>(EstimateWays(*recorded, 1).unit_ns / offered_count, 1);
 }
 
 absl::Status Execution::PrepareDispatch(const DispatchCommand& recorded,
                                         Part& part, size_t* binding) {
-  const DispatchCommand& dispatch = ChooseWayOf(recorded, part);
-  TAKT_RETURN_IF_ERROR(
-      Resolve(dispatch, bases_, pointers_ + *binding, lengths_ + *binding,
-              part.executor->max_concurrency(), &part.dispatch));
-  part.dispatch.arguments.standing = &standing_;
+  part.recorded = &recorded;
+  part.pointers = pointers_ + *binding;
+  part.lengths = lengths_ + *binding;
+  part.is_left_to_shop = false;
+  part.has_begun.store(false, std::memory_order_relaxed);
   part.group = region_;
-  *binding += dispatch.binding_count;
-  const Executable& executable = *dispatch.executable;
-  part.tile_count = part.dispatch.workgroup_total;
-  part.local_bytes =
-      static_cast<uint32_t>(executable.local_memory_bytes(dispatch.function));
-  part.expected_tile_ns =
-      device().learns_costs() ? dispatch.cost().SharedNs() : 0;
-  part.sequential = executable.is_sequential(dispatch.function);
-  const auto& grid = part.dispatch.arguments.workgroup_count;
-  part.kernel = {executable.content_hash(),
-                 dispatch.function,
-                 {grid[0], grid[1], grid[2]}};
-  part.pools = device().shop_pools();
-  return absl::OkStatus();
+  *binding += recorded.binding_count;
+  if (recorded.other() == nullptr) return part.Take(DispatchWay::kOnly);
+  const uint32_t core_count = CpuExecutor()->max_concurrency();
+  const WayEstimates ways = EstimateWays(recorded, core_count);
+  shop::JobShop* const shop = device().shop();
+  if (shop != nullptr && ways.unit_ns != 0 && ways.cpu_ns != 0 &&
+      CpuExecutor() == &shop->executor()) {
+    TAKT_RETURN_IF_ERROR(part.Take(DispatchWay::kCpu));
+    if (part.tile_count > 0 && IsWorthDeciding(part)) {
+      part.OfferBothWays();
+      return absl::OkStatus();
+    }
+  }
+  return part.Take(ChooseWay(recorded, standing_, core_count));
 }
 
 absl::Status Execution::PrepareParts(uint32_t* part_count) {
@@ -231,6 +279,8 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
     part.is_dispatch = command->kind == Command::Kind::kDispatch;
     if (!part.is_dispatch) {
       part.executor = device().executor();
+      part.npu_ns = 0;
+      part.is_left_to_shop = false;
       TAKT_RETURN_IF_ERROR(
           Resolve(*static_cast<const TransferCommand*>(command), bases_,
                   &part.transfer));
@@ -263,7 +313,17 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
     return end;
   }
   const ScopedFlushDenormals flush;
+  uint32_t first = begin;
   uint32_t reached = end;
+  if (is_left_to_shop) {
+    has_begun.store(true, std::memory_order_relaxed);
+    // Its tiles are those of the CPU's way, and came all at once.
+    if (way == DispatchWay::kUnit) {
+      first = 0;
+      reached = dispatch.workgroup_total;
+    }
+  }
+  const uint32_t last = reached;
   const bool learns = execution->device().learns_costs();
   const bool is_traced = execution->tag().is_traced();
   const bool is_observed = static_cast<bool>(execution->device().observer());
@@ -274,7 +334,7 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   // The first tiles are handed out first; Finish() comes after all of them.
   if (is_observed && begin == 0) begin_ns = start_ns;
   worker.reached = &reached;
-  const absl::Status status = dispatch.Run(begin, end, worker);
+  const absl::Status status = dispatch.Run(first, last, worker);
   worker.reached = nullptr;
   if (!status.ok()) {
     execution->Fail(status);
@@ -282,8 +342,8 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   }
   if (learns || way != DispatchWay::kOnly) {
     DispatchCost& cost = dispatch.command->cost();
-    const uint32_t count = reached - begin;
-    (count == tile_count ? cost.alone : cost.shared)
+    const uint32_t count = reached - first;
+    (count == dispatch.workgroup_total ? cost.alone : cost.shared)
         .Add(NowNs() - start_ns - (ExclusiveUnit::WaitedHere() - waited_ns),
              count);
   }
@@ -292,9 +352,9 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
     trace.Ran(execution->tag(), EventKind::kDispatch,
               dispatch.command->executable->trace_name(
                   dispatch.command->function, trace.tracer()),
-              start_ns, PackTiles(begin, reached), way);
+              start_ns, PackTiles(first, reached), way);
   }
-  return reached;
+  return last == end ? reached : end;
 }
 
 uint32_t Execution::Part::RunTransferTiles(uint32_t begin, uint32_t end,

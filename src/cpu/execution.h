@@ -41,11 +41,22 @@ class Execution final : public Operation {
     uint32_t RunTransferTiles(uint32_t begin, uint32_t end,
                               const exec::Worker& worker) const;
     void GiveUp() override;
+    void Place(bool on_npu) override;
+    // The unit's or the CPU's way of it, of `recorded`. INVALID_ARGUMENT as
+    // Resolve().
+    absl::Status Take(DispatchWay which);
+    // The shop decides which way it goes.
+    void OfferBothWays();
 
     Execution* execution = nullptr;
     bool is_dispatch = false;
     DispatchWay way = DispatchWay::kOnly;
-    exec::Executor* executor = nullptr;  // Whose threads run it.
+    // As it was recorded, of one that may go either way.
+    const DispatchCommand* recorded = nullptr;
+    void** pointers = nullptr;  // Room for its bindings.
+    size_t* lengths = nullptr;
+    bool is_left_to_shop = false;  // Which way it goes.
+    std::atomic<bool> has_begun{false};
     ResolvedDispatch dispatch;
     ResolvedTransfer transfer;
     // For an observer: the region that it is of, and when its first tile began.
@@ -76,9 +87,9 @@ class Execution final : public Operation {
   bool IsWorthDeciding(const Part& part) const;
   absl::Status PrepareDispatch(const DispatchCommand& recorded, Part& part,
                                size_t* binding);
-  // The way of the dispatch, and whose threads are to run it.
-  const DispatchCommand& ChooseWayOf(const DispatchCommand& recorded,
-                                     Part& part);
+  // Whose threads run the CPU's way, and whether they are others than the
+  // device's.
+  exec::Executor* CpuExecutor() const;
   // Resolves the commands of region_ that have something to do.
   absl::Status PrepareParts(uint32_t* part_count);
   void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(error_mutex_);
@@ -95,6 +106,7 @@ class Execution final : public Operation {
   // What the device's shop knows it as; null until it has work for it.
   Ref<shop::Job> job_;
   const uint8_t priority_;
+  const FaultTerms faults_;
 
   const Region* region_ = nullptr;
   std::atomic<uint32_t> parts_left_{0};

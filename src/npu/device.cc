@@ -7,15 +7,44 @@
 #include "npu/unit_formats.h"
 
 namespace takt::npu {
+namespace {
+
+// The unit as one of a shop's resources.
+class ShopSeat {
+ public:
+  ShopSeat(Ref<shop::JobShop> shop, uint32_t pool)
+      : shop_(std::move(shop)), pool_(pool) {}
+  ~ShopSeat() { shop_->RemoveNpu(pool_); }
+  ShopSeat(const ShopSeat&) = delete;
+  ShopSeat& operator=(const ShopSeat&) = delete;
+
+ private:
+  const Ref<shop::JobShop> shop_;
+  const uint32_t pool_;
+};
+
+}  // namespace
 
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
-    Ref<Tracer> tracer) {
+    Ref<Tracer> tracer, Ref<shop::JobShop> shop) {
   // Compiled code looks for "local*".
   const std::string id = absl::StrCat("local-npu-", unit->driver_name());
   auto formats = std::make_shared<UnitFormats>(unit, takes_native_code);
   cpu::Device::Options options;
+  if (shop != nullptr && executor != nullptr) {
+    // Without a place in the shop, the lease has to do.
+    const absl::StatusOr<uint32_t> pool =
+        shop->AddNpu({unit->driver_name(),
+                      (unit->capabilities().flags & TAKT_NPU_ON_CALLER) != 0 &&
+                          executor.get() == &shop->executor()});
+    if (pool.ok()) {
+      formats->set_seat(std::make_shared<ShopSeat>(shop, *pool));
+      options.shop_pools = 1u << *pool;
+      options.shop = std::move(shop);
+    }
+  }
   options.imports = formats.get();
   options.formats = std::move(formats);
   options.memory = memory;

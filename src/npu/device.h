@@ -16,11 +16,12 @@ namespace takt::npu {
 // `executor` as for cpu::Device; `owns_executor`: it is for this device alone,
 // and is shut down with it. The unit is the device's companion.
 // `takes_native_code`: also executables of the CPU's own. `tracer`: where its
-// operations are recorded; null: nowhere.
+// operations are recorded; null: nowhere. `shop` gives its dispatches the unit,
+// one at a time, where they are worth a decision; null: the lease alone does.
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
-    Ref<Tracer> tracer = nullptr);
+    Ref<Tracer> tracer = nullptr, Ref<shop::JobShop> shop = nullptr);
 
 // The unit behind a device; nullptr for a device of another kind.
 Unit* UnitOf(const cpu::Device& device);

@@ -176,14 +176,20 @@ absl::StatusOr<bool> RunOnUnit(
     }
   }
   if (status.ok()) return true;
-  if (has_program) return status;
+  if (has_program) {
+    unit.NoteFault(NpuAnswer::kFail);
+    return status;
+  }
   const FaultPolicy& policy =
       request.policy != nullptr ? *request.policy : unit.policy();
   if (status.code() == absl::StatusCode::kUnimplemented) {
     unit.CountUnsupported(own.size());
     return false;
   }
-  if (!policy.fall_back_to_cpu || !CanFallBack(status)) return status;
+  if (!policy.fall_back_to_cpu || !CanFallBack(status)) {
+    unit.NoteFault(NpuAnswer::kFail);
+    return status;
+  }
   unit.CountFallback(own.size());
   return false;
 }

@@ -72,9 +72,14 @@ absl::Status ProgramExecutable::RunWorkgroups(
   run.binding_count = bindings.size();
   Request request;
   request.urgency = UrgencyOf(arguments.standing);
+  FaultPolicy policy = unit_->policy();
+  if (arguments.faults != nullptr)
+    policy = PolicyFor(*arguments.faults, policy);
+  request.policy = &policy;
   request.is_repeatable = false;
-  return Annotate(unit_->Run({&operation, 1}, request),
-                  functions()[function].name);
+  const absl::Status status = unit_->Run({&operation, 1}, request);
+  if (!status.ok()) unit_->NoteFault(NpuAnswer::kFail);
+  return Annotate(status, functions()[function].name);
 }
 
 }  // namespace takt::npu

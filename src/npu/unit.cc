@@ -42,6 +42,19 @@ uint64_t CountMacs(absl::Span<const takt_npu_operation_t> operations) {
 
 }  // namespace
 
+FaultPolicy PolicyFor(const FaultTerms& terms, FaultPolicy policy) {
+  using Answer = FaultTerms::Answer;
+  if (terms.time_limit_ns > 0) policy.time_limit_ns = terms.time_limit_ns;
+  if (terms.answer == Answer::kDevice) return policy;
+  const bool retries = terms.answer == Answer::kRetry ||
+                       terms.answer == Answer::kRetryThenFallBack;
+  // Whoever asks for tries gets at least one.
+  policy.retry_max = retries ? std::max(policy.retry_max, 1u) : 0;
+  policy.fall_back_to_cpu = terms.answer == Answer::kFallBack ||
+                            terms.answer == Answer::kRetryThenFallBack;
+  return policy;
+}
+
 absl::StatusOr<Ref<Unit>> Unit::Open(const takt_npu_driver_t* table,
                                      Options options,
                                      std::shared_ptr<DriverLibrary> library) {
@@ -201,6 +214,7 @@ takt_npu_result_t Unit::EndBatch(uint64_t id) {
 }
 
 bool Unit::Reset() {
+  NoteFault(NpuAnswer::kReset);
   const bool works = driver_.reset(unit_) == TAKT_NPU_OK;
   MutexLock lock(&mutex_);
   ++statistics_.reset_count;
@@ -258,6 +272,7 @@ void Unit::BeginQuarantine() {
                        ? base_ns
                        : std::min(quarantine_ns_ * 2, base_ns * kTimesMax);
   failures_in_a_row_ = 0;
+  NoteFault(NpuAnswer::kQuarantine, quarantine_ns_);
   MutexLock lock(&mutex_);
   is_quarantined_ = true;
   quarantine_end_ns_ = DeadlineAfter(options_.time->NowNs(), quarantine_ns_);
@@ -276,6 +291,7 @@ absl::Status Unit::CheckHealth() {
     ++statistics_.probe_count;
     must_reset = is_lost_;
   }
+  NoteFault(NpuAnswer::kProbe);
   if ((must_reset && !Reset()) || !Probe()) {
     BeginQuarantine();
     return absl::UnavailableError(
@@ -404,6 +420,7 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
         outcome.result == TAKT_NPU_OVERHEATED || attempt >= policy.retry_max) {
       break;
     }
+    NoteFault(NpuAnswer::kRetry);
     MutexLock lock(&mutex_);
     ++statistics_.retry_count;
   }
@@ -412,12 +429,71 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
   return status;
 }
 
-absl::Status Unit::RunOnCore(const Urgency& urgency,
-                             absl::FunctionRef<absl::Status()> call) {
+absl::Status Unit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
+                             absl::FunctionRef<int()> import) {
   const Turn turn(*this, urgency);
-  absl::Status status = CheckHealth();
-  if (status.ok()) status = call();
-  return status;
+  TAKT_RETURN_IF_ERROR(CheckHealth());
+  BeginWatch(time_limit_ns);
+  const int result = import();
+  Outcome outcome;
+  outcome.is_time_out = EndWatch();
+  if (outcome.is_time_out) {
+    outcome.result = TAKT_NPU_CANCELLED;
+  } else if (result != 0) {
+    outcome.result = TAKT_NPU_FAILED;
+  }
+  NoteOutcome(outcome);
+  if (outcome.result == TAKT_NPU_OK) return absl::OkStatus();
+  {
+    MutexLock lock(&mutex_);
+    ++statistics_.error_count;
+  }
+  NoteFault(NpuAnswer::kFail);
+  if (outcome.is_time_out) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("NPU ", driver_.name, ": an import took more than ",
+                     time_limit_ns, " ns"));
+  }
+  return absl::InternalError(
+      absl::StrCat("NPU ", driver_.name, ": an import returned ", result));
+}
+
+void Unit::BeginWatch(int64_t time_limit_ns) {
+  if (time_limit_ns == kInfiniteFuture) return;
+  MutexLock lock(&watch_mutex_);
+  is_import_late_ = false;
+  import_end_ns_ = DeadlineAfter(options_.time->NowNs(), time_limit_ns);
+  // One that comes sooner finds out when the next is due: there are never many.
+  if (watch_ns_ <= import_end_ns_) return;
+  watch_ns_ = import_end_ns_;
+  options_.time->Schedule(watch_ns_, &Unit::OnWatch, this);
+}
+
+bool Unit::EndWatch() {
+  MutexLock lock(&watch_mutex_);
+  const bool is_late =
+      is_import_late_ || options_.time->NowNs() > import_end_ns_;
+  import_end_ns_ = kInfiniteFuture;
+  is_import_late_ = false;
+  return is_late;
+}
+
+void Unit::OnWatch(void* argument) {
+  auto* const self = static_cast<Unit*>(argument);
+  MutexLock lock(&self->watch_mutex_);
+  const int64_t now_ns = self->options_.time->NowNs();
+  if (now_ns < self->watch_ns_) return;  // Another has been scheduled since.
+  self->watch_ns_ = kInfiniteFuture;
+  if (self->import_end_ns_ == kInfiniteFuture) return;
+  if (now_ns < self->import_end_ns_) {
+    self->watch_ns_ = self->import_end_ns_;
+    self->options_.time->Schedule(self->watch_ns_, &Unit::OnWatch, self);
+    return;
+  }
+  self->is_import_late_ = true;
+  if (self->driver_.cancel_import != nullptr) {
+    self->driver_.cancel_import(self->unit_);
+  }
 }
 
 absl::StatusOr<uint64_t> Unit::LoadProgram(absl::Span<const uint8_t> data) {
@@ -542,7 +618,20 @@ std::vector<UnitEvent> Unit::events() const {
   return {events_.begin(), events_.end()};
 }
 
+void Unit::NoteFault(NpuAnswer answer, int64_t value) {
+  if (!tracer_->is_on()) return;
+  Event event;
+  event.time_ns = ::takt::NowNs();
+  event.kind = EventKind::kNpuFault;
+  event.detail = static_cast<uint8_t>(answer);
+  event.track = trace_track_;
+  event.name = trace_name_;
+  event.value = value;
+  tracer_->Record(event);
+}
+
 void Unit::CountFallback(uint64_t count) {
+  NoteFault(NpuAnswer::kFallBack);
   MutexLock lock(&mutex_);
   statistics_.fallback_count += count;
 }

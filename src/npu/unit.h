@@ -14,8 +14,8 @@
 //       does nothing.
 //   (3) When Run() returns, nothing of its batch touches memory any more.
 //
-// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
-// leaf; no driver function is called under it.
+// Thread-safety: every method may run on any thread. Lock order: mutex_ and
+// watch_mutex_ are leaves; no driver function is called under mutex_.
 #ifndef TAKT_NPU_UNIT_H_
 #define TAKT_NPU_UNIT_H_
 
@@ -30,6 +30,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/job_attributes.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/sleeper.h"
@@ -56,6 +57,9 @@ struct FaultPolicy {
   uint32_t quarantine_after = 4;
   int64_t quarantine_ns = 100'000'000;
 };
+
+// What holds for work with terms of its own on a unit with that policy.
+FaultPolicy PolicyFor(const FaultTerms& terms, FaultPolicy policy);
 
 // Counts since the unit was opened.
 struct UnitStatistics {
@@ -150,10 +154,12 @@ class Unit final : public Object {
   absl::Status Run(absl::Span<const takt_npu_operation_t> operations,
                    const Request& request);
 
-  // Calls `call` with the lease, and no batch running; what an import of the
-  // driver's is called in. Its result is the call's.
-  absl::Status RunOnCore(const Urgency& urgency,
-                         absl::FunctionRef<absl::Status()> call);
+  // Calls an import of the driver's with the lease, and no batch running; its
+  // result. If it takes longer than `time_limit_ns` the driver is asked to end
+  // it, if it can, and the result is DEADLINE_EXCEEDED, once it returns.
+  // INTERNAL for what it fails with, UNAVAILABLE as Run().
+  absl::Status RunImport(const Urgency& urgency, int64_t time_limit_ns,
+                         absl::FunctionRef<int()> import);
 
   // Programs of the driver's own format, or Takt's. The lease is taken for it.
   absl::StatusOr<uint64_t> LoadProgram(absl::Span<const uint8_t> data);
@@ -186,6 +192,8 @@ class Unit final : public Object {
 
   // Operations that the CPU did in the unit's place.
   void CountFallback(uint64_t count);
+  // What is done about a failure is recorded, if anything is.
+  void NoteFault(NpuAnswer answer, int64_t value = 0);
   void CountUnsupported(uint64_t count);
   void CountChoice(bool is_taken);
   void CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host);
@@ -217,6 +225,13 @@ class Unit final : public Object {
   static void OnComplete(void* user_data, uint64_t id,
                          takt_npu_result_t result);
 
+  // With the lease, while an import runs.
+  void BeginWatch(int64_t time_limit_ns) ABSL_LOCKS_EXCLUDED(watch_mutex_);
+  // Whether its limit has passed.
+  bool EndWatch() ABSL_LOCKS_EXCLUDED(watch_mutex_);
+  // On the timebase's thread.
+  static void OnWatch(void* argument);
+
   // One turn: what happens with the lease.
   class Turn;
   void NoteLease(int64_t asked_ns, int64_t granted_ns);
@@ -246,6 +261,15 @@ class Unit final : public Object {
   int64_t quarantine_ns_ = 0;  // The last one's; 0: none since it worked.
   static constexpr uint32_t kEnded = 1;
   Sleeper sleeper_;
+
+  // Held while an import is being cancelled, which so is the one that is
+  // meant.
+  Mutex watch_mutex_;
+  // Of the import that runs; kInfiniteFuture: none does.
+  int64_t import_end_ns_ ABSL_GUARDED_BY(watch_mutex_) = kInfiniteFuture;
+  // When OnWatch() is called next; kInfiniteFuture: never.
+  int64_t watch_ns_ ABSL_GUARDED_BY(watch_mutex_) = kInfiniteFuture;
+  bool is_import_late_ ABSL_GUARDED_BY(watch_mutex_) = false;
 
   mutable Mutex mutex_;
   uint64_t running_id_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: none.

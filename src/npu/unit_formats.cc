@@ -47,6 +47,11 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
   return ProgramExecutable::Load(unit_, data);
 }
 
+std::shared_ptr<cpu::ExecutableCode> UnitFormats::Wrap(
+    std::shared_ptr<cpu::ExecutableCode> code) {
+  return std::make_shared<UrgentExecutable>(nullptr, std::move(code));
+}
+
 absl::StatusOr<Ref<vm::NativeModule>> UnitFormats::VmvxModule() {
   MutexLock lock(&mutex_);
   if (vmvx_module_ == nullptr) {
@@ -73,14 +78,14 @@ absl::optional<cpu::ImportFunction> UnitFormats::Resolve(
 
 int UnitFormats::CallImport(void* parameters, void* context, void* reserved) {
   const auto* import = static_cast<const Import*>(context);
-  int result = 0;
-  const absl::Status status =
-      import->unit->RunOnCore(ScopedUrgency::Current(), [&] {
-        result = import->function(parameters, import->context, reserved);
-        return absl::OkStatus();
-      });
-  // The kernel has no way to say more.
-  return status.ok() ? result : static_cast<int>(status.code());
+  Unit& unit = *import->unit;
+  const absl::Status status = unit.RunImport(
+      ScopedUrgency::Current(),
+      ScopedUrgency::CurrentPolicy(unit.policy()).time_limit_ns,
+      [&] { return import->function(parameters, import->context, reserved); });
+  // The kernel has no way to say why it fails.
+  if (!status.ok()) ScopedUrgency::NoteFailure(status);
+  return static_cast<int>(status.raw_code());
 }
 
 }  // namespace takt::npu

@@ -33,11 +33,16 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
   UnitFormats(Ref<Unit> unit, bool takes_native_code)
       : unit_(std::move(unit)), takes_native_code_(takes_native_code) {}
 
+  // What lasts as long as the device.
+  void set_seat(std::shared_ptr<void> seat) { seat_ = std::move(seat); }
+
   bool Takes(absl::string_view format) const override;
   bool is_exclusive() const override { return !takes_native_code_; }
   absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> Load(
       absl::string_view format, absl::Span<const uint8_t> data,
       const Ref<Object>& owner, absl::Span<const uint32_t> constants) override;
+  std::shared_ptr<cpu::ExecutableCode> Wrap(
+      std::shared_ptr<cpu::ExecutableCode> code) override;
   absl::optional<cpu::ImportFunction> Resolve(absl::string_view name) override;
 
  private:
@@ -53,6 +58,7 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
 
   const Ref<Unit> unit_;
   const bool takes_native_code_;
+  std::shared_ptr<void> seat_;
   Mutex mutex_;
   Ref<vm::NativeModule> vmvx_module_ ABSL_GUARDED_BY(mutex_);
   std::deque<Import> imports_ ABSL_GUARDED_BY(mutex_);  // Addresses stay.

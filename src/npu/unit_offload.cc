@@ -60,8 +60,10 @@ absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation) {
     unit_->CountUnsupported(1);
     return false;
   }
+  const FaultPolicy policy = ScopedUrgency::CurrentPolicy(unit_->policy());
   Request request;
   request.urgency = ScopedUrgency::Current();
+  request.policy = &policy;
   return RunOnUnit(*unit_, {&operation, 1}, request);
 }
 

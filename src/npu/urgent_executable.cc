@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/status.h"
+
 namespace takt::npu {
 namespace {
 
-thread_local const ScopedUrgency* current_urgency = nullptr;
+thread_local ScopedUrgency* current_urgency = nullptr;
 
 }  // namespace
 
@@ -19,8 +21,8 @@ Urgency UrgencyOf(const exec::Standing* standing) {
   return urgency;
 }
 
-ScopedUrgency::ScopedUrgency(const Urgency& urgency)
-    : urgency_(urgency), outer_(current_urgency) {
+ScopedUrgency::ScopedUrgency(const Urgency& urgency, const FaultTerms* faults)
+    : urgency_(urgency), faults_(faults), outer_(current_urgency) {
   current_urgency = this;
 }
 
@@ -51,9 +53,23 @@ class UrgentExecutable::Queue final : public cpu::ExclusiveUnit {
   std::atomic<uint32_t> turn_count_{1};
 };
 
+FaultPolicy ScopedUrgency::CurrentPolicy(const FaultPolicy& policy) {
+  return current_urgency != nullptr && current_urgency->faults_ != nullptr
+             ? PolicyFor(*current_urgency->faults_, policy)
+             : policy;
+}
+
+void ScopedUrgency::NoteFailure(const absl::Status& failure) {
+  if (current_urgency != nullptr && current_urgency->failure_.ok()) {
+    current_urgency->failure_ = failure;
+  }
+}
+
 UrgentExecutable::UrgentExecutable(Ref<Unit> unit,
                                    std::shared_ptr<cpu::ExecutableCode> code)
-    : code_(std::move(code)), queue_(std::make_unique<Queue>(std::move(unit))) {
+    : code_(std::move(code)),
+      queue_(unit != nullptr ? std::make_unique<Queue>(std::move(unit))
+                             : nullptr) {
   SetFunctions(code_->functions());
 }
 
@@ -66,12 +82,15 @@ cpu::ExclusiveUnit* UrgentExecutable::exclusive_unit() const {
 absl::Status UrgentExecutable::RunWorkgroups(
     size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
     uint32_t end, exec::Worker& worker) {
-  const ScopedUrgency urgency(UrgencyOf(arguments.standing));
+  ScopedUrgency urgency(UrgencyOf(arguments.standing), arguments.faults);
   const uint64_t turns_before = cpu::ExclusiveUnit::TurnsHere();
   absl::Status status =
       code_->RunWorkgroups(function, arguments, begin, end, worker);
-  queue_->NoteTurns(cpu::ExclusiveUnit::TurnsHere() - turns_before);
-  return status;
+  if (queue_ != nullptr) {
+    queue_->NoteTurns(cpu::ExclusiveUnit::TurnsHere() - turns_before);
+  }
+  if (status.ok() || urgency.failure().ok()) return status;
+  return Annotate(urgency.failure(), functions()[function].name);
 }
 
 }  // namespace takt::npu

@@ -1,7 +1,7 @@
-// How urgent the operations are that code on this thread asks a unit for: what
-// the job it is part of stands for. An UrgentExecutable is vmvx code that says
-// so, as its imports have no way to be told, and who may leave it to the CPU
-// can ask it how long it would wait.
+// How urgent the operations are that code on this thread asks a unit for, and
+// what is done if they fail: what the job it is part of says. An
+// UrgentExecutable is vmvx code that says so, as its imports have no way to be
+// told, and who may leave it to the CPU can ask it how long it would wait.
 #ifndef TAKT_NPU_URGENT_EXECUTABLE_H_
 #define TAKT_NPU_URGENT_EXECUTABLE_H_
 
@@ -21,21 +21,31 @@ Urgency UrgencyOf(const exec::Standing* standing);
 // While it lives, operations of this thread are so urgent.
 class ScopedUrgency {
  public:
-  explicit ScopedUrgency(const Urgency& urgency);
+  // `faults`: what is done if they fail; null: what the unit's policy says.
+  explicit ScopedUrgency(const Urgency& urgency,
+                         const FaultTerms* faults = nullptr);
   ~ScopedUrgency();
   ScopedUrgency(const ScopedUrgency&) = delete;
   ScopedUrgency& operator=(const ScopedUrgency&) = delete;
 
   // The innermost one's; the default where there is none.
   static Urgency Current();
+  // What holds for them on a unit of that policy.
+  static FaultPolicy CurrentPolicy(const FaultPolicy& policy);
+  // What the code that runs here fails with, if it fails. The first counts.
+  static void NoteFailure(const absl::Status& failure);
+  const absl::Status& failure() const { return failure_; }
 
  private:
   const Urgency urgency_;
-  const ScopedUrgency* const outer_;
+  const FaultTerms* const faults_;
+  absl::Status failure_;
+  ScopedUrgency* const outer_;
 };
 
 class UrgentExecutable final : public cpu::ExecutableCode {
  public:
+  // `unit`: what all of it needs to itself; null: only what it imports does.
   UrgentExecutable(Ref<Unit> unit, std::shared_ptr<cpu::ExecutableCode> code);
 
   ~UrgentExecutable() override;

@@ -42,6 +42,26 @@ Scheduler::Scheduler(Machine machine, const SchedulerOptions& options)
   ApplyMode();
 }
 
+absl::StatusOr<uint32_t> Scheduler::AddPool(Pool pool) {
+  Machine grown = machine_;
+  grown.pools.push_back(std::move(pool));
+  TAKT_RETURN_IF_ERROR(grown.Validate());
+  machine_ = std::move(grown);
+  const auto index = static_cast<uint32_t>(pools_.size());
+  pools_.emplace_back();
+  pools_[index].resources = machine_.ResourcesOf(index);
+  available_ = available_ | pools_[index].resources;
+  free_ = free_ | pools_[index].resources;
+  running_on_.resize(machine_.resource_count(), nullptr);
+  leased_to_.resize(machine_.resource_count());
+  for (const std::unique_ptr<Stream>& stream : streams_) {
+    if (stream == nullptr || stream->is_removed) continue;
+    const StreamOptions& options = stream->options;
+    stream->allowed = machine_.Allowed(options.pools, options.affinity);
+  }
+  return index;
+}
+
 absl::StatusOr<KernelId> Scheduler::AddKernel(
     const KernelKey& key, absl::Span<const AlternativeOptions> alternatives) {
   return costs_.Add(key, alternatives);

@@ -107,6 +107,9 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  // One more pool, behind those that there are: its index. Streams whose terms
+  // allow it may use it from now on. Errors: as Machine::Validate().
+  absl::StatusOr<uint32_t> AddPool(Pool pool);
   // Errors: those of CostModel::Add() and Program::Create().
   absl::StatusOr<KernelId> AddKernel(
       const KernelKey& key, absl::Span<const AlternativeOptions> alternatives);
@@ -298,7 +301,7 @@ class Scheduler {
                   uint32_t count);
   Decision About(const Operation& operation, DecisionKind kind) const;
 
-  const Machine machine_;
+  Machine machine_;  // Grows.
   const SchedulerOptions options_;
   const Policy& policy_;
   CostModel costs_;

@@ -78,14 +78,19 @@ absl::StatusOr<Floor> Floor::Create(exec::Executor& executor,
     floor.core_count_ = worker_count;
   }
   floor.core_pools_ = (1u << floor.machine_.pools.size()) - 1;
-  for (const NpuPlace& npu : npus) {
-    floor.machine_.pools.push_back({npu.name, ResourceKind::kNpu, 1,
-                                    npu.is_on_caller ? 0 : -1,
-                                    npu.is_on_caller ? 1u : 0u});
-    floor.cpus_.emplace_back();
-  }
+  for (const NpuPlace& npu : npus) floor.AddNpu(floor.PoolOf(npu));
   TAKT_RETURN_IF_ERROR(floor.machine_.Validate());
   return floor;
+}
+
+sched::Pool Floor::PoolOf(const NpuPlace& npu) const {
+  return {npu.name, ResourceKind::kNpu, 1, npu.is_on_caller ? 0 : -1,
+          npu.is_on_caller ? 1u : 0u};
+}
+
+void Floor::AddNpu(sched::Pool pool) {
+  machine_.pools.push_back(std::move(pool));
+  cpus_.emplace_back();
 }
 
 ResourceSet Floor::ResourcesOf(const exec::WorkerSet* allowed) const {

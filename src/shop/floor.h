@@ -6,8 +6,8 @@
 // run at once: the scheduler decides how many of them work on something, and
 // the executor which.
 //
-// Immutable once made, but for the sets that it remembers.
-// Thread-safety: who decides, but for machine().
+// Immutable once made, but for the sets that it remembers, and NPUs that come.
+// Thread-safety: who decides.
 #ifndef TAKT_SHOP_FLOOR_H_
 #define TAKT_SHOP_FLOOR_H_
 
@@ -35,6 +35,10 @@ class Floor {
                                       const exec::Topology* topology,
                                       bool is_placed,
                                       const std::vector<NpuPlace>& npus);
+
+  // An NPU that has come: the pool that it is.
+  sched::Pool PoolOf(const NpuPlace& npu) const;
+  void AddNpu(sched::Pool pool);
 
   const sched::Machine& machine() const { return machine_; }
   // Bit i: pool i is one of cores.

@@ -241,32 +241,78 @@ void JobShop::SetGuide(sched::Guide* guide, bool sees_all) {
   schedules_all_.store(guide != nullptr && sees_all, std::memory_order_relaxed);
 }
 
-absl::Status JobShop::SetSpeed(uint32_t pool, uint32_t permille) {
-  if (pool >= machine().pools.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("pool ", pool, ": there are ", machine().pools.size()));
+absl::StatusOr<uint32_t> JobShop::AddNpu(const NpuPlace& place) {
+  MutexLock lock(&npu_mutex_);
+  uint32_t namesakes = 0;
+  for (KnownNpu& known : npus_) {
+    if (known.place.name != place.name) continue;
+    ++namesakes;
+    if (!known.is_there && known.place.is_on_caller == place.is_on_caller) {
+      known.is_there = true;
+      return known.pool;
+    }
   }
-  if (permille == 0 || permille > 1'000'000) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(machine().pools[pool].name, ": a speed of ", permille,
-                     " thousandths; expected 1 to 1000000"));
-  }
-  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
-    if (scheduler.speed_permille(pool) == permille) return;
-    scheduler.SetSpeed(pool, permille, now_ns);
+  absl::StatusOr<uint32_t> pool;
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    sched::Pool added = floor_.PoolOf(place);
+    if (namesakes > 0) absl::StrAppend(&added.name, " ", namesakes + 1);
+    pool = scheduler.AddPool(added);
+    if (pool.ok()) floor_.AddNpu(std::move(added));
   });
-  return absl::OkStatus();
+  if (pool.ok()) npus_.push_back({place, *pool, true});
+  return pool;
+}
+
+void JobShop::RemoveNpu(uint32_t pool) {
+  MutexLock lock(&npu_mutex_);
+  for (KnownNpu& known : npus_) {
+    if (known.pool == pool) known.is_there = false;
+  }
+}
+
+absl::StatusOr<uint32_t> JobShop::FindPool(absl::string_view name) {
+  int32_t index = -1;
+  std::string names;
+  Run([&](sched::Scheduler&, int64_t) {
+    index = machine().FindPool(name);
+    for (const sched::Pool& each : machine().pools) {
+      absl::StrAppend(&names, names.empty() ? "" : ", ", each.name);
+    }
+  });
+  if (index >= 0) return static_cast<uint32_t>(index);
+  return absl::NotFoundError(
+      absl::StrCat("there is no pool ", name, "; there are ", names));
+}
+
+absl::Status JobShop::SetSpeed(uint32_t pool, uint32_t permille) {
+  absl::Status status;
+  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+    if (pool >= machine().pools.size()) {
+      status = absl::InvalidArgumentError(
+          absl::StrCat("pool ", pool, ": there are ", machine().pools.size()));
+    } else if (permille == 0 || permille > 1'000'000) {
+      status = absl::InvalidArgumentError(
+          absl::StrCat(machine().pools[pool].name, ": a speed of ", permille,
+                       " thousandths; expected 1 to 1000000"));
+    } else if (scheduler.speed_permille(pool) != permille) {
+      scheduler.SetSpeed(pool, permille, now_ns);
+    }
+  });
+  return status;
 }
 
 absl::Status JobShop::SetAvailable(uint32_t resource, bool is_available) {
-  if (resource >= machine().resource_count()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "resource ", resource, ": there are ", machine().resource_count()));
-  }
+  absl::Status status;
   Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
-    scheduler.SetAvailable(resource, is_available, now_ns);
+    const uint32_t count = machine().resource_count();
+    if (resource >= count) {
+      status = absl::InvalidArgumentError(
+          absl::StrCat("resource ", resource, ": there are ", count));
+    } else {
+      scheduler.SetAvailable(resource, is_available, now_ns);
+    }
   });
-  return absl::OkStatus();
+  return status;
 }
 
 std::vector<ResourceState> JobShop::resources() {

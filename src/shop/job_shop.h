@@ -107,7 +107,9 @@ class JobShop final : public Object {
   exec::Executor& executor() const { return *executor_; }
   BlockPool& blocks() const { return *blocks_; }
   int64_t now_ns() const { return now_(); }
+  // Where NPUs may come, by who decides: in Run().
   const sched::Machine& machine() const { return floor_.machine(); }
+  uint32_t core_pools() const { return floor_.core_pools(); }
   const char* policy_name() const { return policy_name_; }
 
   // INVALID_ARGUMENT naming the term, as Scheduler::AddStream().
@@ -146,6 +148,15 @@ class JobShop final : public Object {
     return schedules_all_.load(std::memory_order_relaxed);
   }
 
+  // An NPU that has come, which gets its name and perhaps a number; its work is
+  // scheduled with the others' from now on. The pool that it is; RemoveNpu()
+  // leaves it to the next of that name. INVALID_ARGUMENT if there are too many.
+  absl::StatusOr<uint32_t> AddNpu(const NpuPlace& place)
+      ABSL_LOCKS_EXCLUDED(npu_mutex_);
+  void RemoveNpu(uint32_t pool) ABSL_LOCKS_EXCLUDED(npu_mutex_);
+
+  // The index of a pool; NOT_FOUND naming those that there are.
+  absl::StatusOr<uint32_t> FindPool(absl::string_view name);
   // INVALID_ARGUMENT for one that there is not, or a speed that is none.
   absl::Status SetSpeed(uint32_t pool, uint32_t permille);
   absl::Status SetAvailable(uint32_t resource, bool is_available);
@@ -246,6 +257,15 @@ class JobShop final : public Object {
   // When it fires; kInfiniteFuture: it is not armed.
   int64_t armed_ns_ ABSL_GUARDED_BY(timer_mutex_) = kInfiniteFuture;
   bool is_shut_down_ ABSL_GUARDED_BY(timer_mutex_) = false;
+
+  // NPUs that came by AddNpu(). Locked before anybody decides.
+  struct KnownNpu {
+    NpuPlace place;
+    uint32_t pool;
+    bool is_there;
+  };
+  Mutex npu_mutex_;
+  std::vector<KnownNpu> npus_ ABSL_GUARDED_BY(npu_mutex_);
 
   Mutex mutex_;
   std::vector<Ref<Stream>> shared_streams_ ABSL_GUARDED_BY(mutex_);

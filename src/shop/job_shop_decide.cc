@@ -109,6 +109,8 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
       work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
   const uint32_t pools = work.pools != 0 ? work.pools : floor_.core_pools();
   const uint32_t width_max = work.sequential ? 1 : work.tile_count;
+  const bool may_yield =
+      !work.sequential && (pools & ~floor_.core_pools()) == 0;
   absl::InlinedVector<sched::AlternativeOptions, 16> alternatives;
   for (uint32_t pool = 0; pool < machine().pools.size(); ++pool) {
     if ((pools >> pool & 1) == 0) continue;
@@ -118,9 +120,11 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
     for (uint32_t shards = 1; shards <= most;) {
       if (alternatives.size() == sched::CostModel::kMaxAlternatives) break;
       const int64_t tiles = (work.tile_count + shards - 1) / shards;
+      const int64_t guess_ns =
+          is_npu && work.npu_ns > 0 ? work.npu_ns : tile_ns * tiles;
       alternatives.push_back({pool, shards,
-                              std::min(tile_ns * tiles, int64_t{1} << 40),
-                              is_npu || work.sequential ? 0 : tile_ns});
+                              std::min(guess_ns, int64_t{1} << 40),
+                              may_yield ? tile_ns : 0});
       // 1, 2, 4, ..., all.
       if (shards == most) break;
       shards = std::min(shards * 2, most);
@@ -186,8 +190,9 @@ void JobShop::Carry(const Decision& decision) {
       Task& task = *tasks_[decision.operation.index];
       Unlink(task);
       ++statistics_.start_count;
-      task.Start(*executor_, decision.shards,
-                 floor_.WorkersOf(decision.resources));
+      task.work_->Place(machine().pools[decision.pool].kind ==
+                        sched::ResourceKind::kNpu);
+      task.Start(decision.shards, floor_.WorkersOf(decision.resources));
       break;
     }
     case DecisionKind::kYield:

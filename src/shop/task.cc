@@ -32,7 +32,7 @@ class Task::Shard final : public exec::Job {
   }
   void Finish(exec::Worker& worker) override {
     if (outcome_ == Outcome::kGoesOn) {
-      task_->shop_->executor().Submit(this);
+      task_->executor().Submit(this);
       return;
     }
     const Ref<Task> task = task_;
@@ -79,8 +79,11 @@ int64_t Task::ran_ns() const {
   return ran_ns_;
 }
 
-void Task::Start(exec::Executor& executor, uint32_t shard_count,
-                 const exec::WorkerSet* workers) {
+exec::Executor& Task::executor() const {
+  return work_->executor != nullptr ? *work_->executor : shop_->executor();
+}
+
+void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers) {
   uint32_t epoch = 0;
   {
     MutexLock lock(&mutex_);
@@ -93,7 +96,11 @@ void Task::Start(exec::Executor& executor, uint32_t shard_count,
   // Once the last shard is submitted, the task may be done.
   const Ref<Task> self = Ref<Task>::Retain(this);
   exec::Standing standing = *work_;
-  if (workers != nullptr) standing.allowed = workers;
+  exec::Executor& where = executor();
+  // They are the shop's.
+  if (workers != nullptr && &where == &shop_->executor()) {
+    standing.allowed = workers;
+  }
   const uint32_t local_bytes = work_->local_bytes;
   const int64_t expected_ns =
       work_->expected_tile_ns > 0
@@ -105,7 +112,7 @@ void Task::Start(exec::Executor& executor, uint32_t shard_count,
     static_cast<exec::Standing&>(*shard) = standing;
     shard->local_bytes = local_bytes;
     shard->expected_tile_ns = expected_ns;
-    executor.Submit(shard);
+    where.Submit(shard);
   }
 }
 

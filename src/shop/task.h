@@ -52,8 +52,8 @@ class Task {
 
   // Starts a run of `shard_count` shards, on `workers` (null: where the work
   // may).
-  void Start(exec::Executor& executor, uint32_t shard_count,
-             const exec::WorkerSet* workers) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Start(uint32_t shard_count, const exec::WorkerSet* workers)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Has the run end after the tiles that run. True if none does: it has ended
   // now. Otherwise its end is posted.
   bool Stop() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -64,6 +64,8 @@ class Task {
  private:
   friend class JobShop;
   class Shard;
+  // Whose threads run it.
+  exec::Executor& executor() const;
   enum class Outcome : uint8_t { kGoesOn, kNothingLeft, kStopped, kDone };
   struct Piece {
     uint32_t begin;

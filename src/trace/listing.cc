@@ -32,6 +32,24 @@ class Chunks {
   std::string text_;
 };
 
+const char* NpuAnswerText(NpuAnswer answer) {
+  switch (answer) {
+    case NpuAnswer::kRetry:
+      return " tried again";
+    case NpuAnswer::kReset:
+      return " reset";
+    case NpuAnswer::kQuarantine:
+      return " in quarantine";
+    case NpuAnswer::kProbe:
+      return " probed";
+    case NpuAnswer::kFallBack:
+      return " left to the CPU";
+    case NpuAnswer::kFail:
+      return " failed";
+  }
+  return "";
+}
+
 // Names come from files: what is no UTF-8 is replaced.
 std::string Quote(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false,
@@ -59,6 +77,8 @@ std::string Value(const Event& event) {
       return absl::StrCat(" waited ", event.value, " ns");
     case EventKind::kProgram:
       return event.detail != 0 ? " parks" : "";
+    case EventKind::kNpuFault:
+      return NpuAnswerText(static_cast<NpuAnswer>(event.detail));
     default:
       return event.value != 0 ? absl::StrCat(" value ", event.value)
                               : std::string();

@@ -1,8 +1,9 @@
 /* Modules whose dispatches may go to the NPU or to the CPU (route A'): either
  * way gives the right result, both are tried, counted and to be seen. */
 #include "takt/npu.h"
+#include "takt/scheduler.h"
 #include "takt/trace.h"
-#include "tests/api/npu_fixture.h"
+#include "tests/api/npu_product.h"
 
 enum { kCalls = 12 };
 
@@ -20,9 +21,16 @@ static const model_t kModels[] = {
 };
 
 static npu_t create(const takt_npu_driver_t* driver, bool either_way,
-                    const char* cpu) {
+                    const char* cpu, const char* policy) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = policy;
+  takt_instance_options_t instance_options;
+  takt_instance_options_init(&instance_options);
+  instance_options.worker_count = 2;
+  instance_options.scheduler = &scheduler;
   npu_t npu;
-  npu.instance = create_instance(2);
+  REQUIRE_OK(takt_instance_create(&instance_options, &npu.instance));
   npu.devices[0] = create_device(npu.instance, cpu);
   takt_npu_options_t options;
   takt_npu_options_init(&options);
@@ -34,35 +42,16 @@ static npu_t create(const takt_npu_driver_t* driver, bool either_way,
   return npu;
 }
 
-static takt_context_t* link_model(const npu_t* npu, const char* path,
-                                  size_t device_count,
-                                  takt_device_t* const* devices) {
-  takt_module_t* module = load_module(npu->instance, path);
-  takt_context_options_t options;
-  takt_context_options_init(&options);
-  options.modules = &module;
-  options.module_count = 1;
-  options.devices = devices;
-  options.device_count = device_count;
-  takt_context_t* context = NULL;
-  REQUIRE_OK(takt_context_create(npu->instance, &options, &context));
-  takt_module_release(module);
+static takt_context_t* link_model(const npu_t* npu, const char* path) {
+  takt_status_t status = NULL;
+  takt_context_t* context = link_module(npu, path, 2, npu->devices, &status);
+  REQUIRE_OK(status);
   return context;
 }
 
 static int8_t small_number(uint32_t* random) {
   *random = *random * 1664525u + 1013904223u;
   return (int8_t)((int32_t)(*random >> 24) - 128) / 2;
-}
-
-static takt_value_t view_of(takt_device_t* device, takt_element_type_t type,
-                            int64_t rows, int64_t columns, const void* data,
-                            size_t byte_length) {
-  const int64_t shape[2] = {rows, columns};
-  takt_buffer_view_t* view = NULL;
-  REQUIRE_OK(takt_buffer_view_copy_from_host(device, type, 2, shape, data,
-                                             byte_length, &view));
-  return takt_value_ref(view);
 }
 
 /* Calls the model with numbers of that seed; counts the wrong results. */
@@ -104,11 +93,12 @@ static int count_wrong(takt_context_t* context, takt_device_t* cpu,
   return wrong;
 }
 
-static void check_either_way(const takt_npu_driver_t* driver, const char* cpu) {
+static void check_either_way(const takt_npu_driver_t* driver, const char* cpu,
+                             const char* policy) {
   for (size_t i = 0; i < sizeof(kModels) / sizeof(kModels[0]); ++i) {
     const model_t* model = &kModels[i];
-    npu_t npu = create(driver, true, cpu);
-    takt_context_t* context = link_model(&npu, model->path, 2, npu.devices);
+    npu_t npu = create(driver, true, cpu, policy);
+    takt_context_t* context = link_model(&npu, model->path);
     for (uint32_t call = 0; call < kCalls; ++call) {
       EXPECT(count_wrong(context, npu.devices[0], model, call) == 0);
     }
@@ -123,19 +113,27 @@ static void check_either_way(const takt_npu_driver_t* driver, const char* cpu) {
 }
 
 static void both_ways_are_right_on_threads_of_the_instance(void) {
-  check_either_way(takt_npu_host_driver(), "local-task");
+  check_either_way(takt_npu_host_driver(), "local-task", "off");
 }
 static void both_ways_are_right_on_threads_of_their_own(void) {
-  check_either_way(takt_npu_sim_driver(), "local-task");
+  check_either_way(takt_npu_sim_driver(), "local-task", "off");
 }
 static void both_ways_are_right_beside_a_cpu_without_threads(void) {
-  check_either_way(takt_npu_sim_driver(), "local-sync");
+  check_either_way(takt_npu_sim_driver(), "local-sync", "off");
+}
+static void both_ways_are_right_under_every_policy(void) {
+  const char* const* names = NULL;
+  const size_t count = takt_scheduler_policy_names(&names);
+  for (size_t i = 1; i < count; ++i) {
+    check_either_way(takt_npu_host_driver(), "local-task", names[i]);
+    check_either_way(takt_npu_sim_driver(), "local-task", names[i]);
+  }
 }
 
 static void all_go_to_the_npu_if_that_is_asked_for(void) {
   const model_t* model = &kModels[1];
-  npu_t npu = create(takt_npu_sim_driver(), false, "local-task");
-  takt_context_t* context = link_model(&npu, model->path, 2, npu.devices);
+  npu_t npu = create(takt_npu_sim_driver(), false, "local-task", "off");
+  takt_context_t* context = link_model(&npu, model->path);
   for (uint32_t call = 0; call < 3; ++call) {
     EXPECT(count_wrong(context, npu.devices[0], model, call) == 0);
   }
@@ -149,10 +147,10 @@ static void all_go_to_the_npu_if_that_is_asked_for(void) {
 
 static void one_way_is_left_where_there_is_no_other(void) {
   /* A module without the CPU's code, and one without a CPU beside it. */
-  npu_t npu = create(takt_npu_sim_driver(), true, "local-task");
+  npu_t npu = create(takt_npu_sim_driver(), true, "local-task", "off");
   const model_t route_a = {
       TESTDATA("npu/route_a.vmfb"), 32, 64, 48, 2, true, 0};
-  takt_context_t* context = link_model(&npu, route_a.path, 2, npu.devices);
+  takt_context_t* context = link_model(&npu, route_a.path);
   for (uint32_t call = 0; call < 3; ++call) {
     EXPECT(count_wrong(context, npu.devices[0], &route_a, call) == 0);
   }
@@ -164,7 +162,7 @@ static void one_way_is_left_where_there_is_no_other(void) {
 
 static void contexts_that_share_what_was_linked_share_both_ways(void) {
   const model_t* model = &kModels[1];
-  npu_t npu = create(takt_npu_sim_driver(), true, "local-task");
+  npu_t npu = create(takt_npu_sim_driver(), true, "local-task", "off");
   takt_module_t* module = load_module(npu.instance, model->path);
   takt_context_options_t options;
   takt_context_options_init(&options);
@@ -191,8 +189,8 @@ static void contexts_that_share_what_was_linked_share_both_ways(void) {
 /* A dispatch says which way it went: detail 1 to the NPU, 2 to the CPU. */
 static void the_trace_tells_the_way(void) {
   const model_t* model = &kModels[1];
-  npu_t npu = create(takt_npu_sim_driver(), true, "local-task");
-  takt_context_t* context = link_model(&npu, model->path, 2, npu.devices);
+  npu_t npu = create(takt_npu_sim_driver(), true, "local-task", "off");
+  takt_context_t* context = link_model(&npu, model->path);
   REQUIRE_OK(takt_tracing_start(npu.instance, NULL));
   for (uint32_t call = 0; call < 2; ++call) {
     EXPECT(count_wrong(context, npu.devices[0], model, call) == 0);
@@ -217,6 +215,7 @@ int main(void) {
   RUN(both_ways_are_right_on_threads_of_the_instance);
   RUN(both_ways_are_right_on_threads_of_their_own);
   RUN(both_ways_are_right_beside_a_cpu_without_threads);
+  RUN(both_ways_are_right_under_every_policy);
   RUN(all_go_to_the_npu_if_that_is_asked_for);
   RUN(one_way_is_left_where_there_is_no_other);
   RUN(contexts_that_share_what_was_linked_share_both_ways);

@@ -189,7 +189,8 @@ TEST_F(ExecutionTest, RunsOnTheProcessorsThatAreSaid) {
   Start(3);
   CpuSet cpus;
   cpus.Add(8001);
-  const JobAttributes job{.cpus = &cpus};
+  JobAttributes job;
+  job.cpus = &cpus;
   std::vector<uint32_t> workers(64);
   Ref<hal::CommandBuffer> commands = Record(
       64, [&](uint32_t i, exec::Worker& worker) { workers[i] = worker.index; });
@@ -208,7 +209,8 @@ TEST_F(ExecutionTest, TransfersKeepToTheirProcessorsToo) {
   Start(2);
   CpuSet cpus;
   cpus.Add(8001);
-  const JobAttributes job{.cpus = &cpus};
+  JobAttributes job;
+  job.cpus = &cpus;
   auto buffer = *device_->Allocate({}, 1 << 20);
   for (const uint64_t length : {uint64_t{0}, uint64_t{64}, uint64_t{1} << 20}) {
     Ref<hal::Fence> done = hal::Fence::Create();
@@ -229,7 +231,8 @@ TEST_F(ExecutionTest, RefusesProcessorsWithoutWorkers) {
   Start(2);
   CpuSet cpus;
   cpus.Add(7);
-  const JobAttributes job{.cpus = &cpus};
+  JobAttributes job;
+  job.cpus = &cpus;
   Ref<hal::Fence> signal = hal::Fence::Create();
   const absl::Status status = device_->QueueExecute(
       {.signal = signal.get(), .job = &job}, RecordNote("never").get(), {});
@@ -265,7 +268,8 @@ TEST_F(ExecutionTest, AQueueHasItsProcessors) {
   // What the work says itself comes first.
   CpuSet cpus;
   cpus.Add(8002);
-  const JobAttributes job{.cpus = &cpus};
+  JobAttributes job;
+  job.cpus = &cpus;
   EXPECT_EQ(run(1, &job), 2u);
   run(~uint64_t{0}, nullptr);
 

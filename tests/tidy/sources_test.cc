@@ -126,6 +126,7 @@ TEST(SourcesTest, SourcesIncludeTheirHeaderFirst) {
 
 // Sources whose noun is tested under another name, and by what.
 const std::map<std::string, std::string> kTestedBy = {
+    {"api/either_way", "tests/api/npu_either_way_test.c"},
     {"api/handle", "tests/api/base_test.c"},
     {"api/npu_batch", "tests/api/npu_queue_test.c"},
     {"api/npu_device", "tests/api/npu_test.c"},
@@ -136,7 +137,9 @@ const std::map<std::string, std::string> kTestedBy = {
     {"base/pause", "tests/base/timer_service_test.cc"},
     {"cpu/code_loader", "tests/npu/unit_formats_test.cc"},
     {"cpu/command", "tests/cpu/command_buffer_test.cc"},
+    {"cpu/command_buffer_pair", "tests/cpu/dispatch_choice_test.cc"},
     {"cpu/dispatch_observer", "tests/api/statistics_test.c"},
+    {"cpu/exclusive_unit", "tests/cpu/dispatch_choice_test.cc"},
     {"cpu/import_resolver", "tests/cpu/library_executable_test.cc"},
     {"cpu/library_abi", "tests/cpu/library_executable_test.cc"},
     {"cpu/operation", "tests/conformance/device_conformance.cc"},

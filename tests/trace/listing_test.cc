@@ -67,6 +67,7 @@ TEST(ListingTest, DescribesWhatSetsAKindApart) {
   maker.Add(EventKind::kProgram, track, 3).detail = 1;
   maker.Add(EventKind::kAlloca, track, 4).value = 64;
   maker.Add(EventKind::kNpuLease, track, 5).value = 8;
+  maker.Add(EventKind::kNpuFault, track, 6).detail = 5;
   const auto trace = Trace::Create(maker.recording, false);
   const auto text = [&](size_t i) {
     return DescribeEvent(*trace, trace->events()[i]);
@@ -76,6 +77,7 @@ TEST(ListingTest, DescribesWhatSetsAKindApart) {
   EXPECT_EQ(text(2), "program parks");
   EXPECT_EQ(text(3), "alloca 64 bytes");
   EXPECT_EQ(text(4), "npu_lease waited 8 ns");
+  EXPECT_EQ(text(5), "npu_fault left to the CPU");
 }
 
 }  // namespace
