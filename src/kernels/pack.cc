@@ -193,9 +193,21 @@ void PackElements(Operand2d<const uint8_t> in, Shape2d in_shape,
   // Tiles that lie wholly within the matrix.
   const int64_t whole0 = std::min(grid.count0, in_shape.size0 / grid.tile0);
   const int64_t whole1 = std::min(grid.count1, in_shape.size1 / grid.tile1);
-  for (int64_t a = 0; a < grid.count0; ++a) {
-    int64_t b = a < whole0 && whole1 > 0 ? run(p, a, 0, whole1) : 0;
-    for (; b < grid.count1; ++b) PackTile(p, a, b);
+  // Tiles of a row may lie far from each other. Then a line of the cache is
+  // written whole only if there are few of them between it and its next part.
+  constexpr int64_t kLineBytes = 64;
+  const int64_t tile_bytes = grid.tile1 * static_cast<int64_t>(sizeof(T));
+  const int64_t group = p.step1 > p.step0
+                            ? std::max<int64_t>(kLineBytes / tile_bytes, 1)
+                            : grid.count1;
+  for (int64_t first = 0; first < grid.count1; first += group) {
+    const int64_t end = std::min(first + group, grid.count1);
+    const int64_t whole_count = std::min(end, whole1) - first;
+    for (int64_t a = 0; a < grid.count0; ++a) {
+      int64_t b = first;
+      if (a < whole0 && whole_count > 0) b += run(p, a, first, whole_count);
+      for (; b < end; ++b) PackTile(p, a, b);
+    }
   }
 }
 
