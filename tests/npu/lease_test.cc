@@ -76,6 +76,22 @@ TEST(LeaseTest, WhoWasPassedOverTooOftenGoesFirst) {
   EXPECT_EQ(queue.lease().statistics().aging_count, 1u);
 }
 
+TEST(LeaseTest, CountsWhoWouldGoBefore) {
+  Lease idle;
+  EXPECT_EQ(idle.CountAhead({.priority = 0}), 0u);
+  Queue queue;
+  const Lease& lease = queue.lease();
+  EXPECT_EQ(lease.CountAhead({.priority = 255}), 1u);  // Who has it.
+  queue.Ask(1, {.priority = 100});
+  queue.Ask(2, {.priority = 200});
+  EXPECT_EQ(lease.CountAhead({.priority = 255}), 1u);
+  EXPECT_EQ(lease.CountAhead({.priority = 200}), 2u);  // Equals came before.
+  EXPECT_EQ(lease.CountAhead({.priority = 150}), 2u);
+  EXPECT_EQ(lease.CountAhead({.priority = 100}), 3u);
+  queue.Run();
+  EXPECT_EQ(lease.CountAhead({.priority = 0}), 0u);
+}
+
 TEST(LeaseTest, OneAtATimeHasIt) {
   Lease lease;
   std::atomic<int> holders{0};
