@@ -15,8 +15,6 @@
 namespace takt::cpu {
 namespace {
 
-// In the place of an executable's hash.
-constexpr uint64_t kTransfers = 1;
 constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
 
 }  // namespace
@@ -289,7 +287,7 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
       // At some 8 bytes a ns; a tile may be cut short, but never much more.
       part.expected_tile_ns = ResolvedTransfer::kTileBytes / 8;
       part.sequential = false;
-      part.kernel = {kTransfers,
+      part.kernel = {shop::kTransferHash,
                      static_cast<uint32_t>(command->kind),
                      {part.tile_count, 1, 1}};
       part.pools = 0;

@@ -30,6 +30,8 @@ const char* ViolationName(Violation::Kind kind) {
       return "unplanned";
     case Violation::Kind::kLost:
       return "lost";
+    case Violation::Kind::kDiverged:
+      return "diverged";
   }
   return "";
 }
@@ -87,7 +89,7 @@ absl::Status PlanFollower::Take(
                                 jobs.size()));
     }
     jobs.push_back(j);
-    jobs_.push_back({job.release, {}});
+    jobs_.push_back({job.release, job.deadline, {}});
   }
   for (uint32_t i = 0; i < plan.operations.size(); ++i) {
     const PlannedOperation& operation = plan.operations[i];
@@ -120,6 +122,8 @@ absl::Status PlanFollower::Take(
     slots[operation.ordinal] = i;
     slots_.push_back(slot);
   }
+  divergence_ = Divergence(slots_.size());
+  if (period_ == 0) left_count_ = slots_.size();
   for (Lane& lane : lanes_) {
     std::sort(lane.order.begin(), lane.order.end(),
               [&](uint32_t a, uint32_t b) {
@@ -127,6 +131,20 @@ absl::Status PlanFollower::Take(
               });
   }
   return absl::OkStatus();
+}
+
+void PlanFollower::EndAt(int64_t end_ns) {
+  const int64_t length = end_ns - origin_ns_;
+  if (period_ == 0) {
+    for (uint32_t i = 0; i < slots_.size(); ++i) {
+      if (jobs_[slots_[i].job].release >= length) Finish(i, 0);
+    }
+    return;
+  }
+  cycle_count_ = static_cast<uint64_t>(std::max<int64_t>(length, 0) / period_);
+  left_count_ = static_cast<uint64_t>(std::count_if(
+      slots_.begin(), slots_.end(),
+      [&](const Slot& slot) { return slot.over_count < cycle_count_; }));
 }
 
 // The job's place in the plan: of those of its stream that are still to come,
@@ -145,7 +163,7 @@ PlanFollower::Binding& PlanFollower::Bind(const GuidedOperation& operation) {
   StreamSlots& stream = found->second;
   const auto distance = [&](uint64_t n) -> int64_t {
     const uint64_t cycle = n / stream.jobs.size();
-    if (period_ == 0 && cycle > 0) return kInfiniteFuture;
+    if (cycle >= cycle_count_) return kInfiniteFuture;
     const int64_t release_ns =
         origin_ns_ + static_cast<int64_t>(cycle) * period_ +
         jobs_[stream.jobs[n % stream.jobs.size()]].release;
@@ -180,7 +198,7 @@ bool PlanFollower::Next(uint32_t resource, uint32_t* slot, uint64_t* cycle) {
   if (lane.order.empty()) return false;
   for (;; ++lane.position) {
     *cycle = lane.position / lane.order.size();
-    if (period_ == 0 && *cycle > 0) return false;
+    if (*cycle >= cycle_count_) return false;
     *slot = lane.order[lane.position % lane.order.size()];
     if (slots_[*slot].over_count <= *cycle) return true;
   }
@@ -204,6 +222,9 @@ bool PlanFollower::IsTurn(uint32_t slot, uint64_t cycle, uint32_t* ahead,
 }
 
 void PlanFollower::Finish(uint32_t slot, uint64_t cycle) {
+  if (slots_[slot].over_count < cycle_count_ && cycle + 1 >= cycle_count_) {
+    --left_count_;
+  }
   slots_[slot].over_count = std::max(slots_[slot].over_count, cycle + 1);
   if (slots_[slot].is_running &&
       !(slots_[slot].actual == slots_[slot].resources)) {
@@ -213,8 +234,6 @@ void PlanFollower::Finish(uint32_t slot, uint64_t cycle) {
   slots_[slot].is_ready = false;
 }
 
-// What should have ended long ago, and is not even ready, does not come any
-// more: others do not wait for it.
 void PlanFollower::VoidMissing(int64_t now_ns) {
   for (uint32_t r = 0; r < lanes_.size(); ++r) {
     uint32_t slot = 0;
@@ -242,10 +261,32 @@ void PlanFollower::Report(Violation violation, Binding* binding) {
   }
 }
 
-// All that is planned up to the next period is the online policy's.
-void PlanFollower::Diverge(int64_t now_ns) {
+// Moves what is left of that repetition to the right. False, and nothing is
+// moved, if a deadline would be missed, or the next one be run into.
+bool PlanFollower::Shift(uint64_t cycle, int64_t by_ns) {
+  const int64_t shift_ns = by_ns + (cycle == shift_cycle_ ? shift_ns_ : 0);
+  for (const Slot& slot : slots_) {
+    if (slot.over_count > cycle) continue;
+    const int64_t end = slot.start + slot.duration + shift_ns;
+    if (period_ > 0 && end > period_) return false;
+    const int64_t deadline = jobs_[slot.job].deadline;
+    if (deadline != kNoDeadline && end > deadline) return false;
+  }
+  shift_cycle_ = cycle;
+  shift_ns_ = shift_ns;
+  ++report_.repair_count;
+  return true;
+}
+
+// All that is planned up to the next period is moved, or the online policy's.
+void PlanFollower::Diverge(const Violation& cause, int64_t now_ns) {
   if (resume_ns_ > 0) return;
   ++report_.divergence_count;
+  if (options_.on_divergence) options_.on_divergence(cause);
+  if (cause.kind == Violation::Kind::kDiverged &&
+      Shift(cause.cycle, cause.by_ns)) {
+    return;
+  }
   resume_ns_ = kInfiniteFuture;
   if (period_ > 0 && lost_.empty()) {
     const int64_t cycle = (now_ns - origin_ns_) / period_;
@@ -253,20 +294,22 @@ void PlanFollower::Diverge(int64_t now_ns) {
   }
 }
 
-void PlanFollower::SetAvailable(uint32_t resource, bool is_available,
-                                int64_t now_ns) {
+void PlanFollower::OnAvailable(uint32_t resource, bool is_available,
+                               int64_t now_ns) {
+  const Violation cause{Violation::Kind::kLost,
+                        static_cast<uint32_t>(slots_.size()), 0, 0};
   if (is_available) {
     lost_.Remove(resource);
     if (lost_.empty() && resume_ns_ == kInfiniteFuture && period_ > 0) {
       resume_ns_ = 0;
-      Diverge(now_ns);
+      Diverge(cause, now_ns);
     }
     return;
   }
   lost_.Add(resource);
   if (options_.mode != FollowMode::kAdaptive) return;
   resume_ns_ = 0;
-  Diverge(now_ns);
+  Diverge(cause, now_ns);
 }
 
 // What is not planned: where it is done before the next planned start.
@@ -274,6 +317,7 @@ Prescription PlanFollower::Fill(const GuidedOperation& operation,
                                 int64_t now_ns) {
   Prescription prescription;
   if (!options_.longest_ns || is_diverged()) return prescription;
+  if (options_.fills && !options_.fills(operation.stream)) return prescription;
   int64_t next_ask_ns = kInfiniteFuture;
   for (uint32_t r = 0; r < lanes_.size(); ++r) {
     uint32_t slot = 0;
@@ -333,12 +377,17 @@ Prescription PlanFollower::Strict(Binding* binding, uint32_t slot,
 Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
                                     int64_t now_ns) {
   Prescription prescription;
-  const int64_t start_ns = StartOf(slot, binding->cycle);
+  int64_t start_ns = StartOf(slot, binding->cycle);
   if (now_ns - start_ns > options_.divergence_ns) {
-    Diverge(now_ns);
-    return prescription;
+    Diverge(
+        {Violation::Kind::kDiverged, slot, binding->cycle, now_ns - start_ns},
+        now_ns);
+    if (is_diverged()) return prescription;
+    start_ns = StartOf(slot, binding->cycle);
   }
   prescription.start_ns = start_ns;
+  // Then it is too late, which is to be noticed.
+  prescription.not_after_ns = start_ns + options_.divergence_ns;
   const Slot& own = slots_[slot];
   // Another that is planned elsewhere had to go there.
   if (own.resources.Intersects(displaced_)) return prescription;
@@ -364,8 +413,17 @@ Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
   return prescription;
 }
 
+// What is known ahead of its release waits for it.
 Prescription PlanFollower::Prescribe(const GuidedOperation& operation,
                                      int64_t now_ns) {
+  Prescription prescription = PrescribePlanned(operation, now_ns);
+  prescription.not_before_ns =
+      std::max(prescription.not_before_ns, operation.release_ns);
+  return prescription;
+}
+
+Prescription PlanFollower::PrescribePlanned(const GuidedOperation& operation,
+                                            int64_t now_ns) {
   if (resume_ns_ > 0 && now_ns >= resume_ns_) resume_ns_ = 0;
   VoidMissing(now_ns);
   Binding& binding = Bind(operation);
@@ -403,7 +461,9 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
   if (slot.is_running) return;
   slot.is_running = true;
   slot.is_ready = false;
+  slot.is_late_told = false;
   slot.running_since_ns = now_ns;
+  slot.began_ns = slot.ended_ns = 0;
   ++report_.started_count;
   slot.actual = resources;
   if (resources == slot.resources) {
@@ -416,8 +476,44 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
   report_.start_error_max_ns =
       std::max(report_.start_error_max_ns, std::abs(error_ns));
   if (error_ns > options_.tolerance_ns) {
+    slot.is_late_told = true;
     Report({Violation::Kind::kLate, index, binding.cycle, error_ns}, &binding);
   }
+}
+
+void PlanFollower::OnRan(const GuidedOperation& operation, int64_t begin_ns,
+                         int64_t end_ns) {
+  Binding& binding = Bind(operation);
+  const uint32_t index = SlotOf(binding, operation.program_index);
+  if (index == kNone || binding.is_free) return;
+  Slot& slot = slots_[index];
+  if (slot.over_count > binding.cycle || !slot.is_running) return;
+  if (slot.began_ns != 0) {  // A later run of it.
+    slot.ended_ns = end_ns;
+    return;
+  }
+  slot.began_ns = begin_ns;
+  slot.ended_ns = end_ns;
+  const int64_t error_ns = begin_ns - StartOf(index, binding.cycle);
+  report_.lateness_max_ns = std::max(report_.lateness_max_ns, error_ns);
+  if (options_.mode != FollowMode::kStrict) return;
+  report_.start_error_max_ns =
+      std::max(report_.start_error_max_ns, std::abs(error_ns));
+  // The decision was in time, but whoever was to carry it out was not.
+  if (error_ns > options_.tolerance_ns && !slot.is_late_told) {
+    slot.is_late_told = true;
+    Report({Violation::Kind::kLate, index, binding.cycle, error_ns}, &binding);
+  }
+}
+
+void PlanFollower::Measure(uint32_t index, uint64_t cycle, int64_t now_ns) {
+  const Slot& slot = slots_[index];
+  const int64_t start_ns = StartOf(index, cycle);
+  const int64_t began_ns =
+      slot.began_ns != 0 ? slot.began_ns : slot.running_since_ns;
+  const int64_t ended_ns = slot.ended_ns != 0 ? slot.ended_ns : now_ns;
+  divergence_.Add(index, began_ns - start_ns,
+                  ended_ns - start_ns - slot.duration);
 }
 
 void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
@@ -427,7 +523,11 @@ void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
   if (index == kNone) return;
   Slot& slot = slots_[index];
   if (slot.over_count > binding.cycle) return;
-  const int64_t over_ns = now_ns - slot.running_since_ns - slot.duration;
+  const int64_t over_ns =
+      (slot.ended_ns != 0 ? slot.ended_ns - slot.began_ns
+                          : now_ns - slot.running_since_ns) -
+      slot.duration;
+  if (is_done && slot.is_running) Measure(index, binding.cycle, now_ns);
   if (is_done && slot.is_running && over_ns > options_.tolerance_ns &&
       !binding.is_free) {
     Report({Violation::Kind::kOverrun, index, binding.cycle, over_ns}, nullptr);

@@ -10,9 +10,11 @@
 //   adaptive  places and order are preferences: an operation starts as soon as
 //             it is ready, where the plan has it, unless that would be in the
 //             way of one that the plan has there first; so slack is used up and
-//             lateness moves to the right. One that is late by more than
-//             `divergence_ns`, or a lost resource, ends it until the plan is in
-//             step again: all goes by the online policy until the next period.
+//             lateness moves to the right. If one is late by more than
+//             `divergence_ns`, all that is left of the period is moved to the
+//             right by that, if every deadline is still met then; if not, or
+//             if a resource is lost, all goes by the online policy until the
+//             plan is in step again, in the next period.
 //
 // What is not planned fills the holes: it starts only where it ends before the
 // next planned start, by what it takes at its 99 % quantile.
@@ -33,6 +35,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "plan/divergence.h"
 #include "plan/plan.h"
 #include "sched/guide.h"
 #include "sched/machine.h"
@@ -49,6 +52,7 @@ struct Violation {
     kMissing,    // It did not become ready in time to be waited for.
     kUnplanned,  // Its job has no such operation in the plan.
     kLost,       // A resource of it is lost.
+    kDiverged,   // It was so late that the plan gives way. Adaptive.
   };
   Kind kind = Kind::kLate;
   uint32_t operation = 0;  // Of the plan; kUnplanned: its size.
@@ -72,8 +76,13 @@ struct FollowerOptions {
   // How long what is not planned may take there, to fill holes; null: it is
   // not kept from anywhere.
   std::function<int64_t(sched::KernelId kernel, uint32_t pool)> longest_ns;
+  // Whether what is not planned is kept to the holes; null: all is.
+  std::function<bool(sched::StreamId stream)> fills;
   // Strict: told of each violation. May be null.
   std::function<void(const Violation& violation)> on_violation;
+  // Adaptive: told when it gives way; the operation that was late by so much,
+  // or the plan's size for a lost resource. May be null.
+  std::function<void(const Violation& violation)> on_divergence;
 };
 
 // What became of it, so far.
@@ -81,7 +90,8 @@ struct FollowReport {
   uint64_t started_count = 0;      // Planned operations.
   uint64_t in_place_count = 0;     // Of them, on their planned resources.
   uint64_t violation_count = 0;    // Strict.
-  uint64_t divergence_count = 0;   // Adaptive: times that it gave way.
+  uint64_t divergence_count = 0;   // Adaptive: times that it was so late, and
+  uint64_t repair_count = 0;       // of them, that it was moved to the right.
   int64_t start_error_max_ns = 0;  // Actual less planned start; strict.
   int64_t lateness_max_ns = 0;     // The same, of both modes.
 };
@@ -100,10 +110,23 @@ class PlanFollower final : public sched::Guide {
 
   // The plan's time 0. Before it, nothing is planned.
   void Start(int64_t origin_ns) { origin_ns_ = origin_ns; }
-  // A resource is lost or found, as the scheduler has been told.
-  void SetAvailable(uint32_t resource, bool is_available, int64_t now_ns);
+  // Nothing is planned for what is released from that time on, which is the
+  // end of a period of a plan that has one.
+  void EndAt(int64_t end_ns);
+
+  bool has_stream(sched::StreamId stream) const {
+    return streams_.contains(stream);
+  }
+  // What should have ended long ago, and is not even ready, does not come any
+  // more: others do not wait for it.
+  void VoidMissing(int64_t now_ns);
 
   const FollowReport& report() const { return report_; }
+  // When operations started and ended, against the plan.
+  const Divergence& divergence() const { return divergence_; }
+  // Whether all that is planned is done or given up. Never of a plan with a
+  // period, before EndAt().
+  bool is_over() const { return left_count_ == 0; }
   // Whether it gives way to the online policy now.
   bool is_diverged() const { return resume_ns_ > 0; }
 
@@ -114,6 +137,10 @@ class PlanFollower final : public sched::Guide {
                  const sched::ResourceSet& resources, int64_t now_ns) override;
   void OnStopped(const sched::GuidedOperation& operation, bool is_done,
                  int64_t now_ns) override;
+  void OnRan(const sched::GuidedOperation& operation, int64_t begin_ns,
+             int64_t end_ns) override;
+  void OnAvailable(uint32_t resource, bool is_available,
+                   int64_t now_ns) override;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -130,11 +157,15 @@ class PlanFollower final : public sched::Guide {
     uint64_t over_count = 0;
     bool is_ready = false;  // And not over, nor running.
     bool is_running = false;
+    bool is_late_told = false;
     int64_t running_since_ns = 0;
+    int64_t began_ns = 0;  // As it was measured; 0: it was not.
+    int64_t ended_ns = 0;
     sched::ResourceSet actual;  // Where it runs.
   };
   struct JobSlot {
     int64_t release = 0;
+    int64_t deadline = kNoDeadline;
     std::vector<uint32_t> slots;  // By ordinal; kNone: the plan has none.
   };
   struct StreamSlots {
@@ -155,7 +186,9 @@ class PlanFollower final : public sched::Guide {
   };
 
   PlanFollower(FollowerOptions options, int64_t period)
-      : options_(std::move(options)), period_(period) {}
+      : options_(std::move(options)),
+        period_(period),
+        cycle_count_(period > 0 ? UINT64_MAX : 1) {}
 
   absl::Status Take(
       const Plan& plan, const sched::Machine& machine,
@@ -165,16 +198,19 @@ class PlanFollower final : public sched::Guide {
   uint32_t SlotOf(const Binding& binding, uint32_t ordinal) const;
   int64_t StartOf(uint32_t slot, uint64_t cycle) const {
     return origin_ns_ + static_cast<int64_t>(cycle) * period_ +
-           slots_[slot].start;
+           slots_[slot].start + (cycle == shift_cycle_ ? shift_ns_ : 0);
   }
   // The slot and repetition that the resource has next; false: none.
   bool Next(uint32_t resource, uint32_t* slot, uint64_t* cycle);
   bool IsTurn(uint32_t slot, uint64_t cycle, uint32_t* ahead,
               uint64_t* ahead_cycle);
   void Finish(uint32_t slot, uint64_t cycle);
-  void VoidMissing(int64_t now_ns);
   void Report(Violation violation, Binding* binding);
-  void Diverge(int64_t now_ns);
+  void Measure(uint32_t slot, uint64_t cycle, int64_t now_ns);
+  void Diverge(const Violation& cause, int64_t now_ns);
+  bool Shift(uint64_t cycle, int64_t by_ns);
+  sched::Prescription PrescribePlanned(const sched::GuidedOperation& operation,
+                                       int64_t now_ns);
   sched::Prescription Fill(const sched::GuidedOperation& operation,
                            int64_t now_ns);
   // Where the plan has it.
@@ -183,7 +219,9 @@ class PlanFollower final : public sched::Guide {
   sched::Prescription Adaptive(Binding* binding, uint32_t slot, int64_t now_ns);
 
   const FollowerOptions options_;
-  const int64_t period_;  // 0: it runs once.
+  const int64_t period_;              // 0: it runs once.
+  uint64_t cycle_count_;              // How often it is repeated.
+  uint64_t left_count_ = UINT64_MAX;  // Slots that are not over in the last.
   int64_t origin_ns_ = 0;
   std::vector<Slot> slots_;
   std::vector<JobSlot> jobs_;
@@ -195,7 +233,11 @@ class PlanFollower final : public sched::Guide {
   sched::ResourceSet displaced_;  // Where what is planned elsewhere runs.
   // Adaptive: until then the online policy decides; 0: the plan does.
   int64_t resume_ns_ = 0;
+  // Adaptive: by so much that repetition is late.
+  uint64_t shift_cycle_ = 0;
+  int64_t shift_ns_ = 0;
   FollowReport report_;
+  Divergence divergence_;
 };
 
 }  // namespace takt::plan

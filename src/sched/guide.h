@@ -44,9 +44,22 @@ struct GuidedOperation {
   uint32_t program_index = 0;  // Or the order in which it was found.
 };
 
+// A job that has been released.
+struct GuidedJob {
+  JobId job;
+  StreamId stream = 0;
+  int64_t release_ns = 0;
+  int64_t deadline_ns = kInfiniteFuture;
+};
+
+class Scheduler;
+
 class Guide {
  public:
   virtual ~Guide() = default;
+
+  // It guides this scheduler from now on, which outlives its use.
+  virtual void OnAttached(const Scheduler&) {}
 
   // Asked when the operation becomes ready, when it has yielded, and as
   // `not_before_ns` says.
@@ -57,6 +70,20 @@ class Guide {
   // It has stopped: done, or given up (`is_done` false). Not told of what
   // yields.
   virtual void OnStopped(const GuidedOperation&, bool, int64_t) {}
+  // Where the driver knows it: when a run of it, which is being stopped now,
+  // did its first and its last tile. Told before OnStopped().
+  virtual void OnRan(const GuidedOperation&, int64_t, int64_t) {}
+  // A resource is lost or found.
+  virtual void OnAvailable(uint32_t, bool, int64_t) {}
+  virtual void OnReleased(const GuidedJob&, int64_t) {}
+  // The job is over: done, or given up.
+  virtual void OnOver(JobId, int64_t) {}
+
+  // When OnTime() is to be called; kInfiniteFuture: not.
+  virtual int64_t next_event_ns() const { return kInfiniteFuture; }
+  // True if it has changed its mind: then it is asked again about all that
+  // waits.
+  virtual bool OnTime(int64_t) { return false; }
 };
 
 }  // namespace takt::sched

@@ -151,6 +151,9 @@ class Scheduler {
   // It ran from its start until now; the duration is learned. `ran_ns`: how
   // long it did, where the driver knows better; -1: it does not.
   void Finished(OperationId operation, int64_t now_ns, int64_t ran_ns = -1);
+  // Where the driver knows it, before Finished() or Yielded(): when the run
+  // began and ended. For the guide alone.
+  void Ran(OperationId operation, int64_t begin_ns, int64_t end_ns);
   // It stopped at the end of a tile, `done_ppm` of its whole work done.
   void Yielded(OperationId operation, uint32_t done_ppm, int64_t now_ns);
   // It cannot be done; its job fails.
@@ -169,6 +172,10 @@ class Scheduler {
   // When Decide() has to be called even if nothing happens; kInfiniteFuture:
   // never.
   int64_t next_timer_ns() const;
+
+  // After the guide has changed its mind: it is asked again about all that
+  // waits.
+  void ReviewGuided(int64_t now_ns);
 
   const Machine& machine() const { return machine_; }
   const CostModel& costs() const { return costs_; }

@@ -395,6 +395,10 @@ void Scheduler::PlaceTop(Operation* operation, bool is_held, bool* is_done) {
 
 void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
   Advance(now_ns);
+  if (options_.guide != nullptr && options_.guide->next_event_ns() <= now_ns &&
+      options_.guide->OnTime(now_ns)) {
+    ReviewGuided(now_ns);
+  }
   ReviewDelayed(now_ns);
   claimed_ = {};
   for (Group& group : groups_) group.is_done = false;

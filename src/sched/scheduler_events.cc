@@ -53,6 +53,10 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
     deadlines_.push_back({job->deadline_ns, job->id()});
     std::push_heap(deadlines_.begin(), deadlines_.end());
   }
+  if (options_.guide != nullptr) {
+    options_.guide->OnReleased({job->id(), id, release_ns, deadline_ns},
+                               now_ns);
+  }
   if (stream->options.program != kNoProgram) {
     const Program& program = programs_[stream->options.program];
     job->unfinished_count = program.size();
@@ -367,6 +371,7 @@ void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
   decision.outcome = job->outcome;
   decision.response_ns = now_ns - job->release_ns;
   pending_.push_back(decision);
+  if (options_.guide != nullptr) options_.guide->OnOver(job->id(), now_ns);
   FreeJob(job);
 }
 
@@ -488,6 +493,9 @@ int64_t Scheduler::next_timer_ns() const {
   if (!delayed_.empty()) {
     next_ns = std::min(next_ns, delayed_.front().not_before_ns);
   }
+  if (options_.guide != nullptr) {
+    next_ns = std::min(next_ns, options_.guide->next_event_ns());
+  }
   return std::min(next_ns, next_hold_ns_);
 }
 
@@ -512,6 +520,9 @@ void Scheduler::SetAvailable(uint32_t resource, bool available,
   TAKT_CHECK(resource < running_on_.size());
   Advance(now_ns);
   if (available_.Contains(resource) == available) return;
+  if (options_.guide != nullptr) {
+    options_.guide->OnAvailable(resource, available, now_ns);
+  }
   Operation* operation = running_on_[resource];
   if (available) {
     available_.Add(resource);

@@ -28,6 +28,11 @@ void Scheduler::TellStopped(const Operation& operation, bool is_done,
   options_.guide->OnStopped(GuidedOf(operation), is_done, now_ns);
 }
 
+void Scheduler::Ran(OperationId id, int64_t begin_ns, int64_t end_ns) {
+  if (options_.guide == nullptr) return;
+  options_.guide->OnRan(GuidedOf(*FindOperation(id)), begin_ns, end_ns);
+}
+
 // Whether one of the operation's alternatives is within `there`.
 bool Scheduler::HasPlace(const Operation& operation,
                          const ResourceSet& there) const {
@@ -90,6 +95,27 @@ void Scheduler::ReviewDelayed(int64_t now_ns) {
   std::make_heap(delayed_.begin(), delayed_.end());
   for (const OperationId id : reviewed_) {
     Enqueue(&operations_[id.index], now_ns);
+  }
+}
+
+void Scheduler::ReviewGuided(int64_t now_ns) {
+  Advance(now_ns);
+  delayed_.clear();
+  reviewed_.clear();
+  for (const auto& stream : streams_) {
+    for (Job* job = stream->oldest; job != nullptr; job = job->stream_next) {
+      if (job->is_ending) continue;
+      for (Operation* operation = job->operations; operation != nullptr;
+           operation = operation->job_next) {
+        if (operation->state == Operation::State::kRunning) continue;
+        reviewed_.push_back(operation->id());
+      }
+    }
+  }
+  for (const OperationId id : reviewed_) {
+    Operation& operation = operations_[id.index];
+    StopWaiting(&operation);
+    Enqueue(&operation, now_ns);
   }
 }
 

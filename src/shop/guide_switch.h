@@ -1,5 +1,5 @@
-// A GuideSwitch is the guide of a job shop's scheduler: another one, which may
-// be set and taken away, or none.
+// A GuideSwitch is the guide of a job shop's scheduler: one that is set and
+// taken away, else one that is always there, else none.
 //
 // Thread-safety: who decides.
 #ifndef TAKT_SHOP_GUIDE_SWITCH_H_
@@ -12,8 +12,21 @@ namespace takt::shop {
 
 class JobShop::GuideSwitch final : public sched::Guide {
  public:
-  void Set(sched::Guide* guide) { guide_ = guide; }
+  // nullptr: none.
+  void Set(sched::Guide* guide) {
+    set_ = guide;
+    Choose();
+  }
+  void SetStanding(sched::Guide* guide) {
+    standing_ = guide;
+    Choose();
+  }
+  sched::Guide* set() const { return set_; }
+  bool is_set() const { return guide_ != nullptr; }
 
+  void OnAttached(const sched::Scheduler& scheduler) override {
+    scheduler_ = &scheduler;
+  }
   sched::Prescription Prescribe(const sched::GuidedOperation& operation,
                                 int64_t now_ns) override {
     if (guide_ == nullptr) return {};
@@ -27,9 +40,37 @@ class JobShop::GuideSwitch final : public sched::Guide {
                  int64_t now_ns) override {
     if (guide_ != nullptr) guide_->OnStopped(operation, is_done, now_ns);
   }
+  void OnRan(const sched::GuidedOperation& operation, int64_t begin_ns,
+             int64_t end_ns) override {
+    if (guide_ != nullptr) guide_->OnRan(operation, begin_ns, end_ns);
+  }
+  void OnAvailable(uint32_t resource, bool is_available,
+                   int64_t now_ns) override {
+    if (guide_ != nullptr) guide_->OnAvailable(resource, is_available, now_ns);
+  }
+  void OnReleased(const sched::GuidedJob& job, int64_t now_ns) override {
+    if (guide_ != nullptr) guide_->OnReleased(job, now_ns);
+  }
+  void OnOver(sched::JobId job, int64_t now_ns) override {
+    if (guide_ != nullptr) guide_->OnOver(job, now_ns);
+  }
+  int64_t next_event_ns() const override {
+    return guide_ != nullptr ? guide_->next_event_ns() : kInfiniteFuture;
+  }
+  bool OnTime(int64_t now_ns) override { return guide_->OnTime(now_ns); }
 
  private:
-  sched::Guide* guide_ = nullptr;
+  void Choose() {
+    sched::Guide* const chosen = set_ != nullptr ? set_ : standing_;
+    if (chosen == guide_) return;
+    guide_ = chosen;
+    if (guide_ != nullptr) guide_->OnAttached(*scheduler_);
+  }
+
+  const sched::Scheduler* scheduler_ = nullptr;
+  sched::Guide* set_ = nullptr;
+  sched::Guide* standing_ = nullptr;
+  sched::Guide* guide_ = nullptr;  // Of them.
 };
 
 }  // namespace takt::shop

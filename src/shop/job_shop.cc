@@ -236,9 +236,42 @@ void JobShop::Withdraw(Stream& stream) {
   });
 }
 
+sched::StreamId JobShop::IdOf(Stream& stream) {
+  sched::StreamId id = 0;
+  Run([&](sched::Scheduler&, int64_t) {
+    EnsureKnown(stream);
+    id = stream.id_;
+  });
+  return id;
+}
+
 void JobShop::SetGuide(sched::Guide* guide, bool sees_all) {
-  Run([&](sched::Scheduler&, int64_t) { guide_->Set(guide); });
+  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+    guide_->Set(guide);
+    scheduler.ReviewGuided(now_ns);
+  });
   schedules_all_.store(guide != nullptr && sees_all, std::memory_order_relaxed);
+}
+
+bool JobShop::SwapGuide(sched::Guide* expected, sched::Guide* guide,
+                        bool sees_all) {
+  bool is_expected = false;
+  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+    is_expected = guide_->set() == expected;
+    if (!is_expected) return;
+    guide_->Set(guide);
+    schedules_all_.store(guide != nullptr && sees_all,
+                         std::memory_order_relaxed);
+    scheduler.ReviewGuided(now_ns);
+  });
+  return is_expected;
+}
+
+void JobShop::SetStandingGuide(sched::Guide* guide) {
+  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+    guide_->SetStanding(guide);
+    scheduler.ReviewGuided(now_ns);
+  });
 }
 
 absl::StatusOr<uint32_t> JobShop::AddNpu(const NpuPlace& place) {

@@ -140,10 +140,17 @@ class JobShop final : public Object {
   sched::AdmissionReport Admit(Stream& stream);
   void Withdraw(Stream& stream);
 
+  // What guides know the stream by, as long as it is held.
+  sched::StreamId IdOf(Stream& stream);
   // In place of the one that is followed now; nullptr: none. `sees_all`: also
   // work that is too small to be worth a decision goes through the scheduler.
   // Borrowed until another one is set.
   void SetGuide(sched::Guide* guide, bool sees_all);
+  // The same in place of `expected` only (nullptr: of none); false, and nothing
+  // is done, if that is not the one that is set.
+  bool SwapGuide(sched::Guide* expected, sched::Guide* guide, bool sees_all);
+  // What is followed while no guide is set. Borrowed until another one is.
+  void SetStandingGuide(sched::Guide* guide);
   bool schedules_all() const {
     return schedules_all_.load(std::memory_order_relaxed);
   }
@@ -220,6 +227,7 @@ class JobShop final : public Object {
   void GiveUp(Task& task);
   void Link(Task& task);
   void Unlink(Task& task);
+  void TellRan(const Task& task);
   void EnsureKnown(Stream& stream);
   absl::Status TryAddStream(Stream& stream);
   void RemoveIfDone(Stream* stream);

@@ -170,12 +170,22 @@ void JobShop::GiveUp(Task& task) {
   task.Release();
 }
 
+// The guide, if there is one, when it ran.
+void JobShop::TellRan(const Task& task) {
+  if (!guide_->is_set()) return;
+  const int64_t begin_ns = task.begin_ns();
+  if (begin_ns == 0) return;
+  scheduler_->Ran(task.id_, begin_ns, begin_ns + task.ran_ns());
+}
+
 void JobShop::ApplyDone(Task& task) {
+  TellRan(task);
   scheduler_->Finished(task.id_, at_ns_, task.ran_ns());
   task.Release();
 }
 
 void JobShop::ApplyStopped(Task& task) {
+  TellRan(task);
   scheduler_->Yielded(task.id_, task.done_ppm(), at_ns_);
   if (scheduler_->IsLive(task.id_)) {
     Link(task);

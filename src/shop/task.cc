@@ -74,6 +74,11 @@ void Task::PostEnd(EventQueue& queue, bool is_done) {
   queue.Post(&event_);
 }
 
+int64_t Task::begin_ns() const {
+  MutexLock lock(&mutex_);
+  return begin_ns_;
+}
+
 int64_t Task::ran_ns() const {
   MutexLock lock(&mutex_);
   return ran_ns_;

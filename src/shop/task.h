@@ -58,7 +58,9 @@ class Task {
   // now. Otherwise its end is posted.
   bool Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   uint32_t done_ppm() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // How long the last run took.
+  // When the last run began, and how long it took; 0 for one that was stopped
+  // before its first tile.
+  int64_t begin_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
   int64_t ran_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -11,37 +11,6 @@
 namespace takt::sim {
 namespace {
 
-// Tells the follower of lost resources, and whoever looks on of all.
-class Watch final : public Observer {
- public:
-  Watch(plan::PlanFollower* follower, Observer* other)
-      : follower_(*follower), other_(other != nullptr ? *other : nobody_) {}
-
-  void OnRelease(int64_t now_ns, const sched::Decision& decision,
-                 int64_t release_ns) override {
-    other_.OnRelease(now_ns, decision, release_ns);
-  }
-  void OnDecision(int64_t now_ns, const sched::Decision& decision) override {
-    other_.OnDecision(now_ns, decision);
-  }
-  void OnStop(int64_t now_ns, const sched::Decision& decision,
-              uint32_t done_ppm) override {
-    other_.OnStop(now_ns, decision, done_ppm);
-  }
-  void OnAvailable(int64_t now_ns, uint32_t resource, bool available) override {
-    follower_.SetAvailable(resource, available, now_ns);
-    other_.OnAvailable(now_ns, resource, available);
-  }
-  void OnSpeed(int64_t now_ns, uint32_t pool, uint32_t permille) override {
-    other_.OnSpeed(now_ns, pool, permille);
-  }
-
- private:
-  Observer nobody_;
-  plan::PlanFollower& follower_;
-  Observer& other_;
-};
-
 int64_t LongestOf(const Workload& workload, uint32_t kernel, uint32_t pool) {
   int64_t longest_ns = 0;
   for (const auto& way : workload.kernels[kernel].alternatives) {
@@ -76,8 +45,6 @@ absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
       plan::PlanFollower::Create(plan, workload.machine, streams,
                                  std::move(follower)));
   guide->Start(0);
-  Watch watch(guide.get(), options.observer);
-  options.observer = &watch;
   options.scheduler.guide = guide.get();
   TAKT_ASSIGN_OR_RETURN(run.report, Simulate(workload, options));
   run.follow = guide->report();
@@ -92,6 +59,7 @@ std::string PlanRunJson(const Workload& workload,
                   {"in_place", run.follow.in_place_count},
                   {"violations", run.follow.violation_count},
                   {"divergences", run.follow.divergence_count},
+                  {"repairs", run.follow.repair_count},
                   {"start_error_max_ns", run.follow.start_error_max_ns},
                   {"lateness_max_ns", run.follow.lateness_max_ns}};
   return json.dump(2) + "\n";

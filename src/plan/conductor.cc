@@ -1,0 +1,160 @@
+#include "plan/conductor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "sched/scheduler.h"
+
+namespace takt::plan {
+
+using sched::GuidedOperation;
+using sched::Prescription;
+
+namespace {
+
+void AddTo(const FollowReport& report, FollowReport* sum) {
+  sum->started_count += report.started_count;
+  sum->in_place_count += report.in_place_count;
+  sum->violation_count += report.violation_count;
+  sum->divergence_count += report.divergence_count;
+  sum->repair_count += report.repair_count;
+  sum->start_error_max_ns =
+      std::max(sum->start_error_max_ns, report.start_error_max_ns);
+  sum->lateness_max_ns = std::max(sum->lateness_max_ns, report.lateness_max_ns);
+}
+
+}  // namespace
+
+// What is lost already.
+void Conductor::TellLost(PlanFollower* follower, int64_t now_ns) const {
+  if (scheduler_ == nullptr) return;
+  const sched::ResourceSet all =
+      sched::ResourceSet::Range(0, scheduler_->machine().resource_count());
+  (all - scheduler_->available()).ForEach([&](uint32_t resource) {
+    follower->OnAvailable(resource, false, now_ns);
+  });
+}
+
+void Conductor::OnAttached(const sched::Scheduler& scheduler) {
+  scheduler_ = &scheduler;
+  if (current_ != nullptr) TellLost(current_.get(), 0);
+}
+
+void Conductor::Follow(std::unique_ptr<PlanFollower> follower,
+                       int64_t origin_ns) {
+  next_.reset();
+  current_ = std::move(follower);
+  current_->Start(origin_ns);
+  TellLost(current_.get(), origin_ns);
+}
+
+void Conductor::TakeOver(std::unique_ptr<PlanFollower> follower,
+                         int64_t at_ns) {
+  TAKT_CHECK(next_ == nullptr);
+  next_ = std::move(follower);
+  next_->Start(at_ns);
+  TellLost(next_.get(), at_ns);
+  switch_ns_ = at_ns;
+  current_->EndAt(at_ns);
+}
+
+FollowReport Conductor::report() const {
+  FollowReport sum = past_;
+  if (current_ != nullptr) AddTo(current_->report(), &sum);
+  if (next_ != nullptr) AddTo(next_->report(), &sum);
+  return sum;
+}
+
+// The old one goes when all that it planned is over.
+void Conductor::EndTakeOver(int64_t now_ns) {
+  if (next_ == nullptr || now_ns < switch_ns_) return;
+  current_->VoidMissing(now_ns);
+  if (!current_->is_over()) return;
+  AddTo(current_->report(), &past_);
+  current_ = std::move(next_);
+}
+
+uint32_t Conductor::OrdinalOf(const GuidedOperation& operation) {
+  if (jobs_.size() <= operation.job.index) {
+    jobs_.resize(operation.job.index + 1);
+  }
+  JobOrdinals& job = jobs_[operation.job.index];
+  if (job.generation != operation.job.generation || job.ordinals.empty()) {
+    job.generation = operation.job.generation;
+    job.dispatch_count = 0;
+    job.ordinals.clear();
+  }
+  // They are asked about in the order in which they are found.
+  while (job.ordinals.size() <= operation.program_index) {
+    const bool is_dispatch =
+        is_dispatch_(scheduler_->costs().kernel(operation.kernel).key);
+    job.ordinals.push_back(is_dispatch ? job.dispatch_count++ : kTransfer);
+  }
+  return job.ordinals[operation.program_index];
+}
+
+PlanFollower& Conductor::FollowerOf(const GuidedOperation& operation) {
+  const bool is_next =
+      next_ != nullptr && (operation.release_ns >= switch_ns_ ||
+                           !current_->has_stream(operation.stream));
+  return is_next ? *next_ : *current_;
+}
+
+bool Conductor::Translate(GuidedOperation* operation) {
+  if (!FollowerOf(*operation).has_stream(operation->stream)) return true;
+  operation->program_index = OrdinalOf(*operation);
+  return operation->program_index != kTransfer;
+}
+
+Prescription Conductor::Prescribe(const GuidedOperation& operation,
+                                  int64_t now_ns) {
+  if (is_abandoned_) return {};
+  EndTakeOver(now_ns);
+  GuidedOperation translated = operation;
+  if (Translate(&translated)) {
+    return FollowerOf(operation).Prescribe(translated, now_ns);
+  }
+  Prescription first;
+  first.start_ns = now_ns;
+  first.not_before_ns = operation.release_ns;
+  return first;
+}
+
+void Conductor::OnStarted(const GuidedOperation& operation,
+                          const sched::ResourceSet& resources, int64_t now_ns) {
+  GuidedOperation translated = operation;
+  if (is_abandoned_ || !Translate(&translated)) return;
+  PlanFollower& follower = FollowerOf(operation);
+  follower.OnStarted(translated, resources, now_ns);
+  if (first_release_ns_ == 0 && follower.has_stream(operation.stream)) {
+    first_release_ns_ = operation.release_ns;
+  }
+}
+
+void Conductor::OnStopped(const GuidedOperation& operation, bool is_done,
+                          int64_t now_ns) {
+  GuidedOperation translated = operation;
+  if (is_abandoned_ || !Translate(&translated)) return;
+  PlanFollower& follower = FollowerOf(operation);
+  follower.OnStopped(translated, is_done, now_ns);
+  if (follower.has_stream(operation.stream)) {
+    last_end_ns_ = std::max(last_end_ns_, now_ns);
+  }
+}
+
+void Conductor::OnRan(const GuidedOperation& operation, int64_t begin_ns,
+                      int64_t end_ns) {
+  GuidedOperation translated = operation;
+  if (is_abandoned_ || !Translate(&translated)) return;
+  FollowerOf(operation).OnRan(translated, begin_ns, end_ns);
+}
+
+void Conductor::OnAvailable(uint32_t resource, bool is_available,
+                            int64_t now_ns) {
+  if (is_abandoned_) return;
+  current_->OnAvailable(resource, is_available, now_ns);
+  if (next_ != nullptr) next_->OnAvailable(resource, is_available, now_ns);
+}
+
+}  // namespace takt::plan

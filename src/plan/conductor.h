@@ -1,0 +1,94 @@
+// A Conductor has the scheduler carry out a plan and, once another one is to
+// take over, both: what is released before that time by the old one, what is
+// released from then on by the new one.
+//
+// Plans count the dispatches of a job; the scheduler also counts transfers,
+// which go before all else, where they may.
+//
+// Thread-safety: as sched::Guide; the rest is for who drives the scheduler,
+// between its calls.
+#ifndef TAKT_PLAN_CONDUCTOR_H_
+#define TAKT_PLAN_CONDUCTOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "plan/plan_follower.h"
+#include "sched/guide.h"
+
+namespace takt::plan {
+
+class Conductor final : public sched::Guide {
+ public:
+  // `is_dispatch`: whether plans count such operations.
+  using IsDispatch = std::function<bool(const sched::KernelKey& kernel)>;
+
+  explicit Conductor(IsDispatch is_dispatch)
+      : is_dispatch_(std::move(is_dispatch)) {}
+
+  // Instead of what it followed so far. Its time 0 is `origin_ns`.
+  void Follow(std::unique_ptr<PlanFollower> follower, int64_t origin_ns);
+  // The next one takes over at `at_ns`, its time 0, which is the end of a
+  // period of one that has them. None must be about to.
+  void TakeOver(std::unique_ptr<PlanFollower> follower, int64_t at_ns);
+  bool is_taking_over() const { return next_ != nullptr; }
+  // Nothing is prescribed any more.
+  void Abandon() { is_abandoned_ = true; }
+
+  // The plan that is followed; of two, the one that takes over.
+  // nullptr: none yet.
+  const PlanFollower* follower() const {
+    return next_ != nullptr ? next_.get() : current_.get();
+  }
+  // Of all plans.
+  FollowReport report() const;
+  int64_t first_release_ns() const { return first_release_ns_; }
+  int64_t last_end_ns() const { return last_end_ns_; }
+
+  // sched::Guide.
+  void OnAttached(const sched::Scheduler& scheduler) override;
+  sched::Prescription Prescribe(const sched::GuidedOperation& operation,
+                                int64_t now_ns) override;
+  void OnStarted(const sched::GuidedOperation& operation,
+                 const sched::ResourceSet& resources, int64_t now_ns) override;
+  void OnStopped(const sched::GuidedOperation& operation, bool is_done,
+                 int64_t now_ns) override;
+  void OnRan(const sched::GuidedOperation& operation, int64_t begin_ns,
+             int64_t end_ns) override;
+  void OnAvailable(uint32_t resource, bool is_available,
+                   int64_t now_ns) override;
+
+ private:
+  static constexpr uint32_t kTransfer = UINT32_MAX;
+
+  // Which dispatch each operation of a job is.
+  struct JobOrdinals {
+    uint32_t generation = 0;
+    uint32_t dispatch_count = 0;
+    std::vector<uint32_t> ordinals;  // By program index; kTransfer.
+  };
+
+  uint32_t OrdinalOf(const sched::GuidedOperation& operation);
+  // The operation as the plan counts it; false: a transfer of a planned job.
+  bool Translate(sched::GuidedOperation* operation);
+  PlanFollower& FollowerOf(const sched::GuidedOperation& operation);
+  void EndTakeOver(int64_t now_ns);
+  void TellLost(PlanFollower* follower, int64_t now_ns) const;
+
+  const IsDispatch is_dispatch_;
+  const sched::Scheduler* scheduler_ = nullptr;
+  std::unique_ptr<PlanFollower> current_;
+  std::unique_ptr<PlanFollower> next_;
+  int64_t switch_ns_ = 0;  // When next_ takes over.
+  bool is_abandoned_ = false;
+  FollowReport past_;              // Of plans that are gone.
+  std::vector<JobOrdinals> jobs_;  // By index of the scheduler's job.
+  int64_t first_release_ns_ = 0;
+  int64_t last_end_ns_ = 0;
+};
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_CONDUCTOR_H_

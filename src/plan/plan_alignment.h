@@ -1,0 +1,23 @@
+// A plan for a machine like the one that it is carried out on: the same cores
+// and NPUs, perhaps numbered in another way, and perhaps more of them.
+#ifndef TAKT_PLAN_PLAN_ALIGNMENT_H_
+#define TAKT_PLAN_PLAN_ALIGNMENT_H_
+
+#include "absl/status/statusor.h"
+#include "plan/plan.h"
+#include "sched/machine.h"
+
+namespace takt::plan {
+
+// The well-formed plan with the machine's resources, in their order, in the
+// place of its own. Each is found by its name ("pool#index"), the others by
+// cluster: all that is left of a cluster goes to one pool, the first that has
+// room for it.
+//
+// INVALID_ARGUMENT naming the resource or the operation: a cluster that has no
+// such pool here, or an operation that takes cores of two pools.
+absl::StatusOr<Plan> AlignPlan(const Plan& plan, const sched::Machine& machine);
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_PLAN_ALIGNMENT_H_
