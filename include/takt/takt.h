@@ -44,6 +44,7 @@
 #include "takt/parameters.h"
 #include "takt/plan.h"
 #include "takt/plan_file.h"
+#include "takt/plan_run.h"
 #include "takt/queue.h"
 #include "takt/ring.h"
 #include "takt/signature.h"

@@ -22,15 +22,7 @@ absl::Status Wrong(const Function& function, absl::string_view option,
 
 int32_t PriorityOf(const takt_stream_options_t& options) {
   if (options.priority != TAKT_PRIORITY_DEFAULT) return options.priority;
-  switch (options.criticality) {
-    case TAKT_CRITICALITY_HARD:
-      return 224;
-    case TAKT_CRITICALITY_SOFT:
-      return 128;
-    case TAKT_CRITICALITY_BEST_EFFORT:
-      return 32;
-  }
-  return TAKT_PRIORITY_DEFAULT;
+  return api::PriorityOf(options.criticality);
 }
 
 int64_t RelativeDeadline(const Function& function,
@@ -119,6 +111,18 @@ absl::Status CheckOptions(const Function& function,
 }
 
 }  // namespace
+
+int32_t PriorityOf(takt_criticality_t criticality) {
+  switch (criticality) {
+    case TAKT_CRITICALITY_HARD:
+      return 224;
+    case TAKT_CRITICALITY_SOFT:
+      return 128;
+    case TAKT_CRITICALITY_BEST_EFFORT:
+      return 32;
+  }
+  return TAKT_PRIORITY_DEFAULT;
+}
 
 absl::StatusOr<Ref<Stream>> Stream::Create(
     Function& function, const takt_stream_options_t& options) {

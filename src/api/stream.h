@@ -39,6 +39,9 @@
 
 namespace takt::api {
 
+// Of jobs of that criticality, where nothing else is said.
+int32_t PriorityOf(takt_criticality_t criticality);
+
 class Stream final : public Object {
  public:
   static constexpr ObjectType kType{"takt.stream"};
@@ -47,6 +50,10 @@ class Stream final : public Object {
       Function& function, const takt_stream_options_t& options);
 
   const Function& function() const { return *function_; }
+  takt_arrival_t arrival() const { return arrival_; }
+  int64_t period_ns() const { return period_ns_; }
+  // What the scheduler knows it as; null if there is none.
+  shop::Stream* shop_stream() const { return shop_stream_.get(); }
   absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WaitIdle(int64_t deadline_ns) ABSL_LOCKS_EXCLUDED(mutex_);
