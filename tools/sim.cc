@@ -33,6 +33,7 @@ constexpr char kUsage[] =
 
 struct Settings {
   std::string policy = "job-shop";
+  double window_ms = 0;
   int64_t seed = 1;
   double seconds = 1;
   double load = 0;
@@ -86,6 +87,7 @@ Result<sim::Report> Simulate(const sim::Workload& workload,
   options.scheduler.policy = sched::FindPolicy(settings.policy);
   options.scheduler.set_fewest_clusters(settings.fewest_clusters);
   options.seed = static_cast<uint64_t>(settings.seed);
+  options.window_ns = static_cast<int64_t>(settings.window_ms * 1e6);
   sim::TraceRecorder recorder(
       workload, static_cast<uint64_t>(settings.trace_event_count));
   if (!settings.trace_path.empty()) options.observer = &recorder;
@@ -178,6 +180,9 @@ Result<int> Run(int argc, char** argv) {
   flags.AddReal("noise", &settings.noise,
                 "Standard deviation of durations, as a part of them; below\n"
                 "0: what the workload says.");
+  flags.AddReal("window_ms", &settings.window_ms,
+                "Plan windows of this length ahead, and follow the plans\n"
+                "while they hold (policy job-shop); 0: no.");
   flags.AddSwitch("fewest_clusters", &settings.fewest_clusters,
                   "Keep work on as few clusters as deadlines allow.");
   flags.AddSwitch(

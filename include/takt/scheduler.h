@@ -33,6 +33,13 @@ typedef struct takt_scheduler_options_t {
   bool fewest_clusters;
   // What has waited so long rises by a class. 0: never. Default: 1 s.
   int64_t aging_ns;
+  // Windows, with the policy "job-shop": the jobs that are there and those that
+  // are expected within so much time are planned ahead, again and again, and
+  // the plan is followed while it holds. Default: 0, none; 100 ms, say.
+  int64_t window_ns;
+  // How long planning a window may take, on a thread of its own. Default: 0, a
+  // twentieth of it.
+  int64_t window_budget_ns;
 } takt_scheduler_options_t;
 
 static inline void takt_scheduler_options_init(

@@ -6,9 +6,11 @@
 
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
+#include "base/background.h"
 #include "cpu/cpu_features.h"
 #include "modules/hal_module.h"
 #include "modules/io_parameters_module.h"
+#include "plan/window_guide.h"
 #include "sched/policy.h"
 #include "takt/scheduler.h"
 
@@ -179,9 +181,27 @@ absl::StatusOr<absl::optional<sched::SchedulerOptions>> ReadScheduler(
         absl::StrCat("options: scheduler: aging_ns: expected 0 or more, got ",
                      given.aging_ns));
   }
+  if (given.window_ns < 0 || given.window_budget_ns < 0 ||
+      given.window_budget_ns > given.window_ns / 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: scheduler: a window of ", given.window_ns,
+                     " ns with a budget of ", given.window_budget_ns,
+                     "; expected 0 or more, and at most half of it"));
+  }
+  if (given.window_ns > 0 && name != "job-shop") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "options: scheduler: windows need the policy job-shop, not ", name));
+  }
   result.aging_ns = given.aging_ns;
   result.set_fewest_clusters(given.fewest_clusters);
   return result;
+}
+
+// Of options that were read.
+takt_scheduler_options_t ReadWindows(const takt_scheduler_options_t* options) {
+  takt_scheduler_options_t none;
+  takt_scheduler_options_init(&none);
+  return ReadOptions(options, &takt_scheduler_options_init).value_or(none);
 }
 
 absl::StatusOr<Ref<Instance>> CreateInstance(
@@ -229,6 +249,8 @@ Instance::Instance(const takt_instance_options_t& options,
                                               : absl::nullopt),
       policy_name_(scheduler != nullptr ? scheduler->policy->name()
                                         : kNoPolicy),
+      window_ns_(ReadWindows(options.scheduler).window_ns),
+      window_budget_ns_(ReadWindows(options.scheduler).window_budget_ns),
       timers_(CreateTimerThread()),
       release_timers_(CreateTimerThread(
           {options.timer_spin_ns, options.timer_fifo_priority})),
@@ -252,7 +274,10 @@ Instance::~Instance() {
   }
   if (speed_watch != nullptr) speed_watch->Stop();
   if (executor != nullptr) executor->Shutdown();
-  if (shop != nullptr) shop->Shutdown();
+  if (shop != nullptr) {
+    shop->SetStandingGuide(nullptr);
+    shop->Shutdown();
+  }
   std::vector<Ref<exec::Executor>> others;
   {
     MutexLock lock(&mutex_);
@@ -294,10 +319,24 @@ absl::Status Instance::EnsureExecutor() {
       return shop.status();
     }
     shop_ = *std::move(shop);
+    StartWindows();
     speed_watch_ = shop::SpeedWatch::Start(shop_, timers_, exec::SpeedSensor());
   }
   executor_ = std::move(executor);
   return absl::OkStatus();
+}
+
+void Instance::StartWindows() {
+  if (window_ns_ == 0) return;
+  plan::WindowOptions options;
+  options.length_ns = window_ns_;
+  options.budget_ns = window_budget_ns_;
+  options.background = [thread = std::make_shared<Background>()](
+                           std::function<void()> function) {
+    thread->Post(std::move(function));
+  };
+  windows_ = std::make_shared<plan::WindowGuide>(std::move(options));
+  shop_->SetStandingGuide(windows_.get());
 }
 
 absl::StatusOr<Ref<shop::JobShop>> Instance::GetShop() {

@@ -39,6 +39,10 @@
 #include "vm/module.h"
 #include "vm/type_registry.h"
 
+namespace takt::plan {
+class WindowGuide;
+}  // namespace takt::plan
+
 namespace takt::api {
 
 class Instance final : public Object {
@@ -145,6 +149,8 @@ class Instance final : public Object {
   const Ref<Topology> topology_;  // That the options point to.
   const absl::optional<sched::SchedulerOptions> scheduler_options_;
   const char* const policy_name_;  // Lives forever.
+  const int64_t window_ns_;        // 0: no windows.
+  const int64_t window_budget_ns_;
   const std::shared_ptr<TimerService> timers_;
   const std::shared_ptr<TimerService> release_timers_;
   const UniqueBlockPool blocks_;
@@ -156,6 +162,9 @@ class Instance final : public Object {
   Ref<shop::JobShop> shop_ ABSL_GUARDED_BY(mutex_);  // With executor_.
   // Null if the machine does not say how fast it is.
   Ref<shop::SpeedWatch> speed_watch_ ABSL_GUARDED_BY(mutex_);
+  void StartWindows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What the shop follows while no plan is carried out; null: nothing.
+  std::shared_ptr<plan::WindowGuide> windows_ ABSL_GUARDED_BY(mutex_);
   std::vector<Ref<exec::Executor>> further_executors_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/status.h"
+#include "plan/window_guide.h"
 #include "sim/board.h"
 #include "sim/event_queue.h"
 #include "sim/thermal.h"
@@ -12,6 +13,9 @@
 
 namespace takt::sim {
 namespace {
+
+// Of the search for a window's plan: about a millisecond's.
+constexpr uint64_t kWindowSteps = 500;
 
 using sched::Decision;
 using sched::DecisionKind;
@@ -464,7 +468,16 @@ uint64_t Report::MissCount(sched::Criticality criticality) const {
 
 absl::StatusOr<Report> Simulate(const Workload& workload,
                                 const SimulationOptions& options) {
-  return Simulator(workload, options).Run();
+  if (options.window_ns <= 0 || options.scheduler.guide != nullptr) {
+    return Simulator(workload, options).Run();
+  }
+  plan::WindowOptions window;
+  window.length_ns = options.window_ns;
+  window.step_limit = kWindowSteps;
+  plan::WindowGuide guide(std::move(window));
+  SimulationOptions guided = options;
+  guided.scheduler.guide = &guide;
+  return Simulator(workload, guided).Run();
 }
 
 }  // namespace takt::sim

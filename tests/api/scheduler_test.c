@@ -259,6 +259,66 @@ static void a_profile_comes_back(void) {
   fixture_destroy(&f);
 }
 
+/* Windows, planned in the background: they change what runs when, not what
+ * comes of it. */
+static void windows_are_planned_beside_it(void) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = "job-shop";
+  scheduler.window_ns = 10000000;
+  scheduler.window_budget_ns = 1000000;
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.worker_count = 2;
+  options.scheduler = &scheduler;
+  fixture_t f;
+  REQUIRE_OK(takt_instance_create(&options, &f.instance));
+  takt_device_options_t device_options;
+  takt_device_options_init(&device_options);
+  device_options.learn_costs = false;
+  REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task",
+                                             &device_options, &f.device));
+  f.module = load_module(f.instance, kMul);
+  f.context = create_context(f.instance, f.device, f.module);
+  takt_function_t* function = find_function(f.context, "mul");
+  takt_stream_options_t stream_options;
+  takt_stream_options_init(&stream_options);
+  stream_options.period_ns = 1000000;
+  takt_stream_t* stream = NULL;
+  REQUIRE_OK(takt_stream_create(function, &stream_options, &stream));
+  static const float kValues[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(f.device, 4, kValues);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  REQUIRE_OK(takt_stream_set_input(stream, 2, arguments));
+  REQUIRE_OK(takt_stream_start(stream, takt_clock_now_ns()));
+  /* Some windows long. */
+  const int64_t end_ns = takt_clock_now_ns() + 60000000;
+  while (takt_clock_now_ns() < end_ns) call_mul(&f, NULL);
+  takt_stream_stop(stream);
+  EXPECT_OK(takt_stream_wait_idle(stream, TAKT_INFINITE_FUTURE));
+  takt_stream_statistics_t statistics = {.struct_size = sizeof(statistics)};
+  REQUIRE_OK(takt_stream_query_statistics(stream, &statistics));
+  EXPECT(statistics.failed_count == 0 && statistics.met_count > 0);
+  takt_buffer_view_release(view);
+  takt_stream_release(stream);
+  takt_function_release(function);
+  fixture_destroy(&f);
+  /* What windows cannot be. */
+  takt_instance_t* instance = NULL;
+  scheduler.window_budget_ns = scheduler.window_ns;
+  EXPECT_ERROR(takt_instance_create(&options, &instance),
+               TAKT_STATUS_INVALID_ARGUMENT, "at most half of it");
+  scheduler.window_budget_ns = 0;
+  scheduler.window_ns = -1;
+  EXPECT_ERROR(takt_instance_create(&options, &instance),
+               TAKT_STATUS_INVALID_ARGUMENT, "a window of -1 ns");
+  scheduler.window_ns = 1000000;
+  scheduler.policy = "fifo";
+  EXPECT_ERROR(takt_instance_create(&options, &instance),
+               TAKT_STATUS_INVALID_ARGUMENT, "windows need the policy");
+}
+
 int main(void) {
   RUN(every_policy_computes_the_same);
   RUN(without_a_scheduler_it_says_so);
@@ -267,5 +327,6 @@ int main(void) {
   RUN(admission_answers_with_numbers);
   RUN(misses_are_told_and_counted);
   RUN(a_profile_comes_back);
+  RUN(windows_are_planned_beside_it);
   return test_result();
 }

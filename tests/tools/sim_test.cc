@@ -45,6 +45,15 @@ TEST(SimToolTest, TheSameSeedGivesTheSameBytes) {
   EXPECT_EQ(json["streams"].size(), 5u);
 }
 
+TEST(SimToolTest, PlansWindowsAhead) {
+  const std::vector<std::string> arguments = {
+      Board(), Robot(), "--json", "--seconds=0.3", "--window_ms=50"};
+  const ToolResult first = RunTool(arguments);
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("estimator"));
+  EXPECT_EQ(RunTool(arguments).out, first.out);
+}
+
 TEST(SimToolTest, PlaysEveryPolicyAtAnyLoad) {
   for (const char* policy : {"fifo", "priority", "edf", "least-slack",
                              "shortest-latency", "heft", "job-shop"}) {

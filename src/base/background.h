@@ -1,0 +1,42 @@
+// A Background runs one function after another, on a thread of its own that the
+// first one starts.
+//
+// Thread-safety: Post() from any thread. Lock order: mutex_ is a leaf.
+#ifndef TAKT_BASE_BACKGROUND_H_
+#define TAKT_BASE_BACKGROUND_H_
+
+#include <deque>
+#include <functional>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
+#include "base/sleeper.h"
+
+namespace takt {
+
+class Background {
+ public:
+  Background() = default;
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  // Waits for the function that runs; those that wait are forgotten.
+  ~Background();
+
+  void Post(std::function<void()> function) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  static constexpr uint32_t kWork = 1;
+
+  void Loop();
+
+  Sleeper sleeper_;  // Of the thread.
+  Mutex mutex_;
+  std::deque<std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_BACKGROUND_H_

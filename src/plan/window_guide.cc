@@ -1,0 +1,265 @@
+// Windows: what happens to them, and who follows them.
+#include "plan/window_guide.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace takt::plan {
+
+using sched::GuidedJob;
+using sched::GuidedOperation;
+using sched::Prescription;
+
+namespace {
+
+constexpr int64_t kBudgetDivisor = 20;
+// Releases differ from what was expected by no more than this.
+constexpr int64_t kReleaseToleranceNs = 1'000'000;
+
+}  // namespace
+
+WindowGuide::WindowGuide(WindowOptions options)
+    : options_(std::move(options)),
+      budget_ns_(
+          options_.budget_ns > 0
+              ? options_.budget_ns
+              : std::max<int64_t>(options_.length_ns / kBudgetDivisor, 1)) {}
+
+WindowReport WindowGuide::report() const {
+  WindowReport report = report_;
+  if (follower_ != nullptr) {
+    report.started_count += follower_->report().started_count;
+    report.in_place_count += follower_->report().in_place_count;
+  }
+  return report;
+}
+
+// It knows of no job that is there already: those are the policy's.
+void WindowGuide::OnAttached(const sched::Scheduler& scheduler) {
+  scheduler_ = &scheduler;
+  Drop();
+  window_ = nullptr;
+  live_.clear();
+  streams_.clear();
+  next_ns_ = begin_ns_ = 0;
+}
+
+void WindowGuide::Drop() {
+  if (follower_ != nullptr) {
+    report_.started_count += follower_->report().started_count;
+    report_.in_place_count += follower_->report().in_place_count;
+  }
+  follower_ = nullptr;
+  current_ = nullptr;
+}
+
+// The plan holds no longer. The next one is begun at once.
+void WindowGuide::Break(int64_t now_ns) {
+  if (follower_ == nullptr) return;
+  ++report_.broken_count;
+  Drop();
+  is_changed_ = true;
+  begin_ns_ = now_ns;
+  next_ns_ = now_ns;
+}
+
+bool WindowGuide::OnTime(int64_t now_ns) {
+  bool has_changed = std::exchange(is_changed_, false);
+  if (window_ != nullptr && now_ns >= force_ns_) {
+    has_changed |= Install(now_ns);
+  }
+  if (window_ == nullptr && now_ns >= begin_ns_) Begin(now_ns);
+  // There may be nothing to plan any more, or no plan for it.
+  if (follower_ != nullptr && now_ns >= end_ns_) {
+    Drop();
+    has_changed = true;
+  }
+  next_ns_ = window_ != nullptr ? force_ns_ : begin_ns_;
+  if (follower_ != nullptr) next_ns_ = std::min(next_ns_, end_ns_);
+  return has_changed;
+}
+
+// What nobody thought of when the window was planned cannot wait until the end
+// of it, unless it is best effort.
+bool WindowGuide::IsExpected(const GuidedJob& job) const {
+  const sched::StreamOptions& options = scheduler_->stream_options(job.stream);
+  if (options.criticality == sched::Criticality::kBestEffort) return true;
+  for (const WindowJob& planned : current_->jobs) {
+    if (planned.stream == job.stream &&
+        std::abs(planned.release_ns - job.release_ns) <= kReleaseToleranceNs) {
+      return true;
+    }
+  }
+  // Nor is a plan made for what nobody knows, or comes after its end.
+  return const_cast<WindowGuide*>(this)->ProgramOf(job.stream).empty() ||
+         job.release_ns >= begin_ns_;
+}
+
+void WindowGuide::OnReleased(const GuidedJob& job, int64_t now_ns) {
+  if (live_.size() <= job.job.index) live_.resize(job.job.index + 1);
+  LiveJob& live = live_[job.job.index];
+  live.job = job;
+  live.operations.clear();
+  if (streams_.size() <= job.stream) streams_.resize(job.stream + 1);
+  streams_[job.stream].last_release_ns =
+      std::max(streams_[job.stream].last_release_ns, job.release_ns);
+  if (follower_ != nullptr && !IsExpected(job)) Break(now_ns);
+}
+
+void WindowGuide::OnOver(sched::JobId job, int64_t) {
+  if (job.index >= live_.size()) return;
+  if (live_[job.index].job.job == job) live_[job.index] = {};
+}
+
+Prescription WindowGuide::Prescribe(const GuidedOperation& operation,
+                                    int64_t now_ns) {
+  if (operation.job.index < live_.size() &&
+      live_[operation.job.index].job.job == operation.job) {
+    auto& operations = live_[operation.job.index].operations;
+    if (operations.size() <= operation.program_index) {
+      operations.resize(operation.program_index + 1);
+    }
+    operations[operation.program_index].state = State::kWaiting;
+  }
+  if (follower_ == nullptr) return {};
+  const Prescription prescription = follower_->Prescribe(operation, now_ns);
+  if (follower_->is_diverged()) {
+    Break(now_ns);
+    return {};
+  }
+  return prescription;
+}
+
+void WindowGuide::OnStarted(const GuidedOperation& operation,
+                            const sched::ResourceSet& resources,
+                            int64_t now_ns) {
+  if (operation.job.index < live_.size() &&
+      live_[operation.job.index].job.job == operation.job) {
+    LiveOperation& live =
+        live_[operation.job.index].operations[operation.program_index];
+    live = {State::kRunning, operation.kernel, now_ns, resources};
+  }
+  if (follower_ != nullptr) {
+    follower_->OnStarted(operation, resources, now_ns);
+  }
+}
+
+void WindowGuide::OnStopped(const GuidedOperation& operation, bool is_done,
+                            int64_t now_ns) {
+  if (operation.job.index < live_.size() &&
+      live_[operation.job.index].job.job == operation.job) {
+    live_[operation.job.index].operations[operation.program_index].state =
+        State::kDone;
+  }
+  if (follower_ != nullptr) follower_->OnStopped(operation, is_done, now_ns);
+}
+
+void WindowGuide::OnAvailable(uint32_t, bool, int64_t now_ns) {
+  // One that is just being planned counts on it, too.
+  window_ = nullptr;
+  begin_ns_ = next_ns_ = now_ns;
+  Break(now_ns);
+}
+
+void WindowGuide::Begin(int64_t now_ns) {
+  force_ns_ = now_ns + budget_ns_;
+  // The one after it is in force when this one ends.
+  begin_ns_ = now_ns + std::max(options_.length_ns - budget_ns_, budget_ns_);
+  window_ = LookAround(now_ns);
+  if (window_ == nullptr) return;
+  auto solve = [window = window_, options = options_, budget = budget_ns_] {
+    Solve(window.get(), options, budget);
+  };
+  if (options_.background) {
+    options_.background(std::move(solve));
+  } else {
+    solve();
+  }
+}
+
+bool WindowGuide::Install(int64_t now_ns) {
+  const std::shared_ptr<Window> window = window_;
+  absl::StatusOr<Plan> plan = Plan();
+  {
+    MutexLock lock(&window->mutex);
+    if (!window->is_planned) {
+      // A little longer; but what is planned is getting old.
+      force_ns_ = now_ns + budget_ns_;
+      if (now_ns >= begin_ns_) window_ = nullptr;
+      if (window_ == nullptr) ++report_.failed_count;
+      return false;
+    }
+    plan = std::move(window->plan);
+  }
+  window_ = nullptr;
+  absl::flat_hash_map<std::string, sched::StreamId> streams;
+  for (const WindowJob& job : window->jobs) {
+    streams[NameOf(job.stream)] = job.stream;
+  }
+  FollowerOptions options;
+  options.mode = FollowMode::kAdaptive;
+  options.divergence_ns = options_.divergence_ns;
+  options.longest_ns = [this](sched::KernelId kernel, uint32_t pool) {
+    int64_t longest_ns = 0;
+    for (const auto& way : scheduler_->costs().kernel(kernel).alternatives) {
+      if (way.pool == pool) {
+        longest_ns = std::max(longest_ns, way.duration.q99_ns());
+      }
+    }
+    return longest_ns;
+  };
+  options.fills = [this](sched::StreamId stream) {
+    return scheduler_->stream_options(stream).criticality ==
+           sched::Criticality::kBestEffort;
+  };
+  absl::StatusOr<std::unique_ptr<PlanFollower>> follower =
+      plan.ok() ? PlanFollower::Create(*plan, scheduler_->machine(), streams,
+                                       std::move(options))
+                : plan.status();
+  if (!follower.ok()) {
+    ++report_.failed_count;
+    return false;
+  }
+  Drop();
+  ++report_.planned_count;
+  follower_ = *std::move(follower);
+  current_ = window;
+  end_ns_ = window->end_ns;
+  follower_->Start(window->origin_ns);
+  TellPast(now_ns);
+  return true;
+}
+
+// What has begun or ended since the window was looked at.
+void WindowGuide::TellPast(int64_t now_ns) {
+  std::vector<const LiveJob*> jobs;
+  for (const LiveJob& live : live_) {
+    if (live.job.job.generation != 0 &&
+        follower_->has_stream(live.job.stream)) {
+      jobs.push_back(&live);
+    }
+  }
+  // As a stream's jobs are told apart by their order.
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const LiveJob* a, const LiveJob* b) {
+                     return a->job.release_ns < b->job.release_ns;
+                   });
+  for (const LiveJob* live : jobs) {
+    GuidedOperation operation;
+    operation.job = live->job.job;
+    operation.stream = live->job.stream;
+    operation.release_ns = live->job.release_ns;
+    for (uint32_t i = 0; i < live->operations.size(); ++i) {
+      const LiveOperation& known = live->operations[i];
+      operation.program_index = i;
+      operation.kernel = known.kernel;
+      if (known.state == State::kDone) {
+        follower_->OnStopped(operation, true, now_ns);
+      } else if (known.state == State::kRunning) {
+        follower_->OnStarted(operation, known.resources, known.since_ns);
+      }
+    }
+  }
+}
+
+}  // namespace takt::plan
