@@ -123,6 +123,9 @@ class Job : public Standing {
   uint32_t tile_count = 1;       // At least 1.
   uint32_t local_bytes = 0;      // Scratch that each running thread needs.
   int64_t expected_tile_ns = 0;  // What a tile costs; 0: not known.
+  // If tiles stop between parts of them when worker.IsPreempted(): what such a
+  // part costs. 0: they do not.
+  int64_t grain_ns = 0;
   bool sequential = false;       // Tiles in order, one at a time.
   Scope* scope = nullptr;        // Whose work it is. Outlives the job.
 
@@ -135,6 +138,7 @@ class Job : public Standing {
     tile_count = other.tile_count;
     local_bytes = other.local_bytes;
     expected_tile_ns = other.expected_tile_ns;
+    grain_ns = other.grain_ns;
     sequential = other.sequential;
     scope = other.scope;
     return *this;

@@ -102,6 +102,16 @@ void CostModel::SetTile(KernelId kernel, int64_t tile_ns) {
   }
 }
 
+void CostModel::SetGuess(KernelId kernel, uint32_t alternative,
+                         int64_t guess_ns) {
+  TAKT_CHECK(guess_ns >= 0 && guess_ns <= DurationEstimate::kMaxNs);
+  DurationEstimate& duration =
+      kernels_[kernel].alternatives[alternative].duration;
+  if (duration.measured()) return;
+  duration = DurationEstimate::Guess(guess_ns);
+  NoteChange();
+}
+
 void CostModel::Observe(KernelId kernel, uint32_t alternative,
                         int64_t duration_ns) {
   kernels_[kernel].alternatives[alternative].duration.Observe(duration_ns);

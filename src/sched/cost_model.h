@@ -86,6 +86,8 @@ class CostModel {
 
   // Another longest tile, for all alternatives that have one. At least 1.
   void SetTile(KernelId kernel, int64_t tile_ns);
+  // Another guess, where nothing has been measured.
+  void SetGuess(KernelId kernel, uint32_t alternative, int64_t guess_ns);
 
   // Grows as durations change; what was derived of them may be old by then.
   uint64_t version() const { return version_; }

@@ -75,7 +75,8 @@ struct Operation {
   uint32_t held_pool = 0;                  // kHeld: whose queue it is in.
   int64_t held_work_ns = 0;                // kHeld: what it adds to that queue.
   int64_t hold_until_ns = 0;
-  uint32_t done_ppm = 0;  // Of its work, before this run.
+  uint32_t done_ppm = 0;     // Of its work, before this run.
+  bool has_yielded = false;  // So no run of it was a whole one.
   // kRunning:
   ResourceSet resources;
   uint32_t alternative = 0;

@@ -144,6 +144,7 @@ class JobShopPolicy final : public Policy {
     return urgent.deadline_ns < running.deadline_ns;
   }
 
+  bool Widens() const override { return true; }
   bool GivesUpEarly() const override { return true; }
 
  private:

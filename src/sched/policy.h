@@ -102,6 +102,8 @@ class Policy {
   // Whether an operation that waits for a pool is thought about anew when it
   // has waited longer than expected.
   virtual bool Reconsiders() const { return true; }
+  // Whether what runs is started anew on more cores when some are left over.
+  virtual bool Widens() const { return false; }
   // Whether a late job can be given up before its deadline has passed.
   virtual bool GivesUpEarly() const { return false; }
 };

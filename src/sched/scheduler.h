@@ -15,6 +15,10 @@
 //             Yielded or Failed.
 //   kYield    has it stop at the end of its tile, then says Yielded, or
 //             Finished if there was nothing left. It is started again later.
+//             A driver whose threads are interrupted by what is more urgent
+//             says so at once (SchedulerOptions::yields_at_once), while tiles
+//             of it still run; if they turn out to be the last ones, it says
+//             Finished of an operation that waits.
 //   kCancel   as kYield, at once if it can; what it had done is lost.
 //   kJobDone  nothing; the job's handle is dead.
 //   kMode     nothing; for the record.
@@ -65,6 +69,8 @@ struct SchedulerOptions {
   Guide* guide = nullptr;          // Borrowed; nullptr: none.
   // What has waited so long rises by a band; 0: never.
   int64_t aging_ns = 1'000'000'000;
+  // What is told to yield has done so at once, not at the end of its tile.
+  bool yields_at_once = false;
   // What holds in each mode (mode.h): by Mode.
   ModeSettings modes[kModeCount] = {
       {}, {true, false, 100}, {true, false, 200}, {true, false, 100}};
@@ -148,8 +154,9 @@ class Scheduler {
   // A job without a program will have no further operations; none is left.
   void EndJob(JobId job, int64_t now_ns);
 
-  // It ran from its start until now; the duration is learned. `ran_ns`: how
-  // long it did, where the driver knows better; -1: it does not.
+  // It ran from its start until now; the duration is learned if it never
+  // yielded. `ran_ns`: how long it did, where the driver knows better; -1: it
+  // does not. Also of an operation that has yielded and waits since.
   void Finished(OperationId operation, int64_t now_ns, int64_t ran_ns = -1);
   // Where the driver knows it, before Finished() or Yielded(): when the run
   // began and ended. For the guide alone.
@@ -289,6 +296,7 @@ class Scheduler {
   void BuildPlacements(const Operation& operation, bool is_held);
   void AddPlacement(const Operation& operation, uint32_t alternative);
   int64_t Duration(const Operation& operation, uint32_t alternative) const;
+  int64_t ExpectedEnd(const Operation& running) const;
   int64_t ExpectedFree(const ResourceSet& resources, uint32_t count) const;
   int64_t QueueAhead(const Operation& operation, uint32_t pool) const;
   ResourceSet PlacesOf(const Operation& operation, uint32_t pool) const;
@@ -306,6 +314,8 @@ class Scheduler {
   bool MayPreempt(const Operation& urgent, const Operation& running) const;
   void AskToYield(const Operation& operation, const ResourceSet& places,
                   uint32_t count);
+  void Widen(uint32_t pool);
+  int64_t WideningGain(const Operation& running, uint32_t free_count) const;
   Decision About(const Operation& operation, DecisionKind kind) const;
 
   Machine machine_;  // Grows.

@@ -14,6 +14,11 @@ namespace {
 constexpr int64_t kHoldSlackDivisor = 4;
 constexpr int64_t kHoldSlackNs = 20'000;
 
+// What starting anew on more cores has to gain: a quarter of what is left, and
+// at least this much.
+constexpr int64_t kWideningDivisor = 4;
+constexpr int64_t kWideningLeastNs = 50'000;
+
 }  // namespace
 
 Decision Scheduler::About(const Operation& operation, DecisionKind kind) const {
@@ -88,6 +93,12 @@ ResourceSet Scheduler::FeedersOf(const Operation& operation,
       .Lowest(machine_.pools[pool].feeder_count);
 }
 
+// What should have ended is expected to take as long again as it is late.
+int64_t Scheduler::ExpectedEnd(const Operation& running) const {
+  if (running.expected_end_ns >= now_ns_) return running.expected_end_ns;
+  return now_ns_ + (now_ns_ - running.expected_end_ns);
+}
+
 // When `count` of the resources are expected to be free.
 int64_t Scheduler::ExpectedFree(const ResourceSet& resources,
                                 uint32_t count) const {
@@ -95,9 +106,7 @@ int64_t Scheduler::ExpectedFree(const ResourceSet& resources,
   uint32_t size = 0;
   resources.ForEach([&](uint32_t resource) {
     const Operation* running = running_on_[resource];
-    ends_ns[size++] = running == nullptr
-                          ? now_ns_
-                          : std::max(running->expected_end_ns, now_ns_);
+    ends_ns[size++] = running == nullptr ? now_ns_ : ExpectedEnd(*running);
   });
   if (count == 0) return now_ns_;
   if (count > size) return kInfiniteFuture;
@@ -293,6 +302,7 @@ int64_t Scheduler::PreemptedFinish(const Operation& operation, uint32_t index) {
           pool.feeder_count) {
     return kInfiniteFuture;
   }
+  if (options_.yields_at_once) tile_ns = 0;
   return now_ns_ + tile_ns + Duration(operation, index);
 }
 
@@ -349,6 +359,60 @@ bool Scheduler::Preempt(Operation* operation, bool is_held, int64_t finish_ns) {
   AskToYield(*operation, FeederPlaces(alternative.pool),
              machine_.pools[alternative.pool].feeder_count);
   return true;
+}
+
+// What the operation would gain by being on so many cores more; 0: not enough
+// to start it anew for.
+int64_t Scheduler::WideningGain(const Operation& running,
+                                uint32_t free_count) const {
+  const auto& alternatives = costs_.kernel(running.kernel).alternatives;
+  const auto& now = alternatives[running.alternative];
+  if (now.tile_ns == 0 || running.yields || running.job->is_ending ||
+      running.shards_preferred != 0 ||
+      running.facts.planned_start_ns != kInfiniteFuture) {
+    return 0;
+  }
+  const int64_t left_ns = ExpectedEnd(running) - now_ns_;
+  int64_t gain_ns = 0;
+  for (const auto& wider : alternatives) {
+    if (wider.pool != now.pool || wider.shards <= now.shards ||
+        wider.shards > now.shards + free_count) {
+      continue;
+    }
+    const double part =
+        static_cast<double>(wider.duration.q50_ns()) /
+        static_cast<double>(std::max<int64_t>(now.duration.q50_ns(), 1));
+    const auto then_ns =
+        static_cast<int64_t>(static_cast<double>(left_ns) * part);
+    gain_ns = std::max(gain_ns, left_ns - then_ns);
+  }
+  const int64_t wait_ns = options_.yields_at_once ? 0 : now.tile_ns;
+  return gain_ns >= std::max(left_ns / kWideningDivisor,
+                             kWideningLeastNs + wait_ns)
+             ? gain_ns
+             : 0;
+}
+
+// Cores of the pool are free and nothing waits for them: what gains the most by
+// having them gives way, to be started anew with them.
+void Scheduler::Widen(uint32_t pool) {
+  const ResourceSet free = (free_ - claimed_) & pools_[pool].resources;
+  if (free.empty()) return;
+  Operation* best = nullptr;
+  int64_t best_ns = 0;
+  (pools_[pool].resources & available_).ForEach([&](uint32_t resource) {
+    Operation* running = running_on_[resource];
+    if (running == nullptr || running == best) return;
+    const int64_t gain_ns =
+        WideningGain(*running, (free & running->allowed).count());
+    if (gain_ns > best_ns) {
+      best = running;
+      best_ns = gain_ns;
+    }
+  });
+  if (best == nullptr) return;
+  best->yields = true;
+  pending_.push_back(About(*best, DecisionKind::kYield));
 }
 
 // Sets *is_done if nothing more of this heap can start in this round.
@@ -432,6 +496,14 @@ void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
     }
     if (best == nullptr) break;
     PlaceTop(best, is_held, is_done);
+  }
+  bool is_waited_for = !policy_.Widens() || situation_.fewest_clusters;
+  for (const Group& group : groups_) is_waited_for |= !group.heap.empty();
+  for (uint32_t i = 0; i < pools_.size() && !is_waited_for; ++i) {
+    if (machine_.pools[i].kind == ResourceKind::kCore &&
+        pools_[i].held.empty()) {
+      Widen(i);
+    }
   }
   next_hold_ns_ = kInfiniteFuture;
   for (const PoolState& pool : pools_) {

@@ -237,7 +237,7 @@ void Scheduler::StopRunning(Operation* operation) {
 }
 
 void Scheduler::Learn(const Operation& operation, int64_t ran_ns) {
-  if (operation.done_ppm != 0) return;  // Only a part of it ran.
+  if (operation.has_yielded) return;  // Only a part of it ran.
   const auto& alternative =
       costs_.kernel(operation.kernel).alternatives[operation.alternative];
   const int64_t took_ns = std::min(ran_ns, DurationEstimate::kMaxNs);
@@ -257,10 +257,17 @@ void Scheduler::ReleaseSuccessors(Job* job, uint32_t program_index,
 
 void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
   Operation* operation = FindOperation(id);
-  TAKT_CHECK(operation->state == Operation::State::kRunning);
+  TAKT_CHECK(operation->state == Operation::State::kRunning ||
+             operation->has_yielded);
   Learn(*operation, ran_ns >= 0 ? ran_ns : now_ns - operation->start_ns);
   Advance(now_ns);
-  StopRunning(operation);
+  // Its deadline may have passed just now, and its job been given up.
+  if (!IsLive(id)) return;
+  if (operation->state == Operation::State::kRunning) {
+    StopRunning(operation);
+  } else {
+    StopWaiting(operation);
+  }
   TellStopped(*operation, /*is_done=*/true, now_ns);
   Job* job = operation->job;
   const uint32_t index = operation->program_index;
@@ -290,6 +297,7 @@ void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
   const int64_t rest_ppm = 1'000'000 - done_ppm;
   const int64_t own_ns = operation->facts.duration_ns;
   operation->done_ppm = done_ppm;
+  operation->has_yielded = true;
   operation->facts.tail_ns -= own_ns - own_ns / 1'000'000 * rest_ppm;
   Enqueue(operation, now_ns);
 }

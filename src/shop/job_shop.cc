@@ -49,6 +49,8 @@ absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
       new JobShop(std::move(executor), std::move(floor), options));
   sched::SchedulerOptions scheduler = options.scheduler;
   scheduler.guide = shop->guide_.get();
+  // The executor's lanes and the kernel's threads see to that.
+  scheduler.yields_at_once = true;
   TAKT_ASSIGN_OR_RETURN(
       shop->scheduler_,
       sched::Scheduler::Create(shop->floor_.machine(), scheduler));
@@ -137,12 +139,27 @@ void JobShop::Submit(Job& job, Work* work) {
   task->PostReady(queue_);
 }
 
-void JobShop::EndRun(Task& task, bool is_done, exec::Worker& worker) {
+void JobShop::EndShard(Task& task, Task::Outcome outcome,
+                       exec::Worker& worker) {
   const Ref<JobShop> self = Ref<JobShop>::Retain(this);
   Work* const work = task.work_;
-  task.PostEnd(queue_, is_done);
-  // Before anybody decides: what follows it may want the place.
-  if (is_done) work->Finish(worker);
+  switch (outcome) {
+    case Task::Outcome::kGivenBack:
+      task.SubmitMissing();
+      return;
+    case Task::Outcome::kGivenUp:
+      task.Release();
+      work->GiveUp();
+      break;
+    case Task::Outcome::kStopped:
+      task.PostEnd(queue_, /*is_done=*/false);
+      break;
+    default:
+      TAKT_CHECK(outcome == Task::Outcome::kDone);
+      task.PostEnd(queue_, /*is_done=*/true);
+      // Before anybody decides: what follows it may want the place.
+      work->Finish(worker);
+  }
   Flush();
 }
 

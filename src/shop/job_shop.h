@@ -3,10 +3,11 @@
 //
 // Who submits work releases a job first (ReleaseJob()), or has one of a stream
 // that all such calls share (StreamOf()). Work that was submitted waits until
-// the scheduler starts it, on some number of threads; what is to give way to
-// something more urgent stops at the end of its tiles and is started again
-// later. The executor's lanes stay in force: urgent tiles go first on a thread
-// also where the scheduler was not asked.
+// the scheduler starts it, on some number of threads. What is to give way to
+// something more urgent has done so for the scheduler at once: the executor's
+// lanes have the urgent tiles go first on a thread, also where the scheduler
+// was not asked, and nobody waits for the tiles that still run. It is started
+// again later.
 //
 // Nobody waits for a decision: events go into a queue, and one of the threads
 // that put some there decides for all (event_queue.h). Submit() and the like
@@ -209,8 +210,8 @@ class JobShop final : public Object {
           const JobShopOptions& options);
   ~JobShop() override;
 
-  // On the threads of the executor: a run of the task is over.
-  void EndRun(Task& task, bool is_done, exec::Worker& worker);
+  // On the threads of the executor: a shard has left the task.
+  void EndShard(Task& task, Task::Outcome outcome, exec::Worker& worker);
   void PostRelease(Job& job);
   void EndStream(const Stream& stream);
   void EndJob(const Job& job);
@@ -222,6 +223,8 @@ class JobShop final : public Object {
   void ApplyReady(Task& task);
   void ApplyDone(Task& task);
   void ApplyStopped(Task& task);
+  void Yield(const sched::Decision& decision);
+  void Cancel(const sched::Decision& decision);
   void Carry(const sched::Decision& decision);
   void Conclude(const sched::Decision& decision);
   void GiveUp(Task& task);
@@ -231,6 +234,8 @@ class JobShop final : public Object {
   void EnsureKnown(Stream& stream);
   absl::Status TryAddStream(Stream& stream);
   void RemoveIfDone(Stream* stream);
+  static int64_t GuessNs(const Work& work, uint32_t shards);
+  void GuessAnew(sched::KernelId id, const Work& work);
   sched::KernelId KernelOf(const Work& work);
   void ExpectLast(Stream& stream);
   void ArmTimer();
@@ -252,7 +257,8 @@ class JobShop final : public Object {
   std::unique_ptr<sched::Scheduler> scheduler_;
   int64_t at_ns_ = 0;  // Now, for this round.
   std::vector<sched::Decision> decisions_;
-  std::vector<Task*> tasks_;  // By the index of the operation.
+  std::vector<Task*> yielded_;  // By those decisions.
+  std::vector<Task*> tasks_;    // By the index of the operation.
   std::vector<Notice> notices_;
   sched::ProfileData profile_;  // Read, of kernels not seen yet.
 

@@ -26,9 +26,13 @@ void JobShop::Drain() {
     event->apply(event);  // It may be gone now.
     event = next;
   }
-  decisions_.clear();
-  scheduler_->Decide(at_ns_, &decisions_);
-  for (const Decision& decision : decisions_) Carry(decision);
+  do {
+    yielded_.clear();
+    decisions_.clear();
+    scheduler_->Decide(at_ns_, &decisions_);
+    for (const Decision& decision : decisions_) Carry(decision);
+    for (Task* task : yielded_) ApplyStopped(*task);
+  } while (!yielded_.empty());
   ArmTimer();
   ++statistics_.decide_count;
 }
@@ -101,8 +105,34 @@ void JobShop::ApplyEnd(Job& job) {
   if (job.is_over_) delete &job;
 }
 
+int64_t JobShop::GuessNs(const Work& work, uint32_t shards) {
+  const int64_t tile_ns =
+      work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
+  const int64_t tiles = (work.tile_count + shards - 1) / shards;
+  return std::min(tile_ns * tiles, int64_t{1} << 40);
+}
+
+// What a tile takes is known better than before.
+void JobShop::GuessAnew(sched::KernelId id, const Work& work) {
+  const auto& alternatives = scheduler_->costs().kernel(id).alternatives;
+  const int64_t known_ns = alternatives[0].tile_ns;
+  const int64_t change_ns = std::abs(work.expected_tile_ns - known_ns);
+  if (known_ns == 0 || work.expected_tile_ns <= 0 ||
+      change_ns <= known_ns / 4) {
+    return;
+  }
+  sched::CostModel& costs = *scheduler_->mutable_costs();
+  costs.SetTile(id, work.expected_tile_ns);
+  for (uint32_t i = 0; i < alternatives.size(); ++i) {
+    if (alternatives[i].tile_ns > 0) {
+      costs.SetGuess(id, i, GuessNs(work, alternatives[i].shards));
+    }
+  }
+}
+
 sched::KernelId JobShop::KernelOf(const Work& work) {
   if (const auto known = scheduler_->costs().FindId(work.kernel)) {
+    GuessAnew(*known, work);
     return *known;
   }
   const int64_t tile_ns =
@@ -119,12 +149,10 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
         is_npu ? 1 : std::min(width_max, machine().pools[pool].count);
     for (uint32_t shards = 1; shards <= most;) {
       if (alternatives.size() == sched::CostModel::kMaxAlternatives) break;
-      const int64_t tiles = (work.tile_count + shards - 1) / shards;
-      const int64_t guess_ns =
-          is_npu && work.npu_ns > 0 ? work.npu_ns : tile_ns * tiles;
-      alternatives.push_back({pool, shards,
-                              std::min(guess_ns, int64_t{1} << 40),
-                              may_yield ? tile_ns : 0});
+      const int64_t guess_ns = is_npu && work.npu_ns > 0
+                                   ? std::min(work.npu_ns, int64_t{1} << 40)
+                                   : GuessNs(work, shards);
+      alternatives.push_back({pool, shards, guess_ns, may_yield ? tile_ns : 0});
       // 1, 2, 4, ..., all.
       if (shards == most) break;
       shards = std::min(shards * 2, most);
@@ -143,12 +171,14 @@ void JobShop::Link(Task& task) {
   task.next_ = job.first_task_;
   if (task.next_ != nullptr) task.next_->previous_ = &task;
   job.first_task_ = &task;
+  task.is_linked_ = true;
 }
 
 void JobShop::Unlink(Task& task) {
   (task.previous_ != nullptr ? task.previous_->next_ : task.job_->first_task_) =
       task.next_;
   if (task.next_ != nullptr) task.next_->previous_ = task.previous_;
+  task.is_linked_ = false;
 }
 
 void JobShop::ApplyReady(Task& task) {
@@ -164,6 +194,7 @@ void JobShop::ApplyReady(Task& task) {
 }
 
 void JobShop::GiveUp(Task& task) {
+  if (!task.GiveUp()) return;
   Notice notice;
   notice.given_up = task.work_;
   notices_.push_back(std::move(notice));
@@ -179,8 +210,15 @@ void JobShop::TellRan(const Task& task) {
 }
 
 void JobShop::ApplyDone(Task& task) {
-  TellRan(task);
-  scheduler_->Finished(task.id_, at_ns_, task.ran_ns());
+  // Unless its job was given up while it waited.
+  if (scheduler_->IsLive(task.id_)) {
+    if (task.is_linked_) {
+      Unlink(task);
+    } else {
+      TellRan(task);
+    }
+    scheduler_->Finished(task.id_, at_ns_, task.ran_ns());
+  }
   task.Release();
 }
 
@@ -194,29 +232,47 @@ void JobShop::ApplyStopped(Task& task) {
   }
 }
 
+void JobShop::Yield(const Decision& decision) {
+  // It may have ended by an event that came after what made the decision.
+  if (!scheduler_->IsLive(decision.operation)) return;
+  Task& task = *tasks_[decision.operation.index];
+  ++statistics_.yield_count;
+  if (task.Yield()) yielded_.push_back(&task);
+}
+
+void JobShop::Cancel(const Decision& decision) {
+  if (!scheduler_->IsLive(decision.operation)) return;
+  const bool may_yield = scheduler_->costs()
+                             .kernel(decision.kernel)
+                             .alternatives[decision.alternative]
+                             .tile_ns > 0;
+  // It lost its core, and goes on elsewhere.
+  if (may_yield && scheduler_->IsOpen(decision.job)) {
+    Yield(decision);
+    return;
+  }
+  Task& task = *tasks_[decision.operation.index];
+  ++statistics_.yield_count;
+  if (task.Cancel()) yielded_.push_back(&task);
+}
+
 void JobShop::Carry(const Decision& decision) {
   switch (decision.kind) {
     case DecisionKind::kStart: {
       Task& task = *tasks_[decision.operation.index];
       Unlink(task);
       ++statistics_.start_count;
-      task.work_->Place(machine().pools[decision.pool].kind ==
-                        sched::ResourceKind::kNpu);
-      task.Start(decision.shards, floor_.WorkersOf(decision.resources));
+      task.Start(
+          decision.shards, floor_.WorkersOf(decision.resources),
+          machine().pools[decision.pool].kind == sched::ResourceKind::kNpu);
       break;
     }
     case DecisionKind::kYield:
-    case DecisionKind::kCancel: {
-      // It may have ended by an event that came after what made the decision.
-      if (!scheduler_->IsLive(decision.operation)) break;
-      Task& task = *tasks_[decision.operation.index];
-      ++statistics_.yield_count;
-      if (task.Stop()) {
-        task.PostEnd(queue_, /*is_done=*/false);
-        Decide();  // That is, again.
-      }
+      Yield(decision);
       break;
-    }
+    case DecisionKind::kCancel:
+      Cancel(decision);
+      break;
     case DecisionKind::kJobDone:
       Conclude(decision);
       break;

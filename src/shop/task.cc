@@ -11,6 +11,8 @@ namespace {
 
 // About how long a piece takes, where others take pieces as well.
 constexpr int64_t kPieceNs = 50'000;
+// And at the most: what was claimed nobody else can take.
+constexpr int64_t kPieceMaxNs = 100'000;
 
 }  // namespace
 
@@ -32,14 +34,15 @@ class Task::Shard final : public exec::Job {
   }
   void Finish(exec::Worker& worker) override {
     if (outcome_ == Outcome::kGoesOn) {
-      task_->executor().Submit(this);
+      task_->executor_.Submit(this);
       return;
     }
     const Ref<Task> task = task_;
     const Outcome outcome = outcome_;
     delete this;
-    if (outcome == Outcome::kNothingLeft) return;
-    task->shop_->EndRun(*task, outcome == Outcome::kDone, worker);
+    if (outcome != Outcome::kNothingLeft) {
+      task->shop_->EndShard(*task, outcome, worker);
+    }
   }
 
  private:
@@ -49,7 +52,12 @@ class Task::Shard final : public exec::Job {
 };
 
 Task::Task(JobShop* shop, Job* job, Work* work)
-    : shop_(shop), job_(job), work_(work) {
+    : shop_(shop),
+      job_(job),
+      work_(work),
+      tile_count_(work->tile_count),
+      executor_(work->executor != nullptr ? *work->executor
+                                          : shop->executor()) {
   pieces_.push_back({0, work->tile_count});
   event_.task = this;
 }
@@ -84,77 +92,123 @@ int64_t Task::ran_ns() const {
   return ran_ns_;
 }
 
-exec::Executor& Task::executor() const {
-  return work_->executor != nullptr ? *work_->executor : shop_->executor();
+Task::Shard* Task::NewShard() {
+  auto* shard = new (shop_->blocks()) Shard(this, epoch_);
+  static_cast<exec::Standing&>(*shard) = *work_;
+  // They are the shop's.
+  if (workers_ != nullptr && &executor_ == &shop_->executor()) {
+    shard->allowed = workers_;
+  }
+  shard->local_bytes = work_->local_bytes;
+  shard->grain_ns = work_->expected_tile_ns;
+  if (work_->expected_tile_ns > 0) {
+    const uint32_t left = tile_count_ - done_count_;
+    shard->expected_tile_ns =
+        std::max<int64_t>(work_->expected_tile_ns * left / shard_count_, 1);
+  }
+  return shard;
 }
 
-void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers) {
-  uint32_t epoch = 0;
+void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
+                 bool is_npu) {
+  absl::InlinedVector<Shard*, 8> shards;
   {
     MutexLock lock(&mutex_);
-    TAKT_CHECK(epoch_ % 2 == 0 && !pieces_.empty());
-    epoch = ++epoch_;
+    TAKT_CHECK(!is_on_ && !is_cancelled_);
+    if (done_count_ == tile_count_) return;
+    work_->Place(is_npu);
+    is_on_ = true;
+    ++epoch_;
+    stop(epoch_).store(false, std::memory_order_relaxed);
     shard_count_ = shard_count;
+    workers_ = workers;
     begin_ns_ = 0;
-    stop_.store(false, std::memory_order_relaxed);
+    // Those that would find nothing now need not come: who gives a piece back
+    // goes on in their place.
+    uint32_t count = 0;
+    for (const Piece& piece : pieces_) count += piece.end - piece.begin;
+    if (work_->sequential) count = std::min(count, 1u);
+    shards_left_ = std::min(count, shard_count);
+    for (uint32_t i = 0; i < shards_left_; ++i) shards.push_back(NewShard());
   }
-  // Once the last shard is submitted, the task may be done.
-  const Ref<Task> self = Ref<Task>::Retain(this);
-  exec::Standing standing = *work_;
-  exec::Executor& where = executor();
-  // They are the shop's.
-  if (workers != nullptr && &where == &shop_->executor()) {
-    standing.allowed = workers;
-  }
-  const uint32_t local_bytes = work_->local_bytes;
-  const int64_t expected_ns =
-      work_->expected_tile_ns > 0
-          ? std::max<int64_t>(
-                work_->expected_tile_ns * (work_->tile_count / shard_count), 1)
-          : 0;
-  for (uint32_t i = 0; i < shard_count; ++i) {
-    auto* shard = new (shop_->blocks()) Shard(this, epoch);
-    static_cast<exec::Standing&>(*shard) = standing;
-    shard->local_bytes = local_bytes;
-    shard->expected_tile_ns = expected_ns;
-    where.Submit(shard);
-  }
+  for (Shard* shard : shards) executor_.Submit(shard);
 }
 
-bool Task::Stop() {
+void Task::SubmitMissing() {
+  Shard* shard = nullptr;
+  {
+    MutexLock lock(&mutex_);
+    // It may have yielded again meanwhile, or others may have come.
+    if (!is_on_ || pieces_.empty() || shards_left_ >= shard_count_) return;
+    ++shards_left_;
+    shard = NewShard();
+  }
+  executor_.Submit(shard);
+}
+
+void Task::CloseRun() {
+  is_on_ = false;
+  ran_ns_ = begin_ns_ == 0 ? 0 : shop_->now_ns() - begin_ns_;
+  stop(epoch_).store(true, std::memory_order_relaxed);
+}
+
+bool Task::Yield() {
   MutexLock lock(&mutex_);
-  if (epoch_ % 2 == 0) return false;  // Its end is posted.
-  stop_.store(true, std::memory_order_relaxed);
-  if (running_count_ > 0) return false;
-  ++epoch_;
+  if (done_count_ == tile_count_) return false;
+  CloseRun();
   return true;
+}
+
+bool Task::Cancel() {
+  MutexLock lock(&mutex_);
+  if (done_count_ == tile_count_) return false;
+  CloseRun();
+  is_cancelled_ = running_count_ > 0;
+  return !is_cancelled_;
+}
+
+bool Task::GiveUp() {
+  MutexLock lock(&mutex_);
+  TAKT_CHECK(!is_on_);
+  is_given_up_ = true;
+  return running_count_ == 0 && done_count_ < tile_count_;
 }
 
 uint32_t Task::done_ppm() const {
   MutexLock lock(&mutex_);
-  return static_cast<uint32_t>(uint64_t{done_count_} * 1'000'000 /
-                               work_->tile_count);
+  return static_cast<uint32_t>(uint64_t{done_count_} * 1'000'000 / tile_count_);
+}
+
+uint32_t Task::CountToClaim(const Piece& from) const {
+  const uint32_t left = from.end - from.begin;
+  if (work_->sequential) return left;
+  const int64_t tile_ns = work_->expected_tile_ns;
+  uint32_t count = left;
+  if (shard_count_ > 1) {
+    // Large pieces first, small ones towards the end: few claims, and all end
+    // at about the same time.
+    count = left / (2 * shard_count_);
+    if (tile_ns > 0) {
+      count = static_cast<uint32_t>(
+          std::max<int64_t>(count, kPieceNs / 4 / tile_ns));
+    }
+  }
+  if (tile_ns > 0) {
+    count =
+        static_cast<uint32_t>(std::min<int64_t>(count, kPieceMaxNs / tile_ns));
+  }
+  return std::clamp(count, 1u, left);
 }
 
 bool Task::Claim(uint32_t epoch, Piece* piece) {
   MutexLock lock(&mutex_);
-  if (epoch != epoch_ || pieces_.empty() ||
-      stop_.load(std::memory_order_relaxed)) {
+  if (epoch != epoch_ || !is_on_) return false;
+  if (pieces_.empty()) {
+    --shards_left_;
     return false;
   }
   Piece& last = pieces_.back();
-  const uint32_t left = last.end - last.begin;
-  uint32_t count = left;
-  if (shard_count_ > 1 && !work_->sequential) {
-    // Large pieces first, small ones towards the end: few claims, and all end
-    // at about the same time.
-    count = left / (2 * shard_count_);
-    if (work_->expected_tile_ns > 0) {
-      count = static_cast<uint32_t>(
-          std::max<int64_t>(count, kPieceNs / 4 / work_->expected_tile_ns));
-    }
-    count = std::clamp(count, 1u, left);
-  }
+  const uint32_t count = CountToClaim(last);
   *piece = {last.begin, last.begin + count};
   last.begin += count;
   if (last.begin == last.end) pieces_.pop_back();
@@ -163,7 +217,7 @@ bool Task::Claim(uint32_t epoch, Piece* piece) {
   return true;
 }
 
-Task::Outcome Task::Return(Piece piece, uint32_t reached) {
+Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
   MutexLock lock(&mutex_);
   done_count_ += reached - piece.begin;
   --running_count_;
@@ -174,26 +228,30 @@ Task::Outcome Task::Return(Piece piece, uint32_t reached) {
       pieces_.push_back({reached, piece.end});
     }
   }
-  if (running_count_ > 0) return Outcome::kNothingLeft;
-  const bool is_done = done_count_ == work_->tile_count;
-  if (!is_done && !stop_.load(std::memory_order_relaxed)) {
-    return Outcome::kGoesOn;
+  if (done_count_ == tile_count_) {
+    is_on_ = false;
+    ran_ns_ = shop_->now_ns() - begin_ns_;
+    return is_given_up_ ? Outcome::kGivenUp : Outcome::kDone;
   }
-  ++epoch_;
-  ran_ns_ = shop_->now_ns() - begin_ns_;
-  return is_done ? Outcome::kDone : Outcome::kStopped;
+  if (running_count_ == 0 && is_given_up_) return Outcome::kGivenUp;
+  if (running_count_ == 0 && is_cancelled_) {
+    is_cancelled_ = false;
+    return Outcome::kStopped;
+  }
+  if (!is_on_) return Outcome::kNothingLeft;
+  if (epoch == epoch_) return Outcome::kMore;
+  return Outcome::kGivenBack;
 }
 
 Task::Outcome Task::RunPieces(uint32_t epoch, exec::Worker& worker) {
   Piece piece{};
   while (Claim(epoch, &piece)) {
-    const std::atomic<bool>* const outer = std::exchange(worker.stop, &stop_);
+    const std::atomic<bool>* const outer =
+        std::exchange(worker.stop, &stop(epoch));
     const uint32_t reached = work_->RunTiles(piece.begin, piece.end, worker);
     worker.stop = outer;
-    const Outcome outcome = Return(piece, reached);
-    if (outcome == Outcome::kDone || outcome == Outcome::kStopped) {
-      return outcome;
-    }
+    const Outcome outcome = Return(epoch, piece, reached);
+    if (outcome != Outcome::kMore) return outcome;
     if (worker.IsPreempted()) return Outcome::kGoesOn;
   }
   return Outcome::kNothingLeft;

@@ -2,16 +2,22 @@
 // them. One run of it is as many shards as were decided, each a job of the
 // executor that takes pieces until none is left or it is to stop.
 //
-//            kStart            a shard begins          the last tile is done
-//   waiting --------> started -----------------> runs ---------------------->
-//   done
-//      ^                 |       told to stop      |
-//      +-----------------+-------------------------+
+//              Start()              the last tile is done
+//   waiting -------------> running ------------------------> done
+//      ^                      |                               ^
+//      |       Yield()        |                               |
+//      +----------------------+       the last tile is done   |
+//      +------------------------------------------------------+
 //
-// A run ends when its last piece is done or given back, not when its last
-// shard has come: one that waits behind something else finds nothing to do.
+// What yields waits at once, though tiles of it still run: whoever is in one
+// comes back with what it has done. So a task may be done while it waits, and a
+// shard of an earlier run may go on as one of the run that is on. A shard that
+// comes late, having waited behind something else, finds nothing to do.
 //
-// Thread-safety: Run...() on the threads of the executor, the rest by who
+// A task ends once: done (its work was finished), or given up (its work was
+// told) when no tile of it runs any more.
+//
+// Thread-safety: RunPieces() on the threads of the executor, the rest by who
 // decides. Lock order: mutex_ is a leaf.
 #ifndef TAKT_SHOP_TASK_H_
 #define TAKT_SHOP_TASK_H_
@@ -51,12 +57,17 @@ class Task {
   }
 
   // Starts a run of `shard_count` shards, on `workers` (null: where the work
-  // may).
-  void Start(uint32_t shard_count, const exec::WorkerSet* workers)
+  // may). Nothing if it is done: its end is posted.
+  void Start(uint32_t shard_count, const exec::WorkerSet* workers, bool is_npu)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Has the run end after the tiles that run. True if none does: it has ended
-  // now. Otherwise its end is posted.
-  bool Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // It waits again; tiles that run end. False if it is done.
+  bool Yield() ABSL_LOCKS_EXCLUDED(mutex_);
+  // No further tile begins. True if none runs: it has stopped now. Otherwise
+  // that, or that it is done, is posted.
+  bool Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
+  // What waits is given up. True if no tile runs: the caller tells the work and
+  // releases the task. False: who is in the last tile does, or it is done.
+  bool GiveUp() ABSL_LOCKS_EXCLUDED(mutex_);
   uint32_t done_ppm() const ABSL_LOCKS_EXCLUDED(mutex_);
   // When the last run began, and how long it took; 0 for one that was stopped
   // before its first tile.
@@ -66,9 +77,15 @@ class Task {
  private:
   friend class JobShop;
   class Shard;
-  // Whose threads run it.
-  exec::Executor& executor() const;
-  enum class Outcome : uint8_t { kGoesOn, kNothingLeft, kStopped, kDone };
+  enum class Outcome : uint8_t {
+    kMore,         // The shard takes another piece.
+    kGoesOn,       // Later: something more urgent waits.
+    kNothingLeft,  // For this shard.
+    kGivenBack,    // The same, of an earlier run: SubmitMissing().
+    kStopped,
+    kGivenUp,
+    kDone,
+  };
   struct Piece {
     uint32_t begin;
     uint32_t end;
@@ -81,26 +98,44 @@ class Task {
   ~Task() = default;
   void PostReady(EventQueue& queue);
   void PostEnd(EventQueue& queue, bool is_done);
-  // Runs pieces of the run `epoch` on this thread, until there are none for
-  // it or something more urgent waits (kGoesOn).
+  // A shard of the run that is on. It may be gone once it is submitted.
+  Shard* NewShard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // For what an earlier run has given back, if shards are missing.
+  void SubmitMissing() ABSL_LOCKS_EXCLUDED(mutex_);
+  void CloseRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint32_t CountToClaim(const Piece& from) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Runs pieces of the run `epoch` on this thread, for as long as kMore.
   Outcome RunPieces(uint32_t epoch, exec::Worker& worker)
       ABSL_LOCKS_EXCLUDED(mutex_);
   bool Claim(uint32_t epoch, Piece* piece) ABSL_LOCKS_EXCLUDED(mutex_);
   // The tiles of `piece` below `reached` are done.
-  Outcome Return(Piece piece, uint32_t reached) ABSL_LOCKS_EXCLUDED(mutex_);
+  Outcome Return(uint32_t epoch, Piece piece, uint32_t reached)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  std::atomic<bool>& stop(uint32_t epoch) { return stops_[epoch % 2]; }
 
   JobShop* const shop_;
   Job* const job_;
   Work* const work_;  // Until it is done or given up.
+  const uint32_t tile_count_;
+  exec::Executor& executor_;  // Whose threads run it.
   std::atomic<int32_t> references_{1};
-  std::atomic<bool> stop_{false};
-  TaskEvent event_;  // Ready, then each end of a run.
+  // The shards of a run stop. By the run's number: those of one before may
+  // still be in a tile; if they are in one for longer than another run, they
+  // stop only where their piece ends.
+  std::atomic<bool> stops_[2] = {false, false};
+  TaskEvent event_;  // Ready, then that it stopped or is done.
 
   mutable Mutex mutex_;
   absl::InlinedVector<Piece, 6> pieces_ ABSL_GUARDED_BY(mutex_);
-  uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // Odd: a run is on.
+  uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // The number of the run.
+  bool is_on_ ABSL_GUARDED_BY(mutex_) = false;  // That run.
+  bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;
   uint32_t shard_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t running_count_ ABSL_GUARDED_BY(mutex_) = 0;  // Pieces.
+  uint32_t shards_left_ ABSL_GUARDED_BY(mutex_) = 0;  // That have not left.
+  const exec::WorkerSet* workers_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  uint32_t running_count_ ABSL_GUARDED_BY(mutex_) = 0;  // Pieces, of all runs.
   uint32_t done_count_ ABSL_GUARDED_BY(mutex_) = 0;     // Tiles.
   int64_t begin_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // Of the run's first tile.
   int64_t ran_ns_ ABSL_GUARDED_BY(mutex_) = 0;    // The run, once it is over.
@@ -108,6 +143,7 @@ class Task {
   // Of who decides:
   sched::OperationId id_;
   sched::KernelId kernel_ = 0;
+  bool is_linked_ = false;
   Task* previous_ = nullptr;  // Of the same job.
   Task* next_ = nullptr;
 };
