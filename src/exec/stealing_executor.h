@@ -89,6 +89,9 @@ class StealingExecutor final : public Executor {
   static constexpr uint32_t kWork = 1;  // Sleeper flags.
   static constexpr uint32_t kNotified = 2;
   static constexpr uint32_t kAllLanes = (1u << kLaneCount) - 1;
+  // Among a donor's wanted_lanes: it has been notified, so what it runs stops
+  // as if something more urgent waited.
+  static constexpr uint32_t kLeave = 1u << kLaneCount;
   static constexpr size_t kDequeCapacity = 128;
   using Deque = WorkDeque<Job, kDequeCapacity>;
 
@@ -217,6 +220,8 @@ class StealingExecutor final : public Executor {
   bool WakeOne(uint32_t lane, const WorkerSet* allowed, const Member* from);
   // Has it be known that something of `lane` waits for this worker.
   static void Want(Seat& seat, uint32_t lane);
+  // Has a donor that takes the flag leave no more.
+  static void TakeNotified(Member& member);
   // Threads that what is left of `job` is worth, besides the one that has it.
   uint32_t HelpersWorth(const Job& job) const;
 
@@ -236,8 +241,9 @@ class StealingExecutor final : public Executor {
   // Of Member::running: the lane and one, and whether the tiles are long.
   static constexpr int64_t kLongTileNs = 50'000;
   static uint32_t RunningAs(const Job& job) {
-    const bool is_long =
-        job.expected_tile_ns <= 0 || job.expected_tile_ns >= kLongTileNs;
+    const int64_t stop_ns =
+        job.grain_ns > 0 ? job.grain_ns : job.expected_tile_ns;
+    const bool is_long = stop_ns <= 0 || stop_ns >= kLongTileNs;
     return (job.lane + 1u) << 1 | (is_long ? 1 : 0);
   }
   static bool IsLong(uint32_t running) { return (running & 1) != 0; }

@@ -101,7 +101,7 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
   Member& member = donor.member;
   Sleeper& sleeper = member.sleeper;
   if ((sleeper.raised() & kNotified) != 0) {
-    sleeper.Take(kNotified);
+    TakeNotified(member);
     return true;
   }
   bool notified = false;
@@ -112,7 +112,7 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
   if (RunKept(member) && (sleeper.raised() & kNotified) != 0) {
     member.is_working = false;
     SpillNext(member);
-    sleeper.Take(kNotified);
+    TakeNotified(member);
     return true;
   }
   active_.fetch_add(1, std::memory_order_seq_cst);
@@ -136,8 +136,13 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
     const uint32_t others = concurrency_ > 1 ? 1 : 0;
     Wake(kWakeBranches, kLaneCount - 1, nullptr, &member, others);
   }
-  if (notified) sleeper.Take(kNotified);
+  if (notified) TakeNotified(member);
   return notified;
+}
+
+void StealingExecutor::TakeNotified(Member& member) {
+  member.sleeper.Take(kNotified);
+  member.wanted_lanes.fetch_and(~kLeave, std::memory_order_relaxed);
 }
 
 void StealingExecutor::RunHere() {
@@ -245,7 +250,8 @@ void StealingExecutor::RunJob(Member& member, Found found) {
   Job& job = *found.job;
   Worker& worker = *member.worker;
   const uint32_t outer_preempting =
-      std::exchange(worker.preempting_lanes_, LanesAbove(job.lane));
+      std::exchange(worker.preempting_lanes_,
+                    LanesAbove(job.lane) | (member.is_donor ? kLeave : 0));
   const uint32_t outer_running = EnterJob(member, job);
   // Where there is none, the job sees that it has too little.
   if (job.local_bytes > worker.local_bytes) {
@@ -319,7 +325,10 @@ __attribute__((noinline)) void StealingExecutor::RunRest(Member& member,
                                                          uint32_t end) {
   Worker& worker = *member.worker;
   while (true) {
-    if (worker.IsPreempted()) GiveWay(member, job);
+    const uint32_t waiting =
+        urgent_lanes_.load(std::memory_order_relaxed) |
+        member.wanted_lanes.load(std::memory_order_relaxed);
+    if ((waiting & LanesAbove(job.lane)) != 0) GiveWay(member, job);
     if (begin >= end) return;
     const uint32_t reached = job.RunTiles(begin, end, worker);
     TAKT_DCHECK(reached > begin && reached <= end);
@@ -526,7 +535,11 @@ bool Executor::Donor::WaitUntilNotified(int64_t deadline_ns) {
 }
 
 void Executor::Donor::Notify() {
-  impl()->member.sleeper.Raise(StealingExecutor::kNotified);
+  StealingExecutor::Member& member = impl()->member;
+  // First: the donor may be gone once it has been notified.
+  member.wanted_lanes.fetch_or(StealingExecutor::kLeave,
+                               std::memory_order_relaxed);
+  member.sleeper.Raise(StealingExecutor::kNotified);
 }
 
 }  // namespace takt::exec

@@ -526,6 +526,40 @@ TEST(WakeTest, SmallJobsOfADonorWakeNobody) {
 }
 
 // Threads of the application, of which only so many can be had.
+// What a donor runs stops between tiles once the donor is notified.
+TEST(DonorLaneTest, ANotifiedDonorLeavesAJobOfOneRange) {
+  Executor::Options options = OptionsOf(0);
+  const auto executor = Make(options);
+  uint32_t tiles_until_notified = 0;
+  FunctionJob job;
+  job.tile_count = 10;
+  job.sequential = true;
+  {
+    Executor::Donor donor(*executor);
+    job.run = [&](uint32_t begin, uint32_t end, Worker& worker) {
+      if (begin > 0) return end;
+      donor.Notify();
+      EXPECT_TRUE(worker.IsPreempted());
+      EXPECT_TRUE(worker.IsToYield());
+      tiles_until_notified = 1;
+      return begin + 1;
+    };
+    executor->Submit(&job);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    // That is over with the wait.
+    FunctionJob other;
+    other.run = [&](uint32_t, uint32_t end, Worker& worker) {
+      EXPECT_FALSE(worker.IsPreempted());
+      donor.Notify();
+      return end;
+    };
+    executor->Submit(&other);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  }
+  EXPECT_EQ(tiles_until_notified, 1u);
+  executor->Shutdown();
+}
+
 struct Threads {
   uint32_t limit = 0;
   uint32_t created = 0;
