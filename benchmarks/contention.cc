@@ -10,12 +10,15 @@
 //                gemm_i8 every 50 ms
 //
 // Prints one JSON object; all times in microseconds. The top-level figures are
-// those of `policy`.
+// those of `policy`. Of each stream it also says what the machine adds: how
+// late its thread woke (`wake_us`), and the rest (`service_us`). With --bare,
+// one thread a CPU spins in the place of perception, and a thread sleeps and
+// spins for 0.15 ms in the place of each stream: the machine's floor.
 //
 // usage: contention DIR [--seconds S] [--scenario 1|2] [--workers N]
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
 //                   [--flat] [--policy NAME] [--trace FILE]
-//                   [--trace_events N]
+//                   [--trace_events N] [--bare]
 //        DIR holds perception.vmfb, policy.vmfb (and estimator.vmfb,
 //        gemm_i8.vmfb)
 //        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
@@ -71,6 +74,7 @@ struct Options {
   bool fifo = false;
   bool pin = false;
   bool flat = false;
+  bool bare = false;
   std::string trace;
   uint32_t trace_events = 1 << 20;
   std::string policy = "off";
@@ -113,6 +117,8 @@ Options Parse(int argc, char** argv) {
       options.pin = true;
     } else if (flag == "--flat") {
       options.flat = true;
+    } else if (flag == "--bare") {
+      options.bare = true;
     } else if (options.directory.empty() && flag[0] != '-') {
       options.directory = flag;
     } else {
@@ -126,7 +132,7 @@ Options Parse(int argc, char** argv) {
                  "usage: contention DIR [--seconds S] [--scenario 1|2] "
                  "[--workers N] [--device NAME] [--alone] [--fifo] [--pin] "
                  "[--flat] [--policy NAME] [--trace FILE] "
-                 "[--trace_events N]\n");
+                 "[--trace_events N] [--bare]\n");
     std::exit(2);
   }
   return options;
@@ -193,6 +199,8 @@ struct Stream {
   const Model* model;
   int64_t period_ns;
   std::vector<int64_t> responses_ns = {};
+  std::vector<int64_t> delays_ns = {};    // From release to the thread's wake.
+  std::vector<int64_t> services_ns = {};  // From there to the result.
 };
 
 void KeepTo(bool first_cpu) {
@@ -220,7 +228,15 @@ void SleepUntil(int64_t time_ns) {
   }
 }
 
-void Control(const Options& options, Call& call, int64_t start_ns,
+constexpr int64_t kBareNs = 150'000;
+
+void SpinUntil(int64_t time_ns) {
+  while (takt_clock_now_ns() < time_ns) {
+  }
+}
+
+// `call` null: it spins.
+void Control(const Options& options, Call* call, int64_t start_ns,
              Stream& stream) {
   if (options.pin) KeepTo(true);
   if (options.fifo) {
@@ -232,12 +248,23 @@ void Control(const Options& options, Call& call, int64_t start_ns,
   }
   const auto job_count = static_cast<int64_t>(
       options.seconds * 1e9 / static_cast<double>(stream.period_ns));
-  stream.responses_ns.reserve(static_cast<size_t>(job_count));
+  for (auto* times :
+       {&stream.responses_ns, &stream.delays_ns, &stream.services_ns}) {
+    times->reserve(static_cast<size_t>(job_count));
+  }
   for (int64_t i = 0; i < job_count; ++i) {
     const int64_t release_ns = start_ns + i * stream.period_ns;
     SleepUntil(release_ns);
-    call.Run();
-    stream.responses_ns.push_back(takt_clock_now_ns() - release_ns);
+    const int64_t begin_ns = takt_clock_now_ns();
+    if (call != nullptr) {
+      call->Run();
+    } else {
+      SpinUntil(begin_ns + kBareNs);
+    }
+    const int64_t end_ns = takt_clock_now_ns();
+    stream.responses_ns.push_back(end_ns - release_ns);
+    stream.delays_ns.push_back(begin_ns - release_ns);
+    stream.services_ns.push_back(end_ns - begin_ns);
   }
 }
 
@@ -253,20 +280,26 @@ double QuantileUs(const std::vector<int64_t>& sorted_ns, double fraction) {
          1000;
 }
 
+std::string Quantiles(std::vector<int64_t> times_ns) {
+  std::sort(times_ns.begin(), times_ns.end());
+  char text[128];
+  std::snprintf(text, sizeof(text),
+                "{\"p50\": %.1f, \"p99\": %.1f, \"p99.9\": %.1f, \"max\": "
+                "%.1f}",
+                QuantileUs(times_ns, 0.5), QuantileUs(times_ns, 0.99),
+                QuantileUs(times_ns, 0.999), QuantileUs(times_ns, 1));
+  return text;
+}
+
 std::string Figures(const Stream& stream) {
   std::vector<int64_t> sorted = stream.responses_ns;
   std::sort(sorted.begin(), sorted.end());
   const auto missed =
       std::count_if(sorted.begin(), sorted.end(),
                     [&](int64_t ns) { return ns > stream.period_ns; });
-  char text[256];
-  std::snprintf(text, sizeof(text),
-                "\"jobs\": %zu, \"missed\": %td, \"response_us\": {\"p50\": "
-                "%.1f, \"p99\": %.1f, \"p99.9\": %.1f, \"max\": %.1f}",
-                sorted.size(), missed, QuantileUs(sorted, 0.5),
-                QuantileUs(sorted, 0.99), QuantileUs(sorted, 0.999),
-                QuantileUs(sorted, 1));
-  return text;
+  return "\"jobs\": " + std::to_string(sorted.size()) +
+         ", \"missed\": " + std::to_string(missed) +
+         ", \"response_us\": " + Quantiles(std::move(sorted));
 }
 
 }  // namespace
@@ -302,11 +335,15 @@ int main(int argc, char** argv) {
   int64_t elapsed_ns = 0;
   {
     std::vector<std::unique_ptr<Call>> perceptions, calls;
-    for (int i = 0; i < perception_count; ++i) {
+    for (int i = 0; i < perception_count && !options.bare; ++i) {
       perceptions.push_back(std::make_unique<Call>(
           instance, device, options.directory, kModels[0], low));
     }
     for (const Stream& stream : streams) {
+      if (options.bare) {
+        calls.push_back(nullptr);
+        continue;
+      }
       calls.push_back(std::make_unique<Call>(
           instance, device, options.directory, *stream.model, high));
     }
@@ -318,6 +355,13 @@ int main(int argc, char** argv) {
     }
     const int64_t start_ns = takt_clock_now_ns() + 200'000'000;
     std::vector<std::thread> perception_threads, control_threads;
+    const unsigned spinners =
+        options.bare ? std::thread::hardware_concurrency() : 0;
+    for (unsigned i = 0; i < spinners; ++i) {
+      perception_threads.emplace_back([&] {
+        while (!stop.load()) SpinUntil(takt_clock_now_ns() + 1000);
+      });
+    }
     for (size_t i = 0; i < perceptions.size(); ++i) {
       perception_threads.emplace_back([&, i] {
         if (options.pin) KeepTo(false);
@@ -330,7 +374,7 @@ int main(int argc, char** argv) {
     }
     for (size_t i = 0; i < streams.size(); ++i) {
       control_threads.emplace_back(
-          [&, i] { Control(options, *calls[i], start_ns, streams[i]); });
+          [&, i] { Control(options, calls[i].get(), start_ns, streams[i]); });
     }
     for (std::thread& thread : control_threads) thread.join();
     elapsed_ns = takt_clock_now_ns() - start_ns;
@@ -367,8 +411,11 @@ int main(int argc, char** argv) {
                 QuantileUs(frames, 0.5));
   }
   for (size_t i = 0; i < streams.size(); ++i) {
-    std::printf("%s\"%s\": {%s}", i > 0 ? ", " : "", streams[i].model->name,
-                Figures(streams[i]).c_str());
+    std::printf("%s\"%s\": {%s, \"wake_us\": %s, \"service_us\": %s}",
+                i > 0 ? ", " : "", streams[i].model->name,
+                Figures(streams[i]).c_str(),
+                Quantiles(streams[i].delays_ns).c_str(),
+                Quantiles(streams[i].services_ns).c_str());
   }
   std::printf("}}\n");
   return 0;

@@ -62,7 +62,7 @@ TAKT_EXPORT const char* takt_scheduler_policy(const takt_instance_t* instance);
 typedef enum takt_mode_t {
   TAKT_MODE_NOMINAL = 0,
   TAKT_MODE_BURST = 1,     // More is asked for than there is.
-  TAKT_MODE_HOT = 2,       // A pool runs well below its speed.
+  TAKT_MODE_HOT = 2,       // A pool runs well below its speed, or soon will.
   TAKT_MODE_DEGRADED = 3,  // A resource is lost.
 } takt_mode_t;
 
@@ -94,6 +94,12 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_available(
 //         INVALID_ARGUMENT  not 1 to 1000000 thousandths.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_speed(
     takt_instance_t* instance, const char* pool, uint32_t permille);
+
+// What the application knows of heat: the machine is about to slow down, or is
+// so no more. While this or a thermometer of the kernel says so, the mode is
+// TAKT_MODE_HOT; it follows within 250 ms.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot);
 
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_scheduler_query_mode(takt_instance_t* instance, takt_mode_t* out_mode);

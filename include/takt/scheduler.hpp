@@ -44,6 +44,9 @@ class Scheduler {
     return Status(
         takt_scheduler_set_available(instance_, resource, is_available));
   }
+  Status SetHot(bool is_hot) const {
+    return Status(takt_scheduler_set_hot(instance_, is_hot));
+  }
   Status SetSpeed(const std::string& pool, uint32_t permille) const {
     return Status(takt_scheduler_set_speed(instance_, pool.c_str(), permille));
   }
@@ -55,8 +58,7 @@ class Scheduler {
   }
   // A template because takt/stream.hpp may be what includes this file.
   template <typename AnyStream>
-  static Result<takt_admission_t> Admit(const AnyStream& stream,
-                                        bool promise) {
+  static Result<takt_admission_t> Admit(const AnyStream& stream, bool promise) {
     takt_admission_t admission = Sized<takt_admission_t>();
     Status status(takt_stream_admit(stream.get(), promise, &admission));
     if (!status.ok()) return status;

@@ -69,6 +69,12 @@ absl::Status SetSpeed(takt_instance_t* instance, const char* pool,
   return shop->SetSpeed(index, permille);
 }
 
+absl::Status SetHot(takt_instance_t* instance, bool is_hot) {
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  shop->SetHot(shop::JobShop::HeatSource::kApplication, is_hot);
+  return absl::OkStatus();
+}
+
 absl::Status QueryMode(takt_instance_t* instance, takt_mode_t* out) {
   TAKT_RETURN_IF_ERROR(Require(out, "out_mode"));
   *out = TAKT_MODE_NOMINAL;
@@ -208,6 +214,10 @@ takt_status_t takt_scheduler_set_available(takt_instance_t* instance,
 takt_status_t takt_scheduler_set_speed(takt_instance_t* instance,
                                        const char* pool, uint32_t permille) {
   return ToStatus(__func__, takt::api::SetSpeed(instance, pool, permille));
+}
+
+takt_status_t takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot) {
+  return ToStatus(__func__, takt::api::SetHot(instance, is_hot));
 }
 
 takt_status_t takt_scheduler_query_mode(takt_instance_t* instance,

@@ -126,7 +126,8 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
   Ref<shop::Job> shop_job;
   if (shop_stream_ != nullptr) {
     shop_job = function_->context().shop()->ReleaseJob(
-        *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true);
+        *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true,
+        TraceId(job.sequence));
   }
   {
     MutexLock lock(&mutex_);
@@ -146,9 +147,9 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
     arguments.push_back(RetainValue(value));
   }
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
-  absl::StatusOr<Ref<AsyncInvocation>> call = AsyncInvocation::Start(
-      *function_, options, arguments, nullptr, nullptr, TraceId(job.sequence),
-      shop_job.get());
+  absl::StatusOr<Ref<AsyncInvocation>> call =
+      AsyncInvocation::Start(*function_, options, arguments, nullptr, nullptr,
+                             TraceId(job.sequence), shop_job.get());
   shop_job.reset();
   takt_values_release(arguments.size(), arguments.data());
   if (!call.ok()) {

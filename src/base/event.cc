@@ -44,6 +44,8 @@ constexpr KindName kKindNames[] = {
     {EventKind::kPreemption, "preemption"},
     {EventKind::kCounter, "counter"},
     {EventKind::kNpuFault, "npu_fault"},
+    {EventKind::kDecisionAdmission, "decision_admission"},
+    {EventKind::kDecisionLate, "decision_late"},
 };
 
 }  // namespace

@@ -82,6 +82,12 @@ enum class EventKind : uint8_t {
   // What was done about a failure of an NPU; on its track. name: the driver;
   // detail: NpuAnswer; value: ns, of a quarantine.
   kNpuFault = 42,
+  // A scheduler's answer to a stream. name: the stream; value: the bound of the
+  // response (INT64_MAX: none); detail: the verdict.
+  kDecisionAdmission = 43,
+  // What became of a job that is late. name: "demote" or "drop"; id: the job;
+  // value: its deadline.
+  kDecisionLate = 44,
 };
 
 enum class NpuAnswer : uint8_t {
@@ -97,7 +103,7 @@ enum class NpuAnswer : uint8_t {
 enum class TrackKind : uint8_t {
   kThread = 0,     // Of a caller.
   kWorker = 1,     // Of an executor.
-  kCore = 2,       // Of a simulated board.
+  kCore = 2,       // Of a board, as a scheduler sees it.
   kNpu = 3,        // One batch at a time.
   kStream = 4,     // Releases jobs.
   kScheduler = 5,  // Decides.
@@ -122,7 +128,7 @@ static_assert(sizeof(Event) == 48);
 
 // The last kinds there are of either sort.
 inline constexpr EventKind kLastSpan = EventKind::kPlannedSlot;
-inline constexpr EventKind kLastEvent = EventKind::kNpuFault;
+inline constexpr EventKind kLastEvent = EventKind::kDecisionLate;
 inline constexpr TrackKind kLastTrack = TrackKind::kPlan;
 
 inline constexpr bool IsSpan(EventKind kind) { return kind <= kLastSpan; }

@@ -202,6 +202,10 @@ absl::Status Execution::Part::Take(DispatchWay which) {
   dispatch.arguments.standing = &execution->standing_;
   dispatch.arguments.faults = &execution->faults_;
   const Executable& executable = *command.executable;
+  if (execution->tag().is_traced()) {
+    trace_name = executable.trace_name(command.function,
+                                       execution->device().trace().tracer());
+  }
   tile_count = dispatch.workgroup_total;
   local_bytes =
       static_cast<uint32_t>(executable.local_memory_bytes(command.function));
@@ -287,6 +291,7 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
       // At some 8 bytes a ns; a tile may be cut short, but never much more.
       part.expected_tile_ns = ResolvedTransfer::kTileBytes / 8;
       part.sequential = false;
+      if (tag().is_traced()) part.trace_name = device().trace().TransferName();
       part.kernel = {shop::kTransferHash,
                      static_cast<uint32_t>(command->kind),
                      {part.tile_count, 1, 1}};

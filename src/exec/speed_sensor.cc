@@ -7,17 +7,66 @@
 #include "absl/strings/str_cat.h"
 
 namespace takt::exec {
+namespace {
 
-absl::optional<uint64_t> SpeedSensor::Read(uint32_t cpu,
-                                           const char* name) const {
-  std::ifstream file(
-      absl::StrCat(root_, "/devices/system/cpu/cpu", cpu, "/cpufreq/", name));
+constexpr uint32_t kZoneCountMax = 64;
+constexpr uint32_t kTripCountMax = 16;
+
+template <typename T>
+absl::optional<T> ReadNumber(const std::string& path) {
+  std::ifstream file(path);
   std::string text;
-  uint64_t value = 0;
+  T value = 0;
   if (!std::getline(file, text) || !absl::SimpleAtoi(text, &value)) {
     return absl::nullopt;
   }
   return value;
+}
+
+std::string ReadLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
+}  // namespace
+
+absl::optional<uint64_t> SpeedSensor::Read(uint32_t cpu,
+                                           const char* name) const {
+  return ReadNumber<uint64_t>(
+      absl::StrCat(root_, "/devices/system/cpu/cpu", cpu, "/cpufreq/", name));
+}
+
+absl::optional<bool> SpeedSensor::ReadZone(uint32_t zone) const {
+  const std::string folder =
+      absl::StrCat(root_, "/class/thermal/thermal_zone", zone, "/");
+  const auto now_mc = ReadNumber<int64_t>(folder + "temp");
+  if (!now_mc.has_value()) return absl::nullopt;
+  absl::optional<int64_t> lowest_mc;
+  for (uint32_t i = 0; i < kTripCountMax; ++i) {
+    const std::string trip = absl::StrCat(folder, "trip_point_", i, "_");
+    const std::string type = ReadLine(trip + "type");
+    if (type.empty()) break;
+    const auto at_mc = ReadNumber<int64_t>(trip + "temp");
+    // One that is off stands at 0, or below.
+    if ((type != "passive" && type != "hot") || !at_mc.has_value() ||
+        *at_mc <= 0) {
+      continue;
+    }
+    lowest_mc = std::min(lowest_mc.value_or(*at_mc), *at_mc);
+  }
+  if (!lowest_mc.has_value()) return absl::nullopt;
+  return *now_mc >= *lowest_mc;
+}
+
+absl::optional<bool> SpeedSensor::ReadIsHot() const {
+  absl::optional<bool> is_hot;
+  for (uint32_t i = 0; i < kZoneCountMax; ++i) {
+    const auto zone = ReadZone(i);
+    if (zone.has_value()) is_hot = is_hot.value_or(false) || *zone;
+  }
+  return is_hot;
 }
 
 absl::optional<uint32_t> SpeedSensor::ReadPermille(const CpuSet& cpus) const {

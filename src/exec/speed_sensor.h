@@ -1,5 +1,6 @@
 // A SpeedSensor reads how fast the kernel lets processors run now: heat, power
-// and governors show as a limit of their frequency below what they can do.
+// and governors show as a limit of their frequency below what they can do. And
+// whether it is so hot that the kernel is about to do so.
 //
 // Thread-safety: any. Reads files: some ten microseconds for each processor.
 #ifndef TAKT_EXEC_SPEED_SENSOR_H_
@@ -22,9 +23,14 @@ class SpeedSensor {
   // the most that it can; at least 1, at most 1000. nullopt if the machine
   // does not say, or says nonsense.
   absl::optional<uint32_t> ReadPermille(const CpuSet& cpus) const;
+  // Whether a thermal zone has reached the temperature from which the kernel
+  // slows something down to cool it (its lowest passive or hot trip point).
+  // nullopt if no zone says both.
+  absl::optional<bool> ReadIsHot() const;
 
  private:
   absl::optional<uint64_t> Read(uint32_t cpu, const char* name) const;
+  absl::optional<bool> ReadZone(uint32_t zone) const;
 
   const std::string root_;
 };

@@ -70,8 +70,9 @@ bool ModeController::Look(int64_t now_ns, const Indicators& indicators) {
     missed_count_ = 0;
   }
   Update(&conditions_[static_cast<uint32_t>(Mode::kHot)],
-         indicators.speed_permille_min < kHotEnters,
-         indicators.speed_permille_min < kHotStays, now_ns);
+         indicators.is_hot || indicators.speed_permille_min < kHotEnters,
+         indicators.is_hot || indicators.speed_permille_min < kHotStays,
+         now_ns);
   Update(&conditions_[static_cast<uint32_t>(Mode::kDegraded)],
          indicators.lost_count > 0, indicators.lost_count > 0, now_ns);
   Mode mode = Mode::kNominal;

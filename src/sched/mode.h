@@ -38,6 +38,7 @@ struct Indicators {
   uint32_t missed_count = 0;  // Of those.
   uint32_t speed_permille_min = 1000;
   uint32_t lost_count = 0;  // Resources.
+  bool is_hot = false;      // By a thermometer, or somebody who knows.
 };
 
 class ModeController {

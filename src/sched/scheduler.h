@@ -21,7 +21,8 @@
 //             Finished of an operation that waits.
 //   kCancel   as kYield, at once if it can; what it had done is lost.
 //   kJobDone  nothing; the job's handle is dead.
-//   kMode     nothing; for the record.
+//   kMode     nothing; for the record. As is
+//   kDemote   a job that is late goes on as best effort.
 // A job may end while its driver prepares the next event, so the handle of a
 // job that has ended is taken, and means nothing. That of an operation that
 // does not run is refused by a check: a driver that uses one has lost count.
@@ -81,7 +82,14 @@ struct SchedulerOptions {
   }
 };
 
-enum class DecisionKind : uint8_t { kStart, kYield, kCancel, kJobDone, kMode };
+enum class DecisionKind : uint8_t {
+  kStart,
+  kYield,
+  kCancel,
+  kJobDone,
+  kMode,
+  kDemote,
+};
 
 struct Decision {
   DecisionKind kind = DecisionKind::kStart;
@@ -98,6 +106,10 @@ struct Decision {
   ResourceSet resources;  // With the cores that feed an NPU.
   int64_t expected_end_ns = 0;
   uint32_t done_ppm = 0;  // kStart: what earlier runs have done of it.
+  // When its guide has planned it to start; kInfiniteFuture: it has not.
+  int64_t planned_start_ns = kInfiniteFuture;
+  // kJobDone, kDemote:
+  int64_t deadline_ns = kInfiniteFuture;
   // kJobDone:
   JobOutcome outcome = JobOutcome::kMet;
   int64_t response_ns = 0;  // Since its release.
@@ -171,6 +183,8 @@ class Scheduler {
   // A pool runs at this part of its nominal speed, from 1 to 1000000
   // thousandths.
   void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
+  // The machine is about to slow down by heat, or is so no more.
+  void SetHot(bool is_hot, int64_t now_ns);
   // A resource is lost or found. What runs on a lost one is cancelled.
   void SetAvailable(uint32_t resource, bool available, int64_t now_ns);
 
@@ -204,6 +218,7 @@ class Scheduler {
   bool IsOpen(JobId id) const;
   uint32_t waiting_count() const { return waiting_count_; }
   Mode mode() const { return controller_.mode(); }
+  bool is_hot() const { return is_hot_; }
   uint32_t live_job_count() const { return live_job_count_; }
   // Of a stream without a program: what its last whole job was made of.
   absl::Span<const KernelId> last_sequence(StreamId id) const {
@@ -347,6 +362,7 @@ class Scheduler {
   std::vector<Placement> placements_;
   Situation situation_;
   ModeController controller_;
+  bool is_hot_ = false;
   Indicators indicators_;  // Since the last look.
   int64_t now_ns_ = 0;
   int64_t next_hold_ns_ = kInfiniteFuture;

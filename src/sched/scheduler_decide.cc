@@ -38,6 +38,7 @@ Decision Scheduler::About(const Operation& operation, DecisionKind kind) const {
   decision.resources = operation.resources;
   decision.expected_end_ns = operation.expected_end_ns;
   decision.done_ppm = operation.done_ppm;
+  decision.planned_start_ns = operation.facts.planned_start_ns;
   return decision;
 }
 

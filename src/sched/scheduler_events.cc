@@ -376,6 +376,7 @@ void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
   decision.job = job->id();
   decision.stream = stream->id;
   decision.tag = job->tag;
+  decision.deadline_ns = job->deadline_ns;
   decision.outcome = job->outcome;
   decision.response_ns = now_ns - job->release_ns;
   pending_.push_back(decision);
@@ -385,6 +386,13 @@ void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
 
 void Scheduler::Demote(Job* job, int64_t now_ns) {
   job->band = Band::kBestEffort;
+  Decision decision;
+  decision.kind = DecisionKind::kDemote;
+  decision.job = job->id();
+  decision.stream = job->stream->id;
+  decision.tag = job->tag;
+  decision.deadline_ns = job->deadline_ns;
+  pending_.push_back(decision);
   for (Operation* operation = job->operations; operation != nullptr;
        operation = operation->job_next) {
     if (operation->state == Operation::State::kRunning) {
@@ -440,6 +448,7 @@ void Scheduler::LookAtMode(int64_t now_ns) {
     indicators_.speed_permille_min =
         std::min(indicators_.speed_permille_min, pool.permille);
   }
+  indicators_.is_hot = is_hot_;
   indicators_.lost_count = machine_.resource_count() - available_.count();
   if (controller_.Look(now_ns, indicators_)) {
     ApplyMode();
@@ -521,6 +530,11 @@ void Scheduler::SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns) {
   Advance(now_ns);
   pools_[pool].permille = permille;
   RequeueHeld(pool, now_ns);
+}
+
+void Scheduler::SetHot(bool is_hot, int64_t now_ns) {
+  Advance(now_ns);
+  is_hot_ = is_hot;
 }
 
 void Scheduler::SetAvailable(uint32_t resource, bool available,

@@ -66,7 +66,8 @@ JobShop::JobShop(Ref<exec::Executor> executor, Floor floor,
       now_(options.now_ns),
       blocks_(BlockPool::Create()),
       floor_(std::move(floor)),
-      guide_(std::make_unique<GuideSwitch>()) {
+      guide_(std::make_unique<GuideSwitch>()),
+      trace_(executor_->tracer(), floor_.machine()) {
   timer_.shop = this;
   timer_.fire = &JobShop::OnTimer;
 }
@@ -113,9 +114,11 @@ Ref<Stream> JobShop::StreamOf(uint8_t priority,
 }
 
 Ref<Job> JobShop::ReleaseJob(Stream& stream, int64_t release_ns,
-                             int64_t deadline_ns, bool is_counted) {
-  auto job = Ref<Job>::Adopt(new (*blocks_)
-                                 Job(this, &stream, release_ns, deadline_ns));
+                             int64_t deadline_ns, bool is_counted,
+                             uint64_t trace_id) {
+  if (trace_id == 0) trace_id = executor_->tracer().NewId();
+  auto job = Ref<Job>::Adopt(
+      new (*blocks_) Job(this, &stream, release_ns, deadline_ns, trace_id));
   if (is_counted) PostRelease(*job);
   return job;
 }
@@ -232,6 +235,7 @@ sched::AdmissionReport JobShop::Assess(Stream& stream) {
     EnsureKnown(stream);
     ExpectLast(stream);
     report = scheduler.AssessStream(stream.id_);
+    RecordAdmission(stream, report);
   });
   return report;
 }
@@ -242,6 +246,7 @@ sched::AdmissionReport JobShop::Admit(Stream& stream) {
     EnsureKnown(stream);
     ExpectLast(stream);
     report = scheduler.Admit(stream.id_);
+    RecordAdmission(stream, report);
   });
   return report;
 }
@@ -346,6 +351,7 @@ absl::Status JobShop::SetSpeed(uint32_t pool, uint32_t permille) {
                        " thousandths; expected 1 to 1000000"));
     } else if (scheduler.speed_permille(pool) != permille) {
       scheduler.SetSpeed(pool, permille, now_ns);
+      if (trace_.is_on()) trace_.OnSpeed(now_ns, pool, permille);
     }
   });
   return status;
@@ -360,9 +366,18 @@ absl::Status JobShop::SetAvailable(uint32_t resource, bool is_available) {
           absl::StrCat("resource ", resource, ": there are ", count));
     } else {
       scheduler.SetAvailable(resource, is_available, now_ns);
+      if (trace_.is_on()) trace_.OnAvailable(now_ns, resource, is_available);
     }
   });
   return status;
+}
+
+void JobShop::SetHot(HeatSource source, bool is_hot) {
+  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+    is_hot_[static_cast<uint32_t>(source)] = is_hot;
+    const bool is_any = is_hot_[0] || is_hot_[1];
+    if (scheduler.is_hot() != is_any) scheduler.SetHot(is_any, now_ns);
+  });
 }
 
 std::vector<ResourceState> JobShop::resources() {
@@ -434,7 +449,7 @@ void JobShop::ArmTimer() {
   int64_t next_ns = scheduler_->next_timer_ns();
   // A mode is looked at again while something is not as it should be.
   bool is_nominal =
-      scheduler_->mode() == sched::Mode::kNominal &&
+      scheduler_->mode() == sched::Mode::kNominal && !scheduler_->is_hot() &&
       scheduler_->available().count() == machine().resource_count();
   for (uint32_t i = 0; i < machine().pools.size(); ++i) {
     is_nominal = is_nominal && scheduler_->speed_permille(i) >= 1000;

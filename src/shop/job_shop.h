@@ -40,6 +40,7 @@
 #include "exec/executor.h"
 #include "sched/profile.h"
 #include "sched/scheduler.h"
+#include "shop/decision_trace.h"
 #include "shop/event_queue.h"
 #include "shop/floor.h"
 #include "shop/stream.h"
@@ -119,9 +120,10 @@ class JobShop final : public Object {
   Ref<Stream> StreamOf(uint8_t priority, const exec::WorkerSet* allowed)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // A job. The scheduler is told when it has work, or at once if `is_counted`,
-  // which statistics and callbacks see in any case.
+  // which statistics and callbacks see in any case. `trace_id`: its number in
+  // traces; 0: it gets one.
   Ref<Job> ReleaseJob(Stream& stream, int64_t release_ns, int64_t deadline_ns,
-                      bool is_counted);
+                      bool is_counted, uint64_t trace_id = 0);
 
   // `work` waits for being started, of `job`, which somebody holds until then.
   // Decide() must be called soon.
@@ -168,6 +170,10 @@ class JobShop final : public Object {
   // INVALID_ARGUMENT for one that there is not, or a speed that is none.
   absl::Status SetSpeed(uint32_t pool, uint32_t permille);
   absl::Status SetAvailable(uint32_t resource, bool is_available);
+  // See Scheduler::SetHot(): by a thermometer, and by the application; it is
+  // hot if either says so.
+  enum class HeatSource : uint8_t { kSensor, kApplication };
+  void SetHot(HeatSource source, bool is_hot);
   std::vector<ResourceState> resources();
   sched::Mode mode() const { return mode_.load(std::memory_order_relaxed); }
   ShopStatistics statistics();
@@ -228,6 +234,10 @@ class JobShop final : public Object {
   void Carry(const sched::Decision& decision);
   void Conclude(const sched::Decision& decision);
   void GiveUp(Task& task);
+  void RecordStart(Task& task, const sched::Decision& decision);
+  void RecordStop(Task& task, uint32_t done_ppm);
+  void RecordAdmission(const Stream& stream,
+                       const sched::AdmissionReport& report);
   void Link(Task& task);
   void Unlink(Task& task);
   void TellRan(const Task& task);
@@ -255,7 +265,8 @@ class JobShop final : public Object {
   Floor floor_;
   const std::unique_ptr<GuideSwitch> guide_;
   std::unique_ptr<sched::Scheduler> scheduler_;
-  int64_t at_ns_ = 0;  // Now, for this round.
+  int64_t at_ns_ = 0;                // Now, for this round.
+  bool is_hot_[2] = {false, false};  // By HeatSource.
   std::vector<sched::Decision> decisions_;
   std::vector<Task*> yielded_;  // By those decisions.
   std::vector<Task*> tasks_;    // By the index of the operation.
@@ -265,6 +276,7 @@ class JobShop final : public Object {
   std::shared_ptr<const std::function<void(const JobEnd&)>> on_miss_;
   std::shared_ptr<const std::function<void(sched::Mode)>> on_mode_;
   ShopStatistics statistics_;
+  DecisionTrace trace_;
 
   Mutex timer_mutex_;
   Timer timer_ ABSL_GUARDED_BY(timer_mutex_);

@@ -183,6 +183,7 @@ void JobShop::Unlink(Task& task) {
 
 void JobShop::ApplyReady(Task& task) {
   task.kernel_ = KernelOf(*task.work_);
+  task.trace_name_ = task.work_->trace_name;
   task.id_ = scheduler_->OperationReady(task.job_->id_, task.kernel_, at_ns_);
   if (task.id_ == sched::OperationId()) {  // The job has been given up.
     GiveUp(task);
@@ -209,9 +210,30 @@ void JobShop::TellRan(const Task& task) {
   scheduler_->Ran(task.id_, begin_ns, begin_ns + task.ran_ns());
 }
 
+void JobShop::RecordStart(Task& task, const Decision& decision) {
+  task.is_recorded_ = trace_.is_on();
+  if (!task.is_recorded_) return;
+  task.start_ = decision;
+  task.start_ns_ = at_ns_;
+  trace_.OnStart(at_ns_, decision, {task.trace_name_, task.job_->trace_id_});
+}
+
+void JobShop::RecordStop(Task& task, uint32_t done_ppm) {
+  if (!task.is_recorded_) return;
+  task.is_recorded_ = false;
+  trace_.OnStop(at_ns_, task.start_, {task.trace_name_, task.job_->trace_id_},
+                task.start_ns_, done_ppm);
+}
+
+void JobShop::RecordAdmission(const Stream& stream,
+                              const sched::AdmissionReport& report) {
+  if (trace_.is_on()) trace_.OnAdmission(at_ns_, stream.terms().name, report);
+}
+
 void JobShop::ApplyDone(Task& task) {
   // Unless its job was given up while it waited.
   if (scheduler_->IsLive(task.id_)) {
+    RecordStop(task, 1'000'000);
     if (task.is_linked_) {
       Unlink(task);
     } else {
@@ -224,7 +246,9 @@ void JobShop::ApplyDone(Task& task) {
 
 void JobShop::ApplyStopped(Task& task) {
   TellRan(task);
-  scheduler_->Yielded(task.id_, task.done_ppm(), at_ns_);
+  const uint32_t done_ppm = task.done_ppm();
+  RecordStop(task, done_ppm);
+  scheduler_->Yielded(task.id_, done_ppm, at_ns_);
   if (scheduler_->IsLive(task.id_)) {
     Link(task);
   } else {
@@ -237,6 +261,9 @@ void JobShop::Yield(const Decision& decision) {
   if (!scheduler_->IsLive(decision.operation)) return;
   Task& task = *tasks_[decision.operation.index];
   ++statistics_.yield_count;
+  if (trace_.is_on()) {
+    trace_.OnYield(at_ns_, decision, {task.trace_name_, task.job_->trace_id_});
+  }
   if (task.Yield()) yielded_.push_back(&task);
 }
 
@@ -253,6 +280,9 @@ void JobShop::Cancel(const Decision& decision) {
   }
   Task& task = *tasks_[decision.operation.index];
   ++statistics_.yield_count;
+  if (trace_.is_on()) {
+    trace_.OnYield(at_ns_, decision, {task.trace_name_, task.job_->trace_id_});
+  }
   if (task.Cancel()) yielded_.push_back(&task);
 }
 
@@ -262,6 +292,7 @@ void JobShop::Carry(const Decision& decision) {
       Task& task = *tasks_[decision.operation.index];
       Unlink(task);
       ++statistics_.start_count;
+      RecordStart(task, decision);
       task.Start(
           decision.shards, floor_.WorkersOf(decision.resources),
           machine().pools[decision.pool].kind == sched::ResourceKind::kNpu);
@@ -276,8 +307,15 @@ void JobShop::Carry(const Decision& decision) {
     case DecisionKind::kJobDone:
       Conclude(decision);
       break;
+    case DecisionKind::kDemote:
+      if (trace_.is_on()) {
+        const auto* job = reinterpret_cast<const Job*>(decision.tag);
+        trace_.OnLate(at_ns_, "demote", job->trace_id_, decision.deadline_ns);
+      }
+      break;
     case DecisionKind::kMode: {
       ++statistics_.mode_change_count;
+      if (trace_.is_on()) trace_.OnMode(at_ns_, decision.mode);
       mode_.store(decision.mode, std::memory_order_relaxed);
       Notice notice;
       notice.on_mode = on_mode_;
@@ -293,7 +331,12 @@ void JobShop::Conclude(const Decision& decision) {
   job.is_over_ = true;
   const bool is_done = decision.outcome == JobOutcome::kMet ||
                        decision.outcome == JobOutcome::kMissed;
-  if (!is_done) job.is_dropped_.store(true, std::memory_order_release);
+  if (!is_done) {
+    job.is_dropped_.store(true, std::memory_order_release);
+    if (trace_.is_on()) {
+      trace_.OnLate(at_ns_, "drop", job.trace_id_, decision.deadline_ns);
+    }
+  }
   while (job.first_task_ != nullptr) {
     Task& task = *job.first_task_;
     Unlink(task);

@@ -12,7 +12,7 @@ Ref<SpeedWatch> SpeedWatch::Start(Ref<JobShop> shop,
                                   exec::SpeedSensor sensor) {
   auto watch = Ref<SpeedWatch>::Adopt(
       new SpeedWatch(std::move(shop), std::move(timers), std::move(sensor)));
-  if (watch->pools_.empty()) return nullptr;
+  if (watch->pools_.empty() && !watch->has_thermometer_) return nullptr;
   watch->Look();
   MutexLock lock(&watch->mutex_);
   watch->Retain();  // The timer's.
@@ -44,6 +44,7 @@ SpeedWatch::SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
       pools_.push_back(std::move(speed));
     }
   }
+  has_thermometer_ = sensor_.ReadIsHot().has_value();
 }
 
 void SpeedWatch::Look() {
@@ -54,6 +55,11 @@ void SpeedWatch::Look() {
     speed.permille = permille;
     shop_->SetSpeed(speed.pool, permille).IgnoreError();
   }
+  if (!has_thermometer_) return;
+  const bool is_hot = sensor_.ReadIsHot().value_or(is_hot_);
+  if (is_hot == is_hot_) return;
+  is_hot_ = is_hot;
+  shop_->SetHot(JobShop::HeatSource::kSensor, is_hot);
 }
 
 void SpeedWatch::OnTimer(TimerService::Timer* timer) {

@@ -1,6 +1,7 @@
-// A SpeedWatch tells a job shop how fast its cores run: it reads the sensor
-// every 100 ms, so that the shop's mode follows within 250 ms. Where workers
-// are not kept in place, the slowest of the machine's processors says it.
+// A SpeedWatch tells a job shop how fast its cores run and whether they are
+// hot: it reads the sensor every 100 ms, so that the shop's mode follows within
+// 250 ms. Where workers are not kept in place, the slowest of the machine's
+// processors says it.
 //
 // Thread-safety: Stop() once, by any thread.
 #ifndef TAKT_SHOP_SPEED_WATCH_H_
@@ -25,7 +26,7 @@ class SpeedWatch final : public Object {
   static constexpr ObjectType kType{"shop.speed_watch"};
   static constexpr int64_t kIntervalNs = 100'000'000;
 
-  // Null if the machine does not say how fast it is.
+  // Null if the machine says neither how fast nor how hot it is.
   static Ref<SpeedWatch> Start(Ref<JobShop> shop,
                                std::shared_ptr<TimerService> timers,
                                exec::SpeedSensor sensor);
@@ -50,7 +51,10 @@ class SpeedWatch final : public Object {
   const Ref<JobShop> shop_;
   const std::shared_ptr<TimerService> timers_;
   const exec::SpeedSensor sensor_;
-  std::vector<PoolSpeed> pools_;  // Of the timer.
+  // Of the timer:
+  std::vector<PoolSpeed> pools_;
+  bool has_thermometer_ = false;
+  bool is_hot_ = false;  // As told.
 
   Mutex mutex_;
   Timer timer_ ABSL_GUARDED_BY(mutex_);  // Armed: it holds a reference.

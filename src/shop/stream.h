@@ -83,11 +83,13 @@ class Job {
   struct JobEvent : Event {
     Job* job = nullptr;
   };
-  Job(JobShop* shop, Stream* stream, int64_t release_ns, int64_t deadline_ns)
+  Job(JobShop* shop, Stream* stream, int64_t release_ns, int64_t deadline_ns,
+      uint64_t trace_id)
       : shop_(shop),
         stream_(Ref<Stream>::Retain(stream)),
         release_ns_(release_ns),
-        deadline_ns_(deadline_ns) {
+        deadline_ns_(deadline_ns),
+        trace_id_(trace_id) {
     release_event_.job = end_event_.job = drop_event_.job = this;
   }
   ~Job() = default;
@@ -103,6 +105,7 @@ class Job {
   const Ref<Stream> stream_;
   const int64_t release_ns_;
   const int64_t deadline_ns_;
+  const uint64_t trace_id_;
   mutable std::atomic<int32_t> references_{1};
   std::atomic<bool> is_posted_{false};  // The scheduler is to know of it.
   std::atomic<bool> is_dropped_{false};

@@ -34,7 +34,7 @@ class Task::Shard final : public exec::Job {
   }
   void Finish(exec::Worker& worker) override {
     if (outcome_ == Outcome::kGoesOn) {
-      task_->executor_.Submit(this);
+      task_->executor().Submit(this);
       return;
     }
     const Ref<Task> task = task_;
@@ -52,12 +52,7 @@ class Task::Shard final : public exec::Job {
 };
 
 Task::Task(JobShop* shop, Job* job, Work* work)
-    : shop_(shop),
-      job_(job),
-      work_(work),
-      tile_count_(work->tile_count),
-      executor_(work->executor != nullptr ? *work->executor
-                                          : shop->executor()) {
+    : shop_(shop), job_(job), work_(work), tile_count_(work->tile_count) {
   pieces_.push_back({0, work->tile_count});
   event_.task = this;
 }
@@ -92,11 +87,16 @@ int64_t Task::ran_ns() const {
   return ran_ns_;
 }
 
+exec::Executor& Task::executor() const {
+  MutexLock lock(&mutex_);
+  return *executor_;
+}
+
 Task::Shard* Task::NewShard() {
   auto* shard = new (shop_->blocks()) Shard(this, epoch_);
   static_cast<exec::Standing&>(*shard) = *work_;
   // They are the shop's.
-  if (workers_ != nullptr && &executor_ == &shop_->executor()) {
+  if (workers_ != nullptr && executor_ == &shop_->executor()) {
     shard->allowed = workers_;
   }
   shard->local_bytes = work_->local_bytes;
@@ -112,11 +112,15 @@ Task::Shard* Task::NewShard() {
 void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
                  bool is_npu) {
   absl::InlinedVector<Shard*, 8> shards;
+  exec::Executor* where = nullptr;
   {
     MutexLock lock(&mutex_);
     TAKT_CHECK(!is_on_ && !is_cancelled_);
     if (done_count_ == tile_count_) return;
     work_->Place(is_npu);
+    executor_ =
+        work_->executor != nullptr ? work_->executor : &shop_->executor();
+    where = executor_;
     is_on_ = true;
     ++epoch_;
     stop(epoch_).store(false, std::memory_order_relaxed);
@@ -131,19 +135,21 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
     shards_left_ = std::min(count, shard_count);
     for (uint32_t i = 0; i < shards_left_; ++i) shards.push_back(NewShard());
   }
-  for (Shard* shard : shards) executor_.Submit(shard);
+  for (Shard* shard : shards) where->Submit(shard);
 }
 
 void Task::SubmitMissing() {
   Shard* shard = nullptr;
+  exec::Executor* where = nullptr;
   {
     MutexLock lock(&mutex_);
     // It may have yielded again meanwhile, or others may have come.
     if (!is_on_ || pieces_.empty() || shards_left_ >= shard_count_) return;
     ++shards_left_;
     shard = NewShard();
+    where = executor_;
   }
-  executor_.Submit(shard);
+  where->Submit(shard);
 }
 
 void Task::CloseRun() {

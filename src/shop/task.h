@@ -30,7 +30,7 @@
 #include "base/block_pool.h"
 #include "base/mutex.h"
 #include "base/ref.h"
-#include "sched/job.h"
+#include "sched/scheduler.h"
 #include "shop/event_queue.h"
 #include "shop/stream.h"
 #include "shop/work.h"
@@ -98,6 +98,7 @@ class Task {
   ~Task() = default;
   void PostReady(EventQueue& queue);
   void PostEnd(EventQueue& queue, bool is_done);
+  exec::Executor& executor() const ABSL_LOCKS_EXCLUDED(mutex_);
   // A shard of the run that is on. It may be gone once it is submitted.
   Shard* NewShard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // For what an earlier run has given back, if shards are missing.
@@ -118,7 +119,6 @@ class Task {
   Job* const job_;
   Work* const work_;  // Until it is done or given up.
   const uint32_t tile_count_;
-  exec::Executor& executor_;  // Whose threads run it.
   std::atomic<int32_t> references_{1};
   // The shards of a run stop. By the run's number: those of one before may
   // still be in a tile; if they are in one for longer than another run, they
@@ -130,6 +130,8 @@ class Task {
   absl::InlinedVector<Piece, 6> pieces_ ABSL_GUARDED_BY(mutex_);
   uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // The number of the run.
   bool is_on_ ABSL_GUARDED_BY(mutex_) = false;  // That run.
+  // Whose threads run it.
+  exec::Executor* executor_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;
   uint32_t shard_count_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -144,6 +146,11 @@ class Task {
   sched::OperationId id_;
   sched::KernelId kernel_ = 0;
   bool is_linked_ = false;
+  uint32_t trace_name_ = 0;
+  // The start of the run that is on, if it was recorded.
+  bool is_recorded_ = false;
+  sched::Decision start_;
+  int64_t start_ns_ = 0;
   Task* previous_ = nullptr;  // Of the same job.
   Task* next_ = nullptr;
 };

@@ -20,7 +20,8 @@ class Work : public exec::Job {
   // The pools that it can run in; 0: all pools of cores. On an NPU one thread
   // runs all tiles. Where NPUs are among others, it runs to its end.
   uint32_t pools = 0;
-  int64_t npu_ns = 0;  // What it takes on an NPU; 0: as its tiles say.
+  uint32_t trace_name = 0;  // Tracer::Intern(), while it is on.
+  int64_t npu_ns = 0;       // What it takes on an NPU; 0: as its tiles say.
   // Whose threads run it; null: the shop's.
   exec::Executor* executor = nullptr;
 

@@ -162,6 +162,8 @@ class RunReader {
                   event.duration_ns);
           break;
         case takt::EventKind::kSlot:
+          // In a real run its dispatches say what was done.
+          if (!trace_.is_simulated()) break;
           AddPart(
               event.id, event.parent, event,
               static_cast<uint32_t>(1 + event.duration_ns / kSimulatedTileNs),

@@ -315,6 +315,8 @@ void Simulator::Carry(const Decision& decision) {
     case DecisionKind::kMode:
       ++report_.mode_changes;
       break;
+    case DecisionKind::kDemote:
+      break;
   }
 }
 

@@ -69,6 +69,7 @@ TraceRecorder::TraceRecorder(const Workload& workload, uint64_t event_count_max)
   for (uint32_t i = 0; i < sched::kModeCount; ++i) {
     mode_names_[i] = AddName(sched::ModeName(static_cast<sched::Mode>(i)));
   }
+  demote_name_ = AddName("demote");
   sequences_.assign(workload.streams.size(), 0);
 }
 
@@ -149,6 +150,13 @@ void TraceRecorder::OnDecision(int64_t now_ns, const Decision& decision) {
       event.time_ns = now_ns;
       event.kind = Kind::kDecisionMode;
       event.name = mode_names_[static_cast<uint32_t>(decision.mode)];
+      break;
+    case DecisionKind::kDemote:
+      event.time_ns = now_ns;
+      event.kind = Kind::kDecisionLate;
+      event.name = demote_name_;
+      event.id = JobOf(decision);
+      event.value = decision.deadline_ns;
       break;
     case DecisionKind::kJobDone:
       event.time_ns = now_ns;

@@ -46,6 +46,7 @@ class TraceRecorder final : public Observer {
   uint16_t counter_track_ = 0;
   std::vector<uint32_t> kernel_names_;
   std::vector<uint32_t> stream_names_;
+  uint32_t demote_name_ = 0;
   uint32_t mode_names_[sched::kModeCount] = {};
 
   std::vector<uint64_t> sequences_;  // By stream: of its next job.

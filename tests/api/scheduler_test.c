@@ -164,6 +164,26 @@ static void run_job(fixture_t* f, takt_stream_t* stream) {
   REQUIRE_OK(takt_stream_wait_idle(stream, TAKT_INFINITE_FUTURE));
 }
 
+static void heat_makes_the_mode_hot(void) {
+  fixture_t f = scheduled("job-shop", 1, kMul);
+  takt_mode_t mode = TAKT_MODE_BURST;
+  REQUIRE_OK(takt_scheduler_query_mode(f.instance, &mode));
+  EXPECT(mode == TAKT_MODE_NOMINAL);
+  REQUIRE_OK(takt_scheduler_set_hot(f.instance, true));
+  const int64_t start_ns = takt_clock_now_ns();
+  while (mode != TAKT_MODE_HOT &&
+         takt_clock_now_ns() - start_ns < 60000000000) {
+    REQUIRE_OK(takt_scheduler_query_mode(f.instance, &mode));
+  }
+  EXPECT(mode == TAKT_MODE_HOT);
+  REQUIRE_OK(takt_scheduler_set_hot(f.instance, false));
+  fixture_destroy(&f);
+  f = fixture_create("local-task", kMul);
+  EXPECT_ERROR(takt_scheduler_set_hot(f.instance, true),
+               TAKT_STATUS_FAILED_PRECONDITION, "no scheduler");
+  fixture_destroy(&f);
+}
+
 static void admission_answers_with_numbers(void) {
   fixture_t f = scheduled("job-shop", 2, kMul);
   takt_stream_t* stream = stream_of(&f, 10000000000, TAKT_LATE_RUN_ON);
@@ -324,6 +344,7 @@ int main(void) {
   RUN(without_a_scheduler_it_says_so);
   RUN(options_that_are_none_are_named);
   RUN(resources_are_told_and_set);
+  RUN(heat_makes_the_mode_hot);
   RUN(admission_answers_with_numbers);
   RUN(misses_are_told_and_counted);
   RUN(a_profile_comes_back);

@@ -37,6 +37,34 @@ class SpeedSensorTest : public testing::Test {
   std::string root_;
 };
 
+TEST_F(SpeedSensorTest, AZoneIsHotFromItsLowestTripOn) {
+  const auto is_hot = [&] { return SpeedSensor(root_).ReadIsHot(); };
+  const auto write = [&](const std::string& name, const std::string& text) {
+    const std::string folder = root_ + "/class/thermal/thermal_zone0";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/" + name) << text << "\n";
+  };
+  EXPECT_EQ(is_hot(), absl::nullopt);
+  write("temp", "84000");
+  EXPECT_EQ(is_hot(), absl::nullopt);  // Hot from when on?
+  write("trip_point_0_type", "critical");
+  write("trip_point_0_temp", "80000");
+  EXPECT_EQ(is_hot(), absl::nullopt);
+  write("trip_point_1_type", "hot");
+  write("trip_point_1_temp", "95000");
+  EXPECT_EQ(is_hot(), false);
+  write("trip_point_2_type", "passive");
+  write("trip_point_2_temp", "85000");
+  EXPECT_EQ(is_hot(), false);
+  write("temp", "85000");
+  EXPECT_EQ(is_hot(), true);
+  write("temp", "warm");
+  EXPECT_EQ(is_hot(), absl::nullopt);
+  write("temp", "85000");
+  write("trip_point_2_temp", "-1");
+  EXPECT_EQ(is_hot(), false);
+}
+
 TEST_F(SpeedSensorTest, TheSlowestCounts) {
   Limit(0, "1600000", "1600000");
   Limit(1, "800000", "1600000");

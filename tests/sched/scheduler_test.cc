@@ -207,6 +207,107 @@ TEST(SchedulerTest, GivesUpAJobThatCannotBeInTime) {
   EXPECT_EQ(decisions[1].outcome, JobOutcome::kDropped);
 }
 
+TEST(SchedulerTest, WhatYieldsAtOnceMakesRoomAtOnce) {
+  SchedulerOptions options;
+  options.yields_at_once = true;
+  Shop shop(Cores(2), "job-shop", options);
+  const KernelId slow = shop.Kernel({{0, 1, 2000, 700}, {0, 2, 1000, 700}});
+  const KernelId quick = shop.Kernel({{0, 1, 100, 0}});
+  const StreamId back = shop.Add(Terms(shop.Chain({slow}), kBestEffort));
+  const StreamId control = shop.Add(Terms(shop.Chain({quick}), kHard, 500));
+  shop.Release(back, 0);
+  const auto first = shop.Decide(0);
+  ASSERT_EQ(first[0].shards, 2u);
+  shop.Release(control, 20);
+  // Sooner than the end of a tile.
+  const auto yield = shop.Decide(20);
+  ASSERT_EQ(yield.size(), 1u);
+  EXPECT_EQ(yield[0].kind, DecisionKind::kYield);
+  shop->Yielded(first[0].operation, 0, 20'000);
+  const auto starts = shop.Decide(20);
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_EQ(starts[0].stream, control);
+  EXPECT_EQ(starts[1].stream, back);
+  EXPECT_EQ(starts[1].shards, 1u);
+  // When the core is left over, it is started anew with both.
+  const auto again = Only(shop.Finish(starts[0], 120), DecisionKind::kYield);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].operation, first[0].operation);
+  shop->Yielded(first[0].operation, 100'000, 120'000);
+  const auto wide = shop.Decide(120);
+  ASSERT_EQ(wide.size(), 1u);
+  EXPECT_EQ(wide[0].shards, 2u);
+  EXPECT_EQ(wide[0].done_ppm, 100'000u);
+  // No run of it was a whole one.
+  shop.Finish(wide[0], 1000);
+  EXPECT_FALSE(shop->costs().kernel(slow).alternatives[1].duration.measured());
+}
+
+TEST(SchedulerTest, IsNotStartedAnewForLittle) {
+  Shop shop(Cores(2));
+  const KernelId slow = shop.Kernel({{0, 1, 1000, 100}, {0, 2, 900, 100}});
+  const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId back = shop.Add(Terms(shop.Chain({slow}), kBestEffort));
+  const StreamId control = shop.Add(Terms(shop.Chain({quick}), kHard, 500));
+  shop.Release(control, 0);
+  shop.Release(back, 0);
+  const auto starts = shop.Decide(0);
+  ASSERT_EQ(starts.size(), 2u);
+  ASSERT_EQ(starts[1].shards, 1u);
+  EXPECT_TRUE(Only(shop.Finish(starts[0], 10), DecisionKind::kYield).empty());
+}
+
+TEST(SchedulerTest, WhatHasYieldedMayTurnOutToBeDone) {
+  SchedulerOptions options;
+  options.yields_at_once = true;
+  Shop shop(Cores(1), "job-shop", options);
+  const KernelId slow = shop.Kernel({{0, 1, 1000, 50}});
+  const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId back = shop.Add(Terms(shop.Chain({slow}), kBestEffort));
+  const StreamId control = shop.Add(Terms(shop.Chain({quick}), kHard, 100));
+  shop.Release(back, 0);
+  const auto first = shop.Decide(0);
+  shop.Release(control, 20);
+  shop.Decide(20);
+  shop->Yielded(first[0].operation, 900'000, 20'000);
+  const auto urgent = shop.Decide(20);
+  ASSERT_EQ(urgent.size(), 1u);
+  const auto done = shop.Finish(first[0], 25);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].kind, DecisionKind::kJobDone);
+  EXPECT_EQ(done[0].stream, back);
+  EXPECT_EQ(shop->waiting_count(), 0u);
+  shop.Finish(urgent[0], 30);
+  EXPECT_EQ(shop->live_job_count(), 0u);
+}
+
+TEST(SchedulerTest, WhatIsLateIsNotCountedOnToEnd) {
+  Shop shop(Cores(1));
+  const KernelId slow = shop.Kernel({{0, 1, 10, 5}});  // It takes far longer.
+  const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId back = shop.Add(Terms(shop.Chain({slow}), kBestEffort));
+  const StreamId control = shop.Add(Terms(shop.Chain({quick}), kHard, 100));
+  shop.Release(back, 0);
+  shop.Decide(0);
+  shop.Release(control, 500);
+  const auto decisions = shop.Decide(500);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kYield);
+}
+
+TEST(SchedulerTest, HeatMakesTheModeHot) {
+  Shop shop(Cores(1));
+  shop->SetHot(true, 1'000'000'000);
+  int64_t now_us = 1'000'000;
+  while (shop->mode() != Mode::kHot && now_us < 2'000'000) {
+    shop.Decide(now_us += 10'000);
+  }
+  EXPECT_LE(now_us - 1'000'000, 250'000);
+  shop->SetHot(false, now_us * 1000);
+  for (int i = 0; i < 500; ++i) shop.Decide(now_us += 10'000);
+  EXPECT_EQ(shop->mode(), Mode::kNominal);
+}
+
 TEST(SchedulerTest, DemotesALateJob) {
   Shop shop(Cores(1));
   const KernelId kernel = shop.Kernel({{0, 1, 80, 0}});
@@ -218,7 +319,12 @@ TEST(SchedulerTest, DemotesALateJob) {
   shop.Release(hard, 0);
   const auto starts = shop.Decide(0);
   shop.Release(soft, 60);
-  const auto next = Only(shop.Finish(starts[0], 120), DecisionKind::kStart);
+  const auto decisions = shop.Finish(starts[0], 120);
+  const auto demoted = Only(decisions, DecisionKind::kDemote);
+  ASSERT_EQ(demoted.size(), 2u);
+  EXPECT_EQ(demoted[0].stream, hard);
+  EXPECT_EQ(demoted[0].deadline_ns, 100'000);
+  const auto next = Only(decisions, DecisionKind::kStart);
   ASSERT_EQ(next.size(), 1u);
   EXPECT_EQ(next[0].stream, soft);  // The second hard job is late by now.
 }

@@ -83,6 +83,79 @@ TEST_F(JobShopTest, LessUrgentWorkStopsBetweenTilesAndGoesOnLater) {
   EXPECT_GE(shop().statistics().yield_count, 1u);
 }
 
+TEST_F(JobShopTest, UrgentWorkDoesNotWaitForTheTilesOfItsVictim) {
+  MakeShop(1);
+  auto low = shop().StreamOf(64, nullptr);
+  auto high = shop().StreamOf(200, nullptr);
+  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
+  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TestWork slow(10), urgent(1);
+  slow.on_tile = [&](uint32_t tile) {
+    if (tile != 9) return;
+    shop().Submit(*high_job, &urgent);
+    shop().Decide();
+    // Within the tile, as another thread would.
+    ASSERT_EQ(executor().size(), 1u);
+    executor().RunNext();
+    EXPECT_TRUE(urgent.is_finished);
+  };
+  shop().Submit(*low_job, &slow);
+  shop().Decide();
+  executor().RunAll();
+  // It was its last tile, so it is done though it had yielded.
+  EXPECT_TRUE(slow.is_finished);
+  EXPECT_EQ(slow.tiles_run, 10u);
+  low_job.reset();
+  high_job.reset();
+  shop().Run([](sched::Scheduler& scheduler, int64_t) {
+    EXPECT_EQ(scheduler.live_job_count(), 0u);
+    EXPECT_EQ(scheduler.waiting_count(), 0u);
+  });
+}
+
+TEST_F(JobShopTest, WorkThatHasYieldedIsToldOfItsDropAfterItsTile) {
+  MakeShop(1);
+  auto low = shop().StreamOf(64, nullptr);
+  auto high = shop().StreamOf(200, nullptr);
+  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
+  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TestWork slow(10), urgent(1);
+  slow.on_tile = [&](uint32_t tile) {
+    if (tile != 3) return;
+    shop().Submit(*high_job, &urgent);
+    shop().Decide();
+    shop().Drop(*low_job);
+    EXPECT_FALSE(slow.is_given_up);  // It is in a tile.
+  };
+  shop().Submit(*low_job, &slow);
+  shop().Decide();
+  executor().RunAll();
+  EXPECT_TRUE(slow.is_given_up);
+  EXPECT_EQ(slow.tiles_run, 4u);
+  EXPECT_TRUE(urgent.is_finished);
+}
+
+TEST_F(JobShopTest, GuessesFollowWhatTilesAreLearnedToTake) {
+  MakeShop(2);
+  auto stream = shop().StreamOf(128, nullptr);
+  const auto submit = [&](int64_t tile_ns, TestWork* work) {
+    auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+    work->expected_tile_ns = tile_ns;
+    shop().Submit(*job, work);
+    shop().Decide();
+    shop().Run([&](sched::Scheduler& scheduler, int64_t) {
+      const auto& kernel = scheduler.costs().kernel(0);
+      EXPECT_EQ(kernel.alternatives[0].tile_ns, tile_ns);
+      EXPECT_EQ(kernel.alternatives[1].duration.q50_ns(), 4 * tile_ns);
+    });
+    shop().Drop(*job);
+    executor().RunAll();
+  };
+  TestWork first(8), second(8);
+  submit(1000, &first);
+  submit(7'000'000, &second);
+}
+
 TEST_F(JobShopTest, WhatFollowsIsDecidedTogetherWithTheEnd) {
   MakeShop(1);
   auto low = shop().StreamOf(64, nullptr);

@@ -67,6 +67,40 @@ TEST_F(SpeedWatchTest, TheModeFollowsTheFrequencyWithin250Ms) {
   watch->Stop();
 }
 
+TEST_F(SpeedWatchTest, TheModeFollowsTheTemperatureWithin250Ms) {
+  MakeShop(2);
+  const auto heat = [&](int millicelsius) {
+    const std::string folder = root_ + "/class/thermal/thermal_zone0/";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "temp") << millicelsius << "\n";
+    std::ofstream(folder + "trip_point_0_type") << "passive\n";
+    std::ofstream(folder + "trip_point_0_temp") << "80000\n";
+  };
+  heat(50'000);
+  auto watch = SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                                 exec::SpeedSensor(root_));
+  ASSERT_NE(watch, nullptr);
+  heat(81'000);
+  EXPECT_LE(AwaitMode(sched::Mode::kHot), 250'000'000);
+  // Around the trip point it does not flap.
+  const uint64_t changes = shop().statistics().mode_change_count;
+  for (int i = 0; i < 20; ++i) {
+    heat(i % 2 == 0 ? 79'000 : 81'000);
+    for (int step = 0; step < 10; ++step) {
+      Advance(10'000'000);
+      timers().FireDue(now());
+    }
+  }
+  EXPECT_EQ(shop().statistics().mode_change_count, changes);
+  heat(50'000);
+  AwaitMode(sched::Mode::kNominal);
+  EXPECT_EQ(shop().mode(), sched::Mode::kNominal);
+  // The application's word counts as much.
+  shop().SetHot(JobShop::HeatSource::kApplication, true);
+  EXPECT_LE(AwaitMode(sched::Mode::kHot), 250'000'000);
+  watch->Stop();
+}
+
 TEST_F(SpeedWatchTest, AMachineThatDoesNotSayIsNotWatched) {
   MakeShop(2);
   EXPECT_EQ(SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
