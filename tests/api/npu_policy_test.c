@@ -117,7 +117,7 @@ static void time_limits_are_per_call(void) {
                TAKT_STATUS_DEADLINE_EXCEEDED, "more than 12345678 ns");
   static takt_npu_event_t events[1000];
   const size_t count = takt_npu_device_events(npu.devices[1], 1000, events);
-  EXPECT(count == 1);
+  EXPECT(count >= 1); /* More, if operations run at the same time. */
   EXPECT(events[0].is_time_out);
   EXPECT(events[0].end_ns - events[0].start_ns == 12345678);
   takt_context_release(context);
@@ -148,7 +148,8 @@ static void answers_are_recorded(void) {
     const takt_npu_statistics_t statistics = statistics_of(&npu);
     EXPECT(counts[kRetry] == statistics.retry_count);
     EXPECT(counts[kFallBack] == statistics.fallback_count);
-    EXPECT(counts[kFail] == (kCases[i].falls_back ? 0 : 1));
+    /* Operations that run at the same time may all fail. */
+    EXPECT((counts[kFail] == 0) == kCases[i].falls_back);
     takt_trace_release(trace);
     takt_context_release(context);
     npu_destroy(&npu);
