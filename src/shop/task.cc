@@ -122,6 +122,7 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
         work_->executor != nullptr ? work_->executor : &shop_->executor();
     where = executor_;
     is_on_ = true;
+    is_on_npu_ = is_npu;
     ++epoch_;
     stop(epoch_).store(false, std::memory_order_relaxed);
     shard_count_ = shard_count;
@@ -187,7 +188,7 @@ uint32_t Task::done_ppm() const {
 
 uint32_t Task::CountToClaim(const Piece& from) const {
   const uint32_t left = from.end - from.begin;
-  if (work_->sequential) return left;
+  if (work_->sequential || is_on_npu_) return left;
   const int64_t tile_ns = work_->expected_tile_ns;
   uint32_t count = left;
   if (shard_count_ > 1) {

@@ -130,6 +130,8 @@ class Task {
   absl::InlinedVector<Piece, 6> pieces_ ABSL_GUARDED_BY(mutex_);
   uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // The number of the run.
   bool is_on_ ABSL_GUARDED_BY(mutex_) = false;  // That run.
+  // Then one thread takes all of it at once.
+  bool is_on_npu_ ABSL_GUARDED_BY(mutex_) = false;
   // Whose threads run it.
   exec::Executor* executor_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
