@@ -51,7 +51,9 @@ struct OperationFacts {
 
 struct Situation {
   int64_t now_ns = 0;
-  uint32_t waiting_count = 0;  // Ready operations, this one not counted.
+  // Ready operations, without this one and those that wait for an NPU which
+  // takes no core.
+  uint32_t waiting_count = 0;
   uint32_t free_core_count = 0;
   // More is asked for than there is: what asks for least goes first, so that
   // as many streams as can be are served whole.

@@ -329,7 +329,13 @@ class Scheduler {
   bool MayPreempt(const Operation& urgent, const Operation& running) const;
   void AskToYield(const Operation& operation, const ResourceSet& places,
                   uint32_t count);
+  bool TakesCores(uint32_t pool) const;
+  uint32_t CountWaitingForCores() const;
+  // The index of one of placements_; -1: none.
+  int32_t AskPolicy(const Operation& operation, bool is_held,
+                    uint32_t others_waiting);
   void Widen(uint32_t pool);
+  bool WouldBeWider(Operation* running);
   int64_t WideningGain(const Operation& running, uint32_t free_count) const;
   Decision About(const Operation& operation, DecisionKind kind) const;
 

@@ -125,6 +125,20 @@ int64_t Scheduler::QueueAhead(const Operation& operation, uint32_t pool) const {
   return work_ns / machine_.pools[pool].count;
 }
 
+// Whether what runs in the pool has cores for that.
+bool Scheduler::TakesCores(uint32_t pool) const {
+  return machine_.pools[pool].kind == ResourceKind::kCore ||
+         machine_.pools[pool].feeder_count > 0;
+}
+
+uint32_t Scheduler::CountWaitingForCores() const {
+  uint32_t count = waiting_count_;
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    if (!TakesCores(i)) count -= static_cast<uint32_t>(pools_[i].held.size());
+  }
+  return count;
+}
+
 void Scheduler::AddPlacement(const Operation& operation, uint32_t index) {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
   const Pool& pool = machine_.pools[alternative.pool];
@@ -369,7 +383,7 @@ int64_t Scheduler::WideningGain(const Operation& running,
   const auto& alternatives = costs_.kernel(running.kernel).alternatives;
   const auto& now = alternatives[running.alternative];
   if (now.tile_ns == 0 || running.yields || running.job->is_ending ||
-      running.shards_preferred != 0 ||
+      running.start_ns == now_ns_ || running.shards_preferred != 0 ||
       running.facts.planned_start_ns != kInfiniteFuture) {
     return 0;
   }
@@ -394,6 +408,31 @@ int64_t Scheduler::WideningGain(const Operation& running,
              : 0;
 }
 
+int32_t Scheduler::AskPolicy(const Operation& operation, bool is_held,
+                             uint32_t others_waiting) {
+  BuildPlacements(operation, is_held);
+  situation_.waiting_count = others_waiting;
+  situation_.free_core_count = (free_ - claimed_).count();
+  if (placements_.empty()) return -1;
+  return policy_.Choose(operation.facts, situation_, placements_);
+}
+
+// Whether the policy would give it more cores if it were asked now. Otherwise
+// it would be started as it was, to be asked to yield again.
+bool Scheduler::WouldBeWider(Operation* running) {
+  const ResourceSet free = free_;
+  free_ = free_ | running->resources;
+  running->resources.ForEach(
+      [&](uint32_t resource) { running_on_[resource] = nullptr; });
+  const int32_t choice =
+      AskPolicy(*running, /*is_held=*/false, CountWaitingForCores());
+  running->resources.ForEach(
+      [&](uint32_t resource) { running_on_[resource] = running; });
+  free_ = free;
+  return choice >= 0 && placements_[choice].is_free &&
+         placements_[choice].shards > running->resources.count();
+}
+
 // Cores of the pool are free and nothing waits for them: what gains the most by
 // having them gives way, to be started anew with them.
 void Scheduler::Widen(uint32_t pool) {
@@ -411,7 +450,7 @@ void Scheduler::Widen(uint32_t pool) {
       best_ns = gain_ns;
     }
   });
-  if (best == nullptr) return;
+  if (best == nullptr || !WouldBeWider(best)) return;
   best->yields = true;
   pending_.push_back(About(*best, DecisionKind::kYield));
 }
@@ -427,13 +466,9 @@ void Scheduler::PlaceTop(Operation* operation, bool is_held, bool* is_done) {
     Enqueue(operation, now_ns_);
     return;
   }
-  BuildPlacements(*operation, is_held);
-  situation_.waiting_count = waiting_count_ - 1;
-  situation_.free_core_count = (free_ - claimed_).count();
-  const int32_t choice =
-      placements_.empty()
-          ? -1
-          : policy_.Choose(operation->facts, situation_, placements_);
+  const bool is_counted = !is_held || TakesCores(operation->held_pool);
+  const int32_t choice = AskPolicy(
+      *operation, is_held, CountWaitingForCores() - (is_counted ? 1 : 0));
   const Placement* chosen = choice < 0 ? nullptr : &placements_[choice];
   if (chosen != nullptr && chosen->is_free) {
     Start(operation, *chosen);

@@ -243,6 +243,49 @@ TEST(SchedulerTest, WhatYieldsAtOnceMakesRoomAtOnce) {
   EXPECT_FALSE(shop->costs().kernel(slow).alternatives[1].duration.measured());
 }
 
+TEST(SchedulerTest, WhoWaitsForAnNpuLeavesTheCoresToOthers) {
+  SchedulerOptions options;
+  options.yields_at_once = true;
+  Machine machine = Cores(2);
+  machine.pools.push_back({"npu", ResourceKind::kNpu, 1, -1, 0});
+  Shop shop(machine, "job-shop", options);
+  const KernelId accelerated = shop.Kernel({{1, 1, 500, 0}});
+  const KernelId wide = shop.Kernel({{0, 1, 2000, 100}, {0, 2, 1000, 100}});
+  const StreamId npu = shop.Add(Terms(shop.Chain({accelerated}), kBestEffort));
+  const StreamId cores = shop.Add(Terms(shop.Chain({wide}), kBestEffort));
+  for (int i = 0; i < 3; ++i) shop.Release(npu, 0);
+  ASSERT_EQ(shop.Decide(0).size(), 1u);
+  ASSERT_EQ(shop->waiting_count(), 2u);
+  shop.Release(cores, 10);
+  const auto starts = shop.Decide(10);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].shards, 2u);
+  // It is not asked to yield to itself.
+  EXPECT_TRUE(shop.Decide(10).empty());
+  EXPECT_TRUE(shop.Decide(20).empty());
+}
+
+TEST(SchedulerTest, WhatThePolicyKeepsNarrowIsNotStartedAnew) {
+  SchedulerOptions options;
+  options.yields_at_once = true;
+  Machine machine = Cores(3);
+  machine.pools.push_back({"npu", ResourceKind::kNpu, 1, 0, 1});
+  Shop shop(machine, "job-shop", options);
+  const KernelId fed = shop.Kernel({{1, 1, 500, 0}});
+  const KernelId wide = shop.Kernel({{0, 1, 2000, 100}, {0, 2, 1000, 100}});
+  const StreamId npu = shop.Add(Terms(shop.Chain({fed}), kBestEffort));
+  const StreamId cores = shop.Add(Terms(shop.Chain({wide}), kBestEffort));
+  for (int i = 0; i < 2; ++i) shop.Release(npu, 0);
+  ASSERT_EQ(shop.Decide(0).size(), 1u);
+  ASSERT_EQ(shop->waiting_count(), 1u);
+  // What waits for the NPU will want a core as well.
+  shop.Release(cores, 10);
+  const auto starts = shop.Decide(10);
+  ASSERT_EQ(starts.size(), 1u);
+  ASSERT_EQ(starts[0].shards, 1u);
+  EXPECT_TRUE(shop.Decide(20).empty());
+}
+
 TEST(SchedulerTest, IsNotStartedAnewForLittle) {
   Shop shop(Cores(2));
   const KernelId slow = shop.Kernel({{0, 1, 1000, 100}, {0, 2, 900, 100}});
