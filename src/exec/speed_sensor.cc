@@ -12,22 +12,19 @@ namespace {
 constexpr uint32_t kZoneCountMax = 64;
 constexpr uint32_t kTripCountMax = 16;
 
-template <typename T>
-absl::optional<T> ReadNumber(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  T value = 0;
-  if (!std::getline(file, text) || !absl::SimpleAtoi(text, &value)) {
-    return absl::nullopt;
-  }
-  return value;
-}
-
 std::string ReadLine(const std::string& path) {
   std::ifstream file(path);
   std::string text;
   std::getline(file, text);
   return text;
+}
+
+// Nothing if there is no such file, or no number in it.
+template <typename T>
+absl::optional<T> ReadNumber(const std::string& path) {
+  T value = 0;
+  if (!absl::SimpleAtoi(ReadLine(path), &value)) return absl::nullopt;
+  return value;
 }
 
 }  // namespace

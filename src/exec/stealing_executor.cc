@@ -526,7 +526,7 @@ ExecutorStatistics StealingExecutor::statistics() const {
   }
   {
     MutexLock lock(&mutex_);
-    result.donors = donor_counters_.Read();
+    result.donors = donor_counts_;
   }
   result.awake_count = active_.load(std::memory_order_relaxed);
   return result;

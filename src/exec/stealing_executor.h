@@ -354,9 +354,9 @@ class StealingExecutor final : public Executor {
   alignas(64) std::atomic<uint32_t> active_{0};
   std::atomic<uint32_t> searching_{0};
   std::atomic<uint32_t> trim_count_{0};
-  Counters donor_counters_;  // Added to under mutex_.
 
   mutable Mutex mutex_;
+  ExecutorStatistics::Counts donor_counts_ ABSL_GUARDED_BY(mutex_);
   bool is_pinned_ ABSL_GUARDED_BY(mutex_) = false;
   struct Affinity {
     CpuSet cpus;

@@ -172,14 +172,7 @@ void StealingExecutor::RunHere() {
 
 void StealingExecutor::AddDonorCounts(const Counters& counters) {
   MutexLock lock(&mutex_);
-  donor_counters_.jobs.Add(counters.jobs.value());
-  donor_counters_.tiles.Add(counters.tiles.value());
-  donor_counters_.ranges.Add(counters.ranges.value());
-  donor_counters_.near_steals.Add(counters.near_steals.value());
-  donor_counters_.far_steals.Add(counters.far_steals.value());
-  donor_counters_.preemptions.Add(counters.preemptions.value());
-  donor_counters_.parks.Add(counters.parks.value());
-  donor_counters_.wakes.Add(counters.wakes.value());
+  donor_counts_ += counters.Read();
 }
 
 inline void StealingExecutor::RunRange(Member& member, Job& job, uint32_t begin,
