@@ -230,22 +230,25 @@ void JobShop::Run(
 }
 
 sched::AdmissionReport JobShop::Assess(Stream& stream) {
-  sched::AdmissionReport report;
-  Run([&](sched::Scheduler& scheduler, int64_t) {
-    EnsureKnown(stream);
-    ExpectLast(stream);
-    report = scheduler.AssessStream(stream.id_);
-    RecordAdmission(stream, report);
+  return AskAdmission(stream, [&](sched::Scheduler& scheduler) {
+    return scheduler.AssessStream(stream.id_);
   });
-  return report;
 }
 
 sched::AdmissionReport JobShop::Admit(Stream& stream) {
+  return AskAdmission(stream, [&](sched::Scheduler& scheduler) {
+    return scheduler.Admit(stream.id_);
+  });
+}
+
+sched::AdmissionReport JobShop::AskAdmission(
+    Stream& stream,
+    absl::FunctionRef<sched::AdmissionReport(sched::Scheduler&)> ask) {
   sched::AdmissionReport report;
   Run([&](sched::Scheduler& scheduler, int64_t) {
     EnsureKnown(stream);
     ExpectLast(stream);
-    report = scheduler.Admit(stream.id_);
+    report = ask(scheduler);
     RecordAdmission(stream, report);
   });
   return report;

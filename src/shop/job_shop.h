@@ -229,6 +229,8 @@ class JobShop final : public Object {
   void ApplyReady(Task& task);
   void ApplyDone(Task& task);
   void ApplyStopped(Task& task);
+  // Of the operation that gives way.
+  Task& CountYield(const sched::Decision& decision);
   void Yield(const sched::Decision& decision);
   void Cancel(const sched::Decision& decision);
   void Carry(const sched::Decision& decision);
@@ -236,6 +238,9 @@ class JobShop final : public Object {
   void GiveUp(Task& task);
   void RecordStart(Task& task, const sched::Decision& decision);
   void RecordStop(Task& task, uint32_t done_ppm);
+  sched::AdmissionReport AskAdmission(
+      Stream& stream,
+      absl::FunctionRef<sched::AdmissionReport(sched::Scheduler&)> ask);
   void RecordAdmission(const Stream& stream,
                        const sched::AdmissionReport& report);
   void Link(Task& task);

@@ -256,14 +256,19 @@ void JobShop::ApplyStopped(Task& task) {
   }
 }
 
-void JobShop::Yield(const Decision& decision) {
-  // It may have ended by an event that came after what made the decision.
-  if (!scheduler_->IsLive(decision.operation)) return;
+Task& JobShop::CountYield(const Decision& decision) {
   Task& task = *tasks_[decision.operation.index];
   ++statistics_.yield_count;
   if (trace_.is_on()) {
     trace_.OnYield(at_ns_, decision, {task.trace_name_, task.job_->trace_id_});
   }
+  return task;
+}
+
+void JobShop::Yield(const Decision& decision) {
+  // It may have ended by an event that came after what made the decision.
+  if (!scheduler_->IsLive(decision.operation)) return;
+  Task& task = CountYield(decision);
   if (task.Yield()) yielded_.push_back(&task);
 }
 
@@ -278,11 +283,7 @@ void JobShop::Cancel(const Decision& decision) {
     Yield(decision);
     return;
   }
-  Task& task = *tasks_[decision.operation.index];
-  ++statistics_.yield_count;
-  if (trace_.is_on()) {
-    trace_.OnYield(at_ns_, decision, {task.trace_name_, task.job_->trace_id_});
-  }
+  Task& task = CountYield(decision);
   if (task.Cancel()) yielded_.push_back(&task);
 }
 
