@@ -300,14 +300,7 @@ static takt_context_t* create_counter(takt_instance_t* instance,
   takt_module_t* modules[2] = {NULL, NULL};
   REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
   modules[1] = load_module(instance, TESTDATA("api/counter.vmfb"));
-  takt_context_options_t options;
-  takt_context_options_init(&options);
-  options.modules = modules;
-  options.module_count = 2;
-  options.devices = &device;
-  options.device_count = 1;
-  takt_context_t* context = NULL;
-  REQUIRE_OK(takt_context_create(instance, &options, &context));
+  takt_context_t* context = create_context_of(instance, device, modules, 2);
   takt_module_release(modules[0]);
   takt_module_release(modules[1]);
   return context;
@@ -731,14 +724,7 @@ static void the_results_come_before_the_fence(void) {
   takt_module_t* modules[2] = {NULL, NULL};
   REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
   modules[1] = load_module(instance, TESTDATA("async/early.vmfb"));
-  takt_context_options_t options;
-  takt_context_options_init(&options);
-  options.modules = modules;
-  options.module_count = 2;
-  options.devices = &device;
-  options.device_count = 1;
-  takt_context_t* context = NULL;
-  REQUIRE_OK(takt_context_create(instance, &options, &context));
+  takt_context_t* context = create_context_of(instance, device, modules, 2);
   early.run = find_function(context, "run");
   REQUIRE_OK(takt_fence_create(&early.signal));
 

@@ -23,14 +23,7 @@ static void failed_expectations_are_reported_and_the_program_goes_on(void) {
       takt_check_module_create(instance, note_failure, &report, &modules[0]));
   EXPECT_TEXT(takt_module_name(modules[0]), "check");
   modules[1] = load_module(instance, TESTDATA("models/check_fails.vmvx.vmfb"));
-  takt_context_options_t options;
-  takt_context_options_init(&options);
-  options.modules = modules;
-  options.module_count = 2;
-  options.devices = &device;
-  options.device_count = 1;
-  takt_context_t* context = NULL;
-  REQUIRE_OK(takt_context_create(instance, &options, &context));
+  takt_context_t* context = create_context_of(instance, device, modules, 2);
 
   takt_function_t* function = find_function(context, "holds");
   EXPECT_OK(takt_function_invoke(function, NULL, 0, NULL, 0, NULL));

@@ -367,14 +367,7 @@ static takt_invocation_t* call_job(takt_instance_t* instance,
                                    takt_device_t* device,
                                    takt_module_t* const* modules,
                                    const char* name, int32_t id) {
-  takt_context_options_t options;
-  takt_context_options_init(&options);
-  options.modules = modules;
-  options.module_count = 2;
-  options.devices = &device;
-  options.device_count = 1;
-  takt_context_t* context = NULL;
-  REQUIRE_OK(takt_context_create(instance, &options, &context));
+  takt_context_t* context = create_context_of(instance, device, modules, 2);
   takt_function_t* function = find_function(context, name);
   const takt_value_t argument = takt_value_i32(id);
   takt_invocation_t* call = NULL;

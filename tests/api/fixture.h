@@ -3,6 +3,7 @@
 #ifndef TAKT_TESTS_API_FIXTURE_H_
 #define TAKT_TESTS_API_FIXTURE_H_
 
+#include "takt/scheduler.h"
 #include "tests/api/test.h"
 
 typedef struct fixture_t {
@@ -21,6 +22,27 @@ static inline takt_instance_t* create_instance(int32_t worker_count) {
   return instance;
 }
 
+/* The same with that scheduler, borrowed. */
+static inline takt_instance_t* create_scheduled_instance(
+    int32_t worker_count, const takt_scheduler_options_t* scheduler) {
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.worker_count = worker_count;
+  options.scheduler = scheduler;
+  takt_instance_t* instance = NULL;
+  REQUIRE_OK(takt_instance_create(&options, &instance));
+  return instance;
+}
+
+/* The same with that policy. */
+static inline takt_instance_t* create_instance_with_policy(int32_t worker_count,
+                                                           const char* policy) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = policy;
+  return create_scheduled_instance(worker_count, &scheduler);
+}
+
 static inline takt_device_t* create_device(takt_instance_t* instance,
                                            const char* name) {
   takt_device_t* device = NULL;
@@ -35,18 +57,26 @@ static inline takt_module_t* load_module(takt_instance_t* instance,
   return module;
 }
 
-static inline takt_context_t* create_context(takt_instance_t* instance,
-                                             takt_device_t* device,
-                                             takt_module_t* module) {
+/* Of several modules. `device` NULL: without one. */
+static inline takt_context_t* create_context_of(takt_instance_t* instance,
+                                                takt_device_t* device,
+                                                takt_module_t* const* modules,
+                                                size_t module_count) {
   takt_context_options_t options;
   takt_context_options_init(&options);
-  options.modules = &module;
-  options.module_count = 1;
+  options.modules = modules;
+  options.module_count = module_count;
   options.devices = &device;
   options.device_count = device != NULL ? 1 : 0;
   takt_context_t* context = NULL;
   REQUIRE_OK(takt_context_create(instance, &options, &context));
   return context;
+}
+
+static inline takt_context_t* create_context(takt_instance_t* instance,
+                                             takt_device_t* device,
+                                             takt_module_t* module) {
+  return create_context_of(instance, device, &module, 1);
 }
 
 /* `device_name` NULL: without a device. */

@@ -132,14 +132,8 @@ static void destroy_world(world_t* world) {
 /* Of a context of its own, so that nothing but its urgency orders a call. */
 static takt_status_t find(world_t* world, const char* name,
                           takt_function_t** out_function) {
-  takt_context_options_t options;
-  takt_context_options_init(&options);
-  options.modules = world->modules;
-  options.module_count = 2;
-  options.devices = &world->device;
-  options.device_count = 1;
-  takt_context_t* context = NULL;
-  REQUIRE_OK(takt_context_create(world->instance, &options, &context));
+  takt_context_t* context =
+      create_context_of(world->instance, world->device, world->modules, 2);
   takt_status_t status =
       takt_context_find_function(context, name, out_function);
   takt_context_release(context);

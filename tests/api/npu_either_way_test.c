@@ -22,15 +22,8 @@ static const model_t kModels[] = {
 
 static npu_t create(const takt_npu_driver_t* driver, bool either_way,
                     const char* cpu, const char* policy) {
-  takt_scheduler_options_t scheduler;
-  takt_scheduler_options_init(&scheduler);
-  scheduler.policy = policy;
-  takt_instance_options_t instance_options;
-  takt_instance_options_init(&instance_options);
-  instance_options.worker_count = 2;
-  instance_options.scheduler = &scheduler;
   npu_t npu;
-  REQUIRE_OK(takt_instance_create(&instance_options, &npu.instance));
+  npu.instance = create_instance_with_policy(2, policy);
   npu.devices[0] = create_device(npu.instance, cpu);
   takt_npu_options_t options;
   takt_npu_options_init(&options);

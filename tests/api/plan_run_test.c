@@ -13,15 +13,8 @@
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
 
 static fixture_t planned_with(const char* policy) {
-  takt_scheduler_options_t scheduler;
-  takt_scheduler_options_init(&scheduler);
-  scheduler.policy = policy;
-  takt_instance_options_t options;
-  takt_instance_options_init(&options);
-  options.worker_count = 2;
-  options.scheduler = &scheduler;
   fixture_t f;
-  REQUIRE_OK(takt_instance_create(&options, &f.instance));
+  f.instance = create_instance_with_policy(2, policy);
   f.device = create_device(f.instance, "local-task");
   f.module = load_module(f.instance, kMul);
   f.context = create_context(f.instance, f.device, f.module);

@@ -11,17 +11,10 @@
 
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
 
-static fixture_t scheduled(const char* policy, int32_t worker_count,
-                           const char* path) {
-  takt_scheduler_options_t scheduler;
-  takt_scheduler_options_init(&scheduler);
-  scheduler.policy = policy;
-  takt_instance_options_t options;
-  takt_instance_options_init(&options);
-  options.worker_count = worker_count;
-  options.scheduler = &scheduler;
+static fixture_t scheduled_by(const takt_scheduler_options_t* scheduler,
+                              int32_t worker_count, const char* path) {
   fixture_t f;
-  REQUIRE_OK(takt_instance_create(&options, &f.instance));
+  f.instance = create_scheduled_instance(worker_count, scheduler);
   takt_device_options_t device_options;
   takt_device_options_init(&device_options);
   device_options.learn_costs = false;
@@ -30,6 +23,14 @@ static fixture_t scheduled(const char* policy, int32_t worker_count,
   f.module = load_module(f.instance, path);
   f.context = create_context(f.instance, f.device, f.module);
   return f;
+}
+
+static fixture_t scheduled(const char* policy, int32_t worker_count,
+                           const char* path) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = policy;
+  return scheduled_by(&scheduler, worker_count, path);
 }
 
 static void call_mul(fixture_t* f, const takt_invoke_options_t* options) {
@@ -287,19 +288,7 @@ static void windows_are_planned_beside_it(void) {
   scheduler.policy = "job-shop";
   scheduler.window_ns = 10000000;
   scheduler.window_budget_ns = 1000000;
-  takt_instance_options_t options;
-  takt_instance_options_init(&options);
-  options.worker_count = 2;
-  options.scheduler = &scheduler;
-  fixture_t f;
-  REQUIRE_OK(takt_instance_create(&options, &f.instance));
-  takt_device_options_t device_options;
-  takt_device_options_init(&device_options);
-  device_options.learn_costs = false;
-  REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task",
-                                             &device_options, &f.device));
-  f.module = load_module(f.instance, kMul);
-  f.context = create_context(f.instance, f.device, f.module);
+  fixture_t f = scheduled_by(&scheduler, 2, kMul);
   takt_function_t* function = find_function(f.context, "mul");
   takt_stream_options_t stream_options;
   takt_stream_options_init(&stream_options);
@@ -326,6 +315,9 @@ static void windows_are_planned_beside_it(void) {
   fixture_destroy(&f);
   /* What windows cannot be. */
   takt_instance_t* instance = NULL;
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.scheduler = &scheduler;
   scheduler.window_budget_ns = scheduler.window_ns;
   EXPECT_ERROR(takt_instance_create(&options, &instance),
                TAKT_STATUS_INVALID_ARGUMENT, "at most half of it");
