@@ -18,12 +18,14 @@
 // usage: contention DIR [--seconds S] [--scenario 1|2] [--workers N]
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
 //                   [--flat] [--policy NAME] [--trace FILE]
-//                   [--trace_events N] [--bare]
+//                   [--trace_events N] [--bare] [--plain]
 //        DIR holds perception.vmfb, policy.vmfb (and estimator.vmfb,
 //        gemm_i8.vmfb)
 //        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
 //        (needs the right to); --pin: perception threads keep off the first
 //        CPU, periodic threads stay on it; --flat: all of one priority;
+//        --plain: periodic threads are as the system makes them, instead of
+//        takt_thread_make_prompt();
 //        --policy: of the scheduler (takt/scheduler.h);
 //        --trace: record the run, the last N events of each thread (default
 //        1048576), for takt-trace and `takt-sim replay`
@@ -75,6 +77,7 @@ struct Options {
   bool pin = false;
   bool flat = false;
   bool bare = false;
+  bool plain = false;
   std::string trace;
   uint32_t trace_events = 1 << 20;
   std::string policy = "off";
@@ -119,6 +122,8 @@ Options Parse(int argc, char** argv) {
       options.flat = true;
     } else if (flag == "--bare") {
       options.bare = true;
+    } else if (flag == "--plain") {
+      options.plain = true;
     } else if (options.directory.empty() && flag[0] != '-') {
       options.directory = flag;
     } else {
@@ -132,7 +137,7 @@ Options Parse(int argc, char** argv) {
                  "usage: contention DIR [--seconds S] [--scenario 1|2] "
                  "[--workers N] [--device NAME] [--alone] [--fifo] [--pin] "
                  "[--flat] [--policy NAME] [--trace FILE] "
-                 "[--trace_events N] [--bare]\n");
+                 "[--trace_events N] [--bare] [--plain]\n");
     std::exit(2);
   }
   return options;
@@ -239,6 +244,7 @@ void SpinUntil(int64_t time_ns) {
 void Control(const Options& options, Call* call, int64_t start_ns,
              Stream& stream) {
   if (options.pin) KeepTo(true);
+  if (!options.plain) (void)takt_thread_make_prompt();
   if (options.fifo) {
     const sched_param parameters = {kFifoPriority};
     if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) {
@@ -299,7 +305,7 @@ std::string Figures(const Stream& stream) {
                     [&](int64_t ns) { return ns > stream.period_ns; });
   return "\"jobs\": " + std::to_string(sorted.size()) +
          ", \"missed\": " + std::to_string(missed) +
-         ", \"response_us\": " + Quantiles(std::move(sorted));
+         ", \"response_us\": " + Quantiles(sorted);
 }
 
 }  // namespace

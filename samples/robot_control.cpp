@@ -195,6 +195,7 @@ int main(int argc, char** argv) {
     Check(estimator.PublishInput());
   }
   const bool is_real_time = BecomeRealTime(80);
+  if (!is_real_time) takt_thread_make_prompt();
   const int64_t start_ns = takt_clock_now_ns() + 10'000'000;
   Check(policy.Start(start_ns));
   Check(estimator.Start(start_ns));

@@ -115,6 +115,18 @@ TAKT_EXPORT bool takt_executor_query_worker_statistics(
     takt_executor_t* executor, uint32_t worker,
     takt_worker_statistics_t* out_statistics);
 
+// Has the system let the calling thread, the application's, run soon after it
+// wakes up, though workers and other threads keep the processors busy: for a
+// thread that sleeps until a control period begins, say, and then calls. An
+// ordinary thread may wait for a tick of the kernel, 4 ms, each hundredth time.
+// It asks for short slices (Linux 6.12 and later), timers that are not gathered
+// within 50 us, and a nice value 15 lower (RLIMIT_NICE, CAP_SYS_NICE). What is
+// refused is left, and a real-time policy stays as it is. For the life of the
+// thread.
+//
+// Returns true if it has a real-time policy or short slices now.
+TAKT_EXPORT bool takt_thread_make_prompt(void);
+
 #if defined(__cplusplus)
 }  // extern "C"
 #endif

@@ -2,6 +2,7 @@
 
 #include "api/handle.h"
 #include "api/instance.h"
+#include "base/prompt_thread.h"
 #include "exec/executor.h"
 
 namespace takt::api {
@@ -104,3 +105,5 @@ bool takt_executor_query_worker_statistics(
   return takt::api::GiveWorker(Unwrap(executor)->statistics(), worker,
                                out_statistics);
 }
+
+bool takt_thread_make_prompt() { return takt::MakeThisThreadPrompt(); }

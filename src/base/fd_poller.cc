@@ -189,7 +189,7 @@ void* FdPoller::ThreadMain(void* shared) {
   std::unique_ptr<std::shared_ptr<Shared>> owner(
       static_cast<std::shared_ptr<Shared>*>(shared));
   pthread_setname_np(pthread_self(), "takt-poll");
-  MakeThisThreadPrompt();
+  (void)MakeThisThreadPrompt();
   Run(**owner);
   return nullptr;
 }

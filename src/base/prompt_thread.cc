@@ -1,6 +1,7 @@
 #include "base/prompt_thread.h"
 
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,11 +23,14 @@ struct Attributes {
   uint64_t period_ns;
 };
 
-// Of the calling thread. False if it is of another policy than the normal one.
+// Of the calling thread.
 bool Read(Attributes* attributes) {
-  return syscall(SYS_sched_getattr, 0, attributes, sizeof(*attributes), 0) ==
-             0 &&
-         attributes->policy == SCHED_OTHER;
+  return syscall(SYS_sched_getattr, 0, attributes, sizeof(*attributes), 0) == 0;
+}
+
+bool IsRealTime(const Attributes& attributes) {
+  return attributes.policy == SCHED_FIFO || attributes.policy == SCHED_RR ||
+         attributes.policy == SCHED_DEADLINE;
 }
 
 void Write(Attributes attributes) {
@@ -35,14 +39,22 @@ void Write(Attributes attributes) {
 
 }  // namespace
 
-void MakeThisThreadPrompt() {
+bool MakeThisThreadPrompt() {
   Attributes attributes{};
-  if (!Read(&attributes)) return;
+  if (!Read(&attributes)) return false;
+  if (IsRealTime(attributes)) return true;
+  if (attributes.policy != SCHED_OTHER) return false;
+  // The kernel may gather the wake-ups of an ordinary thread within 50 us.
+  prctl(PR_SET_TIMERSLACK, 1);
   // One by one: the second may be refused.
   attributes.runtime_ns = static_cast<uint64_t>(kPromptSliceNs);
   Write(attributes);
   attributes.nice = std::max(attributes.nice + kPromptNice, -20);
   Write(attributes);
+  Attributes granted{};
+  // Kernels before 6.12 take the slice, and have none.
+  return Read(&granted) && granted.runtime_ns != 0 &&
+         granted.runtime_ns <= static_cast<uint64_t>(kPromptSliceNs);
 }
 
 }  // namespace takt

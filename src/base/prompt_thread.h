@@ -13,10 +13,11 @@ inline constexpr int kPromptNice = -15;
 
 // Has the system let the calling thread run soon after it wakes up, though
 // other threads keep the processors busy: it asks for short slices (Linux 6.12
-// and later), and for less niceness, if the process has the right to
-// (RLIMIT_NICE, CAP_SYS_NICE). What is refused is left. A thread with a
-// real-time policy stays as it is.
-void MakeThisThreadPrompt();
+// and later), for timers that are not gathered, and for less niceness, if the
+// process has the right to (RLIMIT_NICE, CAP_SYS_NICE). What is refused is
+// left. A thread with a real-time policy stays as it is. True if it has a
+// real-time policy or short slices now.
+bool MakeThisThreadPrompt();
 
 }  // namespace takt
 

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/prctl.h>
 
 #include <atomic>
 #include <memory>
@@ -89,9 +88,7 @@ bool TimerThread::Cancel(Timer* timer) {
 
 void TimerThread::Prepare(const TimerThreadOptions& options) {
   pthread_setname_np(pthread_self(), "takt-timer");
-  // The kernel may gather wake-ups of an ordinary thread within 50 us.
-  prctl(PR_SET_TIMERSLACK, 1);
-  MakeThisThreadPrompt();
+  (void)MakeThisThreadPrompt();
   if (options.fifo_priority == 0) return;
   sched_param parameters{};
   parameters.sched_priority = options.fifo_priority;

@@ -432,6 +432,21 @@ static void what_is_urgent_runs_beside_a_long_call(void) {
   run_beside_a_long_call(false, 3);
 }
 
+static void* be_prompt(void* argument) {
+  bool* is_prompt = argument;
+  is_prompt[0] = takt_thread_make_prompt();
+  is_prompt[1] = takt_thread_make_prompt();
+  return NULL;
+}
+
+static void a_thread_may_be_made_prompt(void) {
+  bool is_prompt[2] = {false, true};
+  pthread_t thread;
+  EXPECT(pthread_create(&thread, NULL, &be_prompt, is_prompt) == 0);
+  pthread_join(thread, NULL);
+  EXPECT(is_prompt[0] == is_prompt[1]);
+}
+
 int main(void) {
   RUN(workers_start_with_the_first_device_of_theirs);
   RUN(writes_no_more_than_there_is_room_for);
@@ -443,5 +458,6 @@ int main(void) {
   RUN(devices_run_on_the_executor_that_they_are_given);
   RUN(refuses_executors_that_cannot_be);
   RUN(what_is_urgent_runs_beside_a_long_call);
+  RUN(a_thread_may_be_made_prompt);
   return test_result();
 }

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,8 +25,9 @@ TEST(PromptThreadTest, IsLessNiceIfItMay) {
   const int before = Nice();
   std::thread([before] {
     const int wanted = std::max(before + kPromptNice, -20);
-    MakeThisThreadPrompt();
+    (void)MakeThisThreadPrompt();
     EXPECT_EQ(Policy(), SCHED_OTHER);
+    EXPECT_EQ(prctl(PR_GET_TIMERSLACK), 1);
     const int now = Nice();
     // What the kernel says to whoever asks in the ordinary way.
     if (setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)),
@@ -38,6 +40,36 @@ TEST(PromptThreadTest, IsLessNiceIfItMay) {
   EXPECT_EQ(Nice(), before);  // The other threads stay as they are.
 }
 
+// What it says is what the kernel says.
+TEST(PromptThreadTest, SaysWhetherItsSlicesAreShort) {
+  struct Attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+  };
+  std::thread([] {
+    const bool is_prompt = MakeThisThreadPrompt();
+    Attributes attributes{};
+    ASSERT_EQ(syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0),
+              0);
+    EXPECT_EQ(is_prompt,
+              attributes.runtime_ns == static_cast<uint64_t>(kPromptSliceNs));
+  }).join();
+}
+
+TEST(PromptThreadTest, LeavesABatchThreadAlone) {
+  std::thread([] {
+    const sched_param parameters{};
+    ASSERT_EQ(sched_setscheduler(0, SCHED_BATCH, &parameters), 0);
+    const int before = Nice();
+    EXPECT_FALSE(MakeThisThreadPrompt());
+    EXPECT_EQ(Policy(), SCHED_BATCH);
+    EXPECT_EQ(Nice(), before);
+  }).join();
+}
+
 TEST(PromptThreadTest, LeavesARealTimeThreadAlone) {
   std::thread([] {
     sched_param parameters{};
@@ -45,7 +77,7 @@ TEST(PromptThreadTest, LeavesARealTimeThreadAlone) {
     if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) {
       GTEST_SKIP() << "no right to SCHED_FIFO";
     }
-    MakeThisThreadPrompt();
+    EXPECT_TRUE(MakeThisThreadPrompt());
     EXPECT_EQ(Policy(), SCHED_FIFO);
     sched_param now{};
     ASSERT_EQ(sched_getparam(0, &now), 0);
