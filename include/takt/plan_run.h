@@ -155,7 +155,8 @@ static inline void takt_plan_run_options_init(
 //                              cannot be carried out (takt_plan_find_faults(),
 //                              but for deadlines); a function is of a module
 //                              whose content hash is none that the plan was
-//                              made for.
+//                              made for, or has an operation on an NPU of
+//                              which its context has no device.
 //         INVALID_ARGUMENT     names the stream that is not bound, or bound
 //                              twice, or to what it cannot be; the resource
 //                              that there is not; the option.

@@ -8,6 +8,7 @@
 #include "api/function.h"
 #include "api/handle.h"
 #include "base/clock.h"
+#include "cpu/device.h"
 
 namespace takt::api {
 namespace {
@@ -168,6 +169,15 @@ absl::StatusOr<Ref<Context>> Context::Create(
       vm::Context::Create(modules, &context->waiter_, options.step_limit));
   FindOtherWays(instance, options, modules, *context->vm_);
   return context;
+}
+
+uint32_t Context::shop_pools() const {
+  uint32_t pools = 0;
+  for (const Ref<hal::Device>& device : devices_) {
+    // Every device that this library makes is one of these.
+    pools |= static_cast<const cpu::Device&>(*device).shop_pools();
+  }
+  return pools;
 }
 
 }  // namespace takt::api

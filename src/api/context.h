@@ -52,6 +52,8 @@ class Context final : public Object {
   Instance& instance() const { return *instance_; }
   vm::Context& vm() const { return *vm_; }
   absl::Span<const Ref<hal::Device>> devices() const { return devices_; }
+  // Bit i: pool i of the shop is the NPU of one of its devices.
+  uint32_t shop_pools() const;
   // The workers that run what this context submits; null if its devices have
   // none.
   exec::Executor* executor() const { return executor_.get(); }

@@ -278,6 +278,27 @@ absl::StatusOr<PlanRun::Part> PlanRun::MakePart(PlanFile& file) const {
   return part;
 }
 
+// Whether what the plan has on an NPU can get there: its function's context has
+// a device of it. The plan's resources are the machine's.
+absl::Status PlanRun::CheckDevices(const plan::Plan& aligned) const {
+  for (const plan::PlannedOperation& operation : aligned.operations) {
+    const Binding& binding = *FindBinding(aligned.jobs[operation.job].stream);
+    const Function& function = *binding.functions[0];
+    for (const uint32_t index : operation.resources) {
+      const plan::PlannedResource& resource = aligned.resources[index];
+      if (resource.kind != plan::PlannedResource::Kind::kNpu) continue;
+      if ((function.context().shop_pools() >> resource.cluster & 1) != 0) {
+        continue;
+      }
+      return absl::FailedPreconditionError(absl::StrCat(
+          "stream \"", binding.name, "\": operation \"", operation.name,
+          "\" is planned for the NPU \"", resource.name,
+          "\", and the context of ", function.name(), " has no device of it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
     const plan::Plan& plan) {
   sched::Machine machine;  // As it is now.
@@ -285,8 +306,10 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
     scheduler_ = &scheduler;
     machine = scheduler.machine();
   });
-  TAKT_ASSIGN_OR_RETURN(const plan::Plan aligned,
-                        plan::AlignPlan(WithStreams(plan), machine));
+  TAKT_ASSIGN_OR_RETURN(
+      const plan::Plan aligned,
+      plan::AlignPlan(WithStreams(plan), machine, shop_->gone()));
+  TAKT_RETURN_IF_ERROR(CheckDevices(aligned));
   absl::flat_hash_map<std::string, sched::StreamId> streams;
   for (const auto& binding : bindings_) {
     streams[binding->name] = shop_->IdOf(*binding->shop_stream);

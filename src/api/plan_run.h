@@ -114,6 +114,7 @@ class PlanRun final : public Object {
   absl::StatusOr<std::unique_ptr<plan::PlanFollower>> MakeFollower(
       const plan::Plan& plan);
   absl::Status CheckModules(const plan::Plan& plan) const;
+  absl::Status CheckDevices(const plan::Plan& aligned) const;
   absl::Status CheckPeriods(const plan::Plan& plan,
                             const Binding& binding) const;
   absl::Status CheckTakeOver(const Part& part) const

@@ -261,7 +261,9 @@ absl::Status Execution::PrepareDispatch(const DispatchCommand& recorded,
   const uint32_t core_count = CpuExecutor()->max_concurrency();
   const WayEstimates ways = EstimateWays(recorded, core_count);
   shop::JobShop* const shop = device().shop();
-  if (shop != nullptr && ways.unit_ns != 0 && ways.cpu_ns != 0 &&
+  // A plan that is followed knows what to do with what was never measured.
+  const bool is_known = ways.unit_ns != 0 && ways.cpu_ns != 0;
+  if (shop != nullptr && (is_known || shop->schedules_all()) &&
       CpuExecutor() == &shop->executor()) {
     TAKT_RETURN_IF_ERROR(part.Take(DispatchWay::kCpu));
     if (part.tile_count > 0 && IsWorthDeciding(part)) {

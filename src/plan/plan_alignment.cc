@@ -18,9 +18,11 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 class Aligner {
  public:
-  Aligner(const Plan& plan, const sched::Machine& machine)
+  Aligner(const Plan& plan, const sched::Machine& machine,
+          const sched::ResourceSet& gone)
       : plan_(plan),
         machine_(machine),
+        gone_(gone),
         place_of_(plan.resources.size(), kNone) {
     for (uint32_t p = 0; p < machine.pools.size(); ++p) {
       const bool is_core = machine.pools[p].kind == sched::ResourceKind::kCore;
@@ -29,7 +31,9 @@ class Aligner {
                               is_core ? Kind::kCore : Kind::kNpu, p});
       }
     }
-    is_taken_.resize(resources_.size());
+    for (uint32_t i = 0; i < resources_.size(); ++i) {
+      is_taken_.push_back(gone.Contains(i));
+    }
   }
 
   absl::StatusOr<Plan> Align() {
@@ -65,7 +69,10 @@ class Aligner {
     for (uint32_t i = 0; i < plan_.resources.size(); ++i) {
       const auto found = places.find(plan_.resources[i].name);
       if (found == places.end()) continue;
-      if (resources_[found->second].kind != plan_.resources[i].kind) continue;
+      if (resources_[found->second].kind != plan_.resources[i].kind ||
+          gone_.Contains(found->second)) {
+        continue;
+      }
       Take(i, found->second);
     }
   }
@@ -97,11 +104,13 @@ class Aligner {
       return absl::OkStatus();
     }
     std::string there;
-    for (const sched::Pool& pool : machine_.pools) {
-      absl::StrAppend(&there, there.empty() ? "" : ", ", pool.count, " of ",
-                      pool.name);
+    for (uint32_t pool = 0; pool < machine_.pools.size(); ++pool) {
+      const sched::ResourceSet left = machine_.ResourcesOf(pool) - gone_;
+      absl::StrAppend(&there, there.empty() ? "" : ", ", left.count(), " of ",
+                      machine_.pools[pool].name);
     }
-    return Fault(absl::StrCat("resource \"", plan_.resources[members[0]].name,
+    return Fault(absl::StrCat(kind == Kind::kNpu ? "NPU \"" : "core \"",
+                              plan_.resources[members[0]].name,
                               "\": no pool has room for the ", members.size(),
                               " of its cluster; there are ", there));
   }
@@ -142,6 +151,7 @@ class Aligner {
 
   const Plan& plan_;
   const sched::Machine& machine_;
+  const sched::ResourceSet gone_;
   std::vector<PlannedResource> resources_;  // The machine's.
   std::vector<bool> is_taken_;
   std::vector<uint32_t> place_of_;
@@ -149,9 +159,9 @@ class Aligner {
 
 }  // namespace
 
-absl::StatusOr<Plan> AlignPlan(const Plan& plan,
-                               const sched::Machine& machine) {
-  return Aligner(plan, machine).Align();
+absl::StatusOr<Plan> AlignPlan(const Plan& plan, const sched::Machine& machine,
+                               const sched::ResourceSet& gone) {
+  return Aligner(plan, machine, gone).Align();
 }
 
 }  // namespace takt::plan

@@ -6,17 +6,19 @@
 #include "absl/status/statusor.h"
 #include "plan/plan.h"
 #include "sched/machine.h"
+#include "sched/resource_set.h"
 
 namespace takt::plan {
 
 // The well-formed plan with the machine's resources, in their order, in the
 // place of its own. Each is found by its name ("pool#index"), the others by
 // cluster: all that is left of a cluster goes to one pool, the first that has
-// room for it.
+// room for it. Nothing goes to what is `gone`.
 //
 // INVALID_ARGUMENT naming the resource or the operation: a cluster that has no
 // such pool here, or an operation that takes cores of two pools.
-absl::StatusOr<Plan> AlignPlan(const Plan& plan, const sched::Machine& machine);
+absl::StatusOr<Plan> AlignPlan(const Plan& plan, const sched::Machine& machine,
+                               const sched::ResourceSet& gone = {});
 
 }  // namespace takt::plan
 

@@ -133,6 +133,13 @@ absl::Status PlanFollower::Take(
   return absl::OkStatus();
 }
 
+bool PlanFollower::Slot::IsPlace(const ResourceSet& where) const {
+  if (where == resources) return true;
+  const ResourceSet npus = resources - feeders;
+  if (shards != 0 || !((where & npus) == npus)) return false;
+  return feeders.empty() || where == npus;
+}
+
 void PlanFollower::EndAt(int64_t end_ns) {
   const int64_t length = end_ns - origin_ns_;
   if (period_ == 0) {
@@ -466,11 +473,10 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
   slot.began_ns = slot.ended_ns = 0;
   ++report_.started_count;
   slot.actual = resources;
-  if (resources == slot.resources) {
-    ++report_.in_place_count;
-  } else {
-    displaced_ = displaced_ | resources;
-  }
+  const bool is_in_place = slot.IsPlace(resources);
+  if (is_in_place) ++report_.in_place_count;
+  displaced_ =
+      displaced_ | (is_in_place ? resources - slot.resources : resources);
   report_.lateness_max_ns = std::max(report_.lateness_max_ns, error_ns);
   if (options_.mode != FollowMode::kStrict) return;
   report_.start_error_max_ns =

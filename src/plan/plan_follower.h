@@ -162,6 +162,10 @@ class PlanFollower final : public sched::Guide {
     int64_t began_ns = 0;  // As it was measured; 0: it was not.
     int64_t ended_ns = 0;
     sched::ResourceSet actual;  // Where it runs.
+
+    // Whether that is where the plan has it. Here its NPU may need cores to
+    // feed it that the plan knows nothing of, or none where the plan has some.
+    bool IsPlace(const sched::ResourceSet& where) const;
   };
   struct JobSlot {
     int64_t release = 0;

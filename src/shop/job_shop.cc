@@ -328,6 +328,17 @@ void JobShop::RemoveNpu(uint32_t pool) {
   }
 }
 
+sched::ResourceSet JobShop::gone() {
+  sched::ResourceSet gone;
+  MutexLock lock(&npu_mutex_);
+  Run([&](sched::Scheduler&, int64_t) {
+    for (const KnownNpu& known : npus_) {
+      if (!known.is_there) gone = gone | machine().ResourcesOf(known.pool);
+    }
+  });
+  return gone;
+}
+
 absl::StatusOr<uint32_t> JobShop::FindPool(absl::string_view name) {
   int32_t index = -1;
   std::string names;

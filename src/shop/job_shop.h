@@ -164,6 +164,8 @@ class JobShop final : public Object {
   absl::StatusOr<uint32_t> AddNpu(const NpuPlace& place)
       ABSL_LOCKS_EXCLUDED(npu_mutex_);
   void RemoveNpu(uint32_t pool) ABSL_LOCKS_EXCLUDED(npu_mutex_);
+  // The NPUs that were removed, and whose places nobody has taken.
+  sched::ResourceSet gone() ABSL_LOCKS_EXCLUDED(npu_mutex_);
 
   // The index of a pool; NOT_FOUND naming those that there are.
   absl::StatusOr<uint32_t> FindPool(absl::string_view name);

@@ -53,13 +53,28 @@ TEST(PlanAlignmentTest, ClustersGoWhereThereIsRoom) {
   EXPECT_THAT(plan->operations[1].resources, ElementsAre(5));
 }
 
+TEST(PlanAlignmentTest, NothingGoesToWhatIsGone) {
+  const sched::Machine machine{{{"a", ResourceKind::kCore, 2, -1, 0},
+                                {"npu", ResourceKind::kNpu, 1, -1, 0},
+                                {"other", ResourceKind::kNpu, 1, -1, 0}}};
+  const auto moved =
+      AlignPlan(TwoCoresAndNpu("a"), machine, sched::ResourceSet::Range(2, 1));
+  ASSERT_TRUE(moved.ok()) << moved.status();
+  EXPECT_THAT(moved->operations[1].resources, ElementsAre(3));
+  const auto refused =
+      AlignPlan(TwoCoresAndNpu("a"), machine, sched::ResourceSet::Range(2, 2));
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("NPU \"npu#0\": no pool has room for the 1 of its "
+                        "cluster; there are 2 of a, 0 of npu, 0 of other"));
+}
+
 TEST(PlanAlignmentTest, RefusesWhatDoesNotFit) {
   const auto reason = [](const Plan& plan, const sched::Machine& machine) {
     return std::string(AlignPlan(plan, machine).status().message());
   };
   EXPECT_THAT(
       reason(TwoCoresAndNpu("a"), {{{"cores", ResourceKind::kCore, 4, -1, 0}}}),
-      HasSubstr("resource \"npu#0\""));
+      HasSubstr("NPU \"npu#0\""));
   EXPECT_THAT(
       reason(TwoCoresAndNpu("a"), {{{"x", ResourceKind::kCore, 1, -1, 0},
                                     {"y", ResourceKind::kCore, 1, -1, 0},

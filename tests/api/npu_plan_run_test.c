@@ -1,0 +1,296 @@
+/* Plans that put operations on an NPU, carried out: what the plan has on the
+ * NPU runs there, what it has on cores runs on cores. */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "takt/npu.h"
+#include "takt/plan_run.h"
+#include "tests/api/npu_product.h"
+
+enum { kCalls = 4 };
+
+/* Computes 64x256 by 256x128; its three dispatches for the NPU have another
+ * way each, and there are no others. */
+static const char* const kModel = TESTDATA("npu/either_way.vmfb");
+enum { kDispatches = 3, kM = 64, kK = 256, kN = 128 };
+
+static npu_t create(const takt_npu_driver_t* driver) {
+  npu_t npu;
+  npu.instance = create_instance_with_policy(2, "job-shop");
+  npu.devices[0] = create_device(npu.instance, "local-task");
+  takt_npu_options_t options;
+  takt_npu_options_init(&options);
+  options.virtual_time = true;
+  options.event_count_max = 1000;
+  REQUIRE_OK(
+      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
+  return npu;
+}
+
+/* A plan of kCalls calls, one after the other, whose dispatch `d` is on the NPU
+ * `npu_name` if bit `d` of `on_npu` is set, else on a core. */
+static takt_plan_t* make_plan(uint64_t content, const char* npu_name,
+                              unsigned on_npu) {
+  char kernels[1024] = "";
+  char operations[256] = "";
+  for (unsigned d = 0; d < kDispatches; ++d) {
+    const size_t k = strlen(kernels), o = strlen(operations);
+    snprintf(kernels + k, sizeof(kernels) - k,
+             "%s{\"name\": \"k%u\", \"module_name\": \"module\","
+             " \"alternatives\": [{\"pool\": \"%s\", \"q50_us\": 300,"
+             " \"q90_us\": 300, \"q99_us\": 300, \"samples\": 9}]}",
+             d > 0 ? "," : "", d, (on_npu >> d & 1) != 0 ? npu_name : "a");
+    snprintf(operations + o, sizeof(operations) - o,
+             d > 0 ? ",{\"kernel\": \"k%u\", \"after\": [%u]}"
+                   : "{\"kernel\": \"k%u\"}",
+             d, d - 1);
+  }
+  static char profile[4096];
+  snprintf(profile, sizeof(profile),
+           "{\"format\": \"takt-profile\", \"version\": 1,"
+           " \"modules\": [{\"name\": \"module\","
+           "   \"content_hash\": \"%016" PRIx64
+           "\"}],"
+           " \"functions\": [{\"name\": \"module.run\"}],"
+           " \"kernels\": [%s],"
+           " \"programs\": [{\"name\": \"module.run\","
+           "   \"operations\": [%s]}]}",
+           content, kernels, operations);
+  static char text[1024];
+  snprintf(text, sizeof(text),
+           "{\"name\": \"w\", \"topology\": {\"clusters\":"
+           "   [{\"name\": \"a\", \"cpus\": \"0-1\"}],"
+           "   \"npus\": [{\"name\": \"%s\"}]},"
+           " \"modules\": [{\"name\": \"module\", \"file\": \"m.vmfb\"}],"
+           " \"functions\": [{\"function\": \"module.run\"}],"
+           " \"streams\": [{\"name\": \"s\", \"function\": \"module.run\","
+           "   \"arrival\": \"once\", \"count\": %d}]}",
+           npu_name, kCalls);
+  takt_workload_options_t options;
+  takt_workload_options_init(&options);
+  options.profile = profile;
+  options.profile_length = strlen(profile);
+  takt_workload_t* workload = NULL;
+  REQUIRE_OK(takt_workload_parse(text, strlen(text), &options, &workload));
+  takt_plan_t* plan = NULL;
+  REQUIRE_OK(takt_workload_plan(workload, NULL, &plan, NULL));
+  takt_workload_release(workload);
+  return plan;
+}
+
+typedef struct callee_t {
+  takt_module_t* module;
+  takt_context_t* context;
+  takt_function_t* function;
+  takt_value_t arguments[2];
+  atomic_int right_count;
+} callee_t;
+
+static void callee_init(callee_t* callee, const npu_t* npu,
+                        size_t device_count) {
+  callee->module = load_module(npu->instance, kModel);
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = &callee->module;
+  options.module_count = 1;
+  options.devices = npu->devices;
+  options.device_count = device_count;
+  REQUIRE_OK(takt_context_create(npu->instance, &options, &callee->context));
+  callee->function = find_function(callee->context, "run");
+  static int8_t x[kM * kK], w[kK * kN];
+  memset(x, 2, sizeof(x));
+  memset(w, 3, sizeof(w));
+  callee->arguments[0] =
+      view_of(npu->devices[0], TAKT_ELEMENT_I8, kM, kK, x, sizeof(x));
+  callee->arguments[1] =
+      view_of(npu->devices[0], TAKT_ELEMENT_I8, kK, kN, w, sizeof(w));
+  callee->right_count = 0;
+}
+
+static void callee_destroy(callee_t* callee) {
+  takt_values_release(2, callee->arguments);
+  takt_function_release(callee->function);
+  takt_context_release(callee->context);
+  takt_module_release(callee->module);
+}
+
+static void on_done(void* user_data, const takt_plan_job_end_t* job,
+                    takt_status_t status, size_t result_count,
+                    const takt_value_t* results) {
+  (void)job;
+  callee_t* callee = (callee_t*)user_data;
+  EXPECT_OK(status);
+  if (result_count != 1) return;
+  int32_t out[kM * kN];
+  takt_status_t copied = takt_buffer_view_copy_to_host(
+      takt_value_as_buffer_view(&results[0]), out, sizeof(out));
+  EXPECT_OK(copied);
+  int wrong = 0;
+  for (int i = 0; i < kM * kN; ++i) wrong += out[i] != 2 * 3 * kK;
+  if (wrong == 0) atomic_fetch_add(&callee->right_count, 1);
+}
+
+static takt_plan_binding_t binding_of(callee_t* callee) {
+  takt_plan_binding_t binding;
+  memset(&binding, 0, sizeof(binding));
+  binding.stream = "s";
+  binding.functions = &callee->function;
+  binding.function_count = 1;
+  binding.arguments = callee->arguments;
+  binding.argument_count = 2;
+  binding.on_done = on_done;
+  binding.user_data = callee;
+  return binding;
+}
+
+/* However slow this machine is. */
+static takt_plan_run_options_t patient(takt_plan_mode_t mode) {
+  takt_plan_run_options_t options;
+  takt_plan_run_options_init(&options);
+  options.mode = mode;
+  options.patience_ns = options.divergence_ns = INT64_C(60000000000);
+  return options;
+}
+
+static takt_plan_run_report_t carry_out(const npu_t* npu, takt_plan_t* plan,
+                                        callee_t* callee,
+                                        takt_plan_mode_t mode) {
+  const takt_plan_binding_t binding = binding_of(callee);
+  const takt_plan_run_options_t options = patient(mode);
+  takt_plan_run_t* run = NULL;
+  REQUIRE_OK(
+      takt_plan_run_create(npu->instance, plan, 1, &binding, &options, &run));
+  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 5000000));
+  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+  takt_plan_run_report_t report = {.struct_size = sizeof(report)};
+  REQUIRE_OK(takt_plan_run_query(run, &report));
+  takt_plan_run_release(run);
+  return report;
+}
+
+/* From the first call on, when nothing has been measured yet; the choices that
+ * the plan makes are counted as all choices are. */
+static void check_ways(const takt_npu_driver_t* driver, takt_plan_mode_t mode) {
+  npu_t npu = create(driver);
+  callee_t callee;
+  callee_init(&callee, &npu, 2);
+  const uint64_t content = takt_module_content_hash(callee.module);
+  uint64_t taken = 0, left = 0, operations = 0;
+  for (unsigned on_npu = 0; on_npu < 1u << kDispatches; ++on_npu) {
+    takt_plan_t* plan = make_plan(content, driver->name, on_npu);
+    const takt_plan_run_report_t report = carry_out(&npu, plan, &callee, mode);
+    EXPECT(report.failed_count == 0 && report.call_count == kCalls);
+    EXPECT(report.started_count == kCalls * kDispatches);
+    if (mode == TAKT_PLAN_STRICT) {
+      EXPECT(report.in_place_count == kCalls * kDispatches);
+    }
+    const takt_npu_statistics_t now = statistics_of(&npu);
+    const unsigned count = __builtin_popcount(on_npu);
+    if (mode == TAKT_PLAN_STRICT) {
+      EXPECT(now.taken_count - taken == kCalls * count);
+      EXPECT(now.left_to_cpu_count - left == kCalls * (kDispatches - count));
+      EXPECT((now.operation_count > operations) == (on_npu != 0));
+    }
+    taken = now.taken_count;
+    left = now.left_to_cpu_count;
+    operations = now.operation_count;
+    takt_plan_release(plan);
+  }
+  EXPECT(taken + left == (kCalls * kDispatches) << kDispatches);
+  EXPECT(callee.right_count == kCalls << kDispatches);
+  callee_destroy(&callee);
+  npu_destroy(&npu);
+}
+
+static void strict_plans_say_which_way_on_a_model(void) {
+  check_ways(takt_npu_sim_driver(), TAKT_PLAN_STRICT);
+}
+static void strict_plans_say_which_way_on_the_host(void) {
+  check_ways(takt_npu_host_driver(), TAKT_PLAN_STRICT);
+}
+static void adaptive_plans_are_carried_out_on_both(void) {
+  check_ways(takt_npu_sim_driver(), TAKT_PLAN_ADAPTIVE);
+  check_ways(takt_npu_host_driver(), TAKT_PLAN_ADAPTIVE);
+}
+
+/* Of a plan for the NPU "sim" and one for an NPU of another name. */
+static void expect_error_of(takt_instance_t* instance, callee_t* callee,
+                            takt_status_code_t code, const char* text) {
+  const takt_plan_binding_t binding = binding_of(callee);
+  const uint64_t content = takt_module_content_hash(callee->module);
+  takt_plan_t* plan = make_plan(content, "sim", 2);
+  takt_plan_run_t* run = NULL;
+  EXPECT_ERROR(takt_plan_run_create(instance, plan, 1, &binding, NULL, &run),
+               code, text);
+  EXPECT(run == NULL);
+  takt_plan_release(plan);
+}
+
+static void an_npu_that_is_not_there_is_named(void) {
+  npu_t npu = create(takt_npu_sim_driver());
+  takt_device_release(npu.devices[1]); /* It was there. */
+  callee_t callee;
+  callee_init(&callee, &npu, 1);
+  expect_error_of(npu.instance, &callee, TAKT_STATUS_INVALID_ARGUMENT,
+                  "NPU \"sim#0\": no pool has room for the 1 of its cluster; "
+                  "there are 2 of cores, 0 of sim");
+  /* One that takes its place is as good. */
+  REQUIRE_OK(takt_npu_device_create(npu.instance, takt_npu_sim_driver(), NULL,
+                                    &npu.devices[1]));
+  callee_destroy(&callee);
+  callee_init(&callee, &npu, 2);
+  takt_plan_t* plan =
+      make_plan(takt_module_content_hash(callee.module), "sim", 7);
+  carry_out(&npu, plan, &callee, TAKT_PLAN_STRICT);
+  EXPECT(callee.right_count == kCalls);
+  EXPECT(statistics_of(&npu).taken_count == kCalls * kDispatches);
+  takt_plan_release(plan);
+  callee_destroy(&callee);
+  npu_destroy(&npu);
+  npu.instance = create_instance_with_policy(2, "job-shop");
+  npu.devices[0] = create_device(npu.instance, "local-task");
+  npu.devices[1] = NULL;
+  callee_init(&callee, &npu, 1);
+  expect_error_of(npu.instance, &callee, TAKT_STATUS_INVALID_ARGUMENT,
+                  "NPU \"sim#0\": no pool has room for the 1 of its cluster; "
+                  "there are 2 of cores");
+  callee_destroy(&callee);
+  npu_destroy(&npu);
+}
+
+static void a_context_without_the_npu_is_named(void) {
+  npu_t npu = create(takt_npu_sim_driver());
+  callee_t callee;
+  callee_init(&callee, &npu, 1);
+  expect_error_of(npu.instance, &callee, TAKT_STATUS_FAILED_PRECONDITION,
+                  "stream \"s\": operation \"s#0/1\" is planned for the NPU "
+                  "\"sim#0\"");
+  callee_destroy(&callee);
+  npu_destroy(&npu);
+}
+
+static void an_npu_goes_by_its_place_if_not_by_its_name(void) {
+  npu_t npu = create(takt_npu_sim_driver());
+  callee_t callee;
+  callee_init(&callee, &npu, 2);
+  takt_plan_t* plan =
+      make_plan(takt_module_content_hash(callee.module), "engine", 5);
+  const takt_plan_run_report_t report =
+      carry_out(&npu, plan, &callee, TAKT_PLAN_STRICT);
+  EXPECT(report.in_place_count == kCalls * kDispatches);
+  EXPECT(statistics_of(&npu).taken_count == kCalls * 2);
+  takt_plan_release(plan);
+  callee_destroy(&callee);
+  npu_destroy(&npu);
+}
+
+int main(void) {
+  RUN(strict_plans_say_which_way_on_a_model);
+  RUN(strict_plans_say_which_way_on_the_host);
+  RUN(adaptive_plans_are_carried_out_on_both);
+  RUN(an_npu_that_is_not_there_is_named);
+  RUN(a_context_without_the_npu_is_named);
+  RUN(an_npu_goes_by_its_place_if_not_by_its_name);
+  return test_result();
+}
