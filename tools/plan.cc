@@ -61,6 +61,7 @@ struct Settings {
   int64_t threads = 1;
   int64_t seed = 1;
   int64_t samples = 100;
+  std::vector<std::string> npus;
   std::string profile;
   std::string plan;
   std::string mode = "strict";
@@ -273,7 +274,8 @@ Result<int> RunCommand(const std::vector<std::string>& words,
     }
     if (command == "solve") return SolveInstance(words[1], settings);
     if (command == "profile") {
-      return ProfileWorkload(words[1], settings.samples, settings.output);
+      return ProfileWorkload(words[1], settings.samples, settings.npus,
+                             settings.output);
     }
     if (command == "analyse") {
       return AnalyseWorkload(words[1], settings.profile, settings.is_json);
@@ -328,6 +330,11 @@ Result<int> Run(int argc, char** argv) {
   flags.AddReal("seconds", &settings.seconds, "simulate: how long to play.");
   flags.AddNumber("samples", 3, 1'000'000, &settings.samples,
                   "profile: measured calls of each function and alternative.");
+  flags.AddTexts("npu", &settings.npus,
+                 "profile: NAME=DEVICE, what the NPU of that name is here: "
+                 "npu-host,\nnpu-sim[=PROFILE.json] or "
+                 "npu=DRIVER.so[,options]. NPUs named host and sim\n"
+                 "are those. Repeatable.");
   flags.AddSwitch("json", &settings.is_json, "Print JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags.ParseCommandLine(argc, argv));

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "tools/common/file.h"
 #include "tools/common/input.h"
 #include "tools/common/session.h"
+#include "tools/plan_machine.h"
 #include "tools/plan_workload.h"
 
 namespace takt::tools {
@@ -24,11 +27,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kWarmUpCalls = 3;
-
-struct Cluster {
-  std::string name;
-  std::vector<uint32_t> cpus;
-};
+constexpr int32_t kNoNpu = -1;
 
 using CpuMask = std::vector<uint64_t>;
 
@@ -41,27 +40,9 @@ CpuMask MaskOf(const std::vector<uint32_t>& cpus) {
   return mask;
 }
 
-// "0-3,8" as numbers.
-std::vector<uint32_t> ParseCpus(const std::string& text) {
-  std::vector<uint32_t> cpus;
-  for (size_t begin = 0; begin < text.size();) {
-    size_t end = text.find(',', begin);
-    if (end == std::string::npos) end = text.size();
-    const std::string part = text.substr(begin, end - begin);
-    const size_t dash = part.find('-');
-    const auto first = static_cast<uint32_t>(std::stoul(part));
-    const uint32_t last =
-        dash == std::string::npos
-            ? first
-            : static_cast<uint32_t>(std::stoul(part.substr(dash + 1)));
-    for (uint32_t cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
-    begin = end + 1;
-  }
-  return cpus;
-}
-
 // One dispatch of a call.
 struct Dispatch {
+  int32_t npu;  // That ran it; kNoNpu: cores did.
   std::string function;
   uint32_t grid[3];
   int64_t begin_ns;
@@ -74,19 +55,17 @@ struct Dispatch {
   }
 };
 
-// What a device tells while calls run.
+// What devices tell while calls run.
 class Recorder {
  public:
-  static void Observe(void* user_data, const takt_dispatch_event_t* event) {
-    auto* self = static_cast<Recorder*>(user_data);
-    Dispatch dispatch;
-    dispatch.function = event->function;
-    std::copy_n(event->workgroup_count, 3, dispatch.grid);
-    dispatch.begin_ns = event->begin_ns;
-    dispatch.end_ns = event->end_ns;
-    dispatch.group = event->group;
-    const std::lock_guard<std::mutex> lock(self->mutex_);
-    self->dispatches_.push_back(std::move(dispatch));
+  // Has the device told of tell it.
+  takt_device_options_t OptionsOf(int32_t npu) {
+    taps_.push_back({this, npu});
+    takt_device_options_t options;
+    takt_device_options_init(&options);
+    options.on_dispatch = &Recorder::Observe;
+    options.on_dispatch_user_data = &taps_.back();
+    return options;
   }
 
   // Those since the last time, in the order in which they began.
@@ -104,6 +83,26 @@ class Recorder {
   }
 
  private:
+  struct Tap {
+    Recorder* recorder;
+    int32_t npu;
+  };
+
+  static void Observe(void* user_data, const takt_dispatch_event_t* event) {
+    const auto* const tap = static_cast<const Tap*>(user_data);
+    Recorder* const self = tap->recorder;
+    Dispatch dispatch;
+    dispatch.npu = tap->npu;
+    dispatch.function = event->function;
+    std::copy_n(event->workgroup_count, 3, dispatch.grid);
+    dispatch.begin_ns = event->begin_ns;
+    dispatch.end_ns = event->end_ns;
+    dispatch.group = event->group;
+    const std::lock_guard<std::mutex> lock(self->mutex_);
+    self->dispatches_.push_back(std::move(dispatch));
+  }
+
+  std::deque<Tap> taps_;  // Addresses stay.
   std::mutex mutex_;
   std::vector<Dispatch> dispatches_;
 };
@@ -155,8 +154,9 @@ Json QuantilesJson(std::vector<int64_t> samples_ns) {
 struct Alternative {
   std::string pool;
   uint32_t shards;
-  CpuMask mask;
+  CpuMask mask;  // Empty: anywhere, which is where an NPU's threads are.
   CpuMask rest;  // The other CPUs; all of them if there is no other.
+  int32_t npu = kNoNpu;
 };
 
 struct Kernel {
@@ -183,10 +183,10 @@ std::string ReadLine(const std::string& path) {
 }
 
 // What sysfs says of the machine now; what it does not say is left out.
-Json ConditionsJson(const std::vector<Cluster>& clusters) {
+Json ConditionsJson(const std::vector<MeasuredCluster>& clusters) {
   Json conditions = {{"cpus", Json::array()},
                      {"temperatures_c", Json::array()}};
-  for (const Cluster& cluster : clusters) {
+  for (const MeasuredCluster& cluster : clusters) {
     for (const uint32_t cpu : cluster.cpus) {
       const std::string folder =
           "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/";
@@ -209,42 +209,31 @@ Json ConditionsJson(const std::vector<Cluster>& clusters) {
 
 class Profiler {
  public:
-  Profiler(const takt_workload_t* workload, std::string folder, int64_t samples)
-      : workload_(workload), folder_(std::move(folder)), samples_(samples) {}
+  Profiler(const takt_workload_t* workload, MeasuredMachine machine,
+           std::string folder, int64_t samples)
+      : workload_(workload),
+        machine_(std::move(machine)),
+        folder_(std::move(folder)),
+        samples_(samples) {}
 
-  Result<Json> Run(const takt_topology_t* topology) {
-    char* text = nullptr;
-    Status status(takt_topology_to_json(topology, &text));
-    if (!status.ok()) return status;
-    topology_ = Json::parse(text);
-    takt_string_free(text);
-    for (const Json& cluster : topology_["clusters"]) {
-      clusters_.push_back({cluster["name"], ReadCpus(cluster["cpus"])});
-    }
+  Result<Json> Run() {
     AddAlternatives();
-    status = SetUp();
-    if (!status.ok()) return status;
+    TAKT_TOOLS_RETURN_IF_ERROR(SetUp());
     const size_t count = takt_workload_info(workload_).function_count;
     for (size_t i = 0; i < count; ++i) {
-      status = ProfileFunction(i, count);
-      if (!status.ok()) return status;
+      TAKT_TOOLS_RETURN_IF_ERROR(ProfileFunction(i, count));
     }
     if (isatty(STDERR_FILENO) != 0) std::fputc('\n', stderr);
     return ToJson();
   }
 
  private:
-  static std::vector<uint32_t> ReadCpus(const Json& cpus) {
-    if (cpus.is_string()) return ParseCpus(cpus.get<std::string>());
-    return cpus.get<std::vector<uint32_t>>();
-  }
-
   void AddAlternatives() {
     std::vector<uint32_t> all;
-    for (const Cluster& cluster : clusters_) {
+    for (const MeasuredCluster& cluster : machine_.clusters) {
       all.insert(all.end(), cluster.cpus.begin(), cluster.cpus.end());
     }
-    for (const Cluster& cluster : clusters_) {
+    for (const MeasuredCluster& cluster : machine_.clusters) {
       for (uint32_t k = 1; k <= cluster.cpus.size(); ++k) {
         const std::vector<uint32_t> cpus(cluster.cpus.begin(),
                                          cluster.cpus.begin() + k);
@@ -258,6 +247,11 @@ class Profiler {
             {cluster.name, k, MaskOf(cpus), MaskOf(rest.empty() ? all : rest)});
       }
     }
+    core_alternative_count_ = alternatives_.size();
+    for (size_t n = 0; n < machine_.npus.size(); ++n) {
+      alternatives_.push_back({machine_.npus[n].name, 1, CpuMask(),
+                               MaskOf(all), static_cast<int32_t>(n)});
+    }
     std::sort(all.begin(), all.end());
     for (const uint32_t cpu : all) {
       if (!all_cpus_.empty()) all_cpus_ += ',';
@@ -270,15 +264,45 @@ class Profiler {
     takt_instance_options_init(&options);
     options.worker_cpus = all_cpus_.c_str();
     TAKT_TOOLS_ASSIGN_OR_RETURN(instance_, Instance::Create(&options));
-    takt_device_options_t measured;
-    takt_device_options_init(&measured);
-    measured.on_dispatch = &Recorder::Observe;
-    measured.on_dispatch_user_data = &recorder_;
     TAKT_TOOLS_ASSIGN_OR_RETURN(
-        device_, Device::Create(instance_, "local-task", measured));
+        device_,
+        Device::Create(instance_, "local-task", recorder_.OptionsOf(kNoNpu)));
     // What is measured runs beside this.
     TAKT_TOOLS_ASSIGN_OR_RETURN(load_device_,
                                 Device::Create(instance_, "local-task"));
+    TAKT_TOOLS_RETURN_IF_ERROR(OpenNpus());
+    return LoadModules();
+  }
+
+  // What may go either way is to go there.
+  Status OpenNpus() {
+    for (size_t n = 0; n < machine_.npus.size(); ++n) {
+      const MeasuredNpu& npu = machine_.npus[n];
+      npu_devices_.emplace_back();
+      if (npu.device.empty()) {
+        std::fprintf(stderr,
+                     "takt-plan: NPU %s is not measured; --npu=%s=DEVICE says "
+                     "what it is\n",
+                     npu.name.c_str(), npu.name.c_str());
+        continue;
+      }
+      const takt_device_options_t observed =
+          recorder_.OptionsOf(static_cast<int32_t>(n));
+      takt_npu_options_t options;
+      takt_npu_options_init(&options);
+      options.device_options = &observed;
+      options.either_way = false;
+      Result<Device> device = CreateNpu(instance_, npu.device, options);
+      if (!device.ok()) {
+        return Annotate(device.status(),
+                        "--npu=" + npu.name + "=" + npu.device);
+      }
+      npu_devices_.back() = *std::move(device);
+    }
+    return Status();
+  }
+
+  Status LoadModules() {
     const takt_workload_info_t info = takt_workload_info(workload_);
     for (size_t i = 0; i < info.module_count; ++i) {
       const takt_workload_module_t given = takt_workload_module(workload_, i);
@@ -306,14 +330,17 @@ class Profiler {
     return Status();
   }
 
-  Result<Subject> MakeSubject(size_t index, const Device& device) {
+  Result<Subject> MakeSubject(size_t index,
+                              const std::vector<Device>& devices) {
     const takt_workload_function_t given =
         takt_workload_function(workload_, index);
     Subject subject;
     subject.name = given.name;
-    TAKT_TOOLS_ASSIGN_OR_RETURN(
-        subject.context, Context::Create(instance_, {modules_[given.module]},
-                                         {device}, parameters_[given.module]));
+    Result<Context> context =
+        Context::Create(instance_, {modules_[given.module]}, devices,
+                        parameters_[given.module]);
+    if (!context.ok()) return Annotate(context.status(), subject.name);
+    subject.context = *std::move(context);
     const std::string local = subject.name.substr(subject.name.find('.') + 1);
     TAKT_TOOLS_ASSIGN_OR_RETURN(subject.function,
                                 subject.context.FindFunction(local));
@@ -324,7 +351,7 @@ class Profiler {
     const Signature signature = subject.function.signature();
     InputFiles files;
     Result<std::vector<Input>> inputs =
-        ParseInputs(device, ArgumentKinds(signature), texts, &files);
+        ParseInputs(devices[0], ArgumentKinds(signature), texts, &files);
     if (!inputs.ok()) return Annotate(inputs.status(), subject.name);
     for (Input& input : *inputs) {
       subject.arguments.push_back(std::move(input.value));
@@ -333,17 +360,49 @@ class Profiler {
     return subject;
   }
 
+  // On the CPU alone if that can be, else with the first NPU that does it. It
+  // is that NPU's only way then, which is told in `*npu`; kNoNpu: there is
+  // none.
+  Result<Subject> MakeBase(size_t index, const Device& cpu, int32_t* npu) {
+    Result<Subject> base = MakeSubject(index, {cpu});
+    *npu = kNoNpu;
+    for (size_t n = 0; !base.ok() && n < npu_devices_.size(); ++n) {
+      if (!npu_devices_[n]) continue;
+      Result<Subject> other = MakeSubject(index, {cpu, *npu_devices_[n]});
+      if (!other.ok()) continue;
+      *npu = static_cast<int32_t>(n);
+      return other;
+    }
+    return base;
+  }
+
   Status ProfileFunction(size_t index, size_t count) {
-    TAKT_TOOLS_ASSIGN_OR_RETURN(Subject subject, MakeSubject(index, device_));
+    int32_t base_npu = kNoNpu;
+    TAKT_TOOLS_ASSIGN_OR_RETURN(Subject subject,
+                                MakeBase(index, device_, &base_npu));
     // Beside the next function of the workload, or itself.
-    TAKT_TOOLS_ASSIGN_OR_RETURN(Subject load,
-                                MakeSubject((index + 1) % count, load_device_));
+    int32_t load_npu = kNoNpu;
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        Subject load, MakeBase((index + 1) % count, load_device_, &load_npu));
+    // What it does on an NPU is not what is measured.
+    const bool is_load_known = load_npu == kNoNpu;
     Program program;
     program.name = subject.name;
     whole_.assign(alternatives_.size(), Samples());
     rows_.clear();
     for (size_t a = 0; a < alternatives_.size(); ++a) {
+      const int32_t npu = alternatives_[a].npu;
+      if (npu != kNoNpu) {
+        if (!npu_devices_[static_cast<size_t>(npu)]) continue;
+        TAKT_TOOLS_ASSIGN_OR_RETURN(
+            subject,
+            MakeSubject(index,
+                        {device_, *npu_devices_[static_cast<size_t>(npu)]}));
+        TAKT_TOOLS_ASSIGN_OR_RETURN(const bool is_used, UsesNpu(&subject, a));
+        if (!is_used) continue;
+      }
       for (const bool is_contended : {false, true}) {
+        if (is_contended && !is_load_known) continue;
         Show(index, count, subject.name, a, is_contended);
         TAKT_TOOLS_RETURN_IF_ERROR(
             is_contended ? MeasureBeside(&load, &subject, a, &program)
@@ -352,6 +411,16 @@ class Profiler {
     }
     Keep(index, &program);
     return Status();
+  }
+
+  // Whether a call has the NPU of that alternative do anything.
+  Result<bool> UsesNpu(Subject* subject, size_t a) {
+    TAKT_TOOLS_RETURN_IF_ERROR(
+        subject->Call(alternatives_[a].mask, TAKT_PRIORITY_DEFAULT));
+    const std::vector<Dispatch> dispatches = recorder_.Take();
+    return std::any_of(
+        dispatches.begin(), dispatches.end(),
+        [&](const Dispatch& each) { return each.npu == alternatives_[a].npu; });
   }
 
   void Show(size_t index, size_t count, const std::string& name, size_t a,
@@ -412,18 +481,30 @@ class Profiler {
     bool fits = dispatches.size() == program->shape.size();
     for (size_t d = 0; fits && d < dispatches.size(); ++d) {
       size_t o = 0;
-      while (o < is_taken.size() && (is_taken[o] || program->shape[o].Name() !=
-                                                        dispatches[d].Name())) {
+      while (o < is_taken.size() &&
+             (is_taken[o] || !IsSame(program->shape[o], dispatches[d]))) {
         ++o;
       }
       fits = o < is_taken.size();
       if (!fits) break;
       is_taken[o] = true;
-      Samples& samples = rows_[o][a];
+      const int32_t npu = dispatches[d].npu;
+      if (npu == kNoNpu && alternatives_[a].npu != kNoNpu) continue;
+      Samples& samples = rows_[o][npu == kNoNpu ? a : AlternativeOf(npu)];
       (is_contended ? samples.contended_ns : samples.alone_ns)
           .push_back(dispatches[d].end_ns - dispatches[d].begin_ns);
     }
     if (!fits) program->is_whole = true;
+  }
+
+  // An NPU's code may have another grid.
+  static bool IsSame(const Dispatch& known, const Dispatch& dispatch) {
+    return known.npu == dispatch.npu ? known.Name() == dispatch.Name()
+                                     : known.function == dispatch.function;
+  }
+
+  size_t AlternativeOf(int32_t npu) const {
+    return core_alternative_count_ + static_cast<size_t>(npu);
   }
 
   // Files the operations under their kernels. Those of a group follow all of
@@ -436,6 +517,10 @@ class Profiler {
     if (program->is_whole) {
       Kernel& kernel = kernels_[program->name];
       kernel = {module, program->name, {1, 1, 1}, whole_};
+      // No NPU does all of it.
+      for (size_t a = core_alternative_count_; a < alternatives_.size(); ++a) {
+        kernel.samples[a] = Samples();
+      }
       program->kernels = {program->name};
       program->after = {{}};
     } else {
@@ -490,9 +575,12 @@ class Profiler {
                   {"shards", alternatives_[a].shards},
                   {"measured", true}};
       row.update(QuantilesJson(samples.alone_ns));
+      // On an NPU it is done as a whole.
+      const bool is_npu = alternatives_[a].npu != kNoNpu;
       // Workgroups are what others are looked for between; a tile is one, on
       // one core, as long as the slowest runs of all of them make it.
-      std::vector<int64_t> one_core = kernel.samples[FirstOf(a)].alone_ns;
+      std::vector<int64_t> one_core;
+      if (!is_npu) one_core = kernel.samples[FirstOf(a)].alone_ns;
       std::sort(one_core.begin(), one_core.end());
       if (!one_core.empty() && workgroups > 0) {
         row["tile_us"] =
@@ -528,6 +616,7 @@ class Profiler {
     }
     Json calls = Json::array();
     for (size_t a = 0; a < alternatives_.size(); ++a) {
+      if (calls_[index][a].alone_ns.empty()) continue;
       Json row = {{"pool", alternatives_[a].pool},
                   {"shards", alternatives_[a].shards}};
       row.update(QuantilesJson(calls_[index][a].alone_ns));
@@ -537,11 +626,14 @@ class Profiler {
   }
 
   Json ToJson() const {
-    Json json = {
-        {"format", "takt-profile"}, {"version", 1},
-        {"topology", topology_},    {"conditions", ConditionsJson(clusters_)},
-        {"modules", Json::array()}, {"functions", Json::array()},
-        {"kernels", Json::array()}, {"programs", Json::array()}};
+    Json json = {{"format", "takt-profile"},
+                 {"version", 1},
+                 {"topology", machine_.json},
+                 {"conditions", ConditionsJson(machine_.clusters)},
+                 {"modules", Json::array()},
+                 {"functions", Json::array()},
+                 {"kernels", Json::array()},
+                 {"programs", Json::array()}};
     for (const Module& module : modules_) {
       char hash[32];
       std::snprintf(hash, sizeof(hash), "%016llx",
@@ -569,16 +661,18 @@ class Profiler {
   }
 
   const takt_workload_t* const workload_;
+  const MeasuredMachine machine_;
   const std::string folder_;
   const int64_t samples_;
-  Json topology_;
-  std::vector<Cluster> clusters_;
   std::string all_cpus_;
+  // Those of cores, then an NPU each.
   std::vector<Alternative> alternatives_;
+  size_t core_alternative_count_ = 0;
   Recorder recorder_;  // Outlives the device that tells it.
   Instance instance_;
   Device device_;
   Device load_device_;
+  std::vector<std::optional<Device>> npu_devices_;  // By NPU.
   std::vector<Module> modules_;
   std::vector<std::vector<Parameters>> parameters_;  // By module.
   // Of the function that is measured: by alternative, and by operation.
@@ -589,22 +683,16 @@ class Profiler {
   std::vector<std::vector<Samples>> calls_;  // By function.
 };
 
-struct TopologyDeleter {
-  void operator()(takt_topology_t* topology) const {
-    takt_topology_release(topology);
-  }
-};
-
 }  // namespace
 
 Result<int> ProfileWorkload(const std::string& path, int64_t samples,
+                            const std::vector<std::string>& npu_devices,
                             const std::string& output) {
-  takt_topology_t* discovered = nullptr;
-  const Status status(takt_topology_discover(&discovered));
-  if (!status.ok()) return status;
-  const std::unique_ptr<takt_topology_t, TopologyDeleter> topology(discovered);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string workload_text, ReadFile(path));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(MeasuredMachine machine,
+                              FindMachine(workload_text, npu_devices));
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Workload workload,
-                              LoadWorkload(path, "", topology.get()));
+                              LoadWorkload(path, "", machine.topology.get()));
   if (takt_workload_info(workload.get()).function_count == 0) {
     return InvalidArgument(path + ": no stream calls a function of a module");
   }
@@ -613,7 +701,7 @@ Result<int> ProfileWorkload(const std::string& path, int64_t samples,
       slash == std::string::npos ? "" : path.substr(0, slash + 1);
   TAKT_TOOLS_ASSIGN_OR_RETURN(
       const Json profile,
-      Profiler(workload.get(), folder, samples).Run(topology.get()));
+      Profiler(workload.get(), std::move(machine), folder, samples).Run());
   const std::string text = profile.dump(1) + "\n";
   if (output.empty()) {
     std::fputs(text.c_str(), stdout);

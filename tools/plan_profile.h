@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tools/common/main.h"
 
@@ -12,9 +13,11 @@ namespace takt::tools {
 
 // Measures and writes the profile to `output` ("": stdout); `samples` calls of
 // each function for each alternative, alone and beside another function. Shows
-// how far it is on a terminal. Modules' files are looked for where the workload
-// lies. Returns the exit code.
+// how far it is on a terminal. `npu_devices` say what the NPUs of the
+// workload's topology are here, NAME=DEVICE (plan_machine.h). Modules' files
+// are looked for where the workload lies. Returns the exit code.
 Result<int> ProfileWorkload(const std::string& path, int64_t samples,
+                            const std::vector<std::string>& npu_devices,
                             const std::string& output);
 
 }  // namespace takt::tools

@@ -39,7 +39,7 @@ typedef struct takt_npu_options_t {
   size_t struct_size;          // Set by init.
   const char* driver_options;  // Of the driver's own form. Default: NULL.
   const takt_device_options_t*
-      device_options;  // Of its memory; NULL: defaults.
+      device_options;  // Its memory, and on_dispatch; NULL: defaults.
 
   // What happens when an operation fails. docs/npu.md has the states.
 

@@ -39,7 +39,10 @@ absl::StatusOr<std::vector<CpuSet>> ReadQueues(
   return queues;
 }
 
+}  // namespace
+
 cpu::DispatchObserver ObserverOf(const takt_device_options_t& given) {
+  if (given.on_dispatch == nullptr) return nullptr;
   return [observe = given.on_dispatch, user_data = given.on_dispatch_user_data](
              const cpu::DispatchEvent& event) {
     const takt_dispatch_event_t told = {
@@ -52,8 +55,6 @@ cpu::DispatchObserver ObserverOf(const takt_device_options_t& given) {
     observe(user_data, &told);
   };
 }
-
-}  // namespace
 
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
     const Instance& instance, const takt_device_options_t& given) {
@@ -115,7 +116,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
   options.queues = std::move(queues);
   options.learn_costs = read.learn_costs;
   options.tracer = instance->tracer();
-  if (read.on_dispatch != nullptr) options.observer = ObserverOf(read);
+  options.observer = ObserverOf(read);
   options.shop = std::move(shop);
   TAKT_ASSIGN_OR_RETURN(
       Ref<cpu::Device> device,

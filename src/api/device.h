@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "api/instance.h"
+#include "cpu/dispatch_observer.h"
 #include "cpu/memory_pool.h"
 #include "hal/device.h"
 #include "takt/device.h"
@@ -19,6 +20,9 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
 // What a device deals with memory by, as its options say.
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
     const Instance& instance, const takt_device_options_t& given);
+
+// Who is told of a device's dispatches, as its options say; null: nobody.
+cpu::DispatchObserver ObserverOf(const takt_device_options_t& given);
 
 // Whose workers run the device's work, so that a thread which waits for it
 // should help them; null if it has none.

@@ -116,7 +116,7 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
       Ref<cpu::Device> device,
       npu::CreateDevice(std::move(unit), std::move(executor), owns_executor,
                         memory, given.native_code, instance->tracer(),
-                        std::move(shop)));
+                        std::move(shop), ObserverOf(device_options)));
   return Ref<hal::Device>(std::move(device));
 }
 

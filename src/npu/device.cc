@@ -28,7 +28,8 @@ class ShopSeat {
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
-    Ref<Tracer> tracer, Ref<shop::JobShop> shop) {
+    Ref<Tracer> tracer, Ref<shop::JobShop> shop,
+    cpu::DispatchObserver observer) {
   // Compiled code looks for "local*".
   const std::string id = absl::StrCat("local-npu-", unit->driver_name());
   auto formats = std::make_shared<UnitFormats>(unit, takes_native_code);
@@ -48,6 +49,7 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
   options.imports = formats.get();
   options.formats = std::move(formats);
   options.memory = memory;
+  options.observer = std::move(observer);
   options.owns_executor = owns_executor;
   options.tracer = std::move(tracer);
   options.companion = std::move(unit);

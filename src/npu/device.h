@@ -18,10 +18,12 @@ namespace takt::npu {
 // `takes_native_code`: also executables of the CPU's own. `tracer`: where its
 // operations are recorded; null: nowhere. `shop` gives its dispatches the unit,
 // one at a time, where they are worth a decision; null: the lease alone does.
+// `observer` is told of its dispatches; null: nobody is.
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
-    Ref<Tracer> tracer = nullptr, Ref<shop::JobShop> shop = nullptr);
+    Ref<Tracer> tracer = nullptr, Ref<shop::JobShop> shop = nullptr,
+    cpu::DispatchObserver observer = nullptr);
 
 // The unit behind a device; nullptr for a device of another kind.
 Unit* UnitOf(const cpu::Device& device);

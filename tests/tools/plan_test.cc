@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -179,8 +181,7 @@ TEST(PlanToolTest, PlansAWorkload) {
   EXPECT_EQ(checked.exit_code, 0) << checked.out;
   const ToolResult annotated = RunTool({"annotate", path});
   EXPECT_EQ(annotated.exit_code, 0) << annotated.err;
-  EXPECT_THAT(annotated.out,
-              HasSubstr("\"takt.deadline_ns\" = \"1000000\""));
+  EXPECT_THAT(annotated.out, HasSubstr("\"takt.deadline_ns\" = \"1000000\""));
   EXPECT_THAT(annotated.out, HasSubstr("\"takt.resource\" = \"npu\""));
   for (const char* mode : {"strict", "adaptive"}) {
     const ToolResult played =
@@ -231,13 +232,93 @@ TEST(PlanToolTest, ProfilesThisMachineForAPlan) {
   EXPECT_EQ(plan["jobs"], 1 + 20 + 50 + 2);
 }
 
+// The pools of each kernel, by its name, of a profile that was measured so.
+std::map<std::string, std::vector<std::string>> ProfiledPools(
+    const std::string& workload, const std::vector<std::string>& flags,
+    const std::string& profile) {
+  std::vector<std::string> arguments = {"profile", workload, "--samples=3",
+                                        "--output=" + profile};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  const ToolResult result = RunTool(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::map<std::string, std::vector<std::string>> pools;
+  const auto json =
+      nlohmann::json::parse(FileContents(profile), nullptr, false);
+  for (const auto& kernel : json["kernels"]) {
+    for (const auto& alternative : kernel["alternatives"]) {
+      EXPECT_TRUE(alternative["measured"].get<bool>());
+      EXPECT_GE(alternative["samples"], 3);
+      pools[kernel["function"]].push_back(alternative["pool"]);
+    }
+  }
+  return pools;
+}
+
+TEST(PlanToolTest, ProfilesNpusOfTheTopology) {
+  const std::string profile = testing::TempDir() + "/npu.profile.json";
+  for (const std::string& device :
+       {std::string(), std::string("--npu=sim=npu-host"),
+        "--npu=sim=npu-sim=" + TestData("../../samples/npu/k1_cluster.json")}) {
+    std::vector<std::string> flags;
+    if (!device.empty()) flags.push_back(device);
+    const auto pools = ProfiledPools(TestData("plan/npu.json"), flags, profile);
+    ASSERT_EQ(pools.size(), 5u);
+    int both = 0;
+    for (const auto& [function, there] : pools) {
+      EXPECT_THAT(there, testing::AnyOf(testing::ElementsAre("cores"),
+                                        testing::ElementsAre("cores", "sim")))
+          << function;
+      both += there.size() == 2;
+    }
+    EXPECT_EQ(both, 3);
+    // That is what can be planned: for the NPU, if it is to be quick.
+    const ToolResult solved =
+        RunTool({"solve", TestData("plan/npu.json"), "--profile=" + profile,
+                 "--time-limit=0.1", "--json"});
+    EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  }
+}
+
+TEST(PlanToolTest, ProfilesWhatOnlyAnNpuDoes) {
+  const std::string workload = Written("npu_only.json", R"({
+    "modules": [{"name": "module", "file": ")" + TestData("npu/route_a.vmfb") +
+                                                            R"("}],
+    "functions": [{"function": "module.run",
+                   "inputs": ["32x64xi8=1", "64x48xi8=3", "32x48xi32=5"]}],
+    "streams": [{"name": "s", "function": "module.run", "arrival": "once"}]})");
+  const std::string profile = testing::TempDir() + "/npu_only.profile.json";
+  const auto pools = ProfiledPools(workload, {"--npu=engine=npu-sim"}, profile);
+  int on_npu = 0;
+  for (const auto& [function, there] : pools) {
+    const auto count = std::count(there.begin(), there.end(), "engine");
+    EXPECT_TRUE(count == 0 || there.size() == 1) << function;
+    on_npu += static_cast<int>(count);
+  }
+  EXPECT_GT(on_npu, 0);
+  // The machine that it was measured on has that NPU.
+  const ToolResult solved = RunTool({"solve", workload, "--profile=" + profile,
+                                     "--time-limit=0.1", "--json"});
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  // Without one it cannot be.
+  EXPECT_NE(RunTool({"profile", workload, "--samples=3"}).exit_code, 0);
+}
+
+TEST(PlanToolTest, RefusesNpusThatAreNone) {
+  const std::string workload = TestData("plan/npu.json");
+  EXPECT_THAT(RunTool({"profile", workload, "--npu=sim"}).err,
+              HasSubstr("--npu: expected NAME=DEVICE, got sim"));
+  EXPECT_THAT(RunTool({"profile", workload, "--npu=sim=npu-none"}).err,
+              HasSubstr("--npu=sim=npu-none: no such NPU"));
+  EXPECT_THAT(RunTool({"profile", workload, "--npu=sim=npu-sim=nowhere"}).err,
+              HasSubstr("nowhere"));
+}
+
 TEST(PlanToolTest, RefusesWorkloadsThatAreNone) {
   const std::string path = Written("none.json", R"({"streams": [{}]})");
   EXPECT_EQ(RunTool({"solve", path}).exit_code, 1);
   EXPECT_THAT(RunTool({"solve", TestData("plan/robot.json")}).err,
               HasSubstr("topology"));
-  EXPECT_THAT(RunTool({"profile", TestData("plan/shot.json")}).err,
-              HasSubstr("pool"));
+  EXPECT_EQ(RunTool({"profile", TestData("plan/shot.json")}).exit_code, 1);
 }
 
 TEST(PlanToolTest, RefusesBadFlags) {

@@ -106,20 +106,26 @@ std::string DeviceName(const std::string& uri) {
   return uri;
 }
 
-// "npu-host" or, without threads, "npu-host-sync"; "npu-sim" with a profile; or
-// "npu=driver.so" with the driver's options after a comma.
 bool IsNpu(const std::string& name) { return name.starts_with("npu"); }
 
-// An NPU that is alone also runs the CPU's native code.
+std::vector<std::string> CallableExports(const Module& module) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < module.export_count(); ++i) {
+    if (IsCallable(module.export_name(i))) {
+      names.emplace_back(module.export_name(i));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
 Result<Device> CreateNpu(const Instance& instance, const std::string& name,
-                         bool is_alone) {
+                         takt_npu_options_t options) {
   const size_t equals = name.find('=');
   const std::string kind = name.substr(0, equals);
   const std::string value =
       equals == std::string::npos ? "" : name.substr(equals + 1);
-  takt_npu_options_t options;
-  takt_npu_options_init(&options);
-  options.native_code = is_alone;
   takt_device_t* device = nullptr;
   takt_status_t status = nullptr;
   if (kind == "npu") {
@@ -151,18 +157,6 @@ Result<Device> CreateNpu(const Instance& instance, const std::string& name,
   }
   return TakeResult<Device>(status, device);
 }
-
-std::vector<std::string> CallableExports(const Module& module) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < module.export_count(); ++i) {
-    if (IsCallable(module.export_name(i))) {
-      names.emplace_back(module.export_name(i));
-    }
-  }
-  return names;
-}
-
-}  // namespace
 
 void SessionFlags::AddTo(Flags* flags) {
   flags->AddTexts("module", &modules,
@@ -230,8 +224,12 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   std::vector<std::string> names = flags.devices;
   if (names.empty()) names.push_back(kDefaultDevice);
   for (const std::string& name : names) {
+    takt_npu_options_t npu;
+    takt_npu_options_init(&npu);
+    // One that is alone also runs the CPU's native code.
+    npu.native_code = names.size() == 1;
     Result<Device> device =
-        IsNpu(name) ? CreateNpu(session.instance, name, names.size() == 1)
+        IsNpu(name) ? CreateNpu(session.instance, name, npu)
                     : Device::Create(session.instance, DeviceName(name));
     if (!device.ok()) return Annotate(device.status(), "--device=" + name);
     session.devices.push_back(*std::move(device));

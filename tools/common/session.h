@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "takt/npu.h"
 #include "takt/takt.hpp"
 #include "tools/common/flags.h"
 
@@ -55,6 +56,15 @@ struct Session {
   // Errors: the trace cannot be written.
   Status End(const SessionFlags& flags) const;
 };
+
+// An NPU as --device names it: "npu-host" or, without threads,
+// "npu-host-sync"; "npu-sim" with a profile ("npu-sim=FILE"); or
+// "npu=driver.so" with the driver's options after a comma. They take the place
+// of those in `options`.
+//
+// Errors: NOT_FOUND  no such NPU; says which there are.
+Result<Device> CreateNpu(const Instance& instance, const std::string& name,
+                         takt_npu_options_t options);
 
 // The format that a trace file's name asks for: .txt, .json, .html; Perfetto's
 // for all others.
