@@ -15,6 +15,10 @@ namespace {
 // What is done before a thread that is woken for it has come.
 constexpr int64_t kHelperNs = 15'000;
 constexpr int64_t kSmallJobNs = 2 * kHelperNs;
+
+// What has to be left of a job that runs before a relief joins in. It may be
+// another prompt thread that gives way to it, which then waits for a tick.
+constexpr int64_t kReliefWorthNs = 100'000;
 // Threads that one thread wakes for a job; each of them wakes as many.
 constexpr uint32_t kWakeBranches = 2;
 
@@ -235,6 +239,13 @@ uint32_t StealingExecutor::HelpersWorth(const Job& job) const {
     helpers = std::min<uint64_t>(helpers, job.allowed->count());
   }
   return static_cast<uint32_t>(std::min<uint64_t>(helpers, concurrency_));
+}
+
+bool StealingExecutor::IsWorthRelief(const Job& job) const {
+  const uint64_t claimed = job.claimed_.load(std::memory_order_relaxed);
+  return claimed < job.tile_count &&
+         (job.expected_tile_ns <= 0 ||
+          ExpectedNs(job, job.tile_count - claimed) >= kReliefWorthNs);
 }
 
 void StealingExecutor::Submit(Job* job) {

@@ -224,6 +224,9 @@ class StealingExecutor final : public Executor {
   static void TakeNotified(Member& member);
   // Threads that what is left of `job` is worth, besides the one that has it.
   uint32_t HelpersWorth(const Job& job) const;
+  // Whether what is left of one that runs is worth a processor taken from
+  // something that is less urgent.
+  bool IsWorthRelief(const Job& job) const;
 
   // ---- stealing_executor_relief.cc: what can't wait for a tile's end.
   void StartReliefs(const Options& options);

@@ -169,6 +169,33 @@ TEST_F(ReliefTest, EachWorkerHasOne) {
   EXPECT_EQ(executor_->statistics().reliefs.job_count, 2u);
 }
 
+// Its last tiles are done before another would have come.
+TEST_F(ReliefTest, NoneJoinsInForLittle) {
+  Start(2);
+  Flag until;
+  Occupy(2, until);
+  Flag done;
+  std::atomic<int> running{0};
+  std::atomic<int> running_max{0};
+  FunctionJob* const urgent = Add(4, [&] {
+    const int now = running.fetch_add(1) + 1;
+    running_max = std::max(running_max.load(), now);
+    // Long enough for another, if one were called.
+    const int64_t end_ns = NowNs() + 5'000'000;
+    while (NowNs() < end_ns && running_max.load() == 1) {
+    }
+    running.fetch_sub(1);
+  });
+  urgent->tile_count = 3;
+  urgent->expected_tile_ns = 20'000;
+  urgent->finish = [&] { done.Set(); };
+  executor_->Submit(urgent);
+  EXPECT_TRUE(done.Wait());
+  EXPECT_EQ(running_max.load(), 1);
+  until.Set();
+  executor_->Shutdown();
+}
+
 TEST_F(ReliefTest, KeepsToWhatItsWorkerMayRun) {
   Start(2);
   Flag done;
