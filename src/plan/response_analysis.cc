@@ -47,6 +47,12 @@ double Jobs(const Task& task, double window_ns) {
                    task.period_ns);
 }
 
+// Why what follows `before` in a chain has no bound.
+std::string NoBoundBefore(const Task& before) {
+  return absl::StrCat("stream ", before.stream->name,
+                      ", which it follows, has none: ", before.fault);
+}
+
 class Analysis {
  public:
   Analysis(const Workload& workload, const sched::SchedulerOptions& options)
@@ -134,11 +140,7 @@ class Analysis {
         const Task& before = tasks_[stream.after];
         task->period_ns = before.period_ns;
         task->count = before.count;
-        if (!before.fault.empty()) {
-          task->fault =
-              absl::StrCat("stream ", before.stream->name,
-                           ", which it follows, has none: ", before.fault);
-        }
+        if (!before.fault.empty()) task->fault = NoBoundBefore(before);
         break;
       }
     }
@@ -160,7 +162,9 @@ class Analysis {
     for (Task& task : tasks_) {
       task.blocking_ns = 0;
       for (const Task& other : tasks_) {
-        if (GoesBefore(other, task) || !other.demand.is_known) continue;
+        // Of what goes before it only when it has aged, the rest is in the way.
+        const bool is_counted = GoesBefore(other, task) && !IsRare(other, task);
+        if (is_counted || !other.demand.is_known) continue;
         task.blocking_ns =
             std::max(task.blocking_ns, task.band == Band::kPromised
                                            ? other.demand.tile_max_ns
@@ -188,6 +192,13 @@ class Analysis {
       }
     }
     return task.demand.places_min;
+  }
+
+  // From the release of the first of its chain to its own.
+  double ChainDelay(const Task& task) const {
+    if (task.stream->arrival != Arrival::kAfter) return 0;
+    const Task& before = tasks_[task.stream->after];
+    return before.jitter_ns + before.response_ns;
   }
 
   // The window after which all that goes before `task` is done, if it is
@@ -233,7 +244,11 @@ class Analysis {
     }
     if (task->stream->arrival == Arrival::kAfter) {
       const Task& before = tasks_[task->stream->after];
-      task->jitter_ns = before.jitter_ns + before.response_ns;
+      if (!before.fault.empty()) {
+        task->fault = NoBoundBefore(before);
+        return true;
+      }
+      task->jitter_ns = ChainDelay(*task);
     }
     const double places = PlacesOf(*task);
     const double old_ns = task->response_ns;
@@ -249,6 +264,12 @@ class Analysis {
       return true;
     }
     task->response_ns = window_ns;
+    if (task->stream->terms.late == sched::LatePolicy::kDemote &&
+        window_ns + ChainDelay(*task) >
+            static_cast<double>(task->stream->terms.deadline_ns)) {
+      task->fault = "it is demoted once it is late, which it may be";
+      return true;
+    }
     return window_ns > old_ns;
   }
 
@@ -279,12 +300,8 @@ class Analysis {
       if (!task.fault.empty()) {
         bound.reason = task.fault;
       } else {
-        double response_ns = task.response_ns;
-        if (task.stream->arrival == Arrival::kAfter) {
-          response_ns += tasks_[task.stream->after].jitter_ns +
-                         tasks_[task.stream->after].response_ns;
-        }
-        bound.bound_ns = std::llround(std::ceil(response_ns));
+        bound.bound_ns =
+            std::llround(std::ceil(task.response_ns + ChainDelay(task)));
       }
       bounds.push_back(std::move(bound));
     }
