@@ -10,6 +10,10 @@
 namespace takt::tools {
 namespace {
 
+// Of what is left of an adaptive plan, as runs have it; about as much.
+constexpr int64_t kRepairBudgetNs = 5'000'000;
+constexpr uint64_t kRepairSteps = 500;
+
 Status Convert(const absl::Status& status) {
   return Status(static_cast<takt_status_code_t>(status.raw_code()),
                 std::string(status.message()));
@@ -53,6 +57,8 @@ Result<int> SimulatePlan(const SimulateSettings& settings) {
   plan::FollowerOptions follower;
   follower.mode = settings.is_adaptive ? plan::FollowMode::kAdaptive
                                        : plan::FollowMode::kStrict;
+  follower.repair.budget_ns = kRepairBudgetNs;
+  follower.repair.step_limit = kRepairSteps;
   const auto run = sim::PlayPlan(*workload, *plan, follower, options);
   if (!run.ok()) return Annotate(Convert(run.status()), settings.plan);
   return Print(settings.is_json ? sim::PlanRunJson(*workload, options, *run)

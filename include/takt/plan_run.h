@@ -130,6 +130,14 @@ typedef struct takt_plan_run_options_t {
   int64_t lead_ns;
   takt_plan_event_callback_t on_event;  // Default: NULL.
   void* user_data;
+  // Adaptive: what planning anew what is left may take, on a thread of the
+  // run's, when the plan can no longer be moved, or a core is lost. Until that
+  // is there, and if jobs would be late by it, the online policy decides.
+  // 0: it decides at once. Default: 5 ms.
+  int64_t repair_budget_ns;
+  // So much is planned anew at once, by release. Default: 0, up to the end of
+  // the period.
+  int64_t repair_horizon_ns;
 } takt_plan_run_options_t;
 
 static inline void takt_plan_run_options_init(
@@ -140,6 +148,7 @@ static inline void takt_plan_run_options_init(
   options->patience_ns = 1000000;
   options->divergence_ns = 500000;
   options->lead_ns = 1000000;
+  options->repair_budget_ns = 5000000;
 }
 
 // Binds a plan to what this machine has. The plan's cores and NPUs are found by
@@ -233,6 +242,8 @@ typedef struct takt_plan_run_report_t {
   takt_quantiles_t late_end;
   int64_t first_release_ns;  // Of a job; 0: none yet.
   int64_t last_end_ns;       // Of an operation.
+  uint64_t resolve_count;    // Adaptive: what was left was planned anew; or
+  uint64_t refused_count;    // was, but too late, or jobs would have been late.
 } takt_plan_run_report_t;
 
 // Errors: INVALID_ARGUMENT  struct_size is not set.

@@ -153,6 +153,8 @@ struct PlanRunOptions {
   int64_t patience_ns = 1'000'000;
   int64_t divergence_ns = 500'000;
   int64_t lead_ns = 1'000'000;
+  int64_t repair_budget_ns = 5'000'000;
+  int64_t repair_horizon_ns = 0;
   // Must not throw or block.
   std::function<void(const takt_plan_event_t&)> on_event = {};
 };
@@ -198,6 +200,8 @@ class PlanRun {
     how.patience_ns = options.patience_ns;
     how.divergence_ns = options.divergence_ns;
     how.lead_ns = options.lead_ns;
+    how.repair_budget_ns = options.repair_budget_ns;
+    how.repair_horizon_ns = options.repair_horizon_ns;
     if (options.on_event) how.on_event = &CallEvent;
     how.user_data = callbacks.get();
     takt_plan_run_t* run = nullptr;

@@ -330,8 +330,8 @@ void Instance::StartWindows() {
   if (window_ns_ == 0) return;
   plan::WindowOptions options;
   options.length_ns = window_ns_;
-  options.budget_ns = window_budget_ns_;
-  options.background = [thread = std::make_shared<Background>()](
+  options.planning.budget_ns = window_budget_ns_;
+  options.planning.background = [thread = std::make_shared<Background>()](
                            std::function<void()> function) {
     thread->Post(std::move(function));
   };

@@ -63,7 +63,9 @@ absl::Status CheckOptions(const takt_plan_run_options_t& options) {
       {"tolerance_ns", options.tolerance_ns},
       {"patience_ns", options.patience_ns},
       {"divergence_ns", options.divergence_ns},
-      {"lead_ns", options.lead_ns}};
+      {"lead_ns", options.lead_ns},
+      {"repair_budget_ns", options.repair_budget_ns},
+      {"repair_horizon_ns", options.repair_horizon_ns}};
   for (const auto& [name, time_ns] : times) {
     if (time_ns >= 0) continue;
     return absl::InvalidArgumentError(
@@ -322,6 +324,11 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
   options.tolerance_ns = options_.tolerance_ns;
   options.patience_ns = options_.patience_ns;
   options.divergence_ns = options_.divergence_ns;
+  options.repair.budget_ns = options_.repair_budget_ns;
+  options.repair.background = [planner = planner_](std::function<void()> job) {
+    planner->Post(std::move(job));
+  };
+  options.repair_horizon_ns = options_.repair_horizon_ns;
   options.on_violation = [this](const plan::Violation& v) { Note(v); };
   options.on_divergence = [this](const plan::Violation& v) { Note(v); };
   options.longest_ns = [this](sched::KernelId kernel, uint32_t pool) {
@@ -527,6 +534,8 @@ takt_plan_run_report_t PlanRun::Query() {
     result.violation_count = report.violation_count;
     result.divergence_count = report.divergence_count;
     result.repair_count = report.repair_count;
+    result.resolve_count = report.resolve_count;
+    result.refused_count = report.refused_count;
     result.first_release_ns = conductor_.first_release_ns();
     result.last_end_ns = conductor_.last_end_ns();
     if (conductor_.follower() == nullptr) return;

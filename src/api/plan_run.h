@@ -29,6 +29,7 @@
 #include "api/function.h"
 #include "api/plan_file.h"
 #include "api/stream.h"
+#include "base/background.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
@@ -155,6 +156,8 @@ class PlanRun final : public Object {
   const Ref<shop::JobShop> shop_;
   const std::shared_ptr<TimerService> timers_;
   const takt_plan_run_options_t options_;
+  // Plans anew what cannot be kept; its thread starts with the first.
+  const std::shared_ptr<Background> planner_ = std::make_shared<Background>();
   std::vector<std::unique_ptr<Binding>> bindings_;
   // Of who decides:
   const sched::Scheduler* scheduler_ = nullptr;

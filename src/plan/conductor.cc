@@ -11,21 +11,6 @@ namespace takt::plan {
 using sched::GuidedOperation;
 using sched::Prescription;
 
-namespace {
-
-void AddTo(const FollowReport& report, FollowReport* sum) {
-  sum->started_count += report.started_count;
-  sum->in_place_count += report.in_place_count;
-  sum->violation_count += report.violation_count;
-  sum->divergence_count += report.divergence_count;
-  sum->repair_count += report.repair_count;
-  sum->start_error_max_ns =
-      std::max(sum->start_error_max_ns, report.start_error_max_ns);
-  sum->lateness_max_ns = std::max(sum->lateness_max_ns, report.lateness_max_ns);
-}
-
-}  // namespace
-
 // What is lost already.
 void Conductor::TellLost(PlanFollower* follower, int64_t now_ns) const {
   if (scheduler_ == nullptr) return;
@@ -61,8 +46,8 @@ void Conductor::TakeOver(std::unique_ptr<PlanFollower> follower,
 
 FollowReport Conductor::report() const {
   FollowReport sum = past_;
-  if (current_ != nullptr) AddTo(current_->report(), &sum);
-  if (next_ != nullptr) AddTo(next_->report(), &sum);
+  if (current_ != nullptr) sum.Add(current_->report());
+  if (next_ != nullptr) sum.Add(next_->report());
   return sum;
 }
 
@@ -71,7 +56,7 @@ void Conductor::EndTakeOver(int64_t now_ns) {
   if (next_ == nullptr || now_ns < switch_ns_) return;
   current_->VoidMissing(now_ns);
   if (!current_->is_over()) return;
-  AddTo(current_->report(), &past_);
+  past_.Add(current_->report());
   current_ = std::move(next_);
 }
 
@@ -155,6 +140,21 @@ void Conductor::OnAvailable(uint32_t resource, bool is_available,
   if (is_abandoned_) return;
   current_->OnAvailable(resource, is_available, now_ns);
   if (next_ != nullptr) next_->OnAvailable(resource, is_available, now_ns);
+}
+
+int64_t Conductor::next_event_ns() const {
+  int64_t next_ns = kInfiniteFuture;
+  if (is_abandoned_) return next_ns;
+  if (current_ != nullptr) next_ns = current_->next_event_ns();
+  if (next_ != nullptr) next_ns = std::min(next_ns, next_->next_event_ns());
+  return next_ns;
+}
+
+bool Conductor::OnTime(int64_t now_ns) {
+  bool has_changed = false;
+  if (current_ != nullptr) has_changed = current_->OnTime(now_ns);
+  if (next_ != nullptr) has_changed |= next_->OnTime(now_ns);
+  return has_changed;
 }
 
 }  // namespace takt::plan

@@ -59,6 +59,8 @@ class Conductor final : public sched::Guide {
              int64_t end_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;
+  int64_t next_event_ns() const override;
+  bool OnTime(int64_t now_ns) override;
 
  private:
   static constexpr uint32_t kTransfer = UINT32_MAX;

@@ -36,6 +36,18 @@ const char* ViolationName(Violation::Kind kind) {
   return "";
 }
 
+void FollowReport::Add(const FollowReport& other) {
+  started_count += other.started_count;
+  in_place_count += other.in_place_count;
+  violation_count += other.violation_count;
+  divergence_count += other.divergence_count;
+  repair_count += other.repair_count;
+  resolve_count += other.resolve_count;
+  refused_count += other.refused_count;
+  start_error_max_ns = std::max(start_error_max_ns, other.start_error_max_ns);
+  lateness_max_ns = std::max(lateness_max_ns, other.lateness_max_ns);
+}
+
 absl::StatusOr<std::unique_ptr<PlanFollower>> PlanFollower::Create(
     const Plan& plan, const sched::Machine& machine,
     const absl::flat_hash_map<std::string, sched::StreamId>& streams,
@@ -48,14 +60,15 @@ absl::StatusOr<std::unique_ptr<PlanFollower>> PlanFollower::Create(
         absl::StrCat("plan \"", plan.name, "\": ", fault.text));
   }
   std::unique_ptr<PlanFollower> follower(
-      new PlanFollower(std::move(options), plan.period));
-  TAKT_RETURN_IF_ERROR(follower->Take(plan, machine, streams));
+      new PlanFollower(plan, machine, std::move(options)));
+  TAKT_RETURN_IF_ERROR(follower->Take(streams));
   return follower;
 }
 
 absl::Status PlanFollower::Take(
-    const Plan& plan, const sched::Machine& machine,
     const absl::flat_hash_map<std::string, sched::StreamId>& streams) {
+  const Plan& plan = plan_;
+  const sched::Machine& machine = machine_;
   const auto fault = [&](absl::string_view reason) {
     return absl::InvalidArgumentError(
         absl::StrCat("plan \"", plan.name, "\": ", reason));
@@ -89,7 +102,7 @@ absl::Status PlanFollower::Take(
                                 jobs.size()));
     }
     jobs.push_back(j);
-    jobs_.push_back({job.release, job.deadline, {}});
+    jobs_.push_back({found->second, job.release, job.deadline, {}});
   }
   for (uint32_t i = 0; i < plan.operations.size(); ++i) {
     const PlannedOperation& operation = plan.operations[i];
@@ -141,6 +154,7 @@ bool PlanFollower::Slot::IsPlace(const ResourceSet& where) const {
 }
 
 void PlanFollower::EndAt(int64_t end_ns) {
+  DropRepair();
   const int64_t length = end_ns - origin_ns_;
   if (period_ == 0) {
     for (uint32_t i = 0; i < slots_.size(); ++i) {
@@ -295,10 +309,18 @@ void PlanFollower::Diverge(const Violation& cause, int64_t now_ns) {
     return;
   }
   resume_ns_ = kInfiniteFuture;
-  if (period_ > 0 && lost_.empty()) {
+  if (period_ > 0 && !HasLostPlace()) {
     const int64_t cycle = (now_ns - origin_ns_) / period_;
     resume_ns_ = origin_ns_ + (cycle + 1) * period_;
   }
+  PlanRest(now_ns);
+}
+
+// Whether it loses places of the plan.
+bool PlanFollower::HasLostPlace() const {
+  bool has_lost = false;
+  lost_.ForEach([&](uint32_t resource) { has_lost |= IsPlanned(resource); });
+  return has_lost;
 }
 
 void PlanFollower::OnAvailable(uint32_t resource, bool is_available,
@@ -307,14 +329,15 @@ void PlanFollower::OnAvailable(uint32_t resource, bool is_available,
                         static_cast<uint32_t>(slots_.size()), 0, 0};
   if (is_available) {
     lost_.Remove(resource);
-    if (lost_.empty() && resume_ns_ == kInfiniteFuture && period_ > 0) {
+    if (IsPlanned(resource) && !HasLostPlace() &&
+        resume_ns_ == kInfiniteFuture && period_ > 0) {
       resume_ns_ = 0;
       Diverge(cause, now_ns);
     }
     return;
   }
   lost_.Add(resource);
-  if (options_.mode != FollowMode::kAdaptive) return;
+  if (options_.mode != FollowMode::kAdaptive || !IsPlanned(resource)) return;
   resume_ns_ = 0;
   Diverge(cause, now_ns);
 }
@@ -431,12 +454,22 @@ Prescription PlanFollower::Prescribe(const GuidedOperation& operation,
 
 Prescription PlanFollower::PrescribePlanned(const GuidedOperation& operation,
                                             int64_t now_ns) {
-  if (resume_ns_ > 0 && now_ns >= resume_ns_) resume_ns_ = 0;
+  if (resume_ns_ > 0 && now_ns >= resume_ns_) Resume();
   VoidMissing(now_ns);
   Binding& binding = Bind(operation);
-  if (binding.job == kNone) return Fill(operation, now_ns);
-  if (binding.is_free) return {};
+  if (binding.job == kNone) {
+    const bool fills_repaired =
+        repair_.follower != nullptr && !has_stream(operation.stream);
+    return fills_repaired ? repair_.follower->Fill(operation, now_ns)
+                          : Fill(operation, now_ns);
+  }
   const uint32_t slot = SlotOf(binding, operation.program_index);
+  if (slot != kNone) slots_[slot].runs_on = {};
+  if (IsRepaired(binding)) {
+    binding.is_free = true;
+    return PrescribeRepaired(operation, now_ns);
+  }
+  if (binding.is_free) return {};
   if (slot == kNone) {
     Report({Violation::Kind::kUnplanned, static_cast<uint32_t>(slots_.size()),
             binding.cycle, 0},
@@ -448,7 +481,8 @@ Prescription PlanFollower::PrescribePlanned(const GuidedOperation& operation,
   if (options_.mode == FollowMode::kStrict) {
     return Strict(&binding, slot, now_ns);
   }
-  if (is_diverged()) {
+  // What is released when the plan is in step again goes by it.
+  if (is_diverged() && operation.release_ns < resume_ns_) {
     // All of the job, so that none of it waits for what is planned.
     binding.is_free = true;
     return {};
@@ -460,9 +494,14 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
                              const ResourceSet& resources, int64_t now_ns) {
   Binding& binding = Bind(operation);
   const uint32_t index = SlotOf(binding, operation.program_index);
-  if (index == kNone || binding.is_free) return;
+  if (index == kNone) return;
   Slot& slot = slots_[index];
-  if (slot.over_count > binding.cycle) return;
+  slot.runs_on = resources;
+  slot.runs_since_ns = now_ns;
+  if (IsRepaired(binding)) {
+    repair_.follower->OnStarted(operation, resources, now_ns);
+  }
+  if (binding.is_free || slot.over_count > binding.cycle) return;
   const int64_t error_ns = now_ns - StartOf(index, binding.cycle);
   // Again, after it has yielded.
   if (slot.is_running) return;
@@ -491,6 +530,9 @@ void PlanFollower::OnRan(const GuidedOperation& operation, int64_t begin_ns,
                          int64_t end_ns) {
   Binding& binding = Bind(operation);
   const uint32_t index = SlotOf(binding, operation.program_index);
+  if (IsRepaired(binding)) {
+    repair_.follower->OnRan(operation, begin_ns, end_ns);
+  }
   if (index == kNone || binding.is_free) return;
   Slot& slot = slots_[index];
   if (slot.over_count > binding.cycle || !slot.is_running) return;
@@ -528,6 +570,16 @@ void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
   const uint32_t index = SlotOf(binding, operation.program_index);
   if (index == kNone) return;
   Slot& slot = slots_[index];
+  slot.runs_on = {};
+  for (const uint32_t other : jobs_[binding.job].slots) {
+    // A job that is given up stops as a whole.
+    if (other == index || (!is_done && other != kNone)) {
+      slots_[other].stopped_count = binding.cycle + 1;
+    }
+  }
+  if (IsRepaired(binding)) {
+    repair_.follower->OnStopped(operation, is_done, now_ns);
+  }
   if (slot.over_count > binding.cycle) return;
   const int64_t over_ns =
       (slot.ended_ns != 0 ? slot.ended_ns - slot.began_ns

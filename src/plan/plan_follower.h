@@ -14,7 +14,9 @@
 //             `divergence_ns`, all that is left of the period is moved to the
 //             right by that, if every deadline is still met then; if not, or
 //             if a resource is lost, all goes by the online policy until the
-//             plan is in step again, in the next period.
+//             plan is in step again, in the next period. Meanwhile what is
+//             left of the period is planned anew (`repair`), and that plan is
+//             followed from when it is there, if no job is late by it.
 //
 // What is not planned fills the holes: it starts only where it ends before the
 // next planned start, by what it takes at its 99 % quantile.
@@ -31,12 +33,15 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "plan/divergence.h"
 #include "plan/plan.h"
+#include "plan/window.h"
 #include "sched/guide.h"
 #include "sched/machine.h"
 
@@ -73,6 +78,10 @@ struct FollowerOptions {
   int64_t patience_ns = 1'000'000;
   // Adaptive: lateness that ends it.
   int64_t divergence_ns = 500'000;
+  // Adaptive: how what is left is planned anew; without a budget, it is not.
+  WindowPlanning repair;
+  // Above 0: no more than is released within that time is planned anew at once.
+  int64_t repair_horizon_ns = 0;
   // How long what is not planned may take there, to fill holes; null: it is
   // not kept from anywhere.
   std::function<int64_t(sched::KernelId kernel, uint32_t pool)> longest_ns;
@@ -87,13 +96,17 @@ struct FollowerOptions {
 
 // What became of it, so far.
 struct FollowReport {
-  uint64_t started_count = 0;      // Planned operations.
-  uint64_t in_place_count = 0;     // Of them, on their planned resources.
-  uint64_t violation_count = 0;    // Strict.
-  uint64_t divergence_count = 0;   // Adaptive: times that it was so late, and
-  uint64_t repair_count = 0;       // of them, that it was moved to the right.
+  uint64_t started_count = 0;     // Planned operations.
+  uint64_t in_place_count = 0;    // Of them, on their planned resources.
+  uint64_t violation_count = 0;   // Strict.
+  uint64_t divergence_count = 0;  // Adaptive: times that it was so late, and
+  uint64_t repair_count = 0;      // of them, that it was moved to the right.
+  uint64_t resolve_count = 0;     // What was left was planned anew; or was, but
+  uint64_t refused_count = 0;     // too late, or jobs would have been.
   int64_t start_error_max_ns = 0;  // Actual less planned start; strict.
   int64_t lateness_max_ns = 0;     // The same, of both modes.
+
+  void Add(const FollowReport& other);
 };
 
 class PlanFollower final : public sched::Guide {
@@ -121,7 +134,7 @@ class PlanFollower final : public sched::Guide {
   // more: others do not wait for it.
   void VoidMissing(int64_t now_ns);
 
-  const FollowReport& report() const { return report_; }
+  FollowReport report() const;
   // When operations started and ended, against the plan.
   const Divergence& divergence() const { return divergence_; }
   // Whether all that is planned is done or given up. Never of a plan with a
@@ -129,6 +142,8 @@ class PlanFollower final : public sched::Guide {
   bool is_over() const { return left_count_ == 0; }
   // Whether it gives way to the online policy now.
   bool is_diverged() const { return resume_ns_ > 0; }
+  // Whether it does not, as what is left has been planned anew.
+  bool is_repaired() const { return repair_.follower != nullptr; }
 
   // sched::Guide.
   sched::Prescription Prescribe(const sched::GuidedOperation& operation,
@@ -141,6 +156,8 @@ class PlanFollower final : public sched::Guide {
              int64_t end_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;
+  int64_t next_event_ns() const override;
+  bool OnTime(int64_t now_ns) override;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -162,12 +179,18 @@ class PlanFollower final : public sched::Guide {
     int64_t began_ns = 0;  // As it was measured; 0: it was not.
     int64_t ended_ns = 0;
     sched::ResourceSet actual;  // Where it runs.
+    // Whoever decided it: repetitions in which it has stopped, and where it
+    // runs now, and since when.
+    uint64_t stopped_count = 0;
+    sched::ResourceSet runs_on;
+    int64_t runs_since_ns = 0;
 
     // Whether that is where the plan has it. Here its NPU may need cores to
     // feed it that the plan knows nothing of, or none where the plan has some.
     bool IsPlace(const sched::ResourceSet& where) const;
   };
   struct JobSlot {
+    sched::StreamId stream = 0;
     int64_t release = 0;
     int64_t deadline = kNoDeadline;
     std::vector<uint32_t> slots;  // By ordinal; kNone: the plan has none.
@@ -189,13 +212,33 @@ class PlanFollower final : public sched::Guide {
     uint64_t position = 0;        // Over all repetitions.
   };
 
-  PlanFollower(FollowerOptions options, int64_t period)
+  using JobKey = std::pair<uint32_t, uint64_t>;  // Of the plan; repetition.
+  // Of what is left of the plan that is not kept.
+  struct Repair {
+    int64_t begin_ns = kInfiniteFuture;  // When it is looked at.
+    // What is being planned; null: nothing.
+    std::shared_ptr<Window> window;
+    std::vector<JobKey> window_jobs;
+    int64_t force_ns = 0;                     // When that comes into force,
+    int64_t window_end_ns = kInfiniteFuture;  // and until when.
+    // What is followed; null: nothing.
+    std::unique_ptr<PlanFollower> follower;
+    absl::flat_hash_set<JobKey> jobs;
+    // By operation of its plan: the slot and the repetition.
+    std::vector<std::pair<uint32_t, uint64_t>> places;
+    int64_t end_ns = kInfiniteFuture;
+    bool has_changed = false;  // Those that wait have to be asked again.
+  };
+
+  PlanFollower(const Plan& plan, const sched::Machine& machine,
+               FollowerOptions options)
       : options_(std::move(options)),
-        period_(period),
-        cycle_count_(period > 0 ? UINT64_MAX : 1) {}
+        plan_(plan),
+        machine_(machine),
+        period_(plan.period),
+        cycle_count_(plan.period > 0 ? UINT64_MAX : 1) {}
 
   absl::Status Take(
-      const Plan& plan, const sched::Machine& machine,
       const absl::flat_hash_map<std::string, sched::StreamId>& streams);
 
   Binding& Bind(const sched::GuidedOperation& operation);
@@ -211,6 +254,10 @@ class PlanFollower final : public sched::Guide {
   void Finish(uint32_t slot, uint64_t cycle);
   void Report(Violation violation, Binding* binding);
   void Measure(uint32_t slot, uint64_t cycle, int64_t now_ns);
+  bool IsPlanned(uint32_t resource) const {
+    return !lanes_[resource].order.empty();
+  }
+  bool HasLostPlace() const;
   void Diverge(const Violation& cause, int64_t now_ns);
   bool Shift(uint64_t cycle, int64_t by_ns);
   sched::Prescription PrescribePlanned(const sched::GuidedOperation& operation,
@@ -222,7 +269,26 @@ class PlanFollower final : public sched::Guide {
   sched::Prescription Strict(Binding* binding, uint32_t slot, int64_t now_ns);
   sched::Prescription Adaptive(Binding* binding, uint32_t slot, int64_t now_ns);
 
+  // plan_follower_repair.cc
+  bool IsRepaired(const Binding& binding) const;
+  void Resume();
+  void DropRepair();
+  void PlanRest(int64_t now_ns);
+  void LookAtRest(int64_t now_ns);
+  void AddRest(const JobKey& key,
+               absl::flat_hash_map<uint32_t, uint32_t>* kernels,
+               Window* window);
+  Kernel KernelOf(const PlannedOperation& operation) const;
+  int64_t ExpectedEnd(uint32_t slot) const;
+  bool Install(int64_t now_ns);
+  Violation OwnViolation(Violation violation) const;
+  void TellPast(int64_t now_ns);
+  sched::Prescription PrescribeRepaired(const sched::GuidedOperation& operation,
+                                        int64_t now_ns);
+
   const FollowerOptions options_;
+  const Plan plan_;
+  const sched::Machine machine_;
   const int64_t period_;              // 0: it runs once.
   uint64_t cycle_count_;              // How often it is repeated.
   uint64_t left_count_ = UINT64_MAX;  // Slots that are not over in the last.
@@ -240,6 +306,7 @@ class PlanFollower final : public sched::Guide {
   // Adaptive: by so much that repetition is late.
   uint64_t shift_cycle_ = 0;
   int64_t shift_ns_ = 0;
+  Repair repair_;
   FollowReport report_;
   Divergence divergence_;
 };

@@ -16,14 +16,18 @@ constexpr int64_t kBudgetDivisor = 20;
 // Releases differ from what was expected by no more than this.
 constexpr int64_t kReleaseToleranceNs = 1'000'000;
 
+WindowOptions WithBudget(WindowOptions options) {
+  if (options.planning.budget_ns <= 0) {
+    options.planning.budget_ns =
+        std::max<int64_t>(options.length_ns / kBudgetDivisor, 1);
+  }
+  return options;
+}
+
 }  // namespace
 
 WindowGuide::WindowGuide(WindowOptions options)
-    : options_(std::move(options)),
-      budget_ns_(
-          options_.budget_ns > 0
-              ? options_.budget_ns
-              : std::max<int64_t>(options_.length_ns / kBudgetDivisor, 1)) {}
+    : options_(WithBudget(std::move(options))) {}
 
 WindowReport WindowGuide::report() const {
   WindowReport report = report_;
@@ -84,7 +88,7 @@ bool WindowGuide::OnTime(int64_t now_ns) {
 bool WindowGuide::IsExpected(const GuidedJob& job) const {
   const sched::StreamOptions& options = scheduler_->stream_options(job.stream);
   if (options.criticality == sched::Criticality::kBestEffort) return true;
-  for (const WindowJob& planned : current_->jobs) {
+  for (const WindowJob& planned : current_->jobs()) {
     if (planned.stream == job.stream &&
         std::abs(planned.release_ns - job.release_ns) <= kReleaseToleranceNs) {
       return true;
@@ -162,40 +166,25 @@ void WindowGuide::OnAvailable(uint32_t, bool, int64_t now_ns) {
 }
 
 void WindowGuide::Begin(int64_t now_ns) {
-  force_ns_ = now_ns + budget_ns_;
+  const int64_t budget_ns = options_.planning.budget_ns;
+  force_ns_ = now_ns + budget_ns;
   // The one after it is in force when this one ends.
-  begin_ns_ = now_ns + std::max(options_.length_ns - budget_ns_, budget_ns_);
+  begin_ns_ = now_ns + std::max(options_.length_ns - budget_ns, budget_ns);
   window_ = LookAround(now_ns);
-  if (window_ == nullptr) return;
-  auto solve = [window = window_, options = options_, budget = budget_ns_] {
-    Solve(window.get(), options, budget);
-  };
-  if (options_.background) {
-    options_.background(std::move(solve));
-  } else {
-    solve();
-  }
+  if (window_ != nullptr) Window::Solve(window_, options_.planning);
 }
 
 bool WindowGuide::Install(int64_t now_ns) {
   const std::shared_ptr<Window> window = window_;
-  absl::StatusOr<Plan> plan = Plan();
-  {
-    MutexLock lock(&window->mutex);
-    if (!window->is_planned) {
-      // A little longer; but what is planned is getting old.
-      force_ns_ = now_ns + budget_ns_;
-      if (now_ns >= begin_ns_) window_ = nullptr;
-      if (window_ == nullptr) ++report_.failed_count;
-      return false;
-    }
-    plan = std::move(window->plan);
+  if (!window->is_planned()) {
+    // A little longer; but what is planned is getting old.
+    force_ns_ = now_ns + options_.planning.budget_ns;
+    if (now_ns >= begin_ns_) window_ = nullptr;
+    if (window_ == nullptr) ++report_.failed_count;
+    return false;
   }
+  const absl::StatusOr<WindowPlan> plan = window->TakePlan();
   window_ = nullptr;
-  absl::flat_hash_map<std::string, sched::StreamId> streams;
-  for (const WindowJob& job : window->jobs) {
-    streams[NameOf(job.stream)] = job.stream;
-  }
   FollowerOptions options;
   options.mode = FollowMode::kAdaptive;
   options.divergence_ns = options_.divergence_ns;
@@ -213,8 +202,8 @@ bool WindowGuide::Install(int64_t now_ns) {
            sched::Criticality::kBestEffort;
   };
   absl::StatusOr<std::unique_ptr<PlanFollower>> follower =
-      plan.ok() ? PlanFollower::Create(*plan, scheduler_->machine(), streams,
-                                       std::move(options))
+      plan.ok() ? PlanFollower::Create(plan->plan, scheduler_->machine(),
+                                       window->streams(), std::move(options))
                 : plan.status();
   if (!follower.ok()) {
     ++report_.failed_count;
@@ -224,8 +213,8 @@ bool WindowGuide::Install(int64_t now_ns) {
   ++report_.planned_count;
   follower_ = *std::move(follower);
   current_ = window;
-  end_ns_ = window->end_ns;
-  follower_->Start(window->origin_ns);
+  end_ns_ = window_end_ns_;
+  follower_->Start(window->origin_ns());
   TellPast(now_ns);
   return true;
 }

@@ -19,14 +19,12 @@
 #define TAKT_PLAN_WINDOW_GUIDE_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
 #include "plan/plan_follower.h"
+#include "plan/window.h"
 #include "plan/workload.h"
 #include "sched/guide.h"
 #include "sched/scheduler.h"
@@ -35,17 +33,12 @@ namespace takt::plan {
 
 struct WindowOptions {
   int64_t length_ns = 100'000'000;
-  // What planning may take; 0: a twentieth of the length.
-  int64_t budget_ns = 0;
-  // Above 0: so many steps of the search instead of that time, so that plans
-  // are the same each time. They come into force after the budget all the same.
-  uint64_t step_limit = 0;
+  // Its budget, if 0, is a twentieth of the length.
+  WindowPlanning planning;
   // Lateness that ends a plan.
   int64_t divergence_ns = 500'000;
   // More operations are not planned.
   size_t operation_count_max = 2'000;
-  // Runs what it is given, on some other thread. Null: at once, on this one.
-  std::function<void(std::function<void()>)> background;
 };
 
 struct WindowReport {
@@ -94,39 +87,14 @@ class WindowGuide final : public sched::Guide {
   struct StreamState {
     int64_t last_release_ns = INT64_MIN;
   };
-  // A job of a window's plan.
-  struct WindowJob {
-    sched::StreamId stream;
-    int64_t release_ns;
-    int64_t deadline_ns;
-    std::vector<uint32_t> ordinals;  // Of the operations that are planned.
-  };
-  // A window that is planned; shared with the thread that does.
-  struct Window {
-    int64_t origin_ns = 0;  // The plan's time 0.
-    int64_t end_ns = 0;     // Nothing later was looked at.
-    Workload workload;
-    std::vector<WindowJob> jobs;
-    Mutex mutex;
-    bool is_planned ABSL_GUARDED_BY(mutex) = false;
-    absl::StatusOr<Plan> plan ABSL_GUARDED_BY(mutex) = Plan();
-  };
-
   void Begin(int64_t now_ns);
   std::shared_ptr<Window> LookAround(int64_t now_ns);
   absl::Span<const sched::ProgramOperation> ProgramOf(sched::StreamId stream);
   bool AddJob(Window* window, const sched::GuidedJob& job, const LiveJob* live,
               int64_t earliest_ns);
-  void AddRunning(Window* window, const LiveOperation& operation);
   int64_t ExpectedEnd(const LiveOperation& operation) const;
-  static std::string NameOf(sched::StreamId stream);
   Kernel KernelOf(sched::KernelId kernel) const;
   uint32_t AddKernel(Window* window, sched::KernelId kernel);
-  void AddStream(Window* window, int64_t offset_ns, int64_t deadline_ns,
-                 const sched::ResourceSet& allowed);
-  static void Solve(Window* window, const WindowOptions& options,
-                    int64_t budget_ns);
-  static bool Relabel(Window* window, Plan* plan);
   // True if a plan came into force.
   bool Install(int64_t now_ns);
   void TellPast(int64_t now_ns);
@@ -135,11 +103,11 @@ class WindowGuide final : public sched::Guide {
   void Drop();
 
   const WindowOptions options_;
-  const int64_t budget_ns_;
   const sched::Scheduler* scheduler_ = nullptr;
   int64_t next_ns_ = 0;               // OnTime() is due.
   int64_t begin_ns_ = 0;              // Of the next window.
   int64_t force_ns_ = 0;              // When window_ comes into force.
+  int64_t window_end_ns_ = 0;         // Nothing later was looked at for it.
   int64_t end_ns_ = kInfiniteFuture;  // Of the plan that is followed.
   bool is_changed_ = false;
   std::shared_ptr<Window> window_;   // That is being planned; null: none.

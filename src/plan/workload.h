@@ -119,6 +119,7 @@ enum class Objective : uint8_t { kMisses, kMakespan, kEnergy, kResponse };
 struct Workload {
   std::string name;
   sched::Machine machine;
+  sched::ResourceSet lost;  // What plans do without.
   std::vector<Module> modules;
   std::vector<Function> functions;
   std::vector<Kernel> kernels;

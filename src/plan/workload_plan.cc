@@ -200,7 +200,8 @@ class Unroller {
 
   std::vector<uint32_t> AllowedOf(const Stream& stream) const {
     std::vector<uint32_t> allowed;
-    machine_.Allowed(stream.terms.pools, stream.terms.affinity)
+    (machine_.Allowed(stream.terms.pools, stream.terms.affinity) -
+     workload_.lost)
         .ForEach([&](uint32_t resource) { allowed.push_back(resource); });
     return allowed;
   }
@@ -302,7 +303,8 @@ class Unroller {
   std::vector<std::vector<uint32_t>> FeedersOf(const sched::Pool& pool) const {
     if (pool.feeder_count == 0) return {{}};
     std::vector<uint32_t> cores;
-    machine_.ResourcesOf(static_cast<uint32_t>(pool.feeder_pool))
+    (machine_.ResourcesOf(static_cast<uint32_t>(pool.feeder_pool)) -
+     workload_.lost)
         .ForEach([&](uint32_t core) { cores.push_back(core); });
     return SubsetsOf(cores, pool.feeder_count);
   }

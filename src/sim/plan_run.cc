@@ -60,6 +60,8 @@ std::string PlanRunJson(const Workload& workload,
                   {"violations", run.follow.violation_count},
                   {"divergences", run.follow.divergence_count},
                   {"repairs", run.follow.repair_count},
+                  {"resolves", run.follow.resolve_count},
+                  {"refused", run.follow.refused_count},
                   {"start_error_max_ns", run.follow.start_error_max_ns},
                   {"lateness_max_ns", run.follow.lateness_max_ns}};
   return json.dump(2) + "\n";
@@ -67,13 +69,13 @@ std::string PlanRunJson(const Workload& workload,
 
 std::string PlanRunTable(const Workload& workload,
                          const SimulationOptions& options, const PlanRun& run) {
-  return absl::StrCat(ReportTable(workload, options, run.report),
-                      "plan: ", run.follow.started_count,
-                      " operations started, ", run.follow.in_place_count,
-                      " in place, latest by ",
-                      static_cast<double>(run.follow.lateness_max_ns) / 1e3,
-                      " us; ", run.follow.violation_count, " violations, ",
-                      run.follow.divergence_count, " divergences\n");
+  return absl::StrCat(
+      ReportTable(workload, options, run.report),
+      "plan: ", run.follow.started_count, " operations started, ",
+      run.follow.in_place_count, " in place, latest by ",
+      static_cast<double>(run.follow.lateness_max_ns) / 1e3, " us; ",
+      run.follow.violation_count, " violations, ", run.follow.divergence_count,
+      " divergences, ", run.follow.resolve_count, " planned anew\n");
 }
 
 }  // namespace takt::sim

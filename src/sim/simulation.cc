@@ -475,7 +475,7 @@ absl::StatusOr<Report> Simulate(const Workload& workload,
   }
   plan::WindowOptions window;
   window.length_ns = options.window_ns;
-  window.step_limit = kWindowSteps;
+  window.planning.step_limit = kWindowSteps;
   plan::WindowGuide guide(std::move(window));
   SimulationOptions guided = options;
   guided.scheduler.guide = &guide;

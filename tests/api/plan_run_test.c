@@ -380,6 +380,49 @@ static void adaptive_plans_give_way(void) {
   fixture_destroy(&f);
 }
 
+/* The first job is late whatever happens, so nothing can be moved; the second
+ * is due in a minute, and never comes. */
+static void what_is_left_is_planned_anew(void) {
+  fixture_t f = planned();
+  callee_t callee = callee_create(&f);
+  seen_t seen = {0};
+  takt_plan_t* plan =
+      make_plan(takt_module_content_hash(f.module), 0.001,
+                "{\"name\": \"s\", \"function\": \"module.mul\","
+                " \"arrival\": \"once\", \"deadline_ms\": 0.000001},"
+                "{\"name\": \"t\", \"function\": \"module.mul\","
+                " \"arrival\": \"once\", \"offset_ms\": 60000,"
+                " \"deadline_ms\": 1000}");
+  const takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
+                                           binding_of("t", &callee, &seen)};
+  for (int budget_ms = 0; budget_ms <= 1; ++budget_ms) {
+    takt_plan_run_options_t options;
+    takt_plan_run_options_init(&options);
+    options.mode = TAKT_PLAN_ADAPTIVE;
+    options.divergence_ns = 0;
+    options.repair_budget_ns = budget_ms * INT64_C(1000000);
+    takt_plan_run_t* run = NULL;
+    REQUIRE_OK(
+        takt_plan_run_create(f.instance, plan, 2, bindings, &options, &run));
+    REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 2000000));
+    takt_plan_run_report_t report = report_of(run);
+    while (report.divergence_count == 0 ||
+           report.resolve_count + report.refused_count < (uint64_t)budget_ms) {
+      report = report_of(run);
+    }
+    EXPECT(report.repair_count == 0);
+    if (budget_ms == 0)
+      EXPECT(report.resolve_count + report.refused_count == 0);
+    takt_plan_run_stop(run);
+    EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+    takt_plan_run_release(run);
+  }
+  EXPECT(seen.bad_count == 0);
+  takt_plan_release(plan);
+  callee_destroy(&callee);
+  fixture_destroy(&f);
+}
+
 static void refuses_what_does_not_fit(void) {
   fixture_t f = planned();
   callee_t callee = callee_create(&f);
@@ -442,6 +485,16 @@ static void refuses_what_does_not_fit(void) {
       takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
       TAKT_STATUS_INVALID_ARGUMENT, "tolerance_ns");
   options.tolerance_ns = 0;
+  options.repair_budget_ns = -1;
+  EXPECT_ERROR(
+      takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
+      TAKT_STATUS_INVALID_ARGUMENT, "repair_budget_ns");
+  options.repair_budget_ns = 0;
+  options.repair_horizon_ns = -1;
+  EXPECT_ERROR(
+      takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
+      TAKT_STATUS_INVALID_ARGUMENT, "repair_horizon_ns");
+  options.repair_horizon_ns = 0;
   options.mode = (takt_plan_mode_t)7;
   EXPECT_ERROR(
       takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
@@ -485,6 +538,7 @@ int main(void) {
   RUN(another_plan_takes_over);
   RUN(what_is_not_kept_to_is_told_or_ends_it);
   RUN(adaptive_plans_give_way);
+  RUN(what_is_left_is_planned_anew);
   RUN(refuses_what_does_not_fit);
   return test_result();
 }

@@ -50,7 +50,7 @@ struct Played {
 Played Play(const Workload& workload, uint64_t seed, bool has_windows) {
   WindowOptions window_options;
   window_options.length_ns = 50'000'000;
-  window_options.step_limit = 100;
+  window_options.planning.step_limit = 100;
   WindowGuide guide(window_options);
   SimulationOptions options;
   options.seed = seed;
@@ -149,7 +149,7 @@ TEST(WindowGuideTest, BestEffortFillsTheHoles) {
 TEST(WindowGuideTest, WhatIsPlannedTooLateIsNotFollowed) {
   std::vector<std::function<void()>> waiting;
   WindowOptions window_options;
-  window_options.background = [&](std::function<void()> job) {
+  window_options.planning.background = [&](std::function<void()> job) {
     waiting.push_back(std::move(job));
   };
   WindowGuide guide(window_options);

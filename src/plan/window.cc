@@ -1,0 +1,167 @@
+#include "plan/window.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plan/workload_plan.h"
+
+namespace takt::plan {
+
+using sched::ProgramOperation;
+using sched::ResourceSet;
+
+Window::Window(const sched::Machine& machine, const ResourceSet& lost,
+               int64_t origin_ns, int64_t force_ns)
+    : origin_ns_(origin_ns), force_ns_(force_ns) {
+  workload_.name = "window";
+  workload_.machine = machine;
+  workload_.lost = lost;
+  workload_.power_mw.assign(machine.pools.size(), 0);
+}
+
+std::string Window::NameOf(sched::StreamId stream) {
+  return absl::StrCat("stream ", stream);
+}
+
+absl::flat_hash_map<std::string, sched::StreamId> Window::streams() const {
+  absl::flat_hash_map<std::string, sched::StreamId> streams;
+  for (const WindowJob& job : jobs_) streams[NameOf(job.stream)] = job.stream;
+  return streams;
+}
+
+uint32_t Window::AddKernel(Kernel kernel) {
+  workload_.kernels.push_back(std::move(kernel));
+  return static_cast<uint32_t>(workload_.kernels.size() - 1);
+}
+
+// A single shot of those operations.
+void Window::AddStream(std::vector<ProgramOperation> operations,
+                       int64_t offset_ns, int64_t deadline_ns,
+                       const ResourceSet& allowed) {
+  Program program;
+  program.name = absl::StrCat(workload_.programs.size());
+  program.operations = std::move(operations);
+  workload_.programs.push_back(std::move(program));
+  Stream stream;
+  stream.arrival = Arrival::kOnce;
+  stream.name = absl::StrCat(workload_.streams.size());
+  stream.offset_ns = std::max<int64_t>(offset_ns, 0);
+  stream.terms.program = static_cast<uint32_t>(workload_.programs.size() - 1);
+  stream.terms.affinity = allowed;
+  if (deadline_ns != kInfiniteFuture) {
+    // One that has passed: as soon as can be.
+    stream.terms.deadline_ns =
+        std::max<int64_t>(deadline_ns - origin_ns_ - stream.offset_ns, 1);
+  }
+  workload_.streams.push_back(std::move(stream));
+}
+
+void Window::AddJob(WindowJob job, std::vector<ProgramOperation> operations,
+                    int64_t ready_ns, const ResourceSet& allowed) {
+  operation_count_ += operations.size();
+  AddStream(std::move(operations), ready_ns - origin_ns_, job.deadline_ns,
+            allowed);
+  jobs_.push_back(std::move(job));
+}
+
+// Each is a job beyond those of the window, which has to start at once.
+void Window::AddBusy(const ResourceSet& resources, int64_t until_ns) {
+  const int64_t left_ns = until_ns - force_ns_;
+  if (left_ns <= 0) return;
+  const sched::Machine& machine = workload_.machine;
+  for (uint32_t pool = 0; pool < machine.pools.size(); ++pool) {
+    const ResourceSet there = resources & machine.ResourcesOf(pool);
+    if (there.empty()) continue;
+    Kernel kernel;
+    kernel.name = absl::StrCat("running ", workload_.kernels.size());
+    sched::AlternativeOptions option;
+    option.pool = pool;
+    option.shards = there.count();
+    option.guess_ns = left_ns;
+    kernel.alternatives.push_back(option);
+    ProgramOperation busy;
+    busy.kernel = AddKernel(std::move(kernel));
+    AddStream({std::move(busy)}, force_ns_ - origin_ns_, until_ns, there);
+    // An NPU takes its feeders with it.
+    if (machine.pools[pool].feeder_count > 0) return;
+  }
+}
+
+void Window::Solve(const std::shared_ptr<Window>& window,
+                   const WindowPlanning& planning) {
+  // Without `background`, which might end by ending its last function.
+  const WindowPlanning how{planning.budget_ns, planning.step_limit, nullptr};
+  auto solve = [window, how] { window->Plan(how); };
+  if (planning.background) {
+    planning.background(std::move(solve));
+  } else {
+    solve();
+  }
+}
+
+// On whichever thread plans.
+void Window::Plan(const WindowPlanning& planning) {
+  SolverOptions solver;
+  solver.time_limit_ns = planning.budget_ns / 2;
+  if (planning.step_limit > 0) {
+    solver.step_limit = planning.step_limit;
+    solver.time_limit_ns = 60'000'000'000;
+  }
+  absl::StatusOr<WorkloadSolution> found = PlanWorkload(workload_, solver);
+  WindowPlan result;
+  if (found.ok()) result.plan = std::move(found->plan);
+  const bool is_good = found.ok() && Relabel(&result);
+  MutexLock lock(&mutex_);
+  is_planned_ = true;
+  if (is_good) {
+    plan_ = std::move(result);
+  } else {
+    plan_ = absl::FailedPreconditionError("there is no such plan");
+  }
+}
+
+// The plan of the workload becomes one of the scheduler's streams and jobs.
+// False if something that runs would have had to wait.
+bool Window::Relabel(WindowPlan* result) const {
+  plan::Plan* plan = &result->plan;
+  const size_t job_count = jobs_.size();
+  while (plan->operations.back().job >= job_count) {
+    const PlannedOperation& busy = plan->operations.back();
+    if (busy.start > plan->jobs[busy.job].release) return false;
+    plan->operations.pop_back();
+  }
+  plan->jobs.resize(job_count);
+  absl::flat_hash_map<sched::StreamId, uint32_t> counts;
+  for (uint32_t j = 0; j < plan->jobs.size(); ++j) {
+    const WindowJob& job = jobs_[j];
+    plan->jobs[j].stream = NameOf(job.stream);
+    plan->jobs[j].instance = counts[job.stream]++;
+    plan->jobs[j].release = job.release_ns - origin_ns_;
+    plan->jobs[j].deadline = job.deadline_ns == kInfiniteFuture
+                                 ? kNoDeadline
+                                 : job.deadline_ns - origin_ns_;
+  }
+  for (PlannedOperation& operation : plan->operations) {
+    operation.ordinal = jobs_[operation.job].ordinals[operation.ordinal];
+    // One that is late anyway keeps nothing from being moved.
+    PlannedJob& job = plan->jobs[operation.job];
+    if (operation.start + operation.duration > job.deadline) {
+      if (job.deadline >= force_ns_ - origin_ns_) ++result->late_count;
+      job.deadline = kNoDeadline;
+    }
+  }
+  return true;
+}
+
+bool Window::is_planned() const {
+  MutexLock lock(&mutex_);
+  return is_planned_;
+}
+
+absl::StatusOr<WindowPlan> Window::TakePlan() {
+  MutexLock lock(&mutex_);
+  return std::move(plan_);
+}
+
+}  // namespace takt::plan

@@ -1,0 +1,106 @@
+// A Window is what is left to do of some jobs, planned while it is being done:
+// by the solver's fast heuristic, in the background, within a budget.
+//
+//   look: the Window is filled          in force
+//   |------------- budget ------------->|---- its plan is followed ---->
+//
+// The plan is one of the scheduler's streams (named by NameOf()), each job with
+// the operations that were given; its time 0 is origin_ns().
+//
+// Thread-safety: filled by one thread; then given to Solve(), which may run on
+// another one; is_planned() and TakePlan() from any.
+#ifndef TAKT_PLAN_WINDOW_H_
+#define TAKT_PLAN_WINDOW_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "plan/plan.h"
+#include "plan/workload.h"
+#include "sched/machine.h"
+#include "sched/stream.h"
+
+namespace takt::plan {
+
+// How windows are planned.
+struct WindowPlanning {
+  // What planning may take.
+  int64_t budget_ns = 0;
+  // Above 0: so many steps of the search instead of that time, so that plans
+  // are the same each time. They come into force after the budget all the same.
+  uint64_t step_limit = 0;
+  // Runs what it is given, on some other thread. Null: at once, on this one.
+  std::function<void(std::function<void()>)> background;
+};
+
+// A job of a window's plan.
+struct WindowJob {
+  sched::StreamId stream = 0;
+  int64_t release_ns = 0;
+  int64_t deadline_ns = kInfiniteFuture;
+  std::vector<uint32_t> ordinals;  // Of the operations that are planned.
+};
+
+struct WindowPlan {
+  Plan plan;
+  // Jobs that are late by it, and were not when it was to come into force.
+  uint32_t late_count = 0;
+};
+
+class Window {
+ public:
+  // The plan is to come into force at `force_ns`; no job's release is before
+  // `origin_ns`. `lost` resources are not planned with.
+  Window(const sched::Machine& machine, const sched::ResourceSet& lost,
+         int64_t origin_ns, int64_t force_ns);
+
+  int64_t origin_ns() const { return origin_ns_; }
+  const std::vector<WindowJob>& jobs() const { return jobs_; }
+  size_t operation_count() const { return operation_count_; }
+
+  // Its index, for the operations of programs.
+  uint32_t AddKernel(Kernel kernel);
+  // What is left of the job: `operations` have its `ordinals`, in order, and
+  // none starts before `ready_ns`.
+  void AddJob(WindowJob job, std::vector<sched::ProgramOperation> operations,
+              int64_t ready_ns, const sched::ResourceSet& allowed);
+  // Resources that are busy until then. After all jobs.
+  void AddBusy(const sched::ResourceSet& resources, int64_t until_ns);
+
+  // Plans it, in the background.
+  static void Solve(const std::shared_ptr<Window>& window,
+                    const WindowPlanning& planning);
+  bool is_planned() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Once, when it is planned. FAILED_PRECONDITION: there is no such plan.
+  absl::StatusOr<WindowPlan> TakePlan() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  static std::string NameOf(sched::StreamId stream);
+  // By name.
+  absl::flat_hash_map<std::string, sched::StreamId> streams() const;
+
+ private:
+  void AddStream(std::vector<sched::ProgramOperation> operations,
+                 int64_t offset_ns, int64_t deadline_ns,
+                 const sched::ResourceSet& allowed);
+  void Plan(const WindowPlanning& planning) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool Relabel(WindowPlan* plan) const;
+
+  const int64_t origin_ns_;
+  const int64_t force_ns_;
+  Workload workload_;
+  std::vector<WindowJob> jobs_;
+  size_t operation_count_ = 0;
+  mutable Mutex mutex_;
+  bool is_planned_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::StatusOr<WindowPlan> plan_ ABSL_GUARDED_BY(mutex_) = WindowPlan();
+};
+
+}  // namespace takt::plan
+
+#endif  // TAKT_PLAN_WINDOW_H_
