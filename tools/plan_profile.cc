@@ -249,8 +249,8 @@ class Profiler {
     }
     core_alternative_count_ = alternatives_.size();
     for (size_t n = 0; n < machine_.npus.size(); ++n) {
-      alternatives_.push_back({machine_.npus[n].name, 1, CpuMask(),
-                               MaskOf(all), static_cast<int32_t>(n)});
+      alternatives_.push_back({machine_.npus[n].name, 1, CpuMask(), MaskOf(all),
+                               static_cast<int32_t>(n)});
     }
     std::sort(all.begin(), all.end());
     for (const uint32_t cpu : all) {

@@ -74,7 +74,10 @@ static takt_plan_t* make_plan(uint64_t content, const char* npu_name,
   takt_workload_t* workload = NULL;
   REQUIRE_OK(takt_workload_parse(text, strlen(text), &options, &workload));
   takt_plan_t* plan = NULL;
-  REQUIRE_OK(takt_workload_plan(workload, NULL, &plan, NULL));
+  takt_plan_solve_options_t solve;
+  takt_plan_solve_options_init(&solve);
+  solve.time_limit_ns = 10000000;
+  REQUIRE_OK(takt_workload_plan(workload, &solve, &plan, NULL));
   takt_workload_release(workload);
   return plan;
 }
