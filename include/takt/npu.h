@@ -57,7 +57,8 @@ typedef struct takt_npu_options_t {
   bool fall_back_to_cpu;
 
   // The driver's clock is a simulated one, which moves only while an operation
-  // is waited for. Not for drivers of real hardware. Default: false.
+  // is waited for. Not for drivers of real hardware. A scheduler does
+  // not learn then how hot and how well the NPU is. Default: false.
   bool virtual_time;
   // Threads that run the device's code and wait for the NPU. 0: whoever submits
   // the work. Default: TAKT_NPU_WORKER_COUNT_DEFAULT.

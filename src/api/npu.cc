@@ -116,7 +116,8 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
       Ref<cpu::Device> device,
       npu::CreateDevice(std::move(unit), std::move(executor), owns_executor,
                         memory, given.native_code, instance->tracer(),
-                        std::move(shop), ObserverOf(device_options)));
+                        std::move(shop), ObserverOf(device_options),
+                        given.virtual_time ? nullptr : instance->timers()));
   return Ref<hal::Device>(std::move(device));
 }
 

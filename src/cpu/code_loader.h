@@ -33,6 +33,8 @@ class CodeLoader {
       std::shared_ptr<ExecutableCode> code) {
     return code;
   }
+  // The device ends; its threads are still there.
+  virtual void Retire() {}
 };
 
 }  // namespace takt::cpu

@@ -140,6 +140,7 @@ class Device final : public hal::Device {
          const Options& options);
   ~Device() override {
     memory_->Retire();
+    loader_.Retire();
     // Perhaps on one of its threads, so while there is a reference.
     if (owns_executor_) executor_->Shutdown();
   }

@@ -48,6 +48,11 @@ class ExecutableLoader {
                                        Ref<Object> owner,
                                        absl::Span<const uint32_t> constants);
 
+  // The device ends; its threads are still there.
+  void Retire() {
+    if (others_ != nullptr) others_->Retire();
+  }
+
   // Calls `visit` for the code of each executable that lives and has an owner.
   void ForEachCode(absl::FunctionRef<void(const ExecutableCode&)> visit)
       ABSL_LOCKS_EXCLUDED(mutex_);

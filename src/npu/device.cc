@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "npu/unit_formats.h"
+#include "npu/unit_watch.h"
 
 namespace takt::npu {
 namespace {
@@ -12,15 +13,20 @@ namespace {
 // The unit as one of a shop's resources.
 class ShopSeat {
  public:
-  ShopSeat(Ref<shop::JobShop> shop, uint32_t pool)
-      : shop_(std::move(shop)), pool_(pool) {}
-  ~ShopSeat() { shop_->RemoveNpu(pool_); }
+  // `watch` may be null.
+  ShopSeat(Ref<shop::JobShop> shop, uint32_t pool, Ref<UnitWatch> watch)
+      : shop_(std::move(shop)), pool_(pool), watch_(std::move(watch)) {}
+  ~ShopSeat() {
+    if (watch_ != nullptr) watch_->Stop();
+    shop_->RemoveNpu(pool_);
+  }
   ShopSeat(const ShopSeat&) = delete;
   ShopSeat& operator=(const ShopSeat&) = delete;
 
  private:
   const Ref<shop::JobShop> shop_;
   const uint32_t pool_;
+  const Ref<UnitWatch> watch_;
 };
 
 }  // namespace
@@ -28,8 +34,8 @@ class ShopSeat {
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
-    Ref<Tracer> tracer, Ref<shop::JobShop> shop,
-    cpu::DispatchObserver observer) {
+    Ref<Tracer> tracer, Ref<shop::JobShop> shop, cpu::DispatchObserver observer,
+    std::shared_ptr<TimerService> watch_timers) {
   // Compiled code looks for "local*".
   const std::string id = absl::StrCat("local-npu-", unit->driver_name());
   auto formats = std::make_shared<UnitFormats>(unit, takes_native_code);
@@ -41,7 +47,13 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
                       (unit->capabilities().flags & TAKT_NPU_ON_CALLER) != 0 &&
                           executor.get() == &shop->executor()});
     if (pool.ok()) {
-      formats->set_seat(std::make_shared<ShopSeat>(shop, *pool));
+      Ref<UnitWatch> watch;
+      if (watch_timers != nullptr) {
+        watch = UnitWatch::Start(unit, shop, *pool, executor,
+                                 std::move(watch_timers));
+      }
+      formats->set_seat(
+          std::make_shared<ShopSeat>(shop, *pool, std::move(watch)));
       options.shop_pools = 1u << *pool;
       options.shop = std::move(shop);
     }

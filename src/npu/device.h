@@ -4,6 +4,7 @@
 #ifndef TAKT_NPU_DEVICE_H_
 #define TAKT_NPU_DEVICE_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -18,12 +19,14 @@ namespace takt::npu {
 // `takes_native_code`: also executables of the CPU's own. `tracer`: where its
 // operations are recorded; null: nowhere. `shop` gives its dispatches the unit,
 // one at a time, where they are worth a decision; null: the lease alone does.
-// `observer` is told of its dispatches; null: nobody is.
+// `observer` is told of its dispatches; null: nobody is. With `watch_timers`
+// the shop learns how fast the unit is, and whether it works (unit_watch.h).
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
     Ref<Tracer> tracer = nullptr, Ref<shop::JobShop> shop = nullptr,
-    cpu::DispatchObserver observer = nullptr);
+    cpu::DispatchObserver observer = nullptr,
+    std::shared_ptr<TimerService> watch_timers = nullptr);
 
 // The unit behind a device; nullptr for a device of another kind.
 Unit* UnitOf(const cpu::Device& device);

@@ -608,6 +608,16 @@ bool Unit::is_quarantined() const {
   return is_quarantined_;
 }
 
+bool Unit::IsProbeDue() const {
+  MutexLock lock(&mutex_);
+  return is_quarantined_ && options_.time->NowNs() >= quarantine_end_ns_;
+}
+
+void Unit::ProbeIfDue() {
+  const Turn turn(*this, Urgency());
+  if (IsProbeDue()) CheckHealth().IgnoreError();
+}
+
 UnitStatistics Unit::statistics() const {
   MutexLock lock(&mutex_);
   return statistics_;

@@ -176,7 +176,12 @@ class Unit final : public Object {
 
   // Fields the driver leaves alone are INT64_MIN.
   takt_npu_telemetry_t telemetry() const;
+  // Lost, or left alone: until a probe goes well.
   bool is_quarantined() const;
+  // Whether it has been left alone for long enough.
+  bool IsProbeDue() const;
+  // Then it is probed, with the lease; blocks for as long as that takes.
+  void ProbeIfDue();
   UnitStatistics statistics() const;
   Lease::Statistics lease_statistics() const { return lease_.statistics(); }
   // How long who is so urgent would wait now for `turn_count` turns, by what

@@ -33,9 +33,10 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
   UnitFormats(Ref<Unit> unit, bool takes_native_code)
       : unit_(std::move(unit)), takes_native_code_(takes_native_code) {}
 
-  // What lasts as long as the device.
+  // What lasts as long as the device's threads.
   void set_seat(std::shared_ptr<void> seat) { seat_ = std::move(seat); }
 
+  void Retire() override { seat_.reset(); }
   bool Takes(absl::string_view format) const override;
   bool is_exclusive() const override { return !takes_native_code_; }
   absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> Load(

@@ -173,6 +173,9 @@ class Scheduler {
   // Where the driver knows it, before Finished() or Yielded(): when the run
   // began and ended. For the guide alone.
   void Ran(OperationId operation, int64_t begin_ns, int64_t end_ns);
+  // It waits, and somebody else sees to it: nothing is learned, and the job
+  // goes on as if it were done.
+  void DoneElsewhere(OperationId operation, int64_t now_ns);
   // It stopped at the end of a tile, `done_ppm` of its whole work done.
   void Yielded(OperationId operation, uint32_t done_ppm, int64_t now_ns);
   // It cannot be done; its job fails.
@@ -284,6 +287,7 @@ class Scheduler {
   Rank RankFor(const Operation& operation) const;
   void RankAnew(Job* job);
   void StopWaiting(Operation* operation);
+  void End(Operation* operation, int64_t now_ns);
   uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
   void StopRunning(Operation* operation);
   void Learn(const Operation& operation, int64_t ran_ns);

@@ -255,6 +255,30 @@ void Scheduler::ReleaseSuccessors(Job* job, uint32_t program_index,
   }
 }
 
+// It neither runs nor waits any more, and is done.
+void Scheduler::End(Operation* operation, int64_t now_ns) {
+  TellStopped(*operation, /*is_done=*/true, now_ns);
+  Job* job = operation->job;
+  const uint32_t index = operation->program_index;
+  FreeOperation(operation);
+  if (job->is_ending) {
+    if (job->running_count == 0) CompleteJob(job, now_ns);
+    return;
+  }
+  if (job->stream->options.program == kNoProgram) return;
+  ReleaseSuccessors(job, index, now_ns);
+  if (--job->unfinished_count == 0) CompleteJob(job, now_ns);
+}
+
+void Scheduler::DoneElsewhere(OperationId id, int64_t now_ns) {
+  Operation* operation = FindOperation(id);
+  TAKT_CHECK(operation->state != Operation::State::kRunning);
+  Advance(now_ns);
+  if (!IsLive(id)) return;
+  StopWaiting(operation);
+  End(operation, now_ns);
+}
+
 void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
   Operation* operation = FindOperation(id);
   TAKT_CHECK(operation->state == Operation::State::kRunning ||
@@ -268,17 +292,7 @@ void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
   } else {
     StopWaiting(operation);
   }
-  TellStopped(*operation, /*is_done=*/true, now_ns);
-  Job* job = operation->job;
-  const uint32_t index = operation->program_index;
-  FreeOperation(operation);
-  if (job->is_ending) {
-    if (job->running_count == 0) CompleteJob(job, now_ns);
-    return;
-  }
-  if (job->stream->options.program == kNoProgram) return;
-  ReleaseSuccessors(job, index, now_ns);
-  if (--job->unfinished_count == 0) CompleteJob(job, now_ns);
+  End(operation, now_ns);
 }
 
 void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {

@@ -387,11 +387,30 @@ absl::Status JobShop::SetAvailable(uint32_t resource, bool is_available) {
 }
 
 void JobShop::SetHot(HeatSource source, bool is_hot) {
-  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+  Run([&](sched::Scheduler&, int64_t) {
     is_hot_[static_cast<uint32_t>(source)] = is_hot;
-    const bool is_any = is_hot_[0] || is_hot_[1];
-    if (scheduler.is_hot() != is_any) scheduler.SetHot(is_any, now_ns);
+    ApplyHeat();
   });
+}
+
+void JobShop::SetNpuHot(uint32_t pool, bool is_hot) {
+  Run([&](sched::Scheduler&, int64_t) {
+    hot_npus_ = (hot_npus_ & ~(1u << pool)) | uint32_t{is_hot} << pool;
+    ApplyHeat();
+  });
+}
+
+void JobShop::SetNpuWorks(uint32_t pool, bool works) {
+  uint32_t first = 0;
+  Run([&](sched::Scheduler&, int64_t) {
+    first = static_cast<uint32_t>(machine().ResourcesOf(pool).Next(0));
+    broken_npus_ = (broken_npus_ & ~(1u << pool)) | uint32_t{!works} << pool;
+    const std::vector<Task*> waiting = npu_tasks_;
+    for (Task* task : waiting) {
+      if (IsStranded(*task)) LetGo(*task);
+    }
+  });
+  SetAvailable(first, works).IgnoreError();
 }
 
 std::vector<ResourceState> JobShop::resources() {

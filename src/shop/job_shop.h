@@ -176,6 +176,11 @@ class JobShop final : public Object {
   // hot if either says so.
   enum class HeatSource : uint8_t { kSensor, kApplication };
   void SetHot(HeatSource source, bool is_hot);
+  // The same by an NPU's own thermometer.
+  void SetNpuHot(uint32_t pool, bool is_hot);
+  // An NPU works, or does not, so that it is not available. What only it can do
+  // goes to it all the same, without a decision: its device knows what to do.
+  void SetNpuWorks(uint32_t pool, bool works);
   std::vector<ResourceState> resources();
   sched::Mode mode() const { return mode_.load(std::memory_order_relaxed); }
   ShopStatistics statistics();
@@ -245,6 +250,10 @@ class JobShop final : public Object {
       absl::FunctionRef<sched::AdmissionReport(sched::Scheduler&)> ask);
   void RecordAdmission(const Stream& stream,
                        const sched::AdmissionReport& report);
+  void ApplyHeat();
+  // Whether NPUs that do not work are all that can do it.
+  bool IsStranded(const Task& task) const;
+  void LetGo(Task& task);
   void Link(Task& task);
   void Unlink(Task& task);
   void TellRan(const Task& task);
@@ -274,6 +283,9 @@ class JobShop final : public Object {
   std::unique_ptr<sched::Scheduler> scheduler_;
   int64_t at_ns_ = 0;                // Now, for this round.
   bool is_hot_[2] = {false, false};  // By HeatSource.
+  uint32_t hot_npus_ = 0;            // Bit i: of pool i.
+  uint32_t broken_npus_ = 0;         // The same.
+  std::vector<Task*> npu_tasks_;     // That wait, and only NPUs can do.
   std::vector<sched::Decision> decisions_;
   std::vector<Task*> yielded_;  // By those decisions.
   std::vector<Task*> tasks_;    // By the index of the operation.

@@ -165,7 +165,28 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
   return *added;
 }
 
+void JobShop::ApplyHeat() {
+  const bool is_any = is_hot_[0] || is_hot_[1] || hot_npus_ != 0;
+  if (scheduler_->is_hot() != is_any) scheduler_->SetHot(is_any, at_ns_);
+}
+
+bool JobShop::IsStranded(const Task& task) const {
+  const uint32_t pools = task.work_->pools;
+  return pools != 0 && (pools & ~broken_npus_) == 0;
+}
+
+// The scheduler is done with it; nobody but the unit's lease says when it runs.
+void JobShop::LetGo(Task& task) {
+  Unlink(task);
+  scheduler_->DoneElsewhere(task.id_, at_ns_);
+  task.Start(1, nullptr, /*is_npu=*/true);
+}
+
 void JobShop::Link(Task& task) {
+  const uint32_t pools = task.work_->pools;
+  if (pools != 0 && (pools & floor_.core_pools()) == 0) {
+    npu_tasks_.push_back(&task);
+  }
   Job& job = *task.job_;
   task.previous_ = nullptr;
   task.next_ = job.first_task_;
@@ -175,6 +196,10 @@ void JobShop::Link(Task& task) {
 }
 
 void JobShop::Unlink(Task& task) {
+  if (!npu_tasks_.empty()) {
+    npu_tasks_.erase(std::remove(npu_tasks_.begin(), npu_tasks_.end(), &task),
+                     npu_tasks_.end());
+  }
   (task.previous_ != nullptr ? task.previous_->next_ : task.job_->first_task_) =
       task.next_;
   if (task.next_ != nullptr) task.next_->previous_ = task.previous_;
@@ -192,6 +217,7 @@ void JobShop::ApplyReady(Task& task) {
   if (task.id_.index >= tasks_.size()) tasks_.resize(task.id_.index + 1);
   tasks_[task.id_.index] = &task;
   Link(task);
+  if (IsStranded(task)) LetGo(task);
 }
 
 void JobShop::GiveUp(Task& task) {
@@ -249,11 +275,12 @@ void JobShop::ApplyStopped(Task& task) {
   const uint32_t done_ppm = task.done_ppm();
   RecordStop(task, done_ppm);
   scheduler_->Yielded(task.id_, done_ppm, at_ns_);
-  if (scheduler_->IsLive(task.id_)) {
-    Link(task);
-  } else {
+  if (!scheduler_->IsLive(task.id_)) {
     GiveUp(task);
+    return;
   }
+  Link(task);
+  if (IsStranded(task)) LetGo(task);
 }
 
 Task& JobShop::CountYield(const Decision& decision) {

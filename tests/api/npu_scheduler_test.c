@@ -85,8 +85,88 @@ static void each_npu_is_a_resource(void) {
   npu_destroy(&npu);
 }
 
+static npu_t create_with(const takt_npu_options_t* options) {
+  npu_t npu;
+  npu.instance = create_instance_with_policy(2, "job-shop");
+  npu.devices[0] = create_device(npu.instance, "local-task");
+  REQUIRE_OK(takt_npu_device_create(npu.instance, takt_npu_sim_driver(),
+                                    options, &npu.devices[1]));
+  return npu;
+}
+
+static takt_resource_t npu_resource(const npu_t* npu) {
+  takt_resource_t resources[16];
+  size_t count = 0;
+  REQUIRE_OK(
+      takt_scheduler_query_resources(npu->instance, 16, resources, &count));
+  EXPECT(resources[count - 1].is_npu);
+  return resources[count - 1];
+}
+
+static takt_mode_t mode_of(const npu_t* npu) {
+  takt_mode_t mode = TAKT_MODE_NOMINAL;
+  REQUIRE_OK(takt_scheduler_query_mode(npu->instance, &mode));
+  return mode;
+}
+
+/* The model of an NPU that gets hot by the first product, and stays so. Calls
+ * go on until the scheduler knows: that ends by time, not by a count. */
+static void the_heat_of_an_npu_reaches_the_scheduler(void) {
+  takt_npu_options_t options;
+  takt_npu_options_init(&options);
+  options.driver_options =
+      "{\"launch_ns\": 100000, \"frequencies_hz\": [5e8, 1e9],"
+      " \"heat\": {\"ambient_celsius\": 50, \"rise_celsius\": 50,"
+      " \"time_constant_s\": 0.001, \"throttle_celsius\": 50.001,"
+      " \"recover_celsius\": 20, \"critical_celsius\": 1000}}";
+  npu_t npu = create_with(&options);
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link_module(&npu, TESTDATA("npu/route_a.vmfb"), 2, npu.devices, &status);
+  REQUIRE_OK(status);
+  EXPECT(npu_resource(&npu).speed_permille == 1000);
+  while (npu_resource(&npu).speed_permille == 1000 ||
+         mode_of(&npu) != TAKT_MODE_HOT) {
+    EXPECT_OK(run_product(context, npu.devices[0], 2));
+  }
+  EXPECT(npu_resource(&npu).speed_permille == 500);
+  EXPECT(npu_resource(&npu).is_available);
+  takt_context_release(context);
+  npu_destroy(&npu);
+}
+
+/* Of an NPU that fails often. What only it can do is done in its place
+ * meanwhile, and is right. */
+static void an_npu_that_fails_is_not_available_for_a_while(void) {
+  takt_npu_options_t options;
+  takt_npu_options_init(&options);
+  options.driver_options =
+      "{\"launch_ns\": 100000, \"faults\": {\"seed\": 3, \"error\": 0.3}}";
+  options.retry_max = 0;
+  options.quarantine_after = 1;
+  options.quarantine_ns = 250000000;
+  npu_t npu = create_with(&options);
+  takt_status_t status = NULL;
+  takt_context_t* context =
+      link_module(&npu, TESTDATA("npu/route_a.vmfb"), 2, npu.devices, &status);
+  REQUIRE_OK(status);
+  while (npu_resource(&npu).is_available) {
+    EXPECT_OK(run_product(context, npu.devices[0], 2));
+  }
+  EXPECT(statistics_of(&npu).quarantine_count > 0);
+  EXPECT_OK(run_product(context, npu.devices[0], 2));
+  /* Nobody uses it any more: it is probed all the same. */
+  while (!npu_resource(&npu).is_available) {
+  }
+  EXPECT(statistics_of(&npu).probe_count > 0);
+  takt_context_release(context);
+  npu_destroy(&npu);
+}
+
 int main(void) {
   RUN(results_are_right_under_every_policy);
   RUN(each_npu_is_a_resource);
+  RUN(the_heat_of_an_npu_reaches_the_scheduler);
+  RUN(an_npu_that_fails_is_not_available_for_a_while);
   return test_result();
 }
