@@ -174,39 +174,72 @@ TAKT_AVX2_INLINE void Widen(const T* source, int64_t count, float* target) {
   }
 }
 
+// What is widened next comes from a cache further away meanwhile.
+template <typename T>
+TAKT_AVX2_INLINE void Prefetch(const T* source, int64_t count) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = 0; i < count; i += kLine) {
+    _mm_prefetch(reinterpret_cast<const char*>(source + i), _MM_HINT_T0);
+  }
+}
+
+// The sums of a row. Each is a variable of its own, not one of an array: GCC 12
+// keeps arrays in memory as soon as something around them changes.
+struct S16Sums {
+  __m256i low;
+  __m256i high;
+};
+
+// The four k0 of one row by those of eight columns.
+TAKT_AVX2_INLINE void AddRow(const int16_t* left, __m256i y0, __m256i y1,
+                             S16Sums& sums) {
+  int64_t row;
+  __builtin_memcpy(&row, left, sizeof(row));
+  const __m256i x = _mm256_set1_epi64x(row);
+  sums.low = _mm256_add_epi32(sums.low, _mm256_madd_epi16(x, y0));
+  sums.high = _mm256_add_epi32(sums.high, _mm256_madd_epi16(x, y1));
+  // Keeps each sum in its register: GCC 12 adds into others and copies back,
+  // which takes a tenth of the time.
+  __asm__("" : "+x"(sums.low), "+x"(sums.high));
+}
+
+TAKT_AVX2_INLINE void StoreRow(const S16Sums& sums, int32_t* out,
+                               bool accumulate) {
+  auto* const row = reinterpret_cast<__m256i*>(out);
+  // Columns 0 1 4 5 | 2 3 6 7, put in order by 64-bit lanes.
+  const __m256i pairs = _mm256_hadd_epi32(sums.low, sums.high);
+  __m256i sum = _mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0));
+  if (accumulate) sum = _mm256_add_epi32(sum, _mm256_loadu_si256(row));
+  _mm256_storeu_si256(row, sum);
+}
+
+// One row or four.
 template <int kRows>
 TAKT_AVX2_INLINE void S16Block(const int16_t* left, int64_t m0,
                                const int16_t* right, int64_t k, int32_t* out,
                                bool accumulate) {
-  __m256i sums[kRows][2];
-  for (int i = 0; i < kRows; ++i) {
-    sums[i][0] = sums[i][1] = _mm256_setzero_si256();
-  }
+  static_assert(kRows == 1 || kRows == 4);
+  const __m256i zero = _mm256_setzero_si256();
+  S16Sums row0 = {zero, zero}, row1 = row0, row2 = row0, row3 = row0;
   for (int64_t t = 0; t < k; ++t) {
     const __m256i y0 =
         _mm256_load_si256(reinterpret_cast<const __m256i*>(right));
     const __m256i y1 =
         _mm256_load_si256(reinterpret_cast<const __m256i*>(right + 16));
-    for (int i = 0; i < kRows; ++i) {
-      int64_t row;  // The four k0 of one row.
-      __builtin_memcpy(&row, left + i * kK0, sizeof(row));
-      const __m256i x = _mm256_set1_epi64x(row);
-      sums[i][0] = _mm256_add_epi32(sums[i][0], _mm256_madd_epi16(x, y0));
-      sums[i][1] = _mm256_add_epi32(sums[i][1], _mm256_madd_epi16(x, y1));
-      // Keeps each sum in its register: GCC 12 adds into others and copies
-      // back, which takes a tenth of the time.
-      __asm__("" : "+x"(sums[i][0]), "+x"(sums[i][1]));
+    AddRow(left, y0, y1, row0);
+    if constexpr (kRows == 4) {
+      AddRow(left + kK0, y0, y1, row1);
+      AddRow(left + 2 * kK0, y0, y1, row2);
+      AddRow(left + 3 * kK0, y0, y1, row3);
     }
     left += m0 * kK0;
     right += kN0 * kK0;
   }
-  for (int i = 0; i < kRows; ++i) {
-    auto* const row = reinterpret_cast<__m256i*>(out + i * kN0);
-    // Columns 0 1 4 5 | 2 3 6 7, put in order by 64-bit lanes.
-    const __m256i pairs = _mm256_hadd_epi32(sums[i][0], sums[i][1]);
-    __m256i sum = _mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0));
-    if (accumulate) sum = _mm256_add_epi32(sum, _mm256_loadu_si256(row));
-    _mm256_storeu_si256(row, sum);
+  StoreRow(row0, out, accumulate);
+  if constexpr (kRows == 4) {
+    StoreRow(row1, out + kN0, accumulate);
+    StoreRow(row2, out + 2 * kN0, accumulate);
+    StoreRow(row3, out + 3 * kN0, accumulate);
   }
 }
 
@@ -240,17 +273,20 @@ TAKT_AVX2 void Mmt4dWidened(const Mmt4dArguments& a) {
     return kMmt4dPortable.by_type[static_cast<int>(kType)](a);
   }
   constexpr int64_t kMaxM0 = 8;
-  constexpr int64_t kPanel = kBlockK * kMaxM0 * kK0;
+  // Short blocks, many panels: the right operand is widened once for all of
+  // these, and its sums of 16 bits are quickly added up.
+  constexpr int64_t kBlock = sizeof(Wide) == sizeof(int16_t) ? 32 : kBlockK;
+  constexpr int64_t kPanel = kBlock * kMaxM0 * kK0;
   // 16 KiB of widened left panels.
   constexpr int64_t kBlockM =
       16 * 1024 / (kPanel * static_cast<int64_t>(sizeof(Wide)));
   alignas(64) Wide wide_left[kBlockM][kPanel];
-  alignas(64) Wide wide_right[kBlockK * kN0 * kK0];
+  alignas(64) Wide wide_right[kBlock * kN0 * kK0];
   const auto* const left = static_cast<const Left*>(a.left);
   const auto* const right = static_cast<const Right*>(a.right);
   auto* const out = static_cast<Sum*>(a.out);
-  for (int64_t k = 0; k < a.k; k += kBlockK) {
-    const int64_t block_k = std::min(kBlockK, a.k - k);
+  for (int64_t k = 0; k < a.k; k += kBlock) {
+    const int64_t block_k = std::min(kBlock, a.k - k);
     for (int64_t i = 0; i < a.m; i += kBlockM) {
       const int64_t end_i = std::min(i + kBlockM, a.m);
       for (int64_t ii = i; ii < end_i; ++ii) {
@@ -258,8 +294,9 @@ TAKT_AVX2 void Mmt4dWidened(const Mmt4dArguments& a) {
               wide_left[ii - i]);
       }
       for (int64_t j = 0; j < a.n; ++j) {
-        Widen(right + j * a.right_stride + k * kN0 * kK0, block_k * kN0 * kK0,
-              wide_right);
+        const Right* const panel = right + j * a.right_stride + k * kN0 * kK0;
+        Widen(panel, block_k * kN0 * kK0, wide_right);
+        if (j + 1 < a.n) Prefetch(panel + a.right_stride, block_k * kN0 * kK0);
         for (int64_t ii = i; ii < end_i; ++ii) {
           Tile(wide_left[ii - i], a.m0, wide_right, block_k,
                out + ii * a.out_stride + j * a.m0 * kN0, a.accumulate || k > 0);
