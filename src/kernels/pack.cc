@@ -18,6 +18,23 @@ V LoadVector(const T* source) {
   return v;
 }
 
+// Four rows of four words, from `rows` on, become four columns.
+template <typename T>
+void LoadTransposed(const T* rows, int64_t stride, Words4 (&columns)[4]) {
+  const auto r0 = LoadVector<Words4>(rows);
+  const auto r1 = LoadVector<Words4>(rows + stride);
+  const auto r2 = LoadVector<Words4>(rows + 2 * stride);
+  const auto r3 = LoadVector<Words4>(rows + 3 * stride);
+  const Words4 low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+  const Words4 low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+  const Words4 high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+  const Words4 high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+  columns[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
+  columns[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
+  columns[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
+  columns[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+}
+
 // Where things are in one call, so that the shapes below are short.
 template <typename T>
 struct Packing {
@@ -88,6 +105,26 @@ int64_t PackRows(const Packing<T>& p, int64_t a, int64_t b, int64_t count) {
   return count;
 }
 
+// The same for rows of a word each, of which a tile has a multiple of four:
+// four tiles at a time.
+template <typename T>
+int64_t PackRowsOfWords(const Packing<T>& p, int64_t a, int64_t b,
+                        int64_t count) {
+  constexpr int64_t kColumns = sizeof(uint32_t) / sizeof(T);
+  for (int64_t t = 0; t + 4 <= count; t += 4) {
+    const T* source = p.Source(a, b + t);
+    for (int64_t i = 0; i < p.grid.tile0; i += 4, source += 4 * p.in_stride0) {
+      Words4 rows[4];  // Of four tiles, four each.
+      LoadTransposed(source, p.in_stride0, rows);
+      for (int64_t c = 0; c < 4; ++c) {
+        std::memcpy(p.Target(a, b + t + c) + i * kColumns, &rows[c],
+                    sizeof(rows[c]));
+      }
+    }
+  }
+  return count & ~int64_t{3};
+}
+
 // 4×8 bytes become [8][4]: two tiles at a time, from 16 columns.
 int64_t PackTransposed4x8(const Packing<uint8_t>& p, int64_t a, int64_t b,
                           int64_t count) {
@@ -130,20 +167,8 @@ int64_t PackTransposed4x8(const Packing<uint32_t>& p, int64_t a, int64_t b,
     const uint32_t* const source = p.Source(a, b + t);
     uint32_t* const target = p.Target(a, b + t);
     for (int64_t half = 0; half < 2; ++half) {
-      const uint32_t* const corner = source + 4 * half;
-      const auto r0 = LoadVector<Words4>(corner);
-      const auto r1 = LoadVector<Words4>(corner + p.in_stride0);
-      const auto r2 = LoadVector<Words4>(corner + 2 * p.in_stride0);
-      const auto r3 = LoadVector<Words4>(corner + 3 * p.in_stride0);
-      const Words4 low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-      const Words4 low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-      const Words4 high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-      const Words4 high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-      const Words4 columns[4] = {
-          __builtin_shufflevector(low01, low23, 0, 1, 4, 5),
-          __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
-          __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
-          __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+      Words4 columns[4];
+      LoadTransposed(source + 4 * half, p.in_stride0, columns);
       std::memcpy(target + 16 * half, columns, sizeof(columns));
     }
   }
@@ -164,7 +189,7 @@ PackRun<T> ChoosePackRun(const Packing<T>& p) {
   }
   switch (grid.tile1 * static_cast<int64_t>(sizeof(T))) {
     case 4:
-      return &PackRows<T, 4>;
+      return grid.tile0 % 4 == 0 ? &PackRowsOfWords<T> : &PackRows<T, 4>;
     case 8:
       return &PackRows<T, 8>;
     case 16:

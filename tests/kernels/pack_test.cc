@@ -41,6 +41,8 @@ Case RandomCase(TestRandom& random) {
   c.transpose_inner = random.Between(0, 1) != 0;
   c.transpose_outer = random.Between(0, 1) != 0;
   if (random.Between(0, 1) != 0) {  // The shapes with fast paths.
+    c.sizes[0] = random.Between(1, 9);
+    c.sizes[1] = random.Between(1, 9);
     c.sizes[2] = 8;
     c.sizes[3] = 4;
   }
