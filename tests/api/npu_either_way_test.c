@@ -22,17 +22,13 @@ static const model_t kModels[] = {
 
 static npu_t create(const takt_npu_driver_t* driver, bool either_way,
                     const char* cpu, const char* policy) {
-  npu_t npu;
-  npu.instance = create_instance_with_policy(2, policy);
-  npu.devices[0] = create_device(npu.instance, cpu);
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   EXPECT(options.either_way);
   options.either_way = either_way;
   options.virtual_time = true;
-  REQUIRE_OK(
-      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance_with_policy(2, policy), cpu, driver,
+                       &options);
 }
 
 static takt_context_t* link_model(const npu_t* npu, const char* path) {

@@ -11,12 +11,21 @@ typedef struct npu_t {
   takt_device_t* devices[2]; /* A CPU, then the NPU. */
 } npu_t;
 
+/* In an instance that becomes the fixture's, with a CPU of that name. */
+static inline npu_t npu_create_in(takt_instance_t* instance, const char* cpu,
+                                  const takt_npu_driver_t* driver,
+                                  const takt_npu_options_t* options) {
+  npu_t npu;
+  npu.instance = instance;
+  npu.devices[0] = create_device(instance, cpu);
+  REQUIRE_OK(
+      takt_npu_device_create(instance, driver, options, &npu.devices[1]));
+  return npu;
+}
+
 static inline npu_t npu_create(const takt_npu_driver_t* driver,
                                const char* profile, bool falls_back,
                                bool takes_native_code) {
-  npu_t npu;
-  npu.instance = create_instance(2);
-  npu.devices[0] = create_device(npu.instance, "local-task");
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   options.driver_options = profile;
@@ -24,9 +33,7 @@ static inline npu_t npu_create(const takt_npu_driver_t* driver,
   options.virtual_time = true;
   options.native_code = takes_native_code;
   options.event_count_max = 1000;
-  REQUIRE_OK(
-      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance(2), "local-task", driver, &options);
 }
 
 static inline void npu_destroy(npu_t* npu) {

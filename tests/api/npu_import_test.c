@@ -66,18 +66,13 @@ static void cancel_import(void* unit) {
 }
 
 static npu_t create(const takt_npu_driver_t* driver, int64_t time_limit_ns) {
-  npu_t npu;
-  npu.instance = create_instance(1);
-  npu.devices[0] = create_device(npu.instance, "local-sync");
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   options.native_code = true;
   options.worker_count = 0;
   options.time_limit_ns = time_limit_ns;
   options.quarantine_after = 1000000;
-  REQUIRE_OK(
-      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance(1), "local-sync", driver, &options);
 }
 
 static takt_context_t* link_route_c(const npu_t* npu) {

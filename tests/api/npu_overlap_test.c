@@ -9,16 +9,11 @@
 #include "tests/api/npu_product.h"
 
 static npu_t create(const takt_npu_driver_t* driver, const char* profile) {
-  npu_t npu;
-  npu.instance = create_instance(2);
-  npu.devices[0] = create_device(npu.instance, "local-task");
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   options.driver_options = profile;
   options.either_way = false;
-  REQUIRE_OK(
-      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance(2), "local-task", driver, &options);
 }
 
 static takt_context_t* link_quantized(const npu_t* npu, size_t device_count) {

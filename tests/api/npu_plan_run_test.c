@@ -16,16 +16,12 @@ static const char* const kModel = TESTDATA("npu/either_way.vmfb");
 enum { kDispatches = 3, kM = 64, kK = 256, kN = 128 };
 
 static npu_t create(const takt_npu_driver_t* driver) {
-  npu_t npu;
-  npu.instance = create_instance_with_policy(2, "job-shop");
-  npu.devices[0] = create_device(npu.instance, "local-task");
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   options.virtual_time = true;
   options.event_count_max = 1000;
-  REQUIRE_OK(
-      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance_with_policy(2, "job-shop"), "local-task",
+                       driver, &options);
 }
 
 /* A plan of kCalls calls, one after the other, whose dispatch `d` is on the NPU

@@ -5,9 +5,6 @@
 #include "tests/api/npu_product.h"
 
 static npu_t create(const char* faults) {
-  npu_t npu;
-  npu.instance = create_instance(2);
-  npu.devices[0] = create_device(npu.instance, "local-task");
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   options.driver_options = faults;
@@ -15,9 +12,8 @@ static npu_t create(const char* faults) {
   options.quarantine_after = 1000000;
   options.virtual_time = true;
   options.event_count_max = 1000;
-  REQUIRE_OK(takt_npu_device_create(npu.instance, takt_npu_sim_driver(),
-                                    &options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance(2), "local-task", takt_npu_sim_driver(),
+                       &options);
 }
 
 static takt_context_t* link_route_a(const npu_t* npu) {

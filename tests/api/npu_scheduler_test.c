@@ -4,18 +4,14 @@
 #include "tests/api/npu_product.h"
 
 static npu_t create(const takt_npu_driver_t* driver, const char* policy) {
-  npu_t npu;
-  npu.instance = create_instance_with_policy(2, policy);
-  npu.devices[0] = create_device(npu.instance, "local-task");
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   /* What is quicker is done without a decision. */
   if (driver == takt_npu_sim_driver()) {
     options.driver_options = "{\"launch_ns\": 100000}";
   }
-  REQUIRE_OK(
-      takt_npu_device_create(npu.instance, driver, &options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance_with_policy(2, policy), "local-task",
+                       driver, &options);
 }
 
 static const takt_npu_driver_t* driver_of(int index) {
@@ -86,12 +82,8 @@ static void each_npu_is_a_resource(void) {
 }
 
 static npu_t create_with(const takt_npu_options_t* options) {
-  npu_t npu;
-  npu.instance = create_instance_with_policy(2, "job-shop");
-  npu.devices[0] = create_device(npu.instance, "local-task");
-  REQUIRE_OK(takt_npu_device_create(npu.instance, takt_npu_sim_driver(),
-                                    options, &npu.devices[1]));
-  return npu;
+  return npu_create_in(create_instance_with_policy(2, "job-shop"), "local-task",
+                       takt_npu_sim_driver(), options);
 }
 
 static takt_resource_t npu_resource(const npu_t* npu) {
