@@ -284,6 +284,51 @@ static void an_npu_goes_by_its_place_if_not_by_its_name(void) {
   npu_destroy(&npu);
 }
 
+static bool is_npu_available(takt_instance_t* instance) {
+  takt_resource_t resources[16];
+  size_t count = 0;
+  REQUIRE_OK(takt_scheduler_query_resources(instance, 16, resources, &count));
+  EXPECT(resources[count - 1].is_npu);
+  return resources[count - 1].is_available;
+}
+
+/* It fails at all it does, and is left alone from then on: the plan goes on
+ * without it, on cores. */
+static void a_plan_goes_on_without_an_npu_that_is_lost(void) {
+  for (int mode = TAKT_PLAN_STRICT; mode <= TAKT_PLAN_ADAPTIVE; ++mode) {
+    takt_npu_options_t options;
+    takt_npu_options_init(&options);
+    options.driver_options = "{\"faults\": {\"error\": 1}}";
+    options.quarantine_after = 1;
+    options.quarantine_ns = INT64_C(60000000000);
+    npu_t npu = npu_create_in(create_instance_with_policy(2, "job-shop"),
+                              "local-task", takt_npu_sim_driver(), &options);
+    callee_t callee;
+    callee_init(&callee, &npu, 2);
+    takt_plan_t* plan =
+        make_plan(takt_module_content_hash(callee.module), "sim", 7);
+    carry_out(&npu, plan, &callee, (takt_plan_mode_t)mode);
+    EXPECT(callee.right_count == kCalls);
+    EXPECT(statistics_of(&npu).fallback_count > 0);
+    while (is_npu_available(npu.instance)) {
+    }
+    const uint64_t taken = statistics_of(&npu).taken_count;
+    const takt_plan_run_report_t report =
+        carry_out(&npu, plan, &callee, (takt_plan_mode_t)mode);
+    EXPECT(report.failed_count == 0 && report.call_count == kCalls);
+    EXPECT(callee.right_count == 2 * kCalls);
+    EXPECT(statistics_of(&npu).taken_count == taken);
+    if (mode == TAKT_PLAN_STRICT) {
+      EXPECT(report.violation_count >= kCalls * kDispatches);
+    } else {
+      EXPECT(report.divergence_count > 0);
+    }
+    takt_plan_release(plan);
+    callee_destroy(&callee);
+    npu_destroy(&npu);
+  }
+}
+
 int main(void) {
   RUN(strict_plans_say_which_way_on_a_model);
   RUN(strict_plans_say_which_way_on_the_host);
@@ -291,5 +336,6 @@ int main(void) {
   RUN(an_npu_that_is_not_there_is_named);
   RUN(a_context_without_the_npu_is_named);
   RUN(an_npu_goes_by_its_place_if_not_by_its_name);
+  RUN(a_plan_goes_on_without_an_npu_that_is_lost);
   return test_result();
 }
