@@ -380,8 +380,8 @@ static void adaptive_plans_give_way(void) {
   fixture_destroy(&f);
 }
 
-/* The first job is late whatever happens, so nothing can be moved; the second
- * is due in a minute, and never comes. */
+/* Jobs of a nanosecond, one after the other, are late whatever happens, and so
+ * that nothing can be moved; what is due in a minute never comes. */
 static void what_is_left_is_planned_anew(void) {
   fixture_t f = planned();
   callee_t callee = callee_create(&f);
@@ -389,7 +389,8 @@ static void what_is_left_is_planned_anew(void) {
   takt_plan_t* plan =
       make_plan(takt_module_content_hash(f.module), 0.001,
                 "{\"name\": \"s\", \"function\": \"module.mul\","
-                " \"arrival\": \"once\", \"deadline_ms\": 0.000001},"
+                " \"arrival\": \"once\", \"count\": 4,"
+                " \"deadline_ms\": 0.000001},"
                 "{\"name\": \"t\", \"function\": \"module.mul\","
                 " \"arrival\": \"once\", \"offset_ms\": 60000,"
                 " \"deadline_ms\": 1000}");
@@ -400,6 +401,7 @@ static void what_is_left_is_planned_anew(void) {
     takt_plan_run_options_init(&options);
     options.mode = TAKT_PLAN_ADAPTIVE;
     options.divergence_ns = 0;
+    options.patience_ns = INT64_C(60000000000);
     options.repair_budget_ns = budget_ms * INT64_C(1000000);
     takt_plan_run_t* run = NULL;
     REQUIRE_OK(
@@ -410,7 +412,6 @@ static void what_is_left_is_planned_anew(void) {
            report.resolve_count + report.refused_count < (uint64_t)budget_ms) {
       report = report_of(run);
     }
-    EXPECT(report.repair_count == 0);
     if (budget_ms == 0)
       EXPECT(report.resolve_count + report.refused_count == 0);
     takt_plan_run_stop(run);
