@@ -155,6 +155,23 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_class(
     takt_instance_t* instance, takt_criticality_t criticality,
     takt_class_statistics_t* out_statistics);
 
+// Of windows (takt_scheduler_options_t::window_ns), since the workers were
+// started.
+typedef struct takt_window_statistics_t {
+  size_t struct_size;         // Set by the caller.
+  uint64_t planned_count;     // Windows whose plan was followed.
+  uint64_t failed_count;      // That could not be planned, or not in time.
+  uint64_t broken_count;      // Of the planned ones, given up before their end.
+  uint64_t started_count;     // Operations by a plan, and
+  uint64_t in_place_count;    // those of them where it had them.
+  takt_quantiles_t planning;  // What planning took, in ns.
+} takt_window_statistics_t;
+
+// Errors: INVALID_ARGUMENT     struct_size is not set.
+//         FAILED_PRECONDITION  the scheduler plans no windows.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_windows(
+    takt_instance_t* instance, takt_window_statistics_t* out_statistics);
+
 // A job that was late, or was not done.
 typedef struct takt_miss_t {
   const char* stream;  // The function's name, or "calls"; borrowed.

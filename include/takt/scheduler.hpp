@@ -72,6 +72,12 @@ class Scheduler {
     if (!status.ok()) return status;
     return statistics;
   }
+  Result<takt_window_statistics_t> QueryWindows() const {
+    takt_window_statistics_t statistics = Sized<takt_window_statistics_t>();
+    Status status(takt_scheduler_query_windows(instance_, &statistics));
+    if (!status.ok()) return status;
+    return statistics;
+  }
   Status SetCallbacks(void (*on_miss)(void*, const takt_miss_t*),
                       void (*on_mode)(void*, takt_mode_t),
                       void* user_data) const {

@@ -339,6 +339,11 @@ void Instance::StartWindows() {
   shop_->SetStandingGuide(windows_.get());
 }
 
+std::shared_ptr<plan::WindowGuide> Instance::FindWindows() {
+  MutexLock lock(&mutex_);
+  return windows_;
+}
+
 absl::StatusOr<Ref<shop::JobShop>> Instance::GetShop() {
   MutexLock lock(&mutex_);
   if (scheduler_options_.has_value()) TAKT_RETURN_IF_ERROR(EnsureExecutor());

@@ -76,6 +76,8 @@ class Instance final : public Object {
   // What schedules the work of GetExecutor(), which is started by it; null if
   // the policy is "off".
   absl::StatusOr<Ref<shop::JobShop>> GetShop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Who plans windows; null: nobody does, or not yet.
+  std::shared_ptr<plan::WindowGuide> FindWindows() ABSL_LOCKS_EXCLUDED(mutex_);
   // The same if it schedules for `executor`; else null.
   shop::JobShop* FindShop(const exec::Executor* executor)
       ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,6 +1,7 @@
 #include "takt/scheduler.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "api/stream.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
+#include "plan/window_guide.h"
 #include "sched/policy.h"
 #include "shop/job_shop.h"
 
@@ -96,6 +98,29 @@ absl::Status Admit(takt_stream_t* stream, bool promise, takt_admission_t* out) {
   result.response_bound_ns = report.response_bound_ns;
   result.load_before_ppm = report.load_before_ppm;
   result.load_after_ppm = report.load_after_ppm;
+  WriteSized(result, out);
+  return absl::OkStatus();
+}
+
+absl::Status QueryWindows(takt_instance_t* instance,
+                          takt_window_statistics_t* out) {
+  TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  const std::shared_ptr<plan::WindowGuide> windows =
+      Unwrap(instance)->FindWindows();
+  if (windows == nullptr) {
+    return absl::FailedPreconditionError(
+        "the scheduler plans no windows: its window_ns is 0");
+  }
+  plan::WindowReport report;
+  shop->Run([&](sched::Scheduler&, int64_t) { report = windows->report(); });
+  takt_window_statistics_t result = {};
+  result.planned_count = report.planned_count;
+  result.failed_count = report.failed_count;
+  result.broken_count = report.broken_count;
+  result.started_count = report.started_count;
+  result.in_place_count = report.in_place_count;
+  result.planning = Quantiles(report.planning);
   WriteSized(result, out);
   return absl::OkStatus();
 }
@@ -235,6 +260,11 @@ takt_status_t takt_scheduler_query_class(
     takt_class_statistics_t* out_statistics) {
   return ToStatus(__func__,
                   takt::api::QueryClass(instance, criticality, out_statistics));
+}
+
+takt_status_t takt_scheduler_query_windows(
+    takt_instance_t* instance, takt_window_statistics_t* out_statistics) {
+  return ToStatus(__func__, takt::api::QueryWindows(instance, out_statistics));
 }
 
 takt_status_t takt_scheduler_set_callbacks(

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "plan/workload_plan.h"
 
 namespace takt::plan {
@@ -102,6 +103,7 @@ void Window::Solve(const std::shared_ptr<Window>& window,
 
 // On whichever thread plans.
 void Window::Plan(const WindowPlanning& planning) {
+  const int64_t begin_ns = NowNs();
   SolverOptions solver;
   solver.time_limit_ns = planning.budget_ns / 2;
   if (planning.step_limit > 0) {
@@ -114,6 +116,7 @@ void Window::Plan(const WindowPlanning& planning) {
   const bool is_good = found.ok() && Relabel(&result);
   MutexLock lock(&mutex_);
   is_planned_ = true;
+  took_ns_ = NowNs() - begin_ns;
   if (is_good) {
     plan_ = std::move(result);
   } else {
@@ -157,6 +160,11 @@ bool Window::Relabel(WindowPlan* result) const {
 bool Window::is_planned() const {
   MutexLock lock(&mutex_);
   return is_planned_;
+}
+
+int64_t Window::took_ns() const {
+  MutexLock lock(&mutex_);
+  return took_ns_;
 }
 
 absl::StatusOr<WindowPlan> Window::TakePlan() {

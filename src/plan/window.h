@@ -77,6 +77,8 @@ class Window {
   static void Solve(const std::shared_ptr<Window>& window,
                     const WindowPlanning& planning);
   bool is_planned() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // How long planning it took, once it is planned.
+  int64_t took_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Once, when it is planned. FAILED_PRECONDITION: there is no such plan.
   absl::StatusOr<WindowPlan> TakePlan() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -98,6 +100,7 @@ class Window {
   size_t operation_count_ = 0;
   mutable Mutex mutex_;
   bool is_planned_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t took_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::StatusOr<WindowPlan> plan_ ABSL_GUARDED_BY(mutex_) = WindowPlan();
 };
 

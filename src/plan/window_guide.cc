@@ -183,6 +183,7 @@ bool WindowGuide::Install(int64_t now_ns) {
     if (window_ == nullptr) ++report_.failed_count;
     return false;
   }
+  report_.planning.Add(window->took_ns());
   const absl::StatusOr<WindowPlan> plan = window->TakePlan();
   window_ = nullptr;
   FollowerOptions options;

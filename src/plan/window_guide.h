@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/histogram.h"
 #include "plan/plan_follower.h"
 #include "plan/window.h"
 #include "plan/workload.h"
@@ -47,6 +48,8 @@ struct WindowReport {
   uint64_t broken_count = 0;    // Plans that did not hold to their end.
   uint64_t started_count = 0;   // Operations by a plan, and
   uint64_t in_place_count = 0;  // those of them where it had them.
+  // What planning took, by the real clock; not of those that were not in time.
+  Histogram planning;
 };
 
 class WindowGuide final : public sched::Guide {

@@ -309,9 +309,26 @@ static void windows_are_planned_beside_it(void) {
   takt_stream_statistics_t statistics = {.struct_size = sizeof(statistics)};
   REQUIRE_OK(takt_stream_query_statistics(stream, &statistics));
   EXPECT(statistics.failed_count == 0 && statistics.met_count > 0);
+  takt_window_statistics_t windows = {.struct_size = sizeof(windows)};
+  REQUIRE_OK(takt_scheduler_query_windows(f.instance, &windows));
+  EXPECT(windows.planned_count + windows.failed_count > 0);
+  EXPECT(windows.planning.count <=
+         windows.planned_count + windows.failed_count);
+  EXPECT(windows.broken_count <= windows.planned_count);
+  EXPECT(windows.in_place_count <= windows.started_count);
+  EXPECT(windows.planned_count == 0 || windows.planning.max > 0);
+  windows.struct_size = 0;
+  EXPECT_ERROR(takt_scheduler_query_windows(f.instance, &windows),
+               TAKT_STATUS_INVALID_ARGUMENT, "struct_size");
   takt_buffer_view_release(view);
   takt_stream_release(stream);
   takt_function_release(function);
+  fixture_destroy(&f);
+  /* Without them there is nothing to tell. */
+  windows.struct_size = sizeof(windows);
+  f = scheduled("job-shop", 2, kMul);
+  EXPECT_ERROR(takt_scheduler_query_windows(f.instance, &windows),
+               TAKT_STATUS_FAILED_PRECONDITION, "plans no windows");
   fixture_destroy(&f);
   /* What windows cannot be. */
   takt_instance_t* instance = NULL;
