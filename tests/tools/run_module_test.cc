@@ -124,6 +124,22 @@ TEST(RunModuleTest, PrintsStatisticsToStderr) {
   EXPECT_THAT(result.err, HasSubstr("Device: local-sync\n"));
 }
 
+TEST(RunModuleTest, APolicyDecides) {
+  const std::string trace = ScratchPath("policy.txt");
+  for (const char* policy : {"off", "job-shop"}) {
+    const ToolResult result =
+        RunTool({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
+                 std::string("--policy=") + policy, "--trace=" + trace});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("4xf32=2 4 6 8"));
+    const std::string recorded = FileContents(trace);
+    EXPECT_EQ(recorded.find("decision_start") != std::string::npos,
+              policy != std::string("off"));
+  }
+  EXPECT_THAT(Error(RunTool({MulModule(), "--policy=zork"})),
+              AllOf(HasSubstr("--policy=zork"), HasSubstr("job-shop")));
+}
+
 TEST(RunModuleTest, ReadsParameters) {
   const std::string file = TestData("models/weights.irpa");
   const std::string module =

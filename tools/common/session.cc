@@ -32,6 +32,10 @@ Result<Instance> CreateInstance(const SessionFlags& flags) {
   }
   options.worker_fifo_priority =
       static_cast<int32_t>(flags.worker_fifo_priority);
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = flags.policy.c_str();
+  options.scheduler = &scheduler;
   if (flags.topology_path.empty()) return Instance::Create(&options);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string json,
                               ReadFile(flags.topology_path));
@@ -192,6 +196,11 @@ void SessionFlags::AddTo(Flags* flags) {
   flags->AddNumber("task_worker_fifo_priority", 0, kFifoPriorityMax,
                    &worker_fifo_priority,
                    "SCHED_FIFO priority of the workers. 0: as the process.");
+  const char* const* policies = nullptr;
+  const size_t policy_count = takt_scheduler_policy_names(&policies);
+  flags->AddChoice("policy", {policies, policies + policy_count}, &policy,
+                   "What schedules the dispatches of local-task; off: the "
+                   "order of priorities.");
   flags->AddSwitch("print_statistics", &print_statistics,
                    "Print the use of memory, and what the workers did, to "
                    "stderr at the end.");

@@ -24,6 +24,7 @@ struct SessionFlags {
   int64_t worker_spin_us = 0;
   int64_t worker_stack_bytes = 0;  // 0: the library's default.
   int64_t worker_fifo_priority = 0;
+  std::string policy = "off";  // Of the scheduler.
   bool print_statistics = false;
   std::string trace_path;  // Empty: nothing is recorded.
   int64_t trace_event_count = 0;
