@@ -58,11 +58,12 @@ absl::StatusOr<KernelId> CostModel::Add(
     TAKT_RETURN_IF_ERROR(CheckAlternative(machine_, options[i], i));
     const AlternativeOptions& given = options[i];
     kernel.alternatives.push_back(
-        {given.pool, given.shards, given.tile_ns,
+        {given.pool, given.shards, given.tile_ns, given.guess_ns,
          given.sample_count == 0
              ? DurationEstimate::Guess(given.guess_ns)
              : DurationEstimate::Restore(given.guess_ns, given.q90_ns,
-                                         given.q99_ns, given.sample_count)});
+                                         given.q99_ns, given.sample_count),
+         0});
   }
   std::sort(kernel.alternatives.begin(), kernel.alternatives.end(),
             [](const Alternative& a, const Alternative& b) {
@@ -77,16 +78,12 @@ absl::StatusOr<KernelId> CostModel::Add(
                        machine_.pools[a.pool].name));
     }
   }
+  Expect(kernel);
   const auto id = static_cast<KernelId>(kernels_.size());
   kernels_.push_back(std::move(kernel));
   ids_[key] = id;
   NoteChange();
   return id;
-}
-
-CostModel::Kernel* CostModel::Find(const KernelKey& key) {
-  const auto found = ids_.find(key);
-  return found == ids_.end() ? nullptr : &kernels_[found->second];
 }
 
 absl::optional<KernelId> CostModel::FindId(const KernelKey& key) const {
@@ -105,16 +102,60 @@ void CostModel::SetTile(KernelId kernel, int64_t tile_ns) {
 void CostModel::SetGuess(KernelId kernel, uint32_t alternative,
                          int64_t guess_ns) {
   TAKT_CHECK(guess_ns >= 0 && guess_ns <= DurationEstimate::kMaxNs);
-  DurationEstimate& duration =
-      kernels_[kernel].alternatives[alternative].duration;
-  if (duration.measured()) return;
-  duration = DurationEstimate::Guess(guess_ns);
+  Alternative& known = kernels_[kernel].alternatives[alternative];
+  known.guess_ns = guess_ns;
+  if (!known.duration.measured()) {
+    known.duration = DurationEstimate::Guess(guess_ns);
+  }
+  Expect(kernels_[kernel]);
   NoteChange();
+}
+
+void CostModel::SetDuration(KernelId kernel, uint32_t alternative,
+                            const DurationEstimate& duration) {
+  kernels_[kernel].alternatives[alternative].duration = duration;
+  Expect(kernels_[kernel]);
+  NoteChange();
+}
+
+const CostModel::Alternative* CostModel::BestKnownSibling(
+    const Kernel& kernel, const Alternative& alternative) {
+  const Alternative* best = nullptr;
+  for (const Alternative& other : kernel.alternatives) {
+    if (other.pool != alternative.pool || other.guess_ns == 0 ||
+        other.duration.count() <= alternative.duration.count()) {
+      continue;
+    }
+    if (best == nullptr || best->duration.count() < other.duration.count()) {
+      best = &other;
+    }
+  }
+  return best;
+}
+
+void CostModel::Expect(Kernel& kernel) {
+  for (Alternative& alternative : kernel.alternatives) {
+    const DurationEstimate& duration = alternative.duration;
+    alternative.expected_ns = duration.q50_ns();
+    if (duration.count() >= kKnownCount) continue;
+    const Alternative* const known = BestKnownSibling(kernel, alternative);
+    if (known == nullptr) continue;
+    const double ratio = static_cast<double>(known->duration.q50_ns()) /
+                         static_cast<double>(known->guess_ns);
+    const double hoped_ns =
+        std::min(static_cast<double>(alternative.guess_ns) * ratio,
+                 static_cast<double>(DurationEstimate::kMaxNs));
+    if (!duration.measured() ||
+        hoped_ns < static_cast<double>(duration.q50_ns())) {
+      alternative.expected_ns = static_cast<int64_t>(hoped_ns);
+    }
+  }
 }
 
 void CostModel::Observe(KernelId kernel, uint32_t alternative,
                         int64_t duration_ns) {
   kernels_[kernel].alternatives[alternative].duration.Observe(duration_ns);
+  Expect(kernels_[kernel]);
   NoteChange();
 }
 

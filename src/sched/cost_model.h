@@ -52,12 +52,21 @@ struct AlternativeOptions {
 class CostModel {
  public:
   static constexpr uint32_t kMaxAlternatives = 32;
+  // With so many samples an alternative is known for what it is. That many, so
+  // that one first run in a cold cache, however slow, is forgotten by then
+  // (DurationEstimate starts again after eight that differ).
+  static constexpr uint32_t kKnownCount = 16;
 
   struct Alternative {
     uint32_t pool;
     uint32_t shards;
     int64_t tile_ns;
+    int64_t guess_ns;  // Before anything was measured.
     DurationEstimate duration;
+    // What decisions go by: the median of one that is known. Before, no more
+    // than what the best known of its pool lets expect, by their guesses: a
+    // slow first run does not keep it from ever being tried again.
+    int64_t expected_ns;
   };
   struct Kernel {
     KernelKey key;
@@ -77,8 +86,6 @@ class CostModel {
     return static_cast<uint32_t>(kernels_.size());
   }
   const Kernel& kernel(KernelId id) const { return kernels_[id]; }
-  // The kernel of that key, or nullptr.
-  Kernel* Find(const KernelKey& key);
   absl::optional<KernelId> FindId(const KernelKey& key) const;
 
   // A run at nominal speed took `duration_ns`.
@@ -86,8 +93,11 @@ class CostModel {
 
   // Another longest tile, for all alternatives that have one. At least 1.
   void SetTile(KernelId kernel, int64_t tile_ns);
-  // Another guess, where nothing has been measured.
+  // Another guess. At least 0.
   void SetGuess(KernelId kernel, uint32_t alternative, int64_t guess_ns);
+  // What was learned before.
+  void SetDuration(KernelId kernel, uint32_t alternative,
+                   const DurationEstimate& duration);
 
   // Grows as durations change; what was derived of them may be old by then.
   uint64_t version() const { return version_; }
@@ -96,6 +106,10 @@ class CostModel {
   const Machine& machine() const { return machine_; }
 
  private:
+  static void Expect(Kernel& kernel);
+  static const Alternative* BestKnownSibling(const Kernel& kernel,
+                                             const Alternative& alternative);
+
   const Machine& machine_;
   std::vector<Kernel> kernels_;
   absl::flat_hash_map<KernelKey, KernelId> ids_;

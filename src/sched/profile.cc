@@ -226,13 +226,14 @@ absl::StatusOr<ProfileData> ProfileData::Parse(absl::string_view bytes) {
 
 bool ProfileData::Apply(const Record& record, const KernelKey& key,
                         CostModel* costs) const {
-  CostModel::Kernel* const kernel = costs->Find(key);
-  if (kernel == nullptr) return false;
+  const absl::optional<KernelId> id = costs->FindId(key);
+  if (!id.has_value()) return false;
   const int32_t pool = costs->machine().FindPool(record.pool);
-  for (CostModel::Alternative& alternative : kernel->alternatives) {
-    if (static_cast<int32_t>(alternative.pool) == pool &&
-        alternative.shards == record.shards) {
-      alternative.duration = record.duration;
+  const auto& alternatives = costs->kernel(*id).alternatives;
+  for (uint32_t i = 0; i < alternatives.size(); ++i) {
+    if (static_cast<int32_t>(alternatives[i].pool) == pool &&
+        alternatives[i].shards == record.shards) {
+      costs->SetDuration(*id, i, record.duration);
       return true;
     }
   }

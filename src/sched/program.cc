@@ -100,7 +100,7 @@ void Program::Update(const CostModel& costs) {
     int64_t fastest_ns = std::numeric_limits<int64_t>::max();
     int64_t least_work_ns = std::numeric_limits<int64_t>::max();
     for (const auto& alternative : costs.kernel(kernels_[*at]).alternatives) {
-      const int64_t duration_ns = alternative.duration.q50_ns();
+      const int64_t duration_ns = alternative.expected_ns;
       fastest_ns = std::min(fastest_ns, duration_ns);
       least_work_ns = std::min(
           least_work_ns, std::min(duration_ns, DurationEstimate::kMaxNs / 256) *

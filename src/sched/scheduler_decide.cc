@@ -45,7 +45,7 @@ Decision Scheduler::About(const Operation& operation, DecisionKind kind) const {
 // What is left of the operation, at the median and the pool's speed.
 int64_t Scheduler::Duration(const Operation& operation, uint32_t index) const {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
-  int64_t duration_ns = alternative.duration.q50_ns();
+  int64_t duration_ns = alternative.expected_ns;
   if (operation.done_ppm != 0) {
     duration_ns =
         duration_ns / 1'000'000 * (1'000'000 - operation.done_ppm) +
@@ -395,8 +395,8 @@ int64_t Scheduler::WideningGain(const Operation& running,
       continue;
     }
     const double part =
-        static_cast<double>(wider.duration.q50_ns()) /
-        static_cast<double>(std::max<int64_t>(now.duration.q50_ns(), 1));
+        static_cast<double>(wider.expected_ns) /
+        static_cast<double>(std::max<int64_t>(now.expected_ns, 1));
     const auto then_ns =
         static_cast<int64_t>(static_cast<double>(left_ns) * part);
     gain_ns = std::max(gain_ns, left_ns - then_ns);

@@ -157,8 +157,7 @@ void Scheduler::Enqueue(Operation* operation, int64_t now_ns) {
     if (places.empty()) continue;
     eligible = eligible | places;
     shards_min = std::min(shards_min, alternative.shards);
-    facts.duration_ns =
-        std::min(facts.duration_ns, alternative.duration.q50_ns());
+    facts.duration_ns = std::min(facts.duration_ns, alternative.expected_ns);
   }
   if (eligible.empty()) facts.duration_ns = 0;
   facts.tail_ns = std::max(facts.tail_ns, facts.duration_ns);
@@ -377,7 +376,7 @@ void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
       for (size_t i = stream->sequence.size(); i-- > 0;) {
         int64_t fastest_ns = DurationEstimate::kMaxNs;
         for (const auto& a : costs_.kernel(stream->sequence[i]).alternatives) {
-          fastest_ns = std::min(fastest_ns, a.duration.q50_ns());
+          fastest_ns = std::min(fastest_ns, a.expected_ns);
         }
         tail_ns = std::min(tail_ns + fastest_ns, DurationEstimate::kMaxNs);
         stream->sequence_tails_ns[i] = tail_ns;

@@ -300,6 +300,37 @@ TEST(SchedulerTest, IsNotStartedAnewForLittle) {
   EXPECT_TRUE(Only(shop.Finish(starts[0], 10), DecisionKind::kYield).empty());
 }
 
+// The first runs are, with caches and pages that are cold.
+TEST(SchedulerTest, ASlowFirstRunDoesNotKeepItNarrow) {
+  for (const int64_t cold_us : {500, 5000, 50000}) {
+    Shop shop(Cores(2));
+    const KernelId kernel = shop.Kernel({{0, 1, 200, 10}, {0, 2, 100, 10}});
+    const KernelId other = shop.Kernel({{0, 1, 300, 10}});
+    const StreamId stream = shop.Add(Terms(shop.Chain({kernel}), kBestEffort));
+    const StreamId beside = shop.Add(Terms(shop.Chain({other}), kHard, 5000));
+    int64_t now_us = 0;
+    uint32_t wide_count = 0;
+    for (int i = 0; i < 40; ++i) {
+      // Now and then it has one core only.
+      std::vector<Decision> others;
+      if (i % 3 == 1) {
+        shop.Release(beside, now_us);
+        others = shop.Decide(now_us);
+      }
+      shop.Release(stream, now_us);
+      const auto starts = Only(shop.Decide(now_us), DecisionKind::kStart);
+      ASSERT_EQ(starts.size(), 1u);
+      const bool is_wide = starts[0].shards == 2;
+      if (i >= 20) wide_count += is_wide;
+      now_us += i == 0 ? cold_us : is_wide ? 100 : 200;
+      shop.Finish(starts[0], now_us);
+      for (const Decision& start : others) shop.Finish(start, now_us);
+      now_us += 1;
+    }
+    EXPECT_EQ(wide_count, 14u) << cold_us;
+  }
+}
+
 TEST(SchedulerTest, WhatHasYieldedMayTurnOutToBeDone) {
   SchedulerOptions options;
   options.yields_at_once = true;
