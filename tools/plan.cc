@@ -67,6 +67,7 @@ struct Settings {
   std::string mode = "strict";
   double noise = 0;
   double seconds = 1;
+  std::vector<std::string> modules;
   bool is_json = false;
   std::string output;  // Empty: stdout.
 };
@@ -275,7 +276,7 @@ Result<int> RunCommand(const std::vector<std::string>& words,
     if (command == "solve") return SolveInstance(words[1], settings);
     if (command == "profile") {
       return ProfileWorkload(words[1], settings.samples, settings.npus,
-                             settings.output);
+                             settings.output, settings.is_json);
     }
     if (command == "analyse") {
       return AnalyseWorkload(words[1], settings.profile, settings.is_json);
@@ -292,7 +293,10 @@ Result<int> RunCommand(const std::vector<std::string>& words,
       return CheckPlan(words[1], settings.is_json);
     }
     if (command == "show") return ShowPlan(words[1], settings.is_json);
-    if (command == "import") return ImportPlan(words[1], settings.output);
+    if (command == "import") {
+      return ImportPlan(words[1], settings.modules, settings.output,
+                        settings.is_json);
+    }
     if (command == "export") return ExportPlan(words[1], settings.output);
   }
   if (words.size() == 3 && command == "check") {
@@ -335,6 +339,9 @@ Result<int> Run(int argc, char** argv) {
                  "npu-host,\nnpu-sim[=PROFILE.json] or "
                  "npu=DRIVER.so[,options]. NPUs named host and sim\n"
                  "are those. Repeatable.");
+  flags.AddTexts("module", &settings.modules,
+                 "import: a module whose executables have the schedule's "
+                 "kernels; names\nthat none has are an error. Repeatable.");
   flags.AddSwitch("json", &settings.is_json, "Print JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags.ParseCommandLine(argc, argv));

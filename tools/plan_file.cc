@@ -1,12 +1,17 @@
 #include "tools/plan_file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "takt/inspect.h"
 #include "tools/common/file.h"
+#include "tools/common/session.h"
 
 namespace takt::tools {
 namespace {
@@ -122,6 +127,55 @@ void PrintPlan(const takt_plan_t* plan) {
   for (const size_t index : order) PrintOperation(plan, index);
 }
 
+// Whether one of the module's executables names something so: names of exports
+// are texts of it, with a 0 at their end.
+bool NamesKernel(const takt_module_t* module, const std::string& kernel) {
+  const std::string sought = kernel + '\0';
+  for (size_t i = 0; i < takt_module_rodata_count(module); ++i) {
+    const takt_rodata_info_t info = takt_module_rodata(module, i);
+    if (info.executable_format[0] == 0) continue;
+    const std::string_view bytes(reinterpret_cast<const char*>(info.data),
+                                 info.byte_length);
+    for (size_t at = bytes.find(sought); at != std::string_view::npos;
+         at = bytes.find(sought, at + 1)) {
+      // Not the end of another name.
+      const char before = at == 0 ? '\0' : bytes[at - 1];
+      const bool is_within = before == '_' || before == '$' ||
+                             std::isalnum(static_cast<unsigned char>(before));
+      if (!is_within) return true;
+    }
+  }
+  return false;
+}
+
+// Their names are "MODULE$name", or the exports' own.
+Status CheckKernels(const takt_plan_t* plan,
+                    const std::vector<std::string>& paths) {
+  if (paths.empty()) return Status();
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Instance instance, Instance::Create());
+  std::vector<Module> modules;
+  for (const std::string& path : paths) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(Module module,
+                                LoadModule(instance, path, TAKT_MODULE_MMAP));
+    modules.push_back(std::move(module));
+  }
+  for (size_t i = 0; i < takt_plan_info(plan).operation_count; ++i) {
+    const takt_planned_operation_t operation = takt_plan_operation(plan, i);
+    const std::string whole = operation.kernel;
+    const std::string own = whole.substr(whole.find('$') + 1);
+    const bool is_there =
+        std::any_of(modules.begin(), modules.end(), [&](const Module& module) {
+          return NamesKernel(module.get(), whole) ||
+                 NamesKernel(module.get(), own);
+        });
+    if (is_there) continue;
+    std::string reason("no module has the kernel of ");
+    reason.append(operation.name).append(": ").append(whole);
+    return Status(TAKT_STATUS_NOT_FOUND, std::move(reason));
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<Plan> LoadPlan(const std::string& path) {
@@ -169,7 +223,9 @@ Result<int> ShowPlan(const std::string& path, bool is_json) {
   return kSuccess;
 }
 
-Result<int> ImportPlan(const std::string& path, const std::string& output) {
+Result<int> ImportPlan(const std::string& path,
+                       const std::vector<std::string>& modules,
+                       const std::string& output, bool is_json) {
   if (output.empty())
     return InvalidArgument("import: --output=FILE is missing");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
@@ -177,8 +233,10 @@ Result<int> ImportPlan(const std::string& path, const std::string& output) {
   Status status(takt_plan_import_schedule(text.data(), text.size(), &imported));
   if (!status.ok()) return Annotate(status, path);
   const Plan plan(imported);
+  TAKT_TOOLS_RETURN_IF_ERROR(CheckKernels(plan.get(), modules));
   status = Status(takt_plan_save_file(plan.get(), output.c_str()));
   if (!status.ok()) return status;
+  if (is_json) std::printf("%s\n", PlanJson(plan.get()).dump(2).c_str());
   return kSuccess;
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "takt/plan_file.h"
 #include "tools/common/main.h"
@@ -23,7 +24,10 @@ Result<Plan> LoadPlan(const std::string& path);
 // Each prints, or writes to `output`, and returns the exit code.
 Result<int> CheckPlan(const std::string& path, bool is_json);
 Result<int> ShowPlan(const std::string& path, bool is_json);
-Result<int> ImportPlan(const std::string& path, const std::string& output);
+// Each kernel has to be in one of the modules, if there are any.
+Result<int> ImportPlan(const std::string& path,
+                       const std::vector<std::string>& modules,
+                       const std::string& output, bool is_json);
 Result<int> ExportPlan(const std::string& path, const std::string& output);
 
 }  // namespace takt::tools

@@ -687,7 +687,7 @@ class Profiler {
 
 Result<int> ProfileWorkload(const std::string& path, int64_t samples,
                             const std::vector<std::string>& npu_devices,
-                            const std::string& output) {
+                            const std::string& output, bool is_json) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string workload_text, ReadFile(path));
   TAKT_TOOLS_ASSIGN_OR_RETURN(MeasuredMachine machine,
                               FindMachine(workload_text, npu_devices));
@@ -709,6 +709,13 @@ Result<int> ProfileWorkload(const std::string& path, int64_t samples,
   }
   const Status written = WriteFile(output, text, /*append=*/false);
   if (!written.ok()) return written;
+  if (is_json) {
+    const Json summary = {{"output", output},
+                          {"functions", profile["functions"].size()},
+                          {"kernels", profile["kernels"].size()},
+                          {"programs", profile["programs"].size()}};
+    std::printf("%s\n", summary.dump(2).c_str());
+  }
   return kSuccess;
 }
 

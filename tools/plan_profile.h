@@ -18,7 +18,7 @@ namespace takt::tools {
 // are looked for where the workload lies. Returns the exit code.
 Result<int> ProfileWorkload(const std::string& path, int64_t samples,
                             const std::vector<std::string>& npu_devices,
-                            const std::string& output);
+                            const std::string& output, bool is_json);
 
 }  // namespace takt::tools
 

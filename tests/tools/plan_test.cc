@@ -143,6 +143,41 @@ TEST(PlanToolTest, SchedulesOfOtherRunnersAreImportedAndExported) {
   EXPECT_THAT(bad.err, HasSubstr("bad.json"));
 }
 
+// Of policy.cpu.vmfb, by its own name or behind the module's.
+TEST(PlanToolTest, ImportedNamesAreCheckedAgainstModules) {
+  const auto schedule = [](const std::string& kernel) {
+    return R"({"dispatches": {"a": {"hardware_target": "CPU_P#0",
+        "start_time": 0, "duration": 1, "job_name": "j", "module_name": ")" +
+           kernel + "\"}}}";
+  };
+  const std::string path = testing::TempDir() + "/named.taktplan";
+  const auto import = [&](const std::string& kernel) {
+    return RunTool({"import", Written("named.json", schedule(kernel)),
+                    "--output=" + path, "--json",
+                    "--module=" + TestData("workload/estimator.cpu.vmfb"),
+                    "--module=" + TestData("workload/policy.cpu.vmfb")});
+  };
+  for (const char* kernel : {"act_dispatch_0_matmul_1x256x64_f32",
+                             "policy$act_dispatch_0_matmul_1x256x64_f32"}) {
+    const ToolResult result = import(kernel);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const auto json = nlohmann::json::parse(result.out);
+    EXPECT_EQ(json["operations"][0]["kernel"], kernel);
+  }
+  for (const char* kernel :
+       {"policy$act_dispatch_7", "act_dispatch_0_matmul_1x256x64_f",
+        "dispatch_0_matmul_1x256x64_f32"}) {
+    const ToolResult result = import(kernel);
+    EXPECT_EQ(result.exit_code, 1) << kernel;
+    EXPECT_THAT(result.err, HasSubstr("no module has the kernel of a: "));
+    EXPECT_THAT(result.err, HasSubstr(kernel));
+  }
+  EXPECT_EQ(RunTool({"import", Written("named.json", schedule("k")),
+                     "--output=" + path, "--module=/nonexistent"})
+                .exit_code,
+            1);
+}
+
 TEST(PlanToolTest, FaultsOfAPlanAreNamed) {
   const std::string schedule =
       R"({"dispatches": {"a": {"hardware_target": "CPU#0", "start_time": 0,
