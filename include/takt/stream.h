@@ -178,8 +178,8 @@ takt_stream_start(takt_stream_t* stream, int64_t start_ns);
 // goes on.
 TAKT_EXPORT void takt_stream_stop(takt_stream_t* stream);
 
-// Waits until nothing is in flight, or the deadline has passed; this thread
-// helps the workers meanwhile. Of a stream that was not stopped: until it is
+// Waits until nothing is in flight and no callback runs, or the deadline has
+// passed; this thread helps the workers meanwhile. Of a stream that was not stopped: until it is
 // between two jobs. Not in a callback.
 //
 // Errors: DEADLINE_EXCEEDED

@@ -310,6 +310,7 @@ bool Stream::AddPending(int64_t origin_ns, int64_t now_ns,
   const bool is_full = pending_count_ == pending_.size();
   if (pending_count_ > 0 && (is_full || late_ == TAKT_LATE_LATEST_ONLY)) {
     *dropped = pending_[first_pending_];
+    ++telling_count_;
     first_pending_ = (first_pending_ + 1) % pending_.size();
     --pending_count_;
   }
@@ -334,14 +335,22 @@ void Stream::ReleaseJob(int64_t origin_ns) {
     Record(EventKind::kJobReleased, sequence, now_ns,
            DeadlineAfter(origin_ns, deadline_after_ns_));
   }
-  if (dropped.has_value()) {
-    takt_stream_job_t job = JobOf(*dropped);
-    job.outcome = TAKT_OUTCOME_DROPPED;
-    Conclude(job, nullptr, {});
-  }
+  if (dropped.has_value()) TellDropped(*dropped);
   if (!begins) return;
   Retain();  // While busy.
   SubmitBegin();
+}
+
+void Stream::TellDropped(const Pending& dropped) {
+  takt_stream_job_t job = JobOf(dropped);
+  job.outcome = TAKT_OUTCOME_DROPPED;
+  Conclude(job, nullptr, {});
+  Ref<hal::Fence> idle;
+  {
+    MutexLock lock(&mutex_);
+    if (--telling_count_ == 0 && !is_busy_) idle = std::move(idle_);
+  }
+  if (idle != nullptr) idle->Signal().IgnoreError();
 }
 
 void Stream::SubmitBegin() {
@@ -358,7 +367,7 @@ absl::Status Stream::WaitIdle(int64_t deadline_ns) {
   Ref<hal::Fence> idle;
   {
     MutexLock lock(&mutex_);
-    if (!is_busy_) return absl::OkStatus();
+    if (!is_busy_ && telling_count_ == 0) return absl::OkStatus();
     if (idle_ == nullptr) idle_ = hal::Fence::Create();
     idle = idle_;
   }

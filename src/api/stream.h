@@ -108,6 +108,7 @@ class Stream final : public Object {
 
   // A job comes into being; `origin_ns` is when it should have.
   void ReleaseJob(int64_t origin_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellDropped(const Pending& dropped) ABSL_LOCKS_EXCLUDED(mutex_);
   static void OnReleaseTime(TimerService::Timer* timer);
   // Counts and keeps the release; *dropped receives one that gives way to it.
   // True if the stream is now to begin.
@@ -185,6 +186,8 @@ class Stream final : public Object {
   bool is_restarted_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t next_release_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_busy_ ABSL_GUARDED_BY(mutex_) = false;
+  // Threads that tell of a job they have dropped, besides who leads.
+  uint32_t telling_count_ ABSL_GUARDED_BY(mutex_) = 0;
   // A ring of releases that wait.
   std::vector<Pending> pending_ ABSL_GUARDED_BY(mutex_);
   size_t first_pending_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -63,7 +63,7 @@ bool Stream::TakePending(Pending* pending) {
       return true;
     }
     is_busy_ = false;
-    idle = std::move(idle_);
+    if (telling_count_ == 0) idle = std::move(idle_);
   }
   if (idle != nullptr) idle->Signal().IgnoreError();
   return false;

@@ -3,6 +3,8 @@
  * while a thread waits, so that tests decide what waits for what. */
 #include "takt/stream.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -258,6 +260,55 @@ static void a_release_too_many_drops_the_oldest(void) {
     takt_stream_release(stream);
     fixture_destroy(&f);
   }
+}
+
+typedef struct dropping_t {
+  fixture_t* f;
+  takt_stream_t* stream;
+  atomic_bool is_in_callback;
+  atomic_bool goes_on;
+} dropping_t;
+
+static void on_done_slowly(void* user_data, const takt_stream_job_t* job,
+                           takt_status_t status, size_t result_count,
+                           const takt_value_t* results) {
+  dropping_t* dropping = user_data;
+  takt_status_free(status);
+  if (job->outcome != TAKT_OUTCOME_DROPPED) return;
+  atomic_store(&dropping->is_in_callback, true);
+  while (!atomic_load(&dropping->goes_on)) sched_yield();
+}
+
+static void* put_one_too_many(void* argument) {
+  dropping_t* dropping = argument;
+  for (int i = 1; i <= 2; ++i) {
+    EXPECT_OK(set_input(dropping->f, dropping->stream, (float)i));
+  }
+  return NULL;
+}
+
+/* Once it is idle, nobody uses what the callbacks do. */
+static void it_is_not_idle_in_a_callback(void) {
+  fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
+  dropping_t dropping = {.f = &f};
+  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, NULL);
+  options.on_done = &on_done_slowly;
+  options.user_data = &dropping;
+  options.release_queue_length = 1;
+  dropping.stream = create_stream(&f, "mul", &options);
+  REQUIRE_OK(takt_stream_start(dropping.stream, 0));
+  pthread_t thread;
+  EXPECT(pthread_create(&thread, NULL, &put_one_too_many, &dropping) == 0);
+  while (!atomic_load(&dropping.is_in_callback)) sched_yield();
+  /* The other job ends here. */
+  EXPECT_ERROR(
+      takt_stream_wait_idle(dropping.stream, takt_clock_deadline_ns(50000000)),
+      TAKT_STATUS_DEADLINE_EXCEEDED, "");
+  atomic_store(&dropping.goes_on, true);
+  wait_idle(dropping.stream);
+  pthread_join(thread, NULL);
+  takt_stream_release(dropping.stream);
+  fixture_destroy(&f);
 }
 
 /* A deadline of a nanosecond has passed when the job begins. */
@@ -584,6 +635,7 @@ int main(void) {
   RUN(a_closed_stream_goes_round);
   RUN(releases_and_inputs_wait_in_their_queues);
   RUN(a_release_too_many_drops_the_oldest);
+  RUN(it_is_not_idle_in_a_callback);
   RUN(late_jobs_end_as_their_policy_says);
   RUN(chains_pass_results_on);
   RUN(a_failure_is_told_and_the_stream_goes_on);

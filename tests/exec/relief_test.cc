@@ -230,15 +230,16 @@ TEST_F(ReliefTest, AJobOnItMayBeTheLastThatHoldsTheExecutor) {
   Start(1);
   Flag done;
   Occupy(1, done);
-  Flag shut_down;
+  Flag ended;
   Executor* const executor = executor_.get();
-  executor->Submit(Add(7, [&, executor] {
+  FunctionJob* const last = Add(7, [&, executor] {
     done.Set();
     executor->Shutdown();
     executor_.reset();
-    shut_down.Set();
-  }));
-  EXPECT_TRUE(shut_down.Wait());
+  });
+  last->finish = [&] { ended.Set(); };
+  executor->Submit(last);
+  EXPECT_TRUE(ended.Wait());
 }
 
 TEST_F(ReliefTest, ThereIsNoneForThreadsOfAnApplication) {
