@@ -10,6 +10,9 @@
 
 #include "tests/api/fixture.h"
 
+/* Enough to get ready in, on a machine that is slow. */
+static const int64_t kLeadNs = 100000000;
+
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
 
 static fixture_t planned_with(const char* policy) {
@@ -154,7 +157,7 @@ static void a_single_shot_runs_in_order_and_not_early(void) {
     EXPECT(!report_of(run).is_running);
     EXPECT_ERROR(takt_plan_run_wait(run, 0), TAKT_STATUS_FAILED_PRECONDITION,
                  "not been started");
-    const int64_t start_ns = takt_clock_now_ns() + 5000000;
+    const int64_t start_ns = takt_clock_now_ns() + kLeadNs;
     REQUIRE_OK(takt_plan_run_start(run, start_ns));
     EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
     EXPECT(takt_clock_now_ns() >= start_ns);
@@ -278,16 +281,16 @@ static void another_plan_takes_over(void) {
   int64_t at_ns = 0;
   EXPECT_ERROR(takt_plan_run_replace(run, longer, far_ns, &at_ns),
                TAKT_STATUS_FAILED_PRECONDITION, "not under way");
-  const int64_t start_ns = takt_clock_now_ns() + 3000000;
+  const int64_t start_ns = takt_clock_now_ns() + kLeadNs;
   REQUIRE_OK(takt_plan_run_start(run, start_ns));
-  EXPECT_ERROR(takt_plan_run_replace(run, longer, start_ns - 3000000, &at_ns),
+  EXPECT_ERROR(takt_plan_run_replace(run, longer, start_ns - kLeadNs, &at_ns),
                TAKT_STATUS_INVALID_ARGUMENT, "has passed");
   EXPECT_ERROR(takt_plan_run_replace(run, once, far_ns, &at_ns),
                TAKT_STATUS_INVALID_ARGUMENT, "bound to functions");
   EXPECT_ERROR(takt_plan_run_replace(run, shifted, far_ns, &at_ns),
                TAKT_STATUS_INVALID_ARGUMENT, "first release");
-  REQUIRE_OK(takt_plan_run_replace(run, longer, takt_clock_now_ns() + 3000000,
-                                   &at_ns));
+  REQUIRE_OK(takt_plan_run_replace(run, longer,
+                                   takt_clock_now_ns() + 3 * kLeadNs, &at_ns));
   EXPECT((at_ns - start_ns) % 2000000 == 0 && at_ns > start_ns);
   EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
   EXPECT(report_of(run).call_count >= 20);
