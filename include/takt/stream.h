@@ -179,8 +179,8 @@ takt_stream_start(takt_stream_t* stream, int64_t start_ns);
 TAKT_EXPORT void takt_stream_stop(takt_stream_t* stream);
 
 // Waits until nothing is in flight and no callback runs, or the deadline has
-// passed; this thread helps the workers meanwhile. Of a stream that was not stopped: until it is
-// between two jobs. Not in a callback.
+// passed; this thread helps the workers meanwhile. Of a stream that was not
+// stopped: until it is between two jobs. Not in a callback.
 //
 // Errors: DEADLINE_EXCEEDED
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
