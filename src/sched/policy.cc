@@ -209,18 +209,13 @@ class JobShopPolicy final : public Policy {
 }  // namespace
 
 const Policy* FindPolicy(absl::string_view name) {
-  static const FifoPolicy kFifo;
-  static const PriorityPolicy kPriority;
-  static const EdfPolicy kEdf;
-  static const LeastSlackPolicy kLeastSlack;
-  static const ShortestLatencyPolicy kShortestLatency;
-  static const HeftPolicy kHeft;
-  static const JobShopPolicy kJobShop;
-  const Policy* const policies[] = {&kFifo,       &kPriority,        &kEdf,
-                                    &kLeastSlack, &kShortestLatency, &kHeft,
-                                    &kJobShop};
-  for (const Policy* policy : policies) {
-    if (name == policy->name()) return policy;
+  // Never destroyed: a thread of the library may decide while the process ends.
+  static const Policy* const* const policies = new const Policy* const [] {
+    new FifoPolicy, new PriorityPolicy, new EdfPolicy, new LeastSlackPolicy,
+        new ShortestLatencyPolicy, new HeftPolicy, new JobShopPolicy, nullptr
+  };
+  for (const Policy* const* policy = policies; *policy != nullptr; ++policy) {
+    if (name == (*policy)->name()) return *policy;
   }
   return nullptr;
 }
