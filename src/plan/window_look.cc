@@ -47,7 +47,7 @@ Kernel WindowGuide::KernelOf(sched::KernelId id) const {
     option.shards = way.shards;
     option.tile_ns = way.tile_ns;
     option.guess_ns =
-        std::max<int64_t>(way.duration.q50_ns() * 1000 / permille, 1);
+        std::max<int64_t>(way.expected_ns * 1000 / permille, 1);
     kernel.alternatives.push_back(option);
   }
   return kernel;
@@ -112,7 +112,7 @@ int64_t WindowGuide::ExpectedEnd(const LiveOperation& operation) const {
       continue;
     }
     if (way.shards == shards || longest_ns == 0) {
-      longest_ns = way.duration.q50_ns();
+      longest_ns = way.expected_ns;
     }
   }
   return operation.since_ns + longest_ns;

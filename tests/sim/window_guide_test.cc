@@ -1,9 +1,11 @@
 // Goal: windows are planned ahead and followed while they hold, and do no harm.
-// Method: a robot's workload in virtual time, with and without them.
+// Method: a robot's workload in virtual time, with and without them; single
+// decisions.
 #include "plan/window_guide.h"
 
 #include "gtest/gtest.h"
-#include "plan/workload_plan.h"
+#include "tests/sched/test_support.h"
+#include "tests/sim/plan_play.h"
 #include "sim/simulation.h"
 
 namespace takt::sim {
@@ -12,35 +14,6 @@ namespace {
 using plan::WindowGuide;
 using plan::WindowOptions;
 using plan::WindowReport;
-
-constexpr char kRobot[] = R"({
-  "topology": {"clusters": [{"name": "big", "cpus": "0-3"},
-                            {"name": "little", "cpus": "4-7"}],
-               "npus": [{"name": "npu0", "cluster": "big"}]},
-  "kernels": [
-    {"name": "conv", "alternatives": [
-      {"pool": "big", "duration_us": 2400, "tile_us": 50},
-      {"pool": "big", "shards": 2, "duration_us": 1300, "tile_us": 50},
-      {"pool": "little", "duration_us": 4000, "tile_us": 50},
-      {"pool": "npu0", "duration_us": 600}]},
-    {"name": "act", "alternatives": [
-      {"pool": "big", "duration_us": 120, "tile_us": 20},
-      {"pool": "little", "duration_us": 200, "tile_us": 20}]},
-    {"name": "filter", "alternatives": [
-      {"pool": "big", "duration_us": 40, "tile_us": 10},
-      {"pool": "little", "duration_us": 60, "tile_us": 10}]}],
-  "programs": [
-    {"name": "detect", "operations": [{"kernel": "conv", "count": 4},
-      {"kernel": "act", "after": [3]}, {"kernel": "act", "after": [3]}]},
-    {"name": "control", "operations": [{"kernel": "act", "count": 3}]},
-    {"name": "update", "operations": [{"kernel": "filter", "count": 2}]},
-    {"name": "log", "operations": [{"kernel": "act", "count": 2}]}],
-  "streams": [
-    {"name": "camera", "program": "detect", "period_ms": 20},
-    {"name": "policy", "program": "control", "period_ms": 5,
-     "criticality": "hard"},
-    {"name": "estimator", "program": "update", "period_ms": 2,
-     "offset_ms": 0.3, "criticality": "hard"}]})";
 
 struct Played {
   Report report;
@@ -62,12 +35,6 @@ Played Play(const Workload& workload, uint64_t seed, bool has_windows) {
   return {*std::move(report), guide.report()};
 }
 
-Workload Read() {
-  auto workload = ReadWorkload(kRobot, plan::WorkloadSources{});
-  EXPECT_TRUE(workload.ok()) << workload.status();
-  return *std::move(workload);
-}
-
 void ExpectAllEnded(const Report& report) {
   for (const StreamReport& stream : report.streams) {
     EXPECT_EQ(stream.released, stream.met + stream.missed) << stream.name;
@@ -75,7 +42,7 @@ void ExpectAllEnded(const Report& report) {
 }
 
 TEST(WindowGuideTest, WindowsArePlannedAndFollowed) {
-  const Played run = Play(Read(), 1, true);
+  const Played run = Play(ReadRobot(), 1, true);
   // 400 ms; a new one each 47.5 ms.
   EXPECT_GE(run.windows.planned_count, 8u);
   EXPECT_EQ(run.windows.failed_count, 0u);
@@ -86,7 +53,7 @@ TEST(WindowGuideTest, WindowsArePlannedAndFollowed) {
 }
 
 TEST(WindowGuideTest, TheSameSeedGivesTheSameRun) {
-  Workload workload = Read();
+  Workload workload = ReadRobot();
   workload.noise = 0.2;
   const Played a = Play(workload, 7, true);
   const Played b = Play(workload, 7, true);
@@ -98,7 +65,7 @@ TEST(WindowGuideTest, TheSameSeedGivesTheSameRun) {
 }
 
 TEST(WindowGuideTest, WhatThePolicyMeetsIsMetWithNoiseAndALostCore) {
-  Workload workload = Read();
+  Workload workload = ReadRobot();
   for (const double noise : {0.0, 0.1, 0.3, 0.5}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       workload.noise = noise;
@@ -116,7 +83,7 @@ TEST(WindowGuideTest, WhatThePolicyMeetsIsMetWithNoiseAndALostCore) {
 }
 
 TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
-  Workload workload = Read();
+  Workload workload = ReadRobot();
   Stream alarm;
   alarm.name = "alarm";
   alarm.arrival = Arrival::kPoisson;
@@ -133,7 +100,7 @@ TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
 }
 
 TEST(WindowGuideTest, BestEffortFillsTheHoles) {
-  Workload workload = Read();
+  Workload workload = ReadRobot();
   Stream log;
   log.name = "log";
   log.terms.program = 3;
@@ -156,7 +123,7 @@ TEST(WindowGuideTest, WhatIsPlannedTooLateIsNotFollowed) {
   SimulationOptions options;
   options.length_ns = 400'000'000;
   options.scheduler.guide = &guide;
-  const auto report = Simulate(Read(), options);
+  const auto report = Simulate(ReadRobot(), options);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_GE(waiting.size(), 3u);
   EXPECT_EQ(guide.report().planned_count, 0u);
@@ -164,6 +131,38 @@ TEST(WindowGuideTest, WhatIsPlannedTooLateIsNotFollowed) {
   EXPECT_EQ(report->MissCount(sched::Criticality::kHard), 0u);
   // It does no harm to plan what nobody waits for.
   for (const auto& job : waiting) job();
+}
+
+TEST(WindowGuideTest, ASlowFirstRunDoesNotKeepAPlanNarrow) {
+  WindowOptions window_options;
+  window_options.length_ns = 50'000'000;
+  WindowGuide guide(window_options);
+  sched::SchedulerOptions options;
+  options.guide = &guide;
+  sched::Shop shop(sched::Cores(2), "job-shop", options);
+  const sched::KernelId kernel =
+      shop.Kernel({{0, 1, 2000, 10}, {0, 2, 1000, 10}});
+  for (int i = 0; i < 20; ++i) {
+    shop->mutable_costs()->Observe(kernel, 0, 2'000'000);
+  }
+  shop->mutable_costs()->Observe(kernel, 1, 50'000'000);
+  sched::StreamOptions terms =
+      sched::Terms(shop.Chain({kernel}), sched::Criticality::kSoft, 9'000);
+  terms.period_ns = 10'000'000;
+  const sched::StreamId stream = shop.Add(terms);
+  int64_t now_us = 0;
+  for (int i = 0; i < 3; ++i) {
+    shop.Release(stream, now_us);
+    const auto starts =
+        sched::Only(shop.Decide(now_us), sched::DecisionKind::kStart);
+    ASSERT_EQ(starts.size(), 1u);
+    EXPECT_EQ(guide.is_in_force(), i > 0);
+    EXPECT_EQ(starts[0].shards, 2u) << i;
+    shop.Finish(starts[0], now_us + 1000);
+    now_us += 5'000;
+    shop.Decide(now_us);  // A plan comes into force.
+    now_us += 5'000;
+  }
 }
 
 }  // namespace
