@@ -185,10 +185,8 @@ PlanFollower::Binding& PlanFollower::Bind(const GuidedOperation& operation) {
   const auto distance = [&](uint64_t n) -> int64_t {
     const uint64_t cycle = n / stream.jobs.size();
     if (cycle >= cycle_count_) return kInfiniteFuture;
-    const int64_t release_ns =
-        origin_ns_ + static_cast<int64_t>(cycle) * period_ +
-        jobs_[stream.jobs[n % stream.jobs.size()]].release;
-    return std::abs(release_ns - operation.release_ns);
+    const JobSlot& job = jobs_[stream.jobs[n % stream.jobs.size()]];
+    return std::abs(ReleaseOf(job, cycle) - operation.release_ns);
   };
   while (distance(stream.next + 1) < distance(stream.next)) {
     const uint64_t cycle = stream.next / stream.jobs.size();

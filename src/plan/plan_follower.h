@@ -244,8 +244,14 @@ class PlanFollower final : public sched::Guide {
   Binding& Bind(const sched::GuidedOperation& operation);
   uint32_t SlotOf(const Binding& binding, uint32_t ordinal) const;
   int64_t StartOf(uint32_t slot, uint64_t cycle) const {
-    return origin_ns_ + static_cast<int64_t>(cycle) * period_ +
-           slots_[slot].start + (cycle == shift_cycle_ ? shift_ns_ : 0);
+    return OriginOf(cycle) + slots_[slot].start +
+           (cycle == shift_cycle_ ? shift_ns_ : 0);
+  }
+  int64_t OriginOf(uint64_t cycle) const {
+    return origin_ns_ + static_cast<int64_t>(cycle) * period_;
+  }
+  int64_t ReleaseOf(const JobSlot& job, uint64_t cycle) const {
+    return OriginOf(cycle) + job.release;
   }
   // The slot and repetition that the resource has next; false: none.
   bool Next(uint32_t resource, uint32_t* slot, uint64_t* cycle);
@@ -273,6 +279,7 @@ class PlanFollower final : public sched::Guide {
   bool IsRepaired(const Binding& binding) const;
   void Resume();
   void DropRepair();
+  void EndRepair();
   void PlanRest(int64_t now_ns);
   void LookAtRest(int64_t now_ns);
   void AddRest(const JobKey& key,

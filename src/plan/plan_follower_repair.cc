@@ -30,10 +30,18 @@ void PlanFollower::Resume() {
 
 // What is being planned is not needed any more.
 void PlanFollower::DropRepair() {
-  const bool has_changed = repair_.follower != nullptr || repair_.has_changed;
-  if (repair_.follower != nullptr) report_.Add(repair_.follower->report());
+  EndRepair();
+  const bool has_changed = repair_.has_changed;
   repair_ = {};
   repair_.has_changed = has_changed;
+}
+
+// What was planned anew is not followed any more.
+void PlanFollower::EndRepair() {
+  if (repair_.follower == nullptr) return;
+  report_.Add(repair_.follower->report());
+  repair_.follower = nullptr;
+  repair_.has_changed = true;
 }
 
 // From now on; at the next call of OnTime().
@@ -55,11 +63,7 @@ bool PlanFollower::OnTime(int64_t now_ns) {
   if (repair_.window != nullptr && now_ns >= repair_.force_ns) {
     repair_.has_changed |= Install(now_ns);
   }
-  if (repair_.follower != nullptr && now_ns >= repair_.end_ns) {
-    report_.Add(repair_.follower->report());
-    repair_.follower = nullptr;
-    repair_.has_changed = true;
-  }
+  if (now_ns >= repair_.end_ns) EndRepair();
   if (repair_.window == nullptr && now_ns >= repair_.begin_ns) {
     LookAtRest(now_ns);
   }
@@ -123,8 +127,7 @@ void PlanFollower::AddRest(const JobKey& key,
                            absl::flat_hash_map<uint32_t, uint32_t>* kernels,
                            Window* window) {
   const JobSlot& job = jobs_[key.first];
-  const int64_t time0_ns =
-      origin_ns_ + static_cast<int64_t>(key.second) * period_;
+  const int64_t time0_ns = OriginOf(key.second);
   int64_t ready_ns = std::max(time0_ns + job.release, repair_.force_ns);
   std::vector<sched::ProgramOperation> operations;
   WindowJob rest{
@@ -179,8 +182,7 @@ void PlanFollower::LookAtRest(int64_t now_ns) {
   if (period_ > 0) {
     const int64_t past_ns = std::max<int64_t>(repair_.force_ns - origin_ns_, 0);
     last = static_cast<uint64_t>(past_ns / period_);
-    end_ns =
-        std::min(end_ns, origin_ns_ + static_cast<int64_t>(last + 1) * period_);
+    end_ns = std::min(end_ns, OriginOf(last + 1));
   }
   if (resume_ns_ == 0 || repair_.force_ns >= end_ns) return;
   if (options_.repair_horizon_ns > 0) {
@@ -195,9 +197,7 @@ void PlanFollower::LookAtRest(int64_t now_ns) {
   for (uint64_t cycle = last - std::min<uint64_t>(last, 1);
        cycle <= last && cycle < cycle_count_; ++cycle) {
     for (uint32_t job = 0; job < jobs_.size(); ++job) {
-      const int64_t release_ns = origin_ns_ +
-                                 static_cast<int64_t>(cycle) * period_ +
-                                 jobs_[job].release;
+      const int64_t release_ns = ReleaseOf(jobs_[job], cycle);
       const bool is_missing = release_ns + options_.patience_ns < now_ns &&
                               !bound.contains({job, cycle});
       if (release_ns >= end_ns || is_missing) continue;
@@ -264,7 +264,7 @@ bool PlanFollower::Install(int64_t now_ns) {
     repair_.places.push_back(
         {jobs_[key.first].slots[operation.ordinal], key.second});
   }
-  if (repair_.follower != nullptr) report_.Add(repair_.follower->report());
+  EndRepair();
   repair_.follower = *std::move(follower);
   repair_.jobs.clear();
   repair_.jobs.insert(repair_.window_jobs.begin(), repair_.window_jobs.end());
@@ -288,9 +288,7 @@ void PlanFollower::TellPast(int64_t now_ns) {
   for (uint32_t index = 0; index < bindings_.size(); ++index) {
     const Binding& binding = bindings_[index];
     if (!IsRepaired(binding)) continue;
-    live.push_back({origin_ns_ + static_cast<int64_t>(binding.cycle) * period_ +
-                        jobs_[binding.job].release,
-                    index});
+    live.push_back({ReleaseOf(jobs_[binding.job], binding.cycle), index});
   }
   std::sort(live.begin(), live.end());
   for (const auto& [release_ns, index] : live) {
