@@ -252,6 +252,8 @@ class JobShop final : public Object {
                        const sched::AdmissionReport& report);
   void ApplyHeat();
   // Whether NPUs that do not work are all that can do it.
+  // Keeps what waits; it goes its own way at once if it is stranded.
+  void Hold(Task& task);
   bool IsStranded(const Task& task) const;
   void LetGo(Task& task);
   void Link(Task& task);

@@ -216,6 +216,10 @@ void JobShop::ApplyReady(Task& task) {
   }
   if (task.id_.index >= tasks_.size()) tasks_.resize(task.id_.index + 1);
   tasks_[task.id_.index] = &task;
+  Hold(task);
+}
+
+void JobShop::Hold(Task& task) {
   Link(task);
   if (IsStranded(task)) LetGo(task);
 }
@@ -279,8 +283,7 @@ void JobShop::ApplyStopped(Task& task) {
     GiveUp(task);
     return;
   }
-  Link(task);
-  if (IsStranded(task)) LetGo(task);
+  Hold(task);
 }
 
 Task& JobShop::CountYield(const Decision& decision) {
