@@ -332,7 +332,7 @@ void Instance::StartWindows() {
   options.length_ns = window_ns_;
   options.planning.budget_ns = window_budget_ns_;
   options.planning.background = [thread = std::make_shared<Background>()](
-                           std::function<void()> function) {
+                                    std::function<void()> function) {
     thread->Post(std::move(function));
   };
   windows_ = std::make_shared<plan::WindowGuide>(std::move(options));

@@ -348,7 +348,8 @@ void Stream::TellDropped(const Pending& dropped) {
   Ref<hal::Fence> idle;
   {
     MutexLock lock(&mutex_);
-    if (--telling_count_ == 0 && !is_busy_) idle = std::move(idle_);
+    --telling_count_;
+    idle = TakeIdle();
   }
   if (idle != nullptr) idle->Signal().IgnoreError();
 }
@@ -367,7 +368,7 @@ absl::Status Stream::WaitIdle(int64_t deadline_ns) {
   Ref<hal::Fence> idle;
   {
     MutexLock lock(&mutex_);
-    if (!is_busy_ && telling_count_ == 0) return absl::OkStatus();
+    if (IsIdle()) return absl::OkStatus();
     if (idle_ == nullptr) idle_ = hal::Fence::Create();
     idle = idle_;
   }

@@ -124,6 +124,13 @@ class Stream final : public Object {
   bool TryBegin(const Pending& pending) ABSL_LOCKS_EXCLUDED(mutex_);
   void Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
              bool is_late) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !is_busy_ && telling_count_ == 0;
+  }
+  // What the caller is to signal, without the lock; null: nothing yet.
+  Ref<hal::Fence> TakeIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return IsIdle() ? std::move(idle_) : nullptr;
+  }
   // The next pending job, or none: then the stream is idle.
   bool TakePending(Pending* pending) ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -63,7 +63,7 @@ bool Stream::TakePending(Pending* pending) {
       return true;
     }
     is_busy_ = false;
-    if (telling_count_ == 0) idle = std::move(idle_);
+    idle = TakeIdle();
   }
   if (idle != nullptr) idle->Signal().IgnoreError();
   return false;
