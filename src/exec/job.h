@@ -126,8 +126,8 @@ class Job : public Standing {
   // If tiles stop between parts of them when worker.IsPreempted(): what such a
   // part costs. 0: they do not.
   int64_t grain_ns = 0;
-  bool sequential = false;       // Tiles in order, one at a time.
-  Scope* scope = nullptr;        // Whose work it is. Outlives the job.
+  bool sequential = false;  // Tiles in order, one at a time.
+  Scope* scope = nullptr;   // Whose work it is. Outlives the job.
 
  protected:
   Job() = default;
@@ -152,8 +152,17 @@ class Job : public Standing {
 
   // Runs on one thread at a time, so there is one ticket (stealing_executor.h).
   bool is_single() const { return sequential || tile_count == 1; }
+  // Tiles are claimed from both ends: how many from the first on is the lower
+  // half of `claimed`, how many from the last back the upper.
+  static uint64_t FromFront(uint64_t claimed) { return claimed & UINT32_MAX; }
+  static uint64_t FromBack(uint64_t claimed) { return claimed >> 32; }
+  uint32_t unclaimed_count(std::memory_order order) const {
+    const uint64_t claimed = claimed_.load(order);
+    return static_cast<uint32_t>(tile_count - FromFront(claimed) -
+                                 FromBack(claimed));
+  }
   bool HasUnclaimed() const {
-    return claimed_.load(std::memory_order_seq_cst) < tile_count;
+    return unclaimed_count(std::memory_order_seq_cst) > 0;
   }
 
   Job* next_ = nullptr;  // In a mailbox.
@@ -164,7 +173,7 @@ class Job : public Standing {
   bool is_listed_ = false;                    // In it now; under its lock.
   bool is_closure_ = false;                   // Finish() may take its time.
   std::atomic<uint32_t> tickets_{0};
-  std::atomic<uint64_t> claimed_{0};  // May run past tile_count.
+  std::atomic<uint64_t> claimed_{0};
 };
 
 // A Job of one function call, for what is not tiles: the continuation of an

@@ -81,6 +81,11 @@ void StealingExecutor::PlaceWorkers(const Options& options) {
   const CpuSet usable =
       options.topology != nullptr ? options.topology->cpu_set() : AllowedCpus();
   int32_t cpu = -1;
+  if (concurrency_ > 1 && usable.count() > 1) {
+    for (uint32_t i = 0; i <= usable.count() / 2; ++i) {
+      back_cpu_ = usable.Next(static_cast<uint32_t>(back_cpu_ + 1));
+    }
+  }
   for (uint32_t i = 0; i < options.worker_count; ++i) {
     auto seat = std::make_unique<Seat>();
     seat->index = i;
@@ -228,9 +233,8 @@ Worker* StealingExecutor::current_worker() {
 }
 
 uint32_t StealingExecutor::HelpersWorth(const Job& job) const {
-  const uint64_t claimed = job.claimed_.load(std::memory_order_relaxed);
-  if (job.is_single() || claimed >= job.tile_count) return 0;
-  uint64_t helpers = job.tile_count - claimed;
+  uint64_t helpers = job.unclaimed_count(std::memory_order_relaxed);
+  if (job.is_single() || helpers == 0) return 0;
   if (job.expected_tile_ns > 0) {
     helpers = std::min<uint64_t>(
         helpers, static_cast<uint64_t>(ExpectedNs(job, helpers) / kHelperNs));
@@ -242,10 +246,9 @@ uint32_t StealingExecutor::HelpersWorth(const Job& job) const {
 }
 
 bool StealingExecutor::IsWorthRelief(const Job& job) const {
-  const uint64_t claimed = job.claimed_.load(std::memory_order_relaxed);
-  return claimed < job.tile_count &&
-         (job.expected_tile_ns <= 0 ||
-          ExpectedNs(job, job.tile_count - claimed) >= kReliefWorthNs);
+  const uint32_t unclaimed = job.unclaimed_count(std::memory_order_relaxed);
+  return unclaimed > 0 && (job.expected_tile_ns <= 0 ||
+                           ExpectedNs(job, unclaimed) >= kReliefWorthNs);
 }
 
 void StealingExecutor::Submit(Job* job) {

@@ -293,7 +293,7 @@ class StealingExecutor final : public Executor {
   // Runs what is more urgent than `job`, which has stopped for it.
   void GiveWay(Member& member, const Job& job);
   void FinishJob(Member& member, Job& job);
-  bool Claim(Job& job, uint32_t range_max, uint32_t* begin,
+  bool Claim(Job& job, uint32_t range_max, bool is_back, uint32_t* begin,
              uint32_t* end) const;
   // Has others find what is left of a job this thread is in. True if there is
   // a second ticket in this thread's deque now.
@@ -336,6 +336,10 @@ class StealingExecutor final : public Executor {
   bool HasMail(const Member& member) const;
 
   const uint32_t concurrency_;
+  // Threads on CPUs from here on claim tiles from the last one back; -1: none.
+  // So what a thread reads is more often what it wrote in the dispatch before,
+  // and still in its cache. CPUs that are neighbours share more than others.
+  int32_t back_cpu_ = -1;
   const int64_t spin_ns_;
   const int64_t linger_ns_;
   const bool is_placed_;                        // By its options.

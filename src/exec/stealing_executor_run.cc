@@ -1,4 +1,6 @@
 // How threads of the work-stealing executor run jobs.
+#include <sched.h>
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -274,7 +276,8 @@ bool StealingExecutor::RunShared(Member& member, Found found) {
   uint32_t end = 0;
   bool is_first = true;
   bool has_second_ticket = false;
-  while (Claim(job, range_max, &begin, &end)) {
+  const bool is_back = back_cpu_ >= 0 && sched_getcpu() >= back_cpu_;
+  while (Claim(job, range_max, is_back, &begin, &end)) {
     if (is_first) {
       is_first = false;
       has_second_ticket = Spread(member, job, found.is_listed);
@@ -341,24 +344,28 @@ void StealingExecutor::GiveWay(Member& member, const Job& job) {
   member.lane_min = outer;
 }
 
-bool StealingExecutor::Claim(Job& job, uint32_t range_max, uint32_t* begin,
-                             uint32_t* end) const {
+bool StealingExecutor::Claim(Job& job, uint32_t range_max, bool is_back,
+                             uint32_t* begin, uint32_t* end) const {
   const uint64_t count = job.tile_count;
-  const uint64_t claimed = job.claimed_.load(std::memory_order_relaxed);
-  if (claimed >= count) return false;
-  // Large ranges first, small ones towards the end: few claims, and all end at
-  // about the same time.
-  uint64_t size = (count - claimed) / (2 * max_concurrency());
-  if (job.expected_tile_ns > 0) {
-    size = std::max<uint64_t>(size, TilesOf(kRangeMinNs, job));
+  const uint64_t least =
+      job.expected_tile_ns > 0 ? TilesOf(kRangeMinNs, job) : 1;
+  uint64_t claimed = job.claimed_.load(std::memory_order_relaxed);
+  while (true) {
+    const uint64_t first = Job::FromFront(claimed);
+    const uint64_t last = count - Job::FromBack(claimed);
+    if (first >= last) return false;
+    // Large ranges first, small ones towards the end: few claims, and all end
+    // at about the same time.
+    uint64_t size = std::max((last - first) / (2 * max_concurrency()), least);
+    size = std::min({size, uint64_t{range_max}, last - first});
+    if (job.claimed_.compare_exchange_weak(
+            claimed, claimed + (is_back ? size << 32 : size),
+            std::memory_order_seq_cst, std::memory_order_relaxed)) {
+      *begin = static_cast<uint32_t>(is_back ? last - size : first);
+      *end = static_cast<uint32_t>(*begin + size);
+      return true;
+    }
   }
-  size = std::clamp<uint64_t>(size, 1, range_max);
-  const uint64_t first =
-      job.claimed_.fetch_add(size, std::memory_order_seq_cst);
-  if (first >= count) return false;
-  *begin = static_cast<uint32_t>(first);
-  *end = static_cast<uint32_t>(std::min(first + size, count));
-  return true;
 }
 
 bool StealingExecutor::Spread(Member& member, Job& job, bool is_listed) {

@@ -3,6 +3,8 @@
 // machines. tests/exec/executor_test.cc has the rest.
 #include "exec/stealing_executor.h"
 
+#include <sched.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -427,6 +429,43 @@ TEST(ClosureTest, RunsOnceAndMayBePostedAgain) {
     }
     executor->Shutdown();
   }
+}
+
+// So that a thread finds more of what it wrote before in its cache.
+TEST(ClaimTest, ThreadsOnTheUpperHalfOfTheCpusBeginAtTheEnd) {
+  const CpuSet usable = AllowedCpus();
+  if (usable.count() < 2) GTEST_SKIP() << "needs two CPUs";
+  Executor::Options options = OptionsOf(0);
+  options.concurrency_max = 2;
+  Ref<Executor> executor = Make(options);
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  const auto run_on = [&](uint32_t cpu) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    std::vector<uint32_t> order;
+    Executor::Donor donor(*executor);
+    FunctionJob job;
+    job.tile_count = 8;
+    job.expected_tile_ns = 1'000'000;
+    job.run = [&](uint32_t begin, uint32_t end, Worker&) {
+      for (uint32_t tile = begin; tile < end; ++tile) order.push_back(tile);
+      return end;
+    };
+    job.finish = [&](Worker&) { donor.Notify(); };
+    executor->Submit(&job);
+    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    return order;
+  };
+  uint32_t last = 0;
+  usable.ForEach([&](uint32_t cpu) { last = cpu; });
+  EXPECT_THAT(run_on(static_cast<uint32_t>(usable.Next(0))),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(run_on(last), ElementsAre(7, 6, 5, 4, 3, 2, 1, 0));
+  EXPECT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+  executor->Shutdown();
 }
 
 TEST(TrimTest, IdleWorkersGiveTheirMemoryBack) {
