@@ -4,6 +4,7 @@
 //
 //   chain, grid   ns for each of 40,000 empty operations of a prebuilt graph
 //   tiles         ns for each tile of empty dispatches, even and skewed
+//                 (both in turns with oneTBB: medians, and that of the ratios)
 //   submit        one operation from its submission to a parked, or spinning,
 //                 worker until it is done: median, p99, max;
 //                 and what two threads with nothing in between take
@@ -23,7 +24,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -130,17 +134,45 @@ std::unique_ptr<Graph> Grid() {
   return graph;
 }
 
-// The best of several runs, the first of which warms up.
-template <typename F>
-double BestNs(int runs, F run) {
+int64_t TimeNs(const std::function<void()>& run) {
+  const int64_t start = NowNs();
   run();
-  int64_t best = kInfiniteFuture;
-  for (int i = 0; i < runs; ++i) {
-    const int64_t start = NowNs();
-    run();
-    best = std::min(best, NowNs() - start);
+  return NowNs() - start;
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Runs both in turns, so that both have the same clock rate, and prints their
+// medians for each of `count` parts. The first turn warms up.
+void Compare(const std::string& what, double count,
+             const std::function<void()>& takt,
+             const std::function<void()>& peer) {
+  constexpr int kTurns = 15;
+  // oneTBB's workers look for work for a while before they sleep.
+  constexpr int kPauseUs = 2000;
+  std::vector<double> takt_ns;
+  std::vector<double> peer_ns;
+  std::vector<double> ratios;
+  for (int i = 0; i <= kTurns; ++i) {
+    usleep(kPauseUs);
+    const auto ours = static_cast<double>(TimeNs(takt)) / count;
+    usleep(peer ? kPauseUs : 0);
+    const double theirs =
+        peer ? static_cast<double>(TimeNs(peer)) / count : ours;
+    if (i == 0) continue;
+    takt_ns.push_back(ours);
+    peer_ns.push_back(theirs);
+    ratios.push_back(ours / theirs);
   }
-  return static_cast<double>(best);
+  std::printf("  %-20s takt %7.1f ns", what.c_str(), Median(takt_ns));
+  if (peer) {
+    std::printf("  oneTBB %7.1f ns  ratio %.2f", Median(peer_ns),
+                Median(ratios));
+  }
+  std::printf("\n");
 }
 
 // Tiles that do nothing, but for a share of them that counts to 200.
@@ -170,21 +202,27 @@ struct TileJob final : Job {
   Executor::Donor* donor = nullptr;
 };
 
-double TileNs(Executor& executor, uint32_t tiles, bool is_skewed) {
-  constexpr int kDispatches = 1000;
-  return BestNs(5,
-                [&] {
-                  for (int i = 0; i < kDispatches; ++i) {
-                    Executor::Donor donor(executor);
-                    TileJob job(tiles, is_skewed);
-                    job.donor = &donor;
-                    // As it is once learned.
-                    job.expected_tile_ns = is_skewed ? 4 : 1;
-                    executor.Submit(&job);
-                    donor.WaitUntilNotified(kInfiniteFuture);
-                  }
-                }) /
-         kDispatches / tiles;
+constexpr int kDispatches = 1000;
+
+void Dispatch(Executor& executor, uint32_t tiles, bool is_skewed) {
+  for (int i = 0; i < kDispatches; ++i) {
+    Executor::Donor donor(executor);
+    TileJob job(tiles, is_skewed);
+    job.donor = &donor;
+    // As it is once learned.
+    job.expected_tile_ns = is_skewed ? 4 : 1;
+    executor.Submit(&job);
+    donor.WaitUntilNotified(kInfiniteFuture);
+  }
+}
+
+// The best of several runs, the first of which warms up.
+double TileNs(Executor& executor, uint32_t tiles) {
+  const auto run = [&] { Dispatch(executor, tiles, false); };
+  run();
+  int64_t best = kInfiniteFuture;
+  for (int i = 0; i < 5; ++i) best = std::min(best, TimeNs(run));
+  return static_cast<double>(best) / kDispatches / tiles;
 }
 
 void PrintPercentiles(const char* what, std::vector<int64_t> ns) {
@@ -340,73 +378,84 @@ void Idle() {
 }
 
 #if defined(TAKT_HAS_TBB)
-void RunTbb(uint32_t threads) {
-  using Node = tbb::flow::continue_node<tbb::flow::continue_msg>;
-  tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                            threads);
-  const auto measure = [](const char* what, bool is_grid) {
+// The same graphs and dispatches with oneTBB.
+class Peer {
+ public:
+  explicit Peer(uint32_t threads)
+      : limit_(tbb::global_control::max_allowed_parallelism,
+               std::max(1u, threads)) {}
+
+  std::function<void()> Graph(bool is_grid) {
     constexpr uint32_t kSide = 200;
-    tbb::flow::graph graph;
-    std::vector<std::unique_ptr<Node>> nodes;
+    nodes_.clear();
+    graph_.emplace();
     for (uint32_t i = 0; i < kOperations; ++i) {
-      nodes.push_back(
-          std::make_unique<Node>(graph, [](const tbb::flow::continue_msg&) {}));
+      nodes_.push_back(std::make_unique<Node>(
+          *graph_, [](const tbb::flow::continue_msg&) {}));
     }
     for (uint32_t i = 0; i < kOperations; ++i) {
       if (!is_grid) {
-        if (i + 1 < kOperations) tbb::flow::make_edge(*nodes[i], *nodes[i + 1]);
+        if (i + 1 < kOperations) Edge(i, i + 1);
         continue;
       }
-      if (i % kSide + 1 < kSide) tbb::flow::make_edge(*nodes[i], *nodes[i + 1]);
-      if (i + kSide < kOperations) {
-        tbb::flow::make_edge(*nodes[i], *nodes[i + kSide]);
-      }
+      if (i % kSide + 1 < kSide) Edge(i, i + 1);
+      if (i + kSide < kOperations) Edge(i, i + kSide);
     }
-    const double ns = BestNs(5, [&] {
-      nodes[0]->try_put(tbb::flow::continue_msg());
-      graph.wait_for_all();
-    });
-    std::printf("  oneTBB %-20s %8.1f ns an operation\n", what,
-                ns / kOperations);
-  };
-  measure("chain", false);
-  measure("grid", true);
-  for (const uint32_t tiles : {1u, 64u, 4096u}) {
-    for (const bool is_skewed : {false, true}) {
-      const double ns = BestNs(5, [&] {
-        for (int i = 0; i < 1000; ++i) {
-          tbb::parallel_for(0u, tiles, [is_skewed](uint32_t tile) {
-            TileJob::Work(tile, is_skewed);
-          });
-        }
-      });
-      std::printf("  oneTBB tiles %4u %-9s %8.1f ns a tile\n", tiles,
-                  is_skewed ? "skewed" : "even", ns / 1000 / tiles);
-    }
+    return [this] {
+      nodes_[0]->try_put(tbb::flow::continue_msg());
+      graph_->wait_for_all();
+    };
   }
-}
+  std::function<void()> Tiles(uint32_t tiles, bool is_skewed) {
+    return [tiles, is_skewed] {
+      for (int i = 0; i < kDispatches; ++i) {
+        tbb::parallel_for(0u, tiles, [is_skewed](uint32_t tile) {
+          TileJob::Work(tile, is_skewed);
+        });
+      }
+    };
+  }
+
+ private:
+  using Node = tbb::flow::continue_node<tbb::flow::continue_msg>;
+  void Edge(uint32_t from, uint32_t to) {
+    tbb::flow::make_edge(*nodes_[from], *nodes_[to]);
+  }
+  tbb::global_control limit_;
+  std::optional<tbb::flow::graph> graph_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+};
+#else
+class Peer {
+ public:
+  explicit Peer(uint32_t) {}
+  std::function<void()> Graph(bool) { return nullptr; }
+  std::function<void()> Tiles(uint32_t, bool) { return nullptr; }
+};
 #endif
 
 void RunAll(uint32_t threads) {
   std::printf("-- %u threads\n", threads);
   Ref<Executor> executor = Make(threads);
+  Peer peer(threads);
   for (const bool is_grid : {false, true}) {
     const std::unique_ptr<Graph> graph = is_grid ? Grid() : Chain();
-    const double ns = BestNs(5, [&] { graph->Run(*executor); });
-    std::printf("  takt %-22s %8.1f ns an operation\n",
-                is_grid ? "grid" : "chain", ns / kOperations);
+    Compare(
+        is_grid ? "grid" : "chain", kOperations, [&] { graph->Run(*executor); },
+        peer.Graph(is_grid));
   }
   for (const uint32_t tiles : {1u, 64u, 4096u}) {
     for (const bool is_skewed : {false, true}) {
-      std::printf("  takt tiles %4u %-11s %8.1f ns a tile\n", tiles,
-                  is_skewed ? "skewed" : "even",
-                  TileNs(*executor, tiles, is_skewed));
+      char name[32];
+      std::snprintf(name, sizeof(name), "tiles %4u %s", tiles,
+                    is_skewed ? "skewed" : "even");
+      Compare(
+          name, static_cast<double>(kDispatches) * tiles,
+          [&] { Dispatch(*executor, tiles, is_skewed); },
+          peer.Tiles(tiles, is_skewed));
     }
   }
   executor->Shutdown();
-#if defined(TAKT_HAS_TBB)
-  RunTbb(threads);
-#endif
 }
 
 }  // namespace
@@ -417,7 +466,12 @@ int main(int argc, char** argv) {
   const uint32_t cpus = Executor::AvailableConcurrency();
   std::vector<uint32_t> threads;
   for (int i = 1; i < argc; ++i) {
-    threads.push_back(static_cast<uint32_t>(std::atoi(argv[i])));
+    const int count = std::atoi(argv[i]);
+    if (count < 1) {
+      std::fprintf(stderr, "usage: executor_bench [threads...]\n");
+      return 2;
+    }
+    threads.push_back(static_cast<uint32_t>(count));
   }
   if (threads.empty()) threads = {1, cpus};
   for (const uint32_t count : threads) RunAll(count);
@@ -430,8 +484,7 @@ int main(int argc, char** argv) {
   for (const uint32_t workers : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
     takt::Ref<Executor> executor = Make(workers);
     std::printf("scale %2u workers: dispatch %8.1f ns, tile of 4096 %6.2f ns\n",
-                workers, TileNs(*executor, 1, false),
-                TileNs(*executor, 4096, false));
+                workers, TileNs(*executor, 1), TileNs(*executor, 4096));
     executor->Shutdown();
   }
   return 0;
