@@ -7,17 +7,22 @@
 // release to the last result.
 //
 // usage: plan_run_bench DIR STRICT.taktplan ADAPTIVE.taktplan [--rounds N]
-//                       [--cpus LIST] [--spin US]
+//                       [--cpus LIST] [--spin US] [--timer_spin US]
+//                       [--trace FILE]
 //        DIR holds perception.vmfb, policy.vmfb, gemm_i8.vmfb, estimator.vmfb;
 //        benchmarks/plan_bench.py makes the plans
-//        --cpus: a worker each (default 0-1); --spin: how long workers and the
-//        timer look for work before they sleep (default 2000)
+//        --cpus: a worker each (default 0-1); --spin: how long workers look
+//        for work before they sleep (default 50); --timer_spin: how long before
+//        its time the timer's thread wakes up (default 300). All that spins
+//        takes CPUs from what runs.
+//        --trace: record the last round, for takt-trace
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,17 +75,24 @@ takt_value_t MakeArgument(takt_device_t* device, const Model& model) {
   return takt_value_ref(view);
 }
 
-Robot MakeRobot(const std::string& directory, const char* cpus,
-                int64_t spin_ns) {
+struct Flags {
+  int rounds = 50;
+  const char* cpus = "0-1";
+  int64_t spin_ns = 50'000;
+  int64_t timer_spin_ns = 300'000;
+  const char* trace = nullptr;
+};
+
+Robot MakeRobot(const std::string& directory, const Flags& flags) {
   Robot robot;
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
   scheduler.policy = "job-shop";
   takt_instance_options_t options;
   takt_instance_options_init(&options);
-  options.worker_cpus = cpus;
-  options.worker_spin_ns = spin_ns;
-  options.timer_spin_ns = spin_ns;
+  options.worker_cpus = flags.cpus;
+  options.worker_spin_ns = flags.spin_ns;
+  options.timer_spin_ns = flags.timer_spin_ns;
   options.scheduler = &scheduler;
   Check(takt_instance_create(&options, &robot.instance));
   Check(takt_device_create(robot.instance, "local-task", &robot.device));
@@ -120,6 +132,8 @@ void Destroy(Robot* robot) {
   takt_device_release(robot->device);
   takt_instance_release(robot->instance);
 }
+
+constexpr int64_t kPauseNs = 3'000'000;  // Before each run.
 
 // The last end of some calls.
 std::atomic<int64_t> last_end_ns{0};
@@ -164,7 +178,7 @@ int64_t RunPlan(Robot& robot, takt_plan_t* plan, takt_plan_mode_t mode,
   Check(
       takt_plan_run_create(robot.instance, plan, 4, bindings, &options, &run));
   last_end_ns = 0;
-  const int64_t start_ns = takt_clock_now_ns() + 3'000'000;
+  const int64_t start_ns = takt_clock_now_ns() + kPauseNs;
   Check(takt_plan_run_start(run, start_ns));
   Check(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
   const size_t count = takt_plan_info(plan).operation_count;
@@ -180,6 +194,9 @@ int64_t RunPlan(Robot& robot, takt_plan_t* plan, takt_plan_mode_t mode,
 int64_t RunOnline(Robot& robot) {
   last_end_ns = 0;
   std::vector<takt_invocation_t*> invocations;
+  // Out of the same sleep as a plan's.
+  const timespec pause = {0, kPauseNs};
+  nanosleep(&pause, nullptr);
   const int64_t start_ns = takt_clock_now_ns();
   for (size_t m = 0; m < 4; ++m) {
     for (takt_function_t* function : robot.functions[m]) {
@@ -226,38 +243,44 @@ takt_plan_t* LoadPlan(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int rounds = 50;
-  const char* cpus = "0-1";
-  int64_t spin_ns = 2'000'000;
+  Flags flags;
   std::vector<const char*> paths;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     const bool has_value = i + 1 < argc;
     if (flag == "--rounds" && has_value) {
-      rounds = std::atoi(argv[++i]);
+      flags.rounds = std::atoi(argv[++i]);
     } else if (flag == "--cpus" && has_value) {
-      cpus = argv[++i];
+      flags.cpus = argv[++i];
     } else if (flag == "--spin" && has_value) {
-      spin_ns = std::atoll(argv[++i]) * 1000;
+      flags.spin_ns = std::atoll(argv[++i]) * 1000;
+    } else if (flag == "--timer_spin" && has_value) {
+      flags.timer_spin_ns = std::atoll(argv[++i]) * 1000;
+    } else if (flag == "--trace" && has_value) {
+      flags.trace = argv[++i];
     } else {
       paths.push_back(argv[i]);
     }
   }
-  if (paths.size() != 3 || rounds < 1) {
+  if (paths.size() != 3 || flags.rounds < 1) {
     std::fprintf(stderr,
                  "usage: plan_run_bench DIR STRICT.taktplan ADAPTIVE.taktplan "
-                 "[--rounds N] [--cpus LIST] [--spin US]\n");
+                 "[--rounds N] [--cpus LIST] [--spin US] [--timer_spin US] "
+                 "[--trace FILE]\n");
     return 2;
   }
-  Robot robot = MakeRobot(paths[0], cpus, spin_ns);
+  Robot robot = MakeRobot(paths[0], flags);
   takt_plan_t* const strict = LoadPlan(paths[1]);
   takt_plan_t* const adaptive = LoadPlan(paths[2]);
   std::vector<int64_t> errors_ns;
   std::vector<int64_t> strict_ns;
   std::vector<int64_t> adaptive_ns;
   std::vector<int64_t> online_ns;
-  for (int round = -3; round < rounds; ++round) {
+  for (int round = -3; round < flags.rounds; ++round) {
     const bool counts = round >= 0;  // The first few are for learning.
+    if (flags.trace != nullptr && round == flags.rounds - 1) {
+      Check(takt_tracing_start(robot.instance, nullptr));
+    }
     const int64_t a =
         RunPlan(robot, strict, TAKT_PLAN_STRICT, counts ? &errors_ns : nullptr);
     const int64_t b = RunPlan(robot, adaptive, TAKT_PLAN_ADAPTIVE, nullptr);
@@ -270,12 +293,18 @@ int main(int argc, char** argv) {
   std::printf(
       "{\"runtime\": \"takt\", \"rounds\": %d, %s,\n \"planned_makespan\": "
       "{\"strict\": %.1f, \"adaptive\": %.1f},\n %s,\n %s,\n %s}\n",
-      rounds, Figures("start_error", errors_ns).c_str(),
+      flags.rounds, Figures("start_error", errors_ns).c_str(),
       static_cast<double>(takt_plan_info(strict).makespan_ns) / 1000,
       static_cast<double>(takt_plan_info(adaptive).makespan_ns) / 1000,
       Figures("makespan_strict", strict_ns).c_str(),
       Figures("makespan_adaptive", adaptive_ns).c_str(),
       Figures("makespan_online", online_ns).c_str());
+  if (flags.trace != nullptr) {
+    takt_trace_t* trace = nullptr;
+    Check(takt_tracing_collect(robot.instance, &trace));
+    Check(takt_trace_write_file(trace, TAKT_TRACE_PERFETTO, flags.trace));
+    takt_trace_release(trace);
+  }
   takt_plan_release(strict);
   takt_plan_release(adaptive);
   Destroy(&robot);

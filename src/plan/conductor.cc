@@ -106,6 +106,13 @@ Prescription Conductor::Prescribe(const GuidedOperation& operation,
   return first;
 }
 
+sched::ResourceSet Conductor::MayHave(const GuidedOperation& operation,
+                                      int64_t now_ns) {
+  GuidedOperation translated = operation;
+  if (is_abandoned_ || !Translate(&translated)) return {};
+  return FollowerOf(operation).MayHave(translated, now_ns);
+}
+
 void Conductor::OnStarted(const GuidedOperation& operation,
                           const sched::ResourceSet& resources, int64_t now_ns) {
   GuidedOperation translated = operation;

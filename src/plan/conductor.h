@@ -51,6 +51,8 @@ class Conductor final : public sched::Guide {
   void OnAttached(const sched::Scheduler& scheduler) override;
   sched::Prescription Prescribe(const sched::GuidedOperation& operation,
                                 int64_t now_ns) override;
+  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+                             int64_t now_ns) override;
   void OnStarted(const sched::GuidedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns) override;
   void OnStopped(const sched::GuidedOperation& operation, bool is_done,

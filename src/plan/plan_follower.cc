@@ -223,6 +223,14 @@ bool PlanFollower::Next(uint32_t resource, uint32_t* slot, uint64_t* cycle) {
   }
 }
 
+// It runs nowhere now.
+void PlanFollower::Vacate(uint32_t slot) {
+  slots_[slot].runs_on.ForEach([&](uint32_t resource) {
+    if (lanes_[resource].occupant == slot) lanes_[resource].occupant = kNone;
+  });
+  slots_[slot].runs_on = {};
+}
+
 // Whether nothing comes before it on its resources; if not, what does.
 bool PlanFollower::IsTurn(uint32_t slot, uint64_t cycle, uint32_t* ahead,
                           uint64_t* ahead_cycle) {
@@ -245,10 +253,6 @@ void PlanFollower::Finish(uint32_t slot, uint64_t cycle) {
     --left_count_;
   }
   slots_[slot].over_count = std::max(slots_[slot].over_count, cycle + 1);
-  if (slots_[slot].is_running &&
-      !(slots_[slot].actual == slots_[slot].resources)) {
-    displaced_ = displaced_ - slots_[slot].actual;
-  }
   slots_[slot].is_running = false;
   slots_[slot].is_ready = false;
 }
@@ -402,45 +406,6 @@ Prescription PlanFollower::Strict(Binding* binding, uint32_t slot,
   return prescription;
 }
 
-Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
-                                    int64_t now_ns) {
-  Prescription prescription;
-  int64_t start_ns = StartOf(slot, binding->cycle);
-  if (now_ns - start_ns > options_.divergence_ns) {
-    Diverge(
-        {Violation::Kind::kDiverged, slot, binding->cycle, now_ns - start_ns},
-        now_ns);
-    if (is_diverged()) return prescription;
-    start_ns = StartOf(slot, binding->cycle);
-  }
-  prescription.start_ns = start_ns;
-  // Then it is too late, which is to be noticed.
-  prescription.not_after_ns = start_ns + options_.divergence_ns;
-  const Slot& own = slots_[slot];
-  // Another that is planned elsewhere had to go there.
-  if (own.resources.Intersects(displaced_)) return prescription;
-  uint32_t ahead = 0;
-  uint64_t ahead_cycle = 0;
-  if (!IsTurn(slot, binding->cycle, &ahead, &ahead_cycle)) {
-    const Slot& other = slots_[ahead];
-    if (other.is_running) {
-      // Behind it, if it ends in time; else anywhere.
-      const int64_t end_ns = other.running_since_ns + other.duration;
-      if (now_ns >= end_ns || end_ns > start_ns) return prescription;
-      prescription.not_before_ns = end_ns;
-      return prescription;
-    }
-    // Before it, if there is room.
-    if (now_ns < start_ns &&
-        now_ns + own.duration > StartOf(ahead, ahead_cycle)) {
-      prescription.not_before_ns = start_ns;
-      return prescription;
-    }
-  }
-  Place(own, &prescription);
-  return prescription;
-}
-
 // What is known ahead of its release waits for it.
 Prescription PlanFollower::Prescribe(const GuidedOperation& operation,
                                      int64_t now_ns) {
@@ -462,7 +427,7 @@ Prescription PlanFollower::PrescribePlanned(const GuidedOperation& operation,
                           : Fill(operation, now_ns);
   }
   const uint32_t slot = SlotOf(binding, operation.program_index);
-  if (slot != kNone) slots_[slot].runs_on = {};
+  if (slot != kNone) Vacate(slot);
   if (IsRepaired(binding)) {
     binding.is_free = true;
     return PrescribeRepaired(operation, now_ns);
@@ -475,6 +440,7 @@ Prescription PlanFollower::PrescribePlanned(const GuidedOperation& operation,
     return {};
   }
   if (slots_[slot].over_count > binding.cycle) return {};  // It was voided.
+  if (!slots_[slot].is_ready) slots_[slot].ready_ns = now_ns;
   slots_[slot].is_ready = !slots_[slot].is_running;
   if (options_.mode == FollowMode::kStrict) {
     return Strict(&binding, slot, now_ns);
@@ -496,6 +462,7 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
   Slot& slot = slots_[index];
   slot.runs_on = resources;
   slot.runs_since_ns = now_ns;
+  resources.ForEach([&](uint32_t r) { lanes_[r].occupant = index; });
   if (IsRepaired(binding)) {
     repair_.follower->OnStarted(operation, resources, now_ns);
   }
@@ -509,11 +476,7 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
   slot.running_since_ns = now_ns;
   slot.began_ns = slot.ended_ns = 0;
   ++report_.started_count;
-  slot.actual = resources;
-  const bool is_in_place = slot.IsPlace(resources);
-  if (is_in_place) ++report_.in_place_count;
-  displaced_ =
-      displaced_ | (is_in_place ? resources - slot.resources : resources);
+  if (slot.IsPlace(resources)) ++report_.in_place_count;
   report_.lateness_max_ns = std::max(report_.lateness_max_ns, error_ns);
   if (options_.mode != FollowMode::kStrict) return;
   report_.start_error_max_ns =
@@ -568,7 +531,7 @@ void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
   const uint32_t index = SlotOf(binding, operation.program_index);
   if (index == kNone) return;
   Slot& slot = slots_[index];
-  slot.runs_on = {};
+  Vacate(index);
   for (const uint32_t other : jobs_[binding.job].slots) {
     // A job that is given up stops as a whole.
     if (other == index || (!is_done && other != kNone)) {

@@ -10,7 +10,10 @@
 //   adaptive  places and order are preferences: an operation starts as soon as
 //             it is ready, where the plan has it, unless that would be in the
 //             way of one that the plan has there first; so slack is used up and
-//             lateness moves to the right. If one is late by more than
+//             lateness moves to the right. Where its place is not free in time,
+//             it goes where there is room (with a deadline, where the policy
+//             likes), and one that runs on fewer cores than are free has them
+//             as well. If one is late by more than
 //             `divergence_ns`, all that is left of the period is moved to the
 //             right by that, if every deadline is still met then; if not, or
 //             if a resource is lost, all goes by the online policy until the
@@ -146,6 +149,8 @@ class PlanFollower final : public sched::Guide {
   bool is_repaired() const { return repair_.follower != nullptr; }
 
   // sched::Guide.
+  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+                             int64_t now_ns) override;
   sched::Prescription Prescribe(const sched::GuidedOperation& operation,
                                 int64_t now_ns) override;
   void OnStarted(const sched::GuidedOperation& operation,
@@ -175,10 +180,10 @@ class PlanFollower final : public sched::Guide {
     bool is_ready = false;  // And not over, nor running.
     bool is_running = false;
     bool is_late_told = false;
+    int64_t ready_ns = 0;  // Since when.
     int64_t running_since_ns = 0;
     int64_t began_ns = 0;  // As it was measured; 0: it was not.
     int64_t ended_ns = 0;
-    sched::ResourceSet actual;  // Where it runs.
     // Whoever decided it: repetitions in which it has stopped, and where it
     // runs now, and since when.
     uint64_t stopped_count = 0;
@@ -210,6 +215,7 @@ class PlanFollower final : public sched::Guide {
   struct Lane {
     std::vector<uint32_t> order;  // Slots by start.
     uint64_t position = 0;        // Over all repetitions.
+    uint32_t occupant = kNone;    // The slot that runs there now.
   };
 
   using JobKey = std::pair<uint32_t, uint64_t>;  // Of the plan; repetition.
@@ -258,6 +264,7 @@ class PlanFollower final : public sched::Guide {
   bool IsTurn(uint32_t slot, uint64_t cycle, uint32_t* ahead,
               uint64_t* ahead_cycle);
   void Finish(uint32_t slot, uint64_t cycle);
+  void Vacate(uint32_t slot);
   void Report(Violation violation, Binding* binding);
   void Measure(uint32_t slot, uint64_t cycle, int64_t now_ns);
   bool IsPlanned(uint32_t resource) const {
@@ -273,7 +280,20 @@ class PlanFollower final : public sched::Guide {
   // Where the plan has it.
   static void Place(const Slot& slot, sched::Prescription* prescription);
   sched::Prescription Strict(Binding* binding, uint32_t slot, int64_t now_ns);
+
+  // plan_follower_adaptive.cc
   sched::Prescription Adaptive(Binding* binding, uint32_t slot, int64_t now_ns);
+  void WaitOrGo(uint32_t slot, uint64_t cycle, int64_t now_ns,
+                sched::Prescription* prescription);
+  bool MayGoFirst(uint32_t slot, uint64_t cycle, int64_t now_ns, bool is_due,
+                  int64_t* not_before_ns);
+  bool IsDisplaced(uint32_t slot) const;
+  int64_t FreeAt(uint32_t slot, int64_t now_ns) const;
+  int64_t Elsewhere(uint32_t slot, uint64_t cycle, int64_t now_ns,
+                    sched::ResourceSet* where);
+  sched::ResourceSet RoomFor(uint32_t slot, uint64_t cycle);
+  bool HasRoom(uint32_t resource, uint32_t slot, uint64_t cycle,
+               int64_t until_ns);
 
   // plan_follower_repair.cc
   bool IsRepaired(const Binding& binding) const;
@@ -307,7 +327,6 @@ class PlanFollower final : public sched::Guide {
   std::vector<Binding> bindings_;  // By index of the scheduler's job.
   std::vector<uint32_t> pool_of_;  // By resource.
   sched::ResourceSet lost_;
-  sched::ResourceSet displaced_;  // Where what is planned elsewhere runs.
   // Adaptive: until then the online policy decides; 0: the plan does.
   int64_t resume_ns_ = 0;
   // Adaptive: by so much that repetition is late.

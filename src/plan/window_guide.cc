@@ -134,6 +134,12 @@ Prescription WindowGuide::Prescribe(const GuidedOperation& operation,
   return prescription;
 }
 
+sched::ResourceSet WindowGuide::MayHave(const GuidedOperation& operation,
+                                        int64_t now_ns) {
+  if (follower_ == nullptr) return {};
+  return follower_->MayHave(operation, now_ns);
+}
+
 void WindowGuide::OnStarted(const GuidedOperation& operation,
                             const sched::ResourceSet& resources,
                             int64_t now_ns) {

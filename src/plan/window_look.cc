@@ -46,8 +46,7 @@ Kernel WindowGuide::KernelOf(sched::KernelId id) const {
     option.pool = way.pool;
     option.shards = way.shards;
     option.tile_ns = way.tile_ns;
-    option.guess_ns =
-        std::max<int64_t>(way.expected_ns * 1000 / permille, 1);
+    option.guess_ns = std::max<int64_t>(way.expected_ns * 1000 / permille, 1);
     kernel.alternatives.push_back(option);
   }
   return kernel;

@@ -65,6 +65,10 @@ class Guide {
   // `not_before_ns` says.
   virtual Prescription Prescribe(const GuidedOperation& operation,
                                  int64_t now_ns) = 0;
+  // Which other resources one that runs as it was prescribed may have as well,
+  // if they are free and it gains by them: it yields then, and is asked about
+  // again.
+  virtual ResourceSet MayHave(const GuidedOperation&, int64_t) { return {}; }
   // The operation started on those resources.
   virtual void OnStarted(const GuidedOperation&, const ResourceSet&, int64_t) {}
   // It has stopped: done, or given up (`is_done` false). Not told of what

@@ -339,7 +339,8 @@ class Scheduler {
   int32_t AskPolicy(const Operation& operation, bool is_held,
                     uint32_t others_waiting);
   void Widen(uint32_t pool);
-  bool WouldBeWider(Operation* running);
+  ResourceSet MayHave(const Operation& running);
+  bool WouldBeWider(Operation* running, const ResourceSet& allowed);
   int64_t WideningGain(const Operation& running, uint32_t free_count) const;
   Decision About(const Operation& operation, DecisionKind kind) const;
 

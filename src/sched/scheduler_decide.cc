@@ -383,8 +383,7 @@ int64_t Scheduler::WideningGain(const Operation& running,
   const auto& alternatives = costs_.kernel(running.kernel).alternatives;
   const auto& now = alternatives[running.alternative];
   if (now.tile_ns == 0 || running.yields || running.job->is_ending ||
-      running.start_ns == now_ns_ || running.shards_preferred != 0 ||
-      running.facts.planned_start_ns != kInfiniteFuture) {
+      running.start_ns == now_ns_) {
     return 0;
   }
   const int64_t left_ns = ExpectedEnd(running) - now_ns_;
@@ -419,7 +418,9 @@ int32_t Scheduler::AskPolicy(const Operation& operation, bool is_held,
 
 // Whether the policy would give it more cores if it were asked now. Otherwise
 // it would be started as it was, to be asked to yield again.
-bool Scheduler::WouldBeWider(Operation* running) {
+bool Scheduler::WouldBeWider(Operation* running, const ResourceSet& allowed) {
+  const ResourceSet own = std::exchange(running->allowed, allowed);
+  const uint32_t shards = std::exchange(running->shards_preferred, 0);
   const ResourceSet free = free_;
   free_ = free_ | running->resources;
   running->resources.ForEach(
@@ -429,8 +430,22 @@ bool Scheduler::WouldBeWider(Operation* running) {
   running->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = running; });
   free_ = free;
+  running->allowed = own;
+  running->shards_preferred = shards;
   return choice >= 0 && placements_[choice].is_free &&
          placements_[choice].shards > running->resources.count();
+}
+
+// Where a running operation may be.
+ResourceSet Scheduler::MayHave(const Operation& running) {
+  if (running.facts.planned_start_ns == kInfiniteFuture) {
+    return running.shards_preferred != 0 ? running.resources : running.allowed;
+  }
+  const ResourceSet more =
+      options_.guide != nullptr
+          ? options_.guide->MayHave(GuidedOf(running), now_ns_)
+          : ResourceSet();
+  return (more & running.job->stream->allowed) | running.resources;
 }
 
 // Cores of the pool are free and nothing waits for them: what gains the most by
@@ -439,18 +454,20 @@ void Scheduler::Widen(uint32_t pool) {
   const ResourceSet free = (free_ - claimed_) & pools_[pool].resources;
   if (free.empty()) return;
   Operation* best = nullptr;
+  ResourceSet best_allowed;
   int64_t best_ns = 0;
   (pools_[pool].resources & available_).ForEach([&](uint32_t resource) {
     Operation* running = running_on_[resource];
     if (running == nullptr || running == best) return;
-    const int64_t gain_ns =
-        WideningGain(*running, (free & running->allowed).count());
+    const ResourceSet allowed = MayHave(*running);
+    const int64_t gain_ns = WideningGain(*running, (free & allowed).count());
     if (gain_ns > best_ns) {
       best = running;
+      best_allowed = allowed;
       best_ns = gain_ns;
     }
   });
-  if (best == nullptr || !WouldBeWider(best)) return;
+  if (best == nullptr || !WouldBeWider(best, best_allowed)) return;
   best->yields = true;
   pending_.push_back(About(*best, DecisionKind::kYield));
 }

@@ -32,6 +32,11 @@ class JobShop::GuideSwitch final : public sched::Guide {
     if (guide_ == nullptr) return {};
     return guide_->Prescribe(operation, now_ns);
   }
+  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+                             int64_t now_ns) override {
+    if (guide_ == nullptr) return {};
+    return guide_->MayHave(operation, now_ns);
+  }
   void OnStarted(const sched::GuidedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns) override {
     if (guide_ != nullptr) guide_->OnStarted(operation, resources, now_ns);

@@ -54,6 +54,51 @@ TEST(PlanFollowerTest, AdaptiveUsesTheSlackUp) {
   for (const auto& [job, is_met] : adaptive.met) EXPECT_TRUE(is_met);
 }
 
+// Two cores and calls that are made once, together.
+constexpr char kTogether[] = R"({
+  "topology": {"clusters": [{"name": "cores", "cpus": "0-1"}]},
+  "kernels": [
+    {"name": "layer", "alternatives": [
+      {"pool": "cores", "duration_us": 1600, "tile_us": 50},
+      {"pool": "cores", "shards": 2, "duration_us": 800, "tile_us": 50}]},
+    {"name": "head", "alternatives": [
+      {"pool": "cores", "duration_us": 300, "tile_us": 25},
+      {"pool": "cores", "shards": 2, "duration_us": 170, "tile_us": 25}]},
+    {"name": "product", "alternatives": [
+      {"pool": "cores", "duration_us": 1200, "tile_us": 90},
+      {"pool": "cores", "shards": 2, "duration_us": 1000, "tile_us": 90}]},
+    {"name": "act", "alternatives": [
+      {"pool": "cores", "duration_us": 12, "tile_us": 5}]}],
+  "programs": [
+    {"name": "detect", "operations": [
+      {"kernel": "head", "count": 3}, {"kernel": "layer", "count": 6}]},
+    {"name": "project", "operations": [{"kernel": "product"}]},
+    {"name": "control", "operations": [{"kernel": "act", "count": 3}]}],
+  "streams": [
+    {"name": "camera", "program": "detect", "arrival": "once"},
+    {"name": "arm", "program": "project", "arrival": "once", "count": 2},
+    {"name": "policy", "program": "control", "arrival": "once", "count": 4}]})";
+
+TEST(PlanFollowerTest, AdaptiveIsAboutAsQuickAsTheOnlinePolicyInNoise) {
+  auto workload = ReadWorkload(kTogether, plan::WorkloadSources{});
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  const Plan plan = PlanOf(*workload);
+  for (const double noise : {0.0, 0.05, 0.1}) {
+    workload->noise = noise;
+    double planned_ns = 0;
+    double online_ns = 0;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      const auto makespan_ns = [](const Result& result) {
+        return static_cast<double>(result.report.makespan_ns);
+      };
+      planned_ns +=
+          makespan_ns(Play(*workload, &plan, FollowMode::kAdaptive, seed));
+      online_ns += makespan_ns(sim::Play(*workload, nullptr, seed));
+    }
+    EXPECT_LE(planned_ns, online_ns * 1.02) << "noise " << noise;
+  }
+}
+
 TEST(PlanFollowerTest, StrictTellsEachViolationOnce) {
   Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);

@@ -175,6 +175,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"plan/conductor", "tests/api/plan_run_test.c"},
     {"plan/evolution", "tests/plan/solver_test.cc"},
     {"plan/plan_follower", "tests/sim/plan_follower_test.cc"},
+    {"plan/plan_follower_adaptive", "tests/sim/plan_follower_test.cc"},
     {"plan/plan_follower_repair", "tests/sim/plan_repair_test.cc"},
     {"plan/response_analysis", "tests/sim/response_bound_test.cc"},
     {"plan/list_schedule", "tests/plan/solver_test.cc"},
