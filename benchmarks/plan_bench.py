@@ -97,6 +97,7 @@ def workload(directory, quantile):
                      "arrival": "once", "count": count}
                     for name, function, _, count in CALLS],
         "planned_quantile": quantile,
+        "handover_us": 10,
     }
 
 

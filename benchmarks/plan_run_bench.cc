@@ -8,13 +8,14 @@
 //
 // usage: plan_run_bench DIR STRICT.taktplan ADAPTIVE.taktplan [--rounds N]
 //                       [--cpus LIST] [--spin US] [--timer_spin US]
-//                       [--trace FILE]
+//                       [--fifo PRIORITY] [--trace FILE]
 //        DIR holds perception.vmfb, policy.vmfb, gemm_i8.vmfb, estimator.vmfb;
 //        benchmarks/plan_bench.py makes the plans
 //        --cpus: a worker each (default 0-1); --spin: how long workers look
 //        for work before they sleep (default 50); --timer_spin: how long before
 //        its time the timer's thread wakes up (default 300). All that spins
-//        takes CPUs from what runs.
+//        takes CPUs from what runs. --fifo: the workers and the timer's thread
+//        run SCHED_FIFO, where permitted.
 //        --trace: record the last round, for takt-trace
 #include <algorithm>
 #include <atomic>
@@ -80,6 +81,7 @@ struct Flags {
   const char* cpus = "0-1";
   int64_t spin_ns = 50'000;
   int64_t timer_spin_ns = 300'000;
+  int32_t fifo_priority = 0;
   const char* trace = nullptr;
 };
 
@@ -93,6 +95,10 @@ Robot MakeRobot(const std::string& directory, const Flags& flags) {
   options.worker_cpus = flags.cpus;
   options.worker_spin_ns = flags.spin_ns;
   options.timer_spin_ns = flags.timer_spin_ns;
+  if (flags.fifo_priority > 0) {
+    options.worker_fifo_priority = flags.fifo_priority;
+    options.timer_fifo_priority = flags.fifo_priority + 1;
+  }
   options.scheduler = &scheduler;
   Check(takt_instance_create(&options, &robot.instance));
   Check(takt_device_create(robot.instance, "local-task", &robot.device));
@@ -256,6 +262,8 @@ int main(int argc, char** argv) {
       flags.spin_ns = std::atoll(argv[++i]) * 1000;
     } else if (flag == "--timer_spin" && has_value) {
       flags.timer_spin_ns = std::atoll(argv[++i]) * 1000;
+    } else if (flag == "--fifo" && has_value) {
+      flags.fifo_priority = std::atoi(argv[++i]);
     } else if (flag == "--trace" && has_value) {
       flags.trace = argv[++i];
     } else {
@@ -266,7 +274,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "usage: plan_run_bench DIR STRICT.taktplan ADAPTIVE.taktplan "
                  "[--rounds N] [--cpus LIST] [--spin US] [--timer_spin US] "
-                 "[--trace FILE]\n");
+                 "[--fifo PRIORITY] [--trace FILE]\n");
     return 2;
   }
   Robot robot = MakeRobot(paths[0], flags);

@@ -140,6 +140,9 @@ struct Workload {
   std::vector<double> power_mw;
   // How long a planned operation is given.
   sched::Quantile planned_quantile = sched::Quantile::k90;
+  // And so much more, for what is between an operation and the next one: the
+  // decision, and the work of the queue that is no operation.
+  int64_t handover_ns = 0;
   std::string topology_hash;  // "" for a machine that the caller gave.
   std::string profile_hash;   // "" without one.
 

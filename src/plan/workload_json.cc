@@ -111,7 +111,8 @@ class Reader {
     TAKT_RETURN_IF_ERROR(place.CheckKeys(
         {"$schema", "name", "description", "topology", "noise", "npu_cores",
          "modules", "functions", "kernels", "programs", "streams", "objectives",
-         "power_mw", "planned_quantile", "faults", "speeds", "thermal"}));
+         "power_mw", "planned_quantile", "handover_us", "faults", "speeds",
+         "thermal"}));
     TAKT_ASSIGN_OR_RETURN(workload_.name, place.Text("name", "workload"));
     TAKT_RETURN_IF_ERROR(ReadMachine(place, profile, machine));
     TAKT_ASSIGN_OR_RETURN(workload_.noise, Real(place, "noise", 0, 2, 0));
@@ -203,6 +204,7 @@ class Reader {
     const sched::Quantile quantiles[] = {
         sched::Quantile::k90, sched::Quantile::k50, sched::Quantile::k99};
     workload_.planned_quantile = quantiles[quantile];
+    TAKT_ASSIGN_OR_RETURN(workload_.handover_ns, Time(place, "handover", 0));
     return ReadPower(place);
   }
 

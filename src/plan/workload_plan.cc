@@ -231,7 +231,7 @@ class Unroller {
         duration = way.q99_ns;
       }
     }
-    return std::max<int64_t>(duration, 1);
+    return std::max<int64_t>(duration + workload_.handover_ns, 1);
   }
 
   absl::Status AddOperation(const Stream& stream, const Program& program,

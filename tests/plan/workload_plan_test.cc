@@ -132,6 +132,21 @@ TEST(WorkloadPlanTest, GivesOperationsTheQuantileThatIsAskedFor) {
   }
 }
 
+TEST(WorkloadPlanTest, GivesOperationsTimeForTheHandover) {
+  constexpr char kStreams[] =
+      R"("streams": [{"name": "a", "program": "one", "period_ms": 1}])";
+  const auto without = Solve(kStreams);
+  const auto with = Solve(absl::StrCat(R"("handover_us": 10, )", kStreams));
+  ASSERT_TRUE(without.ok() && with.ok());
+  EXPECT_EQ(with->plan.operations[0].duration,
+            without->plan.operations[0].duration + 10'000);
+  EXPECT_THAT(
+      std::string(Solve(absl::StrCat(R"("handover_us": -1, )", kStreams))
+                      .status()
+                      .message()),
+      HasSubstr("handover_us"));
+}
+
 TEST(WorkloadPlanTest, RefusesWhatIsNotKnownAhead) {
   const auto reason = [](const char* streams) {
     return std::string(Solve(streams).status().message());
