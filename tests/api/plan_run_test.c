@@ -427,6 +427,48 @@ static void what_is_left_is_planned_anew(void) {
   fixture_destroy(&f);
 }
 
+/* While the core that a plan has is lost, jobs run elsewhere; found again, it
+ * has what is released from the next period on. */
+static void a_lost_core_is_done_without(void) {
+  fixture_t f = planned();
+  callee_t callee = callee_create(&f);
+  seen_t seen = {0};
+  takt_plan_t* plan = make_plan(takt_module_content_hash(f.module), 50, CYCLIC);
+  const takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
+                                           binding_of("t", &callee, &seen)};
+  takt_plan_run_options_t options;
+  takt_plan_run_options_init(&options);
+  options.mode = TAKT_PLAN_ADAPTIVE;
+  options.patience_ns = options.divergence_ns = INT64_C(60000000000);
+  options.on_event = on_event;
+  options.user_data = &seen;
+  takt_plan_run_t* run = NULL;
+  REQUIRE_OK(
+      takt_plan_run_create(f.instance, plan, 2, bindings, &options, &run));
+  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 3000000));
+  while (report_of(run).in_place_count < 3) {
+  }
+  REQUIRE_OK(takt_scheduler_set_available(f.instance, 0, false));
+  const takt_plan_run_report_t lost = report_of(run);
+  EXPECT(lost.divergence_count == 1);
+  while (seen.event_counts[TAKT_PLAN_EVENT_LOST] == 0) {
+  }
+  const int done_count = seen.done_count;
+  while (seen.done_count < done_count + 5) {
+  }
+  REQUIRE_OK(takt_scheduler_set_available(f.instance, 0, true));
+  const uint64_t in_place_count = report_of(run).in_place_count;
+  while (report_of(run).in_place_count < in_place_count + 3) {
+  }
+  takt_plan_run_stop(run);
+  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+  EXPECT(seen.bad_count == 0 && report_of(run).failed_count == 0);
+  takt_plan_run_release(run);
+  takt_plan_release(plan);
+  callee_destroy(&callee);
+  fixture_destroy(&f);
+}
+
 static void refuses_what_does_not_fit(void) {
   fixture_t f = planned();
   callee_t callee = callee_create(&f);
@@ -543,6 +585,7 @@ int main(void) {
   RUN(what_is_not_kept_to_is_told_or_ends_it);
   RUN(adaptive_plans_give_way);
   RUN(what_is_left_is_planned_anew);
+  RUN(a_lost_core_is_done_without);
   RUN(refuses_what_does_not_fit);
   return test_result();
 }
