@@ -37,6 +37,20 @@ class DisjunctiveGraph {
     int64_t makespan = 0;
   };
 
+  // The length of the longest path that joins what is before v on its machines
+  // with what is after it, v taken out. No move of v makes the schedule
+  // shorter than that.
+  int64_t LengthWithout(uint32_t v) const {
+    int64_t longest = 0;
+    for (uint32_t i = 0; i < width_; ++i) {
+      const uint32_t before = before_[size_t{v} * width_ + i];
+      const uint32_t after = after_[size_t{v} * width_ + i];
+      longest = std::max(longest, (before == kNone ? 0 : EndOf(before)) +
+                                      (after == kNone ? 0 : RestOf(after)));
+    }
+    return longest;
+  }
+
   // Where to put an operation.
   struct Move {
     uint32_t operation = 0;

@@ -54,7 +54,9 @@ void Evolution::Run(const Limits& limits,
 }
 
 Evolution::Individual Evolution::Search() {
-  uint64_t steps = 500 + 10 * uint64_t{graph_.operation_count()};
+  // The first goes on for longer: where it comes to lie, others begin.
+  const uint64_t steps_of_operation = population_.empty() ? 200 : 10;
+  uint64_t steps = 500 + steps_of_operation * graph_.operation_count();
   if (limits_.step_limit != 0) {
     steps = std::min(steps, limits_.step_limit - search_.step_count());
   }

@@ -10,11 +10,15 @@ namespace takt::plan {
 namespace {
 
 // Of the length of the path, in percent: how long a move is tabu.
-constexpr uint32_t kTenures[] = {40, 80, 100, 120, 160, 250};
+constexpr uint32_t kTenures[] = {60, 80, 100, 120, 160, 250};
+// Too short a tenure goes round in circles, too long a one is random; which is
+// which changes along the way.
+constexpr uint64_t kStepsOfTenure = 2000;
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// The best of the moves seen; one of them at random where several are.
+// The best of the moves seen, by `value`, then by the move's own; one of them
+// at random where several are.
 struct Choice {
   DisjunctiveGraph::Move move;
   int64_t value = kNever;
@@ -23,7 +27,12 @@ struct Choice {
   void Consider(const DisjunctiveGraph::Move& candidate,
                 int64_t candidate_value, Random& random) {
     if (candidate_value > value) return;
-    if (candidate_value < value) ties = 0;
+    if (candidate_value < value) {
+      ties = 0;
+    } else if (candidate.value != move.value) {
+      if (candidate.value > move.value) return;
+      ties = 0;
+    }
     ++ties;
     if (ties > 1 && random.Below(ties) != 0) return;
     value = candidate_value;
@@ -46,7 +55,7 @@ TabuSearch::TabuSearch(DisjunctiveGraph& graph, uint64_t seed)
 bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
   constexpr uint64_t kStepsBetweenLooks = 8;
   bool improved = false;
-  tenure_percent_ = kTenures[random_.Below(std::size(kTenures))];
+  const uint64_t first = steps_;
   uint64_t last_better = steps_;
   for (;;) {
     if (graph_.makespan() < best->makespan) {
@@ -59,6 +68,9 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
     if (steps_ % kStepsBetweenLooks == 0 && NowNs() >= limits.deadline_ns) {
       break;
     }
+    if ((steps_ - first) % kStepsOfTenure == 0) {
+      tenure_percent_ = kTenures[random_.Below(std::size(kTenures))];
+    }
     if (!Step(best->makespan)) break;
   }
   return improved;
@@ -68,14 +80,22 @@ bool TabuSearch::Step(int64_t best_makespan) {
   ++steps_;
   const auto pick = [this](uint32_t count) { return random_.Below(count); };
   graph_.CriticalPath(pick, &path_);
+  by_floor_.clear();
+  for (const uint32_t v : path_) {
+    by_floor_.emplace_back(graph_.LengthWithout(v), v);
+  }
+  std::sort(by_floor_.begin(), by_floor_.end());
   Choice allowed;
   Choice any;
-  for (const uint32_t v : path_) {
+  for (const auto& [floor_of_v, v] : by_floor_) {
+    const int64_t floor = floor_of_v;
+    if (floor > allowed.value) break;
     graph_.ForEachMove(
         v, allowed.value, pick, [&](const DisjunctiveGraph::Move& move) {
-          const uint64_t until = TabuUntil(v, move.alternative);
-          if (until <= steps_ || move.value < best_makespan) {
-            allowed.Consider(move, move.value, random_);
+          const uint64_t until = TabuUntil(move.operation, move.alternative);
+          const int64_t value = std::max(floor, move.value);
+          if (until <= steps_ || value < best_makespan) {
+            allowed.Consider(move, value, random_);
           } else if (allowed.value == kNever) {
             any.Consider(move, static_cast<int64_t>(until), random_);
           }

@@ -1,14 +1,18 @@
 // Tabu search on a disjunctive graph: at each step the best move of an
-// operation of a critical path that is not tabu. A move forbids the operation
-// to go back to the alternative that it left, for some multiple of as many
-// steps as the path is long (Mastrolilli and Gambardella 2000). Which multiple
-// serves best differs from problem to problem, so each run draws its own.
+// operation of a critical path that is not tabu. A move is as good as the
+// longer of two paths afterwards, that through the operation and that which
+// closes where it was: what takes a short operation far away gains little.
+// A move forbids the operation to go back to the alternative that it left, for
+// some multiple of as many steps as the path is long (Mastrolilli and
+// Gambardella 2000). Which multiple serves best differs from problem to
+// problem, so another is drawn every so often.
 //
 // Thread-safety: none; one search a thread.
 #ifndef TAKT_PLAN_TABU_SEARCH_H_
 #define TAKT_PLAN_TABU_SEARCH_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -48,6 +52,8 @@ class TabuSearch {
   std::vector<uint32_t> first_alternative_;
   std::vector<uint64_t> tabu_until_;  // Step, by operation and alternative.
   std::vector<uint32_t> path_;
+  // The operations of path_ by the length that no move of them undercuts.
+  std::vector<std::pair<int64_t, uint32_t>> by_floor_;
 };
 
 }  // namespace takt::plan

@@ -1,7 +1,8 @@
 // Goal: whatever moves are made, the graph stays a feasible schedule with
-// right heads and tails, and a move's value is never less than the length of
-// the longest path through its operation. Method: random walks on random
-// problems, each step compared with the checker and with paths computed anew.
+// right heads and tails, a move's value is never less than the length of the
+// longest path through its operation, and no move undercuts its floor. Method:
+// random walks on random problems, each step compared with the checker and with
+// paths computed anew.
 #include "plan/disjunctive_graph.h"
 
 #include <limits>
@@ -37,7 +38,9 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
                         [&moves](const Move& move) { moves.push_back(move); });
       if (moves.empty()) continue;
       const Move move = moves[random.Below(moves.size())];
+      const int64_t floor = graph.LengthWithout(v);
       graph.Apply(move);
+      ASSERT_GE(graph.makespan(), floor) << "seed " << seed << " step " << step;
       ASSERT_LE(graph.head(v) + graph.duration(v) + graph.tail(v), move.value)
           << "seed " << seed << " step " << step;
       DisjunctiveGraph::State state;
