@@ -68,6 +68,8 @@ class DisjunctiveGraph {
   uint32_t machine_count() const {
     return static_cast<uint32_t>(sequences_.size());
   }
+  // The most machines that an alternative takes.
+  uint32_t width() const { return width_; }
   uint32_t alternative_count(uint32_t v) const {
     return alternative_begin_[v + 1] - alternative_begin_[v];
   }
@@ -193,14 +195,15 @@ class DisjunctiveGraph {
   template <typename Visit>
   void MovesOnSameMachine(uint32_t v, uint32_t alternative,
                           const Bounds& bounds, Visit&& visit);
-  template <typename Visit>
-  void MovesToSeveral(uint32_t v, uint32_t alternative, Visit&& visit);
+  template <typename Pick, typename Visit>
+  void MovesToSeveral(uint32_t v, uint32_t alternative, const int64_t& limit,
+                      Pick&& pick, Visit&& visit);
 
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   // The problem, flat.
   const uint32_t count_;
-  uint32_t width_ = 1;  // The most machines that an alternative takes.
+  uint32_t width_ = 1;
   std::vector<uint32_t> predecessor_begin_, predecessors_;
   std::vector<uint32_t> successor_begin_, successors_;
   std::vector<uint32_t> alternative_begin_;
@@ -288,7 +291,7 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, const int64_t& limit,
   ComputeWithout(v);
   for (uint32_t a = 0; a < alternative_count(v); ++a) {
     if (machines(v, a).size() > 1) {
-      MovesToSeveral(v, a, visit);
+      MovesToSeveral(v, a, limit, pick, visit);
     } else if (taken.size() > 1) {
       MovesToMachine(v, a, bounds, limit, pick, visit);
     }
@@ -384,48 +387,79 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
   }
 }
 
-template <typename Visit>
+// A place is a cut of the topological order between v's predecessors and
+// successors, which is free of cycles; it matters only where it passes one of
+// the operations on the wanted machines. From cut to cut v starts no earlier,
+// and less has to follow it, so the cuts worth trying lie as on one machine.
+template <typename Pick, typename Visit>
 void DisjunctiveGraph::MovesToSeveral(uint32_t v, uint32_t alternative,
+                                      const int64_t& limit, Pick&& pick,
                                       Visit&& visit) {
   const absl::Span<const uint32_t> wanted = machines(v, alternative);
   const int64_t length = duration(v, alternative);
-  // Any cut of the topological order between v's predecessors and successors
-  // is free of cycles; it matters only where it passes one of the operations
-  // on the wanted machines.
+  const int64_t head = head_without_[v];
+  const int64_t tail = tail_without_[v];
+  if (head + length + tail > limit) return;
   uint32_t first = 0;
   uint32_t last = count_;
-  for (const uint32_t u : predecessors(v)) {
-    if (rank_[u] + 1 > first) first = rank_[u] + 1;
-  }
-  for (const uint32_t u : successors(v)) {
-    if (rank_[u] < last) last = rank_[u];
-  }
-  const auto value_of = [&](uint32_t cut) {
-    int64_t start = head_without_[v];
-    int64_t rest = tail_without_[v];
+  for (const uint32_t u : predecessors(v))
+    first = std::max(first, rank_[u] + 1);
+  for (const uint32_t u : successors(v)) last = std::min(last, rank_[u]);
+  const auto start_at = [&](uint32_t cut) {
+    int64_t start = head;
     for (const uint32_t machine : wanted) {
       const std::vector<uint32_t>& list = sequences_[machine];
       const uint32_t place = PlaceOfCut(list, cut);
-      if (place > 0) {
-        const uint32_t x = list[place - 1];
-        const int64_t end = head_without_[x] + duration_[x];
-        if (end > start) start = end;
-      }
-      if (place < list.size()) {
-        const uint32_t x = list[place];
-        const int64_t after = tail_without_[x] + duration_[x];
-        if (after > rest) rest = after;
+      if (place == 0) continue;
+      const uint32_t x = list[place - 1];
+      start = std::max(start, head_without_[x] + duration_[x]);
+    }
+    return start;
+  };
+  const auto rest_at = [&](uint32_t cut) {
+    int64_t rest = tail;
+    for (const uint32_t machine : wanted) {
+      const std::vector<uint32_t>& list = sequences_[machine];
+      const uint32_t place = PlaceOfCut(list, cut);
+      if (place == list.size()) continue;
+      const uint32_t x = list[place];
+      rest = std::max(rest, tail_without_[x] + duration_[x]);
+    }
+    return rest;
+  };
+  // The first cut in [first, last] that is(cut) holds for, last + 1 if none.
+  const auto first_that = [first, last](auto&& is) {
+    uint32_t begin = first;
+    for (uint32_t n = last + 1 - first; n > 0;) {
+      const uint32_t half = n / 2;
+      if (is(begin + half)) {
+        n = half;
+      } else {
+        begin += half + 1;
+        n -= half + 1;
       }
     }
-    return start + length + rest;
+    return begin;
   };
-  visit(Move{v, alternative, first, value_of(first)});
+  const uint32_t late =
+      first_that([&](uint32_t cut) { return start_at(cut) > head; });
+  const uint32_t open =
+      first_that([&](uint32_t cut) { return rest_at(cut) <= tail; });
+  if (open < late) {
+    visit(Move{v, alternative, open + pick(late - open), head + length + tail});
+    return;
+  }
+  const uint32_t lowest = late > first ? late - 1 : first;
+  const auto visit_cut = [&](uint32_t cut) {
+    const int64_t value = start_at(cut) + length + rest_at(cut);
+    if (value <= limit) visit(Move{v, alternative, cut, value});
+  };
+  visit_cut(lowest);
   for (const uint32_t machine : wanted) {
-    for (const uint32_t x : sequences_[machine]) {
-      const uint32_t cut = rank_[x] + 1;
-      if (cut > first && cut <= last) {
-        visit(Move{v, alternative, cut, value_of(cut)});
-      }
+    const std::vector<uint32_t>& list = sequences_[machine];
+    for (uint32_t i = PlaceOfCut(list, lowest);
+         i < list.size() && rank_[list[i]] < std::min(open, last); ++i) {
+      visit_cut(rank_[list[i]] + 1);
     }
   }
 }

@@ -15,6 +15,10 @@ constexpr uint32_t kTenures[] = {60, 80, 100, 120, 160, 250};
 // which changes along the way.
 constexpr uint64_t kStepsOfTenure = 2000;
 
+// Places on several machines take long to look at. So many operations of a
+// path are looked at in a step, if one of them may move.
+constexpr uint32_t kWideOperationsOfStep = 24;
+
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // The best of the moves seen, by `value`, then by the move's own; one of them
@@ -53,7 +57,6 @@ TabuSearch::TabuSearch(DisjunctiveGraph& graph, uint64_t seed)
 }
 
 bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
-  constexpr uint64_t kStepsBetweenLooks = 8;
   bool improved = false;
   const uint64_t first = steps_;
   uint64_t last_better = steps_;
@@ -65,18 +68,16 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
     }
     if (best->makespan <= limits.enough) break;
     if (steps_ - last_better >= limits.stall_steps) break;
-    if (steps_ % kStepsBetweenLooks == 0 && NowNs() >= limits.deadline_ns) {
-      break;
-    }
+    if (NowNs() >= limits.deadline_ns) break;
     if ((steps_ - first) % kStepsOfTenure == 0) {
       tenure_percent_ = kTenures[random_.Below(std::size(kTenures))];
     }
-    if (!Step(best->makespan)) break;
+    if (!Step(best->makespan, limits.deadline_ns)) break;
   }
   return improved;
 }
 
-bool TabuSearch::Step(int64_t best_makespan) {
+bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   ++steps_;
   const auto pick = [this](uint32_t count) { return random_.Below(count); };
   graph_.CriticalPath(pick, &path_);
@@ -87,9 +88,14 @@ bool TabuSearch::Step(int64_t best_makespan) {
   std::sort(by_floor_.begin(), by_floor_.end());
   Choice allowed;
   Choice any;
+  uint32_t seen = 0;
   for (const auto& [floor_of_v, v] : by_floor_) {
     const int64_t floor = floor_of_v;
     if (floor > allowed.value) break;
+    if (graph_.width() > 1) {
+      if (++seen > kWideOperationsOfStep && allowed.value != kNever) break;
+      if (NowNs() >= deadline_ns) return false;
+    }
     graph_.ForEachMove(
         v, allowed.value, pick, [&](const DisjunctiveGraph::Move& move) {
           const uint64_t until = TabuUntil(move.operation, move.alternative);

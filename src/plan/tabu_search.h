@@ -25,7 +25,7 @@ class TabuSearch {
   TabuSearch(DisjunctiveGraph& graph, uint64_t seed);
 
   struct Limits {
-    int64_t deadline_ns = 0;   // Of NowNs(); looked at every few steps.
+    int64_t deadline_ns = 0;   // Of NowNs().
     int64_t enough = 0;        // Stops at a makespan as good as this.
     uint64_t stall_steps = 0;  // Stops after so many steps without a new best.
   };
@@ -40,7 +40,8 @@ class TabuSearch {
   uint64_t step_count() const { return steps_; }
 
  private:
-  bool Step(int64_t best_makespan);
+  // False if nothing can move, or time was over on the way.
+  bool Step(int64_t best_makespan, int64_t deadline_ns);
   uint64_t& TabuUntil(uint32_t v, uint32_t alternative) {
     return tabu_until_[first_alternative_[v] + alternative];
   }
