@@ -160,7 +160,8 @@ int64_t CriticalPathBound(const Problem& problem) {
   return bound;
 }
 
-int64_t MachineLoadBound(const Problem& problem, int64_t enough) {
+int64_t MachineLoadBound(const Problem& problem, int64_t enough,
+                         int64_t deadline_ns) {
   constexpr int kRounds = 400;
   const size_t machines = problem.machine_count;
   if (machines == 0 || problem.operations.empty()) return 0;
@@ -171,6 +172,7 @@ int64_t MachineLoadBound(const Problem& problem, int64_t enough) {
   for (int round = 0; round < kRounds && best < enough; ++round) {
     RoundWeights(exact, &weights);
     best = std::max(best, WeightedLoad(problem, weights, &load));
+    if (NowNs() >= deadline_ns) break;
     // Raise the weight of machines that get more than their share.
     const double most = *std::max_element(load.begin(), load.end());
     if (most <= 0) break;
@@ -200,11 +202,12 @@ int64_t OneMachineBound(const Problem& problem) {
   return bound;
 }
 
-int64_t LowerBound(const Problem& problem, int64_t enough) {
+int64_t LowerBound(const Problem& problem, int64_t enough,
+                   int64_t deadline_ns) {
   const int64_t bound =
       std::max(CriticalPathBound(problem), OneMachineBound(problem));
   if (bound >= enough) return bound;
-  return std::max(bound, MachineLoadBound(problem, enough));
+  return std::max(bound, MachineLoadBound(problem, enough, deadline_ns));
 }
 
 }  // namespace takt::plan

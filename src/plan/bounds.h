@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.h"
 #include "plan/problem.h"
 
 namespace takt::plan {
@@ -17,15 +18,18 @@ int64_t CriticalPathBound(const Problem& problem);
 // their cheapest weighted machine time. The weights are improved from one
 // round to the next (Arora, Hazan and Kale, "The multiplicative weights update
 // method", 2012), and any round's value holds. Stops when it reaches
-// `enough`.
-int64_t MachineLoadBound(const Problem& problem, int64_t enough);
+// `enough`, or after the first round that ends at or after `deadline_ns` (of
+// NowNs()).
+int64_t MachineLoadBound(const Problem& problem, int64_t enough,
+                         int64_t deadline_ns = kInfiniteFuture);
 
 // For every machine, the operations that can run nowhere else, preempted at
 // will (Jackson's rule; Carlier 1982).
 int64_t OneMachineBound(const Problem& problem);
 
 // The greatest of them. `enough`: a makespan that is known to be reached.
-int64_t LowerBound(const Problem& problem, int64_t enough);
+int64_t LowerBound(const Problem& problem, int64_t enough,
+                   int64_t deadline_ns = kInfiniteFuture);
 
 // By operation: the earliest start, and the least that must follow its end,
 // with every operation at its shortest.

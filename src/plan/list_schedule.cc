@@ -72,6 +72,8 @@ Schedule MakeListSchedule(const Problem& problem,
   for (uint32_t v = 0; v < count; ++v) {
     if (missing[v] == 0) add(v);
   }
+  const double weight =
+      options.work_weight / std::max(problem.machine_count, 1u);
   Schedule schedule;
   schedule.entries.resize(count);
   std::vector<Timeline> timelines(problem.machine_count);
@@ -84,12 +86,17 @@ Schedule MakeListSchedule(const Problem& problem,
     ready.pop();
     const Operation& operation = problem.operations[v];
     int64_t best_end = 0;
+    double best_cost = 0;
     for (uint32_t a = 0; a < operation.alternatives.size(); ++a) {
       const Alternative& alternative = operation.alternatives[a];
       const int64_t start = EarliestStart(timelines, alternative, earliest[v],
                                           options.fill_holes);
       const int64_t end = start + alternative.duration;
-      if (a == 0 || end < best_end) {
+      const double cost = static_cast<double>(end) +
+                          weight * static_cast<double>(alternative.duration) *
+                              static_cast<double>(alternative.machines.size());
+      if (a == 0 || cost < best_cost) {
+        best_cost = cost;
         best_end = end;
         schedule.entries[v] = {a, start};
       }

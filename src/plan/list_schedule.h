@@ -13,6 +13,9 @@ namespace takt::plan {
 struct ListScheduleOptions {
   // Share of a priority that is left to chance, 0 for none.
   double noise = 0;
+  // What the work of an alternative counts for, its duration times its machines
+  // spread over all of them, besides when it ends. 0: the earliest end alone.
+  double work_weight = 0;
   // Whether an operation may go into a hole between others.
   bool fill_holes = true;
 };

@@ -20,6 +20,20 @@
 namespace takt::plan {
 namespace {
 
+// Of list schedules: what is wide ends early, but takes more of the machines.
+constexpr double kWorkWeights[] = {64, 16, 4};
+// One part in so many of the time is for lower bounds.
+constexpr int64_t kBoundShare = 20;
+
+bool HasWideAlternatives(const Problem& problem) {
+  for (const Operation& operation : problem.operations) {
+    for (const Alternative& alternative : operation.alternatives) {
+      if (alternative.machines.size() > 1) return true;
+    }
+  }
+  return false;
+}
+
 // The best schedule of all threads.
 class Incumbent {
  public:
@@ -69,9 +83,20 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
   const int64_t deadline_ns = DeadlineAfter(start_ns, options.time_limit_ns);
   Incumbent incumbent(options, stretched, start_ns);
   Random random(options.seed);
-  const Schedule first = MakeListSchedule(stretched.problem(), {}, random);
+  Schedule first = MakeListSchedule(stretched.problem(), {}, random);
   incumbent.Offer(first);
-  const int64_t bound = LowerBound(stretched.problem(), first.makespan);
+  if (HasWideAlternatives(problem)) {
+    for (const double work_weight : kWorkWeights) {
+      if (NowNs() >= deadline_ns) break;
+      Schedule other = MakeListSchedule(stretched.problem(),
+                                        {.work_weight = work_weight}, random);
+      if (other.makespan < first.makespan) first = std::move(other);
+    }
+    incumbent.Offer(first);
+  }
+  const int64_t bound =
+      LowerBound(stretched.problem(), first.makespan,
+                 DeadlineAfter(start_ns, options.time_limit_ns / kBoundShare));
   std::atomic<uint64_t> steps{0};
   const auto search = [&](uint32_t index) {
     Evolution evolution(stretched.problem(), first, options.seed + index);

@@ -173,6 +173,28 @@ TEST(BoundsTest, NoneExceedsAFeasibleMakespan) {
   }
 }
 
+TEST(BoundsTest, ALoadBoundInAHurryHoldsToo) {
+  Random random(5);
+  const Problem problem = MakeRandomProblem({.operation_count = 50}, random);
+  const int64_t hasty = MachineLoadBound(problem, Problem::kMaxTime, 0);
+  EXPECT_GT(hasty, 0);
+  EXPECT_LE(hasty, MachineLoadBound(problem, Problem::kMaxTime));
+}
+
+TEST(ListScheduleTest, WorkWeightKeepsOperationsNarrow) {
+  // Two that each take one machine for 10 or both for 8.
+  Problem problem;
+  problem.machine_count = 2;
+  for (int i = 0; i < 2; ++i) {
+    problem.operations.push_back({{{{0}, 10}, {{1}, 10}, {{0, 1}, 8}}});
+  }
+  Random random(1);
+  EXPECT_EQ(MakeListSchedule(problem, {}, random).makespan, 16);
+  const Schedule narrow = MakeListSchedule(problem, {.work_weight = 4}, random);
+  EXPECT_TRUE(CheckSchedule(problem, narrow).ok());
+  EXPECT_EQ(narrow.makespan, 10);
+}
+
 TEST(BoundsTest, LoadIsSpreadOverMachines) {
   Problem problem;
   problem.machine_count = 4;
