@@ -118,12 +118,10 @@ StaticPaths ComputeStaticPaths(const Problem& problem) {
   StaticPaths paths;
   paths.heads.resize(count);
   paths.tails.resize(count);
-  std::vector<std::vector<uint32_t>> successors(count);
-  std::vector<uint32_t> missing(count, 0);
-  for (const auto& [before, after] : problem.precedences) {
-    successors[before].push_back(after);
-    ++missing[after];
-  }
+  const Successors successors(problem);
+  std::vector<uint32_t> missing = successors.CountPredecessors();
+  paths.order.reserve(count);
+  paths.shortest.reserve(count);
   for (uint32_t v = 0; v < count; ++v) {
     const Operation& operation = problem.operations[v];
     paths.shortest.push_back(ShortestDuration(operation));

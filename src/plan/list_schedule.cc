@@ -1,6 +1,7 @@
 #include "plan/list_schedule.h"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -13,32 +14,36 @@ namespace {
 // What a machine has taken, by start.
 using Timeline = std::vector<std::pair<int64_t, int64_t>>;  // Start, end.
 
-// The earliest time from `from` on at which `timeline` is free for `length`.
+// The earliest time from `from` on at which `timeline` is free for `length`; if
+// that is not before `until`, any such time.
 int64_t EarliestFree(const Timeline& timeline, int64_t from, int64_t length,
-                     bool fill_holes) {
-  if (timeline.empty()) return from;
+                     int64_t until, bool fill_holes) {
+  if (timeline.empty() || timeline.back().second <= from) return from;
   if (!fill_holes) return std::max(from, timeline.back().second);
   auto next = std::partition_point(
       timeline.begin(), timeline.end(),
       [from](const auto& use) { return use.second <= from; });
-  for (; next != timeline.end(); ++next) {
+  for (; next != timeline.end() && from < until; ++next) {
     if (from + length <= next->first) return from;
     from = std::max(from, next->second);
   }
   return from;
 }
 
-// The earliest time at which all machines of the alternative are free.
+// The earliest time at which all machines of the alternative are free,
+// likewise.
 int64_t EarliestStart(const std::vector<Timeline>& timelines,
                       const Alternative& alternative, int64_t from,
-                      bool fill_holes) {
+                      int64_t until, bool fill_holes) {
   for (;;) {
     int64_t start = from;
     for (const uint32_t machine : alternative.machines) {
       start = EarliestFree(timelines[machine], start, alternative.duration,
-                           fill_holes);
+                           until, fill_holes);
     }
-    if (start == from) return start;
+    if (start == from || start >= until || alternative.machines.size() == 1) {
+      return start;
+    }
     from = start;
   }
 }
@@ -56,12 +61,8 @@ Schedule MakeListSchedule(const Problem& problem,
                           const ListScheduleOptions& options, Random& random) {
   const size_t count = problem.operations.size();
   const StaticPaths paths = ComputeStaticPaths(problem);
-  std::vector<std::vector<uint32_t>> successors(count);
-  std::vector<uint32_t> missing(count, 0);
-  for (const auto& [before, after] : problem.precedences) {
-    successors[before].push_back(after);
-    ++missing[after];
-  }
+  const Successors successors(problem);
+  std::vector<uint32_t> missing = successors.CountPredecessors();
   std::priority_queue<std::pair<double, uint32_t>> ready;
   const auto add = [&](uint32_t v) {
     const double length =
@@ -77,6 +78,9 @@ Schedule MakeListSchedule(const Problem& problem,
   Schedule schedule;
   schedule.entries.resize(count);
   std::vector<Timeline> timelines(problem.machine_count);
+  for (Timeline& timeline : timelines) {
+    timeline.reserve(2 * count / problem.machine_count + 1);
+  }
   std::vector<int64_t> earliest(count);
   for (size_t v = 0; v < count; ++v) {
     earliest[v] = problem.operations[v].release;
@@ -86,18 +90,20 @@ Schedule MakeListSchedule(const Problem& problem,
     ready.pop();
     const Operation& operation = problem.operations[v];
     int64_t best_end = 0;
-    double best_cost = 0;
+    int64_t best_cost = std::numeric_limits<int64_t>::max();
     for (uint32_t a = 0; a < operation.alternatives.size(); ++a) {
       const Alternative& alternative = operation.alternatives[a];
+      const auto work = static_cast<int64_t>(
+          weight * static_cast<double>(alternative.duration) *
+          static_cast<double>(alternative.machines.size()));
+      // What starts then or later is no better.
+      const int64_t until = best_cost - work - alternative.duration;
+      if (earliest[v] >= until) continue;
       const int64_t start = EarliestStart(timelines, alternative, earliest[v],
-                                          options.fill_holes);
-      const int64_t end = start + alternative.duration;
-      const double cost = static_cast<double>(end) +
-                          weight * static_cast<double>(alternative.duration) *
-                              static_cast<double>(alternative.machines.size());
-      if (a == 0 || cost < best_cost) {
-        best_cost = cost;
-        best_end = end;
+                                          until, options.fill_holes);
+      if (start < until) {
+        best_end = start + alternative.duration;
+        best_cost = best_end + work;
         schedule.entries[v] = {a, start};
       }
     }

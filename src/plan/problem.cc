@@ -1,6 +1,7 @@
 #include "plan/problem.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "base/math.h"
@@ -38,12 +39,8 @@ absl::Status ValidateAlternative(const Problem& problem, size_t index,
 // Kahn's algorithm; the operations on or behind a cycle are left over.
 absl::Status CheckAcyclic(const Problem& problem) {
   const size_t count = problem.operations.size();
-  std::vector<uint32_t> missing(count, 0);
-  std::vector<std::vector<uint32_t>> successors(count);
-  for (const auto& [before, after] : problem.precedences) {
-    ++missing[after];
-    successors[before].push_back(after);
-  }
+  const Successors successors(problem);
+  std::vector<uint32_t> missing = successors.CountPredecessors();
   std::vector<uint32_t> ready;
   for (uint32_t i = 0; i < count; ++i) {
     if (missing[i] == 0) ready.push_back(i);
@@ -65,6 +62,23 @@ absl::Status CheckAcyclic(const Problem& problem) {
 }
 
 }  // namespace
+
+Successors::Successors(const Problem& problem)
+    : begin_(problem.operations.size() + 1), list_(problem.precedences.size()) {
+  for (const auto& [before, after] : problem.precedences) ++begin_[before];
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  // Each list is filled from its end, so that begin_ comes to be right.
+  for (size_t i = problem.precedences.size(); i-- > 0;) {
+    const auto& [before, after] = problem.precedences[i];
+    list_[--begin_[before]] = after;
+  }
+}
+
+std::vector<uint32_t> Successors::CountPredecessors() const {
+  std::vector<uint32_t> counts(begin_.size() - 1);
+  for (const uint32_t v : list_) ++counts[v];
+  return counts;
+}
 
 absl::Status Problem::Validate() const {
   int64_t total = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 
 namespace takt::plan {
 
@@ -41,6 +42,21 @@ struct Problem {
   // The greatest time of any kind, and of the sum of all durations: far from
   // overflow even when added up.
   static constexpr int64_t kMaxTime = int64_t{1} << 52;
+};
+
+// Which operations follow each directly, in the order of `precedences`.
+class Successors {
+ public:
+  // The precedences of `problem` name operations that exist.
+  explicit Successors(const Problem& problem);
+
+  absl::Span<const uint32_t> operator[](uint32_t v) const {
+    return {list_.data() + begin_[v], begin_[v + 1] - begin_[v]};
+  }
+  std::vector<uint32_t> CountPredecessors() const;  // By operation.
+
+ private:
+  std::vector<uint32_t> begin_, list_;
 };
 
 // When and how each operation runs.
