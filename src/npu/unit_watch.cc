@@ -35,50 +35,22 @@ Ref<UnitWatch> UnitWatch::Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
   auto watch = Ref<UnitWatch>::Adopt(
       new UnitWatch(std::move(unit), std::move(shop), pool, std::move(prober),
                     std::move(timers)));
-  watch->Look();
-  MutexLock lock(&watch->mutex_);
-  watch->Retain();  // The timer's.
-  watch->timers_->Arm(&watch->timer_, watch->shop_->now_ns() + kIntervalNs);
+  watch->RegularLook::Start();
   return watch;
 }
 
 UnitWatch::UnitWatch(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
                      Ref<exec::Executor> prober,
                      std::shared_ptr<TimerService> timers)
-    : Object(&kType),
+    : RegularLook(&kType, std::move(timers), kIntervalNs),
       unit_(std::move(unit)),
       shop_(std::move(shop)),
       pool_(pool),
-      prober_(std::move(prober)),
-      timers_(std::move(timers)) {
-  timer_.watch = this;
-  timer_.fire = &UnitWatch::OnTimer;
-}
+      prober_(std::move(prober)) {}
 
-void UnitWatch::OnTimer(TimerService::Timer* timer) {
-  const auto self = Ref<UnitWatch>::Adopt(static_cast<Timer*>(timer)->watch);
-  self->Look();
-  {
-    MutexLock lock(&self->mutex_);
-    if (!self->is_stopped_) {
-      self->Retain();
-      self->timers_->Arm(timer, self->shop_->now_ns() + kIntervalNs);
-      return;
-    }
-  }
-  self->TellSpeed(1000);
-  self->TellWell(true);
-}
-
-void UnitWatch::Stop() {
-  {
-    MutexLock lock(&mutex_);
-    is_stopped_ = true;
-    if (!timers_->Cancel(&timer_)) return;  // It fires now, and does the rest.
-  }
+void UnitWatch::End() {
   TellSpeed(1000);
   TellWell(true);
-  Release();  // The timer's.
 }
 
 void UnitWatch::Look() {

@@ -19,9 +19,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "absl/base/thread_annotations.h"
-#include "base/mutex.h"
-#include "base/object.h"
+#include "base/regular_look.h"
 #include "base/timer_service.h"
 #include "exec/executor.h"
 #include "npu/unit.h"
@@ -29,7 +27,7 @@
 
 namespace takt::npu {
 
-class UnitWatch final : public Object {
+class UnitWatch final : public RegularLook {
  public:
   static constexpr ObjectType kType{"npu.unit_watch"};
   static constexpr int64_t kIntervalNs = 100'000'000;
@@ -40,19 +38,16 @@ class UnitWatch final : public Object {
   static Ref<UnitWatch> Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
                               uint32_t pool, Ref<exec::Executor> prober,
                               std::shared_ptr<TimerService> timers);
-  // Looks no more; for the shop the unit is as good as new.
-  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  struct Timer : TimerService::Timer {
-    UnitWatch* watch = nullptr;
-  };
   class ProbeJob;
 
   UnitWatch(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
             Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
-  static void OnTimer(TimerService::Timer* timer);
-  void Look();
+  int64_t now_ns() const override { return shop_->now_ns(); }
+  void Look() override;
+  // For the shop the unit is as good as new.
+  void End() override;
   void LookAtHealth();
   // In thousandths, by the unit's telemetry.
   uint32_t ReadSpeed();
@@ -63,10 +58,9 @@ class UnitWatch final : public Object {
   const Ref<shop::JobShop> shop_;
   const uint32_t pool_;
   const Ref<exec::Executor> prober_;
-  const std::shared_ptr<TimerService> timers_;
   std::atomic<bool> is_probing_{false};
 
-  // Of the timer, and of Stop() once it does not fire any more:
+  // Of who looks:
   int64_t highest_hz_ = 0;
   int64_t throttled_ns_ = 0;
   bool is_throttled_ = false;
@@ -75,10 +69,6 @@ class UnitWatch final : public Object {
   uint32_t faster_permille_ = 0;
   uint32_t permille_ = 1000;  // As told.
   bool is_well_ = true;       // As told.
-
-  Mutex mutex_;
-  Timer timer_ ABSL_GUARDED_BY(mutex_);  // Armed: it holds a reference.
-  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace takt::npu

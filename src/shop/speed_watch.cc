@@ -13,21 +13,15 @@ Ref<SpeedWatch> SpeedWatch::Start(Ref<JobShop> shop,
   auto watch = Ref<SpeedWatch>::Adopt(
       new SpeedWatch(std::move(shop), std::move(timers), std::move(sensor)));
   if (watch->pools_.empty() && !watch->has_thermometer_) return nullptr;
-  watch->Look();
-  MutexLock lock(&watch->mutex_);
-  watch->Retain();  // The timer's.
-  watch->timers_->Arm(&watch->timer_, watch->shop_->now_ns() + kIntervalNs);
+  watch->RegularLook::Start();
   return watch;
 }
 
 SpeedWatch::SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
                        exec::SpeedSensor sensor)
-    : Object(&kType),
+    : RegularLook(&kType, std::move(timers), kIntervalNs),
       shop_(std::move(shop)),
-      timers_(std::move(timers)),
       sensor_(std::move(sensor)) {
-  timer_.watch = this;
-  timer_.fire = &SpeedWatch::OnTimer;
   const std::vector<ResourceState> resources = shop_->resources();
   for (uint32_t pool = 0; pool < shop_->machine().pools.size(); ++pool) {
     if (shop_->machine().pools[pool].kind != sched::ResourceKind::kCore) {
@@ -60,25 +54,6 @@ void SpeedWatch::Look() {
   if (is_hot == is_hot_) return;
   is_hot_ = is_hot;
   shop_->SetHot(JobShop::HeatSource::kSensor, is_hot);
-}
-
-void SpeedWatch::OnTimer(TimerService::Timer* timer) {
-  const auto self = Ref<SpeedWatch>::Adopt(static_cast<Timer*>(timer)->watch);
-  self->Look();
-  MutexLock lock(&self->mutex_);
-  if (self->is_stopped_) return;
-  self->Retain();
-  self->timers_->Arm(timer, self->shop_->now_ns() + kIntervalNs);
-}
-
-void SpeedWatch::Stop() {
-  bool is_cancelled = false;
-  {
-    MutexLock lock(&mutex_);
-    is_stopped_ = true;
-    is_cancelled = timers_->Cancel(&timer_);
-  }
-  if (is_cancelled) Release();
 }
 
 }  // namespace takt::shop

@@ -11,17 +11,15 @@
 #include <memory>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "base/cpu_set.h"
-#include "base/mutex.h"
-#include "base/object.h"
+#include "base/regular_look.h"
 #include "base/timer_service.h"
 #include "exec/speed_sensor.h"
 #include "shop/job_shop.h"
 
 namespace takt::shop {
 
-class SpeedWatch final : public Object {
+class SpeedWatch final : public RegularLook {
  public:
   static constexpr ObjectType kType{"shop.speed_watch"};
   static constexpr int64_t kIntervalNs = 100'000'000;
@@ -30,13 +28,8 @@ class SpeedWatch final : public Object {
   static Ref<SpeedWatch> Start(Ref<JobShop> shop,
                                std::shared_ptr<TimerService> timers,
                                exec::SpeedSensor sensor);
-  // Reads no more.
-  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  struct Timer : TimerService::Timer {
-    SpeedWatch* watch = nullptr;
-  };
   struct PoolSpeed {
     uint32_t pool;
     CpuSet cpus;
@@ -45,20 +38,15 @@ class SpeedWatch final : public Object {
 
   SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
              exec::SpeedSensor sensor);
-  static void OnTimer(TimerService::Timer* timer);
-  void Look();
+  int64_t now_ns() const override { return shop_->now_ns(); }
+  void Look() override;
 
   const Ref<JobShop> shop_;
-  const std::shared_ptr<TimerService> timers_;
   const exec::SpeedSensor sensor_;
-  // Of the timer:
+  // Of who looks:
   std::vector<PoolSpeed> pools_;
   bool has_thermometer_ = false;
   bool is_hot_ = false;  // As told.
-
-  Mutex mutex_;
-  Timer timer_ ABSL_GUARDED_BY(mutex_);  // Armed: it holds a reference.
-  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace takt::shop

@@ -1,0 +1,115 @@
+// What looks regularly looks at once, when its timer fires, and never again
+// after Stop(); its last act comes once, whoever stops it when.
+#include "base/regular_look.h"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "gtest/gtest.h"
+
+namespace takt {
+namespace {
+
+constexpr ObjectType kType{"test.look"};
+
+// Holds one timer, which the test has fire.
+class FakeTimers : public TimerService {
+ public:
+  void Arm(Timer* timer, int64_t deadline_ns) override {
+    armed = timer;
+    due_ns = deadline_ns;
+  }
+  bool Cancel(Timer* timer) override {
+    return std::exchange(armed, nullptr) == timer;
+  }
+  void Fire() {
+    Timer* const timer = std::exchange(armed, nullptr);
+    timer->fire(timer);
+  }
+
+  Timer* armed = nullptr;
+  int64_t due_ns = 0;
+};
+
+struct Counts {
+  int looks = 0;
+  int ends = 0;
+  int destroyed = 0;
+};
+
+class TestLook final : public RegularLook {
+ public:
+  TestLook(std::shared_ptr<TimerService> timers, Counts* counts)
+      : RegularLook(&kType, std::move(timers), 10), counts_(*counts) {}
+  ~TestLook() override { ++counts_.destroyed; }
+
+  using RegularLook::Start;
+
+  std::function<void()> meanwhile = [] {};
+
+ private:
+  int64_t now_ns() const override { return 100; }
+  void Look() override {
+    ++counts_.looks;
+    meanwhile();
+  }
+  void End() override { ++counts_.ends; }
+
+  Counts& counts_;
+};
+
+class RegularLookTest : public ::testing::Test {
+ protected:
+  Ref<TestLook> Make() {
+    return Ref<TestLook>::Adopt(new TestLook(timers_, &counts_));
+  }
+
+  const std::shared_ptr<FakeTimers> timers_ = std::make_shared<FakeTimers>();
+  Counts counts_;
+};
+
+TEST_F(RegularLookTest, LooksAtOnceAndEveryInterval) {
+  Ref<TestLook> look = Make();
+  look->Start();
+  EXPECT_EQ(counts_.looks, 1);
+  EXPECT_EQ(timers_->due_ns, 110);
+  timers_->Fire();
+  timers_->Fire();
+  EXPECT_EQ(counts_.looks, 3);
+  EXPECT_EQ(counts_.ends, 0);
+  look->Stop();
+  EXPECT_EQ(counts_.ends, 1);
+  EXPECT_EQ(timers_->armed, nullptr);
+  look = nullptr;
+  EXPECT_EQ(counts_.destroyed, 1);
+}
+
+TEST_F(RegularLookTest, StoppedWhileItLooksItEndsAfterThat) {
+  Ref<TestLook> look = Make();
+  look->Start();
+  look->meanwhile = [&] {
+    look->Stop();
+    EXPECT_EQ(counts_.ends, 0);
+  };
+  timers_->Fire();
+  EXPECT_EQ(counts_.ends, 1);
+  EXPECT_EQ(timers_->armed, nullptr);
+  look = nullptr;
+  EXPECT_EQ(counts_.destroyed, 1);
+}
+
+TEST_F(RegularLookTest, TheTimerKeepsIt) {
+  Ref<TestLook> look = Make();
+  look->Start();
+  TestLook* const kept = look.get();
+  look = nullptr;
+  EXPECT_EQ(counts_.destroyed, 0);
+  timers_->Fire();
+  EXPECT_EQ(counts_.looks, 2);
+  kept->Stop();
+  EXPECT_EQ(counts_.destroyed, 1);
+}
+
+}  // namespace
+}  // namespace takt
