@@ -320,13 +320,13 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   const ScopedFlushDenormals flush;
   uint32_t first = begin;
   uint32_t reached = end;
-  if (is_left_to_shop) {
-    has_begun.store(true, std::memory_order_relaxed);
-    // Its tiles are those of the CPU's way, and came all at once.
-    if (way == DispatchWay::kUnit) {
-      first = 0;
-      reached = dispatch.workgroup_total;
-    }
+  if (is_left_to_shop) has_begun.store(true, std::memory_order_relaxed);
+  // Its tiles are those of the CPU's way, and came all at once: so it does not
+  // stop among its own, from where nobody could go on.
+  const bool is_whole = is_left_to_shop && way == DispatchWay::kUnit;
+  if (is_whole) {
+    first = 0;
+    reached = dispatch.workgroup_total;
   }
   const uint32_t last = reached;
   const bool learns = execution->device().learns_costs();
@@ -338,7 +338,7 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   const int64_t waited_ns = ExclusiveUnit::WaitedHere();
   // The first tiles are handed out first; Finish() comes after all of them.
   if (is_observed && begin == 0) begin_ns = start_ns;
-  worker.reached = &reached;
+  worker.reached = is_whole ? nullptr : &reached;
   const absl::Status status = dispatch.Run(first, last, worker);
   worker.reached = nullptr;
   if (!status.ok()) {
@@ -359,7 +359,7 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
                   dispatch.command->function, trace.tracer()),
               start_ns, PackTiles(first, reached), way);
   }
-  return last == end ? reached : end;
+  return is_whole ? end : reached;
 }
 
 uint32_t Execution::Part::RunTransferTiles(uint32_t begin, uint32_t end,

@@ -292,6 +292,46 @@ static bool is_npu_available(takt_instance_t* instance) {
   return resources[count - 1].is_available;
 }
 
+/* The host's, but that the scheduler is told while it works that it is lost. */
+static takt_instance_t* losing_instance;
+static uint32_t losing_index;
+static atomic_int is_to_be_lost;
+
+static takt_npu_result_t lose_and_submit(void* unit,
+                                         const takt_npu_batch_t* batch) {
+  if (atomic_exchange(&is_to_be_lost, 0)) {
+    EXPECT_OK(
+        takt_scheduler_set_available(losing_instance, losing_index, false));
+  }
+  return takt_npu_host_driver()->submit(unit, batch);
+}
+
+/* What a unit has begun it does to its end: its tiles are not those that others
+ * could go on with. */
+static void an_npu_ends_what_it_has_begun(void) {
+  takt_npu_driver_t driver = *takt_npu_host_driver();
+  driver.submit = &lose_and_submit;
+  npu_t npu = create(&driver);
+  callee_t callee;
+  callee_init(&callee, &npu, 2);
+  size_t count = 0;
+  REQUIRE_OK(takt_scheduler_query_resources(npu.instance, 0, NULL, &count));
+  losing_instance = npu.instance;
+  losing_index = (uint32_t)count - 1;
+  takt_plan_t* plan =
+      make_plan(takt_module_content_hash(callee.module), driver.name, 7);
+  for (int round = 1; round <= 10; ++round) {
+    REQUIRE_OK(takt_scheduler_set_available(npu.instance, losing_index, true));
+    is_to_be_lost = 1;
+    carry_out(&npu, plan, &callee, TAKT_PLAN_ADAPTIVE);
+    EXPECT(callee.right_count == round * kCalls);
+  }
+  EXPECT(is_to_be_lost == 0);
+  takt_plan_release(plan);
+  callee_destroy(&callee);
+  npu_destroy(&npu);
+}
+
 /* It fails at all it does, and is left alone from then on: the plan goes on
  * without it, on cores. */
 static void a_plan_goes_on_without_an_npu_that_is_lost(void) {
@@ -336,6 +376,7 @@ int main(void) {
   RUN(an_npu_that_is_not_there_is_named);
   RUN(a_context_without_the_npu_is_named);
   RUN(an_npu_goes_by_its_place_if_not_by_its_name);
+  RUN(an_npu_ends_what_it_has_begun);
   RUN(a_plan_goes_on_without_an_npu_that_is_lost);
   return test_result();
 }
