@@ -142,6 +142,7 @@ class PlanRun final : public Object {
   void Note(const plan::Violation& violation) ABSL_LOCKS_EXCLUDED(event_mutex_);
   static void OnNoticeTime(TimerService::Timer* timer);
   void Tell() ABSL_LOCKS_EXCLUDED(event_mutex_);
+  void TellEvents() ABSL_LOCKS_EXCLUDED(event_mutex_);
   absl::Status ErrorOf(const plan::Violation& event) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -180,13 +180,34 @@ void PlanRun::OnNoticeTime(TimerService::Timer* timer) {
 }
 
 void PlanRun::Tell() {
-  std::vector<plan::Violation> events;
   bool ends = false;
   {
     MutexLock lock(&event_mutex_);
     is_notice_armed_ = false;
-    events.swap(events_);
     ends = std::exchange(ends_, false);
+  }
+  TellEvents();
+  if (!ends) return;
+  // Who decides may not have heard yet that the last operations have ended,
+  // and that may be worth telling, too.
+  shop_->Run([](sched::Scheduler&, int64_t) {});
+  TellEvents();
+  {
+    MutexLock lock(&mutex_);
+    // A plan that takes over may have calls to make.
+    int64_t next_ns = 0;
+    if (in_flight_ > 0 || is_issuing_ || is_replacing_) return;
+    if (phase_ == Phase::kRunning && NextRelease(&next_ns) != nullptr) return;
+  }
+  End(absl::OkStatus());
+  EndIfIdle();
+}
+
+void PlanRun::TellEvents() {
+  std::vector<plan::Violation> events;
+  {
+    MutexLock lock(&event_mutex_);
+    events.swap(events_);
   }
   if (options_.on_event != nullptr) {
     for (const plan::Violation& event : events) {
@@ -200,16 +221,6 @@ void PlanRun::Tell() {
       options_.late == TAKT_PLAN_LATE_FAIL) {
     End(ErrorOf(events[0]));
   }
-  if (!ends) return;
-  {
-    MutexLock lock(&mutex_);
-    // A plan that takes over may have calls to make.
-    int64_t next_ns = 0;
-    if (in_flight_ > 0 || is_issuing_ || is_replacing_) return;
-    if (phase_ == Phase::kRunning && NextRelease(&next_ns) != nullptr) return;
-  }
-  End(absl::OkStatus());
-  EndIfIdle();
 }
 
 absl::Status PlanRun::ErrorOf(const plan::Violation& event) const {

@@ -67,9 +67,9 @@ static takt_plan_t* make_plan(uint64_t content, double duration_us,
 #define ONCE                                                               \
   "{\"name\": \"s\", \"function\": \"module.mul\", \"arrival\": \"once\"," \
   " \"count\": 4}"
-#define CYCLIC                                                         \
-  "{\"name\": \"s\", \"function\": \"module.mul\", \"period_ms\": 2}," \
-  "{\"name\": \"t\", \"function\": \"module.mul\", \"period_ms\": 1}"
+#define CYCLIC                                                          \
+  "{\"name\": \"s\", \"function\": \"module.mul\", \"period_ms\": 20}," \
+  "{\"name\": \"t\", \"function\": \"module.mul\", \"period_ms\": 10}"
 
 typedef struct seen_t {
   atomic_int done_count;
@@ -214,7 +214,7 @@ static void a_cyclic_plan_goes_on_until_it_is_stopped(void) {
     REQUIRE_OK(takt_fence_create_barrier(5, &seen.enough));
     takt_plan_t* plan =
         make_plan(takt_module_content_hash(f.module), 50, CYCLIC);
-    takt_stream_t* stream = create_stream(&f, &callee, 2000000);
+    takt_stream_t* stream = create_stream(&f, &callee, 20000000);
     takt_plan_binding_t bindings[2] = {binding_of("t", &callee, &seen)};
     bindings[1].stream = "s";
     bindings[1].to = stream;
@@ -270,8 +270,8 @@ static void another_plan_takes_over(void) {
   takt_plan_t* shifted =
       make_plan(content, 60,
                 "{\"name\": \"s\", \"function\": \"module.mul\","
-                " \"period_ms\": 2, \"offset_ms\": 1}");
-  takt_stream_t* stream = create_stream(&f, &callee, 2000000);
+                " \"period_ms\": 20, \"offset_ms\": 1}");
+  takt_stream_t* stream = create_stream(&f, &callee, 20000000);
   takt_plan_binding_t bindings[2] = {binding_of("t", &callee, &seen)};
   bindings[1].stream = "s";
   bindings[1].to = stream;
@@ -291,7 +291,7 @@ static void another_plan_takes_over(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "first release");
   REQUIRE_OK(takt_plan_run_replace(run, longer,
                                    takt_clock_now_ns() + 3 * kLeadNs, &at_ns));
-  EXPECT((at_ns - start_ns) % 2000000 == 0 && at_ns > start_ns);
+  EXPECT((at_ns - start_ns) % 20000000 == 0 && at_ns > start_ns);
   EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
   EXPECT(report_of(run).call_count >= 20);
   takt_plan_run_stop(run);
@@ -510,7 +510,7 @@ static void refuses_what_does_not_fit(void) {
   EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 1, &wrong, NULL, &run),
                TAKT_STATUS_INVALID_ARGUMENT, "stream is NULL");
   /* Streams of the application's. */
-  takt_stream_t* stream = create_stream(&f, &callee, 3000000);
+  takt_stream_t* stream = create_stream(&f, &callee, 30000000);
   memset(&wrong, 0, sizeof(wrong));
   wrong.stream = "s";
   wrong.to = stream;
