@@ -319,7 +319,10 @@ TEST(ExecutorShutdownTest, MayComeFromAWorker) {
    public:
     LastReference(Ref<Executor> executor, std::atomic<bool>* done)
         : executor_(std::move(executor)), done_(done) {}
-    uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override { return end; }
+    uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
+      while (!is_submitted) std::this_thread::yield();
+      return end;
+    }
     void Finish(Worker&) override {
       executor_->Shutdown();
       executor_.reset();
@@ -327,6 +330,8 @@ TEST(ExecutorShutdownTest, MayComeFromAWorker) {
       done_->notify_one();
       delete this;
     }
+
+    std::atomic<bool> is_submitted{false};
 
    private:
     Ref<Executor> executor_;
@@ -339,6 +344,7 @@ TEST(ExecutorShutdownTest, MayComeFromAWorker) {
     auto* job = new LastReference(std::move(executor), &done);
     job->expected_tile_ns = 1'000'000;
     submitter->Submit(job);
+    job->is_submitted = true;
     done.wait(false);
   }
 }
