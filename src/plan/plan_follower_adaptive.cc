@@ -24,7 +24,8 @@ Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
   // Then it is too late, which is to be noticed.
   prescription.not_after_ns = start_ns + options_.divergence_ns;
   const Slot& own = slots_[slot];
-  if (own.is_running) {  // And has yielded; perhaps to have more cores.
+  // And has yielded, perhaps to have more cores; not the one before it.
+  if (own.is_running && own.over_count == cycle) {
     prescription.resources = RoomFor(slot, cycle) | own.resources;
     return prescription;
   }
