@@ -106,7 +106,7 @@ class Executor : public Object {
   // Threads that can run tiles at once: workers and donors.
   virtual uint32_t max_concurrency() const = 0;
 
-  // The job's fields decide how many threads it is worth, and which.
+  // Its fields say how many threads, and which. The caller keeps a reference.
   virtual void Submit(Job* job) = 0;
   // Starts what has been left to a donor that does something else now.
   virtual void Flush() = 0;
