@@ -313,7 +313,7 @@ void PlanFollower::Diverge(const Violation& cause, int64_t now_ns) {
   resume_ns_ = kInfiniteFuture;
   if (period_ > 0 && !HasLostPlace()) {
     const int64_t cycle = (now_ns - origin_ns_) / period_;
-    resume_ns_ = origin_ns_ + (cycle + 1) * period_;
+    resume_ns_ = OriginOf(static_cast<uint64_t>(cycle + 1));
   }
   PlanRest(now_ns);
 }

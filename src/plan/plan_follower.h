@@ -250,8 +250,11 @@ class PlanFollower final : public sched::Guide {
   Binding& Bind(const sched::GuidedOperation& operation);
   uint32_t SlotOf(const Binding& binding, uint32_t ordinal) const;
   int64_t StartOf(uint32_t slot, uint64_t cycle) const {
-    return OriginOf(cycle) + slots_[slot].start +
-           (cycle == shift_cycle_ ? shift_ns_ : 0);
+    return MadeStartOf(slot, cycle) + (cycle == shift_cycle_ ? shift_ns_ : 0);
+  }
+  // By the plan as it was made, whatever has been moved since.
+  int64_t MadeStartOf(uint32_t slot, uint64_t cycle) const {
+    return OriginOf(cycle) + slots_[slot].start;
   }
   int64_t OriginOf(uint64_t cycle) const {
     return origin_ns_ + static_cast<int64_t>(cycle) * period_;
@@ -283,7 +286,7 @@ class PlanFollower final : public sched::Guide {
 
   // plan_follower_adaptive.cc
   sched::Prescription Adaptive(Binding* binding, uint32_t slot, int64_t now_ns);
-  void WaitOrGo(uint32_t slot, uint64_t cycle, int64_t now_ns,
+  void WaitOrGo(uint32_t slot, uint64_t cycle, int64_t now_ns, int64_t free_ns,
                 sched::Prescription* prescription);
   bool MayGoFirst(uint32_t slot, uint64_t cycle, int64_t now_ns, bool is_due,
                   int64_t* not_before_ns);
@@ -291,7 +294,11 @@ class PlanFollower final : public sched::Guide {
   int64_t FreeAt(uint32_t slot, int64_t now_ns) const;
   int64_t Elsewhere(uint32_t slot, uint64_t cycle, int64_t now_ns,
                     sched::ResourceSet* where);
-  sched::ResourceSet RoomFor(uint32_t slot, uint64_t cycle);
+  sched::ResourceSet everywhere() const {
+    return sched::ResourceSet::Range(0, machine_.resource_count());
+  }
+  sched::ResourceSet RoomFor(uint32_t slot, uint64_t cycle,
+                             const sched::ResourceSet& among, int64_t until_ns);
   bool HasRoom(uint32_t resource, uint32_t slot, uint64_t cycle,
                int64_t until_ns);
 

@@ -26,7 +26,8 @@ Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
   const Slot& own = slots_[slot];
   // And has yielded, perhaps to have more cores; not the one before it.
   if (own.is_running && own.over_count == cycle) {
-    prescription.resources = RoomFor(slot, cycle) | own.resources;
+    prescription.resources =
+        RoomFor(slot, cycle, everywhere(), ExpectedEnd(slot)) | own.resources;
     return prescription;
   }
   // With a deadline to meet, the policy is asked as soon as the plan fails.
@@ -36,10 +37,11 @@ Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
       !MayGoFirst(slot, cycle, now_ns, is_due, &prescription.not_before_ns)) {
     return prescription;
   }
-  if (FreeAt(slot, now_ns) <= now_ns) {
+  const int64_t free_ns = FreeAt(slot, now_ns);
+  if (free_ns <= now_ns) {
     Place(own, &prescription);
   } else if (!is_due) {
-    WaitOrGo(slot, cycle, now_ns, &prescription);
+    WaitOrGo(slot, cycle, now_ns, free_ns, &prescription);
   }
   return prescription;
 }
@@ -50,7 +52,7 @@ Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
 // rental's rule). Where only a part of its place is taken, it begins on the
 // rest and has the other later.
 void PlanFollower::WaitOrGo(uint32_t slot, uint64_t cycle, int64_t now_ns,
-                            Prescription* prescription) {
+                            int64_t free_ns, Prescription* prescription) {
   const Slot& own = slots_[slot];
   ResourceSet where;
   const int64_t elsewhere_ns = Elsewhere(slot, cycle, now_ns, &where);
@@ -58,9 +60,9 @@ void PlanFollower::WaitOrGo(uint32_t slot, uint64_t cycle, int64_t now_ns,
                               ? std::min(own.duration, options_.divergence_ns)
                               : elsewhere_ns - own.duration;
   const int64_t wait_end_ns =
-      std::max(OriginOf(cycle) + own.start, own.ready_ns) + gain_ns;
+      std::max(MadeStartOf(slot, cycle), own.ready_ns) + gain_ns;
   if (!where.Intersects(own.resources) && now_ns < wait_end_ns &&
-      FreeAt(slot, now_ns) - now_ns <= gain_ns) {
+      free_ns - now_ns <= gain_ns) {
     Place(own, prescription);
     prescription->not_after_ns =
         std::min(prescription->not_after_ns, wait_end_ns);
@@ -87,7 +89,7 @@ bool PlanFollower::MayGoFirst(uint32_t slot, uint64_t cycle, int64_t now_ns,
   // Before it, if there is room, or it is late itself: nobody knows for how
   // long. `late_ns`: by the plan as it was made.
   const int64_t late_ns =
-      OriginOf(ahead_cycle) + other.start + slots_[slot].duration / 4;
+      MadeStartOf(ahead, ahead_cycle) + slots_[slot].duration / 4;
   if (now_ns + slots_[slot].duration <= StartOf(ahead, ahead_cycle) ||
       (!other.is_ready && now_ns >= late_ns)) {
     return true;
@@ -125,12 +127,8 @@ int64_t PlanFollower::Elsewhere(uint32_t slot, uint64_t cycle, int64_t now_ns,
   int64_t best_ns = kInfiniteFuture;
   for (const auto& way : KernelOf(plan_.operations[slot]).alternatives) {
     if (way.guess_ns >= best_ns) continue;
-    ResourceSet there;
-    machine_.ResourcesOf(way.pool).ForEach([&](uint32_t resource) {
-      if (HasRoom(resource, slot, cycle, now_ns + way.guess_ns)) {
-        there.Add(resource);
-      }
-    });
+    const ResourceSet there = RoomFor(
+        slot, cycle, machine_.ResourcesOf(way.pool), now_ns + way.guess_ns);
     if (there.count() < way.shards) continue;
     best_ns = way.guess_ns;
     *where = there;
@@ -153,13 +151,13 @@ bool PlanFollower::HasRoom(uint32_t resource, uint32_t slot, uint64_t cycle,
          StartOf(next, next_cycle) >= until_ns;
 }
 
-// All that has room for what runs: on more cores it ends no later.
-ResourceSet PlanFollower::RoomFor(uint32_t slot, uint64_t cycle) {
+// Those of `among` that have room for it until then.
+ResourceSet PlanFollower::RoomFor(uint32_t slot, uint64_t cycle,
+                                  const ResourceSet& among, int64_t until_ns) {
   ResourceSet there;
-  const int64_t end_ns = ExpectedEnd(slot);
-  for (uint32_t resource = 0; resource < lanes_.size(); ++resource) {
-    if (HasRoom(resource, slot, cycle, end_ns)) there.Add(resource);
-  }
+  among.ForEach([&](uint32_t resource) {
+    if (HasRoom(resource, slot, cycle, until_ns)) there.Add(resource);
+  });
   return there;
 }
 
@@ -173,7 +171,8 @@ ResourceSet PlanFollower::MayHave(const GuidedOperation& operation,
   }
   const bool is_kept = options_.mode == FollowMode::kStrict || binding.is_free;
   if (is_kept || !slots_[slot].is_running) return {};
-  return RoomFor(slot, binding.cycle);
+  // On more cores it ends no later.
+  return RoomFor(slot, binding.cycle, everywhere(), ExpectedEnd(slot));
 }
 
 }  // namespace takt::plan

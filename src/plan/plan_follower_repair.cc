@@ -166,7 +166,7 @@ void PlanFollower::AddRest(const JobKey& key,
     allowed.Add(resource);
   }
   if (allowed.empty()) {
-    allowed = ResourceSet::Range(0, machine_.resource_count());
+    allowed = everywhere();
   }
   window->AddJob(std::move(rest), std::move(operations), ready_ns, allowed);
   repair_.window_jobs.push_back(key);
