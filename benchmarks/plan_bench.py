@@ -11,9 +11,11 @@ Goals: start error p99 below 100 us; makespan of the adaptive plan no worse than
 the online scheduler's and at most 0.9 of the peer's.
 
 usage: plan_bench.py DIR [--build build/release] [--rounds 50] [--samples 200]
-                     [--seconds 2] [--keep FOLDER] [--json]
+                     [--seconds 2] [--spin US] [--keep FOLDER] [--json]
        DIR holds perception.vmfb, policy.vmfb, gemm_i8.vmfb, estimator.vmfb,
        compiled for this machine (tests/testdata/workload/make_models.py)
+       --spin: how long workers look for work before they sleep (default 20000);
+       those that do start what is planned in time
 needs: a release build; for the peer, iree-base-runtime 3.13.0 and numpy
 """
 import argparse
@@ -132,6 +134,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--spin", type=int, default=20000)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -144,7 +147,8 @@ def main():
         before = peer(options)
         result = json.loads(run([
             options.build / "benchmarks" / "plan_run_bench", options.dir,
-            strict, adaptive, "--rounds", str(options.rounds)]))
+            strict, adaptive, "--rounds", str(options.rounds),
+            "--spin", str(options.spin), "--timer_spin", "0"]))
         after = peer(options)
     result["makespan_peer"] = [before, after]
     if options.json:

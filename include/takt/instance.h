@@ -62,8 +62,9 @@ typedef struct takt_instance_options_t {
   // Says which CPUs are near each other; borrowed. NULL: this machine's, if
   // worker_cpus asks for places, else none.
   takt_topology_t* topology;
-  // How long a worker without work looks for some before it sleeps. Default:
-  // 0. More makes the next call start sooner and costs a busy CPU.
+  // How long a worker without work looks for some before it sleeps, and sees
+  // to what a plan has due meanwhile. Default: 0. More makes the next call
+  // start sooner and costs a busy CPU.
   int64_t worker_spin_ns;
   size_t worker_stack_bytes;     // Default: 256 KiB.
   int32_t worker_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
@@ -76,7 +77,7 @@ typedef struct takt_instance_options_t {
   int32_t timer_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
 
   // Who decides which operation runs when (takt/scheduler.h). Borrowed. NULL:
-  // the defaults there.
+  // nobody; the executor's lanes alone say what goes first.
   const struct takt_scheduler_options_t* scheduler;
 
   // A second thread beside each worker, which sleeps until something waits that

@@ -138,6 +138,11 @@ typedef struct takt_plan_run_options_t {
   // So much is planned anew at once, by release. Default: 0, up to the end of
   // the period.
   int64_t repair_horizon_ns;
+  // Adaptive: what the plan has on cores for no longer than this is left out of
+  // it, and once it is known to take no more than 25 us, runs as soon as it can
+  // on the thread that made it ready, for less than a decision costs. Default:
+  // 25 us. 0: all of the plan is followed.
+  int64_t small_ns;
 } takt_plan_run_options_t;
 
 static inline void takt_plan_run_options_init(
@@ -149,6 +154,7 @@ static inline void takt_plan_run_options_init(
   options->divergence_ns = 500000;
   options->lead_ns = 1000000;
   options->repair_budget_ns = 5000000;
+  options->small_ns = 25000;
 }
 
 // Binds a plan to what this machine has. The plan's cores and NPUs are found by

@@ -152,6 +152,7 @@ struct PlanRunOptions {
   int64_t tolerance_ns = 100'000;
   int64_t patience_ns = 1'000'000;
   int64_t divergence_ns = 500'000;
+  int64_t small_ns = 25'000;
   int64_t lead_ns = 1'000'000;
   int64_t repair_budget_ns = 5'000'000;
   int64_t repair_horizon_ns = 0;
@@ -199,6 +200,7 @@ class PlanRun {
     how.tolerance_ns = options.tolerance_ns;
     how.patience_ns = options.patience_ns;
     how.divergence_ns = options.divergence_ns;
+    how.small_ns = options.small_ns;
     how.lead_ns = options.lead_ns;
     how.repair_budget_ns = options.repair_budget_ns;
     how.repair_horizon_ns = options.repair_horizon_ns;

@@ -27,7 +27,7 @@ extern "C" {
 
 typedef struct takt_scheduler_options_t {
   size_t struct_size;  // Set by init.
-  // One of takt_scheduler_policy_names(), borrowed. NULL: the default, "off".
+  // One of takt_scheduler_policy_names(), borrowed. NULL: "job-shop".
   const char* policy;
   // Power: work is kept on as few clusters as deadlines allow.
   bool fewest_clusters;

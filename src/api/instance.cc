@@ -23,6 +23,7 @@ constexpr int32_t kFifoPriorityMax = 99;
 
 // The name of there being no scheduler.
 constexpr char kNoPolicy[] = "off";
+constexpr char kDefaultPolicy[] = "job-shop";
 
 absl::Status CheckWorkers(const takt_instance_options_t& options) {
   if (options.worker_count < TAKT_WORKER_COUNT_DEFAULT ||
@@ -164,8 +165,9 @@ absl::StatusOr<absl::optional<sched::SchedulerOptions>> ReadScheduler(
     const takt_scheduler_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_scheduler_options_t given,
                         ReadOptions(options, &takt_scheduler_options_init));
+  if (options == nullptr) return absl::nullopt;
   const absl::string_view name =
-      given.policy != nullptr ? given.policy : kNoPolicy;
+      given.policy != nullptr ? given.policy : kDefaultPolicy;
   if (name == kNoPolicy) return absl::nullopt;
   sched::SchedulerOptions result;
   result.policy = sched::FindPolicy(name);
@@ -188,9 +190,10 @@ absl::StatusOr<absl::optional<sched::SchedulerOptions>> ReadScheduler(
                      " ns with a budget of ", given.window_budget_ns,
                      "; expected 0 or more, and at most half of it"));
   }
-  if (given.window_ns > 0 && name != "job-shop") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "options: scheduler: windows need the policy job-shop, not ", name));
+  if (given.window_ns > 0 && name != kDefaultPolicy) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: scheduler: windows need the policy ",
+                     kDefaultPolicy, ", not ", name));
   }
   result.aging_ns = given.aging_ns;
   result.set_fewest_clusters(given.fewest_clusters);
@@ -303,6 +306,7 @@ absl::Status Instance::EnsureExecutor() {
   if (executor_ != nullptr) return absl::OkStatus();
   exec::Executor::Options executor_options = executor_options_;
   executor_options.tracer = tracer_;
+  executor_options.timers = release_timers_;
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
   LogRefusals(*executor, worker_count(), *log_);
@@ -382,6 +386,7 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
                         ExecutorOptions(workers, topology.get()));
   executor_options.name = options.name;
   executor_options.tracer = tracer_;
+  executor_options.timers = release_timers_;
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
   LogRefusals(*executor, executor_options.worker_count, *log_);

@@ -65,7 +65,8 @@ absl::Status CheckOptions(const takt_plan_run_options_t& options) {
       {"divergence_ns", options.divergence_ns},
       {"lead_ns", options.lead_ns},
       {"repair_budget_ns", options.repair_budget_ns},
-      {"repair_horizon_ns", options.repair_horizon_ns}};
+      {"repair_horizon_ns", options.repair_horizon_ns},
+      {"small_ns", options.small_ns}};
   for (const auto& [name, time_ns] : times) {
     if (time_ns >= 0) continue;
     return absl::InvalidArgumentError(
@@ -323,6 +324,7 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
   options.falls_back = options_.late == TAKT_PLAN_LATE_FALL_BACK;
   options.tolerance_ns = options_.tolerance_ns;
   options.patience_ns = options_.patience_ns;
+  options.small_ns = options_.small_ns;
   options.divergence_ns = options_.divergence_ns;
   options.repair.budget_ns = options_.repair_budget_ns;
   options.repair.background = [planner = planner_](std::function<void()> job) {
@@ -387,7 +389,9 @@ absl::Status PlanRun::Start(int64_t start_ns) {
   }
   TAKT_ASSIGN_OR_RETURN(auto follower, MakeFollower(part.plan->plan()));
   conductor_.Follow(std::move(follower), start_ns);
-  if (!shop_->SwapGuide(nullptr, &conductor_, /*sees_all=*/true)) {
+  const bool sees_all =
+      options_.mode == TAKT_PLAN_STRICT || options_.small_ns == 0;
+  if (!shop_->SwapGuide(nullptr, &conductor_, sees_all)) {
     return absl::FailedPreconditionError(
         "another plan is being carried out on this instance");
   }
@@ -521,7 +525,11 @@ absl::Status PlanRun::Wait(int64_t deadline_ns) {
       return absl::FailedPreconditionError("the run has not been started");
     }
   }
-  SyncWait thread(instance_->FindExecutor().get());
+  // What is planned has its places, and a waiter none of them: where there are
+  // workers, it would only be in their way.
+  const Ref<exec::Executor> executor = instance_->FindExecutor();
+  const bool helps = executor != nullptr && executor->worker_count() == 0;
+  SyncWait thread(helps ? executor.get() : nullptr);
   return WaitForFence(*over_, thread, deadline_ns);
 }
 

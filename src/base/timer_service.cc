@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -26,6 +27,7 @@ class TimerThread final : public TimerService {
 
   void Arm(Timer* timer, int64_t deadline_ns) override;
   bool Cancel(Timer* timer) override;
+  bool FireAnywhere(int64_t now_ns) override;
 
  private:
   // What the thread uses. It holds a reference of its own, because a timer
@@ -34,10 +36,29 @@ class TimerThread final : public TimerService {
     explicit Shared(const TimerThreadOptions& options_in)
         : options(options_in) {}
 
+    TimerHeap& HeapOf(const Timer& timer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+      return timer.fires_anywhere ? open : own;
+    }
+    int64_t next_deadline_ns() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+      return std::min(own.next_deadline_ns(), open.next_deadline_ns());
+    }
+    // For who looks without the mutex.
+    void PublishOpen() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+      open_ns.store(open.next_deadline_ns(), std::memory_order_relaxed);
+    }
+    // The earliest that is due and fires anywhere; nullptr: none is.
+    Timer* PopOpen(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+      Timer* const timer = open.PopDue(now_ns);
+      if (timer != nullptr) PublishOpen();
+      return timer;
+    }
+
     const TimerThreadOptions options;
     Mutex mutex;
     CondVar changed;
-    TimerHeap heap ABSL_GUARDED_BY(mutex);
+    TimerHeap own ABSL_GUARDED_BY(mutex);
+    TimerHeap open ABSL_GUARDED_BY(mutex);  // Of those that fire anywhere.
+    std::atomic<int64_t> open_ns{kInfiniteFuture};
     bool stopping ABSL_GUARDED_BY(mutex) = false;
     // Told to the thread while it spins, without the mutex.
     std::atomic<bool> looks_again{false};
@@ -72,8 +93,9 @@ TimerThread::~TimerThread() {
 
 void TimerThread::Arm(Timer* timer, int64_t deadline_ns) {
   MutexLock lock(&shared_->mutex);
-  const bool earliest = deadline_ns < shared_->heap.next_deadline_ns();
-  shared_->heap.Push(timer, deadline_ns);
+  const bool earliest = deadline_ns < shared_->next_deadline_ns();
+  shared_->HeapOf(*timer).Push(timer, deadline_ns);
+  shared_->PublishOpen();
   if (!thread_.joinable()) {
     thread_ = std::thread(Run, shared_);
   } else if (earliest) {
@@ -83,7 +105,23 @@ void TimerThread::Arm(Timer* timer, int64_t deadline_ns) {
 
 bool TimerThread::Cancel(Timer* timer) {
   MutexLock lock(&shared_->mutex);
-  return shared_->heap.Remove(timer);
+  const bool is_removed = shared_->HeapOf(*timer).Remove(timer);
+  shared_->PublishOpen();
+  return is_removed;
+}
+
+bool TimerThread::FireAnywhere(int64_t now_ns) {
+  if (now_ns < shared_->open_ns.load(std::memory_order_relaxed)) return false;
+  // A timer that fires may drop the last reference but the caller's.
+  const std::shared_ptr<Shared> shared = shared_;
+  Timer* timer = nullptr;
+  {
+    MutexLock lock(&shared->mutex);
+    timer = shared->PopOpen(now_ns);
+  }
+  if (timer == nullptr) return false;
+  timer->fire(timer);
+  return true;
 }
 
 void TimerThread::Prepare(const TimerThreadOptions& options) {
@@ -101,13 +139,16 @@ void TimerThread::Run(std::shared_ptr<Shared> shared) {
   const int64_t spin_ns = shared->options.spin_ns;
   shared->mutex.Lock();
   while (!shared->stopping) {
-    if (Timer* timer = shared->heap.PopDue(NowNs())) {
+    const int64_t now_ns = NowNs();
+    Timer* timer = shared->own.PopDue(now_ns);
+    if (timer == nullptr) timer = shared->PopOpen(now_ns);
+    if (timer != nullptr) {
       shared->mutex.Unlock();
       timer->fire(timer);
       shared->mutex.Lock();
       continue;
     }
-    const int64_t next_ns = shared->heap.next_deadline_ns();
+    const int64_t next_ns = shared->next_deadline_ns();
     if (next_ns == kInfiniteFuture || next_ns - NowNs() > spin_ns) {
       shared->changed.WaitUntil(&shared->mutex, next_ns == kInfiniteFuture
                                                     ? next_ns

@@ -18,6 +18,9 @@ class TimerService {
     // Called once, on a thread of the service, with no lock held. May destroy
     // the timer. Must not block: other timers wait for it.
     void (*fire)(Timer* timer) = nullptr;
+    // It may also be called on a thread in FireAnywhere(), while others fire.
+    // Not changed while it is armed.
+    bool fires_anywhere = false;
 
     // Used by the service.
     static constexpr size_t kIdle = ~size_t{0};
@@ -33,6 +36,13 @@ class TimerService {
   // True if the timer was armed and will not fire any more; false if it was
   // never armed, has fired or is firing.
   virtual bool Cancel(Timer* timer) = 0;
+  // For threads that spin anyway, and so see what is due sooner than one that
+  // has to be woken: fires on this thread what is due at `now_ns` and may fire
+  // anywhere. False if there is nothing, which costs no more than a look.
+  virtual bool FireAnywhere(int64_t now_ns) {
+    (void)now_ns;
+    return false;
+  }
 };
 
 struct TimerThreadOptions {
@@ -47,7 +57,8 @@ struct TimerThreadOptions {
 // The service that lives by the real clock: one thread, started by the first
 // Arm(), which sleeps until the earliest deadline. Destroying the service
 // forgets the timers that are still armed; a timer that is firing meanwhile is
-// waited for, unless it is the one that destroys the service.
+// waited for, unless it is the one that destroys the service. Whoever calls
+// FireAnywhere() holds a reference.
 std::shared_ptr<TimerService> CreateTimerThread(
     const TimerThreadOptions& options = {});
 

@@ -462,10 +462,11 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
                               absl::Span<const hal::Binding> bindings) {
   exec::Worker own_worker;
   exec::Worker* worker = &own_worker;
+  shop::Job* const job = ticket.job != nullptr ? ticket.job->shop_job : nullptr;
   if (executor_ != nullptr) {
     worker = executor_->current_worker();
     if (worker == nullptr || !learns_costs_ || !worker->MayRun(standing) ||
-        (shop_ != nullptr && shop_->schedules_all()) ||
+        IsDecided(shop_.get(), job) ||
         EstimateAllNs(command_buffer.first_region(), kInlineNs) > kInlineNs) {
       return false;
     }
@@ -485,6 +486,9 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
         {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
          ticket.job != nullptr ? &ticket.job->faults : nullptr});
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));
+  }
+  if (job != nullptr) {
+    job->CountUnseen(CountDispatches(command_buffer.first_region()));
   }
   trace_.Done(tag, ticket.signal, status);
   Tell(ticket.signal, status);

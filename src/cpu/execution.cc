@@ -17,7 +17,30 @@ namespace {
 
 constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
 
+uint32_t CountDispatchesOf(const Region& region) {
+  uint32_t count = 0;
+  for (const Command* command = region.first; command != nullptr;
+       command = command->next) {
+    if (command->kind == Command::Kind::kDispatch) ++count;
+  }
+  return count;
+}
+
 }  // namespace
+
+uint32_t CountDispatches(const Region* first) {
+  uint32_t count = 0;
+  for (const Region* region = first; region != nullptr; region = region->next) {
+    count += CountDispatchesOf(*region);
+  }
+  return count;
+}
+
+bool IsDecided(const shop::JobShop* shop, const shop::Job* job) {
+  return shop != nullptr &&
+         (shop->schedules_all() ||
+          (job != nullptr && job->release_ns() > shop->now_ns()));
+}
 
 Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
   Layout layout;
@@ -117,11 +140,12 @@ void Execution::RunInline(exec::Worker& worker) {
 void Execution::Advance() {
   exec::Executor& executor = *device().executor();
   exec::Worker* worker = executor.current_worker();
-  const bool schedules_all =
-      device().shop() != nullptr && device().shop()->schedules_all();
+  const bool is_decided = IsDecided(device().shop(), job_.get());
   while (region_ != nullptr && !failed_.load(std::memory_order_acquire)) {
-    if (worker != nullptr && device().learns_costs() && !schedules_all &&
-        worker->MayRun(standing_) &&
+    const uint32_t dispatch_count =
+        device().shop() != nullptr ? CountDispatchesOf(*region_) : 0;
+    if (worker != nullptr && device().learns_costs() &&
+        (!is_decided || dispatch_count == 0) && worker->MayRun(standing_) &&
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
@@ -131,6 +155,7 @@ void Execution::Advance() {
                     {true, device().observer(),
                      tag().is_traced() ? &trace : nullptr, &faults_});
       if (!status.ok()) Fail(status);
+      if (job_ != nullptr) job_->CountUnseen(dispatch_count);
       region_ = region_->next;
       continue;
     }
@@ -150,8 +175,9 @@ void Execution::Advance() {
 
 // Small ones, whose jobs the shop need not know of, are left to the executor.
 bool Execution::IsWorthDeciding(const Part& part) const {
-  return part.expected_tile_ns <= 0 || device().shop()->schedules_all() ||
-         part.expected_tile_ns > kInlineNs / part.tile_count;
+  return part.expected_tile_ns <= 0 ||
+         part.expected_tile_ns > kInlineNs / part.tile_count ||
+         (part.is_dispatch && IsDecided(device().shop(), job_.get()));
 }
 
 void Execution::Submit(uint32_t part_count) {
@@ -171,6 +197,7 @@ void Execution::Submit(uint32_t part_count) {
   Ref<shop::Job> job = job_;
   for (uint32_t i = 0; i < part_count; ++i) {
     if (!IsWorthDeciding(parts[i])) {
+      if (job != nullptr) job->CountUnseen(parts[i].is_dispatch ? 1 : 0);
       parts[i].executor->Submit(&parts[i]);
       continue;
     }

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "base/cpu_set.h"
 #include "base/job_attributes.h"
 #include "base/object.h"
+#include "base/timer_service.h"
 #include "base/tracer.h"
 #include "exec/job.h"
 #include "exec/scope.h"
@@ -86,6 +88,9 @@ class Executor : public Object {
     ThreadHooks hooks;
     // Where the workers record what they do. Null: nowhere.
     Ref<Tracer> tracer;
+    // What workers fire that look for work when it is due; until Shutdown().
+    // Null: nothing.
+    std::shared_ptr<TimerService> timers;
   };
 
   // INVALID_ARGUMENT for a placement of another number of workers;

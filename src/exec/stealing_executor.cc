@@ -74,7 +74,12 @@ StealingExecutor::StealingExecutor(const Options& options)
                                                : AvailableConcurrency()),
       spin_ns_(options.spin_ns),
       linger_ns_(std::max(options.linger_ns, options.spin_ns)),
+      patience_ns_(options.linger_ns),
+      donor_spin_max_ns_(options.worker_count >= concurrency_
+                             ? patience_ns_
+                             : kInfiniteFuture),
       is_placed_(!options.placement.empty()),
+      timers_(options.timers),
       is_pinned_(!options.placement.empty()) {}
 
 void StealingExecutor::PlaceWorkers(const Options& options) {
@@ -197,6 +202,7 @@ void StealingExecutor::Shutdown() {
     seat.relief->member.sleeper.Raise(kWork);
     seat.relief->holds_executor = DetachOrJoin(seat.relief->thread);
   }
+  timers_.reset();  // Whoever holds the executor holds no thread by that.
   if (!IsWorking()) RunHere();
 }
 

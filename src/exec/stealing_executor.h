@@ -342,7 +342,12 @@ class StealingExecutor final : public Executor {
   int32_t back_cpu_ = -1;
   const int64_t spin_ns_;
   const int64_t linger_ns_;
+  const int64_t patience_ns_;  // The lingering that was asked for.
+  // A donor that goes on looking keeps a worker from doing so, if there are as
+  // many of them as may be active.
+  const int64_t donor_spin_max_ns_;
   const bool is_placed_;                        // By its options.
+  std::shared_ptr<TimerService> timers_;        // The workers'. May be null.
   std::vector<std::unique_ptr<Seat>> workers_;  // Fixed once created.
   bool is_flat_ = true;                         // One cluster.
   // Fewer if threads failed to start: the seats behind stay empty.

@@ -438,11 +438,21 @@ bool StealingExecutor::Search(Member& member, Found* found) {
     }
     const bool is_busy = active_.load(std::memory_order_relaxed) >
                          searching_.load(std::memory_order_relaxed);
-    const int64_t budget_ns = is_busy ? linger_ns_ : spin_ns_;
+    const int64_t budget_ns =
+        std::min(is_busy ? linger_ns_ : spin_ns_,
+                 member.is_donor ? donor_spin_max_ns_ : kInfiniteFuture);
     if (budget_ns <= 0) break;
     const int64_t now_ns = NowNs();
+    // Not on a caller's thread, which has a purpose of its own.
+    if (member.seat != nullptr && timers_ != nullptr &&
+        timers_->FireAnywhere(now_ns)) {
+      continue;  // It may have left something to this thread.
+    }
     if (start_ns < 0) start_ns = now_ns;
     if (now_ns - start_ns >= budget_ns) break;
+    // Who is asked to spin for long offers the processor to others meanwhile:
+    // one of them may be about to make something ready.
+    if (now_ns - start_ns >= patience_ns_) sched_yield();
     // Finding takes longer than looking whether there may be something.
     for (int i = 0; i < 8 && !HasMail(member); ++i) Pause();
   }

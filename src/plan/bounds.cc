@@ -158,31 +158,60 @@ int64_t CriticalPathBound(const Problem& problem) {
   return bound;
 }
 
+// The greatest weighted load over all weights, which is concave in them, by
+// mirror descent with steps of Polyak's length to a level a little above the
+// best so far. B. Polyak, "Minimization of unsmooth functionals", 1969;
+// A. Beck and M. Teboulle, "Mirror descent and nonlinear projected subgradient
+// methods for convex optimization", 2003.
 int64_t MachineLoadBound(const Problem& problem, int64_t enough,
                          int64_t deadline_ns) {
   constexpr int kRounds = 400;
+  constexpr int kPatience = 10;  // Rounds without a gain, before it aims lower.
+  constexpr double kGain = 1e-5;
   const size_t machines = problem.machine_count;
   if (machines == 0 || problem.operations.empty()) return 0;
-  std::vector<double> exact(machines, 1.0);
+  std::vector<double> exact(machines, 1.0 / static_cast<double>(machines));
+  std::vector<double> best_exact = exact;
   std::vector<double> load(machines);
   std::vector<int64_t> weights(machines);
-  int64_t best = 0;
-  for (int round = 0; round < kRounds && best < enough; ++round) {
+  int64_t bound = 0;
+  double best = 0;
+  double above = 0;  // How far from the best the level is.
+  int idle_rounds = 0;
+  for (int round = 0; round < kRounds && bound < enough; ++round) {
     RoundWeights(exact, &weights);
-    best = std::max(best, WeightedLoad(problem, weights, &load));
+    bound = std::max(bound, WeightedLoad(problem, weights, &load));
     if (NowNs() >= deadline_ns) break;
-    // Raise the weight of machines that get more than their share.
-    const double most = *std::max_element(load.begin(), load.end());
-    if (most <= 0) break;
-    const double step = 2.0 / std::sqrt(round + 1.0) / 4.0;
-    double greatest = 0;
-    for (size_t i = 0; i < machines; ++i) {
-      exact[i] *= std::exp(step * (load[i] / most - 1.0));
-      greatest = std::max(greatest, exact[i]);
+    double value = 0;
+    for (size_t i = 0; i < machines; ++i) value += exact[i] * load[i];
+    if (round == 0) {
+      above = (*std::max_element(load.begin(), load.end()) - value) / 2;
     }
-    for (double& weight : exact) weight /= greatest;
+    idle_rounds = value > best * (1 + kGain) ? 0 : idle_rounds + 1;
+    if (value > best) {
+      best = value;
+      best_exact = exact;
+    }
+    if (idle_rounds >= kPatience) {
+      idle_rounds = 0;
+      above /= 2;
+      exact = best_exact;
+      continue;
+    }
+    double steepest = 0;
+    for (const double each : load) {
+      steepest = std::max(steepest, std::abs(each - value));
+    }
+    if (steepest <= 0 || above < best * 1e-9) break;  // All get their share.
+    const double step = (best + above - value) / (steepest * steepest);
+    double sum = 0;
+    for (size_t i = 0; i < machines; ++i) {
+      exact[i] *= std::exp(step * (load[i] - value));
+      sum += exact[i];
+    }
+    for (double& weight : exact) weight /= sum;
   }
-  return best;
+  return bound;
 }
 
 int64_t OneMachineBound(const Problem& problem) {

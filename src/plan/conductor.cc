@@ -74,15 +74,17 @@ uint32_t Conductor::OrdinalOf(const GuidedOperation& operation) {
   while (job.ordinals.size() <= operation.program_index) {
     const bool is_dispatch =
         is_dispatch_(scheduler_->costs().kernel(operation.kernel).key);
-    job.ordinals.push_back(is_dispatch ? job.dispatch_count++ : kTransfer);
+    job.ordinals.push_back(is_dispatch
+                               ? operation.unseen_count + job.dispatch_count++
+                               : kTransfer);
   }
   return job.ordinals[operation.program_index];
 }
 
-PlanFollower& Conductor::FollowerOf(const GuidedOperation& operation) {
-  const bool is_next =
-      next_ != nullptr && (operation.release_ns >= switch_ns_ ||
-                           !current_->has_stream(operation.stream));
+PlanFollower& Conductor::FollowerOf(sched::StreamId stream,
+                                    int64_t release_ns) {
+  const bool is_next = next_ != nullptr && (release_ns >= switch_ns_ ||
+                                            !current_->has_stream(stream));
   return is_next ? *next_ : *current_;
 }
 
@@ -147,6 +149,17 @@ void Conductor::OnAvailable(uint32_t resource, bool is_available,
   if (is_abandoned_) return;
   current_->OnAvailable(resource, is_available, now_ns);
   if (next_ != nullptr) next_->OnAvailable(resource, is_available, now_ns);
+}
+
+void Conductor::OnReleased(const sched::GuidedJob& job, int64_t) {
+  if (is_abandoned_) return;
+  FollowerOf(job.stream, job.release_ns).OnReleased(job);
+}
+
+void Conductor::OnOver(sched::JobId job, int64_t) {
+  if (is_abandoned_) return;
+  current_->OnOver(job);
+  if (next_ != nullptr) next_->OnOver(job);
 }
 
 int64_t Conductor::next_event_ns() const {

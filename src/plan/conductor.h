@@ -2,8 +2,8 @@
 // take over, both: what is released before that time by the old one, what is
 // released from then on by the new one.
 //
-// Plans count the dispatches of a job; the scheduler also counts transfers,
-// which go before all else, where they may.
+// Plans count the dispatches of a job; the scheduler is not told of all of
+// them, and also counts transfers, which go before all else, where they may.
 //
 // Thread-safety: as sched::Guide; the rest is for who drives the scheduler,
 // between its calls.
@@ -61,6 +61,8 @@ class Conductor final : public sched::Guide {
              int64_t end_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;
+  void OnReleased(const sched::GuidedJob& job, int64_t now_ns) override;
+  void OnOver(sched::JobId job, int64_t now_ns) override;
   int64_t next_event_ns() const override;
   bool OnTime(int64_t now_ns) override;
 
@@ -70,14 +72,17 @@ class Conductor final : public sched::Guide {
   // Which dispatch each operation of a job is.
   struct JobOrdinals {
     uint32_t generation = 0;
-    uint32_t dispatch_count = 0;
+    uint32_t dispatch_count = 0;     // That were seen.
     std::vector<uint32_t> ordinals;  // By program index; kTransfer.
   };
 
   uint32_t OrdinalOf(const sched::GuidedOperation& operation);
   // The operation as the plan counts it; false: a transfer of a planned job.
   bool Translate(sched::GuidedOperation* operation);
-  PlanFollower& FollowerOf(const sched::GuidedOperation& operation);
+  PlanFollower& FollowerOf(sched::StreamId stream, int64_t release_ns);
+  PlanFollower& FollowerOf(const sched::GuidedOperation& operation) {
+    return FollowerOf(operation.stream, operation.release_ns);
+  }
   void EndTakeOver(int64_t now_ns);
   void TellLost(PlanFollower* follower, int64_t now_ns) const;
 

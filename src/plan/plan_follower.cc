@@ -87,6 +87,7 @@ absl::Status PlanFollower::Take(
                                 ", here it is not"));
     }
     pool_of_.push_back(pool);
+    if (!is_npu) cores_.Add(r);
   }
   lanes_.resize(plan.resources.size());
   for (uint32_t j = 0; j < plan.jobs.size(); ++j) {
@@ -114,7 +115,14 @@ absl::Status PlanFollower::Take(
     for (const uint32_t resource : operation.resources) {
       slot.resources.Add(resource);
       has_npu |= plan.resources[resource].kind == PlannedResource::Kind::kNpu;
-      lanes_[resource].order.push_back(i);
+    }
+    if (options_.mode == FollowMode::kAdaptive && !has_npu &&
+        operation.duration <= options_.small_ns) {
+      slot.over_count = UINT64_MAX;
+    } else {
+      for (const uint32_t resource : operation.resources) {
+        lanes_[resource].order.push_back(i);
+      }
     }
     for (const uint32_t resource : operation.resources) {
       if (has_npu &&
@@ -136,7 +144,7 @@ absl::Status PlanFollower::Take(
     slots_.push_back(slot);
   }
   divergence_ = Divergence(slots_.size());
-  if (period_ == 0) left_count_ = slots_.size();
+  if (period_ == 0) left_count_ = CountLeft();
   for (Lane& lane : lanes_) {
     std::sort(lane.order.begin(), lane.order.end(),
               [&](uint32_t a, uint32_t b) {
@@ -163,7 +171,12 @@ void PlanFollower::EndAt(int64_t end_ns) {
     return;
   }
   cycle_count_ = static_cast<uint64_t>(std::max<int64_t>(length, 0) / period_);
-  left_count_ = static_cast<uint64_t>(std::count_if(
+  left_count_ = CountLeft();
+}
+
+// Of the last repetition.
+uint64_t PlanFollower::CountLeft() const {
+  return static_cast<uint64_t>(std::count_if(
       slots_.begin(), slots_.end(),
       [&](const Slot& slot) { return slot.over_count < cycle_count_; }));
 }
@@ -255,6 +268,35 @@ void PlanFollower::Finish(uint32_t slot, uint64_t cycle) {
   slots_[slot].over_count = std::max(slots_[slot].over_count, cycle + 1);
   slots_[slot].is_running = false;
   slots_[slot].is_ready = false;
+}
+
+void PlanFollower::VoidUnseen(const Binding& binding, size_t count) {
+  if (binding.job == kNone) return;
+  const std::vector<uint32_t>& slots = jobs_[binding.job].slots;
+  for (size_t i = 0; i < std::min(count, slots.size()); ++i) {
+    const uint32_t slot = slots[i];
+    if (slot != kNone && slots_[slot].over_count <= binding.cycle &&
+        !slots_[slot].is_ready && !slots_[slot].is_running) {
+      Finish(slot, binding.cycle);
+    }
+  }
+}
+
+void PlanFollower::OnReleased(const sched::GuidedJob& job) {
+  GuidedOperation first;
+  first.job = job.job;
+  first.stream = job.stream;
+  first.release_ns = job.release_ns;
+  (void)Bind(first);
+}
+
+void PlanFollower::OnOver(sched::JobId job) {
+  if (options_.mode != FollowMode::kAdaptive || job.index >= bindings_.size() ||
+      bindings_[job.index].generation != job.generation) {
+    return;
+  }
+  VoidUnseen(bindings_[job.index], slots_.size());
+  if (repair_.follower != nullptr) repair_.follower->OnOver(job);
 }
 
 void PlanFollower::VoidMissing(int64_t now_ns) {
@@ -427,6 +469,9 @@ Prescription PlanFollower::PrescribePlanned(const GuidedOperation& operation,
                           : Fill(operation, now_ns);
   }
   const uint32_t slot = SlotOf(binding, operation.program_index);
+  if (operation.unseen_count > 0 && options_.mode == FollowMode::kAdaptive) {
+    VoidUnseen(binding, operation.program_index);
+  }
   if (slot != kNone) Vacate(slot);
   if (IsRepaired(binding)) {
     binding.is_free = true;

@@ -13,13 +13,16 @@
 //             lateness moves to the right. Where its place is not free in time,
 //             it goes where there is room (with a deadline, where the policy
 //             likes), and one that runs on fewer cores than are free has them
-//             as well. If one is late by more than
-//             `divergence_ns`, all that is left of the period is moved to the
-//             right by that, if every deadline is still met then; if not, or
-//             if a resource is lost, all goes by the online policy until the
-//             plan is in step again, in the next period. Meanwhile what is
-//             left of the period is planned anew (`repair`), and that plan is
-//             followed from when it is there, if no job is late by it.
+//             as well. One without a deadline that is ready a sixth
+//             of `divergence_ns` before its time, or after, goes where the
+//             policy likes; the plan's order says how urgent it is. If one is
+//             late by more than `divergence_ns`, all that is left of the period
+//             is moved to the right by that, if every deadline is still met
+//             then; if not, or if a resource is lost, all goes by the online
+//             policy until the plan is in step again, in the next period.
+//             Meanwhile what is left of the period is planned anew (`repair`),
+//             and that plan is followed from when it is there, if no job is
+//             late by it.
 //
 // What is not planned fills the holes: it starts only where it ends before the
 // next planned start, by what it takes at its 99 % quantile.
@@ -79,6 +82,9 @@ struct FollowerOptions {
   // Strict: how long after its planned end one is waited for that has not
   // become ready.
   int64_t patience_ns = 1'000'000;
+  // Adaptive: what takes no longer on cores may run without the scheduler being
+  // told, as soon as it can; so nothing waits for it, nor it for its place.
+  int64_t small_ns = 0;
   // Adaptive: lateness that ends it.
   int64_t divergence_ns = 500'000;
   // Adaptive: how what is left is planned anew; without a budget, it is not.
@@ -163,6 +169,9 @@ class PlanFollower final : public sched::Guide {
                    int64_t now_ns) override;
   int64_t next_event_ns() const override;
   bool OnTime(int64_t now_ns) override;
+  // What Guide calls so, of its streams' jobs.
+  void OnReleased(const sched::GuidedJob& job);
+  void OnOver(sched::JobId job);
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -246,6 +255,7 @@ class PlanFollower final : public sched::Guide {
 
   absl::Status Take(
       const absl::flat_hash_map<std::string, sched::StreamId>& streams);
+  uint64_t CountLeft() const;
 
   Binding& Bind(const sched::GuidedOperation& operation);
   uint32_t SlotOf(const Binding& binding, uint32_t ordinal) const;
@@ -267,6 +277,9 @@ class PlanFollower final : public sched::Guide {
   bool IsTurn(uint32_t slot, uint64_t cycle, uint32_t* ahead,
               uint64_t* ahead_cycle);
   void Finish(uint32_t slot, uint64_t cycle);
+  // Of the first `count` dispatches of the job, those that nobody has told of
+  // have run unseen, or do not come any more.
+  void VoidUnseen(const Binding& binding, size_t count);
   void Vacate(uint32_t slot);
   void Report(Violation violation, Binding* binding);
   void Measure(uint32_t slot, uint64_t cycle, int64_t now_ns);
@@ -286,6 +299,8 @@ class PlanFollower final : public sched::Guide {
 
   // plan_follower_adaptive.cc
   sched::Prescription Adaptive(Binding* binding, uint32_t slot, int64_t now_ns);
+  void Widen(uint32_t slot, uint64_t cycle, int64_t now_ns,
+             sched::Prescription* prescription);
   void WaitOrGo(uint32_t slot, uint64_t cycle, int64_t now_ns, int64_t free_ns,
                 sched::Prescription* prescription);
   bool MayGoFirst(uint32_t slot, uint64_t cycle, int64_t now_ns, bool is_due,
@@ -333,6 +348,7 @@ class PlanFollower final : public sched::Guide {
   std::vector<Lane> lanes_;        // By resource.
   std::vector<Binding> bindings_;  // By index of the scheduler's job.
   std::vector<uint32_t> pool_of_;  // By resource.
+  sched::ResourceSet cores_;
   sched::ResourceSet lost_;
   // Adaptive: until then the online policy decides; 0: the plan does.
   int64_t resume_ns_ = 0;

@@ -266,6 +266,7 @@ bool PlanFollower::Install(int64_t now_ns) {
   }
   EndRepair();
   repair_.follower = *std::move(follower);
+  repair_.follower->lost_ = lost_;
   repair_.jobs.clear();
   repair_.jobs.insert(repair_.window_jobs.begin(), repair_.window_jobs.end());
   repair_.end_ns = repair_.window_end_ns;

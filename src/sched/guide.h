@@ -42,6 +42,9 @@ struct GuidedOperation {
   int64_t release_ns = 0;
   KernelId kernel = 0;
   uint32_t program_index = 0;  // Or the order in which it was found.
+  // Of an operation that was found: dispatches of its job before it that were
+  // too small for the scheduler to be told of.
+  uint32_t unseen_count = 0;
 };
 
 // A job that has been released.

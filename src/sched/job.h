@@ -62,6 +62,7 @@ struct Operation {
   bool yields = false;  // It was asked to give its resources up.
   Job* job = nullptr;
   KernelId kernel = 0;
+  uint32_t unseen_count = 0;  // See GuidedOperation.
   uint32_t program_index = 0;
   OperationFacts facts;
   Rank rank;

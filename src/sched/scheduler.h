@@ -161,8 +161,9 @@ class Scheduler {
   JobId Release(StreamId stream, int64_t release_ns, int64_t deadline_ns,
                 uint64_t tag, int64_t now_ns);
   // An operation of a job without a program has become ready. None is made of
-  // a job that has ended or was given up.
-  OperationId OperationReady(JobId job, KernelId kernel, int64_t now_ns);
+  // a job that has ended or was given up. `unseen_count`: see GuidedOperation.
+  OperationId OperationReady(JobId job, KernelId kernel, int64_t now_ns,
+                             uint32_t unseen_count = 0);
   // A job without a program will have no further operations; none is left.
   void EndJob(JobId job, int64_t now_ns);
 

@@ -69,14 +69,15 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
   return job->id();
 }
 
-OperationId Scheduler::OperationReady(JobId id, KernelId kernel,
-                                      int64_t now_ns) {
+OperationId Scheduler::OperationReady(JobId id, KernelId kernel, int64_t now_ns,
+                                      uint32_t unseen_count) {
   Advance(now_ns);
   Job* job = FindOpenJob(id);
   if (job == nullptr) return {};
   TAKT_CHECK(job->stream->options.program == kNoProgram);
   TAKT_CHECK(kernel < costs_.kernel_count());
   Operation* operation = NewOperation(job, kernel, job->found_count++);
+  operation->unseen_count = unseen_count;
   job->stream->recording.push_back(kernel);
   Predict(operation);
   Enqueue(operation, now_ns);

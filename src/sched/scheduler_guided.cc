@@ -13,6 +13,7 @@ GuidedOperation Scheduler::GuidedOf(const Operation& operation) const {
   guided.release_ns = operation.job->release_ns;
   guided.kernel = operation.kernel;
   guided.program_index = operation.program_index;
+  guided.unseen_count = operation.unseen_count;
   return guided;
 }
 

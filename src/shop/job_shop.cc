@@ -70,6 +70,7 @@ JobShop::JobShop(Ref<exec::Executor> executor, Floor floor,
       trace_(executor_->tracer(), floor_.machine()) {
   timer_.shop = this;
   timer_.fire = &JobShop::OnTimer;
+  timer_.fires_anywhere = true;
 }
 
 JobShop::~JobShop() {
@@ -139,6 +140,7 @@ void JobShop::PostRelease(Job& job) {
 void JobShop::Submit(Job& job, Work* work) {
   PostRelease(job);
   auto* task = new (*blocks_) Task(this, &job, work);
+  task->unseen_count_ = job.unseen_count_.load(std::memory_order_relaxed);
   task->PostReady(queue_);
 }
 

@@ -146,8 +146,8 @@ class JobShop final : public Object {
   // What guides know the stream by, as long as it is held.
   sched::StreamId IdOf(Stream& stream);
   // In place of the one that is followed now; nullptr: none. `sees_all`: also
-  // work that is too small to be worth a decision goes through the scheduler.
-  // Borrowed until another one is set.
+  // dispatches that are too small to be worth a decision go through the
+  // scheduler. Borrowed until another one is set.
   void SetGuide(sched::Guide* guide, bool sees_all);
   // The same in place of `expected` only (nullptr: of none); false, and nothing
   // is done, if that is not the one that is set.

@@ -209,7 +209,8 @@ void JobShop::Unlink(Task& task) {
 void JobShop::ApplyReady(Task& task) {
   task.kernel_ = KernelOf(*task.work_);
   task.trace_name_ = task.work_->trace_name;
-  task.id_ = scheduler_->OperationReady(task.job_->id_, task.kernel_, at_ns_);
+  task.id_ = scheduler_->OperationReady(task.job_->id_, task.kernel_, at_ns_,
+                                        task.unseen_count_);
   if (task.id_ == sched::OperationId()) {  // The job has been given up.
     GiveUp(task);
     return;

@@ -71,7 +71,13 @@ class Job {
   void Release() const;
 
   const Stream& stream() const { return *stream_; }
+  int64_t release_ns() const { return release_ns_; }
   int64_t deadline_ns() const { return deadline_ns_; }
+  // Dispatches of it that run without the scheduler being told, before what is
+  // submitted from now on.
+  void CountUnseen(uint32_t count) {
+    unseen_count_.fetch_add(count, std::memory_order_relaxed);
+  }
   // Whether its late policy has given it up.
   bool is_dropped() const {
     return is_dropped_.load(std::memory_order_acquire);
@@ -109,6 +115,7 @@ class Job {
   mutable std::atomic<int32_t> references_{1};
   std::atomic<bool> is_posted_{false};  // The scheduler is to know of it.
   std::atomic<bool> is_dropped_{false};
+  std::atomic<uint32_t> unseen_count_{0};
   int64_t posted_ns_ = 0;
   JobEvent release_event_;
   mutable JobEvent end_event_;

@@ -148,6 +148,7 @@ class Task {
   sched::OperationId id_;
   sched::KernelId kernel_ = 0;
   bool is_linked_ = false;
+  uint32_t unseen_count_ = 0;  // Of its job, when it was submitted.
   uint32_t trace_name_ = 0;
   // The start of the run that is on, if it was recorded.
   bool is_recorded_ = false;

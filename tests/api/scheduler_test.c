@@ -96,6 +96,14 @@ static void without_a_scheduler_it_says_so(void) {
   fixture_destroy(&f);
 }
 
+static void asked_for_without_a_name_it_is_the_job_shop(void) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  fixture_t f = scheduled_by(&scheduler, 1, kMul);
+  EXPECT_TEXT(takt_scheduler_policy(f.instance), "job-shop");
+  fixture_destroy(&f);
+}
+
 static void options_that_are_none_are_named(void) {
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
@@ -351,6 +359,7 @@ static void windows_are_planned_beside_it(void) {
 int main(void) {
   RUN(every_policy_computes_the_same);
   RUN(without_a_scheduler_it_says_so);
+  RUN(asked_for_without_a_name_it_is_the_job_shop);
   RUN(options_that_are_none_are_named);
   RUN(resources_are_told_and_set);
   RUN(heat_makes_the_mode_hot);

@@ -139,6 +139,51 @@ static void records_async_calls_and_parking(void) {
   fixture_destroy(&f);
 }
 
+/* Each decision, on the track of the scheduler or of the resource that it is
+ * about. The device learns no costs, so that nothing is too small for one. */
+static void records_what_the_scheduler_decides(void) {
+  fixture_t f = {0};
+  f.instance = create_instance_with_policy(2, "job-shop");
+  takt_device_options_t device_options;
+  takt_device_options_init(&device_options);
+  device_options.learn_costs = false;
+  REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task",
+                                             &device_options, &f.device));
+  f.module = load_module(f.instance, kMul);
+  f.context = create_context(f.instance, f.device, f.module);
+  REQUIRE_OK(takt_tracing_start(f.instance, NULL));
+  call_mul(&f);
+  REQUIRE_OK(takt_scheduler_set_speed(f.instance, "cores", 500));
+  REQUIRE_OK(takt_scheduler_set_available(f.instance, 1, false));
+  call_mul(&f);
+  takt_tracing_stop(f.instance);
+  takt_trace_t* trace = collect(f.instance);
+
+  size_t index = 0;
+  const takt_trace_event_t start =
+      find_event(trace, "decision_start", "", &index);
+  EXPECT_CONTAINS(start.name, "mul_dispatch");
+  EXPECT(takt_trace_track(trace, start.track).kind == TAKT_TRACK_SCHEDULER);
+  EXPECT(start.value == 0 || start.value == 1);
+  EXPECT(start.time_ns <= find_event(trace, "dispatch", "", NULL).time_ns);
+  const takt_trace_event_t speed =
+      find_event(trace, "resource_speed", "", &index);
+  EXPECT(speed.value == 500);
+  EXPECT(takt_trace_track(trace, speed.track).kind == TAKT_TRACK_CORE);
+  const takt_trace_event_t lost =
+      find_event(trace, "resource_available", "", &index);
+  EXPECT(lost.value == 0);
+  EXPECT(lost.track != speed.track);
+  const takt_trace_event_t again =
+      find_event(trace, "decision_start", "", &index);
+  EXPECT(again.kind != NULL && again.id != start.id);
+  EXPECT(again.value == 0);
+  EXPECT(find_event(trace, "decision_start", "", &index).kind == NULL);
+  expect_no_faults(trace);
+  takt_trace_release(trace);
+  fixture_destroy(&f);
+}
+
 static void on_done(void* user_data, const takt_stream_job_t* job,
                     takt_status_t status, size_t result_count,
                     const takt_value_t* results) {
@@ -336,6 +381,7 @@ int main(void) {
   RUN(records_a_call_where_it_is_made);
   RUN(records_a_call_on_workers);
   RUN(records_async_calls_and_parking);
+  RUN(records_what_the_scheduler_decides);
   RUN(records_the_jobs_of_streams);
   RUN(keeps_the_last_events_and_counts_the_others);
   RUN(refuses_what_makes_no_sense);

@@ -123,6 +123,33 @@ TEST(TimerServiceTest, ATimerMayDropTheService) {
   }
 }
 
+// Both are due long after the test; it says what the time is.
+TEST(TimerServiceTest, FireAnywhereFiresWhatMayFireAnywhere) {
+  const std::shared_ptr<TimerService> service = CreateTimerThread();
+  TestTimer anywhere, own;
+  anywhere.fires_anywhere = true;
+  service->Arm(&own, kFarNs - 1);
+  service->Arm(&anywhere, kFarNs);
+  EXPECT_FALSE(service->FireAnywhere(kFarNs - 1));
+  EXPECT_TRUE(service->FireAnywhere(kFarNs));
+  EXPECT_TRUE(anywhere.fired.HasBeenNotified());
+  EXPECT_FALSE(service->FireAnywhere(kFarNs)) << "it has fired";
+  EXPECT_FALSE(own.fired.HasBeenNotified());
+  EXPECT_FALSE(service->Cancel(&anywhere));
+  EXPECT_TRUE(service->Cancel(&own));
+}
+
+TEST(TimerServiceTest, WhatMayFireAnywhereNeedsNobodyToComeBy) {
+  const std::shared_ptr<TimerService> service = CreateTimerThread();
+  TestTimer timer;
+  timer.fires_anywhere = true;
+  service->Arm(&timer, DeadlineAfter(NowNs(), 1'000));
+  timer.fired.WaitForNotification();
+  service->Arm(&timer, kFarNs);
+  EXPECT_TRUE(service->Cancel(&timer));
+  EXPECT_FALSE(service->FireAnywhere(kFarNs));
+}
+
 // Several threads arm and cancel: each timer either fires or is cancelled.
 TEST(TimerServiceTest, EachTimerFiresOrIsCancelled) {
   const std::shared_ptr<TimerService> service = CreateTimerThread();

@@ -35,6 +35,10 @@ class CountingJob : public Job {
     ++finished;
     if (donor_ != nullptr) donor_->Notify();
   }
+  // For another run; finished goes on counting.
+  void Reset() {
+    for (auto& runs : runs_) runs = 0;
+  }
   std::atomic<int> finished{0};
 
  private:
@@ -395,6 +399,74 @@ TEST(ExecutorCreateTest, ConcurrencyIsLimitedByProcessors) {
     (*executor)->Submit(&job);
     EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
   }
+  (*executor)->Shutdown();
+}
+
+// Timers that only fire when somebody comes by.
+class PassersBy final : public TimerService {
+ public:
+  void Arm(Timer*, int64_t) override {}
+  bool Cancel(Timer*) override { return false; }
+  bool FireAnywhere(int64_t) override {
+    if (!is_due.exchange(false)) return false;
+    EXPECT_NE(executor->current_worker(), nullptr);
+    executor->Submit(job);
+    return true;
+  }
+
+  std::atomic<bool> is_due{false};
+  Executor* executor = nullptr;
+  Job* job = nullptr;
+};
+
+// What it leaves to the thread that looks for work is done, whatever the budget
+// of the search.
+TEST(ExecutorTimersTest, WorkersThatLookForWorkFireWhatIsDue) {
+  const auto timers = std::make_shared<PassersBy>();
+  Executor::Options options;
+  options.worker_count = 2;
+  options.concurrency_max = 3;
+  options.spin_ns = options.linger_ns = 1'000;
+  options.timers = timers;
+  CountingJob job(1), left(1);
+  {
+    auto executor = Executor::Create(options);
+    ASSERT_TRUE(executor.ok());
+    options.timers = nullptr;
+    timers->executor = executor->get();
+    timers->job = &left;
+    for (int i = 1; i <= 200; ++i) {
+      timers->is_due = true;
+      while (left.finished < i) {  // Something to look for work after.
+        const int before = job.finished;
+        (*executor)->Submit(&job);
+        while (job.finished == before) std::this_thread::yield();
+        job.Reset();
+      }
+      left.Reset();
+    }
+    (*executor)->Shutdown();
+    EXPECT_EQ(timers.use_count(), 1) << "after Shutdown() nobody fires any";
+  }
+}
+
+// A caller has a purpose of its own.
+TEST(ExecutorTimersTest, DonorsFireNothing) {
+  const auto timers = std::make_shared<PassersBy>();
+  Executor::Options options;
+  options.spin_ns = options.linger_ns = 1'000'000;
+  options.timers = timers;
+  CountingJob left(1);
+  auto executor = Executor::Create(options);
+  ASSERT_TRUE(executor.ok());
+  timers->executor = executor->get();
+  timers->job = &left;
+  timers->is_due = true;
+  {
+    Executor::Donor donor(**executor);
+    EXPECT_FALSE(donor.WaitUntilNotified(NowNs() + 2'000'000));
+  }
+  EXPECT_TRUE(timers->is_due);
   (*executor)->Shutdown();
 }
 

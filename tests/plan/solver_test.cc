@@ -205,6 +205,16 @@ TEST(BoundsTest, LoadIsSpreadOverMachines) {
   EXPECT_EQ(MachineLoadBound(problem, 1000), 20);
 }
 
+// The optimum of the fractional problem is 124.61: 40 / (1/7 + 1/11 + ...).
+TEST(BoundsTest, LoadIsSpreadBySpeed) {
+  Problem problem;
+  problem.machine_count = 4;
+  for (int i = 0; i < 40; ++i) {
+    problem.operations.push_back({{{{0}, 7}, {{1}, 11}, {{2}, 13}, {{3}, 97}}});
+  }
+  EXPECT_EQ(MachineLoadBound(problem, 1000), 125);
+}
+
 TEST(BoundsTest, OneMachineKnowsReleasesAndTails) {
   Problem problem;
   problem.machine_count = 1;
