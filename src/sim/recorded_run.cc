@@ -26,7 +26,8 @@ class RunReader {
     RecordedRun run;
     run.begin_ns = trace_.begin_ns();
     run.end_ns = trace_.end_ns();
-    run.core_count = static_cast<uint32_t>(cores_.size());
+    run.core_count = static_cast<uint32_t>(
+        decided_cores_.empty() ? cores_.size() : decided_cores_.size());
     run.streams = std::move(streams_);
     for (RecordedStream& stream : run.streams) Finish(stream);
     run.streams.erase(std::remove_if(run.streams.begin(), run.streams.end(),
@@ -163,7 +164,12 @@ class RunReader {
           break;
         case takt::EventKind::kSlot:
           // In a real run its dispatches say what was done.
-          if (!trace_.is_simulated()) break;
+          if (!trace_.is_simulated()) {
+            if (trace_.TrackOf(event).kind == TrackKind::kCore) {
+              decided_cores_.insert(event.track);
+            }
+            break;
+          }
           AddPart(
               event.id, event.parent, event,
               static_cast<uint32_t>(1 + event.duration_ns / kSimulatedTileNs),
@@ -222,7 +228,10 @@ class RunReader {
   absl::flat_hash_map<uint64_t, uint64_t> calls_;
   absl::flat_hash_map<std::tuple<uint64_t, uint64_t, uint32_t>, size_t>
       operations_;
-  std::set<uint16_t> cores_;
+  std::set<uint16_t> cores_;  // Tracks that something ran on.
+  // Those of a real scheduler: several threads may have run in the place of one
+  // core.
+  std::set<uint16_t> decided_cores_;
 };
 
 }  // namespace

@@ -44,7 +44,9 @@ struct RecordedStream {
 struct RecordedRun {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  uint32_t core_count = 0;  // Workers, or simulated cores, that ran something.
+  // Cores that something was decided to run on; without a scheduler, workers
+  // that ran something.
+  uint32_t core_count = 0;
   std::vector<RecordedStream> streams;  // By their first jobs.
 };
 

@@ -103,6 +103,23 @@ TEST(RecordedRunTest, WorkersHaveCallsOfManyCallers) {
   EXPECT_EQ(run.streams[0].jobs[0].caller_work_ns, 0);
 }
 
+// Two workers and the relief of one of them ran in the place of two cores.
+TEST(RecordedRunTest, CoresAreThoseOfTheScheduler) {
+  RecordingMaker maker;
+  const uint32_t detect = maker.Name("detect");
+  uint64_t id = 0;
+  for (const char* worker : {"takt-0", "takt-1", "takt-r0"}) {
+    ++id;
+    AddCall(maker, maker.Track(TrackKind::kWorker, worker), detect, id,
+            static_cast<int64_t>(id) * 1000, 500);
+  }
+  EXPECT_EQ(Read(maker.recording).core_count, 3u);
+  for (const char* core : {"cores 0", "cores 1"}) {
+    maker.Add(EventKind::kSlot, maker.Track(TrackKind::kCore, core), 1000, 500);
+  }
+  EXPECT_EQ(Read(maker.recording).core_count, 2u);
+}
+
 TEST(RecordedRunTest, LeavesOutWhatDidNotEndWell) {
   RecordingMaker maker;
   const uint16_t track = maker.Track(TrackKind::kThread, "main");
