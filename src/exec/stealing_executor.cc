@@ -1,5 +1,7 @@
 #include "exec/stealing_executor.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -432,8 +434,12 @@ void StealingExecutor::Wake(uint32_t count, uint32_t lane,
 
 bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
                                const Member* from) {
+  // The kernel has a thread wake up where it slept; if that is where this one
+  // is, and all processors were busy lately, it leaves both there for a while.
+  const int here = sched_getcpu();
   const auto distance = [&](const IdleNode& node) {
     const auto& idle = static_cast<const Member&>(node);
+    const int collides = idle.last_cpu == here ? 1 : 0;
     if (lane < idle.lane_min) return -1;
     if (allowed != nullptr &&
         (idle.seat == nullptr || !allowed->Contains(idle.seat->index))) {
@@ -441,9 +447,9 @@ bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
     }
     if (is_flat_ || from == nullptr || from->seat == nullptr ||
         idle.seat == nullptr) {
-      return 0;
+      return collides;
     }
-    return idle.seat->cluster == from->seat->cluster ? 0 : 1;
+    return collides + (idle.seat->cluster == from->seat->cluster ? 0 : 2);
   };
   bool is_raised = false;
   auto* woken = static_cast<Member*>(idle_.Take(distance, [&](IdleNode& node) {

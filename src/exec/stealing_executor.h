@@ -123,6 +123,7 @@ class StealingExecutor final : public Executor {
     Seat* seat = nullptr;     // Null: not a worker.
     Worker* worker = nullptr;
     Sleeper sleeper;
+    int last_cpu = -1;  // Where it was when it went to sleep.
     // Lanes in which something waits for this worker.
     std::atomic<uint32_t> wanted_lanes{0};
     // What the thread is in, if there are reliefs: RunningAs(), or 0.

@@ -467,6 +467,7 @@ bool StealingExecutor::Search(Member& member, Found* found) {
 void StealingExecutor::Park(Member& member, bool makes_way,
                             int64_t deadline_ns) {
   active_.fetch_sub(1, std::memory_order_seq_cst);
+  member.last_cpu = sched_getcpu();
   idle_.Announce(member);
   const uint32_t lanes = kAllLanes & ~0u << member.lane_min;
   bool stays =
