@@ -45,8 +45,8 @@ static inline void takt_tracing_options_init(takt_tracing_options_t* options) {
 
 // Records from now on, and forgets what was recorded before. The memory of the
 // workers' rings, and of two callers', is there when this returns; that of
-// other threads comes with their first event. It is kept for the instance's
-// life; another start with the same event_count_max uses it again.
+// other threads comes with their events, page by page. It is kept for the
+// instance's life; another start with the same event_count_max uses it again.
 //
 // Errors: INVALID_ARGUMENT     a count of 0, or above the above.
 //         FAILED_PRECONDITION  it is recorded already.

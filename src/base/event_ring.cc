@@ -2,18 +2,30 @@
 
 #include <algorithm>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace takt {
 
 std::unique_ptr<EventRing> EventRing::Create(uint32_t event_count_max) {
   const uint64_t capacity = std::bit_ceil(uint64_t{event_count_max});
-  std::unique_ptr<std::atomic<uint64_t>[]> slots(
-      new (std::nothrow)
-          std::atomic<uint64_t>[capacity * std::tuple_size_v<Words>]());
+  // Zeros are what a fresh atomic holds, and fresh pages hold them already.
+  static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
+  static_assert(std::is_trivially_destructible_v<std::atomic<uint64_t>>);
+  Slots slots(static_cast<std::atomic<uint64_t>*>(std::calloc(
+      capacity, sizeof(std::atomic<uint64_t>) * std::tuple_size_v<Words>)));
   if (slots == nullptr) return nullptr;
   return std::unique_ptr<EventRing>(new (std::nothrow)
                                         EventRing(capacity, std::move(slots)));
+}
+
+void EventRing::Touch() {
+  constexpr size_t kPageBytes = 4096;
+  const size_t count = capacity_ * std::tuple_size_v<Words>;
+  for (size_t i = 0; i < count; i += kPageBytes / sizeof(uint64_t)) {
+    slots_[i].store(0, std::memory_order_relaxed);
+  }
+  slots_[count - 1].store(0, std::memory_order_relaxed);
 }
 
 uint64_t EventRing::Read(uint64_t first, std::vector<Event>* events) const {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -18,9 +19,12 @@ namespace takt {
 
 class EventRing {
  public:
-  // Room for at least `event_count_max` events, 1 to 2^28; its memory is
-  // touched now. nullptr if there is none.
+  // Room for at least `event_count_max` events, 1 to 2^28. nullptr if there is
+  // none. Quick, whatever its size: the system gives a page with the first
+  // event in it, unless Touch() has had it do so.
   static std::unique_ptr<EventRing> Create(uint32_t event_count_max);
+  // Has all memory be there; before the first Write().
+  void Touch();
 
   void Write(const Event& event) {
     const uint64_t index = written_.load(std::memory_order_relaxed);
@@ -47,11 +51,15 @@ class EventRing {
 
  private:
   using Words = std::array<uint64_t, sizeof(Event) / sizeof(uint64_t)>;
-  EventRing(uint64_t capacity, std::unique_ptr<std::atomic<uint64_t>[]> slots)
+  struct Free {
+    void operator()(std::atomic<uint64_t>* slots) const { std::free(slots); }
+  };
+  using Slots = std::unique_ptr<std::atomic<uint64_t>[], Free>;
+  EventRing(uint64_t capacity, Slots slots)
       : capacity_(capacity), slots_(std::move(slots)) {}
 
   const uint64_t capacity_;  // A power of two.
-  const std::unique_ptr<std::atomic<uint64_t>[]> slots_;
+  const Slots slots_;
   std::atomic<uint64_t> begun_{0};    // Writes begun, and
   std::atomic<uint64_t> written_{0};  // ended.
 };

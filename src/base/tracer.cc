@@ -137,7 +137,10 @@ absl::Status Tracer::Start(const Options& options) {
       std::min(options.reserved_count, options.thread_count_max);
   while (threads_.size() + spares_.size() < options_.reserved_count) {
     spares_.push_back(EventRing::Create(options_.event_count_max));
-    if (spares_.back() != nullptr) continue;
+    if (spares_.back() != nullptr) {
+      spares_.back()->Touch();
+      continue;
+    }
     spares_.pop_back();
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for ", options_.reserved_count, " times ",

@@ -1,5 +1,7 @@
 #include "base/event_ring.h"
 
+#include <sys/resource.h>
+
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -26,6 +28,34 @@ bool IsWhole(const Event& event) {
   return event.time_ns == number && event.duration_ns == number &&
          event.name == static_cast<uint32_t>(number) &&
          event.parent == event.id && event.value == number;
+}
+
+int64_t PageFaults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+// Whoever records its first event, perhaps with a deadline, does not wait for
+// 200 MB.
+TEST(EventRingTest, TakesItsMemoryAsItIsWritten) {
+  constexpr uint32_t kCount = 1 << 22;
+  constexpr int64_t kPages = int64_t{kCount} * sizeof(Event) / 4096;
+  const int64_t before = PageFaults();
+  const auto ring = EventRing::Create(kCount);
+  ASSERT_NE(ring, nullptr);
+  ring->Write(Numbered(1));
+  EXPECT_LT(PageFaults() - before, kPages / 2);
+  const auto touched = EventRing::Create(kCount);
+  ASSERT_NE(touched, nullptr);
+  touched->Touch();
+  const int64_t touched_before = PageFaults();
+  for (uint64_t i = 0; i < kCount / 64; ++i) touched->Write(Numbered(i));
+  EXPECT_LT(PageFaults() - touched_before, kPages / 128);
+  std::vector<Event> events;
+  EXPECT_EQ(ring->Read(0, &events), 0u);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_TRUE(IsWhole(events[0]));
 }
 
 TEST(EventRingTest, KeepsWhatWasWritten) {
