@@ -136,15 +136,15 @@ absl::Status Tracer::Start(const Options& options) {
   options_.reserved_count =
       std::min(options.reserved_count, options.thread_count_max);
   while (threads_.size() + spares_.size() < options_.reserved_count) {
-    spares_.push_back(EventRing::Create(options_.event_count_max));
-    if (spares_.back() != nullptr) {
-      spares_.back()->Touch();
-      continue;
+    std::unique_ptr<EventRing> ring =
+        EventRing::Create(options_.event_count_max);
+    if (ring == nullptr) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no memory for ", options_.reserved_count, " times ",
+                       options_.event_count_max, " events"));
     }
-    spares_.pop_back();
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for ", options_.reserved_count, " times ",
-                     options_.event_count_max, " events"));
+    ring->Touch();
+    spares_.push_back(std::move(ring));
   }
   for (Thread& thread : threads_) thread.first = thread.ring->written_count();
   unwritten_first_ = unwritten_count_.load(std::memory_order_relaxed);

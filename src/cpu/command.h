@@ -74,6 +74,7 @@ struct Region {
   Command* last = nullptr;
   Region* next = nullptr;
   uint32_t command_count = 0;
+  uint32_t dispatch_count = 0;
   uint32_t binding_count = 0;  // Of all its dispatches.
 };
 

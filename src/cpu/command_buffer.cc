@@ -341,6 +341,10 @@ void CommandBuffer::Append(Command* command, uint32_t binding_count) {
   (region.last != nullptr ? region.last->next : region.first) = command;
   region.last = command;
   ++region.command_count;
+  if (command->kind == Command::Kind::kDispatch) {
+    ++region.dispatch_count;
+    ++dispatch_count_;
+  }
   region.binding_count += binding_count;
 }
 

@@ -62,6 +62,7 @@ class CommandBuffer final : public hal::CommandBuffer {
     return !one_shot() || !submitted_.exchange(true, std::memory_order_relaxed);
   }
   const Region* first_region() const { return first_region_; }
+  uint32_t dispatch_count() const { return dispatch_count_; }
   // Commands and bindings of the largest region.
   uint32_t command_count_max() const { return command_count_max_; }
   uint32_t binding_count_max() const { return binding_count_max_; }
@@ -120,6 +121,7 @@ class CommandBuffer final : public hal::CommandBuffer {
   DirectStorage* last_direct_ = nullptr;
   uint32_t direct_count_ = 0;
   RetainedObject* retained_ = nullptr;
+  uint32_t dispatch_count_ = 0;
   uint32_t command_count_max_ = 0;
   uint32_t binding_count_max_ = 0;
   size_t local_memory_bytes_ = 0;

@@ -487,9 +487,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
          ticket.job != nullptr ? &ticket.job->faults : nullptr});
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
-  if (job != nullptr) {
-    job->CountUnseen(CountDispatches(command_buffer.first_region()));
-  }
+  if (job != nullptr) job->CountUnseen(command_buffer.dispatch_count());
   trace_.Done(tag, ticket.signal, status);
   Tell(ticket.signal, status);
   return true;

@@ -17,24 +17,7 @@ namespace {
 
 constexpr uint64_t kHashFactor = 0x9e3779b97f4a7c15;
 
-uint32_t CountDispatchesOf(const Region& region) {
-  uint32_t count = 0;
-  for (const Command* command = region.first; command != nullptr;
-       command = command->next) {
-    if (command->kind == Command::Kind::kDispatch) ++count;
-  }
-  return count;
-}
-
 }  // namespace
-
-uint32_t CountDispatches(const Region* first) {
-  uint32_t count = 0;
-  for (const Region* region = first; region != nullptr; region = region->next) {
-    count += CountDispatchesOf(*region);
-  }
-  return count;
-}
 
 bool IsDecided(const shop::JobShop* shop, const shop::Job* job) {
   return shop != nullptr &&
@@ -142,10 +125,9 @@ void Execution::Advance() {
   exec::Worker* worker = executor.current_worker();
   const bool is_decided = IsDecided(device().shop(), job_.get());
   while (region_ != nullptr && !failed_.load(std::memory_order_acquire)) {
-    const uint32_t dispatch_count =
-        device().shop() != nullptr ? CountDispatchesOf(*region_) : 0;
     if (worker != nullptr && device().learns_costs() &&
-        (!is_decided || dispatch_count == 0) && worker->MayRun(standing_) &&
+        (!is_decided || region_->dispatch_count == 0) &&
+        worker->MayRun(standing_) &&
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
@@ -155,7 +137,7 @@ void Execution::Advance() {
                     {true, device().observer(),
                      tag().is_traced() ? &trace : nullptr, &faults_});
       if (!status.ok()) Fail(status);
-      if (job_ != nullptr) job_->CountUnseen(dispatch_count);
+      if (job_ != nullptr) job_->CountUnseen(region_->dispatch_count);
       region_ = region_->next;
       continue;
     }

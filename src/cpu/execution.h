@@ -22,9 +22,6 @@ namespace takt::cpu {
 // takes about as long.
 inline constexpr int64_t kInlineNs = 25'000;
 
-// Of a region and those behind it.
-uint32_t CountDispatches(const Region* first);
-
 // Whether small dispatches of the job (null: of none) wait for a decision as
 // large ones do: all do now, or it has not been released.
 bool IsDecided(const shop::JobShop* shop, const shop::Job* job);

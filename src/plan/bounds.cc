@@ -158,11 +158,6 @@ int64_t CriticalPathBound(const Problem& problem) {
   return bound;
 }
 
-// The greatest weighted load over all weights, which is concave in them, by
-// mirror descent with steps of Polyak's length to a level a little above the
-// best so far. B. Polyak, "Minimization of unsmooth functionals", 1969;
-// A. Beck and M. Teboulle, "Mirror descent and nonlinear projected subgradient
-// methods for convex optimization", 2003.
 int64_t MachineLoadBound(const Problem& problem, int64_t enough,
                          int64_t deadline_ns) {
   constexpr int kRounds = 400;

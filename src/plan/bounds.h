@@ -15,9 +15,12 @@ int64_t CriticalPathBound(const Problem& problem);
 
 // The load that must be spread over the machines, were operations divisible:
 // for any machine weights that add up to 1, the sum over the operations of
-// their cheapest weighted machine time. The weights are improved from one
-// round to the next (Arora, Hazan and Kale, "The multiplicative weights update
-// method", 2012), and any round's value holds. Stops when it reaches
+// their cheapest weighted machine time. That is concave in the weights, which
+// are improved by mirror descent with steps of Polyak's length to a level a
+// little above the best so far (B. Polyak, "Minimization of unsmooth
+// functionals", 1969; A. Beck and M. Teboulle, "Mirror descent and nonlinear
+// projected subgradient methods for convex optimization", 2003), and any
+// round's value holds. Stops when it reaches
 // `enough`, or after the first round that ends at or after `deadline_ns` (of
 // NowNs()).
 int64_t MachineLoadBound(const Problem& problem, int64_t enough,

@@ -3,6 +3,7 @@
 #ifndef TAKT_TESTS_API_FIXTURE_H_
 #define TAKT_TESTS_API_FIXTURE_H_
 
+#include "takt/plan_run.h"
 #include "takt/scheduler.h"
 #include "tests/api/test.h"
 
@@ -99,11 +100,38 @@ static inline fixture_t fixture_create(const char* device_name,
   return fixture_create_with(2, device_name, module_path);
 }
 
+/* With that scheduler, and a device that learns no costs, so that nothing is
+ * too small to be scheduled. */
+static inline fixture_t fixture_create_scheduled(
+    int32_t worker_count, const takt_scheduler_options_t* scheduler,
+    const char* module_path) {
+  fixture_t fixture;
+  fixture.instance = create_scheduled_instance(worker_count, scheduler);
+  takt_device_options_t device_options;
+  takt_device_options_init(&device_options);
+  device_options.learn_costs = false;
+  REQUIRE_OK(takt_device_create_with_options(fixture.instance, "local-task",
+                                             &device_options, &fixture.device));
+  fixture.module = load_module(fixture.instance, module_path);
+  fixture.context =
+      create_context(fixture.instance, fixture.device, fixture.module);
+  return fixture;
+}
+
 static inline void fixture_destroy(fixture_t* fixture) {
   takt_context_release(fixture->context);
   takt_module_release(fixture->module);
   takt_device_release(fixture->device);
   takt_instance_release(fixture->instance);
+}
+
+/* All of a plan is followed, though kernels of tests take less than a decision
+ * costs. */
+static inline takt_plan_run_options_t plan_run_options(void) {
+  takt_plan_run_options_t options;
+  takt_plan_run_options_init(&options);
+  options.small_ns = 0;
+  return options;
 }
 
 /* The module's first executable that this machine runs. */

@@ -24,15 +24,6 @@ static npu_t create(const takt_npu_driver_t* driver) {
                        driver, &options);
 }
 
-/* All of a plan is followed, though kernels of tests take less than a decision
- * costs. */
-static takt_plan_run_options_t run_options(void) {
-  takt_plan_run_options_t options;
-  takt_plan_run_options_init(&options);
-  options.small_ns = 0;
-  return options;
-}
-
 /* A plan of kCalls calls, one after the other, whose dispatch `d` is on the NPU
  * `npu_name` if bit `d` of `on_npu` is set, else on a core. */
 static takt_plan_t* make_plan(uint64_t content, const char* npu_name,
@@ -154,7 +145,7 @@ static takt_plan_binding_t binding_of(callee_t* callee) {
 
 /* However slow this machine is. */
 static takt_plan_run_options_t patient(takt_plan_mode_t mode) {
-  takt_plan_run_options_t options = run_options();
+  takt_plan_run_options_t options = plan_run_options();
   options.mode = mode;
   options.patience_ns = options.divergence_ns = INT64_C(60000000000);
   return options;

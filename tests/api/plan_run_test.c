@@ -26,15 +26,6 @@ static fixture_t planned_with(const char* policy) {
 
 static fixture_t planned(void) { return planned_with("job-shop"); }
 
-/* All of a plan is followed, though kernels of tests take less than a decision
- * costs. */
-static takt_plan_run_options_t run_options(void) {
-  takt_plan_run_options_t options;
-  takt_plan_run_options_init(&options);
-  options.small_ns = 0;
-  return options;
-}
-
 /* The plan of a workload with one core and one kernel of `duration_us`, whose
  * module has that content; `streams` is JSON. */
 static takt_plan_t* make_plan(uint64_t content, double duration_us,
@@ -155,7 +146,7 @@ static void a_single_shot_runs_in_order_and_not_early(void) {
     takt_plan_t* plan =
         make_plan(takt_module_content_hash(f.module), 300, ONCE);
     const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
-    takt_plan_run_options_t options = run_options();
+    takt_plan_run_options_t options = plan_run_options();
     options.mode = (takt_plan_mode_t)mode;
     /* However slow this machine is. */
     options.patience_ns = options.divergence_ns = INT64_C(60000000000);
@@ -226,7 +217,7 @@ static void a_cyclic_plan_goes_on_until_it_is_stopped(void) {
     takt_plan_binding_t bindings[2] = {binding_of("t", &callee, &seen)};
     bindings[1].stream = "s";
     bindings[1].to = stream;
-    takt_plan_run_options_t options = run_options();
+    takt_plan_run_options_t options = plan_run_options();
     options.mode = (takt_plan_mode_t)mode;
     options.patience_ns = options.divergence_ns = INT64_C(60000000000);
     takt_plan_run_t* run = NULL;
@@ -326,7 +317,7 @@ static void what_is_not_kept_to_is_told_or_ends_it(void) {
     takt_plan_t* plan =
         make_plan(takt_module_content_hash(f.module), 0.001, ONCE);
     const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
-    takt_plan_run_options_t options = run_options();
+    takt_plan_run_options_t options = plan_run_options();
     options.late = (takt_plan_late_t)late;
     options.tolerance_ns = 0;
     options.patience_ns = INT64_C(60000000000);
@@ -359,6 +350,20 @@ static void what_is_not_kept_to_is_told_or_ends_it(void) {
   }
 }
 
+/* Of one stream, to its end. */
+static takt_plan_run_report_t carry_out(
+    fixture_t* f, takt_plan_t* plan, const takt_plan_binding_t* binding,
+    const takt_plan_run_options_t* options) {
+  takt_plan_run_t* run = NULL;
+  REQUIRE_OK(
+      takt_plan_run_create(f->instance, plan, 1, binding, options, &run));
+  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 2000000));
+  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+  const takt_plan_run_report_t report = report_of(run);
+  takt_plan_run_release(run);
+  return report;
+}
+
 /* What is small is left out of an adaptive plan, as it is by default. */
 static void adaptive_plans_leave_out_what_is_small(void) {
   fixture_t f = planned();
@@ -369,16 +374,10 @@ static void adaptive_plans_leave_out_what_is_small(void) {
   takt_plan_run_options_t options;
   takt_plan_run_options_init(&options);
   options.mode = TAKT_PLAN_ADAPTIVE;
-  takt_plan_run_t* run = NULL;
-  REQUIRE_OK(
-      takt_plan_run_create(f.instance, plan, 1, &binding, &options, &run));
-  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 2000000));
-  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
-  const takt_plan_run_report_t report = report_of(run);
+  const takt_plan_run_report_t report = carry_out(&f, plan, &binding, &options);
   EXPECT(seen.done_count == 4 && seen.bad_count == 0);
   EXPECT(report.call_count == 4 && report.started_count == 0);
   EXPECT(report.divergence_count == 0);
-  takt_plan_run_release(run);
   takt_plan_release(plan);
   callee_destroy(&callee);
   fixture_destroy(&f);
@@ -391,23 +390,17 @@ static void adaptive_plans_give_way(void) {
   takt_plan_t* plan =
       make_plan(takt_module_content_hash(f.module), 0.001, ONCE);
   const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
-  takt_plan_run_options_t options = run_options();
+  takt_plan_run_options_t options = plan_run_options();
   options.mode = TAKT_PLAN_ADAPTIVE;
   options.divergence_ns = 0;
   options.patience_ns = INT64_C(60000000000);
   options.on_event = on_event;
   options.user_data = &seen;
-  takt_plan_run_t* run = NULL;
-  REQUIRE_OK(
-      takt_plan_run_create(f.instance, plan, 1, &binding, &options, &run));
-  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 2000000));
-  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
-  const takt_plan_run_report_t report = report_of(run);
+  const takt_plan_run_report_t report = carry_out(&f, plan, &binding, &options);
   EXPECT(seen.done_count == 4 && seen.bad_count == 0);
   EXPECT(report.divergence_count > 0 && report.violation_count == 0);
   EXPECT(seen.event_counts[TAKT_PLAN_EVENT_DIVERGED] ==
          (int)report.divergence_count);
-  takt_plan_run_release(run);
   takt_plan_release(plan);
   callee_destroy(&callee);
   fixture_destroy(&f);
@@ -430,7 +423,7 @@ static void what_is_left_is_planned_anew(void) {
   const takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
                                            binding_of("t", &callee, &seen)};
   for (int budget_ms = 0; budget_ms <= 1; ++budget_ms) {
-    takt_plan_run_options_t options = run_options();
+    takt_plan_run_options_t options = plan_run_options();
     options.mode = TAKT_PLAN_ADAPTIVE;
     options.divergence_ns = 0;
     options.patience_ns = INT64_C(60000000000);
@@ -465,7 +458,7 @@ static void a_lost_core_is_done_without(void) {
   takt_plan_t* plan = make_plan(takt_module_content_hash(f.module), 50, CYCLIC);
   const takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
                                            binding_of("t", &callee, &seen)};
-  takt_plan_run_options_t options = run_options();
+  takt_plan_run_options_t options = plan_run_options();
   options.mode = TAKT_PLAN_ADAPTIVE;
   options.patience_ns = options.divergence_ns = INT64_C(60000000000);
   options.on_event = on_event;
@@ -552,7 +545,7 @@ static void refuses_what_does_not_fit(void) {
   takt_stream_release(stream);
   /* Options. */
   bindings[0] = binding_of("s", &callee, &seen);
-  takt_plan_run_options_t options = run_options();
+  takt_plan_run_options_t options = plan_run_options();
   options.tolerance_ns = -1;
   EXPECT_ERROR(
       takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),

@@ -11,26 +11,12 @@
 
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
 
-static fixture_t scheduled_by(const takt_scheduler_options_t* scheduler,
-                              int32_t worker_count, const char* path) {
-  fixture_t f;
-  f.instance = create_scheduled_instance(worker_count, scheduler);
-  takt_device_options_t device_options;
-  takt_device_options_init(&device_options);
-  device_options.learn_costs = false;
-  REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task",
-                                             &device_options, &f.device));
-  f.module = load_module(f.instance, path);
-  f.context = create_context(f.instance, f.device, f.module);
-  return f;
-}
-
 static fixture_t scheduled(const char* policy, int32_t worker_count,
                            const char* path) {
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
   scheduler.policy = policy;
-  return scheduled_by(&scheduler, worker_count, path);
+  return fixture_create_scheduled(worker_count, &scheduler, path);
 }
 
 static void call_mul(fixture_t* f, const takt_invoke_options_t* options) {
@@ -99,7 +85,7 @@ static void without_a_scheduler_it_says_so(void) {
 static void asked_for_without_a_name_it_is_the_job_shop(void) {
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
-  fixture_t f = scheduled_by(&scheduler, 1, kMul);
+  fixture_t f = fixture_create_scheduled(1, &scheduler, kMul);
   EXPECT_TEXT(takt_scheduler_policy(f.instance), "job-shop");
   fixture_destroy(&f);
 }
@@ -296,7 +282,7 @@ static void windows_are_planned_beside_it(void) {
   scheduler.policy = "job-shop";
   scheduler.window_ns = 10000000;
   scheduler.window_budget_ns = 1000000;
-  fixture_t f = scheduled_by(&scheduler, 2, kMul);
+  fixture_t f = fixture_create_scheduled(2, &scheduler, kMul);
   takt_function_t* function = find_function(f.context, "mul");
   takt_stream_options_t stream_options;
   takt_stream_options_init(&stream_options);

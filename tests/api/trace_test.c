@@ -140,17 +140,12 @@ static void records_async_calls_and_parking(void) {
 }
 
 /* Each decision, on the track of the scheduler or of the resource that it is
- * about. The device learns no costs, so that nothing is too small for one. */
+ * about. */
 static void records_what_the_scheduler_decides(void) {
-  fixture_t f = {0};
-  f.instance = create_instance_with_policy(2, "job-shop");
-  takt_device_options_t device_options;
-  takt_device_options_init(&device_options);
-  device_options.learn_costs = false;
-  REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task",
-                                             &device_options, &f.device));
-  f.module = load_module(f.instance, kMul);
-  f.context = create_context(f.instance, f.device, f.module);
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = "job-shop";
+  fixture_t f = fixture_create_scheduled(2, &scheduler, kMul);
   REQUIRE_OK(takt_tracing_start(f.instance, NULL));
   call_mul(&f);
   REQUIRE_OK(takt_scheduler_set_speed(f.instance, "cores", 500));
