@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <queue>
+#include <utility>
 
 #include "base/check.h"
 
@@ -159,7 +161,7 @@ int64_t CriticalPathBound(const Problem& problem) {
 }
 
 int64_t MachineLoadBound(const Problem& problem, int64_t enough,
-                         int64_t deadline_ns) {
+                         int64_t deadline_ns, std::vector<double>* prices) {
   constexpr int kRounds = 400;
   constexpr int kPatience = 10;  // Rounds without a gain, before it aims lower.
   constexpr double kGain = 1e-5;
@@ -206,7 +208,32 @@ int64_t MachineLoadBound(const Problem& problem, int64_t enough,
     }
     for (double& weight : exact) weight /= sum;
   }
+  if (prices != nullptr) *prices = std::move(best_exact);
   return bound;
+}
+
+std::vector<double> ExcessLoads(const Problem& problem,
+                                const std::vector<double>& prices) {
+  std::vector<double> excess;
+  for (const Operation& operation : problem.operations) {
+    const size_t first = excess.size();
+    for (const Alternative& alternative : operation.alternatives) {
+      double price = 0;
+      if (!prices.empty()) {
+        for (const uint32_t machine : alternative.machines) {
+          price += prices[machine];
+        }
+      }
+      excess.push_back(price * static_cast<double>(alternative.duration));
+    }
+    const auto own = excess.begin() + static_cast<ptrdiff_t>(first);
+    const double least = *std::min_element(own, excess.end());
+    std::for_each(own, excess.end(), [least](double& cost) { cost -= least; });
+  }
+  if (prices.empty()) return excess;
+  const double dearest = *std::max_element(prices.begin(), prices.end());
+  for (double& cost : excess) cost /= dearest;
+  return excess;
 }
 
 int64_t OneMachineBound(const Problem& problem) {
@@ -224,12 +251,13 @@ int64_t OneMachineBound(const Problem& problem) {
   return bound;
 }
 
-int64_t LowerBound(const Problem& problem, int64_t enough,
-                   int64_t deadline_ns) {
+int64_t LowerBound(const Problem& problem, int64_t enough, int64_t deadline_ns,
+                   std::vector<double>* prices) {
   const int64_t bound =
       std::max(CriticalPathBound(problem), OneMachineBound(problem));
   if (bound >= enough) return bound;
-  return std::max(bound, MachineLoadBound(problem, enough, deadline_ns));
+  return std::max(bound,
+                  MachineLoadBound(problem, enough, deadline_ns, prices));
 }
 
 }  // namespace takt::plan

@@ -17,6 +17,8 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
       sequences_(problem.machine_count),
       head_(count_),
       tail_(count_),
+      end_(count_ + 1),
+      rest_(count_ + 1),
       order_(count_),
       rank_(count_),
       head_without_(count_),
@@ -44,22 +46,47 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
   for (const Operation& operation : problem.operations) {
     release_.push_back(operation.release);
     delivery_.push_back(operation.tail);
+    uint32_t width = 1;
     for (const Alternative& alternative : operation.alternatives) {
       alternative_duration_.push_back(alternative.duration);
       machines_.insert(machines_.end(), alternative.machines.begin(),
                        alternative.machines.end());
       machine_begin_.push_back(static_cast<uint32_t>(machines_.size()));
-      width_ =
-          std::max(width_, static_cast<uint32_t>(alternative.machines.size()));
+      alternative_machine_.push_back(alternative.machines[0]);
+      width =
+          std::max(width, static_cast<uint32_t>(alternative.machines.size()));
     }
+    may_be_wide_.push_back(width > 1);
+    width_ = std::max(width_, width);
     alternative_begin_.push_back(
         static_cast<uint32_t>(alternative_duration_.size()));
   }
-  before_.assign(size_t{count_} * width_, kNone);
-  after_.assign(size_t{count_} * width_, kNone);
+  for (uint32_t v = 0; v < count_; ++v) {
+    const auto only_of = [this](absl::Span<const uint32_t> list) {
+      if (list.empty()) return count_;
+      return list.size() == 1 ? list[0] : kSeveral;
+    };
+    only_predecessor_.push_back(only_of(predecessors(v)));
+    only_successor_.push_back(only_of(successors(v)));
+    if (successors(v).empty() || delivery_[v] > 0) enders_.push_back(v);
+  }
+  before_.assign(size_t{count_} * width_, count_);
+  after_.assign(size_t{count_} * width_, count_);
   place_.assign(size_t{count_} * width_, 0);
   removed_positions_.resize(width_);
-  views_.resize(sequences_.size());
+  MakeRoom();
+}
+
+void DisjunctiveGraph::MakeRoom() {
+  std::vector<uint32_t> room(sequences_.size(), 1);
+  for (const uint32_t machine : machines_) ++room[machine];
+  uint32_t end = 0;
+  for (const uint32_t places : room) {
+    first_place_.push_back(end);
+    end += places;
+  }
+  end_before_.assign(end, 0);
+  rest_from_.assign(end, 0);
 }
 
 void DisjunctiveGraph::Load(const State& state) {
@@ -116,17 +143,19 @@ Schedule DisjunctiveGraph::ToSchedule() const {
 }
 
 void DisjunctiveGraph::LinkSequences() {
-  std::fill(before_.begin(), before_.end(), kNone);
-  std::fill(after_.begin(), after_.end(), kNone);
+  std::fill(before_.begin(), before_.end(), count_);
+  std::fill(after_.begin(), after_.end(), count_);
   for (uint32_t v = 0; v < count_; ++v) missing_[v] = 0;
   for (uint32_t machine = 0; machine < sequences_.size(); ++machine) {
     const std::vector<uint32_t>& list = sequences_[machine];
     for (uint32_t i = 0; i < list.size(); ++i) {
       const size_t slot = SlotOf(list[i], machine);
-      place_[slot] = i;
+      place_[slot] = first_place_[machine] + i;
       if (i > 0) before_[slot] = list[i - 1];
       if (i + 1 < list.size()) after_[slot] = list[i + 1];
     }
+    end_before_[first_place_[machine]] = 0;
+    rest_from_[first_place_[machine] + list.size()] = 0;
   }
 }
 
@@ -135,7 +164,7 @@ void DisjunctiveGraph::ComputeOrder() {
   for (uint32_t v = 0; v < count_; ++v) {
     uint32_t missing = predecessor_begin_[v + 1] - predecessor_begin_[v];
     for (uint32_t i = 0; i < width_; ++i) {
-      missing += before_[v * width_ + i] != kNone;
+      missing += before_[v * width_ + i] != count_;
     }
     missing_[v] = missing;
     if (missing == 0) order_[end++] = v;
@@ -148,7 +177,7 @@ void DisjunctiveGraph::ComputeOrder() {
     }
     for (uint32_t i = 0; i < width_; ++i) {
       const uint32_t u = after_[v * width_ + i];
-      if (u != kNone && --missing_[u] == 0) order_[end++] = u;
+      if (u != count_ && --missing_[u] == 0) order_[end++] = u;
     }
   }
   TAKT_CHECK(end == count_);
@@ -163,7 +192,7 @@ inline int64_t DisjunctiveGraph::HeadBound(uint32_t v, const int64_t* heads,
   }
   for (uint32_t i = 0; i < width_; ++i) {
     const uint32_t u = before_[v * width_ + i];
-    if (u == kNone) continue;
+    if (u == count_) continue;
     const int64_t end = heads[u] + duration_[u];
     if (end > head) head = end;
   }
@@ -179,7 +208,7 @@ inline int64_t DisjunctiveGraph::TailBound(uint32_t v, const int64_t* tails,
   }
   for (uint32_t i = 0; i < width_; ++i) {
     const uint32_t u = after_[v * width_ + i];
-    if (u == kNone) continue;
+    if (u == count_) continue;
     const int64_t rest = tails[u] + duration_[u];
     if (rest > tail) tail = rest;
   }
@@ -197,8 +226,8 @@ void DisjunctiveGraph::UpdateOrder(uint32_t v) {
   for (uint32_t i = 0; i < width_; ++i) {
     const uint32_t p = before_[size_t{v} * width_ + i];
     const uint32_t s = after_[size_t{v} * width_ + i];
-    if (p != kNone) after(p);
-    if (s != kNone) before(s);
+    if (p != count_) after(p);
+    if (s != count_) before(s);
   }
   if (first <= last) {
     if (first <= old && old < last) return;
@@ -226,7 +255,7 @@ void DisjunctiveGraph::Reorder(uint32_t v, uint32_t first, uint32_t last) {
     for (const uint32_t u : successors(x)) mark(u);
     for (uint32_t i = 0; i < width_; ++i) {
       const uint32_t u = after_[size_t{x} * width_ + i];
-      if (u != kNone) mark(u);
+      if (u != count_) mark(u);
     }
   };
   mark_followers(v);
@@ -261,42 +290,41 @@ void DisjunctiveGraph::NoteNeighbours(uint32_t v) {
 
 void DisjunctiveGraph::ComputeHeads(uint32_t first) {
   for (uint32_t r = first; r < count_; ++r) {
-    head_[order_[r]] = HeadBound(order_[r], head_.data(), kNone);
+    const uint32_t v = order_[r];
+    const size_t taken = MachinesTaken(v);
+    int64_t head = HeadByPrecedence(v);
+    for (size_t i = 0; i < taken; ++i) {
+      head = std::max(head, end_[before_[size_t{v} * width_ + i]]);
+    }
+    head_[v] = head;
+    end_[v] = head + duration_[v];
+    for (size_t i = 0; i < taken; ++i) {
+      end_before_[place_[size_t{v} * width_ + i] + 1] = end_[v];
+    }
   }
 }
 
 void DisjunctiveGraph::ComputeTails(uint32_t last) {
   for (uint32_t r = last + 1; r-- > 0;) {
-    tail_[order_[r]] = TailBound(order_[r], tail_.data(), kNone);
+    const uint32_t v = order_[r];
+    const size_t taken = MachinesTaken(v);
+    int64_t tail = TailByPrecedence(v);
+    for (size_t i = 0; i < taken; ++i) {
+      tail = std::max(tail, rest_[after_[size_t{v} * width_ + i]]);
+    }
+    tail_[v] = tail;
+    rest_[v] = tail + duration_[v];
+    for (size_t i = 0; i < taken; ++i) {
+      rest_from_[place_[size_t{v} * width_ + i]] = rest_[v];
+    }
   }
 }
 
 void DisjunctiveGraph::ComputeMakespan() {
-  ++version_;
   makespan_ = 0;
-  for (uint32_t v = 0; v < count_; ++v) {
-    makespan_ = std::max(makespan_, head_[v] + duration_[v] + delivery_[v]);
+  for (const uint32_t v : enders_) {
+    makespan_ = std::max(makespan_, end_[v] + delivery_[v]);
   }
-}
-
-int64_t DisjunctiveGraph::HeadBeside(uint32_t x, uint32_t neighbour) const {
-  int64_t head = BoundsOf(x).head;
-  if (width_ == 1) return head;
-  for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = before_[x * width_ + i];
-    if (u != kNone && u != neighbour && EndOf(u) > head) head = EndOf(u);
-  }
-  return head;
-}
-
-int64_t DisjunctiveGraph::TailBeside(uint32_t x, uint32_t neighbour) const {
-  int64_t tail = BoundsOf(x).tail;
-  if (width_ == 1) return tail;
-  for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = after_[x * width_ + i];
-    if (u != kNone && u != neighbour && RestOf(u) > tail) tail = RestOf(u);
-  }
-  return tail;
 }
 
 size_t DisjunctiveGraph::SlotOf(uint32_t v, uint32_t machine) const {
@@ -307,55 +335,51 @@ size_t DisjunctiveGraph::SlotOf(uint32_t v, uint32_t machine) const {
   return size_t{v} * width_ + i;
 }
 
-void DisjunctiveGraph::UpdateView(uint32_t machine) {
-  MachineView& view = views_[machine];
-  const std::vector<uint32_t>& list = sequences_[machine];
-  view.version = version_;
-  view.ends.resize(list.size() + 1);
-  view.rests.resize(list.size() + 1);
-  view.ends[0] = 0;
-  for (size_t i = 0; i < list.size(); ++i) {
-    view.ends[i + 1] = EndOf(list[i]);
-    view.rests[i] = RestOf(list[i]);
-  }
-  view.rests[list.size()] = 0;
-  view.gap = view.rests[0];
-  for (size_t i = 1; i <= list.size(); ++i) {
-    view.gap = std::min(view.gap, view.ends[i] + view.rests[i]);
-  }
-}
-
 void DisjunctiveGraph::Remove(uint32_t v) {
-  ++version_;
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   for (size_t i = 0; i < taken.size(); ++i) {
     std::vector<uint32_t>& list = sequences_[taken[i]];
-    const uint32_t place = place_[v * width_ + i];
+    const uint32_t first = first_place_[taken[i]];
+    const uint32_t place = place_[v * width_ + i] - first;
     removed_positions_[i] = place;
     list.erase(list.begin() + place);
+    int64_t* ends = end_before_.data() + first;
+    int64_t* rests = rest_from_.data() + first;
     for (uint32_t j = place; j < list.size(); ++j) {
-      place_[SlotOf(list[j], taken[i])] = j;
+      --place_[SlotOf(list[j], taken[i])];
+      ends[j + 1] = ends[j + 2];
+      rests[j] = rests[j + 1];
     }
+    rests[list.size()] = 0;
     const uint32_t before = before_[v * width_ + i];
     const uint32_t after = after_[v * width_ + i];
-    if (before != kNone) after_[SlotOf(before, taken[i])] = after;
-    if (after != kNone) before_[SlotOf(after, taken[i])] = before;
+    if (before != count_) after_[SlotOf(before, taken[i])] = after;
+    if (after != count_) before_[SlotOf(after, taken[i])] = before;
   }
 }
 
 void DisjunctiveGraph::PutBack(uint32_t v) {
-  ++version_;
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   for (size_t i = 0; i < taken.size(); ++i) {
     std::vector<uint32_t>& list = sequences_[taken[i]];
-    list.insert(list.begin() + removed_positions_[i], v);
-    for (uint32_t j = removed_positions_[i]; j < list.size(); ++j) {
-      place_[SlotOf(list[j], taken[i])] = j;
+    const uint32_t first = first_place_[taken[i]];
+    const uint32_t place = removed_positions_[i];
+    list.insert(list.begin() + place, v);
+    int64_t* ends = end_before_.data() + first;
+    int64_t* rests = rest_from_.data() + first;
+    rests[list.size()] = 0;
+    for (uint32_t j = static_cast<uint32_t>(list.size()) - 1; j > place; --j) {
+      ++place_[SlotOf(list[j], taken[i])];
+      ends[j + 1] = ends[j];
+      rests[j] = rests[j - 1];
     }
+    place_[v * width_ + i] = first + place;
+    ends[place + 1] = end_[v];
+    rests[place] = rest_[v];
     const uint32_t before = before_[v * width_ + i];
     const uint32_t after = after_[v * width_ + i];
-    if (before != kNone) after_[SlotOf(before, taken[i])] = v;
-    if (after != kNone) before_[SlotOf(after, taken[i])] = v;
+    if (before != count_) after_[SlotOf(before, taken[i])] = v;
+    if (after != count_) before_[SlotOf(after, taken[i])] = v;
   }
 }
 
@@ -379,7 +403,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
   for (const uint32_t u : successors(v)) mark(u);
   for (uint32_t i = 0; i < width_; ++i) {
     const uint32_t u = after_[v * width_ + i];
-    if (u != kNone) mark(u);
+    if (u != count_) mark(u);
   }
   for (size_t word = rank_[v] / 64; word < dirty_.size(); ++word) {
     while (dirty_[word] != 0) {
@@ -392,7 +416,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
       for (const uint32_t u : successors(x)) mark(u);
       for (uint32_t i = 0; i < width_; ++i) {
         const uint32_t u = after_[x * width_ + i];
-        if (u != kNone) mark(u);
+        if (u != count_) mark(u);
       }
     }
   }
@@ -405,7 +429,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
   for (const uint32_t u : predecessors(v)) mark(u);
   for (uint32_t i = 0; i < width_; ++i) {
     const uint32_t u = before_[v * width_ + i];
-    if (u != kNone) mark(u);
+    if (u != count_) mark(u);
   }
   for (size_t word = rank_[v] / 64 + 1; word-- > 0;) {
     while (dirty_[word] != 0) {
@@ -418,7 +442,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
       for (const uint32_t u : predecessors(x)) mark(u);
       for (uint32_t i = 0; i < width_; ++i) {
         const uint32_t u = before_[x * width_ + i];
-        if (u != kNone) mark(u);
+        if (u != count_) mark(u);
       }
     }
   }
@@ -443,16 +467,16 @@ void DisjunctiveGraph::Apply(const Move& move) {
   choice_[v] = move.alternative;
   duration_[v] = duration(v, move.alternative);
   for (uint32_t i = 0; i < width_; ++i) {
-    before_[size_t{v} * width_ + i] = kNone;
-    after_[size_t{v} * width_ + i] = kNone;
+    before_[size_t{v} * width_ + i] = count_;
+    after_[size_t{v} * width_ + i] = count_;
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     const std::vector<uint32_t>& list = sequences_[wanted[i]];
     // A place on several machines is a cut of the order as it is.
     const uint32_t place =
         wanted.size() == 1 ? move.position : PlaceOfCut(list, move.position);
-    before_[size_t{v} * width_ + i] = place > 0 ? list[place - 1] : kNone;
-    after_[size_t{v} * width_ + i] = place < list.size() ? list[place] : kNone;
+    before_[size_t{v} * width_ + i] = place > 0 ? list[place - 1] : count_;
+    after_[size_t{v} * width_ + i] = place < list.size() ? list[place] : count_;
     removed_positions_[i] = place;
   }
   PutBack(v);
@@ -461,8 +485,8 @@ void DisjunctiveGraph::Apply(const Move& move) {
   uint32_t first = rank_[v];
   uint32_t last = rank_[v];
   for (const auto& [before, after] : neighbours_) {
-    if (before != kNone) last = std::max(last, rank_[before]);
-    if (after != kNone) first = std::min(first, rank_[after]);
+    if (before != count_) last = std::max(last, rank_[before]);
+    if (after != count_) first = std::min(first, rank_[after]);
   }
   // Its duration counts for its successors and predecessors too.
   ComputeHeads(first);

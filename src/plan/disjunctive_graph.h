@@ -43,10 +43,8 @@ class DisjunctiveGraph {
   int64_t LengthWithout(uint32_t v) const {
     int64_t longest = 0;
     for (uint32_t i = 0; i < width_; ++i) {
-      const uint32_t before = before_[size_t{v} * width_ + i];
-      const uint32_t after = after_[size_t{v} * width_ + i];
-      longest = std::max(longest, (before == kNone ? 0 : EndOf(before)) +
-                                      (after == kNone ? 0 : RestOf(after)));
+      const size_t slot = size_t{v} * width_ + i;
+      longest = std::max(longest, EndOf(before_[slot]) + RestOf(after_[slot]));
     }
     return longest;
   }
@@ -130,6 +128,10 @@ class DisjunctiveGraph {
  private:
   // Of the neighbours of v on `machine`, which its choice takes.
   size_t SlotOf(uint32_t v, uint32_t machine) const;
+  size_t MachinesTaken(uint32_t v) const {
+    return width_ == 1 ? 1 : machines(v, choice_[v]).size();
+  }
+  void MakeRoom();
   // Takes v out of its machines' sequences, into removed_positions_; back.
   void Remove(uint32_t v);
   void PutBack(uint32_t v);
@@ -154,76 +156,98 @@ class DisjunctiveGraph {
   // First place after the last of `list` before cut `t` of the order.
   uint32_t PlaceOfCut(absl::Span<const uint32_t> list, uint32_t cut) const;
 
-  // A machine's sequence, as insertion sees it: for each place, the end of what
-  // is before and the rest from what is after.
-  struct MachineView {
-    std::vector<int64_t> ends, rests;
-    int64_t gap = 0;  // The least sum of both.
-    uint64_t version = 0;
-  };
-  const MachineView& ViewOf(uint32_t machine) {
-    MachineView& view = views_[machine];
-    if (view.version != version_) UpdateView(machine);
-    return view;
-  }
-  void UpdateView(uint32_t machine);
-
   // When v could start, and what must follow it, but for its machines.
   struct Bounds {
     int64_t head;
     int64_t tail;
   };
   Bounds BoundsOf(uint32_t v) const {
-    Bounds bounds{release_[v], delivery_[v]};
-    for (const uint32_t u : predecessors(v)) {
-      if (EndOf(u) > bounds.head) bounds.head = EndOf(u);
-    }
-    for (const uint32_t u : successors(v)) {
-      if (RestOf(u) > bounds.tail) bounds.tail = RestOf(u);
-    }
-    return bounds;
+    return {HeadByPrecedence(v), TailByPrecedence(v)};
   }
-  int64_t EndOf(uint32_t v) const { return head_[v] + duration_[v]; }
-  int64_t RestOf(uint32_t v) const { return tail_[v] + duration_[v]; }
+  int64_t HeadByPrecedence(uint32_t v) const {
+    const uint32_t only = only_predecessor_[v];
+    if (only != kSeveral) return std::max(release_[v], end_[only]);
+    int64_t head = release_[v];
+    for (const uint32_t u : predecessors(v)) head = std::max(head, end_[u]);
+    return head;
+  }
+  int64_t TailByPrecedence(uint32_t v) const {
+    const uint32_t only = only_successor_[v];
+    if (only != kSeveral) return std::max(delivery_[v], rest_[only]);
+    int64_t tail = delivery_[v];
+    for (const uint32_t u : successors(v)) tail = std::max(tail, rest_[u]);
+    return tail;
+  }
+  int64_t EndOf(uint32_t v) const { return end_[v]; }
+  int64_t RestOf(uint32_t v) const { return rest_[v]; }
   // The head of x, and its tail, but for its neighbour on one machine.
-  int64_t HeadBeside(uint32_t x, uint32_t neighbour) const;
-  int64_t TailBeside(uint32_t x, uint32_t neighbour) const;
+  int64_t HeadBeside(uint32_t x, uint32_t neighbour) const {
+    int64_t head = HeadByPrecedence(x);
+    if (width_ == 1) return head;
+    for (uint32_t i = 0; i < width_; ++i) {
+      const uint32_t u = before_[size_t{x} * width_ + i];
+      if (u != neighbour && EndOf(u) > head) head = EndOf(u);
+    }
+    return head;
+  }
+  int64_t TailBeside(uint32_t x, uint32_t neighbour) const {
+    int64_t tail = TailByPrecedence(x);
+    if (width_ == 1) return tail;
+    for (uint32_t i = 0; i < width_; ++i) {
+      const uint32_t u = after_[size_t{x} * width_ + i];
+      if (u != neighbour && RestOf(u) > tail) tail = RestOf(u);
+    }
+    return tail;
+  }
 
   template <typename Pick, typename Visit>
   void MovesToMachine(uint32_t v, uint32_t alternative, const Bounds& bounds,
                       const int64_t& limit, Pick&& pick, Visit&& visit);
   template <typename Visit>
   void MovesOnSameMachine(uint32_t v, uint32_t alternative,
-                          const Bounds& bounds, Visit&& visit);
+                          const Bounds& bounds, const int64_t& limit,
+                          Visit&& visit);
   template <typename Pick, typename Visit>
   void MovesToSeveral(uint32_t v, uint32_t alternative, const int64_t& limit,
                       Pick&& pick, Visit&& visit);
 
   static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr uint32_t kSeveral = kNone - 1;
 
   // The problem, flat.
   const uint32_t count_;
   uint32_t width_ = 1;
   std::vector<uint32_t> predecessor_begin_, predecessors_;
   std::vector<uint32_t> successor_begin_, successors_;
+  // count_ where there is none, kSeveral where there are several.
+  std::vector<uint32_t> only_predecessor_, only_successor_;
   std::vector<uint32_t> alternative_begin_;
   std::vector<int64_t> alternative_duration_;
+  std::vector<uint32_t> alternative_machine_;  // The first of them.
   std::vector<uint32_t> machine_begin_, machines_;
+  std::vector<uint8_t> may_be_wide_;  // By operation.
   std::vector<int64_t> release_, delivery_;
+  std::vector<uint32_t> enders_;  // Where a longest path can end.
+  // Where what is kept by place begins, by machine. There is room for all that
+  // may run there, and one more.
+  std::vector<uint32_t> first_place_;
 
   // The schedule.
   std::vector<uint32_t> choice_;
   std::vector<int64_t> duration_;
   std::vector<std::vector<uint32_t>> sequences_;
-  // Neighbours on the i-th machine of an operation, at v * width_ + i.
+  // Neighbours on the i-th machine of an operation, at v * width_ + i; count_
+  // where there is none.
   std::vector<uint32_t> before_, after_;
-  std::vector<uint32_t> place_;  // In the machine's sequence; likewise.
+  std::vector<uint32_t> place_;  // From first_place_ on; likewise.
   std::vector<int64_t> head_, tail_;
+  // Head and duration, tail and duration; 0 at count_.
+  std::vector<int64_t> end_, rest_;
   std::vector<uint32_t> order_, rank_;  // Topological order; its inverse.
   int64_t makespan_ = 0;
-
-  std::vector<MachineView> views_;  // By machine; made when looked at.
-  uint64_t version_ = 1;            // Of the schedule, for views_.
+  // By place: the end of what is before it on the machine, and the rest from
+  // what is there. In a row, as a search for a place reads them.
+  std::vector<int64_t> end_before_, rest_from_;
 
   // Scratch of ForEachMove().
   std::vector<int64_t> head_without_, tail_without_;
@@ -242,11 +266,8 @@ void DisjunctiveGraph::CriticalPath(Pick&& pick,
   // Reservoir sampling of the next operation among those that are critical.
   uint32_t chosen = kNone;
   uint32_t seen = 0;
-  for (uint32_t v = 0; v < count_; ++v) {
-    if (head_[v] + duration_[v] + delivery_[v] == makespan_ &&
-        pick(++seen) == 0) {
-      chosen = v;
-    }
+  for (const uint32_t v : enders_) {
+    if (end_[v] + delivery_[v] == makespan_ && pick(++seen) == 0) chosen = v;
   }
   while (chosen != kNone) {
     const uint32_t v = chosen;
@@ -254,13 +275,13 @@ void DisjunctiveGraph::CriticalPath(Pick&& pick,
     chosen = kNone;
     seen = 0;
     const auto consider = [&](uint32_t u) {
-      if (head_[u] + duration_[u] == head_[v] && pick(++seen) == 0) chosen = u;
+      if (end_[u] == head_[v] && pick(++seen) == 0) chosen = u;
     };
     for (const uint32_t u : predecessors(v)) consider(u);
     const size_t machine_count = machines(v, choice_[v]).size();
     for (size_t i = 0; i < machine_count; ++i) {
       const uint32_t u = before_[v * width_ + i];
-      if (u != kNone) consider(u);
+      if (u != count_) consider(u);
     }
     // A release date can start a critical path anywhere.
     if (head_[v] == release_[v] && seen > 0 && pick(seen + 1) == 0) {
@@ -273,20 +294,33 @@ template <typename Pick, typename Visit>
 void DisjunctiveGraph::ForEachMove(uint32_t v, const int64_t& limit,
                                    Pick&& pick, Visit&& visit) {
   const Bounds bounds = BoundsOf(v);
+  const uint32_t begin = alternative_begin_[v];
+  const uint32_t end = alternative_begin_[v + 1];
+  if (!may_be_wide_[v]) {
+    const uint32_t taken = alternative_machine_[begin + choice_[v]];
+    for (uint32_t a = begin; a < end; ++a) {
+      if (bounds.head + alternative_duration_[a] + bounds.tail > limit) {
+        continue;
+      }
+      if (alternative_machine_[a] == taken) {
+        MovesOnSameMachine(v, a - begin, bounds, limit, visit);
+      } else {
+        MovesToMachine(v, a - begin, bounds, limit, pick, visit);
+      }
+    }
+    return;
+  }
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
-  bool has_several = taken.size() > 1;
   for (uint32_t a = 0; a < alternative_count(v); ++a) {
     const absl::Span<const uint32_t> wanted = machines(v, a);
-    if (wanted.size() > 1) has_several = true;
     if (wanted.size() > 1 || taken.size() > 1) continue;
     if (bounds.head + duration(v, a) + bounds.tail > limit) continue;
     if (wanted[0] == taken[0]) {
-      MovesOnSameMachine(v, a, bounds, visit);
+      MovesOnSameMachine(v, a, bounds, limit, visit);
     } else {
       MovesToMachine(v, a, bounds, limit, pick, visit);
     }
   }
-  if (!has_several) return;
   Remove(v);
   ComputeWithout(v);
   for (uint32_t a = 0; a < alternative_count(v); ++a) {
@@ -308,12 +342,12 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
                                       const Bounds& bounds,
                                       const int64_t& limit, Pick&& pick,
                                       Visit&& visit) {
-  const MachineView& view = ViewOf(machines(v, alternative)[0]);
+  const uint32_t machine =
+      alternative_machine_[alternative_begin_[v] + alternative];
   const int64_t length = duration(v, alternative);
-  if (view.gap + length > limit) return;
-  const int64_t* ends = view.ends.data();    // Of what is before a place.
-  const int64_t* rests = view.rests.data();  // Of what is after it.
-  const auto size = static_cast<uint32_t>(view.ends.size() - 1);
+  const int64_t* ends = end_before_.data() + first_place_[machine];
+  const int64_t* rests = rest_from_.data() + first_place_[machine];
+  const auto size = static_cast<uint32_t>(sequences_[machine].size());
   uint32_t late = 0;
   for (uint32_t n = size; n > 0;) {
     const uint32_t half = n / 2;
@@ -324,16 +358,10 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
       n -= half + 1;
     }
   }
-  uint32_t long_tail = 0;
-  for (uint32_t n = size; n > 0;) {
-    const uint32_t half = n / 2;
-    if (rests[long_tail + half] > bounds.tail) {
-      long_tail += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
+  // Not far, as a rule.
+  uint32_t long_tail = late;
+  while (long_tail < size && rests[long_tail] > bounds.tail) ++long_tail;
+  while (long_tail > 0 && rests[long_tail - 1] <= bounds.tail) --long_tail;
   if (late >= long_tail) {
     // Every place in between is as good as if v had the machine to itself.
     visit(Move{v, alternative, long_tail + pick(late - long_tail + 1),
@@ -344,7 +372,10 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
     const int64_t start = std::max(bounds.head, ends[i]);
     const int64_t rest = std::max(bounds.tail, rests[i]);
     const int64_t value = start + length + rest;
-    if (value <= limit) visit(Move{v, alternative, i, value});
+    if (value <= limit)
+      visit(Move{v, alternative, i, value});
+    else if (start + length + bounds.tail > limit)
+      break;
   }
 }
 
@@ -352,37 +383,39 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
 // along the machine at least.
 template <typename Visit>
 void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
-                                          const Bounds& bounds, Visit&& visit) {
-  const std::vector<uint32_t>& list = sequences_[machines(v, alternative)[0]];
+                                          const Bounds& bounds,
+                                          const int64_t& limit, Visit&& visit) {
+  const uint32_t machine =
+      alternative_machine_[alternative_begin_[v] + alternative];
+  const std::vector<uint32_t>& list = sequences_[machine];
+  const int64_t* ends = end_before_.data() + first_place_[machine];
+  const int64_t* rests = rest_from_.data() + first_place_[machine];
   const auto size = static_cast<uint32_t>(list.size());
   const int64_t length = duration(v, alternative);
-  const uint32_t place = place_[size_t{v} * width_];
+  const uint32_t place = place_[size_t{v} * width_] - first_place_[machine];
   if (alternative != choice_[v]) {  // The same machine by another name.
-    const int64_t start =
-        place > 0 ? std::max(bounds.head, EndOf(list[place - 1])) : bounds.head;
-    const int64_t rest = place + 1 < size
-                             ? std::max(bounds.tail, RestOf(list[place + 1]))
-                             : bounds.tail;
+    const int64_t start = std::max(bounds.head, ends[place]);
+    const int64_t rest = std::max(bounds.tail, rests[place + 1]);
     visit(Move{v, alternative, place, start + length + rest});
   }
-  int64_t end = place > 0 ? EndOf(list[place - 1]) : 0;
+  int64_t end = ends[place];
   for (uint32_t i = place + 1; i < size; ++i) {
+    if (rests[i] <= bounds.tail) break;
     const uint32_t x = list[i];
-    if (RestOf(x) <= bounds.tail) break;
     end = std::max(end, HeadBeside(x, list[i - 1])) + duration_[x];
+    if (end + length + bounds.tail > limit) break;
     const int64_t start = std::max(bounds.head, end);
-    const int64_t rest =
-        i + 1 < size ? std::max(bounds.tail, RestOf(list[i + 1])) : bounds.tail;
+    const int64_t rest = std::max(bounds.tail, rests[i + 1]);
     visit(Move{v, alternative, i, start + length + rest});
   }
-  int64_t after = place + 1 < size ? RestOf(list[place + 1]) : 0;
+  int64_t after = rests[place + 1];
   for (uint32_t i = place; i-- > 0;) {
+    if (ends[i + 1] <= bounds.head) break;
     const uint32_t x = list[i];
-    if (EndOf(x) <= bounds.head) break;
     after = std::max(after, TailBeside(x, list[i + 1])) + duration_[x];
+    if (bounds.head + length + after > limit) break;
     const int64_t rest = std::max(bounds.tail, after);
-    const int64_t start =
-        i > 0 ? std::max(bounds.head, EndOf(list[i - 1])) : bounds.head;
+    const int64_t start = std::max(bounds.head, ends[i]);
     visit(Move{v, alternative, i, start + length + rest});
   }
 }

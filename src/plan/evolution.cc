@@ -10,17 +10,26 @@ namespace takt::plan {
 namespace {
 
 constexpr size_t kPopulation = 8;
-// So many searches without a place in the population, and it starts anew from
-// the best.
-constexpr uint32_t kPatience = 60;
+// So many searches without a better one in the population, and another begins.
+constexpr uint32_t kPatience = 30;
+
+// Steps without a new best, by operation: of the first of a population, near
+// which the others begin, and of those.
+constexpr uint64_t kStepsToSettle = 200;
+constexpr uint64_t kSteps = 5;
+
+constexpr uint32_t kInheritPercent = 80;
 
 }  // namespace
 
 Evolution::Evolution(const Problem& problem, const Schedule& start,
-                     uint64_t seed)
-    : graph_(problem), search_(graph_, seed), random_(seed ^ 0x5bd1e995) {
+                     std::vector<double> excess_loads, uint64_t seed)
+    : graph_(problem),
+      search_(graph_, std::move(excess_loads), seed),
+      random_(seed ^ 0x5bd1e995) {
   graph_.LoadSchedule(start);
-  graph_.Save(&best_);
+  graph_.Save(&start_);
+  best_ = start_;
   const absl::Span<const uint32_t> order = graph_.topological_order();
   by_precedence_.assign(order.begin(), order.end());
 }
@@ -38,32 +47,55 @@ void Evolution::Run(const Limits& limits,
   on_better_ = &on_better;
   best_of_all_ = &best_of_all;
   while (!IsOver()) {
-    if (population_.size() < kPopulation) {
-      graph_.Load(best_);
-      if (!population_.empty()) {
-        search_.Perturb(5 + random_.Below(graph_.operation_count() / 2 + 1));
-      }
-      population_.push_back(Search());
-      continue;
+    if (population_.empty()) {
+      population_.push_back(Settle());
+    } else if (population_.size() < kPopulation) {
+      population_.push_back(Neighbour());
+    } else {
+      Add(Child());
     }
-    const uint32_t a = random_.Below(kPopulation);
-    const uint32_t b = (a + 1 + random_.Below(kPopulation - 1)) % kPopulation;
-    graph_.Load(Mix(population_[a], population_[b]));
-    Add(Search());
   }
 }
 
-Evolution::Individual Evolution::Search() {
-  // The first goes on for longer: where it comes to lie, others begin.
-  const uint64_t steps_of_operation = population_.empty() ? 200 : 10;
+Evolution::Individual Evolution::Settle() {
+  graph_.Load(start_);
+  if (!is_first_population_) search_.Perturb(graph_.operation_count());
+  is_first_population_ = false;
+  best_of_population_.makespan = std::numeric_limits<int64_t>::max();
+  return Search(kStepsToSettle, std::nullopt);
+}
+
+Evolution::Individual Evolution::Neighbour() {
+  graph_.Load(best_of_population_);
+  search_.Perturb(5 + random_.Below(graph_.operation_count() / 2 + 1));
+  return Search(kSteps, TabuSearch::DrawThrift(random_));
+}
+
+Evolution::Individual Evolution::Child() {
+  const uint32_t a = random_.Below(kPopulation);
+  const uint32_t b = (a + 1 + random_.Below(kPopulation - 1)) % kPopulation;
+  const bool inherits = random_.Below(100) < kInheritPercent;
+  const double thrift =
+      inherits ? population_[a].thrift : TabuSearch::DrawThrift(random_);
+  graph_.Load(Mix(population_[a], population_[b]));
+  return Search(kSteps, thrift);
+}
+
+Evolution::Individual Evolution::Search(uint64_t steps_of_operation,
+                                        std::optional<double> thrift) {
   uint64_t steps = 500 + steps_of_operation * graph_.operation_count();
   if (limits_.step_limit != 0) {
     steps = std::min(steps, limits_.step_limit - search_.step_count());
   }
   Individual found;
+  found.thrift = thrift.value_or(0);
   found.state.makespan = std::numeric_limits<int64_t>::max();
-  search_.Run({limits_.deadline_ns, limits_.enough, steps}, &found.state);
+  search_.Run({limits_.deadline_ns, limits_.enough, steps, thrift},
+              &found.state);
   graph_.Load(found.state);
+  if (found.state.makespan < best_of_population_.makespan) {
+    best_of_population_ = found.state;
+  }
   if (found.state.makespan < best_.makespan) {
     best_ = found.state;
     (*on_better_)(graph_.ToSchedule());
@@ -105,7 +137,7 @@ void Evolution::Add(Individual individual) {
 
 DisjunctiveGraph::State Evolution::Mix(const Individual& a,
                                        const Individual& b) {
-  const uint32_t share = 20 + random_.Below(61);  // Of b, in percent.
+  const uint32_t share = 10 + random_.Below(81);  // Of b, in percent.
   DisjunctiveGraph::State child;
   child.choice.resize(graph_.operation_count());
   child.sequences.resize(graph_.machine_count());

@@ -3,7 +3,8 @@
 // the worst (path relinking in the manner of Ding, Lu, Li, Shen, Xu and Glover,
 // "A two-individual based evolutionary algorithm for the flexible job shop
 // scheduling problem", AAAI 2019, with more individuals and another way of
-// mixing, which needs no repair).
+// mixing, which needs no repair). When a population gets no better, another
+// begins elsewhere.
 //
 // Thread-safety: none; one a thread.
 #ifndef TAKT_PLAN_EVOLUTION_H_
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -22,8 +24,10 @@ namespace takt::plan {
 
 class Evolution {
  public:
-  // `start` is a feasible schedule of `problem`, which outlives this.
-  Evolution(const Problem& problem, const Schedule& start, uint64_t seed);
+  // `start` is a feasible schedule of `problem`, which outlives this;
+  // `excess_loads` is ExcessLoads() of it.
+  Evolution(const Problem& problem, const Schedule& start,
+            std::vector<double> excess_loads, uint64_t seed);
 
   struct Limits {
     int64_t deadline_ns = 0;  // Of NowNs().
@@ -45,11 +49,17 @@ class Evolution {
     // When each operation runs, between as early and as late as it can, times
     // two. Rises along every precedence.
     std::vector<int64_t> middle;
+    double thrift = 0;  // Of the search. What serves well is inherited.
   };
 
   bool IsOver() const;
+  // The first of a population, whose search goes on for long.
+  Individual Settle();
+  // One not far from the best of the population.
+  Individual Neighbour();
+  Individual Child();
   // A tabu search from what the graph holds.
-  Individual Search();
+  Individual Search(uint64_t steps_of_operation, std::optional<double> thrift);
   void Add(Individual individual);
   // The choices of one or the other parent, in the order of a weighted mean of
   // when they run.
@@ -62,7 +72,10 @@ class Evolution {
   std::vector<uint32_t> by_precedence_;  // A topological order.
   std::vector<Individual> population_;
   uint32_t fruitless_ = 0;  // Searches since one that the population took.
-  DisjunctiveGraph::State best_;
+  bool is_first_population_ = true;
+  DisjunctiveGraph::State start_;
+  DisjunctiveGraph::State best_;                // Of all populations.
+  DisjunctiveGraph::State best_of_population_;  // As long as it has been there.
 
   Limits limits_;
   const std::function<void(const Schedule&)>* on_better_ = nullptr;

@@ -94,12 +94,18 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
     }
     incumbent.Offer(first);
   }
-  const int64_t bound =
-      LowerBound(stretched.problem(), first.makespan,
-                 DeadlineAfter(start_ns, options.time_limit_ns / kBoundShare));
+  // Steps that are counted are the same ones however long a bound takes.
+  const int64_t bound_ns = options.step_limit != 0
+                               ? options.time_limit_ns
+                               : options.time_limit_ns / kBoundShare;
+  std::vector<double> prices;
+  const int64_t bound = LowerBound(stretched.problem(), first.makespan,
+                                   DeadlineAfter(start_ns, bound_ns), &prices);
+  const std::vector<double> excess = ExcessLoads(stretched.problem(), prices);
   std::atomic<uint64_t> steps{0};
   const auto search = [&](uint32_t index) {
-    Evolution evolution(stretched.problem(), first, options.seed + index);
+    Evolution evolution(stretched.problem(), first, excess,
+                        options.seed + index);
     evolution.Run(
         {.deadline_ns = deadline_ns,
          .step_limit = options.step_limit,

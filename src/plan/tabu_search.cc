@@ -9,11 +9,12 @@
 namespace takt::plan {
 namespace {
 
-// Of the length of the path, in percent: how long a move is tabu.
-constexpr uint32_t kTenures[] = {60, 80, 100, 120, 160, 250};
-// Too short a tenure goes round in circles, too long a one is random; which is
-// which changes along the way.
-constexpr uint64_t kStepsOfTenure = 2000;
+// Of the length of the path, in percent: how long a move is tabu, at least.
+// Too short a tenure goes round in circles, too long a one is random.
+constexpr uint32_t kTenurePercent = 80;
+
+constexpr double kThrifts[] = {0, 0, 0, 0.5, 1, 2, 3, 4, 6, 8};
+constexpr uint64_t kStepsOfThrift = 2000;
 
 // Places on several machines take long to look at. So many operations of a
 // path are looked at in a step, if one of them may move.
@@ -46,14 +47,19 @@ struct Choice {
 
 }  // namespace
 
-TabuSearch::TabuSearch(DisjunctiveGraph& graph, uint64_t seed)
-    : graph_(graph), random_(seed) {
+TabuSearch::TabuSearch(DisjunctiveGraph& graph,
+                       std::vector<double> excess_loads, uint64_t seed)
+    : graph_(graph), random_(seed), excess_loads_(std::move(excess_loads)) {
   uint32_t total = 0;
   for (uint32_t v = 0; v < graph.operation_count(); ++v) {
     first_alternative_.push_back(total);
     total += graph.alternative_count(v);
   }
   tabu_until_.assign(total, 0);
+}
+
+double TabuSearch::DrawThrift(Random& random) {
+  return kThrifts[random.Below(std::size(kThrifts))];
 }
 
 bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
@@ -69,8 +75,10 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
     if (best->makespan <= limits.enough) break;
     if (steps_ - last_better >= limits.stall_steps) break;
     if (NowNs() >= limits.deadline_ns) break;
-    if ((steps_ - first) % kStepsOfTenure == 0) {
-      tenure_percent_ = kTenures[random_.Below(std::size(kTenures))];
+    if (limits.thrift.has_value()) {
+      thrift_ = *limits.thrift;
+    } else if ((steps_ - first) % kStepsOfThrift == 0) {
+      thrift_ = DrawThrift(random_);
     }
     if (!Step(best->makespan, limits.deadline_ns)) break;
   }
@@ -79,33 +87,46 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
 
 bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   ++steps_;
-  const auto pick = [this](uint32_t count) { return random_.Below(count); };
+  const auto pick = [this](uint32_t count) {
+    return count == 1 ? 0 : random_.Below(count);
+  };
   graph_.CriticalPath(pick, &path_);
-  by_floor_.clear();
+  floors_.clear();
+  size_t lowest = 0;
   for (const uint32_t v : path_) {
-    by_floor_.emplace_back(graph_.LengthWithout(v), v);
+    floors_.emplace_back(graph_.LengthWithout(v), v);
+    if (floors_.back() < floors_[lowest]) lowest = floors_.size() - 1;
   }
-  std::sort(by_floor_.begin(), by_floor_.end());
+  // What promises most is first: its moves spare others the look.
+  if (!floors_.empty()) std::swap(floors_.front(), floors_[lowest]);
   Choice allowed;
   Choice any;
   uint32_t seen = 0;
-  for (const auto& [floor_of_v, v] : by_floor_) {
+  for (const auto& [floor_of_v, v] : floors_) {
     const int64_t floor = floor_of_v;
-    if (floor > allowed.value) break;
+    const double* excess = excess_loads_.data() + first_alternative_[v];
+    const double excess_now = excess[graph_.choice(v)];
+    // Of paths: the most that its move can save of load is on top.
+    const int64_t limit =
+        allowed.value == kNever
+            ? kNever
+            : allowed.value + static_cast<int64_t>(thrift_ * excess_now);
+    if (floor > limit) continue;
     if (graph_.width() > 1) {
       if (++seen > kWideOperationsOfStep && allowed.value != kNever) break;
       if (NowNs() >= deadline_ns) return false;
     }
-    graph_.ForEachMove(
-        v, allowed.value, pick, [&](const DisjunctiveGraph::Move& move) {
-          const uint64_t until = TabuUntil(move.operation, move.alternative);
-          const int64_t value = std::max(floor, move.value);
-          if (until <= steps_ || value < best_makespan) {
-            allowed.Consider(move, value, random_);
-          } else if (allowed.value == kNever) {
-            any.Consider(move, static_cast<int64_t>(until), random_);
-          }
-        });
+    graph_.ForEachMove(v, limit, pick, [&](const DisjunctiveGraph::Move& move) {
+      const uint64_t until = TabuUntil(v, move.alternative);
+      const int64_t length = std::max(floor, move.value);
+      const double more = excess[move.alternative] - excess_now;
+      const int64_t value = length + static_cast<int64_t>(thrift_ * more);
+      if (until <= steps_ || length < best_makespan) {
+        allowed.Consider(move, value, random_);
+      } else if (allowed.value == kNever) {
+        any.Consider(move, static_cast<int64_t>(until), random_);
+      }
+    });
   }
   const Choice& choice = allowed.value != kNever ? allowed : any;
   if (choice.value == kNever) return false;
@@ -113,7 +134,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   const uint32_t left = graph_.choice(v);
   graph_.Apply(choice.move);
   const auto tenure =
-      static_cast<uint32_t>(path_.size()) * tenure_percent_ / 100;
+      static_cast<uint32_t>(path_.size()) * kTenurePercent / 100;
   TabuUntil(v, left) = steps_ + tenure + random_.Below(tenure / 2 + 1) +
                        graph_.alternative_count(v);
   return true;

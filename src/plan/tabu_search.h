@@ -3,15 +3,22 @@
 // longer of two paths afterwards, that through the operation and that which
 // closes where it was: what takes a short operation far away gains little.
 // A move forbids the operation to go back to the alternative that it left, for
-// some multiple of as many steps as the path is long (Mastrolilli and
-// Gambardella 2000). Which multiple serves best differs from problem to
-// problem, so another is drawn every so often.
+// about as many steps as the path is long (Mastrolilli and Gambardella 2000).
+//
+// Paths say little of what a choice costs in the end. Where machines are busy
+// throughout, a schedule ends no earlier than the load that its choices make:
+// an operation that takes longer where it is moved to takes time from all that
+// is there. So a move is worth less by the load that it adds beyond need
+// (ExcessLoads() in bounds.h, which goes by the prices of the load bound's
+// dual), times the search's thrift. How much thrift serves best differs from
+// problem to problem; where paths decide, none.
 //
 // Thread-safety: none; one search a thread.
 #ifndef TAKT_PLAN_TABU_SEARCH_H_
 #define TAKT_PLAN_TABU_SEARCH_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,12 +29,16 @@ namespace takt::plan {
 
 class TabuSearch {
  public:
-  TabuSearch(DisjunctiveGraph& graph, uint64_t seed);
+  // `excess_loads` is ExcessLoads() of the graph's problem.
+  TabuSearch(DisjunctiveGraph& graph, std::vector<double> excess_loads,
+             uint64_t seed);
 
   struct Limits {
     int64_t deadline_ns = 0;   // Of NowNs().
     int64_t enough = 0;        // Stops at a makespan as good as this.
     uint64_t stall_steps = 0;  // Stops after so many steps without a new best.
+    // Drawn anew every so often if not given.
+    std::optional<double> thrift = std::nullopt;
   };
 
   // Searches from what the graph holds, and leaves the best found in *best
@@ -36,6 +47,8 @@ class TabuSearch {
 
   // Random moves of critical operations: away from here, not far.
   void Perturb(uint32_t move_count);
+
+  static double DrawThrift(Random& random);
 
   uint64_t step_count() const { return steps_; }
 
@@ -49,12 +62,14 @@ class TabuSearch {
   DisjunctiveGraph& graph_;
   Random random_;
   uint64_t steps_ = 0;
-  uint32_t tenure_percent_ = 100;
+  double thrift_ = 0;
+  const std::vector<double> excess_loads_;  // By operation and alternative.
   std::vector<uint32_t> first_alternative_;
   std::vector<uint64_t> tabu_until_;  // Step, by operation and alternative.
   std::vector<uint32_t> path_;
-  // The operations of path_ by the length that no move of them undercuts.
-  std::vector<std::pair<int64_t, uint32_t>> by_floor_;
+  // The operations of path_, each with the length that no move of it
+  // undercuts.
+  std::vector<std::pair<int64_t, uint32_t>> floors_;
 };
 
 }  // namespace takt::plan

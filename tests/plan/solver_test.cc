@@ -1,6 +1,7 @@
 #include "plan/solver.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -179,6 +180,67 @@ TEST(BoundsTest, ALoadBoundInAHurryHoldsToo) {
   const int64_t hasty = MachineLoadBound(problem, Problem::kMaxTime, 0);
   EXPECT_GT(hasty, 0);
   EXPECT_LE(hasty, MachineLoadBound(problem, Problem::kMaxTime));
+}
+
+TEST(BoundsTest, ExcessLoadsAddToTheLoadBound) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    const Problem problem = MakeRandomProblem(
+        {.operation_count = 1 + random.Below(60), .machine_count = 4}, random);
+    std::vector<double> prices;
+    const int64_t bound =
+        MachineLoadBound(problem, Problem::kMaxTime, kInfiniteFuture, &prices);
+    ASSERT_EQ(prices.size(), 4);
+    const std::vector<double> excess = ExcessLoads(problem, prices);
+    const Schedule schedule = MakeListSchedule(problem, {.noise = 0.5}, random);
+    double sum = 0;
+    size_t first = 0;
+    for (size_t v = 0; v < problem.operations.size(); ++v) {
+      const size_t count = problem.operations[v].alternatives.size();
+      const auto own = excess.begin() + static_cast<ptrdiff_t>(first);
+      EXPECT_EQ(*std::min_element(own, own + static_cast<ptrdiff_t>(count)), 0);
+      sum += excess[first + schedule.entries[v].alternative];
+      first += count;
+    }
+    ASSERT_EQ(first, excess.size());
+    const double dearest = *std::max_element(prices.begin(), prices.end());
+    EXPECT_LE(static_cast<double>(bound) - 2 + sum * dearest,
+              static_cast<double>(schedule.makespan));
+  }
+}
+
+TEST(BoundsTest, WithoutPricesNothingIsInExcess) {
+  Problem problem;
+  problem.machine_count = 2;
+  problem.operations.push_back({{{{0}, 10}, {{1}, 20}}});
+  EXPECT_EQ(ExcessLoads(problem, {}), (std::vector<double>{0, 0}));
+  EXPECT_EQ(ExcessLoads(problem, {0.5, 0.5}), (std::vector<double>{0, 10}));
+}
+
+// Machines are busy throughout, and each is slow at something: what counts is
+// the load that choices make. A search by paths alone stays 5 % above the
+// bound.
+TEST(SolverTest, ChoicesAreAsThriftyAsMachinesAreBusy) {
+  constexpr uint32_t kJobs = 30;
+  constexpr uint32_t kOperationsOfJob = 12;
+  Random random(3);
+  Problem problem;
+  problem.machine_count = 8;
+  for (uint32_t v = 0; v < kJobs * kOperationsOfJob; ++v) {
+    Operation operation;
+    const uint32_t first = random.Below(8);
+    for (uint32_t a = 0; a < 3; ++a) {
+      operation.alternatives.push_back(
+          {{(first + a) % 8}, 20 + random.Below(80)});
+    }
+    problem.operations.push_back(std::move(operation));
+    if (v % kOperationsOfJob != 0) problem.precedences.emplace_back(v - 1, v);
+  }
+  const absl::StatusOr<Solution> solution = Solve(problem, Steps(30'000));
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_TRUE(CheckSchedule(problem, solution->schedule).ok());
+  const auto bound = static_cast<double>(solution->lower_bound);
+  EXPECT_LE(static_cast<double>(solution->schedule.makespan), 1.02 * bound);
 }
 
 TEST(ListScheduleTest, WorkWeightKeepsOperationsNarrow) {

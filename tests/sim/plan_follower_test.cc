@@ -79,15 +79,16 @@ constexpr char kTogether[] = R"({
     {"name": "arm", "program": "project", "arrival": "once", "count": 2},
     {"name": "policy", "program": "control", "arrival": "once", "count": 4}]})";
 
+// Means of many runs: with a plan, the same seed gives other durations.
 TEST(PlanFollowerTest, AdaptiveIsAboutAsQuickAsTheOnlinePolicyInNoise) {
   auto workload = ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
-  for (const double noise : {0.0, 0.05, 0.1, 0.2, 0.3}) {
+  for (const double noise : {0.0, 0.1, 0.3, 0.5}) {
     workload->noise = noise;
     double planned_ns = 0;
     double online_ns = 0;
-    for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
       const auto makespan_ns = [](const Result& result) {
         return static_cast<double>(result.report.makespan_ns);
       };
