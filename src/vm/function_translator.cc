@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "vm/import_call.h"
 
 namespace takt::vm {
 namespace {
@@ -28,19 +29,19 @@ bool IsRegister(WireFieldKind kind) { return kind <= WireFieldKind::kRefMove; }
 }  // namespace
 
 void FunctionTranslator::AppendList(const std::vector<int16_t>& list) {
-  for (size_t i = 0; i < list.size(); i += 4) {
-    std::array<int16_t, 4> entries{};
-    std::copy_n(list.begin() + static_cast<ptrdiff_t>(i),
-                std::min<size_t>(4, list.size() - i), entries.begin());
-    code_.push_back(Unit::FromPayload(entries));
-  }
+  vm::AppendList(list, &code_);
+}
+
+std::vector<int16_t> FunctionTranslator::AddressesOf(
+    const std::vector<uint16_t>& registers) {
+  std::vector<int16_t> list;
+  for (WireRegister reg : registers) list.push_back(AddressOf(reg));
+  return list;
 }
 
 void FunctionTranslator::AppendAddresses(
     const std::vector<uint16_t>& registers) {
-  std::vector<int16_t> list;
-  for (WireRegister reg : registers) list.push_back(AddressOf(reg));
-  AppendList(list);
+  AppendList(AddressesOf(registers));
 }
 
 void FunctionTranslator::ResolveFixups() {
@@ -368,7 +369,7 @@ void FunctionTranslator::AppendReturn(const WireInstruction& instruction) {
 
 // kCall: arguments, caller's value bytes (known when the function is done);
 // Function*; the arguments' addresses; the results'.
-// kCallImport: may park, import; {entries, results}; entries; results.
+// kCallImport: may park, import; what import_call.h says.
 void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
   const Op op = instruction.info->op;
   const bool variadic =
@@ -381,7 +382,8 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
   const std::vector<uint16_t>& results = fields.back().list;
   function_.callees.push_back(callee);
 
-  std::vector<int16_t> entries;
+  std::vector<int16_t> arguments;
+  std::vector<ImportCall::Span> spans;
   if (variadic) {
     const CallingConvention& convention = CalleeConvention(archive_, callee);
     size_t next = 0;
@@ -390,29 +392,27 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
       size_t count = 1;
       if (argument.is_span) {
         const uint16_t repetitions = fields[1].list[i];
-        entries.push_back(kSpanCount);
-        entries.push_back(static_cast<int16_t>(repetitions));
+        spans.push_back({static_cast<uint32_t>(arguments.size()), repetitions});
+        arguments.push_back(0);
         count = argument.letters.size() * repetitions;
       }
       for (size_t n = 0; n < count; ++n) {
-        entries.push_back(AddressOf(operands[next++]));
+        arguments.push_back(AddressOf(operands[next++]));
       }
     }
   } else {
-    for (WireRegister reg : operands) entries.push_back(AddressOf(reg));
+    arguments = AddressesOf(operands);
   }
 
   if ((callee & kImportBit) != 0) {
     AppendWide(InnerOp::kCallImport, yieldable, callee & ~kImportBit);
-    const std::array<uint32_t, 2> counts{static_cast<uint32_t>(entries.size()),
-                                         static_cast<uint32_t>(results.size())};
-    AppendPayload(counts);
+    ImportCall::Append(arguments, spans, AddressesOf(results), &code_);
   } else {
-    Append(InnerOp::kCall, static_cast<int16_t>(entries.size()));
+    Append(InnerOp::kCall, static_cast<int16_t>(arguments.size()));
     AppendPayload(static_cast<const Function*>(&program_.functions[callee]));
+    AppendList(arguments);
+    AppendAddresses(results);
   }
-  AppendList(entries);
-  AppendAddresses(results);
   if (!yieldable) return;
   const WireField& target = fields[variadic ? 3 : 2];
   AppendJump(static_cast<uint32_t>(target.value), true);

@@ -75,6 +75,7 @@ class FunctionTranslator {
     code_.push_back(Unit::FromPayload(value));
   }
   void AppendList(const std::vector<int16_t>& list);
+  std::vector<int16_t> AddressesOf(const std::vector<uint16_t>& registers);
   void AppendAddresses(const std::vector<uint16_t>& registers);
 
   // Labels.

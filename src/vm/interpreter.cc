@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "vm/frame.h"
+#include "vm/import_call.h"
 #include "vm/invocation.h"
 #include "vm/object_ops.h"
 #include "vm/scalar_math.h"
@@ -107,18 +108,6 @@ void PassArguments(uint32_t* from, const int16_t* sources, uint32_t* to,
   ZeroFrom(to, callee);
 }
 
-struct ImportCounts {
-  uint32_t entries;
-  uint32_t results;
-};
-ImportCounts CountsOf(const Unit* pc) {
-  const auto counts = pc[1].payload<std::array<uint32_t, 2>>();
-  return {counts[0], counts[1]};
-}
-size_t UnitsOfImportCall(ImportCounts counts) {
-  return 2 + UnitsOfList(counts.entries) + UnitsOfList(counts.results);
-}
-
 // Eight bytes of a register of any kind. A processor that has just stored four
 // of them would wait before it loads all eight; two loads of four do not wait,
 // as long as the compiler does not make one of them.
@@ -131,30 +120,18 @@ Slot LoadSlot(const uint32_t* base, int16_t address) {
   return Slot{.i64 = static_cast<int64_t>(uint64_t{high} << 32 | low)};
 }
 
-// Fills the slots of a native call from the registers and span counts that
-// `entries` lists; returns how many.
-void FillSlots(const uint32_t* base, const int16_t* entries, uint32_t count,
-               Slot* slots) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (entries[i] == kSpanCount) {
-      *slots = Slot{.i64 = static_cast<uint16_t>(entries[++i])};
-    } else {
-      const int16_t address = entries[i];
-      // Odd refs are moved from, but only once the call is done.
-      *slots = LoadSlot(
-          base, static_cast<int16_t>(address & ~((address >> 15) & 1)));
-    }
-    ++slots;
+// Fills the slots of a native call.
+void FillSlots(const uint32_t* base, const ImportCall& lists, Slot* slots) {
+  const int16_t* const addresses = lists.arguments();
+  for (uint32_t i = 0; i < lists.argument_count(); ++i) {
+    const int16_t address = addresses[i];
+    // Odd refs are moved from, but only once the call is done.
+    slots[i] = LoadSlot(
+        base, static_cast<int16_t>(address & ~((address >> 15) & 1)));
   }
-}
-
-void ReleaseMoved(uint32_t* base, const int16_t* entries, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (entries[i] == kSpanCount) {
-      ++i;
-    } else if (entries[i] < 0 && IsMove(entries[i])) {
-      Discard(base, entries[i]);
-    }
+  for (uint32_t i = 0; i < lists.span_count(); ++i) {
+    const ImportCall::Span span = lists.span(i);
+    slots[span.slot] = Slot{.i64 = span.count};
   }
 }
 
@@ -245,18 +222,22 @@ inline uint32_t* Interpreter::PushFrame(Invocation& invocation, uint32_t** base,
 Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
                                 const Unit* pc, uint32_t* base) {
   constexpr uint32_t kInlineSlots = 48;
-  const ImportCounts counts = CountsOf(pc);
-  const int16_t* const entries = pc[2].list();
+  const ImportCall lists(pc);
   Slot inline_slots[kInlineSlots];
   std::unique_ptr<Slot[]> heap_slots;
   Slot* slots = inline_slots;
-  if (counts.entries + counts.results > kInlineSlots) {
-    heap_slots.reset(new Slot[counts.entries + counts.results]);
+  const size_t slot_count =
+      size_t{lists.argument_count()} + lists.result_count();
+  if (slot_count > kInlineSlots) {
+    heap_slots.reset(new Slot[slot_count]);
     slots = heap_slots.get();
   }
-  FillSlots(base, entries, counts.entries, slots);
-  Slot* const results = slots + counts.entries;
-  for (uint32_t i = 0; i < counts.results; ++i) results[i].i64 = 0;
+  FillSlots(base, lists, slots);
+  Slot* const results = slots + lists.argument_count();
+  for (uint32_t i = 0; i < lists.result_count(); ++i) {
+    results[i].i64 = 0;
+    asm volatile("" : : : "memory");  // A store or two, not a call of memset.
+  }
 
   // Where to go on, should the call park; and room for nothing else to change.
   invocation.pc_ = pc;
@@ -278,9 +259,9 @@ Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
     return Outcome::kFailed;
   }
   invocation.parked_state_.reset();
-  ReleaseMoved(base, entries, counts.entries);
-  StoreResults(base, pc[2 + UnitsOfList(counts.entries)].list(),
-               *callee.results, results);
+  const int16_t* const moves = lists.moves();
+  for (uint32_t i = 0; i < lists.move_count(); ++i) Discard(base, moves[i]);
+  StoreResults(base, lists.results(), *callee.results, results);
   // Calls are counted as steps, and end an invocation that was cancelled.
   return !guard.wants_attention() || guard.Poll() ? Outcome::kDone
                                                   : Outcome::kFailed;
@@ -784,15 +765,17 @@ dispatch:
       const Outcome outcome = CallNative(invocation, callee, pc, base);
       if (outcome == Outcome::kFailed) goto failed;
       if (outcome == Outcome::kParked) return Outcome::kParked;
-      NEXT(UnitsOfImportCall(CountsOf(pc)))
+      pc = ImportCall(pc).End();
+      DISPATCH();
     }
     if (callee.function == nullptr) { FailUnbound(base, pc, guard); goto failed; }
     uint32_t* caller = base;
     base = PushFrame(invocation, &caller, HeaderOf(base).function->value_bytes, *callee.function);
     if (base == nullptr) { base = caller; FailStack(guard); goto failed; }
     HeaderOf(base).instance = HeaderOf(caller).instance->instances[callee.module];
-    HeaderOf(base).return_pc = pc + 2 + UnitsOfList(CountsOf(pc).entries);
-    PassArguments(caller, pc[2].list(), base, *callee.function);
+    const ImportCall lists(pc);
+    HeaderOf(base).return_pc = lists.ResultUnits();
+    PassArguments(caller, lists.arguments(), base, *callee.function);
     pc = callee.function->code;
     POLL()
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/math.h"
 #include "vm/bytecode_module.h"
+#include "vm/import_call.h"
 #include "vm/native_module.h"
 
 namespace takt::vm {
@@ -24,15 +25,6 @@ Unit MakeUnit(InnerOp op, int16_t a, int32_t wide) {
   return unit;
 }
 
-void AppendList(const std::vector<int16_t>& list, std::vector<Unit>* code) {
-  for (size_t i = 0; i < list.size(); i += 4) {
-    std::array<int16_t, 4> entries{};
-    std::copy_n(list.begin() + static_cast<ptrdiff_t>(i),
-                std::min<size_t>(4, list.size() - i), entries.begin());
-    code->push_back(Unit::FromPayload(entries));
-  }
-}
-
 // One call that may park, then the end.
 std::vector<Unit> EntryCode(const HostEntry& entry, bool keep_arguments) {
   std::vector<int16_t> arguments = entry.arguments;
@@ -40,12 +32,7 @@ std::vector<Unit> EntryCode(const HostEntry& entry, bool keep_arguments) {
     if (address < 0 && !keep_arguments) ++address;  // To be moved from.
   }
   std::vector<Unit> code{MakeUnit(InnerOp::kCallImport, 1, 0)};
-  const std::array<uint32_t, 2> counts{
-      static_cast<uint32_t>(arguments.size()),
-      static_cast<uint32_t>(entry.results.size())};
-  code.push_back(Unit::FromPayload(counts));
-  AppendList(arguments, &code);
-  AppendList(entry.results, &code);
+  ImportCall::Append(arguments, {}, entry.results, &code);
   code.push_back(MakeUnit(InnerOp::kExit, 0, 0));
   return code;
 }

@@ -97,10 +97,6 @@ constexpr int16_t RefAddress(uint32_t ordinal) {
 inline constexpr uint32_t kMaxRefRegisters = 8192;
 inline constexpr uint32_t kMaxValueRegisters = 32000;
 
-// In the list of an import call's arguments: the next entry is the number of
-// repetitions of a span.
-inline constexpr int16_t kSpanCount = INT16_MIN;
-
 struct Function {
   const Unit* code = nullptr;
   uint32_t value_bytes = 0;  // Values, a multiple of 16, with 8 to spare.

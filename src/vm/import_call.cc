@@ -1,0 +1,39 @@
+#include "vm/import_call.h"
+
+#include <algorithm>
+#include <array>
+
+#include "vm/frame.h"
+
+namespace takt::vm {
+
+void AppendList(const std::vector<int16_t>& list, std::vector<Unit>* code) {
+  for (size_t i = 0; i < list.size(); i += 4) {
+    std::array<int16_t, 4> entries{};
+    std::copy_n(list.begin() + static_cast<ptrdiff_t>(i),
+                std::min<size_t>(4, list.size() - i), entries.begin());
+    code->push_back(Unit::FromPayload(entries));
+  }
+}
+
+void ImportCall::Append(const std::vector<int16_t>& arguments,
+                        const std::vector<Span>& spans,
+                        const std::vector<int16_t>& results,
+                        std::vector<Unit>* code) {
+  std::vector<int16_t> moves;
+  for (const int16_t address : arguments) {
+    if (address < 0 && IsMove(address)) moves.push_back(address);
+  }
+  code->push_back(
+      Unit::FromPayload(Counts{static_cast<uint32_t>(arguments.size()),
+                               static_cast<uint32_t>(results.size())}));
+  code->push_back(
+      Unit::FromPayload(Counts{static_cast<uint32_t>(spans.size()),
+                               static_cast<uint32_t>(moves.size())}));
+  for (const Span& span : spans) code->push_back(Unit::FromPayload(span));
+  AppendList(moves, code);
+  AppendList(arguments, code);
+  AppendList(results, code);
+}
+
+}  // namespace takt::vm
