@@ -72,6 +72,30 @@ class Incumbent {
   int64_t found_ns_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
+// The best of some list schedules. Holes take long to look for where there are
+// many places to go, so the first do not.
+Schedule FirstSchedule(const Problem& problem, int64_t deadline_ns,
+                       Random& random, Incumbent& incumbent) {
+  std::vector<ListScheduleOptions> ways;
+  if (HasWideAlternatives(problem)) {
+    for (const bool fill_holes : {false, true}) {
+      for (const double work_weight : kWorkWeights) {
+        ways.push_back({.work_weight = work_weight, .fill_holes = fill_holes});
+      }
+    }
+  }
+  ways.push_back({});
+  Schedule first = MakeListSchedule(problem, ways[0], random);
+  incumbent.Offer(first);
+  for (size_t i = 1; i < ways.size() && NowNs() < deadline_ns; ++i) {
+    Schedule other = MakeListSchedule(problem, ways[i], random);
+    if (other.makespan >= first.makespan) continue;
+    first = std::move(other);
+    incumbent.Offer(first);
+  }
+  return first;
+}
+
 }  // namespace
 
 absl::StatusOr<Solution> Solve(const Problem& problem,
@@ -83,17 +107,8 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
   const int64_t deadline_ns = DeadlineAfter(start_ns, options.time_limit_ns);
   Incumbent incumbent(options, stretched, start_ns);
   Random random(options.seed);
-  Schedule first = MakeListSchedule(stretched.problem(), {}, random);
-  incumbent.Offer(first);
-  if (HasWideAlternatives(problem)) {
-    for (const double work_weight : kWorkWeights) {
-      if (NowNs() >= deadline_ns) break;
-      Schedule other = MakeListSchedule(stretched.problem(),
-                                        {.work_weight = work_weight}, random);
-      if (other.makespan < first.makespan) first = std::move(other);
-    }
-    incumbent.Offer(first);
-  }
+  const Schedule first =
+      FirstSchedule(stretched.problem(), deadline_ns, random, incumbent);
   // Steps that are counted are the same ones however long a bound takes.
   const int64_t bound_ns = options.step_limit != 0
                                ? options.time_limit_ns
