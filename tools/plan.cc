@@ -341,7 +341,8 @@ Result<int> Run(int argc, char** argv) {
                  "are those. Repeatable.");
   flags.AddTexts("module", &settings.modules,
                  "import: a module whose executables have the schedule's "
-                 "kernels; names\nthat none has are an error. Repeatable.");
+                 "kernels, which\nthe plan is then bound to; names that none has "
+                 "are an error.\nRepeatable.");
   flags.AddSwitch("json", &settings.is_json, "Print JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags.ParseCommandLine(argc, argv));

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -148,10 +152,32 @@ bool NamesKernel(const takt_module_t* module, const std::string& kernel) {
   return false;
 }
 
-// Their names are "MODULE$name", or the exports' own.
-Status CheckKernels(const takt_plan_t* plan,
-                    const std::vector<std::string>& paths) {
-  if (paths.empty()) return Status();
+// Kernels are "MODULE$name", or the exports' own names.
+bool HasKernel(const Module& module, const std::string& kernel) {
+  return NamesKernel(module.get(), kernel) ||
+         NamesKernel(module.get(), kernel.substr(kernel.find('$') + 1));
+}
+
+// Which of the modules have all kernels of a module of the plan: the index of
+// the only one, if there is only one.
+std::optional<size_t> OnlyModuleWithAll(const std::vector<Module>& modules,
+                                        const std::set<std::string>& kernels) {
+  std::optional<size_t> only;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const bool has_all = std::all_of(
+        kernels.begin(), kernels.end(),
+        [&](const auto& kernel) { return HasKernel(modules[i], kernel); });
+    if (!has_all) continue;
+    if (only.has_value()) return std::nullopt;
+    only = i;
+  }
+  return only;
+}
+
+// The plan bound to the modules at `paths`, which have all its kernels. What
+// several could be is left as it is.
+Result<Plan> BindToModules(Plan plan, const std::vector<std::string>& paths) {
+  if (paths.empty()) return plan;
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Instance instance, Instance::Create());
   std::vector<Module> modules;
   for (const std::string& path : paths) {
@@ -159,21 +185,30 @@ Status CheckKernels(const takt_plan_t* plan,
                                 LoadModule(instance, path, TAKT_MODULE_MMAP));
     modules.push_back(std::move(module));
   }
-  for (size_t i = 0; i < takt_plan_info(plan).operation_count; ++i) {
-    const takt_planned_operation_t operation = takt_plan_operation(plan, i);
-    const std::string whole = operation.kernel;
-    const std::string own = whole.substr(whole.find('$') + 1);
-    const bool is_there =
-        std::any_of(modules.begin(), modules.end(), [&](const Module& module) {
-          return NamesKernel(module.get(), whole) ||
-                 NamesKernel(module.get(), own);
-        });
-    if (is_there) continue;
+  std::map<size_t, std::set<std::string>> kernels;  // By module of the plan.
+  for (size_t i = 0; i < takt_plan_info(plan.get()).operation_count; ++i) {
+    const takt_planned_operation_t operation =
+        takt_plan_operation(plan.get(), i);
+    const std::string kernel = operation.kernel;
+    kernels[operation.module].insert(kernel);
+    const auto has_kernel = [&](const Module& module) {
+      return HasKernel(module, kernel);
+    };
+    if (std::any_of(modules.begin(), modules.end(), has_kernel)) continue;
     std::string reason("no module has the kernel of ");
-    reason.append(operation.name).append(": ").append(whole);
+    reason.append(operation.name).append(": ").append(kernel);
     return Status(TAKT_STATUS_NOT_FOUND, std::move(reason));
   }
-  return Status();
+  for (const auto& [index, names] : kernels) {
+    const std::optional<size_t> module = OnlyModuleWithAll(modules, names);
+    if (!module.has_value()) continue;
+    takt_plan_t* bound = nullptr;
+    Status status(takt_plan_bind_module(plan.get(), index,
+                                        modules[*module].get(), &bound));
+    if (!status.ok()) return status;
+    plan.reset(bound);
+  }
+  return plan;
 }
 
 }  // namespace
@@ -232,8 +267,8 @@ Result<int> ImportPlan(const std::string& path,
   takt_plan_t* imported = nullptr;
   Status status(takt_plan_import_schedule(text.data(), text.size(), &imported));
   if (!status.ok()) return Annotate(status, path);
-  const Plan plan(imported);
-  TAKT_TOOLS_RETURN_IF_ERROR(CheckKernels(plan.get(), modules));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan,
+                              BindToModules(Plan(imported), modules));
   status = Status(takt_plan_save_file(plan.get(), output.c_str()));
   if (!status.ok()) return status;
   if (is_json) std::printf("%s\n", PlanJson(plan.get()).dump(2).c_str());

@@ -7,6 +7,7 @@
 #ifndef TAKT_PLAN_FILE_H_
 #define TAKT_PLAN_FILE_H_
 
+#include "takt/module.h"
 #include "takt/plan.h"
 
 #if defined(__cplusplus)
@@ -49,6 +50,17 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_create_from_schedule(
 // Errors: INVALID_ARGUMENT  names the entry and the member at fault.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_import_schedule(
     const char* json, size_t byte_length, takt_plan_t** out_plan);
+// A copy of the plan in which its module `index` is `module`, by content: it
+// runs with no other. For plans that came without, as imported ones do. Reads
+// all of the module's file.
+//
+// Errors: OUT_OF_RANGE         the plan has no such module.
+//         FAILED_PRECONDITION  it is bound to another content, or the module
+//                              is a native one.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_bind_module(
+    const takt_plan_t* plan, size_t index, const takt_module_t* module,
+    takt_plan_t** out_plan);
+
 // The plan in that form; for takt_string_free().
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_plan_export_schedule(const takt_plan_t* plan, char** out_text);

@@ -55,6 +55,13 @@ class Plan
         takt_plan_import_schedule(json.data(), json.size(), &plan);
     return TakeResult<Plan>(status, plan);
   }
+  // A copy that runs with no other module.
+  Result<Plan> Bind(size_t index, const Module& module) const {
+    takt_plan_t* plan = nullptr;
+    takt_status_t status =
+        takt_plan_bind_module(get(), index, module.get(), &plan);
+    return TakeResult<Plan>(status, plan);
+  }
   Status Save(const std::string& path) const {
     return Status(takt_plan_save_file(get(), path.c_str()));
   }

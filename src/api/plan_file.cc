@@ -1,16 +1,19 @@
 #include "api/plan_file.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/handle.h"
 #include "api/plan.h"
 #include "api/text.h"
 #include "base/atomic_file.h"
+#include "base/content_hash.h"
 #include "base/mapped_file.h"
 #include "plan/loose_schedule.h"
 #include "plan/plan_file.h"
 #include "plan/solved_plan.h"
+#include "takt/inspect.h"
 #include "takt/plan_file.h"
 
 namespace takt::api {
@@ -63,6 +66,32 @@ absl::StatusOr<Ref<PlanFile>> Import(const char* json, size_t byte_length) {
   return MakeRef<PlanFile>(std::move(plan));
 }
 
+absl::StatusOr<Ref<PlanFile>> BindModule(const PlanFile* plan, size_t index,
+                                         const takt_module_t* module) {
+  TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
+  TAKT_RETURN_IF_ERROR(Require(module, "module"));
+  plan::Plan bound = plan->plan();
+  if (index >= bound.modules.size()) {
+    return absl::OutOfRangeError(
+        absl::StrCat("module ", index, " of a plan of ", bound.modules.size()));
+  }
+  plan::PlannedModule& planned = bound.modules[index];
+  const uint64_t hash = takt_module_content_hash(module);
+  if (hash == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("module \"", planned.name,
+                     "\": a native module has no content to bind to"));
+  }
+  const std::string text = ContentHashText(hash);
+  if (!planned.content_hash.empty() && planned.content_hash != text) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("module \"", planned.name, "\" is bound to the content ",
+                     planned.content_hash, ", not ", text));
+  }
+  planned.content_hash = text;
+  return MakeRef<PlanFile>(std::move(bound));
+}
+
 absl::StatusOr<std::string> Export(const PlanFile* plan) {
   TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
   return plan::ExportLooseSchedule(plan->plan());
@@ -111,6 +140,13 @@ takt_status_t takt_plan_create_from_schedule(
 takt_status_t takt_plan_import_schedule(const char* json, size_t byte_length,
                                         takt_plan_t** out_plan) {
   return Give(__func__, takt::api::Import(json, byte_length), out_plan);
+}
+
+takt_status_t takt_plan_bind_module(const takt_plan_t* plan, size_t index,
+                                    const takt_module_t* module,
+                                    takt_plan_t** out_plan) {
+  return Give(__func__, takt::api::BindModule(Unwrap(plan), index, module),
+              out_plan);
 }
 
 takt_status_t takt_plan_export_schedule(const takt_plan_t* plan,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/api/fixture.h"
 #include "tests/api/test.h"
 
 /* Two operations in a chain: 3 on machine 0, then 2 on machine 1. */
@@ -137,9 +138,41 @@ static void bad_input_is_refused(void) {
   takt_plan_release(plan);
 }
 
+static void is_bound_to_modules_by_content(void) {
+  takt_plan_t* plan = NULL;
+  REQUIRE_OK(
+      takt_plan_import_schedule(kOverlapping, strlen(kOverlapping), &plan));
+  EXPECT_TEXT(takt_plan_module(plan, 0).content_hash, "");
+  takt_instance_t* instance = create_instance(0);
+  takt_module_t* module = load_module(instance, TESTDATA("vm/vm_loops.vmfb"));
+  takt_module_t* other = load_module(instance, TESTDATA("vm/buffers.vmfb"));
+  takt_plan_t* bound = NULL;
+  REQUIRE_OK(takt_plan_bind_module(plan, 0, module, &bound));
+  EXPECT(strlen(takt_plan_module(bound, 0).content_hash) == 16);
+  EXPECT_TEXT(takt_plan_module(bound, 0).name, takt_plan_module(plan, 0).name);
+  EXPECT_TEXT(takt_plan_module(plan, 0).content_hash, "");
+  takt_plan_t* again = NULL;
+  REQUIRE_OK(takt_plan_bind_module(bound, 0, module, &again));
+  takt_plan_release(again);
+  again = NULL;
+  EXPECT_ERROR(takt_plan_bind_module(bound, 0, other, &again),
+               TAKT_STATUS_FAILED_PRECONDITION, "is bound to the content");
+  EXPECT_ERROR(takt_plan_bind_module(plan, 1, module, &again),
+               TAKT_STATUS_OUT_OF_RANGE, "module 1 of a plan of 1");
+  EXPECT_ERROR(takt_plan_bind_module(plan, 0, NULL, &again),
+               TAKT_STATUS_INVALID_ARGUMENT, "module");
+  EXPECT(again == NULL);
+  takt_plan_release(bound);
+  takt_plan_release(plan);
+  takt_module_release(other);
+  takt_module_release(module);
+  takt_instance_release(instance);
+}
+
 int main(void) {
   RUN(goes_to_a_file_and_back);
   RUN(faults_are_found_and_named);
   RUN(bad_input_is_refused);
+  RUN(is_bound_to_modules_by_content);
   return test_result();
 }

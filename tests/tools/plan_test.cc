@@ -163,6 +163,8 @@ TEST(PlanToolTest, ImportedNamesAreCheckedAgainstModules) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const auto json = nlohmann::json::parse(result.out);
     EXPECT_EQ(json["operations"][0]["kernel"], kernel);
+    EXPECT_EQ(json["modules"][0]["content_hash"].get<std::string>().size(),
+              16u);
   }
   for (const char* kernel :
        {"policy$act_dispatch_7", "act_dispatch_0_matmul_1x256x64_f",
@@ -176,6 +178,21 @@ TEST(PlanToolTest, ImportedNamesAreCheckedAgainstModules) {
                      "--output=" + path, "--module=/nonexistent"})
                 .exit_code,
             1);
+}
+
+// Two files that have the kernel: neither is known to be the one.
+TEST(PlanToolTest, ImportedNamesOfSeveralModulesAreBoundToNone) {
+  const std::string schedule =
+      R"({"dispatches": {"a": {"hardware_target": "CPU#0", "start_time": 0,
+          "duration": 1, "job_name": "j",
+          "module_name": "m$act_dispatch_0_matmul_1x256x64_f32"}}})";
+  const std::string module = "--module=" + TestData("workload/policy.cpu.vmfb");
+  const ToolResult result =
+      RunTool({"import", Written("twice.json", schedule), module, module,
+               "--output=" + testing::TempDir() + "/twice.taktplan", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["modules"][0]["content_hash"],
+            "");
 }
 
 TEST(PlanToolTest, FaultsOfAPlanAreNamed) {
