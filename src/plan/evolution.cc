@@ -59,7 +59,9 @@ void Evolution::Run(const Limits& limits,
 
 Evolution::Individual Evolution::Settle() {
   graph_.Load(start_);
-  if (!is_first_population_) search_.Perturb(graph_.operation_count());
+  if (!is_first_population_) {
+    search_.Perturb(graph_.operation_count(), limits_.deadline_ns);
+  }
   is_first_population_ = false;
   best_of_population_.makespan = std::numeric_limits<int64_t>::max();
   return Search(kStepsToSettle, std::nullopt);
@@ -67,7 +69,8 @@ Evolution::Individual Evolution::Settle() {
 
 Evolution::Individual Evolution::Neighbour() {
   graph_.Load(best_of_population_);
-  search_.Perturb(5 + random_.Below(graph_.operation_count() / 2 + 1));
+  search_.Perturb(5 + random_.Below(graph_.operation_count() / 2 + 1),
+                  limits_.deadline_ns);
   return Search(kSteps, TabuSearch::DrawThrift(random_));
 }
 

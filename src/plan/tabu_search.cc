@@ -140,9 +140,9 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   return true;
 }
 
-void TabuSearch::Perturb(uint32_t move_count) {
+void TabuSearch::Perturb(uint32_t move_count, int64_t deadline_ns) {
   const auto pick = [this](uint32_t count) { return random_.Below(count); };
-  for (uint32_t i = 0; i < move_count; ++i) {
+  for (uint32_t i = 0; i < move_count && NowNs() < deadline_ns; ++i) {
     graph_.CriticalPath(pick, &path_);
     if (path_.empty()) return;
     const uint32_t v =

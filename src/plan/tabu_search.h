@@ -45,8 +45,9 @@ class TabuSearch {
   // (which may be better already). True if it got better.
   bool Run(const Limits& limits, DisjunctiveGraph::State* best);
 
-  // Random moves of critical operations: away from here, not far.
-  void Perturb(uint32_t move_count);
+  // Random moves of critical operations, away from here; fewer if the deadline
+  // (of NowNs()) is over.
+  void Perturb(uint32_t move_count, int64_t deadline_ns);
 
   static double DrawThrift(Random& random);
 

@@ -180,7 +180,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"plan/response_analysis", "tests/sim/response_bound_test.cc"},
     {"plan/list_schedule", "tests/plan/solver_test.cc"},
     {"plan/stretched_problem", "tests/plan/solver_test.cc"},
-    {"plan/tabu_search", "tests/plan/solver_test.cc"},
     {"plan/window_guide", "tests/sim/window_guide_test.cc"},
     {"plan/window", "tests/sim/window_guide_test.cc"},
     {"plan/window_look", "tests/sim/window_guide_test.cc"},

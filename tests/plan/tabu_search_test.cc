@@ -1,0 +1,76 @@
+#include "plan/tabu_search.h"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "gtest/gtest.h"
+#include "plan/bounds.h"
+#include "plan/list_schedule.h"
+#include "tests/plan/random_problem.h"
+
+namespace takt::plan {
+namespace {
+
+// A problem whose machines are busy throughout, and a schedule of it.
+class TabuSearchTest : public testing::Test {
+ protected:
+  TabuSearchTest() {
+    Random random(7);
+    problem_ =
+        MakeRandomProblem({.operation_count = 120, .machine_count = 4}, random);
+    MachineLoadBound(problem_, Problem::kMaxTime, kInfiniteFuture, &prices_);
+    start_ = MakeListSchedule(problem_, {}, random);
+  }
+
+  std::vector<double> excess() const { return ExcessLoads(problem_, prices_); }
+
+  // Of the best that some steps find, what its choices add to the load.
+  double ExcessAfterSearch(double thrift) {
+    DisjunctiveGraph graph(problem_);
+    graph.LoadSchedule(start_);
+    TabuSearch search(graph, excess(), 1);
+    DisjunctiveGraph::State best;
+    best.makespan = std::numeric_limits<int64_t>::max();
+    search.Run({.deadline_ns = kInfiniteFuture,
+                .enough = 0,
+                .stall_steps = 2'000,
+                .thrift = thrift},
+               &best);
+    double sum = 0;
+    size_t first = 0;
+    for (uint32_t v = 0; v < graph.operation_count(); ++v) {
+      sum += excess()[first + best.choice[v]];
+      first += graph.alternative_count(v);
+    }
+    return sum;
+  }
+
+  Problem problem_;
+  std::vector<double> prices_;
+  Schedule start_;
+};
+
+TEST_F(TabuSearchTest, ThriftKeepsChoicesCheap) {
+  EXPECT_LT(ExcessAfterSearch(8), 0.8 * ExcessAfterSearch(0));
+}
+
+TEST_F(TabuSearchTest, PerturbationEndsWithTheTime) {
+  DisjunctiveGraph graph(problem_);
+  graph.LoadSchedule(start_);
+  DisjunctiveGraph::State before;
+  graph.Save(&before);
+  TabuSearch search(graph, excess(), 1);
+  search.Perturb(1'000'000'000, 0);
+  DisjunctiveGraph::State after;
+  graph.Save(&after);
+  EXPECT_EQ(after.sequences, before.sequences);
+  search.Perturb(10, kInfiniteFuture);
+  graph.Save(&after);
+  EXPECT_NE(after.sequences, before.sequences);
+}
+
+}  // namespace
+}  // namespace takt::plan
