@@ -85,7 +85,12 @@ Schedule MakeListSchedule(const Problem& problem,
   for (size_t v = 0; v < count; ++v) {
     earliest[v] = problem.operations[v].release;
   }
+  const bool has_deadline = options.deadline_ns != kInfiniteFuture;
   while (!ready.empty()) {
+    if (has_deadline && NowNs() >= options.deadline_ns) {
+      schedule.makespan = kGivenUp;
+      return schedule;
+    }
     const uint32_t v = ready.top().second;
     ready.pop();
     const Operation& operation = problem.operations[v];

@@ -5,6 +5,10 @@
 #ifndef TAKT_PLAN_LIST_SCHEDULE_H_
 #define TAKT_PLAN_LIST_SCHEDULE_H_
 
+#include <cstdint>
+#include <limits>
+
+#include "base/clock.h"
 #include "base/random.h"
 #include "plan/problem.h"
 
@@ -18,7 +22,10 @@ struct ListScheduleOptions {
   double work_weight = 0;
   // Whether an operation may go into a hole between others.
   bool fill_holes = true;
+  // Of NowNs(): whoever is not done then gives up, with kGivenUp for makespan.
+  int64_t deadline_ns = kInfiniteFuture;
 };
+inline constexpr int64_t kGivenUp = std::numeric_limits<int64_t>::max();
 
 // `problem` is valid. `random` is used only with noise.
 Schedule MakeListSchedule(const Problem& problem,

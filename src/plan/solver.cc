@@ -88,6 +88,7 @@ Schedule FirstSchedule(const Problem& problem, int64_t deadline_ns,
   Schedule first = MakeListSchedule(problem, ways[0], random);
   incumbent.Offer(first);
   for (size_t i = 1; i < ways.size() && NowNs() < deadline_ns; ++i) {
+    ways[i].deadline_ns = deadline_ns;
     Schedule other = MakeListSchedule(problem, ways[i], random);
     if (other.makespan >= first.makespan) continue;
     first = std::move(other);
@@ -119,6 +120,7 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
   const std::vector<double> excess = ExcessLoads(stretched.problem(), prices);
   std::atomic<uint64_t> steps{0};
   const auto search = [&](uint32_t index) {
+    if (NowNs() >= deadline_ns) return;
     Evolution evolution(stretched.problem(), first, excess,
                         options.seed + index);
     evolution.Run(

@@ -243,6 +243,25 @@ TEST(SolverTest, ChoicesAreAsThriftyAsMachinesAreBusy) {
   EXPECT_LE(static_cast<double>(solution->schedule.makespan), 1.02 * bound);
 }
 
+TEST(ListScheduleTest, GivesUpAtItsDeadline) {
+  Random random(1);
+  const Problem problem = MakeRandomProblem({.operation_count = 20}, random);
+  EXPECT_EQ(MakeListSchedule(problem, {.deadline_ns = 0}, random).makespan,
+            kGivenUp);
+}
+
+TEST(SolverTest, GivesAPlanWhenThereIsNoTime) {
+  Random random(1);
+  const Problem problem =
+      MakeRandomProblem({.operation_count = 50, .width_max = 2}, random);
+  SolverOptions options;
+  options.time_limit_ns = 0;
+  const absl::StatusOr<Solution> solution = Solve(problem, options);
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_TRUE(CheckSchedule(problem, solution->schedule).ok());
+  EXPECT_LE(solution->lower_bound, solution->schedule.makespan);
+}
+
 TEST(ListScheduleTest, WorkWeightKeepsOperationsNarrow) {
   // Two that each take one machine for 10 or both for 8.
   Problem problem;
