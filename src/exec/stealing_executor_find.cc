@@ -74,7 +74,12 @@ StealingExecutor::Found StealingExecutor::FindHinted(Member& member,
   urgent_lanes_.fetch_and(~lanes, std::memory_order_seq_cst);
   member.wanted_lanes.fetch_and(~lanes, std::memory_order_seq_cst);
   found = Steal(member, lanes);
-  if (found.job != nullptr) {  // There may be more.
+  // There may be more; and who posted to this thread's own mailbox while the
+  // bits were still there has not set them.
+  const uint32_t mail =
+      commons_.lanes() |
+      (member.seat != nullptr ? member.seat->mailbox.lanes() : 0);
+  if (found.job != nullptr || (mail & lanes) != 0) {
     urgent_lanes_.fetch_or(lanes, std::memory_order_seq_cst);
     member.wanted_lanes.fetch_or(lanes, std::memory_order_seq_cst);
   }

@@ -302,6 +302,40 @@ TEST_P(AffinityTest, JobsRunOnAllowedWorkersOnly) {
 }
 INSTANTIATE_TEST_SUITE_P(Workers, AffinityTest, ::testing::Values(3, 4, 8, 70));
 
+// Two callers wait, which makes workers one too many: they make way, but not
+// while there is something that only they may run.
+TEST(WaitingCallersTest, KeepNobodyFromWhatOnlyHeMayRun) {
+  Executor::Options options = OptionsOf(2);
+  options.placement = OneEach(2);
+  options.concurrency_max = 2;
+  Ref<Executor> executor = Make(options);
+  const WorkerSet* const sets[] = {
+      *executor->FindAffinity(CpuSet::FromMask(1)),
+      *executor->FindAffinity(CpuSet::FromMask(2))};
+  std::atomic<int> lost{0};
+  const auto call = [&](int caller) {
+    for (int i = 0; i < 20'000 && lost == 0; ++i) {
+      Executor::Donor donor(*executor);
+      FunctionJob job;
+      job.allowed = sets[(i / 7 + caller) % 2];
+      job.tile_count = 1 + i % 5;
+      job.lane = static_cast<uint8_t>((i / 3 + caller) % 2);
+      job.run = [](uint32_t, uint32_t end, Worker&) { return end; };
+      job.finish = [&donor](Worker&) { donor.Notify(); };
+      executor->Submit(&job);
+      if (!donor.WaitUntilNotified(NowNs() + 60'000'000'000)) {
+        ++lost;
+        donor.WaitUntilNotified(kInfiniteFuture);
+      }
+    }
+  };
+  std::thread other(call, 1);
+  call(0);
+  other.join();
+  EXPECT_EQ(lost, 0);
+  executor->Shutdown();
+}
+
 TEST(FindAffinityTest, NamesWhereWorkersAre) {
   Executor::Options options = OptionsOf(2);
   options.placement = OneEach(2);
