@@ -164,7 +164,7 @@ void DisjunctiveGraph::ComputeOrder() {
   for (uint32_t v = 0; v < count_; ++v) {
     uint32_t missing = predecessor_begin_[v + 1] - predecessor_begin_[v];
     for (uint32_t i = 0; i < width_; ++i) {
-      missing += before_[v * width_ + i] != count_;
+      missing += before_[size_t{v} * width_ + i] != count_;
     }
     missing_[v] = missing;
     if (missing == 0) order_[end++] = v;
@@ -176,7 +176,7 @@ void DisjunctiveGraph::ComputeOrder() {
       if (--missing_[u] == 0) order_[end++] = u;
     }
     for (uint32_t i = 0; i < width_; ++i) {
-      const uint32_t u = after_[v * width_ + i];
+      const uint32_t u = after_[size_t{v} * width_ + i];
       if (u != count_ && --missing_[u] == 0) order_[end++] = u;
     }
   }
@@ -191,7 +191,7 @@ inline int64_t DisjunctiveGraph::HeadBound(uint32_t v, const int64_t* heads,
     if (end > head) head = end;
   }
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = before_[v * width_ + i];
+    const uint32_t u = before_[size_t{v} * width_ + i];
     if (u == count_) continue;
     const int64_t end = heads[u] + duration_[u];
     if (end > head) head = end;
@@ -207,7 +207,7 @@ inline int64_t DisjunctiveGraph::TailBound(uint32_t v, const int64_t* tails,
     if (rest > tail) tail = rest;
   }
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = after_[v * width_ + i];
+    const uint32_t u = after_[size_t{v} * width_ + i];
     if (u == count_) continue;
     const int64_t rest = tails[u] + duration_[u];
     if (rest > tail) tail = rest;
@@ -340,7 +340,7 @@ void DisjunctiveGraph::Remove(uint32_t v) {
   for (size_t i = 0; i < taken.size(); ++i) {
     std::vector<uint32_t>& list = sequences_[taken[i]];
     const uint32_t first = first_place_[taken[i]];
-    const uint32_t place = place_[v * width_ + i] - first;
+    const uint32_t place = place_[size_t{v} * width_ + i] - first;
     removed_positions_[i] = place;
     list.erase(list.begin() + place);
     int64_t* ends = end_before_.data() + first;
@@ -351,8 +351,8 @@ void DisjunctiveGraph::Remove(uint32_t v) {
       rests[j] = rests[j + 1];
     }
     rests[list.size()] = 0;
-    const uint32_t before = before_[v * width_ + i];
-    const uint32_t after = after_[v * width_ + i];
+    const uint32_t before = before_[size_t{v} * width_ + i];
+    const uint32_t after = after_[size_t{v} * width_ + i];
     if (before != count_) after_[SlotOf(before, taken[i])] = after;
     if (after != count_) before_[SlotOf(after, taken[i])] = before;
   }
@@ -373,11 +373,11 @@ void DisjunctiveGraph::PutBack(uint32_t v) {
       ends[j + 1] = ends[j];
       rests[j] = rests[j - 1];
     }
-    place_[v * width_ + i] = first + place;
+    place_[size_t{v} * width_ + i] = first + place;
     ends[place + 1] = end_[v];
     rests[place] = rest_[v];
-    const uint32_t before = before_[v * width_ + i];
-    const uint32_t after = after_[v * width_ + i];
+    const uint32_t before = before_[size_t{v} * width_ + i];
+    const uint32_t after = after_[size_t{v} * width_ + i];
     if (before != count_) after_[SlotOf(before, taken[i])] = v;
     if (after != count_) before_[SlotOf(after, taken[i])] = v;
   }
@@ -402,7 +402,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
   };
   for (const uint32_t u : successors(v)) mark(u);
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = after_[v * width_ + i];
+    const uint32_t u = after_[size_t{v} * width_ + i];
     if (u != count_) mark(u);
   }
   for (size_t word = rank_[v] / 64; word < dirty_.size(); ++word) {
@@ -415,7 +415,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
       head_without_[x] = head;
       for (const uint32_t u : successors(x)) mark(u);
       for (uint32_t i = 0; i < width_; ++i) {
-        const uint32_t u = after_[x * width_ + i];
+        const uint32_t u = after_[size_t{x} * width_ + i];
         if (u != count_) mark(u);
       }
     }
@@ -428,7 +428,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
   };
   for (const uint32_t u : predecessors(v)) mark(u);
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = before_[v * width_ + i];
+    const uint32_t u = before_[size_t{v} * width_ + i];
     if (u != count_) mark(u);
   }
   for (size_t word = rank_[v] / 64 + 1; word-- > 0;) {
@@ -441,7 +441,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
       tail_without_[x] = tail;
       for (const uint32_t u : predecessors(x)) mark(u);
       for (uint32_t i = 0; i < width_; ++i) {
-        const uint32_t u = before_[x * width_ + i];
+        const uint32_t u = before_[size_t{x} * width_ + i];
         if (u != count_) mark(u);
       }
     }

@@ -280,7 +280,7 @@ void DisjunctiveGraph::CriticalPath(Pick&& pick,
     for (const uint32_t u : predecessors(v)) consider(u);
     const size_t machine_count = machines(v, choice_[v]).size();
     for (size_t i = 0; i < machine_count; ++i) {
-      const uint32_t u = before_[v * width_ + i];
+      const uint32_t u = before_[size_t{v} * width_ + i];
       if (u != count_) consider(u);
     }
     // A release date can start a critical path anywhere.
