@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -158,20 +157,14 @@ bool HasKernel(const Module& module, const std::string& kernel) {
          NamesKernel(module.get(), kernel.substr(kernel.find('$') + 1));
 }
 
-// Which of the modules have all kernels of a module of the plan: the index of
-// the only one, if there is only one.
-std::optional<size_t> OnlyModuleWithAll(const std::vector<Module>& modules,
-                                        const std::set<std::string>& kernels) {
-  std::optional<size_t> only;
+// Which of the modules have the kernel.
+std::set<size_t> OwnersOf(const std::vector<Module>& modules,
+                          const std::string& kernel) {
+  std::set<size_t> owners;
   for (size_t i = 0; i < modules.size(); ++i) {
-    const bool has_all = std::all_of(
-        kernels.begin(), kernels.end(),
-        [&](const auto& kernel) { return HasKernel(modules[i], kernel); });
-    if (!has_all) continue;
-    if (only.has_value()) return std::nullopt;
-    only = i;
+    if (HasKernel(modules[i], kernel)) owners.insert(i);
   }
-  return only;
+  return owners;
 }
 
 // The plan bound to the modules at `paths`, which have all its kernels. What
@@ -185,26 +178,27 @@ Result<Plan> BindToModules(Plan plan, const std::vector<std::string>& paths) {
                                 LoadModule(instance, path, TAKT_MODULE_MMAP));
     modules.push_back(std::move(module));
   }
-  std::map<size_t, std::set<std::string>> kernels;  // By module of the plan.
+  std::map<std::string, std::set<size_t>> owners;  // By kernel.
+  std::map<size_t, std::set<size_t>> candidates;   // By module of the plan.
   for (size_t i = 0; i < takt_plan_info(plan.get()).operation_count; ++i) {
     const takt_planned_operation_t operation =
         takt_plan_operation(plan.get(), i);
-    const std::string kernel = operation.kernel;
-    kernels[operation.module].insert(kernel);
-    const auto has_kernel = [&](const Module& module) {
-      return HasKernel(module, kernel);
-    };
-    if (std::any_of(modules.begin(), modules.end(), has_kernel)) continue;
-    std::string reason("no module has the kernel of ");
-    reason.append(operation.name).append(": ").append(kernel);
-    return Status(TAKT_STATUS_NOT_FOUND, std::move(reason));
+    const auto [known, is_new] = owners.try_emplace(operation.kernel);
+    if (is_new) known->second = OwnersOf(modules, operation.kernel);
+    const std::set<size_t>& having = known->second;
+    if (having.empty()) {
+      std::string reason("no module has the kernel of ");
+      reason.append(operation.name).append(": ").append(operation.kernel);
+      return Status(TAKT_STATUS_NOT_FOUND, std::move(reason));
+    }
+    const auto left = candidates.try_emplace(operation.module, having).first;
+    std::erase_if(left->second, [&](size_t j) { return !having.contains(j); });
   }
-  for (const auto& [index, names] : kernels) {
-    const std::optional<size_t> module = OnlyModuleWithAll(modules, names);
-    if (!module.has_value()) continue;
+  for (const auto& [index, left] : candidates) {
+    if (left.size() != 1) continue;
     takt_plan_t* bound = nullptr;
     Status status(takt_plan_bind_module(plan.get(), index,
-                                        modules[*module].get(), &bound));
+                                        modules[*left.begin()].get(), &bound));
     if (!status.ok()) return status;
     plan.reset(bound);
   }

@@ -50,6 +50,7 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_create_from_schedule(
 // Errors: INVALID_ARGUMENT  names the entry and the member at fault.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_import_schedule(
     const char* json, size_t byte_length, takt_plan_t** out_plan);
+
 // A copy of the plan in which its module `index` is `module`, by content: it
 // runs with no other. For plans that came without, as imported ones do. Reads
 // all of the module's file.

@@ -335,6 +335,8 @@ class StealingExecutor final : public Executor {
   void ForEachVictim(const Member& member, Visit visit) const;
   // Whether something new lies where this thread looks first, or it is called.
   bool HasMail(const Member& member) const;
+  // Lanes of the mailboxes that it looks into first.
+  uint32_t MailLanes(const Member& member) const;
 
   const uint32_t concurrency_;
   // Threads on CPUs from here on claim tiles from the last one back; -1: none.

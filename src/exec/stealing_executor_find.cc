@@ -28,10 +28,7 @@ StealingExecutor::Found StealingExecutor::Find(Member& member, bool clear) {
   const uint32_t mask = kAllLanes & ~0u << member.lane_min;
   const bool mail_first = ++member.take_count % kTurnsOfOwn == 0;
   while (true) {
-    const uint32_t mail =
-        ((member.seat != nullptr ? member.seat->mailbox.lanes() : 0) |
-         commons_.lanes()) &
-        mask;
+    const uint32_t mail = MailLanes(member) & mask;
     uint32_t own = mail;
     if (member.seat != nullptr) {
       own |= member.seat->deque_lanes.load(std::memory_order_relaxed) & mask;
@@ -76,10 +73,7 @@ StealingExecutor::Found StealingExecutor::FindHinted(Member& member,
   found = Steal(member, lanes);
   // There may be more; and who posted to this thread's own mailbox while the
   // bits were still there has not set them.
-  const uint32_t mail =
-      commons_.lanes() |
-      (member.seat != nullptr ? member.seat->mailbox.lanes() : 0);
-  if (found.job != nullptr || (mail & lanes) != 0) {
+  if (found.job != nullptr || (MailLanes(member) & lanes) != 0) {
     urgent_lanes_.fetch_or(lanes, std::memory_order_seq_cst);
     member.wanted_lanes.fetch_or(lanes, std::memory_order_seq_cst);
   }
@@ -198,11 +192,14 @@ bool StealingExecutor::HasWork(const Member& member, uint32_t lanes) {
   return found;
 }
 
+uint32_t StealingExecutor::MailLanes(const Member& member) const {
+  return commons_.lanes() |
+         (member.seat != nullptr ? member.seat->mailbox.lanes() : 0);
+}
+
 bool StealingExecutor::HasMail(const Member& member) const {
-  const uint32_t lanes =
-      commons_.lanes() |
-      (member.seat != nullptr ? member.seat->mailbox.lanes() : 0);
-  return lanes >> member.lane_min != 0 || member.sleeper.raised() != 0;
+  return MailLanes(member) >> member.lane_min != 0 ||
+         member.sleeper.raised() != 0;
 }
 
 }  // namespace takt::exec

@@ -20,10 +20,9 @@ int64_t CriticalPathBound(const Problem& problem);
 // little above the best so far (B. Polyak, "Minimization of unsmooth
 // functionals", 1969; A. Beck and M. Teboulle, "Mirror descent and nonlinear
 // projected subgradient methods for convex optimization", 2003), and any
-// round's value holds. Stops when it reaches
-// `enough`, or after the first round that ends at or after `deadline_ns` (of
-// NowNs()). The best weights go to *prices, if wanted: what time is worth on
-// each machine.
+// round's value holds. Stops when it reaches `enough`, or after the first round
+// that ends at or after `deadline_ns` (of NowNs()). The best weights go to
+// *prices, if wanted: what time is worth on each machine.
 int64_t MachineLoadBound(const Problem& problem, int64_t enough,
                          int64_t deadline_ns = kInfiniteFuture,
                          std::vector<double>* prices = nullptr);

@@ -183,33 +183,31 @@ void DisjunctiveGraph::ComputeOrder() {
   TAKT_CHECK(end == count_);
 }
 
-inline int64_t DisjunctiveGraph::HeadBound(uint32_t v, const int64_t* heads,
-                                           uint32_t without) const {
-  int64_t head = release_[v];
-  for (const uint32_t u : predecessors(v)) {
-    const int64_t end = heads[u] + (u == without ? 0 : duration_[u]);
+inline int64_t DisjunctiveGraph::HeadWithout(uint32_t x, uint32_t v) const {
+  int64_t head = release_[x];
+  for (const uint32_t u : predecessors(x)) {
+    const int64_t end = head_without_[u] + (u == v ? 0 : duration_[u]);
     if (end > head) head = end;
   }
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = before_[size_t{v} * width_ + i];
+    const uint32_t u = before_[size_t{x} * width_ + i];
     if (u == count_) continue;
-    const int64_t end = heads[u] + duration_[u];
+    const int64_t end = head_without_[u] + duration_[u];
     if (end > head) head = end;
   }
   return head;
 }
 
-inline int64_t DisjunctiveGraph::TailBound(uint32_t v, const int64_t* tails,
-                                           uint32_t without) const {
-  int64_t tail = delivery_[v];
-  for (const uint32_t u : successors(v)) {
-    const int64_t rest = tails[u] + (u == without ? 0 : duration_[u]);
+inline int64_t DisjunctiveGraph::TailWithout(uint32_t x, uint32_t v) const {
+  int64_t tail = delivery_[x];
+  for (const uint32_t u : successors(x)) {
+    const int64_t rest = tail_without_[u] + (u == v ? 0 : duration_[u]);
     if (rest > tail) tail = rest;
   }
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = after_[size_t{v} * width_ + i];
+    const uint32_t u = after_[size_t{x} * width_ + i];
     if (u == count_) continue;
-    const int64_t rest = tails[u] + duration_[u];
+    const int64_t rest = tail_without_[u] + duration_[u];
     if (rest > tail) tail = rest;
   }
   return tail;
@@ -410,7 +408,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
       const auto bit = static_cast<size_t>(std::countr_zero(dirty_[word]));
       dirty_[word] &= dirty_[word] - 1;
       const uint32_t x = order_[word * 64 + bit];
-      const int64_t head = HeadBound(x, head_without_.data(), v);
+      const int64_t head = HeadWithout(x, v);
       if (head == head_without_[x]) continue;
       head_without_[x] = head;
       for (const uint32_t u : successors(x)) mark(u);
@@ -436,7 +434,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
       const auto bit = 63 - static_cast<size_t>(std::countl_zero(dirty_[word]));
       dirty_[word] &= ~(uint64_t{1} << bit);
       const uint32_t x = order_[word * 64 + bit];
-      const int64_t tail = TailBound(x, tail_without_.data(), v);
+      const int64_t tail = TailWithout(x, v);
       if (tail == tail_without_[x]) continue;
       tail_without_[x] = tail;
       for (const uint32_t u : predecessors(x)) mark(u);

@@ -139,8 +139,9 @@ class DisjunctiveGraph {
   void ComputeWithout(uint32_t v);
   void RelaxHeads(uint32_t v);
   void RelaxTails(uint32_t v);
-  int64_t HeadBound(uint32_t v, const int64_t* heads, uint32_t without) const;
-  int64_t TailBound(uint32_t v, const int64_t* tails, uint32_t without) const;
+  // The head of x, and its tail, as they are without v's duration.
+  int64_t HeadWithout(uint32_t x, uint32_t v) const;
+  int64_t TailWithout(uint32_t x, uint32_t v) const;
   void LinkSequences();
   void ComputeOrder();
   // Moves v, whose arcs are new, to where the order allows it.
@@ -295,38 +296,26 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, const int64_t& limit,
                                    Pick&& pick, Visit&& visit) {
   const Bounds bounds = BoundsOf(v);
   const uint32_t begin = alternative_begin_[v];
-  const uint32_t end = alternative_begin_[v + 1];
-  if (!may_be_wide_[v]) {
-    const uint32_t taken = alternative_machine_[begin + choice_[v]];
-    for (uint32_t a = begin; a < end; ++a) {
-      if (bounds.head + alternative_duration_[a] + bounds.tail > limit) {
-        continue;
-      }
-      if (alternative_machine_[a] == taken) {
-        MovesOnSameMachine(v, a - begin, bounds, limit, visit);
-      } else {
-        MovesToMachine(v, a - begin, bounds, limit, pick, visit);
-      }
-    }
-    return;
-  }
-  const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
-  for (uint32_t a = 0; a < alternative_count(v); ++a) {
-    const absl::Span<const uint32_t> wanted = machines(v, a);
-    if (wanted.size() > 1 || taken.size() > 1) continue;
+  const uint32_t count = alternative_count(v);
+  const uint32_t taken = alternative_machine_[begin + choice_[v]];
+  const bool may_be_wide = may_be_wide_[v] != 0;
+  const bool is_wide = may_be_wide && MachinesTaken(v) > 1;
+  for (uint32_t a = 0; a < count; ++a) {
+    if (may_be_wide && (is_wide || machines(v, a).size() > 1)) continue;
     if (bounds.head + duration(v, a) + bounds.tail > limit) continue;
-    if (wanted[0] == taken[0]) {
+    if (alternative_machine_[begin + a] == taken) {
       MovesOnSameMachine(v, a, bounds, limit, visit);
     } else {
       MovesToMachine(v, a, bounds, limit, pick, visit);
     }
   }
+  if (!may_be_wide) return;
   Remove(v);
   ComputeWithout(v);
-  for (uint32_t a = 0; a < alternative_count(v); ++a) {
+  for (uint32_t a = 0; a < count; ++a) {
     if (machines(v, a).size() > 1) {
       MovesToSeveral(v, a, limit, pick, visit);
-    } else if (taken.size() > 1) {
+    } else if (is_wide) {
       MovesToMachine(v, a, bounds, limit, pick, visit);
     }
   }
@@ -372,10 +361,8 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
     const int64_t start = std::max(bounds.head, ends[i]);
     const int64_t rest = std::max(bounds.tail, rests[i]);
     const int64_t value = start + length + rest;
-    if (value <= limit)
-      visit(Move{v, alternative, i, value});
-    else if (start + length + bounds.tail > limit)
-      break;
+    if (value <= limit) visit(Move{v, alternative, i, value});
+    if (start + length + bounds.tail > limit) break;  // Nor any behind it.
   }
 }
 

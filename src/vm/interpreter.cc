@@ -1,7 +1,6 @@
 #include "vm/interpreter.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>

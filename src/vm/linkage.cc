@@ -1,7 +1,6 @@
 #include "vm/linkage.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"

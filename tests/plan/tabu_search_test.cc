@@ -21,17 +21,17 @@ class TabuSearchTest : public testing::Test {
     Random random(7);
     problem_ =
         MakeRandomProblem({.operation_count = 120, .machine_count = 4}, random);
-    MachineLoadBound(problem_, Problem::kMaxTime, kInfiniteFuture, &prices_);
+    std::vector<double> prices;
+    MachineLoadBound(problem_, Problem::kMaxTime, kInfiniteFuture, &prices);
+    excess_ = ExcessLoads(problem_, prices);
     start_ = MakeListSchedule(problem_, {}, random);
   }
-
-  std::vector<double> excess() const { return ExcessLoads(problem_, prices_); }
 
   // Of the best that some steps find, what its choices add to the load.
   double ExcessAfterSearch(double thrift) {
     DisjunctiveGraph graph(problem_);
     graph.LoadSchedule(start_);
-    TabuSearch search(graph, excess(), 1);
+    TabuSearch search(graph, excess_, 1);
     DisjunctiveGraph::State best;
     best.makespan = std::numeric_limits<int64_t>::max();
     search.Run({.deadline_ns = kInfiniteFuture,
@@ -42,14 +42,14 @@ class TabuSearchTest : public testing::Test {
     double sum = 0;
     size_t first = 0;
     for (uint32_t v = 0; v < graph.operation_count(); ++v) {
-      sum += excess()[first + best.choice[v]];
+      sum += excess_[first + best.choice[v]];
       first += graph.alternative_count(v);
     }
     return sum;
   }
 
   Problem problem_;
-  std::vector<double> prices_;
+  std::vector<double> excess_;
   Schedule start_;
 };
 
@@ -62,7 +62,7 @@ TEST_F(TabuSearchTest, PerturbationEndsWithTheTime) {
   graph.LoadSchedule(start_);
   DisjunctiveGraph::State before;
   graph.Save(&before);
-  TabuSearch search(graph, excess(), 1);
+  TabuSearch search(graph, excess_, 1);
   search.Perturb(1'000'000'000, 0);
   DisjunctiveGraph::State after;
   graph.Save(&after);

@@ -84,7 +84,7 @@ TEST(PlanFollowerTest, AdaptiveIsAboutAsQuickAsTheOnlinePolicyInNoise) {
   auto workload = ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
-  for (const double noise : {0.0, 0.1, 0.3, 0.5}) {
+  for (const double noise : {0.0, 0.05, 0.1, 0.2, 0.3, 0.5}) {
     workload->noise = noise;
     double planned_ns = 0;
     double online_ns = 0;
