@@ -1,0 +1,24 @@
+#!/bin/sh
+# A compiler launcher for the host project: takes objects of Takt's layers from
+# the build that is tested, because compiling them again takes half an hour.
+# $COMPILED_SOURCES, one a layer, and everything else are compiled, so that the
+# options of each layer are tried.
+#
+#   reuse_objects.sh BUILD_DIR COMPILER ARGUMENT...
+build_dir=$1
+shift
+object=
+last=
+for argument in "$@"; do
+  if [ "$last" = -o ]; then object=$argument; fi
+  last=$argument
+done
+case $object in
+  *src/CMakeFiles/takt_*.o)
+    reused=$build_dir/src/CMakeFiles/${object##*src/CMakeFiles/}
+    case " $COMPILED_SOURCES " in
+      *" $last "*) ;;
+      *) if [ -e "$reused" ]; then exec cp "$reused" "$object"; fi ;;
+    esac ;;
+esac
+exec $CCACHE "$@"

@@ -1,0 +1,62 @@
+# For the tests of this folder: run() stops at a command that fails, and
+# run_samples() runs the programs of samples/ and compares what they print.
+function(run)
+  # Semicolons inside an argument stay.
+  set(command "")
+  math(EXPR last "${ARGC} - 1")
+  foreach(i RANGE ${last})
+    string(REPLACE ";" "\\;" argument "${ARGV${i}}")
+    list(APPEND command "${argument}")
+  endforeach()
+  execute_process(COMMAND ${command} RESULT_VARIABLE result
+    OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGV " " line)
+    message(FATAL_ERROR "${line}\n${output}\nended with ${result}")
+  endif()
+endfunction()
+
+function(expect_output expected)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result
+    OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  string(STRIP "${output}" output)
+  if(NOT result EQUAL 0 OR NOT output STREQUAL expected)
+    message(FATAL_ERROR
+      "${ARGN}: expected\n${expected}\ngot ${result}:\n${output}\n${error}")
+  endif()
+endfunction()
+
+# The control loop's 200 turns, whatever their times; nothing has failed.
+function(run_robot_control program)
+  execute_process(COMMAND ${program} ${SOURCE_DIR}/tests/testdata/workload 0.2
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  string(REGEX MATCHALL "[1-9][0-9]* released, [^\n]* 0 failed" streams
+    "${output}")
+  list(LENGTH streams stream_count)
+  if(NOT result EQUAL 0 OR NOT output MATCHES "^loop: 200 turns" OR
+     NOT stream_count EQUAL 3)
+    message(FATAL_ERROR "${program}: ${result}:\n${output}\n${error}")
+  endif()
+endfunction()
+
+function(run_samples directory)
+  run_robot_control(${directory}/robot_control)
+  set(data ${SOURCE_DIR}/tests/testdata/api)
+  expect_output("1 4 9 16" ${directory}/hello ${data}/simple_mul.vmfb)
+  expect_output("1 4 9 16" ${directory}/hello_cpp ${data}/simple_mul.vmfb)
+  expect_output("joint 7: 701\njoint 7: 702\njoint -1: OUT_OF_RANGE"
+    ${directory}/native_module ${data}/counter.vmfb)
+  expect_output("4xf32=1 16 81 256"
+    ${directory}/fences ${data}/simple_mul_async.vmfb)
+  expect_output("waiting\n4xf32=1 16 81 256\n4xf32=0 1 16 81"
+    ${directory}/coroutine ${data}/simple_mul_async.vmfb)
+  set(data ${SOURCE_DIR}/tests/testdata/async)
+  foreach(language "" _cpp)
+    foreach(order 01234 43210 30214)
+      expect_output("4xf32=3 5 7 9\n4xf32=4 16 36 64\n4xf32=-1 -2 -3 -4\n4xf32=0 1 2 3"
+        ${directory}/dag${language} ${data}/dag.cpu.async.vmfb ${order})
+    endforeach()
+    expect_output("2x2xf32=[4 5][8 11]\n2x2xf32=[3 2][7 6]"
+      ${directory}/stateful${language} ${data}/state.cpu.async.vmfb)
+  endforeach()
+endfunction()
