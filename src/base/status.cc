@@ -1,9 +1,16 @@
 #include "base/status.h"
 
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+
 namespace takt {
 
 absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   if (status.ok()) return status;
+  absl::string_view rest = status.message();
+  if (absl::ConsumePrefix(&rest, context) && absl::StartsWith(rest, ": ")) {
+    return status;
+  }
   // raw_code(): compiled code has a number that Abseil does not know.
   return absl::Status(static_cast<absl::StatusCode>(status.raw_code()),
                       absl::StrCat(context, ": ", status.message()));

@@ -10,7 +10,7 @@
 
 namespace takt {
 
-// `status` with "`context`: " before its message; OK stays OK.
+// `status` with "`context`: " before its message, but once; OK stays OK.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
 }  // namespace takt

@@ -50,6 +50,12 @@ TEST(StatusTest, AnnotateSaysWhere) {
   EXPECT_TRUE(Annotate(absl::OkStatus(), "a.vmfb").ok());
 }
 
+TEST(StatusTest, AnnotateSaysTheSamePlaceOnce) {
+  const absl::Status once = Annotate(absl::CancelledError("cancelled"), "m.f");
+  EXPECT_EQ(Annotate(once, "m.f"), once);
+  EXPECT_EQ(Annotate(once, "m").message(), "m: m.f: cancelled");
+}
+
 // Compiled code fails with any number; Abseil knows only some.
 TEST(StatusTest, AnnotateKeepsUnknownCodes) {
   const absl::Status unknown(static_cast<absl::StatusCode>(30), "odd");
