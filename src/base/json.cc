@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -29,6 +30,67 @@ bool IsShallow(absl::string_view text) {
   return true;
 }
 
+// Only finds out where and why a text is no JSON.
+class FaultFinder final : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    position_ = position;
+    reason_ = error.what();
+    return false;
+  }
+
+  // The byte behind the fault, from 1 on; 0: none was found.
+  size_t position() const { return position_; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  size_t position_ = 0;
+  std::string reason_;
+};
+
+// What the parser says after its own account of the place, in printable
+// characters and not longer than a line.
+std::string ReasonIn(absl::string_view what) {
+  constexpr size_t kMaxReason = 160;
+  constexpr absl::string_view kBefore = "syntax error ";
+  const size_t begin = what.find(kBefore);
+  if (begin != absl::string_view::npos) {
+    what.remove_prefix(begin + kBefore.size());
+  }
+  std::string reason(what.substr(0, kMaxReason));
+  for (char& c : reason) {
+    if (c < 0x20 || c > 0x7e) c = '?';
+  }
+  if (what.size() > kMaxReason) reason += "...";
+  return reason;
+}
+
+std::string DescribeFault(absl::string_view text) {
+  FaultFinder finder;
+  Json::sax_parse(text.begin(), text.end(), &finder);
+  // The parser has read one byte further than the last good one.
+  const size_t end =
+      std::min(text.size(), std::max<size_t>(finder.position(), 1) - 1);
+  const absl::string_view before = text.substr(0, end);
+  const size_t line = 1 + static_cast<size_t>(absl::c_count(before, '\n'));
+  const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0.
+  return absl::StrCat("line ", line, ", column ", end - line_begin + 1, ": ",
+                      ReasonIn(finder.reason()));
+}
+
 }  // namespace
 
 absl::StatusOr<Json> ParseJson(absl::string_view text, absl::string_view what) {
@@ -39,7 +101,9 @@ absl::StatusOr<Json> ParseJson(absl::string_view text, absl::string_view what) {
   if (!IsShallow(text)) return refuse("nested too deep");
   Json root = Json::parse(text.begin(), text.end(), nullptr,
                           /*allow_exceptions=*/false);
-  if (root.is_discarded()) return refuse("is not JSON");
+  if (root.is_discarded()) {
+    return refuse(absl::StrCat("is not JSON: ", DescribeFault(text)));
+  }
   return root;
 }
 

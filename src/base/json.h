@@ -16,7 +16,8 @@
 namespace takt {
 
 // The document; `what` begins a message ("topology"). Text that is no JSON is
-// refused, and so is what nests deeper than 16: who visits it may recurse.
+// refused with the line and column of the first fault, and so is what nests
+// deeper than 16: who visits it may recurse.
 absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text,
                                          absl::string_view what);
 

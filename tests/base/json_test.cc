@@ -29,11 +29,37 @@ TEST(JsonTest, RefusesWhatIsDeepOrNoJson) {
             "board: document: nested too deep");
   EXPECT_EQ(ParseJson(std::string(1 << 20, '{'), "board").status().message(),
             "board: document: nested too deep");
-  for (const char* text : {"", "{", "nonsense", "[1,]", "\"\xff\""}) {
-    EXPECT_EQ(ParseJson(text, "board").status().message(),
-              "board: document: is not JSON")
-        << text;
+}
+
+TEST(JsonTest, SaysWhereTheTextIsNoJson) {
+  const struct {
+    std::string text;
+    const char* place;
+  } kBad[] = {
+      {"", "line 1, column 1: "},
+      {"{", "line 1, column 2: "},
+      {"nonsense", "line 1, column 2: "},
+      {"[1,]", "line 1, column 4: "},
+      {"{\n  \"a\": 1,\n  \"b\" 2\n}\n", "line 3, column 7: "},
+      {"[\n\"\xff\"]", "line 2, column 2: "},
+      {"{}\n\n  extra", "line 3, column 3: "},
+  };
+  for (const auto& [text, place] : kBad) {
+    const std::string message(ParseJson(text, "board").status().message());
+    EXPECT_EQ(message.rfind(std::string("board: document: is not JSON: ") +
+                                place + "while parsing",
+                            0),
+              0u)
+        << message;
+    EXPECT_EQ(message.find_first_not_of(" !\"#$%&'()*+,-./0123456789:;<=>?@"
+                                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
+                                        "abcdefghijklmnopqrstuvwxyz{|}~"),
+              std::string::npos)
+        << message;
   }
+  // A message stays short, whatever the text.
+  const std::string text = "[\"" + std::string(10000, 'x');
+  EXPECT_LT(ParseJson(text, "board").status().message().size(), 300u);
 }
 
 TEST(JsonTest, APlaceSaysWhereTheFaultIs) {
