@@ -3,7 +3,9 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/nearest_names.h"
 #include "base/status.h"
 #include "vm/bytecode_module.h"
 #include "vm/invocation.h"
@@ -18,6 +20,25 @@ bool CloneRef(Object* object, CloneMap& clones, Ref<Object>* copy) {
   if (clone == nullptr) return false;
   *copy = Ref<Object>::Adopt(clone(*object, clones));
   return *copy != nullptr;
+}
+
+// What a caller may have meant. Native modules have many functions that are no
+// use to callers; those of one are listed only if its name was asked for.
+std::string NearestExports(const std::vector<Ref<Module>>& modules,
+                           absl::string_view wanted) {
+  const absl::string_view module_name = wanted.substr(0, wanted.find('.'));
+  std::vector<std::string> names;
+  for (const Ref<Module>& module : modules) {
+    if (module->kind() == Module::Kind::kNative &&
+        module->name() != module_name) {
+      continue;
+    }
+    for (const ExportInfo& info : module->exports()) {
+      if (absl::StartsWith(info.name, "__")) continue;  // Initializers.
+      names.push_back(absl::StrCat(module->name(), ".", info.name));
+    }
+  }
+  return NearestNames(names, wanted, "functions");
 }
 
 const Program& ProgramOf(const Module& module) {
@@ -197,12 +218,8 @@ absl::StatusOr<FunctionRef> Context::FindFunction(
   if (const auto e = modules_[last]->FindExport(full_name)) {
     return FunctionRef{static_cast<uint32_t>(last), static_cast<uint32_t>(*e)};
   }
-  std::string names;
-  for (const Ref<Module>& module : modules_) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", module->name());
-  }
-  return absl::NotFoundError(
-      absl::StrCat("no function ", full_name, " among the exports of ", names));
+  return absl::NotFoundError(absl::StrCat("no function ", full_name, "; ",
+                                          NearestExports(modules_, full_name)));
 }
 
 const ExportInfo& Context::info(FunctionRef function) const {
