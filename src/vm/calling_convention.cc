@@ -87,7 +87,66 @@ class Parser {
   size_t position_ = 0;
 };
 
+absl::string_view NameOf(Letter letter) {
+  switch (letter) {
+    case Letter::kI32:
+      return "i32";
+    case Letter::kI64:
+      return "i64";
+    case Letter::kF32:
+      return "f32";
+    case Letter::kF64:
+      return "f64";
+    case Letter::kRef:
+      break;
+  }
+  return "ref";
+}
+
+// "(ref, i32)".
+template <typename Letters>
+std::string ListOf(const Letters& letters) {
+  constexpr size_t kMaxNamed = 32;
+  std::string list = "(";
+  for (size_t i = 0; i < letters.size(); ++i) {
+    absl::StrAppend(&list, i == 0 ? "" : ", ");
+    if (i == kMaxNamed) {
+      absl::StrAppend(&list, letters.size() - i, " more");
+      break;
+    }
+    absl::StrAppend(&list, NameOf(letters[i]));
+  }
+  return list + ")";
+}
+
 }  // namespace
+
+std::string CallingConvention::Describe() const {
+  constexpr size_t kMaxQuoted = 80;
+  std::string list = "(";
+  std::vector<Letter> plain;  // Arguments between two tuples.
+  const auto flush = [&] {
+    if (plain.empty()) return;
+    const std::string names = ListOf(plain);
+    absl::StrAppend(&list, list.size() == 1 ? "" : ", ",
+                    absl::string_view(names).substr(1, names.size() - 2));
+    plain.clear();
+  };
+  for (const Argument& argument : arguments) {
+    if (!argument.is_span) {
+      plain.push_back(argument.letters[0]);
+      continue;
+    }
+    flush();
+    absl::StrAppend(&list, list.size() == 1 ? "" : ", ",
+                    ListOf(argument.letters), "...");
+    if (list.size() > 16 * kMaxQuoted) break;
+  }
+  flush();
+  return absl::StrCat(list, ") -> ", ListOf(results), " [",
+                      absl::CHexEscape(text.substr(0, kMaxQuoted)),
+                      text.size() > kMaxQuoted ? "..." : "", "]");
+}
 
 absl::StatusOr<CallingConvention> CallingConvention::Parse(
     absl::string_view text) {

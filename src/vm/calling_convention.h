@@ -37,6 +37,9 @@ struct CallingConvention {
   static absl::StatusOr<CallingConvention> Parse(absl::string_view text);
 
   bool has_spans() const;
+  // "(ref, i32) -> (f32) [0ri_f]", for messages. A tuple that repeats is
+  // written "(ref, i32)...". Long lists are shortened.
+  std::string Describe() const;
 
   std::string text;
   std::vector<Argument> arguments;

@@ -188,11 +188,12 @@ void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
                        from.has_value() ? "" : ", whose module is missing")));
       continue;
     }
-    const std::string& offered = modules[*from]->exports()[*e].convention.text;
-    if (offered != import.convention.text) {
-      problems->push_back(absl::InternalError(
-          absl::StrCat(module.name(), " imports ", import.full_name, " as ",
-                       import.convention.text, ", but it is ", offered)));
+    const CallingConvention& offered = modules[*from]->exports()[*e].convention;
+    if (offered.text != import.convention.text) {
+      problems->push_back(absl::InvalidArgumentError(absl::StrCat(
+          module.name(), " wants ", import.full_name, " to be ",
+          import.convention.Describe(), ", but ", modules[*from]->name(),
+          " declares it as ", offered.Describe())));
       continue;
     }
     imports[i] = modules_[*from].exports[*e].callee;

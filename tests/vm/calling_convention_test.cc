@@ -83,6 +83,19 @@ TEST(CallingConventionTest, MessagesEscapeAndShortenTheText) {
   EXPECT_THAT(std::string(convention.status().message()), HasSubstr("\\x01"));
 }
 
+TEST(CallingConventionTest, DescribesItselfInWords) {
+  const auto describe = [](const char* text) {
+    return CallingConvention::Parse(text)->Describe();
+  };
+  EXPECT_EQ(describe("0v_v"), "() -> () [0v_v]");
+  EXPECT_EQ(describe("0rfFIi_rI"),
+            "(ref, f32, f64, i64, i32) -> (ref, i64) [0rfFIi_rI]");
+  EXPECT_EQ(describe("0rCiIDCrDf_v"),
+            "(ref, (i32, i64)..., (ref)..., f32) -> () [0rCiIDCrDf_v]");
+  EXPECT_LT(describe(("0" + std::string(30000, 'r') + "_v").c_str()).size(),
+            400u);
+}
+
 TEST(CallingConventionTest, RefusesANulInside) {
   EXPECT_FALSE(CallingConvention::Parse(absl::string_view("0i\0i_v", 6)).ok());
 }
