@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "vm/bytecode_verifier.h"
+#include "vm/file_kind.h"
 #include "vm/instance.h"
 #include "vm/program.h"
 #include "vm/translator.h"
@@ -14,7 +15,12 @@ absl::StatusOr<Ref<BytecodeModule>> BytecodeModule::Load(
     const TypeRegistry& types, absl::Span<const uint8_t> bytes,
     Ref<Object> owner, const std::string& source) {
   absl::StatusOr<BytecodeArchive> archive = BytecodeArchive::Parse(bytes);
-  if (!archive.ok()) return Annotate(archive.status(), source);
+  if (!archive.ok()) {
+    const std::string foreign = ExplainForeignFile(bytes);
+    return Annotate(foreign.empty() ? archive.status()
+                                    : absl::InvalidArgumentError(foreign),
+                    source);
+  }
   auto image = MakeRef<Image>();
   image->archive = *std::move(archive);
   image->bytes = bytes;
