@@ -256,7 +256,7 @@ typedef struct takt_stream_statistics_t {
   uint64_t dropped_count;
   uint64_t failed_count;
   uint64_t starved_count;        // Releases without an input.
-  uint64_t overrun_count;        // Releases that found a job in flight.
+  uint64_t overrun_count;        // Releases with a job in flight; CLOSED: 0.
   uint64_t skipped_count;        // Periods that passed without a release.
   takt_quantiles_t response;     // From the origin to the end; of MET, MISSED.
   takt_quantiles_t begin_delay;  // From the release to the call.

@@ -306,7 +306,8 @@ void Stream::ArmNextPeriod(int64_t now_ns) {
 bool Stream::AddPending(int64_t origin_ns, int64_t now_ns,
                         absl::optional<Pending>* dropped) {
   const uint64_t sequence = counts_.released_count++;
-  if (is_busy_) ++counts_.overrun_count;
+  // The release of a closed stream comes with the end of the job before it.
+  if (is_busy_ && arrival_ != TAKT_ARRIVAL_CLOSED) ++counts_.overrun_count;
   const bool is_full = pending_count_ == pending_.size();
   if (pending_count_ > 0 && (is_full || late_ == TAKT_LATE_LATEST_ONLY)) {
     *dropped = pending_[first_pending_];

@@ -202,6 +202,7 @@ static void a_closed_stream_goes_round(void) {
   const takt_stream_statistics_t statistics = statistics_of(stream);
   EXPECT(statistics.met_count >= 10);
   EXPECT(statistics.met_count == (uint64_t)atomic_load(&seen.done_count));
+  EXPECT(statistics.overrun_count == 0);
   takt_fence_release(seen.enough);
   takt_stream_release(stream);
   fixture_destroy(&f);
