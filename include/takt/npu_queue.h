@@ -20,8 +20,8 @@
 //   OUT_OF_RANGE       a range that its buffer lacks.
 //   PERMISSION_DENIED  a buffer that does not allow to be read or written.
 // Errors of the operation, which the signal fence fails with: DEADLINE_EXCEEDED
-// (the time limit), UNAVAILABLE (lost, too hot, in quarantine), DATA_LOSS (a
-// checksum), INTERNAL (it failed), and RESOURCE_EXHAUSTED.
+// (the time limit), UNAVAILABLE (it failed, or it is lost, too hot or in
+// quarantine), DATA_LOSS (a checksum), and RESOURCE_EXHAUSTED.
 //
 // Thread-safety: every function may run on any thread. None blocks; a device
 // without workers does the work before the call returns.

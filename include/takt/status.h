@@ -29,7 +29,7 @@ typedef enum takt_status_code_t {
   TAKT_STATUS_OUT_OF_RANGE = 11,        // An index, or a range of a buffer.
   TAKT_STATUS_UNIMPLEMENTED = 12,       // A feature Takt lacks, named.
   TAKT_STATUS_INTERNAL = 13,            // Our own bug, or a kernel's.
-  TAKT_STATUS_UNAVAILABLE = 14,         // No variant of a module fits here.
+  TAKT_STATUS_UNAVAILABLE = 14,         // No variant fits; a device failed.
   TAKT_STATUS_DATA_LOSS = 15,           // A damaged file.
   TAKT_STATUS_UNAUTHENTICATED = 16,
   TAKT_STATUS_DEFERRED = 17,      // Compiled code: not ready yet.

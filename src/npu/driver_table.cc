@@ -129,8 +129,34 @@ const char* ResultName(takt_npu_result_t result) {
   return "?";
 }
 
+// For a reader who does not have takt/npu_driver.h at hand.
+absl::string_view ExplainResult(takt_npu_result_t result) {
+  switch (result) {
+    case TAKT_NPU_OK:
+      break;
+    case TAKT_NPU_UNSUPPORTED:
+      return "this NPU cannot do it";
+    case TAKT_NPU_INVALID:
+      return "no NPU could do it: a damaged program, for example";
+    case TAKT_NPU_NO_MEMORY:
+      return "the NPU's memory is full";
+    case TAKT_NPU_FAILED:
+      return "the NPU reported a fault; another attempt may work";
+    case TAKT_NPU_CORRUPTED:
+      return "the checksum of a transfer was wrong";
+    case TAKT_NPU_CANCELLED:
+      return "the operation was cancelled";
+    case TAKT_NPU_OVERHEATED:
+      return "the NPU is too hot; it may work once it is cooler";
+    case TAKT_NPU_LOST:
+      return "the NPU does not answer until it is reset";
+  }
+  return "the driver gave a result that takt/npu_driver.h does not have";
+}
+
 absl::Status ResultStatus(takt_npu_result_t result, absl::string_view what) {
-  const std::string text = absl::StrCat(what, ": ", ResultName(result));
+  const std::string text = absl::StrCat(what, ": ", ResultName(result), " (",
+                                        ExplainResult(result), ")");
   switch (result) {
     case TAKT_NPU_OK:
       return absl::OkStatus();
@@ -146,11 +172,10 @@ absl::Status ResultStatus(takt_npu_result_t result, absl::string_view what) {
       return absl::CancelledError(text);
     case TAKT_NPU_OVERHEATED:
     case TAKT_NPU_LOST:
-      return absl::UnavailableError(text);
     case TAKT_NPU_FAILED:
-      break;
+      return absl::UnavailableError(text);
   }
-  return absl::InternalError(text);
+  return absl::InternalError(text);  // The driver's own mistake.
 }
 
 absl::StatusOr<std::shared_ptr<DriverLibrary>> DriverLibrary::Load(

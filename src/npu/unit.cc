@@ -454,7 +454,7 @@ absl::Status Unit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
         absl::StrCat("NPU ", driver_.name, ": an import took more than ",
                      time_limit_ns, " ns"));
   }
-  return absl::InternalError(
+  return absl::UnavailableError(
       absl::StrCat("NPU ", driver_.name, ": an import returned ", result));
 }
 

@@ -201,7 +201,7 @@ static void what_an_import_returns_fails_the_call(void) {
   npu_t npu = create(&driver, 1000000000);
   takt_context_t* context = link_route_c(&npu);
   atomic_store(&cancelled, true); /* From the beginning: it returns 1. */
-  EXPECT_ERROR(run_product(context, npu.devices[1], 1), TAKT_STATUS_INTERNAL,
+  EXPECT_ERROR(run_product(context, npu.devices[1], 1), TAKT_STATUS_UNAVAILABLE,
                "an import returned 1");
   EXPECT(statistics_of(&npu).failed_count == 1);
   takt_context_release(context);

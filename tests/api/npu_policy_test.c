@@ -33,8 +33,8 @@ typedef struct case_t {
 
 static const case_t kCases[] = {
     {TAKT_NPU_POLICY_DEVICE, TAKT_STATUS_OK, true, true},
-    {TAKT_NPU_POLICY_FAIL, TAKT_STATUS_INTERNAL, false, false},
-    {TAKT_NPU_POLICY_RETRY, TAKT_STATUS_INTERNAL, true, false},
+    {TAKT_NPU_POLICY_FAIL, TAKT_STATUS_UNAVAILABLE, false, false},
+    {TAKT_NPU_POLICY_RETRY, TAKT_STATUS_UNAVAILABLE, true, false},
     {TAKT_NPU_POLICY_FALLBACK, TAKT_STATUS_OK, false, true},
     {TAKT_NPU_POLICY_RETRY_FALLBACK, TAKT_STATUS_OK, true, true},
 };

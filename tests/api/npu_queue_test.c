@@ -495,8 +495,8 @@ static void policies_are_per_batch(void) {
     uint64_t batch_count, retry_count, fallback_count;
   } cases[] = {
       {TAKT_NPU_POLICY_DEVICE, TAKT_STATUS_OK, 3, 2, 1},
-      {TAKT_NPU_POLICY_FAIL, TAKT_STATUS_INTERNAL, 1, 0, 0},
-      {TAKT_NPU_POLICY_RETRY, TAKT_STATUS_INTERNAL, 3, 2, 0},
+      {TAKT_NPU_POLICY_FAIL, TAKT_STATUS_UNAVAILABLE, 1, 0, 0},
+      {TAKT_NPU_POLICY_RETRY, TAKT_STATUS_UNAVAILABLE, 3, 2, 0},
       {TAKT_NPU_POLICY_FALLBACK, TAKT_STATUS_OK, 1, 0, 1},
       {TAKT_NPU_POLICY_RETRY_FALLBACK, TAKT_STATUS_OK, 3, 2, 1},
   };

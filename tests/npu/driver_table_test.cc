@@ -104,7 +104,8 @@ TEST(DriverTableTest, ResultsHaveNamesAndCodes) {
   EXPECT_TRUE(ResultStatus(TAKT_NPU_OK, "x").ok());
   EXPECT_EQ(ResultStatus(TAKT_NPU_LOST, "x").code(),
             absl::StatusCode::kUnavailable);
-  EXPECT_EQ(ResultStatus(TAKT_NPU_CORRUPTED, "x").message(), "x: CORRUPTED");
+  EXPECT_EQ(ResultStatus(TAKT_NPU_CORRUPTED, "x").message(),
+            "x: CORRUPTED (the checksum of a transfer was wrong)");
 }
 
 TEST(DriverTableTest, LoadsOnlySharedObjectsWithADriver) {

@@ -180,7 +180,7 @@ TEST(UnitOffloadTest, FailsWhereThePolicyWantsNoCpu) {
   UnitOffload offload(unit);
   Random random(1);
   Product product(random);
-  EXPECT_EQ(product.Run(offload).code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(product.Run(offload).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(unit->statistics().fallback_count, 0u);
 }
 

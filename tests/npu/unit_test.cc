@@ -174,7 +174,8 @@ TEST(UnitTest, DoesNotRepeatWhatMustNotBe) {
   Request request;
   request.is_repeatable = false;
   Fill fill(3);
-  EXPECT_EQ(fill.Run(*sim.unit, request).code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(fill.Run(*sim.unit, request).code(),
+            absl::StatusCode::kUnavailable);
   EXPECT_EQ(sim.unit->statistics().batch_count, 1u);
 }
 
@@ -234,7 +235,7 @@ TEST(UnitTest, FailuresInARowLeadToQuarantine) {
   Fill fill(3);
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(sim.unit->is_quarantined());
-    EXPECT_EQ(fill.Run(*sim.unit).code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(fill.Run(*sim.unit).code(), absl::StatusCode::kUnavailable);
   }
   EXPECT_TRUE(sim.unit->is_quarantined());
   EXPECT_EQ(fill.Run(*sim.unit).code(), absl::StatusCode::kUnavailable);
