@@ -100,6 +100,46 @@ Ref<exec::Executor> FindExecutor(const takt_context_options_t& options) {
   return nullptr;
 }
 
+// "local-task (takes embedded-elf-x86_64, vmvx-bytecode-fb)".
+std::string DescribeDevice(const hal::Device& device) {
+  constexpr absl::string_view kFormats[] = {
+      "embedded-elf-x86_64",   "embedded-elf-x86_32",
+      "embedded-elf-arm_64",   "embedded-elf-arm_32",
+      "embedded-elf-riscv_64", "embedded-elf-riscv_32",
+      "vmvx-bytecode-fb",      "npu-fb"};
+  std::string formats;
+  for (const absl::string_view format : kFormats) {
+    if (device.QueryI64("hal.executable.format", format).value_or(0) == 0) {
+      continue;
+    }
+    absl::StrAppend(&formats, formats.empty() ? "" : ", ", format);
+  }
+  return absl::StrCat(device.id(), " (takes ",
+                      formats.empty() ? "no code" : formats, ")");
+}
+
+// What a module says that finds no device for its code, shortened, and what the
+// context has instead.
+absl::Status ExplainMisfit(const absl::Status& status,
+                           absl::Span<const Ref<hal::Device>> devices) {
+  constexpr size_t kMaxTold = 240;
+  constexpr size_t kMaxDevices = 8;
+  if (status.raw_code() != TAKT_STATUS_INCOMPATIBLE) return status;
+  std::string text(status.message().substr(0, kMaxTold));
+  if (status.message().size() > kMaxTold) text += "...";
+  absl::StrAppend(&text, devices.empty() ? "; the context has no device"
+                                         : "; the context's devices are ");
+  for (size_t i = 0; i < devices.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ");
+    if (i == kMaxDevices) {
+      absl::StrAppend(&text, devices.size() - i, " more");
+      break;
+    }
+    absl::StrAppend(&text, DescribeDevice(*devices[i]));
+  }
+  return absl::Status(static_cast<absl::StatusCode>(status.raw_code()), text);
+}
+
 absl::StatusOr<Ref<Context>> CreateContext(
     Instance* instance, const takt_context_options_t* options) {
   TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
@@ -164,9 +204,10 @@ absl::StatusOr<Ref<Context>> Context::Create(
     context->devices_.push_back(
         Ref<hal::Device>::Retain(Unwrap(options.devices[i])));
   }
-  TAKT_ASSIGN_OR_RETURN(
-      context->vm_,
-      vm::Context::Create(modules, &context->waiter_, options.step_limit));
+  absl::StatusOr<Ref<vm::Context>> linked =
+      vm::Context::Create(modules, &context->waiter_, options.step_limit);
+  if (!linked.ok()) return ExplainMisfit(linked.status(), context->devices_);
+  context->vm_ = *std::move(linked);
   FindOtherWays(instance, options, modules, *context->vm_);
   return context;
 }

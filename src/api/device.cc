@@ -146,7 +146,8 @@ size_t takt_device_names(const char* const** out_names) {
 
 takt_status_t takt_device_create(takt_instance_t* instance, const char* name,
                                  takt_device_t** out_device) {
-  return takt_device_create_with_options(instance, name, nullptr, out_device);
+  return takt::api::Give(
+      __func__, takt::api::Create(Unwrap(instance), name, nullptr), out_device);
 }
 
 takt_status_t takt_device_create_with_options(

@@ -92,8 +92,9 @@ uint64_t MemoryPool::Charge(uint64_t byte_length) const {
 
 absl::Status MemoryPool::CheckLength(uint64_t byte_length) const {
   if (byte_length > kMaxLength) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no device has ", byte_length, " bytes"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        byte_length, " bytes are more than any device has (at most ",
+        kMaxLength, ")"));
   }
   if (budget_ == nullptr || Charge(byte_length) <= budget_->bytes()) {
     return absl::OkStatus();

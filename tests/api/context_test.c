@@ -102,8 +102,12 @@ static void refuses_imports_of_another_signature(void) {
       load_module(instance, TESTDATA("api/counter.vmfb"))};
   takt_context_t* context = NULL;
   takt_status_t status = link_modules(instance, 2, modules, &context);
-  EXPECT(status != NULL && context == NULL);
-  EXPECT_CONTAINS(takt_status_message(status), "robot.read");
+  EXPECT(takt_status_code(status) == TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT(context == NULL);
+  EXPECT_CONTAINS(takt_status_message(status),
+                  "counter wants robot.read to be (i32, i64, f32, f64) -> "
+                  "(i32) [0iIfF_i], but robot declares it as (i32) -> (i32) "
+                  "[0i_i]");
   takt_status_free(status);
   takt_module_release(modules[0]);
   takt_module_release(modules[1]);
@@ -116,9 +120,32 @@ static void names_what_no_device_fits(void) {
       load_module(instance, TESTDATA("api/simple_mul.vmfb"));
   takt_context_t* context = NULL;
   EXPECT_ERROR(link_modules(instance, 1, &module, &context),
-               TAKT_STATUS_INCOMPATIBLE, "device");
+               TAKT_STATUS_INCOMPATIBLE, "the context has no device");
   EXPECT(context == NULL);
   takt_module_release(module);
+  takt_instance_release(instance);
+}
+
+static void names_the_devices_that_do_not_fit(void) {
+  /* Its kernels are for an NPU. */
+  takt_instance_t* instance = create_instance(0);
+  takt_device_t* device = create_device(instance, "local-sync");
+  takt_module_t* module = load_module(instance, TESTDATA("npu/route_a.vmfb"));
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = &module;
+  options.module_count = 1;
+  options.devices = &device;
+  options.device_count = 1;
+  takt_context_t* context = NULL;
+  takt_status_t status = takt_context_create(instance, &options, &context);
+  EXPECT(takt_status_code(status) == TAKT_STATUS_INCOMPATIBLE);
+  EXPECT_CONTAINS(takt_status_message(status),
+                  "the context's devices are local-sync (takes embedded-elf-");
+  EXPECT(strlen(takt_status_message(status)) < 600);
+  takt_status_free(status);
+  takt_module_release(module);
+  takt_device_release(device);
   takt_instance_release(instance);
 }
 
@@ -243,6 +270,7 @@ int main(void) {
   RUN(names_all_missing_imports);
   RUN(refuses_imports_of_another_signature);
   RUN(names_what_no_device_fits);
+  RUN(names_the_devices_that_do_not_fit);
   RUN(refuses_bad_options);
   RUN(finds_functions_by_name);
   RUN(passes_signals_on);
