@@ -77,7 +77,7 @@ TAKT_EXPORT void takt_plan_release(takt_plan_t* plan);
 //             1 from 5 ns, where "a" is until 10`; "" if there is none. For
 //             takt_string_free().
 //
-// Errors: none but OUT_OF_MEMORY; faults are in the text.
+// Errors: RESOURCE_EXHAUSTED  no memory. Faults of the schedule are no error.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_find_faults(
     const takt_plan_t* plan, size_t* out_count, char** out_text);
 

@@ -165,9 +165,9 @@ TAKT_EXPORT void takt_stream_retain(takt_stream_t* stream);
 TAKT_EXPORT void takt_stream_release(takt_stream_t* stream);
 
 // Releases jobs from `start_ns` (of takt_clock_now_ns()) on: PERIODIC and
-// CLOSED the first one then, INPUT and AFTER from the next event on. A time
-// that has passed is made up for: the stream keeps its phase and skips what it
-// missed.
+// CLOSED the first one then, INPUT and AFTER from the next event on. If
+// `start_ns` has passed, a PERIODIC stream begins with the next release that
+// is a whole number of periods after it.
 //
 // Errors: FAILED_PRECONDITION  it runs already; it is CLOSED and has no input.
 //         RESOURCE_EXHAUSTED   the workers or the timer cannot be started.
