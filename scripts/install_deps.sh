@@ -6,7 +6,7 @@ packages=(
   g++ cmake ninja-build ccache pkg-config
   libabsl-dev libgtest-dev libgmock-dev libbenchmark-dev libflatbuffers-dev
   flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libcli11-dev
-  libprotozero-dev
+  libprotozero-dev doxygen
 )
 
 missing=()
