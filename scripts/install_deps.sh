@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, if it is missing.
+#
+# usage: scripts/install_deps.sh [--browser]    --browser: chromium as well,
+#        for the test of the trace page (30 s)
 set -euo pipefail
 
 packages=(
@@ -8,6 +11,8 @@ packages=(
   flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libcli11-dev
   libprotozero-dev doxygen
 )
+
+[[ ${1:-} == --browser ]] && packages+=(chromium)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,194 +1,162 @@
 #include "trace/gantt_page.h"
 
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <unordered_map>
 
+#include "absl/strings/escaping.h"
 #include "base/status.h"
-#include "trace/listing.h"
+#include "nlohmann/json.hpp"
+#include "trace/gantt_page_text.h"
 
 namespace takt::trace {
 namespace {
 
-constexpr char kHead[] = R"html(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>takt trace</title>
-<style>
-body { font: 12px sans-serif; margin: 0; }
-#top { padding: 6px 10px; border-bottom: 1px solid #ccc; height: 32px; }
-canvas { display: block; cursor: crosshair; }
-</style>
-</head>
-<body>
-<div id="top"></div>
-<canvas id="rows"></canvas>
-<script id="trace" type="application/json">
-)html";
+// Encodes the events for the page's script (class Numbers and readEvents() of
+// gantt_page.js read them). Numbers are written in base 128, the lowest part
+// first, with the highest bit set on all bytes of a number but the last; what
+// may be negative is folded to 0, -1, 1, -2, ... first.
+class EventEncoder {
+ public:
+  explicit EventEncoder(const Trace& trace) : last_ns_(trace.begin_ns()) {}
 
-constexpr char kTail[] = R"html(</script>
-<script>
-"use strict";
-const trace = JSON.parse(document.getElementById("trace").textContent);
-const top_line = document.getElementById("top");
-const canvas = document.getElementById("rows");
-const LABEL = 220, ROW = 26;
-const rows = trace.tracks.map((track) => ({track, spans: [], points: []}));
-for (const event of trace.events) {
-  const row = rows[event.track];
-  event.depth = 0;
-  if (event.ns === undefined) { row.points.push(event); continue; }
-  while (row.open && row.open.t + row.open.ns <= event.t) {
-    row.open = row.open.outer;
+  void Add(const Event& event) {
+    Number(Difference(event.time_ns, last_ns_));
+    last_ns_ = event.time_ns;
+    Number(static_cast<uint64_t>(event.kind));
+    Number(event.track);
+    Number(event.name);
+    if (IsSpan(event.kind)) Number(static_cast<uint64_t>(event.duration_ns));
+    Id(event.id);
+    Id(event.parent);
+    Number(event.detail);
+    Value(event);
   }
-  event.depth = row.open ? Math.min(row.open.depth + 1, 3) : 0;
-  event.outer = row.open;
-  row.open = event;
-  row.spans.push(event);
-}
-let from = trace.begin_ns, to = Math.max(trace.end_ns, trace.begin_ns + 1);
-function colour(text) {
-  let hash = 7;
-  for (let i = 0; i < text.length; ++i) {
-    hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
+
+  // Those that a number of the script cannot hold, as texts.
+  const nlohmann::json& ids() const { return ids_; }
+  const std::string& bytes() const { return bytes_; }
+
+  static uint64_t Difference(int64_t time_ns, int64_t before_ns) {
+    return static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(before_ns);
   }
-  return "hsl(" + hash % 360 + ",60%,70%)";
-}
-function x_of(t) {
-  return LABEL + (t - from) / (to - from) * (canvas.width - LABEL);
-}
-function text_of(event) {
-  const parts = [event.kind];
-  for (const key of ["name", "id", "of", "value", "detail"]) {
-    if (event[key] !== undefined) {
-      parts.push(key === "name" ? event.name : key + " " + event[key]);
+
+ private:
+  void Number(uint64_t value) {
+    while (value >= 128) {
+      bytes_ += static_cast<char>(value % 128 | 128);
+      value /= 128;
     }
+    bytes_ += static_cast<char>(value);
   }
-  let text = parts.join(" ") + " at " +
-      ((event.t - trace.begin_ns) / 1e6).toFixed(6) + " ms";
-  if (event.ns !== undefined) text += " for " + event.ns / 1e3 + " us";
-  return text;
-}
-function draw() {
-  canvas.width = window.innerWidth;
-  canvas.height = rows.length * ROW + 24;
-  const g = canvas.getContext("2d");
-  g.font = "11px sans-serif";
-  rows.forEach((row, i) => {
-    const y = i * ROW;
-    g.fillStyle = i % 2 ? "#f4f4f4" : "#fff";
-    g.fillRect(0, y, canvas.width, ROW);
-    let last = -1;
-    for (const span of row.spans) {
-      if (span.t + span.ns < from || span.t > to) continue;
-      const x = Math.max(x_of(span.t), LABEL);
-      const width = Math.max(x_of(span.t + span.ns) - x, 1);
-      if (width <= 1 && x - last < 0.5) continue;
-      last = x;
-      const inset = span.depth * 4;
-      g.fillStyle = colour(span.name || span.kind);
-      g.fillRect(x, y + 3 + inset, width, ROW - 6 - inset);
-      if (width > 40) {
-        g.fillStyle = "#000";
-        g.save();
-        g.beginPath();
-        g.rect(x, y, width - 2, ROW);
-        g.clip();
-        g.fillText(span.name || span.kind, x + 3, y + 17);
-        g.restore();
+
+  void Signed(int64_t value) {
+    const auto bits = static_cast<uint64_t>(value);
+    Number(value < 0 ? ~(bits << 1) : bits << 1);
+  }
+
+  // Small ids are even; the others are odd, and lead into the table.
+  void Id(uint64_t id) {
+    if (id <= std::numeric_limits<uint32_t>::max()) return Number(id * 2);
+    const auto [found, is_new] = id_places_.try_emplace(id, ids_.size());
+    if (is_new) ids_.push_back(std::to_string(id));
+    Number(found->second * 2 + 1);
+  }
+
+  void Value(const Event& event) {
+    switch (event.kind) {
+      case EventKind::kDispatch:
+        Number(TilesBegin(event.value));
+        Number(TilesEnd(event.value));
+        return;
+      case EventKind::kJobReleased:
+      case EventKind::kInvocationBegin:
+      case EventKind::kDecisionLate:
+        return Deadline(event);
+      case EventKind::kDecisionAdmission: {
+        const bool has_bound =
+            event.value != std::numeric_limits<int64_t>::max();
+        Number(has_bound);
+        if (has_bound) Signed(event.value);
+        return;
       }
+      default:
+        Signed(event.value);
     }
-    for (const point of row.points) {
-      if (point.t < from || point.t > to) continue;
-      g.fillStyle = /missed|failed|dropped/.test(point.kind) ? "#d00" : "#333";
-      g.fillRect(x_of(point.t), y + ROW - 6, 1, 5);
+  }
+
+  // After the event's time.
+  void Deadline(const Event& event) {
+    int64_t after_ns = 0;
+    const bool has_deadline =
+        event.value != std::numeric_limits<int64_t>::max() &&
+        !__builtin_sub_overflow(event.value, event.time_ns, &after_ns);
+    Number(has_deadline);
+    if (has_deadline) Signed(after_ns);
+  }
+
+  int64_t last_ns_;
+  std::string bytes_;
+  nlohmann::json ids_ = nlohmann::json::array();
+  std::unordered_map<uint64_t, size_t> id_places_;
+};
+
+// What the script needs besides the events.
+std::string Describe(const Trace& trace, const EventEncoder& encoder) {
+  nlohmann::ordered_json json;
+  json["length_ns"] =
+      EventEncoder::Difference(trace.end_ns(), trace.begin_ns());
+  json["event_count"] = trace.events().size();
+  json["lost"] = trace.lost_count();
+  json["simulated"] = trace.is_simulated();
+  json["tracks"] = nlohmann::json::array();
+  for (const TrackInfo& track : trace.tracks()) {
+    json["tracks"].push_back(
+        {{"kind", TrackKindName(track.kind)}, {"name", track.name}});
+  }
+  json["names"] = trace.names();
+  json["kinds"] = nlohmann::json::array();  // By their numbers.
+  for (int i = 0; i <= static_cast<int>(kLastEvent); ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    json["kinds"].push_back(
+        {{"name", EventKindName(kind)}, {"span", IsSpan(kind)}});
+  }
+  json["ids"] = encoder.ids();
+  const std::string text =
+      json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // A name must not end the script. "<" is part of JSON's texts only.
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<') {
+      escaped += "\\u003c";
+    } else {
+      escaped += c;
     }
-    g.fillStyle = i % 2 ? "#f4f4f4" : "#fff";
-    g.fillRect(0, y, LABEL - 2, ROW);
-    g.fillStyle = "#000";
-    g.fillText(row.track.kind + " " + row.track.name, 6, y + 17, LABEL - 12);
-  });
-  const step = Math.pow(10, Math.floor(Math.log10((to - from) / 4)));
-  g.fillStyle = "#666";
-  for (let t = Math.ceil((from - trace.begin_ns) / step) * step;
-       t < to - trace.begin_ns; t += step) {
-    const x = x_of(t + trace.begin_ns);
-    g.fillRect(x, 0, 0.5, rows.length * ROW);
-    g.fillText((t / 1e6).toPrecision(6) + " ms", x + 2, rows.length * ROW + 14);
   }
+  return escaped;
 }
-function describe(text) {
-  top_line.textContent = (trace.simulated ? "simulation" : "run") + ", " +
-      trace.events.length + " events, " + trace.lost + " lost. " +
-      "Wheel: zoom; drag: move; double click: all. " + text;
-}
-function find(x, y) {
-  const row = rows[Math.floor(y / ROW)];
-  if (!row || x < LABEL) return null;
-  let best = null;
-  for (const span of row.spans) {
-    if (x >= x_of(span.t) - 1 && x <= x_of(span.t + span.ns) + 1) best = span;
-  }
-  for (const point of row.points) {
-    if (Math.abs(x - x_of(point.t)) < 2) best = point;
-  }
-  return best;
-}
-let drag = null;
-canvas.addEventListener("mousedown", (e) => { drag = e.offsetX; });
-window.addEventListener("mouseup", () => { drag = null; });
-canvas.addEventListener("mousemove", (e) => {
-  if (drag !== null) {
-    const by = (drag - e.offsetX) / (canvas.width - LABEL) * (to - from);
-    drag = e.offsetX;
-    from += by;
-    to += by;
-    draw();
-    return;
-  }
-  const event = find(e.offsetX, e.offsetY);
-  describe(event ? text_of(event) : "");
-});
-canvas.addEventListener("wheel", (e) => {
-  e.preventDefault();
-  const at = from + (e.offsetX - LABEL) / (canvas.width - LABEL) * (to - from);
-  const factor = e.deltaY > 0 ? 1.25 : 0.8;
-  if ((to - from) * factor < 100) return;
-  from = at - (at - from) * factor;
-  to = at + (to - at) * factor;
-  draw();
-}, {passive: false});
-canvas.addEventListener("dblclick", () => {
-  from = trace.begin_ns;
-  to = Math.max(trace.end_ns, from + 1);
-  draw();
-});
-window.addEventListener("resize", draw);
-describe("");
-draw();
-</script>
-</body>
-</html>
-)html";
 
 }  // namespace
 
 absl::Status WriteGanttPage(const Trace& trace, Sink sink) {
-  TAKT_RETURN_IF_ERROR(sink(kHead));
-  std::string escaped;
-  TAKT_RETURN_IF_ERROR(WriteJson(trace, [&](absl::string_view bytes) {
-    // A name must not end the script: "<" says the same inside of JSON's
-    // texts, and is nowhere else.
-    escaped.clear();
-    for (const char c : bytes) {
-      if (c == '<') {
-        escaped += "\\u003c";
-      } else {
-        escaped += c;
-      }
-    }
-    return sink(escaped);
-  }));
-  return sink(kTail);
+  EventEncoder encoder(trace);
+  for (const Event& event : trace.events()) encoder.Add(event);
+  TAKT_RETURN_IF_ERROR(sink(kPageBegin));
+  TAKT_RETURN_IF_ERROR(
+      sink("<script id=\"trace\" type=\"application/json\">\n"));
+  TAKT_RETURN_IF_ERROR(sink(Describe(trace, encoder)));
+  TAKT_RETURN_IF_ERROR(
+      sink("\n</script>\n<script id=\"events\" type=\"text/plain\">\n"));
+  // Pieces of a multiple of 3 bytes need no padding in between.
+  constexpr size_t kPieceBytes = 3 << 14;
+  const absl::string_view bytes = encoder.bytes();
+  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    TAKT_RETURN_IF_ERROR(
+        sink(absl::Base64Escape(bytes.substr(at, kPieceBytes))));
+  }
+  TAKT_RETURN_IF_ERROR(sink("\n</script>\n"));
+  return sink(kPageEnd);
 }
 
 }  // namespace takt::trace

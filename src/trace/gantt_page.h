@@ -1,5 +1,9 @@
-// A trace as a page for a browser: one file that needs nothing else, with a row
-// for each track, to be zoomed into and asked what each bar is.
+// A trace as a page for a browser: one file that needs nothing else and loads
+// nothing. It has a row for each track, and tables of response times, busy
+// shares and work.
+//
+// gantt_page.html, .css and .js are its sources; gantt_page.cmake puts them
+// into a header. The whole trace is in the page, in some 16 bytes an event.
 #ifndef TAKT_TRACE_GANTT_PAGE_H_
 #define TAKT_TRACE_GANTT_PAGE_H_
 

@@ -1,0 +1,13 @@
+# Puts the page's three sources together into a C++ header: kPageBegin, the
+# trace of the page, kPageEnd.
+#
+#   SOURCE  path of gantt_page, without an ending
+#   OUTPUT  the header
+file(READ ${SOURCE}.html page)
+file(READ ${SOURCE}.css style)
+file(READ ${SOURCE}.js script)
+string(REPLACE "<!--style-->\n" "${style}" page "${page}")
+string(REPLACE "<!--script-->\n" "${script}" page "${page}")
+string(REPLACE "<!--trace-->\n" ")page\";\nconstexpr char kPageEnd[] = R\"page("
+       page "${page}")
+file(WRITE ${OUTPUT} "constexpr char kPageBegin[] = R\"page(${page})page\";\n")
