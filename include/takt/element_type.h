@@ -73,6 +73,13 @@ static inline size_t takt_element_type_bit_count(takt_element_type_t type) {
   return type & 0xff;
 }
 
+// Whether a tensor of `actual` elements may be given where `expected` is
+// declared: elements of the same type; integers and i1 of one width, whatever
+// their sign (si32, ui32 and i32; si8, ui8, i8 and i1); opaque elements, whose
+// byte length the program itself checks.
+TAKT_EXPORT bool takt_element_type_fits(takt_element_type_t actual,
+                                        takt_element_type_t expected);
+
 // Longest text of takt_element_type_format(), with its NUL.
 #define TAKT_ELEMENT_TYPE_TEXT_MAX 24
 

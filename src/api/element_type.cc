@@ -19,6 +19,13 @@ const char* takt_element_type_format(takt_element_type_t type, char* out_text) {
   return out_text;
 }
 
+bool takt_element_type_fits(takt_element_type_t actual,
+                            takt_element_type_t expected) {
+  return takt::hal::ElementTypeFits(
+      static_cast<takt::hal::ElementType>(actual),
+      static_cast<takt::hal::ElementType>(expected));
+}
+
 takt_status_t takt_element_type_parse(const char* text,
                                       takt_element_type_t* out_type) {
   *out_type = 0;

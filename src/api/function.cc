@@ -35,8 +35,8 @@ std::string TypeText(const takt_value_type_t& type) {
 
 bool Fits(const takt_value_type_t& type, const hal::BufferView& view) {
   const absl::Span<const int64_t> shape = view.shape();
-  if (static_cast<takt_element_type_t>(view.element_type()) !=
-          type.element_type ||
+  const auto element_type = static_cast<hal::ElementType>(type.element_type);
+  if (!hal::ElementTypeFits(view.element_type(), element_type) ||
       shape.size() != type.rank) {
     return false;
   }

@@ -56,7 +56,8 @@ absl::Status CheckChain(const Function& function,
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].kind == arguments[i].kind &&
         (!results[i].is_tensor || !arguments[i].is_tensor ||
-         results[i].element_type == arguments[i].element_type)) {
+         takt_element_type_fits(results[i].element_type,
+                                arguments[i].element_type))) {
       continue;
     }
     return Wrong(function, "takes_results",

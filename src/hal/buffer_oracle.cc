@@ -48,17 +48,11 @@ absl::optional<Range> RangeOf(ElementType type) {
   }
 }
 
-bool SameType(ElementType a, ElementType b) {
-  if (a == b) return true;
-  // An integer without a sign is whatever the other side says it is.
-  const auto is_integer = [](ElementType type) {
-    return KindOf(type) == NumericalKind::kInteger ||
-           KindOf(type) == NumericalKind::kSignedInteger ||
-           KindOf(type) == NumericalKind::kUnsignedInteger;
-  };
-  return is_integer(a) && is_integer(b) && BitCount(a) == BitCount(b) &&
-         (KindOf(a) == NumericalKind::kInteger ||
-          KindOf(b) == NumericalKind::kInteger);
+// Whether the bytes of a buffer of `actual` are right for `expected` as they
+// are.
+bool SameBytes(ElementType actual, ElementType expected) {
+  return ElementTypeFits(actual, expected) &&
+         BitCount(actual) == BitCount(expected);
 }
 
 // The device buffer of a fully known shape; a reason if its size overflows.
@@ -155,10 +149,10 @@ OracleAnswer UseOrConvert(const DeviceBufferTraits& device,
     return Unsupported(absl::StrCat("strides: expected ", host.shape.size(),
                                     ", got ", host.byte_strides.size()));
   }
-  const bool same_type = SameType(host.element_type, item.element_type);
-  const bool widens = !same_type && options.allow_widening &&
+  const bool same_bytes = SameBytes(host.element_type, item.element_type);
+  const bool widens = !same_bytes && options.allow_widening &&
                       IsLosslessWidening(host.element_type, item.element_type);
-  if (!same_type && !widens) {
+  if (!same_bytes && !widens) {
     return Unsupported(absl::StrCat(
         "element type: expected ", ElementTypeName(item.element_type), ", got ",
         ElementTypeName(host.element_type)));

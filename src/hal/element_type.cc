@@ -50,7 +50,25 @@ bool IsWidthOf(NumericalKind kind, uint32_t bits) {
   }
 }
 
+bool IsInteger(ElementType type) {
+  switch (KindOf(type)) {
+    case NumericalKind::kInteger:
+    case NumericalKind::kSignedInteger:
+    case NumericalKind::kUnsignedInteger:
+    case NumericalKind::kBoolean:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+bool ElementTypeFits(ElementType actual, ElementType expected) {
+  return actual == expected || KindOf(actual) == NumericalKind::kOpaque ||
+         (IsInteger(actual) && IsInteger(expected) &&
+          BitCount(actual) == BitCount(expected));
+}
 
 std::string ElementTypeName(ElementType type) {
   for (const FixedName& fixed : kFixedNames) {

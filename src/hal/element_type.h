@@ -41,6 +41,11 @@ constexpr uint32_t BitCount(ElementType type) {
   return static_cast<uint32_t>(type) & 0xff;
 }
 
+// Whether elements of type `actual` may be given where `expected` is declared:
+// the same type, opaque elements, which claim nothing, or integers and booleans
+// of one width. Compiled code reads the bits of an integer, not its sign.
+bool ElementTypeFits(ElementType actual, ElementType expected);
+
 // "f32", "si8", "i1", "*16", "cf64": the names of the iree-* tools. Unknown
 // kinds print as "?KIND:BITS".
 std::string ElementTypeName(ElementType type);

@@ -20,27 +20,6 @@ ShapeVector ShapeOf(const vm::VarArgs<int64_t>& dims) {
   return shape;
 }
 
-bool IsIntegerLike(hal::ElementType type) {
-  switch (hal::KindOf(type)) {
-    case hal::NumericalKind::kInteger:
-    case hal::NumericalKind::kSignedInteger:
-    case hal::NumericalKind::kUnsignedInteger:
-    case hal::NumericalKind::kBoolean:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Compiled code cares for the bits of integers, not for their sign; and a view
-// of opaque elements claims nothing.
-bool IsCompatible(hal::ElementType actual, hal::ElementType expected) {
-  return actual == expected ||
-         hal::KindOf(actual) == hal::NumericalKind::kOpaque ||
-         (IsIntegerLike(actual) && IsIntegerLike(expected) &&
-          hal::BitCount(actual) == hal::BitCount(expected));
-}
-
 std::string TypedShapeString(absl::Span<const int64_t> shape,
                              hal::ElementType type) {
   return absl::StrCat(hal::ShapeString(shape), shape.empty() ? "" : "x",
@@ -79,7 +58,7 @@ absl::Status HalState::BufferViewAssert(hal::BufferView& view,
         absl::StrFormat("%s: expected encoding %d, got %d", message.text(),
                         encoding, view.encoding()));
   }
-  if (!IsCompatible(view.element_type(), type)) {
+  if (!hal::ElementTypeFits(view.element_type(), type)) {
     return WrongView(view, message, "element type", type, shape);
   }
   if (view.shape().size() != shape.size()) {

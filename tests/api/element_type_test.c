@@ -37,6 +37,16 @@ static void names_go_both_ways(void) {
   EXPECT(takt_element_type_kind(TAKT_ELEMENT_BF16) == TAKT_NUMERICAL_BFLOAT);
 }
 
+static void integers_of_one_width_fit_each_other(void) {
+  EXPECT(takt_element_type_fits(TAKT_ELEMENT_SI32, TAKT_ELEMENT_I32));
+  EXPECT(takt_element_type_fits(TAKT_ELEMENT_UI32, TAKT_ELEMENT_SI32));
+  EXPECT(takt_element_type_fits(TAKT_ELEMENT_I8, TAKT_ELEMENT_BOOL));
+  EXPECT(takt_element_type_fits(TAKT_ELEMENT_OPAQUE_32, TAKT_ELEMENT_F32));
+  EXPECT(!takt_element_type_fits(TAKT_ELEMENT_F32, TAKT_ELEMENT_OPAQUE_32));
+  EXPECT(!takt_element_type_fits(TAKT_ELEMENT_I32, TAKT_ELEMENT_I64));
+  EXPECT(!takt_element_type_fits(TAKT_ELEMENT_I32, TAKT_ELEMENT_F32));
+}
+
 static void refuses_what_is_no_name(void) {
   static const char* const kNames[] = {"", "f", "f31", "x8", "i", "f32 ", "I8"};
   for (size_t i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
@@ -85,6 +95,7 @@ static void dense_length_refuses_absurd_shapes(void) {
 
 int main(void) {
   RUN(names_go_both_ways);
+  RUN(integers_of_one_width_fit_each_other);
   RUN(refuses_what_is_no_name);
   RUN(any_number_fits_the_text);
   RUN(dense_length_rounds_up_to_bytes);

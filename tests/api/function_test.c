@@ -122,6 +122,65 @@ static void messages_say_what_was_expected(void) {
   fixture_destroy(&fixture);
 }
 
+/* Calls `name` of models/integer_types with one tensor of that type. */
+static takt_status_t call_with(fixture_t* fixture, const char* name,
+                               takt_element_type_t type, int64_t count,
+                               const void* data, takt_value_t* out_result) {
+  size_t byte_length = 0;
+  REQUIRE_OK(
+      takt_element_type_dense_byte_length(type, 1, &count, &byte_length));
+  takt_buffer_view_t* view = NULL;
+  REQUIRE_OK(takt_buffer_view_copy_from_host(fixture->device, type, 1, &count,
+                                             data, byte_length, &view));
+  takt_function_t* function = find_function(fixture->context, name);
+  const takt_value_t argument = takt_value_ref(view);
+  takt_status_t status =
+      takt_function_invoke(function, NULL, 1, &argument, 1, out_result);
+  takt_function_release(function);
+  takt_buffer_view_release(view);
+  return status;
+}
+
+static void integers_of_one_width_are_one_type(void) {
+  static const int32_t kWords[2] = {-7, 21};
+  static const uint8_t kBytes[4] = {0, 1, 0, 1};
+  static const struct {
+    const char* function;
+    takt_element_type_t type;
+    int64_t count;
+    const void* data;
+    const char* result;
+  } kCalls[] = {
+      {"add_i32", TAKT_ELEMENT_I32, 2, kWords, "2xi32=-14 42"},
+      {"add_i32", TAKT_ELEMENT_SI32, 2, kWords, "2xi32=-14 42"},
+      {"add_i32", TAKT_ELEMENT_UI32, 2, kWords, "2xi32=-14 42"},
+      {"add_i8", TAKT_ELEMENT_UI8, 4, kBytes, "4xi8=0 2 0 2"},
+      {"add_i8", TAKT_ELEMENT_BOOL, 4, kBytes, "4xi8=0 2 0 2"},
+      {"invert_i1", TAKT_ELEMENT_BOOL, 4, kBytes, "4xi1=01 00 01 00"},
+      {"invert_i1", TAKT_ELEMENT_I8, 4, kBytes, "4xi1=01 00 01 00"},
+      {"invert_i1", TAKT_ELEMENT_SI8, 4, kBytes, "4xi1=01 00 01 00"},
+      {"invert_i1", TAKT_ELEMENT_UI8, 4, kBytes, "4xi1=01 00 01 00"},
+      {"pass_ui8", TAKT_ELEMENT_I8, 4, kBytes, "4xi8=0 1 0 1"},
+  };
+  fixture_t fixture =
+      fixture_create("local-sync", TESTDATA("models/integer_types.cpu.vmfb"));
+  takt_value_t result;
+  for (size_t i = 0; i < sizeof(kCalls) / sizeof(kCalls[0]); ++i) {
+    REQUIRE_OK(call_with(&fixture, kCalls[i].function, kCalls[i].type,
+                         kCalls[i].count, kCalls[i].data, &result));
+    EXPECT_VIEW(takt_value_as_buffer_view(&result), kCalls[i].result);
+    takt_values_release(1, &result);
+  }
+  EXPECT_ERROR(
+      call_with(&fixture, "add_i32", TAKT_ELEMENT_F32, 2, kWords, &result),
+      TAKT_STATUS_INVALID_ARGUMENT,
+      "integer_types.add_i32: input 0: expected 2xi32, got 2xf32");
+  EXPECT_ERROR(
+      call_with(&fixture, "add_i16", TAKT_ELEMENT_UI8, 3, kBytes, &result),
+      TAKT_STATUS_INVALID_ARGUMENT, "expected 3xi16, got 3xui8");
+  fixture_destroy(&fixture);
+}
+
 static void dynamic_dimensions_take_any_size(void) {
   fixture_t fixture =
       fixture_create("local-task", TESTDATA("api/simple_mul.vmfb"));
@@ -265,6 +324,7 @@ int main(void) {
   RUN(runs_on_every_device_in_both_models);
   RUN(async_functions_take_the_callers_fences);
   RUN(messages_say_what_was_expected);
+  RUN(integers_of_one_width_are_one_type);
   RUN(dynamic_dimensions_take_any_size);
   RUN(scalars_go_through);
   RUN(a_failed_call_leaves_the_context_usable);

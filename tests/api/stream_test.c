@@ -598,6 +598,37 @@ static void bad_options_are_named(void) {
   fixture_destroy(&f);
 }
 
+static void integers_of_any_sign_are_passed_on(void) {
+  fixture_t f = fixture_create_with(1, "local-task",
+                                    TESTDATA("models/integer_types.cpu.vmfb"));
+  takt_stream_options_t options;
+  takt_stream_options_init(&options);
+  options.arrival = TAKT_ARRIVAL_INPUT;
+  takt_stream_t* first = create_stream(&f, "pass_ui8", &options);
+  options.arrival = TAKT_ARRIVAL_AFTER;
+  options.after = first;
+  options.takes_results = true;
+  takt_stream_t* second = create_stream(&f, "add_i8", &options);
+  REQUIRE_OK(takt_stream_start(second, 0));
+  REQUIRE_OK(takt_stream_start(first, 0));
+  const int64_t count = 4;
+  const uint8_t bytes[4] = {1, 2, 127, 255};
+  takt_buffer_view_t* view = NULL;
+  REQUIRE_OK(takt_buffer_view_copy_from_host(f.device, TAKT_ELEMENT_SI8, 1,
+                                             &count, bytes, 4, &view));
+  const takt_value_t argument = takt_value_ref(view);
+  EXPECT_OK(takt_stream_set_input(first, 1, &argument));
+  takt_buffer_view_release(view);
+  wait_idle(first);
+  wait_idle(second);
+  expect_output(second, "4xi8=2 4 -2 -2");
+  takt_stream_stop(first);
+  takt_stream_stop(second);
+  takt_stream_release(first);
+  takt_stream_release(second);
+  fixture_destroy(&f);
+}
+
 static void a_chain_must_fit(void) {
   fixture_t f =
       fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
@@ -645,6 +676,7 @@ int main(void) {
   RUN(what_runs_goes_on_without_references);
   RUN(inputs_are_written_in_place);
   RUN(bad_options_are_named);
+  RUN(integers_of_any_sign_are_passed_on);
   RUN(a_chain_must_fit);
   return test_result();
 }

@@ -72,6 +72,16 @@ TEST(BufferOracleTest, IgnoresStridesThatAreNeverStepped) {
   EXPECT_EQ(DescribeBuffer({}, Item("f32", {0, 3}), empty).kind, Kind::kUse);
 }
 
+TEST(BufferOracleTest, TakesIntegersOfAnySignAsTheyAre) {
+  for (const char* host : {"i8", "si8", "ui8", "i1", "*8"}) {
+    const OracleAnswer answer =
+        DescribeBuffer({}, Item("ui8", {4}), Host(host, {4}, 4));
+    EXPECT_EQ(answer.kind, Kind::kUse) << host << ": " << answer.reason;
+  }
+  EXPECT_EQ(DescribeBuffer({}, Item("ui8", {4}), Host("*16", {4}, 8)).kind,
+            Kind::kUnsupported);
+}
+
 TEST(BufferOracleTest, WidensOnlyWhenAsked) {
   const SignatureItem item = Item("si32", {4});
   const HostBuffer host = Host("si8", {4}, 4);

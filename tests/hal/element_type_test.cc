@@ -36,6 +36,24 @@ TEST(ElementTypeTest, NamesAndNumbersOfTheAbi) {
   }
 }
 
+TEST(ElementTypeTest, IntegersOfOneWidthFitEachOther) {
+  const auto fits = [](const char* actual, const char* expected) {
+    return ElementTypeFits(*ParseElementType(actual),
+                           *ParseElementType(expected));
+  };
+  for (const char* actual : {"i8", "si8", "ui8", "i1"}) {
+    for (const char* expected : {"i8", "si8", "ui8", "i1"}) {
+      EXPECT_TRUE(fits(actual, expected)) << actual << " " << expected;
+    }
+    EXPECT_FALSE(fits(actual, "i16")) << actual;
+    EXPECT_FALSE(fits(actual, "f8E5M2")) << actual;
+  }
+  EXPECT_TRUE(fits("*32", "f32"));
+  EXPECT_FALSE(fits("f32", "*32"));
+  EXPECT_FALSE(fits("f32", "i32"));
+  EXPECT_FALSE(fits("f16", "bf16"));
+}
+
 TEST(ElementTypeTest, UnknownKindsPrintTheirNumbers) {
   EXPECT_EQ(ElementTypeName(static_cast<ElementType>(0x77000012)), "?119:18");
 }

@@ -36,6 +36,15 @@ TEST_F(ExpectedTest, EqualTensorsAreEqual) {
   }
 }
 
+TEST_F(ExpectedTest, IntegersOfOneWidthAreComparedByTheirBits) {
+  EXPECT_EQ(Compare("2xi32=1 -2", "2xsi32=1 -2"), "");
+  EXPECT_EQ(Compare("2xi8=-1 2", "2xui8=255 2"), "");
+  EXPECT_EQ(Compare("2xi1=00 01", "2xsi8=0 1"), "");
+  EXPECT_THAT(Compare("2xi8=-1 2", "2xui8=254 2"), HasSubstr("index 0"));
+  EXPECT_THAT(Compare("2xi32=1 2", "2xi64=1 2"), HasSubstr("metadata"));
+  EXPECT_THAT(Compare("f32=1", "*32=0000803f"), HasSubstr("metadata"));
+}
+
 TEST_F(ExpectedTest, TellsTheFirstElementThatDiffers) {
   EXPECT_EQ(Compare("2x2xi32=1 2 3 4", "2x2xi32=1 2 5 6"),
             "[FAILED] result[0]: element at index 2 (3) does not match the "
@@ -80,11 +89,6 @@ TEST_F(ExpectedTest, ShapeAndTypeMustBeTheSame) {
                         "3xf32"));
   EXPECT_NE(Compare("2xf32=1", "2x1xf32=1"), "");
   EXPECT_NE(Compare("2xf32=0", "2xi32=0"), "");
-  EXPECT_NE(Compare("2xui8=0", "2xi8=0"), "");
-}
-
-TEST_F(ExpectedTest, IntegersAreTheSameWithASignOfTheirOwn) {
-  EXPECT_EQ(Compare("2xi32=-1", "2xsi32=-1"), "");
 }
 
 TEST_F(ExpectedTest, ScalarsAreCompared) {

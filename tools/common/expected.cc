@@ -36,17 +36,14 @@ bool IsNear(double actual, double expected, double absolute, double relative) {
          absolute + relative * std::fabs(expected);
 }
 
-// Integers are the same with a sign of their own as without: numpy has only
-// the former, compiled modules mostly the latter.
-takt_element_type_t WithoutSign(takt_element_type_t type) {
-  if (takt_element_type_kind(type) != TAKT_NUMERICAL_SIGNED_INTEGER) {
-    return type;
-  }
-  return TAKT_NUMERICAL_INTEGER << 24 | (type & 0xff);
+// Integers of one width are compared by their bits, whatever their sign: numpy
+// has no integers without one, compiled modules have mostly those.
+bool SameType(takt_element_type_t a, takt_element_type_t b) {
+  return takt_element_type_fits(a, b) && takt_element_type_fits(b, a);
 }
 
 bool SameMetadata(const BufferView& a, const BufferView& b) {
-  return WithoutSign(a.element_type()) == WithoutSign(b.element_type()) &&
+  return SameType(a.element_type(), b.element_type()) &&
          std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(),
                     b.shape().end());
 }
