@@ -8,6 +8,12 @@
 //     through an out-parameter gives one reference, for takt_<noun>_release().
 //     _retain() and _release() may run on any thread at any time, and accept
 //     NULL. What an object needs it keeps alive itself: release in any order.
+//   - A pointer must not be NULL unless its function says that it may be. A
+//     NULL handle, out-parameter or other pointer is INVALID_ARGUMENT, whose
+//     message names the parameter ("list is NULL"). A function without a status
+//     then does nothing and returns 0, false, NULL or a struct of zeros; text
+//     that every object has is "". Always allowed are NULL options, user data,
+//     and arrays of length 0. Inline functions check nothing.
 //   - Arguments are borrowed for the call, unless the contract says *taken*.
 //   - Pointers that an accessor returns are borrowed: they live as long as the
 //     object they come from. Text is NUL-terminated UTF-8.

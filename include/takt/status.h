@@ -47,7 +47,8 @@ typedef struct takt_status_rep_t* takt_status_t;
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_status_create(takt_status_code_t code, const char* message);
 
-// A status with the same code, message and source, for another owner.
+// A status with the same code, message and source, for another owner; NULL for
+// NULL.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_status_clone(takt_status_t status);
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "api/null.h"
 #include "api/status.h"
 #include "base/object.h"
 #include "base/status.h"

@@ -4,8 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "api/null.h"
 
 struct takt_status_rep_t {
   takt_status_code_t code;
@@ -69,6 +75,19 @@ absl::Status FromStatus(takt_status_t status) {
                       status->message);
   takt_status_free(status);
   return result;
+}
+
+takt_status_t RefuseNull(const char* source, const char* names, int index) {
+  const std::vector<absl::string_view> list = absl::StrSplit(names, ", ");
+  // "Items(count, values)" is two parts of the list and one pointer.
+  size_t part = 0;
+  for (; index > 0; --index) {
+    part += absl::StartsWith(list[part], "Items(") ? 2 : 1;
+  }
+  part += absl::StartsWith(list[part], "Items(") ? 1 : 0;
+  const absl::string_view name = absl::StripSuffix(list[part], ")");
+  return Make(TAKT_STATUS_INVALID_ARGUMENT, source,
+              absl::StrCat(name, " is NULL"));
 }
 
 }  // namespace takt::api

@@ -128,6 +128,7 @@ TEST(SourcesTest, SourcesIncludeTheirHeaderFirst) {
 const std::map<std::string, std::string> kTestedBy = {
     {"api/either_way", "tests/api/npu_either_way_test.c"},
     {"api/handle", "tests/api/base_test.c"},
+    {"api/null", "tests/api/null_calls_test.cc"},
     {"api/npu_batch", "tests/api/npu_queue_test.c"},
     {"api/npu_device", "tests/api/npu_test.c"},
     {"api/queue_order", "tests/api/queue_test.c"},

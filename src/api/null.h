@@ -1,0 +1,135 @@
+// Pointers that must not be NULL (takt/base.h has the rule). The first
+// statement of an exported function names them:
+//
+//   TAKT_REQUIRE(list, Items(count, values), Optional(out_index), out_value);
+//
+// Costs a comparison a pointer; the rest is out of line. TAKT_REQUIRE is for
+// functions that return a status, TAKT_REQUIRE_OR for those that return a
+// value, TAKT_IGNORE_NULL for those that return nothing.
+#ifndef TAKT_API_NULL_H_
+#define TAKT_API_NULL_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "absl/base/optimization.h"
+#include "takt/status.h"
+
+// Returns INVALID_ARGUMENT with the name of the first that is NULL; what is to
+// receive results receives zeros.
+#define TAKT_REQUIRE(...)                                                 \
+  do {                                                                    \
+    using ::takt::api::Items;                                             \
+    using ::takt::api::Optional;                                          \
+    if (ABSL_PREDICT_FALSE(::takt::api::FindNull(__VA_ARGS__) >= 0)) {    \
+      ::takt::api::ClearAll(__VA_ARGS__);                                 \
+      return ::takt::api::RefuseNull(__func__, #__VA_ARGS__,              \
+                                     ::takt::api::FindNull(__VA_ARGS__)); \
+    }                                                                     \
+  } while (false)
+
+// The same, but returns `result`.
+#define TAKT_REQUIRE_OR(result, ...)                                   \
+  do {                                                                 \
+    using ::takt::api::Items;                                          \
+    using ::takt::api::Optional;                                       \
+    if (ABSL_PREDICT_FALSE(::takt::api::FindNull(__VA_ARGS__) >= 0)) { \
+      ::takt::api::ClearAll(__VA_ARGS__);                              \
+      return result;                                                   \
+    }                                                                  \
+  } while (false)
+
+#define TAKT_IGNORE_NULL(...) TAKT_REQUIRE_OR(, __VA_ARGS__)
+
+namespace takt::api {
+
+// An array that may be NULL if it is empty.
+template <typename T>
+struct Items {
+  Items(size_t n, T* array) : count(n), pointer(array) {}
+  size_t count;
+  T* pointer;
+};
+
+// A pointer that may be NULL: named only so that it receives zeros.
+template <typename T>
+struct Optional {
+  explicit Optional(T* target) : pointer(target) {}
+  T* pointer;
+};
+
+template <typename T>
+constexpr bool IsNull(T* pointer) {
+  return pointer == nullptr;
+}
+template <typename T>
+constexpr bool IsNull(const Items<T>& items) {
+  return items.pointer == nullptr && items.count != 0;
+}
+template <typename T>
+constexpr bool IsNull(const Optional<T>&) {
+  return false;
+}
+
+// Which one is NULL; -1 if none is.
+template <typename... Arguments>
+constexpr int FindNull(const Arguments&... arguments) {
+  int index = 0;
+  const bool found = ((IsNull(arguments) || (++index, false)) || ...);
+  return found ? index : -1;
+}
+
+template <typename T>
+concept Complete = !std::is_void_v<T> && !std::is_function_v<T> && requires {
+  sizeof(T);
+};
+template <typename T>
+concept Sized = requires(T value) {
+  value.struct_size;
+};
+
+// Zeros into `count` results. What is const is no result, nor is a handle or
+// memory without a type. A struct keeps its struct_size, and only as much is
+// written as the caller's header knows.
+template <typename T>
+void Clear(size_t count, T* target) {
+  if constexpr (!std::is_const_v<T> && Complete<T>) {
+    if (target == nullptr) return;
+    if constexpr (Sized<T>) {
+      constexpr size_t kBegin = sizeof(target->struct_size);
+      const size_t end = std::min(target->struct_size, sizeof(T));
+      if (end > kBegin) {
+        std::memset(reinterpret_cast<char*>(target) + kBegin, 0, end - kBegin);
+      }
+    } else if constexpr (std::is_same_v<T, int>) {
+      *target = -1;  // A file descriptor.
+    } else {
+      std::memset(static_cast<void*>(target), 0, count * sizeof(T));
+    }
+  }
+}
+template <typename T>
+void ClearOne(T* pointer) {
+  Clear(1, pointer);
+}
+template <typename T>
+void ClearOne(const Items<T>& items) {
+  Clear(items.count, items.pointer);
+}
+template <typename T>
+void ClearOne(const Optional<T>& optional) {
+  Clear(1, optional.pointer);
+}
+template <typename... Arguments>
+void ClearAll(const Arguments&... arguments) {
+  (ClearOne(arguments), ...);
+}
+
+// `names` is the text of the macro's arguments, `index` the one that is NULL.
+takt_status_t RefuseNull(const char* source, const char* names, int index);
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_NULL_H_
