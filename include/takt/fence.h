@@ -2,7 +2,7 @@
 //
 // A fence is reached when all of its timelines have reached their values, and
 // failed as soon as one of them fails. It never changes once made. A NULL
-// fence is reached already when waited for, and tells nobody when signaled.
+// fence is reached already when waited for; there is nothing to signal.
 //
 // A barrier is a fence with several signallers: it is reached when each of them
 // is done. Whatever signals a fence counts as one signaller of a barrier that
@@ -86,6 +86,7 @@ takt_fence_query(const takt_fence_t* fence, bool* out_reached);
 // signaller.
 //
 // Errors: as takt_timeline_signal(), the first; the others were raised.
+//         INVALID_ARGUMENT     NULL.
 //         FAILED_PRECONDITION  a barrier, none of whose signallers is left.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_signal(takt_fence_t* fence);
 

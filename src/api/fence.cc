@@ -14,7 +14,6 @@ namespace {
 
 absl::StatusOr<Ref<hal::Fence>> CreateFromPoints(
     size_t point_count, const takt_timeline_point_t* points) {
-  if (point_count != 0) TAKT_RETURN_IF_ERROR(Require(points, "points"));
   std::vector<hal::TimelinePoint> result;
   for (size_t i = 0; i < point_count; ++i) {
     if (points[i].timeline == nullptr) {
@@ -30,7 +29,6 @@ absl::StatusOr<Ref<hal::Fence>> CreateFromPoints(
 // The fences of a C array; nullptr where it has NULL.
 absl::StatusOr<std::vector<hal::Fence*>> UnwrapFences(
     size_t fence_count, takt_fence_t* const* fences) {
-  if (fence_count != 0) TAKT_RETURN_IF_ERROR(Require(fences, "fences"));
   std::vector<hal::Fence*> result;
   result.reserve(fence_count);
   for (size_t i = 0; i < fence_count; ++i) {
@@ -80,6 +78,7 @@ using takt::api::ToStatus;
 using takt::api::Unwrap;
 
 takt_status_t takt_fence_create(takt_fence_t** out_fence) {
+  TAKT_REQUIRE(out_fence);
   return Give(__func__,
               absl::StatusOr<Ref<takt::hal::Fence>>(takt::hal::Fence::Create()),
               out_fence);
@@ -88,23 +87,27 @@ takt_status_t takt_fence_create(takt_fence_t** out_fence) {
 takt_status_t takt_fence_create_from_points(size_t point_count,
                                             const takt_timeline_point_t* points,
                                             takt_fence_t** out_fence) {
+  TAKT_REQUIRE(Items(point_count, points), out_fence);
   return Give(__func__, takt::api::CreateFromPoints(point_count, points),
               out_fence);
 }
 
 takt_status_t takt_fence_join(size_t fence_count, takt_fence_t* const* fences,
                               takt_fence_t** out_fence) {
+  TAKT_REQUIRE(Items(fence_count, fences), out_fence);
   return Give(__func__, takt::api::JoinFences(fence_count, fences), out_fence);
 }
 
 takt_status_t takt_fence_create_barrier(uint32_t signaller_count,
                                         takt_fence_t** out_fence) {
+  TAKT_REQUIRE(out_fence);
   return Give(__func__, takt::hal::Fence::CreateBarrier(signaller_count),
               out_fence);
 }
 
 takt_status_t takt_fence_take_share(takt_fence_t* fence,
                                     takt_fence_t** out_share) {
+  TAKT_REQUIRE(out_share);
   *out_share = nullptr;
   if (fence == nullptr) return nullptr;
   return Give(__func__, Unwrap(fence)->TakeShare(), out_share);
@@ -117,13 +120,14 @@ void takt_fence_release(takt_fence_t* fence) {
 }
 
 takt_status_t takt_fence_query(const takt_fence_t* fence, bool* out_reached) {
+  TAKT_REQUIRE(out_reached);
   *out_reached = fence == nullptr;
   if (fence == nullptr) return nullptr;
   return ToStatus(__func__, Unwrap(fence)->Query(out_reached));
 }
 
 takt_status_t takt_fence_signal(takt_fence_t* fence) {
-  if (fence == nullptr) return nullptr;
+  TAKT_REQUIRE(fence);
   return ToStatus(__func__, Unwrap(fence)->Signal());
 }
 
@@ -146,6 +150,7 @@ takt_status_t takt_fence_wait_many(takt_wait_mode_t mode, size_t fence_count,
                                    takt_fence_t* const* fences,
                                    takt_instance_t* instance,
                                    int64_t deadline_ns, size_t* out_index) {
+  TAKT_REQUIRE(Items(fence_count, fences), Optional(out_index));
   size_t index = fence_count;
   const absl::Status status = takt::api::WaitForMany(
       mode, fence_count, fences, instance, deadline_ns, &index);
@@ -155,6 +160,7 @@ takt_status_t takt_fence_wait_many(takt_wait_mode_t mode, size_t fence_count,
 
 void takt_fence_on_reached(takt_fence_t* fence, takt_fence_callback_t callback,
                            void* user_data) {
+  TAKT_IGNORE_NULL(callback);
   if (fence == nullptr) {
     callback(user_data, nullptr);
     return;
@@ -172,6 +178,7 @@ void takt_fence_set_name(takt_fence_t* fence, const char* name) {
 }
 
 takt_status_t takt_fence_explain(const takt_fence_t* fence, char** out_text) {
+  TAKT_REQUIRE(out_text);
   return takt::api::GiveText(
       __func__,
       fence == nullptr ? "reached" : takt::hal::ExplainFence(*Unwrap(fence)),

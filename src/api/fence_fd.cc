@@ -58,7 +58,6 @@ absl::StatusOr<FdPoller::Event> EventOf(takt_fd_event_t event) {
 
 absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
                                          takt_fd_event_t event) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
   TAKT_ASSIGN_OR_RETURN(const FdPoller::Event watched, EventOf(event));
   TAKT_ASSIGN_OR_RETURN(const std::shared_ptr<FdPoller> poller,
                         Unwrap(instance)->GetFdPoller());
@@ -87,6 +86,7 @@ absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
 }  // namespace takt::api
 
 takt_status_t takt_fence_export_fd(takt_fence_t* fence, int* out_fd) {
+  TAKT_REQUIRE(out_fd);
   absl::StatusOr<int> fd = takt::api::ExportFd(
       fence != nullptr ? takt::api::Unwrap(fence) : nullptr);
   *out_fd = fd.ok() ? *fd : -1;
@@ -96,6 +96,7 @@ takt_status_t takt_fence_export_fd(takt_fence_t* fence, int* out_fd) {
 takt_status_t takt_fence_import_fd(takt_instance_t* instance, int fd,
                                    takt_fd_event_t event,
                                    takt_fence_t** out_fence) {
+  TAKT_REQUIRE(instance, out_fence);
   return takt::api::Give(__func__, takt::api::ImportFd(instance, fd, event),
                          out_fence);
 }

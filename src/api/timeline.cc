@@ -23,6 +23,7 @@ using takt::api::Unwrap;
 
 takt_status_t takt_timeline_create(uint64_t initial_value,
                                    takt_timeline_t** out_timeline) {
+  TAKT_REQUIRE(out_timeline);
   return takt::api::Give(__func__, takt::api::CreateTimeline(initial_value),
                          out_timeline);
 }
@@ -36,22 +37,25 @@ void takt_timeline_release(takt_timeline_t* timeline) {
 }
 
 void takt_timeline_set_name(takt_timeline_t* timeline, const char* name) {
+  TAKT_IGNORE_NULL(timeline);
   Unwrap(timeline)->set_name(name != nullptr ? name : "");
 }
 
 takt_status_t takt_timeline_query(const takt_timeline_t* timeline,
                                   uint64_t* out_value) {
+  TAKT_REQUIRE(timeline, out_value);
   *out_value = Unwrap(timeline)->value();
   if (!Unwrap(timeline)->failed()) return nullptr;
   return ToStatus(__func__, Unwrap(timeline)->error());
 }
 
 takt_status_t takt_timeline_signal(takt_timeline_t* timeline, uint64_t value) {
+  TAKT_REQUIRE(timeline);
   return ToStatus(__func__, Unwrap(timeline)->Signal(value));
 }
 
 void takt_timeline_fail(takt_timeline_t* timeline, takt_status_t status) {
   absl::Status error = takt::api::FromStatus(status);
   if (error.ok()) error = absl::UnknownError("failed without a status");
-  Unwrap(timeline)->Fail(std::move(error));
+  if (timeline != nullptr) Unwrap(timeline)->Fail(std::move(error));
 }

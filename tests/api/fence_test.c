@@ -38,7 +38,8 @@ static void a_poll_that_is_early_allocates_nothing(void) {
 static void null_is_reached_and_tells_nobody(void) {
   EXPECT(is_reached(NULL));
   EXPECT_OK(takt_fence_wait(NULL, NULL, 0));
-  EXPECT_OK(takt_fence_signal(NULL));
+  EXPECT_ERROR(takt_fence_signal(NULL), TAKT_STATUS_INVALID_ARGUMENT,
+               "fence is NULL");
   takt_fence_fail(NULL, takt_status_create(TAKT_STATUS_ABORTED, "nobody"));
 }
 
