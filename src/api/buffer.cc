@@ -14,7 +14,6 @@ namespace {
 absl::StatusOr<Ref<hal::Buffer>> Allocate(
     hal::Device* device, size_t byte_length,
     const takt_buffer_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
   TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
   return device->Allocate(params, byte_length);
 }
@@ -24,8 +23,6 @@ absl::StatusOr<Ref<hal::Buffer>> WrapHost(hal::Device* device, void* data,
                                           const takt_buffer_options_t* options,
                                           takt_buffer_release_t release,
                                           void* user_data) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
-  if (byte_length != 0) TAKT_RETURN_IF_ERROR(Require(data, "data"));
   const auto address = reinterpret_cast<uintptr_t>(data);
   if (address % hal::kBufferAlignment != 0) {
     return absl::InvalidArgumentError(
@@ -44,13 +41,11 @@ absl::StatusOr<Ref<hal::Buffer>> WrapHost(hal::Device* device, void* data,
 absl::StatusOr<Ref<hal::Buffer>> Subspan(hal::Buffer* buffer,
                                          size_t byte_offset,
                                          size_t byte_length) {
-  TAKT_RETURN_IF_ERROR(Require(buffer, "buffer"));
   return buffer->Subspan(byte_offset, LengthOf(byte_length));
 }
 
 absl::StatusOr<absl::Span<uint8_t>> Map(hal::Buffer* buffer, size_t byte_offset,
                                         size_t byte_length, uint32_t access) {
-  TAKT_RETURN_IF_ERROR(Require(buffer, "buffer"));
   if (access == 0 || (access & ~TAKT_ACCESS_ALL) != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("access ", access, " is no set of TAKT_ACCESS_* bits"));
@@ -79,7 +74,6 @@ absl::Status Write(hal::Buffer* buffer, size_t byte_offset, const void* source,
 
 absl::Status Fill(hal::Buffer* buffer, size_t byte_offset, size_t byte_length,
                   const void* pattern, size_t pattern_length) {
-  TAKT_RETURN_IF_ERROR(Require(pattern, "pattern"));
   if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4 &&
       pattern_length != 8) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -109,6 +103,7 @@ using takt::api::Unwrap;
 takt_status_t takt_buffer_allocate(takt_device_t* device, size_t byte_length,
                                    const takt_buffer_options_t* options,
                                    takt_buffer_t** out_buffer) {
+  TAKT_REQUIRE(device, out_buffer);
   return Give(__func__,
               takt::api::Allocate(Unwrap(device), byte_length, options),
               out_buffer);
@@ -119,6 +114,7 @@ takt_status_t takt_buffer_wrap(takt_device_t* device, void* data,
                                const takt_buffer_options_t* options,
                                takt_buffer_release_t release, void* user_data,
                                takt_buffer_t** out_buffer) {
+  TAKT_REQUIRE(device, Items(byte_length, data), out_buffer);
   return Give(__func__,
               takt::api::WrapHost(Unwrap(device), data, byte_length, options,
                                   release, user_data),
@@ -128,6 +124,7 @@ takt_status_t takt_buffer_wrap(takt_device_t* device, void* data,
 takt_status_t takt_buffer_subspan(takt_buffer_t* buffer, size_t byte_offset,
                                   size_t byte_length,
                                   takt_buffer_t** out_buffer) {
+  TAKT_REQUIRE(buffer, out_buffer);
   return Give(__func__,
               takt::api::Subspan(Unwrap(buffer), byte_offset, byte_length),
               out_buffer);
@@ -142,12 +139,14 @@ void takt_buffer_release(takt_buffer_t* buffer) {
 }
 
 size_t takt_buffer_byte_length(const takt_buffer_t* buffer) {
+  TAKT_REQUIRE_OR(0, buffer);
   return Unwrap(buffer)->byte_length();
 }
 
 takt_status_t takt_buffer_map(takt_buffer_t* buffer, size_t byte_offset,
                               size_t byte_length, uint32_t access,
                               takt_mapping_t* out_mapping) {
+  TAKT_REQUIRE(buffer, out_mapping);
   std::memset(out_mapping, 0, sizeof(*out_mapping));
   auto bytes = takt::api::Map(Unwrap(buffer), byte_offset, byte_length, access);
   if (!bytes.ok()) return ToStatus(__func__, bytes.status());
@@ -158,6 +157,7 @@ takt_status_t takt_buffer_map(takt_buffer_t* buffer, size_t byte_offset,
 }
 
 void takt_buffer_unmap(takt_mapping_t* mapping) {
+  TAKT_IGNORE_NULL(mapping);
   // Memory is one on a CPU: nothing to write back.
   takt_buffer_release(mapping->buffer);
   std::memset(mapping, 0, sizeof(*mapping));
@@ -165,12 +165,14 @@ void takt_buffer_unmap(takt_mapping_t* mapping) {
 
 takt_status_t takt_buffer_read(takt_buffer_t* buffer, size_t byte_offset,
                                void* target, size_t byte_length) {
+  TAKT_REQUIRE(buffer, Items(byte_length, target));
   return ToStatus(__func__, takt::api::Read(Unwrap(buffer), byte_offset, target,
                                             byte_length));
 }
 
 takt_status_t takt_buffer_write(takt_buffer_t* buffer, size_t byte_offset,
                                 const void* source, size_t byte_length) {
+  TAKT_REQUIRE(buffer, Items(byte_length, source));
   return ToStatus(__func__, takt::api::Write(Unwrap(buffer), byte_offset,
                                              source, byte_length));
 }
@@ -178,6 +180,7 @@ takt_status_t takt_buffer_write(takt_buffer_t* buffer, size_t byte_offset,
 takt_status_t takt_buffer_fill(takt_buffer_t* buffer, size_t byte_offset,
                                size_t byte_length, const void* pattern,
                                size_t pattern_length) {
+  TAKT_REQUIRE(buffer, Items(pattern_length, pattern));
   return ToStatus(__func__,
                   takt::api::Fill(Unwrap(buffer), byte_offset, byte_length,
                                   pattern, pattern_length));

@@ -123,8 +123,6 @@ std::unique_ptr<Description> Describe(Answer answer) {
 absl::StatusOr<std::unique_ptr<Description>> DescribeFor(
     const takt_device_t* device, const takt_value_type_t* type,
     const takt_buffer_query_t* query) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
-  TAKT_RETURN_IF_ERROR(Require(type, "type"));
   TAKT_ASSIGN_OR_RETURN(Answer answer, Ask(*Unwrap(device), *type, query));
   return Describe(std::move(answer));
 }
@@ -136,6 +134,7 @@ takt_status_t takt_device_describe_buffer(
     const takt_device_t* device, const takt_value_type_t* type,
     const takt_buffer_query_t* query,
     takt_buffer_description_t** out_description) {
+  TAKT_REQUIRE(device, type, out_description);
   *out_description = nullptr;
   auto description = takt::api::DescribeFor(device, type, query);
   if (!description.ok()) {

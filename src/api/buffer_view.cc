@@ -14,16 +14,10 @@ hal::ElementType ElementTypeOf(takt_element_type_t type) {
   return static_cast<hal::ElementType>(type);
 }
 
-absl::Status CheckShape(size_t rank, const int64_t* shape) {
-  return rank != 0 ? Require(shape, "shape") : absl::OkStatus();
-}
-
 absl::StatusOr<Ref<hal::BufferView>> CreateView(hal::Buffer* buffer,
                                                 takt_element_type_t type,
                                                 size_t rank,
                                                 const int64_t* shape) {
-  TAKT_RETURN_IF_ERROR(Require(buffer, "buffer"));
-  TAKT_RETURN_IF_ERROR(CheckShape(rank, shape));
   return hal::BufferView::Create(
       Ref<hal::Buffer>::Retain(buffer), ElementTypeOf(type),
       hal::EncodingType::kDenseRowMajor, absl::MakeConstSpan(shape, rank));
@@ -32,8 +26,6 @@ absl::StatusOr<Ref<hal::BufferView>> CreateView(hal::Buffer* buffer,
 absl::StatusOr<Ref<hal::BufferView>> CopyFromHost(
     hal::Device* device, takt_element_type_t type, size_t rank,
     const int64_t* shape, const void* data, size_t byte_length) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
-  TAKT_RETURN_IF_ERROR(CheckShape(rank, shape));
   const auto dimensions = absl::MakeConstSpan(shape, rank);
   TAKT_ASSIGN_OR_RETURN(uint64_t dense_length,
                         hal::DenseByteLength(ElementTypeOf(type), dimensions));
@@ -85,6 +77,7 @@ takt_status_t takt_buffer_view_create(takt_buffer_t* buffer,
                                       takt_element_type_t element_type,
                                       size_t rank, const int64_t* shape,
                                       takt_buffer_view_t** out_view) {
+  TAKT_REQUIRE(buffer, Items(rank, shape), out_view);
   return takt::api::Give(
       __func__,
       takt::api::CreateView(Unwrap(buffer), element_type, rank, shape),
@@ -97,6 +90,7 @@ takt_status_t takt_buffer_view_copy_from_host(takt_device_t* device,
                                               const void* data,
                                               size_t byte_length,
                                               takt_buffer_view_t** out_view) {
+  TAKT_REQUIRE(device, Items(rank, shape), out_view);
   return takt::api::Give(
       __func__,
       takt::api::CopyFromHost(Unwrap(device), element_type, rank, shape, data,
@@ -113,34 +107,41 @@ void takt_buffer_view_release(takt_buffer_view_t* view) {
 }
 
 takt_buffer_t* takt_buffer_view_buffer(const takt_buffer_view_t* view) {
+  TAKT_REQUIRE_OR(nullptr, view);
   return takt::api::Wrap(Unwrap(view)->buffer());
 }
 
 takt_element_type_t takt_buffer_view_element_type(
     const takt_buffer_view_t* view) {
+  TAKT_REQUIRE_OR(0, view);
   return static_cast<takt_element_type_t>(Unwrap(view)->element_type());
 }
 
 size_t takt_buffer_view_rank(const takt_buffer_view_t* view) {
+  TAKT_REQUIRE_OR(0, view);
   return Unwrap(view)->shape().size();
 }
 
 const int64_t* takt_buffer_view_shape(const takt_buffer_view_t* view) {
+  TAKT_REQUIRE_OR(nullptr, view);
   return Unwrap(view)->shape().data();
 }
 
 size_t takt_buffer_view_element_count(const takt_buffer_view_t* view) {
+  TAKT_REQUIRE_OR(0, view);
   size_t count = 1;
   for (int64_t dimension : Unwrap(view)->shape()) count *= dimension;
   return count;
 }
 
 size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view) {
+  TAKT_REQUIRE_OR(0, view);
   return takt::api::DenseLengthOf(Unwrap(view));
 }
 
 takt_status_t takt_buffer_view_copy_to_host(const takt_buffer_view_t* view,
                                             void* target, size_t byte_length) {
+  TAKT_REQUIRE(view, Items(byte_length, target));
   return takt::api::ToStatus(
       __func__, takt::api::CopyToHost(Unwrap(view), target, byte_length));
 }
@@ -148,6 +149,7 @@ takt_status_t takt_buffer_view_copy_to_host(const takt_buffer_view_t* view,
 takt_status_t takt_buffer_view_format(const takt_buffer_view_t* view,
                                       size_t element_count_max,
                                       char** out_text) {
+  TAKT_REQUIRE(view, out_text);
   return takt::api::GiveText(
       __func__, takt::hal::FormatBufferView(*Unwrap(view), element_count_max),
       out_text);

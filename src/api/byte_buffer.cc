@@ -25,6 +25,7 @@ using takt::api::Unwrap;
 
 takt_status_t takt_byte_buffer_create(const void* data, size_t byte_length,
                                       takt_byte_buffer_t** out_buffer) {
+  TAKT_REQUIRE(out_buffer);
   return takt::api::Give(
       __func__, takt::api::CreateByteBuffer(data, byte_length), out_buffer);
 }
@@ -38,13 +39,16 @@ void takt_byte_buffer_release(takt_byte_buffer_t* buffer) {
 }
 
 uint8_t* takt_byte_buffer_data(const takt_byte_buffer_t* buffer) {
+  TAKT_REQUIRE_OR(nullptr, buffer);
   return Unwrap(buffer)->data();
 }
 
 size_t takt_byte_buffer_byte_length(const takt_byte_buffer_t* buffer) {
+  TAKT_REQUIRE_OR(0, buffer);
   return Unwrap(buffer)->byte_length();
 }
 
 bool takt_byte_buffer_is_mutable(const takt_byte_buffer_t* buffer) {
+  TAKT_REQUIRE_OR(false, buffer);
   return Unwrap(buffer)->is_mutable();
 }

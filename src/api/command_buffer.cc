@@ -14,7 +14,6 @@ constexpr uint32_t kAllCategories = 3;
 
 absl::StatusOr<Ref<hal::CommandBuffer>> Create(
     hal::Device* device, const takt_command_buffer_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
   TAKT_ASSIGN_OR_RETURN(
       takt_command_buffer_options_t given,
       ReadOptions(options, &takt_command_buffer_options_init));
@@ -24,24 +23,18 @@ absl::StatusOr<Ref<hal::CommandBuffer>> Create(
 }
 
 absl::Status Barrier(hal::CommandBuffer* command_buffer) {
-  TAKT_RETURN_IF_ERROR(Require(command_buffer, "command_buffer"));
   return command_buffer->ExecutionBarrier();
 }
 
 absl::Status Fill(hal::CommandBuffer* command_buffer,
                   const takt_buffer_range_t* target, const void* pattern,
                   size_t pattern_length) {
-  TAKT_RETURN_IF_ERROR(Require(command_buffer, "command_buffer"));
-  TAKT_RETURN_IF_ERROR(Require(target, "target"));
   TAKT_ASSIGN_OR_RETURN(uint32_t value, ReadPattern(pattern, pattern_length));
   return command_buffer->FillBuffer(RangeOf(*target), value, pattern_length);
 }
 
 absl::Status Update(hal::CommandBuffer* command_buffer, const void* source,
                     size_t byte_length, const takt_buffer_range_t* target) {
-  TAKT_RETURN_IF_ERROR(Require(command_buffer, "command_buffer"));
-  TAKT_RETURN_IF_ERROR(Require(target, "target"));
-  if (byte_length != 0) TAKT_RETURN_IF_ERROR(Require(source, "source"));
   return command_buffer->UpdateBuffer(
       {static_cast<const uint8_t*>(source), byte_length}, RangeOf(*target));
 }
@@ -49,16 +42,11 @@ absl::Status Update(hal::CommandBuffer* command_buffer, const void* source,
 absl::Status Copy(hal::CommandBuffer* command_buffer,
                   const takt_buffer_range_t* source,
                   const takt_buffer_range_t* target) {
-  TAKT_RETURN_IF_ERROR(Require(command_buffer, "command_buffer"));
-  TAKT_RETURN_IF_ERROR(Require(source, "source"));
-  TAKT_RETURN_IF_ERROR(Require(target, "target"));
   return command_buffer->CopyBuffer(RangeOf(*source), RangeOf(*target));
 }
 
 absl::Status Dispatch(hal::CommandBuffer* command_buffer,
                       const takt_dispatch_t* dispatch) {
-  TAKT_RETURN_IF_ERROR(Require(command_buffer, "command_buffer"));
-  TAKT_RETURN_IF_ERROR(Require(dispatch, "dispatch"));
   TAKT_RETURN_IF_ERROR(Require(dispatch->executable, "executable"));
   if (dispatch->constant_count != 0) {
     TAKT_RETURN_IF_ERROR(Require(dispatch->constants, "constants"));
@@ -89,7 +77,6 @@ absl::Status Dispatch(hal::CommandBuffer* command_buffer,
 }
 
 absl::Status Finalize(hal::CommandBuffer* command_buffer) {
-  TAKT_RETURN_IF_ERROR(Require(command_buffer, "command_buffer"));
   return command_buffer->Finalize();
 }
 
@@ -102,6 +89,7 @@ using takt::api::Unwrap;
 takt_status_t takt_command_buffer_create(
     takt_device_t* device, const takt_command_buffer_options_t* options,
     takt_command_buffer_t** out_command_buffer) {
+  TAKT_REQUIRE(device, out_command_buffer);
   return takt::api::Give(__func__, takt::api::Create(Unwrap(device), options),
                          out_command_buffer);
 }
@@ -116,6 +104,7 @@ void takt_command_buffer_release(takt_command_buffer_t* command_buffer) {
 
 takt_status_t takt_command_buffer_barrier(
     takt_command_buffer_t* command_buffer) {
+  TAKT_REQUIRE(command_buffer);
   return ToStatus(__func__, takt::api::Barrier(Unwrap(command_buffer)));
 }
 
@@ -123,6 +112,7 @@ takt_status_t takt_command_buffer_fill(takt_command_buffer_t* command_buffer,
                                        const takt_buffer_range_t* target,
                                        const void* pattern,
                                        size_t pattern_length) {
+  TAKT_REQUIRE(command_buffer, target, Items(pattern_length, pattern));
   return ToStatus(__func__, takt::api::Fill(Unwrap(command_buffer), target,
                                             pattern, pattern_length));
 }
@@ -130,6 +120,7 @@ takt_status_t takt_command_buffer_fill(takt_command_buffer_t* command_buffer,
 takt_status_t takt_command_buffer_update(takt_command_buffer_t* command_buffer,
                                          const void* source, size_t byte_length,
                                          const takt_buffer_range_t* target) {
+  TAKT_REQUIRE(command_buffer, Items(byte_length, source), target);
   return ToStatus(__func__, takt::api::Update(Unwrap(command_buffer), source,
                                               byte_length, target));
 }
@@ -137,17 +128,20 @@ takt_status_t takt_command_buffer_update(takt_command_buffer_t* command_buffer,
 takt_status_t takt_command_buffer_copy(takt_command_buffer_t* command_buffer,
                                        const takt_buffer_range_t* source,
                                        const takt_buffer_range_t* target) {
+  TAKT_REQUIRE(command_buffer, source, target);
   return ToStatus(__func__,
                   takt::api::Copy(Unwrap(command_buffer), source, target));
 }
 
 takt_status_t takt_command_buffer_dispatch(
     takt_command_buffer_t* command_buffer, const takt_dispatch_t* dispatch) {
+  TAKT_REQUIRE(command_buffer, dispatch);
   return ToStatus(__func__,
                   takt::api::Dispatch(Unwrap(command_buffer), dispatch));
 }
 
 takt_status_t takt_command_buffer_finalize(
     takt_command_buffer_t* command_buffer) {
+  TAKT_REQUIRE(command_buffer);
   return ToStatus(__func__, takt::api::Finalize(Unwrap(command_buffer)));
 }

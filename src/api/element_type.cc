@@ -10,6 +10,7 @@
 using takt::api::ToStatus;
 
 const char* takt_element_type_format(takt_element_type_t type, char* out_text) {
+  TAKT_REQUIRE_OR(nullptr, out_text);
   const std::string name =
       takt::hal::ElementTypeName(static_cast<takt::hal::ElementType>(type));
   const size_t length =
@@ -28,9 +29,8 @@ bool takt_element_type_fits(takt_element_type_t actual,
 
 takt_status_t takt_element_type_parse(const char* text,
                                       takt_element_type_t* out_type) {
+  TAKT_REQUIRE(text, out_type);
   *out_type = 0;
-  absl::Status status = takt::api::Require(text, "text");
-  if (!status.ok()) return ToStatus(__func__, status);
   auto type = takt::hal::ParseElementType(text);
   if (!type.ok()) return ToStatus(__func__, type.status());
   *out_type = static_cast<takt_element_type_t>(*type);
@@ -41,6 +41,7 @@ takt_status_t takt_element_type_dense_byte_length(takt_element_type_t type,
                                                   size_t rank,
                                                   const int64_t* shape,
                                                   size_t* out_byte_length) {
+  TAKT_REQUIRE(Items(rank, shape), out_byte_length);
   *out_byte_length = 0;
   auto length = takt::hal::DenseByteLength(
       static_cast<takt::hal::ElementType>(type), {shape, rank});

@@ -18,11 +18,6 @@ absl::StatusOr<Ref<hal::Executable>> Load(hal::Device* device,
                                           size_t byte_length,
                                           size_t constant_count,
                                           const uint32_t* constants) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
-  TAKT_RETURN_IF_ERROR(Require(format, "format"));
-  if (byte_length != 0) TAKT_RETURN_IF_ERROR(Require(data, "data"));
-  if (constant_count != 0)
-    TAKT_RETURN_IF_ERROR(Require(constants, "constants"));
   // A copy: aligned, and for loaders that keep what they read.
   TAKT_ASSIGN_OR_RETURN(Ref<vm::Buffer> copy,
                         vm::Buffer::Allocate(byte_length, kAlignment));
@@ -42,6 +37,8 @@ takt_status_t takt_executable_load(takt_device_t* device, const char* format,
                                    size_t constant_count,
                                    const uint32_t* constants,
                                    takt_executable_t** out_executable) {
+  TAKT_REQUIRE(device, format, Items(byte_length, data),
+               Items(constant_count, constants), out_executable);
   return takt::api::Give(
       __func__,
       takt::api::Load(Unwrap(device), format, data, byte_length, constant_count,
@@ -58,11 +55,13 @@ void takt_executable_release(takt_executable_t* executable) {
 }
 
 size_t takt_executable_function_count(const takt_executable_t* executable) {
+  TAKT_REQUIRE_OR(0, executable);
   return Unwrap(executable)->function_count();
 }
 
 takt_executable_function_t takt_executable_function(
     const takt_executable_t* executable, size_t index) {
+  TAKT_REQUIRE_OR({}, executable);
   takt_executable_function_t function = {0, 0};
   const takt::hal::Executable& code = *Unwrap(executable);
   if (index >= code.function_count()) return function;

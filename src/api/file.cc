@@ -16,7 +16,6 @@ absl::Status CheckAccess(uint32_t access) {
 
 absl::StatusOr<Ref<hal::File>> Open(const char* path,
                                     const takt_file_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(takt_file_options_t given,
                         ReadOptions(options, &takt_file_options_init));
   absl::Status status = CheckAccess(given.access);
@@ -42,7 +41,6 @@ absl::StatusOr<Ref<hal::File>> WrapMemory(void* data, uint64_t byte_length,
                                           uint32_t access,
                                           takt_buffer_release_t release,
                                           void* user_data) {
-  if (byte_length != 0) TAKT_RETURN_IF_ERROR(Require(data, "data"));
   TAKT_RETURN_IF_ERROR(CheckAccess(access));
   auto guard = MakeRef<ReleaseGuard>();
   guard->Arm(release, user_data);
@@ -56,12 +54,14 @@ absl::StatusOr<Ref<hal::File>> WrapMemory(void* data, uint64_t byte_length,
 takt_status_t takt_file_open(const char* path,
                              const takt_file_options_t* options,
                              takt_file_t** out_file) {
+  TAKT_REQUIRE(path, out_file);
   return takt::api::Give(__func__, takt::api::Open(path, options), out_file);
 }
 
 takt_status_t takt_file_wrap(void* data, uint64_t byte_length, uint32_t access,
                              takt_buffer_release_t release, void* user_data,
                              takt_file_t** out_file) {
+  TAKT_REQUIRE(Items(byte_length, data), out_file);
   return takt::api::Give(
       __func__,
       takt::api::WrapMemory(data, byte_length, access, release, user_data),
@@ -73,5 +73,6 @@ void takt_file_retain(takt_file_t* file) { takt::api::RetainHandle(file); }
 void takt_file_release(takt_file_t* file) { takt::api::ReleaseHandle(file); }
 
 uint64_t takt_file_byte_length(const takt_file_t* file) {
+  TAKT_REQUIRE_OR(0, file);
   return takt::api::Unwrap(file)->byte_length();
 }

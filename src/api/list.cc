@@ -23,7 +23,6 @@ absl::StatusOr<Ref<vm::List>> CreateList(takt_value_kind_t kind,
 }
 
 absl::Status CheckElement(const takt_value_t* value) {
-  TAKT_RETURN_IF_ERROR(Require(value, "value"));
   if (IsValueKind(value->kind)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "value: kind ", static_cast<int>(value->kind), " is no kind"));
@@ -48,6 +47,7 @@ using takt::api::Unwrap;
 
 takt_status_t takt_list_create(takt_value_kind_t element_kind, size_t capacity,
                                takt_list_t** out_list) {
+  TAKT_REQUIRE(out_list);
   return takt::api::Give(
       __func__, takt::api::CreateList(element_kind, capacity), out_list);
 }
@@ -56,14 +56,19 @@ void takt_list_retain(takt_list_t* list) { takt::api::RetainHandle(list); }
 
 void takt_list_release(takt_list_t* list) { takt::api::ReleaseHandle(list); }
 
-size_t takt_list_size(const takt_list_t* list) { return Unwrap(list)->size(); }
+size_t takt_list_size(const takt_list_t* list) {
+  TAKT_REQUIRE_OR(0, list);
+  return Unwrap(list)->size();
+}
 
 takt_status_t takt_list_resize(takt_list_t* list, size_t size) {
+  TAKT_REQUIRE(list);
   return ToStatus(__func__, Unwrap(list)->Resize(size));
 }
 
 takt_status_t takt_list_get(const takt_list_t* list, size_t index,
                             takt_value_t* out_value) {
+  TAKT_REQUIRE(list, out_value);
   std::memset(out_value, 0, sizeof(*out_value));
   auto value = Unwrap(list)->Get(index);
   if (!value.ok()) return ToStatus(__func__, value.status());
@@ -73,9 +78,11 @@ takt_status_t takt_list_get(const takt_list_t* list, size_t index,
 
 takt_status_t takt_list_set(takt_list_t* list, size_t index,
                             const takt_value_t* value) {
+  TAKT_REQUIRE(list, value);
   return ToStatus(__func__, takt::api::SetElement(Unwrap(list), index, value));
 }
 
 takt_status_t takt_list_append(takt_list_t* list, const takt_value_t* value) {
+  TAKT_REQUIRE(list, value);
   return ToStatus(__func__, takt::api::AppendElement(Unwrap(list), value));
 }

@@ -28,7 +28,6 @@ modules::MemoryNeed NeedOf(const Function& function) {
 
 absl::Status QueryMemory(const Function* function,
                          takt_memory_need_t* out_need) {
-  TAKT_RETURN_IF_ERROR(Require(function, "function"));
   TAKT_RETURN_IF_ERROR(RequireSized(out_need, "out_need"));
   const modules::MemoryNeed found = NeedOf(*function);
   takt_memory_need_t need;
@@ -74,7 +73,6 @@ void FillBlocks(BlockPool& blocks) {
 }
 
 absl::Status PrepareFunction(const Function* function) {
-  TAKT_RETURN_IF_ERROR(Require(function, "function"));
   const Context& context = function->context();
   TouchModule(context.vm().modules()[function->ref().module].get());
   if (context.devices().empty()) return absl::OkStatus();
@@ -82,7 +80,6 @@ absl::Status PrepareFunction(const Function* function) {
 }
 
 absl::Status PrepareContext(const Context* context) {
-  TAKT_RETURN_IF_ERROR(Require(context, "context"));
   for (const Ref<vm::Module>& module : context->vm().modules()) {
     TouchModule(module.get());
   }
@@ -104,7 +101,6 @@ absl::StatusOr<Ref<hal::Buffer>> Wrap(hal::Device* device,
 absl::StatusOr<Ref<hal::Buffer>> ImportFd(
     hal::Device* device, int fd, uint64_t byte_offset, size_t byte_length,
     const takt_buffer_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
   TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
   TAKT_ASSIGN_OR_RETURN(
       Ref<SharedMemory> memory,
@@ -116,7 +112,6 @@ absl::StatusOr<Ref<hal::Buffer>> ImportFd(
 absl::StatusOr<Ref<hal::Buffer>> AllocateShared(
     hal::Device* device, size_t byte_length,
     const takt_buffer_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
   TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
   TAKT_ASSIGN_OR_RETURN(Ref<SharedMemory> memory,
                         SharedMemory::Create(byte_length));
@@ -125,7 +120,6 @@ absl::StatusOr<Ref<hal::Buffer>> AllocateShared(
 
 absl::Status ExportFd(const hal::Buffer* buffer, int* out_fd,
                       uint64_t* out_byte_offset) {
-  TAKT_RETURN_IF_ERROR(Require(buffer, "buffer"));
   auto* memory = DynCast<SharedMemory>(buffer->storage()->owner());
   if (memory == nullptr) {
     return absl::FailedPreconditionError(
@@ -146,14 +140,17 @@ using takt::api::Unwrap;
 
 takt_status_t takt_function_query_memory(const takt_function_t* function,
                                          takt_memory_need_t* out_need) {
+  TAKT_REQUIRE(function, out_need);
   return ToStatus(__func__, takt::api::QueryMemory(Unwrap(function), out_need));
 }
 
 takt_status_t takt_function_prepare(takt_function_t* function) {
+  TAKT_REQUIRE(function);
   return ToStatus(__func__, takt::api::PrepareFunction(Unwrap(function)));
 }
 
 takt_status_t takt_context_prepare(takt_context_t* context) {
+  TAKT_REQUIRE(context);
   return ToStatus(__func__, takt::api::PrepareContext(Unwrap(context)));
 }
 
@@ -161,6 +158,7 @@ takt_status_t takt_buffer_import_fd(takt_device_t* device, int fd,
                                     uint64_t byte_offset, size_t byte_length,
                                     const takt_buffer_options_t* options,
                                     takt_buffer_t** out_buffer) {
+  TAKT_REQUIRE(device, out_buffer);
   return Give(__func__,
               takt::api::ImportFd(Unwrap(device), fd, byte_offset, byte_length,
                                   options),
@@ -171,6 +169,7 @@ takt_status_t takt_buffer_allocate_shared(takt_device_t* device,
                                           size_t byte_length,
                                           const takt_buffer_options_t* options,
                                           takt_buffer_t** out_buffer) {
+  TAKT_REQUIRE(device, out_buffer);
   return Give(__func__,
               takt::api::AllocateShared(Unwrap(device), byte_length, options),
               out_buffer);
@@ -178,6 +177,7 @@ takt_status_t takt_buffer_allocate_shared(takt_device_t* device,
 
 takt_status_t takt_buffer_export_fd(takt_buffer_t* buffer, int* out_fd,
                                     uint64_t* out_byte_offset) {
+  TAKT_REQUIRE(buffer, out_fd, out_byte_offset);
   *out_fd = -1;
   *out_byte_offset = 0;
   return ToStatus(__func__,

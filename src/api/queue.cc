@@ -36,7 +36,6 @@ absl::Status Fill(const Order& order, hal::Buffer* target, size_t target_offset,
 
 absl::Status Update(const Order& order, const void* source, size_t byte_length,
                     hal::Buffer* target, size_t target_offset) {
-  if (byte_length != 0) TAKT_RETURN_IF_ERROR(Require(source, "source"));
   return Submit(order, [&](const hal::QueueTicket& ticket) {
     return order.device->QueueUpdate(
         ticket, {static_cast<const uint8_t*>(source), byte_length}, target,
@@ -47,7 +46,6 @@ absl::Status Update(const Order& order, const void* source, size_t byte_length,
 absl::Status Execute(const Order& order, hal::CommandBuffer* command_buffer,
                      size_t binding_count,
                      const takt_buffer_range_t* bindings) {
-  if (binding_count != 0) TAKT_RETURN_IF_ERROR(Require(bindings, "bindings"));
   absl::InlinedVector<hal::Binding, 8> table;
   for (size_t i = 0; i < binding_count; ++i) {
     const hal::BufferRef range = RangeOf(bindings[i]);
@@ -76,8 +74,6 @@ struct HostCall {
 
 absl::Status QueueHostCall(const Order& order, takt_host_call_t call,
                            void (*release)(void*), void* user_data) {
-  TAKT_RETURN_IF_ERROR(Require(order.device, "device"));
-  if (call == nullptr) return absl::InvalidArgumentError("call is NULL");
   auto host_call = std::make_unique<HostCall>(call, release, user_data);
   HostCall* const borrowed = host_call.get();
   bool queued = false;
@@ -107,6 +103,7 @@ takt_status_t takt_queue_alloca(takt_device_t* device, takt_fence_t* wait_fence,
                                 takt_fence_t* signal_fence, size_t byte_length,
                                 const takt_buffer_options_t* options,
                                 takt_buffer_t** out_buffer) {
+  TAKT_REQUIRE(device, out_buffer);
   return takt::api::Give(
       __func__,
       takt::api::Alloca(OrderOf(device, wait_fence, signal_fence), byte_length,
@@ -118,6 +115,7 @@ takt_status_t takt_queue_dealloca(takt_device_t* device,
                                   takt_fence_t* wait_fence,
                                   takt_fence_t* signal_fence,
                                   takt_buffer_t* buffer) {
+  TAKT_REQUIRE(device, buffer);
   return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
                                    [&](const QueueTicket& ticket) {
                                      return Unwrap(device)->QueueDealloca(
@@ -129,6 +127,7 @@ takt_status_t takt_queue_fill(takt_device_t* device, takt_fence_t* wait_fence,
                               takt_fence_t* signal_fence, takt_buffer_t* target,
                               size_t target_offset, size_t byte_length,
                               const void* pattern, size_t pattern_length) {
+  TAKT_REQUIRE(device, target, Items(pattern_length, pattern));
   return ToStatus(
       __func__,
       takt::api::Fill(OrderOf(device, wait_fence, signal_fence), Unwrap(target),
@@ -139,6 +138,7 @@ takt_status_t takt_queue_update(takt_device_t* device, takt_fence_t* wait_fence,
                                 takt_fence_t* signal_fence, const void* source,
                                 size_t byte_length, takt_buffer_t* target,
                                 size_t target_offset) {
+  TAKT_REQUIRE(device, Items(byte_length, source), target);
   return ToStatus(
       __func__,
       takt::api::Update(OrderOf(device, wait_fence, signal_fence), source,
@@ -149,6 +149,7 @@ takt_status_t takt_queue_copy(takt_device_t* device, takt_fence_t* wait_fence,
                               takt_fence_t* signal_fence, takt_buffer_t* source,
                               size_t source_offset, takt_buffer_t* target,
                               size_t target_offset, size_t byte_length) {
+  TAKT_REQUIRE(device, source, target);
   return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
                                    [&](const QueueTicket& ticket) {
                                      return Unwrap(device)->QueueCopy(
@@ -162,6 +163,7 @@ takt_status_t takt_queue_read(takt_device_t* device, takt_fence_t* wait_fence,
                               takt_fence_t* signal_fence, takt_file_t* source,
                               uint64_t source_offset, takt_buffer_t* target,
                               size_t target_offset, size_t byte_length) {
+  TAKT_REQUIRE(device, source, target);
   return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
                                    [&](const QueueTicket& ticket) {
                                      return Unwrap(device)->QueueRead(
@@ -176,6 +178,7 @@ takt_status_t takt_queue_write(takt_device_t* device, takt_fence_t* wait_fence,
                                takt_buffer_t* source, size_t source_offset,
                                takt_file_t* target, uint64_t target_offset,
                                size_t byte_length) {
+  TAKT_REQUIRE(device, source, target);
   return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
                                    [&](const QueueTicket& ticket) {
                                      return Unwrap(device)->QueueWrite(
@@ -191,6 +194,7 @@ takt_status_t takt_queue_execute(takt_device_t* device,
                                  takt_command_buffer_t* command_buffer,
                                  size_t binding_count,
                                  const takt_buffer_range_t* bindings) {
+  TAKT_REQUIRE(device, command_buffer, Items(binding_count, bindings));
   return ToStatus(
       __func__,
       takt::api::Execute(OrderOf(device, wait_fence, signal_fence),
@@ -200,6 +204,7 @@ takt_status_t takt_queue_execute(takt_device_t* device,
 takt_status_t takt_queue_barrier(takt_device_t* device,
                                  takt_fence_t* wait_fence,
                                  takt_fence_t* signal_fence) {
+  TAKT_REQUIRE(device);
   return ToStatus(__func__,
                   Submit(OrderOf(device, wait_fence, signal_fence),
                          [&](const QueueTicket& ticket) {
@@ -210,9 +215,13 @@ takt_status_t takt_queue_barrier(takt_device_t* device,
 takt_status_t takt_queue_host_call(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_host_call_t call, void (*release)(void* user_data), void* user_data) {
+  TAKT_REQUIRE(device, call);
   return ToStatus(__func__, takt::api::QueueHostCall(
                                 OrderOf(device, wait_fence, signal_fence), call,
                                 release, user_data));
 }
 
-void takt_queue_flush(takt_device_t* device) { Unwrap(device)->QueueFlush(); }
+void takt_queue_flush(takt_device_t* device) {
+  TAKT_IGNORE_NULL(device);
+  Unwrap(device)->QueueFlush();
+}

@@ -13,7 +13,6 @@ Order OrderOf(takt_device_t* device, takt_fence_t* wait, takt_fence_t* signal) {
 absl::Status Submit(
     const Order& order,
     absl::FunctionRef<absl::Status(const hal::QueueTicket&)> submit) {
-  TAKT_RETURN_IF_ERROR(Require(order.device, "device"));
   Ref<hal::Fence> share;
   if (order.signal != nullptr) {
     TAKT_ASSIGN_OR_RETURN(share, order.signal->TakeShare());

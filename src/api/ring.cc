@@ -10,7 +10,6 @@ namespace takt::api {
 namespace {
 
 absl::StatusOr<Ref<Ring>> Create(hal::Device* device, size_t byte_length) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
   if (byte_length == 0) {
     return absl::InvalidArgumentError("byte_length: a ring of 0 bytes");
   }
@@ -21,8 +20,6 @@ absl::StatusOr<Ref<Ring>> Create(hal::Device* device, size_t byte_length) {
 
 absl::Status Reserve(Ring* ring, size_t byte_length, hal::Fence* fence,
                      takt_ring_range_t* out_range) {
-  TAKT_RETURN_IF_ERROR(Require(ring, "ring"));
-  TAKT_RETURN_IF_ERROR(Require(fence, "fence"));
   const uint64_t capacity = ring->ring().capacity();
   if (byte_length > capacity) {
     return absl::ResourceExhaustedError(
@@ -46,6 +43,7 @@ using takt::api::Unwrap;
 
 takt_status_t takt_ring_create(takt_device_t* device, size_t byte_length,
                                takt_ring_t** out_ring) {
+  TAKT_REQUIRE(device, out_ring);
   return takt::api::Give(
       __func__, takt::api::Create(Unwrap(device), byte_length), out_ring);
 }
@@ -55,12 +53,14 @@ void takt_ring_retain(takt_ring_t* ring) { takt::api::RetainHandle(ring); }
 void takt_ring_release(takt_ring_t* ring) { takt::api::ReleaseHandle(ring); }
 
 takt_buffer_t* takt_ring_buffer(const takt_ring_t* ring) {
+  TAKT_REQUIRE_OR(nullptr, ring);
   return takt::api::Wrap(Unwrap(ring)->ring().buffer());
 }
 
 takt_status_t takt_ring_reserve(takt_ring_t* ring, size_t byte_length,
                                 takt_fence_t* fence,
                                 takt_ring_range_t* out_range) {
+  TAKT_REQUIRE(ring, fence, out_range);
   std::memset(out_range, 0, sizeof(*out_range));
   return takt::api::ToStatus(
       __func__,
