@@ -163,7 +163,8 @@ TAKT_EXPORT void takt_invocation_release(takt_invocation_t* invocation);
 TAKT_EXPORT takt_function_t* takt_invocation_function(
     const takt_invocation_t* invocation);
 
-// Where it stands now; by the time the caller looks it may have gone on.
+// Where it stands now; by the time the caller looks it may have gone on. DONE
+// for NULL.
 TAKT_EXPORT takt_invocation_state_t
 takt_invocation_state(const takt_invocation_t* invocation);
 

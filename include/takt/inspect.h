@@ -101,7 +101,8 @@ typedef struct takt_function_info_t {
 TAKT_EXPORT size_t takt_module_function_count(const takt_module_t* module);
 TAKT_EXPORT takt_function_info_t
 takt_module_function(const takt_module_t* module, size_t index);
-// The function that export `export_index` names; SIZE_MAX in a native module.
+// The function that export `export_index` names; SIZE_MAX in a native module,
+// and for NULL.
 TAKT_EXPORT size_t takt_module_export_function(const takt_module_t* module,
                                                size_t export_index);
 

@@ -448,10 +448,6 @@ absl::StatusOr<Ref<AsyncInvocation>> Invoke(
     takt::api::Function* function, const takt_async_options_t* options,
     absl::Span<const takt_value_t> arguments, takt_fence_t* wait,
     takt_fence_t* signal) {
-  TAKT_RETURN_IF_ERROR(takt::api::Require(function, "function"));
-  if (!arguments.empty()) {
-    TAKT_RETURN_IF_ERROR(takt::api::Require(arguments.data(), "arguments"));
-  }
   TAKT_ASSIGN_OR_RETURN(
       const takt_async_options_t given,
       takt::api::ReadOptions(options, &takt_async_options_init));
@@ -468,6 +464,8 @@ takt_status_t takt_async_invoke(takt_function_t* function,
                                 takt_fence_t* wait_fence,
                                 takt_fence_t* signal_fence,
                                 takt_invocation_t** out_invocation) {
+  TAKT_REQUIRE(function, Items(argument_count, arguments),
+               Optional(out_invocation));
   takt_invocation_t* ignored = nullptr;
   if (out_invocation == nullptr) out_invocation = &ignored;
   takt_status_t status = takt::api::Give(
@@ -488,26 +486,31 @@ void takt_invocation_release(takt_invocation_t* invocation) {
 }
 
 takt_function_t* takt_invocation_function(const takt_invocation_t* invocation) {
+  TAKT_REQUIRE_OR(nullptr, invocation);
   return Wrap(&Unwrap(invocation)->function());
 }
 
 takt_invocation_state_t takt_invocation_state(
     const takt_invocation_t* invocation) {
+  TAKT_REQUIRE_OR(TAKT_INVOCATION_DONE, invocation);
   return Unwrap(invocation)->state();
 }
 
 takt_status_t takt_invocation_query(const takt_invocation_t* invocation,
                                     bool* out_done) {
+  TAKT_REQUIRE(invocation, out_done);
   return ToStatus(__func__, Unwrap(invocation)->Query(out_done));
 }
 
 takt_status_t takt_invocation_wait(takt_invocation_t* invocation,
                                    int64_t deadline_ns) {
+  TAKT_REQUIRE(invocation);
   return ToStatus(__func__, Unwrap(invocation)->Wait(deadline_ns));
 }
 
 takt_status_t takt_invocation_fence(takt_invocation_t* invocation,
                                     takt_fence_t** out_fence) {
+  TAKT_REQUIRE(invocation, out_fence);
   return takt::api::Give(
       __func__,
       absl::StatusOr<Ref<takt::hal::Fence>>(Unwrap(invocation)->GetFence()),
@@ -517,6 +520,7 @@ takt_status_t takt_invocation_fence(takt_invocation_t* invocation,
 takt_status_t takt_invocation_take_results(takt_invocation_t* invocation,
                                            size_t result_count,
                                            takt_value_t* out_results) {
+  TAKT_REQUIRE(invocation, Items(result_count, out_results));
   if (result_count != 0) {
     std::memset(out_results, 0, result_count * sizeof(*out_results));
   }
@@ -525,5 +529,6 @@ takt_status_t takt_invocation_take_results(takt_invocation_t* invocation,
 }
 
 void takt_invocation_cancel(takt_invocation_t* invocation) {
+  TAKT_IGNORE_NULL(invocation);
   Unwrap(invocation)->Cancel();
 }

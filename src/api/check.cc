@@ -10,10 +10,6 @@ namespace {
 absl::StatusOr<Ref<vm::Module>> CreateCheck(Instance* instance,
                                             takt_check_callback_t callback,
                                             void* user_data) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  if (callback == nullptr) {
-    return absl::InvalidArgumentError("callback is NULL");
-  }
   return modules::CreateCheckModule(
       instance->types(), [callback, user_data](const std::string& message) {
         callback(user_data, message.c_str());
@@ -27,6 +23,7 @@ takt_status_t takt_check_module_create(takt_instance_t* instance,
                                        takt_check_callback_t callback,
                                        void* user_data,
                                        takt_module_t** out_module) {
+  TAKT_REQUIRE(instance, callback, out_module);
   return takt::api::Give(
       __func__,
       takt::api::CreateCheck(takt::api::Unwrap(instance), callback, user_data),

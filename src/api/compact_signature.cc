@@ -142,14 +142,12 @@ absl::Status RequireFixedArguments(const Signature& signature) {
 }
 
 absl::StatusOr<Ref<Signature>> ParseCompact(const char* text) {
-  TAKT_RETURN_IF_ERROR(Require(text, "text"));
   TAKT_ASSIGN_OR_RETURN(hal::CompactSignature compact,
                         hal::CompactSignature::Parse(text));
   return FromCompact(std::move(compact));
 }
 
 absl::StatusOr<std::string> FormatCompact(const takt_signature_t* signature) {
-  TAKT_RETURN_IF_ERROR(Require(signature, "signature"));
   TAKT_ASSIGN_OR_RETURN(const hal::CompactSignature compact,
                         ToCompact(*Unwrap(signature)));
   return compact.ToText();
@@ -157,8 +155,6 @@ absl::StatusOr<std::string> FormatCompact(const takt_signature_t* signature) {
 
 absl::StatusOr<std::string> FormatDeclarationOf(
     const takt_signature_t* signature, const char* function_name) {
-  TAKT_RETURN_IF_ERROR(Require(signature, "signature"));
-  TAKT_RETURN_IF_ERROR(Require(function_name, "function_name"));
   return FormatDeclaration(*Unwrap(signature), function_name);
 }
 
@@ -218,12 +214,14 @@ absl::StatusOr<std::string> FormatDeclaration(const Signature& signature,
 
 takt_status_t takt_signature_parse_compact(const char* text,
                                            takt_signature_t** out_signature) {
+  TAKT_REQUIRE(text, out_signature);
   return takt::api::Give(__func__, takt::api::ParseCompact(text),
                          out_signature);
 }
 
 takt_status_t takt_signature_format_compact(const takt_signature_t* signature,
                                             char** out_text) {
+  TAKT_REQUIRE(signature, out_text);
   return takt::api::GiveText(__func__, takt::api::FormatCompact(signature),
                              out_text);
 }
@@ -231,6 +229,7 @@ takt_status_t takt_signature_format_compact(const takt_signature_t* signature,
 takt_status_t takt_signature_format_declaration(
     const takt_signature_t* signature, const char* function_name,
     char** out_text) {
+  TAKT_REQUIRE(signature, function_name, out_text);
   return takt::api::GiveText(
       __func__, takt::api::FormatDeclarationOf(signature, function_name),
       out_text);

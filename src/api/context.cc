@@ -142,8 +142,6 @@ absl::Status ExplainMisfit(const absl::Status& status,
 
 absl::StatusOr<Ref<Context>> CreateContext(
     Instance* instance, const takt_context_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(options, "options"));
   TAKT_ASSIGN_OR_RETURN(takt_context_options_t given,
                         ReadOptions(options, &takt_context_options_init));
   return Context::Create(instance, given);
@@ -228,6 +226,7 @@ using takt::api::Unwrap;
 takt_status_t takt_context_create(takt_instance_t* instance,
                                   const takt_context_options_t* options,
                                   takt_context_t** out_context) {
+  TAKT_REQUIRE(instance, options, out_context);
   return takt::api::Give(__func__,
                          takt::api::CreateContext(Unwrap(instance), options),
                          out_context);
@@ -242,11 +241,13 @@ void takt_context_release(takt_context_t* context) {
 }
 
 size_t takt_context_module_count(const takt_context_t* context) {
+  TAKT_REQUIRE_OR(0, context);
   return Unwrap(context)->vm().modules().size();
 }
 
 takt_module_t* takt_context_module(const takt_context_t* context,
                                    size_t index) {
+  TAKT_REQUIRE_OR(nullptr, context);
   const auto modules = Unwrap(context)->vm().modules();
   if (index >= modules.size()) return nullptr;
   return takt::api::Wrap(modules[index].get());
@@ -255,12 +256,14 @@ takt_module_t* takt_context_module(const takt_context_t* context,
 takt_status_t takt_context_find_function(takt_context_t* context,
                                          const char* name,
                                          takt_function_t** out_function) {
+  TAKT_REQUIRE(context, name, out_function);
   return takt::api::Give(
       __func__, takt::api::Function::Find(Unwrap(context), name), out_function);
 }
 
 takt_status_t takt_context_notify(takt_context_t* context,
                                   takt_context_signal_t signal) {
+  TAKT_REQUIRE(context);
   return takt::api::ToStatus(__func__,
                              takt::api::Notify(*Unwrap(context), signal));
 }

@@ -18,8 +18,6 @@ constexpr const char* kDeviceNames[] = {"local-sync", "local-task"};
 
 absl::StatusOr<Ref<hal::Device>> Create(Instance* instance, const char* name,
                                         const takt_device_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(name, "name"));
   return CreateDevice(instance, name, options);
 }
 
@@ -140,12 +138,14 @@ exec::Executor* ExecutorOf(const hal::Device& device) {
 using takt::api::Unwrap;
 
 size_t takt_device_names(const char* const** out_names) {
+  TAKT_REQUIRE_OR(0, out_names);
   *out_names = takt::api::kDeviceNames;
   return std::size(takt::api::kDeviceNames);
 }
 
 takt_status_t takt_device_create(takt_instance_t* instance, const char* name,
                                  takt_device_t** out_device) {
+  TAKT_REQUIRE(instance, name, out_device);
   return takt::api::Give(
       __func__, takt::api::Create(Unwrap(instance), name, nullptr), out_device);
 }
@@ -153,6 +153,7 @@ takt_status_t takt_device_create(takt_instance_t* instance, const char* name,
 takt_status_t takt_device_create_with_options(
     takt_instance_t* instance, const char* name,
     const takt_device_options_t* options, takt_device_t** out_device) {
+  TAKT_REQUIRE(instance, name, out_device);
   return takt::api::Give(
       __func__, takt::api::Create(Unwrap(instance), name, options), out_device);
 }
@@ -166,17 +167,20 @@ void takt_device_release(takt_device_t* device) {
 }
 
 const char* takt_device_name(const takt_device_t* device) {
+  TAKT_REQUIRE_OR("", device);
   return Unwrap(device)->id().c_str();
 }
 
 bool takt_device_query_i64(const takt_device_t* device, const char* category,
                            const char* key, int64_t* out_value) {
+  TAKT_REQUIRE_OR(false, device, category, key, out_value);
   const absl::optional<int64_t> value = Unwrap(device)->QueryI64(category, key);
   *out_value = value.value_or(0);
   return value.has_value();
 }
 
 void takt_device_trim(takt_device_t* device) {
+  TAKT_IGNORE_NULL(device);
   Unwrap(device)->Trim();
   // What the device gave back in small pieces, the heap would keep.
   malloc_trim(0);
@@ -184,6 +188,7 @@ void takt_device_trim(takt_device_t* device) {
 
 takt_status_t takt_device_explain_memory(const takt_device_t* device,
                                          char** out_text) {
+  TAKT_REQUIRE(device, out_text);
   return takt::api::GiveText(__func__, Unwrap(device)->ExplainMemory(),
                              out_text);
 }

@@ -22,7 +22,6 @@ uint64_t MaskOf(const CpuSet& cpus) {
 
 absl::StatusOr<Ref<exec::Executor>> CreateExecutor(
     takt_instance_t* instance, const takt_executor_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
   TAKT_ASSIGN_OR_RETURN(const takt_executor_options_t given,
                         ReadOptions(options, &takt_executor_options_init));
   return Unwrap(instance)->CreateExecutor(given);
@@ -70,6 +69,7 @@ using takt::api::Unwrap;
 takt_status_t takt_executor_create(takt_instance_t* instance,
                                    const takt_executor_options_t* options,
                                    takt_executor_t** out_executor) {
+  TAKT_REQUIRE(instance, out_executor);
   return takt::api::Give(__func__, takt::api::CreateExecutor(instance, options),
                          out_executor);
 }
@@ -84,17 +84,20 @@ void takt_executor_release(takt_executor_t* executor) {
 
 void takt_instance_query_executor_statistics(
     takt_instance_t* instance, takt_executor_statistics_t* out_statistics) {
+  TAKT_IGNORE_NULL(instance, out_statistics);
   takt::api::GiveExecutor(takt::api::Read(*Unwrap(instance)), out_statistics);
 }
 
 void takt_executor_query_statistics(
     takt_executor_t* executor, takt_executor_statistics_t* out_statistics) {
+  TAKT_IGNORE_NULL(executor, out_statistics);
   takt::api::GiveExecutor(Unwrap(executor)->statistics(), out_statistics);
 }
 
 bool takt_instance_query_worker_statistics(
     takt_instance_t* instance, uint32_t worker,
     takt_worker_statistics_t* out_statistics) {
+  TAKT_REQUIRE_OR(false, instance, out_statistics);
   return takt::api::GiveWorker(takt::api::Read(*Unwrap(instance)), worker,
                                out_statistics);
 }
@@ -102,6 +105,7 @@ bool takt_instance_query_worker_statistics(
 bool takt_executor_query_worker_statistics(
     takt_executor_t* executor, uint32_t worker,
     takt_worker_statistics_t* out_statistics) {
+  TAKT_REQUIRE_OR(false, executor, out_statistics);
   return takt::api::GiveWorker(Unwrap(executor)->statistics(), worker,
                                out_statistics);
 }

@@ -60,8 +60,6 @@ std::string DescribeValue(const takt_value_t& value) {
 
 absl::StatusOr<Ref<Function>> Function::Find(Context* context,
                                              const char* name) {
-  TAKT_RETURN_IF_ERROR(Require(context, "context"));
-  TAKT_RETURN_IF_ERROR(Require(name, "name"));
   TAKT_ASSIGN_OR_RETURN(vm::FunctionRef ref, context->vm().FindFunction(name));
   const vm::ExportInfo& info = context->vm().info(ref);
   const vm::Module& module = *context->vm().modules()[ref.module];
@@ -243,16 +241,19 @@ void takt_function_release(takt_function_t* function) {
 }
 
 const char* takt_function_name(const takt_function_t* function) {
+  TAKT_REQUIRE_OR("", function);
   return Unwrap(function)->name().c_str();
 }
 
 takt_signature_t* takt_function_signature(const takt_function_t* function) {
+  TAKT_REQUIRE_OR(nullptr, function);
   return takt::api::Wrap(
       const_cast<takt::api::Signature*>(&Unwrap(function)->signature()));
 }
 
 const char* takt_function_attribute(const takt_function_t* function,
                                     const char* key) {
+  TAKT_REQUIRE_OR(nullptr, function, key);
   const std::string* value = Unwrap(function)->info().FindAttribute(key);
   return value != nullptr ? value->c_str() : nullptr;
 }
@@ -263,6 +264,8 @@ takt_status_t takt_function_invoke(takt_function_t* function,
                                    const takt_value_t* arguments,
                                    size_t result_count,
                                    takt_value_t* out_results) {
+  TAKT_REQUIRE(function, Items(argument_count, arguments),
+               Items(result_count, out_results));
   if (result_count != 0) {
     std::memset(out_results, 0, result_count * sizeof(*out_results));
   }

@@ -93,6 +93,7 @@ using takt::api::At;
 using takt::api::Unwrap;
 
 takt_module_info_t takt_module_inspect(const takt_module_t* module) {
+  TAKT_REQUIRE_OR({}, module);
   takt_module_info_t info;
   std::memset(&info, 0, sizeof(info));
   info.name = Unwrap(module)->name().c_str();
@@ -109,6 +110,7 @@ takt_module_info_t takt_module_inspect(const takt_module_t* module) {
 }
 
 uint64_t takt_module_content_hash(const takt_module_t* module) {
+  TAKT_REQUIRE_OR(0, module);
   auto* bytecode =
       takt::DynCast<takt::vm::BytecodeModule>(takt::api::Unwrap(module));
   if (bytecode == nullptr) return 0;
@@ -118,27 +120,32 @@ uint64_t takt_module_content_hash(const takt_module_t* module) {
 }
 
 size_t takt_module_attribute_count(const takt_module_t* module) {
+  TAKT_REQUIRE_OR(0, module);
   return Unwrap(module)->attributes().size();
 }
 
 const char* takt_module_attribute_key(const takt_module_t* module,
                                       size_t index) {
+  TAKT_REQUIRE_OR(nullptr, module);
   const auto* attribute = At(Unwrap(module)->attributes(), index);
   return attribute != nullptr ? attribute->key.c_str() : nullptr;
 }
 
 const char* takt_module_attribute_value(const takt_module_t* module,
                                         size_t index) {
+  TAKT_REQUIRE_OR(nullptr, module);
   const auto* attribute = At(Unwrap(module)->attributes(), index);
   return attribute != nullptr ? attribute->value.c_str() : nullptr;
 }
 
 size_t takt_module_dependency_count(const takt_module_t* module) {
+  TAKT_REQUIRE_OR(0, module);
   return Unwrap(module)->dependencies().size();
 }
 
 takt_dependency_info_t takt_module_dependency(const takt_module_t* module,
                                               size_t index) {
+  TAKT_REQUIRE_OR({}, module);
   const auto* dependency = At(Unwrap(module)->dependencies(), index);
   if (dependency == nullptr) return {nullptr, 0, false};
   return {dependency->module_name.c_str(), dependency->minimum_version,
@@ -146,11 +153,13 @@ takt_dependency_info_t takt_module_dependency(const takt_module_t* module,
 }
 
 size_t takt_module_import_count(const takt_module_t* module) {
+  TAKT_REQUIRE_OR(0, module);
   return Unwrap(module)->imports().size();
 }
 
 takt_import_info_t takt_module_import(const takt_module_t* module,
                                       size_t index) {
+  TAKT_REQUIRE_OR({}, module);
   const auto* import = At(Unwrap(module)->imports(), index);
   if (import == nullptr) return {nullptr, nullptr, false};
   return {import->full_name.c_str(), import->convention.text.c_str(),
@@ -217,6 +226,7 @@ size_t takt_module_export_function(const takt_module_t* module,
 
 takt_status_t takt_module_disassemble(const takt_module_t* module, size_t index,
                                       char** out_text) {
+  TAKT_REQUIRE(module, out_text);
   return takt::api::GiveText(__func__, takt::api::Disassemble(module, index),
                              out_text);
 }

@@ -540,6 +540,7 @@ using takt::api::Unwrap;
 
 takt_status_t takt_instance_create(const takt_instance_options_t* options,
                                    takt_instance_t** out_instance) {
+  TAKT_REQUIRE(out_instance);
   return takt::api::Give(__func__, takt::api::CreateInstance(options),
                          out_instance);
 }
@@ -553,7 +554,11 @@ void takt_instance_release(takt_instance_t* instance) {
 }
 
 uint32_t takt_instance_worker_count(const takt_instance_t* instance) {
+  TAKT_REQUIRE_OR(0, instance);
   return Unwrap(instance)->worker_count();
 }
 
-void takt_instance_trim(takt_instance_t* instance) { Unwrap(instance)->Trim(); }
+void takt_instance_trim(takt_instance_t* instance) {
+  TAKT_IGNORE_NULL(instance);
+  Unwrap(instance)->Trim();
+}

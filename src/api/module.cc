@@ -46,8 +46,6 @@ absl::StatusOr<Ref<vm::Module>> Load(Instance* instance,
 absl::StatusOr<Ref<vm::Module>> LoadFile(
     Instance* instance, const char* path,
     const takt_module_file_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(takt_module_file_options_t given,
                         ReadOptions(options, &takt_module_file_options_init));
   const auto mode = given.mode == TAKT_MODULE_PRELOAD
@@ -61,8 +59,6 @@ absl::StatusOr<Ref<vm::Module>> LoadFile(
 absl::StatusOr<Ref<vm::Module>> LoadMemory(
     Instance* instance, const void* data, size_t byte_length,
     const takt_module_memory_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(data, "data"));
   TAKT_ASSIGN_OR_RETURN(takt_module_memory_options_t given,
                         ReadOptions(options, &takt_module_memory_options_init));
   const std::string source = given.source != nullptr ? given.source : "memory";
@@ -123,6 +119,7 @@ using takt::api::Unwrap;
 takt_status_t takt_module_load_file(takt_instance_t* instance, const char* path,
                                     const takt_module_file_options_t* options,
                                     takt_module_t** out_module) {
+  TAKT_REQUIRE(instance, path, out_module);
   return Give(__func__, takt::api::LoadFile(Unwrap(instance), path, options),
               out_module);
 }
@@ -130,6 +127,7 @@ takt_status_t takt_module_load_file(takt_instance_t* instance, const char* path,
 takt_status_t takt_module_load_memory(
     takt_instance_t* instance, const void* data, size_t byte_length,
     const takt_module_memory_options_t* options, takt_module_t** out_module) {
+  TAKT_REQUIRE(instance, data, out_module);
   return Give(
       __func__,
       takt::api::LoadMemory(Unwrap(instance), data, byte_length, options),
@@ -145,34 +143,41 @@ void takt_module_release(takt_module_t* module) {
 }
 
 const char* takt_module_name(const takt_module_t* module) {
+  TAKT_REQUIRE_OR("", module);
   return Unwrap(module)->name().c_str();
 }
 
 uint32_t takt_module_version(const takt_module_t* module) {
+  TAKT_REQUIRE_OR(0, module);
   return Unwrap(module)->version();
 }
 
 size_t takt_module_export_count(const takt_module_t* module) {
+  TAKT_REQUIRE_OR(0, module);
   return Unwrap(module)->exports().size();
 }
 
 const char* takt_module_export_name(const takt_module_t* module, size_t index) {
+  TAKT_REQUIRE_OR(nullptr, module);
   const takt::vm::ExportInfo* info = ExportAt(module, index);
   return info != nullptr ? info->name.c_str() : nullptr;
 }
 
 size_t takt_module_find_export(const takt_module_t* module, const char* name) {
+  TAKT_REQUIRE_OR(SIZE_MAX, module, name);
   return Unwrap(module)->FindExport(name).value_or(SIZE_MAX);
 }
 
 takt_status_t takt_module_export_signature(const takt_module_t* module,
                                            size_t index,
                                            takt_signature_t** out_signature) {
+  TAKT_REQUIRE(module, out_signature);
   return Give(__func__, takt::api::SignatureAt(module, index), out_signature);
 }
 
 size_t takt_module_export_attribute_count(const takt_module_t* module,
                                           size_t index) {
+  TAKT_REQUIRE_OR(0, module);
   const takt::vm::ExportInfo* info = ExportAt(module, index);
   return info != nullptr ? info->attributes.size() : 0;
 }
@@ -180,6 +185,7 @@ size_t takt_module_export_attribute_count(const takt_module_t* module,
 const char* takt_module_export_attribute_key(const takt_module_t* module,
                                              size_t index,
                                              size_t attribute_index) {
+  TAKT_REQUIRE_OR(nullptr, module);
   const takt::vm::Attribute* attribute =
       takt::api::AttributeAt(module, index, attribute_index);
   return attribute != nullptr ? attribute->key.c_str() : nullptr;
@@ -188,6 +194,7 @@ const char* takt_module_export_attribute_key(const takt_module_t* module,
 const char* takt_module_export_attribute_value(const takt_module_t* module,
                                                size_t index,
                                                size_t attribute_index) {
+  TAKT_REQUIRE_OR(nullptr, module);
   const takt::vm::Attribute* attribute =
       takt::api::AttributeAt(module, index, attribute_index);
   return attribute != nullptr ? attribute->value.c_str() : nullptr;

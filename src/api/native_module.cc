@@ -224,8 +224,6 @@ absl::Status AddExports(const takt_native_module_options_t& options,
 
 absl::StatusOr<Ref<vm::Module>> CreateNativeModule(
     Instance* instance, const takt_native_module_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(options, "options"));
   TAKT_ASSIGN_OR_RETURN(takt_native_module_options_t given,
                         ReadOptions(options, &takt_native_module_options_init));
   TAKT_RETURN_IF_ERROR(CheckOptions(given));
@@ -257,6 +255,7 @@ absl::StatusOr<Ref<vm::Module>> CreateNativeModule(
 takt_status_t takt_native_module_create(
     takt_instance_t* instance, const takt_native_module_options_t* options,
     takt_module_t** out_module) {
+  TAKT_REQUIRE(instance, options, out_module);
   return takt::api::Give(
       __func__,
       takt::api::CreateNativeModule(takt::api::Unwrap(instance), options),

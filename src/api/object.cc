@@ -13,5 +13,6 @@ void takt_object_release(takt_object_t* object) {
 }
 
 const char* takt_object_type_name(const takt_object_t* object) {
+  TAKT_REQUIRE_OR("", object);
   return Unwrap(object)->type()->name;
 }

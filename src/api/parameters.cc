@@ -11,8 +11,6 @@ namespace {
 
 absl::StatusOr<Ref<Parameters>> Open(const Instance* instance, const char* path,
                                      const takt_parameters_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(takt_parameters_options_t given,
                         ReadOptions(options, &takt_parameters_options_init));
   const auto mode =
@@ -31,6 +29,7 @@ using takt::api::Unwrap;
 takt_status_t takt_parameters_open(takt_instance_t* instance, const char* path,
                                    const takt_parameters_options_t* options,
                                    takt_parameters_t** out_parameters) {
+  TAKT_REQUIRE(instance, path, out_parameters);
   return takt::api::Give(__func__,
                          takt::api::Open(Unwrap(instance), path, options),
                          out_parameters);
@@ -45,21 +44,25 @@ void takt_parameters_release(takt_parameters_t* parameters) {
 }
 
 const char* takt_parameters_scope(const takt_parameters_t* parameters) {
+  TAKT_REQUIRE_OR("", parameters);
   return Unwrap(parameters)->scope().c_str();
 }
 
 size_t takt_parameters_entry_count(const takt_parameters_t* parameters) {
+  TAKT_REQUIRE_OR(0, parameters);
   return Unwrap(parameters)->keys().size();
 }
 
 const char* takt_parameters_entry_key(const takt_parameters_t* parameters,
                                       size_t index) {
+  TAKT_REQUIRE_OR(nullptr, parameters);
   const auto& keys = Unwrap(parameters)->keys();
   return index < keys.size() ? keys[index].c_str() : nullptr;
 }
 
 uint64_t takt_parameters_entry_byte_length(const takt_parameters_t* parameters,
                                            size_t index) {
+  TAKT_REQUIRE_OR(0, parameters);
   const auto& keys = Unwrap(parameters)->keys();
   if (index >= keys.size()) return 0;
   const takt::modules::Parameter* parameter =

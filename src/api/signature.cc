@@ -143,37 +143,45 @@ void takt_signature_release(takt_signature_t* signature) {
 }
 
 const char* takt_signature_convention(const takt_signature_t* signature) {
+  TAKT_REQUIRE_OR("", signature);
   return Unwrap(signature)->convention().c_str();
 }
 
 const char* takt_signature_declaration(const takt_signature_t* signature) {
+  TAKT_REQUIRE_OR("", signature);
   return Unwrap(signature)->declaration().c_str();
 }
 
 bool takt_signature_is_async(const takt_signature_t* signature) {
+  TAKT_REQUIRE_OR(false, signature);
   return Unwrap(signature)->is_async();
 }
 
 bool takt_signature_is_variadic(const takt_signature_t* signature) {
+  TAKT_REQUIRE_OR(false, signature);
   return Unwrap(signature)->is_variadic();
 }
 
 size_t takt_signature_argument_count(const takt_signature_t* signature) {
+  TAKT_REQUIRE_OR(0, signature);
   return Unwrap(signature)->arguments().size();
 }
 
 size_t takt_signature_result_count(const takt_signature_t* signature) {
+  TAKT_REQUIRE_OR(0, signature);
   return Unwrap(signature)->results().size();
 }
 
 const takt_value_type_t* takt_signature_argument(
     const takt_signature_t* signature, size_t index) {
+  TAKT_REQUIRE_OR(nullptr, signature);
   const auto arguments = Unwrap(signature)->arguments();
   return index < arguments.size() ? &arguments[index] : nullptr;
 }
 
 const takt_value_type_t* takt_signature_result(
     const takt_signature_t* signature, size_t index) {
+  TAKT_REQUIRE_OR(nullptr, signature);
   const auto results = Unwrap(signature)->results();
   return index < results.size() ? &results[index] : nullptr;
 }

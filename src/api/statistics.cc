@@ -11,6 +11,7 @@ using takt::api::Unwrap;
 
 void takt_device_query_statistics(const takt_device_t* device,
                                   takt_device_statistics_t* out_statistics) {
+  TAKT_IGNORE_NULL(device, out_statistics);
   const auto given = Unwrap(device)->allocation_statistics();
   takt_device_statistics_t statistics;
   std::memset(&statistics, 0, sizeof(statistics));
@@ -29,6 +30,7 @@ void takt_device_query_statistics(const takt_device_t* device,
 void takt_device_visit_dispatch_costs(takt_device_t* device,
                                       takt_dispatch_cost_visitor_t visitor,
                                       void* user_data) {
+  TAKT_IGNORE_NULL(device, visitor);
   Unwrap(device)->VisitDispatchCosts(
       [&](const takt::hal::DispatchCostInfo& info) {
         const takt_dispatch_cost_t cost = {
@@ -45,6 +47,7 @@ void takt_device_visit_dispatch_costs(takt_device_t* device,
 
 void takt_context_query_statistics(const takt_context_t* context,
                                    takt_context_statistics_t* out_statistics) {
+  TAKT_IGNORE_NULL(context, out_statistics);
   takt_context_statistics_t statistics;
   std::memset(&statistics, 0, sizeof(statistics));
   const takt::vm::Context& vm = Unwrap(context)->vm();

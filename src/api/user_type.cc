@@ -9,8 +9,6 @@ namespace {
 
 absl::StatusOr<Ref<UserType>> RegisterType(Instance* instance, const char* name,
                                            void (*destroy)(void* payload)) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(name, "name"));
   if (*name == 0) return absl::InvalidArgumentError("name is empty");
   auto type = MakeRef<UserType>(name, destroy);
   TAKT_RETURN_IF_ERROR(instance->RegisterUserType(type));
@@ -29,6 +27,7 @@ takt_status_t takt_object_type_register(takt_instance_t* instance,
                                         const char* name,
                                         void (*destroy)(void* payload),
                                         takt_object_type_t** out_type) {
+  TAKT_REQUIRE(instance, name, out_type);
   return takt::api::Give(
       __func__, takt::api::RegisterType(Unwrap(instance), name, destroy),
       out_type);
@@ -43,6 +42,7 @@ void takt_object_type_release(takt_object_type_t* type) {
 }
 
 takt_object_t* takt_object_create(takt_object_type_t* type, void* payload) {
+  TAKT_REQUIRE_OR(nullptr, type);
   takt::Object* object =
       new UserObject(Ref<UserType>::Retain(Unwrap(type)), payload);
   return takt::api::Wrap(object);
@@ -50,6 +50,7 @@ takt_object_t* takt_object_create(takt_object_type_t* type, void* payload) {
 
 void* takt_object_payload(const takt_object_t* object,
                           const takt_object_type_t* type) {
+  TAKT_REQUIRE_OR(nullptr, object, type);
   if (object == nullptr ||
       Unwrap(object)->type() != &Unwrap(type)->object_type()) {
     return nullptr;
