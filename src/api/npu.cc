@@ -73,8 +73,6 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
     Instance* instance, const takt_npu_driver_t* driver,
     std::shared_ptr<npu::DriverLibrary> library,
     const takt_npu_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(driver, "driver"));
   TAKT_ASSIGN_OR_RETURN(const takt_npu_options_t given,
                         ReadOptions(options, &takt_npu_options_init));
   TAKT_RETURN_IF_ERROR(CheckOptions(given));
@@ -124,7 +122,6 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
 absl::StatusOr<Ref<hal::Device>> LoadDevice(Instance* instance,
                                             const char* path,
                                             const takt_npu_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(auto library, npu::DriverLibrary::Load(path));
   const takt_npu_driver_t* const table = library->table();
   return MakeDevice(instance, table, std::move(library), options);
@@ -181,6 +178,7 @@ takt_status_t takt_npu_device_create(takt_instance_t* instance,
                                      const takt_npu_driver_t* driver,
                                      const takt_npu_options_t* options,
                                      takt_device_t** out_device) {
+  TAKT_REQUIRE(instance, driver, out_device);
   return takt::api::Give(
       __func__,
       takt::api::MakeDevice(Unwrap(instance), driver, nullptr, options),
@@ -190,6 +188,7 @@ takt_status_t takt_npu_device_create(takt_instance_t* instance,
 takt_status_t takt_npu_device_load(takt_instance_t* instance, const char* path,
                                    const takt_npu_options_t* options,
                                    takt_device_t** out_device) {
+  TAKT_REQUIRE(instance, path, out_device);
   return takt::api::Give(__func__,
                          takt::api::LoadDevice(Unwrap(instance), path, options),
                          out_device);
@@ -197,6 +196,7 @@ takt_status_t takt_npu_device_load(takt_instance_t* instance, const char* path,
 
 bool takt_npu_device_capabilities(const takt_device_t* device,
                                   takt_npu_capabilities_t* out_capabilities) {
+  TAKT_REQUIRE_OR(false, device, out_capabilities);
   const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(unit->capabilities(), out_capabilities);
@@ -205,6 +205,7 @@ bool takt_npu_device_capabilities(const takt_device_t* device,
 
 bool takt_npu_device_telemetry(const takt_device_t* device,
                                takt_npu_telemetry_t* out_telemetry) {
+  TAKT_REQUIRE_OR(false, device, out_telemetry);
   const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(unit->telemetry(), out_telemetry);
@@ -213,6 +214,7 @@ bool takt_npu_device_telemetry(const takt_device_t* device,
 
 bool takt_npu_device_statistics(const takt_device_t* device,
                                 takt_npu_statistics_t* out_statistics) {
+  TAKT_REQUIRE_OR(false, device, out_statistics);
   const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(takt::api::StatisticsOf(*unit), out_statistics);
@@ -221,6 +223,7 @@ bool takt_npu_device_statistics(const takt_device_t* device,
 
 size_t takt_npu_device_events(const takt_device_t* device, size_t capacity,
                               takt_npu_event_t* out_events) {
+  TAKT_REQUIRE_OR(0, device, Items(capacity, out_events));
   const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return 0;
   const std::vector<takt::npu::UnitEvent> events = unit->events();

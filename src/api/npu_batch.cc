@@ -93,7 +93,6 @@ absl::StatusOr<Ranges> ReadRanges(
 }  // namespace
 
 absl::StatusOr<Ref<npu::Unit>> FindUnit(const hal::Device* device) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
   npu::Unit* const unit = UnitOf(*device);
   if (unit != nullptr) return Ref<npu::Unit>::Retain(unit);
   return absl::InvalidArgumentError(

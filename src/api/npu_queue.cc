@@ -16,7 +16,6 @@ namespace {
 
 absl::Status QueueMatmul(const Order& order, const takt_npu_matmul_t* from,
                          const takt_npu_batch_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(from, "matmul"));
   TAKT_ASSIGN_OR_RETURN(Ref<npu::Unit> unit, FindUnit(order.device));
   npu::Matmul matmul;
   matmul.type = from->type;
@@ -46,10 +45,6 @@ absl::Status QueueMmt4d(const Order& order, const takt_npu_mmt4d_t* product,
                         const takt_buffer_range_t* right,
                         const takt_buffer_range_t* out,
                         const takt_npu_batch_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(product, "product"));
-  TAKT_RETURN_IF_ERROR(Require(left, "left"));
-  TAKT_RETURN_IF_ERROR(Require(right, "right"));
-  TAKT_RETURN_IF_ERROR(Require(out, "out"));
   takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_MMT4D);
   operation.mmt4d = *product;
   operation.mmt4d.left = {nullptr, 0, 0, 0};
@@ -162,7 +157,6 @@ absl::StatusOr<Programs> ReadPrograms(
 
 absl::Status QueueProgram(const Order& order, const takt_dispatch_t* dispatch,
                           const takt_npu_batch_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(dispatch, "dispatch"));
   if (dispatch->workgroup_range != nullptr) {
     return absl::InvalidArgumentError(
         "dispatch: workgroup_range: the grid of a program is not indirect");
@@ -196,7 +190,6 @@ absl::Status QueueProgram(const Order& order, const takt_dispatch_t* dispatch,
 // `programs` is what the result borrows.
 absl::StatusOr<NpuBatch> ReadBatch(const takt_npu_batch_description_t* from,
                                    Programs* programs) {
-  TAKT_RETURN_IF_ERROR(Require(from, "batch"));
   if (from->operation_count != 0) {
     TAKT_RETURN_IF_ERROR(Require(from->operations, "batch: operations"));
   }
@@ -218,14 +211,12 @@ absl::Status QueueDescription(const Order& order,
                               const takt_npu_batch_options_t* options) {
   Programs programs;
   TAKT_ASSIGN_OR_RETURN(const NpuBatch batch, ReadBatch(from, &programs));
-  if (binding_count != 0) TAKT_RETURN_IF_ERROR(Require(bindings, "bindings"));
   return QueueBatch(order, batch, {bindings, binding_count}, options);
 }
 
 absl::StatusOr<Ref<hal::Executable>> CreateDescribed(
     takt_device_t* device, const takt_npu_batch_description_t* from,
     size_t binding_count, const takt_npu_batch_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(device, "device"));
   Programs programs;
   TAKT_ASSIGN_OR_RETURN(const NpuBatch batch, ReadBatch(from, &programs));
   return CreateBatch(Unwrap(device), batch, binding_count, options);
@@ -242,6 +233,7 @@ takt_status_t takt_npu_queue_matmul(takt_device_t* device,
                                     takt_fence_t* signal_fence,
                                     const takt_npu_matmul_t* matmul,
                                     const takt_npu_batch_options_t* options) {
+  TAKT_REQUIRE(device, matmul);
   return ToStatus(__func__, takt::api::QueueMatmul(
                                 OrderOf(device, wait_fence, signal_fence),
                                 matmul, options));
@@ -252,6 +244,7 @@ takt_status_t takt_npu_queue_mmt4d(
     const takt_npu_mmt4d_t* product, const takt_buffer_range_t* left,
     const takt_buffer_range_t* right, const takt_buffer_range_t* out,
     const takt_npu_batch_options_t* options) {
+  TAKT_REQUIRE(device, product, left, right, out);
   return ToStatus(
       __func__, takt::api::QueueMmt4d(OrderOf(device, wait_fence, signal_fence),
                                       product, left, right, out, options));
@@ -263,6 +256,7 @@ takt_status_t takt_npu_queue_fill(takt_device_t* device,
                                   const takt_buffer_range_t* target,
                                   uint32_t pattern,
                                   const takt_npu_batch_options_t* options) {
+  TAKT_REQUIRE(device, target);
   return ToStatus(
       __func__, takt::api::QueueFill(OrderOf(device, wait_fence, signal_fence),
                                      target, pattern, options));
@@ -274,6 +268,7 @@ takt_status_t takt_npu_queue_copy(takt_device_t* device,
                                   const takt_buffer_range_t* source,
                                   const takt_buffer_range_t* target,
                                   const takt_npu_batch_options_t* options) {
+  TAKT_REQUIRE(device, source, target);
   return ToStatus(
       __func__, takt::api::QueueCopy(OrderOf(device, wait_fence, signal_fence),
                                      source, target, options));
@@ -284,6 +279,7 @@ takt_status_t takt_npu_queue_program(takt_device_t* device,
                                      takt_fence_t* signal_fence,
                                      const takt_dispatch_t* dispatch,
                                      const takt_npu_batch_options_t* options) {
+  TAKT_REQUIRE(device, dispatch);
   return ToStatus(__func__, takt::api::QueueProgram(
                                 OrderOf(device, wait_fence, signal_fence),
                                 dispatch, options));
@@ -296,6 +292,7 @@ takt_status_t takt_npu_queue_batch(takt_device_t* device,
                                    size_t binding_count,
                                    const takt_buffer_range_t* bindings,
                                    const takt_npu_batch_options_t* options) {
+  TAKT_REQUIRE(device, batch, Items(binding_count, bindings));
   return ToStatus(__func__, takt::api::QueueDescription(
                                 OrderOf(device, wait_fence, signal_fence),
                                 batch, binding_count, bindings, options));
@@ -306,6 +303,7 @@ takt_status_t takt_npu_batch_create(takt_device_t* device,
                                     size_t binding_count,
                                     const takt_npu_batch_options_t* options,
                                     takt_executable_t** out_executable) {
+  TAKT_REQUIRE(device, batch, out_executable);
   return takt::api::Give(
       __func__,
       takt::api::CreateDescribed(device, batch, binding_count, options),

@@ -37,12 +37,6 @@ absl::StatusOr<Ref<PlanProblem>> Create(
     size_t machine_count, size_t operation_count,
     const takt_plan_operation_t* operations, size_t precedence_count,
     const takt_plan_precedence_t* precedences) {
-  if (operation_count > 0) {
-    TAKT_RETURN_IF_ERROR(Require(operations, "operations"));
-  }
-  if (precedence_count > 0) {
-    TAKT_RETURN_IF_ERROR(Require(precedences, "precedences"));
-  }
   if (machine_count > UINT32_MAX) {
     return absl::InvalidArgumentError(
         absl::StrCat("machine_count is ", machine_count));
@@ -63,7 +57,6 @@ absl::StatusOr<Ref<PlanProblem>> Create(
 
 absl::StatusOr<Ref<PlanProblem>> Parse(const char* text, size_t text_length,
                                        takt_plan_format_t format) {
-  TAKT_RETURN_IF_ERROR(Require(text, "text"));
   const absl::string_view view(text, text_length);
   absl::StatusOr<plan::Problem> problem =
       format == TAKT_PLAN_FORMAT_FJS ? plan::ReadFjs(view)
@@ -85,7 +78,6 @@ Ref<PlanSchedule> ToObject(const plan::Schedule& schedule) {
 absl::StatusOr<Ref<PlanSchedule>> Solve(
     const PlanProblem* problem, const takt_plan_solve_options_t* options,
     takt_plan_solve_report_t* report) {
-  TAKT_RETURN_IF_ERROR(Require(problem, "problem"));
   TAKT_ASSIGN_OR_RETURN(const plan::SolverOptions solver,
                         ReadSolverOptions(options));
   TAKT_ASSIGN_OR_RETURN(const plan::Solution solution,
@@ -96,14 +88,11 @@ absl::StatusOr<Ref<PlanSchedule>> Solve(
 
 absl::StatusOr<Ref<PlanSchedule>> CreateSchedule(
     size_t entry_count, const takt_plan_entry_t* entries, int64_t makespan) {
-  if (entry_count > 0) TAKT_RETURN_IF_ERROR(Require(entries, "entries"));
   return MakeRef<PlanSchedule>(
       std::vector<takt_plan_entry_t>(entries, entries + entry_count), makespan);
 }
 
 absl::Status Check(const PlanProblem* problem, const PlanSchedule* schedule) {
-  TAKT_RETURN_IF_ERROR(Require(problem, "problem"));
-  TAKT_RETURN_IF_ERROR(Require(schedule, "schedule"));
   return plan::CheckSchedule(problem->problem(), schedule->ToSchedule());
 }
 
@@ -147,6 +136,8 @@ takt_status_t takt_plan_problem_create(
     const takt_plan_operation_t* operations, size_t precedence_count,
     const takt_plan_precedence_t* precedences,
     takt_plan_problem_t** out_problem) {
+  TAKT_REQUIRE(Items(operation_count, operations),
+               Items(precedence_count, precedences), out_problem);
   return takt::api::Give(
       __func__,
       takt::api::Create(machine_count, operation_count, operations,
@@ -157,6 +148,7 @@ takt_status_t takt_plan_problem_create(
 takt_status_t takt_plan_problem_parse(const char* text, size_t text_length,
                                       takt_plan_format_t format,
                                       takt_plan_problem_t** out_problem) {
+  TAKT_REQUIRE(text, out_problem);
   return takt::api::Give(__func__, takt::api::Parse(text, text_length, format),
                          out_problem);
 }
@@ -170,16 +162,19 @@ void takt_plan_problem_release(takt_plan_problem_t* problem) {
 }
 
 size_t takt_plan_problem_machine_count(const takt_plan_problem_t* problem) {
+  TAKT_REQUIRE_OR(0, problem);
   return Unwrap(problem)->problem().machine_count;
 }
 
 size_t takt_plan_problem_operation_count(const takt_plan_problem_t* problem) {
+  TAKT_REQUIRE_OR(0, problem);
   return Unwrap(problem)->problem().operations.size();
 }
 
 bool takt_plan_problem_alternative(const takt_plan_problem_t* problem,
                                    size_t operation, size_t alternative,
                                    takt_plan_alternative_t* out_alternative) {
+  TAKT_REQUIRE_OR(false, problem, out_alternative);
   *out_alternative = {nullptr, 0, 0};
   const auto& operations = Unwrap(problem)->problem().operations;
   if (operation >= operations.size() ||
@@ -197,6 +192,7 @@ takt_status_t takt_plan_solve(const takt_plan_problem_t* problem,
                               const takt_plan_solve_options_t* options,
                               takt_plan_schedule_t** out_schedule,
                               takt_plan_solve_report_t* out_report) {
+  TAKT_REQUIRE(problem, out_schedule, Optional(out_report));
   return takt::api::Give(__func__,
                          takt::api::Solve(Unwrap(problem), options, out_report),
                          out_schedule);
@@ -206,6 +202,7 @@ takt_status_t takt_plan_schedule_create(size_t entry_count,
                                         const takt_plan_entry_t* entries,
                                         int64_t makespan,
                                         takt_plan_schedule_t** out_schedule) {
+  TAKT_REQUIRE(Items(entry_count, entries), out_schedule);
   return takt::api::Give(
       __func__, takt::api::CreateSchedule(entry_count, entries, makespan),
       out_schedule);
@@ -220,17 +217,20 @@ void takt_plan_schedule_release(takt_plan_schedule_t* schedule) {
 }
 
 int64_t takt_plan_schedule_makespan(const takt_plan_schedule_t* schedule) {
+  TAKT_REQUIRE_OR(0, schedule);
   return Unwrap(schedule)->makespan();
 }
 
 const takt_plan_entry_t* takt_plan_schedule_entries(
     const takt_plan_schedule_t* schedule, size_t* out_count) {
+  TAKT_REQUIRE_OR(nullptr, schedule, out_count);
   *out_count = Unwrap(schedule)->entries().size();
   return Unwrap(schedule)->entries().data();
 }
 
 takt_status_t takt_plan_check(const takt_plan_problem_t* problem,
                               const takt_plan_schedule_t* schedule) {
+  TAKT_REQUIRE(problem, schedule);
   return takt::api::ToStatus(
       __func__, takt::api::Check(Unwrap(problem), Unwrap(schedule)));
 }

@@ -27,7 +27,6 @@ absl::StatusOr<Ref<PlanFile>> Load(const char* name,
 }
 
 absl::StatusOr<Ref<PlanFile>> LoadFile(const char* path) {
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(const Ref<MappedFile> file,
                         MappedFile::Open(path, MappedFile::Mode::kPreload));
   return Load(path, file->bytes());
@@ -35,7 +34,6 @@ absl::StatusOr<Ref<PlanFile>> LoadFile(const char* path) {
 
 absl::StatusOr<Ref<PlanFile>> LoadBytes(const char* name, const void* data,
                                         size_t byte_length) {
-  if (byte_length > 0) TAKT_RETURN_IF_ERROR(Require(data, "data"));
   // FlatBuffers reads aligned numbers; the caller's bytes may lie anywhere.
   const std::string copy(static_cast<const char*>(data), byte_length);
   return Load(name != nullptr ? name : "plan",
@@ -43,16 +41,12 @@ absl::StatusOr<Ref<PlanFile>> LoadBytes(const char* name, const void* data,
 }
 
 absl::Status Save(const PlanFile* plan, const char* path) {
-  TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   return WriteFileAtomically(path, plan::EncodePlan(plan->plan()));
 }
 
 absl::StatusOr<Ref<PlanFile>> FromSchedule(const PlanProblem* problem,
                                            const PlanSchedule* schedule,
                                            int64_t lower_bound) {
-  TAKT_RETURN_IF_ERROR(Require(problem, "problem"));
-  TAKT_RETURN_IF_ERROR(Require(schedule, "schedule"));
   const plan::Schedule checked = schedule->ToSchedule();
   TAKT_RETURN_IF_ERROR(plan::CheckSchedule(problem->problem(), checked));
   return MakeRef<PlanFile>(
@@ -60,7 +54,6 @@ absl::StatusOr<Ref<PlanFile>> FromSchedule(const PlanProblem* problem,
 }
 
 absl::StatusOr<Ref<PlanFile>> Import(const char* json, size_t byte_length) {
-  TAKT_RETURN_IF_ERROR(Require(json, "json"));
   TAKT_ASSIGN_OR_RETURN(plan::Plan plan,
                         plan::ImportLooseSchedule({json, byte_length}));
   return MakeRef<PlanFile>(std::move(plan));
@@ -68,8 +61,6 @@ absl::StatusOr<Ref<PlanFile>> Import(const char* json, size_t byte_length) {
 
 absl::StatusOr<Ref<PlanFile>> BindModule(const PlanFile* plan, size_t index,
                                          const takt_module_t* module) {
-  TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
-  TAKT_RETURN_IF_ERROR(Require(module, "module"));
   plan::Plan bound = plan->plan();
   if (index >= bound.modules.size()) {
     return absl::OutOfRangeError(
@@ -93,12 +84,10 @@ absl::StatusOr<Ref<PlanFile>> BindModule(const PlanFile* plan, size_t index,
 }
 
 absl::StatusOr<std::string> Export(const PlanFile* plan) {
-  TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
   return plan::ExportLooseSchedule(plan->plan());
 }
 
 absl::StatusOr<std::string> FindFaults(const PlanFile* plan, size_t* count) {
-  TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
   std::string text;
   for (const plan::PlanFault& fault : plan::FindPlanFaults(plan->plan())) {
     absl::StrAppend(&text, fault.text, "\n");
@@ -115,22 +104,26 @@ using takt::api::GiveText;
 using takt::api::Unwrap;
 
 takt_status_t takt_plan_load_file(const char* path, takt_plan_t** out_plan) {
+  TAKT_REQUIRE(path, out_plan);
   return Give(__func__, takt::api::LoadFile(path), out_plan);
 }
 
 takt_status_t takt_plan_load(const char* name, const void* data,
                              size_t byte_length, takt_plan_t** out_plan) {
+  TAKT_REQUIRE(name, Items(byte_length, data), out_plan);
   return Give(__func__, takt::api::LoadBytes(name, data, byte_length),
               out_plan);
 }
 
 takt_status_t takt_plan_save_file(const takt_plan_t* plan, const char* path) {
+  TAKT_REQUIRE(plan, path);
   return takt::api::ToStatus(__func__, takt::api::Save(Unwrap(plan), path));
 }
 
 takt_status_t takt_plan_create_from_schedule(
     const takt_plan_problem_t* problem, const takt_plan_schedule_t* schedule,
     int64_t lower_bound, takt_plan_t** out_plan) {
+  TAKT_REQUIRE(problem, schedule, out_plan);
   return Give(
       __func__,
       takt::api::FromSchedule(Unwrap(problem), Unwrap(schedule), lower_bound),
@@ -139,18 +132,21 @@ takt_status_t takt_plan_create_from_schedule(
 
 takt_status_t takt_plan_import_schedule(const char* json, size_t byte_length,
                                         takt_plan_t** out_plan) {
+  TAKT_REQUIRE(json, out_plan);
   return Give(__func__, takt::api::Import(json, byte_length), out_plan);
 }
 
 takt_status_t takt_plan_bind_module(const takt_plan_t* plan, size_t index,
                                     const takt_module_t* module,
                                     takt_plan_t** out_plan) {
+  TAKT_REQUIRE(plan, module, out_plan);
   return Give(__func__, takt::api::BindModule(Unwrap(plan), index, module),
               out_plan);
 }
 
 takt_status_t takt_plan_export_schedule(const takt_plan_t* plan,
                                         char** out_text) {
+  TAKT_REQUIRE(plan, out_text);
   return GiveText(__func__, takt::api::Export(Unwrap(plan)), out_text);
 }
 
@@ -160,6 +156,7 @@ void takt_plan_release(takt_plan_t* plan) { takt::api::ReleaseHandle(plan); }
 
 takt_status_t takt_plan_find_faults(const takt_plan_t* plan, size_t* out_count,
                                     char** out_text) {
+  TAKT_REQUIRE(plan, out_count, out_text);
   size_t count = 0;
   const absl::StatusOr<std::string> text =
       takt::api::FindFaults(Unwrap(plan), &count);
@@ -168,6 +165,7 @@ takt_status_t takt_plan_find_faults(const takt_plan_t* plan, size_t* out_count,
 }
 
 takt_plan_info_t takt_plan_info(const takt_plan_t* plan) {
+  TAKT_REQUIRE_OR({}, plan);
   const takt::plan::Plan& p = Unwrap(plan)->plan();
   return {p.name.c_str(),
           p.period,
@@ -182,6 +180,7 @@ takt_plan_info_t takt_plan_info(const takt_plan_t* plan) {
 }
 
 takt_planned_module_t takt_plan_module(const takt_plan_t* plan, size_t index) {
+  TAKT_REQUIRE_OR({}, plan);
   const auto& modules = Unwrap(plan)->plan().modules;
   if (index >= modules.size()) return {};
   return {modules[index].name.c_str(), modules[index].content_hash.c_str()};
@@ -189,6 +188,7 @@ takt_planned_module_t takt_plan_module(const takt_plan_t* plan, size_t index) {
 
 takt_planned_resource_t takt_plan_resource(const takt_plan_t* plan,
                                            size_t index) {
+  TAKT_REQUIRE_OR({}, plan);
   const auto& resources = Unwrap(plan)->plan().resources;
   if (index >= resources.size()) return {};
   const takt::plan::PlannedResource& resource = resources[index];
@@ -198,6 +198,7 @@ takt_planned_resource_t takt_plan_resource(const takt_plan_t* plan,
 }
 
 takt_planned_job_t takt_plan_job(const takt_plan_t* plan, size_t index) {
+  TAKT_REQUIRE_OR({}, plan);
   const auto& jobs = Unwrap(plan)->plan().jobs;
   if (index >= jobs.size()) return {};
   return {jobs[index].name.c_str(), jobs[index].release, jobs[index].deadline,
@@ -206,6 +207,7 @@ takt_planned_job_t takt_plan_job(const takt_plan_t* plan, size_t index) {
 
 takt_planned_operation_t takt_plan_operation(const takt_plan_t* plan,
                                              size_t index) {
+  TAKT_REQUIRE_OR({}, plan);
   const auto& operations = Unwrap(plan)->plan().operations;
   if (index >= operations.size()) return {};
   const takt::plan::PlannedOperation& o = operations[index];

@@ -591,9 +591,6 @@ absl::StatusOr<Ref<PlanRun>> CreateRun(Instance* instance, PlanFile* plan,
                                        size_t binding_count,
                                        const takt_plan_binding_t* bindings,
                                        const takt_plan_run_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
-  TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
-  if (binding_count > 0) TAKT_RETURN_IF_ERROR(Require(bindings, "bindings"));
   TAKT_ASSIGN_OR_RETURN(const takt_plan_run_options_t given,
                         ReadOptions(options, &takt_plan_run_options_init));
   return PlanRun::Create(*instance, *plan, {bindings, binding_count}, given);
@@ -601,7 +598,6 @@ absl::StatusOr<Ref<PlanRun>> CreateRun(Instance* instance, PlanFile* plan,
 
 absl::Status ReplacePlan(PlanRun* run, PlanFile* plan, int64_t at_ns,
                          int64_t* out_at_ns) {
-  TAKT_RETURN_IF_ERROR(Require(plan, "plan"));
   TAKT_ASSIGN_OR_RETURN(const int64_t chosen_ns, run->Replace(*plan, at_ns));
   if (out_at_ns != nullptr) *out_at_ns = chosen_ns;
   return absl::OkStatus();
@@ -624,6 +620,7 @@ takt_status_t takt_plan_run_create(takt_instance_t* instance, takt_plan_t* plan,
                                    const takt_plan_binding_t* bindings,
                                    const takt_plan_run_options_t* options,
                                    takt_plan_run_t** out_run) {
+  TAKT_REQUIRE(instance, plan, Items(binding_count, bindings), out_run);
   return takt::api::Give(__func__,
                          takt::api::CreateRun(Unwrap(instance), Unwrap(plan),
                                               binding_count, bindings, options),
@@ -639,23 +636,30 @@ void takt_plan_run_release(takt_plan_run_t* run) {
 }
 
 takt_status_t takt_plan_run_start(takt_plan_run_t* run, int64_t start_ns) {
+  TAKT_REQUIRE(run);
   return ToStatus(__func__, Unwrap(run)->Start(start_ns));
 }
 
 takt_status_t takt_plan_run_replace(takt_plan_run_t* run, takt_plan_t* plan,
                                     int64_t at_ns, int64_t* out_at_ns) {
+  TAKT_REQUIRE(run, plan, Optional(out_at_ns));
   return ToStatus(__func__, takt::api::ReplacePlan(Unwrap(run), Unwrap(plan),
                                                    at_ns, out_at_ns));
 }
 
-void takt_plan_run_stop(takt_plan_run_t* run) { Unwrap(run)->Stop(); }
+void takt_plan_run_stop(takt_plan_run_t* run) {
+  TAKT_IGNORE_NULL(run);
+  Unwrap(run)->Stop();
+}
 
 takt_status_t takt_plan_run_wait(takt_plan_run_t* run, int64_t deadline_ns) {
+  TAKT_REQUIRE(run);
   return ToStatus(__func__, Unwrap(run)->Wait(deadline_ns));
 }
 
 takt_status_t takt_plan_run_query(takt_plan_run_t* run,
                                   takt_plan_run_report_t* out_report) {
+  TAKT_REQUIRE(run, out_report);
   return ToStatus(__func__, takt::api::QueryRun(Unwrap(run), out_report));
 }
 
@@ -663,6 +667,7 @@ takt_status_t takt_plan_run_query_operation(takt_plan_run_t* run,
                                             size_t operation,
                                             takt_plan_errors_t* out_start,
                                             takt_plan_errors_t* out_end) {
+  TAKT_REQUIRE(run, Optional(out_start), Optional(out_end));
   return ToStatus(__func__,
                   Unwrap(run)->QueryOperation(operation, out_start, out_end));
 }

@@ -18,7 +18,6 @@ namespace takt::api {
 namespace {
 
 absl::StatusOr<Ref<shop::JobShop>> ShopOf(takt_instance_t* instance) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, Unwrap(instance)->GetShop());
   if (shop == nullptr) {
     return absl::FailedPreconditionError(
@@ -41,9 +40,7 @@ takt_quantiles_t Quantiles(const Histogram& histogram) {
 
 absl::Status QueryResources(takt_instance_t* instance, size_t capacity,
                             takt_resource_t* out, size_t* out_count) {
-  TAKT_RETURN_IF_ERROR(Require(out_count, "out_count"));
   *out_count = 0;
-  if (capacity > 0) TAKT_RETURN_IF_ERROR(Require(out, "out_resources"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
   const std::vector<shop::ResourceState> states = shop->resources();
   for (size_t i = 0; i < std::min(capacity, states.size()); ++i) {
@@ -65,7 +62,6 @@ absl::Status SetAvailable(takt_instance_t* instance, uint32_t resource,
 
 absl::Status SetSpeed(takt_instance_t* instance, const char* pool,
                       uint32_t permille) {
-  TAKT_RETURN_IF_ERROR(Require(pool, "pool"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
   TAKT_ASSIGN_OR_RETURN(const uint32_t index, shop->FindPool(pool));
   return shop->SetSpeed(index, permille);
@@ -78,7 +74,6 @@ absl::Status SetHot(takt_instance_t* instance, bool is_hot) {
 }
 
 absl::Status QueryMode(takt_instance_t* instance, takt_mode_t* out) {
-  TAKT_RETURN_IF_ERROR(Require(out, "out_mode"));
   *out = TAKT_MODE_NOMINAL;
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
   *out = static_cast<takt_mode_t>(shop->mode());
@@ -86,7 +81,6 @@ absl::Status QueryMode(takt_instance_t* instance, takt_mode_t* out) {
 }
 
 absl::Status Admit(takt_stream_t* stream, bool promise, takt_admission_t* out) {
-  TAKT_RETURN_IF_ERROR(Require(stream, "stream"));
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_admission"));
   TAKT_ASSIGN_OR_RETURN(const sched::AdmissionReport report,
                         Unwrap(stream)->Admit(promise));
@@ -178,7 +172,6 @@ absl::Status SetCallbacks(takt_instance_t* instance,
 }
 
 absl::Status SaveProfile(takt_instance_t* instance, const char* path) {
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
   return WriteFileAtomically(path, shop->WriteProfile());
 }
@@ -186,7 +179,6 @@ absl::Status SaveProfile(takt_instance_t* instance, const char* path) {
 absl::Status LoadProfile(takt_instance_t* instance, const char* path,
                          size_t* out_record_count) {
   if (out_record_count != nullptr) *out_record_count = 0;
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
   TAKT_ASSIGN_OR_RETURN(auto file,
                         MappedFile::Open(path, MappedFile::Mode::kPreload));
@@ -207,6 +199,7 @@ absl::Status LoadProfile(takt_instance_t* instance, const char* path,
 using takt::api::ToStatus;
 
 size_t takt_scheduler_policy_names(const char* const** out_names) {
+  TAKT_REQUIRE_OR(0, out_names);
   static const std::vector<const char*>& names = *[] {
     auto* all = new std::vector<const char*>{"off"};
     const auto& policies = takt::sched::PolicyNames();
@@ -218,6 +211,7 @@ size_t takt_scheduler_policy_names(const char* const** out_names) {
 }
 
 const char* takt_scheduler_policy(const takt_instance_t* instance) {
+  TAKT_REQUIRE_OR("", instance);
   return takt::api::Unwrap(instance)->policy_name();
 }
 
@@ -225,6 +219,7 @@ takt_status_t takt_scheduler_query_resources(takt_instance_t* instance,
                                              size_t capacity,
                                              takt_resource_t* out_resources,
                                              size_t* out_count) {
+  TAKT_REQUIRE(instance, Items(capacity, out_resources), out_count);
   return ToStatus(__func__, takt::api::QueryResources(
                                 instance, capacity, out_resources, out_count));
 }
@@ -232,38 +227,45 @@ takt_status_t takt_scheduler_query_resources(takt_instance_t* instance,
 takt_status_t takt_scheduler_set_available(takt_instance_t* instance,
                                            uint32_t resource,
                                            bool is_available) {
+  TAKT_REQUIRE(instance);
   return ToStatus(__func__,
                   takt::api::SetAvailable(instance, resource, is_available));
 }
 
 takt_status_t takt_scheduler_set_speed(takt_instance_t* instance,
                                        const char* pool, uint32_t permille) {
+  TAKT_REQUIRE(instance, pool);
   return ToStatus(__func__, takt::api::SetSpeed(instance, pool, permille));
 }
 
 takt_status_t takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot) {
+  TAKT_REQUIRE(instance);
   return ToStatus(__func__, takt::api::SetHot(instance, is_hot));
 }
 
 takt_status_t takt_scheduler_query_mode(takt_instance_t* instance,
                                         takt_mode_t* out_mode) {
+  TAKT_REQUIRE(instance, out_mode);
   return ToStatus(__func__, takt::api::QueryMode(instance, out_mode));
 }
 
 takt_status_t takt_stream_admit(takt_stream_t* stream, bool promise,
                                 takt_admission_t* out_admission) {
+  TAKT_REQUIRE(stream, out_admission);
   return ToStatus(__func__, takt::api::Admit(stream, promise, out_admission));
 }
 
 takt_status_t takt_scheduler_query_class(
     takt_instance_t* instance, takt_criticality_t criticality,
     takt_class_statistics_t* out_statistics) {
+  TAKT_REQUIRE(instance, out_statistics);
   return ToStatus(__func__,
                   takt::api::QueryClass(instance, criticality, out_statistics));
 }
 
 takt_status_t takt_scheduler_query_windows(
     takt_instance_t* instance, takt_window_statistics_t* out_statistics) {
+  TAKT_REQUIRE(instance, out_statistics);
   return ToStatus(__func__, takt::api::QueryWindows(instance, out_statistics));
 }
 
@@ -271,18 +273,21 @@ takt_status_t takt_scheduler_set_callbacks(
     takt_instance_t* instance,
     void (*on_miss)(void* user_data, const takt_miss_t* miss),
     void (*on_mode)(void* user_data, takt_mode_t mode), void* user_data) {
+  TAKT_REQUIRE(instance);
   return ToStatus(
       __func__, takt::api::SetCallbacks(instance, on_miss, on_mode, user_data));
 }
 
 takt_status_t takt_scheduler_save_profile(takt_instance_t* instance,
                                           const char* path) {
+  TAKT_REQUIRE(instance, path);
   return ToStatus(__func__, takt::api::SaveProfile(instance, path));
 }
 
 takt_status_t takt_scheduler_load_profile(takt_instance_t* instance,
                                           const char* path,
                                           size_t* out_record_count) {
+  TAKT_REQUIRE(instance, path, Optional(out_record_count));
   return ToStatus(__func__,
                   takt::api::LoadProfile(instance, path, out_record_count));
 }

@@ -396,8 +396,6 @@ namespace {
 
 absl::StatusOr<Ref<Stream>> CreateStream(Function* function,
                                          const takt_stream_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(function, "function"));
-  TAKT_RETURN_IF_ERROR(Require(options, "options"));
   TAKT_ASSIGN_OR_RETURN(const takt_stream_options_t given,
                         ReadOptions(options, &takt_stream_options_init));
   if (given.cpu_word_count != 0 && given.cpu_words == nullptr) {
@@ -408,7 +406,6 @@ absl::StatusOr<Ref<Stream>> CreateStream(Function* function,
 
 absl::Status QueryStatistics(const Stream* stream,
                              takt_stream_statistics_t* out) {
-  TAKT_RETURN_IF_ERROR(Require(stream, "stream"));
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
   WriteSized(stream->statistics(), out);
   return absl::OkStatus();
@@ -423,6 +420,7 @@ using takt::api::Unwrap;
 takt_status_t takt_stream_create(takt_function_t* function,
                                  const takt_stream_options_t* options,
                                  takt_stream_t** out_stream) {
+  TAKT_REQUIRE(function, options, out_stream);
   return takt::api::Give(
       __func__, takt::api::CreateStream(Unwrap(function), options), out_stream);
 }
@@ -436,19 +434,25 @@ void takt_stream_release(takt_stream_t* stream) {
 }
 
 takt_status_t takt_stream_start(takt_stream_t* stream, int64_t start_ns) {
+  TAKT_REQUIRE(stream);
   return ToStatus(__func__, Unwrap(stream)->Start(start_ns));
 }
 
-void takt_stream_stop(takt_stream_t* stream) { Unwrap(stream)->Stop(); }
+void takt_stream_stop(takt_stream_t* stream) {
+  TAKT_IGNORE_NULL(stream);
+  Unwrap(stream)->Stop();
+}
 
 takt_status_t takt_stream_wait_idle(takt_stream_t* stream,
                                     int64_t deadline_ns) {
+  TAKT_REQUIRE(stream);
   return ToStatus(__func__, Unwrap(stream)->WaitIdle(deadline_ns));
 }
 
 takt_status_t takt_stream_set_input(takt_stream_t* stream,
                                     size_t argument_count,
                                     const takt_value_t* arguments) {
+  TAKT_REQUIRE(stream, Items(argument_count, arguments));
   return ToStatus(__func__,
                   Unwrap(stream)->SetInput({arguments, argument_count}));
 }
@@ -456,17 +460,21 @@ takt_status_t takt_stream_set_input(takt_stream_t* stream,
 bool takt_stream_take_output(takt_stream_t* stream, size_t result_count,
                              takt_value_t* out_results,
                              takt_stream_job_t* out_job) {
+  TAKT_REQUIRE_OR(false, stream, Items(result_count, out_results),
+                  Optional(out_job));
   return Unwrap(stream)->TakeOutput({out_results, result_count}, out_job);
 }
 
 takt_status_t takt_stream_query_statistics(
     takt_stream_t* stream, takt_stream_statistics_t* out_statistics) {
+  TAKT_REQUIRE(stream, out_statistics);
   return ToStatus(__func__,
                   takt::api::QueryStatistics(Unwrap(stream), out_statistics));
 }
 
 takt_status_t takt_stream_map_input(takt_stream_t* stream, size_t index,
                                     void** out_data, size_t* out_byte_length) {
+  TAKT_REQUIRE(stream, out_data, Optional(out_byte_length));
   const auto memory = Unwrap(stream)->MapInput(index);
   *out_data = memory.ok() ? memory->data : nullptr;
   if (out_byte_length != nullptr) {
@@ -476,5 +484,6 @@ takt_status_t takt_stream_map_input(takt_stream_t* stream, size_t index,
 }
 
 takt_status_t takt_stream_publish_input(takt_stream_t* stream) {
+  TAKT_REQUIRE(stream);
   return ToStatus(__func__, Unwrap(stream)->PublishInput());
 }

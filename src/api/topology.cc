@@ -8,7 +8,6 @@ namespace takt::api {
 namespace {
 
 absl::StatusOr<Ref<Topology>> Parse(const char* json) {
-  TAKT_RETURN_IF_ERROR(Require(json, "json"));
   TAKT_ASSIGN_OR_RETURN(exec::Topology value, exec::Topology::FromJson(json));
   return Ref<Topology>::Adopt(new Topology(std::move(value)));
 }
@@ -23,11 +22,13 @@ absl::StatusOr<Ref<Topology>> Discover() {
 using takt::api::Unwrap;
 
 takt_status_t takt_topology_discover(takt_topology_t** out_topology) {
+  TAKT_REQUIRE(out_topology);
   return takt::api::Give(__func__, takt::api::Discover(), out_topology);
 }
 
 takt_status_t takt_topology_parse(const char* json,
                                   takt_topology_t** out_topology) {
+  TAKT_REQUIRE(json, out_topology);
   return takt::api::Give(__func__, takt::api::Parse(json), out_topology);
 }
 
@@ -40,23 +41,28 @@ void takt_topology_release(takt_topology_t* topology) {
 }
 
 size_t takt_topology_cpu_count(const takt_topology_t* topology) {
+  TAKT_REQUIRE_OR(0, topology);
   return Unwrap(topology)->value().cpus.size();
 }
 
 size_t takt_topology_core_count(const takt_topology_t* topology) {
+  TAKT_REQUIRE_OR(0, topology);
   return Unwrap(topology)->value().core_count();
 }
 
 size_t takt_topology_cluster_count(const takt_topology_t* topology) {
+  TAKT_REQUIRE_OR(0, topology);
   return Unwrap(topology)->value().clusters.size();
 }
 
 int64_t takt_topology_discovery_ns(const takt_topology_t* topology) {
+  TAKT_REQUIRE_OR(0, topology);
   return Unwrap(topology)->value().discovery_ns;
 }
 
 takt_status_t takt_topology_to_json(const takt_topology_t* topology,
                                     char** out_text) {
+  TAKT_REQUIRE(topology, out_text);
   return takt::api::GiveText(__func__, Unwrap(topology)->value().ToJson(),
                              out_text);
 }

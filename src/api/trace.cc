@@ -27,7 +27,6 @@ static_assert(TAKT_TRACK_PLAN == static_cast<int>(kLastTrack));
 constexpr uint32_t kCallersAhead = 2;
 
 absl::Status Start(Instance* instance, const takt_tracing_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
   TAKT_ASSIGN_OR_RETURN(const takt_tracing_options_t given,
                         ReadOptions(options, &takt_tracing_options_init));
   Tracer::Options tracing;
@@ -38,18 +37,15 @@ absl::Status Start(Instance* instance, const takt_tracing_options_t* options) {
 }
 
 absl::StatusOr<Ref<trace::Trace>> Collect(Instance* instance) {
-  TAKT_RETURN_IF_ERROR(Require(instance, "instance"));
   return trace::Trace::Create(instance->tracer()->Collect(),
                               /*is_simulated=*/false);
 }
 
 absl::StatusOr<Ref<trace::Trace>> Load(const void* data, size_t byte_length) {
-  if (byte_length > 0) TAKT_RETURN_IF_ERROR(Require(data, "data"));
   return trace::ReadPerfetto({static_cast<const char*>(data), byte_length});
 }
 
 absl::StatusOr<Ref<trace::Trace>> LoadFile(const char* path) {
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   TAKT_ASSIGN_OR_RETURN(const Ref<MappedFile> file,
                         MappedFile::Open(path, MappedFile::Mode::kPreload));
   absl::StatusOr<Ref<trace::Trace>> trace =
@@ -76,8 +72,6 @@ absl::Status WriteAs(const trace::Trace& trace, takt_trace_format_t format,
 
 absl::Status Write(const trace::Trace* trace, takt_trace_format_t format,
                    takt_trace_sink_t sink, void* user_data) {
-  TAKT_RETURN_IF_ERROR(Require(trace, "trace"));
-  if (sink == nullptr) return absl::InvalidArgumentError("sink is NULL");
   return WriteAs(*trace, format, [&](absl::string_view bytes) {
     return sink(user_data, bytes.data(), bytes.size())
                ? absl::OkStatus()
@@ -87,8 +81,6 @@ absl::Status Write(const trace::Trace* trace, takt_trace_format_t format,
 
 absl::Status WriteFile(const trace::Trace* trace, takt_trace_format_t format,
                        const char* path) {
-  TAKT_RETURN_IF_ERROR(Require(trace, "trace"));
-  TAKT_RETURN_IF_ERROR(Require(path, "path"));
   std::string bytes;
   TAKT_RETURN_IF_ERROR(WriteAs(*trace, format, [&](absl::string_view part) {
     bytes.append(part.data(), part.size());
@@ -97,12 +89,10 @@ absl::Status WriteFile(const trace::Trace* trace, takt_trace_format_t format,
   return WriteFileAtomically(path, bytes);
 }
 
-// `text` of a trace that is there, for the caller.
+// `text` of the trace, for the caller.
 template <typename Text>
 takt_status_t GiveReport(const char* source, const trace::Trace* trace,
                          char** out_text, Text text) {
-  const absl::Status status = Require(trace, "trace");
-  if (!status.ok()) return GiveText(source, status, out_text);
   return GiveText(source, text(*trace), out_text);
 }
 
@@ -114,26 +104,31 @@ using takt::api::Unwrap;
 
 takt_status_t takt_tracing_start(takt_instance_t* instance,
                                  const takt_tracing_options_t* options) {
+  TAKT_REQUIRE(instance);
   return ToStatus(__func__, takt::api::Start(Unwrap(instance), options));
 }
 
 void takt_tracing_stop(takt_instance_t* instance) {
+  TAKT_IGNORE_NULL(instance);
   Unwrap(instance)->tracer()->Stop();
 }
 
 takt_status_t takt_tracing_collect(takt_instance_t* instance,
                                    takt_trace_t** out_trace) {
+  TAKT_REQUIRE(instance, out_trace);
   return takt::api::Give(__func__, takt::api::Collect(Unwrap(instance)),
                          out_trace);
 }
 
 takt_status_t takt_trace_load(const void* data, size_t byte_length,
                               takt_trace_t** out_trace) {
+  TAKT_REQUIRE(Items(byte_length, data), out_trace);
   return takt::api::Give(__func__, takt::api::Load(data, byte_length),
                          out_trace);
 }
 
 takt_status_t takt_trace_load_file(const char* path, takt_trace_t** out_trace) {
+  TAKT_REQUIRE(path, out_trace);
   return takt::api::Give(__func__, takt::api::LoadFile(path), out_trace);
 }
 
@@ -144,6 +139,7 @@ void takt_trace_release(takt_trace_t* trace) {
 }
 
 takt_trace_info_t takt_trace_info(const takt_trace_t* trace) {
+  TAKT_REQUIRE_OR({}, trace);
   const takt::trace::Trace& from = *Unwrap(trace);
   takt_trace_info_t info = {};
   info.track_count = from.tracks().size();
@@ -156,6 +152,7 @@ takt_trace_info_t takt_trace_info(const takt_trace_t* trace) {
 }
 
 takt_trace_track_t takt_trace_track(const takt_trace_t* trace, size_t index) {
+  TAKT_REQUIRE_OR({}, trace);
   takt_trace_track_t track = {};
   const auto& tracks = Unwrap(trace)->tracks();
   if (index >= tracks.size()) return track;
@@ -165,6 +162,7 @@ takt_trace_track_t takt_trace_track(const takt_trace_t* trace, size_t index) {
 }
 
 takt_trace_event_t takt_trace_event(const takt_trace_t* trace, size_t index) {
+  TAKT_REQUIRE_OR({}, trace);
   takt_trace_event_t event = {};
   const takt::trace::Trace& from = *Unwrap(trace);
   if (index >= from.events().size()) return event;
@@ -184,6 +182,7 @@ takt_trace_event_t takt_trace_event(const takt_trace_t* trace, size_t index) {
 takt_status_t takt_trace_write(const takt_trace_t* trace,
                                takt_trace_format_t format,
                                takt_trace_sink_t sink, void* user_data) {
+  TAKT_REQUIRE(trace, sink);
   return ToStatus(__func__,
                   takt::api::Write(Unwrap(trace), format, sink, user_data));
 }
@@ -191,11 +190,13 @@ takt_status_t takt_trace_write(const takt_trace_t* trace,
 takt_status_t takt_trace_write_file(const takt_trace_t* trace,
                                     takt_trace_format_t format,
                                     const char* path) {
+  TAKT_REQUIRE(trace, path);
   return ToStatus(__func__, takt::api::WriteFile(Unwrap(trace), format, path));
 }
 
 takt_status_t takt_trace_summarize(const takt_trace_t* trace, bool as_json,
                                    char** out_text) {
+  TAKT_REQUIRE(trace, out_text);
   return takt::api::GiveReport(
       __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
         const takt::trace::Summary summary = takt::trace::Summarize(of);
@@ -206,6 +207,7 @@ takt_status_t takt_trace_summarize(const takt_trace_t* trace, bool as_json,
 
 takt_status_t takt_trace_compare(const takt_trace_t* trace, bool as_json,
                                  char** out_text) {
+  TAKT_REQUIRE(trace, out_text);
   return takt::api::GiveReport(
       __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
         const takt::trace::Comparison comparison = takt::trace::Compare(of);
@@ -216,6 +218,7 @@ takt_status_t takt_trace_compare(const takt_trace_t* trace, bool as_json,
 
 takt_status_t takt_trace_check(const takt_trace_t* trace, uint64_t* out_count,
                                char** out_text) {
+  TAKT_REQUIRE(trace, out_count, out_text);
   *out_count = 0;
   return takt::api::GiveReport(
       __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {

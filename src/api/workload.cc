@@ -13,7 +13,6 @@ namespace {
 
 absl::StatusOr<Ref<Workload>> Parse(const char* json, size_t byte_length,
                                     const takt_workload_options_t* options) {
-  TAKT_RETURN_IF_ERROR(Require(json, "json"));
   TAKT_ASSIGN_OR_RETURN(const takt_workload_options_t given,
                         ReadOptions(options, &takt_workload_options_init));
   plan::WorkloadSources sources;
@@ -39,7 +38,6 @@ absl::StatusOr<Ref<Workload>> Parse(const char* json, size_t byte_length,
 absl::StatusOr<Ref<PlanFile>> Plan(const Workload* workload,
                                    const takt_plan_solve_options_t* options,
                                    takt_workload_plan_report_t* report) {
-  TAKT_RETURN_IF_ERROR(Require(workload, "workload"));
   TAKT_ASSIGN_OR_RETURN(const plan::SolverOptions solver,
                         ReadSolverOptions(options));
   TAKT_ASSIGN_OR_RETURN(plan::WorkloadSolution found,
@@ -54,7 +52,6 @@ absl::StatusOr<Ref<PlanFile>> Plan(const Workload* workload,
 
 absl::Status Analyse(const Workload* workload,
                      takt_response_bound_visitor_t visitor, void* user_data) {
-  TAKT_RETURN_IF_ERROR(Require(workload, "workload"));
   TAKT_ASSIGN_OR_RETURN(const std::vector<plan::ResponseBound> bounds,
                         plan::AnalyseResponses(workload->value()));
   for (const plan::ResponseBound& bound : bounds) {
@@ -78,6 +75,7 @@ using takt::api::Unwrap;
 takt_status_t takt_workload_parse(const char* json, size_t byte_length,
                                   const takt_workload_options_t* options,
                                   takt_workload_t** out_workload) {
+  TAKT_REQUIRE(json, out_workload);
   return takt::api::Give(__func__, takt::api::Parse(json, byte_length, options),
                          out_workload);
 }
@@ -91,6 +89,7 @@ void takt_workload_release(takt_workload_t* workload) {
 }
 
 takt_workload_info_t takt_workload_info(const takt_workload_t* workload) {
+  TAKT_REQUIRE_OR({}, workload);
   const takt::plan::Workload& w = Unwrap(workload)->value();
   return {w.name.c_str(),   w.topology_hash.c_str(), w.profile_hash.c_str(),
           w.modules.size(), w.functions.size(),      w.streams.size()};
@@ -98,6 +97,7 @@ takt_workload_info_t takt_workload_info(const takt_workload_t* workload) {
 
 takt_workload_module_t takt_workload_module(const takt_workload_t* workload,
                                             size_t index) {
+  TAKT_REQUIRE_OR({}, workload);
   const auto& modules = Unwrap(workload)->value().modules;
   if (index >= modules.size()) return {};
   const takt::plan::Module& module = modules[index];
@@ -107,6 +107,7 @@ takt_workload_module_t takt_workload_module(const takt_workload_t* workload,
 
 const char* takt_workload_module_parameters(const takt_workload_t* workload,
                                             size_t module, size_t index) {
+  TAKT_REQUIRE_OR(nullptr, workload);
   const auto& modules = Unwrap(workload)->value().modules;
   if (module >= modules.size()) return nullptr;
   return takt::api::TextAt(modules[module].parameters, index);
@@ -114,6 +115,7 @@ const char* takt_workload_module_parameters(const takt_workload_t* workload,
 
 takt_workload_function_t takt_workload_function(const takt_workload_t* workload,
                                                 size_t index) {
+  TAKT_REQUIRE_OR({}, workload);
   const auto& functions = Unwrap(workload)->value().functions;
   if (index >= functions.size()) return {};
   const takt::plan::Function& function = functions[index];
@@ -122,6 +124,7 @@ takt_workload_function_t takt_workload_function(const takt_workload_t* workload,
 
 const char* takt_workload_function_input(const takt_workload_t* workload,
                                          size_t function, size_t index) {
+  TAKT_REQUIRE_OR(nullptr, workload);
   const auto& functions = Unwrap(workload)->value().functions;
   if (function >= functions.size()) return nullptr;
   return takt::api::TextAt(functions[function].inputs, index);
@@ -129,6 +132,7 @@ const char* takt_workload_function_input(const takt_workload_t* workload,
 
 takt_workload_stream_t takt_workload_stream(const takt_workload_t* workload,
                                             size_t index) {
+  TAKT_REQUIRE_OR({}, workload);
   const auto& streams = Unwrap(workload)->value().streams;
   if (index >= streams.size()) return {};
   const int32_t function = streams[index].function;
@@ -140,6 +144,7 @@ takt_status_t takt_workload_plan(const takt_workload_t* workload,
                                  const takt_plan_solve_options_t* options,
                                  takt_plan_t** out_plan,
                                  takt_workload_plan_report_t* out_report) {
+  TAKT_REQUIRE(workload, out_plan, Optional(out_report));
   return takt::api::Give(__func__,
                          takt::api::Plan(Unwrap(workload), options, out_report),
                          out_plan);
@@ -148,6 +153,7 @@ takt_status_t takt_workload_plan(const takt_workload_t* workload,
 takt_status_t takt_workload_analyse(const takt_workload_t* workload,
                                     takt_response_bound_visitor_t visitor,
                                     void* user_data) {
+  TAKT_REQUIRE(workload, visitor);
   return takt::api::ToStatus(
       __func__, takt::api::Analyse(Unwrap(workload), visitor, user_data));
 }
