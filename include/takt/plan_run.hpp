@@ -222,7 +222,10 @@ class PlanRun {
     return result;
   }
 
-  takt_plan_run_t* get() const { return state_->run; }
+  // Borrowed; NULL of an empty one.
+  takt_plan_run_t* get() const {
+    return state_ != nullptr ? state_->run : nullptr;
+  }
   Status Start(int64_t start_ns) const {
     return Status(takt_plan_run_start(get(), start_ns));
   }

@@ -79,11 +79,19 @@ class Stream {
     Status status(takt_stream_create(function.get(), &given, &stream));
     if (!status.ok()) return status;
     Stream result;
-    result.state_ = std::make_shared<State>(stream, std::move(callbacks));
+    result.state_ =
+        std::make_shared<State>(stream, function, std::move(callbacks));
     return result;
   }
 
-  takt_stream_t* get() const { return state_->stream; }
+  // Borrowed; NULL of an empty one.
+  takt_stream_t* get() const {
+    return state_ != nullptr ? state_->stream : nullptr;
+  }
+  // What its jobs call.
+  Function function() const {
+    return state_ != nullptr ? state_->function : Function();
+  }
   Status Start(int64_t start_ns) const {
     return Status(takt_stream_start(get(), start_ns));
   }
@@ -101,8 +109,15 @@ class Stream {
     return SetInput(std::span<const Value>(arguments.begin(), arguments.end()));
   }
   // Memory to write input `index` in place; see takt_stream_map_input().
+  // INVALID_ARGUMENT if T is not the type of the input's elements.
   template <typename T>
   Result<std::span<T>> MapInput(size_t index) const {
+    const takt_value_type_t* type = takt_signature_argument(
+        takt_function_signature(function().get()), index);
+    if (type != nullptr && type->is_tensor) {
+      Status status = CheckElementType<T>(type->element_type);
+      if (!status.ok()) return status;
+    }
     void* data = nullptr;
     size_t byte_length = 0;
     Status status(takt_stream_map_input(get(), index, &data, &byte_length));
@@ -148,8 +163,11 @@ class Stream {
   // The last copy stops the stream and waits for its job, so that the
   // callbacks are not needed any more. Not to be dropped in a callback.
   struct State {
-    State(takt_stream_t* stream_in, std::shared_ptr<Callbacks> callbacks_in)
-        : stream(stream_in), callbacks(std::move(callbacks_in)) {}
+    State(takt_stream_t* stream_in, Function function_in,
+          std::shared_ptr<Callbacks> callbacks_in)
+        : stream(stream_in),
+          function(std::move(function_in)),
+          callbacks(std::move(callbacks_in)) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
     ~State() {
@@ -158,6 +176,7 @@ class Stream {
       takt_stream_release(stream);
     }
     takt_stream_t* const stream;
+    const Function function;
     const std::shared_ptr<Callbacks> callbacks;
   };
 

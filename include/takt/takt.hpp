@@ -15,13 +15,19 @@
 // and aborts, for programs that have no other plan.
 //
 // Ownership: copying an object makes another reference, moving leaves it
-// empty. Using an empty object is an error of the caller, as with a null
-// pointer. Contracts, and the rules for threads, are those of the C headers.
+// empty. An empty object is a NULL handle: its methods return INVALID_ARGUMENT,
+// or 0, "" and empty objects. Contracts, and the rules for threads, are those
+// of the C headers.
+//
+// Element types: what reads or writes elements as T checks T against the
+// tensor's element type by takt_element_type_fits(): float for f32, int32_t and
+// uint32_t for i32, si32 and ui32. std::byte stands for the bytes of any type.
 #ifndef TAKT_TAKT_HPP_
 #define TAKT_TAKT_HPP_
 
 #include <array>
 #include <complex>
+#include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -98,11 +104,14 @@ class Device : public Object<Device, takt_device_t, takt_device_retain,
 };
 
 // The element type that compiled modules use for a C++ type. Integers have no
-// sign of their own there, so signed and unsigned ones map to the same.
+// sign of their own there, so signed and unsigned ones map to the same. A
+// std::byte is an opaque byte.
 template <typename T>
 constexpr takt_element_type_t ElementTypeOf() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, bool>) {
+  if constexpr (std::is_same_v<U, std::byte>) {
+    return TAKT_ELEMENT_OPAQUE_8;
+  } else if constexpr (std::is_same_v<U, bool>) {
     return TAKT_ELEMENT_BOOL;
   } else if constexpr (std::is_same_v<U, float>) {
     return TAKT_ELEMENT_F32;
@@ -115,6 +124,26 @@ constexpr takt_element_type_t ElementTypeOf() {
   } else {
     static_assert(std::is_integral_v<U>, "no element type for this C++ type");
     return TAKT_NUMERICAL_INTEGER << 24 | sizeof(U) * 8;
+  }
+}
+
+// INVALID_ARGUMENT, which names both types, unless elements of type `actual`
+// can be read and written as T. std::byte is right for all.
+template <typename T>
+Status CheckElementType(takt_element_type_t actual) {
+  constexpr takt_element_type_t kExpected = ElementTypeOf<T>();
+  if constexpr (kExpected == TAKT_ELEMENT_OPAQUE_8) {
+    return Status();
+  } else {
+    if (takt_element_type_fits(actual, kExpected) &&
+        takt_element_type_bit_count(actual) == sizeof(T) * 8) {
+      return Status();
+    }
+    char names[2][TAKT_ELEMENT_TYPE_TEXT_MAX];
+    return Status(TAKT_STATUS_INVALID_ARGUMENT,
+                  std::string("element type: expected ") +
+                      takt_element_type_format(kExpected, names[0]) + ", got " +
+                      takt_element_type_format(actual, names[1]));
   }
 }
 
@@ -248,21 +277,20 @@ class BufferView
   size_t element_count() const { return takt_buffer_view_element_count(get()); }
   size_t byte_length() const { return takt_buffer_view_byte_length(get()); }
 
-  // Copies the elements out. INVALID_ARGUMENT if elements of this view are not
-  // of T's size, or there is not room for exactly as many.
+  // Copies the elements out. INVALID_ARGUMENT if T is not the type of this
+  // view's elements, or there is not room for exactly as many.
   template <typename T>
   Status Read(std::span<T> target) const {
-    if (takt_element_type_bit_count(element_type()) != sizeof(T) * 8) {
-      return Status(TAKT_STATUS_INVALID_ARGUMENT,
-                    "elements of " + Format(0) + " are not of " +
-                        std::to_string(sizeof(T)) + " bytes");
+    if (get() != nullptr) {
+      Status status = CheckElementType<T>(element_type());
+      if (!status.ok()) return status;
     }
     return Status(takt_buffer_view_copy_to_host(get(), target.data(),
                                                 target.size_bytes()));
   }
   template <typename T>
   Result<std::vector<T>> ToVector() const {
-    std::vector<T> elements(element_count());
+    std::vector<T> elements(byte_length() / sizeof(T));
     Status status = Read(std::span<T>(elements));
     if (!status.ok()) return status;
     return elements;
@@ -400,12 +428,18 @@ class Signature : public Object<Signature, takt_signature_t,
   }
   size_t argument_count() const { return takt_signature_argument_count(get()); }
   size_t result_count() const { return takt_signature_result_count(get()); }
-  // Below the count.
+  // All zeros beyond the count.
   const takt_value_type_t& argument(size_t index) const {
-    return *takt_signature_argument(get(), index);
+    return OrNone(takt_signature_argument(get(), index));
   }
   const takt_value_type_t& result(size_t index) const {
-    return *takt_signature_result(get(), index);
+    return OrNone(takt_signature_result(get(), index));
+  }
+
+ private:
+  static const takt_value_type_t& OrNone(const takt_value_type_t* type) {
+    static constexpr takt_value_type_t kNone = {};
+    return type != nullptr ? *type : kNone;
   }
 };
 
@@ -440,9 +474,10 @@ class Module : public Object<Module, takt_module_t, takt_module_retain,
   std::string_view name() const { return takt_module_name(get()); }
   uint64_t content_hash() const { return takt_module_content_hash(get()); }
   size_t export_count() const { return takt_module_export_count(get()); }
-  // Below the count.
+  // "" beyond the count.
   std::string_view export_name(size_t index) const {
-    return takt_module_export_name(get(), index);
+    const char* name = takt_module_export_name(get(), index);
+    return name != nullptr ? name : "";
   }
   Result<Signature> export_signature(size_t index) const {
     takt_signature_t* signature = nullptr;

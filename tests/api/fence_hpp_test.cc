@@ -42,6 +42,21 @@ TEST_F(FenceHppTest, ABarrierWaitsForItsSignallers) {
             TAKT_STATUS_FAILED_PRECONDITION);
 }
 
+TEST_F(FenceHppTest, AMovedFenceCannotBeSignaled) {
+  auto fence = takt::Fence::Create().value();
+  const takt::Fence moved = std::move(fence);
+  const takt::Status status = fence.Signal();  // NOLINT: moved from.
+  EXPECT_EQ(status.code(), TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(status.message(), "fence is NULL");
+  EXPECT_FALSE(moved.Query().value());
+  EXPECT_TRUE(fence.Wait(instance_).ok());
+  fence.Fail(takt::Status(TAKT_STATUS_ABORTED, "no fence"));
+  takt::Timeline timeline;
+  EXPECT_EQ(timeline.Signal(1).message(), "timeline is NULL");
+  EXPECT_FALSE(timeline.Query().ok());
+  timeline.Fail(takt::Status(TAKT_STATUS_ABORTED, "no timeline"));
+}
+
 TEST_F(FenceHppTest, JoinWaitsForAll) {
   auto a = takt::Fence::Create().value();
   auto b = takt::Fence::Create().value();

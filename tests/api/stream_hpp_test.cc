@@ -1,5 +1,6 @@
 // The C++ face of streams; what they do is tested in stream_test.c.
 #include <atomic>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,21 @@ TEST_F(StreamHppTest, InputsAreWrittenInPlace) {
   EXPECT_EQ(results[0].view().ToVector<float>().value(),
             std::vector<float>(4, 5));
   EXPECT_FALSE(stream.TakeOutput(results));
+}
+
+TEST_F(StreamHppTest, InputsAreMappedAsTheirTypeOnly) {
+  auto stream =
+      takt::Stream::Create(Find("twice"), {.arrival = TAKT_ARRIVAL_INPUT})
+          .value();
+  const auto wrong = stream.MapInput<double>(0);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.status().code(), TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(wrong.status().message(), "element type: expected f64, got f32");
+  // Nothing was mapped.
+  EXPECT_FALSE(stream.PublishInput().ok());
+  EXPECT_EQ(stream.MapInput<std::byte>(0)->size(), 16u);
+  EXPECT_EQ(stream.MapInput<float>(1).status().code(),
+            TAKT_STATUS_OUT_OF_RANGE);
 }
 
 TEST_F(StreamHppTest, ErrorsComeBack) {

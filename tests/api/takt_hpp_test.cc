@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <complex>
+#include <cstddef>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "takt/takt.hpp"
 
@@ -126,6 +131,128 @@ TEST_F(TaktHppTest, ValuesListsAndBytes) {
   takt::Value copy = value;
   copy = takt::Value(int64_t{5});
   EXPECT_EQ(copy.i64(), 5);
+}
+
+TEST_F(TaktHppTest, ElementsAreReadAsTheirTypeOnly) {
+  const float floats[2] = {1, 2};
+  auto view = takt::BufferView::Copy<float>(device_, {2}, floats).value();
+  const auto wrong = view.ToVector<int32_t>();
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.status().code(), TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(wrong.status().message(), "element type: expected i32, got f32");
+  EXPECT_EQ(view.ToVector<double>().status().message(),
+            "element type: expected f64, got f32");
+  float one[1];
+  EXPECT_EQ(view.Read(std::span<float>(one)).code(),
+            TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(view.ToVector<std::byte>().value().size(), 8u);
+
+  // Integers of any sign, and what claims no type.
+  const int64_t shape[1] = {2};
+  const int32_t words[2] = {-1, 2};
+  for (const takt_element_type_t type :
+       {TAKT_ELEMENT_I32, TAKT_ELEMENT_SI32, TAKT_ELEMENT_UI32,
+        TAKT_ELEMENT_OPAQUE_32}) {
+    auto integers =
+        takt::BufferView::Copy(device_, type, shape, words, 8).value();
+    EXPECT_EQ(integers.ToVector<int32_t>().value()[0], -1);
+    EXPECT_EQ(integers.ToVector<uint32_t>().value()[0], 0xffffffffu);
+    EXPECT_EQ(integers.ToVector<float>().ok(), type == TAKT_ELEMENT_OPAQUE_32);
+    EXPECT_FALSE(integers.ToVector<int64_t>().ok());
+  }
+  auto halves =
+      takt::BufferView::Copy(device_, TAKT_ELEMENT_F16, shape, words, 4)
+          .value();
+  EXPECT_EQ(halves.ToVector<uint16_t>().status().message(),
+            "element type: expected i16, got f16");
+  EXPECT_EQ(halves.ToVector<std::byte>().value().size(), 4u);
+}
+
+template <typename T>
+void ExpectRefused(const T& outcome, const char* name) {
+  const takt::Status* status;
+  if constexpr (std::is_same_v<T, takt::Status>) {
+    status = &outcome;
+  } else {
+    status = &outcome.status();
+  }
+  EXPECT_EQ(status->code(), TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(status->message(), std::string(name) + " is NULL");
+}
+
+TEST_F(TaktHppTest, EmptyObjectsGiveErrorsAndNothing) {
+  const int64_t shape[1] = {1};
+  const takt::Function function;
+  ExpectRefused(function.Invoke(), "function");
+  ExpectRefused(function.Invoke(int32_t{1}), "function");
+  ExpectRefused(takt::AsyncInvoke(function, {}), "function");
+  EXPECT_EQ(function.name(), "");
+  EXPECT_EQ(function.signature().argument_count(), 0u);
+  EXPECT_FALSE(function.signature().argument(0).is_tensor);
+  EXPECT_EQ(function.signature().declaration(), "");
+  EXPECT_EQ(function.attribute("takt.priority"), std::nullopt);
+
+  const takt::Invocation invocation;
+  ExpectRefused(invocation.Query(), "invocation");
+  ExpectRefused(invocation.Get(), "invocation");
+  ExpectRefused(invocation.TakeResults(), "invocation");
+  ExpectRefused(invocation.fence(), "invocation");
+  EXPECT_EQ(invocation.state(), TAKT_INVOCATION_DONE);
+  invocation.Cancel();
+
+  const takt::BufferView view;
+  ExpectRefused(view.ToVector<float>(), "view");
+  EXPECT_EQ(view.shape().size(), 0u);
+  EXPECT_EQ(view.element_count(), 0u);
+  EXPECT_FALSE(view.buffer());
+  EXPECT_EQ(view.Format(), "INVALID_ARGUMENT: view is NULL");
+
+  const takt::Buffer buffer;
+  ExpectRefused(buffer.Map(), "buffer");
+  ExpectRefused(buffer.Subspan(0), "buffer");
+  EXPECT_EQ(buffer.byte_length(), 0u);
+  ExpectRefused(takt::BufferView::Create(buffer, TAKT_ELEMENT_F32, shape),
+                "buffer");
+
+  const takt::Device device;
+  ExpectRefused(takt::Buffer::Allocate(device, 4), "device");
+  EXPECT_EQ(device.name(), "");
+  EXPECT_EQ(device.QueryI64("hal.device.id", "local*"), std::nullopt);
+  EXPECT_EQ(device.statistics().struct_size, sizeof(takt_device_statistics_t));
+  device.Trim();
+
+  const takt::Module module;
+  ExpectRefused(takt::Context::Create(instance_, {module}),
+                "options: modules[0]");
+  EXPECT_EQ(module.export_name(0), "");
+  EXPECT_EQ(module.content_hash(), 0u);
+  const takt::Context context;
+  ExpectRefused(context.FindFunction("mul"), "context");
+  const takt::Instance instance;
+  ExpectRefused(takt::Device::Create(instance, "local-sync"), "instance");
+  EXPECT_EQ(instance.worker_count(), 0u);
+  const takt::List list;
+  ExpectRefused(list.Get(0), "list");
+  EXPECT_EQ(list.size(), 0u);
+
+  const takt::Stream stream;
+  ExpectRefused(stream.Start(0), "stream");
+  ExpectRefused(stream.SetInput({int32_t{1}}), "stream");
+  ExpectRefused(stream.MapInput<float>(0), "stream");
+  ExpectRefused(stream.WaitIdle(), "stream");
+  EXPECT_FALSE(stream.TakeOutput(1));
+  EXPECT_EQ(stream.statistics().released_count, 0u);
+  stream.Stop();
+  ExpectRefused(takt::Stream::Create(function, {}), "function");
+}
+
+TEST_F(TaktHppTest, TheViewOfAScalarIsEmpty) {
+  const takt::Value scalar = 1.5f;
+  EXPECT_FALSE(scalar.view());
+  ExpectRefused(scalar.view().ToVector<float>(), "view");
+  EXPECT_FALSE(scalar.buffer());
+  EXPECT_EQ(scalar.list().size(), 0u);
+  EXPECT_EQ(scalar.bytes().bytes().size(), 0u);
 }
 
 TEST(ElementTypeOfTest, IsWhatCompiledModulesUse) {
