@@ -10,6 +10,10 @@
 #ifndef TAKT_ASYNC_HPP_
 #define TAKT_ASYNC_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <functional>
 #include <memory>
 #include <span>
@@ -161,5 +165,7 @@ inline Result<Invocation> AsyncInvoke(const Function& function,
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_ASYNC_HPP_

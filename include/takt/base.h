@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #define TAKT_EXPORT __attribute__((visibility("default")))
-#if defined(__cplusplus)
+#if defined(__cplusplus) && __cplusplus >= 201703L
 #define TAKT_NODISCARD [[nodiscard]]  // Comes before TAKT_EXPORT.
 #else
 #define TAKT_NODISCARD __attribute__((warn_unused_result))

@@ -3,6 +3,10 @@
 #ifndef TAKT_CORE_HPP_
 #define TAKT_CORE_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -160,5 +164,7 @@ class Instance : public Object<Instance, takt_instance_t, takt_instance_retain,
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_CORE_HPP_

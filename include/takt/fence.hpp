@@ -9,6 +9,10 @@
 #ifndef TAKT_FENCE_HPP_
 #define TAKT_FENCE_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <atomic>
 #include <coroutine>
 #include <cstdint>
@@ -319,5 +323,7 @@ inline FenceAwaiter operator co_await(const Task& task) {
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_FENCE_HPP_

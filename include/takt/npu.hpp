@@ -9,6 +9,10 @@
 #ifndef TAKT_NPU_HPP_
 #define TAKT_NPU_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <optional>
 #include <span>
 #include <string>
@@ -152,5 +156,7 @@ class NpuQueue {
 };
 
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_NPU_HPP_

@@ -14,6 +14,10 @@
 #ifndef TAKT_PLAN_RUN_HPP_
 #define TAKT_PLAN_RUN_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -295,5 +299,7 @@ class PlanRun {
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_PLAN_RUN_HPP_

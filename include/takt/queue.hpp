@@ -4,6 +4,10 @@
 #ifndef TAKT_QUEUE_HPP_
 #define TAKT_QUEUE_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include "takt/takt.hpp"
 
 namespace takt {
@@ -253,5 +257,7 @@ inline Result<Buffer> AllocateShared(
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_QUEUE_HPP_

@@ -7,6 +7,10 @@
 #ifndef TAKT_SCHEDULER_HPP_
 #define TAKT_SCHEDULER_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -108,5 +112,7 @@ class Scheduler {
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_SCHEDULER_HPP_

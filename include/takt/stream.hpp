@@ -11,6 +11,10 @@
 #ifndef TAKT_STREAM_HPP_
 #define TAKT_STREAM_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <cstring>
 #include <functional>
 #include <initializer_list>
@@ -195,5 +199,7 @@ class Stream {
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_STREAM_HPP_

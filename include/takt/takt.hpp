@@ -25,6 +25,10 @@
 #ifndef TAKT_TAKT_HPP_
 #define TAKT_TAKT_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <array>
 #include <complex>
 #include <cstddef>
@@ -608,5 +612,7 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 #include "takt/trace.hpp"
 
 #include "takt/scheduler.hpp"
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_TAKT_HPP_

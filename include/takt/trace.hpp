@@ -8,6 +8,10 @@
 #ifndef TAKT_TRACE_HPP_
 #define TAKT_TRACE_HPP_
 
+#include "takt/cxx20.hpp"
+
+#if TAKT_HAS_CXX20
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -112,5 +116,7 @@ inline Result<Trace> CollectTrace(const Instance& instance) {
 
 }  // namespace cxx
 }  // namespace takt
+
+#endif  // TAKT_HAS_CXX20
 
 #endif  // TAKT_TRACE_HPP_
