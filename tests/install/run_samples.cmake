@@ -39,7 +39,24 @@ function(run_robot_control program)
   endif()
 endfunction()
 
+# Both runs have jobs, and a page each; how many are late is the machine's.
+function(run_contention program)
+  execute_process(
+    COMMAND ${program} ${SOURCE_DIR}/tests/testdata/workload 0.2 ${WORK_DIR}
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  foreach(row "estimator, every 2 ms" "policy, every 5 ms")
+    if(NOT output MATCHES "${row} +[|] +[0-9]+ of +[1-9][^\n]+[|] +[0-9]+ of +[1-9]")
+      message(FATAL_ERROR "${program}: no row of ${row}:\n${output}\n${error}")
+    endif()
+  endforeach()
+  if(NOT result EQUAL 0 OR NOT EXISTS ${WORK_DIR}/first_come.html OR
+     NOT EXISTS ${WORK_DIR}/takt.html)
+    message(FATAL_ERROR "${program}: ${result}:\n${output}\n${error}")
+  endif()
+endfunction()
+
 function(run_samples directory)
+  run_contention(${directory}/contention)
   run_robot_control(${directory}/robot_control)
   set(data ${SOURCE_DIR}/tests/testdata/api)
   expect_output("1 4 9 16" ${directory}/hello ${data}/simple_mul.vmfb)
