@@ -138,9 +138,10 @@ function findJobs() {
       if (outer) job_of_id.set(event.id, outer);
     }
   }
+  const own_id = new RegExp("^(job|invocation|program|slot|planned|decision|" +
+                            "operation|dispatch|transfer)");
   for (const event of events) {
-    const has_own = /^(job|invocation|program|slot|planned|decision|operation|dispatch|transfer)/
-        .test(event.kind);
+    const has_own = own_id.test(event.kind);
     event.job = job_of_id.get(has_own ? event.id : event.of) ||
         job_of_id.get(event.of) || null;
     event.owner = event.job && event.job.owner;
@@ -355,7 +356,8 @@ function describe(item) {
           " of " + duration(item.spans.reduce((s, e) => s + e.ns, 0)) : ""],
     ].filter((line) => line[1]);
   }
-  const lines = [["", item.name || KINDS[item.kind] || item.kind, is_bad(item)]];
+  const title = item.name || KINDS[item.kind] || item.kind;
+  const lines = [["", title, is_bad(item)]];
   if (item.name) lines.push(["what", KINDS[item.kind] || item.kind]);
   lines.push(["on", item.row.track.kind + " " + item.row.track.name]);
   lines.push([item.ns === undefined ? "at" : "begins", time(item.t, 6)]);
@@ -393,7 +395,8 @@ function setTheme(name) {
   document.documentElement.dataset.theme = name;
   const style = getComputedStyle(document.documentElement);
   theme = {name};
-  for (const key of ["ground", "band", "line", "text", "dim", "accent", "bad"]) {
+  for (const key of ["ground", "band", "line", "text", "dim", "accent",
+                     "bad"]) {
     theme[key] = style.getPropertyValue("--" + key).trim();
   }
   theme.label = parseInt(style.getPropertyValue("--label"), 10);
@@ -402,8 +405,7 @@ function setTheme(name) {
     const colour = PALETTE[owner.index % PALETTE.length];
     owner.colour = colour;
     // Neighbouring jobs of one owner differ a little.
-    owner.shades = [colour, mix(colour, name === "dark" ? "#000000" : "#ffffff",
-                                0.28)];
+    owner.shades = [colour, mix(colour, "#ffffff", 0.26)];
   }
   for (const swatch of document.querySelectorAll(".swatch[data-owner]")) {
     swatch.style.background = owners.get(swatch.dataset.owner).colour;
@@ -412,7 +414,8 @@ function setTheme(name) {
 const colourOf = (item) => {
   if (!item.owner) return NEUTRAL;
   const job = jobOf(item);
-  return item.owner.shades[job && job.owner === item.owner ? job.number % 2 : 0];
+  const is_own = job && job.owner === item.owner;
+  return item.owner.shades[is_own ? job.number % 2 : 0];
 };
 
 // -------------------------------------------------------------------- view
@@ -1023,7 +1026,7 @@ function showTip(item, x, y) {
     const line = document.createElement("div");
     line.className = i ? "line" : "title";
     if (bad) line.className += " bad";
-    line.textContent = (label ? label + " " : "") + text;
+    line.textContent = (label ? label + ": " : "") + text;
     tip.append(line);
   });
   const box = tip.getBoundingClientRect();
