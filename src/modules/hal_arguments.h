@@ -3,13 +3,22 @@
 #define TAKT_MODULES_HAL_ARGUMENTS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "hal/device.h"
 #include "vm/buffer.h"
 
 namespace takt::modules {
+
+// A limit of the compiler's ABI.
+inline constexpr size_t kMaxExecutableConstants = 64;
+
+// INVALID_ARGUMENT, naming `module`, if one of them is null.
+absl::Status CheckDevices(absl::string_view module,
+                          absl::Span<const Ref<hal::Device>> devices);
 
 // INVALID_ARGUMENT unless it is 1, 2 or 4: what fills know.
 absl::Status CheckPatternLength(uint32_t pattern_length);
@@ -19,6 +28,11 @@ absl::Status CheckPatternLength(uint32_t pattern_length);
 absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::Buffer& source,
                                                   uint64_t offset,
                                                   uint64_t length);
+
+// The bytes as words; none for a null `source`. INVALID_ARGUMENT for part of a
+// word, OUT_OF_RANGE for more than kMaxExecutableConstants.
+absl::StatusOr<std::vector<uint32_t>> ExecutableConstants(
+    const vm::Buffer* source);
 
 // Whether all of `text` matches `pattern`, where * stands for any run of
 // characters and ? for any one. Time is at most the product of the lengths.

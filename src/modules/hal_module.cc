@@ -1,9 +1,9 @@
 #include "modules/hal_module.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "base/status.h"
+#include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
 #include "vm/native_module.h"
 
@@ -14,34 +14,17 @@ namespace {
 constexpr ObjectType kChannelType{"hal.channel"};
 constexpr ObjectType kEventType{"hal.event"};
 
-void WriteToStderr(absl::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-}
-
 void ExportBuffers(vm::NativeModule::Builder& builder) {
+  BufferState::Export(builder);
   builder.Export<&HalState::AllocatorAllocate>("allocator.allocate");
   builder.Export<&HalState::AllocatorImport>("allocator.import");
   builder.Export<&HalState::AllocatorSelect>("allocator.select");
   builder.Export<&HalState::BufferAssert>("buffer.assert");
   builder.Export<&HalState::BufferLoad>("buffer.load");
   builder.Export<&HalState::BufferStore>("buffer.store");
-  builder.Export<&HalState::BufferLength>("buffer.length");
-  builder.Export<&HalState::BufferSubspan>("buffer.subspan");
   builder.Export<&HalState::BufferPreserve>("buffer.allocation.preserve");
   builder.Export<&HalState::BufferDiscard>("buffer.allocation.discard");
   builder.Export<&HalState::BufferIsTerminal>("buffer.allocation.is_terminal");
-}
-
-void ExportBufferViews(vm::NativeModule::Builder& builder) {
-  builder.Export<&HalState::BufferViewCreate>("buffer_view.create");
-  builder.Export<&HalState::BufferViewAssert>("buffer_view.assert");
-  builder.Export<&HalState::BufferViewBuffer>("buffer_view.buffer");
-  builder.Export<&HalState::BufferViewDim>("buffer_view.dim");
-  builder.Export<&HalState::BufferViewRank>("buffer_view.rank");
-  builder.Export<&HalState::BufferViewElementType>("buffer_view.element_type");
-  builder.Export<&HalState::BufferViewEncodingType>(
-      "buffer_view.encoding_type");
-  builder.Export<&HalState::BufferViewTrace>("buffer_view.trace");
 }
 
 void ExportChannels(vm::NativeModule::Builder& builder) {
@@ -124,14 +107,9 @@ absl::Status RegisterHalTypes(vm::TypeRegistry& registry) {
 
 absl::StatusOr<Ref<vm::Module>> CreateHalModule(vm::TypeRegistry& registry,
                                                 HalModuleOptions options) {
-  for (size_t i = 0; i < options.devices.size(); ++i) {
-    if (options.devices[i] == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("hal: device ", i, " is null"));
-    }
-  }
+  TAKT_RETURN_IF_ERROR(CheckDevices("hal", options.devices));
   TAKT_RETURN_IF_ERROR(RegisterHalTypes(registry));
-  if (!options.trace_sink) options.trace_sink = WriteToStderr;
+  if (!options.trace_sink) options.trace_sink = TraceToStderr;
   if (options.timers == nullptr) options.timers = CreateTimerThread();
 
   vm::NativeModule::Builder builder("hal", kHalModuleVersion);
@@ -145,7 +123,6 @@ absl::StatusOr<Ref<vm::Module>> CreateHalModule(vm::TypeRegistry& registry,
   // constants: a second context can have the same ones.
   builder.SetInitializersRepeatable(environment->shares_initialized);
   ExportBuffers(builder);
-  ExportBufferViews(builder);
   ExportChannels(builder);
   ExportCommandBuffers(builder);
   ExportDevices(builder);

@@ -131,16 +131,6 @@ absl::Status HalState::BufferStore(int32_t value, hal::Buffer& buffer,
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> HalState::BufferLength(hal::Buffer& buffer) {
-  return static_cast<int64_t>(buffer.byte_length());
-}
-
-absl::StatusOr<Ref<hal::Buffer>> HalState::BufferSubspan(hal::Buffer& buffer,
-                                                         uint64_t offset,
-                                                         uint64_t length) {
-  return buffer.Subspan(offset, length);
-}
-
 absl::Status HalState::BufferPreserve(hal::Buffer& buffer) {
   buffer.storage()->AddOwner();
   return absl::OkStatus();

@@ -23,13 +23,7 @@ absl::StatusOr<Ref<hal::Allocator>> HalState::DeviceAllocator(
 
 absl::StatusOr<std::tuple<int32_t, int64_t>> HalState::DeviceQueryI64(
     hal::Device& device, vm::Buffer& category, vm::Buffer& key) {
-  if (category.text() == "hal.device.id") {
-    return std::make_tuple(
-        int32_t{1}, int64_t{MatchesGlob(key.text(), device.id()) ? 1 : 0});
-  }
-  const absl::optional<int64_t> value =
-      device.QueryI64(category.text(), key.text());
-  return std::make_tuple(int32_t{value.has_value() ? 1 : 0}, value.value_or(0));
+  return QueryDevice(device, category.text(), key.text());
 }
 
 absl::StatusOr<Ref<hal::File>> HalState::FileFromMemory(

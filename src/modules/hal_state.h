@@ -1,8 +1,8 @@
 // HalState is what a context holds for the `hal` module: a share of the
 // module's environment, and what it found out about the context's code. Its
 // methods are the module's functions, grouped as their sources are
-// (hal_module_<noun>.cc). Argument names and order are the compiler's; see docs
-// for the table of imports.
+// (hal_module_<noun>.cc); BufferState has the others. Argument names and order
+// are the compiler's; see docs for the table of imports.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_MODULES_HAL_STATE_H_
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "hal/buffer_view.h"
 #include "hal/device.h"
 #include "hal/fence.h"
+#include "modules/buffer_state.h"
 #include "modules/hal_module.h"
 #include "modules/invocation_memory.h"
 #include "vm/buffer.h"
@@ -29,9 +29,7 @@ namespace takt::modules {
 // Limits of the compiler's ABI; what is beyond them is OUT_OF_RANGE.
 inline constexpr size_t kMaxDispatchBindings = 32;
 inline constexpr size_t kMaxSelectPairs = 64;
-inline constexpr size_t kMaxTraceViews = 128;
 inline constexpr size_t kMaxAwaitFences = 32;
-inline constexpr size_t kMaxExecutableConstants = 64;
 
 // One dispatch binding, one entry of a binding table, one device to select.
 using BindingArgs =
@@ -39,10 +37,11 @@ using BindingArgs =
 using BindingTableArgs = vm::VarArgs<hal::Buffer*, uint64_t, uint64_t>;
 using DevicePairArgs = vm::VarArgs<hal::Device*, uint64_t>;
 
-class HalState final : public vm::ModuleState {
+class HalState final : public BufferState {
  public:
   explicit HalState(std::shared_ptr<const HalModuleOptions> environment)
-      : environment_(std::move(environment)),
+      : BufferState(environment->devices, environment->trace_sink),
+        environment_(std::move(environment)),
         collects_(environment_->collects_command_buffers) {}
 
   // Those made so far, in their order; later ones are not kept.
@@ -65,7 +64,7 @@ class HalState final : public vm::ModuleState {
       uint32_t memory_types, uint32_t usage, int64_t flags,
       DevicePairArgs devices);
 
-  // buffer.*
+  // buffer.*, but for those of BufferState.
   absl::Status BufferAssert(hal::Buffer& buffer, vm::Buffer& message,
                             hal::Allocator& allocator, uint64_t minimum_length,
                             uint32_t memory_types, uint32_t usage);
@@ -73,28 +72,9 @@ class HalState final : public vm::ModuleState {
                                      uint32_t length);
   absl::Status BufferStore(int32_t value, hal::Buffer& buffer, uint64_t offset,
                            uint32_t length);
-  absl::StatusOr<uint64_t> BufferLength(hal::Buffer& buffer);
-  absl::StatusOr<Ref<hal::Buffer>> BufferSubspan(hal::Buffer& buffer,
-                                                 uint64_t offset,
-                                                 uint64_t length);
   absl::Status BufferPreserve(hal::Buffer& buffer);
   absl::StatusOr<int32_t> BufferDiscard(hal::Buffer& buffer);
   absl::StatusOr<int32_t> BufferIsTerminal(hal::Buffer& buffer);
-
-  // buffer_view.*
-  absl::StatusOr<Ref<hal::BufferView>> BufferViewCreate(
-      hal::Buffer& buffer, uint64_t offset, uint64_t length,
-      uint32_t element_type, uint32_t encoding, vm::VarArgs<int64_t> shape);
-  absl::Status BufferViewAssert(hal::BufferView& view, vm::Buffer& message,
-                                uint32_t element_type, uint32_t encoding,
-                                vm::VarArgs<int64_t> shape);
-  absl::StatusOr<Ref<hal::Buffer>> BufferViewBuffer(hal::BufferView& view);
-  absl::StatusOr<int64_t> BufferViewDim(hal::BufferView& view, uint32_t index);
-  absl::StatusOr<int32_t> BufferViewRank(hal::BufferView& view);
-  absl::StatusOr<int32_t> BufferViewElementType(hal::BufferView& view);
-  absl::StatusOr<int32_t> BufferViewEncodingType(hal::BufferView& view);
-  absl::Status BufferViewTrace(vm::Buffer& key,
-                               vm::VarArgs<hal::BufferView*> views);
 
   // channel.*, command_buffer.collective: there are no channels, so all that
   // can arrive in place of one is null.
@@ -237,13 +217,6 @@ class HalState final : public vm::ModuleState {
                                      vm::VarArgs<hal::Fence*> fences);
 
  private:
-  // Where objects of no particular device live; nullptr: in the system.
-  BlockPool* blocks() const {
-    return environment_->devices.empty()
-               ? nullptr
-               : &environment_->devices.front()->blocks();
-  }
-
   const std::shared_ptr<const HalModuleOptions> environment_;
   MemoryClaims claims_;
   bool collects_;

@@ -1,10 +1,13 @@
-// buffer_view.*
+#include "modules/buffer_state.h"
+
+#include <cstdio>
 #include <string>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_format.h"
 #include "base/status.h"
-#include "modules/hal_state.h"
+#include "modules/hal_arguments.h"
 
 namespace takt::modules {
 namespace {
@@ -37,7 +40,46 @@ absl::Status WrongView(const hal::BufferView& view, const vm::Buffer& message,
 
 }  // namespace
 
-absl::StatusOr<Ref<hal::BufferView>> HalState::BufferViewCreate(
+void TraceToStderr(absl::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void BufferState::Export(vm::NativeModule::Builder& builder) {
+  builder.Export<&BufferState::BufferLength>("buffer.length");
+  builder.Export<&BufferState::BufferSubspan>("buffer.subspan");
+  builder.Export<&BufferState::BufferViewCreate>("buffer_view.create");
+  builder.Export<&BufferState::BufferViewAssert>("buffer_view.assert");
+  builder.Export<&BufferState::BufferViewBuffer>("buffer_view.buffer");
+  builder.Export<&BufferState::BufferViewDim>("buffer_view.dim");
+  builder.Export<&BufferState::BufferViewRank>("buffer_view.rank");
+  builder.Export<&BufferState::BufferViewElementType>(
+      "buffer_view.element_type");
+  builder.Export<&BufferState::BufferViewEncodingType>(
+      "buffer_view.encoding_type");
+  builder.Export<&BufferState::BufferViewTrace>("buffer_view.trace");
+}
+
+std::tuple<int32_t, int64_t> BufferState::QueryDevice(
+    const hal::Device& device, absl::string_view category,
+    absl::string_view key) {
+  if (category == "hal.device.id") {
+    return {1, MatchesGlob(key, device.id()) ? 1 : 0};
+  }
+  const absl::optional<int64_t> value = device.QueryI64(category, key);
+  return {value.has_value() ? 1 : 0, value.value_or(0)};
+}
+
+absl::StatusOr<uint64_t> BufferState::BufferLength(hal::Buffer& buffer) {
+  return buffer.byte_length();
+}
+
+absl::StatusOr<Ref<hal::Buffer>> BufferState::BufferSubspan(hal::Buffer& buffer,
+                                                            uint64_t offset,
+                                                            uint64_t length) {
+  return buffer.Subspan(offset, length);
+}
+
+absl::StatusOr<Ref<hal::BufferView>> BufferState::BufferViewCreate(
     hal::Buffer& buffer, uint64_t offset, uint64_t length,
     uint32_t element_type, uint32_t encoding, vm::VarArgs<int64_t> shape) {
   TAKT_ASSIGN_OR_RETURN(Ref<hal::Buffer> range, buffer.Subspan(offset, length));
@@ -46,11 +88,11 @@ absl::StatusOr<Ref<hal::BufferView>> HalState::BufferViewCreate(
       static_cast<hal::EncodingType>(encoding), ShapeOf(shape), blocks());
 }
 
-absl::Status HalState::BufferViewAssert(hal::BufferView& view,
-                                        vm::Buffer& message,
-                                        uint32_t element_type,
-                                        uint32_t encoding,
-                                        vm::VarArgs<int64_t> shape) {
+absl::Status BufferState::BufferViewAssert(hal::BufferView& view,
+                                           vm::Buffer& message,
+                                           uint32_t element_type,
+                                           uint32_t encoding,
+                                           vm::VarArgs<int64_t> shape) {
   const auto type = static_cast<hal::ElementType>(element_type);
   if (view.encoding() != hal::EncodingType::kOpaque &&
       view.encoding() != static_cast<hal::EncodingType>(encoding)) {
@@ -73,13 +115,13 @@ absl::Status HalState::BufferViewAssert(hal::BufferView& view,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Ref<hal::Buffer>> HalState::BufferViewBuffer(
+absl::StatusOr<Ref<hal::Buffer>> BufferState::BufferViewBuffer(
     hal::BufferView& view) {
   return Ref<hal::Buffer>::Retain(view.buffer());
 }
 
-absl::StatusOr<int64_t> HalState::BufferViewDim(hal::BufferView& view,
-                                                uint32_t index) {
+absl::StatusOr<int64_t> BufferState::BufferViewDim(hal::BufferView& view,
+                                                   uint32_t index) {
   if (index >= view.shape().size()) {
     return absl::OutOfRangeError(absl::StrCat("index: expected less than rank ",
                                               view.shape().size(), ", got ",
@@ -88,22 +130,23 @@ absl::StatusOr<int64_t> HalState::BufferViewDim(hal::BufferView& view,
   return view.shape()[index];
 }
 
-absl::StatusOr<int32_t> HalState::BufferViewRank(hal::BufferView& view) {
+absl::StatusOr<int32_t> BufferState::BufferViewRank(hal::BufferView& view) {
   return static_cast<int32_t>(view.shape().size());
 }
 
-absl::StatusOr<int32_t> HalState::BufferViewElementType(hal::BufferView& view) {
+absl::StatusOr<int32_t> BufferState::BufferViewElementType(
+    hal::BufferView& view) {
   return static_cast<int32_t>(view.element_type());
 }
 
-absl::StatusOr<int32_t> HalState::BufferViewEncodingType(
+absl::StatusOr<int32_t> BufferState::BufferViewEncodingType(
     hal::BufferView& view) {
   return static_cast<int32_t>(view.encoding());
 }
 
 // "=== key ===", a line for each view, an empty line.
-absl::Status HalState::BufferViewTrace(vm::Buffer& key,
-                                       vm::VarArgs<hal::BufferView*> views) {
+absl::Status BufferState::BufferViewTrace(vm::Buffer& key,
+                                          vm::VarArgs<hal::BufferView*> views) {
   if (views.size() > kMaxTraceViews) {
     return absl::OutOfRangeError(absl::StrCat(
         "views: expected at most ", kMaxTraceViews, ", got ", views.size()));
@@ -120,7 +163,7 @@ absl::Status HalState::BufferViewTrace(vm::Buffer& key,
     absl::StrAppend(&text, line, "\n");
   }
   text += "\n";
-  environment_->trace_sink(text);
+  trace_sink_(text);
   return absl::OkStatus();
 }
 

@@ -1,3 +1,5 @@
+#include "modules/buffer_state.h"
+
 #include "tests/modules/hal_calls.h"
 
 namespace takt::modules {
@@ -13,7 +15,7 @@ constexpr int32_t kOpaque32 = 0x00000020;
 constexpr int32_t kOpaqueEncoding = 0;
 constexpr int32_t kDense = 1;
 
-class HalBufferViewTest : public HalModuleTest {
+class BufferStateTest : public HalModuleTest {
  protected:
   void SetUp() override { Link("hal_buffer_view"); }
 
@@ -29,7 +31,7 @@ class HalBufferViewTest : public HalModuleTest {
   }
 };
 
-TEST_F(HalBufferViewTest, CreateViewsAWholeBuffer) {
+TEST_F(BufferStateTest, CreateViewsAWholeBuffer) {
   const auto buffer = calls_.BufferOf(std::string(24, 'x'));
   auto view = calls_.CallRef<hal::BufferView>(
       "hal.buffer_view.create/2", buffer, uint64_t{0}, uint64_t{24}, kF32,
@@ -40,7 +42,7 @@ TEST_F(HalBufferViewTest, CreateViewsAWholeBuffer) {
   EXPECT_EQ((*view)->buffer(), buffer.get());
 }
 
-TEST_F(HalBufferViewTest, CreateViewsARange) {
+TEST_F(BufferStateTest, CreateViewsARange) {
   const auto buffer = calls_.BufferOf(std::string(128, 'x'));
   auto view = calls_.CallRef<hal::BufferView>(
       "hal.buffer_view.create/1", buffer, uint64_t{64}, uint64_t{16}, kF32,
@@ -50,7 +52,7 @@ TEST_F(HalBufferViewTest, CreateViewsARange) {
   EXPECT_EQ((*view)->buffer()->byte_length(), 16u);
 }
 
-TEST_F(HalBufferViewTest, CreateViewsAScalar) {
+TEST_F(BufferStateTest, CreateViewsAScalar) {
   auto view = calls_.CallRef<hal::BufferView>(
       "hal.buffer_view.create/0", calls_.BufferOf("0123"), uint64_t{0},
       uint64_t{4}, kF32, kDense);
@@ -58,7 +60,7 @@ TEST_F(HalBufferViewTest, CreateViewsAScalar) {
   EXPECT_TRUE((*view)->shape().empty());
 }
 
-TEST_F(HalBufferViewTest, CreateRejectsWhatDoesNotFit) {
+TEST_F(BufferStateTest, CreateRejectsWhatDoesNotFit) {
   const auto buffer = calls_.BufferOf(std::string(24, 'x'));
   EXPECT_THAT(calls_.Call("hal.buffer_view.create/1", buffer, uint64_t{8},
                           uint64_t{24}, kF32, kDense, int64_t{4}),
@@ -75,7 +77,7 @@ TEST_F(HalBufferViewTest, CreateRejectsWhatDoesNotFit) {
       FailsWith(kOutOfRange, ""));
 }
 
-TEST_F(HalBufferViewTest, CreateTakesAtMost128Dimensions) {
+TEST_F(BufferStateTest, CreateTakesAtMost128Dimensions) {
   std::vector<vm::Value> arguments = {
       ToValue(calls_.BufferOf("0123")), ToValue(uint64_t{0}),
       ToValue(uint64_t{4}), ToValue(kF32), ToValue(kDense)};
@@ -84,14 +86,14 @@ TEST_F(HalBufferViewTest, CreateTakesAtMost128Dimensions) {
               FailsWith(kInvalid, "129"));
 }
 
-TEST_F(HalBufferViewTest, AssertPassesTheShapeAndTypeExpected) {
+TEST_F(BufferStateTest, AssertPassesTheShapeAndTypeExpected) {
   TAKT_ASSERT_OK(calls_.Call("hal.buffer_view.assert/2", ViewOf(kF32, {2, 3}),
                              "input0", kF32, kDense, int64_t{2}, int64_t{3}));
   TAKT_ASSERT_OK(calls_.Call("hal.buffer_view.assert/0", ViewOf(kF32, {}),
                              "input0", kF32, kDense));
 }
 
-TEST_F(HalBufferViewTest, AssertTakesCompatibleTypes) {
+TEST_F(BufferStateTest, AssertTakesCompatibleTypes) {
   struct Case {
     int32_t actual;
     int32_t expected;
@@ -112,7 +114,7 @@ TEST_F(HalBufferViewTest, AssertTakesCompatibleTypes) {
   }
 }
 
-TEST_F(HalBufferViewTest, AssertNamesWhatDiffers) {
+TEST_F(BufferStateTest, AssertNamesWhatDiffers) {
   const auto view = ViewOf(kF32, {2, 3});
   EXPECT_THAT(calls_.Call("hal.buffer_view.assert/2", view, "input1", kF32,
                           kDense, int64_t{2}, int64_t{4}),
@@ -132,13 +134,13 @@ TEST_F(HalBufferViewTest, AssertNamesWhatDiffers) {
       FailsWith(kInvalid, "hal.buffer_view"));
 }
 
-TEST_F(HalBufferViewTest, AssertTakesAnyEncodingOfAnOpaqueView) {
+TEST_F(BufferStateTest, AssertTakesAnyEncodingOfAnOpaqueView) {
   TAKT_ASSERT_OK(calls_.Call("hal.buffer_view.assert/1",
                              ViewOf(kF32, {2}, kOpaqueEncoding), "input0", kF32,
                              kDense, int64_t{2}));
 }
 
-TEST_F(HalBufferViewTest, AccessorsTellWhatTheViewIs) {
+TEST_F(BufferStateTest, AccessorsTellWhatTheViewIs) {
   const auto view = ViewOf(kF32, {2, 3});
   auto buffer = calls_.CallRef<hal::Buffer>("hal.buffer_view.buffer", view);
   TAKT_ASSERT_OK(buffer);
@@ -149,7 +151,7 @@ TEST_F(HalBufferViewTest, AccessorsTellWhatTheViewIs) {
   EXPECT_EQ(*calls_.CallI32("hal.buffer_view.encoding_type", view), kDense);
 }
 
-TEST_F(HalBufferViewTest, DimRejectsABadIndex) {
+TEST_F(BufferStateTest, DimRejectsABadIndex) {
   const auto view = ViewOf(kF32, {2, 3});
   for (int32_t index : {2, -1}) {
     EXPECT_THAT(calls_.Call("hal.buffer_view.dim", view, index),
@@ -157,7 +159,7 @@ TEST_F(HalBufferViewTest, DimRejectsABadIndex) {
   }
 }
 
-TEST_F(HalBufferViewTest, AccessorsNeedAView) {
+TEST_F(BufferStateTest, AccessorsNeedAView) {
   for (const char* import :
        {"hal.buffer_view.buffer", "hal.buffer_view.rank",
         "hal.buffer_view.element_type", "hal.buffer_view.encoding_type"}) {
@@ -165,7 +167,7 @@ TEST_F(HalBufferViewTest, AccessorsNeedAView) {
   }
 }
 
-TEST_F(HalBufferViewTest, TracePrintsKeyViewsAndAnEmptyLine) {
+TEST_F(BufferStateTest, TracePrintsKeyViewsAndAnEmptyLine) {
   auto view_of = [&](std::vector<float> values, std::vector<int64_t> shape) {
     return *hal::BufferView::Create(calls_.BufferOfValues(values),
                                     static_cast<hal::ElementType>(kF32),
@@ -185,7 +187,7 @@ TEST_F(HalBufferViewTest, TracePrintsKeyViewsAndAnEmptyLine) {
 }
 
 // iree-run-module prints all 3000 elements of a traced tensor.
-TEST_F(HalBufferViewTest, TracePrintsEveryElement) {
+TEST_F(BufferStateTest, TracePrintsEveryElement) {
   TAKT_ASSERT_OK(
       calls_.Call("hal.buffer_view.trace/1", "k", ViewOf(kI8, {3000})));
   std::string zeros;
@@ -193,7 +195,7 @@ TEST_F(HalBufferViewTest, TracePrintsEveryElement) {
   EXPECT_EQ(calls_.trace, "=== k ===\n3000xi8=" + zeros + "\n\n");
 }
 
-TEST_F(HalBufferViewTest, TraceRejectsNullAndTooMany) {
+TEST_F(BufferStateTest, TraceRejectsNullAndTooMany) {
   EXPECT_THAT(calls_.Call("hal.buffer_view.trace/1", "k", nullptr),
               FailsWith(kInvalid, "hal.buffer_view at 0, got null"));
   std::vector<vm::Value> arguments = {ToValue("k")};
