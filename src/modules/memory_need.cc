@@ -27,11 +27,16 @@ struct Allocator {
 constexpr Allocator kAllocators[] = {
     {"hal.device.queue.alloca", 7},
     {"hal.allocator.allocate", 4},
+    {"hal_inline.buffer.allocate", 1},
+    {"hal_inline.buffer.allocate.initialized", 3},
 };
 
 // Modules of Takt's own, of which nothing else allocates by the call.
 bool IsKnownModule(absl::string_view import) {
   return absl::StartsWith(import, "hal.") ||
+         absl::StartsWith(import, "hal_inline.") ||
+         absl::StartsWith(import, "hal_loader.") ||
+         absl::StartsWith(import, "vmvx.") ||
          absl::StartsWith(import, "check.") ||
          absl::StartsWith(import, "io_parameters.");
 }
