@@ -25,7 +25,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "testdata"
 PAGE = ROOT / "docs" / "coverage.md"
-MODULES = ("hal", "io_parameters", "check", "vmvx")
+MODULES = ("hal", "hal_inline", "hal_loader", "io_parameters", "check",
+           "vmvx")
 SET_PREFIX = {"kCore": "", "kF32": "e0 ", "kF64": "e1 "}
 SHOWN = 3  # Fixtures and tests named in a row.
 

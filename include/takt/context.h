@@ -25,7 +25,8 @@ typedef struct takt_context_t takt_context_t;
 typedef struct takt_context_options_t {
   size_t struct_size;  // Set by init.
   // The modules, in link order: each imports from those before it. The
-  // library's own ("hal", "io_parameters") are put before them as needed.
+  // library's own ("hal", "hal_inline", "hal_loader", "vmvx", "io_parameters")
+  // are put before them as needed.
   takt_module_t* const* modules;
   size_t module_count;
   // The devices, by the ordinals that compiled code counts them with. May be

@@ -1,6 +1,7 @@
 #include "api/context.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "api/device.h"
@@ -13,7 +14,7 @@
 namespace takt::api {
 namespace {
 
-using Modules = absl::InlinedVector<Ref<vm::Module>, 8>;
+using Modules = std::vector<Ref<vm::Module>>;
 
 template <typename Handle>
 absl::Status CheckList(Handle* const* handles, size_t count,
@@ -68,23 +69,31 @@ bool IsMissing(const takt_context_options_t& options, absl::string_view name) {
 absl::StatusOr<Modules> ListModules(Instance* instance,
                                     const takt_context_options_t& options) {
   Modules modules;
-  if (IsMissing(options, "hal")) {
-    absl::InlinedVector<hal::Device*, 4> devices;
-    for (size_t i = 0; i < options.device_count; ++i) {
-      devices.push_back(Unwrap(options.devices[i]));
-    }
-    TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> hal, instance->GetHalModule(devices));
-    modules.push_back(std::move(hal));
+  absl::InlinedVector<hal::Device*, 4> devices;
+  for (size_t i = 0; i < options.device_count; ++i) {
+    devices.push_back(Unwrap(options.devices[i]));
   }
-  if (IsMissing(options, "io_parameters")) {
+  const auto add = [&](absl::string_view name, auto make) -> absl::Status {
+    if (!IsMissing(options, name)) return absl::OkStatus();
+    TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> module, make());
+    modules.push_back(std::move(module));
+    return absl::OkStatus();
+  };
+  // The first: see FindOtherWays().
+  TAKT_RETURN_IF_ERROR(
+      add("hal", [&] { return instance->GetHalModule(devices); }));
+  TAKT_RETURN_IF_ERROR(
+      add("hal_inline", [&] { return instance->GetHalInlineModule(devices); }));
+  TAKT_RETURN_IF_ERROR(
+      add("hal_loader", [&] { return instance->GetHalLoaderModule(devices); }));
+  TAKT_RETURN_IF_ERROR(add("vmvx", [&] { return instance->GetVmvxModule(); }));
+  TAKT_RETURN_IF_ERROR(add("io_parameters", [&] {
     absl::InlinedVector<Parameters*, 4> archives;
     for (size_t i = 0; i < options.parameters_count; ++i) {
       archives.push_back(Unwrap(options.parameters[i]));
     }
-    TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> parameters,
-                          instance->GetParametersModule(archives));
-    modules.push_back(std::move(parameters));
-  }
+    return instance->GetParametersModule(archives);
+  }));
   for (size_t i = 0; i < options.module_count; ++i) {
     modules.push_back(Ref<vm::Module>::Retain(Unwrap(options.modules[i])));
   }

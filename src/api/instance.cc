@@ -8,6 +8,10 @@
 #include "api/handle.h"
 #include "base/background.h"
 #include "cpu/cpu_features.h"
+#include "cpu/vmvx_module.h"
+#include "kernels/kernel_table.h"
+#include "modules/hal_inline_module.h"
+#include "modules/hal_loader_module.h"
 #include "modules/hal_module.h"
 #include "modules/io_parameters_module.h"
 #include "plan/window_guide.h"
@@ -16,6 +20,22 @@
 
 namespace takt::api {
 namespace {
+
+// The devices as native modules keep them.
+std::vector<Ref<hal::Device>> RefsOf(absl::Span<hal::Device* const> devices) {
+  std::vector<Ref<hal::Device>> refs;
+  for (hal::Device* device : devices) {
+    refs.push_back(Ref<hal::Device>::Retain(device));
+  }
+  return refs;
+}
+
+// Where the traces of compiled code go.
+modules::TraceSink TraceTo(std::shared_ptr<const Log> log) {
+  return [log = std::move(log)](absl::string_view text) {
+    log->Write(TAKT_LOG_INFO, text);
+  };
+}
 
 constexpr int32_t kWorkerCountMax = 1024;
 
@@ -413,15 +433,9 @@ absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
 
 absl::StatusOr<Ref<vm::Module>> Instance::GetHalModule(
     absl::Span<hal::Device* const> devices) {
-  std::vector<const Object*> key(devices.begin(), devices.end());
-  MutexLock lock(&mutex_);
-  if (vm::Module* found = FindShared(Kind::kHal, key)) {
-    return Ref<vm::Module>::Retain(found);
-  }
-  TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> module,
-                        MakeHalModule(devices, /*shares_initialized=*/true));
-  AddShared({Kind::kHal, std::move(key), module});
-  return module;
+  return GetShared(Kind::kHal, {devices.begin(), devices.end()}, [&] {
+    return MakeHalModule(devices, /*shares_initialized=*/true);
+  });
 }
 
 absl::StatusOr<Ref<vm::Module>> Instance::CreateOwnHalModule(
@@ -432,12 +446,8 @@ absl::StatusOr<Ref<vm::Module>> Instance::CreateOwnHalModule(
 absl::StatusOr<Ref<vm::Module>> Instance::MakeHalModule(
     absl::Span<hal::Device* const> devices, bool shares_initialized) {
   modules::HalModuleOptions options;
-  for (hal::Device* device : devices) {
-    options.devices.push_back(Ref<hal::Device>::Retain(device));
-  }
-  options.trace_sink = [log = log_](absl::string_view text) {
-    log->Write(TAKT_LOG_INFO, text);
-  };
+  options.devices = RefsOf(devices);
+  options.trace_sink = TraceTo(log_);
   options.timers = timers_;
   options.collects_command_buffers = true;
   options.shares_initialized = shares_initialized;
@@ -455,28 +465,52 @@ absl::StatusOr<Ref<vm::Module>> Instance::GetParametersModule(
     key.push_back(archive->provider().get());
     scopes.push_back({archive->scope(), archive->provider()});
   }
+  return GetShared(Kind::kParameters, std::move(key), [&] {
+    return modules::CreateIoParametersModule(types_, std::move(scopes));
+  });
+}
+
+absl::StatusOr<Ref<vm::Module>> Instance::GetHalInlineModule(
+    absl::Span<hal::Device* const> devices) {
+  return GetShared(Kind::kHalInline, {devices.begin(), devices.end()}, [&] {
+    modules::HalInlineModuleOptions options;
+    options.devices = RefsOf(devices);
+    options.trace_sink = TraceTo(log_);
+    return modules::CreateHalInlineModule(types_, std::move(options));
+  });
+}
+
+absl::StatusOr<Ref<vm::Module>> Instance::GetHalLoaderModule(
+    absl::Span<hal::Device* const> devices) {
+  return GetShared(Kind::kHalLoader, {devices.begin(), devices.end()}, [&] {
+    modules::HalLoaderModuleOptions options;
+    options.devices = RefsOf(devices);
+    options.timers = timers_;
+    return modules::CreateHalLoaderModule(types_, std::move(options));
+  });
+}
+
+absl::StatusOr<Ref<vm::Module>> Instance::GetVmvxModule() {
+  return GetShared(Kind::kVmvx, {}, []() -> ModuleOr {
+    TAKT_ASSIGN_OR_RETURN(
+        Ref<vm::NativeModule> module,
+        cpu::CreateVmvxModule(kernels::SelectKernels(
+            cpu::UsableInstructionSets(cpu::DetectProcessor()))));
+    return Ref<vm::Module>(std::move(module));
+  });
+}
+
+absl::StatusOr<Ref<vm::Module>> Instance::GetShared(
+    Kind kind, std::vector<const Object*> key,
+    absl::FunctionRef<ModuleOr()> make) {
   MutexLock lock(&mutex_);
-  if (vm::Module* found = FindShared(Kind::kParameters, key)) {
-    return Ref<vm::Module>::Retain(found);
+  for (const SharedModule& shared : shared_) {
+    if (shared.kind == kind && shared.key == key) return shared.module;
   }
-  TAKT_ASSIGN_OR_RETURN(
-      Ref<vm::Module> module,
-      modules::CreateIoParametersModule(types_, std::move(scopes)));
-  AddShared({Kind::kParameters, std::move(key), module});
-  return module;
-}
-
-vm::Module* Instance::FindShared(Kind kind,
-                                 const std::vector<const Object*>& key) {
-  for (SharedModule& shared : shared_) {
-    if (shared.kind == kind && shared.key == key) return shared.module.get();
-  }
-  return nullptr;
-}
-
-void Instance::AddShared(SharedModule shared) {
+  TAKT_ASSIGN_OR_RETURN(Ref<vm::Module> module, make());
   DropIdle(kIdleModulesMax - 1);
-  shared_.push_back(std::move(shared));
+  shared_.push_back({kind, std::move(key), module});
+  return module;
 }
 
 void Instance::DropIdle(size_t idle_count_max) {

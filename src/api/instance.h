@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
@@ -101,6 +102,13 @@ class Instance final : public Object {
       absl::Span<hal::Device* const> devices);
   absl::StatusOr<Ref<vm::Module>> GetParametersModule(
       absl::Span<Parameters* const> archives);
+  // Likewise the modules that inline execution models import: `hal_inline` and
+  // `hal_loader` over these devices, and `vmvx` with this machine's kernels.
+  absl::StatusOr<Ref<vm::Module>> GetHalInlineModule(
+      absl::Span<hal::Device* const> devices) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<Ref<vm::Module>> GetHalLoaderModule(
+      absl::Span<hal::Device* const> devices) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<Ref<vm::Module>> GetVmvxModule() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The set of these processors (CpuSet::FromWords(), the last word not 0),
   // which lives as long as the instance. Allocates nothing for one that has
@@ -120,7 +128,7 @@ class Instance final : public Object {
 
  private:
   // A module that was made for a list of objects, which it keeps alive.
-  enum class Kind { kHal, kParameters };
+  enum class Kind { kHal, kHalInline, kHalLoader, kParameters, kVmvx };
   struct SharedModule {
     Kind kind;
     std::vector<const Object*> key;
@@ -138,9 +146,11 @@ class Instance final : public Object {
   absl::Status EnsureExecutor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   ~Instance() override;
 
-  vm::Module* FindShared(Kind kind, const std::vector<const Object*>& key)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AddShared(SharedModule shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  using ModuleOr = absl::StatusOr<Ref<vm::Module>>;
+  // The module for this list, made by `make` if there is none.
+  ModuleOr GetShared(Kind kind, std::vector<const Object*> key,
+                     absl::FunctionRef<ModuleOr()> make)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Drops idle modules, oldest first, until `idle_count_max` are left.
   void DropIdle(size_t idle_count_max) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

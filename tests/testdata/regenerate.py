@@ -3,7 +3,7 @@
 
 Reads the first comment lines of every .mlir file below this folder:
 
-  // Compile: iree-compile %s FLAGS -o %t.vmfb      one module; %cpu %vmvx %tiled %async stand for the usual flags
+  // Compile: iree-compile %s FLAGS -o %t.vmfb      one module; %cpu %vmvx ... stand for the usual flags (FLAGS)
   // Variants: cpu cpu.async vmvx vmvx.async        the usual modules NAME.VARIANT.vmfb
   // Run: FLAGS                                     each variant run by the oracle: NAME[.VARIANT].run<N>.expected holds
                                                     what it prints (one file for all variants that print the same)
@@ -35,7 +35,10 @@ FLAGS = {
     "cpu": LOCAL + "llvm-cpu --iree-llvmcpu-target-cpu=generic --iree-llvmcpu-debug-symbols=false",
     "vmvx": LOCAL + "vmvx",
     "tiled": "--iree-vmvx-enable-microkernels --iree-opt-data-tiling",
+    "micro": "--iree-vmvx-enable-microkernels",
     "async": "--iree-execution-model=async-external",
+    "dynamic": "--iree-execution-model=inline-dynamic",
+    "inline": LOCAL + "vmvx-inline --iree-execution-model=inline-static",
 }
 
 
@@ -69,7 +72,7 @@ class Source:
         self.compiles += [f"iree-compile %s {variant_flags(v)} -o %t.{v}.vmfb" for v in self.variants]
 
     def expand(self, text, out):
-        text = re.sub(r"%(cpu|vmvx|async|tiled)\b", lambda m: FLAGS[m.group(1)], text)
+        text = re.sub(r"%%(%s)\b" % "|".join(FLAGS), lambda m: FLAGS[m.group(1)], text)
         return text.replace("%s", str(self.path)).replace("%t", str(out / self.name)).replace("%D", str(self.stem.parent))
 
     def compile(self, command, out):

@@ -1,5 +1,5 @@
 // Command_buffer.fill_buffer with 1, 2 and 4 byte patterns; three results are ranges of one allocation.
-// Variants: cpu cpu.async vmvx vmvx.async
+// Variants: cpu cpu.async vmvx vmvx.async cpu.dynamic vmvx.dynamic inline
 // Run: --input=256xf32=1 --input=7
 func.func @f(%a: tensor<256xf32>, %v: f32) -> (tensor<256xf32>, tensor<64xi8>, tensor<300xi16>) {
   %s = flow.tensor.splat %v : tensor<256xf32>

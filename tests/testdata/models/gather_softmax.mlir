@@ -1,5 +1,5 @@
 // Gather by index tensor then softmax.
-// Variants: cpu cpu.async vmvx vmvx.async
+// Variants: cpu cpu.async vmvx vmvx.async cpu.dynamic vmvx.dynamic inline inline.micro
 // Run: --input=100x16xf32=1 --input=8xi32=3
 func.func @sg(%t: tensor<100x16xf32>, %i: tensor<8xi32>) -> tensor<8x16xf32> {
   %e = tensor.empty() : tensor<8x16xf32>

@@ -1,5 +1,5 @@
 // Fully dynamic matmul: one-shot command buffer per call, direct bindings, i64 dims as lo/hi constant pairs, dealloca.
-// Variants: cpu cpu.async vmvx vmvx.async
+// Variants: cpu cpu.async vmvx vmvx.async cpu.dynamic vmvx.dynamic inline
 // Run: '--input=2x3xf32=1 2 3 4 5 6' '--input=3x2xf32=1 0 0 1 1 1'
 func.func @mm(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
