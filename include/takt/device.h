@@ -71,6 +71,12 @@ typedef struct takt_device_options_t {
   // for measuring. Default: NULL.
   takt_dispatch_observer_t on_dispatch;
   void* on_dispatch_user_data;
+  // Whether the device takes executables that are shared objects of the system
+  // (--iree-llvmcpu-link-embedded=false; formats such as "system-elf-x86_64").
+  // The system's dynamic linker loads them, and they run with all rights of
+  // the process, from the moment they are loaded: only for files that you
+  // trust like your own program. Default: false, such executables are refused.
+  bool allow_system_libraries;
 } takt_device_options_t;
 
 static inline void takt_device_options_init(takt_device_options_t* options) {
@@ -85,6 +91,7 @@ static inline void takt_device_options_init(takt_device_options_t* options) {
   options->executor = NULL;
   options->on_dispatch = NULL;
   options->on_dispatch_user_data = NULL;
+  options->allow_system_libraries = false;
 }
 
 // Creates a device of `instance`.

@@ -111,11 +111,17 @@ Ref<exec::Executor> FindExecutor(const takt_context_options_t& options) {
 
 // "local-task (takes embedded-elf-x86_64, vmvx-bytecode-fb)".
 std::string DescribeDevice(const hal::Device& device) {
-  constexpr absl::string_view kFormats[] = {
-      "embedded-elf-x86_64",   "embedded-elf-x86_32",
-      "embedded-elf-arm_64",   "embedded-elf-arm_32",
-      "embedded-elf-riscv_64", "embedded-elf-riscv_32",
-      "vmvx-bytecode-fb",      "npu-fb"};
+  constexpr absl::string_view kFormats[] = {"embedded-elf-x86_64",
+                                            "embedded-elf-x86_32",
+                                            "embedded-elf-arm_64",
+                                            "embedded-elf-arm_32",
+                                            "embedded-elf-riscv_64",
+                                            "embedded-elf-riscv_32",
+                                            "system-elf-x86_64",
+                                            "system-elf-arm_64",
+                                            "system-elf-riscv_64",
+                                            "vmvx-bytecode-fb",
+                                            "npu-fb"};
   std::string formats;
   for (const absl::string_view format : kFormats) {
     if (device.QueryI64("hal.executable.format", format).value_or(0) == 0) {
@@ -145,6 +151,11 @@ absl::Status ExplainMisfit(const absl::Status& status,
       break;
     }
     absl::StrAppend(&text, DescribeDevice(*devices[i]));
+  }
+  if (absl::StrContains(status.message(), "system-elf-")) {
+    absl::StrAppend(&text,
+                    "; system libraries need a device with the option "
+                    "allow_system_libraries");
   }
   return absl::Status(static_cast<absl::StatusCode>(status.raw_code()), text);
 }

@@ -113,6 +113,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
   options.memory = std::move(memory);
   options.queues = std::move(queues);
   options.learn_costs = read.learn_costs;
+  options.allows_system_libraries = read.allow_system_libraries;
   options.tracer = instance->tracer();
   options.observer = ObserverOf(read);
   options.shop = std::move(shop);

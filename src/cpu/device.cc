@@ -115,7 +115,8 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
       owns_executor_(options.owns_executor && executor_ != nullptr),
       companion_(options.companion),
       trace_(options.tracer),
-      loader_(options.imports, options.formats) {}
+      loader_(options.imports, options.formats,
+              options.allows_system_libraries) {}
 
 absl::optional<int64_t> Device::QueryI64(absl::string_view category,
                                          absl::string_view key) const {

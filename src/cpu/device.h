@@ -56,6 +56,8 @@ class Device final : public hal::Device {
     // Where its operations are recorded. Null: nowhere.
     Ref<Tracer> tracer;
     DispatchObserver observer;  // None: nobody is told.
+    // Whether it takes libraries of the system's own format.
+    bool allows_system_libraries = false;
     // Decides when and how wide dispatches run that are worth a decision; of
     // the same executor. Null: the executor's lanes alone.
     Ref<shop::JobShop> shop;

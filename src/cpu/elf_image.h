@@ -21,10 +21,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "cpu/code_image.h"
 
 namespace takt::cpu {
 
-class ElfImage {
+class ElfImage final : public CodeImage {
  public:
   // Address space that an image may take.
   static constexpr uint64_t kMaxImageBytes = uint64_t{512} << 20;
@@ -39,19 +40,15 @@ class ElfImage {
   // RESOURCE_EXHAUSTED beyond kMaxImageBytes or what the system gives.
   static absl::StatusOr<std::unique_ptr<ElfImage>> Load(
       absl::Span<const uint8_t> data);
-  ~ElfImage();  // Unmaps.
+  ~ElfImage() override;
   ElfImage(const ElfImage&) = delete;
   ElfImage& operator=(const ElfImage&) = delete;
 
-  // The address of an exported function. NOT_FOUND; DATA_LOSS if it lies
-  // outside the code.
-  absl::StatusOr<const void*> FindFunction(absl::string_view name) const;
-
-  // The bytes from `address` to the end of its segment; empty if it lies in no
-  // readable segment.
-  absl::Span<const uint8_t> ReadableFrom(const void* address) const;
-  // Whether `address` lies in a code segment.
-  bool IsCode(const void* address) const;
+  // CodeImage.
+  absl::StatusOr<const void*> FindFunction(
+      absl::string_view name) const override;
+  absl::Span<const uint8_t> ReadableFrom(const void* address) const override;
+  bool IsCode(const void* address) const override;
 
   size_t memory_bytes() const { return reserved_bytes_; }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/strip.h"
 #include "base/content_hash.h"
 #include "base/status.h"
+#include "cpu/elf_image.h"
 #include "cpu/library_executable.h"
 #include "cpu/riscv_attributes.h"
 #include "cpu/vmvx_executable.h"
@@ -16,17 +17,26 @@
 namespace takt::cpu {
 namespace {
 
-bool IsHostElf(absl::string_view format) {
-  return absl::ConsumePrefix(&format, "embedded-elf-") && !format.empty() &&
+// Whether `format` is of this kind, and for this machine.
+bool IsHost(absl::string_view kind, absl::string_view format) {
+  return absl::ConsumePrefix(&format, kind) && !format.empty() &&
          format == ElfImage::HostArchitecture();
+}
+bool IsHostElf(absl::string_view format) {
+  return IsHost("embedded-elf-", format);
+}
+bool IsHostLibrary(absl::string_view format) {
+  return IsHost("system-elf-", format);
 }
 
 }  // namespace
 
 ExecutableLoader::ExecutableLoader(ImportResolver* imports,
-                                   std::shared_ptr<CodeLoader> others)
+                                   std::shared_ptr<CodeLoader> others,
+                                   bool allows_system_libraries)
     : imports_(imports),
       others_(std::move(others)),
+      allows_system_libraries_(allows_system_libraries),
       processor_(DetectProcessor()) {}
 
 ExecutableLoader::~ExecutableLoader() = default;
@@ -36,7 +46,8 @@ bool ExecutableLoader::SupportsFormat(absl::string_view format) const {
     if (others_->Takes(format)) return true;
     if (others_->is_exclusive()) return false;
   }
-  return IsHostElf(format) || format == VmvxExecutable::kFormat;
+  return IsHostElf(format) || format == VmvxExecutable::kFormat ||
+         (IsHostLibrary(format) && allows_system_libraries_);
 }
 
 namespace {
@@ -93,6 +104,19 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
     TAKT_ASSIGN_OR_RETURN(
         auto code,
         LibraryExecutable::Load(data, constants, imports_, processor_));
+    return others_ != nullptr ? others_->Wrap(std::move(code)) : code;
+  }
+  if (takes_own && IsHostLibrary(format)) {
+    if (!allows_system_libraries_) {
+      return absl::PermissionDeniedError(
+          absl::StrCat("executables of format ", format,
+                       " run with all rights of the process; the device option "
+                       "allow_system_libraries is off"));
+    }
+    TAKT_RETURN_IF_ERROR(CheckRiscvIsa(data, FeatureNames(processor_)));
+    TAKT_ASSIGN_OR_RETURN(
+        auto code,
+        LibraryExecutable::LoadSystem(data, constants, imports_, processor_));
     return others_ != nullptr ? others_->Wrap(std::move(code)) : code;
   }
   if (takes_own && format == VmvxExecutable::kFormat) {

@@ -29,9 +29,11 @@ namespace takt::cpu {
 class ExecutableLoader {
  public:
   // `imports` is borrowed and outlives the loader; NULL: nothing resolves.
-  // `others` knows more formats; NULL: there are no others.
+  // `others` knows more formats; NULL: there are no others. Only if it is
+  // allowed, libraries of the system's own format run with all its rights.
   explicit ExecutableLoader(ImportResolver* imports = nullptr,
-                            std::shared_ptr<CodeLoader> others = nullptr);
+                            std::shared_ptr<CodeLoader> others = nullptr,
+                            bool allows_system_libraries = false);
   ~ExecutableLoader();
 
   // Whether Load() takes blobs of `format` on this machine, such as
@@ -40,7 +42,8 @@ class ExecutableLoader {
 
   // Loads `data`. `owner` keeps it alive; without one, it is only read during
   // the call and nothing is remembered. Errors: NOT_FOUND for a format that is
-  // not supported, or an import that nothing resolves; DATA_LOSS for a damaged
+  // not supported, or an import that nothing resolves; PERMISSION_DENIED for a
+  // system library where that is not allowed; DATA_LOSS for a damaged
   // blob; UNIMPLEMENTED for what it needs and Takt lacks; FAILED_PRECONDITION
   // for a wrong number of constants.
   absl::StatusOr<Ref<Executable>> Load(absl::string_view format,
@@ -79,6 +82,7 @@ class ExecutableLoader {
 
   ImportResolver* const imports_;
   const std::shared_ptr<CodeLoader> others_;
+  const bool allows_system_libraries_;
   const ProcessorData processor_;
 
   Mutex mutex_;

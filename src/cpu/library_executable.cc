@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status.h"
+#include "cpu/elf_image.h"
+#include "cpu/system_library.h"
 
 namespace takt::cpu {
 namespace {
@@ -24,14 +26,10 @@ int CallImport(library_abi::ImportCall function, void* parameters,
   return function(parameters, context, reserved);
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Load(
-    absl::Span<const uint8_t> data, absl::Span<const uint32_t> constants,
-    ImportResolver* imports, const ProcessorData& processor) {
-  TAKT_ASSIGN_OR_RETURN(auto image, ElfImage::Load(data));
+// Calls the image's query function.
+absl::StatusOr<const library_abi::Library*> Query(const CodeImage& image) {
   TAKT_ASSIGN_OR_RETURN(const void* symbol,
-                        image->FindFunction(library_abi::kQuerySymbol));
+                        image.FindFunction(library_abi::kQuerySymbol));
   library_abi::QueryFunction query = nullptr;
   std::memcpy(&query, &symbol, sizeof(query));
   // The answer is static: it does not depend on the environment.
@@ -43,11 +41,29 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Load(
         "executable library: not of version ", library_abi::kVersion,
         " of the interface, the only one that is supported"));
   }
+  return library;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Load(
+    absl::Span<const uint8_t> data, absl::Span<const uint32_t> constants,
+    ImportResolver* imports, const ProcessorData& processor) {
+  TAKT_ASSIGN_OR_RETURN(auto image, ElfImage::Load(data));
+  TAKT_ASSIGN_OR_RETURN(const auto* library, Query(*image));
+  return Create(std::move(image), library, constants, imports, processor);
+}
+
+absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::LoadSystem(
+    absl::Span<const uint8_t> data, absl::Span<const uint32_t> constants,
+    ImportResolver* imports, const ProcessorData& processor) {
+  TAKT_ASSIGN_OR_RETURN(auto image, SystemLibrary::Load(data));
+  TAKT_ASSIGN_OR_RETURN(const auto* library, Query(*image));
   return Create(std::move(image), library, constants, imports, processor);
 }
 
 absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Create(
-    std::unique_ptr<ElfImage> image, const library_abi::Library* library,
+    std::unique_ptr<CodeImage> image, const library_abi::Library* library,
     absl::Span<const uint32_t> constants, ImportResolver* imports,
     const ProcessorData& processor) {
   std::shared_ptr<LibraryExecutable> code(new LibraryExecutable);

@@ -1,5 +1,5 @@
-// A LibraryExecutable is native code of the compiler: an ELF image whose
-// query function describes what it exports (library_abi.h).
+// A LibraryExecutable is native code of the compiler: an image whose query
+// function describes what it exports (library_abi.h).
 //
 // Thread-safety: immutable once loaded; any number of threads may run it.
 #ifndef TAKT_CPU_LIBRARY_EXECUTABLE_H_
@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "cpu/code_image.h"
 #include "cpu/cpu_features.h"
-#include "cpu/elf_image.h"
 #include "cpu/executable.h"
 #include "cpu/import_resolver.h"
 #include "cpu/library_abi.h"
@@ -22,20 +22,23 @@ namespace takt::cpu {
 
 class LibraryExecutable final : public ExecutableCode {
  public:
-  // Loads and queries the library. `data` and `constants` are only read during
-  // the call, `imports` (NULL: nothing resolves) likewise. Errors: as
-  // ElfImage::Load; UNIMPLEMENTED for another version of the interface, or
-  // code built for a sanitizer; DATA_LOSS for tables outside of the image;
-  // FAILED_PRECONDITION for a wrong number of constants; NOT_FOUND for an
-  // import that does not resolve.
+  // Loads and queries the library: as an ElfImage, or as a SystemLibrary.
+  // `data` and `constants` are only read during the call, `imports` (NULL:
+  // nothing resolves) likewise. Errors: as those classes'; UNIMPLEMENTED for
+  // another version of the interface, or code built for a sanitizer; DATA_LOSS
+  // for tables outside of the image; FAILED_PRECONDITION for a wrong number of
+  // constants; NOT_FOUND for an import that does not resolve.
   static absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
+      absl::Span<const uint8_t> data, absl::Span<const uint32_t> constants,
+      ImportResolver* imports, const ProcessorData& processor);
+  static absl::StatusOr<std::shared_ptr<ExecutableCode>> LoadSystem(
       absl::Span<const uint8_t> data, absl::Span<const uint32_t> constants,
       ImportResolver* imports, const ProcessorData& processor);
 
   // The same for an image that is loaded, and its answer to the query.
   // Executes nothing of it.
   static absl::StatusOr<std::shared_ptr<ExecutableCode>> Create(
-      std::unique_ptr<ElfImage> image, const library_abi::Library* library,
+      std::unique_ptr<CodeImage> image, const library_abi::Library* library,
       absl::Span<const uint32_t> constants, ImportResolver* imports,
       const ProcessorData& processor);
 
@@ -59,7 +62,7 @@ class LibraryExecutable final : public ExecutableCode {
   absl::StatusOr<std::string> ReadString(const char* text,
                                          absl::string_view what) const;
 
-  std::unique_ptr<ElfImage> image_;
+  std::unique_ptr<CodeImage> image_;
   std::vector<library_abi::DispatchFunction> entries_;
   std::vector<uint32_t> constants_;
   std::vector<library_abi::ImportCall> import_functions_;

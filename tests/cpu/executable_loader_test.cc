@@ -56,6 +56,32 @@ TEST(ExecutableLoaderTest, NamesTheFormatItLacks) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("npu-fb"));
 }
 
+#if defined(__x86_64__)
+
+TEST(ExecutableLoaderTest, SystemLibrariesHaveToBeAllowed) {
+  constexpr char kFormat[] = "system-elf-x86_64";
+  auto file =
+      MappedFile::Open(TAKT_TESTDATA_DIR "/elf/simple_mul_system_x86_64.so",
+                       MappedFile::Mode::kPreload);
+  ASSERT_TRUE(file.ok());
+  ExecutableLoader wary;
+  EXPECT_FALSE(wary.SupportsFormat(kFormat));
+  const absl::Status refused =
+      wary.Load(kFormat, (*file)->bytes(), *file, {}).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("allow_system_libraries"));
+
+  ExecutableLoader trusting(nullptr, nullptr, /*allows_system_libraries=*/true);
+  EXPECT_TRUE(trusting.SupportsFormat(kFormat));
+  EXPECT_FALSE(trusting.SupportsFormat("system-elf-arm_64"));
+  auto executable = trusting.Load(kFormat, (*file)->bytes(), *file, {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  EXPECT_EQ((*executable)->function_count(), 1u);
+}
+
+#endif
+
 TEST(ExecutableLoaderTest, TheSameContentIsLoadedOnce) {
   ExecutableLoader loader;
   const auto file = OpenFixture("vmvx/executable.vmfb");

@@ -171,6 +171,10 @@ void SessionFlags::AddTo(Flags* flags) {
                   "npu-host,\nnpu-host-sync, npu-sim[=PROFILE.json] or "
                   "npu=DRIVER.so[,options]. Repeat it for programs of\n"
                   "several devices.");
+  flags->AddSwitch("allow_system_libraries", &allow_system_libraries,
+                   "Take executables that the system's dynamic linker loads "
+                   "(system-elf-...). They run\nwith all rights of this "
+                   "process: only for files that you trust.");
   flags->AddTexts("parameters", &parameters,
                   "A file of weights (.irpa, .safetensors), file or "
                   "scope=file. Repeatable.");
@@ -233,13 +237,17 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   std::vector<std::string> names = flags.devices;
   if (names.empty()) names.push_back(kDefaultDevice);
   for (const std::string& name : names) {
+    takt_device_options_t options;
+    takt_device_options_init(&options);
+    options.allow_system_libraries = flags.allow_system_libraries;
     takt_npu_options_t npu;
     takt_npu_options_init(&npu);
     // One that is alone also runs the CPU's native code.
     npu.native_code = names.size() == 1;
     Result<Device> device =
-        IsNpu(name) ? CreateNpu(session.instance, name, npu)
-                    : Device::Create(session.instance, DeviceName(name));
+        IsNpu(name)
+            ? CreateNpu(session.instance, name, npu)
+            : Device::Create(session.instance, DeviceName(name), options);
     if (!device.ok()) return Annotate(device.status(), "--device=" + name);
     session.devices.push_back(*std::move(device));
   }

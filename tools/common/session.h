@@ -15,6 +15,7 @@ namespace takt::tools {
 struct SessionFlags {
   std::vector<std::string> modules;
   std::vector<std::string> devices;
+  bool allow_system_libraries = false;
   std::vector<std::string> parameters;
   std::string module_mode = "preload";
   std::string parameter_mode = "file";
