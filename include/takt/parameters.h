@@ -22,6 +22,11 @@ typedef struct takt_parameters_options_t {
   const char* scope;
   // True: read the file into memory instead of mapping it. Default: false.
   bool preload;
+  // True: programs may write the parameters (io_parameters.scatter), as
+  // encoders of parameters do; what they write is in the file at once. Never
+  // of a file that something else reads at the same time. Default: false, and
+  // a program that writes fails with PERMISSION_DENIED.
+  bool writable;
 } takt_parameters_options_t;
 
 static inline void takt_parameters_options_init(
@@ -34,7 +39,8 @@ static inline void takt_parameters_options_init(
 //
 // Errors; each message starts with the path:
 //   NOT_FOUND, PERMISSION_DENIED  the file.
-//   INVALID_ARGUMENT              a name of neither kind.
+//   INVALID_ARGUMENT              a name of neither kind; both preload and
+//                                 writable.
 //   DATA_LOSS                     damaged.
 //   UNIMPLEMENTED                 a feature of the format, named.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t

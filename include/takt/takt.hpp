@@ -503,6 +503,11 @@ class Parameters
     takt_parameters_options_t options;
     takt_parameters_options_init(&options);
     options.scope = scope.c_str();
+    return Open(instance, path, options);
+  }
+  static Result<Parameters> Open(const Instance& instance,
+                                 const std::string& path,
+                                 const takt_parameters_options_t& options) {
     takt_parameters_t* parameters = nullptr;
     takt_status_t status = takt_parameters_open(instance.get(), path.c_str(),
                                                 &options, &parameters);

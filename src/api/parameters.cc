@@ -13,8 +13,14 @@ absl::StatusOr<Ref<Parameters>> Open(const Instance* instance, const char* path,
                                      const takt_parameters_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_parameters_options_t given,
                         ReadOptions(options, &takt_parameters_options_init));
-  const auto mode =
-      given.preload ? MappedFile::Mode::kPreload : MappedFile::Mode::kMap;
+  if (given.preload && given.writable) {
+    return absl::InvalidArgumentError(
+        "options: preload and writable: what is read into memory is not the "
+        "file's any more");
+  }
+  const auto mode = given.preload    ? MappedFile::Mode::kPreload
+                    : given.writable ? MappedFile::Mode::kWrite
+                                     : MappedFile::Mode::kMap;
   TAKT_ASSIGN_OR_RETURN(Ref<modules::ParameterIndex> index,
                         modules::OpenParameterFile(path, mode));
   return MakeRef<Parameters>(given.scope != nullptr ? given.scope : "",

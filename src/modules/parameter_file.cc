@@ -35,9 +35,9 @@ absl::StatusOr<Ref<ParameterIndex>> OpenParameterFile(const std::string& path,
                                                       MappedFile::Mode mode) {
   TAKT_ASSIGN_OR_RETURN(Ref<MappedFile> mapped, MappedFile::Open(path, mode));
   const absl::Span<const uint8_t> bytes = mapped->bytes();
-  const Ref<hal::File> file =
-      hal::File::Wrap(std::move(mapped), const_cast<uint8_t*>(bytes.data()),
-                      bytes.size(), hal::kAccessRead);
+  const Ref<hal::File> file = hal::File::Wrap(
+      std::move(mapped), const_cast<uint8_t*>(bytes.data()), bytes.size(),
+      mode == MappedFile::Mode::kWrite ? hal::kAccessAll : hal::kAccessRead);
   auto index = MakeRef<ParameterIndex>();
   const absl::Status status = ReadParameters(file, *index);
   if (!status.ok()) return Annotate(status, path);

@@ -11,7 +11,8 @@
 namespace takt::modules {
 
 // The format, .irpa or .safetensors, is told by the contents. The parameters'
-// bytes are mapped (or, with kPreload, read once) and only ever read.
+// bytes are mapped (or, with kPreload, read once), and only ever read but with
+// kWrite.
 //
 // Errors name the path: those of MappedFile and of the format's reader;
 // UNIMPLEMENTED for .gguf, INVALID_ARGUMENT for what is none of these.

@@ -112,12 +112,25 @@ static void errors_name_the_file(void) {
   EXPECT(parameters == NULL);
 }
 
+static void what_is_read_into_memory_cannot_be_written(void) {
+  takt_parameters_options_t options;
+  takt_parameters_options_init(&options);
+  EXPECT(!options.writable);
+  options.preload = true;
+  options.writable = true;
+  takt_parameters_t* parameters = NULL;
+  EXPECT_ERROR(takt_parameters_open(instance, kWeights, &options, &parameters),
+               TAKT_STATUS_INVALID_ARGUMENT, "preload and writable");
+  EXPECT(parameters == NULL);
+}
+
 int main(void) {
   instance = create_instance(1);
   RUN(lists_what_an_archive_holds);
   RUN(contexts_read_their_weights_from_it);
   RUN(a_scope_or_key_that_is_missing_is_named);
   RUN(errors_name_the_file);
+  RUN(what_is_read_into_memory_cannot_be_written);
   takt_instance_release(instance);
   return test_result();
 }

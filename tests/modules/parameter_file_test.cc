@@ -44,6 +44,25 @@ TEST_P(ParameterFileTest, TellsTheFormatByTheContents) {
   std::remove(path.c_str());
 }
 
+TEST(ParameterFileWriteTest, WhatIsWrittenIsInTheFile) {
+  ArchiveBuilder builder;
+  builder.AddData("a", "abc");
+  const std::string path = WriteFile("written.irpa", builder.Build());
+  {
+    auto index = OpenParameterFile(path, MappedFile::Mode::kWrite);
+    TAKT_ASSERT_OK(index);
+    const Parameter* a = (*index)->Find("a");
+    ASSERT_NE(a, nullptr);
+    EXPECT_EQ(a->file->access(), hal::kAccessAll);
+    a->file->data()[a->file_offset] = 'x';
+  }
+  auto again = OpenParameterFile(path, MappedFile::Mode::kMap);
+  TAKT_ASSERT_OK(again);
+  const Parameter* a = (*again)->Find("a");
+  EXPECT_EQ(a->file->data()[a->file_offset], 'x');
+  std::remove(path.c_str());
+}
+
 TEST_P(ParameterFileTest, NamesThePathOfABadFile) {
   ArchiveBuilder builder;
   builder.AddData("a", "abc");
