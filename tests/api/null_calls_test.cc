@@ -142,7 +142,11 @@ Objects::Objects() : instance(create_instance_with_policy(1, "job-shop")) {
   buffer = takt_buffer_view_buffer(view);
   REQUIRE_OK(takt_byte_buffer_create(nullptr, 16, &byte_buffer));
   REQUIRE_OK(takt_command_buffer_create(device, nullptr, &command_buffer));
-  const takt_rodata_info_t code = takt_module_rodata(module, 0);
+  takt_rodata_info_t code = {};
+  for (size_t i = 0; i < takt_module_rodata_count(module); ++i) {
+    const takt_rodata_info_t rodata = takt_module_rodata(module, i);
+    if (strstr(rodata.executable_format, "vmvx") != nullptr) code = rodata;
+  }
   REQUIRE_OK(takt_executable_load(device, "vmvx-bytecode-fb", code.data,
                                   code.byte_length, 0, nullptr, &executable));
   REQUIRE_OK(takt_executor_create(instance, nullptr, &executor));
@@ -220,18 +224,18 @@ T Argument() {
     return T();
   }
 }
-#define OBJECT(handle, member) \
-  template <>                  \
-  handle* Argument() {         \
-    return objects->member;    \
-  }                            \
-  template <>                  \
-  const handle* Argument() {   \
-    return objects->member;    \
-  }                            \
-  template <>                  \
-  handle* const* Argument() {  \
-    return &objects->member;   \
+#define OBJECT(handle, member)                 \
+  template <>                                  \
+  [[maybe_unused]] handle* Argument() {        \
+    return objects->member;                    \
+  }                                            \
+  template <>                                  \
+  [[maybe_unused]] const handle* Argument() {  \
+    return objects->member;                    \
+  }                                            \
+  template <>                                  \
+  [[maybe_unused]] handle* const* Argument() { \
+    return &objects->member;                   \
   }
 OBJECT(takt_instance_t, instance)
 OBJECT(takt_device_t, device)
