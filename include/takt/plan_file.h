@@ -24,7 +24,8 @@ typedef struct takt_plan_t takt_plan_t;
 //                           index, name or time in it that cannot be.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_plan_load_file(const char* path, takt_plan_t** out_plan);
-// The same of bytes in memory; they are copied. `name` stands in errors.
+// The same of bytes in memory; they are copied. Errors name the plan `name`,
+// which may be NULL.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_load(const char* name,
                                                         const void* data,
                                                         size_t byte_length,

@@ -110,7 +110,7 @@ takt_status_t takt_plan_load_file(const char* path, takt_plan_t** out_plan) {
 
 takt_status_t takt_plan_load(const char* name, const void* data,
                              size_t byte_length, takt_plan_t** out_plan) {
-  TAKT_REQUIRE(name, Items(byte_length, data), out_plan);
+  TAKT_REQUIRE(Items(byte_length, data), out_plan);
   return Give(__func__, takt::api::LoadBytes(name, data, byte_length),
               out_plan);
 }

@@ -43,6 +43,7 @@ constexpr const char* kMayBeNull[] = {
     "takt_fence_wait_many.out_index",
     "takt_file_wrap.release",
     "takt_object_type_register.destroy",
+    "takt_plan_load.name",
     "takt_plan_run_query_operation.out_end",
     "takt_plan_run_query_operation.out_start",
     "takt_plan_run_replace.out_at_ns",

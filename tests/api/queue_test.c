@@ -112,7 +112,7 @@ static void refuses_ranges_and_patterns(void) {
   EXPECT_ERROR(takt_queue_fill(device, NULL, signal, buffer, 0, 16, NULL, 1),
                TAKT_STATUS_INVALID_ARGUMENT, "pattern is NULL");
   EXPECT_ERROR(takt_queue_fill(device, NULL, signal, NULL, 0, 16, "x", 1),
-               TAKT_STATUS_INVALID_ARGUMENT, "null");
+               TAKT_STATUS_INVALID_ARGUMENT, "target is NULL");
   EXPECT_ERROR(takt_queue_fill(NULL, NULL, signal, buffer, 0, 16, "x", 1),
                TAKT_STATUS_INVALID_ARGUMENT, "device is NULL");
   EXPECT_ERROR(takt_queue_update(device, NULL, signal, "abcd", 4, buffer, 13),
@@ -188,7 +188,7 @@ static void a_second_dealloca_fails_its_fence(void) {
   EXPECT_ERROR(wait_for(twice), TAKT_STATUS_FAILED_PRECONDITION,
                "given back already");
   EXPECT_ERROR(takt_queue_dealloca(device, NULL, NULL, NULL),
-               TAKT_STATUS_INVALID_ARGUMENT, "null");
+               TAKT_STATUS_INVALID_ARGUMENT, "buffer is NULL");
   takt_fence_release(once);
   takt_fence_release(twice);
   takt_buffer_release(buffer);
@@ -265,7 +265,7 @@ static void files_are_read_and_written(void) {
   EXPECT_ERROR(takt_queue_write(device, NULL, NULL, buffer, 0, file, 1, 8),
                TAKT_STATUS_OUT_OF_RANGE, "file of 8");
   EXPECT_ERROR(takt_queue_read(device, NULL, NULL, NULL, 0, buffer, 0, 4),
-               TAKT_STATUS_INVALID_ARGUMENT, "file is null");
+               TAKT_STATUS_INVALID_ARGUMENT, "source is NULL");
   takt_file_release(file);
   REQUIRE_OK(takt_file_wrap(bytes, 8, TAKT_ACCESS_READ, NULL, NULL, &file));
   EXPECT_ERROR(takt_queue_write(device, NULL, NULL, buffer, 0, file, 0, 8),
@@ -353,7 +353,7 @@ static void refuses_wrong_submissions(void) {
   takt_buffer_range_t table[2] = {{small, 0, 0, TAKT_WHOLE_BUFFER},
                                   {buffer, 0, 0, TAKT_WHOLE_BUFFER}};
   EXPECT_ERROR(takt_queue_execute(device, NULL, signal, NULL, 2, table),
-               TAKT_STATUS_INVALID_ARGUMENT, "command buffer is null");
+               TAKT_STATUS_INVALID_ARGUMENT, "command_buffer is NULL");
   EXPECT_ERROR(takt_queue_execute(device, NULL, signal, commands, 1, table),
                TAKT_STATUS_OUT_OF_RANGE, "needs 2");
   EXPECT_ERROR(takt_queue_execute(device, NULL, signal, commands, 2, NULL),
