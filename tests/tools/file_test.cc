@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/tools/tool_process.h"
 
 namespace takt::tools {
@@ -16,6 +18,23 @@ TEST(FileTest, ReadsWhatWasWritten) {
   EXPECT_EQ(*ReadFile(path), bytes + "c");
   ASSERT_TRUE(WriteFile(path, "d", false).ok());
   EXPECT_EQ(*ReadFile(path), "d");
+}
+
+TEST(FileTest, ADashIsStdout) {
+  EXPECT_EQ(OutputPath("a/b"), "a/b");
+  EXPECT_EQ(OutputPath("-"), "/dev/stdout");
+}
+
+TEST(FileTest, LibrariesAreLookedForHereFirst) {
+  const std::string folder = ScratchPath("libraries");
+  std::filesystem::create_directory(folder);
+  const auto old = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  WriteContents("driver.so", "");
+  EXPECT_EQ(LibraryPath("driver.so"), "./driver.so");
+  EXPECT_EQ(LibraryPath("other.so"), "other.so");
+  EXPECT_EQ(LibraryPath("lib/driver.so"), "lib/driver.so");
+  std::filesystem::current_path(old);
 }
 
 TEST(FileTest, ErrorsNameTheFile) {

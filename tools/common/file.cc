@@ -1,5 +1,7 @@
 #include "tools/common/file.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -39,14 +41,32 @@ Result<std::string> ReadFile(const std::string& path) {
 
 Status WriteFile(const std::string& path, std::string_view contents,
                  bool append) {
-  File file(std::fopen(path.c_str(), append ? "ab" : "wb"));
+  const bool is_stdout = path == OutputPath("-");
+  std::FILE* const file =
+      is_stdout ? stdout : std::fopen(path.c_str(), append ? "ab" : "wb");
   if (file == nullptr) return SystemError(path, errno);
-  if (std::fwrite(contents.data(), 1, contents.size(), file.get()) !=
-          contents.size() ||
-      std::fflush(file.get()) != 0) {
-    return SystemError(path, errno);
+  const bool is_written = std::fwrite(contents.data(), 1, contents.size(),
+                                      file) == contents.size() &&
+                          std::fflush(file) == 0;
+  int error = errno;
+  // Some file systems tell of a full disk only when the file is closed.
+  if (!is_stdout && std::fclose(file) != 0 && is_written) {
+    error = errno;
+    return SystemError(path, error);
   }
-  return Status();
+  return is_written ? Status() : SystemError(path, error);
+}
+
+std::string LibraryPath(const std::string& path) {
+  const bool is_here =
+      path.find('/') == std::string::npos && access(path.c_str(), F_OK) == 0;
+  return is_here ? "./" + path : path;
+}
+
+std::string OutputPath(const std::string& path) {
+  if (path != "-") return path;
+  std::fflush(stdout);
+  return "/dev/stdout";
 }
 
 Result<InputFiles::Cursor*> InputFiles::Open(const std::string& path,

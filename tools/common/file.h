@@ -21,6 +21,14 @@ Result<std::string> ReadFile(const std::string& path);
 Status WriteFile(const std::string& path, std::string_view contents,
                  bool append);
 
+// The path to open for what the user calls `path` where a file is written: "-"
+// is stdout, whose own path is returned; what was printed so far goes first.
+std::string OutputPath(const std::string& path);
+
+// The path with which dlopen() finds the file `path`: without a slash it would
+// look into the system's folders only.
+std::string LibraryPath(const std::string& path);
+
 // Files that several inputs read one piece after the other: "+file" goes on
 // where the last input that named the file ended.
 class InputFiles {
