@@ -8,8 +8,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache pkg-config
   libabsl-dev libgtest-dev libgmock-dev libbenchmark-dev libflatbuffers-dev
-  flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libcli11-dev
-  libprotozero-dev doxygen
+  flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libprotozero-dev doxygen
 )
 
 [[ ${1:-} == --browser ]] && packages+=(chromium)
