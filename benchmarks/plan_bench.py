@@ -113,7 +113,7 @@ def make_plan(options, tools, folder, quantile):
              f"--samples={options.samples}"])
     plan = folder / f"{quantile}.taktplan"
     run([tools / "takt-plan", "solve", path, f"--profile={profile}",
-         f"--output={plan}", f"--time-limit={options.seconds}"])
+         f"--output={plan}", f"--time_limit={options.seconds}"])
     return plan
 
 

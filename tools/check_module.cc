@@ -13,12 +13,18 @@
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Runs the tests in a compiled module: its exported functions without\n"
-    "arguments and results, each in a fresh context.\n\n"
-    "  takt-check-module --device=local-task tests.vmfb\n\n"
-    "Modules are named as arguments or by --module; the last has the tests.\n"
-    "Exit code: 0; 1 if a test fails, there is none, or something else fails.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-check-module";
+  info.summary = "Runs the tests in a compiled module.";
+  info.text =
+      "  takt-check-module --device=local-task tests.vmfb\n\n"
+      "Tests are the exported functions without arguments and results; each\n"
+      "runs in a fresh context. Modules are named as arguments or by "
+      "--module;\n"
+      "the last has the tests. A module without tests is an error.\n";
+  return info;
+}
 
 struct Outcome {
   std::string name;
@@ -122,17 +128,22 @@ Result<int> RunTests(const Session& session, bool is_json) {
   return failed_count == 0 ? kSuccess : kFailure;
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   SessionFlags session_flags;
   bool is_json = false;
-  Flags flags(kUsage);
-  session_flags.AddTo(&flags);
-  flags.AddSwitch("json", &is_json, "Print the outcomes as JSON.");
+  session_flags.AddTo(flags);
+  flags->AddSwitch("json", &is_json, "Print the outcomes as JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  for (const std::string& path : flags.positional()) {
+  for (const std::string& path : flags->positional()) {
     session_flags.modules.push_back(path);
+  }
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool has_listed,
+                              ListDevices(session_flags));
+  if (has_listed) return kSuccess;
+  if (session_flags.modules.empty()) {
+    return flags->Misuse("no module; name a .vmfb with tests");
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Session session,
                               Session::Open(session_flags));
@@ -146,6 +157,8 @@ Result<int> Run(int argc, char** argv) {
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-check-module",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

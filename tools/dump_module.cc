@@ -12,11 +12,17 @@
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Prints what is in a compiled module: tables, signatures, attributes,\n"
-    "read-only data, executables, and its code.\n\n"
-    "  takt-dump-module --output=metadata model.vmfb\n\n"
-    "Exit code: 0; 1 if the module cannot be read.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-dump-module";
+  info.summary = "Prints what is in a compiled module.";
+  info.text =
+      "  takt-dump-module --output=metadata model.vmfb\n\n"
+      "It prints tables, signatures, attributes, read-only data, executables\n"
+      "and code. \"-\" is stdin.\n";
+  info.has_peer = true;
+  return info;
+}
 
 struct DumpFlags {
   std::string output = "all";
@@ -243,24 +249,25 @@ Result<int> Dump(const DumpFlags& flags, const std::string& path) {
   return kSuccess;
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   DumpFlags dump_flags;
-  Flags flags(kUsage);
-  dump_flags.AddTo(&flags);
+  dump_flags.AddTo(flags);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  if (flags.positional().size() != 1) {
-    return InvalidArgument("expected one module, got " +
-                           std::to_string(flags.positional().size()));
+  if (flags->positional().size() != 1) {
+    return flags->Misuse("expected one module, got " +
+                         std::to_string(flags->positional().size()));
   }
-  return Dump(dump_flags, flags.positional()[0]);
+  return Dump(dump_flags, flags->positional()[0]);
 }
 
 }  // namespace
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-dump-module",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

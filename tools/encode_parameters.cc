@@ -15,12 +15,18 @@
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Runs the encoder of a module's parameters, and writes what it encodes.\n\n"
-    "  takt-encode-parameters --module=encoder.vmfb --parameters=in.irpa\n"
-    "                         --output=encoded.irpa\n\n"
-    "An encoder is what iree-compile writes for the flag\n"
-    "--iree-parameter-encoder-output-file, compiled.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-encode-parameters";
+  info.summary = "Runs the encoder of a module's parameters.";
+  info.text =
+      "  takt-encode-parameters --module=encoder.vmfb --parameters=in.irpa\n"
+      "                         --output=encoded.irpa\n\n"
+      "An encoder is what iree-compile writes for the flag\n"
+      "--iree-parameter-encoder-output-file, compiled.\n";
+  info.has_peer = true;
+  return info;
+}
 
 // Elements of an entry of an index: its type, key, metadata, length and
 // alignment. Only entries with data are known.
@@ -190,13 +196,41 @@ Result<std::string> OutputFor(const std::vector<std::string>& outputs,
                          "=FILE for the encoded scope '" + scope + "'");
 }
 
+// The file that `path` leads to, links followed, which is going to be replaced.
+Result<std::string> FileBehind(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path target =
+      std::filesystem::weakly_canonical(path, error);
+  if (error) return InvalidArgument(path + ": " + error.message());
+  const auto type = std::filesystem::status(target, error).type();
+  if (type != std::filesystem::file_type::regular &&
+      type != std::filesystem::file_type::not_found) {
+    return InvalidArgument(path + ": no regular file, as an archive has to be");
+  }
+  return target.string();
+}
+
+// Puts the new file in the place of the old one, with its permissions.
+Status Replace(const Output& output) {
+  std::error_code error;
+  const auto old = std::filesystem::status(output.path, error);
+  if (std::filesystem::exists(old)) {
+    std::filesystem::permissions(output.temporary, old.permissions(), error);
+    if (error) return InvalidArgument(output.path + ": " + error.message());
+  }
+  std::filesystem::rename(output.temporary, output.path, error);
+  if (error) return InvalidArgument(output.path + ": " + error.message());
+  return Status();
+}
+
 // Makes the files of `indices`, adds them to the session's parameters.
 Status CreateOutputs(const std::vector<Index>& indices,
                      const std::vector<std::string>& outputs, Session* session,
                      std::vector<Output>* created) {
   for (const Index& index : indices) {
-    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string path,
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string given,
                                 OutputFor(outputs, index.scope));
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string path, FileBehind(given));
     for (const Output& earlier : *created) {
       if (earlier.path == path) {
         return InvalidArgument("--output: the scopes need a file each");
@@ -258,31 +292,33 @@ Status EncodeTo(const std::vector<std::string>& paths, std::string target,
   TAKT_TOOLS_RETURN_IF_ERROR(CreateOutputs(indices, paths, session, outputs));
   TAKT_TOOLS_RETURN_IF_ERROR(Encode(*session, target));
   for (const Output& output : *outputs) {
-    std::error_code error;
-    std::filesystem::rename(output.temporary, output.path, error);
-    if (error) return InvalidArgument(output.path + ": " + error.message());
+    TAKT_TOOLS_RETURN_IF_ERROR(Replace(output));
   }
   PrintIndices(indices, *outputs);
   return Status();
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   SessionFlags session_flags;
   std::vector<std::string> paths;
   std::string target;
-  Flags flags(kUsage);
-  session_flags.AddTo(&flags);
-  flags.AddTexts(
+  session_flags.AddTo(flags);
+  flags->AddTexts(
       "output", &paths,
       "The file to write, file or scope=file. Repeat it for encoders "
       "of several scopes.");
-  flags.AddText("target", &target,
-                "What the encoder calls the devices to encode for. Default: it "
-                "looks at\nthose that there are.");
+  flags->AddText(
+      "target", &target,
+      "What the encoder calls the devices to encode for. Default: it "
+      "looks at\nthose that there are.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  if (paths.empty()) return InvalidArgument("no output; --output=file.irpa");
+  TAKT_TOOLS_RETURN_IF_ERROR(flags->RefusePositional());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool has_listed,
+                              ListDevices(session_flags));
+  if (has_listed) return kSuccess;
+  if (paths.empty()) return flags->Misuse("no output; --output=file.irpa");
   TAKT_TOOLS_ASSIGN_OR_RETURN(Session session, Session::Open(session_flags));
   std::vector<Output> outputs;
   Status status = EncodeTo(paths, target, &session, &outputs);
@@ -301,6 +337,8 @@ Result<int> Run(int argc, char** argv) {
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-encode-parameters",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "takt/npu.h"
 #include "takt/takt.hpp"
+#include "tools/common/file.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
 #include "tools/common/npu_suite.h"
@@ -16,11 +18,17 @@
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Checks the driver of an NPU: takt-npu-conformance DRIVER.so\n\n"
-    "DRIVER is a shared object that exports takt_npu_driver_query, or one of\n"
-    "the built-in drivers, host and sim.\n\n"
-    "Exit code: 0; 1 if a check fails.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-npu-conformance";
+  info.summary = "Checks the driver of an NPU.";
+  info.text =
+      "  takt-npu-conformance ./driver.so\n"
+      "  takt-npu-conformance sim --options='{\"memory\": \"own\"}'\n\n"
+      "The argument is a shared object that exports takt_npu_driver_query, or\n"
+      "one of the built-in drivers, host and sim.\n";
+  return info;
+}
 
 // Has the library itself open a device, which looks at the table.
 Status OpenDevice(const std::string& name, const std::string& driver_options) {
@@ -67,34 +75,54 @@ takt_npu_driver_t Widen(const takt_npu_driver_t& table) {
   return driver;
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   std::string options;
   int64_t seed = 1;
-  Flags flags(kUsage);
-  flags.AddText("options", &options, "What the driver's open() is given.");
-  flags.AddNumber("seed", 0, std::numeric_limits<int64_t>::max(), &seed,
-                  "Of the random operands.");
+  bool is_json = false;
+  flags->AddText("options", &options, "What the driver's open() is given.");
+  flags->AddNumber("seed", 0, std::numeric_limits<int64_t>::max(), &seed,
+                   "Of the random operands.");
+  flags->AddSwitch("json", &is_json, "Print the outcomes as JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  if (flags.positional().size() != 1) {
-    return InvalidArgument("expected one driver, got " +
-                           std::to_string(flags.positional().size()));
+  if (flags->positional().size() != 1) {
+    return flags->Misuse("expected one driver, got " +
+                         std::to_string(flags->positional().size()));
   }
-  const std::string& name = flags.positional()[0];
+  const std::string name = LibraryPath(flags->positional()[0]);
   const Status opened = OpenDevice(name, options);
   if (!opened.ok()) return opened;
   TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_npu_driver_t* const table,
                               FindDriver(name));
-  int problem_count = 0;
+  size_t problem_count = 0;
+  nlohmann::json checks = nlohmann::json::array();
   for (const NpuCheck& check :
        CheckNpuDriver(Widen(*table), options, static_cast<uint64_t>(seed))) {
-    if (check.problem.empty()) {
+    if (is_json) {
+      nlohmann::json each = {{"name", check.name},
+                             {"passed", check.problem.empty()}};
+      if (!check.problem.empty()) {
+        each["problem"] = check.problem;
+        ++problem_count;
+      }
+      checks.push_back(std::move(each));
+    } else if (check.problem.empty()) {
       std::printf("ok    %s\n", check.name.c_str());
     } else {
       std::printf("FAIL  %s: %s\n", check.name.c_str(), check.problem.c_str());
       ++problem_count;
     }
+  }
+  if (is_json) {
+    const nlohmann::json document = {{"driver", name},
+                                     {"passed", checks.size() - problem_count},
+                                     {"failed", problem_count},
+                                     {"checks", checks}};
+    std::printf(
+        "%s\n",
+        document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+            .c_str());
   }
   return problem_count == 0 ? kSuccess : kFailure;
 }
@@ -103,6 +131,8 @@ Result<int> Run(int argc, char** argv) {
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-npu-conformance",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

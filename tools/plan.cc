@@ -18,30 +18,44 @@
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Finds, checks and converts schedules and plans.\n\n"
-    "  takt-plan profile WORKLOAD.json --output=PROFILE.json\n"
-    "  takt-plan solve WORKLOAD.json --profile=PROFILE.json "
-    "--output=FILE.taktplan\n"
-    "  takt-plan analyse WORKLOAD.json --profile=PROFILE.json\n"
-    "  takt-plan simulate WORKLOAD.json --profile=PROFILE.json "
-    "--plan=FILE.taktplan\n"
-    "  takt-plan annotate FILE.taktplan\n"
-    "  takt-plan solve INSTANCE.fjs|.fajs --time-limit=10 --json\n"
-    "  takt-plan solve INSTANCE.fjs|.fajs --output=FILE.taktplan\n"
-    "  takt-plan check INSTANCE.fjs|.fajs SCHEDULE.json\n"
-    "  takt-plan check FILE.taktplan\n"
-    "  takt-plan show FILE.taktplan --json\n"
-    "  takt-plan import SCHEDULE.json --output=FILE.taktplan\n"
-    "  takt-plan export FILE.taktplan --output=SCHEDULE.json\n\n"
-    "`profile` measures what the functions of a workload do on this machine;\n"
-    "`analyse` bounds the response of each stream, or says why it cannot;\n"
-    "`annotate` prints a plan's choices as attributes for the source.\n"
-    "`solve` prints the makespan, a proved lower bound, the time it took and\n"
-    "the schedule; `check` reads what `solve` made, and names what is wrong.\n"
-    "`import` and `export` convert the JSON schedules of XPU-RT and merlin.\n"
-    "\"-\" is stdin.\n"
-    "Exit code: 0; 1 for an error, or a schedule or plan that is wrong.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-plan";
+  info.summary = "Finds, checks and converts schedules and plans.";
+  info.text = "\"-\" is stdin; for --output it is stdout.\n\n";
+  info.commands = {
+      {"profile", "WORKLOAD.json --output=PROFILE.json",
+       "Measures what the functions of a workload do on this machine, prints "
+       "a\n"
+       "table of it, and says so if the machine was noisy."},
+      {"solve", "WORKLOAD.json --profile=PROFILE.json --output=FILE.taktplan",
+       "Plans a workload. Exit code 1 if a job of the plan is late."},
+      {"solve", "INSTANCE.fjs|.fajs [--output=FILE.taktplan]",
+       "Solves a flexible job shop: prints the makespan, a proved lower "
+       "bound,\n"
+       "the time it took and the schedule."},
+      {"analyse", "WORKLOAD.json --profile=PROFILE.json",
+       "Bounds the response of each stream, or says why it cannot. Exit code "
+       "1\n"
+       "if a stream is not bound to be in time."},
+      {"simulate",
+       "WORKLOAD.json --profile=PROFILE.json [--plan=FILE.taktplan]",
+       "Plays a workload in virtual time, by the plan or by the online "
+       "policy,\n"
+       "and prints what became of each stream and how the plan was kept."},
+      {"check", "FILE.taktplan",
+       "Names what is wrong with a plan. Exit code 1 if something is."},
+      {"check", "INSTANCE.fjs|.fajs SCHEDULE.json",
+       "The same for a schedule that `solve --json` printed."},
+      {"show", "FILE.taktplan", "Prints a plan."},
+      {"annotate", "FILE.taktplan",
+       "Prints a plan's choices as attributes for the source."},
+      {"import", "SCHEDULE.json --output=FILE.taktplan",
+       "Makes a plan of a JSON schedule of XPU-RT or merlin."},
+      {"export", "FILE.taktplan [--output=SCHEDULE.json]",
+       "Makes such a schedule of a plan."}};
+  return info;
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -83,12 +97,24 @@ Result<Problem> ReadProblem(const std::string& path) {
   return Problem(problem);
 }
 
-// On a terminal: each better makespan, on one line.
-bool ShowProgress(void*, int64_t makespan, int64_t elapsed_ns) {
+// On a terminal: each better makespan, on one line. A workload's is in
+// nanoseconds and shown as the report has it.
+bool ShowWorkloadProgress(void*, int64_t makespan, int64_t elapsed_ns) {
+  std::fprintf(stderr, "\r%.3f s: makespan %.3f us   ",
+               static_cast<double>(elapsed_ns) / 1e9,
+               static_cast<double>(makespan) / 1e3);
+  return true;
+}
+bool ShowInstanceProgress(void*, int64_t makespan, int64_t elapsed_ns) {
   std::fprintf(stderr, "\r%.3f s: makespan %lld   ",
                static_cast<double>(elapsed_ns) / 1e9,
                static_cast<long long>(makespan));
   return true;
+}
+
+// Takes the line of progress away before anything else is printed.
+void EndProgress(const takt_plan_solve_options_t& options) {
+  if (options.on_better != nullptr) std::fputs("\r\x1b[K", stderr);
 }
 
 Json OperationJson(const takt_plan_problem_t* problem, size_t index,
@@ -155,31 +181,36 @@ Status SavePlan(const takt_plan_problem_t* problem,
       takt_plan_create_from_schedule(problem, schedule, lower_bound, &made));
   if (!status.ok()) return status;
   const Plan plan(made);
-  return Status(takt_plan_save_file(plan.get(), path.c_str()));
+  return Status(takt_plan_save_file(plan.get(), OutputPath(path).c_str()));
 }
 
-Result<takt_plan_solve_options_t> SolveOptions(const Settings& settings) {
+Result<takt_plan_solve_options_t> SolveOptions(const Settings& settings,
+                                               bool is_workload, Flags* flags) {
   if (!(settings.time_limit_s >= 0 && settings.time_limit_s <= 1e6)) {
-    return InvalidArgument("--time-limit takes 0 to 1000000 seconds");
+    return flags->Misuse("--time_limit takes 0 to 1000000 seconds");
   }
   takt_plan_solve_options_t options;
   takt_plan_solve_options_init(&options);
   options.time_limit_ns = static_cast<int64_t>(settings.time_limit_s * 1e9);
   options.thread_count = static_cast<uint32_t>(settings.threads);
   options.seed = static_cast<uint64_t>(settings.seed);
-  if (isatty(STDERR_FILENO) != 0) options.on_better = ShowProgress;
+  if (isatty(STDERR_FILENO) != 0) {
+    options.on_better =
+        is_workload ? ShowWorkloadProgress : ShowInstanceProgress;
+  }
   return options;
 }
 
-Result<int> SolveInstance(const std::string& path, const Settings& settings) {
+Result<int> SolveInstance(const std::string& path, const Settings& settings,
+                          Flags* flags) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
   TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
-                              SolveOptions(settings));
+                              SolveOptions(settings, false, flags));
   takt_plan_schedule_t* found = nullptr;
   takt_plan_solve_report_t report;
   const Status status(
       takt_plan_solve(problem.get(), &options, &found, &report));
-  if (options.on_better != nullptr) std::fputc('\n', stderr);
+  EndProgress(options);
   if (!status.ok()) return Annotate(status, path);
   const Schedule schedule(found);
   if (!settings.output.empty()) {
@@ -246,34 +277,38 @@ Result<int> CheckInstance(const std::string& path,
     std::printf("%s\n", json.dump(2).c_str());
     return status.ok() ? kSuccess : kFailure;
   }
-  if (!status.ok()) return Annotate(status, schedule_path);
+  if (!status.ok()) {  // The check has found something; it did not fail.
+    std::fprintf(stderr, "takt-plan: %s: %s\n", schedule_path.c_str(),
+                 status.ToString().c_str());
+    return kFailure;
+  }
   std::printf(
       "valid, makespan %lld\n",
       static_cast<long long>(takt_plan_schedule_makespan(schedule.get())));
   return kSuccess;
 }
 
-Status CheckSimulation(const Settings& settings) {
+Status CheckSimulation(const Settings& settings, Flags* flags) {
   if (!(settings.seconds > 0 && settings.seconds <= 1e6)) {
-    return InvalidArgument("--seconds takes up to 1000000");
+    return flags->Misuse("--seconds takes up to 1000000");
   }
   if (!(settings.noise >= 0 && settings.noise <= 2)) {
-    return InvalidArgument("--noise takes 0 to 2");
+    return flags->Misuse("--noise takes 0 to 2");
   }
   return Status();
 }
 
 Result<int> RunCommand(const std::vector<std::string>& words,
-                       const Settings& settings) {
+                       const Settings& settings, Flags* flags) {
   const std::string command = words.empty() ? "" : words[0];
   if (words.size() == 2) {
     if (command == "solve" && IsWorkloadFile(words[1])) {
       TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
-                                  SolveOptions(settings));
+                                  SolveOptions(settings, true, flags));
       return SolveWorkload(words[1], settings.profile, options, settings.output,
-                           settings.is_json);
+                           settings.is_json, [&] { EndProgress(options); });
     }
-    if (command == "solve") return SolveInstance(words[1], settings);
+    if (command == "solve") return SolveInstance(words[1], settings, flags);
     if (command == "profile") {
       return ProfileWorkload(words[1], settings.samples, settings.npus,
                              settings.output, settings.is_json);
@@ -282,17 +317,20 @@ Result<int> RunCommand(const std::vector<std::string>& words,
       return AnalyseWorkload(words[1], settings.profile, settings.is_json);
     }
     if (command == "simulate") {
-      TAKT_TOOLS_RETURN_IF_ERROR(CheckSimulation(settings));
+      TAKT_TOOLS_RETURN_IF_ERROR(CheckSimulation(settings, flags));
       return SimulatePlan({words[1], settings.profile, settings.plan,
                            settings.mode == "adaptive", settings.is_json,
                            settings.noise, settings.seconds,
                            static_cast<uint64_t>(settings.seed)});
     }
     if (command == "annotate") return AnnotatePlan(words[1], settings.is_json);
-    if (command == "check" && IsPlanFile(words[1])) {
+    if (command == "check") {
       return CheckPlan(words[1], settings.is_json);
     }
     if (command == "show") return ShowPlan(words[1], settings.is_json);
+    if (command == "import" && settings.output.empty()) {
+      return flags->Misuse("import: --output=FILE is missing");
+    }
     if (command == "import") {
       return ImportPlan(words[1], settings.modules, settings.output,
                         settings.is_json);
@@ -302,7 +340,7 @@ Result<int> RunCommand(const std::vector<std::string>& words,
   if (words.size() == 3 && command == "check") {
     return CheckInstance(words[1], words[2], settings);
   }
-  return InvalidArgument(
+  return flags->Misuse(
       "expected `profile WORKLOAD`, `solve WORKLOAD`, `analyse WORKLOAD`, "
       "`simulate WORKLOAD`, "
       "`solve INSTANCE`, `check INSTANCE SCHEDULE`, `check PLAN`, "
@@ -310,50 +348,58 @@ Result<int> RunCommand(const std::vector<std::string>& words,
       "--help");
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   Settings settings;
-  Flags flags(kUsage);
-  flags.AddReal("time-limit", &settings.time_limit_s,
-                "solve: seconds to search for; less if a bound is met.");
-  flags.AddNumber("threads", 1, 1024, &settings.threads,
-                  "solve: threads that search.");
-  flags.AddNumber("seed", 0, INT64_MAX, &settings.seed,
-                  "solve: another one takes another way.");
-  flags.AddText("output", &settings.output,
-                "The file to write: of solve and import a plan, of export\n"
-                "a schedule.");
-  flags.AddText("profile", &settings.profile,
-                "solve, analyse, simulate: what `profile` has measured.");
-  flags.AddText("plan", &settings.plan,
-                "simulate: the plan to carry out; none: the online policy.");
-  flags.AddChoice("mode", {"strict", "adaptive"}, &settings.mode,
-                  "simulate: how the plan is kept.");
-  flags.AddReal("noise", &settings.noise,
-                "simulate: standard deviation of durations, as a part of\n"
-                "them.");
-  flags.AddReal("seconds", &settings.seconds, "simulate: how long to play.");
-  flags.AddNumber("samples", 3, 1'000'000, &settings.samples,
-                  "profile: measured calls of each function and alternative.");
-  flags.AddTexts("npu", &settings.npus,
-                 "profile: NAME=DEVICE, what the NPU of that name is here: "
-                 "npu-host,\nnpu-sim[=PROFILE.json] or "
-                 "npu=DRIVER.so[,options]. NPUs named host and sim\n"
-                 "are those. Repeatable.");
-  flags.AddTexts("module", &settings.modules,
-                 "import: a module whose executables have the schedule's "
-                 "kernels, which\nthe plan is then bound to; names that none has "
-                 "are an error.\nRepeatable.");
-  flags.AddSwitch("json", &settings.is_json, "Print JSON.");
+  flags->SetCommands({"solve"});
+  flags->AddReal("time_limit", &settings.time_limit_s,
+                 "Seconds to search for; less if a bound is met.");
+  flags->AddNumber("threads", 1, 1024, &settings.threads,
+                   "Threads that search.");
+  flags->SetCommands({"solve", "simulate"});
+  flags->AddNumber("seed", 0, INT64_MAX, &settings.seed,
+                   "Another one takes another way.");
+  flags->SetCommands({"profile", "solve", "import", "export"});
+  flags->AddText("output", &settings.output,
+                 "The file to write; - is stdout. It is a profile of profile,\n"
+                 "a plan of solve and import, a schedule of export.");
+  flags->SetCommands({"solve", "analyse", "simulate"});
+  flags->AddText("profile", &settings.profile,
+                 "What `takt-plan profile` has measured (JSON).");
+  flags->SetCommands({"simulate"});
+  flags->AddText("plan", &settings.plan,
+                 "The plan to carry out. Default: none, the online policy.");
+  flags->AddChoice("mode", {"strict", "adaptive"}, &settings.mode,
+                   "How the plan is kept.");
+  flags->AddReal("noise", &settings.noise,
+                 "Standard deviation of durations, as a part of them.");
+  flags->AddReal("seconds", &settings.seconds, "How long to play.");
+  flags->SetCommands({"profile"});
+  flags->AddNumber("samples", 3, 1'000'000, &settings.samples,
+                   "Measured calls of each function and alternative.");
+  flags->AddTexts("npu", &settings.npus,
+                  "NAME=DEVICE: what the NPU of that name is here, npu-host,\n"
+                  "npu-sim[=PROFILE.json] or npu=DRIVER.so[,options]. NPUs\n"
+                  "named host and sim are those. Repeatable.");
+  flags->SetCommands({"import"});
+  flags->AddTexts(
+      "module", &settings.modules,
+      "A module whose executables have the schedule's kernels,\n"
+      "which the plan is then bound to; a name that none has is an\n"
+      "error. Repeatable.");
+  flags->SetCommands({});
+  flags->AddSwitch("json", &settings.is_json, "Print JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  return RunCommand(flags.positional(), settings);
+  return RunCommand(flags->positional(), settings, flags);
 }
 
 }  // namespace
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-plan",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

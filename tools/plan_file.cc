@@ -214,8 +214,6 @@ Result<Plan> LoadPlan(const std::string& path) {
   return Plan(plan);
 }
 
-bool IsPlanFile(const std::string& path) { return path.ends_with(".taktplan"); }
-
 Result<int> CheckPlan(const std::string& path, bool is_json) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan, LoadPlan(path));
   size_t count = 0;
@@ -255,15 +253,13 @@ Result<int> ShowPlan(const std::string& path, bool is_json) {
 Result<int> ImportPlan(const std::string& path,
                        const std::vector<std::string>& modules,
                        const std::string& output, bool is_json) {
-  if (output.empty())
-    return InvalidArgument("import: --output=FILE is missing");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   takt_plan_t* imported = nullptr;
   Status status(takt_plan_import_schedule(text.data(), text.size(), &imported));
   if (!status.ok()) return Annotate(status, path);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan,
                               BindToModules(Plan(imported), modules));
-  status = Status(takt_plan_save_file(plan.get(), output.c_str()));
+  status = Status(takt_plan_save_file(plan.get(), OutputPath(output).c_str()));
   if (!status.ok()) return status;
   if (is_json) std::printf("%s\n", PlanJson(plan.get()).dump(2).c_str());
   return kSuccess;
@@ -279,7 +275,7 @@ Result<int> ExportPlan(const std::string& path, const std::string& output) {
     std::fputs(json.c_str(), stdout);
     return kSuccess;
   }
-  const Status written = WriteFile(output, json, /*append=*/false);
+  const Status written = WriteFile(OutputPath(output), json, /*append=*/false);
   if (!written.ok()) return written;
   return kSuccess;
 }

@@ -16,9 +16,6 @@ struct PlanDeleter {
 };
 using Plan = std::unique_ptr<takt_plan_t, PlanDeleter>;
 
-// Whether the file is one of plans, by its name.
-bool IsPlanFile(const std::string& path);
-
 Result<Plan> LoadPlan(const std::string& path);
 
 // Each prints, or writes to `output`, and returns the exit code.

@@ -223,7 +223,7 @@ class Profiler {
     for (size_t i = 0; i < count; ++i) {
       TAKT_TOOLS_RETURN_IF_ERROR(ProfileFunction(i, count));
     }
-    if (isatty(STDERR_FILENO) != 0) std::fputc('\n', stderr);
+    if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);
     return ToJson();
   }
 
@@ -683,6 +683,47 @@ class Profiler {
   std::vector<std::vector<Samples>> calls_;  // By function.
 };
 
+// How many times as long as usual the slowest hundredth takes on a machine that
+// others use, too. An idle one stays below 2.
+constexpr double kNoisyRatio = 3;
+
+// The functions with what one call takes, and a warning if the machine was
+// busy with other things.
+void PrintProfile(const Json& profile) {
+  size_t count = 0;
+  size_t noisy_count = 0;
+  double worst = 0;
+  std::string worst_name;
+  std::printf("%-32s %-12s %6s %12s %12s\n", "function", "pool", "cores",
+              "median us", "99 % us");
+  for (const Json& function : profile["functions"]) {
+    const std::string name = function["name"];
+    for (const Json& call : function["calls"]) {
+      const auto median = call["q50_us"].get<double>();
+      const auto slow = call["q99_us"].get<double>();
+      std::printf("%-32s %-12s %6s %12.3f %12.3f\n", name.c_str(),
+                  call["pool"].get<std::string>().c_str(),
+                  call["shards"].dump().c_str(), median, slow);
+      ++count;
+      const double ratio = median > 0 ? slow / median : 0;
+      if (ratio > kNoisyRatio) ++noisy_count;
+      if (ratio > worst) {
+        worst = ratio;
+        worst_name = name;
+      }
+    }
+  }
+  std::printf("%zu functions, %zu kernels\n", profile["functions"].size(),
+              profile["kernels"].size());
+  std::fflush(stdout);
+  if (noisy_count == 0) return;
+  std::fprintf(stderr,
+               "takt-plan: warning: the machine was noisy: in %zu of %zu rows "
+               "the 99 %% quantile is more than %g times the median (%s: %.1f "
+               "times); plans of this profile will be too careful\n",
+               noisy_count, count, kNoisyRatio, worst_name.c_str(), worst);
+}
+
 }  // namespace
 
 Result<int> ProfileWorkload(const std::string& path, int64_t samples,
@@ -707,7 +748,7 @@ Result<int> ProfileWorkload(const std::string& path, int64_t samples,
     std::fputs(text.c_str(), stdout);
     return kSuccess;
   }
-  const Status written = WriteFile(output, text, /*append=*/false);
+  const Status written = WriteFile(OutputPath(output), text, /*append=*/false);
   if (!written.ok()) return written;
   if (is_json) {
     const Json summary = {{"output", output},
@@ -715,6 +756,8 @@ Result<int> ProfileWorkload(const std::string& path, int64_t samples,
                           {"kernels", profile["kernels"].size()},
                           {"programs", profile["programs"].size()}};
     std::printf("%s\n", summary.dump(2).c_str());
+  } else if (output != "-") {
+    PrintProfile(profile);
   }
   return kSuccess;
 }

@@ -6,6 +6,7 @@
 #include "sim/plan_run.h"
 #include "sim/report_json.h"
 #include "tools/common/file.h"
+#include "tools/plan_workload.h"
 
 namespace takt::tools {
 namespace {
@@ -29,10 +30,8 @@ Result<int> Print(const std::string& text) {
 Result<int> SimulatePlan(const SimulateSettings& settings) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text,
                               ReadFile(settings.workload));
-  std::string profile;
-  if (!settings.profile.empty()) {
-    TAKT_TOOLS_ASSIGN_OR_RETURN(profile, ReadFile(settings.profile));
-  }
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string profile,
+                              ReadPlanProfile(settings.profile));
   auto workload =
       sim::ReadWorkload(text, plan::WorkloadSources{nullptr, profile});
   if (!workload.ok()) {

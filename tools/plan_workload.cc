@@ -71,16 +71,27 @@ struct Choice {
 
 }  // namespace
 
+Result<std::string> ReadPlanProfile(const std::string& path) {
+  if (path.empty()) return std::string();
+  TAKT_TOOLS_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  if (text.starts_with("TAKTPROF")) {
+    return InvalidArgument(
+        path +
+        ": is a profile of the scheduler, which "
+        "takt_scheduler_save_profile() wrote and takt-sim --profile= takes; "
+        "takt-plan takes what `takt-plan profile` has measured (JSON)");
+  }
+  return text;
+}
+
 bool IsWorkloadFile(const std::string& path) { return path.ends_with(".json"); }
 
 Result<Workload> LoadWorkload(const std::string& path,
                               const std::string& profile_path,
                               const takt_topology_t* topology) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  std::string profile;
-  if (!profile_path.empty()) {
-    TAKT_TOOLS_ASSIGN_OR_RETURN(profile, ReadFile(profile_path));
-  }
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string profile,
+                              ReadPlanProfile(profile_path));
   takt_workload_options_t options;
   takt_workload_options_init(&options);
   options.profile = profile.c_str();
@@ -96,16 +107,19 @@ Result<Workload> LoadWorkload(const std::string& path,
 Result<int> SolveWorkload(const std::string& path,
                           const std::string& profile_path,
                           const takt_plan_solve_options_t& options,
-                          const std::string& output, bool is_json) {
+                          const std::string& output, bool is_json,
+                          const std::function<void()>& on_solved) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Workload workload,
                               LoadWorkload(path, profile_path, nullptr));
   takt_plan_t* made = nullptr;
   takt_workload_plan_report_t report;
   Status status(takt_workload_plan(workload.get(), &options, &made, &report));
+  on_solved();
   if (!status.ok()) return Annotate(status, path);
   const Plan plan(made);
   if (!output.empty()) {
-    status = Status(takt_plan_save_file(plan.get(), output.c_str()));
+    status =
+        Status(takt_plan_save_file(plan.get(), OutputPath(output).c_str()));
     if (!status.ok()) return status;
   }
   const takt_plan_info_t info = takt_plan_info(plan.get());

@@ -2,6 +2,7 @@
 #ifndef TAKT_TOOLS_PLAN_WORKLOAD_H_
 #define TAKT_TOOLS_PLAN_WORKLOAD_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,11 @@ using Workload = std::unique_ptr<takt_workload_t, WorkloadDeleter>;
 // Whether the file is one of workloads, by its name.
 bool IsWorkloadFile(const std::string& path);
 
+// The text of a profile that `takt-plan profile` made; "" without a path.
+//
+// Errors: as ReadFile(); INVALID_ARGUMENT for a profile of the scheduler.
+Result<std::string> ReadPlanProfile(const std::string& path);
+
 // Reads a workload; `profile_path` "": without a profile. `topology` may be
 // NULL: the workload's own, or the profile's.
 Result<Workload> LoadWorkload(const std::string& path,
@@ -27,11 +33,13 @@ Result<Workload> LoadWorkload(const std::string& path,
                               const takt_topology_t* topology);
 
 // Each prints, or writes to `output`, and returns the exit code: 1 for a plan
-// that is late, or a stream that is not bound to be in time.
+// that is late, or a stream that is not bound to be in time. `on_solved` is
+// called once the search is over, before anything is printed.
 Result<int> SolveWorkload(const std::string& path,
                           const std::string& profile_path,
                           const takt_plan_solve_options_t& options,
-                          const std::string& output, bool is_json);
+                          const std::string& output, bool is_json,
+                          const std::function<void()>& on_solved);
 Result<int> AnalyseWorkload(const std::string& path,
                             const std::string& profile_path, bool is_json);
 // A plan's choices as attributes of functions, by stream.

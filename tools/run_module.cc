@@ -1,25 +1,34 @@
 // takt-run-module: runs one function of a compiled module and prints, writes
 // or compares its results. Prints to stdout what iree-run-module prints.
+#include <cmath>
 #include <cstdio>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/common/element.h"
 #include "tools/common/expected.h"
 #include "tools/common/flags.h"
 #include "tools/common/input.h"
 #include "tools/common/main.h"
 #include "tools/common/output.h"
 #include "tools/common/session.h"
+#include "tools/common/value_text.h"
 
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Runs a function of a compiled module and prints its results.\n\n"
-    "  takt-run-module --module=model.vmfb --function=main \\\n"
-    "      --input=2x3xf32=1,2,3,4,5,6 --input=@weights.npy\n\n"
-    "Exit code: 0; 1 if something fails, or results are not as expected.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-run-module";
+  info.summary = "Runs a function of a compiled module and prints its results.";
+  info.text =
+      "  takt-run-module --module=model.vmfb --function=main \\\n"
+      "      --input=2x3xf32=1,2,3,4,5,6 --input=@weights.npy\n";
+  info.has_peer = true;
+  return info;
+}
 
 struct RunFlags {
   SessionFlags session;
@@ -30,6 +39,7 @@ struct RunFlags {
   std::vector<std::string> expected;
   int64_t element_count_max = 1024;
   bool user_fences = false;
+  bool is_json = false;
 
   void AddTo(Flags* flags) {
     session.AddTo(flags);
@@ -57,12 +67,75 @@ struct RunFlags {
                      "Calls without waiting, with a wait fence that is "
                      "signaled once the call is issued, and waits for its "
                      "signal fence.");
+    flags->AddSwitch("json", &is_json,
+                     "Print one JSON object: the function and its results, or "
+                     "what is not as\nexpected.");
   }
 };
 
+using Json = nlohmann::ordered_json;
+
+void Print(const Json& json) {
+  std::printf("%s\n",
+              json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+// A number where JSON has one for it, else the text.
+Json ElementJson(takt_element_type_t type, std::span<const uint8_t> bytes,
+                 size_t index) {
+  std::string text = FormatElement(type, bytes, index);
+  if (FormOf(type) == ElementForm::kFloat) {
+    const double number = FloatElement(type, bytes, index);
+    return std::isfinite(number) ? Json(number) : Json(std::move(text));
+  }
+  if (FormOf(type) == ElementForm::kInteger) {
+    Json number = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (number.is_number()) return number;
+  }
+  return Json(std::move(text));
+}
+
+Result<Json> ResultJson(const Value& value, size_t element_count_max) {
+  Json json = {{"type", ValueTypeText(value)}};
+  const BufferView view = value.view();
+  if (!view) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(json["value"],
+                                FormatValue(value, element_count_max));
+    return json;
+  }
+  const takt_element_type_t type = view.element_type();
+  std::vector<uint8_t> bytes(view.byte_length());
+  TAKT_TOOLS_RETURN_IF_ERROR(view.buffer().Read(0, bytes));
+  size_t element_count = 1;
+  json["element_type"] = TypeText(type);
+  json["shape"] = Json::array();
+  for (const int64_t extent : view.shape()) {
+    json["shape"].push_back(extent);
+    element_count *= static_cast<size_t>(extent);
+  }
+  json["elements"] = Json::array();
+  for (size_t i = 0; i < std::min(element_count, element_count_max); ++i) {
+    json["elements"].push_back(ElementJson(type, bytes, i));
+  }
+  return json;
+}
+
+Status PrintResultsJson(const std::string& name,
+                        const std::vector<Value>& results,
+                        size_t element_count_max) {
+  Json json = {{"function", name}, {"results", Json::array()}};
+  for (const Value& result : results) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(Json each,
+                                ResultJson(result, element_count_max));
+    json["results"].push_back(std::move(each));
+  }
+  Print(json);
+  return Status();
+}
+
 // Compares with what is expected; the exit code.
 Result<int> Compare(const RunFlags& flags, const Session& session,
-                    const Signature& signature,
+                    const std::string& name, const Signature& signature,
                     const std::vector<Value>& results) {
   InputFiles files;
   Result<std::vector<Input>> expected = ParseInputs(
@@ -73,6 +146,12 @@ Result<int> Compare(const RunFlags& flags, const Session& session,
       const std::string differences,
       CompareResults(results, *expected, flags.tolerances,
                      static_cast<size_t>(flags.element_count_max)));
+  if (flags.is_json) {
+    Print({{"function", name},
+           {"as_expected", differences.empty()},
+           {"differences", differences}});
+    return differences.empty() ? kSuccess : kFailure;
+  }
   if (!differences.empty()) {
     std::fputs(differences.c_str(), stdout);
     return kFailure;
@@ -106,7 +185,7 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
   std::vector<Value> arguments;
   for (Input& input : *inputs) arguments.push_back(std::move(input.value));
 
-  std::printf("EXEC @%s\n", name.c_str());
+  if (!flags.is_json) std::printf("EXEC @%s\n", name.c_str());
   std::vector<Value> results(signature.result_count());
   if (flags.user_fences) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(
@@ -115,9 +194,14 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
     TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results));
   }
   if (!flags.expected.empty()) {
-    return Compare(flags, session, signature, results);
+    return Compare(flags, session, name, signature, results);
   }
   const size_t element_count_max = static_cast<size_t>(flags.element_count_max);
+  if (flags.is_json && flags.outputs.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(
+        PrintResultsJson(name, results, element_count_max));
+    return kSuccess;
+  }
   TAKT_TOOLS_RETURN_IF_ERROR(
       flags.outputs.empty()
           ? PrintResults(results, element_count_max)
@@ -139,14 +223,16 @@ Result<int> RunSession(const RunFlags& flags, const Session& session) {
   return code;
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   RunFlags run_flags;
-  Flags flags(kUsage);
-  run_flags.AddTo(&flags);
+  run_flags.AddTo(flags);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  TAKT_TOOLS_RETURN_IF_ERROR(flags.RefusePositional());
+  TAKT_TOOLS_RETURN_IF_ERROR(flags->RefusePositional());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool has_listed,
+                              ListDevices(run_flags.session));
+  if (has_listed) return kSuccess;
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Session session,
                               Session::Open(run_flags.session));
   Result<int> code = RunSession(run_flags, session);
@@ -158,6 +244,8 @@ Result<int> Run(int argc, char** argv) {
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-run-module",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

@@ -21,15 +21,20 @@
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Plays a workload on a board in virtual time.\n\n"
-    "  takt-sim TOPOLOGY.json WORKLOAD.json --policy=job-shop --seconds=10\n"
-    "  takt-sim TOPOLOGY.json WORKLOAD.json --sweep\n"
-    "  takt-sim TOPOLOGY.json XRBENCH.json --xrbench\n"
-    "  takt-sim replay TRACE\n\n"
-    "Prints what became of the jobs of each stream. The same seed gives the\n"
-    "same run. `replay` plays what a trace recorded again, and prints both\n"
-    "side by side. Exit code: 0; 1 for an error.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-sim";
+  info.summary = "Plays a workload on a board in virtual time.";
+  info.text =
+      "  takt-sim TOPOLOGY.json WORKLOAD.json --policy=job-shop --seconds=10\n"
+      "  takt-sim TOPOLOGY.json WORKLOAD.json --sweep\n"
+      "  takt-sim TOPOLOGY.json XRBENCH.json --xrbench\n"
+      "  takt-sim replay TRACE\n\n"
+      "It prints what became of the jobs of each stream. The same seed gives\n"
+      "the same run. `replay` plays what a trace recorded again, and prints\n"
+      "both side by side.\n";
+  return info;
+}
 
 struct Settings {
   std::string policy = "job-shop";
@@ -77,7 +82,7 @@ Status WriteTrace(Recording recording, const std::string& path) {
         return absl::OkStatus();
       });
   if (!status.ok()) return Convert(status);
-  return WriteFile(path, bytes, /*append=*/false);
+  return WriteFile(OutputPath(path), bytes, /*append=*/false);
 }
 
 // Plays it, and writes the trace if there is to be one.
@@ -153,6 +158,12 @@ Result<int> PlayFiles(const std::vector<std::string>& paths,
   if (!settings.profile_path.empty()) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string profile,
                                 ReadFile(settings.profile_path));
+    if (profile.starts_with('{')) {
+      return InvalidArgument(
+          settings.profile_path +
+          ": is a profile of takt-plan (JSON), for takt-plan simulate; "
+          "takt-sim takes what takt_scheduler_save_profile() wrote");
+    }
     const auto applied = workload->ApplyProfile(profile);
     if (!applied.ok()) {
       return Annotate(Convert(applied.status()), settings.profile_path);
@@ -165,67 +176,68 @@ Result<int> PlayFiles(const std::vector<std::string>& paths,
   return Play(*workload, settings);
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   Settings settings;
-  Flags flags(kUsage);
-  flags.AddChoice("policy",
-                  {sched::PolicyNames().begin(), sched::PolicyNames().end()},
-                  &settings.policy, "What decides.");
-  flags.AddNumber("seed", 0, INT64_MAX, &settings.seed,
-                  "Of all chance in the run.");
-  flags.AddReal("seconds", &settings.seconds, "How long to play.");
-  flags.AddReal("load", &settings.load,
-                "Scale all durations so that the periodic streams ask for\n"
-                "this part of the board; 0: as they are.");
-  flags.AddReal("noise", &settings.noise,
-                "Standard deviation of durations, as a part of them; below\n"
-                "0: what the workload says.");
-  flags.AddReal("window_ms", &settings.window_ms,
-                "Plan windows of this length ahead, and follow the plans\n"
-                "while they hold (policy job-shop); 0: no.");
-  flags.AddSwitch("fewest_clusters", &settings.fewest_clusters,
-                  "Keep work on as few clusters as deadlines allow.");
-  flags.AddSwitch(
+  flags->AddChoice("policy",
+                   {sched::PolicyNames().begin(), sched::PolicyNames().end()},
+                   &settings.policy, "The policy that decides.");
+  flags->AddNumber("seed", 0, INT64_MAX, &settings.seed,
+                   "Of all chance in the run.");
+  flags->AddReal("seconds", &settings.seconds, "How long to play.");
+  flags->AddReal("load", &settings.load,
+                 "Scale all durations so that the periodic streams ask for\n"
+                 "this part of the board; 0: as they are.");
+  flags->AddReal("noise", &settings.noise,
+                 "Standard deviation of durations, as a part of them; below\n"
+                 "0: what the workload says.");
+  flags->AddReal("window_ms", &settings.window_ms,
+                 "Plan windows of this length ahead, and follow the plans\n"
+                 "while they hold (policy job-shop); 0: no.");
+  flags->AddSwitch("fewest_clusters", &settings.fewest_clusters,
+                   "Keep work on as few clusters as deadlines allow.");
+  flags->AddSwitch(
       "sweep", &settings.is_sweep,
       "Every policy at several loads and noises: hard jobs missed.");
-  flags.AddSwitch("xrbench", &settings.is_xrbench,
-                  "Every policy on the scenarios of XRBench: scores.");
-  flags.AddSwitch("json", &settings.is_json, "Print JSON.");
-  flags.AddText("profile", &settings.profile_path,
-                "A saved profile: what it has measured of the workload's\n"
-                "kernels holds instead of the workload's durations.");
-  flags.AddText("trace", &settings.trace_path,
-                "Write what happens to this file, for takt-trace and\n"
-                "Perfetto.");
-  flags.AddNumber("trace_event_count", 1, INT64_MAX,
-                  &settings.trace_event_count,
-                  "How many events a trace keeps, the first.");
-  flags.AddNumber("cores", 0, 64, &settings.core_count,
-                  "How many cores a replay has; 0: as the run had.");
+  flags->AddSwitch("xrbench", &settings.is_xrbench,
+                   "Every policy on the scenarios of XRBench: scores.");
+  flags->AddSwitch("json", &settings.is_json, "Print JSON.");
+  flags->AddText("profile", &settings.profile_path,
+                 "A saved profile: what it has measured of the workload's\n"
+                 "kernels holds instead of the workload's durations.");
+  flags->AddText("trace", &settings.trace_path,
+                 "Write what happens to this file, for takt-trace and\n"
+                 "Perfetto; - is stdout.");
+  flags->AddNumber("trace_event_count", 1, INT64_MAX,
+                   &settings.trace_event_count,
+                   "How many events a trace keeps, the first.");
+  flags->AddNumber("cores", 0, 64, &settings.core_count,
+                   "How many cores a replay has; 0: as the run had.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  if (flags.positional().size() != 2) {
-    return InvalidArgument(
+  if (flags->positional().size() != 2) {
+    return flags->Misuse(
         "expected `TOPOLOGY WORKLOAD` or `replay TRACE`; see --help");
   }
   if (!(settings.seconds > 0 && settings.seconds <= 1e6)) {
-    return InvalidArgument("--seconds takes up to 1000000");
+    return flags->Misuse("--seconds takes up to 1000000");
   }
   if (!(settings.load >= 0 && settings.load <= 100)) {
-    return InvalidArgument("--load takes 0 to 100");
+    return flags->Misuse("--load takes 0 to 100");
   }
-  if (!(settings.noise <= 2)) return InvalidArgument("--noise takes up to 2");
-  if (flags.positional()[0] == "replay") {
-    return PlayTrace(flags.positional()[1], settings);
+  if (!(settings.noise <= 2)) return flags->Misuse("--noise takes up to 2");
+  if (flags->positional()[0] == "replay") {
+    return PlayTrace(flags->positional()[1], settings);
   }
-  return PlayFiles(flags.positional(), settings);
+  return PlayFiles(flags->positional(), settings);
 }
 
 }  // namespace
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-sim",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

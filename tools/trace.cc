@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/file.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
 #include "tools/common/session.h"
@@ -10,19 +11,30 @@
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Looks into traces that takt-run-module --trace=FILE, takt-sim\n"
-    "--trace=FILE or takt_trace_write_file() wrote.\n\n"
-    "  takt-trace show FILE [--json]\n"
-    "  takt-trace convert FILE TO      TO: .txt, .json, .html, else "
-    "Perfetto's\n"
-    "  takt-trace summary FILE [--json]\n"
-    "  takt-trace compare FILE [--json]   planned against actual\n"
-    "  takt-trace check FILE [--json]  exclusive what must be, causes first\n\n"
-    "Exit code: 0; 1 for an error, or if check finds something.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-trace";
+  info.summary = "Shows, converts, sums up and checks recorded traces.";
+  info.text =
+      "Traces are what takt-run-module --trace=FILE, takt-sim --trace=FILE or\n"
+      "takt_trace_write_file() wrote.\n\n";
+  info.commands = {
+      {"show", "FILE", "Prints every event; with --json, a JSON document."},
+      {"convert", "FILE TO",
+       "Writes it in the format that the name of TO asks for: .txt, .json,\n"
+       ".html, or else Perfetto's. \"-\" is stdout."},
+      {"summary", "FILE",
+       "Prints what each stream and each thread did, and what was late."},
+      {"compare", "FILE", "Prints what was planned beside what happened."},
+      {"check", "FILE",
+       "Looks for what cannot be: two at once on an exclusive resource, an\n"
+       "effect before its cause. Exit code 1 if it finds something."}};
+  return info;
+}
 
 bool PrintPart(std::string_view part) {
-  return std::fwrite(part.data(), 1, part.size(), stdout) == part.size();
+  std::fwrite(part.data(), 1, part.size(), stdout);
+  return std::ferror(stdout) == 0;
 }
 
 Result<int> Print(const Result<std::string>& text) {
@@ -49,21 +61,23 @@ Result<int> Check(const Trace& trace, bool is_json) {
 }
 
 Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
-               bool is_json) {
+               bool is_json, Flags* flags) {
   const bool converts = command == "convert";
   if (rest.size() != (converts ? 2u : 1u)) {
-    return InvalidArgument("expected `" + command +
-                           (converts ? " FILE TO" : " FILE") + "`; see --help");
+    return flags->Misuse("expected `" + command +
+                         (converts ? " FILE TO" : " FILE") + "`; see --help");
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Trace trace, Trace::LoadFile(rest[0]));
   if (converts) {
     TAKT_TOOLS_RETURN_IF_ERROR(
-        trace.WriteFile(rest[1], TraceFormatOf(rest[1])));
+        trace.WriteFile(OutputPath(rest[1]), TraceFormatOf(rest[1])));
     return kSuccess;
   }
   if (command == "show") {
-    TAKT_TOOLS_RETURN_IF_ERROR(
-        trace.Write(is_json ? TAKT_TRACE_JSON : TAKT_TRACE_TEXT, PrintPart));
+    const Status status =
+        trace.Write(is_json ? TAKT_TRACE_JSON : TAKT_TRACE_TEXT, PrintPart);
+    // Then FlushStdout() has the reason.
+    if (!status.ok() && std::ferror(stdout) == 0) return status;
     return kSuccess;
   }
   if (command == "summary") return Print(trace.Summarize(is_json));
@@ -71,27 +85,28 @@ Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
   return Check(trace, is_json);
 }
 
-Result<int> Run(int argc, char** argv) {
+Result<int> Run(int argc, char** argv, Flags* flags) {
   bool is_json = false;
-  Flags flags(kUsage);
-  flags.AddSwitch("json", &is_json, "Print JSON.");
+  flags->AddSwitch("json", &is_json, "Print JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
-                              flags.ParseCommandLine(argc, argv));
+                              flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
-  std::vector<std::string> rest = flags.positional();
-  if (rest.empty()) return InvalidArgument("no command; see --help");
+  std::vector<std::string> rest = flags->positional();
+  if (rest.empty()) return flags->Misuse("no command; see --help");
   const std::string command = rest.front();
   rest.erase(rest.begin());
   for (const char* known : {"show", "convert", "summary", "compare", "check"}) {
-    if (command == known) return Do(command, rest, is_json);
+    if (command == known) return Do(command, rest, is_json, flags);
   }
-  return InvalidArgument("no command \"" + command + "\"; see --help");
+  return flags->Misuse("no command \"" + command + "\"; see --help");
 }
 
 }  // namespace
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-trace",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

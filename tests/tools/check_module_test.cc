@@ -61,14 +61,14 @@ TEST(CheckModuleToolTest, PrintsJson) {
 
 TEST(CheckModuleToolTest, AModuleWithoutTestsFails) {
   const ToolResult result = RunTool({TestData("models/simple_mul.cpu.vmfb")});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("simple_mul.cpu.vmfb"));
 }
 
 TEST(CheckModuleToolTest, RejectsWhatItCannotLoad) {
-  EXPECT_EQ(RunTool({}).exit_code, 1);
-  EXPECT_EQ(RunTool({"/nonexistent.vmfb"}).exit_code, 1);
-  EXPECT_EQ(RunTool({"--zork"}).exit_code, 1);
+  EXPECT_EQ(RunTool({}).exit_code, 2);
+  EXPECT_EQ(RunTool({"/nonexistent.vmfb"}).exit_code, 3);
+  EXPECT_EQ(RunTool({"--zork"}).exit_code, 2);
 }
 
 TEST(CheckModuleToolTest, PrintsHelp) {

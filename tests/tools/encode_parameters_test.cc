@@ -66,6 +66,28 @@ TEST_P(EncodeParametersTest, AnOutputWithoutScopeIsForAll) {
   std::remove(archive_.c_str());
 }
 
+TEST_P(EncodeParametersTest, ALinkStaysAndItsFileKeepsItsMode) {
+  const std::string target = ScratchPath("target.irpa");
+  WriteContents(target, "old");
+  std::filesystem::permissions(target, std::filesystem::perms::owner_read |
+                                           std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink(target, archive_);
+  const ToolResult encoded =
+      Encode({kEncoder, kWeights, "--output=" + archive_});
+  EXPECT_EQ(encoded.exit_code, 0) << encoded.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(archive_));
+  EXPECT_GT(std::filesystem::file_size(target), 8000u);
+  EXPECT_EQ(
+      std::filesystem::status(target).permissions(),
+      std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::remove(archive_);
+  const ToolResult folder = Encode(
+      {kEncoder, kWeights,
+       "--output=" + std::filesystem::path(target).parent_path().string()});
+  EXPECT_EQ(folder.exit_code, 1);
+  EXPECT_THAT(folder.err, HasSubstr("no regular file"));
+}
+
 TEST_P(EncodeParametersTest, AFailureLeavesNoFile) {
   const ToolResult result = Encode({kEncoder, "--output=" + archive_});
   EXPECT_EQ(result.exit_code, 1);

@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class FlagsTest : public testing::Test {
  protected:
@@ -28,7 +29,15 @@ class FlagsTest : public testing::Test {
     return std::string(status.message());
   }
 
-  Flags flags_{"usage"};
+  static ToolInfo Info() {
+    ToolInfo info;
+    info.name = "tool";
+    info.summary = "Does it.";
+    info.text = "Text.\n";
+    return info;
+  }
+
+  Flags flags_{Info()};
   std::string text_ = "default";
   std::vector<std::string> inputs_;
   bool switch_ = false;
@@ -115,6 +124,42 @@ TEST_F(FlagsTest, RejectsAbbreviations) {
   EXPECT_THAT(Error({"--inp=1"}), HasSubstr("--inp=1: no such flag"));
 }
 
+TEST_F(FlagsTest, ADashInANameIsAnUnderscore) {
+  std::string limit;
+  flags_.AddText("time_limit", &limit, "A limit.");
+  ASSERT_TRUE(
+      flags_.Parse({"--time-limit=a-b", "--text", "--in-put", "--", "--a-b"})
+          .ok());
+  EXPECT_EQ(limit, "a-b");
+  EXPECT_EQ(text_, "--in-put");
+  EXPECT_THAT(flags_.positional(), ElementsAre("--a-b"));
+  ASSERT_TRUE(flags_.Parse({"--time_limit=c", "--time-limit", "d-e"}).ok());
+  EXPECT_EQ(limit, "d-e");
+  EXPECT_THAT(Error({"--time-zone=1"}), HasSubstr("--time-zone=1: no such"));
+}
+
+TEST_F(FlagsTest, AValueMayBeLeftOut) {
+  bool is_given = false;
+  std::string value = "old";
+  flags_.AddOptionalText("list", &is_given, &value, "A list.");
+  ASSERT_TRUE(flags_.Parse({"--list", "stray"}).ok());
+  EXPECT_TRUE(is_given);
+  EXPECT_EQ(value, "");
+  EXPECT_THAT(flags_.positional(), ElementsAre("stray"));
+  ASSERT_TRUE(flags_.Parse({"--list=x"}).ok());
+  EXPECT_EQ(value, "x");
+}
+
+TEST_F(FlagsTest, WrongCommandLinesAreRemembered) {
+  ASSERT_TRUE(flags_.Parse({"--text=x"}).ok());
+  EXPECT_FALSE(flags_.is_misused());
+  EXPECT_FALSE(flags_.Parse({"--zork"}).ok());
+  EXPECT_TRUE(flags_.is_misused());
+  Flags other(Info());
+  EXPECT_EQ(other.Misuse("no file").code(), TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_TRUE(other.is_misused());
+}
+
 TEST_F(FlagsTest, RejectsAMissingValue) {
   EXPECT_THAT(Error({"--input"}), HasSubstr("--input: needs a value"));
 }
@@ -132,6 +177,27 @@ TEST_F(FlagsTest, HelpListsTheFlagsWithTheirDefaults) {
   EXPECT_THAT(flags_.HelpText(),
               HasSubstr("--text=\"default\"\n      A text."));
   EXPECT_THAT(flags_.HelpText(), HasSubstr("--number=7"));
+  EXPECT_THAT(flags_.HelpText(), HasSubstr("One of one, two."));
+}
+
+TEST(FlagsHelpTest, ACommandHasItsOwnFlags) {
+  ToolInfo info;
+  info.name = "tool";
+  info.commands = {{"go", "THERE", "Goes."}, {"stay", "HERE", "Stays."}};
+  Flags flags(info);
+  std::string text;
+  flags.SetCommands({"go"});
+  flags.AddText("speed", &text, "How fast.");
+  flags.SetCommands({});
+  flags.AddText("quiet", &text, "No sound.");
+  const std::string all = flags.HelpText();
+  EXPECT_THAT(all, HasSubstr("  tool go THERE\n      Goes.\n"));
+  EXPECT_THAT(all, HasSubstr("--speed=\"\"\n      For go.\n      How fast."));
+  const std::string stay = flags.HelpText("stay");
+  EXPECT_THAT(stay, HasSubstr("tool stay HERE"));
+  EXPECT_THAT(stay, HasSubstr("--quiet"));
+  EXPECT_THAT(stay, Not(HasSubstr("--speed")));
+  EXPECT_THAT(stay, Not(HasSubstr("THERE")));
 }
 
 Result<std::vector<std::string>> ExpandTexts(std::vector<std::string> texts) {

@@ -1,5 +1,7 @@
 // Modules on NPUs, by the tool: what it prints is what the oracle printed of
 // the same module on a CPU, byte for byte.
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,27 @@ TEST(NpuConformanceTest, TheExampleDriverConforms) {
   ExpectConformance({TAKT_EXAMPLE_DRIVER});
 }
 
+TEST(NpuConformanceTest, FindsADriverInTheFolder) {
+  const std::filesystem::path driver = TAKT_EXAMPLE_DRIVER;
+  const ToolResult result = RunProcess(
+      "takt-npu-conformance", {driver.filename()}, driver.parent_path());
+  EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+}
+
+TEST(NpuConformanceTest, PrintsJson) {
+  const ToolResult result =
+      RunProcess("takt-npu-conformance", {"sim", "--json",
+                                          "--options={\"computes\": "
+                                          "false}"});
+  EXPECT_EQ(result.exit_code, 1);
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << result.out;
+  EXPECT_GT(json["failed"], 0);
+  EXPECT_GT(json["passed"], 0);
+  EXPECT_EQ(json["checks"].size(),
+            json["passed"].get<size_t>() + json["failed"].get<size_t>());
+}
+
 TEST(NpuConformanceTest, FindsWhatIsWrongWithADriver) {
   ToolResult result = RunProcess("takt-npu-conformance",
                                  {"sim", "--options={\"computes\": false}"});
@@ -97,7 +120,7 @@ TEST(NpuConformanceTest, FindsWhatIsWrongWithADriver) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("FAIL  transfers are right"));
   result = RunProcess("takt-npu-conformance", {"libm.so.6"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("exports no takt_npu_driver_query"));
 }
 

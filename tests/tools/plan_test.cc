@@ -25,7 +25,7 @@ ToolResult RunTool(const std::vector<std::string>& arguments) {
 const char kInstance[] = "plan/two_jobs.fjs";
 
 std::string Solved() {
-  return RunTool({"solve", TestData(kInstance), "--time-limit=0.2", "--json"})
+  return RunTool({"solve", TestData(kInstance), "--time_limit=0.2", "--json"})
       .out;
 }
 
@@ -48,7 +48,7 @@ TEST(PlanToolTest, SolvesToTheOptimum) {
 
 TEST(PlanToolTest, PrintsTheScheduleAsText) {
   const ToolResult result =
-      RunTool({"solve", TestData(kInstance), "--time-limit=0.2"});
+      RunTool({"solve", TestData(kInstance), "--time_limit=0.2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("makespan 6, lower bound "));
   EXPECT_THAT(result.out, HasSubstr("operation 3: machine "));
@@ -56,7 +56,7 @@ TEST(PlanToolTest, PrintsTheScheduleAsText) {
 
 TEST(PlanToolTest, SolvesGraphs) {
   const ToolResult result =
-      RunTool({"solve", TestData("plan/diamond.fajs"), "--time-limit=0.2"});
+      RunTool({"solve", TestData("plan/diamond.fajs"), "--time_limit=0.2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("makespan 7, "));
 }
@@ -83,10 +83,10 @@ TEST(PlanToolTest, NamesWhatIsWrong) {
 }
 
 TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
-  EXPECT_EQ(RunTool({"solve", "/nonexistent.fjs"}).exit_code, 1);
+  EXPECT_EQ(RunTool({"solve", "/nonexistent.fjs"}).exit_code, 3);
   const ToolResult bad =
       RunTool({"solve", Written("bad.fjs", "2 2\n1 1 9 5\n1 1 1 5\n")});
-  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(bad.exit_code, 3);
   EXPECT_THAT(bad.err, HasSubstr("bad.fjs"));
   EXPECT_THAT(bad.err, HasSubstr("token "));
   for (const char* text :
@@ -95,7 +95,7 @@ TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
         "\"start\": 0}]}"}) {
     const ToolResult result =
         RunTool({"check", TestData(kInstance), Written("no.json", text)});
-    EXPECT_EQ(result.exit_code, 1) << text;
+    EXPECT_EQ(result.exit_code, 3) << text;
     EXPECT_THAT(result.err, HasSubstr("no.json")) << text;
   }
 }
@@ -103,7 +103,7 @@ TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
 TEST(PlanToolTest, PlansGoToFilesAndAreShown) {
   const std::string path = testing::TempDir() + "/solved.taktplan";
   const ToolResult solved = RunTool(
-      {"solve", TestData(kInstance), "--time-limit=0.2", "--output=" + path});
+      {"solve", TestData(kInstance), "--time_limit=0.2", "--output=" + path});
   EXPECT_EQ(solved.exit_code, 0) << solved.err;
   const ToolResult checked = RunTool({"check", path});
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
@@ -135,11 +135,11 @@ TEST(PlanToolTest, SchedulesOfOtherRunnersAreImportedAndExported) {
   const auto json = nlohmann::json::parse(exported.out);
   EXPECT_EQ(json["dispatches"]["b"]["dependencies"][0], "a");
   EXPECT_EQ(json["dispatches"]["b"]["start_time"], 1.5);
-  EXPECT_EQ(RunTool({"import", "/nonexistent", "--output=x"}).exit_code, 1);
-  EXPECT_EQ(RunTool({"import", Written("l.json", schedule)}).exit_code, 1);
+  EXPECT_EQ(RunTool({"import", "/nonexistent", "--output=x"}).exit_code, 3);
+  EXPECT_EQ(RunTool({"import", Written("l.json", schedule)}).exit_code, 2);
   const ToolResult bad =
       RunTool({"import", Written("bad.json", "{}"), "--output=" + path});
-  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(bad.exit_code, 3);
   EXPECT_THAT(bad.err, HasSubstr("bad.json"));
 }
 
@@ -170,14 +170,14 @@ TEST(PlanToolTest, ImportedNamesAreCheckedAgainstModules) {
        {"policy$act_dispatch_7", "act_dispatch_0_matmul_1x256x64_f",
         "dispatch_0_matmul_1x256x64_f32"}) {
     const ToolResult result = import(kernel);
-    EXPECT_EQ(result.exit_code, 1) << kernel;
+    EXPECT_EQ(result.exit_code, 3) << kernel;
     EXPECT_THAT(result.err, HasSubstr("no module has the kernel of a: "));
     EXPECT_THAT(result.err, HasSubstr(kernel));
   }
   EXPECT_EQ(RunTool({"import", Written("named.json", schedule("k")),
                      "--output=" + path, "--module=/nonexistent"})
                 .exit_code,
-            1);
+            3);
 }
 
 // Two files that have the kernel: neither is known to be the one.
@@ -216,14 +216,14 @@ TEST(PlanToolTest, FaultsOfAPlanAreNamed) {
   EXPECT_EQ(nlohmann::json::parse(json.out)["faults"].size(), 2u);
   const ToolResult none =
       RunTool({"check", Written("none.taktplan", "no plan at all")});
-  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.exit_code, 3);
   EXPECT_THAT(none.err, HasSubstr("none.taktplan"));
 }
 
 TEST(PlanToolTest, PlansAWorkload) {
   const std::string path = testing::TempDir() + "/shot.taktplan";
   const ToolResult solved =
-      RunTool({"solve", TestData("plan/shot.json"), "--time-limit=0.2",
+      RunTool({"solve", TestData("plan/shot.json"), "--time_limit=0.2",
                "--output=" + path, "--json"});
   ASSERT_EQ(solved.exit_code, 0) << solved.err;
   const auto json = nlohmann::json::parse(solved.out, nullptr, false);
@@ -261,6 +261,8 @@ TEST(PlanToolTest, ProfilesThisMachineForAPlan) {
   const ToolResult profiled = RunTool({"profile", TestData("plan/robot.json"),
                                        "--samples=3", "--output=" + profile});
   ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
+  EXPECT_THAT(profiled.out, HasSubstr("policy.act"));
+  EXPECT_THAT(profiled.out, HasSubstr("median us"));
   std::ifstream file(profile);
   const auto json = nlohmann::json::parse(file, nullptr, false);
   ASSERT_FALSE(json.is_discarded());
@@ -277,7 +279,7 @@ TEST(PlanToolTest, ProfilesThisMachineForAPlan) {
   // Late or not is the machine's matter, not this test's.
   const ToolResult solved =
       RunTool({"solve", TestData("plan/robot.json"), "--profile=" + profile,
-               "--time-limit=0.2", "--json"});
+               "--time_limit=0.2", "--json"});
   const auto plan = nlohmann::json::parse(solved.out, nullptr, false);
   ASSERT_FALSE(plan.is_discarded()) << solved.err;
   EXPECT_EQ(plan["period_ns"], 100'000'000);
@@ -326,7 +328,7 @@ TEST(PlanToolTest, ProfilesNpusOfTheTopology) {
     // That is what can be planned: for the NPU, if it is to be quick.
     const ToolResult solved =
         RunTool({"solve", TestData("plan/npu.json"), "--profile=" + profile,
-                 "--time-limit=0.1", "--json"});
+                 "--time_limit=0.1", "--json"});
     EXPECT_EQ(solved.exit_code, 0) << solved.err;
   }
 }
@@ -349,7 +351,7 @@ TEST(PlanToolTest, ProfilesWhatOnlyAnNpuDoes) {
   EXPECT_GT(on_npu, 0);
   // The machine that it was measured on has that NPU.
   const ToolResult solved = RunTool({"solve", workload, "--profile=" + profile,
-                                     "--time-limit=0.1", "--json"});
+                                     "--time_limit=0.1", "--json"});
   EXPECT_EQ(solved.exit_code, 0) << solved.err;
   // Without one it cannot be.
   EXPECT_NE(RunTool({"profile", workload, "--samples=3"}).exit_code, 0);
@@ -367,20 +369,62 @@ TEST(PlanToolTest, RefusesNpusThatAreNone) {
 
 TEST(PlanToolTest, RefusesWorkloadsThatAreNone) {
   const std::string path = Written("none.json", R"({"streams": [{}]})");
-  EXPECT_EQ(RunTool({"solve", path}).exit_code, 1);
+  EXPECT_EQ(RunTool({"solve", path}).exit_code, 3);
   EXPECT_THAT(RunTool({"solve", TestData("plan/robot.json")}).err,
               HasSubstr("topology"));
-  EXPECT_EQ(RunTool({"profile", TestData("plan/shot.json")}).exit_code, 1);
+  EXPECT_EQ(RunTool({"profile", TestData("plan/shot.json")}).exit_code, 3);
+}
+
+TEST(PlanToolTest, WritesToStdoutForADash) {
+  const std::string path = testing::TempDir() + "/dash.taktplan";
+  ASSERT_EQ(RunTool({"solve", TestData(kInstance), "--time-limit=0.2",
+                     "--output=" + path})
+                .exit_code,
+            0);
+  const ToolResult exported = RunTool({"export", path, "--output=-"});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_TRUE(nlohmann::json::parse(exported.out).contains("dispatches"));
+  const ToolResult imported =
+      RunTool({"import", Written("dash.json", exported.out), "--output=-"});
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(RunTool({"check", Written("dash.taktplan", imported.out)}).out,
+            "valid, makespan 6 ns\n");
+}
+
+TEST(PlanToolTest, SaysWhoseProfileAFileIs) {
+  const std::string path = Written("learned", "TAKTPROF and more");
+  for (const char* command : {"solve", "analyse", "simulate"}) {
+    const ToolResult result =
+        RunTool({command, TestData("plan/shot.json"), "--profile=" + path});
+    EXPECT_EQ(result.exit_code, 3) << command;
+    EXPECT_THAT(result.err, HasSubstr("is a profile of the scheduler"));
+    EXPECT_THAT(result.err, HasSubstr("takt-sim --profile="));
+  }
+}
+
+TEST(PlanToolTest, AFileThatIsNoPlanIsNone) {
+  const ToolResult result = RunTool({"check", TestData("plan/shot.json")});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("shot.json: "));
+  EXPECT_THAT(result.err, HasSubstr("plan"));
+}
+
+TEST(PlanToolTest, CommandsHaveHelpOfTheirOwn) {
+  const ToolResult result = RunTool({"simulate", "--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("takt-plan simulate WORKLOAD.json"));
+  EXPECT_THAT(result.out, HasSubstr("One of strict, adaptive."));
+  EXPECT_EQ(result.out.find("--time_limit"), std::string::npos);
 }
 
 TEST(PlanToolTest, RefusesBadFlags) {
-  EXPECT_EQ(RunTool({}).exit_code, 1);
-  EXPECT_EQ(RunTool({"fly", TestData(kInstance)}).exit_code, 1);
-  EXPECT_EQ(RunTool({"solve"}).exit_code, 1);
+  EXPECT_EQ(RunTool({}).exit_code, 2);
+  EXPECT_EQ(RunTool({"fly", TestData(kInstance)}).exit_code, 2);
+  EXPECT_EQ(RunTool({"solve"}).exit_code, 2);
   EXPECT_EQ(RunTool({"solve", TestData(kInstance), "--threads=0"}).exit_code,
-            1);
+            2);
   EXPECT_EQ(
-      RunTool({"solve", TestData(kInstance), "--time-limit=-1"}).exit_code, 1);
+      RunTool({"solve", TestData(kInstance), "--time_limit=-1"}).exit_code, 2);
   EXPECT_EQ(RunTool({"--help"}).exit_code, 0);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/tools/tool_process.h"
 
 namespace takt::tools {
@@ -155,6 +157,58 @@ TEST(RunModuleTest, ReadsParameters) {
               HasSubstr("model"));
   EXPECT_THAT(Error(RunTool({module, "--parameters=model=/nonexistent.irpa"})),
               HasSubstr("/nonexistent.irpa"));
+}
+
+TEST(RunModuleTest, WeightsThatNobodyReadsNeedNotExist) {
+  const ToolResult result =
+      RunTool({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
+               "--parameters=/nonexistent.irpa"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+TEST(RunModuleTest, PrintsJson) {
+  const ToolResult result = RunTool(
+      {MulModule(), "--input=4xf32=1 2 3 nan", "--input=4xf32=2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << result.out;
+  EXPECT_EQ(json["function"], "simple_mul");
+  const auto& view = json["results"][0];
+  EXPECT_EQ(view["type"], "hal.buffer_view");
+  EXPECT_EQ(view["element_type"], "f32");
+  EXPECT_EQ(view["shape"], nlohmann::json({4}));
+  EXPECT_EQ(view["elements"][2], 6);
+  EXPECT_TRUE(view["elements"][3].is_string());
+  const ToolResult wrong =
+      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=2", "--json",
+               "--expected_output=4xf32=3"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(nlohmann::json::parse(wrong.out)["as_expected"], false);
+}
+
+TEST(RunModuleTest, ListsDriversAndDevices) {
+  const ToolResult drivers = RunTool({"--list_drivers"});
+  EXPECT_EQ(drivers.exit_code, 0) << drivers.err;
+  EXPECT_THAT(drivers.out, HasSubstr("      local-task: "));
+  const ToolResult devices = RunTool({"--list_devices"});
+  EXPECT_THAT(devices.out, StartsWith("local-sync://\nlocal-task://\n"));
+  EXPECT_EQ(RunTool({"--list_devices=local-task"}).out, "local-task://\n");
+  const ToolResult dump =
+      RunTool({"--dump_devices=local-task", "--task_topology_group_count=3"});
+  EXPECT_THAT(dump.out, HasSubstr("--device=local-task://\n"));
+  EXPECT_THAT(dump.out, HasSubstr("3 workers"));
+  EXPECT_THAT(Error(RunTool({"--list_devices=zork"})), HasSubstr("zork"));
+}
+
+TEST(RunModuleTest, SaysWhatKernelsTook) {
+  const ToolResult result =
+      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=2",
+               "--print_device_statistics", "--trace_execution"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("[local-task] dispatch simple_mul_dispatch_0"));
+  EXPECT_THAT(result.err, HasSubstr("Device: local-task\n"));
+  EXPECT_THAT(result.err, HasSubstr("total us"));
 }
 
 TEST(RunModuleTest, ErrorsOfFlagsNameTheFlag) {

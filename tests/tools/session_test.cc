@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/tools/tool_process.h"
 
 namespace takt::tools {
@@ -20,12 +22,66 @@ TEST(SessionTest, ExportsOfTheCompilerAreNotCallable) {
 TEST(SessionTest, OpensDevicesByUri) {
   SessionFlags flags;
   flags.modules = {TestData("tools/pass_through.vmfb")};
-  flags.devices = {"local-sync", "local-task://", "local-sync://0"};
+  flags.devices = {"local-sync", "local-task://", "local-sync://"};
   const Result<Session> session = Session::Open(flags);
   ASSERT_TRUE(session.ok()) << session.status().ToString();
   ASSERT_EQ(session->devices.size(), 3u);
   EXPECT_EQ(session->devices[1].name(), "local-task");
   EXPECT_EQ(session->devices[2].name(), "local-sync");
+}
+
+// As the peer does: a driver has one device, which has no number.
+TEST(SessionTest, RefusesDevicesThatDoNotExistAndNamesThoseThatDo) {
+  SessionFlags flags;
+  flags.modules = {TestData("tools/pass_through.vmfb")};
+  for (const char* name : {"cuda", "local-task://0", "local-sync://default"}) {
+    flags.devices = {name};
+    const Status status = Session::Open(flags).status();
+    EXPECT_EQ(status.code(), TAKT_STATUS_NOT_FOUND);
+    EXPECT_THAT(status.ToString(), HasSubstr(std::string("--device=") + name));
+    EXPECT_THAT(status.ToString(), HasSubstr("local-task://"));
+    EXPECT_THAT(status.ToString(), HasSubstr("npu-sim[=PROFILE.json]"));
+  }
+}
+
+TEST(SessionTest, AFileOfWeightsThatNoModuleReadsNeedNotExist) {
+  SessionFlags flags;
+  flags.modules = {TestData("tools/pass_through.vmfb")};
+  flags.parameters = {"scope=/nonexistent.irpa"};
+  EXPECT_TRUE(Session::Open(flags).ok());
+}
+
+TEST(SessionTest, ThereIsAMostOfWorkers) {
+  SessionFlags flags;
+  flags.modules = {TestData("tools/pass_through.vmfb")};
+  flags.worker_count_max = 1;
+  const Result<Session> one = Session::Open(flags);
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(one->instance.worker_count(), 1u);
+  flags.worker_count = 3;  // Given, so that there is nothing to limit.
+  const Result<Session> three = Session::Open(flags);
+  ASSERT_TRUE(three.ok());
+  EXPECT_EQ(three->instance.worker_count(), 3u);
+}
+
+TEST(SessionTest, NodesHaveCpus) {
+  const std::string folder = ScratchPath("nodes");
+  for (const char* node : {"node0", "node2", "node3"}) {
+    std::filesystem::create_directories(folder + "/" + node);
+  }
+  WriteContents(folder + "/node0/cpulist", "0-3\n");
+  WriteContents(folder + "/node2/cpulist", "4,6\n");
+  WriteContents(folder + "/node3/cpulist", "\n");
+  EXPECT_EQ(*CpusOfNodes("all", folder), "");
+  EXPECT_EQ(*CpusOfNodes("0", folder), "0-3");
+  EXPECT_EQ(*CpusOfNodes("0,2,3", folder), "0-3,4,6");
+  EXPECT_EQ(CpusOfNodes("1", folder).status().code(), TAKT_STATUS_NOT_FOUND);
+  EXPECT_EQ(CpusOfNodes("3", folder).status().code(), TAKT_STATUS_NOT_FOUND);
+  for (const char* text : {"", "zork", "0,", "-1"}) {
+    EXPECT_EQ(CpusOfNodes(text, folder).status().code(),
+              TAKT_STATUS_INVALID_ARGUMENT)
+        << text;
+  }
 }
 
 TEST(SessionTest, HasADeviceIfNoneIsNamed) {
@@ -46,6 +102,7 @@ TEST(SessionTest, ErrorsNameWhatCannotBeOpened) {
   EXPECT_THAT(Session::Open(flags).status().ToString(),
               HasSubstr("--device=zork"));
   flags.devices.clear();
+  flags.modules = {TestData("models/parameters.cpu.vmfb")};
   flags.parameters = {"scope=/nonexistent.irpa"};
   EXPECT_THAT(Session::Open(flags).status().ToString(),
               HasSubstr("/nonexistent.irpa"));

@@ -75,8 +75,16 @@ TEST(SimToolTest, PrintsTables) {
   EXPECT_THAT(result.out, HasSubstr("VR_gaming"));
 }
 
+TEST(SimToolTest, SaysWhoseProfileAFileIs) {
+  const std::string path = ScratchPath("profile.json");
+  WriteContents(path, "{\"format\": \"takt-profile\"}");
+  const ToolResult result = RunTool({Board(), Robot(), "--profile=" + path});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("is a profile of takt-plan (JSON)"));
+}
+
 TEST(SimToolTest, NamesWhatIsWrong) {
-  EXPECT_EQ(RunTool({}).exit_code, 1);
+  EXPECT_EQ(RunTool({}).exit_code, 2);
   EXPECT_THAT(RunTool({"/none.json", Robot()}).err, HasSubstr("/none.json"));
   EXPECT_THAT(RunTool({Robot(), Robot()}).err,
               HasSubstr("robot.json: topology: "));
@@ -84,9 +92,9 @@ TEST(SimToolTest, NamesWhatIsWrong) {
               HasSubstr("two_clusters_npu.json: workload: "));
   EXPECT_THAT(RunTool({Board(), Robot(), "--policy=best"}).err,
               HasSubstr("best"));
-  EXPECT_EQ(RunTool({Board(), Robot(), "--seconds=0"}).exit_code, 1);
-  EXPECT_EQ(RunTool({Board(), Robot(), "--noise=3"}).exit_code, 1);
-  EXPECT_EQ(RunTool({Board(), Robot(), "--load=-1"}).exit_code, 1);
+  EXPECT_EQ(RunTool({Board(), Robot(), "--seconds=0"}).exit_code, 2);
+  EXPECT_EQ(RunTool({Board(), Robot(), "--noise=3"}).exit_code, 2);
+  EXPECT_EQ(RunTool({Board(), Robot(), "--load=-1"}).exit_code, 2);
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ const std::filesystem::path& ScratchFolder() {
 
 ToolResult RunProcess(const std::string& name,
                       const std::vector<std::string>& arguments,
-                      const std::string& folder) {
+                      const std::string& folder,
+                      const std::string& stdout_path) {
   const std::string path = std::string(TAKT_TOOLS_DIR) + "/" + name;
   const std::string out = ScratchFolder() / "stdout";
   const std::string err = ScratchFolder() / "stderr";
@@ -51,7 +52,12 @@ ToolResult RunProcess(const std::string& name,
     posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   }
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), kCreate, 0600);
+  if (stdout_path.empty()) {
+    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), kCreate, 0600);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, 1, stdout_path.c_str(), O_WRONLY,
+                                     0);
+  }
   posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), kCreate, 0600);
   pid_t pid = 0;
   const int error =
@@ -63,8 +69,21 @@ ToolResult RunProcess(const std::string& name,
   }
   int status = 0;
   waitpid(pid, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, FileContents(out),
-          FileContents(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          stdout_path.empty() ? FileContents(out) : "", FileContents(err)};
+}
+
+const std::vector<std::string>& ToolNames() {
+  static const std::vector<std::string> names = {"takt-benchmark-module",
+                                                 "takt-check-module",
+                                                 "takt-dump-module",
+                                                 "takt-encode-parameters",
+                                                 "takt-npu-conformance",
+                                                 "takt-plan",
+                                                 "takt-run-module",
+                                                 "takt-sim",
+                                                 "takt-trace"};
+  return names;
 }
 
 std::string TestData(const std::string& path) {

@@ -14,9 +14,14 @@ struct ToolResult {
 };
 
 // Runs build/tools/<name> with these arguments, in `folder` if there is one.
+// `stdout_path`: what is there is its stdout, and `out` stays empty.
 ToolResult RunProcess(const std::string& name,
                       const std::vector<std::string>& arguments,
-                      const std::string& folder = "");
+                      const std::string& folder = "",
+                      const std::string& stdout_path = "");
+
+// The names of all tools.
+const std::vector<std::string>& ToolNames();
 
 // A path in tests/testdata.
 std::string TestData(const std::string& path);

@@ -1,8 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "tests/tools/tool_process.h"
 
@@ -102,7 +106,7 @@ TEST(TraceToolTest, ASimulatedRunCanBePlayedAgain) {
   ASSERT_FALSE(json.is_discarded()) << result.err;
   EXPECT_EQ(json["cores"], 2);
   result = RunProcess("takt-sim", {"replay", TestData("sched/robot.json")});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("robot.json: "));
 }
 
@@ -132,19 +136,56 @@ TEST(TraceToolTest, FindsFaults) {
 }
 
 TEST(TraceToolTest, RefusesWhatItIsNotToldRight) {
-  const auto fails = [](std::vector<std::string> arguments,
+  const auto fails = [](int exit_code, std::vector<std::string> arguments,
                         const std::string& message) {
     const ToolResult result = RunTool(arguments);
-    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.exit_code, exit_code) << message;
     EXPECT_THAT(result.err, HasSubstr(message));
   };
-  fails({}, "no command");
-  fails({"paint", "x"}, "no command \"paint\"");
-  fails({"show"}, "expected `show FILE`");
-  fails({"convert", "x"}, "expected `convert FILE TO`");
-  fails({"show", "/nowhere"}, "NOT_FOUND");
-  fails({"show", TestData("sched/robot.json")}, "DATA_LOSS");
-  fails({"show", "--lines=3", "x"}, "lines");
+  fails(2, {}, "no command");
+  fails(2, {"paint", "x"}, "no command \"paint\"");
+  fails(2, {"show"}, "expected `show FILE`");
+  fails(2, {"convert", "x"}, "expected `convert FILE TO`");
+  fails(3, {"show", "/nowhere"}, "NOT_FOUND");
+  fails(3, {"show", TestData("sched/robot.json")}, "DATA_LOSS");
+  fails(2, {"show", "--lines=3", "x"}, "lines");
+}
+
+TEST(TraceToolTest, WritesToWhatIsThere) {
+  const std::string path = SimulatedRun("there.takt-trace", "7");
+  const std::string contents = FileContents(path);
+  // A link stays one, and what it leads to keeps its mode.
+  const std::string target = ScratchPath("target.pftrace");
+  WriteContents(target, "old");
+  ASSERT_EQ(chmod(target.c_str(), 0600), 0);
+  const std::string link = ScratchPath("link.pftrace");
+  ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
+  EXPECT_EQ(RunTool({"convert", path, link}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(FileContents(target), contents);
+  EXPECT_EQ(
+      std::filesystem::status(target).permissions(),
+      std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  // A FIFO is written to.
+  const std::string fifo = ScratchPath("fifo.pftrace");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] { read = FileContents(fifo); });
+  EXPECT_EQ(RunTool({"convert", path, fifo}).exit_code, 0);
+  reader.join();
+  EXPECT_TRUE(read == contents);
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo));
+  // "-" is stdout.
+  const ToolResult printed = RunTool({"convert", path, "-"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_TRUE(printed.out == contents);
+  // A full device is an error; behind a link, which a mistake would cost.
+  const std::string full = ScratchPath("full.pftrace");
+  ASSERT_EQ(symlink("/dev/full", full.c_str()), 0);
+  const ToolResult failed = RunTool({"convert", path, full});
+  EXPECT_NE(failed.exit_code, 0);
+  EXPECT_THAT(failed.err, HasSubstr(full));
+  EXPECT_TRUE(std::filesystem::is_symlink(full));
 }
 
 TEST(TraceToolTest, HelpSaysWhatThereIs) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/common/file.h"
+#include "tools/common/manual.h"
 #include "tools/common/number.h"
 
 namespace takt::tools {
@@ -14,6 +15,9 @@ namespace {
 
 constexpr int kFlagFileDepthMax = 8;
 constexpr std::string_view kFlagFile = "--flagfile=";
+// What the library reads.
+constexpr char kModuleFormats[] =
+    "VM bytecode 17.0, as iree-compile 3.12 and 3.13 write it";
 
 std::string_view Trim(std::string_view text) {
   const char* kSpace = " \t\r\n";
@@ -73,6 +77,28 @@ std::string Join(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string WithUnderscores(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
+// Each line of `text` behind `indent`.
+std::string Indented(const std::string& text, const std::string& indent) {
+  std::string result;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    result += indent + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string CommandText(const ToolInfo& info, const ToolCommand& command) {
+  return "  " + info.name + " " + command.name + " " + command.synopsis + "\n" +
+         Indented(command.help, "      ");
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> ExpandArguments(int argc, char** argv) {
@@ -83,90 +109,155 @@ Result<std::vector<std::string>> ExpandArguments(int argc, char** argv) {
   return arguments;
 }
 
+Flags::Flag* Flags::Add(const char* name, std::string value_text,
+                        const char* help,
+                        std::function<Status(std::string_view)> set) {
+  Flag flag;
+  flag.name = name;
+  flag.value_text = std::move(value_text);
+  flag.help = help;
+  flag.commands = commands_;
+  flag.set = std::move(set);
+  flags_.push_back(std::move(flag));
+  return &flags_.back();
+}
+
 void Flags::AddText(const char* name, std::string* target, const char* help) {
-  flags_.push_back({name, '"' + *target + '"', help, false,
-                    [target](std::string_view value) {
-                      *target = value;
-                      return Status();
-                    }});
+  Add(name, '"' + *target + '"', help, [target](std::string_view value) {
+    *target = value;
+    return Status();
+  });
 }
 
 void Flags::AddTexts(const char* name, std::vector<std::string>* target,
                      const char* help) {
-  flags_.push_back({name, "...", help, false, [target](std::string_view value) {
-                      target->emplace_back(value);
-                      return Status();
-                    }});
+  Add(name, "...", help, [target](std::string_view value) {
+    target->emplace_back(value);
+    return Status();
+  });
 }
 
 void Flags::AddSwitch(const char* name, bool* target, const char* help) {
-  flags_.push_back({name, *target ? "true" : "false", help, true,
-                    [target](std::string_view value) {
-                      if (value == "true" || value == "1" || value.empty()) {
-                        *target = true;
-                      } else if (value == "false" || value == "0") {
-                        *target = false;
-                      } else {
-                        return InvalidArgument("expected true or false");
-                      }
-                      return Status();
-                    }});
+  Flag* const flag = Add(
+      name, *target ? "true" : "false", help, [target](std::string_view value) {
+        if (value == "true" || value == "1" || value.empty()) {
+          *target = true;
+        } else if (value == "false" || value == "0") {
+          *target = false;
+        } else {
+          return InvalidArgument("expected true or false");
+        }
+        return Status();
+      });
+  flag->is_switch = true;
+  flag->may_stand_alone = true;
+}
+
+void Flags::AddOptionalText(const char* name, bool* is_given,
+                            std::string* target, const char* help) {
+  Flag* const flag =
+      Add(name, "\"\"", help, [is_given, target](std::string_view value) {
+        *is_given = true;
+        *target = value;
+        return Status();
+      });
+  flag->may_stand_alone = true;
 }
 
 void Flags::AddNumber(const char* name, int64_t minimum, int64_t maximum,
                       int64_t* target, const char* help) {
-  flags_.push_back(
-      {name, std::to_string(*target), help, false, [=](std::string_view value) {
-         Result<int64_t> number = ParseInteger(value);
-         if (!number.ok() || *number < minimum || *number > maximum) {
-           return InvalidArgument("expected a number from " +
-                                  std::to_string(minimum) + " to " +
-                                  std::to_string(maximum));
-         }
-         *target = *number;
-         return Status();
-       }});
+  Add(name, std::to_string(*target), help, [=](std::string_view value) {
+    Result<int64_t> number = ParseInteger(value);
+    if (!number.ok() || *number < minimum || *number > maximum) {
+      return InvalidArgument("expected a number from " +
+                             std::to_string(minimum) + " to " +
+                             std::to_string(maximum));
+    }
+    *target = *number;
+    return Status();
+  });
 }
 
 void Flags::AddReal(const char* name, double* target, const char* help) {
   char text[32];
   std::snprintf(text, sizeof(text), "%g", *target);
-  flags_.push_back({name, text, help, false, [target](std::string_view value) {
-                      TAKT_TOOLS_ASSIGN_OR_RETURN(*target, ParseReal(value));
-                      return Status();
-                    }});
+  Add(name, text, help, [target](std::string_view value) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(*target, ParseReal(value));
+    return Status();
+  });
 }
 
 void Flags::AddChoice(const char* name, std::vector<std::string> choices,
                       std::string* target, const char* help) {
-  flags_.push_back(
-      {name, *target, help, false,
-       [target, choices = std::move(choices)](std::string_view value) {
-         if (std::find(choices.begin(), choices.end(), value) ==
-             choices.end()) {
-           return InvalidArgument("expected one of " + Join(choices));
-         }
-         *target = value;
-         return Status();
-       }});
+  Flag* const flag =
+      Add(name, *target, help, [target, choices](std::string_view value) {
+        if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+          return InvalidArgument("expected one of " + Join(choices));
+        }
+        *target = value;
+        return Status();
+      });
+  flag->choices = std::move(choices);
+}
+
+bool Flags::TakesNext(std::string_view argument) const {
+  if (!argument.starts_with("--") ||
+      argument.find('=') != std::string_view::npos) {
+    return false;
+  }
+  const std::string name = WithUnderscores(argument.substr(2));
+  const auto found =
+      std::find_if(flags_.begin(), flags_.end(),
+                   [&](const Flag& flag) { return flag.name == name; });
+  return found != flags_.end() && !found->may_stand_alone;
 }
 
 Status Flags::Parse(const std::vector<std::string>& arguments) {
-  const int help_index = static_cast<int>(flags_.size());
+  Status status = ParseAll(arguments);
+  if (!status.ok()) is_misused_ = true;
+  return status;
+}
+
+Status Flags::Misuse(const std::string& reason) {
+  is_misused_ = true;
+  return InvalidArgument(reason);
+}
+
+Status Flags::ParseAll(const std::vector<std::string>& arguments) {
+  const int given_count = static_cast<int>(flags_.size());
   std::vector<option> options;
-  for (int i = 0; i < help_index; ++i) {
+  for (int i = 0; i < given_count; ++i) {
     options.push_back(
         {flags_[i].name.c_str(),
-         flags_[i].is_switch ? optional_argument : required_argument, nullptr,
-         i});
+         flags_[i].may_stand_alone ? optional_argument : required_argument,
+         nullptr, i});
   }
-  options.push_back({"help", no_argument, nullptr, help_index});
+  const std::pair<const char*, bool*> requests[] = {
+      {"help", &help_requested_},
+      {"version", &version_requested_},
+      {"help_man", &manual_requested_},
+      {"help_completion", &completion_requested_}};
+  for (const auto& request : requests) {
+    options.push_back({request.first, no_argument, nullptr,
+                       static_cast<int>(options.size())});
+  }
   options.push_back({});
 
-  std::vector<char*> argv = {const_cast<char*>("")};
+  std::vector<std::string> texts;
+  bool is_value = false;   // The argument is the value of the one before.
+  bool is_behind = false;  // "--" was there.
   for (const std::string& argument : arguments) {
-    argv.push_back(const_cast<char*>(argument.c_str()));
+    const bool is_flag = !is_value && !is_behind && argument.starts_with("--");
+    const size_t end = std::min(argument.find('='), argument.size());
+    texts.push_back(is_flag && end > 2
+                        ? "--" + WithUnderscores(argument.substr(2, end - 2)) +
+                              argument.substr(end)
+                        : argument);
+    is_behind = is_behind || (is_flag && argument == "--");
+    is_value = is_flag && TakesNext(argument);
   }
+  std::vector<char*> argv = {const_cast<char*>("")};
+  for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);
   const int argc = static_cast<int>(argv.size()) - 1;
   optind = 0;  // Start anew.
@@ -184,10 +275,10 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
     } else if (index < 0 || result == '?' || result == ':' ||
                !IsFlag(argv[at], options[index].name)) {
       const char* fault = result == ':' ? ": needs a value" : ": no such flag";
-      return InvalidArgument(std::string(argv[at]) + fault +
+      return InvalidArgument(arguments[at - 1] + fault +
                              "; see --help for those there are");
-    } else if (index == help_index) {
-      help_requested_ = true;
+    } else if (index >= given_count) {
+      *requests[index - given_count].second = true;
     } else {
       const std::string_view value = optarg == nullptr ? "" : optarg;
       Status status = flags_[index].set(Unquote(value));
@@ -202,32 +293,90 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
 }
 
 Result<bool> Flags::ParseCommandLine(int argc, char** argv) {
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
-                              ExpandArguments(argc, argv));
+  Result<std::vector<std::string>> arguments = ExpandArguments(argc, argv);
+  if (!arguments.ok()) {
+    is_misused_ = true;
+    return arguments.status();
+  }
+  return ParseArguments(*arguments);
+}
+
+Result<bool> Flags::ParseArguments(const std::vector<std::string>& arguments) {
   TAKT_TOOLS_RETURN_IF_ERROR(Parse(arguments));
-  if (help_requested_) std::fputs(HelpText().c_str(), stdout);
-  return !help_requested_;
+  if (help_requested_) {
+    const std::string command = positional_.empty() ? "" : positional_[0];
+    std::fputs(HelpText(command).c_str(), stdout);
+  } else if (version_requested_) {
+    std::fputs(VersionText(info_).c_str(), stdout);
+  } else if (manual_requested_) {
+    std::fputs(ManualPage(*this).c_str(), stdout);
+  } else if (completion_requested_) {
+    std::fputs(BashCompletion(*this).c_str(), stdout);
+  } else {
+    return true;
+  }
+  return false;
 }
 
-Status Flags::RefusePositional() const {
+Status Flags::RefusePositional() {
   if (positional_.empty()) return Status();
-  return InvalidArgument(positional_[0] + ": unexpected; see --help");
+  return Misuse(positional_[0] + ": unexpected; see --help");
 }
 
-std::string Flags::HelpText() const {
-  std::string text = usage_ + "\n\nFlags:\n";
-  for (const Flag& flag : flags_) {
-    text += "  --" + flag.name + "=" + flag.value_text + "\n      ";
-    for (const char c : flag.help) {
-      text += c;
-      if (c == '\n') text += "      ";
+std::string Flags::HelpText(const std::string& command) const {
+  std::string text;
+  for (const ToolCommand& each : info_.commands) {
+    if (each.name == command) text += CommandText(info_, each);
+  }
+  const bool is_one = !text.empty();
+  if (!is_one) {
+    text = info_.summary + "\n\n" + info_.text;
+    for (const ToolCommand& each : info_.commands) {
+      text += CommandText(info_, each);
     }
-    text += '\n';
+    if (!info_.commands.empty()) {
+      text +=
+          "\n`" + info_.name + " COMMAND --help` prints the flags of one.\n";
+    }
+  }
+  text += '\n' + ExitCodeText(info_) + "\n\nFlags:\n";
+  for (const Flag& flag : flags_) {
+    const bool is_for_it = flag.commands.empty() ||
+                           std::find(flag.commands.begin(), flag.commands.end(),
+                                     command) != flag.commands.end();
+    if (is_one && !is_for_it) continue;
+    text += "  --" + flag.name + "=" + flag.value_text + "\n";
+    if (!is_one && !flag.commands.empty()) {
+      text += "      For " + Join(flag.commands) + ".\n";
+    }
+    text += Indented(flag.help, "      ");
+    if (!flag.choices.empty()) {
+      text += "      One of " + Join(flag.choices) + ".\n";
+    }
   }
   text +=
       "  --flagfile=...\n      Reads flags from a file, one a line.\n"
-      "  --help\n      Prints this text.\n";
+      "  --help\n      Prints this text.\n"
+      "  --version\n      Prints the version, and which modules are read.\n";
   return text;
+}
+
+std::string ExitCodeText(const ToolInfo& info) {
+  if (info.has_peer) {
+    return "Exit code: 0; 1 if anything fails, or results are not as expected.";
+  }
+  return "Exit code:\n"
+         "  0  all is well\n"
+         "  1  the work failed, or a check found something\n"
+         "  2  the command line is wrong\n"
+         "  3  what it names cannot be used: a file that is missing, damaged, "
+         "of another\n     kind or cannot be written; no such device or "
+         "function";
+}
+
+std::string VersionText(const ToolInfo& info) {
+  return info.name + " (Takt) " + takt_version() +
+         "\nmodules: " + kModuleFormats + "\n";
 }
 
 }  // namespace takt::tools

@@ -1,10 +1,15 @@
 #include "tools/common/session.h"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <iterator>
 
+#include "takt/inspect.h"
 #include "tools/common/file.h"
+#include "tools/common/number.h"
 
 namespace takt::tools {
 namespace {
@@ -17,15 +22,34 @@ constexpr int64_t kFifoPriorityMax = 99;
 constexpr int64_t kTraceEventsMax = 1 << 24;
 constexpr int64_t kTraceEventsDefault = 1 << 17;
 
+// Those that this process may run on.
+int64_t CpuCount() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed);
+}
+
 Result<Instance> CreateInstance(const SessionFlags& flags) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   if (flags.worker_count > 0) {
     options.worker_count = static_cast<int32_t>(flags.worker_count);
   }
-  if (!flags.worker_cpus.empty()) {
-    options.worker_cpus = flags.worker_cpus.c_str();
+  if (flags.worker_count == 0 && flags.worker_count_max > 0) {
+    options.worker_count = static_cast<int32_t>(
+        std::min<int64_t>(flags.worker_count_max, CpuCount()));
   }
+  std::string cpus = flags.worker_cpus;
+  if (cpus.empty()) {
+    const Result<std::string> found =
+        CpusOfNodes(flags.nodes, "/sys/devices/system/node");
+    if (!found.ok()) {
+      return Annotate(found.status(), "--task_topology_nodes=" + flags.nodes);
+    }
+    cpus = *found;
+  }
+  if (!cpus.empty()) options.worker_cpus = cpus.c_str();
   options.worker_spin_ns = flags.worker_spin_us * 1000;
   if (flags.worker_stack_bytes > 0) {
     options.worker_stack_bytes = static_cast<size_t>(flags.worker_stack_bytes);
@@ -87,7 +111,7 @@ void PrintWorkers(const Instance& instance) {
   }
 }
 
-void PrintStatistics(const Session& session) {
+void PrintDevices(const Session& session) {
   for (const Device& device : session.devices) {
     const takt_device_statistics_t statistics = device.statistics();
     std::fprintf(stderr,
@@ -97,17 +121,57 @@ void PrintStatistics(const Session& session) {
                  statistics.bytes_committed, statistics.bytes_reserved,
                  statistics.allocation_count);
   }
+}
+
+void PrintStatistics(const Session& session) {
+  PrintDevices(session);
   PrintWorkers(session.instance);
 }
 
-// The driver's name; "local-task://" and "local-task://0" are the same device.
+// The driver's name of "local-task" or "local-task://"; what stands behind that
+// would choose among devices, of which a driver has one.
 std::string DeviceName(const std::string& uri) {
-  for (const char* suffix : {"://", "://0", "://default"}) {
-    if (uri.ends_with(suffix)) {
-      return uri.substr(0, uri.size() - std::string_view(suffix).size());
-    }
+  const std::string_view kSuffix = "://";
+  return uri.ends_with(kSuffix) ? uri.substr(0, uri.size() - kSuffix.size())
+                                : uri;
+}
+
+// What every driver of --device is.
+struct DriverInfo {
+  const char* name;
+  const char* use;  // How --device= names it.
+  const char* text;
+};
+constexpr DriverInfo kDrivers[] = {
+    {"local-sync", "local-sync://", "CPU, on the caller's thread"},
+    {"local-task", "local-task://", "CPU, on worker threads"},
+    {"npu-host", "npu-host", "NPU made of this machine's own instructions"},
+    {"npu-host-sync", "npu-host-sync", "npu-host without threads"},
+    {"npu-sim", "npu-sim[=PROFILE.json]", "NPU that is simulated"},
+    {"npu", "npu=DRIVER.so[,options]", "NPU with a driver of its vendor"},
+};
+
+std::string DriverNames() {
+  std::string names;
+  for (const DriverInfo& driver : kDrivers) {
+    if (!names.empty()) names += ", ";
+    names += driver.use;
   }
-  return uri;
+  return names;
+}
+
+void PrintDispatches(DispatchRecorder* recorder) {
+  std::fprintf(stderr, "%-12s %10s %14s %12s %12s %12s  %s\n", "device",
+               "dispatches", "total us", "mean us", "least us", "most us",
+               "kernel");
+  for (const DispatchRecorder::Row& row : recorder->Take()) {
+    const auto us = [](int64_t ns) { return static_cast<double>(ns) / 1e3; };
+    std::fprintf(stderr,
+                 "%-12s %10" PRIu64 " %14.3f %12.3f %12.3f %12.3f  %s\n",
+                 row.device.c_str(), row.count, us(row.total_ns),
+                 us(row.total_ns) / static_cast<double>(row.count),
+                 us(row.minimum_ns), us(row.maximum_ns), row.function.c_str());
+  }
 }
 
 bool IsNpu(const std::string& name) { return name.starts_with("npu"); }
@@ -120,6 +184,15 @@ std::vector<std::string> CallableExports(const Module& module) {
     }
   }
   return names;
+}
+
+// Whether the module imports what reads files of weights.
+bool ReadsParameters(const Module& module) {
+  for (size_t i = 0; i < takt_module_import_count(module.get()); ++i) {
+    const std::string_view name = takt_module_import(module.get(), i).full_name;
+    if (name.starts_with("io_parameters.")) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -138,8 +211,8 @@ Result<Device> CreateNpu(const Instance& instance, const std::string& name,
     const std::string text =
         comma == std::string::npos ? "" : value.substr(comma + 1);
     options.driver_options = text.c_str();
-    status =
-        takt_npu_device_load(instance.get(), path.c_str(), &options, &device);
+    status = takt_npu_device_load(instance.get(), LibraryPath(path).c_str(),
+                                  &options, &device);
   } else if (kind == "npu-host" || kind == "npu-host-sync") {
     options.driver_options = value.c_str();
     if (kind == "npu-host-sync") options.worker_count = 0;
@@ -187,6 +260,13 @@ void SessionFlags::AddTo(Flags* flags) {
                    &worker_count,
                    "Worker threads of local-task. 0: as many as there are "
                    "CPUs.");
+  flags->AddNumber("task_topology_max_group_count", 0, kWorkerCountMax,
+                   &worker_count_max,
+                   "How many workers there are at most where their number is "
+                   "not given.\n0: no limit.");
+  flags->AddText("task_topology_nodes", &nodes,
+                 "The NUMA nodes that the workers run on: all, current, or\n"
+                 "numbers such as 0,2. A worker on each of their CPUs.");
   flags->AddText("task_topology_cpu_ids", &worker_cpus,
                  "CPUs such as 0-3,8: a worker on each of them.");
   flags->AddText("task_topology_snapshot", &topology_path,
@@ -208,9 +288,24 @@ void SessionFlags::AddTo(Flags* flags) {
   flags->AddSwitch("print_statistics", &print_statistics,
                    "Print the use of memory, and what the workers did, to "
                    "stderr at the end.");
-  flags->AddText("trace", &trace_path,
-                 "Record what happens, and write it to this file at the end: "
-                 ".txt, .json,\n.html, or else for takt-trace and Perfetto.");
+  flags->AddSwitch("print_device_statistics", &print_device_statistics,
+                   "Print the use of memory, and how often and how long each "
+                   "kernel ran, to\nstderr at the end.");
+  flags->AddSwitch("trace_execution", &trace_execution,
+                   "Print each dispatch to stderr when it has ended.");
+  flags->AddSwitch("list_drivers", &list_drivers,
+                   "Print the drivers of devices, and do nothing else.");
+  flags->AddOptionalText("list_devices", &list_devices, &list_filter,
+                         "Print the devices of all drivers or of the one "
+                         "named, and do nothing else.");
+  flags->AddOptionalText("dump_devices", &dump_devices, &list_filter,
+                         "Print what is known of these devices, and do nothing "
+                         "else.");
+  flags->AddText(
+      "trace", &trace_path,
+      "Record what happens, and write it to this file at the end: "
+      ".txt, .json,\n.html, or else for takt-trace and Perfetto. - is "
+      "stdout.");
   trace_event_count = kTraceEventsDefault;
   flags->AddNumber("trace_event_count", 1, kTraceEventsMax, &trace_event_count,
                    "How many events of each thread a trace keeps, the last.");
@@ -221,6 +316,10 @@ Result<Session> Session::Open(const SessionFlags& flags) {
     return InvalidArgument("no module; --module=file.vmfb names one");
   }
   Session session;
+  if (flags.print_device_statistics || flags.trace_execution) {
+    session.recorder =
+        std::make_unique<DispatchRecorder>(flags.trace_execution);
+  }
   TAKT_TOOLS_ASSIGN_OR_RETURN(session.instance, CreateInstance(flags));
   if (!flags.trace_path.empty()) {
     TAKT_TOOLS_RETURN_IF_ERROR(StartTracing(
@@ -239,19 +338,35 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   for (const std::string& name : names) {
     takt_device_options_t options;
     takt_device_options_init(&options);
+    if (session.recorder) options = session.recorder->OptionsFor(name);
     options.allow_system_libraries = flags.allow_system_libraries;
     takt_npu_options_t npu;
     takt_npu_options_init(&npu);
     // One that is alone also runs the CPU's native code.
     npu.native_code = names.size() == 1;
+    npu.device_options = &options;
     Result<Device> device =
         IsNpu(name)
             ? CreateNpu(session.instance, name, npu)
             : Device::Create(session.instance, DeviceName(name), options);
-    if (!device.ok()) return Annotate(device.status(), "--device=" + name);
+    if (!device.ok()) {
+      const bool is_unknown =
+          device.status().code() == TAKT_STATUS_NOT_FOUND && !IsNpu(name);
+      return Annotate(is_unknown
+                          ? Status(TAKT_STATUS_NOT_FOUND,
+                                   "no such device; there are " + DriverNames())
+                          : device.status(),
+                      "--device=" + name);
+    }
     session.devices.push_back(*std::move(device));
   }
+  // A file that no module reads need not exist: a compiler that folded all
+  // constants writes none.
+  const bool need_parameters =
+      std::any_of(session.modules.begin(), session.modules.end(),
+                  [](const Module& module) { return ReadsParameters(module); });
   for (const std::string& text : flags.parameters) {
+    if (!need_parameters) break;
     TAKT_TOOLS_ASSIGN_OR_RETURN(
         Parameters parameters,
         OpenParameters(session.instance, text,
@@ -270,11 +385,81 @@ Result<Context> Session::CreateContext(
 }
 
 Status Session::End(const SessionFlags& flags) const {
-  if (flags.print_statistics) PrintStatistics(*this);
+  if (flags.print_statistics) {
+    PrintStatistics(*this);
+  } else if (flags.print_device_statistics) {
+    PrintDevices(*this);
+  }
+  if (flags.print_device_statistics) PrintDispatches(recorder.get());
   if (flags.trace_path.empty()) return Status();
   StopTracing(instance);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Trace trace, CollectTrace(instance));
-  return trace.WriteFile(flags.trace_path, TraceFormatOf(flags.trace_path));
+  return trace.WriteFile(OutputPath(flags.trace_path),
+                         TraceFormatOf(flags.trace_path));
+}
+
+Result<bool> ListDevices(const SessionFlags& flags) {
+  if (flags.list_drivers) {
+    for (const DriverInfo& driver : kDrivers) {
+      std::printf("%16s: %s\n", driver.name, driver.text);
+    }
+    return true;
+  }
+  if (!flags.list_devices && !flags.dump_devices) return false;
+  bool is_found = false;
+  for (const DriverInfo& driver : kDrivers) {
+    if (!flags.list_filter.empty() && flags.list_filter != driver.name) {
+      continue;
+    }
+    is_found = true;
+    if (!flags.dump_devices) {
+      std::printf("%s\n", driver.use);
+      continue;
+    }
+    std::printf("--device=%s\n  %s\n", driver.use, driver.text);
+    if (std::string_view(driver.name) == kDefaultDevice) {
+      TAKT_TOOLS_ASSIGN_OR_RETURN(const Instance instance,
+                                  CreateInstance(flags));
+      std::printf("  %zu workers\n",
+                  static_cast<size_t>(instance.worker_count()));
+    }
+  }
+  if (is_found) return true;
+  return Status(TAKT_STATUS_NOT_FOUND, "no driver \"" + flags.list_filter +
+                                           "\"; --list_drivers has their "
+                                           "names");
+}
+
+Result<std::string> CpusOfNodes(const std::string& nodes,
+                                const std::string& folder) {
+  if (nodes == "all" || nodes == "numa") return std::string();
+  std::string list = nodes;
+  if (nodes == "current") {
+    unsigned node = 0;
+    if (getcpu(nullptr, &node) != 0) node = 0;
+    list = std::to_string(node);
+  }
+  std::string cpus;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    const std::string word = list.substr(begin, end - begin);
+    begin = end + 1;
+    const Result<int64_t> number = ParseInteger(word);
+    if (!number.ok() || *number < 0) {
+      return InvalidArgument("expected all, current or numbers such as 0,2");
+    }
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        std::string of_node,
+        ReadFile(folder + "/node" + std::to_string(*number) + "/cpulist"));
+    while (of_node.ends_with('\n')) of_node.pop_back();
+    if (of_node.empty()) continue;  // A node of memory alone.
+    if (!cpus.empty()) cpus += ',';
+    cpus += of_node;
+  }
+  if (cpus.empty()) {
+    return Status(TAKT_STATUS_NOT_FOUND, "these nodes have no CPUs");
+  }
+  return cpus;
 }
 
 takt_trace_format_t TraceFormatOf(std::string_view path) {

@@ -2,12 +2,14 @@
 #ifndef TAKT_TOOLS_COMMON_SESSION_H_
 #define TAKT_TOOLS_COMMON_SESSION_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "takt/npu.h"
 #include "takt/takt.hpp"
+#include "tools/common/dispatch_recorder.h"
 #include "tools/common/flags.h"
 
 namespace takt::tools {
@@ -20,20 +22,30 @@ struct SessionFlags {
   std::string module_mode = "preload";
   std::string parameter_mode = "file";
   int64_t worker_count = 0;
-  std::string worker_cpus;    // A list such as 0-3,8; empty: anywhere.
-  std::string topology_path;  // JSON; empty: this machine.
+  std::string worker_cpus;       // A list such as 0-3,8; empty: anywhere.
+  std::string topology_path;     // JSON; empty: this machine.
+  int64_t worker_count_max = 0;  // Of the number chosen by itself; 0: any.
+  std::string nodes = "all";     // NUMA nodes: all, current, or numbers.
   int64_t worker_spin_us = 0;
   int64_t worker_stack_bytes = 0;  // 0: the library's default.
   int64_t worker_fifo_priority = 0;
   std::string policy = "off";  // Of the scheduler.
   bool print_statistics = false;
-  std::string trace_path;  // Empty: nothing is recorded.
+  bool print_device_statistics = false;
+  bool trace_execution = false;
+  bool list_drivers = false;
+  bool list_devices = false;
+  bool dump_devices = false;
+  std::string list_filter;  // Of the last two: a driver's name, or empty.
+  std::string trace_path;   // Empty: nothing is recorded.
   int64_t trace_event_count = 0;
 
   void AddTo(Flags* flags);
 };
 
 struct Session {
+  // NULL: nothing is recorded. Outlives the devices.
+  std::unique_ptr<DispatchRecorder> recorder;
   Instance instance;
   std::vector<Device> devices;  // At least one.
   std::vector<Parameters> parameters;
@@ -52,8 +64,8 @@ struct Session {
 
   const Module& main_module() const { return modules.back(); }
 
-  // What the flags ask for at the end: writes the trace, and prints what memory
-  // the devices used and what the workers did to stderr.
+  // What the flags ask for at the end, such as statistics: writes the trace,
+  // and prints what memory the devices used and what the workers did to stderr.
   //
   // Errors: the trace cannot be written.
   Status End(const SessionFlags& flags) const;
@@ -67,6 +79,19 @@ struct Session {
 // Errors: NOT_FOUND  no such NPU; says which there are.
 Result<Device> CreateNpu(const Instance& instance, const std::string& name,
                          takt_npu_options_t options);
+
+// Prints to stdout what --list_drivers, --list_devices or --dump_devices asks
+// for. False if none of them was given.
+//
+// Errors: NOT_FOUND  no driver has the name that the flag has.
+Result<bool> ListDevices(const SessionFlags& flags);
+
+// The CPUs of the NUMA nodes that --task_topology_nodes= names, such as "0-3",
+// read from `folder` (/sys/devices/system/node); "" for all.
+//
+// Errors: INVALID_ARGUMENT  another form. NOT_FOUND  there is no such node.
+Result<std::string> CpusOfNodes(const std::string& nodes,
+                                const std::string& folder);
 
 // The format that a trace file's name asks for: .txt, .json, .html; Perfetto's
 // for all others.

@@ -1,0 +1,87 @@
+#include "tools/common/main.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/tool_process.h"
+
+namespace takt::tools {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(ExitCodeTest, TellsTheKindsOfFailureApart) {
+  Flags flags{ToolInfo()};
+  EXPECT_EQ(ExitCodeFor(flags, Status()), 0);
+  EXPECT_EQ(ExitCodeFor(flags, Status(TAKT_STATUS_INTERNAL, "x")), 1);
+  EXPECT_EQ(ExitCodeFor(flags, Status(TAKT_STATUS_DATA_LOSS, "x")), 3);
+  EXPECT_EQ(ExitCodeFor(flags, Status(TAKT_STATUS_NOT_FOUND, "x")), 3);
+  EXPECT_EQ(ExitCodeFor(flags, flags.Misuse("x")), 2);
+}
+
+TEST(ExitCodeTest, ToolsWithAPeerHaveItsOnlyOne) {
+  ToolInfo info;
+  info.has_peer = true;
+  Flags flags(info);
+  EXPECT_EQ(ExitCodeFor(flags, Status(TAKT_STATUS_DATA_LOSS, "x")), 1);
+  EXPECT_EQ(ExitCodeFor(flags, flags.Misuse("x")), 1);
+}
+
+TEST(EveryToolTest, HasAVersion) {
+  for (const std::string& tool : ToolNames()) {
+    const ToolResult result = RunProcess(tool, {"--version"});
+    EXPECT_EQ(result.exit_code, 0) << tool;
+    EXPECT_THAT(result.out,
+                StartsWith(tool + " (Takt) " + takt_version() + "\nmodules: "));
+    EXPECT_EQ(result.err, "") << tool;
+  }
+}
+
+TEST(EveryToolTest, HelpExplainsExitCodes) {
+  for (const std::string& tool : ToolNames()) {
+    EXPECT_THAT(RunProcess(tool, {"--help"}).out, HasSubstr("Exit code"));
+  }
+}
+
+void ExpectAnErrorOnAFullDevice(const std::string& tool,
+                                const std::vector<std::string>& arguments) {
+  const ToolResult result = RunProcess(tool, arguments, "", "/dev/full");
+  EXPECT_GT(result.exit_code, 0) << tool << " " << arguments[0];
+  EXPECT_THAT(result.err, HasSubstr("UNAVAILABLE: stdout: "))
+      << tool << " " << arguments[0];
+}
+
+// What stdio holds is lost at the end, and what is more than that before.
+TEST(EveryToolTest, WhatCannotBePrintedIsAnError) {
+  for (const std::string& tool : ToolNames()) {
+    for (const char* flag : {"--help", "--version", "--help_man"}) {
+      ExpectAnErrorOnAFullDevice(tool, {flag});
+    }
+  }
+  const std::string module = TestData("workload/policy.cpu.vmfb");
+  ExpectAnErrorOnAFullDevice("takt-dump-module", {module});
+  ExpectAnErrorOnAFullDevice("takt-dump-module", {module, "--json"});
+  const std::string mul = "--module=" + TestData("models/simple_mul.cpu.vmfb");
+  ExpectAnErrorOnAFullDevice("takt-run-module",
+                             {mul, "--input=4xf32=1", "--input=4xf32=1"});
+  ExpectAnErrorOnAFullDevice("takt-benchmark-module",
+                             {mul, "--function=simple_mul", "--input=4xf32=1",
+                              "--input=4xf32=1", "--benchmark_min_time=2x"});
+  ExpectAnErrorOnAFullDevice("takt-npu-conformance", {"host"});
+  ExpectAnErrorOnAFullDevice("takt-sim",
+                             {TestData("topology/two_clusters_npu.json"),
+                              TestData("sched/robot.json"), "--seconds=0.1"});
+  const std::string trace = ScratchPath("full.takt-trace");
+  ASSERT_EQ(
+      RunProcess("takt-run-module", {mul, "--input=4xf32=1", "--input=4xf32=1",
+                                     "--trace=" + trace})
+          .exit_code,
+      0);
+  for (const char* command : {"show", "summary", "check"}) {
+    ExpectAnErrorOnAFullDevice("takt-trace", {command, trace});
+  }
+}
+
+}  // namespace
+}  // namespace takt::tools
