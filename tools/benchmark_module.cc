@@ -3,28 +3,41 @@
 // measured is one C call and the release of its results.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <deque>
+#include <iostream>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "takt/async.hpp"
+#include "tools/common/expected.h"
 #include "tools/common/flags.h"
 #include "tools/common/input.h"
 #include "tools/common/main.h"
 #include "tools/common/number.h"
+#include "tools/common/output.h"
 #include "tools/common/session.h"
 
 namespace takt::tools {
 namespace {
 
-constexpr char kUsage[] =
-    "Measures a function of a compiled module.\n\n"
-    "  takt-benchmark-module --module=model.vmfb --function=main \\\n"
-    "      --input=2x3xf32=1 --benchmark_min_time=0.5s\n\n"
-    "The flags of Google Benchmark (--benchmark_*) go with these, and\n"
-    "--benchmark_min_time takes seconds (0.5s) or iterations (100x).\n"
-    "Exit code: 0; 1 if something fails.";
+ToolInfo Info() {
+  ToolInfo info;
+  info.name = "takt-benchmark-module";
+  info.summary = "Measures functions of a compiled module.";
+  info.text =
+      "  takt-benchmark-module --module=model.vmfb --function=main \\\n"
+      "      --input=2x3xf32=1 --benchmark_min_time=0.5s\n\n"
+      "The flags of Google Benchmark (--benchmark_*) go with these, and\n"
+      "--benchmark_min_time takes seconds (0.5s) or iterations (100x).\n";
+  info.has_peer = true;
+  return info;
+}
 
 struct BenchmarkFlags {
   SessionFlags session;
@@ -33,6 +46,12 @@ struct BenchmarkFlags {
   int64_t batch_size = 1;
   int64_t batch_concurrency = 1;
   std::string time_unit = "ms";
+  bool process_outputs = false;
+  std::vector<std::string> outputs;
+  std::vector<std::string> expected;
+  Tolerances tolerances;
+  int64_t element_count_max = 1024;
+  bool dispatch_statistics = false;
 
   void AddTo(Flags* flags) {
     session.AddTo(flags);
@@ -43,10 +62,28 @@ struct BenchmarkFlags {
                     "An argument, as takt-run-module --help tells.");
     flags->AddNumber("batch_size", 1, int64_t{1} << 30, &batch_size,
                      "Invocations an iteration.");
-    flags->AddNumber("batch_concurrency", 1, 1, &batch_concurrency,
-                     "Invocations of a batch at a time; only 1 so far.");
+    flags->AddNumber("batch_concurrency", 1, int64_t{1} << 16,
+                     &batch_concurrency,
+                     "Invocations of a batch that are in flight at a time; "
+                     "above 1 they are\nasynchronous.");
     flags->AddChoice("time_unit", {"ms", "us", "ns"}, &time_unit,
                      "The unit that rows are printed in.");
+    flags->AddSwitch("enable_output_processing", &process_outputs,
+                     "Print, write or compare the results of the last "
+                     "invocation, as --output= and\n--expected_output= say, "
+                     "which imply it.");
+    flags->AddTexts("output", &outputs, kOutputHelp);
+    flags->AddTexts("expected_output", &expected,
+                    "A result to compare with, as --input; (ignored) matches "
+                    "anything.");
+    tolerances.AddTo(flags);
+    flags->AddNumber("output_max_element_count", 0, INT64_MAX,
+                     &element_count_max,
+                     "How many elements of a tensor are printed.");
+    flags->AddSwitch("dispatch_statistics", &dispatch_statistics,
+                     "Add a row for each kernel of a function: how long it "
+                     "takes in an invocation.\nThey are measured apart, "
+                     "without influence on the other rows.");
   }
 
   benchmark::TimeUnit unit() const {
@@ -64,6 +101,49 @@ struct Subject {
   std::vector<Value> results;
 };
 
+void Fail(benchmark::State& state, const Subject& subject, const Status& status,
+          bool* has_failed) {
+  const std::string text = status.ToString();
+  std::fprintf(stderr, "takt-benchmark-module: %s: %s\n", subject.name.c_str(),
+               text.c_str());
+  state.SkipWithError(text.c_str());
+  *has_failed = true;
+}
+
+// Keeps up to `concurrency` invocations in flight.
+void MeasureConcurrent(benchmark::State& state, Subject* subject,
+                       int64_t batch_size, int64_t concurrency,
+                       bool* has_failed) {
+  std::deque<Invocation> in_flight;
+  const auto end_oldest = [&] {
+    Result<std::vector<Value>> results = in_flight.front().Get();
+    in_flight.pop_front();
+    if (!results.ok()) return results.status();
+    subject->results = *std::move(results);
+    return Status();
+  };
+  while (state.KeepRunningBatch(batch_size)) {
+    for (int64_t i = 0; i < batch_size; ++i) {
+      Status status;
+      if (static_cast<int64_t>(in_flight.size()) == concurrency) {
+        status = end_oldest();
+      }
+      if (status.ok()) {
+        Result<Invocation> call =
+            AsyncInvoke(subject->function, subject->arguments);
+        status = call.status();
+        if (call.ok()) in_flight.push_back(*std::move(call));
+      }
+      if (!status.ok()) return Fail(state, *subject, status, has_failed);
+    }
+    while (!in_flight.empty()) {
+      Status status = end_oldest();
+      if (!status.ok()) return Fail(state, *subject, status, has_failed);
+    }
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
 void Measure(benchmark::State& state, Subject* subject, int64_t batch_size,
              bool* has_failed) {
   takt_function_t* const function = subject->function.get();
@@ -74,16 +154,12 @@ void Measure(benchmark::State& state, Subject* subject, int64_t batch_size,
   auto* results = reinterpret_cast<takt_value_t*>(subject->results.data());
   while (state.KeepRunningBatch(batch_size)) {
     for (int64_t i = 0; i < batch_size; ++i) {
+      // Those of the last invocation stay.
+      takt_values_release(result_count, results);
       const takt_status_t status = takt_function_invoke(
           function, nullptr, argument_count, arguments, result_count, results);
-      takt_values_release(result_count, results);
       if (status != nullptr) {
-        const std::string text = Status(status).ToString();
-        std::fprintf(stderr, "takt-benchmark-module: %s: %s\n",
-                     subject->name.c_str(), text.c_str());
-        state.SkipWithError(text.c_str());
-        *has_failed = true;
-        return;
+        return Fail(state, *subject, Status(status), has_failed);
       }
     }
   }
@@ -114,46 +190,170 @@ class Suite {
 
   void Register(const BenchmarkFlags& flags, int64_t iterations) {
     for (const std::unique_ptr<Subject>& subject : subjects_) {
-      auto* row = benchmark::RegisterBenchmark(("BM_" + subject->name).c_str(),
-                                               Measure, subject.get(),
-                                               flags.batch_size, &has_failed_);
+      const std::string name = "BM_" + subject->name;
+      auto* row =
+          flags.batch_concurrency == 1
+              ? benchmark::RegisterBenchmark(name.c_str(), Measure,
+                                             subject.get(), flags.batch_size,
+                                             &has_failed_)
+              : benchmark::RegisterBenchmark(
+                    name.c_str(), MeasureConcurrent, subject.get(),
+                    flags.batch_size, flags.batch_concurrency, &has_failed_);
       row->MeasureProcessCPUTime()->UseRealTime()->Unit(flags.unit());
       if (iterations > 0) row->Iterations(iterations);
     }
   }
 
   bool has_failed() const { return has_failed_; }
+  const std::vector<std::unique_ptr<Subject>>& subjects() const {
+    return subjects_;
+  }
 
  private:
   std::vector<std::unique_ptr<Subject>> subjects_;
   bool has_failed_ = false;
 };
 
-// The usual reporter, without "iterations:3" in the names of rows: newer
-// libraries than the packaged one, and so the peer, leave it out.
-class Reporter : public benchmark::BenchmarkReporter {
+// What kernels take, by the names of benchmarks ("BM_main").
+class DispatchStatistics {
  public:
-  explicit Reporter(benchmark::BenchmarkReporter* reporter)
-      : reporter_(reporter) {
-    reporter_->SetOutputStream(&GetOutputStream());
-    reporter_->SetErrorStream(&GetErrorStream());
+  using Run = benchmark::BenchmarkReporter::Run;
+
+  // A session and functions of its own, so that the devices that are measured
+  // do not have to tell what they run.
+  Status Open(const BenchmarkFlags& flags, const Suite& measured) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(session_, Session::Open(flags.session));
+    TAKT_TOOLS_ASSIGN_OR_RETURN(context_, session_.CreateContext());
+    for (const std::unique_ptr<Subject>& subject : measured.subjects()) {
+      TAKT_TOOLS_RETURN_IF_ERROR(
+          suite_.Add(flags, session_, context_, subject->name));
+    }
+    return Status();
   }
 
+  // The rows behind `parent`; measured when first asked for.
+  const std::vector<Run>& RowsOf(const Run& parent) {
+    const std::string name = parent.run_name.function_name;
+    const auto [found, is_new] = rows_.try_emplace(name);
+    if (!is_new) return found->second;
+    for (const std::unique_ptr<Subject>& subject : suite_.subjects()) {
+      if ("BM_" + subject->name != name || !Call(subject.get())) continue;
+      for (const DispatchRecorder::Row& row : session_.recorder->Take()) {
+        Run run = parent;
+        run.run_name.function_name = name + "/dispatch/" + row.function;
+        run.iterations = kCallCount;
+        run.real_accumulated_time = static_cast<double>(row.total_ns) / 1e9;
+        run.cpu_accumulated_time = 0;  // Of its workers; nobody counts it.
+        run.counters.clear();
+        run.counters["dispatches"] =
+            benchmark::Counter(static_cast<double>(row.count) / kCallCount);
+        found->second.push_back(std::move(run));
+      }
+    }
+    return found->second;
+  }
+
+ private:
+  static constexpr int kCallCount = 16;
+
+  bool Call(Subject* subject) {
+    for (int i = 0; i <= kCallCount; ++i) {
+      // The first call may make what later ones find ready.
+      if (i == 1) session_.recorder->Take();
+      const Status status =
+          subject->function.Invoke(subject->arguments, subject->results);
+      for (Value& result : subject->results) result = Value();
+      if (!status.ok()) {
+        std::fprintf(stderr, "takt-benchmark-module: %s: %s\n",
+                     subject->name.c_str(), status.ToString().c_str());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Session session_;
+  Context context_;
+  Suite suite_;
+  std::map<std::string, std::vector<Run>> rows_;
+};
+
+// The usual reporter, without "iterations:3" in the names of rows (newer
+// libraries than the packaged one, and so the peer, leave it out), and with
+// rows of kernels where `statistics` is not NULL.
+class Reporter : public benchmark::BenchmarkReporter {
+ public:
+  Reporter(benchmark::BenchmarkReporter* reporter,
+           DispatchStatistics* statistics)
+      : reporter_(reporter), statistics_(statistics) {}
+
+  // Debian builds Google Benchmark without NDEBUG, whose console reporter then
+  // warns that "Library was built as DEBUG". That library is not what is
+  // measured here: its part of a measurement is compiled into this file. The
+  // line would be read as one about Takt, so it goes, and Takt says it of
+  // itself where it is true.
   bool ReportContext(const Context& context) override {
     reporter_->SetOutputStream(&GetOutputStream());
+    std::ostringstream notes;
+    reporter_->SetErrorStream(&notes);
+    const bool goes_on = reporter_->ReportContext(context);
     reporter_->SetErrorStream(&GetErrorStream());
-    return reporter_->ReportContext(context);
+    std::istringstream lines(notes.str());
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("Library was built as DEBUG") == std::string::npos) {
+        GetErrorStream() << line << '\n';
+      }
+    }
+#ifndef NDEBUG
+    GetErrorStream() << "***WARNING*** Takt was built as DEBUG. Timings may be "
+                        "affected.\n";
+#endif
+    return goes_on;
   }
   void ReportRuns(const std::vector<Run>& runs) override {
-    std::vector<Run> renamed = runs;
-    for (Run& run : renamed) run.run_name.iterations.clear();
-    reporter_->ReportRuns(renamed);
+    std::vector<Run> reported = runs;
+    for (Run& run : reported) run.run_name.iterations.clear();
+    if (statistics_ != nullptr && !runs.empty() && !runs[0].error_occurred) {
+      const std::vector<Run>& rows = statistics_->RowsOf(reported[0]);
+      reported.insert(reported.end(), rows.begin(), rows.end());
+    }
+    reporter_->ReportRuns(reported);
   }
-  void Finalize() override { reporter_->Finalize(); }
+  void Finalize() override {
+    reporter_->Finalize();
+    GetOutputStream().flush();
+    is_written_ = GetOutputStream().good();
+  }
+
+  // Whether all that was reported could be written.
+  bool is_written() const { return is_written_; }
 
  private:
   std::unique_ptr<benchmark::BenchmarkReporter> reporter_;
+  DispatchStatistics* statistics_;
+  bool is_written_ = true;
 };
+
+// The reporter for --benchmark_out=, which the library would make itself: of
+// the format that --benchmark_out_format= names.
+benchmark::BenchmarkReporter* CreateFileReporter(const std::string& format) {
+  if (format == "console") return new benchmark::ConsoleReporter();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  if (format == "csv") return new benchmark::CSVReporter();
+#pragma GCC diagnostic pop
+  return new benchmark::JSONReporter();
+}
+
+// The value of a flag of Google Benchmark; "" if it is not there.
+std::string ValueOf(std::string_view flag,
+                    const std::vector<std::string>& arguments) {
+  std::string value;
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with(flag)) value = argument.substr(flag.size());
+  }
+  return value;
+}
 
 // The packaged library knows --benchmark_min_time as a bare number of seconds.
 // Turns "0.5s" into that; takes "100x" out and returns it.
@@ -210,7 +410,69 @@ Status AddSubjects(const BenchmarkFlags& flags, const Session& session,
   return Status();
 }
 
-Result<int> RunSession(const BenchmarkFlags& flags, int64_t iterations) {
+// What --output= and --expected_output= ask for; the exit code.
+Result<int> ProcessResults(const BenchmarkFlags& flags, const Session& session,
+                           const Subject& subject) {
+  const auto element_count_max = static_cast<size_t>(flags.element_count_max);
+  if (!flags.expected.empty()) {
+    InputFiles files;
+    Result<std::vector<Input>> expected = ParseInputs(
+        session.devices[0], ResultKinds(subject.function.signature()),
+        flags.expected, &files);
+    if (!expected.ok()) {
+      return Annotate(expected.status(), "expected output ", "");
+    }
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        const std::string differences,
+        CompareResults(subject.results, *expected, flags.tolerances,
+                       element_count_max));
+    std::fputs(differences.empty() ? "[SUCCESS] all function outputs matched "
+                                     "their expected values.\n"
+                                   : differences.c_str(),
+               stdout);
+    return differences.empty() ? kSuccess : kFailure;
+  }
+  TAKT_TOOLS_RETURN_IF_ERROR(
+      flags.outputs.empty()
+          ? PrintResults(subject.results, element_count_max)
+          : WriteOutputs(subject.results, flags.outputs, element_count_max));
+  return kSuccess;
+}
+
+// What Google Benchmark is told besides its own flags.
+struct LibraryFlags {
+  int64_t iterations = 0;  // 0: as many as it likes.
+  std::string out;         // --benchmark_out=
+  std::string out_format;
+};
+
+Status RunBenchmarks(const BenchmarkFlags& flags, const LibraryFlags& library,
+                     const Suite& suite) {
+  std::optional<DispatchStatistics> statistics;
+  if (flags.dispatch_statistics) {
+    BenchmarkFlags recording = flags;
+    recording.session.print_device_statistics = true;
+    statistics.emplace();
+    TAKT_TOOLS_RETURN_IF_ERROR(statistics->Open(recording, suite));
+  }
+  DispatchStatistics* const rows = statistics ? &*statistics : nullptr;
+  Reporter reporter(benchmark::CreateDefaultDisplayReporter(), rows);
+  std::optional<Reporter> file_reporter;
+  if (!library.out.empty()) {
+    file_reporter.emplace(CreateFileReporter(library.out_format), rows);
+  }
+  benchmark::RunSpecifiedBenchmarks(&reporter,
+                                    file_reporter ? &*file_reporter : nullptr);
+  benchmark::Shutdown();
+  std::cout.flush();
+  if (file_reporter && !file_reporter->is_written()) {
+    return Status(TAKT_STATUS_UNAVAILABLE, library.out + ": a write failed");
+  }
+  return Status();
+}
+
+Result<int> RunSession(const BenchmarkFlags& flags,
+                       const LibraryFlags& library) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Session session,
                               Session::Open(flags.session));
   const std::string& file = flags.session.modules.back();
@@ -219,37 +481,56 @@ Result<int> RunSession(const BenchmarkFlags& flags, int64_t iterations) {
   Suite suite;
   Status status = AddSubjects(flags, session, *context, &suite);
   if (!status.ok()) return Annotate(status, file);
-  suite.Register(flags, iterations);
-  Reporter reporter(benchmark::CreateDefaultDisplayReporter());
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  benchmark::Shutdown();
+  suite.Register(flags, library.iterations);
+  TAKT_TOOLS_RETURN_IF_ERROR(RunBenchmarks(flags, library, suite));
+  int code = suite.has_failed() ? kFailure : kSuccess;
+  const bool processes = flags.process_outputs || !flags.outputs.empty() ||
+                         !flags.expected.empty();
+  for (const std::unique_ptr<Subject>& subject : suite.subjects()) {
+    if (!processes || code != kSuccess) break;
+    Result<int> processed = ProcessResults(flags, session, *subject);
+    if (!processed.ok()) {
+      return Annotate(processed.status(), file + ": " + subject->name);
+    }
+    code = *processed;
+  }
   TAKT_TOOLS_RETURN_IF_ERROR(session.End(flags.session));
-  return suite.has_failed() ? kFailure : kSuccess;
+  return code;
 }
 
-Result<int> Run(int argc, char** argv) {
+// Google Benchmark would take these for itself.
+bool IsRequest(const std::string& argument) {
+  return argument == "--help" || argument == "--version";
+}
+
+Result<int> Run(int argc, char** argv, Flags* flags) {
   BenchmarkFlags benchmark_flags;
-  Flags flags(kUsage);
-  benchmark_flags.AddTo(&flags);
+  benchmark_flags.AddTo(flags);
   TAKT_TOOLS_ASSIGN_OR_RETURN(std::vector<std::string> arguments,
                               ExpandArguments(argc, argv));
-  for (const std::string& argument : arguments) {
-    if (argument != "--help") continue;  // Google Benchmark would take it.
-    std::fputs(flags.HelpText().c_str(), stdout);
-    return kSuccess;
+  LibraryFlags library;
+  if (std::none_of(arguments.begin(), arguments.end(), IsRequest)) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(library.iterations, TakeMinTime(&arguments));
+    library.out = ValueOf("--benchmark_out=", arguments);
+    library.out_format = ValueOf("--benchmark_out_format=", arguments);
+    TakeBenchmarkFlags(&arguments);
   }
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const int64_t iterations,
-                              TakeMinTime(&arguments));
-  TakeBenchmarkFlags(&arguments);
-  TAKT_TOOLS_RETURN_IF_ERROR(flags.Parse(arguments));
-  TAKT_TOOLS_RETURN_IF_ERROR(flags.RefusePositional());
-  return RunSession(benchmark_flags, iterations);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
+                              flags->ParseArguments(arguments));
+  if (!goes_on) return kSuccess;
+  TAKT_TOOLS_RETURN_IF_ERROR(flags->RefusePositional());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const bool has_listed,
+                              ListDevices(benchmark_flags.session));
+  if (has_listed) return kSuccess;
+  return RunSession(benchmark_flags, library);
 }
 
 }  // namespace
 }  // namespace takt::tools
 
 int main(int argc, char** argv) {
-  return takt::tools::RunTool("takt-benchmark-module",
-                              [&] { return takt::tools::Run(argc, argv); });
+  return takt::tools::RunTool(takt::tools::Info(),
+                              [&](takt::tools::Flags* flags) {
+                                return takt::tools::Run(argc, argv, flags);
+                              });
 }

@@ -88,7 +88,7 @@ TEST(BenchmarkModuleTest, AFailedInvocationIsARow) {
 TEST(BenchmarkModuleTest, RejectsBadFlagsByName) {
   for (const char* flag :
        {"--zork=1", "--time_unit=zork", "--batch_size=0",
-        "--batch_concurrency=2", "--function=zork", "stray",
+        "--batch_concurrency=0", "--function=zork", "stray",
         "--benchmark_min_time=0x", "--benchmark_min_time=zorkx"}) {
     const ToolResult result = RunTool({MulModule(), flag});
     EXPECT_EQ(result.exit_code, 1) << flag;
@@ -96,6 +96,82 @@ TEST(BenchmarkModuleTest, RejectsBadFlagsByName) {
     EXPECT_THAT(result.err,
                 HasSubstr(text == "--function=zork" ? "zork" : text));
   }
+}
+
+std::vector<std::string> MulArguments(std::vector<std::string> more) {
+  std::vector<std::string> arguments = {
+      MulModule(), "--function=simple_mul", "--input=4xf32=1 2 3 4",
+      "--input=4xf32=2", "--benchmark_min_time=8x"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(BenchmarkModuleTest, InvocationsMayBeInFlightTogether) {
+  for (const char* concurrency : {"2", "16"}) {
+    const ToolResult result = RunTool(MulArguments(
+        {"--batch_size=4", std::string("--batch_concurrency=") + concurrency,
+         "--benchmark_format=json", "--expected_output=4xf32=2 4 6 8"}));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("\"iterations\": 8,"));
+    EXPECT_THAT(result.out, HasSubstr("[SUCCESS]"));
+  }
+  const ToolResult failed =
+      RunTool({MulModule(), "--function=simple_mul", "--input=5xf32=1",
+               "--input=4xf32=1", "--batch_size=4", "--batch_concurrency=4",
+               "--benchmark_min_time=8x"});
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.out, HasSubstr("ERROR OCCURRED"));
+}
+
+TEST(BenchmarkModuleTest, ResultsOfTheLastInvocationArePrintedAndCompared) {
+  const ToolResult printed =
+      RunTool(MulArguments({"--enable_output_processing"}));
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              HasSubstr("result[0]: hal.buffer_view\n4xf32=2 4 6 8\n"));
+  const std::string path = ScratchPath("result.bin");
+  EXPECT_EQ(RunTool(MulArguments({"--output=@" + path})).exit_code, 0);
+  EXPECT_EQ(FileContents(path).size(), 16u);
+  const ToolResult wrong =
+      RunTool(MulArguments({"--expected_output=4xf32=2 4 6 9"}));
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.out, HasSubstr("[FAILED]"));
+  EXPECT_THAT(RunTool(MulArguments({})).out, Not(HasSubstr("result[0]")));
+}
+
+TEST(BenchmarkModuleTest, KernelsHaveRowsIfAskedFor) {
+  const ToolResult result = RunTool(
+      MulArguments({"--dispatch_statistics", "--benchmark_format=json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto document = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << result.out;
+  ASSERT_EQ(document["benchmarks"].size(), 2u) << result.out;
+  const auto& row = document["benchmarks"][1];
+  EXPECT_THAT(row["name"].get<std::string>(),
+              HasSubstr("BM_simple_mul/dispatch/simple_mul_dispatch_0"));
+  EXPECT_EQ(row["dispatches"], 1);
+  EXPECT_GT(row["real_time"], 0);
+}
+
+// Debian's Google Benchmark is built without NDEBUG, and says so of itself.
+TEST(BenchmarkModuleTest, DoesNotCallTaktADebugBuild) {
+  const ToolResult result = RunTool(MulArguments({}));
+  EXPECT_THAT(result.err, Not(HasSubstr("Library was built")));
+#ifdef NDEBUG
+  EXPECT_THAT(result.err, Not(HasSubstr("DEBUG")));
+#endif
+  EXPECT_THAT(result.err, HasSubstr("CPU"));  // The rest is there.
+}
+
+TEST(BenchmarkModuleTest, AFileThatCannotBeWrittenIsAnError) {
+  const std::string path = ScratchPath("rows.json");
+  EXPECT_EQ(RunTool(MulArguments({"--benchmark_out=" + path})).exit_code, 0);
+  const auto document =
+      nlohmann::json::parse(FileContents(path), nullptr, false);
+  EXPECT_EQ(document["benchmarks"].size(), 1u);
+  const ToolResult full = RunTool(MulArguments({"--benchmark_out=/dev/full"}));
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.err, HasSubstr("/dev/full"));
 }
 
 TEST(BenchmarkModuleTest, PrintsHelp) {
