@@ -101,6 +101,71 @@ int32_t FindNamed(const std::vector<T>& list, absl::string_view name) {
   return -1;
 }
 
+// The members of each kind of object, so that an unknown one is found without
+// a machine, too.
+absl::Status CheckModule(const Place& place) {
+  return place.CheckKeys({"name", "file", "parameters"});
+}
+
+absl::Status CheckFunction(const Place& place) {
+  return place.CheckKeys({"function", "inputs"});
+}
+
+absl::Status CheckKernel(const Place& place) {
+  return place.CheckKeys({"name", "alternatives", "module", "export", "grid",
+                          "module_name", "function"});
+}
+
+absl::Status CheckAlternative(const Place& place) {
+  return place.CheckKeys({"pool", "shards", "duration_us", "duration_ms",
+                          "duration_s", "tile_us", "tile_ms", "tile_s",
+                          "samples", "measured", "q50_us", "q90_us", "q99_us",
+                          "contended"});
+}
+
+absl::Status CheckProgram(const Place& place) {
+  return place.CheckKeys({"name", "operations"});
+}
+
+absl::Status CheckOperation(const Place& place) {
+  return place.CheckKeys({"kernel", "after", "count"});
+}
+
+absl::Status CheckStream(const Place& place) {
+  return place.CheckKeys(
+      {"name",       "program",   "function",    "count",       "period_us",
+       "period_ms",  "period_s",  "offset_us",   "offset_ms",   "offset_s",
+       "jitter_us",  "jitter_ms", "jitter_s",    "deadline_us", "deadline_ms",
+       "deadline_s", "priority",  "criticality", "late",        "lease",
+       "pools",      "affinity",  "shards",      "probability", "arrival",
+       "after",      "admission", "dynamic"});
+}
+
+absl::Status CheckFault(const Place& place) {
+  return place.CheckKeys({"at_us", "at_ms", "at_s", "length_us", "length_ms",
+                          "length_s", "pool", "index"});
+}
+
+absl::Status CheckSpeed(const Place& place) {
+  return place.CheckKeys({"at_us", "at_ms", "at_s", "pool", "speed"});
+}
+
+absl::Status CheckThermal(const Place& place) {
+  return place.CheckKeys({"pool", "ambient_c", "heating_c", "time_constant_us",
+                          "time_constant_ms", "time_constant_s", "trip_c",
+                          "hysteresis_c", "speed"});
+}
+
+absl::Status CheckWholeKernel(const Place& place) {
+  TAKT_RETURN_IF_ERROR(CheckKernel(place));
+  return ForEach(place, "alternatives", CheckAlternative);
+}
+
+absl::Status CheckWholeProgram(const Place& place) {
+  TAKT_RETURN_IF_ERROR(CheckProgram(place));
+  return ForEach(place, "operations", CheckOperation);
+}
+
 class Reader {
  public:
   Reader() : costs_(&workload_.machine) {}
@@ -174,7 +239,20 @@ class Reader {
         profile->contains("topology")) {
       return ReadTopology(Place((*profile)["topology"], "profile.topology"));
     }
+    TAKT_RETURN_IF_ERROR(CheckMembers(place));
     return place.Error("no \"topology\", here or in a profile");
+  }
+
+  // What is wrong with the workload whatever the machine is.
+  static absl::Status CheckMembers(const Place& place) {
+    TAKT_RETURN_IF_ERROR(ForEach(place, "modules", CheckModule));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "functions", CheckFunction));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "kernels", CheckWholeKernel));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "programs", CheckWholeProgram));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "streams", CheckStream));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "faults", CheckFault));
+    TAKT_RETURN_IF_ERROR(ForEach(place, "speeds", CheckSpeed));
+    return ForEach(place, "thermal", CheckThermal);
   }
 
   absl::Status ReadAims(const Place& place) {
@@ -239,7 +317,7 @@ class Reader {
   }
 
   absl::Status ReadModule(const Place& place) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "file", "parameters"}));
+    TAKT_RETURN_IF_ERROR(CheckModule(place));
     Module module;
     TAKT_ASSIGN_OR_RETURN(module.name, NewName(place, workload_.modules));
     TAKT_ASSIGN_OR_RETURN(module.file, place.Text("file", ""));
@@ -273,7 +351,7 @@ class Reader {
   }
 
   absl::Status ReadFunction(const Place& place) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys({"function", "inputs"}));
+    TAKT_RETURN_IF_ERROR(CheckFunction(place));
     const size_t count = workload_.functions.size();
     TAKT_ASSIGN_OR_RETURN(const int32_t index, ReadFunctionName(place));
     if (workload_.functions.size() == count) {
@@ -413,10 +491,7 @@ class Reader {
   }
 
   absl::Status ReadAlternative(const Place& place, Kernel* kernel) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys(
-        {"pool", "shards", "duration_us", "duration_ms", "duration_s",
-         "tile_us", "tile_ms", "tile_s", "samples", "measured", "q50_us",
-         "q90_us", "q99_us", "contended"}));
+    TAKT_RETURN_IF_ERROR(CheckAlternative(place));
     sched::AlternativeOptions alternative;
     TAKT_ASSIGN_OR_RETURN(alternative.pool, PoolNamed(place, "pool"));
     TAKT_ASSIGN_OR_RETURN(
@@ -467,9 +542,7 @@ class Reader {
   }
 
   absl::Status ReadKernel(const Place& place) {
-    TAKT_RETURN_IF_ERROR(
-        place.CheckKeys({"name", "alternatives", "module", "export", "grid",
-                         "module_name", "function"}));
+    TAKT_RETURN_IF_ERROR(CheckKernel(place));
     Kernel kernel;
     TAKT_ASSIGN_OR_RETURN(const std::string module,
                           place.Text("module_name", ""));
@@ -490,7 +563,7 @@ class Reader {
   }
 
   absl::Status ReadOperation(const Place& place, Program* program) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys({"kernel", "after", "count"}));
+    TAKT_RETURN_IF_ERROR(CheckOperation(place));
     if (program->operations.size() > kMaxListLength) {
       return place.Error("the program has too many operations");
     }
@@ -530,7 +603,7 @@ class Reader {
   }
 
   absl::Status ReadProgram(const Place& place) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys({"name", "operations"}));
+    TAKT_RETURN_IF_ERROR(CheckProgram(place));
     Program program;
     TAKT_ASSIGN_OR_RETURN(program.name, NewName(place, workload_.programs));
     TAKT_RETURN_IF_ERROR(ForEach(place, "operations", [&](const Place& p) {
@@ -634,13 +707,7 @@ class Reader {
   }
 
   absl::Status ReadStream(const Place& place) {
-    TAKT_RETURN_IF_ERROR(place.CheckKeys(
-        {"name",       "program",   "function",    "count",       "period_us",
-         "period_ms",  "period_s",  "offset_us",   "offset_ms",   "offset_s",
-         "jitter_us",  "jitter_ms", "jitter_s",    "deadline_us", "deadline_ms",
-         "deadline_s", "priority",  "criticality", "late",        "lease",
-         "pools",      "affinity",  "shards",      "probability", "arrival",
-         "after",      "admission", "dynamic"}));
+    TAKT_RETURN_IF_ERROR(CheckStream(place));
     Stream stream;
     sched::StreamOptions& terms = stream.terms;
     TAKT_ASSIGN_OR_RETURN(stream.name, NewName(place, workload_.streams));
@@ -685,9 +752,7 @@ class Reader {
   }
 
   absl::Status ReadFault(const Place& place) {
-    TAKT_RETURN_IF_ERROR(
-        place.CheckKeys({"at_us", "at_ms", "at_s", "length_us", "length_ms",
-                         "length_s", "pool", "index"}));
+    TAKT_RETURN_IF_ERROR(CheckFault(place));
     Fault fault;
     TAKT_ASSIGN_OR_RETURN(fault.at_ns, Time(place, "at", 0));
     TAKT_ASSIGN_OR_RETURN(fault.length_ns,
@@ -703,8 +768,7 @@ class Reader {
   }
 
   absl::Status ReadSpeed(const Place& place) {
-    TAKT_RETURN_IF_ERROR(
-        place.CheckKeys({"at_us", "at_ms", "at_s", "pool", "speed"}));
+    TAKT_RETURN_IF_ERROR(CheckSpeed(place));
     SpeedStep step;
     TAKT_ASSIGN_OR_RETURN(step.at_ns, Time(place, "at", 0));
     TAKT_ASSIGN_OR_RETURN(step.pool, PoolNamed(place, "pool"));
@@ -716,10 +780,7 @@ class Reader {
   }
 
   absl::Status ReadThermal(const Place& place) {
-    TAKT_RETURN_IF_ERROR(
-        place.CheckKeys({"pool", "ambient_c", "heating_c", "time_constant_us",
-                         "time_constant_ms", "time_constant_s", "trip_c",
-                         "hysteresis_c", "speed"}));
+    TAKT_RETURN_IF_ERROR(CheckThermal(place));
     ThermalModel model;
     TAKT_ASSIGN_OR_RETURN(model.pool, PoolNamed(place, "pool"));
     TAKT_ASSIGN_OR_RETURN(model.ambient_c,

@@ -156,6 +156,23 @@ TEST(WorkloadProfileTest, WithoutAMachineThereIsNoWorkload) {
               HasSubstr("no \"topology\""));
 }
 
+// What is wrong on any machine is said before that there is none.
+TEST(WorkloadProfileTest, AWrongMemberIsSaidBeforeAMissingMachine) {
+  const auto fault = [](absl::string_view json) {
+    return std::string(
+        ReadWorkload(json, WorkloadSources{}).status().message());
+  };
+  EXPECT_THAT(fault(R"({"streams": [{"name": "a"}, {"periods_us": 5}]})"),
+              HasSubstr("streams[1]: unknown member \"periods_us\""));
+  EXPECT_THAT(
+      fault(R"({"kernels": [{"name": "k", "alternatives": [{"poll": "a"}]}]})"),
+      HasSubstr("kernels[0].alternatives[0]: unknown member \"poll\""));
+  EXPECT_THAT(fault(R"({"programs": 5})"),
+              HasSubstr("programs: expected a list"));
+  EXPECT_THAT(fault(R"({"streams": [{"name": "a"}]})"),
+              HasSubstr("no \"topology\""));
+}
+
 // Whatever becomes of the bytes, there is an answer.
 TEST(WorkloadProfileTest, SurvivesDamage) {
   Random random(7);
