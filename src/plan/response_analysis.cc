@@ -254,13 +254,17 @@ class Analysis {
     const double old_ns = task->response_ns;
     double window_ns = old_ns;
     for (;;) {
-      double next_ns = Next(*task, places, window_ns);
-      next_ns += std::max(kGuardMinNs, next_ns / kGuardDivisor);
+      const double asked_ns = Next(*task, places, window_ns);
+      const double next_ns =
+          asked_ns + std::max(kGuardMinNs, asked_ns / kGuardDivisor);
       if (next_ns <= window_ns) break;
+      const double percent = 100 * asked_ns / std::max(window_ns, 1.0);
       window_ns = next_ns;
       if (window_ns <= kWindowMaxNs) continue;
       task->fault =
-          "what may go before it asks for more than the places that it has";
+          absl::StrCat("it and what may go before it ask for ",
+                       std::llround(std::ceil(percent)), " % of the ", places,
+                       places == 1 ? " place" : " places", " that it has");
       return true;
     }
     task->response_ns = window_ns;

@@ -212,6 +212,38 @@ TEST(ResponseBoundTest, HasNoneBehindAStreamThatHasNone) {
   }
 }
 
+// One core, and two streams that need three quarters of it each.
+TEST(ResponseBoundTest, SaysHowMuchIsAskedOfAnOverloadedMachine) {
+  Workload workload;
+  workload.machine.pools = {{"a", sched::ResourceKind::kCore, 1, -1, 0}};
+  Kernel kernel;
+  kernel.name = "k";
+  sched::AlternativeOptions way;
+  way.shards = 1;
+  way.guess_ns = way.q90_ns = way.q99_ns = 750'000;
+  way.sample_count = 100;
+  kernel.alternatives.push_back(way);
+  workload.kernels.push_back(kernel);
+  plan::Program program;
+  program.name = "p";
+  program.operations.emplace_back();
+  workload.programs.push_back(program);
+  for (const char* name : {"first", "second"}) {
+    Stream stream;
+    stream.name = name;
+    stream.terms.period_ns = stream.terms.deadline_ns = 1'000'000;
+    workload.streams.push_back(stream);
+  }
+  const auto bounds = AnalyseResponses(workload);
+  ASSERT_TRUE(bounds.ok()) << bounds.status();
+  for (const ResponseBound& bound : *bounds) {
+    EXPECT_FALSE(bound.has_bound());
+    EXPECT_NE(bound.reason.find(" % of the 1 place that it has"),
+              std::string::npos)
+        << bound.reason;
+  }
+}
+
 // Once demoted, anything may go before it.
 TEST(ResponseBoundTest, HasNoneIfItMayBeDemoted) {
   const uint64_t seed = 4630;
