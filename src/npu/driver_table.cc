@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 
@@ -183,8 +184,11 @@ absl::StatusOr<std::shared_ptr<DriverLibrary>> DriverLibrary::Load(
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = dlerror();
-    return absl::NotFoundError(
-        absl::StrCat("NPU driver: ", error != nullptr ? error : path.c_str()));
+    return absl::NotFoundError(absl::StrCat(
+        "NPU driver: ", error != nullptr ? error : path.c_str(),
+        absl::StrContains(path, "/")
+            ? ""
+            : "; a file of this folder is written with \"./\" before it"));
   }
   void* const symbol = dlsym(handle, TAKT_NPU_DRIVER_QUERY_SYMBOL);
   if (symbol == nullptr) {

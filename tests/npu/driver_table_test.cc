@@ -111,6 +111,9 @@ TEST(DriverTableTest, ResultsHaveNamesAndCodes) {
 TEST(DriverTableTest, LoadsOnlySharedObjectsWithADriver) {
   auto missing = DriverLibrary::Load("/no/such/driver.so");
   EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
+  auto bare = DriverLibrary::Load("no_such_driver.so");
+  EXPECT_THAT(std::string(bare.status().message()),
+              HasSubstr("a file of this folder is written with \"./\""));
   auto other = DriverLibrary::Load("libm.so.6");
   EXPECT_EQ(other.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(other.status().message()),
