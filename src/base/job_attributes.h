@@ -15,6 +15,11 @@ namespace shop {
 class Job;
 }  // namespace shop
 
+class Cancellation;
+namespace hal {
+class ResultMemory;
+}  // namespace hal
+
 inline constexpr uint8_t kNormalPriority = 128;
 
 // What is done when an exclusive unit (an NPU) fails at work of the job.
@@ -43,6 +48,12 @@ struct JobAttributes {
   // nothing in particular.
   shop::Job* shop_job = nullptr;
   FaultTerms faults = {};
+  // Of a call that may be given up; borrowed, and outlives the invocation. What
+  // works for longer than the invocation keeps it. Null: of none.
+  Cancellation* cancellation = nullptr;
+  // Memory of the caller's for results; borrowed, and outlives the invocation's
+  // program. Null: none.
+  hal::ResultMemory* results = nullptr;
 };
 
 }  // namespace takt

@@ -95,11 +95,12 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
       (terms.learns && (trace != nullptr || IsSampled(cost))) ||
       way != DispatchWay::kOnly;
   if (!is_sampled && !terms.observer && trace == nullptr) {
-    return dispatch.Run(0, total, worker);
+    return dispatch.Run(0, total, worker, terms.cancellation);
   }
   const int64_t waited_ns = ExclusiveUnit::WaitedHere();
   const int64_t begin_ns = NowNs();
-  const absl::Status status = dispatch.Run(0, total, worker);
+  const absl::Status status =
+      dispatch.Run(0, total, worker, terms.cancellation);
   const int64_t end_ns = NowNs();
   if (status.ok() && is_sampled) {
     cost.Add(end_ns - begin_ns - (ExclusiveUnit::WaitedHere() - waited_ns),
@@ -124,6 +125,27 @@ void Tell(const DispatchObserver& observer, const ResolvedDispatch& dispatch,
   const DispatchCommand& command = *dispatch.command;
   observer({command.executable->function_name(command.function),
             dispatch.arguments.workgroup_count, begin_ns, end_ns, group});
+}
+
+absl::Status ResolvedDispatch::RunCancellable(
+    uint32_t begin, uint32_t end, exec::Worker& worker,
+    const Cancellation& cancellation) const {
+  const Executable& executable = *command->executable;
+  if (executable.is_sequential(command->function)) {
+    if (cancellation.is_requested()) return Cancellation::Error();
+    return executable.RunWorkgroups(command->function, arguments, begin, end,
+                                    worker);
+  }
+  for (uint32_t i = begin; i < end; ++i) {
+    if (cancellation.is_requested()) return Cancellation::Error();
+    TAKT_RETURN_IF_ERROR(executable.RunWorkgroups(command->function, arguments,
+                                                  i, i + 1, worker));
+    if (i + 1 < end && worker.MustStop()) {
+      *worker.reached = i + 1;
+      break;
+    }
+  }
+  return absl::OkStatus();
 }
 
 void ResolvedTransfer::RunTiles(uint32_t begin, uint32_t end) const {
@@ -260,6 +282,9 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
                        const RunTerms& terms) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
+    if (terms.cancellation != nullptr && terms.cancellation->is_requested()) {
+      return Cancellation::Error();
+    }
     if (command->kind == Command::Kind::kDispatch) {
       TAKT_RETURN_IF_ERROR(
           RunDispatch(*static_cast<const DispatchCommand*>(command), region,

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "base/cancellation.h"
 #include "cpu/command.h"
 #include "cpu/dispatch_observer.h"
 #include "cpu/executable.h"
@@ -55,11 +56,21 @@ struct ResolvedDispatch {
   DispatchArguments arguments;
   uint32_t workgroup_total = 0;
 
-  // See Executable::RunWorkgroups().
-  absl::Status Run(uint32_t begin, uint32_t end, exec::Worker& worker) const {
+  // See Executable::RunWorkgroups(). CANCELLED at the next workgroup once
+  // `cancellation` is requested; null: it is not.
+  absl::Status Run(uint32_t begin, uint32_t end, exec::Worker& worker,
+                   const Cancellation* cancellation = nullptr) const {
+    if (cancellation != nullptr) {
+      return RunCancellable(begin, end, worker, *cancellation);
+    }
     return command->executable->RunWorkgroups(command->function, arguments,
                                               begin, end, worker);
   }
+
+ private:
+  absl::Status RunCancellable(uint32_t begin, uint32_t end,
+                              exec::Worker& worker,
+                              const Cancellation& cancellation) const;
 };
 
 // OUT_OF_RANGE if a range does not lie in its base; INVALID_ARGUMENT for a
@@ -93,6 +104,7 @@ struct RunTerms {
   const DispatchObserver& observer;
   const PartTrace* trace = nullptr;    // What runs is recorded; may be null.
   const FaultTerms* faults = nullptr;  // Of the job; may be null.
+  const Cancellation* cancellation = nullptr;  // Likewise.
 };
 
 // Runs one region, or all from `first` on, on this thread, in order.

@@ -367,6 +367,7 @@ absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
   auto* operation = new (blocks())
       TransferOperation(*this, standing, ticket.signal, std::move(transfer));
   operation->set_tag(tag);
+  operation->SetCancellation(ticket.job);
   operation->Start(ticket.wait);
   return absl::OkStatus();
 }
@@ -451,6 +452,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
     Execution* const execution = Execution::Create(
         *this, standing, ticket.job, ticket.signal, recorded, bindings);
     execution->set_tag(tag);
+    execution->SetCancellation(ticket.job);
     execution->Start(ticket.wait);
   }
   return absl::OkStatus();
@@ -485,7 +487,8 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
     status = RunRegions(
         command_buffer.first_region(), bases, standing, *worker,
         {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
-         ticket.job != nullptr ? &ticket.job->faults : nullptr});
+         ticket.job != nullptr ? &ticket.job->faults : nullptr,
+         ticket.job != nullptr ? ticket.job->cancellation : nullptr});
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
   if (job != nullptr) job->CountUnseen(command_buffer.dispatch_count());

@@ -115,9 +115,10 @@ void Execution::RunInline(exec::Worker& worker) {
     return;
   }
   const PartTrace trace{device().trace(), tag()};
-  Complete(RunRegions(region_, bases_, standing_, worker,
-                      {false, device().observer(),
-                       tag().is_traced() ? &trace : nullptr, &faults_}));
+  Complete(RunRegions(
+      region_, bases_, standing_, worker,
+      {false, device().observer(), tag().is_traced() ? &trace : nullptr,
+       &faults_, cancellation()}));
 }
 
 void Execution::Advance() {
@@ -125,6 +126,10 @@ void Execution::Advance() {
   exec::Worker* worker = executor.current_worker();
   const bool is_decided = IsDecided(device().shop(), job_.get());
   while (region_ != nullptr && !failed_.load(std::memory_order_acquire)) {
+    if (is_cancelled()) {
+      Fail(Cancellation::Error());
+      break;
+    }
     if (worker != nullptr && device().learns_costs() &&
         (!is_decided || region_->dispatch_count == 0) &&
         worker->MayRun(standing_) &&
@@ -132,10 +137,10 @@ void Execution::Advance() {
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
       const PartTrace trace{device().trace(), tag()};
-      const absl::Status status =
-          RunRegion(*region_, bases_, standing_, *worker,
-                    {true, device().observer(),
-                     tag().is_traced() ? &trace : nullptr, &faults_});
+      const absl::Status status = RunRegion(
+          *region_, bases_, standing_, *worker,
+          {true, device().observer(), tag().is_traced() ? &trace : nullptr,
+           &faults_, cancellation()});
       if (!status.ok()) Fail(status);
       if (job_ != nullptr) job_->CountUnseen(region_->dispatch_count);
       region_ = region_->next;
@@ -320,6 +325,10 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
 uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
                                    exec::Worker& worker) {
   if (execution->failed_.load(std::memory_order_relaxed)) return end;
+  if (execution->is_cancelled()) {
+    execution->Fail(Cancellation::Error());
+    return end;
+  }
   if (!is_dispatch) return RunTransferTiles(begin, end, worker);
   if (worker.local_bytes < local_bytes) {
     execution->Fail(
@@ -348,7 +357,8 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   // The first tiles are handed out first; Finish() comes after all of them.
   if (is_observed && begin == 0) begin_ns = start_ns;
   worker.reached = is_whole ? nullptr : &reached;
-  const absl::Status status = dispatch.Run(first, last, worker);
+  const absl::Status status = dispatch.Run(
+      first, last, worker, is_whole ? nullptr : execution->cancellation());
   worker.reached = nullptr;
   if (!status.ok()) {
     execution->Fail(status);

@@ -19,6 +19,14 @@ void Operation::Start(const hal::Fence* wait) {
 
 void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {
   auto* operation = static_cast<Operation*>(waiter);
+  Cancellation* const cancellation = operation->cancellation_.get();
+  if (status.ok() && cancellation != nullptr) {
+    operation->is_cancellable_ = cancellation->BeginWork();
+    if (!operation->is_cancellable_) {
+      operation->Complete(Cancellation::Error());
+      return;
+    }
+  }
   if (status.ok()) {
     operation->BeginWork();
     operation->device().trace().Ready(operation->tag_);
@@ -40,10 +48,13 @@ void Operation::Complete(const absl::Status& outcome) {
   const Ref<Device> device = std::move(device_);
   const Ref<hal::Fence> signal = std::move(signal_);
   const bool was_working = is_working_;
+  const Ref<Cancellation> cancellation =
+      is_cancellable_ ? std::move(cancellation_) : nullptr;
   device->trace().Done(tag_, signal.get(), kept);
   delete this;
   Tell(signal.get(), kept);
   if (was_working) device->memory().budget()->EndWork();
+  if (cancellation != nullptr) cancellation->EndWork();
 }
 
 AllocaOperation::AllocaOperation(Device& device, hal::Fence* signal,

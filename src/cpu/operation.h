@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "base/block_pool.h"
+#include "base/cancellation.h"
+#include "base/job_attributes.h"
 #include "cpu/device.h"
 #include "cpu/memory_budget.h"
 #include "cpu/memory_pool.h"
@@ -37,6 +39,11 @@ class Operation : public hal::FenceWaiter {
   void Start(const hal::Fence* wait);
   // What it is in a trace. Before Start().
   void set_tag(const OperationTag& tag) { tag_ = tag; }
+  // Of the job that it is part of, which may be null. Before Start().
+  void SetCancellation(const JobAttributes* job) {
+    if (job == nullptr || job->cancellation == nullptr) return;
+    cancellation_ = Ref<Cancellation>::Retain(job->cancellation);
+  }
 
  protected:
   Operation(Device& device, hal::Fence* signal)
@@ -52,6 +59,11 @@ class Operation : public hal::FenceWaiter {
 
   Device& device() const { return *device_; }
   const OperationTag& tag() const { return tag_; }
+  // Null: it is not cancelled once it has begun.
+  const Cancellation* cancellation() const { return cancellation_.get(); }
+  bool is_cancelled() const {
+    return cancellation_ != nullptr && cancellation_->is_requested();
+  }
 
  private:
   friend class AllocaOperation;
@@ -62,7 +74,9 @@ class Operation : public hal::FenceWaiter {
   Ref<Device> device_;
   Ref<hal::Fence> signal_;
   bool is_working_ = false;
+  bool is_cancellable_ = false;  // It has begun, and cancellation_ knows it.
   OperationTag tag_;
+  Ref<Cancellation> cancellation_;
 };
 
 // An allocation on a device with a budget: when its fence is reached it takes

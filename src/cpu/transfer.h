@@ -90,12 +90,15 @@ class TransferOperation final : public Operation, private exec::Job {
   void Run() override;
   uint32_t RunTiles(uint32_t begin, uint32_t end,
                     exec::Worker& worker) override {
+    if (is_cancelled()) return end;
     const int64_t start_ns = tag().is_traced() ? NowNs() : 0;
     const uint32_t reached = resolved_.RunTiles(begin, end, worker);
     if (tag().is_traced()) Note(start_ns, resolved_.BytesOf(begin, reached));
     return reached;
   }
-  void Finish(exec::Worker& worker) override { Complete(absl::OkStatus()); }
+  void Finish(exec::Worker& worker) override {
+    Complete(is_cancelled() ? Cancellation::Error() : absl::OkStatus());
+  }
 
   void Note(int64_t start_ns, int64_t byte_count) const {
     device().trace().Ran(tag(), EventKind::kTransfer, tag().name, start_ns,

@@ -4,11 +4,14 @@
 // or pretended places tell which worker ran what.
 #include "cpu/execution.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/types/optional.h"
+#include "base/cancellation.h"
 #include "cpu/device.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -124,6 +127,70 @@ TEST_F(ExecutionTest, AnUrgentInvocationWaitsForOneWorkgroupOfALessUrgentOne) {
   Wait(*done);
   EXPECT_THAT(order_,
               ElementsAre("low0", "low1", "high0", "low2", "low3", "equal0"));
+}
+
+// Of its own job, at the workgroup `last`.
+class CancellationTest : public ExecutionTest {
+ protected:
+  CancellationTest() { job_.cancellation = cancellation_.get(); }
+
+  Ref<hal::CommandBuffer> RecordUntil(uint32_t last) {
+    return Record(1000, [this, last](uint32_t i, exec::Worker&) {
+      count_.fetch_add(1);
+      if (i == last) cancellation_->Request();
+    });
+  }
+  absl::Status Outcome(hal::CommandBuffer& commands) {
+    Ref<hal::Fence> done = hal::Fence::Create();
+    absl::optional<exec::Executor::Donor> donor;
+    if (executor_ != nullptr) donor.emplace(*executor_);
+    Submit(commands, job_, done.get());
+    absl::Status outcome;
+    bool is_there = false;
+    done->OnReached([&](const absl::Status& status) {
+      outcome = status;
+      is_there = true;
+      if (donor.has_value()) donor->Notify();
+    });
+    if (donor.has_value()) donor->WaitUntilNotified(kInfiniteFuture);
+    EXPECT_TRUE(is_there);
+    return outcome;
+  }
+
+  const Ref<Cancellation> cancellation_ = MakeRef<Cancellation>();
+  JobAttributes job_;
+  std::atomic<int> count_{0};
+};
+
+TEST_F(CancellationTest, WorkStopsAtTheNextWorkgroup) {
+  Start(0);
+  Ref<hal::CommandBuffer> commands = RecordUntil(2);
+  EXPECT_EQ(Outcome(*commands).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(count_.load(), 3);
+  // It is over: whoever gives the call up need not wait for it.
+  EXPECT_TRUE(cancellation_->IsIdle(nullptr, nullptr));
+}
+
+TEST_F(CancellationTest, WorkStopsAtTheNextWorkgroupOnTheCallersThread) {
+  device_ = *Device::Create("local-sync", nullptr, {});
+  Ref<hal::CommandBuffer> commands = RecordUntil(5);
+  EXPECT_EQ(Outcome(*commands).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(count_.load(), 6);
+}
+
+TEST_F(CancellationTest, WorkDoesNotBeginOnceItIsCancelled) {
+  Start(0);
+  cancellation_->Request();
+  Ref<hal::CommandBuffer> commands = RecordUntil(5);
+  EXPECT_EQ(Outcome(*commands).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(count_.load(), 0);
+}
+
+TEST_F(CancellationTest, WorkThatIsNotCancelledRunsToItsEnd) {
+  Start(0);
+  Ref<hal::CommandBuffer> commands = RecordUntil(5000);
+  EXPECT_TRUE(Outcome(*commands).ok());
+  EXPECT_EQ(count_.load(), 1000);
 }
 
 TEST_F(ExecutionTest, TheEarliestDeadlineOfEqualsGoesFirst) {
