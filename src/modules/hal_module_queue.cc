@@ -1,6 +1,7 @@
 // device.queue.*
 #include "absl/container/inlined_vector.h"
 #include "base/status.h"
+#include "hal/result_memory.h"
 #include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
 #include "modules/invocation_memory.h"
@@ -17,9 +18,20 @@ absl::StatusOr<Ref<hal::Buffer>> HalState::QueueAlloca(
         absl::StrCat("pool: only the default pool 0 is supported, got ", pool));
   }
   hal::QueueTicket ticket = TicketOf(call, affinity, wait, signal);
+  hal::ResultMemory* const results = call.invocation().job().results;
+  if (results != nullptr) {
+    if (Ref<hal::Buffer> given = results->Offer(device, byte_length)) {
+      TAKT_RETURN_IF_ERROR(device.QueueBarrier(ticket));
+      return given;
+    }
+  }
   ticket.group = InvocationMemory::GroupOf(call.invocation(), device, claims_);
-  return device.QueueAlloca(
-      ticket, {.memory_type = memory_types, .usage = usage}, byte_length);
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<hal::Buffer> buffer,
+      device.QueueAlloca(ticket, {.memory_type = memory_types, .usage = usage},
+                         byte_length));
+  if (results != nullptr) results->Note(*buffer);
+  return buffer;
 }
 
 absl::Status HalState::QueueDealloca(vm::NativeCall& call, hal::Device& device,
