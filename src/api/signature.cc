@@ -1,6 +1,10 @@
 #include "api/signature.h"
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/handle.h"
+#include "base/status.h"
+#include "hal/element_type.h"
 
 namespace takt::api {
 namespace {
@@ -74,9 +78,31 @@ bool EndsWithFences(const std::vector<takt_value_type_t>& arguments) {
          arguments[count - 2].kind == TAKT_VALUE_REF;
 }
 
+absl::Status CheckFits(const std::vector<Declaration::Item>& items,
+                       const std::vector<takt_value_type_t>& types,
+                       absl::string_view what) {
+  if (items.size() != types.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("declaration: expected ", types.size(), " ", what,
+                     types.size() == 1 ? "" : "s", ", got ", items.size()));
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    const bool is_ref = types[i].kind == TAKT_VALUE_REF;
+    // Of what is no tensor and no number, such as "!hal.buffer", any object
+    // may be.
+    const bool is_number =
+        !items[i].is_tensor && hal::ParseElementType(items[i].type).ok();
+    if (is_ref ? !is_number : !items[i].is_tensor) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "declaration: ", what, " ", i, ": ", items[i].type,
+        ", but the function has ", takt_value_kind_name(types[i].kind)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-Ref<Signature> Signature::Create(const vm::ExportInfo& info) {
+Ref<Signature> Signature::FromConvention(const vm::ExportInfo& info) {
   auto result = Ref<Signature>::Adopt(new Signature);
   result->convention_ = info.convention.text;
   for (const auto& argument : info.convention.arguments) {
@@ -95,6 +121,18 @@ Ref<Signature> Signature::Create(const vm::ExportInfo& info) {
     result->is_async_ = true;
     result->arguments_.resize(result->arguments_.size() - 2);
   }
+  return result;
+}
+
+void Signature::SetDeclaration(std::string text, Declaration declaration) {
+  declaration_text_ = std::move(text);
+  declaration_ = std::move(declaration);
+  Describe(declaration_.arguments, &arguments_);
+  Describe(declaration_.results, &results_);
+}
+
+Ref<Signature> Signature::Create(const vm::ExportInfo& info) {
+  Ref<Signature> result = FromConvention(info);
   const std::string* text = info.FindAttribute("iree.abi.declaration");
   if (text == nullptr) return result;
   result->declaration_text_ = *text;
@@ -104,9 +142,30 @@ Ref<Signature> Signature::Create(const vm::ExportInfo& info) {
       declaration->results.size() != result->results_.size()) {
     return result;
   }
-  result->declaration_ = *std::move(declaration);
-  Describe(result->declaration_.arguments, &result->arguments_);
-  Describe(result->declaration_.results, &result->results_);
+  result->SetDeclaration(*text, *std::move(declaration));
+  return result;
+}
+
+absl::StatusOr<Ref<Signature>> Signature::Declare(
+    const vm::ExportInfo& info, absl::string_view declaration) {
+  Ref<Signature> result = FromConvention(info);
+  const absl::string_view model = result->is_async_ ? "async" : "sync";
+  std::string text(declaration);
+  if (absl::StartsWith(text, "(")) {
+    text = absl::StrCat(model, " func @", info.name, text);
+  }
+  TAKT_ASSIGN_OR_RETURN(Declaration read, Declaration::Parse(text));
+  if (read.is_async != result->is_async_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("declaration: the function is ", model));
+  }
+  if (result->is_variadic_) {
+    return absl::InvalidArgumentError(
+        "declaration: the function takes a varying number of arguments");
+  }
+  TAKT_RETURN_IF_ERROR(CheckFits(read.arguments, result->arguments_, "input"));
+  TAKT_RETURN_IF_ERROR(CheckFits(read.results, result->results_, "result"));
+  result->SetDeclaration(std::move(text), std::move(read));
   return result;
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "api/declaration.h"
@@ -26,6 +28,10 @@ class Signature final : public Object {
   // A declaration that is malformed, or does not fit the calling convention,
   // is left out: the module runs without it.
   static Ref<Signature> Create(const vm::ExportInfo& info);
+  // The same with what a caller declares. INVALID_ARGUMENT if that does not fit
+  // the calling convention.
+  static absl::StatusOr<Ref<Signature>> Declare(const vm::ExportInfo& info,
+                                                absl::string_view declaration);
   // Of a function that its caller declares. What its types leave open of
   // `kinds`, one for each argument and then each result, is not known.
   static Ref<Signature> FromDeclaration(
@@ -48,6 +54,8 @@ class Signature final : public Object {
 
  private:
   Signature() : Object(&kType) {}
+  static Ref<Signature> FromConvention(const vm::ExportInfo& info);
+  void SetDeclaration(std::string text, Declaration declaration);
 
   std::string convention_;
   std::string declaration_text_;
