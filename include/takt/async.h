@@ -58,6 +58,13 @@ typedef struct takt_indexed_fence_t {
   takt_fence_t* fence;  // Borrowed; NULL: none.
 } takt_indexed_fence_t;
 
+// An argument that is a result of another call, which may still be under way.
+typedef struct takt_future_argument_t {
+  size_t index;                   // Of the argument.
+  takt_invocation_t* invocation;  // Borrowed; of the same instance.
+  size_t result_index;
+} takt_future_argument_t;
+
 // For moved_arguments: every one.
 #define TAKT_MOVE_ALL UINT64_MAX
 
@@ -107,6 +114,25 @@ typedef struct takt_async_options_t {
   size_t cpu_word_count;
   takt_npu_policy_t npu_policy;
   int64_t npu_time_limit_ns;
+
+  // As in takt_invoke_options_t, from takt_async_invoke() on: the signal fence
+  // fails with DEADLINE_EXCEEDED. Such a call can always be cancelled, and is
+  // in no batch. Default: 0, never.
+  int64_t timeout_ns;
+
+  // Arguments that are still to come: the call begins once those invocations
+  // have ended, besides its fences, and without holding a thread. If one of
+  // them fails or is cancelled, so does this call, with the same error. Each
+  // gets a reference of its own: the other call's results can still be taken,
+  // before or after. In `arguments`, the values at these indices are of kind
+  // NONE. Such a call is in no batch. Borrowed.
+  size_t future_argument_count;
+  const takt_future_argument_t* future_arguments;
+
+  // As in takt_invoke_options_t. The results are there when the invocation is
+  // done. Such a call is in no batch.
+  size_t result_buffer_count;
+  const takt_result_buffer_t* result_buffers;
 } takt_async_options_t;
 
 static inline void takt_async_options_init(takt_async_options_t* options) {
@@ -140,12 +166,15 @@ static inline void takt_async_options_init(takt_async_options_t* options) {
 //                        what the function declares, as in "policy.act: input
 //                        1: expected 1x64xf32, got 1x32xf32"; an index of a
 //                        fence is beyond the arguments or results; a priority
-//                        or CPU set that is none, CPUs without workers.
+//                        or CPU set that is none, CPUs without workers; a
+//                        future argument of an index that there is not, of
+//                        another instance, of another kind, or given twice.
 //   FAILED_PRECONDITION  a barrier has no share left: the other fences that
 //                        the call was to signal fail with this error, since
 //                        shares cannot be given back; a call that allows
 //                        batching, of a function whose attribute its types
-//                        contradict.
+//                        contradict; a result that is to be an argument has
+//                        been taken.
 // What goes wrong later fails the signal fence: the program's own errors with
 // the function's name before them, those of the wait fence and of devices as
 // they are.

@@ -78,6 +78,12 @@ struct AsyncOptions {
     Fence fence;
   };
 
+  struct FutureArgument {
+    size_t index;
+    Invocation invocation;
+    size_t result_index = 0;
+  };
+
   Fence wait = {};    // Empty: at once.
   Fence signal = {};  // Empty: nobody is told.
   std::vector<IndexedFence> argument_fences = {};
@@ -91,6 +97,12 @@ struct AsyncOptions {
   std::vector<uint64_t> cpu_words = {};
   takt_npu_policy_t npu_policy = TAKT_NPU_POLICY_DEVICE;
   int64_t npu_time_limit_ns = 0;
+  int64_t timeout_ns = 0;  // 0: never.
+  // Arguments that are results of calls which may still be under way; in the
+  // list of arguments they are Value().
+  std::vector<FutureArgument> future_arguments = {};
+  // Where results are to lie; see takt_invoke_options_t.
+  std::vector<std::pair<size_t, BufferView>> result_buffers = {};
   // Told on the thread that ends the invocation; must not throw or block.
   std::function<void(const Invocation&, Status)> on_done = {};
 };
@@ -102,6 +114,15 @@ inline std::vector<takt_indexed_fence_t> Pointers(
   std::vector<takt_indexed_fence_t> pointers;
   for (const auto& [index, fence] : fences) {
     pointers.push_back({index, fence.get()});
+  }
+  return pointers;
+}
+
+inline std::vector<takt_future_argument_t> Pointers(
+    const std::vector<AsyncOptions::FutureArgument>& futures) {
+  std::vector<takt_future_argument_t> pointers;
+  for (const auto& [index, invocation, result_index] : futures) {
+    pointers.push_back({index, invocation.get(), result_index});
   }
   return pointers;
 }
@@ -125,6 +146,11 @@ inline Result<Invocation> AsyncInvoke(const Function& function,
                                       const AsyncOptions& options = {}) {
   const auto argument_fences = internal::Pointers(options.argument_fences);
   const auto result_fences = internal::Pointers(options.result_fences);
+  std::vector<takt_result_buffer_t> result_buffers;
+  for (const auto& [index, view] : options.result_buffers) {
+    result_buffers.push_back({index, view.get()});
+  }
+  const auto futures = internal::Pointers(options.future_arguments);
   takt_async_options_t given;
   takt_async_options_init(&given);
   given.step_limit = options.step_limit;
@@ -141,6 +167,11 @@ inline Result<Invocation> AsyncInvoke(const Function& function,
   given.cpu_word_count = options.cpu_words.size();
   given.npu_policy = options.npu_policy;
   given.npu_time_limit_ns = options.npu_time_limit_ns;
+  given.timeout_ns = options.timeout_ns;
+  given.future_argument_count = futures.size();
+  given.future_arguments = futures.data();
+  given.result_buffer_count = result_buffers.size();
+  given.result_buffers = result_buffers.data();
   std::unique_ptr<internal::DoneFunction> on_done;
   if (options.on_done) {
     on_done = std::make_unique<internal::DoneFunction>(options.on_done);

@@ -205,7 +205,8 @@ takt_stream_set_input(takt_stream_t* stream, size_t argument_count,
 // Memory of the stream's own for argument `index`, to be written and then put
 // into the slot by takt_stream_publish_input(): no job reads it before, nor
 // afterwards what this gives for the next input. For streams that take the
-// latest input, of functions whose arguments are tensors of static shapes.
+// latest input, of functions whose arguments are tensors of static shapes: as
+// the module declares them, or takt_function_declare() does.
 //
 //   out_data         receives the elements, row-major, 64-aligned, until the
 //                    next takt_stream_publish_input(). They hold anything.

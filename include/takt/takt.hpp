@@ -524,6 +524,57 @@ class Function : public Object<Function, takt_function_t, takt_function_retain,
   Signature signature() const {
     return Signature::Retain(takt_function_signature(get()));
   }
+  // The same function with names, element types and shapes that you say.
+  Result<Function> Declare(const std::string& declaration) const {
+    takt_function_t* function = nullptr;
+    takt_status_t status =
+        takt_function_declare(get(), declaration.c_str(), &function);
+    return TakeResult<Function>(status, function);
+  }
+  Result<size_t> FindInput(const std::string& name) const {
+    size_t index = 0;
+    Status status(takt_function_find_input(get(), name.c_str(), &index));
+    if (!status.ok()) return status;
+    return index;
+  }
+  Result<size_t> FindOutput(const std::string& name) const {
+    size_t index = 0;
+    Status status(takt_function_find_output(get(), name.c_str(), &index));
+    if (!status.ok()) return status;
+    return index;
+  }
+  // Arguments in the function's order, from names in any order. All must be
+  // there.
+  Result<std::vector<Value>> NamedArguments(
+      const std::vector<std::pair<std::string, Value>>& named) const {
+    std::vector<Value> arguments(
+        takt_signature_argument_count(takt_function_signature(get())));
+    if (named.size() != arguments.size()) {
+      return Status(TAKT_STATUS_INVALID_ARGUMENT,
+                    std::string(name()) + ": expected " +
+                        std::to_string(arguments.size()) + " inputs, got " +
+                        std::to_string(named.size()));
+    }
+    std::vector<bool> is_given(arguments.size());
+    for (const auto& [key, value] : named) {
+      Result<size_t> index = FindInput(key);
+      if (!index.ok()) return index.status();
+      if (is_given[*index]) {
+        return Status(TAKT_STATUS_INVALID_ARGUMENT,
+                      std::string(name()) + ": " + key + " is given twice");
+      }
+      is_given[*index] = true;
+      arguments[*index] = value;
+    }
+    return arguments;
+  }
+
+  takt_binding_statistics_t binding_statistics() const {
+    takt_binding_statistics_t statistics = {};
+    statistics.struct_size = sizeof(statistics);
+    takt_status_free(takt_function_query_bindings(get(), &statistics));
+    return statistics;
+  }
   std::optional<std::string_view> attribute(const std::string& key) const {
     const char* value = takt_function_attribute(get(), key.c_str());
     if (value == nullptr) return std::nullopt;

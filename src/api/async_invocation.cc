@@ -10,6 +10,7 @@
 #include "api/handle.h"
 #include "api/value.h"
 #include "base/check.h"
+#include "base/clock.h"
 
 namespace takt::api {
 namespace {
@@ -47,7 +48,14 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     absl::Span<const takt_value_t> arguments, hal::Fence* wait,
     hal::Fence* signal, uint64_t trace_parent, shop::Job* shop_job) {
   const Signature& signature = function.signature();
-  TAKT_RETURN_IF_ERROR(function.CheckArguments(arguments, /*fences=*/false));
+  const absl::Span<const takt_future_argument_t> future_arguments(
+      options.future_arguments, options.future_argument_count);
+  if (!future_arguments.empty()) {
+    TAKT_RETURN_IF_ERROR(
+        Require(future_arguments.data(), "options: future_arguments"));
+  }
+  TAKT_RETURN_IF_ERROR(
+      function.CheckArguments(arguments, /*fences=*/false, future_arguments));
   TAKT_RETURN_IF_ERROR(
       CheckIndices(function, "argument", options.argument_fences,
                    options.argument_fence_count, signature.arguments().size()));
@@ -55,10 +63,11 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
                                     options.result_fence_count,
                                     signature.results().size()));
   uint32_t batch_row_count = 0;
-  if (options.batch) {
+  if (options.batch && future_arguments.empty() &&
+      options.result_buffer_count == 0) {
     TAKT_ASSIGN_OR_RETURN(const bool batchable,
                           AsyncBatch::IsBatchable(function));
-    if (batchable && options.step_limit == 0 &&
+    if (batchable && options.step_limit == 0 && options.timeout_ns == 0 &&
         AsyncBatch::CanStack(arguments)) {
       auto* view = Unwrap(takt_value_as_buffer_view(&arguments[0]));
       batch_row_count = static_cast<uint32_t>(view->shape()[0]);
@@ -69,12 +78,31 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
   Ref<shop::Job> known = shop_job != nullptr ? Ref<shop::Job>::Retain(shop_job)
                                              : function.BeginJob(job);
   job.attributes.shop_job = known.get();
+  TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Timeout> timeout,
+                        ReadTimeout(function, options));
+  const bool has_timeout = timeout != nullptr;
+  if (has_timeout) job.attributes.cancellation = timeout->cancellation.get();
+  TAKT_ASSIGN_OR_RETURN(
+      std::unique_ptr<ResultBinding> binding,
+      function.ReadBinding(options.result_buffers, options.result_buffer_count,
+                           arguments));
+  if (binding != nullptr) job.attributes.results = binding->memory();
+  std::vector<Ref<hal::Fence>> ends;
+  TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Futures> futures,
+                        ReadFutures(function, options, &ends));
+  const bool has_futures = futures != nullptr;
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto invocation = Ref<AsyncInvocation>::Adopt(
-      new (function.context().instance().blocks(), slot_bytes)
-          AsyncInvocation(function, job, std::move(known), options, arguments));
+      new (function.context().instance().blocks(), slot_bytes) AsyncInvocation(
+          function, job, std::move(known),
+          {std::move(timeout), std::move(futures), std::move(binding)}, options,
+          arguments));
   invocation->batch_row_count_ = batch_row_count;
-  TAKT_RETURN_IF_ERROR(invocation->TakeShares(options, signal));
+  if (absl::Status status = invocation->TakeShares(options, signal);
+      !status.ok()) {
+    if (has_futures) DropFutures(*invocation->extras_.futures);
+    return status;
+  }
 
   // From here on nothing fails but the invocation itself.
   invocation->trace_.Begin(job.attributes, trace_parent);
@@ -90,9 +118,11 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     hal::Fence* const fence = Unwrap(options.argument_fences[i].fence);
     if (fence != nullptr) waits.push_back(fence);
   }
+  for (const Ref<hal::Fence>& end : ends) waits.push_back(end.get());
   invocation->Retain();  // While in flight.
-  if (invocation->is_async_ && batch_row_count == 0) {
-    invocation->SetProgramFences(waits, options.cancellable);
+  if (invocation->is_async_ && batch_row_count == 0 && !has_futures) {
+    invocation->SetProgramFences(waits, options.cancellable || has_timeout);
+    invocation->ArmTimeout();
     invocation->phase_.store(Phase::kQueued, std::memory_order_release);
     function.context().strand().Post(invocation.get(),
                                      AsyncStrand::Where::kHere);
@@ -108,13 +138,14 @@ size_t AsyncInvocation::SlotCount(const Function& function) {
 }
 
 AsyncInvocation::AsyncInvocation(Function& function, const Function::Job& job,
-                                 Ref<shop::Job> shop_job,
+                                 Ref<shop::Job> shop_job, Extras extras,
                                  const takt_async_options_t& options,
                                  absl::Span<const takt_value_t> arguments)
     : Object(&kType),
       function_(Ref<Function>::Retain(&function)),
       job_(job.attributes),
       shop_job_(std::move(shop_job)),
+      extras_(std::move(extras)),
       on_done_(options.on_done),
       user_data_(options.user_data),
       step_limit_(options.step_limit),
@@ -184,8 +215,93 @@ void AsyncInvocation::SetProgramFences(const Fences& waits, bool cancellable) {
 void AsyncInvocation::StartWaiting(const Fences& waits) {
   absl::Status status;
   Retain();  // While it waits.
-  if (waiter_.Start(waits, &status)) return;
-  OnWaited(&waiter_, status);
+  const bool waits_now = waiter_.Start(waits, &status);
+  ArmTimeout();
+  if (!waits_now) OnWaited(&waiter_, status);
+}
+
+absl::StatusOr<std::unique_ptr<AsyncInvocation::Timeout>>
+AsyncInvocation::ReadTimeout(const Function& function,
+                             const takt_async_options_t& options) {
+  if (options.timeout_ns == 0) return nullptr;
+  if (options.timeout_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(function.name(),
+                     ": options: timeout_ns: expected 0 or "
+                     "more, got ",
+                     options.timeout_ns));
+  }
+  return std::make_unique<Timeout>(options.timeout_ns,
+                                   function.context().instance().timers());
+}
+
+void AsyncInvocation::ArmTimeout() {
+  if (extras_.timeout == nullptr) return;
+  MutexLock lock(&mutex_);
+  if (phase() == Phase::kDone) return;
+  extras_.timeout->invocation = this;
+  Retain();  // While it is armed.
+  extras_.timeout->timers->Arm(
+      extras_.timeout.get(), DeadlineAfter(NowNs(), extras_.timeout->limit_ns));
+}
+
+void AsyncInvocation::OnTimeout(TimerService::Timer* timer) {
+  const auto self =
+      Ref<AsyncInvocation>::Adopt(static_cast<Timeout*>(timer)->invocation);
+  Timeout& timeout = *self->extras_.timeout;
+  timeout.has_passed.store(true);
+  timeout.cancellation->Request();
+  self->Cancel();
+  self->LeaveLine();
+  {
+    MutexLock lock(&self->mutex_);
+    timeout.gives_up = true;
+    if (!timeout.awaits_signal) return;
+  }
+  self->GiveUpSignalWhenIdle();
+}
+
+void AsyncInvocation::LeaveLine() {
+  bool found = false;
+  function_->context().strand().TakeQueued([&](AsyncStrand::Turn* turn) {
+    if (turn != this) return false;
+    found = true;
+    return true;
+  });
+  if (!found) return;
+  if (phase() == Phase::kQueued) {
+    Complete(LateError());
+  } else {
+    Take();  // Its program is cancelled: nothing of it runs but its end.
+  }
+}
+
+absl::Status AsyncInvocation::LateError() const {
+  return absl::DeadlineExceededError(
+      absl::StrCat(function_->name(), ": not done within ",
+                   extras_.timeout->limit_ns, " ns"));
+}
+
+void AsyncInvocation::CompleteWhenIdle(absl::Status status) {
+  extras_.timeout->ending = std::move(status);
+  const auto complete = [](void* argument) {
+    auto* const self = static_cast<AsyncInvocation*>(argument);
+    self->Complete(self->extras_.timeout->ending);
+  };
+  if (extras_.timeout->cancellation->IsIdle(complete, this)) complete(this);
+}
+
+void AsyncInvocation::GiveUpSignalWhenIdle() {
+  Retain();
+  const auto give_up = [](void* argument) {
+    const auto self =
+        Ref<AsyncInvocation>::Adopt(static_cast<AsyncInvocation*>(argument));
+    const absl::Status late = self->LateError();
+    if (self->signal_waiter_.Cancel(late)) {
+      OnSignal(&self->signal_waiter_, late);
+    }
+  };
+  if (extras_.timeout->cancellation->IsIdle(give_up, this)) give_up(this);
 }
 
 void AsyncInvocation::OnWaited(hal::FenceWaiter* waiter,
@@ -202,6 +318,7 @@ void AsyncInvocation::OnWaited(hal::FenceWaiter* waiter,
       AsyncBatch::Add(self);
       return;
     }
+    if (self->is_async_) self->SetProgramFences({}, /*cancellable=*/false);
     self->function_->context().strand().Post(self, AsyncStrand::Where::kWorker);
   }
 }
@@ -215,6 +332,7 @@ void AsyncInvocation::EndInBatch(const absl::Status& status) {
   {
     MutexLock lock(&mutex_);
     has_results_ = status.ok();
+    if (status.ok() && keeper_count_ != 0) KeepResults();
   }
   Complete(status);
 }
@@ -229,6 +347,7 @@ absl::StatusOr<Ref<vm::Invocation>> AsyncInvocation::CreateProgram() {
   if (cancelled_.load()) {
     return absl::CancelledError(absl::StrCat(function_->name(), ": cancelled"));
   }
+  if (extras_.futures != nullptr) TAKT_RETURN_IF_ERROR(TakeFutures());
   Values values;
   const size_t count = function_->signature().arguments().size();
   for (size_t i = 0; i < count; ++i) values.push_back(std::move(slots()[i]));
@@ -292,17 +411,24 @@ void AsyncInvocation::EndProgram() {
   }
   program.reset();  // What it held is free before anybody is told.
   shop_job_.reset();
+  if (status.ok() && extras_.binding != nullptr && !is_async_) {
+    status = SettleBinding();
+  }
   {
     MutexLock lock(&mutex_);
-    has_results_ = status.ok();
+    // Bound results of an asynchronous function come with its signal.
+    has_results_ = status.ok() && (extras_.binding == nullptr || !is_async_);
+    if (has_results_ && keeper_count_ != 0) KeepResults();
     if (is_async_ && status.ok()) {
       phase_.store(Phase::kSubmitted, std::memory_order_release);
     }
   }
-  if (!is_async_ || !status.ok()) {
-    Complete(std::move(status));
-  } else {
+  if (is_async_ && status.ok()) {
     AwaitSignal();
+  } else if (is_late()) {
+    CompleteWhenIdle(std::move(status));
+  } else {
+    Complete(std::move(status));
   }
 }
 
@@ -311,18 +437,52 @@ void AsyncInvocation::AwaitSignal() {
   const Ref<hal::Fence> signal = std::move(program_signal_);
   const hal::Fence* const fences[] = {signal.get()};
   absl::Status status;
-  if (signal_waiter_.Start(fences, &status)) return;
-  OnSignal(&signal_waiter_, status);
+  // Once it waits, this may be gone.
+  const Ref<AsyncInvocation> hold =
+      Ref<AsyncInvocation>::Retain(extras_.timeout != nullptr ? this : nullptr);
+  if (!signal_waiter_.Start(fences, &status)) {
+    OnSignal(&signal_waiter_, status);
+    return;
+  }
+  if (hold == nullptr) return;
+  {
+    MutexLock lock(&mutex_);
+    extras_.timeout->awaits_signal = true;
+    if (!extras_.timeout->gives_up) return;
+  }
+  GiveUpSignalWhenIdle();
 }
 
 void AsyncInvocation::OnSignal(hal::FenceWaiter* waiter,
                                const absl::Status& status) {
   AsyncInvocation* const self = static_cast<Waiter*>(waiter)->invocation;
-  self->Complete(Annotate(status, self->function_->name()));
+  absl::Status outcome = Annotate(status, self->function_->name());
+  if (outcome.ok() && self->extras_.binding != nullptr) {
+    outcome = self->SettleBinding();
+    MutexLock lock(&self->mutex_);
+    self->has_results_ = outcome.ok();
+    if (self->has_results_ && self->keeper_count_ != 0) self->KeepResults();
+  }
+  self->Complete(outcome);
+}
+
+absl::Status AsyncInvocation::SettleBinding() {
+  const size_t count = function_->signature().results().size();
+  absl::InlinedVector<takt_value_t, 4> results;
+  for (size_t i = 0; i < count; ++i) {
+    results.push_back(TakeVmValue(std::move(slots()[i])));
+  }
+  const absl::Status status = extras_.binding->Settle(absl::MakeSpan(results));
+  for (size_t i = 0; i < count; ++i) slots()[i] = ToVmValue(results[i]);
+  takt_values_release(count, results.data());
+  return Annotate(status, function_->name());
 }
 
 void AsyncInvocation::Complete(absl::Status status) {
   shop_job_.reset();
+  if (is_late() && status.code() == absl::StatusCode::kCancelled) {
+    status = LateError();
+  }
   trace_.End(status);
   bool has_results = false;
   {
@@ -331,19 +491,27 @@ void AsyncInvocation::Complete(absl::Status status) {
     has_results = has_results_;
     phase_.store(Phase::kDone, std::memory_order_release);
   }
+  if (extras_.timeout != nullptr &&
+      extras_.timeout->timers->Cancel(extras_.timeout.get())) {
+    Release();  // The timer's.
+  }
   if (!has_results) {
     for (vm::Value& argument : slots()) argument = vm::Value();
   }
+  if (extras_.futures != nullptr) DropFutures(*std::move(extras_.futures));
   if (on_done_ != nullptr) {
     on_done_(user_data_, Wrap(this), ToStatus("takt_async_invoke", status));
   }
   Ref<hal::Fence> signal;
+  Ref<hal::Fence> end;
   {
     MutexLock lock(&mutex_);
     has_ended_ = true;
     signal = signal_;
+    end = end_;
   }
   if (signal != nullptr) Tell(*signal, status);
+  if (end != nullptr) Tell(*end, status);
   Release();
 }
 
@@ -380,18 +548,137 @@ absl::Status AsyncInvocation::Wait(int64_t deadline_ns) {
 }
 
 Ref<hal::Fence> AsyncInvocation::GetFence() {
+  return GetEndFence(&AsyncInvocation::signal_);
+}
+
+Ref<hal::Fence> AsyncInvocation::GetEndFence(
+    Ref<hal::Fence> AsyncInvocation::*which) {
   Ref<hal::Fence> fence;
   absl::Status status;
   {
     MutexLock lock(&mutex_);
-    if (signal_ != nullptr) return signal_;
-    signal_ = hal::Fence::Create(function_->context().instance().blocks());
-    fence = signal_;
+    if (this->*which != nullptr) return this->*which;
+    this->*which = hal::Fence::Create(function_->context().instance().blocks());
+    fence = this->*which;
     if (!has_ended_) return fence;
     status = status_;
   }
   Tell(*fence, status);
   return fence;
+}
+
+void AsyncInvocation::KeepResults() {
+  const size_t count = function_->signature().results().size();
+  kept_.assign(slots().begin(),
+               slots().begin() + static_cast<ptrdiff_t>(count));
+}
+
+absl::Status AsyncInvocation::KeepResult(size_t index, Ref<hal::Fence>* end) {
+  const size_t count = function_->signature().results().size();
+  if (index >= count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("result ", index, " of ", function_->name(),
+                     ", which has ", count, " results"));
+  }
+  {
+    MutexLock lock(&mutex_);
+    const bool are_there = status_.ok() && (extras_.binding == nullptr
+                                                ? phase() >= Phase::kSubmitted
+                                                : phase() == Phase::kDone);
+    if (are_there && keeper_count_ == 0) {
+      if (!has_results_) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            "the results of ", function_->name(), " have been taken"));
+      }
+      KeepResults();
+    }
+    ++keeper_count_;
+  }
+  *end = GetEndFence(&AsyncInvocation::end_);
+  (*end)->SetSignaller(function_->signaller());
+  return absl::OkStatus();
+}
+
+vm::Value AsyncInvocation::FetchResult(size_t index) {
+  vm::Value value;
+  std::vector<vm::Value> unused;  // Released without the lock.
+  MutexLock lock(&mutex_);
+  if (index < kept_.size()) value = kept_[index];
+  if (--keeper_count_ == 0) unused = std::move(kept_);
+  return value;
+}
+
+absl::StatusOr<std::unique_ptr<AsyncInvocation::Futures>>
+AsyncInvocation::ReadFutures(const Function& function,
+                             const takt_async_options_t& options,
+                             std::vector<Ref<hal::Fence>>* ends) {
+  if (options.future_argument_count == 0) return nullptr;
+  auto futures = std::make_unique<Futures>();
+  const auto refuse = [&](const absl::Status& status) {
+    DropFutures(*futures);
+    return status;
+  };
+  const auto types = function.signature().arguments();
+  for (size_t i = 0; i < options.future_argument_count; ++i) {
+    const takt_future_argument_t& given = options.future_arguments[i];
+    const std::string where =
+        absl::StrCat(function.name(), ": input ", given.index);
+    if (given.index >= types.size()) {
+      return refuse(absl::InvalidArgumentError(
+          absl::StrCat(where, ": there are ", types.size(), " inputs")));
+    }
+    for (const Future& other : *futures) {
+      if (other.index != given.index) continue;
+      return refuse(absl::InvalidArgumentError(
+          absl::StrCat(where, ": is to come from two calls")));
+    }
+    AsyncInvocation* const producer = Unwrap(given.invocation);
+    if (producer == nullptr) {
+      return refuse(absl::InvalidArgumentError(
+          absl::StrCat(where, ": the invocation is NULL")));
+    }
+    const Function& source = producer->function();
+    if (&source.context().instance() != &function.context().instance()) {
+      return refuse(absl::InvalidArgumentError(
+          absl::StrCat(where, ": ", source.name(), " is of another instance")));
+    }
+    const auto results = source.signature().results();
+    if (given.result_index < results.size() &&
+        (results[given.result_index].kind == TAKT_VALUE_REF) !=
+            (types[given.index].kind == TAKT_VALUE_REF)) {
+      return refuse(absl::InvalidArgumentError(absl::StrCat(
+          where, ": expected ", takt_value_kind_name(types[given.index].kind),
+          ", but result ", given.result_index, " of ", source.name(), " is ",
+          takt_value_kind_name(results[given.result_index].kind))));
+    }
+    Ref<hal::Fence> end;
+    const absl::Status status = producer->KeepResult(given.result_index, &end);
+    if (!status.ok()) return refuse(Annotate(status, where));
+    ends->push_back(std::move(end));
+    futures->push_back({given.index, Ref<AsyncInvocation>::Retain(producer),
+                        given.result_index});
+  }
+  return futures;
+}
+
+void AsyncInvocation::DropFutures(Futures& futures) {
+  for (const Future& future : futures) {
+    future.producer->FetchResult(future.result_index);
+  }
+  futures.clear();
+}
+
+absl::Status AsyncInvocation::TakeFutures() {
+  const std::unique_ptr<Futures> futures = std::move(extras_.futures);
+  absl::Status status;
+  for (const Future& future : *futures) {
+    vm::Value value = future.producer->FetchResult(future.result_index);
+    takt_value_t told = TakeVmValue(std::move(value));
+    if (status.ok()) status = function_->CheckArgument(future.index, told);
+    if (status.ok()) slots()[future.index] = ToVmValue(told);
+    takt_values_release(1, &told);
+  }
+  return status;
 }
 
 absl::Status AsyncInvocation::TakeResults(absl::Span<takt_value_t> results) {
@@ -402,7 +689,8 @@ absl::Status AsyncInvocation::TakeResults(absl::Span<takt_value_t> results) {
                      " results, got ", results.size()));
   }
   MutexLock lock(&mutex_);
-  if (phase() < Phase::kSubmitted) {
+  if (phase() <
+      (extras_.binding == nullptr ? Phase::kSubmitted : Phase::kDone)) {
     return absl::FailedPreconditionError(
         absl::StrCat(function_->name(), ": the results are not there yet"));
   }

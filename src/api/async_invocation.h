@@ -30,6 +30,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -37,8 +40,10 @@
 #include "api/async_strand.h"
 #include "api/function.h"
 #include "api/invocation_trace.h"
+#include "base/cancellation.h"
 #include "base/mutex.h"
 #include "base/object.h"
+#include "base/timer_service.h"
 #include "hal/fence.h"
 #include "takt/async.h"
 #include "vm/invocation.h"
@@ -70,6 +75,14 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   absl::Status TakeResults(absl::Span<takt_value_t> results);
   void Cancel();
 
+  // Has result `index` kept for a call that takes it as an argument, until
+  // FetchResult(). *end receives a fence that tells when this call has ended.
+  // FAILED_PRECONDITION if the results have been taken.
+  absl::Status KeepResult(size_t index, Ref<hal::Fence>* end);
+  // Of a call that has ended well: the value, which stays kept for others that
+  // have asked for it.
+  vm::Value FetchResult(size_t index);
+
   // What a batch does with its members, which are kQueued. Their arguments are
   // in the slots, and a batch that ends well has put the results there.
   absl::Span<vm::Value> slots() {
@@ -89,8 +102,40 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
     kSubmitted,
     kDone,
   };
+  // Of a call that has a limit: when it comes, the call is given up.
+  struct Timeout : TimerService::Timer {
+    Timeout(int64_t limit_ns_in, std::shared_ptr<TimerService> timers_in)
+        : limit_ns(limit_ns_in), timers(std::move(timers_in)) {
+      fire = &AsyncInvocation::OnTimeout;
+    }
+    AsyncInvocation* invocation = nullptr;  // Set before it is armed.
+    const int64_t limit_ns;
+    const std::shared_ptr<TimerService> timers;
+    const Ref<Cancellation> cancellation = MakeRef<Cancellation>();
+    std::atomic<bool> has_passed{false};
+    // Under mutex_. The one who finds both set gives up the wait for the
+    // program's signal.
+    bool awaits_signal = false;
+    bool gives_up = false;
+    // How it ends, once its work has; of who leads it.
+    absl::Status ending;
+  };
+  // An argument that another call's result becomes, until the program begins.
+  struct Future {
+    size_t index;
+    Ref<AsyncInvocation> producer;
+    size_t result_index;
+  };
+  using Futures = std::vector<Future>;
+  // What few calls have; null pointers are the others'.
+  struct Extras {
+    std::unique_ptr<Timeout> timeout;        // Null: no limit.
+    std::unique_ptr<Futures> futures;        // Null: none, or not any more.
+    std::unique_ptr<ResultBinding> binding;  // Null: nothing is bound.
+  };
   AsyncInvocation(Function& function, const Function::Job& job,
-                  Ref<shop::Job> shop_job, const takt_async_options_t& options,
+                  Ref<shop::Job> shop_job, Extras extras,
+                  const takt_async_options_t& options,
                   absl::Span<const takt_value_t> arguments);
   ~AsyncInvocation() override;
   static size_t SlotCount(const Function& function);
@@ -102,6 +147,30 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   static void operator delete(void* block, BlockPool&, size_t) {
     BlockPool::Free(block);
   }
+
+  static absl::StatusOr<std::unique_ptr<Timeout>> ReadTimeout(
+      const Function& function, const takt_async_options_t& options);
+  void ArmTimeout();
+  static void OnTimeout(TimerService::Timer* timer);
+  // If it stands in the strand's line, ends it without its turn.
+  void LeaveLine();
+  bool is_late() const {
+    return extras_.timeout != nullptr && extras_.timeout->has_passed.load();
+  }
+  absl::Status LateError() const;
+  // Once the devices do nothing for it any more.
+  void CompleteWhenIdle(absl::Status status);
+  void GiveUpSignalWhenIdle();
+
+  // Has the producers keep the results. *ends receives a fence of each.
+  static absl::StatusOr<std::unique_ptr<Futures>> ReadFutures(
+      const Function& function, const takt_async_options_t& options,
+      std::vector<Ref<hal::Fence>>* ends);
+  static void DropFutures(Futures& futures);
+  // Puts the results into the slots.
+  absl::Status TakeFutures();
+  void KeepResults() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Ref<hal::Fence> GetEndFence(Ref<hal::Fence> AsyncInvocation::*fence);
 
   // The fences that it has to wait for, as Start() was given them.
   using Fences = absl::InlinedVector<hal::Fence*, 4>;
@@ -118,6 +187,8 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   void Take() override;  // Its turn: runs the program.
 
   absl::StatusOr<Ref<vm::Invocation>> CreateProgram();
+  // Puts results that have memory of the caller's there.
+  absl::Status SettleBinding();
   // The program has ended. Must be the last that the caller does with it.
   void EndProgram();
   void AwaitSignal();
@@ -136,6 +207,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   const JobAttributes job_;
   InvocationTrace trace_{*function_};
   Ref<shop::Job> shop_job_;  // Until the program has ended.
+  Extras extras_;
   const takt_invocation_callback_t on_done_;
   void* const user_data_;
   const uint64_t step_limit_;
@@ -167,6 +239,11 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   // The slots behind this object hold the arguments until the program runs,
   // then, once it has ended well, its results until they are taken.
   bool has_results_ ABSL_GUARDED_BY(mutex_) = false;
+  // For calls that take results as arguments: how many have not fetched theirs,
+  // the results for them once they are there, and what they wait for.
+  uint32_t keeper_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<vm::Value> kept_ ABSL_GUARDED_BY(mutex_);
+  Ref<hal::Fence> end_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::api

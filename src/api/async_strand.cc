@@ -27,6 +27,10 @@ class AsyncStrand::ThreadTurn final : public Turn {
   SyncWait& thread_;
 };
 
+bool AsyncStrand::RunsHere() const {
+  return runner_.load(std::memory_order_relaxed) == ThisThread();
+}
+
 void AsyncStrand::Post(Turn* turn, Where where) {
   if (!HoldOrQueue(turn)) return;
   if (executor_ == nullptr) {
@@ -44,7 +48,7 @@ void AsyncStrand::Post(Turn* turn, Where where) {
 }
 
 bool AsyncStrand::Enter(SyncWait& thread) {
-  if (runner_.load(std::memory_order_relaxed) == ThisThread()) return false;
+  if (RunsHere()) return false;
   ThreadTurn turn(thread);
   if (!HoldOrQueue(&turn)) thread.WaitUntilNotified(kInfiniteFuture);
   runner_.store(ThisThread(), std::memory_order_relaxed);
@@ -59,6 +63,7 @@ void AsyncStrand::Leave() {
 void AsyncStrand::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
   if ((state_.load(std::memory_order_relaxed) & kQueued) == 0) return;
   MutexLock lock(&mutex_);
+  if (first_ == nullptr) return;  // The holder was quicker.
   Turn* before = nullptr;
   for (Turn* turn = first_; turn != nullptr;) {
     Turn* const next = turn->next_;

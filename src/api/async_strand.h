@@ -72,8 +72,11 @@ class AsyncStrand final : private exec::Closure {
   bool Enter(SyncWait& thread) ABSL_LOCKS_EXCLUDED(mutex_);
   void Leave() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Whether this thread runs a program of the strand.
+  bool RunsHere() const;
+
   // Takes queued turns that `wanted` says yes to out of the line, in order;
-  // they will not be taken. For the holder.
+  // they will not be taken.
   void TakeQueued(absl::FunctionRef<bool(Turn*)> wanted)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -5,10 +5,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
+#include "api/async_invocation.h"
 #include "api/handle.h"
 #include "api/invocation_trace.h"
 #include "api/value.h"
 #include "base/clock.h"
+#include "base/nearest_names.h"
 #include "hal/buffer_view.h"
 #include "hal/fence.h"
 #include "vm/invocation.h"
@@ -72,6 +74,15 @@ absl::StatusOr<Ref<Function>> Function::Find(Context* context,
                    *std::move(annotations), std::move(full_name)));
 }
 
+absl::StatusOr<Ref<Function>> Function::Declare(
+    absl::string_view declaration) const {
+  absl::StatusOr<Ref<Signature>> signature =
+      Signature::Declare(info(), declaration);
+  if (!signature.ok()) return Annotate(signature.status(), name_);
+  return Ref<Function>::Adopt(
+      new Function(context_, ref_, *std::move(signature), annotations_, name_));
+}
+
 absl::StatusOr<Function::Job> Function::FindJob(
     const JobOptions& options) const {
   Job job;
@@ -98,8 +109,9 @@ Ref<shop::Job> Function::BeginJob(const Job& job) const {
                           NowNs(), asked.deadline_ns, has_deadline);
 }
 
-absl::Status Function::CheckArguments(absl::Span<const takt_value_t> arguments,
-                                      bool fences) const {
+absl::Status Function::CheckArguments(
+    absl::Span<const takt_value_t> arguments, bool fences,
+    absl::Span<const takt_future_argument_t> futures) const {
   if (signature_->is_variadic()) {
     return absl::InvalidArgumentError(
         absl::StrCat(name_,
@@ -114,7 +126,18 @@ absl::Status Function::CheckArguments(absl::Span<const takt_value_t> arguments,
         name_, ": expected ", expected, " inputs, got ", arguments.size()));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
-    TAKT_RETURN_IF_ERROR(CheckArgument(i, arguments[i]));
+    const bool is_future =
+        std::any_of(futures.begin(), futures.end(),
+                    [i](const takt_future_argument_t& future) {
+                      return future.index == i;
+                    });
+    if (!is_future) {
+      TAKT_RETURN_IF_ERROR(CheckArgument(i, arguments[i]));
+    } else if (arguments[i].kind != TAKT_VALUE_NONE) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name_, ": input ", i, ": is to come from another call, but a value (",
+          DescribeValue(arguments[i]), ") is given too"));
+    }
   }
   return absl::OkStatus();
 }
@@ -186,24 +209,84 @@ absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<ResultBinding>> Function::ReadBinding(
+    const takt_result_buffer_t* buffers, size_t buffer_count,
+    absl::Span<const takt_value_t> arguments) const {
+  absl::StatusOr<std::unique_ptr<ResultBinding>> binding = ResultBinding::Read(
+      *signature_, *result_places_, {buffers, buffer_count}, arguments);
+  if (!binding.ok()) return Annotate(binding.status(), name_);
+  return binding;
+}
+
+absl::Status Function::InvokeWithTimeout(
+    const takt_invoke_options_t& options,
+    absl::Span<const takt_value_t> arguments,
+    absl::Span<takt_value_t> results) const {
+  if (arguments.size() > signature_->arguments().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name_,
+        ": options: timeout_ns: the call does not wait, since it is "
+        "given fences; takt_async_invoke() takes both"));
+  }
+  if (context_->strand().RunsHere()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        name_,
+        ": options: timeout_ns: not in a call that a program of the "
+        "same context makes"));
+  }
+  takt_async_options_t given;
+  takt_async_options_init(&given);
+  given.step_limit = options.step_limit;
+  given.priority = options.priority;
+  given.deadline_ns = options.deadline_ns;
+  given.cpu_words = options.cpu_words;
+  given.cpu_word_count = options.cpu_word_count;
+  given.npu_policy = options.npu_policy;
+  given.npu_time_limit_ns = options.npu_time_limit_ns;
+  given.timeout_ns = options.timeout_ns;
+  given.result_buffer_count = options.result_buffer_count;
+  given.result_buffers = options.result_buffers;
+  TAKT_ASSIGN_OR_RETURN(
+      const Ref<AsyncInvocation> invocation,
+      AsyncInvocation::Start(const_cast<Function&>(*this), given, arguments,
+                             /*wait=*/nullptr, /*signal=*/nullptr));
+  TAKT_RETURN_IF_ERROR(invocation->Wait(kInfiniteFuture));
+  return invocation->TakeResults(results);
+}
+
 absl::Status Function::Invoke(const takt_invoke_options_t* options,
                               absl::Span<const takt_value_t> arguments,
                               absl::Span<takt_value_t> results) const {
-  uint64_t step_limit = 0;
-  JobOptions job_options;
-  if (options != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(takt_invoke_options_t given,
-                          ReadOptions(options, &takt_invoke_options_init));
-    step_limit = given.step_limit;
-    job_options = JobOptions(given);
-  }
   if (results.size() != signature_->results().size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         name_, ": expected room for ", signature_->results().size(),
         " results, got ", results.size()));
   }
   TAKT_RETURN_IF_ERROR(CheckArguments(arguments, /*fences=*/true));
+  uint64_t step_limit = 0;
+  JobOptions job_options;
+  std::unique_ptr<ResultBinding> binding;
+  if (options != nullptr) {
+    TAKT_ASSIGN_OR_RETURN(const takt_invoke_options_t given,
+                          ReadOptions(options, &takt_invoke_options_init));
+    const bool has_fences = arguments.size() > signature_->arguments().size();
+    if (has_fences && given.result_buffer_count != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name_,
+          ": options: result_buffers: the call does not wait, since it is "
+          "given fences; takt_async_invoke() takes both"));
+    }
+    if (given.timeout_ns != 0) {
+      return InvokeWithTimeout(given, arguments, results);
+    }
+    step_limit = given.step_limit;
+    job_options = JobOptions(given);
+    TAKT_ASSIGN_OR_RETURN(
+        binding, ReadBinding(given.result_buffers, given.result_buffer_count,
+                             arguments));
+  }
   TAKT_ASSIGN_OR_RETURN(Job job, FindJob(job_options));
+  if (binding != nullptr) job.attributes.results = binding->memory();
   const Ref<shop::Job> shop_job = BeginJob(job);
   job.attributes.shop_job = shop_job.get();
   Values values;
@@ -221,16 +304,97 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
   }
   TAKT_RETURN_IF_ERROR(
       Run(step_limit, job.attributes, absl::MakeSpan(values), thread, results));
-  if (signal == nullptr) return absl::OkStatus();
-  absl::Status status = WaitForFence(*signal, thread, kInfiniteFuture);
+  if (signal == nullptr && binding == nullptr) return absl::OkStatus();
+  absl::Status status;
+  if (signal != nullptr) status = WaitForSignal(std::move(signal), thread);
+  if (status.ok() && binding != nullptr) status = binding->Settle(results);
   if (status.ok()) return status;
   takt_values_release(results.size(), results.data());
   return Annotate(status, name_);
 }
 
+namespace {
+
+absl::StatusOr<Ref<Function>> Declare(const Function* function,
+                                      const char* declaration) {
+  TAKT_RETURN_IF_ERROR(Require(function, "function"));
+  TAKT_RETURN_IF_ERROR(Require(declaration, "declaration"));
+  return function->Declare(declaration);
+}
+
+absl::Status FindNamed(const Function* function, const char* name,
+                       bool is_input, size_t* out_index) {
+  TAKT_RETURN_IF_ERROR(Require(out_index, "out_index"));
+  *out_index = 0;
+  TAKT_RETURN_IF_ERROR(Require(function, "function"));
+  TAKT_RETURN_IF_ERROR(Require(name, "name"));
+  const Signature& signature = function->signature();
+  const absl::string_view what = is_input ? "input" : "output";
+  std::vector<std::string> names;
+  size_t count = 0;
+  const auto types = is_input ? signature.arguments() : signature.results();
+  for (size_t i = 0; i < types.size(); ++i) {
+    const absl::string_view each = types[i].name;
+    if (each.empty()) continue;
+    names.emplace_back(each);
+    if (each != name) continue;
+    if (count++ == 0) *out_index = i;
+  }
+  if (count == 1) return absl::OkStatus();
+  *out_index = 0;
+  if (count > 1) {
+    return absl::NotFoundError(absl::StrCat(function->name(), ": ", count, " ",
+                                            what, "s are named ", name));
+  }
+  return absl::NotFoundError(absl::StrCat(
+      function->name(), ": no ", what, " is named ", name, "; ",
+      NearestNames(names, name, absl::StrCat("names of ", what, "s"))));
+}
+
+absl::Status QueryBindings(const Function* function,
+                           takt_binding_statistics_t* out) {
+  TAKT_RETURN_IF_ERROR(Require(function, "function"));
+  TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
+  takt_binding_statistics_t statistics = {};
+  statistics.in_place_count = function->result_places().in_place_count();
+  statistics.copied_count = function->result_places().copied_count();
+  WriteSized(statistics, out);
+  return absl::OkStatus();
+}
+
+}  // namespace
 }  // namespace takt::api
 
 using takt::api::Unwrap;
+
+takt_status_t takt_function_query_bindings(
+    const takt_function_t* function,
+    takt_binding_statistics_t* out_statistics) {
+  return takt::api::ToStatus(
+      __func__, takt::api::QueryBindings(Unwrap(function), out_statistics));
+}
+
+takt_status_t takt_function_declare(takt_function_t* function,
+                                    const char* declaration,
+                                    takt_function_t** out_function) {
+  return takt::api::Give(__func__,
+                         takt::api::Declare(Unwrap(function), declaration),
+                         out_function);
+}
+
+takt_status_t takt_function_find_input(const takt_function_t* function,
+                                       const char* name, size_t* out_index) {
+  return takt::api::ToStatus(
+      __func__, takt::api::FindNamed(Unwrap(function), name,
+                                     /*is_input=*/true, out_index));
+}
+
+takt_status_t takt_function_find_output(const takt_function_t* function,
+                                        const char* name, size_t* out_index) {
+  return takt::api::ToStatus(
+      __func__, takt::api::FindNamed(Unwrap(function), name,
+                                     /*is_input=*/false, out_index));
+}
 
 void takt_function_retain(takt_function_t* function) {
   takt::api::RetainHandle(function);

@@ -4,6 +4,7 @@
 #ifndef TAKT_API_FUNCTION_H_
 #define TAKT_API_FUNCTION_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -13,10 +14,12 @@
 #include "absl/types/span.h"
 #include "api/context.h"
 #include "api/job_options.h"
+#include "api/result_binding.h"
 #include "api/signature.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "hal/timeline.h"
+#include "takt/async.h"
 #include "takt/function.h"
 #include "vm/context.h"
 #include "vm/value.h"
@@ -32,6 +35,9 @@ class Function final : public Object {
   // `name` is "module.function", or "function" of the last module.
   static absl::StatusOr<Ref<Function>> Find(Context* context, const char* name);
 
+  // takt_function_declare().
+  absl::StatusOr<Ref<Function>> Declare(absl::string_view declaration) const;
+
   const std::string& name() const { return name_; }
   // What explanations of fences call this function's calls.
   const Ref<const hal::Signaller>& signaller() const { return signaller_; }
@@ -46,9 +52,12 @@ class Function final : public Object {
   uint32_t trace_name() const { return trace_name_.Find(tracer(), name_); }
 
   // INVALID_ARGUMENT unless a caller may pass these. `fences`: an async
-  // function's wait and signal fence may follow them.
-  absl::Status CheckArguments(absl::Span<const takt_value_t> arguments,
-                              bool fences) const;
+  // function's wait and signal fence may follow them. `futures`: of the values
+  // at these indices only the kind is looked at, which must be NONE.
+  absl::Status CheckArguments(
+      absl::Span<const takt_value_t> arguments, bool fences,
+      absl::Span<const takt_future_argument_t> futures = {}) const;
+  absl::Status CheckArgument(size_t index, const takt_value_t& value) const;
 
   // How a call that begins now stands: INVALID_ARGUMENT, naming the function,
   // for what the options or the workers rule out.
@@ -60,6 +69,12 @@ class Function final : public Object {
   // Has the scheduler know such a call as a job, while the result is held; null
   // if there is none, or the call asks for nothing.
   Ref<shop::Job> BeginJob(const Job& job) const;
+
+  // Memory of the caller's for results; null if none is given.
+  absl::StatusOr<std::unique_ptr<ResultBinding>> ReadBinding(
+      const takt_result_buffer_t* buffers, size_t buffer_count,
+      absl::Span<const takt_value_t> arguments) const;
+  ResultPlaces& result_places() const { return *result_places_; }
 
   // takt_function_invoke(). `results` are NONE when called.
   absl::Status Invoke(const takt_invoke_options_t* options,
@@ -81,9 +96,14 @@ class Function final : public Object {
         signature_(std::move(signature)),
         annotations_(std::move(annotations)),
         name_(std::move(name)),
-        signaller_(hal::Signaller::Create(absl::StrCat("a call of ", name_))) {}
+        signaller_(hal::Signaller::Create(absl::StrCat("a call of ", name_))),
+        result_places_(
+            std::make_unique<ResultPlaces>(signature_->results().size())) {}
 
-  absl::Status CheckArgument(size_t index, const takt_value_t& value) const;
+  // As an asynchronous call, which knows how to end early.
+  absl::Status InvokeWithTimeout(const takt_invoke_options_t& options,
+                                 absl::Span<const takt_value_t> arguments,
+                                 absl::Span<takt_value_t> results) const;
   absl::Status Run(uint64_t step_limit, const JobAttributes& job,
                    absl::Span<vm::Value> arguments, SyncWait& thread,
                    absl::Span<takt_value_t> results) const;
@@ -94,6 +114,7 @@ class Function final : public Object {
   const JobAnnotations annotations_;
   const std::string name_;  // "module.function".
   const Ref<const hal::Signaller> signaller_;
+  const std::unique_ptr<ResultPlaces> result_places_;
   const TraceName trace_name_;
   Mutex batch_mutex_;
   AsyncBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;

@@ -71,7 +71,9 @@ absl::Status Stream::CheckMapping(size_t index) const {
     }
     return absl::FailedPreconditionError(
         absl::StrCat(function_->name(), ": input ", i,
-                     " is no tensor of a static shape: ", type.type));
+                     " is not known to be a tensor of a static shape (",
+                     *type.type != '\0' ? type.type : "no declaration",
+                     "); takt_function_declare() gives it one"));
   }
   return absl::OkStatus();
 }

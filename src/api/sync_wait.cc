@@ -156,6 +156,15 @@ absl::Status WaitForFence(const hal::Fence& fence, SyncWait& thread,
   return WaitForOutcome(fences, thread, deadline_ns);
 }
 
+absl::Status WaitForSignal(Ref<hal::Fence> fence, SyncWait& thread) {
+  FenceWait wait(thread);
+  const hal::Fence* const fences[] = {fence.get()};
+  if (!wait.Start(fences, &wait.outcome)) return wait.outcome;
+  fence.reset();  // Whoever is going to signal it keeps it.
+  thread.WaitUntilNotified(kInfiniteFuture);
+  return wait.outcome;
+}
+
 absl::Status WaitForAll(absl::Span<hal::Fence* const> fences, SyncWait& thread,
                         int64_t deadline_ns, size_t* index) {
   absl::Status outcome;

@@ -52,6 +52,10 @@ class SyncWait {
 absl::Status WaitForFence(const hal::Fence& fence, SyncWait& thread,
                           int64_t deadline_ns);
 
+// The same without keeping the fence: ABORTED once nobody is left who could
+// signal it.
+absl::Status WaitForSignal(Ref<hal::Fence> fence, SyncWait& thread);
+
 // The same for several fences, null ones being reached. *index receives which
 // of them has failed; it is left alone if none has.
 absl::Status WaitForAll(absl::Span<hal::Fence* const> fences, SyncWait& thread,
