@@ -315,19 +315,9 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
 
 namespace {
 
-absl::StatusOr<Ref<Function>> Declare(const Function* function,
-                                      const char* declaration) {
-  TAKT_RETURN_IF_ERROR(Require(function, "function"));
-  TAKT_RETURN_IF_ERROR(Require(declaration, "declaration"));
-  return function->Declare(declaration);
-}
-
 absl::Status FindNamed(const Function* function, const char* name,
                        bool is_input, size_t* out_index) {
-  TAKT_RETURN_IF_ERROR(Require(out_index, "out_index"));
   *out_index = 0;
-  TAKT_RETURN_IF_ERROR(Require(function, "function"));
-  TAKT_RETURN_IF_ERROR(Require(name, "name"));
   const Signature& signature = function->signature();
   const absl::string_view what = is_input ? "input" : "output";
   std::vector<std::string> names;
@@ -353,7 +343,6 @@ absl::Status FindNamed(const Function* function, const char* name,
 
 absl::Status QueryBindings(const Function* function,
                            takt_binding_statistics_t* out) {
-  TAKT_RETURN_IF_ERROR(Require(function, "function"));
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
   takt_binding_statistics_t statistics = {};
   statistics.in_place_count = function->result_places().in_place_count();
@@ -370,6 +359,7 @@ using takt::api::Unwrap;
 takt_status_t takt_function_query_bindings(
     const takt_function_t* function,
     takt_binding_statistics_t* out_statistics) {
+  TAKT_REQUIRE(function, out_statistics);
   return takt::api::ToStatus(
       __func__, takt::api::QueryBindings(Unwrap(function), out_statistics));
 }
@@ -377,13 +367,14 @@ takt_status_t takt_function_query_bindings(
 takt_status_t takt_function_declare(takt_function_t* function,
                                     const char* declaration,
                                     takt_function_t** out_function) {
-  return takt::api::Give(__func__,
-                         takt::api::Declare(Unwrap(function), declaration),
+  TAKT_REQUIRE(function, declaration, out_function);
+  return takt::api::Give(__func__, Unwrap(function)->Declare(declaration),
                          out_function);
 }
 
 takt_status_t takt_function_find_input(const takt_function_t* function,
                                        const char* name, size_t* out_index) {
+  TAKT_REQUIRE(function, name, out_index);
   return takt::api::ToStatus(
       __func__, takt::api::FindNamed(Unwrap(function), name,
                                      /*is_input=*/true, out_index));
@@ -391,6 +382,7 @@ takt_status_t takt_function_find_input(const takt_function_t* function,
 
 takt_status_t takt_function_find_output(const takt_function_t* function,
                                         const char* name, size_t* out_index) {
+  TAKT_REQUIRE(function, name, out_index);
   return takt::api::ToStatus(
       __func__, takt::api::FindNamed(Unwrap(function), name,
                                      /*is_input=*/false, out_index));
