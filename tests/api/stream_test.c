@@ -541,7 +541,7 @@ static void inputs_are_written_in_place(void) {
   stream = create_stream(&f, "unless", &options);
   EXPECT_ERROR(takt_stream_map_input(stream, 1, &data, NULL),
                TAKT_STATUS_FAILED_PRECONDITION,
-               "input 0 is no tensor of a static shape");
+               "input 0 is not known to be a tensor of a static shape");
   takt_stream_release(stream);
   fixture_destroy(&f);
 }
