@@ -91,7 +91,8 @@ TAKT_EXPORT size_t takt_module_export_count(const takt_module_t* module);
 // the module.
 TAKT_EXPORT const char* takt_module_export_name(const takt_module_t* module,
                                                 size_t index);
-// The index of the export of that name; SIZE_MAX if there is none, or for NULL.
+// The index of the first export of that name; SIZE_MAX if there is none, or for
+// NULL.
 TAKT_EXPORT size_t takt_module_find_export(const takt_module_t* module,
                                            const char* name);
 

@@ -40,7 +40,8 @@ typedef struct takt_native_export_t {
   // The calling convention: "0", the letters of the arguments, "_", those of
   // the results. i: i32, I: i64, f: f32, F: f64, r: an object, v: nothing,
   // C...D: a tuple that repeats. "0rI_f" takes an object and an i64 and
-  // returns an f32. Must equal the importer's, letter for letter.
+  // returns an f32. Must equal the importer's, letter for letter; exports of
+  // one name and different conventions serve importers of either kind.
   const char* convention;
   takt_native_callback_t callback;
 } takt_native_export_t;
@@ -75,7 +76,8 @@ static inline void takt_native_module_options_init(
 // Makes a module of native functions.
 //
 // Errors: INVALID_ARGUMENT  no name; an export without name or callback; a
-//                           malformed convention; a name given twice.
+//                           malformed convention; a name given twice with
+//                           one convention.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_native_module_create(
     takt_instance_t* instance, const takt_native_module_options_t* options,
     takt_module_t** out_module);

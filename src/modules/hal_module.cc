@@ -14,6 +14,11 @@ namespace {
 constexpr ObjectType kChannelType{"hal.channel"};
 constexpr ObjectType kEventType{"hal.event"};
 
+// Dispatches name a function by what executable.lookup.function has returned,
+// or, before that was there, by its position among the executable's exports.
+constexpr char kHandleCompilers[] = "iree-compile 3.12 and 3.13";
+constexpr char kOrdinalCompilers[] = "iree-compile 3.8 to 3.11";
+
 void ExportBuffers(vm::NativeModule::Builder& builder) {
   BufferState::Export(builder);
   builder.Export<&HalState::AllocatorAllocate>("allocator.allocate");
@@ -46,9 +51,14 @@ void ExportCommandBuffers(vm::NativeModule::Builder& builder) {
       "command_buffer.copy_buffer");
   builder.Export<&HalState::CommandBufferUpdateBuffer>(
       "command_buffer.update_buffer");
-  builder.Export<&HalState::CommandBufferDispatch>("command_buffer.dispatch");
+  builder.Export<&HalState::CommandBufferDispatch>("command_buffer.dispatch",
+                                                   kHandleCompilers);
+  builder.Export<&HalState::CommandBufferDispatchOrdinal>(
+      "command_buffer.dispatch", kOrdinalCompilers);
   builder.Export<&HalState::CommandBufferDispatchIndirect>(
-      "command_buffer.dispatch.indirect");
+      "command_buffer.dispatch.indirect", kHandleCompilers);
+  builder.Export<&HalState::CommandBufferDispatchIndirectOrdinal>(
+      "command_buffer.dispatch.indirect", kOrdinalCompilers);
   builder.Export<&HalState::CommandBufferAdviseBuffer>(
       "command_buffer.advise_buffer");
   builder.Export<&HalState::CommandBufferBeginDebugGroup>(
@@ -113,6 +123,7 @@ absl::StatusOr<Ref<vm::Module>> CreateHalModule(vm::TypeRegistry& registry,
   if (options.timers == nullptr) options.timers = CreateTimerThread();
 
   vm::NativeModule::Builder builder("hal", kHalModuleVersion);
+  builder.SetCompilers("iree-compile 3.8 to 3.13");
   auto environment =
       std::make_shared<const HalModuleOptions>(std::move(options));
   builder.SetStateFactory(

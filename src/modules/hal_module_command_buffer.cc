@@ -150,6 +150,24 @@ absl::Status HalState::CommandBufferDispatchIndirect(
       arguments.constants(), arguments.bindings());
 }
 
+absl::Status HalState::CommandBufferDispatchOrdinal(
+    hal::CommandBuffer& command_buffer, hal::Executable& executable,
+    uint32_t ordinal, uint32_t count_x, uint32_t count_y, uint32_t count_z,
+    int64_t flags, vm::VarArgs<uint32_t> constants, BindingArgs bindings) {
+  return CommandBufferDispatch(command_buffer, executable, ordinal, count_x,
+                               count_y, count_z, flags, constants, bindings);
+}
+
+absl::Status HalState::CommandBufferDispatchIndirectOrdinal(
+    hal::CommandBuffer& command_buffer, hal::Executable& executable,
+    uint32_t ordinal, uint32_t workgroups_slot, hal::Buffer* workgroups,
+    uint64_t workgroups_offset, int64_t flags, vm::VarArgs<uint32_t> constants,
+    BindingArgs bindings) {
+  return CommandBufferDispatchIndirect(
+      command_buffer, executable, ordinal, workgroups_slot, workgroups,
+      workgroups_offset, flags, constants, bindings);
+}
+
 // A hint that nothing here needs.
 absl::Status HalState::CommandBufferAdviseBuffer(
     hal::CommandBuffer& command_buffer, hal::Buffer* buffer, int64_t flags,

@@ -125,6 +125,16 @@ class HalState final : public BufferState {
       uint64_t function, uint32_t workgroups_slot, hal::Buffer* workgroups,
       uint64_t workgroups_offset, int64_t flags,
       vm::VarArgs<uint32_t> constants, BindingArgs bindings);
+  // The same with the function's position among the executable's exports.
+  absl::Status CommandBufferDispatchOrdinal(
+      hal::CommandBuffer& command_buffer, hal::Executable& executable,
+      uint32_t ordinal, uint32_t count_x, uint32_t count_y, uint32_t count_z,
+      int64_t flags, vm::VarArgs<uint32_t> constants, BindingArgs bindings);
+  absl::Status CommandBufferDispatchIndirectOrdinal(
+      hal::CommandBuffer& command_buffer, hal::Executable& executable,
+      uint32_t ordinal, uint32_t workgroups_slot, hal::Buffer* workgroups,
+      uint64_t workgroups_offset, int64_t flags,
+      vm::VarArgs<uint32_t> constants, BindingArgs bindings);
   absl::Status CommandBufferAdviseBuffer(hal::CommandBuffer& command_buffer,
                                          hal::Buffer* buffer, int64_t flags,
                                          int64_t argument0, int64_t argument1,

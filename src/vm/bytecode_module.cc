@@ -49,7 +49,7 @@ BytecodeModule::BytecodeModule(Ref<Image> image,
   for (const ArchiveExport& e : archive.exports) {
     const ArchiveFunction& function = archive.functions[e.function];
     exports_.push_back(
-        {e.local_name, function.convention, function.attributes});
+        {e.local_name, function.convention, function.attributes, {}});
   }
 }
 

@@ -66,6 +66,36 @@ HostEntry MakeEntry(const CallingConvention& convention) {
   return entry;
 }
 
+// "(iree-compile 3.12)": which compilers import it so, if that is known.
+std::string Whose(const std::string& compilers) {
+  return compilers.empty() ? "" : absl::StrCat(" (", compilers, ")");
+}
+
+// Why no export of `module` is bound to `import`: the name is not there, or
+// the name is there with other conventions, which are listed.
+absl::Status NoExportFor(const ImportInfo& import, absl::string_view importer,
+                         absl::string_view local_name, const Module& module) {
+  std::string offered;
+  for (const ExportInfo& e : module.exports()) {
+    if (e.name != local_name) continue;
+    absl::StrAppend(
+        &offered, offered.empty() ? "" : " or ", e.convention.Describe(),
+        Whose(e.compilers.empty() ? module.compilers() : e.compilers));
+  }
+  if (offered.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        importer, " needs function ", import.full_name,
+        module.compilers().empty()
+            ? ""
+            : absl::StrCat("; module ", module.name(), " has the functions of ",
+                           module.compilers())));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(importer, " wants ", import.full_name, " to be ",
+                   import.convention.Describe(), ", but ", module.name(),
+                   " declares it as ", offered));
+}
+
 }  // namespace
 
 absl::StatusOr<Ref<Linkage>> Linkage::Get(
@@ -163,7 +193,8 @@ void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
         module.name(), " needs module ", dependency.module_name, " version ",
         dependency.minimum_version, " or later, ",
         found.has_value()
-            ? absl::StrCat("found version ", modules[*found]->version())
+            ? absl::StrCat("found version ", modules[*found]->version(),
+                           Whose(modules[*found]->compilers()))
             : "which is not among those before it")));
   }
   std::vector<Callee>& imports = modules_[index].imports;
@@ -177,23 +208,24 @@ void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
       continue;
     }
     const absl::optional<size_t> from = find(import.full_name.substr(0, dot));
-    const absl::optional<size_t> e =
-        from.has_value()
-            ? modules[*from]->FindExport(import.full_name.substr(dot + 1))
-            : absl::nullopt;
-    if (!e.has_value()) {
+    if (!from.has_value()) {
       if (import.optional) continue;
       problems->push_back(absl::NotFoundError(
           absl::StrCat(module.name(), " needs function ", import.full_name,
-                       from.has_value() ? "" : ", whose module is missing")));
+                       ", whose module is missing")));
       continue;
     }
-    const CallingConvention& offered = modules[*from]->exports()[*e].convention;
-    if (offered.text != import.convention.text) {
-      problems->push_back(absl::InvalidArgumentError(absl::StrCat(
-          module.name(), " wants ", import.full_name, " to be ",
-          import.convention.Describe(), ", but ", modules[*from]->name(),
-          " declares it as ", offered.Describe())));
+    const std::string local_name = import.full_name.substr(dot + 1);
+    const Module& exporter = *modules[*from];
+    const absl::optional<size_t> e =
+        exporter.FindExport(local_name, import.convention.text);
+    if (!e.has_value()) {
+      // An optional import may lack its function, but not its convention.
+      if (import.optional && !exporter.FindExport(local_name).has_value()) {
+        continue;
+      }
+      problems->push_back(
+          NoExportFor(import, module.name(), local_name, exporter));
       continue;
     }
     imports[i] = modules_[*from].exports[*e].callee;

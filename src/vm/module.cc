@@ -22,4 +22,15 @@ absl::optional<size_t> Module::FindExport(absl::string_view local_name) const {
   return absl::nullopt;
 }
 
+absl::optional<size_t> Module::FindExport(absl::string_view local_name,
+                                          absl::string_view convention) const {
+  for (size_t i = 0; i < exports_.size(); ++i) {
+    if (local_name == exports_[i].name &&
+        convention == exports_[i].convention.text) {
+      return i;
+    }
+  }
+  return absl::nullopt;
+}
+
 }  // namespace takt::vm

@@ -32,11 +32,16 @@ struct Attribute {
   std::string value;
 };
 
-// One exported function.
+// One exported function. Several exports of a native module may have one name
+// if their conventions differ; an import is bound to the one whose convention
+// is its own.
 struct ExportInfo {
   std::string name;  // Without the module's name.
   CallingConvention convention;
   std::vector<Attribute> attributes;
+  // Whose imports have this convention, for messages; empty: those of all the
+  // compilers that the module serves.
+  std::string compilers;
 
   // The attribute's value, or nullptr.
   const std::string* FindAttribute(absl::string_view key) const;
@@ -72,8 +77,14 @@ class Module : public Object {
   const std::vector<ExportInfo>& exports() const { return exports_; }
   const std::vector<ImportInfo>& imports() const { return imports_; }
   const std::vector<Dependency>& dependencies() const { return dependencies_; }
-  // The export's index in exports().
+  // Whose imports the module serves, for messages ("iree-compile 3.12 and
+  // 3.13"); empty: no compiler knows the module.
+  const std::string& compilers() const { return compilers_; }
+  // The index in exports() of the first export of that name.
   absl::optional<size_t> FindExport(absl::string_view local_name) const;
+  // The same for the export of that name and convention.
+  absl::optional<size_t> FindExport(absl::string_view local_name,
+                                    absl::string_view convention) const;
 
   virtual absl::StatusOr<std::unique_ptr<ModuleState>> CreateState() const = 0;
 
@@ -84,6 +95,7 @@ class Module : public Object {
   // Filled in by the subclass's factory before anyone else sees the module.
   std::string name_;
   uint32_t version_ = 0;
+  std::string compilers_;
   std::vector<Attribute> attributes_;
   std::vector<ExportInfo> exports_;
   std::vector<ImportInfo> imports_;

@@ -22,10 +22,15 @@ void NativeModule::Builder::SetInitializersRepeatable(bool repeatable) {
   repeatable_ = repeatable;
 }
 
+void NativeModule::Builder::SetCompilers(std::string compilers) {
+  compilers_ = std::move(compilers);
+}
+
 void NativeModule::Builder::ExportRaw(std::string name, std::string convention,
-                                      NativeFunction function, void* self) {
-  entries_.push_back(
-      {std::move(name), std::move(convention), Function{function, self}});
+                                      NativeFunction function, void* self,
+                                      std::string compilers) {
+  entries_.push_back({std::move(name), std::move(convention),
+                      Function{function, self}, std::move(compilers)});
 }
 
 absl::StatusOr<Ref<NativeModule>> NativeModule::Builder::Build() && {
@@ -39,19 +44,22 @@ absl::StatusOr<Ref<NativeModule>> NativeModule::Builder::Build() && {
       return absl::InvalidArgumentError(
           absl::StrCat(where, ": an export needs a name and a function"));
     }
-    if (module->FindExport(entry.name).has_value()) {
+    if (module->FindExport(entry.name, entry.convention).has_value()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where, ": exported twice"));
+          absl::StrCat(where, ": exported twice as ", entry.convention));
     }
     absl::StatusOr<CallingConvention> convention =
         CallingConvention::Parse(entry.convention);
     if (!convention.ok()) return Annotate(convention.status(), where);
-    module->exports_.push_back(
-        {std::move(entry.name), *std::move(convention), {}});
+    module->exports_.push_back({std::move(entry.name),
+                                *std::move(convention),
+                                {},
+                                std::move(entry.compilers)});
     module->functions_.push_back(entry.function);
   }
   module->name_ = std::move(name_);
   module->version_ = version_;
+  module->compilers_ = std::move(compilers_);
   module->owner_ = std::move(owner_);
   module->factory_ = std::move(factory_);
   module->repeatable_ = repeatable_;

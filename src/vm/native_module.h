@@ -66,23 +66,32 @@ class NativeModule final : public Module {
     // beyond what they return, so that a second context may start from a copy
     // of what the first one's initializer left.
     void SetInitializersRepeatable(bool repeatable);
+    // Names the compilers whose imports the module serves (module.h).
+    void SetCompilers(std::string compilers);
     // Exports `function` under an explicit calling convention.
     void ExportRaw(std::string name, std::string convention,
-                   NativeFunction function, void* self);
-    // Exports a member function of the module's state (see above).
+                   NativeFunction function, void* self,
+                   std::string compilers = {});
+    // Exports a member function of the module's state (see above). A name may
+    // be given again with another convention, and `compilers` that import it
+    // so. The form that today's compiler imports goes first: it is what a
+    // lookup by name alone finds.
     template <auto kMethod>
-    void Export(std::string name) {
+    void Export(std::string name, std::string compilers = {}) {
       using M = NativeMethod<kMethod>;
-      ExportRaw(std::move(name), M::Convention(), &M::Call, nullptr);
+      ExportRaw(std::move(name), M::Convention(), &M::Call, nullptr,
+                std::move(compilers));
     }
 
-    // INVALID_ARGUMENT for a malformed convention or a name given twice.
+    // INVALID_ARGUMENT for a malformed convention, or a name given twice with
+    // the same one.
     absl::StatusOr<Ref<NativeModule>> Build() &&;
 
    private:
     friend class NativeModule;
     std::string name_;
     uint32_t version_;
+    std::string compilers_;
     std::shared_ptr<void> owner_;
     StateFactory factory_;
     bool repeatable_ = false;
@@ -90,6 +99,7 @@ class NativeModule final : public Module {
       std::string name;
       std::string convention;
       Function function;
+      std::string compilers;
     };
     std::vector<Entry> entries_;
   };

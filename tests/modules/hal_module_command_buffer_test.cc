@@ -317,6 +317,70 @@ TEST_F(HalCommandBufferTest, IndirectDispatchTakesAtMost32Bindings) {
       FailsWith(kOutOfRange, "at most 32, got 33"));
 }
 
+// The form that iree-compile 3.8 to 3.11 import: an i32 that is the position
+// among the executable's exports. kAdd and kSum have such positions.
+class HalDispatchOrdinalTest : public HalCommandBufferTest {
+ protected:
+  void SetUp() override { Link("hal_dispatch_ordinal"); }
+
+  CommandBufferRef CreateDirectly(uint32_t capacity = 0) {
+    auto command_buffer =
+        calls_.device().CreateCommandBuffer(kReusable, kAnyCategory, capacity);
+    EXPECT_TRUE(command_buffer.ok()) << command_buffer.status();
+    return *std::move(command_buffer);
+  }
+  absl::Status RunDirectly(const CommandBufferRef& command_buffer,
+                           absl::Span<const hal::Binding> bindings = {}) {
+    TAKT_RETURN_IF_ERROR(command_buffer->Finalize());
+    const auto done = hal::Fence::Create();
+    TAKT_RETURN_IF_ERROR(calls_.device().QueueExecute(
+        {.signal = done.get()}, command_buffer.get(), bindings));
+    return done->Wait(INT64_MAX);
+  }
+
+  const Ref<hal::Buffer> a_ = calls_.BufferOfValues<uint32_t>({1, 2, 3, 4});
+  const Ref<hal::Buffer> b_ = calls_.BufferOfValues<uint32_t>({10, 20, 30, 40});
+  const Ref<hal::Buffer> c_ = calls_.BufferOfValues<uint32_t>({0, 0, 0, 0});
+};
+
+TEST_F(HalDispatchOrdinalTest, DispatchRunsTheFunctionAtThePosition) {
+  const auto command_buffer = CreateDirectly();
+  const auto dispatch = [&](int32_t ordinal) {
+    return calls_
+        .Call("hal.command_buffer.dispatch/0/3", command_buffer,
+              TestCode::Load(), ordinal, int32_t{3}, int32_t{1}, int32_t{1},
+              kNoFlags, kReserved, int32_t{0}, a_, int64_t{0}, int64_t{16},
+              kReserved, int32_t{0}, b_, int64_t{0}, int64_t{-1}, kReserved,
+              int32_t{0}, c_, int64_t{0}, int64_t{16})
+        .status();
+  };
+  TAKT_ASSERT_OK(dispatch(1));  // kSum
+  EXPECT_THAT(dispatch(0), FailsWith(kInvalid, "hal.command_buffer.dispatch"));
+  EXPECT_FALSE(dispatch(2).ok());
+  EXPECT_FALSE(dispatch(-1).ok());
+  TAKT_ASSERT_OK(RunDirectly(command_buffer));
+  EXPECT_THAT(ValuesOf(*c_), testing::ElementsAre(11, 22, 33, 0));
+}
+
+TEST_F(HalDispatchOrdinalTest, IndirectDispatchRunsTheFunctionAtThePosition) {
+  const auto command_buffer = CreateDirectly(1);
+  const auto counts = calls_.BufferOfValues<uint32_t>({2, 1, 1});
+  const auto dispatch = [&](int32_t ordinal) {
+    return calls_
+        .Call("hal.command_buffer.dispatch.indirect/0/3", command_buffer,
+              TestCode::Load(), ordinal, int32_t{0}, nullptr, int64_t{0},
+              kNoFlags, kReserved, int32_t{0}, a_, int64_t{0}, int64_t{16},
+              kReserved, int32_t{0}, b_, int64_t{0}, int64_t{16}, kReserved,
+              int32_t{0}, c_, int64_t{0}, int64_t{16})
+        .status();
+  };
+  TAKT_ASSERT_OK(dispatch(1));
+  EXPECT_FALSE(dispatch(-1).ok());
+  const hal::Binding bindings[] = {{counts.get(), 0, 12}};
+  TAKT_ASSERT_OK(RunDirectly(command_buffer, bindings));
+  EXPECT_THAT(ValuesOf(*c_), testing::ElementsAre(11, 22, 0, 0));
+}
+
 TEST_F(HalCommandBufferTest, HintsAndDebugGroupsChangeNothing) {
   const auto command_buffer = Create();
   const auto target = calls_.BufferOf("01");

@@ -10,8 +10,8 @@ namespace takt::modules {
 namespace {
 
 // From the description of the ABI.
-const std::map<std::string, std::string>& Conventions() {
-  static const auto& table = *new std::map<std::string, std::string>{
+const std::multimap<std::string, std::string>& Conventions() {
+  static const auto& table = *new std::multimap<std::string, std::string>{
       {"allocator.allocate", "0rIiiI_r"},
       {"allocator.import", "0riIiirII_r"},
       {"allocator.select", "0iiICrID_rI"},
@@ -42,7 +42,9 @@ const std::map<std::string, std::string>& Conventions() {
       {"command_buffer.copy_buffer", "0riirIrIII_v"},
       {"command_buffer.update_buffer", "0rrIrIIiI_v"},
       {"command_buffer.dispatch", "0rrIiiiICiDCiirIID_v"},
+      {"command_buffer.dispatch", "0rriiiiICiDCiirIID_v"},  // To 3.11.
       {"command_buffer.dispatch.indirect", "0rrIirIICiDCiirIID_v"},
+      {"command_buffer.dispatch.indirect", "0rriirIICiDCiirIID_v"},
       {"command_buffer.advise_buffer", "0rrIIIi_v"},
       {"command_buffer.begin_debug_group", "0rr_v"},
       {"command_buffer.end_debug_group", "0r_v"},
@@ -80,11 +82,22 @@ TEST(HalModuleTest, ExportsEveryImportWithItsConvention) {
   TAKT_ASSERT_OK(module);
   EXPECT_EQ((*module)->name(), "hal");
   EXPECT_EQ((*module)->version(), 7u);
-  std::map<std::string, std::string> exported;
+  std::multimap<std::string, std::string> exported;
   for (const vm::ExportInfo& info : (*module)->exports()) {
-    exported[info.name] = info.convention.text;
+    exported.emplace(info.name, info.convention.text);
   }
   EXPECT_EQ(exported, Conventions());
+}
+
+// What a lookup by name alone finds, for the host's own calls.
+TEST(HalModuleTest, TheFormOfTheNewestCompilerIsFirst) {
+  HalCalls calls;
+  auto module = CreateHalModule(calls.types, calls.options);
+  TAKT_ASSERT_OK(module);
+  const auto dispatch = (*module)->FindExport("command_buffer.dispatch");
+  ASSERT_TRUE(dispatch.has_value());
+  EXPECT_EQ((*module)->exports()[*dispatch].convention.text,
+            "0rrIiiiICiDCiirIID_v");
 }
 
 TEST(HalModuleTest, RegistersEveryRefType) {

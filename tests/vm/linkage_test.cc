@@ -110,6 +110,51 @@ TEST(LinkageTest, SignaturesMustBeEqualByteForByte) {
       absl::StatusCode::kInvalidArgument);
 }
 
+// A function of two conventions, each answering with its own number.
+Ref<Module> TwoForms() {
+  const auto form = [](void* self, NativeCall& call) {
+    call.results()[0].i32 = *static_cast<const int32_t*>(self);
+    return absl::OkStatus();
+  };
+  static const int32_t kForms[] = {1, 2};
+  NativeModule::Builder builder("n", 7);
+  builder.SetCompilers("iree-compile 3.0 to 3.9");
+  builder.ExportRaw("form", "0I_i", form, const_cast<int32_t*>(&kForms[0]),
+                    "iree-compile 3.5 to 3.9");
+  builder.ExportRaw("form", "0i_i", form, const_cast<int32_t*>(&kForms[1]),
+                    "iree-compile 3.0 to 3.4");
+  builder.ExportRaw("same", "0i_i", Same, nullptr);
+  return *std::move(builder).Build();
+}
+
+TEST(LinkageTest, ImportsFindTheExportOfTheirConvention) {
+  auto context = Link({TwoForms(), Load(Forwarder("n.form"))});
+  EXPECT_EQ((*Call(*context, "f", {i(6)}))[0].i32(), 2);
+}
+
+TEST(LinkageTest, ErrorsNameTheCompilersWhoseConventionsAreKnown) {
+  ModuleBuilder builder = Forwarder("n.form", false, "0f_i");
+  builder.AddImport("n.same", "0i_I");
+  builder.AddImport("n.later", "0i_I");
+  builder.dependencies.push_back({"n", 8, 1});
+  const absl::Status status = LinkStatus({TwoForms(), Load(builder)});
+  const std::string message(status.message());
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);  // The first one's.
+  EXPECT_THAT(message,
+              HasSubstr("m wants n.form to be (f32) -> (i32) [0f_i], but n "
+                        "declares it as (i64) -> (i32) [0I_i] (iree-compile "
+                        "3.5 to 3.9) or (i32) -> (i32) [0i_i] (iree-compile "
+                        "3.0 to 3.4)"));
+  EXPECT_THAT(message,
+              HasSubstr("m wants n.same to be (i32) -> (i64) [0i_I], but n "
+                        "declares it as (i32) -> (i32) [0i_i] (iree-compile "
+                        "3.0 to 3.9)"));
+  EXPECT_THAT(message, HasSubstr("m needs function n.later; module n has the "
+                                 "functions of iree-compile 3.0 to 3.9"));
+  EXPECT_THAT(message, HasSubstr("version 8 or later, found version 7 "
+                                 "(iree-compile 3.0 to 3.9)"));
+}
+
 // import.resolved
 TEST(LinkageTest, OptionalImportsMayStayUnbound) {
   for (const bool there : {false, true}) {

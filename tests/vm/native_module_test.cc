@@ -41,6 +41,23 @@ TEST(NativeModuleTest, ExportsWhatWasBuilt) {
   EXPECT_TRUE((*module)->CreateState().ok());
 }
 
+TEST(NativeModuleTest, OneNameMayHaveSeveralConventions) {
+  NativeModule::Builder builder("probe", 3);
+  builder.SetCompilers("iree-compile 3.0 to 3.9");
+  builder.ExportRaw("f", "0I_v", Raw, nullptr, "iree-compile 3.5 to 3.9");
+  builder.ExportRaw("f", "0i_v", Raw, nullptr, "iree-compile 3.0 to 3.4");
+  builder.ExportRaw("g", "0i_v", Raw, nullptr);
+  auto module = std::move(builder).Build();
+  ASSERT_TRUE(module.ok());
+  EXPECT_EQ((*module)->compilers(), "iree-compile 3.0 to 3.9");
+  EXPECT_EQ((*module)->FindExport("f"), 0u);
+  EXPECT_EQ((*module)->FindExport("f", "0I_v"), 0u);
+  EXPECT_EQ((*module)->FindExport("f", "0i_v"), 1u);
+  EXPECT_FALSE((*module)->FindExport("f", "0f_v").has_value());
+  EXPECT_FALSE((*module)->FindExport("g", "0I_v").has_value());
+  EXPECT_EQ((*module)->exports()[1].compilers, "iree-compile 3.0 to 3.4");
+}
+
 TEST(NativeModuleTest, KeepsOwnerAlive) {
   auto owner = std::make_shared<int>(1);
   NativeModule::Builder builder("probe", 1);
@@ -61,8 +78,9 @@ TEST(NativeModuleTest, RejectsBadExports) {
     return std::move(builder).Build().status();
   };
   EXPECT_TRUE(build("f", "0i_i", Raw).ok());
+  EXPECT_TRUE(build("there", "0i_v", Raw).ok());
   EXPECT_THAT(build("there", "0v_v", Raw).message(),
-              HasSubstr("m.there: exported twice"));
+              HasSubstr("m.there: exported twice as 0v_v"));
   EXPECT_THAT(build("f", "0q_v", Raw).message(), HasSubstr("m.f: "));
   EXPECT_EQ(build("f", "0q_v", Raw).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(build("", "0v_v", Raw).ok());
