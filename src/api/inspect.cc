@@ -101,8 +101,9 @@ takt_module_info_t takt_module_inspect(const takt_module_t* module) {
   const takt::vm::BytecodeArchive* archive = ArchiveOf(module);
   if (archive == nullptr) return info;
   info.is_bytecode = true;
-  info.bytecode_major = static_cast<uint16_t>(archive->bytecode_version >> 16);
-  info.bytecode_minor = static_cast<uint16_t>(archive->bytecode_version);
+  const uint32_t bytecode_version = archive->bytecode_version->number;
+  info.bytecode_major = static_cast<uint16_t>(bytecode_version >> 16);
+  info.bytecode_minor = static_cast<uint16_t>(bytecode_version);
   info.requirements = archive->requirements;
   info.global_bytes = archive->global_bytes;
   info.global_ref_count = archive->global_ref_count;

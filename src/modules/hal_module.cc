@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
+#include "vm/bytecode_version.h"
 #include "vm/native_module.h"
 
 namespace takt::modules {
@@ -123,7 +124,7 @@ absl::StatusOr<Ref<vm::Module>> CreateHalModule(vm::TypeRegistry& registry,
   if (options.timers == nullptr) options.timers = CreateTimerThread();
 
   vm::NativeModule::Builder builder("hal", kHalModuleVersion);
-  builder.SetCompilers("iree-compile 3.8 to 3.13");
+  builder.SetCompilers(vm::kSupportedCompilers);
   auto environment =
       std::make_shared<const HalModuleOptions>(std::move(options));
   builder.SetStateFactory(

@@ -85,7 +85,9 @@ class Scan {
     WireInstruction instruction;
     for (uint32_t pc = 0; pc < body.size(); pc = instruction.next_pc) {
       if (++step_count_ > kStepsMax ||
-          !vm::DecodeInstruction(body, pc, &instruction).ok()) {
+          !vm::DecodeInstruction(*archive_.bytecode_version, body, pc,
+                                 &instruction)
+               .ok()) {
         ++need_.unknown_count;
         return;
       }

@@ -91,7 +91,8 @@ absl::StatusOr<BlockGraph> BlockGraph::Build(const BytecodeArchive& archive,
       uint64_t{function.block_count} * graph.word_count_ <= kMaxBits;
   WireInstruction instruction;
   for (uint32_t pc = 0; pc < function.body.size(); pc = instruction.next_pc) {
-    TAKT_RETURN_IF_ERROR(DecodeInstruction(function.body, pc, &instruction));
+    TAKT_RETURN_IF_ERROR(DecodeInstruction(*archive.bytecode_version,
+                                           function.body, pc, &instruction));
     graph.Visit(instruction, ShapeOf(archive, function, instruction));
   }
   if (graph.solved_) graph.SolveLiveness();

@@ -12,9 +12,6 @@
 namespace takt::vm {
 namespace {
 
-// major << 16 | minor. Another major is another opcode table.
-constexpr uint32_t kSupportedVersions[] = {17u << 16};
-
 constexpr uint32_t kAllFeatures =
     kFeatureF32 | kFeatureF64 | kFeatureYield | kFeatureUnwind;
 constexpr uint32_t kFlagRequired = 1;
@@ -47,21 +44,6 @@ uint32_t ReadU32(absl::Span<const uint8_t> bytes, uint64_t offset) {
   uint32_t value;
   std::memcpy(&value, bytes.data() + offset, sizeof(value));
   return value;
-}
-
-std::string VersionText(uint32_t version) {
-  return absl::StrCat(version >> 16, ".", version & 0xffff);
-}
-
-absl::Status CheckVersion(uint32_t version) {
-  std::string supported;
-  for (uint32_t candidate : kSupportedVersions) {
-    if (candidate == version) return absl::OkStatus();
-    absl::StrAppend(&supported, supported.empty() ? "" : ", ",
-                    VersionText(candidate));
-  }
-  return Invalid("bytecode version ", VersionText(version),
-                 " is not supported; supported: ", supported);
 }
 
 // Where the parts lie, from the start of the archive.
@@ -122,7 +104,9 @@ struct VersionProbe : private flatbuffers::Table {
   }
 };
 
-absl::Status VerifyTables(absl::Span<const uint8_t> flatbuffer) {
+// The tables as a whole, and the version of the bytecode in them.
+absl::StatusOr<const BytecodeVersion*> VerifyTables(
+    absl::Span<const uint8_t> flatbuffer) {
   flatbuffers::Verifier::Options options;
   // No table is visited more often than the buffer has words: entries that
   // all point to one table must not cost more than the file is large.
@@ -132,15 +116,17 @@ absl::Status VerifyTables(absl::Span<const uint8_t> flatbuffer) {
   if (!probe.VerifySizePrefixedBuffer<VersionProbe>(nullptr)) {
     return Invalid("damaged module: its root table does not fit the file");
   }
-  TAKT_RETURN_IF_ERROR(CheckVersion(
-      flatbuffers::GetSizePrefixedRoot<VersionProbe>(flatbuffer.data())
-          ->bytecode_version()));
+  TAKT_ASSIGN_OR_RETURN(
+      const BytecodeVersion* const version,
+      FindBytecodeVersion(
+          flatbuffers::GetSizePrefixedRoot<VersionProbe>(flatbuffer.data())
+              ->bytecode_version()));
   flatbuffers::Verifier verifier(flatbuffer.data(), flatbuffer.size(), options);
   if (!wire::VerifySizePrefixedModuleBuffer(verifier)) {
     return Invalid("damaged module: a table, vector or string does not fit ",
                    "its ", flatbuffer.size(), " bytes of tables");
   }
-  return absl::OkStatus();
+  return version;
 }
 
 const wire::Module* RootOf(absl::Span<const uint8_t> flatbuffer) {
@@ -160,7 +146,6 @@ class TableReader {
 
   absl::Status Read() {
     out_.version = module_.version();
-    out_.bytecode_version = module_.bytecode_version();
     TAKT_RETURN_IF_ERROR(
         ReadFeatures(module_.requirements(), "module", &out_.requirements));
     TAKT_RETURN_IF_ERROR(ReadName(module_.name(), "module name", &out_.name));
@@ -543,7 +528,8 @@ absl::StatusOr<BytecodeArchive> BytecodeArchive::Parse(
   BytecodeArchive archive;
   PlaceTables(bytes.subspan(parts.flatbuffer_offset, parts.flatbuffer_bytes),
               &archive);
-  TAKT_RETURN_IF_ERROR(VerifyTables(archive.flatbuffer));
+  TAKT_ASSIGN_OR_RETURN(archive.bytecode_version,
+                        VerifyTables(archive.flatbuffer));
   TAKT_RETURN_IF_ERROR(TableReader(bytes, parts.rodata_base, &archive).Read());
   return archive;
 }

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "vm/bytecode_version.h"
 #include "vm/module.h"
 
 namespace takt::vm {
@@ -64,7 +65,7 @@ struct BytecodeArchive {
 
   std::string name;
   uint32_t version = 0;
-  uint32_t bytecode_version = 0;  // major << 16 | minor
+  const BytecodeVersion* bytecode_version = &NewestBytecode();
   uint32_t requirements = 0;
   std::vector<Attribute> attributes;
   std::vector<std::string> type_names;

@@ -12,8 +12,6 @@
 namespace takt::vm {
 namespace {
 
-constexpr uint32_t kImportBit = 0x80000000u;
-
 // The words and refs that a list of letters takes, placed as arguments are
 // at a function's entry.
 struct RegisterNeed {
@@ -48,8 +46,8 @@ class FunctionVerifier {
   absl::Status Verify() {
     uint32_t pc = 0;
     while (pc < function_.body.size()) {
-      TAKT_RETURN_IF_ERROR(
-          DecodeInstruction(function_.body, pc, &instruction_));
+      TAKT_RETURN_IF_ERROR(DecodeInstruction(
+          *archive_.bytecode_version, function_.body, pc, &instruction_));
       TAKT_RETURN_IF_ERROR(CheckFlow());
       TAKT_RETURN_IF_ERROR(CheckFeature());
       for (const WireField& field : instruction_.fields) {
@@ -163,7 +161,7 @@ class FunctionVerifier {
       case WireFieldKind::kFunction:
         return CheckFunction(field);
       case WireFieldKind::kImport:
-        if ((field.value & kImportBit) == 0) {
+        if ((field.value & kWireImportBit) == 0) {
           return OperandFault(field, "an import expected, found function ",
                               field.value);
         }
@@ -255,8 +253,8 @@ class FunctionVerifier {
   }
 
   absl::Status CheckFunction(const WireField& field) const {
-    const uint64_t ordinal = field.value & ~uint64_t{kImportBit};
-    const bool is_import = (field.value & kImportBit) != 0;
+    const uint64_t ordinal = field.value & ~uint64_t{kWireImportBit};
+    const bool is_import = (field.value & kWireImportBit) != 0;
     const uint64_t count =
         is_import ? archive_.imports.size() : archive_.functions.size();
     if (ordinal < count) return absl::OkStatus();
@@ -311,13 +309,13 @@ class FunctionVerifier {
   absl::Status CheckCall(const WireField& callee, const WireField* segments,
                          const WireField& operands,
                          const WireField& results) const {
-    const bool is_import = (callee.value & kImportBit) != 0;
+    const bool is_import = (callee.value & kWireImportBit) != 0;
     if (segments != nullptr && !is_import) {
       return OperandFault(callee, "only imports take segments, found function ",
                           callee.value);
     }
     const CallingConvention& convention =
-        is_import ? archive_.imports[callee.value & ~kImportBit].convention
+        is_import ? archive_.imports[callee.value & ~kWireImportBit].convention
                   : archive_.functions[callee.value].convention;
     if (segments != nullptr &&
         segments->list.size() != convention.arguments.size()) {

@@ -10,8 +10,6 @@
 namespace takt::vm {
 namespace {
 
-constexpr uint32_t kImportBit = 0x80000000u;
-
 template <typename T>
 T BitsAs(uint64_t bits) {
   T value;
@@ -153,8 +151,8 @@ class Printer {
   }
 
   const CallingConvention* ConventionOf(uint64_t callee) const {
-    const uint64_t ordinal = callee & ~uint64_t{kImportBit};
-    if ((callee & kImportBit) != 0) {
+    const uint64_t ordinal = callee & ~uint64_t{kWireImportBit};
+    if ((callee & kWireImportBit) != 0) {
       return ordinal < archive_.imports.size()
                  ? &archive_.imports[ordinal].convention
                  : nullptr;
@@ -203,8 +201,8 @@ class Printer {
   }
 
   std::string FunctionText(uint64_t callee) const {
-    const uint64_t ordinal = callee & ~uint64_t{kImportBit};
-    if ((callee & kImportBit) == 0) {
+    const uint64_t ordinal = callee & ~uint64_t{kWireImportBit};
+    if ((callee & kWireImportBit) == 0) {
       for (const ArchiveExport& exported : archive_.exports) {
         if (exported.function == ordinal) {
           return absl::StrCat("@", absl::CHexEscape(exported.local_name));
@@ -255,7 +253,8 @@ absl::StatusOr<std::string> DisassembleFunction(const BytecodeArchive& archive,
   std::string out;
   WireInstruction instruction;
   for (uint32_t pc = 0; pc < body.size(); pc = instruction.next_pc) {
-    const absl::Status status = DecodeInstruction(body, pc, &instruction);
+    const absl::Status status =
+        DecodeInstruction(*archive.bytecode_version, body, pc, &instruction);
     if (!status.ok()) {
       return Annotate(status, FunctionTitle(archive, function));
     }

@@ -68,7 +68,7 @@ absl::Status FunctionTranslator::Run() {
   WireInstruction instruction;
   uint32_t next_block = 0;
   for (uint32_t pc = 0; pc < source_.body.size(); pc = instruction.next_pc) {
-    TAKT_RETURN_IF_ERROR(DecodeInstruction(source_.body, pc, &instruction));
+    TAKT_RETURN_IF_ERROR(Decode(pc, &instruction));
     if (instruction.info->op == Op::kBlock) {
       block_ = next_block++;
       Bind(block_);
@@ -405,7 +405,9 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
   }
 
   if ((callee & kImportBit) != 0) {
-    AppendWide(InnerOp::kCallImport, yieldable, callee & ~kImportBit);
+    const bool may_park =
+        yieldable || archive_.bytecode_version->plain_calls_may_wait;
+    AppendWide(InnerOp::kCallImport, may_park, callee & ~kImportBit);
     ImportCall::Append(arguments, spans, AddressesOf(results), &code_);
   } else {
     Append(InnerOp::kCall, static_cast<int16_t>(arguments.size()));

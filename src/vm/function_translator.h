@@ -87,6 +87,9 @@ class FunctionTranslator {
   void ResolveFixups();
 
   // Instructions.
+  absl::Status Decode(uint32_t pc, WireInstruction* out) const {
+    return DecodeInstruction(*archive_.bytecode_version, source_.body, pc, out);
+  }
   void Translate(const WireInstruction& instruction);
   void TranslatePlain(InnerOp op, const WireInstruction& instruction);
   void TranslateOther(const WireInstruction& instruction);

@@ -185,10 +185,8 @@ bool FunctionTranslator::FoldHeader(uint32_t target_pc) {
   WireInstruction branch;
   uint32_t pc = target_pc;
   // Verified: a block is its marker and at least one instruction.
-  if (!DecodeInstruction(source_.body, pc, &compare).ok() ||
-      !DecodeInstruction(source_.body, compare.next_pc, &compare).ok() ||
-      compare.info->is_terminator ||
-      !DecodeInstruction(source_.body, compare.next_pc, &branch).ok() ||
+  if (!Decode(pc, &compare).ok() || !Decode(compare.next_pc, &compare).ok() ||
+      compare.info->is_terminator || !Decode(compare.next_pc, &branch).ok() ||
       branch.info->op != Op::kCondBr ||
       FusedOf(PlainOpOf(compare.info->op)) == nullptr) {
     return false;

@@ -203,7 +203,8 @@ WireFieldKind KindOf(absl::string_view token) {
   return false;
 }
 
-absl::Status ReadOpcode(Cursor& cursor, WireInstruction* out) {
+absl::Status ReadOpcode(const BytecodeVersion& version, Cursor& cursor,
+                        WireInstruction* out) {
   OpSet set = OpSet::kCore;
   uint8_t code = 0;
   bool complete = cursor.Read(&code);
@@ -216,18 +217,47 @@ absl::Status ReadOpcode(Cursor& cursor, WireInstruction* out) {
         absl::StrCat("pc ", out->pc, ": the body ends inside an opcode"));
   }
   out->info = FindOp(set, code);
-  if (out->info != nullptr) return absl::OkStatus();
+  if (out->info != nullptr && version.Has(set, code)) return absl::OkStatus();
   const char* const prefix = set == OpSet::kF32   ? "e0 "
                              : set == OpSet::kF64 ? "e1 "
                                                   : "";
   return absl::InvalidArgumentError(
       absl::StrCat("pc ", out->pc, ": unknown opcode ", prefix,
-                   absl::Hex(code, absl::kZeroPad2)));
+                   absl::Hex(code, absl::kZeroPad2), " in bytecode ",
+                   BytecodeVersionText(version.number)));
+}
+
+void ClearMoves(std::vector<uint16_t>* list) {
+  for (uint16_t& entry : *list) {
+    if ((entry & kWireRefBit) != 0) entry &= ~kWireMoveBit;
+  }
+}
+
+// Gives an instruction of `version` the form that has its meaning in the
+// newest one.
+void Modernize(const BytecodeVersion& version, WireInstruction* instruction) {
+  auto& fields = instruction->fields;
+  if (version.ignores_single_moves) {
+    for (WireField& field : fields) {
+      if ((field.kind == WireFieldKind::kRef ||
+           field.kind == WireFieldKind::kRefMove) &&
+          !field.is_result && (field.value & kWireRefBit) != 0) {
+        field.value &= ~uint64_t{kWireMoveBit};
+      }
+    }
+  }
+  const Op op = instruction->info->op;
+  if (version.lends_to_imports &&
+      (op == Op::kCall || op == Op::kCallVariadic) &&
+      (fields[0].value & kWireImportBit) != 0) {
+    ClearMoves(&fields[op == Op::kCall ? 1 : 2].list);
+  }
 }
 
 }  // namespace
 
-absl::Status DecodeInstruction(absl::Span<const uint8_t> body, uint32_t pc,
+absl::Status DecodeInstruction(const BytecodeVersion& version,
+                               absl::Span<const uint8_t> body, uint32_t pc,
                                WireInstruction* out) {
   out->pc = pc;
   if (pc >= body.size()) {
@@ -235,7 +265,7 @@ absl::Status DecodeInstruction(absl::Span<const uint8_t> body, uint32_t pc,
         absl::StrCat("pc ", pc, ": past the body's end at ", body.size()));
   }
   Cursor cursor(body, pc);
-  TAKT_RETURN_IF_ERROR(ReadOpcode(cursor, out));
+  TAKT_RETURN_IF_ERROR(ReadOpcode(version, cursor, out));
 
   size_t count = 0;
   bool is_result = false;
@@ -261,6 +291,7 @@ absl::Status DecodeInstruction(absl::Span<const uint8_t> body, uint32_t pc,
   }
   out->fields.resize(count);
   out->next_pc = cursor.position();
+  Modernize(version, out);
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // Decodes one instruction of a function body from the wire. Bounds are checked
 // here (nothing is read past the body); what the operands mean is the
-// verifier's business.
+// verifier's business. An instruction of an older version of the bytecode comes
+// out as the newest one would write it: move bits that have no effect are gone.
 #ifndef TAKT_VM_WIRE_DECODER_H_
 #define TAKT_VM_WIRE_DECODER_H_
 
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "vm/bytecode_version.h"
 #include "vm/opcodes.h"
 
 namespace takt::vm {
@@ -20,6 +22,8 @@ using WireRegister = uint16_t;
 inline constexpr WireRegister kWireRefBit = 0x8000;
 inline constexpr WireRegister kWireMoveBit = 0x4000;
 inline constexpr WireRegister kWireRefMask = 0x3fff;
+// Of a function's ordinal: an import.
+inline constexpr uint32_t kWireImportBit = 0x80000000u;
 
 enum class WireFieldKind : uint8_t {
   kI32,
@@ -74,10 +78,12 @@ struct WireInstruction {
   absl::InlinedVector<WireField, 6> fields;  // In encoding order.
 };
 
-// Decodes the instruction at `pc` of `body` into *out, whose storage is
-// reused. INVALID_ARGUMENT for an unknown opcode or a field that does not fit;
-// the message names pc, opcode and field.
-absl::Status DecodeInstruction(absl::Span<const uint8_t> body, uint32_t pc,
+// Decodes the instruction at `pc` of `body`, which is of that version, into
+// *out, whose storage is reused. INVALID_ARGUMENT for an opcode that the
+// version does not have, or a field that does not fit; the message names pc,
+// opcode and field.
+absl::Status DecodeInstruction(const BytecodeVersion& version,
+                               absl::Span<const uint8_t> body, uint32_t pc,
                                WireInstruction* out);
 
 }  // namespace takt::vm

@@ -45,7 +45,7 @@ TEST(BytecodeArchiveTest, ReadsEveryTable) {
   ASSERT_TRUE(archive.ok()) << archive.status();
   EXPECT_EQ(archive->name, "small");
   EXPECT_EQ(archive->version, 3u);
-  EXPECT_EQ(archive->bytecode_version, 0x00110000u);
+  EXPECT_EQ(archive->bytecode_version->number, 0x00110000u);
   EXPECT_EQ(archive->requirements, 15u);
   ASSERT_EQ(archive->attributes.size(), 1u);
   EXPECT_EQ(archive->attributes[0].key, "a");
@@ -189,12 +189,24 @@ TEST(BytecodeArchiveTest, RefusesAZipEntryPastTheEnd) {
 
 TEST(BytecodeArchiveTest, NamesVersionsFoundAndSupported) {
   ModuleBuilder module = SmallModule();
-  module.bytecode_version = 16u << 16;
-  EXPECT_EQ(ErrorOf(module),
-            "bytecode version 16.0 is not supported; supported: 17.0");
+  module.bytecode_version = 14u << 16;
+  EXPECT_THAT(ErrorOf(module), HasSubstr("bytecode version 14.0"));
   module.bytecode_version = 17u << 16 | 1;
-  EXPECT_EQ(ErrorOf(module),
-            "bytecode version 17.1 is not supported; supported: 17.0");
+  EXPECT_THAT(ErrorOf(module),
+              HasSubstr("supported: iree-compile 3.8 to 3.13 (bytecode 15.0, "
+                        "16.0, 17.0)"));
+}
+
+TEST(BytecodeArchiveTest, ReadsEachSupportedVersion) {
+  for (const uint32_t major : {15, 16, 17}) {
+    ModuleBuilder module = SmallModule();
+    module.bytecode_version = major << 16;
+    const std::vector<uint8_t> bytes = module.Build();
+    const absl::StatusOr<BytecodeArchive> archive =
+        BytecodeArchive::Parse(bytes);
+    ASSERT_TRUE(archive.ok()) << archive.status();
+    EXPECT_EQ(archive->bytecode_version->number, major << 16);
+  }
 }
 
 TEST(BytecodeArchiveTest, NamesTheVersionOfTablesItCannotRead) {

@@ -531,6 +531,83 @@ TEST_F(VerifierTest, RejectsBadRemapPairsInTables) {
   EXPECT_THAT(Verify(body), HasSubstr("br_table: operand 2"));
 }
 
+// Rules 11 and 16 as the older versions have them.
+struct VersionCase {
+  const char* name;
+  void (*emit)(BodyBuilder&);
+  const char* errors[3];  // Of bytecode 15, 16 and 17; "" if there is none.
+};
+constexpr char kMovedLook[] =
+    "ref register 1 is marked moved where it cannot be";
+const VersionCase kVersionCases[] = {
+    {"MoveWhereTheInstructionLooks",
+     [](BodyBuilder& b) { b.Emit(Op::kCmpNzRef).U16(MoveR(1)).U16(0); },
+     {"", kMovedLook, kMovedLook}},
+    {"MoveOfTheListThatIsRead",
+     [](BodyBuilder& b) {
+       b.Emit(Op::kListGetRef).U16(MoveR(1)).U16(0).U32(1).U16(R(0));
+     },
+     {"", kMovedLook, kMovedLook}},
+    {"MoveOfTheBufferThatIsRead",
+     [](BodyBuilder& b) {
+       b.Emit(Op::kBufferLoadI32).U16(MoveR(1)).U16(2).U16(0);
+     },
+     {"", kMovedLook, kMovedLook}},
+    {"MoveOfWhatIsStored",
+     [](BodyBuilder& b) {
+       b.Emit(Op::kGlobalStoreRef).U32(0).U32(1).U16(MoveR(1));
+     },
+     {"", "", ""}},
+    {"MoveOfAResult",
+     [](BodyBuilder& b) { b.Emit(Op::kConstRefZero).U16(MoveR(1)); },
+     {kMovedLook, kMovedLook, kMovedLook}},
+    {"MovedRefPastTheBank",
+     [](BodyBuilder& b) { b.Emit(Op::kCmpNzRef).U16(MoveR(3)).U16(0); },
+     {"ref register 3 of 3", "ref register 3 of 3", "ref register 3 of 3"}},
+    {"AssignRef",
+     [](BodyBuilder& b) { b.Emit(Op::kAssignRef).U16(R(1)).U16(R(0)); },
+     {"unknown opcode 86 in bytecode 15.0", "", ""}},
+    {"DiscardRefs",
+     [](BodyBuilder& b) { b.Emit(Op::kDiscardRefs).List({R(1)}); },
+     {"unknown opcode 85 in bytecode 15.0", "", ""}},
+    {"CallYieldable",
+     [](BodyBuilder& b) {
+       const uint32_t next = b.NewLabel();
+       b.Emit(Op::kCallYieldable).U32(ImportOrdinal(2)).List({});
+       b.Target(next).List({}).Block(next);
+     },
+     {"unknown opcode 87 in bytecode 15.0",
+      "unknown opcode 87 in bytecode 16.0", ""}},
+    {"MovedOperandOfAnImport",
+     [](BodyBuilder& b) {
+       b.Emit(Op::kCall).U32(ImportOrdinal(0)).List({0, 2, MoveR(1)});
+       b.List({2, R(0)});
+     },
+     {"", "", ""}},
+};
+
+class VerifierVersionTest : public VerifierTest,
+                            public ::testing::WithParamInterface<VersionCase> {
+};
+
+TEST_P(VerifierVersionTest, KeepsTheRulesOfEachMajor) {
+  const ModuleBuilder empty = module_;
+  for (uint32_t i = 0; i < 3; ++i) {
+    module_ = empty;
+    module_.bytecode_version = (15 + i) << 16;
+    const std::string error = VerifyInside(GetParam().emit);
+    const std::string expected = GetParam().errors[i];
+    if (expected.empty()) {
+      EXPECT_EQ(error, "") << 15 + i;
+    } else {
+      EXPECT_THAT(error, HasSubstr(expected)) << 15 + i;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Cases, VerifierVersionTest,
+                         ::testing::ValuesIn(kVersionCases),
+                         [](const auto& test) { return test.param.name; });
+
 TEST_F(VerifierTest, RegistersAreCountedExactly) {
   // The peer rounds counts up to a power of two; 6 is 6 here, and 0 is none.
   BodyBuilder body;

@@ -510,6 +510,52 @@ TEST(InvocationTest, HostCallsOfNativeFunctionsPark) {
   EXPECT_EQ((*invocation)->TakeResults()[0].i32(), 10);
 }
 
+// Bytecode 15 and 16 have no other calls.
+TEST(InvocationTest, PlainCallsOfOlderBytecodePark) {
+  for (const uint32_t major : {15, 16}) {
+    Script script;
+    script.parks = 2;
+    ModuleBuilder builder = Waiting(Op::kCall);
+    builder.bytecode_version = major << 16;
+    auto context = LinkScript(&script, builder);
+    Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+    auto invocation = Start(*context, "f", {i(21), OfRef(buffer)});
+    for (int n = 0; n < 2; ++n) {
+      ASSERT_EQ((*invocation)->Run(), Invocation::State::kParked);
+      EXPECT_EQ(script.parked_states, 1);
+      script.parked->Wake();
+    }
+    ASSERT_EQ((*invocation)->Run(), Invocation::State::kDone);
+    EXPECT_EQ((*invocation)->TakeResults()[0].i32(), 42);
+    EXPECT_EQ(script.calls, 1);
+    EXPECT_EQ(script.resumptions, 2);
+  }
+}
+
+// f(r) = (r after script.many took it with a move, what many returned).
+TEST(InvocationTest, ImportsOfBytecode15BorrowWhatIsMarkedMoved) {
+  for (const uint32_t major : {15, 16, 17}) {
+    Script script;
+    ModuleBuilder builder("m");
+    builder.bytecode_version = major << 16;
+    const uint32_t many = builder.AddImport("script.many", "0rI_irI");
+    BodyBuilder body;
+    body.Block().Emit(Op::kCall).U32(ImportOrdinal(many));
+    body.List({MoveR(0), 0}).List({2, R(1), 0});
+    body.Emit(Op::kReturn).List({MoveR(0), MoveR(1)});
+    builder.Export(
+        "f", static_cast<int32_t>(builder.AddFunction("0rI_rr", body, 3, 2)));
+    auto context = LinkScript(&script, builder);
+    Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+    auto results = Call(*context, "f", {OfRef(buffer), I(0)});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ((*results)[0].ref(), major == 15 ? buffer.get() : nullptr);
+    EXPECT_EQ((*results)[1].ref(), buffer.get());
+    results->clear();
+    EXPECT_TRUE(buffer->IsUnique());
+  }
+}
+
 TEST(InvocationTest, PlainCallsMayNotPark) {
   Script script;
   auto context = LinkScript(&script, Waiting(Op::kCall));

@@ -13,10 +13,15 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
+absl::Status Decode(const std::vector<uint8_t>& body, uint32_t pc,
+                    WireInstruction* out, uint32_t major = 17) {
+  return DecodeInstruction(**FindBytecodeVersion(major << 16), body, pc, out);
+}
+
 // The text of the error that decoding the first instruction gives, or "".
-std::string ErrorOf(const std::vector<uint8_t>& body) {
+std::string ErrorOf(const std::vector<uint8_t>& body, uint32_t major = 17) {
   WireInstruction out;
-  const absl::Status status = DecodeInstruction(body, 0, &out);
+  const absl::Status status = Decode(body, 0, &out, major);
   EXPECT_TRUE(status.ok() ||
               status.code() == absl::StatusCode::kInvalidArgument);
   return std::string(status.message());
@@ -26,7 +31,7 @@ TEST(WireDecoderTest, ReadsOperandsAndResults) {
   BodyBuilder body;
   body.Emit(Op::kFmaI64).U16(2).U16(4).U16(6).U16(8);
   WireInstruction out;
-  ASSERT_TRUE(DecodeInstruction(body.bytes(), 0, &out).ok());
+  ASSERT_TRUE(Decode(body.bytes(), 0, &out).ok());
   EXPECT_EQ(out.info, &InfoOf(Op::kFmaI64));
   EXPECT_EQ(out.pc, 0u);
   EXPECT_EQ(out.next_pc, 9u);
@@ -45,10 +50,10 @@ TEST(WireDecoderTest, ReadsImmediatesLittleEndian) {
   const uint32_t second = body.pc();
   body.Emit(Op::kConstF32).F32(1.0f).U16(3);
   WireInstruction out;
-  ASSERT_TRUE(DecodeInstruction(body.bytes(), 0, &out).ok());
+  ASSERT_TRUE(Decode(body.bytes(), 0, &out).ok());
   EXPECT_EQ(out.fields[0].value, 0x0102030405060708u);
   ASSERT_EQ(out.next_pc, second);
-  ASSERT_TRUE(DecodeInstruction(body.bytes(), second, &out).ok());
+  ASSERT_TRUE(Decode(body.bytes(), second, &out).ok());
   EXPECT_EQ(out.info, &InfoOf(Op::kConstF32));
   EXPECT_EQ(out.fields[0].kind, WireFieldKind::kConstF32);
   EXPECT_EQ(out.fields[0].value, 0x3f800000u);
@@ -62,7 +67,7 @@ TEST(WireDecoderTest, AlignsListsToTwoBytesFromTheBody) {
     const uint32_t pc = body.pc();
     body.Emit(Op::kCall).U32(7).List({1, R(2), MoveR(3)}).List({4});
     WireInstruction out;
-    ASSERT_TRUE(DecodeInstruction(body.bytes(), pc, &out).ok());
+    ASSERT_TRUE(Decode(body.bytes(), pc, &out).ok());
     ASSERT_EQ(out.fields.size(), 3u);
     EXPECT_EQ(out.fields[0].kind, WireFieldKind::kFunction);
     EXPECT_EQ(out.fields[0].value, 7u);
@@ -77,7 +82,7 @@ TEST(WireDecoderTest, ReadsStringsWithoutAlignment) {
   body.Emit(Op::kFail).U16(1).Text("odd");
   WireInstruction out;
   const std::vector<uint8_t> bytes = body.bytes();
-  ASSERT_TRUE(DecodeInstruction(bytes, 0, &out).ok());
+  ASSERT_TRUE(Decode(bytes, 0, &out).ok());
   EXPECT_EQ(out.fields[1].text, "odd");
   EXPECT_EQ(out.next_pc, bytes.size());
 }
@@ -91,7 +96,7 @@ TEST(WireDecoderTest, ReadsBranchesAndTables) {
   const uint32_t end = body.pc();
   body.Block(a).Block(b);
   WireInstruction out;
-  ASSERT_TRUE(DecodeInstruction(body.bytes(), 0, &out).ok());
+  ASSERT_TRUE(Decode(body.bytes(), 0, &out).ok());
   ASSERT_EQ(out.fields.size(), 3u);
   ASSERT_EQ(out.fields[1].branches.size(), 1u);
   EXPECT_EQ(out.fields[1].branches[0].target_pc, end);
@@ -110,16 +115,112 @@ TEST(WireDecoderTest, ReusedStorageForgetsTheInstructionBefore) {
   const uint32_t second = body.pc();
   body.Emit(Op::kReturn).List({});
   WireInstruction out;
-  ASSERT_TRUE(DecodeInstruction(body.bytes(), 0, &out).ok());
-  ASSERT_TRUE(DecodeInstruction(body.bytes(), second, &out).ok());
+  ASSERT_TRUE(Decode(body.bytes(), 0, &out).ok());
+  ASSERT_TRUE(Decode(body.bytes(), second, &out).ok());
   EXPECT_THAT(out.fields[0].list, IsEmpty());
 }
 
 TEST(WireDecoderTest, RefusesUnknownOpcodes) {
-  EXPECT_EQ(ErrorOf({0x89}), "pc 0: unknown opcode 89");
-  EXPECT_EQ(ErrorOf({0xe0, 0x3e}), "pc 0: unknown opcode e0 3e");
-  EXPECT_EQ(ErrorOf({0xe1, 0x40}), "pc 0: unknown opcode e1 40");
-  EXPECT_EQ(ErrorOf({0xe2, 0x00}), "pc 0: unknown opcode e2");
+  EXPECT_EQ(ErrorOf({0x89}), "pc 0: unknown opcode 89 in bytecode 17.0");
+  EXPECT_EQ(ErrorOf({0xe0, 0x3e}),
+            "pc 0: unknown opcode e0 3e in bytecode 17.0");
+  EXPECT_EQ(ErrorOf({0xe1, 0x40}),
+            "pc 0: unknown opcode e1 40 in bytecode 17.0");
+  EXPECT_EQ(ErrorOf({0xe2, 0x00}), "pc 0: unknown opcode e2 in bytecode 17.0");
+}
+
+TEST(WireDecoderTest, OlderVersionsLackTheNewerOpcodes) {
+  BodyBuilder discard;
+  discard.Emit(Op::kDiscardRefs).List({});
+  EXPECT_EQ(ErrorOf(discard.bytes(), 15),
+            "pc 0: unknown opcode 85 in bytecode 15.0");
+  EXPECT_EQ(ErrorOf(discard.bytes(), 16), "");
+  BodyBuilder call;
+  const uint32_t next = call.NewLabel();
+  call.Emit(Op::kCallYieldable).U32(0).List({}).Target(next).List({});
+  call.Block(next);
+  EXPECT_EQ(ErrorOf(call.bytes(), 15),
+            "pc 0: unknown opcode 87 in bytecode 15.0");
+  EXPECT_EQ(ErrorOf(call.bytes(), 16),
+            "pc 0: unknown opcode 87 in bytecode 16.0");
+  EXPECT_EQ(ErrorOf(call.bytes(), 17), "");
+}
+
+TEST(WireDecoderTest, SingleMovesOfBytecode15AreGone) {
+  const auto fields = [](const BodyBuilder& body, uint32_t major) {
+    WireInstruction out;
+    const absl::Status status = Decode(body.bytes(), 0, &out, major);
+    EXPECT_TRUE(status.ok()) << status;
+    std::vector<uint64_t> values;
+    for (const WireField& field : out.fields) values.push_back(field.value);
+    return values;
+  };
+  // An operand that is only looked at, one that may be given away, a result.
+  BodyBuilder load;
+  load.Emit(Op::kListGetRef).U16(MoveR(1)).U16(0).U32(0).U16(MoveR(2));
+  EXPECT_THAT(fields(load, 15), ElementsAre(R(1), 0, 0, MoveR(2)));
+  EXPECT_THAT(fields(load, 16), ElementsAre(MoveR(1), 0, 0, MoveR(2)));
+  BodyBuilder store;
+  store.Emit(Op::kListSetRef).U16(R(1)).U16(0).U16(MoveR(2));
+  EXPECT_THAT(fields(store, 15), ElementsAre(R(1), 0, R(2)));
+  EXPECT_THAT(fields(store, 16), ElementsAre(R(1), 0, MoveR(2)));
+  // Bit 14 of a value register is part of its ordinal.
+  BodyBuilder word;
+  word.Emit(Op::kNotI32).U16(0x4001).U16(0x4002);
+  EXPECT_THAT(fields(word, 15), ElementsAre(0x4001, 0x4002));
+  BodyBuilder value_for_a_ref;  // The verifier's business.
+  value_for_a_ref.Emit(Op::kCmpNzRef).U16(0x4001).U16(0);
+  EXPECT_THAT(fields(value_for_a_ref, 15), ElementsAre(0x4001, 0));
+}
+
+TEST(WireDecoderTest, ImportsBorrowInBytecode15) {
+  const auto operands = [](Op op, uint32_t callee, uint32_t major) {
+    BodyBuilder body;
+    body.Emit(op).U32(callee);
+    if (op == Op::kCallVariadic) body.List({0xffff, 0xffff});
+    body.List({0x4001, MoveR(2), R(3)}).List({MoveR(4)});
+    WireInstruction out;
+    const absl::Status status = Decode(body.bytes(), 0, &out, major);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_THAT(out.fields.back().list, ElementsAre(MoveR(4)));
+    return out.fields[op == Op::kCallVariadic ? 2 : 1].list;
+  };
+  for (const Op op : {Op::kCall, Op::kCallVariadic}) {
+    EXPECT_THAT(operands(op, ImportOrdinal(1), 15),
+                ElementsAre(0x4001, R(2), R(3)));
+    for (const uint32_t major : {16, 17}) {
+      EXPECT_THAT(operands(op, ImportOrdinal(1), major),
+                  ElementsAre(0x4001, MoveR(2), R(3)));
+    }
+  }
+  // A function of the module's own takes what it is given.
+  EXPECT_THAT(operands(Op::kCall, 1, 15), ElementsAre(0x4001, MoveR(2), R(3)));
+}
+
+// Remaps, returns, prints and switches.
+TEST(WireDecoderTest, OtherMovesInListsCountInEveryVersion) {
+  for (const uint32_t major : {15, 16, 17}) {
+    WireInstruction out;
+    BodyBuilder branch;
+    const uint32_t label = branch.NewLabel();
+    branch.Emit(Op::kBr).Branch(label, {{MoveR(0), R(1)}}).Block(label);
+    ASSERT_TRUE(Decode(branch.bytes(), 0, &out, major).ok());
+    EXPECT_THAT(out.fields[0].branches[0].remap,
+                ElementsAre(Pair(MoveR(0), R(1))));
+    BodyBuilder returned;
+    returned.Emit(Op::kReturn).List({MoveR(1)});
+    ASSERT_TRUE(Decode(returned.bytes(), 0, &out, major).ok());
+    EXPECT_THAT(out.fields[0].list, ElementsAre(MoveR(1)));
+    BodyBuilder print;
+    print.Emit(Op::kPrint).Text("x").List({MoveR(1)});
+    ASSERT_TRUE(Decode(print.bytes(), 0, &out, major).ok());
+    EXPECT_THAT(out.fields[1].list, ElementsAre(MoveR(1)));
+    BodyBuilder choice;
+    choice.Emit(Op::kSwitchRef).U16(0).U32(0).U16(R(1)).List({MoveR(2)});
+    choice.U16(R(1));
+    ASSERT_TRUE(Decode(choice.bytes(), 0, &out, major).ok());
+    EXPECT_THAT(out.fields[3].list, ElementsAre(MoveR(2)));
+  }
 }
 
 TEST(WireDecoderTest, RefusesAPrefixWithoutAnOpcode) {
@@ -186,9 +287,9 @@ TEST(WireDecoderTest, HugeCountsCostNothing) {
 TEST(WireDecoderTest, RefusesAPcPastTheBody) {
   WireInstruction out;
   const std::vector<uint8_t> body = {0x79};
-  EXPECT_TRUE(DecodeInstruction(body, 0, &out).ok());
-  EXPECT_FALSE(DecodeInstruction(body, 1, &out).ok());
-  EXPECT_FALSE(DecodeInstruction(body, 0xffffffff, &out).ok());
+  EXPECT_TRUE(Decode(body, 0, &out).ok());
+  EXPECT_FALSE(Decode(body, 1, &out).ok());
+  EXPECT_FALSE(Decode(body, 0xffffffff, &out).ok());
 }
 
 }  // namespace
