@@ -74,6 +74,8 @@ struct Library {
   const Attributes* attributes;
   const void* parameters;  // Not read, as the others of type void*.
   const void* occupancy_hints;
+  // NULL: no names, as iree-compile 3.8 to 3.11 write it when they leave out
+  // debug symbols.
   const char* const* function_names;
   const void* tags;
   const void* parameter_names;

@@ -136,6 +136,17 @@ absl::Status LibraryExecutable::ReadLibrary(
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> LibraryExecutable::ReadFunctionName(
+    const library_abi::Library& library, uint32_t function) const {
+  if (library.function_names == nullptr) {
+    return absl::StrCat("dispatch_", function);
+  }
+  TAKT_ASSIGN_OR_RETURN(
+      const char* const name,
+      Read(library.function_names, function, "function names"));
+  return ReadString(name, "function name");
+}
+
 absl::Status LibraryExecutable::ReadFunctions(
     const library_abi::Library& library) {
   std::vector<Function> functions;
@@ -144,10 +155,8 @@ absl::Status LibraryExecutable::ReadFunctions(
                           Read(library.functions, i, "function table"));
     TAKT_ASSIGN_OR_RETURN(const auto attributes,
                           Read(library.attributes, i, "attributes"));
-    TAKT_ASSIGN_OR_RETURN(const char* const name,
-                          Read(library.function_names, i, "function names"));
     Function function;
-    TAKT_ASSIGN_OR_RETURN(function.name, ReadString(name, "function name"));
+    TAKT_ASSIGN_OR_RETURN(function.name, ReadFunctionName(library, i));
     const void* address = nullptr;
     std::memcpy(&address, &entry, sizeof(address));
     if (!image_->IsCode(address)) {

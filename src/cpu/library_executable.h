@@ -61,6 +61,9 @@ class LibraryExecutable final : public ExecutableCode {
                          absl::string_view what) const;
   absl::StatusOr<std::string> ReadString(const char* text,
                                          absl::string_view what) const;
+  // Libraries without a table of names get "dispatch_" and the position.
+  absl::StatusOr<std::string> ReadFunctionName(
+      const library_abi::Library& library, uint32_t function) const;
 
   std::unique_ptr<CodeImage> image_;
   std::vector<library_abi::DispatchFunction> entries_;
