@@ -8,13 +8,20 @@ Reads the first comment lines of every .mlir file below this folder:
   // Run: FLAGS                                     each variant run by the oracle: NAME[.VARIANT].run<N>.expected holds
                                                     what it prints (one file for all variants that print the same)
   // Run: --module=... --module=...                 a run that names its modules itself
+  // Compile: iree-compile@v38 %s ... -o %t.v38.vmfb, Variants: v38.cpu
+                                                    by iree-compile 3.8.0; runs of modules named .v38. are made by the
+                                                    iree-run-module of that release
 
 %s is the source, %t the module without its ending, %D the folder of the source; runs are made in the folder of the modules. In %t.x.vmfb the ending may be longer.
 The oracle's printed results are the standard output of iree-run-module with --device=local-sync.
 
-usage: regenerate.py [--check] [--only TEXT]
-  --check   writes nothing; lists what differs from what is checked in, and exits with 1 if anything does
-needs: iree-base-compiler and iree-base-runtime 3.13.0, numpy (workload)
+usage: regenerate.py [--check] [--only TEXT] [--releases FOLDER]
+  --check     writes nothing; lists what differs from what is checked in, and exits with 1 if anything does
+  --releases  the folder of one virtual environment a release, iree-3.8.0 and so on; without it, what the older
+              releases compile is left alone
+needs: iree-base-compiler and iree-base-runtime 3.13.0, numpy (workload); for each older release,
+  python3 -m venv FOLDER/iree-3.8.0
+  FOLDER/iree-3.8.0/bin/pip install iree-base-compiler==3.8.0 iree-base-runtime==3.8.0
 """
 import argparse
 import concurrent.futures
@@ -39,23 +46,48 @@ FLAGS = {
     "async": "--iree-execution-model=async-external",
     "dynamic": "--iree-execution-model=inline-dynamic",
     "inline": LOCAL + "vmvx-inline --iree-execution-model=inline-static",
+    "cpusymbols": LOCAL + "llvm-cpu --iree-llvmcpu-target-cpu=generic",
 }
+RELEASES = {"v38": "3.8.0", "v39": "3.9.0", "v310": "3.10.0", "v311": "3.11.0"}
+
+
+class Tools:
+    """Where the programs of each release are."""
+
+    folder = None  # Of the older releases.
+
+    @classmethod
+    def find(cls, tool, release):
+        """None if the release is not there; "" is the pinned one."""
+        if not release:
+            return tool
+        return str(cls.folder / f"iree-{RELEASES[release]}" / "bin" / tool) if cls.folder else None
+
+
+def release_of(text):
+    """The release in the name of a module or a variant; "" is the pinned one."""
+    parts = [part for part in re.split(r"[.@ /=]", text) if part in RELEASES]
+    return parts[0] if parts else ""
 
 
 def run(command, **kwargs):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600, **kwargs)
 
 
-def check_version():
+def check_version(version=VERSION):
     for tool in ("iree-compile", "iree-run-module"):
         if shutil.which(tool) is None:
-            sys.exit(f"{tool} is not on the PATH: pip install iree-base-compiler=={VERSION} iree-base-runtime=={VERSION}")
-    if VERSION not in run(["iree-compile", "--version"]).stdout:
-        sys.exit(f"iree-compile is not version {VERSION}")
+            sys.exit(f"{tool} is not on the PATH: pip install iree-base-compiler=={version} iree-base-runtime=={version}")
+    if version not in run(["iree-compile", "--version"]).stdout:
+        sys.exit(f"iree-compile is not version {version}")
 
 
 def variant_flags(variant):
-    return " ".join(FLAGS[part] for part in variant.split("."))
+    return " ".join(FLAGS[part] for part in variant.split(".") if part not in RELEASES)
+
+
+def compiler_of(variant):
+    return "@".join(part for part in ("iree-compile", release_of(variant)) if part)
 
 
 class Source:
@@ -69,7 +101,7 @@ class Source:
         self.variants = [v for line in head if line.startswith("Variants: ") for v in line[10:].split()]
         self.compiles = [line[9:].strip() for line in head if line.startswith("Compile: ")]
         self.runs = [line[5:].strip().removeprefix("iree-run-module ") for line in head if line.startswith("Run: ")]
-        self.compiles += [f"iree-compile %s {variant_flags(v)} -o %t.{v}.vmfb" for v in self.variants]
+        self.compiles += [f"{compiler_of(v)} %s {variant_flags(v)} -o %t.{v}.vmfb" for v in self.variants]
 
     def expand(self, text, out):
         text = re.sub(r"%%(%s)\b" % "|".join(FLAGS), lambda m: FLAGS[m.group(1)], text)
@@ -78,6 +110,9 @@ class Source:
     def compile(self, command, out):
         words = shlex.split(self.expand(command, out))
         target = pathlib.Path(words[words.index("-o") + 1])
+        words[0] = Tools.find("iree-compile", release_of(words[0]))
+        if words[0] is None:
+            return target, None
         target.parent.mkdir(parents=True, exist_ok=True)
         # Paths end up in no module: compile from the source's own folder.
         words = [self.path.name if w == str(self.path) else w for w in words]
@@ -86,7 +121,11 @@ class Source:
 
 
 def oracle(words, cwd):
-    result = run(["iree-run-module", "--device=local-sync"] + words, cwd=cwd)
+    """What the release of the modules prints; None if it is not there."""
+    tool = Tools.find("iree-run-module", release_of(next(w for w in words if w.startswith("--module="))))
+    if tool is None:
+        return None
+    result = run([tool, "--device=local-sync"] + words, cwd=cwd)
     return result.stdout if result.returncode == 0 else f"ERROR {result.stderr.splitlines()[0]}\n"
 
 
@@ -103,6 +142,8 @@ def expect(source, number, out):
     first = None
     for variant in source.variants:
         text = oracle([f"--module={stem}.{variant}.vmfb"] + shlex.split(line), stem.parent)
+        if text is None:
+            continue
         if first is None:
             first = text
             yield pathlib.Path(f"{stem}.run{number}.expected"), text
@@ -124,6 +165,8 @@ def make_all(out, only):
     for source in sources:
         for number in range(len(source.runs)):
             for path, text in expect(source, number, out):
+                if text is None:
+                    continue
                 path.write_text(text)
                 made.append(path)
                 if text.startswith("ERROR"):
@@ -135,7 +178,9 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--check", action="store_true")
     p.add_argument("--only", default="", help="only sources whose path contains this text")
+    p.add_argument("--releases", type=pathlib.Path, help="the folder with iree-3.8.0 and so on")
     a = p.parse_args()
+    Tools.folder = a.releases
     check_version()
     if (HERE / "workload" / "make_models.py").exists() and a.only in "workload":
         subprocess.run([sys.executable, HERE / "workload" / "make_models.py", HERE / "workload"], check=True)

@@ -1,14 +1,16 @@
 // Goal: whatever happens to a module file, the reader and the verifier answer
 // with a status, and what they let pass can be walked from end to end. Method:
-// modules of the fuzzer's corpus, cut at every length, with every bit flipped
-// and with every word replaced by numbers that overflow. Each damaged copy is
-// a heap block of its own size, so that ASan sees a byte read too far.
+// modules of the fuzzer's corpus and of past compilers, cut at every length,
+// with every bit flipped and with every word replaced by numbers that overflow.
+// Each damaged copy is a heap block of its own size, so that ASan sees a byte
+// read too far.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -21,13 +23,31 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-Bytes ReadModule(const std::string& name) {
-  const std::string path = std::string(TAKT_TESTDATA_DIR) +
-                           "/../fuzz/corpus/module/" + name + ".vmfb";
+struct Damaged {
+  const char* name;
+  const char* path;        // In tests/.
+  bool is_kernel = false;  // The first module in the file's rodata is meant.
+};
+void PrintTo(const Damaged& damaged, std::ostream* out) {
+  *out << damaged.name;
+}
+
+Bytes ReadModule(const Damaged& module) {
+  const std::string path =
+      std::string(TAKT_TESTDATA_DIR) + "/../" + module.path;
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.good()) << path;
-  return Bytes(std::istreambuf_iterator<char>(file),
-               std::istreambuf_iterator<char>());
+  const Bytes bytes((std::istreambuf_iterator<char>(file)),
+                    std::istreambuf_iterator<char>());
+  if (!module.is_kernel) return bytes;
+  const absl::StatusOr<BytecodeArchive> archive = BytecodeArchive::Parse(bytes);
+  EXPECT_TRUE(archive.ok()) << archive.status();
+  for (const absl::Span<const uint8_t> segment : archive->rodata) {
+    const Bytes kernel(segment.begin(), segment.end());
+    if (BytecodeArchive::Parse(kernel).ok()) return kernel;
+  }
+  ADD_FAILURE() << path << ": no kernel module";
+  return bytes;
 }
 
 // Reads `bytes` as loading does, and whatever else reads a module. Returns
@@ -62,7 +82,7 @@ size_t StepFor(size_t count) {
   return step;
 }
 
-class ModuleDamageTest : public ::testing::TestWithParam<const char*> {};
+class ModuleDamageTest : public ::testing::TestWithParam<Damaged> {};
 
 TEST_P(ModuleDamageTest, UndamagedIsAccepted) {
   EXPECT_TRUE(Accepts(ReadModule(GetParam())));
@@ -124,10 +144,21 @@ TEST_P(ModuleDamageTest, HostileBytecode) {
   EXPECT_GT(refused, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, ModuleDamageTest,
-                         ::testing::Values("control", "refs", "kernel_matmul",
-                                           "host_async"),
-                         [](const auto& test) { return test.param; });
+constexpr Damaged kModules[] = {
+    {"control", "fuzz/corpus/module/control.vmfb"},
+    {"refs", "fuzz/corpus/module/refs.vmfb"},
+    {"kernel_matmul", "fuzz/corpus/module/kernel_matmul.vmfb"},
+    {"host_async", "fuzz/corpus/module/host_async.vmfb"},
+    {"host_v38", "testdata/releases/state.v38.vmvx.async.vmfb"},
+    {"kernel_v38", "testdata/releases/state.v38.vmvx.async.vmfb", true},
+    {"host_v310", "testdata/releases/state.v310.vmvx.async.vmfb"},
+    {"kernel_v310", "testdata/releases/state.v310.vmvx.async.vmfb", true},
+    {"await_v38", "testdata/releases/await.v38.vmfb"},
+    {"host_v311", "testdata/releases/state.v311.cpu.vmfb"},
+};
+INSTANTIATE_TEST_SUITE_P(Modules, ModuleDamageTest,
+                         ::testing::ValuesIn(kModules),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace takt::vm
