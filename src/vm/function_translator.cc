@@ -305,7 +305,8 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
     }
     case Op::kCondBr:
       return AppendConditional(static_cast<WireRegister>(fields[0].value),
-                               fields[1].branches[0], fields[2].branches[0]);
+                               fields[1].branches[0], fields[2].branches[0],
+                               true);
     case Op::kBrTable:
       return AppendTable(instruction);
     case Op::kCall:

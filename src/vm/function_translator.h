@@ -112,12 +112,12 @@ class FunctionTranslator {
     return graph_.BlockAt(branch.target_pc) <= block_;
   }
   void AppendJump(uint32_t target_pc, bool may_fall_through);
-  bool FoldHeader(uint32_t target_pc);
+  bool FoldHeader(uint32_t target_pc, bool may_fall_through);
   bool FoldMove(uint32_t target);
   void AppendEdge(const std::vector<Move>& moves, const WireBranch& branch,
                   bool may_fall_through);
   void AppendConditional(WireRegister condition, const WireBranch& if_true,
-                         const WireBranch& if_false);
+                         const WireBranch& if_false, bool may_fall_through);
   void AppendBranchOn(WireRegister condition, bool value, Label target,
                       bool backward);
   bool AppendAddBranch(InnerOp branch, Label target);

@@ -170,7 +170,7 @@ void FunctionTranslator::AppendJump(uint32_t target_pc, bool may_fall_through) {
   const uint32_t target = graph_.BlockAt(target_pc);
   if (may_fall_through && target == block_ + 1) return;
   if (fuse_ && target <= block_ &&
-      (FoldHeader(target_pc) || FoldMove(target))) {
+      (FoldHeader(target_pc, may_fall_through) || FoldMove(target))) {
     return;
   }
   fixups_.push_back({code_.size(), target, Distance::kWide});
@@ -179,7 +179,7 @@ void FunctionTranslator::AppendJump(uint32_t target_pc, bool may_fall_through) {
 
 // A loop whose first block only compares and branches: the jump back to it
 // does so itself.
-bool FunctionTranslator::FoldHeader(uint32_t target_pc) {
+bool FunctionTranslator::FoldHeader(uint32_t target_pc, bool may_fall_through) {
   if (in_header_) return false;
   WireInstruction compare;
   WireInstruction branch;
@@ -202,7 +202,7 @@ bool FunctionTranslator::FoldHeader(uint32_t target_pc) {
   TranslatePlain(PlainOpOf(compare.info->op), compare);
   last_ = latest_;
   AppendConditional(condition, branch.fields[1].branches[0],
-                    branch.fields[2].branches[0]);
+                    branch.fields[2].branches[0], may_fall_through);
   in_header_ = false;
   return true;
 }
@@ -271,7 +271,8 @@ bool FunctionTranslator::AppendAddBranch(InnerOp branch, Label target) {
 
 void FunctionTranslator::AppendConditional(WireRegister condition,
                                            const WireBranch& if_true,
-                                           const WireBranch& if_false) {
+                                           const WireBranch& if_false,
+                                           bool may_fall_through) {
   // A comparison just before whose result nobody else reads is part of the
   // branch.
   fused_ = nullptr;
@@ -299,17 +300,17 @@ void FunctionTranslator::AppendConditional(WireRegister condition,
   if (false_moves.empty() &&
       (!true_moves.empty() || true_block == block_ + 1)) {
     AppendBranchOn(condition, false, false_block, IsBackward(if_false));
-    return AppendEdge(true_moves, if_true, true);
+    return AppendEdge(true_moves, if_true, may_fall_through);
   }
   if (true_moves.empty()) {
     AppendBranchOn(condition, true, true_block, IsBackward(if_true));
-    return AppendEdge(false_moves, if_false, true);
+    return AppendEdge(false_moves, if_false, may_fall_through);
   }
   const Label stub = NewLabel();
   AppendBranchOn(condition, true, stub, false);
   AppendEdge(false_moves, if_false, false);
   Bind(stub);
-  AppendEdge(true_moves, if_true, true);
+  AppendEdge(true_moves, if_true, may_fall_through);
 }
 
 void FunctionTranslator::AppendTable(const WireInstruction& instruction) {

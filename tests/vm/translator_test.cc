@@ -151,6 +151,37 @@ TEST(TranslatorTest, LoopsThatCompareFirst) {
   }
 }
 
+// The jump back to a loop's header holds the header's comparison. The block
+// after the loop follows in the bytecode, but not in the translated code: there
+// the edges stand that the branch or the table has besides.
+TEST(TranslatorTest, LoopsThatAreLeftFromAHeaderInTheMiddleOfABranch) {
+  for (const bool is_table : {false, true}) {
+    BodyBuilder body;
+    const uint32_t header = body.NewLabel();
+    const uint32_t failed = body.NewLabel();
+    const uint32_t loop = body.NewLabel();
+    const uint32_t done = body.NewLabel();
+    body.Block().Emit(Op::kConstI32).U32(1).U16(5);
+    body.Emit(Op::kBr).Branch(header, {});
+    body.Block(header).Emit(Op::kCmpLtI32S).U16(1).U16(0).U16(3);
+    body.Emit(Op::kCondBr).U16(3).Branch(loop, {}).Branch(done, {});
+    body.Block(failed).Emit(Op::kReturn).List({4});
+    body.Block(loop).Emit(Op::kAddI32).U16(1).U16(5).U16(1);
+    body.Emit(Op::kAndI32).U16(6).U16(5).U16(3);
+    if (is_table) {
+      body.Emit(Op::kBrTable).U16(3).Branch(failed, {{3, 4}});
+      body.U16(1).Branch(header, {{1, 2}});
+    } else {
+      body.Emit(Op::kCondBr).U16(3).Branch(failed, {{3, 4}});
+      body.Branch(header, {{1, 2}});
+    }
+    body.Block(done).Emit(Op::kReturn).List({2});
+    const auto results = RunBody("0i_i", body, 7, 0, {i(3)});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ((*results)[0].i32(), 3) << is_table;
+  }
+}
+
 TEST(TranslatorTest, UnknownTypesAreNotFound) {
   ModuleBuilder builder("m");
   builder.AddType("!other.thing");
