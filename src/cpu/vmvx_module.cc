@@ -11,6 +11,7 @@
 #include "kernels/copy.h"
 #include "kernels/pack.h"
 #include "kernels/tile_sizes.h"
+#include "vm/bytecode_version.h"
 
 namespace takt::cpu {
 namespace {
@@ -398,6 +399,7 @@ absl::StatusOr<Ref<vm::NativeModule>> CreateVmvxModule(
     const kernels::KernelTable& kernels, std::shared_ptr<VmvxOffload> offload) {
   using S = VmvxState;
   vm::NativeModule::Builder builder("vmvx", /*version=*/0);
+  builder.SetCompilers(vm::kSupportedCompilers);
   builder.SetStateFactory(
       [kernels, offload = std::move(offload)]()
           -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {

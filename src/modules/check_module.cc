@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "modules/hal_module.h"
 #include "modules/tensor_elements.h"
+#include "vm/bytecode_version.h"
 #include "vm/native_module.h"
 
 namespace takt::modules {
@@ -173,6 +174,7 @@ absl::StatusOr<Ref<vm::Module>> CreateCheckModule(vm::TypeRegistry& registry,
   if (!sink) return absl::InvalidArgumentError("check: no sink is given");
   TAKT_RETURN_IF_ERROR(RegisterHalTypes(registry));
   vm::NativeModule::Builder builder("check", 0);
+  builder.SetCompilers(vm::kSupportedCompilers);
   auto shared = std::make_shared<const CheckSink>(std::move(sink));
   builder.SetStateFactory(
       [shared]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {

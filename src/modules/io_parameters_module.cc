@@ -10,6 +10,7 @@
 #include "modules/parameter_request.h"
 #include "modules/queue_group.h"
 #include "modules/queue_ticket.h"
+#include "vm/bytecode_version.h"
 #include "vm/list.h"
 #include "vm/native_module.h"
 
@@ -233,6 +234,7 @@ absl::StatusOr<Ref<vm::Module>> CreateIoParametersModule(
   }
   TAKT_RETURN_IF_ERROR(RegisterHalTypes(registry));
   vm::NativeModule::Builder builder("io_parameters", 0);
+  builder.SetCompilers(vm::kSupportedCompilers);
   auto shared =
       std::make_shared<const std::vector<ParameterScope>>(std::move(scopes));
   builder.SetStateFactory(
