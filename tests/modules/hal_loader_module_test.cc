@@ -113,7 +113,9 @@ class HalLoaderDispatchTest : public HalLoaderModuleTest {
   // Nothing runs at once on the thread that dispatches, so that calls park
   // unless a worker is faster.
   void LinkToWorkers() {
-    auto executor = exec::Executor::Create({.worker_count = 2});
+    exec::Executor::Options workers;
+    workers.worker_count = 2;
+    auto executor = exec::Executor::Create(workers);
     TAKT_ASSERT_OK(executor);
     cpu::Device::Options options;
     options.learn_costs = false;
