@@ -7,23 +7,44 @@
 namespace takt {
 
 Background::~Background() {
-  std::thread thread;
+  std::unique_ptr<Thread> thread;
   {
     MutexLock lock(&mutex_);
     is_ending_ = true;
     waiting_.clear();
     thread = std::move(thread_);
   }
-  if (!thread.joinable()) return;
+  if (thread == nullptr) return;
   sleeper_.Raise(kWork);
-  thread.join();
+  thread->Join();
 }
 
 void Background::Post(std::function<void()> function) {
   MutexLock lock(&mutex_);
   waiting_.push_back(std::move(function));
-  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  if (has_no_thread_) return;
+  if (thread_ == nullptr) {
+    auto thread = std::make_unique<Thread>();
+    const auto main = [](void* self) {
+      static_cast<Background*>(self)->Loop();
+    };
+    has_no_thread_ = !thread->Start(options_, main, this).ok();
+    if (has_no_thread_) return;
+    thread_ = std::move(thread);
+  }
   sleeper_.Raise(kWork);
+}
+
+bool Background::RunOne() {
+  std::function<void()> function;
+  {
+    MutexLock lock(&mutex_);
+    if (!has_no_thread_ || waiting_.empty()) return false;
+    function = std::move(waiting_.front());
+    waiting_.pop_front();
+  }
+  function();
+  return true;
 }
 
 void Background::Loop() {

@@ -1,5 +1,5 @@
 // A Background runs one function after another, on a thread of its own that the
-// first one starts.
+// first one starts, or when it is told to.
 //
 // Thread-safety: Post() from any thread. Lock order: mutex_ is a leaf.
 #ifndef TAKT_BASE_BACKGROUND_H_
@@ -7,23 +7,30 @@
 
 #include <deque>
 #include <functional>
-#include <thread>
+#include <memory>
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "base/sleeper.h"
+#include "base/thread.h"
 
 namespace takt {
 
 class Background {
  public:
+  // `has_no_thread`: functions run in RunOne() only. The same holds if there is
+  // no thread to be had when one is needed.
   Background() = default;
+  Background(const Thread::Options& options, bool has_no_thread)
+      : options_(options), has_no_thread_(has_no_thread) {}
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
   // Waits for the function that runs; those that wait are forgotten.
   ~Background();
 
   void Post(std::function<void()> function) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Without a thread: runs one function on this one. False: there is none.
+  bool RunOne() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   static constexpr uint32_t kWork = 1;
@@ -34,7 +41,9 @@ class Background {
   Mutex mutex_;
   std::deque<std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_ ABSL_GUARDED_BY(mutex_);
+  const Thread::Options options_{.name = "takt-background"};
+  bool has_no_thread_ ABSL_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<Thread> thread_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt

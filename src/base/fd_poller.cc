@@ -77,6 +77,8 @@ struct FdPoller::Shared {
   absl::flat_hash_map<uint64_t, Entry> entries ABSL_GUARDED_BY(mutex);
   uint64_t next_id ABSL_GUARDED_BY(mutex) = kWakeId + 1;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
+  pthread_t runner ABSL_GUARDED_BY(mutex) = {};  // If has_runner.
+  bool has_runner ABSL_GUARDED_BY(mutex) = false;
 };
 
 bool FdPoller::Shared::Take(uint64_t id, Entry* entry) {
@@ -105,7 +107,8 @@ void FdPoller::Shared::Dispatch(const epoll_event& event) {
   std::move(entry.callback)(status);
 }
 
-absl::StatusOr<std::unique_ptr<FdPoller>> FdPoller::Create() {
+absl::StatusOr<std::unique_ptr<FdPoller>> FdPoller::Create(
+    const Options& options) {
   auto shared = std::make_shared<Shared>();
   shared->epoll = UniqueFd(epoll_create1(EPOLL_CLOEXEC));
   shared->wake = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -119,16 +122,18 @@ absl::StatusOr<std::unique_ptr<FdPoller>> FdPoller::Create() {
         absl::StrCat("a poller of file descriptors: ", std::strerror(errno)));
   }
   std::unique_ptr<FdPoller> poller(new FdPoller(std::move(shared)));
+  if (options.has_no_thread) return poller;
   auto* argument = new std::shared_ptr<Shared>(poller->shared_);
-  const int error =
-      pthread_create(&poller->thread_, nullptr, &ThreadMain, argument);
-  if (error != 0) {
-    delete argument;
-    return absl::ResourceExhaustedError(
-        absl::StrCat("a poller of file descriptors: ", std::strerror(error)));
-  }
-  poller->started_ = true;
-  return poller;
+  const absl::Status status =
+      poller->thread_->Start({.name = "takt-poll",
+                              .reports_faults = options.reports_faults,
+                              .hooks = options.hooks},
+                             &ThreadMain, argument);
+  if (status.ok()) return poller;
+  delete argument;
+  // The application has chosen to have no such thread.
+  if (options.hooks.create != nullptr) return poller;
+  return Annotate(status, "a poller of file descriptors");
 }
 
 FdPoller::FdPoller(std::shared_ptr<Shared> shared)
@@ -146,10 +151,18 @@ FdPoller::~FdPoller() {
   }
   const uint64_t one = 1;
   TAKT_CHECK(write(shared_->wake.get(), &one, sizeof(one)) == sizeof(one));
-  if (started_ && pthread_equal(thread_, pthread_self()) != 0) {
-    pthread_detach(thread_);
-  } else if (started_) {
-    pthread_join(thread_, nullptr);
+  if (thread_->is_started()) {
+    bool is_this_thread = false;
+    {
+      MutexLock lock(&shared_->mutex);
+      is_this_thread = shared_->has_runner &&
+                       pthread_equal(shared_->runner, pthread_self()) != 0;
+    }
+    if (is_this_thread) {
+      thread_->Detach();
+    } else {
+      thread_->Join();
+    }
   }
   for (Callback& callback : left) {
     std::move(callback)(absl::CancelledError(
@@ -185,24 +198,41 @@ bool FdPoller::Cancel(uint64_t id) {
   return shared_->Take(id, &entry);
 }
 
-void* FdPoller::ThreadMain(void* shared) {
+void FdPoller::ThreadMain(void* shared) {
   std::unique_ptr<std::shared_ptr<Shared>> owner(
       static_cast<std::shared_ptr<Shared>*>(shared));
-  pthread_setname_np(pthread_self(), "takt-poll");
   (void)MakeThisThreadPrompt();
   Run(**owner);
-  return nullptr;
+}
+
+uint32_t FdPoller::DispatchSome(Shared& shared, int timeout_ms) {
+  std::array<epoll_event, 16> events;
+  const int count = epoll_wait(shared.epoll.get(), events.data(),
+                               static_cast<int>(events.size()), timeout_ms);
+  TAKT_CHECK(count >= 0 || errno == EINTR);
+  uint32_t dispatched = 0;
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.u64 == kWakeId) continue;
+    shared.Dispatch(events[i]);
+    ++dispatched;
+  }
+  return dispatched;
+}
+
+uint32_t FdPoller::DispatchReady() {
+  if (thread_->is_started()) return 0;
+  const std::shared_ptr<Shared> shared = shared_;
+  return DispatchSome(*shared, 0);
 }
 
 void FdPoller::Run(Shared& shared) {
-  std::array<epoll_event, 16> events;
+  {
+    MutexLock lock(&shared.mutex);
+    shared.runner = pthread_self();
+    shared.has_runner = true;
+  }
   while (true) {
-    const int count = epoll_wait(shared.epoll.get(), events.data(),
-                                 static_cast<int>(events.size()), -1);
-    TAKT_CHECK(count >= 0 || errno == EINTR);
-    for (int i = 0; i < count; ++i) {
-      if (events[i].data.u64 != kWakeId) shared.Dispatch(events[i]);
-    }
+    DispatchSome(shared, -1);
     MutexLock lock(&shared.mutex);
     if (shared.stopping) return;
   }

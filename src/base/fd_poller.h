@@ -5,14 +5,13 @@
 #ifndef TAKT_BASE_FD_POLLER_H_
 #define TAKT_BASE_FD_POLLER_H_
 
-#include <pthread.h>
-
 #include <cstdint>
 #include <memory>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/thread.h"
 
 namespace takt {
 
@@ -25,9 +24,19 @@ class FdPoller {
   // block.
   using Callback = absl::AnyInvocable<void(const absl::Status&) &&>;
 
+  struct Options {
+    ThreadHooks hooks = {};
+    bool reports_faults = false;
+    // It looks when it is told to, in DispatchReady().
+    bool has_no_thread = false;
+  };
   // Starts the thread. RESOURCE_EXHAUSTED if the system gives no descriptors
-  // or no thread.
-  static absl::StatusOr<std::unique_ptr<FdPoller>> Create();
+  // or no thread. Where hooks make none, the poller has none.
+  static absl::StatusOr<std::unique_ptr<FdPoller>> Create(
+      const Options& options);
+  static absl::StatusOr<std::unique_ptr<FdPoller>> Create() {
+    return Create(Options());
+  }
   FdPoller(const FdPoller&) = delete;
   FdPoller& operator=(const FdPoller&) = delete;
   // Stops the thread, then runs the callbacks that are left. May run in a
@@ -46,17 +55,21 @@ class FdPoller {
   // is destroyed here.
   bool Cancel(uint64_t id);
 
+  // Without a thread: calls back on this one for what is ready now, and returns
+  // for how many descriptors. The caller keeps the poller.
+  uint32_t DispatchReady();
+
  private:
   struct Shared;
   explicit FdPoller(std::shared_ptr<Shared> shared);
   static void Run(Shared& shared);
-  static void* ThreadMain(void* shared);
+  static uint32_t DispatchSome(Shared& shared, int timeout_ms);
+  static void ThreadMain(void* shared);
 
   // The thread has a reference of its own, since a callback may destroy the
   // poller.
   const std::shared_ptr<Shared> shared_;
-  bool started_ = false;
-  pthread_t thread_ = {};
+  const std::unique_ptr<Thread> thread_ = std::make_unique<Thread>();
 };
 
 }  // namespace takt

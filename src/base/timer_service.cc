@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -22,12 +21,19 @@ namespace {
 class TimerThread final : public TimerService {
  public:
   explicit TimerThread(const TimerThreadOptions& options)
-      : shared_(std::make_shared<Shared>(options)) {}
+      : shared_(std::make_shared<Shared>(options)),
+        has_no_thread_(options.has_no_thread) {}
   ~TimerThread() override;
 
   void Arm(Timer* timer, int64_t deadline_ns) override;
   bool Cancel(Timer* timer) override;
   bool FireAnywhere(int64_t now_ns) override;
+  uint32_t FireDue() override;
+  int64_t NextDueNs() override;
+
+  // False: there is no thread to be had.
+  bool Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex);
+  void StartIfHooked();
 
  private:
   // What the thread uses. It holds a reference of its own, because a timer
@@ -52,6 +58,11 @@ class TimerThread final : public TimerService {
       if (timer != nullptr) PublishOpen();
       return timer;
     }
+    // The earliest that is due of all.
+    Timer* PopAny(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+      Timer* const timer = own.PopDue(now_ns);
+      return timer != nullptr ? timer : PopOpen(now_ns);
+    }
 
     const TimerThreadOptions options;
     Mutex mutex;
@@ -60,10 +71,13 @@ class TimerThread final : public TimerService {
     TimerHeap open ABSL_GUARDED_BY(mutex);  // Of those that fire anywhere.
     std::atomic<int64_t> open_ns{kInfiniteFuture};
     bool stopping ABSL_GUARDED_BY(mutex) = false;
+    pthread_t runner ABSL_GUARDED_BY(mutex) = {};  // If has_runner.
+    bool has_runner ABSL_GUARDED_BY(mutex) = false;
     // Told to the thread while it spins, without the mutex.
     std::atomic<bool> looks_again{false};
   };
-  static void Run(std::shared_ptr<Shared> shared);
+  static void Main(void* shared);
+  static void Run(Shared& shared);
   static void Prepare(const TimerThreadOptions& options);
   // Has the thread look at the heap again, wherever it waits.
   static void Nudge(Shared& shared) {
@@ -72,23 +86,43 @@ class TimerThread final : public TimerService {
   }
 
   const std::shared_ptr<Shared> shared_;
-  std::thread thread_ ABSL_GUARDED_BY(shared_->mutex);
+  bool has_no_thread_ ABSL_GUARDED_BY(shared_->mutex);
+  std::unique_ptr<Thread> thread_ ABSL_GUARDED_BY(shared_->mutex);
 };
 
 TimerThread::~TimerThread() {
-  std::thread thread;
+  std::unique_ptr<Thread> thread;
+  bool is_this_thread = false;
   {
     MutexLock lock(&shared_->mutex);
     shared_->stopping = true;
     Nudge(*shared_);
     thread = std::move(thread_);
+    is_this_thread = shared_->has_runner &&
+                     pthread_equal(shared_->runner, pthread_self()) != 0;
   }
-  if (!thread.joinable()) return;
-  if (thread.get_id() == std::this_thread::get_id()) {
-    thread.detach();  // It ends when the timer that called this returns.
+  if (thread == nullptr) return;
+  if (is_this_thread) {
+    thread->Detach();  // It ends when the timer that called this returns.
   } else {
-    thread.join();
+    thread->Join();
   }
+}
+
+bool TimerThread::Start() {
+  if (thread_ != nullptr) return true;
+  auto thread = std::make_unique<Thread>();
+  auto* argument = new std::shared_ptr<Shared>(shared_);
+  const Thread::Options options = {
+      .name = shared_->options.name,
+      .reports_faults = shared_->options.reports_faults,
+      .hooks = shared_->options.hooks};
+  if (!thread->Start(options, &Main, argument).ok()) {
+    delete argument;
+    return false;
+  }
+  thread_ = std::move(thread);
+  return true;
 }
 
 void TimerThread::Arm(Timer* timer, int64_t deadline_ns) {
@@ -96,8 +130,9 @@ void TimerThread::Arm(Timer* timer, int64_t deadline_ns) {
   const bool earliest = deadline_ns < shared_->next_deadline_ns();
   shared_->HeapOf(*timer).Push(timer, deadline_ns);
   shared_->PublishOpen();
-  if (!thread_.joinable()) {
-    thread_ = std::thread(Run, shared_);
+  if (has_no_thread_) return;
+  if (thread_ == nullptr) {
+    (void)Start();  // If there is none to be had, the next one tries again.
   } else if (earliest) {
     Nudge(*shared_);
   }
@@ -124,53 +159,93 @@ bool TimerThread::FireAnywhere(int64_t now_ns) {
   return true;
 }
 
+uint32_t TimerThread::FireDue() {
+  // A timer that fires may drop the last reference but the caller's.
+  const std::shared_ptr<Shared> shared = shared_;
+  // What they arm for a time that has come waits for the next call.
+  const int64_t now_ns = NowNs();
+  uint32_t count = 0;
+  while (true) {
+    Timer* timer = nullptr;
+    {
+      MutexLock lock(&shared->mutex);
+      if (has_no_thread_) timer = shared->PopAny(now_ns);
+    }
+    if (timer == nullptr) return count;
+    timer->fire(timer);
+    ++count;
+  }
+}
+
+int64_t TimerThread::NextDueNs() {
+  MutexLock lock(&shared_->mutex);
+  return has_no_thread_ ? shared_->next_deadline_ns() : kInfiniteFuture;
+}
+
+void TimerThread::StartIfHooked() {
+  MutexLock lock(&shared_->mutex);
+  if (has_no_thread_ || shared_->options.hooks.create == nullptr) return;
+  has_no_thread_ = !Start();
+}
+
 void TimerThread::Prepare(const TimerThreadOptions& options) {
-  pthread_setname_np(pthread_self(), "takt-timer");
   (void)MakeThisThreadPrompt();
   if (options.fifo_priority == 0) return;
   sched_param parameters{};
   parameters.sched_priority = options.fifo_priority;
   // Refused to most: the thread runs without it.
-  pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
+  const int error =
+      pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
+  if (options.on_priority != nullptr) {
+    options.on_priority(error == 0 ? options.fifo_priority : 0, error);
+  }
 }
 
-void TimerThread::Run(std::shared_ptr<Shared> shared) {
-  Prepare(shared->options);
-  const int64_t spin_ns = shared->options.spin_ns;
-  shared->mutex.Lock();
-  while (!shared->stopping) {
-    const int64_t now_ns = NowNs();
-    Timer* timer = shared->own.PopDue(now_ns);
-    if (timer == nullptr) timer = shared->PopOpen(now_ns);
+void TimerThread::Main(void* argument) {
+  auto* const owner = static_cast<std::shared_ptr<Shared>*>(argument);
+  Prepare((*owner)->options);
+  Run(**owner);
+  delete owner;
+}
+
+void TimerThread::Run(Shared& shared) {
+  const int64_t spin_ns = shared.options.spin_ns;
+  shared.mutex.Lock();
+  shared.runner = pthread_self();
+  shared.has_runner = true;
+  while (!shared.stopping) {
+    Timer* const timer = shared.PopAny(NowNs());
     if (timer != nullptr) {
-      shared->mutex.Unlock();
+      shared.mutex.Unlock();
       timer->fire(timer);
-      shared->mutex.Lock();
+      shared.mutex.Lock();
       continue;
     }
-    const int64_t next_ns = shared->next_deadline_ns();
+    const int64_t next_ns = shared.next_deadline_ns();
     if (next_ns == kInfiniteFuture || next_ns - NowNs() > spin_ns) {
-      shared->changed.WaitUntil(&shared->mutex, next_ns == kInfiniteFuture
-                                                    ? next_ns
-                                                    : next_ns - spin_ns);
+      shared.changed.WaitUntil(&shared.mutex, next_ns == kInfiniteFuture
+                                                  ? next_ns
+                                                  : next_ns - spin_ns);
       continue;
     }
-    shared->looks_again.store(false, std::memory_order_relaxed);
-    shared->mutex.Unlock();
+    shared.looks_again.store(false, std::memory_order_relaxed);
+    shared.mutex.Unlock();
     while (NowNs() < next_ns &&
-           !shared->looks_again.load(std::memory_order_relaxed)) {
+           !shared.looks_again.load(std::memory_order_relaxed)) {
       Pause();
     }
-    shared->mutex.Lock();
+    shared.mutex.Lock();
   }
-  shared->mutex.Unlock();
+  shared.mutex.Unlock();
 }
 
 }  // namespace
 
 std::shared_ptr<TimerService> CreateTimerThread(
     const TimerThreadOptions& options) {
-  return std::make_shared<TimerThread>(options);
+  auto service = std::make_shared<TimerThread>(options);
+  service->StartIfHooked();
+  return service;
 }
 
 }  // namespace takt

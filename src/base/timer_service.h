@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+
+#include "base/thread.h"
 
 namespace takt {
 
@@ -43,19 +46,35 @@ class TimerService {
     (void)now_ns;
     return false;
   }
+  // Of a service without a thread: fires on this thread what is due, several
+  // threads at once if they come, and returns how many fired.
+  virtual uint32_t FireDue() { return 0; }
+  // When the next timer of such a service is due; kInfiniteFuture: there is
+  // none, or a thread sees to it.
+  virtual int64_t NextDueNs() { return INT64_MAX; }
 };
 
 struct TimerThreadOptions {
+  const char* name = "takt-timer";
   // The thread wakes up so long before a deadline and spins until it has come:
   // the kernel may wake a sleeper late, by up to a millisecond or two on a
   // small board. 0: it sleeps to the end.
   int64_t spin_ns = 0;
   // SCHED_FIFO, 1 to 99, where the system permits; 0: as the process.
   int fifo_priority = 0;
+  // Gets the priority that was granted, and the errno of what refused it; 0:
+  // nothing did. Called on the thread; null: nobody asks.
+  std::function<void(int granted_priority, int error)> on_priority = nullptr;
+  ThreadHooks hooks = {};
+  bool reports_faults = false;
+  // Nothing fires but in FireDue().
+  bool has_no_thread = false;
 };
 
-// The service that lives by the real clock: one thread, started by the first
-// Arm(), which sleeps until the earliest deadline. Destroying the service
+// The service that lives by the real clock: one thread, which sleeps until the
+// earliest deadline. It is started by this where it is the application's to
+// make, else by the first Arm(). Where the application makes none, the service
+// has no thread. Destroying the service
 // forgets the timers that are still armed; a timer that is firing meanwhile is
 // waited for, unless it is the one that destroys the service. Whoever calls
 // FireAnywhere() holds a reference.

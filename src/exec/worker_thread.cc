@@ -1,13 +1,10 @@
 #include "exec/worker_thread.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
@@ -57,32 +54,18 @@ std::string WorkerThread::Options::TraceName() const {
 absl::Status WorkerThread::Start(const Options& options, void (*run)(void*),
                                  void* argument) {
   options_ = options;
-  // The kernel keeps 15 characters, and refuses more.
-  options_.name.resize(std::min<size_t>(options_.name.size(), 15));
   run_ = run;
   argument_ = argument;
   {
     MutexLock lock(&mutex_);
     wanted_cpus_ = options.cpus;
   }
-  if (options_.hooks.create != nullptr) {
-    if (options_.hooks.create(options_.hooks.user_data, options_.worker,
-                              options_.name.c_str(), &HookedMain, this,
-                              &hooked_thread_)) {
-      return absl::OkStatus();
-    }
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the application gives no thread for worker ", options_.worker));
-  }
-  pthread_attr_t attributes;
-  TAKT_CHECK(pthread_attr_init(&attributes) == 0);
-  pthread_attr_setstacksize(
-      &attributes, std::max<size_t>(options.stack_bytes, PTHREAD_STACK_MIN));
-  const int error = pthread_create(&handle_, &attributes, &Main, this);
-  pthread_attr_destroy(&attributes);
-  if (error == 0) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "thread of worker ", options_.worker, " did not start: errno ", error));
+  return thread_.Start({.name = options.name,
+                        .worker = options.worker,
+                        .stack_bytes = options.stack_bytes,
+                        .reports_faults = options.reports_faults,
+                        .hooks = options.hooks},
+                       &Main, this);
 }
 
 bool WorkerThread::IsThisThread() const {
@@ -90,20 +73,9 @@ bool WorkerThread::IsThisThread() const {
   return report_.thread_id == static_cast<uint64_t>(syscall(SYS_gettid));
 }
 
-void WorkerThread::Join() {
-  if (options_.hooks.create != nullptr) {
-    if (options_.hooks.join != nullptr) {
-      options_.hooks.join(options_.hooks.user_data, hooked_thread_);
-    }
-  } else {
-    pthread_join(handle_, nullptr);
-  }
-}
+void WorkerThread::Join() { thread_.Join(); }
 
-void WorkerThread::Detach() {
-  // A hooked thread is its application's to join.
-  if (options_.hooks.create == nullptr) pthread_detach(handle_);
-}
+void WorkerThread::Detach() { thread_.Detach(); }
 
 void WorkerThread::SetAffinity(const CpuSet& cpus) {
   MutexLock lock(&mutex_);
@@ -117,15 +89,23 @@ WorkerThread::Report WorkerThread::report() const {
   return report_;
 }
 
-void* WorkerThread::Main(void* argument) {
+void WorkerThread::SetRealTime(bool is_real_time) const {
+  sched_param parameters{};
+  parameters.sched_priority = is_real_time ? options_.fifo_priority : 0;
+  pthread_setschedparam(pthread_self(), is_real_time ? SCHED_FIFO : SCHED_OTHER,
+                        &parameters);
+}
+
+void WorkerThread::Main(void* argument) {
   auto* thread = static_cast<WorkerThread*>(argument);
   thread->Prepare();
+  if (thread->options_.on_report != nullptr) {
+    thread->options_.on_report(thread->report());
+  }
   thread->run_(thread->argument_);  // The object may be gone.
-  return nullptr;
 }
 
 void WorkerThread::Prepare() {
-  pthread_setname_np(pthread_self(), options_.name.c_str());
   MutexLock lock(&mutex_);
   report_.thread_id = static_cast<uint64_t>(syscall(SYS_gettid));
   ApplyAffinity(wanted_cpus_);

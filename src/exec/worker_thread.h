@@ -7,45 +7,21 @@
 #ifndef TAKT_EXEC_WORKER_THREAD_H_
 #define TAKT_EXEC_WORKER_THREAD_H_
 
-#include <pthread.h>
-
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/cpu_set.h"
 #include "base/mutex.h"
+#include "base/thread.h"
 
 namespace takt::exec {
 
-// Functions of an application that supplies the threads itself.
-struct ThreadHooks {
-  void* user_data = nullptr;
-  // Arranges for run(argument) to be called, once, on a thread of its own, and
-  // stores what join() shall get in `*thread`. False: there is no thread.
-  // Null: the executor starts threads itself.
-  bool (*create)(void* user_data, uint32_t worker, const char* name,
-                 void (*run)(void* argument), void* argument,
-                 void** thread) = nullptr;
-  // Waits until that run() has returned.
-  void (*join)(void* user_data, void* thread) = nullptr;
-};
-
 class WorkerThread {
  public:
-  struct Options {
-    std::string name;  // The kernel keeps 15 characters.
-    uint32_t worker = 0;
-    size_t stack_bytes = 0;  // Not for a thread of hooks.
-    CpuSet cpus;             // Empty: wherever the kernel puts it.
-    int fifo_priority = 0;   // SCHED_FIFO, 1 to 99; 0: as the process.
-    bool is_prompt = false;  // base/prompt_thread.h
-    ThreadHooks hooks;
-
-    std::string TraceName() const;  // With its processors.
-  };
   // What the kernel says of a thread, once it runs.
   struct Report {
     bool is_running = false;
@@ -56,7 +32,20 @@ class WorkerThread {
     int affinity_error = 0;
     int priority_error = 0;
   };
+  struct Options {
+    std::string name;  // The kernel keeps 15 characters.
+    uint32_t worker = 0;
+    size_t stack_bytes = 0;  // As Thread::Options says.
+    bool reports_faults = false;
+    CpuSet cpus;             // Empty: wherever the kernel puts it.
+    int fifo_priority = 0;   // SCHED_FIFO, 1 to 99; 0: as the process.
+    bool is_prompt = false;  // base/prompt_thread.h
+    ThreadHooks hooks;
+    // Gets the report, on the thread, before run(). Null: nobody asks.
+    std::function<void(const Report&)> on_report;
 
+    std::string TraceName() const;  // With its processors.
+  };
   WorkerThread() = default;
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
@@ -74,18 +63,19 @@ class WorkerThread {
   // Moves the thread to `cpus`; what comes of it is in the report.
   void SetAffinity(const CpuSet& cpus) ABSL_LOCKS_EXCLUDED(mutex_);
   Report report() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // On the thread itself, if it was given a real-time priority: leaves that, or
+  // takes it again. One system call.
+  void SetRealTime(bool is_real_time) const;
 
  private:
-  static void* Main(void* argument);
-  static void HookedMain(void* argument) { Main(argument); }
+  static void Main(void* argument);
   void Prepare() ABSL_LOCKS_EXCLUDED(mutex_);
   void ApplyAffinity(const CpuSet& cpus) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Options options_;
   void (*run_)(void*) = nullptr;
   void* argument_ = nullptr;
-  pthread_t handle_{};
-  void* hooked_thread_ = nullptr;
+  Thread thread_;
 
   mutable Mutex mutex_;
   CpuSet wanted_cpus_ ABSL_GUARDED_BY(mutex_);

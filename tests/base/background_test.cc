@@ -1,5 +1,6 @@
 #include "base/background.h"
 
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"

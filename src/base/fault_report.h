@@ -1,0 +1,77 @@
+// Says on stderr which compiled kernel a fault of memory was in, before the
+// process ends: a kernel that overruns the stack of its thread, say.
+//
+// A fault is a signal, and a process has one handler of a signal. So this is
+// the one place with state of the process: FaultReports installs a handler
+// while there are some, which passes everything on to the handler that was
+// there before. It only writes to stderr, by calls that a handler may make.
+//
+// Thread-safety: FaultReports from any thread; the rest is of its own thread.
+#ifndef TAKT_BASE_FAULT_REPORT_H_
+#define TAKT_BASE_FAULT_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace takt {
+
+// What a handler finds of the thread that it runs on.
+struct FaultPlace {
+  const char* kernel = nullptr;  // That runs; null: none.
+  // Where the stack ends, and the guard below it; 0: not known.
+  uintptr_t stack_begin = 0;
+  size_t stack_bytes = 0;
+  size_t guard_bytes = 0;
+};
+
+inline FaultPlace& FaultPlaceHere() {
+  // Bytes that a library has without asking its loader each time, as it could
+  // not in a handler.
+  [[gnu::tls_model("initial-exec")]] thread_local FaultPlace place;
+  return place;
+}
+
+// Has this thread be in `kernel` meanwhile; borrowed.
+class ScopedKernelName {
+ public:
+  explicit ScopedKernelName(const char* kernel)
+      : place_(FaultPlaceHere()), outer_(place_.kernel) {
+    place_.kernel = kernel;
+  }
+  ~ScopedKernelName() { place_.kernel = outer_; }
+  ScopedKernelName(const ScopedKernelName&) = delete;
+  ScopedKernelName& operator=(const ScopedKernelName&) = delete;
+
+ private:
+  FaultPlace& place_;
+  const char* const outer_;
+};
+
+// Handlers of SIGSEGV and SIGBUS are installed while one exists. Those that
+// the program installs later stay when the last of these goes.
+class FaultReports {
+ public:
+  FaultReports();
+  ~FaultReports();
+  FaultReports(const FaultReports&) = delete;
+  FaultReports& operator=(const FaultReports&) = delete;
+};
+
+// A stack for handlers of the calling thread, which has none of its own left
+// when it has overrun it, and what FaultPlace says of that. On its thread, for
+// as long as that runs. A thread that has such a stack keeps it.
+class FaultStack {
+ public:
+  FaultStack();
+  ~FaultStack();
+  FaultStack(const FaultStack&) = delete;
+  FaultStack& operator=(const FaultStack&) = delete;
+
+ private:
+  void* block_ = nullptr;  // Null: it has one.
+  size_t bytes_ = 0;
+};
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_FAULT_REPORT_H_
