@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -72,7 +73,8 @@ class Executor : public Object {
     // Says which workers are near each other; borrowed during Create(). Null:
     // all are.
     const Topology* topology = nullptr;
-    size_t stack_bytes = 256 * 1024;
+    size_t stack_bytes = 0;  // As Thread::Options says.
+    bool reports_faults = false;
     const char* name = "takt";  // Of the threads: "takt-0".
     // How long a thread looks for work before it sleeps: while no tile runs
     // anywhere, and while some do, so that what follows them is near.
@@ -80,12 +82,16 @@ class Executor : public Object {
     int64_t linger_ns = 50'000;
     // Threads that may run at once. 0: the processors of this process.
     uint32_t concurrency_max = 0;
-    int fifo_priority = 0;  // SCHED_FIFO for the workers; 0: as the process.
+    // SCHED_FIFO for the workers; 0: as the process. A worker is an ordinary
+    // thread while it runs what is in a lane below kNormalLane.
+    int fifo_priority = 0;
     // A second thread for each worker, which sleeps until something waits that
     // is more urgent than a long tile that the worker is in: the system then
     // lets it go first. Not for threads of hooks.
     bool relief = false;
     ThreadHooks hooks;
+    // Told of each thread, on it, as it comes up. Null: nobody is told.
+    std::function<void(const WorkerThread::Report&)> on_thread;
     // Where the workers record what they do. Null: nowhere.
     Ref<Tracer> tracer;
     // What workers fire that look for work when it is due; until Shutdown().
@@ -115,6 +121,11 @@ class Executor : public Object {
   virtual void Submit(Job* job) = 0;
   // Starts what has been left to a donor that does something else now.
   virtual void Flush() = 0;
+  // Runs on this thread what is ready, of all lanes, until there is nothing
+  // more or `deadline_ns` (of NowNs()) has passed, which is looked at between
+  // jobs and ranges of tiles: so one at least. Returns how many jobs, or parts
+  // of them, it ran.
+  virtual uint32_t RunReady(int64_t deadline_ns) = 0;
   // Idle workers give their local memory back to the system.
   virtual void Trim() = 0;
 

@@ -82,6 +82,9 @@ StealingExecutor::StealingExecutor(const Options& options)
                              : kInfiniteFuture),
       is_placed_(!options.placement.empty()),
       timers_(options.timers),
+      watches_jobs_(options.fifo_priority > 0 ||
+                    (options.relief && options.worker_count > 0 &&
+                     options.hooks.create == nullptr)),
       is_pinned_(!options.placement.empty()) {}
 
 void StealingExecutor::PlaceWorkers(const Options& options) {
@@ -180,6 +183,8 @@ WorkerThread::Options StealingExecutor::ThreadOptions(const Options& options,
   if (is_placed_) thread.cpus = seat.placement;
   thread.fifo_priority = options.fifo_priority;
   thread.hooks = options.hooks;
+  thread.reports_faults = options.reports_faults;
+  thread.on_report = options.on_thread;
   return thread;
 }
 

@@ -48,6 +48,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/sleeper.h"
 #include "exec/executor.h"
@@ -76,6 +77,7 @@ class StealingExecutor final : public Executor {
   uint32_t max_concurrency() const override;
   void Submit(Job* job) override;
   void Flush() override;
+  uint32_t RunReady(int64_t deadline_ns) override;
   void Trim() override;
   absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) override
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -116,6 +118,14 @@ class StealingExecutor final : public Executor {
   class LaneWatch;
   // What only workers have.
   struct Seat;
+  // Of a thread that was given a real-time priority. It leaves that for what is
+  // not urgent: kernels that run for long at such a priority would keep all
+  // else from its processor, and the system stops all real-time threads, urgent
+  // or not, once they have taken too much of the time.
+  struct RealTime {
+    const WorkerThread* thread = nullptr;
+    bool is_left = false;
+  };
   // A thread while it works, or may: a worker, a donor, a thread in RunHere().
   struct Member : IdleNode {
     StealingExecutor* executor = nullptr;
@@ -132,7 +142,9 @@ class StealingExecutor final : public Executor {
     // The rest belongs to the thread.
     bool is_working = false;
     bool is_donor = false;
-    bool is_finishing = false;  // In the Finish() of a job.
+    bool is_finishing = false;      // In the Finish() of a job.
+    RealTime* real_time = nullptr;  // Null: the thread has no such priority.
+    int64_t leave_ns = kInfiniteFuture;  // When a thread in RunReady() leaves.
     // Lanes below are not for this thread now: the lane of the job that it has
     // interrupted, plus one; or what its donor asked for.
     uint32_t lane_min = 0;
@@ -148,6 +160,7 @@ class StealingExecutor final : public Executor {
   struct Relief {
     Seat* seat = nullptr;
     bool holds_executor = false;  // As a seat's.
+    RealTime real_time;
     Worker worker;
     Member member;
     Counters counters;
@@ -162,6 +175,7 @@ class StealingExecutor final : public Executor {
     uint32_t cluster = 0;
     std::vector<uint32_t> victims;  // The other workers, nearest first.
     bool holds_executor = false;    // Detached: drops a reference at its end.
+    RealTime real_time;
     uint32_t trim_seen = 0;
     std::atomic<size_t> local_bytes{0};  // Of worker, for others to read.
     Worker worker;
@@ -242,6 +256,33 @@ class StealingExecutor final : public Executor {
     }
   }
   void CallRelief(uint32_t lane, const WorkerSet* allowed);
+  // Says of a thread of real-time priority whether it keeps that now.
+  static void SetOrdinary(RealTime& state, bool is_ordinary) {
+    if (state.is_left == is_ordinary) return;
+    state.is_left = is_ordinary;
+    state.thread->SetRealTime(!is_ordinary);
+  }
+  static bool IsOrdinary(const Member& member) {
+    return member.real_time != nullptr && member.real_time->is_left;
+  }
+  // Before a thread that is in no job sleeps, or looks for one where it is
+  // relied upon.
+  static void BecomeRealTime(Member& member) {
+    if (!IsOrdinary(member)) return;
+    SetOrdinary(*member.real_time, false);
+    member.running.store(0, std::memory_order_relaxed);
+  }
+  // The same if something waits that is to run with a real-time priority. Else
+  // the thread might take it, and lose its processor before it has that.
+  void BecomeRealTimeIfNeeded(Member& member) {
+    if (__builtin_expect(!IsOrdinary(member), 1)) return;
+    const uint32_t waiting =
+        urgent_lanes_.load(std::memory_order_relaxed) |
+        member.wanted_lanes.load(std::memory_order_relaxed) | MailLanes(member);
+    if ((waiting & kAllLanes) >> kNormalLane != 0) BecomeRealTime(member);
+  }
+  // What has a real-time thread be an ordinary one.
+  static bool IsForOrdinary(uint32_t lane) { return lane < kNormalLane; }
   // Of Member::running: the lane and one, and whether the tiles are long.
   static constexpr int64_t kLongTileNs = 50'000;
   static uint32_t RunningAs(const Job& job) {
@@ -250,14 +291,26 @@ class StealingExecutor final : public Executor {
     const bool is_long = stop_ns <= 0 || stop_ns >= kLongTileNs;
     return (job.lane + 1u) << 1 | (is_long ? 1 : 0);
   }
+  // Of a thread that is an ordinary one, but in no job: it may be a while
+  // before the system lets it look for one.
+  static constexpr uint32_t kRunningOrdinary = kNormalLane << 1 | 1;
   static bool IsLong(uint32_t running) { return (running & 1) != 0; }
   static uint32_t LanesUpTo(uint32_t running) { return running >> 1; }
   // Says what this thread is in now; returns what it was in. Runs what is more
   // urgent first, if `job` would hold it up.
   uint32_t EnterJob(Member& member, const Job& job) {
-    if (!has_reliefs_) return 0;
+    if (!watches_jobs_) return 0;
     const uint32_t outer = member.running.load(std::memory_order_relaxed);
     const uint32_t now = RunningAs(job);
+    if (member.real_time != nullptr) {
+      if (IsForOrdinary(job.lane)) {
+        // Others may have its processor before its tile ends.
+        EnterLong(member, job, now | 1);
+        SetOrdinary(*member.real_time, true);
+        return outer;
+      }
+      SetOrdinary(*member.real_time, false);
+    }
     if (IsLong(now)) {
       EnterLong(member, job, now);
     } else {
@@ -266,9 +319,18 @@ class StealingExecutor final : public Executor {
     return outer;
   }
   void LeaveJob(Member& member, uint32_t outer) {
-    if (!has_reliefs_) return;
+    if (!watches_jobs_) return;
     const uint32_t now = member.running.load(std::memory_order_relaxed);
     if (member.is_donor && IsLong(now)) CountDonor(now, -1);
+    if (member.real_time != nullptr) {
+      // Whoever makes something known that is more urgent than what this thread
+      // is in again sees that, or this thread finds it before it becomes an
+      // ordinary one.
+      const bool is_idle = outer == 0 && member.real_time->is_left;
+      member.running.store(is_idle ? kRunningOrdinary : outer,
+                           std::memory_order_seq_cst);
+      return;
+    }
     member.running.store(outer, std::memory_order_relaxed);
   }
   void EnterLong(Member& member, const Job& job, uint32_t running);
@@ -278,6 +340,11 @@ class StealingExecutor final : public Executor {
   static void RunThread(void* seat);
   void RunWorker(Member& member);
   bool RunDonor(Donor::Impl& donor, int64_t deadline_ns);
+  // Whether a thread that works beside its purpose is to go back to that.
+  static bool HasToLeave(const Member& member) {
+    return (member.sleeper.raised() & kNotified) != 0 ||
+           (member.leave_ns != kInfiniteFuture && NowNs() >= member.leave_ns);
+  }
   // Runs jobs on this thread until there are none.
   void RunHere();
 
@@ -351,6 +418,7 @@ class StealingExecutor final : public Executor {
   const int64_t donor_spin_max_ns_;
   const bool is_placed_;                        // By its options.
   std::shared_ptr<TimerService> timers_;        // The workers'. May be null.
+  const bool watches_jobs_;                     // Members say what they are in.
   std::vector<std::unique_ptr<Seat>> workers_;  // Fixed once created.
   bool is_flat_ = true;                         // One cluster.
   // Fewer if threads failed to start: the seats behind stay empty.

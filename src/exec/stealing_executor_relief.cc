@@ -63,6 +63,10 @@ void StealingExecutor::RunReliefThread(void* argument) {
   StealingExecutor* executor = relief->member.executor;
   ThisThread() = &relief->member;
   Tracer::NameThisThread(TrackKind::kWorker, relief->trace_name);
+  if (relief->thread.report().fifo_priority > 0) {
+    relief->real_time.thread = &relief->thread;
+    relief->member.real_time = &relief->real_time;
+  }
   executor->RunRelief(*relief);
   ThisThread() = nullptr;
   if (relief->holds_executor) executor->Release();
@@ -79,6 +83,7 @@ void StealingExecutor::RunRelief(Relief& relief) {
     member.worker->lane_min_ = member.lane_min;
   };
   while (true) {
+    BecomeRealTime(member);
     look();
     const Found found = Find(member, /*clear=*/true);
     if (found.job != nullptr) {

@@ -69,6 +69,10 @@ void StealingExecutor::RunThread(void* argument) {
   Tracer::NameThisThread(TrackKind::kWorker, seat->trace_name);
   seat->worker.urgent_lanes_ = &executor->urgent_lanes_;
   seat->worker.wanted_lanes_ = &seat->member.wanted_lanes;
+  if (seat->thread.report().fifo_priority > 0 && executor->watches_jobs_) {
+    seat->real_time.thread = &seat->thread;
+    seat->member.real_time = &seat->real_time;
+  }
   executor->RunWorker(seat->member);
   ThisThread() = nullptr;
   // Only set on this thread, by Shutdown() from within a job.
@@ -81,6 +85,7 @@ void StealingExecutor::RunWorker(Member& member) {
     if (makes_way) {
       SpillNext(member);
     } else {
+      BecomeRealTimeIfNeeded(member);
       // What it was wanted for may be done: then it may make way again.
       Found found = Find(member, /*clear=*/member.wanted_lanes.load(
                                      std::memory_order_relaxed) != 0);
@@ -111,9 +116,12 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
   member.is_working = true;
   const LaneWatch watch(*member.worker, urgent_lanes_, member.wanted_lanes);
   member.lane_min = worker_count() > 0 ? donor.lane : 0;
+  // A worker that waits within a job goes on with that as it was.
+  const bool was_ordinary = IsOrdinary(member);
   if (RunKept(member) && (sleeper.raised() & kNotified) != 0) {
     member.is_working = false;
     SpillNext(member);
+    if (was_ordinary) SetOrdinary(*member.real_time, true);
     TakeNotified(member);
     return true;
   }
@@ -138,6 +146,7 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
     const uint32_t others = concurrency_ > 1 ? 1 : 0;
     Wake(kWakeBranches, kLaneCount - 1, nullptr, &member, others);
   }
+  if (was_ordinary) SetOrdinary(*member.real_time, true);
   if (notified) TakeNotified(member);
   return notified;
 }
@@ -170,6 +179,45 @@ void StealingExecutor::RunHere() {
   member.worker->index = index;
   ThisThread() = member.outer;
   AddDonorCounts(counters);
+}
+
+uint32_t StealingExecutor::RunReady(int64_t deadline_ns) {
+  Member member;
+  Counters counters;
+  member.executor = this;
+  member.outer = ThisThread();
+  member.worker = &ThisThreadsScratch();
+  member.counters = &counters;
+  member.is_working = true;
+  member.is_donor = true;  // It leaves between two ranges.
+  member.leave_ns = deadline_ns;
+  // What it was left by a call that is being made goes to all.
+  if (member.outer != nullptr) {
+    member.outer->executor->SpillNext(*member.outer);
+    member.real_time = member.outer->real_time;
+  }
+  const bool was_ordinary = IsOrdinary(member);
+  const LaneWatch watch(*member.worker, urgent_lanes_, member.wanted_lanes);
+  ThisThread() = &member;
+  const uint32_t index = std::exchange(member.worker->index, worker_count());
+  const uint32_t lane_min = std::exchange(member.worker->lane_min_, 0u);
+  active_.fetch_add(1, std::memory_order_seq_cst);
+  uint32_t count = 0;
+  do {
+    Found found = Find(member, /*clear=*/false);
+    if (found.job == nullptr) found = Steal(member, kAllLanes);
+    if (found.job == nullptr) break;
+    RunJob(member, found);
+    ++count;
+  } while (deadline_ns == kInfiniteFuture || NowNs() < deadline_ns);
+  SpillNext(member);
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+  member.worker->lane_min_ = lane_min;
+  member.worker->index = index;
+  ThisThread() = member.outer;
+  if (was_ordinary) SetOrdinary(*member.real_time, true);
+  AddDonorCounts(counters);
+  return count;
 }
 
 void StealingExecutor::AddDonorCounts(const Counters& counters) {
@@ -291,10 +339,7 @@ bool StealingExecutor::RunShared(Member& member, Found found) {
       if (range_ns < kRangeMinNs && range_max < job.tile_count) range_max *= 2;
       if (range_ns > kRangeMaxNs) range_max = std::max(range_max / 4, 1u);
     }
-    if (member.is_donor ? (member.sleeper.raised() & kNotified) != 0
-                        : MakesWay(member)) {
-      break;
-    }
+    if (member.is_donor ? HasToLeave(member) : MakesWay(member)) break;
     if (__builtin_expect(IsOvertaken(job), 0)) break;
   }
   uint32_t dropped = 1;
@@ -336,11 +381,14 @@ void StealingExecutor::GiveWay(Member& member, const Job& job) {
   member.counters->preemptions.Add(1);
   RecordHere(EventKind::kPreemption, job.lane);
   const uint32_t outer = std::exchange(member.lane_min, job.lane + 1u);
+  RealTime* const real_time = member.real_time;
+  if (real_time != nullptr) SetOrdinary(*real_time, false);
   while (true) {
     const Found found = Find(member, /*clear=*/true);
     if (found.job == nullptr) break;
     RunJob(member, found);
   }
+  if (real_time != nullptr) SetOrdinary(*real_time, IsForOrdinary(job.lane));
   member.lane_min = outer;
 }
 
@@ -418,6 +466,7 @@ bool StealingExecutor::MakesWay(const Member& member) const {
 }
 
 bool StealingExecutor::Search(Member& member, Found* found) {
+  BecomeRealTime(member);
   if (linger_ns_ <= 0) return false;
   // One that leaves lanes to others can't be relied upon to find something.
   const bool is_counted = member.lane_min == 0;
@@ -466,6 +515,7 @@ bool StealingExecutor::Search(Member& member, Found* found) {
 
 void StealingExecutor::Park(Member& member, bool makes_way,
                             int64_t deadline_ns) {
+  BecomeRealTime(member);
   active_.fetch_sub(1, std::memory_order_seq_cst);
   member.last_cpu = sched_getcpu();
   idle_.Announce(member);
@@ -521,6 +571,7 @@ Executor::Donor::Donor(Executor& executor, uint8_t lane) {
   member.counters = &impl()->counters;
   member.is_donor = true;
   member.goes_to_back = true;
+  if (innermost != nullptr) member.real_time = innermost->real_time;
   impl()->lane = lane;
   impl()->outer_lane_min = std::exchange(
       member.worker->lane_min_, stealing->worker_count() > 0 ? lane : 0u);

@@ -65,6 +65,7 @@ class ManualExecutor final : public exec::Executor {
   uint32_t worker_count() const override { return worker_count_; }
   uint32_t max_concurrency() const override { return worker_count_; }
   void Submit(exec::Job* job) override { jobs_.push_back(job); }
+  uint32_t RunReady(int64_t) override { return 0; }
   void Flush() override {}
   void Trim() override {}
   absl::StatusOr<const exec::WorkerSet*> FindAffinity(const CpuSet&) override {

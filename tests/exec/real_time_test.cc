@@ -1,0 +1,193 @@
+// Workers with a real-time priority are ordinary threads while they run what is
+// not urgent. What the system says of a thread is asked within its tiles; a
+// process without the right to such priorities skips most of this.
+#include <sched.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "exec/executor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace takt::exec {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr uint8_t kUrgent = kNormalLane + 2;
+constexpr uint8_t kBackground = 1;
+
+class Flag {
+ public:
+  void Set() { is_set_.store(true); }
+  void Wait() const {
+    while (!is_set_.load()) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<bool> is_set_{false};
+};
+
+class FunctionJob final : public Job {
+ public:
+  FunctionJob(uint8_t lane_in, uint32_t tiles, std::function<void()> run)
+      : run_(std::move(run)) {
+    lane = lane_in;
+    tile_count = tiles;
+  }
+  Flag ended;
+
+ private:
+  // A tile at a time, as code that looks whether something urgent waits.
+  uint32_t RunTiles(uint32_t begin, uint32_t, Worker&) override {
+    run_();
+    return begin + 1;
+  }
+  void Finish(Worker&) override { ended.Set(); }
+
+  const std::function<void()> run_;
+};
+
+class RealTimeTest : public ::testing::Test {
+ protected:
+  // False: the process has no right to the priority.
+  bool Start(uint32_t worker_count, bool relief) {
+    Executor::Options options;
+    options.worker_count = worker_count;
+    options.concurrency_max = worker_count;
+    options.fifo_priority = 1;
+    options.relief = relief;
+    options.on_thread = [this](const WorkerThread::Report& report) {
+      errors_ += report.priority_error != 0 ? 1 : 0;
+      ++reports_;
+    };
+    executor_ = Executor::Create(options).value();
+    const int thread_count = static_cast<int>(worker_count) * (relief ? 2 : 1);
+    while (reports_.load() < thread_count) std::this_thread::yield();
+    return errors_.load() == 0;
+  }
+  ~RealTimeTest() override {
+    if (executor_ != nullptr) executor_->Shutdown();
+  }
+
+  FunctionJob* Submit(uint8_t lane, uint32_t tiles, std::function<void()> run) {
+    jobs_.push_back(std::make_unique<FunctionJob>(lane, tiles, std::move(run)));
+    executor_->Submit(jobs_.back().get());
+    return jobs_.back().get();
+  }
+  void LogPolicy(const std::string& name) {
+    const int policy = sched_getscheduler(0);
+    MutexLock lock(&mutex_);
+    log_.push_back(name + (policy == SCHED_FIFO ? ": FIFO" : ": ordinary"));
+  }
+  std::vector<std::string> log() {
+    MutexLock lock(&mutex_);
+    return log_;
+  }
+
+  Ref<Executor> executor_;
+  std::vector<std::unique_ptr<FunctionJob>> jobs_;
+  std::atomic<int> reports_{0};
+  std::atomic<int> errors_{0};
+
+ private:
+  Mutex mutex_;
+  std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
+};
+
+#define START_OR_SKIP(workers, relief) \
+  if (!Start(workers, relief)) GTEST_SKIP() << "no right to SCHED_FIFO"
+
+TEST_F(RealTimeTest, EachLaneHasItsClass) {
+  START_OR_SKIP(1, false);
+  for (uint8_t lane = 0; lane < kLaneCount; ++lane) {
+    Submit(lane, 1, [this, lane] {
+      LogPolicy(std::to_string(lane));
+    })->ended.Wait();
+  }
+  EXPECT_THAT(log(), ElementsAre("0: ordinary", "1: ordinary", "2: ordinary",
+                                 "3: ordinary", "4: FIFO", "5: FIFO", "6: FIFO",
+                                 "7: FIFO"));
+}
+
+TEST_F(RealTimeTest, AWorkerThatGivesWayIsARealTimeThreadMeanwhile) {
+  START_OR_SKIP(1, false);
+  int tile = 0;
+  FunctionJob* const background = Submit(kBackground, 2, [&] {
+    LogPolicy("background");
+    if (tile++ == 0) Submit(kUrgent, 1, [this] { LogPolicy("urgent"); });
+  });
+  background->ended.Wait();
+  EXPECT_THAT(log(), ElementsAre("background: ordinary", "urgent: FIFO",
+                                 "background: ordinary"));
+}
+
+TEST_F(RealTimeTest, AReliefOfALongTileIsARealTimeThread) {
+  START_OR_SKIP(1, true);
+  Flag began;
+  Flag may_end;
+  FunctionJob* const background = Submit(kBackground, 1, [&] {
+    LogPolicy("background");
+    began.Set();
+    may_end.Wait();
+    LogPolicy("background");
+  });
+  began.Wait();
+  Submit(kUrgent, 1, [this] { LogPolicy("urgent"); })->ended.Wait();
+  may_end.Set();
+  background->ended.Wait();
+  EXPECT_THAT(log(), ElementsAre("background: ordinary", "urgent: FIFO",
+                                 "background: ordinary"));
+}
+
+// A short tile of an ordinary thread may take long all the same, if others have
+// its processor.
+TEST_F(RealTimeTest, AShortTileOfAnOrdinaryThreadIsNotWaitedFor) {
+  START_OR_SKIP(1, true);
+  Flag began;
+  Flag may_end;
+  jobs_.push_back(std::make_unique<FunctionJob>(kBackground, 1, [&] {
+    began.Set();
+    may_end.Wait();
+  }));
+  FunctionJob* const background = jobs_.back().get();
+  background->expected_tile_ns = 1000;
+  executor_->Submit(background);
+  began.Wait();
+  Submit(kUrgent, 1, [this] { LogPolicy("urgent"); })->ended.Wait();
+  may_end.Set();
+  background->ended.Wait();
+  EXPECT_THAT(log(), ElementsAre("urgent: FIFO"));
+}
+
+TEST_F(RealTimeTest, ManyOfBothEndOnSeveralWorkers) {
+  START_OR_SKIP(2, true);
+  std::atomic<int> wrong{0};
+  const auto expect = [&wrong](int policy) {
+    if (sched_getscheduler(0) != policy) ++wrong;
+  };
+  for (int i = 0; i < 500; ++i) {
+    Submit(kBackground, 3, [&] { expect(SCHED_OTHER); });
+    Submit(kUrgent, 2, [&] { expect(SCHED_FIFO); });
+  }
+  for (const auto& job : jobs_) job->ended.Wait();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_F(RealTimeTest, ARefusedPriorityIsReportedAndWorkRuns) {
+  (void)Start(1, false);
+  Submit(kBackground, 1, [] {})->ended.Wait();
+  Submit(kUrgent, 1, [] {})->ended.Wait();
+  const auto report = executor_->statistics().workers[0].thread;
+  EXPECT_EQ(report.fifo_priority == 1, report.priority_error == 0);
+}
+
+}  // namespace
+}  // namespace takt::exec
