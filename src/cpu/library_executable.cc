@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/fault_report.h"
 #include "base/status.h"
 #include "cpu/elf_image.h"
 #include "cpu/system_library.h"
@@ -147,8 +148,16 @@ absl::StatusOr<std::string> LibraryExecutable::ReadFunctionName(
   return ReadString(name, "function name");
 }
 
+std::string LibraryExecutable::ReadName(
+    const library_abi::Library& library) const {
+  const auto header = Read(library.header, 0, "header");
+  if (!header.ok()) return "";
+  return ReadString(header->name, "library name").value_or("");
+}
+
 absl::Status LibraryExecutable::ReadFunctions(
     const library_abi::Library& library) {
+  const std::string library_name = ReadName(library);
   std::vector<Function> functions;
   for (uint32_t i = 0; i < library.export_count; ++i) {
     TAKT_ASSIGN_OR_RETURN(const auto entry,
@@ -181,6 +190,9 @@ absl::Status LibraryExecutable::ReadFunctions(
       if (size == 0) size = 1;
     }
     entries_.push_back(entry);
+    fault_names_.push_back(absl::StrCat(
+        function.name, library_name.empty() ? "" : " of executable ",
+        library_name));
     functions.push_back(std::move(function));
   }
   SetFunctions(std::move(functions));
@@ -246,6 +258,7 @@ absl::Status LibraryExecutable::RunWorkgroups(
     z = begin / count[0] / count[1];
   }
   const library_abi::DispatchFunction entry = entries_[function];
+  const ScopedKernelName here(fault_names_[function].c_str());
   for (uint32_t i = begin; i < end; ++i) {
     workgroup.workgroup_id_x = x;
     workgroup.workgroup_id_y = y;

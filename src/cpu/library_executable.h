@@ -52,6 +52,8 @@ class LibraryExecutable final : public ExecutableCode {
   absl::Status ReadLibrary(const library_abi::Library* address,
                            library_abi::Library* library) const;
   absl::Status ReadFunctions(const library_abi::Library& library);
+  // The library's own name, as far as it has one.
+  std::string ReadName(const library_abi::Library& library) const;
   absl::Status ResolveImports(const library_abi::Library& library,
                               ImportResolver* imports);
 
@@ -67,6 +69,7 @@ class LibraryExecutable final : public ExecutableCode {
 
   std::unique_ptr<CodeImage> image_;
   std::vector<library_abi::DispatchFunction> entries_;
+  std::vector<std::string> fault_names_;  // Of the functions, with the library.
   std::vector<uint32_t> constants_;
   std::vector<library_abi::ImportCall> import_functions_;
   std::vector<void*> import_contexts_;
