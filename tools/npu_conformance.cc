@@ -1,6 +1,7 @@
 // takt-npu-conformance: checks the driver of an NPU before an application
 // relies on it. Prints one line a check.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -55,7 +56,11 @@ Status OpenDevice(const std::string& name, const std::string& driver_options) {
 Result<const takt_npu_driver_t*> FindDriver(const std::string& name) {
   if (name == "host") return takt_npu_host_driver();
   if (name == "sim") return takt_npu_sim_driver();
-  void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // As takt_npu_device_load() has it: a bare name is one of this directory.
+  const bool is_here =
+      name.find('/') == std::string::npos && access(name.c_str(), F_OK) == 0;
+  void* const library =
+      dlopen((is_here ? "./" + name : name).c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const symbol = library != nullptr
                            ? dlsym(library, TAKT_NPU_DRIVER_QUERY_SYMBOL)
                            : nullptr;

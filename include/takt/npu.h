@@ -106,6 +106,9 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_npu_device_create(
 // The same with the driver of a shared object, which stays loaded for as long
 // as the device.
 //
+//   path  a path, or the bare name of a file: of one in the current directory,
+//         else of one that the system's loader finds.
+//
 // Errors: as takt_npu_device_create(), and
 //   NOT_FOUND  no such file, or no driver in it.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_npu_device_load(

@@ -1,6 +1,7 @@
 #include "npu/driver_table.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -181,7 +182,11 @@ absl::Status ResultStatus(takt_npu_result_t result, absl::string_view what) {
 
 absl::StatusOr<std::shared_ptr<DriverLibrary>> DriverLibrary::Load(
     const std::string& path) {
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // The loader does not look into the current directory for a bare name.
+  const bool is_here =
+      path.find('/') == std::string::npos && access(path.c_str(), F_OK) == 0;
+  const std::string name = is_here ? absl::StrCat("./", path) : path;
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = dlerror();
     return absl::NotFoundError(absl::StrCat(

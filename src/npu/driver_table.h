@@ -41,8 +41,10 @@ absl::Status ResultStatus(takt_npu_result_t result, absl::string_view what);
 // A shared object with a driver in it, kept loaded.
 class DriverLibrary {
  public:
-  // NOT_FOUND if there is no such file, or nothing in it that says it is a
-  // driver; INVALID_ARGUMENT as CheckDriver().
+  // `path` without a slash is a file of the current directory, if that has one,
+  // else one that the system's loader finds. NOT_FOUND if there is no such file,
+  // or nothing in it that says it is a driver; INVALID_ARGUMENT as
+  // CheckDriver().
   static absl::StatusOr<std::shared_ptr<DriverLibrary>> Load(
       const std::string& path);
   ~DriverLibrary();

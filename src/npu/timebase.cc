@@ -85,7 +85,11 @@ bool RealTime::Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) {
     if (deadline_ns != kInfiniteFuture && deadline_ns <= takt::NowNs()) {
       return false;
     }
-    sleeper.Sleep(deadline_ns);
+    // Where no thread sees to the timers, this one does: what it waits for may
+    // be one of them.
+    timers_->FireDue();
+    if ((sleeper.raised() & flag) != 0) break;
+    sleeper.Sleep(std::min(deadline_ns, timers_->NextDueNs()));
   }
   return true;
 }

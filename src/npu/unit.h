@@ -183,6 +183,11 @@ class Unit final : public Object {
   // Then it is probed, with the lease; blocks for as long as that takes.
   void ProbeIfDue();
   UnitStatistics statistics() const;
+  // Code that has been loaded for it, or that calls it.
+  void CountCode() { code_count_.fetch_add(1, std::memory_order_relaxed); }
+  bool has_code() const {
+    return code_count_.load(std::memory_order_relaxed) != 0;
+  }
   Lease::Statistics lease_statistics() const { return lease_.statistics(); }
   // How long who is so urgent would wait now for `turn_count` turns, by what
   // turns have taken so far. kInfiniteFuture while it is left alone.
@@ -282,6 +287,7 @@ class Unit final : public Object {
   bool is_lost_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_quarantined_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t quarantine_end_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::atomic<uint64_t> code_count_{0};
   UnitStatistics statistics_ ABSL_GUARDED_BY(mutex_);
   std::deque<UnitEvent> events_ ABSL_GUARDED_BY(mutex_);
 };

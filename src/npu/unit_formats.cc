@@ -35,6 +35,7 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
                           cpu::VmvxExecutable::Load(data, owner, constants,
                                                     std::move(vmvx_module),
                                                     /*is_sequential=*/true));
+    unit_->CountCode();
     return std::make_shared<UrgentExecutable>(unit_, std::move(code));
   }
   if (!constants.empty()) {
@@ -44,6 +45,7 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
   if (IsProgramContainer(data)) {
     TAKT_ASSIGN_OR_RETURN(data, ReadProgramContainer(data));
   }
+  unit_->CountCode();
   return ProgramExecutable::Load(unit_, data);
 }
 
@@ -71,6 +73,7 @@ absl::optional<cpu::ImportFunction> UnitFormats::Resolve(
            .ok()) {
     return absl::nullopt;
   }
+  unit_->CountCode();
   MutexLock lock(&mutex_);
   imports_.push_back(import);
   return cpu::ImportFunction{&UnitFormats::CallImport, &imports_.back()};

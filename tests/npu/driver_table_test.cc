@@ -1,6 +1,10 @@
 #include "npu/driver_table.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -106,6 +110,31 @@ TEST(DriverTableTest, ResultsHaveNamesAndCodes) {
             absl::StatusCode::kUnavailable);
   EXPECT_EQ(ResultStatus(TAKT_NPU_CORRUPTED, "x").message(),
             "x: CORRUPTED (the checksum of a transfer was wrong)");
+}
+
+// The loader itself would look for a bare name in its own folders only.
+TEST(DriverTableTest, ABareNameIsAFileOfTheCurrentDirectory) {
+  void* const math = dlopen("libm.so.6", RTLD_NOW);
+  ASSERT_NE(math, nullptr);
+  link_map* map = nullptr;
+  ASSERT_EQ(dlinfo(math, RTLD_DI_LINKMAP, &map), 0);
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "takt_driver_table_test";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(std::filesystem::canonical(map->l_name),
+                             folder / "no_driver_here.so",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::current_path(folder);
+  const auto found = DriverLibrary::Load("no_driver_here.so");
+  const auto missing = DriverLibrary::Load("nothing_here.so");
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+  dlclose(math);
+  EXPECT_THAT(std::string(found.status().message()),
+              HasSubstr("no_driver_here.so exports no takt_npu_driver_query"));
+  EXPECT_THAT(std::string(missing.status().message()),
+              HasSubstr("nothing_here.so: cannot open"));
 }
 
 TEST(DriverTableTest, LoadsOnlySharedObjectsWithADriver) {
