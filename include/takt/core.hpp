@@ -160,6 +160,25 @@ class Instance : public Object<Instance, takt_instance_t, takt_instance_retain,
   }
   uint32_t worker_count() const { return takt_instance_worker_count(get()); }
   void Trim() const { takt_instance_trim(get()); }
+  // How many pieces of work ran, of what is ready, within `max_ns`; and when to
+  // call again.
+  struct Ran {
+    size_t count = 0;
+    int64_t next_ns = 0;
+  };
+  Result<Ran> RunReady(int64_t max_ns) const {
+    Ran ran;
+    Status status(
+        takt_instance_run_ready(get(), max_ns, &ran.count, &ran.next_ns));
+    if (!status.ok()) return status;
+    return ran;
+  }
+  takt_instance_statistics_t statistics() const {
+    takt_instance_statistics_t statistics = {};
+    statistics.struct_size = sizeof(statistics);
+    takt_status_free(takt_instance_query_statistics(get(), &statistics));
+    return statistics;
+  }
 };
 
 }  // namespace cxx

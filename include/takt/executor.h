@@ -25,9 +25,9 @@ typedef struct takt_executor_options_t {
   int32_t worker_count;
   // As in takt_instance_options_t.
   int64_t spin_ns;
-  size_t stack_bytes;
+  size_t stack_bytes;  // Default: 0.
   int32_t fifo_priority;
-  takt_thread_hooks_t threads;
+  takt_thread_hooks_t threads;  // All NULL: the instance's.
   // Of the threads: "NAME-0". At most 10 characters; borrowed. Default: "takt".
   const char* name;
   bool relief;  // As worker_relief there. Default: true.
@@ -40,7 +40,6 @@ static inline void takt_executor_options_init(
   options->cluster = -1;
   options->numa_node = -1;
   options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
-  options->stack_bytes = 256 * 1024;
   options->name = "takt";
   options->relief = true;
 }

@@ -25,15 +25,22 @@ typedef struct takt_executor_t takt_executor_t;  // takt/executor.h
 // As many workers as there are CPUs that this process may use.
 #define TAKT_WORKER_COUNT_DEFAULT (-1)
 
-// Threads that an application supplies as workers. A call that is just ending
-// may hold the instance a little longer than the application does, so that a
-// worker is the last: then that worker's thread joins the others. So what the
-// hooks use must last until every run() has returned.
+#define TAKT_THREAD_NO_WORKER UINT32_MAX
+
+// Threads that an application supplies: all that an instance would start, that
+// is workers, timers, the poller of file descriptors and background planning
+// (docs/executor.md has the table). A call that is just ending may hold the
+// instance a little longer than the application does, so that a worker is the
+// last: then that worker's thread joins the others. So what the hooks use must
+// last until every run() has returned.
 typedef struct takt_thread_hooks_t {
   void* user_data;
   // Arranges for run(argument) to be called, once, on a thread of its own, and
-  // stores what join() shall get in `*out_thread`. `name` is borrowed. False:
-  // there is no such thread, and the instance goes on with fewer workers.
+  // stores what join() shall get in `*out_thread`. `name` is borrowed; `worker`
+  // counts from 0, and is TAKT_THREAD_NO_WORKER for a thread that is no worker.
+  // Must not call back into the instance. False: there is no such thread. Then
+  // the instance goes on with fewer workers, and what the other threads would
+  // do is done by takt_instance_run_ready().
   bool (*create)(void* user_data, uint32_t worker, const char* name,
                  void (*run)(void* argument), void* argument,
                  void** out_thread);
@@ -51,13 +58,13 @@ typedef struct takt_instance_options_t {
   takt_allocator_t allocator;  // All NULL: the system's.
   takt_log_sink_t log_sink;    // All NULL: to stderr.
 
-  // The rest is about the workers; docs/executor.md explains when to use it.
-  // What the system refuses is told by takt_worker_statistics_t, and the
-  // workers run without it.
+  // The rest is about the threads; docs/executor.md explains when to use it.
+  // The threads run without what the system refuses. The log says so once, and
+  // takt_instance_statistics_t and takt_worker_statistics_t say what it was.
 
   // CPUs to run on, borrowed, such as "0-3,8": a worker each, which stays
-  // there. worker_count is then how many of them at most. NULL: the kernel
-  // places the workers.
+  // there. CPUs that there are not are left out, with a warning. worker_count
+  // is then how many of them at most. NULL: the kernel places the workers.
   const char* worker_cpus;
   // Says which CPUs are near each other; borrowed. NULL: this machine's, if
   // worker_cpus asks for places, else none.
@@ -66,8 +73,13 @@ typedef struct takt_instance_options_t {
   // to what a plan has due meanwhile. Default: 0. More makes the next call
   // start sooner and costs a busy CPU.
   int64_t worker_spin_ns;
-  size_t worker_stack_bytes;     // Default: 256 KiB.
-  int32_t worker_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
+  // Default: 0, as large as the stack of the main thread may become (the soft
+  // limit RLIMIT_STACK), but at least 1 MiB; 64 MiB if that has no limit.
+  // Memory is used as far as the stack is. Below it lies a guard of 1 MiB.
+  size_t worker_stack_bytes;
+  // SCHED_FIFO, 1 to 99, for work of a priority of 128 or more: a worker is an
+  // ordinary thread while it runs less urgent work. Default: 0, not that.
+  int32_t worker_fifo_priority;
   takt_thread_hooks_t worker_threads;  // All NULL: the system's threads.
 
   // The thread that releases the jobs of streams (takt/stream.h): so long
@@ -85,6 +97,16 @@ typedef struct takt_instance_options_t {
   // waits for the kernel's switch, not for that workgroup's end. Default: true.
   // Without effect on threads of the application.
   bool worker_relief;
+
+  // Handlers of SIGSEGV and SIGBUS say on stderr which kernel a fault of memory
+  // was in, such as one that needs more stack than its thread has, and pass the
+  // signal on to the handler that was there before. Signals belong to the
+  // process, so this is the application's to ask for. Default: false.
+  bool fault_reports;
+  // The application has a loop of its own, which calls
+  // takt_instance_run_ready(): no timer's thread and no poller's is started.
+  // With a worker_count of 0 Takt then has no thread at all. Default: false.
+  bool host_loop;
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(
@@ -92,7 +114,6 @@ static inline void takt_instance_options_init(
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
   options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
-  options->worker_stack_bytes = 256 * 1024;
   options->worker_relief = true;
 }
 
@@ -117,6 +138,57 @@ TAKT_EXPORT void takt_instance_release(takt_instance_t* instance);
 // The number of workers that "local-task" devices have.
 TAKT_EXPORT uint32_t
 takt_instance_worker_count(const takt_instance_t* instance);
+
+// Runs on the calling thread what is ready: timers that are due (releases of
+// streams, timeouts), file descriptors that fences wait for, and what is queued
+// for the workers, the most urgent first. For an application with a loop of its
+// own (takt_instance_options_t::host_loop, docs/embedding.md); beside workers
+// it helps them. Callbacks of what it runs are called on this thread.
+//
+//   max_ns        for about how long. It ends between two pieces of work: a
+//                 workgroup, a program up to its next wait, a callback. 0: one
+//                 round of what is due, and no work.
+//   out_ran       receives how many pieces ran; 0: nothing was ready. May be
+//                 NULL.
+//   out_next_ns   receives when (of takt_clock_now_ns()) to call again if
+//                 nothing else happens: a time that has passed if work is left,
+//                 TAKT_INFINITE_FUTURE if nothing is known of. Work that other
+//                 threads submit, and descriptors, come unannounced. May be
+//                 NULL.
+//
+// Errors: INVALID_ARGUMENT  instance is NULL; max_ns is negative.
+// Several threads may call it at once. Blocks: never. Allocates: what the work
+// does.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_instance_run_ready(takt_instance_t* instance, int64_t max_ns,
+                        size_t* out_ran, int64_t* out_next_ns);
+
+// What the instance asked for and did not get, and what nothing sees to. The
+// log has a warning for each, once, with what to do about it.
+typedef struct takt_instance_statistics_t {
+  size_t struct_size;            // Set by the caller.
+  uint32_t wanted_worker_count;  // By worker_count and worker_cpus.
+  uint32_t worker_count;         // Those that there are; 0 before the first
+                                 // device that needs them.
+  uint32_t absent_cpu_count;     // CPUs of worker_cpus that there are not.
+  // errno of the first refusal, of a worker or the thread that releases jobs;
+  // 0: nothing was refused.
+  int32_t worker_priority_error;
+  int32_t worker_affinity_error;
+  int32_t timer_priority_error;
+  // Real-time threads may take all CPUs, and the kernel then stops them for a
+  // part of each second (sched_rt_runtime_us).
+  bool may_be_throttled;
+  // Streams that were started where only waiting callers and
+  // takt_instance_run_ready() run their jobs.
+  uint32_t callers_stream_count;
+  // Contexts with an NPU whose modules have no code for it: the CPU does all.
+  uint32_t unused_npu_count;
+} takt_instance_statistics_t;
+
+// Errors: INVALID_ARGUMENT  a NULL, or struct_size is not set.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_instance_query_statistics(
+    takt_instance_t* instance, takt_instance_statistics_t* out_statistics);
 
 // Gives the instance's idle memory back to the system, and forgets what it
 // keeps for contexts that may come (devices that nothing else holds go with

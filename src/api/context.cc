@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "api/device.h"
 #include "api/either_way.h"
 #include "api/function.h"
 #include "api/handle.h"
+#include "api/npu_device.h"
 #include "base/clock.h"
 #include "cpu/device.h"
 
@@ -98,6 +100,22 @@ absl::StatusOr<Modules> ListModules(Instance* instance,
     modules.push_back(Ref<vm::Module>::Retain(Unwrap(options.modules[i])));
   }
   return modules;
+}
+
+// NPUs that nothing which has been linked so far has code for.
+void NoteUnusedNpus(Instance& instance, const takt_context_options_t& options) {
+  for (size_t i = 0; i < options.device_count; ++i) {
+    const hal::Device& device = *Unwrap(options.devices[i]);
+    const npu::Unit* const unit = UnitOf(device);
+    if (unit == nullptr || unit->has_code()) continue;
+    std::vector<absl::string_view> compiled;
+    for (size_t j = 0; j < options.module_count; ++j) {
+      const vm::Module& module = *Unwrap(options.modules[j]);
+      if (Needs(module, "hal")) compiled.push_back(module.name());
+    }
+    if (compiled.empty()) continue;
+    instance.notices().UnusedNpu(device.id(), absl::StrJoin(compiled, ", "));
+  }
 }
 
 // The workers of the first device that has some.
@@ -227,6 +245,7 @@ absl::StatusOr<Ref<Context>> Context::Create(
   if (!linked.ok()) return ExplainMisfit(linked.status(), context->devices_);
   context->vm_ = *std::move(linked);
   FindOtherWays(instance, options, modules, *context->vm_);
+  NoteUnusedNpus(*instance, options);
   return context;
 }
 

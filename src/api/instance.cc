@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "base/background.h"
+#include "base/clock.h"
 #include "cpu/cpu_features.h"
 #include "cpu/vmvx_module.h"
 #include "kernels/kernel_table.h"
@@ -78,11 +79,18 @@ absl::Status CheckWorkers(const takt_instance_options_t& options) {
   return absl::OkStatus();
 }
 
+// The workers as they were asked for, and as they can be.
+struct Workers {
+  exec::Executor::Options options;
+  uint32_t wanted_count = 0;
+  CpuSet absent_cpus;  // That were asked for, and are not there.
+};
+
 // A worker on each of the CPUs that are asked for, as far as there are so many
 // workers.
 absl::Status PlaceWorkers(const char* text, const Topology* topology,
-                          int32_t worker_count,
-                          exec::Executor::Options* options) {
+                          int32_t worker_count, Workers* workers) {
+  exec::Executor::Options* const options = &workers->options;
   absl::StatusOr<CpuSet> cpus = CpuSet::Parse(text);
   if (!cpus.ok()) {
     return absl::InvalidArgumentError(
@@ -106,19 +114,26 @@ absl::Status PlaceWorkers(const char* text, const Topology* topology,
     options->placement.push_back(std::move(place));
   });
   options->worker_count = static_cast<uint32_t>(options->placement.size());
+  cpus->ForEach([&](uint32_t cpu) {
+    if (!there.Contains(cpu)) workers->absent_cpus.Add(cpu);
+  });
+  workers->wanted_count =
+      worker_count >= 0 ? static_cast<uint32_t>(worker_count) : cpus->count();
   return absl::OkStatus();
 }
 
-absl::StatusOr<exec::Executor::Options> ExecutorOptions(
-    const takt_instance_options_t& options, const Topology* topology) {
+absl::StatusOr<Workers> ReadWorkers(const takt_instance_options_t& options,
+                                    const Topology* topology) {
   TAKT_RETURN_IF_ERROR(CheckWorkers(options));
-  exec::Executor::Options result;
+  Workers workers;
+  exec::Executor::Options& result = workers.options;
   result.worker_count = options.worker_count == TAKT_WORKER_COUNT_DEFAULT
                             ? exec::Executor::AvailableConcurrency()
                             : static_cast<uint32_t>(options.worker_count);
+  workers.wanted_count = result.worker_count;
   if (options.worker_cpus != nullptr) {
     TAKT_RETURN_IF_ERROR(PlaceWorkers(options.worker_cpus, topology,
-                                      options.worker_count, &result));
+                                      options.worker_count, &workers));
   }
   if (topology != nullptr) result.topology = &topology->value();
   result.spin_ns = options.worker_spin_ns;
@@ -127,7 +142,7 @@ absl::StatusOr<exec::Executor::Options> ExecutorOptions(
   result.relief = options.worker_relief;
   result.hooks = {options.worker_threads.user_data,
                   options.worker_threads.create, options.worker_threads.join};
-  return result;
+  return workers;
 }
 
 absl::StatusOr<CpuSet> SelectCpus(const takt_executor_options_t& options,
@@ -170,13 +185,26 @@ absl::StatusOr<CpuSet> SelectCpus(const takt_executor_options_t& options,
       there));
 }
 
-// What could not be had.
-void LogRefusals(const exec::Executor& executor, uint32_t wanted,
-                 const Log& log) {
-  if (executor.worker_count() != wanted) {
-    log.Write(TAKT_LOG_WARNING,
-              absl::StrCat("started ", executor.worker_count(), " of ", wanted,
-                           " workers"));
+// Threads that could not be had.
+void NoteMissing(const exec::Executor& executor,
+                 const exec::Executor::Options& options, Notices& notices) {
+  if (executor.worker_count() == options.worker_count) return;
+  notices.FewerWorkers(
+      executor.worker_count(), options.worker_count,
+      options.hooks.create != nullptr
+          ? "the application gives no more threads"
+          : "the system has no more threads or memory for their stacks (ulimit "
+            "-u, pids.max of the cgroup, worker_stack_bytes)");
+}
+
+// What was asked for and is not there.
+void NoteAbsent(const Workers& workers, Notices& notices) {
+  const uint32_t count = workers.options.worker_count;
+  if (!workers.absent_cpus.empty()) {
+    notices.AbsentCpus(workers.absent_cpus, count);
+  } else if (count < workers.wanted_count) {
+    notices.FewerWorkers(count, workers.wanted_count,
+                         "worker_cpus names no more CPUs");
   }
 }
 
@@ -244,27 +272,33 @@ absl::StatusOr<Ref<Instance>> Instance::Create(
   } else if (options.worker_cpus != nullptr) {
     topology = Ref<Topology>::Adopt(new Topology(exec::DiscoverTopology()));
   }
-  TAKT_ASSIGN_OR_RETURN(exec::Executor::Options executor_options,
-                        ExecutorOptions(options, topology.get()));
+  TAKT_ASSIGN_OR_RETURN(const Workers workers,
+                        ReadWorkers(options, topology.get()));
   if ((options.allocator.allocate == nullptr) !=
       (options.allocator.free == nullptr)) {
     return absl::InvalidArgumentError(
         "options: allocator: one of its two functions is NULL");
   }
   TAKT_ASSIGN_OR_RETURN(const auto scheduler, ReadScheduler(options.scheduler));
-  auto instance = Ref<Instance>::Adopt(
-      new Instance(options, std::move(executor_options), std::move(topology),
-                   scheduler.has_value() ? &*scheduler : nullptr));
+  auto instance = Ref<Instance>::Adopt(new Instance(
+      options, workers.options, workers.wanted_count, std::move(topology),
+      scheduler.has_value() ? &*scheduler : nullptr));
+  NoteAbsent(workers, *instance->notices_);
   TAKT_RETURN_IF_ERROR(modules::RegisterHalTypes(instance->types_));
   return instance;
 }
 
 Instance::Instance(const takt_instance_options_t& options,
                    exec::Executor::Options executor_options,
-                   Ref<Topology> topology,
+                   uint32_t wanted_worker_count, Ref<Topology> topology,
                    const sched::SchedulerOptions* scheduler)
     : Object(&kType),
       log_(std::make_shared<const Log>(options.log_sink)),
+      notices_(std::make_shared<Notices>(log_, exec::AllowedCpus(),
+                                         Notices::ReadThrottle())),
+      fault_reports_(options.fault_reports ? new FaultReports : nullptr),
+      has_host_loop_(options.host_loop),
+      wanted_worker_count_(wanted_worker_count),
       allocator_(options.allocator),
       executor_options_(std::move(executor_options)),
       topology_(std::move(topology)),
@@ -274,10 +308,35 @@ Instance::Instance(const takt_instance_options_t& options,
                                         : kNoPolicy),
       window_ns_(ReadWindows(options.scheduler).window_ns),
       window_budget_ns_(ReadWindows(options.scheduler).window_budget_ns),
-      timers_(CreateTimerThread()),
-      release_timers_(CreateTimerThread(
-          {options.timer_spin_ns, options.timer_fifo_priority})),
+      timers_(CreateTimers("takt-timer", 0, 0)),
+      release_timers_(CreateTimers("takt-release", options.timer_spin_ns,
+                                   options.timer_fifo_priority)),
       blocks_(BlockPool::Create()) {}
+
+std::shared_ptr<TimerService> Instance::CreateTimers(
+    const char* name, int64_t spin_ns, int32_t fifo_priority) const {
+  TimerThreadOptions options;
+  options.name = name;
+  options.spin_ns = spin_ns;
+  options.fifo_priority = fifo_priority;
+  options.on_priority = [notices = notices_, fifo_priority](int, int error) {
+    notices->TimerPriority(fifo_priority, error);
+  };
+  options.hooks = executor_options_.hooks;
+  options.reports_faults = fault_reports_ != nullptr;
+  options.has_no_thread = has_host_loop_;
+  return CreateTimerThread(options);
+}
+
+void Instance::CompleteThreads(int fifo_priority,
+                               exec::Executor::Options* options) const {
+  options->tracer = tracer_;
+  options->reports_faults = fault_reports_ != nullptr;
+  options->on_thread = [notices = notices_, fifo_priority](
+                           const exec::WorkerThread::Report& report) {
+    notices->Thread(report, fifo_priority);
+  };
+}
 
 Instance::~Instance() {
   // First, since what waits for its fences may still use the workers.
@@ -325,11 +384,11 @@ absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
 absl::Status Instance::EnsureExecutor() {
   if (executor_ != nullptr) return absl::OkStatus();
   exec::Executor::Options executor_options = executor_options_;
-  executor_options.tracer = tracer_;
+  CompleteThreads(executor_options.fifo_priority, &executor_options);
   executor_options.timers = release_timers_;
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
-  LogRefusals(*executor, worker_count(), *log_);
+  NoteMissing(*executor, executor_options, *notices_);
   if (scheduler_options_.has_value()) {
     shop::JobShopOptions options;
     options.scheduler = *scheduler_options_;
@@ -355,10 +414,10 @@ void Instance::StartWindows() {
   plan::WindowOptions options;
   options.length_ns = window_ns_;
   options.planning.budget_ns = window_budget_ns_;
-  options.planning.background = [thread = std::make_shared<Background>()](
-                                    std::function<void()> function) {
-    thread->Post(std::move(function));
-  };
+  options.planning.background =
+      [thread = CreateBackground("takt-plan")](std::function<void()> function) {
+        thread->Post(std::move(function));
+      };
   windows_ = std::make_shared<plan::WindowGuide>(std::move(options));
   shop_->SetStandingGuide(windows_.get());
 }
@@ -401,15 +460,20 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
   workers.worker_stack_bytes = options.stack_bytes;
   workers.worker_fifo_priority = options.fifo_priority;
   workers.worker_threads = options.threads;
+  if (options.threads.create == nullptr) {
+    const ThreadHooks& hooks = executor_options_.hooks;
+    workers.worker_threads = {hooks.user_data, hooks.create, hooks.join};
+  }
   workers.worker_relief = options.relief;
-  TAKT_ASSIGN_OR_RETURN(exec::Executor::Options executor_options,
-                        ExecutorOptions(workers, topology.get()));
+  TAKT_ASSIGN_OR_RETURN(const Workers read,
+                        ReadWorkers(workers, topology.get()));
+  exec::Executor::Options executor_options = read.options;
   executor_options.name = options.name;
-  executor_options.tracer = tracer_;
+  CompleteThreads(executor_options.fifo_priority, &executor_options);
   executor_options.timers = release_timers_;
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
-  LogRefusals(*executor, executor_options.worker_count, *log_);
+  NoteMissing(*executor, executor_options, *notices_);
   MutexLock lock(&mutex_);
   further_executors_.push_back(executor);
   return executor;
@@ -426,9 +490,95 @@ bool Instance::Owns(const exec::Executor* executor) {
 absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
   MutexLock lock(&mutex_);
   if (fd_poller_ == nullptr) {
-    TAKT_ASSIGN_OR_RETURN(fd_poller_, FdPoller::Create());
+    TAKT_ASSIGN_OR_RETURN(
+        fd_poller_,
+        FdPoller::Create({.hooks = executor_options_.hooks,
+                          .reports_faults = fault_reports_ != nullptr,
+                          .has_no_thread = has_host_loop_}));
   }
   return fd_poller_;
+}
+
+std::shared_ptr<Background> Instance::CreateBackground(const char* name) {
+  auto background = std::make_shared<Background>(
+      Thread::Options{.name = name,
+                      .reports_faults = fault_reports_ != nullptr,
+                      .hooks = executor_options_.hooks},
+      has_host_loop_);
+  MutexLock lock(&background_mutex_);
+  backgrounds_.erase(std::remove_if(backgrounds_.begin(), backgrounds_.end(),
+                                    [](const std::weak_ptr<Background>& each) {
+                                      return each.expired();
+                                    }),
+                     backgrounds_.end());
+  backgrounds_.push_back(background);
+  return background;
+}
+
+std::vector<Ref<exec::Executor>> Instance::AllExecutors() {
+  MutexLock lock(&mutex_);
+  std::vector<Ref<exec::Executor>> all = further_executors_;
+  if (executor_ != nullptr) all.push_back(executor_);
+  return all;
+}
+
+size_t Instance::RunRound(int64_t deadline_ns) {
+  size_t ran = release_timers_->FireDue();
+  ran += timers_->FireDue();
+  std::shared_ptr<FdPoller> poller;
+  {
+    MutexLock lock(&mutex_);
+    poller = fd_poller_;
+  }
+  if (poller != nullptr) ran += poller->DispatchReady();
+  for (const Ref<exec::Executor>& executor : AllExecutors()) {
+    ran += executor->RunReady(deadline_ns);
+  }
+  // Planning comes last: it may take a while.
+  std::vector<std::weak_ptr<Background>> backgrounds;
+  {
+    MutexLock lock(&background_mutex_);
+    backgrounds = backgrounds_;
+  }
+  for (const std::weak_ptr<Background>& each : backgrounds) {
+    const std::shared_ptr<Background> background = each.lock();
+    if (background != nullptr) ran += background->RunOne() ? 1 : 0;
+  }
+  return ran;
+}
+
+absl::Status Instance::RunReady(int64_t max_ns, size_t* out_ran,
+                                int64_t* out_next_ns) {
+  if (max_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_ns: expected 0 or more, got ", max_ns));
+  }
+  const int64_t start_ns = NowNs();
+  const int64_t deadline_ns =
+      max_ns < kInfiniteFuture - start_ns ? start_ns + max_ns : kInfiniteFuture;
+  size_t ran = 0;
+  bool is_left = false;
+  do {
+    const size_t ran_now = RunRound(deadline_ns);
+    ran += ran_now;
+    is_left = ran_now != 0;
+  } while (is_left && NowNs() < deadline_ns);
+  if (out_ran != nullptr) *out_ran = ran;
+  if (out_next_ns != nullptr) {
+    *out_next_ns =
+        is_left ? NowNs()
+                : std::min(timers_->NextDueNs(), release_timers_->NextDueNs());
+  }
+  return absl::OkStatus();
+}
+
+takt_instance_statistics_t Instance::statistics() {
+  takt_instance_statistics_t result = {};
+  notices_->AddTo(&result);
+  result.wanted_worker_count = wanted_worker_count_;
+  const Ref<exec::Executor> executor = FindExecutor();
+  if (executor != nullptr) result.worker_count = executor->worker_count();
+  return result;
 }
 
 absl::StatusOr<Ref<vm::Module>> Instance::GetHalModule(
@@ -590,6 +740,27 @@ void takt_instance_release(takt_instance_t* instance) {
 uint32_t takt_instance_worker_count(const takt_instance_t* instance) {
   TAKT_REQUIRE_OR(0, instance);
   return Unwrap(instance)->worker_count();
+}
+
+takt_status_t takt_instance_run_ready(takt_instance_t* instance, int64_t max_ns,
+                                      size_t* out_ran, int64_t* out_next_ns) {
+  absl::Status status = takt::api::Require(instance, "instance");
+  if (status.ok()) {
+    status = Unwrap(instance)->RunReady(max_ns, out_ran, out_next_ns);
+  }
+  return takt::api::ToStatus(__func__, status);
+}
+
+takt_status_t takt_instance_query_statistics(
+    takt_instance_t* instance, takt_instance_statistics_t* out_statistics) {
+  absl::Status status = takt::api::Require(instance, "instance");
+  if (status.ok()) {
+    status = takt::api::RequireSized(out_statistics, "out_statistics");
+  }
+  if (status.ok()) {
+    takt::api::WriteSized(Unwrap(instance)->statistics(), out_statistics);
+  }
+  return takt::api::ToStatus(__func__, status);
 }
 
 void takt_instance_trim(takt_instance_t* instance) {

@@ -21,11 +21,14 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "api/log.h"
+#include "api/notices.h"
 #include "api/parameters.h"
 #include "api/topology.h"
 #include "api/user_type.h"
+#include "base/background.h"
 #include "base/block_pool.h"
 #include "base/cpu_set.h"
+#include "base/fault_report.h"
 #include "base/fd_poller.h"
 #include "base/mutex.h"
 #include "base/object.h"
@@ -55,6 +58,12 @@ class Instance final : public Object {
 
   vm::TypeRegistry& types() { return types_; }
   const Log& log() const { return *log_; }
+  Notices& notices() const { return *notices_; }
+  bool has_host_loop() const { return has_host_loop_; }
+  const ThreadHooks& thread_hooks() const { return executor_options_.hooks; }
+  // How threads of any executor of this instance are made.
+  void CompleteThreads(int fifo_priority,
+                       exec::Executor::Options* options) const;
   // Where everything of this instance records what it does.
   const Ref<Tracer>& tracer() const { return tracer_; }
   uint32_t worker_count() const { return executor_options_.worker_count; }
@@ -88,6 +97,15 @@ class Instance final : public Object {
       const takt_executor_options_t& options) ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether CreateExecutor() has made it.
   bool Owns(const exec::Executor* executor) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // A thread of that name, or turns of RunReady(), for what may take its time.
+  std::shared_ptr<Background> CreateBackground(const char* name)
+      ABSL_LOCKS_EXCLUDED(background_mutex_);
+
+  // takt_instance_run_ready().
+  absl::Status RunReady(int64_t max_ns, size_t* out_ran, int64_t* out_next_ns)
+      ABSL_LOCKS_EXCLUDED(mutex_, background_mutex_);
+  takt_instance_statistics_t statistics() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // What watches file descriptors for fences. Started by the first call.
   absl::StatusOr<std::shared_ptr<FdPoller>> GetFdPoller();
@@ -139,8 +157,15 @@ class Instance final : public Object {
   static constexpr size_t kIdleModulesMax = 8;
 
   Instance(const takt_instance_options_t& options,
-           exec::Executor::Options executor_options, Ref<Topology> topology,
+           exec::Executor::Options executor_options,
+           uint32_t wanted_worker_count, Ref<Topology> topology,
            const sched::SchedulerOptions* scheduler);
+  std::shared_ptr<TimerService> CreateTimers(const char* name, int64_t spin_ns,
+                                             int32_t fifo_priority) const;
+  std::vector<Ref<exec::Executor>> AllExecutors() ABSL_LOCKS_EXCLUDED(mutex_);
+  // One round of what RunReady() does. Returns how much has run.
+  size_t RunRound(int64_t deadline_ns)
+      ABSL_LOCKS_EXCLUDED(mutex_, background_mutex_);
   absl::StatusOr<Ref<vm::Module>> MakeHalModule(
       absl::Span<hal::Device* const> devices, bool shares_initialized);
   absl::Status EnsureExecutor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -155,6 +180,10 @@ class Instance final : public Object {
   void DropIdle(size_t idle_count_max) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<const Log> log_;
+  const std::shared_ptr<Notices> notices_;
+  const std::unique_ptr<const FaultReports> fault_reports_;  // Null: not asked.
+  const bool has_host_loop_;
+  const uint32_t wanted_worker_count_;
   const takt_allocator_t allocator_;
   const Ref<Tracer> tracer_ = MakeRef<Tracer>();
   const exec::Executor::Options executor_options_;
@@ -181,6 +210,11 @@ class Instance final : public Object {
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.
   std::vector<std::unique_ptr<const CpuSet>> cpu_sets_ ABSL_GUARDED_BY(mutex_);
+
+  // Those that live, for turns.
+  Mutex background_mutex_;
+  std::vector<std::weak_ptr<Background>> backgrounds_
+      ABSL_GUARDED_BY(background_mutex_);
 
   vm::TypeRegistry types_;
 };

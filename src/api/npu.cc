@@ -51,7 +51,8 @@ absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
   int32_t count = options.worker_count;
   if (count == 0) return Ref<exec::Executor>();
   if (count == TAKT_NPU_WORKER_COUNT_DEFAULT) {
-    if ((capabilities.flags & TAKT_NPU_ON_CALLER) != 0) {
+    if ((capabilities.flags & TAKT_NPU_ON_CALLER) != 0 ||
+        instance->has_host_loop()) {
       return instance->GetExecutor();
     }
     // One computes while another waits for the NPU.
@@ -63,7 +64,8 @@ absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
   // do so, or what is urgent would not even come to ask for it.
   executor.concurrency_max = executor.worker_count;
   executor.name = "takt-npu";
-  executor.tracer = instance->tracer();
+  executor.hooks = instance->thread_hooks();
+  instance->CompleteThreads(/*fifo_priority=*/0, &executor);
   const CpuSet place = PlaceOf(capabilities);
   if (!place.empty()) executor.placement.assign(executor.worker_count, place);
   return exec::Executor::Create(executor);

@@ -108,6 +108,7 @@ PlanRun::PlanRun(Instance& instance, Ref<shop::JobShop> shop,
       shop_(std::move(shop)),
       timers_(instance.timers()),
       options_(options),
+      planner_(instance.CreateBackground("takt-plan")),
       conductor_([](const sched::KernelKey& key) {
         return key.module_hash != shop::kTransferHash;
       }) {

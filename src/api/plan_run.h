@@ -158,7 +158,7 @@ class PlanRun final : public Object {
   const std::shared_ptr<TimerService> timers_;
   const takt_plan_run_options_t options_;
   // Plans anew what cannot be kept; its thread starts with the first.
-  const std::shared_ptr<Background> planner_ = std::make_shared<Background>();
+  const std::shared_ptr<Background> planner_;
   std::vector<std::unique_ptr<Binding>> bindings_;
   // Of who decides:
   const sched::Scheduler* scheduler_ = nullptr;

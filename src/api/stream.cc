@@ -241,6 +241,12 @@ absl::Status Stream::Start(int64_t start_ns) {
     MutexLock lock(&after_->mutex_);
     after_->followers_.push_back(self);
   }
+  const Context& context = function_->context();
+  Instance& instance = context.instance();
+  if (context.executor() != nullptr &&
+      context.executor()->worker_count() == 0 && !instance.has_host_loop()) {
+    instance.notices().CallersStream(function_->name());
+  }
   return absl::OkStatus();
 }
 

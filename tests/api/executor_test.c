@@ -84,6 +84,62 @@ static void places_that_do_not_exist_are_reported(void) {
   takt_instance_release(instance);
 }
 
+typedef struct log_t {
+  int count;
+  char last[512];
+} log_t;
+
+static void keep_message(void* user_data, takt_log_severity_t severity,
+                         const char* message) {
+  log_t* log = user_data;
+  EXPECT(severity == TAKT_LOG_WARNING);
+  ++log->count;
+  snprintf(log->last, sizeof(log->last), "%s", message);
+}
+
+static takt_instance_statistics_t statistics_of(takt_instance_t* instance) {
+  takt_instance_statistics_t statistics;
+  statistics.struct_size = sizeof(statistics);
+  REQUIRE_OK(takt_instance_query_statistics(instance, &statistics));
+  return statistics;
+}
+
+static void cpus_and_workers_that_there_are_not_are_said(void) {
+  log_t log = {0, ""};
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.log_sink.user_data = &log;
+  options.log_sink.write = keep_message;
+  options.worker_cpus = "0-4000";
+  takt_instance_t* instance = NULL;
+  REQUIRE_OK(takt_instance_create(&options, &instance));
+  const uint32_t count = takt_instance_worker_count(instance);
+  EXPECT(log.count == 1);
+  EXPECT_CONTAINS(log.last, "worker_cpus: this process has no CPUs ");
+  takt_instance_statistics_t statistics = statistics_of(instance);
+  EXPECT(statistics.absent_cpu_count == 4001 - count);
+  EXPECT(statistics.wanted_worker_count == 4001);
+  EXPECT(statistics.worker_count == 0); /* Nothing has needed them yet. */
+  takt_device_t* device = create_device(instance, "local-task");
+  EXPECT(statistics_of(instance).worker_count == count);
+  /* One that there is. */
+  char cpu[16];
+  snprintf(cpu, sizeof(cpu), "%d",
+           __builtin_ctzll(worker_of(instance, 0).placement_mask));
+  takt_device_release(device);
+  takt_instance_release(instance);
+
+  log.count = 0;
+  options.worker_cpus = cpu;
+  options.worker_count = 8;
+  REQUIRE_OK(takt_instance_create(&options, &instance));
+  EXPECT(log.count == 1);
+  EXPECT_TEXT(log.last,
+              "started 1 of 8 workers: worker_cpus names no more CPUs");
+  EXPECT(statistics_of(instance).absent_cpu_count == 0);
+  takt_instance_release(instance);
+}
+
 static void refuses_bad_options(void) {
   takt_instance_t* instance = NULL;
   takt_instance_options_t options;
@@ -126,7 +182,9 @@ static bool thread_create(void* user_data, uint32_t worker, const char* name,
                           void (*run)(void*), void* argument,
                           void** out_thread) {
   threads_t* threads = user_data;
-  (void)worker;
+  /* The timers have none, and only streams would need them. */
+  if (worker == TAKT_THREAD_NO_WORKER) return false;
+  EXPECT(worker == (uint32_t)threads->created);
   if (name == NULL || threads->created == 2) return false;
   thread_t* thread = malloc(sizeof(*thread));
   thread->run = run;
@@ -452,6 +510,7 @@ int main(void) {
   RUN(writes_no_more_than_there_is_room_for);
   RUN(workers_stay_on_the_cpus_they_are_given);
   RUN(places_that_do_not_exist_are_reported);
+  RUN(cpus_and_workers_that_there_are_not_are_said);
   RUN(refuses_bad_options);
   RUN(an_application_may_supply_the_threads);
   RUN(executors_take_a_part_of_the_machine);
