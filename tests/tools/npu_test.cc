@@ -13,6 +13,7 @@ namespace takt::tools {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string Profile(const std::string& name) {
   return TestData("../../samples/npu/" + name);
@@ -57,6 +58,20 @@ TEST_P(NpuTest, AloneItRunsNativeCodeThatImportsFromTheDriver) {
                   "--input=32x48xi32=5", "--expected_output=32x48xi32=389"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("[SUCCESS]"));
+}
+
+TEST(NpuStatisticsTest, SaysWhatTheNpuDidAndHowItFailed) {
+  const ToolResult result = RunProcess(
+      "takt-run-module",
+      {"--module=" + TestData("npu/route_a.vmfb"), "--device=local-task",
+       "--device=npu-sim", "--function=run", "--input=32x64xi8=1",
+       "--input=64x48xi8=3", "--input=32x48xi32=5", "--print_statistics"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("Device: local-npu-sim\n"));
+  EXPECT_THAT(result.err, HasSubstr(" operations / 98304 multiply-adds / "));
+  EXPECT_THAT(result.err,
+              HasSubstr("  NPU faults: 0 (0 failed, 0 corrupted, "));
+  EXPECT_THAT(result.err, Not(HasSubstr("is for the NPU")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, NpuTest,

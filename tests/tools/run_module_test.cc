@@ -126,6 +126,16 @@ TEST(RunModuleTest, PrintsStatisticsToStderr) {
   EXPECT_THAT(result.err, HasSubstr("Device: local-sync\n"));
 }
 
+TEST(RunModuleTest, SaysThatNothingRunsOnTheNpu) {
+  const ToolResult result = RunTool({MulModule(), "--input=4xf32=1",
+                                     "--input=4xf32=1", "--device=local-task",
+                                     "--device=npu-sim", "--print_statistics"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("is for the NPU, so the CPU does all"));
+  EXPECT_THAT(result.err, HasSubstr("NPUs without code for them: 1\n"));
+  EXPECT_THAT(result.err, HasSubstr("  NPU: 0 batches / 0 operations"));
+}
+
 TEST(RunModuleTest, APolicyDecides) {
   const std::string trace = ScratchPath("policy.txt");
   for (const char* policy : {"off", "job-shop"}) {

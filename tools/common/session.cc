@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 
 #include "takt/inspect.h"
@@ -56,6 +57,7 @@ Result<Instance> CreateInstance(const SessionFlags& flags) {
   }
   options.worker_fifo_priority =
       static_cast<int32_t>(flags.worker_fifo_priority);
+  options.fault_reports = true;
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
   scheduler.policy = flags.policy.c_str();
@@ -84,6 +86,11 @@ void PrintCounts(const takt_executor_counts_t& counts) {
                counts.park_count, counts.wake_count);
 }
 
+void PrintRefusal(const char* what, int32_t error) {
+  if (error == 0) return;
+  std::fprintf(stderr, "  %s refused: %s\n", what, std::strerror(error));
+}
+
 void PrintWorkers(const Instance& instance) {
   takt_executor_statistics_t executor = {};
   executor.struct_size = sizeof(executor);
@@ -100,15 +107,60 @@ void PrintWorkers(const Instance& instance) {
     std::fprintf(stderr, "Worker %u: CPUs 0x%" PRIx64 ": ", i,
                  worker.affinity_mask);
     PrintCounts(worker.counts);
-    if (worker.affinity_error != 0) {
-      std::fprintf(stderr, "  affinity refused: errno %d\n",
-                   worker.affinity_error);
-    }
-    if (worker.priority_error != 0) {
-      std::fprintf(stderr, "  SCHED_FIFO refused: errno %d\n",
-                   worker.priority_error);
-    }
+    PrintRefusal("affinity", worker.affinity_error);
+    PrintRefusal("SCHED_FIFO", worker.priority_error);
   }
+}
+
+void PrintShortfalls(const Instance& instance) {
+  const takt_instance_statistics_t statistics = instance.statistics();
+  if (statistics.worker_count != 0 &&
+      statistics.worker_count < statistics.wanted_worker_count) {
+    std::fprintf(stderr, "Workers: %u of %u that were asked for\n",
+                 statistics.worker_count, statistics.wanted_worker_count);
+  }
+  if (statistics.absent_cpu_count != 0) {
+    std::fprintf(stderr, "CPUs that do not exist here: %u\n",
+                 statistics.absent_cpu_count);
+  }
+  if (statistics.may_be_throttled) {
+    std::fprintf(stderr,
+                 "Real-time workers may take all CPUs, and be throttled\n");
+  }
+  if (statistics.unused_npu_count != 0) {
+    std::fprintf(stderr, "NPUs without code for them: %u\n",
+                 statistics.unused_npu_count);
+  }
+}
+
+// Nothing for a device without an NPU.
+void PrintNpu(const Device& device) {
+  takt_npu_statistics_t npu = {};
+  npu.struct_size = sizeof(npu);
+  if (!takt_npu_device_statistics(device.get(), &npu)) return;
+  std::fprintf(stderr,
+               "  NPU: %" PRIu64 " batches / %" PRIu64 " operations / %" PRIu64
+               " multiply-adds / %.3f ms busy\n",
+               npu.batch_count, npu.operation_count, npu.mac_count,
+               static_cast<double>(npu.busy_ns) / 1e6);
+  const uint64_t faults = npu.failed_count + npu.corrupted_count +
+                          npu.time_out_count + npu.overheated_count +
+                          npu.lost_count;
+  std::fprintf(stderr,
+               "  NPU faults: %" PRIu64 " (%" PRIu64 " failed, %" PRIu64
+               " corrupted, %" PRIu64 " late, %" PRIu64 " too hot, %" PRIu64
+               " lost) / %" PRIu64 " retries / %" PRIu64 " resets / %" PRIu64
+               " quarantines / %" PRIu64 " errors that remained\n",
+               faults, npu.failed_count, npu.corrupted_count,
+               npu.time_out_count, npu.overheated_count, npu.lost_count,
+               npu.retry_count, npu.reset_count, npu.quarantine_count,
+               npu.error_count);
+  std::fprintf(stderr,
+               "  NPU work done by the CPU: %" PRIu64 " after errors / %" PRIu64
+               " that the NPU cannot do / %" PRIu64 " dispatches (%" PRIu64
+               " went to the NPU)\n",
+               npu.fallback_count, npu.unsupported_count, npu.left_to_cpu_count,
+               npu.taken_count);
 }
 
 void PrintDevices(const Session& session) {
@@ -120,12 +172,14 @@ void PrintDevices(const Session& session) {
                  std::string(device.name()).c_str(), statistics.bytes_peak,
                  statistics.bytes_committed, statistics.bytes_reserved,
                  statistics.allocation_count);
+    PrintNpu(device);
   }
 }
 
 void PrintStatistics(const Session& session) {
   PrintDevices(session);
   PrintWorkers(session.instance);
+  PrintShortfalls(session.instance);
 }
 
 // The driver's name of "local-task" or "local-task://"; what stands behind that
@@ -276,7 +330,8 @@ void SessionFlags::AddTo(Flags* flags) {
                    "How long a worker looks for work before it sleeps.");
   flags->AddNumber("task_worker_stack_size", 0, kStackMaxBytes,
                    &worker_stack_bytes,
-                   "Bytes of each worker's stack. 0: the default.");
+                   "Bytes of each worker's stack. 0: as large as the main "
+                   "thread's may become.");
   flags->AddNumber("task_worker_fifo_priority", 0, kFifoPriorityMax,
                    &worker_fifo_priority,
                    "SCHED_FIFO priority of the workers. 0: as the process.");
