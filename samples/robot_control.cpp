@@ -5,17 +5,24 @@
 // its, and allocates nothing: it exchanges inputs and outputs by slots.
 //
 //   robot_control DIRECTORY [SECONDS]
+//   robot_control --bare [SECONDS]
 //
 // DIRECTORY holds perception.cpu.vmfb, estimator.cpu.vmfb and policy.cpu.vmfb
 // (tests/testdata/workload). With the right to use SCHED_FIFO the loop runs at
-// priority 80, the timer that releases jobs at 70 and the workers at 50.
+// priority 80, the timer that releases jobs at 70 and the workers at 50; the
+// detector's jobs run on ordinary threads all the same, since they are best
+// effort. The first CPU is the loop's and the system's; the workers have the
+// others. --bare runs the loop alone, without Takt: how late it is then is the
+// machine's part.
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <takt/takt.hpp>
 #include <vector>
@@ -42,6 +49,34 @@ bool BecomeRealTime(int priority) {
   sched_param parameters{};
   parameters.sched_priority = priority;
   return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0;
+}
+
+// The CPUs that this process may use, as a list such as "0,1".
+std::vector<int> AllowedCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+void KeepTo(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+// What the loop's own thread asks of the system, the same with Takt and bare.
+// False: it has no real-time priority.
+bool PrepareLoop(const std::vector<int>& cpus) {
+  if (cpus.size() > 1) KeepTo(cpus[0]);
+  if (BecomeRealTime(80)) return true;
+  takt_thread_make_prompt();
+  return false;
 }
 
 // A body that the actions push about: enough to have something to measure.
@@ -87,15 +122,11 @@ int64_t Turn(const takt::Stream& estimator, const takt::Stream& policy,
   return last_action_ns;
 }
 
-LoopRecord ControlLoop(const takt::Stream& estimator,
-                       const takt::Stream& policy, int64_t start_ns,
-                       int64_t turn_count) {
+// Calls `turn` each period, with the record to fill.
+LoopRecord RunLoop(int64_t start_ns, int64_t turn_count,
+                   const std::function<void(LoopRecord&)>& turn) {
   LoopRecord record;
   record.release_error_ns.reserve(static_cast<size_t>(turn_count));
-  Plant plant;
-  float action[12] = {};
-  std::vector<takt::Value> out(1);
-  int64_t last_action_ns = start_ns;
   for (int64_t i = 0; i < turn_count; ++i) {
     const int64_t due_ns = start_ns + i * kLoopPeriodNs;
     const timespec due = {due_ns / 1'000'000'000, due_ns % 1'000'000'000};
@@ -105,10 +136,29 @@ LoopRecord ControlLoop(const takt::Stream& estimator,
     const int64_t late_ns = takt_clock_now_ns() - due_ns;
     record.release_error_ns.push_back(late_ns);
     record.overrun_count += late_ns > kLoopPeriodNs;
-    last_action_ns =
-        Turn(estimator, policy, plant, action, out, last_action_ns, record);
+    turn(record);
   }
   return record;
+}
+
+LoopRecord ControlLoop(const takt::Stream& estimator,
+                       const takt::Stream& policy, int64_t start_ns,
+                       int64_t turn_count) {
+  Plant plant;
+  float action[12] = {};
+  std::vector<takt::Value> out(1);
+  int64_t last_action_ns = start_ns;
+  return RunLoop(start_ns, turn_count, [&](LoopRecord& record) {
+    last_action_ns =
+        Turn(estimator, policy, plant, action, out, last_action_ns, record);
+  });
+}
+
+LoopRecord BareLoop(int64_t turn_count) {
+  Plant plant;
+  const float action[12] = {};
+  return RunLoop(takt_clock_now_ns() + 10'000'000, turn_count,
+                 [&](LoopRecord&) { plant.Step(action); });
 }
 
 void Print(const char* name, int64_t q50, int64_t q99, int64_t q999,
@@ -148,6 +198,22 @@ void PrintStream(const char* name, const takt::Stream& stream) {
   if (s.release_error.count > 0) Print("release error", s.release_error);
 }
 
+void PrintLoop(const LoopRecord& record, bool is_real_time) {
+  std::printf("loop: %zu turns%s, %lld actions, %lld overruns, watchdog %lld\n",
+              record.release_error_ns.size(),
+              is_real_time ? "" : " (SCHED_FIFO is not permitted)",
+              static_cast<long long>(record.action_count),
+              static_cast<long long>(record.overrun_count),
+              static_cast<long long>(record.watchdog_count));
+  std::printf("  %-28s %9s %9s %9s %9s\n", "us", "p50", "p99", "p99.9", "max");
+  std::vector<int64_t> errors = record.release_error_ns;
+  std::sort(errors.begin(), errors.end());
+  const auto at = [&](size_t permille) {
+    return errors.empty() ? 0 : errors[(errors.size() - 1) * permille / 1000];
+  };
+  Print("release error", at(500), at(990), at(999), at(1000));
+}
+
 takt::Function Load(const takt::Instance& instance, const takt::Device& device,
                     const std::string& path, const char* function) {
   auto module = Take(takt::Module::Load(instance, path));
@@ -160,10 +226,24 @@ takt::Function Load(const takt::Instance& instance, const takt::Device& device,
 int main(int argc, char** argv) {
   const std::string directory = argc > 1 ? argv[1] : ".";
   const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
+  const auto turn_count = static_cast<int64_t>(seconds * 1e9 / kLoopPeriodNs);
+  const std::vector<int> cpus = AllowedCpus();
+  if (directory == "--bare") {
+    const bool is_real_time = PrepareLoop(cpus);
+    const LoopRecord record = BareLoop(turn_count);
+    PrintLoop(record, is_real_time);
+    PrintHistogram(record.release_error_ns);
+    return 0;
+  }
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.worker_fifo_priority = 50;
   options.timer_fifo_priority = 70;
+  std::string worker_cpus;
+  for (size_t i = 1; i < cpus.size(); ++i) {
+    worker_cpus += (i > 1 ? "," : "") + std::to_string(cpus[i]);
+  }
+  if (!worker_cpus.empty()) options.worker_cpus = worker_cpus.c_str();
   options.timer_spin_ns = 50'000;
   auto instance = Take(takt::Instance::Create(&options));
   auto device = Take(takt::Device::Create(instance, "local-task"));
@@ -194,33 +274,19 @@ int main(int argc, char** argv) {
     std::fill(sensors.begin(), sensors.end(), 0.0f);
     Check(estimator.PublishInput());
   }
-  const bool is_real_time = BecomeRealTime(80);
-  if (!is_real_time) takt_thread_make_prompt();
+  const bool is_real_time = PrepareLoop(cpus);
   const int64_t start_ns = takt_clock_now_ns() + 10'000'000;
   Check(policy.Start(start_ns));
   Check(estimator.Start(start_ns));
   Check(perception.Start(start_ns));
   const LoopRecord record =
-      ControlLoop(estimator, policy, start_ns,
-                  static_cast<int64_t>(seconds * 1e9 / kLoopPeriodNs));
+      ControlLoop(estimator, policy, start_ns, turn_count);
   for (const takt::Stream* stream : {&perception, &estimator, &policy}) {
     stream->Stop();
     Check(stream->WaitIdle());
   }
 
-  std::printf("loop: %zu turns%s, %lld actions, %lld overruns, watchdog %lld\n",
-              record.release_error_ns.size(),
-              is_real_time ? "" : " (SCHED_FIFO is not permitted)",
-              static_cast<long long>(record.action_count),
-              static_cast<long long>(record.overrun_count),
-              static_cast<long long>(record.watchdog_count));
-  std::printf("  %-28s %9s %9s %9s %9s\n", "us", "p50", "p99", "p99.9", "max");
-  std::vector<int64_t> errors = record.release_error_ns;
-  std::sort(errors.begin(), errors.end());
-  const auto at = [&](size_t permille) {
-    return errors.empty() ? 0 : errors[(errors.size() - 1) * permille / 1000];
-  };
-  Print("release error", at(500), at(990), at(999), at(1000));
+  PrintLoop(record, is_real_time);
   PrintStream("estimator", estimator);
   PrintStream("policy", policy);
   PrintStream("perception", perception);
