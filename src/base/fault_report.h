@@ -31,7 +31,7 @@ inline FaultPlace& FaultPlaceHere() {
   return place;
 }
 
-// Has this thread be in `kernel` meanwhile; borrowed.
+// While it lives, the calling thread runs `kernel`; borrowed.
 class ScopedKernelName {
  public:
   explicit ScopedKernelName(const char* kernel)
