@@ -49,7 +49,7 @@ static inline void takt_context_options_init(takt_context_options_t* options) {
 // Links modules and runs their initializers.
 //
 //   options      borrowed, and all that it lists; the context keeps what it
-//                needs.
+//                needs. Not NULL: there must be a module.
 //   out_context  receives one reference; NULL on error.
 //
 // Errors:

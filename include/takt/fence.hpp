@@ -58,7 +58,7 @@ class Timeline : public Object<Timeline, takt_timeline_t, takt_timeline_retain,
   void Fail(Status error) const { takt_timeline_fail(get(), error.release()); }
 };
 
-// See takt/fence.h. An empty one is reached; to signal it is an error.
+// See takt/fence.h. An empty one is reached; Signal() of it is an error.
 class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
                             takt_fence_release> {
  public:

@@ -75,6 +75,8 @@ static inline void takt_native_module_options_init(
 
 // Makes a module of native functions.
 //
+//   options  borrowed. Not NULL: the module needs a name.
+//
 // Errors: INVALID_ARGUMENT  no name; an export without name or callback; a
 //                           malformed convention; a name given twice with
 //                           one convention.

@@ -92,7 +92,7 @@ class Stream {
   takt_stream_t* get() const {
     return state_ != nullptr ? state_->stream : nullptr;
   }
-  // What its jobs call.
+  // The function that its jobs call.
   Function function() const {
     return state_ != nullptr ? state_->function : Function();
   }
@@ -117,7 +117,9 @@ class Stream {
   template <typename T>
   Result<std::span<T>> MapInput(size_t index) const {
     const takt_value_type_t* type = takt_signature_argument(
-        takt_function_signature(function().get()), index);
+        takt_function_signature(state_ != nullptr ? state_->function.get()
+                                                  : nullptr),
+        index);
     if (type != nullptr && type->is_tensor) {
       Status status = CheckElementType<T>(type->element_type);
       if (!status.ok()) return status;

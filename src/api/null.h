@@ -3,9 +3,9 @@
 //
 //   TAKT_REQUIRE(list, Items(count, values), Optional(out_index), out_value);
 //
-// Costs a comparison a pointer; the rest is out of line. TAKT_REQUIRE is for
-// functions that return a status, TAKT_REQUIRE_OR for those that return a
-// value, TAKT_IGNORE_NULL for those that return nothing.
+// This costs one comparison for each pointer. TAKT_REQUIRE is for functions
+// that return a status, TAKT_REQUIRE_OR for functions that return a value, and
+// TAKT_IGNORE_NULL for functions that return nothing.
 #ifndef TAKT_API_NULL_H_
 #define TAKT_API_NULL_H_
 
@@ -17,8 +17,8 @@
 #include "absl/base/optimization.h"
 #include "takt/status.h"
 
-// Returns INVALID_ARGUMENT with the name of the first that is NULL; what is to
-// receive results receives zeros.
+// Returns INVALID_ARGUMENT with the name of the first pointer that is NULL.
+// Out-parameters then receive zeros.
 #define TAKT_REQUIRE(...)                                                 \
   do {                                                                    \
     using ::takt::api::Items;                                             \
@@ -30,7 +30,7 @@
     }                                                                     \
   } while (false)
 
-// The same, but returns `result`.
+// The same for a function that returns a value: returns `result`.
 #define TAKT_REQUIRE_OR(result, ...)                                   \
   do {                                                                 \
     using ::takt::api::Items;                                          \
@@ -53,7 +53,7 @@ struct Items {
   T* pointer;
 };
 
-// A pointer that may be NULL: named only so that it receives zeros.
+// An out-parameter that may be NULL. It is listed so that it receives zeros.
 template <typename T>
 struct Optional {
   explicit Optional(T* target) : pointer(target) {}
@@ -73,7 +73,7 @@ constexpr bool IsNull(const Optional<T>&) {
   return false;
 }
 
-// Which one is NULL; -1 if none is.
+// The index of the first argument that is NULL; -1 if none is.
 template <typename... Arguments>
 constexpr int FindNull(const Arguments&... arguments) {
   int index = 0;
@@ -90,9 +90,9 @@ concept Sized = requires(T value) {
   value.struct_size;
 };
 
-// Zeros into `count` results. What is const is no result, nor is a handle or
-// memory without a type. A struct keeps its struct_size, and only as much is
-// written as the caller's header knows.
+// Writes zeros into `count` results, and -1 into a file descriptor (int).
+// Pointers to const objects, handles and untyped memory are no results. A
+// struct keeps its struct_size, which limits how much of it is written.
 template <typename T>
 void Clear(size_t count, T* target) {
   if constexpr (!std::is_const_v<T> && Complete<T>) {
@@ -104,7 +104,7 @@ void Clear(size_t count, T* target) {
         std::memset(reinterpret_cast<char*>(target) + kBegin, 0, end - kBegin);
       }
     } else if constexpr (std::is_same_v<T, int>) {
-      *target = -1;  // A file descriptor.
+      *target = -1;
     } else {
       std::memset(static_cast<void*>(target), 0, count * sizeof(T));
     }

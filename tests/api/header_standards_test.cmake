@@ -1,7 +1,7 @@
-# Compiles the headers of INCLUDE_DIR as users of each language standard do,
-# with warnings as errors and with every compiler of COMPILERS that is there:
+# Compiles the headers of INCLUDE_DIR in each supported language standard, with
+# warnings as errors and with every compiler of COMPILERS that is installed:
 # the C headers as C11 to C23 and C++11 to C++23, takt/*.hpp as C++20 and C++23.
-# With an older C++ takt/*.hpp give one error, which says what they need.
+# An older C++ must get exactly one error from takt/*.hpp, which names C++20.
 file(GLOB c_headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/takt/*.h)
 file(GLOB cpp_headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/takt/*.hpp)
 file(MAKE_DIRECTORY ${WORK_DIR})

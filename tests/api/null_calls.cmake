@@ -3,8 +3,9 @@
 #
 #   NULL_CALL(takt_list_get, true, "list", "index", "out_value")
 #
-# with whether the comment above its declaration speaks of NULL, and the names
-# of its parameters. Fails if a function in SYMBOLS is declared nowhere.
+# The second argument says whether the comment above the declaration mentions
+# NULL; the names of the parameters follow. The script fails if no header
+# declares a function of SYMBOLS.
 file(GLOB headers ${INCLUDE_DIR}/takt/*.h)
 set(lines "")
 set(declared "")
@@ -27,7 +28,7 @@ foreach(header IN LISTS headers)
     endif()
     set(name ${CMAKE_MATCH_1})
     set(parameters "${CMAKE_MATCH_2}")
-    # Of a pointer to a function, its own name stands for it.
+    # A pointer to a function is replaced by its name.
     string(REGEX REPLACE "[a-z_]+ \\(\\*([a-z_]+)\\)\\([^)]*\\)" "\\1"
       parameters "${parameters}")
     string(REPLACE "," ";" parameters "${parameters}")

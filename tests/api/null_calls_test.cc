@@ -1,9 +1,10 @@
-// Every exported function, called with NULL for each of its pointers in turn;
-// the other arguments are objects and memory that are there. What must not be
-// NULL is refused by its name, whatever else is wrong; nothing crashes.
+// The test calls every exported function with NULL for each of its pointers in
+// turn; the other arguments are valid objects and memory. A function must
+// refuse NULL by the parameter's name, unless the parameter may be NULL, and
+// must not crash.
 //
-// The calls run in a child process, which takes the crash; the parent reports
-// it and goes on behind it in another child.
+// The calls run in a child process. After a crash the parent reports the
+// function and starts another child behind it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -25,8 +26,8 @@
 
 namespace {
 
-// What may be NULL in a function whose result is a status. Options, user data
-// and fences of queues may be everywhere.
+// Parameters that may be NULL, of functions that return a status. Options, user
+// data and the fences of queues may be NULL in every function.
 constexpr const char* kMayBeNull[] = {
     "takt_async_invoke.out_invocation",
     "takt_buffer_view_copy_from_host.data",
@@ -57,7 +58,7 @@ constexpr const char* kMayBeNull[] = {
     "takt_stream_map_input.out_byte_length",
     "takt_workload_plan.out_report",
 };
-// Options without which there is nothing to do.
+// Options that must not be NULL.
 constexpr const char* kNeedsOptions[] = {
     "takt_context_create.options",
     "takt_native_module_create.options",
