@@ -13,6 +13,11 @@
 
 namespace takt::modules {
 
+// Dispatches name a function by what executable.lookup.function has returned,
+// or, before that was there, by its position among the executable's exports.
+inline constexpr char kHandleCompilers[] = "iree-compile 3.12 and 3.13";
+inline constexpr char kOrdinalCompilers[] = "iree-compile 3.8 to 3.11";
+
 // A limit of the compiler's ABI.
 inline constexpr size_t kMaxExecutableConstants = 64;
 

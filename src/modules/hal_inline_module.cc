@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "modules/hal_arguments.h"
 #include "modules/hal_module.h"
+#include "vm/bytecode_version.h"
 #include "vm/native_module.h"
 
 namespace takt::modules {
@@ -190,6 +191,7 @@ absl::StatusOr<Ref<vm::Module>> CreateHalInlineModule(
       [environment]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
         return std::make_unique<HalInlineState>(environment);
       });
+  builder.SetCompilers(vm::kSupportedCompilers);
   // Initializers are not repeatable: copies of a buffer and of its storage
   // would be two memories.
   BufferState::Export(builder);

@@ -16,6 +16,7 @@
 #include "modules/pending_await.h"
 #include "modules/queue_ticket.h"
 #include "vm/buffer.h"
+#include "vm/bytecode_version.h"
 #include "vm/native_module.h"
 
 namespace takt::modules {
@@ -82,6 +83,15 @@ class HalLoaderState final : public vm::ModuleState {
                         uint64_t function, uint32_t count_x, uint32_t count_y,
                         uint32_t count_z, vm::VarArgs<uint32_t> constants,
                         BindingArgs bindings);
+  absl::Status DispatchOrdinal(vm::NativeCall& call,
+                               hal::Executable& executable, uint32_t ordinal,
+                               uint32_t count_x, uint32_t count_y,
+                               uint32_t count_z,
+                               vm::VarArgs<uint32_t> constants,
+                               BindingArgs bindings) {
+    return Dispatch(call, executable, ordinal, count_x, count_y, count_z,
+                    constants, bindings);
+  }
 
  private:
   // nullptr if no device takes the format.
@@ -227,11 +237,13 @@ absl::StatusOr<Ref<vm::Module>> CreateHalLoaderModule(
       [environment]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
         return std::make_unique<HalLoaderState>(environment);
       });
+  builder.SetCompilers(vm::kSupportedCompilers);
   using S = HalLoaderState;
   builder.Export<&S::QuerySupport>("executable.query_support");
   builder.Export<&S::Load>("executable.load");
   builder.Export<&S::LookupFunction>("executable.lookup.function");
-  builder.Export<&S::Dispatch>("executable.dispatch");
+  builder.Export<&S::Dispatch>("executable.dispatch", kHandleCompilers);
+  builder.Export<&S::DispatchOrdinal>("executable.dispatch", kOrdinalCompilers);
   TAKT_ASSIGN_OR_RETURN(Ref<vm::NativeModule> module,
                         std::move(builder).Build());
   return Ref<vm::Module>(std::move(module));

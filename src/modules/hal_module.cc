@@ -15,11 +15,6 @@ namespace {
 constexpr ObjectType kChannelType{"hal.channel"};
 constexpr ObjectType kEventType{"hal.event"};
 
-// Dispatches name a function by what executable.lookup.function has returned,
-// or, before that was there, by its position among the executable's exports.
-constexpr char kHandleCompilers[] = "iree-compile 3.12 and 3.13";
-constexpr char kOrdinalCompilers[] = "iree-compile 3.8 to 3.11";
-
 void ExportBuffers(vm::NativeModule::Builder& builder) {
   BufferState::Export(builder);
   builder.Export<&HalState::AllocatorAllocate>("allocator.allocate");

@@ -30,11 +30,12 @@ class HalLoaderModuleTest : public testing::Test {
 };
 
 TEST_F(HalLoaderModuleTest, ExportsEveryImportWithItsConvention) {
-  const std::map<std::string, std::string> expected = {
+  const std::multimap<std::string, std::string> expected = {
       {"executable.query_support", "0r_i"},
       {"executable.load", "0rrr_r"},
       {"executable.lookup.function", "0rr_I"},
       {"executable.dispatch", "0rIiiiCiDCrIID_v"},
+      {"executable.dispatch", "0riiiiCiDCrIID_v"},  // Of version 0.
   };
   HalLoaderModuleOptions options;
   options.timers = calls_.timers;
@@ -42,9 +43,9 @@ TEST_F(HalLoaderModuleTest, ExportsEveryImportWithItsConvention) {
   TAKT_ASSERT_OK(module);
   EXPECT_EQ((*module)->name(), "hal_loader");
   EXPECT_EQ((*module)->version(), 1u);
-  std::map<std::string, std::string> exported;
+  std::multimap<std::string, std::string> exported;
   for (const vm::ExportInfo& info : (*module)->exports()) {
-    exported[info.name] = info.convention.text;
+    exported.emplace(info.name, info.convention.text);
   }
   EXPECT_EQ(exported, expected);
 }
