@@ -1,8 +1,11 @@
 #include "cpu/vmvx_executable.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
@@ -15,8 +18,10 @@ namespace {
 
 constexpr absl::string_view kEntryConvention = "0rrriiiiiiiii_v";
 constexpr absl::string_view kSetConstants = "__set_constants";
-// The module calls these itself; they are no device code.
+// The module's own functions begin so. Names of kernels may, too.
 constexpr absl::string_view kReservedPrefix = "__";
+constexpr absl::string_view kReserved[] = {"__init", "__deinit", "__notify",
+                                           kSetConstants};
 
 constexpr uint32_t kMaxLocalMemoryBytes = 16 << 20;
 constexpr uint32_t kMaxConstantCount = 256;
@@ -33,6 +38,14 @@ absl::StatusOr<uint32_t> ReadAttribute(const vm::ExportInfo& function,
                      *text, ", expected a number of at most ", most));
   }
   return value;
+}
+
+// Whether no dispatch can name `function`.
+bool IsReserved(const vm::ExportInfo& function) {
+  if (!absl::StartsWith(function.name, kReservedPrefix)) return false;
+  return function.convention.text != kEntryConvention ||
+         std::find(std::begin(kReserved), std::end(kReserved), function.name) !=
+             std::end(kReserved);
 }
 
 // `bytes` as an object that keeps them, aligned as rodata must be.
@@ -86,7 +99,7 @@ absl::Status VmvxExecutable::ReadFunctions(bool is_sequential) {
   const std::vector<vm::ExportInfo>& exports = module_->exports();
   for (size_t i = 0; i < exports.size(); ++i) {
     const vm::ExportInfo& info = exports[i];
-    if (absl::string_view(info.name).substr(0, 2) == kReservedPrefix) continue;
+    if (IsReserved(info)) continue;
     if (info.convention.text != kEntryConvention) {
       return absl::DataLossError(
           absl::StrCat("vmvx executable: ", info.name, ": signature ",

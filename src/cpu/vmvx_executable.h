@@ -1,5 +1,7 @@
 // A VmvxExecutable is bytecode as device code: each exported function is one
-// workgroup of a dispatch. It imports the kernels of vmvx_module.h.
+// workgroup of a dispatch, except __init, __deinit, __notify, __set_constants
+// and what else begins with "__" and has not the signature of a workgroup. It
+// imports the kernels of vmvx_module.h.
 //
 // Module state is per VM context, so threads that run workgroups at once use
 // one context each, taken from a set that grows with their number.

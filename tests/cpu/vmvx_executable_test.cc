@@ -95,7 +95,8 @@ class VmvxExecutableTest : public testing::Test {
 
 TEST_F(VmvxExecutableTest, ReadsFunctionsAndTheirAttributes) {
   const auto& functions = code_->functions();
-  ASSERT_EQ(functions.size(), 11u);  // Without __set_constants.
+  // Without __own, __notify and __set_constants.
+  ASSERT_EQ(functions.size(), 12u);
   EXPECT_EQ(functions[0].name, "count");
   EXPECT_EQ(functions[0].binding_count, 1u);
   EXPECT_EQ(functions[0].local_memory_bytes, 0u);
@@ -161,6 +162,15 @@ TEST_F(VmvxExecutableTest, PassesSizesExactly) {
   ASSERT_TRUE(dispatch.RunRange("shape", 0, 1).ok());
   EXPECT_THAT(absl::MakeSpan(dispatch.words[0]).subspan(0, 9),
               ElementsAre(8192, 12, 256, 1, 1, 1, 2, 3, 4));
+}
+
+TEST_F(VmvxExecutableTest, AFunctionMayBeNamedLikeTheModulesOwn) {
+  Dispatch dispatch(code_);
+  ASSERT_TRUE(dispatch.Run("__nine").ok());
+  EXPECT_EQ(dispatch.words[0][0], 9u);
+  for (const char* name : {"__own", "__notify", "__set_constants"}) {
+    EXPECT_EQ(dispatch.Run(name).code(), absl::StatusCode::kNotFound) << name;
+  }
 }
 
 TEST_F(VmvxExecutableTest, SetsExecutableConstants) {

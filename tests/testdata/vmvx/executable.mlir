@@ -172,6 +172,29 @@ vm.module public @module {
     vm.return
   }
 
+  // A workgroup as any other, whose name looks like one of the module's own.
+  vm.export @__nine
+  vm.func private @__nine(%local : !vm.buffer, %constants : !vm.buffer, %bindings : !vm.list<!vm.buffer>, %x : i32, %y : i32, %z : i32, %sx : i32, %sy : i32, %sz : i32, %cx : i32, %cy : i32, %cz : i32) attributes {iree.reflection = {local_memory = "0", constant_count = "0", binding_count = "1"}} {
+    %c0 = vm.const.i32 0
+    %c9 = vm.const.i32 9
+    %i0 = vm.const.i64 0
+    %out = vm.list.get.ref %bindings, %c0 : (!vm.list<!vm.buffer>, i32) -> !vm.buffer
+    vm.buffer.store.i32 %c9, %out[%i0] : i32 -> !vm.buffer
+    vm.return
+  }
+
+  // No workgroup, by its signature.
+  vm.export @__own
+  vm.func private @__own(%value : i32) -> i32 {
+    vm.return %value : i32
+  }
+
+  // No workgroup, by its name.
+  vm.export @__notify
+  vm.func private @__notify(%local : !vm.buffer, %constants : !vm.buffer, %bindings : !vm.list<!vm.buffer>, %x : i32, %y : i32, %z : i32, %sx : i32, %sy : i32, %sz : i32, %cx : i32, %cy : i32, %cz : i32) {
+    vm.return
+  }
+
   vm.export @__set_constants
   vm.func private @__set_constants(%constants : !vm.buffer) {
     vm.global.store.ref %constants, @executable_constants : !vm.buffer
