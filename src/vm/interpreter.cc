@@ -315,6 +315,13 @@ Outcome Interpreter::Execute(Invocation& invocation) {
     Set<To>(base, pc->a, (expression)); \
     NEXT(1) \
   }
+#define INTEGER_POWER(name, F) \
+  OP(name) { \
+    const auto x = Get<F>(base, pc->b); \
+    const auto y = Get<int64_t>(base, pc->c); \
+    Set<F>(base, pc->a, IntegerPower(x, y)); \
+    NEXT(1) \
+  }
 #define TERNARY(name, First, Rest, expression) \
   OP(name) { \
     const auto x = Get<First>(base, pc->b); \
@@ -544,6 +551,8 @@ dispatch:
   UNARY(kLog2F64, double, double, std::log2(x))
   BINARY(kPowF32, float, float, std::pow(x, y))
   BINARY(kPowF64, double, double, std::pow(x, y))
+  INTEGER_POWER(kFpowiF32, float)
+  INTEGER_POWER(kFpowiF64, double)
   UNARY(kRsqrtF32, float, float, 1.0f / std::sqrt(x))
   UNARY(kRsqrtF64, double, double, 1.0 / std::sqrt(x))
   UNARY(kSqrtF32, float, float, std::sqrt(x))

@@ -69,6 +69,25 @@ inline int32_t RoundToI32(float value) {
   return static_cast<int32_t>(static_cast<uint64_t>(RoundToI64(value)));
 }
 
+// `base` raised to the low word of `exponent`, a signed number: squares and
+// products, each rounded, then the reciprocal if it is negative. So results are
+// those of the compiler's own runtime, bit for bit, which those of pow() are
+// not. At most 32 rounds.
+template <typename F>
+F IntegerPower(F base, int64_t exponent) {
+  const int32_t power = static_cast<int32_t>(static_cast<uint32_t>(exponent));
+  uint32_t rest = static_cast<uint32_t>(power);
+  if (power < 0) rest = 0 - rest;
+  F result = 1;
+  while (true) {
+    if ((rest & 1) != 0) result *= base;
+    rest >>= 1;
+    if (rest == 0) break;
+    base *= base;
+  }
+  return power < 0 ? 1 / result : result;
+}
+
 // SipHash-2-4 with the key bytes 00 01 ... 0f.
 uint64_t SipHash24(const uint8_t* data, size_t size);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -26,6 +27,30 @@ TEST(ScalarMathTest, RoundingGoesAwayFromZeroAndWraps) {
   EXPECT_EQ(RoundToI64(1e300), std::numeric_limits<int64_t>::min());
   EXPECT_EQ(RoundToU64(2 * kTwoTo63), 0u);
   EXPECT_EQ(RoundToU64(kTwoTo63), uint64_t{1} << 63);
+}
+
+// The bits are those that iree-run-module 3.13 prints for the instruction.
+TEST(ScalarMathTest, IntegerPowersAreProducts) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(IntegerPower(2.0f, 10), 1024.0f);
+  EXPECT_EQ(IntegerPower(-2.0f, -3), -0.125f);
+  EXPECT_EQ(IntegerPower(0.0f, 0), 1.0f);
+  EXPECT_EQ(IntegerPower(std::nanf(""), 0), 1.0f);
+  EXPECT_EQ(IntegerPower(-0.0f, -1), -kInf);
+  EXPECT_EQ(IntegerPower(-0.0f, 2), 0.0f);
+  EXPECT_FALSE(std::signbit(IntegerPower(-0.0f, 2)));
+  EXPECT_EQ(IntegerPower(-2.0f, 16777217), -kInf);
+  EXPECT_TRUE(std::signbit(IntegerPower(-2.0f, -16777217)));
+  // The product overflows, although the power itself would be a denormal.
+  EXPECT_EQ(IntegerPower(2.0f, -140), 0.0f);
+  EXPECT_EQ(IntegerPower(2.0, -1060), 0.0);
+  // Only the low word counts: -1, 0 and 1.
+  EXPECT_EQ(IntegerPower(2.0, kMax), 0.5);
+  EXPECT_EQ(IntegerPower(2.0, -kMax - 1), 1.0);
+  EXPECT_EQ(IntegerPower(2.0, (int64_t{1} << 32) + 1), 2.0);
+  // The longest loop: -2^31.
+  EXPECT_EQ(IntegerPower(-1.0, std::numeric_limits<int32_t>::min()), 1.0);
 }
 
 // Test vectors of the reference implementation: input bytes 00 01 02 ...

@@ -24,6 +24,11 @@
 // Run: --function=to_integers --input=-2.5
 // Run: --function=to_integers --input=0.4999999
 // Run: --function=to_integers --input=1e9
+// Run: --function=powers --input=1.1
+// Run: --function=powers --input=-2
+// Run: --function=powers --input=-0
+// Run: --function=powers --input=nan
+// Run: --function=powers --input=-inf
 vm.module @f32 {
   // What IEEE 754 defines; rem is its remainder, not fmod.
   vm.export @arithmetic
@@ -149,5 +154,58 @@ vm.module @f32 {
     %r4 = vm.bitcast.f32.i32 %a : f32 -> i32
     vm.return %r0, %r1, %r2, %r3, %r4
         : i32, i32, i64, i64, i32
+  }
+
+  // The bits of powers, each for another exponent.
+  vm.export @powers
+  vm.func @powers(%a: f32)
+      -> (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) {
+    %n0 = vm.const.i64 0
+    %p0 = vm.fpowi.f32 %a, %n0 : f32
+    %r0 = vm.bitcast.f32.i32 %p0 : f32 -> i32
+    %n1 = vm.const.i64 1
+    %p1 = vm.fpowi.f32 %a, %n1 : f32
+    %r1 = vm.bitcast.f32.i32 %p1 : f32 -> i32
+    %n2 = vm.const.i64 -1
+    %p2 = vm.fpowi.f32 %a, %n2 : f32
+    %r2 = vm.bitcast.f32.i32 %p2 : f32 -> i32
+    %n3 = vm.const.i64 3
+    %p3 = vm.fpowi.f32 %a, %n3 : f32
+    %r3 = vm.bitcast.f32.i32 %p3 : f32 -> i32
+    %n4 = vm.const.i64 -3
+    %p4 = vm.fpowi.f32 %a, %n4 : f32
+    %r4 = vm.bitcast.f32.i32 %p4 : f32 -> i32
+    %n5 = vm.const.i64 100
+    %p5 = vm.fpowi.f32 %a, %n5 : f32
+    %r5 = vm.bitcast.f32.i32 %p5 : f32 -> i32
+    %n6 = vm.const.i64 -100
+    %p6 = vm.fpowi.f32 %a, %n6 : f32
+    %r6 = vm.bitcast.f32.i32 %p6 : f32 -> i32
+    %n7 = vm.const.i64 16777217
+    %p7 = vm.fpowi.f32 %a, %n7 : f32
+    %r7 = vm.bitcast.f32.i32 %p7 : f32 -> i32
+    %n8 = vm.const.i64 -16777217
+    %p8 = vm.fpowi.f32 %a, %n8 : f32
+    %r8 = vm.bitcast.f32.i32 %p8 : f32 -> i32
+    %n9 = vm.const.i64 -140
+    %p9 = vm.fpowi.f32 %a, %n9 : f32
+    %r9 = vm.bitcast.f32.i32 %p9 : f32 -> i32
+    %n10 = vm.const.i64 -1060
+    %p10 = vm.fpowi.f32 %a, %n10 : f32
+    %r10 = vm.bitcast.f32.i32 %p10 : f32 -> i32
+    %n11 = vm.const.i64 2147483648
+    %p11 = vm.fpowi.f32 %a, %n11 : f32
+    %r11 = vm.bitcast.f32.i32 %p11 : f32 -> i32
+    %n12 = vm.const.i64 4294967297
+    %p12 = vm.fpowi.f32 %a, %n12 : f32
+    %r12 = vm.bitcast.f32.i32 %p12 : f32 -> i32
+    %n13 = vm.const.i64 9223372036854775807
+    %p13 = vm.fpowi.f32 %a, %n13 : f32
+    %r13 = vm.bitcast.f32.i32 %p13 : f32 -> i32
+    %n14 = vm.const.i64 -9223372036854775808
+    %p14 = vm.fpowi.f32 %a, %n14 : f32
+    %r14 = vm.bitcast.f32.i32 %p14 : f32 -> i32
+    vm.return %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11, %r12, %r13, %r14
+        : i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32
   }
 }

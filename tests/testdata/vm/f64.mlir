@@ -26,6 +26,11 @@
 // Run: --function=to_integers --input=1e9
 // Run: --function=widths --input=0.1 --input=0.1
 // Run: --function=widths --input=1e300 --input=-2.5
+// Run: --function=powers --input=1.1
+// Run: --function=powers --input=-2
+// Run: --function=powers --input=-0
+// Run: --function=powers --input=nan
+// Run: --function=powers --input=-inf
 vm.module @f64 {
   // What IEEE 754 defines; rem is its remainder, not fmod.
   vm.export @arithmetic
@@ -157,5 +162,58 @@ vm.module @f64 {
     %r1 = vm.ext.f32.f64 %b : f32 -> f64
     vm.return %r0, %r1
         : f32, f64
+  }
+
+  // The bits of powers, each for another exponent.
+  vm.export @powers
+  vm.func @powers(%a: f64)
+      -> (i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64) {
+    %n0 = vm.const.i64 0
+    %p0 = vm.fpowi.f64 %a, %n0 : f64
+    %r0 = vm.bitcast.f64.i64 %p0 : f64 -> i64
+    %n1 = vm.const.i64 1
+    %p1 = vm.fpowi.f64 %a, %n1 : f64
+    %r1 = vm.bitcast.f64.i64 %p1 : f64 -> i64
+    %n2 = vm.const.i64 -1
+    %p2 = vm.fpowi.f64 %a, %n2 : f64
+    %r2 = vm.bitcast.f64.i64 %p2 : f64 -> i64
+    %n3 = vm.const.i64 3
+    %p3 = vm.fpowi.f64 %a, %n3 : f64
+    %r3 = vm.bitcast.f64.i64 %p3 : f64 -> i64
+    %n4 = vm.const.i64 -3
+    %p4 = vm.fpowi.f64 %a, %n4 : f64
+    %r4 = vm.bitcast.f64.i64 %p4 : f64 -> i64
+    %n5 = vm.const.i64 100
+    %p5 = vm.fpowi.f64 %a, %n5 : f64
+    %r5 = vm.bitcast.f64.i64 %p5 : f64 -> i64
+    %n6 = vm.const.i64 -100
+    %p6 = vm.fpowi.f64 %a, %n6 : f64
+    %r6 = vm.bitcast.f64.i64 %p6 : f64 -> i64
+    %n7 = vm.const.i64 16777217
+    %p7 = vm.fpowi.f64 %a, %n7 : f64
+    %r7 = vm.bitcast.f64.i64 %p7 : f64 -> i64
+    %n8 = vm.const.i64 -16777217
+    %p8 = vm.fpowi.f64 %a, %n8 : f64
+    %r8 = vm.bitcast.f64.i64 %p8 : f64 -> i64
+    %n9 = vm.const.i64 -140
+    %p9 = vm.fpowi.f64 %a, %n9 : f64
+    %r9 = vm.bitcast.f64.i64 %p9 : f64 -> i64
+    %n10 = vm.const.i64 -1060
+    %p10 = vm.fpowi.f64 %a, %n10 : f64
+    %r10 = vm.bitcast.f64.i64 %p10 : f64 -> i64
+    %n11 = vm.const.i64 2147483648
+    %p11 = vm.fpowi.f64 %a, %n11 : f64
+    %r11 = vm.bitcast.f64.i64 %p11 : f64 -> i64
+    %n12 = vm.const.i64 4294967297
+    %p12 = vm.fpowi.f64 %a, %n12 : f64
+    %r12 = vm.bitcast.f64.i64 %p12 : f64 -> i64
+    %n13 = vm.const.i64 9223372036854775807
+    %p13 = vm.fpowi.f64 %a, %n13 : f64
+    %r13 = vm.bitcast.f64.i64 %p13 : f64 -> i64
+    %n14 = vm.const.i64 -9223372036854775808
+    %p14 = vm.fpowi.f64 %a, %n14 : f64
+    %r14 = vm.bitcast.f64.i64 %p14 : f64 -> i64
+    vm.return %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11, %r12, %r13, %r14
+        : i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64
   }
 }
