@@ -315,6 +315,21 @@ typedef struct takt_npu_driver_t {
   // Called on another thread while it runs, when its time limit has passed; it
   // may be about to return by itself. NULL: imports are not interrupted.
   void (*cancel_import)(void* unit);
+
+  // Maintenance of the caches between host memory and other devices (a camera,
+  // another accelerator): compiled code asks for it with
+  // hal.command_buffer.flush_buffer and .invalidate_buffer. Both are called
+  // with no batch running, on a thread that may block. NULL: memory is
+  // coherent. A result other than OK fails the job.
+
+  // What the process and the unit have written in the range can be seen by
+  // other devices from now on.
+  takt_npu_result_t (*flush_memory)(void* unit, void* data,
+                                    uint64_t byte_length);
+  // What other devices have written in the range can be seen by the process
+  // and the unit from now on.
+  takt_npu_result_t (*invalidate_memory)(void* unit, void* data,
+                                         uint64_t byte_length);
 } takt_npu_driver_t;
 
 // What a shared object exports. `version` is Takt's; the table is static. NULL

@@ -159,6 +159,13 @@ static takt_npu_result_t example_describe_function(void* unit, uint64_t program,
   return TAKT_NPU_OK;
 }
 
+/* Where caches are not coherent, their maintenance goes here. */
+static takt_npu_result_t example_sync_memory(void* unit, void* data,
+                                             uint64_t byte_length) {
+  (void)unit, (void)data, (void)byte_length;
+  return TAKT_NPU_OK;
+}
+
 static const takt_npu_driver_t kDriver = {
     .struct_size = sizeof(takt_npu_driver_t),
     .version = TAKT_NPU_DRIVER_VERSION,
@@ -172,6 +179,8 @@ static const takt_npu_driver_t kDriver = {
     .load_program = &example_load_program,
     .unload_program = &example_unload_program,
     .describe_function = &example_describe_function,
+    .flush_memory = &example_sync_memory,
+    .invalidate_memory = &example_sync_memory,
 };
 
 __attribute__((visibility("default"))) const takt_npu_driver_t*

@@ -47,7 +47,7 @@ absl::StatusOr<uint32_t> WorkgroupTotal(const std::array<uint32_t, 3>& counts) {
 
 absl::StatusOr<Ref<CommandBuffer>> CommandBuffer::Create(
     uint32_t mode, size_t binding_capacity, Ref<Object> owner,
-    BlockPool& blocks) {
+    BlockPool& blocks, Ref<Executable> memory_sync) {
   const bool one_shot = (mode & hal::kCommandBufferOneShot) != 0;
   if ((mode & hal::kCommandBufferAllowInline) != 0 &&
       (!one_shot || binding_capacity > 0)) {
@@ -60,14 +60,17 @@ absl::StatusOr<Ref<CommandBuffer>> CommandBuffer::Create(
         absl::StrCat("a binding table of ", binding_capacity,
                      " entries is beyond ", kMaxBindingCapacity));
   }
-  return Ref<CommandBuffer>::Adopt(new (blocks) CommandBuffer(
-      mode, binding_capacity, std::move(owner), blocks));
+  return Ref<CommandBuffer>::Adopt(
+      new (blocks) CommandBuffer(mode, binding_capacity, std::move(owner),
+                                 blocks, std::move(memory_sync)));
 }
 
 CommandBuffer::CommandBuffer(uint32_t mode, size_t binding_capacity,
-                             Ref<Object> owner, BlockPool& blocks)
+                             Ref<Object> owner, BlockPool& blocks,
+                             Ref<Executable> memory_sync)
     : hal::CommandBuffer(mode, binding_capacity),
       owner_(std::move(owner)),
+      memory_sync_(std::move(memory_sync)),
       arena_(blocks),
       slots_(arena_.NewArray<SlotUse>(binding_capacity)) {}
 
@@ -205,7 +208,7 @@ absl::Status CommandBuffer::DispatchIndirect(
 absl::StatusOr<DispatchCommand*> CommandBuffer::RecordDispatch(
     hal::Executable* executable, uint64_t function,
     absl::Span<const uint32_t> constants,
-    absl::Span<const hal::BufferRef> bindings) {
+    absl::Span<const hal::BufferRef> bindings, Use use) {
   TAKT_RETURN_IF_ERROR(CheckRecording());
   const Executable* code = Executable::From(executable);
   if (code == nullptr) {
@@ -227,7 +230,7 @@ absl::StatusOr<DispatchCommand*> CommandBuffer::RecordDispatch(
   }
   auto* ranges = arena_.NewArray<Range>(bindings.size());
   for (size_t i = 0; i < bindings.size(); ++i) {
-    absl::StatusOr<Range> range = Record(bindings[i], Use::kDispatch);
+    absl::StatusOr<Range> range = Record(bindings[i], use);
     if (!range.ok()) {
       return Annotate(
           range.status(),
@@ -247,6 +250,26 @@ absl::StatusOr<DispatchCommand*> CommandBuffer::RecordDispatch(
   local_memory_bytes_ =
       std::max(local_memory_bytes_, code->local_memory_bytes(function));
   return command;
+}
+
+absl::Status CommandBuffer::RecordSync(const hal::BufferRef& target,
+                                       size_t function) {
+  TAKT_RETURN_IF_ERROR(CheckRecording());
+  if (memory_sync_ == nullptr) {  // Nothing to do, but the range is checked.
+    if (target.buffer == nullptr) {
+      return RecordSlot(target, Use::kSync).status();
+    }
+    uint64_t length = target.length;
+    return target.buffer->ResolveRange(target.offset, &length);
+  }
+  starts_region_ = true;
+  TAKT_ASSIGN_OR_RETURN(DispatchCommand * command,
+                        RecordDispatch(memory_sync_.get(), function, {},
+                                       {&target, 1}, Use::kSync));
+  command->workgroup_count = {1, 1, 1};
+  Append(command, command->binding_count);
+  starts_region_ = true;
+  return absl::OkStatus();
 }
 
 absl::Status CommandBuffer::Finalize() {
@@ -278,7 +301,7 @@ absl::StatusOr<Range> CommandBuffer::RecordDirect(const hal::BufferRef& ref,
     if (buffer.byte_offset() % hal::kBufferAlignment != 0) {
       return CheckDispatchStart(buffer, 0);
     }
-  } else {
+  } else if (use != Use::kSync) {
     const hal::MemoryAccess access =
         use == Use::kTransferWrite ? hal::kAccessWrite : hal::kAccessRead;
     if ((buffer.access() & access) == 0) {

@@ -25,11 +25,15 @@ class CommandBuffer final : public hal::CommandBuffer {
  public:
   static constexpr size_t kMaxBindingCapacity = 65536;
 
-  // `blocks` outlives it; `owner`, held, may see to that.
-  static absl::StatusOr<Ref<CommandBuffer>> Create(uint32_t mode,
-                                                   size_t binding_capacity,
-                                                   Ref<Object> owner,
-                                                   BlockPool& blocks);
+  // Functions of `memory_sync`, each of one binding.
+  static constexpr size_t kFlushFunction = 0;
+  static constexpr size_t kInvalidateFunction = 1;
+
+  // `blocks` outlives it; `owner`, held, may see to that. `memory_sync` is
+  // what flushes and invalidates ranges; null: memory is coherent.
+  static absl::StatusOr<Ref<CommandBuffer>> Create(
+      uint32_t mode, size_t binding_capacity, Ref<Object> owner,
+      BlockPool& blocks, Ref<Executable> memory_sync = nullptr);
 
   // `command_buffer` if it is one of these, else nullptr.
   static CommandBuffer* From(hal::CommandBuffer* command_buffer);
@@ -43,6 +47,12 @@ class CommandBuffer final : public hal::CommandBuffer {
                             const hal::BufferRef& target) override;
   absl::Status CopyBuffer(const hal::BufferRef& source,
                           const hal::BufferRef& target) override;
+  absl::Status FlushBuffer(const hal::BufferRef& target) override {
+    return RecordSync(target, kFlushFunction);
+  }
+  absl::Status InvalidateBuffer(const hal::BufferRef& target) override {
+    return RecordSync(target, kInvalidateFunction);
+  }
   absl::Status Dispatch(hal::Executable* executable, uint64_t function,
                         const std::array<uint32_t, 3>& workgroups,
                         absl::Span<const uint32_t> constants,
@@ -92,10 +102,10 @@ class CommandBuffer final : public hal::CommandBuffer {
   static constexpr char kImplementation = 0;
 
   CommandBuffer(uint32_t mode, size_t binding_capacity, Ref<Object> owner,
-                BlockPool& blocks);
+                BlockPool& blocks, Ref<Executable> memory_sync);
   ~CommandBuffer() override;
 
-  enum class Use { kTransferRead, kTransferWrite, kDispatch, kCounts };
+  enum class Use { kTransferRead, kTransferWrite, kDispatch, kCounts, kSync };
   absl::Status CheckRecording() const;
   // Checks `ref` for that use, and notes it.
   absl::StatusOr<Range> Record(const hal::BufferRef& ref, Use use);
@@ -104,7 +114,8 @@ class CommandBuffer final : public hal::CommandBuffer {
   absl::StatusOr<DispatchCommand*> RecordDispatch(
       hal::Executable* executable, uint64_t function,
       absl::Span<const uint32_t> constants,
-      absl::Span<const hal::BufferRef> bindings);
+      absl::Span<const hal::BufferRef> bindings, Use use = Use::kDispatch);
+  absl::Status RecordSync(const hal::BufferRef& target, size_t function);
   void Append(Command* command, uint32_t binding_count);
   void KeepAlive(const Object* object);
   bool IsSameRange(const Range& range, const Range& other) const;
@@ -112,6 +123,7 @@ class CommandBuffer final : public hal::CommandBuffer {
   bool HasSameCommands(const CommandBuffer& other) const;
 
   const Ref<Object> owner_;
+  const Ref<Executable> memory_sync_;
   BlockArena arena_;
   SlotUse* const slots_;  // One per entry of the binding table.
   Region* first_region_ = nullptr;

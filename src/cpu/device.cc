@@ -110,6 +110,7 @@ Device::Device(absl::string_view id, Ref<exec::Executor> executor,
       queues_(options.queues),
       all_queues_(UnionOf(options.queues, ~uint64_t{0})),
       memory_(MemoryPool::Create(options.memory)),
+      memory_sync_(options.memory_sync),
       signaller_(
           hal::Signaller::Create(absl::StrCat("an operation queued on ", id))),
       owns_executor_(options.owns_executor && executor_ != nullptr),
@@ -217,7 +218,7 @@ absl::StatusOr<Ref<hal::CommandBuffer>> Device::CreateCommandBuffer(
   TAKT_ASSIGN_OR_RETURN(
       Ref<CommandBuffer> command_buffer,
       CommandBuffer::Create(mode, binding_capacity, Ref<Object>::Retain(this),
-                            blocks()));
+                            blocks(), memory_sync_));
   return Ref<hal::CommandBuffer>(std::move(command_buffer));
 }
 

@@ -53,6 +53,9 @@ class Device final : public hal::Device {
     // thread that submits it, and each dispatch is spread as if nothing were
     // known of it.
     bool learn_costs = true;
+    // What flushes and invalidates memory (CommandBuffer::Create). Null: it is
+    // coherent.
+    Ref<Executable> memory_sync;
     // Where its operations are recorded. Null: nowhere.
     Ref<Tracer> tracer;
     DispatchObserver observer;  // None: nobody is told.
@@ -175,6 +178,7 @@ class Device final : public hal::Device {
   const std::vector<CpuSet> queues_;
   const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;
+  const Ref<Executable> memory_sync_;
   const Ref<const hal::Signaller> signaller_;
   const bool owns_executor_;
   const Ref<Object> companion_;

@@ -76,6 +76,13 @@ class CommandBuffer : public Object {
   // Both lengths are equal; the ranges must not overlap.
   virtual absl::Status CopyBuffer(const BufferRef& source,
                                   const BufferRef& target) = 0;
+  // Makes what was written to the range visible to other devices, such as a
+  // camera. It needs no barrier: it runs after all commands recorded before it
+  // and before all recorded after it. Does nothing where memory is coherent.
+  virtual absl::Status FlushBuffer(const BufferRef& target) = 0;
+  // Makes what other devices have written to the range visible to the device.
+  // Ordered as FlushBuffer().
+  virtual absl::Status InvalidateBuffer(const BufferRef& target) = 0;
   // Constants are captured now. INVALID_ARGUMENT if their count or that of the
   // bindings is not what the function declares.
   virtual absl::Status Dispatch(Executable* executable, uint64_t function,

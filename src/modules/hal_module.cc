@@ -45,6 +45,10 @@ void ExportCommandBuffers(vm::NativeModule::Builder& builder) {
       "command_buffer.fill_buffer");
   builder.Export<&HalState::CommandBufferCopyBuffer>(
       "command_buffer.copy_buffer");
+  builder.Export<&HalState::CommandBufferFlushBuffer>(
+      "command_buffer.flush_buffer");
+  builder.Export<&HalState::CommandBufferInvalidateBuffer>(
+      "command_buffer.invalidate_buffer");
   builder.Export<&HalState::CommandBufferUpdateBuffer>(
       "command_buffer.update_buffer");
   builder.Export<&HalState::CommandBufferDispatch>("command_buffer.dispatch",

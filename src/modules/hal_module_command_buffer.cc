@@ -168,6 +168,18 @@ absl::Status HalState::CommandBufferDispatchIndirectOrdinal(
       workgroups_offset, flags, constants, bindings);
 }
 
+absl::Status HalState::CommandBufferFlushBuffer(
+    hal::CommandBuffer& command_buffer, uint32_t slot, hal::Buffer* target,
+    uint64_t offset, uint64_t length) {
+  return command_buffer.FlushBuffer(RefOf(target, slot, offset, length));
+}
+
+absl::Status HalState::CommandBufferInvalidateBuffer(
+    hal::CommandBuffer& command_buffer, uint32_t slot, hal::Buffer* target,
+    uint64_t offset, uint64_t length) {
+  return command_buffer.InvalidateBuffer(RefOf(target, slot, offset, length));
+}
+
 // A hint that nothing here needs.
 absl::Status HalState::CommandBufferAdviseBuffer(
     hal::CommandBuffer& command_buffer, hal::Buffer* buffer, int64_t flags,

@@ -112,6 +112,12 @@ class HalState final : public BufferState {
       uint32_t target_slot, hal::Buffer* source, uint64_t source_offset,
       hal::Buffer* target, uint64_t target_offset, uint64_t length,
       int64_t flags);
+  absl::Status CommandBufferFlushBuffer(hal::CommandBuffer& command_buffer,
+                                        uint32_t slot, hal::Buffer* target,
+                                        uint64_t offset, uint64_t length);
+  absl::Status CommandBufferInvalidateBuffer(hal::CommandBuffer& command_buffer,
+                                             uint32_t slot, hal::Buffer* target,
+                                             uint64_t offset, uint64_t length);
   absl::Status CommandBufferUpdateBuffer(
       hal::CommandBuffer& command_buffer, vm::Buffer& source,
       uint64_t source_offset, hal::Buffer* target, uint64_t target_offset,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "npu/memory_sync.h"
 #include "npu/unit_formats.h"
 #include "npu/unit_watch.h"
 
@@ -57,6 +58,10 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
       options.shop_pools = 1u << *pool;
       options.shop = std::move(shop);
     }
+  }
+  if (unit->syncs_memory()) {
+    options.memory_sync =
+        MakeRef<cpu::Executable>(std::make_shared<MemorySync>(unit));
   }
   options.imports = formats.get();
   options.formats = std::move(formats);

@@ -47,6 +47,7 @@ class SimUnit final : public AddressSpace {
   takt_npu_result_t Telemetry(takt_npu_telemetry_t* out);
   takt_npu_result_t Allocate(uint64_t byte_length, uint64_t* out_buffer);
   void Free(uint64_t buffer);
+  takt_npu_result_t Sync(const void* data) const;
 
   ProgramTable programs;
 
@@ -79,7 +80,7 @@ class SimUnit final : public AddressSpace {
   const Reference reference_;
 
   // Telemetry comes from any thread, completions from the clock's.
-  Mutex mutex_;
+  mutable Mutex mutex_;
   SimModel model_ ABSL_GUARDED_BY(mutex_);
   uint64_t running_id_ ABSL_GUARDED_BY(mutex_) = 0;
 
@@ -306,6 +307,13 @@ void SimUnit::Free(uint64_t buffer) {
   buffers_.erase(found);
 }
 
+// Its caches are coherent: only the rules of the call are kept.
+takt_npu_result_t SimUnit::Sync(const void* data) const {
+  if (is_lost_) return TAKT_NPU_LOST;
+  MutexLock lock(&mutex_);
+  return data == nullptr || running_id_ != 0 ? TAKT_NPU_INVALID : TAKT_NPU_OK;
+}
+
 SimUnit& Of(void* unit) { return *static_cast<SimUnit*>(unit); }
 
 takt_npu_result_t Open(const takt_npu_host_t* host, const char* options,
@@ -368,6 +376,12 @@ const takt_npu_driver_t* SimDriver() {
                            takt_npu_import_t* out_function,
                            void** out_context) {
       return FindBuiltInImport(name, out_function, out_context);
+    };
+    table.flush_memory = [](void* unit, void* data, uint64_t) {
+      return Of(unit).Sync(data);
+    };
+    table.invalidate_memory = [](void* unit, void* data, uint64_t) {
+      return Of(unit).Sync(data);
     };
     return table;
   }();

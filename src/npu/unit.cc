@@ -458,6 +458,28 @@ absl::Status Unit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
       absl::StrCat("NPU ", driver_.name, ": an import returned ", result));
 }
 
+absl::Status Unit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
+                              uint64_t byte_length) {
+  const bool flushes = sync == Sync::kFlush;
+  const auto function =
+      flushes ? driver_.flush_memory : driver_.invalidate_memory;
+  if (function == nullptr || byte_length == 0) return absl::OkStatus();
+  const Turn turn(*this, urgency);
+  TAKT_RETURN_IF_ERROR(CheckHealth());
+  const takt_npu_result_t result = function(unit_, data, byte_length);
+  NoteOutcome({result});
+  if (result == TAKT_NPU_OK) return absl::OkStatus();
+  {
+    MutexLock lock(&mutex_);
+    ++statistics_.error_count;
+  }
+  NoteFault(NpuAnswer::kFail);
+  return ResultStatus(
+      result, absl::StrCat("NPU ", driver_.name, ": ",
+                           flushes ? "flush_memory" : "invalidate_memory",
+                           " of ", byte_length, " bytes"));
+}
+
 void Unit::BeginWatch(int64_t time_limit_ns) {
   if (time_limit_ns == kInfiniteFuture) return;
   MutexLock lock(&watch_mutex_);

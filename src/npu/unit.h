@@ -161,6 +161,17 @@ class Unit final : public Object {
   absl::Status RunImport(const Urgency& urgency, int64_t time_limit_ns,
                          absl::FunctionRef<int()> import);
 
+  // Whether SyncMemory() has anything to do.
+  bool syncs_memory() const {
+    return driver_.flush_memory != nullptr ||
+           driver_.invalidate_memory != nullptr;
+  }
+  enum class Sync { kFlush, kInvalidate };
+  // Calls flush_memory or invalidate_memory of the driver, if it has it, with
+  // the lease. Errors: as the driver's result says; UNAVAILABLE as Run().
+  absl::Status SyncMemory(const Urgency& urgency, Sync sync, void* data,
+                          uint64_t byte_length);
+
   // Programs of the driver's own format, or Takt's. The lease is taken for it.
   absl::StatusOr<uint64_t> LoadProgram(absl::Span<const uint8_t> data);
   void UnloadProgram(uint64_t program);

@@ -3,6 +3,7 @@
 #include "cpu/command_buffer.h"
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -18,6 +19,19 @@ class FakeCode final : public ExecutableCode {
     function.binding_count = 2;
     function.local_memory_bytes = 4096;
     SetFunctions({function});
+  }
+  absl::Status RunWorkgroups(size_t, const DispatchArguments&, uint32_t,
+                             uint32_t, exec::Worker&) override {
+    return absl::OkStatus();
+  }
+};
+
+class FakeSync final : public ExecutableCode {
+ public:
+  FakeSync() {
+    std::vector<Function> functions(2);
+    for (Function& function : functions) function.binding_count = 1;
+    SetFunctions(std::move(functions));
   }
   absl::Status RunWorkgroups(size_t, const DispatchArguments&, uint32_t,
                              uint32_t, exec::Worker&) override {
@@ -135,6 +149,63 @@ TEST_F(CommandBufferTest, ChecksSlotsByWhatTheCommandsUse) {
   EXPECT_EQ(code({{large.get(), ~uint64_t{0}, 48}, b, {}}),
             absl::StatusCode::kOutOfRange);
   EXPECT_EQ(code({{}, b, {}}), absl::StatusCode::kInvalidArgument);
+}
+
+// No usage, no access and no alignment is needed.
+TEST_F(CommandBufferTest, FlushesStandAloneBetweenTheirNeighbours) {
+  auto made =
+      CommandBuffer::Create(0, 1, nullptr, *blocks_,
+                            MakeRef<Executable>(std::make_shared<FakeSync>()));
+  ASSERT_TRUE(made.ok()) << made.status();
+  CommandBuffer& commands = **made;
+  const Ref<hal::Buffer> buffer =
+      hal::Buffer::Create(*hal::CreateHeapStorage(64), hal::kMemoryTypeAll,
+                          /*usage=*/0x1, hal::kAccessWrite);
+  ASSERT_TRUE(commands.FillBuffer(Slot(0, 0, 4), 0, 4).ok());
+  ASSERT_TRUE(commands.FlushBuffer({buffer.get(), 0, 3, 5}).ok());
+  ASSERT_TRUE(commands.InvalidateBuffer(Slot(0, 60, 4)).ok());
+  ASSERT_TRUE(commands.FillBuffer(Slot(0, 0, 4), 1, 4).ok());
+  ASSERT_TRUE(commands.Finalize().ok());
+  const Region* region = commands.first_region();
+  std::vector<const Command*> found;
+  for (; region != nullptr; region = region->next) {
+    ASSERT_EQ(region->command_count, 1u);
+    found.push_back(region->first);
+  }
+  ASSERT_EQ(found.size(), 4u);
+  ASSERT_EQ(found[1]->kind, Command::Kind::kDispatch);
+  ASSERT_EQ(found[2]->kind, Command::Kind::kDispatch);
+  const auto& flush = static_cast<const DispatchCommand&>(*found[1]);
+  const auto& invalidate = static_cast<const DispatchCommand&>(*found[2]);
+  EXPECT_EQ(flush.function, CommandBuffer::kFlushFunction);
+  EXPECT_EQ(flush.bindings[0].offset, 3u);
+  EXPECT_EQ(flush.bindings[0].length, 5u);
+  EXPECT_EQ(invalidate.function, CommandBuffer::kInvalidateFunction);
+  EXPECT_EQ(invalidate.bindings[0].base, 0u);
+  EXPECT_EQ(invalidate.bindings[0].offset, 60u);
+}
+
+TEST_F(CommandBufferTest, FlushesOfCoherentMemoryAreOnlyChecked) {
+  const Ref<hal::Buffer> buffer = MakeBuffer(64);
+  Ref<CommandBuffer> commands = Make(1);
+  EXPECT_TRUE(commands->FlushBuffer({buffer.get(), 0, 60, 4}).ok());
+  EXPECT_TRUE(
+      commands->InvalidateBuffer({buffer.get(), 0, 64, hal::kWholeBuffer})
+          .ok());
+  EXPECT_EQ(commands->FlushBuffer({buffer.get(), 0, 60, 5}).code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(commands->InvalidateBuffer({buffer.get(), 0, ~0ull - 1, 4}).code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(commands->FlushBuffer(Slot(1, 0, 4)).code(),
+            absl::StatusCode::kOutOfRange);
+  ASSERT_TRUE(commands->FlushBuffer(Slot(0, 60, 8)).ok());
+  ASSERT_TRUE(commands->Finalize().ok());
+  EXPECT_EQ(commands->FlushBuffer(Slot(0, 0, 4)).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(commands->first_region(), nullptr);
+  const hal::Binding binding = {buffer.get(), 0, 64};
+  EXPECT_EQ(commands->CheckBindings({&binding, 1}).code(),
+            absl::StatusCode::kOutOfRange);
 }
 
 TEST_F(CommandBufferTest, RefusesRangesThatOverflow) {

@@ -381,6 +381,28 @@ TEST_F(HalDispatchOrdinalTest, IndirectDispatchRunsTheFunctionAtThePosition) {
   EXPECT_THAT(ValuesOf(*c_), testing::ElementsAre(11, 22, 0, 0));
 }
 
+TEST_F(HalCommandBufferTest, FlushesAndInvalidatesKeepTheirRanges) {
+  const auto target = calls_.BufferOf("0123");
+  const auto command_buffer = Create(1);
+  const int32_t kSlot = 0;
+  for (const char* name : {"hal.command_buffer.flush_buffer",
+                           "hal.command_buffer.invalidate_buffer"}) {
+    TAKT_ASSERT_OK(calls_.Call(name, command_buffer, kSlot, target, int64_t{1},
+                               int64_t{3}));
+    TAKT_ASSERT_OK(calls_.Call(name, command_buffer, kSlot, nullptr, int64_t{2},
+                               int64_t{2}));
+    EXPECT_THAT(calls_.Call(name, command_buffer, kSlot, target, int64_t{2},
+                            int64_t{3}),
+                FailsWith(kOutOfRange, name));
+    EXPECT_THAT(calls_.Call(name, command_buffer, int32_t{1}, nullptr,
+                            int64_t{0}, int64_t{1}),
+                FailsWith(kOutOfRange, "slot 1"));
+  }
+  const hal::Binding binding = {target.get(), 0, 4};
+  TAKT_ASSERT_OK(Run(command_buffer, {&binding, 1}));
+  EXPECT_EQ(HalCalls::TextOf(*target), "0123");
+}
+
 TEST_F(HalCommandBufferTest, HintsAndDebugGroupsChangeNothing) {
   const auto command_buffer = Create();
   const auto target = calls_.BufferOf("01");

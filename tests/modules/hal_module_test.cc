@@ -45,6 +45,8 @@ const std::multimap<std::string, std::string>& Conventions() {
       {"command_buffer.dispatch", "0rriiiiICiDCiirIID_v"},  // To 3.11.
       {"command_buffer.dispatch.indirect", "0rrIirIICiDCiirIID_v"},
       {"command_buffer.dispatch.indirect", "0rriirIICiDCiirIID_v"},
+      {"command_buffer.flush_buffer", "0rirII_v"},
+      {"command_buffer.invalidate_buffer", "0rirII_v"},
       {"command_buffer.advise_buffer", "0rrIIIi_v"},
       {"command_buffer.begin_debug_group", "0rr_v"},
       {"command_buffer.end_debug_group", "0r_v"},

@@ -278,6 +278,7 @@ class Suite {
   Problem Telemetry(Unit& unit);
   Problem Programs(Unit& unit);
   Problem Imports(Unit& unit);
+  Problem MemorySync(Unit& unit);
 
   const takt_npu_driver_t& driver_;
   const std::string options_;
@@ -633,6 +634,27 @@ Suite::Problem Suite::Imports(Unit& unit) {
   return result == TAKT_NPU_UNSUPPORTED ? "" : "an unknown import is there";
 }
 
+Suite::Problem Suite::MemorySync(Unit& unit) {
+  std::vector<uint8_t> bytes(1000);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random_());
+  const std::vector<uint8_t> before = bytes;
+  const struct {
+    const char* name;
+    takt_npu_result_t (*function)(void*, void*, uint64_t);
+  } calls[] = {{"flush_memory", driver_.flush_memory},
+               {"invalidate_memory", driver_.invalidate_memory}};
+  for (const auto& call : calls) {
+    if (call.function == nullptr) continue;
+    const takt_npu_result_t result =
+        call.function(unit.get(), bytes.data() + 3, 700);
+    if (result != TAKT_NPU_OK) {
+      return std::string(call.name) + ": result " + std::to_string(result);
+    }
+    if (bytes != before) return std::string(call.name) + " changed the memory";
+  }
+  return "";
+}
+
 std::vector<NpuCheck> Suite::Run() {
   const auto bind = [this](Problem (Suite::*check)(Unit&)) {
     return [this, check](Unit& unit) { return (this->*check)(unit); };
@@ -648,6 +670,8 @@ std::vector<NpuCheck> Suite::Run() {
   Check("telemetry respects its size", bind(&Suite::Telemetry));
   Check("bytes that are no program are refused", bind(&Suite::Programs));
   Check("unknown imports are refused", bind(&Suite::Imports));
+  Check("memory stays as it is when its caches are flushed",
+        bind(&Suite::MemorySync));
   return checks_;
 }
 
@@ -656,7 +680,10 @@ std::vector<NpuCheck> Suite::Run() {
 std::vector<NpuCheck> CheckNpuDriver(const takt_npu_driver_t& driver,
                                      const std::string& options,
                                      uint64_t seed) {
-  return Suite(driver, options, seed).Run();
+  takt_npu_driver_t known;  // What is beyond its size is not there.
+  std::memset(&known, 0, sizeof(known));
+  std::memcpy(&known, &driver, std::min(driver.struct_size, sizeof(known)));
+  return Suite(known, options, seed).Run();
 }
 
 }  // namespace takt::tools

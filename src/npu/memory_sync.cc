@@ -1,0 +1,34 @@
+#include "npu/memory_sync.h"
+
+#include <vector>
+
+#include "base/content_hash.h"
+#include "cpu/command_buffer.h"
+#include "npu/urgent_executable.h"
+
+namespace takt::npu {
+
+MemorySync::MemorySync(Ref<Unit> unit) : unit_(std::move(unit)) {
+  std::vector<Function> functions(2);
+  functions[cpu::CommandBuffer::kFlushFunction].name = "flush_buffer";
+  functions[cpu::CommandBuffer::kInvalidateFunction].name = "invalidate_buffer";
+  for (Function& function : functions) {
+    function.binding_count = 1;
+    function.is_sequential = true;
+  }
+  SetFunctions(std::move(functions));
+  SetContentHash(ContentHash("npu.memory_sync"));
+}
+
+absl::Status MemorySync::RunWorkgroups(size_t function,
+                                       const cpu::DispatchArguments& arguments,
+                                       uint32_t begin, uint32_t end,
+                                       exec::Worker& worker) {
+  return unit_->SyncMemory(UrgencyOf(arguments.standing),
+                           function == cpu::CommandBuffer::kFlushFunction
+                               ? Unit::Sync::kFlush
+                               : Unit::Sync::kInvalidate,
+                           arguments.bindings[0], arguments.binding_lengths[0]);
+}
+
+}  // namespace takt::npu

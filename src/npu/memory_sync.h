@@ -1,0 +1,30 @@
+// MemorySync is device code that flushes and invalidates memory by the driver
+// of a unit: what cpu::CommandBuffer::Create() takes. Each function has one
+// binding, the range.
+#ifndef TAKT_NPU_MEMORY_SYNC_H_
+#define TAKT_NPU_MEMORY_SYNC_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "cpu/executable.h"
+#include "npu/unit.h"
+
+namespace takt::npu {
+
+class MemorySync final : public cpu::ExecutableCode {
+ public:
+  explicit MemorySync(Ref<Unit> unit);
+
+  absl::Status RunWorkgroups(size_t function,
+                             const cpu::DispatchArguments& arguments,
+                             uint32_t begin, uint32_t end,
+                             exec::Worker& worker) override;
+
+ private:
+  const Ref<Unit> unit_;
+};
+
+}  // namespace takt::npu
+
+#endif  // TAKT_NPU_MEMORY_SYNC_H_
