@@ -269,6 +269,7 @@ absl::Status Execution::PrepareDispatch(const DispatchCommand& recorded,
   part.lengths = lengths_ + *binding;
   part.is_left_to_shop = false;
   part.has_begun.store(false, std::memory_order_relaxed);
+  part.begin_ns.store(kInfiniteFuture, std::memory_order_relaxed);
   part.group = region_;
   *binding += recorded.binding_count;
   if (recorded.other() == nullptr) return part.Take(DispatchWay::kOnly);
@@ -354,8 +355,7 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
       learns || is_traced || is_observed || way != DispatchWay::kOnly;
   const int64_t start_ns = is_timed ? NowNs() : 0;
   const int64_t waited_ns = ExclusiveUnit::WaitedHere();
-  // The first tiles are handed out first; Finish() comes after all of them.
-  if (is_observed && begin == 0) begin_ns = start_ns;
+  if (is_observed) NoteBegin(start_ns);
   worker.reached = is_whole ? nullptr : &reached;
   const absl::Status status = dispatch.Run(
       first, last, worker, is_whole ? nullptr : execution->cancellation());
@@ -381,6 +381,17 @@ uint32_t Execution::Part::RunTiles(uint32_t begin, uint32_t end,
   return is_whole ? end : reached;
 }
 
+// The first tile need not be the first to run: some threads take tiles from the
+// last one back, and a thread may lose its processor before it runs what it
+// has taken.
+void Execution::Part::NoteBegin(int64_t start_ns) {
+  int64_t earliest_ns = begin_ns.load(std::memory_order_relaxed);
+  while (start_ns < earliest_ns &&
+         !begin_ns.compare_exchange_weak(earliest_ns, start_ns,
+                                         std::memory_order_relaxed)) {
+  }
+}
+
 uint32_t Execution::Part::RunTransferTiles(uint32_t begin, uint32_t end,
                                            const exec::Worker& worker) const {
   const bool is_traced = execution->tag().is_traced();
@@ -396,8 +407,10 @@ uint32_t Execution::Part::RunTransferTiles(uint32_t begin, uint32_t end,
 
 void Execution::Part::Finish(exec::Worker& worker) {
   const DispatchObserver& observer = execution->device().observer();
-  if (observer && is_dispatch)
-    Tell(observer, dispatch, group, begin_ns, NowNs());
+  const int64_t first_ns = begin_ns.load(std::memory_order_relaxed);
+  if (observer && is_dispatch && first_ns != kInfiniteFuture) {
+    Tell(observer, dispatch, group, first_ns, NowNs());
+  }
   execution->EndPart();
 }
 

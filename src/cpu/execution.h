@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "cpu/command_buffer.h"
 #include "cpu/command_runner.h"
@@ -45,6 +46,7 @@ class Execution final : public Operation {
     uint32_t RunTransferTiles(uint32_t begin, uint32_t end,
                               const exec::Worker& worker) const;
     void GiveUp() override;
+    void NoteBegin(int64_t start_ns);
     void Place(bool on_npu) override;
     // The unit's or the CPU's way of it, of `recorded`. INVALID_ARGUMENT as
     // Resolve().
@@ -63,9 +65,10 @@ class Execution final : public Operation {
     std::atomic<bool> has_begun{false};
     ResolvedDispatch dispatch;
     ResolvedTransfer transfer;
-    // For an observer: the region that it is of, and when its first tile began.
+    // For an observer: the region that it is of, and when the first of its
+    // tiles to run began. Each range that runs lowers it.
     const Region* group = nullptr;
-    int64_t begin_ns = 0;
+    std::atomic<int64_t> begin_ns{kInfiniteFuture};
   };
 
   // Arrays behind the object, in its block.

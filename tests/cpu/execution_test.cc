@@ -4,6 +4,8 @@
 // or pretended places tell which worker ran what.
 #include "cpu/execution.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -12,7 +14,9 @@
 
 #include "absl/types/optional.h"
 #include "base/cancellation.h"
+#include "base/clock.h"
 #include "cpu/device.h"
+#include "exec/topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -345,6 +349,45 @@ TEST_F(ExecutionTest, AQueueHasItsProcessors) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("queue affinity 0x8: the device has 3 queues"));
+}
+
+// Threads on the upper half of the CPUs take workgroups from the last one back,
+// so that the first one runs last where there are no others.
+TEST_F(ExecutionTest, AnEventBeginsWithTheWorkgroupThatRanFirst) {
+  int32_t last_cpu = 0;
+  exec::AllowedCpus().ForEach([&](int32_t cpu) { last_cpu = cpu; });
+  exec::Executor::Options given;
+  given.worker_count = 1;
+  given.concurrency_max = 2;
+  given.placement.emplace_back().Add(static_cast<uint32_t>(last_cpu));
+  auto executor = exec::Executor::Create(given);
+  ASSERT_TRUE(executor.ok()) << executor.status();
+  executor_ = *std::move(executor);
+  std::vector<DispatchEvent> events;
+  Device::Options options;
+  options.observer = [&events](const DispatchEvent& event) {
+    events.push_back(event);
+  };
+  auto device = Device::Create("local-task", executor_, options);
+  ASSERT_TRUE(device.ok()) << device.status();
+  device_ = *std::move(device);
+
+  constexpr uint32_t kCount = 5;
+  std::array<int64_t, kCount> ran_ns = {};
+  Ref<hal::CommandBuffer> commands =
+      Record(kCount, [&](uint32_t i, exec::Worker&) { ran_ns[i] = NowNs(); });
+  for (int run = 0; run < 3; ++run) {
+    events.clear();
+    const Ref<hal::Fence> done = hal::Fence::Create();
+    Submit(*commands, Priority(100), done.get());
+    ASSERT_TRUE(done->Wait(kInfiniteFuture).ok());
+    const auto [first, last] =
+        std::minmax_element(ran_ns.begin(), ran_ns.end());
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_LE(events[0].begin_ns, *first);
+    EXPECT_GE(events[0].end_ns, *last);
+    EXPECT_GT(events[0].begin_ns, 0);
+  }
 }
 
 TEST_F(ExecutionTest, RefusesQueuesWithoutWorkersAndTooManyOfThem) {
