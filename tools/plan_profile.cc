@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <deque>
 #include <fstream>
@@ -11,7 +10,6 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -128,11 +126,8 @@ struct Subject {
   }
 };
 
-// Samples of one operation or kernel under one alternative.
-struct Samples {
-  std::vector<int64_t> alone_ns;
-  std::vector<int64_t> contended_ns;
-};
+// How long one operation or kernel took under one alternative, in ns.
+using Samples = std::vector<int64_t>;
 
 int64_t Quantile(const std::vector<int64_t>& sorted, int percent) {
   const size_t rank = (sorted.size() * static_cast<size_t>(percent) + 99) / 100;
@@ -267,9 +262,6 @@ class Profiler {
     TAKT_TOOLS_ASSIGN_OR_RETURN(
         device_,
         Device::Create(instance_, "local-task", recorder_.OptionsOf(kNoNpu)));
-    // What is measured runs beside this.
-    TAKT_TOOLS_ASSIGN_OR_RETURN(load_device_,
-                                Device::Create(instance_, "local-task"));
     TAKT_TOOLS_RETURN_IF_ERROR(OpenNpus());
     return LoadModules();
   }
@@ -380,12 +372,6 @@ class Profiler {
     int32_t base_npu = kNoNpu;
     TAKT_TOOLS_ASSIGN_OR_RETURN(Subject subject,
                                 MakeBase(index, device_, &base_npu));
-    // Beside the next function of the workload, or itself.
-    int32_t load_npu = kNoNpu;
-    TAKT_TOOLS_ASSIGN_OR_RETURN(
-        Subject load, MakeBase((index + 1) % count, load_device_, &load_npu));
-    // What it does on an NPU is not what is measured.
-    const bool is_load_known = load_npu == kNoNpu;
     Program program;
     program.name = subject.name;
     whole_.assign(alternatives_.size(), Samples());
@@ -401,13 +387,8 @@ class Profiler {
         TAKT_TOOLS_ASSIGN_OR_RETURN(const bool is_used, UsesNpu(&subject, a));
         if (!is_used) continue;
       }
-      for (const bool is_contended : {false, true}) {
-        if (is_contended && !is_load_known) continue;
-        Show(index, count, subject.name, a, is_contended);
-        TAKT_TOOLS_RETURN_IF_ERROR(
-            is_contended ? MeasureBeside(&load, &subject, a, &program)
-                         : Measure(&subject, a, false, &program));
-      }
+      Show(index, count, subject.name, a);
+      TAKT_TOOLS_RETURN_IF_ERROR(Measure(&subject, a, &program));
     }
     Keep(index, &program);
     return Status();
@@ -423,47 +404,27 @@ class Profiler {
         [&](const Dispatch& each) { return each.npu == alternatives_[a].npu; });
   }
 
-  void Show(size_t index, size_t count, const std::string& name, size_t a,
-            bool is_contended) const {
+  void Show(size_t index, size_t count, const std::string& name,
+            size_t a) const {
     if (isatty(STDERR_FILENO) == 0) return;
-    std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %u of %s%s", index + 1, count,
+    std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %u of %s", index + 1, count,
                  name.c_str(), alternatives_[a].shards,
-                 alternatives_[a].pool.c_str(),
-                 is_contended ? ", contended" : "");
+                 alternatives_[a].pool.c_str());
   }
 
-  // While another thread calls `load` again and again on the other CPUs; where
-  // there are none, on the same, and less urgent.
-  Status MeasureBeside(Subject* load, Subject* subject, size_t a,
-                       Program* program) {
-    std::atomic<bool> is_done{false};
-    Status load_status;
-    std::thread thread([&] {
-      while (!is_done.load(std::memory_order_relaxed) && load_status.ok()) {
-        load_status = load->Call(alternatives_[a].rest, /*priority=*/0);
-      }
-    });
-    const Status status = Measure(subject, a, true, program);
-    is_done.store(true, std::memory_order_relaxed);
-    thread.join();
-    return status.ok() ? std::move(load_status) : Status(status);
-  }
-
-  Status Measure(Subject* subject, size_t a, bool is_contended,
-                 Program* program) {
+  Status Measure(Subject* subject, size_t a, Program* program) {
     for (int64_t i = -kWarmUpCalls; i < samples_; ++i) {
       const int64_t begin_ns = takt_clock_now_ns();
       TAKT_TOOLS_RETURN_IF_ERROR(
           subject->Call(alternatives_[a].mask, TAKT_PRIORITY_DEFAULT));
       const int64_t took_ns = takt_clock_now_ns() - begin_ns;
       const std::vector<Dispatch> dispatches = recorder_.Take();
-      if (i == -kWarmUpCalls && a == 0 && !is_contended) {
+      if (i == -kWarmUpCalls && a == 0) {
         SetShape(dispatches, program);
       }
       if (i < 0) continue;
-      (is_contended ? whole_[a].contended_ns : whole_[a].alone_ns)
-          .push_back(took_ns);
-      if (!program->is_whole) Match(dispatches, a, is_contended, program);
+      whole_[a].push_back(took_ns);
+      if (!program->is_whole) Match(dispatches, a, program);
     }
     return Status();
   }
@@ -476,7 +437,7 @@ class Profiler {
 
   // The samples of a call go to the operations of the same name, in order.
   void Match(const std::vector<Dispatch>& dispatches, size_t a,
-             bool is_contended, Program* program) {
+             Program* program) {
     std::vector<bool> is_taken(program->shape.size(), false);
     bool fits = dispatches.size() == program->shape.size();
     for (size_t d = 0; fits && d < dispatches.size(); ++d) {
@@ -490,9 +451,8 @@ class Profiler {
       is_taken[o] = true;
       const int32_t npu = dispatches[d].npu;
       if (npu == kNoNpu && alternatives_[a].npu != kNoNpu) continue;
-      Samples& samples = rows_[o][npu == kNoNpu ? a : AlternativeOf(npu)];
-      (is_contended ? samples.contended_ns : samples.alone_ns)
-          .push_back(dispatches[d].end_ns - dispatches[d].begin_ns);
+      rows_[o][npu == kNoNpu ? a : AlternativeOf(npu)].push_back(
+          dispatches[d].end_ns - dispatches[d].begin_ns);
     }
     if (!fits) program->is_whole = true;
   }
@@ -546,18 +506,13 @@ class Profiler {
           kernel.samples.resize(alternatives_.size());
         }
         for (size_t a = 0; a < alternatives_.size(); ++a) {
-          Append(rows_[o][a].alone_ns, &kernel.samples[a].alone_ns);
-          Append(rows_[o][a].contended_ns, &kernel.samples[a].contended_ns);
+          Samples& all = kernel.samples[a];
+          all.insert(all.end(), rows_[o][a].begin(), rows_[o][a].end());
         }
       }
     }
     calls_.push_back(whole_);
     programs_.push_back(std::move(*program));
-  }
-
-  static void Append(const std::vector<int64_t>& from,
-                     std::vector<int64_t>* to) {
-    to->insert(to->end(), from.begin(), from.end());
   }
 
   Json KernelJson(const std::string& name, const Kernel& kernel) const {
@@ -570,24 +525,21 @@ class Profiler {
         uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
     for (size_t a = 0; a < alternatives_.size(); ++a) {
       const Samples& samples = kernel.samples[a];
-      if (samples.alone_ns.empty()) continue;
+      if (samples.empty()) continue;
       Json row = {{"pool", alternatives_[a].pool},
                   {"shards", alternatives_[a].shards},
                   {"measured", true}};
-      row.update(QuantilesJson(samples.alone_ns));
+      row.update(QuantilesJson(samples));
       // On an NPU it is done as a whole.
       const bool is_npu = alternatives_[a].npu != kNoNpu;
       // Workgroups are what others are looked for between; a tile is one, on
       // one core, as long as the slowest runs of all of them make it.
-      std::vector<int64_t> one_core;
-      if (!is_npu) one_core = kernel.samples[FirstOf(a)].alone_ns;
+      Samples one_core;
+      if (!is_npu) one_core = kernel.samples[FirstOf(a)];
       std::sort(one_core.begin(), one_core.end());
       if (!one_core.empty() && workgroups > 0) {
         row["tile_us"] =
             Us(Quantile(one_core, 99) / static_cast<int64_t>(workgroups));
-      }
-      if (!samples.contended_ns.empty()) {
-        row["contended"] = QuantilesJson(samples.contended_ns);
       }
       json["alternatives"].push_back(std::move(row));
     }
@@ -616,10 +568,10 @@ class Profiler {
     }
     Json calls = Json::array();
     for (size_t a = 0; a < alternatives_.size(); ++a) {
-      if (calls_[index][a].alone_ns.empty()) continue;
+      if (calls_[index][a].empty()) continue;
       Json row = {{"pool", alternatives_[a].pool},
                   {"shards", alternatives_[a].shards}};
-      row.update(QuantilesJson(calls_[index][a].alone_ns));
+      row.update(QuantilesJson(calls_[index][a]));
       calls.push_back(std::move(row));
     }
     return {{"name", name}, {"attributes", attributes}, {"calls", calls}};
@@ -671,7 +623,6 @@ class Profiler {
   Recorder recorder_;  // Outlives the device that tells it.
   Instance instance_;
   Device device_;
-  Device load_device_;
   std::vector<std::optional<Device>> npu_devices_;  // By NPU.
   std::vector<Module> modules_;
   std::vector<std::vector<Parameters>> parameters_;  // By module.

@@ -12,10 +12,10 @@
 namespace takt::tools {
 
 // Measures and writes the profile to `output` ("": stdout); `samples` calls of
-// each function for each alternative, alone and beside another function. Shows
-// how far it is on a terminal. `npu_devices` say what the NPUs of the
-// workload's topology are here, NAME=DEVICE (plan_machine.h). Modules' files
-// are looked for where the workload lies. Returns the exit code.
+// each function for each alternative. Shows how far it is on a terminal.
+// `npu_devices` say what the NPUs of the workload's topology are here,
+// NAME=DEVICE (plan_machine.h). Modules' files are looked for where the
+// workload lies. Returns the exit code.
 Result<int> ProfileWorkload(const std::string& path, int64_t samples,
                             const std::vector<std::string>& npu_devices,
                             const std::string& output, bool is_json);

@@ -274,7 +274,6 @@ TEST(PlanToolTest, ProfilesThisMachineForAPlan) {
     const auto& first = kernel["alternatives"][0];
     EXPECT_LE(first["q50_us"], first["q99_us"]) << kernel["name"];
     EXPECT_GE(first["samples"], 3);
-    EXPECT_TRUE(first.contains("contended")) << kernel["name"];
   }
   // Late or not is the machine's matter, not this test's.
   const ToolResult solved =
