@@ -1,5 +1,6 @@
 #include "vm/bytecode_archive.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -11,6 +12,29 @@
 
 namespace takt::vm {
 namespace {
+
+// The words and refs that a list of letters takes, placed as arguments are
+// at a function's entry.
+struct RegisterNeed {
+  uint64_t words = 0;
+  uint64_t refs = 0;
+
+  void Add(Letter letter) {
+    switch (letter) {
+      case Letter::kI32:
+      case Letter::kF32:
+        words += 1;
+        break;
+      case Letter::kI64:
+      case Letter::kF64:
+        words = (words + 1) / 2 * 2 + 2;
+        break;
+      case Letter::kRef:
+        refs += 1;
+        break;
+    }
+  }
+};
 
 constexpr uint32_t kAllFeatures =
     kFeatureF32 | kFeatureF64 | kFeatureYield | kFeatureUnwind;
@@ -316,9 +340,32 @@ class TableReader {
           ReadDescriptor(*module_.functions()->Get(i), where, &function));
       TAKT_RETURN_IF_ERROR(
           ReadConvention(signature, where, &function.convention));
+      TAKT_RETURN_IF_ERROR(AddRegistersOfArguments(where, &function));
       TAKT_RETURN_IF_ERROR(
           ReadAttributes(signature->attributes(), where, &function.attributes));
     }
+    return absl::OkStatus();
+  }
+
+  // Arguments that the code does not use need not be among the registers that
+  // it declares (iree-as-module counts those that it uses). They are there
+  // nevertheless, so that who calls it can always write them.
+  static absl::Status AddRegistersOfArguments(const std::string& where,
+                                              ArchiveFunction* function) {
+    RegisterNeed need;
+    for (const auto& argument : function->convention.arguments) {
+      need.Add(argument.letters[0]);
+    }
+    if (need.words > kMaxValueRegisters || need.refs > kMaxRefRegisters) {
+      return Invalid(where, ": the arguments of ", function->convention.text,
+                     " take ", need.words, " value and ", need.refs,
+                     " ref registers; at most ", kMaxValueRegisters, " and ",
+                     kMaxRefRegisters, " can be encoded");
+    }
+    function->value_register_count = std::max(
+        function->value_register_count, static_cast<uint16_t>(need.words));
+    function->ref_register_count = std::max(function->ref_register_count,
+                                            static_cast<uint16_t>(need.refs));
     return absl::OkStatus();
   }
 

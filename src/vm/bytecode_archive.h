@@ -28,6 +28,7 @@ struct ArchiveFunction {
   absl::Span<const uint8_t> body;  // Without padding.
   uint32_t requirements = 0;
   uint16_t block_count = 0;
+  // At least those that the arguments take.
   uint16_t value_register_count = 0;
   uint16_t ref_register_count = 0;
   CallingConvention convention;

@@ -12,29 +12,6 @@
 namespace takt::vm {
 namespace {
 
-// The words and refs that a list of letters takes, placed as arguments are
-// at a function's entry.
-struct RegisterNeed {
-  uint64_t words = 0;
-  uint64_t refs = 0;
-
-  void Add(Letter letter) {
-    switch (letter) {
-      case Letter::kI32:
-      case Letter::kF32:
-        words += 1;
-        break;
-      case Letter::kI64:
-      case Letter::kF64:
-        words = (words + 1) / 2 * 2 + 2;
-        break;
-      case Letter::kRef:
-        refs += 1;
-        break;
-    }
-  }
-};
-
 // Checks one body from front to back. What a branch may reach is known only
 // at the end, so targets are collected on the way.
 class FunctionVerifier {
@@ -405,23 +382,10 @@ class FunctionVerifier {
 
 // Rule 9, as far as it concerns one function.
 absl::Status CheckConvention(const ArchiveFunction& function) {
-  if (function.convention.has_spans()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("calling convention ", function.convention.text,
-                     ": only imports may have spans"));
-  }
-  RegisterNeed need;
-  for (const auto& argument : function.convention.arguments) {
-    need.Add(argument.letters[0]);
-  }
-  if (need.words <= function.value_register_count &&
-      need.refs <= function.ref_register_count) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the arguments of ", function.convention.text, " take ", need.words,
-      " value and ", need.refs, " ref registers, the function has ",
-      function.value_register_count, " and ", function.ref_register_count));
+  if (!function.convention.has_spans()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("calling convention ", function.convention.text,
+                   ": only imports may have spans"));
 }
 
 }  // namespace

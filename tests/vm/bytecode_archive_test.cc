@@ -145,6 +145,21 @@ TEST(BytecodeArchiveTest, FunctionsHaveTheirDescriptorsAndAttributes) {
   EXPECT_EQ(function.attributes[0].value, "coarse-fences");
 }
 
+// i at 0, F at 2 and 3: the hole counts.
+TEST(BytecodeArchiveTest, FunctionsHaveRegistersForAllTheirArguments) {
+  ModuleBuilder module = SmallModule();
+  module.functions[0].convention = "0iFrr_i";
+  std::vector<uint8_t> bytes = module.Build();
+  const absl::StatusOr<BytecodeArchive> archive = BytecodeArchive::Parse(bytes);
+  ASSERT_TRUE(archive.ok()) << archive.status();
+  EXPECT_EQ(archive->functions[0].value_register_count, 4u);
+  EXPECT_EQ(archive->functions[0].ref_register_count, 2u);
+  module.functions[0].convention = "0" + std::string(16384, 'r') + "_v";
+  bytes = module.Build();
+  EXPECT_THAT(std::string(BytecodeArchive::Parse(bytes).status().message()),
+              HasSubstr("0 value and 16384 ref registers; at most"));
+}
+
 TEST(BytecodeArchiveTest, TablesMayBeMissing) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto name = fbb.CreateString("bare");

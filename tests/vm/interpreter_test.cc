@@ -371,6 +371,34 @@ TEST(InterpreterTest, Integers) { Check(IntegerCases(), nullptr); }
 TEST(InterpreterTest, F32) { Check(F32Cases(), nullptr); }
 TEST(InterpreterTest, F64) { Check(F64Cases(), nullptr); }
 
+// As iree-as-module writes them: it declares only registers that are used.
+TEST(InterpreterTest, ArgumentsThatNobodyUsesNeedNoRegisters) {
+  BodyBuilder callee;
+  callee.Block().Emit(Op::kReturn).List({0});
+  BodyBuilder caller;
+  caller.Block().Emit(Op::kConstI64).U64(7).U16(2);
+  caller.Emit(Op::kCall).U32(0).List({0, 2, 1, R(0)}).List({0});
+  caller.Emit(Op::kReturn).List({0, 1, R(0)});
+  ModuleBuilder builder("m");
+  builder.AddFunction("0iIir_i", callee, 1, 0);
+  Ref<Buffer> buffer = *Buffer::Allocate(4, 16);
+  const auto results =
+      RunBody("0iir_iir", caller, 4, 1,
+              {i(5), i(6), Value::FromRef(Ref<Object>(buffer))}, builder);
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_TRUE(SameBits((*results)[0], i(5)));
+  EXPECT_TRUE(SameBits((*results)[1], i(6)));
+  EXPECT_EQ((*results)[2].ref(), buffer.get());
+  EXPECT_EQ(buffer->reference_count(), 2);
+
+  BodyBuilder nothing;
+  nothing.Block().Emit(Op::kReturn).List({});
+  EXPECT_TRUE(RunBody("0ir_v", nothing, 0, 0,
+                      {i(5), Value::FromRef(Ref<Object>(buffer))})
+                  .ok());
+  EXPECT_EQ(buffer->reference_count(), 2);
+}
+
 TEST(InterpreterTest, DivisionByZeroFails) {
   for (const char* mnemonic :
        {"div.i32.s", "div.i32.u", "rem.i32.s", "rem.i32.u"}) {
