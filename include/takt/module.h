@@ -30,10 +30,14 @@ typedef enum takt_module_mode_t {
 typedef struct takt_module_file_options_t {
   size_t struct_size;  // Set by init.
   takt_module_mode_t mode;
+  // True: the module may name types that are not registered. Such a module can
+  // be looked at (takt/inspect.h), but no context takes it. Default: false.
+  bool accept_unknown_types;
 } takt_module_file_options_t;
 
 static inline void takt_module_file_options_init(
     takt_module_file_options_t* options) {
+  memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
   options->mode = TAKT_MODULE_MMAP;
 }
@@ -64,6 +68,7 @@ typedef struct takt_module_memory_options_t {
   // needed any more. May be NULL. Not called if loading fails.
   void (*release)(void* user_data);
   void* user_data;
+  bool accept_unknown_types;  // As of a file.
 } takt_module_memory_options_t;
 
 static inline void takt_module_memory_options_init(

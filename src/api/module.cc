@@ -34,12 +34,16 @@ class ModuleOwner final : public Object {
 absl::StatusOr<Ref<vm::Module>> Load(Instance* instance,
                                      absl::Span<const uint8_t> bytes,
                                      Ref<Object> bytes_owner,
-                                     const std::string& source) {
+                                     const std::string& source,
+                                     bool accept_unknown_types) {
   auto owner = MakeRef<ModuleOwner>(Ref<Instance>::Retain(instance),
                                     std::move(bytes_owner));
+  using UnknownTypes = vm::BytecodeModule::UnknownTypes;
   TAKT_ASSIGN_OR_RETURN(Ref<vm::BytecodeModule> module,
-                        vm::BytecodeModule::Load(instance->types(), bytes,
-                                                 std::move(owner), source));
+                        vm::BytecodeModule::Load(
+                            instance->types(), bytes, std::move(owner), source,
+                            accept_unknown_types ? UnknownTypes::kAccept
+                                                 : UnknownTypes::kRefuse));
   return Ref<vm::Module>(std::move(module));
 }
 
@@ -53,7 +57,8 @@ absl::StatusOr<Ref<vm::Module>> LoadFile(
                         : MappedFile::Mode::kMap;
   TAKT_ASSIGN_OR_RETURN(Ref<MappedFile> file, MappedFile::Open(path, mode));
   const absl::Span<const uint8_t> bytes = file->bytes();
-  return Load(instance, bytes, std::move(file), path);
+  return Load(instance, bytes, std::move(file), path,
+              given.accept_unknown_types);
 }
 
 absl::StatusOr<Ref<vm::Module>> LoadMemory(
@@ -67,7 +72,8 @@ absl::StatusOr<Ref<vm::Module>> LoadMemory(
                           vm::Buffer::Allocate(byte_length, kArchiveAlignment));
     if (byte_length != 0) std::memcpy(copy->data(), data, byte_length);
     const absl::Span<const uint8_t> bytes = copy->bytes();
-    return Load(instance, bytes, std::move(copy), source);
+    return Load(instance, bytes, std::move(copy), source,
+                given.accept_unknown_types);
   }
   const auto address = reinterpret_cast<uintptr_t>(data);
   if (address % kArchiveAlignment != 0) {
@@ -79,7 +85,7 @@ absl::StatusOr<Ref<vm::Module>> LoadMemory(
   TAKT_ASSIGN_OR_RETURN(
       Ref<vm::Module> module,
       Load(instance, {static_cast<const uint8_t*>(data), byte_length}, guard,
-           source));
+           source, given.accept_unknown_types));
   guard->Arm(given.release, given.user_data);
   return module;
 }

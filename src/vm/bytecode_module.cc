@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "vm/bytecode_verifier.h"
 #include "vm/file_kind.h"
@@ -13,7 +14,7 @@ namespace takt::vm {
 
 absl::StatusOr<Ref<BytecodeModule>> BytecodeModule::Load(
     const TypeRegistry& types, absl::Span<const uint8_t> bytes,
-    Ref<Object> owner, const std::string& source) {
+    Ref<Object> owner, const std::string& source, UnknownTypes unknown_types) {
   absl::StatusOr<BytecodeArchive> archive = BytecodeArchive::Parse(bytes);
   if (!archive.ok()) {
     const std::string foreign = ExplainForeignFile(bytes);
@@ -31,8 +32,19 @@ absl::StatusOr<Ref<BytecodeModule>> BytecodeModule::Load(
   absl::StatusOr<std::unique_ptr<Program>> program =
       Translate(image->archive, types, image);
   if (!program.ok()) return Annotate(program.status(), source);
-  return Ref<BytecodeModule>::Adopt(
+  auto module = Ref<BytecodeModule>::Adopt(
       new BytecodeModule(std::move(image), *std::move(program)));
+  if (unknown_types == UnknownTypes::kRefuse) {
+    absl::Status status = module->CheckTypes();
+    if (!status.ok()) return Annotate(status, source);
+  }
+  return module;
+}
+
+absl::Status BytecodeModule::CheckTypes() const {
+  if (program_->unknown_type.empty()) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("no type is known as ", program_->unknown_type));
 }
 
 BytecodeModule::BytecodeModule(Ref<Image> image,

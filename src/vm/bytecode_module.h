@@ -21,15 +21,22 @@ class BytecodeModule final : public Module {
  public:
   static constexpr ObjectType kType{"vm.bytecode_module"};
 
+  // Whether a module may name types that are not registered. Such a module can
+  // only be looked at: no context takes it.
+  enum class UnknownTypes { kRefuse, kAccept };
+
   // Parses, verifies and translates. `owner` keeps `bytes` alive; `source` is
   // the file's name for messages. Errors: as BytecodeArchive::Parse and
   // VerifyArchive; NOT_FOUND for a type that `types` lacks.
   static absl::StatusOr<Ref<BytecodeModule>> Load(
       const TypeRegistry& types, absl::Span<const uint8_t> bytes,
-      Ref<Object> owner, const std::string& source);
+      Ref<Object> owner, const std::string& source,
+      UnknownTypes unknown_types = UnknownTypes::kRefuse);
 
   const BytecodeArchive& archive() const { return image_->archive; }
   const Program& program() const { return *program_; }
+  // NOT_FOUND if it names a type that is not registered.
+  absl::Status CheckTypes() const;
   // Of the file.
   absl::Span<const uint8_t> bytes() const { return image_->bytes; }
 

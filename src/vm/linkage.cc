@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/math.h"
+#include "base/status.h"
 #include "vm/bytecode_module.h"
 #include "vm/import_call.h"
 #include "vm/native_module.h"
@@ -175,6 +176,11 @@ void Linkage::DescribeExports(absl::Span<const Ref<Module>> modules,
 void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
                    std::vector<absl::Status>* problems) {
   const Module& module = *modules[index];
+  if (module.kind() == Module::Kind::kBytecode) {
+    const absl::Status status =
+        static_cast<const BytecodeModule&>(module).CheckTypes();
+    if (!status.ok()) problems->push_back(Annotate(status, module.name()));
+  }
   // The latest of the earlier modules with that name.
   const auto find = [&](absl::string_view name) -> absl::optional<size_t> {
     for (size_t i = index; i-- > 0;) {

@@ -125,6 +125,8 @@ struct Program {
   std::vector<Unit> code;
   std::vector<Function> functions;
   std::vector<ElementType> types;  // The type table.
+  // The first of them that is not registered; the program must not run then.
+  std::string unknown_type;
   std::vector<Ref<Buffer>> rodata;
   std::vector<std::vector<Letter>> import_results;
   std::vector<std::string> import_names;

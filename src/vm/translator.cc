@@ -14,8 +14,12 @@
 namespace takt::vm {
 namespace {
 
+// Stands for types that are not registered.
+constexpr ObjectType kUnknownType{"unknown"};
+
 absl::StatusOr<ElementType> ResolveType(const std::string& name,
-                                        const TypeRegistry& types) {
+                                        const TypeRegistry& types,
+                                        Program& program) {
   constexpr std::pair<const char*, ValueKind> kValueTypes[] = {
       {"i8", ValueKind::kI8},   {"i16", ValueKind::kI16},
       {"i32", ValueKind::kI32}, {"i64", ValueKind::kI64},
@@ -27,10 +31,13 @@ absl::StatusOr<ElementType> ResolveType(const std::string& name,
   if (absl::StartsWith(name, "!vm.list")) {
     return ElementType{ValueKind::kRef, &List::kType};
   }
-  const ObjectType* type =
-      absl::StartsWith(name, "!") ? types.Find(name.substr(1)) : nullptr;
-  if (type == nullptr) {
+  if (!absl::StartsWith(name, "!")) {
     return absl::NotFoundError(absl::StrCat("no type is known as ", name));
+  }
+  const ObjectType* type = types.Find(name.substr(1));
+  if (type == nullptr) {
+    type = &kUnknownType;
+    if (program.unknown_type.empty()) program.unknown_type = name;
   }
   return ElementType{ValueKind::kRef, type};
 }
@@ -125,7 +132,7 @@ absl::StatusOr<std::unique_ptr<Program>> Translate(
   program->global_bytes = archive.global_bytes;
   program->global_ref_count = archive.global_ref_count;
   for (const std::string& name : archive.type_names) {
-    TAKT_ASSIGN_OR_RETURN(ElementType type, ResolveType(name, types));
+    TAKT_ASSIGN_OR_RETURN(ElementType type, ResolveType(name, types, *program));
     program->types.push_back(type);
   }
   for (const ImportInfo& import : archive.imports) {

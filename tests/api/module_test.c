@@ -114,6 +114,42 @@ static void copies_where_the_caller_has_no_alignment(void) {
   free(bytes);
 }
 
+static void unknown_types_are_only_for_looking(void) {
+  const char* path = TESTDATA("tools/custom_type.vmfb");
+  takt_module_t* module = NULL;
+  EXPECT_ERROR(takt_module_load_file(instance, path, NULL, &module),
+               TAKT_STATUS_NOT_FOUND, "no type is known as !custom.string");
+  EXPECT(module == NULL);
+  takt_module_file_options_t options;
+  takt_module_file_options_init(&options);
+  options.accept_unknown_types = true;
+  REQUIRE_OK(takt_module_load_file(instance, path, &options, &module));
+  EXPECT_TEXT(takt_module_name(module), "custom_type");
+  takt_context_options_t context_options;
+  takt_context_options_init(&context_options);
+  context_options.modules = &module;
+  context_options.module_count = 1;
+  takt_context_t* context = NULL;
+  EXPECT_ERROR(takt_context_create(instance, &context_options, &context),
+               TAKT_STATUS_NOT_FOUND,
+               "custom_type: no type is known as !custom.string");
+  EXPECT(context == NULL);
+  takt_module_release(module);
+
+  size_t length = 0;
+  uint8_t* bytes = read_file(path, &length);
+  takt_module_memory_options_t memory_options;
+  takt_module_memory_options_init(&memory_options);
+  EXPECT_ERROR(takt_module_load_memory(instance, bytes, length, &memory_options,
+                                       &module),
+               TAKT_STATUS_NOT_FOUND, "!custom.string");
+  memory_options.accept_unknown_types = true;
+  REQUIRE_OK(takt_module_load_memory(instance, bytes, length, &memory_options,
+                                     &module));
+  takt_module_release(module);
+  free(bytes);
+}
+
 static void errors_name_the_file(void) {
   takt_module_t* module = NULL;
   EXPECT_ERROR(
@@ -156,6 +192,7 @@ int main(void) {
   RUN(lists_exports_and_their_attributes);
   RUN(loads_from_memory);
   RUN(copies_where_the_caller_has_no_alignment);
+  RUN(unknown_types_are_only_for_looking);
   RUN(errors_name_the_file);
   RUN(refuses_every_truncation);
   RUN(outlives_the_callers_reference_to_its_instance);

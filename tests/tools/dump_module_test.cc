@@ -81,6 +81,24 @@ TEST(DumpModuleTest, ReadsModulesForOtherMachines) {
   }
 }
 
+TEST(DumpModuleTest, ShowsModulesWithTypesOfTheirOwn) {
+  const std::string path = TestData("tools/custom_type.vmfb");
+  const ToolResult text = RunTool({path});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  for (const char* part : {"!custom.string", "custom.string.create", "run"}) {
+    EXPECT_THAT(text.out, HasSubstr(part));
+  }
+  const ToolResult json = RunTool({"--json", path});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const auto document = nlohmann::json::parse(json.out, nullptr, false);
+  ASSERT_FALSE(document.is_discarded());
+  EXPECT_THAT(document["types"].dump(), HasSubstr("\"!custom.string\""));
+  const ToolResult run = RunProcess(
+      "takt-run-module", {"--module=" + path, "--function=run", "--input=1"});
+  EXPECT_NE(run.exit_code, 0);
+  EXPECT_THAT(run.err, HasSubstr("no type is known as !custom.string"));
+}
+
 TEST(DumpModuleTest, Errors) {
   EXPECT_THAT(RunTool({"/nonexistent.vmfb"}).err,
               HasSubstr("/nonexistent.vmfb"));

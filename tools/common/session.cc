@@ -542,12 +542,13 @@ Result<Parameters> OpenParameters(const Instance& instance,
 }
 
 Result<Module> LoadModule(const Instance& instance, const std::string& path,
-                          takt_module_mode_t mode) {
+                          takt_module_mode_t mode, bool accept_unknown_types) {
   if (path == "-") {
     TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
     takt_module_memory_options_t options;
     takt_module_memory_options_init(&options);
     options.source = "stdin";
+    options.accept_unknown_types = accept_unknown_types;
     return Module::LoadMemory(
         instance,
         {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
@@ -556,6 +557,7 @@ Result<Module> LoadModule(const Instance& instance, const std::string& path,
   takt_module_file_options_t options;
   takt_module_file_options_init(&options);
   options.mode = mode;
+  options.accept_unknown_types = accept_unknown_types;
   return Module::Load(instance, path, &options);
 }
 

@@ -97,9 +97,11 @@ Result<std::string> CpusOfNodes(const std::string& nodes,
 // for all others.
 takt_trace_format_t TraceFormatOf(std::string_view path);
 
-// Loads a .vmfb; from stdin if `path` is "-".
+// Loads a .vmfb; from stdin if `path` is "-". `accept_unknown_types`: to be
+// looked at only.
 Result<Module> LoadModule(const Instance& instance, const std::string& path,
-                          takt_module_mode_t mode);
+                          takt_module_mode_t mode,
+                          bool accept_unknown_types = false);
 
 // Opens a file of weights, "file" or "scope=file".
 Result<Parameters> OpenParameters(const Instance& instance,
