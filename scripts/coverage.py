@@ -3,7 +3,7 @@
 modules, whether Takt has it, and what tests it.
 
   instructions  src/vm/opcodes.inc
-  imports       the forwarders tests/testdata/{hal,vmvx}/*.mlir import all
+  imports       tests/testdata/compiler/imports.txt, what the compiler knows
   there is      a case in the interpreter's source; an Export<> of its name
   tested by     fixtures with runs, whose code has the instruction or whose
                 import table has the import (what they print is compared with
@@ -60,15 +60,11 @@ def opcodes():
 
 
 def imports():
-    """The full name of every import that compiled modules know."""
-    names = set()
-    for folder in ("hal", "vmvx"):
-        for source in (DATA / folder).glob("*.mlir"):
-            names.update(re.findall(r"vm\.import private (?:optional )?"
-                                    r"@((?:%s)\.[\w.]+)" % "|".join(MODULES),
-                                    source.read_text()))
-    names -= {n for n in names if re.search("no_such|transmogrify", n)}
-    return sorted(names, key=lambda n: (MODULES.index(n.split(".")[0]), n))
+    """(module, function) of every import that compiled modules know."""
+    rows = [line.split() for line in
+            (DATA / "compiler/imports.txt").read_text().splitlines()]
+    return sorted({(row[0], row[2]) for row in rows},
+                  key=lambda row: (MODULES.index(row[0]), row[1]))
 
 
 def checked_modules():
@@ -158,8 +154,9 @@ def tables(dump):
         tested += [t for t in tests_naming("Op::" + name, tests)
                    if t.startswith("vm/") and t not in tested]
         ops += add(f"`{code}` | `{mnemonic}`", mnemonic, there, tested)
-    for full_name in imports():
-        there = full_name.split(".", 1)[1] in exported
+    for module, name in imports():
+        full_name = f"{module}.{name}"
+        there = name in exported
         calls += add(f"`{full_name}`", full_name, there,
                      tests_naming(full_name, tests))
     return ops, calls, gaps

@@ -14,6 +14,7 @@ Reads the first comment lines of every .mlir file below this folder:
 
 %s is the source, %t the module without its ending, %D the folder of the source; runs are made in the folder of the modules. In %t.x.vmfb the ending may be longer.
 The oracle's printed results are the standard output of iree-run-module with --device=local-sync.
+compiler/extract.py writes the tables in compiler/.
 
 usage: regenerate.py [--check] [--only TEXT] [--releases FOLDER]
   --check     writes nothing; lists what differs from what is checked in, and exits with 1 if anything does
@@ -174,6 +175,12 @@ def make_all(out, only):
     return made, errors
 
 
+def extract_tables(folder):
+    folder.mkdir()
+    subprocess.run([sys.executable, HERE / "compiler" / "extract.py", folder], check=True)
+    return sorted(folder.iterdir())
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--check", action="store_true")
@@ -187,6 +194,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder)
         made, errors = make_all(out, a.only)
+        if a.only in "compiler":
+            made += extract_tables(out / "compiler")
         differing = []
         for path in made:
             checked_in = HERE / path.relative_to(out)
