@@ -219,8 +219,8 @@ class DispatchStatistics {
  public:
   using Run = benchmark::BenchmarkReporter::Run;
 
-  // A session and functions of its own, so that the devices that are measured
-  // do not have to tell what they run.
+  // Opens a second session for it, so that the devices that are measured record
+  // nothing.
   Status Open(const BenchmarkFlags& flags, const Suite& measured) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(session_, Session::Open(flags.session));
     TAKT_TOOLS_ASSIGN_OR_RETURN(context_, session_.CreateContext());
@@ -241,6 +241,8 @@ class DispatchStatistics {
       for (const DispatchRecorder::Row& row : session_.recorder->Take()) {
         Run run = parent;
         run.run_name.function_name = name + "/dispatch/" + row.function;
+        run.run_type = Run::RT_Iteration;
+        run.aggregate_name.clear();
         run.iterations = kCallCount;
         run.real_accumulated_time = static_cast<double>(row.total_ns) / 1e9;
         run.cpu_accumulated_time = 0;  // Of its workers; nobody counts it.
@@ -290,8 +292,8 @@ class Reporter : public benchmark::BenchmarkReporter {
   // Debian builds Google Benchmark without NDEBUG, whose console reporter then
   // warns that "Library was built as DEBUG". That library is not what is
   // measured here: its part of a measurement is compiled into this file. The
-  // line would be read as one about Takt, so it goes, and Takt says it of
-  // itself where it is true.
+  // line would be read as one about Takt, so it goes; RunBenchmarks() says it
+  // of Takt where it is true.
   bool ReportContext(const Context& context) override {
     reporter_->SetOutputStream(&GetOutputStream());
     std::ostringstream notes;
@@ -304,10 +306,6 @@ class Reporter : public benchmark::BenchmarkReporter {
         GetErrorStream() << line << '\n';
       }
     }
-#ifndef NDEBUG
-    GetErrorStream() << "***WARNING*** Takt was built as DEBUG. Timings may be "
-                        "affected.\n";
-#endif
     return goes_on;
   }
   void ReportRuns(const std::vector<Run>& runs) override {
@@ -439,7 +437,7 @@ Result<int> ProcessResults(const BenchmarkFlags& flags, const Session& session,
   return kSuccess;
 }
 
-// What Google Benchmark is told besides its own flags.
+// The flags of Google Benchmark that this tool reads, too.
 struct LibraryFlags {
   int64_t iterations = 0;  // 0: as many as it likes.
   std::string out;         // --benchmark_out=
@@ -461,6 +459,11 @@ Status RunBenchmarks(const BenchmarkFlags& flags, const LibraryFlags& library,
   if (!library.out.empty()) {
     file_reporter.emplace(CreateFileReporter(library.out_format), rows);
   }
+#ifndef NDEBUG
+  std::fputs(
+      "***WARNING*** Takt was built as DEBUG. Timings may be affected.\n",
+      stderr);
+#endif
   benchmark::RunSpecifiedBenchmarks(&reporter,
                                     file_reporter ? &*file_reporter : nullptr);
   benchmark::Shutdown();

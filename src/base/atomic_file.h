@@ -21,10 +21,10 @@ namespace takt {
 // the new file its owner. Other names of the file (hard links) keep the old
 // contents.
 //
-// What is no regular file (a FIFO, a terminal, /dev/null) is opened and gets
-// the bytes; it is never replaced. A path that leads to a descriptor of this
-// process (/dev/stdout, /dev/fd/3) stands for that descriptor, and the bytes
-// go where it is; what stdio holds back for it comes later.
+// A FIFO, a terminal, /dev/null or the like is opened and gets the bytes; it is
+// never replaced. A path that leads to a descriptor of this process
+// (/dev/stdout, /dev/fd/3) stands for that descriptor, and the bytes go where
+// it is; what stdio holds back for it comes later.
 //
 // Errors name the path, the step and the system's reason. A regular file that
 // was to be replaced is then as it was, and the temporary one is gone.

@@ -1,4 +1,4 @@
-// What devices tell of the dispatches that they ran.
+// Statistics of the dispatches that devices run.
 #ifndef TAKT_TOOLS_COMMON_DISPATCH_RECORDER_H_
 #define TAKT_TOOLS_COMMON_DISPATCH_RECORDER_H_
 
@@ -34,7 +34,7 @@ class DispatchRecorder {
   // outlive it.
   takt_device_options_t OptionsFor(const std::string& device);
 
-  // What was recorded since the last time; what took longest first.
+  // The rows that were recorded since the last call, the longest total first.
   std::vector<Row> Take();
 
  private:

@@ -108,7 +108,7 @@ class Flags {
   bool is_misused() const { return is_misused_; }
   // Whether --help was among the arguments.
   bool help_requested() const { return help_requested_; }
-  // Of the whole tool, or of a command of that name.
+  // The help text of the whole tool, or of the command of that name.
   std::string HelpText(const std::string& command = "") const;
 
  private:
