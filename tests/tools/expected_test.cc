@@ -42,7 +42,7 @@ TEST_F(ExpectedTest, IntegersOfOneWidthAreComparedByTheirBits) {
   EXPECT_EQ(Compare("2xi1=00 01", "2xsi8=0 1"), "");
   EXPECT_THAT(Compare("2xi8=-1 2", "2xui8=254 2"), HasSubstr("index 0"));
   EXPECT_THAT(Compare("2xi32=1 2", "2xi64=1 2"), HasSubstr("metadata"));
-  EXPECT_THAT(Compare("f32=1", "*32=0000803f"), HasSubstr("metadata"));
+  EXPECT_THAT(Compare("1xf32=1", "1x*32=0000803f"), HasSubstr("metadata"));
 }
 
 TEST_F(ExpectedTest, TellsTheFirstElementThatDiffers) {
