@@ -255,6 +255,21 @@ TEST_F(TaktHppTest, TheViewOfAScalarIsEmpty) {
   EXPECT_EQ(scalar.bytes().bytes().size(), 0u);
 }
 
+TEST(InstanceTest, RunsWhatIsReadyAndSaysWhatItLacks) {
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.worker_count = 0;
+  options.host_loop = true;
+  const takt::Instance instance = takt::Instance::Create(&options).value();
+  const auto ran = instance.RunReady(1000);
+  ASSERT_TRUE(ran.ok()) << ran.status().ToString();
+  EXPECT_EQ(ran->count, 0u);
+  EXPECT_EQ(ran->next_ns, TAKT_INFINITE_FUTURE);
+  EXPECT_FALSE(instance.RunReady(-1).ok());
+  EXPECT_EQ(instance.statistics().wanted_worker_count, 0u);
+  EXPECT_FALSE(instance.statistics().may_be_throttled);
+}
+
 TEST(ElementTypeOfTest, IsWhatCompiledModulesUse) {
   EXPECT_EQ(takt::ElementTypeOf<float>(), uint32_t{TAKT_ELEMENT_F32});
   EXPECT_EQ(takt::ElementTypeOf<double>(), uint32_t{TAKT_ELEMENT_F64});
