@@ -274,11 +274,13 @@ int main(int argc, char** argv) {
     std::fill(sensors.begin(), sensors.end(), 0.0f);
     Check(estimator.PublishInput());
   }
-  const bool is_real_time = PrepareLoop(cpus);
-  const int64_t start_ns = takt_clock_now_ns() + 10'000'000;
+  // The timer's thread begins with the first stream, on the CPUs of this one:
+  // so before the loop is kept to its own, and with time to come up.
+  const int64_t start_ns = takt_clock_now_ns() + 200'000'000;
   Check(policy.Start(start_ns));
   Check(estimator.Start(start_ns));
   Check(perception.Start(start_ns));
+  const bool is_real_time = PrepareLoop(cpus);
   const LoopRecord record =
       ControlLoop(estimator, policy, start_ns, turn_count);
   for (const takt::Stream* stream : {&perception, &estimator, &policy}) {
