@@ -26,6 +26,13 @@ bool HasWideResult(const WireInstruction& instruction) {
 
 bool IsRegister(WireFieldKind kind) { return kind <= WireFieldKind::kRefMove; }
 
+// Whether the import waits for a device though the compiler never marks its
+// calls as yieldable: programs of --iree-execution-model=inline-dynamic know
+// nothing of waiting.
+bool WaitsInPlainCalls(const BytecodeArchive& archive, uint32_t import) {
+  return archive.imports[import].full_name == "hal_loader.executable.dispatch";
+}
+
 }  // namespace
 
 void FunctionTranslator::AppendList(const std::vector<int16_t>& list) {
@@ -406,8 +413,9 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
   }
 
   if ((callee & kImportBit) != 0) {
-    const bool may_park =
-        yieldable || archive_.bytecode_version->plain_calls_may_wait;
+    const bool may_park = yieldable ||
+                          archive_.bytecode_version->plain_calls_may_wait ||
+                          WaitsInPlainCalls(archive_, callee & ~kImportBit);
     AppendWide(InnerOp::kCallImport, may_park, callee & ~kImportBit);
     ImportCall::Append(arguments, spans, AddressesOf(results), &code_);
   } else {
