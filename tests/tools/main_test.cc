@@ -38,6 +38,29 @@ TEST(EveryToolTest, HasAVersion) {
   }
 }
 
+// The text is written twice: tools know nothing of the library within.
+TEST(EveryToolTest, TheVersionNamesTheModulesThatTheLibraryReads) {
+  const std::string folder = TestData("") + "/../../src/vm/";
+  const std::string header = FileContents(folder + "bytecode_version.h");
+  const std::string name = "kSupportedCompilers[] = \"";
+  const size_t begin = header.find(name) + name.size();
+  ASSERT_GT(begin, name.size());
+  const std::string compilers =
+      header.substr(begin, header.find('"', begin) - begin);
+  std::string versions;  // From lines such as "{15u << 16, ...".
+  const std::string source = FileContents(folder + "bytecode_version.cc");
+  const std::string shift = "u << 16,";
+  for (size_t at = source.find(shift); at != std::string::npos;
+       at = source.find(shift, at + 1)) {
+    const size_t brace = source.rfind('{', at);
+    if (!versions.empty()) versions += ", ";
+    versions += source.substr(brace + 1, at - brace - 1) + ".0";
+  }
+  EXPECT_THAT(
+      RunProcess("takt-run-module", {"--version"}).out,
+      HasSubstr("\nmodules: " + compilers + " (bytecode " + versions + ")\n"));
+}
+
 TEST(EveryToolTest, HelpExplainsExitCodes) {
   for (const std::string& tool : ToolNames()) {
     EXPECT_THAT(RunProcess(tool, {"--help"}).out, HasSubstr("Exit code"));

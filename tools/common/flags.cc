@@ -15,9 +15,10 @@ namespace {
 
 constexpr int kFlagFileDepthMax = 8;
 constexpr std::string_view kFlagFile = "--flagfile=";
-// What the library reads.
+// The modules that the library reads; main_test.cc holds the text to the table
+// of src/vm/bytecode_version.cc.
 constexpr char kModuleFormats[] =
-    "VM bytecode 17.0, as iree-compile 3.12 and 3.13 write it";
+    "iree-compile 3.8 to 3.13 (bytecode 15.0, 16.0, 17.0)";
 
 std::string_view Trim(std::string_view text) {
   const char* kSpace = " \t\r\n";
