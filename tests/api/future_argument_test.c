@@ -206,6 +206,8 @@ static void refuses_futures_that_cannot_be(void) {
   takt_buffer_view_t* q = float_view(other.device, 4, kOneToFour);
   takt_invocation_t* u = issue(&f, "fn0", p, NULL, NULL);
   takt_invocation_t* foreign = issue(&other, "fn0", q, NULL, NULL);
+  REQUIRE_OK(takt_invocation_wait(u, TAKT_INFINITE_FUTURE));
+  REQUIRE_OK(takt_invocation_wait(foreign, TAKT_INFINITE_FUTURE));
   takt_function_t* step = find_function(f.context, "step");
   const struct {
     takt_future_argument_t futures[2];
