@@ -231,11 +231,14 @@ TEST(ResponseBoundTest, SaysHowMuchIsAskedOfAnOverloadedMachine) {
   for (const char* name : {"first", "second"}) {
     Stream stream;
     stream.name = name;
+    stream.terms.program = 0;
     stream.terms.period_ns = stream.terms.deadline_ns = 1'000'000;
     workload.streams.push_back(stream);
   }
+  workload.power_mw = {0};
   const auto bounds = AnalyseResponses(workload);
   ASSERT_TRUE(bounds.ok()) << bounds.status();
+  ASSERT_EQ(bounds->size(), 2u);
   for (const ResponseBound& bound : *bounds) {
     EXPECT_FALSE(bound.has_bound());
     EXPECT_NE(bound.reason.find(" % of the 1 place that it has"),
