@@ -744,23 +744,19 @@ uint32_t takt_instance_worker_count(const takt_instance_t* instance) {
 
 takt_status_t takt_instance_run_ready(takt_instance_t* instance, int64_t max_ns,
                                       size_t* out_ran, int64_t* out_next_ns) {
-  absl::Status status = takt::api::Require(instance, "instance");
-  if (status.ok()) {
-    status = Unwrap(instance)->RunReady(max_ns, out_ran, out_next_ns);
-  }
-  return takt::api::ToStatus(__func__, status);
+  TAKT_REQUIRE(instance, Optional(out_ran), Optional(out_next_ns));
+  return takt::api::ToStatus(
+      __func__, Unwrap(instance)->RunReady(max_ns, out_ran, out_next_ns));
 }
 
 takt_status_t takt_instance_query_statistics(
     takt_instance_t* instance, takt_instance_statistics_t* out_statistics) {
-  absl::Status status = takt::api::Require(instance, "instance");
-  if (status.ok()) {
-    status = takt::api::RequireSized(out_statistics, "out_statistics");
-  }
-  if (status.ok()) {
-    takt::api::WriteSized(Unwrap(instance)->statistics(), out_statistics);
-  }
-  return takt::api::ToStatus(__func__, status);
+  TAKT_REQUIRE(instance, out_statistics);
+  const absl::Status status =
+      takt::api::RequireSized(out_statistics, "out_statistics");
+  if (!status.ok()) return takt::api::ToStatus(__func__, status);
+  takt::api::WriteSized(Unwrap(instance)->statistics(), out_statistics);
+  return nullptr;
 }
 
 void takt_instance_trim(takt_instance_t* instance) {

@@ -169,7 +169,7 @@ static void refuses_malformed_modules(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "name is NULL");
   options.name = "robot";
   takt_native_export_t exports[2] = {{"read", "0i_i", read_robot},
-                                     {"read", "0v_v", read_robot}};
+                                     {"read", "0i_i", read_robot}};
   options.exports = exports;
   options.export_count = 2;
   EXPECT_ERROR(takt_native_module_create(instance, &options, &module),

@@ -43,6 +43,8 @@ constexpr const char* kMayBeNull[] = {
     "takt_fence_wait_many.instance",
     "takt_fence_wait_many.out_index",
     "takt_file_wrap.release",
+    "takt_instance_run_ready.out_next_ns",
+    "takt_instance_run_ready.out_ran",
     "takt_object_type_register.destroy",
     "takt_plan_load.name",
     "takt_plan_run_query_operation.out_end",
