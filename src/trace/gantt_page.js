@@ -93,7 +93,7 @@ function addJob(event, owner, deadline) {
                number: owner.jobs.length, id: event.id, spans: []};
   owner.jobs.push(job);
   jobs.push(job);
-  job_of_id.set(event.id, job);
+  if (event.id) job_of_id.set(event.id, job);
   return job;
 }
 
@@ -205,9 +205,9 @@ function makeRows() {
   jobs.sort((a, b) => a.t - b.t);
   for (const job of jobs) {  // A stream's row shows its jobs.
     const row = rows[job.track];
-    if (row.track.kind !== "stream") continue;
     job.row = row;
     job.ns = (job.end === null ? LENGTH : job.end) - job.t;
+    if (row.track.kind !== "stream") continue;
     let depth = 0;
     while (depth < 3 && row.lanes[depth] &&
            row.lanes[depth].ends[row.lanes[depth].ends.length - 1] > job.t) {
@@ -347,7 +347,7 @@ function describe(item) {
   if (item.kind === "job") {
     return [
       ["", jobName(item)],
-      ["released", time(item.released) + (item.released - item.t < 1000 ? "" :
+      [item.is_call ? "begins" : "released", time(item.released) + (item.released - item.t < 1000 ? "" :
           ", " + duration(item.released - item.t) + " too late"),
        item.released - item.t > 1e6],
       ["deadline", item.deadline === null ? "none" : time(item.deadline)],
