@@ -25,8 +25,9 @@ constexpr bool kHasOtherHandlers = false;
 #endif
 
 // Writes to the far end of a frame, as a kernel with a large buffer on its
-// stack may: nothing in between is touched.
-__attribute__((noinline)) void UseStack(size_t bytes) {
+// stack may: nothing in between is touched. As a kernel, it is code that the
+// compiler does not know here.
+__attribute__((noipa)) void UseStack(size_t bytes) {
   auto* buffer = static_cast<volatile char*>(__builtin_alloca(bytes));
   buffer[0] = 1;
 }
