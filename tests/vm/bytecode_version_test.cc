@@ -42,8 +42,8 @@ TEST(BytecodeVersionTest, NamesWhoMayHaveWrittenAnother) {
   EXPECT_THAT(ErrorOf(0), HasSubstr("bytecode version 0.0"));
 }
 
-// discard.refs, assign.ref: from 16. call.yieldable and its variadic form:
-// from 17.
+// discard.refs, assign.ref: from 16. call.yieldable and its variadic form,
+// fpowi: from 17.
 TEST(BytecodeVersionTest, OlderVersionsHaveFewerInstructions) {
   const auto has = [](uint32_t major, Op op) {
     return VersionOf(major).Has(InfoOf(op).set, InfoOf(op).code);
@@ -55,7 +55,8 @@ TEST(BytecodeVersionTest, OlderVersionsHaveFewerInstructions) {
   for (const Op op : {Op::kDiscardRefs, Op::kAssignRef}) {
     EXPECT_TRUE(!has(15, op) && has(16, op) && has(17, op));
   }
-  for (const Op op : {Op::kCallYieldable, Op::kCallVariadicYieldable}) {
+  for (const Op op : {Op::kCallYieldable, Op::kCallVariadicYieldable,
+                      Op::kFpowiF32, Op::kFpowiF64}) {
     EXPECT_TRUE(!has(15, op) && !has(16, op) && has(17, op));
   }
   for (uint16_t op = 0; op < static_cast<uint16_t>(Op::kCount); ++op) {

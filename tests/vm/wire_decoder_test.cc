@@ -122,10 +122,10 @@ TEST(WireDecoderTest, ReusedStorageForgetsTheInstructionBefore) {
 
 TEST(WireDecoderTest, RefusesUnknownOpcodes) {
   EXPECT_EQ(ErrorOf({0x89}), "pc 0: unknown opcode 89 in bytecode 17.0");
-  EXPECT_EQ(ErrorOf({0xe0, 0x3e}),
-            "pc 0: unknown opcode e0 3e in bytecode 17.0");
-  EXPECT_EQ(ErrorOf({0xe1, 0x40}),
-            "pc 0: unknown opcode e1 40 in bytecode 17.0");
+  EXPECT_EQ(ErrorOf({0xe0, 0x3f}),
+            "pc 0: unknown opcode e0 3f in bytecode 17.0");
+  EXPECT_EQ(ErrorOf({0xe1, 0x41}),
+            "pc 0: unknown opcode e1 41 in bytecode 17.0");
   EXPECT_EQ(ErrorOf({0xe2, 0x00}), "pc 0: unknown opcode e2 in bytecode 17.0");
 }
 
@@ -144,6 +144,11 @@ TEST(WireDecoderTest, OlderVersionsLackTheNewerOpcodes) {
   EXPECT_EQ(ErrorOf(call.bytes(), 16),
             "pc 0: unknown opcode 87 in bytecode 16.0");
   EXPECT_EQ(ErrorOf(call.bytes(), 17), "");
+  BodyBuilder power;
+  power.Emit(Op::kFpowiF32).U16(0).U16(2).U16(1);
+  EXPECT_EQ(ErrorOf(power.bytes(), 16),
+            "pc 0: unknown opcode e0 3e in bytecode 16.0");
+  EXPECT_EQ(ErrorOf(power.bytes(), 17), "");
 }
 
 TEST(WireDecoderTest, SingleMovesOfBytecode15AreGone) {
