@@ -19,13 +19,14 @@
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
 //                   [--flat] [--policy NAME] [--trace FILE]
 //                   [--trace_events N] [--bare] [--plain]
+//                   [--fifo_workers PRIORITY]
 //        DIR holds perception.vmfb, policy.vmfb (and estimator.vmfb,
 //        gemm_i8.vmfb)
 //        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
 //        (needs the right to); --pin: perception threads keep off the first
 //        CPU, periodic threads stay on it; --flat: all of one priority;
 //        --plain: periodic threads are as the system makes them, instead of
-//        takt_thread_make_prompt();
+//        takt_thread_make_prompt(); --fifo_workers: worker_fifo_priority;
 //        --policy: of the scheduler (takt/scheduler.h);
 //        --trace: record the run, the last N events of each thread (default
 //        1048576), for takt-trace and `takt-sim replay`
@@ -78,6 +79,7 @@ struct Options {
   bool flat = false;
   bool bare = false;
   bool plain = false;
+  int32_t fifo_workers = 0;
   std::string trace;
   uint32_t trace_events = 1 << 20;
   std::string policy = "off";
@@ -104,6 +106,8 @@ Options Parse(int argc, char** argv) {
       options.scenario = std::atoi(value());
     } else if (flag == "--workers") {
       options.workers = std::atoi(value());
+    } else if (flag == "--fifo_workers") {
+      options.fifo_workers = std::atoi(value());
     } else if (flag == "--device") {
       options.device = value();
     } else if (flag == "--trace") {
@@ -137,7 +141,8 @@ Options Parse(int argc, char** argv) {
                  "usage: contention DIR [--seconds S] [--scenario 1|2] "
                  "[--workers N] [--device NAME] [--alone] [--fifo] [--pin] "
                  "[--flat] [--policy NAME] [--trace FILE] "
-                 "[--trace_events N] [--bare] [--plain]\n");
+                 "[--trace_events N] [--bare] [--plain] "
+                 "[--fifo_workers PRIORITY]\n");
     std::exit(2);
   }
   return options;
@@ -315,6 +320,7 @@ int main(int argc, char** argv) {
   takt_instance_options_t instance_options;
   takt_instance_options_init(&instance_options);
   instance_options.worker_count = options.workers;
+  instance_options.worker_fifo_priority = options.fifo_workers;
   takt_scheduler_options_t scheduler_options;
   takt_scheduler_options_init(&scheduler_options);
   scheduler_options.policy = options.policy.c_str();
