@@ -48,6 +48,13 @@ void Put(std::vector<uint8_t>& bytes, size_t offset, const T& value) {
   std::memcpy(bytes.data() + offset, &value, sizeof(value));
 }
 
+// Where the entry with that tag is in the dynamic section.
+size_t FindDynamic(const std::vector<uint8_t>& bytes, int64_t tag) {
+  size_t at = kDynamic;
+  while (Get<Elf64_Dyn>(bytes, at).d_tag != tag) at += sizeof(Elf64_Dyn);
+  return at;
+}
+
 // Open descriptors of this process.
 size_t CountDescriptors() {
   size_t count = 0;
@@ -103,6 +110,11 @@ TEST(SystemLibraryTest, NamesTheImportThatIsMissing) {
   auto symbol = Get<Elf64_Sym>(bytes, kSymbol);
   symbol.st_shndx = SHN_UNDEF;
   Put(bytes, kSymbol, symbol);
+  // None of the relocations is known to be relative any more.
+  const size_t count_at = FindDynamic(bytes, DT_RELACOUNT);
+  auto count = Get<Elf64_Dyn>(bytes, count_at);
+  count.d_un.d_val = 0;
+  Put(bytes, count_at, count);
   auto relocation = Get<Elf64_Rela>(bytes, kRelocation);
   relocation.r_info = ELF64_R_INFO(1, R_X86_64_64);
   Put(bytes, kRelocation, relocation);
@@ -114,8 +126,7 @@ TEST(SystemLibraryTest, NamesTheImportThatIsMissing) {
 
 TEST(SystemLibraryTest, NamesTheLibraryThatIsMissing) {
   std::vector<uint8_t> bytes = Library();
-  size_t at = kDynamic;
-  while (Get<Elf64_Dyn>(bytes, at).d_tag != DT_HASH) at += sizeof(Elf64_Dyn);
+  const size_t at = FindDynamic(bytes, DT_HASH);
   Elf64_Dyn needed{};
   needed.d_tag = DT_NEEDED;
   needed.d_un.d_val = Get<Elf64_Sym>(bytes, kSymbol).st_name;
