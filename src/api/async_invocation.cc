@@ -245,6 +245,14 @@ void AsyncInvocation::ArmTimeout() {
       extras_.timeout.get(), DeadlineAfter(NowNs(), extras_.timeout->limit_ns));
 }
 
+void AsyncInvocation::Expire() {
+  Timeout* const timeout = extras_.timeout.get();
+  // If it cannot be taken back, it fires, or the call is done.
+  if (timeout != nullptr && timeout->timers->Cancel(timeout)) {
+    OnTimeout(timeout);
+  }
+}
+
 void AsyncInvocation::OnTimeout(TimerService::Timer* timer) {
   const auto self =
       Ref<AsyncInvocation>::Adopt(static_cast<Timeout*>(timer)->invocation);

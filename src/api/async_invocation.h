@@ -74,6 +74,8 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   // `results` are NONE when called.
   absl::Status TakeResults(absl::Span<takt_value_t> results);
   void Cancel();
+  // The limit of a call that has one has come; the timer need not tell.
+  void Expire();
 
   // Has result `index` kept for a call that takes it as an argument, until
   // FetchResult(). *end receives a fence that tells when this call has ended.

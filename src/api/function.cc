@@ -250,7 +250,14 @@ absl::Status Function::InvokeWithTimeout(
       const Ref<AsyncInvocation> invocation,
       AsyncInvocation::Start(const_cast<Function&>(*this), given, arguments,
                              /*wait=*/nullptr, /*signal=*/nullptr));
-  TAKT_RETURN_IF_ERROR(invocation->Wait(kInfiniteFuture));
+  // This thread looks at the time as well: it may be the one that fires timers.
+  absl::Status status =
+      invocation->Wait(DeadlineAfter(NowNs(), options.timeout_ns));
+  if (status.code() == absl::StatusCode::kDeadlineExceeded) {
+    invocation->Expire();
+    status = invocation->Wait(kInfiniteFuture);
+  }
+  TAKT_RETURN_IF_ERROR(status);
   return invocation->TakeResults(results);
 }
 

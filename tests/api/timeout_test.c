@@ -44,9 +44,9 @@ typedef struct await_t {
   probe_t probe;
 } await_t;
 
-static void await_create(await_t* await, int32_t worker_count,
-                         const char* device) {
-  await->f.instance = create_instance(worker_count);
+static void await_create_in(await_t* await, takt_instance_t* instance,
+                            const char* device) {
+  await->f.instance = instance;
   await->f.device = create_device(await->f.instance, device);
   REQUIRE_OK(takt_fence_create(&await->probe.fence));
   await->probe.nested = NULL;
@@ -66,6 +66,11 @@ static void await_create(await_t* await, int32_t worker_count,
       create_context_of(await->f.instance, await->f.device, modules, 2);
   takt_module_release(modules[0]);
   await->f.module = modules[1];
+}
+
+static void await_create(await_t* await, int32_t worker_count,
+                         const char* device) {
+  await_create_in(await, create_instance(worker_count), device);
 }
 
 static void await_destroy(await_t* await) {
@@ -104,6 +109,25 @@ static void ends_a_call_that_waits_for_ever(void) {
     REQUIRE_OK(takt_fence_signal(await.probe.fence));
     REQUIRE_OK(call(await.f.context, names[i & 1], kHour, 6, &result));
     EXPECT(result.i32 == 6);
+    await_destroy(&await);
+  }
+}
+
+/* No thread of the instance's fires timers. */
+static void ends_without_a_thread_for_timers(void) {
+  for (int i = 0; i < 4; ++i) {
+    takt_instance_options_t options;
+    takt_instance_options_init(&options);
+    options.worker_count = 0;
+    options.host_loop = true;
+    takt_instance_t* instance = NULL;
+    REQUIRE_OK(takt_instance_create(&options, &instance));
+    await_t await;
+    await_create_in(&await, instance, kDevices[i & 1]);
+    takt_value_t result;
+    EXPECT_ERROR(
+        call(await.f.context, i & 2 ? "wait" : "pass", kSoon, 5, &result),
+        TAKT_STATUS_DEADLINE_EXCEEDED, "not done within 1000000 ns");
     await_destroy(&await);
   }
 }
@@ -289,6 +313,7 @@ static void refuses_a_limit_in_a_call_of_the_calling_context(void) {
 
 int main(void) {
   RUN(ends_a_call_that_waits_for_ever);
+  RUN(ends_without_a_thread_for_timers);
   RUN(ends_when_nobody_is_left_who_could_signal);
   RUN(ends_a_program_that_runs_for_ever);
   RUN(ends_a_call_that_waits_for_its_turn);
