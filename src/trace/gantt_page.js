@@ -347,8 +347,9 @@ function describe(item) {
   if (item.kind === "job") {
     return [
       ["", jobName(item)],
-      [item.is_call ? "begins" : "released", time(item.released) + (item.released - item.t < 1000 ? "" :
-          ", " + duration(item.released - item.t) + " too late"),
+      [item.is_call ? "begins" : "released",
+       time(item.released) + (item.released - item.t < 1000 ? "" :
+           ", " + duration(item.released - item.t) + " too late"),
        item.released - item.t > 1e6],
       ["deadline", item.deadline === null ? "none" : time(item.deadline)],
       ["outcome", outcomeOf(item), /missed|dropped|failed/.test(item.outcome)],
