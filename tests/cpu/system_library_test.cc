@@ -109,6 +109,7 @@ TEST(SystemLibraryTest, NamesTheImportThatIsMissing) {
   std::vector<uint8_t> bytes = Library();
   auto symbol = Get<Elf64_Sym>(bytes, kSymbol);
   symbol.st_shndx = SHN_UNDEF;
+  symbol.st_value = 0;
   Put(bytes, kSymbol, symbol);
   // None of the relocations is known to be relative any more.
   const size_t count_at = FindDynamic(bytes, DT_RELACOUNT);
