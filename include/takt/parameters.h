@@ -23,9 +23,9 @@ typedef struct takt_parameters_options_t {
   // True: read the file into memory instead of mapping it. Default: false.
   bool preload;
   // True: programs may write the parameters (io_parameters.scatter), as
-  // encoders of parameters do; what they write is in the file at once. Never
-  // of a file that something else reads at the same time. Default: false, and
-  // a program that writes fails with PERMISSION_DENIED.
+  // encoders of parameters do; what they write is in the file at once, so
+  // nothing else should read the file at that time. Default: false, and a
+  // program that writes fails with PERMISSION_DENIED.
   bool writable;
 } takt_parameters_options_t;
 
