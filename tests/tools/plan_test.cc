@@ -381,7 +381,8 @@ TEST(PlanToolTest, WritesToStdoutForADash) {
   const ToolResult imported =
       RunTool({"import", Written("dash.json", schedule), "--output=-"});
   EXPECT_EQ(imported.exit_code, 0) << imported.err;
-  const std::string plan = Written("dash.taktplan", imported.out);
+  const std::string plan = ScratchPath("dash.taktplan");
+  WriteContents(plan, imported.out);
   EXPECT_EQ(RunTool({"check", plan}).out, "valid, makespan 1500000 ns\n");
   const ToolResult exported = RunTool({"export", plan, "--output=-"});
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
