@@ -42,8 +42,8 @@ absl::Status ResultStatus(takt_npu_result_t result, absl::string_view what);
 class DriverLibrary {
  public:
   // `path` without a slash is a file of the current directory, if that has one,
-  // else one that the system's loader finds. NOT_FOUND if there is no such file,
-  // or nothing in it that says it is a driver; INVALID_ARGUMENT as
+  // else one that the system's loader finds. NOT_FOUND if there is no such
+  // file, or nothing in it that says it is a driver; INVALID_ARGUMENT as
   // CheckDriver().
   static absl::StatusOr<std::shared_ptr<DriverLibrary>> Load(
       const std::string& path);

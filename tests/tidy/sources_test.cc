@@ -136,6 +136,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"api/invocation_trace", "tests/api/trace_test.c"},
     {"base/job_attributes", "tests/cpu/execution_test.cc"},
     {"base/pause", "tests/base/timer_service_test.cc"},
+    {"cpu/code_image", "tests/cpu/elf_image_test.cc"},
     {"cpu/code_loader", "tests/npu/unit_formats_test.cc"},
     {"cpu/command", "tests/cpu/command_buffer_test.cc"},
     {"cpu/command_buffer_pair", "tests/cpu/dispatch_choice_test.cc"},
