@@ -95,8 +95,8 @@ absl::Status FunctionTranslator::Run() {
   ResolveFixups();
   if (value_count_ > kMaxValueRegisters) {
     return absl::UnimplementedError(absl::StrCat(
-        function_.name, ": ", value_count_, " value registers; at most ",
-        kMaxValueRegisters, " are supported"));
+        function_.name, ": its registers and the values that a branch saves ",
+        "take more than ", kMaxValueRegisters, " words"));
   }
   // 8 bytes are read at once of any register, the last one too.
   function_.value_bytes =

@@ -24,7 +24,13 @@ std::vector<FunctionTranslator::Move> FunctionTranslator::CollectMoves(
     auto from = static_cast<int16_t>(source);
     if (!graph_.IsScratch(source) &&
         std::binary_search(written.begin(), written.end(), source)) {
-      from = static_cast<int16_t>(source_.value_register_count + saves.size());
+      const auto word =
+          static_cast<uint32_t>(source_.value_register_count + saves.size());
+      if (word >= kMaxValueRegisters) {  // No move can name it: Run() fails.
+        value_count_ = kMaxValueRegisters + 1;
+        return {};
+      }
+      from = static_cast<int16_t>(word);
       saves.push_back({from, static_cast<int16_t>(source), false, false});
     }
     moves.push_back({static_cast<int16_t>(target), from, false, false});

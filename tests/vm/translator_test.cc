@@ -3,9 +3,11 @@
 // branch, unless it is scratch. And that folding keeps what programs mean.
 #include "vm/translator.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -70,6 +72,24 @@ TEST(TranslatorTest, OverlapOfWideAndNarrowIsPutRight) {
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ((*results)[0].i32(), 3);
   EXPECT_EQ((*results)[1].i64(), 99);
+}
+
+// Words that a branch saves were numbered in 16 bits before they were counted:
+// the numbers wrapped, and the branch back read in front of a table.
+TEST(TranslatorTest, ABranchThatSavesTooManyWordsIsRefused) {
+  for (const size_t save_count : {31'990u, 33'000u, 65'000u}) {
+    BodyBuilder body;
+    const uint32_t loop = body.NewLabel();
+    BodyBuilder::Remap remap = {{1, 0}};
+    for (size_t i = 0; i < save_count; ++i) remap.emplace_back(0, 1);
+    body.Block().Emit(Op::kBr).Branch(loop);
+    body.Block(loop).Emit(Op::kAddI32).U16(0).U16(1).U16(2);
+    body.Emit(Op::kBr).Branch(loop, remap);
+    const auto results = RunBody("0ii_i", body, 20, 0, {i(1), i(2)});
+    EXPECT_THAT(std::string(results.status().message()),
+                testing::HasSubstr("more than 32000 words"))
+        << save_count;
+  }
 }
 
 TEST(TranslatorTest, RefsAreRemappedInOrder) {
