@@ -17,17 +17,23 @@ constexpr size_t kMaxListed = 8;
 constexpr size_t kMaxCompared = 1024;
 constexpr size_t kMaxLength = 80;
 
-// Insertions, deletions and replacements that turn `a` into `b`.
+// Insertions, deletions, replacements, and swaps of neighbours that turn `a`
+// into `b` (the optimal string alignment distance).
 size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> two_above(b.size() + 1);
+  std::vector<size_t> above(b.size() + 1);
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
+    two_above.swap(above);
+    above.swap(row);
     row[0] = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min(
+          {above[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, above[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]) {
+        row[j + 1] = std::min(row[j + 1], two_above[j - 1] + 1);
+      }
     }
   }
   return row.back();

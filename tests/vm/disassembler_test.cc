@@ -131,7 +131,8 @@ TEST_F(DisassemblerTest, HugeSegmentsCostNothing) {
 TEST_F(DisassemblerTest, BytecodeThatDoesNotDecodeIsAnError) {
   BodyBuilder body;
   body.Block().U8(0xfe);
-  EXPECT_EQ(TextOf(body), "function 0 (tested): pc 1: unknown opcode fe");
+  EXPECT_EQ(TextOf(body),
+            "function 0 (tested): pc 1: unknown opcode fe in bytecode 17.0");
 }
 
 TEST_F(DisassemblerTest, NoSuchFunction) {
