@@ -15,12 +15,11 @@
 #include <vector>
 
 #include "takt/async.hpp"
-#include "tools/common/expected.h"
 #include "tools/common/flags.h"
 #include "tools/common/input.h"
 #include "tools/common/main.h"
 #include "tools/common/number.h"
-#include "tools/common/output.h"
+#include "tools/common/result_flags.h"
 #include "tools/common/session.h"
 
 namespace takt::tools {
@@ -47,10 +46,7 @@ struct BenchmarkFlags {
   int64_t batch_concurrency = 1;
   std::string time_unit = "ms";
   bool process_outputs = false;
-  std::vector<std::string> outputs;
-  std::vector<std::string> expected;
-  Tolerances tolerances;
-  int64_t element_count_max = 1024;
+  ResultFlags results;
   bool dispatch_statistics = false;
 
   void AddTo(Flags* flags) {
@@ -72,14 +68,7 @@ struct BenchmarkFlags {
                      "Print, write or compare the results of the last "
                      "invocation, as --output= and\n--expected_output= say, "
                      "which imply it.");
-    flags->AddTexts("output", &outputs, kOutputHelp);
-    flags->AddTexts("expected_output", &expected,
-                    "A result to compare with, as --input; (ignored) matches "
-                    "anything.");
-    tolerances.AddTo(flags);
-    flags->AddNumber("output_max_element_count", 0, INT64_MAX,
-                     &element_count_max,
-                     "How many elements of a tensor are printed.");
+    results.AddTo(flags);
     flags->AddSwitch("dispatch_statistics", &dispatch_statistics,
                      "Add a row for each kernel of a function: how long it "
                      "takes in an invocation.\nThey are measured apart, "
@@ -411,29 +400,11 @@ Status AddSubjects(const BenchmarkFlags& flags, const Session& session,
 // What --output= and --expected_output= ask for; the exit code.
 Result<int> ProcessResults(const BenchmarkFlags& flags, const Session& session,
                            const Subject& subject) {
-  const auto element_count_max = static_cast<size_t>(flags.element_count_max);
-  if (!flags.expected.empty()) {
-    InputFiles files;
-    Result<std::vector<Input>> expected = ParseInputs(
-        session.devices[0], ResultKinds(subject.function.signature()),
-        flags.expected, &files);
-    if (!expected.ok()) {
-      return Annotate(expected.status(), "expected output ", "");
-    }
-    TAKT_TOOLS_ASSIGN_OR_RETURN(
-        const std::string differences,
-        CompareResults(subject.results, *expected, flags.tolerances,
-                       element_count_max));
-    std::fputs(differences.empty() ? "[SUCCESS] all function outputs matched "
-                                     "their expected values.\n"
-                                   : differences.c_str(),
-               stdout);
-    return differences.empty() ? kSuccess : kFailure;
+  if (!flags.results.expected.empty()) {
+    return flags.results.PrintComparison(
+        session.devices[0], subject.function.signature(), subject.results);
   }
-  TAKT_TOOLS_RETURN_IF_ERROR(
-      flags.outputs.empty()
-          ? PrintResults(subject.results, element_count_max)
-          : WriteOutputs(subject.results, flags.outputs, element_count_max));
+  TAKT_TOOLS_RETURN_IF_ERROR(flags.results.PrintOrWrite(subject.results));
   return kSuccess;
 }
 
@@ -487,8 +458,9 @@ Result<int> RunSession(const BenchmarkFlags& flags,
   suite.Register(flags, library.iterations);
   TAKT_TOOLS_RETURN_IF_ERROR(RunBenchmarks(flags, library, suite));
   int code = suite.has_failed() ? kFailure : kSuccess;
-  const bool processes = flags.process_outputs || !flags.outputs.empty() ||
-                         !flags.expected.empty();
+  const bool processes = flags.process_outputs ||
+                         !flags.results.outputs.empty() ||
+                         !flags.results.expected.empty();
   for (const std::unique_ptr<Subject>& subject : suite.subjects()) {
     if (!processes || code != kSuccess) break;
     Result<int> processed = ProcessResults(flags, session, *subject);

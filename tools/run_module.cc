@@ -2,17 +2,15 @@
 // or compares its results. Prints to stdout what iree-run-module prints.
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tools/common/element.h"
-#include "tools/common/expected.h"
 #include "tools/common/flags.h"
 #include "tools/common/input.h"
 #include "tools/common/main.h"
-#include "tools/common/output.h"
+#include "tools/common/result_flags.h"
 #include "tools/common/session.h"
 #include "tools/common/value_text.h"
 
@@ -32,12 +30,9 @@ ToolInfo Info() {
 
 struct RunFlags {
   SessionFlags session;
-  Tolerances tolerances;
+  ResultFlags results;
   std::string function;
   std::vector<std::string> inputs;
-  std::vector<std::string> outputs;
-  std::vector<std::string> expected;
-  int64_t element_count_max = 1024;
   bool user_fences = false;
   bool is_json = false;
 
@@ -55,14 +50,7 @@ struct RunFlags {
                     "a numpy file\n"
                     "  &2x2xf32           a plain buffer of that size\n"
                     "  (null)             a null object");
-    flags->AddTexts("output", &outputs, kOutputHelp);
-    flags->AddTexts("expected_output", &expected,
-                    "A result to compare with, as --input; (ignored) matches "
-                    "anything.");
-    tolerances.AddTo(flags);
-    flags->AddNumber("output_max_element_count", 0,
-                     std::numeric_limits<int64_t>::max(), &element_count_max,
-                     "How many elements of a tensor are printed.");
+    results.AddTo(flags);
     flags->AddSwitch("user_fences", &user_fences,
                      "Calls without waiting, with a wait fence that is "
                      "signaled once the call is issued, and waits for its "
@@ -137,27 +125,17 @@ Status PrintResultsJson(const std::string& name,
 Result<int> Compare(const RunFlags& flags, const Session& session,
                     const std::string& name, const Signature& signature,
                     const std::vector<Value>& results) {
-  InputFiles files;
-  Result<std::vector<Input>> expected = ParseInputs(
-      session.devices[0], ResultKinds(signature), flags.expected, &files);
-  if (!expected.ok())
-    return Annotate(expected.status(), "expected output ", "");
+  const Device& device = session.devices[0];
+  if (!flags.is_json) {
+    return flags.results.PrintComparison(device, signature, results);
+  }
   TAKT_TOOLS_ASSIGN_OR_RETURN(
       const std::string differences,
-      CompareResults(results, *expected, flags.tolerances,
-                     static_cast<size_t>(flags.element_count_max)));
-  if (flags.is_json) {
-    Print({{"function", name},
-           {"as_expected", differences.empty()},
-           {"differences", differences}});
-    return differences.empty() ? kSuccess : kFailure;
-  }
-  if (!differences.empty()) {
-    std::fputs(differences.c_str(), stdout);
-    return kFailure;
-  }
-  std::puts("[SUCCESS] all function outputs matched their expected values.");
-  return kSuccess;
+      flags.results.Compare(device, signature, results));
+  Print({{"function", name},
+         {"as_expected", differences.empty()},
+         {"differences", differences}});
+  return differences.empty() ? kSuccess : kFailure;
 }
 
 // Calls with fences of the caller's around.
@@ -193,19 +171,13 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
   } else {
     TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results));
   }
-  if (!flags.expected.empty()) {
+  if (!flags.results.expected.empty()) {
     return Compare(flags, session, name, signature, results);
   }
-  const size_t element_count_max = static_cast<size_t>(flags.element_count_max);
-  if (flags.is_json && flags.outputs.empty()) {
-    TAKT_TOOLS_RETURN_IF_ERROR(
-        PrintResultsJson(name, results, element_count_max));
-    return kSuccess;
-  }
+  const bool prints_json = flags.is_json && flags.results.outputs.empty();
   TAKT_TOOLS_RETURN_IF_ERROR(
-      flags.outputs.empty()
-          ? PrintResults(results, element_count_max)
-          : WriteOutputs(results, flags.outputs, element_count_max));
+      prints_json ? PrintResultsJson(name, results, flags.results.printed_max())
+                  : flags.results.PrintOrWrite(results));
   return kSuccess;
 }
 
