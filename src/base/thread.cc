@@ -75,8 +75,7 @@ absl::Status Thread::Start(const Options& options, void (*run)(void*),
 }
 
 bool Thread::IsThisThread() const {
-  return is_started_ && options_.hooks.create == nullptr &&
-         pthread_equal(handle_, pthread_self()) != 0;
+  return self_.load(std::memory_order_relaxed) == pthread_self();
 }
 
 void Thread::Join() {
@@ -94,6 +93,7 @@ void Thread::Detach() {
 
 void* Thread::Main(void* argument) {
   auto* thread = static_cast<Thread*>(argument);
+  thread->self_.store(pthread_self(), std::memory_order_relaxed);
   pthread_setname_np(pthread_self(), thread->options_.name.c_str());
   absl::optional<FaultStack> fault_stack;
   if (thread->options_.reports_faults) fault_stack.emplace();

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -81,6 +82,9 @@ class Thread {
   void* argument_ = nullptr;
   bool is_started_ = false;
   pthread_t handle_{};
+  // Written by the thread itself before it runs anything, as Start() may still
+  // be writing handle_ then. 0, which no thread is: a hooked thread.
+  std::atomic<pthread_t> self_{0};
   void* hooked_thread_ = nullptr;
 };
 

@@ -78,9 +78,14 @@ class RealTimeTest : public ::testing::Test {
   }
 
   FunctionJob* Submit(uint8_t lane, uint32_t tiles, std::function<void()> run) {
-    jobs_.push_back(std::make_unique<FunctionJob>(lane, tiles, std::move(run)));
-    executor_->Submit(jobs_.back().get());
-    return jobs_.back().get();
+    auto owned = std::make_unique<FunctionJob>(lane, tiles, std::move(run));
+    FunctionJob* const job = owned.get();
+    {
+      MutexLock lock(&mutex_);  // Jobs submit jobs.
+      jobs_.push_back(std::move(owned));
+    }
+    executor_->Submit(job);
+    return job;
   }
   void LogPolicy(const std::string& name) {
     const int policy = sched_getscheduler(0);
