@@ -81,8 +81,8 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   // FetchResult(). *end receives a fence that tells when this call has ended.
   // FAILED_PRECONDITION if the results have been taken.
   absl::Status KeepResult(size_t index, Ref<hal::Fence>* end);
-  // Of a call that has ended well: the value, which stays kept for others that
-  // have asked for it.
+  // The call has ended well. Returns the value, which stays kept for others
+  // that have asked for it.
   vm::Value FetchResult(size_t index);
 
   // What a batch does with its members, which are kQueued. Their arguments are
@@ -104,7 +104,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
     kSubmitted,
     kDone,
   };
-  // Of a call that has a limit: when it comes, the call is given up.
+  // The limit of a call. When it passes, the call is given up.
   struct Timeout : TimerService::Timer {
     Timeout(int64_t limit_ns_in, std::shared_ptr<TimerService> timers_in)
         : limit_ns(limit_ns_in), timers(std::move(timers_in)) {
@@ -164,7 +164,7 @@ class AsyncInvocation final : public Object, private AsyncStrand::Turn {
   void CompleteWhenIdle(absl::Status status);
   void GiveUpSignalWhenIdle();
 
-  // Has the producers keep the results. *ends receives a fence of each.
+  // Asks the producers to keep the results. *ends receives a fence of each.
   static absl::StatusOr<std::unique_ptr<Futures>> ReadFutures(
       const Function& function, const takt_async_options_t& options,
       std::vector<Ref<hal::Fence>>* ends);

@@ -68,7 +68,7 @@ class Notices {
 
   mutable Mutex mutex_;
   takt_instance_statistics_t known_ ABSL_GUARDED_BY(mutex_) = {};
-  // Of threads with a real-time priority.
+  // The threads that have a real-time priority, and the CPUs they may use.
   uint32_t real_time_count_ ABSL_GUARDED_BY(mutex_) = 0;
   CpuSet real_time_cpus_ ABSL_GUARDED_BY(mutex_);
 };

@@ -3,7 +3,7 @@
 //
 // Which allocation of the program becomes a result is learned from a call that
 // was copied. What is learned is held by the function; a call in which it turns
-// out to be wrong, or in which somebody else keeps the memory too, unlearns it
+// out to be wrong, or in which another owner keeps the memory too, unlearns it
 // for good.
 #ifndef TAKT_API_RESULT_BINDING_H_
 #define TAKT_API_RESULT_BINDING_H_

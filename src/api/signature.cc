@@ -88,8 +88,8 @@ absl::Status CheckFits(const std::vector<Declaration::Item>& items,
   }
   for (size_t i = 0; i < items.size(); ++i) {
     const bool is_ref = types[i].kind == TAKT_VALUE_REF;
-    // Of what is no tensor and no number, such as "!hal.buffer", any object
-    // may be.
+    // Any object fits a type that is no tensor and no number, such as
+    // "!hal.buffer".
     const bool is_number =
         !items[i].is_tensor && hal::ParseElementType(items[i].type).ok();
     if (is_ref ? !is_number : !items[i].is_tensor) continue;

@@ -19,7 +19,7 @@ constexpr size_t kSignalCount = sizeof(kSignals) / sizeof(kSignals[0]);
 // For our handler and for the one that it passes a fault on to.
 constexpr size_t kHandlerStackBytes = size_t{64} << 10;
 
-// Of the process, as the handlers are.
+// One for the process, because signal handlers belong to the process.
 struct Handlers {
   Mutex mutex;
   int count ABSL_GUARDED_BY(mutex) = 0;
@@ -183,7 +183,7 @@ FaultStack::~FaultStack() {
   FaultPlaceHere() = FaultPlace();
   if (block_ == nullptr) return;
   stack_t stack{};
-  // What somebody has put in its place stays.
+  // A stack that the application has installed since then stays.
   if (sigaltstack(nullptr, &stack) != 0 || stack.ss_sp != block_) return;
   stack = {};
   stack.ss_flags = SS_DISABLE;

@@ -48,8 +48,8 @@ struct JobAttributes {
   // nothing in particular.
   shop::Job* shop_job = nullptr;
   FaultTerms faults = {};
-  // Of a call that may be given up; borrowed, and outlives the invocation. What
-  // works for longer than the invocation keeps it. Null: of none.
+  // Says whether the call has been given up. Borrowed; it outlives the
+  // invocation, and work that lasts longer keeps it. Null: it cannot be.
   Cancellation* cancellation = nullptr;
   // Memory of the caller's for results; borrowed, and outlives the invocation's
   // program. Null: none.

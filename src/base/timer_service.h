@@ -46,8 +46,8 @@ class TimerService {
     (void)now_ns;
     return false;
   }
-  // Of a service without a thread: fires on this thread what is due, several
-  // threads at once if they come, and returns how many fired.
+  // For a service without a thread: fires the timers that are due, on this
+  // thread, and returns how many. Several threads may call it at once.
   virtual uint32_t FireDue() { return 0; }
   // When the next timer of such a service is due; kInfiniteFuture: there is
   // none, or a thread sees to it.
@@ -63,7 +63,7 @@ struct TimerThreadOptions {
   // SCHED_FIFO, 1 to 99, where the system permits; 0: as the process.
   int fifo_priority = 0;
   // Gets the priority that was granted, and the errno of what refused it; 0:
-  // nothing did. Called on the thread; null: nobody asks.
+  // nothing did. Called on the thread. Null: not called.
   std::function<void(int granted_priority, int error)> on_priority = nullptr;
   ThreadHooks hooks = {};
   bool reports_faults = false;

@@ -90,7 +90,7 @@ class Executor : public Object {
     // lets it go first. Not for threads of hooks.
     bool relief = false;
     ThreadHooks hooks;
-    // Told of each thread, on it, as it comes up. Null: nobody is told.
+    // Called on each thread as it starts. Null: not called.
     std::function<void(const WorkerThread::Report&)> on_thread;
     // Where the workers record what they do. Null: nowhere.
     Ref<Tracer> tracer;

@@ -118,7 +118,7 @@ class StealingExecutor final : public Executor {
   class LaneWatch;
   // What only workers have.
   struct Seat;
-  // Of a thread that was given a real-time priority. It leaves that for what is
+  // A thread that was given a real-time priority. It leaves that for what is
   // not urgent: kernels that run for long at such a priority would keep all
   // else from its processor, and the system stops all real-time threads, urgent
   // or not, once they have taken too much of the time.
@@ -291,7 +291,7 @@ class StealingExecutor final : public Executor {
     const bool is_long = stop_ns <= 0 || stop_ns >= kLongTileNs;
     return (job.lane + 1u) << 1 | (is_long ? 1 : 0);
   }
-  // Of a thread that is an ordinary one, but in no job: it may be a while
+  // What an ordinary thread that is in no job counts as: it may be a while
   // before the system lets it look for one.
   static constexpr uint32_t kRunningOrdinary = kNormalLane << 1 | 1;
   static bool IsLong(uint32_t running) { return (running & 1) != 0; }
@@ -323,9 +323,9 @@ class StealingExecutor final : public Executor {
     const uint32_t now = member.running.load(std::memory_order_relaxed);
     if (member.is_donor && IsLong(now)) CountDonor(now, -1);
     if (member.real_time != nullptr) {
-      // Whoever makes something known that is more urgent than what this thread
-      // is in again sees that, or this thread finds it before it becomes an
-      // ordinary one.
+      // A thread that submits a job more urgent than the one to which this
+      // thread returns sees that, or this thread finds the job before it
+      // becomes an ordinary one.
       const bool is_idle = outer == 0 && member.real_time->is_left;
       member.running.store(is_idle ? kRunningOrdinary : outer,
                            std::memory_order_seq_cst);

@@ -41,7 +41,7 @@ class WorkerThread {
     int fifo_priority = 0;   // SCHED_FIFO, 1 to 99; 0: as the process.
     bool is_prompt = false;  // base/prompt_thread.h
     ThreadHooks hooks;
-    // Gets the report, on the thread, before run(). Null: nobody asks.
+    // Gets the report, on the thread, before run(). Null: not called.
     std::function<void(const Report&)> on_report;
 
     std::string TraceName() const;  // With its processors.

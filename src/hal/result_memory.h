@@ -3,8 +3,8 @@
 // a result, its buffer is made over the caller's memory, and nothing has to be
 // copied.
 //
-// Thread-safety: used by whoever runs the program, then by whoever ends the
-// call.
+// Thread-safety: used by the thread that runs the program, then by the thread
+// that ends the call.
 #ifndef TAKT_HAL_RESULT_MEMORY_H_
 #define TAKT_HAL_RESULT_MEMORY_H_
 
@@ -30,7 +30,7 @@ class ResultMemory {
     // Which of the program's allocations becomes the result; kUnknown: its
     // memory is its own.
     int32_t allocation = kUnknown;
-    // Of the buffer that was made over the memory; null: none was.
+    // The storage of the buffer that was made over the memory, or null.
     Ref<Storage> storage;
   };
 

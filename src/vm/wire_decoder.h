@@ -22,7 +22,7 @@ using WireRegister = uint16_t;
 inline constexpr WireRegister kWireRefBit = 0x8000;
 inline constexpr WireRegister kWireMoveBit = 0x4000;
 inline constexpr WireRegister kWireRefMask = 0x3fff;
-// Of a function's ordinal: an import.
+// This bit of a function's ordinal marks an import.
 inline constexpr uint32_t kWireImportBit = 0x80000000u;
 
 enum class WireFieldKind : uint8_t {
