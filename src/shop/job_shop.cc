@@ -42,9 +42,9 @@ struct JobShop::Call : Event {
 
 absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
                                              const JobShopOptions& options) {
-  TAKT_ASSIGN_OR_RETURN(
-      Floor floor, Floor::Create(*executor, options.topology, options.is_placed,
-                                 options.npus));
+  TAKT_ASSIGN_OR_RETURN(ResourceMap floor,
+                        ResourceMap::Create(*executor, options.topology,
+                                            options.is_placed, options.npus));
   auto shop = Ref<JobShop>::Adopt(
       new JobShop(std::move(executor), std::move(floor), options));
   sched::SchedulerOptions scheduler = options.scheduler;
@@ -58,7 +58,7 @@ absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
   return shop;
 }
 
-JobShop::JobShop(Ref<exec::Executor> executor, Floor floor,
+JobShop::JobShop(Ref<exec::Executor> executor, ResourceMap floor,
                  const JobShopOptions& options)
     : Object(&kType),
       executor_(std::move(executor)),

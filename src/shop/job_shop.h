@@ -42,7 +42,7 @@
 #include "sched/scheduler.h"
 #include "shop/decision_trace.h"
 #include "shop/event_queue.h"
-#include "shop/floor.h"
+#include "shop/resource_map.h"
 #include "shop/stream.h"
 #include "shop/task.h"
 #include "shop/work.h"
@@ -219,7 +219,7 @@ class JobShop final : public Object {
     JobShop* shop = nullptr;
   };
 
-  JobShop(Ref<exec::Executor> executor, Floor floor,
+  JobShop(Ref<exec::Executor> executor, ResourceMap floor,
           const JobShopOptions& options);
   ~JobShop() override;
 
@@ -280,7 +280,7 @@ class JobShop final : public Object {
 
   EventQueue queue_;
   // Of who decides:
-  Floor floor_;
+  ResourceMap floor_;
   const std::unique_ptr<GuideSwitch> guide_;
   std::unique_ptr<sched::Scheduler> scheduler_;
   int64_t at_ns_ = 0;                // Now, for this round.

@@ -1,6 +1,6 @@
-// The Floor is the machine that a job shop decides for, and what its resources
-// are in the executor: the threads that may run at once, in pools by cluster
-// where every worker stays on its processors, and the NPUs.
+// The ResourceMap is the machine that a job shop decides for, and what its
+// resources are in the executor: the threads that may run at once, in pools by
+// cluster where every worker stays on its processors, and the NPUs.
 //
 // Where workers are not kept in place, a core is any of the threads that may
 // run at once: the scheduler decides how many of them work on something, and
@@ -8,8 +8,8 @@
 //
 // Immutable once made, but for the sets that it remembers, and NPUs that come.
 // Thread-safety: who decides.
-#ifndef TAKT_SHOP_FLOOR_H_
-#define TAKT_SHOP_FLOOR_H_
+#ifndef TAKT_SHOP_RESOURCE_MAP_H_
+#define TAKT_SHOP_RESOURCE_MAP_H_
 
 #include <cstdint>
 #include <string>
@@ -28,13 +28,13 @@ struct NpuPlace {
   bool is_on_caller = false;
 };
 
-class Floor {
+class ResourceMap {
  public:
   // `topology` may be null. `is_placed`: workers stay where they were put.
-  static absl::StatusOr<Floor> Create(exec::Executor& executor,
-                                      const exec::Topology* topology,
-                                      bool is_placed,
-                                      const std::vector<NpuPlace>& npus);
+  static absl::StatusOr<ResourceMap> Create(exec::Executor& executor,
+                                            const exec::Topology* topology,
+                                            bool is_placed,
+                                            const std::vector<NpuPlace>& npus);
 
   // An NPU that has come: the pool that it is.
   sched::Pool PoolOf(const NpuPlace& npu) const;
@@ -72,4 +72,4 @@ class Floor {
 
 }  // namespace takt::shop
 
-#endif  // TAKT_SHOP_FLOOR_H_
+#endif  // TAKT_SHOP_RESOURCE_MAP_H_

@@ -1,4 +1,4 @@
-#include "shop/floor.h"
+#include "shop/resource_map.h"
 
 #include <algorithm>
 #include <map>
@@ -25,11 +25,10 @@ std::vector<CpuSet> PlacesOf(const exec::Executor& executor) {
 
 }  // namespace
 
-absl::StatusOr<Floor> Floor::Create(exec::Executor& executor,
-                                    const exec::Topology* topology,
-                                    bool is_placed,
-                                    const std::vector<NpuPlace>& npus) {
-  Floor floor;
+absl::StatusOr<ResourceMap> ResourceMap::Create(
+    exec::Executor& executor, const exec::Topology* topology, bool is_placed,
+    const std::vector<NpuPlace>& npus) {
+  ResourceMap floor;
   floor.executor_ = &executor;
   const uint32_t worker_count = executor.worker_count();
   const auto npu_count = static_cast<uint32_t>(npus.size());
@@ -83,17 +82,17 @@ absl::StatusOr<Floor> Floor::Create(exec::Executor& executor,
   return floor;
 }
 
-sched::Pool Floor::PoolOf(const NpuPlace& npu) const {
+sched::Pool ResourceMap::PoolOf(const NpuPlace& npu) const {
   return {npu.name, ResourceKind::kNpu, 1, npu.is_on_caller ? 0 : -1,
           npu.is_on_caller ? 1u : 0u};
 }
 
-void Floor::AddNpu(sched::Pool pool) {
+void ResourceMap::AddNpu(sched::Pool pool) {
   machine_.pools.push_back(std::move(pool));
   cpus_.emplace_back();
 }
 
-ResourceSet Floor::ResourcesOf(const exec::WorkerSet* allowed) const {
+ResourceSet ResourceMap::ResourcesOf(const exec::WorkerSet* allowed) const {
   if (allowed == nullptr) return ResourceSet::All();
   // An NPU is no worker.
   ResourceSet resources =
@@ -104,7 +103,7 @@ ResourceSet Floor::ResourcesOf(const exec::WorkerSet* allowed) const {
   return resources;
 }
 
-const exec::WorkerSet* Floor::WorkersOf(const ResourceSet& resources) {
+const exec::WorkerSet* ResourceMap::WorkersOf(const ResourceSet& resources) {
   if (!is_placed_) return nullptr;
   const ResourceSet cores = resources & ResourceSet::Range(0, core_count_);
   if (cores.empty()) return nullptr;
