@@ -149,12 +149,12 @@ void AsyncBatch::Close(hal::Deferred* deferred) {
     MutexLock lock(&function.batch_mutex());
     if (function.open_batch() == batch) function.open_batch() = nullptr;
   }
-  function.context().strand().Post(batch, AsyncStrand::Where::kWorker);
+  function.context().strand().Post(batch, CallQueue::Where::kWorker);
 }
 
 void AsyncBatch::OnWoken(void* self, vm::Invocation& invocation) {
   auto* const batch = static_cast<AsyncBatch*>(self);
-  batch->function_->context().strand().Post(batch, AsyncStrand::Where::kWorker);
+  batch->function_->context().strand().Post(batch, CallQueue::Where::kWorker);
 }
 
 void AsyncBatch::Take() {

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "api/async_invocation.h"
-#include "api/async_strand.h"
+#include "api/call_queue.h"
 #include "api/function.h"
 #include "base/object.h"
 #include "hal/buffer_view.h"
@@ -27,7 +27,7 @@
 namespace takt::api {
 
 class AsyncBatch final : public Object,
-                         private AsyncStrand::Turn,
+                         private CallQueue::Turn,
                          private hal::Deferred,
                          private hal::FenceWaiter {
  public:

@@ -124,8 +124,7 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
     invocation->SetProgramFences(waits, options.cancellable || has_timeout);
     invocation->ArmTimeout();
     invocation->phase_.store(Phase::kQueued, std::memory_order_release);
-    function.context().strand().Post(invocation.get(),
-                                     AsyncStrand::Where::kHere);
+    function.context().strand().Post(invocation.get(), CallQueue::Where::kHere);
   } else {
     invocation->StartWaiting(waits);
   }
@@ -271,7 +270,7 @@ void AsyncInvocation::OnTimeout(TimerService::Timer* timer) {
 
 void AsyncInvocation::LeaveLine() {
   bool found = false;
-  function_->context().strand().TakeQueued([&](AsyncStrand::Turn* turn) {
+  function_->context().strand().TakeQueued([&](CallQueue::Turn* turn) {
     if (turn != this) return false;
     found = true;
     return true;
@@ -327,13 +326,13 @@ void AsyncInvocation::OnWaited(hal::FenceWaiter* waiter,
       return;
     }
     if (self->is_async_) self->SetProgramFences({}, /*cancellable=*/false);
-    self->function_->context().strand().Post(self, AsyncStrand::Where::kWorker);
+    self->function_->context().strand().Post(self, CallQueue::Where::kWorker);
   }
 }
 
 void AsyncInvocation::RunAlone() {
   if (is_async_) SetProgramFences({}, /*cancellable=*/false);
-  function_->context().strand().Post(this, AsyncStrand::Where::kWorker);
+  function_->context().strand().Post(this, CallQueue::Where::kWorker);
 }
 
 void AsyncInvocation::EndInBatch(const absl::Status& status) {
@@ -348,7 +347,7 @@ void AsyncInvocation::EndInBatch(const absl::Status& status) {
 void AsyncInvocation::OnWoken(void* self, vm::Invocation& invocation) {
   auto* const invoked = static_cast<AsyncInvocation*>(self);
   invoked->function_->context().strand().Post(invoked,
-                                              AsyncStrand::Where::kWorker);
+                                              CallQueue::Where::kWorker);
 }
 
 absl::StatusOr<Ref<vm::Invocation>> AsyncInvocation::CreateProgram() {

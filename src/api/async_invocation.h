@@ -37,7 +37,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "api/async_strand.h"
+#include "api/call_queue.h"
 #include "api/function.h"
 #include "api/invocation_trace.h"
 #include "base/cancellation.h"
@@ -51,7 +51,7 @@
 
 namespace takt::api {
 
-class AsyncInvocation final : public Object, private AsyncStrand::Turn {
+class AsyncInvocation final : public Object, private CallQueue::Turn {
  public:
   static constexpr ObjectType kType{"takt.invocation"};
 

@@ -9,7 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "api/async_strand.h"
+#include "api/call_queue.h"
 #include "api/instance.h"
 #include "api/sync_wait.h"
 #include "base/mutex.h"
@@ -60,7 +60,7 @@ class Context final : public Object {
   // What schedules them; null if nobody does.
   shop::JobShop* shop() const { return shop_.get(); }
   // Where its programs run, one at a time.
-  AsyncStrand& strand() { return strand_; }
+  CallQueue& strand() { return strand_; }
 
  private:
   Context(Ref<Instance> instance, Ref<exec::Executor> executor)
@@ -76,7 +76,7 @@ class Context final : public Object {
   const Ref<exec::Executor> executor_;
   const Ref<shop::JobShop> shop_;
   InitializerWaiter waiter_;
-  AsyncStrand strand_;
+  CallQueue strand_;
   Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.
 };
 

@@ -192,7 +192,7 @@ absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
         static_cast<SyncWait*>(argument)->Notify();
       },
       &thread);
-  AsyncStrand& strand = context_->strand();
+  CallQueue& strand = context_->strand();
   for (bool is_resumed = false;; is_resumed = true) {
     const bool entered = strand.Enter(thread);
     const vm::Invocation::State state = trace.Run(*invocation, is_resumed);

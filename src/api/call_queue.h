@@ -16,8 +16,8 @@
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf.
-#ifndef TAKT_API_ASYNC_STRAND_H_
-#define TAKT_API_ASYNC_STRAND_H_
+#ifndef TAKT_API_CALL_QUEUE_H_
+#define TAKT_API_CALL_QUEUE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -31,7 +31,7 @@
 
 namespace takt::api {
 
-class AsyncStrand final : private exec::Closure {
+class CallQueue final : private exec::Closure {
  public:
   // A place in the line. Kept alive by its owner until Take() is called.
   class Turn {
@@ -48,7 +48,7 @@ class AsyncStrand final : private exec::Closure {
     exec::Standing standing;
 
    private:
-    friend class AsyncStrand;
+    friend class CallQueue;
     bool is_thread_ = false;  // Take() hands the strand to another thread.
     Turn* next_ = nullptr;
   };
@@ -60,8 +60,8 @@ class AsyncStrand final : private exec::Closure {
   // `owner` has the strand as a member; it is kept alive while turns are run.
   // `executor` outlives it; nullptr: turns run on the thread that brings them
   // about.
-  AsyncStrand(Object* owner, exec::Executor* executor)
-      : Closure(&AsyncStrand::OnRun), owner_(owner), executor_(executor) {}
+  CallQueue(Object* owner, exec::Executor* executor)
+      : Closure(&CallQueue::OnRun), owner_(owner), executor_(executor) {}
 
   // Has `turn` taken, now or later, once.
   void Post(Turn* turn, Where where) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -89,7 +89,7 @@ class AsyncStrand final : private exec::Closure {
   class ThreadTurn;
 
   static void OnRun(exec::Closure* closure, exec::Worker&) {
-    static_cast<AsyncStrand*>(closure)->RunSubmitted();
+    static_cast<CallQueue*>(closure)->RunSubmitted();
   }
   // Here the executor has let go of the job, which may be submitted again.
   void RunSubmitted();
@@ -122,4 +122,4 @@ class AsyncStrand final : private exec::Closure {
 
 }  // namespace takt::api
 
-#endif  // TAKT_API_ASYNC_STRAND_H_
+#endif  // TAKT_API_CALL_QUEUE_H_

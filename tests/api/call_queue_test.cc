@@ -1,4 +1,4 @@
-#include "api/async_strand.h"
+#include "api/call_queue.h"
 
 #include <atomic>
 #include <functional>
@@ -10,7 +10,7 @@
 namespace takt::api {
 namespace {
 
-using Where = AsyncStrand::Where;
+using Where = CallQueue::Where;
 
 // Has a strand as a member, and says when it is gone.
 class Owner final : public Object {
@@ -18,14 +18,14 @@ class Owner final : public Object {
   static constexpr ObjectType kType{"test.owner"};
   Owner(exec::Executor* executor, bool* gone)
       : Object(&kType), strand(this, executor), gone_(gone) {}
-  AsyncStrand strand;
+  CallQueue strand;
 
  private:
   ~Owner() override { *gone_ = true; }
   bool* const gone_;
 };
 
-struct Call final : AsyncStrand::Turn {
+struct Call final : CallQueue::Turn {
   explicit Call(std::function<void()> function) : call(std::move(function)) {}
   void Take() override { call(); }
   std::function<void()> call;
@@ -153,14 +153,14 @@ TEST(AsyncStrandTest, TakesQueuedTurnsOutOfTheLine) {
   }
   Call first([&] {
     for (auto& call : calls) owner->strand.Post(call.get(), Where::kWorker);
-    std::vector<AsyncStrand::Turn*> taken;
-    owner->strand.TakeQueued([&](AsyncStrand::Turn* turn) {
+    std::vector<CallQueue::Turn*> taken;
+    owner->strand.TakeQueued([&](CallQueue::Turn* turn) {
       const bool wanted = turn == calls[1].get() || turn == calls[4].get();
       if (wanted) taken.push_back(turn);
       return wanted;
     });
-    EXPECT_EQ(taken, (std::vector<AsyncStrand::Turn*>{calls[1].get(),
-                                                      calls[4].get()}));
+    EXPECT_EQ(taken,
+              (std::vector<CallQueue::Turn*>{calls[1].get(), calls[4].get()}));
   });
   owner->strand.Post(&first, Where::kHere);
   EXPECT_EQ(order, (std::vector<int>{0, 2, 3}));
@@ -168,7 +168,7 @@ TEST(AsyncStrandTest, TakesQueuedTurnsOutOfTheLine) {
   // All of them: the strand is free afterwards.
   Call last([&] {
     owner->strand.Post(calls[0].get(), Where::kWorker);
-    owner->strand.TakeQueued([](AsyncStrand::Turn*) { return true; });
+    owner->strand.TakeQueued([](CallQueue::Turn*) { return true; });
   });
   owner->strand.Post(&last, Where::kHere);
   owner->strand.Post(calls[4].get(), Where::kHere);

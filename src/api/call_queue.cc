@@ -1,4 +1,4 @@
-#include "api/async_strand.h"
+#include "api/call_queue.h"
 
 #include <limits>
 #include <utility>
@@ -18,7 +18,7 @@ const void* ThisThread() {
 }  // namespace
 
 // A synchronous caller's place in the line, on its stack.
-class AsyncStrand::ThreadTurn final : public Turn {
+class CallQueue::ThreadTurn final : public Turn {
  public:
   explicit ThreadTurn(SyncWait& thread) : thread_(thread) { is_thread_ = true; }
   void Take() override { thread_.Notify(); }
@@ -27,11 +27,11 @@ class AsyncStrand::ThreadTurn final : public Turn {
   SyncWait& thread_;
 };
 
-bool AsyncStrand::RunsHere() const {
+bool CallQueue::RunsHere() const {
   return runner_.load(std::memory_order_relaxed) == ThisThread();
 }
 
-void AsyncStrand::Post(Turn* turn, Where where) {
+void CallQueue::Post(Turn* turn, Where where) {
   if (!HoldOrQueue(turn)) return;
   if (executor_ == nullptr) {
     RunTurns(turn, std::numeric_limits<int>::max());
@@ -47,7 +47,7 @@ void AsyncStrand::Post(Turn* turn, Where where) {
   }
 }
 
-bool AsyncStrand::Enter(SyncWait& thread) {
+bool CallQueue::Enter(SyncWait& thread) {
   if (RunsHere()) return false;
   ThreadTurn turn(thread);
   if (!HoldOrQueue(&turn)) thread.WaitUntilNotified(kInfiniteFuture);
@@ -55,12 +55,12 @@ bool AsyncStrand::Enter(SyncWait& thread) {
   return true;
 }
 
-void AsyncStrand::Leave() {
+void CallQueue::Leave() {
   runner_.store(nullptr, std::memory_order_relaxed);
   if (Turn* next = ReleaseOrNext()) RunTurns(next, 0);
 }
 
-void AsyncStrand::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
+void CallQueue::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
   if ((state_.load(std::memory_order_relaxed) & kQueued) == 0) return;
   MutexLock lock(&mutex_);
   if (first_ == nullptr) return;  // The holder was quicker.
@@ -79,12 +79,12 @@ void AsyncStrand::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
   if (first_ == nullptr) state_.store(kHeld, std::memory_order_relaxed);
 }
 
-void AsyncStrand::RunSubmitted() {
+void CallQueue::RunSubmitted() {
   const Ref<Object> hold = Ref<Object>::Adopt(owner_);  // Of SubmitTurn().
   RunTurns(std::exchange(submitted_, nullptr), kTurnsAtOnce);
 }
 
-bool AsyncStrand::HoldOrQueue(Turn* turn) {
+bool CallQueue::HoldOrQueue(Turn* turn) {
   uint32_t state = 0;
   if (state_.compare_exchange_strong(state, kHeld, std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
@@ -107,7 +107,7 @@ bool AsyncStrand::HoldOrQueue(Turn* turn) {
   return false;
 }
 
-AsyncStrand::Turn* AsyncStrand::ReleaseOrNext() {
+CallQueue::Turn* CallQueue::ReleaseOrNext() {
   uint32_t state = kHeld;
   if (state_.compare_exchange_strong(state, 0, std::memory_order_release,
                                      std::memory_order_relaxed)) {
@@ -124,7 +124,7 @@ AsyncStrand::Turn* AsyncStrand::ReleaseOrNext() {
   return turn;
 }
 
-void AsyncStrand::RunTurns(Turn* turn, int turn_count) {
+void CallQueue::RunTurns(Turn* turn, int turn_count) {
   // What is run may hold the last references to the owner.
   const Ref<Object> hold = Ref<Object>::Retain(owner_);
   bool is_first = true;
@@ -150,7 +150,7 @@ void AsyncStrand::RunTurns(Turn* turn, int turn_count) {
   }
 }
 
-void AsyncStrand::SubmitTurn(Turn* turn) {
+void CallQueue::SubmitTurn(Turn* turn) {
   owner_->Retain();
   submitted_ = turn;
   static_cast<exec::Standing&>(*this) = turn->standing;
