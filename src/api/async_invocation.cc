@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "api/async_batch.h"
+#include "api/call_batch.h"
 #include "api/handle.h"
 #include "api/value.h"
 #include "base/check.h"
@@ -66,9 +66,9 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
   if (options.batch && future_arguments.empty() &&
       options.result_buffer_count == 0) {
     TAKT_ASSIGN_OR_RETURN(const bool batchable,
-                          AsyncBatch::IsBatchable(function));
+                          CallBatch::IsBatchable(function));
     if (batchable && options.step_limit == 0 && options.timeout_ns == 0 &&
-        AsyncBatch::CanStack(arguments)) {
+        CallBatch::CanStack(arguments)) {
       auto* view = Unwrap(takt_value_as_buffer_view(&arguments[0]));
       batch_row_count = static_cast<uint32_t>(view->shape()[0]);
     }
@@ -322,7 +322,7 @@ void AsyncInvocation::OnWaited(hal::FenceWaiter* waiter,
   } else {
     self->phase_.store(Phase::kQueued, std::memory_order_release);
     if (self->batch_row_count_ != 0) {
-      AsyncBatch::Add(self);
+      CallBatch::Add(self);
       return;
     }
     if (self->is_async_) self->SetProgramFences({}, /*cancellable=*/false);

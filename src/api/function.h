@@ -26,7 +26,7 @@
 
 namespace takt::api {
 
-class AsyncBatch;
+class CallBatch;
 
 class Function final : public Object {
  public:
@@ -83,7 +83,7 @@ class Function final : public Object {
 
   // The batch that calls of this function join now, if there is one.
   Mutex& batch_mutex() ABSL_LOCK_RETURNED(batch_mutex_) { return batch_mutex_; }
-  AsyncBatch*& open_batch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(batch_mutex_) {
+  CallBatch*& open_batch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(batch_mutex_) {
     return open_batch_;
   }
 
@@ -117,7 +117,7 @@ class Function final : public Object {
   const std::unique_ptr<ResultPlaces> result_places_;
   const TraceName trace_name_;
   Mutex batch_mutex_;
-  AsyncBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;
+  CallBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;
 };
 
 }  // namespace takt::api

@@ -1,4 +1,4 @@
-#include "api/async_batch.h"
+#include "api/call_batch.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "api/async_batch.h"
+#include "api/call_batch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -60,7 +60,7 @@ absl::Status CheckStackable(const Function& function, absl::string_view what,
 
 }  // namespace
 
-absl::StatusOr<bool> AsyncBatch::IsBatchable(const Function& function) {
+absl::StatusOr<bool> CallBatch::IsBatchable(const Function& function) {
   const std::string* dimension =
       function.info().FindAttribute("takt.batch_dim");
   if (dimension == nullptr) return false;
@@ -79,7 +79,7 @@ absl::StatusOr<bool> AsyncBatch::IsBatchable(const Function& function) {
   return !arguments.empty();
 }
 
-bool AsyncBatch::CanStack(absl::Span<const takt_value_t> arguments) {
+bool CallBatch::CanStack(absl::Span<const takt_value_t> arguments) {
   int64_t row_count = 0;
   for (const takt_value_t& argument : arguments) {
     auto* view =
@@ -92,7 +92,7 @@ bool AsyncBatch::CanStack(absl::Span<const takt_value_t> arguments) {
   return row_count > 0;
 }
 
-bool AsyncBatch::Fits(AsyncInvocation& member) const {
+bool CallBatch::Fits(AsyncInvocation& member) const {
   const JobAttributes& job = members_[0]->job().attributes;
   if (job.cpus != member.job().attributes.cpus ||
       job.faults != member.job().attributes.faults) {
@@ -111,26 +111,26 @@ bool AsyncBatch::Fits(AsyncInvocation& member) const {
   return true;
 }
 
-void AsyncBatch::Add(AsyncInvocation* member) {
+void CallBatch::Add(AsyncInvocation* member) {
   Function& function = member->function();
-  AsyncBatch* opened = nullptr;
+  CallBatch* opened = nullptr;
   {
     MutexLock lock(&function.batch_mutex());
-    AsyncBatch*& open = function.open_batch();
+    CallBatch*& open = function.open_batch();
     // One that does not fit the open batch begins the next.
     if (open == nullptr || !open->Fits(*member)) {
-      opened = open = new AsyncBatch(function);
+      opened = open = new CallBatch(function);
     }
     open->members_.push_back(member);
     open->Urge(member->job());
   }
   if (opened == nullptr) return;
-  opened->run = &AsyncBatch::Close;
+  opened->run = &CallBatch::Close;
   opened->hal::Deferred::next = nullptr;
   hal::RunOrDefer(opened);
 }
 
-void AsyncBatch::Urge(const Function::Job& member) {
+void CallBatch::Urge(const Function::Job& member) {
   const bool is_first = members_.size() == 1;
   job_.cpus = member.attributes.cpus;
   job_.faults = member.attributes.faults;
@@ -142,8 +142,8 @@ void AsyncBatch::Urge(const Function::Job& member) {
               member.standing.allowed};
 }
 
-void AsyncBatch::Close(hal::Deferred* deferred) {
-  auto* const batch = static_cast<AsyncBatch*>(deferred);
+void CallBatch::Close(hal::Deferred* deferred) {
+  auto* const batch = static_cast<CallBatch*>(deferred);
   Function& function = *batch->function_;
   {
     MutexLock lock(&function.batch_mutex());
@@ -152,12 +152,12 @@ void AsyncBatch::Close(hal::Deferred* deferred) {
   function.context().strand().Post(batch, CallQueue::Where::kWorker);
 }
 
-void AsyncBatch::OnWoken(void* self, vm::Invocation& invocation) {
-  auto* const batch = static_cast<AsyncBatch*>(self);
+void CallBatch::OnWoken(void* self, vm::Invocation& invocation) {
+  auto* const batch = static_cast<CallBatch*>(self);
   batch->function_->context().strand().Post(batch, CallQueue::Where::kWorker);
 }
 
-void AsyncBatch::Take() {
+void CallBatch::Take() {
   if (program_ == nullptr) {
     // Whoever was cancelled in time does not take part.
     const auto kept = std::stable_partition(
@@ -182,7 +182,7 @@ void AsyncBatch::Take() {
   if (program->Run() != vm::Invocation::State::kParked) EndProgram();
 }
 
-absl::Status AsyncBatch::CreateProgram() {
+absl::Status CallBatch::CreateProgram() {
   std::vector<vm::Value> values;
   std::vector<hal::BufferView*> parts(members_.size());
   const size_t count = function_->signature().arguments().size();
@@ -204,11 +204,11 @@ absl::Status AsyncBatch::CreateProgram() {
                                        function_->ref(), absl::MakeSpan(values),
                                        vm::Invocation::ArgumentRefs::kTake));
   program_->SetJob(job_);
-  program_->SetOnWoken(&AsyncBatch::OnWoken, this);
+  program_->SetOnWoken(&CallBatch::OnWoken, this);
   return absl::OkStatus();
 }
 
-void AsyncBatch::EndProgram() {
+void CallBatch::EndProgram() {
   absl::Status status = program_->status();
   if (status.ok()) results_ = program_->TakeResults();
   program_.reset();
@@ -221,12 +221,12 @@ void AsyncBatch::EndProgram() {
   Finish(Annotate(status, function_->name()));
 }
 
-void AsyncBatch::OnSignal(FenceWaiter* waiter, const absl::Status& status) {
-  auto* const batch = static_cast<AsyncBatch*>(waiter);
+void CallBatch::OnSignal(FenceWaiter* waiter, const absl::Status& status) {
+  auto* const batch = static_cast<CallBatch*>(waiter);
   batch->Finish(Annotate(status, batch->function_->name()));
 }
 
-void AsyncBatch::Finish(const absl::Status& status) {
+void CallBatch::Finish(const absl::Status& status) {
   absl::Status outcome = status;
   if (outcome.ok()) outcome = Annotate(Split(), function_->name());
   results_.clear();
@@ -239,7 +239,7 @@ void AsyncBatch::Finish(const absl::Status& status) {
   Release();
 }
 
-absl::Status AsyncBatch::Split() {
+absl::Status CallBatch::Split() {
   // All of them before the first member has its own, so that an error leaves
   // every member without.
   std::vector<Ref<hal::BufferView>> slices;
@@ -270,7 +270,7 @@ absl::Status AsyncBatch::Split() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Ref<hal::BufferView>> AsyncBatch::Stack(
+absl::StatusOr<Ref<hal::BufferView>> CallBatch::Stack(
     absl::Span<hal::BufferView* const> parts) {
   const uint64_t row_bytes = RowBytes(*parts[0]);
   int64_t row_count = 0;
@@ -292,9 +292,9 @@ absl::StatusOr<Ref<hal::BufferView>> AsyncBatch::Stack(
   return ViewOfRows(std::move(buffer), *parts[0], row_count);
 }
 
-absl::StatusOr<Ref<hal::BufferView>> AsyncBatch::Slice(hal::BufferView& whole,
-                                                       int64_t first_row,
-                                                       int64_t row_count) {
+absl::StatusOr<Ref<hal::BufferView>> CallBatch::Slice(hal::BufferView& whole,
+                                                      int64_t first_row,
+                                                      int64_t row_count) {
   const uint64_t row_bytes = RowBytes(whole);
   const uint64_t offset = row_bytes * static_cast<uint64_t>(first_row);
   const uint64_t length = row_bytes * static_cast<uint64_t>(row_count);

@@ -8,8 +8,8 @@
 // what they release is gathered again.
 //
 // Thread-safety: AddToBatch() from any thread; the rest is the batch's own.
-#ifndef TAKT_API_ASYNC_BATCH_H_
-#define TAKT_API_ASYNC_BATCH_H_
+#ifndef TAKT_API_CALL_BATCH_H_
+#define TAKT_API_CALL_BATCH_H_
 
 #include <vector>
 
@@ -26,10 +26,10 @@
 
 namespace takt::api {
 
-class AsyncBatch final : public Object,
-                         private CallQueue::Turn,
-                         private hal::Deferred,
-                         private hal::FenceWaiter {
+class CallBatch final : public Object,
+                        private CallQueue::Turn,
+                        private hal::Deferred,
+                        private hal::FenceWaiter {
  public:
   static constexpr ObjectType kType{"takt.batch"};
 
@@ -53,11 +53,11 @@ class AsyncBatch final : public Object,
                                                     int64_t row_count);
 
  private:
-  explicit AsyncBatch(Function& function)
+  explicit CallBatch(Function& function)
       : Object(&kType),
-        FenceWaiter(&AsyncBatch::OnSignal),
+        FenceWaiter(&CallBatch::OnSignal),
         function_(Ref<Function>::Retain(&function)) {}
-  ~AsyncBatch() override = default;
+  ~CallBatch() override = default;
 
   bool Fits(AsyncInvocation& member) const;
   // Makes the batch as urgent as its latest member, at least.
@@ -87,4 +87,4 @@ class AsyncBatch final : public Object,
 
 }  // namespace takt::api
 
-#endif  // TAKT_API_ASYNC_BATCH_H_
+#endif  // TAKT_API_CALL_BATCH_H_
