@@ -550,7 +550,7 @@ absl::Status AsyncInvocation::Query(bool* done) const {
 
 absl::Status AsyncInvocation::Wait(int64_t deadline_ns) {
   const Ref<hal::Fence> fence = GetFence();
-  SyncWait thread(function_->context().executor(), standing.lane);
+  BlockingWait thread(function_->context().executor(), standing.lane);
   return WaitForFence(*fence, thread, deadline_ns);
 }
 

@@ -20,11 +20,13 @@ const void* ThisThread() {
 // A synchronous caller's place in the line, on its stack.
 class CallQueue::ThreadTurn final : public Turn {
  public:
-  explicit ThreadTurn(SyncWait& thread) : thread_(thread) { is_thread_ = true; }
+  explicit ThreadTurn(BlockingWait& thread) : thread_(thread) {
+    is_thread_ = true;
+  }
   void Take() override { thread_.Notify(); }
 
  private:
-  SyncWait& thread_;
+  BlockingWait& thread_;
 };
 
 bool CallQueue::RunsHere() const {
@@ -47,7 +49,7 @@ void CallQueue::Post(Turn* turn, Where where) {
   }
 }
 
-bool CallQueue::Enter(SyncWait& thread) {
+bool CallQueue::Enter(BlockingWait& thread) {
   if (RunsHere()) return false;
   ThreadTurn turn(thread);
   if (!HoldOrQueue(&turn)) thread.WaitUntilNotified(kInfiniteFuture);

@@ -24,7 +24,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
-#include "api/sync_wait.h"
+#include "api/blocking_wait.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "exec/executor.h"
@@ -69,7 +69,7 @@ class CallQueue final : private exec::Closure {
   // Waits until the strand is this thread's, for Leave(). False if it is
   // already: a native function called by a program calls its own context;
   // there is no Leave() then.
-  bool Enter(SyncWait& thread) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool Enter(BlockingWait& thread) ABSL_LOCKS_EXCLUDED(mutex_);
   void Leave() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Whether this thread runs a program of the strand.

@@ -190,7 +190,7 @@ absl::Status Notify(Context& context, takt_context_signal_t signal) {
     return absl::InvalidArgumentError(
         absl::StrCat("signal ", static_cast<int>(signal), " is no signal"));
   }
-  SyncWait thread(context.executor());
+  BlockingWait thread(context.executor());
   const bool entered = context.strand().Enter(thread);
   absl::Status status =
       context.vm().Notify(static_cast<vm::Signal::Kind>(signal));
@@ -201,7 +201,7 @@ absl::Status Notify(Context& context, takt_context_signal_t signal) {
 }  // namespace
 
 void InitializerWaiter::WaitUntilWoken(vm::Invocation& invocation) {
-  SyncWait thread(executor_.get());
+  BlockingWait thread(executor_.get());
   {
     MutexLock lock(&mutex_);
     for (size_t i = 0; i < entries_.size(); ++i) {
@@ -215,7 +215,7 @@ void InitializerWaiter::WaitUntilWoken(vm::Invocation& invocation) {
 }
 
 void InitializerWaiter::Woken(vm::Invocation& invocation) {
-  SyncWait* thread = nullptr;
+  BlockingWait* thread = nullptr;
   MutexLock lock(&mutex_);
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].invocation != &invocation) continue;

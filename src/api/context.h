@@ -9,9 +9,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "api/blocking_wait.h"
 #include "api/call_queue.h"
 #include "api/instance.h"
-#include "api/sync_wait.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "takt/context.h"
@@ -34,7 +34,7 @@ class InitializerWaiter final : public vm::Waiter {
   // One invocation that is waited for, or was woken before that.
   struct Entry {
     vm::Invocation* invocation;
-    SyncWait* thread;  // nullptr: woken.
+    BlockingWait* thread;  // nullptr: woken.
   };
 
   const Ref<exec::Executor> executor_;

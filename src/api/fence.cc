@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "api/blocking_wait.h"
 #include "api/handle.h"
 #include "api/instance.h"
-#include "api/sync_wait.h"
 #include "api/text.h"
 #include "hal/explanation.h"
 #include "takt/fence.h"
@@ -54,7 +54,7 @@ absl::Status WaitForMany(takt_wait_mode_t mode, size_t fence_count,
   TAKT_ASSIGN_OR_RETURN(const std::vector<hal::Fence*> waited,
                         UnwrapFences(fence_count, fences));
   const Ref<exec::Executor> executor = ExecutorOf(instance);
-  SyncWait thread(executor.get());
+  BlockingWait thread(executor.get());
   switch (mode) {
     case TAKT_WAIT_ALL:
       return WaitForAll(waited, thread, deadline_ns, index);
@@ -141,7 +141,7 @@ takt_status_t takt_fence_wait(const takt_fence_t* fence,
                               takt_instance_t* instance, int64_t deadline_ns) {
   if (fence == nullptr) return nullptr;
   const Ref<takt::exec::Executor> executor = takt::api::ExecutorOf(instance);
-  takt::api::SyncWait thread(executor.get());
+  takt::api::BlockingWait thread(executor.get());
   return ToStatus(__func__,
                   takt::api::WaitForFence(*Unwrap(fence), thread, deadline_ns));
 }

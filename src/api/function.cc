@@ -175,7 +175,8 @@ absl::Status Function::CheckArgument(size_t index,
 }
 
 absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
-                           absl::Span<vm::Value> arguments, SyncWait& thread,
+                           absl::Span<vm::Value> arguments,
+                           BlockingWait& thread,
                            absl::Span<takt_value_t> results) const {
   TAKT_ASSIGN_OR_RETURN(
       Ref<vm::Invocation> invocation,
@@ -189,7 +190,7 @@ absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
   invocation->SetJob(recorded);
   invocation->SetOnWoken(
       [](void* argument, vm::Invocation&) {
-        static_cast<SyncWait*>(argument)->Notify();
+        static_cast<BlockingWait*>(argument)->Notify();
       },
       &thread);
   CallQueue& strand = context_->strand();
@@ -301,7 +302,7 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
     values.push_back(ToVmValue(argument));
   }
   // From here on small work of this thread is left to this thread.
-  SyncWait thread(context_->executor(), job.standing.lane);
+  BlockingWait thread(context_->executor(), job.standing.lane);
   Ref<hal::Fence> signal;
   if (signature_->is_async() &&
       arguments.size() == signature_->arguments().size()) {

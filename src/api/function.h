@@ -105,7 +105,7 @@ class Function final : public Object {
                                  absl::Span<const takt_value_t> arguments,
                                  absl::Span<takt_value_t> results) const;
   absl::Status Run(uint64_t step_limit, const JobAttributes& job,
-                   absl::Span<vm::Value> arguments, SyncWait& thread,
+                   absl::Span<vm::Value> arguments, BlockingWait& thread,
                    absl::Span<takt_value_t> results) const;
 
   const Ref<Context> context_;

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/blocking_wait.h"
 #include "api/handle.h"
-#include "api/sync_wait.h"
 #include "api/value.h"
 #include "base/clock.h"
 #include "base/content_hash.h"
@@ -530,7 +530,7 @@ absl::Status PlanRun::Wait(int64_t deadline_ns) {
   // workers, it would only be in their way.
   const Ref<exec::Executor> executor = instance_->FindExecutor();
   const bool helps = executor != nullptr && executor->worker_count() == 0;
-  SyncWait thread(helps ? executor.get() : nullptr);
+  BlockingWait thread(helps ? executor.get() : nullptr);
   return WaitForFence(*over_, thread, deadline_ns);
 }
 

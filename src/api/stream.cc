@@ -380,7 +380,7 @@ absl::Status Stream::WaitIdle(int64_t deadline_ns) {
     if (idle_ == nullptr) idle_ = hal::Fence::Create();
     idle = idle_;
   }
-  SyncWait thread(function_->context().executor());
+  BlockingWait thread(function_->context().executor());
   return WaitForFence(*idle, thread, deadline_ns);
 }
 

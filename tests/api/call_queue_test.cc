@@ -118,7 +118,7 @@ TEST(AsyncStrandTest, NeverRunsTwoAtOnce) {
       for (int i = 0; i < kTurns; ++i) {
         owner->strand.Post(calls[t * kTurns + i].get(),
                            i % 2 != 0 ? Where::kHere : Where::kWorker);
-        SyncWait thread(executor.get());
+        BlockingWait thread(executor.get());
         ASSERT_TRUE(owner->strand.Enter(thread));
         part();
         owner->strand.Leave();
@@ -133,7 +133,7 @@ TEST(AsyncStrandTest, NeverRunsTwoAtOnce) {
 TEST(AsyncStrandTest, AThreadThatHoldsItDoesNotEnterAgain) {
   bool gone = false;
   auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
-  SyncWait thread(nullptr);
+  BlockingWait thread(nullptr);
   ASSERT_TRUE(owner->strand.Enter(thread));
   EXPECT_FALSE(owner->strand.Enter(thread));
   owner->strand.Leave();

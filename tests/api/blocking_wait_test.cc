@@ -1,4 +1,4 @@
-#include "api/sync_wait.h"
+#include "api/blocking_wait.h"
 
 #include <gtest/gtest.h>
 
@@ -32,13 +32,13 @@ class SyncWaitTest : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(SyncWaitTest, ReturnsWhenNotifiedBefore) {
-  SyncWait wait(executor());
+  BlockingWait wait(executor());
   wait.Notify();
   EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
 }
 
 TEST_P(SyncWaitTest, ReturnsWhenNotifiedByAnotherThread) {
-  SyncWait wait(executor());
+  BlockingWait wait(executor());
   for (int i = 0; i < 10; ++i) {
     std::thread other([&] { wait.Notify(); });
     EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
@@ -47,7 +47,7 @@ TEST_P(SyncWaitTest, ReturnsWhenNotifiedByAnotherThread) {
 }
 
 TEST_P(SyncWaitTest, GivesUpAtTheDeadline) {
-  SyncWait wait(executor());
+  BlockingWait wait(executor());
   EXPECT_FALSE(wait.WaitUntilNotified(NowNs()));
   wait.Notify();
   EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
@@ -55,7 +55,7 @@ TEST_P(SyncWaitTest, GivesUpAtTheDeadline) {
 
 TEST_P(SyncWaitTest, WaitsForFences) {
   auto fence = hal::Fence::Create();
-  SyncWait wait(executor());
+  BlockingWait wait(executor());
   EXPECT_EQ(WaitForFence(*fence, wait, NowNs()).code(),
             absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(WaitForFence(*fence, wait, NowNs() + 1000).code(),
@@ -68,7 +68,7 @@ TEST_P(SyncWaitTest, WaitsForFences) {
 
 TEST_P(SyncWaitTest, GivesTheErrorOfAFenceThatFails) {
   auto fence = hal::Fence::Create();
-  SyncWait wait(executor());
+  BlockingWait wait(executor());
   std::thread other([&] { fence->Fail(absl::DataLossError("torn")); });
   const absl::Status status = WaitForFence(*fence, wait, kInfiniteFuture);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
@@ -78,7 +78,7 @@ TEST_P(SyncWaitTest, GivesTheErrorOfAFenceThatFails) {
 TEST_P(SyncWaitTest, WaitsForAllOfSeveralFences) {
   auto a = hal::Fence::Create(), b = hal::Fence::Create();
   const std::vector<hal::Fence*> fences = {a.get(), nullptr, b.get()};
-  SyncWait wait(executor());
+  BlockingWait wait(executor());
   size_t index = 99;
   std::thread other([&] {
     ASSERT_TRUE(b->Signal().ok());
@@ -92,7 +92,7 @@ TEST_P(SyncWaitTest, WaitsForAllOfSeveralFences) {
 TEST_P(SyncWaitTest, AFailureEndsTheWaitForAll) {
   auto a = hal::Fence::Create(), b = hal::Fence::Create();
   const std::vector<hal::Fence*> fences = {a.get(), b.get()};
-  SyncWait wait(executor());
+  BlockingWait wait(executor());
   size_t index = 99;
   std::thread other([&] { b->Fail(absl::DataLossError("torn")); });
   EXPECT_EQ(WaitForAll(fences, wait, kInfiniteFuture, &index),
@@ -109,7 +109,7 @@ TEST_P(SyncWaitTest, WaitsForAnyOfSeveralFences) {
       owners.push_back(hal::Fence::Create());
       fences.push_back(owners.back().get());
     }
-    SyncWait wait(executor());
+    BlockingWait wait(executor());
     size_t index = 99;
     EXPECT_EQ(WaitForAny(fences, wait, NowNs() + 1000, &index).code(),
               absl::StatusCode::kDeadlineExceeded);
@@ -138,7 +138,7 @@ TEST_P(SyncWaitTest, SeveralFencesMayDecideAtOnce) {
     std::thread other([b] { ASSERT_TRUE(b->Signal().ok()); });
     size_t index = 99;
     {
-      SyncWait wait(executor());
+      BlockingWait wait(executor());
       const std::vector<hal::Fence*> fences = {a.get(), b.get()};
       EXPECT_TRUE(WaitForAny(fences, wait, kInfiniteFuture, &index).ok());
     }

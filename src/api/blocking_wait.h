@@ -5,8 +5,8 @@
 // to this thread.
 //
 // Thread-safety: Notify() from any thread; the rest on the thread that made it.
-#ifndef TAKT_API_SYNC_WAIT_H_
-#define TAKT_API_SYNC_WAIT_H_
+#ifndef TAKT_API_BLOCKING_WAIT_H_
+#define TAKT_API_BLOCKING_WAIT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +19,11 @@
 
 namespace takt::api {
 
-class SyncWait {
+class BlockingWait {
  public:
   // `executor` is borrowed; nullptr: only sleep. Works on what is at least as
   // urgent as `lane`.
-  explicit SyncWait(exec::Executor* executor, uint8_t lane = 0) {
+  explicit BlockingWait(exec::Executor* executor, uint8_t lane = 0) {
     if (executor != nullptr) donor_.emplace(*executor, lane);
   }
 
@@ -49,23 +49,25 @@ class SyncWait {
 
 // Waits until `fence` is reached or has failed: its error then.
 // DEADLINE_EXCEEDED, without a message, once `deadline_ns` has passed.
-absl::Status WaitForFence(const hal::Fence& fence, SyncWait& thread,
+absl::Status WaitForFence(const hal::Fence& fence, BlockingWait& thread,
                           int64_t deadline_ns);
 
 // The same without keeping the fence: ABORTED once nobody is left who could
 // signal it.
-absl::Status WaitForSignal(Ref<hal::Fence> fence, SyncWait& thread);
+absl::Status WaitForSignal(Ref<hal::Fence> fence, BlockingWait& thread);
 
 // The same for several fences, null ones being reached. *index receives which
 // of them has failed; it is left alone if none has.
-absl::Status WaitForAll(absl::Span<hal::Fence* const> fences, SyncWait& thread,
-                        int64_t deadline_ns, size_t* index);
+absl::Status WaitForAll(absl::Span<hal::Fence* const> fences,
+                        BlockingWait& thread, int64_t deadline_ns,
+                        size_t* index);
 
 // Waits for the first of `fences` (at least one) to be reached or to fail.
 // *index receives which; it is left alone if none has in time.
-absl::Status WaitForAny(absl::Span<hal::Fence* const> fences, SyncWait& thread,
-                        int64_t deadline_ns, size_t* index);
+absl::Status WaitForAny(absl::Span<hal::Fence* const> fences,
+                        BlockingWait& thread, int64_t deadline_ns,
+                        size_t* index);
 
 }  // namespace takt::api
 
-#endif  // TAKT_API_SYNC_WAIT_H_
+#endif  // TAKT_API_BLOCKING_WAIT_H_

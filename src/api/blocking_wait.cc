@@ -1,4 +1,4 @@
-#include "api/sync_wait.h"
+#include "api/blocking_wait.h"
 
 #include <atomic>
 #include <vector>
@@ -11,7 +11,7 @@ namespace {
 
 // Passes a fence's outcome to the thread that waits for it.
 struct FenceWait : hal::FenceWaiter {
-  explicit FenceWait(SyncWait& waiting_thread)
+  explicit FenceWait(BlockingWait& waiting_thread)
       : FenceWaiter(&FenceWait::OnOutcome), thread(waiting_thread) {}
   static void OnOutcome(FenceWaiter* waiter, const absl::Status& status) {
     auto* wait = static_cast<FenceWait*>(waiter);
@@ -19,7 +19,7 @@ struct FenceWait : hal::FenceWaiter {
     wait->thread.Notify();
   }
 
-  SyncWait& thread;
+  BlockingWait& thread;
   absl::Status outcome;  // Written before Notify(), read after the wait.
 };
 
@@ -33,7 +33,7 @@ bool HasPassed(int64_t deadline_ns) {
 
 // The outcome of all the fences together.
 absl::Status WaitForOutcome(absl::Span<const hal::Fence* const> fences,
-                            SyncWait& thread, int64_t deadline_ns) {
+                            BlockingWait& thread, int64_t deadline_ns) {
   if (HasPassed(deadline_ns)) return Late();
   FenceWait wait(thread);
   if (!wait.Start(fences, &wait.outcome)) return wait.outcome;
@@ -67,7 +67,7 @@ class AnyWait {
  public:
   static constexpr int64_t kGaveUp = -2;
 
-  AnyWait(size_t fence_count, SyncWait& thread)
+  AnyWait(size_t fence_count, BlockingWait& thread)
       : thread_(thread), waiters_(fence_count) {}
 
   // Starts the waits, until one has an outcome.
@@ -128,7 +128,8 @@ class AnyWait {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  SyncWait& thread_;  // Used by whoever decides, while the thread waits for it.
+  BlockingWait&
+      thread_;  // Used by whoever decides, while the thread waits for it.
   std::atomic<int64_t> decision_{kOpen};  // The fence's index.
   // The waiting thread, and the waits that may still be notified.
   std::atomic<int32_t> references_{1};
@@ -137,7 +138,7 @@ class AnyWait {
 
 }  // namespace
 
-bool SyncWait::WaitUntilNotified(int64_t deadline_ns) {
+bool BlockingWait::WaitUntilNotified(int64_t deadline_ns) {
   if (donor_.has_value()) return donor_->WaitUntilNotified(deadline_ns);
   while ((sleeper_.raised() & kNotified) == 0) {
     if (deadline_ns != kInfiniteFuture && NowNs() >= deadline_ns) return false;
@@ -147,7 +148,7 @@ bool SyncWait::WaitUntilNotified(int64_t deadline_ns) {
   return true;
 }
 
-absl::Status WaitForFence(const hal::Fence& fence, SyncWait& thread,
+absl::Status WaitForFence(const hal::Fence& fence, BlockingWait& thread,
                           int64_t deadline_ns) {
   bool reached = false;
   TAKT_RETURN_IF_ERROR(fence.Query(&reached));
@@ -156,7 +157,7 @@ absl::Status WaitForFence(const hal::Fence& fence, SyncWait& thread,
   return WaitForOutcome(fences, thread, deadline_ns);
 }
 
-absl::Status WaitForSignal(Ref<hal::Fence> fence, SyncWait& thread) {
+absl::Status WaitForSignal(Ref<hal::Fence> fence, BlockingWait& thread) {
   FenceWait wait(thread);
   const hal::Fence* const fences[] = {fence.get()};
   if (!wait.Start(fences, &wait.outcome)) return wait.outcome;
@@ -165,8 +166,9 @@ absl::Status WaitForSignal(Ref<hal::Fence> fence, SyncWait& thread) {
   return wait.outcome;
 }
 
-absl::Status WaitForAll(absl::Span<hal::Fence* const> fences, SyncWait& thread,
-                        int64_t deadline_ns, size_t* index) {
+absl::Status WaitForAll(absl::Span<hal::Fence* const> fences,
+                        BlockingWait& thread, int64_t deadline_ns,
+                        size_t* index) {
   absl::Status outcome;
   bool all_reached = true;
   if (FindFailed(fences, index, &outcome, &all_reached)) return outcome;
@@ -178,8 +180,9 @@ absl::Status WaitForAll(absl::Span<hal::Fence* const> fences, SyncWait& thread,
   return outcome;
 }
 
-absl::Status WaitForAny(absl::Span<hal::Fence* const> fences, SyncWait& thread,
-                        int64_t deadline_ns, size_t* index) {
+absl::Status WaitForAny(absl::Span<hal::Fence* const> fences,
+                        BlockingWait& thread, int64_t deadline_ns,
+                        size_t* index) {
   for (size_t i = 0; i < fences.size(); ++i) {
     bool reached = true;
     absl::Status outcome;
