@@ -92,7 +92,7 @@ bool CallBatch::CanStack(absl::Span<const takt_value_t> arguments) {
   return row_count > 0;
 }
 
-bool CallBatch::Fits(AsyncInvocation& member) const {
+bool CallBatch::Fits(AsyncCall& member) const {
   const JobAttributes& job = members_[0]->job().attributes;
   if (job.cpus != member.job().attributes.cpus ||
       job.faults != member.job().attributes.faults) {
@@ -111,7 +111,7 @@ bool CallBatch::Fits(AsyncInvocation& member) const {
   return true;
 }
 
-void CallBatch::Add(AsyncInvocation* member) {
+void CallBatch::Add(AsyncCall* member) {
   Function& function = member->function();
   CallBatch* opened = nullptr;
   {
@@ -162,10 +162,10 @@ void CallBatch::Take() {
     // Whoever was cancelled in time does not take part.
     const auto kept = std::stable_partition(
         members_.begin(), members_.end(),
-        [](AsyncInvocation* member) { return !member->is_cancelled(); });
-    const std::vector<AsyncInvocation*> cancelled(kept, members_.end());
+        [](AsyncCall* member) { return !member->is_cancelled(); });
+    const std::vector<AsyncCall*> cancelled(kept, members_.end());
     members_.erase(kept, members_.end());
-    for (AsyncInvocation* member : cancelled) member->RunAlone();
+    for (AsyncCall* member : cancelled) member->RunAlone();
     if (members_.size() == 1) members_.front()->RunAlone();
     if (members_.size() < 2) {
       Release();
@@ -234,7 +234,7 @@ void CallBatch::Finish(const absl::Status& status) {
     // What follows from one member's end can be batched with what follows from
     // the others': calls that once met stay together, step by step.
     hal::DeferScope scope;
-    for (AsyncInvocation* member : members_) member->EndInBatch(outcome);
+    for (AsyncCall* member : members_) member->EndInBatch(outcome);
   }
   Release();
 }
@@ -252,7 +252,7 @@ absl::Status CallBatch::Split() {
           whole != nullptr ? whole->ShapeAndTypeString() : "no tensor"));
     }
     int64_t first_row = 0;
-    for (const AsyncInvocation* member : members_) {
+    for (const AsyncCall* member : members_) {
       const int64_t rows = member->batch_row_count();
       TAKT_ASSIGN_OR_RETURN(slices.emplace_back(),
                             Slice(*whole, first_row, rows));

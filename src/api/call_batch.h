@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "api/async_invocation.h"
+#include "api/async_call.h"
 #include "api/call_queue.h"
 #include "api/function.h"
 #include "base/object.h"
@@ -41,7 +41,7 @@ class CallBatch final : public Object,
   static bool CanStack(absl::Span<const takt_value_t> arguments);
 
   // Has `member`, whose fences are reached, run with others of its function.
-  static void Add(AsyncInvocation* member);
+  static void Add(AsyncCall* member);
 
   // One tensor of all rows of `parts`, in a buffer of its own.
   static absl::StatusOr<Ref<hal::BufferView>> Stack(
@@ -59,7 +59,7 @@ class CallBatch final : public Object,
         function_(Ref<Function>::Retain(&function)) {}
   ~CallBatch() override = default;
 
-  bool Fits(AsyncInvocation& member) const;
+  bool Fits(AsyncCall& member) const;
   // Makes the batch as urgent as its latest member, at least.
   void Urge(const Function::Job& member);
   static void Close(hal::Deferred* deferred);
@@ -77,7 +77,7 @@ class CallBatch final : public Object,
   const Ref<Function> function_;
   // In flight, so each holds itself. Guarded by the function's lock while the
   // batch is open.
-  std::vector<AsyncInvocation*> members_;
+  std::vector<AsyncCall*> members_;
   JobAttributes job_;  // The most urgent of all members.
   int64_t row_count_ = 0;
   Ref<vm::Invocation> program_;

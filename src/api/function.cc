@@ -5,7 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
-#include "api/async_invocation.h"
+#include "api/async_call.h"
 #include "api/handle.h"
 #include "api/invocation_trace.h"
 #include "api/value.h"
@@ -248,9 +248,9 @@ absl::Status Function::InvokeWithTimeout(
   given.result_buffer_count = options.result_buffer_count;
   given.result_buffers = options.result_buffers;
   TAKT_ASSIGN_OR_RETURN(
-      const Ref<AsyncInvocation> invocation,
-      AsyncInvocation::Start(const_cast<Function&>(*this), given, arguments,
-                             /*wait=*/nullptr, /*signal=*/nullptr));
+      const Ref<AsyncCall> invocation,
+      AsyncCall::Start(const_cast<Function&>(*this), given, arguments,
+                       /*wait=*/nullptr, /*signal=*/nullptr));
   // This thread looks at the time as well: it may be the one that fires timers.
   absl::Status status =
       invocation->Wait(DeadlineAfter(NowNs(), options.timeout_ns));

@@ -73,7 +73,7 @@ class Module;
 
 namespace takt::api {
 
-class AsyncInvocation;
+class AsyncCall;
 class Context;
 class Function;
 class Instance;
@@ -117,7 +117,7 @@ TAKT_HANDLE_(takt_fence_t, hal::Fence);
 TAKT_HANDLE_(takt_file_t, hal::File);
 TAKT_HANDLE_(takt_function_t, Function);
 TAKT_HANDLE_(takt_instance_t, Instance);
-TAKT_HANDLE_(takt_invocation_t, AsyncInvocation);
+TAKT_HANDLE_(takt_invocation_t, AsyncCall);
 TAKT_HANDLE_(takt_list_t, vm::List);
 TAKT_HANDLE_(takt_module_t, vm::Module);
 TAKT_HANDLE_(takt_object_t, Object);

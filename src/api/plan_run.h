@@ -25,7 +25,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "api/async_invocation.h"
+#include "api/async_call.h"
 #include "api/function.h"
 #include "api/plan_file.h"
 #include "api/stream.h"
@@ -135,7 +135,7 @@ class PlanRun final : public Object {
   void Issue(Call* call);
   static void OnCallDone(void* call, takt_invocation_t* invocation,
                          takt_status_t status);
-  void EndCall(Call* call, AsyncInvocation* invocation, takt_status_t status)
+  void EndCall(Call* call, AsyncCall* invocation, takt_status_t status)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // By who decides.

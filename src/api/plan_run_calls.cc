@@ -109,9 +109,9 @@ void PlanRun::Issue(Call* call) {
   const Ref<shop::Job> job =
       shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
                         call->deadline_ns, /*is_counted=*/true);
-  const absl::StatusOr<Ref<AsyncInvocation>> invocation =
-      AsyncInvocation::Start(*call->function, options, call->binding->arguments,
-                             nullptr, nullptr, 0, job.get());
+  const absl::StatusOr<Ref<AsyncCall>> invocation =
+      AsyncCall::Start(*call->function, options, call->binding->arguments,
+                       nullptr, nullptr, 0, job.get());
   if (!invocation.ok()) {
     EndCall(call, nullptr, ToStatus("takt_plan_run", invocation.status()));
   }
@@ -123,8 +123,7 @@ void PlanRun::OnCallDone(void* call, takt_invocation_t* invocation,
   ended->run->EndCall(ended, Unwrap(invocation), status);
 }
 
-void PlanRun::EndCall(Call* call, AsyncInvocation* invocation,
-                      takt_status_t status) {
+void PlanRun::EndCall(Call* call, AsyncCall* invocation, takt_status_t status) {
   const std::unique_ptr<Call> ended(call);
   const Ref<PlanRun> self = std::move(call->run);
   call->job.end_ns = NowNs();

@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "api/async_invocation.h"
+#include "api/async_call.h"
 #include "api/function.h"
 #include "api/value_slot.h"
 #include "base/histogram.h"
@@ -137,7 +137,7 @@ class Stream final : public Object {
   static void OnDeadline(TimerService::Timer* timer);
   static void OnCallDone(void* self, takt_invocation_t* invocation,
                          takt_status_t status);
-  void OnDone(AsyncInvocation* invocation, takt_status_t status)
+  void OnDone(AsyncCall* invocation, takt_status_t status)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts the outcome and tells it. `status` is the callback's.
   void Conclude(const takt_stream_job_t& job, takt_status_t status,
@@ -203,7 +203,7 @@ class Stream final : public Object {
   // The job in flight.
   bool is_in_flight_ ABSL_GUARDED_BY(mutex_) = false;
   takt_stream_job_t job_ ABSL_GUARDED_BY(mutex_){};
-  Ref<AsyncInvocation> invocation_ ABSL_GUARDED_BY(mutex_);
+  Ref<AsyncCall> invocation_ ABSL_GUARDED_BY(mutex_);
   Ref<shop::Job> shop_job_ ABSL_GUARDED_BY(mutex_);
   bool is_late_told_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;

@@ -147,9 +147,9 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
     arguments.push_back(RetainValue(value));
   }
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
-  absl::StatusOr<Ref<AsyncInvocation>> call =
-      AsyncInvocation::Start(*function_, options, arguments, nullptr, nullptr,
-                             TraceId(job.sequence), shop_job.get());
+  absl::StatusOr<Ref<AsyncCall>> call =
+      AsyncCall::Start(*function_, options, arguments, nullptr, nullptr,
+                       TraceId(job.sequence), shop_job.get());
   shop_job.reset();
   takt_values_release(arguments.size(), arguments.data());
   if (!call.ok()) {
@@ -172,7 +172,7 @@ void Stream::OnDeadline(TimerService::Timer* timer) {
   Stream* const self = static_cast<Timer*>(timer)->stream;
   const auto hold = Ref<Stream>::Adopt(self);  // The timer's.
   takt_stream_job_t job;
-  Ref<AsyncInvocation> given_up;
+  Ref<AsyncCall> given_up;
   Ref<shop::Job> shop_job;
   {
     MutexLock lock(&self->mutex_);
@@ -199,7 +199,7 @@ void Stream::OnCallDone(void* self, takt_invocation_t* invocation,
   static_cast<Stream*>(self)->OnDone(Unwrap(invocation), status);
 }
 
-void Stream::OnDone(AsyncInvocation* invocation, takt_status_t status) {
+void Stream::OnDone(AsyncCall* invocation, takt_status_t status) {
   const int64_t now_ns = NowNs();
   if (timers_->Cancel(&deadline_timer_)) Release();
   takt_stream_job_t job;
@@ -239,7 +239,7 @@ void Stream::OnDone(AsyncInvocation* invocation, takt_status_t status) {
   if (is_good) ReleaseFollowers(job, results);
   takt_values_release(results.size(), results.data());
 
-  Ref<AsyncInvocation> ended;
+  Ref<AsyncCall> ended;
   {
     MutexLock lock(&mutex_);
     is_in_flight_ = false;

@@ -24,8 +24,8 @@
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf.
-#ifndef TAKT_API_ASYNC_INVOCATION_H_
-#define TAKT_API_ASYNC_INVOCATION_H_
+#ifndef TAKT_API_ASYNC_CALL_H_
+#define TAKT_API_ASYNC_CALL_H_
 
 #include <atomic>
 #include <cstddef>
@@ -51,13 +51,13 @@
 
 namespace takt::api {
 
-class AsyncInvocation final : public Object, private CallQueue::Turn {
+class AsyncCall final : public Object, private CallQueue::Turn {
  public:
   static constexpr ObjectType kType{"takt.invocation"};
 
   // takt_async_invoke(). `trace_parent`: of what it is a part, in the trace.
   // `shop_job`: what the scheduler knows it as, if it has been told already.
-  static absl::StatusOr<Ref<AsyncInvocation>> Start(
+  static absl::StatusOr<Ref<AsyncCall>> Start(
       Function& function, const takt_async_options_t& options,
       absl::Span<const takt_value_t> arguments, hal::Fence* wait,
       hal::Fence* signal, uint64_t trace_parent = 0,
@@ -108,9 +108,9 @@ class AsyncInvocation final : public Object, private CallQueue::Turn {
   struct Timeout : TimerService::Timer {
     Timeout(int64_t limit_ns_in, std::shared_ptr<TimerService> timers_in)
         : limit_ns(limit_ns_in), timers(std::move(timers_in)) {
-      fire = &AsyncInvocation::OnTimeout;
+      fire = &AsyncCall::OnTimeout;
     }
-    AsyncInvocation* invocation = nullptr;  // Set before it is armed.
+    AsyncCall* invocation = nullptr;  // Set before it is armed.
     const int64_t limit_ns;
     const std::shared_ptr<TimerService> timers;
     const Ref<Cancellation> cancellation = MakeRef<Cancellation>();
@@ -125,7 +125,7 @@ class AsyncInvocation final : public Object, private CallQueue::Turn {
   // An argument that another call's result becomes, until the program begins.
   struct Future {
     size_t index;
-    Ref<AsyncInvocation> producer;
+    Ref<AsyncCall> producer;
     size_t result_index;
   };
   using Futures = std::vector<Future>;
@@ -135,11 +135,11 @@ class AsyncInvocation final : public Object, private CallQueue::Turn {
     std::unique_ptr<Futures> futures;        // Null: none, or not any more.
     std::unique_ptr<ResultBinding> binding;  // Null: nothing is bound.
   };
-  AsyncInvocation(Function& function, const Function::Job& job,
-                  Ref<shop::Job> shop_job, Extras extras,
-                  const takt_async_options_t& options,
-                  absl::Span<const takt_value_t> arguments);
-  ~AsyncInvocation() override;
+  AsyncCall(Function& function, const Function::Job& job,
+            Ref<shop::Job> shop_job, Extras extras,
+            const takt_async_options_t& options,
+            absl::Span<const takt_value_t> arguments);
+  ~AsyncCall() override;
   static size_t SlotCount(const Function& function);
   // With room for the slots behind it.
   static void* operator new(size_t bytes, BlockPool& pool, size_t extra) {
@@ -172,7 +172,7 @@ class AsyncInvocation final : public Object, private CallQueue::Turn {
   // Puts the results into the slots.
   absl::Status TakeFutures();
   void KeepResults() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Ref<hal::Fence> GetEndFence(Ref<hal::Fence> AsyncInvocation::*fence);
+  Ref<hal::Fence> GetEndFence(Ref<hal::Fence> AsyncCall::*fence);
 
   // The fences that it has to wait for, as Start() was given them.
   using Fences = absl::InlinedVector<hal::Fence*, 4>;
@@ -200,9 +200,9 @@ class AsyncInvocation final : public Object, private CallQueue::Turn {
   Phase phase() const { return phase_.load(std::memory_order_acquire); }
 
   struct Waiter : hal::FenceWaiter {
-    Waiter(Notify notify, AsyncInvocation* invocation_in)
+    Waiter(Notify notify, AsyncCall* invocation_in)
         : FenceWaiter(notify), invocation(invocation_in) {}
-    AsyncInvocation* const invocation;
+    AsyncCall* const invocation;
   };
 
   const Ref<Function> function_;
@@ -250,4 +250,4 @@ class AsyncInvocation final : public Object, private CallQueue::Turn {
 
 }  // namespace takt::api
 
-#endif  // TAKT_API_ASYNC_INVOCATION_H_
+#endif  // TAKT_API_ASYNC_CALL_H_

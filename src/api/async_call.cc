@@ -1,4 +1,4 @@
-#include "api/async_invocation.h"
+#include "api/async_call.h"
 
 #include <algorithm>
 #include <memory>
@@ -43,7 +43,7 @@ absl::Status CheckIndices(const Function& function, absl::string_view what,
 
 }  // namespace
 
-absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
+absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
     Function& function, const takt_async_options_t& options,
     absl::Span<const takt_value_t> arguments, hal::Fence* wait,
     hal::Fence* signal, uint64_t trace_parent, shop::Job* shop_job) {
@@ -92,8 +92,8 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
                         ReadFutures(function, options, &ends));
   const bool has_futures = futures != nullptr;
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
-  auto invocation = Ref<AsyncInvocation>::Adopt(
-      new (function.context().instance().blocks(), slot_bytes) AsyncInvocation(
+  auto invocation = Ref<AsyncCall>::Adopt(
+      new (function.context().instance().blocks(), slot_bytes) AsyncCall(
           function, job, std::move(known),
           {std::move(timeout), std::move(futures), std::move(binding)}, options,
           arguments));
@@ -131,15 +131,15 @@ absl::StatusOr<Ref<AsyncInvocation>> AsyncInvocation::Start(
   return invocation;
 }
 
-size_t AsyncInvocation::SlotCount(const Function& function) {
+size_t AsyncCall::SlotCount(const Function& function) {
   return std::max(function.signature().arguments().size(),
                   function.signature().results().size());
 }
 
-AsyncInvocation::AsyncInvocation(Function& function, const Function::Job& job,
-                                 Ref<shop::Job> shop_job, Extras extras,
-                                 const takt_async_options_t& options,
-                                 absl::Span<const takt_value_t> arguments)
+AsyncCall::AsyncCall(Function& function, const Function::Job& job,
+                     Ref<shop::Job> shop_job, Extras extras,
+                     const takt_async_options_t& options,
+                     absl::Span<const takt_value_t> arguments)
     : Object(&kType),
       function_(Ref<Function>::Retain(&function)),
       job_(job.attributes),
@@ -150,8 +150,8 @@ AsyncInvocation::AsyncInvocation(Function& function, const Function::Job& job,
       step_limit_(options.step_limit),
       slot_count_(static_cast<uint32_t>(SlotCount(function))),
       is_async_(function.signature().is_async()),
-      waiter_(&AsyncInvocation::OnWaited, this),
-      signal_waiter_(&AsyncInvocation::OnSignal, this) {
+      waiter_(&AsyncCall::OnWaited, this),
+      signal_waiter_(&AsyncCall::OnSignal, this) {
   standing = job.standing;
   for (size_t i = 0; i < slot_count_; ++i) {
     new (&slots()[i])
@@ -159,12 +159,10 @@ AsyncInvocation::AsyncInvocation(Function& function, const Function::Job& job,
   }
 }
 
-AsyncInvocation::~AsyncInvocation() {
-  std::destroy(slots().begin(), slots().end());
-}
+AsyncCall::~AsyncCall() { std::destroy(slots().begin(), slots().end()); }
 
-absl::Status AsyncInvocation::TakeShares(const takt_async_options_t& options,
-                                         hal::Fence* signal) {
+absl::Status AsyncCall::TakeShares(const takt_async_options_t& options,
+                                   hal::Fence* signal) {
   absl::InlinedVector<Ref<hal::Fence>, 2> shares;
   if (signal != nullptr) {
     TAKT_ASSIGN_OR_RETURN(shares.emplace_back(), signal->TakeShare());
@@ -190,7 +188,7 @@ absl::Status AsyncInvocation::TakeShares(const takt_async_options_t& options,
   return absl::OkStatus();
 }
 
-void AsyncInvocation::SetProgramFences(const Fences& waits, bool cancellable) {
+void AsyncCall::SetProgramFences(const Fences& waits, bool cancellable) {
   BlockPool& blocks = function_->context().instance().blocks();
   program_signal_ = hal::Fence::Create(blocks);
   Ref<hal::Fence> wait = hal::Fence::Join(waits);
@@ -211,7 +209,7 @@ void AsyncInvocation::SetProgramFences(const Fences& waits, bool cancellable) {
   program_wait_ = std::move(wait);
 }
 
-void AsyncInvocation::StartWaiting(const Fences& waits) {
+void AsyncCall::StartWaiting(const Fences& waits) {
   absl::Status status;
   Retain();  // While it waits.
   const bool waits_now = waiter_.Start(waits, &status);
@@ -219,9 +217,8 @@ void AsyncInvocation::StartWaiting(const Fences& waits) {
   if (!waits_now) OnWaited(&waiter_, status);
 }
 
-absl::StatusOr<std::unique_ptr<AsyncInvocation::Timeout>>
-AsyncInvocation::ReadTimeout(const Function& function,
-                             const takt_async_options_t& options) {
+absl::StatusOr<std::unique_ptr<AsyncCall::Timeout>> AsyncCall::ReadTimeout(
+    const Function& function, const takt_async_options_t& options) {
   if (options.timeout_ns == 0) return nullptr;
   if (options.timeout_ns < 0) {
     return absl::InvalidArgumentError(
@@ -234,7 +231,7 @@ AsyncInvocation::ReadTimeout(const Function& function,
                                    function.context().instance().timers());
 }
 
-void AsyncInvocation::ArmTimeout() {
+void AsyncCall::ArmTimeout() {
   if (extras_.timeout == nullptr) return;
   MutexLock lock(&mutex_);
   if (phase() == Phase::kDone) return;
@@ -244,7 +241,7 @@ void AsyncInvocation::ArmTimeout() {
       extras_.timeout.get(), DeadlineAfter(NowNs(), extras_.timeout->limit_ns));
 }
 
-void AsyncInvocation::Expire() {
+void AsyncCall::Expire() {
   Timeout* const timeout = extras_.timeout.get();
   // If it cannot be taken back, it fires, or the call is done.
   if (timeout != nullptr && timeout->timers->Cancel(timeout)) {
@@ -252,9 +249,9 @@ void AsyncInvocation::Expire() {
   }
 }
 
-void AsyncInvocation::OnTimeout(TimerService::Timer* timer) {
+void AsyncCall::OnTimeout(TimerService::Timer* timer) {
   const auto self =
-      Ref<AsyncInvocation>::Adopt(static_cast<Timeout*>(timer)->invocation);
+      Ref<AsyncCall>::Adopt(static_cast<Timeout*>(timer)->invocation);
   Timeout& timeout = *self->extras_.timeout;
   timeout.has_passed.store(true);
   timeout.cancellation->Request();
@@ -268,7 +265,7 @@ void AsyncInvocation::OnTimeout(TimerService::Timer* timer) {
   self->GiveUpSignalWhenIdle();
 }
 
-void AsyncInvocation::LeaveLine() {
+void AsyncCall::LeaveLine() {
   bool found = false;
   function_->context().strand().TakeQueued([&](CallQueue::Turn* turn) {
     if (turn != this) return false;
@@ -283,26 +280,25 @@ void AsyncInvocation::LeaveLine() {
   }
 }
 
-absl::Status AsyncInvocation::LateError() const {
+absl::Status AsyncCall::LateError() const {
   return absl::DeadlineExceededError(
       absl::StrCat(function_->name(), ": not done within ",
                    extras_.timeout->limit_ns, " ns"));
 }
 
-void AsyncInvocation::CompleteWhenIdle(absl::Status status) {
+void AsyncCall::CompleteWhenIdle(absl::Status status) {
   extras_.timeout->ending = std::move(status);
   const auto complete = [](void* argument) {
-    auto* const self = static_cast<AsyncInvocation*>(argument);
+    auto* const self = static_cast<AsyncCall*>(argument);
     self->Complete(self->extras_.timeout->ending);
   };
   if (extras_.timeout->cancellation->IsIdle(complete, this)) complete(this);
 }
 
-void AsyncInvocation::GiveUpSignalWhenIdle() {
+void AsyncCall::GiveUpSignalWhenIdle() {
   Retain();
   const auto give_up = [](void* argument) {
-    const auto self =
-        Ref<AsyncInvocation>::Adopt(static_cast<AsyncInvocation*>(argument));
+    const auto self = Ref<AsyncCall>::Adopt(static_cast<AsyncCall*>(argument));
     const absl::Status late = self->LateError();
     if (self->signal_waiter_.Cancel(late)) {
       OnSignal(&self->signal_waiter_, late);
@@ -311,10 +307,9 @@ void AsyncInvocation::GiveUpSignalWhenIdle() {
   if (extras_.timeout->cancellation->IsIdle(give_up, this)) give_up(this);
 }
 
-void AsyncInvocation::OnWaited(hal::FenceWaiter* waiter,
-                               const absl::Status& status) {
-  AsyncInvocation* const self = static_cast<Waiter*>(waiter)->invocation;
-  const auto hold = Ref<AsyncInvocation>::Adopt(self);  // The waiter's.
+void AsyncCall::OnWaited(hal::FenceWaiter* waiter, const absl::Status& status) {
+  AsyncCall* const self = static_cast<Waiter*>(waiter)->invocation;
+  const auto hold = Ref<AsyncCall>::Adopt(self);  // The waiter's.
   if (self->is_relayed_) {
     Tell(*self->program_wait_, status);
   } else if (!status.ok()) {
@@ -330,12 +325,12 @@ void AsyncInvocation::OnWaited(hal::FenceWaiter* waiter,
   }
 }
 
-void AsyncInvocation::RunAlone() {
+void AsyncCall::RunAlone() {
   if (is_async_) SetProgramFences({}, /*cancellable=*/false);
   function_->context().strand().Post(this, CallQueue::Where::kWorker);
 }
 
-void AsyncInvocation::EndInBatch(const absl::Status& status) {
+void AsyncCall::EndInBatch(const absl::Status& status) {
   {
     MutexLock lock(&mutex_);
     has_results_ = status.ok();
@@ -344,13 +339,13 @@ void AsyncInvocation::EndInBatch(const absl::Status& status) {
   Complete(status);
 }
 
-void AsyncInvocation::OnWoken(void* self, vm::Invocation& invocation) {
-  auto* const invoked = static_cast<AsyncInvocation*>(self);
+void AsyncCall::OnWoken(void* self, vm::Invocation& invocation) {
+  auto* const invoked = static_cast<AsyncCall*>(self);
   invoked->function_->context().strand().Post(invoked,
                                               CallQueue::Where::kWorker);
 }
 
-absl::StatusOr<Ref<vm::Invocation>> AsyncInvocation::CreateProgram() {
+absl::StatusOr<Ref<vm::Invocation>> AsyncCall::CreateProgram() {
   if (cancelled_.load()) {
     return absl::CancelledError(absl::StrCat(function_->name(), ": cancelled"));
   }
@@ -371,11 +366,11 @@ absl::StatusOr<Ref<vm::Invocation>> AsyncInvocation::CreateProgram() {
   JobAttributes recorded = job_;
   recorded.trace_id = trace_.id();
   program->SetJob(recorded);
-  program->SetOnWoken(&AsyncInvocation::OnWoken, this);
+  program->SetOnWoken(&AsyncCall::OnWoken, this);
   return program;
 }
 
-void AsyncInvocation::Take() {
+void AsyncCall::Take() {
   // A reference of its own, since Run() may end on another thread as soon as
   // it has parked here.
   Ref<vm::Invocation> program;
@@ -405,7 +400,7 @@ void AsyncInvocation::Take() {
   EndProgram();
 }
 
-void AsyncInvocation::EndProgram() {
+void AsyncCall::EndProgram() {
   Ref<vm::Invocation> program;
   {
     MutexLock lock(&mutex_);
@@ -439,14 +434,14 @@ void AsyncInvocation::EndProgram() {
   }
 }
 
-void AsyncInvocation::AwaitSignal() {
+void AsyncCall::AwaitSignal() {
   // Kept by whoever is going to signal it: if nobody is, the wait ends.
   const Ref<hal::Fence> signal = std::move(program_signal_);
   const hal::Fence* const fences[] = {signal.get()};
   absl::Status status;
   // Once it waits, this may be gone.
-  const Ref<AsyncInvocation> hold =
-      Ref<AsyncInvocation>::Retain(extras_.timeout != nullptr ? this : nullptr);
+  const Ref<AsyncCall> hold =
+      Ref<AsyncCall>::Retain(extras_.timeout != nullptr ? this : nullptr);
   if (!signal_waiter_.Start(fences, &status)) {
     OnSignal(&signal_waiter_, status);
     return;
@@ -460,9 +455,8 @@ void AsyncInvocation::AwaitSignal() {
   GiveUpSignalWhenIdle();
 }
 
-void AsyncInvocation::OnSignal(hal::FenceWaiter* waiter,
-                               const absl::Status& status) {
-  AsyncInvocation* const self = static_cast<Waiter*>(waiter)->invocation;
+void AsyncCall::OnSignal(hal::FenceWaiter* waiter, const absl::Status& status) {
+  AsyncCall* const self = static_cast<Waiter*>(waiter)->invocation;
   absl::Status outcome = Annotate(status, self->function_->name());
   if (outcome.ok() && self->extras_.binding != nullptr) {
     outcome = self->SettleBinding();
@@ -473,7 +467,7 @@ void AsyncInvocation::OnSignal(hal::FenceWaiter* waiter,
   self->Complete(outcome);
 }
 
-absl::Status AsyncInvocation::SettleBinding() {
+absl::Status AsyncCall::SettleBinding() {
   const size_t count = function_->signature().results().size();
   absl::InlinedVector<takt_value_t, 4> results;
   for (size_t i = 0; i < count; ++i) {
@@ -485,7 +479,7 @@ absl::Status AsyncInvocation::SettleBinding() {
   return Annotate(status, function_->name());
 }
 
-void AsyncInvocation::Complete(absl::Status status) {
+void AsyncCall::Complete(absl::Status status) {
   shop_job_.reset();
   if (is_late() && status.code() == absl::StatusCode::kCancelled) {
     status = LateError();
@@ -522,7 +516,7 @@ void AsyncInvocation::Complete(absl::Status status) {
   Release();
 }
 
-takt_invocation_state_t AsyncInvocation::state() const {
+takt_invocation_state_t AsyncCall::state() const {
   switch (phase()) {
     case Phase::kWaiting:
     case Phase::kQueued:
@@ -538,7 +532,7 @@ takt_invocation_state_t AsyncInvocation::state() const {
   }
 }
 
-absl::Status AsyncInvocation::Query(bool* done) const {
+absl::Status AsyncCall::Query(bool* done) const {
   MutexLock lock(&mutex_);
   *done = phase() == Phase::kDone;
   if (*done) return status_;
@@ -548,18 +542,17 @@ absl::Status AsyncInvocation::Query(bool* done) const {
   return signal_->Query(done);
 }
 
-absl::Status AsyncInvocation::Wait(int64_t deadline_ns) {
+absl::Status AsyncCall::Wait(int64_t deadline_ns) {
   const Ref<hal::Fence> fence = GetFence();
   BlockingWait thread(function_->context().executor(), standing.lane);
   return WaitForFence(*fence, thread, deadline_ns);
 }
 
-Ref<hal::Fence> AsyncInvocation::GetFence() {
-  return GetEndFence(&AsyncInvocation::signal_);
+Ref<hal::Fence> AsyncCall::GetFence() {
+  return GetEndFence(&AsyncCall::signal_);
 }
 
-Ref<hal::Fence> AsyncInvocation::GetEndFence(
-    Ref<hal::Fence> AsyncInvocation::*which) {
+Ref<hal::Fence> AsyncCall::GetEndFence(Ref<hal::Fence> AsyncCall::*which) {
   Ref<hal::Fence> fence;
   absl::Status status;
   {
@@ -574,13 +567,13 @@ Ref<hal::Fence> AsyncInvocation::GetEndFence(
   return fence;
 }
 
-void AsyncInvocation::KeepResults() {
+void AsyncCall::KeepResults() {
   const size_t count = function_->signature().results().size();
   kept_.assign(slots().begin(),
                slots().begin() + static_cast<ptrdiff_t>(count));
 }
 
-absl::Status AsyncInvocation::KeepResult(size_t index, Ref<hal::Fence>* end) {
+absl::Status AsyncCall::KeepResult(size_t index, Ref<hal::Fence>* end) {
   const size_t count = function_->signature().results().size();
   if (index >= count) {
     return absl::InvalidArgumentError(
@@ -601,12 +594,12 @@ absl::Status AsyncInvocation::KeepResult(size_t index, Ref<hal::Fence>* end) {
     }
     ++keeper_count_;
   }
-  *end = GetEndFence(&AsyncInvocation::end_);
+  *end = GetEndFence(&AsyncCall::end_);
   (*end)->SetSignaller(function_->signaller());
   return absl::OkStatus();
 }
 
-vm::Value AsyncInvocation::FetchResult(size_t index) {
+vm::Value AsyncCall::FetchResult(size_t index) {
   vm::Value value;
   std::vector<vm::Value> unused;  // Released without the lock.
   MutexLock lock(&mutex_);
@@ -615,10 +608,9 @@ vm::Value AsyncInvocation::FetchResult(size_t index) {
   return value;
 }
 
-absl::StatusOr<std::unique_ptr<AsyncInvocation::Futures>>
-AsyncInvocation::ReadFutures(const Function& function,
-                             const takt_async_options_t& options,
-                             std::vector<Ref<hal::Fence>>* ends) {
+absl::StatusOr<std::unique_ptr<AsyncCall::Futures>> AsyncCall::ReadFutures(
+    const Function& function, const takt_async_options_t& options,
+    std::vector<Ref<hal::Fence>>* ends) {
   if (options.future_argument_count == 0) return nullptr;
   auto futures = std::make_unique<Futures>();
   const auto refuse = [&](const absl::Status& status) {
@@ -639,7 +631,7 @@ AsyncInvocation::ReadFutures(const Function& function,
       return refuse(absl::InvalidArgumentError(
           absl::StrCat(where, ": is to come from two calls")));
     }
-    AsyncInvocation* const producer = Unwrap(given.invocation);
+    AsyncCall* const producer = Unwrap(given.invocation);
     if (producer == nullptr) {
       return refuse(absl::InvalidArgumentError(
           absl::StrCat(where, ": the invocation is NULL")));
@@ -662,20 +654,20 @@ AsyncInvocation::ReadFutures(const Function& function,
     const absl::Status status = producer->KeepResult(given.result_index, &end);
     if (!status.ok()) return refuse(Annotate(status, where));
     ends->push_back(std::move(end));
-    futures->push_back({given.index, Ref<AsyncInvocation>::Retain(producer),
-                        given.result_index});
+    futures->push_back(
+        {given.index, Ref<AsyncCall>::Retain(producer), given.result_index});
   }
   return futures;
 }
 
-void AsyncInvocation::DropFutures(Futures& futures) {
+void AsyncCall::DropFutures(Futures& futures) {
   for (const Future& future : futures) {
     future.producer->FetchResult(future.result_index);
   }
   futures.clear();
 }
 
-absl::Status AsyncInvocation::TakeFutures() {
+absl::Status AsyncCall::TakeFutures() {
   const std::unique_ptr<Futures> futures = std::move(extras_.futures);
   absl::Status status;
   for (const Future& future : *futures) {
@@ -688,7 +680,7 @@ absl::Status AsyncInvocation::TakeFutures() {
   return status;
 }
 
-absl::Status AsyncInvocation::TakeResults(absl::Span<takt_value_t> results) {
+absl::Status AsyncCall::TakeResults(absl::Span<takt_value_t> results) {
   const size_t expected = function_->signature().results().size();
   if (results.size() != expected) {
     return absl::InvalidArgumentError(
@@ -713,7 +705,7 @@ absl::Status AsyncInvocation::TakeResults(absl::Span<takt_value_t> results) {
   return absl::OkStatus();
 }
 
-void AsyncInvocation::Cancel() {
+void AsyncCall::Cancel() {
   cancelled_.store(true);
   Ref<vm::Invocation> program;
   Phase phase;
@@ -732,22 +724,23 @@ void AsyncInvocation::Cancel() {
 }  // namespace takt::api
 
 using takt::Ref;
-using takt::api::AsyncInvocation;
+using takt::api::AsyncCall;
 using takt::api::ToStatus;
 using takt::api::Unwrap;
 using takt::api::Wrap;
 
 namespace {
 
-absl::StatusOr<Ref<AsyncInvocation>> Invoke(
-    takt::api::Function* function, const takt_async_options_t* options,
-    absl::Span<const takt_value_t> arguments, takt_fence_t* wait,
-    takt_fence_t* signal) {
+absl::StatusOr<Ref<AsyncCall>> Invoke(takt::api::Function* function,
+                                      const takt_async_options_t* options,
+                                      absl::Span<const takt_value_t> arguments,
+                                      takt_fence_t* wait,
+                                      takt_fence_t* signal) {
   TAKT_ASSIGN_OR_RETURN(
       const takt_async_options_t given,
       takt::api::ReadOptions(options, &takt_async_options_init));
-  return AsyncInvocation::Start(*function, given, arguments, Unwrap(wait),
-                                Unwrap(signal));
+  return AsyncCall::Start(*function, given, arguments, Unwrap(wait),
+                          Unwrap(signal));
 }
 
 }  // namespace
