@@ -38,8 +38,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "api/call_queue.h"
+#include "api/call_trace.h"
 #include "api/function.h"
-#include "api/invocation_trace.h"
 #include "base/cancellation.h"
 #include "base/mutex.h"
 #include "base/object.h"
@@ -207,7 +207,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
 
   const Ref<Function> function_;
   const JobAttributes job_;
-  InvocationTrace trace_{*function_};
+  CallTrace trace_{*function_};
   Ref<shop::Job> shop_job_;  // Until the program has ended.
   Extras extras_;
   const takt_invocation_callback_t on_done_;

@@ -6,8 +6,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
 #include "api/async_call.h"
+#include "api/call_trace.h"
 #include "api/handle.h"
-#include "api/invocation_trace.h"
 #include "api/value.h"
 #include "base/clock.h"
 #include "base/nearest_names.h"
@@ -183,7 +183,7 @@ absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
       vm::Invocation::Create(context_->vm(), ref_, arguments,
                              vm::Invocation::ArgumentRefs::kTake));
   if (step_limit != 0) invocation->SetStepLimit(step_limit);
-  InvocationTrace trace(*this);
+  CallTrace trace(*this);
   trace.Begin(job, /*parent=*/0);
   JobAttributes recorded = job;
   recorded.trace_id = trace.id();

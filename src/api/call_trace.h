@@ -2,8 +2,8 @@
 // how long its program ran, and how it ended.
 //
 // Thread-safety: as the invocation's.
-#ifndef TAKT_API_INVOCATION_TRACE_H_
-#define TAKT_API_INVOCATION_TRACE_H_
+#ifndef TAKT_API_CALL_TRACE_H_
+#define TAKT_API_CALL_TRACE_H_
 
 #include <cstdint>
 
@@ -16,10 +16,10 @@
 
 namespace takt::api {
 
-class InvocationTrace {
+class CallTrace {
  public:
   // `function` outlives it.
-  explicit InvocationTrace(const Function& function) : function_(function) {}
+  explicit CallTrace(const Function& function) : function_(function) {}
 
   // If the tracer is on, the invocation is recorded from here on. `parent`: of
   // the stream's job that it is the call of, or 0. Once.
@@ -54,4 +54,4 @@ class InvocationTrace {
 
 }  // namespace takt::api
 
-#endif  // TAKT_API_INVOCATION_TRACE_H_
+#endif  // TAKT_API_CALL_TRACE_H_

@@ -1,8 +1,8 @@
-#include "api/invocation_trace.h"
+#include "api/call_trace.h"
 
 namespace takt::api {
 
-Event InvocationTrace::MakeEvent(EventKind kind) const {
+Event CallTrace::MakeEvent(EventKind kind) const {
   Event event;
   event.time_ns = NowNs();
   event.kind = kind;
@@ -11,7 +11,7 @@ Event InvocationTrace::MakeEvent(EventKind kind) const {
   return event;
 }
 
-void InvocationTrace::BeginTraced(const JobAttributes& job, uint64_t parent) {
+void CallTrace::BeginTraced(const JobAttributes& job, uint64_t parent) {
   id_ = function_.tracer().NewId();
   Event event = MakeEvent(EventKind::kInvocationBegin);
   event.parent = parent;
@@ -20,8 +20,8 @@ void InvocationTrace::BeginTraced(const JobAttributes& job, uint64_t parent) {
   function_.tracer().Record(event);
 }
 
-vm::Invocation::State InvocationTrace::RunTraced(vm::Invocation& program,
-                                                 bool is_resumed) const {
+vm::Invocation::State CallTrace::RunTraced(vm::Invocation& program,
+                                           bool is_resumed) const {
   // Once it has parked another thread may end it, and all that it holds.
   const auto tracer = Ref<Tracer>::Retain(&function_.tracer());
   Event event = MakeEvent(EventKind::kProgram);
@@ -46,7 +46,7 @@ vm::Invocation::State InvocationTrace::RunTraced(vm::Invocation& program,
   return state;
 }
 
-void InvocationTrace::EndTraced(const absl::Status& status) const {
+void CallTrace::EndTraced(const absl::Status& status) const {
   Event event = MakeEvent(EventKind::kInvocationEnd);
   event.value = status.raw_code();
   function_.tracer().Record(event);
