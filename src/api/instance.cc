@@ -15,7 +15,7 @@
 #include "modules/hal_loader_module.h"
 #include "modules/hal_module.h"
 #include "modules/io_parameters_module.h"
-#include "plan/window_guide.h"
+#include "plan/window_advisor.h"
 #include "sched/policy.h"
 #include "takt/scheduler.h"
 
@@ -418,11 +418,11 @@ void Instance::StartWindows() {
       [thread = CreateBackground("takt-plan")](std::function<void()> function) {
         thread->Post(std::move(function));
       };
-  windows_ = std::make_shared<plan::WindowGuide>(std::move(options));
+  windows_ = std::make_shared<plan::WindowAdvisor>(std::move(options));
   shop_->SetStandingGuide(windows_.get());
 }
 
-std::shared_ptr<plan::WindowGuide> Instance::FindWindows() {
+std::shared_ptr<plan::WindowAdvisor> Instance::FindWindows() {
   MutexLock lock(&mutex_);
   return windows_;
 }

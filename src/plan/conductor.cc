@@ -151,7 +151,7 @@ void Conductor::OnAvailable(uint32_t resource, bool is_available,
   if (next_ != nullptr) next_->OnAvailable(resource, is_available, now_ns);
 }
 
-void Conductor::OnReleased(const sched::GuidedJob& job, int64_t) {
+void Conductor::OnReleased(const sched::AdvisedJob& job, int64_t) {
   if (is_abandoned_) return;
   FollowerOf(job.stream, job.release_ns).OnReleased(job);
 }

@@ -5,8 +5,8 @@
 // Plans count the dispatches of a job; the scheduler is not told of all of
 // them, and also counts transfers, which go before all else, where they may.
 //
-// Thread-safety: as sched::Guide; the rest is for who drives the scheduler,
-// between its calls.
+// Thread-safety: as sched::PlacementAdvisor; the rest is for who drives the
+// scheduler, between its calls.
 #ifndef TAKT_PLAN_CONDUCTOR_H_
 #define TAKT_PLAN_CONDUCTOR_H_
 
@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "plan/plan_follower.h"
-#include "sched/guide.h"
+#include "sched/placement_advisor.h"
 
 namespace takt::plan {
 
-class Conductor final : public sched::Guide {
+class Conductor final : public sched::PlacementAdvisor {
  public:
   // `is_dispatch`: whether plans count such operations.
   using IsDispatch = std::function<bool(const sched::KernelKey& kernel)>;
@@ -47,7 +47,7 @@ class Conductor final : public sched::Guide {
   int64_t first_release_ns() const { return first_release_ns_; }
   int64_t last_end_ns() const { return last_end_ns_; }
 
-  // sched::Guide.
+  // sched::PlacementAdvisor.
   void OnAttached(const sched::Scheduler& scheduler) override;
   sched::Prescription Prescribe(const sched::GuidedOperation& operation,
                                 int64_t now_ns) override;
@@ -61,7 +61,7 @@ class Conductor final : public sched::Guide {
              int64_t end_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;
-  void OnReleased(const sched::GuidedJob& job, int64_t now_ns) override;
+  void OnReleased(const sched::AdvisedJob& job, int64_t now_ns) override;
   void OnOver(sched::JobId job, int64_t now_ns) override;
   int64_t next_event_ns() const override;
   bool OnTime(int64_t now_ns) override;

@@ -282,7 +282,7 @@ void PlanFollower::VoidUnseen(const Binding& binding, size_t count) {
   }
 }
 
-void PlanFollower::OnReleased(const sched::GuidedJob& job) {
+void PlanFollower::OnReleased(const sched::AdvisedJob& job) {
   GuidedOperation first;
   first.job = job.job;
   first.stream = job.stream;

@@ -1,5 +1,6 @@
 // A PlanFollower has the scheduler carry out a plan: it is the guide (see
-// sched/guide.h) that says of each operation where the plan has it, and when.
+// sched/placement_advisor.h) that says of each operation where the plan has it,
+// and when.
 //
 //   strict    each operation on its resources, not before its start, in the
 //             order that the plan has for each of its resources. One that is
@@ -48,8 +49,8 @@
 #include "plan/divergence.h"
 #include "plan/plan.h"
 #include "plan/window.h"
-#include "sched/guide.h"
 #include "sched/machine.h"
+#include "sched/placement_advisor.h"
 
 namespace takt::plan {
 
@@ -118,7 +119,7 @@ struct FollowReport {
   void Add(const FollowReport& other);
 };
 
-class PlanFollower final : public sched::Guide {
+class PlanFollower final : public sched::PlacementAdvisor {
  public:
   // `plan` is well formed and its resources are the machine's, in order;
   // `streams` are the scheduler's ids of the plan's streams, by name.
@@ -154,7 +155,7 @@ class PlanFollower final : public sched::Guide {
   // Whether it does not, as what is left has been planned anew.
   bool is_repaired() const { return repair_.follower != nullptr; }
 
-  // sched::Guide.
+  // sched::PlacementAdvisor.
   sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
                              int64_t now_ns) override;
   sched::Prescription Prescribe(const sched::GuidedOperation& operation,
@@ -169,8 +170,8 @@ class PlanFollower final : public sched::Guide {
                    int64_t now_ns) override;
   int64_t next_event_ns() const override;
   bool OnTime(int64_t now_ns) override;
-  // What Guide calls so, of its streams' jobs.
-  void OnReleased(const sched::GuidedJob& job);
+  // What PlacementAdvisor calls so, of its streams' jobs.
+  void OnReleased(const sched::AdvisedJob& job);
   void OnOver(sched::JobId job);
 
  private:

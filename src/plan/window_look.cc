@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "plan/window_guide.h"
+#include "plan/window_advisor.h"
 
 namespace takt::plan {
 
-using sched::GuidedJob;
+using sched::AdvisedJob;
 
 // What jobs of the stream are made of, as far as anybody knows.
-absl::Span<const sched::ProgramOperation> WindowGuide::ProgramOf(
+absl::Span<const sched::ProgramOperation> WindowAdvisor::ProgramOf(
     sched::StreamId stream) {
   if (chains_.size() <= stream) chains_.resize(stream + 1);
   std::vector<sched::ProgramOperation>& chain = chains_[stream];
@@ -37,7 +37,7 @@ absl::Span<const sched::ProgramOperation> WindowGuide::ProgramOf(
 }
 
 // As long as it takes at the speeds of now.
-Kernel WindowGuide::KernelOf(sched::KernelId id) const {
+Kernel WindowAdvisor::KernelOf(sched::KernelId id) const {
   Kernel kernel;
   kernel.name = absl::StrCat("kernel ", id);
   for (const auto& way : scheduler_->costs().kernel(id).alternatives) {
@@ -52,15 +52,15 @@ Kernel WindowGuide::KernelOf(sched::KernelId id) const {
   return kernel;
 }
 
-uint32_t WindowGuide::AddKernel(Window* window, sched::KernelId kernel) {
+uint32_t WindowAdvisor::AddKernel(Window* window, sched::KernelId kernel) {
   const auto found = kernels_.find(kernel);
   if (found != kernels_.end()) return found->second;
   return kernels_[kernel] = window->AddKernel(KernelOf(kernel));
 }
 
 // Adds what is left of the job; false if there is nothing to plan.
-bool WindowGuide::AddJob(Window* window, const GuidedJob& job,
-                         const LiveJob* live, int64_t earliest_ns) {
+bool WindowAdvisor::AddJob(Window* window, const AdvisedJob& job,
+                           const LiveJob* live, int64_t earliest_ns) {
   const auto known = ProgramOf(job.stream);
   const sched::StreamOptions& options = scheduler_->stream_options(job.stream);
   if (known.empty() || options.criticality == sched::Criticality::kBestEffort ||
@@ -101,7 +101,7 @@ bool WindowGuide::AddJob(Window* window, const GuidedJob& job,
   return true;
 }
 
-int64_t WindowGuide::ExpectedEnd(const LiveOperation& operation) const {
+int64_t WindowAdvisor::ExpectedEnd(const LiveOperation& operation) const {
   uint32_t shards = operation.resources.count();
   int64_t longest_ns = 0;
   for (const auto& way :
@@ -118,9 +118,9 @@ int64_t WindowGuide::ExpectedEnd(const LiveOperation& operation) const {
 }
 
 // What is there now, and what is expected. Null: nothing to plan.
-std::shared_ptr<Window> WindowGuide::LookAround(int64_t now_ns) {
+std::shared_ptr<Window> WindowAdvisor::LookAround(int64_t now_ns) {
   kernels_.clear();
-  std::vector<std::pair<GuidedJob, const LiveJob*>> jobs;
+  std::vector<std::pair<AdvisedJob, const LiveJob*>> jobs;
   for (const LiveJob& live : live_) {
     if (live.job.job.generation != 0) jobs.emplace_back(live.job, &live);
   }

@@ -55,10 +55,10 @@
 #include "absl/types/span.h"
 #include "sched/admission.h"
 #include "sched/cost_model.h"
-#include "sched/guide.h"
 #include "sched/job.h"
 #include "sched/machine.h"
 #include "sched/mode.h"
+#include "sched/placement_advisor.h"
 #include "sched/policy.h"
 #include "sched/program.h"
 #include "sched/stream.h"
@@ -66,8 +66,8 @@
 namespace takt::sched {
 
 struct SchedulerOptions {
-  const Policy* policy = nullptr;  // nullptr: job-shop.
-  Guide* guide = nullptr;          // Borrowed; nullptr: none.
+  const Policy* policy = nullptr;     // nullptr: job-shop.
+  PlacementAdvisor* guide = nullptr;  // Borrowed; nullptr: none.
   // What has waited so long rises by a band; 0: never.
   int64_t aging_ns = 1'000'000'000;
   // What is told to yield has done so at once, not at the end of its tile.

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/sleeper.h"
 #include "base/status.h"
-#include "shop/guide_switch.h"
+#include "shop/advisor_switch.h"
 
 namespace takt::shop {
 
@@ -66,7 +66,7 @@ JobShop::JobShop(Ref<exec::Executor> executor, ResourceMap floor,
       now_(options.now_ns),
       blocks_(BlockPool::Create()),
       floor_(std::move(floor)),
-      guide_(std::make_unique<GuideSwitch>()),
+      guide_(std::make_unique<AdvisorSwitch>()),
       trace_(executor_->tracer(), floor_.machine()) {
   timer_.shop = this;
   timer_.fire = &JobShop::OnTimer;
@@ -272,7 +272,7 @@ sched::StreamId JobShop::IdOf(Stream& stream) {
   return id;
 }
 
-void JobShop::SetGuide(sched::Guide* guide, bool sees_all) {
+void JobShop::SetGuide(sched::PlacementAdvisor* guide, bool sees_all) {
   Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
     guide_->Set(guide);
     scheduler.ReviewGuided(now_ns);
@@ -280,8 +280,8 @@ void JobShop::SetGuide(sched::Guide* guide, bool sees_all) {
   schedules_all_.store(guide != nullptr && sees_all, std::memory_order_relaxed);
 }
 
-bool JobShop::SwapGuide(sched::Guide* expected, sched::Guide* guide,
-                        bool sees_all) {
+bool JobShop::SwapGuide(sched::PlacementAdvisor* expected,
+                        sched::PlacementAdvisor* guide, bool sees_all) {
   bool is_expected = false;
   Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
     is_expected = guide_->set() == expected;
@@ -294,7 +294,7 @@ bool JobShop::SwapGuide(sched::Guide* expected, sched::Guide* guide,
   return is_expected;
 }
 
-void JobShop::SetStandingGuide(sched::Guide* guide) {
+void JobShop::SetStandingGuide(sched::PlacementAdvisor* guide) {
   Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
     guide_->SetStanding(guide);
     scheduler.ReviewGuided(now_ns);

@@ -16,8 +16,8 @@
 // Ownership: whoever uses a shop holds a reference, as devices do; streams and
 // jobs do not. Shutdown() before the executor's.
 //
-// Thread-safety: every method may run on any thread, but not within a Guide.
-// Lock order: mutex_ is a leaf.
+// Thread-safety: every method may run on any thread, but not within a
+// PlacementAdvisor. Lock order: mutex_ is a leaf.
 #ifndef TAKT_SHOP_JOB_SHOP_H_
 #define TAKT_SHOP_JOB_SHOP_H_
 
@@ -148,12 +148,13 @@ class JobShop final : public Object {
   // In place of the one that is followed now; nullptr: none. `sees_all`: also
   // dispatches that are too small to be worth a decision go through the
   // scheduler. Borrowed until another one is set.
-  void SetGuide(sched::Guide* guide, bool sees_all);
+  void SetGuide(sched::PlacementAdvisor* guide, bool sees_all);
   // The same in place of `expected` only (nullptr: of none); false, and nothing
   // is done, if that is not the one that is set.
-  bool SwapGuide(sched::Guide* expected, sched::Guide* guide, bool sees_all);
+  bool SwapGuide(sched::PlacementAdvisor* expected,
+                 sched::PlacementAdvisor* guide, bool sees_all);
   // What is followed while no guide is set. Borrowed until another one is.
-  void SetStandingGuide(sched::Guide* guide);
+  void SetStandingGuide(sched::PlacementAdvisor* guide);
   bool schedules_all() const {
     return schedules_all_.load(std::memory_order_relaxed);
   }
@@ -204,7 +205,7 @@ class JobShop final : public Object {
   friend class Job;
   friend class Stream;
   friend class Task;
-  class GuideSwitch;
+  class AdvisorSwitch;
   struct Call;
   // What is told once nobody decides.
   struct Notice {
@@ -281,7 +282,7 @@ class JobShop final : public Object {
   EventQueue queue_;
   // Of who decides:
   ResourceMap floor_;
-  const std::unique_ptr<GuideSwitch> guide_;
+  const std::unique_ptr<AdvisorSwitch> guide_;
   std::unique_ptr<sched::Scheduler> scheduler_;
   int64_t at_ns_ = 0;                // Now, for this round.
   bool is_hot_[2] = {false, false};  // By HeatSource.

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/status.h"
-#include "shop/guide_switch.h"
+#include "shop/advisor_switch.h"
 #include "shop/job_shop.h"
 
 namespace takt::shop {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/status.h"
-#include "plan/window_guide.h"
+#include "plan/window_advisor.h"
 #include "sim/board.h"
 #include "sim/event_queue.h"
 #include "sim/thermal.h"
@@ -476,7 +476,7 @@ absl::StatusOr<Report> Simulate(const Workload& workload,
   plan::WindowOptions window;
   window.length_ns = options.window_ns;
   window.planning.step_limit = kWindowSteps;
-  plan::WindowGuide guide(std::move(window));
+  plan::WindowAdvisor guide(std::move(window));
   SimulationOptions guided = options;
   guided.scheduler.guide = &guide;
   return Simulator(workload, guided).Run();

@@ -144,7 +144,7 @@ TEST_F(DecisionTraceTest, RecordsLateJobsAdmissionAndResources) {
   EXPECT_EQ(Name(modes.back()), "degraded");
 }
 
-class Planner final : public sched::Guide {
+class Planner final : public sched::PlacementAdvisor {
  public:
   sched::Prescription Prescribe(const sched::GuidedOperation&,
                                 int64_t) override {

@@ -381,7 +381,7 @@ TEST_F(JobShopTest, AProfileIsThereBeforeTheKernelIs) {
 }
 
 // Keeps everything back until it is told otherwise.
-class Keeper final : public sched::Guide {
+class Keeper final : public sched::PlacementAdvisor {
  public:
   sched::Prescription Prescribe(const sched::GuidedOperation&,
                                 int64_t) override {

@@ -1,12 +1,12 @@
 // Windows: what happens to them, and who follows them.
-#include "plan/window_guide.h"
+#include "plan/window_advisor.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace takt::plan {
 
-using sched::GuidedJob;
+using sched::AdvisedJob;
 using sched::GuidedOperation;
 using sched::Prescription;
 
@@ -26,10 +26,10 @@ WindowOptions WithBudget(WindowOptions options) {
 
 }  // namespace
 
-WindowGuide::WindowGuide(WindowOptions options)
+WindowAdvisor::WindowAdvisor(WindowOptions options)
     : options_(WithBudget(std::move(options))) {}
 
-WindowReport WindowGuide::report() const {
+WindowReport WindowAdvisor::report() const {
   WindowReport report = report_;
   if (follower_ != nullptr) {
     report.started_count += follower_->report().started_count;
@@ -39,7 +39,7 @@ WindowReport WindowGuide::report() const {
 }
 
 // It knows of no job that is there already: those are the policy's.
-void WindowGuide::OnAttached(const sched::Scheduler& scheduler) {
+void WindowAdvisor::OnAttached(const sched::Scheduler& scheduler) {
   scheduler_ = &scheduler;
   Drop();
   window_ = nullptr;
@@ -48,7 +48,7 @@ void WindowGuide::OnAttached(const sched::Scheduler& scheduler) {
   next_ns_ = begin_ns_ = 0;
 }
 
-void WindowGuide::Drop() {
+void WindowAdvisor::Drop() {
   if (follower_ != nullptr) {
     report_.started_count += follower_->report().started_count;
     report_.in_place_count += follower_->report().in_place_count;
@@ -58,7 +58,7 @@ void WindowGuide::Drop() {
 }
 
 // The plan holds no longer. The next one is begun at once.
-void WindowGuide::Break(int64_t now_ns) {
+void WindowAdvisor::Break(int64_t now_ns) {
   if (follower_ == nullptr) return;
   ++report_.broken_count;
   Drop();
@@ -67,7 +67,7 @@ void WindowGuide::Break(int64_t now_ns) {
   next_ns_ = now_ns;
 }
 
-bool WindowGuide::OnTime(int64_t now_ns) {
+bool WindowAdvisor::OnTime(int64_t now_ns) {
   bool has_changed = std::exchange(is_changed_, false);
   if (window_ != nullptr && now_ns >= force_ns_) {
     has_changed |= Install(now_ns);
@@ -85,7 +85,7 @@ bool WindowGuide::OnTime(int64_t now_ns) {
 
 // What nobody thought of when the window was planned cannot wait until the end
 // of it, unless it is best effort.
-bool WindowGuide::IsExpected(const GuidedJob& job) const {
+bool WindowAdvisor::IsExpected(const AdvisedJob& job) const {
   const sched::StreamOptions& options = scheduler_->stream_options(job.stream);
   if (options.criticality == sched::Criticality::kBestEffort) return true;
   for (const WindowJob& planned : current_->jobs()) {
@@ -95,11 +95,11 @@ bool WindowGuide::IsExpected(const GuidedJob& job) const {
     }
   }
   // Nor is a plan made for what nobody knows, or comes after its end.
-  return const_cast<WindowGuide*>(this)->ProgramOf(job.stream).empty() ||
+  return const_cast<WindowAdvisor*>(this)->ProgramOf(job.stream).empty() ||
          job.release_ns >= begin_ns_;
 }
 
-void WindowGuide::OnReleased(const GuidedJob& job, int64_t now_ns) {
+void WindowAdvisor::OnReleased(const AdvisedJob& job, int64_t now_ns) {
   if (live_.size() <= job.job.index) live_.resize(job.job.index + 1);
   LiveJob& live = live_[job.job.index];
   live.job = job;
@@ -110,13 +110,13 @@ void WindowGuide::OnReleased(const GuidedJob& job, int64_t now_ns) {
   if (follower_ != nullptr && !IsExpected(job)) Break(now_ns);
 }
 
-void WindowGuide::OnOver(sched::JobId job, int64_t) {
+void WindowAdvisor::OnOver(sched::JobId job, int64_t) {
   if (job.index >= live_.size()) return;
   if (live_[job.index].job.job == job) live_[job.index] = {};
 }
 
-Prescription WindowGuide::Prescribe(const GuidedOperation& operation,
-                                    int64_t now_ns) {
+Prescription WindowAdvisor::Prescribe(const GuidedOperation& operation,
+                                      int64_t now_ns) {
   if (operation.job.index < live_.size() &&
       live_[operation.job.index].job.job == operation.job) {
     auto& operations = live_[operation.job.index].operations;
@@ -134,15 +134,15 @@ Prescription WindowGuide::Prescribe(const GuidedOperation& operation,
   return prescription;
 }
 
-sched::ResourceSet WindowGuide::MayHave(const GuidedOperation& operation,
-                                        int64_t now_ns) {
+sched::ResourceSet WindowAdvisor::MayHave(const GuidedOperation& operation,
+                                          int64_t now_ns) {
   if (follower_ == nullptr) return {};
   return follower_->MayHave(operation, now_ns);
 }
 
-void WindowGuide::OnStarted(const GuidedOperation& operation,
-                            const sched::ResourceSet& resources,
-                            int64_t now_ns) {
+void WindowAdvisor::OnStarted(const GuidedOperation& operation,
+                              const sched::ResourceSet& resources,
+                              int64_t now_ns) {
   if (operation.job.index < live_.size() &&
       live_[operation.job.index].job.job == operation.job) {
     LiveOperation& live =
@@ -154,8 +154,8 @@ void WindowGuide::OnStarted(const GuidedOperation& operation,
   }
 }
 
-void WindowGuide::OnStopped(const GuidedOperation& operation, bool is_done,
-                            int64_t now_ns) {
+void WindowAdvisor::OnStopped(const GuidedOperation& operation, bool is_done,
+                              int64_t now_ns) {
   if (operation.job.index < live_.size() &&
       live_[operation.job.index].job.job == operation.job) {
     live_[operation.job.index].operations[operation.program_index].state =
@@ -164,14 +164,14 @@ void WindowGuide::OnStopped(const GuidedOperation& operation, bool is_done,
   if (follower_ != nullptr) follower_->OnStopped(operation, is_done, now_ns);
 }
 
-void WindowGuide::OnAvailable(uint32_t, bool, int64_t now_ns) {
+void WindowAdvisor::OnAvailable(uint32_t, bool, int64_t now_ns) {
   // One that is just being planned counts on it, too.
   window_ = nullptr;
   begin_ns_ = next_ns_ = now_ns;
   Break(now_ns);
 }
 
-void WindowGuide::Begin(int64_t now_ns) {
+void WindowAdvisor::Begin(int64_t now_ns) {
   const int64_t budget_ns = options_.planning.budget_ns;
   force_ns_ = now_ns + budget_ns;
   // The one after it is in force when this one ends.
@@ -180,7 +180,7 @@ void WindowGuide::Begin(int64_t now_ns) {
   if (window_ != nullptr) Window::Solve(window_, options_.planning);
 }
 
-bool WindowGuide::Install(int64_t now_ns) {
+bool WindowAdvisor::Install(int64_t now_ns) {
   const std::shared_ptr<Window> window = window_;
   if (!window->is_planned()) {
     // A little longer; but what is planned is getting old.
@@ -227,7 +227,7 @@ bool WindowGuide::Install(int64_t now_ns) {
 }
 
 // What has begun or ended since the window was looked at.
-void WindowGuide::TellPast(int64_t now_ns) {
+void WindowAdvisor::TellPast(int64_t now_ns) {
   std::vector<const LiveJob*> jobs;
   for (const LiveJob& live : live_) {
     if (live.job.job.generation != 0 &&

@@ -1,11 +1,12 @@
-// A Guide prescribes where and when operations run: a plan that is followed,
-// or a window that was planned ahead. The scheduler asks it whenever an
-// operation becomes ready, and does what it says before what its policy says.
+// A PlacementAdvisor prescribes where and when operations run: a plan that is
+// followed, or a window that was planned ahead. The scheduler asks it whenever
+// an operation becomes ready, and does what it says before what its policy
+// says.
 //
 // Thread-safety: called by whoever drives the scheduler, within its calls; does
 // not call the scheduler.
-#ifndef TAKT_SCHED_GUIDE_H_
-#define TAKT_SCHED_GUIDE_H_
+#ifndef TAKT_SCHED_PLACEMENT_ADVISOR_H_
+#define TAKT_SCHED_PLACEMENT_ADVISOR_H_
 
 #include <cstdint>
 
@@ -48,7 +49,7 @@ struct GuidedOperation {
 };
 
 // A job that has been released.
-struct GuidedJob {
+struct AdvisedJob {
   JobId job;
   StreamId stream = 0;
   int64_t release_ns = 0;
@@ -57,9 +58,9 @@ struct GuidedJob {
 
 class Scheduler;
 
-class Guide {
+class PlacementAdvisor {
  public:
-  virtual ~Guide() = default;
+  virtual ~PlacementAdvisor() = default;
 
   // It guides this scheduler from now on, which outlives its use.
   virtual void OnAttached(const Scheduler&) {}
@@ -82,7 +83,7 @@ class Guide {
   virtual void OnRan(const GuidedOperation&, int64_t, int64_t) {}
   // A resource is lost or found.
   virtual void OnAvailable(uint32_t, bool, int64_t) {}
-  virtual void OnReleased(const GuidedJob&, int64_t) {}
+  virtual void OnReleased(const AdvisedJob&, int64_t) {}
   // The job is over: done, or given up.
   virtual void OnOver(JobId, int64_t) {}
 
@@ -95,4 +96,4 @@ class Guide {
 
 }  // namespace takt::sched
 
-#endif  // TAKT_SCHED_GUIDE_H_
+#endif  // TAKT_SCHED_PLACEMENT_ADVISOR_H_

@@ -1,27 +1,27 @@
-// A GuideSwitch is the guide of a job shop's scheduler: one that is set and
+// A AdvisorSwitch is the guide of a job shop's scheduler: one that is set and
 // taken away, else one that is always there, else none.
 //
 // Thread-safety: who decides.
-#ifndef TAKT_SHOP_GUIDE_SWITCH_H_
-#define TAKT_SHOP_GUIDE_SWITCH_H_
+#ifndef TAKT_SHOP_ADVISOR_SWITCH_H_
+#define TAKT_SHOP_ADVISOR_SWITCH_H_
 
-#include "sched/guide.h"
+#include "sched/placement_advisor.h"
 #include "shop/job_shop.h"
 
 namespace takt::shop {
 
-class JobShop::GuideSwitch final : public sched::Guide {
+class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
  public:
   // nullptr: none.
-  void Set(sched::Guide* guide) {
+  void Set(sched::PlacementAdvisor* guide) {
     set_ = guide;
     Choose();
   }
-  void SetStanding(sched::Guide* guide) {
+  void SetStanding(sched::PlacementAdvisor* guide) {
     standing_ = guide;
     Choose();
   }
-  sched::Guide* set() const { return set_; }
+  sched::PlacementAdvisor* set() const { return set_; }
   bool is_set() const { return guide_ != nullptr; }
 
   void OnAttached(const sched::Scheduler& scheduler) override {
@@ -53,7 +53,7 @@ class JobShop::GuideSwitch final : public sched::Guide {
                    int64_t now_ns) override {
     if (guide_ != nullptr) guide_->OnAvailable(resource, is_available, now_ns);
   }
-  void OnReleased(const sched::GuidedJob& job, int64_t now_ns) override {
+  void OnReleased(const sched::AdvisedJob& job, int64_t now_ns) override {
     if (guide_ != nullptr) guide_->OnReleased(job, now_ns);
   }
   void OnOver(sched::JobId job, int64_t now_ns) override {
@@ -66,18 +66,18 @@ class JobShop::GuideSwitch final : public sched::Guide {
 
  private:
   void Choose() {
-    sched::Guide* const chosen = set_ != nullptr ? set_ : standing_;
+    sched::PlacementAdvisor* const chosen = set_ != nullptr ? set_ : standing_;
     if (chosen == guide_) return;
     guide_ = chosen;
     if (guide_ != nullptr) guide_->OnAttached(*scheduler_);
   }
 
   const sched::Scheduler* scheduler_ = nullptr;
-  sched::Guide* set_ = nullptr;
-  sched::Guide* standing_ = nullptr;
-  sched::Guide* guide_ = nullptr;  // Of them.
+  sched::PlacementAdvisor* set_ = nullptr;
+  sched::PlacementAdvisor* standing_ = nullptr;
+  sched::PlacementAdvisor* guide_ = nullptr;  // Of them.
 };
 
 }  // namespace takt::shop
 
-#endif  // TAKT_SHOP_GUIDE_SWITCH_H_
+#endif  // TAKT_SHOP_ADVISOR_SWITCH_H_

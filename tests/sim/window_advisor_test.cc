@@ -1,17 +1,17 @@
 // Goal: windows are planned ahead and followed while they hold, and do no harm.
 // Method: a robot's workload in virtual time, with and without them; single
 // decisions.
-#include "plan/window_guide.h"
+#include "plan/window_advisor.h"
 
 #include "gtest/gtest.h"
+#include "sim/simulation.h"
 #include "tests/sched/test_support.h"
 #include "tests/sim/plan_play.h"
-#include "sim/simulation.h"
 
 namespace takt::sim {
 namespace {
 
-using plan::WindowGuide;
+using plan::WindowAdvisor;
 using plan::WindowOptions;
 using plan::WindowReport;
 
@@ -24,7 +24,7 @@ Played Play(const Workload& workload, uint64_t seed, bool has_windows) {
   WindowOptions window_options;
   window_options.length_ns = 50'000'000;
   window_options.planning.step_limit = 100;
-  WindowGuide guide(window_options);
+  WindowAdvisor guide(window_options);
   SimulationOptions options;
   options.seed = seed;
   options.length_ns = 400'000'000;
@@ -119,7 +119,7 @@ TEST(WindowGuideTest, WhatIsPlannedTooLateIsNotFollowed) {
   window_options.planning.background = [&](std::function<void()> job) {
     waiting.push_back(std::move(job));
   };
-  WindowGuide guide(window_options);
+  WindowAdvisor guide(window_options);
   SimulationOptions options;
   options.length_ns = 400'000'000;
   options.scheduler.guide = &guide;
@@ -136,7 +136,7 @@ TEST(WindowGuideTest, WhatIsPlannedTooLateIsNotFollowed) {
 TEST(WindowGuideTest, ASlowFirstRunDoesNotKeepAPlanNarrow) {
   WindowOptions window_options;
   window_options.length_ns = 50'000'000;
-  WindowGuide guide(window_options);
+  WindowAdvisor guide(window_options);
   sched::SchedulerOptions options;
   options.guide = &guide;
   sched::Shop shop(sched::Cores(2), "job-shop", options);

@@ -1,6 +1,6 @@
-// A WindowGuide plans a window ahead, again and again: the jobs that are there
-// and those that periodic streams will release within it, by the solver's fast
-// heuristic, in the background; and has the scheduler follow that plan,
+// A WindowAdvisor plans a window ahead, again and again: the jobs that are
+// there and those that periodic streams will release within it, by the solver's
+// fast heuristic, in the background; and has the scheduler follow that plan,
 // adaptively, while it holds.
 //
 //   begin: look at what is there      in force                      next begin
@@ -15,8 +15,8 @@
 //
 // Thread-safety: used within the calls of the scheduler; what plans runs on
 // another thread, if `background` has one.
-#ifndef TAKT_PLAN_WINDOW_GUIDE_H_
-#define TAKT_PLAN_WINDOW_GUIDE_H_
+#ifndef TAKT_PLAN_WINDOW_ADVISOR_H_
+#define TAKT_PLAN_WINDOW_ADVISOR_H_
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,7 @@
 #include "plan/plan_follower.h"
 #include "plan/window.h"
 #include "plan/workload.h"
-#include "sched/guide.h"
+#include "sched/placement_advisor.h"
 #include "sched/scheduler.h"
 
 namespace takt::plan {
@@ -52,15 +52,15 @@ struct WindowReport {
   Histogram planning;
 };
 
-class WindowGuide final : public sched::Guide {
+class WindowAdvisor final : public sched::PlacementAdvisor {
  public:
-  explicit WindowGuide(WindowOptions options);
+  explicit WindowAdvisor(WindowOptions options);
 
   WindowReport report() const;
   // Whether a plan is followed now.
   bool is_in_force() const { return follower_ != nullptr; }
 
-  // sched::Guide.
+  // sched::PlacementAdvisor.
   void OnAttached(const sched::Scheduler& scheduler) override;
   sched::Prescription Prescribe(const sched::GuidedOperation& operation,
                                 int64_t now_ns) override;
@@ -72,7 +72,7 @@ class WindowGuide final : public sched::Guide {
                  int64_t now_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;
-  void OnReleased(const sched::GuidedJob& job, int64_t now_ns) override;
+  void OnReleased(const sched::AdvisedJob& job, int64_t now_ns) override;
   void OnOver(sched::JobId job, int64_t now_ns) override;
   int64_t next_event_ns() const override { return next_ns_; }
   bool OnTime(int64_t now_ns) override;
@@ -86,7 +86,7 @@ class WindowGuide final : public sched::Guide {
     sched::ResourceSet resources;
   };
   struct LiveJob {
-    sched::GuidedJob job;
+    sched::AdvisedJob job;
     std::vector<LiveOperation> operations;  // By program index.
   };
   struct StreamState {
@@ -95,7 +95,7 @@ class WindowGuide final : public sched::Guide {
   void Begin(int64_t now_ns);
   std::shared_ptr<Window> LookAround(int64_t now_ns);
   absl::Span<const sched::ProgramOperation> ProgramOf(sched::StreamId stream);
-  bool AddJob(Window* window, const sched::GuidedJob& job, const LiveJob* live,
+  bool AddJob(Window* window, const sched::AdvisedJob& job, const LiveJob* live,
               int64_t earliest_ns);
   int64_t ExpectedEnd(const LiveOperation& operation) const;
   Kernel KernelOf(sched::KernelId kernel) const;
@@ -104,7 +104,7 @@ class WindowGuide final : public sched::Guide {
   bool Install(int64_t now_ns);
   void TellPast(int64_t now_ns);
   void Break(int64_t now_ns);
-  bool IsExpected(const sched::GuidedJob& job) const;
+  bool IsExpected(const sched::AdvisedJob& job) const;
   void Drop();
 
   const WindowOptions options_;
@@ -127,4 +127,4 @@ class WindowGuide final : public sched::Guide {
 
 }  // namespace takt::plan
 
-#endif  // TAKT_PLAN_WINDOW_GUIDE_H_
+#endif  // TAKT_PLAN_WINDOW_ADVISOR_H_
