@@ -1,5 +1,5 @@
 // A PlanRun carries out a plan: it releases the jobs and has the scheduler
-// follow the plan (plan/conductor.h). Behind takt_plan_run_t.
+// follow the plan (plan/plan_switcher.h). Behind takt_plan_run_t.
 //
 //   kNew --Start()--> kRunning --Stop(), failed, last call done--> kEnding
 //                                     no call in flight: kOver <------+
@@ -34,7 +34,7 @@
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "hal/fence.h"
-#include "plan/conductor.h"
+#include "plan/plan_switcher.h"
 #include "shop/job_shop.h"
 #include "takt/plan_run.h"
 
@@ -162,7 +162,7 @@ class PlanRun final : public Object {
   std::vector<std::unique_ptr<Binding>> bindings_;
   // Of who decides:
   const sched::Scheduler* scheduler_ = nullptr;
-  plan::Conductor conductor_;
+  plan::PlanSwitcher conductor_;
 
   Mutex control_mutex_;  // One call of Start(), Replace() or End() at a time.
   mutable Mutex mutex_;

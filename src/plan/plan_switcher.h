@@ -1,4 +1,4 @@
-// A Conductor has the scheduler carry out a plan and, once another one is to
+// A PlanSwitcher has the scheduler carry out a plan and, once another one is to
 // take over, both: what is released before that time by the old one, what is
 // released from then on by the new one.
 //
@@ -7,8 +7,8 @@
 //
 // Thread-safety: as sched::PlacementAdvisor; the rest is for who drives the
 // scheduler, between its calls.
-#ifndef TAKT_PLAN_CONDUCTOR_H_
-#define TAKT_PLAN_CONDUCTOR_H_
+#ifndef TAKT_PLAN_PLAN_SWITCHER_H_
+#define TAKT_PLAN_PLAN_SWITCHER_H_
 
 #include <cstdint>
 #include <functional>
@@ -20,12 +20,12 @@
 
 namespace takt::plan {
 
-class Conductor final : public sched::PlacementAdvisor {
+class PlanSwitcher final : public sched::PlacementAdvisor {
  public:
   // `is_dispatch`: whether plans count such operations.
   using IsDispatch = std::function<bool(const sched::KernelKey& kernel)>;
 
-  explicit Conductor(IsDispatch is_dispatch)
+  explicit PlanSwitcher(IsDispatch is_dispatch)
       : is_dispatch_(std::move(is_dispatch)) {}
 
   // Instead of what it followed so far. Its time 0 is `origin_ns`.
@@ -100,4 +100,4 @@ class Conductor final : public sched::PlacementAdvisor {
 
 }  // namespace takt::plan
 
-#endif  // TAKT_PLAN_CONDUCTOR_H_
+#endif  // TAKT_PLAN_PLAN_SWITCHER_H_

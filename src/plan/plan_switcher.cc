@@ -1,4 +1,4 @@
-#include "plan/conductor.h"
+#include "plan/plan_switcher.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@ using sched::GuidedOperation;
 using sched::Prescription;
 
 // What is lost already.
-void Conductor::TellLost(PlanFollower* follower, int64_t now_ns) const {
+void PlanSwitcher::TellLost(PlanFollower* follower, int64_t now_ns) const {
   if (scheduler_ == nullptr) return;
   const sched::ResourceSet all =
       sched::ResourceSet::Range(0, scheduler_->machine().resource_count());
@@ -21,21 +21,21 @@ void Conductor::TellLost(PlanFollower* follower, int64_t now_ns) const {
   });
 }
 
-void Conductor::OnAttached(const sched::Scheduler& scheduler) {
+void PlanSwitcher::OnAttached(const sched::Scheduler& scheduler) {
   scheduler_ = &scheduler;
   if (current_ != nullptr) TellLost(current_.get(), 0);
 }
 
-void Conductor::Follow(std::unique_ptr<PlanFollower> follower,
-                       int64_t origin_ns) {
+void PlanSwitcher::Follow(std::unique_ptr<PlanFollower> follower,
+                          int64_t origin_ns) {
   next_.reset();
   current_ = std::move(follower);
   current_->Start(origin_ns);
   TellLost(current_.get(), origin_ns);
 }
 
-void Conductor::TakeOver(std::unique_ptr<PlanFollower> follower,
-                         int64_t at_ns) {
+void PlanSwitcher::TakeOver(std::unique_ptr<PlanFollower> follower,
+                            int64_t at_ns) {
   TAKT_CHECK(next_ == nullptr);
   next_ = std::move(follower);
   next_->Start(at_ns);
@@ -44,7 +44,7 @@ void Conductor::TakeOver(std::unique_ptr<PlanFollower> follower,
   current_->EndAt(at_ns);
 }
 
-FollowReport Conductor::report() const {
+FollowReport PlanSwitcher::report() const {
   FollowReport sum = past_;
   if (current_ != nullptr) sum.Add(current_->report());
   if (next_ != nullptr) sum.Add(next_->report());
@@ -52,7 +52,7 @@ FollowReport Conductor::report() const {
 }
 
 // The old one goes when all that it planned is over.
-void Conductor::EndTakeOver(int64_t now_ns) {
+void PlanSwitcher::EndTakeOver(int64_t now_ns) {
   if (next_ == nullptr || now_ns < switch_ns_) return;
   current_->VoidMissing(now_ns);
   if (!current_->is_over()) return;
@@ -60,7 +60,7 @@ void Conductor::EndTakeOver(int64_t now_ns) {
   current_ = std::move(next_);
 }
 
-uint32_t Conductor::OrdinalOf(const GuidedOperation& operation) {
+uint32_t PlanSwitcher::OrdinalOf(const GuidedOperation& operation) {
   if (jobs_.size() <= operation.job.index) {
     jobs_.resize(operation.job.index + 1);
   }
@@ -81,21 +81,21 @@ uint32_t Conductor::OrdinalOf(const GuidedOperation& operation) {
   return job.ordinals[operation.program_index];
 }
 
-PlanFollower& Conductor::FollowerOf(sched::StreamId stream,
-                                    int64_t release_ns) {
+PlanFollower& PlanSwitcher::FollowerOf(sched::StreamId stream,
+                                       int64_t release_ns) {
   const bool is_next = next_ != nullptr && (release_ns >= switch_ns_ ||
                                             !current_->has_stream(stream));
   return is_next ? *next_ : *current_;
 }
 
-bool Conductor::Translate(GuidedOperation* operation) {
+bool PlanSwitcher::Translate(GuidedOperation* operation) {
   if (!FollowerOf(*operation).has_stream(operation->stream)) return true;
   operation->program_index = OrdinalOf(*operation);
   return operation->program_index != kTransfer;
 }
 
-Prescription Conductor::Prescribe(const GuidedOperation& operation,
-                                  int64_t now_ns) {
+Prescription PlanSwitcher::Prescribe(const GuidedOperation& operation,
+                                     int64_t now_ns) {
   if (is_abandoned_) return {};
   EndTakeOver(now_ns);
   GuidedOperation translated = operation;
@@ -108,15 +108,16 @@ Prescription Conductor::Prescribe(const GuidedOperation& operation,
   return first;
 }
 
-sched::ResourceSet Conductor::MayHave(const GuidedOperation& operation,
-                                      int64_t now_ns) {
+sched::ResourceSet PlanSwitcher::MayHave(const GuidedOperation& operation,
+                                         int64_t now_ns) {
   GuidedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return {};
   return FollowerOf(operation).MayHave(translated, now_ns);
 }
 
-void Conductor::OnStarted(const GuidedOperation& operation,
-                          const sched::ResourceSet& resources, int64_t now_ns) {
+void PlanSwitcher::OnStarted(const GuidedOperation& operation,
+                             const sched::ResourceSet& resources,
+                             int64_t now_ns) {
   GuidedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return;
   PlanFollower& follower = FollowerOf(operation);
@@ -126,8 +127,8 @@ void Conductor::OnStarted(const GuidedOperation& operation,
   }
 }
 
-void Conductor::OnStopped(const GuidedOperation& operation, bool is_done,
-                          int64_t now_ns) {
+void PlanSwitcher::OnStopped(const GuidedOperation& operation, bool is_done,
+                             int64_t now_ns) {
   GuidedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return;
   PlanFollower& follower = FollowerOf(operation);
@@ -137,32 +138,32 @@ void Conductor::OnStopped(const GuidedOperation& operation, bool is_done,
   }
 }
 
-void Conductor::OnRan(const GuidedOperation& operation, int64_t begin_ns,
-                      int64_t end_ns) {
+void PlanSwitcher::OnRan(const GuidedOperation& operation, int64_t begin_ns,
+                         int64_t end_ns) {
   GuidedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return;
   FollowerOf(operation).OnRan(translated, begin_ns, end_ns);
 }
 
-void Conductor::OnAvailable(uint32_t resource, bool is_available,
-                            int64_t now_ns) {
+void PlanSwitcher::OnAvailable(uint32_t resource, bool is_available,
+                               int64_t now_ns) {
   if (is_abandoned_) return;
   current_->OnAvailable(resource, is_available, now_ns);
   if (next_ != nullptr) next_->OnAvailable(resource, is_available, now_ns);
 }
 
-void Conductor::OnReleased(const sched::AdvisedJob& job, int64_t) {
+void PlanSwitcher::OnReleased(const sched::AdvisedJob& job, int64_t) {
   if (is_abandoned_) return;
   FollowerOf(job.stream, job.release_ns).OnReleased(job);
 }
 
-void Conductor::OnOver(sched::JobId job, int64_t) {
+void PlanSwitcher::OnOver(sched::JobId job, int64_t) {
   if (is_abandoned_) return;
   current_->OnOver(job);
   if (next_ != nullptr) next_->OnOver(job);
 }
 
-int64_t Conductor::next_event_ns() const {
+int64_t PlanSwitcher::next_event_ns() const {
   int64_t next_ns = kInfiniteFuture;
   if (is_abandoned_) return next_ns;
   if (current_ != nullptr) next_ns = current_->next_event_ns();
@@ -170,7 +171,7 @@ int64_t Conductor::next_event_ns() const {
   return next_ns;
 }
 
-bool Conductor::OnTime(int64_t now_ns) {
+bool PlanSwitcher::OnTime(int64_t now_ns) {
   bool has_changed = false;
   if (current_ != nullptr) has_changed = current_->OnTime(now_ns);
   if (next_ != nullptr) has_changed |= next_->OnTime(now_ns);
