@@ -35,14 +35,14 @@ Ref<UnitWatch> UnitWatch::Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
   auto watch = Ref<UnitWatch>::Adopt(
       new UnitWatch(std::move(unit), std::move(shop), pool, std::move(prober),
                     std::move(timers)));
-  watch->RegularLook::Start();
+  watch->PeriodicPoller::Start();
   return watch;
 }
 
 UnitWatch::UnitWatch(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
                      Ref<exec::Executor> prober,
                      std::shared_ptr<TimerService> timers)
-    : RegularLook(&kType, std::move(timers), kIntervalNs),
+    : PeriodicPoller(&kType, std::move(timers), kIntervalNs),
       unit_(std::move(unit)),
       shop_(std::move(shop)),
       pool_(pool),

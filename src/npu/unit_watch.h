@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/regular_look.h"
+#include "base/periodic_poller.h"
 #include "base/timer_service.h"
 #include "exec/executor.h"
 #include "npu/unit.h"
@@ -27,7 +27,7 @@
 
 namespace takt::npu {
 
-class UnitWatch final : public RegularLook {
+class UnitWatch final : public PeriodicPoller {
  public:
   static constexpr ObjectType kType{"npu.unit_watch"};
   static constexpr int64_t kIntervalNs = 100'000'000;

@@ -13,13 +13,13 @@ Ref<SpeedWatch> SpeedWatch::Start(Ref<JobShop> shop,
   auto watch = Ref<SpeedWatch>::Adopt(
       new SpeedWatch(std::move(shop), std::move(timers), std::move(sensor)));
   if (watch->pools_.empty() && !watch->has_thermometer_) return nullptr;
-  watch->RegularLook::Start();
+  watch->PeriodicPoller::Start();
   return watch;
 }
 
 SpeedWatch::SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
                        exec::SpeedSensor sensor)
-    : RegularLook(&kType, std::move(timers), kIntervalNs),
+    : PeriodicPoller(&kType, std::move(timers), kIntervalNs),
       shop_(std::move(shop)),
       sensor_(std::move(sensor)) {
   const std::vector<ResourceState> resources = shop_->resources();

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "base/cpu_set.h"
-#include "base/regular_look.h"
+#include "base/periodic_poller.h"
 #include "base/timer_service.h"
 #include "exec/speed_sensor.h"
 #include "shop/job_shop.h"
 
 namespace takt::shop {
 
-class SpeedWatch final : public RegularLook {
+class SpeedWatch final : public PeriodicPoller {
  public:
   static constexpr ObjectType kType{"shop.speed_watch"};
   static constexpr int64_t kIntervalNs = 100'000'000;

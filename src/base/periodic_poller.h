@@ -1,9 +1,9 @@
-// A RegularLook looks at something again and again, on the thread of a timer
+// A PeriodicPoller looks at something again and again, on the thread of a timer
 // service, until it is stopped.
 //
 // Thread-safety: Stop() once, by any thread.
-#ifndef TAKT_BASE_REGULAR_LOOK_H_
-#define TAKT_BASE_REGULAR_LOOK_H_
+#ifndef TAKT_BASE_PERIODIC_POLLER_H_
+#define TAKT_BASE_PERIODIC_POLLER_H_
 
 #include <cstdint>
 #include <memory>
@@ -15,14 +15,14 @@
 
 namespace takt {
 
-class RegularLook : public Object {
+class PeriodicPoller : public Object {
  public:
   // It looks no more, but for a look that goes on, which is not waited for.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  protected:
-  RegularLook(const ObjectType* type, std::shared_ptr<TimerService> timers,
-              int64_t interval_ns);
+  PeriodicPoller(const ObjectType* type, std::shared_ptr<TimerService> timers,
+                 int64_t interval_ns);
 
   // Looks for the first time, here, and then every interval. Called once.
   void Start() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -34,7 +34,7 @@ class RegularLook : public Object {
 
  private:
   struct Timer : TimerService::Timer {
-    RegularLook* look = nullptr;
+    PeriodicPoller* look = nullptr;
   };
   static void OnTimer(TimerService::Timer* timer);
   bool Rearm() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -48,4 +48,4 @@ class RegularLook : public Object {
 
 }  // namespace takt
 
-#endif  // TAKT_BASE_REGULAR_LOOK_H_
+#endif  // TAKT_BASE_PERIODIC_POLLER_H_

@@ -1,23 +1,23 @@
-#include "base/regular_look.h"
+#include "base/periodic_poller.h"
 
 #include <utility>
 
 namespace takt {
 
-RegularLook::RegularLook(const ObjectType* type,
-                         std::shared_ptr<TimerService> timers,
-                         int64_t interval_ns)
+PeriodicPoller::PeriodicPoller(const ObjectType* type,
+                               std::shared_ptr<TimerService> timers,
+                               int64_t interval_ns)
     : Object(type), timers_(std::move(timers)), interval_ns_(interval_ns) {
   timer_.look = this;
-  timer_.fire = &RegularLook::OnTimer;
+  timer_.fire = &PeriodicPoller::OnTimer;
 }
 
-void RegularLook::Start() {
+void PeriodicPoller::Start() {
   Look();
   Rearm();
 }
 
-bool RegularLook::Rearm() {
+bool PeriodicPoller::Rearm() {
   MutexLock lock(&mutex_);
   if (is_stopped_) return false;
   Retain();  // The timer's.
@@ -25,13 +25,14 @@ bool RegularLook::Rearm() {
   return true;
 }
 
-void RegularLook::OnTimer(TimerService::Timer* timer) {
-  const auto self = Ref<RegularLook>::Adopt(static_cast<Timer*>(timer)->look);
+void PeriodicPoller::OnTimer(TimerService::Timer* timer) {
+  const auto self =
+      Ref<PeriodicPoller>::Adopt(static_cast<Timer*>(timer)->look);
   self->Look();
   if (!self->Rearm()) self->End();
 }
 
-void RegularLook::Stop() {
+void PeriodicPoller::Stop() {
   {
     MutexLock lock(&mutex_);
     is_stopped_ = true;

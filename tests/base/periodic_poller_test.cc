@@ -1,6 +1,6 @@
 // What looks regularly looks at once, when its timer fires, and never again
 // after Stop(); its last act comes once, whoever stops it when.
-#include "base/regular_look.h"
+#include "base/periodic_poller.h"
 
 #include <functional>
 #include <memory>
@@ -38,13 +38,13 @@ struct Counts {
   int destroyed = 0;
 };
 
-class TestLook final : public RegularLook {
+class TestLook final : public PeriodicPoller {
  public:
   TestLook(std::shared_ptr<TimerService> timers, Counts* counts)
-      : RegularLook(&kType, std::move(timers), 10), counts_(*counts) {}
+      : PeriodicPoller(&kType, std::move(timers), 10), counts_(*counts) {}
   ~TestLook() override { ++counts_.destroyed; }
 
-  using RegularLook::Start;
+  using PeriodicPoller::Start;
 
   std::function<void()> meanwhile = [] {};
 
