@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
-#include "base/background.h"
+#include "base/background_thread.h"
 #include "base/clock.h"
 #include "cpu/cpu_features.h"
 #include "cpu/vmvx_module.h"
@@ -499,18 +499,19 @@ absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
   return fd_poller_;
 }
 
-std::shared_ptr<Background> Instance::CreateBackground(const char* name) {
-  auto background = std::make_shared<Background>(
+std::shared_ptr<BackgroundThread> Instance::CreateBackground(const char* name) {
+  auto background = std::make_shared<BackgroundThread>(
       Thread::Options{.name = name,
                       .reports_faults = fault_reports_ != nullptr,
                       .hooks = executor_options_.hooks},
       has_host_loop_);
   MutexLock lock(&background_mutex_);
-  backgrounds_.erase(std::remove_if(backgrounds_.begin(), backgrounds_.end(),
-                                    [](const std::weak_ptr<Background>& each) {
-                                      return each.expired();
-                                    }),
-                     backgrounds_.end());
+  backgrounds_.erase(
+      std::remove_if(backgrounds_.begin(), backgrounds_.end(),
+                     [](const std::weak_ptr<BackgroundThread>& each) {
+                       return each.expired();
+                     }),
+      backgrounds_.end());
   backgrounds_.push_back(background);
   return background;
 }
@@ -535,13 +536,13 @@ size_t Instance::RunRound(int64_t deadline_ns) {
     ran += executor->RunReady(deadline_ns);
   }
   // Planning comes last: it may take a while.
-  std::vector<std::weak_ptr<Background>> backgrounds;
+  std::vector<std::weak_ptr<BackgroundThread>> backgrounds;
   {
     MutexLock lock(&background_mutex_);
     backgrounds = backgrounds_;
   }
-  for (const std::weak_ptr<Background>& each : backgrounds) {
-    const std::shared_ptr<Background> background = each.lock();
+  for (const std::weak_ptr<BackgroundThread>& each : backgrounds) {
+    const std::shared_ptr<BackgroundThread> background = each.lock();
     if (background != nullptr) ran += background->RunOne() ? 1 : 0;
   }
   return ran;

@@ -25,7 +25,7 @@
 #include "api/parameters.h"
 #include "api/topology.h"
 #include "api/user_type.h"
-#include "base/background.h"
+#include "base/background_thread.h"
 #include "base/block_pool.h"
 #include "base/cpu_set.h"
 #include "base/fault_report.h"
@@ -100,7 +100,7 @@ class Instance final : public Object {
   bool Owns(const exec::Executor* executor) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // A thread of that name, or turns of RunReady(), for what may take its time.
-  std::shared_ptr<Background> CreateBackground(const char* name)
+  std::shared_ptr<BackgroundThread> CreateBackground(const char* name)
       ABSL_LOCKS_EXCLUDED(background_mutex_);
 
   // takt_instance_run_ready().
@@ -214,7 +214,7 @@ class Instance final : public Object {
 
   // Those that live, for turns.
   Mutex background_mutex_;
-  std::vector<std::weak_ptr<Background>> backgrounds_
+  std::vector<std::weak_ptr<BackgroundThread>> backgrounds_
       ABSL_GUARDED_BY(background_mutex_);
 
   vm::TypeRegistry types_;

@@ -29,7 +29,7 @@
 #include "api/function.h"
 #include "api/plan_file.h"
 #include "api/stream.h"
-#include "base/background.h"
+#include "base/background_thread.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
@@ -158,7 +158,7 @@ class PlanRun final : public Object {
   const std::shared_ptr<TimerService> timers_;
   const takt_plan_run_options_t options_;
   // Plans anew what cannot be kept; its thread starts with the first.
-  const std::shared_ptr<Background> planner_;
+  const std::shared_ptr<BackgroundThread> planner_;
   std::vector<std::unique_ptr<Binding>> bindings_;
   // Of who decides:
   const sched::Scheduler* scheduler_ = nullptr;

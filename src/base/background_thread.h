@@ -1,9 +1,9 @@
-// A Background runs one function after another, on a thread of its own that the
-// first one starts, or when it is told to.
+// A BackgroundThread runs one function after another, on a thread of its own
+// that the first one starts, or when it is told to.
 //
 // Thread-safety: Post() from any thread. Lock order: mutex_ is a leaf.
-#ifndef TAKT_BASE_BACKGROUND_H_
-#define TAKT_BASE_BACKGROUND_H_
+#ifndef TAKT_BASE_BACKGROUND_THREAD_H_
+#define TAKT_BASE_BACKGROUND_THREAD_H_
 
 #include <deque>
 #include <functional>
@@ -16,17 +16,17 @@
 
 namespace takt {
 
-class Background {
+class BackgroundThread {
  public:
   // `has_no_thread`: functions run in RunOne() only. The same holds if there is
   // no thread to be had when one is needed.
-  Background() = default;
-  Background(const Thread::Options& options, bool has_no_thread)
+  BackgroundThread() = default;
+  BackgroundThread(const Thread::Options& options, bool has_no_thread)
       : options_(options), has_no_thread_(has_no_thread) {}
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
+  BackgroundThread(const BackgroundThread&) = delete;
+  BackgroundThread& operator=(const BackgroundThread&) = delete;
   // Waits for the function that runs; those that wait are forgotten.
-  ~Background();
+  ~BackgroundThread();
 
   void Post(std::function<void()> function) ABSL_LOCKS_EXCLUDED(mutex_);
   // Without a thread: runs one function on this one. False: there is none.
@@ -48,4 +48,4 @@ class Background {
 
 }  // namespace takt
 
-#endif  // TAKT_BASE_BACKGROUND_H_
+#endif  // TAKT_BASE_BACKGROUND_THREAD_H_

@@ -1,4 +1,4 @@
-#include "base/background.h"
+#include "base/background_thread.h"
 
 #include <thread>
 #include <vector>
@@ -14,7 +14,7 @@ TEST(BackgroundTest, RunsWhatItIsGivenInOrderOnAThreadOfItsOwn) {
   std::vector<int> order;
   std::thread::id thread;
   Sleeper done;
-  Background background;
+  BackgroundThread background;
   for (int i = 0; i < 100; ++i) {
     background.Post([&order, i] { order.push_back(i); });
   }
@@ -28,7 +28,9 @@ TEST(BackgroundTest, RunsWhatItIsGivenInOrderOnAThreadOfItsOwn) {
   EXPECT_NE(thread, std::this_thread::get_id());
 }
 
-TEST(BackgroundTest, GoesWithoutEverHavingWorked) { Background background; }
+TEST(BackgroundTest, GoesWithoutEverHavingWorked) {
+  BackgroundThread background;
+}
 
 TEST(BackgroundTest, WaitsForWhatRunsAndForgetsWhatWaits) {
   Sleeper began;
@@ -36,7 +38,7 @@ TEST(BackgroundTest, WaitsForWhatRunsAndForgetsWhatWaits) {
   bool has_ended = false;
   int count = 0;
   {
-    Background background;
+    BackgroundThread background;
     background.Post([&] {
       began.Raise(1);
       while (may_end.raised() == 0) may_end.Sleep(kInfiniteFuture);

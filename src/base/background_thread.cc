@@ -1,4 +1,4 @@
-#include "base/background.h"
+#include "base/background_thread.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace takt {
 
-Background::~Background() {
+BackgroundThread::~BackgroundThread() {
   std::unique_ptr<Thread> thread;
   {
     MutexLock lock(&mutex_);
@@ -19,14 +19,14 @@ Background::~Background() {
   thread->Join();
 }
 
-void Background::Post(std::function<void()> function) {
+void BackgroundThread::Post(std::function<void()> function) {
   MutexLock lock(&mutex_);
   waiting_.push_back(std::move(function));
   if (has_no_thread_) return;
   if (thread_ == nullptr) {
     auto thread = std::make_unique<Thread>();
     const auto main = [](void* self) {
-      static_cast<Background*>(self)->Loop();
+      static_cast<BackgroundThread*>(self)->Loop();
     };
     has_no_thread_ = !thread->Start(options_, main, this).ok();
     if (has_no_thread_) return;
@@ -35,7 +35,7 @@ void Background::Post(std::function<void()> function) {
   sleeper_.Raise(kWork);
 }
 
-bool Background::RunOne() {
+bool BackgroundThread::RunOne() {
   std::function<void()> function;
   {
     MutexLock lock(&mutex_);
@@ -47,7 +47,7 @@ bool Background::RunOne() {
   return true;
 }
 
-void Background::Loop() {
+void BackgroundThread::Loop() {
   for (;;) {
     sleeper_.Sleep(kInfiniteFuture);
     sleeper_.Take(kWork);
