@@ -348,7 +348,7 @@ Instance::~Instance() {
   poller.reset();
   Ref<exec::Executor> executor = FindExecutor();
   Ref<shop::JobShop> shop;
-  Ref<shop::SpeedWatch> speed_watch;
+  Ref<shop::FrequencyMonitor> speed_watch;
   {
     MutexLock lock(&mutex_);
     shop = std::move(shop_);
@@ -403,7 +403,8 @@ absl::Status Instance::EnsureExecutor() {
     }
     shop_ = *std::move(shop);
     StartWindows();
-    speed_watch_ = shop::SpeedWatch::Start(shop_, timers_, exec::SpeedSensor());
+    speed_watch_ =
+        shop::FrequencyMonitor::Start(shop_, timers_, exec::SpeedSensor());
   }
   executor_ = std::move(executor);
   return absl::OkStatus();

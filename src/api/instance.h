@@ -36,8 +36,8 @@
 #include "base/tracer.h"
 #include "exec/executor.h"
 #include "hal/device.h"
+#include "shop/frequency_monitor.h"
 #include "shop/job_shop.h"
-#include "shop/speed_watch.h"
 #include "takt/executor.h"
 #include "takt/instance.h"
 #include "vm/module.h"
@@ -203,7 +203,7 @@ class Instance final : public Object {
   Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
   Ref<shop::JobShop> shop_ ABSL_GUARDED_BY(mutex_);  // With executor_.
   // Null if the machine does not say how fast it is.
-  Ref<shop::SpeedWatch> speed_watch_ ABSL_GUARDED_BY(mutex_);
+  Ref<shop::FrequencyMonitor> speed_watch_ ABSL_GUARDED_BY(mutex_);
   void StartWindows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What the shop follows while no plan is carried out; null: nothing.
   std::shared_ptr<plan::WindowAdvisor> windows_ ABSL_GUARDED_BY(mutex_);

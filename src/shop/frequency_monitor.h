@@ -1,11 +1,11 @@
-// A SpeedWatch tells a job shop how fast its cores run and whether they are
-// hot: it reads the sensor every 100 ms, so that the shop's mode follows within
-// 250 ms. Where workers are not kept in place, the slowest of the machine's
-// processors says it.
+// A FrequencyMonitor tells a job shop how fast its cores run and whether they
+// are hot: it reads the sensor every 100 ms, so that the shop's mode follows
+// within 250 ms. Where workers are not kept in place, the slowest of the
+// machine's processors says it.
 //
 // Thread-safety: Stop() once, by any thread.
-#ifndef TAKT_SHOP_SPEED_WATCH_H_
-#define TAKT_SHOP_SPEED_WATCH_H_
+#ifndef TAKT_SHOP_FREQUENCY_MONITOR_H_
+#define TAKT_SHOP_FREQUENCY_MONITOR_H_
 
 #include <cstdint>
 #include <memory>
@@ -19,15 +19,15 @@
 
 namespace takt::shop {
 
-class SpeedWatch final : public PeriodicPoller {
+class FrequencyMonitor final : public PeriodicPoller {
  public:
   static constexpr ObjectType kType{"shop.speed_watch"};
   static constexpr int64_t kIntervalNs = 100'000'000;
 
   // Null if the machine says neither how fast nor how hot it is.
-  static Ref<SpeedWatch> Start(Ref<JobShop> shop,
-                               std::shared_ptr<TimerService> timers,
-                               exec::SpeedSensor sensor);
+  static Ref<FrequencyMonitor> Start(Ref<JobShop> shop,
+                                     std::shared_ptr<TimerService> timers,
+                                     exec::SpeedSensor sensor);
 
  private:
   struct PoolSpeed {
@@ -36,8 +36,8 @@ class SpeedWatch final : public PeriodicPoller {
     uint32_t permille = 1000;  // As told.
   };
 
-  SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
-             exec::SpeedSensor sensor);
+  FrequencyMonitor(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
+                   exec::SpeedSensor sensor);
   int64_t now_ns() const override { return shop_->now_ns(); }
   void Look() override;
 
@@ -51,4 +51,4 @@ class SpeedWatch final : public PeriodicPoller {
 
 }  // namespace takt::shop
 
-#endif  // TAKT_SHOP_SPEED_WATCH_H_
+#endif  // TAKT_SHOP_FREQUENCY_MONITOR_H_

@@ -1,4 +1,4 @@
-#include "shop/speed_watch.h"
+#include "shop/frequency_monitor.h"
 
 #include <stdlib.h>
 
@@ -45,8 +45,8 @@ class SpeedWatchTest : public JobShopTest {
 TEST_F(SpeedWatchTest, TheModeFollowsTheFrequencyWithin250Ms) {
   MakeShop(2);
   Limit(1000);
-  auto watch = SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
-                                 exec::SpeedSensor(root_));
+  auto watch = FrequencyMonitor::Start(
+      Ref<JobShop>::Retain(&shop()), shared_timers(), exec::SpeedSensor(root_));
   ASSERT_NE(watch, nullptr);
   Limit(600);
   EXPECT_LE(AwaitMode(sched::Mode::kHot), 250'000'000);
@@ -77,8 +77,8 @@ TEST_F(SpeedWatchTest, TheModeFollowsTheTemperatureWithin250Ms) {
     std::ofstream(folder + "trip_point_0_temp") << "80000\n";
   };
   heat(50'000);
-  auto watch = SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
-                                 exec::SpeedSensor(root_));
+  auto watch = FrequencyMonitor::Start(
+      Ref<JobShop>::Retain(&shop()), shared_timers(), exec::SpeedSensor(root_));
   ASSERT_NE(watch, nullptr);
   heat(81'000);
   EXPECT_LE(AwaitMode(sched::Mode::kHot), 250'000'000);
@@ -103,8 +103,8 @@ TEST_F(SpeedWatchTest, TheModeFollowsTheTemperatureWithin250Ms) {
 
 TEST_F(SpeedWatchTest, AMachineThatDoesNotSayIsNotWatched) {
   MakeShop(2);
-  EXPECT_EQ(SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
-                              exec::SpeedSensor(root_)),
+  EXPECT_EQ(FrequencyMonitor::Start(Ref<JobShop>::Retain(&shop()),
+                                    shared_timers(), exec::SpeedSensor(root_)),
             nullptr);
   EXPECT_EQ(timers().next_deadline_ns(), kInfiniteFuture);
 }
@@ -112,8 +112,8 @@ TEST_F(SpeedWatchTest, AMachineThatDoesNotSayIsNotWatched) {
 TEST_F(SpeedWatchTest, StopsForGood) {
   MakeShop(1);
   Limit(1000);
-  auto watch = SpeedWatch::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
-                                 exec::SpeedSensor(root_));
+  auto watch = FrequencyMonitor::Start(
+      Ref<JobShop>::Retain(&shop()), shared_timers(), exec::SpeedSensor(root_));
   watch->Stop();
   EXPECT_EQ(timers().next_deadline_ns(), kInfiniteFuture);
 }

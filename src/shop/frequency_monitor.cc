@@ -1,4 +1,4 @@
-#include "shop/speed_watch.h"
+#include "shop/frequency_monitor.h"
 
 #include <utility>
 
@@ -7,18 +7,19 @@
 
 namespace takt::shop {
 
-Ref<SpeedWatch> SpeedWatch::Start(Ref<JobShop> shop,
-                                  std::shared_ptr<TimerService> timers,
-                                  exec::SpeedSensor sensor) {
-  auto watch = Ref<SpeedWatch>::Adopt(
-      new SpeedWatch(std::move(shop), std::move(timers), std::move(sensor)));
+Ref<FrequencyMonitor> FrequencyMonitor::Start(
+    Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
+    exec::SpeedSensor sensor) {
+  auto watch = Ref<FrequencyMonitor>::Adopt(new FrequencyMonitor(
+      std::move(shop), std::move(timers), std::move(sensor)));
   if (watch->pools_.empty() && !watch->has_thermometer_) return nullptr;
   watch->PeriodicPoller::Start();
   return watch;
 }
 
-SpeedWatch::SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
-                       exec::SpeedSensor sensor)
+FrequencyMonitor::FrequencyMonitor(Ref<JobShop> shop,
+                                   std::shared_ptr<TimerService> timers,
+                                   exec::SpeedSensor sensor)
     : PeriodicPoller(&kType, std::move(timers), kIntervalNs),
       shop_(std::move(shop)),
       sensor_(std::move(sensor)) {
@@ -41,7 +42,7 @@ SpeedWatch::SpeedWatch(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
   has_thermometer_ = sensor_.ReadIsHot().has_value();
 }
 
-void SpeedWatch::Look() {
+void FrequencyMonitor::Look() {
   for (PoolSpeed& speed : pools_) {
     const uint32_t permille =
         sensor_.ReadPermille(speed.cpus).value_or(speed.permille);
