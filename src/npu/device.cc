@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "npu/memory_sync.h"
+#include "npu/npu_monitor.h"
 #include "npu/unit_formats.h"
-#include "npu/unit_watch.h"
 
 namespace takt::npu {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 class ShopSeat {
  public:
   // `watch` may be null.
-  ShopSeat(Ref<shop::JobShop> shop, uint32_t pool, Ref<UnitWatch> watch)
+  ShopSeat(Ref<shop::JobShop> shop, uint32_t pool, Ref<NpuMonitor> watch)
       : shop_(std::move(shop)), pool_(pool), watch_(std::move(watch)) {}
   ~ShopSeat() {
     if (watch_ != nullptr) watch_->Stop();
@@ -27,7 +27,7 @@ class ShopSeat {
  private:
   const Ref<shop::JobShop> shop_;
   const uint32_t pool_;
-  const Ref<UnitWatch> watch_;
+  const Ref<NpuMonitor> watch_;
 };
 
 }  // namespace
@@ -48,10 +48,10 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
                       (unit->capabilities().flags & TAKT_NPU_ON_CALLER) != 0 &&
                           executor.get() == &shop->executor()});
     if (pool.ok()) {
-      Ref<UnitWatch> watch;
+      Ref<NpuMonitor> watch;
       if (watch_timers != nullptr) {
-        watch = UnitWatch::Start(unit, shop, *pool, executor,
-                                 std::move(watch_timers));
+        watch = NpuMonitor::Start(unit, shop, *pool, executor,
+                                  std::move(watch_timers));
       }
       formats->set_seat(
           std::make_shared<ShopSeat>(shop, *pool, std::move(watch)));

@@ -20,7 +20,7 @@ namespace takt::npu {
 // operations are recorded; null: nowhere. `shop` gives its dispatches the unit,
 // one at a time, where they are worth a decision; null: the lease alone does.
 // `observer` is told of its dispatches; null: nobody is. With `watch_timers`
-// the shop learns how fast the unit is, and whether it works (unit_watch.h).
+// the shop learns how fast the unit is, and whether it works (npu_monitor.h).
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,

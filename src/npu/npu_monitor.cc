@@ -1,4 +1,4 @@
-#include "npu/unit_watch.h"
+#include "npu/npu_monitor.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,9 +12,10 @@ constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 }  // namespace
 
 // Owns itself while it is submitted.
-class UnitWatch::ProbeJob final : public exec::Job {
+class NpuMonitor::ProbeJob final : public exec::Job {
  public:
-  explicit ProbeJob(UnitWatch* watch) : watch_(Ref<UnitWatch>::Retain(watch)) {}
+  explicit ProbeJob(NpuMonitor* watch)
+      : watch_(Ref<NpuMonitor>::Retain(watch)) {}
 
   uint32_t RunTiles(uint32_t, uint32_t end, exec::Worker&) override {
     watch_->unit_->ProbeIfDue();
@@ -26,34 +27,34 @@ class UnitWatch::ProbeJob final : public exec::Job {
   }
 
  private:
-  const Ref<UnitWatch> watch_;
+  const Ref<NpuMonitor> watch_;
 };
 
-Ref<UnitWatch> UnitWatch::Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
-                                uint32_t pool, Ref<exec::Executor> prober,
-                                std::shared_ptr<TimerService> timers) {
-  auto watch = Ref<UnitWatch>::Adopt(
-      new UnitWatch(std::move(unit), std::move(shop), pool, std::move(prober),
-                    std::move(timers)));
+Ref<NpuMonitor> NpuMonitor::Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
+                                  uint32_t pool, Ref<exec::Executor> prober,
+                                  std::shared_ptr<TimerService> timers) {
+  auto watch = Ref<NpuMonitor>::Adopt(
+      new NpuMonitor(std::move(unit), std::move(shop), pool, std::move(prober),
+                     std::move(timers)));
   watch->PeriodicPoller::Start();
   return watch;
 }
 
-UnitWatch::UnitWatch(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
-                     Ref<exec::Executor> prober,
-                     std::shared_ptr<TimerService> timers)
+NpuMonitor::NpuMonitor(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
+                       Ref<exec::Executor> prober,
+                       std::shared_ptr<TimerService> timers)
     : PeriodicPoller(&kType, std::move(timers), kIntervalNs),
       unit_(std::move(unit)),
       shop_(std::move(shop)),
       pool_(pool),
       prober_(std::move(prober)) {}
 
-void UnitWatch::End() {
+void NpuMonitor::End() {
   TellSpeed(1000);
   TellWell(true);
 }
 
-void UnitWatch::Look() {
+void NpuMonitor::Look() {
   LookAtHealth();
   const uint32_t permille = ReadSpeed();
   if (permille <= permille_) {
@@ -72,20 +73,20 @@ void UnitWatch::Look() {
   TellSpeed(faster_permille_);
 }
 
-void UnitWatch::TellSpeed(uint32_t permille) {
+void NpuMonitor::TellSpeed(uint32_t permille) {
   if (permille == permille_) return;
   permille_ = permille;
   shop_->SetSpeed(pool_, permille).IgnoreError();
   shop_->SetNpuHot(pool_, permille < 1000);
 }
 
-void UnitWatch::TellWell(bool is_well) {
+void NpuMonitor::TellWell(bool is_well) {
   if (is_well == is_well_) return;
   is_well_ = is_well;
   shop_->SetNpuWorks(pool_, is_well);
 }
 
-uint32_t UnitWatch::ReadSpeed() {
+uint32_t NpuMonitor::ReadSpeed() {
   const takt_npu_telemetry_t telemetry = unit_->telemetry();
   const int64_t hz = telemetry.frequency_hz;
   if (hz <= 0) return permille_;  // It does not know, or talks nonsense.
@@ -105,7 +106,7 @@ uint32_t UnitWatch::ReadSpeed() {
   return std::clamp(static_cast<uint32_t>(part * 1000), 1u, 1000u);
 }
 
-void UnitWatch::LookAtHealth() {
+void NpuMonitor::LookAtHealth() {
   const bool is_well = !unit_->is_quarantined();
   TellWell(is_well);
   if (is_well || !unit_->IsProbeDue() ||

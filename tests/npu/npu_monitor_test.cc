@@ -1,6 +1,6 @@
 // A unit whose driver says what a test wants, watched for a shop whose clock
 // and threads are the test's.
-#include "npu/unit_watch.h"
+#include "npu/npu_monitor.h"
 
 #include <cstring>
 #include <limits>
@@ -87,8 +87,8 @@ class UnitWatchTest : public shop::JobShopTest {
     options.policy.quarantine_ns = kQuarantineNs;
     options.time = time_;
     unit_ = shop::Value(Unit::Open(&driver_, options));
-    watch_ = UnitWatch::Start(unit_, Ref<JobShop>::Retain(&shop()), pool_,
-                              prober_, shared_timers());
+    watch_ = NpuMonitor::Start(unit_, Ref<JobShop>::Retain(&shop()), pool_,
+                               prober_, shared_timers());
   }
   ~UnitWatchTest() override {
     if (watch_ != nullptr) watch_->Stop();
@@ -134,7 +134,7 @@ class UnitWatchTest : public shop::JobShopTest {
   uint32_t pool_ = 0;
   Ref<ManualExecutor> prober_;
   Ref<Unit> unit_;
-  Ref<UnitWatch> watch_;
+  Ref<NpuMonitor> watch_;
 };
 
 TEST_F(UnitWatchTest, HeatReachesTheSchedulerWithin250Ms) {

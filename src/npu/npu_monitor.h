@@ -1,4 +1,4 @@
-// A UnitWatch tells a job shop how the unit of one of its pools is: how fast
+// A NpuMonitor tells a job shop how the unit of one of its pools is: how fast
 // heat lets it run, and whether it works at all. It looks every 100 ms, so that
 // the shop's mode follows within 250 ms.
 //
@@ -12,8 +12,8 @@
 //              that goes well it is available again.
 //
 // Thread-safety: Stop() once, by any thread.
-#ifndef TAKT_NPU_UNIT_WATCH_H_
-#define TAKT_NPU_UNIT_WATCH_H_
+#ifndef TAKT_NPU_NPU_MONITOR_H_
+#define TAKT_NPU_NPU_MONITOR_H_
 
 #include <atomic>
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace takt::npu {
 
-class UnitWatch final : public PeriodicPoller {
+class NpuMonitor final : public PeriodicPoller {
  public:
   static constexpr ObjectType kType{"npu.unit_watch"};
   static constexpr int64_t kIntervalNs = 100'000'000;
@@ -35,15 +35,15 @@ class UnitWatch final : public PeriodicPoller {
 
   // `pool` is what the shop knows the unit by. `prober` is shut down after
   // Stop().
-  static Ref<UnitWatch> Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
-                              uint32_t pool, Ref<exec::Executor> prober,
-                              std::shared_ptr<TimerService> timers);
+  static Ref<NpuMonitor> Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
+                               uint32_t pool, Ref<exec::Executor> prober,
+                               std::shared_ptr<TimerService> timers);
 
  private:
   class ProbeJob;
 
-  UnitWatch(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
-            Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
+  NpuMonitor(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
+             Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
   int64_t now_ns() const override { return shop_->now_ns(); }
   void Look() override;
   // For the shop the unit is as good as new.
@@ -73,4 +73,4 @@ class UnitWatch final : public PeriodicPoller {
 
 }  // namespace takt::npu
 
-#endif  // TAKT_NPU_UNIT_WATCH_H_
+#endif  // TAKT_NPU_NPU_MONITOR_H_
