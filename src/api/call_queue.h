@@ -14,8 +14,8 @@
 //       was submitted with: so one job is enough.
 //   (3) No turn is taken while mutex_ is held.
 //
-// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
-// leaf.
+// Thread-safety: every method may run on any thread. Lock submission: mutex_ is
+// a leaf.
 #ifndef TAKT_API_CALL_QUEUE_H_
 #define TAKT_API_CALL_QUEUE_H_
 
@@ -75,8 +75,8 @@ class CallQueue final : private exec::Closure {
   // Whether this thread runs a program of the strand.
   bool RunsHere() const;
 
-  // Takes queued turns that `wanted` says yes to out of the line, in order;
-  // they will not be taken.
+  // Takes queued turns that `wanted` says yes to out of the line, in
+  // submission; they will not be taken.
   void TakeQueued(absl::FunctionRef<bool(Turn*)> wanted)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -110,28 +110,28 @@ absl::StatusOr<Ref<hal::Executable>> CreateBatch(
   return Ref<hal::Executable>(MakeRef<cpu::Executable>(std::move(code)));
 }
 
-absl::Status QueueBatch(const Order& order, const NpuBatch& batch,
+absl::Status QueueBatch(const Submission& submission, const NpuBatch& batch,
                         absl::Span<const takt_buffer_range_t> bindings,
                         const takt_npu_batch_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_npu_batch_options_t given,
                         ReadOptions(options, &takt_npu_batch_options_init));
   TAKT_ASSIGN_OR_RETURN(const JobAttributes job, ReadJob(given));
-  TAKT_ASSIGN_OR_RETURN(auto code,
-                        MakeCode(order.device, batch, bindings.size(), given));
+  TAKT_ASSIGN_OR_RETURN(
+      auto code, MakeCode(submission.device, batch, bindings.size(), given));
   TAKT_ASSIGN_OR_RETURN(const Ranges ranges, ReadRanges(bindings, *code));
   auto executable = MakeRef<cpu::Executable>(std::move(code));
   TAKT_ASSIGN_OR_RETURN(
       Ref<hal::CommandBuffer> commands,
-      order.device->CreateCommandBuffer(hal::kCommandBufferOneShot,
-                                        /*categories=*/0,
-                                        /*binding_capacity=*/0));
+      submission.device->CreateCommandBuffer(hal::kCommandBufferOneShot,
+                                             /*categories=*/0,
+                                             /*binding_capacity=*/0));
   TAKT_RETURN_IF_ERROR(commands->Dispatch(executable.get(), /*function=*/0,
                                           {1, 1, 1}, /*constants=*/{}, ranges));
   TAKT_RETURN_IF_ERROR(commands->Finalize());
-  return Submit(order, [&](const hal::QueueTicket& ticket) {
+  return Submit(submission, [&](const hal::QueueTicket& ticket) {
     hal::QueueTicket mine = ticket;
     mine.job = &job;
-    return order.device->QueueExecute(mine, commands.get(), {});
+    return submission.device->QueueExecute(mine, commands.get(), {});
   });
 }
 

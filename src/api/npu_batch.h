@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "api/queue_order.h"
+#include "api/submission.h"
 #include "cpu/executable.h"
 #include "hal/device.h"
 #include "npu/unit.h"
@@ -32,7 +32,7 @@ absl::StatusOr<Ref<hal::Executable>> CreateBatch(
     const takt_npu_batch_options_t* options);
 
 // Queues a batch on the device's queue.
-absl::Status QueueBatch(const Order& order, const NpuBatch& batch,
+absl::Status QueueBatch(const Submission& submission, const NpuBatch& batch,
                         absl::Span<const takt_buffer_range_t> bindings,
                         const takt_npu_batch_options_t* options);
 

@@ -6,7 +6,7 @@
 #include "api/buffer_range.h"
 #include "api/handle.h"
 #include "api/npu_batch.h"
-#include "api/queue_order.h"
+#include "api/submission.h"
 #include "cpu/executable.h"
 #include "npu/matmul.h"
 #include "npu/operation.h"
@@ -14,9 +14,10 @@
 namespace takt::api {
 namespace {
 
-absl::Status QueueMatmul(const Order& order, const takt_npu_matmul_t* from,
+absl::Status QueueMatmul(const Submission& submission,
+                         const takt_npu_matmul_t* from,
                          const takt_npu_batch_options_t* options) {
-  TAKT_ASSIGN_OR_RETURN(Ref<npu::Unit> unit, FindUnit(order.device));
+  TAKT_ASSIGN_OR_RETURN(Ref<npu::Unit> unit, FindUnit(submission.device));
   npu::Matmul matmul;
   matmul.type = from->type;
   matmul.m = from->m;
@@ -36,11 +37,12 @@ absl::Status QueueMatmul(const Order& order, const takt_npu_matmul_t* from,
   NpuBatch batch;
   batch.operations = plan.operations;
   batch.scratch_bytes = plan.scratch_bytes;
-  return QueueBatch(order, batch, {from->left, from->right, from->out},
+  return QueueBatch(submission, batch, {from->left, from->right, from->out},
                     options);
 }
 
-absl::Status QueueMmt4d(const Order& order, const takt_npu_mmt4d_t* product,
+absl::Status QueueMmt4d(const Submission& submission,
+                        const takt_npu_mmt4d_t* product,
                         const takt_buffer_range_t* left,
                         const takt_buffer_range_t* right,
                         const takt_buffer_range_t* out,
@@ -52,7 +54,7 @@ absl::Status QueueMmt4d(const Order& order, const takt_npu_mmt4d_t* product,
   operation.mmt4d.out = {nullptr, 2, 0, 0};
   NpuBatch batch;
   batch.operations = {&operation, 1};
-  return QueueBatch(order, batch, {*left, *right, *out}, options);
+  return QueueBatch(submission, batch, {*left, *right, *out}, options);
 }
 
 // The length of a range, "the rest" included. INVALID_ARGUMENT, OUT_OF_RANGE.
@@ -69,8 +71,8 @@ absl::StatusOr<uint64_t> FindLength(const takt_buffer_range_t* range,
 // Rows short enough for the driver interface.
 constexpr uint64_t kRowBytes = 1 << 20;
 
-absl::Status QueueFill(const Order& order, const takt_buffer_range_t* target,
-                       uint32_t pattern,
+absl::Status QueueFill(const Submission& submission,
+                       const takt_buffer_range_t* target, uint32_t pattern,
                        const takt_npu_batch_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const uint64_t length, FindLength(target, "target"));
   if (length % sizeof(pattern) != 0) {
@@ -94,10 +96,11 @@ absl::Status QueueFill(const Order& order, const takt_buffer_range_t* target,
   add(whole * kRowBytes, 1, length % kRowBytes);
   NpuBatch batch;
   batch.operations = operations;
-  return QueueBatch(order, batch, {target, 1}, options);
+  return QueueBatch(submission, batch, {target, 1}, options);
 }
 
-absl::Status QueueCopy(const Order& order, const takt_buffer_range_t* source,
+absl::Status QueueCopy(const Submission& submission,
+                       const takt_buffer_range_t* source,
                        const takt_buffer_range_t* target,
                        const takt_npu_batch_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const uint64_t length, FindLength(source, "source"));
@@ -133,7 +136,7 @@ absl::Status QueueCopy(const Order& order, const takt_buffer_range_t* source,
   add(whole * kRowBytes, 1, length % kRowBytes);
   NpuBatch batch;
   batch.operations = operations;
-  return QueueBatch(order, batch, {*source, *target}, options);
+  return QueueBatch(submission, batch, {*source, *target}, options);
 }
 
 // The executables as those of the device; INVALID_ARGUMENT for others.
@@ -155,7 +158,8 @@ absl::StatusOr<Programs> ReadPrograms(
   return result;
 }
 
-absl::Status QueueProgram(const Order& order, const takt_dispatch_t* dispatch,
+absl::Status QueueProgram(const Submission& submission,
+                          const takt_dispatch_t* dispatch,
                           const takt_npu_batch_options_t* options) {
   if (dispatch->workgroup_range != nullptr) {
     return absl::InvalidArgumentError(
@@ -183,8 +187,8 @@ absl::Status QueueProgram(const Order& order, const takt_dispatch_t* dispatch,
   NpuBatch batch;
   batch.operations = {&operation, 1};
   batch.programs = programs;
-  return QueueBatch(order, batch, {dispatch->bindings, dispatch->binding_count},
-                    options);
+  return QueueBatch(submission, batch,
+                    {dispatch->bindings, dispatch->binding_count}, options);
 }
 
 // `programs` is what the result borrows.
@@ -204,14 +208,14 @@ absl::StatusOr<NpuBatch> ReadBatch(const takt_npu_batch_description_t* from,
   return batch;
 }
 
-absl::Status QueueDescription(const Order& order,
+absl::Status QueueDescription(const Submission& submission,
                               const takt_npu_batch_description_t* from,
                               size_t binding_count,
                               const takt_buffer_range_t* bindings,
                               const takt_npu_batch_options_t* options) {
   Programs programs;
   TAKT_ASSIGN_OR_RETURN(const NpuBatch batch, ReadBatch(from, &programs));
-  return QueueBatch(order, batch, {bindings, binding_count}, options);
+  return QueueBatch(submission, batch, {bindings, binding_count}, options);
 }
 
 absl::StatusOr<Ref<hal::Executable>> CreateDescribed(
@@ -225,7 +229,7 @@ absl::StatusOr<Ref<hal::Executable>> CreateDescribed(
 }  // namespace
 }  // namespace takt::api
 
-using takt::api::OrderOf;
+using takt::api::SubmissionOf;
 using takt::api::ToStatus;
 
 takt_status_t takt_npu_queue_matmul(takt_device_t* device,
@@ -235,7 +239,7 @@ takt_status_t takt_npu_queue_matmul(takt_device_t* device,
                                     const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, matmul);
   return ToStatus(__func__, takt::api::QueueMatmul(
-                                OrderOf(device, wait_fence, signal_fence),
+                                SubmissionOf(device, wait_fence, signal_fence),
                                 matmul, options));
 }
 
@@ -245,9 +249,9 @@ takt_status_t takt_npu_queue_mmt4d(
     const takt_buffer_range_t* right, const takt_buffer_range_t* out,
     const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, product, left, right, out);
-  return ToStatus(
-      __func__, takt::api::QueueMmt4d(OrderOf(device, wait_fence, signal_fence),
-                                      product, left, right, out, options));
+  return ToStatus(__func__, takt::api::QueueMmt4d(
+                                SubmissionOf(device, wait_fence, signal_fence),
+                                product, left, right, out, options));
 }
 
 takt_status_t takt_npu_queue_fill(takt_device_t* device,
@@ -257,9 +261,9 @@ takt_status_t takt_npu_queue_fill(takt_device_t* device,
                                   uint32_t pattern,
                                   const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, target);
-  return ToStatus(
-      __func__, takt::api::QueueFill(OrderOf(device, wait_fence, signal_fence),
-                                     target, pattern, options));
+  return ToStatus(__func__, takt::api::QueueFill(
+                                SubmissionOf(device, wait_fence, signal_fence),
+                                target, pattern, options));
 }
 
 takt_status_t takt_npu_queue_copy(takt_device_t* device,
@@ -269,9 +273,9 @@ takt_status_t takt_npu_queue_copy(takt_device_t* device,
                                   const takt_buffer_range_t* target,
                                   const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, source, target);
-  return ToStatus(
-      __func__, takt::api::QueueCopy(OrderOf(device, wait_fence, signal_fence),
-                                     source, target, options));
+  return ToStatus(__func__, takt::api::QueueCopy(
+                                SubmissionOf(device, wait_fence, signal_fence),
+                                source, target, options));
 }
 
 takt_status_t takt_npu_queue_program(takt_device_t* device,
@@ -281,7 +285,7 @@ takt_status_t takt_npu_queue_program(takt_device_t* device,
                                      const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, dispatch);
   return ToStatus(__func__, takt::api::QueueProgram(
-                                OrderOf(device, wait_fence, signal_fence),
+                                SubmissionOf(device, wait_fence, signal_fence),
                                 dispatch, options));
 }
 
@@ -294,7 +298,7 @@ takt_status_t takt_npu_queue_batch(takt_device_t* device,
                                    const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, batch, Items(binding_count, bindings));
   return ToStatus(__func__, takt::api::QueueDescription(
-                                OrderOf(device, wait_fence, signal_fence),
+                                SubmissionOf(device, wait_fence, signal_fence),
                                 batch, binding_count, bindings, options));
 }
 

@@ -5,54 +5,56 @@
 #include "absl/container/inlined_vector.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
-#include "api/queue_order.h"
+#include "api/submission.h"
 #include "hal/device.h"
 
 namespace takt::api {
 namespace {
 
-absl::StatusOr<Ref<hal::Buffer>> Alloca(const Order& order, size_t byte_length,
+absl::StatusOr<Ref<hal::Buffer>> Alloca(const Submission& submission,
+                                        size_t byte_length,
                                         const takt_buffer_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(hal::BufferParams params, ReadBufferParams(options));
   Ref<hal::Buffer> buffer;
-  TAKT_RETURN_IF_ERROR(Submit(order, [&](const hal::QueueTicket& ticket) {
-    auto result = order.device->QueueAlloca(ticket, params, byte_length);
+  TAKT_RETURN_IF_ERROR(Submit(submission, [&](const hal::QueueTicket& ticket) {
+    auto result = submission.device->QueueAlloca(ticket, params, byte_length);
     if (result.ok()) buffer = *std::move(result);
     return result.status();
   }));
   return buffer;
 }
 
-absl::Status Fill(const Order& order, hal::Buffer* target, size_t target_offset,
-                  size_t byte_length, const void* pattern,
+absl::Status Fill(const Submission& submission, hal::Buffer* target,
+                  size_t target_offset, size_t byte_length, const void* pattern,
                   size_t pattern_length) {
   TAKT_ASSIGN_OR_RETURN(uint32_t value, ReadPattern(pattern, pattern_length));
-  return Submit(order, [&](const hal::QueueTicket& ticket) {
-    return order.device->QueueFill(ticket, target, target_offset,
-                                   LengthOf(byte_length), value,
-                                   pattern_length);
+  return Submit(submission, [&](const hal::QueueTicket& ticket) {
+    return submission.device->QueueFill(ticket, target, target_offset,
+                                        LengthOf(byte_length), value,
+                                        pattern_length);
   });
 }
 
-absl::Status Update(const Order& order, const void* source, size_t byte_length,
-                    hal::Buffer* target, size_t target_offset) {
-  return Submit(order, [&](const hal::QueueTicket& ticket) {
-    return order.device->QueueUpdate(
+absl::Status Update(const Submission& submission, const void* source,
+                    size_t byte_length, hal::Buffer* target,
+                    size_t target_offset) {
+  return Submit(submission, [&](const hal::QueueTicket& ticket) {
+    return submission.device->QueueUpdate(
         ticket, {static_cast<const uint8_t*>(source), byte_length}, target,
         target_offset);
   });
 }
 
-absl::Status Execute(const Order& order, hal::CommandBuffer* command_buffer,
-                     size_t binding_count,
+absl::Status Execute(const Submission& submission,
+                     hal::CommandBuffer* command_buffer, size_t binding_count,
                      const takt_buffer_range_t* bindings) {
   absl::InlinedVector<hal::Binding, 8> table;
   for (size_t i = 0; i < binding_count; ++i) {
     const hal::BufferRef range = RangeOf(bindings[i]);
     table.push_back({range.buffer, range.offset, range.length});
   }
-  return Submit(order, [&](const hal::QueueTicket& ticket) {
-    return order.device->QueueExecute(ticket, command_buffer, table);
+  return Submit(submission, [&](const hal::QueueTicket& ticket) {
+    return submission.device->QueueExecute(ticket, command_buffer, table);
   });
 }
 
@@ -72,14 +74,14 @@ struct HostCall {
   bool armed = true;
 };
 
-absl::Status QueueHostCall(const Order& order, takt_host_call_t call,
+absl::Status QueueHostCall(const Submission& submission, takt_host_call_t call,
                            void (*release)(void*), void* user_data) {
   auto host_call = std::make_unique<HostCall>(call, release, user_data);
   HostCall* const borrowed = host_call.get();
   bool queued = false;
-  absl::Status status = Submit(order, [&](const hal::QueueTicket& ticket) {
+  absl::Status status = Submit(submission, [&](const hal::QueueTicket& ticket) {
     queued = true;
-    return order.device->QueueHostCall(
+    return submission.device->QueueHostCall(
         ticket, [owned = std::move(host_call)]() mutable {
           // Released before the fence says that it is over.
           const std::unique_ptr<HostCall> mine = std::move(owned);
@@ -93,7 +95,7 @@ absl::Status QueueHostCall(const Order& order, takt_host_call_t call,
 }  // namespace
 }  // namespace takt::api
 
-using takt::api::OrderOf;
+using takt::api::SubmissionOf;
 using takt::api::Submit;
 using takt::api::ToStatus;
 using takt::api::Unwrap;
@@ -106,8 +108,8 @@ takt_status_t takt_queue_alloca(takt_device_t* device, takt_fence_t* wait_fence,
   TAKT_REQUIRE(device, out_buffer);
   return takt::api::Give(
       __func__,
-      takt::api::Alloca(OrderOf(device, wait_fence, signal_fence), byte_length,
-                        options),
+      takt::api::Alloca(SubmissionOf(device, wait_fence, signal_fence),
+                        byte_length, options),
       out_buffer);
 }
 
@@ -116,11 +118,12 @@ takt_status_t takt_queue_dealloca(takt_device_t* device,
                                   takt_fence_t* signal_fence,
                                   takt_buffer_t* buffer) {
   TAKT_REQUIRE(device, buffer);
-  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
-                                   [&](const QueueTicket& ticket) {
-                                     return Unwrap(device)->QueueDealloca(
-                                         ticket, Unwrap(buffer));
-                                   }));
+  return ToStatus(__func__,
+                  Submit(SubmissionOf(device, wait_fence, signal_fence),
+                         [&](const QueueTicket& ticket) {
+                           return Unwrap(device)->QueueDealloca(ticket,
+                                                                Unwrap(buffer));
+                         }));
 }
 
 takt_status_t takt_queue_fill(takt_device_t* device, takt_fence_t* wait_fence,
@@ -129,9 +132,9 @@ takt_status_t takt_queue_fill(takt_device_t* device, takt_fence_t* wait_fence,
                               const void* pattern, size_t pattern_length) {
   TAKT_REQUIRE(device, target, Items(pattern_length, pattern));
   return ToStatus(
-      __func__,
-      takt::api::Fill(OrderOf(device, wait_fence, signal_fence), Unwrap(target),
-                      target_offset, byte_length, pattern, pattern_length));
+      __func__, takt::api::Fill(SubmissionOf(device, wait_fence, signal_fence),
+                                Unwrap(target), target_offset, byte_length,
+                                pattern, pattern_length));
 }
 
 takt_status_t takt_queue_update(takt_device_t* device, takt_fence_t* wait_fence,
@@ -141,7 +144,7 @@ takt_status_t takt_queue_update(takt_device_t* device, takt_fence_t* wait_fence,
   TAKT_REQUIRE(device, Items(byte_length, source), target);
   return ToStatus(
       __func__,
-      takt::api::Update(OrderOf(device, wait_fence, signal_fence), source,
+      takt::api::Update(SubmissionOf(device, wait_fence, signal_fence), source,
                         byte_length, Unwrap(target), target_offset));
 }
 
@@ -150,13 +153,14 @@ takt_status_t takt_queue_copy(takt_device_t* device, takt_fence_t* wait_fence,
                               size_t source_offset, takt_buffer_t* target,
                               size_t target_offset, size_t byte_length) {
   TAKT_REQUIRE(device, source, target);
-  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
-                                   [&](const QueueTicket& ticket) {
-                                     return Unwrap(device)->QueueCopy(
-                                         ticket, Unwrap(source), source_offset,
-                                         Unwrap(target), target_offset,
-                                         takt::api::LengthOf(byte_length));
-                                   }));
+  return ToStatus(__func__,
+                  Submit(SubmissionOf(device, wait_fence, signal_fence),
+                         [&](const QueueTicket& ticket) {
+                           return Unwrap(device)->QueueCopy(
+                               ticket, Unwrap(source), source_offset,
+                               Unwrap(target), target_offset,
+                               takt::api::LengthOf(byte_length));
+                         }));
 }
 
 takt_status_t takt_queue_read(takt_device_t* device, takt_fence_t* wait_fence,
@@ -164,13 +168,14 @@ takt_status_t takt_queue_read(takt_device_t* device, takt_fence_t* wait_fence,
                               uint64_t source_offset, takt_buffer_t* target,
                               size_t target_offset, size_t byte_length) {
   TAKT_REQUIRE(device, source, target);
-  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
-                                   [&](const QueueTicket& ticket) {
-                                     return Unwrap(device)->QueueRead(
-                                         ticket, Unwrap(source), source_offset,
-                                         Unwrap(target), target_offset,
-                                         takt::api::LengthOf(byte_length));
-                                   }));
+  return ToStatus(__func__,
+                  Submit(SubmissionOf(device, wait_fence, signal_fence),
+                         [&](const QueueTicket& ticket) {
+                           return Unwrap(device)->QueueRead(
+                               ticket, Unwrap(source), source_offset,
+                               Unwrap(target), target_offset,
+                               takt::api::LengthOf(byte_length));
+                         }));
 }
 
 takt_status_t takt_queue_write(takt_device_t* device, takt_fence_t* wait_fence,
@@ -179,13 +184,14 @@ takt_status_t takt_queue_write(takt_device_t* device, takt_fence_t* wait_fence,
                                takt_file_t* target, uint64_t target_offset,
                                size_t byte_length) {
   TAKT_REQUIRE(device, source, target);
-  return ToStatus(__func__, Submit(OrderOf(device, wait_fence, signal_fence),
-                                   [&](const QueueTicket& ticket) {
-                                     return Unwrap(device)->QueueWrite(
-                                         ticket, Unwrap(source), source_offset,
-                                         Unwrap(target), target_offset,
-                                         takt::api::LengthOf(byte_length));
-                                   }));
+  return ToStatus(__func__,
+                  Submit(SubmissionOf(device, wait_fence, signal_fence),
+                         [&](const QueueTicket& ticket) {
+                           return Unwrap(device)->QueueWrite(
+                               ticket, Unwrap(source), source_offset,
+                               Unwrap(target), target_offset,
+                               takt::api::LengthOf(byte_length));
+                         }));
 }
 
 takt_status_t takt_queue_execute(takt_device_t* device,
@@ -197,7 +203,7 @@ takt_status_t takt_queue_execute(takt_device_t* device,
   TAKT_REQUIRE(device, command_buffer, Items(binding_count, bindings));
   return ToStatus(
       __func__,
-      takt::api::Execute(OrderOf(device, wait_fence, signal_fence),
+      takt::api::Execute(SubmissionOf(device, wait_fence, signal_fence),
                          Unwrap(command_buffer), binding_count, bindings));
 }
 
@@ -206,7 +212,7 @@ takt_status_t takt_queue_barrier(takt_device_t* device,
                                  takt_fence_t* signal_fence) {
   TAKT_REQUIRE(device);
   return ToStatus(__func__,
-                  Submit(OrderOf(device, wait_fence, signal_fence),
+                  Submit(SubmissionOf(device, wait_fence, signal_fence),
                          [&](const QueueTicket& ticket) {
                            return Unwrap(device)->QueueBarrier(ticket);
                          }));
@@ -217,8 +223,8 @@ takt_status_t takt_queue_host_call(
     takt_host_call_t call, void (*release)(void* user_data), void* user_data) {
   TAKT_REQUIRE(device, call);
   return ToStatus(__func__, takt::api::QueueHostCall(
-                                OrderOf(device, wait_fence, signal_fence), call,
-                                release, user_data));
+                                SubmissionOf(device, wait_fence, signal_fence),
+                                call, release, user_data));
 }
 
 void takt_queue_flush(takt_device_t* device) {

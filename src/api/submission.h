@@ -1,7 +1,7 @@
 // What the queue functions of the C API have in common: a device, two fences,
 // and one share of what the signal fence waits for.
-#ifndef TAKT_API_QUEUE_ORDER_H_
-#define TAKT_API_QUEUE_ORDER_H_
+#ifndef TAKT_API_SUBMISSION_H_
+#define TAKT_API_SUBMISSION_H_
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -12,20 +12,21 @@
 namespace takt::api {
 
 // The device and the fences of one call; borrowed. Null: not given.
-struct Order {
+struct Submission {
   hal::Device* device;
   hal::Fence* wait;
   hal::Fence* signal;
 };
 
-Order OrderOf(takt_device_t* device, takt_fence_t* wait, takt_fence_t* signal);
+Submission SubmissionOf(takt_device_t* device, takt_fence_t* wait,
+                        takt_fence_t* signal);
 
 // Has `submit` queue one operation, which signals the share that it has in the
 // signal fence. INVALID_ARGUMENT without a device.
 absl::Status Submit(
-    const Order& order,
+    const Submission& submission,
     absl::FunctionRef<absl::Status(const hal::QueueTicket&)> submit);
 
 }  // namespace takt::api
 
-#endif  // TAKT_API_QUEUE_ORDER_H_
+#endif  // TAKT_API_SUBMISSION_H_
