@@ -155,7 +155,7 @@ void CallQueue::RunTurns(Turn* turn, int turn_count) {
 void CallQueue::SubmitTurn(Turn* turn) {
   owner_->Retain();
   submitted_ = turn;
-  static_cast<exec::Standing&>(*this) = turn->standing;
+  static_cast<exec::JobTraits&>(*this) = turn->standing;
   executor_->Submit(this);
 }
 

@@ -91,7 +91,7 @@ absl::StatusOr<Function::Job> Function::FindJob(
   if (!attributes.ok()) return Annotate(attributes.status(), name_);
   job.attributes = *attributes;
   if (context_->executor() == nullptr) return job;
-  absl::StatusOr<exec::Standing> standing =
+  absl::StatusOr<exec::JobTraits> standing =
       context_->executor()->FindStanding(*attributes);
   if (!standing.ok()) return Annotate(standing.status(), name_);
   job.standing = *standing;

@@ -66,7 +66,7 @@ bool IsSampled(const WorkgroupCost& cost) {
 
 absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
                          absl::Span<const Base> bases,
-                         const exec::Standing& standing, exec::Worker& worker,
+                         const exec::JobTraits& standing, exec::Worker& worker,
                          const RunTerms& terms) {
   DispatchWay way = DispatchWay::kOnly;
   if (recorded.other() != nullptr) {
@@ -278,7 +278,7 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
 }
 
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       const exec::Standing& standing, exec::Worker& worker,
+                       const exec::JobTraits& standing, exec::Worker& worker,
                        const RunTerms& terms) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
@@ -307,7 +307,7 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
 }
 
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
-                        const exec::Standing& standing, exec::Worker& worker,
+                        const exec::JobTraits& standing, exec::Worker& worker,
                         const RunTerms& terms) {
   const ScopedFlushDenormals flush;
   for (const Region* region = first; region != nullptr; region = region->next) {

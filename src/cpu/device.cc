@@ -293,13 +293,13 @@ absl::Status Device::QueueDealloca(const hal::QueueTicket& ticket,
   return absl::OkStatus();
 }
 
-absl::StatusOr<exec::Standing> Device::FindStanding(
+absl::StatusOr<exec::JobTraits> Device::FindStanding(
     const hal::QueueTicket& ticket) const {
   JobAttributes job;
   if (ticket.job != nullptr) job = *ticket.job;
   if (executor_ == nullptr) {
-    return exec::Standing{.lane = exec::LaneOf(job.priority),
-                          .deadline_ns = job.deadline_ns};
+    return exec::JobTraits{.lane = exec::LaneOf(job.priority),
+                           .deadline_ns = job.deadline_ns};
   }
   CpuSet several;
   if (!queues_.empty()) {
@@ -325,7 +325,7 @@ absl::StatusOr<exec::Standing> Device::FindStanding(
   return executor_->FindStanding(job);
 }
 
-bool Device::RunsTransferHere(const exec::Standing& standing,
+bool Device::RunsTransferHere(const exec::JobTraits& standing,
                               uint64_t length) const {
   if (executor_ == nullptr) return true;
   if (length > TransferOperation::kInlineBytes) return false;
@@ -337,7 +337,7 @@ bool Device::RunsTransferHere(const exec::Standing& standing,
 absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
                                    const hal::QueueTicket& ticket,
                                    Transfer transfer) {
-  TAKT_ASSIGN_OR_RETURN(const exec::Standing standing, FindStanding(ticket));
+  TAKT_ASSIGN_OR_RETURN(const exec::JobTraits standing, FindStanding(ticket));
   const OperationTag tag = trace_.Issue(kind, ticket);
   bool reached = true;
   absl::Status status;
@@ -435,7 +435,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
   if (!recorded->finalized()) {
     return absl::FailedPreconditionError("the command buffer still records");
   }
-  TAKT_ASSIGN_OR_RETURN(const exec::Standing standing, FindStanding(ticket));
+  TAKT_ASSIGN_OR_RETURN(const exec::JobTraits standing, FindStanding(ticket));
   TAKT_RETURN_IF_ERROR(recorded->CheckBindings(bindings));
   if (!recorded->TakeSubmission()) {
     return absl::FailedPreconditionError(
@@ -461,7 +461,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
 
 bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
                               const OperationTag& tag,
-                              const exec::Standing& standing,
+                              const exec::JobTraits& standing,
                               const CommandBuffer& command_buffer,
                               absl::Span<const hal::Binding> bindings) {
   exec::Worker own_worker;

@@ -32,7 +32,7 @@ WayEstimates EstimateWays(const DispatchCommand& command, uint32_t core_count) {
 }
 
 DispatchWay ChooseWay(const DispatchCommand& command,
-                      const exec::Standing& standing, uint32_t core_count) {
+                      const exec::JobTraits& standing, uint32_t core_count) {
   ExclusiveUnit& unit = *command.executable->exclusive_unit();
   const WayEstimates ways = EstimateWays(command, core_count);
   bool is_taken = true;

@@ -43,7 +43,7 @@ Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
   return layout;
 }
 
-Execution* Execution::Create(Device& device, const exec::Standing& standing,
+Execution* Execution::Create(Device& device, const exec::JobTraits& standing,
                              const JobAttributes* job, hal::Fence* signal,
                              CommandBuffer* command_buffer,
                              absl::Span<const hal::Binding> bindings) {
@@ -52,7 +52,7 @@ Execution* Execution::Create(Device& device, const exec::Standing& standing,
       Execution(device, standing, job, signal, command_buffer, bindings);
 }
 
-Execution::Execution(Device& device, const exec::Standing& standing,
+Execution::Execution(Device& device, const exec::JobTraits& standing,
                      const JobAttributes* job, hal::Fence* signal,
                      CommandBuffer* command_buffer,
                      absl::Span<const hal::Binding> bindings)
@@ -80,7 +80,7 @@ Execution::Execution(Device& device, const exec::Standing& standing,
   for (uint32_t i = 0; i < command_buffer->command_count_max(); ++i) {
     new (&parts_[i]) Part;
     parts_[i].execution = this;
-    static_cast<exec::Standing&>(parts_[i]) = standing;
+    static_cast<exec::JobTraits&>(parts_[i]) = standing;
   }
   pointers_ = reinterpret_cast<void**>(block + layout.pointers);
   lengths_ = reinterpret_cast<size_t*>(block + layout.lengths);

@@ -77,10 +77,10 @@ class Transfer {
 // A transfer that waits, or that is worth several threads.
 class TransferOperation final : public Operation, private exec::Job {
  public:
-  TransferOperation(Device& device, const exec::Standing& standing,
+  TransferOperation(Device& device, const exec::JobTraits& standing,
                     hal::Fence* signal, Transfer transfer)
       : Operation(device, signal), transfer_(std::move(transfer)) {
-    static_cast<exec::Standing&>(*this) = standing;
+    static_cast<exec::JobTraits&>(*this) = standing;
   }
 
   // Below this, one thread is as good as several.

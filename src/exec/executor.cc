@@ -24,9 +24,9 @@ absl::StatusOr<Ref<Executor>> Executor::Create(const Options& options) {
   return StealingExecutor::Create(options);
 }
 
-absl::StatusOr<Standing> Executor::FindStanding(const JobAttributes& job) {
-  Standing standing{.lane = LaneOf(job.priority),
-                    .deadline_ns = job.deadline_ns};
+absl::StatusOr<JobTraits> Executor::FindStanding(const JobAttributes& job) {
+  JobTraits standing{.lane = LaneOf(job.priority),
+                     .deadline_ns = job.deadline_ns};
   if (job.cpus != nullptr) {
     TAKT_ASSIGN_OR_RETURN(standing.allowed, FindAffinity(*job.cpus));
   }

@@ -26,7 +26,7 @@ inline constexpr uint32_t LanesAbove(uint32_t lane) {
 }
 
 // How a job stands among others.
-struct Standing {
+struct JobTraits {
   uint8_t lane = kNormalLane;  // Below kLaneCount.
   // Of NowNs(). In a lane the earliest goes first; those without one follow in
   // the order in which they came.
@@ -63,7 +63,7 @@ class Worker {
   // Whether what stands so may run on this thread now, or has to be submitted:
   // it is not allowed here, the thread is kept for what is more urgent, or
   // such a thing waits.
-  bool MayRun(const Standing& standing) const {
+  bool MayRun(const JobTraits& standing) const {
     if (standing.lane < lane_min_ ||
         (standing.allowed != nullptr && !standing.allowed->Contains(index))) {
       return false;
@@ -108,7 +108,7 @@ class Worker {
 
 // Its owner keeps it alive until Finish() has been called; Finish() may
 // destroy it.
-class Job : public Standing {
+class Job : public JobTraits {
  public:
   // Runs tiles from `begin` on, below `end`; returns the first that it has not
   // run. That is `end`, or an earlier one, but never `begin`, when
@@ -132,9 +132,9 @@ class Job : public Standing {
  protected:
   Job() = default;
   // A job may be copied before it is submitted.
-  Job(const Job& other) : Standing(other) { *this = other; }
+  Job(const Job& other) : JobTraits(other) { *this = other; }
   Job& operator=(const Job& other) {
-    Standing::operator=(other);
+    JobTraits::operator=(other);
     tile_count = other.tile_count;
     local_bytes = other.local_bytes;
     expected_tile_ns = other.expected_tile_ns;

@@ -12,7 +12,7 @@ thread_local ScopedUrgency* current_urgency = nullptr;
 
 }  // namespace
 
-Urgency UrgencyOf(const exec::Standing* standing) {
+Urgency UrgencyOf(const exec::JobTraits* standing) {
   Urgency urgency;
   if (standing == nullptr) return urgency;
   // A lane is 32 priorities.
@@ -36,7 +36,7 @@ class UrgentExecutable::Queue final : public cpu::ExclusiveUnit {
  public:
   explicit Queue(Ref<Unit> unit) : unit_(std::move(unit)) {}
 
-  int64_t ExpectedWaitNs(const exec::Standing& standing) const override {
+  int64_t ExpectedWaitNs(const exec::JobTraits& standing) const override {
     return unit_->ExpectedWaitNs(UrgencyOf(&standing),
                                  turn_count_.load(std::memory_order_relaxed));
   }

@@ -94,7 +94,7 @@ exec::Executor& Task::executor() const {
 
 Task::Shard* Task::NewShard() {
   auto* shard = new (shop_->blocks()) Shard(this, epoch_);
-  static_cast<exec::Standing&>(*shard) = *work_;
+  static_cast<exec::JobTraits&>(*shard) = *work_;
   // They are the shop's.
   if (workers_ != nullptr && executor_ == &shop_->executor()) {
     shard->allowed = workers_;

@@ -12,7 +12,7 @@ namespace {
 
 class FakeUnit final : public ExclusiveUnit {
  public:
-  int64_t ExpectedWaitNs(const exec::Standing&) const override {
+  int64_t ExpectedWaitNs(const exec::JobTraits&) const override {
     return wait_ns;
   }
   void CountChoice(bool is_taken) override { ++counts[is_taken ? 0 : 1]; }
@@ -87,7 +87,7 @@ class DispatchChoiceTest : public ::testing::Test {
   Ref<Executable> on_unit_;
   Ref<Executable> on_cpu_;
   Ref<CommandBuffer> commands_;
-  const exec::Standing standing_;
+  const exec::JobTraits standing_;
 };
 
 TEST_F(DispatchChoiceTest, ThePairHasTheOthersCodeAndGridOnItsOwnOperands) {

@@ -72,7 +72,7 @@ TEST_F(UnitFormatsTest, RunsAProgramOnceADispatch) {
 
 TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {
   EXPECT_EQ(ScopedUrgency::Current().priority, Urgency().priority);
-  exec::Standing standing;
+  exec::JobTraits standing;
   standing.lane = 6;
   standing.deadline_ns = 77;
   {
