@@ -197,7 +197,7 @@ absl::Status PlanRun::BindFunctions(const takt_plan_binding_t& given,
     binding->arguments.push_back(RetainValue(argument));
   }
   binding->criticality = static_cast<sched::Criticality>(given.criticality);
-  shop::StreamTerms terms;
+  shop::StreamRequirements terms;
   terms.name = binding->name;
   terms.criticality = binding->criticality == sched::Criticality::kHard
                           ? sched::Criticality::kSoft

@@ -150,7 +150,7 @@ absl::Status SetCallbacks(takt_instance_t* instance,
   std::function<void(const shop::JobEnd&)> miss;
   if (on_miss != nullptr) {
     miss = [on_miss, user_data](const shop::JobEnd& end) {
-      const shop::StreamTerms& terms = end.stream->terms();
+      const shop::StreamRequirements& terms = end.stream->terms();
       const takt_miss_t told = {
           terms.name.c_str(),
           static_cast<takt_criticality_t>(terms.criticality),

@@ -170,12 +170,13 @@ Stream::Stream(Function& function, const takt_stream_options_t& options,
 }
 
 // Of options that have been checked.
-shop::StreamTerms Stream::ShopTerms(const takt_stream_options_t& options) {
+shop::StreamRequirements Stream::ShopTerms(
+    const takt_stream_options_t& options) {
   JobOptions job;
   job.priority = priority_;
   job.cpu_words = options.cpu_words;
   job.cpu_word_count = options.cpu_word_count;
-  shop::StreamTerms terms;
+  shop::StreamRequirements terms;
   terms.name = function_->name();
   terms.period_ns = period_ns_;
   terms.deadline_ns = deadline_after_ns_;

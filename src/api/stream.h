@@ -103,7 +103,7 @@ class Stream final : public Object {
   ~Stream() override = default;
 
   bool drops() const { return late_ >= TAKT_LATE_DROP; }
-  shop::StreamTerms ShopTerms(const takt_stream_options_t& options);
+  shop::StreamRequirements ShopTerms(const takt_stream_options_t& options);
   takt_stream_job_t JobOf(const Pending& pending) const;
 
   // A job comes into being; `origin_ns` is when it should have.

@@ -90,7 +90,7 @@ void JobShop::Shutdown() {
   if (is_cancelled) Release();
 }
 
-absl::StatusOr<Ref<Stream>> JobShop::AddStream(StreamTerms terms) {
+absl::StatusOr<Ref<Stream>> JobShop::AddStream(StreamRequirements terms) {
   auto stream = Ref<Stream>::Adopt(new Stream(this, std::move(terms)));
   absl::Status status;
   Run([&](sched::Scheduler&, int64_t) { status = TryAddStream(*stream); });
@@ -102,10 +102,10 @@ Ref<Stream> JobShop::StreamOf(uint8_t priority,
                               const exec::WorkerSet* allowed) {
   MutexLock lock(&mutex_);
   for (const Ref<Stream>& stream : shared_streams_) {
-    const StreamTerms& terms = stream->terms();
+    const StreamRequirements& terms = stream->terms();
     if (terms.priority == priority && terms.allowed == allowed) return stream;
   }
-  StreamTerms terms;
+  StreamRequirements terms;
   terms.name = "calls";
   terms.priority = priority;
   terms.allowed = allowed;

@@ -115,7 +115,7 @@ class JobShop final : public Object {
   const char* policy_name() const { return policy_name_; }
 
   // INVALID_ARGUMENT naming the term, as Scheduler::AddStream().
-  absl::StatusOr<Ref<Stream>> AddStream(StreamTerms terms);
+  absl::StatusOr<Ref<Stream>> AddStream(StreamRequirements terms);
   // Of all calls that stand so.
   Ref<Stream> StreamOf(uint8_t priority, const exec::WorkerSet* allowed)
       ABSL_LOCKS_EXCLUDED(mutex_);

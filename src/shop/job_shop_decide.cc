@@ -45,7 +45,7 @@ void JobShop::EnsureKnown(Stream& stream) {
 }
 
 absl::Status JobShop::TryAddStream(Stream& stream) {
-  const StreamTerms& terms = stream.terms();
+  const StreamRequirements& terms = stream.terms();
   sched::StreamOptions options;
   options.period_ns = terms.period_ns;
   options.deadline_ns = terms.deadline_ns;

@@ -22,7 +22,7 @@ class JobShop;
 class Task;
 
 // The terms of a stream: where jobs come from.
-struct StreamTerms {
+struct StreamRequirements {
   std::string name;
   int64_t period_ns = 0;                  // 0: they come as they come.
   int64_t deadline_ns = kInfiniteFuture;  // After the release.
@@ -37,7 +37,7 @@ struct StreamTerms {
 // A stream of the shop's. Goes with its last reference and its last job.
 class Stream {
  public:
-  const StreamTerms& terms() const { return terms_; }
+  const StreamRequirements& terms() const { return terms_; }
 
   void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() const;
@@ -48,13 +48,13 @@ class Stream {
   struct StreamEvent : Event {
     Stream* stream = nullptr;
   };
-  Stream(JobShop* shop, StreamTerms terms)
+  Stream(JobShop* shop, StreamRequirements terms)
       : shop_(shop), terms_(std::move(terms)) {
     end_event_.stream = this;
   }
 
   JobShop* const shop_;
-  const StreamTerms terms_;
+  const StreamRequirements terms_;
   mutable std::atomic<int32_t> references_{1};
   mutable StreamEvent end_event_;
   // Of who decides:

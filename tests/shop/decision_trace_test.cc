@@ -102,7 +102,7 @@ TEST_F(DecisionTraceTest, RecordsWhatGivesWayAndHowMuchOfItIsDone) {
 TEST_F(DecisionTraceTest, RecordsLateJobsAdmissionAndResources) {
   MakeShop(2);
   Start();
-  StreamTerms terms;
+  StreamRequirements terms;
   terms.name = "camera";
   terms.period_ns = terms.deadline_ns = 1'000'000;
   terms.late = sched::LatePolicy::kDrop;

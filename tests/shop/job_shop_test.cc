@@ -222,7 +222,7 @@ TEST_F(JobShopTest, WorkMayEndAsItsJobIsDropped) {
 
 TEST_F(JobShopTest, LateJobsAreDroppedByTheTimer) {
   MakeShop(1);
-  StreamTerms terms;
+  StreamRequirements terms;
   terms.name = "camera";
   terms.deadline_ns = 1'000'000;
   terms.late = sched::LatePolicy::kDrop;
@@ -263,7 +263,7 @@ TEST_F(JobShopTest, LearnsWhatTilesTookWithoutTheWait) {
 
 TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
   MakeShop(2);
-  StreamTerms terms;
+  StreamRequirements terms;
   terms.name = "policy";
   terms.period_ns = terms.deadline_ns = 10'000'000;
   terms.criticality = sched::Criticality::kHard;
@@ -282,7 +282,7 @@ TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
   EXPECT_GE(report.response_least_ns, 100'000);
   EXPECT_LE(report.response_bound_ns, 10'000'000);
 
-  StreamTerms tight = terms;
+  StreamRequirements tight = terms;
   tight.deadline_ns = 50'000;
   auto impossible = Value(shop().AddStream(tight));
   {
@@ -298,7 +298,7 @@ TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
 
 TEST_F(JobShopTest, TermsThatContradictAreRefused) {
   MakeShop(1);
-  StreamTerms terms;
+  StreamRequirements terms;
   terms.criticality = sched::Criticality::kHard;
   EXPECT_EQ(shop().AddStream(terms).status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -445,7 +445,7 @@ TEST_F(JobShopTest, WhatAGuideHoldsIsAskedAboutWhenSomethingStops) {
 
 TEST_F(JobShopTest, StreamsEndWithTheirLastJob) {
   MakeShop(1);
-  StreamTerms terms;
+  StreamRequirements terms;
   auto stream = Value(shop().AddStream(terms));
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, true);
   stream.reset();
