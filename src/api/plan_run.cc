@@ -332,8 +332,8 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
     planner->Post(std::move(job));
   };
   options.repair_horizon_ns = options_.repair_horizon_ns;
-  options.on_violation = [this](const plan::Violation& v) { Note(v); };
-  options.on_divergence = [this](const plan::Violation& v) { Note(v); };
+  options.on_violation = [this](const plan::PlanEvent& v) { Note(v); };
+  options.on_divergence = [this](const plan::PlanEvent& v) { Note(v); };
   options.longest_ns = [this](sched::KernelId kernel, uint32_t pool) {
     int64_t longest_ns = 0;
     for (const auto& way : scheduler_->costs().kernel(kernel).alternatives) {

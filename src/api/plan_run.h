@@ -139,11 +139,11 @@ class PlanRun final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // By who decides.
-  void Note(const plan::Violation& violation) ABSL_LOCKS_EXCLUDED(event_mutex_);
+  void Note(const plan::PlanEvent& violation) ABSL_LOCKS_EXCLUDED(event_mutex_);
   static void OnNoticeTime(TimerService::Timer* timer);
   void Tell() ABSL_LOCKS_EXCLUDED(event_mutex_);
   void TellEvents() ABSL_LOCKS_EXCLUDED(event_mutex_);
-  absl::Status ErrorOf(const plan::Violation& event) const
+  absl::Status ErrorOf(const plan::PlanEvent& event) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The run does not go on; `status` is what it ended with.
@@ -181,7 +181,7 @@ class PlanRun final : public Object {
   const Ref<hal::Fence> over_ = hal::Fence::Create();
 
   Mutex event_mutex_;
-  std::vector<plan::Violation> events_ ABSL_GUARDED_BY(event_mutex_);
+  std::vector<plan::PlanEvent> events_ ABSL_GUARDED_BY(event_mutex_);
   bool is_notice_armed_ ABSL_GUARDED_BY(event_mutex_) = false;
   bool ends_ ABSL_GUARDED_BY(event_mutex_) = false;  // Its calls are done.
   Timer notice_timer_ ABSL_GUARDED_BY(event_mutex_);

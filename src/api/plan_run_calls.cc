@@ -163,7 +163,7 @@ void PlanRun::ArmNotice() {
   timers_->Arm(&notice_timer_, NowNs());
 }
 
-void PlanRun::Note(const plan::Violation& violation) {
+void PlanRun::Note(const plan::PlanEvent& violation) {
   const bool fails =
       options_.mode == TAKT_PLAN_STRICT && options_.late == TAKT_PLAN_LATE_FAIL;
   if (fails) conductor_.Abandon();
@@ -203,13 +203,13 @@ void PlanRun::Tell() {
 }
 
 void PlanRun::TellEvents() {
-  std::vector<plan::Violation> events;
+  std::vector<plan::PlanEvent> events;
   {
     MutexLock lock(&event_mutex_);
     events.swap(events_);
   }
   if (options_.on_event != nullptr) {
-    for (const plan::Violation& event : events) {
+    for (const plan::PlanEvent& event : events) {
       const takt_plan_event_t told = {
           static_cast<takt_plan_event_kind_t>(event.kind), event.operation,
           event.cycle, event.by_ns};
@@ -222,7 +222,7 @@ void PlanRun::TellEvents() {
   }
 }
 
-absl::Status PlanRun::ErrorOf(const plan::Violation& event) const {
+absl::Status PlanRun::ErrorOf(const plan::PlanEvent& event) const {
   std::string name = "(none)";
   MutexLock lock(&mutex_);
   const auto& operations = part_.plan->plan().operations;
@@ -231,7 +231,7 @@ absl::Status PlanRun::ErrorOf(const plan::Violation& event) const {
   }
   return absl::AbortedError(
       absl::StrCat("plan \"", part_.plan->plan().name, "\": operation \"", name,
-                   "\": ", plan::ViolationName(event.kind), " by ", event.by_ns,
+                   "\": ", plan::PlanEventName(event.kind), " by ", event.by_ns,
                    " ns in cycle ", event.cycle));
 }
 

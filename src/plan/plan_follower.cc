@@ -18,19 +18,19 @@ using sched::GuidedOperation;
 using sched::Prescription;
 using sched::ResourceSet;
 
-const char* ViolationName(Violation::Kind kind) {
+const char* PlanEventName(PlanEvent::Kind kind) {
   switch (kind) {
-    case Violation::Kind::kLate:
+    case PlanEvent::Kind::kLate:
       return "late";
-    case Violation::Kind::kOverrun:
+    case PlanEvent::Kind::kOverrun:
       return "overrun";
-    case Violation::Kind::kMissing:
+    case PlanEvent::Kind::kMissing:
       return "missing";
-    case Violation::Kind::kUnplanned:
+    case PlanEvent::Kind::kUnplanned:
       return "unplanned";
-    case Violation::Kind::kLost:
+    case PlanEvent::Kind::kLost:
       return "lost";
-    case Violation::Kind::kDiverged:
+    case PlanEvent::Kind::kDiverged:
       return "diverged";
   }
   return "";
@@ -207,7 +207,7 @@ PlanFollower::Binding& PlanFollower::Bind(const GuidedOperation& operation) {
         jobs_[stream.jobs[stream.next % stream.jobs.size()]];
     for (const uint32_t slot : skipped.slots) {
       if (slot == kNone) continue;
-      Report({Violation::Kind::kMissing, slot, cycle, 0}, nullptr);
+      Report({PlanEvent::Kind::kMissing, slot, cycle, 0}, nullptr);
       Finish(slot, cycle);
     }
     ++stream.next;
@@ -307,13 +307,13 @@ void PlanFollower::VoidMissing(int64_t now_ns) {
            !slots_[slot].is_running &&
            now_ns >= StartOf(slot, cycle) + slots_[slot].duration +
                          options_.patience_ns) {
-      Report({Violation::Kind::kMissing, slot, cycle, 0}, nullptr);
+      Report({PlanEvent::Kind::kMissing, slot, cycle, 0}, nullptr);
       Finish(slot, cycle);
     }
   }
 }
 
-void PlanFollower::Report(Violation violation, Binding* binding) {
+void PlanFollower::Report(PlanEvent violation, Binding* binding) {
   if (options_.mode != FollowMode::kStrict) return;
   ++report_.violation_count;
   if (options_.on_violation) options_.on_violation(violation);
@@ -344,11 +344,11 @@ bool PlanFollower::Shift(uint64_t cycle, int64_t by_ns) {
 }
 
 // All that is planned up to the next period is moved, or the online policy's.
-void PlanFollower::Diverge(const Violation& cause, int64_t now_ns) {
+void PlanFollower::Diverge(const PlanEvent& cause, int64_t now_ns) {
   if (resume_ns_ > 0) return;
   ++report_.divergence_count;
   if (options_.on_divergence) options_.on_divergence(cause);
-  if (cause.kind == Violation::Kind::kDiverged &&
+  if (cause.kind == PlanEvent::Kind::kDiverged &&
       Shift(cause.cycle, cause.by_ns)) {
     return;
   }
@@ -369,7 +369,7 @@ bool PlanFollower::HasLostPlace() const {
 
 void PlanFollower::OnAvailable(uint32_t resource, bool is_available,
                                int64_t now_ns) {
-  const Violation cause{Violation::Kind::kLost,
+  const PlanEvent cause{PlanEvent::Kind::kLost,
                         static_cast<uint32_t>(slots_.size()), 0, 0};
   if (is_available) {
     lost_.Remove(resource);
@@ -429,7 +429,7 @@ Prescription PlanFollower::Strict(Binding* binding, uint32_t slot,
   Prescription prescription;
   prescription.start_ns = StartOf(slot, cycle);
   if (slots_[slot].resources.Intersects(lost_)) {
-    Report({Violation::Kind::kLost, slot, cycle, 0}, nullptr);
+    Report({PlanEvent::Kind::kLost, slot, cycle, 0}, nullptr);
     Finish(slot, cycle);
     return prescription;
   }
@@ -479,7 +479,7 @@ Prescription PlanFollower::PrescribePlanned(const GuidedOperation& operation,
   }
   if (binding.is_free) return {};
   if (slot == kNone) {
-    Report({Violation::Kind::kUnplanned, static_cast<uint32_t>(slots_.size()),
+    Report({PlanEvent::Kind::kUnplanned, static_cast<uint32_t>(slots_.size()),
             binding.cycle, 0},
            &binding);
     return {};
@@ -528,7 +528,7 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
       std::max(report_.start_error_max_ns, std::abs(error_ns));
   if (error_ns > options_.tolerance_ns) {
     slot.is_late_told = true;
-    Report({Violation::Kind::kLate, index, binding.cycle, error_ns}, &binding);
+    Report({PlanEvent::Kind::kLate, index, binding.cycle, error_ns}, &binding);
   }
 }
 
@@ -556,7 +556,7 @@ void PlanFollower::OnRan(const GuidedOperation& operation, int64_t begin_ns,
   // The decision was in time, but whoever was to carry it out was not.
   if (error_ns > options_.tolerance_ns && !slot.is_late_told) {
     slot.is_late_told = true;
-    Report({Violation::Kind::kLate, index, binding.cycle, error_ns}, &binding);
+    Report({PlanEvent::Kind::kLate, index, binding.cycle, error_ns}, &binding);
   }
 }
 
@@ -594,7 +594,7 @@ void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
   if (is_done && slot.is_running) Measure(index, binding.cycle, now_ns);
   if (is_done && slot.is_running && over_ns > options_.tolerance_ns &&
       !binding.is_free) {
-    Report({Violation::Kind::kOverrun, index, binding.cycle, over_ns}, nullptr);
+    Report({PlanEvent::Kind::kOverrun, index, binding.cycle, over_ns}, nullptr);
   }
   Finish(index, binding.cycle);
 }

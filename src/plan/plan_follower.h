@@ -57,7 +57,7 @@ namespace takt::plan {
 enum class FollowMode : uint8_t { kStrict, kAdaptive };
 
 // What was not as planned.
-struct Violation {
+struct PlanEvent {
   enum class Kind : uint8_t {
     kLate,       // It started after its planned start and the tolerance.
     kOverrun,    // It took longer than it was given and the tolerance.
@@ -72,7 +72,7 @@ struct Violation {
   int64_t by_ns = 0;       // Late or too long by so much.
 };
 
-const char* ViolationName(Violation::Kind kind);
+const char* PlanEventName(PlanEvent::Kind kind);
 
 struct FollowerOptions {
   FollowMode mode = FollowMode::kStrict;
@@ -98,10 +98,10 @@ struct FollowerOptions {
   // Whether what is not planned is kept to the holes; null: all is.
   std::function<bool(sched::StreamId stream)> fills;
   // Strict: told of each violation. May be null.
-  std::function<void(const Violation& violation)> on_violation;
+  std::function<void(const PlanEvent& violation)> on_violation;
   // Adaptive: told when it gives way; the operation that was late by so much,
   // or the plan's size for a lost resource. May be null.
-  std::function<void(const Violation& violation)> on_divergence;
+  std::function<void(const PlanEvent& violation)> on_divergence;
 };
 
 // What became of it, so far.
@@ -282,13 +282,13 @@ class PlanFollower final : public sched::PlacementAdvisor {
   // have run unseen, or do not come any more.
   void VoidUnseen(const Binding& binding, size_t count);
   void Vacate(uint32_t slot);
-  void Report(Violation violation, Binding* binding);
+  void Report(PlanEvent violation, Binding* binding);
   void Measure(uint32_t slot, uint64_t cycle, int64_t now_ns);
   bool IsPlanned(uint32_t resource) const {
     return !lanes_[resource].order.empty();
   }
   bool HasLostPlace() const;
-  void Diverge(const Violation& cause, int64_t now_ns);
+  void Diverge(const PlanEvent& cause, int64_t now_ns);
   bool Shift(uint64_t cycle, int64_t by_ns);
   sched::Prescription PrescribePlanned(const sched::GuidedOperation& operation,
                                        int64_t now_ns);
@@ -331,7 +331,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
   Kernel KernelOf(const PlannedOperation& operation) const;
   int64_t ExpectedEnd(uint32_t slot) const;
   bool Install(int64_t now_ns);
-  Violation OwnViolation(Violation violation) const;
+  PlanEvent OwnViolation(PlanEvent violation) const;
   void TellPast(int64_t now_ns);
   sched::Prescription PrescribeRepaired(const sched::GuidedOperation& operation,
                                         int64_t now_ns);

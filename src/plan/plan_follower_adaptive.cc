@@ -24,7 +24,7 @@ Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
   const uint64_t cycle = binding->cycle;
   int64_t start_ns = StartOf(slot, cycle);
   if (now_ns - start_ns > options_.divergence_ns) {
-    Diverge({Violation::Kind::kDiverged, slot, cycle, now_ns - start_ns},
+    Diverge({PlanEvent::Kind::kDiverged, slot, cycle, now_ns - start_ns},
             now_ns);
     if (is_diverged()) return prescription;
     start_ns = StartOf(slot, cycle);

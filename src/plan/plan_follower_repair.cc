@@ -242,7 +242,7 @@ bool PlanFollower::Install(int64_t now_ns) {
   options.divergence_ns = options_.divergence_ns;
   options.longest_ns = options_.longest_ns;
   options.fills = options_.fills;
-  options.on_divergence = [this](const Violation& violation) {
+  options.on_divergence = [this](const PlanEvent& violation) {
     if (options_.on_divergence) {
       options_.on_divergence(OwnViolation(violation));
     }
@@ -276,7 +276,7 @@ bool PlanFollower::Install(int64_t now_ns) {
 }
 
 // In terms of the plan.
-Violation PlanFollower::OwnViolation(Violation violation) const {
+PlanEvent PlanFollower::OwnViolation(PlanEvent violation) const {
   const auto& [slot, cycle] = repair_.places[violation.operation];
   violation.operation = slot;
   violation.cycle = cycle;

@@ -28,7 +28,7 @@ absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
                                  plan::FollowerOptions follower,
                                  SimulationOptions options) {
   PlanRun run;
-  follower.on_violation = [&run](const plan::Violation& violation) {
+  follower.on_violation = [&run](const plan::PlanEvent& violation) {
     run.violations.push_back(violation);
   };
   if (!follower.longest_ns) {

@@ -15,7 +15,7 @@ namespace takt::sim {
 struct PlanRun {
   Report report;
   plan::FollowReport follow;
-  std::vector<plan::Violation> violations;  // As they were told.
+  std::vector<plan::PlanEvent> violations;  // As they were told.
 };
 
 // Plays the workload with a PlanFollower as the scheduler's guide, from time 0.

@@ -16,8 +16,8 @@ namespace {
 using plan::FollowerOptions;
 using plan::FollowMode;
 using plan::Plan;
+using plan::PlanEvent;
 using plan::PlanFollower;
-using plan::Violation;
 using testing::HasSubstr;
 
 Result Play(const Workload& workload, const Plan* plan, FollowMode mode,
@@ -189,16 +189,16 @@ TEST(PlanFollowerTest, StrictTellsEachViolationOnce) {
             Play(workload, &plan, FollowMode::kStrict, seed, falls_back);
         EXPECT_GT(result.violations.size(), 0u);
         EXPECT_EQ(result.violations.size(), result.follow.violation_count);
-        std::set<std::tuple<Violation::Kind, uint32_t, uint64_t>> told;
+        std::set<std::tuple<PlanEvent::Kind, uint32_t, uint64_t>> told;
         bool has_lost = false;
-        for (const Violation& violation : result.violations) {
+        for (const PlanEvent& violation : result.violations) {
           EXPECT_TRUE(told.insert({violation.kind, violation.operation,
                                    violation.cycle})
                           .second)
-              << ViolationName(violation.kind) << " of operation "
+              << PlanEventName(violation.kind) << " of operation "
               << violation.operation << " in " << violation.cycle << ", seed "
               << seed;
-          has_lost |= violation.kind == Violation::Kind::kLost;
+          has_lost |= violation.kind == PlanEvent::Kind::kLost;
         }
         const bool uses_core = std::any_of(
             plan.operations.begin(), plan.operations.end(), [](const auto& o) {
@@ -245,8 +245,8 @@ TEST(PlanFollowerTest, BestEffortFillsHolesOnly) {
   workload.streams.push_back(log);
   const Result result = Play(workload, &plan, FollowMode::kStrict, 1);
   EXPECT_EQ(result.follow.start_error_max_ns, 0);
-  for (const Violation& violation : result.violations) {
-    ADD_FAILURE() << ViolationName(violation.kind) << ": "
+  for (const PlanEvent& violation : result.violations) {
+    ADD_FAILURE() << PlanEventName(violation.kind) << ": "
                   << plan.operations[violation.operation].name << " in "
                   << violation.cycle << " by " << violation.by_ns
                   << ", planned at "
@@ -291,10 +291,10 @@ TEST(PlanFollowerTest, WhatIsMissingIsNotWaitedFor) {
   plan.operations.resize(2);
   plan.operations[0] = {"x0", 0, 0, "k", 0, 0, 1000, {0}, {}, {}};
   plan.operations[1] = {"y0", 1, 0, "k", 0, 1000, 1000, {0}, {}, {}};
-  std::vector<Violation> violations;
+  std::vector<PlanEvent> violations;
   FollowerOptions options;
   options.patience_ns = 10'000;
-  options.on_violation = [&](const Violation& violation) {
+  options.on_violation = [&](const PlanEvent& violation) {
     violations.push_back(violation);
   };
   auto follower =
@@ -310,7 +310,7 @@ TEST(PlanFollowerTest, WhatIsMissingIsNotWaitedFor) {
   EXPECT_LE(prescription.not_before_ns, 25'000);
   EXPECT_TRUE(prescription.resources.Contains(0));
   ASSERT_EQ(violations.size(), 1u);
-  EXPECT_EQ(violations[0].kind, Violation::Kind::kMissing);
+  EXPECT_EQ(violations[0].kind, PlanEvent::Kind::kMissing);
   EXPECT_EQ(violations[0].operation, 0u);
   (*follower)->OnStarted(y, sched::ResourceSet::Range(0, 1), 25'000);
   EXPECT_EQ(violations.size(), 2u);  // Late.
