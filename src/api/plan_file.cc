@@ -10,9 +10,9 @@
 #include "base/atomic_file.h"
 #include "base/content_hash.h"
 #include "base/mapped_file.h"
-#include "plan/loose_schedule.h"
 #include "plan/plan_file.h"
 #include "plan/solved_plan.h"
+#include "plan/xpu_rt_schedule.h"
 #include "takt/inspect.h"
 #include "takt/plan_file.h"
 

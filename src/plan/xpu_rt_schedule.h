@@ -2,8 +2,8 @@
 // (ucb-bar's XPU-RT and merlin): an object "dispatches" of named entries with
 // "dependencies", "hardware_target" ("CPU_P#0+CPU_P#1"), "start_time" and
 // "duration" in milliseconds, "job_name" and "module_name".
-#ifndef TAKT_PLAN_LOOSE_SCHEDULE_H_
-#define TAKT_PLAN_LOOSE_SCHEDULE_H_
+#ifndef TAKT_PLAN_XPU_RT_SCHEDULE_H_
+#define TAKT_PLAN_XPU_RT_SCHEDULE_H_
 
 #include <string>
 
@@ -28,4 +28,4 @@ std::string ExportLooseSchedule(const Plan& plan);
 
 }  // namespace takt::plan
 
-#endif  // TAKT_PLAN_LOOSE_SCHEDULE_H_
+#endif  // TAKT_PLAN_XPU_RT_SCHEDULE_H_

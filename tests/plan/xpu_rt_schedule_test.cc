@@ -1,4 +1,4 @@
-#include "plan/loose_schedule.h"
+#include "plan/xpu_rt_schedule.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
