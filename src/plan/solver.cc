@@ -15,7 +15,7 @@
 #include "plan/bounds.h"
 #include "plan/evolution.h"
 #include "plan/list_schedule.h"
-#include "plan/stretched_problem.h"
+#include "plan/scaled_problem.h"
 
 namespace takt::plan {
 namespace {
@@ -37,7 +37,7 @@ bool HasWideAlternatives(const Problem& problem) {
 // The best schedule of all threads.
 class Incumbent {
  public:
-  Incumbent(const SolverOptions& options, const StretchedProblem& stretched,
+  Incumbent(const SolverOptions& options, const ScaledProblem& stretched,
             int64_t start_ns)
       : options_(options), stretched_(stretched), start_ns_(start_ns) {}
 
@@ -64,7 +64,7 @@ class Incumbent {
 
  private:
   const SolverOptions& options_;
-  const StretchedProblem& stretched_;
+  const ScaledProblem& stretched_;
   const int64_t start_ns_;
   std::atomic<int64_t> makespan_{std::numeric_limits<int64_t>::max()};
   Mutex mutex_;
@@ -103,8 +103,8 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
                                const SolverOptions& options) {
   const int64_t start_ns = NowNs();
   TAKT_RETURN_IF_ERROR(problem.Validate());
-  TAKT_ASSIGN_OR_RETURN(const StretchedProblem stretched,
-                        StretchedProblem::Make(problem));
+  TAKT_ASSIGN_OR_RETURN(const ScaledProblem stretched,
+                        ScaledProblem::Make(problem));
   const int64_t deadline_ns = DeadlineAfter(start_ns, options.time_limit_ns);
   Incumbent incumbent(options, stretched, start_ns);
   Random random(options.seed);

@@ -1,9 +1,9 @@
 // Longest paths tell the order of two operations only if both take time. A
-// StretchedProblem is one in which every operation does: all times are
+// ScaledProblem is one in which every operation does: all times are
 // multiplied so far that giving the least unit to operations of no duration
 // cannot add up to one of the old units.
-#ifndef TAKT_PLAN_STRETCHED_PROBLEM_H_
-#define TAKT_PLAN_STRETCHED_PROBLEM_H_
+#ifndef TAKT_PLAN_SCALED_PROBLEM_H_
+#define TAKT_PLAN_SCALED_PROBLEM_H_
 
 #include <cstdint>
 
@@ -12,11 +12,11 @@
 
 namespace takt::plan {
 
-class StretchedProblem {
+class ScaledProblem {
  public:
   // `original` is valid and outlives the result. INVALID_ARGUMENT if its times
   // are too great to be multiplied.
-  static absl::StatusOr<StretchedProblem> Make(const Problem& original);
+  static absl::StatusOr<ScaledProblem> Make(const Problem& original);
 
   // What to solve: the original itself if every operation takes time.
   const Problem& problem() const {
@@ -29,7 +29,7 @@ class StretchedProblem {
   int64_t RestoreBound(int64_t bound) const;
 
  private:
-  explicit StretchedProblem(const Problem& original) : original_(&original) {}
+  explicit ScaledProblem(const Problem& original) : original_(&original) {}
 
   const Problem* original_;
   int64_t factor_ = 1;
@@ -38,4 +38,4 @@ class StretchedProblem {
 
 }  // namespace takt::plan
 
-#endif  // TAKT_PLAN_STRETCHED_PROBLEM_H_
+#endif  // TAKT_PLAN_SCALED_PROBLEM_H_

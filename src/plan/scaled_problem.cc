@@ -1,4 +1,4 @@
-#include "plan/stretched_problem.h"
+#include "plan/scaled_problem.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,9 +8,8 @@
 
 namespace takt::plan {
 
-absl::StatusOr<StretchedProblem> StretchedProblem::Make(
-    const Problem& original) {
-  StretchedProblem result(original);
+absl::StatusOr<ScaledProblem> ScaledProblem::Make(const Problem& original) {
+  ScaledProblem result(original);
   bool any_zero = false;
   for (const Operation& operation : original.operations) {
     for (const Alternative& alternative : operation.alternatives) {
@@ -39,7 +38,7 @@ absl::StatusOr<StretchedProblem> StretchedProblem::Make(
   return result;
 }
 
-Schedule StretchedProblem::Restore(const Schedule& schedule) const {
+Schedule ScaledProblem::Restore(const Schedule& schedule) const {
   if (factor_ == 1) return schedule;
   const size_t count = original_->operations.size();
   std::vector<uint32_t> order(count);
@@ -74,7 +73,7 @@ Schedule StretchedProblem::Restore(const Schedule& schedule) const {
   return restored;
 }
 
-int64_t StretchedProblem::RestoreBound(int64_t bound) const {
+int64_t ScaledProblem::RestoreBound(int64_t bound) const {
   // The stretched optimum exceeds factor times the original one by less than
   // the factor, so rounding down is valid.
   return bound / factor_;
