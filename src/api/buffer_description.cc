@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "api/handle.h"
-#include "hal/buffer_oracle.h"
+#include "hal/buffer_fit.h"
 #include "hal/device.h"
 #include "takt/compact_signature.h"
 
 namespace takt::api {
 namespace {
 
-using Answer = hal::OracleAnswer;
+using Answer = hal::BufferFit;
 
 // What is handed out, and what it points at.
 struct Description : takt_buffer_description_t {
@@ -60,7 +60,7 @@ absl::StatusOr<Answer> Ask(const hal::Device& device,
   }
   if (query.rank != 0) TAKT_RETURN_IF_ERROR(Require(query.shape, "shape"));
   const std::vector<int64_t> shape(query.shape, query.shape + query.rank);
-  hal::OracleOptions options;
+  hal::BufferFitOptions options;
   options.allow_widening = query.allow_widening;
   return hal::DescribeBuffer(TraitsOf(device), ItemOf(type), host, options,
                              shape);

@@ -1,4 +1,4 @@
-#include "hal/buffer_oracle.h"
+#include "hal/buffer_fit.h"
 
 #include <vector>
 
@@ -8,8 +8,8 @@
 namespace takt::hal {
 namespace {
 
-using Kind = OracleAnswer::Kind;
-using Conversion = OracleAnswer::Conversion;
+using Kind = BufferFit::Kind;
+using Conversion = BufferFit::Conversion;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -35,7 +35,7 @@ HostBuffer Host(absl::string_view type, std::vector<int64_t> shape,
 }
 
 TEST(BufferOracleTest, UsesWhatFits) {
-  const OracleAnswer answer =
+  const BufferFit answer =
       DescribeBuffer({}, Item("f32", {-1, 3}), Host("f32", {2, 3}, 24));
   EXPECT_EQ(answer.kind, Kind::kUse) << answer.reason;
   EXPECT_EQ(answer.buffer.byte_length, 24u);
@@ -45,7 +45,7 @@ TEST(BufferOracleTest, UsesWhatFits) {
 TEST(BufferOracleTest, CopiesForAlignment) {
   HostBuffer host = Host("f32", {4}, 16);
   host.address = 0x1010;
-  const OracleAnswer answer = DescribeBuffer({}, Item("f32", {4}), host);
+  const BufferFit answer = DescribeBuffer({}, Item("f32", {4}), host);
   EXPECT_EQ(answer.kind, Kind::kConvert);
   EXPECT_THAT(answer.conversions, ElementsAre(Conversion::kAlignmentCopy));
   EXPECT_EQ(answer.buffer.alignment, 64u);
@@ -56,7 +56,7 @@ TEST(BufferOracleTest, MakesStridedBuffersDense) {
        {std::vector<int64_t>{4, 8}, {-12, 4}, {0, 0}, {16, 4}}) {
     HostBuffer host = Host("f32", {2, 3}, 24);
     host.byte_strides = strides;
-    const OracleAnswer answer = DescribeBuffer({}, Item("f32", {2, 3}), host);
+    const BufferFit answer = DescribeBuffer({}, Item("f32", {2, 3}), host);
     EXPECT_EQ(answer.kind, Kind::kConvert);
     EXPECT_THAT(answer.conversions, ElementsAre(Conversion::kDenseCopy));
     EXPECT_THAT(answer.buffer.byte_strides, ElementsAre(12, 4));
@@ -74,7 +74,7 @@ TEST(BufferOracleTest, IgnoresStridesThatAreNeverStepped) {
 
 TEST(BufferOracleTest, TakesIntegersOfAnySignAsTheyAre) {
   for (const char* host : {"i8", "si8", "ui8", "i1", "*8"}) {
-    const OracleAnswer answer =
+    const BufferFit answer =
         DescribeBuffer({}, Item("ui8", {4}), Host(host, {4}, 4));
     EXPECT_EQ(answer.kind, Kind::kUse) << host << ": " << answer.reason;
   }
@@ -87,7 +87,7 @@ TEST(BufferOracleTest, WidensOnlyWhenAsked) {
   const HostBuffer host = Host("si8", {4}, 4);
   EXPECT_THAT(DescribeBuffer({}, item, host).reason,
               HasSubstr("expected si32, got si8"));
-  const OracleAnswer answer =
+  const BufferFit answer =
       DescribeBuffer({}, item, host, {.allow_widening = true});
   EXPECT_EQ(answer.kind, Kind::kConvert) << answer.reason;
   EXPECT_THAT(answer.conversions, ElementsAre(Conversion::kWidening));
@@ -108,7 +108,7 @@ TEST(BufferOracleTest, KnowsWhichWideningsLoseNothing) {
 }
 
 TEST(BufferOracleTest, MakesWithTheGivenShape) {
-  const OracleAnswer answer =
+  const BufferFit answer =
       DescribeBuffer({}, Item("f32", {-1, 8}), absl::nullopt, {}, {5, 8});
   EXPECT_EQ(answer.kind, Kind::kMake) << answer.reason;
   EXPECT_EQ(answer.buffer.byte_length, 160u);

@@ -1,4 +1,4 @@
-#include "hal/buffer_oracle.h"
+#include "hal/buffer_fit.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,11 +10,11 @@
 namespace takt::hal {
 namespace {
 
-using Kind = OracleAnswer::Kind;
-using Conversion = OracleAnswer::Conversion;
+using Kind = BufferFit::Kind;
+using Conversion = BufferFit::Conversion;
 
-OracleAnswer Unsupported(std::string reason) {
-  OracleAnswer answer;
+BufferFit Unsupported(std::string reason) {
+  BufferFit answer;
   answer.reason = std::move(reason);
   return answer;
 }
@@ -121,8 +121,8 @@ bool Holds(const DeviceBufferTraits& device, ElementType type) {
                    type) != device.element_types.end();
 }
 
-OracleAnswer Make(const DeviceBufferTraits& device, const SignatureItem& item,
-                  const std::vector<int64_t>& given) {
+BufferFit Make(const DeviceBufferTraits& device, const SignatureItem& item,
+               const std::vector<int64_t>& given) {
   const std::vector<int64_t>& shape = given.empty() ? item.shape : given;
   if (const std::string mismatch = ShapeMismatch(item.shape, shape);
       !mismatch.empty()) {
@@ -131,15 +131,15 @@ OracleAnswer Make(const DeviceBufferTraits& device, const SignatureItem& item,
   absl::StatusOr<DeviceBuffer> buffer =
       Describe(device, item.element_type, shape);
   if (!buffer.ok()) return Unsupported(std::string(buffer.status().message()));
-  OracleAnswer answer;
+  BufferFit answer;
   answer.kind = Kind::kMake;
   answer.buffer = *std::move(buffer);
   return answer;
 }
 
-OracleAnswer UseOrConvert(const DeviceBufferTraits& device,
-                          const SignatureItem& item, const HostBuffer& host,
-                          const OracleOptions& options) {
+BufferFit UseOrConvert(const DeviceBufferTraits& device,
+                       const SignatureItem& item, const HostBuffer& host,
+                       const BufferFitOptions& options) {
   if (const std::string mismatch = ShapeMismatch(item.shape, host.shape);
       !mismatch.empty()) {
     return Unsupported(mismatch);
@@ -168,7 +168,7 @@ OracleAnswer UseOrConvert(const DeviceBufferTraits& device,
                                     dense->byte_length, ", got ",
                                     host.byte_length));
   }
-  OracleAnswer answer;
+  BufferFit answer;
   answer.buffer = *std::move(target);
   if (!IsDense(host, *dense)) {
     answer.conversions.push_back(Conversion::kDenseCopy);
@@ -194,11 +194,11 @@ bool IsLosslessWidening(ElementType from, ElementType to) {
   return !b->is_float || a->precision_bits < (1 << (b->exponent_bits - 1));
 }
 
-OracleAnswer DescribeBuffer(const DeviceBufferTraits& device,
-                            const SignatureItem& item,
-                            const absl::optional<HostBuffer>& host,
-                            const OracleOptions& options,
-                            const std::vector<int64_t>& shape) {
+BufferFit DescribeBuffer(const DeviceBufferTraits& device,
+                         const SignatureItem& item,
+                         const absl::optional<HostBuffer>& host,
+                         const BufferFitOptions& options,
+                         const std::vector<int64_t>& shape) {
   if (item.kind != SignatureItem::Kind::kBuffer) {
     return Unsupported("the signature's item is not a buffer");
   }

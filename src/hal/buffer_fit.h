@@ -2,8 +2,8 @@
 // passed as it is, must it be converted first, or what buffer should be made?
 //
 // Thread-safety: pure functions.
-#ifndef TAKT_HAL_BUFFER_ORACLE_H_
-#define TAKT_HAL_BUFFER_ORACLE_H_
+#ifndef TAKT_HAL_BUFFER_FIT_H_
+#define TAKT_HAL_BUFFER_FIT_H_
 
 #include <cstdint>
 #include <string>
@@ -47,7 +47,7 @@ struct DeviceBuffer {
   BufferUsage usage = 0;
 };
 
-struct OracleAnswer {
+struct BufferFit {
   enum class Kind { kUse, kConvert, kMake, kUnsupported };
   enum class Conversion {
     kDenseCopy,      // The strides are not those of a dense row-major buffer.
@@ -61,21 +61,21 @@ struct OracleAnswer {
   std::string reason;                   // Of kUnsupported.
 };
 
-struct OracleOptions {
+struct BufferFitOptions {
   bool allow_widening = false;
 };
 
 // `item` must be a buffer. `host` absent: an unspecified buffer, whose dynamic
 // dimensions `shape` gives (the whole shape; empty if all are static).
-OracleAnswer DescribeBuffer(const DeviceBufferTraits& device,
-                            const SignatureItem& item,
-                            const absl::optional<HostBuffer>& host,
-                            const OracleOptions& options = {},
-                            const std::vector<int64_t>& shape = {});
+BufferFit DescribeBuffer(const DeviceBufferTraits& device,
+                         const SignatureItem& item,
+                         const absl::optional<HostBuffer>& host,
+                         const BufferFitOptions& options = {},
+                         const std::vector<int64_t>& shape = {});
 
 // True if every value of `from` is a value of `to`.
 bool IsLosslessWidening(ElementType from, ElementType to);
 
 }  // namespace takt::hal
 
-#endif  // TAKT_HAL_BUFFER_ORACLE_H_
+#endif  // TAKT_HAL_BUFFER_FIT_H_
