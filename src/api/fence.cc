@@ -6,7 +6,7 @@
 #include "api/handle.h"
 #include "api/instance.h"
 #include "api/text.h"
-#include "hal/explanation.h"
+#include "hal/fence_diagnosis.h"
 #include "takt/fence.h"
 
 namespace takt::api {

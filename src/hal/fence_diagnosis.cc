@@ -1,4 +1,4 @@
-#include "hal/explanation.h"
+#include "hal/fence_diagnosis.h"
 
 #include <cstddef>
 

@@ -1,8 +1,8 @@
 // Says for a person what a fence still waits for.
 //
 // Thread-safety: may run on any thread; what it says was so at some moment.
-#ifndef TAKT_HAL_EXPLANATION_H_
-#define TAKT_HAL_EXPLANATION_H_
+#ifndef TAKT_HAL_FENCE_DIAGNOSIS_H_
+#define TAKT_HAL_FENCE_DIAGNOSIS_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ std::string ExplainFence(const Fence& fence);
 
 }  // namespace takt::hal
 
-#endif  // TAKT_HAL_EXPLANATION_H_
+#endif  // TAKT_HAL_FENCE_DIAGNOSIS_H_
