@@ -14,7 +14,7 @@
 #include "npu/operation.h"
 #include "npu/operation_runner.h"
 #include "npu/program_executable.h"
-#include "npu/urgent_executable.h"
+#include "npu/request_executable.h"
 
 namespace takt::npu {
 namespace {

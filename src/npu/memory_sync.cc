@@ -4,7 +4,7 @@
 
 #include "base/content_hash.h"
 #include "cpu/command_buffer.h"
-#include "npu/urgent_executable.h"
+#include "npu/request_executable.h"
 
 namespace takt::npu {
 

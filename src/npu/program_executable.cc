@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "hal/command_buffer.h"
-#include "npu/urgent_executable.h"
+#include "npu/request_executable.h"
 
 namespace takt::npu {
 

@@ -9,7 +9,7 @@
 #include "cpu/vmvx_module.h"
 #include "npu/program_container.h"
 #include "npu/program_executable.h"
-#include "npu/urgent_executable.h"
+#include "npu/request_executable.h"
 
 namespace takt::npu {
 namespace {
@@ -36,7 +36,7 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
                                                     std::move(vmvx_module),
                                                     /*is_sequential=*/true));
     unit_->CountCode();
-    return std::make_shared<UrgentExecutable>(unit_, std::move(code));
+    return std::make_shared<NpuRequestExecutable>(unit_, std::move(code));
   }
   if (!constants.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -51,7 +51,7 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
 
 std::shared_ptr<cpu::ExecutableCode> UnitFormats::Wrap(
     std::shared_ptr<cpu::ExecutableCode> code) {
-  return std::make_shared<UrgentExecutable>(nullptr, std::move(code));
+  return std::make_shared<NpuRequestExecutable>(nullptr, std::move(code));
 }
 
 absl::StatusOr<Ref<vm::NativeModule>> UnitFormats::VmvxModule() {
@@ -83,11 +83,11 @@ int UnitFormats::CallImport(void* parameters, void* context, void* reserved) {
   const auto* import = static_cast<const Import*>(context);
   Unit& unit = *import->unit;
   const absl::Status status = unit.RunImport(
-      ScopedUrgency::Current(),
-      ScopedUrgency::CurrentPolicy(unit.policy()).time_limit_ns,
+      NpuRequestScope::Current(),
+      NpuRequestScope::CurrentPolicy(unit.policy()).time_limit_ns,
       [&] { return import->function(parameters, import->context, reserved); });
   // The kernel has no way to say why it fails.
-  if (!status.ok()) ScopedUrgency::NoteFailure(status);
+  if (!status.ok()) NpuRequestScope::NoteFailure(status);
   return static_cast<int>(status.raw_code());
 }
 

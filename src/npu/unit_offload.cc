@@ -4,7 +4,7 @@
 
 #include "npu/operation.h"
 #include "npu/operation_runner.h"
-#include "npu/urgent_executable.h"
+#include "npu/request_executable.h"
 
 namespace takt::npu {
 namespace {
@@ -60,9 +60,9 @@ absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation) {
     unit_->CountUnsupported(1);
     return false;
   }
-  const FaultPolicy policy = ScopedUrgency::CurrentPolicy(unit_->policy());
+  const FaultPolicy policy = NpuRequestScope::CurrentPolicy(unit_->policy());
   Request request;
-  request.urgency = ScopedUrgency::Current();
+  request.urgency = NpuRequestScope::Current();
   request.policy = &policy;
   return RunOnUnit(*unit_, {&operation, 1}, request);
 }

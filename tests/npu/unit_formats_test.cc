@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "npu/host_driver.h"
 #include "npu/program_container.h"
-#include "npu/urgent_executable.h"
+#include "npu/request_executable.h"
 #include "tests/npu/assembler.h"
 
 namespace takt::npu {
@@ -71,21 +71,21 @@ TEST_F(UnitFormatsTest, RunsAProgramOnceADispatch) {
 }
 
 TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {
-  EXPECT_EQ(ScopedUrgency::Current().priority, Urgency().priority);
+  EXPECT_EQ(NpuRequestScope::Current().priority, Urgency().priority);
   exec::JobTraits standing;
   standing.lane = 6;
   standing.deadline_ns = 77;
   {
-    const ScopedUrgency outer(UrgencyOf(&standing));
-    EXPECT_EQ(ScopedUrgency::Current().priority, 6 * 32);
-    EXPECT_EQ(ScopedUrgency::Current().deadline_ns, 77);
+    const NpuRequestScope outer(UrgencyOf(&standing));
+    EXPECT_EQ(NpuRequestScope::Current().priority, 6 * 32);
+    EXPECT_EQ(NpuRequestScope::Current().deadline_ns, 77);
     {
-      const ScopedUrgency inner(UrgencyOf(nullptr));
-      EXPECT_EQ(ScopedUrgency::Current().priority, 128);
+      const NpuRequestScope inner(UrgencyOf(nullptr));
+      EXPECT_EQ(NpuRequestScope::Current().priority, 128);
     }
-    EXPECT_EQ(ScopedUrgency::Current().priority, 6 * 32);
+    EXPECT_EQ(NpuRequestScope::Current().priority, 6 * 32);
   }
-  EXPECT_EQ(ScopedUrgency::Current().deadline_ns, kInfiniteFuture);
+  EXPECT_EQ(NpuRequestScope::Current().deadline_ns, kInfiniteFuture);
 }
 
 TEST_F(UnitFormatsTest, SaysWhatFailed) {

@@ -1,9 +1,9 @@
 // How urgent the operations are that code on this thread asks a unit for, and
 // what is done if they fail: what the job it is part of says. An
-// UrgentExecutable is vmvx code that says so, as its imports have no way to be
-// told, and who may leave it to the CPU can ask it how long it would wait.
-#ifndef TAKT_NPU_URGENT_EXECUTABLE_H_
-#define TAKT_NPU_URGENT_EXECUTABLE_H_
+// NpuRequestExecutable is vmvx code that says so, as its imports have no way to
+// be told, and who may leave it to the CPU can ask it how long it would wait.
+#ifndef TAKT_NPU_REQUEST_EXECUTABLE_H_
+#define TAKT_NPU_REQUEST_EXECUTABLE_H_
 
 #include <cstdint>
 #include <memory>
@@ -19,14 +19,14 @@ namespace takt::npu {
 Urgency UrgencyOf(const exec::JobTraits* standing);
 
 // While it lives, operations of this thread are so urgent.
-class ScopedUrgency {
+class NpuRequestScope {
  public:
   // `faults`: what is done if they fail; null: what the unit's policy says.
-  explicit ScopedUrgency(const Urgency& urgency,
-                         const FaultTerms* faults = nullptr);
-  ~ScopedUrgency();
-  ScopedUrgency(const ScopedUrgency&) = delete;
-  ScopedUrgency& operator=(const ScopedUrgency&) = delete;
+  explicit NpuRequestScope(const Urgency& urgency,
+                           const FaultTerms* faults = nullptr);
+  ~NpuRequestScope();
+  NpuRequestScope(const NpuRequestScope&) = delete;
+  NpuRequestScope& operator=(const NpuRequestScope&) = delete;
 
   // The innermost one's; the default where there is none.
   static Urgency Current();
@@ -40,15 +40,16 @@ class ScopedUrgency {
   const Urgency urgency_;
   const FaultTerms* const faults_;
   absl::Status failure_;
-  ScopedUrgency* const outer_;
+  NpuRequestScope* const outer_;
 };
 
-class UrgentExecutable final : public cpu::ExecutableCode {
+class NpuRequestExecutable final : public cpu::ExecutableCode {
  public:
   // `unit`: what all of it needs to itself; null: only what it imports does.
-  UrgentExecutable(Ref<Unit> unit, std::shared_ptr<cpu::ExecutableCode> code);
+  NpuRequestExecutable(Ref<Unit> unit,
+                       std::shared_ptr<cpu::ExecutableCode> code);
 
-  ~UrgentExecutable() override;
+  ~NpuRequestExecutable() override;
 
   cpu::ExclusiveUnit* exclusive_unit() const override;
 
@@ -66,4 +67,4 @@ class UrgentExecutable final : public cpu::ExecutableCode {
 
 }  // namespace takt::npu
 
-#endif  // TAKT_NPU_URGENT_EXECUTABLE_H_
+#endif  // TAKT_NPU_REQUEST_EXECUTABLE_H_

@@ -1,4 +1,4 @@
-#include "npu/urgent_executable.h"
+#include "npu/request_executable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace takt::npu {
 namespace {
 
-thread_local ScopedUrgency* current_urgency = nullptr;
+thread_local NpuRequestScope* current_urgency = nullptr;
 
 }  // namespace
 
@@ -21,18 +21,19 @@ Urgency UrgencyOf(const exec::JobTraits* standing) {
   return urgency;
 }
 
-ScopedUrgency::ScopedUrgency(const Urgency& urgency, const FaultTerms* faults)
+NpuRequestScope::NpuRequestScope(const Urgency& urgency,
+                                 const FaultTerms* faults)
     : urgency_(urgency), faults_(faults), outer_(current_urgency) {
   current_urgency = this;
 }
 
-ScopedUrgency::~ScopedUrgency() { current_urgency = outer_; }
+NpuRequestScope::~NpuRequestScope() { current_urgency = outer_; }
 
-Urgency ScopedUrgency::Current() {
+Urgency NpuRequestScope::Current() {
   return current_urgency != nullptr ? current_urgency->urgency_ : Urgency();
 }
 
-class UrgentExecutable::Queue final : public cpu::ExclusiveUnit {
+class NpuRequestExecutable::Queue final : public cpu::ExclusiveUnit {
  public:
   explicit Queue(Ref<Unit> unit) : unit_(std::move(unit)) {}
 
@@ -53,36 +54,36 @@ class UrgentExecutable::Queue final : public cpu::ExclusiveUnit {
   std::atomic<uint32_t> turn_count_{1};
 };
 
-FaultPolicy ScopedUrgency::CurrentPolicy(const FaultPolicy& policy) {
+FaultPolicy NpuRequestScope::CurrentPolicy(const FaultPolicy& policy) {
   return current_urgency != nullptr && current_urgency->faults_ != nullptr
              ? PolicyFor(*current_urgency->faults_, policy)
              : policy;
 }
 
-void ScopedUrgency::NoteFailure(const absl::Status& failure) {
+void NpuRequestScope::NoteFailure(const absl::Status& failure) {
   if (current_urgency != nullptr && current_urgency->failure_.ok()) {
     current_urgency->failure_ = failure;
   }
 }
 
-UrgentExecutable::UrgentExecutable(Ref<Unit> unit,
-                                   std::shared_ptr<cpu::ExecutableCode> code)
+NpuRequestExecutable::NpuRequestExecutable(
+    Ref<Unit> unit, std::shared_ptr<cpu::ExecutableCode> code)
     : code_(std::move(code)),
       queue_(unit != nullptr ? std::make_unique<Queue>(std::move(unit))
                              : nullptr) {
   SetFunctions(code_->functions());
 }
 
-UrgentExecutable::~UrgentExecutable() = default;
+NpuRequestExecutable::~NpuRequestExecutable() = default;
 
-cpu::ExclusiveUnit* UrgentExecutable::exclusive_unit() const {
+cpu::ExclusiveUnit* NpuRequestExecutable::exclusive_unit() const {
   return queue_.get();
 }
 
-absl::Status UrgentExecutable::RunWorkgroups(
+absl::Status NpuRequestExecutable::RunWorkgroups(
     size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
     uint32_t end, exec::Worker& worker) {
-  ScopedUrgency urgency(UrgencyOf(arguments.standing), arguments.faults);
+  NpuRequestScope urgency(UrgencyOf(arguments.standing), arguments.faults);
   const uint64_t turns_before = cpu::ExclusiveUnit::TurnsHere();
   absl::Status status =
       code_->RunWorkgroups(function, arguments, begin, end, worker);
