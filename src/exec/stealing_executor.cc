@@ -190,7 +190,7 @@ WorkerThread::Options StealingExecutor::ThreadOptions(const Options& options,
 
 StealingExecutor::~StealingExecutor() {
   Shutdown();
-  TAKT_CHECK(commons_.lanes() == 0);
+  TAKT_CHECK(shared_mailbox_.lanes() == 0);
 }
 
 void StealingExecutor::Shutdown() {
@@ -300,7 +300,7 @@ void StealingExecutor::Submit(Job* job) {
     threads = std::clamp<uint32_t>(helpers, 1, kWakeBranches);
   }
   const uint32_t lane = job->lane;
-  commons_.Post(job);  // It may be gone now.
+  shared_mailbox_.Post(job);  // It may be gone now.
   SetUrgent(lane);
   Wake(threads, lane, nullptr, nullptr, is_donor ? 1 : 0);
   if (!is_donor) Relieve(lane, nullptr);
@@ -333,7 +333,7 @@ void StealingExecutor::SubmitWorking(Member& member, Job* job) {
   const bool is_small =
       lane >= member.lane_min && job->expected_tile_ns > 0 && IsSmall(*job);
   const bool is_own = member.seat != nullptr && !job->has_deadline();
-  (is_own ? member.seat->mailbox : commons_).Post(job);
+  (is_own ? member.seat->mailbox : shared_mailbox_).Post(job);
   SetUrgent(lane);
   if (!is_small) Wake(threads, lane, nullptr, &member, 0);
 }
@@ -356,7 +356,7 @@ void StealingExecutor::PushSurplus(Member& member, Job* job) {
     is_pushed = seat.deques[lane].Push(job);
   }
   if (!is_pushed) {
-    (is_own ? member.seat->mailbox : commons_).Post(job);
+    (is_own ? member.seat->mailbox : shared_mailbox_).Post(job);
   }
   SetUrgent(lane);
   if (member.backlog_ns >= kHelperNs) {
@@ -478,7 +478,7 @@ void StealingExecutor::Flush() {
     SpillNext(*member);
     if (member->is_working) return;
   }
-  if (commons_.lanes() == 0) return;
+  if (shared_mailbox_.lanes() == 0) return;
   if (workers_.empty() || stopping_.load(std::memory_order_acquire)) {
     RunHere();
     return;

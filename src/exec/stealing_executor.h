@@ -115,7 +115,7 @@ class StealingExecutor final : public Executor {
     ExecutorStatistics::Counts Read() const;
   };
 
-  class LaneWatch;
+  class ScopedLaneWatch;
   // What only workers have.
   struct Seat;
   // A thread that was given a real-time priority. It leaves that for what is
@@ -372,7 +372,7 @@ class StealingExecutor final : public Executor {
   bool MakesWay(const Member& member) const;
   // Whether something as urgent as `job` that is due earlier waits for anyone.
   bool IsOvertaken(const Job& job) const {
-    return commons_.EarliestNs(job.lane) < job.deadline_ns;
+    return shared_mailbox_.EarliestNs(job.lane) < job.deadline_ns;
   }
   const WorkerSet* FindWorkerSet(WorkerSet set)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -430,7 +430,7 @@ class StealingExecutor final : public Executor {
   // More than there is room for seem to be of the next lane.
   std::atomic<uint64_t> long_donors_{0};
 
-  Mailbox commons_;
+  Mailbox shared_mailbox_;
   IdleList<> idle_;
   alignas(64) std::atomic<uint32_t> urgent_lanes_{0};
   std::atomic<bool> stopping_{false};

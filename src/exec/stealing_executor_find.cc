@@ -95,7 +95,7 @@ StealingExecutor::Found StealingExecutor::FindOwn(Member& member, uint32_t lane,
     return job;
   };
   Mailbox* first = seat != nullptr ? &seat->mailbox : nullptr;
-  Mailbox* second = &commons_;
+  Mailbox* second = &shared_mailbox_;
   if (EarliestMailNs(member, lane) != kInfiniteFuture) {
     mail_first = true;  // What is in deques has no deadline.
     if (first != nullptr &&
@@ -118,7 +118,7 @@ StealingExecutor::Found StealingExecutor::FindOwn(Member& member, uint32_t lane,
 
 int64_t StealingExecutor::EarliestMailNs(const Member& member,
                                          uint32_t lane) const {
-  const int64_t commons_ns = commons_.EarliestNs(lane);
+  const int64_t commons_ns = shared_mailbox_.EarliestNs(lane);
   return member.seat == nullptr
              ? commons_ns
              : std::min(commons_ns, member.seat->mailbox.EarliestNs(lane));
@@ -172,7 +172,7 @@ StealingExecutor::Found StealingExecutor::Steal(Member& member,
 
 bool StealingExecutor::HasWork(const Member& member, uint32_t lanes) {
   if (member.next != nullptr) return true;
-  if ((commons_.lanes() & lanes) != 0) return true;
+  if ((shared_mailbox_.lanes() & lanes) != 0) return true;
   const uint32_t worker = MailWorker(member);
   const auto has = [&](Seat& seat) {
     uint32_t present = seat.deque_lanes.load(std::memory_order_seq_cst) & lanes;
@@ -193,7 +193,7 @@ bool StealingExecutor::HasWork(const Member& member, uint32_t lanes) {
 }
 
 uint32_t StealingExecutor::MailLanes(const Member& member) const {
-  return commons_.lanes() |
+  return shared_mailbox_.lanes() |
          (member.seat != nullptr ? member.seat->mailbox.lanes() : 0);
 }
 

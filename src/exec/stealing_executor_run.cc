@@ -29,22 +29,22 @@ uint32_t TilesOf(int64_t duration_ns, const Job& job) {
 }  // namespace
 
 // Has the worker of a thread look at this executor's lanes meanwhile.
-class StealingExecutor::LaneWatch {
+class StealingExecutor::ScopedLaneWatch {
  public:
-  LaneWatch(Worker& worker, const std::atomic<uint32_t>& urgent_lanes,
-            const std::atomic<uint32_t>& wanted_lanes)
+  ScopedLaneWatch(Worker& worker, const std::atomic<uint32_t>& urgent_lanes,
+                  const std::atomic<uint32_t>& wanted_lanes)
       : worker_(worker),
         outer_urgent_(std::exchange(worker.urgent_lanes_, &urgent_lanes)),
         outer_wanted_(std::exchange(worker.wanted_lanes_, &wanted_lanes)),
         // Until a job runs, nothing is interrupted.
         outer_preempting_(std::exchange(worker.preempting_lanes_, 0)) {}
-  ~LaneWatch() {
+  ~ScopedLaneWatch() {
     worker_.urgent_lanes_ = outer_urgent_;
     worker_.wanted_lanes_ = outer_wanted_;
     worker_.preempting_lanes_ = outer_preempting_;
   }
-  LaneWatch(const LaneWatch&) = delete;
-  LaneWatch& operator=(const LaneWatch&) = delete;
+  ScopedLaneWatch(const ScopedLaneWatch&) = delete;
+  ScopedLaneWatch& operator=(const ScopedLaneWatch&) = delete;
 
  private:
   Worker& worker_;
@@ -114,7 +114,8 @@ bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
   bool notified = false;
   donor.has_worked = true;
   member.is_working = true;
-  const LaneWatch watch(*member.worker, urgent_lanes_, member.wanted_lanes);
+  const ScopedLaneWatch watch(*member.worker, urgent_lanes_,
+                              member.wanted_lanes);
   member.lane_min = worker_count() > 0 ? donor.lane : 0;
   // A worker that waits within a job goes on with that as it was.
   const bool was_ordinary = IsOrdinary(member);
@@ -164,7 +165,8 @@ void StealingExecutor::RunHere() {
   member.worker = &ThisThreadsScratch();
   member.counters = &counters;
   member.is_working = true;
-  const LaneWatch watch(*member.worker, urgent_lanes_, member.wanted_lanes);
+  const ScopedLaneWatch watch(*member.worker, urgent_lanes_,
+                              member.wanted_lanes);
   ThisThread() = &member;
   const uint32_t index = std::exchange(member.worker->index, worker_count());
   active_.fetch_add(1, std::memory_order_seq_cst);
@@ -197,7 +199,8 @@ uint32_t StealingExecutor::RunReady(int64_t deadline_ns) {
     member.real_time = member.outer->real_time;
   }
   const bool was_ordinary = IsOrdinary(member);
-  const LaneWatch watch(*member.worker, urgent_lanes_, member.wanted_lanes);
+  const ScopedLaneWatch watch(*member.worker, urgent_lanes_,
+                              member.wanted_lanes);
   ThisThread() = &member;
   const uint32_t index = std::exchange(member.worker->index, worker_count());
   const uint32_t lane_min = std::exchange(member.worker->lane_min_, 0u);
@@ -259,7 +262,7 @@ void StealingExecutor::RunChain(Member& member) {
   Seat& seat = *member.seat;
   while (Job* const job = member.next) {
     const uint32_t lane = job->lane;
-    const uint32_t mail = seat.mailbox.lanes() | commons_.lanes();
+    const uint32_t mail = seat.mailbox.lanes() | shared_mailbox_.lanes();
     const uint32_t above = seat.deque_lanes.load(std::memory_order_relaxed) |
                            urgent_lanes_.load(std::memory_order_seq_cst) |
                            member.wanted_lanes.load(std::memory_order_seq_cst);
@@ -280,7 +283,7 @@ void StealingExecutor::RunChain(Member& member) {
 bool StealingExecutor::RunKept(Member& member) {
   Job* const job = member.next;
   if (job == nullptr) return false;
-  const uint32_t mail = commons_.lanes();
+  const uint32_t mail = shared_mailbox_.lanes();
   const uint32_t above = urgent_lanes_.load(std::memory_order_seq_cst) |
                          member.wanted_lanes.load(std::memory_order_seq_cst);
   if ((mail | above >> 1) >> job->lane != 0) return false;
@@ -451,11 +454,11 @@ uint32_t StealingExecutor::GiveBack(Job& job) {
   if (job.is_posted_.load(std::memory_order_seq_cst)) return 0;
   if (job.is_being_posted_.exchange(true, std::memory_order_relaxed)) return 0;
   job.tickets_.fetch_add(1, std::memory_order_relaxed);
-  commons_.Post(&job);
+  shared_mailbox_.Post(&job);
   SetUrgent(job.lane);
   // Whoever claimed the last tile has seen that it is posted, or this thread
   // sees here that there are no more.
-  return !job.HasUnclaimed() && commons_.Unlist(&job) ? 1 : 0;
+  return !job.HasUnclaimed() && shared_mailbox_.Unlist(&job) ? 1 : 0;
 }
 
 bool StealingExecutor::MakesWay(const Member& member) const {
