@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "api/c_string.h"
 #include "api/handle.h"
-#include "api/text.h"
 #include "hal/device.h"
 #include "takt/buffer_view.h"
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/c_string.h"
 #include "api/handle.h"
-#include "api/text.h"
 #include "takt/compact_signature.h"
 
 namespace takt::api {

@@ -3,9 +3,9 @@
 #include <malloc.h>
 
 #include "absl/strings/str_join.h"
+#include "api/c_string.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
-#include "api/text.h"
 #include "base/cpu_set.h"
 #include "cpu/device.h"
 #include "takt/device.h"

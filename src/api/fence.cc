@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "api/blocking_wait.h"
+#include "api/c_string.h"
 #include "api/handle.h"
 #include "api/instance.h"
-#include "api/text.h"
 #include "hal/fence_diagnosis.h"
 #include "takt/fence.h"
 

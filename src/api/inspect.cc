@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "api/c_string.h"
 #include "api/handle.h"
-#include "api/text.h"
 #include "base/content_hash.h"
 #include "vm/bytecode_module.h"
 #include "vm/disassembler.h"

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/c_string.h"
 #include "api/handle.h"
 #include "api/plan.h"
-#include "api/text.h"
 #include "base/atomic_file.h"
 #include "base/content_hash.h"
 #include "base/mapped_file.h"

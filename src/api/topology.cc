@@ -1,7 +1,7 @@
 #include "api/topology.h"
 
+#include "api/c_string.h"
 #include "api/handle.h"
-#include "api/text.h"
 #include "takt/topology.h"
 
 namespace takt::api {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "api/c_string.h"
 #include "api/handle.h"
 #include "api/instance.h"
-#include "api/text.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "trace/check.h"

@@ -127,7 +127,7 @@ TEST(SourcesTest, SourcesIncludeTheirHeaderFirst) {
 // Sources whose noun is tested under another name, and by what.
 const std::map<std::string, std::string> kTestedBy = {
     {"api/either_way", "tests/api/npu_either_way_test.c"},
-    {"api/handle", "tests/api/base_test.c"},
+    {"api/handle", "tests/api/version_test.c"},
     {"api/null", "tests/api/null_calls_test.cc"},
     {"api/npu_batch", "tests/api/npu_queue_test.c"},
     {"api/npu_device", "tests/api/npu_test.c"},

@@ -1,4 +1,4 @@
-#include "api/text.h"
+#include "api/c_string.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Text that is handed to the caller of the C API.
-#ifndef TAKT_API_TEXT_H_
-#define TAKT_API_TEXT_H_
+#ifndef TAKT_API_C_STRING_H_
+#define TAKT_API_C_STRING_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ takt_status_t GiveText(const char* source,
 
 }  // namespace takt::api
 
-#endif  // TAKT_API_TEXT_H_
+#endif  // TAKT_API_C_STRING_H_
