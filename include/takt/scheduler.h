@@ -104,17 +104,17 @@ takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_scheduler_query_mode(takt_instance_t* instance, takt_mode_t* out_mode);
 
-typedef enum takt_verdict_t {
-  TAKT_WILL_FIT = 0,   // Every job is in time, if nothing takes longer than
-                       // the 99 % quantile of what it took so far.
-  TAKT_MIGHT_NOT = 1,  // Nobody can tell.
-  TAKT_CANNOT = 2,     // Not even alone, or not with this load.
-} takt_verdict_t;
+typedef enum takt_admission_verdict_t {
+  TAKT_ADMISSION_FITS = 0,  // Every job is in time, if nothing takes longer
+                            // than the 99 % quantile of what it took so far.
+  TAKT_ADMISSION_UNKNOWN = 1,     // Nobody can tell.
+  TAKT_ADMISSION_IMPOSSIBLE = 2,  // Not even alone, or not with this load.
+} takt_admission_verdict_t;
 
 // The answer of admission, with its numbers.
 typedef struct takt_admission_t {
   size_t struct_size;  // Set by the caller.
-  takt_verdict_t verdict;
+  takt_admission_verdict_t verdict;
   char reason[192];  // Which number missed which; empty if it will fit.
   int64_t deadline_ns;
   int64_t response_least_ns;  // No job is done sooner,
@@ -129,7 +129,8 @@ typedef struct takt_admission_t {
 // It rests on what the stream's last job was made of: run one first (start it
 // and wait), or load a profile and run one.
 //
-//   promise  keep to it if the answer is TAKT_WILL_FIT and the stream is hard:
+//   promise  keep to it if the answer is TAKT_ADMISSION_FITS and the stream is
+//   hard:
 //            its jobs go before all that was not promised, as long as the
 //            stream lives.
 //

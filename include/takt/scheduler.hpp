@@ -3,7 +3,7 @@
 //
 //   takt::Scheduler scheduler(instance);
 //   auto answer = scheduler.Admit(stream, /*promise=*/true).value();
-//   if (answer.verdict != TAKT_WILL_FIT) std::puts(answer.reason);
+//   if (answer.verdict != TAKT_ADMISSION_FITS) std::puts(answer.reason);
 #ifndef TAKT_SCHEDULER_HPP_
 #define TAKT_SCHEDULER_HPP_
 

@@ -85,7 +85,7 @@ absl::Status Admit(takt_stream_t* stream, bool promise, takt_admission_t* out) {
   TAKT_ASSIGN_OR_RETURN(const sched::AdmissionReport report,
                         Unwrap(stream)->Admit(promise));
   takt_admission_t result = {};
-  result.verdict = static_cast<takt_verdict_t>(report.verdict);
+  result.verdict = static_cast<takt_admission_verdict_t>(report.verdict);
   CopyText(report.reason, result.reason);
   result.deadline_ns = report.deadline_ns;
   result.response_least_ns = report.response_least_ns;

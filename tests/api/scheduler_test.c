@@ -184,11 +184,11 @@ static void admission_answers_with_numbers(void) {
   takt_stream_t* stream = stream_of(&f, 10000000000, TAKT_LATE_RUN_ON);
   takt_admission_t admission = {.struct_size = sizeof(admission)};
   REQUIRE_OK(takt_stream_admit(stream, false, &admission));
-  EXPECT(admission.verdict == TAKT_MIGHT_NOT);
+  EXPECT(admission.verdict == TAKT_ADMISSION_UNKNOWN);
   EXPECT(admission.reason[0] != 0);
   for (int i = 0; i < 5; ++i) run_job(&f, stream);
   REQUIRE_OK(takt_stream_admit(stream, true, &admission));
-  EXPECT(admission.verdict == TAKT_WILL_FIT);
+  EXPECT(admission.verdict == TAKT_ADMISSION_FITS);
   EXPECT(admission.deadline_ns == 10000000000);
   EXPECT(admission.response_least_ns <= admission.response_bound_ns);
   EXPECT(admission.response_bound_ns <= admission.deadline_ns);
