@@ -99,9 +99,9 @@ Outcome Run(const std::string& directory, double seconds, bool with_takt,
       with_takt ? TAKT_CRITICALITY_HARD : TAKT_CRITICALITY_SOFT;
   const auto background =
       with_takt ? TAKT_CRITICALITY_BEST_EFFORT : TAKT_CRITICALITY_SOFT;
-  auto perception =
-      MakeStream(instance, device, directory + "/perception.cpu.vmfb", "detect",
-                 {.arrival = TAKT_ARRIVAL_CLOSED, .criticality = background});
+  auto perception = MakeStream(
+      instance, device, directory + "/perception.cpu.vmfb", "detect",
+      {.arrival = TAKT_STREAM_ARRIVAL_CLOSED, .criticality = background});
   auto estimator = MakeStream(
       instance, device, directory + "/estimator.cpu.vmfb", "update",
       {.period_ns = 2 * kMs, .deadline_ns = 2 * kMs, .criticality = control});

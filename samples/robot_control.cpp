@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
 
   auto perception = Take(takt::Stream::Create(
       Load(instance, device, directory + "/perception.cpu.vmfb", "detect"),
-      {.arrival = TAKT_ARRIVAL_CLOSED,
+      {.arrival = TAKT_STREAM_ARRIVAL_CLOSED,
        .criticality = TAKT_CRITICALITY_BEST_EFFORT}));
   auto estimator = Take(takt::Stream::Create(
       Load(instance, device, directory + "/estimator.cpu.vmfb", "update"),
@@ -259,7 +259,7 @@ int main(int argc, char** argv) {
        .criticality = TAKT_CRITICALITY_HARD}));
   auto policy = Take(takt::Stream::Create(
       Load(instance, device, directory + "/policy.cpu.vmfb", "act"),
-      {.arrival = TAKT_ARRIVAL_AFTER,
+      {.arrival = TAKT_STREAM_ARRIVAL_AFTER,
        .deadline_ns = kEstimatorPeriodNs,
        .criticality = TAKT_CRITICALITY_HARD,
        .after = &estimator,

@@ -48,29 +48,32 @@ typedef enum takt_criticality_t {
 } takt_criticality_t;
 
 // When a job is released.
-typedef enum takt_arrival_t {
-  TAKT_ARRIVAL_PERIODIC = 0,  // At the start time, and every period after it.
-  TAKT_ARRIVAL_INPUT = 1,     // When an input is set, which it takes.
-  TAKT_ARRIVAL_CLOSED = 2,    // At the start time, and when one is done; an
-                              // input must be set before, if it takes any.
-  TAKT_ARRIVAL_AFTER = 3,     // When a job of the stream `after` is done.
-} takt_arrival_t;
+typedef enum takt_stream_arrival_t {
+  TAKT_STREAM_ARRIVAL_PERIODIC =
+      0,  // At the start time, and every period after it.
+  TAKT_STREAM_ARRIVAL_INPUT = 1,  // When an input is set, which it takes.
+  TAKT_STREAM_ARRIVAL_CLOSED =
+      2,                          // At the start time, and when one is done; an
+                                  // input must be set before, if it takes any.
+  TAKT_STREAM_ARRIVAL_AFTER = 3,  // When a job of the stream `after` is done.
+} takt_stream_arrival_t;
 
 // What becomes of a job whose deadline passes.
-typedef enum takt_late_t {
-  TAKT_LATE_RUN_ON = 0,  // Nothing; it is counted.
-  TAKT_LATE_DEMOTE = 1,  // If it has not begun: it does as best effort.
-  TAKT_LATE_DROP = 2,  // It does not begin, or is cancelled: what a device has
-                       // begun is finished, and its outputs are lost.
+typedef enum takt_stream_late_t {
+  TAKT_STREAM_LATE_RUN_ON = 0,  // Nothing; it is counted.
+  TAKT_STREAM_LATE_DEMOTE = 1,  // If it has not begun: it does as best effort.
+  TAKT_STREAM_LATE_DROP =
+      2,  // It does not begin, or is cancelled: what a device has
+          // begun is finished, and its outputs are lost.
   // As DROP, and a release that waits gives way to the next one.
-  TAKT_LATE_LATEST_ONLY = 3,
-} takt_late_t;
+  TAKT_STREAM_LATE_LATEST_ONLY = 3,
+} takt_stream_late_t;
 
 typedef enum takt_stream_outcome_t {
-  TAKT_OUTCOME_MET = 0,      // Done by its deadline.
-  TAKT_OUTCOME_MISSED = 1,   // Done after it.
-  TAKT_OUTCOME_DROPPED = 2,  // Not done, because it was late.
-  TAKT_OUTCOME_FAILED = 3,   // Its call failed.
+  TAKT_STREAM_OUTCOME_MET = 0,      // Done by its deadline.
+  TAKT_STREAM_OUTCOME_MISSED = 1,   // Done after it.
+  TAKT_STREAM_OUTCOME_DROPPED = 2,  // Not done, because it was late.
+  TAKT_STREAM_OUTCOME_FAILED = 3,   // Its call failed.
 } takt_stream_outcome_t;
 
 // One job. Times are of takt_clock_now_ns().
@@ -104,8 +107,8 @@ typedef void (*takt_stream_late_t)(void* user_data,
 typedef struct takt_stream_options_t {
   size_t struct_size;  // Set by init.
 
-  takt_arrival_t arrival;  // Default: PERIODIC.
-  int64_t period_ns;       // Of PERIODIC: above 0.
+  takt_stream_arrival_t arrival;  // Default: PERIODIC.
+  int64_t period_ns;              // Of PERIODIC: above 0.
   // AFTER: the stream whose jobs release this one's; those that are MET or
   // MISSED. Its results are this stream's inputs if `takes_results`, else the
   // input slot's. Borrowed; kept.
@@ -115,7 +118,7 @@ typedef struct takt_stream_options_t {
   // After a job's origin. Default: TAKT_INFINITE_FUTURE, or what the function's
   // annotation "takt.deadline_ns" says.
   int64_t deadline_ns;
-  takt_late_t late;                // Default: RUN_ON.
+  takt_stream_late_t late;         // Default: RUN_ON.
   takt_criticality_t criticality;  // Default: SOFT.
   // 0 to 255; instead of the criticality's. Default: TAKT_PRIORITY_DEFAULT.
   int32_t priority;
@@ -196,8 +199,8 @@ takt_stream_wait_idle(takt_stream_t* stream, int64_t deadline_ns);
 //
 // Errors: INVALID_ARGUMENT    as takt_async_invoke().
 //         RESOURCE_EXHAUSTED  the input queue is full; nothing was put.
-// Blocks: never, not for a lock either, but for TAKT_ARRIVAL_INPUT, which wakes
-// a worker. Allocates: nothing; may free what it replaces.
+// Blocks: never, not for a lock either, but for TAKT_STREAM_ARRIVAL_INPUT,
+// which wakes a worker. Allocates: nothing; may free what it replaces.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_set_input(takt_stream_t* stream, size_t argument_count,
                       const takt_value_t* arguments);

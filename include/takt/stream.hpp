@@ -34,10 +34,10 @@ class Stream;
 
 // What takt_stream_options_init() does not say; see takt_stream_options_t.
 struct StreamOptions {
-  takt_arrival_t arrival = TAKT_ARRIVAL_PERIODIC;
+  takt_stream_arrival_t arrival = TAKT_STREAM_ARRIVAL_PERIODIC;
   int64_t period_ns = 0;
   int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;
-  takt_late_t late = TAKT_LATE_RUN_ON;
+  takt_stream_late_t late = TAKT_STREAM_LATE_RUN_ON;
   takt_criticality_t criticality = TAKT_CRITICALITY_SOFT;
   int32_t priority = TAKT_PRIORITY_DEFAULT;
   std::vector<uint64_t> cpu_words = {};

@@ -152,8 +152,8 @@ absl::Status PlanRun::Bind(const takt_plan_binding_t& given) {
 absl::Status PlanRun::BindStream(const takt_plan_binding_t& given,
                                  Binding* binding) {
   binding->to = Ref<Stream>::Retain(Unwrap(given.to));
-  if (binding->to->arrival() != TAKT_ARRIVAL_PERIODIC &&
-      binding->to->arrival() != TAKT_ARRIVAL_AFTER) {
+  if (binding->to->arrival() != TAKT_STREAM_ARRIVAL_PERIODIC &&
+      binding->to->arrival() != TAKT_STREAM_ARRIVAL_AFTER) {
     return Wrong(given.stream,
                  "expected a PERIODIC stream, or one AFTER "
                  "another");
@@ -234,7 +234,8 @@ absl::Status PlanRun::CheckPeriods(const plan::Plan& plan,
   if (plan.period == 0) {
     return Wrong(binding.name, "a single shot is bound to functions");
   }
-  if (binding.to->arrival() != TAKT_ARRIVAL_PERIODIC) return absl::OkStatus();
+  if (binding.to->arrival() != TAKT_STREAM_ARRIVAL_PERIODIC)
+    return absl::OkStatus();
   const int64_t period_ns = binding.to->period_ns();
   int64_t count = 0;
   int64_t first_ns = 0;

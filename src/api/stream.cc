@@ -34,11 +34,11 @@ int64_t RelativeDeadline(const Function& function,
 
 absl::Status CheckChain(const Function& function,
                         const takt_stream_options_t& options) {
-  if (options.arrival != TAKT_ARRIVAL_AFTER) {
+  if (options.arrival != TAKT_STREAM_ARRIVAL_AFTER) {
     if (options.after == nullptr && !options.takes_results) {
       return absl::OkStatus();
     }
-    return Wrong(function, "after", "is for TAKT_ARRIVAL_AFTER only");
+    return Wrong(function, "after", "is for TAKT_STREAM_ARRIVAL_AFTER only");
   }
   if (options.after == nullptr) return Wrong(function, "after", "is NULL");
   const Function& before = Unwrap(options.after)->function();
@@ -70,17 +70,17 @@ absl::Status CheckChain(const Function& function,
 
 absl::Status CheckOptions(const Function& function,
                           const takt_stream_options_t& options) {
-  if (static_cast<unsigned>(options.arrival) > TAKT_ARRIVAL_AFTER) {
+  if (static_cast<unsigned>(options.arrival) > TAKT_STREAM_ARRIVAL_AFTER) {
     return Wrong(function, "arrival", absl::StrCat(options.arrival));
   }
-  if (static_cast<unsigned>(options.late) > TAKT_LATE_LATEST_ONLY) {
+  if (static_cast<unsigned>(options.late) > TAKT_STREAM_LATE_LATEST_ONLY) {
     return Wrong(function, "late", absl::StrCat(options.late));
   }
   if (static_cast<unsigned>(options.criticality) >
       TAKT_CRITICALITY_BEST_EFFORT) {
     return Wrong(function, "criticality", absl::StrCat(options.criticality));
   }
-  const bool is_periodic = options.arrival == TAKT_ARRIVAL_PERIODIC;
+  const bool is_periodic = options.arrival == TAKT_STREAM_ARRIVAL_PERIODIC;
   if (is_periodic ? options.period_ns <= 0 : options.period_ns != 0) {
     return Wrong(function, "period_ns",
                  absl::StrCat(options.period_ns,
@@ -90,13 +90,14 @@ absl::Status CheckOptions(const Function& function,
   if (deadline_ns <= 0) {
     return Wrong(function, "deadline_ns", absl::StrCat(deadline_ns));
   }
-  if (options.late != TAKT_LATE_RUN_ON && deadline_ns == kInfiniteFuture) {
+  if (options.late != TAKT_STREAM_LATE_RUN_ON &&
+      deadline_ns == kInfiniteFuture) {
     return Wrong(function, "late", "nothing is late without a deadline");
   }
   if (options.input_queue_length > kQueueLengthMax ||
       options.release_queue_length > kQueueLengthMax ||
       options.release_queue_length == 0 ||
-      (options.arrival == TAKT_ARRIVAL_CLOSED &&
+      (options.arrival == TAKT_STREAM_ARRIVAL_CLOSED &&
        options.input_queue_length != 0)) {
     return Wrong(function, "queue length",
                  absl::StrCat(options.input_queue_length, " inputs, ",
@@ -188,7 +189,7 @@ shop::StreamRequirements Stream::ShopTerms(
           : static_cast<sched::Criticality>(options.criticality);
   terms.priority = static_cast<uint8_t>(priority_);
   // A release that waits for the job in flight is none for the scheduler yet.
-  terms.late = late_ == TAKT_LATE_LATEST_ONLY
+  terms.late = late_ == TAKT_STREAM_LATE_LATEST_ONLY
                    ? sched::LatePolicy::kDrop
                    : static_cast<sched::LatePolicy>(late_);
   const auto found = function_->FindJob(job);
@@ -214,7 +215,7 @@ absl::Status Stream::Start(int64_t start_ns) {
       return absl::FailedPreconditionError(
           absl::StrCat(function_->name(), ": the stream runs already"));
     }
-    if (arrival_ == TAKT_ARRIVAL_CLOSED &&
+    if (arrival_ == TAKT_STREAM_ARRIVAL_CLOSED &&
         !function_->signature().arguments().empty() &&
         input_count_.load(std::memory_order_acquire) == 0) {
       return absl::FailedPreconditionError(absl::StrCat(
@@ -222,13 +223,14 @@ absl::Status Stream::Start(int64_t start_ns) {
     }
     is_running_ = true;
     next_release_ns_ = start_ns;
-    if (arrival_ == TAKT_ARRIVAL_PERIODIC) {
+    if (arrival_ == TAKT_STREAM_ARRIVAL_PERIODIC) {
       const int64_t behind = NowNs() - start_ns;
       if (behind > 0) {
         next_release_ns_ += (behind + period_ns_ - 1) / period_ns_ * period_ns_;
       }
     }
-    if (arrival_ == TAKT_ARRIVAL_PERIODIC || arrival_ == TAKT_ARRIVAL_CLOSED) {
+    if (arrival_ == TAKT_STREAM_ARRIVAL_PERIODIC ||
+        arrival_ == TAKT_STREAM_ARRIVAL_CLOSED) {
       if (is_timer_held_) {
         is_restarted_ = true;
       } else {
@@ -290,7 +292,7 @@ void Stream::OnReleaseTime(TimerService::Timer* timer) {
     }
     is_due = self->is_running_;
     origin_ns = self->next_release_ns_;
-    goes_on = is_due && self->arrival_ == TAKT_ARRIVAL_PERIODIC;
+    goes_on = is_due && self->arrival_ == TAKT_STREAM_ARRIVAL_PERIODIC;
     if (is_due) self->release_error_.Add(now_ns - origin_ns);
     if (goes_on) {
       self->ArmNextPeriod(now_ns);
@@ -315,9 +317,11 @@ bool Stream::AddPending(int64_t origin_ns, int64_t now_ns,
                         absl::optional<Pending>* dropped) {
   const uint64_t sequence = counts_.released_count++;
   // The release of a closed stream comes with the end of the job before it.
-  if (is_busy_ && arrival_ != TAKT_ARRIVAL_CLOSED) ++counts_.overrun_count;
+  if (is_busy_ && arrival_ != TAKT_STREAM_ARRIVAL_CLOSED)
+    ++counts_.overrun_count;
   const bool is_full = pending_count_ == pending_.size();
-  if (pending_count_ > 0 && (is_full || late_ == TAKT_LATE_LATEST_ONLY)) {
+  if (pending_count_ > 0 &&
+      (is_full || late_ == TAKT_STREAM_LATE_LATEST_ONLY)) {
     *dropped = pending_[first_pending_];
     ++telling_count_;
     first_pending_ = (first_pending_ + 1) % pending_.size();
@@ -352,7 +356,7 @@ void Stream::ReleaseJob(int64_t origin_ns) {
 
 void Stream::TellDropped(const Pending& dropped) {
   takt_stream_job_t job = JobOf(dropped);
-  job.outcome = TAKT_OUTCOME_DROPPED;
+  job.outcome = TAKT_STREAM_OUTCOME_DROPPED;
   Conclude(job, nullptr, {});
   Ref<hal::Fence> idle;
   {

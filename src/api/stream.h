@@ -50,7 +50,7 @@ class Stream final : public Object {
       Function& function, const takt_stream_options_t& options);
 
   const Function& function() const { return *function_; }
-  takt_arrival_t arrival() const { return arrival_; }
+  takt_stream_arrival_t arrival() const { return arrival_; }
   int64_t period_ns() const { return period_ns_; }
   // What the scheduler knows it as; null if there is none.
   shop::Stream* shop_stream() const { return shop_stream_.get(); }
@@ -102,7 +102,7 @@ class Stream final : public Object {
          std::shared_ptr<TimerService> timers);
   ~Stream() override = default;
 
-  bool drops() const { return late_ >= TAKT_LATE_DROP; }
+  bool drops() const { return late_ >= TAKT_STREAM_LATE_DROP; }
   shop::StreamRequirements ShopTerms(const takt_stream_options_t& options);
   takt_stream_job_t JobOf(const Pending& pending) const;
 
@@ -160,12 +160,12 @@ class Stream final : public Object {
 
   const Ref<Function> function_;
   const std::shared_ptr<TimerService> timers_;
-  const takt_arrival_t arrival_;
+  const takt_stream_arrival_t arrival_;
   const int64_t period_ns_;
   const Ref<Stream> after_;
   const bool takes_results_;
   const int64_t deadline_after_ns_;  // kInfiniteFuture: none.
-  const takt_late_t late_;
+  const takt_stream_late_t late_;
   const int32_t priority_;
   const std::vector<uint64_t> cpu_words_;
   // What the scheduler knows it as; null if there is none.

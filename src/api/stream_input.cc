@@ -19,7 +19,7 @@ absl::Status Stream::SetInput(absl::Span<const takt_value_t> arguments) {
   }
   TAKT_RETURN_IF_ERROR(function_->CheckArguments(arguments, /*fences=*/false));
   TAKT_RETURN_IF_ERROR(PutInput(arguments));
-  if (arrival_ == TAKT_ARRIVAL_INPUT) ReleaseJob(NowNs());
+  if (arrival_ == TAKT_STREAM_ARRIVAL_INPUT) ReleaseJob(NowNs());
   return absl::OkStatus();
 }
 
@@ -121,7 +121,7 @@ absl::Status Stream::PublishInput() {
         absl::StrCat(function_->name(), ": not every input has been mapped"));
   }
   PublishEntry(entry);
-  if (arrival_ == TAKT_ARRIVAL_INPUT) ReleaseJob(NowNs());
+  if (arrival_ == TAKT_STREAM_ARRIVAL_INPUT) ReleaseJob(NowNs());
   return absl::OkStatus();
 }
 

@@ -18,13 +18,13 @@ namespace {
 
 EventKind EventOf(takt_stream_outcome_t outcome) {
   switch (outcome) {
-    case TAKT_OUTCOME_MET:
+    case TAKT_STREAM_OUTCOME_MET:
       return EventKind::kJobMet;
-    case TAKT_OUTCOME_MISSED:
+    case TAKT_STREAM_OUTCOME_MISSED:
       return EventKind::kJobMissed;
-    case TAKT_OUTCOME_DROPPED:
+    case TAKT_STREAM_OUTCOME_DROPPED:
       return EventKind::kJobDropped;
-    case TAKT_OUTCOME_FAILED:
+    case TAKT_STREAM_OUTCOME_FAILED:
       break;
   }
   return EventKind::kJobFailed;
@@ -83,7 +83,7 @@ bool Stream::TryBegin(const Pending& pending) {
   const bool is_late = now_ns > job.deadline_ns;
   if (is_late) TellLate(job);
   if (is_late && drops()) {
-    job.outcome = TAKT_OUTCOME_DROPPED;
+    job.outcome = TAKT_STREAM_OUTCOME_DROPPED;
     Conclude(job, nullptr, {});
     return false;
   }
@@ -111,7 +111,7 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
                    bool is_late) {
   takt_async_options_t options;
   takt_async_options_init(&options);
-  options.priority = is_late && late_ == TAKT_LATE_DEMOTE
+  options.priority = is_late && late_ == TAKT_STREAM_LATE_DEMOTE
                          ? std::min(kDemotedPriority, priority_)
                          : priority_;
   options.deadline_ns = job.deadline_ns;
@@ -223,16 +223,16 @@ void Stream::OnDone(AsyncCall* invocation, takt_status_t status) {
       is_good ? absl::MakeSpan(results_) : absl::Span<takt_value_t>();
   if (is_good) {
     invocation->TakeResults(results).IgnoreError();
-    job.outcome =
-        now_ns <= job.deadline_ns ? TAKT_OUTCOME_MET : TAKT_OUTCOME_MISSED;
+    job.outcome = now_ns <= job.deadline_ns ? TAKT_STREAM_OUTCOME_MET
+                                            : TAKT_STREAM_OUTCOME_MISSED;
     output_.back().Set(results);
     output_.back().job = job;
     output_.Publish();
   } else {
     job.outcome =
         is_given_up && takt_status_code(status) == TAKT_STATUS_CANCELLED
-            ? TAKT_OUTCOME_DROPPED
-            : TAKT_OUTCOME_FAILED;
+            ? TAKT_STREAM_OUTCOME_DROPPED
+            : TAKT_STREAM_OUTCOME_FAILED;
   }
   if (now_ns > job.deadline_ns && !is_late_told) TellLate(job);
   Conclude(job, status, results);
@@ -246,7 +246,7 @@ void Stream::OnDone(AsyncCall* invocation, takt_status_t status) {
     ended = std::move(invocation_);
   }
   // Still busy, so that this adds a release without beginning it.
-  if (arrival_ == TAKT_ARRIVAL_CLOSED) ReleaseJob(now_ns);
+  if (arrival_ == TAKT_STREAM_ARRIVAL_CLOSED) ReleaseJob(now_ns);
   SubmitBegin();
 }
 
@@ -255,20 +255,20 @@ void Stream::Conclude(const takt_stream_job_t& job, takt_status_t status,
   {
     MutexLock lock(&mutex_);
     switch (job.outcome) {
-      case TAKT_OUTCOME_MET:
+      case TAKT_STREAM_OUTCOME_MET:
         ++counts_.met_count;
         break;
-      case TAKT_OUTCOME_MISSED:
+      case TAKT_STREAM_OUTCOME_MISSED:
         ++counts_.missed_count;
         break;
-      case TAKT_OUTCOME_DROPPED:
+      case TAKT_STREAM_OUTCOME_DROPPED:
         ++counts_.dropped_count;
         break;
-      case TAKT_OUTCOME_FAILED:
+      case TAKT_STREAM_OUTCOME_FAILED:
         ++counts_.failed_count;
         break;
     }
-    if (job.outcome <= TAKT_OUTCOME_MISSED) {
+    if (job.outcome <= TAKT_STREAM_OUTCOME_MISSED) {
       response_.Add(job.end_ns - job.origin_ns);
     }
   }

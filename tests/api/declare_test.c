@@ -64,7 +64,7 @@ static void lets_a_stream_map_its_inputs(void) {
   takt_function_t* policy = find_function(f.context, "policy");
   takt_stream_options_t options;
   takt_stream_options_init(&options);
-  options.arrival = TAKT_ARRIVAL_INPUT;
+  options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
   takt_stream_t* stream = NULL;
   REQUIRE_OK(takt_stream_create(policy, &options, &stream));
   void* data = NULL;

@@ -32,7 +32,7 @@ static void on_done(void* user_data, const takt_stream_job_t* job,
                     const takt_value_t* results) {
   (void)result_count, (void)results;
   seen_t* seen = user_data;
-  EXPECT(job->outcome == TAKT_OUTCOME_MET);
+  EXPECT(job->outcome == TAKT_STREAM_OUTCOME_MET);
   EXPECT(pthread_equal(seen->loop, pthread_self()));
   takt_status_free(status);
   atomic_fetch_add(&seen->done_count, 1);

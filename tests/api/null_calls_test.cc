@@ -173,7 +173,7 @@ Objects::Objects() : instance(create_instance_with_policy(1, "job-shop")) {
   REQUIRE_OK(takt_ring_create(device, 256, &ring));
   takt_stream_options_t stream_options;
   takt_stream_options_init(&stream_options);
-  stream_options.arrival = TAKT_ARRIVAL_INPUT;
+  stream_options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
   REQUIRE_OK(takt_stream_create(function, &stream_options, &stream));
   REQUIRE_OK(takt_timeline_create(0, &timeline));
   REQUIRE_OK(takt_topology_discover(&topology));

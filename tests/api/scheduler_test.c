@@ -135,10 +135,10 @@ static void resources_are_told_and_set(void) {
 
 /* A stream of the function, which releases a job for each input. */
 static takt_stream_t* stream_of(fixture_t* f, int64_t deadline_ns,
-                                takt_late_t late) {
+                                takt_stream_late_t late) {
   takt_stream_options_t options;
   takt_stream_options_init(&options);
-  options.arrival = TAKT_ARRIVAL_INPUT;
+  options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
   options.deadline_ns = deadline_ns;
   options.criticality = TAKT_CRITICALITY_HARD;
   options.late = late;
@@ -181,7 +181,7 @@ static void heat_makes_the_mode_hot(void) {
 
 static void admission_answers_with_numbers(void) {
   fixture_t f = scheduled("job-shop", 2, kMul);
-  takt_stream_t* stream = stream_of(&f, 10000000000, TAKT_LATE_RUN_ON);
+  takt_stream_t* stream = stream_of(&f, 10000000000, TAKT_STREAM_LATE_RUN_ON);
   takt_admission_t admission = {.struct_size = sizeof(admission)};
   REQUIRE_OK(takt_stream_admit(stream, false, &admission));
   EXPECT(admission.verdict == TAKT_ADMISSION_UNKNOWN);
@@ -206,7 +206,7 @@ static void admission_answers_with_numbers(void) {
   fixture_destroy(&f);
   /* Nothing schedules this one. */
   f = fixture_create("local-sync", kMul);
-  stream = stream_of(&f, 10000000000, TAKT_LATE_RUN_ON);
+  stream = stream_of(&f, 10000000000, TAKT_STREAM_LATE_RUN_ON);
   admission.struct_size = sizeof(admission);
   EXPECT_ERROR(takt_stream_admit(stream, true, &admission),
                TAKT_STATUS_FAILED_PRECONDITION, "nothing schedules");
@@ -217,7 +217,7 @@ static void admission_answers_with_numbers(void) {
 static void on_miss(void* user_data, const takt_miss_t* miss) {
   EXPECT_CONTAINS(miss->stream, "mul");
   EXPECT(miss->criticality == TAKT_CRITICALITY_HARD);
-  EXPECT(miss->outcome != TAKT_OUTCOME_MET);
+  EXPECT(miss->outcome != TAKT_STREAM_OUTCOME_MET);
   EXPECT(miss->deadline_ns == miss->release_ns + 1);
   EXPECT(miss->response_ns > 1);
   atomic_fetch_add((atomic_int*)user_data, 1);
@@ -229,7 +229,7 @@ static void misses_are_told_and_counted(void) {
   EXPECT_OK(
       takt_scheduler_set_callbacks(f.instance, on_miss, NULL, &miss_count));
   /* Nobody does it in a nanosecond. */
-  takt_stream_t* stream = stream_of(&f, 1, TAKT_LATE_RUN_ON);
+  takt_stream_t* stream = stream_of(&f, 1, TAKT_STREAM_LATE_RUN_ON);
   for (int i = 0; i < 3; ++i) run_job(&f, stream);
   const takt_class_statistics_t hard = class_of(&f, TAKT_CRITICALITY_HARD);
   EXPECT(hard.missed_count == 3);

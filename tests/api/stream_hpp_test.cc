@@ -32,9 +32,9 @@ class StreamHppTest : public testing::Test {
 };
 
 TEST_F(StreamHppTest, TakesInputsAndGivesOutputs) {
-  auto stream =
-      takt::Stream::Create(Find("twice"), {.arrival = TAKT_ARRIVAL_INPUT})
-          .value();
+  auto stream = takt::Stream::Create(Find("twice"),
+                                     {.arrival = TAKT_STREAM_ARRIVAL_INPUT})
+                    .value();
   ASSERT_TRUE(stream.Start(0).ok());
   EXPECT_FALSE(stream.TakeOutput(1).has_value());
   ASSERT_TRUE(stream.SetInput({Tensor(3)}).ok());
@@ -43,7 +43,7 @@ TEST_F(StreamHppTest, TakesInputsAndGivesOutputs) {
   ASSERT_TRUE(output.has_value());
   EXPECT_EQ(output->results[0].view().ToVector<float>().value(),
             std::vector<float>(4, 6));
-  EXPECT_EQ(output->job.outcome, TAKT_OUTCOME_MET);
+  EXPECT_EQ(output->job.outcome, TAKT_STREAM_OUTCOME_MET);
   EXPECT_EQ(stream.statistics().met_count, 1u);
 }
 
@@ -57,7 +57,7 @@ TEST_F(StreamHppTest, TellsItsCallbacksUntilItGoes) {
     options.on_done = [&](const takt_stream_job_t& job, takt::Status status,
                           std::span<const takt_value_t> results) {
       EXPECT_TRUE(status.ok());
-      EXPECT_EQ(job.outcome, TAKT_OUTCOME_MISSED);
+      EXPECT_EQ(job.outcome, TAKT_STREAM_OUTCOME_MISSED);
       EXPECT_EQ(results.size(), 1u);
       if (done.fetch_add(1) >= 3) return;
       EXPECT_TRUE(enough.Signal().ok());
@@ -76,9 +76,9 @@ TEST_F(StreamHppTest, TellsItsCallbacksUntilItGoes) {
 }
 
 TEST_F(StreamHppTest, ChainsPassResultsOn) {
-  auto first =
-      takt::Stream::Create(Find("twice"), {.arrival = TAKT_ARRIVAL_INPUT})
-          .value();
+  auto first = takt::Stream::Create(Find("twice"),
+                                    {.arrival = TAKT_STREAM_ARRIVAL_INPUT})
+                   .value();
   auto plus_one =
       takt::Context::Create(
           instance_,
@@ -90,7 +90,7 @@ TEST_F(StreamHppTest, ChainsPassResultsOn) {
           .FindFunction("plus_one")
           .value();
   takt::StreamOptions options;
-  options.arrival = TAKT_ARRIVAL_AFTER;
+  options.arrival = TAKT_STREAM_ARRIVAL_AFTER;
   options.after = &first;
   options.takes_results = true;
   auto second = takt::Stream::Create(plus_one, options).value();
@@ -106,9 +106,9 @@ TEST_F(StreamHppTest, ChainsPassResultsOn) {
 }
 
 TEST_F(StreamHppTest, InputsAreWrittenInPlace) {
-  auto stream =
-      takt::Stream::Create(Find("twice"), {.arrival = TAKT_ARRIVAL_INPUT})
-          .value();
+  auto stream = takt::Stream::Create(Find("twice"),
+                                     {.arrival = TAKT_STREAM_ARRIVAL_INPUT})
+                    .value();
   ASSERT_TRUE(stream.Start(0).ok());
   const std::span<float> input = stream.MapInput<float>(0).value();
   ASSERT_EQ(input.size(), 4u);
@@ -124,9 +124,9 @@ TEST_F(StreamHppTest, InputsAreWrittenInPlace) {
 }
 
 TEST_F(StreamHppTest, InputsAreMappedAsTheirTypeOnly) {
-  auto stream =
-      takt::Stream::Create(Find("twice"), {.arrival = TAKT_ARRIVAL_INPUT})
-          .value();
+  auto stream = takt::Stream::Create(Find("twice"),
+                                     {.arrival = TAKT_STREAM_ARRIVAL_INPUT})
+                    .value();
   const auto wrong = stream.MapInput<double>(0);
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.status().code(), TAKT_STATUS_INVALID_ARGUMENT);

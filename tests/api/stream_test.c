@@ -30,7 +30,7 @@ static void on_done(void* user_data, const takt_stream_job_t* job,
   const int index = atomic_fetch_add(&seen->done_count, 1);
   if (index < 16) seen->jobs[index] = *job;
   atomic_fetch_add(&seen->outcomes[job->outcome], 1);
-  EXPECT((job->outcome <= TAKT_OUTCOME_MISSED) == (result_count == 1));
+  EXPECT((job->outcome <= TAKT_STREAM_OUTCOME_MISSED) == (result_count == 1));
   if (result_count == 1) EXPECT(results[0].kind == TAKT_VALUE_REF);
   if (status != NULL) seen->code = takt_status_code(status);
   takt_status_free(status);
@@ -42,7 +42,8 @@ static void on_late(void* user_data, const takt_stream_job_t* job) {
   atomic_fetch_add(&((seen_t*)user_data)->late_count, 1);
 }
 
-static takt_stream_options_t options_for(takt_arrival_t arrival, seen_t* seen) {
+static takt_stream_options_t options_for(takt_stream_arrival_t arrival,
+                                         seen_t* seen) {
   takt_stream_options_t options;
   takt_stream_options_init(&options);
   options.arrival = arrival;
@@ -102,7 +103,8 @@ static void an_input_releases_a_job(void) {
     fixture_t f =
         fixture_create_with(i / 4 * 2, kDevices[i % 2], kMul[i / 2 % 2]);
     seen_t seen = {0};
-    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    takt_stream_options_t options =
+        options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
     takt_stream_t* stream = create_stream(&f, "mul", &options);
     takt_value_t none;
     EXPECT(!takt_stream_take_output(stream, 1, &none, NULL));
@@ -137,7 +139,8 @@ static void periods_keep_their_phase(void) {
     fixture_t f = fixture_create_with(2, "local-task", kMul[i]);
     seen_t seen = {0};
     REQUIRE_OK(takt_fence_create_barrier(6, &seen.enough));
-    takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
+    takt_stream_options_t options =
+        options_for(TAKT_STREAM_ARRIVAL_PERIODIC, &seen);
     options.period_ns = 1000000;
     takt_stream_t* stream = create_stream(&f, "mul", &options);
     EXPECT_OK(set_input(&f, stream, 1));
@@ -166,7 +169,8 @@ static void periods_keep_their_phase(void) {
 static void a_stream_may_be_started_again(void) {
   fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
   seen_t seen = {0};
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
+  takt_stream_options_t options =
+      options_for(TAKT_STREAM_ARRIVAL_PERIODIC, &seen);
   options.period_ns = 50000;
   takt_stream_t* stream = create_stream(&f, "mul", &options);
   EXPECT_OK(set_input(&f, stream, 1));
@@ -190,7 +194,8 @@ static void a_closed_stream_goes_round(void) {
   fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
   seen_t seen = {0};
   REQUIRE_OK(takt_fence_create_barrier(10, &seen.enough));
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_CLOSED, &seen);
+  takt_stream_options_t options =
+      options_for(TAKT_STREAM_ARRIVAL_CLOSED, &seen);
   takt_stream_t* stream = create_stream(&f, "mul", &options);
   EXPECT_ERROR(takt_stream_start(stream, 0), TAKT_STATUS_FAILED_PRECONDITION,
                "no input yet");
@@ -213,7 +218,8 @@ static void releases_and_inputs_wait_in_their_queues(void) {
   for (int queue = 0; queue < 2; ++queue) {
     fixture_t f = fixture_create_with(0, "local-task", kMul[1]);
     seen_t seen = {0};
-    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    takt_stream_options_t options =
+        options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
     options.input_queue_length = queue * 3;
     takt_stream_t* stream = create_stream(&f, "mul", &options);
     REQUIRE_OK(takt_stream_start(stream, 0));
@@ -242,17 +248,18 @@ static void a_release_too_many_drops_the_oldest(void) {
   for (int latest = 0; latest < 2; ++latest) {
     fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
     seen_t seen = {0};
-    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    takt_stream_options_t options =
+        options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
     options.deadline_ns = 1000000000000;
     if (latest == 1) {
-      options.late = TAKT_LATE_LATEST_ONLY;
+      options.late = TAKT_STREAM_LATE_LATEST_ONLY;
     } else {
       options.release_queue_length = 1;
     }
     takt_stream_t* stream = create_stream(&f, "mul", &options);
     REQUIRE_OK(takt_stream_start(stream, 0));
     for (int i = 1; i <= 3; ++i) EXPECT_OK(set_input(&f, stream, (float)i));
-    EXPECT(atomic_load(&seen.outcomes[TAKT_OUTCOME_DROPPED]) == 2);
+    EXPECT(atomic_load(&seen.outcomes[TAKT_STREAM_OUTCOME_DROPPED]) == 2);
     wait_idle(stream);
     const takt_stream_statistics_t statistics = statistics_of(stream);
     EXPECT(statistics.dropped_count == 2 && statistics.met_count == 1);
@@ -275,7 +282,7 @@ static void on_done_slowly(void* user_data, const takt_stream_job_t* job,
                            const takt_value_t* results) {
   dropping_t* dropping = user_data;
   takt_status_free(status);
-  if (job->outcome != TAKT_OUTCOME_DROPPED) return;
+  if (job->outcome != TAKT_STREAM_OUTCOME_DROPPED) return;
   atomic_store(&dropping->is_in_callback, true);
   while (!atomic_load(&dropping->goes_on)) sched_yield();
 }
@@ -292,7 +299,7 @@ static void* put_one_too_many(void* argument) {
 static void it_is_not_idle_in_a_callback(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   dropping_t dropping = {.f = &f};
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, NULL);
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, NULL);
   options.on_done = &on_done_slowly;
   options.user_data = &dropping;
   options.release_queue_length = 1;
@@ -314,17 +321,19 @@ static void it_is_not_idle_in_a_callback(void) {
 
 /* A deadline of a nanosecond has passed when the job begins. */
 static void late_jobs_end_as_their_policy_says(void) {
-  for (int late = TAKT_LATE_RUN_ON; late <= TAKT_LATE_LATEST_ONLY; ++late) {
+  for (int late = TAKT_STREAM_LATE_RUN_ON; late <= TAKT_STREAM_LATE_LATEST_ONLY;
+       ++late) {
     fixture_t f = fixture_create_with(1, "local-task", kMul[1]);
     seen_t seen = {0};
-    takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+    takt_stream_options_t options =
+        options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
     options.deadline_ns = 1;
-    options.late = (takt_late_t)late;
+    options.late = (takt_stream_late_t)late;
     takt_stream_t* stream = create_stream(&f, "mul", &options);
     REQUIRE_OK(takt_stream_start(stream, 0));
     EXPECT_OK(set_input(&f, stream, 1));
     wait_idle(stream);
-    const bool drops = late >= TAKT_LATE_DROP;
+    const bool drops = late >= TAKT_STREAM_LATE_DROP;
     const takt_stream_statistics_t statistics = statistics_of(stream);
     EXPECT(statistics.missed_count == !drops);
     EXPECT(statistics.dropped_count == drops);
@@ -346,9 +355,9 @@ static void chains_pass_results_on(void) {
                                       TESTDATA("async/streams.cpu.vmfb"));
     seen_t first_seen = {0}, second_seen = {0};
     takt_stream_options_t options =
-        options_for(TAKT_ARRIVAL_INPUT, &first_seen);
+        options_for(TAKT_STREAM_ARRIVAL_INPUT, &first_seen);
     takt_stream_t* first = create_stream(&f, "twice", &options);
-    options = options_for(TAKT_ARRIVAL_AFTER, &second_seen);
+    options = options_for(TAKT_STREAM_ARRIVAL_AFTER, &second_seen);
     options.after = first;
     options.takes_results = true;
     takt_stream_t* second = create_stream(&f, "plus_one", &options);
@@ -386,7 +395,7 @@ static void a_failure_is_told_and_the_stream_goes_on(void) {
   fixture_t f =
       fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   seen_t seen = {0};
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
   takt_stream_t* stream = create_stream(&f, "unless", &options);
   REQUIRE_OK(takt_stream_start(stream, 0));
   const float values[4] = {1, 2, 3, 4};
@@ -399,7 +408,7 @@ static void a_failure_is_told_and_the_stream_goes_on(void) {
   }
   takt_buffer_view_release(view);
   EXPECT(seen.code == TAKT_STATUS_FAILED_PRECONDITION);
-  EXPECT(atomic_load(&seen.outcomes[TAKT_OUTCOME_FAILED]) == 1);
+  EXPECT(atomic_load(&seen.outcomes[TAKT_STREAM_OUTCOME_FAILED]) == 1);
   expect_output(stream, "4xf32=1 2 3 4");
   const takt_stream_statistics_t statistics = statistics_of(stream);
   EXPECT(statistics.failed_count == 1 && statistics.met_count == 1);
@@ -410,7 +419,7 @@ static void a_failure_is_told_and_the_stream_goes_on(void) {
 static void a_stop_forgets_what_waits(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   seen_t seen = {0};
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
   takt_stream_t* stream = create_stream(&f, "mul", &options);
   REQUIRE_OK(takt_stream_start(stream, 0));
   EXPECT_OK(set_input(&f, stream, 1));
@@ -425,9 +434,9 @@ static void a_stop_forgets_what_waits(void) {
 static void a_release_without_input_has_no_job(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   seen_t seen = {0};
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
   takt_stream_t* first = create_stream(&f, "mul", &options);
-  options = options_for(TAKT_ARRIVAL_AFTER, &seen);
+  options = options_for(TAKT_STREAM_ARRIVAL_AFTER, &seen);
   options.after = first;
   takt_stream_t* second = create_stream(&f, "mul", &options);
   REQUIRE_OK(takt_stream_start(first, 0));
@@ -448,7 +457,8 @@ static void what_runs_goes_on_without_references(void) {
   fixture_t f = fixture_create_with(2, "local-task", kMul[1]);
   seen_t seen = {0};
   REQUIRE_OK(takt_fence_create_barrier(3, &seen.enough));
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_PERIODIC, &seen);
+  takt_stream_options_t options =
+      options_for(TAKT_STREAM_ARRIVAL_PERIODIC, &seen);
   options.period_ns = 100000;
   takt_stream_t* stream = create_stream(&f, "mul", &options);
   EXPECT_OK(set_input(&f, stream, 1));
@@ -466,16 +476,20 @@ static void what_runs_goes_on_without_references(void) {
 typedef void (*spoil_t)(takt_stream_options_t* options);
 static void no_period(takt_stream_options_t* o) { o->period_ns = 0; }
 static void unasked_period(takt_stream_options_t* o) {
-  o->arrival = TAKT_ARRIVAL_INPUT;
+  o->arrival = TAKT_STREAM_ARRIVAL_INPUT;
 }
 static void bad_arrival(takt_stream_options_t* o) {
-  o->arrival = (takt_arrival_t)9;
+  o->arrival = (takt_stream_arrival_t)9;
 }
-static void bad_late(takt_stream_options_t* o) { o->late = (takt_late_t)-1; }
+static void bad_late(takt_stream_options_t* o) {
+  o->late = (takt_stream_late_t)-1;
+}
 static void bad_criticality(takt_stream_options_t* o) {
   o->criticality = (takt_criticality_t)3;
 }
-static void no_deadline(takt_stream_options_t* o) { o->late = TAKT_LATE_DROP; }
+static void no_deadline(takt_stream_options_t* o) {
+  o->late = TAKT_STREAM_LATE_DROP;
+}
 static void bad_deadline(takt_stream_options_t* o) { o->deadline_ns = -5; }
 static void bad_priority(takt_stream_options_t* o) { o->priority = 256; }
 static void no_queue(takt_stream_options_t* o) { o->release_queue_length = 0; }
@@ -485,7 +499,7 @@ static void big_queue(takt_stream_options_t* o) {
 static void no_words(takt_stream_options_t* o) { o->cpu_word_count = 1; }
 static void no_chain(takt_stream_options_t* o) { o->takes_results = true; }
 static void no_predecessor(takt_stream_options_t* o) {
-  o->arrival = TAKT_ARRIVAL_AFTER;
+  o->arrival = TAKT_STREAM_ARRIVAL_AFTER;
   o->period_ns = 0;
 }
 static void no_size(takt_stream_options_t* o) { o->struct_size = 0; }
@@ -495,7 +509,7 @@ static void inputs_are_written_in_place(void) {
   fixture_t f =
       fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   seen_t seen = {0};
-  takt_stream_options_t options = options_for(TAKT_ARRIVAL_INPUT, &seen);
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
   takt_stream_t* stream = create_stream(&f, "twice", &options);
   REQUIRE_OK(takt_stream_start(stream, 0));
   void* data = NULL;
@@ -561,7 +575,7 @@ static void bad_options_are_named(void) {
                 {no_queue, "queue length"},
                 {big_queue, "queue length"},
                 {no_words, "cpu_words"},
-                {no_chain, "after: is for TAKT_ARRIVAL_AFTER only"},
+                {no_chain, "after: is for TAKT_STREAM_ARRIVAL_AFTER only"},
                 {no_predecessor, "after: is NULL"},
                 {no_size, "struct_size"}};
   fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
@@ -603,9 +617,9 @@ static void integers_of_any_sign_are_passed_on(void) {
                                     TESTDATA("models/integer_types.cpu.vmfb"));
   takt_stream_options_t options;
   takt_stream_options_init(&options);
-  options.arrival = TAKT_ARRIVAL_INPUT;
+  options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
   takt_stream_t* first = create_stream(&f, "pass_ui8", &options);
-  options.arrival = TAKT_ARRIVAL_AFTER;
+  options.arrival = TAKT_STREAM_ARRIVAL_AFTER;
   options.after = first;
   options.takes_results = true;
   takt_stream_t* second = create_stream(&f, "add_i8", &options);
@@ -636,9 +650,9 @@ static void a_chain_must_fit(void) {
       fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   takt_stream_options_t options;
   takt_stream_options_init(&options);
-  options.arrival = TAKT_ARRIVAL_INPUT;
+  options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
   takt_stream_t* first = create_stream(&f, "twice", &options);
-  options.arrival = TAKT_ARRIVAL_AFTER;
+  options.arrival = TAKT_STREAM_ARRIVAL_AFTER;
   options.after = first;
   options.takes_results = true;
   takt_stream_t* none = NULL;

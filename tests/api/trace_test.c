@@ -196,7 +196,7 @@ static void records_the_jobs_of_streams(void) {
   REQUIRE_OK(takt_fence_create(&done));
   takt_stream_options_t options;
   takt_stream_options_init(&options);
-  options.arrival = TAKT_ARRIVAL_INPUT;
+  options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
   options.deadline_ns = 3600000000000;
   options.on_done = on_done;
   options.user_data = done;
