@@ -112,28 +112,30 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_wait(
     const takt_fence_t* fence, takt_instance_t* instance, int64_t deadline_ns);
 
 // Whether a wait for several fences ends with the first or with the last.
-typedef enum takt_wait_mode_t {
-  TAKT_WAIT_ALL = 0,
-  TAKT_WAIT_ANY = 1,
-} takt_wait_mode_t;
+typedef enum takt_fence_wait_mode_t {
+  TAKT_FENCE_WAIT_ALL = 0,
+  TAKT_FENCE_WAIT_ANY = 1,
+} takt_fence_wait_mode_t;
 
 // Waits for several fences: until all are reached, or any is.
 //
 //   mode         a failed fence ends either wait.
 //   fences       `fence_count` of them, borrowed; NULL ones are reached.
 //   instance, deadline_ns  as of takt_fence_wait().
-//   out_index    receives which fence ended the wait: of TAKT_WAIT_ANY the one
+//   out_index    receives which fence ended the wait: of TAKT_FENCE_WAIT_ANY
+//   the one
 //                that was reached or failed (of several the first), of
-//                TAKT_WAIT_ALL the one that failed; `fence_count` if none has.
-//                May be NULL.
+//                TAKT_FENCE_WAIT_ALL the one that failed; `fence_count` if none
+//                has. May be NULL.
 //
-// Errors: INVALID_ARGUMENT   `mode` is none; TAKT_WAIT_ANY of no fences.
+// Errors: INVALID_ARGUMENT   `mode` is none; TAKT_FENCE_WAIT_ANY of no fences.
 //         DEADLINE_EXCEEDED  not reached by then; nothing is allocated.
 //         the fence's own    if one has failed.
 // Must not be called on a worker's thread (in a callback).
-TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_wait_many(
-    takt_wait_mode_t mode, size_t fence_count, takt_fence_t* const* fences,
-    takt_instance_t* instance, int64_t deadline_ns, size_t* out_index);
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_fence_wait_many(takt_fence_wait_mode_t mode, size_t fence_count,
+                     takt_fence_t* const* fences, takt_instance_t* instance,
+                     int64_t deadline_ns, size_t* out_index);
 
 // Gets the outcome of a fence: NULL when it is reached, else its error, which
 // the callback owns. Runs on the thread that brings the outcome about; must
@@ -162,10 +164,10 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_export_fd(takt_fence_t* fence, int* out_fd);
 
 // What of a file descriptor reaches a fence.
-typedef enum takt_fd_event_t {
-  TAKT_FD_READABLE = 0,
-  TAKT_FD_WRITABLE = 1,
-} takt_fd_event_t;
+typedef enum takt_fence_fd_event_t {
+  TAKT_FENCE_FD_READABLE = 0,
+  TAKT_FENCE_FD_WRITABLE = 1,
+} takt_fence_fd_event_t;
 
 // A fence that is reached once a file descriptor is ready: an eventfd, a
 // camera, a socket, a sync file of a driver. Nothing is read from it.
@@ -183,8 +185,8 @@ typedef enum takt_fd_event_t {
 //                             that cannot be polled (a file on disk).
 //         RESOURCE_EXHAUSTED  no file descriptors or threads left.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
-takt_fence_import_fd(takt_instance_t* instance, int fd, takt_fd_event_t event,
-                     takt_fence_t** out_fence);
+takt_fence_import_fd(takt_instance_t* instance, int fd,
+                     takt_fence_fd_event_t event, takt_fence_t** out_fence);
 
 // Names every timeline of the fence that has no name yet; see
 // takt_timeline_set_name(). A NULL fence is left alone.

@@ -99,8 +99,9 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
     return Join(std::span<const Fence>(fences.begin(), fences.size()));
   }
   // Reached once `fd` is ready.
-  static Result<Fence> ImportFd(const Instance& instance, int fd,
-                                takt_fd_event_t event = TAKT_FD_READABLE) {
+  static Result<Fence> ImportFd(
+      const Instance& instance, int fd,
+      takt_fence_fd_event_t event = TAKT_FENCE_FD_READABLE) {
     takt_fence_t* fence = nullptr;
     takt_status_t status =
         takt_fence_import_fd(instance.get(), fd, event, &fence);
@@ -130,7 +131,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
   static Status WaitAll(std::span<const Fence> fences, const Instance& instance,
                         int64_t deadline_ns = TAKT_INFINITE_FUTURE) {
     const std::vector<takt_fence_t*> pointers = Pointers(fences);
-    return Status(takt_fence_wait_many(TAKT_WAIT_ALL, pointers.size(),
+    return Status(takt_fence_wait_many(TAKT_FENCE_WAIT_ALL, pointers.size(),
                                        pointers.data(), instance.get(),
                                        deadline_ns, nullptr));
   }
@@ -140,7 +141,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
                                 int64_t deadline_ns = TAKT_INFINITE_FUTURE) {
     const std::vector<takt_fence_t*> pointers = Pointers(fences);
     size_t index = 0;
-    Status status(takt_fence_wait_many(TAKT_WAIT_ANY, pointers.size(),
+    Status status(takt_fence_wait_many(TAKT_FENCE_WAIT_ANY, pointers.size(),
                                        pointers.data(), instance.get(),
                                        deadline_ns, &index));
     if (!status.ok()) return status;

@@ -48,7 +48,7 @@ Ref<exec::Executor> ExecutorOf(takt_instance_t* instance) {
   return instance != nullptr ? Unwrap(instance)->FindExecutor() : nullptr;
 }
 
-absl::Status WaitForMany(takt_wait_mode_t mode, size_t fence_count,
+absl::Status WaitForMany(takt_fence_wait_mode_t mode, size_t fence_count,
                          takt_fence_t* const* fences, takt_instance_t* instance,
                          int64_t deadline_ns, size_t* index) {
   TAKT_ASSIGN_OR_RETURN(const std::vector<hal::Fence*> waited,
@@ -56,9 +56,9 @@ absl::Status WaitForMany(takt_wait_mode_t mode, size_t fence_count,
   const Ref<exec::Executor> executor = ExecutorOf(instance);
   BlockingWait thread(executor.get());
   switch (mode) {
-    case TAKT_WAIT_ALL:
+    case TAKT_FENCE_WAIT_ALL:
       return WaitForAll(waited, thread, deadline_ns, index);
-    case TAKT_WAIT_ANY:
+    case TAKT_FENCE_WAIT_ANY:
       if (waited.empty()) {
         return absl::InvalidArgumentError("a wait for any of no fences");
       }
@@ -146,7 +146,8 @@ takt_status_t takt_fence_wait(const takt_fence_t* fence,
                   takt::api::WaitForFence(*Unwrap(fence), thread, deadline_ns));
 }
 
-takt_status_t takt_fence_wait_many(takt_wait_mode_t mode, size_t fence_count,
+takt_status_t takt_fence_wait_many(takt_fence_wait_mode_t mode,
+                                   size_t fence_count,
                                    takt_fence_t* const* fences,
                                    takt_instance_t* instance,
                                    int64_t deadline_ns, size_t* out_index) {

@@ -46,18 +46,18 @@ absl::StatusOr<int> ExportFd(const hal::Fence* fence) {
   return given.release();
 }
 
-absl::StatusOr<FdPoller::Event> EventOf(takt_fd_event_t event) {
+absl::StatusOr<FdPoller::Event> EventOf(takt_fence_fd_event_t event) {
   switch (event) {
-    case TAKT_FD_READABLE:
+    case TAKT_FENCE_FD_READABLE:
       return FdPoller::Event::kReadable;
-    case TAKT_FD_WRITABLE:
+    case TAKT_FENCE_FD_WRITABLE:
       return FdPoller::Event::kWritable;
   }
   return absl::InvalidArgumentError(absl::StrCat("event ", event, " is none"));
 }
 
 absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
-                                         takt_fd_event_t event) {
+                                         takt_fence_fd_event_t event) {
   TAKT_ASSIGN_OR_RETURN(const FdPoller::Event watched, EventOf(event));
   TAKT_ASSIGN_OR_RETURN(const std::shared_ptr<FdPoller> poller,
                         Unwrap(instance)->GetFdPoller());
@@ -94,7 +94,7 @@ takt_status_t takt_fence_export_fd(takt_fence_t* fence, int* out_fd) {
 }
 
 takt_status_t takt_fence_import_fd(takt_instance_t* instance, int fd,
-                                   takt_fd_event_t event,
+                                   takt_fence_fd_event_t event,
                                    takt_fence_t** out_fence) {
   TAKT_REQUIRE(instance, out_fence);
   return takt::api::Give(__func__, takt::api::ImportFd(instance, fd, event),

@@ -114,7 +114,8 @@ static void fence_is_reached_once_the_descriptor_is_readable(void) {
   takt_instance_t* instance = create_instance(1);
   const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   takt_fence_t* fence = NULL;
-  REQUIRE_OK(takt_fence_import_fd(instance, fd, TAKT_FD_READABLE, &fence));
+  REQUIRE_OK(
+      takt_fence_import_fd(instance, fd, TAKT_FENCE_FD_READABLE, &fence));
   EXPECT_ERROR(takt_fence_wait(fence, NULL, 0), TAKT_STATUS_DEADLINE_EXCEEDED,
                "");
   char* text = NULL;
@@ -134,7 +135,8 @@ static void descriptor_may_be_closed_once_imported(void) {
   int fds[2];
   EXPECT(pipe2(fds, O_CLOEXEC) == 0);
   takt_fence_t* fence = NULL;
-  REQUIRE_OK(takt_fence_import_fd(instance, fds[0], TAKT_FD_READABLE, &fence));
+  REQUIRE_OK(
+      takt_fence_import_fd(instance, fds[0], TAKT_FENCE_FD_READABLE, &fence));
   close(fds[0]);
   EXPECT(write(fds[1], "x", 1) == 1);
   EXPECT_OK(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE));
@@ -148,7 +150,8 @@ static void fence_of_a_writable_descriptor_is_reached(void) {
   int fds[2];
   EXPECT(pipe2(fds, O_CLOEXEC) == 0);
   takt_fence_t* fence = NULL;
-  REQUIRE_OK(takt_fence_import_fd(instance, fds[1], TAKT_FD_WRITABLE, &fence));
+  REQUIRE_OK(
+      takt_fence_import_fd(instance, fds[1], TAKT_FENCE_FD_WRITABLE, &fence));
   EXPECT_OK(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE));
   close(fds[0]);
   close(fds[1]);
@@ -161,7 +164,8 @@ static void fence_fails_when_the_descriptor_hangs_up(void) {
   int fds[2];
   EXPECT(pipe2(fds, O_CLOEXEC) == 0);
   takt_fence_t* fence = NULL;
-  REQUIRE_OK(takt_fence_import_fd(instance, fds[0], TAKT_FD_READABLE, &fence));
+  REQUIRE_OK(
+      takt_fence_import_fd(instance, fds[0], TAKT_FENCE_FD_READABLE, &fence));
   close(fds[1]);
   EXPECT_ERROR(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE),
                TAKT_STATUS_ABORTED, "hung up");
@@ -174,7 +178,8 @@ static void fence_is_cancelled_when_the_instance_goes(void) {
   takt_instance_t* instance = create_instance(1);
   const int fd = eventfd(0, EFD_CLOEXEC);
   takt_fence_t* fence = NULL;
-  REQUIRE_OK(takt_fence_import_fd(instance, fd, TAKT_FD_READABLE, &fence));
+  REQUIRE_OK(
+      takt_fence_import_fd(instance, fd, TAKT_FENCE_FD_READABLE, &fence));
   takt_instance_release(instance);
   EXPECT_ERROR(takt_fence_wait(fence, NULL, 0), TAKT_STATUS_CANCELLED,
                "instance");
@@ -187,7 +192,8 @@ static void failing_an_imported_fence_ends_the_watch(void) {
   int fds[2];
   EXPECT(pipe2(fds, O_CLOEXEC) == 0);
   takt_fence_t* fence = NULL;
-  REQUIRE_OK(takt_fence_import_fd(instance, fds[0], TAKT_FD_READABLE, &fence));
+  REQUIRE_OK(
+      takt_fence_import_fd(instance, fds[0], TAKT_FENCE_FD_READABLE, &fence));
   close(fds[0]);
   takt_fence_fail(fence, takt_status_create(TAKT_STATUS_CANCELLED, "mine"));
   /* The duplicate was the last reader. */
@@ -204,7 +210,8 @@ static void an_exported_fence_can_be_imported_elsewhere(void) {
   takt_fence_t* here = create_fence();
   const int fd = export_fd(here);
   takt_fence_t* there = NULL;
-  REQUIRE_OK(takt_fence_import_fd(instance, fd, TAKT_FD_READABLE, &there));
+  REQUIRE_OK(
+      takt_fence_import_fd(instance, fd, TAKT_FENCE_FD_READABLE, &there));
   EXPECT_OK(takt_fence_signal(here));
   EXPECT_OK(takt_fence_wait(there, NULL, TAKT_INFINITE_FUTURE));
   close(fd);
@@ -216,18 +223,20 @@ static void an_exported_fence_can_be_imported_elsewhere(void) {
 static void refuses_what_cannot_be_watched(void) {
   takt_instance_t* instance = create_instance(1);
   takt_fence_t* fence = NULL;
-  EXPECT_ERROR(takt_fence_import_fd(instance, -1, TAKT_FD_READABLE, &fence),
-               TAKT_STATUS_INVALID_ARGUMENT, "file descriptor -1");
-  EXPECT_ERROR(takt_fence_import_fd(NULL, 0, TAKT_FD_READABLE, &fence),
+  EXPECT_ERROR(
+      takt_fence_import_fd(instance, -1, TAKT_FENCE_FD_READABLE, &fence),
+      TAKT_STATUS_INVALID_ARGUMENT, "file descriptor -1");
+  EXPECT_ERROR(takt_fence_import_fd(NULL, 0, TAKT_FENCE_FD_READABLE, &fence),
                TAKT_STATUS_INVALID_ARGUMENT, "instance is NULL");
   const int file = open(TESTDATA("regenerate.py"), O_RDONLY | O_CLOEXEC);
   EXPECT(file >= 0);
-  EXPECT_ERROR(takt_fence_import_fd(instance, file, TAKT_FD_READABLE, &fence),
-               TAKT_STATUS_INVALID_ARGUMENT, "cannot be polled");
+  EXPECT_ERROR(
+      takt_fence_import_fd(instance, file, TAKT_FENCE_FD_READABLE, &fence),
+      TAKT_STATUS_INVALID_ARGUMENT, "cannot be polled");
   close(file);
   const int event = eventfd(0, EFD_CLOEXEC);
   EXPECT_ERROR(
-      takt_fence_import_fd(instance, event, (takt_fd_event_t)7, &fence),
+      takt_fence_import_fd(instance, event, (takt_fence_fd_event_t)7, &fence),
       TAKT_STATUS_INVALID_ARGUMENT, "event 7");
   close(event);
   EXPECT(fence == NULL);

@@ -176,14 +176,15 @@ static void wait_for_all_needs_all(void) {
   takt_fence_t* fences[3] = {create_fence(), NULL, create_fence()};
   size_t index = 0;
   EXPECT_OK(takt_fence_signal(fences[0]));
-  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ALL, 3, fences, NULL, 0, &index),
-               TAKT_STATUS_DEADLINE_EXCEEDED, "");
+  EXPECT_ERROR(
+      takt_fence_wait_many(TAKT_FENCE_WAIT_ALL, 3, fences, NULL, 0, &index),
+      TAKT_STATUS_DEADLINE_EXCEEDED, "");
   EXPECT(index == 3);
   EXPECT_OK(takt_fence_signal(fences[2]));
-  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ALL, 3, fences, NULL,
+  EXPECT_OK(takt_fence_wait_many(TAKT_FENCE_WAIT_ALL, 3, fences, NULL,
                                  TAKT_INFINITE_FUTURE, &index));
   EXPECT(index == 3);
-  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ALL, 0, NULL, NULL, 0, NULL));
+  EXPECT_OK(takt_fence_wait_many(TAKT_FENCE_WAIT_ALL, 0, NULL, NULL, 0, NULL));
   takt_fence_release(fences[0]);
   takt_fence_release(fences[2]);
 }
@@ -192,7 +193,7 @@ static void wait_for_all_ends_with_the_first_failure(void) {
   takt_fence_t* fences[3] = {create_fence(), create_fence(), create_fence()};
   size_t index = 0;
   takt_fence_fail(fences[1], takt_status_create(TAKT_STATUS_DATA_LOSS, "torn"));
-  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ALL, 3, fences, NULL,
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_FENCE_WAIT_ALL, 3, fences, NULL,
                                     TAKT_INFINITE_FUTURE, &index),
                TAKT_STATUS_DATA_LOSS, "torn");
   EXPECT(index == 1);
@@ -202,36 +203,39 @@ static void wait_for_all_ends_with_the_first_failure(void) {
 static void wait_for_any_tells_which(void) {
   takt_fence_t* fences[3] = {create_fence(), create_fence(), create_fence()};
   size_t index = 0;
-  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ANY, 3, fences, NULL,
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_FENCE_WAIT_ANY, 3, fences, NULL,
                                     takt_clock_deadline_ns(1000), &index),
                TAKT_STATUS_DEADLINE_EXCEEDED, "");
   EXPECT(index == 3);
   EXPECT_OK(takt_fence_signal(fences[2]));
-  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ANY, 3, fences, NULL,
+  EXPECT_OK(takt_fence_wait_many(TAKT_FENCE_WAIT_ANY, 3, fences, NULL,
                                  TAKT_INFINITE_FUTURE, &index));
   EXPECT(index == 2);
   takt_fence_fail(fences[1], takt_status_create(TAKT_STATUS_DATA_LOSS, "torn"));
-  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ANY, 3, fences, NULL,
+  EXPECT_ERROR(takt_fence_wait_many(TAKT_FENCE_WAIT_ANY, 3, fences, NULL,
                                     TAKT_INFINITE_FUTURE, &index),
                TAKT_STATUS_DATA_LOSS, "torn");
   EXPECT(index == 1);
   for (int i = 0; i < 3; ++i) takt_fence_release(fences[i]);
   takt_fence_t* none = NULL;
-  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ANY, 1, &none, NULL, 0, &index));
+  EXPECT_OK(
+      takt_fence_wait_many(TAKT_FENCE_WAIT_ANY, 1, &none, NULL, 0, &index));
   EXPECT(index == 0);
 }
 
 static void refuses_waits_that_make_no_sense(void) {
   takt_fence_t* fence = create_fence();
   size_t index = 7;
-  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ANY, 0, NULL, NULL, 0, &index),
-               TAKT_STATUS_INVALID_ARGUMENT, "no fences");
-  EXPECT(index == 0);
-  EXPECT_ERROR(takt_fence_wait_many(TAKT_WAIT_ALL, 1, NULL, NULL, 0, &index),
-               TAKT_STATUS_INVALID_ARGUMENT, "fences is NULL");
   EXPECT_ERROR(
-      takt_fence_wait_many((takt_wait_mode_t)9, 1, &fence, NULL, 0, &index),
-      TAKT_STATUS_INVALID_ARGUMENT, "mode 9");
+      takt_fence_wait_many(TAKT_FENCE_WAIT_ANY, 0, NULL, NULL, 0, &index),
+      TAKT_STATUS_INVALID_ARGUMENT, "no fences");
+  EXPECT(index == 0);
+  EXPECT_ERROR(
+      takt_fence_wait_many(TAKT_FENCE_WAIT_ALL, 1, NULL, NULL, 0, &index),
+      TAKT_STATUS_INVALID_ARGUMENT, "fences is NULL");
+  EXPECT_ERROR(takt_fence_wait_many((takt_fence_wait_mode_t)9, 1, &fence, NULL,
+                                    0, &index),
+               TAKT_STATUS_INVALID_ARGUMENT, "mode 9");
   takt_fence_release(fence);
 }
 
@@ -359,7 +363,7 @@ static void fences_work_across_instances(void) {
   EXPECT_OK(takt_fence_signal(fence));
   EXPECT_OK(takt_fence_wait(fence, one, TAKT_INFINITE_FUTURE));
   EXPECT_OK(takt_fence_wait(fence, other, TAKT_INFINITE_FUTURE));
-  EXPECT_OK(takt_fence_wait_many(TAKT_WAIT_ALL, 2, fences, other,
+  EXPECT_OK(takt_fence_wait_many(TAKT_FENCE_WAIT_ALL, 2, fences, other,
                                  TAKT_INFINITE_FUTURE, NULL));
   takt_device_release(device);
   takt_instance_release(one);

@@ -149,8 +149,8 @@ static void asynchronous_calls_and_descriptors_are_served(void) {
   int pipe_ends[2];
   EXPECT(pipe(pipe_ends) == 0);
   takt_fence_t* wait = NULL;
-  REQUIRE_OK(
-      takt_fence_import_fd(f.instance, pipe_ends[0], TAKT_FD_READABLE, &wait));
+  REQUIRE_OK(takt_fence_import_fd(f.instance, pipe_ends[0],
+                                  TAKT_FENCE_FD_READABLE, &wait));
   static const float kValues[4] = {1, 2, 3, 4};
   takt_buffer_view_t* view = float_view(f.device, 4, kValues);
   const takt_value_t arguments[2] = {takt_value_ref(view),
@@ -248,8 +248,8 @@ static void all_threads_may_be_the_hosts(void) {
   int pipe_ends[2];
   EXPECT(pipe(pipe_ends) == 0);
   takt_fence_t* fence = NULL;
-  REQUIRE_OK(
-      takt_fence_import_fd(f.instance, pipe_ends[0], TAKT_FD_READABLE, &fence));
+  REQUIRE_OK(takt_fence_import_fd(f.instance, pipe_ends[0],
+                                  TAKT_FENCE_FD_READABLE, &fence));
   EXPECT(write(pipe_ends[1], "x", 1) == 1);
   EXPECT_OK(takt_fence_wait(fence, f.instance, TAKT_INFINITE_FUTURE));
   takt_fence_release(fence);
