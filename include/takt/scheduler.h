@@ -59,12 +59,13 @@ TAKT_EXPORT const char* takt_scheduler_policy(const takt_instance_t* instance);
 // The functions below need a scheduler: FAILED_PRECONDITION if its policy is
 // "off". RESOURCE_EXHAUSTED if the workers cannot be started.
 
-typedef enum takt_mode_t {
-  TAKT_MODE_NOMINAL = 0,
-  TAKT_MODE_BURST = 1,     // More is asked for than there is.
-  TAKT_MODE_HOT = 2,       // A pool runs well below its speed, or soon will.
-  TAKT_MODE_DEGRADED = 3,  // A resource is lost.
-} takt_mode_t;
+typedef enum takt_scheduler_mode_t {
+  TAKT_SCHEDULER_MODE_NOMINAL = 0,
+  TAKT_SCHEDULER_MODE_BURST = 1,  // More is asked for than there is.
+  TAKT_SCHEDULER_MODE_HOT =
+      2,  // A pool runs well below its speed, or soon will.
+  TAKT_SCHEDULER_MODE_DEGRADED = 3,  // A resource is lost.
+} takt_scheduler_mode_t;
 
 // What operations run on.
 typedef struct takt_resource_t {
@@ -97,17 +98,17 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_speed(
 
 // What the application knows of heat: the machine is about to slow down, or is
 // so no more. While this or a thermometer of the kernel says so, the mode is
-// TAKT_MODE_HOT; it follows within 250 ms.
+// TAKT_SCHEDULER_MODE_HOT; it follows within 250 ms.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot);
 
-TAKT_NODISCARD TAKT_EXPORT takt_status_t
-takt_scheduler_query_mode(takt_instance_t* instance, takt_mode_t* out_mode);
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_mode(
+    takt_instance_t* instance, takt_scheduler_mode_t* out_mode);
 
 typedef enum takt_admission_verdict_t {
-  TAKT_ADMISSION_FITS = 0,  // Every job is in time, if nothing takes longer
-                            // than the 99 % quantile of what it took so far.
-  TAKT_ADMISSION_UNKNOWN = 1,     // Nobody can tell.
+  TAKT_ADMISSION_FITS = 0,     // Every job is in time, if nothing takes longer
+                               // than the 99 % quantile of what it took so far.
+  TAKT_ADMISSION_UNKNOWN = 1,  // Nobody can tell.
   TAKT_ADMISSION_IMPOSSIBLE = 2,  // Not even alone, or not with this load.
 } takt_admission_verdict_t;
 
@@ -188,7 +189,8 @@ typedef struct takt_miss_t {
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_callbacks(
     takt_instance_t* instance,
     void (*on_miss)(void* user_data, const takt_miss_t* miss),
-    void (*on_mode)(void* user_data, takt_mode_t mode), void* user_data);
+    void (*on_mode)(void* user_data, takt_scheduler_mode_t mode),
+    void* user_data);
 
 // Writes what was learned to `path`: after a crash there is the old file or the
 // new one.

@@ -54,8 +54,8 @@ class Scheduler {
   Status SetSpeed(const std::string& pool, uint32_t permille) const {
     return Status(takt_scheduler_set_speed(instance_, pool.c_str(), permille));
   }
-  Result<takt_mode_t> QueryMode() const {
-    takt_mode_t mode = TAKT_MODE_NOMINAL;
+  Result<takt_scheduler_mode_t> QueryMode() const {
+    takt_scheduler_mode_t mode = TAKT_SCHEDULER_MODE_NOMINAL;
     Status status(takt_scheduler_query_mode(instance_, &mode));
     if (!status.ok()) return status;
     return mode;
@@ -83,7 +83,7 @@ class Scheduler {
     return statistics;
   }
   Status SetCallbacks(void (*on_miss)(void*, const takt_miss_t*),
-                      void (*on_mode)(void*, takt_mode_t),
+                      void (*on_mode)(void*, takt_scheduler_mode_t),
                       void* user_data) const {
     return Status(
         takt_scheduler_set_callbacks(instance_, on_miss, on_mode, user_data));

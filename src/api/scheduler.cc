@@ -73,10 +73,10 @@ absl::Status SetHot(takt_instance_t* instance, bool is_hot) {
   return absl::OkStatus();
 }
 
-absl::Status QueryMode(takt_instance_t* instance, takt_mode_t* out) {
-  *out = TAKT_MODE_NOMINAL;
+absl::Status QueryMode(takt_instance_t* instance, takt_scheduler_mode_t* out) {
+  *out = TAKT_SCHEDULER_MODE_NOMINAL;
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
-  *out = static_cast<takt_mode_t>(shop->mode());
+  *out = static_cast<takt_scheduler_mode_t>(shop->mode());
   return absl::OkStatus();
 }
 
@@ -144,7 +144,7 @@ absl::Status QueryClass(takt_instance_t* instance,
 
 absl::Status SetCallbacks(takt_instance_t* instance,
                           void (*on_miss)(void*, const takt_miss_t*),
-                          void (*on_mode)(void*, takt_mode_t),
+                          void (*on_mode)(void*, takt_scheduler_mode_t),
                           void* user_data) {
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
   std::function<void(const shop::JobEnd&)> miss;
@@ -164,7 +164,7 @@ absl::Status SetCallbacks(takt_instance_t* instance,
   std::function<void(sched::Mode)> mode;
   if (on_mode != nullptr) {
     mode = [on_mode, user_data](sched::Mode entered) {
-      on_mode(user_data, static_cast<takt_mode_t>(entered));
+      on_mode(user_data, static_cast<takt_scheduler_mode_t>(entered));
     };
   }
   shop->SetCallbacks(std::move(miss), std::move(mode));
@@ -244,7 +244,7 @@ takt_status_t takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot) {
 }
 
 takt_status_t takt_scheduler_query_mode(takt_instance_t* instance,
-                                        takt_mode_t* out_mode) {
+                                        takt_scheduler_mode_t* out_mode) {
   TAKT_REQUIRE(instance, out_mode);
   return ToStatus(__func__, takt::api::QueryMode(instance, out_mode));
 }
@@ -272,7 +272,8 @@ takt_status_t takt_scheduler_query_windows(
 takt_status_t takt_scheduler_set_callbacks(
     takt_instance_t* instance,
     void (*on_miss)(void* user_data, const takt_miss_t* miss),
-    void (*on_mode)(void* user_data, takt_mode_t mode), void* user_data) {
+    void (*on_mode)(void* user_data, takt_scheduler_mode_t mode),
+    void* user_data) {
   TAKT_REQUIRE(instance);
   return ToStatus(
       __func__, takt::api::SetCallbacks(instance, on_miss, on_mode, user_data));

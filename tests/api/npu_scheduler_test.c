@@ -95,8 +95,8 @@ static takt_resource_t npu_resource(const npu_t* npu) {
   return resources[count - 1];
 }
 
-static takt_mode_t mode_of(const npu_t* npu) {
-  takt_mode_t mode = TAKT_MODE_NOMINAL;
+static takt_scheduler_mode_t mode_of(const npu_t* npu) {
+  takt_scheduler_mode_t mode = TAKT_SCHEDULER_MODE_NOMINAL;
   REQUIRE_OK(takt_scheduler_query_mode(npu->instance, &mode));
   return mode;
 }
@@ -118,7 +118,7 @@ static void the_heat_of_an_npu_reaches_the_scheduler(void) {
   REQUIRE_OK(status);
   EXPECT(npu_resource(&npu).speed_permille == 1000);
   while (npu_resource(&npu).speed_permille == 1000 ||
-         mode_of(&npu) != TAKT_MODE_HOT) {
+         mode_of(&npu) != TAKT_SCHEDULER_MODE_HOT) {
     EXPECT_OK(run_product(context, npu.devices[0], 2));
   }
   EXPECT(npu_resource(&npu).speed_permille == 500);

@@ -127,9 +127,10 @@ static void resources_are_told_and_set(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "a speed of 0");
   EXPECT_ERROR(takt_scheduler_set_available(f.instance, 999, false),
                TAKT_STATUS_INVALID_ARGUMENT, "resource 999");
-  takt_mode_t mode = TAKT_MODE_BURST;
+  takt_scheduler_mode_t mode = TAKT_SCHEDULER_MODE_BURST;
   EXPECT_OK(takt_scheduler_query_mode(f.instance, &mode));
-  EXPECT(mode == TAKT_MODE_NOMINAL || mode == TAKT_MODE_HOT);
+  EXPECT(mode == TAKT_SCHEDULER_MODE_NOMINAL ||
+         mode == TAKT_SCHEDULER_MODE_HOT);
   fixture_destroy(&f);
 }
 
@@ -161,16 +162,16 @@ static void run_job(fixture_t* f, takt_stream_t* stream) {
 
 static void heat_makes_the_mode_hot(void) {
   fixture_t f = scheduled("job-shop", 1, kMul);
-  takt_mode_t mode = TAKT_MODE_BURST;
+  takt_scheduler_mode_t mode = TAKT_SCHEDULER_MODE_BURST;
   REQUIRE_OK(takt_scheduler_query_mode(f.instance, &mode));
-  EXPECT(mode == TAKT_MODE_NOMINAL);
+  EXPECT(mode == TAKT_SCHEDULER_MODE_NOMINAL);
   REQUIRE_OK(takt_scheduler_set_hot(f.instance, true));
   const int64_t start_ns = takt_clock_now_ns();
-  while (mode != TAKT_MODE_HOT &&
+  while (mode != TAKT_SCHEDULER_MODE_HOT &&
          takt_clock_now_ns() - start_ns < 60000000000) {
     REQUIRE_OK(takt_scheduler_query_mode(f.instance, &mode));
   }
-  EXPECT(mode == TAKT_MODE_HOT);
+  EXPECT(mode == TAKT_SCHEDULER_MODE_HOT);
   REQUIRE_OK(takt_scheduler_set_hot(f.instance, false));
   fixture_destroy(&f);
   f = fixture_create("local-task", kMul);
