@@ -397,7 +397,7 @@ int main(int argc, char** argv) {
     takt_tracing_stop(instance);
     takt_trace_t* trace = nullptr;
     Check(takt_tracing_collect(instance, &trace));
-    Check(takt_trace_write_file(trace, TAKT_TRACE_PERFETTO,
+    Check(takt_trace_write_file(trace, TAKT_TRACE_FORMAT_PERFETTO,
                                 options.trace.c_str()));
     takt_trace_release(trace);
   }

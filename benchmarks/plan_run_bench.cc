@@ -310,7 +310,8 @@ int main(int argc, char** argv) {
   if (flags.trace != nullptr) {
     takt_trace_t* trace = nullptr;
     Check(takt_tracing_collect(robot.instance, &trace));
-    Check(takt_trace_write_file(trace, TAKT_TRACE_PERFETTO, flags.trace));
+    Check(
+        takt_trace_write_file(trace, TAKT_TRACE_FORMAT_PERFETTO, flags.trace));
     takt_trace_release(trace);
   }
   takt_plan_release(strict);

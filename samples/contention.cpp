@@ -126,7 +126,8 @@ Outcome Run(const std::string& directory, double seconds, bool with_takt,
   }
   const ProcessorTime after = ProcessorTime::Now();
   if (!page.empty()) {
-    Check(Take(takt::CollectTrace(instance)).WriteFile(page, TAKT_TRACE_HTML));
+    Check(Take(takt::CollectTrace(instance))
+              .WriteFile(page, TAKT_TRACE_FORMAT_HTML));
   }
 
   Outcome outcome{perception.statistics(), estimator.statistics(),

@@ -74,8 +74,8 @@ Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
     return kSuccess;
   }
   if (command == "show") {
-    const Status status =
-        trace.Write(is_json ? TAKT_TRACE_JSON : TAKT_TRACE_TEXT, PrintPart);
+    const Status status = trace.Write(
+        is_json ? TAKT_TRACE_FORMAT_JSON : TAKT_TRACE_FORMAT_TEXT, PrintPart);
     // Then FlushStdout() has the reason.
     if (!status.ok() && std::ferror(stdout) == 0) return status;
     return kSuccess;

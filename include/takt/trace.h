@@ -11,7 +11,7 @@
 //   takt_trace_t* trace = NULL;
 //   takt_tracing_collect(instance, &trace);
 //   takt_tracing_stop(instance);
-//   takt_trace_write_file(trace, TAKT_TRACE_PERFETTO, "run.takt-trace");
+//   takt_trace_write_file(trace, TAKT_TRACE_FORMAT_PERFETTO, "run.takt-trace");
 //   takt_trace_release(trace);
 //
 // Thread-safety: every function may run on any thread; a trace is immutable.
@@ -67,8 +67,8 @@ TAKT_EXPORT void takt_tracing_stop(takt_instance_t* instance);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_tracing_collect(takt_instance_t* instance, takt_trace_t** out_trace);
 
-// Reads a trace that was written as TAKT_TRACE_PERFETTO. The bytes may be
-// hostile, and are not needed afterwards.
+// Reads a trace that was written as TAKT_TRACE_FORMAT_PERFETTO. The bytes may
+// be hostile, and are not needed afterwards.
 //
 // Errors: DATA_LOSS         what is no such file, is cut off or contradicts
 //                           itself, with the offset.
@@ -84,19 +84,19 @@ TAKT_EXPORT void takt_trace_release(takt_trace_t* trace);
 
 // ---- Looking into it.
 
-typedef enum takt_track_kind_t {
-  TAKT_TRACK_THREAD = 0,     // Of a caller.
-  TAKT_TRACK_WORKER = 1,     // Of an executor.
-  TAKT_TRACK_CORE = 2,       // Of a simulated board.
-  TAKT_TRACK_NPU = 3,        // One batch at a time.
-  TAKT_TRACK_STREAM = 4,     // Releases jobs.
-  TAKT_TRACK_SCHEDULER = 5,  // Decides.
-  TAKT_TRACK_COUNTER = 6,    // Holds a number.
-  TAKT_TRACK_PLAN = 7,       // What was planned for a resource.
-} takt_track_kind_t;
+typedef enum takt_trace_track_kind_t {
+  TAKT_TRACE_TRACK_THREAD = 0,     // Of a caller.
+  TAKT_TRACE_TRACK_WORKER = 1,     // Of an executor.
+  TAKT_TRACE_TRACK_CORE = 2,       // Of a simulated board.
+  TAKT_TRACE_TRACK_NPU = 3,        // One batch at a time.
+  TAKT_TRACE_TRACK_STREAM = 4,     // Releases jobs.
+  TAKT_TRACE_TRACK_SCHEDULER = 5,  // Decides.
+  TAKT_TRACE_TRACK_COUNTER = 6,    // Holds a number.
+  TAKT_TRACE_TRACK_PLAN = 7,       // What was planned for a resource.
+} takt_trace_track_kind_t;
 
 typedef struct takt_trace_track_t {
-  takt_track_kind_t kind;
+  takt_trace_track_kind_t kind;
   const char* name;  // Borrowed from the trace.
 } takt_trace_track_t;
 
@@ -133,10 +133,10 @@ TAKT_EXPORT takt_trace_event_t takt_trace_event(const takt_trace_t* trace,
 
 typedef enum takt_trace_format_t {
   // Perfetto's TrackEvent protobuf: for ui.perfetto.dev, and to be loaded.
-  TAKT_TRACE_PERFETTO = 0,
-  TAKT_TRACE_TEXT = 1,  // A line an event.
-  TAKT_TRACE_JSON = 2,
-  TAKT_TRACE_HTML = 3,  // A page for a browser, in one file.
+  TAKT_TRACE_FORMAT_PERFETTO = 0,
+  TAKT_TRACE_FORMAT_TEXT = 1,  // A line an event.
+  TAKT_TRACE_FORMAT_JSON = 2,
+  TAKT_TRACE_FORMAT_HTML = 3,  // A page for a browser, in one file.
 } takt_trace_format_t;
 
 // Gets the next bytes. False ends the writing.

@@ -64,8 +64,9 @@ class Trace : public Object<Trace, takt_trace_t, takt_trace_retain,
         takt_trace_write(get(), format, call,
                          const_cast<void*>(static_cast<const void*>(&sink))));
   }
-  Status WriteFile(const std::string& path,
-                   takt_trace_format_t format = TAKT_TRACE_PERFETTO) const {
+  Status WriteFile(
+      const std::string& path,
+      takt_trace_format_t format = TAKT_TRACE_FORMAT_PERFETTO) const {
     return Status(takt_trace_write_file(get(), format, path.c_str()));
   }
 

@@ -21,7 +21,7 @@
 namespace takt::api {
 namespace {
 
-static_assert(TAKT_TRACK_PLAN == static_cast<int>(kLastTrack));
+static_assert(TAKT_TRACE_TRACK_PLAN == static_cast<int>(kLastTrack));
 
 // Callers besides the workers whose rings are there from the start.
 constexpr uint32_t kCallersAhead = 2;
@@ -57,13 +57,13 @@ absl::StatusOr<Ref<trace::Trace>> LoadFile(const char* path) {
 absl::Status WriteAs(const trace::Trace& trace, takt_trace_format_t format,
                      trace::Sink sink) {
   switch (format) {
-    case TAKT_TRACE_PERFETTO:
+    case TAKT_TRACE_FORMAT_PERFETTO:
       return trace::WritePerfetto(trace, sink);
-    case TAKT_TRACE_TEXT:
+    case TAKT_TRACE_FORMAT_TEXT:
       return trace::WriteText(trace, sink);
-    case TAKT_TRACE_JSON:
+    case TAKT_TRACE_FORMAT_JSON:
       return trace::WriteJson(trace, sink);
-    case TAKT_TRACE_HTML:
+    case TAKT_TRACE_FORMAT_HTML:
       return trace::WriteGanttPage(trace, sink);
   }
   return absl::InvalidArgumentError(
@@ -156,7 +156,7 @@ takt_trace_track_t takt_trace_track(const takt_trace_t* trace, size_t index) {
   takt_trace_track_t track = {};
   const auto& tracks = Unwrap(trace)->tracks();
   if (index >= tracks.size()) return track;
-  track.kind = static_cast<takt_track_kind_t>(tracks[index].kind);
+  track.kind = static_cast<takt_trace_track_kind_t>(tracks[index].kind);
   track.name = tracks[index].name.c_str();
   return track;
 }

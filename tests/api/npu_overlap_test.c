@@ -57,7 +57,7 @@ static int count_overlaps(const npu_t* npu) {
   for (size_t i = 0; i < count; ++i) {
     const takt_trace_event_t batch = takt_trace_event(trace, i);
     if (strcmp(batch.kind, "npu_batch") != 0) continue;
-    EXPECT(takt_trace_track(trace, batch.track).kind == TAKT_TRACK_NPU);
+    EXPECT(takt_trace_track(trace, batch.track).kind == TAKT_TRACE_TRACK_NPU);
     for (size_t j = 0; j < count; ++j) {
       const takt_trace_event_t dispatch = takt_trace_event(trace, j);
       if (strcmp(dispatch.kind, "dispatch") != 0) continue;

@@ -137,7 +137,7 @@ static void answers_are_recorded(void) {
     for (size_t e = 0; e < takt_trace_info(trace).event_count; ++e) {
       const takt_trace_event_t event = takt_trace_event(trace, e);
       if (strcmp(event.kind, "npu_fault") != 0) continue;
-      EXPECT(takt_trace_track(trace, event.track).kind == TAKT_TRACK_NPU);
+      EXPECT(takt_trace_track(trace, event.track).kind == TAKT_TRACE_TRACK_NPU);
       EXPECT(event.detail < kAnswers);
       if (event.detail < kAnswers) ++counts[event.detail];
     }

@@ -201,7 +201,7 @@ static void its_batches_are_recorded(void) {
   for (size_t i = 0; i < takt_trace_info(trace).event_count; ++i) {
     const takt_trace_event_t event = takt_trace_event(trace, i);
     const takt_trace_track_t track = takt_trace_track(trace, event.track);
-    if (track.kind != TAKT_TRACK_NPU) continue;
+    if (track.kind != TAKT_TRACE_TRACK_NPU) continue;
     EXPECT_TEXT(track.name, "NPU sim");
     batch_count += strcmp(event.kind, "npu_batch") == 0;
     lease_count += strcmp(event.kind, "npu_lease") == 0;

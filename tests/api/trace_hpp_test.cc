@@ -19,7 +19,7 @@ TEST(TraceHppTest, RecordsWritesAndReads) {
 
   std::string bytes;
   ASSERT_TRUE(trace
-                  .Write(TAKT_TRACE_PERFETTO,
+                  .Write(TAKT_TRACE_FORMAT_PERFETTO,
                          [&](std::string_view part) {
                            bytes += part;
                            return true;

@@ -158,13 +158,14 @@ static void records_what_the_scheduler_decides(void) {
   const takt_trace_event_t start =
       find_event(trace, "decision_start", "", &index);
   EXPECT_CONTAINS(start.name, "mul_dispatch");
-  EXPECT(takt_trace_track(trace, start.track).kind == TAKT_TRACK_SCHEDULER);
+  EXPECT(takt_trace_track(trace, start.track).kind ==
+         TAKT_TRACE_TRACK_SCHEDULER);
   EXPECT(start.value == 0 || start.value == 1);
   EXPECT(start.time_ns <= find_event(trace, "dispatch", "", NULL).time_ns);
   const takt_trace_event_t speed =
       find_event(trace, "resource_speed", "", &index);
   EXPECT(speed.value == 500);
-  EXPECT(takt_trace_track(trace, speed.track).kind == TAKT_TRACK_CORE);
+  EXPECT(takt_trace_track(trace, speed.track).kind == TAKT_TRACE_TRACK_CORE);
   const takt_trace_event_t lost =
       find_event(trace, "resource_available", "", &index);
   EXPECT(lost.value == 0);
@@ -216,7 +217,7 @@ static void records_the_jobs_of_streams(void) {
       find_event(trace, "job_released", "simple.mul", NULL);
   EXPECT(released.value > released.time_ns); /* The deadline. */
   const takt_trace_track_t track = takt_trace_track(trace, released.track);
-  EXPECT(track.kind == TAKT_TRACK_STREAM);
+  EXPECT(track.kind == TAKT_TRACE_TRACK_STREAM);
   EXPECT_TEXT(track.name, "simple.mul");
   const takt_trace_event_t met =
       find_event(trace, "job_met", "simple.mul", NULL);
@@ -303,7 +304,7 @@ static void writes_files_and_reads_them(void) {
   const int file = mkstemp(path);
   EXPECT(file >= 0);
   close(file);
-  REQUIRE_OK(takt_trace_write_file(trace, TAKT_TRACE_PERFETTO, path));
+  REQUIRE_OK(takt_trace_write_file(trace, TAKT_TRACE_FORMAT_PERFETTO, path));
   takt_trace_t* back = NULL;
   REQUIRE_OK(takt_trace_load_file(path, &back));
   EXPECT(takt_trace_info(back).event_count ==
@@ -313,20 +314,21 @@ static void writes_files_and_reads_them(void) {
   takt_trace_release(back);
 
   FILE* stream = tmpfile();
-  REQUIRE_OK(takt_trace_write(trace, TAKT_TRACE_JSON, append, stream));
+  REQUIRE_OK(takt_trace_write(trace, TAKT_TRACE_FORMAT_JSON, append, stream));
   EXPECT(ftell(stream) > 100);
   fclose(stream);
   int calls = 0;
-  EXPECT_ERROR(takt_trace_write(trace, TAKT_TRACE_TEXT, refuse, &calls),
+  EXPECT_ERROR(takt_trace_write(trace, TAKT_TRACE_FORMAT_TEXT, refuse, &calls),
                TAKT_STATUS_ABORTED, "sink");
   EXPECT(calls == 1);
   EXPECT_ERROR(takt_trace_write(trace, (takt_trace_format_t)77, append, NULL),
                TAKT_STATUS_INVALID_ARGUMENT, "format 77");
-  EXPECT_ERROR(takt_trace_write(trace, TAKT_TRACE_HTML, NULL, NULL),
+  EXPECT_ERROR(takt_trace_write(trace, TAKT_TRACE_FORMAT_HTML, NULL, NULL),
                TAKT_STATUS_INVALID_ARGUMENT, "sink");
-  EXPECT_ERROR(takt_trace_write_file(trace, TAKT_TRACE_HTML, "/nowhere/t"),
-               TAKT_STATUS_NOT_FOUND, "/nowhere/t");
-  REQUIRE_OK(takt_trace_write_file(trace, TAKT_TRACE_HTML, path));
+  EXPECT_ERROR(
+      takt_trace_write_file(trace, TAKT_TRACE_FORMAT_HTML, "/nowhere/t"),
+      TAKT_STATUS_NOT_FOUND, "/nowhere/t");
+  REQUIRE_OK(takt_trace_write_file(trace, TAKT_TRACE_FORMAT_HTML, path));
   EXPECT_ERROR(takt_trace_load_file(path, &back), TAKT_STATUS_DATA_LOSS, path);
   EXPECT(back == NULL);
   unlink(path);

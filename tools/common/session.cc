@@ -518,10 +518,10 @@ Result<std::string> CpusOfNodes(const std::string& nodes,
 }
 
 takt_trace_format_t TraceFormatOf(std::string_view path) {
-  if (path.ends_with(".txt")) return TAKT_TRACE_TEXT;
-  if (path.ends_with(".json")) return TAKT_TRACE_JSON;
-  if (path.ends_with(".html")) return TAKT_TRACE_HTML;
-  return TAKT_TRACE_PERFETTO;
+  if (path.ends_with(".txt")) return TAKT_TRACE_FORMAT_TEXT;
+  if (path.ends_with(".json")) return TAKT_TRACE_FORMAT_JSON;
+  if (path.ends_with(".html")) return TAKT_TRACE_FORMAT_HTML;
+  return TAKT_TRACE_FORMAT_PERFETTO;
 }
 
 Result<Parameters> OpenParameters(const Instance& instance,
