@@ -179,7 +179,7 @@ int64_t RunPlan(Robot& robot, takt_plan_t* plan, takt_plan_mode_t mode,
   takt_plan_run_options_init(&options);
   options.mode = mode;
   // The makespan counts all that is done from the release on.
-  if (mode == TAKT_PLAN_ADAPTIVE) options.lead_ns = 0;
+  if (mode == TAKT_PLAN_MODE_ADAPTIVE) options.lead_ns = 0;
   takt_plan_run_t* run = nullptr;
   Check(
       takt_plan_run_create(robot.instance, plan, 4, bindings, &options, &run));
@@ -289,9 +289,10 @@ int main(int argc, char** argv) {
     if (flags.trace != nullptr && round == flags.rounds - 1) {
       Check(takt_tracing_start(robot.instance, nullptr));
     }
-    const int64_t a =
-        RunPlan(robot, strict, TAKT_PLAN_STRICT, counts ? &errors_ns : nullptr);
-    const int64_t b = RunPlan(robot, adaptive, TAKT_PLAN_ADAPTIVE, nullptr);
+    const int64_t a = RunPlan(robot, strict, TAKT_PLAN_MODE_STRICT,
+                              counts ? &errors_ns : nullptr);
+    const int64_t b =
+        RunPlan(robot, adaptive, TAKT_PLAN_MODE_ADAPTIVE, nullptr);
     const int64_t c = RunOnline(robot);
     if (!counts) continue;
     strict_ns.push_back(a);

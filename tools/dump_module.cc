@@ -229,7 +229,7 @@ void PrintJson(const ModuleDescription& module, const DumpFlags& flags) {
 Result<int> Dump(const DumpFlags& flags, const std::string& path) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Instance instance, Instance::Create());
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Module module,
-                              LoadModule(instance, path, TAKT_MODULE_MMAP,
+                              LoadModule(instance, path, TAKT_MODULE_MODE_MMAP,
                                          /*accept_unknown_types=*/true));
   DescribeOptions options;
   options.disassemble = flags.wants_disassembly();

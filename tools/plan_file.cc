@@ -174,8 +174,8 @@ Result<Plan> BindToModules(Plan plan, const std::vector<std::string>& paths) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Instance instance, Instance::Create());
   std::vector<Module> modules;
   for (const std::string& path : paths) {
-    TAKT_TOOLS_ASSIGN_OR_RETURN(Module module,
-                                LoadModule(instance, path, TAKT_MODULE_MMAP));
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        Module module, LoadModule(instance, path, TAKT_MODULE_MODE_MMAP));
     modules.push_back(std::move(module));
   }
   std::map<std::string, std::set<size_t>> owners;  // By kernel.

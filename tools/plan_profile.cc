@@ -301,7 +301,7 @@ class Profiler {
       const std::string path =
           given.file[0] == '/' ? given.file : folder_ + given.file;
       TAKT_TOOLS_ASSIGN_OR_RETURN(
-          Module module, LoadModule(instance_, path, TAKT_MODULE_PRELOAD));
+          Module module, LoadModule(instance_, path, TAKT_MODULE_MODE_PRELOAD));
       if (module.name() != given.name) {
         return InvalidArgument(path + ": is module " +
                                std::string(module.name()) + ", not " +

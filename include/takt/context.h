@@ -86,10 +86,10 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_find_function(
 
 // What modules with a __notify function are told.
 typedef enum takt_context_signal_t {
-  TAKT_CONTEXT_RESUME = 0,
-  TAKT_CONTEXT_SUSPEND = 1,
-  TAKT_CONTEXT_LOW_MEMORY = 2,
-  TAKT_CONTEXT_FORK = 3,
+  TAKT_CONTEXT_SIGNAL_RESUME = 0,
+  TAKT_CONTEXT_SIGNAL_SUSPEND = 1,
+  TAKT_CONTEXT_SIGNAL_LOW_MEMORY = 2,
+  TAKT_CONTEXT_SIGNAL_FORK = 3,
 } takt_context_signal_t;
 
 // Calls __notify of every module that has it: in link order, or in reverse for

@@ -22,9 +22,9 @@ typedef struct takt_module_t takt_module_t;
 typedef enum takt_module_mode_t {
   // Maps the file: pages are read when touched and shared with other
   // processes. The file must not change while the module lives.
-  TAKT_MODULE_MMAP = 0,
+  TAKT_MODULE_MODE_MMAP = 0,
   // Reads the file into memory.
-  TAKT_MODULE_PRELOAD = 1,
+  TAKT_MODULE_MODE_PRELOAD = 1,
 } takt_module_mode_t;
 
 typedef struct takt_module_file_options_t {
@@ -39,7 +39,7 @@ static inline void takt_module_file_options_init(
     takt_module_file_options_t* options) {
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
-  options->mode = TAKT_MODULE_MMAP;
+  options->mode = TAKT_MODULE_MODE_MMAP;
 }
 
 // Loads a compiled module and verifies it: what loads can be run without

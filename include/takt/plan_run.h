@@ -36,9 +36,9 @@ typedef struct takt_plan_run_t takt_plan_run_t;
 typedef enum takt_plan_mode_t {
   // Each operation on its resources, not before its start, in the planned
   // order of each resource.
-  TAKT_PLAN_STRICT = 0,
+  TAKT_PLAN_MODE_STRICT = 0,
   // Places and order are preferences: slack is used up, lateness moves on.
-  TAKT_PLAN_ADAPTIVE = 1,
+  TAKT_PLAN_MODE_ADAPTIVE = 1,
 } takt_plan_mode_t;
 
 // What becomes of a strict plan that was not kept to.

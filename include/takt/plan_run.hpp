@@ -7,7 +7,7 @@
 //                  {{.stream = "control", .to = &control},
 //                   {.stream = "project", .functions = {project},
 //                    .arguments = {image}}},
-//                  {.mode = TAKT_PLAN_ADAPTIVE})
+//                  {.mode = TAKT_PLAN_MODE_ADAPTIVE})
 //                  .value();
 //   check(run.Start(takt_clock_now_ns() + 10'000'000));
 //   check(run.Wait());
@@ -158,7 +158,7 @@ struct PlanBinding {
 
 // What takt_plan_run_options_init() does not say.
 struct PlanRunOptions {
-  takt_plan_mode_t mode = TAKT_PLAN_STRICT;
+  takt_plan_mode_t mode = TAKT_PLAN_MODE_STRICT;
   takt_plan_late_t late = TAKT_PLAN_LATE_TELL;
   int64_t tolerance_ns = 100'000;
   int64_t patience_ns = 1'000'000;

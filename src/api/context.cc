@@ -186,7 +186,8 @@ absl::StatusOr<Ref<Context>> CreateContext(
 }
 
 absl::Status Notify(Context& context, takt_context_signal_t signal) {
-  if (signal < TAKT_CONTEXT_RESUME || signal > TAKT_CONTEXT_FORK) {
+  if (signal < TAKT_CONTEXT_SIGNAL_RESUME ||
+      signal > TAKT_CONTEXT_SIGNAL_FORK) {
     return absl::InvalidArgumentError(
         absl::StrCat("signal ", static_cast<int>(signal), " is no signal"));
   }

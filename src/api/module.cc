@@ -52,7 +52,7 @@ absl::StatusOr<Ref<vm::Module>> LoadFile(
     const takt_module_file_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_module_file_options_t given,
                         ReadOptions(options, &takt_module_file_options_init));
-  const auto mode = given.mode == TAKT_MODULE_PRELOAD
+  const auto mode = given.mode == TAKT_MODULE_MODE_PRELOAD
                         ? MappedFile::Mode::kPreload
                         : MappedFile::Mode::kMap;
   TAKT_ASSIGN_OR_RETURN(Ref<MappedFile> file, MappedFile::Open(path, mode));

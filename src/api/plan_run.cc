@@ -51,7 +51,7 @@ takt_quantiles_t ToQuantiles(const Histogram& histogram) {
 }
 
 absl::Status CheckOptions(const takt_plan_run_options_t& options) {
-  if (static_cast<unsigned>(options.mode) > TAKT_PLAN_ADAPTIVE) {
+  if (static_cast<unsigned>(options.mode) > TAKT_PLAN_MODE_ADAPTIVE) {
     return absl::InvalidArgumentError(
         absl::StrCat("options: mode is ", options.mode));
   }
@@ -320,7 +320,7 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
     streams[binding->name] = shop_->IdOf(*binding->shop_stream);
   }
   plan::FollowerOptions options;
-  options.mode = options_.mode == TAKT_PLAN_STRICT
+  options.mode = options_.mode == TAKT_PLAN_MODE_STRICT
                      ? plan::FollowMode::kStrict
                      : plan::FollowMode::kAdaptive;
   options.falls_back = options_.late == TAKT_PLAN_LATE_FALL_BACK;
@@ -392,7 +392,7 @@ absl::Status PlanRun::Start(int64_t start_ns) {
   TAKT_ASSIGN_OR_RETURN(auto follower, MakeFollower(part.plan->plan()));
   conductor_.Follow(std::move(follower), start_ns);
   const bool sees_all =
-      options_.mode == TAKT_PLAN_STRICT || options_.small_ns == 0;
+      options_.mode == TAKT_PLAN_MODE_STRICT || options_.small_ns == 0;
   if (!shop_->SwapGuide(nullptr, &conductor_, sees_all)) {
     return absl::FailedPreconditionError(
         "another plan is being carried out on this instance");

@@ -164,8 +164,8 @@ void PlanRun::ArmNotice() {
 }
 
 void PlanRun::Note(const plan::PlanEvent& violation) {
-  const bool fails =
-      options_.mode == TAKT_PLAN_STRICT && options_.late == TAKT_PLAN_LATE_FAIL;
+  const bool fails = options_.mode == TAKT_PLAN_MODE_STRICT &&
+                     options_.late == TAKT_PLAN_LATE_FAIL;
   if (fails) conductor_.Abandon();
   if (options_.on_event == nullptr && !fails) return;
   MutexLock lock(&event_mutex_);
@@ -216,7 +216,7 @@ void PlanRun::TellEvents() {
       options_.on_event(options_.user_data, &told);
     }
   }
-  if (!events.empty() && options_.mode == TAKT_PLAN_STRICT &&
+  if (!events.empty() && options_.mode == TAKT_PLAN_MODE_STRICT &&
       options_.late == TAKT_PLAN_LATE_FAIL) {
     End(ErrorOf(events[0]));
   }

@@ -191,8 +191,8 @@ static void finds_functions_by_name(void) {
 static void passes_signals_on(void) {
   fixture_t fixture =
       fixture_create("local-sync", TESTDATA("api/simple_mul.vmfb"));
-  EXPECT_OK(takt_context_notify(fixture.context, TAKT_CONTEXT_SUSPEND));
-  EXPECT_OK(takt_context_notify(fixture.context, TAKT_CONTEXT_RESUME));
+  EXPECT_OK(takt_context_notify(fixture.context, TAKT_CONTEXT_SIGNAL_SUSPEND));
+  EXPECT_OK(takt_context_notify(fixture.context, TAKT_CONTEXT_SIGNAL_RESUME));
   EXPECT_ERROR(takt_context_notify(fixture.context, (takt_context_signal_t)4),
                TAKT_STATUS_INVALID_ARGUMENT, "signal 4");
   fixture_destroy(&fixture);

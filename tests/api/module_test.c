@@ -30,7 +30,7 @@ static void loads_files_in_both_modes(void) {
   takt_module_file_options_t options;
   takt_module_file_options_init(&options);
   for (int mode = 0; mode < 2; ++mode) {
-    options.mode = mode == 0 ? TAKT_MODULE_MMAP : TAKT_MODULE_PRELOAD;
+    options.mode = mode == 0 ? TAKT_MODULE_MODE_MMAP : TAKT_MODULE_MODE_PRELOAD;
     takt_module_t* module = NULL;
     REQUIRE_OK(takt_module_load_file(instance, kSimpleMul, &options, &module));
     expect_simple(module);

@@ -180,12 +180,12 @@ static void check_ways(const takt_npu_driver_t* driver, takt_plan_mode_t mode) {
     const takt_plan_run_report_t report = carry_out(&npu, plan, &callee, mode);
     EXPECT(report.failed_count == 0 && report.call_count == kCalls);
     EXPECT(report.started_count == kCalls * kDispatches);
-    if (mode == TAKT_PLAN_STRICT) {
+    if (mode == TAKT_PLAN_MODE_STRICT) {
       EXPECT(report.in_place_count == kCalls * kDispatches);
     }
     const takt_npu_statistics_t now = statistics_of(&npu);
     const unsigned count = __builtin_popcount(on_npu);
-    if (mode == TAKT_PLAN_STRICT) {
+    if (mode == TAKT_PLAN_MODE_STRICT) {
       EXPECT(now.taken_count - taken == kCalls * count);
       EXPECT(now.left_to_cpu_count - left == kCalls * (kDispatches - count));
       EXPECT((now.operation_count > operations) == (on_npu != 0));
@@ -202,14 +202,14 @@ static void check_ways(const takt_npu_driver_t* driver, takt_plan_mode_t mode) {
 }
 
 static void strict_plans_say_which_way_on_a_model(void) {
-  check_ways(takt_npu_sim_driver(), TAKT_PLAN_STRICT);
+  check_ways(takt_npu_sim_driver(), TAKT_PLAN_MODE_STRICT);
 }
 static void strict_plans_say_which_way_on_the_host(void) {
-  check_ways(takt_npu_host_driver(), TAKT_PLAN_STRICT);
+  check_ways(takt_npu_host_driver(), TAKT_PLAN_MODE_STRICT);
 }
 static void adaptive_plans_are_carried_out_on_both(void) {
-  check_ways(takt_npu_sim_driver(), TAKT_PLAN_ADAPTIVE);
-  check_ways(takt_npu_host_driver(), TAKT_PLAN_ADAPTIVE);
+  check_ways(takt_npu_sim_driver(), TAKT_PLAN_MODE_ADAPTIVE);
+  check_ways(takt_npu_host_driver(), TAKT_PLAN_MODE_ADAPTIVE);
 }
 
 /* Of a plan for the NPU "sim" and one for an NPU of another name. */
@@ -240,7 +240,7 @@ static void an_npu_that_is_not_there_is_named(void) {
   callee_init(&callee, &npu, 2);
   takt_plan_t* plan =
       make_plan(takt_module_content_hash(callee.module), "sim", 7);
-  carry_out(&npu, plan, &callee, TAKT_PLAN_STRICT);
+  carry_out(&npu, plan, &callee, TAKT_PLAN_MODE_STRICT);
   EXPECT(callee.right_count == kCalls);
   EXPECT(statistics_of(&npu).taken_count == kCalls * kDispatches);
   takt_plan_release(plan);
@@ -275,7 +275,7 @@ static void an_npu_goes_by_its_place_if_not_by_its_name(void) {
   takt_plan_t* plan =
       make_plan(takt_module_content_hash(callee.module), "engine", 5);
   const takt_plan_run_report_t report =
-      carry_out(&npu, plan, &callee, TAKT_PLAN_STRICT);
+      carry_out(&npu, plan, &callee, TAKT_PLAN_MODE_STRICT);
   EXPECT(report.in_place_count == kCalls * kDispatches);
   EXPECT(statistics_of(&npu).taken_count == kCalls * 2);
   takt_plan_release(plan);
@@ -322,7 +322,7 @@ static void an_npu_ends_what_it_has_begun(void) {
   for (int round = 1; round <= 10; ++round) {
     REQUIRE_OK(takt_scheduler_set_available(npu.instance, losing_index, true));
     is_to_be_lost = 1;
-    carry_out(&npu, plan, &callee, TAKT_PLAN_ADAPTIVE);
+    carry_out(&npu, plan, &callee, TAKT_PLAN_MODE_ADAPTIVE);
     EXPECT(callee.right_count == round * kCalls);
   }
   EXPECT(is_to_be_lost == 0);
@@ -334,7 +334,8 @@ static void an_npu_ends_what_it_has_begun(void) {
 /* It fails at all it does, and is left alone from then on: the plan goes on
  * without it, on cores. */
 static void a_plan_goes_on_without_an_npu_that_is_lost(void) {
-  for (int mode = TAKT_PLAN_STRICT; mode <= TAKT_PLAN_ADAPTIVE; ++mode) {
+  for (int mode = TAKT_PLAN_MODE_STRICT; mode <= TAKT_PLAN_MODE_ADAPTIVE;
+       ++mode) {
     takt_npu_options_t options;
     takt_npu_options_init(&options);
     options.driver_options = "{\"faults\": {\"error\": 1}}";
@@ -357,7 +358,7 @@ static void a_plan_goes_on_without_an_npu_that_is_lost(void) {
     EXPECT(report.failed_count == 0 && report.call_count == kCalls);
     EXPECT(callee.right_count == 2 * kCalls);
     EXPECT(statistics_of(&npu).taken_count == taken);
-    if (mode == TAKT_PLAN_STRICT) {
+    if (mode == TAKT_PLAN_MODE_STRICT) {
       EXPECT(report.violation_count >= kCalls * kDispatches);
     } else {
       EXPECT(report.divergence_count > 0);

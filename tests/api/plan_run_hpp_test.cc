@@ -81,7 +81,7 @@ TEST(PlanRunHppTest, FromAWorkloadToResults) {
     ++done;
   };
   takt::PlanRunOptions how;
-  how.mode = TAKT_PLAN_ADAPTIVE;
+  how.mode = TAKT_PLAN_MODE_ADAPTIVE;
   how.on_event = [&](const takt_plan_event_t&) { ++events; };
   EXPECT_FALSE(takt::PlanRun::Create(instance, plan, {}, how).ok());
   auto run = takt::PlanRun::Create(instance, plan, {binding}, how).value();

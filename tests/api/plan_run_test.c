@@ -139,7 +139,8 @@ static takt_plan_run_report_t report_of(takt_plan_run_t* run) {
 }
 
 static void a_single_shot_runs_in_order_and_not_early(void) {
-  for (int mode = TAKT_PLAN_STRICT; mode <= TAKT_PLAN_ADAPTIVE; ++mode) {
+  for (int mode = TAKT_PLAN_MODE_STRICT; mode <= TAKT_PLAN_MODE_ADAPTIVE;
+       ++mode) {
     fixture_t f = planned();
     callee_t callee = callee_create(&f);
     seen_t seen = {0};
@@ -177,7 +178,7 @@ static void a_single_shot_runs_in_order_and_not_early(void) {
       const takt_planned_operation_t planned = takt_plan_operation(plan, i);
       EXPECT(planned.start_ns + start.min >= 0);
     }
-    if (mode == TAKT_PLAN_STRICT) {
+    if (mode == TAKT_PLAN_MODE_STRICT) {
       EXPECT(earliest >= 0);
       EXPECT(report.in_place_count == 4);
     }
@@ -206,7 +207,8 @@ static takt_stream_t* create_stream(fixture_t* f, callee_t* callee,
 }
 
 static void a_cyclic_plan_goes_on_until_it_is_stopped(void) {
-  for (int mode = TAKT_PLAN_STRICT; mode <= TAKT_PLAN_ADAPTIVE; ++mode) {
+  for (int mode = TAKT_PLAN_MODE_STRICT; mode <= TAKT_PLAN_MODE_ADAPTIVE;
+       ++mode) {
     fixture_t f = planned();
     callee_t callee = callee_create(&f);
     seen_t seen = {0};
@@ -373,7 +375,7 @@ static void adaptive_plans_leave_out_what_is_small(void) {
   const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
   takt_plan_run_options_t options;
   takt_plan_run_options_init(&options);
-  options.mode = TAKT_PLAN_ADAPTIVE;
+  options.mode = TAKT_PLAN_MODE_ADAPTIVE;
   const takt_plan_run_report_t report = carry_out(&f, plan, &binding, &options);
   EXPECT(seen.done_count == 4 && seen.bad_count == 0);
   EXPECT(report.call_count == 4 && report.started_count == 0);
@@ -391,7 +393,7 @@ static void adaptive_plans_give_way(void) {
       make_plan(takt_module_content_hash(f.module), 0.001, ONCE);
   const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
   takt_plan_run_options_t options = plan_run_options();
-  options.mode = TAKT_PLAN_ADAPTIVE;
+  options.mode = TAKT_PLAN_MODE_ADAPTIVE;
   options.divergence_ns = 0;
   options.patience_ns = INT64_C(60000000000);
   options.on_event = on_event;
@@ -424,7 +426,7 @@ static void what_is_left_is_planned_anew(void) {
                                            binding_of("t", &callee, &seen)};
   for (int budget_ms = 0; budget_ms <= 1; ++budget_ms) {
     takt_plan_run_options_t options = plan_run_options();
-    options.mode = TAKT_PLAN_ADAPTIVE;
+    options.mode = TAKT_PLAN_MODE_ADAPTIVE;
     options.divergence_ns = 0;
     options.patience_ns = INT64_C(60000000000);
     options.repair_budget_ns = budget_ms * INT64_C(1000000);
@@ -459,7 +461,7 @@ static void a_lost_core_is_done_without(void) {
   const takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
                                            binding_of("t", &callee, &seen)};
   takt_plan_run_options_t options = plan_run_options();
-  options.mode = TAKT_PLAN_ADAPTIVE;
+  options.mode = TAKT_PLAN_MODE_ADAPTIVE;
   options.patience_ns = options.divergence_ns = INT64_C(60000000000);
   options.on_event = on_event;
   options.user_data = &seen;

@@ -381,8 +381,9 @@ Result<Session> Session::Open(const SessionFlags& flags) {
         session.instance,
         {.event_count_max = static_cast<uint32_t>(flags.trace_event_count)}));
   }
-  const takt_module_mode_t mode =
-      flags.module_mode == "mmap" ? TAKT_MODULE_MMAP : TAKT_MODULE_PRELOAD;
+  const takt_module_mode_t mode = flags.module_mode == "mmap"
+                                      ? TAKT_MODULE_MODE_MMAP
+                                      : TAKT_MODULE_MODE_PRELOAD;
   for (const std::string& path : flags.modules) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(Module module,
                                 LoadModule(session.instance, path, mode));
