@@ -32,36 +32,36 @@ extern "C" {
 
 // How something ended.
 typedef enum takt_npu_result_t {
-  TAKT_NPU_OK = 0,
-  TAKT_NPU_UNSUPPORTED = 1,  // Not by this unit. Nothing was written.
-  TAKT_NPU_INVALID = 2,      // No unit could do it: a damaged program, say.
-  TAKT_NPU_NO_MEMORY = 3,
-  TAKT_NPU_FAILED = 4,     // May work another time. Outputs are undefined.
-  TAKT_NPU_CORRUPTED = 5,  // A transfer's checksum was wrong. Likewise.
-  TAKT_NPU_CANCELLED = 6,
-  TAKT_NPU_OVERHEATED = 7,  // May work once the unit is cooler.
-  TAKT_NPU_LOST = 8,        // The unit is gone, until a reset brings it back.
+  TAKT_NPU_RESULT_OK = 0,
+  TAKT_NPU_RESULT_UNSUPPORTED = 1,  // Not by this unit. Nothing was written.
+  TAKT_NPU_RESULT_INVALID = 2,  // No unit could do it: a damaged program, say.
+  TAKT_NPU_RESULT_NO_MEMORY = 3,
+  TAKT_NPU_RESULT_FAILED = 4,  // May work another time. Outputs are undefined.
+  TAKT_NPU_RESULT_CORRUPTED = 5,  // A transfer's checksum was wrong. Likewise.
+  TAKT_NPU_RESULT_CANCELLED = 6,
+  TAKT_NPU_RESULT_OVERHEATED = 7,  // May work once the unit is cooler.
+  TAKT_NPU_RESULT_LOST = 8,  // The unit is gone, until a reset brings it back.
 } takt_npu_result_t;
 
 // What an operation does.
 typedef enum takt_npu_kind_t {
-  TAKT_NPU_MMT4D = 0,
-  TAKT_NPU_PACK = 1,
-  TAKT_NPU_UNPACK = 2,
-  TAKT_NPU_FILL = 3,
-  TAKT_NPU_COPY = 4,
-  TAKT_NPU_TRANSFER = 5,
-  TAKT_NPU_PROGRAM = 6,
+  TAKT_NPU_KIND_MMT4D = 0,
+  TAKT_NPU_KIND_PACK = 1,
+  TAKT_NPU_KIND_UNPACK = 2,
+  TAKT_NPU_KIND_FILL = 3,
+  TAKT_NPU_KIND_COPY = 4,
+  TAKT_NPU_KIND_TRANSFER = 5,
+  TAKT_NPU_KIND_PROGRAM = 6,
 } takt_npu_kind_t;
 
 // Operands and sum of a product: left, right, sum. The sum of integers wraps.
 typedef enum takt_npu_type_t {
-  TAKT_NPU_F32 = 1,
-  TAKT_NPU_S8_S8_S32 = 2,
-  TAKT_NPU_F16_F16_F32 = 3,
-  TAKT_NPU_BF16_BF16_F32 = 5,
-  TAKT_NPU_S16_S16_S32 = 7,
-  TAKT_NPU_S16_S8_S32 = 9,
+  TAKT_NPU_TYPE_F32 = 1,
+  TAKT_NPU_TYPE_S8_S8_S32 = 2,
+  TAKT_NPU_TYPE_F16_F16_F32 = 3,
+  TAKT_NPU_TYPE_BF16_BF16_F32 = 5,
+  TAKT_NPU_TYPE_S16_S16_S32 = 7,
+  TAKT_NPU_TYPE_S16_S8_S32 = 9,
 } takt_npu_type_t;
 
 // Bytes that an operation works on.
@@ -170,7 +170,7 @@ typedef struct takt_npu_operation_t {
   uint32_t reserved;
   union {
     takt_npu_mmt4d_t mmt4d;
-    takt_npu_pack_t pack;  // Also of TAKT_NPU_UNPACK.
+    takt_npu_pack_t pack;  // Also of TAKT_NPU_KIND_UNPACK.
     takt_npu_fill_t fill;
     takt_npu_copy_t copy;
     takt_npu_transfer_t transfer;

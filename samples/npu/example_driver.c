@@ -24,10 +24,10 @@ static takt_npu_result_t example_open(const takt_npu_host_t* host,
   (void)host;
   if (options[0] != '\0') {
     snprintf(error, error_bytes, "no such option: %s", options);
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   *out_unit = calloc(1, sizeof(example_unit_t));
-  return *out_unit != NULL ? TAKT_NPU_OK : TAKT_NPU_NO_MEMORY;
+  return *out_unit != NULL ? TAKT_NPU_RESULT_OK : TAKT_NPU_RESULT_NO_MEMORY;
 }
 
 static void example_close(void* unit) { free(unit); }
@@ -40,8 +40,8 @@ static takt_npu_result_t example_query(void* unit,
   snprintf(capabilities.name, sizeof(capabilities.name), "example");
   capabilities.flags =
       TAKT_NPU_HOST_MEMORY | TAKT_NPU_ON_CALLER | TAKT_NPU_COHERENT;
-  capabilities.kinds = 1u << TAKT_NPU_MMT4D | 1u << TAKT_NPU_PROGRAM;
-  capabilities.types = 1u << TAKT_NPU_S8_S8_S32;
+  capabilities.kinds = 1u << TAKT_NPU_KIND_MMT4D | 1u << TAKT_NPU_KIND_PROGRAM;
+  capabilities.types = 1u << TAKT_NPU_TYPE_S8_S8_S32;
   capabilities.batch_max = 4;
   /* The caller may know less than this header. */
   const size_t size = out->struct_size < sizeof(capabilities)
@@ -49,11 +49,11 @@ static takt_npu_result_t example_query(void* unit,
                           : sizeof(capabilities);
   capabilities.struct_size = out->struct_size;
   memcpy(out, &capabilities, size);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static takt_npu_result_t run_product(const takt_npu_mmt4d_t* p) {
-  if (p->type != TAKT_NPU_S8_S8_S32) return TAKT_NPU_UNSUPPORTED;
+  if (p->type != TAKT_NPU_TYPE_S8_S8_S32) return TAKT_NPU_RESULT_UNSUPPORTED;
   const int8_t* left = (const int8_t*)p->left.data;
   const int8_t* right = (const int8_t*)p->right.data;
   uint32_t* out = (uint32_t*)p->out.data;
@@ -74,19 +74,19 @@ static takt_npu_result_t run_product(const takt_npu_mmt4d_t* p) {
       *target = sum;
     }
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static takt_npu_result_t run_program(const takt_npu_program_t* p) {
   if (p->program != 1 || p->function != 0 || p->constant_count != 3 ||
       p->binding_count != 3) {
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   const uint64_t m = p->constants[0], n = p->constants[1], k = p->constants[2];
   if (m > 4096 || n > 4096 || k > 4096 || p->bindings[0].byte_length < m * k ||
       p->bindings[1].byte_length < k * n ||
       p->bindings[2].byte_length < m * n * 4) {
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   const int8_t* left = (const int8_t*)p->bindings[0].data;
   const int8_t* right = (const int8_t*)p->bindings[1].data;
@@ -100,36 +100,36 @@ static takt_npu_result_t run_program(const takt_npu_program_t* p) {
       out[i * n + j] = sum;
     }
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static takt_npu_result_t example_submit(void* unit,
                                         const takt_npu_batch_t* batch) {
-  takt_npu_result_t result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
   for (size_t i = 0; i < batch->operation_count; ++i) {
     const takt_npu_operation_t* operation = &batch->operations[i];
-    if (operation->kind == TAKT_NPU_MMT4D) {
+    if (operation->kind == TAKT_NPU_KIND_MMT4D) {
       result = run_product(&operation->mmt4d);
-    } else if (operation->kind == TAKT_NPU_PROGRAM) {
+    } else if (operation->kind == TAKT_NPU_KIND_PROGRAM) {
       result = run_program(&operation->program);
     } else {
-      result = TAKT_NPU_UNSUPPORTED;
+      result = TAKT_NPU_RESULT_UNSUPPORTED;
     }
-    if (result != TAKT_NPU_OK) break;
+    if (result != TAKT_NPU_RESULT_OK) break;
   }
   ++((example_unit_t*)unit)->batch_count;
   batch->complete(batch->user_data, batch->id, result);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static takt_npu_result_t example_cancel(void* unit, uint64_t id) {
   (void)unit, (void)id; /* Nothing runs when submit() has returned. */
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static takt_npu_result_t example_reset(void* unit) {
   (void)unit;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static takt_npu_result_t example_load_program(void* unit, const uint8_t* data,
@@ -138,10 +138,10 @@ static takt_npu_result_t example_load_program(void* unit, const uint8_t* data,
   (void)unit;
   if (byte_length != strlen(kProgram) ||
       memcmp(data, kProgram, byte_length) != 0) {
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   *out_program = 1;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static void example_unload_program(void* unit, uint64_t program) {
@@ -152,18 +152,18 @@ static takt_npu_result_t example_describe_function(void* unit, uint64_t program,
                                                    uint64_t function,
                                                    takt_npu_function_t* out) {
   (void)unit;
-  if (program != 1 || function != 0) return TAKT_NPU_INVALID;
+  if (program != 1 || function != 0) return TAKT_NPU_RESULT_INVALID;
   snprintf(out->name, sizeof(out->name), "npu_matmul_i8");
   out->constant_count = 3;
   out->binding_count = 3;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 /* Where caches are not coherent, their maintenance goes here. */
 static takt_npu_result_t example_sync_memory(void* unit, void* data,
                                              uint64_t byte_length) {
   (void)unit, (void)data, (void)byte_length;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 static const takt_npu_driver_t kDriver = {

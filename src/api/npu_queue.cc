@@ -47,7 +47,7 @@ absl::Status QueueMmt4d(const Submission& submission,
                         const takt_buffer_range_t* right,
                         const takt_buffer_range_t* out,
                         const takt_npu_batch_options_t* options) {
-  takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_MMT4D);
+  takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_KIND_MMT4D);
   operation.mmt4d = *product;
   operation.mmt4d.left = {nullptr, 0, 0, 0};
   operation.mmt4d.right = {nullptr, 1, 0, 0};
@@ -82,7 +82,7 @@ absl::Status QueueFill(const Submission& submission,
   absl::InlinedVector<takt_npu_operation_t, 2> operations;
   const auto add = [&](uint64_t offset, uint64_t rows, uint64_t row_bytes) {
     if (rows == 0 || row_bytes == 0) return;
-    takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_FILL);
+    takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_KIND_FILL);
     operation.fill.out.offset = offset;
     operation.fill.size0 = static_cast<int64_t>(rows);
     operation.fill.size1 = static_cast<int64_t>(row_bytes / sizeof(pattern));
@@ -120,7 +120,7 @@ absl::Status QueueCopy(const Submission& submission,
   absl::InlinedVector<takt_npu_operation_t, 2> operations;
   const auto add = [&](uint64_t offset, uint64_t rows, uint64_t row_bytes) {
     if (rows == 0 || row_bytes == 0) return;
-    takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_COPY);
+    takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_KIND_COPY);
     takt_npu_copy_t& copy = operation.copy;
     copy.in.offset = copy.out.offset = offset;
     copy.out.buffer = 1;
@@ -176,7 +176,7 @@ absl::Status QueueProgram(const Submission& submission,
   absl::InlinedVector<takt_npu_range_t, 4> ranges(
       dispatch->binding_count, takt_npu_range_t{nullptr, 0, 0, 0});
   for (size_t i = 0; i < ranges.size(); ++i) ranges[i].buffer = i;
-  takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_PROGRAM);
+  takt_npu_operation_t operation = npu::MakeOperation(TAKT_NPU_KIND_PROGRAM);
   takt_npu_program_t& program = operation.program;
   program.function = dispatch->function;
   std::copy_n(dispatch->workgroups, 3, program.workgroups);

@@ -94,11 +94,11 @@ absl::StatusOr<std::shared_ptr<BatchExecutable>> BatchExecutable::Create(
 
 absl::Status BatchExecutable::Add(takt_npu_operation_t operation,
                                   absl::Span<cpu::Executable* const> programs) {
-  if (operation.kind == TAKT_NPU_TRANSFER) {
+  if (operation.kind == TAKT_NPU_KIND_TRANSFER) {
     return absl::InvalidArgumentError(
         "a transfer: Takt makes these itself where they are needed");
   }
-  if (operation.kind == TAKT_NPU_PROGRAM) {
+  if (operation.kind == TAKT_NPU_KIND_PROGRAM) {
     TAKT_RETURN_IF_ERROR(AddProgram(operation.program, programs));
     operations_.push_back(operation);
     return absl::OkStatus();
@@ -211,7 +211,7 @@ absl::Status BatchExecutable::RunWorkgroups(
   absl::InlinedVector<std::vector<takt_npu_range_t>, 1> program_ranges;
   program_ranges.reserve(program_operands_.size());
   for (takt_npu_operation_t& operation : operations) {
-    if (operation.kind == TAKT_NPU_PROGRAM) {
+    if (operation.kind == TAKT_NPU_KIND_PROGRAM) {
       const ProgramOperands& from = program_operands_[program_ranges.size()];
       program_ranges.push_back(from.bindings);
       for (takt_npu_range_t& each : program_ranges.back()) {

@@ -322,19 +322,19 @@ absl::Status CommandProgram::CheckCommands() const {
 takt_npu_result_t CommandProgram::Run(const takt_npu_program_t& dispatch,
                                       absl::Span<uint8_t> scratchpad,
                                       Work* work) const {
-  if (dispatch.function >= functions_.size()) return TAKT_NPU_INVALID;
+  if (dispatch.function >= functions_.size()) return TAKT_NPU_RESULT_INVALID;
   const Function& function = functions_[dispatch.function];
   if (dispatch.constant_count != function.constant_count ||
       dispatch.binding_count != function.binding_count) {
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   Runner runner(dispatch, scratchpad, work);
   for (uint32_t i = 0; i < function.command_count; ++i) {
     if (!runner.Run(commands_[function.first_command + i])) {
-      return TAKT_NPU_INVALID;
+      return TAKT_NPU_RESULT_INVALID;
     }
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 }  // namespace takt::npu

@@ -72,7 +72,7 @@ absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
   std::memset(&capabilities, 0, sizeof(capabilities));
   capabilities.struct_size = sizeof(capabilities);
   const takt_npu_result_t result = driver.query(unit, &capabilities);
-  if (result != TAKT_NPU_OK) {
+  if (result != TAKT_NPU_RESULT_OK) {
     return ResultStatus(result, absl::StrCat(driver.name, ": query"));
   }
   capabilities.struct_size = sizeof(capabilities);
@@ -100,7 +100,7 @@ absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
     if (driver.allocate == nullptr) {
       return refuse("neither host memory nor any of its own");
     }
-    if ((capabilities.kinds & 1u << TAKT_NPU_TRANSFER) == 0) {
+    if ((capabilities.kinds & 1u << TAKT_NPU_KIND_TRANSFER) == 0) {
       return refuse("memory of its own, but no transfers");
     }
   }
@@ -109,23 +109,23 @@ absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
 
 const char* ResultName(takt_npu_result_t result) {
   switch (result) {
-    case TAKT_NPU_OK:
+    case TAKT_NPU_RESULT_OK:
       return "OK";
-    case TAKT_NPU_UNSUPPORTED:
+    case TAKT_NPU_RESULT_UNSUPPORTED:
       return "UNSUPPORTED";
-    case TAKT_NPU_INVALID:
+    case TAKT_NPU_RESULT_INVALID:
       return "INVALID";
-    case TAKT_NPU_NO_MEMORY:
+    case TAKT_NPU_RESULT_NO_MEMORY:
       return "NO_MEMORY";
-    case TAKT_NPU_FAILED:
+    case TAKT_NPU_RESULT_FAILED:
       return "FAILED";
-    case TAKT_NPU_CORRUPTED:
+    case TAKT_NPU_RESULT_CORRUPTED:
       return "CORRUPTED";
-    case TAKT_NPU_CANCELLED:
+    case TAKT_NPU_RESULT_CANCELLED:
       return "CANCELLED";
-    case TAKT_NPU_OVERHEATED:
+    case TAKT_NPU_RESULT_OVERHEATED:
       return "OVERHEATED";
-    case TAKT_NPU_LOST:
+    case TAKT_NPU_RESULT_LOST:
       return "LOST";
   }
   return "?";
@@ -134,23 +134,23 @@ const char* ResultName(takt_npu_result_t result) {
 // For a reader who does not have takt/npu_driver.h at hand.
 absl::string_view ExplainResult(takt_npu_result_t result) {
   switch (result) {
-    case TAKT_NPU_OK:
+    case TAKT_NPU_RESULT_OK:
       break;
-    case TAKT_NPU_UNSUPPORTED:
+    case TAKT_NPU_RESULT_UNSUPPORTED:
       return "this NPU cannot do it";
-    case TAKT_NPU_INVALID:
+    case TAKT_NPU_RESULT_INVALID:
       return "no NPU could do it: a damaged program, for example";
-    case TAKT_NPU_NO_MEMORY:
+    case TAKT_NPU_RESULT_NO_MEMORY:
       return "the NPU's memory is full";
-    case TAKT_NPU_FAILED:
+    case TAKT_NPU_RESULT_FAILED:
       return "the NPU reported a fault; another attempt may work";
-    case TAKT_NPU_CORRUPTED:
+    case TAKT_NPU_RESULT_CORRUPTED:
       return "the checksum of a transfer was wrong";
-    case TAKT_NPU_CANCELLED:
+    case TAKT_NPU_RESULT_CANCELLED:
       return "the operation was cancelled";
-    case TAKT_NPU_OVERHEATED:
+    case TAKT_NPU_RESULT_OVERHEATED:
       return "the NPU is too hot; it may work once it is cooler";
-    case TAKT_NPU_LOST:
+    case TAKT_NPU_RESULT_LOST:
       return "the NPU does not answer until it is reset";
   }
   return "the driver gave a result that takt/npu_driver.h does not have";
@@ -160,21 +160,21 @@ absl::Status ResultStatus(takt_npu_result_t result, absl::string_view what) {
   const std::string text = absl::StrCat(what, ": ", ResultName(result), " (",
                                         ExplainResult(result), ")");
   switch (result) {
-    case TAKT_NPU_OK:
+    case TAKT_NPU_RESULT_OK:
       return absl::OkStatus();
-    case TAKT_NPU_UNSUPPORTED:
+    case TAKT_NPU_RESULT_UNSUPPORTED:
       return absl::UnimplementedError(text);
-    case TAKT_NPU_INVALID:
+    case TAKT_NPU_RESULT_INVALID:
       return absl::InvalidArgumentError(text);
-    case TAKT_NPU_NO_MEMORY:
+    case TAKT_NPU_RESULT_NO_MEMORY:
       return absl::ResourceExhaustedError(text);
-    case TAKT_NPU_CORRUPTED:
+    case TAKT_NPU_RESULT_CORRUPTED:
       return absl::DataLossError(text);
-    case TAKT_NPU_CANCELLED:
+    case TAKT_NPU_RESULT_CANCELLED:
       return absl::CancelledError(text);
-    case TAKT_NPU_OVERHEATED:
-    case TAKT_NPU_LOST:
-    case TAKT_NPU_FAILED:
+    case TAKT_NPU_RESULT_OVERHEATED:
+    case TAKT_NPU_RESULT_LOST:
+    case TAKT_NPU_RESULT_FAILED:
       return absl::UnavailableError(text);
   }
   return absl::InternalError(text);  // The driver's own mistake.

@@ -23,10 +23,10 @@ takt_npu_result_t Open(const takt_npu_host_t*, const char* options,
                        void** out_unit, char* error, size_t error_bytes) {
   if (options[0] != '\0') {
     std::snprintf(error, error_bytes, "the driver takes no options");
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   *out_unit = new HostUnit;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 void Close(void* unit) { delete &Of(unit); }
@@ -37,34 +37,34 @@ takt_npu_result_t Query(void*, takt_npu_capabilities_t* out) {
   std::snprintf(given.name, sizeof(given.name), "%s",
                 "inner products of the CPU");
   given.flags = TAKT_NPU_HOST_MEMORY | TAKT_NPU_ON_CALLER | TAKT_NPU_COHERENT;
-  given.kinds = Reference::kinds() | 1u << TAKT_NPU_PROGRAM;
+  given.kinds = Reference::kinds() | 1u << TAKT_NPU_KIND_PROGRAM;
   given.types = Reference::types();
   given.program_format = 1;
   given.scratchpad_bytes = CommandProgram::kScratchpadBytes;
   GiveStruct(given, out);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t Submit(void* unit, const takt_npu_batch_t* batch) {
   HostUnit& host = Of(unit);
-  takt_npu_result_t result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
   for (size_t i = 0; i < batch->operation_count; ++i) {
     const takt_npu_operation_t& operation = batch->operations[i];
-    if (operation.kind == TAKT_NPU_PROGRAM) {
+    if (operation.kind == TAKT_NPU_KIND_PROGRAM) {
       CommandProgram::Work work;
       result = host.programs.Run(operation.program, &work);
     } else {
       result = host.reference.Run(operation, host.memory);
     }
-    if (result != TAKT_NPU_OK) break;
+    if (result != TAKT_NPU_RESULT_OK) break;
   }
   batch->complete(batch->user_data, batch->id, result);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 // Nothing ever runs longer than submit().
-takt_npu_result_t Cancel(void*, uint64_t) { return TAKT_NPU_OK; }
-takt_npu_result_t Reset(void*) { return TAKT_NPU_OK; }
+takt_npu_result_t Cancel(void*, uint64_t) { return TAKT_NPU_RESULT_OK; }
+takt_npu_result_t Reset(void*) { return TAKT_NPU_RESULT_OK; }
 
 takt_npu_result_t LoadProgram(void* unit, const uint8_t* data,
                               size_t byte_length, uint64_t* out_program) {

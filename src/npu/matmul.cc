@@ -131,7 +131,7 @@ absl::StatusOr<MatmulOperations> PlanMatmul(
     }
     plan.scratch_bytes += AlignUp(tile_bytes, kAlignment);
   }
-  takt_npu_operation_t product = MakeOperation(TAKT_NPU_MMT4D);
+  takt_npu_operation_t product = MakeOperation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& p = product.mmt4d;
   p.left.buffer = p.right.buffer = p.out.buffer = kMatmulScratch;
   p.left.offset = at[0];
@@ -148,13 +148,13 @@ absl::StatusOr<MatmulOperations> PlanMatmul(
   p.k0 = k0;
   p.type = matmul.type;
   p.accumulate = matmul.accumulate;
-  plan.operations.push_back(left.Move(TAKT_NPU_PACK, at[0]));
-  plan.operations.push_back(right.Move(TAKT_NPU_PACK, at[1]));
+  plan.operations.push_back(left.Move(TAKT_NPU_KIND_PACK, at[0]));
+  plan.operations.push_back(right.Move(TAKT_NPU_KIND_PACK, at[1]));
   if (matmul.accumulate) {
-    plan.operations.push_back(out.Move(TAKT_NPU_PACK, at[2]));
+    plan.operations.push_back(out.Move(TAKT_NPU_KIND_PACK, at[2]));
   }
   plan.operations.push_back(product);
-  plan.operations.push_back(out.Move(TAKT_NPU_UNPACK, at[2]));
+  plan.operations.push_back(out.Move(TAKT_NPU_KIND_UNPACK, at[2]));
   return plan;
 }
 

@@ -15,7 +15,7 @@ namespace takt::npu {
 // out [m][n] = [out +] left [m][k] * right [k][n], row by row. Strides are in
 // elements, from row to row.
 struct Matmul {
-  takt_npu_type_t type = TAKT_NPU_S8_S8_S32;
+  takt_npu_type_t type = TAKT_NPU_TYPE_S8_S8_S32;
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;

@@ -132,15 +132,15 @@ absl::Status FindTransfer(takt_npu_transfer_t& transfer,
 
 TypeBytes BytesOf(uint32_t type) {
   switch (type) {
-    case TAKT_NPU_F32:
+    case TAKT_NPU_TYPE_F32:
       return {4, 4, 4};
-    case TAKT_NPU_S8_S8_S32:
+    case TAKT_NPU_TYPE_S8_S8_S32:
       return {1, 1, 4};
-    case TAKT_NPU_F16_F16_F32:
-    case TAKT_NPU_BF16_BF16_F32:
-    case TAKT_NPU_S16_S16_S32:
+    case TAKT_NPU_TYPE_F16_F16_F32:
+    case TAKT_NPU_TYPE_BF16_BF16_F32:
+    case TAKT_NPU_TYPE_S16_S16_S32:
       return {2, 2, 4};
-    case TAKT_NPU_S16_S8_S32:
+    case TAKT_NPU_TYPE_S16_S8_S32:
       return {2, 1, 4};
     default:
       return {};
@@ -157,21 +157,21 @@ takt_npu_operation_t MakeOperation(takt_npu_kind_t kind) {
 absl::Status FindOperands(takt_npu_operation_t& operation,
                           OperandRanges* operands) {
   switch (operation.kind) {
-    case TAKT_NPU_MMT4D:
+    case TAKT_NPU_KIND_MMT4D:
       return FindMmt4d(operation.mmt4d, operands);
-    case TAKT_NPU_PACK:
+    case TAKT_NPU_KIND_PACK:
       return FindPack(operation.pack, /*is_unpack=*/false, operands);
-    case TAKT_NPU_UNPACK:
+    case TAKT_NPU_KIND_UNPACK:
       return FindPack(operation.pack, /*is_unpack=*/true, operands);
-    case TAKT_NPU_FILL: {
+    case TAKT_NPU_KIND_FILL: {
       takt_npu_fill_t& fill = operation.fill;
       return Add("out", fill.out, Access::kWrite,
                  {fill.size0, fill.size1, fill.stride0, fill.stride1, 1},
                  sizeof(uint32_t), operands);
     }
-    case TAKT_NPU_COPY:
+    case TAKT_NPU_KIND_COPY:
       return FindCopy(operation.copy, operands);
-    case TAKT_NPU_TRANSFER:
+    case TAKT_NPU_KIND_TRANSFER:
       return FindTransfer(operation.transfer, operands);
     default:
       return Unsupported("operations of kind", operation.kind);

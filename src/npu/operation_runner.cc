@@ -16,7 +16,7 @@ namespace takt::npu {
 namespace {
 
 bool IsProgram(const takt_npu_operation_t& operation) {
-  return operation.kind == TAKT_NPU_PROGRAM;
+  return operation.kind == TAKT_NPU_KIND_PROGRAM;
 }
 
 // What the blocks of an operand held before.
@@ -120,19 +120,19 @@ bool Takes(const Unit& unit, const takt_npu_operation_t& operation) {
     return false;
   }
   if (IsProgram(operation)) return unit.in_host_memory();
-  if (operation.kind == TAKT_NPU_MMT4D) {
+  if (operation.kind == TAKT_NPU_KIND_MMT4D) {
     const takt_npu_mmt4d_t& p = operation.mmt4d;
     if (BytesOf(p.type).sum == 0 ||
         !TakesProduct(capabilities, static_cast<takt_npu_type_t>(p.type), p.m0,
                       p.n0, p.k0)) {
       return false;
     }
-  } else if (operation.kind == TAKT_NPU_PACK &&
+  } else if (operation.kind == TAKT_NPU_KIND_PACK &&
              operation.pack.element_bytes == 2) {
     return false;  // The driver interface has no such packs.
   }
   // Only products are worth copying there and back.
-  if (!unit.in_host_memory()) return operation.kind == TAKT_NPU_MMT4D;
+  if (!unit.in_host_memory()) return operation.kind == TAKT_NPU_KIND_MMT4D;
   if (capabilities.alignment == 1) return true;
   takt_npu_operation_t copy = operation;
   OperandRanges operands;

@@ -15,7 +15,7 @@ namespace takt::npu {
 
 absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> ProgramExecutable::Load(
     Ref<Unit> unit, absl::Span<const uint8_t> data) {
-  if ((unit->capabilities().kinds >> TAKT_NPU_PROGRAM & 1) == 0) {
+  if ((unit->capabilities().kinds >> TAKT_NPU_KIND_PROGRAM & 1) == 0) {
     return absl::UnimplementedError(
         absl::StrCat("NPU ", unit->driver_name(), " runs no programs"));
   }
@@ -59,7 +59,7 @@ absl::Status ProgramExecutable::RunWorkgroups(
   }
   takt_npu_operation_t operation;
   std::memset(&operation, 0, sizeof(operation));
-  operation.kind = TAKT_NPU_PROGRAM;
+  operation.kind = TAKT_NPU_KIND_PROGRAM;
   takt_npu_program_t& run = operation.program;
   run.program = program_;
   run.function = function;

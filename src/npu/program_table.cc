@@ -29,29 +29,29 @@ static_assert(offsetof(MatmulParameters, k) == 72);
 takt_npu_result_t ProgramTable::Load(const uint8_t* data, size_t byte_length,
                                      uint64_t* out_program) {
   auto program = CommandProgram::Parse({data, byte_length});
-  if (!program.ok()) return TAKT_NPU_INVALID;
+  if (!program.ok()) return TAKT_NPU_RESULT_INVALID;
   *out_program = ++last_;
   programs_[last_] = *std::move(program);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t ProgramTable::Describe(uint64_t program, uint64_t function,
                                          takt_npu_function_t* out) const {
   const auto found = programs_.find(program);
-  if (found == programs_.end()) return TAKT_NPU_INVALID;
+  if (found == programs_.end()) return TAKT_NPU_RESULT_INVALID;
   const auto& functions = found->second->functions();
-  if (function >= functions.size()) return TAKT_NPU_INVALID;
+  if (function >= functions.size()) return TAKT_NPU_RESULT_INVALID;
   const CommandProgram::Function& from = functions[function];
   std::snprintf(out->name, sizeof(out->name), "%s", from.name.c_str());
   out->constant_count = from.constant_count;
   out->binding_count = from.binding_count;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t ProgramTable::Run(const takt_npu_program_t& dispatch,
                                     CommandProgram::Work* work) {
   const auto found = programs_.find(dispatch.program);
-  if (found == programs_.end()) return TAKT_NPU_INVALID;
+  if (found == programs_.end()) return TAKT_NPU_RESULT_INVALID;
   if (scratchpad_.empty()) {
     scratchpad_.resize(CommandProgram::kScratchpadBytes);
   }
@@ -80,10 +80,11 @@ int MatmulS8Import(void* parameters, void*, void*) {
 takt_npu_result_t FindBuiltInImport(const char* name,
                                     takt_npu_import_t* out_function,
                                     void** out_context) {
-  if (std::strcmp(name, "npu_matmul_i8") != 0) return TAKT_NPU_UNSUPPORTED;
+  if (std::strcmp(name, "npu_matmul_i8") != 0)
+    return TAKT_NPU_RESULT_UNSUPPORTED;
   *out_function = &MatmulS8Import;
   *out_context = nullptr;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 }  // namespace takt::npu

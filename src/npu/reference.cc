@@ -42,18 +42,18 @@ takt_npu_result_t Pack(const takt_npu_pack_t& pack, const AddressSpace& memory,
   if (is_unpack) {
     Operand2d<uint32_t> matrix;
     Operand2d<const uint32_t> tiles;
-    if (!resolve(&matrix, &tiles)) return TAKT_NPU_INVALID;
-    if (pack.sizes[0] == 0 || pack.sizes[1] == 0) return TAKT_NPU_OK;
-    if (shape.size0 == 0 || shape.size1 == 0) return TAKT_NPU_OK;
+    if (!resolve(&matrix, &tiles)) return TAKT_NPU_RESULT_INVALID;
+    if (pack.sizes[0] == 0 || pack.sizes[1] == 0) return TAKT_NPU_RESULT_OK;
+    if (shape.size0 == 0 || shape.size1 == 0) return TAKT_NPU_RESULT_OK;
     kernels::Unpack(tiles, grid, matrix, shape);
-    return TAKT_NPU_OK;
+    return TAKT_NPU_RESULT_OK;
   }
   Operand2d<const uint8_t> matrix;
   Operand2d<uint8_t> tiles;
-  if (!resolve(&matrix, &tiles)) return TAKT_NPU_INVALID;
-  if (pack.sizes[0] == 0 || pack.sizes[1] == 0) return TAKT_NPU_OK;
+  if (!resolve(&matrix, &tiles)) return TAKT_NPU_RESULT_INVALID;
+  if (pack.sizes[0] == 0 || pack.sizes[1] == 0) return TAKT_NPU_RESULT_OK;
   kernels::Pack(bytes, matrix, shape, tiles, grid, pack.padding);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t Fill(const takt_npu_fill_t& fill,
@@ -61,12 +61,12 @@ takt_npu_result_t Fill(const takt_npu_fill_t& fill,
   Operand2d<uint32_t> out;
   if (!Resolve(fill.out, memory, fill.stride0, fill.stride1, sizeof(uint32_t),
                &out)) {
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   if (fill.size0 > 0 && fill.size1 > 0) {
     kernels::Fill2d(fill.pattern, out, {fill.size0, fill.size1});
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t Copy(const takt_npu_copy_t& copy,
@@ -77,40 +77,40 @@ takt_npu_result_t Copy(const takt_npu_copy_t& copy,
   if (!Resolve(copy.in, memory, copy.in_stride0, copy.in_stride1, bytes, &in) ||
       !Resolve(copy.out, memory, copy.out_stride0, copy.out_stride1, bytes,
                &out)) {
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   if (copy.size0 > 0 && copy.size1 > 0) {
     kernels::Copy2d(bytes, in, out, {copy.size0, copy.size1});
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t Transfer(const takt_npu_transfer_t& transfer,
                            const AddressSpace& memory) {
   const uint64_t length = transfer.source.byte_length;
-  if (length == 0) return TAKT_NPU_OK;
+  if (length == 0) return TAKT_NPU_RESULT_OK;
   const uint8_t* const source = memory.Find(transfer.source);
   uint8_t* const target = memory.Find(transfer.target);
-  if (source == nullptr || target == nullptr) return TAKT_NPU_INVALID;
+  if (source == nullptr || target == nullptr) return TAKT_NPU_RESULT_INVALID;
   std::memmove(target, source, length);
   if (transfer.checksum != nullptr) {
     *transfer.checksum = takt_npu_checksum(target, length);
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 // The kernels' name of a type; BytesOf() knows it.
 kernels::Mmt4dType KernelType(uint32_t type) {
   switch (type) {
-    case TAKT_NPU_F32:
+    case TAKT_NPU_TYPE_F32:
       return kernels::Mmt4dType::kF32;
-    case TAKT_NPU_S8_S8_S32:
+    case TAKT_NPU_TYPE_S8_S8_S32:
       return kernels::Mmt4dType::kS8S8S32;
-    case TAKT_NPU_F16_F16_F32:
+    case TAKT_NPU_TYPE_F16_F16_F32:
       return kernels::Mmt4dType::kF16F16F32;
-    case TAKT_NPU_BF16_BF16_F32:
+    case TAKT_NPU_TYPE_BF16_BF16_F32:
       return kernels::Mmt4dType::kBF16BF16F32;
-    case TAKT_NPU_S16_S16_S32:
+    case TAKT_NPU_TYPE_S16_S16_S32:
       return kernels::Mmt4dType::kS16S16S32;
     default:
       return kernels::Mmt4dType::kS16S8S32;
@@ -124,14 +124,15 @@ Reference::Reference()
           cpu::UsableInstructionSets(cpu::DetectProcessor()))) {}
 
 uint32_t Reference::kinds() {
-  return 1u << TAKT_NPU_MMT4D | 1u << TAKT_NPU_PACK | 1u << TAKT_NPU_UNPACK |
-         1u << TAKT_NPU_FILL | 1u << TAKT_NPU_COPY | 1u << TAKT_NPU_TRANSFER;
+  return 1u << TAKT_NPU_KIND_MMT4D | 1u << TAKT_NPU_KIND_PACK |
+         1u << TAKT_NPU_KIND_UNPACK | 1u << TAKT_NPU_KIND_FILL |
+         1u << TAKT_NPU_KIND_COPY | 1u << TAKT_NPU_KIND_TRANSFER;
 }
 
 uint32_t Reference::types() {
-  return 1u << TAKT_NPU_F32 | 1u << TAKT_NPU_S8_S8_S32 |
-         1u << TAKT_NPU_F16_F16_F32 | 1u << TAKT_NPU_BF16_BF16_F32 |
-         1u << TAKT_NPU_S16_S16_S32 | 1u << TAKT_NPU_S16_S8_S32;
+  return 1u << TAKT_NPU_TYPE_F32 | 1u << TAKT_NPU_TYPE_S8_S8_S32 |
+         1u << TAKT_NPU_TYPE_F16_F16_F32 | 1u << TAKT_NPU_TYPE_BF16_BF16_F32 |
+         1u << TAKT_NPU_TYPE_S16_S16_S32 | 1u << TAKT_NPU_TYPE_S16_S8_S32;
 }
 
 takt_npu_result_t Reference::Mmt4d(const takt_npu_mmt4d_t& p,
@@ -143,9 +144,9 @@ takt_npu_result_t Reference::Mmt4d(const takt_npu_mmt4d_t& p,
   if (!Resolve(p.left, memory, p.left_stride, 0, bytes.left, &left) ||
       !Resolve(p.right, memory, p.right_stride, 0, bytes.right, &right) ||
       !Resolve(p.out, memory, p.out_stride, 0, bytes.sum, &out)) {
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
-  if (p.m == 0 || p.n == 0 || p.m0 == 0 || p.n0 == 0) return TAKT_NPU_OK;
+  if (p.m == 0 || p.n == 0 || p.m0 == 0 || p.n0 == 0) return TAKT_NPU_RESULT_OK;
   kernels::Mmt4dArguments a;
   a.left = left.data;
   a.left_stride = p.left_stride;
@@ -161,7 +162,7 @@ takt_npu_result_t Reference::Mmt4d(const takt_npu_mmt4d_t& p,
   a.k0 = p.k0;
   a.accumulate = p.accumulate != 0;
   kernels_.Mmt4d(KernelType(p.type))(a);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t Reference::Run(const takt_npu_operation_t& operation,
@@ -169,24 +170,24 @@ takt_npu_result_t Reference::Run(const takt_npu_operation_t& operation,
   const absl::Status status = CheckOperands(operation);
   if (!status.ok()) {
     return status.code() == absl::StatusCode::kUnimplemented
-               ? TAKT_NPU_UNSUPPORTED
-               : TAKT_NPU_INVALID;
+               ? TAKT_NPU_RESULT_UNSUPPORTED
+               : TAKT_NPU_RESULT_INVALID;
   }
   switch (operation.kind) {
-    case TAKT_NPU_MMT4D:
+    case TAKT_NPU_KIND_MMT4D:
       return Mmt4d(operation.mmt4d, memory);
-    case TAKT_NPU_PACK:
+    case TAKT_NPU_KIND_PACK:
       return Pack(operation.pack, memory, /*is_unpack=*/false);
-    case TAKT_NPU_UNPACK:
+    case TAKT_NPU_KIND_UNPACK:
       return Pack(operation.pack, memory, /*is_unpack=*/true);
-    case TAKT_NPU_FILL:
+    case TAKT_NPU_KIND_FILL:
       return Fill(operation.fill, memory);
-    case TAKT_NPU_COPY:
+    case TAKT_NPU_KIND_COPY:
       return Copy(operation.copy, memory);
-    case TAKT_NPU_TRANSFER:
+    case TAKT_NPU_KIND_TRANSFER:
       return Transfer(operation.transfer, memory);
     default:
-      return TAKT_NPU_UNSUPPORTED;
+      return TAKT_NPU_RESULT_UNSUPPORTED;
   }
 }
 

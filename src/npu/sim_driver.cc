@@ -101,11 +101,11 @@ takt_npu_result_t SimUnit::Query(takt_npu_capabilities_t* out) const {
   std::snprintf(given.name, sizeof(given.name), "%s", profile_.name.c_str());
   given.flags = TAKT_NPU_COHERENT;
   if (profile_.in_host_memory) given.flags |= TAKT_NPU_HOST_MEMORY;
-  given.kinds = 1u << TAKT_NPU_MMT4D | 1u << TAKT_NPU_TRANSFER;
-  if (profile_.in_host_memory) given.kinds |= 1u << TAKT_NPU_PROGRAM;
+  given.kinds = 1u << TAKT_NPU_KIND_MMT4D | 1u << TAKT_NPU_KIND_TRANSFER;
+  if (profile_.in_host_memory) given.kinds |= 1u << TAKT_NPU_KIND_PROGRAM;
   if (profile_.packs && profile_.in_host_memory) {
-    given.kinds |= 1u << TAKT_NPU_PACK | 1u << TAKT_NPU_UNPACK |
-                   1u << TAKT_NPU_FILL | 1u << TAKT_NPU_COPY;
+    given.kinds |= 1u << TAKT_NPU_KIND_PACK | 1u << TAKT_NPU_KIND_UNPACK |
+                   1u << TAKT_NPU_KIND_FILL | 1u << TAKT_NPU_KIND_COPY;
   }
   for (const auto& [type, rate] : profile_.macs_per_cycle) {
     given.types |= 1u << type;
@@ -123,7 +123,7 @@ takt_npu_result_t SimUnit::Query(takt_npu_capabilities_t* out) const {
     given.cpus[cpu / 64] |= uint64_t{1} << (cpu % 64);
   }
   GiveStruct(given, out);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 uint8_t* SimUnit::Find(const takt_npu_range_t& range) const {
@@ -167,26 +167,26 @@ takt_npu_result_t SimUnit::RunOperations(const takt_npu_batch_t& batch,
   for (size_t i = 0; i < batch.operation_count; ++i) {
     const takt_npu_operation_t& operation = batch.operations[i];
     CommandProgram::Work work;
-    takt_npu_result_t result = TAKT_NPU_OK;
-    if (operation.kind == TAKT_NPU_PROGRAM) {
+    takt_npu_result_t result = TAKT_NPU_RESULT_OK;
+    if (operation.kind == TAKT_NPU_KIND_PROGRAM) {
       if (i < count) result = programs.Run(operation.program, &work);
-    } else if (operation.kind == TAKT_NPU_MMT4D &&
+    } else if (operation.kind == TAKT_NPU_KIND_MMT4D &&
                profile_.macs_per_cycle.count(operation.mmt4d.type) == 0) {
-      result = TAKT_NPU_UNSUPPORTED;
+      result = TAKT_NPU_RESULT_UNSUPPORTED;
     } else if (i < count && profile_.computes) {
       result = reference_.Run(operation, *this);
     }
-    if (result != TAKT_NPU_OK) return result;
-    if (operation.kind == TAKT_NPU_TRANSFER && i < count &&
+    if (result != TAKT_NPU_RESULT_OK) return result;
+    if (operation.kind == TAKT_NPU_KIND_TRANSFER && i < count &&
         Draw(profile_.faults.bit_flip)) {
       FlipBit(operation.transfer);
     }
     MutexLock lock(&mutex_);
-    costs->push_back(operation.kind == TAKT_NPU_PROGRAM
+    costs->push_back(operation.kind == TAKT_NPU_KIND_PROGRAM
                          ? model_.CostOf(work)
                          : model_.CostOf(operation));
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
@@ -198,11 +198,11 @@ takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
     reset_failures_left_ = profile_.faults.reset_failures;
   }
   std::vector<SimModel::Cost> costs;
-  takt_npu_result_t result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
   if (is_lost_) {
-    result = TAKT_NPU_LOST;
+    result = TAKT_NPU_RESULT_LOST;
   } else if (fault_ == Fault::kOverheat) {
-    result = TAKT_NPU_OVERHEATED;
+    result = TAKT_NPU_RESULT_OVERHEATED;
   } else {
     // One that fails has done half.
     const bool fails = fault_ == Fault::kError || fault_ == Fault::kTimeOut ||
@@ -210,24 +210,26 @@ takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
     const size_t count =
         fails ? batch.operation_count / 2 : batch.operation_count;
     result = RunOperations(batch, count, &costs);
-    if (result == TAKT_NPU_OK && fault_ == Fault::kError) {
-      result = TAKT_NPU_FAILED;
+    if (result == TAKT_NPU_RESULT_OK && fault_ == Fault::kError) {
+      result = TAKT_NPU_RESULT_FAILED;
     }
   }
   int64_t end_ns = 0;
   {
     MutexLock lock(&mutex_);
     const SimModel::Run run = model_.Start(costs, now_ns);
-    if (run.is_critical && result == TAKT_NPU_OK) result = TAKT_NPU_OVERHEATED;
+    if (run.is_critical && result == TAKT_NPU_RESULT_OK)
+      result = TAKT_NPU_RESULT_OVERHEATED;
     end_ns = now_ns + run.duration_ns;
     running_id_ = batch.id;
   }
-  if (fault_ == Fault::kTimeOut || fault_ == Fault::kLate) return TAKT_NPU_OK;
+  if (fault_ == Fault::kTimeOut || fault_ == Fault::kLate)
+    return TAKT_NPU_RESULT_OK;
   Schedule(batch, end_ns, result, /*is_stray=*/false);
   if (fault_ == Fault::kTwice) {
     Schedule(batch, end_ns + 1, result, /*is_stray=*/true);
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 void SimUnit::Schedule(const takt_npu_batch_t& batch, int64_t at_ns,
@@ -250,7 +252,7 @@ void SimUnit::OnEvent(void* argument) {
 }
 
 takt_npu_result_t SimUnit::Cancel(uint64_t id) {
-  if (Draw(profile_.faults.stuck)) return TAKT_NPU_FAILED;
+  if (Draw(profile_.faults.stuck)) return TAKT_NPU_RESULT_FAILED;
   bool was_running = false;
   {
     MutexLock lock(&mutex_);
@@ -258,9 +260,9 @@ takt_npu_result_t SimUnit::Cancel(uint64_t id) {
     if (was_running) running_id_ = 0;
   }
   if (was_running && fault_ == Fault::kLate) {
-    Schedule(last_batch_, Now() + 1, TAKT_NPU_OK, /*is_stray=*/true);
+    Schedule(last_batch_, Now() + 1, TAKT_NPU_RESULT_OK, /*is_stray=*/true);
   }
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t SimUnit::Reset() {
@@ -270,10 +272,10 @@ takt_npu_result_t SimUnit::Reset() {
   }
   if (is_lost_ && reset_failures_left_ > 0) {
     --reset_failures_left_;
-    return TAKT_NPU_LOST;
+    return TAKT_NPU_RESULT_LOST;
   }
   is_lost_ = false;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t SimUnit::Telemetry(takt_npu_telemetry_t* out) {
@@ -286,18 +288,18 @@ takt_npu_result_t SimUnit::Telemetry(takt_npu_telemetry_t* out) {
   given.frequency_hz = static_cast<int64_t>(model_.frequency_hz());
   given.throttled_ns = model_.throttled_ns();
   GiveStruct(given, out);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t SimUnit::Allocate(uint64_t byte_length,
                                     uint64_t* out_buffer) {
   if (!RangeFits(allocated_bytes_, byte_length, profile_.memory_bytes)) {
-    return TAKT_NPU_NO_MEMORY;
+    return TAKT_NPU_RESULT_NO_MEMORY;
   }
   allocated_bytes_ += byte_length;
   *out_buffer = ++last_buffer_;
   buffers_[last_buffer_].resize(byte_length);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 void SimUnit::Free(uint64_t buffer) {
@@ -309,9 +311,10 @@ void SimUnit::Free(uint64_t buffer) {
 
 // Its caches are coherent: only the rules of the call are kept.
 takt_npu_result_t SimUnit::Sync(const void* data) const {
-  if (is_lost_) return TAKT_NPU_LOST;
+  if (is_lost_) return TAKT_NPU_RESULT_LOST;
   MutexLock lock(&mutex_);
-  return data == nullptr || running_id_ != 0 ? TAKT_NPU_INVALID : TAKT_NPU_OK;
+  return data == nullptr || running_id_ != 0 ? TAKT_NPU_RESULT_INVALID
+                                             : TAKT_NPU_RESULT_OK;
 }
 
 SimUnit& Of(void* unit) { return *static_cast<SimUnit*>(unit); }
@@ -322,14 +325,14 @@ takt_npu_result_t Open(const takt_npu_host_t* host, const char* options,
   if (!profile.ok()) {
     std::snprintf(error, error_bytes, "%s",
                   std::string(profile.status().message()).c_str());
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   if (!std::has_single_bit(profile->alignment)) {
     std::snprintf(error, error_bytes, "alignment is no power of two");
-    return TAKT_NPU_INVALID;
+    return TAKT_NPU_RESULT_INVALID;
   }
   *out_unit = new SimUnit(*host, *std::move(profile));
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ SimModel::Cost SimModel::CostOf(const takt_npu_operation_t& operation) const {
   const auto latency = static_cast<double>(profile_.dma_latency_ns);
   Cost cost;
   switch (operation.kind) {
-    case TAKT_NPU_MMT4D: {
+    case TAKT_NPU_KIND_MMT4D: {
       const takt_npu_mmt4d_t& p = operation.mmt4d;
       const auto rate = profile_.macs_per_cycle.find(p.type);
       if (rate == profile_.macs_per_cycle.end()) return cost;
@@ -49,22 +49,22 @@ SimModel::Cost SimModel::CostOf(const takt_npu_operation_t& operation) const {
           std::min(left + right, half) * ns_per_byte + 2 * latency;
       return cost;
     }
-    case TAKT_NPU_PACK:
-    case TAKT_NPU_UNPACK:
+    case TAKT_NPU_KIND_PACK:
+    case TAKT_NPU_KIND_UNPACK:
       cost.dma_ns =
           (Bytes(operation.pack.matrix) + Bytes(operation.pack.tiles)) *
               ns_per_byte +
           2 * latency;
       return cost;
-    case TAKT_NPU_FILL:
+    case TAKT_NPU_KIND_FILL:
       cost.dma_ns = Bytes(operation.fill.out) * ns_per_byte + latency;
       return cost;
-    case TAKT_NPU_COPY:
+    case TAKT_NPU_KIND_COPY:
       cost.dma_ns =
           (Bytes(operation.copy.in) + Bytes(operation.copy.out)) * ns_per_byte +
           2 * latency;
       return cost;
-    case TAKT_NPU_TRANSFER:
+    case TAKT_NPU_KIND_TRANSFER:
       cost.dma_ns = Bytes(operation.transfer.source) * ns_per_byte + latency;
       cost.first_dma_ns = cost.dma_ns;
       return cost;
@@ -75,7 +75,7 @@ SimModel::Cost SimModel::CostOf(const takt_npu_operation_t& operation) const {
 
 SimModel::Cost SimModel::CostOf(const CommandProgram::Work& work) const {
   Cost cost;
-  const auto rate = profile_.macs_per_cycle.find(TAKT_NPU_S8_S8_S32);
+  const auto rate = profile_.macs_per_cycle.find(TAKT_NPU_TYPE_S8_S8_S32);
   if (rate != profile_.macs_per_cycle.end()) {
     cost.cycles = std::ceil(static_cast<double>(work.mac_count) / rate->second);
   }

@@ -104,9 +104,9 @@ constexpr struct {
   const char* name;
   uint32_t type;
 } kTypes[] = {
-    {"f32", TAKT_NPU_F32},         {"s8", TAKT_NPU_S8_S8_S32},
-    {"f16", TAKT_NPU_F16_F16_F32}, {"bf16", TAKT_NPU_BF16_BF16_F32},
-    {"s16", TAKT_NPU_S16_S16_S32}, {"s16_s8", TAKT_NPU_S16_S8_S32},
+    {"f32", TAKT_NPU_TYPE_F32},         {"s8", TAKT_NPU_TYPE_S8_S8_S32},
+    {"f16", TAKT_NPU_TYPE_F16_F16_F32}, {"bf16", TAKT_NPU_TYPE_BF16_BF16_F32},
+    {"s16", TAKT_NPU_TYPE_S16_S16_S32}, {"s16_s8", TAKT_NPU_TYPE_S16_S8_S32},
 };
 
 absl::Status ReadRates(const Json& object, std::map<uint32_t, double>* rates) {

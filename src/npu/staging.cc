@@ -69,7 +69,7 @@ void Staging::AddMove(uint8_t* host, uint64_t offset, uint64_t byte_length,
   if (byte_length == 0) return;
   takt_npu_operation_t operation;
   std::memset(&operation, 0, sizeof(operation));
-  operation.kind = TAKT_NPU_TRANSFER;
+  operation.kind = TAKT_NPU_KIND_TRANSFER;
   const takt_npu_range_t near = {host, 0, 0, byte_length};
   const takt_npu_range_t far = {nullptr, buffer_, offset, byte_length};
   operation.transfer.source = is_to_unit ? near : far;
@@ -113,7 +113,7 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
     bytes_to_unit += n * blocks.right_bytes;
     takt_npu_operation_t operation;
     std::memset(&operation, 0, sizeof(operation));
-    operation.kind = TAKT_NPU_MMT4D;
+    operation.kind = TAKT_NPU_KIND_MMT4D;
     takt_npu_mmt4d_t& part = operation.mmt4d;
     part = product;
     part.m = 1;
@@ -129,7 +129,7 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
   // Now that the moves have their places.
   size_t move = 0;
   for (takt_npu_operation_t& operation : operations_) {
-    if (operation.kind != TAKT_NPU_TRANSFER) continue;
+    if (operation.kind != TAKT_NPU_KIND_TRANSFER) continue;
     operation.transfer.checksum = &moves_[move++].checksum;
   }
   // What went to the unit may have been overwritten by what came back, in the
@@ -138,7 +138,7 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
   const auto take_sums = [&](bool is_to_unit) {
     size_t at = 0;
     for (const takt_npu_operation_t& operation : operations_) {
-      if (operation.kind != TAKT_NPU_TRANSFER) continue;
+      if (operation.kind != TAKT_NPU_KIND_TRANSFER) continue;
       if ((operation.transfer.target.buffer != 0) == is_to_unit) {
         sums[at] = takt_npu_checksum(moves_[at].host, moves_[at].byte_length);
       }
@@ -149,9 +149,9 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
   auto compare = [&] {
     take_sums(/*is_to_unit=*/false);
     for (size_t at = 0; at < moves_.size(); ++at) {
-      if (sums[at] != moves_[at].checksum) return TAKT_NPU_CORRUPTED;
+      if (sums[at] != moves_[at].checksum) return TAKT_NPU_RESULT_CORRUPTED;
     }
-    return TAKT_NPU_OK;
+    return TAKT_NPU_RESULT_OK;
   };
   absl::FunctionRef<takt_npu_result_t()> check = compare;
   // A failed batch may have brought back a part of what it is to add to.

@@ -18,20 +18,22 @@ namespace {
 
 // A number that is no result, of a driver that is broken.
 takt_npu_result_t Known(takt_npu_result_t result) {
-  return static_cast<unsigned>(result) <= TAKT_NPU_LOST ? result
-                                                        : TAKT_NPU_FAILED;
+  return static_cast<unsigned>(result) <= TAKT_NPU_RESULT_LOST
+             ? result
+             : TAKT_NPU_RESULT_FAILED;
 }
 
 // Ends with what would end the same way another time.
 bool IsRefusal(takt_npu_result_t result) {
-  return result == TAKT_NPU_UNSUPPORTED || result == TAKT_NPU_INVALID ||
-         result == TAKT_NPU_NO_MEMORY;
+  return result == TAKT_NPU_RESULT_UNSUPPORTED ||
+         result == TAKT_NPU_RESULT_INVALID ||
+         result == TAKT_NPU_RESULT_NO_MEMORY;
 }
 
 uint64_t CountMacs(absl::Span<const takt_npu_operation_t> operations) {
   uint64_t count = 0;
   for (const takt_npu_operation_t& operation : operations) {
-    if (operation.kind != TAKT_NPU_MMT4D) continue;
+    if (operation.kind != TAKT_NPU_KIND_MMT4D) continue;
     const takt_npu_mmt4d_t& p = operation.mmt4d;
     count += static_cast<uint64_t>(p.m * p.m0) *
              static_cast<uint64_t>(p.n * p.n0) *
@@ -66,7 +68,7 @@ absl::StatusOr<Ref<Unit>> Unit::Open(const takt_npu_driver_t* table,
   const takt_npu_result_t result =
       driver.open(&unit->host_, unit->options_.driver_options.c_str(), &opened,
                   error, sizeof(error));
-  if (result != TAKT_NPU_OK) {
+  if (result != TAKT_NPU_RESULT_OK) {
     error[sizeof(error) - 1] = '\0';
     return ResultStatus(Known(result),
                         absl::StrCat("NPU driver ", driver.name, ": open",
@@ -146,7 +148,7 @@ Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
   const int64_t traced_ns = TraceNow();
   Outcome outcome;
   outcome.result = Known(driver_.submit(unit_, &batch));
-  if (outcome.result == TAKT_NPU_OK) {
+  if (outcome.result == TAKT_NPU_RESULT_OK) {
     outcome.result =
         WaitForBatch(batch.id, DeadlineAfter(event.start_ns, time_limit_ns),
                      &outcome.is_time_out);
@@ -209,13 +211,14 @@ takt_npu_result_t Unit::WaitForBatch(uint64_t id, int64_t deadline_ns,
 }
 
 takt_npu_result_t Unit::EndBatch(uint64_t id) {
-  if (driver_.cancel(unit_, id) == TAKT_NPU_OK) return TAKT_NPU_CANCELLED;
-  return Reset() ? TAKT_NPU_CANCELLED : TAKT_NPU_LOST;
+  if (driver_.cancel(unit_, id) == TAKT_NPU_RESULT_OK)
+    return TAKT_NPU_RESULT_CANCELLED;
+  return Reset() ? TAKT_NPU_RESULT_CANCELLED : TAKT_NPU_RESULT_LOST;
 }
 
 bool Unit::Reset() {
   NoteFault(NpuAnswer::kReset);
-  const bool works = driver_.reset(unit_) == TAKT_NPU_OK;
+  const bool works = driver_.reset(unit_) == TAKT_NPU_RESULT_OK;
   MutexLock lock(&mutex_);
   ++statistics_.reset_count;
   is_lost_ = !works;
@@ -232,18 +235,18 @@ void Unit::NoteOutcome(const Outcome& outcome) {
       return;
     }
     switch (outcome.result) {
-      case TAKT_NPU_OK:
+      case TAKT_NPU_RESULT_OK:
         break;
-      case TAKT_NPU_CORRUPTED:
+      case TAKT_NPU_RESULT_CORRUPTED:
         ++s.corrupted_count;
         break;
-      case TAKT_NPU_CANCELLED:
+      case TAKT_NPU_RESULT_CANCELLED:
         s.cancelled_count += !outcome.is_time_out;
         break;
-      case TAKT_NPU_OVERHEATED:
+      case TAKT_NPU_RESULT_OVERHEATED:
         ++s.overheated_count;
         break;
-      case TAKT_NPU_LOST:
+      case TAKT_NPU_RESULT_LOST:
         ++s.lost_count;
         break;
       default:
@@ -251,15 +254,15 @@ void Unit::NoteOutcome(const Outcome& outcome) {
         break;
     }
   }
-  if (outcome.result == TAKT_NPU_OK) {
+  if (outcome.result == TAKT_NPU_RESULT_OK) {
     failures_in_a_row_ = 0;
     quarantine_ns_ = 0;
     return;
   }
-  bool works = outcome.result != TAKT_NPU_LOST;
+  bool works = outcome.result != TAKT_NPU_RESULT_LOST;
   if (!works && !outcome.is_time_out) works = Reset();
   ++failures_in_a_row_;
-  if (!works || outcome.result == TAKT_NPU_OVERHEATED ||
+  if (!works || outcome.result == TAKT_NPU_RESULT_OVERHEATED ||
       failures_in_a_row_ >= options_.policy.quarantine_after) {
     BeginQuarantine();
   }
@@ -307,12 +310,12 @@ bool Unit::Probe() {
     return (capabilities_.kinds >> kind & 1) != 0;
   };
   // With a unit of other memory or other operations only a real one can tell.
-  if (!in_host_memory() || !has(TAKT_NPU_FILL)) return true;
+  if (!in_host_memory() || !has(TAKT_NPU_KIND_FILL)) return true;
   alignas(64) uint32_t words[16] = {};
   constexpr uint32_t kPattern = 0x5aa5c33c;
   takt_npu_operation_t operation;
   std::memset(&operation, 0, sizeof(operation));
-  operation.kind = TAKT_NPU_FILL;
+  operation.kind = TAKT_NPU_KIND_FILL;
   operation.fill.out = {reinterpret_cast<uint8_t*>(words), 0, 0, sizeof(words)};
   operation.fill.size0 = 1;
   operation.fill.size1 = 16;
@@ -321,8 +324,8 @@ bool Unit::Probe() {
   operation.fill.pattern = kPattern;
   const Outcome outcome =
       RunBatch({&operation, 1}, Urgency(), options_.policy.time_limit_ns);
-  if (outcome.result != TAKT_NPU_OK) {
-    if (outcome.result == TAKT_NPU_LOST) Reset();
+  if (outcome.result != TAKT_NPU_RESULT_OK) {
+    if (outcome.result == TAKT_NPU_RESULT_LOST) Reset();
     return false;
   }
   return std::all_of(std::begin(words), std::end(words),
@@ -339,7 +342,7 @@ Unit::Outcome Unit::RunAll(absl::Span<const takt_npu_operation_t> operations,
     const size_t count = std::min(batch_max, operations.size());
     outcome =
         RunBatch(operations.subspan(0, count), request.urgency, time_limit_ns);
-    if (outcome.result != TAKT_NPU_OK) return outcome;
+    if (outcome.result != TAKT_NPU_RESULT_OK) return outcome;
     operations.remove_prefix(count);
   }
   if (request.check != nullptr) outcome.result = Known((*request.check)());
@@ -404,7 +407,7 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
       if (status.ok()) status = health;  // Else what led to it says more.
       break;
     }
-    if (outcome.result == TAKT_NPU_OK) {
+    if (outcome.result == TAKT_NPU_RESULT_OK) {
       MutexLock lock(&mutex_);
       statistics_.operation_count += operations.size();
       statistics_.mac_count += CountMacs(operations);
@@ -417,7 +420,8 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
                                  : ResultStatus(outcome.result, what);
     if (request.restore != nullptr) (*request.restore)();
     if (!request.is_repeatable || IsRefusal(outcome.result) ||
-        outcome.result == TAKT_NPU_OVERHEATED || attempt >= policy.retry_max) {
+        outcome.result == TAKT_NPU_RESULT_OVERHEATED ||
+        attempt >= policy.retry_max) {
       break;
     }
     NoteFault(NpuAnswer::kRetry);
@@ -438,12 +442,12 @@ absl::Status Unit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
   Outcome outcome;
   outcome.is_time_out = EndWatch();
   if (outcome.is_time_out) {
-    outcome.result = TAKT_NPU_CANCELLED;
+    outcome.result = TAKT_NPU_RESULT_CANCELLED;
   } else if (result != 0) {
-    outcome.result = TAKT_NPU_FAILED;
+    outcome.result = TAKT_NPU_RESULT_FAILED;
   }
   NoteOutcome(outcome);
-  if (outcome.result == TAKT_NPU_OK) return absl::OkStatus();
+  if (outcome.result == TAKT_NPU_RESULT_OK) return absl::OkStatus();
   {
     MutexLock lock(&mutex_);
     ++statistics_.error_count;
@@ -468,7 +472,7 @@ absl::Status Unit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
   TAKT_RETURN_IF_ERROR(CheckHealth());
   const takt_npu_result_t result = function(unit_, data, byte_length);
   NoteOutcome({result});
-  if (result == TAKT_NPU_OK) return absl::OkStatus();
+  if (result == TAKT_NPU_RESULT_OK) return absl::OkStatus();
   {
     MutexLock lock(&mutex_);
     ++statistics_.error_count;
@@ -528,7 +532,7 @@ absl::StatusOr<uint64_t> Unit::LoadProgram(absl::Span<const uint8_t> data) {
   const takt_npu_result_t result =
       Known(driver_.load_program(unit_, data.data(), data.size(), &program));
   lease_.Release();
-  if (result == TAKT_NPU_INVALID) {
+  if (result == TAKT_NPU_RESULT_INVALID) {
     return absl::DataLossError(absl::StrCat(
         "NPU ", driver_.name, ": ", data.size(), " bytes that are no program"));
   }
@@ -547,7 +551,7 @@ absl::StatusOr<std::vector<takt_npu_function_t>> Unit::DescribeFunctions(
     uint64_t program) {
   constexpr size_t kCountMax = 4096;
   std::vector<takt_npu_function_t> functions;
-  takt_npu_result_t result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
   lease_.Acquire(Urgency());
   while (functions.size() <= kCountMax) {
     takt_npu_function_t function;
@@ -555,13 +559,13 @@ absl::StatusOr<std::vector<takt_npu_function_t>> Unit::DescribeFunctions(
     function.struct_size = sizeof(function);
     result = Known(
         driver_.describe_function(unit_, program, functions.size(), &function));
-    if (result != TAKT_NPU_OK) break;
+    if (result != TAKT_NPU_RESULT_OK) break;
     function.name[sizeof(function.name) - 1] = '\0';
     functions.push_back(function);
   }
   lease_.Release();
-  if (result == TAKT_NPU_INVALID) return functions;
-  if (result == TAKT_NPU_OK) {
+  if (result == TAKT_NPU_RESULT_INVALID) return functions;
+  if (result == TAKT_NPU_RESULT_OK) {
     return absl::DataLossError(absl::StrCat("NPU ", driver_.name,
                                             ": a program of more than ",
                                             kCountMax, " functions"));
@@ -574,14 +578,14 @@ absl::Status Unit::FindImport(const std::string& name,
                               void** out_context) {
   *out_function = nullptr;
   *out_context = nullptr;
-  takt_npu_result_t result = TAKT_NPU_UNSUPPORTED;
+  takt_npu_result_t result = TAKT_NPU_RESULT_UNSUPPORTED;
   if (driver_.find_import != nullptr) {
     lease_.Acquire(Urgency());
     result = Known(
         driver_.find_import(unit_, name.c_str(), out_function, out_context));
     lease_.Release();
   }
-  if (result == TAKT_NPU_OK && *out_function != nullptr) {
+  if (result == TAKT_NPU_RESULT_OK && *out_function != nullptr) {
     return absl::OkStatus();
   }
   return absl::NotFoundError(

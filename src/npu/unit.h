@@ -98,7 +98,7 @@ struct UnitEvent {
   Urgency urgency;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  takt_npu_result_t result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
   bool is_time_out = false;
   Lease::Turn turn;  // The grant that it ran in.
 };
@@ -226,7 +226,7 @@ class Unit final : public Object {
 
   // How one batch ended.
   struct Outcome {
-    takt_npu_result_t result = TAKT_NPU_OK;
+    takt_npu_result_t result = TAKT_NPU_RESULT_OK;
     bool is_time_out = false;
   };
   // With the lease:
@@ -294,7 +294,8 @@ class Unit final : public Object {
 
   mutable Mutex mutex_;
   uint64_t running_id_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: none.
-  takt_npu_result_t running_result_ ABSL_GUARDED_BY(mutex_) = TAKT_NPU_OK;
+  takt_npu_result_t running_result_ ABSL_GUARDED_BY(mutex_) =
+      TAKT_NPU_RESULT_OK;
   bool is_lost_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_quarantined_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t quarantine_end_ns_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -70,9 +70,9 @@ absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation) {
 absl::StatusOr<bool> UnitOffload::Mmt4d(kernels::Mmt4dType kernel_type,
                                         const kernels::Mmt4dArguments& a) {
   const takt_npu_type_t type = kernel_type == kernels::Mmt4dType::kF32
-                                   ? TAKT_NPU_F32
-                                   : TAKT_NPU_S8_S8_S32;
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_MMT4D);
+                                   ? TAKT_NPU_TYPE_F32
+                                   : TAKT_NPU_TYPE_S8_S8_S32;
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& product = operation.mmt4d;
   const TypeBytes bytes = BytesOf(type);
   product.type = type;
@@ -100,7 +100,7 @@ absl::StatusOr<bool> UnitOffload::Pack(size_t element_bytes,
                                        Shape2d in_shape, Operand2d<uint8_t> out,
                                        const kernels::TileGrid& grid,
                                        uint64_t padding) {
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_PACK);
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_PACK);
   SetGrid(grid, &operation.pack);
   SetPackOperands(in, in_shape, out, element_bytes, &operation.pack);
   operation.pack.padding = padding;
@@ -111,7 +111,7 @@ absl::StatusOr<bool> UnitOffload::Unpack(Operand2d<const uint32_t> in,
                                          const kernels::TileGrid& grid,
                                          Operand2d<uint32_t> out,
                                          Shape2d out_shape) {
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_UNPACK);
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_UNPACK);
   SetGrid(grid, &operation.pack);
   SetPackOperands(out, out_shape, in, sizeof(uint32_t), &operation.pack);
   return Run(operation);
@@ -119,7 +119,7 @@ absl::StatusOr<bool> UnitOffload::Unpack(Operand2d<const uint32_t> in,
 
 absl::StatusOr<bool> UnitOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
                                        Shape2d shape) {
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_FILL);
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_FILL);
   takt_npu_fill_t& fill = operation.fill;
   fill.size0 = shape.size0;
   fill.size1 = shape.size1;
@@ -139,7 +139,7 @@ absl::StatusOr<bool> UnitOffload::Copy(size_t element_bytes,
     unit_->CountUnsupported(1);
     return false;
   }
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_COPY);
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_COPY);
   takt_npu_copy_t& copy = operation.copy;
   copy.element_bytes = static_cast<uint32_t>(element_bytes);
   copy.size0 = shape.size0;

@@ -53,7 +53,7 @@ TEST(NpuHppTest, QueuesOperations) {
   auto sums = Buffer::Allocate(*device, 64).value();
   auto multiplied = Fence::Create().value();
   takt_npu_matmul_t matmul = {};
-  matmul.type = TAKT_NPU_S8_S8_S32;
+  matmul.type = TAKT_NPU_TYPE_S8_S8_S32;
   matmul.m = matmul.n = matmul.k = 4;
   matmul.left = RangeOf(a);
   matmul.right = RangeOf(b);
@@ -66,7 +66,7 @@ TEST(NpuHppTest, QueuesOperations) {
   for (const int32_t word : words) EXPECT_EQ(word, 4);
 
   takt_npu_operation_t operation = {};
-  operation.kind = TAKT_NPU_FILL;
+  operation.kind = TAKT_NPU_KIND_FILL;
   operation.fill.size0 = 1;
   operation.fill.size1 = 4;
   operation.fill.stride1 = 1;

@@ -49,7 +49,7 @@ static takt_npu_result_t find_slow(void* unit, const char* name,
   (void)unit, (void)name;
   *out_function = &slow_import;
   *out_context = NULL;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 /* One that ends by nothing but being cancelled. */
 static takt_npu_result_t find_endless(void* unit, const char* name,
@@ -58,7 +58,7 @@ static takt_npu_result_t find_endless(void* unit, const char* name,
   (void)name;
   *out_function = &slow_import;
   *out_context = unit;
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 static void cancel_import(void* unit) {
   (void)unit;

@@ -78,7 +78,7 @@ static atomic_bool has_begun;
 static takt_npu_batch_t held;
 
 static void complete_held(void) {
-  held.complete(held.user_data, held.id, TAKT_NPU_OK);
+  held.complete(held.user_data, held.id, TAKT_NPU_RESULT_OK);
 }
 static void on_complete(void* user_data, uint64_t id,
                         takt_npu_result_t result) {

@@ -108,12 +108,12 @@ typedef struct type_t {
   bool is_float, is_bf16;
 } type_t;
 static const type_t kTypes[] = {
-    {TAKT_NPU_S8_S8_S32, 1, 1, false, false},
-    {TAKT_NPU_S16_S16_S32, 2, 2, false, false},
-    {TAKT_NPU_S16_S8_S32, 2, 1, false, false},
-    {TAKT_NPU_F32, 4, 4, true, false},
-    {TAKT_NPU_F16_F16_F32, 2, 2, true, false},
-    {TAKT_NPU_BF16_BF16_F32, 2, 2, true, true},
+    {TAKT_NPU_TYPE_S8_S8_S32, 1, 1, false, false},
+    {TAKT_NPU_TYPE_S16_S16_S32, 2, 2, false, false},
+    {TAKT_NPU_TYPE_S16_S8_S32, 2, 1, false, false},
+    {TAKT_NPU_TYPE_F32, 4, 4, true, false},
+    {TAKT_NPU_TYPE_F16_F16_F32, 2, 2, true, false},
+    {TAKT_NPU_TYPE_BF16_BF16_F32, 2, 2, true, true},
 };
 enum { kTypeCount = sizeof(kTypes) / sizeof(kTypes[0]) };
 
@@ -310,12 +310,12 @@ static takt_npu_operation_t operation_of(takt_npu_kind_t kind) {
 
 /* Eight words of binding 0, and from there to binding 1. */
 static void make_fill_and_copy(takt_npu_operation_t operations[2]) {
-  operations[0] = operation_of(TAKT_NPU_FILL);
+  operations[0] = operation_of(TAKT_NPU_KIND_FILL);
   operations[0].fill.size0 = 1;
   operations[0].fill.size1 = 8;
   operations[0].fill.stride1 = 1;
   operations[0].fill.pattern = 5;
-  operations[1] = operation_of(TAKT_NPU_COPY);
+  operations[1] = operation_of(TAKT_NPU_KIND_COPY);
   operations[1].copy.out.buffer = 1;
   operations[1].copy.out.offset = 4;
   operations[1].copy.size0 = 1;
@@ -428,12 +428,12 @@ static void programs_run_alone_and_in_batches(void) {
   const takt_npu_range_t program_ranges[3] = {
       {NULL, 0, 0, 0}, {NULL, 1, 0, 0}, {NULL, 2, 0, 0}};
   takt_npu_operation_t operations[2];
-  operations[0] = operation_of(TAKT_NPU_FILL);
+  operations[0] = operation_of(TAKT_NPU_KIND_FILL);
   operations[0].fill.out.buffer = 1;
   operations[0].fill.size0 = 1;
   operations[0].fill.size1 = sizeof(wide) / 4;
   operations[0].fill.stride1 = 1;
-  operations[1] = operation_of(TAKT_NPU_PROGRAM);
+  operations[1] = operation_of(TAKT_NPU_KIND_PROGRAM);
   operations[1].program.workgroups[0] = 1;
   operations[1].program.workgroups[1] = 1;
   operations[1].program.workgroups[2] = 1;
@@ -610,7 +610,7 @@ static void refuses_what_makes_no_sense(void) {
 
   takt_npu_matmul_t matmul;
   memset(&matmul, 0, sizeof(matmul));
-  matmul.type = TAKT_NPU_S8_S8_S32;
+  matmul.type = TAKT_NPU_TYPE_S8_S8_S32;
   matmul.m = matmul.n = matmul.k = 4;
   matmul.left = matmul.right = matmul.out = range;
   REFUSED(takt_npu_queue_matmul(device, NULL, fence, NULL, NULL),
@@ -636,7 +636,7 @@ static void refuses_what_makes_no_sense(void) {
   memset(&product, 0, sizeof(product));
   product.m = product.n = product.k = product.m0 = product.n0 = 1;
   product.k0 = -1;
-  product.type = TAKT_NPU_F32;
+  product.type = TAKT_NPU_TYPE_F32;
   REFUSED(takt_npu_queue_mmt4d(device, NULL, fence, &product, &range, &range,
                                &range, NULL),
           INVALID_ARGUMENT, "operation 0");
@@ -671,7 +671,7 @@ static void refuses_what_makes_no_sense(void) {
   operations[1].copy.element_bytes = 3;
   REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
           UNIMPLEMENTED, "operation 1: copies of element bytes 3");
-  operations[1] = operation_of(TAKT_NPU_TRANSFER);
+  operations[1] = operation_of(TAKT_NPU_KIND_TRANSFER);
   REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
           INVALID_ARGUMENT, "operation 1: a transfer");
   operations[1].kind = 99;

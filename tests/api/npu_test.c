@@ -205,7 +205,7 @@ static void its_batches_are_recorded(void) {
     EXPECT_TEXT(track.name, "NPU sim");
     batch_count += strcmp(event.kind, "npu_batch") == 0;
     lease_count += strcmp(event.kind, "npu_lease") == 0;
-    EXPECT(event.detail == TAKT_NPU_OK);
+    EXPECT(event.detail == TAKT_NPU_RESULT_OK);
   }
   EXPECT(batch_count == statistics_of(&npu).batch_count);
   EXPECT(batch_count > 0);

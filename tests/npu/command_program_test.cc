@@ -77,7 +77,7 @@ TEST(CommandProgramTest, ComputesWhatItsCommandsSay) {
     bindings[2].resize(m * n);
     for (auto& x : bindings[0]) x = static_cast<uint8_t>(random.Below(5));
     for (auto& x : bindings[1]) x = static_cast<uint8_t>(random.Below(7) - 3);
-    ASSERT_EQ(run(bindings, {m, n, k, m * n}), TAKT_NPU_OK);
+    ASSERT_EQ(run(bindings, {m, n, k, m * n}), TAKT_NPU_RESULT_OK);
     EXPECT_EQ(run.work.mac_count, uint64_t{m} * n * k);
     for (uint32_t r = 0; r < m; ++r) {
       for (uint32_t c = 0; c < n; ++c) {
@@ -107,7 +107,7 @@ TEST(CommandProgramTest, ElementwiseOperationsWrapAndCompareSigned) {
     std::vector<std::vector<uint8_t>> bindings(3, std::vector<uint8_t>(8));
     std::memcpy(bindings[0].data(), a, 8);
     std::memcpy(bindings[1].data(), b, 8);
-    ASSERT_EQ(run(bindings), TAKT_NPU_OK);
+    ASSERT_EQ(run(bindings), TAKT_NPU_RESULT_OK);
     uint32_t out[2];
     std::memcpy(out, bindings[2].data(), 8);
     const uint32_t expected[kElementwiseCount][2] = {{0x80000001, 4},
@@ -132,33 +132,40 @@ TEST(CommandProgramTest, RefusesWhatLiesOutside) {
   constexpr uint32_t kEnd = CommandProgram::kScratchpadBytes;
   const Field huge = Field::Constant(0);
   using O = Opcode;
-  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 8, 8, 8, 0, 8}), TAKT_NPU_OK);
-  EXPECT_EQ(RunOne(O::kLoad, {0, 1, 8, 8, 8, 0, 8}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kLoad, {1, 0, 8, 1, 8, 0, 8}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 0, huge, 1, 0, 0}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 0, 2, 8, 0, huge}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 8, 1, 8, kEnd - 7, 8}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kStore, {0, 60, 8, 1, 8, 0, 8}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kFill, {0, kEnd / 4, 1}), TAKT_NPU_OK);
-  EXPECT_EQ(RunOne(O::kFill, {4, kEnd / 4, 1}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kFill, {2, 1, 1}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kFill, {0, huge, 1}), TAKT_NPU_INVALID);
+  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 8, 8, 8, 0, 8}), TAKT_NPU_RESULT_OK);
+  EXPECT_EQ(RunOne(O::kLoad, {0, 1, 8, 8, 8, 0, 8}), TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kLoad, {1, 0, 8, 1, 8, 0, 8}), TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 0, huge, 1, 0, 0}),
+            TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 0, 2, 8, 0, huge}),
+            TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kLoad, {0, 0, 8, 1, 8, kEnd - 7, 8}),
+            TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kStore, {0, 60, 8, 1, 8, 0, 8}), TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kFill, {0, kEnd / 4, 1}), TAKT_NPU_RESULT_OK);
+  EXPECT_EQ(RunOne(O::kFill, {4, kEnd / 4, 1}), TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kFill, {2, 1, 1}), TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kFill, {0, huge, 1}), TAKT_NPU_RESULT_INVALID);
   EXPECT_EQ(RunOne(O::kMatmul, {0, 0, 0, huge, huge, huge, 0}),
-            TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kMatmul, {0, 0, 2, 1, 1, 1, 0}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kElementwise, {5, 0, 0, 0, 1}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kElementwise, {0, 0, 0, huge, 1}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kRequantize, {0, 0, 1, 1, 63, 0}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kRequantize, {0, 0, huge, 1, 1, 0}), TAKT_NPU_INVALID);
-  EXPECT_EQ(RunOne(O::kFill, {Field::Constant(1), 1, 1}), TAKT_NPU_INVALID);
+            TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kMatmul, {0, 0, 2, 1, 1, 1, 0}), TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kElementwise, {5, 0, 0, 0, 1}), TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kElementwise, {0, 0, 0, huge, 1}),
+            TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kRequantize, {0, 0, 1, 1, 63, 0}),
+            TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kRequantize, {0, 0, huge, 1, 1, 0}),
+            TAKT_NPU_RESULT_INVALID);
+  EXPECT_EQ(RunOne(O::kFill, {Field::Constant(1), 1, 1}),
+            TAKT_NPU_RESULT_INVALID);
 }
 
 TEST(CommandProgramTest, RefusesDispatchesOfOtherCounts) {
   ProgramRun run(ProductProgram());
   std::vector<std::vector<uint8_t>> bindings(2, std::vector<uint8_t>(8));
-  EXPECT_EQ(run(bindings, {1, 1, 1, 1}), TAKT_NPU_INVALID);
+  EXPECT_EQ(run(bindings, {1, 1, 1, 1}), TAKT_NPU_RESULT_INVALID);
   bindings.resize(3);
-  EXPECT_EQ(run(bindings, {1, 1, 1}), TAKT_NPU_INVALID);
+  EXPECT_EQ(run(bindings, {1, 1, 1}), TAKT_NPU_RESULT_INVALID);
 }
 
 std::string ParseError(std::vector<uint8_t> bytes, size_t offset,
@@ -216,7 +223,8 @@ TEST(CommandProgramTest, SurvivesChangedBytes) {
     CommandProgram::Work work;
     const takt_npu_result_t result =
         (*program)->Run(dispatch, absl::MakeSpan(scratchpad), &work);
-    EXPECT_TRUE(result == TAKT_NPU_OK || result == TAKT_NPU_INVALID);
+    EXPECT_TRUE(result == TAKT_NPU_RESULT_OK ||
+                result == TAKT_NPU_RESULT_INVALID);
   }
   EXPECT_GT(parsed, 100);
 }

@@ -74,19 +74,19 @@ TEST(DriverTableTest, RefusesCapabilitiesThatMakeNoSense) {
   EXPECT_THAT(CapabilityError([](void*, C* out) {
                 out->flags = TAKT_NPU_HOST_MEMORY;
                 out->alignment = 48;
-                return TAKT_NPU_OK;
+                return TAKT_NPU_RESULT_OK;
               }),
               HasSubstr("48 is no power of two"));
   EXPECT_THAT(CapabilityError([](void*, C* out) {
                 out->flags = TAKT_NPU_HOST_MEMORY;
                 out->tile_max[1] = 4;
                 out->tile_multiple[1] = 8;
-                return TAKT_NPU_OK;
+                return TAKT_NPU_RESULT_OK;
               }),
               HasSubstr("at most 4 in multiples of 8"));
-  EXPECT_THAT(CapabilityError([](void*, C*) { return TAKT_NPU_OK; }),
+  EXPECT_THAT(CapabilityError([](void*, C*) { return TAKT_NPU_RESULT_OK; }),
               HasSubstr("neither host memory"));
-  EXPECT_THAT(CapabilityError([](void*, C*) { return TAKT_NPU_LOST; }),
+  EXPECT_THAT(CapabilityError([](void*, C*) { return TAKT_NPU_RESULT_LOST; }),
               HasSubstr("query: LOST"));
 }
 
@@ -95,7 +95,7 @@ TEST(DriverTableTest, EndsNamesThatDoNotEnd) {
   table.query = [](void*, takt_npu_capabilities_t* out) {
     std::memset(out->name, 'x', sizeof(out->name));
     out->flags = TAKT_NPU_HOST_MEMORY;
-    return TAKT_NPU_OK;
+    return TAKT_NPU_RESULT_OK;
   };
   auto capabilities = QueryCapabilities(table, nullptr);
   ASSERT_TRUE(capabilities.ok());
@@ -103,12 +103,12 @@ TEST(DriverTableTest, EndsNamesThatDoNotEnd) {
 }
 
 TEST(DriverTableTest, ResultsHaveNamesAndCodes) {
-  EXPECT_STREQ(ResultName(TAKT_NPU_CORRUPTED), "CORRUPTED");
+  EXPECT_STREQ(ResultName(TAKT_NPU_RESULT_CORRUPTED), "CORRUPTED");
   EXPECT_STREQ(ResultName(static_cast<takt_npu_result_t>(99)), "?");
-  EXPECT_TRUE(ResultStatus(TAKT_NPU_OK, "x").ok());
-  EXPECT_EQ(ResultStatus(TAKT_NPU_LOST, "x").code(),
+  EXPECT_TRUE(ResultStatus(TAKT_NPU_RESULT_OK, "x").ok());
+  EXPECT_EQ(ResultStatus(TAKT_NPU_RESULT_LOST, "x").code(),
             absl::StatusCode::kUnavailable);
-  EXPECT_EQ(ResultStatus(TAKT_NPU_CORRUPTED, "x").message(),
+  EXPECT_EQ(ResultStatus(TAKT_NPU_RESULT_CORRUPTED, "x").message(),
             "x: CORRUPTED (the checksum of a transfer was wrong)");
 }
 

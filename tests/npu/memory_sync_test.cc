@@ -30,7 +30,7 @@ struct Call {
 // Of the driver below, whose functions have nowhere else to look.
 struct Notes {
   std::vector<Call> calls;
-  takt_npu_result_t result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
 };
 Notes* notes = nullptr;
 
@@ -108,7 +108,7 @@ TEST_F(MemorySyncTest, TheDriverIsCalledInTheOrderOfTheCommands) {
 
 TEST_F(MemorySyncTest, WhatTheDriverFailsWithFailsTheJob) {
   Open();
-  notes_.result = TAKT_NPU_NO_MEMORY;
+  notes_.result = TAKT_NPU_RESULT_NO_MEMORY;
   ASSERT_TRUE(commands_->InvalidateBuffer(Range(0, 64)).ok());
   ASSERT_TRUE(commands_->FillBuffer(Range(0, 16), 7, 1).ok());
   const absl::Status status = Run();

@@ -20,8 +20,8 @@ constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 
 // What the driver's open() is given as a number in text.
 struct FakeUnit {
-  takt_npu_result_t result = TAKT_NPU_OK;  // Of all batches.
-  takt_npu_result_t reset_result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;  // Of all batches.
+  takt_npu_result_t reset_result = TAKT_NPU_RESULT_OK;
   int64_t frequency_hz = 1'000'000'000;
   int64_t throttled_ns = 0;
   bool fills = true;
@@ -30,7 +30,7 @@ struct FakeUnit {
 takt_npu_result_t Open(const takt_npu_host_t*, const char* options,
                        void** out_unit, char*, size_t) {
   *out_unit = reinterpret_cast<void*>(std::stoull(options));
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_result_t Submit(void* unit, const takt_npu_batch_t* batch) {
@@ -41,7 +41,7 @@ takt_npu_result_t Submit(void* unit, const takt_npu_batch_t* batch) {
     for (int64_t w = 0; w < fill.size1; ++w) words[w] = fill.pattern;
   }
   batch->complete(batch->user_data, batch->id, fake.result);
-  return TAKT_NPU_OK;
+  return TAKT_NPU_RESULT_OK;
 }
 
 takt_npu_driver_t FakeDriver() {
@@ -53,12 +53,12 @@ takt_npu_driver_t FakeDriver() {
   driver.open = &Open;
   driver.close = [](void*) {};
   driver.query = [](void*, takt_npu_capabilities_t* out) {
-    out->kinds = 1u << TAKT_NPU_FILL;
+    out->kinds = 1u << TAKT_NPU_KIND_FILL;
     out->flags = TAKT_NPU_HOST_MEMORY;
-    return TAKT_NPU_OK;
+    return TAKT_NPU_RESULT_OK;
   };
   driver.submit = &Submit;
-  driver.cancel = [](void*, uint64_t) { return TAKT_NPU_OK; };
+  driver.cancel = [](void*, uint64_t) { return TAKT_NPU_RESULT_OK; };
   driver.reset = [](void* unit) {
     return static_cast<FakeUnit*>(unit)->reset_result;
   };
@@ -66,7 +66,7 @@ takt_npu_driver_t FakeDriver() {
     const auto& fake = *static_cast<FakeUnit*>(unit);
     out->frequency_hz = fake.frequency_hz;
     out->throttled_ns = fake.throttled_ns;
-    return TAKT_NPU_OK;
+    return TAKT_NPU_RESULT_OK;
   };
   return driver;
 }
@@ -118,7 +118,7 @@ class UnitWatchTest : public shop::JobShopTest {
     uint32_t words[16];
     takt_npu_operation_t operation;
     std::memset(&operation, 0, sizeof(operation));
-    operation.kind = TAKT_NPU_FILL;
+    operation.kind = TAKT_NPU_KIND_FILL;
     operation.fill.out = {reinterpret_cast<uint8_t*>(words), 0, 0,
                           sizeof(words)};
     operation.fill.size0 = 1;
@@ -188,7 +188,7 @@ TEST_F(UnitWatchTest, AUnitOnTheEdgeDoesNotFlap) {
 }
 
 TEST_F(UnitWatchTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
-  fake_.result = TAKT_NPU_FAILED;
+  fake_.result = TAKT_NPU_RESULT_FAILED;
   EXPECT_FALSE(Run().ok());
   EXPECT_TRUE(npu().is_available);
   EXPECT_LE(AwaitMode(sched::Mode::kDegraded), 250'000'000);
@@ -201,7 +201,7 @@ TEST_F(UnitWatchTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
   Pass(100'000'000);
   EXPECT_FALSE(npu().is_available);
   EXPECT_EQ(unit_->statistics().probe_count, 1u);
-  fake_.result = TAKT_NPU_OK;
+  fake_.result = TAKT_NPU_RESULT_OK;
   Pass(2 * kQuarantineNs);  // It is left alone for longer each time.
   ASSERT_EQ(prober_->size(), 1u);
   prober_->RunAll();
@@ -212,13 +212,13 @@ TEST_F(UnitWatchTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
 }
 
 TEST_F(UnitWatchTest, WhatIsLostComesBackWhenAResetHelps) {
-  fake_.result = TAKT_NPU_LOST;
-  fake_.reset_result = TAKT_NPU_LOST;
+  fake_.result = TAKT_NPU_RESULT_LOST;
+  fake_.reset_result = TAKT_NPU_RESULT_LOST;
   EXPECT_FALSE(Run().ok());
   Pass(100'000'000);
   EXPECT_FALSE(npu().is_available);
-  fake_.result = TAKT_NPU_OK;
-  fake_.reset_result = TAKT_NPU_OK;
+  fake_.result = TAKT_NPU_RESULT_OK;
+  fake_.reset_result = TAKT_NPU_RESULT_OK;
   Pass(kQuarantineNs);
   prober_->RunAll();
   Pass(100'000'000);
@@ -243,7 +243,7 @@ TEST_F(UnitWatchTest, WhatOnlyItCanDoGoesToItAllTheSame) {
   shop().Submit(*job, &waiting);
   shop().Decide();
   EXPECT_EQ(executor->size(), 1u);
-  fake_.result = TAKT_NPU_FAILED;
+  fake_.result = TAKT_NPU_RESULT_FAILED;
   EXPECT_FALSE(Run().ok());
   Pass(100'000'000);
   shop().Submit(*job, &later);
@@ -259,7 +259,7 @@ TEST_F(UnitWatchTest, WhatOnlyItCanDoGoesToItAllTheSame) {
 
 TEST_F(UnitWatchTest, ForTheNextOneThePoolIsAsGoodAsNew) {
   fake_.frequency_hz = 500'000'000;
-  fake_.result = TAKT_NPU_FAILED;
+  fake_.result = TAKT_NPU_RESULT_FAILED;
   EXPECT_FALSE(Run().ok());
   Pass(200'000'000, /*is_throttled=*/true);
   EXPECT_FALSE(npu().is_available);

@@ -41,7 +41,7 @@ std::vector<takt_npu_operation_t> RandomOperations(Random& random,
   for (uint32_t i = 0; i < count; ++i) {
     switch (random.Below(3)) {
       case 0: {
-        auto operation = MakeOperation(TAKT_NPU_FILL);
+        auto operation = MakeOperation(TAKT_NPU_KIND_FILL);
         operation.fill.out = range(8);
         operation.fill.size0 = 2;
         operation.fill.size1 = 3;  // Leaves one word of each row alone.
@@ -52,7 +52,7 @@ std::vector<takt_npu_operation_t> RandomOperations(Random& random,
         break;
       }
       case 1: {
-        auto operation = MakeOperation(TAKT_NPU_COPY);
+        auto operation = MakeOperation(TAKT_NPU_KIND_COPY);
         operation.copy.in = range(8);
         do {  // Copies onto themselves depend on the order of elements.
           operation.copy.out = range(8);
@@ -67,9 +67,9 @@ std::vector<takt_npu_operation_t> RandomOperations(Random& random,
         break;
       }
       default: {
-        auto operation = MakeOperation(TAKT_NPU_MMT4D);
+        auto operation = MakeOperation(TAKT_NPU_KIND_MMT4D);
         takt_npu_mmt4d_t& p = operation.mmt4d;
-        p.type = TAKT_NPU_S8_S8_S32;
+        p.type = TAKT_NPU_TYPE_S8_S8_S32;
         p.m = p.n = 1;
         p.k = 2;
         p.m0 = p.n0 = 2;
@@ -106,7 +106,7 @@ TEST_P(OperationRunnerTest, FailuresLeaveNoTrace) {
     const auto operations = RandomOperations(random, words, 6);
     const Reference reference;
     for (const auto& each : operations) {
-      ASSERT_EQ(reference.Run(each, HostAddressSpace()), TAKT_NPU_OK);
+      ASSERT_EQ(reference.Run(each, HostAddressSpace()), TAKT_NPU_RESULT_OK);
     }
     const std::vector<uint32_t> expected = words;
     words = before;
@@ -130,7 +130,7 @@ TEST(OperationRunnerTest, OthersThanTheUnitsAreDoneInBetween) {
   const auto operations = RandomOperations(random, words, 30);
   uint64_t product_count = 0;
   for (const auto& each : operations) {
-    product_count += each.kind == TAKT_NPU_MMT4D;
+    product_count += each.kind == TAKT_NPU_KIND_MMT4D;
   }
   ASSERT_TRUE(RunOperations(*unit, operations, Request()).ok());
   EXPECT_EQ(unit->statistics().operation_count, product_count);
@@ -144,9 +144,9 @@ TEST(OperationRunnerTest, TakesLooksAtTypeTileAndAlignment) {
       R"({"macs_per_cycle": {"s8": 8}, "tile_multiple": [2, 2, 4],
           "tile_max": [8, 8, 4], "alignment": 16})");
   alignas(64) uint8_t bytes[64];
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_MMT4D);
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& p = operation.mmt4d;
-  p.type = TAKT_NPU_S8_S8_S32;
+  p.type = TAKT_NPU_TYPE_S8_S8_S32;
   p.m = p.n = p.k = 1;
   p.m0 = p.n0 = 2;
   p.k0 = 4;
@@ -157,11 +157,11 @@ TEST(OperationRunnerTest, TakesLooksAtTypeTileAndAlignment) {
   p.m0 = 10;
   EXPECT_FALSE(Takes(*unit, operation));
   p.m0 = 2;
-  p.type = TAKT_NPU_F32;
+  p.type = TAKT_NPU_TYPE_F32;
   EXPECT_FALSE(Takes(*unit, operation));
   p.type = 77;
   EXPECT_FALSE(Takes(*unit, operation));
-  p.type = TAKT_NPU_S8_S8_S32;
+  p.type = TAKT_NPU_TYPE_S8_S8_S32;
   p.right.data = bytes + 8;
   EXPECT_FALSE(Takes(*unit, operation));
   operation.kind = 40;

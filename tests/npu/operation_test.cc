@@ -17,9 +17,9 @@ takt_npu_range_t RangeOf(uint64_t byte_length) {
 }
 
 takt_npu_operation_t Product() {
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_MMT4D);
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& p = operation.mmt4d;
-  p.type = TAKT_NPU_S16_S8_S32;
+  p.type = TAKT_NPU_TYPE_S16_S8_S32;
   p.m = 2;
   p.n = 3;
   p.k = 5;
@@ -95,19 +95,19 @@ TEST(OperationTest, KnowsKindsTypesAndElements) {
   takt_npu_operation_t operation = Product();
   operation.mmt4d.type = 4;
   EXPECT_EQ(CheckOperands(operation).code(), absl::StatusCode::kUnimplemented);
-  operation = MakeOperation(TAKT_NPU_UNPACK);
+  operation = MakeOperation(TAKT_NPU_KIND_UNPACK);
   operation.pack.element_bytes = 2;
   EXPECT_EQ(CheckOperands(operation).code(), absl::StatusCode::kUnimplemented);
-  operation.kind = TAKT_NPU_PACK;
+  operation.kind = TAKT_NPU_KIND_PACK;
   EXPECT_TRUE(CheckOperands(operation).ok());
-  operation = MakeOperation(TAKT_NPU_COPY);
+  operation = MakeOperation(TAKT_NPU_KIND_COPY);
   EXPECT_EQ(CheckOperands(operation).code(), absl::StatusCode::kUnimplemented);
-  operation = MakeOperation(TAKT_NPU_PROGRAM);
+  operation = MakeOperation(TAKT_NPU_KIND_PROGRAM);
   EXPECT_EQ(CheckOperands(operation).code(), absl::StatusCode::kUnimplemented);
 }
 
 TEST(OperationTest, TransfersAreAsLongOnBothSides) {
-  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_TRANSFER);
+  takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_TRANSFER);
   operation.transfer.source = RangeOf(5);
   operation.transfer.target = RangeOf(6);
   EXPECT_EQ(CheckOperands(operation).code(),

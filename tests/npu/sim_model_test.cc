@@ -21,9 +21,9 @@ SimProfile Parse(const char* json) {
 takt_npu_operation_t Product() {
   takt_npu_operation_t operation;
   std::memset(&operation, 0, sizeof(operation));
-  operation.kind = TAKT_NPU_MMT4D;
+  operation.kind = TAKT_NPU_KIND_MMT4D;
   takt_npu_mmt4d_t& p = operation.mmt4d;
-  p.type = TAKT_NPU_S8_S8_S32;
+  p.type = TAKT_NPU_TYPE_S8_S8_S32;
   p.m = 8, p.n = 64, p.k = 128, p.m0 = 8, p.n0 = 8, p.k0 = 4;
   p.left.byte_length = 64 * 512;
   p.right.byte_length = 512 * 512;

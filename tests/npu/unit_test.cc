@@ -42,7 +42,7 @@ Opened OpenSim(const std::string& profile, FaultPolicy policy = {}) {
 struct Fill {
   explicit Fill(uint32_t pattern) {
     std::memset(&operation, 0, sizeof(operation));
-    operation.kind = TAKT_NPU_FILL;
+    operation.kind = TAKT_NPU_KIND_FILL;
     operation.fill.out = {reinterpret_cast<uint8_t*>(words), 0, 0,
                           sizeof(words)};
     operation.fill.size0 = 1;
@@ -255,7 +255,7 @@ TEST(UnitTest, WhatItCannotDoIsNoFailure) {
   Fill fill(3);
   fill.operation.kind = 77;
   EXPECT_EQ(fill.Run(*sim.unit).code(), absl::StatusCode::kUnimplemented);
-  fill.operation.kind = TAKT_NPU_FILL;
+  fill.operation.kind = TAKT_NPU_KIND_FILL;
   fill.operation.fill.size1 = 17;
   EXPECT_EQ(fill.Run(*sim.unit).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(sim.unit->statistics().refused_count, 2u);
@@ -318,7 +318,7 @@ takt_npu_result_t WatchedSubmit(void* unit, const takt_npu_batch_t* batch) {
   inner.complete = [](void*, uint64_t, takt_npu_result_t) {};
   const takt_npu_result_t result = HostDriver()->submit(unit, &inner);
   --g_watch->running;
-  batch->complete(batch->user_data, batch->id, TAKT_NPU_OK);
+  batch->complete(batch->user_data, batch->id, TAKT_NPU_RESULT_OK);
   return result;
 }
 

@@ -60,7 +60,7 @@ takt_npu_result_t Submit(void* unit, const takt_npu_batch_t* batch) {
   takt_npu_batch_t inner = *batch;
   inner.complete = &OnComplete;
   const takt_npu_result_t result = takt_npu_sim_driver()->submit(unit, &inner);
-  if (result != TAKT_NPU_OK) g_is_running.store(false);
+  if (result != TAKT_NPU_RESULT_OK) g_is_running.store(false);
   return result;
 }
 

@@ -73,7 +73,7 @@ class Unit {
     char error[256] = "";
     const takt_npu_result_t result = driver.open(host_.table(), options.c_str(),
                                                  &unit_, error, sizeof(error));
-    if (result != TAKT_NPU_OK) {
+    if (result != TAKT_NPU_RESULT_OK) {
       unit_ = nullptr;
       problem_ =
           std::string("open: result ") + std::to_string(result) + " " + error;
@@ -104,7 +104,7 @@ class Unit {
     };
     completion_count_ = 0;
     const takt_npu_result_t submitted = driver_.submit(unit_, &batch);
-    if (submitted != TAKT_NPU_OK) {
+    if (submitted != TAKT_NPU_RESULT_OK) {
       if (completion_count_ != 0) problem_ = "a refused batch completed";
       return submitted;
     }
@@ -117,7 +117,7 @@ class Unit {
       if (has_stepped || completion_count_ != 0) continue;
       if (ended_.wait_until(lock, deadline) == std::cv_status::timeout) {
         problem_ = "a batch did not complete";
-        return TAKT_NPU_FAILED;
+        return TAKT_NPU_RESULT_FAILED;
       }
     }
     lock.unlock();
@@ -125,7 +125,7 @@ class Unit {
     }
     if (completion_count_ != 1) problem_ = "a batch completed twice";
     if (completed_id_ != batch.id) problem_ = "a batch completed as another";
-    if (result_ < TAKT_NPU_OK || result_ > TAKT_NPU_LOST) {
+    if (result_ < TAKT_NPU_RESULT_OK || result_ > TAKT_NPU_RESULT_LOST) {
       problem_ = "a batch completed with a number that is no result";
     }
     return result_;
@@ -149,7 +149,7 @@ class Unit {
   std::condition_variable ended_;
   int completion_count_ = 0;
   uint64_t completed_id_ = 0;
-  takt_npu_result_t result_ = TAKT_NPU_OK;
+  takt_npu_result_t result_ = TAKT_NPU_RESULT_OK;
 };
 
 takt_npu_operation_t Operation(uint32_t kind) {
@@ -199,15 +199,15 @@ struct Element {
 };
 Element ElementOf(uint32_t type, bool is_left) {
   switch (type) {
-    case TAKT_NPU_F32:
+    case TAKT_NPU_TYPE_F32:
       return {4, true, false};
-    case TAKT_NPU_F16_F16_F32:
+    case TAKT_NPU_TYPE_F16_F16_F32:
       return {2, true, false};
-    case TAKT_NPU_BF16_BF16_F32:
+    case TAKT_NPU_TYPE_BF16_BF16_F32:
       return {2, true, true};
-    case TAKT_NPU_S16_S16_S32:
+    case TAKT_NPU_TYPE_S16_S16_S32:
       return {2, false, false};
-    case TAKT_NPU_S16_S8_S32:
+    case TAKT_NPU_TYPE_S16_S8_S32:
       return {is_left ? 2u : 1u, false, false};
     default:
       return {1, false, false};
@@ -301,7 +301,8 @@ Suite::Problem Suite::Capabilities(Unit& unit) {
   for (takt_npu_capabilities_t* each : {&capabilities_, &again}) {
     std::memset(each, 0, sizeof(*each));
     each->struct_size = sizeof(*each);
-    if (driver_.query(unit.get(), each) != TAKT_NPU_OK) return "query fails";
+    if (driver_.query(unit.get(), each) != TAKT_NPU_RESULT_OK)
+      return "query fails";
   }
   const takt_npu_capabilities_t& c = capabilities_;
   if (std::memcmp(&c, &again, sizeof(again)) != 0) {
@@ -318,11 +319,11 @@ Suite::Problem Suite::Capabilities(Unit& unit) {
   }
   if (!in_host_memory() &&
       (driver_.allocate == nullptr || driver_.free_buffer == nullptr ||
-       !Has(TAKT_NPU_TRANSFER))) {
+       !Has(TAKT_NPU_KIND_TRANSFER))) {
     return "memory of its own needs allocate, free_buffer and TRANSFER";
   }
-  if (Has(TAKT_NPU_MMT4D) && c.types == 0) return "MMT4D of no type";
-  if (Has(TAKT_NPU_PROGRAM) && driver_.load_program == nullptr) {
+  if (Has(TAKT_NPU_KIND_MMT4D) && c.types == 0) return "MMT4D of no type";
+  if (Has(TAKT_NPU_KIND_PROGRAM) && driver_.load_program == nullptr) {
     return "PROGRAM without load_program";
   }
   return "";
@@ -332,7 +333,8 @@ Suite::Problem Suite::SmallerStructs(Unit& unit) {
   takt_npu_capabilities_t older;
   std::memset(&older, 0x77, sizeof(older));
   older.struct_size = offsetof(takt_npu_capabilities_t, tile_max);
-  if (driver_.query(unit.get(), &older) != TAKT_NPU_OK) return "query fails";
+  if (driver_.query(unit.get(), &older) != TAKT_NPU_RESULT_OK)
+    return "query fails";
   const auto* const bytes = reinterpret_cast<const uint8_t*>(&older);
   for (size_t i = offsetof(takt_npu_capabilities_t, tile_max);
        i < sizeof(older); ++i) {
@@ -342,7 +344,7 @@ Suite::Problem Suite::SmallerStructs(Unit& unit) {
 }
 
 Suite::Problem Suite::Products(Unit& unit) {
-  if (!Has(TAKT_NPU_MMT4D)) return "";
+  if (!Has(TAKT_NPU_KIND_MMT4D)) return "";
   for (uint32_t type = 0; type < 32; ++type) {
     if ((capabilities_.types >> type & 1) == 0) continue;
     for (int i = 0; i < 20; ++i) {
@@ -356,7 +358,7 @@ Suite::Problem Suite::Products(Unit& unit) {
 }
 
 Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
-  takt_npu_operation_t operation = Operation(TAKT_NPU_MMT4D);
+  takt_npu_operation_t operation = Operation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& p = operation.mmt4d;
   const auto below = [this](uint64_t bound) {
     return static_cast<int64_t>(random_() % bound);
@@ -407,26 +409,26 @@ Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
     for (int i = 0; i < 3; ++i) {
       if (driver_.allocate(unit.get(),
                            std::max<uint64_t>(ranges[i]->byte_length, 1),
-                           &buffers[i]) != TAKT_NPU_OK ||
+                           &buffers[i]) != TAKT_NPU_RESULT_OK ||
           buffers[i] == 0) {
         return "allocate";
       }
-      takt_npu_operation_t move = Operation(TAKT_NPU_TRANSFER);
+      takt_npu_operation_t move = Operation(TAKT_NPU_KIND_TRANSFER);
       move.transfer.source = *ranges[i];
       *ranges[i] = {nullptr, buffers[i], 0, ranges[i]->byte_length};
       move.transfer.target = *ranges[i];
       if (ranges[i]->byte_length > 0) batch.push_back(move);
     }
     batch.push_back(operation);
-    takt_npu_operation_t back = Operation(TAKT_NPU_TRANSFER);
+    takt_npu_operation_t back = Operation(TAKT_NPU_KIND_TRANSFER);
     back.transfer.source = p.out;
     back.transfer.target = {out.data(), 0, 0, out.size()};
     batch.push_back(back);
   }
-  takt_npu_result_t result = TAKT_NPU_OK;
+  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
   const size_t batch_max =
       capabilities_.batch_max != 0 ? capabilities_.batch_max : batch.size();
-  for (size_t i = 0; i < batch.size() && result == TAKT_NPU_OK;
+  for (size_t i = 0; i < batch.size() && result == TAKT_NPU_RESULT_OK;
        i += batch_max) {
     const size_t end = std::min(i + batch_max, batch.size());
     result = unit.Run({batch.begin() + static_cast<ptrdiff_t>(i),
@@ -435,7 +437,7 @@ Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
   for (const uint64_t buffer : buffers) {
     if (buffer != 0) driver_.free_buffer(unit.get(), buffer);
   }
-  if (result != TAKT_NPU_OK) return "result " + std::to_string(result);
+  if (result != TAKT_NPU_RESULT_OK) return "result " + std::to_string(result);
   if (!left.IsMarginIntact() || !right.IsMarginIntact() ||
       !out.IsMarginIntact()) {
     return "it wrote outside of its operands";
@@ -470,23 +472,24 @@ Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
 }
 
 Suite::Problem Suite::Transfers(Unit& unit) {
-  if (in_host_memory() || !Has(TAKT_NPU_TRANSFER)) return "";
+  if (in_host_memory() || !Has(TAKT_NPU_KIND_TRANSFER)) return "";
   Memory source(1001, &random_);
   Memory target(1001);
   uint64_t buffer = 0;
-  if (driver_.allocate(unit.get(), 1001, &buffer) != TAKT_NPU_OK) {
+  if (driver_.allocate(unit.get(), 1001, &buffer) != TAKT_NPU_RESULT_OK) {
     return "allocate";
   }
   uint64_t sums[2] = {0, 0};
-  takt_npu_operation_t there = Operation(TAKT_NPU_TRANSFER);
+  takt_npu_operation_t there = Operation(TAKT_NPU_KIND_TRANSFER);
   there.transfer.source = {source.data(), 0, 0, 1001};
   there.transfer.target = {nullptr, buffer, 0, 1001};
   there.transfer.checksum = &sums[0];
-  takt_npu_operation_t back = Operation(TAKT_NPU_TRANSFER);
+  takt_npu_operation_t back = Operation(TAKT_NPU_KIND_TRANSFER);
   back.transfer.source = there.transfer.target;
   back.transfer.target = {target.data(), 0, 0, 1001};
   back.transfer.checksum = &sums[1];
-  if (unit.Run({there}) != TAKT_NPU_OK || unit.Run({back}) != TAKT_NPU_OK) {
+  if (unit.Run({there}) != TAKT_NPU_RESULT_OK ||
+      unit.Run({back}) != TAKT_NPU_RESULT_OK) {
     return "a transfer fails";
   }
   driver_.free_buffer(unit.get(), buffer);
@@ -497,7 +500,7 @@ Suite::Problem Suite::Transfers(Unit& unit) {
   if (sums[0] != expected || sums[1] != expected) return "a checksum is wrong";
   uint64_t none = 0;
   if (driver_.allocate(unit.get(), uint64_t{1} << 62, &none) !=
-      TAKT_NPU_NO_MEMORY) {
+      TAKT_NPU_RESULT_NO_MEMORY) {
     return "2^62 bytes were not NO_MEMORY";
   }
   return target.IsMarginIntact() ? "" : "it wrote outside of its operands";
@@ -506,31 +509,31 @@ Suite::Problem Suite::Transfers(Unit& unit) {
 Suite::Problem Suite::FillsAndCopies(Unit& unit) {
   if (!in_host_memory()) return "";
   Memory memory(64 * 4);
-  if (Has(TAKT_NPU_FILL)) {
-    takt_npu_operation_t fill = Operation(TAKT_NPU_FILL);
+  if (Has(TAKT_NPU_KIND_FILL)) {
+    takt_npu_operation_t fill = Operation(TAKT_NPU_KIND_FILL);
     fill.fill.out = {memory.data(), 0, 0, memory.size()};
     fill.fill.size0 = 8, fill.fill.size1 = 7;
     fill.fill.stride0 = 8, fill.fill.stride1 = 1;
     fill.fill.pattern = 0x12345678;
-    if (unit.Run({fill}) != TAKT_NPU_OK) return "FILL fails";
+    if (unit.Run({fill}) != TAKT_NPU_RESULT_OK) return "FILL fails";
     for (int i = 0; i < 64; ++i) {
       uint32_t word = 0;
       std::memcpy(&word, memory.data() + i * 4, 4);
       if ((word == 0x12345678) != (i % 8 != 7)) return "FILL is wrong";
     }
   }
-  if (!Has(TAKT_NPU_COPY)) return "";
+  if (!Has(TAKT_NPU_KIND_COPY)) return "";
   for (const uint32_t bytes : {1u, 2u, 4u, 8u}) {
     Memory in(6 * 5 * bytes, &random_);
     Memory out(5 * 6 * bytes);
-    takt_npu_operation_t copy = Operation(TAKT_NPU_COPY);
+    takt_npu_operation_t copy = Operation(TAKT_NPU_KIND_COPY);
     copy.copy.element_bytes = bytes;
     copy.copy.in = {in.data(), 0, 0, in.size()};
     copy.copy.out = {out.data(), 0, 0, out.size()};
     copy.copy.size0 = 6, copy.copy.size1 = 5;
     copy.copy.in_stride0 = 5, copy.copy.in_stride1 = 1;
     copy.copy.out_stride0 = 1, copy.copy.out_stride1 = 6;
-    if (unit.Run({copy}) != TAKT_NPU_OK) return "COPY fails";
+    if (unit.Run({copy}) != TAKT_NPU_RESULT_OK) return "COPY fails";
     for (uint32_t i = 0; i < 6; ++i) {
       for (uint32_t j = 0; j < 5; ++j) {
         if (std::memcmp(in.data() + (i * 5 + j) * bytes,
@@ -545,20 +548,20 @@ Suite::Problem Suite::FillsAndCopies(Unit& unit) {
 }
 
 Suite::Problem Suite::Order(Unit& unit) {
-  if (!in_host_memory() || !Has(TAKT_NPU_FILL)) return "";
+  if (!in_host_memory() || !Has(TAKT_NPU_KIND_FILL)) return "";
   Memory memory(64);
   std::vector<takt_npu_operation_t> batch;
   const uint32_t count =
       capabilities_.batch_max != 0 ? std::min(capabilities_.batch_max, 8u) : 8;
   for (uint32_t i = 0; i < count; ++i) {
-    takt_npu_operation_t fill = Operation(TAKT_NPU_FILL);
+    takt_npu_operation_t fill = Operation(TAKT_NPU_KIND_FILL);
     fill.fill.out = {memory.data(), 0, 0, memory.size()};
     fill.fill.size0 = 1, fill.fill.size1 = 16 - i;
     fill.fill.stride0 = 16, fill.fill.stride1 = 1;
     fill.fill.pattern = i;
     batch.push_back(fill);
   }
-  if (unit.Run(batch) != TAKT_NPU_OK) return "a batch fails";
+  if (unit.Run(batch) != TAKT_NPU_RESULT_OK) return "a batch fails";
   for (uint32_t i = 0; i < 16; ++i) {
     uint32_t word = 0;
     std::memcpy(&word, memory.data() + i * 4, 4);
@@ -570,24 +573,26 @@ Suite::Problem Suite::Order(Unit& unit) {
 Suite::Problem Suite::Unknown(Unit& unit) {
   Memory memory(64);
   takt_npu_operation_t operation = Operation(0x7fffffff);
-  if (unit.Run({operation}) == TAKT_NPU_OK) return "an unknown kind is done";
-  if (!Has(TAKT_NPU_MMT4D)) return "";
-  operation = Operation(TAKT_NPU_MMT4D);
+  if (unit.Run({operation}) == TAKT_NPU_RESULT_OK)
+    return "an unknown kind is done";
+  if (!Has(TAKT_NPU_KIND_MMT4D)) return "";
+  operation = Operation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& p = operation.mmt4d;
   p.type = 31;
   p.m = p.n = p.k = 1;
   p.m0 = p.n0 = p.k0 = 1;
   p.left_stride = p.right_stride = p.out_stride = 1;
   p.left = p.right = p.out = {memory.data(), 0, 0, memory.size()};
-  if (unit.Run({operation}) == TAKT_NPU_OK) return "an unknown type is done";
+  if (unit.Run({operation}) == TAKT_NPU_RESULT_OK)
+    return "an unknown type is done";
   return "";
 }
 
 Suite::Problem Suite::CancelAndReset(Unit& unit) {
-  if (driver_.cancel(unit.get(), 123456) != TAKT_NPU_OK) {
+  if (driver_.cancel(unit.get(), 123456) != TAKT_NPU_RESULT_OK) {
     return "cancel of what does not run";
   }
-  if (driver_.reset(unit.get()) != TAKT_NPU_OK) return "reset";
+  if (driver_.reset(unit.get()) != TAKT_NPU_RESULT_OK) return "reset";
   Problem problem = Products(unit);
   return problem.empty() ? "" : "after a reset: " + problem;
 }
@@ -598,7 +603,7 @@ Suite::Problem Suite::Telemetry(Unit& unit) {
   std::memset(&telemetry, 0x55, sizeof(telemetry));
   telemetry.struct_size = offsetof(takt_npu_telemetry_t, utilization_ppm);
   const int64_t before = telemetry.throttled_ns;
-  if (driver_.telemetry(unit.get(), &telemetry) != TAKT_NPU_OK) {
+  if (driver_.telemetry(unit.get(), &telemetry) != TAKT_NPU_RESULT_OK) {
     return "telemetry fails";
   }
   return telemetry.throttled_ns == before ? "" : "it wrote beyond struct_size";
@@ -612,14 +617,14 @@ Suite::Problem Suite::Programs(Unit& unit) {
     if (i % 2 != 0 && junk.size() > 4) std::memcpy(junk.data(), "TNPC", 4);
     uint64_t program = 0;
     if (driver_.load_program(unit.get(), junk.data(), junk.size(), &program) ==
-        TAKT_NPU_OK) {
+        TAKT_NPU_RESULT_OK) {
       return "random bytes are a program";
     }
   }
   takt_npu_function_t function;
   function.struct_size = sizeof(function);
   if (driver_.describe_function(unit.get(), 987654, 0, &function) ==
-      TAKT_NPU_OK) {
+      TAKT_NPU_RESULT_OK) {
     return "a program that is not there has a function";
   }
   return "";
@@ -631,7 +636,8 @@ Suite::Problem Suite::Imports(Unit& unit) {
   void* context = nullptr;
   const takt_npu_result_t result =
       driver_.find_import(unit.get(), "no.such.import", &function, &context);
-  return result == TAKT_NPU_UNSUPPORTED ? "" : "an unknown import is there";
+  return result == TAKT_NPU_RESULT_UNSUPPORTED ? ""
+                                               : "an unknown import is there";
 }
 
 Suite::Problem Suite::MemorySync(Unit& unit) {
@@ -647,7 +653,7 @@ Suite::Problem Suite::MemorySync(Unit& unit) {
     if (call.function == nullptr) continue;
     const takt_npu_result_t result =
         call.function(unit.get(), bytes.data() + 3, 700);
-    if (result != TAKT_NPU_OK) {
+    if (result != TAKT_NPU_RESULT_OK) {
       return std::string(call.name) + ": result " + std::to_string(result);
     }
     if (bytes != before) return std::string(call.name) + " changed the memory";
