@@ -56,10 +56,11 @@ takt_signature_format_declaration(const takt_signature_t* signature,
 
 // What is to be done so that a buffer fits an argument.
 typedef enum takt_buffer_advice_t {
-  TAKT_BUFFER_USE = 0,      // The host's memory can be passed as it is.
-  TAKT_BUFFER_CONVERT = 1,  // Its contents are to be copied into one like this.
-  TAKT_BUFFER_MAKE = 2,     // One like this is to be allocated.
-  TAKT_BUFFER_UNSUPPORTED = 3,  // None fits; `reason` says why.
+  TAKT_BUFFER_ADVICE_USE = 0,  // The host's memory can be passed as it is.
+  TAKT_BUFFER_ADVICE_CONVERT =
+      1,  // Its contents are to be copied into one like this.
+  TAKT_BUFFER_ADVICE_MAKE = 2,         // One like this is to be allocated.
+  TAKT_BUFFER_ADVICE_UNSUPPORTED = 3,  // None fits; `reason` says why.
 } takt_buffer_advice_t;
 
 // Bits of takt_buffer_description_t::conversions.
@@ -99,10 +100,10 @@ static inline void takt_buffer_query_init(takt_buffer_query_t* query) {
 
 // A dense row-major buffer of a device, complete enough to allocate it. Made by
 // the library only; may grow. All but `advice` and `reason` is zero if the
-// advice is TAKT_BUFFER_UNSUPPORTED.
+// advice is TAKT_BUFFER_ADVICE_UNSUPPORTED.
 typedef struct takt_buffer_description_t {
   takt_buffer_advice_t advice;
-  uint32_t conversions;  // TAKT_CONVERSION_*, of TAKT_BUFFER_CONVERT.
+  uint32_t conversions;  // TAKT_CONVERSION_*, of TAKT_BUFFER_ADVICE_CONVERT.
   takt_element_type_t element_type;
   size_t rank;
   const int64_t* shape;
@@ -111,13 +112,13 @@ typedef struct takt_buffer_description_t {
   size_t alignment;
   uint32_t memory_type;  // The bits of !hal.memory_type.
   uint32_t usage;        // The bits of !hal.buffer_usage.
-  const char* reason;    // Of TAKT_BUFFER_UNSUPPORTED; "" otherwise.
+  const char* reason;    // Of TAKT_BUFFER_ADVICE_UNSUPPORTED; "" otherwise.
 } takt_buffer_description_t;
 
 // Says what buffer of `device` fits an argument or a result.
 //
 //   type             borrowed; a tensor, else the advice is
-//                    TAKT_BUFFER_UNSUPPORTED.
+//                    TAKT_BUFFER_ADVICE_UNSUPPORTED.
 //   query            NULL: one is to be made, of the type's own shape.
 //   out_description  for takt_buffer_description_free(); NULL on error.
 //

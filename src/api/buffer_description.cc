@@ -69,15 +69,15 @@ absl::StatusOr<Answer> Ask(const hal::Device& device,
 takt_buffer_advice_t AdviceOf(Answer::Kind kind) {
   switch (kind) {
     case Answer::Kind::kUse:
-      return TAKT_BUFFER_USE;
+      return TAKT_BUFFER_ADVICE_USE;
     case Answer::Kind::kConvert:
-      return TAKT_BUFFER_CONVERT;
+      return TAKT_BUFFER_ADVICE_CONVERT;
     case Answer::Kind::kMake:
-      return TAKT_BUFFER_MAKE;
+      return TAKT_BUFFER_ADVICE_MAKE;
     case Answer::Kind::kUnsupported:
       break;
   }
-  return TAKT_BUFFER_UNSUPPORTED;
+  return TAKT_BUFFER_ADVICE_UNSUPPORTED;
 }
 
 uint32_t ConversionBits(const std::vector<Answer::Conversion>& conversions) {

@@ -19,7 +19,7 @@ static takt_buffer_description_t* describe(const char* text,
 
 static void makes_a_buffer_of_the_types_shape(void) {
   takt_buffer_description_t* made = describe("I10!B7!t4d2d3R1!", NULL);
-  EXPECT(made->advice == TAKT_BUFFER_MAKE);
+  EXPECT(made->advice == TAKT_BUFFER_ADVICE_MAKE);
   EXPECT(made->element_type == TAKT_ELEMENT_SI8);
   EXPECT(made->rank == 2 && made->shape[0] == 2 && made->shape[1] == 3);
   EXPECT(made->byte_strides[0] == 3 && made->byte_strides[1] == 1);
@@ -36,14 +36,14 @@ static void makes_a_buffer_of_the_given_shape(void) {
   takt_buffer_query_t query;
   takt_buffer_query_init(&query);
   takt_buffer_description_t* none = describe("I9!B6!d-1d3R1!", &query);
-  EXPECT(none->advice == TAKT_BUFFER_UNSUPPORTED);
+  EXPECT(none->advice == TAKT_BUFFER_ADVICE_UNSUPPORTED);
   EXPECT_CONTAINS(none->reason, "dimension 0");
   EXPECT(none->byte_length == 0 && none->shape == NULL);
   takt_buffer_description_free(none);
   query.rank = 2;
   query.shape = shape;
   takt_buffer_description_t* made = describe("I9!B6!d-1d3R1!", &query);
-  EXPECT(made->advice == TAKT_BUFFER_MAKE && made->byte_length == 60);
+  EXPECT(made->advice == TAKT_BUFFER_ADVICE_MAKE && made->byte_length == 60);
   takt_buffer_description_free(made);
 }
 
@@ -55,12 +55,12 @@ static void uses_or_converts_what_there_is(void) {
   takt_buffer_query_init(&query);
   query.host = &host;
   takt_buffer_description_t* used = describe("I8!B5!d2d3R1!", &query);
-  EXPECT(used->advice == TAKT_BUFFER_USE && used->conversions == 0);
+  EXPECT(used->advice == TAKT_BUFFER_ADVICE_USE && used->conversions == 0);
   takt_buffer_description_free(used);
 
   host.data = data + 1;
   takt_buffer_description_t* aligned = describe("I8!B5!d2d3R1!", &query);
-  EXPECT(aligned->advice == TAKT_BUFFER_CONVERT);
+  EXPECT(aligned->advice == TAKT_BUFFER_ADVICE_CONVERT);
   EXPECT(aligned->conversions == TAKT_CONVERSION_ALIGNMENT_COPY);
   takt_buffer_description_free(aligned);
 
@@ -69,7 +69,7 @@ static void uses_or_converts_what_there_is(void) {
   host.data = data;
   host.byte_strides = strides;
   takt_buffer_description_t* dense = describe("I8!B5!d2d3R1!", &query);
-  EXPECT(dense->advice == TAKT_BUFFER_CONVERT);
+  EXPECT(dense->advice == TAKT_BUFFER_ADVICE_CONVERT);
   EXPECT(dense->conversions == TAKT_CONVERSION_DENSE_COPY);
   EXPECT(dense->byte_strides[0] == 12 && dense->byte_strides[1] == 4);
   takt_buffer_description_free(dense);
@@ -82,12 +82,12 @@ static void widens_only_when_asked(void) {
   takt_buffer_query_init(&query);
   query.host = &host;
   takt_buffer_description_t* refused = describe("I8!B5!t2d4R1!", &query);
-  EXPECT(refused->advice == TAKT_BUFFER_UNSUPPORTED);
+  EXPECT(refused->advice == TAKT_BUFFER_ADVICE_UNSUPPORTED);
   EXPECT_CONTAINS(refused->reason, "expected f64, got f32");
   takt_buffer_description_free(refused);
   query.allow_widening = true;
   takt_buffer_description_t* widened = describe("I8!B5!t2d4R1!", &query);
-  EXPECT(widened->advice == TAKT_BUFFER_CONVERT);
+  EXPECT(widened->advice == TAKT_BUFFER_ADVICE_CONVERT);
   EXPECT(widened->conversions == TAKT_CONVERSION_WIDENING);
   EXPECT(widened->element_type == TAKT_ELEMENT_F64);
   EXPECT(widened->byte_length == 32);
@@ -104,7 +104,7 @@ static void says_why_nothing_fits(void) {
   EXPECT_CONTAINS(other->reason, "dimension 0: expected 4, got 5");
   takt_buffer_description_free(other);
   takt_buffer_description_t* scalar = describe("I4!S1!R1!", NULL);
-  EXPECT(scalar->advice == TAKT_BUFFER_UNSUPPORTED);
+  EXPECT(scalar->advice == TAKT_BUFFER_ADVICE_UNSUPPORTED);
   EXPECT_CONTAINS(scalar->reason, "not a buffer");
   takt_buffer_description_free(scalar);
 }
