@@ -26,7 +26,8 @@
 //        (needs the right to); --pin: perception threads keep off the first
 //        CPU, periodic threads stay on it; --flat: all of one priority;
 //        --plain: periodic threads are as the system makes them, instead of
-//        takt_thread_make_prompt(); --fifo_workers: worker_fifo_priority;
+//        takt_thread_request_low_latency(); --fifo_workers:
+//        worker_fifo_priority;
 //        --policy: of the scheduler (takt/scheduler.h);
 //        --trace: record the run, the last N events of each thread (default
 //        1048576), for takt-trace and `takt-sim replay`
@@ -249,7 +250,7 @@ void SpinUntil(int64_t time_ns) {
 void Control(const Options& options, Call* call, int64_t start_ns,
              Stream& stream) {
   if (options.pin) KeepTo(true);
-  if (!options.plain) (void)takt_thread_make_prompt();
+  if (!options.plain) (void)takt_thread_request_low_latency();
   if (options.fifo) {
     const sched_param parameters = {kFifoPriority};
     if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) {

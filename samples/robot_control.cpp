@@ -75,7 +75,7 @@ void KeepTo(int cpu) {
 bool PrepareLoop(const std::vector<int>& cpus) {
   if (cpus.size() > 1) KeepTo(cpus[0]);
   if (BecomeRealTime(80)) return true;
-  takt_thread_make_prompt();
+  takt_thread_request_low_latency();
   return false;
 }
 

@@ -124,7 +124,7 @@ TAKT_EXPORT bool takt_executor_query_worker_statistics(
 // thread.
 //
 // Returns true if it has a real-time policy or short slices now.
-TAKT_EXPORT bool takt_thread_make_prompt(void);
+TAKT_EXPORT bool takt_thread_request_low_latency(void);
 
 #if defined(__cplusplus)
 }  // extern "C"

@@ -110,4 +110,4 @@ bool takt_executor_query_worker_statistics(
                                out_statistics);
 }
 
-bool takt_thread_make_prompt() { return takt::MakeThisThreadPrompt(); }
+bool takt_thread_request_low_latency() { return takt::RequestLowLatency(); }

@@ -201,7 +201,7 @@ bool FdPoller::Cancel(uint64_t id) {
 void FdPoller::ThreadMain(void* shared) {
   std::unique_ptr<std::shared_ptr<Shared>> owner(
       static_cast<std::shared_ptr<Shared>*>(shared));
-  (void)MakeThisThreadPrompt();
+  (void)RequestLowLatency();
   Run(**owner);
 }
 

@@ -39,7 +39,7 @@ void Write(Attributes attributes) {
 
 }  // namespace
 
-bool MakeThisThreadPrompt() {
+bool RequestLowLatency() {
   Attributes attributes{};
   if (!Read(&attributes)) return false;
   if (IsRealTime(attributes)) return true;

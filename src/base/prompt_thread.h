@@ -17,7 +17,7 @@ inline constexpr int kPromptNice = -15;
 // process has the right to (RLIMIT_NICE, CAP_SYS_NICE). What is refused is
 // left. A thread with a real-time policy stays as it is. True if it has a
 // real-time policy or short slices now.
-bool MakeThisThreadPrompt();
+bool RequestLowLatency();
 
 }  // namespace takt
 

@@ -189,7 +189,7 @@ void TimerThread::StartIfHooked() {
 }
 
 void TimerThread::Prepare(const TimerThreadOptions& options) {
-  (void)MakeThisThreadPrompt();
+  (void)RequestLowLatency();
   if (options.fifo_priority == 0) return;
   sched_param parameters{};
   parameters.sched_priority = options.fifo_priority;

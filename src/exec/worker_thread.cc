@@ -115,7 +115,7 @@ void WorkerThread::Prepare() {
     report_.priority_error =
         pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
   }
-  if (options_.is_prompt) (void)MakeThisThreadPrompt();
+  if (options_.is_prompt) (void)RequestLowLatency();
   int policy = 0;
   sched_param actual{};
   if (pthread_getschedparam(pthread_self(), &policy, &actual) == 0 &&

@@ -492,8 +492,8 @@ static void what_is_urgent_runs_beside_a_long_call(void) {
 
 static void* be_prompt(void* argument) {
   bool* is_prompt = argument;
-  is_prompt[0] = takt_thread_make_prompt();
-  is_prompt[1] = takt_thread_make_prompt();
+  is_prompt[0] = takt_thread_request_low_latency();
+  is_prompt[1] = takt_thread_request_low_latency();
   return NULL;
 }
 

@@ -25,7 +25,7 @@ TEST(PromptThreadTest, IsLessNiceIfItMay) {
   const int before = Nice();
   std::thread([before] {
     const int wanted = std::max(before + kPromptNice, -20);
-    (void)MakeThisThreadPrompt();
+    (void)RequestLowLatency();
     EXPECT_EQ(Policy(), SCHED_OTHER);
     EXPECT_EQ(prctl(PR_GET_TIMERSLACK), 1);
     const int now = Nice();
@@ -50,7 +50,7 @@ TEST(PromptThreadTest, SaysWhetherItsSlicesAreShort) {
     uint64_t runtime_ns, deadline_ns, period_ns;
   };
   std::thread([] {
-    const bool is_prompt = MakeThisThreadPrompt();
+    const bool is_prompt = RequestLowLatency();
     Attributes attributes{};
     ASSERT_EQ(syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0),
               0);
@@ -64,7 +64,7 @@ TEST(PromptThreadTest, LeavesABatchThreadAlone) {
     const sched_param parameters{};
     ASSERT_EQ(sched_setscheduler(0, SCHED_BATCH, &parameters), 0);
     const int before = Nice();
-    EXPECT_FALSE(MakeThisThreadPrompt());
+    EXPECT_FALSE(RequestLowLatency());
     EXPECT_EQ(Policy(), SCHED_BATCH);
     EXPECT_EQ(Nice(), before);
   }).join();
@@ -77,7 +77,7 @@ TEST(PromptThreadTest, LeavesARealTimeThreadAlone) {
     if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) {
       GTEST_SKIP() << "no right to SCHED_FIFO";
     }
-    EXPECT_TRUE(MakeThisThreadPrompt());
+    EXPECT_TRUE(RequestLowLatency());
     EXPECT_EQ(Policy(), SCHED_FIFO);
     sched_param now{};
     ASSERT_EQ(sched_getparam(0, &now), 0);
