@@ -22,7 +22,7 @@
 //       takes the waiter back, and then is that party.
 //   (3) Nothing is told, and nobody's code called, under mutex_.
 //
-// Thread-safety: every method may run on any thread. Lock submission: mutex_ is
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf.
 #ifndef TAKT_API_ASYNC_CALL_H_
 #define TAKT_API_ASYNC_CALL_H_

@@ -14,7 +14,7 @@
 //       was submitted with: so one job is enough.
 //   (3) No turn is taken while mutex_ is held.
 //
-// Thread-safety: every method may run on any thread. Lock submission: mutex_ is
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf.
 #ifndef TAKT_API_CALL_QUEUE_H_
 #define TAKT_API_CALL_QUEUE_H_
@@ -76,7 +76,7 @@ class CallQueue final : private exec::Closure {
   bool RunsHere() const;
 
   // Takes queued turns that `wanted` says yes to out of the line, in
-  // submission; they will not be taken.
+  // order; they will not be taken.
   void TakeQueued(absl::FunctionRef<bool(Turn*)> wanted)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -5,7 +5,7 @@
 // devices only through the shared modules, and devices hold the executor. So
 // there is no cycle, and whatever goes last takes the rest along.
 //
-// Thread-safety: every method may run on any thread. Lock submission: mutex_ is
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf but for what creating a module locks.
 #ifndef TAKT_API_INSTANCE_H_
 #define TAKT_API_INSTANCE_H_

@@ -2,7 +2,7 @@
 // it was given to do that nothing sees to. The log says each of it once, with
 // what can be done about it; takt_instance_query_statistics() has the counts.
 //
-// Thread-safety: every method may run on any thread. Lock submission: mutex_ is
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf; the log is written without it.
 #ifndef TAKT_API_NOTICES_H_
 #define TAKT_API_NOTICES_H_

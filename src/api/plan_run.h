@@ -12,7 +12,7 @@
 //       it.
 //   (3) Nobody's code is called under mutex_, nor by who decides.
 //
-// Thread-safety: as takt/plan_run.h says. Lock submission: control_mutex_, then
+// Thread-safety: as takt/plan_run.h says. Lock order: control_mutex_, then
 // mutex_ or event_mutex_; these are leaves, but for the timers' own.
 #ifndef TAKT_API_PLAN_RUN_H_
 #define TAKT_API_PLAN_RUN_H_

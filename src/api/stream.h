@@ -12,7 +12,7 @@
 //   (2) An armed timer, and a stream that is busy, hold a reference.
 //   (3) Nobody's code is called under mutex_.
 //
-// Thread-safety: as takt/stream.h says. Lock submission: mutex_ is a leaf, but
+// Thread-safety: as takt/stream.h says. Lock order: mutex_ is a leaf, but
 // for the timers' own.
 #ifndef TAKT_API_STREAM_H_
 #define TAKT_API_STREAM_H_

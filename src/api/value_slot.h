@@ -70,7 +70,7 @@ class LatestValues {
   bool has_front_ = false;
 };
 
-// Holds several, each to be taken once, in submission.
+// Holds several, each to be taken once, in order.
 class ValueQueue {
  public:
   ValueQueue(size_t value_count, size_t capacity);
