@@ -65,9 +65,10 @@ typedef enum takt_buffer_advice_t {
 
 // Bits of takt_buffer_description_t::conversions.
 enum {
-  TAKT_CONVERSION_DENSE_COPY = 1,      // Other strides than dense row-major.
-  TAKT_CONVERSION_ALIGNMENT_COPY = 2,  // The address is not aligned enough.
-  TAKT_CONVERSION_WIDENING = 4,        // Elements become wider, without loss.
+  TAKT_BUFFER_CONVERSION_DENSE_COPY = 1,  // Other strides than dense row-major.
+  TAKT_BUFFER_CONVERSION_ALIGNMENT_COPY =
+      2,                                // The address is not aligned enough.
+  TAKT_BUFFER_CONVERSION_WIDENING = 4,  // Elements become wider, without loss.
 };
 
 // A buffer in host memory, as the Python buffer protocol tells of one.

@@ -27,10 +27,10 @@ typedef struct takt_module_info_t {
 } takt_module_info_t;
 
 enum {
-  TAKT_FEATURE_F32 = 1,
-  TAKT_FEATURE_F64 = 2,
-  TAKT_FEATURE_YIELD = 4,
-  TAKT_FEATURE_UNWIND = 8,
+  TAKT_MODULE_FEATURE_F32 = 1,
+  TAKT_MODULE_FEATURE_F64 = 2,
+  TAKT_MODULE_FEATURE_YIELD = 4,
+  TAKT_MODULE_FEATURE_UNWIND = 8,
 };
 
 TAKT_EXPORT takt_module_info_t takt_module_inspect(const takt_module_t* module);

@@ -85,13 +85,13 @@ uint32_t ConversionBits(const std::vector<Answer::Conversion>& conversions) {
   for (const Answer::Conversion conversion : conversions) {
     switch (conversion) {
       case Answer::Conversion::kDenseCopy:
-        bits |= TAKT_CONVERSION_DENSE_COPY;
+        bits |= TAKT_BUFFER_CONVERSION_DENSE_COPY;
         break;
       case Answer::Conversion::kAlignmentCopy:
-        bits |= TAKT_CONVERSION_ALIGNMENT_COPY;
+        bits |= TAKT_BUFFER_CONVERSION_ALIGNMENT_COPY;
         break;
       case Answer::Conversion::kWidening:
-        bits |= TAKT_CONVERSION_WIDENING;
+        bits |= TAKT_BUFFER_CONVERSION_WIDENING;
         break;
     }
   }

@@ -61,7 +61,7 @@ static void uses_or_converts_what_there_is(void) {
   host.data = data + 1;
   takt_buffer_description_t* aligned = describe("I8!B5!d2d3R1!", &query);
   EXPECT(aligned->advice == TAKT_BUFFER_ADVICE_CONVERT);
-  EXPECT(aligned->conversions == TAKT_CONVERSION_ALIGNMENT_COPY);
+  EXPECT(aligned->conversions == TAKT_BUFFER_CONVERSION_ALIGNMENT_COPY);
   takt_buffer_description_free(aligned);
 
   /* Transposed, and upside down. */
@@ -70,7 +70,7 @@ static void uses_or_converts_what_there_is(void) {
   host.byte_strides = strides;
   takt_buffer_description_t* dense = describe("I8!B5!d2d3R1!", &query);
   EXPECT(dense->advice == TAKT_BUFFER_ADVICE_CONVERT);
-  EXPECT(dense->conversions == TAKT_CONVERSION_DENSE_COPY);
+  EXPECT(dense->conversions == TAKT_BUFFER_CONVERSION_DENSE_COPY);
   EXPECT(dense->byte_strides[0] == 12 && dense->byte_strides[1] == 4);
   takt_buffer_description_free(dense);
 }
@@ -88,7 +88,7 @@ static void widens_only_when_asked(void) {
   query.allow_widening = true;
   takt_buffer_description_t* widened = describe("I8!B5!t2d4R1!", &query);
   EXPECT(widened->advice == TAKT_BUFFER_ADVICE_CONVERT);
-  EXPECT(widened->conversions == TAKT_CONVERSION_WIDENING);
+  EXPECT(widened->conversions == TAKT_BUFFER_CONVERSION_WIDENING);
   EXPECT(widened->element_type == TAKT_ELEMENT_F64);
   EXPECT(widened->byte_length == 32);
   takt_buffer_description_free(widened);

@@ -10,10 +10,10 @@ constexpr size_t kRodataTextMax = 256;
 
 std::vector<std::string> FeatureNames(uint32_t features) {
   static constexpr std::pair<uint32_t, const char*> kNames[] = {
-      {TAKT_FEATURE_F32, "f32"},
-      {TAKT_FEATURE_F64, "f64"},
-      {TAKT_FEATURE_YIELD, "yield"},
-      {TAKT_FEATURE_UNWIND, "unwind"},
+      {TAKT_MODULE_FEATURE_F32, "f32"},
+      {TAKT_MODULE_FEATURE_F64, "f64"},
+      {TAKT_MODULE_FEATURE_YIELD, "yield"},
+      {TAKT_MODULE_FEATURE_UNWIND, "unwind"},
   };
   std::vector<std::string> names;
   for (const auto& [bit, name] : kNames) {
