@@ -104,7 +104,8 @@ static inline void takt_buffer_query_init(takt_buffer_query_t* query) {
 // advice is TAKT_BUFFER_ADVICE_UNSUPPORTED.
 typedef struct takt_buffer_description_t {
   takt_buffer_advice_t advice;
-  uint32_t conversions;  // TAKT_CONVERSION_*, of TAKT_BUFFER_ADVICE_CONVERT.
+  uint32_t
+      conversions;  // TAKT_BUFFER_CONVERSION_*, of TAKT_BUFFER_ADVICE_CONVERT.
   takt_element_type_t element_type;
   size_t rank;
   const int64_t* shape;

@@ -21,7 +21,7 @@ typedef struct takt_module_info_t {
   bool is_bytecode;
   uint16_t bytecode_major;
   uint16_t bytecode_minor;
-  uint32_t requirements;    // TAKT_FEATURE_* bits.
+  uint32_t requirements;    // TAKT_MODULE_FEATURE_* bits.
   size_t global_bytes;      // Of scalars, per context.
   size_t global_ref_count;  // Of objects, per context.
 } takt_module_info_t;
@@ -91,7 +91,7 @@ TAKT_EXPORT takt_rodata_info_t takt_module_rodata(const takt_module_t* module,
 typedef struct takt_function_info_t {
   const char* export_name;  // The first export that names it; "" if none.
   const char* convention;
-  uint32_t requirements;  // TAKT_FEATURE_* bits.
+  uint32_t requirements;  // TAKT_MODULE_FEATURE_* bits.
   size_t bytecode_bytes;
   uint32_t block_count;
   uint32_t value_register_count;  // Of 32 bits.
