@@ -94,15 +94,16 @@ typedef struct takt_stream_job_t {
 //   status   NULL, or the error, which the callback owns.
 //   results  borrowed: of a job that is MET or MISSED, takt_stream_t's
 //            function's results; else none.
-typedef void (*takt_stream_done_t)(void* user_data,
-                                   const takt_stream_job_t* job,
-                                   takt_status_t status, size_t result_count,
-                                   const takt_value_t* results);
+typedef void (*takt_stream_done_callback_t)(void* user_data,
+                                            const takt_stream_job_t* job,
+                                            takt_status_t status,
+                                            size_t result_count,
+                                            const takt_value_t* results);
 
 // Told that a job's deadline has passed before it was done: when it passes, or
 // when a release that waited is looked at. Must not block.
-typedef void (*takt_stream_late_t)(void* user_data,
-                                   const takt_stream_job_t* job);
+typedef void (*takt_stream_late_callback_t)(void* user_data,
+                                            const takt_stream_job_t* job);
 
 typedef struct takt_stream_options_t {
   size_t struct_size;  // Set by init.
@@ -134,8 +135,8 @@ typedef struct takt_stream_options_t {
   // many. Default: 64.
   size_t release_queue_length;
 
-  takt_stream_done_t on_done;  // Default: NULL.
-  takt_stream_late_t on_late;  // Default: NULL.
+  takt_stream_done_callback_t on_done;  // Default: NULL.
+  takt_stream_late_callback_t on_late;  // Default: NULL.
   void* user_data;
 } takt_stream_options_t;
 

@@ -170,8 +170,8 @@ class Stream final : public Object {
   const std::vector<uint64_t> cpu_words_;
   // What the scheduler knows it as; null if there is none.
   Ref<shop::Stream> shop_stream_;
-  const takt_stream_done_t on_done_;
-  const takt_stream_late_t on_late_;
+  const takt_stream_done_callback_t on_done_;
+  const takt_stream_late_callback_t on_late_;
   void* const user_data_;
   const uint16_t trace_track_;
 
