@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/check.h"
+#include "base/glob.h"
 #include "base/status.h"
 #include "cpu/command_buffer.h"
 #include "cpu/command_runner.h"
@@ -16,30 +17,6 @@
 
 namespace takt::cpu {
 namespace {
-
-// `*` is any run of characters, `?` is one.
-bool MatchesGlob(absl::string_view text, absl::string_view pattern) {
-  size_t t = 0, p = 0;
-  // Where to go on after the last `*`: it takes one more character each time.
-  size_t star = absl::string_view::npos, star_text = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      star_text = t;
-    } else if (p < pattern.size() &&
-               (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != absl::string_view::npos) {
-      p = star + 1;
-      t = ++star_text;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 constexpr size_t kQueueCountMax = 64;
 

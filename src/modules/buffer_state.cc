@@ -6,8 +6,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_format.h"
+#include "base/glob.h"
 #include "base/status.h"
-#include "modules/hal_arguments.h"
 
 namespace takt::modules {
 namespace {
@@ -63,7 +63,7 @@ std::tuple<int32_t, int64_t> BufferState::QueryDevice(
     const hal::Device& device, absl::string_view category,
     absl::string_view key) {
   if (category == "hal.device.id") {
-    return {1, MatchesGlob(key, device.id()) ? 1 : 0};
+    return {1, MatchesGlob(device.id(), key) ? 1 : 0};
   }
   const absl::optional<int64_t> value = device.QueryI64(category, key);
   return {value.has_value() ? 1 : 0, value.value_or(0)};

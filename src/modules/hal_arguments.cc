@@ -63,31 +63,4 @@ absl::StatusOr<std::vector<uint32_t>> ExecutableConstants(
   return constants;
 }
 
-bool MatchesGlob(absl::string_view pattern, absl::string_view text) {
-  // Only the last * need ever be tried again: what an earlier one could take
-  // more of, the later one can take too.
-  constexpr size_t kNone = absl::string_view::npos;
-  size_t p = 0;
-  size_t t = 0;
-  size_t star = kNone;
-  size_t star_text = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      star_text = t;
-    } else if (p < pattern.size() &&
-               (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != kNone) {
-      p = star + 1;
-      t = ++star_text;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 }  // namespace takt::modules

@@ -39,10 +39,6 @@ absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::Buffer& source,
 absl::StatusOr<std::vector<uint32_t>> ExecutableConstants(
     const vm::Buffer* source);
 
-// Whether all of `text` matches `pattern`, where * stands for any run of
-// characters and ? for any one. Time is at most the product of the lengths.
-bool MatchesGlob(absl::string_view pattern, absl::string_view text);
-
 }  // namespace takt::modules
 
 #endif  // TAKT_MODULES_HAL_ARGUMENTS_H_

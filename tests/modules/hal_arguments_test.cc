@@ -6,42 +6,6 @@
 namespace takt::modules {
 namespace {
 
-TEST(MatchesGlobTest, StarStandsForAnyRun) {
-  EXPECT_TRUE(MatchesGlob("local*", "local"));
-  EXPECT_TRUE(MatchesGlob("local*", "local-sync"));
-  EXPECT_TRUE(MatchesGlob("*", ""));
-  EXPECT_TRUE(MatchesGlob("*", "anything"));
-  EXPECT_TRUE(MatchesGlob("*sync", "local-sync"));
-  EXPECT_TRUE(MatchesGlob("l*-s*c", "local-sync"));
-  EXPECT_TRUE(MatchesGlob("**l***c**", "local-sync"));
-  EXPECT_FALSE(MatchesGlob("local*", "loca"));
-  EXPECT_FALSE(MatchesGlob("*task", "local-sync"));
-  EXPECT_FALSE(MatchesGlob("l*-t*c", "local-sync"));
-}
-
-TEST(MatchesGlobTest, QuestionMarkStandsForOneCharacter) {
-  EXPECT_TRUE(MatchesGlob("local-????", "local-sync"));
-  EXPECT_TRUE(MatchesGlob("?", "x"));
-  EXPECT_FALSE(MatchesGlob("?", ""));
-  EXPECT_FALSE(MatchesGlob("local-?????", "local-sync"));
-  EXPECT_TRUE(MatchesGlob("?*?", "ab"));
-  EXPECT_FALSE(MatchesGlob("?*?", "a"));
-}
-
-TEST(MatchesGlobTest, OtherCharactersStandForThemselves) {
-  EXPECT_TRUE(MatchesGlob("", ""));
-  EXPECT_TRUE(MatchesGlob("local-sync", "local-sync"));
-  EXPECT_FALSE(MatchesGlob("local", "local-sync"));
-  EXPECT_FALSE(MatchesGlob("Local", "local"));
-  EXPECT_FALSE(MatchesGlob("", "x"));
-}
-
-TEST(MatchesGlobTest, ManyStarsTakeNoExponentialTime) {
-  std::string pattern;
-  for (int i = 0; i < 100; ++i) pattern += "a*";
-  EXPECT_FALSE(MatchesGlob(pattern + "b", std::string(2000, 'a')));
-}
-
 TEST(CheckPatternLengthTest, TakesOneTwoAndFour) {
   for (uint32_t length : {1, 2, 4}) TAKT_ASSERT_OK(CheckPatternLength(length));
   for (uint32_t length : {0u, 3u, 5u, 8u, ~0u}) {
