@@ -38,10 +38,10 @@ absl::StatusOr<const CpuSet*> FindCpus(Instance& instance,
 
 }  // namespace
 
-absl::StatusOr<FaultTerms> ReadFaultTerms(absl::string_view policy_name,
-                                          takt_npu_policy_t policy,
-                                          absl::string_view limit_name,
-                                          int64_t time_limit_ns) {
+absl::StatusOr<JobFaultPolicy> ReadFaultPolicy(absl::string_view policy_name,
+                                               takt_npu_policy_t policy,
+                                               absl::string_view limit_name,
+                                               int64_t time_limit_ns) {
   const auto number = static_cast<int>(policy);
   if (number < TAKT_NPU_POLICY_DEVICE ||
       number > TAKT_NPU_POLICY_RETRY_FALLBACK) {
@@ -52,7 +52,8 @@ absl::StatusOr<FaultTerms> ReadFaultTerms(absl::string_view policy_name,
     return absl::InvalidArgumentError(absl::StrCat(
         "options: ", limit_name, ": expected 0 or more, got ", time_limit_ns));
   }
-  return FaultTerms{static_cast<FaultTerms::Answer>(number), time_limit_ns};
+  return JobFaultPolicy{static_cast<JobFaultPolicy::Answer>(number),
+                        time_limit_ns};
 }
 
 absl::StatusOr<JobAnnotations> JobAnnotations::Read(
@@ -110,8 +111,8 @@ absl::StatusOr<JobAttributes> JobAnnotations::Resolve(
   job.cpus = cpus_;
   TAKT_ASSIGN_OR_RETURN(
       job.faults,
-      ReadFaultTerms("npu_policy", options.npu_policy, "npu_time_limit_ns",
-                     options.npu_time_limit_ns));
+      ReadFaultPolicy("npu_policy", options.npu_policy, "npu_time_limit_ns",
+                      options.npu_time_limit_ns));
   if (options.priority != TAKT_PRIORITY_DEFAULT) {
     if (options.priority < 0 || options.priority > kPriorityMax) {
       return absl::InvalidArgumentError(

@@ -39,10 +39,10 @@ struct JobOptions {
 };
 
 // INVALID_ARGUMENT naming the option, which `policy_name` and `limit_name` say.
-absl::StatusOr<FaultTerms> ReadFaultTerms(absl::string_view policy_name,
-                                          takt_npu_policy_t policy,
-                                          absl::string_view limit_name,
-                                          int64_t time_limit_ns);
+absl::StatusOr<JobFaultPolicy> ReadFaultPolicy(absl::string_view policy_name,
+                                               takt_npu_policy_t policy,
+                                               absl::string_view limit_name,
+                                               int64_t time_limit_ns);
 
 // The annotations of a function, read once.
 class JobAnnotations {

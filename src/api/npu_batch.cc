@@ -21,9 +21,10 @@ using npu::BatchExecutable;
 
 absl::StatusOr<npu::FaultPolicy> ReadPolicy(
     const takt_npu_batch_options_t& options, npu::FaultPolicy policy) {
-  TAKT_ASSIGN_OR_RETURN(const FaultTerms terms,
-                        ReadFaultTerms("policy", options.policy,
-                                       "time_limit_ns", options.time_limit_ns));
+  TAKT_ASSIGN_OR_RETURN(
+      const JobFaultPolicy terms,
+      ReadFaultPolicy("policy", options.policy, "time_limit_ns",
+                      options.time_limit_ns));
   return npu::PolicyFor(terms, policy);
 }
 

@@ -23,7 +23,7 @@ class ResultMemory;
 inline constexpr uint8_t kNormalPriority = 128;
 
 // What is done when an exclusive unit (an NPU) fails at work of the job.
-struct FaultTerms {
+struct JobFaultPolicy {
   enum class Answer : uint8_t {
     kDevice = 0,  // What the device does.
     kFail = 1,
@@ -34,7 +34,8 @@ struct FaultTerms {
   Answer answer = Answer::kDevice;
   int64_t time_limit_ns = 0;  // Of an operation; 0: the device's.
 
-  friend bool operator==(const FaultTerms&, const FaultTerms&) = default;
+  friend bool operator==(const JobFaultPolicy&,
+                         const JobFaultPolicy&) = default;
 };
 
 struct JobAttributes {
@@ -47,7 +48,7 @@ struct JobAttributes {
   // What the job shop knows it as; borrowed, and outlives the invocation. Null:
   // nothing in particular.
   shop::Job* shop_job = nullptr;
-  FaultTerms faults = {};
+  JobFaultPolicy faults = {};
   // Says whether the call has been given up. Borrowed; it outlives the
   // invocation, and work that lasts longer keeps it. Null: it cannot be.
   Cancellation* cancellation = nullptr;

@@ -102,8 +102,8 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
 struct RunTerms {
   bool learns = false;  // What functions cost.
   const DispatchObserver& observer;
-  const PartTrace* trace = nullptr;    // What runs is recorded; may be null.
-  const FaultTerms* faults = nullptr;  // Of the job; may be null.
+  const PartTrace* trace = nullptr;  // What runs is recorded; may be null.
+  const JobFaultPolicy* faults = nullptr;      // Of the job; may be null.
   const Cancellation* cancellation = nullptr;  // Likewise.
 };
 

@@ -38,7 +38,8 @@ struct DispatchArguments {
   uint32_t max_concurrency = 1;
   // Of the job that it is part of; NULL: none in particular.
   const exec::JobTraits* standing = nullptr;
-  const FaultTerms* faults = nullptr;  // Of the job; NULL: none in particular.
+  const JobFaultPolicy* faults =
+      nullptr;  // Of the job; NULL: none in particular.
 };
 
 // Loaded code: what the formats implement. Shared by every Executable of the

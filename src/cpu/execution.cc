@@ -63,7 +63,7 @@ Execution::Execution(Device& device, const exec::JobTraits& standing,
                                       ? job->shop_job
                                       : nullptr)),
       priority_(job != nullptr ? job->priority : kNormalPriority),
-      faults_(job != nullptr ? job->faults : FaultTerms()) {
+      faults_(job != nullptr ? job->faults : JobFaultPolicy()) {
   const Layout layout = LayoutOf(*command_buffer);
   auto* block = reinterpret_cast<uint8_t*>(this);
   const size_t binding_count = command_buffer->binding_capacity();

@@ -113,7 +113,7 @@ class Execution final : public Operation {
   // What the device's shop knows it as; null until it has work for it.
   Ref<shop::Job> job_;
   const uint8_t priority_;
-  const FaultTerms faults_;
+  const JobFaultPolicy faults_;
 
   const Region* region_ = nullptr;
   std::atomic<uint32_t> parts_left_{0};

@@ -22,7 +22,7 @@ Urgency UrgencyOf(const exec::JobTraits* standing) {
 }
 
 NpuRequestScope::NpuRequestScope(const Urgency& urgency,
-                                 const FaultTerms* faults)
+                                 const JobFaultPolicy* faults)
     : urgency_(urgency), faults_(faults), outer_(current_urgency) {
   current_urgency = this;
 }

@@ -23,7 +23,7 @@ class NpuRequestScope {
  public:
   // `faults`: what is done if they fail; null: what the unit's policy says.
   explicit NpuRequestScope(const Urgency& urgency,
-                           const FaultTerms* faults = nullptr);
+                           const JobFaultPolicy* faults = nullptr);
   ~NpuRequestScope();
   NpuRequestScope(const NpuRequestScope&) = delete;
   NpuRequestScope& operator=(const NpuRequestScope&) = delete;
@@ -38,7 +38,7 @@ class NpuRequestScope {
 
  private:
   const Urgency urgency_;
-  const FaultTerms* const faults_;
+  const JobFaultPolicy* const faults_;
   absl::Status failure_;
   NpuRequestScope* const outer_;
 };

@@ -44,8 +44,8 @@ uint64_t CountMacs(absl::Span<const takt_npu_operation_t> operations) {
 
 }  // namespace
 
-FaultPolicy PolicyFor(const FaultTerms& terms, FaultPolicy policy) {
-  using Answer = FaultTerms::Answer;
+FaultPolicy PolicyFor(const JobFaultPolicy& terms, FaultPolicy policy) {
+  using Answer = JobFaultPolicy::Answer;
   if (terms.time_limit_ns > 0) policy.time_limit_ns = terms.time_limit_ns;
   if (terms.answer == Answer::kDevice) return policy;
   const bool retries = terms.answer == Answer::kRetry ||

@@ -59,7 +59,7 @@ struct FaultPolicy {
 };
 
 // What holds for work with terms of its own on a unit with that policy.
-FaultPolicy PolicyFor(const FaultTerms& terms, FaultPolicy policy);
+FaultPolicy PolicyFor(const JobFaultPolicy& terms, FaultPolicy policy);
 
 // Counts since the unit was opened.
 struct UnitStatistics {
