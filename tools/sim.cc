@@ -60,7 +60,7 @@ Status Convert(const absl::Status& status) {
 
 Result<sched::Machine> ReadBoard(const std::string& path) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string board, ReadFile(path));
-  const auto topology = exec::Topology::FromJson(board);
+  const auto topology = topology::Topology::FromJson(board);
   if (!topology.ok()) return Annotate(Convert(topology.status()), path);
   auto machine = sim::MachineOf(*topology);
   if (!machine.ok()) return Annotate(Convert(machine.status()), path);

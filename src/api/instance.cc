@@ -96,8 +96,8 @@ absl::Status PlaceWorkers(const char* text, const Topology* topology,
     return absl::InvalidArgumentError(
         absl::StrCat("options: worker_cpus: ", cpus.status().message()));
   }
-  const CpuSet there =
-      topology != nullptr ? topology->value().cpu_set() : exec::AllowedCpus();
+  const CpuSet there = topology != nullptr ? topology->value().cpu_set()
+                                           : topology::AllowedCpus();
   const CpuSet usable = *cpus & there;
   if (usable.empty()) {
     return absl::InvalidArgumentError(
@@ -146,7 +146,7 @@ absl::StatusOr<Workers> ReadWorkers(const takt_instance_options_t& options,
 }
 
 absl::StatusOr<CpuSet> SelectCpus(const takt_executor_options_t& options,
-                                  const exec::Topology& topology) {
+                                  const topology::Topology& topology) {
   if (options.worker_count == 0) {
     return absl::InvalidArgumentError(
         "options: worker_count: expected 1 or more, got 0");
@@ -166,7 +166,7 @@ absl::StatusOr<CpuSet> SelectCpus(const takt_executor_options_t& options,
     return wanted < 0 || static_cast<uint32_t>(wanted) == number;
   };
   CpuSet selected;
-  for (const exec::CpuInfo& cpu : topology.cpus) {
+  for (const topology::CpuInfo& cpu : topology.cpus) {
     if (matches(options.cluster, cpu.cluster) &&
         matches(options.numa_node, cpu.numa_node)) {
       selected.Add(cpu.os_index);
@@ -175,7 +175,7 @@ absl::StatusOr<CpuSet> SelectCpus(const takt_executor_options_t& options,
   cpus = cpus & selected;
   if (!cpus.empty()) return cpus;
   std::string there;
-  for (const exec::CpuInfo& cpu : topology.cpus) {
+  for (const topology::CpuInfo& cpu : topology.cpus) {
     absl::StrAppend(&there, there.empty() ? "" : ", ", cpu.os_index,
                     " (cluster ", cpu.cluster, ", NUMA node ", cpu.numa_node,
                     ")");
@@ -270,7 +270,7 @@ absl::StatusOr<Ref<Instance>> Instance::Create(
   if (options.topology != nullptr) {
     topology = Ref<Topology>::Retain(Unwrap(options.topology));
   } else if (options.worker_cpus != nullptr) {
-    topology = Ref<Topology>::Adopt(new Topology(exec::DiscoverTopology()));
+    topology = Ref<Topology>::Adopt(new Topology(topology::DiscoverTopology()));
   }
   TAKT_ASSIGN_OR_RETURN(const Workers workers,
                         ReadWorkers(options, topology.get()));
@@ -294,7 +294,7 @@ Instance::Instance(const takt_instance_options_t& options,
                    const sched::SchedulerOptions* scheduler)
     : Object(&kType),
       log_(std::make_shared<const Log>(options.log_sink)),
-      notices_(std::make_shared<Notices>(log_, exec::AllowedCpus(),
+      notices_(std::make_shared<Notices>(log_, topology::AllowedCpus(),
                                          Notices::ReadThrottle())),
       fault_reports_(options.fault_reports ? new FaultReports : nullptr),
       has_host_loop_(options.host_loop),
@@ -404,7 +404,7 @@ absl::Status Instance::EnsureExecutor() {
     shop_ = *std::move(shop);
     StartWindows();
     speed_watch_ =
-        shop::FrequencyMonitor::Start(shop_, timers_, exec::SpeedSensor());
+        shop::FrequencyMonitor::Start(shop_, timers_, topology::SpeedSensor());
   }
   executor_ = std::move(executor);
   return absl::OkStatus();
@@ -448,7 +448,7 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
     const takt_executor_options_t& options) {
   Ref<Topology> topology = topology_;
   if (topology == nullptr) {
-    topology = Ref<Topology>::Adopt(new Topology(exec::DiscoverTopology()));
+    topology = Ref<Topology>::Adopt(new Topology(topology::DiscoverTopology()));
   }
   TAKT_ASSIGN_OR_RETURN(const CpuSet cpus,
                         SelectCpus(options, topology->value()));
@@ -691,16 +691,16 @@ const CpuSet* Instance::FindCpuSet(absl::Span<const uint64_t> words) {
 
 absl::StatusOr<const CpuSet*> Instance::FindCpusWithIsa(
     const std::vector<std::string>& features, const CpuSet* allowed) {
-  exec::Topology machine;
+  topology::Topology machine;
   if (topology_ == nullptr) {
     machine.clusters.emplace_back();
     machine.clusters.back().name = "this machine";
-    machine.clusters.back().cpus = exec::AllowedCpus();
+    machine.clusters.back().cpus = topology::AllowedCpus();
   }
-  const exec::Topology& topology =
+  const topology::Topology& topology =
       topology_ != nullptr ? topology_->value() : machine;
   CpuSet all;
-  for (const exec::Cluster& cluster : topology.clusters) {
+  for (const topology::Cluster& cluster : topology.clusters) {
     all = all | cluster.cpus;
   }
   TAKT_ASSIGN_OR_RETURN(

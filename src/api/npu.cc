@@ -41,7 +41,7 @@ absl::Status CheckOptions(const takt_npu_options_t& options) {
 
 // The CPUs that the unit is tied to and that this process may use.
 CpuSet PlaceOf(const takt_npu_capabilities_t& capabilities) {
-  return CpuSet::FromWords(capabilities.cpus) & exec::AllowedCpus();
+  return CpuSet::FromWords(capabilities.cpus) & topology::AllowedCpus();
 }
 
 // What the device's code runs on; nullptr: on whoever submits it.

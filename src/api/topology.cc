@@ -8,12 +8,13 @@ namespace takt::api {
 namespace {
 
 absl::StatusOr<Ref<Topology>> Parse(const char* json) {
-  TAKT_ASSIGN_OR_RETURN(exec::Topology value, exec::Topology::FromJson(json));
+  TAKT_ASSIGN_OR_RETURN(topology::Topology value,
+                        topology::Topology::FromJson(json));
   return Ref<Topology>::Adopt(new Topology(std::move(value)));
 }
 
 absl::StatusOr<Ref<Topology>> Discover() {
-  return Ref<Topology>::Adopt(new Topology(exec::DiscoverTopology()));
+  return Ref<Topology>::Adopt(new Topology(topology::DiscoverTopology()));
 }
 
 }  // namespace

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "base/object.h"
-#include "exec/topology.h"
+#include "topology/topology.h"
 
 namespace takt::api {
 
 class Topology final : public Object {
  public:
   static constexpr ObjectType kType{"takt.topology"};
-  explicit Topology(exec::Topology value)
+  explicit Topology(topology::Topology value)
       : Object(&kType), value_(std::move(value)) {}
-  const exec::Topology& value() const { return value_; }
+  const topology::Topology& value() const { return value_; }
 
  private:
-  const exec::Topology value_;
+  const topology::Topology value_;
 };
 
 }  // namespace takt::api

@@ -34,7 +34,7 @@ absl::StatusOr<JobTraits> Executor::FindStanding(const JobAttributes& job) {
 }
 
 uint32_t Executor::AvailableConcurrency() {
-  return std::max<uint32_t>(AllowedCpus().count(), 1);
+  return std::max<uint32_t>(topology::AllowedCpus().count(), 1);
 }
 
 }  // namespace takt::exec

@@ -27,9 +27,9 @@
 #include "base/tracer.h"
 #include "exec/job.h"
 #include "exec/scope.h"
-#include "exec/topology.h"
 #include "exec/worker_set.h"
 #include "exec/worker_thread.h"
+#include "topology/topology.h"
 
 namespace takt::exec {
 
@@ -72,7 +72,7 @@ class Executor : public Object {
     std::vector<CpuSet> placement;
     // Says which workers are near each other; borrowed during Create(). Null:
     // all are.
-    const Topology* topology = nullptr;
+    const topology::Topology* topology = nullptr;
     size_t stack_bytes = 0;  // As Thread::Options says.
     bool reports_faults = false;
     const char* name = "takt";  // Of the threads: "takt-0".

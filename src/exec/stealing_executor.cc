@@ -88,8 +88,9 @@ StealingExecutor::StealingExecutor(const Options& options)
       is_pinned_(!options.placement.empty()) {}
 
 void StealingExecutor::PlaceWorkers(const Options& options) {
-  const CpuSet usable =
-      options.topology != nullptr ? options.topology->cpu_set() : AllowedCpus();
+  const CpuSet usable = options.topology != nullptr
+                            ? options.topology->cpu_set()
+                            : topology::AllowedCpus();
   int32_t cpu = -1;
   if (concurrency_ > 1 && usable.count() > 1) {
     for (uint32_t i = 0; i <= usable.count() / 2; ++i) {
@@ -106,7 +107,7 @@ void StealingExecutor::PlaceWorkers(const Options& options) {
       if (cpu < 0) cpu = usable.Next(0);
       if (cpu >= 0) seat->placement.Add(static_cast<uint32_t>(cpu));
     }
-    const CpuInfo* info =
+    const topology::CpuInfo* info =
         options.topology != nullptr && !seat->placement.empty()
             ? options.topology->FindCpu(
                   static_cast<uint32_t>(seat->placement.Next(0)))
@@ -129,14 +130,14 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
   // The order of victims, before anyone runs.
   const auto count = static_cast<uint32_t>(workers_.size());
   const auto distance = [&](uint32_t a, uint32_t b) {
-    const auto place = [&](uint32_t worker) -> const CpuInfo* {
+    const auto place = [&](uint32_t worker) -> const topology::CpuInfo* {
       const int32_t cpu = workers_[worker]->placement.Next(0);
       return cpu < 0 || options.topology == nullptr
                  ? nullptr
                  : options.topology->FindCpu(static_cast<uint32_t>(cpu));
     };
-    const CpuInfo* x = place(a);
-    const CpuInfo* y = place(b);
+    const topology::CpuInfo* x = place(a);
+    const topology::CpuInfo* y = place(b);
     if (x == nullptr || y == nullptr) return 0;
     return x->package != y->package       ? 4
            : x->numa_node != y->numa_node ? 3

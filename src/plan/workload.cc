@@ -118,15 +118,15 @@ double Workload::Load() const {
   return *std::max_element(totals.begin(), totals.end()) / kRounds;
 }
 
-absl::StatusOr<sched::Machine> MachineOf(const exec::Topology& topology) {
+absl::StatusOr<sched::Machine> MachineOf(const topology::Topology& topology) {
   sched::Machine machine;
-  for (const exec::Cluster& cluster : topology.clusters) {
+  for (const topology::Cluster& cluster : topology.clusters) {
     sched::Pool pool;
     pool.name = cluster.name;
     pool.count = cluster.cpus.count();
     machine.pools.push_back(pool);
   }
-  for (const exec::NpuInfo& npu : topology.npus) {
+  for (const topology::NpuInfo& npu : topology.npus) {
     sched::Pool pool;
     pool.name = npu.name;
     pool.kind = sched::ResourceKind::kNpu;
@@ -172,7 +172,7 @@ absl::StatusOr<sched::ProfileReport> Workload::ApplyProfile(
   return report;
 }
 
-std::string TopologyHash(const exec::Topology& topology) {
+std::string TopologyHash(const topology::Topology& topology) {
   return ContentHashText(ContentHash(topology.ToJson()));
 }
 

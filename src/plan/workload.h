@@ -16,13 +16,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
-#include "exec/topology.h"
 #include "sched/cost_model.h"
 #include "sched/duration_estimate.h"
 #include "sched/machine.h"
 #include "sched/profile.h"
 #include "sched/program.h"
 #include "sched/stream.h"
+#include "topology/topology.h"
 
 namespace takt::plan {
 
@@ -170,10 +170,10 @@ struct Workload {
 // A pool for each cluster of the board and for each of its NPUs. An NPU that
 // is tied to a cluster takes one of its cores to feed it. INVALID_ARGUMENT if
 // that is no machine to schedule on (too many of something).
-absl::StatusOr<sched::Machine> MachineOf(const exec::Topology& topology);
+absl::StatusOr<sched::Machine> MachineOf(const topology::Topology& topology);
 
 // What plans and profiles know that board by.
-std::string TopologyHash(const exec::Topology& topology);
+std::string TopologyHash(const topology::Topology& topology);
 
 // What a workload is read with.
 struct WorkloadSources {

@@ -11,8 +11,8 @@
 #include "base/cpu_set.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "exec/topology.h"
 #include "plan/workload.h"
+#include "topology/topology.h"
 
 namespace takt::plan {
 namespace {
@@ -217,7 +217,7 @@ class Reader {
   }
 
   absl::Status ReadTopology(const Place& place) {
-    const auto topology = exec::Topology::FromJson(place.json().dump());
+    const auto topology = topology::Topology::FromJson(place.json().dump());
     if (!topology.ok()) return place.Error(topology.status().message());
     const auto machine = MachineOf(*topology);
     if (!machine.ok()) return place.Error(machine.status().message());

@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "exec/topology.h"
+#include "topology/topology.h"
 
 namespace takt::shop {
 
 Ref<FrequencyMonitor> FrequencyMonitor::Start(
     Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
-    exec::SpeedSensor sensor) {
+    topology::SpeedSensor sensor) {
   auto watch = Ref<FrequencyMonitor>::Adopt(new FrequencyMonitor(
       std::move(shop), std::move(timers), std::move(sensor)));
   if (watch->pools_.empty() && !watch->has_thermometer_) return nullptr;
@@ -19,7 +19,7 @@ Ref<FrequencyMonitor> FrequencyMonitor::Start(
 
 FrequencyMonitor::FrequencyMonitor(Ref<JobShop> shop,
                                    std::shared_ptr<TimerService> timers,
-                                   exec::SpeedSensor sensor)
+                                   topology::SpeedSensor sensor)
     : PeriodicPoller(&kType, std::move(timers), kIntervalNs),
       shop_(std::move(shop)),
       sensor_(std::move(sensor)) {
@@ -34,7 +34,7 @@ FrequencyMonitor::FrequencyMonitor(Ref<JobShop> shop,
         speed.cpus = speed.cpus | resources[i].cpus;
       }
     }
-    if (speed.cpus.empty()) speed.cpus = exec::AllowedCpus();
+    if (speed.cpus.empty()) speed.cpus = topology::AllowedCpus();
     if (sensor_.ReadPermille(speed.cpus).has_value()) {
       pools_.push_back(std::move(speed));
     }

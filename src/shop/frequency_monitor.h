@@ -14,8 +14,8 @@
 #include "base/cpu_set.h"
 #include "base/periodic_poller.h"
 #include "base/timer_service.h"
-#include "exec/speed_sensor.h"
 #include "shop/job_shop.h"
+#include "topology/speed_sensor.h"
 
 namespace takt::shop {
 
@@ -27,7 +27,7 @@ class FrequencyMonitor final : public PeriodicPoller {
   // Null if the machine says neither how fast nor how hot it is.
   static Ref<FrequencyMonitor> Start(Ref<JobShop> shop,
                                      std::shared_ptr<TimerService> timers,
-                                     exec::SpeedSensor sensor);
+                                     topology::SpeedSensor sensor);
 
  private:
   struct PoolSpeed {
@@ -37,12 +37,12 @@ class FrequencyMonitor final : public PeriodicPoller {
   };
 
   FrequencyMonitor(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
-                   exec::SpeedSensor sensor);
+                   topology::SpeedSensor sensor);
   int64_t now_ns() const override { return shop_->now_ns(); }
   void Look() override;
 
   const Ref<JobShop> shop_;
-  const exec::SpeedSensor sensor_;
+  const topology::SpeedSensor sensor_;
   // Of who looks:
   std::vector<PoolSpeed> pools_;
   bool has_thermometer_ = false;

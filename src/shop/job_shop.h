@@ -88,7 +88,7 @@ struct JobEnd {
 
 struct JobShopOptions {
   sched::SchedulerOptions scheduler;  // Its guide is not used; see SetGuide().
-  const exec::Topology* topology = nullptr;  // Borrowed during Create().
+  const topology::Topology* topology = nullptr;  // Borrowed during Create().
   bool is_placed = false;  // The workers stay where they were put.
   std::vector<NpuPlace> npus;
   // What wakes the scheduler when time alone is the event.

@@ -26,8 +26,8 @@ std::vector<CpuSet> PlacesOf(const exec::Executor& executor) {
 }  // namespace
 
 absl::StatusOr<ResourceMap> ResourceMap::Create(
-    exec::Executor& executor, const exec::Topology* topology, bool is_placed,
-    const std::vector<NpuPlace>& npus) {
+    exec::Executor& executor, const topology::Topology* topology,
+    bool is_placed, const std::vector<NpuPlace>& npus) {
   ResourceMap floor;
   floor.executor_ = &executor;
   const uint32_t worker_count = executor.worker_count();
@@ -50,7 +50,7 @@ absl::StatusOr<ResourceMap> ResourceMap::Create(
     std::map<uint32_t, std::vector<uint32_t>> workers_of;  // By cluster.
     for (uint32_t i = 0; i < worker_count; ++i) {
       const int32_t cpu = places[i].Next(0);
-      const exec::CpuInfo* const info =
+      const topology::CpuInfo* const info =
           topology != nullptr && cpu >= 0
               ? topology->FindCpu(static_cast<uint32_t>(cpu))
               : nullptr;

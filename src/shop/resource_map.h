@@ -32,7 +32,7 @@ class ResourceMap {
  public:
   // `topology` may be null. `is_placed`: workers stay where they were put.
   static absl::StatusOr<ResourceMap> Create(exec::Executor& executor,
-                                            const exec::Topology* topology,
+                                            const topology::Topology* topology,
                                             bool is_placed,
                                             const std::vector<NpuPlace>& npus);
 

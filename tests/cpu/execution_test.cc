@@ -16,9 +16,9 @@
 #include "base/cancellation.h"
 #include "base/clock.h"
 #include "cpu/device.h"
-#include "exec/topology.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/topology.h"
 
 namespace takt::cpu {
 namespace {
@@ -355,7 +355,7 @@ TEST_F(ExecutionTest, AQueueHasItsProcessors) {
 // so that the first one runs last where there are no others.
 TEST_F(ExecutionTest, AnEventBeginsWithTheWorkgroupThatRanFirst) {
   int32_t last_cpu = 0;
-  exec::AllowedCpus().ForEach([&](int32_t cpu) { last_cpu = cpu; });
+  topology::AllowedCpus().ForEach([&](int32_t cpu) { last_cpu = cpu; });
   exec::Executor::Options given;
   given.worker_count = 1;
   given.concurrency_max = 2;

@@ -351,7 +351,7 @@ TEST(FindAffinityTest, NamesWhereWorkersAre) {
 }
 
 TEST(FindAffinityTest, KeepsWorkersInPlaceFromThenOn) {
-  const CpuSet cpus = AllowedCpus();
+  const CpuSet cpus = topology::AllowedCpus();
   if (cpus.count() < 2) GTEST_SKIP() << "one CPU";
   Ref<Executor> executor = Make(OptionsOf(2));
   CpuSet first;
@@ -467,7 +467,7 @@ TEST(ClosureTest, RunsOnceAndMayBePostedAgain) {
 
 // So that a thread finds more of what it wrote before in its cache.
 TEST(ClaimTest, ThreadsOnTheUpperHalfOfTheCpusBeginAtTheEnd) {
-  const CpuSet usable = AllowedCpus();
+  const CpuSet usable = topology::AllowedCpus();
   if (usable.count() < 2) GTEST_SKIP() << "needs two CPUs";
   Executor::Options options = OptionsOf(0);
   options.concurrency_max = 2;
@@ -699,7 +699,8 @@ TEST(PlacementTest, ThatCannotBeHadIsReportedAndTheRestGoesOn) {
   Executor::Options options = OptionsOf(2);
   options.placement.resize(2);
   options.placement[0].Add(CpuSet::kMaxCpus - 1);
-  options.placement[1].Add(static_cast<uint32_t>(AllowedCpus().Next(0)));
+  options.placement[1].Add(
+      static_cast<uint32_t>(topology::AllowedCpus().Next(0)));
   Ref<Executor> executor = Make(options);
   Scope scope;
   FunctionJob job;
@@ -810,9 +811,9 @@ TEST_P(StressTest, RandomGraphsOnPretendedMachines) {
   Executor::Options options = OptionsOf(machine.workers);
   options.spin_ns = machine.spin_ns;
   options.relief = machine.relief;
-  absl::StatusOr<Topology> topology;
+  absl::StatusOr<topology::Topology> topology;
   if (machine.json != nullptr) {
-    topology = Topology::FromJson(machine.json);
+    topology = topology::Topology::FromJson(machine.json);
     ASSERT_TRUE(topology.ok()) << topology.status();
     options.topology = &*topology;
     options.placement = OneEach(machine.workers);

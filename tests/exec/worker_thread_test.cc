@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "exec/topology.h"
 #include "gtest/gtest.h"
+#include "topology/topology.h"
 
 namespace takt::exec {
 namespace {
@@ -48,7 +48,7 @@ Look RunOne(const WorkerThread::Options& options,
 
 CpuSet OneCpu() {
   CpuSet cpus;
-  cpus.Add(static_cast<uint32_t>(AllowedCpus().Next(0)));
+  cpus.Add(static_cast<uint32_t>(topology::AllowedCpus().Next(0)));
   return cpus;
 }
 
@@ -63,7 +63,7 @@ TEST(WorkerThreadTest, HasANameAndAStack) {
   EXPECT_TRUE(look.is_this_thread);
   EXPECT_TRUE(report.is_running);
   EXPECT_NE(report.thread_id, 0u);
-  EXPECT_TRUE(report.cpus == AllowedCpus());
+  EXPECT_TRUE(report.cpus == topology::AllowedCpus());
 }
 
 TEST(WorkerThreadTest, AffinityIsWhatTheKernelSays) {
@@ -82,7 +82,7 @@ TEST(WorkerThreadTest, AnAffinityThatIsRefusedIsReportedAndItRuns) {
   WorkerThread::Report report;
   EXPECT_EQ(RunOne(options, &report).name, "still-here");
   EXPECT_EQ(report.affinity_error, EINVAL);
-  EXPECT_TRUE(report.cpus == AllowedCpus());
+  EXPECT_TRUE(report.cpus == topology::AllowedCpus());
 }
 
 TEST(WorkerThreadTest, PriorityIsHadOrReported) {

@@ -21,7 +21,7 @@ class SpeedWatchTest : public JobShopTest {
 
   // Of every processor that the process may use.
   void Limit(int khz) {
-    exec::AllowedCpus().ForEach([&](uint32_t cpu) {
+    topology::AllowedCpus().ForEach([&](uint32_t cpu) {
       const std::string folder =
           root_ + "/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq";
       std::filesystem::create_directories(folder);
@@ -45,8 +45,9 @@ class SpeedWatchTest : public JobShopTest {
 TEST_F(SpeedWatchTest, TheModeFollowsTheFrequencyWithin250Ms) {
   MakeShop(2);
   Limit(1000);
-  auto watch = FrequencyMonitor::Start(
-      Ref<JobShop>::Retain(&shop()), shared_timers(), exec::SpeedSensor(root_));
+  auto watch =
+      FrequencyMonitor::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                              topology::SpeedSensor(root_));
   ASSERT_NE(watch, nullptr);
   Limit(600);
   EXPECT_LE(AwaitMode(sched::Mode::kHot), 250'000'000);
@@ -77,8 +78,9 @@ TEST_F(SpeedWatchTest, TheModeFollowsTheTemperatureWithin250Ms) {
     std::ofstream(folder + "trip_point_0_temp") << "80000\n";
   };
   heat(50'000);
-  auto watch = FrequencyMonitor::Start(
-      Ref<JobShop>::Retain(&shop()), shared_timers(), exec::SpeedSensor(root_));
+  auto watch =
+      FrequencyMonitor::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                              topology::SpeedSensor(root_));
   ASSERT_NE(watch, nullptr);
   heat(81'000);
   EXPECT_LE(AwaitMode(sched::Mode::kHot), 250'000'000);
@@ -103,17 +105,19 @@ TEST_F(SpeedWatchTest, TheModeFollowsTheTemperatureWithin250Ms) {
 
 TEST_F(SpeedWatchTest, AMachineThatDoesNotSayIsNotWatched) {
   MakeShop(2);
-  EXPECT_EQ(FrequencyMonitor::Start(Ref<JobShop>::Retain(&shop()),
-                                    shared_timers(), exec::SpeedSensor(root_)),
-            nullptr);
+  EXPECT_EQ(
+      FrequencyMonitor::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                              topology::SpeedSensor(root_)),
+      nullptr);
   EXPECT_EQ(timers().next_deadline_ns(), kInfiniteFuture);
 }
 
 TEST_F(SpeedWatchTest, StopsForGood) {
   MakeShop(1);
   Limit(1000);
-  auto watch = FrequencyMonitor::Start(
-      Ref<JobShop>::Retain(&shop()), shared_timers(), exec::SpeedSensor(root_));
+  auto watch =
+      FrequencyMonitor::Start(Ref<JobShop>::Retain(&shop()), shared_timers(),
+                              topology::SpeedSensor(root_));
   watch->Stop();
   EXPECT_EQ(timers().next_deadline_ns(), kInfiniteFuture);
 }

@@ -25,7 +25,7 @@ std::string TestData(const std::string& name) {
 
 sched::Machine Board() {
   const auto topology =
-      exec::Topology::FromJson(TestData("topology/two_clusters_npu.json"));
+      topology::Topology::FromJson(TestData("topology/two_clusters_npu.json"));
   EXPECT_TRUE(topology.ok()) << topology.status();
   const auto machine = MachineOf(*topology);
   EXPECT_TRUE(machine.ok()) << machine.status();

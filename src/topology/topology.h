@@ -4,8 +4,8 @@
 // describes a board, so that any machine can be pretended.
 //
 // Immutable; a value.
-#ifndef TAKT_EXEC_TOPOLOGY_H_
-#define TAKT_EXEC_TOPOLOGY_H_
+#ifndef TAKT_TOPOLOGY_TOPOLOGY_H_
+#define TAKT_TOPOLOGY_TOPOLOGY_H_
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "base/cpu_set.h"
 
-namespace takt::exec {
+namespace takt::topology {
 
 // One processor that the operating system schedules on.
 struct CpuInfo {
@@ -80,6 +80,6 @@ CpuSet AllowedCpus();
 // there, which takes milliseconds; else one cluster of all. Never fails.
 Topology DiscoverTopology();
 
-}  // namespace takt::exec
+}  // namespace takt::topology
 
-#endif  // TAKT_EXEC_TOPOLOGY_H_
+#endif  // TAKT_TOPOLOGY_TOPOLOGY_H_

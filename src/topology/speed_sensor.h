@@ -3,8 +3,8 @@
 // whether it is so hot that the kernel is about to do so.
 //
 // Thread-safety: any. Reads files: some ten microseconds for each processor.
-#ifndef TAKT_EXEC_SPEED_SENSOR_H_
-#define TAKT_EXEC_SPEED_SENSOR_H_
+#ifndef TAKT_TOPOLOGY_SPEED_SENSOR_H_
+#define TAKT_TOPOLOGY_SPEED_SENSOR_H_
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 #include "absl/types/optional.h"
 #include "base/cpu_set.h"
 
-namespace takt::exec {
+namespace takt::topology {
 
 class SpeedSensor {
  public:
@@ -35,6 +35,6 @@ class SpeedSensor {
   const std::string root_;
 };
 
-}  // namespace takt::exec
+}  // namespace takt::topology
 
-#endif  // TAKT_EXEC_SPEED_SENSOR_H_
+#endif  // TAKT_TOPOLOGY_SPEED_SENSOR_H_

@@ -5,9 +5,9 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "exec/topology.h"
+#include "topology/topology.h"
 
-namespace takt::exec {
+namespace takt::topology {
 namespace {
 
 using Json = nlohmann::json;
@@ -196,4 +196,4 @@ std::string Topology::ToJson() const {
   return root.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace takt::exec
+}  // namespace takt::topology

@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "exec/topology.h"
+#include "topology/topology.h"
 
-namespace takt::exec {
+namespace takt::topology {
 namespace {
 
 // The functions of hwloc that are used, by their own names.
@@ -183,4 +183,4 @@ Topology DiscoverTopology() {
   return result;
 }
 
-}  // namespace takt::exec
+}  // namespace takt::topology

@@ -1,4 +1,4 @@
-#include "exec/speed_sensor.h"
+#include "topology/speed_sensor.h"
 
 #include <algorithm>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace takt::exec {
+namespace takt::topology {
 namespace {
 
 constexpr uint32_t kZoneCountMax = 64;
@@ -84,4 +84,4 @@ absl::optional<uint32_t> SpeedSensor::ReadPermille(const CpuSet& cpus) const {
   return slowest;
 }
 
-}  // namespace takt::exec
+}  // namespace takt::topology

@@ -1,4 +1,4 @@
-#include "exec/topology.h"
+#include "topology/topology.h"
 
 #include <sched.h>
 
@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace takt::exec {
+namespace takt::topology {
 namespace {
 
 using ::testing::HasSubstr;
@@ -157,4 +157,4 @@ TEST(TopologyTest, NeverLeavesANarrowedMask) {
 }
 
 }  // namespace
-}  // namespace takt::exec
+}  // namespace takt::topology

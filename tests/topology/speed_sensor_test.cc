@@ -1,4 +1,4 @@
-#include "exec/speed_sensor.h"
+#include "topology/speed_sensor.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace takt::exec {
+namespace takt::topology {
 namespace {
 
 // A pretended /sys.
@@ -96,4 +96,4 @@ TEST_F(SpeedSensorTest, NonsenseIsNotBelieved) {
 }
 
 }  // namespace
-}  // namespace takt::exec
+}  // namespace takt::topology

@@ -1,4 +1,4 @@
-#include "exec/topology.h"
+#include "topology/topology.h"
 
 #include <sched.h>
 
@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 
-namespace takt::exec {
+namespace takt::topology {
 
 CpuSet Topology::cpu_set() const {
   CpuSet set;
@@ -79,4 +79,4 @@ CpuSet AllowedCpus() {
   return allowed;
 }
 
-}  // namespace takt::exec
+}  // namespace takt::topology
