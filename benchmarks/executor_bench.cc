@@ -195,24 +195,24 @@ struct TileJob final : Job {
   }
   void Finish(Worker&) override {
     done.store(1, std::memory_order_release);
-    if (donor != nullptr) donor->Notify();
+    if (helper != nullptr) helper->Notify();
   }
   const bool is_skewed;
   std::atomic<int> done{0};
-  Executor::Donor* donor = nullptr;
+  Executor::HelpingCaller* helper = nullptr;
 };
 
 constexpr int kDispatches = 1000;
 
 void Dispatch(Executor& executor, uint32_t tiles, bool is_skewed) {
   for (int i = 0; i < kDispatches; ++i) {
-    Executor::Donor donor(executor);
+    Executor::HelpingCaller helper(executor);
     TileJob job(tiles, is_skewed);
-    job.donor = &donor;
+    job.helper = &helper;
     // As it is once learned.
     job.expected_tile_ns = is_skewed ? 4 : 1;
     executor.Submit(&job);
-    donor.WaitUntilNotified(kInfiniteFuture);
+    helper.WaitUntilNotified(kInfiniteFuture);
   }
 }
 

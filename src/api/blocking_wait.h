@@ -43,7 +43,7 @@ class BlockingWait {
  private:
   static constexpr uint32_t kNotified = 1;
 
-  absl::optional<exec::Executor::Donor> donor_;
+  absl::optional<exec::Executor::HelpingCaller> donor_;
   Sleeper sleeper_;
 };
 

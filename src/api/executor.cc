@@ -32,7 +32,7 @@ void GiveExecutor(const exec::ExecutorStatistics& read,
   takt_executor_statistics_t result = {};
   result.worker_count = static_cast<uint32_t>(read.workers.size());
   result.awake_count = read.awake_count;
-  result.donors = Counts(read.donors);
+  result.helping_callers = Counts(read.helping_callers);
   result.reliefs = Counts(read.reliefs);
   WriteSized(result, out);
 }

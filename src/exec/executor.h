@@ -1,11 +1,11 @@
 // An Executor runs jobs on worker threads, and on the threads of callers that
-// wait (donors). It knows nothing of devices or modules.
+// wait (helping_callers). It knows nothing of devices or modules.
 //
-// What was submitted is run by whoever is first: workers, or a donor, the more
-// urgent lane first. Small jobs that a donor submits are left to it for as
+// What was submitted is run by whoever is first: workers, or a helper, the more
+// urgent lane first. Small jobs that a helper submits are left to it for as
 // long as it keeps coming (no thread is woken for them); everything else wakes
 // as many workers as it is worth, but never more threads than the process has
-// processors: a donor that works takes the place of a worker.
+// processors: a helper that works takes the place of a worker.
 //
 // Thread-safety: every method may run on any thread, unless said otherwise.
 #ifndef TAKT_EXEC_EXECUTOR_H_
@@ -55,8 +55,8 @@ struct ExecutorStatistics {
     Counts counts;
   };
   std::vector<Worker> workers;
-  Counts donors;   // Of all callers that worked.
-  Counts reliefs;  // Of all reliefs.
+  Counts helping_callers;  // Of all callers that worked.
+  Counts reliefs;          // Of all reliefs.
   uint32_t awake_count = 0;
 };
 
@@ -65,7 +65,7 @@ class Executor : public Object {
   static constexpr ObjectType kType{"exec.executor"};
 
   struct Options {
-    // Threads that the executor starts. 0: only donors work.
+    // Threads that the executor starts. 0: only helping_callers work.
     uint32_t worker_count = 0;
     // Where each of them runs, one a worker. Empty: the kernel decides, until
     // an affinity is asked for (FindAffinity()).
@@ -114,12 +114,12 @@ class Executor : public Object {
   virtual void Shutdown() = 0;
 
   virtual uint32_t worker_count() const = 0;
-  // Threads that can run tiles at once: workers and donors.
+  // Threads that can run tiles at once: workers and helping_callers.
   virtual uint32_t max_concurrency() const = 0;
 
   // Its fields say how many threads, and which. The caller keeps a reference.
   virtual void Submit(Job* job) = 0;
-  // Starts what has been left to a donor that does something else now.
+  // Starts what has been left to a helper that does something else now.
   virtual void Flush() = 0;
   // Runs on this thread what is ready, of all lanes, until there is nothing
   // more or `deadline_ns` (of NowNs()) has passed, which is looked at between
@@ -147,7 +147,8 @@ class Executor : public Object {
   Tracer& tracer() const { return *tracer_; }
 
   // This thread's part of the executor: not nullptr on a worker, and on a
-  // thread with a Donor. Such a thread may run small things itself, at once.
+  // thread with a HelpingCaller. Such a thread may run small things itself, at
+  // once.
   virtual Worker* current_worker() = 0;
 
   // A thread that waits, and works meanwhile. Make one on the stack of a
@@ -157,18 +158,18 @@ class Executor : public Object {
   //
   // It works on what is at least as urgent as `lane`, so that it is not held
   // up by what is less so; in an executor without workers, on everything.
-  class Donor {
+  class HelpingCaller {
    public:
     // `executor` is borrowed.
-    explicit Donor(Executor& executor, uint8_t lane = 0);
-    ~Donor();  // Flushes what is left.
-    Donor(const Donor&) = delete;
-    Donor& operator=(const Donor&) = delete;
+    explicit HelpingCaller(Executor& executor, uint8_t lane = 0);
+    ~HelpingCaller();  // Flushes what is left.
+    HelpingCaller(const HelpingCaller&) = delete;
+    HelpingCaller& operator=(const HelpingCaller&) = delete;
 
     // Works until Notify() has been called, or `deadline_ns` (of NowNs()) has
     // passed: false then. Ready for another wait afterwards.
     bool WaitUntilNotified(int64_t deadline_ns);
-    // From any thread. The donor may be gone as soon as it has seen it.
+    // From any thread. The helper may be gone as soon as it has seen it.
     void Notify();
 
    private:

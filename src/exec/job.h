@@ -32,7 +32,7 @@ struct JobTraits {
   // the order in which they came.
   int64_t deadline_ns = kInfiniteFuture;
   // The workers that may run it, of the same executor; nullptr: all, and
-  // donors. Outlives the job.
+  // helping_callers. Outlives the job.
   const WorkerSet* allowed = nullptr;
 
   bool has_deadline() const { return deadline_ns != kInfiniteFuture; }
@@ -74,7 +74,7 @@ class Worker {
             LanesAbove(standing.lane)) == 0;
   }
 
-  // Workers have 0 to worker_count() - 1; every donor, and a thread outside
+  // Workers have 0 to worker_count() - 1; every helper, and a thread outside
   // an executor, has worker_count(). So it is not an identity.
   uint32_t index = 0;
   // Scratch, 64-aligned; contents undefined.
@@ -103,7 +103,7 @@ class Worker {
   const std::atomic<uint32_t>* urgent_lanes_ = nullptr;
   const std::atomic<uint32_t>* wanted_lanes_ = nullptr;
   uint32_t preempting_lanes_ = 0;
-  uint32_t lane_min_ = 0;  // Of a donor that is not there for all lanes.
+  uint32_t lane_min_ = 0;  // Of a helper that is not there for all lanes.
 };
 
 // Its owner keeps it alive until Finish() has been called; Finish() may

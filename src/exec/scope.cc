@@ -6,7 +6,7 @@
 namespace takt::exec {
 
 struct Scope::Waiter {
-  Executor::Donor* donor;
+  Executor::HelpingCaller* helper;
   Waiter* next;
 };
 
@@ -41,22 +41,22 @@ void Scope::End() {
   if (in_flight_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   for (Waiter* waiter = waiters_; waiter != nullptr;) {
     Waiter* const next = waiter->next;
-    waiter->donor->Notify();
+    waiter->helper->Notify();
     waiter = next;
   }
   waiters_ = nullptr;
 }
 
 bool Scope::WaitIdle(Executor& executor, int64_t deadline_ns) {
-  Executor::Donor donor(executor);
-  Waiter self{&donor, nullptr};
+  Executor::HelpingCaller helper(executor);
+  Waiter self{&helper, nullptr};
   {
     MutexLock lock(&mutex_);
     if (in_flight_.load(std::memory_order_acquire) == 0) return true;
     self.next = waiters_;
     waiters_ = &self;
   }
-  if (donor.WaitUntilNotified(deadline_ns)) return true;
+  if (helper.WaitUntilNotified(deadline_ns)) return true;
   {
     MutexLock lock(&mutex_);
     for (Waiter** place = &waiters_; *place != nullptr;
@@ -68,7 +68,7 @@ bool Scope::WaitIdle(Executor& executor, int64_t deadline_ns) {
     }
   }
   // Notified in the meantime.
-  return donor.WaitUntilNotified(kInfiniteFuture);
+  return helper.WaitUntilNotified(kInfiniteFuture);
 }
 
 Scope::Statistics Scope::statistics() const {

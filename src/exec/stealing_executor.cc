@@ -24,7 +24,7 @@ constexpr int64_t kReliefWorthNs = 100'000;
 // Threads that one thread wakes for a job; each of them wakes as many.
 constexpr uint32_t kWakeBranches = 2;
 
-// Small enough to be left to the donor that submits it.
+// Small enough to be left to the helper that submits it.
 bool IsSmall(const Job& job) {
   if (job.expected_tile_ns <= 0) return job.tile_count == 1;
   return job.expected_tile_ns < kSmallJobNs / job.tile_count;
@@ -286,7 +286,7 @@ void StealingExecutor::Submit(Job* job) {
     PostLimited(job);
     return;
   }
-  // A donor is one that comes by itself: if it is here that its thread waits
+  // A helper is one that comes by itself: if it is here that its thread waits
   // next, and not elsewhere.
   const bool is_donor = member != nullptr && member == ThisThread() &&
                         job->lane >= member->worker->lane_min_;
@@ -461,7 +461,7 @@ bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
   auto* woken = static_cast<Member*>(idle_.Take(distance, [&](IdleNode& node) {
     auto& idle = static_cast<Member&>(node);
     active_.fetch_add(1, std::memory_order_seq_cst);
-    // A donor takes the lock before it goes on, and may be gone after that; a
+    // A helper takes the lock before it goes on, and may be gone after that; a
     // worker stays.
     if (idle.is_donor) {
       is_raised = true;
@@ -558,7 +558,7 @@ ExecutorStatistics StealingExecutor::statistics() const {
   }
   {
     MutexLock lock(&mutex_);
-    result.donors = donor_counts_;
+    result.helping_callers = donor_counts_;
   }
   result.awake_count = active_.load(std::memory_order_relaxed);
   return result;

@@ -25,13 +25,13 @@
 //       before it is looked for in vain.
 //   (4) What has a deadline waits as a next job or in a mailbox, not in a
 //       deque: mailboxes keep the order.
-//   (5) active_ counts the threads that run or look for jobs, but for a donor
+//   (5) active_ counts the threads that run or look for jobs, but for a helper
 //       in the one small job that it kept to itself; searching_ those of them
 //       that look. Whoever wakes a thread counts it; a thread that parks has
 //       discounted itself.
 //   (6) If something waits and fewer than concurrency_ threads are active, a
 //       thread has been woken for it or is searching, or it has been left to a
-//       donor that has yet to come.
+//       helper that has yet to come.
 //   (7) If something more urgent waits than what each worker that may run it
 //       is in, and none of them comes soon, a relief has been woken for it
 //       (stealing_executor_relief.cc). Reliefs are not counted in active_.
@@ -87,11 +87,11 @@ class StealingExecutor final : public Executor {
   Worker* current_worker() override;
 
  private:
-  friend class Executor::Donor;
+  friend class Executor::HelpingCaller;
   static constexpr uint32_t kWork = 1;  // Sleeper flags.
   static constexpr uint32_t kNotified = 2;
   static constexpr uint32_t kAllLanes = (1u << kLaneCount) - 1;
-  // Among a donor's wanted_lanes: it has been notified, so what it runs stops
+  // Among a helper's wanted_lanes: it has been notified, so what it runs stops
   // as if something more urgent waited.
   static constexpr uint32_t kLeave = 1u << kLaneCount;
   static constexpr size_t kDequeCapacity = 128;
@@ -126,7 +126,7 @@ class StealingExecutor final : public Executor {
     const WorkerThread* thread = nullptr;
     bool is_left = false;
   };
-  // A thread while it works, or may: a worker, a donor, a thread in RunHere().
+  // A thread while it works, or may: a worker, a helper, a thread in RunHere().
   struct Member : IdleNode {
     StealingExecutor* executor = nullptr;
     Member* outer = nullptr;  // Of the same thread.
@@ -146,7 +146,7 @@ class StealingExecutor final : public Executor {
     RealTime* real_time = nullptr;  // Null: the thread has no such priority.
     int64_t leave_ns = kInfiniteFuture;  // When a thread in RunReady() leaves.
     // Lanes below are not for this thread now: the lane of the job that it has
-    // interrupted, plus one; or what its donor asked for.
+    // interrupted, plus one; or what its helper asked for.
     uint32_t lane_min = 0;
     // Whose jobs it may run of those that are kept for some workers.
     uint32_t place = Mailbox::kNoWorker;
@@ -235,7 +235,7 @@ class StealingExecutor final : public Executor {
   bool WakeOne(uint32_t lane, const WorkerSet* allowed, const Member* from);
   // Has it be known that something of `lane` waits for this worker.
   static void Want(Seat& seat, uint32_t lane);
-  // Has a donor that takes the flag leave no more.
+  // Has a helper that takes the flag leave no more.
   static void TakeNotified(Member& member);
   // Threads that what is left of `job` is worth, besides the one that has it.
   uint32_t HelpersWorth(const Job& job) const;
@@ -339,7 +339,7 @@ class StealingExecutor final : public Executor {
   // ---- stealing_executor_run.cc: running them.
   static void RunThread(void* seat);
   void RunWorker(Member& member);
-  bool RunDonor(Donor::Impl& donor, int64_t deadline_ns);
+  bool RunDonor(HelpingCaller::Impl& helper, int64_t deadline_ns);
   // Whether a thread that works beside its purpose is to go back to that.
   static bool HasToLeave(const Member& member) {
     return (member.sleeper.raised() & kNotified) != 0 ||
@@ -351,7 +351,7 @@ class StealingExecutor final : public Executor {
   // Runs this thread's next jobs as long as each is of one thread, and nothing
   // else could come before it: what Find() and RunJob() do, in less time.
   void RunChain(Member& member);
-  // Runs the job that a donor kept to itself, if nothing could come before it.
+  // Runs the job that a helper kept to itself, if nothing could come before it.
   bool RunKept(Member& member);
   void RunJob(Member& member, Found found);
   // True if this thread has dropped the last ticket.
@@ -413,7 +413,7 @@ class StealingExecutor final : public Executor {
   const int64_t spin_ns_;
   const int64_t linger_ns_;
   const int64_t patience_ns_;  // The lingering that was asked for.
-  // A donor that goes on looking keeps a worker from doing so, if there are as
+  // A helper that goes on looking keeps a worker from doing so, if there are as
   // many of them as may be active.
   const int64_t donor_spin_max_ns_;
   const bool is_placed_;                        // By its options.
@@ -426,8 +426,8 @@ class StealingExecutor final : public Executor {
   bool has_reliefs_ = false;
   // Lanes in which there have been jobs, if there are reliefs.
   std::atomic<uint32_t> used_lanes_{0};
-  // For each lane, in eight bits, the donors that are in a long tile of it.
-  // More than there is room for seem to be of the next lane.
+  // For each lane, in eight bits, the helping_callers that are in a long tile
+  // of it. More than there is room for seem to be of the next lane.
   std::atomic<uint64_t> long_donors_{0};
 
   Mailbox shared_mailbox_;
@@ -449,7 +449,7 @@ class StealingExecutor final : public Executor {
   std::vector<std::unique_ptr<WorkerSet>> worker_sets_ ABSL_GUARDED_BY(mutex_);
 };
 
-struct Executor::Donor::Impl {
+struct Executor::HelpingCaller::Impl {
   StealingExecutor::Member member;
   StealingExecutor::Counters counters;
   uint32_t outer_index = 0;  // Of the thread's Worker.

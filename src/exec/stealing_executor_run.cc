@@ -104,19 +104,20 @@ void StealingExecutor::RunWorker(Member& member) {
   active_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-bool StealingExecutor::RunDonor(Donor::Impl& donor, int64_t deadline_ns) {
-  Member& member = donor.member;
+bool StealingExecutor::RunDonor(HelpingCaller::Impl& helper,
+                                int64_t deadline_ns) {
+  Member& member = helper.member;
   Sleeper& sleeper = member.sleeper;
   if ((sleeper.raised() & kNotified) != 0) {
     TakeNotified(member);
     return true;
   }
   bool notified = false;
-  donor.has_worked = true;
+  helper.has_worked = true;
   member.is_working = true;
   const ScopedLaneWatch watch(*member.worker, urgent_lanes_,
                               member.wanted_lanes);
-  member.lane_min = worker_count() > 0 ? donor.lane : 0;
+  member.lane_min = worker_count() > 0 ? helper.lane : 0;
   // A worker that waits within a job goes on with that as it was.
   const bool was_ordinary = IsOrdinary(member);
   if (RunKept(member) && (sleeper.raised() & kNotified) != 0) {
@@ -555,13 +556,13 @@ void StealingExecutor::TrimIfAsked(Seat& seat) {
   seat.local_bytes.store(0, std::memory_order_relaxed);
 }
 
-Executor::Donor::Donor(Executor& executor, uint8_t lane) {
+Executor::HelpingCaller::HelpingCaller(Executor& executor, uint8_t lane) {
   static_assert(sizeof(Impl) <= sizeof(storage_));
   using Member = StealingExecutor::Member;
   auto* stealing = static_cast<StealingExecutor*>(&executor);
   Member*& innermost = StealingExecutor::ThisThread();
   // What this thread would have run next must not wait for this wait, nor what
-  // was left to it as a donor of another executor.
+  // was left to it as a helper of another executor.
   if (Member* const here = stealing->MemberHere()) stealing->SpillNext(*here);
   if (innermost != nullptr && innermost->executor != stealing) {
     innermost->executor->Flush();
@@ -583,7 +584,7 @@ Executor::Donor::Donor(Executor& executor, uint8_t lane) {
   innermost = &member;
 }
 
-Executor::Donor::~Donor() {
+Executor::HelpingCaller::~HelpingCaller() {
   StealingExecutor::Member& member = impl()->member;
   StealingExecutor* const executor = member.executor;
   executor->SpillNext(member);
@@ -595,13 +596,13 @@ Executor::Donor::~Donor() {
   executor->Flush();
 }
 
-bool Executor::Donor::WaitUntilNotified(int64_t deadline_ns) {
+bool Executor::HelpingCaller::WaitUntilNotified(int64_t deadline_ns) {
   return impl()->member.executor->RunDonor(*impl(), deadline_ns);
 }
 
-void Executor::Donor::Notify() {
+void Executor::HelpingCaller::Notify() {
   StealingExecutor::Member& member = impl()->member;
-  // First: the donor may be gone once it has been notified.
+  // First: the helper may be gone once it has been notified.
   member.wanted_lanes.fetch_or(StealingExecutor::kLeave,
                                std::memory_order_relaxed);
   member.sleeper.Raise(StealingExecutor::kNotified);

@@ -326,7 +326,7 @@ static void devices_run_on_the_executor_that_they_are_given(void) {
   statistics.struct_size = sizeof(statistics);
   takt_executor_query_statistics(executor, &statistics);
   EXPECT(takt_executor_query_worker_statistics(executor, 0, &worker));
-  EXPECT(statistics.donors.job_count + worker.counts.job_count == 10);
+  EXPECT(statistics.helping_callers.job_count + worker.counts.job_count == 10);
   /* The instance's own have not been needed. */
   takt_instance_query_executor_statistics(instance, &statistics);
   EXPECT(statistics.worker_count == 0);

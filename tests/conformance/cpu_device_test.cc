@@ -27,13 +27,13 @@ class CpuBackend final : public Backend {
   }
   absl::Status Wait(const hal::Fence& fence) override {
     if (executor_ == nullptr) return fence.Wait(INT64_MAX);
-    exec::Executor::Donor donor(*executor_);
+    exec::Executor::HelpingCaller helper(*executor_);
     absl::Status outcome;
     fence.OnReached([&](const absl::Status& status) {
       outcome = status;
-      donor.Notify();
+      helper.Notify();
     });
-    EXPECT_TRUE(donor.WaitUntilNotified(INT64_MAX));
+    EXPECT_TRUE(helper.WaitUntilNotified(INT64_MAX));
     return outcome;
   }
   void ReleaseDevice() override {

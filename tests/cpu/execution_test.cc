@@ -1,6 +1,6 @@
 // How work of invocations competes on a device's workers: its urgency, its
 // deadline and its place travel with each operation. One thread does all the
-// work (a donor of an executor without workers), so the order is the device's;
+// work (a helper of an executor without workers), so the order is the device's;
 // or pretended places tell which worker ran what.
 #include "cpu/execution.h"
 
@@ -102,12 +102,12 @@ class ExecutionTest : public ::testing::Test {
     EXPECT_TRUE(status.ok()) << status;
   }
   void Wait(const hal::Fence& fence) {
-    exec::Executor::Donor donor(*executor_);
+    exec::Executor::HelpingCaller helper(*executor_);
     fence.OnReached([&](const absl::Status& status) {
       EXPECT_TRUE(status.ok()) << status;
-      donor.Notify();
+      helper.Notify();
     });
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
   }
 
   Ref<exec::Executor> executor_;
@@ -126,7 +126,7 @@ TEST_F(ExecutionTest, AnUrgentInvocationWaitsForOneWorkgroupOfALessUrgentOne) {
     Submit(*equal, Priority(100));
     Submit(*high, Priority(200));
   });
-  exec::Executor::Donor donor(*executor_);  // Or it would run at once.
+  exec::Executor::HelpingCaller helper(*executor_);  // Or it would run at once.
   Submit(*low, Priority(100), done.get());
   Wait(*done);
   EXPECT_THAT(order_,
@@ -146,17 +146,17 @@ class CancellationTest : public ExecutionTest {
   }
   absl::Status Outcome(hal::CommandBuffer& commands) {
     Ref<hal::Fence> done = hal::Fence::Create();
-    absl::optional<exec::Executor::Donor> donor;
-    if (executor_ != nullptr) donor.emplace(*executor_);
+    absl::optional<exec::Executor::HelpingCaller> helper;
+    if (executor_ != nullptr) helper.emplace(*executor_);
     Submit(commands, job_, done.get());
     absl::Status outcome;
     bool is_there = false;
     done->OnReached([&](const absl::Status& status) {
       outcome = status;
       is_there = true;
-      if (donor.has_value()) donor->Notify();
+      if (helper.has_value()) helper->Notify();
     });
-    if (donor.has_value()) donor->WaitUntilNotified(kInfiniteFuture);
+    if (helper.has_value()) helper->WaitUntilNotified(kInfiniteFuture);
     EXPECT_TRUE(is_there);
     return outcome;
   }
@@ -199,7 +199,7 @@ TEST_F(CancellationTest, WorkThatIsNotCancelledRunsToItsEnd) {
 
 TEST_F(ExecutionTest, TheEarliestDeadlineOfEqualsGoesFirst) {
   Start(0);
-  exec::Executor::Donor donor(*executor_);
+  exec::Executor::HelpingCaller helper(*executor_);
   Ref<hal::Fence> done = hal::Fence::Create();
   Submit(*RecordNote("none"), {});
   Submit(*RecordNote("late"), {.deadline_ns = 3000});
@@ -214,7 +214,7 @@ TEST_F(ExecutionTest, TheEarliestDeadlineOfEqualsGoesFirst) {
 
 TEST_F(ExecutionTest, WhatWaitsForAFenceKeepsItsStanding) {
   Start(0);
-  exec::Executor::Donor donor(*executor_);
+  exec::Executor::HelpingCaller helper(*executor_);
   Ref<hal::Fence> begin = hal::Fence::Create();
   Ref<hal::Fence> done = hal::Fence::Create();
   {
@@ -234,7 +234,7 @@ TEST_F(ExecutionTest, WhatCouldRunAtOnceGivesWayToWhatIsMoreUrgent) {
   Ref<hal::CommandBuffer> small = RecordNote("small");
   Ref<hal::CommandBuffer> high = RecordNote("high");
   Ref<hal::Fence> warm = hal::Fence::Create();
-  exec::Executor::Donor donor(*executor_);
+  exec::Executor::HelpingCaller helper(*executor_);
   Submit(*small, {}, warm.get());
   Wait(*warm);
   order_.clear();
@@ -266,7 +266,7 @@ TEST_F(ExecutionTest, RunsOnTheProcessorsThatAreSaid) {
   Ref<hal::CommandBuffer> commands = Record(
       64, [&](uint32_t i, exec::Worker& worker) { workers[i] = worker.index; });
   // From a working thread too, also when it is known to take no time.
-  exec::Executor::Donor donor(*executor_);
+  exec::Executor::HelpingCaller helper(*executor_);
   for (int i = 0; i < 20; ++i) {
     workers.assign(64, 99);
     Ref<hal::Fence> done = hal::Fence::Create();

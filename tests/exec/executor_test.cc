@@ -1,5 +1,5 @@
-// Over numbers of workers, each as if it had a processor of its own: 0 (donors
-// only), 1, 2, 4 and 64.
+// Over numbers of workers, each as if it had a processor of its own: 0
+// (helping_callers only), 1, 2, 4 and 64.
 #include "exec/executor.h"
 
 #include <pthread.h>
@@ -16,11 +16,12 @@
 namespace takt::exec {
 namespace {
 
-// Counts the runs of each tile, and notifies a donor at its end.
+// Counts the runs of each tile, and notifies a helper at its end.
 class CountingJob : public Job {
  public:
-  explicit CountingJob(uint32_t count, Executor::Donor* donor = nullptr)
-      : donor_(donor), runs_(count) {
+  explicit CountingJob(uint32_t count,
+                       Executor::HelpingCaller* helper = nullptr)
+      : donor_(helper), runs_(count) {
     tile_count = count;
   }
   uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
@@ -42,7 +43,7 @@ class CountingJob : public Job {
   std::atomic<int> finished{0};
 
  private:
-  Executor::Donor* const donor_;
+  Executor::HelpingCaller* const donor_;
   std::vector<std::atomic<int>> runs_;
 };
 
@@ -65,28 +66,28 @@ class ExecutorTest : public ::testing::TestWithParam<uint32_t> {
 TEST_P(ExecutorTest, RunsEveryTileOnceThenFinishes) {
   for (uint32_t count : {1u, 2u, 3u, 64u, 10'000u}) {
     for (int64_t tile_ns : {0, 10, 100'000}) {
-      Executor::Donor donor(*executor_);
-      CountingJob job(count, &donor);
+      Executor::HelpingCaller helper(*executor_);
+      CountingJob job(count, &helper);
       job.expected_tile_ns = tile_ns;
       executor_->Submit(&job);
-      EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+      EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
       EXPECT_EQ(job.finished, 1);
     }
   }
 }
 
 TEST_P(ExecutorTest, GivesLocalMemory) {
-  Executor::Donor donor(*executor_);
-  CountingJob job(100, &donor);
+  Executor::HelpingCaller helper(*executor_);
+  CountingJob job(100, &helper);
   job.local_bytes = 10'000;
   executor_->Submit(&job);
-  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
 }
 
 TEST_P(ExecutorTest, SequentialTilesRunInOrderOneAtATime) {
   class InOrder final : public Job {
    public:
-    explicit InOrder(Executor::Donor* donor) : donor_(donor) {
+    explicit InOrder(Executor::HelpingCaller* helper) : donor_(helper) {
       tile_count = 1000;
       sequential = true;
     }
@@ -101,20 +102,20 @@ TEST_P(ExecutorTest, SequentialTilesRunInOrderOneAtATime) {
     }
 
    private:
-    Executor::Donor* const donor_;
+    Executor::HelpingCaller* const donor_;
     uint32_t next_ = 0;  // Not atomic: one at a time.
   };
-  Executor::Donor donor(*executor_);
-  InOrder job(&donor);
+  Executor::HelpingCaller helper(*executor_);
+  InOrder job(&helper);
   executor_->Submit(&job);
-  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
 }
 
 TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
   class Chain final : public Job {
    public:
-    Chain(Executor& executor, Executor::Donor* donor)
-        : executor_(executor), donor_(donor) {
+    Chain(Executor& executor, Executor::HelpingCaller* helper)
+        : executor_(executor), donor_(helper) {
       tile_count = 3;
     }
     uint32_t RunTiles(uint32_t begin, uint32_t end, Worker&) override {
@@ -132,31 +133,31 @@ TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
 
    private:
     Executor& executor_;
-    Executor::Donor* const donor_;
+    Executor::HelpingCaller* const donor_;
     int rounds_ = 0;
   };
-  Executor::Donor donor(*executor_);
-  Chain chain(*executor_, &donor);
+  Executor::HelpingCaller helper(*executor_);
+  Chain chain(*executor_, &helper);
   executor_->Submit(&chain);
-  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
   EXPECT_EQ(chain.tiles, 3000u);
 }
 
 TEST_P(ExecutorTest, DonorsWaitNoLongerThanTheirDeadline) {
-  Executor::Donor donor(*executor_);
-  EXPECT_FALSE(donor.WaitUntilNotified(0));
-  EXPECT_FALSE(donor.WaitUntilNotified(NowNs() + 1'000'000));
-  donor.Notify();
-  EXPECT_TRUE(donor.WaitUntilNotified(0));
-  EXPECT_FALSE(donor.WaitUntilNotified(0));
+  Executor::HelpingCaller helper(*executor_);
+  EXPECT_FALSE(helper.WaitUntilNotified(0));
+  EXPECT_FALSE(helper.WaitUntilNotified(NowNs() + 1'000'000));
+  helper.Notify();
+  EXPECT_TRUE(helper.WaitUntilNotified(0));
+  EXPECT_FALSE(helper.WaitUntilNotified(0));
 }
 
 TEST_P(ExecutorTest, DonorsNest) {
-  Executor::Donor outer(*executor_);
+  Executor::HelpingCaller outer(*executor_);
   CountingJob first(10, &outer);
   executor_->Submit(&first);
   {
-    Executor::Donor inner(*executor_);
+    Executor::HelpingCaller inner(*executor_);
     CountingJob second(10, &inner);
     executor_->Submit(&second);
     EXPECT_TRUE(inner.WaitUntilNotified(kInfiniteFuture));
@@ -168,22 +169,22 @@ TEST_P(ExecutorTest, AWaitElsewhereHoldsNothingUp) {
   if (GetParam() == 0) GTEST_SKIP();  // Nobody else could run it.
   Ref<Executor> other = MakeExecutor(1);
   const auto submit_and_wait_for_it_elsewhere = [&](bool is_before) {
-    Executor::Donor here(*executor_);
-    // Small, and left to the donor.
+    Executor::HelpingCaller here(*executor_);
+    // Small, and left to the helper.
     struct Telling final : Job {
       uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
         return end;
       }
       void Finish(Worker&) override {
-        while (donor.load() == nullptr) std::this_thread::yield();
-        donor.load()->Notify();
+        while (helper.load() == nullptr) std::this_thread::yield();
+        helper.load()->Notify();
       }
-      std::atomic<Executor::Donor*> donor{nullptr};
+      std::atomic<Executor::HelpingCaller*> helper{nullptr};
     };
     Telling job;
     if (is_before) executor_->Submit(&job);
-    Executor::Donor elsewhere(*other);
-    job.donor = &elsewhere;
+    Executor::HelpingCaller elsewhere(*other);
+    job.helper = &elsewhere;
     if (!is_before) executor_->Submit(&job);
     EXPECT_TRUE(elsewhere.WaitUntilNotified(kInfiniteFuture));
   };
@@ -195,7 +196,7 @@ TEST_P(ExecutorTest, AWaitElsewhereHoldsNothingUp) {
 TEST_P(ExecutorTest, WhatADonorDoesNotWaitForRunsAllTheSame) {
   CountingJob jobs[3] = {CountingJob(1), CountingJob(1), CountingJob(1)};
   {
-    Executor::Donor donor(*executor_);
+    Executor::HelpingCaller helper(*executor_);
     for (CountingJob& job : jobs) executor_->Submit(&job);
   }
   executor_->Shutdown();
@@ -206,11 +207,11 @@ TEST_P(ExecutorTest, OnlyDonorsAndWorkersHaveAWorker) {
   EXPECT_EQ(executor_->current_worker(), nullptr);
   Ref<Executor> other = MakeExecutor(0);
   {
-    Executor::Donor donor(*executor_);
+    Executor::HelpingCaller helper(*executor_);
     ASSERT_NE(executor_->current_worker(), nullptr);
     EXPECT_EQ(executor_->current_worker()->index, GetParam());
     EXPECT_EQ(other->current_worker(), nullptr);
-    Executor::Donor inner(*other);
+    Executor::HelpingCaller inner(*other);
     EXPECT_NE(executor_->current_worker(), nullptr);
     EXPECT_NE(other->current_worker(), nullptr);
   }
@@ -221,8 +222,8 @@ TEST_P(ExecutorTest, OnlyDonorsAndWorkersHaveAWorker) {
 TEST_P(ExecutorTest, TilesSeeTheWorkerOfTheirThread) {
   class Looks final : public Job {
    public:
-    Looks(Executor& executor, Executor::Donor* donor)
-        : executor_(executor), donor_(donor) {
+    Looks(Executor& executor, Executor::HelpingCaller* helper)
+        : executor_(executor), donor_(helper) {
       tile_count = 200;
     }
     uint32_t RunTiles(uint32_t, uint32_t end, Worker& worker) override {
@@ -234,12 +235,12 @@ TEST_P(ExecutorTest, TilesSeeTheWorkerOfTheirThread) {
 
    private:
     Executor& executor_;
-    Executor::Donor* const donor_;
+    Executor::HelpingCaller* const donor_;
   };
-  Executor::Donor donor(*executor_);
-  Looks job(*executor_, &donor);
+  Executor::HelpingCaller helper(*executor_);
+  Looks job(*executor_, &helper);
   executor_->Submit(&job);
-  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
 }
 
 TEST_P(ExecutorTest, SeveralThreadsSubmitAndDonate) {
@@ -247,10 +248,10 @@ TEST_P(ExecutorTest, SeveralThreadsSubmitAndDonate) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
-        Executor::Donor donor(*executor_);
-        CountingJob job(1 + (i * 7 + t) % 50, &donor);
+        Executor::HelpingCaller helper(*executor_);
+        CountingJob job(1 + (i * 7 + t) % 50, &helper);
         executor_->Submit(&job);
-        ASSERT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+        ASSERT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
       }
     });
   }
@@ -269,8 +270,8 @@ TEST_P(ExecutorTest, WhatIsSubmittedWithoutADonorRunsToo) {
 }
 
 TEST_P(ExecutorTest, FlushRunsWhatWasLeftToADonor) {
-  Executor::Donor donor(*executor_);
-  Executor::Donor other(*executor_);
+  Executor::HelpingCaller helper(*executor_);
+  Executor::HelpingCaller other(*executor_);
   CountingJob job(1, &other);
   executor_->Submit(&job);
   executor_->Flush();
@@ -289,10 +290,10 @@ TEST_P(ExecutorTest, ShutdownRunsWhatIsLeftAndLaterWorkRunsHere) {
   executor_->Submit(&after);
   EXPECT_EQ(after.finished, 1);
   executor_->Shutdown();
-  Executor::Donor donor(*executor_);
-  CountingJob donated(10, &donor);
+  Executor::HelpingCaller helper(*executor_);
+  CountingJob donated(10, &helper);
   executor_->Submit(&donated);
-  EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+  EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
 }
 
 TEST_P(ExecutorTest, ShutdownInTheMiddleOfAChain) {
@@ -394,10 +395,10 @@ TEST(ExecutorCreateTest, ConcurrencyIsLimitedByProcessors) {
   EXPECT_EQ((*executor)->max_concurrency(), 2u);
   EXPECT_GE(Executor::AvailableConcurrency(), 1u);
   for (int i = 0; i < 200; ++i) {
-    Executor::Donor donor(**executor);
-    CountingJob job(100, &donor);
+    Executor::HelpingCaller helper(**executor);
+    CountingJob job(100, &helper);
     (*executor)->Submit(&job);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
   }
   (*executor)->Shutdown();
 }
@@ -463,8 +464,8 @@ TEST(ExecutorTimersTest, DonorsFireNothing) {
   timers->job = &left;
   timers->is_due = true;
   {
-    Executor::Donor donor(**executor);
-    EXPECT_FALSE(donor.WaitUntilNotified(NowNs() + 2'000'000));
+    Executor::HelpingCaller helper(**executor);
+    EXPECT_FALSE(helper.WaitUntilNotified(NowNs() + 2'000'000));
   }
   EXPECT_TRUE(timers->is_due);
   (*executor)->Shutdown();

@@ -35,14 +35,14 @@ TEST(IdleListTest, TakesTheLastThatCame) {
 
 TEST(IdleListTest, ThoseThatGoToTheBackAreTakenLast) {
   IdleList<> list;
-  IdleNode donor, worker, other;
-  donor.goes_to_back = true;
+  IdleNode helper, worker, other;
+  helper.goes_to_back = true;
   list.Announce(worker);
-  list.Announce(donor);
+  list.Announce(helper);
   list.Announce(other);
   EXPECT_EQ(list.Take(Any, Nothing), &other);
   EXPECT_EQ(list.Take(Any, Nothing), &worker);
-  EXPECT_EQ(list.Take(Any, Nothing), &donor);
+  EXPECT_EQ(list.Take(Any, Nothing), &helper);
 }
 
 TEST(IdleListTest, TakesTheNearestAndNoneThatIsRefused) {

@@ -58,7 +58,7 @@ class FunctionJob final : public Job {
   void Finish(Worker& worker) override { finish(worker); }
 };
 
-// Runs on a donor alone, so the order is the executor's.
+// Runs on a helper alone, so the order is the executor's.
 class UrgencyTest : public ::testing::Test {
  protected:
   ~UrgencyTest() override { executor_->Shutdown(); }
@@ -71,11 +71,11 @@ class UrgencyTest : public ::testing::Test {
   }
   void RunAll() {
     FunctionJob last;
-    Executor::Donor donor(*executor_);
+    Executor::HelpingCaller helper(*executor_);
     last.lane = 0;
-    last.finish = [&](Worker&) { donor.Notify(); };
+    last.finish = [&](Worker&) { helper.Notify(); };
     executor_->Submit(&last);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
   }
 
   Ref<Executor> executor_ = Make(OptionsOf(0));
@@ -94,7 +94,7 @@ TEST(StealingExecutorTest, IsWhereItsCacheLinesWantIt) {
 }
 
 TEST_F(UrgencyTest, HigherLanesFirstEqualsInOrder) {
-  Executor::Donor donor(*executor_);  // Or they would run at once.
+  Executor::HelpingCaller helper(*executor_);  // Or they would run at once.
   Add("low", 1);
   Add("normal", 4);
   Add("urgent", 7);
@@ -119,7 +119,7 @@ TEST_F(UrgencyTest, NoTileWaitsForMoreThanOneTileOfALessUrgentJob) {
     } while (++begin < end && !worker.IsPreempted());
     return begin;
   };
-  Executor::Donor donor(*executor_);
+  Executor::HelpingCaller helper(*executor_);
   executor_->Submit(&job);
   RunAll();
   EXPECT_THAT(order_, ElementsAre("tile 0", "tile 1", "most urgent", "urgent",
@@ -143,7 +143,7 @@ TEST_F(UrgencyTest, AnInterruptedJobMayBeInterruptedAgainWithinTheInterrupt) {
     if (begin == 0) executor_->Submit(&middle);
     return begin + 1;
   };
-  Executor::Donor donor(*executor_);
+  Executor::HelpingCaller helper(*executor_);
   executor_->Submit(&low);
   RunAll();
   EXPECT_THAT(order_,
@@ -161,7 +161,7 @@ TEST_F(UrgencyTest, WhatAJobMakesReadyRunsLastFirstAndNothingStarves) {
   };
   FunctionJob waiting;
   waiting.finish = [&](Worker&) { waiting_has_run = true; };
-  Executor::Donor donor(*executor_);
+  Executor::HelpingCaller helper(*executor_);
   executor_->Submit(&chain);
   executor_->Submit(&waiting);
   RunAll();
@@ -169,7 +169,7 @@ TEST_F(UrgencyTest, WhatAJobMakesReadyRunsLastFirstAndNothingStarves) {
 }
 
 TEST_F(UrgencyTest, OfALaneTheEarliestDeadlineFirst) {
-  Executor::Donor donor(*executor_);
+  Executor::HelpingCaller helper(*executor_);
   const auto add = [&](const char* name, int64_t deadline_ns) {
     jobs_.push_back(std::make_unique<FunctionJob>());
     jobs_.back()->deadline_ns = deadline_ns;
@@ -203,7 +203,7 @@ TEST_F(UrgencyTest, AJobIsLeftForOneThatIsDueEarlier) {
     if (begin == 0) executor_->Submit(&due);
     return begin + 1;
   };
-  Executor::Donor donor(*executor_);
+  Executor::HelpingCaller helper(*executor_);
   executor_->Submit(&job);
   RunAll();
   EXPECT_THAT(order_, ElementsAre("tile 0", "due", "tile 1", "tile 2"));
@@ -213,14 +213,14 @@ TEST(MayRunTest, AThreadIsKeptForWhatItsDonorWaitsFor) {
   Ref<Executor> executor = Make(OptionsOf(1));
   Worker* worker = nullptr;
   {
-    const Executor::Donor donor(*executor, /*lane=*/5);
+    const Executor::HelpingCaller helper(*executor, /*lane=*/5);
     worker = executor->current_worker();
     EXPECT_FALSE(worker->MayRun({.lane = 4}));
     EXPECT_TRUE(worker->MayRun({.lane = 5}));
     WorkerSet first;
     first.Add(0);
     EXPECT_FALSE(worker->MayRun({.lane = 5, .allowed = &first}));
-    const Executor::Donor inner(*executor);
+    const Executor::HelpingCaller inner(*executor);
     EXPECT_TRUE(worker->MayRun({.lane = 0}));
   }
   EXPECT_TRUE(worker->MayRun({.lane = 0}));
@@ -228,7 +228,7 @@ TEST(MayRunTest, AThreadIsKeptForWhatItsDonorWaitsFor) {
 }
 
 TEST(DonorLaneTest, ADonorIsNotHeldUpByWhatIsLessUrgent) {
-  // The only worker is kept busy; the donor waits for its own and takes
+  // The only worker is kept busy; the helper waits for its own and takes
   // nothing below its lane.
   Ref<Executor> executor = Make(OptionsOf(1));
   std::atomic<int> step{0};
@@ -247,13 +247,13 @@ TEST(DonorLaneTest, ADonorIsNotHeldUpByWhatIsLessUrgent) {
   low.finish = [&](Worker&) { low_ran = true; };
   executor->Submit(&low);
   {
-    Executor::Donor donor(*executor, /*lane=*/6);
+    Executor::HelpingCaller helper(*executor, /*lane=*/6);
     FunctionJob mine;
     mine.lane = 6;
-    mine.finish = [&](Worker&) { donor.Notify(); };
+    mine.finish = [&](Worker&) { helper.Notify(); };
     executor->Submit(&mine);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
-    EXPECT_FALSE(donor.WaitUntilNotified(NowNs()));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_FALSE(helper.WaitUntilNotified(NowNs()));
     EXPECT_FALSE(low_ran);
   }
   step.store(2);
@@ -315,17 +315,17 @@ TEST(WaitingCallersTest, KeepNobodyFromWhatOnlyHeMayRun) {
   std::atomic<int> lost{0};
   const auto call = [&](int caller) {
     for (int i = 0; i < 20'000 && lost == 0; ++i) {
-      Executor::Donor donor(*executor);
+      Executor::HelpingCaller helper(*executor);
       FunctionJob job;
       job.allowed = sets[(i / 7 + caller) % 2];
       job.tile_count = 1 + i % 5;
       job.lane = static_cast<uint8_t>((i / 3 + caller) % 2);
       job.run = [](uint32_t, uint32_t end, Worker&) { return end; };
-      job.finish = [&donor](Worker&) { donor.Notify(); };
+      job.finish = [&helper](Worker&) { helper.Notify(); };
       executor->Submit(&job);
-      if (!donor.WaitUntilNotified(NowNs() + 60'000'000'000)) {
+      if (!helper.WaitUntilNotified(NowNs() + 60'000'000'000)) {
         ++lost;
-        donor.WaitUntilNotified(kInfiniteFuture);
+        helper.WaitUntilNotified(kInfiniteFuture);
       }
     }
   };
@@ -391,7 +391,7 @@ TEST(ScopeTest, AWaitMayEndBeforeTheWork) {
   Ref<Executor> executor = Make(OptionsOf(0));
   Scope scope;
   {
-    Executor::Donor keeps(*executor);
+    Executor::HelpingCaller keeps(*executor);
     FunctionJob job;
     job.scope = &scope;
     executor->Submit(&job);
@@ -438,27 +438,27 @@ TEST(ScopeTest, FailedOnesFinishWithoutRunning) {
 
 TEST(ClosureTest, RunsOnceAndMayBePostedAgain) {
   struct Step : Closure {
-    Step(Executor& its_executor, Executor::Donor& its_donor)
-        : Closure(&Step::Run), executor(its_executor), donor(its_donor) {}
+    Step(Executor& its_executor, Executor::HelpingCaller& its_donor)
+        : Closure(&Step::Run), executor(its_executor), helper(its_donor) {}
     static void Run(Closure* closure, Worker&) {
       auto* self = static_cast<Step*>(closure);
       if (++self->count < 100) {
         self->executor.Submit(self);
       } else {
-        self->donor.Notify();
+        self->helper.Notify();
       }
     }
     Executor& executor;
-    Executor::Donor& donor;
+    Executor::HelpingCaller& helper;
     int count = 0;
   };
   for (uint32_t workers : {0, 2}) {
     Ref<Executor> executor = Make(OptionsOf(workers));
     {
-      Executor::Donor donor(*executor);
-      Step step(*executor, donor);
+      Executor::HelpingCaller helper(*executor);
+      Step step(*executor, helper);
       executor->Submit(&step);
-      EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+      EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
       EXPECT_EQ(step.count, 100);
     }
     executor->Shutdown();
@@ -480,7 +480,7 @@ TEST(ClaimTest, ThreadsOnTheUpperHalfOfTheCpusBeginAtTheEnd) {
     CPU_SET(cpu, &one);
     EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
     std::vector<uint32_t> order;
-    Executor::Donor donor(*executor);
+    Executor::HelpingCaller helper(*executor);
     FunctionJob job;
     job.tile_count = 8;
     job.expected_tile_ns = 1'000'000;
@@ -488,9 +488,9 @@ TEST(ClaimTest, ThreadsOnTheUpperHalfOfTheCpusBeginAtTheEnd) {
       for (uint32_t tile = begin; tile < end; ++tile) order.push_back(tile);
       return end;
     };
-    job.finish = [&](Worker&) { donor.Notify(); };
+    job.finish = [&](Worker&) { helper.Notify(); };
     executor->Submit(&job);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
     return order;
   };
   uint32_t last = 0;
@@ -532,8 +532,8 @@ TEST(StatisticsTest, CountEveryJobAndTile) {
     }
     executor->Shutdown();
     const ExecutorStatistics statistics = executor->statistics();
-    uint64_t job_count = statistics.donors.job_count;
-    uint64_t tile_count = statistics.donors.tile_count;
+    uint64_t job_count = statistics.helping_callers.job_count;
+    uint64_t tile_count = statistics.helping_callers.tile_count;
     ASSERT_EQ(statistics.workers.size(), workers);
     for (const auto& worker : statistics.workers) {
       job_count += worker.counts.job_count;
@@ -556,16 +556,16 @@ TEST(WakeTest, ADonorThatLeavesLeavesNothingBehindOnOneProcessor) {
     done.notify_all();
   };
   {
-    Executor::Donor donor(*executor);
+    Executor::HelpingCaller helper(*executor);
     FunctionJob mine;
-    // Submitted while the donor is the one thread that may be active, and
+    // Submitted while the helper is the one thread that may be active, and
     // what it waits for is there before it comes to it.
     mine.finish = [&](Worker&) {
       std::thread([&] { executor->Submit(&left); }).join();
-      donor.Notify();
+      helper.Notify();
     };
     executor->Submit(&mine);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
     done.wait(false);
   }
   executor->Shutdown();
@@ -581,15 +581,15 @@ TEST(WakeTest, SmallJobsOfADonorWakeNobody) {
     parks += worker.counts.park_count;
   }
   for (int i = 0; i < 100; ++i) {
-    Executor::Donor donor(*executor);
+    Executor::HelpingCaller helper(*executor);
     FunctionJob job;
-    job.finish = [&](Worker&) { donor.Notify(); };
+    job.finish = [&](Worker&) { helper.Notify(); };
     executor->Submit(&job);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
   }
   const ExecutorStatistics statistics = executor->statistics();
-  EXPECT_EQ(statistics.donors.job_count, 100u);
-  EXPECT_EQ(statistics.donors.wake_count, 0u);
+  EXPECT_EQ(statistics.helping_callers.job_count, 100u);
+  EXPECT_EQ(statistics.helping_callers.wake_count, 0u);
   uint64_t parks_after = 0;
   for (const auto& worker : statistics.workers) {
     parks_after += worker.counts.park_count;
@@ -599,7 +599,7 @@ TEST(WakeTest, SmallJobsOfADonorWakeNobody) {
 }
 
 // Threads of the application, of which only so many can be had.
-// What a donor runs stops between tiles once the donor is notified.
+// What a helper runs stops between tiles once the helper is notified.
 TEST(DonorLaneTest, ANotifiedDonorLeavesAJobOfOneRange) {
   Executor::Options options = OptionsOf(0);
   const auto executor = Make(options);
@@ -608,26 +608,26 @@ TEST(DonorLaneTest, ANotifiedDonorLeavesAJobOfOneRange) {
   job.tile_count = 10;
   job.sequential = true;
   {
-    Executor::Donor donor(*executor);
+    Executor::HelpingCaller helper(*executor);
     job.run = [&](uint32_t begin, uint32_t end, Worker& worker) {
       if (begin > 0) return end;
-      donor.Notify();
+      helper.Notify();
       EXPECT_TRUE(worker.IsPreempted());
       EXPECT_TRUE(worker.IsToYield());
       tiles_until_notified = 1;
       return begin + 1;
     };
     executor->Submit(&job);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
     // That is over with the wait.
     FunctionJob other;
     other.run = [&](uint32_t, uint32_t end, Worker& worker) {
       EXPECT_FALSE(worker.IsPreempted());
-      donor.Notify();
+      helper.Notify();
       return end;
     };
     executor->Submit(&other);
-    EXPECT_TRUE(donor.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
   }
   EXPECT_EQ(tiles_until_notified, 1u);
   executor->Shutdown();

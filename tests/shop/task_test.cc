@@ -93,12 +93,12 @@ void Play(const char* policy, uint32_t worker_count, bool drops) {
         shop->Decide();
         if (drops && j % 5 == 0) shop->Drop(*job);
         // The job is held until its work has ended.
-        exec::Executor::Donor donor(*executor);
+        exec::Executor::HelpingCaller helper(*executor);
         while (true) {
           bool is_done = true;
           for (const CountedWork* work : mine) is_done &= work->has_ended();
           if (is_done) break;
-          donor.WaitUntilNotified(NowNs() + 1'000'000);
+          helper.WaitUntilNotified(NowNs() + 1'000'000);
         }
       }
     });

@@ -97,7 +97,7 @@ void PrintWorkers(const Instance& instance) {
   takt_instance_query_executor_statistics(instance.get(), &executor);
   if (executor.worker_count == 0) return;
   std::fprintf(stderr, "Callers: ");
-  PrintCounts(executor.donors);
+  PrintCounts(executor.helping_callers);
   std::fprintf(stderr, "Reliefs: ");
   PrintCounts(executor.reliefs);
   for (uint32_t i = 0; i < executor.worker_count; ++i) {
