@@ -30,7 +30,7 @@ typedef struct takt_executor_options_t {
   takt_thread_hooks_t threads;  // All NULL: the instance's.
   // Of the threads: "NAME-0". At most 10 characters; borrowed. Default: "takt".
   const char* name;
-  bool relief;  // As worker_relief there. Default: true.
+  bool backup_threads;  // As worker_backup_threads there. Default: true.
 } takt_executor_options_t;
 
 static inline void takt_executor_options_init(
@@ -41,7 +41,7 @@ static inline void takt_executor_options_init(
   options->numa_node = -1;
   options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
   options->name = "takt";
-  options->relief = true;
+  options->backup_threads = true;
 }
 
 // Starts workers. They run until the instance's last reference goes, whoever
@@ -82,8 +82,8 @@ typedef struct takt_executor_statistics_t {
   uint32_t awake_count;   // Threads that run or look for work now.
   takt_executor_counts_t
       helping_callers;  // Of all callers that worked as they waited.
-  // Of all that ran beside a worker's long workgroup (worker_relief).
-  takt_executor_counts_t reliefs;
+  // Of all that ran beside a worker's long workgroup (worker_backup_threads).
+  takt_executor_counts_t backup_threads;
 } takt_executor_statistics_t;
 
 TAKT_EXPORT void takt_instance_query_executor_statistics(

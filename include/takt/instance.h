@@ -96,7 +96,7 @@ typedef struct takt_instance_options_t {
   // has a higher priority than a long workgroup that the worker is in; so it
   // waits for the kernel's switch, not for that workgroup's end. Default: true.
   // Without effect on threads of the application.
-  bool worker_relief;
+  bool worker_backup_threads;
 
   // Handlers of SIGSEGV and SIGBUS say on stderr which kernel a fault of memory
   // was in, such as one that needs more stack than its thread has, and pass the
@@ -114,7 +114,7 @@ static inline void takt_instance_options_init(
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
   options->worker_count = TAKT_WORKER_COUNT_DEFAULT;
-  options->worker_relief = true;
+  options->worker_backup_threads = true;
 }
 
 // Creates an instance.

@@ -33,7 +33,7 @@ void GiveExecutor(const exec::ExecutorStatistics& read,
   result.worker_count = static_cast<uint32_t>(read.workers.size());
   result.awake_count = read.awake_count;
   result.helping_callers = Counts(read.helping_callers);
-  result.reliefs = Counts(read.reliefs);
+  result.backup_threads = Counts(read.backup_threads);
   WriteSized(result, out);
 }
 

@@ -139,7 +139,7 @@ absl::StatusOr<Workers> ReadWorkers(const takt_instance_options_t& options,
   result.spin_ns = options.worker_spin_ns;
   result.stack_bytes = options.worker_stack_bytes;
   result.fifo_priority = options.worker_fifo_priority;
-  result.relief = options.worker_relief;
+  result.backup_threads = options.worker_backup_threads;
   result.hooks = {options.worker_threads.user_data,
                   options.worker_threads.create, options.worker_threads.join};
   return workers;
@@ -465,7 +465,7 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
     const ThreadHooks& hooks = executor_options_.hooks;
     workers.worker_threads = {hooks.user_data, hooks.create, hooks.join};
   }
-  workers.worker_relief = options.relief;
+  workers.worker_backup_threads = options.backup_threads;
   TAKT_ASSIGN_OR_RETURN(const Workers read,
                         ReadWorkers(workers, topology.get()));
   exec::Executor::Options executor_options = read.options;

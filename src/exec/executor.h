@@ -56,7 +56,7 @@ struct ExecutorStatistics {
   };
   std::vector<Worker> workers;
   Counts helping_callers;  // Of all callers that worked.
-  Counts reliefs;          // Of all reliefs.
+  Counts backup_threads;   // Of all backup_threads.
   uint32_t awake_count = 0;
 };
 
@@ -88,7 +88,7 @@ class Executor : public Object {
     // A second thread for each worker, which sleeps until something waits that
     // is more urgent than a long tile that the worker is in: the system then
     // lets it go first. Not for threads of hooks.
-    bool relief = false;
+    bool backup_threads = false;
     ThreadHooks hooks;
     // Called on each thread as it starts. Null: not called.
     std::function<void(const WorkerThread::Report&)> on_thread;

@@ -18,9 +18,10 @@ namespace {
 constexpr int64_t kHelperNs = 15'000;
 constexpr int64_t kSmallJobNs = 2 * kHelperNs;
 
-// What has to be left of a job that runs before a relief joins in. It may be
-// another prompt thread that gives way to it, which then waits for a tick.
-constexpr int64_t kReliefWorthNs = 100'000;
+// What has to be left of a job that runs before a backup_threads joins in. It
+// may be another prompt thread that gives way to it, which then waits for a
+// tick.
+constexpr int64_t kBackupWorthNs = 100'000;
 // Threads that one thread wakes for a job; each of them wakes as many.
 constexpr uint32_t kWakeBranches = 2;
 
@@ -83,7 +84,7 @@ StealingExecutor::StealingExecutor(const Options& options)
       is_placed_(!options.placement.empty()),
       timers_(options.timers),
       watches_jobs_(options.fifo_priority > 0 ||
-                    (options.relief && options.worker_count > 0 &&
+                    (options.backup_threads && options.worker_count > 0 &&
                      options.hooks.create == nullptr)),
       is_pinned_(!options.placement.empty()) {}
 
@@ -165,7 +166,7 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
     error = seat.thread.Start(thread, &RunThread, &seat);
     if (!error.ok()) break;
   }
-  StartReliefs(options);
+  StartBackups(options);
   if (started == count) return absl::OkStatus();
   // Those that run may look at the seats of the others, so they stay.
   active_.fetch_sub(count - started, std::memory_order_seq_cst);
@@ -206,9 +207,10 @@ void StealingExecutor::Shutdown() {
   for (uint32_t i = 0; i < worker_count(); ++i) {
     Seat& seat = *workers_[i];
     seat.holds_executor = DetachOrJoin(seat.thread);
-    if (seat.relief == nullptr) continue;
-    seat.relief->member.sleeper.Raise(kWork);
-    seat.relief->holds_executor = DetachOrJoin(seat.relief->thread);
+    if (seat.backup_threads == nullptr) continue;
+    seat.backup_threads->member.sleeper.Raise(kWork);
+    seat.backup_threads->holds_executor =
+        DetachOrJoin(seat.backup_threads->thread);
   }
   timers_.reset();  // Whoever holds the executor holds no thread by that.
   if (!IsWorking()) RunHere();
@@ -259,10 +261,10 @@ uint32_t StealingExecutor::HelpersWorth(const Job& job) const {
   return static_cast<uint32_t>(std::min<uint64_t>(helpers, concurrency_));
 }
 
-bool StealingExecutor::IsWorthRelief(const Job& job) const {
+bool StealingExecutor::IsWorthBackup(const Job& job) const {
   const uint32_t unclaimed = job.unclaimed_count(std::memory_order_relaxed);
   return unclaimed > 0 && (job.expected_tile_ns <= 0 ||
-                           ExpectedNs(job, unclaimed) >= kReliefWorthNs);
+                           ExpectedNs(job, unclaimed) >= kBackupWorthNs);
 }
 
 void StealingExecutor::Submit(Job* job) {
@@ -272,7 +274,7 @@ void StealingExecutor::Submit(Job* job) {
   job->is_posted_.store(false, std::memory_order_relaxed);
   job->is_being_posted_.store(false, std::memory_order_relaxed);
   if (job->scope != nullptr) job->scope->Begin();
-  if (has_reliefs_ &&
+  if (has_backups_ &&
       (used_lanes_.load(std::memory_order_relaxed) >> job->lane & 1) == 0) {
     used_lanes_.fetch_or(1u << job->lane, std::memory_order_relaxed);
   }
@@ -304,7 +306,7 @@ void StealingExecutor::Submit(Job* job) {
   shared_mailbox_.Post(job);  // It may be gone now.
   SetUrgent(lane);
   Wake(threads, lane, nullptr, nullptr, is_donor ? 1 : 0);
-  if (!is_donor) Relieve(lane, nullptr);
+  if (!is_donor) WakeBackupIfNeeded(lane, nullptr);
   if (stopping) RunHere();
 }
 
@@ -371,7 +373,8 @@ void StealingExecutor::SpillNext(Member& member) {
     const uint32_t lane = job->lane;
     const bool is_limited = job->allowed != nullptr;
     PushSurplus(member, job);
-    if (!is_limited) Relieve(lane, nullptr);  // Else PushSurplus() has.
+    if (!is_limited)
+      WakeBackupIfNeeded(lane, nullptr);  // Else PushSurplus() has.
   }
 }
 
@@ -396,14 +399,14 @@ void StealingExecutor::PostLimited(Job* job) {
     Want(*seat, lane);
   }
   Wake(threads, lane, &allowed, nullptr, 0);
-  Relieve(lane, &allowed);
+  WakeBackupIfNeeded(lane, &allowed);
   if (stopping_.load(std::memory_order_seq_cst) && !IsWorking()) RunHere();
 }
 
 void StealingExecutor::Want(Seat& seat, uint32_t lane) {
-  for (Member* member :
-       {&seat.member,
-        seat.relief != nullptr ? &seat.relief->member : nullptr}) {
+  for (Member* member : {&seat.member, seat.backup_threads != nullptr
+                                           ? &seat.backup_threads->member
+                                           : nullptr}) {
     if (member == nullptr) continue;
     std::atomic<uint32_t>& wanted = member->wanted_lanes;
     if ((wanted.load(std::memory_order_seq_cst) >> lane & 1) == 0) {
@@ -530,8 +533,8 @@ const WorkerSet* StealingExecutor::FindWorkerSet(WorkerSet set) {
     for (uint32_t i = 0; i < worker_count(); ++i) {
       Seat& seat = *workers_[i];
       seat.thread.SetAffinity(seat.placement);
-      if (seat.relief != nullptr) {
-        seat.relief->thread.SetAffinity(seat.placement);
+      if (seat.backup_threads != nullptr) {
+        seat.backup_threads->thread.SetAffinity(seat.placement);
       }
     }
   }
@@ -552,8 +555,8 @@ ExecutorStatistics StealingExecutor::statistics() const {
     worker.local_bytes = seat->local_bytes.load(std::memory_order_relaxed);
     worker.counts = seat->counters.Read();
     result.workers.push_back(std::move(worker));
-    if (seat->relief != nullptr) {
-      result.reliefs += seat->relief->counters.Read();
+    if (seat->backup_threads != nullptr) {
+      result.backup_threads += seat->backup_threads->counters.Read();
     }
   }
   {

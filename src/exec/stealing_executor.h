@@ -33,8 +33,8 @@
 //       thread has been woken for it or is searching, or it has been left to a
 //       helper that has yet to come.
 //   (7) If something more urgent waits than what each worker that may run it
-//       is in, and none of them comes soon, a relief has been woken for it
-//       (stealing_executor_relief.cc). Reliefs are not counted in active_.
+//       is in, and none of them comes soon, a backup_threads has been woken for
+//       it (stealing_executor_backup.cc). Reliefs are not counted in active_.
 //
 // Lock order: mutex_, then the locks of mailboxes and of idle_, which are
 // leaves; no job's method is called under any.
@@ -136,7 +136,7 @@ class StealingExecutor final : public Executor {
     int last_cpu = -1;  // Where it was when it went to sleep.
     // Lanes in which something waits for this worker.
     std::atomic<uint32_t> wanted_lanes{0};
-    // What the thread is in, if there are reliefs: RunningAs(), or 0.
+    // What the thread is in, if there are backup_threads: RunningAs(), or 0.
     std::atomic<uint32_t> running{0};
     Counters* counters = nullptr;
     // The rest belongs to the thread.
@@ -157,7 +157,7 @@ class StealingExecutor final : public Executor {
   };
   // A second thread in a worker's place, which sleeps but for what is more
   // urgent than the tile that the worker can't leave.
-  struct Relief {
+  struct BackupThread {
     Seat* seat = nullptr;
     bool holds_executor = false;  // As a seat's.
     RealTime real_time;
@@ -183,7 +183,7 @@ class StealingExecutor final : public Executor {
     Counters counters;
     WorkerThread thread;
     std::string trace_name;
-    std::unique_ptr<Relief> relief;  // Null: it has none.
+    std::unique_ptr<BackupThread> backup_threads;  // Null: it has none.
 
     // Lanes whose deque may hold something. Written by the worker.
     alignas(64) std::atomic<uint32_t> deque_lanes{0};
@@ -241,21 +241,21 @@ class StealingExecutor final : public Executor {
   uint32_t HelpersWorth(const Job& job) const;
   // Whether what is left of one that runs is worth a processor taken from
   // something that is less urgent.
-  bool IsWorthRelief(const Job& job) const;
+  bool IsWorthBackup(const Job& job) const;
 
-  // ---- stealing_executor_relief.cc: what can't wait for a tile's end.
-  void StartReliefs(const Options& options);
-  static void RunReliefThread(void* relief);
-  void RunRelief(Relief& relief);
+  // ---- stealing_executor_backup.cc: what can't wait for a tile's end.
+  void StartBackups(const Options& options);
+  static void RunBackupThread(void* backup_threads);
+  void RunBackup(BackupThread& backup_threads);
   // Has a job of `lane`, which waits for `allowed` (null: for anyone), run at
   // once if it would wait for the end of a long tile of something less urgent.
-  void Relieve(uint32_t lane, const WorkerSet* allowed) {
+  void WakeBackupIfNeeded(uint32_t lane, const WorkerSet* allowed) {
     const uint32_t used = used_lanes_.load(std::memory_order_relaxed);
     if (__builtin_expect((used & ((1u << lane) - 1)) != 0, 0)) {
-      CallRelief(lane, allowed);
+      WakeBackup(lane, allowed);
     }
   }
-  void CallRelief(uint32_t lane, const WorkerSet* allowed);
+  void WakeBackup(uint32_t lane, const WorkerSet* allowed);
   // Says of a thread of real-time priority whether it keeps that now.
   static void SetOrdinary(RealTime& state, bool is_ordinary) {
     if (state.is_left == is_ordinary) return;
@@ -423,8 +423,8 @@ class StealingExecutor final : public Executor {
   bool is_flat_ = true;                         // One cluster.
   // Fewer if threads failed to start: the seats behind stay empty.
   std::atomic<uint32_t> started_count_{0};
-  bool has_reliefs_ = false;
-  // Lanes in which there have been jobs, if there are reliefs.
+  bool has_backups_ = false;
+  // Lanes in which there have been jobs, if there are backup_threads.
   std::atomic<uint32_t> used_lanes_{0};
   // For each lane, in eight bits, the helping_callers that are in a long tile
   // of it. More than there is room for seem to be of the next lane.

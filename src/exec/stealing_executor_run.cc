@@ -446,7 +446,7 @@ bool StealingExecutor::Spread(Member& member, Job& job, bool is_listed) {
   }
   if (job.allowed == nullptr) SetUrgent(job.lane);
   Wake(std::min(helpers, kWakeBranches), job.lane, job.allowed, &member, 0);
-  if (IsWorthRelief(job)) Relieve(job.lane, job.allowed);
+  if (IsWorthBackup(job)) WakeBackupIfNeeded(job.lane, job.allowed);
   return has_second_ticket;
 }
 

@@ -437,12 +437,12 @@ static takt_invocation_t* call_job(takt_instance_t* instance,
 }
 
 /* The only worker is in a long call, which an urgent one of 2 would end. */
-static void run_beside_a_long_call(bool relief, int32_t urgent_id) {
+static void run_beside_a_long_call(bool backup_threads, int32_t urgent_id) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
-  EXPECT(options.worker_relief);
+  EXPECT(options.worker_backup_threads);
   options.worker_count = 1;
-  options.worker_relief = relief;
+  options.worker_backup_threads = backup_threads;
   takt_instance_t* instance = NULL;
   REQUIRE_OK(takt_instance_create(&options, &instance));
   takt_device_t* device = create_device(instance, "local-task");
@@ -474,7 +474,7 @@ static void run_beside_a_long_call(bool relief, int32_t urgent_id) {
   takt_executor_statistics_t statistics;
   statistics.struct_size = sizeof(statistics);
   takt_instance_query_executor_statistics(instance, &statistics);
-  if (!relief) EXPECT(statistics.reliefs.job_count == 0);
+  if (!backup_threads) EXPECT(statistics.backup_threads.job_count == 0);
   takt_invocation_release(first);
   takt_invocation_release(second);
   takt_module_release(modules[0]);

@@ -240,7 +240,7 @@ static void expect_a_clean_path(const char* what, const char* module_path,
   executor.struct_size = sizeof(executor);
   do {
     takt_instance_query_executor_statistics(f.instance, &executor);
-  } while (executor.reliefs.park_count < executor.worker_count);
+  } while (executor.backup_threads.park_count < executor.worker_count);
   const long number = invocation_count();
   for (long i = 0; i < 2000; ++i) call(function, &argument);
   const reading_t before = read_counters();

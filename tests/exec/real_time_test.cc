@@ -58,18 +58,19 @@ class FunctionJob final : public Job {
 class RealTimeTest : public ::testing::Test {
  protected:
   // False: the process has no right to the priority.
-  bool Start(uint32_t worker_count, bool relief) {
+  bool Start(uint32_t worker_count, bool backup_threads) {
     Executor::Options options;
     options.worker_count = worker_count;
     options.concurrency_max = worker_count;
     options.fifo_priority = 1;
-    options.relief = relief;
+    options.backup_threads = backup_threads;
     options.on_thread = [this](const WorkerThread::Report& report) {
       errors_ += report.priority_error != 0 ? 1 : 0;
       ++reports_;
     };
     executor_ = Executor::Create(options).value();
-    const int thread_count = static_cast<int>(worker_count) * (relief ? 2 : 1);
+    const int thread_count =
+        static_cast<int>(worker_count) * (backup_threads ? 2 : 1);
     while (reports_.load() < thread_count) std::this_thread::yield();
     return errors_.load() == 0;
   }
@@ -107,8 +108,9 @@ class RealTimeTest : public ::testing::Test {
   std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
 };
 
-#define START_OR_SKIP(workers, relief) \
-  if (!Start(workers, relief)) GTEST_SKIP() << "no right to SCHED_FIFO"
+#define START_OR_SKIP(workers, backup_threads)                        \
+  if (!Start(workers, backup_threads)) GTEST_SKIP() << "no right to " \
+                                                       "SCHED_FIFO"
 
 TEST_F(RealTimeTest, EachLaneHasItsClass) {
   START_OR_SKIP(1, false);

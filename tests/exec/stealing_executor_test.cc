@@ -802,7 +802,7 @@ struct Machine {
   const char* json;  // Null: no topology.
   uint32_t workers;
   int64_t spin_ns = 0;
-  bool relief = false;
+  bool backup_threads = false;
 };
 class StressTest : public ::testing::TestWithParam<Machine> {};
 
@@ -810,7 +810,7 @@ TEST_P(StressTest, RandomGraphsOnPretendedMachines) {
   const Machine& machine = GetParam();
   Executor::Options options = OptionsOf(machine.workers);
   options.spin_ns = machine.spin_ns;
-  options.relief = machine.relief;
+  options.backup_threads = machine.backup_threads;
   absl::StatusOr<topology::Topology> topology;
   if (machine.json != nullptr) {
     topology = topology::Topology::FromJson(machine.json);

@@ -103,7 +103,8 @@ TEST(RecordedRunTest, WorkersHaveCallsOfManyCallers) {
   EXPECT_EQ(run.streams[0].jobs[0].caller_work_ns, 0);
 }
 
-// Two workers and the relief of one of them ran in the place of two cores.
+// Two workers and the backup_threads of one of them ran in the place of two
+// cores.
 TEST(RecordedRunTest, CoresAreThoseOfTheScheduler) {
   RecordingMaker maker;
   const uint32_t detect = maker.Name("detect");

@@ -99,7 +99,7 @@ void PrintWorkers(const Instance& instance) {
   std::fprintf(stderr, "Callers: ");
   PrintCounts(executor.helping_callers);
   std::fprintf(stderr, "Reliefs: ");
-  PrintCounts(executor.reliefs);
+  PrintCounts(executor.backup_threads);
   for (uint32_t i = 0; i < executor.worker_count; ++i) {
     takt_worker_statistics_t worker = {};
     worker.struct_size = sizeof(worker);

@@ -6,7 +6,7 @@
 // both threads are runnable, and the system lets the one that slept go first.
 //
 //   worker    |== tile of lane 2 ======= ... - - - - - ======|
-//   relief                                   |lane 4|
+//   backup_threads                                   |lane 4|
 //             ------------------------------ ^ submitted
 //
 // Whoever makes such a job known reads what the workers are in after that; a
@@ -26,60 +26,61 @@ constexpr int kFifoMax = 99;
 
 }  // namespace
 
-void StealingExecutor::StartReliefs(const Options& options) {
-  if (!options.relief || options.hooks.create != nullptr) return;
+void StealingExecutor::StartBackups(const Options& options) {
+  if (!options.backup_threads || options.hooks.create != nullptr) return;
   for (uint32_t i = 0; i < worker_count(); ++i) {
     Seat& seat = *workers_[i];
-    auto relief = std::make_unique<Relief>();
-    relief->seat = &seat;
-    relief->worker.index = i;
-    Member& member = relief->member;
+    auto backup_threads = std::make_unique<BackupThread>();
+    backup_threads->seat = &seat;
+    backup_threads->worker.index = i;
+    Member& member = backup_threads->member;
     member.executor = this;
     member.place = i;
-    member.worker = &relief->worker;
-    member.counters = &relief->counters;
+    member.worker = &backup_threads->worker;
+    member.counters = &backup_threads->counters;
     member.is_working = true;
-    relief->worker.urgent_lanes_ = &urgent_lanes_;
-    relief->worker.wanted_lanes_ = &member.wanted_lanes;
+    backup_threads->worker.urgent_lanes_ = &urgent_lanes_;
+    backup_threads->worker.wanted_lanes_ = &member.wanted_lanes;
     WorkerThread::Options thread = ThreadOptions(options, seat);
     thread.name = absl::StrCat(options.name, "-r", i);
     thread.is_prompt = true;
     if (thread.fifo_priority != 0) {
       thread.fifo_priority = std::min(thread.fifo_priority + 1, kFifoMax);
     }
-    relief->trace_name = thread.TraceName();
-    seat.relief = std::move(relief);
-    if (!seat.relief->thread.Start(thread, &RunReliefThread, seat.relief.get())
+    backup_threads->trace_name = thread.TraceName();
+    seat.backup_threads = std::move(backup_threads);
+    if (!seat.backup_threads->thread
+             .Start(thread, &RunBackupThread, seat.backup_threads.get())
              .ok()) {
-      seat.relief = nullptr;  // Then the worker has none.
+      seat.backup_threads = nullptr;  // Then the worker has none.
       return;
     }
-    has_reliefs_ = true;
+    has_backups_ = true;
   }
 }
 
-void StealingExecutor::RunReliefThread(void* argument) {
-  auto* relief = static_cast<Relief*>(argument);
-  StealingExecutor* executor = relief->member.executor;
-  ThisThread() = &relief->member;
-  Tracer::NameThisThread(TrackKind::kWorker, relief->trace_name);
-  if (relief->thread.report().fifo_priority > 0) {
-    relief->real_time.thread = &relief->thread;
-    relief->member.real_time = &relief->real_time;
+void StealingExecutor::RunBackupThread(void* argument) {
+  auto* backup_threads = static_cast<BackupThread*>(argument);
+  StealingExecutor* executor = backup_threads->member.executor;
+  ThisThread() = &backup_threads->member;
+  Tracer::NameThisThread(TrackKind::kWorker, backup_threads->trace_name);
+  if (backup_threads->thread.report().fifo_priority > 0) {
+    backup_threads->real_time.thread = &backup_threads->thread;
+    backup_threads->member.real_time = &backup_threads->real_time;
   }
-  executor->RunRelief(*relief);
+  executor->RunBackup(*backup_threads);
   ThisThread() = nullptr;
-  if (relief->holds_executor) executor->Release();
+  if (backup_threads->holds_executor) executor->Release();
 }
 
-void StealingExecutor::RunRelief(Relief& relief) {
-  Member& member = relief.member;
+void StealingExecutor::RunBackup(BackupThread& backup_threads) {
+  Member& member = backup_threads.member;
   const auto look = [&] {
     // What is more urgent than what the worker is in; if it is in nothing, a
     // caller is in something that is less so than what this was called for.
-    const uint32_t running = relief.seat->member.running.load();
+    const uint32_t running = backup_threads.seat->member.running.load();
     member.lane_min =
-        running != 0 ? LanesUpTo(running) : relief.called_for.load();
+        running != 0 ? LanesUpTo(running) : backup_threads.called_for.load();
     member.worker->lane_min_ = member.lane_min;
   };
   while (true) {
@@ -91,14 +92,14 @@ void StealingExecutor::RunRelief(Relief& relief) {
       continue;
     }
     if (stopping_.load(std::memory_order_seq_cst)) return;
-    relief.is_asleep.store(true, std::memory_order_seq_cst);
+    backup_threads.is_asleep.store(true, std::memory_order_seq_cst);
     look();
     if (member.sleeper.raised() == 0 &&
         !HasWork(member, kAllLanes & ~0u << member.lane_min)) {
       member.counters->parks.Add(1);
       member.sleeper.Sleep(kInfiniteFuture);
     }
-    relief.is_asleep.store(false, std::memory_order_relaxed);
+    backup_threads.is_asleep.store(false, std::memory_order_relaxed);
     member.sleeper.Take(kWork);
   }
 }
@@ -115,14 +116,14 @@ void StealingExecutor::CountDonor(uint32_t running, int change) {
   long_donors_.fetch_add(change > 0 ? one : -one, std::memory_order_seq_cst);
 }
 
-void StealingExecutor::CallRelief(uint32_t lane, const WorkerSet* allowed) {
+void StealingExecutor::WakeBackup(uint32_t lane, const WorkerSet* allowed) {
   if (allowed == nullptr && searching_.load(std::memory_order_seq_cst) != 0) {
     return;  // Who looks will find it.
   }
   const uint64_t below = (uint64_t{1} << lane * 8) - 1;
   bool has_victim = allowed == nullptr &&
                     (long_donors_.load(std::memory_order_seq_cst) & below) != 0;
-  Relief* best = nullptr;
+  BackupThread* best = nullptr;
   uint32_t best_lanes = kLaneCount;
   for (uint32_t i = 0; i < worker_count(); ++i) {
     Seat& seat = *workers_[i];
@@ -133,9 +134,9 @@ void StealingExecutor::CallRelief(uint32_t lane, const WorkerSet* allowed) {
     if (lanes > lane) continue;                    // As urgent.
     if (running != 0 && !IsLong(running)) return;  // It comes after this tile.
     if (running != 0) has_victim = true;
-    if (lanes < best_lanes && seat.relief != nullptr &&
-        seat.relief->is_asleep.load(std::memory_order_seq_cst)) {
-      best = seat.relief.get();
+    if (lanes < best_lanes && seat.backup_threads != nullptr &&
+        seat.backup_threads->is_asleep.load(std::memory_order_seq_cst)) {
+      best = seat.backup_threads.get();
       best_lanes = lanes;
     }
   }

@@ -1,4 +1,5 @@
-// What is more urgent than a long tile runs beside it: on a worker's relief.
+// What is more urgent than a long tile runs beside it: on a worker's
+// backup_threads.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -53,21 +54,21 @@ class FunctionJob final : public Job {
   const std::function<void()> run_;
 };
 
-class ReliefTest : public ::testing::Test {
+class BackupThreadTest : public ::testing::Test {
  protected:
   void Start(uint32_t worker_count) {
     Executor::Options options;
     options.worker_count = worker_count;
     options.concurrency_max = worker_count;
-    options.relief = true;
+    options.backup_threads = true;
     options.linger_ns = 0;
     executor_ = Executor::Create(options).value();
     // Until they sleep, they look by themselves.
-    while (executor_->statistics().reliefs.park_count < worker_count) {
+    while (executor_->statistics().backup_threads.park_count < worker_count) {
       std::this_thread::yield();
     }
   }
-  ~ReliefTest() override {
+  ~BackupThreadTest() override {
     if (executor_ != nullptr) executor_->Shutdown();
   }
 
@@ -106,7 +107,7 @@ class ReliefTest : public ::testing::Test {
   std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
 };
 
-TEST_F(ReliefTest, WhatIsMoreUrgentRunsBesideALongTile) {
+TEST_F(BackupThreadTest, WhatIsMoreUrgentRunsBesideALongTile) {
   Start(1);
   Flag done, all;
   Occupy(1, done);
@@ -123,12 +124,12 @@ TEST_F(ReliefTest, WhatIsMoreUrgentRunsBesideALongTile) {
   executor_->Shutdown();
   EXPECT_THAT(log(), ElementsAre("urgent", "tile", "equal"));
   const ExecutorStatistics statistics = executor_->statistics();
-  EXPECT_EQ(statistics.reliefs.job_count, 1u);
-  EXPECT_EQ(statistics.reliefs.tile_count, 1u);
+  EXPECT_EQ(statistics.backup_threads.job_count, 1u);
+  EXPECT_EQ(statistics.backup_threads.tile_count, 1u);
   EXPECT_EQ(statistics.workers[0].counts.job_count, 2u);
 }
 
-TEST_F(ReliefTest, WhatFollowsRunsThereToo) {
+TEST_F(BackupThreadTest, WhatFollowsRunsThereToo) {
   Start(1);
   Flag done;
   Occupy(1, done);
@@ -148,7 +149,7 @@ TEST_F(ReliefTest, WhatFollowsRunsThereToo) {
   EXPECT_THAT(log(), ElementsAre("first", "second", "third", "tile"));
 }
 
-TEST_F(ReliefTest, EachWorkerHasOne) {
+TEST_F(BackupThreadTest, EachWorkerHasOne) {
   Start(2);
   Flag done;
   Occupy(2, done);
@@ -166,11 +167,11 @@ TEST_F(ReliefTest, EachWorkerHasOne) {
   EXPECT_TRUE(ended.Wait());
   done.Set();
   executor_->Shutdown();
-  EXPECT_EQ(executor_->statistics().reliefs.job_count, 2u);
+  EXPECT_EQ(executor_->statistics().backup_threads.job_count, 2u);
 }
 
 // Its last tiles are done before another would have come.
-TEST_F(ReliefTest, NoneJoinsInForLittle) {
+TEST_F(BackupThreadTest, NoneJoinsInForLittle) {
   Start(2);
   Flag until;
   Occupy(2, until);
@@ -196,7 +197,7 @@ TEST_F(ReliefTest, NoneJoinsInForLittle) {
   executor_->Shutdown();
 }
 
-TEST_F(ReliefTest, KeepsToWhatItsWorkerMayRun) {
+TEST_F(BackupThreadTest, KeepsToWhatItsWorkerMayRun) {
   Start(2);
   Flag done;
   Occupy(2, done);
@@ -214,7 +215,7 @@ TEST_F(ReliefTest, KeepsToWhatItsWorkerMayRun) {
   executor_->Shutdown();
 }
 
-TEST_F(ReliefTest, AShortTileIsWaitedFor) {
+TEST_F(BackupThreadTest, AShortTileIsWaitedFor) {
   Start(1);
   Flag go;
   Occupy(1, go, /*expected_tile_ns=*/1000);
@@ -223,10 +224,10 @@ TEST_F(ReliefTest, AShortTileIsWaitedFor) {
   go.Set();
   EXPECT_TRUE(ended.Wait());
   executor_->Shutdown();
-  EXPECT_EQ(executor_->statistics().reliefs.job_count, 0u);
+  EXPECT_EQ(executor_->statistics().backup_threads.job_count, 0u);
 }
 
-TEST_F(ReliefTest, AJobOnItMayBeTheLastThatHoldsTheExecutor) {
+TEST_F(BackupThreadTest, AJobOnItMayBeTheLastThatHoldsTheExecutor) {
   Start(1);
   Flag done;
   Occupy(1, done);
@@ -242,12 +243,12 @@ TEST_F(ReliefTest, AJobOnItMayBeTheLastThatHoldsTheExecutor) {
   EXPECT_TRUE(ended.Wait());
 }
 
-TEST_F(ReliefTest, ThereIsNoneForThreadsOfAnApplication) {
+TEST_F(BackupThreadTest, ThereIsNoneForThreadsOfAnApplication) {
   static std::atomic<int> asked;
   asked = 0;
   Executor::Options options;
   options.worker_count = 2;
-  options.relief = true;
+  options.backup_threads = true;
   options.hooks.create = [](void*, uint32_t, const char*, void (*run)(void*),
                             void* argument, void** thread) {
     ++asked;
