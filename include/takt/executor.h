@@ -80,9 +80,9 @@ typedef struct takt_executor_statistics_t {
   size_t struct_size;
   uint32_t worker_count;  // Started; 0 if nothing has needed them yet.
   uint32_t awake_count;   // Threads that run or look for work now.
-  takt_executor_counts_t
-      helping_callers;  // Of all callers that worked as they waited.
-  // Of all that ran beside a worker's long workgroup (worker_backup_threads).
+  // Sums over all callers that ran jobs while they waited.
+  takt_executor_counts_t helping_callers;
+  // Sums over the backup threads (worker_backup_threads).
   takt_executor_counts_t backup_threads;
 } takt_executor_statistics_t;
 

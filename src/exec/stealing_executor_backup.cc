@@ -42,7 +42,7 @@ void StealingExecutor::StartBackups(const Options& options) {
     backup_threads->worker.urgent_lanes_ = &urgent_lanes_;
     backup_threads->worker.wanted_lanes_ = &member.wanted_lanes;
     WorkerThread::Options thread = ThreadOptions(options, seat);
-    thread.name = absl::StrCat(options.name, "-r", i);
+    thread.name = absl::StrCat(options.name, "-b", i);
     thread.is_prompt = true;
     if (thread.fifo_priority != 0) {
       thread.fifo_priority = std::min(thread.fifo_priority + 1, kFifoMax);

@@ -1,6 +1,6 @@
 // How work of invocations competes on a device's workers: its urgency, its
 // deadline and its place travel with each operation. One thread does all the
-// work (a helper of an executor without workers), so the order is the device's;
+// work (a helping caller of an executor without workers), so the order is the device's;
 // or pretended places tell which worker ran what.
 #include "cpu/execution.h"
 

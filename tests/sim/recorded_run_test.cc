@@ -103,13 +103,13 @@ TEST(RecordedRunTest, WorkersHaveCallsOfManyCallers) {
   EXPECT_EQ(run.streams[0].jobs[0].caller_work_ns, 0);
 }
 
-// Two workers and the backup_threads of one of them ran in the place of two
+// Two workers and the backup thread of one of them ran in the place of two
 // cores.
 TEST(RecordedRunTest, CoresAreThoseOfTheScheduler) {
   RecordingMaker maker;
   const uint32_t detect = maker.Name("detect");
   uint64_t id = 0;
-  for (const char* worker : {"takt-0", "takt-1", "takt-r0"}) {
+  for (const char* worker : {"takt-0", "takt-1", "takt-b0"}) {
     ++id;
     AddCall(maker, maker.Track(TrackKind::kWorker, worker), detect, id,
             static_cast<int64_t>(id) * 1000, 500);

@@ -98,7 +98,7 @@ void PrintWorkers(const Instance& instance) {
   if (executor.worker_count == 0) return;
   std::fprintf(stderr, "Callers: ");
   PrintCounts(executor.helping_callers);
-  std::fprintf(stderr, "Reliefs: ");
+  std::fprintf(stderr, "Backup threads: ");
   PrintCounts(executor.backup_threads);
   for (uint32_t i = 0; i < executor.worker_count; ++i) {
     takt_worker_statistics_t worker = {};
