@@ -152,7 +152,7 @@ AsyncCall::AsyncCall(Function& function, const Function::Job& job,
       is_async_(function.signature().is_async()),
       waiter_(&AsyncCall::OnWaited, this),
       signal_waiter_(&AsyncCall::OnSignal, this) {
-  standing = job.standing;
+  traits = job.traits;
   for (size_t i = 0; i < slot_count_; ++i) {
     new (&slots()[i])
         vm::Value(i < arguments.size() ? ToVmValue(arguments[i]) : vm::Value());
@@ -544,7 +544,7 @@ absl::Status AsyncCall::Query(bool* done) const {
 
 absl::Status AsyncCall::Wait(int64_t deadline_ns) {
   const Ref<hal::Fence> fence = GetFence();
-  BlockingWait thread(function_->context().executor(), standing.lane);
+  BlockingWait thread(function_->context().executor(), traits.lane);
   return WaitForFence(*fence, thread, deadline_ns);
 }
 

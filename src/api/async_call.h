@@ -92,7 +92,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   }
   bool is_cancelled() const { return cancelled_.load(); }
   int64_t batch_row_count() const { return batch_row_count_; }
-  Function::Job job() const { return {job_, standing}; }
+  Function::Job job() const { return {job_, traits}; }
   void RunAlone();
   void EndInBatch(const absl::Status& status);
 

@@ -138,8 +138,8 @@ void CallBatch::Urge(const Function::Job& member) {
                       ? member.attributes.priority
                       : std::max(job_.priority, member.attributes.priority);
   job_.deadline_ns = std::min(job_.deadline_ns, member.attributes.deadline_ns);
-  standing = {exec::LaneOf(job_.priority), job_.deadline_ns,
-              member.standing.allowed};
+  traits = {exec::LaneOf(job_.priority), job_.deadline_ns,
+            member.traits.allowed};
 }
 
 void CallBatch::Close(hal::Deferred* deferred) {

@@ -40,7 +40,7 @@ void CallQueue::Post(Turn* turn, Where where) {
   } else if (where == Where::kHere) {
     RunTurns(turn, 1);
   } else if (exec::Worker* worker = executor_->current_worker();
-             worker != nullptr && worker->MayRun(turn->standing) &&
+             worker != nullptr && worker->MayRun(turn->traits) &&
              !hal::HasDeferred()) {
     RunTurns(turn, kTurnsAtOnce);
   } else {
@@ -140,7 +140,7 @@ void CallQueue::RunTurns(Turn* turn, int turn_count) {
                                            : nullptr;
     if (executor_ != nullptr &&
         (turn_count-- == 0 ||
-         (worker != nullptr && !worker->MayRun(turn->standing)))) {
+         (worker != nullptr && !worker->MayRun(turn->traits)))) {
       SubmitTurn(turn);
       return;
     }
@@ -155,7 +155,7 @@ void CallQueue::RunTurns(Turn* turn, int turn_count) {
 void CallQueue::SubmitTurn(Turn* turn) {
   owner_->Retain();
   submitted_ = turn;
-  static_cast<exec::JobTraits&>(*this) = turn->standing;
+  static_cast<exec::JobTraits&>(*this) = turn->traits;
   executor_->Submit(this);
 }
 

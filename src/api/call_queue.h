@@ -45,7 +45,7 @@ class CallQueue final : private exec::Closure {
     ~Turn() = default;
 
     // Among the jobs of the strand's executor. Set before Post().
-    exec::JobTraits standing;
+    exec::JobTraits traits;
 
    private:
     friend class CallQueue;

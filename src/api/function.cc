@@ -91,10 +91,10 @@ absl::StatusOr<Function::Job> Function::FindJob(
   if (!attributes.ok()) return Annotate(attributes.status(), name_);
   job.attributes = *attributes;
   if (context_->executor() == nullptr) return job;
-  absl::StatusOr<exec::JobTraits> standing =
-      context_->executor()->FindStanding(*attributes);
-  if (!standing.ok()) return Annotate(standing.status(), name_);
-  job.standing = *standing;
+  absl::StatusOr<exec::JobTraits> traits =
+      context_->executor()->FindTraits(*attributes);
+  if (!traits.ok()) return Annotate(traits.status(), name_);
+  job.traits = *traits;
   return job;
 }
 
@@ -105,7 +105,7 @@ Ref<shop::Job> Function::BeginJob(const Job& job) const {
   if (shop == nullptr || (!has_deadline && asked.priority == kNormalPriority)) {
     return nullptr;
   }
-  return shop->ReleaseJob(*shop->StreamOf(asked.priority, job.standing.allowed),
+  return shop->ReleaseJob(*shop->StreamOf(asked.priority, job.traits.allowed),
                           NowNs(), asked.deadline_ns, has_deadline);
 }
 
@@ -302,7 +302,7 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
     values.push_back(ToVmValue(argument));
   }
   // From here on small work of this thread is left to this thread.
-  BlockingWait thread(context_->executor(), job.standing.lane);
+  BlockingWait thread(context_->executor(), job.traits.lane);
   Ref<hal::Fence> signal;
   if (signature_->is_async() &&
       arguments.size() == signature_->arguments().size()) {

@@ -63,7 +63,7 @@ class Function final : public Object {
   // for what the options or the workers rule out.
   struct Job {
     JobAttributes attributes;
-    exec::JobTraits standing;  // Among the jobs of the context's workers.
+    exec::JobTraits traits;  // Among the jobs of the context's workers.
   };
   absl::StatusOr<Job> FindJob(const JobOptions& options) const;
   // Has the scheduler know such a call as a job, while the result is held; null

@@ -204,7 +204,7 @@ absl::Status PlanRun::BindFunctions(const takt_plan_binding_t& given,
                           : binding->criticality;
   terms.priority = PriorityOf(given.criticality);
   const auto job = binding->functions[0]->FindJob(JobOptions());
-  if (job.ok()) terms.allowed = job->standing.allowed;
+  if (job.ok()) terms.allowed = job->traits.allowed;
   TAKT_ASSIGN_OR_RETURN(binding->shop_stream,
                         shop_->AddStream(std::move(terms)));
   return absl::OkStatus();

@@ -193,7 +193,7 @@ shop::StreamRequirements Stream::ShopTerms(
                    ? sched::LatePolicy::kDrop
                    : static_cast<sched::LatePolicy>(late_);
   const auto found = function_->FindJob(job);
-  if (found.ok()) terms.allowed = found->standing.allowed;
+  if (found.ok()) terms.allowed = found->traits.allowed;
   return terms;
 }
 

@@ -66,11 +66,11 @@ bool IsSampled(const WorkgroupCost& cost) {
 
 absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
                          absl::Span<const Base> bases,
-                         const exec::JobTraits& standing, exec::Worker& worker,
+                         const exec::JobTraits& traits, exec::Worker& worker,
                          const RunTerms& terms) {
   DispatchWay way = DispatchWay::kOnly;
   if (recorded.other() != nullptr) {
-    way = ChooseWay(recorded, standing, /*core_count=*/1);
+    way = ChooseWay(recorded, traits, /*core_count=*/1);
   }
   const DispatchCommand& command =
       way == DispatchWay::kCpu ? *recorded.other() : recorded;
@@ -85,7 +85,7 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
   TAKT_RETURN_IF_ERROR(Resolve(command, bases, pointers, lengths,
                                /*max_concurrency=*/1, &dispatch));
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
-  dispatch.arguments.standing = &standing;
+  dispatch.arguments.traits = &traits;
   dispatch.arguments.faults = terms.faults;
   WorkgroupCost& cost = command.cost().alone;
   const uint32_t total = dispatch.workgroup_total;
@@ -278,7 +278,7 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
 }
 
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       const exec::JobTraits& standing, exec::Worker& worker,
+                       const exec::JobTraits& traits, exec::Worker& worker,
                        const RunTerms& terms) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
@@ -288,7 +288,7 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
     if (command->kind == Command::Kind::kDispatch) {
       TAKT_RETURN_IF_ERROR(
           RunDispatch(*static_cast<const DispatchCommand*>(command), region,
-                      bases, standing, worker, terms));
+                      bases, traits, worker, terms));
       continue;
     }
     ResolvedTransfer transfer;
@@ -307,11 +307,11 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
 }
 
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
-                        const exec::JobTraits& standing, exec::Worker& worker,
+                        const exec::JobTraits& traits, exec::Worker& worker,
                         const RunTerms& terms) {
   const ScopedFlushDenormals flush;
   for (const Region* region = first; region != nullptr; region = region->next) {
-    TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, standing, worker, terms));
+    TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, traits, worker, terms));
   }
   return absl::OkStatus();
 }

@@ -109,10 +109,10 @@ struct RunTerms {
 
 // Runs one region, or all from `first` on, on this thread, in order.
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       const exec::JobTraits& standing, exec::Worker& worker,
+                       const exec::JobTraits& traits, exec::Worker& worker,
                        const RunTerms& terms);
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
-                        const exec::JobTraits& standing, exec::Worker& worker,
+                        const exec::JobTraits& traits, exec::Worker& worker,
                         const RunTerms& terms);
 
 // Room for the bindings of one dispatch.

@@ -70,7 +70,7 @@ absl::StatusOr<Ref<Device>> Device::Create(absl::string_view id,
   // Their affinities are found once here, so that they are known.
   for (size_t i = 0; i < options.queues.size(); ++i) {
     const absl::Status found =
-        device->FindStanding({.affinity = uint64_t{1} << i}).status();
+        device->FindTraits({.affinity = uint64_t{1} << i}).status();
     if (!found.ok()) return Annotate(found, absl::StrCat("queue ", i));
   }
   return device;
@@ -270,7 +270,7 @@ absl::Status Device::QueueDealloca(const hal::QueueTicket& ticket,
   return absl::OkStatus();
 }
 
-absl::StatusOr<exec::JobTraits> Device::FindStanding(
+absl::StatusOr<exec::JobTraits> Device::FindTraits(
     const hal::QueueTicket& ticket) const {
   JobAttributes job;
   if (ticket.job != nullptr) job = *ticket.job;
@@ -299,22 +299,22 @@ absl::StatusOr<exec::JobTraits> Device::FindStanding(
       }
     }
   }
-  return executor_->FindStanding(job);
+  return executor_->FindTraits(job);
 }
 
-bool Device::RunsTransferHere(const exec::JobTraits& standing,
+bool Device::RunsTransferHere(const exec::JobTraits& traits,
                               uint64_t length) const {
   if (executor_ == nullptr) return true;
   if (length > TransferOperation::kInlineBytes) return false;
-  if (standing.allowed == nullptr) return true;
+  if (traits.allowed == nullptr) return true;
   const exec::Worker* const worker = executor_->current_worker();
-  return worker != nullptr && worker->MayRun(standing);
+  return worker != nullptr && worker->MayRun(traits);
 }
 
 absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
                                    const hal::QueueTicket& ticket,
                                    Transfer transfer) {
-  TAKT_ASSIGN_OR_RETURN(const exec::JobTraits standing, FindStanding(ticket));
+  TAKT_ASSIGN_OR_RETURN(const exec::JobTraits traits, FindTraits(ticket));
   const OperationTag tag = trace_.Issue(kind, ticket);
   bool reached = true;
   absl::Status status;
@@ -324,7 +324,7 @@ absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
     Tell(ticket.signal, status);
     return absl::OkStatus();
   }
-  if (reached && RunsTransferHere(standing, transfer.length())) {
+  if (reached && RunsTransferHere(traits, transfer.length())) {
     const WorkScope work(*this);
     const int64_t start_ns = tag.is_traced() ? NowNs() : 0;
     {
@@ -343,7 +343,7 @@ absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
   }
   transfer.OwnSource(blocks());
   auto* operation = new (blocks())
-      TransferOperation(*this, standing, ticket.signal, std::move(transfer));
+      TransferOperation(*this, traits, ticket.signal, std::move(transfer));
   operation->set_tag(tag);
   operation->SetCancellation(ticket.job);
   operation->Start(ticket.wait);
@@ -412,7 +412,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
   if (!recorded->finalized()) {
     return absl::FailedPreconditionError("the command buffer still records");
   }
-  TAKT_ASSIGN_OR_RETURN(const exec::JobTraits standing, FindStanding(ticket));
+  TAKT_ASSIGN_OR_RETURN(const exec::JobTraits traits, FindTraits(ticket));
   TAKT_RETURN_IF_ERROR(recorded->CheckBindings(bindings));
   if (!recorded->TakeSubmission()) {
     return absl::FailedPreconditionError(
@@ -426,9 +426,9 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
     trace_.Done(tag, ticket.signal, status);
     Tell(ticket.signal, status);
   } else if (!reached ||
-             !TryExecuteInline(ticket, tag, standing, *recorded, bindings)) {
+             !TryExecuteInline(ticket, tag, traits, *recorded, bindings)) {
     Execution* const execution = Execution::Create(
-        *this, standing, ticket.job, ticket.signal, recorded, bindings);
+        *this, traits, ticket.job, ticket.signal, recorded, bindings);
     execution->set_tag(tag);
     execution->SetCancellation(ticket.job);
     execution->Start(ticket.wait);
@@ -438,7 +438,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
 
 bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
                               const OperationTag& tag,
-                              const exec::JobTraits& standing,
+                              const exec::JobTraits& traits,
                               const CommandBuffer& command_buffer,
                               absl::Span<const hal::Binding> bindings) {
   exec::Worker own_worker;
@@ -446,7 +446,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   shop::Job* const job = ticket.job != nullptr ? ticket.job->shop_job : nullptr;
   if (executor_ != nullptr) {
     worker = executor_->current_worker();
-    if (worker == nullptr || !learns_costs_ || !worker->MayRun(standing) ||
+    if (worker == nullptr || !learns_costs_ || !worker->MayRun(traits) ||
         IsDecided(shop_.get(), job) ||
         EstimateAllNs(command_buffer.first_region(), kInlineNs) > kInlineNs) {
       return false;
@@ -463,7 +463,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   if (status.ok()) {
     const PartTrace trace{trace_, tag};
     status = RunRegions(
-        command_buffer.first_region(), bases, standing, *worker,
+        command_buffer.first_region(), bases, traits, *worker,
         {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
          ticket.job != nullptr ? &ticket.job->faults : nullptr,
          ticket.job != nullptr ? ticket.job->cancellation : nullptr});

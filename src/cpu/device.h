@@ -79,7 +79,7 @@ class Device final : public hal::Device {
   // What explanations of fences call this device's operations.
   const Ref<const hal::Signaller>& signaller() const { return signaller_; }
   // Whether a transfer of so many bytes is made at once, on this thread.
-  bool RunsTransferHere(const exec::JobTraits& standing, uint64_t length) const;
+  bool RunsTransferHere(const exec::JobTraits& traits, uint64_t length) const;
   MemoryPool& memory() const { return *memory_; }
   Object* companion() const { return companion_.get(); }  // May be null.
   bool learns_costs() const { return learns_costs_; }
@@ -159,7 +159,7 @@ class Device final : public hal::Device {
                              const hal::QueueTicket& ticket, Transfer transfer);
   // Runs a checked command buffer on this thread, if that is the way.
   bool TryExecuteInline(const hal::QueueTicket& ticket, const OperationTag& tag,
-                        const exec::JobTraits& standing,
+                        const exec::JobTraits& traits,
                         const CommandBuffer& command_buffer,
                         absl::Span<const hal::Binding> bindings);
   Ref<hal::Buffer> CreateBuffer(Ref<PooledStorage> storage,
@@ -167,7 +167,7 @@ class Device final : public hal::Device {
 
   // How the operation's jobs stand. INVALID_ARGUMENT for processors without
   // workers, and queues that there are not.
-  absl::StatusOr<exec::JobTraits> FindStanding(
+  absl::StatusOr<exec::JobTraits> FindTraits(
       const hal::QueueTicket& ticket) const;
 
   const Ref<exec::Executor> executor_;  // Null: everything runs inline.

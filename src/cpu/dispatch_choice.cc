@@ -32,14 +32,14 @@ WayEstimates EstimateWays(const DispatchCommand& command, uint32_t core_count) {
 }
 
 DispatchWay ChooseWay(const DispatchCommand& command,
-                      const exec::JobTraits& standing, uint32_t core_count) {
+                      const exec::JobTraits& traits, uint32_t core_count) {
   ExclusiveUnit& unit = *command.executable->exclusive_unit();
   const WayEstimates ways = EstimateWays(command, core_count);
   bool is_taken = true;
   if (ways.unit_ns != 0 && ways.cpu_ns == 0) {
     is_taken = false;
   } else if (ways.unit_ns != 0) {
-    const int64_t wait_ns = unit.ExpectedWaitNs(standing);
+    const int64_t wait_ns = unit.ExpectedWaitNs(traits);
     is_taken =
         wait_ns != kInfiniteFuture &&
         ways.unit_ns + std::min(wait_ns, int64_t{1} << 60) <= ways.cpu_ns;

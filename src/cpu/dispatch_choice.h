@@ -31,7 +31,7 @@ WayEstimates EstimateWays(const DispatchCommand& command, uint32_t core_count);
 
 // Decides, and counts it.
 DispatchWay ChooseWay(const DispatchCommand& command,
-                      const exec::JobTraits& standing, uint32_t core_count);
+                      const exec::JobTraits& traits, uint32_t core_count);
 
 }  // namespace takt::cpu
 

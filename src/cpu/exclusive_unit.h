@@ -18,7 +18,7 @@ class ExclusiveUnit {
 
   // How long what stands so would wait now. kInfiniteFuture: it is out of
   // order.
-  virtual int64_t ExpectedWaitNs(const exec::JobTraits& standing) const = 0;
+  virtual int64_t ExpectedWaitNs(const exec::JobTraits& traits) const = 0;
   // A dispatch that could have gone either way is left to the unit, or not.
   virtual void CountChoice(bool is_taken) = 0;
 

@@ -37,7 +37,7 @@ struct DispatchArguments {
   size_t binding_count = 0;
   uint32_t max_concurrency = 1;
   // Of the job that it is part of; NULL: none in particular.
-  const exec::JobTraits* standing = nullptr;
+  const exec::JobTraits* traits = nullptr;
   const JobFaultPolicy* faults =
       nullptr;  // Of the job; NULL: none in particular.
 };

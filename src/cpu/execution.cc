@@ -43,21 +43,21 @@ Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
   return layout;
 }
 
-Execution* Execution::Create(Device& device, const exec::JobTraits& standing,
+Execution* Execution::Create(Device& device, const exec::JobTraits& traits,
                              const JobAttributes* job, hal::Fence* signal,
                              CommandBuffer* command_buffer,
                              absl::Span<const hal::Binding> bindings) {
   void* block = device.blocks().Allocate(LayoutOf(*command_buffer).end);
   return ::new (block)
-      Execution(device, standing, job, signal, command_buffer, bindings);
+      Execution(device, traits, job, signal, command_buffer, bindings);
 }
 
-Execution::Execution(Device& device, const exec::JobTraits& standing,
+Execution::Execution(Device& device, const exec::JobTraits& traits,
                      const JobAttributes* job, hal::Fence* signal,
                      CommandBuffer* command_buffer,
                      absl::Span<const hal::Binding> bindings)
     : Operation(device, signal),
-      standing_(standing),
+      traits_(traits),
       command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)),
       job_(Ref<shop::Job>::Retain(job != nullptr && device.shop() != nullptr
                                       ? job->shop_job
@@ -80,7 +80,7 @@ Execution::Execution(Device& device, const exec::JobTraits& standing,
   for (uint32_t i = 0; i < command_buffer->command_count_max(); ++i) {
     new (&parts_[i]) Part;
     parts_[i].execution = this;
-    static_cast<exec::JobTraits&>(parts_[i]) = standing;
+    static_cast<exec::JobTraits&>(parts_[i]) = traits;
   }
   pointers_ = reinterpret_cast<void**>(block + layout.pointers);
   lengths_ = reinterpret_cast<size_t*>(block + layout.lengths);
@@ -116,7 +116,7 @@ void Execution::RunInline(exec::Worker& worker) {
   }
   const PartTrace trace{device().trace(), tag()};
   Complete(RunRegions(
-      region_, bases_, standing_, worker,
+      region_, bases_, traits_, worker,
       {false, device().observer(), tag().is_traced() ? &trace : nullptr,
        &faults_, cancellation()}));
 }
@@ -132,13 +132,13 @@ void Execution::Advance() {
     }
     if (worker != nullptr && device().learns_costs() &&
         (!is_decided || region_->dispatch_count == 0) &&
-        worker->MayRun(standing_) &&
+        worker->MayRun(traits_) &&
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
       const PartTrace trace{device().trace(), tag()};
       const absl::Status status = RunRegion(
-          *region_, bases_, standing_, *worker,
+          *region_, bases_, traits_, *worker,
           {true, device().observer(), tag().is_traced() ? &trace : nullptr,
            &faults_, cancellation()});
       if (!status.ok()) Fail(status);
@@ -190,8 +190,8 @@ void Execution::Submit(uint32_t part_count) {
     }
     if (job == nullptr) {
       job = job_ = shop->ReleaseJob(
-          *shop->StreamOf(priority_, is_shops ? standing_.allowed : nullptr),
-          shop->now_ns(), standing_.deadline_ns, /*is_counted=*/false);
+          *shop->StreamOf(priority_, is_shops ? traits_.allowed : nullptr),
+          shop->now_ns(), traits_.deadline_ns, /*is_counted=*/false);
     }
     shop->Submit(*job, &parts[i]);
   }
@@ -210,10 +210,10 @@ absl::Status Execution::Part::Take(DispatchWay which) {
   way = which;
   executor = is_cpu ? execution->CpuExecutor() : own;
   // Those that are allowed are the device's.
-  allowed = executor == own ? execution->standing_.allowed : nullptr;
+  allowed = executor == own ? execution->traits_.allowed : nullptr;
   TAKT_RETURN_IF_ERROR(Resolve(command, execution->bases_, pointers, lengths,
                                executor->max_concurrency(), &dispatch));
-  dispatch.arguments.standing = &execution->standing_;
+  dispatch.arguments.traits = &execution->traits_;
   dispatch.arguments.faults = &execution->faults_;
   const Executable& executable = *command.executable;
   if (execution->tag().is_traced()) {
@@ -286,7 +286,7 @@ absl::Status Execution::PrepareDispatch(const DispatchCommand& recorded,
       return absl::OkStatus();
     }
   }
-  return part.Take(ChooseWay(recorded, standing_, core_count));
+  return part.Take(ChooseWay(recorded, traits_, core_count));
 }
 
 absl::Status Execution::PrepareParts(uint32_t* part_count) {

@@ -31,7 +31,7 @@ class Execution final : public Operation {
  public:
   // `bindings` are what CheckBindings() has found right; they are retained.
   // `job` may be null.
-  static Execution* Create(Device& device, const exec::JobTraits& standing,
+  static Execution* Create(Device& device, const exec::JobTraits& traits,
                            const JobAttributes* job, hal::Fence* signal,
                            CommandBuffer* command_buffer,
                            absl::Span<const hal::Binding> bindings);
@@ -77,7 +77,7 @@ class Execution final : public Operation {
   };
   static Layout LayoutOf(const CommandBuffer& command_buffer);
 
-  Execution(Device& device, const exec::JobTraits& standing,
+  Execution(Device& device, const exec::JobTraits& traits,
             const JobAttributes* job, hal::Fence* signal,
             CommandBuffer* command_buffer,
             absl::Span<const hal::Binding> bindings);
@@ -102,7 +102,7 @@ class Execution final : public Operation {
   void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(error_mutex_);
   void End();
 
-  const exec::JobTraits standing_;
+  const exec::JobTraits traits_;
   const Ref<CommandBuffer> command_buffer_;
   absl::Span<hal::Binding> bindings_;  // Buffers retained.
   absl::Span<Base> bases_;

@@ -77,10 +77,10 @@ class Transfer {
 // A transfer that waits, or that is worth several threads.
 class TransferOperation final : public Operation, private exec::Job {
  public:
-  TransferOperation(Device& device, const exec::JobTraits& standing,
+  TransferOperation(Device& device, const exec::JobTraits& traits,
                     hal::Fence* signal, Transfer transfer)
       : Operation(device, signal), transfer_(std::move(transfer)) {
-    static_cast<exec::JobTraits&>(*this) = standing;
+    static_cast<exec::JobTraits&>(*this) = traits;
   }
 
   // Below this, one thread is as good as several.

@@ -24,13 +24,13 @@ absl::StatusOr<Ref<Executor>> Executor::Create(const Options& options) {
   return StealingExecutor::Create(options);
 }
 
-absl::StatusOr<JobTraits> Executor::FindStanding(const JobAttributes& job) {
-  JobTraits standing{.lane = LaneOf(job.priority),
-                     .deadline_ns = job.deadline_ns};
+absl::StatusOr<JobTraits> Executor::FindTraits(const JobAttributes& job) {
+  JobTraits traits{.lane = LaneOf(job.priority),
+                   .deadline_ns = job.deadline_ns};
   if (job.cpus != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(standing.allowed, FindAffinity(*job.cpus));
+    TAKT_ASSIGN_OR_RETURN(traits.allowed, FindAffinity(*job.cpus));
   }
-  return standing;
+  return traits;
 }
 
 uint32_t Executor::AvailableConcurrency() {

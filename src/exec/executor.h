@@ -141,7 +141,7 @@ class Executor : public Object {
   // empty, and of this executor.
   virtual const WorkerSet* FindWorkers(const WorkerSet& workers) = 0;
   // How work of such an invocation stands here. Errors of FindAffinity().
-  absl::StatusOr<JobTraits> FindStanding(const JobAttributes& job);
+  absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 
   virtual ExecutorStatistics statistics() const = 0;
   Tracer& tracer() const { return *tracer_; }

@@ -63,15 +63,15 @@ class Worker {
   // Whether what stands so may run on this thread now, or has to be submitted:
   // it is not allowed here, the thread is kept for what is more urgent, or
   // such a thing waits.
-  bool MayRun(const JobTraits& standing) const {
-    if (standing.lane < lane_min_ ||
-        (standing.allowed != nullptr && !standing.allowed->Contains(index))) {
+  bool MayRun(const JobTraits& traits) const {
+    if (traits.lane < lane_min_ ||
+        (traits.allowed != nullptr && !traits.allowed->Contains(index))) {
       return false;
     }
     return urgent_lanes_ == nullptr ||
            ((urgent_lanes_->load(std::memory_order_relaxed) |
              wanted_lanes_->load(std::memory_order_relaxed)) &
-            LanesAbove(standing.lane)) == 0;
+            LanesAbove(traits.lane)) == 0;
   }
 
   // Workers have 0 to worker_count() - 1; every helper, and a thread outside
@@ -119,7 +119,7 @@ class Job : public JobTraits {
   // submit other jobs.
   virtual void Finish(Worker& worker) = 0;
 
-  // Set before Submit(), as is the standing:
+  // Set before Submit(), as is the traits:
   uint32_t tile_count = 1;       // At least 1.
   uint32_t local_bytes = 0;      // Scratch that each running thread needs.
   int64_t expected_tile_ns = 0;  // What a tile costs; 0: not known.

@@ -226,7 +226,7 @@ absl::Status BatchExecutable::RunWorkgroups(
     for (const OperandRange& each : operands) addresses.Resolve(*each.range);
   }
   Request request;
-  request.urgency = UrgencyOf(arguments.standing);
+  request.urgency = UrgencyOf(arguments.traits);
   request.policy = &options_.policy;
   return RunOperations(*unit_, operations, request);
 }

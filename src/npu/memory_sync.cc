@@ -24,7 +24,7 @@ absl::Status MemorySync::RunWorkgroups(size_t function,
                                        const cpu::DispatchArguments& arguments,
                                        uint32_t begin, uint32_t end,
                                        exec::Worker& worker) {
-  return unit_->SyncMemory(UrgencyOf(arguments.standing),
+  return unit_->SyncMemory(UrgencyOf(arguments.traits),
                            function == cpu::CommandBuffer::kFlushFunction
                                ? Unit::Sync::kFlush
                                : Unit::Sync::kInvalidate,

@@ -71,7 +71,7 @@ absl::Status ProgramExecutable::RunWorkgroups(
   run.bindings = bindings.data();
   run.binding_count = bindings.size();
   Request request;
-  request.urgency = UrgencyOf(arguments.standing);
+  request.urgency = UrgencyOf(arguments.traits);
   FaultPolicy policy = unit_->policy();
   if (arguments.faults != nullptr)
     policy = PolicyFor(*arguments.faults, policy);

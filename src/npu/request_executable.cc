@@ -12,12 +12,12 @@ thread_local NpuRequestScope* current_urgency = nullptr;
 
 }  // namespace
 
-Urgency UrgencyOf(const exec::JobTraits* standing) {
+Urgency UrgencyOf(const exec::JobTraits* traits) {
   Urgency urgency;
-  if (standing == nullptr) return urgency;
+  if (traits == nullptr) return urgency;
   // A lane is 32 priorities.
-  urgency.priority = static_cast<uint8_t>(standing->lane << 5);
-  urgency.deadline_ns = standing->deadline_ns;
+  urgency.priority = static_cast<uint8_t>(traits->lane << 5);
+  urgency.deadline_ns = traits->deadline_ns;
   return urgency;
 }
 
@@ -37,8 +37,8 @@ class NpuRequestExecutable::Queue final : public cpu::ExclusiveUnit {
  public:
   explicit Queue(Ref<Unit> unit) : unit_(std::move(unit)) {}
 
-  int64_t ExpectedWaitNs(const exec::JobTraits& standing) const override {
-    return unit_->ExpectedWaitNs(UrgencyOf(&standing),
+  int64_t ExpectedWaitNs(const exec::JobTraits& traits) const override {
+    return unit_->ExpectedWaitNs(UrgencyOf(&traits),
                                  turn_count_.load(std::memory_order_relaxed));
   }
   void CountChoice(bool is_taken) override { unit_->CountChoice(is_taken); }
@@ -83,7 +83,7 @@ cpu::ExclusiveUnit* NpuRequestExecutable::exclusive_unit() const {
 absl::Status NpuRequestExecutable::RunWorkgroups(
     size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
     uint32_t end, exec::Worker& worker) {
-  NpuRequestScope urgency(UrgencyOf(arguments.standing), arguments.faults);
+  NpuRequestScope urgency(UrgencyOf(arguments.traits), arguments.faults);
   const uint64_t turns_before = cpu::ExclusiveUnit::TurnsHere();
   absl::Status status =
       code_->RunWorkgroups(function, arguments, begin, end, worker);

@@ -16,7 +16,7 @@
 namespace takt::npu {
 
 // As a job stands; nullptr: as one of no particular urgency.
-Urgency UrgencyOf(const exec::JobTraits* standing);
+Urgency UrgencyOf(const exec::JobTraits* traits);
 
 // While it lives, operations of this thread are so urgent.
 class NpuRequestScope {

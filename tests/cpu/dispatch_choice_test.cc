@@ -87,7 +87,7 @@ class DispatchChoiceTest : public ::testing::Test {
   Ref<Executable> on_unit_;
   Ref<Executable> on_cpu_;
   Ref<CommandBuffer> commands_;
-  const exec::JobTraits standing_;
+  const exec::JobTraits traits_;
 };
 
 TEST_F(DispatchChoiceTest, ThePairHasTheOthersCodeAndGridOnItsOwnOperands) {
@@ -123,9 +123,9 @@ TEST_F(DispatchChoiceTest, CodeOfOneKindIsNoPair) {
 
 TEST_F(DispatchChoiceTest, TriesEachWayFirst) {
   const DispatchCommand& command = MakePair();
-  EXPECT_EQ(ChooseWay(command, standing_, 1), DispatchWay::kUnit);
+  EXPECT_EQ(ChooseWay(command, traits_, 1), DispatchWay::kUnit);
   command.cost().alone.Add(1'000, 1);
-  EXPECT_EQ(ChooseWay(command, standing_, 1), DispatchWay::kCpu);
+  EXPECT_EQ(ChooseWay(command, traits_, 1), DispatchWay::kCpu);
   EXPECT_EQ(unit_.counts[0], 1u);
   EXPECT_EQ(unit_.counts[1], 1u);
 }
@@ -136,15 +136,15 @@ TEST_F(DispatchChoiceTest, GoesWhereItIsDoneFirst) {
   command.other()->cost().alone.Add(4 * 1'500, 4);
   EXPECT_EQ(EstimateWays(command, 1).unit_ns, 1'000);
   EXPECT_EQ(EstimateWays(command, 1).cpu_ns, 6'000);
-  EXPECT_EQ(ChooseWay(command, standing_, 1), DispatchWay::kUnit);
+  EXPECT_EQ(ChooseWay(command, traits_, 1), DispatchWay::kUnit);
   // Four threads halve what remains only until each has one workgroup.
   EXPECT_EQ(EstimateWays(command, 2).cpu_ns, 3'000);
   EXPECT_EQ(EstimateWays(command, 8).cpu_ns, 1'500);
   // Others have the unit.
   unit_.wait_ns = 400;
-  EXPECT_EQ(ChooseWay(command, standing_, 8), DispatchWay::kUnit);
+  EXPECT_EQ(ChooseWay(command, traits_, 8), DispatchWay::kUnit);
   unit_.wait_ns = 600;
-  EXPECT_EQ(ChooseWay(command, standing_, 8), DispatchWay::kCpu);
+  EXPECT_EQ(ChooseWay(command, traits_, 8), DispatchWay::kCpu);
 }
 
 TEST_F(DispatchChoiceTest, TheWorseWayIsTriedAgainNowAndThen) {
@@ -153,7 +153,7 @@ TEST_F(DispatchChoiceTest, TheWorseWayIsTriedAgainNowAndThen) {
   command.other()->cost().alone.Add(4 * 500, 4);
   for (uint32_t i = 0; i < 4 * kRetrialPeriod; ++i) {
     const bool is_retrial = i % kRetrialPeriod == kRetrialPeriod - 1;
-    EXPECT_EQ(ChooseWay(command, standing_, 1),
+    EXPECT_EQ(ChooseWay(command, traits_, 1),
               is_retrial ? DispatchWay::kCpu : DispatchWay::kUnit)
         << i;
   }
@@ -164,7 +164,7 @@ TEST_F(DispatchChoiceTest, ButNotOneThatTakesFarTooLong) {
   command.cost().alone.Add(1'000, 1);
   command.other()->cost().alone.Add(4 * 1'000'000, 4);
   for (uint32_t i = 0; i < 2 * kRetrialPeriod; ++i) {
-    EXPECT_EQ(ChooseWay(command, standing_, 1), DispatchWay::kUnit) << i;
+    EXPECT_EQ(ChooseWay(command, traits_, 1), DispatchWay::kUnit) << i;
   }
 }
 
@@ -174,7 +174,7 @@ TEST_F(DispatchChoiceTest, AUnitThatIsOutOfOrderIsNotWaitedFor) {
   command.other()->cost().alone.Add(4 * 1'500, 4);
   unit_.wait_ns = kInfiniteFuture;
   for (uint32_t i = 0; i < 2 * kRetrialPeriod; ++i) {
-    EXPECT_EQ(ChooseWay(command, standing_, 1), DispatchWay::kCpu) << i;
+    EXPECT_EQ(ChooseWay(command, traits_, 1), DispatchWay::kCpu) << i;
   }
 }
 

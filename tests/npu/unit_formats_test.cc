@@ -72,11 +72,11 @@ TEST_F(UnitFormatsTest, RunsAProgramOnceADispatch) {
 
 TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {
   EXPECT_EQ(NpuRequestScope::Current().priority, Urgency().priority);
-  exec::JobTraits standing;
-  standing.lane = 6;
-  standing.deadline_ns = 77;
+  exec::JobTraits traits;
+  traits.lane = 6;
+  traits.deadline_ns = 77;
   {
-    const NpuRequestScope outer(UrgencyOf(&standing));
+    const NpuRequestScope outer(UrgencyOf(&traits));
     EXPECT_EQ(NpuRequestScope::Current().priority, 6 * 32);
     EXPECT_EQ(NpuRequestScope::Current().deadline_ns, 77);
     {
