@@ -179,7 +179,7 @@ int64_t RunPlan(Robot& robot, takt_plan_t* plan, takt_plan_mode_t mode,
   takt_plan_run_options_init(&options);
   options.mode = mode;
   // The makespan counts all that is done from the release on.
-  if (mode == TAKT_PLAN_MODE_ADAPTIVE) options.lead_ns = 0;
+  if (mode == TAKT_PLAN_MODE_ADAPTIVE) options.timing.lead_ns = 0;
   takt_plan_run_t* run = nullptr;
   Check(
       takt_plan_run_create(robot.instance, plan, 4, bindings, &options, &run));

@@ -113,48 +113,94 @@ typedef struct takt_plan_binding_t {
   void* user_data;
 } takt_plan_binding_t;
 
-typedef struct takt_plan_run_options_t {
-  size_t struct_size;     // Set by init.
-  takt_plan_mode_t mode;  // Default: STRICT.
-  takt_plan_late_t late;  // Default: TELL.
-  // Starts and durations may differ from the plan by so much without being
-  // violations. Default: 100 us.
+// How closely a run follows its plan in time. All members are durations in
+// nanoseconds. takt_plan_timing() fills them from a preset; a caller may then
+// override single members.
+typedef struct takt_plan_timing_t {
+  // A start or a duration that differs from the plan by no more than this is
+  // no event.
   int64_t tolerance_ns;
-  // Strict: how long after its planned end an operation is waited for that has
-  // not become ready. Default: 1 ms.
+  // Strict: how long the run waits, after the planned end of an operation, for
+  // an operation that has not become ready.
   int64_t patience_ns;
-  // Adaptive: lateness beyond which the plan is repaired. Default: 500 us.
+  // Adaptive: an operation that is later than this makes the run repair the
+  // plan.
   int64_t divergence_ns;
-  // Calls are made so long before their release, so that their operations are
-  // known when they are due; none starts before. Default: 1 ms.
+  // The run makes a call this long before its release, so that the call's
+  // operations are known when they are due. No operation starts before the
+  // release.
   int64_t lead_ns;
+  // Adaptive: the time that planning the rest anew may take, on a thread of
+  // the run, when the plan cannot be moved or a core is lost. Until the new
+  // plan is there, and if jobs would be late by it, the online policy decides.
+  // 0: the online policy decides at once.
+  int64_t repair_budget_ns;
+  // Adaptive: only jobs that are released within this time are planned anew.
+  // 0: all jobs up to the end of the period.
+  int64_t repair_horizon_ns;
+  // Adaptive: an operation that the plan has on cores for no longer than this
+  // is not held to the plan. Once it is known to take no more than 25 us, it
+  // runs as soon as it can on the thread that made it ready, which costs less
+  // than a decision. 0: the whole plan is followed.
+  int64_t small_ns;
+} takt_plan_timing_t;
+
+typedef enum takt_plan_timing_preset_t {
+  // For workers that sleep between operations, on a machine that the plan does
+  // not have to itself: waking a thread takes up to 100 us there.
+  TAKT_PLAN_TIMING_STANDARD = 0,
+  // For workers on cores of their own that spin between operations
+  // (worker_cpus, worker_spin_ns, timer_spin_ns): starts are exact to some
+  // microseconds, so the limits are a tenth of the standard ones and small
+  // operations follow the plan as well.
+  TAKT_PLAN_TIMING_EXACT = 1,
+  // The order of the plan counts and its times do not: the run waits a minute
+  // for an operation and repairs nothing. For debugging and for emulated or
+  // heavily loaded machines.
+  TAKT_PLAN_TIMING_PATIENT = 2,
+} takt_plan_timing_preset_t;
+
+// Returns the durations of a preset; those of TAKT_PLAN_TIMING_STANDARD for a
+// value that is no preset.
+static inline takt_plan_timing_t takt_plan_timing(
+    takt_plan_timing_preset_t preset) {
+  takt_plan_timing_t timing;
+  timing.tolerance_ns = 100000;
+  timing.patience_ns = 1000000;
+  timing.divergence_ns = 500000;
+  timing.lead_ns = 1000000;
+  timing.repair_budget_ns = 5000000;
+  timing.repair_horizon_ns = 0;
+  timing.small_ns = 25000;
+  if (preset == TAKT_PLAN_TIMING_EXACT) {
+    timing.tolerance_ns = 10000;
+    timing.patience_ns = 100000;
+    timing.divergence_ns = 50000;
+    timing.small_ns = 0;
+  } else if (preset == TAKT_PLAN_TIMING_PATIENT) {
+    timing.patience_ns = INT64_C(60000000000);
+    timing.divergence_ns = INT64_C(60000000000);
+    timing.repair_budget_ns = 0;
+    timing.small_ns = 0;
+  }
+  return timing;
+}
+
+// takt_plan_run_options_init() fills it in.
+typedef struct takt_plan_run_options_t {
+  size_t struct_size;                   // Set by init.
+  takt_plan_mode_t mode;                // Default: STRICT.
+  takt_plan_late_t late;                // Default: TELL.
+  takt_plan_timing_t timing;            // Default: TAKT_PLAN_TIMING_STANDARD.
   takt_plan_event_callback_t on_event;  // Default: NULL.
   void* user_data;
-  // Adaptive: what planning anew what is left may take, on a thread of the
-  // run's, when the plan can no longer be moved, or a core is lost. Until that
-  // is there, and if jobs would be late by it, the online policy decides.
-  // 0: it decides at once. Default: 5 ms.
-  int64_t repair_budget_ns;
-  // So much is planned anew at once, by release. Default: 0, up to the end of
-  // the period.
-  int64_t repair_horizon_ns;
-  // Adaptive: what the plan has on cores for no longer than this is left out of
-  // it, and once it is known to take no more than 25 us, runs as soon as it can
-  // on the thread that made it ready, for less than a decision costs. Default:
-  // 25 us. 0: all of the plan is followed.
-  int64_t small_ns;
 } takt_plan_run_options_t;
 
 static inline void takt_plan_run_options_init(
     takt_plan_run_options_t* options) {
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
-  options->tolerance_ns = 100000;
-  options->patience_ns = 1000000;
-  options->divergence_ns = 500000;
-  options->lead_ns = 1000000;
-  options->repair_budget_ns = 5000000;
-  options->small_ns = 25000;
+  options->timing = takt_plan_timing(TAKT_PLAN_TIMING_STANDARD);
 }
 
 // Binds a plan to what this machine has. The plan's cores and NPUs are found by

@@ -160,13 +160,7 @@ struct PlanBinding {
 struct PlanRunOptions {
   takt_plan_mode_t mode = TAKT_PLAN_MODE_STRICT;
   takt_plan_late_t late = TAKT_PLAN_LATE_TELL;
-  int64_t tolerance_ns = 100'000;
-  int64_t patience_ns = 1'000'000;
-  int64_t divergence_ns = 500'000;
-  int64_t small_ns = 25'000;
-  int64_t lead_ns = 1'000'000;
-  int64_t repair_budget_ns = 5'000'000;
-  int64_t repair_horizon_ns = 0;
+  takt_plan_timing_t timing = takt_plan_timing(TAKT_PLAN_TIMING_STANDARD);
   // Must not throw or block.
   std::function<void(const takt_plan_event_t&)> on_event = {};
 };
@@ -208,13 +202,7 @@ class PlanRun {
     takt_plan_run_options_init(&how);
     how.mode = options.mode;
     how.late = options.late;
-    how.tolerance_ns = options.tolerance_ns;
-    how.patience_ns = options.patience_ns;
-    how.divergence_ns = options.divergence_ns;
-    how.small_ns = options.small_ns;
-    how.lead_ns = options.lead_ns;
-    how.repair_budget_ns = options.repair_budget_ns;
-    how.repair_horizon_ns = options.repair_horizon_ns;
+    how.timing = options.timing;
     if (options.on_event) how.on_event = &CallEvent;
     how.user_data = callbacks.get();
     takt_plan_run_t* run = nullptr;

@@ -60,13 +60,13 @@ absl::Status CheckOptions(const takt_plan_run_options_t& options) {
         absl::StrCat("options: late is ", options.late));
   }
   const std::pair<const char*, int64_t> times[] = {
-      {"tolerance_ns", options.tolerance_ns},
-      {"patience_ns", options.patience_ns},
-      {"divergence_ns", options.divergence_ns},
-      {"lead_ns", options.lead_ns},
-      {"repair_budget_ns", options.repair_budget_ns},
-      {"repair_horizon_ns", options.repair_horizon_ns},
-      {"small_ns", options.small_ns}};
+      {"tolerance_ns", options.timing.tolerance_ns},
+      {"patience_ns", options.timing.patience_ns},
+      {"divergence_ns", options.timing.divergence_ns},
+      {"lead_ns", options.timing.lead_ns},
+      {"repair_budget_ns", options.timing.repair_budget_ns},
+      {"repair_horizon_ns", options.timing.repair_horizon_ns},
+      {"small_ns", options.timing.small_ns}};
   for (const auto& [name, time_ns] : times) {
     if (time_ns >= 0) continue;
     return absl::InvalidArgumentError(
@@ -324,15 +324,15 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
                      ? plan::FollowMode::kStrict
                      : plan::FollowMode::kAdaptive;
   options.falls_back = options_.late == TAKT_PLAN_LATE_FALL_BACK;
-  options.tolerance_ns = options_.tolerance_ns;
-  options.patience_ns = options_.patience_ns;
-  options.small_ns = options_.small_ns;
-  options.divergence_ns = options_.divergence_ns;
-  options.repair.budget_ns = options_.repair_budget_ns;
+  options.tolerance_ns = options_.timing.tolerance_ns;
+  options.patience_ns = options_.timing.patience_ns;
+  options.small_ns = options_.timing.small_ns;
+  options.divergence_ns = options_.timing.divergence_ns;
+  options.repair.budget_ns = options_.timing.repair_budget_ns;
   options.repair.background = [planner = planner_](std::function<void()> job) {
     planner->Post(std::move(job));
   };
-  options.repair_horizon_ns = options_.repair_horizon_ns;
+  options.repair_horizon_ns = options_.timing.repair_horizon_ns;
   options.on_violation = [this](const plan::PlanEvent& v) { Note(v); };
   options.on_divergence = [this](const plan::PlanEvent& v) { Note(v); };
   options.longest_ns = [this](sched::KernelId kernel, uint32_t pool) {
@@ -392,7 +392,7 @@ absl::Status PlanRun::Start(int64_t start_ns) {
   TAKT_ASSIGN_OR_RETURN(auto follower, MakeFollower(part.plan->plan()));
   conductor_.Follow(std::move(follower), start_ns);
   const bool sees_all =
-      options_.mode == TAKT_PLAN_MODE_STRICT || options_.small_ns == 0;
+      options_.mode == TAKT_PLAN_MODE_STRICT || options_.timing.small_ns == 0;
   if (!shop_->SwapGuide(nullptr, &conductor_, sees_all)) {
     return absl::FailedPreconditionError(
         "another plan is being carried out on this instance");

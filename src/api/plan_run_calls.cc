@@ -50,10 +50,10 @@ PlanRun::Call* PlanRun::TakeDue(bool* is_last) {
     *is_last = call_count_ > 0 && in_flight_ == 0 && !is_replacing_;
     return nullptr;
   }
-  if (release_ns - options_.lead_ns > NowNs()) {
+  if (release_ns - options_.timing.lead_ns > NowNs()) {
     is_release_armed_ = true;
     Retain();  // The timer's.
-    timers_->Arm(&release_timer_, release_ns - options_.lead_ns);
+    timers_->Arm(&release_timer_, release_ns - options_.timing.lead_ns);
     return nullptr;
   }
   const plan::PlannedJob& job = part_.plan->plan().jobs[release->job];

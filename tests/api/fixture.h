@@ -130,7 +130,7 @@ static inline void fixture_destroy(fixture_t* fixture) {
 static inline takt_plan_run_options_t plan_run_options(void) {
   takt_plan_run_options_t options;
   takt_plan_run_options_init(&options);
-  options.small_ns = 0;
+  options.timing.small_ns = 0;
   return options;
 }
 

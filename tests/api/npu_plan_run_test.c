@@ -147,7 +147,7 @@ static takt_plan_binding_t binding_of(callee_t* callee) {
 static takt_plan_run_options_t patient(takt_plan_mode_t mode) {
   takt_plan_run_options_t options = plan_run_options();
   options.mode = mode;
-  options.patience_ns = options.divergence_ns = INT64_C(60000000000);
+  options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
   return options;
 }
 

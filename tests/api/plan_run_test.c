@@ -150,7 +150,7 @@ static void a_single_shot_runs_in_order_and_not_early(void) {
     takt_plan_run_options_t options = plan_run_options();
     options.mode = (takt_plan_mode_t)mode;
     /* However slow this machine is. */
-    options.patience_ns = options.divergence_ns = INT64_C(60000000000);
+    options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
     takt_plan_run_t* run = NULL;
     REQUIRE_OK(
         takt_plan_run_create(f.instance, plan, 1, &binding, &options, &run));
@@ -221,7 +221,7 @@ static void a_cyclic_plan_goes_on_until_it_is_stopped(void) {
     bindings[1].to = stream;
     takt_plan_run_options_t options = plan_run_options();
     options.mode = (takt_plan_mode_t)mode;
-    options.patience_ns = options.divergence_ns = INT64_C(60000000000);
+    options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
     takt_plan_run_t* run = NULL;
     REQUIRE_OK(
         takt_plan_run_create(f.instance, plan, 2, bindings, &options, &run));
@@ -321,8 +321,8 @@ static void what_is_not_kept_to_is_told_or_ends_it(void) {
     const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
     takt_plan_run_options_t options = plan_run_options();
     options.late = (takt_plan_late_t)late;
-    options.tolerance_ns = 0;
-    options.patience_ns = INT64_C(60000000000);
+    options.timing.tolerance_ns = 0;
+    options.timing.patience_ns = INT64_C(60000000000);
     options.on_event = on_event;
     options.user_data = &seen;
     takt_plan_run_t* run = NULL;
@@ -394,8 +394,8 @@ static void adaptive_plans_give_way(void) {
   const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
   takt_plan_run_options_t options = plan_run_options();
   options.mode = TAKT_PLAN_MODE_ADAPTIVE;
-  options.divergence_ns = 0;
-  options.patience_ns = INT64_C(60000000000);
+  options.timing.divergence_ns = 0;
+  options.timing.patience_ns = INT64_C(60000000000);
   options.on_event = on_event;
   options.user_data = &seen;
   const takt_plan_run_report_t report = carry_out(&f, plan, &binding, &options);
@@ -427,9 +427,9 @@ static void what_is_left_is_planned_anew(void) {
   for (int budget_ms = 0; budget_ms <= 1; ++budget_ms) {
     takt_plan_run_options_t options = plan_run_options();
     options.mode = TAKT_PLAN_MODE_ADAPTIVE;
-    options.divergence_ns = 0;
-    options.patience_ns = INT64_C(60000000000);
-    options.repair_budget_ns = budget_ms * INT64_C(1000000);
+    options.timing.divergence_ns = 0;
+    options.timing.patience_ns = INT64_C(60000000000);
+    options.timing.repair_budget_ns = budget_ms * INT64_C(1000000);
     takt_plan_run_t* run = NULL;
     REQUIRE_OK(
         takt_plan_run_create(f.instance, plan, 2, bindings, &options, &run));
@@ -462,7 +462,8 @@ static void a_lost_core_is_done_without(void) {
                                            binding_of("t", &callee, &seen)};
   takt_plan_run_options_t options = plan_run_options();
   options.mode = TAKT_PLAN_MODE_ADAPTIVE;
-  options.patience_ns = options.divergence_ns = INT64_C(60000000000);
+  options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
+  options.timing.repair_budget_ns = 5000000;
   options.on_event = on_event;
   options.user_data = &seen;
   takt_plan_run_t* run = NULL;
@@ -490,6 +491,26 @@ static void a_lost_core_is_done_without(void) {
   takt_plan_release(plan);
   callee_destroy(&callee);
   fixture_destroy(&f);
+}
+
+static void presets_set_all_durations(void) {
+  const takt_plan_timing_t standard =
+      takt_plan_timing(TAKT_PLAN_TIMING_STANDARD);
+  const takt_plan_timing_t exact = takt_plan_timing(TAKT_PLAN_TIMING_EXACT);
+  const takt_plan_timing_t patient = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
+  const takt_plan_timing_t unknown =
+      takt_plan_timing((takt_plan_timing_preset_t)9);
+  takt_plan_run_options_t options;
+  takt_plan_run_options_init(&options);
+  EXPECT(memcmp(&options.timing, &standard, sizeof(standard)) == 0);
+  EXPECT(memcmp(&unknown, &standard, sizeof(standard)) == 0);
+  EXPECT(exact.tolerance_ns < standard.tolerance_ns);
+  EXPECT(exact.patience_ns < standard.patience_ns);
+  EXPECT(exact.divergence_ns < standard.divergence_ns);
+  EXPECT(exact.small_ns == 0 && patient.small_ns == 0);
+  EXPECT(patient.patience_ns == INT64_C(60000000000));
+  EXPECT(patient.divergence_ns == INT64_C(60000000000));
+  EXPECT(patient.repair_budget_ns == 0);
 }
 
 static void refuses_what_does_not_fit(void) {
@@ -548,21 +569,21 @@ static void refuses_what_does_not_fit(void) {
   /* Options. */
   bindings[0] = binding_of("s", &callee, &seen);
   takt_plan_run_options_t options = plan_run_options();
-  options.tolerance_ns = -1;
+  options.timing.tolerance_ns = -1;
   EXPECT_ERROR(
       takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
       TAKT_STATUS_INVALID_ARGUMENT, "tolerance_ns");
-  options.tolerance_ns = 0;
-  options.repair_budget_ns = -1;
+  options.timing.tolerance_ns = 0;
+  options.timing.repair_budget_ns = -1;
   EXPECT_ERROR(
       takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
       TAKT_STATUS_INVALID_ARGUMENT, "repair_budget_ns");
-  options.repair_budget_ns = 0;
-  options.repair_horizon_ns = -1;
+  options.timing.repair_budget_ns = 0;
+  options.timing.repair_horizon_ns = -1;
   EXPECT_ERROR(
       takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
       TAKT_STATUS_INVALID_ARGUMENT, "repair_horizon_ns");
-  options.repair_horizon_ns = 0;
+  options.timing.repair_horizon_ns = 0;
   options.mode = (takt_plan_mode_t)7;
   EXPECT_ERROR(
       takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
@@ -601,6 +622,7 @@ static void refuses_what_does_not_fit(void) {
 }
 
 int main(void) {
+  RUN(presets_set_all_durations);
   RUN(a_single_shot_runs_in_order_and_not_early);
   RUN(a_cyclic_plan_goes_on_until_it_is_stopped);
   RUN(another_plan_takes_over);
