@@ -77,7 +77,7 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
                         function.FindJob(JobOptions(options)));
   Ref<shop::Job> known = shop_job != nullptr ? Ref<shop::Job>::Retain(shop_job)
                                              : function.BeginJob(job);
-  job.attributes.shop_job = known.get();
+  job.attributes.context = known.get();
   TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Timeout> timeout,
                         ReadTimeout(function, options));
   const bool has_timeout = timeout != nullptr;

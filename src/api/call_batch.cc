@@ -95,7 +95,7 @@ bool CallBatch::CanStack(absl::Span<const takt_value_t> arguments) {
 bool CallBatch::Fits(AsyncCall& member) const {
   const JobAttributes& job = members_[0]->job().attributes;
   if (job.cpus != member.job().attributes.cpus ||
-      job.faults != member.job().attributes.faults) {
+      job.fault_policy != member.job().attributes.fault_policy) {
     return false;
   }
   const size_t count = function_->signature().arguments().size();
@@ -133,7 +133,7 @@ void CallBatch::Add(AsyncCall* member) {
 void CallBatch::Urge(const Function::Job& member) {
   const bool is_first = members_.size() == 1;
   job_.cpus = member.attributes.cpus;
-  job_.faults = member.attributes.faults;
+  job_.fault_policy = member.attributes.fault_policy;
   job_.priority = is_first
                       ? member.attributes.priority
                       : std::max(job_.priority, member.attributes.priority);

@@ -296,7 +296,7 @@ absl::Status Function::Invoke(const takt_invoke_options_t* options,
   TAKT_ASSIGN_OR_RETURN(Job job, FindJob(job_options));
   if (binding != nullptr) job.attributes.results = binding->memory();
   const Ref<shop::Job> shop_job = BeginJob(job);
-  job.attributes.shop_job = shop_job.get();
+  job.attributes.context = shop_job.get();
   Values values;
   for (const takt_value_t& argument : arguments) {
     values.push_back(ToVmValue(argument));

@@ -52,7 +52,7 @@ absl::StatusOr<JobFaultPolicy> ReadFaultPolicy(absl::string_view policy_name,
     return absl::InvalidArgumentError(absl::StrCat(
         "options: ", limit_name, ": expected 0 or more, got ", time_limit_ns));
   }
-  return JobFaultPolicy{static_cast<JobFaultPolicy::Answer>(number),
+  return JobFaultPolicy{static_cast<JobFaultPolicy::Action>(number),
                         time_limit_ns};
 }
 
@@ -110,7 +110,7 @@ absl::StatusOr<JobAttributes> JobAnnotations::Resolve(
   job.priority = priority_;
   job.cpus = cpus_;
   TAKT_ASSIGN_OR_RETURN(
-      job.faults,
+      job.fault_policy,
       ReadFaultPolicy("npu_policy", options.npu_policy, "npu_time_limit_ns",
                       options.npu_time_limit_ns));
   if (options.priority != TAKT_PRIORITY_DEFAULT) {

@@ -1,6 +1,10 @@
-// How an invocation stands among others: what a caller, or an annotation of
-// the function, asks of the scheduler. Travels with the invocation, and with
-// each queue operation that its program submits. A value; copying copies.
+// The attributes of a job: how an invocation is scheduled among others, as the
+// caller or an annotation of the function asks. They travel with the invocation
+// and with each queue operation that its program submits. A value; copying
+// copies.
+//
+// The layers above attach objects of their own to a job. Here these are opaque:
+// only the layer that made one knows its type.
 #ifndef TAKT_BASE_JOB_ATTRIBUTES_H_
 #define TAKT_BASE_JOB_ATTRIBUTES_H_
 
@@ -11,50 +15,57 @@
 
 namespace takt {
 
-namespace shop {
-class Job;
-}  // namespace shop
-
 class Cancellation;
-namespace hal {
-class ResultMemory;
-}  // namespace hal
 
 inline constexpr uint8_t kNormalPriority = 128;
 
-// What is done when an exclusive unit (an NPU) fails at work of the job.
+// What a device does if an operation of the job fails on it.
 struct JobFaultPolicy {
-  enum class Answer : uint8_t {
-    kDevice = 0,  // What the device does.
+  enum class Action : uint8_t {
+    kDevice = 0,  // The device's own policy decides.
     kFail = 1,
     kRetry = 2,
-    kFallBack = 3,  // The CPU does it.
+    kFallBack = 3,  // The CPU runs the operation.
     kRetryThenFallBack = 4,
   };
-  Answer answer = Answer::kDevice;
-  int64_t time_limit_ns = 0;  // Of an operation; 0: the device's.
+  Action action = Action::kDevice;
+  // The longest that an operation may take; 0: the device's own limit.
+  int64_t time_limit_ns = 0;
 
   friend bool operator==(const JobFaultPolicy&,
                          const JobFaultPolicy&) = default;
 };
 
+// The scheduler's record of the job.
+class JobContext {
+ protected:
+  JobContext() = default;
+  ~JobContext() = default;
+};
+
+// Memory of the caller's for the results of the call.
+class JobResultMemory {
+ protected:
+  JobResultMemory() = default;
+  ~JobResultMemory() = default;
+};
+
 struct JobAttributes {
   uint8_t priority = kNormalPriority;     // Higher goes first.
-  int64_t deadline_ns = kInfiniteFuture;  // Of NowNs().
-  // Where its work may run; borrowed, and outlives the invocation. Null: not
-  // said.
+  int64_t deadline_ns = kInfiniteFuture;  // On the clock of NowNs().
+  // The processors that its work may run on; borrowed, and outlives the
+  // invocation. Null: all.
   const CpuSet* cpus = nullptr;
-  uint64_t trace_id = 0;  // Of the invocation, in the trace; 0: none.
-  // What the job shop knows it as; borrowed, and outlives the invocation. Null:
-  // nothing in particular.
-  shop::Job* shop_job = nullptr;
-  JobFaultPolicy faults = {};
-  // Says whether the call has been given up. Borrowed; it outlives the
-  // invocation, and work that lasts longer keeps it. Null: it cannot be.
+  uint64_t trace_id = 0;  // Of the invocation in the trace; 0: none.
+  // Borrowed; outlives the invocation. Null: the scheduler has no record yet.
+  JobContext* context = nullptr;
+  JobFaultPolicy fault_policy = {};
+  // Says whether the caller has cancelled the call. Borrowed; outlives the
+  // invocation, and work that lasts longer retains it. Null: the call cannot be
+  // cancelled.
   Cancellation* cancellation = nullptr;
-  // Memory of the caller's for results; borrowed, and outlives the invocation's
-  // program. Null: none.
-  hal::ResultMemory* results = nullptr;
+  // Borrowed; outlives the program of the invocation. Null: none.
+  JobResultMemory* results = nullptr;
 };
 
 }  // namespace takt

@@ -443,7 +443,8 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
                               absl::Span<const hal::Binding> bindings) {
   exec::Worker own_worker;
   exec::Worker* worker = &own_worker;
-  shop::Job* const job = ticket.job != nullptr ? ticket.job->shop_job : nullptr;
+  shop::Job* const job =
+      ticket.job != nullptr ? shop::Job::From(ticket.job->context) : nullptr;
   if (executor_ != nullptr) {
     worker = executor_->current_worker();
     if (worker == nullptr || !learns_costs_ || !worker->MayRun(traits) ||
@@ -465,7 +466,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
     status = RunRegions(
         command_buffer.first_region(), bases, traits, *worker,
         {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
-         ticket.job != nullptr ? &ticket.job->faults : nullptr,
+         ticket.job != nullptr ? &ticket.job->fault_policy : nullptr,
          ticket.job != nullptr ? ticket.job->cancellation : nullptr});
     CommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }

@@ -60,10 +60,10 @@ Execution::Execution(Device& device, const exec::JobTraits& traits,
       traits_(traits),
       command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)),
       job_(Ref<shop::Job>::Retain(job != nullptr && device.shop() != nullptr
-                                      ? job->shop_job
+                                      ? shop::Job::From(job->context)
                                       : nullptr)),
       priority_(job != nullptr ? job->priority : kNormalPriority),
-      faults_(job != nullptr ? job->faults : JobFaultPolicy()) {
+      faults_(job != nullptr ? job->fault_policy : JobFaultPolicy()) {
   const Layout layout = LayoutOf(*command_buffer);
   auto* block = reinterpret_cast<uint8_t*>(this);
   const size_t binding_count = command_buffer->binding_capacity();

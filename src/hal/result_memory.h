@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
+#include "base/job_attributes.h"
 #include "base/object.h"
 #include "hal/buffer.h"
 
@@ -18,8 +19,13 @@ namespace takt::hal {
 
 class Device;
 
-class ResultMemory {
+class ResultMemory final : public JobResultMemory {
  public:
+  // The object behind `results`; null for null.
+  static ResultMemory* From(JobResultMemory* results) {
+    return static_cast<ResultMemory*>(results);
+  }
+
   static constexpr int32_t kUnknown = -1;
 
   // The memory for one result.

@@ -18,7 +18,8 @@ absl::StatusOr<Ref<hal::Buffer>> HalState::QueueAlloca(
         absl::StrCat("pool: only the default pool 0 is supported, got ", pool));
   }
   hal::QueueTicket ticket = TicketOf(call, affinity, wait, signal);
-  hal::ResultMemory* const results = call.invocation().job().results;
+  hal::ResultMemory* const results =
+      hal::ResultMemory::From(call.invocation().job().results);
   if (results != nullptr) {
     if (Ref<hal::Buffer> given = results->Offer(device, byte_length)) {
       TAKT_RETURN_IF_ERROR(device.QueueBarrier(ticket));

@@ -45,15 +45,15 @@ uint64_t CountMacs(absl::Span<const takt_npu_operation_t> operations) {
 }  // namespace
 
 FaultPolicy PolicyFor(const JobFaultPolicy& terms, FaultPolicy policy) {
-  using Answer = JobFaultPolicy::Answer;
+  using Action = JobFaultPolicy::Action;
   if (terms.time_limit_ns > 0) policy.time_limit_ns = terms.time_limit_ns;
-  if (terms.answer == Answer::kDevice) return policy;
-  const bool retries = terms.answer == Answer::kRetry ||
-                       terms.answer == Answer::kRetryThenFallBack;
+  if (terms.action == Action::kDevice) return policy;
+  const bool retries = terms.action == Action::kRetry ||
+                       terms.action == Action::kRetryThenFallBack;
   // Whoever asks for tries gets at least one.
   policy.retry_max = retries ? std::max(policy.retry_max, 1u) : 0;
-  policy.fall_back_to_cpu = terms.answer == Answer::kFallBack ||
-                            terms.answer == Answer::kRetryThenFallBack;
+  policy.fall_back_to_cpu = terms.action == Action::kFallBack ||
+                            terms.action == Action::kRetryThenFallBack;
   return policy;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/block_pool.h"
 #include "base/clock.h"
+#include "base/job_attributes.h"
 #include "base/ref.h"
 #include "exec/worker_set.h"
 #include "sched/job.h"
@@ -65,8 +66,11 @@ class Stream {
 
 // A job of a stream, from its release to its last reference. While one lives
 // there may be more work of it.
-class Job {
+class Job final : public JobContext {
  public:
+  // The job behind `context`, which a shop has made; null for null.
+  static Job* From(JobContext* context) { return static_cast<Job*>(context); }
+
   void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() const;
 
