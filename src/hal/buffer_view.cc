@@ -5,17 +5,11 @@
 
 #include "base/math.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 #include "hal/small_float.h"
 
 namespace takt::hal {
 namespace {
-
-template <typename T>
-T Load(const uint8_t* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(value));
-  return value;
-}
 
 void AppendFloat(double value, std::string* out) {
   char text[32];
@@ -39,14 +33,15 @@ bool AppendInteger(bool is_unsigned, uint32_t bits, const uint8_t* bytes,
       value = is_unsigned ? *bytes : static_cast<int8_t>(*bytes);
       break;
     case 16:
-      value = is_unsigned ? Load<uint16_t>(bytes) : Load<int16_t>(bytes);
+      value = is_unsigned ? LoadUnaligned<uint16_t>(bytes)
+                          : LoadUnaligned<int16_t>(bytes);
       break;
     case 32:
-      value = is_unsigned ? int64_t{Load<uint32_t>(bytes)}
-                          : int64_t{Load<int32_t>(bytes)};
+      value = is_unsigned ? int64_t{LoadUnaligned<uint32_t>(bytes)}
+                          : int64_t{LoadUnaligned<int32_t>(bytes)};
       break;
     case 64:
-      value = Load<int64_t>(bytes);
+      value = LoadUnaligned<int64_t>(bytes);
       break;
     default:
       if (bits > 8) return false;
@@ -74,13 +69,14 @@ bool AppendNumber(ElementType type, const uint8_t* bytes, std::string* out) {
     case NumericalKind::kUnsignedInteger:
       return AppendInteger(/*is_unsigned=*/true, bits, bytes, out);
     case NumericalKind::kFloatIeee:
-      if (bits == 16) AppendFloat(FloatFromF16(Load<uint16_t>(bytes)), out);
-      if (bits == 32) AppendFloat(Load<float>(bytes), out);
-      if (bits == 64) AppendFloat(Load<double>(bytes), out);
+      if (bits == 16)
+        AppendFloat(FloatFromF16(LoadUnaligned<uint16_t>(bytes)), out);
+      if (bits == 32) AppendFloat(LoadUnaligned<float>(bytes), out);
+      if (bits == 64) AppendFloat(LoadUnaligned<double>(bytes), out);
       return bits == 16 || bits == 32 || bits == 64;
     case NumericalKind::kBFloat:
       if (bits != 16) return false;
-      AppendFloat(FloatFromBF16(Load<uint16_t>(bytes)), out);
+      AppendFloat(FloatFromBF16(LoadUnaligned<uint16_t>(bytes)), out);
       return true;
     case NumericalKind::kF8E5M2:
     case NumericalKind::kF8E4M3FN:

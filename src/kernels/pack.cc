@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/unaligned.h"
 
 namespace takt::kernels {
 namespace {
@@ -11,20 +12,13 @@ namespace {
 typedef uint8_t Bytes16 __attribute__((vector_size(16)));
 typedef uint32_t Words4 __attribute__((vector_size(16)));
 
-template <typename V, typename T>
-V LoadVector(const T* source) {
-  V v;
-  std::memcpy(&v, source, sizeof(v));
-  return v;
-}
-
 // Four rows of four words, from `rows` on, become four columns.
 template <typename T>
 void LoadTransposed(const T* rows, int64_t stride, Words4 (&columns)[4]) {
-  const auto r0 = LoadVector<Words4>(rows);
-  const auto r1 = LoadVector<Words4>(rows + stride);
-  const auto r2 = LoadVector<Words4>(rows + 2 * stride);
-  const auto r3 = LoadVector<Words4>(rows + 3 * stride);
+  const auto r0 = LoadUnaligned<Words4>(rows);
+  const auto r1 = LoadUnaligned<Words4>(rows + stride);
+  const auto r2 = LoadUnaligned<Words4>(rows + 2 * stride);
+  const auto r3 = LoadUnaligned<Words4>(rows + 3 * stride);
   const Words4 low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
   const Words4 low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
   const Words4 high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
@@ -130,10 +124,10 @@ int64_t PackTransposed4x8(const Packing<uint8_t>& p, int64_t a, int64_t b,
                           int64_t count) {
   const uint8_t* source = p.Source(a, b);
   for (int64_t t = 0; t + 2 <= count; t += 2, source += 16) {
-    const auto r0 = LoadVector<Bytes16>(source);
-    const auto r1 = LoadVector<Bytes16>(source + p.in_stride0);
-    const auto r2 = LoadVector<Bytes16>(source + 2 * p.in_stride0);
-    const auto r3 = LoadVector<Bytes16>(source + 3 * p.in_stride0);
+    const auto r0 = LoadUnaligned<Bytes16>(source);
+    const auto r1 = LoadUnaligned<Bytes16>(source + p.in_stride0);
+    const auto r2 = LoadUnaligned<Bytes16>(source + 2 * p.in_stride0);
+    const auto r3 = LoadUnaligned<Bytes16>(source + 3 * p.in_stride0);
     // Pairs of rows interleaved by bytes, then by pairs of bytes.
 #define TAKT_LOW_BYTES 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define TAKT_HIGH_BYTES \

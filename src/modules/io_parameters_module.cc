@@ -1,11 +1,11 @@
 #include "modules/io_parameters_module.h"
 
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "base/math.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 #include "modules/hal_module.h"
 #include "modules/parameter_request.h"
 #include "modules/queue_group.h"
@@ -77,8 +77,7 @@ absl::Status QueueSplat(hal::Device& device, const hal::QueueTicket& ticket,
   const auto pattern = PatternAt(*request.parameter, request.parameter_offset);
   if ((size == 1 || size == 2 || size == 4) &&
       request.buffer_offset % size == 0 && request.length % size == 0) {
-    uint32_t value = 0;
-    std::memcpy(&value, pattern.data(), sizeof(value));
+    const auto value = LoadUnaligned<uint32_t>(pattern.data());
     return device.QueueFill(ticket, &target, request.buffer_offset,
                             request.length, value, size);
   }

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 
 namespace takt::modules {
 namespace {
@@ -28,9 +29,7 @@ struct Range {
 
 template <typename T>
 T Load(absl::Span<const uint8_t> bytes, uint64_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(value));
-  return value;
+  return LoadUnaligned<T>(bytes.data() + offset);
 }
 
 Range LoadRange(absl::Span<const uint8_t> bytes, uint64_t offset) {

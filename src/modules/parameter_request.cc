@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 
 namespace takt::modules {
 namespace {
@@ -61,9 +62,7 @@ absl::StatusOr<const Parameter*> FindParameter(
 
 template <typename T>
 T Load(const vm::Buffer& table, size_t offset) {
-  T value;
-  std::memcpy(&value, table.data() + offset, sizeof(value));
-  return value;
+  return LoadUnaligned<T>(table.data() + offset);
 }
 
 absl::StatusOr<absl::string_view> KeyOf(const ParameterTables& tables,

@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 
 // The parser reports errors to its handler; nothing is thrown.
 #define JSON_NOEXCEPTION
@@ -240,8 +241,7 @@ absl::Status ReadSafetensors(const Ref<hal::File>& file,
     return Damaged(
         absl::StrCat("expected at least 8 bytes, got ", bytes.size()));
   }
-  uint64_t header_bytes = 0;
-  std::memcpy(&header_bytes, bytes.data(), sizeof(header_bytes));
+  const auto header_bytes = LoadUnaligned<uint64_t>(bytes.data());
   if (header_bytes > kMaxHeaderBytes ||
       !RangeFits(kLengthBytes, header_bytes, bytes.size())) {
     return Damaged(absl::StrFormat("a header of %d bytes in a file of %d",

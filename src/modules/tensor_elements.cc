@@ -9,17 +9,11 @@
 #include "base/clock.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 #include "hal/small_float.h"
 
 namespace takt::modules {
 namespace {
-
-template <typename T>
-T Load(const uint8_t* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(value));
-  return value;
-}
 
 // A copy of `buffer` in memory that the host can see.
 absl::StatusOr<Ref<hal::Buffer>> CopyToHost(hal::Device& device,
@@ -42,7 +36,7 @@ absl::StatusOr<Ref<hal::Buffer>> CopyToHost(hal::Device& device,
 bool LoadInteger(bool is_signed, uint32_t bits, const uint8_t* bytes,
                  double* value) {
   if (bits == 0 || bits > 64) return false;
-  const uint64_t raw = Load<uint64_t>(bytes);
+  const uint64_t raw = LoadUnaligned<uint64_t>(bytes);
   if (is_signed) {
     const uint32_t unused = 64 - bits;
     *value = static_cast<double>(static_cast<int64_t>(raw << unused) >> unused);
@@ -55,13 +49,13 @@ bool LoadInteger(bool is_signed, uint32_t bits, const uint8_t* bytes,
 bool LoadIeee(uint32_t bits, const uint8_t* bytes, double* value) {
   switch (bits) {
     case 16:
-      *value = hal::FloatFromF16(Load<uint16_t>(bytes));
+      *value = hal::FloatFromF16(LoadUnaligned<uint16_t>(bytes));
       return true;
     case 32:
-      *value = Load<float>(bytes);
+      *value = LoadUnaligned<float>(bytes);
       return true;
     case 64:
-      *value = Load<double>(bytes);
+      *value = LoadUnaligned<double>(bytes);
       return true;
     default:
       return false;
@@ -130,7 +124,8 @@ bool TensorElements::NumberAt(uint64_t index, Number* number) const {
     case hal::NumericalKind::kFloatIeee:
       return LoadIeee(bits, element.data(), &number->real);
     case hal::NumericalKind::kBFloat:
-      number->real = hal::FloatFromBF16(Load<uint16_t>(element.data()));
+      number->real =
+          hal::FloatFromBF16(LoadUnaligned<uint16_t>(element.data()));
       return bits == 16;
     case hal::NumericalKind::kComplex:
       return LoadIeee(bits / 2, element.data(), &number->real) &&

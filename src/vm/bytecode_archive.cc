@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 #include "vm/module_format_generated.h"
 
 namespace takt::vm {
@@ -60,14 +61,10 @@ absl::Status Invalid(const Args&... args) {
 }
 
 uint16_t ReadU16(absl::Span<const uint8_t> bytes, uint64_t offset) {
-  uint16_t value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(value));
-  return value;
+  return LoadUnaligned<uint16_t>(bytes.data() + offset);
 }
 uint32_t ReadU32(absl::Span<const uint8_t> bytes, uint64_t offset) {
-  uint32_t value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(value));
-  return value;
+  return LoadUnaligned<uint32_t>(bytes.data() + offset);
 }
 
 // Where the parts lie, from the start of the archive.

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "base/unaligned.h"
 
 namespace takt::vm {
 namespace {
@@ -89,8 +90,7 @@ std::string ExplainForeignFile(absl::Span<const uint8_t> bytes) {
     return explain(magic.what, magic.advice);
   }
   if (absl::StartsWith(head, "PK\3\4") && bytes.size() > 30) {
-    uint16_t name_bytes = 0;
-    std::memcpy(&name_bytes, bytes.data() + 26, sizeof(name_bytes));
+    const auto name_bytes = LoadUnaligned<uint16_t>(bytes.data() + 26);
     const absl::string_view name = head.substr(30, name_bytes);
     if (absl::EndsWith(name, ".fb")) return "";  // How modules are wrapped.
     return explain("a zip archive of other files", "unpack it first");

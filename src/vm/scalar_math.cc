@@ -1,6 +1,6 @@
 #include "vm/scalar_math.h"
 
-#include <cstring>
+#include "base/unaligned.h"
 
 namespace takt::vm {
 namespace {
@@ -44,9 +44,7 @@ uint64_t SipHash24(const uint8_t* data, size_t size) {
   SipState state;
   size_t offset = 0;
   for (; offset + 8 <= size; offset += 8) {
-    uint64_t word;
-    std::memcpy(&word, data + offset, 8);
-    state.Absorb(word);
+    state.Absorb(LoadUnaligned<uint64_t>(data + offset));
   }
   uint64_t last = static_cast<uint64_t>(size) << 56;
   for (size_t i = 0; offset + i < size; ++i) {
