@@ -6,16 +6,12 @@
 
 #include <cstdint>
 
+#include "kernels/target.h"
+
 #define TAKT_VECTOR_BYTES 32
 #define TAKT_KERNELS_NAME kElementwiseAvx2
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), \
-                             apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+TAKT_TARGET_BEGIN("avx2,fma")
 
 namespace takt::kernels {
 namespace {
@@ -32,10 +28,6 @@ inline Floats SquareRoot(Floats v) { return (Floats)_mm256_sqrt_ps((__m256)v); }
 
 }  // namespace takt::kernels
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+TAKT_TARGET_END
 
 #endif  // defined(__x86_64__)

@@ -7,19 +7,17 @@
 
 #include <cstdint>
 
+#include "kernels/target.h"
+
 #define TAKT_VNNI_PANELS 2
 
-#if defined(__clang__)
-#pragma clang attribute push(                                             \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,avx2"))), \
-    apply_to = function)
-#else
-#pragma GCC push_options
-// gcc 12 takes what its own intrinsics leave open for a mistake (its bug
-// 105593).
+// gcc 12 reports intrinsics of its own headers that leave a vector undefined
+// on purpose (its bug 105593).
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512vnni,avx2")
 #endif
+
+TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vnni,avx2")
 
 namespace takt::kernels {
 namespace {
@@ -58,11 +56,7 @@ inline void Store(Vector sum, int panel, int32_t* words, bool add) {
 }  // namespace
 }  // namespace takt::kernels
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+TAKT_TARGET_END
 
 namespace takt::kernels {
 

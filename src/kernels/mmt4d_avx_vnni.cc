@@ -7,15 +7,11 @@
 
 #include <cstdint>
 
+#include "kernels/target.h"
+
 #define TAKT_VNNI_PANELS 1
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avxvnni,avx2"))), \
-                             apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avxvnni,avx2")
-#endif
+TAKT_TARGET_BEGIN("avxvnni,avx2")
 
 namespace takt::kernels {
 namespace {
@@ -48,11 +44,7 @@ inline void Store(Vector sum, int, int32_t* words, bool add) {
 }  // namespace
 }  // namespace takt::kernels
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+TAKT_TARGET_END
 
 namespace takt::kernels {
 

@@ -154,6 +154,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"hal/memory_group", "tests/cpu/memory_budget_test.cc"},
     {"kernels/instruction_sets", "tests/kernels/kernel_table_test.cc"},
     {"kernels/operand", "tests/kernels/elementwise_test.cc"},
+    {"kernels/target", "tests/kernels/mmt4d_test.cc"},
     {"modules/hal_state", "tests/modules/hal_module_test.cc"},
     {"modules/queue_ticket", "tests/modules/io_parameters_module_test.cc"},
     {"npu/batch_executable", "tests/api/npu_queue_test.c"},
