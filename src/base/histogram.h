@@ -10,6 +10,15 @@
 
 namespace takt {
 
+// A summary of a Histogram: zeros if it is empty.
+struct Quantiles {
+  uint64_t count = 0;
+  int64_t q50 = 0;
+  int64_t q99 = 0;
+  int64_t q999 = 0;
+  int64_t max = 0;  // Exact.
+};
+
 class Histogram {
  public:
   // Negative values count as 0.
@@ -20,6 +29,9 @@ class Histogram {
   // The value that a part `permille` of all are at most, from the middle of
   // its bucket and at most max(); 0 if there are none.
   int64_t Quantile(uint32_t permille) const;
+  Quantiles quantiles() const {
+    return {count_, Quantile(500), Quantile(990), Quantile(999), max_};
+  }
 
  private:
   // Values below 2^kBits have buckets of their own; from there on each power
