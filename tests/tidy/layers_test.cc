@@ -1,6 +1,7 @@
 // Goal: the arrows between the folders point one way, as the table in
-// src/CMakeLists.txt has them. Method: every #include of every source, against
-// that table.
+// src/CMakeLists.txt has them, and docs/architecture.md shows the same table.
+// Method: every #include of every source, and every row of the page, are
+// compared with CMake's table.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -74,22 +75,69 @@ TEST(LayersTest, SourcesIncludeOnlyTheirLayers) {
   }
 }
 
-// Flatbuffers belong to the readers of modules and plans, hwloc to the
-// topology, protozero to traces.
+// The first part of an #include, and the layers that may use that library.
+const std::map<std::string, std::set<std::string>> kOwners = {
+    {"flatbuffers", {"vm", "plan"}},
+    {"hwloc.h", {"topology"}},
+    {"nlohmann", {"base", "modules", "sim", "trace"}},
+    {"protozero", {"trace"}}};
+
+// flatc's output includes flatbuffers.
+std::string LibraryOf(const Include& include) {
+  return include.target.ends_with("_generated.h")
+             ? "flatbuffers"
+             : Split(include.target, "/")[0];
+}
+
 TEST(LayersTest, LibrariesStayWhereTheyBelong) {
-  const std::map<std::string, std::set<std::string>> owners = {
-      {"flatbuffers", {"vm", "plan"}},
-      {"hwloc.h", {"topology"}},
-      {"nlohmann", {"base", "modules", "plan", "sim", "trace"}},
-      {"protozero", {"trace"}}};
+  std::map<std::string, std::set<std::string>> users;
   for (const SourceFile& file : ReadSources("src", kEndings)) {
     for (const Include& include : Includes(file)) {
-      const auto found = owners.find(Split(include.target, "/")[0]);
-      if (found == owners.end()) continue;
+      const std::string library = LibraryOf(include);
+      const auto found = kOwners.find(library);
+      if (found == kOwners.end()) continue;
+      users[library].insert(LayerOf(file.path));
       EXPECT_TRUE(found->second.count(LayerOf(file.path)))
           << file.path << ":" << include.line << ": " << include.target;
     }
   }
+  EXPECT_EQ(users, kOwners) << "an owner does not use its library";
+}
+
+// The rows "| `vm/` | what it holds | base, flatbuffers |" of the page.
+Table ReadPage() {
+  Table table;
+  for (const std::string& line : ReadSource("docs/architecture.md").lines) {
+    if (!line.starts_with("| `")) continue;
+    const std::vector<std::string> cells = Split(line, "|");
+    if (cells.size() != 3) continue;
+    const std::vector<std::string> names = Split(cells[0], " `/");
+    const std::vector<std::string> uses = Split(cells[2], " ,");
+    if (names.size() != 1) continue;
+    table[names[0]] = std::set<std::string>(uses.begin(), uses.end());
+    table[names[0]].erase("nothing");
+  }
+  return table;
+}
+
+TEST(LayersTest, TheArchitecturePageHasTheSameTable) {
+  Table page = ReadPage();
+  std::set<std::string> below;
+  for (const std::string& row : Split(TAKT_LAYER_TABLE, " ")) {
+    const std::vector<std::string> cells = Split(row, ":,");
+    const std::string& layer = cells[0];
+    std::set<std::string> uses(cells.begin() + 1, cells.end());
+    for (const auto& [library, owners] : kOwners) {
+      if (owners.count(layer)) uses.insert(Split(library, ".")[0]);
+    }
+    if (layer == "base") uses.insert("Abseil");
+    ASSERT_TRUE(page.count(layer)) << "the page has no row for " << layer;
+    if (page[layer].count("everything")) page[layer] = below;
+    EXPECT_EQ(page[layer], uses) << "the page's row for " << layer;
+    page.erase(layer);
+    below.insert(layer);
+  }
+  for (const auto& [layer, uses] : page) ADD_FAILURE() << layer << ": no layer";
 }
 
 TEST(LayersTest, HeaderOfNpuDriversIncludesNothingOfTakt) {
