@@ -1,0 +1,99 @@
+// Goal: the C API is a face over the library, not its inner language. Only
+// src/api names what include/takt declares; src/npu also names what the
+// drivers' header declares. Method: every word of every source, comments
+// included, is compared with the words of the public headers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/tidy/source_tree.h"
+
+namespace takt::tidy {
+namespace {
+
+// A header of include/takt that describes a driver to its NPU, and no part of
+// the runtime's own interface.
+constexpr const char* kDriverHeader = "include/takt/npu_driver.h";
+
+// Files that do not meet the goal yet. An entry goes when its file does.
+const std::set<std::string> kExceptions = {
+    "src/base/event.h",
+};
+
+bool IsPublicName(const std::string& word) {
+  return word.starts_with("takt_") || word.starts_with("TAKT_");
+}
+
+// Words that begin like a public name, by line.
+std::vector<std::string> NamesIn(const std::string& line) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < line.size();) {
+    const auto is_word = [](char c) { return std::isalnum(c) || c == '_'; };
+    size_t end = begin;
+    while (end < line.size() && is_word(line[end])) ++end;
+    const std::string word = line.substr(begin, end - begin);
+    if (IsPublicName(word)) names.push_back(word);
+    begin = std::max(end, begin + 1);
+  }
+  return names;
+}
+
+std::set<std::string> NamesOf(const SourceFile& file) {
+  std::set<std::string> names;
+  for (const std::string& line : file.lines) {
+    for (const std::string& name : NamesIn(line)) {
+      if (!name.ends_with("_H_")) names.insert(name);
+    }
+  }
+  return names;
+}
+
+std::set<std::string> PublicNames() {
+  std::set<std::string> names;
+  for (const SourceFile& file : ReadSources("include", {".h"})) {
+    names.merge(NamesOf(file));
+  }
+  return names;
+}
+
+// The first public name in `file` that its folder may not know, with its line;
+// empty if there is none.
+std::string FirstForeignName(const SourceFile& file,
+                             const std::set<std::string>& public_names,
+                             const std::set<std::string>& driver_names) {
+  const bool is_npu = LayerOf(file.path) == "npu";
+  for (size_t i = 0; i < file.lines.size(); ++i) {
+    for (const std::string& name : NamesIn(file.lines[i])) {
+      if (!public_names.count(name)) continue;
+      if (is_npu && driver_names.count(name)) continue;
+      return std::to_string(i + 1) + ": " + name;
+    }
+  }
+  return "";
+}
+
+TEST(PublicNamesTest, OnlyTheApiNamesThem) {
+  const std::set<std::string> public_names = PublicNames();
+  const std::set<std::string> driver_names = NamesOf(ReadSource(kDriverHeader));
+  EXPECT_GT(public_names.size(), 500u);
+  for (const SourceFile& file : ReadSources("src", {".h", ".cc", ".inc"})) {
+    if (LayerOf(file.path) == "api") continue;
+    const std::string found =
+        FirstForeignName(file, public_names, driver_names);
+    if (kExceptions.count(file.path)) {
+      EXPECT_NE(found, "") << file.path << " needs no exception any longer";
+    } else {
+      EXPECT_EQ(found, "") << file.path << " names what only src/api may";
+    }
+  }
+  for (const std::string& path : kExceptions) {
+    EXPECT_TRUE(Exists(path)) << path << " is an exception, but not a file";
+  }
+}
+
+}  // namespace
+}  // namespace takt::tidy
