@@ -23,14 +23,14 @@
 #include <vector>
 
 #include "base/random.h"
-#include "plan/solver.h"
+#include "solve/solver.h"
 
 namespace {
 
 using takt::Random;
-using takt::plan::Alternative;
-using takt::plan::Operation;
-using takt::plan::Problem;
+using takt::solve::Alternative;
+using takt::solve::Operation;
+using takt::solve::Problem;
 
 constexpr uint32_t kClusters = 2;
 constexpr uint32_t kCoresOfCluster = 4;
@@ -102,10 +102,10 @@ struct Run {
 Run SolveWithin(const Problem& problem, double limit_ms, uint64_t seed) {
   Run run;
   int64_t last = std::numeric_limits<int64_t>::max();
-  takt::plan::SolverOptions options;
+  takt::solve::SolverOptions options;
   options.time_limit_ns = static_cast<int64_t>(limit_ms * 1e6);
   options.seed = seed;
-  options.on_better = [&](const takt::plan::Schedule& schedule, int64_t ns) {
+  options.on_better = [&](const takt::solve::Schedule& schedule, int64_t ns) {
     if (last == std::numeric_limits<int64_t>::max()) {
       run.first_ms = static_cast<double>(ns) * 1e-6;
     }
@@ -113,9 +113,9 @@ Run SolveWithin(const Problem& problem, double limit_ms, uint64_t seed) {
     last = schedule.makespan;
     return true;
   };
-  const auto solution = takt::plan::Solve(problem, options);
+  const auto solution = takt::solve::Solve(problem, options);
   if (!solution.ok() ||
-      !takt::plan::CheckSchedule(problem, solution->schedule).ok()) {
+      !takt::solve::CheckSchedule(problem, solution->schedule).ok()) {
     std::fprintf(stderr, "the solver failed\n");
     std::exit(1);
   }

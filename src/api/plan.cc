@@ -3,15 +3,15 @@
 #include <string>
 
 #include "api/handle.h"
-#include "plan/instance_reader.h"
-#include "plan/solver.h"
+#include "solve/instance_reader.h"
+#include "solve/solver.h"
 
 namespace takt::api {
 namespace {
 
-absl::StatusOr<plan::Operation> ReadOperation(
+absl::StatusOr<solve::Operation> ReadOperation(
     size_t index, const takt_plan_operation_t& given) {
-  plan::Operation operation;
+  solve::Operation operation;
   operation.release = given.release;
   operation.tail = given.tail;
   for (size_t i = 0; i < given.alternative_count; ++i) {
@@ -28,7 +28,7 @@ absl::StatusOr<plan::Operation> ReadOperation(
   return operation;
 }
 
-absl::StatusOr<Ref<PlanProblem>> Make(plan::Problem problem) {
+absl::StatusOr<Ref<PlanProblem>> Make(solve::Problem problem) {
   TAKT_RETURN_IF_ERROR(problem.Validate());
   return MakeRef<PlanProblem>(std::move(problem));
 }
@@ -41,10 +41,10 @@ absl::StatusOr<Ref<PlanProblem>> Create(
     return absl::InvalidArgumentError(
         absl::StrCat("machine_count is ", machine_count));
   }
-  plan::Problem problem;
+  solve::Problem problem;
   problem.machine_count = static_cast<uint32_t>(machine_count);
   for (size_t i = 0; i < operation_count; ++i) {
-    TAKT_ASSIGN_OR_RETURN(plan::Operation operation,
+    TAKT_ASSIGN_OR_RETURN(solve::Operation operation,
                           ReadOperation(i, operations[i]));
     problem.operations.push_back(std::move(operation));
   }
@@ -58,18 +58,18 @@ absl::StatusOr<Ref<PlanProblem>> Create(
 absl::StatusOr<Ref<PlanProblem>> Parse(const char* text, size_t text_length,
                                        takt_plan_format_t format) {
   const absl::string_view view(text, text_length);
-  absl::StatusOr<plan::Problem> problem =
-      format == TAKT_PLAN_FORMAT_FJS ? plan::ReadFjs(view)
+  absl::StatusOr<solve::Problem> problem =
+      format == TAKT_PLAN_FORMAT_FJS ? solve::ReadFjs(view)
       : format == TAKT_PLAN_FORMAT_FAJS
-          ? plan::ReadFajs(view)
+          ? solve::ReadFajs(view)
           : absl::InvalidArgumentError("format is none that there is");
   if (!problem.ok()) return problem.status();
   return Make(*std::move(problem));
 }
 
-Ref<PlanSchedule> ToObject(const plan::Schedule& schedule) {
+Ref<PlanSchedule> ToObject(const solve::Schedule& schedule) {
   std::vector<takt_plan_entry_t> entries;
-  for (const plan::Schedule::Entry& entry : schedule.entries) {
+  for (const solve::Schedule::Entry& entry : schedule.entries) {
     entries.push_back({entry.alternative, entry.start});
   }
   return MakeRef<PlanSchedule>(std::move(entries), schedule.makespan);
@@ -78,10 +78,10 @@ Ref<PlanSchedule> ToObject(const plan::Schedule& schedule) {
 absl::StatusOr<Ref<PlanSchedule>> Solve(
     const PlanProblem* problem, const takt_plan_solve_options_t* options,
     takt_plan_solve_report_t* report) {
-  TAKT_ASSIGN_OR_RETURN(const plan::SolverOptions solver,
+  TAKT_ASSIGN_OR_RETURN(const solve::SolverOptions solver,
                         ReadSolverOptions(options));
-  TAKT_ASSIGN_OR_RETURN(const plan::Solution solution,
-                        plan::Solve(problem->problem(), solver));
+  TAKT_ASSIGN_OR_RETURN(const solve::Solution solution,
+                        solve::Solve(problem->problem(), solver));
   if (report != nullptr) *report = ReportOf(solution);
   return ToObject(solution.schedule);
 }
@@ -93,12 +93,12 @@ absl::StatusOr<Ref<PlanSchedule>> CreateSchedule(
 }
 
 absl::Status Check(const PlanProblem* problem, const PlanSchedule* schedule) {
-  return plan::CheckSchedule(problem->problem(), schedule->ToSchedule());
+  return solve::CheckSchedule(problem->problem(), schedule->ToSchedule());
 }
 
 }  // namespace
 
-absl::StatusOr<plan::SolverOptions> ReadSolverOptions(
+absl::StatusOr<solve::SolverOptions> ReadSolverOptions(
     const takt_plan_solve_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_plan_solve_options_t given,
                         ReadOptions(options, &takt_plan_solve_options_init));
@@ -107,22 +107,22 @@ absl::StatusOr<plan::SolverOptions> ReadSolverOptions(
         absl::StrCat("options: thread_count is ", given.thread_count,
                      ", time_limit_ns is ", given.time_limit_ns));
   }
-  plan::SolverOptions solver;
+  solve::SolverOptions solver;
   solver.time_limit_ns = given.time_limit_ns;
   solver.thread_count = given.thread_count;
   solver.seed = given.seed;
   solver.step_limit = given.step_limit;
   if (given.on_better != nullptr) {
-    solver.on_better = [on_better = given.on_better,
-                        user_data = given.user_data](
-                           const plan::Schedule& schedule, int64_t elapsed_ns) {
-      return on_better(user_data, schedule.makespan, elapsed_ns);
-    };
+    solver.on_better =
+        [on_better = given.on_better, user_data = given.user_data](
+            const solve::Schedule& schedule, int64_t elapsed_ns) {
+          return on_better(user_data, schedule.makespan, elapsed_ns);
+        };
   }
   return solver;
 }
 
-takt_plan_solve_report_t ReportOf(const plan::Solution& solution) {
+takt_plan_solve_report_t ReportOf(const solve::Solution& solution) {
   return {solution.lower_bound, solution.elapsed_ns, solution.best_found_ns,
           solution.step_count};
 }
@@ -181,7 +181,7 @@ bool takt_plan_problem_alternative(const takt_plan_problem_t* problem,
       alternative >= operations[operation].alternatives.size()) {
     return false;
   }
-  const takt::plan::Alternative& found =
+  const takt::solve::Alternative& found =
       operations[operation].alternatives[alternative];
   *out_alternative = {found.machines.data(), found.machines.size(),
                       found.duration};

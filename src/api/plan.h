@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/object.h"
-#include "plan/problem.h"
-#include "plan/solver.h"
+#include "solve/problem.h"
+#include "solve/solver.h"
 #include "takt/plan.h"
 
 namespace takt::api {
@@ -17,13 +17,13 @@ class PlanProblem final : public Object {
  public:
   static constexpr ObjectType kType{"takt.plan_problem"};
 
-  explicit PlanProblem(plan::Problem problem)
+  explicit PlanProblem(solve::Problem problem)
       : Object(&kType), problem_(std::move(problem)) {}
 
-  const plan::Problem& problem() const { return problem_; }
+  const solve::Problem& problem() const { return problem_; }
 
  private:
-  const plan::Problem problem_;
+  const solve::Problem problem_;
 };
 
 class PlanSchedule final : public Object {
@@ -34,8 +34,8 @@ class PlanSchedule final : public Object {
       : Object(&kType), entries_(std::move(entries)), makespan_(makespan) {}
 
   const std::vector<takt_plan_entry_t>& entries() const { return entries_; }
-  plan::Schedule ToSchedule() const {
-    plan::Schedule schedule{{}, makespan_};
+  solve::Schedule ToSchedule() const {
+    solve::Schedule schedule{{}, makespan_};
     for (const takt_plan_entry_t& entry : entries_) {
       schedule.entries.push_back({entry.alternative, entry.start});
     }
@@ -49,9 +49,9 @@ class PlanSchedule final : public Object {
 };
 
 // Errors: INVALID_ARGUMENT for no thread, or a negative time limit.
-absl::StatusOr<plan::SolverOptions> ReadSolverOptions(
+absl::StatusOr<solve::SolverOptions> ReadSolverOptions(
     const takt_plan_solve_options_t* options);
-takt_plan_solve_report_t ReportOf(const plan::Solution& solution);
+takt_plan_solve_report_t ReportOf(const solve::Solution& solution);
 
 }  // namespace takt::api
 

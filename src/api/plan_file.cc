@@ -47,8 +47,8 @@ absl::Status Save(const PlanFile* plan, const char* path) {
 absl::StatusOr<Ref<PlanFile>> FromSchedule(const PlanProblem* problem,
                                            const PlanSchedule* schedule,
                                            int64_t lower_bound) {
-  const plan::Schedule checked = schedule->ToSchedule();
-  TAKT_RETURN_IF_ERROR(plan::CheckSchedule(problem->problem(), checked));
+  const solve::Schedule checked = schedule->ToSchedule();
+  TAKT_RETURN_IF_ERROR(solve::CheckSchedule(problem->problem(), checked));
   return MakeRef<PlanFile>(
       plan::PlanOfSchedule(problem->problem(), checked, lower_bound));
 }

@@ -38,7 +38,7 @@ absl::StatusOr<Ref<Workload>> Parse(const char* json, size_t byte_length,
 absl::StatusOr<Ref<PlanFile>> Plan(const Workload* workload,
                                    const takt_plan_solve_options_t* options,
                                    takt_workload_plan_report_t* report) {
-  TAKT_ASSIGN_OR_RETURN(const plan::SolverOptions solver,
+  TAKT_ASSIGN_OR_RETURN(const solve::SolverOptions solver,
                         ReadSolverOptions(options));
   TAKT_ASSIGN_OR_RETURN(plan::WorkloadSolution found,
                         plan::PlanWorkload(workload->value(), solver));

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
 namespace takt::plan {
 namespace {
@@ -16,7 +16,9 @@ absl::Status Malformed(absl::string_view what, size_t index,
       absl::StrCat("plan: ", what, " ", index, ": ", reason));
 }
 
-bool IsTime(int64_t time) { return time >= 0 && time <= Problem::kMaxTime; }
+bool IsTime(int64_t time) {
+  return time >= 0 && time <= solve::Problem::kMaxTime;
+}
 
 // Indices into `count` things, ascending.
 bool AreIndices(const std::vector<uint32_t>& indices, size_t count) {

@@ -14,7 +14,7 @@ constexpr uint32_t kLeftOut = UINT32_MAX;
 
 class Converter {
  public:
-  Converter(const Problem& problem, const Schedule& schedule)
+  Converter(const solve::Problem& problem, const solve::Schedule& schedule)
       : problem_(problem),
         schedule_(schedule),
         before_(problem.operations.size()),
@@ -49,7 +49,7 @@ class Converter {
     return operation;
   }
 
-  const Alternative& Chosen(uint32_t operation) const {
+  const solve::Alternative& Chosen(uint32_t operation) const {
     return problem_.operations[operation]
         .alternatives[schedule_.entries[operation].alternative];
   }
@@ -100,7 +100,8 @@ class Converter {
     operation.duration = Chosen(index).duration;
     operation.resources = Chosen(index).machines;
     operation.after = Predecessors(index);
-    for (const Alternative& way : problem_.operations[index].alternatives) {
+    for (const solve::Alternative& way :
+         problem_.operations[index].alternatives) {
       // A set of several machines is no width of one cluster.
       if (way.machines.size() != 1) {
         operation.alternatives.clear();
@@ -112,8 +113,8 @@ class Converter {
     plan_.operations.push_back(std::move(operation));
   }
 
-  const Problem& problem_;
-  const Schedule& schedule_;
+  const solve::Problem& problem_;
+  const solve::Schedule& schedule_;
   std::vector<std::vector<uint32_t>> before_;
   std::vector<uint32_t> parent_;    // Of the sets that hang together.
   std::vector<uint32_t> indices_;   // In the plan, by operation.
@@ -124,8 +125,8 @@ class Converter {
 
 }  // namespace
 
-Plan PlanOfSchedule(const Problem& problem, const Schedule& schedule,
-                    int64_t lower_bound) {
+Plan PlanOfSchedule(const solve::Problem& problem,
+                    const solve::Schedule& schedule, int64_t lower_bound) {
   return Converter(problem, schedule).Convert(lower_bound);
 }
 

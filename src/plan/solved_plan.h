@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "plan/plan.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
 namespace takt::plan {
 
@@ -14,8 +14,8 @@ namespace takt::plan {
 // Operations that take no time, which only order others, are left out: what
 // comes after one of them comes after what that comes after. `schedule` is one
 // that CheckSchedule() accepts.
-Plan PlanOfSchedule(const Problem& problem, const Schedule& schedule,
-                    int64_t lower_bound);
+Plan PlanOfSchedule(const solve::Problem& problem,
+                    const solve::Schedule& schedule, int64_t lower_bound);
 
 }  // namespace takt::plan
 

@@ -104,7 +104,7 @@ void Window::Solve(const std::shared_ptr<Window>& window,
 // On whichever thread plans.
 void Window::Plan(const WindowPlanning& planning) {
   const int64_t begin_ns = NowNs();
-  SolverOptions solver;
+  solve::SolverOptions solver;
   solver.time_limit_ns = planning.budget_ns / 2;
   if (planning.step_limit > 0) {
     solver.step_limit = planning.step_limit;

@@ -86,7 +86,7 @@ class Unroller {
             out_.plan.period = period;
           } else if (!CheckedMul(all / std::gcd(all, period), period,
                                  &out_.plan.period) ||
-                     out_.plan.period > Problem::kMaxTime) {
+                     out_.plan.period > solve::Problem::kMaxTime) {
             return Fault(stream,
                          "its period has no common multiple with the "
                          "others' that is short enough");
@@ -246,7 +246,7 @@ class Unroller {
                          : static_cast<uint32_t>(workload_.modules.size());
     planned.kernel = kernel.name;
     planned.ordinal = index;
-    Operation operation;
+    solve::Operation operation;
     operation.release = job.release;
     std::vector<uint32_t> ways;
     for (const sched::AlternativeOptions& way : kernel.alternatives) {
@@ -272,7 +272,7 @@ class Unroller {
   }
 
   void AddWay(const Stream& stream, const sched::AlternativeOptions& way,
-              PlannedOperation* planned, Operation* operation,
+              PlannedOperation* planned, solve::Operation* operation,
               std::vector<uint32_t>* ways) const {
     const sched::Pool& pool = machine_.pools[way.pool];
     const bool is_core = pool.kind == sched::ResourceKind::kCore;
@@ -363,11 +363,11 @@ double PowerOf(const Plan& plan, const PlannedOperation& operation,
   return power_mw;
 }
 
-void Place(const UnrolledWorkload& unrolled, const Schedule& schedule,
+void Place(const UnrolledWorkload& unrolled, const solve::Schedule& schedule,
            Plan* plan) {
   for (size_t i = 0; i < plan->operations.size(); ++i) {
-    const Schedule::Entry& entry = schedule.entries[i];
-    const Alternative& way =
+    const solve::Schedule::Entry& entry = schedule.entries[i];
+    const solve::Alternative& way =
         unrolled.problem.operations[i].alternatives[entry.alternative];
     plan->operations[i].start = entry.start;
     plan->operations[i].duration = way.duration;
@@ -410,7 +410,7 @@ class EnergySaver {
     PlanQuality best = QualityOf(*plan, workload_);
     for (size_t i = 0; i < plan->operations.size(); ++i) {
       const auto& ways = unrolled_.problem.operations[i].alternatives;
-      for (const Alternative& way : ways) {
+      for (const solve::Alternative& way : ways) {
         PlannedOperation& operation = plan->operations[i];
         const PlannedOperation old = operation;
         operation.resources = way.machines;
@@ -481,12 +481,13 @@ absl::StatusOr<UnrolledWorkload> UnrollWorkload(const Workload& workload) {
   return Unroller(workload).Unroll();
 }
 
-absl::StatusOr<WorkloadSolution> PlanWorkload(const Workload& workload,
-                                              const SolverOptions& options) {
+absl::StatusOr<WorkloadSolution> PlanWorkload(
+    const Workload& workload, const solve::SolverOptions& options) {
   TAKT_ASSIGN_OR_RETURN(const UnrolledWorkload unrolled,
                         UnrollWorkload(workload));
   WorkloadSolution result;
-  TAKT_ASSIGN_OR_RETURN(result.solution, Solve(unrolled.problem, options));
+  TAKT_ASSIGN_OR_RETURN(result.solution,
+                        solve::Solve(unrolled.problem, options));
   result.plan = unrolled.plan;
   // Above the horizon, the bound is one on the lateness, not on the end.
   result.plan.lower_bound =

@@ -7,16 +7,16 @@
 
 #include "absl/status/statusor.h"
 #include "plan/plan.h"
-#include "plan/problem.h"
-#include "plan/solver.h"
 #include "plan/workload.h"
+#include "solve/problem.h"
+#include "solve/solver.h"
 
 namespace takt::plan {
 
 // A workload's jobs, unrolled. The problem's operations are the plan's, in the
 // same order; a machine is a resource.
 struct UnrolledWorkload {
-  Problem problem;
+  solve::Problem problem;
   // All but starts, durations and resources of operations.
   Plan plan;
   // The problem's horizon: a schedule up to it is in time everywhere. What is
@@ -49,15 +49,15 @@ PlanQuality QualityOf(const Plan& plan, const Workload& workload);
 
 struct WorkloadSolution {
   Plan plan;
-  Solution solution;  // Of the unrolled problem.
+  solve::Solution solution;  // Of the unrolled problem.
   PlanQuality quality;
 };
 
 // Unrolls and solves: misses and makespan by the search; then, if energy is an
 // objective, operations go to cheaper places as long as nothing that comes
 // before it among the objectives gets worse.
-absl::StatusOr<WorkloadSolution> PlanWorkload(const Workload& workload,
-                                              const SolverOptions& options);
+absl::StatusOr<WorkloadSolution> PlanWorkload(
+    const Workload& workload, const solve::SolverOptions& options);
 
 }  // namespace takt::plan
 

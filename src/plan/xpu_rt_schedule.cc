@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
 namespace takt::plan {
 namespace {
@@ -66,7 +66,7 @@ class Importer {
     }
     const double ms = found->get<double>();
     if (!(ms >= -kRoundingMs &&
-          ms <= static_cast<double>(Problem::kMaxTime) / kNsPerMs)) {
+          ms <= static_cast<double>(solve::Problem::kMaxTime) / kNsPerMs)) {
       return Fault(entry, member, absl::StrCat("is ", ms));
     }
     return std::max<int64_t>(0, std::llround(ms * kNsPerMs));

@@ -1,14 +1,14 @@
 #include "plan/solved_plan.h"
 
 #include "gtest/gtest.h"
-#include "plan/solver.h"
+#include "solve/solver.h"
 
 namespace takt::plan {
 namespace {
 
 // Two chains on two machines; between 0 and 2 there is one that takes no time.
-Problem SmallProblem() {
-  Problem problem;
+solve::Problem SmallProblem() {
+  solve::Problem problem;
   problem.machine_count = 2;
   problem.operations = {
       {{{{0}, 3}, {{1}, 4}}}, {{{{1}, 0}}}, {{{{0}, 2}}}, {{{{0, 1}, 5}}}};
@@ -17,9 +17,9 @@ Problem SmallProblem() {
 }
 
 TEST(SolvedPlanTest, SaysWhatTheScheduleSays) {
-  const Problem problem = SmallProblem();
-  const Schedule schedule = {{{0, 5}, {0, 8}, {0, 8}, {0, 0}}, 10};
-  ASSERT_TRUE(CheckSchedule(problem, schedule).ok());
+  const solve::Problem problem = SmallProblem();
+  const solve::Schedule schedule = {{{0, 5}, {0, 8}, {0, 8}, {0, 0}}, 10};
+  ASSERT_TRUE(solve::CheckSchedule(problem, schedule).ok());
   const Plan plan = PlanOfSchedule(problem, schedule, 9);
   ASSERT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan);
   EXPECT_TRUE(FindPlanFaults(plan).empty());
@@ -41,9 +41,9 @@ TEST(SolvedPlanTest, SaysWhatTheScheduleSays) {
 }
 
 TEST(SolvedPlanTest, OfWhatTheSolverFindsHasNoFaults) {
-  SolverOptions options;
+  solve::SolverOptions options;
   options.step_limit = 50;
-  const auto solution = Solve(SmallProblem(), options);
+  const auto solution = solve::Solve(SmallProblem(), options);
   ASSERT_TRUE(solution.ok());
   const Plan plan =
       PlanOfSchedule(SmallProblem(), solution->schedule, solution->lower_bound);

@@ -33,7 +33,7 @@ absl::StatusOr<Workload> Read(const std::string& rest) {
 absl::StatusOr<WorkloadSolution> Solve(const std::string& rest) {
   const auto workload = Read(rest);
   if (!workload.ok()) return workload.status();
-  SolverOptions options;
+  solve::SolverOptions options;
   options.step_limit = 2'000;
   return PlanWorkload(*workload, options);
 }

@@ -49,7 +49,7 @@ inline Workload ReadRobot() {
 }
 
 inline plan::Plan PlanOf(const Workload& workload) {
-  plan::SolverOptions options;
+  solve::SolverOptions options;
   options.step_limit = 3'000;
   options.time_limit_ns = 60'000'000'000;
   auto found = plan::PlanWorkload(workload, options);

@@ -1,14 +1,14 @@
 // Lower bounds of a problem's makespan, each proved.
-#ifndef TAKT_PLAN_BOUNDS_H_
-#define TAKT_PLAN_BOUNDS_H_
+#ifndef TAKT_SOLVE_BOUNDS_H_
+#define TAKT_SOLVE_BOUNDS_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "base/clock.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 // Longest path of the precedences with every operation at its shortest.
 int64_t CriticalPathBound(const Problem& problem);
@@ -54,6 +54,6 @@ struct StaticPaths {
 };
 StaticPaths ComputeStaticPaths(const Problem& problem);
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_BOUNDS_H_
+#endif  // TAKT_SOLVE_BOUNDS_H_

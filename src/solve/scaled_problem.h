@@ -2,15 +2,15 @@
 // ScaledProblem is one in which every operation does: all times are
 // multiplied so far that giving the least unit to operations of no duration
 // cannot add up to one of the old units.
-#ifndef TAKT_PLAN_SCALED_PROBLEM_H_
-#define TAKT_PLAN_SCALED_PROBLEM_H_
+#ifndef TAKT_SOLVE_SCALED_PROBLEM_H_
+#define TAKT_SOLVE_SCALED_PROBLEM_H_
 
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 class ScaledProblem {
  public:
@@ -36,6 +36,6 @@ class ScaledProblem {
   Problem stretched_;
 };
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_SCALED_PROBLEM_H_
+#endif  // TAKT_SOLVE_SCALED_PROBLEM_H_

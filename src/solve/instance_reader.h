@@ -5,19 +5,19 @@
 //          "machine duration" pairs; machines count from 1, a job is a chain.
 //   .fajs  "operations precedences machines", then "before after" lines, then
 //          per operation its alternatives as above; everything from 0.
-#ifndef TAKT_PLAN_INSTANCE_READER_H_
-#define TAKT_PLAN_INSTANCE_READER_H_
+#ifndef TAKT_SOLVE_INSTANCE_READER_H_
+#define TAKT_SOLVE_INSTANCE_READER_H_
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 // INVALID_ARGUMENT with the number of the token at fault. The result is valid.
 absl::StatusOr<Problem> ReadFjs(absl::string_view text);
 absl::StatusOr<Problem> ReadFajs(absl::string_view text);
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_INSTANCE_READER_H_
+#endif  // TAKT_SOLVE_INSTANCE_READER_H_

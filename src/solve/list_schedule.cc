@@ -1,4 +1,4 @@
-#include "plan/list_schedule.h"
+#include "solve/list_schedule.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "plan/bounds.h"
+#include "solve/bounds.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 // What a machine has taken, by start.
@@ -126,4 +126,4 @@ Schedule MakeListSchedule(const Problem& problem,
   return schedule;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

@@ -1,4 +1,4 @@
-#include "plan/tabu_search.h"
+#include "solve/tabu_search.h"
 
 #include <cstdint>
 #include <limits>
@@ -7,11 +7,11 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "gtest/gtest.h"
-#include "plan/bounds.h"
-#include "plan/list_schedule.h"
-#include "tests/plan/random_problem.h"
+#include "solve/bounds.h"
+#include "solve/list_schedule.h"
+#include "tests/solve/random_problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 // A problem whose machines are busy throughout, and a schedule of it.
@@ -73,4 +73,4 @@ TEST_F(TabuSearchTest, PerturbationEndsWithTheTime) {
 }
 
 }  // namespace
-}  // namespace takt::plan
+}  // namespace takt::solve

@@ -1,4 +1,4 @@
-#include "plan/instance_reader.h"
+#include "solve/instance_reader.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 // More than any machine of ours will solve, and a bound for hostile counts.
@@ -141,4 +141,4 @@ absl::StatusOr<Problem> ReadFajs(absl::string_view text) {
   return Validated(std::move(problem));
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

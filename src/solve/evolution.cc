@@ -1,4 +1,4 @@
-#include "plan/evolution.h"
+#include "solve/evolution.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 constexpr size_t kPopulation = 8;
@@ -162,4 +162,4 @@ DisjunctiveGraph::State Evolution::Mix(const Individual& a,
   return child;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

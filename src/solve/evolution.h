@@ -7,8 +7,8 @@
 // begins elsewhere.
 //
 // Thread-safety: none; one a thread.
-#ifndef TAKT_PLAN_EVOLUTION_H_
-#define TAKT_PLAN_EVOLUTION_H_
+#ifndef TAKT_SOLVE_EVOLUTION_H_
+#define TAKT_SOLVE_EVOLUTION_H_
 
 #include <cstdint>
 #include <functional>
@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "plan/disjunctive_graph.h"
-#include "plan/problem.h"
-#include "plan/tabu_search.h"
+#include "solve/disjunctive_graph.h"
+#include "solve/problem.h"
+#include "solve/tabu_search.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 class Evolution {
  public:
@@ -82,6 +82,6 @@ class Evolution {
   const std::function<int64_t()>* best_of_all_ = nullptr;
 };
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_EVOLUTION_H_
+#endif  // TAKT_SOLVE_EVOLUTION_H_

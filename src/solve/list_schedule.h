@@ -2,17 +2,17 @@
 // the end goes next, to the alternative that ends it earliest (after Topcuoglu,
 // Hariri and Wu's HEFT, IEEE TPDS 13, 2002). Fast enough for a scheduling
 // window.
-#ifndef TAKT_PLAN_LIST_SCHEDULE_H_
-#define TAKT_PLAN_LIST_SCHEDULE_H_
+#ifndef TAKT_SOLVE_LIST_SCHEDULE_H_
+#define TAKT_SOLVE_LIST_SCHEDULE_H_
 
 #include <cstdint>
 #include <limits>
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 struct ListScheduleOptions {
   // Share of a priority that is left to chance, 0 for none.
@@ -31,6 +31,6 @@ inline constexpr int64_t kGivenUp = std::numeric_limits<int64_t>::max();
 Schedule MakeListSchedule(const Problem& problem,
                           const ListScheduleOptions& options, Random& random);
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_LIST_SCHEDULE_H_
+#endif  // TAKT_SOLVE_LIST_SCHEDULE_H_

@@ -3,16 +3,16 @@
 // longest path through its operation, and no move undercuts its floor. Method:
 // random walks on random problems, each step compared with the checker and with
 // paths computed anew.
-#include "plan/disjunctive_graph.h"
+#include "solve/disjunctive_graph.h"
 
 #include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "plan/list_schedule.h"
-#include "tests/plan/random_problem.h"
+#include "solve/list_schedule.h"
+#include "tests/solve/random_problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 using Move = DisjunctiveGraph::Move;
@@ -101,4 +101,4 @@ INSTANTIATE_TEST_SUITE_P(
                       RandomProblemOptions{.machine_count = 1}));
 
 }  // namespace
-}  // namespace takt::plan
+}  // namespace takt::solve

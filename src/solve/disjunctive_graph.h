@@ -12,8 +12,8 @@
 // for the flexible job shop problem", J. Scheduling 3, 2000).
 //
 // Thread-safety: none; each searching thread has its own.
-#ifndef TAKT_PLAN_DISJUNCTIVE_GRAPH_H_
-#define TAKT_PLAN_DISJUNCTIVE_GRAPH_H_
+#ifndef TAKT_SOLVE_DISJUNCTIVE_GRAPH_H_
+#define TAKT_SOLVE_DISJUNCTIVE_GRAPH_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 class DisjunctiveGraph {
  public:
@@ -484,6 +484,6 @@ void DisjunctiveGraph::MovesToSeveral(uint32_t v, uint32_t alternative,
   }
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_DISJUNCTIVE_GRAPH_H_
+#endif  // TAKT_SOLVE_DISJUNCTIVE_GRAPH_H_

@@ -1,13 +1,13 @@
 // Random problems for the tests of src/plan.
-#ifndef TAKT_TESTS_PLAN_RANDOM_PROBLEM_H_
-#define TAKT_TESTS_PLAN_RANDOM_PROBLEM_H_
+#ifndef TAKT_TESTS_SOLVE_RANDOM_PROBLEM_H_
+#define TAKT_TESTS_SOLVE_RANDOM_PROBLEM_H_
 
 #include <algorithm>
 
 #include "base/random.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 struct RandomProblemOptions {
   uint32_t operation_count = 30;
@@ -53,6 +53,6 @@ inline Problem MakeRandomProblem(const RandomProblemOptions& options,
   return problem;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_TESTS_PLAN_RANDOM_PROBLEM_H_
+#endif  // TAKT_TESTS_SOLVE_RANDOM_PROBLEM_H_

@@ -1,4 +1,4 @@
-#include "plan/bounds.h"
+#include "solve/bounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 // Weights are whole numbers of this sum, so that a bound is exact arithmetic.
@@ -260,4 +260,4 @@ int64_t LowerBound(const Problem& problem, int64_t enough, int64_t deadline_ns,
                   MachineLoadBound(problem, enough, deadline_ns, prices));
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

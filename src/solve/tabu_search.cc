@@ -1,4 +1,4 @@
-#include "plan/tabu_search.h"
+#include "solve/tabu_search.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 // Of the length of the path, in percent: how long a move is tabu, at least.
@@ -157,4 +157,4 @@ void TabuSearch::Perturb(uint32_t move_count, int64_t deadline_ns) {
   }
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

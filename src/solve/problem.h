@@ -4,8 +4,8 @@
 //
 // Machines are what the caller says they are: cores, NPUs. Times are whole
 // numbers of one unit of the caller's choice.
-#ifndef TAKT_PLAN_PROBLEM_H_
-#define TAKT_PLAN_PROBLEM_H_
+#ifndef TAKT_SOLVE_PROBLEM_H_
+#define TAKT_SOLVE_PROBLEM_H_
 
 #include <cstdint>
 #include <utility>
@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 struct Alternative {
   std::vector<uint32_t> machines;  // At least one; ascending, none twice.
@@ -75,6 +75,6 @@ struct Schedule {
 // release, precedence, two operations on one machine at once, the makespan.
 absl::Status CheckSchedule(const Problem& problem, const Schedule& schedule);
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_PROBLEM_H_
+#endif  // TAKT_SOLVE_PROBLEM_H_

@@ -1,4 +1,4 @@
-#include "plan/problem.h"
+#include "solve/problem.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 #include "base/math.h"
 #include "base/status.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 absl::Status Error(size_t operation, const std::string& reason) {
@@ -173,4 +173,4 @@ absl::Status CheckSchedule(const Problem& problem, const Schedule& schedule) {
   return absl::OkStatus();
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

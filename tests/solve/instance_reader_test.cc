@@ -1,11 +1,11 @@
-#include "plan/instance_reader.h"
+#include "solve/instance_reader.h"
 
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 using ::testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(InstanceReaderTest, RefusesCycles) {
 }
 
 }  // namespace
-}  // namespace takt::plan
+}  // namespace takt::solve

@@ -14,8 +14,8 @@
 // problem to problem; where paths decide, none.
 //
 // Thread-safety: none; one search a thread.
-#ifndef TAKT_PLAN_TABU_SEARCH_H_
-#define TAKT_PLAN_TABU_SEARCH_H_
+#ifndef TAKT_SOLVE_TABU_SEARCH_H_
+#define TAKT_SOLVE_TABU_SEARCH_H_
 
 #include <cstdint>
 #include <optional>
@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "plan/disjunctive_graph.h"
+#include "solve/disjunctive_graph.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 class TabuSearch {
  public:
@@ -73,6 +73,6 @@ class TabuSearch {
   std::vector<std::pair<int64_t, uint32_t>> floors_;
 };
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_TABU_SEARCH_H_
+#endif  // TAKT_SOLVE_TABU_SEARCH_H_

@@ -1,4 +1,4 @@
-#include "plan/scaled_problem.h"
+#include "solve/scaled_problem.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 absl::StatusOr<ScaledProblem> ScaledProblem::Make(const Problem& original) {
   ScaledProblem result(original);
@@ -79,4 +79,4 @@ int64_t ScaledProblem::RestoreBound(int64_t bound) const {
   return bound / factor_;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

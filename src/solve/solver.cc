@@ -1,4 +1,4 @@
-#include "plan/solver.h"
+#include "solve/solver.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,12 +12,12 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "base/status.h"
-#include "plan/bounds.h"
-#include "plan/evolution.h"
-#include "plan/list_schedule.h"
-#include "plan/scaled_problem.h"
+#include "solve/bounds.h"
+#include "solve/evolution.h"
+#include "solve/list_schedule.h"
+#include "solve/scaled_problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 // Of list schedules: what is wide ends early, but takes more of the machines.
@@ -145,4 +145,4 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
   return solution;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

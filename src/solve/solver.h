@@ -6,16 +6,16 @@
 // One thread with the same seed and the same number of steps finds the same
 // schedules; with a time limit, the limit decides how far along that sequence
 // it comes.
-#ifndef TAKT_PLAN_SOLVER_H_
-#define TAKT_PLAN_SOLVER_H_
+#ifndef TAKT_SOLVE_SOLVER_H_
+#define TAKT_SOLVE_SOLVER_H_
 
 #include <cstdint>
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "plan/problem.h"
+#include "solve/problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 struct SolverOptions {
   int64_t time_limit_ns = 1'000'000'000;
@@ -42,6 +42,6 @@ struct Solution {
 absl::StatusOr<Solution> Solve(const Problem& problem,
                                const SolverOptions& options);
 
-}  // namespace takt::plan
+}  // namespace takt::solve
 
-#endif  // TAKT_PLAN_SOLVER_H_
+#endif  // TAKT_SOLVE_SOLVER_H_

@@ -1,4 +1,4 @@
-#include "plan/solver.h"
+#include "solve/solver.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "plan/bounds.h"
-#include "plan/list_schedule.h"
-#include "tests/plan/random_problem.h"
+#include "solve/bounds.h"
+#include "solve/list_schedule.h"
+#include "tests/solve/random_problem.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 // Limited by steps alone, so that a slow machine changes nothing.
@@ -306,4 +306,4 @@ TEST(BoundsTest, OneMachineKnowsReleasesAndTails) {
 }
 
 }  // namespace
-}  // namespace takt::plan
+}  // namespace takt::solve

@@ -1,4 +1,4 @@
-#include "plan/disjunctive_graph.h"
+#include "solve/disjunctive_graph.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace takt::plan {
+namespace takt::solve {
 
 DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
     : count_(static_cast<uint32_t>(problem.operations.size())),
@@ -492,4 +492,4 @@ void DisjunctiveGraph::Apply(const Move& move) {
   ComputeMakespan();
 }
 
-}  // namespace takt::plan
+}  // namespace takt::solve

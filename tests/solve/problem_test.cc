@@ -1,11 +1,11 @@
-#include "plan/problem.h"
+#include "solve/problem.h"
 
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace takt::plan {
+namespace takt::solve {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(CheckScheduleTest, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace takt::plan
+}  // namespace takt::solve
