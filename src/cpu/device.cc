@@ -48,6 +48,22 @@ class HostCallOperation final : public Operation, private hal::Deferred {
   absl::AnyInvocable<absl::Status() &&> call_;
 };
 
+OperationTrace::Kind TraceKindOf(hal::TransferRequest::Kind kind) {
+  switch (kind) {
+    case hal::TransferRequest::Kind::kFill:
+      return OperationTrace::kFill;
+    case hal::TransferRequest::Kind::kUpdate:
+      return OperationTrace::kUpdate;
+    case hal::TransferRequest::Kind::kCopy:
+      return OperationTrace::kCopy;
+    case hal::TransferRequest::Kind::kRead:
+      return OperationTrace::kRead;
+    case hal::TransferRequest::Kind::kWrite:
+      return OperationTrace::kWrite;
+  }
+  TAKT_CHECK(false);
+}
+
 // Mapping and transfers are always possible in the process's own memory.
 constexpr hal::BufferUsage kImpliedUsage =
     hal::kUsageTransferSource | hal::kUsageTransferTarget |
@@ -311,11 +327,11 @@ bool Device::RunsTransferHere(const exec::JobTraits& traits,
   return worker != nullptr && worker->MayRun(traits);
 }
 
-absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
-                                   const hal::QueueTicket& ticket,
-                                   Transfer transfer) {
+absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
+                                   const hal::TransferRequest& requested) {
+  TAKT_ASSIGN_OR_RETURN(Transfer transfer, Transfer::Create(requested));
   TAKT_ASSIGN_OR_RETURN(const exec::JobTraits traits, FindTraits(ticket));
-  const OperationTag tag = trace_.Issue(kind, ticket);
+  const OperationTag tag = trace_.Issue(TraceKindOf(requested.kind), ticket);
   bool reached = true;
   absl::Status status;
   if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
@@ -348,54 +364,6 @@ absl::Status Device::QueueTransfer(OperationTrace::Kind kind,
   operation->SetCancellation(ticket.job);
   operation->Start(ticket.wait);
   return absl::OkStatus();
-}
-
-absl::Status Device::QueueFill(const hal::QueueTicket& ticket,
-                               hal::Buffer* target, uint64_t offset,
-                               uint64_t length, uint32_t pattern,
-                               size_t pattern_length) {
-  TAKT_ASSIGN_OR_RETURN(
-      Transfer transfer,
-      Transfer::Fill(target, offset, length, pattern, pattern_length));
-  return QueueTransfer(OperationTrace::kFill, ticket, std::move(transfer));
-}
-
-absl::Status Device::QueueUpdate(const hal::QueueTicket& ticket,
-                                 absl::Span<const uint8_t> source,
-                                 hal::Buffer* target, uint64_t offset) {
-  TAKT_ASSIGN_OR_RETURN(Transfer transfer,
-                        Transfer::Update(source, target, offset));
-  return QueueTransfer(OperationTrace::kUpdate, ticket, std::move(transfer));
-}
-
-absl::Status Device::QueueCopy(const hal::QueueTicket& ticket,
-                               hal::Buffer* source, uint64_t source_offset,
-                               hal::Buffer* target, uint64_t target_offset,
-                               uint64_t length) {
-  TAKT_ASSIGN_OR_RETURN(
-      Transfer transfer,
-      Transfer::Copy(source, source_offset, target, target_offset, length));
-  return QueueTransfer(OperationTrace::kCopy, ticket, std::move(transfer));
-}
-
-absl::Status Device::QueueRead(const hal::QueueTicket& ticket,
-                               hal::File* source, uint64_t source_offset,
-                               hal::Buffer* target, uint64_t target_offset,
-                               uint64_t length) {
-  TAKT_ASSIGN_OR_RETURN(
-      Transfer transfer,
-      Transfer::Read(source, source_offset, target, target_offset, length));
-  return QueueTransfer(OperationTrace::kRead, ticket, std::move(transfer));
-}
-
-absl::Status Device::QueueWrite(const hal::QueueTicket& ticket,
-                                hal::Buffer* source, uint64_t source_offset,
-                                hal::File* target, uint64_t target_offset,
-                                uint64_t length) {
-  TAKT_ASSIGN_OR_RETURN(
-      Transfer transfer,
-      Transfer::Write(source, source_offset, target, target_offset, length));
-  return QueueTransfer(OperationTrace::kWrite, ticket, std::move(transfer));
 }
 
 absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,

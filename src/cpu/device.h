@@ -116,21 +116,8 @@ class Device final : public hal::Device {
                                                uint64_t byte_length) override;
   absl::Status QueueDealloca(const hal::QueueTicket& ticket,
                              hal::Buffer* buffer) override;
-  absl::Status QueueFill(const hal::QueueTicket& ticket, hal::Buffer* target,
-                         uint64_t offset, uint64_t length, uint32_t pattern,
-                         size_t pattern_length) override;
-  absl::Status QueueUpdate(const hal::QueueTicket& ticket,
-                           absl::Span<const uint8_t> source,
-                           hal::Buffer* target, uint64_t offset) override;
-  absl::Status QueueCopy(const hal::QueueTicket& ticket, hal::Buffer* source,
-                         uint64_t source_offset, hal::Buffer* target,
-                         uint64_t target_offset, uint64_t length) override;
-  absl::Status QueueRead(const hal::QueueTicket& ticket, hal::File* source,
-                         uint64_t source_offset, hal::Buffer* target,
-                         uint64_t target_offset, uint64_t length) override;
-  absl::Status QueueWrite(const hal::QueueTicket& ticket, hal::Buffer* source,
-                          uint64_t source_offset, hal::File* target,
-                          uint64_t target_offset, uint64_t length) override;
+  absl::Status QueueTransfer(const hal::QueueTicket& ticket,
+                             const hal::TransferRequest& transfer) override;
   absl::Status QueueExecute(const hal::QueueTicket& ticket,
                             hal::CommandBuffer* command_buffer,
                             absl::Span<const hal::Binding> bindings) override;
@@ -155,8 +142,6 @@ class Device final : public hal::Device {
   template <typename Step>
   void RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
                Step step);
-  absl::Status QueueTransfer(OperationTrace::Kind kind,
-                             const hal::QueueTicket& ticket, Transfer transfer);
   // Runs a checked command buffer on this thread, if that is the way.
   bool TryExecuteInline(const hal::QueueTicket& ticket, const OperationTag& tag,
                         const exec::JobTraits& traits,

@@ -40,95 +40,55 @@ absl::Status CheckFile(const hal::File* file, uint64_t offset, uint64_t length,
   return CheckAccess(file->access(), access, "file");
 }
 
+absl::Status CheckPatternLength(size_t pattern_length) {
+  if (pattern_length == 1 || pattern_length == 2 || pattern_length == 4) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "fill pattern of ", pattern_length, " bytes: only 1, 2 and 4 are"));
+}
+
 constexpr char kSource[] = "source buffer";
 constexpr char kTarget[] = "target buffer";
 
 }  // namespace
 
-absl::StatusOr<Transfer> Transfer::Fill(hal::Buffer* target, uint64_t offset,
-                                        uint64_t length, uint32_t pattern,
-                                        size_t pattern_length) {
-  if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "fill pattern of ", pattern_length, " bytes: only 1, 2 and 4 are"));
+absl::StatusOr<Transfer> Transfer::Create(
+    const hal::TransferRequest& requested) {
+  using Kind = hal::TransferRequest::Kind;
+  Transfer transfer(Command::Kind::kCopy, requested.length);
+  switch (requested.kind) {
+    case Kind::kFill:
+      TAKT_RETURN_IF_ERROR(CheckPatternLength(requested.pattern_length));
+      TAKT_RETURN_IF_ERROR(transfer.SetTarget(requested));
+      TAKT_RETURN_IF_ERROR(transfer.SetPattern(requested));
+      break;
+    case Kind::kUpdate:
+      transfer.kind_ = Command::Kind::kUpdate;
+      transfer.length_ = requested.bytes.size();
+      transfer.source_bytes_ = requested.bytes.data();
+      TAKT_RETURN_IF_ERROR(transfer.SetTarget(requested));
+      break;
+    case Kind::kCopy:
+      TAKT_RETURN_IF_ERROR(transfer.SetTarget(requested));
+      TAKT_RETURN_IF_ERROR(transfer.SetSource(requested));
+      TAKT_RETURN_IF_ERROR(transfer.CheckOverlap());
+      break;
+    case Kind::kRead:
+      TAKT_RETURN_IF_ERROR(transfer.SetTarget(requested));
+      TAKT_RETURN_IF_ERROR(CheckFile(requested.file, requested.source_offset,
+                                     transfer.length_, hal::kAccessRead));
+      transfer.source_bytes_ = requested.file->data() + requested.source_offset;
+      transfer.owner_ = Ref<Object>::Retain(requested.file);
+      break;
+    case Kind::kWrite:
+      TAKT_RETURN_IF_ERROR(transfer.SetSource(requested));
+      TAKT_RETURN_IF_ERROR(CheckFile(requested.file, requested.target_offset,
+                                     transfer.length_, hal::kAccessWrite));
+      transfer.target_bytes_ = requested.file->data() + requested.target_offset;
+      transfer.owner_ = Ref<Object>::Retain(requested.file);
+      break;
   }
-  TAKT_RETURN_IF_ERROR(
-      CheckBuffer(target, offset, &length, hal::kAccessWrite, kTarget));
-  if (offset % pattern_length != 0 || length % pattern_length != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("fill of ", length, " bytes at ", offset,
-                     " is no multiple of its pattern's ", pattern_length));
-  }
-  Transfer transfer(Command::Kind::kFill, length);
-  transfer.pattern_ = pattern;
-  transfer.pattern_length_ = static_cast<uint32_t>(pattern_length);
-  transfer.SetTarget(target, offset);
-  return transfer;
-}
-
-absl::StatusOr<Transfer> Transfer::Update(absl::Span<const uint8_t> source,
-                                          hal::Buffer* target,
-                                          uint64_t offset) {
-  uint64_t length = source.size();
-  TAKT_RETURN_IF_ERROR(
-      CheckBuffer(target, offset, &length, hal::kAccessWrite, kTarget));
-  Transfer transfer(Command::Kind::kUpdate, length);
-  transfer.source_bytes_ = source.data();
-  transfer.SetTarget(target, offset);
-  return transfer;
-}
-
-absl::StatusOr<Transfer> Transfer::Copy(hal::Buffer* source,
-                                        uint64_t source_offset,
-                                        hal::Buffer* target,
-                                        uint64_t target_offset,
-                                        uint64_t length) {
-  TAKT_RETURN_IF_ERROR(
-      CheckBuffer(target, target_offset, &length, hal::kAccessWrite, kTarget));
-  TAKT_RETURN_IF_ERROR(
-      CheckBuffer(source, source_offset, &length, hal::kAccessRead, kSource));
-  Transfer transfer(Command::Kind::kCopy, length);
-  transfer.SetSource(source, source_offset);
-  transfer.SetTarget(target, target_offset);
-  const uint64_t from = transfer.source_offset_;
-  const uint64_t to = transfer.target_offset_;
-  if (source->storage() == target->storage() && from < to + length &&
-      to < from + length) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("copy of ", length, " bytes overlaps itself"));
-  }
-  return transfer;
-}
-
-absl::StatusOr<Transfer> Transfer::Read(hal::File* source,
-                                        uint64_t source_offset,
-                                        hal::Buffer* target,
-                                        uint64_t target_offset,
-                                        uint64_t length) {
-  TAKT_RETURN_IF_ERROR(
-      CheckBuffer(target, target_offset, &length, hal::kAccessWrite, kTarget));
-  TAKT_RETURN_IF_ERROR(
-      CheckFile(source, source_offset, length, hal::kAccessRead));
-  Transfer transfer(Command::Kind::kCopy, length);
-  transfer.source_bytes_ = source->data() + source_offset;
-  transfer.owner_ = Ref<Object>::Retain(source);
-  transfer.SetTarget(target, target_offset);
-  return transfer;
-}
-
-absl::StatusOr<Transfer> Transfer::Write(hal::Buffer* source,
-                                         uint64_t source_offset,
-                                         hal::File* target,
-                                         uint64_t target_offset,
-                                         uint64_t length) {
-  TAKT_RETURN_IF_ERROR(
-      CheckBuffer(source, source_offset, &length, hal::kAccessRead, kSource));
-  TAKT_RETURN_IF_ERROR(
-      CheckFile(target, target_offset, length, hal::kAccessWrite));
-  Transfer transfer(Command::Kind::kCopy, length);
-  transfer.SetSource(source, source_offset);
-  transfer.target_bytes_ = target->data() + target_offset;
-  transfer.owner_ = Ref<Object>::Retain(target);
   return transfer;
 }
 
@@ -154,14 +114,44 @@ Transfer::~Transfer() {
   BlockPool::Free(owned_source_);
 }
 
-void Transfer::SetSource(hal::Buffer* buffer, uint64_t offset) {
-  source_storage_ = Ref<hal::Storage>::Retain(buffer->storage());
-  source_offset_ = buffer->byte_offset() + offset;
+absl::Status Transfer::SetSource(const hal::TransferRequest& requested) {
+  TAKT_RETURN_IF_ERROR(CheckBuffer(requested.source, requested.source_offset,
+                                   &length_, hal::kAccessRead, kSource));
+  source_storage_ = Ref<hal::Storage>::Retain(requested.source->storage());
+  source_offset_ = requested.source->byte_offset() + requested.source_offset;
+  return absl::OkStatus();
 }
 
-void Transfer::SetTarget(hal::Buffer* buffer, uint64_t offset) {
-  target_storage_ = Ref<hal::Storage>::Retain(buffer->storage());
-  target_offset_ = buffer->byte_offset() + offset;
+absl::Status Transfer::SetTarget(const hal::TransferRequest& requested) {
+  TAKT_RETURN_IF_ERROR(CheckBuffer(requested.target, requested.target_offset,
+                                   &length_, hal::kAccessWrite, kTarget));
+  target_storage_ = Ref<hal::Storage>::Retain(requested.target->storage());
+  target_offset_ = requested.target->byte_offset() + requested.target_offset;
+  return absl::OkStatus();
+}
+
+absl::Status Transfer::SetPattern(const hal::TransferRequest& requested) {
+  const uint64_t offset = requested.target_offset;
+  const size_t pattern_length = requested.pattern_length;
+  if (offset % pattern_length != 0 || length_ % pattern_length != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("fill of ", length_, " bytes at ", offset,
+                     " is no multiple of its pattern's ", pattern_length));
+  }
+  kind_ = Command::Kind::kFill;
+  pattern_ = requested.pattern;
+  pattern_length_ = static_cast<uint32_t>(pattern_length);
+  return absl::OkStatus();
+}
+
+absl::Status Transfer::CheckOverlap() const {
+  if (source_storage_ == target_storage_ &&
+      source_offset_ < target_offset_ + length_ &&
+      target_offset_ < source_offset_ + length_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("copy of ", length_, " bytes overlaps itself"));
+  }
+  return absl::OkStatus();
 }
 
 void Transfer::OwnSource(BlockPool& blocks) {

@@ -1,5 +1,5 @@
-// A Transfer is one fill, update or copy as a queue operation: between buffers,
-// files and bytes of its own. Memory is resolved when it runs.
+// A Transfer is a checked hal::TransferRequest that keeps alive what it uses.
+// Its memory is resolved when it runs.
 #ifndef TAKT_CPU_TRANSFER_H_
 #define TAKT_CPU_TRANSFER_H_
 
@@ -17,27 +17,11 @@ namespace takt::cpu {
 
 class Transfer {
  public:
-  // Each checks what can be checked now: OUT_OF_RANGE, PERMISSION_DENIED,
-  // INVALID_ARGUMENT. kWholeBuffer is the rest of the target.
-  static absl::StatusOr<Transfer> Fill(hal::Buffer* target, uint64_t offset,
-                                       uint64_t length, uint32_t pattern,
-                                       size_t pattern_length);
-  // `source` is borrowed until OwnSource().
-  static absl::StatusOr<Transfer> Update(absl::Span<const uint8_t> source,
-                                         hal::Buffer* target, uint64_t offset);
-  static absl::StatusOr<Transfer> Copy(hal::Buffer* source,
-                                       uint64_t source_offset,
-                                       hal::Buffer* target,
-                                       uint64_t target_offset, uint64_t length);
-  static absl::StatusOr<Transfer> Read(hal::File* source,
-                                       uint64_t source_offset,
-                                       hal::Buffer* target,
-                                       uint64_t target_offset, uint64_t length);
-  static absl::StatusOr<Transfer> Write(hal::Buffer* source,
-                                        uint64_t source_offset,
-                                        hal::File* target,
-                                        uint64_t target_offset,
-                                        uint64_t length);
+  // Checks what can be checked now: OUT_OF_RANGE, PERMISSION_DENIED,
+  // INVALID_ARGUMENT. A length of kWholeBuffer is the rest of the target, or
+  // of the source of a write. The bytes of an update stay borrowed until
+  // OwnSource().
+  static absl::StatusOr<Transfer> Create(const hal::TransferRequest& requested);
 
   Transfer(Transfer&& other) noexcept;
   Transfer& operator=(Transfer&&) = delete;
@@ -54,8 +38,11 @@ class Transfer {
  private:
   Transfer(Command::Kind kind, uint64_t length)
       : kind_(kind), length_(length) {}
-  void SetSource(hal::Buffer* buffer, uint64_t offset);
-  void SetTarget(hal::Buffer* buffer, uint64_t offset);
+  // Each checks its part of what is requested, and takes it over.
+  absl::Status SetSource(const hal::TransferRequest& requested);
+  absl::Status SetTarget(const hal::TransferRequest& requested);
+  absl::Status SetPattern(const hal::TransferRequest& requested);
+  absl::Status CheckOverlap() const;
 
   Command::Kind kind_;
   uint64_t length_;

@@ -85,6 +85,28 @@ struct QueueTicket {
   const JobAttributes* job = nullptr;
 };
 
+// Bytes that a queue operation moves, and from where to where. Borrowed for
+// the call.
+struct TransferRequest {
+  enum class Kind : uint8_t {
+    kFill,    // The pattern, again and again, into a buffer.
+    kUpdate,  // The caller's bytes, copied by the call, into a buffer.
+    kCopy,    // From buffer to buffer.
+    kRead,    // From a file into a buffer.
+    kWrite,   // From a buffer into a file.
+  };
+  Kind kind;
+  Buffer* source = nullptr;  // kCopy, kWrite.
+  Buffer* target = nullptr;  // All but kWrite.
+  File* file = nullptr;      // kRead, kWrite.
+  uint64_t source_offset = 0;
+  uint64_t target_offset = 0;
+  uint64_t length = 0;                   // All but kUpdate.
+  absl::Span<const uint8_t> bytes = {};  // kUpdate.
+  uint32_t pattern = 0;                  // kFill: 1, 2 or 4 bytes of it.
+  size_t pattern_length = 0;
+};
+
 struct BufferParams {
   MemoryType memory_type = kMemoryTypeDeviceLocal;
   BufferUsage usage = kUsageTransferAndStorage;
@@ -176,21 +198,8 @@ class Device : public Object {
                                                   uint64_t byte_length) = 0;
   virtual absl::Status QueueDealloca(const QueueTicket& ticket,
                                      Buffer* buffer) = 0;
-  virtual absl::Status QueueFill(const QueueTicket& ticket, Buffer* target,
-                                 uint64_t offset, uint64_t length,
-                                 uint32_t pattern, size_t pattern_length) = 0;
-  virtual absl::Status QueueUpdate(const QueueTicket& ticket,
-                                   absl::Span<const uint8_t> source,
-                                   Buffer* target, uint64_t offset) = 0;
-  virtual absl::Status QueueCopy(const QueueTicket& ticket, Buffer* source,
-                                 uint64_t source_offset, Buffer* target,
-                                 uint64_t target_offset, uint64_t length) = 0;
-  virtual absl::Status QueueRead(const QueueTicket& ticket, File* source,
-                                 uint64_t source_offset, Buffer* target,
-                                 uint64_t target_offset, uint64_t length) = 0;
-  virtual absl::Status QueueWrite(const QueueTicket& ticket, Buffer* source,
-                                  uint64_t source_offset, File* target,
-                                  uint64_t target_offset, uint64_t length) = 0;
+  virtual absl::Status QueueTransfer(const QueueTicket& ticket,
+                                     const TransferRequest& transfer) = 0;
   virtual absl::Status QueueExecute(const QueueTicket& ticket,
                                     CommandBuffer* command_buffer,
                                     absl::Span<const Binding> bindings) = 0;
@@ -201,6 +210,56 @@ class Device : public Object {
       absl::AnyInvocable<absl::Status() &&> call) = 0;
   // Starts what has been held back to be run by a waiting thread.
   virtual void QueueFlush() = 0;
+
+  // The transfers by name.
+  absl::Status QueueFill(const QueueTicket& ticket, Buffer* target,
+                         uint64_t offset, uint64_t length, uint32_t pattern,
+                         size_t pattern_length) {
+    return QueueTransfer(ticket, {.kind = TransferRequest::Kind::kFill,
+                                  .target = target,
+                                  .target_offset = offset,
+                                  .length = length,
+                                  .pattern = pattern,
+                                  .pattern_length = pattern_length});
+  }
+  absl::Status QueueUpdate(const QueueTicket& ticket,
+                           absl::Span<const uint8_t> source, Buffer* target,
+                           uint64_t offset) {
+    return QueueTransfer(ticket, {.kind = TransferRequest::Kind::kUpdate,
+                                  .target = target,
+                                  .target_offset = offset,
+                                  .bytes = source});
+  }
+  absl::Status QueueCopy(const QueueTicket& ticket, Buffer* source,
+                         uint64_t source_offset, Buffer* target,
+                         uint64_t target_offset, uint64_t length) {
+    return QueueTransfer(ticket, {.kind = TransferRequest::Kind::kCopy,
+                                  .source = source,
+                                  .target = target,
+                                  .source_offset = source_offset,
+                                  .target_offset = target_offset,
+                                  .length = length});
+  }
+  absl::Status QueueRead(const QueueTicket& ticket, File* source,
+                         uint64_t source_offset, Buffer* target,
+                         uint64_t target_offset, uint64_t length) {
+    return QueueTransfer(ticket, {.kind = TransferRequest::Kind::kRead,
+                                  .target = target,
+                                  .file = source,
+                                  .source_offset = source_offset,
+                                  .target_offset = target_offset,
+                                  .length = length});
+  }
+  absl::Status QueueWrite(const QueueTicket& ticket, Buffer* source,
+                          uint64_t source_offset, File* target,
+                          uint64_t target_offset, uint64_t length) {
+    return QueueTransfer(ticket, {.kind = TransferRequest::Kind::kWrite,
+                                  .source = source,
+                                  .file = target,
+                                  .source_offset = source_offset,
+                                  .target_offset = target_offset,
+                                  .length = length});
+  }
 
  protected:
   explicit Device(std::string id)

@@ -83,9 +83,15 @@ void ExportQueues(vm::NativeModule::Builder& builder) {
   builder.Export<&HalState::QueueDealloca>("device.queue.dealloca");
   builder.Export<&HalState::QueueFill>("device.queue.fill");
   builder.Export<&HalState::QueueUpdate>("device.queue.update");
-  builder.Export<&HalState::QueueCopy>("device.queue.copy");
-  builder.Export<&HalState::QueueRead>("device.queue.read");
-  builder.Export<&HalState::QueueWrite>("device.queue.write");
+  builder.Export<
+      &HalState::QueueMove<&hal::Device::QueueCopy, hal::Buffer, hal::Buffer>>(
+      "device.queue.copy");
+  builder.Export<
+      &HalState::QueueMove<&hal::Device::QueueRead, hal::File, hal::Buffer>>(
+      "device.queue.read");
+  builder.Export<
+      &HalState::QueueMove<&hal::Device::QueueWrite, hal::Buffer, hal::File>>(
+      "device.queue.write");
   builder.Export<&HalState::QueueBarrier>("device.queue.barrier");
   builder.Export<&HalState::QueueExecute>("device.queue.execute");
   builder.Export<&HalState::QueueExecuteIndirect>(

@@ -5,7 +5,6 @@
 #include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
 #include "modules/invocation_memory.h"
-#include "modules/queue_ticket.h"
 
 namespace takt::modules {
 
@@ -64,36 +63,6 @@ absl::Status HalState::QueueUpdate(vm::NativeCall& call, hal::Device& device,
                         BytesOf(source, source_offset, length));
   return device.QueueUpdate(TicketOf(call, affinity, wait, signal), bytes,
                             &target, target_offset);
-}
-
-absl::Status HalState::QueueCopy(vm::NativeCall& call, hal::Device& device,
-                                 uint64_t affinity, hal::Fence* wait,
-                                 hal::Fence* signal, hal::Buffer& source,
-                                 uint64_t source_offset, hal::Buffer& target,
-                                 uint64_t target_offset, uint64_t length,
-                                 int64_t flags) {
-  return device.QueueCopy(TicketOf(call, affinity, wait, signal), &source,
-                          source_offset, &target, target_offset, length);
-}
-
-absl::Status HalState::QueueRead(vm::NativeCall& call, hal::Device& device,
-                                 uint64_t affinity, hal::Fence* wait,
-                                 hal::Fence* signal, hal::File& source,
-                                 uint64_t source_offset, hal::Buffer& target,
-                                 uint64_t target_offset, uint64_t length,
-                                 int64_t flags) {
-  return device.QueueRead(TicketOf(call, affinity, wait, signal), &source,
-                          source_offset, &target, target_offset, length);
-}
-
-absl::Status HalState::QueueWrite(vm::NativeCall& call, hal::Device& device,
-                                  uint64_t affinity, hal::Fence* wait,
-                                  hal::Fence* signal, hal::Buffer& source,
-                                  uint64_t source_offset, hal::File& target,
-                                  uint64_t target_offset, uint64_t length,
-                                  int64_t flags) {
-  return device.QueueWrite(TicketOf(call, affinity, wait, signal), &source,
-                           source_offset, &target, target_offset, length);
 }
 
 absl::Status HalState::QueueBarrier(vm::NativeCall& call, hal::Device& device,

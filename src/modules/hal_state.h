@@ -20,6 +20,7 @@
 #include "modules/buffer_state.h"
 #include "modules/hal_module.h"
 #include "modules/invocation_memory.h"
+#include "modules/queue_ticket.h"
 #include "vm/buffer.h"
 #include "vm/module.h"
 #include "vm/native_module.h"
@@ -179,24 +180,17 @@ class HalState final : public BufferState {
                            uint64_t source_offset, hal::Buffer& target,
                            uint64_t target_offset, uint64_t length,
                            int64_t flags);
-  absl::Status QueueCopy(vm::NativeCall& call, hal::Device& device,
+  // Copy, read and write: `kMethod` of the device, from a Source to a Target.
+  template <auto kMethod, typename Source, typename Target>
+  absl::Status QueueMove(vm::NativeCall& call, hal::Device& device,
                          uint64_t affinity, hal::Fence* wait,
-                         hal::Fence* signal, hal::Buffer& source,
-                         uint64_t source_offset, hal::Buffer& target,
+                         hal::Fence* signal, Source& source,
+                         uint64_t source_offset, Target& target,
                          uint64_t target_offset, uint64_t length,
-                         int64_t flags);
-  absl::Status QueueRead(vm::NativeCall& call, hal::Device& device,
-                         uint64_t affinity, hal::Fence* wait,
-                         hal::Fence* signal, hal::File& source,
-                         uint64_t source_offset, hal::Buffer& target,
-                         uint64_t target_offset, uint64_t length,
-                         int64_t flags);
-  absl::Status QueueWrite(vm::NativeCall& call, hal::Device& device,
-                          uint64_t affinity, hal::Fence* wait,
-                          hal::Fence* signal, hal::Buffer& source,
-                          uint64_t source_offset, hal::File& target,
-                          uint64_t target_offset, uint64_t length,
-                          int64_t flags);
+                         int64_t flags) {
+    return (device.*kMethod)(TicketOf(call, affinity, wait, signal), &source,
+                             source_offset, &target, target_offset, length);
+  }
   absl::Status QueueBarrier(vm::NativeCall& call, hal::Device& device,
                             uint64_t affinity, hal::Fence* wait,
                             hal::Fence* signal, int64_t flags);
