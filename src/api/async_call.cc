@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "api/call_batch.h"
 #include "api/handle.h"
+#include "api/options.h"
 #include "api/value.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -27,15 +28,12 @@ void Tell(const hal::Fence& fence, const absl::Status& outcome) {
 }
 
 absl::Status CheckIndices(const Function& function, absl::string_view what,
-                          const takt_indexed_fence_t* fences, size_t count,
+                          absl::Span<const IndexedFence> fences,
                           size_t index_count) {
-  if (count != 0) {
-    TAKT_RETURN_IF_ERROR(Require(fences, absl::StrCat(what, "_fences")));
-  }
-  for (size_t i = 0; i < count; ++i) {
-    if (fences[i].index < index_count) continue;
+  for (const IndexedFence& each : fences) {
+    if (each.index < index_count) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat(function.name(), ": fence of ", what, " ", fences[i].index,
+        absl::StrCat(function.name(), ": fence of ", what, " ", each.index,
                      ", but there are ", index_count));
   }
   return absl::OkStatus();
@@ -44,39 +42,31 @@ absl::Status CheckIndices(const Function& function, absl::string_view what,
 }  // namespace
 
 absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
-    Function& function, const takt_async_options_t& options,
-    absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-    hal::Fence* signal, uint64_t trace_parent, shop::Job* shop_job) {
+    Function& function, const AsyncCallOptions& options,
+    absl::Span<const vm::Value> arguments, Callback on_done) {
   const Signature& signature = function.signature();
-  const absl::Span<const takt_future_argument_t> future_arguments(
-      options.future_arguments, options.future_argument_count);
-  if (!future_arguments.empty()) {
-    TAKT_RETURN_IF_ERROR(
-        Require(future_arguments.data(), "options: future_arguments"));
-  }
-  TAKT_RETURN_IF_ERROR(
-      function.CheckArguments(arguments, /*fences=*/false, future_arguments));
-  TAKT_RETURN_IF_ERROR(
-      CheckIndices(function, "argument", options.argument_fences,
-                   options.argument_fence_count, signature.arguments().size()));
+  TAKT_RETURN_IF_ERROR(function.CheckArguments(arguments, /*fences=*/false,
+                                               options.future_arguments));
+  TAKT_RETURN_IF_ERROR(CheckIndices(function, "argument",
+                                    options.argument_fences,
+                                    signature.arguments().size()));
   TAKT_RETURN_IF_ERROR(CheckIndices(function, "result", options.result_fences,
-                                    options.result_fence_count,
                                     signature.results().size()));
   uint32_t batch_row_count = 0;
-  if (options.batch && future_arguments.empty() &&
-      options.result_buffer_count == 0) {
+  if (options.batch && options.future_arguments.empty() &&
+      options.result_buffers.empty()) {
     TAKT_ASSIGN_OR_RETURN(const bool batchable,
                           CallBatch::IsBatchable(function));
     if (batchable && options.step_limit == 0 && options.timeout_ns == 0 &&
         CallBatch::CanStack(arguments)) {
-      auto* view = Unwrap(takt_value_as_buffer_view(&arguments[0]));
+      auto* view = DynCast<hal::BufferView>(arguments[0].ref());
       batch_row_count = static_cast<uint32_t>(view->shape()[0]);
     }
   }
-  TAKT_ASSIGN_OR_RETURN(Function::Job job,
-                        function.FindJob(JobOptions(options)));
-  Ref<shop::Job> known = shop_job != nullptr ? Ref<shop::Job>::Retain(shop_job)
-                                             : function.BeginJob(job);
+  TAKT_ASSIGN_OR_RETURN(Function::Job job, function.FindJob(options));
+  Ref<shop::Job> known = options.shop_job != nullptr
+                             ? Ref<shop::Job>::Retain(options.shop_job)
+                             : function.BeginJob(job);
   job.attributes.context = known.get();
   TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Timeout> timeout,
                         ReadTimeout(function, options));
@@ -84,8 +74,7 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
   if (has_timeout) job.attributes.cancellation = timeout->cancellation.get();
   TAKT_ASSIGN_OR_RETURN(
       std::unique_ptr<ResultBinding> binding,
-      function.ReadBinding(options.result_buffers, options.result_buffer_count,
-                           arguments));
+      function.ReadBinding(options.result_buffers, arguments));
   if (binding != nullptr) job.attributes.results = binding->memory();
   std::vector<Ref<hal::Fence>> ends;
   TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Futures> futures,
@@ -96,27 +85,23 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
       new (function.context().instance().blocks(), slot_bytes) AsyncCall(
           function, job, std::move(known),
           {std::move(timeout), std::move(futures), std::move(binding)}, options,
-          arguments));
+          arguments, std::move(on_done)));
   invocation->batch_row_count_ = batch_row_count;
-  if (absl::Status status = invocation->TakeShares(options, signal);
-      !status.ok()) {
+  if (absl::Status status = invocation->TakeShares(options); !status.ok()) {
     if (has_futures) DropFutures(*invocation->extras_.futures);
     return status;
   }
 
   // From here on nothing fails but the invocation itself.
-  invocation->trace_.Begin(job.attributes, trace_parent);
+  invocation->trace_.Begin(job.attributes, options.trace_parent);
   for (size_t i = 0; i < arguments.size() && i < 64; ++i) {
     if ((options.moved_arguments >> i & 1) == 0) continue;
-    if (arguments[i].kind == TAKT_VALUE_REF) {
-      takt_object_release(arguments[i].ref);
-    }
+    if (arguments[i].ref() != nullptr) arguments[i].ref()->Release();
   }
   Fences waits;
-  if (wait != nullptr) waits.push_back(wait);
-  for (size_t i = 0; i < options.argument_fence_count; ++i) {
-    hal::Fence* const fence = Unwrap(options.argument_fences[i].fence);
-    if (fence != nullptr) waits.push_back(fence);
+  if (options.wait != nullptr) waits.push_back(options.wait);
+  for (const IndexedFence& each : options.argument_fences) {
+    if (each.fence != nullptr) waits.push_back(each.fence);
   }
   for (const Ref<hal::Fence>& end : ends) waits.push_back(end.get());
   invocation->Retain();  // While in flight.
@@ -138,15 +123,14 @@ size_t AsyncCall::SlotCount(const Function& function) {
 
 AsyncCall::AsyncCall(Function& function, const Function::Job& job,
                      Ref<shop::Job> shop_job, Extras extras,
-                     const takt_async_options_t& options,
-                     absl::Span<const takt_value_t> arguments)
+                     const AsyncCallOptions& options,
+                     absl::Span<const vm::Value> arguments, Callback on_done)
     : Object(&kType),
       function_(Ref<Function>::Retain(&function)),
       job_(job.attributes),
       shop_job_(std::move(shop_job)),
       extras_(std::move(extras)),
-      on_done_(options.on_done),
-      user_data_(options.user_data),
+      on_done_(std::move(on_done)),
       step_limit_(options.step_limit),
       slot_count_(static_cast<uint32_t>(SlotCount(function))),
       is_async_(function.signature().is_async()),
@@ -155,22 +139,20 @@ AsyncCall::AsyncCall(Function& function, const Function::Job& job,
   traits = job.traits;
   for (size_t i = 0; i < slot_count_; ++i) {
     new (&slots()[i])
-        vm::Value(i < arguments.size() ? ToVmValue(arguments[i]) : vm::Value());
+        vm::Value(i < arguments.size() ? arguments[i] : vm::Value());
   }
 }
 
 AsyncCall::~AsyncCall() { std::destroy(slots().begin(), slots().end()); }
 
-absl::Status AsyncCall::TakeShares(const takt_async_options_t& options,
-                                   hal::Fence* signal) {
+absl::Status AsyncCall::TakeShares(const AsyncCallOptions& options) {
   absl::InlinedVector<Ref<hal::Fence>, 2> shares;
-  if (signal != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(shares.emplace_back(), signal->TakeShare());
+  if (options.signal != nullptr) {
+    TAKT_ASSIGN_OR_RETURN(shares.emplace_back(), options.signal->TakeShare());
   }
-  for (size_t i = 0; i < options.result_fence_count; ++i) {
-    hal::Fence* const fence = Unwrap(options.result_fences[i].fence);
-    if (fence == nullptr) continue;
-    absl::StatusOr<Ref<hal::Fence>> share = fence->TakeShare();
+  for (const IndexedFence& each : options.result_fences) {
+    if (each.fence == nullptr) continue;
+    absl::StatusOr<Ref<hal::Fence>> share = each.fence->TakeShare();
     if (!share.ok()) {
       // Shares can't be given back: whoever waits for them should know.
       for (const Ref<hal::Fence>& taken : shares) taken->Fail(share.status());
@@ -218,7 +200,7 @@ void AsyncCall::StartWaiting(const Fences& waits) {
 }
 
 absl::StatusOr<std::unique_ptr<AsyncCall::Timeout>> AsyncCall::ReadTimeout(
-    const Function& function, const takt_async_options_t& options) {
+    const Function& function, const AsyncCallOptions& options) {
   if (options.timeout_ns == 0) return nullptr;
   if (options.timeout_ns < 0) {
     return absl::InvalidArgumentError(
@@ -469,13 +451,8 @@ void AsyncCall::OnSignal(hal::FenceWaiter* waiter, const absl::Status& status) {
 
 absl::Status AsyncCall::SettleBinding() {
   const size_t count = function_->signature().results().size();
-  absl::InlinedVector<takt_value_t, 4> results;
-  for (size_t i = 0; i < count; ++i) {
-    results.push_back(TakeVmValue(std::move(slots()[i])));
-  }
-  const absl::Status status = extras_.binding->Settle(absl::MakeSpan(results));
-  for (size_t i = 0; i < count; ++i) slots()[i] = ToVmValue(results[i]);
-  takt_values_release(count, results.data());
+  const absl::Status status =
+      extras_.binding->Settle(slots().subspan(0, count));
   return Annotate(status, function_->name());
 }
 
@@ -500,9 +477,7 @@ void AsyncCall::Complete(absl::Status status) {
     for (vm::Value& argument : slots()) argument = vm::Value();
   }
   if (extras_.futures != nullptr) DropFutures(*std::move(extras_.futures));
-  if (on_done_ != nullptr) {
-    on_done_(user_data_, Wrap(this), ToStatus("takt_async_invoke", status));
-  }
+  if (on_done_ != nullptr) std::exchange(on_done_, nullptr)(*this, status);
   Ref<hal::Fence> signal;
   Ref<hal::Fence> end;
   {
@@ -516,18 +491,17 @@ void AsyncCall::Complete(absl::Status status) {
   Release();
 }
 
-takt_invocation_state_t AsyncCall::state() const {
+AsyncCall::State AsyncCall::state() const {
   switch (phase()) {
     case Phase::kWaiting:
     case Phase::kQueued:
-      return TAKT_INVOCATION_WAITING;
+      return State::kWaiting;
     case Phase::kRunning:
-      return TAKT_INVOCATION_RUNNING;
+      return State::kRunning;
     default: {
       bool done = false;
       const absl::Status status = Query(&done);
-      return done || !status.ok() ? TAKT_INVOCATION_DONE
-                                  : TAKT_INVOCATION_SUBMITTED;
+      return done || !status.ok() ? State::kDone : State::kSubmitted;
     }
   }
 }
@@ -609,17 +583,16 @@ vm::Value AsyncCall::FetchResult(size_t index) {
 }
 
 absl::StatusOr<std::unique_ptr<AsyncCall::Futures>> AsyncCall::ReadFutures(
-    const Function& function, const takt_async_options_t& options,
+    const Function& function, const AsyncCallOptions& options,
     std::vector<Ref<hal::Fence>>* ends) {
-  if (options.future_argument_count == 0) return nullptr;
+  if (options.future_arguments.empty()) return nullptr;
   auto futures = std::make_unique<Futures>();
   const auto refuse = [&](const absl::Status& status) {
     DropFutures(*futures);
     return status;
   };
   const auto types = function.signature().arguments();
-  for (size_t i = 0; i < options.future_argument_count; ++i) {
-    const takt_future_argument_t& given = options.future_arguments[i];
+  for (const FutureArgument& given : options.future_arguments) {
     const std::string where =
         absl::StrCat(function.name(), ": input ", given.index);
     if (given.index >= types.size()) {
@@ -631,7 +604,7 @@ absl::StatusOr<std::unique_ptr<AsyncCall::Futures>> AsyncCall::ReadFutures(
       return refuse(absl::InvalidArgumentError(
           absl::StrCat(where, ": is to come from two calls")));
     }
-    AsyncCall* const producer = Unwrap(given.invocation);
+    AsyncCall* const producer = given.producer;
     if (producer == nullptr) {
       return refuse(absl::InvalidArgumentError(
           absl::StrCat(where, ": the invocation is NULL")));
@@ -672,15 +645,13 @@ absl::Status AsyncCall::TakeFutures() {
   absl::Status status;
   for (const Future& future : *futures) {
     vm::Value value = future.producer->FetchResult(future.result_index);
-    takt_value_t told = TakeVmValue(std::move(value));
-    if (status.ok()) status = function_->CheckArgument(future.index, told);
-    if (status.ok()) slots()[future.index] = ToVmValue(told);
-    takt_values_release(1, &told);
+    if (status.ok()) status = function_->CheckArgument(future.index, value);
+    if (status.ok()) slots()[future.index] = std::move(value);
   }
   return status;
 }
 
-absl::Status AsyncCall::TakeResults(absl::Span<takt_value_t> results) {
+absl::Status AsyncCall::TakeResults(absl::Span<vm::Value> results) {
   const size_t expected = function_->signature().results().size();
   if (results.size() != expected) {
     return absl::InvalidArgumentError(
@@ -700,7 +671,7 @@ absl::Status AsyncCall::TakeResults(absl::Span<takt_value_t> results) {
   }
   has_results_ = false;
   for (size_t i = 0; i < expected; ++i) {
-    results[i] = TakeVmValue(std::move(slots()[i]));
+    results[i] = std::move(slots()[i]);
   }
   return absl::OkStatus();
 }
@@ -739,8 +710,22 @@ absl::StatusOr<Ref<AsyncCall>> Invoke(takt::api::Function* function,
   TAKT_ASSIGN_OR_RETURN(
       const takt_async_options_t given,
       takt::api::ReadOptions(options, &takt_async_options_init));
-  return AsyncCall::Start(*function, given, arguments, Unwrap(wait),
-                          Unwrap(signal));
+  absl::StatusOr<takt::api::AsyncCallOptions> call_options =
+      takt::api::ReadAsyncOptions(given);
+  if (!call_options.ok()) {
+    return takt::Annotate(call_options.status(), function->name());
+  }
+  call_options->wait = Unwrap(wait);
+  call_options->signal = Unwrap(signal);
+  AsyncCall::Callback on_done;
+  if (given.on_done != nullptr) {
+    on_done = [callback = given.on_done, user_data = given.user_data](
+                  AsyncCall& call, const absl::Status& status) {
+      callback(user_data, Wrap(&call), ToStatus("takt_async_invoke", status));
+    };
+  }
+  return AsyncCall::Start(*function, *call_options,
+                          takt::api::ToValues(arguments), std::move(on_done));
 }
 
 }  // namespace
@@ -781,7 +766,7 @@ takt_function_t* takt_invocation_function(const takt_invocation_t* invocation) {
 takt_invocation_state_t takt_invocation_state(
     const takt_invocation_t* invocation) {
   TAKT_REQUIRE_OR(TAKT_INVOCATION_DONE, invocation);
-  return Unwrap(invocation)->state();
+  return static_cast<takt_invocation_state_t>(Unwrap(invocation)->state());
 }
 
 takt_status_t takt_invocation_query(const takt_invocation_t* invocation,
@@ -813,7 +798,9 @@ takt_status_t takt_invocation_take_results(takt_invocation_t* invocation,
     std::memset(out_results, 0, result_count * sizeof(*out_results));
   }
   return ToStatus(__func__,
-                  Unwrap(invocation)->TakeResults({out_results, result_count}));
+                  Unwrap(invocation)
+                      ->TakeResults(takt::api::ToValues(
+                          absl::MakeSpan(out_results, result_count))));
 }
 
 void takt_invocation_cancel(takt_invocation_t* invocation) {

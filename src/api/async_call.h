@@ -35,8 +35,10 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "api/call_options.h"
 #include "api/call_queue.h"
 #include "api/call_trace.h"
 #include "api/function.h"
@@ -45,7 +47,6 @@
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "hal/fence.h"
-#include "takt/async.h"
 #include "vm/invocation.h"
 #include "vm/value.h"
 
@@ -55,16 +56,25 @@ class AsyncCall final : public Object, private CallQueue::Turn {
  public:
   static constexpr ObjectType kType{"takt.invocation"};
 
-  // takt_async_invoke(). `trace_parent`: of what it is a part, in the trace.
-  // `shop_job`: what the scheduler knows it as, if it has been told already.
+  // Receives the call when it is done, before its fences are signaled, and how
+  // it ended. Runs without a lock, on the thread that ends the call.
+  using Callback =
+      absl::AnyInvocable<void(AsyncCall& call, const absl::Status& status) &&>;
+  enum class State : uint8_t {
+    kWaiting,    // For its fences, or for its turn.
+    kRunning,    // Its program runs, or is parked.
+    kSubmitted,  // Its program has ended; the device works.
+    kDone,
+  };
+
+  // takt_async_invoke(). `arguments` are borrowed; a reference that is moved is
+  // released. On an error `on_done` is not called.
   static absl::StatusOr<Ref<AsyncCall>> Start(
-      Function& function, const takt_async_options_t& options,
-      absl::Span<const takt_value_t> arguments, hal::Fence* wait,
-      hal::Fence* signal, uint64_t trace_parent = 0,
-      shop::Job* shop_job = nullptr);
+      Function& function, const AsyncCallOptions& options,
+      absl::Span<const vm::Value> arguments, Callback on_done = nullptr);
 
   Function& function() const { return *function_; }
-  takt_invocation_state_t state() const;
+  State state() const;
   // OK with *done, or the error that it ended with.
   absl::Status Query(bool* done) const;
   // DEADLINE_EXCEEDED without a message once `deadline_ns` has passed.
@@ -72,7 +82,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   // See takt_invocation_fence().
   Ref<hal::Fence> GetFence();
   // `results` are NONE when called.
-  absl::Status TakeResults(absl::Span<takt_value_t> results);
+  absl::Status TakeResults(absl::Span<vm::Value> results);
   void Cancel();
   // The limit of a call that has one has come; the timer need not tell.
   void Expire();
@@ -137,8 +147,8 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   };
   AsyncCall(Function& function, const Function::Job& job,
             Ref<shop::Job> shop_job, Extras extras,
-            const takt_async_options_t& options,
-            absl::Span<const takt_value_t> arguments);
+            const AsyncCallOptions& options,
+            absl::Span<const vm::Value> arguments, Callback on_done);
   ~AsyncCall() override;
   static size_t SlotCount(const Function& function);
   // With room for the slots behind it.
@@ -151,7 +161,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   }
 
   static absl::StatusOr<std::unique_ptr<Timeout>> ReadTimeout(
-      const Function& function, const takt_async_options_t& options);
+      const Function& function, const AsyncCallOptions& options);
   void ArmTimeout();
   static void OnTimeout(TimerService::Timer* timer);
   // If it stands in the strand's line, ends it without its turn.
@@ -166,7 +176,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
 
   // Asks the producers to keep the results. *ends receives a fence of each.
   static absl::StatusOr<std::unique_ptr<Futures>> ReadFutures(
-      const Function& function, const takt_async_options_t& options,
+      const Function& function, const AsyncCallOptions& options,
       std::vector<Ref<hal::Fence>>* ends);
   static void DropFutures(Futures& futures);
   // Puts the results into the slots.
@@ -177,8 +187,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   // The fences that it has to wait for, as Start() was given them.
   using Fences = absl::InlinedVector<hal::Fence*, 4>;
   // Takes its shares of the fences that it will signal.
-  absl::Status TakeShares(const takt_async_options_t& options,
-                          hal::Fence* signal);
+  absl::Status TakeShares(const AsyncCallOptions& options);
   // Lets an asynchronous function's program have fences of its own.
   void SetProgramFences(const Fences& waits, bool cancellable);
   void StartWaiting(const Fences& waits);
@@ -210,8 +219,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   CallTrace trace_{*function_};
   Ref<shop::Job> shop_job_;  // Until the program has ended.
   Extras extras_;
-  const takt_invocation_callback_t on_done_;
-  void* const user_data_;
+  Callback on_done_;  // Until the call is done.
   const uint64_t step_limit_;
   const uint32_t slot_count_;
   const bool is_async_;

@@ -79,11 +79,10 @@ absl::StatusOr<bool> CallBatch::IsBatchable(const Function& function) {
   return !arguments.empty();
 }
 
-bool CallBatch::CanStack(absl::Span<const takt_value_t> arguments) {
+bool CallBatch::CanStack(absl::Span<const vm::Value> arguments) {
   int64_t row_count = 0;
-  for (const takt_value_t& argument : arguments) {
-    auto* view =
-        DynCast<hal::BufferView>(reinterpret_cast<Object*>(argument.ref));
+  for (const vm::Value& argument : arguments) {
+    const hal::BufferView* const view = ViewOf(argument);
     if (view == nullptr || RowBytes(*view) == 0) return false;
     const int64_t rows = view->shape()[0];
     if (rows == 0 || (row_count != 0 && rows != row_count)) return false;

@@ -38,7 +38,7 @@ class CallBatch final : public Object,
   // tensors with a dynamic outermost dimension, or `takt.batch_dim` is not 0.
   static absl::StatusOr<bool> IsBatchable(const Function& function);
   // True if these can be stacked with others: all of as many rows.
-  static bool CanStack(absl::Span<const takt_value_t> arguments);
+  static bool CanStack(absl::Span<const vm::Value> arguments);
 
   // Has `member`, whose fences are reached, run with others of its function.
   static void Add(AsyncCall* member);

@@ -8,6 +8,7 @@
 #include "api/async_call.h"
 #include "api/call_trace.h"
 #include "api/handle.h"
+#include "api/options.h"
 #include "api/value.h"
 #include "base/clock.h"
 #include "base/nearest_names.h"
@@ -50,12 +51,12 @@ bool Fits(const takt_value_type_t& type, const hal::BufferView& view) {
   return true;
 }
 
-std::string DescribeValue(const takt_value_t& value) {
-  if (value.kind != TAKT_VALUE_REF) return takt_value_kind_name(value.kind);
-  if (value.ref == nullptr) return "null";
-  auto* object = reinterpret_cast<Object*>(value.ref);
-  auto* view = DynCast<hal::BufferView>(object);
-  return view != nullptr ? view->ShapeAndTypeString() : object->type()->name;
+std::string DescribeValue(const vm::Value& value) {
+  if (!value.is_ref()) return vm::ValueKindName(value.kind());
+  if (value.ref() == nullptr) return "null";
+  auto* view = DynCast<hal::BufferView>(value.ref());
+  return view != nullptr ? view->ShapeAndTypeString()
+                         : value.ref()->type()->name;
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ absl::StatusOr<Ref<Function>> Function::Declare(
 }
 
 absl::StatusOr<Function::Job> Function::FindJob(
-    const JobOptions& options) const {
+    const CallOptions& options) const {
   Job job;
   absl::StatusOr<JobAttributes> attributes =
       annotations_.Resolve(context_->instance(), options);
@@ -110,8 +111,8 @@ Ref<shop::Job> Function::BeginJob(const Job& job) const {
 }
 
 absl::Status Function::CheckArguments(
-    absl::Span<const takt_value_t> arguments, bool fences,
-    absl::Span<const takt_future_argument_t> futures) const {
+    absl::Span<const vm::Value> arguments, bool fences,
+    absl::Span<const FutureArgument> futures) const {
   if (signature_->is_variadic()) {
     return absl::InvalidArgumentError(
         absl::StrCat(name_,
@@ -126,14 +127,12 @@ absl::Status Function::CheckArguments(
         name_, ": expected ", expected, " inputs, got ", arguments.size()));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const bool is_future =
-        std::any_of(futures.begin(), futures.end(),
-                    [i](const takt_future_argument_t& future) {
-                      return future.index == i;
-                    });
+    const bool is_future = std::any_of(
+        futures.begin(), futures.end(),
+        [i](const FutureArgument& future) { return future.index == i; });
     if (!is_future) {
       TAKT_RETURN_IF_ERROR(CheckArgument(i, arguments[i]));
-    } else if (arguments[i].kind != TAKT_VALUE_NONE) {
+    } else if (arguments[i].kind() != vm::ValueKind::kNone) {
       return absl::InvalidArgumentError(absl::StrCat(
           name_, ": input ", i, ": is to come from another call, but a value (",
           DescribeValue(arguments[i]), ") is given too"));
@@ -143,26 +142,21 @@ absl::Status Function::CheckArguments(
 }
 
 absl::Status Function::CheckArgument(size_t index,
-                                     const takt_value_t& value) const {
+                                     const vm::Value& value) const {
   const auto types = signature_->arguments();
   // The fences of an async function have no type of their own.
   const bool is_fence = index >= types.size();
   const bool wants_ref = is_fence || types[index].kind == TAKT_VALUE_REF;
   if (is_fence) {
-    if (value.kind == TAKT_VALUE_REF &&
-        (value.ref == nullptr || takt_value_as_fence(&value) != nullptr)) {
+    if (value.is_ref() && (value.ref() == nullptr ||
+                           DynCast<hal::Fence>(value.ref()) != nullptr)) {
       return absl::OkStatus();
     }
   } else if (types[index].is_tensor) {
-    if (value.kind == TAKT_VALUE_REF) {
-      auto* view =
-          DynCast<hal::BufferView>(reinterpret_cast<Object*>(value.ref));
-      if (view != nullptr && Fits(types[index], *view)) {
-        return absl::OkStatus();
-      }
-    }
-  } else if (wants_ref == (value.kind == TAKT_VALUE_REF) &&
-             IsValueKind(value.kind) && value.kind != TAKT_VALUE_NONE) {
+    auto* view = DynCast<hal::BufferView>(value.ref());
+    if (view != nullptr && Fits(types[index], *view)) return absl::OkStatus();
+  } else if (wants_ref == value.is_ref() && vm::IsValueKind(value.kind()) &&
+             value.kind() != vm::ValueKind::kNone) {
     return absl::OkStatus();
   }
   const std::string expected = is_fence ? "hal.fence"
@@ -177,7 +171,7 @@ absl::Status Function::CheckArgument(size_t index,
 absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
                            absl::Span<vm::Value> arguments,
                            BlockingWait& thread,
-                           absl::Span<takt_value_t> results) const {
+                           absl::Span<vm::Value> results) const {
   TAKT_ASSIGN_OR_RETURN(
       Ref<vm::Invocation> invocation,
       vm::Invocation::Create(context_->vm(), ref_, arguments,
@@ -204,25 +198,22 @@ absl::Status Function::Run(uint64_t step_limit, const JobAttributes& job,
   trace.End(invocation->status());
   TAKT_RETURN_IF_ERROR(invocation->status());
   absl::Span<vm::Value> values = invocation->results();
-  for (size_t i = 0; i < results.size(); ++i) {
-    results[i] = TakeVmValue(std::move(values[i]));
-  }
+  std::move(values.begin(), values.begin() + results.size(), results.begin());
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<ResultBinding>> Function::ReadBinding(
-    const takt_result_buffer_t* buffers, size_t buffer_count,
-    absl::Span<const takt_value_t> arguments) const {
-  absl::StatusOr<std::unique_ptr<ResultBinding>> binding = ResultBinding::Read(
-      *signature_, *result_places_, {buffers, buffer_count}, arguments);
+    absl::Span<const ResultBuffer> buffers,
+    absl::Span<const vm::Value> arguments) const {
+  absl::StatusOr<std::unique_ptr<ResultBinding>> binding =
+      ResultBinding::Read(*signature_, *result_places_, buffers, arguments);
   if (!binding.ok()) return Annotate(binding.status(), name_);
   return binding;
 }
 
-absl::Status Function::InvokeWithTimeout(
-    const takt_invoke_options_t& options,
-    absl::Span<const takt_value_t> arguments,
-    absl::Span<takt_value_t> results) const {
+absl::Status Function::InvokeWithTimeout(const CallOptions& options,
+                                         absl::Span<const vm::Value> arguments,
+                                         absl::Span<vm::Value> results) {
   if (arguments.size() > signature_->arguments().size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         name_,
@@ -235,22 +226,10 @@ absl::Status Function::InvokeWithTimeout(
         ": options: timeout_ns: not in a call that a program of the "
         "same context makes"));
   }
-  takt_async_options_t given;
-  takt_async_options_init(&given);
-  given.step_limit = options.step_limit;
-  given.priority = options.priority;
-  given.deadline_ns = options.deadline_ns;
-  given.cpu_words = options.cpu_words;
-  given.cpu_word_count = options.cpu_word_count;
-  given.npu_policy = options.npu_policy;
-  given.npu_time_limit_ns = options.npu_time_limit_ns;
-  given.timeout_ns = options.timeout_ns;
-  given.result_buffer_count = options.result_buffer_count;
-  given.result_buffers = options.result_buffers;
-  TAKT_ASSIGN_OR_RETURN(
-      const Ref<AsyncCall> invocation,
-      AsyncCall::Start(const_cast<Function&>(*this), given, arguments,
-                       /*wait=*/nullptr, /*signal=*/nullptr));
+  AsyncCallOptions given;
+  static_cast<CallOptions&>(given) = options;
+  TAKT_ASSIGN_OR_RETURN(const Ref<AsyncCall> invocation,
+                        AsyncCall::Start(*this, given, arguments));
   // This thread looks at the time as well: it may be the one that fires timers.
   absl::Status status =
       invocation->Wait(DeadlineAfter(NowNs(), options.timeout_ns));
@@ -262,66 +241,71 @@ absl::Status Function::InvokeWithTimeout(
   return invocation->TakeResults(results);
 }
 
-absl::Status Function::Invoke(const takt_invoke_options_t* options,
-                              absl::Span<const takt_value_t> arguments,
-                              absl::Span<takt_value_t> results) const {
+absl::Status Function::Invoke(const CallOptions& options,
+                              absl::Span<const vm::Value> arguments,
+                              absl::Span<vm::Value> results) {
   if (results.size() != signature_->results().size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         name_, ": expected room for ", signature_->results().size(),
         " results, got ", results.size()));
   }
   TAKT_RETURN_IF_ERROR(CheckArguments(arguments, /*fences=*/true));
-  uint64_t step_limit = 0;
-  JobOptions job_options;
-  std::unique_ptr<ResultBinding> binding;
-  if (options != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(const takt_invoke_options_t given,
-                          ReadOptions(options, &takt_invoke_options_init));
-    const bool has_fences = arguments.size() > signature_->arguments().size();
-    if (has_fences && given.result_buffer_count != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          name_,
-          ": options: result_buffers: the call does not wait, since it is "
-          "given fences; takt_async_invoke() takes both"));
-    }
-    if (given.timeout_ns != 0) {
-      return InvokeWithTimeout(given, arguments, results);
-    }
-    step_limit = given.step_limit;
-    job_options = JobOptions(given);
-    TAKT_ASSIGN_OR_RETURN(
-        binding, ReadBinding(given.result_buffers, given.result_buffer_count,
-                             arguments));
+  const bool has_fences = arguments.size() > signature_->arguments().size();
+  if (has_fences && !options.result_buffers.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name_,
+        ": options: result_buffers: the call does not wait, since it is "
+        "given fences; takt_async_invoke() takes both"));
   }
-  TAKT_ASSIGN_OR_RETURN(Job job, FindJob(job_options));
+  if (options.timeout_ns != 0) {
+    return InvokeWithTimeout(options, arguments, results);
+  }
+  std::unique_ptr<ResultBinding> binding;
+  if (!options.result_buffers.empty()) {
+    TAKT_ASSIGN_OR_RETURN(binding,
+                          ReadBinding(options.result_buffers, arguments));
+  }
+  TAKT_ASSIGN_OR_RETURN(Job job, FindJob(options));
   if (binding != nullptr) job.attributes.results = binding->memory();
   const Ref<shop::Job> shop_job = BeginJob(job);
   job.attributes.context = shop_job.get();
   Values values;
-  for (const takt_value_t& argument : arguments) {
-    values.push_back(ToVmValue(argument));
-  }
+  values.assign(arguments.begin(), arguments.end());
   // From here on small work of this thread is left to this thread.
   BlockingWait thread(context_->executor(), job.traits.lane);
   Ref<hal::Fence> signal;
-  if (signature_->is_async() &&
-      arguments.size() == signature_->arguments().size()) {
+  if (signature_->is_async() && !has_fences) {
     signal = hal::Fence::Create(context_->instance().blocks());
     values.push_back(vm::Value::FromRef(nullptr));
     values.push_back(vm::Value::FromRef(signal));
   }
-  TAKT_RETURN_IF_ERROR(
-      Run(step_limit, job.attributes, absl::MakeSpan(values), thread, results));
+  TAKT_RETURN_IF_ERROR(Run(options.step_limit, job.attributes,
+                           absl::MakeSpan(values), thread, results));
   if (signal == nullptr && binding == nullptr) return absl::OkStatus();
   absl::Status status;
   if (signal != nullptr) status = WaitForSignal(std::move(signal), thread);
   if (status.ok() && binding != nullptr) status = binding->Settle(results);
   if (status.ok()) return status;
-  takt_values_release(results.size(), results.data());
+  for (vm::Value& result : results) result = vm::Value();
   return Annotate(status, name_);
 }
 
 namespace {
+
+absl::Status Invoke(Function& function, const takt_invoke_options_t* options,
+                    absl::Span<const vm::Value> arguments,
+                    absl::Span<vm::Value> results) {
+  if (options == nullptr) {
+    return function.Invoke(CallOptions(), arguments, results);
+  }
+  TAKT_ASSIGN_OR_RETURN(const takt_invoke_options_t given,
+                        ReadOptions(options, &takt_invoke_options_init));
+  const absl::StatusOr<CallOptions> call_options = ReadCallOptions(given);
+  if (!call_options.ok()) {
+    return Annotate(call_options.status(), function.name());
+  }
+  return function.Invoke(*call_options, arguments, results);
+}
 
 absl::Status FindNamed(const Function* function, const char* name,
                        bool is_input, size_t* out_index) {
@@ -434,6 +418,9 @@ takt_status_t takt_function_invoke(takt_function_t* function,
     std::memset(out_results, 0, result_count * sizeof(*out_results));
   }
   return takt::api::ToStatus(
-      __func__, Unwrap(function)->Invoke(options, {arguments, argument_count},
-                                         {out_results, result_count}));
+      __func__,
+      takt::api::Invoke(
+          *Unwrap(function), options,
+          takt::api::ToValues(absl::MakeConstSpan(arguments, argument_count)),
+          takt::api::ToValues(absl::MakeSpan(out_results, result_count))));
 }

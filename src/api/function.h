@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "api/call_options.h"
 #include "api/context.h"
 #include "api/job_options.h"
 #include "api/result_binding.h"
@@ -19,8 +20,6 @@
 #include "base/mutex.h"
 #include "base/object.h"
 #include "hal/timeline.h"
-#include "takt/async.h"
-#include "takt/function.h"
 #include "vm/context.h"
 #include "vm/value.h"
 
@@ -55,9 +54,9 @@ class Function final : public Object {
   // function's wait and signal fence may follow them. `futures`: of the values
   // at these indices only the kind is looked at, which must be NONE.
   absl::Status CheckArguments(
-      absl::Span<const takt_value_t> arguments, bool fences,
-      absl::Span<const takt_future_argument_t> futures = {}) const;
-  absl::Status CheckArgument(size_t index, const takt_value_t& value) const;
+      absl::Span<const vm::Value> arguments, bool fences,
+      absl::Span<const FutureArgument> futures = {}) const;
+  absl::Status CheckArgument(size_t index, const vm::Value& value) const;
 
   // How a call that begins now stands: INVALID_ARGUMENT, naming the function,
   // for what the options or the workers rule out.
@@ -65,21 +64,21 @@ class Function final : public Object {
     JobAttributes attributes;
     exec::JobTraits traits;  // Among the jobs of the context's workers.
   };
-  absl::StatusOr<Job> FindJob(const JobOptions& options) const;
+  absl::StatusOr<Job> FindJob(const CallOptions& options) const;
   // Has the scheduler know such a call as a job, while the result is held; null
   // if there is none, or the call asks for nothing.
   Ref<shop::Job> BeginJob(const Job& job) const;
 
   // Memory of the caller's for results; null if none is given.
   absl::StatusOr<std::unique_ptr<ResultBinding>> ReadBinding(
-      const takt_result_buffer_t* buffers, size_t buffer_count,
-      absl::Span<const takt_value_t> arguments) const;
+      absl::Span<const ResultBuffer> buffers,
+      absl::Span<const vm::Value> arguments) const;
   ResultPlaces& result_places() const { return *result_places_; }
 
   // takt_function_invoke(). `results` are NONE when called.
-  absl::Status Invoke(const takt_invoke_options_t* options,
-                      absl::Span<const takt_value_t> arguments,
-                      absl::Span<takt_value_t> results) const;
+  absl::Status Invoke(const CallOptions& options,
+                      absl::Span<const vm::Value> arguments,
+                      absl::Span<vm::Value> results);
 
   // The batch that calls of this function join now, if there is one.
   Mutex& batch_mutex() ABSL_LOCK_RETURNED(batch_mutex_) { return batch_mutex_; }
@@ -101,12 +100,12 @@ class Function final : public Object {
             std::make_unique<ResultPlaces>(signature_->results().size())) {}
 
   // As an asynchronous call, which knows how to end early.
-  absl::Status InvokeWithTimeout(const takt_invoke_options_t& options,
-                                 absl::Span<const takt_value_t> arguments,
-                                 absl::Span<takt_value_t> results) const;
+  absl::Status InvokeWithTimeout(const CallOptions& options,
+                                 absl::Span<const vm::Value> arguments,
+                                 absl::Span<vm::Value> results);
   absl::Status Run(uint64_t step_limit, const JobAttributes& job,
                    absl::Span<vm::Value> arguments, BlockingWait& thread,
-                   absl::Span<takt_value_t> results) const;
+                   absl::Span<vm::Value> results) const;
 
   const Ref<Context> context_;
   const vm::FunctionRef ref_;

@@ -18,13 +18,7 @@ absl::Status Malformed(absl::string_view key, absl::string_view expected,
 }
 
 absl::StatusOr<const CpuSet*> FindCpus(Instance& instance,
-                                       const JobOptions& options) {
-  if (options.cpu_words == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: cpu_words: NULL, but cpu_word_count is ",
-                     options.cpu_word_count));
-  }
-  absl::Span<const uint64_t> words(options.cpu_words, options.cpu_word_count);
+                                       absl::Span<const uint64_t> words) {
   while (!words.empty() && words.back() == 0) words.remove_suffix(1);
   constexpr size_t kWordsMax = CpuSet::kMaxCpus / 64;
   if (words.empty() || words.size() > kWordsMax) {
@@ -37,24 +31,6 @@ absl::StatusOr<const CpuSet*> FindCpus(Instance& instance,
 }
 
 }  // namespace
-
-absl::StatusOr<JobFaultPolicy> ReadFaultPolicy(absl::string_view policy_name,
-                                               takt_npu_policy_t policy,
-                                               absl::string_view limit_name,
-                                               int64_t time_limit_ns) {
-  const auto number = static_cast<int>(policy);
-  if (number < TAKT_NPU_POLICY_DEVICE ||
-      number > TAKT_NPU_POLICY_RETRY_FALLBACK) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: ", policy_name, ": ", number));
-  }
-  if (time_limit_ns < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "options: ", limit_name, ": expected 0 or more, got ", time_limit_ns));
-  }
-  return JobFaultPolicy{static_cast<JobFaultPolicy::Action>(number),
-                        time_limit_ns};
-}
 
 absl::StatusOr<JobAnnotations> JobAnnotations::Read(
     Instance& instance, const vm::ExportInfo& info) {
@@ -105,29 +81,26 @@ absl::StatusOr<JobAnnotations> JobAnnotations::Read(
 }
 
 absl::StatusOr<JobAttributes> JobAnnotations::Resolve(
-    Instance& instance, const JobOptions& options) const {
+    Instance& instance, const CallOptions& options) const {
   JobAttributes job;
   job.priority = priority_;
   job.cpus = cpus_;
-  TAKT_ASSIGN_OR_RETURN(
-      job.fault_policy,
-      ReadFaultPolicy("npu_policy", options.npu_policy, "npu_time_limit_ns",
-                      options.npu_time_limit_ns));
-  if (options.priority != TAKT_PRIORITY_DEFAULT) {
-    if (options.priority < 0 || options.priority > kPriorityMax) {
+  job.fault_policy = options.fault_policy;
+  if (options.priority.has_value()) {
+    if (*options.priority < 0 || *options.priority > kPriorityMax) {
       return absl::InvalidArgumentError(
           absl::StrCat("options: priority: expected 0 to ", kPriorityMax,
-                       ", got ", options.priority));
+                       ", got ", *options.priority));
     }
-    job.priority = static_cast<uint8_t>(options.priority);
+    job.priority = static_cast<uint8_t>(*options.priority);
   }
-  if (options.deadline_ns != TAKT_DEADLINE_DEFAULT) {
-    job.deadline_ns = options.deadline_ns;
+  if (options.deadline_ns.has_value()) {
+    job.deadline_ns = *options.deadline_ns;
   } else if (deadline_after_ns_ != kInfiniteFuture) {
     job.deadline_ns = DeadlineAfter(NowNs(), deadline_after_ns_);
   }
-  if (options.cpu_word_count != 0) {
-    TAKT_ASSIGN_OR_RETURN(job.cpus, FindCpus(instance, options));
+  if (!options.cpu_words.empty()) {
+    TAKT_ASSIGN_OR_RETURN(job.cpus, FindCpus(instance, options.cpu_words));
     if (isa_cpus_ != nullptr && !job.cpus->IsSubsetOf(*isa_cpus_)) {
       TAKT_ASSIGN_OR_RETURN(job.cpus, instance.FindCpusWithIsa(isa_, job.cpus));
     }

@@ -5,44 +5,17 @@
 #ifndef TAKT_API_JOB_OPTIONS_H_
 #define TAKT_API_JOB_OPTIONS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "api/call_options.h"
 #include "api/instance.h"
 #include "base/job_attributes.h"
-#include "takt/function.h"
 #include "vm/module.h"
 
 namespace takt::api {
-
-// The part that takt_invoke_options_t and takt_async_options_t have in common.
-struct JobOptions {
-  JobOptions() = default;
-  template <typename Options>
-  explicit JobOptions(const Options& options)
-      : priority(options.priority),
-        deadline_ns(options.deadline_ns),
-        cpu_words(options.cpu_words),
-        cpu_word_count(options.cpu_word_count),
-        npu_policy(options.npu_policy),
-        npu_time_limit_ns(options.npu_time_limit_ns) {}
-
-  int32_t priority = TAKT_PRIORITY_DEFAULT;
-  int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;
-  const uint64_t* cpu_words = nullptr;
-  size_t cpu_word_count = 0;
-  takt_npu_policy_t npu_policy = TAKT_NPU_POLICY_DEVICE;
-  int64_t npu_time_limit_ns = 0;
-};
-
-// INVALID_ARGUMENT naming the option, which `policy_name` and `limit_name` say.
-absl::StatusOr<JobFaultPolicy> ReadFaultPolicy(absl::string_view policy_name,
-                                               takt_npu_policy_t policy,
-                                               absl::string_view limit_name,
-                                               int64_t time_limit_ns);
 
 // The annotations of a function, read once.
 class JobAnnotations {
@@ -55,7 +28,7 @@ class JobAnnotations {
   int64_t deadline_after_ns() const { return deadline_after_ns_; }
   // What a call that begins now is to have. INVALID_ARGUMENT naming the option.
   absl::StatusOr<JobAttributes> Resolve(Instance& instance,
-                                        const JobOptions& options) const;
+                                        const CallOptions& options) const;
 
  private:
   uint8_t priority_ = kNormalPriority;

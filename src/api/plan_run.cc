@@ -187,7 +187,8 @@ absl::Status PlanRun::BindFunctions(const takt_plan_binding_t& given,
     if (function.context().shop() != shop_.get()) {
       return Wrong(given.stream, "the instance does not schedule its context");
     }
-    TAKT_RETURN_IF_ERROR(function.CheckArguments(arguments, /*fences=*/false));
+    TAKT_RETURN_IF_ERROR(
+        function.CheckArguments(ToValues(arguments), /*fences=*/false));
     if (HashOf(function) != HashOf(*Unwrap(given.functions[0]))) {
       return Wrong(given.stream, "its functions are of several modules");
     }
@@ -203,7 +204,7 @@ absl::Status PlanRun::BindFunctions(const takt_plan_binding_t& given,
                           ? sched::Criticality::kSoft
                           : binding->criticality;
   terms.priority = PriorityOf(given.criticality);
-  const auto job = binding->functions[0]->FindJob(JobOptions());
+  const auto job = binding->functions[0]->FindJob(CallOptions());
   if (job.ok()) terms.allowed = job->traits.allowed;
   TAKT_ASSIGN_OR_RETURN(binding->shop_stream,
                         shop_->AddStream(std::move(terms)));

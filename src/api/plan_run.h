@@ -133,8 +133,6 @@ class PlanRun final : public Object {
   Call* TakeDue(bool* is_last) ABSL_LOCKS_EXCLUDED(mutex_);
   void NoteLast() ABSL_LOCKS_EXCLUDED(event_mutex_);
   void Issue(Call* call);
-  static void OnCallDone(void* call, takt_invocation_t* invocation,
-                         takt_status_t status);
   void EndCall(Call* call, AsyncCall* invocation, takt_status_t status)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -99,28 +99,23 @@ void PlanRun::NoteLast() {
 }
 
 void PlanRun::Issue(Call* call) {
-  takt_async_options_t options;
-  takt_async_options_init(&options);
+  AsyncCallOptions options;
   options.priority =
       PriorityOf(static_cast<takt_criticality_t>(call->binding->criticality));
   options.deadline_ns = call->deadline_ns;
-  options.on_done = &PlanRun::OnCallDone;
-  options.user_data = call;
   const Ref<shop::Job> job =
       shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
                         call->deadline_ns, /*is_counted=*/true);
-  const absl::StatusOr<Ref<AsyncCall>> invocation =
-      AsyncCall::Start(*call->function, options, call->binding->arguments,
-                       nullptr, nullptr, 0, job.get());
+  options.shop_job = job.get();
+  const absl::StatusOr<Ref<AsyncCall>> invocation = AsyncCall::Start(
+      *call->function, options,
+      ToValues(absl::MakeConstSpan(call->binding->arguments)),
+      [call](AsyncCall& done, const absl::Status& status) {
+        call->run->EndCall(call, &done, ToStatus("takt_async_invoke", status));
+      });
   if (!invocation.ok()) {
     EndCall(call, nullptr, ToStatus("takt_plan_run", invocation.status()));
   }
-}
-
-void PlanRun::OnCallDone(void* call, takt_invocation_t* invocation,
-                         takt_status_t status) {
-  auto* const ended = static_cast<Call*>(call);
-  ended->run->EndCall(ended, Unwrap(invocation), status);
 }
 
 void PlanRun::EndCall(Call* call, AsyncCall* invocation, takt_status_t status) {
@@ -132,8 +127,9 @@ void PlanRun::EndCall(Call* call, AsyncCall* invocation, takt_status_t status) {
   if (is_good) {
     results.resize(call->function->signature().results().size());
     std::memset(results.data(), 0, results.size() * sizeof(takt_value_t));
-    status = ToStatus("takt_plan_run",
-                      invocation->TakeResults(absl::MakeSpan(results)));
+    status =
+        ToStatus("takt_plan_run",
+                 invocation->TakeResults(ToValues(absl::MakeSpan(results))));
   }
   if (call->binding->on_done != nullptr) {
     call->binding->on_done(call->binding->user_data, &call->job, status,

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/handle.h"
-#include "api/value.h"
 #include "base/status.h"
 #include "hal/element_type.h"
 
@@ -31,12 +30,12 @@ bool Holds(const takt_value_type_t& type, const hal::BufferView& view) {
 
 // Whether an argument lies in the same memory, at least in part.
 bool Overlaps(const hal::Buffer& buffer,
-              absl::Span<const takt_value_t> arguments) {
+              absl::Span<const vm::Value> arguments) {
   const uint8_t* const begin = buffer.data();
   return std::any_of(
-      arguments.begin(), arguments.end(), [&](const takt_value_t& argument) {
-        const hal::Buffer* other = Unwrap(takt_value_as_buffer(&argument));
-        if (auto* view = Unwrap(takt_value_as_buffer_view(&argument))) {
+      arguments.begin(), arguments.end(), [&](const vm::Value& argument) {
+        const hal::Buffer* other = DynCast<hal::Buffer>(argument.ref());
+        if (auto* view = DynCast<hal::BufferView>(argument.ref())) {
           other = view->buffer();
         }
         if (other == nullptr) return false;
@@ -57,13 +56,12 @@ bool IsSole(const hal::BufferView& view, bool is_known) {
 
 absl::StatusOr<std::unique_ptr<ResultBinding>> ResultBinding::Read(
     const Signature& signature, ResultPlaces& places,
-    absl::Span<const takt_result_buffer_t> buffers,
-    absl::Span<const takt_value_t> arguments) {
+    absl::Span<const ResultBuffer> buffers,
+    absl::Span<const vm::Value> arguments) {
   if (buffers.empty()) return nullptr;
-  TAKT_RETURN_IF_ERROR(Require(buffers.data(), "options: result_buffers"));
   std::unique_ptr<ResultBinding> binding(new ResultBinding(places));
   const auto types = signature.results();
-  for (const takt_result_buffer_t& given : buffers) {
+  for (const ResultBuffer& given : buffers) {
     const std::string where = absl::StrCat("result ", given.index);
     if (given.index >= types.size()) {
       return absl::InvalidArgumentError(
@@ -74,8 +72,10 @@ absl::StatusOr<std::unique_ptr<ResultBinding>> ResultBinding::Read(
       return absl::InvalidArgumentError(
           absl::StrCat(where, ": is given two buffers"));
     }
-    hal::BufferView* const view = Unwrap(given.view);
-    TAKT_RETURN_IF_ERROR(Require(view, absl::StrCat(where, ": view")));
+    hal::BufferView* const view = given.view;
+    if (view == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": view is NULL"));
+    }
     if (!Holds(types[given.index], *view)) {
       return absl::InvalidArgumentError(
           absl::StrCat(where, ": is a ",
@@ -101,7 +101,7 @@ absl::StatusOr<std::unique_ptr<ResultBinding>> ResultBinding::Read(
   return binding;
 }
 
-absl::Status ResultBinding::Settle(absl::Span<takt_value_t> results) {
+absl::Status ResultBinding::Settle(absl::Span<vm::Value> results) {
   absl::Status status;
   for (size_t i = 0; i < targets_.size(); ++i) {
     const size_t index = targets_[i].index;
@@ -126,8 +126,8 @@ absl::Status ResultBinding::Settle(absl::Span<takt_value_t> results) {
 
 absl::Status ResultBinding::SettleOne(const Target& target,
                                       hal::ResultMemory::Place& place,
-                                      takt_value_t& result) {
-  hal::BufferView* const view = Unwrap(takt_value_as_buffer_view(&result));
+                                      vm::Value& result) {
+  hal::BufferView* const view = DynCast<hal::BufferView>(result.ref());
   if (view == nullptr) {
     return absl::InvalidArgumentError(
         "is no buffer view, and cannot be put into a buffer");
@@ -162,8 +162,7 @@ absl::Status ResultBinding::SettleOne(const Target& target,
     }
     places_.CountCopy();
   }
-  takt_values_release(1, &result);
-  result = RetainValue(takt_value_ref(Wrap(target.view.get())));
+  result = vm::Value::FromRef(target.view);
   return absl::OkStatus();
 }
 

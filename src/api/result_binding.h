@@ -16,10 +16,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "api/call_options.h"
 #include "api/signature.h"
 #include "hal/buffer_view.h"
 #include "hal/result_memory.h"
-#include "takt/function.h"
+#include "vm/value.h"
 
 namespace takt::api {
 
@@ -66,8 +67,8 @@ class ResultBinding {
   // result.
   static absl::StatusOr<std::unique_ptr<ResultBinding>> Read(
       const Signature& signature, ResultPlaces& places,
-      absl::Span<const takt_result_buffer_t> buffers,
-      absl::Span<const takt_value_t> arguments);
+      absl::Span<const ResultBuffer> buffers,
+      absl::Span<const vm::Value> arguments);
 
   // For the program.
   hal::ResultMemory* memory() { return &memory_; }
@@ -75,7 +76,7 @@ class ResultBinding {
   // Once the call is done, and nothing of it holds its results any more: puts
   // the caller's views in their place, with what they hold. Errors as
   // takt_function_invoke().
-  absl::Status Settle(absl::Span<takt_value_t> results);
+  absl::Status Settle(absl::Span<vm::Value> results);
 
  private:
   struct Target {
@@ -85,7 +86,7 @@ class ResultBinding {
 
   explicit ResultBinding(ResultPlaces& places) : places_(places) {}
   absl::Status SettleOne(const Target& target, hal::ResultMemory::Place& place,
-                         takt_value_t& result);
+                         vm::Value& result);
   absl::Status Copy(const Target& target, hal::BufferView& source);
 
   ResultPlaces& places_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/call_options.h"
 #include "api/handle.h"
-#include "api/job_options.h"
 #include "base/clock.h"
 #include "base/status.h"
 
@@ -104,10 +104,9 @@ absl::Status CheckOptions(const Function& function,
                               options.release_queue_length, " releases"));
   }
   // What a call would be refused for.
-  JobOptions job;
+  CallOptions job;
   job.priority = PriorityOf(options);
-  job.cpu_words = options.cpu_words;
-  job.cpu_word_count = options.cpu_word_count;
+  job.cpu_words = {options.cpu_words, options.cpu_word_count};
   TAKT_RETURN_IF_ERROR(function.FindJob(job).status());
   return CheckChain(function, options);
 }
@@ -173,10 +172,9 @@ Stream::Stream(Function& function, const takt_stream_options_t& options,
 // Of options that have been checked.
 shop::StreamRequirements Stream::ShopTerms(
     const takt_stream_options_t& options) {
-  JobOptions job;
+  CallOptions job;
   job.priority = priority_;
-  job.cpu_words = options.cpu_words;
-  job.cpu_word_count = options.cpu_word_count;
+  job.cpu_words = {options.cpu_words, options.cpu_word_count};
   shop::StreamRequirements terms;
   terms.name = function_->name();
   terms.period_ns = period_ns_;

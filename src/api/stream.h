@@ -135,8 +135,6 @@ class Stream final : public Object {
   bool TakePending(Pending* pending) ABSL_LOCKS_EXCLUDED(mutex_);
 
   static void OnDeadline(TimerService::Timer* timer);
-  static void OnCallDone(void* self, takt_invocation_t* invocation,
-                         takt_status_t status);
   void OnDone(AsyncCall* invocation, takt_status_t status)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts the outcome and tells it. `status` is the callback's.

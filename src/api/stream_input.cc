@@ -17,7 +17,8 @@ absl::Status Stream::SetInput(absl::Span<const takt_value_t> arguments) {
         absl::StrCat(function_->name(), ": the stream takes the results of ",
                      after_->function().name()));
   }
-  TAKT_RETURN_IF_ERROR(function_->CheckArguments(arguments, /*fences=*/false));
+  TAKT_RETURN_IF_ERROR(
+      function_->CheckArguments(ToValues(arguments), /*fences=*/false));
   TAKT_RETURN_IF_ERROR(PutInput(arguments));
   if (arrival_ == TAKT_STREAM_ARRIVAL_INPUT) ReleaseJob(NowNs());
   return absl::OkStatus();

@@ -109,16 +109,13 @@ bool Stream::TryBegin(const Pending& pending) {
 
 void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
                    bool is_late) {
-  takt_async_options_t options;
-  takt_async_options_init(&options);
+  AsyncCallOptions options;
   options.priority = is_late && late_ == TAKT_STREAM_LATE_DEMOTE
                          ? std::min(kDemotedPriority, priority_)
                          : priority_;
   options.deadline_ns = job.deadline_ns;
-  options.cpu_words = cpu_words_.data();
-  options.cpu_word_count = cpu_words_.size();
-  options.on_done = &Stream::OnCallDone;
-  options.user_data = this;
+  options.cpu_words = cpu_words_;
+  options.trace_parent = TraceId(job.sequence);
   const bool is_watched = job.deadline_ns != kInfiniteFuture && !is_late &&
                           (on_late_ != nullptr || drops());
   // Until this returns: the call may end, and the stream with it.
@@ -128,6 +125,7 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
     shop_job = function_->context().shop()->ReleaseJob(
         *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true,
         TraceId(job.sequence));
+    options.shop_job = shop_job.get();
   }
   {
     MutexLock lock(&mutex_);
@@ -142,16 +140,16 @@ void Stream::Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
     }
   }
   // Copies: once the call has begun it may end, and the next job take inputs.
-  absl::InlinedVector<takt_value_t, 8> arguments;
-  for (const takt_value_t& value : input) {
-    arguments.push_back(RetainValue(value));
-  }
+  const absl::Span<const vm::Value> values = ToValues(input);
+  absl::InlinedVector<vm::Value, 8> arguments(values.begin(), values.end());
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
   absl::StatusOr<Ref<AsyncCall>> call =
-      AsyncCall::Start(*function_, options, arguments, nullptr, nullptr,
-                       TraceId(job.sequence), shop_job.get());
+      AsyncCall::Start(*function_, options, arguments,
+                       [this](AsyncCall& done, const absl::Status& status) {
+                         OnDone(&done, ToStatus("takt_async_invoke", status));
+                       });
   shop_job.reset();
-  takt_values_release(arguments.size(), arguments.data());
+  arguments.clear();
   if (!call.ok()) {
     OnDone(nullptr, ToStatus("takt_stream", call.status()));
     return;
@@ -194,11 +192,6 @@ void Stream::OnDeadline(TimerService::Timer* timer) {
   if (shop_job != nullptr) self->function_->context().shop()->Drop(*shop_job);
 }
 
-void Stream::OnCallDone(void* self, takt_invocation_t* invocation,
-                        takt_status_t status) {
-  static_cast<Stream*>(self)->OnDone(Unwrap(invocation), status);
-}
-
 void Stream::OnDone(AsyncCall* invocation, takt_status_t status) {
   const int64_t now_ns = NowNs();
   if (timers_->Cancel(&deadline_timer_)) Release();
@@ -222,7 +215,7 @@ void Stream::OnDone(AsyncCall* invocation, takt_status_t status) {
   const absl::Span<takt_value_t> results =
       is_good ? absl::MakeSpan(results_) : absl::Span<takt_value_t>();
   if (is_good) {
-    invocation->TakeResults(results).IgnoreError();
+    invocation->TakeResults(ToValues(results)).IgnoreError();
     job.outcome = now_ns <= job.deadline_ns ? TAKT_STREAM_OUTCOME_MET
                                             : TAKT_STREAM_OUTCOME_MISSED;
     output_.back().Set(results);

@@ -1,9 +1,14 @@
-// Values on their way across the line between C and the VM.
+// Values between C and the VM. A takt_value_t is a vm::Value: the same kinds at
+// the same place, the same bits, and a reference if it is an object. So arrays
+// of values are not copied between them.
 #ifndef TAKT_API_VALUE_H_
 #define TAKT_API_VALUE_H_
 
+#include <cstddef>
 #include <cstring>
+#include <type_traits>
 
+#include "absl/types/span.h"
 #include "takt/object.h"
 #include "takt/value.h"
 #include "vm/value.h"
@@ -15,6 +20,26 @@ static_assert(TAKT_VALUE_I8 == static_cast<int>(vm::ValueKind::kI8));
 static_assert(TAKT_VALUE_I32 == static_cast<int>(vm::ValueKind::kI32));
 static_assert(TAKT_VALUE_F64 == static_cast<int>(vm::ValueKind::kF64));
 static_assert(TAKT_VALUE_REF == static_cast<int>(vm::ValueKind::kRef));
+
+static_assert(std::is_standard_layout_v<vm::Value> &&
+              sizeof(vm::Value) == sizeof(takt_value_t) &&
+              alignof(vm::Value) == alignof(takt_value_t));
+static_assert(sizeof(vm::ValueKind) == sizeof(takt_value_kind_t) &&
+              offsetof(takt_value_t, kind) == 0 &&
+              offsetof(takt_value_t, i64) == 8);
+
+inline absl::Span<const vm::Value> ToValues(
+    absl::Span<const takt_value_t> values) {
+  return {reinterpret_cast<const vm::Value*>(values.data()), values.size()};
+}
+// `values` are of kind NONE, or own their references.
+inline absl::Span<vm::Value> ToValues(absl::Span<takt_value_t> values) {
+  return {reinterpret_cast<vm::Value*>(values.data()), values.size()};
+}
+// Lends the values; a C caller sees them.
+inline const takt_value_t* ToCValues(absl::Span<const vm::Value> values) {
+  return reinterpret_cast<const takt_value_t*>(values.data());
+}
 
 inline bool IsValueKind(takt_value_kind_t kind) {
   return static_cast<unsigned>(kind) <= TAKT_VALUE_REF;

@@ -12,7 +12,9 @@
 
 namespace takt::vm {
 
-enum class ValueKind : uint8_t {
+// The numbers and the width are those of takt_value_kind_t: a takt_value_t and
+// a Value are the same bits (api/value.h).
+enum class ValueKind : uint32_t {
   kNone = 0,
   kI8,
   kI16,
@@ -22,6 +24,9 @@ enum class ValueKind : uint8_t {
   kF64,
   kRef,
 };
+
+// False for a number that no enumerator has.
+constexpr bool IsValueKind(ValueKind kind) { return kind <= ValueKind::kRef; }
 
 // What a scalar kind is called in a module's type table ("i32"); "ref" and
 // "none" for the others.
