@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "hal/device.h"
 #include "takt/buffer_view.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "takt/compact_signature.h"
 

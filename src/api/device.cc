@@ -3,7 +3,7 @@
 #include <malloc.h>
 
 #include "absl/strings/str_join.h"
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
 #include "base/cpu_set.h"

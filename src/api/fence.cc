@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "api/blocking_wait.h"
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "api/instance.h"
 #include "hal/fence_diagnosis.h"

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "base/content_hash.h"
 #include "vm/bytecode_module.h"

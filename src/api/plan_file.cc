@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "api/plan.h"
 #include "base/atomic_file.h"

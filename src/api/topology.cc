@@ -1,6 +1,6 @@
 #include "api/topology.h"
 
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "takt/topology.h"
 

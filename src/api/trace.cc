@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "api/c_string.h"
+#include "abi/c_string.h"
 #include "api/handle.h"
 #include "api/instance.h"
 #include "base/atomic_file.h"

@@ -13,7 +13,7 @@ namespace {
 template <typename Handle>
 Handle* As(const takt_value_t* value) {
   if (value->kind != TAKT_VALUE_REF) return nullptr;
-  using T = typename Behind<Handle>::Type;
+  using T = typename HandleTraits<Handle>::Type;
   T* object = DynCast<T>(reinterpret_cast<Object*>(value->ref));
   return object != nullptr ? Wrap(object) : nullptr;
 }

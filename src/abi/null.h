@@ -6,8 +6,8 @@
 // This costs one comparison for each pointer. TAKT_REQUIRE is for functions
 // that return a status, TAKT_REQUIRE_OR for functions that return a value, and
 // TAKT_IGNORE_NULL for functions that return nothing.
-#ifndef TAKT_API_NULL_H_
-#define TAKT_API_NULL_H_
+#ifndef TAKT_ABI_NULL_H_
+#define TAKT_ABI_NULL_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -21,29 +21,29 @@
 // Out-parameters then receive zeros.
 #define TAKT_REQUIRE(...)                                                 \
   do {                                                                    \
-    using ::takt::api::Items;                                             \
-    using ::takt::api::Optional;                                          \
-    if (ABSL_PREDICT_FALSE(::takt::api::FindNull(__VA_ARGS__) >= 0)) {    \
-      ::takt::api::ClearAll(__VA_ARGS__);                                 \
-      return ::takt::api::RefuseNull(__func__, #__VA_ARGS__,              \
-                                     ::takt::api::FindNull(__VA_ARGS__)); \
+    using ::takt::abi::Items;                                             \
+    using ::takt::abi::Optional;                                          \
+    if (ABSL_PREDICT_FALSE(::takt::abi::FindNull(__VA_ARGS__) >= 0)) {    \
+      ::takt::abi::ClearAll(__VA_ARGS__);                                 \
+      return ::takt::abi::RefuseNull(__func__, #__VA_ARGS__,              \
+                                     ::takt::abi::FindNull(__VA_ARGS__)); \
     }                                                                     \
   } while (false)
 
 // The same for a function that returns a value: returns `result`.
 #define TAKT_REQUIRE_OR(result, ...)                                   \
   do {                                                                 \
-    using ::takt::api::Items;                                          \
-    using ::takt::api::Optional;                                       \
-    if (ABSL_PREDICT_FALSE(::takt::api::FindNull(__VA_ARGS__) >= 0)) { \
-      ::takt::api::ClearAll(__VA_ARGS__);                              \
+    using ::takt::abi::Items;                                          \
+    using ::takt::abi::Optional;                                       \
+    if (ABSL_PREDICT_FALSE(::takt::abi::FindNull(__VA_ARGS__) >= 0)) { \
+      ::takt::abi::ClearAll(__VA_ARGS__);                              \
       return result;                                                   \
     }                                                                  \
   } while (false)
 
 #define TAKT_IGNORE_NULL(...) TAKT_REQUIRE_OR(, __VA_ARGS__)
 
-namespace takt::api {
+namespace takt::abi {
 
 // An array that may be NULL if it is empty.
 template <typename T>
@@ -130,6 +130,6 @@ void ClearAll(const Arguments&... arguments) {
 // `names` is the text of the macro's arguments, `index` the one that is NULL.
 takt_status_t RefuseNull(const char* source, const char* names, int index);
 
-}  // namespace takt::api
+}  // namespace takt::abi
 
-#endif  // TAKT_API_NULL_H_
+#endif  // TAKT_ABI_NULL_H_

@@ -1,11 +1,11 @@
-#include "api/c_string.h"
+#include "abi/c_string.h"
 
 #include <cstdlib>
 #include <cstring>
 
-#include "api/status.h"
+#include "abi/status.h"
 
-namespace takt::api {
+namespace takt::abi {
 
 takt_status_t GiveText(const char* source,
                        const absl::StatusOr<std::string>& text,
@@ -21,4 +21,4 @@ takt_status_t GiveText(const char* source,
   return nullptr;
 }
 
-}  // namespace takt::api
+}  // namespace takt::abi

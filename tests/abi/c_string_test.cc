@@ -1,8 +1,8 @@
-#include "api/c_string.h"
+#include "abi/c_string.h"
 
 #include <gtest/gtest.h>
 
-namespace takt::api {
+namespace takt::abi {
 namespace {
 
 TEST(TextTest, GivesACopyThatTheCallerFrees) {
@@ -23,4 +23,4 @@ TEST(TextTest, GivesNothingOnError) {
 }
 
 }  // namespace
-}  // namespace takt::api
+}  // namespace takt::abi

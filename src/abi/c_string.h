@@ -1,6 +1,6 @@
 // Text that is handed to the caller of the C API.
-#ifndef TAKT_API_C_STRING_H_
-#define TAKT_API_C_STRING_H_
+#ifndef TAKT_ABI_C_STRING_H_
+#define TAKT_ABI_C_STRING_H_
 
 #include <string>
 
@@ -8,7 +8,7 @@
 #include "takt/base.h"
 #include "takt/status.h"
 
-namespace takt::api {
+namespace takt::abi {
 
 // Ends a function with a `char** out_text`: a copy for takt_string_free(), or
 // NULL and the error.
@@ -16,6 +16,6 @@ takt_status_t GiveText(const char* source,
                        const absl::StatusOr<std::string>& text,
                        char** out_text);
 
-}  // namespace takt::api
+}  // namespace takt::abi
 
-#endif  // TAKT_API_C_STRING_H_
+#endif  // TAKT_ABI_C_STRING_H_

@@ -1,0 +1,83 @@
+#include "abi/status.h"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "abi/null.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+namespace takt::abi {
+namespace {
+
+// One constant a code, so that frequent outcomes allocate nothing. Their
+// source is not known: they serve every function.
+using SharedStatuses = std::array<takt_status_rep_t, kStatusCodeCount>;
+constexpr SharedStatuses MakeSharedStatuses() {
+  SharedStatuses result{};
+  for (int code = 0; code < kStatusCodeCount; ++code) {
+    result[code] = {static_cast<takt_status_code_t>(code), "", true, {0}};
+  }
+  return result;
+}
+constexpr SharedStatuses kSharedStatuses = MakeSharedStatuses();
+
+takt_status_t Shared(int code) {
+  if (code <= 0 || code >= kStatusCodeCount) code = TAKT_STATUS_UNKNOWN;
+  // Never written through: free() and the accessors look at is_shared first.
+  return const_cast<takt_status_t>(&kSharedStatuses[code]);
+}
+
+}  // namespace
+
+takt_status_t MakeStatus(int code, const char* source,
+                         absl::string_view message) {
+  if (code == TAKT_STATUS_OK) return nullptr;
+  if (message.empty()) return Shared(code);
+  void* block = std::malloc(sizeof(takt_status_rep_t) + message.size());
+  if (block == nullptr) return Shared(code);
+  auto* rep = new (block) takt_status_rep_t;
+  rep->code = code < kStatusCodeCount && code > 0
+                  ? static_cast<takt_status_code_t>(code)
+                  : TAKT_STATUS_UNKNOWN;
+  rep->source = source != nullptr ? source : "";
+  rep->is_shared = false;
+  std::memcpy(rep->message, message.data(), message.size());
+  rep->message[message.size()] = 0;
+  return rep;
+}
+
+takt_status_t ToStatus(const char* source, const absl::Status& status) {
+  if (status.ok()) return nullptr;
+  // raw_code(): compiled code fails with numbers that Abseil has no name for.
+  return MakeStatus(status.raw_code(), source, status.message());
+}
+
+absl::Status FromStatus(takt_status_t status) {
+  if (status == nullptr) return absl::OkStatus();
+  absl::Status result(static_cast<absl::StatusCode>(status->code),
+                      status->message);
+  takt_status_free(status);
+  return result;
+}
+
+takt_status_t RefuseNull(const char* source, const char* names, int index) {
+  const std::vector<absl::string_view> list = absl::StrSplit(names, ", ");
+  // "Items(count, values)" is two parts of the list and one pointer.
+  size_t part = 0;
+  for (; index > 0; --index) {
+    part += absl::StartsWith(list[part], "Items(") ? 2 : 1;
+  }
+  part += absl::StartsWith(list[part], "Items(") ? 1 : 0;
+  const absl::string_view name = absl::StripSuffix(list[part], ")");
+  return MakeStatus(TAKT_STATUS_INVALID_ARGUMENT, source,
+                    absl::StrCat(name, " is NULL"));
+}
+
+}  // namespace takt::abi
