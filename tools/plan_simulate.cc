@@ -53,9 +53,9 @@ Result<int> SimulatePlan(const SimulateSettings& settings) {
   const auto plan = plan::DecodePlan(
       {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   if (!plan.ok()) return Annotate(Convert(plan.status()), settings.plan);
-  plan::FollowerOptions follower;
-  follower.mode = settings.is_adaptive ? plan::FollowMode::kAdaptive
-                                       : plan::FollowMode::kStrict;
+  follow::FollowerOptions follower;
+  follower.mode = settings.is_adaptive ? follow::FollowMode::kAdaptive
+                                       : follow::FollowMode::kStrict;
   follower.repair.budget_ns = kRepairBudgetNs;
   follower.repair.step_limit = kRepairSteps;
   const auto run = sim::PlayPlan(*workload, *plan, follower, options);

@@ -10,12 +10,12 @@
 #include "base/clock.h"
 #include "cpu/cpu_features.h"
 #include "cpu/vmvx_module.h"
+#include "follow/window_advisor.h"
 #include "kernels/kernel_table.h"
 #include "modules/hal_inline_module.h"
 #include "modules/hal_loader_module.h"
 #include "modules/hal_module.h"
 #include "modules/io_parameters_module.h"
-#include "plan/window_advisor.h"
 #include "sched/policy.h"
 #include "takt/scheduler.h"
 
@@ -412,18 +412,18 @@ absl::Status Instance::EnsureExecutor() {
 
 void Instance::StartWindows() {
   if (window_ns_ == 0) return;
-  plan::WindowOptions options;
+  follow::WindowOptions options;
   options.length_ns = window_ns_;
   options.planning.budget_ns = window_budget_ns_;
   options.planning.background =
       [thread = CreateBackground("takt-plan")](std::function<void()> function) {
         thread->Post(std::move(function));
       };
-  windows_ = std::make_shared<plan::WindowAdvisor>(std::move(options));
+  windows_ = std::make_shared<follow::WindowAdvisor>(std::move(options));
   shop_->SetStandingGuide(windows_.get());
 }
 
-std::shared_ptr<plan::WindowAdvisor> Instance::FindWindows() {
+std::shared_ptr<follow::WindowAdvisor> Instance::FindWindows() {
   MutexLock lock(&mutex_);
   return windows_;
 }

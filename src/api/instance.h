@@ -43,9 +43,9 @@
 #include "vm/module.h"
 #include "vm/type_registry.h"
 
-namespace takt::plan {
+namespace takt::follow {
 class WindowAdvisor;
-}  // namespace takt::plan
+}  // namespace takt::follow
 
 namespace takt::api {
 
@@ -87,7 +87,7 @@ class Instance final : public Object {
   // the policy is "off".
   absl::StatusOr<Ref<shop::JobShop>> GetShop() ABSL_LOCKS_EXCLUDED(mutex_);
   // Who plans windows; null: nobody does, or not yet.
-  std::shared_ptr<plan::WindowAdvisor> FindWindows()
+  std::shared_ptr<follow::WindowAdvisor> FindWindows()
       ABSL_LOCKS_EXCLUDED(mutex_);
   // The same if it schedules for `executor`; else null.
   shop::JobShop* FindShop(const exec::Executor* executor)
@@ -206,7 +206,7 @@ class Instance final : public Object {
   Ref<shop::FrequencyMonitor> speed_watch_ ABSL_GUARDED_BY(mutex_);
   void StartWindows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What the shop follows while no plan is carried out; null: nothing.
-  std::shared_ptr<plan::WindowAdvisor> windows_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<follow::WindowAdvisor> windows_ ABSL_GUARDED_BY(mutex_);
   std::vector<Ref<exec::Executor>> further_executors_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedModule> shared_ ABSL_GUARDED_BY(mutex_);  // By age.

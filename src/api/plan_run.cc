@@ -10,7 +10,7 @@
 #include "api/value.h"
 #include "base/clock.h"
 #include "base/content_hash.h"
-#include "plan/plan_alignment.h"
+#include "follow/plan_alignment.h"
 #include "takt/inspect.h"
 
 namespace takt::api {
@@ -41,7 +41,7 @@ plan::Plan WithStreams(plan::Plan plan) {
   return plan;
 }
 
-takt_plan_errors_t ToErrors(const plan::DivergenceSummary& summary) {
+takt_plan_errors_t ToErrors(const follow::DivergenceSummary& summary) {
   return {summary.count, summary.min, summary.max, summary.q50, summary.q99};
 }
 
@@ -305,7 +305,7 @@ absl::Status PlanRun::CheckDevices(const plan::Plan& aligned) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
+absl::StatusOr<std::unique_ptr<follow::PlanFollower>> PlanRun::MakeFollower(
     const plan::Plan& plan) {
   sched::Machine machine;  // As it is now.
   shop_->Run([&](sched::Scheduler& scheduler, int64_t) {
@@ -314,16 +314,16 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
   });
   TAKT_ASSIGN_OR_RETURN(
       const plan::Plan aligned,
-      plan::AlignPlan(WithStreams(plan), machine, shop_->gone()));
+      follow::AlignPlan(WithStreams(plan), machine, shop_->gone()));
   TAKT_RETURN_IF_ERROR(CheckDevices(aligned));
   absl::flat_hash_map<std::string, sched::StreamId> streams;
   for (const auto& binding : bindings_) {
     streams[binding->name] = shop_->IdOf(*binding->shop_stream);
   }
-  plan::FollowerOptions options;
+  follow::FollowerOptions options;
   options.mode = options_.mode == TAKT_PLAN_MODE_STRICT
-                     ? plan::FollowMode::kStrict
-                     : plan::FollowMode::kAdaptive;
+                     ? follow::FollowMode::kStrict
+                     : follow::FollowMode::kAdaptive;
   options.falls_back = options_.late == TAKT_PLAN_LATE_FALL_BACK;
   options.tolerance_ns = options_.timing.tolerance_ns;
   options.patience_ns = options_.timing.patience_ns;
@@ -334,8 +334,8 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
     planner->Post(std::move(job));
   };
   options.repair_horizon_ns = options_.timing.repair_horizon_ns;
-  options.on_violation = [this](const plan::PlanEvent& v) { Note(v); };
-  options.on_divergence = [this](const plan::PlanEvent& v) { Note(v); };
+  options.on_violation = [this](const follow::PlanEvent& v) { Note(v); };
+  options.on_divergence = [this](const follow::PlanEvent& v) { Note(v); };
   options.longest_ns = [this](sched::KernelId kernel, uint32_t pool) {
     int64_t longest_ns = 0;
     for (const auto& way : scheduler_->costs().kernel(kernel).alternatives) {
@@ -345,8 +345,8 @@ absl::StatusOr<std::unique_ptr<plan::PlanFollower>> PlanRun::MakeFollower(
     }
     return longest_ns;
   };
-  return plan::PlanFollower::Create(aligned, machine, streams,
-                                    std::move(options));
+  return follow::PlanFollower::Create(aligned, machine, streams,
+                                      std::move(options));
 }
 
 absl::Status PlanRun::StartStreams(const Part& part) {
@@ -539,7 +539,7 @@ absl::Status PlanRun::Wait(int64_t deadline_ns) {
 takt_plan_run_report_t PlanRun::Query() {
   takt_plan_run_report_t result = {};
   shop_->Run([&](sched::Scheduler&, int64_t) {
-    const plan::FollowReport report = conductor_.report();
+    const follow::FollowReport report = conductor_.report();
     result.started_count = report.started_count;
     result.in_place_count = report.in_place_count;
     result.violation_count = report.violation_count;
@@ -550,7 +550,7 @@ takt_plan_run_report_t PlanRun::Query() {
     result.first_release_ns = conductor_.first_release_ns();
     result.last_end_ns = conductor_.last_end_ns();
     if (conductor_.follower() == nullptr) return;
-    const plan::Divergence& divergence = conductor_.follower()->divergence();
+    const follow::Divergence& divergence = conductor_.follower()->divergence();
     result.late_start = ToQuantiles(divergence.late_starts());
     result.late_end = ToQuantiles(divergence.late_ends());
   });
@@ -574,11 +574,11 @@ absl::Status PlanRun::QueryOperation(size_t operation,
     return absl::OutOfRangeError(
         absl::StrCat("operation ", operation, ": the plan has ", count));
   }
-  plan::DivergenceSummary starts;
-  plan::DivergenceSummary ends;
+  follow::DivergenceSummary starts;
+  follow::DivergenceSummary ends;
   shop_->Run([&](sched::Scheduler&, int64_t) {
     if (conductor_.follower() == nullptr) return;
-    const plan::Divergence& divergence = conductor_.follower()->divergence();
+    const follow::Divergence& divergence = conductor_.follower()->divergence();
     if (operation >= divergence.operation_count()) return;
     starts = divergence.starts(static_cast<uint32_t>(operation));
     ends = divergence.ends(static_cast<uint32_t>(operation));

@@ -1,5 +1,5 @@
 // A PlanRun carries out a plan: it releases the jobs and has the scheduler
-// follow the plan (plan/plan_switcher.h). Behind takt_plan_run_t.
+// follow the plan (follow/plan_switcher.h). Behind takt_plan_run_t.
 //
 //   kNew --Start()--> kRunning --Stop(), failed, last call done--> kEnding
 //                                     no call in flight: kOver <------+
@@ -33,8 +33,8 @@
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
+#include "follow/plan_switcher.h"
 #include "hal/fence.h"
-#include "plan/plan_switcher.h"
 #include "shop/job_shop.h"
 #include "takt/plan_run.h"
 
@@ -112,7 +112,7 @@ class PlanRun final : public Object {
   const Binding* FindBinding(const std::string& stream) const;
   // What the run has to do for `plan`, and who follows it.
   absl::StatusOr<Part> MakePart(PlanFile& plan) const;
-  absl::StatusOr<std::unique_ptr<plan::PlanFollower>> MakeFollower(
+  absl::StatusOr<std::unique_ptr<follow::PlanFollower>> MakeFollower(
       const plan::Plan& plan);
   absl::Status CheckModules(const plan::Plan& plan) const;
   absl::Status CheckDevices(const plan::Plan& aligned) const;
@@ -137,11 +137,12 @@ class PlanRun final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // By who decides.
-  void Note(const plan::PlanEvent& violation) ABSL_LOCKS_EXCLUDED(event_mutex_);
+  void Note(const follow::PlanEvent& violation)
+      ABSL_LOCKS_EXCLUDED(event_mutex_);
   static void OnNoticeTime(TimerService::Timer* timer);
   void Tell() ABSL_LOCKS_EXCLUDED(event_mutex_);
   void TellEvents() ABSL_LOCKS_EXCLUDED(event_mutex_);
-  absl::Status ErrorOf(const plan::PlanEvent& event) const
+  absl::Status ErrorOf(const follow::PlanEvent& event) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The run does not go on; `status` is what it ended with.
@@ -160,7 +161,7 @@ class PlanRun final : public Object {
   std::vector<std::unique_ptr<Binding>> bindings_;
   // Of who decides:
   const sched::Scheduler* scheduler_ = nullptr;
-  plan::PlanSwitcher conductor_;
+  follow::PlanSwitcher conductor_;
 
   Mutex control_mutex_;  // One call of Start(), Replace() or End() at a time.
   mutable Mutex mutex_;
@@ -179,7 +180,7 @@ class PlanRun final : public Object {
   const Ref<hal::Fence> over_ = hal::Fence::Create();
 
   Mutex event_mutex_;
-  std::vector<plan::PlanEvent> events_ ABSL_GUARDED_BY(event_mutex_);
+  std::vector<follow::PlanEvent> events_ ABSL_GUARDED_BY(event_mutex_);
   bool is_notice_armed_ ABSL_GUARDED_BY(event_mutex_) = false;
   bool ends_ ABSL_GUARDED_BY(event_mutex_) = false;  // Its calls are done.
   Timer notice_timer_ ABSL_GUARDED_BY(event_mutex_);

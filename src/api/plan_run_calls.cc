@@ -159,7 +159,7 @@ void PlanRun::ArmNotice() {
   timers_->Arm(&notice_timer_, NowNs());
 }
 
-void PlanRun::Note(const plan::PlanEvent& violation) {
+void PlanRun::Note(const follow::PlanEvent& violation) {
   const bool fails = options_.mode == TAKT_PLAN_MODE_STRICT &&
                      options_.late == TAKT_PLAN_LATE_FAIL;
   if (fails) conductor_.Abandon();
@@ -199,13 +199,13 @@ void PlanRun::Tell() {
 }
 
 void PlanRun::TellEvents() {
-  std::vector<plan::PlanEvent> events;
+  std::vector<follow::PlanEvent> events;
   {
     MutexLock lock(&event_mutex_);
     events.swap(events_);
   }
   if (options_.on_event != nullptr) {
-    for (const plan::PlanEvent& event : events) {
+    for (const follow::PlanEvent& event : events) {
       const takt_plan_event_t told = {
           static_cast<takt_plan_event_kind_t>(event.kind), event.operation,
           event.cycle, event.by_ns};
@@ -218,7 +218,7 @@ void PlanRun::TellEvents() {
   }
 }
 
-absl::Status PlanRun::ErrorOf(const plan::PlanEvent& event) const {
+absl::Status PlanRun::ErrorOf(const follow::PlanEvent& event) const {
   std::string name = "(none)";
   MutexLock lock(&mutex_);
   const auto& operations = part_.plan->plan().operations;
@@ -227,8 +227,8 @@ absl::Status PlanRun::ErrorOf(const plan::PlanEvent& event) const {
   }
   return absl::AbortedError(
       absl::StrCat("plan \"", part_.plan->plan().name, "\": operation \"", name,
-                   "\": ", plan::PlanEventName(event.kind), " by ", event.by_ns,
-                   " ns in cycle ", event.cycle));
+                   "\": ", follow::PlanEventName(event.kind), " by ",
+                   event.by_ns, " ns in cycle ", event.cycle));
 }
 
 }  // namespace takt::api

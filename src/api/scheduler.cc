@@ -10,7 +10,7 @@
 #include "api/stream.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
-#include "plan/window_advisor.h"
+#include "follow/window_advisor.h"
 #include "sched/policy.h"
 #include "shop/job_shop.h"
 
@@ -100,13 +100,13 @@ absl::Status QueryWindows(takt_instance_t* instance,
                           takt_window_statistics_t* out) {
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
-  const std::shared_ptr<plan::WindowAdvisor> windows =
+  const std::shared_ptr<follow::WindowAdvisor> windows =
       Unwrap(instance)->FindWindows();
   if (windows == nullptr) {
     return absl::FailedPreconditionError(
         "the scheduler plans no windows: its window_ns is 0");
   }
-  plan::WindowReport report;
+  follow::WindowReport report;
   shop->Run([&](sched::Scheduler&, int64_t) { report = windows->report(); });
   takt_window_statistics_t result = {};
   result.planned_count = report.planned_count;

@@ -25,10 +25,10 @@ int64_t LongestOf(const Workload& workload, uint32_t kernel, uint32_t pool) {
 
 absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
                                  const plan::Plan& plan,
-                                 plan::FollowerOptions follower,
+                                 follow::FollowerOptions follower,
                                  SimulationOptions options) {
   PlanRun run;
-  follower.on_violation = [&run](const plan::PlanEvent& violation) {
+  follower.on_violation = [&run](const follow::PlanEvent& violation) {
     run.violations.push_back(violation);
   };
   if (!follower.longest_ns) {
@@ -41,9 +41,9 @@ absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
     streams[workload.streams[i].name] = i;
   }
   TAKT_ASSIGN_OR_RETURN(
-      const std::unique_ptr<plan::PlanFollower> guide,
-      plan::PlanFollower::Create(plan, workload.machine, streams,
-                                 std::move(follower)));
+      const std::unique_ptr<follow::PlanFollower> guide,
+      follow::PlanFollower::Create(plan, workload.machine, streams,
+                                   std::move(follower)));
   guide->Start(0);
   options.scheduler.guide = guide.get();
   TAKT_ASSIGN_OR_RETURN(run.report, Simulate(workload, options));

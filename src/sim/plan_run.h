@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "follow/plan_follower.h"
 #include "plan/plan.h"
-#include "plan/plan_follower.h"
 #include "sim/simulation.h"
 
 namespace takt::sim {
 
 struct PlanRun {
   Report report;
-  plan::FollowReport follow;
-  std::vector<plan::PlanEvent> violations;  // As they were told.
+  follow::FollowReport follow;
+  std::vector<follow::PlanEvent> violations;  // As they were told.
 };
 
 // Plays the workload with a PlanFollower as the scheduler's guide, from time 0.
@@ -26,7 +26,7 @@ struct PlanRun {
 // Errors: what PlanFollower::Create() and Simulate() say.
 absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
                                  const plan::Plan& plan,
-                                 plan::FollowerOptions follower,
+                                 follow::FollowerOptions follower,
                                  SimulationOptions options);
 
 // How the plan was kept, as JSON or as text.

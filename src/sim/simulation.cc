@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/status.h"
-#include "plan/window_advisor.h"
+#include "follow/window_advisor.h"
 #include "sim/board.h"
 #include "sim/event_queue.h"
 #include "sim/thermal.h"
@@ -473,10 +473,10 @@ absl::StatusOr<Report> Simulate(const Workload& workload,
   if (options.window_ns <= 0 || options.scheduler.guide != nullptr) {
     return Simulator(workload, options).Run();
   }
-  plan::WindowOptions window;
+  follow::WindowOptions window;
   window.length_ns = options.window_ns;
   window.planning.step_limit = kWindowSteps;
-  plan::WindowAdvisor guide(std::move(window));
+  follow::WindowAdvisor guide(std::move(window));
   SimulationOptions guided = options;
   guided.scheduler.guide = &guide;
   return Simulator(workload, guided).Run();

@@ -37,7 +37,7 @@ struct SimulationOptions {
   uint64_t seed = 1;
   int64_t length_ns = 1'000'000'000;
   // Above 0, and without another guide: windows of this length are planned
-  // ahead (plan/window_advisor.h).
+  // ahead (follow/window_advisor.h).
   int64_t window_ns = 0;
   // After `length_ns` nothing is released; the run goes on until all is done.
   bool drains = false;

@@ -1,4 +1,4 @@
-#include "plan/plan_alignment.h"
+#include "follow/plan_alignment.h"
 
 #include <algorithm>
 #include <map>
@@ -9,16 +9,16 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 
-namespace takt::plan {
+namespace takt::follow {
 namespace {
 
-using Kind = PlannedResource::Kind;
+using Kind = plan::PlannedResource::Kind;
 
 constexpr uint32_t kNone = UINT32_MAX;
 
 class Aligner {
  public:
-  Aligner(const Plan& plan, const sched::Machine& machine,
+  Aligner(const plan::Plan& plan, const sched::Machine& machine,
           const sched::ResourceSet& gone)
       : plan_(plan),
         machine_(machine),
@@ -36,13 +36,13 @@ class Aligner {
     }
   }
 
-  absl::StatusOr<Plan> Align() {
+  absl::StatusOr<plan::Plan> Align() {
     FindByName();
     TAKT_RETURN_IF_ERROR(FindByCluster());
-    Plan aligned = plan_;
+    plan::Plan aligned = plan_;
     aligned.resources = resources_;
-    for (PlannedJob& job : aligned.jobs) Renumber(&job.allowed);
-    for (PlannedOperation& operation : aligned.operations) {
+    for (plan::PlannedJob& job : aligned.jobs) Renumber(&job.allowed);
+    for (plan::PlannedOperation& operation : aligned.operations) {
       Renumber(&operation.resources);
       TAKT_RETURN_IF_ERROR(CheckPools(operation));
       AlignAlternatives(&operation);
@@ -121,7 +121,7 @@ class Aligner {
   }
 
   // Of `operation`, which is aligned.
-  absl::Status CheckPools(const PlannedOperation& operation) const {
+  absl::Status CheckPools(const plan::PlannedOperation& operation) const {
     uint32_t pool = kNone;
     bool has_npu = false;
     bool has_two = false;
@@ -136,8 +136,8 @@ class Aligner {
   }
 
   // Clusters of alternatives become pools: those that members went to.
-  void AlignAlternatives(PlannedOperation* operation) const {
-    for (PlannedAlternative& alternative : operation->alternatives) {
+  void AlignAlternatives(plan::PlannedOperation* operation) const {
+    for (plan::PlannedAlternative& alternative : operation->alternatives) {
       for (uint32_t i = 0; i < plan_.resources.size(); ++i) {
         if (plan_.resources[i].kind != alternative.kind ||
             plan_.resources[i].cluster != alternative.cluster) {
@@ -149,19 +149,20 @@ class Aligner {
     }
   }
 
-  const Plan& plan_;
+  const plan::Plan& plan_;
   const sched::Machine& machine_;
   const sched::ResourceSet gone_;
-  std::vector<PlannedResource> resources_;  // The machine's.
+  std::vector<plan::PlannedResource> resources_;  // The machine's.
   std::vector<bool> is_taken_;
   std::vector<uint32_t> place_of_;
 };
 
 }  // namespace
 
-absl::StatusOr<Plan> AlignPlan(const Plan& plan, const sched::Machine& machine,
-                               const sched::ResourceSet& gone) {
+absl::StatusOr<plan::Plan> AlignPlan(const plan::Plan& plan,
+                                     const sched::Machine& machine,
+                                     const sched::ResourceSet& gone) {
   return Aligner(plan, machine, gone).Align();
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

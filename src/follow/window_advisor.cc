@@ -1,10 +1,10 @@
 // Windows: what happens to them, and who follows them.
-#include "plan/window_advisor.h"
+#include "follow/window_advisor.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace takt::plan {
+namespace takt::follow {
 
 using sched::AdvisedJob;
 using sched::GuidedOperation;
@@ -258,4 +258,4 @@ void WindowAdvisor::TellPast(int64_t now_ns) {
   }
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

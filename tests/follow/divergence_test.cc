@@ -1,8 +1,8 @@
-#include "plan/divergence.h"
+#include "follow/divergence.h"
 
 #include "gtest/gtest.h"
 
-namespace takt::plan {
+namespace takt::follow {
 namespace {
 
 TEST(DivergenceTest, NothingHappenedYet) {
@@ -41,4 +41,4 @@ TEST(DivergenceTest, QuantilesForgetWhatIsLongAgo) {
 }
 
 }  // namespace
-}  // namespace takt::plan
+}  // namespace takt::follow

@@ -15,8 +15,8 @@
 //
 // Thread-safety: used within the calls of the scheduler; what plans runs on
 // another thread, if `background` has one.
-#ifndef TAKT_PLAN_WINDOW_ADVISOR_H_
-#define TAKT_PLAN_WINDOW_ADVISOR_H_
+#ifndef TAKT_FOLLOW_WINDOW_ADVISOR_H_
+#define TAKT_FOLLOW_WINDOW_ADVISOR_H_
 
 #include <cstdint>
 #include <memory>
@@ -24,13 +24,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/histogram.h"
-#include "plan/plan_follower.h"
-#include "plan/window.h"
+#include "follow/plan_follower.h"
+#include "follow/window.h"
 #include "plan/workload.h"
 #include "sched/placement_advisor.h"
 #include "sched/scheduler.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 struct WindowOptions {
   int64_t length_ns = 100'000'000;
@@ -98,7 +98,7 @@ class WindowAdvisor final : public sched::PlacementAdvisor {
   bool AddJob(Window* window, const sched::AdvisedJob& job, const LiveJob* live,
               int64_t earliest_ns);
   int64_t ExpectedEnd(const LiveOperation& operation) const;
-  Kernel KernelOf(sched::KernelId kernel) const;
+  plan::Kernel KernelOf(sched::KernelId kernel) const;
   uint32_t AddKernel(Window* window, sched::KernelId kernel);
   // True if a plan came into force.
   bool Install(int64_t now_ns);
@@ -125,6 +125,6 @@ class WindowAdvisor final : public sched::PlacementAdvisor {
   WindowReport report_;
 };
 
-}  // namespace takt::plan
+}  // namespace takt::follow
 
-#endif  // TAKT_PLAN_WINDOW_ADVISOR_H_
+#endif  // TAKT_FOLLOW_WINDOW_ADVISOR_H_

@@ -1,4 +1,4 @@
-#include "plan/plan_follower.h"
+#include "follow/plan_follower.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 
-namespace takt::plan {
+namespace takt::follow {
 namespace {
 
 // How often one asks again who waits for what is late and not ready.
@@ -49,13 +49,13 @@ void FollowReport::Add(const FollowReport& other) {
 }
 
 absl::StatusOr<std::unique_ptr<PlanFollower>> PlanFollower::Create(
-    const Plan& plan, const sched::Machine& machine,
+    const plan::Plan& plan, const sched::Machine& machine,
     const absl::flat_hash_map<std::string, sched::StreamId>& streams,
     FollowerOptions options) {
   TAKT_RETURN_IF_ERROR(ValidatePlan(plan));
-  for (const PlanFault& fault : FindPlanFaults(plan)) {
+  for (const plan::PlanFault& fault : plan::FindPlanFaults(plan)) {
     // Late jobs are carried out, late.
-    if (fault.kind == PlanFault::Kind::kDeadline) continue;
+    if (fault.kind == plan::PlanFault::Kind::kDeadline) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("plan \"", plan.name, "\": ", fault.text));
   }
@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<PlanFollower>> PlanFollower::Create(
 
 absl::Status PlanFollower::Take(
     const absl::flat_hash_map<std::string, sched::StreamId>& streams) {
-  const Plan& plan = plan_;
+  const plan::Plan& plan = plan_;
   const sched::Machine& machine = machine_;
   const auto fault = [&](absl::string_view reason) {
     return absl::InvalidArgumentError(
@@ -79,7 +79,8 @@ absl::Status PlanFollower::Take(
                               machine.resource_count()));
   }
   for (uint32_t r = 0; r < plan.resources.size(); ++r) {
-    const bool is_npu = plan.resources[r].kind == PlannedResource::Kind::kNpu;
+    const bool is_npu =
+        plan.resources[r].kind == plan::PlannedResource::Kind::kNpu;
     const uint32_t pool = machine.PoolOf(r);
     if (is_npu != (machine.pools[pool].kind == sched::ResourceKind::kNpu)) {
       return fault(absl::StrCat("resource \"", plan.resources[r].name, "\" is ",
@@ -91,7 +92,7 @@ absl::Status PlanFollower::Take(
   }
   lanes_.resize(plan.resources.size());
   for (uint32_t j = 0; j < plan.jobs.size(); ++j) {
-    const PlannedJob& job = plan.jobs[j];
+    const plan::PlannedJob& job = plan.jobs[j];
     const auto found = streams.find(job.stream);
     if (found == streams.end()) {
       return fault(absl::StrCat("there is no stream \"", job.stream, "\""));
@@ -106,7 +107,7 @@ absl::Status PlanFollower::Take(
     jobs_.push_back({found->second, job.release, job.deadline, {}});
   }
   for (uint32_t i = 0; i < plan.operations.size(); ++i) {
-    const PlannedOperation& operation = plan.operations[i];
+    const plan::PlannedOperation& operation = plan.operations[i];
     Slot slot;
     slot.start = operation.start;
     slot.duration = operation.duration;
@@ -114,7 +115,8 @@ absl::Status PlanFollower::Take(
     bool has_npu = false;
     for (const uint32_t resource : operation.resources) {
       slot.resources.Add(resource);
-      has_npu |= plan.resources[resource].kind == PlannedResource::Kind::kNpu;
+      has_npu |=
+          plan.resources[resource].kind == plan::PlannedResource::Kind::kNpu;
     }
     if (options_.mode == FollowMode::kAdaptive && !has_npu &&
         operation.duration <= options_.small_ns) {
@@ -126,7 +128,7 @@ absl::Status PlanFollower::Take(
     }
     for (const uint32_t resource : operation.resources) {
       if (has_npu &&
-          plan.resources[resource].kind == PlannedResource::Kind::kCore) {
+          plan.resources[resource].kind == plan::PlannedResource::Kind::kCore) {
         slot.feeders.Add(resource);
       }
     }
@@ -335,7 +337,7 @@ bool PlanFollower::Shift(uint64_t cycle, int64_t by_ns) {
     const int64_t end = slot.start + slot.duration + shift_ns;
     if (period_ > 0 && end > period_) return false;
     const int64_t deadline = jobs_[slot.job].deadline;
-    if (deadline != kNoDeadline && end > deadline) return false;
+    if (deadline != plan::kNoDeadline && end > deadline) return false;
   }
   shift_cycle_ = cycle;
   shift_ns_ = shift_ns;
@@ -599,4 +601,4 @@ void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
   Finish(index, binding.cycle);
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

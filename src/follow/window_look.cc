@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "plan/window_advisor.h"
+#include "follow/window_advisor.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 using sched::AdvisedJob;
 
@@ -37,8 +37,8 @@ absl::Span<const sched::ProgramOperation> WindowAdvisor::ProgramOf(
 }
 
 // As long as it takes at the speeds of now.
-Kernel WindowAdvisor::KernelOf(sched::KernelId id) const {
-  Kernel kernel;
+plan::Kernel WindowAdvisor::KernelOf(sched::KernelId id) const {
+  plan::Kernel kernel;
   kernel.name = absl::StrCat("kernel ", id);
   for (const auto& way : scheduler_->costs().kernel(id).alternatives) {
     const int64_t permille = scheduler_->speed_permille(way.pool);
@@ -167,4 +167,4 @@ std::shared_ptr<Window> WindowAdvisor::LookAround(int64_t now_ns) {
   return window;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

@@ -1,7 +1,7 @@
 // A robot's workload, its plan, and what becomes of it in virtual time: for the
 // tests of those who follow plans.
-#ifndef TAKT_TESTS_SIM_PLAN_PLAY_H_
-#define TAKT_TESTS_SIM_PLAN_PLAY_H_
+#ifndef TAKT_TESTS_FOLLOW_PLAN_PLAY_H_
+#define TAKT_TESTS_FOLLOW_PLAN_PLAY_H_
 
 #include <map>
 #include <utility>
@@ -10,7 +10,11 @@
 #include "plan/workload_plan.h"
 #include "sim/plan_run.h"
 
-namespace takt::sim {
+namespace takt::follow {
+
+using plan::Workload;
+using sim::PlanRun;
+using sim::SimulationOptions;
 
 // Two clusters and an NPU that a core of the first feeds.
 inline constexpr char kRobot[] = R"({
@@ -43,7 +47,7 @@ inline constexpr char kRobot[] = R"({
      "offset_ms": 0.3, "criticality": "hard"}]})";
 
 inline Workload ReadRobot() {
-  const auto workload = ReadWorkload(kRobot, plan::WorkloadSources{});
+  const auto workload = plan::ReadWorkload(kRobot, plan::WorkloadSources{});
   EXPECT_TRUE(workload.ok()) << workload.status();
   return *workload;
 }
@@ -59,7 +63,7 @@ inline plan::Plan PlanOf(const Workload& workload) {
 }
 
 // Jobs by stream and number: whether they were in time.
-class Outcomes : public Observer {
+class Outcomes : public sim::Observer {
  public:
   void OnRelease(int64_t, const sched::Decision& decision, int64_t) override {
     numbers_[decision.tag] = counts_[decision.stream]++;
@@ -85,7 +89,7 @@ inline constexpr int64_t kLengthNs = 200'000'000;
 
 // Without a plan by the policy alone.
 inline Result Play(const Workload& workload, const plan::Plan* plan,
-                   uint64_t seed, plan::FollowerOptions follower = {}) {
+                   uint64_t seed, FollowerOptions follower = {}) {
   Outcomes outcomes;
   SimulationOptions options;
   options.seed = seed;
@@ -94,11 +98,11 @@ inline Result Play(const Workload& workload, const plan::Plan* plan,
   options.observer = &outcomes;
   Result result;
   if (plan == nullptr) {
-    auto report = Simulate(workload, options);
+    auto report = sim::Simulate(workload, options);
     EXPECT_TRUE(report.ok()) << report.status();
     result.report = *std::move(report);
   } else {
-    auto run = PlayPlan(workload, *plan, std::move(follower), options);
+    auto run = sim::PlayPlan(workload, *plan, std::move(follower), options);
     EXPECT_TRUE(run.ok()) << run.status();
     static_cast<PlanRun&>(result) = *std::move(run);
   }
@@ -120,6 +124,6 @@ inline int ExpectMeetsWhatIsMet(const Workload& workload, const Result& online,
   return met_count;
 }
 
-}  // namespace takt::sim
+}  // namespace takt::follow
 
-#endif  // TAKT_TESTS_SIM_PLAN_PLAY_H_
+#endif  // TAKT_TESTS_FOLLOW_PLAN_PLAY_H_

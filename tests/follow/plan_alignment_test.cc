@@ -1,11 +1,15 @@
-#include "plan/plan_alignment.h"
+#include "follow/plan_alignment.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace takt::plan {
+namespace takt::follow {
 namespace {
 
+using plan::FindPlanFaults;
+using plan::Plan;
+using plan::kNoDeadline;
+using plan::PlannedResource;
 using sched::ResourceKind;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -90,4 +94,4 @@ TEST(PlanAlignmentTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace takt::plan
+}  // namespace takt::follow

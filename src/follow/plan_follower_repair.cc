@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "plan/plan_follower.h"
+#include "follow/plan_follower.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 using sched::GuidedOperation;
 using sched::Prescription;
@@ -72,8 +72,9 @@ bool PlanFollower::OnTime(int64_t now_ns) {
 
 // Those ways that the plan knows of; else as it was planned, in any pool of
 // that kind.
-Kernel PlanFollower::KernelOf(const PlannedOperation& operation) const {
-  Kernel kernel;
+plan::Kernel PlanFollower::KernelOf(
+    const plan::PlannedOperation& operation) const {
+  plan::Kernel kernel;
   kernel.name = operation.name;
   const auto add = [&](uint32_t pool, uint32_t shards, int64_t duration) {
     if (shards > machine_.pools[pool].count) return;
@@ -83,7 +84,7 @@ Kernel PlanFollower::KernelOf(const PlannedOperation& operation) const {
     way.guess_ns = duration;
     kernel.alternatives.push_back(way);
   };
-  for (const PlannedAlternative& way : operation.alternatives) {
+  for (const plan::PlannedAlternative& way : operation.alternatives) {
     for (uint32_t r = 0; r < plan_.resources.size(); ++r) {
       if (plan_.resources[r].kind != way.kind ||
           plan_.resources[r].cluster != way.cluster) {
@@ -97,10 +98,10 @@ Kernel PlanFollower::KernelOf(const PlannedOperation& operation) const {
   // Of an NPU and its feeders, the NPU.
   uint32_t taken = operation.resources[0];
   for (const uint32_t r : operation.resources) {
-    if (plan_.resources[r].kind == PlannedResource::Kind::kNpu) taken = r;
+    if (plan_.resources[r].kind == plan::PlannedResource::Kind::kNpu) taken = r;
   }
   const bool is_npu =
-      plan_.resources[taken].kind == PlannedResource::Kind::kNpu;
+      plan_.resources[taken].kind == plan::PlannedResource::Kind::kNpu;
   const auto width =
       is_npu ? 1 : static_cast<uint32_t>(operation.resources.size());
   for (uint32_t pool = 0; pool < machine_.pools.size(); ++pool) {
@@ -130,11 +131,11 @@ void PlanFollower::AddRest(const JobKey& key,
   const int64_t time0_ns = OriginOf(key.second);
   int64_t ready_ns = std::max(time0_ns + job.release, repair_.force_ns);
   std::vector<sched::ProgramOperation> operations;
-  WindowJob rest{
-      job.stream,
-      time0_ns + job.release,
-      job.deadline == kNoDeadline ? kInfiniteFuture : time0_ns + job.deadline,
-      {}};
+  WindowJob rest{job.stream,
+                 time0_ns + job.release,
+                 job.deadline == plan::kNoDeadline ? kInfiniteFuture
+                                                   : time0_ns + job.deadline,
+                 {}};
   absl::flat_hash_map<uint32_t, uint32_t> place_of;  // By slot.
   for (uint32_t ordinal = 0; ordinal < job.slots.size(); ++ordinal) {
     const uint32_t slot = job.slots[ordinal];
@@ -259,7 +260,7 @@ bool PlanFollower::Install(int64_t now_ns) {
   }
   ++report_.resolve_count;
   repair_.places.clear();
-  for (const PlannedOperation& operation : plan->plan.operations) {
+  for (const plan::PlannedOperation& operation : plan->plan.operations) {
     const JobKey& key = repair_.window_jobs[operation.job];
     repair_.places.push_back(
         {jobs_[key.first].slots[operation.ordinal], key.second});
@@ -324,4 +325,4 @@ Prescription PlanFollower::PrescribeRepaired(const GuidedOperation& operation,
   return {};
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

@@ -1,9 +1,9 @@
-#include "plan/divergence.h"
+#include "follow/divergence.h"
 
 #include <algorithm>
 #include <array>
 
-namespace takt::plan {
+namespace takt::follow {
 
 Divergence::Divergence(size_t operation_count) : operations_(operation_count) {}
 
@@ -43,4 +43,4 @@ DivergenceSummary Divergence::Summarize(const Errors& errors) {
   return summary;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

@@ -1,4 +1,4 @@
-#include "plan/plan_switcher.h"
+#include "follow/plan_switcher.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "sched/scheduler.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 using sched::GuidedOperation;
 using sched::Prescription;
@@ -178,4 +178,4 @@ bool PlanSwitcher::OnTime(int64_t now_ns) {
   return has_changed;
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

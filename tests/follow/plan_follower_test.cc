@@ -1,23 +1,19 @@
 // Goal: plans are carried out as they say, or bent when the machine does not
 // keep to them. Method: plans of real workloads, followed by the scheduler in
 // virtual time, with noise and a core that is lost.
-#include "plan/plan_follower.h"
+#include "follow/plan_follower.h"
 
 #include <set>
 #include <tuple>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/sim/plan_play.h"
+#include "tests/follow/plan_play.h"
 
-namespace takt::sim {
+namespace takt::follow {
 namespace {
 
-using plan::FollowerOptions;
-using plan::FollowMode;
 using plan::Plan;
-using plan::PlanEvent;
-using plan::PlanFollower;
 using testing::HasSubstr;
 
 Result Play(const Workload& workload, const Plan* plan, FollowMode mode,
@@ -25,7 +21,7 @@ Result Play(const Workload& workload, const Plan* plan, FollowMode mode,
   FollowerOptions follower;
   follower.mode = mode;
   follower.falls_back = falls_back;
-  return sim::Play(workload, plan, seed, std::move(follower));
+  return follow::Play(workload, plan, seed, std::move(follower));
 }
 
 TEST(PlanFollowerTest, StrictStartsAllExactlyAsPlanned) {
@@ -81,7 +77,7 @@ constexpr char kTogether[] = R"({
 
 // Means of many runs: with a plan, the same seed gives other durations.
 TEST(PlanFollowerTest, AdaptiveIsAboutAsQuickAsTheOnlinePolicyInNoise) {
-  auto workload = ReadWorkload(kTogether, plan::WorkloadSources{});
+  auto workload = plan::ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
   for (const double noise : {0.0, 0.05, 0.1, 0.2, 0.3, 0.5}) {
@@ -94,39 +90,39 @@ TEST(PlanFollowerTest, AdaptiveIsAboutAsQuickAsTheOnlinePolicyInNoise) {
       };
       planned_ns +=
           makespan_ns(Play(*workload, &plan, FollowMode::kAdaptive, seed));
-      online_ns += makespan_ns(sim::Play(*workload, nullptr, seed));
+      online_ns += makespan_ns(follow::Play(*workload, nullptr, seed));
     }
     EXPECT_LE(planned_ns, online_ns * 1.02) << "noise " << noise;
   }
 }
 
 TEST(PlanFollowerTest, AdaptiveLeavesOutWhatIsSmall) {
-  auto workload = ReadWorkload(kTogether, plan::WorkloadSources{});
+  auto workload = plan::ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
   FollowerOptions follower;
   follower.mode = FollowMode::kAdaptive;
   follower.small_ns = 20'000;
-  const Result result = sim::Play(*workload, &plan, 1, follower);
+  const Result result = follow::Play(*workload, &plan, 1, follower);
   // But for three of each of four calls.
   EXPECT_EQ(result.follow.started_count, plan.operations.size() - 12);
   EXPECT_EQ(result.met.size(), 7u);
   // A strict plan has them all.
   follower.mode = FollowMode::kStrict;
-  EXPECT_EQ(sim::Play(*workload, &plan, 1, follower).follow.started_count,
+  EXPECT_EQ(follow::Play(*workload, &plan, 1, follower).follow.started_count,
             plan.operations.size());
 }
 
 // Of what is found as it comes the scheduler is told of the first and the last;
 // the second has run unseen, and nobody waits for it.
 TEST(PlanFollowerTest, AdaptiveDoesNotWaitForWhatRanUnseen) {
-  auto workload = ReadWorkload(R"({
+  auto workload = plan::ReadWorkload(R"({
   "topology": {"clusters": [{"name": "cores", "cpus": "0"}]},
   "kernels": [{"name": "k", "alternatives": [
       {"pool": "cores", "duration_us": 100}]}],
   "programs": [{"name": "p", "operations": [{"kernel": "k", "count": 3}]}],
   "streams": [{"name": "s", "program": "p", "arrival": "once"}]})",
-                               plan::WorkloadSources{});
+                                     plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
   FollowerOptions options;
@@ -155,7 +151,7 @@ TEST(PlanFollowerTest, AdaptiveDoesNotWaitForWhatRanUnseen) {
 }
 
 TEST(PlanFollowerTest, AJobThatIsOverLeavesNothingToWaitFor) {
-  auto workload = ReadWorkload(kTogether, plan::WorkloadSources{});
+  auto workload = plan::ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
   for (const FollowMode mode : {FollowMode::kAdaptive, FollowMode::kStrict}) {
@@ -206,7 +202,7 @@ TEST(PlanFollowerTest, StrictTellsEachViolationOnce) {
             });
         EXPECT_EQ(has_lost, uses_core);
         // All jobs end, whatever happens.
-        for (const StreamReport& stream : result.report.streams) {
+        for (const sim::StreamReport& stream : result.report.streams) {
           EXPECT_EQ(stream.released, stream.met + stream.missed);
         }
       }
@@ -237,11 +233,11 @@ TEST(PlanFollowerTest, AdaptiveMeetsWhatTheOnlinePolicyMeets) {
 TEST(PlanFollowerTest, BestEffortFillsHolesOnly) {
   Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
-  Stream log;
+  plan::Stream log;
   log.name = "log";
   log.terms.program = 3;
   log.terms.criticality = sched::Criticality::kBestEffort;
-  log.arrival = Arrival::kClosed;
+  log.arrival = plan::Arrival::kClosed;
   workload.streams.push_back(log);
   const Result result = Play(workload, &plan, FollowMode::kStrict, 1);
   EXPECT_EQ(result.follow.start_error_max_ns, 0);
@@ -320,4 +316,4 @@ TEST(PlanFollowerTest, WhatIsMissingIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace takt::sim
+}  // namespace takt::follow

@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/sim/plan_play.h"
+#include "tests/follow/plan_play.h"
 
-namespace takt::sim {
+namespace takt::follow {
 namespace {
 
-using plan::FollowerOptions;
-using plan::FollowMode;
 using plan::Plan;
 
 FollowerOptions Repairing() {
@@ -102,9 +100,9 @@ TEST(PlanRepairTest, WhatIsPlannedInTimeIsFollowed) {
   options.repair.background = [&](std::function<void()> given) {
     solve = std::move(given);
   };
-  auto made = plan::PlanFollower::Create(plan, machine, {{"x", 0}}, options);
+  auto made = follow::PlanFollower::Create(plan, machine, {{"x", 0}}, options);
   ASSERT_TRUE(made.ok()) << made.status();
-  plan::PlanFollower& follower = **made;
+  follow::PlanFollower& follower = **made;
   follower.Start(0);
   EXPECT_EQ(follower.next_event_ns(), kInfiniteFuture);
   follower.OnAvailable(0, false, 10'000);
@@ -208,4 +206,4 @@ TEST(PlanRepairTest, AFoundCoreIsUsedAgain) {
 }
 
 }  // namespace
-}  // namespace takt::sim
+}  // namespace takt::follow

@@ -9,8 +9,8 @@
 //
 // Thread-safety: filled by one thread; then given to Solve(), which may run on
 // another one; is_planned() and TakePlan() from any.
-#ifndef TAKT_PLAN_WINDOW_H_
-#define TAKT_PLAN_WINDOW_H_
+#ifndef TAKT_FOLLOW_WINDOW_H_
+#define TAKT_FOLLOW_WINDOW_H_
 
 #include <cstdint>
 #include <functional>
@@ -26,7 +26,7 @@
 #include "sched/machine.h"
 #include "sched/stream.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 // How windows are planned.
 struct WindowPlanning {
@@ -48,7 +48,7 @@ struct WindowJob {
 };
 
 struct WindowPlan {
-  Plan plan;
+  plan::Plan plan;
   // Jobs that are late by it, and were not when it was to come into force.
   uint32_t late_count = 0;
 };
@@ -65,7 +65,7 @@ class Window {
   size_t operation_count() const { return operation_count_; }
 
   // Its index, for the operations of programs.
-  uint32_t AddKernel(Kernel kernel);
+  uint32_t AddKernel(plan::Kernel kernel);
   // What is left of the job: `operations` have its `ordinals`, in order, and
   // none starts before `ready_ns`.
   void AddJob(WindowJob job, std::vector<sched::ProgramOperation> operations,
@@ -95,7 +95,7 @@ class Window {
 
   const int64_t origin_ns_;
   const int64_t force_ns_;
-  Workload workload_;
+  plan::Workload workload_;
   std::vector<WindowJob> jobs_;
   size_t operation_count_ = 0;
   mutable Mutex mutex_;
@@ -104,6 +104,6 @@ class Window {
   absl::StatusOr<WindowPlan> plan_ ABSL_GUARDED_BY(mutex_) = WindowPlan();
 };
 
-}  // namespace takt::plan
+}  // namespace takt::follow
 
-#endif  // TAKT_PLAN_WINDOW_H_
+#endif  // TAKT_FOLLOW_WINDOW_H_

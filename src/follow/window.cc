@@ -1,4 +1,4 @@
-#include "plan/window.h"
+#include "follow/window.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "plan/workload_plan.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 using sched::ProgramOperation;
 using sched::ResourceSet;
@@ -31,7 +31,7 @@ absl::flat_hash_map<std::string, sched::StreamId> Window::streams() const {
   return streams;
 }
 
-uint32_t Window::AddKernel(Kernel kernel) {
+uint32_t Window::AddKernel(plan::Kernel kernel) {
   workload_.kernels.push_back(std::move(kernel));
   return static_cast<uint32_t>(workload_.kernels.size() - 1);
 }
@@ -40,12 +40,12 @@ uint32_t Window::AddKernel(Kernel kernel) {
 void Window::AddStream(std::vector<ProgramOperation> operations,
                        int64_t offset_ns, int64_t deadline_ns,
                        const ResourceSet& allowed) {
-  Program program;
+  plan::Program program;
   program.name = absl::StrCat(workload_.programs.size());
   program.operations = std::move(operations);
   workload_.programs.push_back(std::move(program));
-  Stream stream;
-  stream.arrival = Arrival::kOnce;
+  plan::Stream stream;
+  stream.arrival = plan::Arrival::kOnce;
   stream.name = absl::StrCat(workload_.streams.size());
   stream.offset_ns = std::max<int64_t>(offset_ns, 0);
   stream.terms.program = static_cast<uint32_t>(workload_.programs.size() - 1);
@@ -74,7 +74,7 @@ void Window::AddBusy(const ResourceSet& resources, int64_t until_ns) {
   for (uint32_t pool = 0; pool < machine.pools.size(); ++pool) {
     const ResourceSet there = resources & machine.ResourcesOf(pool);
     if (there.empty()) continue;
-    Kernel kernel;
+    plan::Kernel kernel;
     kernel.name = absl::StrCat("running ", workload_.kernels.size());
     sched::AlternativeOptions option;
     option.pool = pool;
@@ -110,7 +110,8 @@ void Window::Plan(const WindowPlanning& planning) {
     solver.step_limit = planning.step_limit;
     solver.time_limit_ns = 60'000'000'000;
   }
-  absl::StatusOr<WorkloadSolution> found = PlanWorkload(workload_, solver);
+  absl::StatusOr<plan::WorkloadSolution> found =
+      plan::PlanWorkload(workload_, solver);
   WindowPlan result;
   if (found.ok()) result.plan = std::move(found->plan);
   const bool is_good = found.ok() && Relabel(&result);
@@ -130,7 +131,7 @@ bool Window::Relabel(WindowPlan* result) const {
   plan::Plan* plan = &result->plan;
   const size_t job_count = jobs_.size();
   while (plan->operations.back().job >= job_count) {
-    const PlannedOperation& busy = plan->operations.back();
+    const plan::PlannedOperation& busy = plan->operations.back();
     if (busy.start > plan->jobs[busy.job].release) return false;
     plan->operations.pop_back();
   }
@@ -142,16 +143,16 @@ bool Window::Relabel(WindowPlan* result) const {
     plan->jobs[j].instance = counts[job.stream]++;
     plan->jobs[j].release = job.release_ns - origin_ns_;
     plan->jobs[j].deadline = job.deadline_ns == kInfiniteFuture
-                                 ? kNoDeadline
+                                 ? plan::kNoDeadline
                                  : job.deadline_ns - origin_ns_;
   }
-  for (PlannedOperation& operation : plan->operations) {
+  for (plan::PlannedOperation& operation : plan->operations) {
     operation.ordinal = jobs_[operation.job].ordinals[operation.ordinal];
     // One that is late anyway keeps nothing from being moved.
-    PlannedJob& job = plan->jobs[operation.job];
+    plan::PlannedJob& job = plan->jobs[operation.job];
     if (operation.start + operation.duration > job.deadline) {
       if (job.deadline >= force_ns_ - origin_ns_) ++result->late_count;
-      job.deadline = kNoDeadline;
+      job.deadline = plan::kNoDeadline;
     }
   }
   return true;
@@ -172,4 +173,4 @@ absl::StatusOr<WindowPlan> Window::TakePlan() {
   return std::move(plan_);
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

@@ -1,19 +1,19 @@
 // Goal: windows are planned ahead and followed while they hold, and do no harm.
 // Method: a robot's workload in virtual time, with and without them; single
 // decisions.
-#include "plan/window_advisor.h"
+#include "follow/window_advisor.h"
 
 #include "gtest/gtest.h"
 #include "sim/simulation.h"
+#include "tests/follow/plan_play.h"
 #include "tests/sched/test_support.h"
-#include "tests/sim/plan_play.h"
 
-namespace takt::sim {
+namespace takt::follow {
 namespace {
 
-using plan::WindowAdvisor;
-using plan::WindowOptions;
-using plan::WindowReport;
+using sim::Report;
+using sim::Simulate;
+using sim::StreamReport;
 
 struct Played {
   Report report;
@@ -84,9 +84,9 @@ TEST(WindowGuideTest, WhatThePolicyMeetsIsMetWithNoiseAndALostCore) {
 
 TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
   Workload workload = ReadRobot();
-  Stream alarm;
+  plan::Stream alarm;
   alarm.name = "alarm";
-  alarm.arrival = Arrival::kPoisson;
+  alarm.arrival = plan::Arrival::kPoisson;
   alarm.terms.program = 1;
   alarm.terms.criticality = sched::Criticality::kHard;
   alarm.terms.period_ns = 30'000'000;
@@ -101,11 +101,11 @@ TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
 
 TEST(WindowGuideTest, BestEffortFillsTheHoles) {
   Workload workload = ReadRobot();
-  Stream log;
+  plan::Stream log;
   log.name = "log";
   log.terms.program = 3;
   log.terms.criticality = sched::Criticality::kBestEffort;
-  log.arrival = Arrival::kClosed;
+  log.arrival = plan::Arrival::kClosed;
   workload.streams.push_back(log);
   const Played run = Play(workload, 1, true);
   EXPECT_GT(run.report.streams[3].met, 100u);
@@ -166,4 +166,4 @@ TEST(WindowGuideTest, ASlowFirstRunDoesNotKeepAPlanNarrow) {
 }
 
 }  // namespace
-}  // namespace takt::sim
+}  // namespace takt::follow

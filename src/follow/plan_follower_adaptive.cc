@@ -1,9 +1,9 @@
 // Plans whose places and order are preferences.
 #include <algorithm>
 
-#include "plan/plan_follower.h"
+#include "follow/plan_follower.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 using sched::GuidedOperation;
 using sched::Prescription;
@@ -40,7 +40,7 @@ Prescription PlanFollower::Adaptive(Binding* binding, uint32_t slot,
     return prescription;
   }
   // With a deadline to meet, the policy is asked as soon as the plan fails.
-  const bool is_due = jobs_[own.job].deadline != kNoDeadline;
+  const bool is_due = jobs_[own.job].deadline != plan::kNoDeadline;
   if (is_due && IsDisplaced(slot)) return prescription;
   // Ready long before its time, or after: things are not as the plan has them,
   // and only its order may still be right. Cores give way to what it has first;
@@ -208,4 +208,4 @@ ResourceSet PlanFollower::MayHave(const GuidedOperation& operation,
   return RoomFor(slot, binding.cycle, everywhere(), ExpectedEnd(slot));
 }
 
-}  // namespace takt::plan
+}  // namespace takt::follow

@@ -33,8 +33,8 @@
 //
 // Thread-safety: none; used within the calls of the scheduler, and between
 // them by who drives it.
-#ifndef TAKT_PLAN_PLAN_FOLLOWER_H_
-#define TAKT_PLAN_PLAN_FOLLOWER_H_
+#ifndef TAKT_FOLLOW_PLAN_FOLLOWER_H_
+#define TAKT_FOLLOW_PLAN_FOLLOWER_H_
 
 #include <cstdint>
 #include <functional>
@@ -46,13 +46,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "plan/divergence.h"
+#include "follow/divergence.h"
+#include "follow/window.h"
 #include "plan/plan.h"
-#include "plan/window.h"
 #include "sched/machine.h"
 #include "sched/placement_advisor.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 enum class FollowMode : uint8_t { kStrict, kAdaptive };
 
@@ -127,7 +127,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
   // INVALID_ARGUMENT naming what the plan has and the machine or `streams` do
   // not; FAILED_PRECONDITION for a plan that cannot be carried out.
   static absl::StatusOr<std::unique_ptr<PlanFollower>> Create(
-      const Plan& plan, const sched::Machine& machine,
+      const plan::Plan& plan, const sched::Machine& machine,
       const absl::flat_hash_map<std::string, sched::StreamId>& streams,
       FollowerOptions options);
 
@@ -207,7 +207,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
   struct JobSlot {
     sched::StreamId stream = 0;
     int64_t release = 0;
-    int64_t deadline = kNoDeadline;
+    int64_t deadline = plan::kNoDeadline;
     std::vector<uint32_t> slots;  // By ordinal; kNone: the plan has none.
   };
   struct StreamSlots {
@@ -246,7 +246,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
     bool has_changed = false;  // Those that wait have to be asked again.
   };
 
-  PlanFollower(const Plan& plan, const sched::Machine& machine,
+  PlanFollower(const plan::Plan& plan, const sched::Machine& machine,
                FollowerOptions options)
       : options_(std::move(options)),
         plan_(plan),
@@ -328,7 +328,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
   void AddRest(const JobKey& key,
                absl::flat_hash_map<uint32_t, uint32_t>* kernels,
                Window* window);
-  Kernel KernelOf(const PlannedOperation& operation) const;
+  plan::Kernel KernelOf(const plan::PlannedOperation& operation) const;
   int64_t ExpectedEnd(uint32_t slot) const;
   bool Install(int64_t now_ns);
   PlanEvent OwnViolation(PlanEvent violation) const;
@@ -337,7 +337,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
                                         int64_t now_ns);
 
   const FollowerOptions options_;
-  const Plan plan_;
+  const plan::Plan plan_;
   const sched::Machine machine_;
   const int64_t period_;              // 0: it runs once.
   uint64_t cycle_count_;              // How often it is repeated.
@@ -361,6 +361,6 @@ class PlanFollower final : public sched::PlacementAdvisor {
   Divergence divergence_;
 };
 
-}  // namespace takt::plan
+}  // namespace takt::follow
 
-#endif  // TAKT_PLAN_PLAN_FOLLOWER_H_
+#endif  // TAKT_FOLLOW_PLAN_FOLLOWER_H_

@@ -3,8 +3,8 @@
 //
 // Memory: all of it is taken at first; adding allocates nothing.
 // Thread-safety: none.
-#ifndef TAKT_PLAN_DIVERGENCE_H_
-#define TAKT_PLAN_DIVERGENCE_H_
+#ifndef TAKT_FOLLOW_DIVERGENCE_H_
+#define TAKT_FOLLOW_DIVERGENCE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "base/histogram.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 // Of one operation, in ns; negative: too early.
 struct DivergenceSummary {
@@ -61,6 +61,6 @@ class Divergence {
   Histogram late_ends_;
 };
 
-}  // namespace takt::plan
+}  // namespace takt::follow
 
-#endif  // TAKT_PLAN_DIVERGENCE_H_
+#endif  // TAKT_FOLLOW_DIVERGENCE_H_

@@ -7,18 +7,18 @@
 //
 // Thread-safety: as sched::PlacementAdvisor; the rest is for who drives the
 // scheduler, between its calls.
-#ifndef TAKT_PLAN_PLAN_SWITCHER_H_
-#define TAKT_PLAN_PLAN_SWITCHER_H_
+#ifndef TAKT_FOLLOW_PLAN_SWITCHER_H_
+#define TAKT_FOLLOW_PLAN_SWITCHER_H_
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "plan/plan_follower.h"
+#include "follow/plan_follower.h"
 #include "sched/placement_advisor.h"
 
-namespace takt::plan {
+namespace takt::follow {
 
 class PlanSwitcher final : public sched::PlacementAdvisor {
  public:
@@ -98,6 +98,6 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
   int64_t last_end_ns_ = 0;
 };
 
-}  // namespace takt::plan
+}  // namespace takt::follow
 
-#endif  // TAKT_PLAN_PLAN_SWITCHER_H_
+#endif  // TAKT_FOLLOW_PLAN_SWITCHER_H_
