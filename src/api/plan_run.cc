@@ -7,10 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "api/blocking_wait.h"
 #include "api/handle.h"
+#include "api/quantiles.h"
 #include "api/value.h"
 #include "base/clock.h"
 #include "base/content_hash.h"
 #include "follow/plan_alignment.h"
+#include "sched/priority.h"
 #include "takt/inspect.h"
 
 namespace takt::api {
@@ -43,11 +45,6 @@ plan::Plan WithStreams(plan::Plan plan) {
 
 takt_plan_errors_t ToErrors(const follow::DivergenceSummary& summary) {
   return {summary.count, summary.min, summary.max, summary.q50, summary.q99};
-}
-
-takt_quantiles_t ToQuantiles(const Histogram& histogram) {
-  return {histogram.count(), histogram.Quantile(500), histogram.Quantile(990),
-          histogram.Quantile(999), histogram.max()};
 }
 
 absl::Status CheckOptions(const takt_plan_run_options_t& options) {
@@ -152,15 +149,14 @@ absl::Status PlanRun::Bind(const takt_plan_binding_t& given) {
 absl::Status PlanRun::BindStream(const takt_plan_binding_t& given,
                                  Binding* binding) {
   binding->to = Ref<Stream>::Retain(Unwrap(given.to));
-  if (binding->to->arrival() != TAKT_STREAM_ARRIVAL_PERIODIC &&
-      binding->to->arrival() != TAKT_STREAM_ARRIVAL_AFTER) {
+  if (binding->to->arrival() != stream::Arrival::kPeriodic &&
+      binding->to->arrival() != stream::Arrival::kAfter) {
     return Wrong(given.stream,
                  "expected a PERIODIC stream, or one AFTER "
                  "another");
   }
   binding->shop_stream = Ref<shop::Stream>::Retain(binding->to->shop_stream());
-  binding->functions.push_back(
-      Ref<Function>::Retain(&const_cast<Function&>(binding->to->function())));
+  binding->functions.push_back(Ref<Function>::Retain(&binding->to->function()));
   if (binding->shop_stream == nullptr ||
       binding->to->function().context().shop() != shop_.get()) {
     return Wrong(given.stream, "the instance does not schedule its context");
@@ -203,7 +199,7 @@ absl::Status PlanRun::BindFunctions(const takt_plan_binding_t& given,
   terms.criticality = binding->criticality == sched::Criticality::kHard
                           ? sched::Criticality::kSoft
                           : binding->criticality;
-  terms.priority = PriorityOf(given.criticality);
+  terms.priority = sched::PriorityOf(binding->criticality);
   const auto job = binding->functions[0]->FindJob(CallOptions());
   if (job.ok()) terms.allowed = job->traits.allowed;
   TAKT_ASSIGN_OR_RETURN(binding->shop_stream,
@@ -235,7 +231,7 @@ absl::Status PlanRun::CheckPeriods(const plan::Plan& plan,
   if (plan.period == 0) {
     return Wrong(binding.name, "a single shot is bound to functions");
   }
-  if (binding.to->arrival() != TAKT_STREAM_ARRIVAL_PERIODIC)
+  if (binding.to->arrival() != stream::Arrival::kPeriodic)
     return absl::OkStatus();
   const int64_t period_ns = binding.to->period_ns();
   int64_t count = 0;
@@ -551,8 +547,8 @@ takt_plan_run_report_t PlanRun::Query() {
     result.last_end_ns = conductor_.last_end_ns();
     if (conductor_.follower() == nullptr) return;
     const follow::Divergence& divergence = conductor_.follower()->divergence();
-    result.late_start = ToQuantiles(divergence.late_starts());
-    result.late_end = ToQuantiles(divergence.late_ends());
+    result.late_start = ToQuantiles(divergence.late_starts().quantiles());
+    result.late_end = ToQuantiles(divergence.late_ends().quantiles());
   });
   MutexLock lock(&mutex_);
   result.is_running = phase_ == Phase::kRunning;

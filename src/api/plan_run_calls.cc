@@ -8,6 +8,7 @@
 #include "api/plan_run.h"
 #include "api/value.h"
 #include "base/clock.h"
+#include "sched/priority.h"
 
 namespace takt::api {
 
@@ -100,8 +101,7 @@ void PlanRun::NoteLast() {
 
 void PlanRun::Issue(Call* call) {
   AsyncCallOptions options;
-  options.priority =
-      PriorityOf(static_cast<takt_criticality_t>(call->binding->criticality));
+  options.priority = sched::PriorityOf(call->binding->criticality);
   options.deadline_ns = call->deadline_ns;
   const Ref<shop::Job> job =
       shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,

@@ -7,6 +7,7 @@
 
 #include "api/handle.h"
 #include "api/instance.h"
+#include "api/quantiles.h"
 #include "api/stream.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
@@ -31,11 +32,6 @@ void CopyText(const std::string& text, char (&target)[kSize]) {
   const size_t length = std::min(text.size(), kSize - 1);
   std::memcpy(target, text.data(), length);
   target[length] = 0;
-}
-
-takt_quantiles_t Quantiles(const Histogram& histogram) {
-  return {histogram.count(), histogram.Quantile(500), histogram.Quantile(990),
-          histogram.Quantile(999), histogram.max()};
 }
 
 absl::Status QueryResources(takt_instance_t* instance, size_t capacity,
@@ -114,7 +110,7 @@ absl::Status QueryWindows(takt_instance_t* instance,
   result.broken_count = report.broken_count;
   result.started_count = report.started_count;
   result.in_place_count = report.in_place_count;
-  result.planning = Quantiles(report.planning);
+  result.planning = ToQuantiles(report.planning.quantiles());
   WriteSized(result, out);
   return absl::OkStatus();
 }
@@ -136,8 +132,8 @@ absl::Status QueryClass(takt_instance_t* instance,
   result.missed_count = statistics.missed_count;
   result.dropped_count = statistics.dropped_count;
   result.failed_count = statistics.failed_count;
-  result.response = Quantiles(statistics.response);
-  result.release_error = Quantiles(statistics.release_error);
+  result.response = ToQuantiles(statistics.response.quantiles());
+  result.release_error = ToQuantiles(statistics.release_error.quantiles());
   WriteSized(result, out);
   return absl::OkStatus();
 }

@@ -1,19 +1,22 @@
-// A Stream releases calls of a function by the clock, by inputs, or by the jobs
-// of another stream. Behind takt_stream_t.
+// A Stream calls one function again and again. The clock, its inputs, the end
+// of its own jobs or the end of another stream's jobs release each call.
 //
-//   release (timer, input, ...)      worker                the call ends
-//   pending ------------------> begins: late? input? ----> OnDone: outcome,
-//      ^                                                   output, followers
-//      +---- the next one, if it waits <-----------------------+
+//   timer, input, ...                 a worker                 the call ends
+//   ReleaseJob() --> pending_ --> Begin(): late? input? --> Issue() -->
+//   OnDone()
+//                       ^                                                  |
+//                       +------------- SubmitBegin(): the next one --------+
 //
 // Invariants:
-//   (1) While is_busy_, one party at a time leads the stream from job to job:
-//       the submitted closure, Begin(), or the call in flight.
-//   (2) An armed timer, and a stream that is busy, hold a reference.
-//   (3) Nobody's code is called under mutex_.
+//   (1) While is_busy_, one of these leads the stream from job to job: the
+//       submitted closure, Begin(), or the call in flight.
+//   (2) An armed timer holds a reference to the stream, and so does a stream
+//       that is busy.
+//   (3) No callback runs under mutex_.
 //
-// Thread-safety: as takt/stream.h says. Lock order: mutex_ is a leaf, but
-// for the timers' own.
+// Thread-safety: every method may run on any thread. Methods that write inputs
+// must not overlap, and calls of TakeOutput() must not either. Lock order:
+// mutex_ is a leaf, apart from the locks of the timers.
 #ifndef TAKT_API_STREAM_H_
 #define TAKT_API_STREAM_H_
 
@@ -27,51 +30,51 @@
 #include "absl/types/span.h"
 #include "api/async_call.h"
 #include "api/function.h"
-#include "api/value_slot.h"
-#include "base/histogram.h"
+#include "api/stream_options.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "exec/job.h"
 #include "hal/deferred.h"
 #include "hal/fence.h"
-#include "takt/stream.h"
+#include "shop/job_shop.h"
+#include "stream/release_queue.h"
+#include "stream/release_schedule.h"
+#include "stream/statistics.h"
+#include "stream/value_slot.h"
 
 namespace takt::api {
-
-// Of jobs of that criticality, where nothing else is said.
-int32_t PriorityOf(takt_criticality_t criticality);
 
 class Stream final : public Object {
  public:
   static constexpr ObjectType kType{"takt.stream"};
 
-  static absl::StatusOr<Ref<Stream>> Create(
-      Function& function, const takt_stream_options_t& options);
+  // INVALID_ARGUMENT names the option.
+  static absl::StatusOr<Ref<Stream>> Create(Function& function,
+                                            StreamOptions options);
 
-  const Function& function() const { return *function_; }
-  takt_stream_arrival_t arrival() const { return arrival_; }
+  Function& function() const { return *function_; }
+  stream::Arrival arrival() const { return arrival_; }
   int64_t period_ns() const { return period_ns_; }
-  // What the scheduler knows it as; null if there is none.
+  // What the scheduler knows the stream as; null without a scheduler.
   shop::Stream* shop_stream() const { return shop_stream_.get(); }
+
   absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WaitIdle(int64_t deadline_ns) ABSL_LOCKS_EXCLUDED(mutex_);
-  // takt_stream_admit().
+  // Whether the scheduler expects the stream to meet its deadlines. With
+  // `promises` the stream is admitted if it does.
   absl::StatusOr<sched::AdmissionReport> Admit(bool promises);
-  absl::Status SetInput(absl::Span<const takt_value_t> arguments);
-  absl::StatusOr<ValueEntry::Storage> MapInput(size_t index);
+
+  absl::Status SetInput(absl::Span<const vm::Value> arguments);
+  absl::StatusOr<stream::ValueEntry::Storage> MapInput(size_t index);
   absl::Status PublishInput();
-  bool TakeOutput(absl::Span<takt_value_t> results, takt_stream_job_t* job);
-  takt_stream_statistics_t statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // The newest results, which the caller may read until it calls this again;
+  // null if it has taken them already, or there are none.
+  const stream::ValueEntry* TakeOutput();
+  stream::StreamStatistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // A release that has no call yet.
-  struct Pending {
-    uint64_t sequence;
-    int64_t origin_ns;
-    int64_t release_ns;
-  };
   struct Timer : TimerService::Timer {
     Timer(Stream* stream_in, void (*fire_in)(TimerService::Timer*))
         : stream(stream_in) {
@@ -79,8 +82,7 @@ class Stream final : public Object {
     }
     Stream* const stream;
   };
-  // Where the next job begins: on a worker, or without an executor soon on the
-  // thread that brings it about.
+  // Calls Begin() on a worker.
   struct BeginJob final : exec::Closure {
     explicit BeginJob(Stream* stream_in)
         : Closure([](exec::Closure* closure, exec::Worker&) {
@@ -89,6 +91,8 @@ class Stream final : public Object {
           stream(stream_in) {}
     Stream* const stream;
   };
+  // Calls Begin() where there is no executor: on this thread, once it has left
+  // the calls that it is in.
   struct BeginLater : hal::Deferred {
     explicit BeginLater(Stream* stream_in) : stream(stream_in) {
       run = [](hal::Deferred* deferred) {
@@ -97,87 +101,116 @@ class Stream final : public Object {
     }
     Stream* const stream;
   };
+  // The job whose call was issued and has not ended.
+  struct InFlight {
+    stream::StreamJob job;
+    Ref<shop::Job> shop_job;  // Null without a scheduler.
+    Ref<AsyncCall> call;      // Null until AsyncCall::Start() has returned.
+    bool is_late_reported = false;
+    bool is_given_up = false;
+  };
 
-  Stream(Function& function, const takt_stream_options_t& options,
-         std::shared_ptr<TimerService> timers);
+  Stream(Function& function, StreamOptions options);
   ~Stream() override = default;
 
-  bool drops() const { return late_ >= TAKT_STREAM_LATE_DROP; }
-  shop::StreamRequirements ShopTerms(const takt_stream_options_t& options);
-  takt_stream_job_t JobOf(const Pending& pending) const;
+  bool drops_late_jobs() const { return late_ >= sched::LatePolicy::kDrop; }
+  bool has_start_time() const {
+    return arrival_ == stream::Arrival::kPeriodic ||
+           arrival_ == stream::Arrival::kClosed;
+  }
+  shop::StreamRequirements ShopRequirements(sched::Criticality criticality);
+  stream::StreamJob JobOf(const stream::PendingRelease& release) const;
 
-  // A job comes into being; `origin_ns` is when it should have.
-  void ReleaseJob(int64_t origin_ns) ABSL_LOCKS_EXCLUDED(mutex_);
-  void TellDropped(const Pending& dropped) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Releases.
+  absl::Status CheckStart() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ArmReleaseTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void OnReleaseTime(TimerService::Timer* timer);
-  // Counts and keeps the release; *dropped receives one that gives way to it.
-  // True if the stream is now to begin.
-  bool AddPending(int64_t origin_ns, int64_t now_ns,
-                  absl::optional<Pending>* dropped)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ArmNextPeriod(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Counts a release that the timer makes at `now_ns`, and arms the timer for
+  // the next one. Returns whether the timer goes on.
+  bool CountTimerRelease(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AddFollower(Stream* follower) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RemoveFollower(Stream* follower) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Releases a job that was due at `origin_ns`.
+  void ReleaseJob(int64_t origin_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ends a job that a later release has replaced.
+  void DropPending(const stream::PendingRelease& release)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void ReleaseFollowers(const stream::StreamJob& job,
+                        absl::Span<const vm::Value> results)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Has a worker begin what is pending.
+  // Jobs, from pending to issued.
   void SubmitBegin();
   void Begin() ABSL_LOCKS_EXCLUDED(mutex_);
-  // True if the call was issued, or ended at once.
-  bool TryBegin(const Pending& pending) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Issue(takt_stream_job_t job, absl::Span<const takt_value_t> input,
+  // The oldest pending release. None: the stream is idle from now on.
+  absl::optional<stream::PendingRelease> TakePending()
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // False if the job ended without a call.
+  bool TryBegin(const stream::PendingRelease& release)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Issue(const stream::StreamJob& job, absl::Span<const vm::Value> input,
              bool is_late) ABSL_LOCKS_EXCLUDED(mutex_);
-  bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return !is_busy_ && telling_count_ == 0;
-  }
-  // What the caller is to signal, without the lock; null: nothing yet.
-  Ref<hal::Fence> TakeIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return IsIdle() ? std::move(idle_) : nullptr;
-  }
-  // The next pending job, or none: then the stream is idle.
-  bool TakePending(Pending* pending) ABSL_LOCKS_EXCLUDED(mutex_);
+  AsyncCallOptions CallOptionsFor(const stream::StreamJob& job,
+                                  bool is_late) const;
+  void EnterFlight(InFlight in_flight) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Keeps the call of job `sequence` so that its deadline can cancel it.
+  void KeepCall(uint64_t sequence, Ref<AsyncCall> call)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Jobs, from issued to ended.
   static void OnDeadline(TimerService::Timer* timer);
-  void OnDone(AsyncCall* invocation, takt_status_t status)
+  void GiveUpLateJob() ABSL_LOCKS_EXCLUDED(mutex_);
+  // `call` is null if it could not be started.
+  void OnDone(AsyncCall* call, const absl::Status& status)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Counts the outcome and tells it. `status` is the callback's.
-  void Conclude(const takt_stream_job_t& job, takt_status_t status,
-                absl::Span<const takt_value_t> results)
+  InFlight LeaveFlight() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts the outcome, records it and calls on_done_.
+  void Conclude(const stream::StreamJob& job, const absl::Status& status,
+                absl::Span<const vm::Value> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  void TellLate(const takt_stream_job_t& job) const;
+  void ReportLate(const stream::StreamJob& job) const;
   uint64_t TraceId(uint64_t sequence) const {
     return StreamJobId(trace_track_, sequence);
   }
-  // What became of a job, or that it is there.
   void Record(EventKind kind, uint64_t sequence, int64_t time_ns,
               int64_t value) const;
-  void ReleaseFollowers(const takt_stream_job_t& job,
-                        absl::Span<const takt_value_t> results)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // No job is in flight or pending, and no thread reports a dropped one.
+  bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !is_busy_ && reporting_count_ == 0;
+  }
+  // The fence that the caller must signal once it has released mutex_; null:
+  // none.
+  Ref<hal::Fence> TakeIdleFence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return IsIdle() ? std::move(idle_) : nullptr;
+  }
+
+  // Inputs.
   absl::Status CheckMapping(size_t index) const;
-  absl::Status StoreArgument(ValueEntry& entry, size_t index) const;
-  void PublishEntry(ValueEntry& entry);
-  absl::Status PutInput(absl::Span<const takt_value_t> arguments);
+  absl::Status StoreArgument(stream::ValueEntry& entry, size_t index) const;
+  void PublishEntry(stream::ValueEntry& entry);
+  absl::Status PutInput(absl::Span<const vm::Value> arguments);
 
   const Ref<Function> function_;
   const std::shared_ptr<TimerService> timers_;
-  const takt_stream_arrival_t arrival_;
+  const stream::Arrival arrival_;
   const int64_t period_ns_;
   const Ref<Stream> after_;
   const bool takes_results_;
   const int64_t deadline_after_ns_;  // kInfiniteFuture: none.
-  const takt_stream_late_t late_;
+  const sched::LatePolicy late_;
   const int32_t priority_;
   const std::vector<uint64_t> cpu_words_;
-  // What the scheduler knows it as; null if there is none.
-  Ref<shop::Stream> shop_stream_;
-  const takt_stream_done_callback_t on_done_;
-  const takt_stream_late_callback_t on_late_;
-  void* const user_data_;
+  Ref<shop::Stream> shop_stream_;  // Null without a scheduler.
+  const StreamDoneCallback on_done_;
+  const StreamLateCallback on_late_;
   const uint16_t trace_track_;
 
-  LatestValues latest_input_;
-  absl::optional<ValueQueue> input_queue_;
-  std::atomic<uint64_t> input_count_{0};  // Written by the writer.
-  LatestValues output_;
-  std::vector<takt_value_t> results_;  // Of the call that has just ended.
+  stream::LatestValues latest_input_;
+  absl::optional<stream::ValueQueue> input_queue_;
+  std::atomic<uint64_t> input_count_{0};  // Stored by the writer of inputs.
+  stream::LatestValues output_;
+  std::vector<vm::Value> results_;  // Of the call that has just ended.
 
   BeginJob begin_job_{this};
   BeginLater begin_later_{this};
@@ -186,33 +219,20 @@ class Stream final : public Object {
 
   mutable Mutex mutex_;
   bool is_running_ ABSL_GUARDED_BY(mutex_) = false;
-  // release_timer_ is armed, or fires; then what it does next is up to it.
+  // release_timer_ is armed or fires.
   bool is_timer_held_ ABSL_GUARDED_BY(mutex_) = false;
+  // The timer fires for an earlier Start(), and arms itself for the latest.
   bool is_restarted_ ABSL_GUARDED_BY(mutex_) = false;
-  int64_t next_release_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  stream::ReleaseSchedule schedule_ ABSL_GUARDED_BY(mutex_);
   bool is_busy_ ABSL_GUARDED_BY(mutex_) = false;
-  // Threads that tell of a job they have dropped, besides who leads.
-  uint32_t telling_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  // A ring of releases that wait.
-  std::vector<Pending> pending_ ABSL_GUARDED_BY(mutex_);
-  size_t first_pending_ ABSL_GUARDED_BY(mutex_) = 0;
-  size_t pending_count_ ABSL_GUARDED_BY(mutex_) = 0;
-
-  // The job in flight.
-  bool is_in_flight_ ABSL_GUARDED_BY(mutex_) = false;
-  takt_stream_job_t job_ ABSL_GUARDED_BY(mutex_){};
-  Ref<AsyncCall> invocation_ ABSL_GUARDED_BY(mutex_);
-  Ref<shop::Job> shop_job_ ABSL_GUARDED_BY(mutex_);
-  bool is_late_told_ ABSL_GUARDED_BY(mutex_) = false;
-  bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;
-
-  std::vector<Ref<Stream>> followers_ ABSL_GUARDED_BY(mutex_);  // Running.
-  Ref<hal::Fence> idle_ ABSL_GUARDED_BY(mutex_);  // Somebody waits.
-
-  takt_stream_statistics_t counts_ ABSL_GUARDED_BY(mutex_){};
-  Histogram response_ ABSL_GUARDED_BY(mutex_);
-  Histogram begin_delay_ ABSL_GUARDED_BY(mutex_);
-  Histogram release_error_ ABSL_GUARDED_BY(mutex_);
+  // Threads that report a job which they have dropped.
+  uint32_t reporting_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  stream::ReleaseQueue pending_ ABSL_GUARDED_BY(mutex_);
+  absl::optional<InFlight> in_flight_ ABSL_GUARDED_BY(mutex_);
+  // Running streams that this one's jobs release.
+  std::vector<Ref<Stream>> followers_ ABSL_GUARDED_BY(mutex_);
+  Ref<hal::Fence> idle_ ABSL_GUARDED_BY(mutex_);  // Null: no thread waits.
+  stream::StatisticsRecorder recorder_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::api

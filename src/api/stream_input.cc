@@ -1,9 +1,10 @@
-// Streams: what goes in, and what comes out.
-#include "absl/algorithm/container.h"
-#include "api/buffer_range.h"
-#include "api/handle.h"
+// Streams: their inputs and outputs.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "api/stream.h"
-#include "api/value.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/buffer_view.h"
@@ -11,20 +12,22 @@
 
 namespace takt::api {
 
-absl::Status Stream::SetInput(absl::Span<const takt_value_t> arguments) {
+using stream::Arrival;
+using stream::ValueEntry;
+
+absl::Status Stream::SetInput(absl::Span<const vm::Value> arguments) {
   if (takes_results_) {
     return absl::FailedPreconditionError(
         absl::StrCat(function_->name(), ": the stream takes the results of ",
                      after_->function().name()));
   }
-  TAKT_RETURN_IF_ERROR(
-      function_->CheckArguments(ToValues(arguments), /*fences=*/false));
+  TAKT_RETURN_IF_ERROR(function_->CheckArguments(arguments, /*fences=*/false));
   TAKT_RETURN_IF_ERROR(PutInput(arguments));
-  if (arrival_ == TAKT_STREAM_ARRIVAL_INPUT) ReleaseJob(NowNs());
+  if (arrival_ == Arrival::kInput) ReleaseJob(NowNs());
   return absl::OkStatus();
 }
 
-absl::Status Stream::PutInput(absl::Span<const takt_value_t> arguments) {
+absl::Status Stream::PutInput(absl::Span<const vm::Value> arguments) {
   ValueEntry* const entry =
       input_queue_.has_value() ? input_queue_->next() : &latest_input_.back();
   if (entry == nullptr) {
@@ -63,13 +66,11 @@ absl::Status Stream::CheckMapping(size_t index) const {
                                               arguments.size()));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const takt_value_type_t& type = arguments[i];
-    const absl::Span<const int64_t> shape(type.shape, type.rank);
-    if (type.is_tensor && absl::c_all_of(shape, [](int64_t dimension) {
-          return dimension >= 0;
-        })) {
-      continue;
-    }
+    const auto& type = arguments[i];
+    const bool is_static =
+        std::all_of(type.shape, type.shape + type.rank,
+                    [](int64_t dimension) { return dimension >= 0; });
+    if (type.is_tensor && is_static) continue;
     return absl::FailedPreconditionError(
         absl::StrCat(function_->name(), ": input ", i,
                      " is not known to be a tensor of a static shape (",
@@ -80,62 +81,53 @@ absl::Status Stream::CheckMapping(size_t index) const {
 }
 
 absl::Status Stream::StoreArgument(ValueEntry& entry, size_t index) const {
-  const takt_value_type_t& type = function_->signature().arguments()[index];
+  const auto& type = function_->signature().arguments()[index];
   const absl::Span<const int64_t> shape(type.shape, type.rank);
   const auto element_type = static_cast<hal::ElementType>(type.element_type);
   TAKT_ASSIGN_OR_RETURN(const uint64_t byte_length,
                         hal::DenseByteLength(element_type, shape));
-  TAKT_ASSIGN_OR_RETURN(const hal::BufferParams params,
-                        ReadBufferParams(nullptr));
+  hal::BufferParams params;
+  params.usage |= hal::kUsageMappingScoped | hal::kUsageMappingRandom;
   TAKT_ASSIGN_OR_RETURN(
       Ref<hal::Buffer> buffer,
       function_->context().devices()[0]->Allocate(params, byte_length));
   TAKT_ASSIGN_OR_RETURN(const absl::Span<uint8_t> bytes,
                         buffer->Map(0, hal::kWholeBuffer, hal::kAccessWrite));
+  TAKT_CHECK(bytes.size() == byte_length);
   TAKT_ASSIGN_OR_RETURN(
       Ref<hal::BufferView> view,
       hal::BufferView::Create(std::move(buffer), element_type,
                               hal::EncodingType::kDenseRowMajor, shape));
-  entry.SetStored(index, takt_value_ref(Wrap(view.release())),
+  entry.SetStored(index, vm::Value::FromRef(std::move(view)),
                   {bytes.data(), bytes.size()});
   return absl::OkStatus();
 }
 
 absl::StatusOr<ValueEntry::Storage> Stream::MapInput(size_t index) {
   ValueEntry& entry = latest_input_.back();
-  if (index >= entry.storage.size() || entry.storage[index].data == nullptr) {
+  if (!entry.is_stored(index)) {
     TAKT_RETURN_IF_ERROR(CheckMapping(index));
     TAKT_RETURN_IF_ERROR(StoreArgument(entry, index));
   }
-  return entry.storage[index];
+  return entry.storage(index);
 }
 
 absl::Status Stream::PublishInput() {
   ValueEntry& entry = latest_input_.back();
-  const size_t count = function_->signature().arguments().size();
-  bool is_whole = entry.storage.size() == count;
-  for (const ValueEntry::Storage& memory : entry.storage) {
-    is_whole = is_whole && memory.data != nullptr;
-  }
-  if (!is_whole) {
+  if (!entry.is_stored()) {
     return absl::FailedPreconditionError(
         absl::StrCat(function_->name(), ": not every input has been mapped"));
   }
   PublishEntry(entry);
-  if (arrival_ == TAKT_STREAM_ARRIVAL_INPUT) ReleaseJob(NowNs());
+  if (arrival_ == Arrival::kInput) ReleaseJob(NowNs());
   return absl::OkStatus();
 }
 
-bool Stream::TakeOutput(absl::Span<takt_value_t> results,
-                        takt_stream_job_t* job) {
+const ValueEntry* Stream::TakeOutput() {
   bool is_new = false;
   const ValueEntry* const entry = output_.Take(&is_new);
-  if (!is_new || results.size() < entry->values().size()) return false;
-  for (size_t i = 0; i < entry->values().size(); ++i) {
-    results[i] = RetainValue(entry->values()[i]);
-  }
-  if (job != nullptr) *job = entry->job;
-  return true;
+  TAKT_DCHECK(!is_new || entry->job.end_ns != 0);
+  return is_new ? entry : nullptr;
 }
 
 }  // namespace takt::api

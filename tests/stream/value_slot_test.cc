@@ -1,60 +1,62 @@
-#include "api/value_slot.h"
+#include "stream/value_slot.h"
 
 #include <thread>
+#include <vector>
 
 #include "base/object.h"
 #include "gtest/gtest.h"
-#include "takt/fence.h"
 
-namespace takt::api {
+namespace takt::stream {
 namespace {
 
-takt_value_t Number(int64_t value) { return takt_value_i64(value); }
+vm::Value Number(int64_t value) { return vm::Value::I64(value); }
 
-TEST(LatestValuesTest, TheReaderGetsTheLatestOnce) {
+class Counted final : public Object {
+ public:
+  static constexpr ObjectType kType{"test.counted"};
+  Counted() : Object(&kType) {}
+};
+
+TEST(LatestValuesTest, TheReaderGetsTheLatestEntryOnce) {
   LatestValues slot(1);
   bool is_new = true;
   EXPECT_EQ(slot.Take(&is_new), nullptr);
   EXPECT_FALSE(is_new);
   for (int64_t i = 1; i <= 3; ++i) {
-    const takt_value_t value = Number(i);
+    const vm::Value value = Number(i);
     slot.back().Set({&value, 1});
     slot.Publish();
   }
   const ValueEntry* entry = slot.Take(&is_new);
   ASSERT_NE(entry, nullptr);
   EXPECT_TRUE(is_new);
-  EXPECT_EQ(entry->values()[0].i64, 3);
+  EXPECT_EQ(entry->values()[0].i64(), 3);
   EXPECT_EQ(slot.Take(&is_new), entry);
   EXPECT_FALSE(is_new);
 }
 
-TEST(LatestValuesTest, HoldsReferencesAndGivesThemBack) {
-  takt_fence_t* fence = nullptr;
-  ASSERT_EQ(takt_fence_create(&fence), nullptr);
-  auto* object = reinterpret_cast<Object*>(fence);
+TEST(LatestValuesTest, EntriesHoldAndReleaseReferences) {
+  const auto object = Ref<Counted>::Adopt(new Counted);
   {
     LatestValues slot(1);
-    const takt_value_t value = takt_value_ref(fence);
+    const vm::Value value = vm::Value::FromRef(object);
     for (int i = 0; i < 5; ++i) {
       slot.back().Set({&value, 1});
       slot.Publish();
     }
-    EXPECT_GT(object->reference_count(), 1);
-    EXPECT_LE(object->reference_count(), 4);
+    EXPECT_GT(object->reference_count(), 2);
+    EXPECT_LE(object->reference_count(), 5);
   }
   EXPECT_EQ(object->reference_count(), 1);
-  takt_fence_release(fence);
 }
 
-// What is read is always one whole entry, and never an older one than before.
-TEST(LatestValuesTest, WriterAndReaderNeverMeet) {
+// The reader sees whole entries only, and never an older one than before.
+TEST(LatestValuesTest, WriterAndReaderNeverShareAnEntry) {
   constexpr int64_t kCount = 200000;
   LatestValues slot(4);
   std::thread writer([&] {
     for (int64_t i = 1; i <= kCount; ++i) {
-      const takt_value_t values[4] = {Number(i), Number(i), Number(i),
-                                      Number(i)};
+      const std::vector<vm::Value> values(4, Number(i));
       slot.back().Set(values);
       slot.back().sequence = static_cast<uint64_t>(i);
       slot.Publish();
@@ -66,11 +68,11 @@ TEST(LatestValuesTest, WriterAndReaderNeverMeet) {
     const ValueEntry* entry = slot.Take(&is_new);
     if (entry == nullptr || !is_new) std::this_thread::yield();
     if (entry == nullptr) continue;
-    const int64_t first = entry->values()[0].i64;
+    const int64_t first = entry->values()[0].i64();
     ASSERT_EQ(is_new, first > last);
     ASSERT_GE(first, last);
-    for (const takt_value_t& value : entry->values()) {
-      ASSERT_EQ(value.i64, first);
+    for (const vm::Value& value : entry->values()) {
+      ASSERT_EQ(value.i64(), first);
     }
     ASSERT_EQ(entry->sequence, static_cast<uint64_t>(first));
     last = first;
@@ -78,12 +80,28 @@ TEST(LatestValuesTest, WriterAndReaderNeverMeet) {
   writer.join();
 }
 
-TEST(ValueQueueTest, KeepsOrderAndSaysWhenItIsFull) {
+TEST(ValueEntryTest, StoredMemoryIsForgottenWhenValuesAreSet) {
+  ValueEntry entry(2);
+  uint8_t bytes[2];
+  EXPECT_FALSE(entry.is_stored(0));
+  entry.SetStored(0, Number(1), {&bytes[0], 1});
+  EXPECT_EQ(entry.storage(0).data, &bytes[0]);
+  EXPECT_FALSE(entry.is_stored());
+  entry.SetStored(1, Number(2), {&bytes[1], 1});
+  EXPECT_TRUE(entry.is_stored());
+  EXPECT_EQ(entry.values()[1].i64(), 2);
+  const vm::Value values[2] = {Number(3), Number(4)};
+  entry.Set(values);
+  EXPECT_FALSE(entry.is_stored());
+  EXPECT_FALSE(entry.is_stored(1));
+}
+
+TEST(ValueQueueTest, KeepsOrderAndRefusesWhenFull) {
   ValueQueue queue(1, 2);
   EXPECT_EQ(queue.first(), nullptr);
   for (int round = 0; round < 3; ++round) {
     for (int64_t i = 0; i < 2; ++i) {
-      const takt_value_t value = Number(i);
+      const vm::Value value = Number(i);
       ASSERT_NE(queue.next(), nullptr);
       queue.next()->Set({&value, 1});
       queue.Put();
@@ -91,14 +109,14 @@ TEST(ValueQueueTest, KeepsOrderAndSaysWhenItIsFull) {
     EXPECT_EQ(queue.next(), nullptr);
     for (int64_t i = 0; i < 2; ++i) {
       ASSERT_NE(queue.first(), nullptr);
-      EXPECT_EQ(queue.first()->values()[0].i64, i);
+      EXPECT_EQ(queue.first()->values()[0].i64(), i);
       queue.Pop();
     }
     EXPECT_EQ(queue.first(), nullptr);
   }
 }
 
-TEST(ValueQueueTest, NothingIsLostBetweenThreads) {
+TEST(ValueQueueTest, LosesNothingBetweenTwoThreads) {
   constexpr int64_t kCount = 100000;
   ValueQueue queue(1, 7);
   std::thread writer([&] {
@@ -108,7 +126,7 @@ TEST(ValueQueueTest, NothingIsLostBetweenThreads) {
         std::this_thread::yield();
         continue;
       }
-      const takt_value_t value = Number(i++);
+      const vm::Value value = Number(i++);
       entry->Set({&value, 1});
       queue.Put();
     }
@@ -119,11 +137,11 @@ TEST(ValueQueueTest, NothingIsLostBetweenThreads) {
       std::this_thread::yield();
       continue;
     }
-    ASSERT_EQ(entry->values()[0].i64, i++);
+    ASSERT_EQ(entry->values()[0].i64(), i++);
     queue.Pop();
   }
   writer.join();
 }
 
 }  // namespace
-}  // namespace takt::api
+}  // namespace takt::stream

@@ -1,0 +1,136 @@
+#include "api/stream_options.h"
+
+#include "absl/strings/str_cat.h"
+#include "api/call_options.h"
+#include "api/function.h"
+#include "api/stream.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "hal/element_type.h"
+#include "sched/priority.h"
+
+namespace takt::api {
+namespace {
+
+using stream::Arrival;
+
+// The entries of a queue are made when the stream is: about 100 bytes each.
+constexpr size_t kQueueLengthMax = 1 << 20;
+
+absl::Status CheckResults(const Function& source, const Function& target) {
+  const auto results = source.signature().results();
+  const auto arguments = target.signature().arguments();
+  if (results.size() != arguments.size()) {
+    return StreamOptionError(
+        target, "takes_results",
+        absl::StrCat(source.name(), " has ", results.size(), " results for ",
+                     arguments.size(), " inputs"));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool fits =
+        results[i].kind == arguments[i].kind &&
+        (!results[i].is_tensor || !arguments[i].is_tensor ||
+         hal::ElementTypeFits(
+             static_cast<hal::ElementType>(results[i].element_type),
+             static_cast<hal::ElementType>(arguments[i].element_type)));
+    if (fits) continue;
+    return StreamOptionError(target, "takes_results",
+                             absl::StrCat("result ", i, " of ", source.name(),
+                                          " is ", results[i].type, ", input ",
+                                          i, " is ", arguments[i].type));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckChain(const Function& function,
+                        const StreamOptions& options) {
+  if (options.arrival != Arrival::kAfter) {
+    if (options.after == nullptr && !options.takes_results) {
+      return absl::OkStatus();
+    }
+    return StreamOptionError(function, "after",
+                             "is for TAKT_STREAM_ARRIVAL_AFTER only");
+  }
+  if (options.after == nullptr) {
+    return StreamOptionError(function, "after", "is NULL");
+  }
+  const Function& source = options.after->function();
+  if (&source.context().instance() != &function.context().instance()) {
+    return StreamOptionError(function, "after", "is of another instance");
+  }
+  return options.takes_results ? CheckResults(source, function)
+                               : absl::OkStatus();
+}
+
+absl::Status CheckTimes(const Function& function,
+                        const StreamOptions& options) {
+  const bool is_periodic = options.arrival == Arrival::kPeriodic;
+  if (is_periodic ? options.period_ns <= 0 : options.period_ns != 0) {
+    return StreamOptionError(
+        function, "period_ns",
+        absl::StrCat(options.period_ns,
+                     is_periodic ? "" : ", but not periodic"));
+  }
+  const int64_t deadline_ns = StreamDeadline(function, options);
+  if (deadline_ns <= 0) {
+    return StreamOptionError(function, "deadline_ns",
+                             absl::StrCat(deadline_ns));
+  }
+  if (options.late != sched::LatePolicy::kRunOn &&
+      deadline_ns == kInfiniteFuture) {
+    return StreamOptionError(function, "late",
+                             "nothing is late without a deadline");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckQueues(const Function& function,
+                         const StreamOptions& options) {
+  const bool takes_latest = options.arrival == Arrival::kClosed;
+  if (options.input_queue_length <= kQueueLengthMax &&
+      options.release_queue_length <= kQueueLengthMax &&
+      options.release_queue_length > 0 &&
+      (!takes_latest || options.input_queue_length == 0)) {
+    return absl::OkStatus();
+  }
+  return StreamOptionError(
+      function, "queue length",
+      absl::StrCat(options.input_queue_length, " inputs, ",
+                   options.release_queue_length, " releases"));
+}
+
+}  // namespace
+
+int32_t StreamPriority(const StreamOptions& options) {
+  return options.priority.value_or(sched::PriorityOf(options.criticality));
+}
+
+int64_t StreamDeadline(const Function& function, const StreamOptions& options) {
+  return options.deadline_ns.value_or(
+      function.annotations().deadline_after_ns());
+}
+
+absl::Status StreamOptionError(const Function& function,
+                               absl::string_view option,
+                               absl::string_view reason) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      function.name(), ": stream options: ", option, ": ", reason));
+}
+
+absl::Status CheckStreamOptions(const Function& function,
+                                const StreamOptions& options) {
+  if (function.signature().is_variadic()) {
+    return StreamOptionError(function, "function",
+                             "takes a varying number of arguments");
+  }
+  TAKT_RETURN_IF_ERROR(CheckTimes(function, options));
+  TAKT_RETURN_IF_ERROR(CheckQueues(function, options));
+  // A call of the stream must not be refused later.
+  CallOptions call;
+  call.priority = StreamPriority(options);
+  call.cpu_words = options.cpu_words;
+  TAKT_RETURN_IF_ERROR(function.FindJob(call).status());
+  return CheckChain(function, options);
+}
+
+}  // namespace takt::api

@@ -1,0 +1,65 @@
+// What a stream is made of.
+#ifndef TAKT_API_STREAM_OPTIONS_H_
+#define TAKT_API_STREAM_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "sched/stream.h"
+#include "stream/stream_job.h"
+#include "vm/value.h"
+
+namespace takt::api {
+
+class Function;
+class Stream;
+
+// Called at the end of each job, on the thread that ends it. `results` are
+// empty unless the job is met or missed.
+using StreamDoneCallback =
+    std::function<void(const stream::StreamJob& job, const absl::Status& status,
+                       absl::Span<const vm::Value> results)>;
+// Called once for a job whose deadline passes before its end.
+using StreamLateCallback = std::function<void(const stream::StreamJob& job)>;
+
+struct StreamOptions {
+  stream::Arrival arrival = stream::Arrival::kPeriodic;
+  int64_t period_ns = 0;  // kPeriodic: above 0.
+  // kAfter: the stream whose jobs release this one's. Borrowed; the stream
+  // that is made keeps it.
+  Stream* after = nullptr;
+  bool takes_results = false;  // The inputs are the results of `after`.
+
+  absl::optional<int64_t> deadline_ns;  // After the origin; none: as annotated.
+  sched::LatePolicy late = sched::LatePolicy::kRunOn;
+  sched::Criticality criticality = sched::Criticality::kSoft;
+  absl::optional<int32_t> priority;  // None: the criticality's.
+  // Bit i of word w is CPU 64 w + i. Borrowed; empty: as annotated.
+  absl::Span<const uint64_t> cpu_words;
+
+  size_t input_queue_length = 0;  // 0: a job takes the latest input.
+  size_t release_queue_length = 64;
+
+  StreamDoneCallback on_done;  // May be null.
+  StreamLateCallback on_late;  // May be null.
+};
+
+// The priority of the stream's jobs: 0 to 255 if the options are valid.
+int32_t StreamPriority(const StreamOptions& options);
+// How long after its origin a job is due; kInfiniteFuture: never.
+int64_t StreamDeadline(const Function& function, const StreamOptions& options);
+
+// INVALID_ARGUMENT, naming the function, the option and the reason.
+absl::Status StreamOptionError(const Function& function,
+                               absl::string_view option,
+                               absl::string_view reason);
+absl::Status CheckStreamOptions(const Function& function,
+                                const StreamOptions& options);
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_STREAM_OPTIONS_H_

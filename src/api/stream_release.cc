@@ -1,0 +1,274 @@
+// Streams: how they are made, started and stopped, and how jobs are released.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/blocking_wait.h"
+#include "api/call_options.h"
+#include "api/stream.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/status.h"
+
+namespace takt::api {
+
+using stream::Arrival;
+using stream::PendingRelease;
+using stream::StreamJob;
+
+absl::StatusOr<Ref<Stream>> Stream::Create(Function& function,
+                                           StreamOptions options) {
+  TAKT_RETURN_IF_ERROR(CheckStreamOptions(function, options));
+  const sched::Criticality criticality = options.criticality;
+  auto stream = Ref<Stream>::Adopt(new Stream(function, std::move(options)));
+  if (shop::JobShop* const shop = function.context().shop()) {
+    TAKT_ASSIGN_OR_RETURN(
+        stream->shop_stream_,
+        shop->AddStream(stream->ShopRequirements(criticality)));
+  }
+  return stream;
+}
+
+Stream::Stream(Function& function, StreamOptions options)
+    : Object(&kType),
+      function_(Ref<Function>::Retain(&function)),
+      timers_(function.context().instance().release_timers()),
+      arrival_(options.arrival),
+      period_ns_(options.period_ns),
+      after_(Ref<Stream>::Retain(options.after)),
+      takes_results_(options.takes_results),
+      deadline_after_ns_(StreamDeadline(function, options)),
+      late_(options.late),
+      priority_(StreamPriority(options)),
+      cpu_words_(options.cpu_words.begin(), options.cpu_words.end()),
+      on_done_(std::move(options.on_done)),
+      on_late_(std::move(options.on_late)),
+      trace_track_(
+          function.tracer().AddTrack(TrackKind::kStream, function.name())),
+      latest_input_(function.signature().arguments().size()),
+      output_(function.signature().results().size()),
+      results_(function.signature().results().size()),
+      schedule_(options.period_ns),
+      pending_(options.release_queue_length,
+               options.late == sched::LatePolicy::kLatestOnly) {
+  TAKT_CHECK(priority_ >= 0 && priority_ <= 255);
+  if (options.input_queue_length > 0) {
+    input_queue_.emplace(function.signature().arguments().size(),
+                         options.input_queue_length);
+  }
+  begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(priority_));
+}
+
+shop::StreamRequirements Stream::ShopRequirements(
+    sched::Criticality criticality) {
+  CallOptions call;
+  call.priority = priority_;
+  call.cpu_words = cpu_words_;
+  shop::StreamRequirements requirements;
+  requirements.name = function_->name();
+  requirements.period_ns = period_ns_;
+  requirements.deadline_ns = deadline_after_ns_;
+  // A stream without a deadline is never late, so it cannot be hard.
+  requirements.criticality = criticality == sched::Criticality::kHard &&
+                                     deadline_after_ns_ == kInfiniteFuture
+                                 ? sched::Criticality::kSoft
+                                 : criticality;
+  requirements.priority = static_cast<uint8_t>(priority_);
+  // pending_ keeps the latest release; the scheduler sees those that have
+  // begun.
+  requirements.late = late_ == sched::LatePolicy::kLatestOnly
+                          ? sched::LatePolicy::kDrop
+                          : late_;
+  const auto job = function_->FindJob(call);
+  if (job.ok()) requirements.allowed = job->traits.allowed;
+  return requirements;
+}
+
+absl::StatusOr<sched::AdmissionReport> Stream::Admit(bool promises) {
+  if (shop_stream_ == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        function_->name(), ": nothing schedules the devices of its context"));
+  }
+  shop::JobShop& shop = *function_->context().shop();
+  return promises ? shop.Admit(*shop_stream_) : shop.Assess(*shop_stream_);
+}
+
+absl::Status Stream::CheckStart() const {
+  if (is_running_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(function_->name(), ": the stream runs already"));
+  }
+  const bool needs_input = !function_->signature().arguments().empty();
+  if (arrival_ == Arrival::kClosed && needs_input &&
+      input_count_.load(std::memory_order_acquire) == 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        function_->name(), ": the closed stream has no input yet"));
+  }
+  return absl::OkStatus();
+}
+
+void Stream::ArmReleaseTimer() {
+  TAKT_CHECK(is_running_ && has_start_time());
+  if (is_timer_held_) {
+    is_restarted_ = true;
+    return;
+  }
+  is_timer_held_ = true;
+  Retain();  // The timer's.
+  timers_->Arm(&release_timer_, schedule_.next_ns());
+}
+
+absl::Status Stream::Start(int64_t start_ns) {
+  {
+    MutexLock lock(&mutex_);
+    TAKT_RETURN_IF_ERROR(CheckStart());
+    TAKT_CHECK(pending_.empty() && !is_restarted_);
+    is_running_ = true;
+    schedule_.Start(start_ns, NowNs());
+    if (has_start_time()) ArmReleaseTimer();
+  }
+  if (after_ != nullptr) after_->AddFollower(this);
+  const Context& context = function_->context();
+  Instance& instance = context.instance();
+  if (context.executor() != nullptr &&
+      context.executor()->worker_count() == 0 && !instance.has_host_loop()) {
+    instance.notices().CallersStream(function_->name());
+  }
+  return absl::OkStatus();
+}
+
+void Stream::Stop() {
+  if (after_ != nullptr) after_->RemoveFollower(this);
+  bool is_timer_stopped = false;
+  {
+    MutexLock lock(&mutex_);
+    is_running_ = is_restarted_ = false;
+    pending_.Clear();
+    is_timer_stopped = is_timer_held_ && timers_->Cancel(&release_timer_);
+    if (is_timer_stopped) is_timer_held_ = false;
+  }
+  if (is_timer_stopped) Release();  // The timer's.
+}
+
+void Stream::AddFollower(Stream* follower) {
+  TAKT_CHECK(follower->after_.get() == this);
+  MutexLock lock(&mutex_);
+  followers_.push_back(Ref<Stream>::Retain(follower));
+}
+
+void Stream::RemoveFollower(Stream* follower) {
+  Ref<Stream> removed;  // Released without the lock.
+  MutexLock lock(&mutex_);
+  const auto found = std::find_if(
+      followers_.begin(), followers_.end(),
+      [&](const Ref<Stream>& entry) { return entry.get() == follower; });
+  if (found == followers_.end()) return;
+  removed = std::move(*found);
+  followers_.erase(found);
+}
+
+void Stream::OnReleaseTime(TimerService::Timer* timer) {
+  Stream* const self = static_cast<Timer*>(timer)->stream;
+  const int64_t now_ns = NowNs();
+  int64_t origin_ns = 0;
+  bool is_due = false;
+  bool goes_on = false;
+  {
+    MutexLock lock(&self->mutex_);
+    TAKT_CHECK(self->is_timer_held_);
+    if (self->is_running_ && self->is_restarted_) {
+      self->is_restarted_ = false;
+      self->timers_->Arm(timer, self->schedule_.next_ns());
+      return;
+    }
+    is_due = self->is_running_;
+    origin_ns = self->schedule_.next_ns();
+    goes_on = is_due && self->CountTimerRelease(now_ns);
+    self->is_timer_held_ = goes_on;
+  }
+  if (is_due) self->ReleaseJob(origin_ns);
+  if (!goes_on) self->Release();  // The timer's.
+}
+
+bool Stream::CountTimerRelease(int64_t now_ns) {
+  const int64_t error_ns = now_ns - schedule_.next_ns();
+  if (arrival_ != Arrival::kPeriodic) {
+    recorder_.CountTimer(error_ns, 0);
+    return false;
+  }
+  recorder_.CountTimer(error_ns, schedule_.Advance(now_ns));
+  timers_->Arm(&release_timer_, schedule_.next_ns());
+  return true;
+}
+
+void Stream::ReleaseJob(int64_t origin_ns) {
+  absl::optional<PendingRelease> replaced;
+  bool begins = false;
+  uint64_t sequence = 0;
+  const int64_t now_ns = NowNs();
+  {
+    MutexLock lock(&mutex_);
+    if (!is_running_) return;
+    // A closed stream releases its next job before the last one's end.
+    const bool is_overrun = is_busy_ && arrival_ != Arrival::kClosed;
+    sequence = recorder_.CountRelease(is_overrun);
+    replaced = pending_.Add({sequence, origin_ns, now_ns});
+    if (replaced.has_value()) ++reporting_count_;
+    begins = !std::exchange(is_busy_, true);
+  }
+  if (function_->tracer().is_on()) {
+    Record(EventKind::kJobReleased, sequence, now_ns,
+           DeadlineAfter(origin_ns, deadline_after_ns_));
+  }
+  if (replaced.has_value()) DropPending(*replaced);
+  if (!begins) return;
+  Retain();  // While the stream is busy.
+  SubmitBegin();
+}
+
+void Stream::DropPending(const PendingRelease& release) {
+  StreamJob job = JobOf(release);
+  job.outcome = sched::JobOutcome::kDropped;
+  Conclude(job, absl::OkStatus(), {});
+  Ref<hal::Fence> idle;
+  {
+    MutexLock lock(&mutex_);
+    TAKT_CHECK(reporting_count_ > 0);
+    --reporting_count_;
+    idle = TakeIdleFence();
+  }
+  if (idle != nullptr) idle->Signal().IgnoreError();
+}
+
+void Stream::ReleaseFollowers(const StreamJob& job,
+                              absl::Span<const vm::Value> results) {
+  absl::InlinedVector<Ref<Stream>, 4> followers;
+  {
+    MutexLock lock(&mutex_);
+    followers.assign(followers_.begin(), followers_.end());
+  }
+  for (const Ref<Stream>& follower : followers) {
+    // A full input queue stays as it is.
+    if (follower->takes_results_) follower->PutInput(results).IgnoreError();
+    follower->ReleaseJob(job.origin_ns);
+  }
+}
+
+absl::Status Stream::WaitIdle(int64_t deadline_ns) {
+  Ref<hal::Fence> idle;
+  {
+    MutexLock lock(&mutex_);
+    if (IsIdle()) return absl::OkStatus();
+    if (idle_ == nullptr) idle_ = hal::Fence::Create();
+    idle = idle_;
+  }
+  BlockingWait thread(function_->context().executor());
+  return WaitForFence(*idle, thread, deadline_ns);
+}
+
+stream::StreamStatistics Stream::statistics() const {
+  MutexLock lock(&mutex_);
+  return recorder_.Summarize();
+}
+
+}  // namespace takt::api

@@ -1,0 +1,84 @@
+#include "stream/value_slot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace takt::stream {
+
+void ValueEntry::Set(absl::Span<const vm::Value> values) {
+  TAKT_CHECK(values.size() == values_.size());
+  storage_.clear();
+  std::copy(values.begin(), values.end(), values_.begin());
+}
+
+void ValueEntry::SetStored(size_t index, vm::Value value, Storage memory) {
+  TAKT_CHECK(index < values_.size());
+  storage_.resize(values_.size());
+  values_[index] = std::move(value);
+  storage_[index] = memory;
+}
+
+bool ValueEntry::is_stored() const {
+  return storage_.size() == values_.size() &&
+         std::all_of(storage_.begin(), storage_.end(),
+                     [](const auto& memory) { return memory.has_value(); });
+}
+
+ValueEntry::Storage ValueEntry::storage(size_t index) const {
+  TAKT_CHECK(is_stored(index));
+  return *storage_[index];
+}
+
+LatestValues::LatestValues(size_t value_count) {
+  for (uint32_t i = 0; i < kEntryCount; ++i) entries_.emplace_back(value_count);
+}
+
+void LatestValues::Publish() {
+  // Release: the reader sees the content of the entry. Acquire: the writer may
+  // reuse the entry that the reader has given back.
+  back_ =
+      middle_.exchange(back_ | kNew, std::memory_order_acq_rel) & kIndexMask;
+  TAKT_CHECK(back_ < kEntryCount);
+}
+
+const ValueEntry* LatestValues::Take(bool* is_new) {
+  *is_new = (middle_.load(std::memory_order_relaxed) & kNew) != 0;
+  if (*is_new) {
+    front_ = middle_.exchange(front_, std::memory_order_acq_rel) & kIndexMask;
+    TAKT_CHECK(front_ < kEntryCount);
+    has_front_ = true;
+  }
+  return has_front_ ? &entries_[front_] : nullptr;
+}
+
+ValueQueue::ValueQueue(size_t value_count, size_t capacity) {
+  TAKT_CHECK(capacity > 0);
+  for (size_t i = 0; i < capacity; ++i) entries_.emplace_back(value_count);
+}
+
+ValueEntry* ValueQueue::next() {
+  const uint64_t written = written_.load(std::memory_order_relaxed);
+  const uint64_t read = read_.load(std::memory_order_acquire);
+  if (written - read >= entries_.size()) return nullptr;
+  return &entries_[written % entries_.size()];
+}
+
+void ValueQueue::Put() {
+  const uint64_t written = written_.fetch_add(1, std::memory_order_release);
+  TAKT_CHECK(written - read_.load(std::memory_order_relaxed) < entries_.size());
+}
+
+const ValueEntry* ValueQueue::first() const {
+  const uint64_t read = read_.load(std::memory_order_relaxed);
+  if (written_.load(std::memory_order_acquire) == read) return nullptr;
+  return &entries_[read % entries_.size()];
+}
+
+void ValueQueue::Pop() {
+  const uint64_t read = read_.fetch_add(1, std::memory_order_release);
+  TAKT_CHECK(read < written_.load(std::memory_order_relaxed));
+}
+
+}  // namespace takt::stream
