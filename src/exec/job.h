@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
+#include "exec/lane_mask.h"
 #include "exec/worker_set.h"
 
 namespace takt::exec {
@@ -15,15 +16,6 @@ namespace takt::exec {
 class Executor;
 class Mailbox;
 class Scope;
-
-// Urgency: a lane holds what is equally urgent, first come, first served;
-// higher lanes go first. 32 priorities a lane.
-inline constexpr uint32_t kLaneCount = 8;
-inline constexpr uint8_t kNormalLane = 4;
-inline constexpr uint8_t LaneOf(uint8_t priority) { return priority >> 5; }
-inline constexpr uint32_t LanesAbove(uint32_t lane) {
-  return ((1u << kLaneCount) - 1) & ~((2u << lane) - 1);
-}
 
 // How a job stands among others.
 struct JobTraits {
@@ -54,10 +46,7 @@ class Worker {
   // True once something more urgent than what runs here waits for a thread.
   // Asked between two tiles: costs two loads.
   bool IsPreempted() const {
-    return urgent_lanes_ != nullptr &&
-           ((urgent_lanes_->load(std::memory_order_relaxed) |
-             wanted_lanes_->load(std::memory_order_relaxed)) &
-            preempting_lanes_) != 0;
+    return shared_hints_ != nullptr && HintedLanes().Intersects(stops_for_);
   }
 
   // Whether what stands so may run on this thread now, or has to be submitted:
@@ -68,10 +57,8 @@ class Worker {
         (traits.allowed != nullptr && !traits.allowed->Contains(index))) {
       return false;
     }
-    return urgent_lanes_ == nullptr ||
-           ((urgent_lanes_->load(std::memory_order_relaxed) |
-             wanted_lanes_->load(std::memory_order_relaxed)) &
-            LanesAbove(traits.lane)) == 0;
+    return shared_hints_ == nullptr ||
+           !HintedLanes().Intersects(LaneMask::Above(traits.lane));
   }
 
   // Workers have 0 to worker_count() - 1; every helper, and a thread outside
@@ -98,11 +85,16 @@ class Worker {
   bool GrowLocalMemory(size_t bytes);
   void ReleaseLocalMemory();
 
-  // Lanes in which something may wait for any thread, and for this one; and
-  // which of them are above that of the job that runs.
-  const std::atomic<uint32_t>* urgent_lanes_ = nullptr;
-  const std::atomic<uint32_t>* wanted_lanes_ = nullptr;
-  uint32_t preempting_lanes_ = 0;
+  LaneMask HintedLanes() const {
+    return shared_hints_->Read(std::memory_order_relaxed) |
+           own_hints_->Read(std::memory_order_relaxed);
+  }
+
+  // Lanes in which a job may wait for any thread, and for this one. Null on a
+  // thread that works for no executor now.
+  const AtomicLaneMask* shared_hints_ = nullptr;
+  const AtomicLaneMask* own_hints_ = nullptr;
+  LaneMask stops_for_;     // Hints for which the running job stops.
   uint32_t lane_min_ = 0;  // Of a helper that is not there for all lanes.
 };
 
@@ -156,6 +148,10 @@ class Job : public JobTraits {
   // half of `claimed`, how many from the last back the upper.
   static uint64_t FromFront(uint64_t claimed) { return claimed & UINT32_MAX; }
   static uint64_t FromBack(uint64_t claimed) { return claimed >> 32; }
+  // `claimed` and `count` more tiles.
+  static uint64_t Claimed(uint64_t claimed, uint64_t count, bool from_back) {
+    return claimed + (from_back ? count << 32 : count);
+  }
   uint32_t unclaimed_count(std::memory_order order) const {
     const uint64_t claimed = claimed_.load(order);
     return static_cast<uint32_t>(tile_count - FromFront(claimed) -

@@ -21,27 +21,25 @@ void Mailbox::Post(Job* job) {
   job->is_listed_ = true;
   // Sequentially consistent, and after the job is there: see work_deque.h.
   job->is_posted_.store(true, std::memory_order_seq_cst);
-  lanes_.store(lanes_.load(std::memory_order_relaxed) | 1u << job->lane,
-               std::memory_order_seq_cst);
+  lanes_.Write(lanes_.Read(std::memory_order_relaxed).With(job->lane));
   size_.store(size_.load(std::memory_order_relaxed) + 1,
               std::memory_order_relaxed);
 }
 
-Job* Mailbox::Enter(uint32_t lane, uint32_t worker, bool* left) {
-  *left = false;
+FoundJob Mailbox::Enter(uint32_t lane, uint32_t worker) {
   MutexLock lock(&mutex_);
   for (Job* job = lists_[lane].first; job != nullptr; job = job->next_) {
     if (!MayRun(*job, worker)) continue;
-    *left = job->is_single() || !job->HasUnclaimed();
-    if (*left) {
-      Remove(job);
-    } else {
+    const bool stays = !job->is_single() && job->HasUnclaimed();
+    if (stays) {
       // Relaxed: the mailbox's own ticket keeps the job.
       job->tickets_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      Remove(job);
     }
-    return job;
+    return {job, stays};
   }
-  return nullptr;
+  return {};
 }
 
 bool Mailbox::Unlist(Job* job) {
@@ -51,11 +49,11 @@ bool Mailbox::Unlist(Job* job) {
   return true;
 }
 
-bool Mailbox::HasFor(uint32_t lanes, uint32_t worker) {
-  if ((this->lanes() & lanes) == 0) return false;
+bool Mailbox::HasFor(LaneMask lanes, uint32_t worker) {
+  if (!this->lanes().Intersects(lanes)) return false;
   MutexLock lock(&mutex_);
   for (uint32_t lane = 0; lane < kLaneCount; ++lane) {
-    if ((lanes >> lane & 1) == 0) continue;
+    if (!lanes.Contains(lane)) continue;
     for (Job* job = lists_[lane].first; job != nullptr; job = job->next_) {
       if (MayRun(*job, worker)) return true;
     }
@@ -71,8 +69,7 @@ void Mailbox::Remove(Job* job) {
   job->is_listed_ = false;
   if (job->has_deadline()) NoteEarliest(job->lane);
   if (list.first == nullptr) {
-    lanes_.store(lanes_.load(std::memory_order_relaxed) & ~(1u << job->lane),
-                 std::memory_order_seq_cst);
+    lanes_.Write(lanes_.Read(std::memory_order_relaxed).Without(job->lane));
   }
   size_.store(size_.load(std::memory_order_relaxed) - 1,
               std::memory_order_relaxed);

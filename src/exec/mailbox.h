@@ -6,7 +6,7 @@
 // Invariants:
 //   (1) A job is in one mailbox at most, and its being there is one ticket
 //       (stealing_executor.h).
-//   (2) Bit i of lanes() is set while lane i has jobs.
+//   (2) lanes() are the lanes that have jobs.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf, held for a few instructions.
@@ -21,6 +21,12 @@
 #include "exec/job.h"
 
 namespace takt::exec {
+
+// A job with a ticket for the thread that found it.
+struct FoundJob {
+  Job* job = nullptr;      // Null: none was found.
+  bool is_listed = false;  // It still is in a mailbox, where others find it.
+};
 
 class Mailbox {
  public:
@@ -38,17 +44,15 @@ class Mailbox {
   // Takes over one ticket of the job.
   void Post(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
   // The first job of `lane` that `worker` may run, with a ticket for the
-  // caller: a new one, or the mailbox's if it leaves the list (`*left` then).
-  // nullptr if there is none.
-  Job* Enter(uint32_t lane, uint32_t worker, bool* left)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  // caller: a new one, or the mailbox's if the job leaves the list.
+  FoundJob Enter(uint32_t lane, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
   // Takes a job whose tiles are all claimed off the list: true if it was there,
   // and then the caller has its ticket.
   bool Unlist(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether Enter() has something for `worker` in one of `lanes`.
-  bool HasFor(uint32_t lanes, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool HasFor(LaneMask lanes, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  uint32_t lanes() const { return lanes_.load(std::memory_order_seq_cst); }
+  LaneMask lanes() const { return lanes_.Read(std::memory_order_seq_cst); }
   // The deadline of the first job of `lane`; kInfiniteFuture if there is none.
   int64_t EarliestNs(uint32_t lane) const {
     return earliest_ns_[lane].load(std::memory_order_relaxed);
@@ -72,7 +76,7 @@ class Mailbox {
   Mutex mutex_;
   List lists_[kLaneCount] ABSL_GUARDED_BY(mutex_);
   // Written under mutex_.
-  std::atomic<uint32_t> lanes_{0};
+  AtomicLaneMask lanes_;
   std::atomic<uint32_t> size_{0};
   // The same; a hint.
   std::atomic<int64_t> earliest_ns_[kLaneCount];

@@ -1,58 +1,65 @@
-// Reliefs of the work-stealing executor.
+// Backup threads of the work-stealing executor.
 //
-// A tile can't be left before its end, and some last for milliseconds: longer
-// than what a control loop has. So each worker may have a second thread. It
-// sleeps until there is something that is more urgent than such a tile; then
-// both threads are runnable, and the system lets the one that slept go first.
+// A tile cannot be left before its end, and some last for milliseconds: longer
+// than a control loop can wait. So each worker may have a second thread. It
+// sleeps until a job waits that is more urgent than such a tile. Then both
+// threads are runnable, and the system lets the one that slept go first.
 //
 //   worker    |== tile of lane 2 ======= ... - - - - - ======|
-//   backup_threads                                   |lane 4|
+//   backup                                   |lane 4|
 //             ------------------------------ ^ submitted
 //
-// Whoever makes such a job known reads what the workers are in after that; a
-// worker says what it is in, then looks whether there is something. One of them
-// sees the other, as in exec/idle_list.h.
+// A thread that makes such a job known reads afterwards what the workers run. A
+// worker says what it runs, and looks afterwards whether such a job waits. One
+// of them sees the other, as in exec/idle_list.h.
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "exec/expected_time.h"
 #include "exec/stealing_executor.h"
 
 namespace takt::exec {
 namespace {
 
+// The highest priority of SCHED_FIFO.
 constexpr int kFifoMax = 99;
+
+// The rest of a job that runs has to be so long before a backup thread joins
+// in. That thread may take the processor of another low-latency thread, which
+// then waits for the kernel's next tick: up to 4 ms.
+constexpr int64_t kBackupWorthNs = 100'000;
 
 }  // namespace
 
 void StealingExecutor::StartBackups(const Options& options) {
   if (!options.backup_threads || options.hooks.create != nullptr) return;
   for (uint32_t i = 0; i < worker_count(); ++i) {
-    Seat& seat = *workers_[i];
-    auto backup_threads = std::make_unique<BackupThread>();
-    backup_threads->seat = &seat;
-    backup_threads->worker.index = i;
-    Member& member = backup_threads->member;
-    member.executor = this;
-    member.place = i;
-    member.worker = &backup_threads->worker;
-    member.counters = &backup_threads->counters;
-    member.is_working = true;
-    backup_threads->worker.urgent_lanes_ = &urgent_lanes_;
-    backup_threads->worker.wanted_lanes_ = &member.wanted_lanes;
-    WorkerThread::Options thread = ThreadOptions(options, seat);
+    WorkerSlot& slot = *workers_[i];
+    auto backup = std::make_unique<BackupThread>();
+    backup->slot = &slot;
+    backup->worker.index = i;
+    ThreadState& state = backup->state;
+    state.executor = this;
+    state.worker_index = i;
+    state.worker = &backup->worker;
+    state.counters = &backup->counters;
+    state.is_working = true;
+    backup->worker.shared_hints_ = &shared_hints_;
+    backup->worker.own_hints_ = &state.shared.own_hints;
+    WorkerThread::Options thread = ThreadOptions(options, slot);
     thread.name = absl::StrCat(options.name, "-b", i);
     thread.is_prompt = true;
     if (thread.fifo_priority != 0) {
       thread.fifo_priority = std::min(thread.fifo_priority + 1, kFifoMax);
     }
-    backup_threads->trace_name = thread.TraceName();
-    seat.backup_threads = std::move(backup_threads);
-    if (!seat.backup_threads->thread
-             .Start(thread, &RunBackupThread, seat.backup_threads.get())
+    backup->trace_name = thread.TraceName();
+    slot.backup = std::move(backup);
+    if (!slot.backup->thread.Start(thread, &RunBackupThread, slot.backup.get())
              .ok()) {
-      seat.backup_threads = nullptr;  // Then the worker has none.
+      slot.backup = nullptr;  // The worker and those after it do without.
       return;
     }
     has_backups_ = true;
@@ -60,92 +67,99 @@ void StealingExecutor::StartBackups(const Options& options) {
 }
 
 void StealingExecutor::RunBackupThread(void* argument) {
-  auto* backup_threads = static_cast<BackupThread*>(argument);
-  StealingExecutor* executor = backup_threads->member.executor;
-  ThisThread() = &backup_threads->member;
-  Tracer::NameThisThread(TrackKind::kWorker, backup_threads->trace_name);
-  if (backup_threads->thread.report().fifo_priority > 0) {
-    backup_threads->real_time.thread = &backup_threads->thread;
-    backup_threads->member.real_time = &backup_threads->real_time;
+  auto* backup = static_cast<BackupThread*>(argument);
+  StealingExecutor* executor = backup->state.executor;
+  ThisThread() = &backup->state;
+  Tracer::NameThisThread(TrackKind::kWorker, backup->trace_name);
+  if (backup->thread.report().fifo_priority > 0) {
+    backup->real_time.Init(backup->thread);
+    backup->state.real_time = &backup->real_time;
   }
-  executor->RunBackup(*backup_threads);
+  executor->RunBackup(*backup);
   ThisThread() = nullptr;
-  if (backup_threads->holds_executor) executor->Release();
+  if (backup->holds_executor) executor->Release();
 }
 
-void StealingExecutor::RunBackup(BackupThread& backup_threads) {
-  Member& member = backup_threads.member;
-  const auto look = [&] {
-    // What is more urgent than what the worker is in; if it is in nothing, a
-    // caller is in something that is less so than what this was called for.
-    const uint32_t running = backup_threads.seat->member.running.load();
-    member.lane_min =
-        running != 0 ? LanesUpTo(running) : backup_threads.called_for.load();
-    member.worker->lane_min_ = member.lane_min;
+void StealingExecutor::RunBackup(BackupThread& backup) {
+  ThreadState& state = backup.state;
+  SharedState& shared = state.shared;
+  const auto choose_lanes = [&] {
+    // The lanes above the job that the worker runs. If it runs none, a caller
+    // runs something less urgent than the job for which this thread was woken.
+    const RunningWork running = backup.slot->state.shared.running.load();
+    state.lane_min =
+        running.is_nothing() ? backup.woken_for.load() : running.lane_above();
+    state.worker->lane_min_ = state.lane_min;
   };
   while (true) {
-    BecomeRealTime(member);
-    look();
-    const Found found = Find(member, /*clear=*/true);
+    BecomeRealTime(state);
+    choose_lanes();
+    const FoundJob found = Find(state, /*clear=*/true);
     if (found.job != nullptr) {
-      RunJob(member, found);
+      RunJob(state, found);
       continue;
     }
     if (stopping_.load(std::memory_order_seq_cst)) return;
-    backup_threads.is_asleep.store(true, std::memory_order_seq_cst);
-    look();
-    if (member.sleeper.raised() == 0 &&
-        !HasWork(member, kAllLanes & ~0u << member.lane_min)) {
-      member.counters->parks.Add(1);
-      member.sleeper.Sleep(kInfiniteFuture);
+    backup.is_asleep.store(true, std::memory_order_seq_cst);
+    choose_lanes();
+    if (shared.sleeper.raised() == 0 && !HasWork(state, state.lanes())) {
+      state.counters->parks.Add(1);
+      shared.sleeper.Sleep(kInfiniteFuture);
     }
-    backup_threads.is_asleep.store(false, std::memory_order_relaxed);
-    member.sleeper.Take(kWork);
+    backup.is_asleep.store(false, std::memory_order_relaxed);
+    shared.sleeper.Take(SharedState::kWork);
   }
 }
 
-void StealingExecutor::EnterLong(Member& member, const Job& job,
-                                 uint32_t running) {
-  if (member.is_donor) CountDonor(running, 1);
-  member.running.store(running, std::memory_order_seq_cst);
-  if (member.worker->IsPreempted()) GiveWay(member, job);
+void StealingExecutor::BecomeRealTimeIfNeeded(ThreadState& state) {
+  const LaneMask waiting =
+      HintedLanes(state, std::memory_order_relaxed) | MailLanes(state);
+  if (waiting.Intersects(LaneMask::AtLeast(kNormalLane))) BecomeRealTime(state);
 }
 
-void StealingExecutor::CountDonor(uint32_t running, int change) {
-  const uint64_t one = uint64_t{1} << (LanesUpTo(running) - 1) * 8;
-  long_donors_.fetch_add(change > 0 ? one : -one, std::memory_order_seq_cst);
+void StealingExecutor::EnterLong(ThreadState& state, const Job& job,
+                                 RunningWork running) {
+  TAKT_DCHECK(running.is_long());
+  if (state.is_helping_caller()) long_callers_.Add(running.lane());
+  state.shared.running.store(running, std::memory_order_seq_cst);
+  if (state.worker->IsPreempted()) RunMoreUrgent(state, job);
+}
+
+bool StealingExecutor::IsWorthBackup(const Job& job) {
+  const uint32_t unclaimed = job.unclaimed_count(std::memory_order_relaxed);
+  return unclaimed > 0 && (job.expected_tile_ns <= 0 ||
+                           ExpectedNs(job, unclaimed) >= kBackupWorthNs);
 }
 
 void StealingExecutor::WakeBackup(uint32_t lane, const WorkerSet* allowed) {
   if (allowed == nullptr && searching_.load(std::memory_order_seq_cst) != 0) {
-    return;  // Who looks will find it.
+    return;  // A thread that searches will find the job.
   }
-  const uint64_t below = (uint64_t{1} << lane * 8) - 1;
-  bool has_victim = allowed == nullptr &&
-                    (long_donors_.load(std::memory_order_seq_cst) & below) != 0;
+  bool has_victim = allowed == nullptr && long_callers_.HasBelow(lane);
   BackupThread* best = nullptr;
-  uint32_t best_lanes = kLaneCount;
+  uint32_t best_lane = kLaneCount;
   for (uint32_t i = 0; i < worker_count(); ++i) {
-    Seat& seat = *workers_[i];
+    WorkerSlot& slot = *workers_[i];
     if (allowed != nullptr && !allowed->Contains(i)) continue;
-    const uint32_t running =
-        seat.member.running.load(std::memory_order_seq_cst);
-    const uint32_t lanes = LanesUpTo(running);
-    if (lanes > lane) continue;                    // As urgent.
-    if (running != 0 && !IsLong(running)) return;  // It comes after this tile.
-    if (running != 0) has_victim = true;
-    if (lanes < best_lanes && seat.backup_threads != nullptr &&
-        seat.backup_threads->is_asleep.load(std::memory_order_seq_cst)) {
-      best = seat.backup_threads.get();
-      best_lanes = lanes;
+    const RunningWork running =
+        slot.state.shared.running.load(std::memory_order_seq_cst);
+    if (running.lane_above() > lane) continue;  // At least as urgent.
+    if (!running.is_nothing()) {
+      if (!running.is_long()) return;  // The worker comes after this tile.
+      has_victim = true;
+    }
+    if (running.lane_above() < best_lane && slot.backup != nullptr &&
+        slot.backup->is_asleep.load(std::memory_order_seq_cst)) {
+      best = slot.backup.get();
+      best_lane = running.lane_above();
     }
   }
   if (!has_victim || best == nullptr ||
       !best->is_asleep.exchange(false, std::memory_order_seq_cst)) {
     return;
   }
-  best->called_for.store(lane, std::memory_order_seq_cst);
-  best->member.sleeper.Raise(kWork);
+  best->woken_for.store(lane, std::memory_order_seq_cst);
+  best->state.shared.sleeper.Raise(SharedState::kWork);
 }
 
 }  // namespace takt::exec

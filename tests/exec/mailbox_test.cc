@@ -19,18 +19,18 @@ class Letter final : public Job {
 TEST(MailboxTest, ALaneIsFirstComeFirstServed) {
   Mailbox mailbox;
   Letter first(3), second(3), urgent(7);
-  bool left = false;
-  EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker, &left), nullptr);
+  EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker).job, nullptr);
   mailbox.Post(&first);
   mailbox.Post(&second);
   mailbox.Post(&urgent);
-  EXPECT_EQ(mailbox.lanes(), 1u << 3 | 1u << 7);
+  EXPECT_EQ(mailbox.lanes(), LaneMask::Only(3).With(7));
   EXPECT_EQ(mailbox.size(), 3u);
-  EXPECT_EQ(mailbox.Enter(7, Mailbox::kAnyWorker, &left), &urgent);
-  EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker, &left), &first);
-  EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker, &left), &second);
-  EXPECT_TRUE(left);
-  EXPECT_EQ(mailbox.lanes(), 0u);
+  EXPECT_EQ(mailbox.Enter(7, Mailbox::kAnyWorker).job, &urgent);
+  EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker).job, &first);
+  const FoundJob last = mailbox.Enter(3, Mailbox::kAnyWorker);
+  EXPECT_EQ(last.job, &second);
+  EXPECT_FALSE(last.is_listed);
+  EXPECT_TRUE(mailbox.lanes().empty());
 }
 
 TEST(MailboxTest, ALaneHasTheEarliestDeadlineFirst) {
@@ -47,9 +47,8 @@ TEST(MailboxTest, ALaneHasTheEarliestDeadlineFirst) {
   EXPECT_EQ(mailbox.EarliestNs(4), 5);
   EXPECT_TRUE(mailbox.Unlist(&early));
   EXPECT_EQ(mailbox.EarliestNs(3), 10);
-  bool left = false;
   for (Letter* letter : {&early_too, &late, &none, &none_too}) {
-    EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker, &left), letter);
+    EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker).job, letter);
   }
   EXPECT_EQ(mailbox.EarliestNs(3), kInfiniteFuture);
   EXPECT_EQ(mailbox.size(), 1u);
@@ -59,14 +58,15 @@ TEST(MailboxTest, SeveralMayEnterAJobOfSeveralTiles) {
   Mailbox mailbox;
   Letter job(0, 10);
   mailbox.Post(&job);
-  bool left = true;
-  EXPECT_EQ(mailbox.Enter(0, Mailbox::kAnyWorker, &left), &job);
-  EXPECT_FALSE(left);
-  EXPECT_EQ(mailbox.Enter(0, Mailbox::kAnyWorker, &left), &job);
+  for (int i = 0; i < 2; ++i) {
+    const FoundJob found = mailbox.Enter(0, Mailbox::kAnyWorker);
+    EXPECT_EQ(found.job, &job);
+    EXPECT_TRUE(found.is_listed);
+  }
   EXPECT_EQ(mailbox.size(), 1u);
   EXPECT_TRUE(mailbox.Unlist(&job));
   EXPECT_FALSE(mailbox.Unlist(&job));
-  EXPECT_EQ(mailbox.Enter(0, Mailbox::kAnyWorker, &left), nullptr);
+  EXPECT_EQ(mailbox.Enter(0, Mailbox::kAnyWorker).job, nullptr);
 }
 
 TEST(MailboxTest, GivesAWorkerOnlyWhatItMayRun) {
@@ -76,16 +76,15 @@ TEST(MailboxTest, GivesAWorkerOnlyWhatItMayRun) {
   Letter limited(1), open(1);
   limited.allowed = &two;
   mailbox.Post(&limited);
-  EXPECT_TRUE(mailbox.HasFor(1u << 1, 2));
-  EXPECT_FALSE(mailbox.HasFor(1u << 1, 0));
-  EXPECT_FALSE(mailbox.HasFor(1u << 0, 2));
-  EXPECT_FALSE(mailbox.HasFor(1u << 1, Mailbox::kNoWorker));
-  EXPECT_TRUE(mailbox.HasFor(1u << 1, Mailbox::kAnyWorker));
+  EXPECT_TRUE(mailbox.HasFor(LaneMask::Only(1), 2));
+  EXPECT_FALSE(mailbox.HasFor(LaneMask::Only(1), 0));
+  EXPECT_FALSE(mailbox.HasFor(LaneMask::Only(0), 2));
+  EXPECT_FALSE(mailbox.HasFor(LaneMask::Only(1), Mailbox::kNoWorker));
+  EXPECT_TRUE(mailbox.HasFor(LaneMask::Only(1), Mailbox::kAnyWorker));
   mailbox.Post(&open);
-  bool left = false;
-  EXPECT_EQ(mailbox.Enter(1, Mailbox::kNoWorker, &left), &open);
-  EXPECT_EQ(mailbox.Enter(1, 1, &left), nullptr);
-  EXPECT_EQ(mailbox.Enter(1, 2, &left), &limited);
+  EXPECT_EQ(mailbox.Enter(1, Mailbox::kNoWorker).job, &open);
+  EXPECT_EQ(mailbox.Enter(1, 1).job, nullptr);
+  EXPECT_EQ(mailbox.Enter(1, 2).job, &limited);
 }
 
 }  // namespace

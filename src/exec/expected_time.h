@@ -1,0 +1,28 @@
+// What the work-stealing executor expects of jobs and threads.
+#ifndef TAKT_EXEC_EXPECTED_TIME_H_
+#define TAKT_EXEC_EXPECTED_TIME_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "exec/job.h"
+
+namespace takt::exec {
+
+// From a wake-up until the woken thread runs tiles: a system call, a switch and
+// the cache misses of a search. What ends sooner is not worth a wake-up.
+inline constexpr int64_t kHelperNs = 15'000;
+
+// How long `tile_count` tiles of `job` take on one thread. A job that has not
+// been measured counts as one that is worth a helper.
+inline int64_t ExpectedNs(const Job& job, uint64_t tile_count) {
+  if (job.expected_tile_ns <= 0) return kHelperNs;
+  const auto tiles = static_cast<int64_t>(tile_count);
+  return job.expected_tile_ns > std::numeric_limits<int64_t>::max() / tiles
+             ? std::numeric_limits<int64_t>::max()
+             : job.expected_tile_ns * tiles;
+}
+
+}  // namespace takt::exec
+
+#endif  // TAKT_EXEC_EXPECTED_TIME_H_

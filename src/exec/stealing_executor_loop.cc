@@ -1,0 +1,297 @@
+// How threads of the work-stealing executor look for jobs, and when they sleep.
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/pause.h"
+#include "exec/caller_scope.h"
+#include "exec/stealing_executor.h"
+
+namespace takt::exec {
+namespace {
+
+// Makes a thread an ordinary one again at the end of a call if it was ordinary
+// at its begin: a worker that waits within a job returns to that.
+class OrdinaryScope {
+ public:
+  explicit OrdinaryScope(ThreadState& state)
+      : real_time_(state.is_ordinary() ? state.real_time : nullptr) {}
+  ~OrdinaryScope() {
+    if (real_time_ != nullptr) real_time_->SetOrdinary(true);
+  }
+  OrdinaryScope(const OrdinaryScope&) = delete;
+  OrdinaryScope& operator=(const OrdinaryScope&) = delete;
+
+ private:
+  RealTimeThread* const real_time_;
+};
+
+bool HasPassed(int64_t deadline_ns) {
+  return deadline_ns != kInfiniteFuture && NowNs() >= deadline_ns;
+}
+
+}  // namespace
+
+void StealingExecutor::RecordHere(EventKind kind, int64_t value) {
+  if (!tracer().is_on()) return;
+  Event event;
+  event.time_ns = NowNs();
+  event.kind = kind;
+  event.value = value;
+  tracer().Record(event);
+}
+
+void StealingExecutor::RunWorkerThread(void* argument) {
+  auto* slot = static_cast<WorkerSlot*>(argument);
+  StealingExecutor* executor = slot->state.executor;
+  ThisThread() = &slot->state;
+  Tracer::NameThisThread(TrackKind::kWorker, slot->trace_name);
+  slot->worker.shared_hints_ = &executor->shared_hints_;
+  slot->worker.own_hints_ = &slot->state.shared.own_hints;
+  if (slot->thread.report().fifo_priority > 0 && executor->watches_jobs_) {
+    slot->real_time.Init(slot->thread);
+    slot->state.real_time = &slot->real_time;
+  }
+  executor->RunWorker(slot->state);
+  ThisThread() = nullptr;
+  // Set by Shutdown() from within a job of this thread only.
+  if (slot->holds_executor) executor->Release();
+}
+
+void StealingExecutor::RunWorker(ThreadState& state) {
+  while (true) {
+    const bool is_surplus = IsSurplus(state);
+    if (is_surplus) {
+      SpillNext(state);
+    } else {
+      if (__builtin_expect(state.is_ordinary(), 0)) {
+        BecomeRealTimeIfNeeded(state);
+      }
+      // The jobs that its own hints stand for may be done. Once they are
+      // cleared, the worker may be surplus again.
+      const bool clear =
+          !state.shared.own_hints.Read(std::memory_order_relaxed).empty();
+      FoundJob found = Find(state, clear);
+      if (found.job != nullptr || Search(state, &found)) {
+        if (found.job != nullptr) {
+          RunJob(state, found);
+          RunChain(state);
+        }
+        continue;
+      }
+      if (stopping_.load(std::memory_order_seq_cst)) break;
+    }
+    TrimIfAsked(*state.slot());
+    Park(state, is_surplus, kInfiniteFuture);
+  }
+  TAKT_DCHECK(state.next == nullptr);
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
+                                        int64_t deadline_ns) {
+  ThreadState& state = caller.scope.state;
+  TAKT_DCHECK(!state.is_working);
+  if (state.is_notified()) {
+    TakeNotification(state);
+    return true;
+  }
+  caller.has_worked = true;
+  state.is_working = true;
+  const OrdinaryScope ordinary(state);
+  const LaneWatchScope watch(*this, state);
+  state.lane_min = worker_count() > 0 ? caller.lane : 0;
+  if (RunKept(state) && state.is_notified()) {
+    state.is_working = false;
+    SpillNext(state);
+    TakeNotification(state);
+    return true;
+  }
+  active_.fetch_add(1, std::memory_order_seq_cst);
+  bool notified = false;
+  while (true) {
+    notified = state.is_notified();
+    if (notified || HasPassed(deadline_ns)) break;
+    FoundJob found = Find(state, /*clear=*/false);
+    if (found.job != nullptr || Search(state, &found)) {
+      if (found.job != nullptr) RunJob(state, found);
+      continue;
+    }
+    Park(state, /*is_surplus=*/false, deadline_ns);
+  }
+  SpillNext(state);
+  state.is_working = false;
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+  // This thread leaves, but other threads must run the jobs that it leaves
+  // behind. A worker that was surplus may come back for them.
+  if (idle_.HasIdle() && HasWork(state, LaneMask::All())) {
+    const uint32_t others = concurrency_ > 1 ? 1 : 0;
+    Wake(kWakeBranches, kLaneCount - 1, nullptr, &state, others);
+  }
+  if (notified) TakeNotification(state);
+  return notified;
+}
+
+void StealingExecutor::TakeNotification(ThreadState& state) {
+  TAKT_DCHECK(state.is_notified());
+  state.shared.sleeper.Take(SharedState::kNotified);
+  state.shared.own_hints.RemoveAll(LaneMask::LeaveRequest(),
+                                   std::memory_order_relaxed);
+}
+
+void StealingExecutor::RunHere() {
+  CallerScope scope(*this, /*lane_min=*/0);
+  RunAvailable(scope.state, kInfiniteFuture);
+  AddCallerCounts(scope.counters);
+}
+
+uint32_t StealingExecutor::RunReady(int64_t deadline_ns) {
+  CallerScope scope(*this, /*lane_min=*/0);
+  ThreadState& state = scope.state;
+  state.shared.is_helping_caller = true;  // It leaves between two ranges.
+  state.leave_ns = deadline_ns;
+  if (ThreadState* const outer = state.outer) {
+    // All threads may run what a call on this thread has kept to itself.
+    outer->executor->SpillNext(*outer);
+    state.real_time = outer->real_time;
+  }
+  const OrdinaryScope ordinary(state);
+  const uint32_t count = RunAvailable(state, deadline_ns);
+  AddCallerCounts(scope.counters);
+  return count;
+}
+
+uint32_t StealingExecutor::RunAvailable(ThreadState& state,
+                                        int64_t deadline_ns) {
+  TAKT_DCHECK(!state.is_working);
+  const LaneWatchScope watch(*this, state);
+  state.is_working = true;
+  active_.fetch_add(1, std::memory_order_seq_cst);
+  uint32_t count = 0;
+  do {
+    FoundJob found = Find(state, /*clear=*/false);
+    // No other thread may come after this one, so it does not rely on hints.
+    if (found.job == nullptr) found = Steal(state, LaneMask::All());
+    if (found.job == nullptr) break;
+    RunJob(state, found);
+    ++count;
+  } while (!HasPassed(deadline_ns));
+  SpillNext(state);
+  active_.fetch_sub(1, std::memory_order_seq_cst);
+  state.is_working = false;
+  return count;
+}
+
+bool StealingExecutor::IsSurplus(const ThreadState& state) const {
+  return state.slot() != nullptr &&
+         active_.load(std::memory_order_seq_cst) > concurrency_ &&
+         !stopping_.load(std::memory_order_relaxed) &&
+         state.shared.own_hints.Read(std::memory_order_relaxed).empty();
+}
+
+bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
+  BecomeRealTime(state);
+  if (linger_ns_ <= 0) return false;
+  // Other threads cannot rely on one that leaves some lanes to them.
+  const bool is_counted = state.lane_min == 0;
+  if (is_counted) searching_.fetch_add(1, std::memory_order_seq_cst);
+  Sleeper& sleeper = state.shared.sleeper;
+  int64_t start_ns = -1;
+  bool may_be = false;
+  while (true) {
+    *found = Find(state, /*clear=*/false);
+    const uint32_t raised = sleeper.raised();
+    // A thread that took this one from the list of idle ones may raise the flag
+    // only now. The caller looks once more, and that answers it.
+    if ((raised & SharedState::kWork) != 0) sleeper.Take(SharedState::kWork);
+    may_be = found->job != nullptr || raised != 0;
+    if (may_be || stopping_.load(std::memory_order_relaxed)) break;
+    if (IsSurplus(state)) {
+      may_be = true;  // The caller sees to that.
+      break;
+    }
+    const bool is_busy = active_.load(std::memory_order_relaxed) >
+                         searching_.load(std::memory_order_relaxed);
+    const int64_t budget_ns = std::min(
+        is_busy ? linger_ns_ : spin_ns_,
+        state.is_helping_caller() ? caller_spin_max_ns_ : kInfiniteFuture);
+    if (budget_ns <= 0) break;
+    const int64_t now_ns = NowNs();
+    // Not on a caller's thread, which has a purpose of its own.
+    if (state.slot() != nullptr && timers_ != nullptr &&
+        timers_->FireAnywhere(now_ns)) {
+      continue;  // It may have left something to this thread.
+    }
+    if (start_ns < 0) start_ns = now_ns;
+    if (now_ns - start_ns >= budget_ns) break;
+    // A thread that is to spin for long offers its processor to others
+    // meanwhile: one of them may be about to make a job ready.
+    if (now_ns - start_ns >= patience_ns_) sched_yield();
+    // Find() takes longer than a look at what has changed.
+    for (int i = 0; i < 8; ++i) {
+      if (MailLanes(state).HasAtLeast(state.lane_min) ||
+          sleeper.raised() != 0) {
+        break;
+      }
+      Pause();
+    }
+  }
+  if (is_counted) {
+    const uint32_t searching =
+        searching_.fetch_sub(1, std::memory_order_seq_cst);
+    TAKT_CHECK(searching > 0);
+    // No thread searches any more, and others relied on this one.
+    if (searching == 1 && found->job != nullptr && idle_.HasIdle() &&
+        HasWork(state, LaneMask::All())) {
+      Wake(1, kLaneCount - 1, nullptr, &state, 0);
+    }
+  }
+  return may_be;
+}
+
+void StealingExecutor::Park(ThreadState& state, bool is_surplus,
+                            int64_t deadline_ns) {
+  SharedState& shared = state.shared;
+  BecomeRealTime(state);
+  const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
+  TAKT_CHECK(active > 0);
+  shared.last_cpu = sched_getcpu();
+  shared.idle_lane_min = state.lane_min;
+  idle_.Announce(shared);
+  const LaneMask lanes = state.lanes();
+  bool stays =
+      stopping_.load(std::memory_order_seq_cst) || shared.sleeper.raised() != 0;
+  if (!stays && is_surplus) {
+    stays = !shared.own_hints.Read(std::memory_order_seq_cst).empty() ||
+            (active_.load(std::memory_order_seq_cst) < concurrency_ &&
+             HasWork(state, lanes));
+  } else if (!stays) {
+    stays = HasWork(state, lanes);
+    // It counted as one that could run the jobs of the other lanes.
+    if (!stays && state.lane_min > 0 && HasWork(state, LaneMask::All())) {
+      Wake(1, 0, nullptr, &state, 0);
+    }
+  }
+  if (!stays) {
+    state.counters->parks.Add(1);
+    RecordHere(EventKind::kWorkerPark, 0);
+    shared.sleeper.Sleep(deadline_ns);
+    RecordHere(EventKind::kWorkerWake, 0);
+  }
+  // No thread has counted it if it was notified, or is late, or stays.
+  if (idle_.Withdraw(shared)) active_.fetch_add(1, std::memory_order_seq_cst);
+  shared.sleeper.Take(SharedState::kWork);
+}
+
+void StealingExecutor::TrimIfAsked(WorkerSlot& slot) {
+  const uint32_t trim_count = trim_count_.load(std::memory_order_relaxed);
+  if (slot.trim_seen == trim_count) return;
+  slot.trim_seen = trim_count;
+  slot.worker.ReleaseLocalMemory();
+  slot.local_bytes.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace takt::exec

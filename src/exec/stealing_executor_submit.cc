@@ -1,0 +1,249 @@
+// How jobs of the work-stealing executor become known, and which threads are
+// woken for them.
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "exec/expected_time.h"
+#include "exec/stealing_executor.h"
+
+namespace takt::exec {
+namespace {
+
+// A job that takes less in all is left to the helping caller that submits it.
+// Two threads would end it no sooner: the second one takes kHelperNs to come.
+constexpr int64_t kSmallJobNs = 2 * kHelperNs;
+
+bool IsSmall(const Job& job) {
+  if (job.expected_tile_ns <= 0) return job.tile_count == 1;
+  return job.expected_tile_ns < kSmallJobNs / job.tile_count;
+}
+
+}  // namespace
+
+uint32_t StealingExecutor::HelpersWorth(const Job& job) const {
+  uint64_t helpers = job.unclaimed_count(std::memory_order_relaxed);
+  if (job.is_single() || helpers == 0) return 0;
+  if (job.expected_tile_ns > 0) {
+    helpers = std::min<uint64_t>(
+        helpers, static_cast<uint64_t>(ExpectedNs(job, helpers) / kHelperNs));
+  }
+  if (job.allowed != nullptr) {
+    helpers = std::min<uint64_t>(helpers, job.allowed->count());
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(helpers, concurrency_));
+}
+
+void StealingExecutor::Submit(Job* job) {
+  TAKT_DCHECK(job->tile_count > 0 && job->lane < kLaneCount);
+  TAKT_DCHECK(!job->is_listed_);
+  job->claimed_.store(0, std::memory_order_relaxed);
+  job->tickets_.store(1, std::memory_order_relaxed);
+  job->is_posted_.store(false, std::memory_order_relaxed);
+  job->is_being_posted_.store(false, std::memory_order_relaxed);
+  if (job->scope != nullptr) job->scope->Begin();
+  if (has_backups_) submitted_lanes_.Add(job->lane, std::memory_order_relaxed);
+  ThreadState* const state = StateHere();
+  if (state != nullptr && state->is_working) {
+    SubmitWorking(*state, job);
+    return;
+  }
+  const bool stopping = stopping_.load(std::memory_order_seq_cst);
+  if (job->allowed != nullptr && !stopping) {
+    PostLimited(job);
+    return;
+  }
+  // A helping caller comes to the job by itself, if its thread waits next in
+  // this executor, and for a job of such a lane.
+  const bool is_caller = state != nullptr && state == ThisThread() &&
+                         job->lane >= state->worker->lane_min_;
+  if (is_caller && state->next == nullptr && job->is_single() &&
+      IsSmall(*job) && !stopping) {
+    state->next = job;
+    return;
+  }
+  uint32_t threads = 0;
+  if (!is_caller || !IsSmall(*job)) {
+    const uint32_t helpers = HelpersWorth(*job);
+    threads = std::clamp<uint32_t>(helpers, 1, kWakeBranches);
+  }
+  const uint32_t lane = job->lane;
+  shared_mailbox_.Post(job);  // It may be gone now.
+  shared_hints_.Add(lane);
+  Wake(threads, lane, nullptr, nullptr, is_caller ? 1 : 0);
+  if (!is_caller) WakeBackupIfNeeded(lane, nullptr);
+  if (stopping) RunHere();
+}
+
+void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
+  if (job->allowed != nullptr &&
+      (!job->is_single() || !Mailbox::MayRun(*job, MailboxIndex(state)))) {
+    PostLimited(job);
+    return;
+  }
+  if (state.is_finishing && job->lane >= state.lane_min) {
+    // Last in, first out: what the job needs is in the cache.
+    Job* other = std::exchange(state.next, job);
+    if (other == nullptr) return;
+    if (other->lane == job->lane && other->deadline_ns < job->deadline_ns) {
+      std::swap(other, state.next);
+    }
+    PushSurplus(state, other);
+    return;
+  }
+  if (job->allowed != nullptr) {
+    PostLimited(job);
+    return;
+  }
+  const uint32_t lane = job->lane;
+  const uint32_t threads =
+      std::clamp<uint32_t>(HelpersWorth(*job), 1, kWakeBranches);
+  const bool is_small =
+      lane >= state.lane_min && job->expected_tile_ns > 0 && IsSmall(*job);
+  const bool is_own = state.slot() != nullptr && !job->has_deadline();
+  (is_own ? state.slot()->mailbox : shared_mailbox_).Post(job);
+  shared_hints_.Add(lane);
+  if (!is_small) Wake(threads, lane, nullptr, &state, 0);
+}
+
+void StealingExecutor::PushSurplus(ThreadState& state, Job* job) {
+  if (job->allowed != nullptr) {
+    PostLimited(job);
+    return;
+  }
+  const uint32_t lane = job->lane;
+  state.backlog_ns += std::min(ExpectedNs(*job, job->tile_count), kHelperNs);
+  WorkerSlot* const slot = job->has_deadline() ? nullptr : state.slot();
+  if (slot == nullptr) {
+    shared_mailbox_.Post(job);
+  } else if (!slot->PushDeque(job)) {
+    slot->mailbox.Post(job);
+  }
+  shared_hints_.Add(lane);
+  if (state.backlog_ns >= kHelperNs) {
+    state.backlog_ns = 0;
+    Wake(1, lane, nullptr, &state, 0);
+  }
+}
+
+void StealingExecutor::SpillNext(ThreadState& state) {
+  if (Job* const job = std::exchange(state.next, nullptr)) {
+    const uint32_t lane = job->lane;
+    const bool is_limited = job->allowed != nullptr;
+    PushSurplus(state, job);
+    // PostLimited() has done so for a limited job.
+    if (!is_limited) WakeBackupIfNeeded(lane, nullptr);
+  }
+}
+
+void StealingExecutor::PostLimited(Job* job) {
+  TAKT_DCHECK(job->allowed != nullptr);
+  // The worker with the fewest jobs in its mailbox.
+  const WorkerSet& allowed = *job->allowed;
+  WorkerSlot* target = nullptr;
+  for (auto& slot : workers_) {
+    if (!allowed.Contains(slot->index)) continue;
+    if (target == nullptr || slot->mailbox.size() < target->mailbox.size()) {
+      target = slot.get();
+    }
+  }
+  TAKT_CHECK(target != nullptr);
+  const uint32_t lane = job->lane;
+  const uint32_t threads =
+      std::clamp<uint32_t>(HelpersWorth(*job), 1, kWakeBranches);
+  target->mailbox.Post(job);
+  // The job may be gone; the set is the executor's.
+  for (auto& slot : workers_) {
+    if (allowed.Contains(slot->index)) AddOwnHint(*slot, lane);
+  }
+  Wake(threads, lane, &allowed, nullptr, 0);
+  WakeBackupIfNeeded(lane, &allowed);
+  if (stopping_.load(std::memory_order_seq_cst) &&
+      WorkingStateHere() == nullptr) {
+    RunHere();
+  }
+}
+
+void StealingExecutor::AddOwnHint(WorkerSlot& slot, uint32_t lane) {
+  slot.state.shared.own_hints.Add(lane);
+  if (slot.backup != nullptr) slot.backup->state.shared.own_hints.Add(lane);
+}
+
+void StealingExecutor::Wake(uint32_t count, uint32_t lane,
+                            const WorkerSet* allowed, const ThreadState* from,
+                            uint32_t others) {
+  if (count == 0 || !idle_.HasIdle()) return;
+  if (allowed == nullptr) {
+    // Threads that search already will find the job.
+    const uint32_t searching = searching_.load(std::memory_order_seq_cst);
+    if (count <= searching) return;
+    count -= searching;
+  }
+  for (; count > 0; --count) {
+    if (allowed == nullptr &&
+        active_.load(std::memory_order_seq_cst) + others >= concurrency_) {
+      return;
+    }
+    if (!WakeOne(lane, allowed, from)) return;
+  }
+}
+
+bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
+                               const ThreadState* from) {
+  // The kernel lets a thread wake up where it slept. If that is this thread's
+  // processor, and all processors were busy lately, it leaves both there for a
+  // while.
+  const int here = sched_getcpu();
+  const WorkerSlot* const near = from != nullptr ? from->slot() : nullptr;
+  const auto distance = [&](const IdleNode& node) {
+    const auto& idle = static_cast<const SharedState&>(node);
+    const int collides = idle.last_cpu == here ? 1 : 0;
+    if (lane < idle.idle_lane_min) return -1;
+    if (allowed != nullptr &&
+        (idle.slot == nullptr || !allowed->Contains(idle.slot->index))) {
+      return -1;
+    }
+    if (is_flat_ || near == nullptr || idle.slot == nullptr) return collides;
+    return collides + (idle.slot->cluster == near->cluster ? 0 : 2);
+  };
+  bool is_raised = false;
+  auto* woken =
+      static_cast<SharedState*>(idle_.Take(distance, [&](IdleNode& node) {
+        auto& idle = static_cast<SharedState&>(node);
+        active_.fetch_add(1, std::memory_order_seq_cst);
+        // A helping caller takes the lock before it leaves, and may be gone
+        // after that; a worker stays.
+        if (idle.is_helping_caller) {
+          is_raised = true;
+          idle.sleeper.Raise(SharedState::kWork);
+        }
+      }));
+  if (woken == nullptr) return false;
+  if (!is_raised) woken->sleeper.Raise(SharedState::kWork);
+  if (from != nullptr) from->counters->wakes.Add(1);
+  return true;
+}
+
+void StealingExecutor::WakeAll() {
+  idle_.ForEach([](IdleNode& node) {
+    static_cast<SharedState&>(node).sleeper.Raise(SharedState::kWork);
+  });
+}
+
+void StealingExecutor::Flush() {
+  if (ThreadState* const state = StateHere()) {
+    SpillNext(*state);
+    if (state->is_working) return;
+  }
+  if (shared_mailbox_.lanes().empty()) return;
+  if (workers_.empty() || stopping_.load(std::memory_order_acquire)) {
+    RunHere();
+    return;
+  }
+  Wake(kWakeBranches, kLaneCount - 1, nullptr, nullptr, 0);
+}
+
+}  // namespace takt::exec
