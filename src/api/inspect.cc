@@ -4,7 +4,6 @@
 
 #include "abi/c_string.h"
 #include "api/handle.h"
-#include "base/content_hash.h"
 #include "vm/bytecode_module.h"
 #include "vm/disassembler.h"
 
@@ -112,12 +111,7 @@ takt_module_info_t takt_module_inspect(const takt_module_t* module) {
 
 uint64_t takt_module_content_hash(const takt_module_t* module) {
   TAKT_REQUIRE_OR(0, module);
-  auto* bytecode =
-      takt::DynCast<takt::vm::BytecodeModule>(takt::api::Unwrap(module));
-  if (bytecode == nullptr) return 0;
-  const absl::Span<const uint8_t> bytes = bytecode->bytes();
-  return takt::ContentHash(
-      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return takt::vm::ContentHashOf(*takt::api::Unwrap(module));
 }
 
 size_t takt_module_attribute_count(const takt_module_t* module) {

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "abi/c_string.h"
+#include "absl/strings/str_cat.h"
 #include "api/handle.h"
 #include "api/plan.h"
 #include "base/atomic_file.h"
@@ -13,8 +13,8 @@
 #include "plan/plan_file.h"
 #include "plan/solved_plan.h"
 #include "plan/xpu_rt_schedule.h"
-#include "takt/inspect.h"
 #include "takt/plan_file.h"
+#include "vm/bytecode_module.h"
 
 namespace takt::api {
 namespace {
@@ -67,7 +67,7 @@ absl::StatusOr<Ref<PlanFile>> BindModule(const PlanFile* plan, size_t index,
         absl::StrCat("module ", index, " of a plan of ", bound.modules.size()));
   }
   plan::PlannedModule& planned = bound.modules[index];
-  const uint64_t hash = takt_module_content_hash(module);
+  const uint64_t hash = vm::ContentHashOf(*Unwrap(module));
   if (hash == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("module \"", planned.name,

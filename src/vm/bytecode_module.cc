@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/content_hash.h"
 #include "base/status.h"
 #include "vm/bytecode_verifier.h"
 #include "vm/file_kind.h"
@@ -70,6 +71,14 @@ BytecodeModule::~BytecodeModule() = default;
 absl::StatusOr<std::unique_ptr<ModuleState>> BytecodeModule::CreateState()
     const {
   return std::make_unique<BytecodeState>(*program_);
+}
+
+uint64_t ContentHashOf(Module& module) {
+  const auto* const bytecode = DynCast<BytecodeModule>(&module);
+  if (bytecode == nullptr) return 0;
+  const absl::Span<const uint8_t> bytes = bytecode->bytes();
+  return ContentHash(
+      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace takt::vm

@@ -4,6 +4,7 @@
 #ifndef TAKT_VM_BYTECODE_MODULE_H_
 #define TAKT_VM_BYTECODE_MODULE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -58,6 +59,10 @@ class BytecodeModule final : public Module {
   const Ref<Image> image_;
   const std::unique_ptr<Program> program_;
 };
+
+// The content hash of the module's file, by which plans name the module; 0 for
+// a module that has no file. Reads the whole file.
+uint64_t ContentHashOf(Module& module);
 
 }  // namespace takt::vm
 
