@@ -66,8 +66,9 @@ ValueEntry* ValueQueue::next() {
 }
 
 void ValueQueue::Put() {
-  const uint64_t written = written_.fetch_add(1, std::memory_order_release);
+  const uint64_t written = written_.load(std::memory_order_relaxed);
   TAKT_CHECK(written - read_.load(std::memory_order_relaxed) < entries_.size());
+  written_.store(written + 1, std::memory_order_release);
 }
 
 const ValueEntry* ValueQueue::first() const {
@@ -77,8 +78,9 @@ const ValueEntry* ValueQueue::first() const {
 }
 
 void ValueQueue::Pop() {
-  const uint64_t read = read_.fetch_add(1, std::memory_order_release);
-  TAKT_CHECK(read < written_.load(std::memory_order_relaxed));
+  const uint64_t read = read_.load(std::memory_order_relaxed);
+  TAKT_CHECK(read != written_.load(std::memory_order_relaxed));
+  read_.store(read + 1, std::memory_order_release);
 }
 
 }  // namespace takt::stream
