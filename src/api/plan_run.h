@@ -1,19 +1,19 @@
-// A PlanRun carries out a plan: it releases the jobs and has the scheduler
-// follow the plan (follow/plan_switcher.h). Behind takt_plan_run_t.
+// A PlanRun carries out a plan: it releases the plan's jobs and lets the
+// scheduler follow the plan (follow/plan_switcher.h).
 //
-//   kNew --Start()--> kRunning --Stop(), failed, last call done--> kEnding
+//   kNew --Start()--> kRunning --Stop(), an error, the last call--> kEnding
 //                                     no call in flight: kOver <------+
 //
 // Invariants:
-//   (1) While it runs, and while a call of its own is in flight, the run holds
-//       a reference to itself.
-//   (2) The conductor is the shop's guide from Start() until kEnding; in that
-//       time only calls of the scheduler, or ones within JobShop::Run(), touch
-//       it.
-//   (3) Nobody's code is called under mutex_, nor by who decides.
+//   (1) The run holds a reference to itself from Start() until kOver, for each
+//       call in flight and for each armed timer.
+//   (2) switcher_ is the shop's guide from Start() until kEnding. In that time
+//       only the scheduler, or a function within JobShop::Run(), uses it.
+//   (3) No callback of the user runs under a lock or within the scheduler.
 //
-// Thread-safety: as takt/plan_run.h says. Lock order: control_mutex_, then
-// mutex_ or event_mutex_; these are leaves, but for the timers' own.
+// Thread-safety: every method may run on any thread. Lock order:
+// control_mutex_, then mutex_ or event_mutex_; the last two are leaves, apart
+// from the locks of the timers.
 #ifndef TAKT_API_PLAN_RUN_H_
 #define TAKT_API_PLAN_RUN_H_
 
@@ -24,10 +24,11 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "api/async_call.h"
 #include "api/function.h"
-#include "api/plan_file.h"
+#include "api/plan_run_options.h"
 #include "api/stream.h"
 #include "base/background_thread.h"
 #include "base/mutex.h"
@@ -35,8 +36,10 @@
 #include "base/timer_service.h"
 #include "follow/plan_switcher.h"
 #include "hal/fence.h"
+#include "plan/plan.h"
+#include "plan_run/plan_checks.h"
+#include "plan_run/release_cursor.h"
 #include "shop/job_shop.h"
-#include "takt/plan_run.h"
 
 namespace takt::api {
 
@@ -44,136 +47,137 @@ class PlanRun final : public Object {
  public:
   static constexpr ObjectType kType{"takt.plan_run"};
 
+  // Errors: as takt_plan_run_create().
   static absl::StatusOr<Ref<PlanRun>> Create(
-      Instance& instance, PlanFile& plan,
-      absl::Span<const takt_plan_binding_t> bindings,
-      const takt_plan_run_options_t& options);
+      Instance& instance, const plan::Plan& plan,
+      absl::Span<const PlanBinding> bindings, PlanRunOptions options);
 
   absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Returns the time at which it takes over.
-  absl::StatusOr<int64_t> Replace(PlanFile& plan, int64_t at_ns)
+  // Returns the time at which `plan` takes over.
+  absl::StatusOr<int64_t> Replace(const plan::Plan& plan, int64_t at_ns)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Wait(int64_t deadline_ns) ABSL_LOCKS_EXCLUDED(mutex_);
-  takt_plan_run_report_t Query() ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status QueryOperation(size_t operation, takt_plan_errors_t* start,
-                              takt_plan_errors_t* end);
+  PlanRunReport Query() ABSL_LOCKS_EXCLUDED(mutex_);
+  // OUT_OF_RANGE if the plan has no such operation.
+  absl::StatusOr<PlanOperationReport> QueryOperation(size_t operation);
 
  private:
   enum class Phase : uint8_t { kNew, kRunning, kEnding, kOver };
 
-  // What a stream of plans is here.
+  // A stream of the plan, bound to what this machine has.
   struct Binding {
     std::string name;
-    Ref<Stream> to;
+    Ref<Stream> to;  // Null: the run calls the functions.
     std::vector<Ref<Function>> functions;
-    std::vector<takt_value_t> arguments;  // Of its own.
+    std::vector<vm::Value> arguments;
     Ref<shop::Stream> shop_stream;
     sched::Criticality criticality = sched::Criticality::kSoft;
-    takt_plan_done_callback_t on_done = nullptr;
-    void* user_data = nullptr;
+    PlanDoneCallback on_done;
   };
-  // A call that the run is to make, in each repetition.
-  struct PlannedCall {
-    int64_t offset_ns;
-    uint32_t job;  // Of the plan.
-    const Binding* binding;
-  };
-  // A plan, and what the run does for it.
+  // One plan of the run, and the releases that the run makes for it.
   struct Part {
-    Ref<PlanFile> plan;
-    std::vector<PlannedCall> releases;  // By offset.
+    std::shared_ptr<const plan::Plan> plan;  // Null: none.
+    plan_run::ReleaseCursor cursor;
+    // Bindings to streams, which the run starts and stops.
     std::vector<const Binding*> streams;
-    int64_t origin_ns = 0;
-    int64_t end_ns = kInfiniteFuture;  // Nothing is released from then on.
-    uint64_t cycle = 0;                // Of the next release.
-    size_t next = 0;
   };
-  // A call in flight.
-  struct Call {
+  struct CallInFlight {
     Ref<PlanRun> run;
     Ref<Function> function;
     const Binding* binding;
-    takt_plan_job_end_t job;
+    PlanJobEnd job;
     int64_t deadline_ns;
   };
   struct Timer : TimerService::Timer {
     PlanRun* run = nullptr;
   };
 
-  PlanRun(Instance& instance, Ref<shop::JobShop> shop,
-          const takt_plan_run_options_t& options);
-  ~PlanRun() override;
+  PlanRun(Instance& instance, Ref<shop::JobShop> shop, PlanRunOptions options);
+  ~PlanRun() override = default;
 
-  absl::Status Bind(const takt_plan_binding_t& binding);
-  absl::Status BindStream(const takt_plan_binding_t& given, Binding* binding);
-  absl::Status BindFunctions(const takt_plan_binding_t& given,
-                             Binding* binding);
-  const Binding* FindBinding(const std::string& stream) const;
-  // What the run has to do for `plan`, and who follows it.
-  absl::StatusOr<Part> MakePart(PlanFile& plan) const;
+  // Bindings; while the run is made.
+  absl::Status Bind(const PlanBinding& binding);
+  absl::Status BindStream(const PlanBinding& given, Binding* binding);
+  absl::Status BindFunctions(const PlanBinding& given, Binding* binding);
+  const Binding& BindingOf(const plan::PlannedJob& job) const;
+  absl::StatusOr<Part> MakePart(const plan::Plan& plan) const;
+  // `plan` is a Part's.
   absl::StatusOr<std::unique_ptr<follow::PlanFollower>> MakeFollower(
       const plan::Plan& plan);
-  absl::Status CheckModules(const plan::Plan& plan) const;
-  absl::Status CheckDevices(const plan::Plan& aligned) const;
-  absl::Status CheckPeriods(const plan::Plan& plan,
-                            const Binding& binding) const;
-  absl::Status CheckTakeOver(const Part& part) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  follow::FollowerOptions MakeFollowerOptions();
+
+  // Beginning and end.
   absl::Status StartStreams(const Part& part);
   void StopStreams();
-
-  static void OnReleaseTime(TimerService::Timer* timer);
-  void ReleaseDue() ABSL_LOCKS_EXCLUDED(mutex_);
-  // The next call to make, and when its job is released; null: none.
-  const PlannedCall* NextRelease(int64_t* release_ns)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes the next call if it is due, or else has the timer fire when it is.
-  // *is_last: there is none any more, and none in flight.
-  Call* TakeDue(bool* is_last) ABSL_LOCKS_EXCLUDED(mutex_);
-  void NoteLast() ABSL_LOCKS_EXCLUDED(event_mutex_);
-  void Issue(Call* call);
-  void EndCall(Call* call, AsyncCall* invocation, takt_status_t status)
+  absl::StatusOr<int64_t> BeginTakeOver(Part* part, int64_t at_ns)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  void EnterPhase(Phase from, Phase to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends a running run; it is over once no call is in flight.
+  void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndIfIdle() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // By who decides.
-  void Note(const follow::PlanEvent& violation)
+  // Calls.
+  static void OnReleaseTime(TimerService::Timer* timer);
+  // Makes the calls that are due. One thread at a time does so.
+  void ReleaseDue() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The next release that the run makes; moves on to next_part_ if the current
+  // part has none left.
+  absl::optional<plan_run::NextRelease> NextRelease()
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes the next call if it is due. Otherwise arms the timer for it and
+  // returns null. *is_last: no call is left, and the run has made some.
+  std::unique_ptr<CallInFlight> TakeDue(bool* is_last)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Issue(std::unique_ptr<CallInFlight> call);
+  // `invocation` is null if the call could not be started.
+  void EndCall(std::unique_ptr<CallInFlight> call, AsyncCall* invocation,
+               absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether a call is in flight, or is still to be made.
+  bool HasCallsLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Events.
+  bool ends_on_violation() const {
+    return options_.mode == follow::FollowMode::kStrict &&
+           options_.violations == ViolationPolicy::kFail;
+  }
+  // Called by the scheduler.
+  void AddEvent(const follow::PlanEvent& event)
       ABSL_LOCKS_EXCLUDED(event_mutex_);
-  static void OnNoticeTime(TimerService::Timer* timer);
-  void Tell() ABSL_LOCKS_EXCLUDED(event_mutex_);
-  void TellEvents() ABSL_LOCKS_EXCLUDED(event_mutex_);
+  // The run has made its last call and that has ended: ends the run soon.
+  void EndSoon() ABSL_LOCKS_EXCLUDED(event_mutex_);
+  void ArmEventTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(event_mutex_);
+  static void OnEventTime(TimerService::Timer* timer);
+  void HandleEvents() ABSL_LOCKS_EXCLUDED(event_mutex_);
+  void ReportEvents() ABSL_LOCKS_EXCLUDED(event_mutex_);
   absl::Status ErrorOf(const follow::PlanEvent& event) const
       ABSL_LOCKS_EXCLUDED(mutex_);
-
-  // The run does not go on; `status` is what it ended with.
-  void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
-  // kOver, if nothing is in flight; then whoever waits is told.
-  void EndIfIdle() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Has Tell() called soon, by a timer's thread.
-  void ArmNotice() ABSL_EXCLUSIVE_LOCKS_REQUIRED(event_mutex_);
 
   const Ref<Instance> instance_;
   const Ref<shop::JobShop> shop_;
   const std::shared_ptr<TimerService> timers_;
-  const takt_plan_run_options_t options_;
-  // Plans anew what cannot be kept; its thread starts with the first.
+  const PlanRunOptions options_;
+  // Plans anew what is left of a plan that cannot be kept. Its thread starts
+  // with the first such job.
   const std::shared_ptr<BackgroundThread> planner_;
+  // Set while the run is made.
   std::vector<std::unique_ptr<Binding>> bindings_;
-  // Of who decides:
+  plan_run::BoundStreams bound_;  // The same, for checks.
+  // Used within the scheduler only.
   const sched::Scheduler* scheduler_ = nullptr;
-  follow::PlanSwitcher conductor_;
+  follow::PlanSwitcher switcher_;
 
-  Mutex control_mutex_;  // One call of Start(), Replace() or End() at a time.
+  Mutex control_mutex_;  // Serializes Start(), Replace() and End().
   mutable Mutex mutex_;
   Phase phase_ ABSL_GUARDED_BY(mutex_) = Phase::kNew;
   bool is_replacing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool is_issuing_ ABSL_GUARDED_BY(mutex_) = false;  // Some thread does.
+  bool is_issuing_ ABSL_GUARDED_BY(mutex_) = false;  // A thread makes calls.
   int64_t last_issued_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   Part part_ ABSL_GUARDED_BY(mutex_);
-  Part next_part_ ABSL_GUARDED_BY(mutex_);  // Without a plan: none.
+  Part next_part_ ABSL_GUARDED_BY(mutex_);
   Timer release_timer_ ABSL_GUARDED_BY(mutex_);
   bool is_release_armed_ ABSL_GUARDED_BY(mutex_) = false;
-  uint64_t in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t in_flight_count_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t call_count_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t failed_count_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
@@ -181,9 +185,9 @@ class PlanRun final : public Object {
 
   Mutex event_mutex_;
   std::vector<follow::PlanEvent> events_ ABSL_GUARDED_BY(event_mutex_);
-  bool is_notice_armed_ ABSL_GUARDED_BY(event_mutex_) = false;
-  bool ends_ ABSL_GUARDED_BY(event_mutex_) = false;  // Its calls are done.
-  Timer notice_timer_ ABSL_GUARDED_BY(event_mutex_);
+  bool is_event_timer_armed_ ABSL_GUARDED_BY(event_mutex_) = false;
+  bool ends_soon_ ABSL_GUARDED_BY(event_mutex_) = false;
+  Timer event_timer_ ABSL_GUARDED_BY(event_mutex_);
 };
 
 }  // namespace takt::api

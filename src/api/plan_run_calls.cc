@@ -1,85 +1,79 @@
-// Plan runs: the calls that they make, and what they tell.
-#include <algorithm>
+// Plan runs: the calls that they make, and the events that they report.
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "api/handle.h"
 #include "api/plan_run.h"
-#include "api/value.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "sched/priority.h"
 
 namespace takt::api {
 
-const PlanRun::PlannedCall* PlanRun::NextRelease(int64_t* release_ns) {
+absl::optional<plan_run::NextRelease> PlanRun::NextRelease() {
   for (;;) {
-    const int64_t period = part_.plan->plan().period;
-    if (part_.next == part_.releases.size() && part_.next > 0 && period > 0) {
-      part_.next = 0;
-      ++part_.cycle;
-    }
-    if (part_.next < part_.releases.size()) {
-      const PlannedCall& release = part_.releases[part_.next];
-      *release_ns = part_.origin_ns +
-                    static_cast<int64_t>(part_.cycle) * period +
-                    release.offset_ns;
-      if (*release_ns < part_.end_ns) return &release;
-    }
-    if (next_part_.plan == nullptr) return nullptr;
-    part_ = std::move(next_part_);
-    next_part_ = Part();
+    if (const auto next = part_.cursor.Next()) return next;
+    if (next_part_.plan == nullptr) return absl::nullopt;
+    part_ = std::exchange(next_part_, Part());
+    TAKT_CHECK(part_.plan != nullptr && next_part_.plan == nullptr);
   }
+}
+
+bool PlanRun::HasCallsLeft() {
+  if (in_flight_count_ > 0 || is_issuing_ || is_replacing_) return true;
+  return phase_ == Phase::kRunning && NextRelease().has_value();
 }
 
 void PlanRun::OnReleaseTime(TimerService::Timer* timer) {
   const auto self = Ref<PlanRun>::Adopt(static_cast<Timer*>(timer)->run);
   {
     MutexLock lock(&self->mutex_);
+    TAKT_CHECK(self->is_release_armed_);
     self->is_release_armed_ = false;
   }
   self->ReleaseDue();
 }
 
-PlanRun::Call* PlanRun::TakeDue(bool* is_last) {
+std::unique_ptr<PlanRun::CallInFlight> PlanRun::TakeDue(bool* is_last) {
   MutexLock lock(&mutex_);
+  TAKT_CHECK(is_issuing_ && !is_release_armed_);
   is_issuing_ = false;
-  int64_t release_ns = 0;
-  const PlannedCall* const release =
-      phase_ == Phase::kRunning ? NextRelease(&release_ns) : nullptr;
-  if (release == nullptr) {
-    *is_last = call_count_ > 0 && in_flight_ == 0 && !is_replacing_;
+  const auto next = phase_ == Phase::kRunning ? NextRelease() : absl::nullopt;
+  if (!next.has_value()) {
+    *is_last = call_count_ > 0 && !HasCallsLeft();
     return nullptr;
   }
-  if (release_ns - options_.timing.lead_ns > NowNs()) {
+  const int64_t call_ns = next->release_ns - options_.timing.lead_ns;
+  if (call_ns > NowNs()) {
     is_release_armed_ = true;
     Retain();  // The timer's.
-    timers_->Arm(&release_timer_, release_ns - options_.timing.lead_ns);
+    timers_->Arm(&release_timer_, call_ns);
     return nullptr;
   }
-  const plan::PlannedJob& job = part_.plan->plan().jobs[release->job];
-  const auto& functions = release->binding->functions;
-  auto* call = new Call{Ref<PlanRun>::Retain(this),
-                        functions[job.instance % functions.size()],
-                        release->binding,
-                        {release->job, part_.cycle, release_ns, 0},
-                        job.deadline == plan::kNoDeadline
-                            ? kInfiniteFuture
-                            : release_ns + (job.deadline - job.release)};
-  ++part_.next;
-  last_issued_ns_ = release_ns;
-  ++in_flight_;
+  const plan::PlannedJob& job = part_.plan->jobs[next->job];
+  const Binding& binding = BindingOf(job);
+  auto call = std::make_unique<CallInFlight>();
+  call->run = Ref<PlanRun>::Retain(this);
+  call->function = binding.functions[job.instance % binding.functions.size()];
+  call->binding = &binding;
+  call->job = {next->job, next->cycle, next->release_ns, 0};
+  call->deadline_ns =
+      job.deadline == plan::kNoDeadline
+          ? kInfiniteFuture
+          : DeadlineAfter(next->release_ns, job.deadline - job.release);
+  last_issued_ns_ = next->release_ns;
+  part_.cursor.Advance();
+  ++in_flight_count_;
   ++call_count_;
   is_issuing_ = true;
   return call;
 }
 
-// Makes the calls that are due, one thread at a time.
 void PlanRun::ReleaseDue() {
   {
     MutexLock lock(&mutex_);
     if (is_issuing_ || phase_ != Phase::kRunning) return;
-    // What it is armed for may not be the next release any more.
+    // The timer may be armed for a release that is no longer the next one.
     if (is_release_armed_) {
       if (!timers_->Cancel(&release_timer_)) return;  // It fires now.
       is_release_armed_ = false;
@@ -88,145 +82,127 @@ void PlanRun::ReleaseDue() {
     is_issuing_ = true;
   }
   bool is_last = false;
-  while (Call* const call = TakeDue(&is_last)) Issue(call);
-  if (is_last) NoteLast();
+  while (auto call = TakeDue(&is_last)) Issue(std::move(call));
+  if (is_last) EndSoon();
 }
 
-// All calls that there were to make are done: perhaps that is all.
-void PlanRun::NoteLast() {
-  MutexLock lock(&event_mutex_);
-  ends_ = true;
-  ArmNotice();
-}
-
-void PlanRun::Issue(Call* call) {
-  AsyncCallOptions options;
-  options.priority = sched::PriorityOf(call->binding->criticality);
-  options.deadline_ns = call->deadline_ns;
+void PlanRun::Issue(std::unique_ptr<CallInFlight> call) {
   const Ref<shop::Job> job =
       shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
                         call->deadline_ns, /*is_counted=*/true);
+  AsyncCallOptions options;
+  options.priority = sched::PriorityOf(call->binding->criticality);
+  options.deadline_ns = call->deadline_ns;
   options.shop_job = job.get();
+  // Owned by EndCall(), which follows the start or its failure.
+  CallInFlight* const started = call.release();
   const absl::StatusOr<Ref<AsyncCall>> invocation = AsyncCall::Start(
-      *call->function, options,
-      ToValues(absl::MakeConstSpan(call->binding->arguments)),
-      [call](AsyncCall& done, const absl::Status& status) {
-        call->run->EndCall(call, &done, ToStatus("takt_async_invoke", status));
+      *started->function, options, started->binding->arguments,
+      [started](AsyncCall& ended, const absl::Status& status) {
+        started->run->EndCall(std::unique_ptr<CallInFlight>(started), &ended,
+                              status);
       });
   if (!invocation.ok()) {
-    EndCall(call, nullptr, ToStatus("takt_plan_run", invocation.status()));
+    EndCall(std::unique_ptr<CallInFlight>(started), nullptr,
+            invocation.status());
   }
 }
 
-void PlanRun::EndCall(Call* call, AsyncCall* invocation, takt_status_t status) {
-  const std::unique_ptr<Call> ended(call);
-  const Ref<PlanRun> self = std::move(call->run);
+void PlanRun::EndCall(std::unique_ptr<CallInFlight> call, AsyncCall* invocation,
+                      absl::Status status) {
+  TAKT_CHECK(call->run.get() == this && call->job.end_ns == 0);
   call->job.end_ns = NowNs();
-  const bool is_good = status == nullptr && invocation != nullptr;
-  absl::InlinedVector<takt_value_t, 4> results;
+  const bool is_good = status.ok() && invocation != nullptr;
+  absl::InlinedVector<vm::Value, 4> results;
   if (is_good) {
     results.resize(call->function->signature().results().size());
-    std::memset(results.data(), 0, results.size() * sizeof(takt_value_t));
-    status =
-        ToStatus("takt_plan_run",
-                 invocation->TakeResults(ToValues(absl::MakeSpan(results))));
+    status = invocation->TakeResults(absl::MakeSpan(results));
   }
   if (call->binding->on_done != nullptr) {
-    call->binding->on_done(call->binding->user_data, &call->job, status,
-                           results.size(), results.data());
-  } else {
-    takt_status_free(status);
+    call->binding->on_done(call->job, status, results);
   }
-  takt_values_release(results.size(), results.data());
+  results.clear();
   bool is_last = false;
   {
     MutexLock lock(&mutex_);
+    TAKT_CHECK(in_flight_count_ > 0);
+    --in_flight_count_;
     if (!is_good) ++failed_count_;
-    is_last = --in_flight_ == 0;
-    if (phase_ == Phase::kRunning) {
-      int64_t next_ns = 0;
-      is_last = is_last && !is_issuing_ && !is_replacing_ &&
-                NextRelease(&next_ns) == nullptr;
-    }
+    is_last = !HasCallsLeft();
   }
-  if (is_last) NoteLast();
+  if (is_last) EndSoon();
 }
 
-void PlanRun::ArmNotice() {
-  if (is_notice_armed_) return;
-  is_notice_armed_ = true;
-  Retain();  // The timer's.
-  timers_->Arm(&notice_timer_, NowNs());
-}
-
-void PlanRun::Note(const follow::PlanEvent& violation) {
-  const bool fails = options_.mode == TAKT_PLAN_MODE_STRICT &&
-                     options_.late == TAKT_PLAN_LATE_FAIL;
-  if (fails) conductor_.Abandon();
-  if (options_.on_event == nullptr && !fails) return;
+void PlanRun::EndSoon() {
   MutexLock lock(&event_mutex_);
-  events_.push_back(violation);
-  ArmNotice();
+  ends_soon_ = true;
+  ArmEventTimer();
 }
 
-void PlanRun::OnNoticeTime(TimerService::Timer* timer) {
+void PlanRun::ArmEventTimer() {
+  if (is_event_timer_armed_) return;
+  is_event_timer_armed_ = true;
+  Retain();  // The timer's.
+  timers_->Arm(&event_timer_, NowNs());
+}
+
+void PlanRun::AddEvent(const follow::PlanEvent& event) {
+  if (ends_on_violation()) switcher_.Abandon();
+  if (options_.on_event == nullptr && !ends_on_violation()) return;
+  MutexLock lock(&event_mutex_);
+  events_.push_back(event);
+  ArmEventTimer();
+}
+
+void PlanRun::OnEventTime(TimerService::Timer* timer) {
   const auto self = Ref<PlanRun>::Adopt(static_cast<Timer*>(timer)->run);
-  self->Tell();
+  self->HandleEvents();
 }
 
-void PlanRun::Tell() {
+void PlanRun::HandleEvents() {
   bool ends = false;
   {
     MutexLock lock(&event_mutex_);
-    is_notice_armed_ = false;
-    ends = std::exchange(ends_, false);
+    TAKT_CHECK(is_event_timer_armed_);
+    is_event_timer_armed_ = false;
+    ends = std::exchange(ends_soon_, false);
   }
-  TellEvents();
+  ReportEvents();
   if (!ends) return;
-  // Who decides may not have heard yet that the last operations have ended,
-  // and that may be worth telling, too.
+  // The end of the last operations may still be on its way to the scheduler,
+  // and may be an event too.
   shop_->Run([](sched::Scheduler&, int64_t) {});
-  TellEvents();
+  ReportEvents();
   {
     MutexLock lock(&mutex_);
-    // A plan that takes over may have calls to make.
-    int64_t next_ns = 0;
-    if (in_flight_ > 0 || is_issuing_ || is_replacing_) return;
-    if (phase_ == Phase::kRunning && NextRelease(&next_ns) != nullptr) return;
+    // A plan that takes over may bring more calls.
+    if (HasCallsLeft()) return;
   }
   End(absl::OkStatus());
   EndIfIdle();
 }
 
-void PlanRun::TellEvents() {
+void PlanRun::ReportEvents() {
   std::vector<follow::PlanEvent> events;
   {
     MutexLock lock(&event_mutex_);
     events.swap(events_);
   }
   if (options_.on_event != nullptr) {
-    for (const follow::PlanEvent& event : events) {
-      const takt_plan_event_t told = {
-          static_cast<takt_plan_event_kind_t>(event.kind), event.operation,
-          event.cycle, event.by_ns};
-      options_.on_event(options_.user_data, &told);
-    }
+    for (const follow::PlanEvent& event : events) options_.on_event(event);
   }
-  if (!events.empty() && options_.mode == TAKT_PLAN_MODE_STRICT &&
-      options_.late == TAKT_PLAN_LATE_FAIL) {
-    End(ErrorOf(events[0]));
-  }
+  if (!events.empty() && ends_on_violation()) End(ErrorOf(events[0]));
 }
 
 absl::Status PlanRun::ErrorOf(const follow::PlanEvent& event) const {
   std::string name = "(none)";
   MutexLock lock(&mutex_);
-  const auto& operations = part_.plan->plan().operations;
+  const auto& operations = part_.plan->operations;
   if (event.operation < operations.size()) {
     name = operations[event.operation].name;
   }
   return absl::AbortedError(
-      absl::StrCat("plan \"", part_.plan->plan().name, "\": operation \"", name,
+      absl::StrCat("plan \"", part_.plan->name, "\": operation \"", name,
                    "\": ", follow::PlanEventName(event.kind), " by ",
                    event.by_ns, " ns in cycle ", event.cycle));
 }

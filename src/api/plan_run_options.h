@@ -1,0 +1,94 @@
+// What a plan run is made of, and what it reports.
+#ifndef TAKT_API_PLAN_RUN_OPTIONS_H_
+#define TAKT_API_PLAN_RUN_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "base/histogram.h"
+#include "follow/plan_follower.h"
+#include "sched/stream.h"
+#include "vm/value.h"
+
+namespace takt::api {
+
+class Function;
+class Stream;
+
+// The durations of takt_plan_timing_t, which documents them. All are 0 or more.
+struct PlanTiming {
+  int64_t tolerance_ns = 0;
+  int64_t patience_ns = 0;
+  int64_t divergence_ns = 0;
+  int64_t lead_ns = 0;
+  int64_t repair_budget_ns = 0;
+  int64_t repair_horizon_ns = 0;
+  int64_t small_ns = 0;
+};
+
+// What the run does when a strict plan is violated.
+enum class ViolationPolicy : uint8_t {
+  kReport,    // It reports the event; the planned order stays.
+  kFallBack,  // And the online policy schedules the rest of the job.
+  kFail,      // The run ends with an error.
+};
+
+// Called for each event, in order, on a timer's thread. May be null.
+using PlanEventCallback = std::function<void(const follow::PlanEvent& event)>;
+
+struct PlanRunOptions {
+  follow::FollowMode mode = follow::FollowMode::kStrict;
+  ViolationPolicy violations = ViolationPolicy::kReport;
+  PlanTiming timing;
+  PlanEventCallback on_event;
+};
+
+// The end of a planned job whose call the run made.
+struct PlanJobEnd {
+  size_t job = 0;  // Index in the plan.
+  uint64_t cycle = 0;
+  int64_t release_ns = 0;
+  int64_t end_ns = 0;
+};
+
+// Called at the end of each call, on the thread that ends it. `results` are
+// empty if `status` is an error. May be null.
+using PlanDoneCallback =
+    std::function<void(const PlanJobEnd& job, const absl::Status& status,
+                       absl::Span<const vm::Value> results)>;
+
+// What one stream of the plan is on this machine: a stream, or functions that
+// the run calls. All pointers are borrowed.
+struct PlanBinding {
+  std::string name;      // In the plan.
+  Stream* to = nullptr;  // Null: the functions.
+  std::vector<Function*> functions;
+  absl::Span<const vm::Value> arguments;
+  sched::Criticality criticality = sched::Criticality::kHard;
+  PlanDoneCallback on_done;
+};
+
+struct PlanRunReport {
+  bool is_running = false;
+  follow::FollowReport follow;
+  uint64_t call_count = 0;    // Calls that the run made.
+  uint64_t failed_count = 0;  // Those that failed.
+  Quantiles late_start;
+  Quantiles late_end;
+  int64_t first_release_ns = 0;  // Of a job; 0: none yet.
+  int64_t last_end_ns = 0;       // Of an operation; 0: none yet.
+};
+
+struct PlanOperationReport {
+  follow::DivergenceSummary start;
+  follow::DivergenceSummary end;
+};
+
+}  // namespace takt::api
+
+#endif  // TAKT_API_PLAN_RUN_OPTIONS_H_
