@@ -10,7 +10,7 @@
 namespace takt {
 namespace {
 
-TEST(BackgroundTest, RunsWhatItIsGivenInOrderOnAThreadOfItsOwn) {
+TEST(BackgroundThreadTest, RunsTasksInOrderOnItsOwnThread) {
   std::vector<int> order;
   std::thread::id thread;
   Sleeper done;
@@ -28,11 +28,20 @@ TEST(BackgroundTest, RunsWhatItIsGivenInOrderOnAThreadOfItsOwn) {
   EXPECT_NE(thread, std::this_thread::get_id());
 }
 
-TEST(BackgroundTest, GoesWithoutEverHavingWorked) {
-  BackgroundThread background;
+TEST(BackgroundThreadTest, StartsNoThreadWithoutATask) {
+  int created = 0;
+  Thread::Options options;
+  options.hooks.user_data = &created;
+  options.hooks.create = [](void* user_data, uint32_t, const char*,
+                            void (*)(void*), void*, void**) {
+    ++*static_cast<int*>(user_data);
+    return false;
+  };
+  { const BackgroundThread background(options, /*has_no_thread=*/false); }
+  EXPECT_EQ(created, 0);
 }
 
-TEST(BackgroundTest, WaitsForWhatRunsAndForgetsWhatWaits) {
+TEST(BackgroundThreadTest, ItsDestructorWaitsForTheRunningTaskOnly) {
   Sleeper began;
   Sleeper may_end;
   bool has_ended = false;
@@ -45,7 +54,7 @@ TEST(BackgroundTest, WaitsForWhatRunsAndForgetsWhatWaits) {
       has_ended = true;
     });
     while (began.raised() == 0) began.Sleep(kInfiniteFuture);
-    // Whoever ends it raises this before the others get their turn.
+    // The destructor may run before the second task, which then is dropped.
     background.Post([&] { ++count; });
     may_end.Raise(1);
   }

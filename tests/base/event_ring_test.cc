@@ -38,7 +38,7 @@ int64_t PageFaults() {
 
 // Whoever records its first event, perhaps with a deadline, does not wait for
 // 200 MB.
-TEST(EventRingTest, TakesItsMemoryAsItIsWritten) {
+TEST(EventRingTest, UsesMemoryOnlyAsItIsWritten) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's own memory is touched with each page";
 #endif
@@ -61,7 +61,7 @@ TEST(EventRingTest, TakesItsMemoryAsItIsWritten) {
   EXPECT_TRUE(IsWhole(events[0]));
 }
 
-TEST(EventRingTest, KeepsWhatWasWritten) {
+TEST(EventRingTest, KeepsTheEventsInOrder) {
   const auto ring = EventRing::Create(8);
   EXPECT_EQ(ring->capacity(), 8u);
   std::vector<Event> events;
@@ -80,7 +80,7 @@ TEST(EventRingTest, KeepsWhatWasWritten) {
   EXPECT_EQ(events[0].track, 77u);
 }
 
-TEST(EventRingTest, OverwritesTheOldestAndCountsThem) {
+TEST(EventRingTest, OverwritesTheOldestEventsAndCountsThem) {
   const auto ring = EventRing::Create(8);
   for (uint64_t i = 0; i < 21; ++i) ring->Write(Numbered(i));
   std::vector<Event> events;
@@ -90,7 +90,7 @@ TEST(EventRingTest, OverwritesTheOldestAndCountsThem) {
   EXPECT_EQ(ring->written_count(), 21u);
 }
 
-TEST(EventRingTest, ReadsFromWhereItIsTold) {
+TEST(EventRingTest, ReadsFromTheGivenPosition) {
   const auto ring = EventRing::Create(8);
   for (uint64_t i = 0; i < 10; ++i) ring->Write(Numbered(i));
   std::vector<Event> events;
@@ -103,14 +103,14 @@ TEST(EventRingTest, ReadsFromWhereItIsTold) {
   EXPECT_EQ(events[3].id, 9u);
 }
 
-TEST(EventRingTest, RoundsItsRoomUp) {
+TEST(EventRingTest, RoundsItsCapacityUp) {
   EXPECT_EQ(EventRing::Create(1)->capacity(), 1u);
   EXPECT_EQ(EventRing::Create(5)->capacity(), 8u);
 }
 
 // What a reader gets while the ring runs over many times is whole, in order,
 // and with what it is told to be lost it is everything.
-TEST(EventRingTest, NeverGivesHalfAnEventWhileOneIsWritten) {
+TEST(EventRingTest, NeverReturnsHalfAnEventDuringAWrite) {
   constexpr uint64_t kCount = 200'000;
   const auto ring = EventRing::Create(16);
   std::atomic<bool> done{false};

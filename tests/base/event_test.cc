@@ -9,7 +9,7 @@
 namespace takt {
 namespace {
 
-TEST(EventTest, EveryKindHasANameOfItsOwn) {
+TEST(EventTest, EveryKindHasItsOwnName) {
   std::set<std::string> names;
   for (int i = 1; i <= static_cast<int>(kLastEvent); ++i) {
     const auto kind = static_cast<EventKind>(i);
@@ -24,7 +24,7 @@ TEST(EventTest, EveryKindHasANameOfItsOwn) {
   EXPECT_NE(std::string(EventKindName(kLastEvent)), "");
 }
 
-TEST(EventTest, WhatIsNoKindHasNoName) {
+TEST(EventTest, AnUnknownKindHasNoName) {
   EXPECT_STREQ(EventKindName(EventKind::kNone), "");
   EXPECT_STREQ(EventKindName(static_cast<EventKind>(200)), "");
   EXPECT_EQ(FindEventKind("dispatches"), EventKind::kNone);
@@ -40,7 +40,7 @@ TEST(EventTest, EveryTrackKindHasAName) {
   EXPECT_STREQ(TrackKindName(static_cast<TrackKind>(77)), "");
 }
 
-TEST(EventTest, TilesComeBackAsTheyWerePacked) {
+TEST(EventTest, TilesSurvivePackingAndUnpacking) {
   constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
   EXPECT_EQ(TilesBegin(PackTiles(kMost - 1, kMost)), kMost - 1);
   EXPECT_EQ(TilesEnd(PackTiles(kMost - 1, kMost)), kMost);
@@ -48,7 +48,7 @@ TEST(EventTest, TilesComeBackAsTheyWerePacked) {
   EXPECT_EQ(TilesEnd(PackTiles(0, 7)), 7u);
 }
 
-TEST(EventTest, JobsOfTwoStreamsHaveNumbersOfTheirOwn) {
+TEST(EventTest, JobsOfTwoStreamsHaveDifferentNumbers) {
   EXPECT_NE(StreamJobId(1, 5), StreamJobId(2, 5));
   EXPECT_NE(StreamJobId(1, 5), StreamJobId(1, 6));
 }

@@ -32,7 +32,7 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-// What this thread waits for another to do.
+// This thread waits until another one notifies it.
 class Done {
  public:
   void Notify() { sleeper_.Raise(1); }
@@ -44,7 +44,7 @@ class Done {
   Sleeper sleeper_;
 };
 
-// What a callback was given, and that it came once.
+// Counts the calls of a callback, and holds the status that it got.
 struct Outcome {
   FdPoller::Callback Callback() {
     return [this](const absl::Status& given) {
@@ -63,190 +63,144 @@ struct Outcome {
   std::atomic<int> call_count{0};
 };
 
-std::unique_ptr<FdPoller> MakePoller() {
-  auto poller = FdPoller::Create();
-  EXPECT_TRUE(poller.ok()) << poller.status();
-  return *std::move(poller);
-}
+class FdPollerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto poller = FdPoller::Create();
+    ASSERT_TRUE(poller.ok()) << poller.status();
+    poller_ = *std::move(poller);
+  }
+  // Watches `fd` for `outcome`, and returns the number for Cancel().
+  uint64_t Watch(int fd, Event event, Outcome& outcome) {
+    const auto id = poller_->Watch(fd, event, outcome.Callback());
+    EXPECT_TRUE(id.ok()) << id.status();
+    return id.value_or(0);
+  }
+  uint64_t WatchReadable(Outcome& outcome) {
+    return Watch(pipe_.read_end.get(), Event::kReadable, outcome);
+  }
 
-TEST(FdPollerTest, CallsBackOnceReadable) {
-  Pipe pipe;
-  Outcome outcome;
-  auto poller = MakePoller();
-  auto id =
-      poller->Watch(pipe.read_end.get(), Event::kReadable, outcome.Callback());
-  ASSERT_TRUE(id.ok()) << id.status();
-  EXPECT_EQ(outcome.call_count, 0);
-  pipe.Write();
-  EXPECT_TRUE(outcome.Wait().ok());
-  EXPECT_FALSE(poller->Cancel(*id));
-  pipe.Write();
-  poller.reset();
-  EXPECT_EQ(outcome.call_count, 1);
+  // Before the poller, which calls them back as it is destroyed.
+  Outcome outcome_;
+  Outcome other_;
+  Pipe pipe_;
+  std::unique_ptr<FdPoller> poller_;
+};
+
+TEST_F(FdPollerTest, CallsBackOnceReadable) {
+  const uint64_t id = WatchReadable(outcome_);
+  EXPECT_EQ(outcome_.call_count, 0);
+  pipe_.Write();
+  EXPECT_TRUE(outcome_.Wait().ok());
+  EXPECT_FALSE(poller_->Cancel(id));
+  pipe_.Write();
+  poller_.reset();
+  EXPECT_EQ(outcome_.call_count, 1);
   char left[4];
-  EXPECT_EQ(read(pipe.read_end.get(), left, sizeof(left)), 2);
+  EXPECT_EQ(read(pipe_.read_end.get(), left, sizeof(left)), 2);
 }
 
-TEST(FdPollerTest, CallsBackOnceWritable) {
-  Pipe pipe;
-  Outcome outcome;
-  auto poller = MakePoller();
-  ASSERT_TRUE(
-      poller->Watch(pipe.write_end.get(), Event::kWritable, outcome.Callback())
-          .ok());
-  EXPECT_TRUE(outcome.Wait().ok());
+TEST_F(FdPollerTest, CallsBackOnceWritable) {
+  Watch(pipe_.write_end.get(), Event::kWritable, outcome_);
+  EXPECT_TRUE(outcome_.Wait().ok());
 }
 
-TEST(FdPollerTest, TheCallersDescriptorMayBeClosed) {
-  Pipe pipe;
-  Outcome outcome;
-  auto poller = MakePoller();
-  ASSERT_TRUE(
-      poller->Watch(pipe.read_end.get(), Event::kReadable, outcome.Callback())
-          .ok());
-  pipe.read_end = UniqueFd();
-  pipe.Write();
-  EXPECT_TRUE(outcome.Wait().ok());
+TEST_F(FdPollerTest, TheCallerMayCloseItsDescriptor) {
+  WatchReadable(outcome_);
+  pipe_.read_end = UniqueFd();
+  pipe_.Write();
+  EXPECT_TRUE(outcome_.Wait().ok());
 }
 
-TEST(FdPollerTest, OneDescriptorCanBeWatchedManyTimes) {
+TEST_F(FdPollerTest, OneDescriptorCanBeWatchedManyTimes) {
   UniqueFd event(eventfd(0, EFD_CLOEXEC));
   std::vector<std::unique_ptr<Outcome>> outcomes;
-  auto poller = MakePoller();
   for (int i = 0; i < 100; ++i) {
     outcomes.push_back(std::make_unique<Outcome>());
-    ASSERT_TRUE(
-        poller
-            ->Watch(event.get(), Event::kReadable, outcomes.back()->Callback())
-            .ok());
+    Watch(event.get(), Event::kReadable, *outcomes.back());
   }
   const uint64_t one = 1;
   ASSERT_EQ(write(event.get(), &one, sizeof(one)), 8);
   for (auto& outcome : outcomes) EXPECT_TRUE(outcome->Wait().ok());
 }
 
-TEST(FdPollerTest, AHangUpIsAborted) {
-  Pipe pipe;
-  Outcome outcome;
-  auto poller = MakePoller();
-  ASSERT_TRUE(
-      poller->Watch(pipe.read_end.get(), Event::kReadable, outcome.Callback())
-          .ok());
-  pipe.write_end = UniqueFd();
-  EXPECT_EQ(outcome.Wait().code(), absl::StatusCode::kAborted);
+TEST_F(FdPollerTest, AHangUpIsAborted) {
+  WatchReadable(outcome_);
+  pipe_.write_end = UniqueFd();
+  EXPECT_EQ(outcome_.Wait().code(), absl::StatusCode::kAborted);
 }
 
-TEST(FdPollerTest, DataBeforeAHangUpIsReadable) {
-  Pipe pipe;
-  Outcome outcome;
-  pipe.Write();
-  pipe.write_end = UniqueFd();
-  auto poller = MakePoller();
-  ASSERT_TRUE(
-      poller->Watch(pipe.read_end.get(), Event::kReadable, outcome.Callback())
-          .ok());
-  EXPECT_TRUE(outcome.Wait().ok());
+TEST_F(FdPollerTest, DataBeforeAHangUpIsReadable) {
+  pipe_.Write();
+  pipe_.write_end = UniqueFd();
+  WatchReadable(outcome_);
+  EXPECT_TRUE(outcome_.Wait().ok());
 }
 
-TEST(FdPollerTest, APipeThatNobodyReadsIsAborted) {
-  Pipe pipe;
-  Outcome outcome;
-  pipe.read_end = UniqueFd();
-  auto poller = MakePoller();
-  ASSERT_TRUE(
-      poller->Watch(pipe.write_end.get(), Event::kWritable, outcome.Callback())
-          .ok());
-  EXPECT_EQ(outcome.Wait().code(), absl::StatusCode::kAborted);
+TEST_F(FdPollerTest, APipeWithoutAReaderIsAborted) {
+  pipe_.read_end = UniqueFd();
+  Watch(pipe_.write_end.get(), Event::kWritable, outcome_);
+  EXPECT_EQ(outcome_.Wait().code(), absl::StatusCode::kAborted);
 }
 
-TEST(FdPollerTest, CancelTakesTheCallbackBack) {
-  Pipe pipe;
-  Outcome outcome;
-  auto poller = MakePoller();
-  auto id =
-      poller->Watch(pipe.read_end.get(), Event::kReadable, outcome.Callback());
-  ASSERT_TRUE(id.ok());
-  EXPECT_TRUE(poller->Cancel(*id));
-  EXPECT_FALSE(poller->Cancel(*id));
-  pipe.Write();
-  poller.reset();
-  EXPECT_EQ(outcome.call_count, 0);
+TEST_F(FdPollerTest, ACancelledCallbackDoesNotRun) {
+  const uint64_t id = WatchReadable(outcome_);
+  EXPECT_TRUE(poller_->Cancel(id));
+  EXPECT_FALSE(poller_->Cancel(id));
+  pipe_.Write();
+  poller_.reset();
+  EXPECT_EQ(outcome_.call_count, 0);
 }
 
-TEST(FdPollerTest, DestructionCancelsWhatIsLeft) {
-  Pipe pipe;
-  Outcome outcome;
-  auto poller = MakePoller();
-  ASSERT_TRUE(
-      poller->Watch(pipe.read_end.get(), Event::kReadable, outcome.Callback())
-          .ok());
-  poller.reset();
-  EXPECT_EQ(outcome.call_count, 1);
-  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kCancelled);
+TEST_F(FdPollerTest, DestructionCancelsAllWatches) {
+  WatchReadable(outcome_);
+  poller_.reset();
+  EXPECT_EQ(outcome_.call_count, 1);
+  EXPECT_EQ(outcome_.status.code(), absl::StatusCode::kCancelled);
 }
 
-TEST(FdPollerTest, ACallbackMayDestroyThePoller) {
-  Pipe pipe;
-  Outcome other;
+TEST_F(FdPollerTest, ACallbackMayDestroyThePoller) {
   Pipe silent;
+  Watch(silent.read_end.get(), Event::kReadable, other_);
   Done destroyed;
-  auto poller = MakePoller();
+  const auto destroy = [&](const absl::Status&) {
+    poller_.reset();
+    destroyed.Notify();
+  };
   ASSERT_TRUE(
-      poller->Watch(silent.read_end.get(), Event::kReadable, other.Callback())
-          .ok());
-  ASSERT_TRUE(poller
-                  ->Watch(pipe.read_end.get(), Event::kReadable,
-                          [&](const absl::Status&) {
-                            poller.reset();
-                            destroyed.Notify();
-                          })
-                  .ok());
-  pipe.Write();
+      poller_->Watch(pipe_.read_end.get(), Event::kReadable, destroy).ok());
+  pipe_.Write();
   destroyed.Wait();
-  EXPECT_EQ(other.status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(other_.status.code(), absl::StatusCode::kCancelled);
 }
 
-TEST(FdPollerTest, ACallbackMayWatchAgain) {
-  Pipe pipe;
-  Outcome second;
-  auto poller = MakePoller();
-  ASSERT_TRUE(poller
-                  ->Watch(pipe.read_end.get(), Event::kReadable,
-                          [&](const absl::Status&) {
-                            EXPECT_TRUE(poller
-                                            ->Watch(pipe.read_end.get(),
-                                                    Event::kReadable,
-                                                    second.Callback())
-                                            .ok());
-                          })
-                  .ok());
-  pipe.Write();
-  EXPECT_TRUE(second.Wait().ok());
+TEST_F(FdPollerTest, ACallbackMayWatchAgain) {
+  const auto watch_again = [&](const absl::Status&) { WatchReadable(other_); };
+  ASSERT_TRUE(
+      poller_->Watch(pipe_.read_end.get(), Event::kReadable, watch_again).ok());
+  pipe_.Write();
+  EXPECT_TRUE(other_.Wait().ok());
 }
 
-TEST(FdPollerTest, RefusesWhatIsNoDescriptor) {
-  auto poller = MakePoller();
-  Outcome outcome;
-  EXPECT_EQ(
-      poller->Watch(-1, Event::kReadable, outcome.Callback()).status().code(),
-      absl::StatusCode::kInvalidArgument);
-  Pipe pipe;
-  const int closed = pipe.read_end.get();
-  pipe.read_end = UniqueFd();
-  EXPECT_EQ(poller->Watch(closed, Event::kReadable, outcome.Callback())
-                .status()
-                .code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(outcome.call_count, 0);
+TEST_F(FdPollerTest, RefusesANumberWithoutADescriptor) {
+  const int closed = pipe_.read_end.get();
+  pipe_.read_end = UniqueFd();
+  for (const int fd : {-1, closed}) {
+    EXPECT_EQ(poller_->Watch(fd, Event::kReadable, outcome_.Callback())
+                  .status()
+                  .code(),
+              absl::StatusCode::kInvalidArgument)
+        << fd;
+  }
+  EXPECT_EQ(outcome_.call_count, 0);
 }
 
-TEST(FdPollerTest, RefusesAFileOnDisk) {
+TEST_F(FdPollerTest, RefusesAFileOnDisk) {
   UniqueFd file(open(TAKT_TESTDATA_DIR "/regenerate.py", O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(file.valid());
-  auto poller = MakePoller();
-  Outcome outcome;
   const absl::Status status =
-      poller->Watch(file.get(), Event::kReadable, outcome.Callback()).status();
+      poller_->Watch(file.get(), Event::kReadable, outcome_.Callback())
+          .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("cannot be polled"), std::string::npos);
 }

@@ -13,13 +13,18 @@ namespace {
 
 TEST(FutexTest, DoesNotSleepOnAnotherValue) {
   std::atomic<uint32_t> word{1};
-  FutexWait(&word, 0, kInfiniteFuture);
+  FutexWait(&word, 0, kInfiniteFuture);  // Would not return.
+  EXPECT_EQ(word.load(), 1u);
 }
 
 TEST(FutexTest, DoesNotSleepPastTheDeadline) {
   std::atomic<uint32_t> word{0};
   FutexWait(&word, 0, NowNs() - 1);
   FutexWait(&word, 0, 0);
+  const int64_t deadline_ns = NowNs() + 1'000'000;
+  // It may end early, by a signal for instance.
+  while (NowNs() < deadline_ns) FutexWait(&word, 0, deadline_ns);
+  EXPECT_EQ(word.load(), 0u) << "no thread woke it";
 }
 
 TEST(FutexTest, WakeEndsTheSleep) {
@@ -33,7 +38,7 @@ TEST(FutexTest, WakeEndsTheSleep) {
   EXPECT_EQ(word.load(), 1u);
 }
 
-TEST(FutexTest, WakeOfNobodyIsNothing) {
+TEST(FutexTest, AWakeWithoutASleeperHasNoEffect) {
   std::atomic<uint32_t> word{0};
   FutexWake(&word, 1);
   EXPECT_EQ(word.load(), 0u);

@@ -1,5 +1,5 @@
-// What looks regularly looks at once, when its timer fires, and never again
-// after Stop(); its last act comes once, whoever stops it when.
+// A poller polls at once and when its timer fires, and never after Stop().
+// End() runs once, whichever thread stops the poller at whatever time.
 #include "base/periodic_poller.h"
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr ObjectType kType{"test.look"};
 
-// Holds one timer, which the test has fire.
+// Holds one timer, which the test fires.
 class FakeTimers : public TimerService {
  public:
   void Arm(Timer* timer, int64_t deadline_ns) override {
@@ -59,7 +59,7 @@ class TestLook final : public PeriodicPoller {
   Counts& counts_;
 };
 
-class RegularLookTest : public ::testing::Test {
+class PeriodicPollerTest : public ::testing::Test {
  protected:
   Ref<TestLook> Make() {
     return Ref<TestLook>::Adopt(new TestLook(timers_, &counts_));
@@ -69,7 +69,7 @@ class RegularLookTest : public ::testing::Test {
   Counts counts_;
 };
 
-TEST_F(RegularLookTest, LooksAtOnceAndEveryInterval) {
+TEST_F(PeriodicPollerTest, PollsAtOnceAndAtEveryInterval) {
   Ref<TestLook> look = Make();
   look->Start();
   EXPECT_EQ(counts_.looks, 1);
@@ -85,7 +85,7 @@ TEST_F(RegularLookTest, LooksAtOnceAndEveryInterval) {
   EXPECT_EQ(counts_.destroyed, 1);
 }
 
-TEST_F(RegularLookTest, StoppedWhileItLooksItEndsAfterThat) {
+TEST_F(PeriodicPollerTest, AStopDuringAPollEndsItAfterThatPoll) {
   Ref<TestLook> look = Make();
   look->Start();
   look->meanwhile = [&] {
@@ -99,7 +99,7 @@ TEST_F(RegularLookTest, StoppedWhileItLooksItEndsAfterThat) {
   EXPECT_EQ(counts_.destroyed, 1);
 }
 
-TEST_F(RegularLookTest, TheTimerKeepsIt) {
+TEST_F(PeriodicPollerTest, TheTimerHoldsAReference) {
   Ref<TestLook> look = Make();
   look->Start();
   TestLook* const kept = look.get();

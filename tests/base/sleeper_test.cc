@@ -51,6 +51,8 @@ TEST(SleeperTest, NoFlagIsLostBetweenThreads) {
     pong.Take(1);
   }
   other.join();
+  EXPECT_EQ(ping.raised(), 0u);
+  EXPECT_EQ(pong.raised(), 0u);
 }
 
 }  // namespace

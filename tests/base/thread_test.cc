@@ -122,7 +122,7 @@ struct Application {
   }
 };
 
-TEST(ThreadTest, AnApplicationMaySupplyIt) {
+TEST(ThreadTest, AnApplicationMaySupplyTheThread) {
   Application application;
   EXPECT_EQ(RunOne({.name = "theirs", .hooks = application.hooks()}).name,
             "theirs");
@@ -141,7 +141,7 @@ TEST(ThreadTest, AnApplicationMaySupplyIt) {
   EXPECT_EQ(application.worker, 3u);
 }
 
-TEST(ThreadTest, IsOrdinaryThoughARealTimeThreadStartsIt) {
+TEST(ThreadTest, AThreadThatARealTimeThreadStartsIsOrdinary) {
   int policy = -1;
   bool has_right = false;
   std::thread([&] {
@@ -160,7 +160,7 @@ TEST(ThreadTest, IsOrdinaryThoughARealTimeThreadStartsIt) {
   if (!has_right) GTEST_SKIP() << "no right to SCHED_FIFO";
 }
 
-TEST(ThreadTest, MayLetGoOfItself) {
+TEST(ThreadTest, AThreadMayDetachItself) {
   struct Self {
     Thread thread;
     pthread_t handle{};

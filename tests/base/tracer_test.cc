@@ -26,7 +26,7 @@ Tracer::Options Room(uint32_t event_count_max) {
   return options;
 }
 
-TEST(TracerTest, IsOffAtFirst) {
+TEST(TracerTest, IsOffWhenCreated) {
   const auto tracer = MakeRef<Tracer>();
   EXPECT_FALSE(tracer->is_on());
   tracer->Record(Simple(1));
@@ -38,7 +38,7 @@ TEST(TracerTest, IsOffAtFirst) {
   EXPECT_EQ(recording.names[0], "");
 }
 
-TEST(TracerTest, CollectsWhatIsRecordedWhileItIsOn) {
+TEST(TracerTest, CollectsEventsThatAreRecordedWhileItIsOn) {
   const auto tracer = MakeRef<Tracer>();
   ASSERT_TRUE(tracer->Start({}).ok());
   EXPECT_TRUE(tracer->is_on());
@@ -58,7 +58,7 @@ TEST(TracerTest, CollectsWhatIsRecordedWhileItIsOn) {
             TrackKind::kThread);
 }
 
-TEST(TracerTest, ForgetsAtTheNextStart) {
+TEST(TracerTest, TheNextStartDropsOldEvents) {
   const auto tracer = MakeRef<Tracer>();
   ASSERT_TRUE(tracer->Start({}).ok());
   tracer->Record(Simple(1));
@@ -70,7 +70,7 @@ TEST(TracerTest, ForgetsAtTheNextStart) {
   EXPECT_EQ(recording.events[0].id, 2u);
 }
 
-TEST(TracerTest, GoesOnWithRingsOfAnotherSize) {
+TEST(TracerTest, TheNextStartMayChangeTheSizeOfRings) {
   const auto tracer = MakeRef<Tracer>();
   ASSERT_TRUE(tracer->Start(Room(2)).ok());
   for (uint64_t i = 0; i < 5; ++i) tracer->Record(Simple(i));
@@ -83,7 +83,7 @@ TEST(TracerTest, GoesOnWithRingsOfAnotherSize) {
   EXPECT_EQ(recording.events.size(), 5u);
 }
 
-TEST(TracerTest, TakesWhatItGives) {
+TEST(TracerTest, AcceptsItsOwnOptions) {
   const auto tracer = MakeRef<Tracer>();
   ASSERT_TRUE(tracer->Start(Room(4)).ok());
   for (uint64_t i = 0; i < 6; ++i) tracer->Record(Simple(i));
@@ -98,7 +98,7 @@ TEST(TracerTest, TakesWhatItGives) {
   EXPECT_TRUE(tracer->Collect().events.empty());
 }
 
-TEST(TracerTest, RefusesWhatMakesNoSense) {
+TEST(TracerTest, RefusesImpossibleOptions) {
   const auto tracer = MakeRef<Tracer>();
   EXPECT_EQ(tracer->Start(Room(0)).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(tracer->Start(Room(Tracer::kEventCountMax + 1)).code(),
@@ -113,7 +113,7 @@ TEST(TracerTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(tracer->Start({}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(TracerTest, GivesTheSameNameTheSameNumber) {
+TEST(TracerTest, EqualNamesHaveEqualNumbers) {
   const auto tracer = MakeRef<Tracer>();
   const uint32_t a = tracer->Intern("a");
   EXPECT_NE(a, 0u);
@@ -125,7 +125,7 @@ TEST(TracerTest, GivesTheSameNameTheSameNumber) {
   EXPECT_EQ(name.Find(*tracer, "not asked for any more"), a);
 }
 
-TEST(TracerTest, EventsMayBeOfATrack) {
+TEST(TracerTest, AnEventMayNameItsTrack) {
   const auto tracer = MakeRef<Tracer>();
   ASSERT_TRUE(tracer->Start({}).ok());
   const uint16_t npu = tracer->AddTrack(TrackKind::kNpu, "NPU 0");
@@ -164,7 +164,7 @@ TEST(TracerTest, EachThreadHasATrack) {
   EXPECT_EQ(worker.name, "worker 3");
 }
 
-TEST(TracerTest, CountsWhatThreadsWithoutARingRecord) {
+TEST(TracerTest, CountsEventsOfThreadsWithoutARing) {
   const auto tracer = MakeRef<Tracer>();
   Tracer::Options options;
   options.thread_count_max = 1;
@@ -185,7 +185,7 @@ TEST(TracerTest, CountsWhatThreadsWithoutARingRecord) {
 }
 
 // A thread goes from tracer to tracer; one of them may be where another was.
-TEST(TracerTest, TracersDoNotMixTheirEvents) {
+TEST(TracerTest, TwoTracersKeepTheirEventsApart) {
   for (uint64_t i = 0; i < 20; ++i) {
     const auto one = MakeRef<Tracer>();
     const auto two = MakeRef<Tracer>();

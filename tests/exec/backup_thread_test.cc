@@ -1,5 +1,5 @@
-// What is more urgent than a long tile runs beside it: on a worker's
-// backup_threads.
+// A job that is more urgent than a long tile runs beside it, on the worker's
+// backup thread.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -12,29 +12,12 @@
 #include "exec/executor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/bounded_wait.h"
 
 namespace takt::exec {
 namespace {
 
 using ::testing::ElementsAre;
-
-// A flag to wait for, in a test that would fail rather than hang.
-class Flag {
- public:
-  void Set() { is_set_.store(true); }
-  bool Wait() const {
-    const int64_t deadline_ns = NowNs() + 20'000'000'000;
-    while (!is_set_.load()) {
-      if (NowNs() > deadline_ns) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
-  bool is_set() const { return is_set_.load(); }
-
- private:
-  std::atomic<bool> is_set_{false};
-};
 
 class FunctionJob final : public Job {
  public:
@@ -63,16 +46,16 @@ class BackupThreadTest : public ::testing::Test {
     options.backup_threads = true;
     options.linger_ns = 0;
     executor_ = Executor::Create(options).value();
-    // Until they sleep, they look by themselves.
-    while (executor_->statistics().backup_threads.park_count < worker_count) {
-      std::this_thread::yield();
-    }
+    // Until the backup threads sleep, they search by themselves.
+    EXPECT_TRUE(BecomesTrue([&] {
+      return executor_->statistics().backup_threads.park_count >= worker_count;
+    }));
   }
   ~BackupThreadTest() override {
     if (executor_ != nullptr) executor_->Shutdown();
   }
 
-  // Jobs in the middle of a tile, until `until` is set.
+  // Starts jobs that stay in the middle of a tile until `until` is set.
   void Occupy(uint32_t count, const Flag& until, int64_t expected_tile_ns = 0) {
     std::vector<std::unique_ptr<Flag>> began;
     for (uint32_t i = 0; i < count; ++i) {
@@ -107,11 +90,11 @@ class BackupThreadTest : public ::testing::Test {
   std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
 };
 
-TEST_F(BackupThreadTest, WhatIsMoreUrgentRunsBesideALongTile) {
+TEST_F(BackupThreadTest, AnUrgentJobRunsBesideALongTile) {
   Start(1);
   Flag done, all;
   Occupy(1, done);
-  // As urgent as the tile: it has to wait.
+  // This one is as urgent as the tile, so it has to wait.
   executor_->Submit(Add(2, [&] {
     Log("equal");
     all.Set();
@@ -129,7 +112,7 @@ TEST_F(BackupThreadTest, WhatIsMoreUrgentRunsBesideALongTile) {
   EXPECT_EQ(statistics.workers[0].counts.job_count, 2u);
 }
 
-TEST_F(BackupThreadTest, WhatFollowsRunsThereToo) {
+TEST_F(BackupThreadTest, TheJobsThatFollowRunThereToo) {
   Start(1);
   Flag done;
   Occupy(1, done);
@@ -153,7 +136,7 @@ TEST_F(BackupThreadTest, EachWorkerHasOne) {
   Start(2);
   Flag done;
   Occupy(2, done);
-  // Two that need each other.
+  // Two jobs that wait for each other.
   Flag first, second, ended;
   executor_->Submit(Add(5, [&] {
     first.Set();
@@ -170,8 +153,8 @@ TEST_F(BackupThreadTest, EachWorkerHasOne) {
   EXPECT_EQ(executor_->statistics().backup_threads.job_count, 2u);
 }
 
-// Its last tiles are done before another would have come.
-TEST_F(BackupThreadTest, NoneJoinsInForLittle) {
+// The last tiles of the job end before another thread would come.
+TEST_F(BackupThreadTest, NoneJoinsInForAShortRest) {
   Start(2);
   Flag until;
   Occupy(2, until);
@@ -181,7 +164,7 @@ TEST_F(BackupThreadTest, NoneJoinsInForLittle) {
   FunctionJob* const urgent = Add(4, [&] {
     const int now = running.fetch_add(1) + 1;
     running_max = std::max(running_max.load(), now);
-    // Long enough for another, if one were called.
+    // Long enough for another thread, if one were woken.
     const int64_t end_ns = NowNs() + 5'000'000;
     while (NowNs() < end_ns && running_max.load() == 1) {
     }
@@ -197,7 +180,7 @@ TEST_F(BackupThreadTest, NoneJoinsInForLittle) {
   executor_->Shutdown();
 }
 
-TEST_F(BackupThreadTest, KeepsToWhatItsWorkerMayRun) {
+TEST_F(BackupThreadTest, RunsOnlyJobsThatItsWorkerMayRun) {
   Start(2);
   Flag done;
   Occupy(2, done);
@@ -215,7 +198,7 @@ TEST_F(BackupThreadTest, KeepsToWhatItsWorkerMayRun) {
   executor_->Shutdown();
 }
 
-TEST_F(BackupThreadTest, AShortTileIsWaitedFor) {
+TEST_F(BackupThreadTest, AnUrgentJobWaitsForTheEndOfAShortTile) {
   Start(1);
   Flag go;
   Occupy(1, go, /*expected_tile_ns=*/1000);
@@ -227,7 +210,7 @@ TEST_F(BackupThreadTest, AShortTileIsWaitedFor) {
   EXPECT_EQ(executor_->statistics().backup_threads.job_count, 0u);
 }
 
-TEST_F(BackupThreadTest, AJobOnItMayBeTheLastThatHoldsTheExecutor) {
+TEST_F(BackupThreadTest, AJobOnItMayDropTheLastReferenceToTheExecutor) {
   Start(1);
   Flag done;
   Occupy(1, done);
@@ -243,7 +226,7 @@ TEST_F(BackupThreadTest, AJobOnItMayBeTheLastThatHoldsTheExecutor) {
   EXPECT_TRUE(ended.Wait());
 }
 
-TEST_F(BackupThreadTest, ThereIsNoneForThreadsOfAnApplication) {
+TEST_F(BackupThreadTest, ThreadsOfAnApplicationHaveNone) {
   static std::atomic<int> asked;
   asked = 0;
   Executor::Options options;

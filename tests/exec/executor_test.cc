@@ -1,5 +1,5 @@
-// Over numbers of workers, each as if it had a processor of its own: 0
-// (helping_callers only), 1, 2, 4 and 64.
+// The tests run with several numbers of workers, each as if it had a processor
+// of its own: 0 (helping callers run everything), 1, 2, 4 and 64.
 #include "exec/executor.h"
 
 #include <pthread.h>
@@ -12,16 +12,17 @@
 
 #include "base/clock.h"
 #include "gtest/gtest.h"
+#include "tests/support/bounded_wait.h"
 
 namespace takt::exec {
 namespace {
 
-// Counts the runs of each tile, and notifies a helper at its end.
+// Counts the runs of each tile, and notifies a helping caller at its end.
 class CountingJob : public Job {
  public:
   explicit CountingJob(uint32_t count,
                        Executor::HelpingCaller* helper = nullptr)
-      : donor_(helper), runs_(count) {
+      : caller_(helper), runs_(count) {
     tile_count = count;
   }
   uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
@@ -34,16 +35,16 @@ class CountingJob : public Job {
   void Finish(Worker& worker) override {
     for (const auto& runs : runs_) EXPECT_EQ(runs, 1);
     ++finished;
-    if (donor_ != nullptr) donor_->Notify();
+    if (caller_ != nullptr) caller_->Notify();
   }
-  // For another run; finished goes on counting.
+  // Prepares another run; `finished` counts on.
   void Reset() {
     for (auto& runs : runs_) runs = 0;
   }
   std::atomic<int> finished{0};
 
  private:
-  Executor::HelpingCaller* const donor_;
+  Executor::HelpingCaller* const caller_;
   std::vector<std::atomic<int>> runs_;
 };
 
@@ -76,7 +77,7 @@ TEST_P(ExecutorTest, RunsEveryTileOnceThenFinishes) {
   }
 }
 
-TEST_P(ExecutorTest, GivesLocalMemory) {
+TEST_P(ExecutorTest, TilesHaveTheLocalMemoryThatTheirJobAsksFor) {
   Executor::HelpingCaller helper(*executor_);
   CountingJob job(100, &helper);
   job.local_bytes = 10'000;
@@ -87,7 +88,7 @@ TEST_P(ExecutorTest, GivesLocalMemory) {
 TEST_P(ExecutorTest, SequentialTilesRunInOrderOneAtATime) {
   class InOrder final : public Job {
    public:
-    explicit InOrder(Executor::HelpingCaller* helper) : donor_(helper) {
+    explicit InOrder(Executor::HelpingCaller* helper) : caller_(helper) {
       tile_count = 1000;
       sequential = true;
     }
@@ -98,11 +99,11 @@ TEST_P(ExecutorTest, SequentialTilesRunInOrderOneAtATime) {
     }
     void Finish(Worker&) override {
       EXPECT_EQ(next_, 1000u);
-      donor_->Notify();
+      caller_->Notify();
     }
 
    private:
-    Executor::HelpingCaller* const donor_;
+    Executor::HelpingCaller* const caller_;
     uint32_t next_ = 0;  // Not atomic: one at a time.
   };
   Executor::HelpingCaller helper(*executor_);
@@ -115,7 +116,7 @@ TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
   class Chain final : public Job {
    public:
     Chain(Executor& executor, Executor::HelpingCaller* helper)
-        : executor_(executor), donor_(helper) {
+        : executor_(executor), caller_(helper) {
       tile_count = 3;
     }
     uint32_t RunTiles(uint32_t begin, uint32_t end, Worker&) override {
@@ -124,7 +125,7 @@ TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
     }
     void Finish(Worker&) override {
       if (++rounds_ == 1000) {
-        donor_->Notify();
+        caller_->Notify();
       } else {
         executor_.Submit(this);
       }
@@ -133,7 +134,7 @@ TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
 
    private:
     Executor& executor_;
-    Executor::HelpingCaller* const donor_;
+    Executor::HelpingCaller* const caller_;
     int rounds_ = 0;
   };
   Executor::HelpingCaller helper(*executor_);
@@ -143,7 +144,7 @@ TEST_P(ExecutorTest, AFinishedJobMaySubmitItselfAgain) {
   EXPECT_EQ(chain.tiles, 3000u);
 }
 
-TEST_P(ExecutorTest, DonorsWaitNoLongerThanTheirDeadline) {
+TEST_P(ExecutorTest, AHelpingCallerWaitsUntilItsDeadlineAtMost) {
   Executor::HelpingCaller helper(*executor_);
   EXPECT_FALSE(helper.WaitUntilNotified(0));
   EXPECT_FALSE(helper.WaitUntilNotified(NowNs() + 1'000'000));
@@ -152,7 +153,7 @@ TEST_P(ExecutorTest, DonorsWaitNoLongerThanTheirDeadline) {
   EXPECT_FALSE(helper.WaitUntilNotified(0));
 }
 
-TEST_P(ExecutorTest, DonorsNest) {
+TEST_P(ExecutorTest, HelpingCallersNest) {
   Executor::HelpingCaller outer(*executor_);
   CountingJob first(10, &outer);
   executor_->Submit(&first);
@@ -165,23 +166,23 @@ TEST_P(ExecutorTest, DonorsNest) {
   EXPECT_TRUE(outer.WaitUntilNotified(kInfiniteFuture));
 }
 
-TEST_P(ExecutorTest, AWaitElsewhereHoldsNothingUp) {
-  if (GetParam() == 0) GTEST_SKIP();  // Nobody else could run it.
+TEST_P(ExecutorTest, AWaitForAnotherExecutorDelaysNoJob) {
+  if (GetParam() == 0) GTEST_SKIP() << "no other thread could run the job";
   Ref<Executor> other = MakeExecutor(1);
   const auto submit_and_wait_for_it_elsewhere = [&](bool is_before) {
     Executor::HelpingCaller here(*executor_);
-    // Small, and left to the helper.
-    struct Telling final : Job {
+    // Small, so it is left to the helping caller.
+    struct NotifyJob final : Job {
       uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
         return end;
       }
       void Finish(Worker&) override {
-        while (helper.load() == nullptr) std::this_thread::yield();
+        ASSERT_TRUE(BecomesTrue([this] { return helper.load() != nullptr; }));
         helper.load()->Notify();
       }
       std::atomic<Executor::HelpingCaller*> helper{nullptr};
     };
-    Telling job;
+    NotifyJob job;
     if (is_before) executor_->Submit(&job);
     Executor::HelpingCaller elsewhere(*other);
     job.helper = &elsewhere;
@@ -193,7 +194,7 @@ TEST_P(ExecutorTest, AWaitElsewhereHoldsNothingUp) {
   other->Shutdown();
 }
 
-TEST_P(ExecutorTest, WhatADonorDoesNotWaitForRunsAllTheSame) {
+TEST_P(ExecutorTest, JobsRunThoughTheHelpingCallerDoesNotWaitForThem) {
   CountingJob jobs[3] = {CountingJob(1), CountingJob(1), CountingJob(1)};
   {
     Executor::HelpingCaller helper(*executor_);
@@ -203,7 +204,7 @@ TEST_P(ExecutorTest, WhatADonorDoesNotWaitForRunsAllTheSame) {
   for (const CountingJob& job : jobs) EXPECT_EQ(job.finished, 1);
 }
 
-TEST_P(ExecutorTest, OnlyDonorsAndWorkersHaveAWorker) {
+TEST_P(ExecutorTest, OnlyHelpingCallersAndWorkersHaveAWorker) {
   EXPECT_EQ(executor_->current_worker(), nullptr);
   Ref<Executor> other = MakeExecutor(0);
   {
@@ -223,7 +224,7 @@ TEST_P(ExecutorTest, TilesSeeTheWorkerOfTheirThread) {
   class Looks final : public Job {
    public:
     Looks(Executor& executor, Executor::HelpingCaller* helper)
-        : executor_(executor), donor_(helper) {
+        : executor_(executor), caller_(helper) {
       tile_count = 200;
     }
     uint32_t RunTiles(uint32_t, uint32_t end, Worker& worker) override {
@@ -231,11 +232,11 @@ TEST_P(ExecutorTest, TilesSeeTheWorkerOfTheirThread) {
       EXPECT_LE(worker.index, executor_.worker_count());
       return end;
     }
-    void Finish(Worker&) override { donor_->Notify(); }
+    void Finish(Worker&) override { caller_->Notify(); }
 
    private:
     Executor& executor_;
-    Executor::HelpingCaller* const donor_;
+    Executor::HelpingCaller* const caller_;
   };
   Executor::HelpingCaller helper(*executor_);
   Looks job(*executor_, &helper);
@@ -243,7 +244,7 @@ TEST_P(ExecutorTest, TilesSeeTheWorkerOfTheirThread) {
   EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
 }
 
-TEST_P(ExecutorTest, SeveralThreadsSubmitAndDonate) {
+TEST_P(ExecutorTest, SeveralThreadsSubmitAndHelp) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
@@ -258,7 +259,7 @@ TEST_P(ExecutorTest, SeveralThreadsSubmitAndDonate) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(ExecutorTest, WhatIsSubmittedWithoutADonorRunsToo) {
+TEST_P(ExecutorTest, JobsOfAThreadThatDoesNotHelpRunToo) {
   std::vector<std::unique_ptr<CountingJob>> jobs;
   for (int i = 0; i < 100; ++i) {
     jobs.push_back(std::make_unique<CountingJob>(1 + i % 5));
@@ -269,7 +270,7 @@ TEST_P(ExecutorTest, WhatIsSubmittedWithoutADonorRunsToo) {
   for (const auto& job : jobs) EXPECT_EQ(job->finished, 1);
 }
 
-TEST_P(ExecutorTest, FlushRunsWhatWasLeftToADonor) {
+TEST_P(ExecutorTest, FlushRunsJobsThatWereLeftToAHelpingCaller) {
   Executor::HelpingCaller helper(*executor_);
   Executor::HelpingCaller other(*executor_);
   CountingJob job(1, &other);
@@ -281,7 +282,7 @@ TEST_P(ExecutorTest, FlushRunsWhatWasLeftToADonor) {
   EXPECT_TRUE(other.WaitUntilNotified(kInfiniteFuture));
 }
 
-TEST_P(ExecutorTest, ShutdownRunsWhatIsLeftAndLaterWorkRunsHere) {
+TEST_P(ExecutorTest, ShutdownRunsAllJobsAndLaterOnesRunOnTheirSubmitter) {
   CountingJob before(1000);
   executor_->Submit(&before);
   executor_->Shutdown();
@@ -291,13 +292,13 @@ TEST_P(ExecutorTest, ShutdownRunsWhatIsLeftAndLaterWorkRunsHere) {
   EXPECT_EQ(after.finished, 1);
   executor_->Shutdown();
   Executor::HelpingCaller helper(*executor_);
-  CountingJob donated(10, &helper);
-  executor_->Submit(&donated);
+  CountingJob helped(10, &helper);
+  executor_->Submit(&helped);
   EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
 }
 
-TEST_P(ExecutorTest, ShutdownInTheMiddleOfAChain) {
-  // Each submits the next, also while the executor shuts down.
+TEST_P(ExecutorTest, ShutdownRunsAChainToItsEnd) {
+  // Each run submits the next one, also while the executor shuts down.
   class Chain final : public Job {
    public:
     explicit Chain(Executor& executor) : executor_(executor) { tile_count = 2; }
@@ -319,13 +320,13 @@ TEST_P(ExecutorTest, ShutdownInTheMiddleOfAChain) {
 INSTANTIATE_TEST_SUITE_P(Workers, ExecutorTest,
                          ::testing::Values(0, 1, 2, 4, 64));
 
-TEST(ExecutorShutdownTest, MayComeFromAWorker) {
+TEST(ExecutorShutdownTest, AWorkerMayShutItsExecutorDown) {
   class LastReference final : public Job {
    public:
     LastReference(Ref<Executor> executor, std::atomic<bool>* done)
         : executor_(std::move(executor)), done_(done) {}
     uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
-      while (!is_submitted) std::this_thread::yield();
+      EXPECT_TRUE(is_submitted.Wait());
       return end;
     }
     void Finish(Worker&) override {
@@ -336,7 +337,7 @@ TEST(ExecutorShutdownTest, MayComeFromAWorker) {
       delete this;
     }
 
-    std::atomic<bool> is_submitted{false};
+    Flag is_submitted;
 
    private:
     Ref<Executor> executor_;
@@ -349,7 +350,7 @@ TEST(ExecutorShutdownTest, MayComeFromAWorker) {
     auto* job = new LastReference(std::move(executor), &done);
     job->expected_tile_ns = 1'000'000;
     submitter->Submit(job);
-    job->is_submitted = true;
+    job->is_submitted.Set();
     done.wait(false);
   }
 }
@@ -377,7 +378,7 @@ TEST(ExecutorCreateTest, NamesItsThreads) {
   EXPECT_EQ(job.name, "quite-a-long-na");
 }
 
-TEST(ExecutorCreateTest, SaysWhenNoThreadStarts) {
+TEST(ExecutorCreateTest, CreateFailsIfNoThreadStarts) {
   Executor::Options options;
   options.worker_count = 2;
   options.stack_bytes = size_t{1} << 50;
@@ -403,8 +404,8 @@ TEST(ExecutorCreateTest, ConcurrencyIsLimitedByProcessors) {
   (*executor)->Shutdown();
 }
 
-// Timers that only fire when somebody comes by.
-class PassersBy final : public TimerService {
+// Timers that fire only when a thread calls FireAnywhere().
+class PassiveTimers final : public TimerService {
  public:
   void Arm(Timer*, int64_t) override {}
   bool Cancel(Timer*) override { return false; }
@@ -420,10 +421,10 @@ class PassersBy final : public TimerService {
   Job* job = nullptr;
 };
 
-// What it leaves to the thread that looks for work is done, whatever the budget
-// of the search.
-TEST(ExecutorTimersTest, WorkersThatLookForWorkFireWhatIsDue) {
-  const auto timers = std::make_shared<PassersBy>();
+// The thread that fires a timer runs the job that this submits, however short
+// its search may be.
+TEST(ExecutorTimersTest, WorkersThatSearchFireDueTimers) {
+  const auto timers = std::make_shared<PassiveTimers>();
   Executor::Options options;
   options.worker_count = 2;
   options.concurrency_max = 3;
@@ -438,22 +439,26 @@ TEST(ExecutorTimersTest, WorkersThatLookForWorkFireWhatIsDue) {
     timers->job = &left;
     for (int i = 1; i <= 200; ++i) {
       timers->is_due = true;
-      while (left.finished < i) {  // Something to look for work after.
+      // After each job the workers search, and may fire the timer.
+      EXPECT_TRUE(BecomesTrue([&] {
+        if (left.finished >= i) return true;
         const int before = job.finished;
         (*executor)->Submit(&job);
-        while (job.finished == before) std::this_thread::yield();
+        EXPECT_TRUE(BecomesTrue([&] { return job.finished != before; }));
         job.Reset();
-      }
+        return left.finished >= i;
+      }));
       left.Reset();
     }
     (*executor)->Shutdown();
-    EXPECT_EQ(timers.use_count(), 1) << "after Shutdown() nobody fires any";
+    EXPECT_EQ(timers.use_count(), 1)
+        << "the executor holds the timers after Shutdown()";
   }
 }
 
-// A caller has a purpose of its own.
-TEST(ExecutorTimersTest, DonorsFireNothing) {
-  const auto timers = std::make_shared<PassersBy>();
+// The thread of a caller has a purpose of its own.
+TEST(ExecutorTimersTest, HelpingCallersFireNoTimers) {
+  const auto timers = std::make_shared<PassiveTimers>();
   Executor::Options options;
   options.spin_ns = options.linger_ns = 1'000'000;
   options.timers = timers;

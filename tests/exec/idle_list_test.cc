@@ -20,7 +20,7 @@ class IdleListModelTest : public ::testing::Test {
 int Any(const IdleNode&) { return 0; }
 void Nothing(IdleNode&) {}
 
-TEST(IdleListTest, TakesTheLastThatCame) {
+TEST(IdleListTest, TakesTheNodeThatCameLast) {
   IdleList<> list;
   IdleNode first, second;
   EXPECT_FALSE(list.HasIdle());
@@ -33,7 +33,7 @@ TEST(IdleListTest, TakesTheLastThatCame) {
   EXPECT_FALSE(list.HasIdle());
 }
 
-TEST(IdleListTest, ThoseThatGoToTheBackAreTakenLast) {
+TEST(IdleListTest, NodesThatGoToTheBackAreTakenLast) {
   IdleList<> list;
   IdleNode helper, worker, other;
   helper.goes_to_back = true;
@@ -45,7 +45,7 @@ TEST(IdleListTest, ThoseThatGoToTheBackAreTakenLast) {
   EXPECT_EQ(list.Take(Any, Nothing), &helper);
 }
 
-TEST(IdleListTest, TakesTheNearestAndNoneThatIsRefused) {
+TEST(IdleListTest, TakesTheNearestNodeAndNoRefusedOne) {
   IdleList<> list;
   IdleNode near, far, refused;
   list.Announce(near);
@@ -150,13 +150,13 @@ TEST_F(IdleListModelTest, NoWakeIsLostInAnyInterleaving) {
   EXPECT_GT(outcome.schedule_count, 20u);
 }
 
-TEST_F(IdleListModelTest, NorWithTwoThatSleep) {
+TEST_F(IdleListModelTest, NoWakeIsLostWithTwoSleepers) {
   const auto outcome = RunEventCount(2, 2, true, 3);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.schedule_count, 1000u);
 }
 
-TEST_F(IdleListModelTest, TheSecondLookIsNeeded) {
+TEST_F(IdleListModelTest, AWakeIsLostWithoutTheSecondLook) {
   const auto outcome = RunEventCount(1, 1, false);
   EXPECT_NE(outcome.failure, "");
 }

@@ -5,7 +5,7 @@
 namespace takt::exec {
 namespace {
 
-// A job that nobody runs.
+// A job that no thread runs.
 class Letter final : public Job {
  public:
   explicit Letter(uint8_t its_lane, uint32_t tiles = 1) {
@@ -16,7 +16,7 @@ class Letter final : public Job {
   void Finish(Worker&) override {}
 };
 
-TEST(MailboxTest, ALaneIsFirstComeFirstServed) {
+TEST(MailboxTest, ALaneIsServedInTheOrderOfArrival) {
   Mailbox mailbox;
   Letter first(3), second(3), urgent(7);
   EXPECT_EQ(mailbox.Enter(3, Mailbox::kAnyWorker).job, nullptr);
@@ -33,7 +33,7 @@ TEST(MailboxTest, ALaneIsFirstComeFirstServed) {
   EXPECT_TRUE(mailbox.lanes().empty());
 }
 
-TEST(MailboxTest, ALaneHasTheEarliestDeadlineFirst) {
+TEST(MailboxTest, ALaneIsServedByDeadlineFirst) {
   Mailbox mailbox;
   Letter none(3), late(3), early(3), early_too(3), other(4), none_too(3);
   late.deadline_ns = 20;
@@ -54,7 +54,7 @@ TEST(MailboxTest, ALaneHasTheEarliestDeadlineFirst) {
   EXPECT_EQ(mailbox.size(), 1u);
 }
 
-TEST(MailboxTest, SeveralMayEnterAJobOfSeveralTiles) {
+TEST(MailboxTest, SeveralThreadsMayEnterAJobOfSeveralTiles) {
   Mailbox mailbox;
   Letter job(0, 10);
   mailbox.Post(&job);
@@ -69,7 +69,7 @@ TEST(MailboxTest, SeveralMayEnterAJobOfSeveralTiles) {
   EXPECT_EQ(mailbox.Enter(0, Mailbox::kAnyWorker).job, nullptr);
 }
 
-TEST(MailboxTest, GivesAWorkerOnlyWhatItMayRun) {
+TEST(MailboxTest, GivesAWorkerOnlyJobsThatItMayRun) {
   Mailbox mailbox;
   WorkerSet two;
   two.Add(2);

@@ -1,6 +1,6 @@
-// Workers with a real-time priority are ordinary threads while they run what is
-// not urgent. What the system says of a thread is asked within its tiles; a
-// process without the right to such priorities skips most of this.
+// Workers with a real-time priority are ordinary threads while they run jobs
+// that are not urgent. Tiles ask the system for the class of their thread. A
+// process without the right to such priorities skips most tests.
 #include <sched.h>
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include "exec/executor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/bounded_wait.h"
 
 namespace takt::exec {
 namespace {
@@ -23,17 +24,6 @@ using ::testing::ElementsAre;
 
 constexpr uint8_t kUrgent = kNormalLane + 2;
 constexpr uint8_t kBackground = 1;
-
-class Flag {
- public:
-  void Set() { is_set_.store(true); }
-  void Wait() const {
-    while (!is_set_.load()) std::this_thread::yield();
-  }
-
- private:
-  std::atomic<bool> is_set_{false};
-};
 
 class FunctionJob final : public Job {
  public:
@@ -45,7 +35,7 @@ class FunctionJob final : public Job {
   Flag ended;
 
  private:
-  // A tile at a time, as code that looks whether something urgent waits.
+  // A tile at a time, like code that looks whether an urgent job waits.
   uint32_t RunTiles(uint32_t begin, uint32_t, Worker&) override {
     run_();
     return begin + 1;
@@ -71,7 +61,7 @@ class RealTimeTest : public ::testing::Test {
     executor_ = Executor::Create(options).value();
     const int thread_count =
         static_cast<int>(worker_count) * (backup_threads ? 2 : 1);
-    while (reports_.load() < thread_count) std::this_thread::yield();
+    EXPECT_TRUE(BecomesTrue([&] { return reports_ >= thread_count; }));
     return errors_.load() == 0;
   }
   ~RealTimeTest() override {
@@ -108,73 +98,78 @@ class RealTimeTest : public ::testing::Test {
   std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
 };
 
-#define START_OR_SKIP(workers, backup_threads)                        \
-  if (!Start(workers, backup_threads)) GTEST_SKIP() << "no right to " \
-                                                       "SCHED_FIFO"
+#define START_OR_SKIP(workers, backup_threads) \
+  if (!Start(workers, backup_threads))         \
+  GTEST_SKIP() << "no right to "               \
+                  "SCHED_FIFO"
 
-TEST_F(RealTimeTest, EachLaneHasItsClass) {
+TEST_F(RealTimeTest, EachLaneHasItsSchedulingClass) {
   START_OR_SKIP(1, false);
   for (uint8_t lane = 0; lane < kLaneCount; ++lane) {
-    Submit(lane, 1, [this, lane] {
-      LogPolicy(std::to_string(lane));
-    })->ended.Wait();
+    FunctionJob* const job =
+        Submit(lane, 1, [this, lane] { LogPolicy(std::to_string(lane)); });
+    EXPECT_TRUE(job->ended.Wait());
   }
   EXPECT_THAT(log(), ElementsAre("0: ordinary", "1: ordinary", "2: ordinary",
                                  "3: ordinary", "4: FIFO", "5: FIFO", "6: FIFO",
                                  "7: FIFO"));
 }
 
-TEST_F(RealTimeTest, AWorkerThatGivesWayIsARealTimeThreadMeanwhile) {
+TEST_F(RealTimeTest, AWorkerRunsUrgentJobsAsARealTimeThread) {
   START_OR_SKIP(1, false);
   int tile = 0;
   FunctionJob* const background = Submit(kBackground, 2, [&] {
     LogPolicy("background");
     if (tile++ == 0) Submit(kUrgent, 1, [this] { LogPolicy("urgent"); });
   });
-  background->ended.Wait();
+  EXPECT_TRUE(background->ended.Wait());
   EXPECT_THAT(log(), ElementsAre("background: ordinary", "urgent: FIFO",
                                  "background: ordinary"));
 }
 
-TEST_F(RealTimeTest, AReliefOfALongTileIsARealTimeThread) {
+TEST_F(RealTimeTest, ABackupThreadIsARealTimeThread) {
   START_OR_SKIP(1, true);
   Flag began;
   Flag may_end;
   FunctionJob* const background = Submit(kBackground, 1, [&] {
     LogPolicy("background");
     began.Set();
-    may_end.Wait();
+    EXPECT_TRUE(may_end.Wait());
     LogPolicy("background");
   });
-  began.Wait();
-  Submit(kUrgent, 1, [this] { LogPolicy("urgent"); })->ended.Wait();
+  EXPECT_TRUE(began.Wait());
+  FunctionJob* const urgent =
+      Submit(kUrgent, 1, [this] { LogPolicy("urgent"); });
+  EXPECT_TRUE(urgent->ended.Wait());
   may_end.Set();
-  background->ended.Wait();
+  EXPECT_TRUE(background->ended.Wait());
   EXPECT_THAT(log(), ElementsAre("background: ordinary", "urgent: FIFO",
                                  "background: ordinary"));
 }
 
-// A short tile of an ordinary thread may take long all the same, if others have
-// its processor.
-TEST_F(RealTimeTest, AShortTileOfAnOrdinaryThreadIsNotWaitedFor) {
+// A short tile of an ordinary thread may take long all the same, if other
+// threads have its processor.
+TEST_F(RealTimeTest, AnUrgentJobWaitsForNoTileOfAnOrdinaryThread) {
   START_OR_SKIP(1, true);
   Flag began;
   Flag may_end;
   jobs_.push_back(std::make_unique<FunctionJob>(kBackground, 1, [&] {
     began.Set();
-    may_end.Wait();
+    EXPECT_TRUE(may_end.Wait());
   }));
   FunctionJob* const background = jobs_.back().get();
   background->expected_tile_ns = 1000;
   executor_->Submit(background);
-  began.Wait();
-  Submit(kUrgent, 1, [this] { LogPolicy("urgent"); })->ended.Wait();
+  EXPECT_TRUE(began.Wait());
+  FunctionJob* const urgent =
+      Submit(kUrgent, 1, [this] { LogPolicy("urgent"); });
+  EXPECT_TRUE(urgent->ended.Wait());
   may_end.Set();
-  background->ended.Wait();
+  EXPECT_TRUE(background->ended.Wait());
   EXPECT_THAT(log(), ElementsAre("urgent: FIFO"));
 }
 
-TEST_F(RealTimeTest, ManyOfBothEndOnSeveralWorkers) {
+TEST_F(RealTimeTest, ManyJobsOfBothClassesEndOnSeveralWorkers) {
   START_OR_SKIP(2, true);
   std::atomic<int> wrong{0};
   const auto expect = [&wrong](int policy) {
@@ -184,14 +179,14 @@ TEST_F(RealTimeTest, ManyOfBothEndOnSeveralWorkers) {
     Submit(kBackground, 3, [&] { expect(SCHED_OTHER); });
     Submit(kUrgent, 2, [&] { expect(SCHED_FIFO); });
   }
-  for (const auto& job : jobs_) job->ended.Wait();
+  for (const auto& job : jobs_) EXPECT_TRUE(job->ended.Wait());
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_F(RealTimeTest, ARefusedPriorityIsReportedAndWorkRuns) {
+TEST_F(RealTimeTest, ARefusedPriorityIsReportedAndJobsRun) {
   (void)Start(1, false);
-  Submit(kBackground, 1, [] {})->ended.Wait();
-  Submit(kUrgent, 1, [] {})->ended.Wait();
+  EXPECT_TRUE(Submit(kBackground, 1, [] {})->ended.Wait());
+  EXPECT_TRUE(Submit(kUrgent, 1, [] {})->ended.Wait());
   const auto report = executor_->statistics().workers[0].thread;
   EXPECT_EQ(report.fifo_priority == 1, report.priority_error == 0);
 }

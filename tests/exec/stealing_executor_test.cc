@@ -1,6 +1,6 @@
-// What the executor promises beyond running everything once: order by urgency,
-// affinity, scopes, threads that are refused; and random work on pretended
-// machines. tests/exec/executor_test.cc has the rest.
+// The order of jobs by urgency, affinity, scopes, threads that the system
+// refuses, and random work on pretended machines. executor_test.cc tests that
+// every job runs once.
 #include "exec/stealing_executor.h"
 
 #include <sched.h>
@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/bounded_wait.h"
 
 namespace takt::exec {
 namespace {
@@ -58,7 +59,7 @@ class FunctionJob final : public Job {
   void Finish(Worker& worker) override { finish(worker); }
 };
 
-// Runs on a helper alone, so the order is the executor's.
+// One helping caller runs all jobs, so the order is the executor's.
 class UrgencyTest : public ::testing::Test {
  protected:
   ~UrgencyTest() override { executor_->Shutdown(); }
@@ -83,7 +84,7 @@ class UrgencyTest : public ::testing::Test {
   std::vector<std::string> order_;
 };
 
-TEST(StealingExecutorTest, IsWhereItsCacheLinesWantIt) {
+TEST(StealingExecutorTest, ItsMembersAreOnTheirOwnCacheLines) {
   for (int i = 0; i < 8; ++i) {
     const Ref<Executor> executor = Make(OptionsOf(0));
     EXPECT_EQ(
@@ -93,7 +94,7 @@ TEST(StealingExecutorTest, IsWhereItsCacheLinesWantIt) {
   }
 }
 
-TEST_F(UrgencyTest, HigherLanesFirstEqualsInOrder) {
+TEST_F(UrgencyTest, HigherLanesRunFirstAndEqualJobsInOrder) {
   Executor::HelpingCaller helper(*executor_);  // Or they would run at once.
   Add("low", 1);
   Add("normal", 4);
@@ -104,8 +105,8 @@ TEST_F(UrgencyTest, HigherLanesFirstEqualsInOrder) {
 }
 
 TEST_F(UrgencyTest, NoTileWaitsForMoreThanOneTileOfALessUrgentJob) {
-  // The second tile makes something urgent ready: it runs before the third,
-  // and what is as urgent as the tiles waits for all of them.
+  // The second tile makes urgent jobs ready, which run before the third. A job
+  // as urgent as the tiles waits for all of them.
   FunctionJob job;
   job.tile_count = 5;
   job.run = [&](uint32_t begin, uint32_t end, Worker& worker) {
@@ -150,8 +151,9 @@ TEST_F(UrgencyTest, AnInterruptedJobMayBeInterruptedAgainWithinTheInterrupt) {
               ElementsAre("low 0", "middle 0", "top", "middle 1", "low 1"));
 }
 
-TEST_F(UrgencyTest, WhatAJobMakesReadyRunsLastFirstAndNothingStarves) {
-  // A chain that never ends by itself: what waits in its lane has its turn.
+TEST_F(UrgencyTest, TheNewestJobRunsFirstButNoOtherStarves) {
+  // A chain that does not end by itself. A job that waits in its lane has its
+  // turn all the same.
   bool waiting_has_run = false;
   int rounds = 0;
   FunctionJob chain;
@@ -168,7 +170,7 @@ TEST_F(UrgencyTest, WhatAJobMakesReadyRunsLastFirstAndNothingStarves) {
   EXPECT_LT(rounds, 1000);
 }
 
-TEST_F(UrgencyTest, OfALaneTheEarliestDeadlineFirst) {
+TEST_F(UrgencyTest, ALaneRunsTheEarliestDeadlineFirst) {
   Executor::HelpingCaller helper(*executor_);
   const auto add = [&](const char* name, int64_t deadline_ns) {
     jobs_.push_back(std::make_unique<FunctionJob>());
@@ -176,8 +178,8 @@ TEST_F(UrgencyTest, OfALaneTheEarliestDeadlineFirst) {
     jobs_.back()->finish = [this, name](Worker&) { order_.push_back(name); };
     executor_->Submit(jobs_.back().get());
   };
-  // Made ready by a job that ends: the last of them would go next, were it
-  // not for the deadlines.
+  // A job that ends makes them ready. Without deadlines, the last of them would
+  // run next.
   FunctionJob first;
   first.finish = [&](Worker&) {
     add("late", 30);
@@ -192,7 +194,7 @@ TEST_F(UrgencyTest, OfALaneTheEarliestDeadlineFirst) {
               ElementsAre("early", "middle", "late", "none", "none too"));
 }
 
-TEST_F(UrgencyTest, AJobIsLeftForOneThatIsDueEarlier) {
+TEST_F(UrgencyTest, AThreadLeavesAJobForOneThatIsDueEarlier) {
   FunctionJob job;
   job.tile_count = 3;
   FunctionJob due;
@@ -209,7 +211,7 @@ TEST_F(UrgencyTest, AJobIsLeftForOneThatIsDueEarlier) {
   EXPECT_THAT(order_, ElementsAre("tile 0", "due", "tile 1", "tile 2"));
 }
 
-TEST(MayRunTest, AThreadIsKeptForWhatItsDonorWaitsFor) {
+TEST(MayRunTest, AHelpingCallerRunsOnlyJobsOfItsLaneOrAbove) {
   Ref<Executor> executor = Make(OptionsOf(1));
   Worker* worker = nullptr;
   {
@@ -227,9 +229,9 @@ TEST(MayRunTest, AThreadIsKeptForWhatItsDonorWaitsFor) {
   executor->Shutdown();
 }
 
-TEST(DonorLaneTest, ADonorIsNotHeldUpByWhatIsLessUrgent) {
-  // The only worker is kept busy; the helper waits for its own and takes
-  // nothing below its lane.
+TEST(HelpingCallerTest, AHelpingCallerLeavesLessUrgentJobsAlone) {
+  // The only worker is kept busy. The helping caller waits for its own job, and
+  // runs none of a lower lane.
   Ref<Executor> executor = Make(OptionsOf(1));
   std::atomic<int> step{0};
   FunctionJob blocks;
@@ -302,9 +304,9 @@ TEST_P(AffinityTest, JobsRunOnAllowedWorkersOnly) {
 }
 INSTANTIATE_TEST_SUITE_P(Workers, AffinityTest, ::testing::Values(3, 4, 8, 70));
 
-// Two callers wait, which makes workers one too many: they make way, but not
-// while there is something that only they may run.
-TEST(WaitingCallersTest, KeepNobodyFromWhatOnlyHeMayRun) {
+// Two callers that help leave no place for workers, so those park; but not
+// while there are jobs that only they may run.
+TEST(WaitingCallersTest, AWorkerRunsJobsThatOnlyItMayRun) {
   Executor::Options options = OptionsOf(2);
   options.placement = OneEach(2);
   options.concurrency_max = 2;
@@ -336,7 +338,7 @@ TEST(WaitingCallersTest, KeepNobodyFromWhatOnlyHeMayRun) {
   executor->Shutdown();
 }
 
-TEST(FindAffinityTest, NamesWhereWorkersAre) {
+TEST(FindAffinityTest, ItsErrorNamesTheCpusOfTheWorkers) {
   Executor::Options options = OptionsOf(2);
   options.placement = OneEach(2);
   Ref<Executor> executor = Make(options);
@@ -350,7 +352,7 @@ TEST(FindAffinityTest, NamesWhereWorkersAre) {
   executor->Shutdown();
 }
 
-TEST(FindAffinityTest, KeepsWorkersInPlaceFromThenOn) {
+TEST(FindAffinityTest, TheFirstAffinityPinsAllWorkers) {
   const CpuSet cpus = topology::AllowedCpus();
   if (cpus.count() < 2) GTEST_SKIP() << "one CPU";
   Ref<Executor> executor = Make(OptionsOf(2));
@@ -364,7 +366,7 @@ TEST(FindAffinityTest, KeepsWorkersInPlaceFromThenOn) {
   }
 }
 
-TEST(ScopeTest, WaitsForItsOwnWorkAndCounts) {
+TEST(ScopeTest, WaitsForItsOwnJobsAndCountsThem) {
   Ref<Executor> executor = Make(OptionsOf(2));
   Scope scope;
   EXPECT_TRUE(scope.WaitIdle(*executor, 0));
@@ -387,7 +389,7 @@ TEST(ScopeTest, WaitsForItsOwnWorkAndCounts) {
   executor->Shutdown();
 }
 
-TEST(ScopeTest, AWaitMayEndBeforeTheWork) {
+TEST(ScopeTest, AWaitMayEndBeforeItsJobs) {
   Ref<Executor> executor = Make(OptionsOf(0));
   Scope scope;
   {
@@ -401,7 +403,7 @@ TEST(ScopeTest, AWaitMayEndBeforeTheWork) {
   executor->Shutdown();
 }
 
-TEST(ScopeTest, FailedOnesFinishWithoutRunning) {
+TEST(ScopeTest, JobsOfAFailedScopeFinishWithoutRunning) {
   Ref<Executor> executor = Make(OptionsOf(0));
   Scope failing, other;
   int failing_tiles = 0, other_tiles = 0, finished = 0;
@@ -438,8 +440,8 @@ TEST(ScopeTest, FailedOnesFinishWithoutRunning) {
 
 TEST(ClosureTest, RunsOnceAndMayBePostedAgain) {
   struct Step : Closure {
-    Step(Executor& its_executor, Executor::HelpingCaller& its_donor)
-        : Closure(&Step::Run), executor(its_executor), helper(its_donor) {}
+    Step(Executor& its_executor, Executor::HelpingCaller& its_helper)
+        : Closure(&Step::Run), executor(its_executor), helper(its_helper) {}
     static void Run(Closure* closure, Worker&) {
       auto* self = static_cast<Step*>(closure);
       if (++self->count < 100) {
@@ -515,13 +517,12 @@ TEST(TrimTest, IdleWorkersGiveTheirMemoryBack) {
   done.wait(false);
   EXPECT_GE(executor->statistics().workers[0].local_bytes, 100'000u);
   executor->Trim();
-  while (executor->statistics().workers[0].local_bytes != 0) {
-    std::this_thread::yield();
-  }
+  EXPECT_TRUE(BecomesTrue(
+      [&] { return executor->statistics().workers[0].local_bytes == 0; }));
   executor->Shutdown();
 }
 
-TEST(StatisticsTest, CountEveryJobAndTile) {
+TEST(StatisticsTest, EveryJobAndTileIsCounted) {
   for (uint32_t workers : {0, 1, 4}) {
     Ref<Executor> executor = Make(OptionsOf(workers));
     std::vector<std::unique_ptr<FunctionJob>> jobs;
@@ -545,7 +546,7 @@ TEST(StatisticsTest, CountEveryJobAndTile) {
   }
 }
 
-TEST(WakeTest, ADonorThatLeavesLeavesNothingBehindOnOneProcessor) {
+TEST(WakeTest, AHelpingCallerThatLeavesWakesAWorkerForTheRest) {
   Executor::Options options = OptionsOf(1);
   options.concurrency_max = 1;
   Ref<Executor> executor = Make(options);
@@ -558,8 +559,8 @@ TEST(WakeTest, ADonorThatLeavesLeavesNothingBehindOnOneProcessor) {
   {
     Executor::HelpingCaller helper(*executor);
     FunctionJob mine;
-    // Submitted while the helper is the one thread that may be active, and
-    // what it waits for is there before it comes to it.
+    // `left` is submitted while the helping caller is the one thread that may
+    // be active, and the caller is notified before it comes to `left`.
     mine.finish = [&](Worker&) {
       std::thread([&] { executor->Submit(&left); }).join();
       helper.Notify();
@@ -571,12 +572,12 @@ TEST(WakeTest, ADonorThatLeavesLeavesNothingBehindOnOneProcessor) {
   executor->Shutdown();
 }
 
-TEST(WakeTest, SmallJobsOfADonorWakeNobody) {
+TEST(WakeTest, SmallJobsOfAHelpingCallerWakeNoThread) {
   Ref<Executor> executor = Make(OptionsOf(4));
   uint64_t parks = 0;
-  // All asleep: then nothing else has a reason to wake them.
-  const auto asleep = [&] { return executor->statistics().awake_count == 0; };
-  while (!asleep()) std::this_thread::yield();
+  // While all sleep, nothing but the jobs below has a reason to wake one.
+  ASSERT_TRUE(
+      BecomesTrue([&] { return executor->statistics().awake_count == 0; }));
   for (const auto& worker : executor->statistics().workers) {
     parks += worker.counts.park_count;
   }
@@ -598,9 +599,9 @@ TEST(WakeTest, SmallJobsOfADonorWakeNobody) {
   executor->Shutdown();
 }
 
-// Threads of the application, of which only so many can be had.
-// What a helper runs stops between tiles once the helper is notified.
-TEST(DonorLaneTest, ANotifiedDonorLeavesAJobOfOneRange) {
+// A job that a helping caller runs stops between two tiles once the caller is
+// notified.
+TEST(HelpingCallerTest, ANotifiedCallerStopsAJobBetweenTwoTiles) {
   Executor::Options options = OptionsOf(0);
   const auto executor = Make(options);
   uint32_t tiles_until_notified = 0;
@@ -619,7 +620,7 @@ TEST(DonorLaneTest, ANotifiedDonorLeavesAJobOfOneRange) {
     };
     executor->Submit(&job);
     EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
-    // That is over with the wait.
+    // The request ends with the wait.
     FunctionJob other;
     other.run = [&](uint32_t, uint32_t end, Worker& worker) {
       EXPECT_FALSE(worker.IsPreempted());
@@ -633,6 +634,7 @@ TEST(DonorLaneTest, ANotifiedDonorLeavesAJobOfOneRange) {
   executor->Shutdown();
 }
 
+// Threads of an application, which has only `limit` of them.
 struct Threads {
   uint32_t limit = 0;
   uint32_t created = 0;
@@ -659,7 +661,7 @@ TEST(HooksTest, WorkersRunOnTheApplicationsThreads) {
     Executor::Options options = OptionsOf(5);
     options.hooks = {&threads, &Threads::Create, &Threads::Join};
     Ref<Executor> executor = Make(options);
-    // Those that could be had do the work of all.
+    // The threads that started do the work of all.
     EXPECT_EQ(executor->worker_count(), limit);
     Scope scope;
     FunctionJob job;
@@ -679,7 +681,7 @@ TEST(HooksTest, WorkersRunOnTheApplicationsThreads) {
   }
 }
 
-TEST(HooksTest, NoThreadAtAllIsAnError) {
+TEST(HooksTest, CreateFailsIfTheApplicationHasNoThread) {
   Threads threads;
   Executor::Options options = OptionsOf(2);
   options.hooks = {&threads, &Threads::Create, &Threads::Join};
@@ -688,14 +690,14 @@ TEST(HooksTest, NoThreadAtAllIsAnError) {
   EXPECT_EQ(threads.joined, 0u);
 }
 
-TEST(PlacementTest, MustBeOneAWorker) {
+TEST(PlacementTest, APlacementNeedsOneEntryForEachWorker) {
   Executor::Options options = OptionsOf(2);
   options.placement = OneEach(3);
   EXPECT_EQ(Executor::Create(options).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(PlacementTest, ThatCannotBeHadIsReportedAndTheRestGoesOn) {
+TEST(PlacementTest, ARefusedPlacementIsReportedAndTheOthersHold) {
   Executor::Options options = OptionsOf(2);
   options.placement.resize(2);
   options.placement[0].Add(CpuSet::kMaxCpus - 1);

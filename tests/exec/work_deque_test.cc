@@ -31,7 +31,7 @@ TEST(WorkDequeTest, OwnerPopsTheNewestThievesTakeTheOldest) {
   EXPECT_TRUE(deque.LooksEmpty());
 }
 
-TEST(WorkDequeTest, RefusesWhatDoesNotFit) {
+TEST(WorkDequeTest, RefusesAnItemThatDoesNotFit) {
   WorkDeque<int, 4> deque;
   int items[6];
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(deque.Push(&items[i]));
@@ -98,19 +98,19 @@ model::Scheduler::Outcome RunOwnerAgainstThieves(
   return model::Scheduler::RunAll(scenario, check, preemption_count_max);
 }
 
-TEST_F(WorkDequeModelTest, OneThiefInEveryInterleaving) {
+TEST_F(WorkDequeModelTest, EveryInterleavingWithOneThiefIsRight) {
   const auto outcome = RunOwnerAgainstThieves(2, 1, 2, false);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.schedule_count, 1000u);
 }
 
-TEST_F(WorkDequeModelTest, TwoThievesInEveryInterleaving) {
+TEST_F(WorkDequeModelTest, EveryInterleavingWithTwoThievesIsRight) {
   const auto outcome = RunOwnerAgainstThieves(1, 2, 1, false, 4);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.schedule_count, 1000u);
 }
 
-TEST_F(WorkDequeModelTest, TakingBackInEveryInterleaving) {
+TEST_F(WorkDequeModelTest, EveryInterleavingOfPopIfIsRight) {
   for (int item_count : {1, 2}) {
     const auto outcome = RunOwnerAgainstThieves(item_count, 1, 2, true);
     EXPECT_EQ(outcome.failure, "");

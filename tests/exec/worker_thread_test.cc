@@ -75,7 +75,7 @@ TEST(WorkerThreadTest, AffinityIsWhatTheKernelSays) {
   EXPECT_EQ(report.cpus.ToString(), options.cpus.ToString());
 }
 
-TEST(WorkerThreadTest, AnAffinityThatIsRefusedIsReportedAndItRuns) {
+TEST(WorkerThreadTest, ARefusedAffinityIsReportedAndTheThreadRuns) {
   WorkerThread::Options options;
   options.name = "still-here";
   options.cpus.Add(CpuSet::kMaxCpus - 1);
@@ -85,7 +85,7 @@ TEST(WorkerThreadTest, AnAffinityThatIsRefusedIsReportedAndItRuns) {
   EXPECT_TRUE(report.cpus == topology::AllowedCpus());
 }
 
-TEST(WorkerThreadTest, PriorityIsHadOrReported) {
+TEST(WorkerThreadTest, APriorityIsGrantedOrItsErrorReported) {
   WorkerThread::Options options;
   options.fifo_priority = 1;
   WorkerThread::Report report;
@@ -98,7 +98,7 @@ TEST(WorkerThreadTest, PriorityIsHadOrReported) {
   }
 }
 
-TEST(WorkerThreadTest, APriorityThatThereIsNotIsReported) {
+TEST(WorkerThreadTest, AnImpossiblePriorityIsReported) {
   WorkerThread::Options options;
   options.fifo_priority = 1000;
   WorkerThread::Report report;
@@ -137,7 +137,7 @@ TEST(WorkerThreadTest, AffinityMayChangeWhileItRuns) {
   thread.Join();
 }
 
-TEST(WorkerThreadTest, AnApplicationMaySupplyIt) {
+TEST(WorkerThreadTest, AnApplicationMaySupplyTheThread) {
   struct Application {
     int created = 0, joined = 0;
     bool refuses = false;
