@@ -1,3 +1,8 @@
+// How to read this file: vm/program.h explains units, operands and register
+// addresses (a negative address is a ref, an odd one is a ref to move from).
+// vm/inner_ops.inc lists the opcodes. Execute() has one short entry for each of
+// them, written with the VM_ macros that are defined at its start; longer work
+// is in object_ops.cc and in the functions before Execute().
 #include "vm/interpreter.h"
 
 #include <algorithm>
@@ -16,9 +21,10 @@
 #include "vm/object_ops.h"
 #include "vm/scalar_math.h"
 
-// Threaded code needs labels as values; without them it is a switch. The
-// fuzzers' build asks for the switch: clang takes forever to instrument every
-// jump from every instruction to every other.
+// Threaded code (each instruction jumps to the next one by itself) needs GNU
+// labels as values. Other compilers get a switch. The fuzzers' build asks for
+// the switch too: clang's instrumentation is too slow where every instruction
+// may jump to every other.
 #if !defined(TAKT_VM_THREADED)
 #if defined(__GNUC__)
 #define TAKT_VM_THREADED 1
@@ -32,7 +38,7 @@ namespace {
 
 using Outcome = Interpreter::Outcome;
 
-// The halves of a pair.
+// What VM_PAIR combines, by the names in inner_ops.inc.
 template <typename T>
 using Add = std::plus<T>;
 template <typename T>
@@ -63,9 +69,9 @@ bool FailUnbound(const uint32_t* base, const Unit* pc, RunGuard& guard) {
                    " is not there")));
 }
 
-// What a `fail` instruction ends with. 0 is no failure and 17 no outcome of an
-// instruction. 18 is the compiler's INCOMPATIBLE. Abseil calls it and all
-// above UNKNOWN; raw_code() has the number.
+// The error of a `fail` instruction. Codes 0 (OK) and 17 name no failure, so
+// they become INTERNAL. 18 is the compiler's INCOMPATIBLE; absl::Status keeps
+// the number in raw_code() and reports it, like all above, as UNKNOWN.
 bool FailWith(uint32_t* base, const Unit* pc, RunGuard& guard) {
   const std::string& text = HeaderOf(base).function->program->texts[pc->wide()];
   const int32_t code = Get<int32_t>(base, pc->a) & 0x1f;
@@ -77,6 +83,7 @@ bool FailWith(uint32_t* base, const Unit* pc, RunGuard& guard) {
   return guard.Fail(absl::Status(static_cast<absl::StatusCode>(code), message));
 }
 
+// Zeroes the values of a new frame that are no arguments.
 void ZeroFrom(uint32_t* base, const Function& callee) {
   auto* at = reinterpret_cast<std::byte*>(base) + callee.zero_begin;
   auto* const end = reinterpret_cast<std::byte*>(base) + callee.value_bytes;
@@ -86,13 +93,16 @@ void ZeroFrom(uint32_t* base, const Function& callee) {
   }
   for (; at != end; at += 8) {
     std::memset(at, 0, 8);
-    asm volatile("" : : : "memory");  // A few stores, not a call of memset.
+    // Keeps clang 14 from making the loop a call of memset: there are seldom
+    // more than a few stores.
+    asm volatile("" : : : "memory");
   }
 }
 
-// Copies what `sources` lists in `from` to where `callee` wants it. Every value
-// is copied with 8 bytes: what that spoils beyond a 32-bit one is a later
-// argument, or zeroed.
+// Copies the registers `sources` of frame `from` into the argument registers of
+// `callee` in frame `to`. Every value is copied as 8 bytes, without a test of
+// its width: the 4 bytes after a 32-bit argument belong to a later argument,
+// which is written later, or are zeroed at the end.
 void PassArguments(uint32_t* from, const int16_t* sources, uint32_t* to,
                    const Function& callee) {
   const size_t count = callee.arguments.size();
@@ -107,9 +117,10 @@ void PassArguments(uint32_t* from, const int16_t* sources, uint32_t* to,
   ZeroFrom(to, callee);
 }
 
-// Eight bytes of a register of any kind. A processor that has just stored four
-// of them would wait before it loads all eight; two loads of four do not wait,
-// as long as the compiler does not make one of them.
+// Eight bytes of a register of any kind. If the last store to it was of four
+// bytes, a load of eight cannot be forwarded from the store buffer and stalls
+// until the store is in the cache. Two loads of four do not stall. The empty
+// asm keeps gcc 12 from joining them into one load.
 Slot LoadSlot(const uint32_t* base, int16_t address) {
   const auto low = Get<uint32_t>(base, address);
   auto high = Get<uint32_t>(base, static_cast<int16_t>(address + 1));
@@ -119,14 +130,15 @@ Slot LoadSlot(const uint32_t* base, int16_t address) {
   return Slot{.i64 = static_cast<int64_t>(uint64_t{high} << 32 | low)};
 }
 
-// Fills the slots of a native call.
+// Copies the arguments of a native call from registers into its slots.
 void FillSlots(const uint32_t* base, const ImportCall& lists, Slot* slots) {
   const int16_t* const addresses = lists.arguments();
   for (uint32_t i = 0; i < lists.argument_count(); ++i) {
     const int16_t address = addresses[i];
-    // Odd refs are moved from, but only once the call is done.
-    slots[i] = LoadSlot(
-        base, static_cast<int16_t>(address & ~((address >> 15) & 1)));
+    // A ref that is moved from (odd) stays in its register until the call is
+    // done, so that a call that parks finds it again.
+    slots[i] =
+        LoadSlot(base, static_cast<int16_t>(address & ~((address >> 15) & 1)));
   }
   for (uint32_t i = 0; i < lists.span_count(); ++i) {
     const ImportCall::Span span = lists.span(i);
@@ -153,7 +165,7 @@ void StoreResults(uint32_t* base, const int16_t* targets,
   }
 }
 
-// return of several: (register, width) pairs.
+// Passes the results of kReturnMany, whose list has (register, width) pairs.
 void PassResults(uint32_t* from, const Unit* pc, uint32_t* to,
                  const int16_t* targets) {
   const int32_t count = pc->wide();
@@ -171,8 +183,9 @@ void PassResults(uint32_t* from, const Unit* pc, uint32_t* to,
 
 }  // namespace
 
-// Makes room for `frame_bytes` from *base on. Frames move: nothing but *base
-// and the headers' distances refer to them.
+// Makes room for `frame_bytes` from *base on. False if that exceeds
+// kMaxStackBytes. Frames move: they are addressed only by *base and by the
+// distances in their headers.
 bool Interpreter::GrowStack(Invocation& invocation, uint32_t** base,
                             uint64_t frame_bytes) {
   const auto used = static_cast<uint64_t>(reinterpret_cast<std::byte*>(*base) -
@@ -194,8 +207,8 @@ bool Interpreter::GrowStack(Invocation& invocation, uint32_t** base,
   return true;
 }
 
-// A frame for `callee` behind the one at *base, which has `caller_bytes` of
-// values. nullptr if there is no room. *base may move.
+// Pushes a frame for `callee` after the one at *base, which has `caller_bytes`
+// of values. Returns nullptr if there is no room. *base may move.
 inline uint32_t* Interpreter::PushFrame(Invocation& invocation, uint32_t** base,
                                         uint32_t caller_bytes,
                                         const Function& callee) {
@@ -235,10 +248,12 @@ Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
   Slot* const results = slots + lists.argument_count();
   for (uint32_t i = 0; i < lists.result_count(); ++i) {
     results[i].i64 = 0;
-    asm volatile("" : : : "memory");  // A store or two, not a call of memset.
+    // Keeps gcc 12 and clang 14 from making the loop a call of memset: there
+    // are seldom more than two stores.
+    asm volatile("" : : : "memory");
   }
 
-  // Where to go on, should the call park; and room for nothing else to change.
+  // Where the invocation resumes if the call parks.
   invocation.pc_ = pc;
   invocation.base_ = base;
   const bool resumed = std::exchange(invocation.resumed_, false);
@@ -288,125 +303,129 @@ void Interpreter::Unwind(Invocation& invocation) {
   invocation.base_ = nullptr;
 }
 
-// The loop. `base` and `pc` are the machine's registers. Nothing with a
-// destructor may live where the next instruction is jumped to, so whatever
-// makes one is in a function of its own.
+// The loop. `base` and `pc` are the machine's registers. A computed goto must
+// not leave the scope of an object with a destructor, so code that needs one
+// is in a function of its own.
 Outcome Interpreter::Execute(Invocation& invocation) {
   RunGuard& guard = invocation.guard_;
   uint32_t* base = invocation.base_;
   const Unit* pc = invocation.pc_;
 
   // clang-format off
-#define NEXT(units) { pc += (units); DISPATCH(); }
-// Goes on at pc, unless there is something to look at first.
-#define POLL() { if (guard.wants_attention()) goto poll; DISPATCH(); }
+// Runs the instruction that is `units` further on.
+#define VM_NEXT(units) { pc += (units); VM_DISPATCH(); }
+// Runs the instruction at pc, after the poll if one is due. Every backward
+// branch and every call polls, so no program runs endlessly without a poll.
+#define VM_POLL() { if (guard.wants_attention()) goto poll; VM_DISPATCH(); }
 
-// a = an expression of x = b, y = c, z.
-#define UNARY(name, From, To, expression) \
-  OP(name) { \
+// Sets register a to the expression. x is register b, y register c, and z the
+// first operand of the list that follows.
+#define VM_UNARY(name, From, To, expression) \
+  VM_OP(name) { \
     const auto x = Get<From>(base, pc->b); \
     Set<To>(base, pc->a, (expression)); \
-    NEXT(1) \
+    VM_NEXT(1) \
   }
-#define BINARY(name, From, To, expression) \
-  OP(name) { \
+#define VM_BINARY(name, From, To, expression) \
+  VM_OP(name) { \
     const auto x = Get<From>(base, pc->b); \
     const auto y = Get<From>(base, pc->c); \
     Set<To>(base, pc->a, (expression)); \
-    NEXT(1) \
+    VM_NEXT(1) \
   }
-#define INTEGER_POWER(name, F) \
-  OP(name) { \
+#define VM_INTEGER_POWER(name, F) \
+  VM_OP(name) { \
     const auto x = Get<F>(base, pc->b); \
     const auto y = Get<int64_t>(base, pc->c); \
     Set<F>(base, pc->a, IntegerPower(x, y)); \
-    NEXT(1) \
+    VM_NEXT(1) \
   }
-#define TERNARY(name, First, Rest, expression) \
-  OP(name) { \
+#define VM_TERNARY(name, First, Rest, expression) \
+  VM_OP(name) { \
     const auto x = Get<First>(base, pc->b); \
     const auto y = Get<Rest>(base, pc->c); \
     const auto z = Get<Rest>(base, pc[1].list()[0]); \
     Set<Rest>(base, pc->a, (expression)); \
-    NEXT(2) \
+    VM_NEXT(2) \
   }
-#define DIVISION(name, T, function) \
-  OP(name) { \
+#define VM_DIVISION(name, T, function) \
+  VM_OP(name) { \
     const auto x = Get<T>(base, pc->b); \
     const auto y = Get<T>(base, pc->c); \
     if (y == 0) { FailDivision(guard); goto failed; } \
     Set<T>(base, pc->a, function<T>(x, y)); \
-    NEXT(1) \
+    VM_NEXT(1) \
   }
-#define SHIFT(name, T, expression) \
-  OP(name) { \
+#define VM_SHIFT(name, T, expression) \
+  VM_OP(name) { \
     const auto x = Get<T>(base, pc->b); \
     const auto y = Get<uint32_t>(base, pc->c) & (sizeof(T) * 8 - 1); \
     Set<T>(base, pc->a, static_cast<T>(expression)); \
-    NEXT(1) \
+    VM_NEXT(1) \
   }
-// A function of object_ops.h, and how many units the instruction has.
-#define OBJECT(name, function, units) \
-  OP(name) { \
+// Calls a function of object_ops.h; the instruction takes `units` units.
+#define VM_OBJECT(name, function, units) \
+  VM_OP(name) { \
     if (!function(base, pc, guard)) goto failed; \
-    NEXT(units) \
+    VM_NEXT(units) \
   }
-// To `wide` if the expression of x = a holds, else on; and the same backward.
-#define BRANCH1(name, T, expression) \
-  OP(name) { \
+// Jumps by `wide` if the expression holds; x is register a. The second opcode
+// is the same branch backward, which polls.
+#define VM_BRANCH1(name, T, expression) \
+  VM_OP(name) { \
     const auto x = Get<T>(base, pc->a); \
-    NEXT((expression) ? pc->wide() : 1) \
+    VM_NEXT((expression) ? pc->wide() : 1) \
   } \
-  OP(name##Back) { \
+  VM_OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
-    if (!(expression)) NEXT(1) \
+    if (!(expression)) VM_NEXT(1) \
     pc += pc->wide(); \
-    POLL() \
+    VM_POLL() \
   }
-// To c if the expression of x = a and y = b holds.
-#define BRANCH2(name, T, expression) \
-  OP(name) { \
+// Jumps by c if the expression holds; x is register a, y register b.
+#define VM_BRANCH2(name, T, expression) \
+  VM_OP(name) { \
     const auto x = Get<T>(base, pc->a); \
     const auto y = Get<T>(base, pc->b); \
-    if (expression) NEXT(pc->c) \
-    NEXT(1) \
+    if (expression) VM_NEXT(pc->c) \
+    VM_NEXT(1) \
   } \
-  OP(name##Back) { \
+  VM_OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
     const auto y = Get<T>(base, pc->b); \
-    if (!(expression)) NEXT(1) \
+    if (!(expression)) VM_NEXT(1) \
     pc += pc->c; \
-    POLL() \
+    VM_POLL() \
   }
-// x = a = b + c, then a branch on x and y.
-#define ADD_BRANCH(name, T, expression) \
-  OP(name) { \
+// Sets register a to x = b + c, then branches on x and y.
+#define VM_ADD_BRANCH(name, T, expression) \
+  VM_OP(name) { \
     const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, pc->b) + \
                                   Get<std::make_unsigned_t<T>>(base, pc->c)); \
     const auto y = Get<T>(base, pc[1].list()[0]); \
     Set<T>(base, pc->a, x); \
-    if (expression) NEXT(pc[1].a) \
-    NEXT(2) \
+    if (expression) VM_NEXT(pc[1].a) \
+    VM_NEXT(2) \
   } \
-  OP(name##Back) { \
+  VM_OP(name##Back) { \
     const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, pc->b) + \
                                   Get<std::make_unsigned_t<T>>(base, pc->c)); \
     const auto y = Get<T>(base, pc[1].list()[0]); \
     Set<T>(base, pc->a, x); \
-    if (!(expression)) NEXT(2) \
+    if (!(expression)) VM_NEXT(2) \
     pc += pc[1].a; \
-    POLL() \
+    VM_POLL() \
   }
-// a = b first c, then d = a second other.
-#define PAIR(name, T, First, Second) \
-  OP(name) { \
+// Two operations in one instruction: a = b First c, then d = a Second e.
+#define VM_PAIR(name, T, First, Second) \
+  VM_OP(name) { \
     const T x = First<T>()(Get<T>(base, pc->b), Get<T>(base, pc->c)); \
     Set(base, pc->a, x); \
     Set(base, pc[1].list()[0], Second<T>()(x, Get<T>(base, pc[1].a))); \
-    NEXT(2) \
+    VM_NEXT(2) \
   }
-// Pops the frame; pc is then at the caller's list of results.
-#define LEAVE() \
+// Pops the frame. Then pc is at the caller's list of result registers.
+#define VM_POP_FRAME() \
   { \
     ReleaseRefs(base, HeaderOf(base).function->ref_count); \
     pc = HeaderOf(base).return_pc; \
@@ -425,330 +444,330 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 #undef TAKT_VM_BRANCH_OP
 #undef TAKT_VM_PAIR_OP
   };
-#define OP(name) L_##name:
-#define DISPATCH() goto *kLabels[pc->op]
-  DISPATCH();
+#define VM_OP(name) L_##name:
+#define VM_DISPATCH() goto *kLabels[pc->op]
+  VM_DISPATCH();
 #else
-#define OP(name) case InnerOp::name:
-#define DISPATCH() goto dispatch
+#define VM_OP(name) case InnerOp::name:
+#define VM_DISPATCH() goto dispatch
 dispatch:
   switch (static_cast<InnerOp>(pc->op)) {
-    case InnerOp::kCount: return Outcome::kFailed;  // Never translated to.
+    case InnerOp::kCount: return Outcome::kFailed;  // Never emitted.
 #endif
 
   // Integers.
-  TERNARY(kSelectI32, int32_t, uint32_t, x != 0 ? y : z)
-  TERNARY(kSelectI64, int32_t, uint64_t, x != 0 ? y : z)
-  BINARY(kAddI32, uint32_t, uint32_t, x + y)
-  BINARY(kAddI64, uint64_t, uint64_t, x + y)
-  BINARY(kSubI32, uint32_t, uint32_t, x - y)
-  BINARY(kSubI64, uint64_t, uint64_t, x - y)
-  BINARY(kMulI32, uint32_t, uint32_t, x * y)
-  BINARY(kMulI64, uint64_t, uint64_t, x * y)
-  DIVISION(kDivI32S, int32_t, Divide)
-  DIVISION(kDivI64S, int64_t, Divide)
-  DIVISION(kDivI32U, uint32_t, Divide)
-  DIVISION(kDivI64U, uint64_t, Divide)
-  DIVISION(kRemI32S, int32_t, Remainder)
-  DIVISION(kRemI64S, int64_t, Remainder)
-  DIVISION(kRemI32U, uint32_t, Remainder)
-  DIVISION(kRemI64U, uint64_t, Remainder)
-  TERNARY(kFmaI32, uint32_t, uint32_t, x * y + z)
-  TERNARY(kFmaI64, uint64_t, uint64_t, x * y + z)
-  UNARY(kAbsI32, int32_t, int32_t, WrappingAbs(x))
-  UNARY(kAbsI64, int64_t, int64_t, WrappingAbs(x))
-  BINARY(kMinI32S, int32_t, int32_t, y < x ? y : x)
-  BINARY(kMinI64S, int64_t, int64_t, y < x ? y : x)
-  BINARY(kMinI32U, uint32_t, uint32_t, y < x ? y : x)
-  BINARY(kMinI64U, uint64_t, uint64_t, y < x ? y : x)
-  BINARY(kMaxI32S, int32_t, int32_t, x < y ? y : x)
-  BINARY(kMaxI64S, int64_t, int64_t, x < y ? y : x)
-  BINARY(kMaxI32U, uint32_t, uint32_t, x < y ? y : x)
-  BINARY(kMaxI64U, uint64_t, uint64_t, x < y ? y : x)
-  UNARY(kNotI32, uint32_t, uint32_t, ~x)
-  UNARY(kNotI64, uint64_t, uint64_t, ~x)
-  BINARY(kAndI32, uint32_t, uint32_t, (x & y))
-  BINARY(kAndI64, uint64_t, uint64_t, (x & y))
-  BINARY(kOrI32, uint32_t, uint32_t, x | y)
-  BINARY(kOrI64, uint64_t, uint64_t, x | y)
-  BINARY(kXorI32, uint32_t, uint32_t, x ^ y)
-  BINARY(kXorI64, uint64_t, uint64_t, x ^ y)
-  UNARY(kCtlzI32, uint32_t, int32_t, CountLeadingZeros(x))
-  UNARY(kCtlzI64, uint64_t, int64_t, CountLeadingZeros(x))
-  SHIFT(kShlI32, uint32_t, x << y)
-  SHIFT(kShlI64, uint64_t, x << y)
-  SHIFT(kShrI32S, int32_t, x >> y)
-  SHIFT(kShrI64S, int64_t, x >> y)
-  SHIFT(kShrI32U, uint32_t, x >> y)
-  SHIFT(kShrI64U, uint64_t, x >> y)
-  UNARY(kTruncI32I8, uint32_t, uint32_t, x & 0xff)
-  UNARY(kTruncI32I16, uint32_t, uint32_t, x & 0xffff)
-  UNARY(kExtI8I32S, uint32_t, int32_t, static_cast<int8_t>(x))
-  UNARY(kExtI16I32S, uint32_t, int32_t, static_cast<int16_t>(x))
-  UNARY(kExtI32I64S, int32_t, int64_t, x)
-  UNARY(kExtI32I64U, uint32_t, uint64_t, x)
-  BINARY(kCmpEqI32, uint32_t, int32_t, x == y)
-  BINARY(kCmpEqI64, uint64_t, int32_t, x == y)
-  BINARY(kCmpNeI32, uint32_t, int32_t, x != y)
-  BINARY(kCmpNeI64, uint64_t, int32_t, x != y)
-  BINARY(kCmpLtI32S, int32_t, int32_t, x < y)
-  BINARY(kCmpLtI64S, int64_t, int32_t, x < y)
-  BINARY(kCmpLtI32U, uint32_t, int32_t, x < y)
-  BINARY(kCmpLtI64U, uint64_t, int32_t, x < y)
-  UNARY(kCmpNzI32, uint32_t, int32_t, x != 0)
-  UNARY(kCmpNzI64, uint64_t, int32_t, x != 0)
+  VM_TERNARY(kSelectI32, int32_t, uint32_t, x != 0 ? y : z)
+  VM_TERNARY(kSelectI64, int32_t, uint64_t, x != 0 ? y : z)
+  VM_BINARY(kAddI32, uint32_t, uint32_t, x + y)
+  VM_BINARY(kAddI64, uint64_t, uint64_t, x + y)
+  VM_BINARY(kSubI32, uint32_t, uint32_t, x - y)
+  VM_BINARY(kSubI64, uint64_t, uint64_t, x - y)
+  VM_BINARY(kMulI32, uint32_t, uint32_t, x * y)
+  VM_BINARY(kMulI64, uint64_t, uint64_t, x * y)
+  VM_DIVISION(kDivI32S, int32_t, Divide)
+  VM_DIVISION(kDivI64S, int64_t, Divide)
+  VM_DIVISION(kDivI32U, uint32_t, Divide)
+  VM_DIVISION(kDivI64U, uint64_t, Divide)
+  VM_DIVISION(kRemI32S, int32_t, Remainder)
+  VM_DIVISION(kRemI64S, int64_t, Remainder)
+  VM_DIVISION(kRemI32U, uint32_t, Remainder)
+  VM_DIVISION(kRemI64U, uint64_t, Remainder)
+  VM_TERNARY(kFmaI32, uint32_t, uint32_t, x * y + z)
+  VM_TERNARY(kFmaI64, uint64_t, uint64_t, x * y + z)
+  VM_UNARY(kAbsI32, int32_t, int32_t, WrappingAbs(x))
+  VM_UNARY(kAbsI64, int64_t, int64_t, WrappingAbs(x))
+  VM_BINARY(kMinI32S, int32_t, int32_t, y < x ? y : x)
+  VM_BINARY(kMinI64S, int64_t, int64_t, y < x ? y : x)
+  VM_BINARY(kMinI32U, uint32_t, uint32_t, y < x ? y : x)
+  VM_BINARY(kMinI64U, uint64_t, uint64_t, y < x ? y : x)
+  VM_BINARY(kMaxI32S, int32_t, int32_t, x < y ? y : x)
+  VM_BINARY(kMaxI64S, int64_t, int64_t, x < y ? y : x)
+  VM_BINARY(kMaxI32U, uint32_t, uint32_t, x < y ? y : x)
+  VM_BINARY(kMaxI64U, uint64_t, uint64_t, x < y ? y : x)
+  VM_UNARY(kNotI32, uint32_t, uint32_t, ~x)
+  VM_UNARY(kNotI64, uint64_t, uint64_t, ~x)
+  VM_BINARY(kAndI32, uint32_t, uint32_t, (x & y))
+  VM_BINARY(kAndI64, uint64_t, uint64_t, (x & y))
+  VM_BINARY(kOrI32, uint32_t, uint32_t, x | y)
+  VM_BINARY(kOrI64, uint64_t, uint64_t, x | y)
+  VM_BINARY(kXorI32, uint32_t, uint32_t, x ^ y)
+  VM_BINARY(kXorI64, uint64_t, uint64_t, x ^ y)
+  VM_UNARY(kCtlzI32, uint32_t, int32_t, CountLeadingZeros(x))
+  VM_UNARY(kCtlzI64, uint64_t, int64_t, CountLeadingZeros(x))
+  VM_SHIFT(kShlI32, uint32_t, x << y)
+  VM_SHIFT(kShlI64, uint64_t, x << y)
+  VM_SHIFT(kShrI32S, int32_t, x >> y)
+  VM_SHIFT(kShrI64S, int64_t, x >> y)
+  VM_SHIFT(kShrI32U, uint32_t, x >> y)
+  VM_SHIFT(kShrI64U, uint64_t, x >> y)
+  VM_UNARY(kTruncI32I8, uint32_t, uint32_t, x & 0xff)
+  VM_UNARY(kTruncI32I16, uint32_t, uint32_t, x & 0xffff)
+  VM_UNARY(kExtI8I32S, uint32_t, int32_t, static_cast<int8_t>(x))
+  VM_UNARY(kExtI16I32S, uint32_t, int32_t, static_cast<int16_t>(x))
+  VM_UNARY(kExtI32I64S, int32_t, int64_t, x)
+  VM_UNARY(kExtI32I64U, uint32_t, uint64_t, x)
+  VM_BINARY(kCmpEqI32, uint32_t, int32_t, x == y)
+  VM_BINARY(kCmpEqI64, uint64_t, int32_t, x == y)
+  VM_BINARY(kCmpNeI32, uint32_t, int32_t, x != y)
+  VM_BINARY(kCmpNeI64, uint64_t, int32_t, x != y)
+  VM_BINARY(kCmpLtI32S, int32_t, int32_t, x < y)
+  VM_BINARY(kCmpLtI64S, int64_t, int32_t, x < y)
+  VM_BINARY(kCmpLtI32U, uint32_t, int32_t, x < y)
+  VM_BINARY(kCmpLtI64U, uint64_t, int32_t, x < y)
+  VM_UNARY(kCmpNzI32, uint32_t, int32_t, x != 0)
+  VM_UNARY(kCmpNzI64, uint64_t, int32_t, x != 0)
 
   // Floats.
-  BINARY(kAddF32, float, float, x + y)
-  BINARY(kAddF64, double, double, x + y)
-  BINARY(kSubF32, float, float, x - y)
-  BINARY(kSubF64, double, double, x - y)
-  BINARY(kMulF32, float, float, (x * y))
-  BINARY(kMulF64, double, double, (x * y))
-  BINARY(kDivF32, float, float, x / y)
-  BINARY(kDivF64, double, double, x / y)
-  BINARY(kRemF32, float, float, std::remainder(x, y))
-  BINARY(kRemF64, double, double, std::remainder(x, y))
-  TERNARY(kFmaF32, float, float, (x * y) + z)
-  TERNARY(kFmaF64, double, double, (x * y) + z)
-  UNARY(kAbsF32, float, float, std::fabs(x))
-  UNARY(kAbsF64, double, double, std::fabs(x))
-  UNARY(kNegF32, float, float, -x)
-  UNARY(kNegF64, double, double, -x)
-  UNARY(kCeilF32, float, float, std::ceil(x))
-  UNARY(kCeilF64, double, double, std::ceil(x))
-  UNARY(kFloorF32, float, float, std::floor(x))
-  UNARY(kFloorF64, double, double, std::floor(x))
-  UNARY(kRoundF32, float, float, std::round(x))
-  UNARY(kRoundF64, double, double, std::round(x))
-  UNARY(kRoundF32Even, float, float, std::nearbyint(x))
-  UNARY(kRoundF64Even, double, double, std::nearbyint(x))
-  BINARY(kMinF32, float, float, y < x ? y : x)
-  BINARY(kMinF64, double, double, y < x ? y : x)
-  BINARY(kMaxF32, float, float, x < y ? y : x)
-  BINARY(kMaxF64, double, double, x < y ? y : x)
-  UNARY(kAtanF32, float, float, std::atan(x))
-  UNARY(kAtanF64, double, double, std::atan(x))
-  BINARY(kAtan2F32, float, float, std::atan2(x, y))
-  BINARY(kAtan2F64, double, double, std::atan2(x, y))
-  UNARY(kCosF32, float, float, std::cos(x))
-  UNARY(kCosF64, double, double, std::cos(x))
-  UNARY(kSinF32, float, float, std::sin(x))
-  UNARY(kSinF64, double, double, std::sin(x))
-  UNARY(kExpF32, float, float, std::exp(x))
-  UNARY(kExpF64, double, double, std::exp(x))
-  UNARY(kExp2F32, float, float, std::exp2(x))
-  UNARY(kExp2F64, double, double, std::exp2(x))
-  UNARY(kExpm1F32, float, float, std::expm1(x))
-  UNARY(kExpm1F64, double, double, std::expm1(x))
-  UNARY(kLogF32, float, float, std::log(x))
-  UNARY(kLogF64, double, double, std::log(x))
-  UNARY(kLog10F32, float, float, std::log10(x))
-  UNARY(kLog10F64, double, double, std::log10(x))
-  UNARY(kLog1pF32, float, float, std::log1p(x))
-  UNARY(kLog1pF64, double, double, std::log1p(x))
-  UNARY(kLog2F32, float, float, std::log2(x))
-  UNARY(kLog2F64, double, double, std::log2(x))
-  BINARY(kPowF32, float, float, std::pow(x, y))
-  BINARY(kPowF64, double, double, std::pow(x, y))
-  INTEGER_POWER(kFpowiF32, float)
-  INTEGER_POWER(kFpowiF64, double)
-  UNARY(kRsqrtF32, float, float, 1.0f / std::sqrt(x))
-  UNARY(kRsqrtF64, double, double, 1.0 / std::sqrt(x))
-  UNARY(kSqrtF32, float, float, std::sqrt(x))
-  UNARY(kSqrtF64, double, double, std::sqrt(x))
-  UNARY(kTanhF32, float, float, std::tanh(x))
-  UNARY(kTanhF64, double, double, std::tanh(x))
-  UNARY(kErfF32, float, float, std::erf(x))
-  UNARY(kErfF64, double, double, std::erf(x))
-  UNARY(kCastSi32F32, int32_t, float, static_cast<float>(x))
-  UNARY(kCastSi32F64, int32_t, double, static_cast<double>(x))
-  UNARY(kCastUi32F32, uint32_t, float, static_cast<float>(x))
-  UNARY(kCastUi32F64, uint32_t, double, static_cast<double>(x))
-  UNARY(kCastSi64F32, int64_t, float, static_cast<float>(x))
-  UNARY(kCastSi64F64, int64_t, double, static_cast<double>(x))
-  UNARY(kCastUi64F32, uint64_t, float, static_cast<float>(x))
-  UNARY(kCastUi64F64, uint64_t, double, static_cast<double>(x))
-  UNARY(kCastF32Si32, float, int32_t, RoundToI32(x))
-  UNARY(kCastF64Si32, double, int32_t, RoundToI32(static_cast<float>(x)))
-  UNARY(kCastF32Si64, float, int64_t, RoundToI64(x))
-  UNARY(kCastF64Si64, double, int64_t, RoundToI64(x))
-  UNARY(kCastF32Ui64, float, uint64_t, RoundToU64(x))
-  UNARY(kTruncF64F32, double, float, static_cast<float>(x))
-  UNARY(kExtF32F64, float, double, x)
-  BINARY(kCmpEqF32O, float, int32_t, x == y)
-  BINARY(kCmpEqF64O, double, int32_t, x == y)
-  BINARY(kCmpEqF32U, float, int32_t, !(x < y) && !(x > y))
-  BINARY(kCmpEqF64U, double, int32_t, !(x < y) && !(x > y))
-  BINARY(kCmpNeF32U, float, int32_t, x != y)
-  BINARY(kCmpNeF64U, double, int32_t, x != y)
-  BINARY(kCmpLtF32O, float, int32_t, x < y)
-  BINARY(kCmpLtF64O, double, int32_t, x < y)
-  BINARY(kCmpLtF32U, float, int32_t, !(x >= y))
-  BINARY(kCmpLtF64U, double, int32_t, !(x >= y))
-  BINARY(kCmpLteF32O, float, int32_t, x <= y)
-  BINARY(kCmpLteF64O, double, int32_t, x <= y)
-  BINARY(kCmpLteF32U, float, int32_t, !(x > y))
-  BINARY(kCmpLteF64U, double, int32_t, !(x > y))
-  UNARY(kCmpNanF32, float, int32_t, std::isnan(x))
-  UNARY(kCmpNanF64, double, int32_t, std::isnan(x))
+  VM_BINARY(kAddF32, float, float, x + y)
+  VM_BINARY(kAddF64, double, double, x + y)
+  VM_BINARY(kSubF32, float, float, x - y)
+  VM_BINARY(kSubF64, double, double, x - y)
+  VM_BINARY(kMulF32, float, float, (x * y))
+  VM_BINARY(kMulF64, double, double, (x * y))
+  VM_BINARY(kDivF32, float, float, x / y)
+  VM_BINARY(kDivF64, double, double, x / y)
+  VM_BINARY(kRemF32, float, float, std::remainder(x, y))
+  VM_BINARY(kRemF64, double, double, std::remainder(x, y))
+  VM_TERNARY(kFmaF32, float, float, (x * y) + z)
+  VM_TERNARY(kFmaF64, double, double, (x * y) + z)
+  VM_UNARY(kAbsF32, float, float, std::fabs(x))
+  VM_UNARY(kAbsF64, double, double, std::fabs(x))
+  VM_UNARY(kNegF32, float, float, -x)
+  VM_UNARY(kNegF64, double, double, -x)
+  VM_UNARY(kCeilF32, float, float, std::ceil(x))
+  VM_UNARY(kCeilF64, double, double, std::ceil(x))
+  VM_UNARY(kFloorF32, float, float, std::floor(x))
+  VM_UNARY(kFloorF64, double, double, std::floor(x))
+  VM_UNARY(kRoundF32, float, float, std::round(x))
+  VM_UNARY(kRoundF64, double, double, std::round(x))
+  VM_UNARY(kRoundF32Even, float, float, std::nearbyint(x))
+  VM_UNARY(kRoundF64Even, double, double, std::nearbyint(x))
+  VM_BINARY(kMinF32, float, float, y < x ? y : x)
+  VM_BINARY(kMinF64, double, double, y < x ? y : x)
+  VM_BINARY(kMaxF32, float, float, x < y ? y : x)
+  VM_BINARY(kMaxF64, double, double, x < y ? y : x)
+  VM_UNARY(kAtanF32, float, float, std::atan(x))
+  VM_UNARY(kAtanF64, double, double, std::atan(x))
+  VM_BINARY(kAtan2F32, float, float, std::atan2(x, y))
+  VM_BINARY(kAtan2F64, double, double, std::atan2(x, y))
+  VM_UNARY(kCosF32, float, float, std::cos(x))
+  VM_UNARY(kCosF64, double, double, std::cos(x))
+  VM_UNARY(kSinF32, float, float, std::sin(x))
+  VM_UNARY(kSinF64, double, double, std::sin(x))
+  VM_UNARY(kExpF32, float, float, std::exp(x))
+  VM_UNARY(kExpF64, double, double, std::exp(x))
+  VM_UNARY(kExp2F32, float, float, std::exp2(x))
+  VM_UNARY(kExp2F64, double, double, std::exp2(x))
+  VM_UNARY(kExpm1F32, float, float, std::expm1(x))
+  VM_UNARY(kExpm1F64, double, double, std::expm1(x))
+  VM_UNARY(kLogF32, float, float, std::log(x))
+  VM_UNARY(kLogF64, double, double, std::log(x))
+  VM_UNARY(kLog10F32, float, float, std::log10(x))
+  VM_UNARY(kLog10F64, double, double, std::log10(x))
+  VM_UNARY(kLog1pF32, float, float, std::log1p(x))
+  VM_UNARY(kLog1pF64, double, double, std::log1p(x))
+  VM_UNARY(kLog2F32, float, float, std::log2(x))
+  VM_UNARY(kLog2F64, double, double, std::log2(x))
+  VM_BINARY(kPowF32, float, float, std::pow(x, y))
+  VM_BINARY(kPowF64, double, double, std::pow(x, y))
+  VM_INTEGER_POWER(kFpowiF32, float)
+  VM_INTEGER_POWER(kFpowiF64, double)
+  VM_UNARY(kRsqrtF32, float, float, 1.0f / std::sqrt(x))
+  VM_UNARY(kRsqrtF64, double, double, 1.0 / std::sqrt(x))
+  VM_UNARY(kSqrtF32, float, float, std::sqrt(x))
+  VM_UNARY(kSqrtF64, double, double, std::sqrt(x))
+  VM_UNARY(kTanhF32, float, float, std::tanh(x))
+  VM_UNARY(kTanhF64, double, double, std::tanh(x))
+  VM_UNARY(kErfF32, float, float, std::erf(x))
+  VM_UNARY(kErfF64, double, double, std::erf(x))
+  VM_UNARY(kCastSi32F32, int32_t, float, static_cast<float>(x))
+  VM_UNARY(kCastSi32F64, int32_t, double, static_cast<double>(x))
+  VM_UNARY(kCastUi32F32, uint32_t, float, static_cast<float>(x))
+  VM_UNARY(kCastUi32F64, uint32_t, double, static_cast<double>(x))
+  VM_UNARY(kCastSi64F32, int64_t, float, static_cast<float>(x))
+  VM_UNARY(kCastSi64F64, int64_t, double, static_cast<double>(x))
+  VM_UNARY(kCastUi64F32, uint64_t, float, static_cast<float>(x))
+  VM_UNARY(kCastUi64F64, uint64_t, double, static_cast<double>(x))
+  VM_UNARY(kCastF32Si32, float, int32_t, RoundToI32(x))
+  VM_UNARY(kCastF64Si32, double, int32_t, RoundToI32(static_cast<float>(x)))
+  VM_UNARY(kCastF32Si64, float, int64_t, RoundToI64(x))
+  VM_UNARY(kCastF64Si64, double, int64_t, RoundToI64(x))
+  VM_UNARY(kCastF32Ui64, float, uint64_t, RoundToU64(x))
+  VM_UNARY(kTruncF64F32, double, float, static_cast<float>(x))
+  VM_UNARY(kExtF32F64, float, double, x)
+  VM_BINARY(kCmpEqF32O, float, int32_t, x == y)
+  VM_BINARY(kCmpEqF64O, double, int32_t, x == y)
+  VM_BINARY(kCmpEqF32U, float, int32_t, !(x < y) && !(x > y))
+  VM_BINARY(kCmpEqF64U, double, int32_t, !(x < y) && !(x > y))
+  VM_BINARY(kCmpNeF32U, float, int32_t, x != y)
+  VM_BINARY(kCmpNeF64U, double, int32_t, x != y)
+  VM_BINARY(kCmpLtF32O, float, int32_t, x < y)
+  VM_BINARY(kCmpLtF64O, double, int32_t, x < y)
+  VM_BINARY(kCmpLtF32U, float, int32_t, !(x >= y))
+  VM_BINARY(kCmpLtF64U, double, int32_t, !(x >= y))
+  VM_BINARY(kCmpLteF32O, float, int32_t, x <= y)
+  VM_BINARY(kCmpLteF64O, double, int32_t, x <= y)
+  VM_BINARY(kCmpLteF32U, float, int32_t, !(x > y))
+  VM_BINARY(kCmpLteF64U, double, int32_t, !(x > y))
+  VM_UNARY(kCmpNanF32, float, int32_t, std::isnan(x))
+  VM_UNARY(kCmpNanF64, double, int32_t, std::isnan(x))
 
   // Constants, moves, globals.
-  OP(kLoadConstant32) { Set<int32_t>(base, pc->a, pc->wide()); NEXT(1) }
-  OP(kLoadConstant64) { Set<int64_t>(base, pc->a, pc->wide()); NEXT(1) }
-  OP(kLoadConstantBig64) { Set(base, pc->a, pc[1].payload<uint64_t>()); NEXT(2) }
-  OP(kLoadRodata) {
+  VM_OP(kLoadConstant32) { Set<int32_t>(base, pc->a, pc->wide()); VM_NEXT(1) }
+  VM_OP(kLoadConstant64) { Set<int64_t>(base, pc->a, pc->wide()); VM_NEXT(1) }
+  VM_OP(kLoadConstantBig64) { Set(base, pc->a, pc[1].payload<uint64_t>()); VM_NEXT(2) }
+  VM_OP(kLoadRodata) {
     Object* const buffer = pc[1].payload<Object*>();
     buffer->Retain();
     Put(base, pc->a, buffer);
-    NEXT(2)
+    VM_NEXT(2)
   }
-  UNARY(kMove32, uint32_t, uint32_t, x)
-  UNARY(kMove64, uint64_t, uint64_t, x)
-  UNARY(kAddConstantI32, uint32_t, uint32_t, x + static_cast<uint32_t>(pc->c))
-  UNARY(kAddConstantI64, uint64_t, uint64_t, x + static_cast<uint64_t>(pc->c))
-  OP(kSwitch32) {
+  VM_UNARY(kMove32, uint32_t, uint32_t, x)
+  VM_UNARY(kMove64, uint64_t, uint64_t, x)
+  VM_UNARY(kAddConstantI32, uint32_t, uint32_t, x + static_cast<uint32_t>(pc->c))
+  VM_UNARY(kAddConstantI64, uint64_t, uint64_t, x + static_cast<uint64_t>(pc->c))
+  VM_OP(kSwitch32) {
     Set(base, pc->a, Get<uint32_t>(base, Choose(base, pc, pc + 1)));
-    NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
+    VM_NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
   }
-  OP(kSwitch64) {
+  VM_OP(kSwitch64) {
     Set(base, pc->a, Get<uint64_t>(base, Choose(base, pc, pc + 1)));
-    NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
+    VM_NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
   }
-  OP(kGlobalLoad32) {
+  VM_OP(kGlobalLoad32) {
     std::memcpy(base + pc->a, HeaderOf(base).instance->globals + pc->wide(), 4);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OP(kGlobalLoad64) {
+  VM_OP(kGlobalLoad64) {
     std::memcpy(base + pc->a, HeaderOf(base).instance->globals + pc->wide(), 8);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OP(kGlobalStore32) {
+  VM_OP(kGlobalStore32) {
     std::memcpy(HeaderOf(base).instance->globals + pc->wide(), base + pc->a, 4);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OP(kGlobalStore64) {
+  VM_OP(kGlobalStore64) {
     std::memcpy(HeaderOf(base).instance->globals + pc->wide(), base + pc->a, 8);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OBJECT(kGlobalLoadIndirectI32, LoadGlobalIndirect<uint32_t>, 1)
-  OBJECT(kGlobalLoadIndirectI64, LoadGlobalIndirect<uint64_t>, 1)
-  OBJECT(kGlobalStoreIndirectI32, StoreGlobalIndirect<uint32_t>, 1)
-  OBJECT(kGlobalStoreIndirectI64, StoreGlobalIndirect<uint64_t>, 1)
-  OBJECT(kGlobalLoadRef, LoadGlobalRef, 2)
-  OBJECT(kGlobalStoreRef, StoreGlobalRef, 2)
-  OBJECT(kGlobalLoadIndirectRef, LoadGlobalRefIndirect, 2)
-  OBJECT(kGlobalStoreIndirectRef, StoreGlobalRefIndirect, 2)
+  VM_OBJECT(kGlobalLoadIndirectI32, LoadGlobalIndirect<uint32_t>, 1)
+  VM_OBJECT(kGlobalLoadIndirectI64, LoadGlobalIndirect<uint64_t>, 1)
+  VM_OBJECT(kGlobalStoreIndirectI32, StoreGlobalIndirect<uint32_t>, 1)
+  VM_OBJECT(kGlobalStoreIndirectI64, StoreGlobalIndirect<uint64_t>, 1)
+  VM_OBJECT(kGlobalLoadRef, LoadGlobalRef, 2)
+  VM_OBJECT(kGlobalStoreRef, StoreGlobalRef, 2)
+  VM_OBJECT(kGlobalLoadIndirectRef, LoadGlobalRefIndirect, 2)
+  VM_OBJECT(kGlobalStoreIndirectRef, StoreGlobalRefIndirect, 2)
 
   // Refs.
-  OP(kConstRefZero) { Discard(base, pc->a); NEXT(1) }
-  OP(kAssignRef) { Put(base, pc->a, Take(base, pc->b)); NEXT(1) }
-  OP(kCmpEqRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) == Peek(base, pc->c)); NEXT(1) }
-  OP(kCmpNeRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != Peek(base, pc->c)); NEXT(1) }
-  OP(kCmpNzRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != nullptr); NEXT(1) }
-  OBJECT(kSelectRef, SelectRef, 3)
-  OBJECT(kSwitchRef, SwitchRef, 3 + UnitsOfList(pc[2].payload<uint64_t>()))
-  OBJECT(kCastAnyRef, CastRef, 2)
-  OP(kDiscardRefs) {
+  VM_OP(kConstRefZero) { Discard(base, pc->a); VM_NEXT(1) }
+  VM_OP(kAssignRef) { Put(base, pc->a, Take(base, pc->b)); VM_NEXT(1) }
+  VM_OP(kCmpEqRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) == Peek(base, pc->c)); VM_NEXT(1) }
+  VM_OP(kCmpNeRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != Peek(base, pc->c)); VM_NEXT(1) }
+  VM_OP(kCmpNzRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != nullptr); VM_NEXT(1) }
+  VM_OBJECT(kSelectRef, SelectRef, 3)
+  VM_OBJECT(kSwitchRef, SwitchRef, 3 + UnitsOfList(pc[2].payload<uint64_t>()))
+  VM_OBJECT(kCastAnyRef, CastRef, 2)
+  VM_OP(kDiscardRefs) {
     const auto count = static_cast<uint32_t>(pc->wide());
     for (uint32_t i = 0; i < count; ++i) Discard(base, pc[1].list()[i]);
-    NEXT(1 + UnitsOfList(count))
+    VM_NEXT(1 + UnitsOfList(count))
   }
 
   // Buffers.
-  OBJECT(kBufferLoadI8U, (LoadElement<uint8_t, uint32_t>), 1)
-  OBJECT(kBufferLoadI8S, (LoadElement<int8_t, int32_t>), 1)
-  OBJECT(kBufferLoadI16U, (LoadElement<uint16_t, uint32_t>), 1)
-  OBJECT(kBufferLoadI16S, (LoadElement<int16_t, int32_t>), 1)
-  OBJECT(kBufferLoadI32, (LoadElement<uint32_t, uint32_t>), 1)
-  OBJECT(kBufferLoadI64, (LoadElement<uint64_t, uint64_t>), 1)
-  OBJECT(kBufferStoreI8, StoreElement<uint8_t>, 1)
-  OBJECT(kBufferStoreI16, StoreElement<uint16_t>, 1)
-  OBJECT(kBufferStoreI32, StoreElement<uint32_t>, 1)
-  OBJECT(kBufferStoreI64, StoreElement<uint64_t>, 1)
-  OBJECT(kBufferFillI8, FillElements<uint8_t>, 2)
-  OBJECT(kBufferFillI16, FillElements<uint16_t>, 2)
-  OBJECT(kBufferFillI32, FillElements<uint32_t>, 2)
-  OBJECT(kBufferFillI64, FillElements<uint64_t>, 2)
-  OBJECT(kBufferAlloc, AllocateBuffer, 1)
-  OBJECT(kBufferClone, CloneBuffer, 2)
-  OBJECT(kBufferLength, BufferLength, 1)
-  OBJECT(kBufferCopy, CopyBuffer, 2)
-  OBJECT(kBufferCompare, CompareBuffers, 2)
-  OBJECT(kBufferHash, HashBuffer, 2)
+  VM_OBJECT(kBufferLoadI8U, (LoadElement<uint8_t, uint32_t>), 1)
+  VM_OBJECT(kBufferLoadI8S, (LoadElement<int8_t, int32_t>), 1)
+  VM_OBJECT(kBufferLoadI16U, (LoadElement<uint16_t, uint32_t>), 1)
+  VM_OBJECT(kBufferLoadI16S, (LoadElement<int16_t, int32_t>), 1)
+  VM_OBJECT(kBufferLoadI32, (LoadElement<uint32_t, uint32_t>), 1)
+  VM_OBJECT(kBufferLoadI64, (LoadElement<uint64_t, uint64_t>), 1)
+  VM_OBJECT(kBufferStoreI8, StoreElement<uint8_t>, 1)
+  VM_OBJECT(kBufferStoreI16, StoreElement<uint16_t>, 1)
+  VM_OBJECT(kBufferStoreI32, StoreElement<uint32_t>, 1)
+  VM_OBJECT(kBufferStoreI64, StoreElement<uint64_t>, 1)
+  VM_OBJECT(kBufferFillI8, FillElements<uint8_t>, 2)
+  VM_OBJECT(kBufferFillI16, FillElements<uint16_t>, 2)
+  VM_OBJECT(kBufferFillI32, FillElements<uint32_t>, 2)
+  VM_OBJECT(kBufferFillI64, FillElements<uint64_t>, 2)
+  VM_OBJECT(kBufferAlloc, AllocateBuffer, 1)
+  VM_OBJECT(kBufferClone, CloneBuffer, 2)
+  VM_OBJECT(kBufferLength, BufferLength, 1)
+  VM_OBJECT(kBufferCopy, CopyBuffer, 2)
+  VM_OBJECT(kBufferCompare, CompareBuffers, 2)
+  VM_OBJECT(kBufferHash, HashBuffer, 2)
 
   // Lists.
-  OBJECT(kListAlloc, AllocateList, 2)
-  OBJECT(kListReserve, ReserveList, 1)
-  OBJECT(kListSize, ListSize, 1)
-  OBJECT(kListResize, ResizeList, 1)
-  OBJECT(kListGetI32, GetListValue<ValueKind::kI32>, 1)
-  OBJECT(kListGetI64, GetListValue<ValueKind::kI64>, 1)
-  OBJECT(kListGetF32, GetListValue<ValueKind::kF32>, 1)
-  OBJECT(kListGetF64, GetListValue<ValueKind::kF64>, 1)
-  OBJECT(kListSetI32, SetListValue<ValueKind::kI32>, 1)
-  OBJECT(kListSetI64, SetListValue<ValueKind::kI64>, 1)
-  OBJECT(kListSetF32, SetListValue<ValueKind::kF32>, 1)
-  OBJECT(kListSetF64, SetListValue<ValueKind::kF64>, 1)
-  OBJECT(kListGetRef, GetListRef, 2)
-  OBJECT(kListSetRef, SetListRef, 1)
+  VM_OBJECT(kListAlloc, AllocateList, 2)
+  VM_OBJECT(kListReserve, ReserveList, 1)
+  VM_OBJECT(kListSize, ListSize, 1)
+  VM_OBJECT(kListResize, ResizeList, 1)
+  VM_OBJECT(kListGetI32, GetListValue<ValueKind::kI32>, 1)
+  VM_OBJECT(kListGetI64, GetListValue<ValueKind::kI64>, 1)
+  VM_OBJECT(kListGetF32, GetListValue<ValueKind::kF32>, 1)
+  VM_OBJECT(kListGetF64, GetListValue<ValueKind::kF64>, 1)
+  VM_OBJECT(kListSetI32, SetListValue<ValueKind::kI32>, 1)
+  VM_OBJECT(kListSetI64, SetListValue<ValueKind::kI64>, 1)
+  VM_OBJECT(kListSetF32, SetListValue<ValueKind::kF32>, 1)
+  VM_OBJECT(kListSetF64, SetListValue<ValueKind::kF64>, 1)
+  VM_OBJECT(kListGetRef, GetListRef, 2)
+  VM_OBJECT(kListSetRef, SetListRef, 1)
 
   // Branches.
-  OP(kJump) NEXT(pc->wide())
-  OP(kJumpBack) { pc += pc->wide(); POLL() }
-  OP(kMove32JumpBack) {
+  VM_OP(kJump) VM_NEXT(pc->wide())
+  VM_OP(kJumpBack) { pc += pc->wide(); VM_POLL() }
+  VM_OP(kMove32JumpBack) {
     Set(base, pc->a, Get<uint32_t>(base, pc->b));
     pc += pc->c;
-    POLL()
+    VM_POLL()
   }
-  OP(kMove64JumpBack) {
+  VM_OP(kMove64JumpBack) {
     Set(base, pc->a, Get<uint64_t>(base, pc->b));
     pc += pc->c;
-    POLL()
+    VM_POLL()
   }
-  OP(kJumpTable) {
-    // An index out of range goes to the last entry.
+  VM_OP(kJumpTable) {
+    // An index out of range takes the last entry.
     const auto index = Get<uint32_t>(base, pc->a);
-    NEXT(1 + std::min(index, static_cast<uint32_t>(pc->wide())))
+    VM_NEXT(1 + std::min(index, static_cast<uint32_t>(pc->wide())))
   }
-  BRANCH1(kBranchNzI32, uint32_t, x != 0)
-  BRANCH1(kBranchZI32, uint32_t, x == 0)
-  BRANCH1(kBranchNzI64, uint64_t, x != 0)
-  BRANCH1(kBranchZI64, uint64_t, x == 0)
-  BRANCH1(kBranchNzRef, Object*, x != nullptr)
-  BRANCH1(kBranchZRef, Object*, x == nullptr)
-  BRANCH2(kBranchEqI32, uint32_t, x == y)
-  BRANCH2(kBranchNeI32, uint32_t, x != y)
-  BRANCH2(kBranchLtI32S, int32_t, x < y)
-  BRANCH2(kBranchGeI32S, int32_t, x >= y)
-  BRANCH2(kBranchLtI32U, uint32_t, x < y)
-  BRANCH2(kBranchGeI32U, uint32_t, x >= y)
-  BRANCH2(kBranchEqI64, uint64_t, x == y)
-  BRANCH2(kBranchNeI64, uint64_t, x != y)
-  BRANCH2(kBranchLtI64S, int64_t, x < y)
-  BRANCH2(kBranchGeI64S, int64_t, x >= y)
-  BRANCH2(kBranchLtI64U, uint64_t, x < y)
-  BRANCH2(kBranchGeI64U, uint64_t, x >= y)
-  ADD_BRANCH(kAddBranchEqI32, int32_t, x == y)
-  ADD_BRANCH(kAddBranchNeI32, int32_t, x != y)
-  ADD_BRANCH(kAddBranchLtI32S, int32_t, x < y)
-  ADD_BRANCH(kAddBranchGeI32S, int32_t, x >= y)
-  ADD_BRANCH(kAddBranchLtI32U, uint32_t, x < y)
-  ADD_BRANCH(kAddBranchGeI32U, uint32_t, x >= y)
-  ADD_BRANCH(kAddBranchEqI64, int64_t, x == y)
-  ADD_BRANCH(kAddBranchNeI64, int64_t, x != y)
-  ADD_BRANCH(kAddBranchLtI64S, int64_t, x < y)
-  ADD_BRANCH(kAddBranchGeI64S, int64_t, x >= y)
-  ADD_BRANCH(kAddBranchLtI64U, uint64_t, x < y)
-  ADD_BRANCH(kAddBranchGeI64U, uint64_t, x >= y)
+  VM_BRANCH1(kBranchNzI32, uint32_t, x != 0)
+  VM_BRANCH1(kBranchZI32, uint32_t, x == 0)
+  VM_BRANCH1(kBranchNzI64, uint64_t, x != 0)
+  VM_BRANCH1(kBranchZI64, uint64_t, x == 0)
+  VM_BRANCH1(kBranchNzRef, Object*, x != nullptr)
+  VM_BRANCH1(kBranchZRef, Object*, x == nullptr)
+  VM_BRANCH2(kBranchEqI32, uint32_t, x == y)
+  VM_BRANCH2(kBranchNeI32, uint32_t, x != y)
+  VM_BRANCH2(kBranchLtI32S, int32_t, x < y)
+  VM_BRANCH2(kBranchGeI32S, int32_t, x >= y)
+  VM_BRANCH2(kBranchLtI32U, uint32_t, x < y)
+  VM_BRANCH2(kBranchGeI32U, uint32_t, x >= y)
+  VM_BRANCH2(kBranchEqI64, uint64_t, x == y)
+  VM_BRANCH2(kBranchNeI64, uint64_t, x != y)
+  VM_BRANCH2(kBranchLtI64S, int64_t, x < y)
+  VM_BRANCH2(kBranchGeI64S, int64_t, x >= y)
+  VM_BRANCH2(kBranchLtI64U, uint64_t, x < y)
+  VM_BRANCH2(kBranchGeI64U, uint64_t, x >= y)
+  VM_ADD_BRANCH(kAddBranchEqI32, int32_t, x == y)
+  VM_ADD_BRANCH(kAddBranchNeI32, int32_t, x != y)
+  VM_ADD_BRANCH(kAddBranchLtI32S, int32_t, x < y)
+  VM_ADD_BRANCH(kAddBranchGeI32S, int32_t, x >= y)
+  VM_ADD_BRANCH(kAddBranchLtI32U, uint32_t, x < y)
+  VM_ADD_BRANCH(kAddBranchGeI32U, uint32_t, x >= y)
+  VM_ADD_BRANCH(kAddBranchEqI64, int64_t, x == y)
+  VM_ADD_BRANCH(kAddBranchNeI64, int64_t, x != y)
+  VM_ADD_BRANCH(kAddBranchLtI64S, int64_t, x < y)
+  VM_ADD_BRANCH(kAddBranchGeI64S, int64_t, x >= y)
+  VM_ADD_BRANCH(kAddBranchLtI64U, uint64_t, x < y)
+  VM_ADD_BRANCH(kAddBranchGeI64U, uint64_t, x >= y)
 
   // Pairs.
 #define TAKT_VM_PLAIN_OP(name)
 #define TAKT_VM_INNER_OP(name)
 #define TAKT_VM_BRANCH_OP(name)
 #define TAKT_VM_PAIR_OP(first, second) \
-  PAIR(k##first##second##I32, uint32_t, first, second) \
-  PAIR(k##first##second##I64, uint64_t, first, second)
+  VM_PAIR(k##first##second##I32, uint32_t, first, second) \
+  VM_PAIR(k##first##second##I64, uint64_t, first, second)
 #include "vm/inner_ops.inc"
 #undef TAKT_VM_PLAIN_OP
 #undef TAKT_VM_INNER_OP
@@ -756,7 +775,7 @@ dispatch:
 #undef TAKT_VM_PAIR_OP
 
   // Calls.
-  OP(kCall) {
+  VM_OP(kCall) {
     const Function& callee = *pc[1].payload<const Function*>();
     uint32_t* caller = base;  // May move; `base` itself stays in a register.
     base = PushFrame(invocation, &caller, static_cast<uint32_t>(pc->wide()), callee);
@@ -765,16 +784,16 @@ dispatch:
     HeaderOf(base).return_pc = pc + 2 + UnitsOfList(static_cast<uint16_t>(pc->a));
     PassArguments(caller, pc[2].list(), base, callee);
     pc = callee.code;
-    POLL()
+    VM_POLL()
   }
-  OP(kCallImport) {
+  VM_OP(kCallImport) {
     const Callee& callee = HeaderOf(base).instance->imports[pc->wide()];
     if (callee.native != nullptr) {
       const Outcome outcome = CallNative(invocation, callee, pc, base);
       if (outcome == Outcome::kFailed) goto failed;
       if (outcome == Outcome::kParked) return Outcome::kParked;
       pc = ImportCall(pc).End();
-      DISPATCH();
+      VM_DISPATCH();
     }
     if (callee.function == nullptr) { FailUnbound(base, pc, guard); goto failed; }
     uint32_t* caller = base;
@@ -785,69 +804,70 @@ dispatch:
     HeaderOf(base).return_pc = lists.ResultUnits();
     PassArguments(caller, lists.arguments(), base, *callee.function);
     pc = callee.function->code;
-    POLL()
+    VM_POLL()
   }
-  OP(kImportResolved) {
+  VM_OP(kImportResolved) {
     const Callee& callee = HeaderOf(base).instance->imports[pc->wide()];
     Set<int32_t>(base, pc->a, callee.native != nullptr || callee.function != nullptr);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OP(kReturn) { LEAVE() DISPATCH(); }
-  OP(kReturn32) {
+  VM_OP(kReturn) { VM_POP_FRAME() VM_DISPATCH(); }
+  VM_OP(kReturn32) {
     const auto result = Get<uint32_t>(base, pc->a);
-    LEAVE()
+    VM_POP_FRAME()
     Set(base, pc->list()[0], result);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OP(kReturn64) {
+  VM_OP(kReturn64) {
     const auto result = Get<uint64_t>(base, pc->a);
-    LEAVE()
+    VM_POP_FRAME()
     Set(base, pc->list()[0], result);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OP(kReturnRef) {
+  VM_OP(kReturnRef) {
     Object* const result = Take(base, pc->a);
-    LEAVE()
+    VM_POP_FRAME()
     Put(base, pc->list()[0], result);
-    NEXT(1)
+    VM_NEXT(1)
   }
-  OP(kReturnMany) {
+  VM_OP(kReturnMany) {
     const auto count = static_cast<uint32_t>(pc->wide());
     PassResults(base, pc, CallerOf(base), HeaderOf(base).return_pc->list());
-    LEAVE()
-    NEXT(UnitsOfList(count))
+    VM_POP_FRAME()
+    VM_NEXT(UnitsOfList(count))
   }
-  OP(kYield) { ++pc; goto poll; }
-  OP(kFail) { FailWith(base, pc, guard); goto failed; }
-  OP(kExit) { invocation.base_ = base; return Outcome::kDone; }
+  VM_OP(kYield) { ++pc; goto poll; }
+  VM_OP(kFail) { FailWith(base, pc, guard); goto failed; }
+  VM_OP(kExit) { invocation.base_ = base; return Outcome::kDone; }
 
 #if !TAKT_VM_THREADED
   }
 #endif
 
 poll:
-  if (guard.Poll()) DISPATCH();
+  if (guard.Poll()) VM_DISPATCH();
 
 failed:
   Describe(pc, base, guard);
   invocation.base_ = base;
   return Outcome::kFailed;
 
-#undef NEXT
-#undef POLL
-#undef UNARY
-#undef BINARY
-#undef TERNARY
-#undef DIVISION
-#undef SHIFT
-#undef OBJECT
-#undef BRANCH1
-#undef BRANCH2
-#undef LEAVE
-#undef ADD_BRANCH
-#undef PAIR
-#undef OP
-#undef DISPATCH
+#undef VM_NEXT
+#undef VM_POLL
+#undef VM_UNARY
+#undef VM_BINARY
+#undef VM_INTEGER_POWER
+#undef VM_TERNARY
+#undef VM_DIVISION
+#undef VM_SHIFT
+#undef VM_OBJECT
+#undef VM_BRANCH1
+#undef VM_BRANCH2
+#undef VM_POP_FRAME
+#undef VM_ADD_BRANCH
+#undef VM_PAIR
+#undef VM_OP
+#undef VM_DISPATCH
 // clang-format on
 }
 

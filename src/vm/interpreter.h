@@ -17,16 +17,17 @@ class Interpreter {
  public:
   enum class Outcome { kDone, kParked, kFailed };
 
-  // Goes on where the invocation stands. kFailed leaves the frames as they are
-  // and the error in the invocation's guard.
+  // Runs the invocation from where it stopped last. kFailed leaves the frames
+  // as they are and the error in the invocation's guard.
   static Outcome Execute(Invocation& invocation);
 
   // Releases every ref that the frames hold, the first one's too.
   static void Unwind(Invocation& invocation);
-  // The same, but for the first frame, which stays.
+  // The same for all frames but the first, which stays.
   static void UnwindToFirst(Invocation& invocation);
 
-  // The bytes of all frames of one invocation.
+  // The limit for all frames of one invocation: some ten thousand small
+  // frames, where native code would have overflowed a thread's stack.
   static constexpr uint64_t kMaxStackBytes = uint64_t{1} << 20;
 
  private:
@@ -36,7 +37,7 @@ class Interpreter {
                              uint32_t caller_bytes, const Function& callee);
   static Outcome CallNative(Invocation& invocation, const Callee& callee,
                             const Unit* pc, uint32_t* base);
-  // Puts the place before the error. Always false.
+  // Puts the place before the guard's error. Always returns false.
   static bool Describe(const Unit* pc, const uint32_t* base, RunGuard& guard);
 };
 
