@@ -1,9 +1,12 @@
-// The documentation's own consistency: links lead somewhere, every page is in
-// the table of contents, and the table of what is covered has no empty row.
+// The documentation's own consistency: links lead to files and headings, every
+// page is in the table of contents, every public header is on a page, and the
+// table of instructions and imports has no empty row.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +60,62 @@ TEST(DocsTest, LinksLeadSomewhere) {
   EXPECT_GT(count, 0u);
 }
 
+// The anchors of a page, as GitHub makes them of its headings: lower case,
+// dashes for spaces, no other punctuation.
+std::set<std::string> AnchorsOf(const SourceFile& page) {
+  std::set<std::string> anchors;
+  for (const std::string& line : page.lines) {
+    const size_t begin = line.find_first_not_of('#');
+    if (!line.starts_with("#") || line[begin] != ' ') continue;
+    std::string anchor;
+    for (const char c : line.substr(begin + 1)) {
+      const auto letter = static_cast<unsigned char>(c);
+      if (std::isalnum(letter) || c == '-' || c == '_') {
+        anchor += static_cast<char>(std::tolower(letter));
+      } else if (c == ' ') {
+        anchor += '-';
+      }
+    }
+    anchors.insert(anchor);
+  }
+  return anchors;
+}
+
+TEST(DocsTest, AnchorsAreHeadings) {
+  static const std::regex& kLink =
+      *new std::regex(R"(\]\(([^)#\s:]*)#([^)]+)\))");
+  size_t count = 0;
+  for (const SourceFile& page : Pages()) {
+    for (const std::string& line : page.lines) {
+      for (std::sregex_iterator at(line.begin(), line.end(), kLink), end;
+           at != end; ++at) {
+        const std::string file = (*at)[1];
+        const std::string path =
+            file.empty() ? page.path : FolderOf(page.path) + file;
+        ASSERT_TRUE(Exists(path)) << page.path << ": " << path;
+        ++count;
+        EXPECT_TRUE(AnchorsOf(ReadSource(path)).count((*at)[2]))
+            << page.path << ": " << path << " has no heading #" << (*at)[2];
+      }
+    }
+  }
+  EXPECT_GT(count, 0u);
+}
+
+// So each function is two steps away: from a page to its header to its
+// contract.
+TEST(DocsTest, EveryPublicHeaderIsOnAPage) {
+  std::string text;
+  for (const SourceFile& page : ReadSources("docs", {".md"})) {
+    text += TextOf(page);
+  }
+  for (const SourceFile& header : ReadSources("include", {".h", ".hpp"})) {
+    const std::string name = header.path.substr(std::string("include/").size());
+    EXPECT_NE(text.find("`" + name + "`"), std::string::npos)
+        << "no page names `" << name << "`";
+  }
+}
+
 TEST(DocsTest, EveryPageIsInTheTableOfContents) {
   const std::string contents = TextOf(ReadSource("docs/README.md"));
   for (const SourceFile& page : ReadSources("docs", {".md"})) {
@@ -67,7 +126,7 @@ TEST(DocsTest, EveryPageIsInTheTableOfContents) {
 }
 
 // Columns: ... | there | fixtures | tests | remark |
-TEST(DocsTest, WhatIsNotTestedHasItsReason) {
+TEST(DocsTest, UntestedRowsOfTheCoverageTableHaveAReason) {
   size_t count = 0;
   for (const std::string& line : ReadSource("docs/coverage.md").lines) {
     if (!line.starts_with("| `")) continue;
