@@ -106,7 +106,7 @@ struct OperationOrder {
 using OperationHeap = IntrusiveHeap<Operation, OperationOrder>;
 static_assert(OperationHeap::kOutside == kNotInHeap);
 
-struct Stream;
+struct StreamRecord;
 
 struct Job {
   uint32_t index = 0;
@@ -114,7 +114,7 @@ struct Job {
   bool is_live = false;
   bool is_ending = false;  // Dropped or failed; what runs has to stop first.
   JobOutcome outcome = JobOutcome::kMet;
-  Stream* stream = nullptr;
+  StreamRecord* stream = nullptr;
   Band band = Band::kSoft;
   uint64_t tag = 0;
   int64_t release_ns = 0;
@@ -136,7 +136,7 @@ struct Job {
   JobId id() const { return {index, generation}; }
 };
 
-struct Stream {
+struct StreamRecord {
   StreamId id = 0;
   StreamOptions options;
   Band band = Band::kSoft;

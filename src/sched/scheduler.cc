@@ -55,7 +55,7 @@ absl::StatusOr<uint32_t> Scheduler::AddPool(Pool pool) {
   free_ = free_ | pools_[index].resources;
   running_on_.resize(machine_.resource_count(), nullptr);
   leased_to_.resize(machine_.resource_count());
-  for (const std::unique_ptr<Stream>& stream : streams_) {
+  for (const std::unique_ptr<StreamRecord>& stream : streams_) {
     if (stream == nullptr || stream->is_removed) continue;
     const StreamOptions& options = stream->options;
     stream->allowed = machine_.Allowed(options.pools, options.affinity);
@@ -134,7 +134,7 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
                      "the promise to stream ",
                      other->id, " does not allow for"));
   }
-  auto stream = std::make_unique<Stream>();
+  auto stream = std::make_unique<StreamRecord>();
   stream->options = options;
   stream->allowed = machine_.Allowed(options.pools, options.affinity);
   if (stream->allowed.empty()) {
@@ -156,7 +156,7 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   return id;
 }
 
-AdmissionTask Scheduler::TaskOf(const Stream& stream) const {
+AdmissionTask Scheduler::TaskOf(const StreamRecord& stream) const {
   AdmissionTask task;
   task.stream = stream.id;
   task.options = stream.options;
@@ -195,7 +195,7 @@ AdmissionReport Scheduler::AssessStream(StreamId id) const {
 
 AdmissionReport Scheduler::Admit(StreamId id) {
   AdmissionReport report = AssessStream(id);
-  Stream& stream = *streams_[id];
+  StreamRecord& stream = *streams_[id];
   if (report.verdict == Verdict::kWillFit &&
       stream.options.criticality == Criticality::kHard) {
     stream.band = Band::kPromised;
@@ -205,7 +205,7 @@ AdmissionReport Scheduler::Admit(StreamId id) {
 
 void Scheduler::Withdraw(StreamId id) {
   TAKT_CHECK(id < streams_.size());
-  Stream& stream = *streams_[id];
+  StreamRecord& stream = *streams_[id];
   if (stream.band == Band::kPromised) stream.band = Band::kHard;
 }
 
@@ -227,7 +227,7 @@ void Scheduler::RemoveStream(StreamId id) {
   free_streams_.push_back(id);
 }
 
-void Scheduler::UpdateDemand(Stream* stream) {
+void Scheduler::UpdateDemand(StreamRecord* stream) {
   const StreamOptions& options = stream->options;
   const ProgramId id =
       options.program != kNoProgram ? options.program : stream->expected;
@@ -288,7 +288,7 @@ Job* Scheduler::NewJob() {
 void Scheduler::FreeJob(Job* job) {
   TAKT_DCHECK(job->operations == nullptr && job->running_count == 0);
   job->leased.ForEach([&](uint32_t npu) { leased_to_[npu] = {}; });
-  Stream* stream = job->stream;
+  StreamRecord* stream = job->stream;
   (job->stream_previous ? job->stream_previous->stream_next : stream->oldest) =
       job->stream_next;
   (job->stream_next ? job->stream_next->stream_previous : stream->newest) =

@@ -270,8 +270,8 @@ class Scheduler {
   absl::Status CheckPlaces(const StreamOptions& options) const;
   bool HasPlace(const Operation& operation, const ResourceSet& there) const;
   ResourceSet ResourcesFor(KernelId kernel) const;
-  AdmissionTask TaskOf(const Stream& stream) const;
-  void UpdateDemand(Stream* stream);
+  AdmissionTask TaskOf(const StreamRecord& stream) const;
+  void UpdateDemand(StreamRecord* stream);
   Job* FindOpenJob(JobId id);
   Operation* FindOperation(OperationId id);
   Job* NewJob();
@@ -350,7 +350,7 @@ class Scheduler {
   const Policy& policy_;
   CostModel costs_;
   std::deque<Program> programs_;
-  std::deque<std::unique_ptr<Stream>> streams_;
+  std::deque<std::unique_ptr<StreamRecord>> streams_;
   std::vector<PoolState> pools_;
   std::vector<Group> groups_;
 

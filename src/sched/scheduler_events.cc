@@ -28,7 +28,7 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
                          uint64_t tag, int64_t now_ns) {
   TAKT_CHECK(id < streams_.size() && !streams_[id]->is_removed);
   Advance(now_ns);
-  Stream* stream = streams_[id].get();
+  StreamRecord* stream = streams_[id].get();
   if (stream->releases++ % kUpdateInterval == 0) UpdateDemand(stream);
   if (stream->options.late == LatePolicy::kLatestOnly) {
     for (Job* old = stream->oldest; old != nullptr;) {
@@ -96,7 +96,7 @@ void Scheduler::EndJob(JobId id, int64_t now_ns) {
 // What a job without a program will still do is what the one before it did.
 void Scheduler::Predict(Operation* operation) {
   Job* job = operation->job;
-  const Stream& stream = *job->stream;
+  const StreamRecord& stream = *job->stream;
   const uint32_t index = operation->program_index;
   job->follows_prediction = job->follows_prediction &&
                             index < stream.sequence.size() &&
@@ -358,7 +358,7 @@ void Scheduler::GiveUp(Job* job, JobOutcome outcome, int64_t now_ns) {
 }
 
 void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
-  Stream* stream = job->stream;
+  StreamRecord* stream = job->stream;
   if (!job->is_ending) {
     job->outcome =
         now_ns <= job->deadline_ns ? JobOutcome::kMet : JobOutcome::kMissed;
