@@ -44,7 +44,7 @@ void Window::AddStream(std::vector<ProgramOperation> operations,
   program.name = absl::StrCat(workload_.programs.size());
   program.operations = std::move(operations);
   workload_.programs.push_back(std::move(program));
-  plan::Stream stream;
+  plan::WorkloadStream stream;
   stream.arrival = plan::Arrival::kOnce;
   stream.name = absl::StrCat(workload_.streams.size());
   stream.offset_ns = std::max<int64_t>(offset_ns, 0);

@@ -20,7 +20,7 @@ constexpr double kGuardDivisor = 10;
 constexpr double kWindowMaxNs = 1e13;
 
 struct Task {
-  const Stream* stream = nullptr;
+  const WorkloadStream* stream = nullptr;
   Demand demand;
   Band band = Band::kSoft;
   uint32_t level = 0;      // Lower goes first; see Policy job-shop.
@@ -88,7 +88,7 @@ class Analysis {
     }
     const std::vector<uint32_t> speeds(workload_.machine.pools.size(), 1000);
     const sched::DemandAnalysis demands(scheduler_->costs(), speeds);
-    for (const Stream& stream : workload_.streams) {
+    for (const WorkloadStream& stream : workload_.streams) {
       TAKT_ASSIGN_OR_RETURN(const sched::StreamId id,
                             scheduler_->AddStream(stream.terms));
       Task task;
@@ -106,7 +106,7 @@ class Analysis {
     return absl::OkStatus();
   }
 
-  Band BandOf(const Stream& stream, sched::StreamId id) {
+  Band BandOf(const WorkloadStream& stream, sched::StreamId id) {
     if (stream.asks_admission &&
         scheduler_->Admit(id).verdict == sched::Verdict::kWillFit &&
         stream.terms.criticality == sched::Criticality::kHard) {
@@ -117,7 +117,7 @@ class Analysis {
 
   // `tasks_` holds the streams before this one.
   void SetArrival(Task* task) {
-    const Stream& stream = *task->stream;
+    const WorkloadStream& stream = *task->stream;
     task->jitter_ns = static_cast<double>(stream.jitter_ns);
     task->period_ns = static_cast<double>(stream.terms.period_ns);
     task->count = stream.count;

@@ -13,7 +13,7 @@ namespace {
 std::vector<double> KernelRates(const Workload& workload) {
   std::vector<double> stream_rates;
   std::vector<double> rates(workload.kernels.size(), 0.0);
-  for (const Stream& stream : workload.streams) {
+  for (const WorkloadStream& stream : workload.streams) {
     double rate = 0;
     if (stream.arrival == Arrival::kAfter) {
       if (stream.after < stream_rates.size()) {
@@ -67,7 +67,7 @@ void AddCheapest(const sched::Machine& machine, const Kernel& kernel,
 }  // namespace
 
 absl::Status Workload::RequirePrograms() const {
-  for (const Stream& stream : streams) {
+  for (const WorkloadStream& stream : streams) {
     if (stream.terms.program != sched::kNoProgram) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("workload: stream ", stream.name, ": no profile has ",

@@ -60,7 +60,7 @@ enum class Arrival : uint8_t {
   kClosed,    // The next one when one is done, or dropped.
   kAfter,     // When a job of another stream is done, with a probability.
   kOnce,      // `count` jobs, at the offset.
-  kRecorded,  // When Stream::recorded says.
+  kRecorded,  // When WorkloadStream::recorded says.
 };
 
 // A job as it was, in a run that is played again.
@@ -69,7 +69,7 @@ struct RecordedJob {
   double luck = 1;  // How long it took, of what its kernels take.
 };
 
-struct Stream {
+struct WorkloadStream {
   std::string name;
   // `terms.program` is the index into Workload::programs; sched::kNoProgram for
   // a function without a profile. With kAfter the deadline counts from the
@@ -124,7 +124,7 @@ struct Workload {
   std::vector<Function> functions;
   std::vector<Kernel> kernels;
   std::vector<Program> programs;
-  std::vector<Stream> streams;
+  std::vector<WorkloadStream> streams;
   std::vector<Fault> faults;
   std::vector<SpeedStep> speed_steps;
   std::vector<ThermalModel> thermal_models;

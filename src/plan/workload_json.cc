@@ -421,7 +421,7 @@ class Reader {
 
   // Terms that a module's annotations ask for; what the stream says overrides
   // them.
-  absl::Status TakeAnnotations(const Place& place, Stream* stream) {
+  absl::Status TakeAnnotations(const Place& place, WorkloadStream* stream) {
     if (stream->function < 0) return absl::OkStatus();
     const std::string& name =
         workload_.functions[static_cast<size_t>(stream->function)].name;
@@ -616,7 +616,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadPools(const Place& place, Stream* stream) {
+  absl::Status ReadPools(const Place& place, WorkloadStream* stream) {
     const Json* pools = place.Find("pools");
     if (pools == nullptr) return absl::OkStatus();
     if (!pools->is_array()) return place.ErrorAt("pools", "expected a list");
@@ -634,7 +634,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadAffinity(const Place& place, Stream* stream) {
+  absl::Status ReadAffinity(const Place& place, WorkloadStream* stream) {
     TAKT_ASSIGN_OR_RETURN(const std::string text, place.Text("affinity", ""));
     if (text.empty()) return absl::OkStatus();
     const absl::Status status = SetAffinity(text, stream);
@@ -642,7 +642,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status SetAffinity(const std::string& text, Stream* stream) {
+  absl::Status SetAffinity(const std::string& text, WorkloadStream* stream) {
     TAKT_ASSIGN_OR_RETURN(const CpuSet set, CpuSet::Parse(text));
     const auto count = static_cast<int32_t>(workload_.machine.resource_count());
     stream->terms.affinity = {};
@@ -656,7 +656,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadArrival(const Place& place, Stream* stream) {
+  absl::Status ReadArrival(const Place& place, WorkloadStream* stream) {
     TAKT_ASSIGN_OR_RETURN(
         const uint32_t arrival,
         Choice(place, "arrival", {"periodic", "poisson", "closed", "once"}));
@@ -685,7 +685,7 @@ class Reader {
   }
 
   // What its jobs do: a program, or what the profile has of a function.
-  absl::Status ReadWork(const Place& place, Stream* stream) {
+  absl::Status ReadWork(const Place& place, WorkloadStream* stream) {
     std::string program;
     if (place.Find("function") != nullptr) {
       if (place.Find("program") != nullptr) {
@@ -708,7 +708,7 @@ class Reader {
 
   absl::Status ReadStream(const Place& place) {
     TAKT_RETURN_IF_ERROR(CheckStream(place));
-    Stream stream;
+    WorkloadStream stream;
     sched::StreamOptions& terms = stream.terms;
     TAKT_ASSIGN_OR_RETURN(stream.name, NewName(place, workload_.streams));
     TAKT_RETURN_IF_ERROR(ReadWork(place, &stream));

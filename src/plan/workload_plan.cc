@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kOperationsMax = 200'000;
 constexpr size_t kSetsMax = 64;
 
-absl::Status Fault(const Stream& stream, absl::string_view reason) {
+absl::Status Fault(const WorkloadStream& stream, absl::string_view reason) {
   return absl::InvalidArgumentError(
       absl::StrCat("workload: stream ", stream.name, ": ", reason));
 }
@@ -76,8 +76,8 @@ class Unroller {
 
   // The hyperperiod, if there are periods.
   absl::Status FindPeriod() {
-    const Stream* single = nullptr;
-    for (const Stream& stream : workload_.streams) {
+    const WorkloadStream* single = nullptr;
+    for (const WorkloadStream& stream : workload_.streams) {
       switch (stream.arrival) {
         case Arrival::kPeriodic: {
           const int64_t period = stream.terms.period_ns;
@@ -139,7 +139,7 @@ class Unroller {
   }
 
   absl::Status AddStream(uint32_t index) {
-    const Stream& stream = workload_.streams[index];
+    const WorkloadStream& stream = workload_.streams[index];
     if (stream.arrival == Arrival::kAfter) {
       for (const uint32_t before : jobs_of_[stream.after]) {
         const JobInfo origin = jobs_[before];
@@ -166,7 +166,7 @@ class Unroller {
   }
 
   absl::Status AddJob(uint32_t index, int64_t release, const JobInfo* origin) {
-    const Stream& stream = workload_.streams[index];
+    const WorkloadStream& stream = workload_.streams[index];
     const auto& program = workload_.programs[stream.terms.program];
     JobInfo job;
     job.first = static_cast<uint32_t>(out_.plan.operations.size());
@@ -198,7 +198,7 @@ class Unroller {
     return absl::OkStatus();
   }
 
-  std::vector<uint32_t> AllowedOf(const Stream& stream) const {
+  std::vector<uint32_t> AllowedOf(const WorkloadStream& stream) const {
     std::vector<uint32_t> allowed;
     (machine_.Allowed(stream.terms.pools, stream.terms.affinity) -
      workload_.lost)
@@ -207,7 +207,7 @@ class Unroller {
   }
 
   // The same and the cores that NPUs among them take with them.
-  std::vector<uint32_t> AllowedWithFeeders(const Stream& stream) const {
+  std::vector<uint32_t> AllowedWithFeeders(const WorkloadStream& stream) const {
     std::vector<uint32_t> allowed = AllowedOf(stream);
     sched::ResourceSet feeders;
     for (const uint32_t resource : allowed) {
@@ -234,8 +234,9 @@ class Unroller {
     return std::max<int64_t>(duration + workload_.handover_ns, 1);
   }
 
-  absl::Status AddOperation(const Stream& stream, const Program& program,
-                            uint32_t index, const JobInfo& job) {
+  absl::Status AddOperation(const WorkloadStream& stream,
+                            const Program& program, uint32_t index,
+                            const JobInfo& job) {
     const sched::ProgramOperation& given = program.operations[index];
     const Kernel& kernel = workload_.kernels[given.kernel];
     PlannedOperation planned;
@@ -271,9 +272,9 @@ class Unroller {
         before, static_cast<uint32_t>(out_.plan.operations.size()));
   }
 
-  void AddWay(const Stream& stream, const sched::AlternativeOptions& way,
-              PlannedOperation* planned, solve::Operation* operation,
-              std::vector<uint32_t>* ways) const {
+  void AddWay(const WorkloadStream& stream,
+              const sched::AlternativeOptions& way, PlannedOperation* planned,
+              solve::Operation* operation, std::vector<uint32_t>* ways) const {
     const sched::Pool& pool = machine_.pools[way.pool];
     const bool is_core = pool.kind == sched::ResourceKind::kCore;
     std::vector<uint32_t> places;

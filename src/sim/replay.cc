@@ -217,7 +217,7 @@ class Maker {
     if (!summary.is_closed) summary.period_ns = FindPeriod(recorded.jobs);
     summary.deadline_ns = DeadlineOf(typical, summary.period_ns);
 
-    Stream stream;
+    WorkloadStream stream;
     stream.name = recorded.name;
     stream.arrival = summary.is_closed ? Arrival::kClosed : Arrival::kRecorded;
     stream.offset_ns = recorded.jobs.front().release_ns - run_.begin_ns;

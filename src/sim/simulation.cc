@@ -93,7 +93,7 @@ absl::Status Simulator::SetUpScheduler() {
         scheduler_->AddProgram(program.operations).status();
     if (!status.ok()) return Annotate(status, program.name);
   }
-  for (const Stream& stream : workload_.streams) {
+  for (const WorkloadStream& stream : workload_.streams) {
     sched::StreamOptions terms = stream.terms;
     if (stream.is_dynamic) terms.program = sched::kNoProgram;
     const auto id = scheduler_->AddStream(terms);
@@ -111,7 +111,7 @@ absl::Status Simulator::SetUpScheduler() {
 void Simulator::SetUpEvents() {
   step_permille_.assign(workload_.machine.pools.size(), 1000);
   for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
-    const Stream& stream = workload_.streams[i];
+    const WorkloadStream& stream = workload_.streams[i];
     nominal_ns_.push_back(stream.offset_ns);
     int64_t first_ns = stream.offset_ns;
     if (stream.arrival == Arrival::kRecorded) {
@@ -203,7 +203,7 @@ void Simulator::FeedJob(uint64_t tag, uint32_t found_index) {
 }
 
 void Simulator::ReleaseNext(uint32_t index) {
-  const Stream& stream = workload_.streams[index];
+  const WorkloadStream& stream = workload_.streams[index];
   if (stream.arrival == Arrival::kPeriodic) {
     nominal_ns_[index] += stream.terms.period_ns;
   } else if (stream.arrival == Arrival::kRecorded) {
@@ -231,7 +231,7 @@ void Simulator::ReleaseNext(uint32_t index) {
 void Simulator::ReleaseChained(uint32_t index, int64_t release_ns,
                                bool was_done) {
   for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
-    const Stream& stream = workload_.streams[i];
+    const WorkloadStream& stream = workload_.streams[i];
     if (stream.arrival != Arrival::kAfter || stream.after != index) continue;
     if (stream.probability < 1 && random_.Unit() >= stream.probability) {
       continue;
@@ -267,7 +267,7 @@ void Simulator::EndJob(const Decision& decision) {
       ++report.failed;
       break;
   }
-  const Stream& stream = workload_.streams[decision.stream];
+  const WorkloadStream& stream = workload_.streams[decision.stream];
   const bool was_done = decision.outcome == JobOutcome::kMet ||
                         decision.outcome == JobOutcome::kMissed;
   if (was_done) {

@@ -57,7 +57,7 @@ TraceRecorder::TraceRecorder(const Workload& workload, uint64_t event_count_max)
           AddTrack(kind, absl::StrCat(pool.name, " ", i)));
     }
   }
-  for (const Stream& stream : workload.streams) {
+  for (const WorkloadStream& stream : workload.streams) {
     stream_tracks_.push_back(AddTrack(TrackKind::kStream, stream.name));
     stream_names_.push_back(AddName(stream.name));
   }

@@ -14,9 +14,9 @@ using plan::Program;
 using plan::ReadWorkload;
 using plan::RecordedJob;
 using plan::SpeedStep;
-using plan::Stream;
 using plan::ThermalModel;
 using plan::Workload;
+using plan::WorkloadStream;
 
 }  // namespace takt::sim
 

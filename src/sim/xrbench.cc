@@ -69,7 +69,7 @@ class Reader {
     if (!(fps >= 0.001 && fps <= 1e6)) {
       return Error(place, "frames a second from 0.001 to 1000000");
     }
-    Stream stream;
+    WorkloadStream stream;
     stream.name = model["name"].get<std::string>();
     stream.terms.period_ns = std::llround(1e9 / fps);
     stream.terms.deadline_ns = stream.terms.period_ns;
@@ -84,7 +84,7 @@ class Reader {
       const Json& before = model["depends_on"][0];
       const auto found = std::find_if(
           workload->streams.begin(), workload->streams.end(),
-          [&](const Stream& other) { return before == other.name; });
+          [&](const WorkloadStream& other) { return before == other.name; });
       if (found == workload->streams.end()) {
         return Error(place, "depends on a model that does not stand above");
       }

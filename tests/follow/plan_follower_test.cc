@@ -233,7 +233,7 @@ TEST(PlanFollowerTest, AdaptiveMeetsWhatTheOnlinePolicyMeets) {
 TEST(PlanFollowerTest, BestEffortFillsHolesOnly) {
   Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
-  plan::Stream log;
+  plan::WorkloadStream log;
   log.name = "log";
   log.terms.program = 3;
   log.terms.criticality = sched::Criticality::kBestEffort;

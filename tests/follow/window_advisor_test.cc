@@ -84,7 +84,7 @@ TEST(WindowGuideTest, WhatThePolicyMeetsIsMetWithNoiseAndALostCore) {
 
 TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
   Workload workload = ReadRobot();
-  plan::Stream alarm;
+  plan::WorkloadStream alarm;
   alarm.name = "alarm";
   alarm.arrival = plan::Arrival::kPoisson;
   alarm.terms.program = 1;
@@ -101,7 +101,7 @@ TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
 
 TEST(WindowGuideTest, BestEffortFillsTheHoles) {
   Workload workload = ReadRobot();
-  plan::Stream log;
+  plan::WorkloadStream log;
   log.name = "log";
   log.terms.program = 3;
   log.terms.criticality = sched::Criticality::kBestEffort;

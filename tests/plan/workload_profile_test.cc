@@ -69,10 +69,10 @@ TEST(WorkloadProfileTest, FunctionsGetTheirProgramsFromTheProfile) {
   EXPECT_EQ(ways[0].q99_ns, 12'500);
   EXPECT_EQ(ways[0].sample_count, 100u);
   EXPECT_EQ(ways[1].sample_count, 0u);  // An estimate.
-  const Stream& control = workload->streams[0];
+  const WorkloadStream& control = workload->streams[0];
   EXPECT_EQ(control.terms.program, 0u);
   EXPECT_EQ(control.function, 0);
-  const Stream& log = workload->streams[1];
+  const WorkloadStream& log = workload->streams[1];
   EXPECT_EQ(log.arrival, Arrival::kOnce);
   EXPECT_EQ(log.count, 3u);
   EXPECT_EQ(log.terms.program, sched::kNoProgram);

@@ -47,7 +47,7 @@ TEST(WorkloadTest, ReadsAllThereIs) {
   EXPECT_TRUE(operations[0].after.empty());
   EXPECT_EQ(operations[2].after, std::vector<uint32_t>{1});
   EXPECT_EQ(operations[3].after, std::vector<uint32_t>{0});
-  const Stream& a = workload->streams[0];
+  const WorkloadStream& a = workload->streams[0];
   EXPECT_EQ(a.terms.deadline_ns, 5'000'000);
   EXPECT_EQ(a.terms.affinity, sched::ResourceSet::Range(0, 3));
   EXPECT_EQ(a.terms.pools, 1u);

@@ -39,7 +39,7 @@ class Watcher : public Observer {
     Job& job = jobs_[Key(decision.job)];
     job = {};
     job.stream = decision.stream;
-    const Stream& stream = workload_.streams[decision.stream];
+    const WorkloadStream& stream = workload_.streams[decision.stream];
     const auto& operations =
         workload_.programs[stream.terms.program].operations;
     job.is_done.assign(operations.size(), false);
@@ -89,7 +89,7 @@ class Watcher : public Observer {
     ++job.running_count;
     if (job.has_ended) Fault("an operation of a job that had ended");
     CheckResources(decision);
-    const Stream& stream = workload_.streams[decision.stream];
+    const WorkloadStream& stream = workload_.streams[decision.stream];
     if (stream.is_dynamic) return;
     const uint32_t index = decision.program_index;
     const auto& operation =
@@ -198,7 +198,7 @@ void AskOne(uint64_t seed, uint64_t* fits) {
   RandomWorkloadOptions made;
   made.with_faults = false;
   Workload workload = MakeRandomWorkload(made, random);
-  for (Stream& stream : workload.streams) {
+  for (WorkloadStream& stream : workload.streams) {
     stream.asks_admission = random.Below(3) != 0;
     stream.terms.lease = sched::LeaseScope::kOperation;
     if (!stream.asks_admission) continue;

@@ -53,8 +53,9 @@ inline Kernel MakeRandomKernel(const sched::Machine& machine, Random& random) {
   return kernel;
 }
 
-inline Stream MakeRandomStream(const Workload& workload, Random& random) {
-  Stream stream;
+inline WorkloadStream MakeRandomStream(const Workload& workload,
+                                       Random& random) {
+  WorkloadStream stream;
   sched::StreamOptions& terms = stream.terms;
   terms.program = random.Below(static_cast<uint32_t>(workload.programs.size()));
   terms.period_ns = 200'000 + random.Below(20'000'000);

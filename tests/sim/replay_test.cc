@@ -73,7 +73,7 @@ TEST(ReplayTest, JobsTakeWhatTheyTook) {
   workload.noise = 0.5;
   const auto replay = MakeReplay(Recorded(workload), 1);
   ASSERT_TRUE(replay.ok()) << replay.status();
-  const Stream& stream = replay->workload.streams[0];
+  const WorkloadStream& stream = replay->workload.streams[0];
   double least = 100;
   double most = 0;
   for (const RecordedJob& job : stream.recorded) {

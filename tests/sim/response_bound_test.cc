@@ -65,7 +65,7 @@ Workload RandomWorkload(uint64_t seed) {
       program.operations.push_back(operation);
     }
     workload.programs.push_back(program);
-    Stream stream;
+    WorkloadStream stream;
     stream.name = absl::StrCat("s", s);
     stream.terms.program = s;
     stream.terms.period_ns = pick(2'000'000, 20'000'000);
@@ -110,7 +110,7 @@ Workload RoughWorkload(uint64_t seed) {
     if (random.Below(4) == 0) kernel.alternatives.resize(1);
   }
   for (size_t i = 0; i < workload.streams.size(); ++i) {
-    Stream& stream = workload.streams[i];
+    WorkloadStream& stream = workload.streams[i];
     if (random.Below(2) == 0) stream.terms.period_ns /= 3;
     stream.terms.deadline_ns =
         stream.terms.period_ns / 4 * (2 + random.Below(4));
@@ -201,7 +201,7 @@ TEST(ResponseBoundTest, HasNoneBehindAStreamThatHasNone) {
     ASSERT_TRUE(bounds.ok()) << bounds.status();
     bool was_refused = false;
     for (size_t i = 0; i < bounds->size(); ++i) {
-      const Stream& stream = workload.streams[i];
+      const WorkloadStream& stream = workload.streams[i];
       if (stream.arrival != Arrival::kAfter) continue;
       if ((*bounds)[stream.after].has_bound()) continue;
       EXPECT_FALSE((*bounds)[i].has_bound()) << "seed " << seed;
@@ -229,7 +229,7 @@ TEST(ResponseBoundTest, SaysHowMuchIsAskedOfAnOverloadedMachine) {
   program.operations.emplace_back();
   workload.programs.push_back(program);
   for (const char* name : {"first", "second"}) {
-    Stream stream;
+    WorkloadStream stream;
     stream.name = name;
     stream.terms.program = 0;
     stream.terms.period_ns = stream.terms.deadline_ns = 1'000'000;

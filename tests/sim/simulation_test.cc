@@ -46,14 +46,14 @@ Workload Cores(uint32_t count) {
       {"cores", sched::ResourceKind::kCore, count, -1, 0}};
   return workload;
 }
-Stream* Add(Workload* workload, int64_t duration_us, int64_t period_us,
-            int64_t tile_us = 0) {
+WorkloadStream* Add(Workload* workload, int64_t duration_us, int64_t period_us,
+                    int64_t tile_us = 0) {
   const auto index = static_cast<uint32_t>(workload->kernels.size());
   const std::string name = "s" + std::to_string(index);
   workload->kernels.push_back(
       {name, {{0, 1, duration_us * 1000, tile_us * 1000}}});
   workload->programs.push_back({name, {{index, {}}}});
-  Stream stream;
+  WorkloadStream stream;
   stream.name = name;
   stream.terms.program = index;
   stream.terms.period_ns = period_us * 1000;
@@ -90,7 +90,7 @@ TEST(SimulationTest, UrgentWorkWaitsForATileAtMost) {
   Workload workload = Cores(1);
   Add(&workload, 5000, 10'000, 100)->terms.criticality =
       sched::Criticality::kBestEffort;
-  Stream* control = Add(&workload, 100, 1000);
+  WorkloadStream* control = Add(&workload, 100, 1000);
   control->terms.criticality = sched::Criticality::kHard;
   control->offset_ns = 550'000;
   const Report report = Play(workload);
@@ -106,7 +106,7 @@ TEST(SimulationTest, UrgentWorkWaitsForATileAtMost) {
 TEST(SimulationTest, ChainsFollowAndCountWhatIsDropped) {
   Workload workload = Cores(1);
   Add(&workload, 400, 1000)->terms.late = sched::LatePolicy::kDrop;
-  Stream* second = Add(&workload, 300, 1000);
+  WorkloadStream* second = Add(&workload, 300, 1000);
   second->arrival = Arrival::kAfter;
   second->after = 0;
   Report report = Play(workload);
@@ -120,7 +120,7 @@ TEST(SimulationTest, ChainsFollowAndCountWhatIsDropped) {
 
 TEST(SimulationTest, AClosedStreamReleasesWhenItIsDone) {
   Workload workload = Cores(1);
-  Stream* stream = Add(&workload, 250, 0);
+  WorkloadStream* stream = Add(&workload, 250, 0);
   stream->arrival = Arrival::kClosed;
   stream->terms.deadline_ns = kInfiniteFuture;
   EXPECT_EQ(Play(workload).streams[0].met, 39u);
@@ -162,7 +162,7 @@ TEST(SimulationTest, JobsFoundAsTheyComeRunLikeThoseKnownAhead) {
   SimulationOptions options;
   options.length_ns = 500'000'000;
   const Report known = Play(workload, options);
-  for (Stream& stream : workload.streams) stream.is_dynamic = true;
+  for (WorkloadStream& stream : workload.streams) stream.is_dynamic = true;
   const Report found = Play(workload, options);
   for (size_t i = 0; i < known.streams.size(); ++i) {
     EXPECT_EQ(known.streams[i].released, found.streams[i].released);

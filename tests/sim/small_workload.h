@@ -35,13 +35,13 @@ inline Workload SmallWorkload() {
                       KernelOf("head", 500'000, 1)};
   workload.programs = {{"act", {{0, {}}, {0, {0}}}},
                        {"detect", {{1, {}}, {1, {0}}, {2, {1}}}}};
-  Stream act;
+  WorkloadStream act;
   act.name = "act";
   act.terms.program = 0;
   act.terms.period_ns = 5'000'000;
   act.terms.deadline_ns = 5'000'000;
   act.terms.priority = 200;
-  Stream detect;
+  WorkloadStream detect;
   detect.name = "detect";
   detect.terms.program = 1;
   detect.terms.priority = 64;
