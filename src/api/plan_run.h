@@ -71,7 +71,7 @@ class PlanRun final : public Object {
     Ref<Stream> to;  // Null: the run calls the functions.
     std::vector<Ref<Function>> functions;
     std::vector<vm::Value> arguments;
-    Ref<shop::Stream> shop_stream;
+    Ref<shop::ScheduledStream> shop_stream;
     sched::Criticality criticality = sched::Criticality::kSoft;
     PlanDoneCallback on_done;
   };

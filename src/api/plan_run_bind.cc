@@ -129,7 +129,8 @@ absl::Status PlanRun::BindStream(const PlanBinding& given, Binding* binding) {
                        "the instance does not schedule its context");
   }
   binding->to = Ref<Stream>::Retain(&stream);
-  binding->shop_stream = Ref<shop::Stream>::Retain(stream.shop_stream());
+  binding->shop_stream =
+      Ref<shop::ScheduledStream>::Retain(stream.shop_stream());
   binding->functions.push_back(Ref<Function>::Retain(&stream.function()));
   return absl::OkStatus();
 }

@@ -57,7 +57,7 @@ class Stream final : public Object {
   stream::Arrival arrival() const { return arrival_; }
   int64_t period_ns() const { return period_ns_; }
   // What the scheduler knows the stream as; null without a scheduler.
-  shop::Stream* shop_stream() const { return shop_stream_.get(); }
+  shop::ScheduledStream* shop_stream() const { return shop_stream_.get(); }
 
   absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -201,7 +201,7 @@ class Stream final : public Object {
   const sched::LatePolicy late_;
   const int32_t priority_;
   const std::vector<uint64_t> cpu_words_;
-  Ref<shop::Stream> shop_stream_;  // Null without a scheduler.
+  Ref<shop::ScheduledStream> shop_stream_;  // Null without a scheduler.
   const StreamDoneCallback on_done_;
   const StreamLateCallback on_late_;
   const uint16_t trace_track_;

@@ -11,7 +11,7 @@
 
 namespace takt::shop {
 
-void Stream::Release() const {
+void ScheduledStream::Release() const {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     shop_->EndStream(*this);
   }
@@ -76,7 +76,7 @@ JobShop::JobShop(Ref<exec::Executor> executor, ResourceMap floor,
 JobShop::~JobShop() {
   TAKT_CHECK(queue_.empty());
   // Nobody decides any more, so they don't end as others do.
-  for (Ref<Stream>& stream : shared_streams_) delete stream.release();
+  for (Ref<ScheduledStream>& stream : shared_streams_) delete stream.release();
 }
 
 void JobShop::Shutdown() {
@@ -90,18 +90,20 @@ void JobShop::Shutdown() {
   if (is_cancelled) Release();
 }
 
-absl::StatusOr<Ref<Stream>> JobShop::AddStream(StreamRequirements terms) {
-  auto stream = Ref<Stream>::Adopt(new Stream(this, std::move(terms)));
+absl::StatusOr<Ref<ScheduledStream>> JobShop::AddStream(
+    StreamRequirements terms) {
+  auto stream =
+      Ref<ScheduledStream>::Adopt(new ScheduledStream(this, std::move(terms)));
   absl::Status status;
   Run([&](sched::Scheduler&, int64_t) { status = TryAddStream(*stream); });
   TAKT_RETURN_IF_ERROR(status);
   return stream;
 }
 
-Ref<Stream> JobShop::StreamOf(uint8_t priority,
-                              const exec::WorkerSet* allowed) {
+Ref<ScheduledStream> JobShop::StreamOf(uint8_t priority,
+                                       const exec::WorkerSet* allowed) {
   MutexLock lock(&mutex_);
-  for (const Ref<Stream>& stream : shared_streams_) {
+  for (const Ref<ScheduledStream>& stream : shared_streams_) {
     const StreamRequirements& terms = stream->terms();
     if (terms.priority == priority && terms.allowed == allowed) return stream;
   }
@@ -110,11 +112,11 @@ Ref<Stream> JobShop::StreamOf(uint8_t priority,
   terms.priority = priority;
   terms.allowed = allowed;
   shared_streams_.push_back(
-      Ref<Stream>::Adopt(new Stream(this, std::move(terms))));
+      Ref<ScheduledStream>::Adopt(new ScheduledStream(this, std::move(terms))));
   return shared_streams_.back();
 }
 
-Ref<Job> JobShop::ReleaseJob(Stream& stream, int64_t release_ns,
+Ref<Job> JobShop::ReleaseJob(ScheduledStream& stream, int64_t release_ns,
                              int64_t deadline_ns, bool is_counted,
                              uint64_t trace_id) {
   if (trace_id == 0) trace_id = executor_->tracer().NewId();
@@ -168,9 +170,10 @@ void JobShop::EndShard(Task& task, Task::Outcome outcome,
   Flush();
 }
 
-void JobShop::EndStream(const Stream& stream) {
+void JobShop::EndStream(const ScheduledStream& stream) {
   stream.end_event_.apply = [](Event* event) {
-    Stream* const ended = static_cast<Stream::StreamEvent*>(event)->stream;
+    ScheduledStream* const ended =
+        static_cast<ScheduledStream::StreamEvent*>(event)->stream;
     ended->shop_->RemoveIfDone(ended);
   };
   queue_.Post(&stream.end_event_);
@@ -231,20 +234,20 @@ void JobShop::Run(
   }
 }
 
-sched::AdmissionReport JobShop::Assess(Stream& stream) {
+sched::AdmissionReport JobShop::Assess(ScheduledStream& stream) {
   return AskAdmission(stream, [&](sched::Scheduler& scheduler) {
     return scheduler.AssessStream(stream.id_);
   });
 }
 
-sched::AdmissionReport JobShop::Admit(Stream& stream) {
+sched::AdmissionReport JobShop::Admit(ScheduledStream& stream) {
   return AskAdmission(stream, [&](sched::Scheduler& scheduler) {
     return scheduler.Admit(stream.id_);
   });
 }
 
 sched::AdmissionReport JobShop::AskAdmission(
-    Stream& stream,
+    ScheduledStream& stream,
     absl::FunctionRef<sched::AdmissionReport(sched::Scheduler&)> ask) {
   sched::AdmissionReport report;
   Run([&](sched::Scheduler& scheduler, int64_t) {
@@ -256,14 +259,14 @@ sched::AdmissionReport JobShop::AskAdmission(
   return report;
 }
 
-void JobShop::Withdraw(Stream& stream) {
+void JobShop::Withdraw(ScheduledStream& stream) {
   Run([&](sched::Scheduler& scheduler, int64_t) {
     EnsureKnown(stream);
     scheduler.Withdraw(stream.id_);
   });
 }
 
-sched::StreamId JobShop::IdOf(Stream& stream) {
+sched::StreamId JobShop::IdOf(ScheduledStream& stream) {
   sched::StreamId id = 0;
   Run([&](sched::Scheduler&, int64_t) {
     EnsureKnown(stream);

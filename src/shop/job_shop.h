@@ -43,7 +43,7 @@
 #include "shop/decision_trace.h"
 #include "shop/event_queue.h"
 #include "shop/resource_map.h"
-#include "shop/stream.h"
+#include "shop/scheduled_stream.h"
 #include "shop/task.h"
 #include "shop/work.h"
 
@@ -79,7 +79,7 @@ struct ResourceState {
 
 // A job that was late, or not done.
 struct JobEnd {
-  const Stream* stream;
+  const ScheduledStream* stream;
   sched::JobOutcome outcome;
   int64_t release_ns;
   int64_t deadline_ns;
@@ -115,15 +115,17 @@ class JobShop final : public Object {
   const char* policy_name() const { return policy_name_; }
 
   // INVALID_ARGUMENT naming the term, as Scheduler::AddStream().
-  absl::StatusOr<Ref<Stream>> AddStream(StreamRequirements terms);
+  absl::StatusOr<Ref<ScheduledStream>> AddStream(StreamRequirements terms);
   // Of all calls that stand so.
-  Ref<Stream> StreamOf(uint8_t priority, const exec::WorkerSet* allowed)
+  Ref<ScheduledStream> StreamOf(uint8_t priority,
+                                const exec::WorkerSet* allowed)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // A job. The scheduler is told when it has work, or at once if `is_counted`,
   // which statistics and callbacks see in any case. `trace_id`: its number in
   // traces; 0: it gets one.
-  Ref<Job> ReleaseJob(Stream& stream, int64_t release_ns, int64_t deadline_ns,
-                      bool is_counted, uint64_t trace_id = 0);
+  Ref<Job> ReleaseJob(ScheduledStream& stream, int64_t release_ns,
+                      int64_t deadline_ns, bool is_counted,
+                      uint64_t trace_id = 0);
 
   // `work` waits for being started, of `job`, which somebody holds until then.
   // Decide() must be called soon.
@@ -139,12 +141,12 @@ class JobShop final : public Object {
 
   // See Scheduler::AssessStream() and Admit(). The program is what jobs of the
   // stream have been made of lately; before the first one nobody can tell.
-  sched::AdmissionReport Assess(Stream& stream);
-  sched::AdmissionReport Admit(Stream& stream);
-  void Withdraw(Stream& stream);
+  sched::AdmissionReport Assess(ScheduledStream& stream);
+  sched::AdmissionReport Admit(ScheduledStream& stream);
+  void Withdraw(ScheduledStream& stream);
 
   // What guides know the stream by, as long as it is held.
-  sched::StreamId IdOf(Stream& stream);
+  sched::StreamId IdOf(ScheduledStream& stream);
   // In place of the one that is followed now; nullptr: none. `sees_all`: also
   // dispatches that are too small to be worth a decision go through the
   // scheduler. Borrowed until another one is set.
@@ -203,7 +205,7 @@ class JobShop final : public Object {
 
  private:
   friend class Job;
-  friend class Stream;
+  friend class ScheduledStream;
   friend class Task;
   class AdvisorSwitch;
   struct Call;
@@ -211,7 +213,7 @@ class JobShop final : public Object {
   struct Notice {
     Work* given_up = nullptr;
     std::shared_ptr<const std::function<void(const JobEnd&)>> on_miss;
-    Ref<Stream> stream;  // Of `end`.
+    Ref<ScheduledStream> stream;  // Of `end`.
     JobEnd end{};
     std::shared_ptr<const std::function<void(sched::Mode)>> on_mode;
     sched::Mode mode = sched::Mode::kNominal;
@@ -227,7 +229,7 @@ class JobShop final : public Object {
   // On the threads of the executor: a shard has left the task.
   void EndShard(Task& task, Task::Outcome outcome, exec::Worker& worker);
   void PostRelease(Job& job);
-  void EndStream(const Stream& stream);
+  void EndStream(const ScheduledStream& stream);
   void EndJob(const Job& job);
 
   // By who decides:
@@ -247,9 +249,9 @@ class JobShop final : public Object {
   void RecordStart(Task& task, const sched::Decision& decision);
   void RecordStop(Task& task, uint32_t done_ppm);
   sched::AdmissionReport AskAdmission(
-      Stream& stream,
+      ScheduledStream& stream,
       absl::FunctionRef<sched::AdmissionReport(sched::Scheduler&)> ask);
-  void RecordAdmission(const Stream& stream,
+  void RecordAdmission(const ScheduledStream& stream,
                        const sched::AdmissionReport& report);
   void ApplyHeat();
   // Whether NPUs that do not work are all that can do it.
@@ -260,13 +262,13 @@ class JobShop final : public Object {
   void Link(Task& task);
   void Unlink(Task& task);
   void TellRan(const Task& task);
-  void EnsureKnown(Stream& stream);
-  absl::Status TryAddStream(Stream& stream);
-  void RemoveIfDone(Stream* stream);
+  void EnsureKnown(ScheduledStream& stream);
+  absl::Status TryAddStream(ScheduledStream& stream);
+  void RemoveIfDone(ScheduledStream* stream);
   static int64_t GuessNs(const Work& work, uint32_t shards);
   void GuessAnew(sched::KernelId id, const Work& work);
   sched::KernelId KernelOf(const Work& work);
-  void ExpectLast(Stream& stream);
+  void ExpectLast(ScheduledStream& stream);
   void ArmTimer();
   static void OnTimer(TimerService::Timer* timer);
   void Tell(std::vector<Notice> notices);
@@ -316,7 +318,7 @@ class JobShop final : public Object {
   std::vector<KnownNpu> npus_ ABSL_GUARDED_BY(npu_mutex_);
 
   Mutex mutex_;
-  std::vector<Ref<Stream>> shared_streams_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Ref<ScheduledStream>> shared_streams_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::shop

@@ -37,14 +37,14 @@ void JobShop::Drain() {
   ++statistics_.decide_count;
 }
 
-void JobShop::EnsureKnown(Stream& stream) {
+void JobShop::EnsureKnown(ScheduledStream& stream) {
   if (stream.is_known_) return;
   const absl::Status status = TryAddStream(stream);
   // Of all calls alike; the scheduler has nothing against those.
   TAKT_CHECK(status.ok());
 }
 
-absl::Status JobShop::TryAddStream(Stream& stream) {
+absl::Status JobShop::TryAddStream(ScheduledStream& stream) {
   const StreamRequirements& terms = stream.terms();
   sched::StreamOptions options;
   options.period_ns = terms.period_ns;
@@ -59,14 +59,14 @@ absl::Status JobShop::TryAddStream(Stream& stream) {
   return absl::OkStatus();
 }
 
-void JobShop::RemoveIfDone(Stream* stream) {
+void JobShop::RemoveIfDone(ScheduledStream* stream) {
   if (stream->is_known_) scheduler_->RemoveStream(stream->id_);
   delete stream;
 }
 
 // The jobs of the stream are expected to be made of what the last was, one
 // operation after the other.
-void JobShop::ExpectLast(Stream& stream) {
+void JobShop::ExpectLast(ScheduledStream& stream) {
   const auto sequence = scheduler_->last_sequence(stream.id_);
   if (sequence.empty() ||
       std::equal(sequence.begin(), sequence.end(), stream.expected_.begin(),
@@ -89,7 +89,7 @@ void JobShop::ExpectLast(Stream& stream) {
 }
 
 void JobShop::ApplyRelease(Job& job) {
-  Stream& stream = *job.stream_;
+  ScheduledStream& stream = *job.stream_;
   EnsureKnown(stream);
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
                                 reinterpret_cast<uintptr_t>(&job), at_ns_);
@@ -256,7 +256,7 @@ void JobShop::RecordStop(Task& task, uint32_t done_ppm) {
                 task.start_ns_, done_ppm);
 }
 
-void JobShop::RecordAdmission(const Stream& stream,
+void JobShop::RecordAdmission(const ScheduledStream& stream,
                               const sched::AdmissionReport& report) {
   if (trace_.is_on()) trace_.OnAdmission(at_ns_, stream.terms().name, report);
 }

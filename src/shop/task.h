@@ -32,7 +32,7 @@
 #include "base/ref.h"
 #include "sched/scheduler.h"
 #include "shop/event_queue.h"
-#include "shop/stream.h"
+#include "shop/scheduled_stream.h"
 #include "shop/work.h"
 
 namespace takt::shop {

@@ -226,7 +226,7 @@ TEST_F(UnitWatchTest, WhatIsLostComesBackWhenAResetHelps) {
 }
 
 TEST_F(UnitWatchTest, WhatOnlyItCanDoGoesToItAllTheSame) {
-  const Ref<shop::Stream> stream = shop().StreamOf(128, nullptr);
+  const Ref<shop::ScheduledStream> stream = shop().StreamOf(128, nullptr);
   const Ref<shop::Job> job =
       shop().ReleaseJob(*stream, now(), kInfiniteFuture, false);
   const auto executor = Ref<ManualExecutor>::Adopt(new ManualExecutor(1));

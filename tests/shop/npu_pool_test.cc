@@ -37,7 +37,7 @@ class NpuPoolTest : public JobShopTest {
 
   uint32_t npu_ = 0;
   Ref<ManualExecutor> npu_executor_;
-  std::vector<Ref<Stream>> streams_;
+  std::vector<Ref<ScheduledStream>> streams_;
 };
 
 TEST_F(NpuPoolTest, OneOperationHasItAtATimeTheMostUrgentNext) {

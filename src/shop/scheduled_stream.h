@@ -1,6 +1,6 @@
 // What the job shop keeps of streams and jobs.
-#ifndef TAKT_SHOP_STREAM_H_
-#define TAKT_SHOP_STREAM_H_
+#ifndef TAKT_SHOP_SCHEDULED_STREAM_H_
+#define TAKT_SHOP_SCHEDULED_STREAM_H_
 
 #include <atomic>
 #include <cstdint>
@@ -36,7 +36,7 @@ struct StreamRequirements {
 };
 
 // A stream of the shop's. Goes with its last reference and its last job.
-class Stream {
+class ScheduledStream {
  public:
   const StreamRequirements& terms() const { return terms_; }
 
@@ -47,9 +47,9 @@ class Stream {
   friend class JobShop;
   // Made and let go by any thread, but ended by who decides.
   struct StreamEvent : Event {
-    Stream* stream = nullptr;
+    ScheduledStream* stream = nullptr;
   };
-  Stream(JobShop* shop, StreamRequirements terms)
+  ScheduledStream(JobShop* shop, StreamRequirements terms)
       : shop_(shop), terms_(std::move(terms)) {
     end_event_.stream = this;
   }
@@ -74,7 +74,7 @@ class Job final : public JobContext {
   void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() const;
 
-  const Stream& stream() const { return *stream_; }
+  const ScheduledStream& stream() const { return *stream_; }
   int64_t release_ns() const { return release_ns_; }
   int64_t deadline_ns() const { return deadline_ns_; }
   // Dispatches of it that run without the scheduler being told, before what is
@@ -93,10 +93,10 @@ class Job final : public JobContext {
   struct JobEvent : Event {
     Job* job = nullptr;
   };
-  Job(JobShop* shop, Stream* stream, int64_t release_ns, int64_t deadline_ns,
-      uint64_t trace_id)
+  Job(JobShop* shop, ScheduledStream* stream, int64_t release_ns,
+      int64_t deadline_ns, uint64_t trace_id)
       : shop_(shop),
-        stream_(Ref<Stream>::Retain(stream)),
+        stream_(Ref<ScheduledStream>::Retain(stream)),
         release_ns_(release_ns),
         deadline_ns_(deadline_ns),
         trace_id_(trace_id) {
@@ -112,7 +112,7 @@ class Job final : public JobContext {
   }
 
   JobShop* const shop_;
-  const Ref<Stream> stream_;
+  const Ref<ScheduledStream> stream_;
   const int64_t release_ns_;
   const int64_t deadline_ns_;
   const uint64_t trace_id_;
@@ -134,4 +134,4 @@ class Job final : public JobContext {
 
 }  // namespace takt::shop
 
-#endif  // TAKT_SHOP_STREAM_H_
+#endif  // TAKT_SHOP_SCHEDULED_STREAM_H_
