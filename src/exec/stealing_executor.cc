@@ -9,12 +9,7 @@
 
 namespace takt::exec {
 
-ThreadState*& StealingExecutor::ThisThread() {
-  // Eight bytes that a library has without asking its loader each time.
-  [[gnu::tls_model("initial-exec")]] thread_local ThreadState* innermost =
-      nullptr;
-  return innermost;
-}
+constinit thread_local ThreadState* StealingExecutor::innermost_ = nullptr;
 
 Worker& StealingExecutor::ThisThreadsScratch() {
   thread_local Worker scratch;
@@ -201,18 +196,6 @@ bool StealingExecutor::JoinOrDetach(WorkerThread& thread) {
 
 uint32_t StealingExecutor::max_concurrency() const {
   return std::min(concurrency_, worker_count() + 1);
-}
-
-ThreadState* StealingExecutor::StateHere() const {
-  for (ThreadState* s = ThisThread(); s != nullptr; s = s->outer) {
-    if (s->executor == this) return s;
-  }
-  return nullptr;
-}
-
-ThreadState* StealingExecutor::WorkingStateHere() const {
-  ThreadState* const state = StateHere();
-  return state != nullptr && state->is_working ? state : nullptr;
 }
 
 Worker* StealingExecutor::current_worker() {

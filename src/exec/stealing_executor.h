@@ -101,12 +101,21 @@ class StealingExecutor final : public Executor {
   static constexpr uint32_t kWakeBranches = 2;
 
   // The innermost state of this thread; null outside of all executors.
-  static ThreadState*& ThisThread();
+  // `constinit` and the model spare each access a call.
+  [[gnu::tls_model(
+      "initial-exec")]] static constinit thread_local ThreadState* innermost_;
   // The Worker of a thread that is none.
   static Worker& ThisThreadsScratch();
   // The innermost state of this thread in this executor; may be null.
-  ThreadState* StateHere() const;
-  ThreadState* WorkingStateHere() const;
+  ThreadState* StateHere() const {
+    ThreadState* state = innermost_;
+    while (state != nullptr && state->executor != this) state = state->outer;
+    return state;
+  }
+  ThreadState* WorkingStateHere() const {
+    ThreadState* const state = StateHere();
+    return state != nullptr && state->is_working ? state : nullptr;
+  }
 
   // ---- stealing_executor.cc: creation, affinities, statistics.
   explicit StealingExecutor(const Options& options);
@@ -129,7 +138,10 @@ class StealingExecutor final : public Executor {
   // Puts a job that this thread will not run next where others find it.
   void PushSurplus(ThreadState& state, Job* job);
   // Does so with this thread's next job, if there is one.
-  void SpillNext(ThreadState& state);
+  void SpillNext(ThreadState& state) {
+    if (state.next != nullptr) SpillNextJob(state);
+  }
+  void SpillNextJob(ThreadState& state);
   // Puts a job that only some workers may run into the mailbox of one of them.
   void PostLimited(Job* job);
   // Marks `lane` as having a job for this worker.
@@ -187,9 +199,7 @@ class StealingExecutor final : public Executor {
   void LeaveWatchedJob(ThreadState& state, RunningWork outer);
   void EnterLong(ThreadState& state, const Job& job, RunningWork running);
 
-  // ---- stealing_executor_loop.cc: threads look for jobs and sleep.
-  static void RunWorkerThread(void* slot);
-  void RunWorker(ThreadState& state);
+  // ---- stealing_executor_caller.cc: callers run jobs.
   // Works until the caller is notified or `deadline_ns` has passed: false then.
   bool RunHelpingCaller(HelpingCaller::Impl& caller, int64_t deadline_ns);
   // Runs jobs on this thread until it finds none.
@@ -197,6 +207,11 @@ class StealingExecutor final : public Executor {
   // Runs jobs until it finds none or `deadline_ns` has passed. Looks into all
   // places, whatever the hints say. Returns how many jobs it ran.
   uint32_t RunAvailable(ThreadState& state, int64_t deadline_ns);
+  static void TakeNotification(ThreadState& state);
+
+  // ---- stealing_executor_loop.cc: workers look for jobs, and threads sleep.
+  static void RunWorkerThread(void* slot);
+  void RunWorker(ThreadState& state);
   // Looks for a job for a while. True if there may be one.
   bool Search(ThreadState& state, FoundJob* found);
   // Sleeps until there may be a job, or `deadline_ns` has passed. The thread is
@@ -209,7 +224,6 @@ class StealingExecutor final : public Executor {
     return state.is_notified() ||
            (state.leave_ns != kInfiniteFuture && NowNs() >= state.leave_ns);
   }
-  static void TakeNotification(ThreadState& state);
   void TrimIfAsked(WorkerSlot& slot);
   // Records an event of this thread, now.
   void RecordHere(EventKind kind, int64_t value);

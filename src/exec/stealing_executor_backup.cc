@@ -69,14 +69,14 @@ void StealingExecutor::StartBackups(const Options& options) {
 void StealingExecutor::RunBackupThread(void* argument) {
   auto* backup = static_cast<BackupThread*>(argument);
   StealingExecutor* executor = backup->state.executor;
-  ThisThread() = &backup->state;
+  innermost_ = &backup->state;
   Tracer::NameThisThread(TrackKind::kWorker, backup->trace_name);
   if (backup->thread.report().fifo_priority > 0) {
     backup->real_time.Init(backup->thread);
     backup->state.real_time = &backup->real_time;
   }
   executor->RunBackup(*backup);
-  ThisThread() = nullptr;
+  innermost_ = nullptr;
   if (backup->holds_executor) executor->Release();
 }
 

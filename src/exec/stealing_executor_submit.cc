@@ -58,7 +58,7 @@ void StealingExecutor::Submit(Job* job) {
   }
   // A helping caller comes to the job by itself, if its thread waits next in
   // this executor, and for a job of such a lane.
-  const bool is_caller = state != nullptr && state == ThisThread() &&
+  const bool is_caller = state != nullptr && state == innermost_ &&
                          job->lane >= state->worker->lane_min_;
   if (is_caller && state->next == nullptr && job->is_single() &&
       IsSmall(*job) && !stopping) {
@@ -129,14 +129,13 @@ void StealingExecutor::PushSurplus(ThreadState& state, Job* job) {
   }
 }
 
-void StealingExecutor::SpillNext(ThreadState& state) {
-  if (Job* const job = std::exchange(state.next, nullptr)) {
-    const uint32_t lane = job->lane;
-    const bool is_limited = job->allowed != nullptr;
-    PushSurplus(state, job);
-    // PostLimited() has done so for a limited job.
-    if (!is_limited) WakeBackupIfNeeded(lane, nullptr);
-  }
+void StealingExecutor::SpillNextJob(ThreadState& state) {
+  Job* const job = std::exchange(state.next, nullptr);
+  const uint32_t lane = job->lane;
+  const bool is_limited = job->allowed != nullptr;
+  PushSurplus(state, job);
+  // PostLimited() has done so for a limited job.
+  if (!is_limited) WakeBackupIfNeeded(lane, nullptr);
 }
 
 void StealingExecutor::PostLimited(Job* job) {
