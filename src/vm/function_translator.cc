@@ -12,7 +12,8 @@
 namespace takt::vm {
 namespace {
 
-// What a value type in a place for refs is checked against: no object has it.
+// A type that no object has: what a ref is checked against where the wire names
+// a value type.
 constexpr ObjectType kNoObject{"a value type"};
 
 bool HasValueResult(const WireInstruction& instruction) {
@@ -26,9 +27,18 @@ bool HasWideResult(const WireInstruction& instruction) {
 
 bool IsRegister(WireFieldKind kind) { return kind <= WireFieldKind::kRefMove; }
 
-// Whether the import waits for a device though the compiler never marks its
-// calls as yieldable: programs of --iree-execution-model=inline-dynamic know
-// nothing of waiting.
+// The refs of a list that the instruction takes over.
+std::vector<uint16_t> MovedRefsOf(const std::vector<uint16_t>& registers) {
+  std::vector<uint16_t> moved;
+  for (WireRegister reg : registers) {
+    if (IsRef(reg) && (reg & kWireMoveBit) != 0) moved.push_back(reg);
+  }
+  return moved;
+}
+
+// True if the import may park although the compiler never marks its calls as
+// yieldable. Programs of --iree-execution-model=inline-dynamic do not know that
+// their dispatches wait for a device.
 bool WaitsInPlainCalls(const BytecodeArchive& archive, uint32_t import) {
   return archive.imports[import].full_name == "hal_loader.executable.dispatch";
 }
@@ -98,7 +108,7 @@ absl::Status FunctionTranslator::Run() {
         function_.name, ": its registers and the values that a branch saves ",
         "take more than ", kMaxValueRegisters, " words"));
   }
-  // 8 bytes are read at once of any register, the last one too.
+  // The interpreter reads 8 bytes of any register, so the last one has 4 more.
   function_.value_bytes =
       static_cast<uint32_t>(AlignUp(uint64_t{value_count_} * 4 + 4, 16));
   if (!graph_.ReadsUnwrittenWords()) {
@@ -144,8 +154,8 @@ void FunctionTranslator::TranslatePlain(InnerOp op,
   }
 }
 
-// `const r, k` then `r = add x, r` is `r = x + k`: the constant's register is
-// overwritten, so nobody else sees it.
+// Makes `const r, k` and `r = add x, r` one instruction, `r = x + k`. No other
+// instruction can see the constant, because its register is overwritten.
 bool FunctionTranslator::FoldConstant(InnerOp op,
                                       const std::vector<int16_t>& registers) {
   const bool is_sub = op == InnerOp::kSubI32 || op == InnerOp::kSubI64;
@@ -173,7 +183,7 @@ bool FunctionTranslator::FoldConstant(InnerOp op,
   return true;
 }
 
-// Two operations, the second on the result of the first.
+// Makes an operation on the result of the last one a pair with it.
 bool FunctionTranslator::FoldPair(InnerOp op,
                                   const std::vector<int16_t>& registers) {
   if (last_ == kNone) return false;
@@ -282,10 +292,7 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
     case Op::kConstF64:
       return AppendConstant64(fields[1], fields[0].value);
     case Op::kConstRefRodata:
-      Append(InnerOp::kLoadRodata,
-             AddressOf(static_cast<WireRegister>(fields[1].value)));
-      return AppendPayload(
-          static_cast<Object*>(program_.rodata[fields[0].value].get()));
+      return AppendRodata(fields[1], fields[0]);
     case Op::kSwitchI32:
     case Op::kSwitchF32:
       return AppendSwitch(InnerOp::kSwitch32, instruction);
@@ -330,22 +337,26 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
                         static_cast<int16_t>(fields[1].value),
                         static_cast<uint32_t>(fields[0].value) & ~kImportBit);
     case Op::kTrace:
-    case Op::kPrint: {
-      std::vector<uint16_t> moved;
-      for (WireRegister reg : fields[1].list) {
-        if (IsRef(reg) && (reg & kWireMoveBit) != 0) moved.push_back(reg);
-      }
-      if (moved.empty()) return;
-      AppendWide(InnerOp::kDiscardRefs, 0, static_cast<uint32_t>(moved.size()));
-      return AppendAddresses(moved);
-    }
+    case Op::kPrint:  // Does nothing but consume the refs that are moved to it.
+      return AppendDiscards(MovedRefsOf(fields[1].list));
     case Op::kDiscardRefs:
-      AppendWide(InnerOp::kDiscardRefs, 0,
-                 static_cast<uint32_t>(fields[0].list.size()));
-      return AppendAddresses(fields[0].list);
+      return AppendDiscards(fields[0].list);
     default:
-      TAKT_CHECK(false && "an instruction that no table lists");
+      TAKT_CHECK(false && "an opcode that the translator does not know");
   }
+}
+
+void FunctionTranslator::AppendRodata(const WireField& target,
+                                      const WireField& rodata) {
+  Append(InnerOp::kLoadRodata,
+         AddressOf(static_cast<WireRegister>(target.value)));
+  AppendPayload(static_cast<Object*>(program_.rodata[rodata.value].get()));
+}
+
+void FunctionTranslator::AppendDiscards(const std::vector<uint16_t>& refs) {
+  if (refs.empty()) return;
+  AppendWide(InnerOp::kDiscardRefs, 0, static_cast<uint32_t>(refs.size()));
+  AppendAddresses(refs);
 }
 
 void FunctionTranslator::AppendFail(const WireInstruction& instruction) {

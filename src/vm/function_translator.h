@@ -19,7 +19,7 @@ namespace takt::vm {
 
 inline bool IsRef(WireRegister reg) { return (reg & kWireRefBit) != 0; }
 
-// The address of a register; odd for a ref to be moved from.
+// The address of a register. Odd for a ref that is moved from.
 inline int16_t AddressOf(WireRegister reg) {
   if (!IsRef(reg)) return static_cast<int16_t>(reg);
   const int16_t address = RefAddress(reg & kWireRefMask);
@@ -43,13 +43,15 @@ class FunctionTranslator {
         value_count_(source_.value_register_count) {}
 
   absl::Status Run();
-  // False if a branch was too far for the form that was chosen.
+  // False if the distance of a folded branch did not fit its 16 bits. Then the
+  // function has to be translated again, without folding.
   bool fits() const { return fits_; }
   size_t begin() const { return begin_; }
 
  private:
-  using Label = uint32_t;                         // Blocks first, in order.
-  enum class Distance { kWide, kInC, kInNextA };  // Where a branch has it.
+  using Label = uint32_t;  // Blocks first, in order.
+  // Where a branch has its distance: `wide`, `c`, or `a` of the unit after it.
+  enum class Distance { kWide, kInC, kInNextA };
   struct Fixup {
     size_t unit;
     Label label;
@@ -104,6 +106,8 @@ class FunctionTranslator {
   void AppendCall(const WireInstruction& instruction);
   void AppendReturn(const WireInstruction& instruction);
   void AppendFail(const WireInstruction& instruction);
+  void AppendRodata(const WireField& target, const WireField& rodata);
+  void AppendDiscards(const std::vector<uint16_t>& refs);
 
   // Control flow.
   std::vector<Move> MovesOf(const WireBranch& branch);
@@ -129,17 +133,17 @@ class FunctionTranslator {
   Program& program_;
   Function& function_;
   std::vector<Unit>& code_;
-  const bool fuse_;  // Several instructions into one.
+  const bool fuse_;  // Whether several instructions may become one.
   const size_t begin_;
 
-  uint32_t value_count_;  // Registers, and the words that branches need.
+  uint32_t value_count_;  // Words: the registers, and what branches save.
   uint32_t block_ = 0;    // The one being translated.
   std::vector<size_t> positions_;  // Of labels.
   std::vector<Fixup> fixups_;
   bool fits_ = true;
 
-  // Where a value word was last written in this block, if that place can be
-  // changed, and which instruction named it last. Instructions are numbered.
+  // The instruction of this block that last wrote a value word, if its result
+  // can be redirected. Instructions are numbered from 1.
   struct Definition {
     uint32_t number = 0;
     size_t unit = 0;
@@ -154,7 +158,7 @@ class FunctionTranslator {
   bool CanRetarget(const Move& move, const WireBranch& branch,
                    const std::vector<Move>& moves, const WireBranch* other,
                    const std::vector<Move>* other_moves) const;
-  std::vector<uint32_t> named_;          // By word: instruction.
+  std::vector<uint32_t> named_;  // By word: the last instruction that names it.
   std::vector<Definition> definitions_;  // By word.
   uint32_t number_ = 0;                  // Of the current instruction.
   uint32_t block_number_ = 0;            // Of the block's first one.
@@ -163,8 +167,8 @@ class FunctionTranslator {
   // The last instruction, if it may be folded into the next one.
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
   size_t last_ = kNone;
-  size_t before_last_ = kNone;  // The one before, likewise.
-  size_t latest_ = kNone;       // What last_ will be.
+  size_t before_last_ = kNone;  // The instruction before it, likewise.
+  size_t latest_ = kNone;       // Becomes last_ after this instruction.
   size_t last_move_ = kNone;    // The last move of an edge.
   bool in_header_ = false;      // Inside FoldHeader().
   // The comparison that the branch at the end of the block will contain, and

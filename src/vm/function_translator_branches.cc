@@ -1,5 +1,5 @@
-// How branches are translated: the moves that they make, where those can be
-// saved, and what is folded into the branch itself.
+// The translation of branches: their moves, which of them can be avoided, and
+// which instructions become part of the branch itself.
 #include <algorithm>
 #include <array>
 
@@ -7,10 +7,10 @@
 
 namespace takt::vm {
 
-// The moves of a remap list, one after the other. A value word that an earlier
-// pair overwrites is read before the first one, unless it is scratch: the
-// compiler orders pairs so that this never happens, but does not see that a
-// 64-bit register overlaps two 32-bit ones.
+// The moves of a remap list, in order. A value word that an earlier pair
+// overwrites is saved before the first move, unless it is scratch. The compiler
+// orders pairs so that no pair reads what an earlier one wrote, but it does not
+// see that a 64-bit register overlaps two 32-bit ones.
 std::vector<FunctionTranslator::Move> FunctionTranslator::CollectMoves(
     const WireBranch& branch) {
   std::vector<Move> saves;
@@ -44,7 +44,7 @@ std::vector<FunctionTranslator::Move> FunctionTranslator::CollectMoves(
   return saves;
 }
 
-// As above, with the two halves of a 64-bit value moved as one.
+// The same, with the two halves of a 64-bit value as one move.
 std::vector<FunctionTranslator::Move> FunctionTranslator::MovesOf(
     const WireBranch& branch) {
   std::vector<Move> moves;
@@ -69,7 +69,7 @@ void FunctionTranslator::NoteNames(const WireInstruction& instruction) {
     const auto note = [this](WireRegister reg) {
       if (IsRef(reg)) return;
       named_[reg] = number_;
-      named_[reg + 1u] = number_;  // At worst it was not named.
+      named_[reg + 1u] = number_;  // Lists have no widths: assume 64 bits.
     };
     if (field.kind <= WireFieldKind::kF64) {
       const auto word = static_cast<WireRegister>(field.value);
@@ -98,8 +98,8 @@ bool FunctionTranslator::IsNamedSince(int16_t word, bool is_wide,
   return named_[index] > number || (is_wide && named_[index + 1] > number);
 }
 
-// True if what `move` copies at the end of the block could have been written
-// to its target in the first place.
+// True if the instruction that computes the source of `move` can write to the
+// target of `move` instead.
 bool FunctionTranslator::CanRetarget(
     const Move& move, const WireBranch& branch, const std::vector<Move>& moves,
     const WireBranch* other, const std::vector<Move>* other_moves) const {
@@ -144,9 +144,9 @@ bool FunctionTranslator::CanRetarget(
   return true;
 }
 
-// A value that goes round a loop is better written where the next round reads
-// it than copied there: a copy doubles the way through memory, which is what
-// such a loop waits for. `other`: the branch that leaves the loop.
+// Lets instructions write a loop's values where the next round reads them, in
+// place of a move. The moves would double the latency of a loop whose rounds
+// depend on each other. `other` is the branch that leaves the loop, if any.
 void FunctionTranslator::Retarget(const WireBranch& branch,
                                   std::vector<Move>* moves,
                                   const WireBranch* other,
@@ -164,7 +164,7 @@ void FunctionTranslator::Retarget(const WireBranch& branch,
       unit.a = move.target;
     }
     moves->erase(moves->begin() + static_cast<ptrdiff_t>(i));
-    // Where the other branch goes, the value may be wanted in its old place.
+    // The other branch's target may read the value in its old register.
     if (other_moves != nullptr) {
       other_moves->insert(other_moves->begin(),
                           {move.source, move.target, false, move.is_wide});
@@ -183,8 +183,8 @@ void FunctionTranslator::AppendJump(uint32_t target_pc, bool may_fall_through) {
   Append(target <= block_ ? InnerOp::kJumpBack : InnerOp::kJump);
 }
 
-// A loop whose first block only compares and branches: the jump back to it
-// does so itself.
+// If the first block of a loop only compares and branches, the jump back to it
+// becomes a copy of that comparison and branch.
 bool FunctionTranslator::FoldHeader(uint32_t target_pc, bool may_fall_through) {
   if (in_header_) return false;
   WireInstruction compare;
@@ -204,7 +204,7 @@ bool FunctionTranslator::FoldHeader(uint32_t target_pc, bool may_fall_through) {
   }
   in_header_ = true;
   before_last_ = last_;
-  last_ = kNone;  // A comparison is folded into nothing.
+  last_ = kNone;  // The comparison starts a new sequence.
   TranslatePlain(PlainOpOf(compare.info->op), compare);
   last_ = latest_;
   AppendConditional(condition, branch.fields[1].branches[0],
@@ -213,7 +213,7 @@ bool FunctionTranslator::FoldHeader(uint32_t target_pc, bool may_fall_through) {
   return true;
 }
 
-// The last move before a jump back, as part of it.
+// Makes the last move before a jump back part of the jump.
 bool FunctionTranslator::FoldMove(uint32_t target) {
   if (last_move_ == kNone || last_move_ + 1 != code_.size()) return false;
   Unit& move = code_.back();
@@ -256,7 +256,7 @@ void FunctionTranslator::AppendBranchOn(WireRegister condition, bool value,
   Append(op, compare_.b, compare_.c);
 }
 
-// An addition just before whose result the branch compares is part of it.
+// Makes the addition just before part of the branch that compares its result.
 bool FunctionTranslator::AppendAddBranch(InnerOp branch, Label target) {
   if (addition_ == kNone || addition_ + 1 != code_.size() ||
       IsWideBranch(branch)) {
@@ -279,8 +279,8 @@ void FunctionTranslator::AppendConditional(WireRegister condition,
                                            const WireBranch& if_true,
                                            const WireBranch& if_false,
                                            bool may_fall_through) {
-  // A comparison just before whose result nobody else reads is part of the
-  // branch.
+  // The comparison just before becomes part of the branch, if only the branch
+  // reads its result.
   fused_ = nullptr;
   if (fuse_ && last_ != kNone &&
       (in_header_ || !graph_.IsLiveAtEnd(block_, condition))) {

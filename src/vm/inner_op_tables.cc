@@ -1,5 +1,8 @@
 #include "vm/inner_op_tables.h"
 
+#include <array>
+#include <cstddef>
+
 namespace takt::vm {
 namespace {
 
@@ -17,7 +20,7 @@ constexpr FusedBranch kFusedBranches[] = {
     {InnerOp::kCmpNzRef, InnerOp::kBranchNzRef, InnerOp::kBranchZRef},
 };
 
-// Of the operations that come in pairs, the place in the table of pairs.
+// The operations that come in pairs, in the order of inner_ops.inc.
 struct PairHalf {
   InnerOp op32;
   InnerOp op64;
@@ -39,13 +42,49 @@ int PairIndexOf(InnerOp op, bool is_64) {
   return -1;
 }
 
-}  // namespace
+// Instructions of the wire that an instruction of another name carries out:
+// bits are bits, so floats move as integers do.
+constexpr struct {
+  Op op;
+  InnerOp inner;
+} kAliases[] = {
+    {Op::kSelectF32, InnerOp::kSelectI32},
+    {Op::kSelectF64, InnerOp::kSelectI64},
+    {Op::kExtI8I32U, InnerOp::kTruncI32I8},
+    {Op::kExtI16I32U, InnerOp::kTruncI32I16},
+    // The low word.
+    {Op::kTruncI64I32, InnerOp::kMove32},
+    {Op::kBitcastI32F32, InnerOp::kMove32},
+    {Op::kBitcastF32I32, InnerOp::kMove32},
+    {Op::kBitcastI64F64, InnerOp::kMove64},
+    {Op::kBitcastF64I64, InnerOp::kMove64},
+    // The low word of the same 64 bits.
+    {Op::kCastF32Ui32, InnerOp::kCastF32Si32},
+    {Op::kCastF64Ui32, InnerOp::kCastF64Si32},
+    {Op::kCastF64Ui64, InnerOp::kCastF64Si64},
+    // 1 for a NaN, although the wire's name says ordered.
+    {Op::kCmpNeF32O, InnerOp::kCmpNeF32U},
+    {Op::kCmpNeF64O, InnerOp::kCmpNeF64U},
+    {Op::kBufferLoadF32, InnerOp::kBufferLoadI32},
+    {Op::kBufferLoadF64, InnerOp::kBufferLoadI64},
+    {Op::kBufferStoreF32, InnerOp::kBufferStoreI32},
+    {Op::kBufferStoreF64, InnerOp::kBufferStoreI64},
+    {Op::kBufferFillF32, InnerOp::kBufferFillI32},
+    {Op::kBufferFillF64, InnerOp::kBufferFillI64},
+    {Op::kGlobalLoadIndirectF32, InnerOp::kGlobalLoadIndirectI32},
+    {Op::kGlobalLoadIndirectF64, InnerOp::kGlobalLoadIndirectI64},
+    {Op::kGlobalStoreIndirectF32, InnerOp::kGlobalStoreIndirectI32},
+    {Op::kGlobalStoreIndirectF64, InnerOp::kGlobalStoreIndirectI64},
+};
 
-InnerOp PlainOpOf(Op op) {
-  switch (op) {
+constexpr size_t kOpCount = static_cast<size_t>(Op::kCount);
+
+// What PlainOpOf() answers, by Op.
+constexpr std::array<InnerOp, kOpCount> kPlainOps = [] {
+  std::array<InnerOp, kOpCount> table{};
+  table.fill(InnerOp::kCount);
 #define TAKT_VM_PLAIN_OP(name) \
-  case Op::name:               \
-    return InnerOp::name;
+  table[static_cast<size_t>(Op::name)] = InnerOp::name;
 #define TAKT_VM_INNER_OP(name)
 #define TAKT_VM_BRANCH_OP(name)
 #define TAKT_VM_PAIR_OP(first, second)
@@ -54,55 +93,15 @@ InnerOp PlainOpOf(Op op) {
 #undef TAKT_VM_INNER_OP
 #undef TAKT_VM_BRANCH_OP
 #undef TAKT_VM_PAIR_OP
-    case Op::kSelectF32:
-      return InnerOp::kSelectI32;
-    case Op::kSelectF64:
-      return InnerOp::kSelectI64;
-    case Op::kExtI8I32U:
-      return InnerOp::kTruncI32I8;
-    case Op::kExtI16I32U:
-      return InnerOp::kTruncI32I16;
-    case Op::kTruncI64I32:  // The low word.
-    case Op::kBitcastI32F32:
-    case Op::kBitcastF32I32:
-      return InnerOp::kMove32;
-    case Op::kBitcastI64F64:
-    case Op::kBitcastF64I64:
-      return InnerOp::kMove64;
-    case Op::kCastF32Ui32:  // The low word of the same 64 bits.
-      return InnerOp::kCastF32Si32;
-    case Op::kCastF64Ui32:
-      return InnerOp::kCastF64Si32;
-    case Op::kCastF64Ui64:
-      return InnerOp::kCastF64Si64;
-    case Op::kCmpNeF32O:  // 1 for a NaN, whatever its name says.
-      return InnerOp::kCmpNeF32U;
-    case Op::kCmpNeF64O:
-      return InnerOp::kCmpNeF64U;
-    case Op::kBufferLoadF32:
-      return InnerOp::kBufferLoadI32;
-    case Op::kBufferLoadF64:
-      return InnerOp::kBufferLoadI64;
-    case Op::kBufferStoreF32:
-      return InnerOp::kBufferStoreI32;
-    case Op::kBufferStoreF64:
-      return InnerOp::kBufferStoreI64;
-    case Op::kBufferFillF32:
-      return InnerOp::kBufferFillI32;
-    case Op::kBufferFillF64:
-      return InnerOp::kBufferFillI64;
-    case Op::kGlobalLoadIndirectF32:
-      return InnerOp::kGlobalLoadIndirectI32;
-    case Op::kGlobalLoadIndirectF64:
-      return InnerOp::kGlobalLoadIndirectI64;
-    case Op::kGlobalStoreIndirectF32:
-      return InnerOp::kGlobalStoreIndirectI32;
-    case Op::kGlobalStoreIndirectF64:
-      return InnerOp::kGlobalStoreIndirectI64;
-    default:
-      return InnerOp::kCount;
+  for (const auto& alias : kAliases) {
+    table[static_cast<size_t>(alias.op)] = alias.inner;
   }
-}
+  return table;
+}();
+
+}  // namespace
+
+InnerOp PlainOpOf(Op op) { return kPlainOps[static_cast<size_t>(op)]; }
 
 InnerOp BackwardOf(InnerOp branch) {
   return static_cast<InnerOp>(static_cast<int>(branch) + 1);

@@ -1,5 +1,5 @@
-// Which instructions of the interpreter's own form stand for one of the wire,
-// and which stand for several at once.
+// Tables from the wire's instructions to those of the interpreter: one for one,
+// and one for several.
 #ifndef TAKT_VM_INNER_OP_TABLES_H_
 #define TAKT_VM_INNER_OP_TABLES_H_
 
@@ -8,11 +8,11 @@
 
 namespace takt::vm {
 
-// The instruction that does what `op` does with the same registers, or kCount
-// where it takes more than that. Bits are bits: floats move as integers.
+// The instruction that does what `op` does with the same registers. kCount if
+// the translator has to do more than copy the registers.
 InnerOp PlainOpOf(Op op);
 
-// A branch on the outcome of a comparison, if true and if false.
+// The branches that include a comparison: taken if it is true, or if false.
 struct FusedBranch {
   InnerOp compare;
   InnerOp if_true;
@@ -22,21 +22,21 @@ struct FusedBranch {
 // nullptr if no branch contains that comparison.
 const FusedBranch* FusedOf(InnerOp compare);
 
-// The form of a branch that goes back, where rounds are counted.
+// The same branch backward, which polls and so counts rounds of loops.
 InnerOp BackwardOf(InnerOp branch);
 
 // The instruction that adds, then branches as `branch` does.
 InnerOp AddBranchOf(InnerOp branch);
 
-// Whether a branch has its distance in `wide`, and whether it compares 64 bits.
+// True if a branch has its distance in `wide`; true if it compares 64 bits.
 bool IsWideBranch(InnerOp branch);
 bool Is64(InnerOp branch);
 
-// The instruction that does `first`, and then `second` on its result, both of
-// 64 bits or both of 32; kCount if there is none.
+// The instruction that does `first`, then `second` on its result, both with 64
+// bits or both with 32. kCount if there is none.
 InnerOp PairOf(InnerOp first, InnerOp second, bool is_64);
 
-// True if an operation that comes in pairs may have its operands swapped.
+// True if `op` is part of pairs and its operands may be swapped.
 bool Commutes(InnerOp op, bool is_64);
 
 }  // namespace takt::vm

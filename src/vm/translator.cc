@@ -42,7 +42,8 @@ absl::StatusOr<ElementType> ResolveType(const std::string& name,
   return ElementType{ValueKind::kRef, type};
 }
 
-// Where the arguments of a function land: spec 6.2.
+// Assigns registers to the arguments of a function: values and refs are counted
+// apart, and a 64-bit value takes an even word.
 void PlaceArguments(const ArchiveFunction& source, Function& function) {
   uint32_t word = 0;
   uint32_t ref = 0;
@@ -108,8 +109,8 @@ void WrapRodata(const BytecodeArchive& archive, const Ref<Object>& owner,
   }
 }
 
-// The code has stopped growing: functions learn where theirs is, and calls how
-// big their caller's frame is.
+// Fills in what is known only once all code is there: the address of each
+// function's code, and the caller's frame size in each call.
 void FinishCode(const std::vector<size_t>& begins, Program& program) {
   for (size_t i = 0; i < begins.size(); ++i) {
     Function& function = program.functions[i];

@@ -14,7 +14,7 @@ namespace {
 constexpr uint8_t kPrefixF32 = 0xe0;
 constexpr uint8_t kPrefixF64 = 0xe1;
 
-// Reads little-endian fields of one body; every read is checked.
+// Reads little-endian fields of one body. A read past its end returns false.
 class Cursor {
  public:
   Cursor(absl::Span<const uint8_t> body, uint32_t pc)
@@ -44,7 +44,7 @@ class Cursor {
     position_ += length;
     return true;
   }
-  // Lists start at an even offset from the body's start.
+  // A list starts at an even offset from the body's start.
   [[nodiscard]] bool ReadList(std::vector<uint16_t>* out) {
     uint16_t count = 0;
     if (!Align() || !Read(&count) || remaining() < size_t{count} * 2) {
@@ -69,7 +69,8 @@ class Cursor {
     }
     return true;
   }
-  // `cases` keeps its storage; it grows no faster than the body is read.
+  // `cases` keeps its storage from call to call. It cannot grow faster than the
+  // body is read: a branch takes at least six bytes.
   [[nodiscard]] bool ReadBranchTable(std::vector<WireBranch>* cases) {
     uint16_t count = 0;
     if (!Read(&count) || remaining() / 6 < count) return false;
@@ -91,73 +92,53 @@ class Cursor {
   uint32_t position_;
 };
 
-// The kinds by their names in opcodes.inc, packed into a number.
+// A field's name in opcodes.inc as one number, which compares quickly.
 constexpr uint32_t Token(absl::string_view text) {
   uint32_t packed = 0;
   for (char c : text) packed = packed << 8 | static_cast<uint8_t>(c);
   return packed;
 }
 
-WireFieldKind KindOf(absl::string_view token) {
-  switch (Token(token)) {
-    case Token("i"):
-      return WireFieldKind::kI32;
-    case Token("I"):
-      return WireFieldKind::kI64;
-    case Token("f"):
-      return WireFieldKind::kF32;
-    case Token("F"):
-      return WireFieldKind::kF64;
-    case Token("r"):
-      return WireFieldKind::kRef;
-    case Token("m"):
-      return WireFieldKind::kRefMove;
-    case Token("i*"):
-      return WireFieldKind::kI32List;
-    case Token("I*"):
-      return WireFieldKind::kI64List;
-    case Token("f*"):
-      return WireFieldKind::kF32List;
-    case Token("F*"):
-      return WireFieldKind::kF64List;
-    case Token("m*"):
-      return WireFieldKind::kRefMoveList;
-    case Token("a*"):
-      return WireFieldKind::kAnyList;
-    case Token("seg"):
-      return WireFieldKind::kSegments;
-    case Token("g4"):
-      return WireFieldKind::kGlobal4;
-    case Token("g8"):
-      return WireFieldKind::kGlobal8;
-    case Token("gr"):
-      return WireFieldKind::kGlobalRef;
-    case Token("t"):
-      return WireFieldKind::kType;
-    case Token("d"):
-      return WireFieldKind::kRodata;
-    case Token("k4"):
-      return WireFieldKind::kConstI32;
-    case Token("k8"):
-      return WireFieldKind::kConstI64;
-    case Token("kf"):
-      return WireFieldKind::kConstF32;
-    case Token("kd"):
-      return WireFieldKind::kConstF64;
-    case Token("s"):
-      return WireFieldKind::kString;
-    case Token("fn"):
-      return WireFieldKind::kFunction;
-    case Token("im"):
-      return WireFieldKind::kImport;
-    case Token("br"):
-      return WireFieldKind::kBranch;
-    case Token("pc"):
-      return WireFieldKind::kTarget;
-    case Token("tbl"):
-      return WireFieldKind::kBranchTable;
+constexpr struct {
+  uint32_t token;
+  WireFieldKind kind;
+} kKinds[] = {
+    {Token("i"), WireFieldKind::kI32},
+    {Token("I"), WireFieldKind::kI64},
+    {Token("f"), WireFieldKind::kF32},
+    {Token("F"), WireFieldKind::kF64},
+    {Token("r"), WireFieldKind::kRef},
+    {Token("m"), WireFieldKind::kRefMove},
+    {Token("i*"), WireFieldKind::kI32List},
+    {Token("I*"), WireFieldKind::kI64List},
+    {Token("f*"), WireFieldKind::kF32List},
+    {Token("F*"), WireFieldKind::kF64List},
+    {Token("m*"), WireFieldKind::kRefMoveList},
+    {Token("a*"), WireFieldKind::kAnyList},
+    {Token("seg"), WireFieldKind::kSegments},
+    {Token("g4"), WireFieldKind::kGlobal4},
+    {Token("g8"), WireFieldKind::kGlobal8},
+    {Token("gr"), WireFieldKind::kGlobalRef},
+    {Token("t"), WireFieldKind::kType},
+    {Token("d"), WireFieldKind::kRodata},
+    {Token("k4"), WireFieldKind::kConstI32},
+    {Token("k8"), WireFieldKind::kConstI64},
+    {Token("kf"), WireFieldKind::kConstF32},
+    {Token("kd"), WireFieldKind::kConstF64},
+    {Token("s"), WireFieldKind::kString},
+    {Token("fn"), WireFieldKind::kFunction},
+    {Token("im"), WireFieldKind::kImport},
+    {Token("br"), WireFieldKind::kBranch},
+    {Token("pc"), WireFieldKind::kTarget},
+    {Token("tbl"), WireFieldKind::kBranchTable},
+};
+
+WireFieldKind KindOf(absl::string_view name) {
+  const uint32_t token = Token(name);
+  for (const auto& candidate : kKinds) {
+    if (candidate.token == token) return candidate.kind;
   }
-  TAKT_CHECK(false && "a field kind of opcodes.inc that nobody knows");
+  TAKT_CHECK(false && "opcodes.inc names a field kind that kKinds lacks");
   return WireFieldKind::kI32;
 }
 
@@ -233,8 +214,8 @@ void ClearMoves(std::vector<uint16_t>* list) {
   }
 }
 
-// Gives an instruction of `version` the form that has its meaning in the
-// newest one.
+// Changes an instruction of `version` into the one of the newest version that
+// has the same meaning.
 void Modernize(const BytecodeVersion& version, WireInstruction* instruction) {
   auto& fields = instruction->fields;
   if (version.ignores_single_moves) {
