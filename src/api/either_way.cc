@@ -8,6 +8,7 @@
 #include "api/npu_device.h"
 #include "cpu/command_buffer.h"
 #include "modules/hal_state.h"
+#include "route/dual_recording.h"
 
 namespace takt::api {
 namespace {
@@ -66,8 +67,9 @@ void FindOtherWays(Instance* instance, const takt_context_options_t& options,
     auto* const its =
         cpu::CommandBuffer::From(recorded[i].command_buffer.get());
     if (mine == nullptr || its == nullptr) continue;
-    mine->Pair(Ref<cpu::CommandBuffer>::Retain(its),
-               static_cast<cpu::Device&>(*recorded[i].device).executor());
+    route::PairRecordings(
+        *mine, Ref<cpu::CommandBuffer>::Retain(its),
+        static_cast<cpu::Device&>(*recorded[i].device).executor());
   }
 }
 

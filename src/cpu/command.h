@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
+#include "cpu/dispatch_route.h"
 #include "cpu/executable.h"
 #include "hal/buffer.h"
 
@@ -55,17 +57,24 @@ struct DispatchCommand : Command {
   Range counts;
   const uint32_t* constants = nullptr;
   const Range* bindings = nullptr;
-  // The same by the CPU's own code, where an exclusive unit is to do it
-  // (CommandBuffer::Pair()); null: there is no other way.
-  std::atomic<const DispatchCommand*> other_way{nullptr};
 
-  const DispatchCommand* other() const {
-    return other_way.load(std::memory_order_acquire);
+  // Null: this command alone runs the dispatch.
+  const DispatchRoute* route() const {
+    return route_.load(std::memory_order_acquire);
+  }
+  // `route` outlives the command. Others may run the command meanwhile: release
+  // pairs with the acquire of route(), so that they see a complete route.
+  void SetRoute(const DispatchRoute& route) {
+    TAKT_CHECK(route_.load(std::memory_order_relaxed) == nullptr);
+    route_.store(&route, std::memory_order_release);
   }
   DispatchCost& cost() const {
     return executable->cost(
         function, is_indirect ? DispatchCosts::Grid{0, 0, 0} : workgroup_count);
   }
+
+ private:
+  std::atomic<const DispatchRoute*> route_{nullptr};
 };
 
 // Commands between two barriers.

@@ -7,12 +7,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "cpu/block_arena.h"
 #include "cpu/command.h"
-#include "exec/executor.h"
 #include "hal/command_buffer.h"
 
 namespace takt::cpu {
@@ -80,16 +80,11 @@ class CommandBuffer final : public hal::CommandBuffer {
   size_t local_memory_bytes() const { return local_memory_bytes_; }
   size_t base_count() const { return binding_capacity() + direct_count_; }
 
-  // What an exclusive unit is to do here may from now on be done as `other`
-  // does it: what the same code has recorded for a CPU, whose threads are
-  // `executor`'s (null: none). Returns the number of such dispatches; 0, with
-  // nothing changed, if the two are not lists of the same commands. `other`
-  // is kept, and with it its device. At most once, by one thread; others may
-  // run it meanwhile.
-  size_t Pair(Ref<CommandBuffer> other, exec::Executor* executor);
-  // Of the other way; null before Pair(), or if there are no threads.
-  exec::Executor* other_executor() const {
-    return other_executor_.load(std::memory_order_acquire);
+  // Retains the owner of the routes that its dispatches were given
+  // (DispatchCommand::SetRoute()). At most once.
+  void SetRouteOwner(Ref<Object> owner) {
+    TAKT_CHECK(finalized_ && route_owner_ == nullptr);
+    route_owner_ = std::move(owner);
   }
 
   // Fills `bases`, base_count() of them, with pinned memory. Errors leave
@@ -118,9 +113,6 @@ class CommandBuffer final : public hal::CommandBuffer {
   absl::Status RecordSync(const hal::BufferRef& target, size_t function);
   void Append(Command* command, uint32_t binding_count);
   void KeepAlive(const Object* object);
-  bool IsSameRange(const Range& range, const Range& other) const;
-  bool IsSameCommand(const Command& command, const Command& other) const;
-  bool HasSameCommands(const CommandBuffer& other) const;
 
   const Ref<Object> owner_;
   const Ref<Executable> memory_sync_;
@@ -138,8 +130,7 @@ class CommandBuffer final : public hal::CommandBuffer {
   uint32_t binding_count_max_ = 0;
   size_t local_memory_bytes_ = 0;
   std::atomic<bool> submitted_{false};
-  Ref<CommandBuffer> other_;
-  std::atomic<exec::Executor*> other_executor_{nullptr};
+  Ref<Object> route_owner_;
 };
 
 }  // namespace takt::cpu

@@ -9,8 +9,8 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "cpu/command_buffer.h"
-#include "cpu/dispatch_choice.h"
 #include "cpu/float_environment.h"
+#include "cpu/tile_run.h"
 
 namespace takt::cpu {
 namespace {
@@ -68,13 +68,12 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
                          absl::Span<const Base> bases,
                          const exec::JobTraits& traits, exec::Worker& worker,
                          const RunTerms& terms) {
-  DispatchWay way = DispatchWay::kOnly;
-  if (recorded.other() != nullptr) {
-    way = ChooseWay(recorded, traits, /*core_count=*/1);
-  }
+  RouteTarget target = RouteTarget::kOnly;
+  const DispatchRoute* const route = recorded.route();
+  if (route != nullptr) target = route->Choose(traits, /*core_count=*/1);
   const DispatchCommand& command =
-      way == DispatchWay::kCpu ? *recorded.other() : recorded;
-  if (way == DispatchWay::kCpu &&
+      route != nullptr ? route->CommandFor(target) : recorded;
+  if (target == RouteTarget::kCpu &&
       !worker.ReserveLocalMemory(
           command.executable->local_memory_bytes(command.function))) {
     return absl::ResourceExhaustedError("no local memory for a kernel");
@@ -93,35 +92,32 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
   // What has to know the time anyway measures each.
   const bool is_sampled =
       (terms.learns && (trace != nullptr || IsSampled(cost))) ||
-      way != DispatchWay::kOnly;
+      target != RouteTarget::kOnly;
   if (!is_sampled && !terms.observer && trace == nullptr) {
     return dispatch.Run(0, total, worker, terms.cancellation);
   }
-  const int64_t waited_ns = ExclusiveUnit::WaitedHere();
-  const int64_t begin_ns = NowNs();
+  const TileRun run(/*is_timed=*/true);
   const absl::Status status =
       dispatch.Run(0, total, worker, terms.cancellation);
   const int64_t end_ns = NowNs();
-  if (status.ok() && is_sampled) {
-    cost.Add(end_ns - begin_ns - (ExclusiveUnit::WaitedHere() - waited_ns),
-             total);
-  }
+  if (status.ok() && is_sampled) run.Learn(cost, end_ns, total);
   if (status.ok() && terms.observer) {
-    Tell(terms.observer, dispatch, &region, begin_ns, end_ns);
+    NotifyObserver(terms.observer, dispatch, &region, run.start_ns(), end_ns);
   }
   if (trace != nullptr) {
     trace->trace.Ran(
         trace->tag, EventKind::kDispatch,
         command.executable->trace_name(command.function, trace->trace.tracer()),
-        begin_ns, PackTiles(0, total), way);
+        run.start_ns(), PackTiles(0, total), target);
   }
   return status;
 }
 
 }  // namespace
 
-void Tell(const DispatchObserver& observer, const ResolvedDispatch& dispatch,
-          const void* group, int64_t begin_ns, int64_t end_ns) {
+void NotifyObserver(const DispatchObserver& observer,
+                    const ResolvedDispatch& dispatch, const void* group,
+                    int64_t begin_ns, int64_t end_ns) {
   const DispatchCommand& command = *dispatch.command;
   observer({command.executable->function_name(command.function),
             dispatch.arguments.workgroup_count, begin_ns, end_ns, group});

@@ -87,9 +87,11 @@ absl::Status Resolve(const DispatchCommand& command,
                      size_t* lengths, uint32_t max_concurrency,
                      ResolvedDispatch* resolved);
 
-// Tells the observer, which is one, of a dispatch that has ended.
-void Tell(const DispatchObserver& observer, const ResolvedDispatch& dispatch,
-          const void* group, int64_t begin_ns, int64_t end_ns);
+// Calls `observer`, which is not empty, for a dispatch that has ended. `group`:
+// see DispatchEvent.
+void NotifyObserver(const DispatchObserver& observer,
+                    const ResolvedDispatch& dispatch, const void* group,
+                    int64_t begin_ns, int64_t end_ns);
 
 // What `region` takes on one thread, if all its functions have been measured
 // and as far as is known before it runs; INT64_MAX if not, or if it is more

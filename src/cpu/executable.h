@@ -18,7 +18,6 @@
 #include "base/job_attributes.h"
 #include "base/tracer.h"
 #include "cpu/dispatch_cost.h"
-#include "cpu/exclusive_unit.h"
 #include "exec/executor.h"
 #include "hal/executable.h"
 
@@ -60,9 +59,6 @@ class ExecutableCode {
   // Identifies the kind of code to those who made it; an address compared,
   // never used. nullptr: nobody asks.
   virtual const void* implementation() const { return nullptr; }
-
-  // What it needs to itself while it runs; nullptr: nothing but a thread.
-  virtual ExclusiveUnit* exclusive_unit() const { return nullptr; }
 
   // Runs the workgroups whose linear index (x fastest) lies in [begin, end).
   // See Executable::RunWorkgroups.
@@ -159,7 +155,6 @@ class Executable final : public hal::Executable {
     return code_->RunWorkgroups(function, arguments, begin, end, worker);
   }
 
-  ExclusiveUnit* exclusive_unit() const { return code_->exclusive_unit(); }
   uint64_t content_hash() const { return code_->content_hash(); }
   const std::shared_ptr<ExecutableCode>& code() const { return code_; }
 

@@ -1,7 +1,12 @@
 // An Execution is a submitted command buffer that cannot run at once on the
-// thread that submits it. Its regions run one after the other: each as jobs of
-// the executor, one a command, of which the last to finish goes on with the
-// next region; or, where that is quicker or there is no executor, inline.
+// thread that submits it. It steps through the regions of the buffer, which run
+// one after the other. A region runs as parts (execution_part.h), one a
+// command, on the executor or through the job shop; the part that ends last
+// steps to the next region. A region that takes less time than waking a thread
+// runs inline, and so do all of them where there is no executor.
+//
+//   Run -> Advance -> PrepareParts -> Submit -> ... -> EndPart -> Advance ->
+//   End
 #ifndef TAKT_CPU_EXECUTION_H_
 #define TAKT_CPU_EXECUTION_H_
 
@@ -14,22 +19,24 @@
 #include "base/mutex.h"
 #include "cpu/command_buffer.h"
 #include "cpu/command_runner.h"
+#include "cpu/execution_part.h"
 #include "cpu/operation.h"
 #include "exec/executor.h"
 
 namespace takt::cpu {
 
-// What a thread that could run it at once does not hand to others: waking one
-// takes about as long.
+// Work that takes no more than this runs on the thread that has it: to wake
+// another thread takes about as long.
 inline constexpr int64_t kInlineNs = 25'000;
 
-// Whether small dispatches of the job (null: of none) wait for a decision as
-// large ones do: all do now, or it has not been released.
+// Whether small dispatches of the job wait for a decision of the shop as large
+// ones do: the shop decides about all dispatches now, or the job has not been
+// released. Both may be null.
 bool IsDecided(const shop::JobShop* shop, const shop::Job* job);
 
 class Execution final : public Operation {
  public:
-  // `bindings` are what CheckBindings() has found right; they are retained.
+  // `bindings` have passed CheckBindings(); they are retained.
   // `job` may be null.
   static Execution* Create(Device& device, const exec::JobTraits& traits,
                            const JobAttributes* job, hal::Fence* signal,
@@ -37,43 +44,11 @@ class Execution final : public Operation {
                            absl::Span<const hal::Binding> bindings);
 
  private:
-  // One command of the region that runs.
-  class Part final : public shop::Work {
-   public:
-    uint32_t RunTiles(uint32_t begin, uint32_t end,
-                      exec::Worker& worker) override;
-    void Finish(exec::Worker& worker) override;
-    uint32_t RunTransferTiles(uint32_t begin, uint32_t end,
-                              const exec::Worker& worker) const;
-    void GiveUp() override;
-    void NoteBegin(int64_t start_ns);
-    void Place(bool on_npu) override;
-    // The unit's or the CPU's way of it, of `recorded`. INVALID_ARGUMENT as
-    // Resolve().
-    absl::Status Take(DispatchWay which);
-    // The shop decides which way it goes.
-    void OfferBothWays();
+  friend class ExecutionPart;
 
-    Execution* execution = nullptr;
-    bool is_dispatch = false;
-    DispatchWay way = DispatchWay::kOnly;
-    // As it was recorded, of one that may go either way.
-    const DispatchCommand* recorded = nullptr;
-    void** pointers = nullptr;  // Room for its bindings.
-    size_t* lengths = nullptr;
-    bool is_left_to_shop = false;  // Which way it goes.
-    std::atomic<bool> has_begun{false};
-    ResolvedDispatch dispatch;
-    ResolvedTransfer transfer;
-    // For an observer: the region that it is of, and when the first of its
-    // tiles to run began. Each range that runs lowers it.
-    const Region* group = nullptr;
-    std::atomic<int64_t> begin_ns{kInfiniteFuture};
-  };
-
-  // Arrays behind the object, in its block.
+  // The offsets of the arrays behind the object, in its block.
   struct Layout {
-    size_t bindings, bases, parts, pointers, lengths, end;
+    size_t bindings, bases, parts, pointers, lengths, block_bytes;
   };
   static Layout LayoutOf(const CommandBuffer& command_buffer);
 
@@ -89,16 +64,14 @@ class Execution final : public Operation {
   // all are done.
   void Advance();
   void Submit(uint32_t part_count);
-  // Of the region's parts one has ended.
+  // One of the region's parts has ended.
   void EndPart();
-  bool IsWorthDeciding(const Part& part) const;
-  absl::Status PrepareDispatch(const DispatchCommand& recorded, Part& part,
-                               size_t* binding);
-  // Whose threads run the CPU's way, and whether they are others than the
-  // device's.
-  exec::Executor* CpuExecutor() const;
-  // Resolves the commands of region_ that have something to do.
+  // Whether the job shop decides when the part runs. The executor takes small
+  // parts, of which the shop need not know.
+  bool IsWorthDeciding(const ExecutionPart& part) const;
+  // Prepares a part for each command of region_ that has something to do.
   absl::Status PrepareParts(uint32_t* part_count);
+  bool has_failed() const { return failed_.load(std::memory_order_relaxed); }
   void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(error_mutex_);
   void End();
 
@@ -106,14 +79,15 @@ class Execution final : public Operation {
   const Ref<CommandBuffer> command_buffer_;
   absl::Span<hal::Binding> bindings_;  // Buffers retained.
   absl::Span<Base> bases_;
-  Part* parts_;
-  void** pointers_;
-  size_t* lengths_;
+  absl::Span<ExecutionPart> parts_;
+  // Room for the bindings of all dispatches of a region.
+  absl::Span<void*> pointers_;
+  absl::Span<size_t> lengths_;
   bool is_pinned_ = false;
-  // What the device's shop knows it as; null until it has work for it.
+  // The record of the device's job shop; null until it has work for the shop.
   Ref<shop::Job> job_;
   const uint8_t priority_;
-  const JobFaultPolicy faults_;
+  const JobFaultPolicy fault_policy_;
 
   const Region* region_ = nullptr;
   std::atomic<uint32_t> parts_left_{0};

@@ -60,7 +60,7 @@ void OperationTrace::MemoryTraced(const OperationTag& tag, EventKind kind,
 
 void OperationTrace::Ran(const OperationTag& tag, EventKind span, uint32_t name,
                          int64_t start_ns, int64_t value,
-                         DispatchWay way) const {
+                         RouteTarget target) const {
   Event event;
   event.time_ns = start_ns;
   event.duration_ns = NowNs() - start_ns;
@@ -69,7 +69,7 @@ void OperationTrace::Ran(const OperationTag& tag, EventKind span, uint32_t name,
   event.id = tag.id;
   event.parent = tag.parent;
   event.value = value;
-  event.detail = static_cast<uint8_t>(way);
+  event.detail = static_cast<uint8_t>(target);
   tracer_->Record(event);
 }
 

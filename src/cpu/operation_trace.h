@@ -12,13 +12,10 @@
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
 #include "base/tracer.h"
+#include "cpu/dispatch_route.h"
 #include "hal/device.h"
 
 namespace takt::cpu {
-
-// Whether a dispatch could have gone another way, and which it went: that of
-// the unit that the command names, or that of the CPU.
-enum class DispatchWay : uint8_t { kOnly = 0, kUnit = 1, kCpu = 2 };
 
 // Travels with an operation. Without an id nothing of it is recorded.
 struct OperationTag {
@@ -70,11 +67,11 @@ class OperationTrace {
               const hal::Storage& storage) const {
     if (__builtin_expect(tag.is_traced(), 0)) MemoryTraced(tag, kind, storage);
   }
-  // `span` is what a part of the operation did since `start_ns`; `way`: of a
-  // dispatch.
+  // A part of the operation has run since `start_ns`, as a `span` of the trace.
+  // `target`: of a dispatch.
   void Ran(const OperationTag& tag, EventKind span, uint32_t name,
            int64_t start_ns, int64_t value,
-           DispatchWay way = DispatchWay::kOnly) const;
+           RouteTarget target = RouteTarget::kOnly) const;
   uint32_t TransferName() const { return names_[kCopy]; }
 
  private:

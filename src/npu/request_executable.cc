@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/status.h"
+#include "cpu/resource_waits.h"
 
 namespace takt::npu {
 namespace {
@@ -33,7 +34,7 @@ Urgency NpuRequestScope::Current() {
   return current_urgency != nullptr ? current_urgency->urgency_ : Urgency();
 }
 
-class NpuRequestExecutable::Queue final : public cpu::ExclusiveUnit {
+class NpuRequestExecutable::Queue final : public route::ExclusiveResource {
  public:
   explicit Queue(Ref<Unit> unit) : unit_(std::move(unit)) {}
 
@@ -76,7 +77,7 @@ NpuRequestExecutable::NpuRequestExecutable(
 
 NpuRequestExecutable::~NpuRequestExecutable() = default;
 
-cpu::ExclusiveUnit* NpuRequestExecutable::exclusive_unit() const {
+route::ExclusiveResource* NpuRequestExecutable::resource() const {
   return queue_.get();
 }
 
@@ -84,11 +85,11 @@ absl::Status NpuRequestExecutable::RunWorkgroups(
     size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
     uint32_t end, exec::Worker& worker) {
   NpuRequestScope urgency(UrgencyOf(arguments.traits), arguments.faults);
-  const uint64_t turns_before = cpu::ExclusiveUnit::TurnsHere();
+  const uint64_t turns_before = cpu::ResourceWaits::GrantCount();
   absl::Status status =
       code_->RunWorkgroups(function, arguments, begin, end, worker);
   if (queue_ != nullptr) {
-    queue_->NoteTurns(cpu::ExclusiveUnit::TurnsHere() - turns_before);
+    queue_->NoteTurns(cpu::ResourceWaits::GrantCount() - turns_before);
   }
   if (status.ok() || urgency.failure().ok()) return status;
   return Annotate(urgency.failure(), functions()[function].name);

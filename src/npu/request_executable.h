@@ -12,6 +12,7 @@
 #include "cpu/executable.h"
 #include "npu/lease.h"
 #include "npu/unit.h"
+#include "route/exclusive_code.h"
 
 namespace takt::npu {
 
@@ -43,7 +44,7 @@ class NpuRequestScope {
   NpuRequestScope* const outer_;
 };
 
-class NpuRequestExecutable final : public cpu::ExecutableCode {
+class NpuRequestExecutable final : public route::ExclusiveCode {
  public:
   // `unit`: what all of it needs to itself; null: only what it imports does.
   NpuRequestExecutable(Ref<Unit> unit,
@@ -51,7 +52,7 @@ class NpuRequestExecutable final : public cpu::ExecutableCode {
 
   ~NpuRequestExecutable() override;
 
-  cpu::ExclusiveUnit* exclusive_unit() const override;
+  route::ExclusiveResource* resource() const override;
 
   absl::Status RunWorkgroups(size_t function,
                              const cpu::DispatchArguments& arguments,

@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "cpu/exclusive_unit.h"
+#include "cpu/resource_waits.h"
 #include "npu/reference.h"
 #include "npu/staging.h"
 
@@ -355,7 +355,7 @@ class Unit::Turn {
       : unit_(unit), asked_ns_(unit.TraceNow()) {
     unit.turn_ = unit.lease_.Acquire(urgency);
     granted_ns_ = ::takt::NowNs();
-    cpu::ExclusiveUnit::NoteTurnHere(unit.turn_.waited_ns);
+    cpu::ResourceWaits::NoteGrant(unit.turn_.waited_ns);
   }
   ~Turn() {
     const int64_t held_ns = ::takt::NowNs() - granted_ns_;

@@ -19,18 +19,38 @@
 
 namespace takt::sched {
 
-// What durations are learned of. The hash is of the module's content, so that
-// a profile of another module is never taken for this one's.
+// Identifies a kernel, for which durations are learned. The hash covers the
+// module's content, so that a profile of one module is never applied to
+// another.
 struct KernelKey {
   uint64_t module_hash = 0;
   uint32_t export_ordinal = 0;
   uint32_t grid[3] = {1, 1, 1};
+
+  // The key of the same kernel when it runs in `pools` only: the same code
+  // takes another time on another NPU. 0: on any cores, which is this key.
+  KernelKey OnPools(uint32_t pools) const { return Mixed(pools); }
+  // The key of a choice between this kernel and one of code with the hash
+  // `other_hash` in `pools`. Equal choices have equal keys, in each process.
+  KernelKey OrElse(uint64_t other_hash, uint32_t pools) const {
+    return Mixed(other_hash ^ pools);
+  }
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const KernelKey& key) {
     return H::combine(std::move(h), key.module_hash, key.export_ordinal,
                       key.grid[0], key.grid[1], key.grid[2]);
+  }
+
+ private:
+  KernelKey Mixed(uint64_t value) const {
+    // 2^64 over the golden ratio, which is odd: different values give different
+    // hashes, and 0 changes nothing.
+    constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
+    KernelKey key = *this;
+    key.module_hash ^= value * kFactor;
+    return key;
   }
 };
 

@@ -117,7 +117,7 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
     MutexLock lock(&mutex_);
     TAKT_CHECK(!is_on_ && !is_cancelled_);
     if (done_count_ == tile_count_) return;
-    work_->Place(is_npu);
+    work_->OnPlaced(is_npu);
     executor_ =
         work_->executor != nullptr ? work_->executor : &shop_->executor();
     where = executor_;

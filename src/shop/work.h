@@ -1,5 +1,5 @@
-// Work is what the job shop schedules: an executor's job of tiles, with what is
-// known of its costs.
+// Work is the unit that the job shop schedules: a job of the executor, with its
+// kernel, the pools that it may run in and what is known of its costs.
 #ifndef TAKT_SHOP_WORK_H_
 #define TAKT_SHOP_WORK_H_
 
@@ -10,27 +10,29 @@
 
 namespace takt::shop {
 
-// In the place of an executable's hash in the kernel of a transfer.
+// Takes the place of an executable's hash in the kernel of a transfer.
 inline constexpr uint64_t kTransferHash = 1;
 
 class Work : public exec::Job {
  public:
-  // What its duration is learned of.
-  sched::KernelKey kernel;
+  sched::KernelKey kernel;  // Its duration is learned for this kernel.
   // The pools that it can run in; 0: all pools of cores. On an NPU one thread
-  // runs all tiles. Where NPUs are among others, it runs to its end.
+  // runs all tiles. Work that may run on an NPU is not preempted.
   uint32_t pools = 0;
   uint32_t trace_name = 0;  // Tracer::Intern(), while it is on.
-  int64_t npu_ns = 0;       // What it takes on an NPU; 0: as its tiles say.
-  // Whose threads run it; null: the shop's.
+  int64_t npu_ns = 0;       // What it takes on an NPU; 0: the sum of its tiles.
+  // The executor whose threads run it; null: the shop's.
   exec::Executor* executor = nullptr;
 
-  // It starts now, or again: on an NPU, or not. Work that has begun goes on as
-  // it is. May set `executor`, and how it stands there.
-  virtual void Place(bool on_npu) {}
+  // The placement callback: the scheduler has placed the work, on an NPU or on
+  // cores, and starts it now, perhaps again. Work that could run on either
+  // binds its code here, and may set `executor` and its traits; work that has
+  // begun stays as it is. Called under a lock of the shop, so it must not call
+  // the shop.
+  virtual void OnPlaced(bool on_npu) {}
 
-  // Instead of Finish(), of work whose job was dropped: no tile of it runs any
-  // more. On any thread; may submit other work.
+  // Replaces Finish() for work whose job was dropped: no tile of it runs, and
+  // none will. On any thread; may submit other work.
   virtual void GiveUp() = 0;
 
  protected:

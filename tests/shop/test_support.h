@@ -133,7 +133,7 @@ class TestWork final : public Work {
     if (on_finish) on_finish();
   }
   void GiveUp() override { is_given_up = true; }
-  void Place(bool on_npu) override { places.push_back(on_npu); }
+  void OnPlaced(bool on_npu) override { places.push_back(on_npu); }
 
   std::vector<bool> places;  // Of each start: whether it was an NPU.
   std::function<void(uint32_t)> on_tile;
