@@ -2,7 +2,7 @@
 
 #include "api/handle.h"
 #include "api/instance.h"
-#include "base/prompt_thread.h"
+#include "base/thread_latency.h"
 #include "exec/executor.h"
 
 namespace takt::api {

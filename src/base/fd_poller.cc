@@ -18,8 +18,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/mutex.h"
-#include "base/prompt_thread.h"
 #include "base/status.h"
+#include "base/thread_latency.h"
 #include "base/unique_fd.h"
 
 namespace takt {

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/pause.h"
-#include "base/prompt_thread.h"
+#include "base/thread_latency.h"
 #include "base/timer_heap.h"
 
 namespace takt {

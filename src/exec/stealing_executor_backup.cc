@@ -51,7 +51,7 @@ void StealingExecutor::StartBackups(const Options& options) {
     backup->worker.own_hints_ = &state.shared.own_hints;
     WorkerThread::Options thread = ThreadOptions(options, slot);
     thread.name = absl::StrCat(options.name, "-b", i);
-    thread.is_prompt = true;
+    thread.wants_low_latency = true;
     if (thread.fifo_priority != 0) {
       thread.fifo_priority = std::min(thread.fifo_priority + 1, kFifoMax);
     }

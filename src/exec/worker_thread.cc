@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "base/prompt_thread.h"
+#include "base/thread_latency.h"
 
 namespace takt::exec {
 namespace {
@@ -115,7 +115,7 @@ void WorkerThread::Prepare() {
     report_.priority_error =
         pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
   }
-  if (options_.is_prompt) (void)RequestLowLatency();
+  if (options_.wants_low_latency) (void)RequestLowLatency();
   int policy = 0;
   sched_param actual{};
   if (pthread_getschedparam(pthread_self(), &policy, &actual) == 0 &&

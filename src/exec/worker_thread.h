@@ -37,9 +37,9 @@ class WorkerThread {
     uint32_t worker = 0;
     size_t stack_bytes = 0;  // As Thread::Options says.
     bool reports_faults = false;
-    CpuSet cpus;             // Empty: wherever the kernel puts it.
-    int fifo_priority = 0;   // SCHED_FIFO, 1 to 99; 0: as the process.
-    bool is_prompt = false;  // base/prompt_thread.h
+    CpuSet cpus;                     // Empty: wherever the kernel puts it.
+    int fifo_priority = 0;           // SCHED_FIFO, 1 to 99; 0: as the process.
+    bool wants_low_latency = false;  // base/thread_latency.h
     ThreadHooks hooks;
     // Gets the report, on the thread, before run(). Null: not called.
     std::function<void(const Report&)> on_report;

@@ -491,18 +491,18 @@ static void what_is_urgent_runs_beside_a_long_call(void) {
 }
 
 static void* be_prompt(void* argument) {
-  bool* is_prompt = argument;
-  is_prompt[0] = takt_thread_request_low_latency();
-  is_prompt[1] = takt_thread_request_low_latency();
+  bool* wants_low_latency = argument;
+  wants_low_latency[0] = takt_thread_request_low_latency();
+  wants_low_latency[1] = takt_thread_request_low_latency();
   return NULL;
 }
 
 static void a_thread_may_be_made_prompt(void) {
-  bool is_prompt[2] = {false, true};
+  bool wants_low_latency[2] = {false, true};
   pthread_t thread;
-  EXPECT(pthread_create(&thread, NULL, &be_prompt, is_prompt) == 0);
+  EXPECT(pthread_create(&thread, NULL, &be_prompt, wants_low_latency) == 0);
   pthread_join(thread, NULL);
-  EXPECT(is_prompt[0] == is_prompt[1]);
+  EXPECT(wants_low_latency[0] == wants_low_latency[1]);
 }
 
 int main(void) {

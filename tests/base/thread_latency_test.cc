@@ -1,4 +1,4 @@
-#include "base/prompt_thread.h"
+#include "base/thread_latency.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -21,10 +21,10 @@ int Nice() {
 
 int Policy() { return sched_getscheduler(0); }
 
-TEST(PromptThreadTest, IsLessNiceIfItMay) {
+TEST(LowLatencyTest, IsLessNiceIfItMay) {
   const int before = Nice();
   std::thread([before] {
-    const int wanted = std::max(before + kPromptNice, -20);
+    const int wanted = std::max(before + kLowLatencyNice, -20);
     (void)RequestLowLatency();
     EXPECT_EQ(Policy(), SCHED_OTHER);
     EXPECT_EQ(prctl(PR_GET_TIMERSLACK), 1);
@@ -41,7 +41,7 @@ TEST(PromptThreadTest, IsLessNiceIfItMay) {
 }
 
 // What it says is what the kernel says.
-TEST(PromptThreadTest, SaysWhetherItsSlicesAreShort) {
+TEST(LowLatencyTest, SaysWhetherItsSlicesAreShort) {
   struct Attributes {
     uint32_t size, policy;
     uint64_t flags;
@@ -50,16 +50,16 @@ TEST(PromptThreadTest, SaysWhetherItsSlicesAreShort) {
     uint64_t runtime_ns, deadline_ns, period_ns;
   };
   std::thread([] {
-    const bool is_prompt = RequestLowLatency();
+    const bool wants_low_latency = RequestLowLatency();
     Attributes attributes{};
     ASSERT_EQ(syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0),
               0);
-    EXPECT_EQ(is_prompt,
-              attributes.runtime_ns == static_cast<uint64_t>(kPromptSliceNs));
+    EXPECT_EQ(wants_low_latency, attributes.runtime_ns ==
+                                     static_cast<uint64_t>(kLowLatencySliceNs));
   }).join();
 }
 
-TEST(PromptThreadTest, LeavesABatchThreadAlone) {
+TEST(LowLatencyTest, LeavesABatchThreadAlone) {
   std::thread([] {
     const sched_param parameters{};
     ASSERT_EQ(sched_setscheduler(0, SCHED_BATCH, &parameters), 0);
@@ -70,7 +70,7 @@ TEST(PromptThreadTest, LeavesABatchThreadAlone) {
   }).join();
 }
 
-TEST(PromptThreadTest, LeavesARealTimeThreadAlone) {
+TEST(LowLatencyTest, LeavesARealTimeThreadAlone) {
   std::thread([] {
     sched_param parameters{};
     parameters.sched_priority = 1;

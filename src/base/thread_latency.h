@@ -1,15 +1,15 @@
 // Threads that do little, but at once.
-#ifndef TAKT_BASE_PROMPT_THREAD_H_
-#define TAKT_BASE_PROMPT_THREAD_H_
+#ifndef TAKT_BASE_THREAD_LATENCY_H_
+#define TAKT_BASE_THREAD_LATENCY_H_
 
 #include <cstdint>
 
 namespace takt {
 
 // What a prompt thread asks for: the time that it may run before others.
-inline constexpr int64_t kPromptSliceNs = 100'000;
+inline constexpr int64_t kLowLatencySliceNs = 100'000;
 // Added to its nice value.
-inline constexpr int kPromptNice = -15;
+inline constexpr int kLowLatencyNice = -15;
 
 // Has the system let the calling thread run soon after it wakes up, though
 // other threads keep the processors busy: it asks for short slices (Linux 6.12
@@ -21,4 +21,4 @@ bool RequestLowLatency();
 
 }  // namespace takt
 
-#endif  // TAKT_BASE_PROMPT_THREAD_H_
+#endif  // TAKT_BASE_THREAD_LATENCY_H_

@@ -1,4 +1,4 @@
-#include "base/prompt_thread.h"
+#include "base/thread_latency.h"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -47,14 +47,14 @@ bool RequestLowLatency() {
   // The kernel may gather the wake-ups of an ordinary thread within 50 us.
   prctl(PR_SET_TIMERSLACK, 1);
   // One by one: the second may be refused.
-  attributes.runtime_ns = static_cast<uint64_t>(kPromptSliceNs);
+  attributes.runtime_ns = static_cast<uint64_t>(kLowLatencySliceNs);
   Write(attributes);
-  attributes.nice = std::max(attributes.nice + kPromptNice, -20);
+  attributes.nice = std::max(attributes.nice + kLowLatencyNice, -20);
   Write(attributes);
   Attributes granted{};
   // Kernels before 6.12 take the slice, and have none.
   return Read(&granted) && granted.runtime_ns != 0 &&
-         granted.runtime_ns <= static_cast<uint64_t>(kPromptSliceNs);
+         granted.runtime_ns <= static_cast<uint64_t>(kLowLatencySliceNs);
 }
 
 }  // namespace takt
