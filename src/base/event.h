@@ -80,7 +80,7 @@ enum class EventKind : uint8_t {
   // A number that changes; on a track of its own. value: what it is now.
   kCounter = 41,
   // What was done about a failure of an NPU; on its track. name: the driver;
-  // detail: NpuAnswer; value: ns, of a quarantine.
+  // detail: NpuFaultAction; value: ns, of a quarantine.
   kNpuFault = 42,
   // A scheduler's answer to a stream. name: the stream; value: the bound of the
   // response (INT64_MAX: none); detail: the verdict.
@@ -90,7 +90,7 @@ enum class EventKind : uint8_t {
   kDecisionLate = 44,
 };
 
-enum class NpuAnswer : uint8_t {
+enum class NpuFaultAction : uint8_t {
   kRetry = 1,
   kReset = 2,
   kQuarantine = 3,

@@ -177,7 +177,7 @@ absl::StatusOr<bool> RunOnUnit(
   }
   if (status.ok()) return true;
   if (has_program) {
-    unit.NoteFault(NpuAnswer::kFail);
+    unit.NoteFault(NpuFaultAction::kFail);
     return status;
   }
   const FaultPolicy& policy =
@@ -187,7 +187,7 @@ absl::StatusOr<bool> RunOnUnit(
     return false;
   }
   if (!policy.fall_back_to_cpu || !CanFallBack(status)) {
-    unit.NoteFault(NpuAnswer::kFail);
+    unit.NoteFault(NpuFaultAction::kFail);
     return status;
   }
   unit.CountFallback(own.size());

@@ -78,7 +78,7 @@ absl::Status ProgramExecutable::RunWorkgroups(
   request.policy = &policy;
   request.is_repeatable = false;
   const absl::Status status = unit_->Run({&operation, 1}, request);
-  if (!status.ok()) unit_->NoteFault(NpuAnswer::kFail);
+  if (!status.ok()) unit_->NoteFault(NpuFaultAction::kFail);
   return Annotate(status, functions()[function].name);
 }
 

@@ -217,7 +217,7 @@ takt_npu_result_t Unit::EndBatch(uint64_t id) {
 }
 
 bool Unit::Reset() {
-  NoteFault(NpuAnswer::kReset);
+  NoteFault(NpuFaultAction::kReset);
   const bool works = driver_.reset(unit_) == TAKT_NPU_RESULT_OK;
   MutexLock lock(&mutex_);
   ++statistics_.reset_count;
@@ -275,7 +275,7 @@ void Unit::BeginQuarantine() {
                        ? base_ns
                        : std::min(quarantine_ns_ * 2, base_ns * kTimesMax);
   failures_in_a_row_ = 0;
-  NoteFault(NpuAnswer::kQuarantine, quarantine_ns_);
+  NoteFault(NpuFaultAction::kQuarantine, quarantine_ns_);
   MutexLock lock(&mutex_);
   is_quarantined_ = true;
   quarantine_end_ns_ = DeadlineAfter(options_.time->NowNs(), quarantine_ns_);
@@ -294,7 +294,7 @@ absl::Status Unit::CheckHealth() {
     ++statistics_.probe_count;
     must_reset = is_lost_;
   }
-  NoteFault(NpuAnswer::kProbe);
+  NoteFault(NpuFaultAction::kProbe);
   if ((must_reset && !Reset()) || !Probe()) {
     BeginQuarantine();
     return absl::UnavailableError(
@@ -424,7 +424,7 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
         attempt >= policy.retry_max) {
       break;
     }
-    NoteFault(NpuAnswer::kRetry);
+    NoteFault(NpuFaultAction::kRetry);
     MutexLock lock(&mutex_);
     ++statistics_.retry_count;
   }
@@ -452,7 +452,7 @@ absl::Status Unit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
     MutexLock lock(&mutex_);
     ++statistics_.error_count;
   }
-  NoteFault(NpuAnswer::kFail);
+  NoteFault(NpuFaultAction::kFail);
   if (outcome.is_time_out) {
     return absl::DeadlineExceededError(
         absl::StrCat("NPU ", driver_.name, ": an import took more than ",
@@ -477,7 +477,7 @@ absl::Status Unit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
     MutexLock lock(&mutex_);
     ++statistics_.error_count;
   }
-  NoteFault(NpuAnswer::kFail);
+  NoteFault(NpuFaultAction::kFail);
   return ResultStatus(
       result, absl::StrCat("NPU ", driver_.name, ": ",
                            flushes ? "flush_memory" : "invalidate_memory",
@@ -654,7 +654,7 @@ std::vector<UnitEvent> Unit::events() const {
   return {events_.begin(), events_.end()};
 }
 
-void Unit::NoteFault(NpuAnswer answer, int64_t value) {
+void Unit::NoteFault(NpuFaultAction answer, int64_t value) {
   if (!tracer_->is_on()) return;
   Event event;
   event.time_ns = ::takt::NowNs();
@@ -667,7 +667,7 @@ void Unit::NoteFault(NpuAnswer answer, int64_t value) {
 }
 
 void Unit::CountFallback(uint64_t count) {
-  NoteFault(NpuAnswer::kFallBack);
+  NoteFault(NpuFaultAction::kFallBack);
   MutexLock lock(&mutex_);
   statistics_.fallback_count += count;
 }

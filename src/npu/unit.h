@@ -214,7 +214,7 @@ class Unit final : public Object {
   // Operations that the CPU did in the unit's place.
   void CountFallback(uint64_t count);
   // What is done about a failure is recorded, if anything is.
-  void NoteFault(NpuAnswer answer, int64_t value = 0);
+  void NoteFault(NpuFaultAction answer, int64_t value = 0);
   void CountUnsupported(uint64_t count);
   void CountChoice(bool is_taken);
   void CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host);

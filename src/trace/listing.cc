@@ -32,19 +32,19 @@ class Chunks {
   std::string text_;
 };
 
-const char* NpuAnswerText(NpuAnswer answer) {
+const char* NpuAnswerText(NpuFaultAction answer) {
   switch (answer) {
-    case NpuAnswer::kRetry:
+    case NpuFaultAction::kRetry:
       return " tried again";
-    case NpuAnswer::kReset:
+    case NpuFaultAction::kReset:
       return " reset";
-    case NpuAnswer::kQuarantine:
+    case NpuFaultAction::kQuarantine:
       return " in quarantine";
-    case NpuAnswer::kProbe:
+    case NpuFaultAction::kProbe:
       return " probed";
-    case NpuAnswer::kFallBack:
+    case NpuFaultAction::kFallBack:
       return " left to the CPU";
-    case NpuAnswer::kFail:
+    case NpuFaultAction::kFail:
       return " failed";
   }
   return "";
@@ -78,7 +78,7 @@ std::string Value(const Event& event) {
     case EventKind::kProgram:
       return event.detail != 0 ? " parks" : "";
     case EventKind::kNpuFault:
-      return NpuAnswerText(static_cast<NpuAnswer>(event.detail));
+      return NpuAnswerText(static_cast<NpuFaultAction>(event.detail));
     default:
       return event.value != 0 ? absl::StrCat(" value ", event.value)
                               : std::string();
