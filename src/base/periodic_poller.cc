@@ -13,7 +13,7 @@ PeriodicPoller::PeriodicPoller(const ObjectType* type,
 }
 
 void PeriodicPoller::Start() {
-  Look();
+  Poll();
   Rearm();
 }
 
@@ -28,8 +28,8 @@ bool PeriodicPoller::Rearm() {
 void PeriodicPoller::OnTimer(TimerService::Timer* timer) {
   const auto self =
       Ref<PeriodicPoller>::Adopt(static_cast<Timer*>(timer)->look);
-  self->Look();
-  if (!self->Rearm()) self->End();
+  self->Poll();
+  if (!self->Rearm()) self->OnStopped();
 }
 
 void PeriodicPoller::Stop() {
@@ -38,7 +38,7 @@ void PeriodicPoller::Stop() {
     is_stopped_ = true;
     if (!timers_->Cancel(&timer_)) return;  // It fires now, and does the rest.
   }
-  End();
+  OnStopped();
   Release();  // The timer's.
 }
 

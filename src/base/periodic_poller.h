@@ -28,9 +28,9 @@ class PeriodicPoller : public Object {
   void Start() ABSL_LOCKS_EXCLUDED(mutex_);
 
   virtual int64_t now_ns() const = 0;  // The timers' clock.
-  virtual void Look() = 0;
+  virtual void Poll() = 0;
   // After the last look, on the thread of that or of Stop().
-  virtual void End() {}
+  virtual void OnStopped() {}
 
  private:
   struct Timer : TimerService::Timer {

@@ -49,12 +49,12 @@ NpuMonitor::NpuMonitor(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
       pool_(pool),
       prober_(std::move(prober)) {}
 
-void NpuMonitor::End() {
+void NpuMonitor::OnStopped() {
   TellSpeed(1000);
   TellWell(true);
 }
 
-void NpuMonitor::Look() {
+void NpuMonitor::Poll() {
   LookAtHealth();
   const uint32_t permille = ReadSpeed();
   if (permille <= permille_) {

@@ -45,9 +45,9 @@ class NpuMonitor final : public PeriodicPoller {
   NpuMonitor(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
              Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
   int64_t now_ns() const override { return shop_->now_ns(); }
-  void Look() override;
+  void Poll() override;
   // For the shop the unit is as good as new.
-  void End() override;
+  void OnStopped() override;
   void LookAtHealth();
   // In thousandths, by the unit's telemetry.
   uint32_t ReadSpeed();

@@ -42,7 +42,7 @@ FrequencyMonitor::FrequencyMonitor(Ref<JobShop> shop,
   has_thermometer_ = sensor_.ReadIsHot().has_value();
 }
 
-void FrequencyMonitor::Look() {
+void FrequencyMonitor::Poll() {
   for (PoolSpeed& speed : pools_) {
     const uint32_t permille =
         sensor_.ReadPermille(speed.cpus).value_or(speed.permille);

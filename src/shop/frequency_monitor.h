@@ -39,7 +39,7 @@ class FrequencyMonitor final : public PeriodicPoller {
   FrequencyMonitor(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
                    topology::SpeedSensor sensor);
   int64_t now_ns() const override { return shop_->now_ns(); }
-  void Look() override;
+  void Poll() override;
 
   const Ref<JobShop> shop_;
   const topology::SpeedSensor sensor_;

@@ -1,5 +1,5 @@
 // A poller polls at once and when its timer fires, and never after Stop().
-// End() runs once, whichever thread stops the poller at whatever time.
+// OnStopped() runs once, whichever thread stops the poller at whatever time.
 #include "base/periodic_poller.h"
 
 #include <functional>
@@ -38,11 +38,11 @@ struct Counts {
   int destroyed = 0;
 };
 
-class TestLook final : public PeriodicPoller {
+class TestPoller final : public PeriodicPoller {
  public:
-  TestLook(std::shared_ptr<TimerService> timers, Counts* counts)
+  TestPoller(std::shared_ptr<TimerService> timers, Counts* counts)
       : PeriodicPoller(&kType, std::move(timers), 10), counts_(*counts) {}
-  ~TestLook() override { ++counts_.destroyed; }
+  ~TestPoller() override { ++counts_.destroyed; }
 
   using PeriodicPoller::Start;
 
@@ -50,19 +50,19 @@ class TestLook final : public PeriodicPoller {
 
  private:
   int64_t now_ns() const override { return 100; }
-  void Look() override {
+  void Poll() override {
     ++counts_.looks;
     meanwhile();
   }
-  void End() override { ++counts_.ends; }
+  void OnStopped() override { ++counts_.ends; }
 
   Counts& counts_;
 };
 
 class PeriodicPollerTest : public ::testing::Test {
  protected:
-  Ref<TestLook> Make() {
-    return Ref<TestLook>::Adopt(new TestLook(timers_, &counts_));
+  Ref<TestPoller> Make() {
+    return Ref<TestPoller>::Adopt(new TestPoller(timers_, &counts_));
   }
 
   const std::shared_ptr<FakeTimers> timers_ = std::make_shared<FakeTimers>();
@@ -70,7 +70,7 @@ class PeriodicPollerTest : public ::testing::Test {
 };
 
 TEST_F(PeriodicPollerTest, PollsAtOnceAndAtEveryInterval) {
-  Ref<TestLook> look = Make();
+  Ref<TestPoller> look = Make();
   look->Start();
   EXPECT_EQ(counts_.looks, 1);
   EXPECT_EQ(timers_->due_ns, 110);
@@ -86,7 +86,7 @@ TEST_F(PeriodicPollerTest, PollsAtOnceAndAtEveryInterval) {
 }
 
 TEST_F(PeriodicPollerTest, AStopDuringAPollEndsItAfterThatPoll) {
-  Ref<TestLook> look = Make();
+  Ref<TestPoller> look = Make();
   look->Start();
   look->meanwhile = [&] {
     look->Stop();
@@ -100,9 +100,9 @@ TEST_F(PeriodicPollerTest, AStopDuringAPollEndsItAfterThatPoll) {
 }
 
 TEST_F(PeriodicPollerTest, TheTimerHoldsAReference) {
-  Ref<TestLook> look = Make();
+  Ref<TestPoller> look = Make();
   look->Start();
-  TestLook* const kept = look.get();
+  TestPoller* const kept = look.get();
   look = nullptr;
   EXPECT_EQ(counts_.destroyed, 0);
   timers_->Fire();
