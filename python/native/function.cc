@@ -1,0 +1,363 @@
+#include "function.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "errors.h"
+#include "fence.h"
+
+namespace nb = nanobind;
+
+namespace takt::python {
+namespace {
+
+// How often a wait looks for signals of Python: soon for a person at a
+// keyboard, and rare beside any work.
+constexpr int64_t kSignalPeriodNs = 50'000'000;
+// A call that takes no longer is made in the quickest way, and signals wait
+// for its end.
+constexpr int64_t kShortCallNs = 20'000'000;
+
+int64_t DeadlineOf(nb::handle timeout) {
+  if (timeout.is_none()) return TAKT_INFINITE_FUTURE;
+  return takt_clock_deadline_ns(ToNs(timeout, "timeout"));
+}
+
+// True: `name` is an option, whose value was stored.
+bool ReadOption(nb::handle name, nb::handle value, CallOptions* options) {
+  const auto is = [&](const char* text) {
+    return PyUnicode_CompareWithASCIIString(name.ptr(), text) == 0;
+  };
+  if (is("timeout")) {
+    if (!value.is_none()) options->timeout_ns = ToNs(value, "timeout");
+  } else if (is("deadline")) {
+    if (!value.is_none()) {
+      options->deadline_ns = takt_clock_deadline_ns(ToNs(value, "deadline"));
+    }
+  } else if (is("priority")) {
+    if (!value.is_none()) options->priority = nb::cast<int32_t>(value);
+  } else if (is("cpus")) {
+    if (!value.is_none()) options->cpu_words = ToCpuWords(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+template <typename Options>
+void FillOptions(const CallOptions& from, Options* options) {
+  options->timeout_ns = from.timeout_ns;
+  options->deadline_ns = from.deadline_ns;
+  options->priority = from.priority;
+  options->cpu_words = from.cpu_words.data();
+  options->cpu_word_count = from.cpu_words.size();
+}
+
+// Runs on the thread that ended the call.
+void CallOnDone(void* user_data, takt_invocation_t* invocation,
+                takt_status_t status) {
+  (void)invocation;
+  takt_status_free(status);  // The results have it, too.
+  if (Py_IsInitialized() == 0) return;
+  nb::gil_scoped_acquire gil;
+  nb::object on_done = nb::steal(static_cast<PyObject*>(user_data));
+  try {
+    on_done();
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable(on_done);
+  }
+}
+
+}  // namespace
+
+int64_t ToNs(nb::handle seconds, const char* what) {
+  const double value = nb::cast<double>(nb::float_(seconds));
+  // 2^63 ns are some 292 years.
+  if (!(value >= 0 && value <= 9e9)) {
+    RaiseInvalidArgument(std::string(what) + ": " + std::to_string(value) +
+                         " s is no length of time");
+  }
+  return static_cast<int64_t>(std::llround(value * 1e9));
+}
+
+std::vector<uint64_t> ToCpuWords(nb::handle cpus) {
+  constexpr int64_t kCpuMax = 4096;
+  std::vector<uint64_t> words;
+  for (nb::handle each : cpus) {
+    const int64_t cpu = nb::cast<int64_t>(each);
+    if (cpu < 0 || cpu >= kCpuMax) {
+      RaiseInvalidArgument("cpus: there is no CPU " + std::to_string(cpu));
+    }
+    const size_t word = static_cast<size_t>(cpu) / 64;
+    words.resize(std::max(words.size(), word + 1));
+    words[word] |= uint64_t{1} << (cpu % 64);
+  }
+  if (words.empty()) RaiseInvalidArgument("cpus: no CPU");
+  return words;
+}
+
+nb::object WaitForResults(takt_invocation_t* invocation, size_t result_count,
+                          int64_t deadline_ns) {
+  for (;;) {
+    const int64_t slice_ns =
+        std::min(deadline_ns, takt_clock_deadline_ns(kSignalPeriodNs));
+    takt_status_t status = nullptr;
+    bool is_done = false;
+    {
+      nb::gil_scoped_release no_gil;
+      status = takt_invocation_wait(invocation, slice_ns);
+      if (takt_status_code(status) == TAKT_STATUS_DEADLINE_EXCEEDED) {
+        // The wait's, or the call's own.
+        takt_status_free(status);
+        status = takt_invocation_query(invocation, &is_done);
+      } else {
+        is_done = true;
+      }
+    }
+    Check(status);
+    if (is_done) break;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (takt_clock_now_ns() >= deadline_ns) {
+      Check(takt_status_create(TAKT_STATUS_DEADLINE_EXCEEDED,
+                               "the call is not done yet"));
+    }
+  }
+  Values results(result_count);
+  Check(
+      takt_invocation_take_results(invocation, results.size(), results.data()));
+  return FromResults(results.size(), results.data());
+}
+
+bool Invocation::IsDone() const {
+  return takt_invocation_state(invocation_.get()) == TAKT_INVOCATION_DONE;
+}
+
+nb::object Invocation::Result(nb::handle timeout) {
+  if (!results_.is_valid()) {
+    nb::object results =
+        WaitForResults(invocation_.get(), result_count_, DeadlineOf(timeout));
+    results_ = std::move(results);
+  }
+  return results_;
+}
+
+void Invocation::Cancel() {
+  nb::gil_scoped_release no_gil;
+  takt_invocation_cancel(invocation_.get());
+}
+
+Function::Function(FunctionHandle function, DeviceHandle device)
+    : function_(std::move(function)),
+      device_(std::move(device)),
+      name_(takt_function_name(function_.get())) {
+  takt_signature_t* signature = takt_function_signature(function_.get());
+  for (size_t i = 0; i < takt_signature_argument_count(signature); ++i) {
+    arguments_.push_back(takt_signature_argument(signature, i));
+  }
+  result_count_ = takt_signature_result_count(signature);
+}
+
+Function::~Function() {
+  // The last reference of an instance waits for its workers, which may be in a
+  // callback that waits for the GIL.
+  nb::gil_scoped_release no_gil;
+  function_.Reset();
+  device_.Reset();
+}
+
+Values Function::MakeArguments(nb::handle args, nb::handle kwargs,
+                               CallOptions* options) const {
+  const size_t count = arguments_.size();
+  const size_t given = static_cast<size_t>(PyTuple_Size(args.ptr()));
+  if (given > count) {
+    PyErr_Format(PyExc_TypeError, "%s takes %zu inputs, got %zu", name_.c_str(),
+                 count, given);
+    throw nb::python_error();
+  }
+  Values values(count);
+  const auto to_value = [&](nb::handle object, size_t index) {
+    return ToValue(object, *arguments_[index], device_.get(), name_, index);
+  };
+  for (size_t i = 0; i < given; ++i) {
+    values[i] =
+        to_value(PyTuple_GetItem(args.ptr(), static_cast<Py_ssize_t>(i)), i);
+  }
+  size_t named = 0;
+  if (kwargs.is_valid() && PyDict_Size(kwargs.ptr()) > 0) {
+    for (auto [name, value] : nb::borrow<nb::dict>(kwargs)) {
+      size_t index = given;
+      while (index < count && PyUnicode_CompareWithASCIIString(
+                                  name.ptr(), arguments_[index]->name) != 0) {
+        ++index;
+      }
+      if (index < count) {
+        values[index] = to_value(value, index);
+        ++named;
+      } else if (!ReadOption(name, value, options)) {
+        PyErr_Format(PyExc_TypeError, "%s has no input, and no option, %R",
+                     name_.c_str(), name.ptr());
+        throw nb::python_error();
+      }
+    }
+  }
+  if (given + named != count) {
+    PyErr_Format(PyExc_TypeError, "%s takes %zu inputs, got %zu", name_.c_str(),
+                 count, given + named);
+    throw nb::python_error();
+  }
+  return values;
+}
+
+nb::object Function::Call(nb::args args, nb::kwargs kwargs) {
+  CallOptions options;
+  Values arguments = MakeArguments(args, kwargs, &options);
+  const int64_t begin_ns = takt_clock_now_ns();
+  if (last_ns_.load(std::memory_order_relaxed) > kShortCallNs) {
+    std::unique_ptr<Invocation> invocation =
+        Start(arguments, options, nullptr, nullptr, nb::none());
+    try {
+      nb::object results = invocation->Result(nb::none());
+      last_ns_.store(takt_clock_now_ns() - begin_ns, std::memory_order_relaxed);
+      return results;
+    } catch (nb::python_error&) {  // KeyboardInterrupt, say.
+      invocation->Cancel();
+      throw;
+    }
+  }
+  takt_invoke_options_t invoke;
+  takt_invoke_options_init(&invoke);
+  FillOptions(options, &invoke);
+  Values results(result_count_);
+  takt_status_t status = nullptr;
+  {
+    nb::gil_scoped_release no_gil;
+    status =
+        takt_function_invoke(function_.get(), &invoke, arguments.size(),
+                             arguments.data(), results.size(), results.data());
+  }
+  last_ns_.store(takt_clock_now_ns() - begin_ns, std::memory_order_relaxed);
+  Check(status);
+  return FromResults(results.size(), results.data());
+}
+
+std::unique_ptr<Invocation> Function::Submit(nb::handle args, nb::handle kwargs,
+                                             takt_fence_t* wait,
+                                             takt_fence_t* signal,
+                                             nb::handle on_done) {
+  CallOptions options;
+  Values arguments = MakeArguments(args, kwargs, &options);
+  return Start(arguments, options, wait, signal, on_done);
+}
+
+std::unique_ptr<Invocation> Function::Start(const Values& arguments,
+                                            const CallOptions& options,
+                                            takt_fence_t* wait,
+                                            takt_fence_t* signal,
+                                            nb::handle on_done) {
+  takt_async_options_t async;
+  takt_async_options_init(&async);
+  FillOptions(options, &async);
+  if (!on_done.is_none()) {
+    async.on_done = CallOnDone;
+    async.user_data = nb::borrow(on_done).release().ptr();
+  }
+  InvocationHandle invocation;
+  takt_status_t status = nullptr;
+  {
+    nb::gil_scoped_release no_gil;
+    status =
+        takt_async_invoke(function_.get(), &async, arguments.size(),
+                          arguments.data(), wait, signal, invocation.out());
+  }
+  if (status != nullptr && async.user_data != nullptr) {
+    nb::steal(static_cast<PyObject*>(async.user_data));  // It is not called.
+  }
+  Check(status);
+  return std::make_unique<Invocation>(std::move(invocation), result_count_);
+}
+
+namespace {
+
+nb::object DescribeType(const takt_value_type_t& type) {
+  nb::dict result;
+  result["name"] = type.name;
+  result["type"] = type.type;
+  result["kind"] = takt_value_kind_name(type.kind);
+  if (type.is_tensor) {
+    nb::list shape;
+    for (size_t i = 0; i < type.rank; ++i) {
+      if (type.shape[i] == TAKT_DIMENSION_DYNAMIC) {
+        shape.append(nb::none());
+      } else {
+        shape.append(type.shape[i]);
+      }
+    }
+    result["dtype"] = DtypeName(type.element_type);
+    result["shape"] = nb::tuple(shape);
+  }
+  return result;
+}
+
+nb::dict Signature(const Function& function) {
+  takt_signature_t* signature = takt_function_signature(function.get());
+  nb::list inputs;
+  for (size_t i = 0; i < takt_signature_argument_count(signature); ++i) {
+    inputs.append(DescribeType(*takt_signature_argument(signature, i)));
+  }
+  nb::list outputs;
+  for (size_t i = 0; i < takt_signature_result_count(signature); ++i) {
+    outputs.append(DescribeType(*takt_signature_result(signature, i)));
+  }
+  nb::dict result;
+  result["inputs"] = inputs;
+  result["outputs"] = outputs;
+  result["declaration"] = takt_signature_declaration(signature);
+  result["is_async"] = takt_signature_is_async(signature);
+  return result;
+}
+
+std::unique_ptr<Function> Declare(const Function& function,
+                                  const char* declaration) {
+  FunctionHandle declared;
+  Check(takt_function_declare(function.get(), declaration, declared.out()));
+  takt_device_retain(function.device());
+  return std::make_unique<Function>(std::move(declared),
+                                    DeviceHandle(function.device()));
+}
+
+}  // namespace
+
+void BindFunction(nb::module_& module) {
+  nb::class_<Invocation>(module, "Invocation", "A call that was made.")
+      .def_prop_ro("done", &Invocation::IsDone)
+      .def("result", &Invocation::Result,
+           nb::arg("timeout").none() = nb::none())
+      .def("cancel", &Invocation::Cancel);
+  nb::class_<Function>(module, "Function", nb::is_weak_referenceable(),
+                       "An exported function of a context.")
+      .def_prop_ro("name", &Function::name)
+      .def_prop_ro("signature", &Signature)
+      .def("attribute",
+           [](const Function& function, const char* key) -> nb::object {
+             const char* value = takt_function_attribute(function.get(), key);
+             return value != nullptr ? nb::object(nb::str(value)) : nb::none();
+           })
+      .def("declare", &Declare)
+      .def("__call__", &Function::Call)
+      .def(
+          "submit",
+          [](Function& function, nb::tuple args, nb::dict kwargs,
+             const Fence* wait, const Fence* signal, nb::object on_done) {
+            return function.Submit(args, kwargs, FenceOf(wait), FenceOf(signal),
+                                   on_done);
+          },
+          nb::arg("args"), nb::arg("kwargs"), nb::arg("wait").none(),
+          nb::arg("signal").none(), nb::arg("on_done").none());
+}
+
+}  // namespace takt::python

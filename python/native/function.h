@@ -1,0 +1,109 @@
+// A function that can be called from Python, and a call that was made of it.
+//
+// Thread-safety: every method needs the GIL, and gives it up while it waits.
+#ifndef TAKT_PYTHON_FUNCTION_H_
+#define TAKT_PYTHON_FUNCTION_H_
+
+#include <nanobind/nanobind.h>
+#include <takt/takt.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "handle.h"
+#include "tensors.h"
+
+namespace takt::python {
+
+// What a caller says beside the arguments.
+struct CallOptions {
+  int64_t timeout_ns = 0;                       // 0: none.
+  int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;  // On takt_clock_now_ns().
+  int32_t priority = TAKT_PRIORITY_DEFAULT;
+  std::vector<uint64_t> cpu_words;  // Empty: not said.
+};
+
+// Seconds, an int or a float, in ns. Throws takt.InvalidArgument for what is
+// no length of time; `what` names it.
+int64_t ToNs(nanobind::handle seconds, const char* what);
+
+// The words of a set of CPUs, an iterable of int.
+std::vector<uint64_t> ToCpuWords(nanobind::handle cpus);
+
+// The results of `invocation` once it is done. Signals of Python are looked at
+// meanwhile: an exception of theirs, such as KeyboardInterrupt, ends the wait.
+//
+//   deadline_ns  on takt_clock_now_ns(); takt.DeadlineExceeded if it passes.
+nanobind::object WaitForResults(takt_invocation_t* invocation,
+                                size_t result_count, int64_t deadline_ns);
+
+class Invocation {
+ public:
+  Invocation(InvocationHandle invocation, size_t result_count)
+      : invocation_(std::move(invocation)), result_count_(result_count) {}
+
+  bool IsDone() const;
+  // Waits, and gives the results: each time the same objects. `timeout`:
+  // seconds, or None.
+  nanobind::object Result(nanobind::handle timeout);
+  void Cancel();
+
+ private:
+  InvocationHandle invocation_;
+  const size_t result_count_;
+  nanobind::object results_;  // Not valid: not taken yet.
+};
+
+class Function {
+ public:
+  // `device`: what arguments are copied to.
+  Function(FunctionHandle function, DeviceHandle device);
+  ~Function();
+
+  takt_function_t* get() const { return function_.get(); }
+  takt_device_t* device() const { return device_.get(); }
+  const std::string& name() const { return name_; }
+  size_t result_count() const { return result_count_; }
+  size_t argument_count() const { return arguments_.size(); }
+  // Below argument_count().
+  const takt_value_type_t& argument(size_t index) const {
+    return *arguments_[index];
+  }
+
+  nanobind::object Call(nanobind::args args, nanobind::kwargs kwargs);
+  // `on_done`: called without arguments on some thread when the call is done;
+  // or None.
+  std::unique_ptr<Invocation> Submit(nanobind::handle args,
+                                     nanobind::handle kwargs,
+                                     takt_fence_t* wait, takt_fence_t* signal,
+                                     nanobind::handle on_done);
+
+  // Arguments by position and by name. Names that are no inputs are options;
+  // what is neither, or is missing, throws TypeError.
+  Values MakeArguments(nanobind::handle args, nanobind::handle kwargs,
+                       CallOptions* options) const;
+
+ private:
+  std::unique_ptr<Invocation> Start(const Values& arguments,
+                                    const CallOptions& options,
+                                    takt_fence_t* wait, takt_fence_t* signal,
+                                    nanobind::handle on_done);
+
+  FunctionHandle function_;
+  DeviceHandle device_;
+  std::string name_;
+  std::vector<const takt_value_type_t*> arguments_;
+  size_t result_count_ = 0;
+  // What the last call took; a call that is expected to be long is made so
+  // that signals of Python can end it.
+  std::atomic<int64_t> last_ns_{INT64_MAX};
+};
+
+void BindFunction(nanobind::module_& module);
+
+}  // namespace takt::python
+
+#endif  // TAKT_PYTHON_FUNCTION_H_

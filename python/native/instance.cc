@@ -1,0 +1,383 @@
+#include "instance.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "function.h"
+#include "handle.h"
+
+namespace nb = nanobind;
+
+namespace takt::python {
+namespace {
+
+// Releases a handle that may be the last to hold an instance, whose workers
+// may be in callbacks that wait for the GIL.
+template <typename HandleType>
+void ReleaseWithoutGil(HandleType& handle) {
+  nb::gil_scoped_release no_gil;
+  handle.Reset();
+}
+
+struct Trace {
+  TraceHandle handle;
+};
+
+struct Device {
+  DeviceHandle handle;
+  ~Device() { ReleaseWithoutGil(handle); }
+};
+
+struct Parameters {
+  ParametersHandle handle;
+  ~Parameters() { ReleaseWithoutGil(handle); }
+};
+
+struct Module {
+  ModuleHandle handle;
+  ~Module() { ReleaseWithoutGil(handle); }
+};
+
+struct Instance {
+  InstanceHandle handle;
+  ~Instance() { ReleaseWithoutGil(handle); }
+};
+
+struct Context {
+  ContextHandle handle;
+  DeviceHandle device;  // What arguments are copied to.
+  ~Context() {
+    ReleaseWithoutGil(handle);
+    ReleaseWithoutGil(device);
+  }
+};
+
+std::unique_ptr<Instance> CreateInstance(
+    int32_t workers, const std::optional<std::string>& worker_cpus,
+    int32_t worker_fifo_priority, int32_t timer_fifo_priority, double spin,
+    double timer_spin, const std::optional<std::string>& policy, double window,
+    double aging) {
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.worker_count = workers;
+  if (worker_cpus) options.worker_cpus = worker_cpus->c_str();
+  options.worker_fifo_priority = worker_fifo_priority;
+  options.timer_fifo_priority = timer_fifo_priority;
+  options.worker_spin_ns = ToNs(nb::float_(spin), "spin");
+  options.timer_spin_ns = ToNs(nb::float_(timer_spin), "timer_spin");
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  if (policy) {
+    scheduler.policy = policy->c_str();
+    scheduler.window_ns = ToNs(nb::float_(window), "window");
+    scheduler.aging_ns = ToNs(nb::float_(aging), "aging");
+    options.scheduler = &scheduler;
+  }
+  auto instance = std::make_unique<Instance>();
+  Check(takt_instance_create(&options, instance->handle.out()));
+  return instance;
+}
+
+std::unique_ptr<Device> CreateDevice(const Instance& instance,
+                                     const std::string& name,
+                                     uint64_t memory_budget, bool learn_costs) {
+  takt_device_options_t options;
+  takt_device_options_init(&options);
+  if (memory_budget != 0) options.memory_budget_bytes = memory_budget;
+  options.learn_costs = learn_costs;
+  auto device = std::make_unique<Device>();
+  Check(takt_device_create_with_options(instance.handle.get(), name.c_str(),
+                                        &options, device->handle.out()));
+  return device;
+}
+
+std::unique_ptr<Module> LoadFile(const Instance& instance,
+                                 const std::string& path, bool preload) {
+  takt_module_file_options_t options;
+  takt_module_file_options_init(&options);
+  if (preload) options.mode = TAKT_MODULE_MODE_PRELOAD;
+  auto module = std::make_unique<Module>();
+  takt_status_t status = nullptr;
+  {
+    nb::gil_scoped_release no_gil;
+    status = takt_module_load_file(instance.handle.get(), path.c_str(),
+                                   &options, module->handle.out());
+  }
+  Check(status);
+  return module;
+}
+
+std::unique_ptr<Module> LoadBytes(const Instance& instance, nb::bytes data) {
+  takt_module_memory_options_t options;
+  takt_module_memory_options_init(&options);
+  auto module = std::make_unique<Module>();
+  Check(takt_module_load_memory(instance.handle.get(), data.c_str(),
+                                data.size(), &options, module->handle.out()));
+  return module;
+}
+
+std::vector<std::string> ExportNames(const Module& module) {
+  std::vector<std::string> names;
+  const size_t count = takt_module_export_count(module.handle.get());
+  for (size_t i = 0; i < count; ++i) {
+    names.push_back(takt_module_export_name(module.handle.get(), i));
+  }
+  return names;
+}
+
+std::unique_ptr<Parameters> OpenParameters(const Instance& instance,
+                                           const std::string& path,
+                                           const std::string& scope) {
+  takt_parameters_options_t options;
+  takt_parameters_options_init(&options);
+  options.scope = scope.c_str();
+  auto parameters = std::make_unique<Parameters>();
+  Check(takt_parameters_open(instance.handle.get(), path.c_str(), &options,
+                             parameters->handle.out()));
+  return parameters;
+}
+
+std::unique_ptr<Context> CreateContext(
+    const Instance& instance, const std::vector<const Module*>& modules,
+    const std::vector<const Device*>& devices,
+    const std::vector<const Parameters*>& parameters) {
+  if (devices.empty()) RaiseInvalidArgument("a context needs a device");
+  std::vector<takt_module_t*> module_list;
+  for (const Module* each : modules) module_list.push_back(each->handle.get());
+  std::vector<takt_device_t*> device_list;
+  for (const Device* each : devices) device_list.push_back(each->handle.get());
+  std::vector<takt_parameters_t*> parameters_list;
+  for (const Parameters* each : parameters) {
+    parameters_list.push_back(each->handle.get());
+  }
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = module_list.data();
+  options.module_count = module_list.size();
+  options.devices = device_list.data();
+  options.device_count = device_list.size();
+  options.parameters = parameters_list.data();
+  options.parameters_count = parameters_list.size();
+  auto context = std::make_unique<Context>();
+  takt_status_t status = nullptr;
+  {
+    nb::gil_scoped_release no_gil;
+    status = takt_context_create(instance.handle.get(), &options,
+                                 context->handle.out());
+  }
+  Check(status);
+  context->device = devices.front()->handle.Share();
+  return context;
+}
+
+std::unique_ptr<Function> FindFunction(const Context& context,
+                                       const std::string& name) {
+  FunctionHandle function;
+  Check(takt_context_find_function(context.handle.get(), name.c_str(),
+                                   function.out()));
+  return std::make_unique<Function>(std::move(function),
+                                    context.device.Share());
+}
+
+nb::dict InstanceStatistics(const Instance& instance) {
+  takt_instance_statistics_t from = {};
+  from.struct_size = sizeof(from);
+  Check(takt_instance_query_statistics(instance.handle.get(), &from));
+  nb::dict result;
+  result["wanted_worker_count"] = from.wanted_worker_count;
+  result["worker_count"] = from.worker_count;
+  result["absent_cpu_count"] = from.absent_cpu_count;
+  result["worker_priority_error"] = from.worker_priority_error;
+  result["worker_affinity_error"] = from.worker_affinity_error;
+  result["timer_priority_error"] = from.timer_priority_error;
+  result["may_be_throttled"] = from.may_be_throttled;
+  result["callers_stream_count"] = from.callers_stream_count;
+  result["unused_npu_count"] = from.unused_npu_count;
+  return result;
+}
+
+nb::dict DeviceStatistics(const Device& device) {
+  takt_device_statistics_t from = {};
+  from.struct_size = sizeof(from);
+  takt_device_query_statistics(device.handle.get(), &from);
+  nb::dict result;
+  result["bytes_reserved"] = from.bytes_reserved;
+  result["bytes_committed"] = from.bytes_committed;
+  result["bytes_peak"] = from.bytes_peak;
+  result["bytes_idle"] = from.bytes_idle;
+  result["bytes_waiting"] = from.bytes_waiting;
+  result["allocation_count"] = from.allocation_count;
+  result["wait_count"] = from.wait_count;
+  return result;
+}
+
+void StartTracing(const Instance& instance, uint32_t events_per_thread) {
+  takt_tracing_options_t options;
+  takt_tracing_options_init(&options);
+  options.event_count_max = events_per_thread;
+  Check(takt_tracing_start(instance.handle.get(), &options));
+}
+
+std::unique_ptr<Trace> CollectTrace(const Instance& instance) {
+  auto trace = std::make_unique<Trace>();
+  takt_status_t status = nullptr;
+  {
+    nb::gil_scoped_release no_gil;
+    status = takt_tracing_collect(instance.handle.get(), trace->handle.out());
+  }
+  Check(status);
+  return trace;
+}
+
+std::unique_ptr<Trace> LoadTrace(const std::string& path) {
+  auto trace = std::make_unique<Trace>();
+  Check(takt_trace_load_file(path.c_str(), trace->handle.out()));
+  return trace;
+}
+
+void WriteTrace(const Trace& trace, const std::string& path,
+                const std::string& format) {
+  takt_trace_format_t chosen = TAKT_TRACE_FORMAT_PERFETTO;
+  if (format == "html") {
+    chosen = TAKT_TRACE_FORMAT_HTML;
+  } else if (format == "json") {
+    chosen = TAKT_TRACE_FORMAT_JSON;
+  } else if (format == "text") {
+    chosen = TAKT_TRACE_FORMAT_TEXT;
+  } else if (format != "perfetto") {
+    RaiseInvalidArgument("a trace has no format \"" + format +
+                         "\": perfetto, html, json or text");
+  }
+  takt_status_t status = nullptr;
+  {
+    nb::gil_scoped_release no_gil;
+    status = takt_trace_write_file(trace.handle.get(), chosen, path.c_str());
+  }
+  Check(status);
+}
+
+std::string SummarizeTrace(const Trace& trace, bool as_json) {
+  char* text = nullptr;
+  Check(takt_trace_summarize(trace.handle.get(), as_json, &text));
+  std::string result = text;
+  takt_string_free(text);
+  return result;
+}
+
+// Columns of equal length, which pandas.DataFrame() takes.
+nb::dict TraceEvents(const Trace& trace) {
+  const takt_trace_info_t info = takt_trace_info(trace.handle.get());
+  nb::list kinds, names, tracks, times, durations, ids, parents, values;
+  nb::list details;
+  std::vector<nb::object> track_names;
+  for (size_t i = 0; i < info.track_count; ++i) {
+    track_names.push_back(
+        nb::str(takt_trace_track(trace.handle.get(), i).name));
+  }
+  for (size_t i = 0; i < info.event_count; ++i) {
+    const takt_trace_event_t event = takt_trace_event(trace.handle.get(), i);
+    kinds.append(event.kind);
+    names.append(event.name);
+    tracks.append(track_names[event.track]);
+    times.append(event.time_ns);
+    durations.append(event.duration_ns);
+    ids.append(event.id);
+    parents.append(event.parent);
+    values.append(event.value);
+    details.append(event.detail);
+  }
+  nb::dict result;
+  result["kind"] = kinds;
+  result["name"] = names;
+  result["track"] = tracks;
+  result["time_ns"] = times;
+  result["duration_ns"] = durations;
+  result["id"] = ids;
+  result["parent"] = parents;
+  result["value"] = values;
+  result["detail"] = details;
+  return result;
+}
+
+std::vector<std::string> PolicyNames() {
+  const char* const* names = nullptr;
+  const size_t count = takt_scheduler_policy_names(&names);
+  return std::vector<std::string>(names, names + count);
+}
+
+}  // namespace
+
+void BindInstance(nb::module_& module) {
+  nb::class_<Trace>(module, "Trace", "What an instance has recorded.")
+      .def_static("load", &LoadTrace, nb::arg("path"))
+      .def("write", &WriteTrace, nb::arg("path"), nb::arg("format"))
+      .def("summary", &SummarizeTrace, nb::arg("as_json") = false)
+      .def_prop_ro("lost_count",
+                   [](const Trace& trace) {
+                     return takt_trace_info(trace.handle.get()).lost_count;
+                   })
+      .def("columns", &TraceEvents);
+  nb::class_<Device>(module, "Device", "Where dispatches run and buffers live.")
+      .def_prop_ro("name",
+                   [](const Device& device) {
+                     return takt_device_name(device.handle.get());
+                   })
+      .def("statistics", &DeviceStatistics)
+      .def("trim",
+           [](const Device& device) { takt_device_trim(device.handle.get()); });
+  nb::class_<Parameters>(module, "Parameters", "Weights in a file.");
+  nb::class_<Module>(module, "Module", "Code that a context links.")
+      .def_prop_ro("name",
+                   [](const Module& from) {
+                     return takt_module_name(from.handle.get());
+                   })
+      .def_prop_ro("exports", &ExportNames);
+  nb::class_<Context>(module, "Context", "Modules with their own state.")
+      .def("find", &FindFunction, nb::arg("name"));
+  nb::class_<Instance>(module, "Instance", nb::is_weak_referenceable(),
+                       "Worker threads, types and caches.")
+      .def(nb::new_(&CreateInstance), nb::kw_only(), nb::arg("workers"),
+           nb::arg("worker_cpus").none(), nb::arg("worker_fifo_priority"),
+           nb::arg("timer_fifo_priority"), nb::arg("spin"),
+           nb::arg("timer_spin"), nb::arg("policy").none(), nb::arg("window"),
+           nb::arg("aging"))
+      .def("device", &CreateDevice, nb::arg("name"),
+           nb::arg("memory_budget") = 0, nb::arg("learn_costs") = true)
+      .def("load_file", &LoadFile, nb::arg("path"), nb::arg("preload") = false)
+      .def("load_bytes", &LoadBytes, nb::arg("data"))
+      .def("open_parameters", &OpenParameters, nb::arg("path"),
+           nb::arg("scope") = "")
+      .def("context", &CreateContext, nb::arg("modules"), nb::arg("devices"),
+           nb::arg("parameters"))
+      .def("statistics", &InstanceStatistics)
+      .def_prop_ro("worker_count",
+                   [](const Instance& instance) {
+                     return takt_instance_worker_count(instance.handle.get());
+                   })
+      .def_prop_ro("policy",
+                   [](const Instance& instance) {
+                     return takt_scheduler_policy(instance.handle.get());
+                   })
+      .def("trim",
+           [](const Instance& instance) {
+             takt_instance_trim(instance.handle.get());
+           })
+      .def("start_tracing", &StartTracing, nb::arg("events_per_thread"))
+      .def("collect_trace", &CollectTrace)
+      .def("stop_tracing", [](const Instance& instance) {
+        takt_tracing_stop(instance.handle.get());
+      });
+  module.def("policy_names", &PolicyNames);
+  module.def("version", &takt_version);
+  module.def("now_ns", &takt_clock_now_ns);
+}
+
+}  // namespace takt::python

@@ -1,0 +1,316 @@
+#include "stream.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "function.h"
+#include "handle.h"
+#include "tensors.h"
+
+namespace nb = nanobind;
+
+namespace takt::python {
+namespace {
+
+nb::dict DescribeJob(const takt_stream_job_t& job) {
+  static constexpr const char* kOutcomes[] = {"met", "missed", "dropped",
+                                              "failed"};
+  nb::dict result;
+  result["sequence"] = job.sequence;
+  result["origin_ns"] = job.origin_ns;
+  result["deadline_ns"] = job.deadline_ns;
+  result["begin_ns"] = job.begin_ns;
+  result["end_ns"] = job.end_ns;
+  result["input_sequence"] = job.input_sequence;
+  result["outcome"] = static_cast<size_t>(job.outcome) < std::size(kOutcomes)
+                          ? kOutcomes[job.outcome]
+                          : "";
+  return result;
+}
+
+// What the C callbacks get. Belongs to the interpreter: it is destroyed with
+// the GIL, after the stream has become idle.
+struct Callbacks {
+  nb::object on_result;  // (results)
+  nb::object on_error;   // (exception, job)
+  nb::object on_late;    // (job)
+};
+
+template <typename Call>
+void CallPython(const nb::object& callback, Call&& call) {
+  try {
+    call();
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable(callback);
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    PyErr_WriteUnraisable(callback.ptr());
+  }
+}
+
+void OnDone(void* user_data, const takt_stream_job_t* job, takt_status_t status,
+            size_t result_count, const takt_value_t* results) {
+  const auto* callbacks = static_cast<const Callbacks*>(user_data);
+  if (Py_IsInitialized() == 0) {
+    takt_status_free(status);
+    return;
+  }
+  nb::gil_scoped_acquire gil;
+  if (status != nullptr) {
+    nb::object error = MakeError(status);
+    if (callbacks->on_error.is_none()) return;
+    CallPython(callbacks->on_error,
+               [&] { callbacks->on_error(error, DescribeJob(*job)); });
+  } else if (result_count > 0 && !callbacks->on_result.is_none()) {
+    CallPython(callbacks->on_result, [&] {
+      callbacks->on_result(FromResults(result_count, results));
+    });
+  }
+}
+
+void OnLate(void* user_data, const takt_stream_job_t* job) {
+  const auto* callbacks = static_cast<const Callbacks*>(user_data);
+  if (Py_IsInitialized() == 0) return;
+  nb::gil_scoped_acquire gil;
+  CallPython(callbacks->on_late,
+             [&] { callbacks->on_late(DescribeJob(*job)); });
+}
+
+struct Choice {
+  const char* name;
+  int value;
+};
+
+template <typename Enum, size_t kCount>
+Enum Choose(const Choice (&choices)[kCount], const std::string& name,
+            const char* what) {
+  std::string names;
+  for (const Choice& each : choices) {
+    if (name == each.name) return static_cast<Enum>(each.value);
+    names += names.empty() ? "" : ", ";
+    names += each.name;
+  }
+  RaiseInvalidArgument(std::string(what) + ": \"" + name + "\" is none of " +
+                       names);
+}
+
+constexpr Choice kArrivals[] = {{"periodic", TAKT_STREAM_ARRIVAL_PERIODIC},
+                                {"input", TAKT_STREAM_ARRIVAL_INPUT},
+                                {"closed", TAKT_STREAM_ARRIVAL_CLOSED},
+                                {"after", TAKT_STREAM_ARRIVAL_AFTER}};
+constexpr Choice kCriticalities[] = {
+    {"hard", TAKT_CRITICALITY_HARD},
+    {"soft", TAKT_CRITICALITY_SOFT},
+    {"best_effort", TAKT_CRITICALITY_BEST_EFFORT}};
+constexpr Choice kLatePolicies[] = {
+    {"run_on", TAKT_STREAM_LATE_RUN_ON},
+    {"demote", TAKT_STREAM_LATE_DEMOTE},
+    {"drop", TAKT_STREAM_LATE_DROP},
+    {"latest_only", TAKT_STREAM_LATE_LATEST_ONLY}};
+
+class Stream {
+ public:
+  Stream(nb::object function, const Stream* after, nb::kwargs options)
+      : function_object_(std::move(function)),
+        function_(nb::cast<const Function*>(function_object_)),
+        callbacks_(std::make_unique<Callbacks>()) {
+    takt_stream_options_t from;
+    takt_stream_options_init(&from);
+    const auto text = [&](const char* key) {
+      return nb::cast<std::string>(options[key]);
+    };
+    from.arrival =
+        Choose<takt_stream_arrival_t>(kArrivals, text("arrival"), "arrival");
+    from.criticality = Choose<takt_criticality_t>(
+        kCriticalities, text("criticality"), "criticality");
+    from.late =
+        Choose<decltype(from.late)>(kLatePolicies, text("late"), "late");
+    if (after != nullptr) from.after = after->stream_.get();
+    from.takes_results = nb::cast<bool>(options["takes_results"]);
+    if (!options["period"].is_none()) {
+      from.period_ns = ToNs(options["period"], "period");
+    }
+    if (!options["deadline"].is_none()) {
+      from.deadline_ns = ToNs(options["deadline"], "deadline");
+    }
+    if (!options["priority"].is_none()) {
+      from.priority = nb::cast<int32_t>(options["priority"]);
+    }
+    std::vector<uint64_t> words;
+    if (!options["cpus"].is_none()) words = ToCpuWords(options["cpus"]);
+    from.cpu_words = words.data();
+    from.cpu_word_count = words.size();
+    from.input_queue_length = nb::cast<size_t>(options["input_queue"]);
+    from.release_queue_length = nb::cast<size_t>(options["release_queue"]);
+    callbacks_->on_result = options["on_result"];
+    callbacks_->on_error = options["on_error"];
+    callbacks_->on_late = options["on_late"];
+    if (!callbacks_->on_result.is_none() || !callbacks_->on_error.is_none()) {
+      from.on_done = OnDone;
+    }
+    if (!callbacks_->on_late.is_none()) from.on_late = OnLate;
+    from.user_data = callbacks_.get();
+    Check(takt_stream_create(function_->get(), &from, stream_.out()));
+  }
+
+  ~Stream() {
+    // After this no callback runs, so what it uses can go.
+    nb::gil_scoped_release no_gil;
+    takt_stream_stop(stream_.get());
+    takt_status_free(
+        takt_stream_wait_idle(stream_.get(), TAKT_INFINITE_FUTURE));
+    stream_.Reset();
+  }
+
+  void Start(nb::handle at_ns) {
+    const int64_t start_ns =
+        at_ns.is_none() ? takt_clock_now_ns() : nb::cast<int64_t>(at_ns);
+    takt_status_t status = nullptr;
+    {
+      nb::gil_scoped_release no_gil;
+      status = takt_stream_start(stream_.get(), start_ns);
+    }
+    Check(status);
+  }
+
+  void Stop() {
+    nb::gil_scoped_release no_gil;
+    takt_stream_stop(stream_.get());
+  }
+
+  void WaitIdle(nb::handle timeout) {
+    constexpr int64_t kSignalPeriodNs = 50'000'000;  // See function.cc.
+    const int64_t deadline_ns =
+        timeout.is_none() ? TAKT_INFINITE_FUTURE
+                          : takt_clock_deadline_ns(ToNs(timeout, "timeout"));
+    for (;;) {
+      const int64_t slice_ns =
+          std::min(deadline_ns, takt_clock_deadline_ns(kSignalPeriodNs));
+      takt_status_t status = nullptr;
+      {
+        nb::gil_scoped_release no_gil;
+        status = takt_stream_wait_idle(stream_.get(), slice_ns);
+      }
+      const bool is_over =
+          takt_status_code(status) != TAKT_STATUS_DEADLINE_EXCEEDED ||
+          takt_clock_now_ns() >= deadline_ns;
+      if (is_over) return Check(status);
+      takt_status_free(status);
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+  }
+
+  void SetInput(nb::args args, nb::kwargs kwargs) {
+    CallOptions options;
+    const Values arguments = function_->MakeArguments(args, kwargs, &options);
+    Check(takt_stream_set_input(stream_.get(), arguments.size(),
+                                arguments.data()));
+  }
+
+  // `self` is kept by the array.
+  static nb::object MapInput(nb::handle self, size_t index) {
+    const Stream& stream = *nb::inst_ptr<Stream>(self);
+    void* data = nullptr;
+    Check(takt_stream_map_input(stream.stream_.get(), index, &data, nullptr));
+    return ArrayOver(data, stream.function_->argument(index), self);
+  }
+
+  void PublishInput() { Check(takt_stream_publish_input(stream_.get())); }
+
+  // (results, job), or None if there is nothing new.
+  nb::object TakeOutput() {
+    Values results(function_->result_count());
+    takt_stream_job_t job;
+    if (!takt_stream_take_output(stream_.get(), results.size(), results.data(),
+                                 &job)) {
+      return nb::none();
+    }
+    return nb::make_tuple(FromResults(results.size(), results.data()),
+                          DescribeJob(job));
+  }
+
+  nb::dict Statistics() const {
+    takt_stream_statistics_t from = {};
+    from.struct_size = sizeof(from);
+    Check(takt_stream_query_statistics(stream_.get(), &from));
+    const auto quantiles = [](const takt_quantiles_t& of) {
+      nb::dict result;
+      result["count"] = of.count;
+      result["q50_ns"] = of.q50;
+      result["q99_ns"] = of.q99;
+      result["q999_ns"] = of.q999;
+      result["max_ns"] = of.max;
+      return result;
+    };
+    nb::dict result;
+    result["released"] = from.released_count;
+    result["met"] = from.met_count;
+    result["missed"] = from.missed_count;
+    result["dropped"] = from.dropped_count;
+    result["failed"] = from.failed_count;
+    result["starved"] = from.starved_count;
+    result["overruns"] = from.overrun_count;
+    result["skipped"] = from.skipped_count;
+    result["response"] = quantiles(from.response);
+    result["begin_delay"] = quantiles(from.begin_delay);
+    result["release_error"] = quantiles(from.release_error);
+    return result;
+  }
+
+  nb::dict Admit(bool promise) const {
+    static constexpr const char* kVerdicts[] = {"fits", "unknown",
+                                                "impossible"};
+    takt_admission_t from = {};
+    from.struct_size = sizeof(from);
+    Check(takt_stream_admit(stream_.get(), promise, &from));
+    nb::dict result;
+    result["verdict"] = static_cast<size_t>(from.verdict) < std::size(kVerdicts)
+                            ? kVerdicts[from.verdict]
+                            : "";
+    result["reason"] = from.reason;
+    result["response_least_ns"] = from.response_least_ns;
+    result["response_bound_ns"] = from.response_bound_ns;
+    result["load_before"] = static_cast<double>(from.load_before_ppm) * 1e-6;
+    result["load_after"] = static_cast<double>(from.load_after_ppm) * 1e-6;
+    return result;
+  }
+
+ private:
+  const nb::object function_object_;
+  const Function* const function_;
+  std::unique_ptr<Callbacks> callbacks_;
+  StreamHandle stream_;
+};
+
+}  // namespace
+
+void BindStream(nb::module_& module) {
+  nb::class_<Stream>(module, "Stream", nb::is_weak_referenceable(),
+                     "A function that is called again and again.")
+      .def(nb::init<nb::object, const Stream*, nb::kwargs>(),
+           nb::arg("function"), nb::arg("after").none(), nb::arg("options"))
+      .def("start", &Stream::Start, nb::arg("at_ns").none() = nb::none())
+      .def("stop", &Stream::Stop)
+      .def("wait_idle", &Stream::WaitIdle,
+           nb::arg("timeout").none() = nb::none())
+      .def("set_input", &Stream::SetInput)
+      .def(
+          "map_input",
+          [](nb::handle_t<Stream> self, size_t index) {
+            return Stream::MapInput(self, index);
+          },
+          nb::arg("index") = 0)
+      .def("publish_input", &Stream::PublishInput)
+      .def("take_output", &Stream::TakeOutput)
+      .def("statistics", &Stream::Statistics)
+      .def("admit", &Stream::Admit, nb::arg("promise") = false);
+}
+
+}  // namespace takt::python
