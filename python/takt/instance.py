@@ -1,0 +1,215 @@
+"""Instances: worker threads, devices, streams and traces."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import weakref
+from typing import Any, Callable, Iterable
+
+from . import _native
+from .module import Function, LoadedModule, Module
+from .stream import Stream
+from .trace import Recording
+
+_instances: weakref.WeakSet[Instance] = weakref.WeakSet()
+
+
+class Instance:
+    """The runtime: its workers, and who decides what they run.
+
+    workers           threads that run kernels; None: one a CPU of this process.
+    policy            who decides which dispatch runs when: None, the order of
+                      priorities alone, or one of `takt.policy_names()`, such as
+                      "job-shop".
+    worker_cpus       such as "1-3,8": a worker on each, which stays there.
+    worker_fifo_priority, timer_fifo_priority
+                      SCHED_FIFO priorities of the workers and of the thread
+                      that releases the jobs of streams; 0: ordinary threads.
+    spin, timer_spin  seconds that an idle worker, and the timer before a
+                      release, stay awake.
+    window            seconds that the policy plans ahead; 0: it does not.
+    aging             seconds after which waiting work rises by a class.
+
+    A `with` block ends by `close()`. Every method may be called by any thread.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        policy: str | None = None,
+        *,
+        worker_cpus: str | None = None,
+        worker_fifo_priority: int = 0,
+        timer_fifo_priority: int = 0,
+        spin: float = 0.0,
+        timer_spin: float = 0.0,
+        window: float = 0.0,
+        aging: float = 1.0,
+    ):
+        self._native = _native.Instance(
+            workers=-1 if workers is None else workers,
+            worker_cpus=worker_cpus,
+            worker_fifo_priority=worker_fifo_priority,
+            timer_fifo_priority=timer_fifo_priority,
+            spin=spin,
+            timer_spin=timer_spin,
+            policy=policy,
+            window=window,
+            aging=aging,
+        )
+        self._lock = threading.RLock()
+        self._devices: dict[str, _native.Device] = {}
+        self._loaded: dict[Any, LoadedModule] = {}
+        self._streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+        _instances.add(self)
+
+    def __enter__(self) -> Instance:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stops the instance's streams and waits for their jobs."""
+        streams = list(self._streams)
+        for stream in streams:
+            stream.stop()
+        for stream in streams:
+            stream.wait_idle()
+
+    @property
+    def worker_count(self) -> int:
+        return self._native.worker_count
+
+    @property
+    def policy(self) -> str:
+        return self._native.policy
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """What was asked of the system and what it refused."""
+        return self._native.statistics()
+
+    def device(self, name: str = "local-task", *, memory_budget: int = 0) -> _native.Device:
+        """A device: "local-task" (spread over the workers) or "local-sync".
+
+        Each name has one device in an instance, but for a device with a
+        memory_budget (bytes), which is made anew.
+        """
+        if memory_budget:
+            return self._native.device(name, memory_budget=memory_budget)
+        with self._lock:
+            if name not in self._devices:
+                self._devices[name] = self._native.device(name)
+            return self._devices[name]
+
+    def load(self, source: Any, **options: Any) -> LoadedModule:
+        """Loads a module for this instance: a path, bytes, a `takt.Module` or
+        the result of `takt.compile()`. Options: see `takt.load()`."""
+        return Module.of(source, **options).on(self)
+
+    def stream(
+        self,
+        function: Module | LoadedModule | Function,
+        *,
+        period: float | None = None,
+        closed: bool = False,
+        after: Stream | None = None,
+        arrival: str | None = None,
+        deadline: float | None = None,
+        criticality: str = "soft",
+        late: str = "run_on",
+        priority: int | None = None,
+        cpus: Iterable[int] | None = None,
+        takes_results: bool = False,
+        input_queue: int = 0,
+        release_queue: int = 64,
+        on_result: Callable[[Any], None] | None = None,
+        on_error: Callable[[Exception, dict], None] | None = None,
+        on_late: Callable[[dict], None] | None = None,
+        start: bool = True,
+    ) -> Stream:
+        """Has `function` called again and again.
+
+        When a job is released: every `period` seconds; or with `closed`, when
+        the last one is done; or `after` a job of another stream; else when an
+        input is set. `deadline` is in seconds after the release.
+
+        criticality  "hard", "soft" or "best_effort".
+        late         what becomes of a job whose deadline passes: "run_on",
+                     "demote", "drop", "latest_only".
+        on_result    called with what a call of the function returns, by the
+                     thread that ended the job. It takes the GIL: a loop that
+                     must not be late takes results by `Stream.take()` instead.
+        start        False: `Stream.start()` starts it. A closed stream with
+                     inputs starts with its first input in any case.
+        """
+        function = self._function_of(function)
+        if arrival is None:
+            if period is not None:
+                arrival = "periodic"
+            elif closed:
+                arrival = "closed"
+            elif after is not None:
+                arrival = "after"
+            else:
+                arrival = "input"
+        stream = Stream(
+            function,
+            after,
+            start=start,
+            arrival=arrival,
+            period=period,
+            deadline=deadline,
+            criticality=criticality,
+            late=late,
+            priority=priority,
+            cpus=cpus,
+            takes_results=takes_results,
+            input_queue=input_queue,
+            release_queue=release_queue,
+            on_result=on_result,
+            on_error=on_error,
+            on_late=on_late,
+        )
+        self._streams.add(stream)
+        return stream
+
+    def trace(self, *, events_per_thread: int = 32768) -> Recording:
+        """Records what happens, in a `with` block.
+
+        Each thread keeps its last `events_per_thread` events.
+        """
+        return Recording(self._native, events_per_thread)
+
+    def trim(self) -> None:
+        """Gives idle memory back to the system."""
+        self._native.trim()
+
+    def _function_of(self, function: Module | LoadedModule | Function) -> Function:
+        if isinstance(function, Function):
+            return function
+        if isinstance(function, Module):
+            function = function.on(self)
+        return function.function()
+
+
+_default_lock = threading.Lock()
+_default: Instance | None = None
+
+
+def default_instance() -> Instance:
+    """The instance that modules are called on where none is named."""
+    global _default
+    with _default_lock:
+        if _default is None:
+            _default = Instance()
+        return _default
+
+
+@atexit.register
+def _close_all() -> None:
+    # Callbacks must not find an interpreter that is gone.
+    for instance in list(_instances):
+        instance.close()

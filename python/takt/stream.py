@@ -1,0 +1,81 @@
+"""Streams: functions that are called by the clock, or by their inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _native
+from .module import Function
+
+
+class Stream:
+    """Made by `Instance.stream()`.
+
+    Inputs and outputs lie in slots, so neither the application nor the runtime
+    waits for the other. One thread at a time writes inputs, and one takes
+    outputs.
+    """
+
+    def __init__(self, function: Function, after: Stream | None, *, start: bool, **options: Any):
+        self.function = function
+        self._native = _native.Stream(
+            function._native, after._native if after is not None else None, **options
+        )
+        self._starts_with_input = False
+        if start:
+            if options["arrival"] == "closed" and function.inputs:
+                self._starts_with_input = True
+            else:
+                self.start()
+
+    def start(self, at_ns: int | None = None) -> None:
+        """Releases jobs from `at_ns` (of `takt.now_ns()`) on; None: from now."""
+        self._native.start(at_ns)
+
+    def stop(self) -> None:
+        """Releases nothing any more; the job in flight goes on."""
+        self._starts_with_input = False
+        self._native.stop()
+
+    def wait_idle(self, timeout: float | None = None) -> None:
+        """Waits until no job is in flight."""
+        self._native.wait_idle(timeout)
+
+    def set_input(self, *args: Any, **kwargs: Any) -> None:
+        """Puts inputs into the slot, by position or name, as a call takes them."""
+        self._native.set_input(*args, **kwargs)
+        self._start_if_waiting()
+
+    def map_input(self, index: int = 0) -> Any:
+        """An array over the stream's own memory for an input: write it, then
+        `publish_input()`. No job reads it before."""
+        return self._native.map_input(index)
+
+    def publish_input(self) -> None:
+        self._native.publish_input()
+        self._start_if_waiting()
+
+    def _start_if_waiting(self) -> None:
+        if self._starts_with_input:
+            self._starts_with_input = False
+            self.start()
+
+    def take(self) -> Any:
+        """The newest results that were not taken yet, or None."""
+        taken = self._native.take_output()
+        return None if taken is None else taken[0]
+
+    def take_job(self) -> tuple[Any, dict[str, Any]] | None:
+        """As `take()`, with the job that they are of."""
+        return self._native.take_output()
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """Counts of jobs, and quantiles of their times in ns."""
+        return self._native.statistics()
+
+    def admit(self, promise: bool = False) -> dict[str, Any]:
+        """Whether its jobs would be in time beside all that was promised:
+        "verdict" is "fits", "unknown" or "impossible". The instance needs a
+        policy."""
+        return self._native.admit(promise)
