@@ -1,0 +1,186 @@
+"""The program `takt`: compile, run, bench, tune, trace, plan, sim."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import sys
+import time
+
+from . import errors
+
+# Commands that are programs of their own.
+_TOOLS = {
+    "run": "takt-run-module",
+    "trace": "takt-trace",
+    "plan": "takt-plan",
+    "sim": "takt-sim",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit codes are those of the takt-* tools: 0 done, 1 failed, 2 usage."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in _TOOLS:
+        return _run_tool(_TOOLS[arguments[0]], arguments[1:])
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 2
+    try:
+        return options.command(options)
+    except (errors.Error, OSError, ValueError, TypeError) as error:
+        print(f"takt: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    from . import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="takt",
+        description="Compiles models and runs them beside control loops.",
+        epilog="`takt run`, `trace`, `plan` and `sim` are the tools takt-run-module, takt-trace, "
+        "takt-plan and takt-sim: each has its own --help.",
+    )
+    parser.set_defaults(command=None)
+    parser.add_argument("--version", action="version", version=f"takt {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND")
+
+    def compiling(name: str, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("model", metavar="MODEL", help=".onnx, .mlir, .stablehlo, .tflite")
+        command.add_argument("-o", "--output", metavar="FILE", help="the module; default: MODEL.vmfb")
+        command.add_argument("--deadline", type=float, metavar="SECONDS")
+        command.add_argument("--priority", type=int, metavar="0-255")
+        command.add_argument("--flag", action="append", default=[], help="a flag of iree-compile")
+        command.add_argument("--json", action="store_true", help="print the report as JSON")
+        return command
+
+    command = compiling("compile", "compiles a model")
+    command.add_argument("--target", default="host", help='such as "aarch64:cortex-a76"; default: host')
+    command.add_argument("--recipe", help="a recipe's name, or a file that tuning wrote")
+    command.add_argument("--tune", type=float, metavar="SECONDS", help="try recipes on this machine")
+    command.set_defaults(command=_compile)
+
+    command = compiling("tune", "compiles a model by each recipe and takes the quickest")
+    command.add_argument("--seconds", type=float, default=300.0, help="begin no recipe later; default: 300")
+    command.add_argument("--write_recipe", metavar="FILE.json", help="write the chosen recipe")
+    command.set_defaults(command=_tune)
+
+    command = commands.add_parser("bench", help="times a module", description="times a module")
+    command.add_argument("module", metavar="MODULE", help=".vmfb, or a model to be compiled")
+    command.add_argument("--function", help="default: the only one")
+    command.add_argument("--device", default="local-task", choices=("local-task", "local-sync"))
+    command.add_argument("--seconds", type=float, default=2.0, help="how long; default: 2")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(command=_bench)
+    return parser
+
+
+def _run_tool(tool: str, arguments: list[str]) -> int:
+    inside = pathlib.Path(__file__).with_name("bin") / tool
+    program = os.fspath(inside) if inside.exists() else shutil.which(tool)
+    if program is None:
+        print(f"takt: there is no {tool}, neither in the package nor on the PATH", file=sys.stderr)
+        return 1
+    sys.stdout.flush()
+    os.execv(program, [program, *arguments])
+
+
+def _output_of(options: argparse.Namespace) -> pathlib.Path:
+    if options.output:
+        return pathlib.Path(options.output)
+    return pathlib.Path(options.model).with_suffix(".vmfb")
+
+
+def _finish(options: argparse.Namespace, artifact) -> int:
+    output = _output_of(options)
+    artifact.save(output)
+    report = {"output": os.fspath(output), "recipe": artifact.recipe.name, **artifact.report}
+    if options.json:
+        print(json.dumps(report, indent=2))
+    else:
+        print(f"{output}: recipe {artifact.recipe.name}, {output.stat().st_size} bytes")
+        for name, reason in artifact.report.get("failed", {}).items():
+            print(f"  recipe {name} failed: {reason.splitlines()[0]}")
+    return 0
+
+
+def _compile(options: argparse.Namespace) -> int:
+    from .compiler import compile as compile_model
+
+    artifact = compile_model(
+        options.model,
+        target=options.target,
+        recipe=options.recipe,
+        flags=options.flag,
+        deadline=options.deadline,
+        priority=options.priority,
+        tune=options.tune or False,
+    )
+    return _finish(options, artifact)
+
+
+def _tune(options: argparse.Namespace) -> int:
+    from .compiler import compile as compile_model
+
+    artifact = compile_model(
+        options.model,
+        flags=options.flag,
+        deadline=options.deadline,
+        priority=options.priority,
+        tune=options.seconds,
+    )
+    if options.write_recipe:
+        pathlib.Path(options.write_recipe).write_text(artifact.recipe.to_json() + "\n", encoding="utf-8")
+    return _finish(options, artifact)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from . import tuning
+    from .compiler import Artifact, compile as compile_model
+    from .module import load
+    from .recipes import RECIPES
+
+    path = pathlib.Path(options.module)
+    artifact = (
+        Artifact(path, RECIPES["plain"], "host") if path.suffix == ".vmfb" else compile_model(path)
+    )
+    function = load(artifact.path, device=options.device).function(options.function)
+    inputs = tuning.example_inputs(function)
+    for _ in range(2):
+        function(*inputs)
+    times = []
+    end = time.monotonic() + options.seconds
+    while not times or time.monotonic() < end:
+        begin = time.perf_counter_ns()
+        function(*inputs)
+        times.append(time.perf_counter_ns() - begin)
+    times.sort()
+    result = {
+        "function": function.name,
+        "calls": len(times),
+        "median_ns": times[len(times) // 2],
+        "p99_ns": times[len(times) * 99 // 100],
+        "min_ns": times[0],
+        "max_ns": times[-1],
+    }
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(
+            f"{result['function']}: {result['median_ns'] / 1e6:.3f} ms (median of {len(times)} calls), "
+            f"p99 {result['p99_ns'] / 1e6:.3f} ms, max {result['max_ns'] / 1e6:.3f} ms"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

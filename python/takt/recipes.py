@@ -1,0 +1,107 @@
+"""Recipes: named sets of compiler flags for kinds of networks."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What is done to compile a network.
+
+    flags     of iree-compile, besides those of the target.
+    fallback  the recipe that is tried where this one does not compile.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    what: str
+    fallback: str | None = "plain"
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> Recipe:
+        fields = json.loads(text)
+        return cls(
+            name=str(fields["name"]),
+            flags=tuple(str(flag) for flag in fields["flags"]),
+            what=str(fields.get("what", "")),
+            fallback=fields.get("fallback"),
+        )
+
+
+# Kernels of tiled networks need more stack than the compiler's limit; Takt's
+# workers have 1 MiB and more of it.
+_STACK = "--iree-llvmcpu-stack-allocation-limit=1048576"
+_TILED = (
+    "--iree-opt-level=O3",
+    "--iree-opt-data-tiling",
+    "--iree-llvmcpu-enable-ukernels=all",
+    _STACK,
+)
+_CHANNELS_LAST = (
+    "--iree-preprocessing-pass-pipeline=builtin.module("
+    "util.func(iree-preprocessing-convert-conv-to-channels-last))"
+)
+_IM2COL = "--iree-global-opt-use-im2col-for-convs"
+_INTEGER = "--iree-global-opt-enable-qdq-to-integer-math"
+
+RECIPES: dict[str, Recipe] = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe(
+            "plain",
+            ("--iree-llvmcpu-stack-allocation-limit=1048576",),
+            "the compiler's own choices, with a larger limit of stack",
+            fallback=None,
+        ),
+        Recipe(
+            "channels_last",
+            (*_TILED, _CHANNELS_LAST),
+            "tiled data, convolutions with the channels innermost",
+        ),
+        Recipe(
+            "im2col",
+            (*_TILED, _IM2COL),
+            "tiled data, convolutions as matrix products",
+        ),
+        Recipe(
+            "tiled",
+            _TILED,
+            "tiled data, convolutions as loops",
+        ),
+        Recipe(
+            "integer",
+            (*_TILED, _IM2COL, _INTEGER),
+            "quantized networks (QDQ): products of integers",
+            fallback="plain",
+        ),
+    )
+}
+
+
+def choose(is_quantized: bool) -> Recipe:
+    """The recipe that is used where the caller names none.
+
+    docs/performance.md has the measurements behind the choice.
+    """
+    return RECIPES["integer" if is_quantized else "channels_last"]
+
+
+def find(recipe: str | os.PathLike | Recipe | None, is_quantized: bool) -> Recipe:
+    """A recipe by name, or of a file that tuning wrote."""
+    if recipe is None:
+        return choose(is_quantized)
+    if isinstance(recipe, Recipe):
+        return recipe
+    name = os.fspath(recipe)
+    if name in RECIPES:
+        return RECIPES[name]
+    if name.endswith(".json"):
+        with open(name, encoding="utf-8") as file:
+            return Recipe.from_json(file.read())
+    raise ValueError(f"recipe {name!r} is none of {', '.join(RECIPES)}, and no .json file")
