@@ -1,0 +1,185 @@
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import takt
+
+
+def test_multiplies_arrays(simple):
+    a = np.array([1, 2, 3, 4], np.float32)
+    result = simple.mul(a, a)
+    assert result.dtype == np.float32
+    assert result.tolist() == [1, 4, 9, 16]
+
+
+def test_takes_inputs_by_name(simple):
+    a = np.arange(4, dtype=np.float32)
+    b = np.full(4, 10, np.float32)
+    assert simple.mul(input1=b, input0=a).tolist() == [0, 10, 20, 30]
+    assert simple.mul(a, input1=b).tolist() == [0, 10, 20, 30]
+
+
+def test_converts_lists_to_the_declared_type(simple):
+    assert simple.mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
+
+
+def test_takes_what_is_not_dense(simple):
+    every_second = np.arange(8, dtype=np.float32)[::2]
+    ones = np.ones(4, np.float32)
+    assert simple.mul(every_second, ones).tolist() == [0, 2, 4, 6]
+
+
+def test_takes_arrays_by_dlpack(simple):
+    class OnlyDlpack:
+        def __init__(self, array):
+            self._array = array
+
+        def __dlpack__(self, **options):
+            return self._array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+    a = OnlyDlpack(np.array([1, 2, 3, 4], np.float32))
+    assert simple.mul(a, a).tolist() == [1, 4, 9, 16]
+
+
+def test_results_are_offered_by_dlpack(simple):
+    ones = np.ones(4, np.float32)
+    assert np.from_dlpack(simple.mul(ones, ones)).tolist() == [1, 1, 1, 1]
+
+
+def test_large_aligned_arrays_are_used_where_they_lie(simple):
+    rows = 100_000
+    memory = np.zeros(rows * 2 * 4 + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    array = memory[begin : begin + rows * 8].view(np.float32).reshape(rows, 2)
+    array[...] = 3
+    result = simple.double(array)
+    assert result.shape == (rows, 2)
+    assert (result == 6).all()
+
+
+def test_results_outlive_the_module(testdata):
+    module = takt.load(testdata / "api/simple_mul.vmfb")
+    result = module.mul([1, 2, 3, 4], [1, 1, 1, 1])
+    del module
+    assert result.tolist() == [1, 2, 3, 4]
+    result += 1  # The memory is the caller's.
+    assert result.tolist() == [2, 3, 4, 5]
+
+
+def test_dynamic_shapes(simple):
+    assert simple.double(np.ones((3, 2), np.float32)).shape == (3, 2)
+    assert simple.double(np.ones((0, 2), np.float32)).shape == (0, 2)
+
+
+def test_the_signature_has_names_types_and_shapes(simple):
+    inputs = simple.mul.inputs
+    assert [each["name"] for each in inputs] == ["input0", "input1"]
+    assert inputs[0]["dtype"] == "float32"
+    assert inputs[0]["shape"] == (4,)
+    assert simple.double.inputs[0]["shape"] == (None, 2)
+
+
+def test_functions_are_attributes(simple):
+    assert simple.functions == ["mul", "double"]
+    assert simple.mul is simple.mul
+    with pytest.raises(AttributeError, match="mul"):
+        simple.divide
+    with pytest.raises(TypeError, match="not one function"):
+        simple([1, 2, 3, 4])
+
+
+def test_a_module_is_loaded_from_bytes(testdata):
+    data = (testdata / "api/simple_mul.vmfb").read_bytes()
+    assert takt.load(data).mul([1, 2, 3, 4], [1, 1, 1, 1]).tolist() == [1, 2, 3, 4]
+
+
+def test_missing_imports_are_named(testdata):
+    with pytest.raises(takt.NotFound, match="robot"):
+        takt.load(testdata / "api/counter.vmfb", device="local-sync")
+
+
+def test_calls_of_many_threads(simple):
+    failures = []
+
+    def call(number):
+        a = np.full(4, number, np.float32)
+        for _ in range(200):
+            if simple.mul(a, a).tolist() != [number * number] * 4:
+                failures.append(number)
+
+    threads = [threading.Thread(target=call, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_submit_and_result(simple):
+    ones = np.ones(4, np.float32)
+    invocation = simple.mul.submit(ones, ones)
+    first = invocation.result(timeout=60)
+    assert first.tolist() == [1, 1, 1, 1]
+    assert invocation.done
+    assert invocation.result() is first
+
+
+def test_fences_order_calls(simple):
+    ones = np.ones(4, np.float32)
+    begin, end = takt.Fence(), takt.Fence()
+    invocation = simple.mul.submit(ones, ones, wait=begin, signal=end)
+    assert not end.reached
+    with pytest.raises(takt.DeadlineExceeded):
+        end.wait(timeout=0.001)
+    begin.signal()
+    end.wait(timeout=60)
+    assert end.reached
+    assert invocation.result(timeout=60).tolist() == [1, 1, 1, 1]
+
+
+def test_a_failed_fence_fails_the_call(simple):
+    ones = np.ones(4, np.float32)
+    begin = takt.Fence()
+    invocation = simple.mul.submit(ones, ones, wait=begin)
+    begin.fail("the camera is gone")
+    with pytest.raises(takt.Error, match="the camera is gone"):
+        invocation.result(timeout=60)
+
+
+def test_a_call_that_waits_is_cancelled(simple):
+    ones = np.ones(4, np.float32)
+    begin = takt.Fence()
+    invocation = simple.mul.submit(ones, ones, wait=begin)
+    invocation.cancel()
+    with pytest.raises(takt.Cancelled):
+        invocation.result(timeout=60)
+
+
+def test_a_wait_for_a_result_has_a_limit(simple):
+    ones = np.ones(4, np.float32)
+    begin = takt.Fence()
+    invocation = simple.mul.submit(ones, ones, wait=begin)
+    with pytest.raises(takt.DeadlineExceeded):
+        invocation.result(timeout=0.01)
+    begin.signal()
+    assert invocation.result(timeout=60).tolist() == [1, 1, 1, 1]
+
+
+def test_an_interrupt_ends_a_wait(simple):
+    import _thread
+
+    ones = np.ones(4, np.float32)
+    begin = takt.Fence()
+    invocation = simple.mul.submit(ones, ones, wait=begin)
+    interrupter = threading.Thread(target=lambda: (time.sleep(0.05), _thread.interrupt_main()))
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt):
+        invocation.result()
+    interrupter.join()
+    begin.signal()
+    assert invocation.result(timeout=60).tolist() == [1, 1, 1, 1]

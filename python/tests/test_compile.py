@@ -1,0 +1,177 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import takt
+from takt import importers, recipes, targets
+
+MUL = """
+func.func @mul(%lhs: tensor<4xf32>, %rhs: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.mulf %lhs, %rhs : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+@pytest.fixture
+def mlp(tmp_path):
+    """An ONNX file: relu(observation @ w + b), 1x8 to 1x3."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    random = np.random.default_rng(1)
+    weights = random.standard_normal((8, 3)).astype(np.float32)
+    bias = random.standard_normal(3).astype(np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("MatMul", ["observation", "w"], ["product"]),
+            helper.make_node("Add", ["product", "b"], ["sum"]),
+            helper.make_node("Relu", ["sum"], ["action"]),
+        ],
+        "policy",
+        [helper.make_tensor_value_info("observation", TensorProto.FLOAT, [1, 8])],
+        [helper.make_tensor_value_info("action", TensorProto.FLOAT, [1, 3])],
+        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    path = tmp_path / "policy.onnx"
+    onnx.save(model, path)
+
+    def expected(observation):
+        return np.maximum(observation @ weights + bias, 0)
+
+    return path, expected
+
+
+def test_mlir_is_compiled_and_cached(needs_compiler, tmp_path):
+    first = takt.compile(MUL, cache=tmp_path)
+    assert first.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
+    assert not first.report["cached"]
+    second = takt.compile(MUL, cache=tmp_path)
+    assert second.report["cached"]
+    assert second.path == first.path
+    other = takt.compile(MUL, cache=tmp_path, recipe="plain")
+    assert other.path != first.path
+
+
+def test_annotations_are_attributes(needs_compiler, tmp_path):
+    module = takt.compile(MUL, cache=tmp_path, deadline=5e-3, priority=200).load()
+    assert module.mul.attribute("takt.deadline_ns") == "5000000"
+    assert module.mul.attribute("takt.priority") == "200"
+
+
+def test_onnx_keeps_names_and_shapes(needs_compiler, mlp, tmp_path):
+    path, expected = mlp
+    policy = takt.compile(path, cache=tmp_path).load()
+    function = policy.function()
+    assert function.inputs[0]["name"] == "observation"
+    assert function.inputs[0]["shape"] == (1, 8)
+    assert function.outputs[0]["name"] == "action"
+    observation = np.random.default_rng(2).standard_normal((1, 8)).astype(np.float32)
+    np.testing.assert_allclose(policy(observation=observation), expected(observation), rtol=1e-5)
+    with pytest.raises(takt.InvalidArgument, match="expected 1x8xf32"):
+        policy(observation[:, :4])
+
+
+def test_onnx_runs_in_a_stream_with_slots(needs_compiler, mlp, tmp_path):
+    path, expected = mlp
+    policy = takt.compile(path, cache=tmp_path).load()
+    observation = np.ones((1, 8), np.float32)
+    with takt.Instance(workers=1, policy="job-shop") as robot:
+        stream = robot.stream(policy)
+        stream.map_input(0)[...] = observation
+        stream.publish_input()
+        stream.wait_idle(timeout=60)
+        np.testing.assert_allclose(stream.take(), expected(observation), rtol=1e-5)
+
+
+def test_jax_programs_are_compiled(needs_compiler, tmp_path):
+    jax = pytest.importorskip("jax")
+    lowered = jax.jit(lambda x: x * 2 + 1).lower(np.ones(4, np.float32))
+    module = takt.compile(lowered, cache=tmp_path).load()
+    assert module(np.arange(4, dtype=np.float32)).tolist() == [1, 3, 5, 7]
+
+
+def test_a_recipe_that_fails_falls_back(needs_compiler, tmp_path):
+    broken = recipes.Recipe("broken", ("--there-is-no-such-flag",), "fails")
+    artifact = takt.compile(MUL, cache=tmp_path, recipe=broken)
+    assert artifact.recipe.name == "plain"
+    assert "there-is-no-such-flag" in artifact.report["failed"]["broken"]
+
+
+def test_what_does_not_compile_says_why(needs_compiler, tmp_path):
+    with pytest.raises(takt.CompileError, match="expected"):
+        takt.compile("func.func @broken(\n", cache=tmp_path)
+
+
+def test_tuning_takes_a_recipe_with_the_same_results(needs_compiler, tmp_path):
+    artifact = takt.compile(MUL, cache=tmp_path, tune=60)
+    tried = {record["recipe"]: record for record in artifact.report["tried"]}
+    assert tried["plain"]["median_ns"] > 0
+    assert artifact.recipe.name in tried
+    best = min(record["median_ns"] for record in tried.values() if "median_ns" in record)
+    assert tried[artifact.recipe.name]["median_ns"] == best
+    assert artifact.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
+
+
+def test_recipes_are_written_and_read(tmp_path):
+    recipe = recipes.RECIPES["im2col"]
+    path = tmp_path / "recipe.json"
+    path.write_text(recipe.to_json())
+    assert recipes.find(path, is_quantized=False) == recipe
+    with pytest.raises(ValueError, match="channels_last"):
+        recipes.find("quickest", is_quantized=False)
+
+
+def test_targets_are_names():
+    assert "--iree-llvmcpu-target-cpu=host" in targets.flags_of("host")
+    assert "--iree-llvmcpu-target-cpu=cortex-a76" in targets.flags_of("aarch64:cortex-a76")
+    for bad in ("sparc", "aarch64:--iree-hal", "x86_64:a b"):
+        with pytest.raises(ValueError, match="target"):
+            targets.flags_of(bad)
+
+
+def test_other_architectures_compile(needs_compiler, tmp_path):
+    for target in ("aarch64:cortex-a76", "riscv64", "x86_64"):
+        artifact = takt.compile(MUL, cache=tmp_path, target=target)
+        assert artifact.path.stat().st_size > 0
+
+
+def test_names_of_inputs_become_words():
+    line = (
+        "  func.func @f(%arg0: !torch.vtensor<[1,?],f32>) -> (!torch.vtensor<[],si64>) "
+        "attributes {torch.x = 1 : si64} {"
+    )
+    source = importers.Source(line.encode(), "onnx", False, ["a b"], ["out/0"])
+    text = importers.annotate(source, {}).decode()
+    assert "sync func @f(%a_b: tensor<1x?xf32>) -> (%out_0: tensor<si64>)" in text
+
+
+def test_the_program_compiles_and_times(needs_compiler, tmp_path):
+    model = tmp_path / "mul.mlir"
+    model.write_text(MUL)
+    environment = {"TAKT_CACHE": str(tmp_path / "cache")}
+
+    def takt_program(*arguments):
+        import os
+
+        return subprocess.run(
+            [sys.executable, "-m", "takt", *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+        )
+
+    done = takt_program("compile", str(model), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["recipe"] == "channels_last"
+    done = takt_program("bench", str(tmp_path / "mul.vmfb"), "--seconds=0.05", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["median_ns"] > 0
+    done = takt_program("compile", str(tmp_path / "missing.onnx"))
+    assert done.returncode == 1
+    assert "missing.onnx" in done.stderr

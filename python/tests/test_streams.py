@@ -1,0 +1,150 @@
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import takt
+
+
+@pytest.fixture
+def module(testdata):
+    return takt.load(testdata / "api/simple_mul.vmfb")
+
+
+ONES = np.ones(4, np.float32)
+
+
+def test_a_periodic_stream_calls_back(module):
+    enough = threading.Event()
+    results = []
+
+    def on_result(result):
+        results.append(result)
+        if len(results) >= 5:
+            enough.set()
+
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(
+            module.on(robot).mul, period=2e-3, start=False, on_result=on_result
+        )
+        stream.set_input(ONES, ONES * 3)
+        stream.start()
+        assert enough.wait(60)
+    assert all(result.tolist() == [3, 3, 3, 3] for result in results)
+    statistics = stream.statistics
+    assert statistics["met"] >= len(results) >= 5
+    assert statistics["response"]["count"] >= 5
+
+
+def test_slots_carry_inputs_and_outputs(module):
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(module.on(robot).mul)  # A job for each input.
+        for number in range(3):
+            stream.map_input(0)[...] = number
+            stream.map_input(1)[...] = 2
+            stream.publish_input()
+            stream.wait_idle(timeout=60)
+            results, job = stream.take_job()
+            assert results.tolist() == [2 * number] * 4
+            assert job["outcome"] == "met"
+        assert stream.take() is None
+
+
+def test_a_closed_stream_starts_with_its_first_input(module):
+    enough = threading.Event()
+    count = 0
+
+    def on_result(_):
+        nonlocal count
+        count += 1
+        if count >= 10:
+            enough.set()
+
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(module.on(robot).mul, closed=True, on_result=on_result)
+        stream.set_input(ONES, ONES)
+        assert enough.wait(60)
+
+
+def test_a_chain_takes_results(module):
+    done = threading.Event()
+    with takt.Instance(workers=1) as robot:
+        loaded = module.on(robot)
+        first = robot.stream(loaded.mul)
+        second = robot.stream(loaded.mul, after=first, on_result=lambda _: done.set())
+        second.set_input(ONES, ONES * 5)
+        first.set_input(ONES, ONES)
+        assert done.wait(60)
+        second.wait_idle(timeout=60)
+        assert second.take().tolist() == [5, 5, 5, 5]
+
+
+def test_errors_of_callbacks_do_not_stop_the_stream(module, monkeypatch):
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda hook: unraisable.append(str(hook.exc_value)))
+    seen = threading.Semaphore(0)
+
+    def on_result(_):
+        seen.release()
+        raise RuntimeError("the motor is gone")
+
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(module.on(robot).mul, on_result=on_result)
+        for _ in range(3):
+            stream.set_input(ONES, ONES)
+            assert seen.acquire(timeout=60)
+            stream.wait_idle(timeout=60)
+    assert unraisable == ["the motor is gone"] * 3
+
+
+def test_options_are_checked(module):
+    with takt.Instance(workers=1) as robot:
+        function = module.on(robot).mul
+        with pytest.raises(takt.InvalidArgument, match="best_effort"):
+            robot.stream(function, criticality="urgent")
+        with pytest.raises(takt.InvalidArgument, match="period"):
+            robot.stream(function, arrival="periodic")
+
+
+def test_admission_needs_a_policy(module):
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(module.on(robot).mul, period=0.1, deadline=0.1, start=False)
+        with pytest.raises(takt.FailedPrecondition):
+            stream.admit()
+    with takt.Instance(workers=1, policy="job-shop") as robot:
+        stream = robot.stream(module.on(robot).mul, period=0.1, deadline=0.1, start=False)
+        assert stream.admit()["verdict"] in ("fits", "unknown", "impossible")
+
+
+def test_traces_have_the_jobs(module, tmp_path):
+    with takt.Instance(workers=1, policy="job-shop") as robot:
+        stream = robot.stream(module.on(robot).mul, deadline=10.0)
+        with robot.trace() as trace:
+            for _ in range(3):
+                stream.set_input(ONES, ONES)
+                stream.wait_idle(timeout=60)
+    met = [event for event in trace.events if event["kind"] == "job_met"]
+    assert len(met) == 3
+    assert trace.misses == []
+    assert trace.lost_count == 0
+    trace.save(tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_text().startswith("<!DOCTYPE html>")
+    trace.save(tmp_path / "run.takt-trace")
+    again = takt.Trace.load(tmp_path / "run.takt-trace")
+    assert len(again.events) == len(trace.events)
+    with pytest.raises(ValueError, match="run.pdf"):
+        trace.save(tmp_path / "run.pdf")
+
+
+def test_misses_are_records(module):
+    with takt.Instance(workers=1, policy="job-shop") as robot:
+        # No call is done within a nanosecond.
+        stream = robot.stream(module.on(robot).mul, deadline=1e-9)
+        with robot.trace() as trace:
+            stream.set_input(ONES, ONES)
+            stream.wait_idle(timeout=60)
+    (miss,) = trace.misses
+    assert miss["outcome"] == "missed"
+    assert miss["response_ns"] > 0
+    assert "mul" in miss["function"]
