@@ -1,5 +1,5 @@
-/* Plans that put operations on an NPU, carried out: what the plan has on the
- * NPU runs there, what it has on cores runs on cores. */
+/* Runs of plans with operations on an NPU: an operation runs on the NPU if it
+ * is planned for the NPU, and on a core if it is planned for a core. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 enum { kCalls = 4 };
 
-/* Computes 64x256 by 256x128; its three dispatches for the NPU have another
- * way each, and there are no others. */
+/* Computes 64x256 by 256x128. It has three dispatches; each can run on the NPU
+ * and on cores. */
 static const char* const kModel = TESTDATA("npu/either_way.vmfb");
 enum { kDispatches = 3, kM = 64, kK = 256, kN = 128 };
 
@@ -143,7 +143,7 @@ static takt_plan_binding_t binding_of(callee_t* callee) {
   return binding;
 }
 
-/* However slow this machine is. */
+/* Options for a machine of any speed. */
 static takt_plan_run_options_t patient(takt_plan_mode_t mode) {
   takt_plan_run_options_t options = plan_run_options();
   options.mode = mode;
@@ -159,7 +159,7 @@ static takt_plan_run_report_t carry_out(const npu_t* npu, takt_plan_t* plan,
   takt_plan_run_t* run = NULL;
   REQUIRE_OK(
       takt_plan_run_create(npu->instance, plan, 1, &binding, &options, &run));
-  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 5000000));
+  REQUIRE_OK(takt_plan_run_start(run, soon_ns()));
   EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
   takt_plan_run_report_t report = {.struct_size = sizeof(report)};
   REQUIRE_OK(takt_plan_run_query(run, &report));
@@ -167,8 +167,8 @@ static takt_plan_run_report_t carry_out(const npu_t* npu, takt_plan_t* plan,
   return report;
 }
 
-/* From the first call on, when nothing has been measured yet; the choices that
- * the plan makes are counted as all choices are. */
+/* The plan chooses from the first call on, before anything was measured. Its
+ * choices are counted like all others. */
 static void check_ways(const takt_npu_driver_t* driver, takt_plan_mode_t mode) {
   npu_t npu = create(driver);
   callee_t callee;
@@ -201,18 +201,18 @@ static void check_ways(const takt_npu_driver_t* driver, takt_plan_mode_t mode) {
   npu_destroy(&npu);
 }
 
-static void strict_plans_say_which_way_on_a_model(void) {
+static void a_strict_plan_chooses_between_cpu_and_npu_on_a_model(void) {
   check_ways(takt_npu_sim_driver(), TAKT_PLAN_MODE_STRICT);
 }
-static void strict_plans_say_which_way_on_the_host(void) {
+static void a_strict_plan_chooses_between_cpu_and_npu_on_the_host(void) {
   check_ways(takt_npu_host_driver(), TAKT_PLAN_MODE_STRICT);
 }
-static void adaptive_plans_are_carried_out_on_both(void) {
+static void an_adaptive_plan_runs_on_the_model_and_on_the_host(void) {
   check_ways(takt_npu_sim_driver(), TAKT_PLAN_MODE_ADAPTIVE);
   check_ways(takt_npu_host_driver(), TAKT_PLAN_MODE_ADAPTIVE);
 }
 
-/* Of a plan for the NPU "sim" and one for an NPU of another name. */
+/* The error for a plan that needs the NPU "sim". */
 static void expect_error_of(takt_instance_t* instance, callee_t* callee,
                             takt_status_code_t code, const char* text) {
   const takt_plan_binding_t binding = binding_of(callee);
@@ -225,15 +225,15 @@ static void expect_error_of(takt_instance_t* instance, callee_t* callee,
   takt_plan_release(plan);
 }
 
-static void an_npu_that_is_not_there_is_named(void) {
+static void the_error_names_an_npu_that_was_removed(void) {
   npu_t npu = create(takt_npu_sim_driver());
-  takt_device_release(npu.devices[1]); /* It was there. */
+  takt_device_release(npu.devices[1]); /* Removes the NPU. */
   callee_t callee;
   callee_init(&callee, &npu, 1);
   expect_error_of(npu.instance, &callee, TAKT_STATUS_INVALID_ARGUMENT,
                   "NPU \"sim#0\": no pool has room for the 1 of its cluster; "
                   "there are 2 of cores, 0 of sim");
-  /* One that takes its place is as good. */
+  /* Another NPU of that name takes its place. */
   REQUIRE_OK(takt_npu_device_create(npu.instance, takt_npu_sim_driver(), NULL,
                                     &npu.devices[1]));
   callee_destroy(&callee);
@@ -257,7 +257,7 @@ static void an_npu_that_is_not_there_is_named(void) {
   npu_destroy(&npu);
 }
 
-static void a_context_without_the_npu_is_named(void) {
+static void the_error_names_a_context_without_the_npu(void) {
   npu_t npu = create(takt_npu_sim_driver());
   callee_t callee;
   callee_init(&callee, &npu, 1);
@@ -268,7 +268,7 @@ static void a_context_without_the_npu_is_named(void) {
   npu_destroy(&npu);
 }
 
-static void an_npu_goes_by_its_place_if_not_by_its_name(void) {
+static void an_npu_of_another_name_is_matched_by_its_cluster(void) {
   npu_t npu = create(takt_npu_sim_driver());
   callee_t callee;
   callee_init(&callee, &npu, 2);
@@ -305,9 +305,8 @@ static takt_npu_result_t lose_and_submit(void* unit,
   return takt_npu_host_driver()->submit(unit, batch);
 }
 
-/* What a unit has begun it does to its end: its tiles are not those that others
- * could go on with. */
-static void an_npu_ends_what_it_has_begun(void) {
+/* No other unit can continue a batch that the NPU has begun. */
+static void an_npu_finishes_a_batch_that_it_has_begun(void) {
   takt_npu_driver_t driver = *takt_npu_host_driver();
   driver.submit = &lose_and_submit;
   npu_t npu = create(&driver);
@@ -331,9 +330,9 @@ static void an_npu_ends_what_it_has_begun(void) {
   npu_destroy(&npu);
 }
 
-/* It fails at all it does, and is left alone from then on: the plan goes on
- * without it, on cores. */
-static void a_plan_goes_on_without_an_npu_that_is_lost(void) {
+/* The NPU fails at its first operation and is not used again. The plan then
+ * runs on cores. */
+static void a_plan_continues_without_an_npu_that_is_lost(void) {
   for (int mode = TAKT_PLAN_MODE_STRICT; mode <= TAKT_PLAN_MODE_ADAPTIVE;
        ++mode) {
     takt_npu_options_t options;
@@ -350,8 +349,7 @@ static void a_plan_goes_on_without_an_npu_that_is_lost(void) {
     carry_out(&npu, plan, &callee, (takt_plan_mode_t)mode);
     EXPECT(callee.right_count == kCalls);
     EXPECT(statistics_of(&npu).fallback_count > 0);
-    while (is_npu_available(npu.instance)) {
-    }
+    AWAIT(!is_npu_available(npu.instance));
     const uint64_t taken = statistics_of(&npu).taken_count;
     const takt_plan_run_report_t report =
         carry_out(&npu, plan, &callee, (takt_plan_mode_t)mode);
@@ -370,13 +368,13 @@ static void a_plan_goes_on_without_an_npu_that_is_lost(void) {
 }
 
 int main(void) {
-  RUN(strict_plans_say_which_way_on_a_model);
-  RUN(strict_plans_say_which_way_on_the_host);
-  RUN(adaptive_plans_are_carried_out_on_both);
-  RUN(an_npu_that_is_not_there_is_named);
-  RUN(a_context_without_the_npu_is_named);
-  RUN(an_npu_goes_by_its_place_if_not_by_its_name);
-  RUN(an_npu_ends_what_it_has_begun);
-  RUN(a_plan_goes_on_without_an_npu_that_is_lost);
+  RUN(a_strict_plan_chooses_between_cpu_and_npu_on_a_model);
+  RUN(a_strict_plan_chooses_between_cpu_and_npu_on_the_host);
+  RUN(an_adaptive_plan_runs_on_the_model_and_on_the_host);
+  RUN(the_error_names_an_npu_that_was_removed);
+  RUN(the_error_names_a_context_without_the_npu);
+  RUN(an_npu_of_another_name_is_matched_by_its_cluster);
+  RUN(an_npu_finishes_a_batch_that_it_has_begun);
+  RUN(a_plan_continues_without_an_npu_that_is_lost);
   return test_result();
 }

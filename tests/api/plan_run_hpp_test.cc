@@ -1,6 +1,7 @@
-// The C++ face of workloads, plans and their runs; what they do is tested in
-// plan_run_test.c.
+// The C++ face of workloads, plans and their runs. plan_run_test.c tests their
+// behaviour.
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -8,6 +9,9 @@
 #include "takt/plan_run.hpp"
 
 namespace {
+
+// A start time this far ahead is one that a busy machine does not miss.
+constexpr int64_t kLeadNs = 100'000'000;
 
 constexpr char kWorkload[] = R"({"name": "w",
   "topology": {"clusters": [{"name": "a", "cpus": "0"}]},
@@ -86,7 +90,7 @@ TEST(PlanRunHppTest, FromAWorkloadToResults) {
   EXPECT_FALSE(takt::PlanRun::Create(instance, plan, {}, how).ok());
   auto run = takt::PlanRun::Create(instance, plan, {binding}, how).value();
   EXPECT_FALSE(run.Start(0).ok());
-  ASSERT_TRUE(run.Start(takt_clock_now_ns() + 2'000'000).ok());
+  ASSERT_TRUE(run.Start(takt_clock_now_ns() + kLeadNs).ok());
   EXPECT_TRUE(run.Wait().ok());
   EXPECT_EQ(done, 3);
   EXPECT_EQ(run.report().call_count, 3u);

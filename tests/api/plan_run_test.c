@@ -1,7 +1,7 @@
-/* Plans, carried out by real workers: what runs, when it may, and what is told.
- * Nothing here depends on how fast the machine is: plans that are checked for
- * their starts have them in the future, and are only expected not to be early;
- * those that are to be violated give operations a nanosecond. */
+/* Runs of plans on real workers: which calls they make, when, and what they
+ * report. No test depends on the speed of the machine. Starts are only checked
+ * not to be early; a plan that must be violated gives an operation a
+ * nanosecond. */
 #include "takt/plan_run.h"
 
 #include <inttypes.h>
@@ -9,9 +9,6 @@
 #include <stdio.h>
 
 #include "tests/api/fixture.h"
-
-/* Enough to get ready in, on a machine that is slow. */
-static const int64_t kLeadNs = 100000000;
 
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
 
@@ -26,8 +23,8 @@ static fixture_t planned_with(const char* policy) {
 
 static fixture_t planned(void) { return planned_with("job-shop"); }
 
-/* The plan of a workload with one core and one kernel of `duration_us`, whose
- * module has that content; `streams` is JSON. */
+/* The plan of a workload with one core and one kernel of `duration_us`.
+ * `content` is the content hash of its module, and `streams` is JSON. */
 static takt_plan_t* make_plan(uint64_t content, double duration_us,
                               const char* streams) {
   static char profile[1024];
@@ -138,150 +135,216 @@ static takt_plan_run_report_t report_of(takt_plan_run_t* run) {
   return report;
 }
 
+/* An instance, a plan for it, the function that the plan calls, and what the
+ * callbacks have received. */
+typedef struct scene_t {
+  fixture_t f;
+  callee_t callee;
+  seen_t seen;
+  takt_plan_t* plan;
+} scene_t;
+
+static void scene_init(scene_t* s, double duration_us, const char* streams) {
+  memset(s, 0, sizeof(*s));
+  s->f = planned();
+  s->callee = callee_create(&s->f);
+  s->plan =
+      make_plan(takt_module_content_hash(s->f.module), duration_us, streams);
+}
+
+static void scene_destroy(scene_t* s) {
+  takt_plan_release(s->plan);
+  callee_destroy(&s->callee);
+  fixture_destroy(&s->f);
+}
+
+static takt_plan_binding_t bind(scene_t* s, const char* stream) {
+  return binding_of(stream, &s->callee, &s->seen);
+}
+
+/* A run of the scene's plan, which has not been started. */
+static takt_plan_run_t* create_run(scene_t* s,
+                                   const takt_plan_run_options_t* options,
+                                   const takt_plan_binding_t* bindings,
+                                   size_t binding_count) {
+  takt_plan_run_t* run = NULL;
+  REQUIRE_OK(takt_plan_run_create(s->f.instance, s->plan, binding_count,
+                                  bindings, options, &run));
+  return run;
+}
+
+/* Options with which the speed of the machine has no effect. */
+static takt_plan_run_options_t patient(int mode) {
+  takt_plan_run_options_t options = plan_run_options();
+  options.mode = (takt_plan_mode_t)mode;
+  options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
+  return options;
+}
+
+/* Options with which an adaptive run diverges at the first delay. */
+static takt_plan_run_options_t impatient(seen_t* seen) {
+  takt_plan_run_options_t options = plan_run_options();
+  options.mode = TAKT_PLAN_MODE_ADAPTIVE;
+  options.timing.divergence_ns = 0;
+  options.timing.patience_ns = INT64_C(60000000000);
+  options.on_event = on_event;
+  options.user_data = seen;
+  return options;
+}
+
+/* How often the rest of the plan was planned anew, in time or not. */
+static uint64_t planned_anew(takt_plan_run_t* run) {
+  const takt_plan_run_report_t report = report_of(run);
+  return report.resolve_count + report.refused_count;
+}
+
+static void wait_until_over(takt_plan_run_t* run) {
+  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+}
+
+static void stop_and_release(takt_plan_run_t* run) {
+  takt_plan_run_stop(run);
+  wait_until_over(run);
+  takt_plan_run_release(run);
+}
+
+/* Runs the scene's single shot, whose only stream is "s", to its end. */
+static takt_plan_run_report_t carry_out(
+    scene_t* s, const takt_plan_run_options_t* options) {
+  const takt_plan_binding_t binding = bind(s, "s");
+  takt_plan_run_t* run = create_run(s, options, &binding, 1);
+  REQUIRE_OK(takt_plan_run_start(run, soon_ns()));
+  wait_until_over(run);
+  const takt_plan_run_report_t report = report_of(run);
+  takt_plan_run_release(run);
+  return report;
+}
+
+/* Each of the scene's four operations ran once and, in a strict run, not
+ * early. */
+static void expect_starts(const scene_t* s, takt_plan_run_t* run, int mode) {
+  for (size_t i = 0; i < 4; ++i) {
+    takt_plan_errors_t start;
+    takt_plan_errors_t end;
+    EXPECT_OK(takt_plan_run_query_operation(run, i, &start, &end));
+    EXPECT(start.count == 1 && end.count == 1 && start.min == start.max);
+    if (mode == TAKT_PLAN_MODE_STRICT) EXPECT(start.min >= 0);
+    const takt_planned_operation_t planned = takt_plan_operation(s->plan, i);
+    EXPECT(planned.start_ns + start.min >= 0);
+  }
+  EXPECT_ERROR(takt_plan_run_query_operation(run, 4, NULL, NULL),
+               TAKT_STATUS_OUT_OF_RANGE, "the plan has 4");
+}
+
 static void a_single_shot_runs_in_order_and_not_early(void) {
   for (int mode = TAKT_PLAN_MODE_STRICT; mode <= TAKT_PLAN_MODE_ADAPTIVE;
        ++mode) {
-    fixture_t f = planned();
-    callee_t callee = callee_create(&f);
-    seen_t seen = {0};
-    takt_plan_t* plan =
-        make_plan(takt_module_content_hash(f.module), 300, ONCE);
-    const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
-    takt_plan_run_options_t options = plan_run_options();
-    options.mode = (takt_plan_mode_t)mode;
-    /* However slow this machine is. */
-    options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
-    takt_plan_run_t* run = NULL;
-    REQUIRE_OK(
-        takt_plan_run_create(f.instance, plan, 1, &binding, &options, &run));
+    scene_t s;
+    scene_init(&s, 300, ONCE);
+    const takt_plan_binding_t binding = bind(&s, "s");
+    const takt_plan_run_options_t options = patient(mode);
+    takt_plan_run_t* run = create_run(&s, &options, &binding, 1);
     EXPECT(!report_of(run).is_running);
     EXPECT_ERROR(takt_plan_run_wait(run, 0), TAKT_STATUS_FAILED_PRECONDITION,
                  "not been started");
-    const int64_t start_ns = takt_clock_now_ns() + kLeadNs;
+    const int64_t start_ns = soon_ns();
     REQUIRE_OK(takt_plan_run_start(run, start_ns));
-    EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+    wait_until_over(run);
     EXPECT(takt_clock_now_ns() >= start_ns);
-    EXPECT(seen.done_count == 4 && seen.bad_count == 0);
+    EXPECT(s.seen.done_count == 4 && s.seen.bad_count == 0);
     const takt_plan_run_report_t report = report_of(run);
     EXPECT(!report.is_running && report.call_count == 4);
     EXPECT(report.failed_count == 0 && report.started_count == 4);
     EXPECT(report.late_start.count == 4 && report.divergence_count == 0);
     EXPECT(report.first_release_ns == start_ns);
     EXPECT(report.last_end_ns > start_ns);
-    int64_t earliest = TAKT_INFINITE_FUTURE;
-    for (size_t i = 0; i < 4; ++i) {
-      takt_plan_errors_t start;
-      takt_plan_errors_t end;
-      EXPECT_OK(takt_plan_run_query_operation(run, i, &start, &end));
-      EXPECT(start.count == 1 && end.count == 1 && start.min == start.max);
-      if (start.min < earliest) earliest = start.min;
-      const takt_planned_operation_t planned = takt_plan_operation(plan, i);
-      EXPECT(planned.start_ns + start.min >= 0);
-    }
-    if (mode == TAKT_PLAN_MODE_STRICT) {
-      EXPECT(earliest >= 0);
-      EXPECT(report.in_place_count == 4);
-    }
-    EXPECT_ERROR(takt_plan_run_query_operation(run, 4, NULL, NULL),
-                 TAKT_STATUS_OUT_OF_RANGE, "the plan has 4");
-    EXPECT_ERROR(takt_plan_run_start(run, takt_clock_now_ns() + 1000000),
+    if (mode == TAKT_PLAN_MODE_STRICT) EXPECT(report.in_place_count == 4);
+    expect_starts(&s, run, mode);
+    EXPECT_ERROR(takt_plan_run_start(run, soon_ns()),
                  TAKT_STATUS_FAILED_PRECONDITION, "has been started");
-    takt_plan_run_stop(run); /* Nothing, by now. */
+    takt_plan_run_stop(run); /* Does nothing: the run is over. */
     takt_plan_run_release(run);
-    takt_plan_release(plan);
-    callee_destroy(&callee);
-    fixture_destroy(&f);
+    scene_destroy(&s);
   }
 }
 
-static takt_stream_t* create_stream(fixture_t* f, callee_t* callee,
-                                    int64_t period_ns) {
-  (void)f;
+/* A periodic stream with an input. */
+static takt_stream_t* create_stream(scene_t* s, int64_t period_ns) {
   takt_stream_options_t options;
   takt_stream_options_init(&options);
   options.period_ns = period_ns;
   takt_stream_t* stream = NULL;
-  REQUIRE_OK(takt_stream_create(callee->function, &options, &stream));
-  REQUIRE_OK(takt_stream_set_input(stream, 2, callee->arguments));
+  REQUIRE_OK(takt_stream_create(s->callee.function, &options, &stream));
+  REQUIRE_OK(takt_stream_set_input(stream, 2, s->callee.arguments));
   return stream;
 }
 
-static void a_cyclic_plan_goes_on_until_it_is_stopped(void) {
+static takt_plan_binding_t bind_to(const char* name, takt_stream_t* stream) {
+  takt_plan_binding_t binding;
+  memset(&binding, 0, sizeof(binding));
+  binding.stream = name;
+  binding.to = stream;
+  return binding;
+}
+
+static void a_cyclic_plan_repeats_until_it_is_stopped(void) {
   for (int mode = TAKT_PLAN_MODE_STRICT; mode <= TAKT_PLAN_MODE_ADAPTIVE;
        ++mode) {
-    fixture_t f = planned();
-    callee_t callee = callee_create(&f);
-    seen_t seen = {0};
-    REQUIRE_OK(takt_fence_create_barrier(5, &seen.enough));
-    takt_plan_t* plan =
-        make_plan(takt_module_content_hash(f.module), 50, CYCLIC);
-    takt_stream_t* stream = create_stream(&f, &callee, 20000000);
-    takt_plan_binding_t bindings[2] = {binding_of("t", &callee, &seen)};
-    bindings[1].stream = "s";
-    bindings[1].to = stream;
-    takt_plan_run_options_t options = plan_run_options();
-    options.mode = (takt_plan_mode_t)mode;
-    options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
-    takt_plan_run_t* run = NULL;
-    REQUIRE_OK(
-        takt_plan_run_create(f.instance, plan, 2, bindings, &options, &run));
-    REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 3000000));
+    scene_t s;
+    scene_init(&s, 50, CYCLIC);
+    REQUIRE_OK(takt_fence_create_barrier(5, &s.seen.enough));
+    takt_stream_t* stream = create_stream(&s, 20000000);
+    const takt_plan_binding_t bindings[2] = {bind(&s, "t"),
+                                             bind_to("s", stream)};
+    const takt_plan_binding_t others[2] = {bind(&s, "t"), bind(&s, "s")};
+    const takt_plan_run_options_t options = patient(mode);
+    takt_plan_run_t* run = create_run(&s, &options, bindings, 2);
+    REQUIRE_OK(takt_plan_run_start(run, soon_ns()));
     EXPECT(report_of(run).is_running);
-    /* Another one cannot be carried out beside it. */
-    takt_plan_run_t* other = NULL;
-    bindings[1].to = NULL;
-    bindings[1] = binding_of("s", &callee, &seen);
-    REQUIRE_OK(
-        takt_plan_run_create(f.instance, plan, 2, bindings, NULL, &other));
-    EXPECT_ERROR(takt_plan_run_start(other, takt_clock_now_ns() + 50000000),
+    /* An instance carries out one plan at a time. */
+    takt_plan_run_t* other = create_run(&s, NULL, others, 2);
+    EXPECT_ERROR(takt_plan_run_start(other, soon_ns()),
                  TAKT_STATUS_FAILED_PRECONDITION, "another plan");
-    EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
+    EXPECT_OK(
+        takt_fence_wait(s.seen.enough, s.f.instance, TAKT_INFINITE_FUTURE));
     EXPECT_ERROR(takt_plan_run_wait(run, 0), TAKT_STATUS_DEADLINE_EXCEEDED, "");
     takt_plan_run_stop(run);
-    EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+    wait_until_over(run);
     EXPECT_OK(takt_stream_wait_idle(stream, TAKT_INFINITE_FUTURE));
     const takt_plan_run_report_t report = report_of(run);
     EXPECT(!report.is_running && report.call_count >= 5);
     EXPECT(report.started_count >= 5);
-    EXPECT(seen.done_count == (int)report.call_count && seen.bad_count == 0);
-    /* Its place is free now. */
-    EXPECT_OK(takt_plan_run_start(other, takt_clock_now_ns() + 3000000));
+    EXPECT(s.seen.done_count == (int)report.call_count);
+    EXPECT(s.seen.bad_count == 0);
     takt_plan_run_release(run);
-    takt_plan_run_stop(other);
-    EXPECT_OK(takt_plan_run_wait(other, TAKT_INFINITE_FUTURE));
-    takt_plan_run_release(other);
+    /* The first run is over, so the other one may start. */
+    EXPECT_OK(takt_plan_run_start(other, soon_ns()));
+    stop_and_release(other);
     takt_stream_release(stream);
-    takt_plan_release(plan);
-    takt_fence_release(seen.enough);
-    callee_destroy(&callee);
-    fixture_destroy(&f);
+    takt_fence_release(s.seen.enough);
+    scene_destroy(&s);
   }
 }
 
-static void another_plan_takes_over(void) {
-  fixture_t f = planned();
-  callee_t callee = callee_create(&f);
-  seen_t seen = {0};
-  REQUIRE_OK(takt_fence_create_barrier(20, &seen.enough));
-  const uint64_t content = takt_module_content_hash(f.module);
-  takt_plan_t* plan = make_plan(content, 50, CYCLIC);
+static void another_plan_takes_over_at_the_end_of_a_period(void) {
+  scene_t s;
+  scene_init(&s, 50, CYCLIC);
+  REQUIRE_OK(takt_fence_create_barrier(20, &s.seen.enough));
+  const uint64_t content = takt_module_content_hash(s.f.module);
   takt_plan_t* longer = make_plan(content, 60, CYCLIC);
   takt_plan_t* once = make_plan(content, 60, ONCE);
   takt_plan_t* shifted =
       make_plan(content, 60,
                 "{\"name\": \"s\", \"function\": \"module.mul\","
                 " \"period_ms\": 20, \"offset_ms\": 1}");
-  takt_stream_t* stream = create_stream(&f, &callee, 20000000);
-  takt_plan_binding_t bindings[2] = {binding_of("t", &callee, &seen)};
-  bindings[1].stream = "s";
-  bindings[1].to = stream;
-  takt_plan_run_t* run = NULL;
-  REQUIRE_OK(takt_plan_run_create(f.instance, plan, 2, bindings, NULL, &run));
+  takt_stream_t* stream = create_stream(&s, 20000000);
+  const takt_plan_binding_t bindings[2] = {bind(&s, "t"), bind_to("s", stream)};
+  takt_plan_run_t* run = create_run(&s, NULL, bindings, 2);
   const int64_t far_ns = takt_clock_now_ns() + INT64_C(60000000000);
   int64_t at_ns = 0;
   EXPECT_ERROR(takt_plan_run_replace(run, longer, far_ns, &at_ns),
                TAKT_STATUS_FAILED_PRECONDITION, "not under way");
-  const int64_t start_ns = takt_clock_now_ns() + kLeadNs;
+  const int64_t start_ns = soon_ns();
   REQUIRE_OK(takt_plan_run_start(run, start_ns));
   EXPECT_ERROR(takt_plan_run_replace(run, longer, start_ns - kLeadNs, &at_ns),
                TAKT_STATUS_INVALID_ARGUMENT, "has passed");
@@ -289,208 +352,139 @@ static void another_plan_takes_over(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "bound to functions");
   EXPECT_ERROR(takt_plan_run_replace(run, shifted, far_ns, &at_ns),
                TAKT_STATUS_INVALID_ARGUMENT, "first release");
-  REQUIRE_OK(takt_plan_run_replace(run, longer,
-                                   takt_clock_now_ns() + 3 * kLeadNs, &at_ns));
+  REQUIRE_OK(
+      takt_plan_run_replace(run, longer, soon_ns() + 2 * kLeadNs, &at_ns));
   EXPECT((at_ns - start_ns) % 20000000 == 0 && at_ns > start_ns);
-  EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
+  EXPECT_OK(takt_fence_wait(s.seen.enough, s.f.instance, TAKT_INFINITE_FUTURE));
   EXPECT(report_of(run).call_count >= 20);
   takt_plan_run_stop(run);
-  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
+  wait_until_over(run);
   EXPECT_ERROR(takt_plan_run_replace(run, longer, far_ns, NULL),
                TAKT_STATUS_FAILED_PRECONDITION, "not under way");
-  EXPECT(seen.bad_count == 0);
+  EXPECT(s.seen.bad_count == 0);
   takt_plan_run_release(run);
-  takt_fence_release(seen.enough);
+  takt_fence_release(s.seen.enough);
   takt_stream_release(stream);
   takt_plan_release(shifted);
   takt_plan_release(once);
   takt_plan_release(longer);
-  takt_plan_release(plan);
-  callee_destroy(&callee);
-  fixture_destroy(&f);
+  scene_destroy(&s);
 }
 
-static void what_is_not_kept_to_is_told_or_ends_it(void) {
+/* No operation takes only the planned nanosecond. */
+static void a_violation_is_reported_or_ends_a_strict_run(void) {
   for (int late = TAKT_PLAN_LATE_TELL; late <= TAKT_PLAN_LATE_FAIL; ++late) {
-    fixture_t f = planned();
-    callee_t callee = callee_create(&f);
-    seen_t seen = {0};
-    /* Nothing is done in a nanosecond. */
-    takt_plan_t* plan =
-        make_plan(takt_module_content_hash(f.module), 0.001, ONCE);
-    const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
-    takt_plan_run_options_t options = plan_run_options();
+    scene_t s;
+    scene_init(&s, 0.001, ONCE);
+    const takt_plan_binding_t binding = bind(&s, "s");
+    takt_plan_run_options_t options = patient(TAKT_PLAN_MODE_STRICT);
     options.late = (takt_plan_late_t)late;
     options.timing.tolerance_ns = 0;
-    options.timing.patience_ns = INT64_C(60000000000);
     options.on_event = on_event;
-    options.user_data = &seen;
-    takt_plan_run_t* run = NULL;
-    REQUIRE_OK(
-        takt_plan_run_create(f.instance, plan, 1, &binding, &options, &run));
-    REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 2000000));
+    options.user_data = &s.seen;
+    takt_plan_run_t* run = create_run(&s, &options, &binding, 1);
+    REQUIRE_OK(takt_plan_run_start(run, soon_ns()));
     if (late == TAKT_PLAN_LATE_FAIL) {
       EXPECT_ERROR(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE),
                    TAKT_STATUS_ABORTED, "plan \"w\": operation \"s#");
     } else {
-      EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
-      EXPECT(seen.done_count == 4);
-      const takt_plan_run_report_t report = report_of(run);
-      int told = 0;
-      for (int i = 0; i < 8; ++i) told += seen.event_counts[i];
-      EXPECT(told == (int)report.violation_count);
-      EXPECT(seen.event_counts[TAKT_PLAN_EVENT_DIVERGED] == 0);
+      wait_until_over(run);
+      EXPECT(s.seen.done_count == 4);
+      int event_count = 0;
+      for (int i = 0; i < 8; ++i) event_count += s.seen.event_counts[i];
+      EXPECT(event_count == (int)report_of(run).violation_count);
+      EXPECT(s.seen.event_counts[TAKT_PLAN_EVENT_DIVERGED] == 0);
       if (late == TAKT_PLAN_LATE_TELL) {
-        EXPECT(seen.event_counts[TAKT_PLAN_EVENT_OVERRUN] == 4);
+        EXPECT(s.seen.event_counts[TAKT_PLAN_EVENT_OVERRUN] == 4);
       }
     }
-    EXPECT(seen.bad_count == 0);
+    EXPECT(s.seen.bad_count == 0);
     takt_plan_run_release(run);
-    takt_plan_release(plan);
-    callee_destroy(&callee);
-    fixture_destroy(&f);
+    scene_destroy(&s);
   }
 }
 
-/* Of one stream, to its end. */
-static takt_plan_run_report_t carry_out(
-    fixture_t* f, takt_plan_t* plan, const takt_plan_binding_t* binding,
-    const takt_plan_run_options_t* options) {
-  takt_plan_run_t* run = NULL;
-  REQUIRE_OK(
-      takt_plan_run_create(f->instance, plan, 1, binding, options, &run));
-  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 2000000));
-  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
-  const takt_plan_run_report_t report = report_of(run);
-  takt_plan_run_release(run);
-  return report;
-}
-
-/* What is small is left out of an adaptive plan, as it is by default. */
-static void adaptive_plans_leave_out_what_is_small(void) {
-  fixture_t f = planned();
-  callee_t callee = callee_create(&f);
-  seen_t seen = {0};
-  takt_plan_t* plan = make_plan(takt_module_content_hash(f.module), 20, ONCE);
-  const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
+/* The default of small_ns is above the 20 us of the operations. */
+static void an_adaptive_run_leaves_out_small_operations(void) {
+  scene_t s;
+  scene_init(&s, 20, ONCE);
   takt_plan_run_options_t options;
   takt_plan_run_options_init(&options);
   options.mode = TAKT_PLAN_MODE_ADAPTIVE;
-  const takt_plan_run_report_t report = carry_out(&f, plan, &binding, &options);
-  EXPECT(seen.done_count == 4 && seen.bad_count == 0);
+  const takt_plan_run_report_t report = carry_out(&s, &options);
+  EXPECT(s.seen.done_count == 4 && s.seen.bad_count == 0);
   EXPECT(report.call_count == 4 && report.started_count == 0);
   EXPECT(report.divergence_count == 0);
-  takt_plan_release(plan);
-  callee_destroy(&callee);
-  fixture_destroy(&f);
+  scene_destroy(&s);
 }
 
-static void adaptive_plans_give_way(void) {
-  fixture_t f = planned();
-  callee_t callee = callee_create(&f);
-  seen_t seen = {0};
-  takt_plan_t* plan =
-      make_plan(takt_module_content_hash(f.module), 0.001, ONCE);
-  const takt_plan_binding_t binding = binding_of("s", &callee, &seen);
-  takt_plan_run_options_t options = plan_run_options();
-  options.mode = TAKT_PLAN_MODE_ADAPTIVE;
-  options.timing.divergence_ns = 0;
-  options.timing.patience_ns = INT64_C(60000000000);
-  options.on_event = on_event;
-  options.user_data = &seen;
-  const takt_plan_run_report_t report = carry_out(&f, plan, &binding, &options);
-  EXPECT(seen.done_count == 4 && seen.bad_count == 0);
+static void an_adaptive_run_reports_each_divergence(void) {
+  scene_t s;
+  scene_init(&s, 0.001, ONCE);
+  const takt_plan_run_options_t options = impatient(&s.seen);
+  const takt_plan_run_report_t report = carry_out(&s, &options);
+  EXPECT(s.seen.done_count == 4 && s.seen.bad_count == 0);
   EXPECT(report.divergence_count > 0 && report.violation_count == 0);
-  EXPECT(seen.event_counts[TAKT_PLAN_EVENT_DIVERGED] ==
+  EXPECT(s.seen.event_counts[TAKT_PLAN_EVENT_DIVERGED] ==
          (int)report.divergence_count);
-  takt_plan_release(plan);
-  callee_destroy(&callee);
-  fixture_destroy(&f);
+  scene_destroy(&s);
 }
 
-/* Jobs of a nanosecond, one after the other, are late whatever happens, and so
- * that nothing can be moved; what is due in a minute never comes. */
-static void what_is_left_is_planned_anew(void) {
-  fixture_t f = planned();
-  callee_t callee = callee_create(&f);
-  seen_t seen = {0};
-  takt_plan_t* plan =
-      make_plan(takt_module_content_hash(f.module), 0.001,
-                "{\"name\": \"s\", \"function\": \"module.mul\","
-                " \"arrival\": \"once\", \"count\": 4,"
-                " \"deadline_ms\": 0.000001},"
-                "{\"name\": \"t\", \"function\": \"module.mul\","
-                " \"arrival\": \"once\", \"offset_ms\": 60000,"
-                " \"deadline_ms\": 1000}");
-  const takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
-                                           binding_of("t", &callee, &seen)};
+/* The jobs of "s" take a nanosecond each, one after the other, and have no time
+ * to spare, so they are late and the plan cannot be moved. The job of "t" is
+ * due in a minute and never runs. */
+static void a_plan_that_cannot_be_moved_is_planned_anew(void) {
+  scene_t s;
+  scene_init(&s, 0.001,
+             "{\"name\": \"s\", \"function\": \"module.mul\","
+             " \"arrival\": \"once\", \"count\": 4,"
+             " \"deadline_ms\": 0.000001},"
+             "{\"name\": \"t\", \"function\": \"module.mul\","
+             " \"arrival\": \"once\", \"offset_ms\": 60000,"
+             " \"deadline_ms\": 1000}");
+  const takt_plan_binding_t bindings[2] = {bind(&s, "s"), bind(&s, "t")};
   for (int budget_ms = 0; budget_ms <= 1; ++budget_ms) {
-    takt_plan_run_options_t options = plan_run_options();
-    options.mode = TAKT_PLAN_MODE_ADAPTIVE;
-    options.timing.divergence_ns = 0;
-    options.timing.patience_ns = INT64_C(60000000000);
+    takt_plan_run_options_t options = impatient(&s.seen);
+    options.on_event = NULL;
     options.timing.repair_budget_ns = budget_ms * INT64_C(1000000);
-    takt_plan_run_t* run = NULL;
-    REQUIRE_OK(
-        takt_plan_run_create(f.instance, plan, 2, bindings, &options, &run));
-    REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 2000000));
-    takt_plan_run_report_t report = report_of(run);
-    while (report.divergence_count == 0 ||
-           report.resolve_count + report.refused_count < (uint64_t)budget_ms) {
-      report = report_of(run);
-    }
-    if (budget_ms == 0)
-      EXPECT(report.resolve_count + report.refused_count == 0);
-    takt_plan_run_stop(run);
-    EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
-    takt_plan_run_release(run);
+    takt_plan_run_t* run = create_run(&s, &options, bindings, 2);
+    REQUIRE_OK(takt_plan_run_start(run, soon_ns()));
+    AWAIT(report_of(run).divergence_count > 0);
+    const uint64_t least = (uint64_t)budget_ms;
+    AWAIT(planned_anew(run) >= least);
+    if (budget_ms == 0) EXPECT(planned_anew(run) == 0);
+    stop_and_release(run);
   }
-  EXPECT(seen.bad_count == 0);
-  takt_plan_release(plan);
-  callee_destroy(&callee);
-  fixture_destroy(&f);
+  EXPECT(s.seen.bad_count == 0);
+  scene_destroy(&s);
 }
 
-/* While the core that a plan has is lost, jobs run elsewhere; found again, it
- * has what is released from the next period on. */
-static void a_lost_core_is_done_without(void) {
-  fixture_t f = planned();
-  callee_t callee = callee_create(&f);
-  seen_t seen = {0};
-  takt_plan_t* plan = make_plan(takt_module_content_hash(f.module), 50, CYCLIC);
-  const takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
-                                           binding_of("t", &callee, &seen)};
-  takt_plan_run_options_t options = plan_run_options();
-  options.mode = TAKT_PLAN_MODE_ADAPTIVE;
-  options.timing = takt_plan_timing(TAKT_PLAN_TIMING_PATIENT);
+/* While the planned core is lost, jobs run on the other one. When it is back,
+ * it gets the jobs from the next period on. */
+static void a_plan_continues_without_a_core_that_is_lost(void) {
+  scene_t s;
+  scene_init(&s, 50, CYCLIC);
+  const takt_plan_binding_t bindings[2] = {bind(&s, "s"), bind(&s, "t")};
+  takt_plan_run_options_t options = patient(TAKT_PLAN_MODE_ADAPTIVE);
   options.timing.repair_budget_ns = 5000000;
   options.on_event = on_event;
-  options.user_data = &seen;
-  takt_plan_run_t* run = NULL;
-  REQUIRE_OK(
-      takt_plan_run_create(f.instance, plan, 2, bindings, &options, &run));
-  REQUIRE_OK(takt_plan_run_start(run, takt_clock_now_ns() + 3000000));
-  while (report_of(run).in_place_count < 3) {
-  }
-  REQUIRE_OK(takt_scheduler_set_available(f.instance, 0, false));
-  const takt_plan_run_report_t lost = report_of(run);
-  EXPECT(lost.divergence_count == 1);
-  while (seen.event_counts[TAKT_PLAN_EVENT_LOST] == 0) {
-  }
-  const int done_count = seen.done_count;
-  while (seen.done_count < done_count + 5) {
-  }
-  REQUIRE_OK(takt_scheduler_set_available(f.instance, 0, true));
+  options.user_data = &s.seen;
+  takt_plan_run_t* run = create_run(&s, &options, bindings, 2);
+  REQUIRE_OK(takt_plan_run_start(run, soon_ns()));
+  AWAIT(report_of(run).in_place_count >= 3);
+  REQUIRE_OK(takt_scheduler_set_available(s.f.instance, 0, false));
+  EXPECT(report_of(run).divergence_count == 1);
+  AWAIT(s.seen.event_counts[TAKT_PLAN_EVENT_LOST] > 0);
+  const int done_count = s.seen.done_count;
+  AWAIT(s.seen.done_count >= done_count + 5);
+  REQUIRE_OK(takt_scheduler_set_available(s.f.instance, 0, true));
   const uint64_t in_place_count = report_of(run).in_place_count;
-  while (report_of(run).in_place_count < in_place_count + 3) {
-  }
+  AWAIT(report_of(run).in_place_count >= in_place_count + 3);
   takt_plan_run_stop(run);
-  EXPECT_OK(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
-  EXPECT(seen.bad_count == 0 && report_of(run).failed_count == 0);
+  wait_until_over(run);
+  EXPECT(s.seen.bad_count == 0 && report_of(run).failed_count == 0);
   takt_plan_run_release(run);
-  takt_plan_release(plan);
-  callee_destroy(&callee);
-  fixture_destroy(&f);
+  scene_destroy(&s);
 }
 
 static void presets_set_all_durations(void) {
@@ -513,84 +507,152 @@ static void presets_set_all_durations(void) {
   EXPECT(patient.repair_budget_ns == 0);
 }
 
-static void refuses_what_does_not_fit(void) {
-  fixture_t f = planned();
-  callee_t callee = callee_create(&f);
-  seen_t seen = {0};
-  const uint64_t content = takt_module_content_hash(f.module);
-  takt_plan_t* plan = make_plan(content, 50, ONCE);
-  takt_plan_t* foreign = make_plan(content ^ 1, 50, ONCE);
-  takt_plan_t* cyclic = make_plan(content, 50, CYCLIC);
+typedef void (*spoil_binding_t)(takt_plan_binding_t* binding);
+static void no_functions(takt_plan_binding_t* b) { b->function_count = 0; }
+static void null_functions(takt_plan_binding_t* b) { b->functions = NULL; }
+static void one_argument(takt_plan_binding_t* b) { b->argument_count = 1; }
+static void null_arguments(takt_plan_binding_t* b) { b->arguments = NULL; }
+static void bad_criticality(takt_plan_binding_t* b) {
+  b->criticality = (takt_criticality_t)9;
+}
+static void no_name(takt_plan_binding_t* b) { b->stream = NULL; }
+static void other_name(takt_plan_binding_t* b) { b->stream = "other"; }
+
+static void errors_name_the_bad_binding(void) {
+  static const struct {
+    spoil_binding_t spoil;
+    const char* message;
+  } kCases[] = {{no_functions, "expected a stream, or functions"},
+                {null_functions, "functions is NULL"},
+                {one_argument, "expected 2 inputs"},
+                {null_arguments, "arguments is NULL"},
+                {bad_criticality, "criticality is 9"},
+                {no_name, "stream is NULL"},
+                {other_name, "stream \"s\": it is not bound"}};
+  scene_t s;
+  scene_init(&s, 50, ONCE);
   takt_plan_run_t* run = NULL;
-  takt_plan_binding_t bindings[2] = {binding_of("s", &callee, &seen),
-                                     binding_of("s", &callee, &seen)};
-  EXPECT_ERROR(takt_plan_run_create(NULL, plan, 1, bindings, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "instance is NULL");
-  EXPECT_ERROR(takt_plan_run_create(f.instance, NULL, 1, bindings, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "plan is NULL");
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 1, NULL, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "bindings is NULL");
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 0, NULL, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "stream \"s\": it is not bound");
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 2, bindings, NULL, &run),
+  for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
+    takt_plan_binding_t binding = bind(&s, "s");
+    kCases[i].spoil(&binding);
+    EXPECT_ERROR(
+        takt_plan_run_create(s.f.instance, s.plan, 1, &binding, NULL, &run),
+        TAKT_STATUS_INVALID_ARGUMENT, kCases[i].message);
+    EXPECT(run == NULL);
+  }
+  const takt_plan_binding_t twice[2] = {bind(&s, "s"), bind(&s, "s")};
+  EXPECT_ERROR(takt_plan_run_create(s.f.instance, s.plan, 2, twice, NULL, &run),
                TAKT_STATUS_INVALID_ARGUMENT, "bound twice");
+  EXPECT_ERROR(takt_plan_run_create(NULL, s.plan, 1, twice, NULL, &run),
+               TAKT_STATUS_INVALID_ARGUMENT, "instance is NULL");
+  EXPECT_ERROR(takt_plan_run_create(s.f.instance, NULL, 1, twice, NULL, &run),
+               TAKT_STATUS_INVALID_ARGUMENT, "plan is NULL");
+  EXPECT_ERROR(takt_plan_run_create(s.f.instance, s.plan, 1, NULL, NULL, &run),
+               TAKT_STATUS_INVALID_ARGUMENT, "bindings is NULL");
+  scene_destroy(&s);
+}
+
+typedef void (*spoil_options_t)(takt_plan_run_options_t* options);
+static void bad_tolerance(takt_plan_run_options_t* o) {
+  o->timing.tolerance_ns = -1;
+}
+static void bad_patience(takt_plan_run_options_t* o) {
+  o->timing.patience_ns = -1;
+}
+static void bad_lead(takt_plan_run_options_t* o) { o->timing.lead_ns = -1; }
+static void bad_budget(takt_plan_run_options_t* o) {
+  o->timing.repair_budget_ns = -1;
+}
+static void bad_horizon(takt_plan_run_options_t* o) {
+  o->timing.repair_horizon_ns = -1;
+}
+static void bad_mode(takt_plan_run_options_t* o) {
+  o->mode = (takt_plan_mode_t)7;
+}
+static void bad_late(takt_plan_run_options_t* o) {
+  o->late = (takt_plan_late_t)7;
+}
+
+static void errors_name_the_bad_option(void) {
+  static const struct {
+    spoil_options_t spoil;
+    const char* message;
+  } kCases[] = {{bad_tolerance, "tolerance_ns"},
+                {bad_patience, "patience_ns"},
+                {bad_lead, "lead_ns"},
+                {bad_budget, "repair_budget_ns"},
+                {bad_horizon, "repair_horizon_ns"},
+                {bad_mode, "mode is 7"},
+                {bad_late, "late is 7"}};
+  scene_t s;
+  scene_init(&s, 50, ONCE);
+  const takt_plan_binding_t binding = bind(&s, "s");
+  takt_plan_run_t* run = NULL;
+  for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
+    takt_plan_run_options_t options = plan_run_options();
+    kCases[i].spoil(&options);
+    EXPECT_ERROR(
+        takt_plan_run_create(s.f.instance, s.plan, 1, &binding, &options, &run),
+        TAKT_STATUS_INVALID_ARGUMENT, kCases[i].message);
+    EXPECT(run == NULL);
+  }
+  scene_destroy(&s);
+}
+
+static void a_plan_must_fit_the_module_and_the_streams(void) {
+  scene_t s;
+  scene_init(&s, 50, CYCLIC);
+  const uint64_t content = takt_module_content_hash(s.f.module);
+  takt_plan_t* foreign = make_plan(content ^ 1, 50, ONCE);
+  takt_plan_t* once = make_plan(content, 50, ONCE);
+  takt_stream_t* stream = create_stream(&s, 30000000);
+  const takt_plan_binding_t by_run = bind(&s, "s");
+  const takt_plan_binding_t by_clock = bind_to("s", stream);
+  const takt_plan_binding_t both[2] = {by_clock, bind(&s, "t")};
+  takt_plan_run_t* run = NULL;
   EXPECT_ERROR(
-      takt_plan_run_create(f.instance, foreign, 1, bindings, NULL, &run),
+      takt_plan_run_create(s.f.instance, foreign, 1, &by_run, NULL, &run),
       TAKT_STATUS_FAILED_PRECONDITION, "the plan was made for module");
-  takt_plan_binding_t wrong = bindings[0];
-  wrong.function_count = 0;
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 1, &wrong, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "expected a stream, or functions");
-  wrong = bindings[0];
-  wrong.argument_count = 1;
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 1, &wrong, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "expected 2 inputs");
-  wrong = bindings[0];
-  wrong.criticality = (takt_criticality_t)9;
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 1, &wrong, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "criticality");
-  wrong = bindings[0];
-  wrong.stream = NULL;
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 1, &wrong, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "stream is NULL");
-  /* Streams of the application's. */
-  takt_stream_t* stream = create_stream(&f, &callee, 30000000);
-  memset(&wrong, 0, sizeof(wrong));
-  wrong.stream = "s";
-  wrong.to = stream;
-  EXPECT_ERROR(takt_plan_run_create(f.instance, plan, 1, &wrong, NULL, &run),
-               TAKT_STATUS_INVALID_ARGUMENT, "a single shot is bound to");
-  bindings[0] = wrong;
-  bindings[1].stream = "t";
   EXPECT_ERROR(
-      takt_plan_run_create(f.instance, cyclic, 2, bindings, NULL, &run),
-      TAKT_STATUS_INVALID_ARGUMENT, "it releases 0 jobs in the plan's period");
-  takt_stream_release(stream);
-  /* Options. */
-  bindings[0] = binding_of("s", &callee, &seen);
-  takt_plan_run_options_t options = plan_run_options();
-  options.timing.tolerance_ns = -1;
-  EXPECT_ERROR(
-      takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
-      TAKT_STATUS_INVALID_ARGUMENT, "tolerance_ns");
-  options.timing.tolerance_ns = 0;
-  options.timing.repair_budget_ns = -1;
-  EXPECT_ERROR(
-      takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
-      TAKT_STATUS_INVALID_ARGUMENT, "repair_budget_ns");
-  options.timing.repair_budget_ns = 0;
-  options.timing.repair_horizon_ns = -1;
-  EXPECT_ERROR(
-      takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
-      TAKT_STATUS_INVALID_ARGUMENT, "repair_horizon_ns");
-  options.timing.repair_horizon_ns = 0;
-  options.mode = (takt_plan_mode_t)7;
-  EXPECT_ERROR(
-      takt_plan_run_create(f.instance, plan, 1, bindings, &options, &run),
-      TAKT_STATUS_INVALID_ARGUMENT, "mode is 7");
+      takt_plan_run_create(s.f.instance, once, 1, &by_clock, NULL, &run),
+      TAKT_STATUS_INVALID_ARGUMENT, "a single shot is bound to");
+  EXPECT_ERROR(takt_plan_run_create(s.f.instance, s.plan, 2, both, NULL, &run),
+               TAKT_STATUS_INVALID_ARGUMENT,
+               "it releases 0 jobs in the plan's period");
   EXPECT(run == NULL);
-  /* Times. */
-  REQUIRE_OK(takt_plan_run_create(f.instance, plan, 1, bindings, NULL, &run));
+  takt_stream_release(stream);
+  takt_plan_release(once);
+  takt_plan_release(foreign);
+  scene_destroy(&s);
+}
+
+static void a_run_needs_a_job_shop_that_schedules_its_functions(void) {
+  static const char* const kPolicies[2] = {"off", "fifo"};
+  scene_t s;
+  scene_init(&s, 50, ONCE);
+  const takt_plan_binding_t binding = bind(&s, "s");
+  takt_plan_run_t* run = NULL;
+  for (int i = 0; i < 2; ++i) {
+    fixture_t other = planned_with(kPolicies[i]);
+    EXPECT_ERROR(
+        takt_plan_run_create(other.instance, s.plan, 1, &binding, NULL, &run),
+        TAKT_STATUS_FAILED_PRECONDITION, kPolicies[i]);
+    fixture_destroy(&other);
+  }
+  fixture_t other = planned();
+  EXPECT_ERROR(
+      takt_plan_run_create(other.instance, s.plan, 1, &binding, NULL, &run),
+      TAKT_STATUS_INVALID_ARGUMENT, "does not schedule its context");
+  EXPECT(run == NULL);
+  fixture_destroy(&other);
+  scene_destroy(&s);
+}
+
+static void a_run_that_was_never_started_may_be_released(void) {
+  scene_t s;
+  scene_init(&s, 50, ONCE);
+  const takt_plan_binding_t binding = bind(&s, "s");
+  takt_plan_run_t* run = create_run(&s, NULL, &binding, 1);
   EXPECT_ERROR(takt_plan_run_start(run, takt_clock_now_ns() - 1),
                TAKT_STATUS_INVALID_ARGUMENT, "has passed");
   takt_plan_run_report_t report = {0};
@@ -598,39 +660,26 @@ static void refuses_what_does_not_fit(void) {
                "struct_size");
   takt_plan_run_retain(run);
   takt_plan_run_release(run);
-  takt_plan_run_release(run); /* Never started. */
+  EXPECT(!report_of(run).is_running);
+  takt_plan_run_release(run);
   takt_plan_run_release(NULL);
-  /* Schedulers. */
-  static const char* const kPolicies[2] = {"off", "fifo"};
-  for (int i = 0; i < 2; ++i) {
-    fixture_t other = planned_with(kPolicies[i]);
-    EXPECT_ERROR(
-        takt_plan_run_create(other.instance, plan, 1, bindings, NULL, &run),
-        TAKT_STATUS_FAILED_PRECONDITION, kPolicies[i]);
-    fixture_destroy(&other);
-  }
-  fixture_t other = planned();
-  EXPECT_ERROR(
-      takt_plan_run_create(other.instance, plan, 1, bindings, NULL, &run),
-      TAKT_STATUS_INVALID_ARGUMENT, "does not schedule its context");
-  fixture_destroy(&other);
-  takt_plan_release(cyclic);
-  takt_plan_release(foreign);
-  takt_plan_release(plan);
-  callee_destroy(&callee);
-  fixture_destroy(&f);
+  scene_destroy(&s);
 }
 
 int main(void) {
   RUN(presets_set_all_durations);
   RUN(a_single_shot_runs_in_order_and_not_early);
-  RUN(a_cyclic_plan_goes_on_until_it_is_stopped);
-  RUN(another_plan_takes_over);
-  RUN(what_is_not_kept_to_is_told_or_ends_it);
-  RUN(adaptive_plans_leave_out_what_is_small);
-  RUN(adaptive_plans_give_way);
-  RUN(what_is_left_is_planned_anew);
-  RUN(a_lost_core_is_done_without);
-  RUN(refuses_what_does_not_fit);
+  RUN(a_cyclic_plan_repeats_until_it_is_stopped);
+  RUN(another_plan_takes_over_at_the_end_of_a_period);
+  RUN(a_violation_is_reported_or_ends_a_strict_run);
+  RUN(an_adaptive_run_leaves_out_small_operations);
+  RUN(an_adaptive_run_reports_each_divergence);
+  RUN(a_plan_that_cannot_be_moved_is_planned_anew);
+  RUN(a_plan_continues_without_a_core_that_is_lost);
+  RUN(errors_name_the_bad_binding);
+  RUN(errors_name_the_bad_option);
+  RUN(a_plan_must_fit_the_module_and_the_streams);
+  RUN(a_run_needs_a_job_shop_that_schedules_its_functions);
+  RUN(a_run_that_was_never_started_may_be_released);
   return test_result();
 }

@@ -1,4 +1,4 @@
-// The C++ face of streams; what they do is tested in stream_test.c.
+// The C++ face of streams. stream_test.c tests their behaviour.
 #include <atomic>
 #include <cstddef>
 #include <string>
@@ -47,7 +47,7 @@ TEST_F(StreamHppTest, TakesInputsAndGivesOutputs) {
   EXPECT_EQ(stream.statistics().met_count, 1u);
 }
 
-TEST_F(StreamHppTest, TellsItsCallbacksUntilItGoes) {
+TEST_F(StreamHppTest, CallsItsCallbacksUntilItIsDestroyed) {
   std::atomic<int> done{0}, late{0};
   auto enough = takt::Fence::CreateBarrier(3).value();
   {
@@ -75,7 +75,7 @@ TEST_F(StreamHppTest, TellsItsCallbacksUntilItGoes) {
   EXPECT_EQ(done.load(), late.load());
 }
 
-TEST_F(StreamHppTest, ChainsPassResultsOn) {
+TEST_F(StreamHppTest, ResultsBecomeTheInputsOfTheNextStream) {
   auto first = takt::Stream::Create(Find("twice"),
                                     {.arrival = TAKT_STREAM_ARRIVAL_INPUT})
                    .value();
@@ -123,7 +123,7 @@ TEST_F(StreamHppTest, InputsAreWrittenInPlace) {
   EXPECT_FALSE(stream.TakeOutput(results));
 }
 
-TEST_F(StreamHppTest, InputsAreMappedAsTheirTypeOnly) {
+TEST_F(StreamHppTest, AnInputIsMappedOnlyAsItsElementType) {
   auto stream = takt::Stream::Create(Find("twice"),
                                      {.arrival = TAKT_STREAM_ARRIVAL_INPUT})
                     .value();
@@ -138,7 +138,7 @@ TEST_F(StreamHppTest, InputsAreMappedAsTheirTypeOnly) {
             TAKT_STATUS_OUT_OF_RANGE);
 }
 
-TEST_F(StreamHppTest, ErrorsComeBack) {
+TEST_F(StreamHppTest, CreateReturnsErrors) {
   const auto stream = takt::Stream::Create(Find("twice"), {});
   EXPECT_FALSE(stream.ok());
   EXPECT_NE(stream.status().ToString().find("period_ns"), std::string::npos);

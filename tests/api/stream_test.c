@@ -1,10 +1,9 @@
-/* Streams: what releases their jobs, what the jobs take and give, and what
- * becomes of those that are late. An instance without workers runs jobs only
- * while a thread waits, so that tests decide what waits for what. */
+/* Streams: the events that release jobs, inputs and outputs of jobs, and late
+ * jobs. An instance without workers runs jobs only while a thread waits, so a
+ * test decides when they run. */
 #include "takt/stream.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -13,13 +12,13 @@
 static const char* const kMul[2] = {TESTDATA("api/simple_mul.vmfb"),
                                     TESTDATA("api/simple_mul_async.vmfb")};
 
-/* What the callbacks saw. */
+/* What the callbacks have received. */
 typedef struct seen_t {
   atomic_int done_count;
   atomic_int late_count;
   atomic_int outcomes[4];
   takt_stream_job_t jobs[16];
-  takt_status_code_t code; /* Of the last that failed. */
+  takt_status_code_t code; /* Of the last failed job. */
   takt_fence_t* enough;    /* Signaled by each job, if not NULL. */
 } seen_t;
 
@@ -108,7 +107,7 @@ static void an_input_releases_a_job(void) {
     takt_stream_t* stream = create_stream(&f, "mul", &options);
     takt_value_t none;
     EXPECT(!takt_stream_take_output(stream, 1, &none, NULL));
-    /* It rests. */
+    /* It has not been started. */
     EXPECT_OK(set_input(&f, stream, 9));
     wait_idle(stream);
     EXPECT(statistics_of(stream).released_count == 0);
@@ -121,7 +120,7 @@ static void an_input_releases_a_job(void) {
     EXPECT_OK(set_input(&f, stream, 2));
     wait_idle(stream);
     takt_stream_stop(stream);
-    EXPECT_OK(set_input(&f, stream, 5)); /* Put, but nothing is released. */
+    EXPECT_OK(set_input(&f, stream, 5)); /* Stored; it releases nothing. */
     wait_idle(stream);
     expect_output(stream, "4xf32=4 9 16 25");
     const takt_stream_statistics_t statistics = statistics_of(stream);
@@ -134,7 +133,7 @@ static void an_input_releases_a_job(void) {
   }
 }
 
-static void periods_keep_their_phase(void) {
+static void periodic_releases_keep_their_phase(void) {
   for (int i = 0; i < 2; ++i) {
     fixture_t f = fixture_create_with(2, "local-task", kMul[i]);
     seen_t seen = {0};
@@ -144,7 +143,7 @@ static void periods_keep_their_phase(void) {
     options.period_ns = 1000000;
     takt_stream_t* stream = create_stream(&f, "mul", &options);
     EXPECT_OK(set_input(&f, stream, 1));
-    /* Long ago: what it would have released is not made up for. */
+    /* Long ago: the missed releases are skipped, and the phase is kept. */
     const int64_t start_ns = takt_clock_now_ns() - 1234567890;
     REQUIRE_OK(takt_stream_start(stream, start_ns));
     EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
@@ -179,7 +178,7 @@ static void a_stream_may_be_started_again(void) {
     if (i % 3 == 0) wait_idle(stream);
     takt_stream_stop(stream);
   }
-  /* Once more, to the end. */
+  /* Once more, until a job has ended. */
   REQUIRE_OK(takt_fence_create(&seen.enough));
   REQUIRE_OK(takt_stream_start(stream, takt_clock_now_ns()));
   EXPECT_OK(takt_fence_wait(seen.enough, f.instance, TAKT_INFINITE_FUTURE));
@@ -190,7 +189,7 @@ static void a_stream_may_be_started_again(void) {
   fixture_destroy(&f);
 }
 
-static void a_closed_stream_goes_round(void) {
+static void the_end_of_a_job_releases_the_next_one_of_a_closed_stream(void) {
   fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
   seen_t seen = {0};
   REQUIRE_OK(takt_fence_create_barrier(10, &seen.enough));
@@ -214,7 +213,7 @@ static void a_closed_stream_goes_round(void) {
 }
 
 /* Three releases before the first begins. */
-static void releases_and_inputs_wait_in_their_queues(void) {
+static void releases_and_inputs_wait_in_queues(void) {
   for (int queue = 0; queue < 2; ++queue) {
     fixture_t f = fixture_create_with(0, "local-task", kMul[1]);
     seen_t seen = {0};
@@ -244,7 +243,7 @@ static void releases_and_inputs_wait_in_their_queues(void) {
   }
 }
 
-static void a_release_too_many_drops_the_oldest(void) {
+static void a_full_release_queue_drops_its_oldest_release(void) {
   for (int latest = 0; latest < 2; ++latest) {
     fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
     seen_t seen = {0};
@@ -284,7 +283,7 @@ static void on_done_slowly(void* user_data, const takt_stream_job_t* job,
   takt_status_free(status);
   if (job->outcome != TAKT_STREAM_OUTCOME_DROPPED) return;
   atomic_store(&dropping->is_in_callback, true);
-  while (!atomic_load(&dropping->goes_on)) sched_yield();
+  AWAIT(atomic_load(&dropping->goes_on));
 }
 
 static void* put_one_too_many(void* argument) {
@@ -295,8 +294,8 @@ static void* put_one_too_many(void* argument) {
   return NULL;
 }
 
-/* Once it is idle, nobody uses what the callbacks do. */
-static void it_is_not_idle_in_a_callback(void) {
+/* Once a stream is idle, a caller may free what its callbacks use. */
+static void a_stream_is_not_idle_during_a_callback(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   dropping_t dropping = {.f = &f};
   takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, NULL);
@@ -307,7 +306,7 @@ static void it_is_not_idle_in_a_callback(void) {
   REQUIRE_OK(takt_stream_start(dropping.stream, 0));
   pthread_t thread;
   EXPECT(pthread_create(&thread, NULL, &put_one_too_many, &dropping) == 0);
-  while (!atomic_load(&dropping.is_in_callback)) sched_yield();
+  AWAIT(atomic_load(&dropping.is_in_callback));
   /* The other job ends here. */
   EXPECT_ERROR(
       takt_stream_wait_idle(dropping.stream, takt_clock_deadline_ns(50000000)),
@@ -320,7 +319,7 @@ static void it_is_not_idle_in_a_callback(void) {
 }
 
 /* A deadline of a nanosecond has passed when the job begins. */
-static void late_jobs_end_as_their_policy_says(void) {
+static void late_jobs_end_as_the_late_policy_says(void) {
   for (int late = TAKT_STREAM_LATE_RUN_ON; late <= TAKT_STREAM_LATE_LATEST_ONLY;
        ++late) {
     fixture_t f = fixture_create_with(1, "local-task", kMul[1]);
@@ -349,7 +348,7 @@ static void late_jobs_end_as_their_policy_says(void) {
   }
 }
 
-static void chains_pass_results_on(void) {
+static void results_become_the_inputs_of_the_next_stream(void) {
   for (int workers = 0; workers < 3; ++workers) {
     fixture_t f = fixture_create_with(workers, "local-task",
                                       TESTDATA("async/streams.cpu.vmfb"));
@@ -375,7 +374,7 @@ static void chains_pass_results_on(void) {
     expect_output(first, "4xf32=2 4 6 8");
     expect_output(second, "4xf32=3 5 7 9");
     EXPECT(second_seen.jobs[0].origin_ns == first_seen.jobs[0].origin_ns);
-    /* A follower that was stopped follows no more. */
+    /* A stopped stream is not released any longer. */
     takt_stream_stop(second);
     view = float_view(f.device, 4, values);
     const takt_value_t again = takt_value_ref(view);
@@ -391,7 +390,7 @@ static void chains_pass_results_on(void) {
   }
 }
 
-static void a_failure_is_told_and_the_stream_goes_on(void) {
+static void a_stream_continues_after_a_job_has_failed(void) {
   fixture_t f =
       fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   seen_t seen = {0};
@@ -416,7 +415,7 @@ static void a_failure_is_told_and_the_stream_goes_on(void) {
   fixture_destroy(&f);
 }
 
-static void a_stop_forgets_what_waits(void) {
+static void a_stop_discards_pending_releases(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
@@ -431,7 +430,7 @@ static void a_stop_forgets_what_waits(void) {
   fixture_destroy(&f);
 }
 
-static void a_release_without_input_has_no_job(void) {
+static void a_release_without_an_input_is_starved(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
@@ -453,7 +452,7 @@ static void a_release_without_input_has_no_job(void) {
   fixture_destroy(&f);
 }
 
-static void what_runs_goes_on_without_references(void) {
+static void a_running_stream_needs_no_reference(void) {
   fixture_t f = fixture_create_with(2, "local-task", kMul[1]);
   seen_t seen = {0};
   REQUIRE_OK(takt_fence_create_barrier(3, &seen.enough));
@@ -504,7 +503,7 @@ static void no_predecessor(takt_stream_options_t* o) {
 }
 static void no_size(takt_stream_options_t* o) { o->struct_size = 0; }
 
-/* Each input in memory of the stream's own, which no job reads meanwhile. */
+/* No job reads the mapped memory while a test writes it. */
 static void inputs_are_written_in_place(void) {
   fixture_t f =
       fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
@@ -534,7 +533,7 @@ static void inputs_are_written_in_place(void) {
              2 * i);
     expect_output(stream, text);
   }
-  /* And mixed with inputs from elsewhere. */
+  /* Then an input that was not mapped. */
   const float values[4] = {1, 2, 3, 4};
   takt_buffer_view_t* view = float_view(f.device, 4, values);
   const takt_value_t argument = takt_value_ref(view);
@@ -544,7 +543,7 @@ static void inputs_are_written_in_place(void) {
   takt_buffer_view_release(view);
   EXPECT(statistics_of(stream).met_count == 11);
   takt_stream_release(stream);
-  /* Not of a queue, nor of arguments that are no tensors. */
+  /* Inputs of a queue, and arguments that are no tensors, cannot be mapped. */
   options.input_queue_length = 2;
   stream = create_stream(&f, "twice", &options);
   EXPECT_ERROR(takt_stream_map_input(stream, 0, &data, NULL),
@@ -560,7 +559,7 @@ static void inputs_are_written_in_place(void) {
   fixture_destroy(&f);
 }
 
-static void bad_options_are_named(void) {
+static void errors_name_the_bad_option(void) {
   static const struct {
     spoil_t spoil;
     const char* message;
@@ -605,14 +604,14 @@ static void bad_options_are_named(void) {
   takt_stream_statistics_t statistics = {.struct_size = 0};
   EXPECT_ERROR(takt_stream_query_statistics(stream, &statistics),
                TAKT_STATUS_INVALID_ARGUMENT, "struct_size");
-  takt_stream_stop(stream); /* That never ran. */
+  takt_stream_stop(stream); /* It was never started. */
   wait_idle(stream);
   takt_stream_release(stream);
   takt_function_release(mul);
   fixture_destroy(&f);
 }
 
-static void integers_of_any_sign_are_passed_on(void) {
+static void integer_results_of_any_sign_become_inputs(void) {
   fixture_t f = fixture_create_with(1, "local-task",
                                     TESTDATA("models/integer_types.cpu.vmfb"));
   takt_stream_options_t options;
@@ -643,7 +642,7 @@ static void integers_of_any_sign_are_passed_on(void) {
   fixture_destroy(&f);
 }
 
-static void a_chain_must_fit(void) {
+static void results_must_fit_the_inputs_of_the_next_stream(void) {
   fixture_t f =
       fixture_create_with(1, "local-task", TESTDATA("async/streams.cpu.vmfb"));
   fixture_t g =
@@ -676,21 +675,21 @@ static void a_chain_must_fit(void) {
 
 int main(void) {
   RUN(an_input_releases_a_job);
-  RUN(periods_keep_their_phase);
+  RUN(periodic_releases_keep_their_phase);
   RUN(a_stream_may_be_started_again);
-  RUN(a_closed_stream_goes_round);
-  RUN(releases_and_inputs_wait_in_their_queues);
-  RUN(a_release_too_many_drops_the_oldest);
-  RUN(it_is_not_idle_in_a_callback);
-  RUN(late_jobs_end_as_their_policy_says);
-  RUN(chains_pass_results_on);
-  RUN(a_failure_is_told_and_the_stream_goes_on);
-  RUN(a_stop_forgets_what_waits);
-  RUN(a_release_without_input_has_no_job);
-  RUN(what_runs_goes_on_without_references);
+  RUN(the_end_of_a_job_releases_the_next_one_of_a_closed_stream);
+  RUN(releases_and_inputs_wait_in_queues);
+  RUN(a_full_release_queue_drops_its_oldest_release);
+  RUN(a_stream_is_not_idle_during_a_callback);
+  RUN(late_jobs_end_as_the_late_policy_says);
+  RUN(results_become_the_inputs_of_the_next_stream);
+  RUN(a_stream_continues_after_a_job_has_failed);
+  RUN(a_stop_discards_pending_releases);
+  RUN(a_release_without_an_input_is_starved);
+  RUN(a_running_stream_needs_no_reference);
   RUN(inputs_are_written_in_place);
-  RUN(bad_options_are_named);
-  RUN(integers_of_any_sign_are_passed_on);
-  RUN(a_chain_must_fit);
+  RUN(errors_name_the_bad_option);
+  RUN(integer_results_of_any_sign_become_inputs);
+  RUN(results_must_fit_the_inputs_of_the_next_stream);
   return test_result();
 }

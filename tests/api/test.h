@@ -4,6 +4,7 @@
 #ifndef TAKT_TESTS_API_TEST_H_
 #define TAKT_TESTS_API_TEST_H_
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,26 @@ static inline void test_expect_status(takt_status_t status,
               takt_status_message(require_status));                    \
       exit(1);                                                         \
     }                                                                  \
+  } while (false)
+
+/* How long tests wait for an event: far longer than a busy machine needs, and
+ * shorter than the ten minutes after which ctest ends a test. */
+static const int64_t kAwaitNs = INT64_C(60000000000);
+
+static inline bool test_is_passed(int64_t deadline_ns) {
+  sched_yield();
+  return takt_clock_now_ns() >= deadline_ns;
+}
+/* Waits until `condition` is true; a failed expectation if it stays false. */
+#define AWAIT(condition)                                              \
+  do {                                                                \
+    const int64_t await_end_ns = takt_clock_now_ns() + kAwaitNs;      \
+    bool await_met = (condition);                                     \
+    while (!await_met && !test_is_passed(await_end_ns)) {             \
+      await_met = (condition);                                        \
+    }                                                                 \
+    test_expect(await_met, "before the limit: " #condition, __FILE__, \
+                __LINE__);                                            \
   } while (false)
 
 #define TESTDATA(name) TAKT_TESTDATA_DIR "/" name
