@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/clock.h"
 
 namespace takt {
@@ -20,6 +21,7 @@ BackgroundThread::~BackgroundThread() {
 }
 
 void BackgroundThread::Post(std::function<void()> function) {
+  TAKT_CHECK(function != nullptr);
   MutexLock lock(&mutex_);
   waiting_.push_back(std::move(function));
   if (has_no_thread_) return;

@@ -1,5 +1,5 @@
-// A BackgroundThread runs one function after another, on a thread of its own
-// that the first one starts, or when it is told to.
+// A BackgroundThread runs functions one after another on its own thread, which
+// the first function starts. Without a thread, RunOne() runs them.
 //
 // Thread-safety: Post() from any thread. Lock order: mutex_ is a leaf.
 #ifndef TAKT_BASE_BACKGROUND_THREAD_H_
@@ -18,18 +18,18 @@ namespace takt {
 
 class BackgroundThread {
  public:
-  // `has_no_thread`: functions run in RunOne() only. The same holds if there is
-  // no thread to be had when one is needed.
+  // `has_no_thread`: functions run in RunOne() only. The same holds if the
+  // thread does not start.
   BackgroundThread() = default;
   BackgroundThread(const Thread::Options& options, bool has_no_thread)
       : options_(options), has_no_thread_(has_no_thread) {}
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
-  // Waits for the function that runs; those that wait are forgotten.
+  // Waits for the function that runs, and drops those that wait.
   ~BackgroundThread();
 
   void Post(std::function<void()> function) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Without a thread: runs one function on this one. False: there is none.
+  // Without a thread: runs one function here. False if none waits.
   bool RunOne() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -37,7 +37,7 @@ class BackgroundThread {
 
   void Loop();
 
-  Sleeper sleeper_;  // Of the thread.
+  Sleeper sleeper_;  // The thread sleeps on it.
   Mutex mutex_;
   std::deque<std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;

@@ -1,5 +1,6 @@
-// An Event is one thing that happened, or lasted, at a time: what a trace is
-// made of. A plain value; what its fields mean depends on its kind.
+// A trace consists of Events. An Event is a plain value: something that
+// happened at a time, or lasted from then on. The meaning of its fields depends
+// on its kind.
 #ifndef TAKT_BASE_EVENT_H_
 #define TAKT_BASE_EVENT_H_
 
@@ -8,42 +9,42 @@
 
 namespace takt {
 
-// The numbers are those of trace files: new ones go to the end.
+// Trace files have these numbers, so they do not change.
 enum class EventKind : uint8_t {
   kNone = 0,
 
-  // What lasts: from time_ns, for duration_ns.
+  // Spans, which last from time_ns on for duration_ns.
   //
   // Workgroups ran on the thread. name: the export; id: the queue operation;
-  // parent: its invocation; value: PackTiles(); detail: 1 or 2 if it could have
-  // gone another way: it was left to the NPU, or to the CPU.
+  // parent: its invocation; value: PackTiles(); detail: 0 if only one unit
+  // could run the dispatch, 1 if the NPU was chosen, 2 if the CPU was.
   kDispatch = 1,
   // Bytes were moved. name: how; id and parent as above; value: bytes.
   kTransfer = 2,
-  // A program ran, to its end or to where it parked. name: the function; id:
+  // A program ran until it ended or parked. name: the function; id:
   // the invocation; detail: 1 if it parked.
   kProgram = 3,
   // A batch ran on an NPU. name: the driver; id: the batch; detail: how it
   // ended (takt_npu_result_t); value: how many operations.
   kNpuBatch = 4,
-  // Somebody had an NPU to itself. id: the grant; value: how long it waited.
+  // A client had an NPU to itself. id: the grant; value: how long it waited.
   kNpuLease = 5,
   // A scheduler's operation had a resource. name: the kernel; id: the job;
   // parent: the operation's index; value: part done, of a million; detail: the
   // number of shards.
   kSlot = 6,
-  // What a plan says of that. name, id, parent as of kSlot.
+  // The same in a plan. name, id and parent as for kSlot.
   kPlannedSlot = 7,
 
-  // What happens at a moment.
+  // Events of a moment.
   //
   // name: the function; id: the invocation; parent: the stream's job, or 0;
   // value: the deadline (INT64_MAX: none); detail: the priority.
   kInvocationBegin = 16,
   kInvocationPark = 17,
   kInvocationResume = 18,
-  // The device work that it queued has ended too. value: the code of its
-  // status.
+  // The invocation has ended, and so has its device work. value: the code of
+  // its status.
   kInvocationEnd = 19,
   // A queue operation. name: which; id: its number; parent: the invocation.
   kOperationIssued = 20,
@@ -77,16 +78,17 @@ enum class EventKind : uint8_t {
   kWorkerPark = 38,
   kWorkerWake = 39,
   kPreemption = 40,
-  // A number that changes; on a track of its own. value: what it is now.
+  // A number that changes, on a track of its own. value: the number from now
+  // on.
   kCounter = 41,
-  // What was done about a failure of an NPU; on its track. name: the driver;
+  // The action after a failure of an NPU, on its track. name: the driver;
   // detail: NpuFaultAction; value: ns, of a quarantine.
   kNpuFault = 42,
   // A scheduler's answer to a stream. name: the stream; value: the bound of the
   // response (INT64_MAX: none); detail: the verdict.
   kDecisionAdmission = 43,
-  // What became of a job that is late. name: "demote" or "drop"; id: the job;
-  // value: its deadline.
+  // The decision about a job that is late. name: "demote" or "drop"; id: the
+  // job; value: its deadline.
   kDecisionLate = 44,
 };
 
@@ -95,20 +97,20 @@ enum class NpuFaultAction : uint8_t {
   kReset = 2,
   kQuarantine = 3,
   kProbe = 4,
-  kFallBack = 5,  // The CPU does it.
+  kFallBack = 5,  // The CPU runs the dispatch.
   kFail = 6,      // The dispatch fails.
 };
 
-// Where an event is shown: what it happens on, or to.
+// Where a viewer shows an event.
 enum class TrackKind : uint8_t {
   kThread = 0,     // Of a caller.
   kWorker = 1,     // Of an executor.
   kCore = 2,       // Of a board, as a scheduler sees it.
   kNpu = 3,        // One batch at a time.
   kStream = 4,     // Releases jobs.
-  kScheduler = 5,  // Decides.
-  kCounter = 6,    // Holds a number.
-  kPlan = 7,       // What was planned for a resource.
+  kScheduler = 5,  // Its decisions.
+  kCounter = 6,    // A number.
+  kPlan = 7,       // The plan of a resource.
 };
 
 struct Event {
@@ -116,7 +118,7 @@ struct Event {
   int64_t duration_ns = 0;
   EventKind kind = EventKind::kNone;
   uint8_t detail = 0;
-  uint16_t track = 0;  // Tracer::AddTrack(). 0: the thread's that records it.
+  uint16_t track = 0;  // Tracer::AddTrack(). 0: the recording thread's.
   uint32_t name = 0;   // Tracer::Intern(). 0: none.
   uint64_t id = 0;
   uint64_t parent = 0;
@@ -126,7 +128,7 @@ struct Event {
 };
 static_assert(sizeof(Event) == 48);
 
-// The last kinds there are of either sort.
+// The last kinds of each sort.
 inline constexpr EventKind kLastSpan = EventKind::kPlannedSlot;
 inline constexpr EventKind kLastEvent = EventKind::kDecisionLate;
 inline constexpr TrackKind kLastTrack = TrackKind::kPlan;
@@ -149,10 +151,10 @@ inline constexpr uint64_t StreamJobId(uint16_t track, uint64_t sequence) {
   return uint64_t{track} << 48 | (sequence & ((uint64_t{1} << 48) - 1));
 }
 
-// Such as "dispatch"; the empty text for what is no kind.
+// Such as "dispatch"; the empty text for a number that is no kind.
 const char* EventKindName(EventKind kind);
 const char* TrackKindName(TrackKind kind);
-// kNone for what is no name.
+// kNone for a text that is no name.
 EventKind FindEventKind(const char* name);
 
 }  // namespace takt

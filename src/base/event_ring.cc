@@ -5,9 +5,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.h"
+
 namespace takt {
 
 std::unique_ptr<EventRing> EventRing::Create(uint32_t event_count_max) {
+  TAKT_CHECK(event_count_max >= 1 && event_count_max <= 1u << 28);
   const uint64_t capacity = std::bit_ceil(uint64_t{event_count_max});
   // Zeros are what a fresh atomic holds, and fresh pages hold them already.
   static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
@@ -20,6 +23,7 @@ std::unique_ptr<EventRing> EventRing::Create(uint32_t event_count_max) {
 }
 
 void EventRing::Touch() {
+  TAKT_CHECK(written_count() == 0);
   constexpr size_t kPageBytes = 4096;
   const size_t count = capacity_ * std::tuple_size_v<Words>;
   for (size_t i = 0; i < count; i += kPageBytes / sizeof(uint64_t)) {
@@ -43,10 +47,11 @@ uint64_t EventRing::Read(uint64_t first, std::vector<Event>* events) const {
     }
     events->push_back(std::bit_cast<Event>(words));
   }
-  // What has been begun meanwhile has overwritten, perhaps in part, what was
-  // in its slots.
+  // Writes that have begun meanwhile have overwritten the events in their
+  // slots, perhaps in part.
   const uint64_t begun = begun_.load(std::memory_order_relaxed);
   const uint64_t valid = begun - std::min(begun, capacity_);
+  TAKT_DCHECK(begun >= end);
   if (valid > begin) {
     const uint64_t gone = std::min(valid, end) - begin;
     const auto from = events->begin() + static_cast<ptrdiff_t>(offset);

@@ -1,7 +1,9 @@
-// An EventRing keeps the last events of one thread: writing takes no lock,
-// waits for nobody and allocates nothing; what is full overwrites its oldest.
+// An EventRing keeps the last events of one thread. A write takes no lock,
+// waits for no other thread and allocates nothing; a full ring overwrites its
+// oldest event.
 //
-// Thread-safety: Write() on one thread; the rest on any, meanwhile as well.
+// Thread-safety: Write() on one thread; the rest on any thread, also during a
+// Write().
 #ifndef TAKT_BASE_EVENT_RING_H_
 #define TAKT_BASE_EVENT_RING_H_
 
@@ -19,11 +21,11 @@ namespace takt {
 
 class EventRing {
  public:
-  // Room for at least `event_count_max` events, 1 to 2^28. nullptr if there is
-  // none. Quick, whatever its size: the system gives a page with the first
-  // event in it, unless Touch() has had it do so.
+  // Makes a ring for at least `event_count_max` events, 1 to 2^28. nullptr if
+  // there is no memory. This takes the same time for all sizes: the system
+  // provides a page when it is first written, by Touch() or by an event.
   static std::unique_ptr<EventRing> Create(uint32_t event_count_max);
-  // Has all memory be there; before the first Write().
+  // Writes to all of its memory. Before the first Write().
   void Touch();
 
   void Write(const Event& event) {
@@ -33,8 +35,8 @@ class EventRing {
     std::atomic<uint64_t>* const slot =
         &slots_[(index & (capacity_ - 1)) * words.size()];
     for (size_t i = 0; i < words.size(); ++i) {
-      // Release: a reader that sees it sees begun_ as it is now, and so that
-      // what was in this slot is gone.
+      // Release: a reader that sees this word also sees the value of begun_,
+      // and so knows that the old event of this slot is gone.
       slot[i].store(words[i], std::memory_order_release);
     }
     written_.store(index + 1, std::memory_order_release);
@@ -46,7 +48,7 @@ class EventRing {
     return written_.load(std::memory_order_acquire);
   }
   // Appends the events from number `first` on that are still there. Returns
-  // how many are lost.
+  // how many have been overwritten.
   uint64_t Read(uint64_t first, std::vector<Event>* events) const;
 
  private:
@@ -60,8 +62,8 @@ class EventRing {
 
   const uint64_t capacity_;  // A power of two.
   const Slots slots_;
-  std::atomic<uint64_t> begun_{0};    // Writes begun, and
-  std::atomic<uint64_t> written_{0};  // ended.
+  std::atomic<uint64_t> begun_{0};    // Writes that have begun.
+  std::atomic<uint64_t> written_{0};  // Writes that have ended.
 };
 
 }  // namespace takt

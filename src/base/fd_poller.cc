@@ -25,9 +25,9 @@
 namespace takt {
 namespace {
 
-constexpr uint64_t kWakeId = 0;  // Of the descriptor that ends the thread.
+constexpr uint64_t kWakeId = 0;  // The descriptor that wakes the thread.
 
-// What `errno` says about a descriptor that the caller gave.
+// The status for an `errno` of a descriptor that the caller gave.
 absl::Status FdError(int fd, int error) {
   const std::string text =
       absl::StrCat("file descriptor ", fd, ": ",
@@ -48,8 +48,8 @@ uint32_t EpollEvents(FdPoller::Event event) {
   return event == FdPoller::Event::kReadable ? EPOLLIN : EPOLLOUT;
 }
 
-// Whether an EPOLLERR is an error of the descriptor. Of a socket it may also
-// mean that a message about packets sent before is there to be read.
+// Whether an EPOLLERR is an error of the descriptor. On a socket it may also
+// mean that a message about earlier packets can be read.
 bool HasError(int fd) {
   int error = 0;
   socklen_t size = sizeof(error);
@@ -67,7 +67,7 @@ struct FdPoller::Shared {
     Callback callback;
   };
 
-  // Removes the entry. False if there is none any more.
+  // Removes the entry. False if there is none.
   bool Take(uint64_t id, Entry* entry) ABSL_LOCKS_EXCLUDED(mutex);
   void Dispatch(const epoll_event& event);
 
@@ -87,8 +87,8 @@ bool FdPoller::Shared::Take(uint64_t id, Entry* entry) {
   if (found == entries.end()) return false;
   *entry = std::move(found->second);
   entries.erase(found);
-  // While the lock is held, so that Watch() cannot be between its two steps.
-  // Closing a duplicate would not do: epoll goes by the open file behind it.
+  // Under the lock, so that no Watch() is between its two steps. It is not
+  // enough to close the duplicate: epoll watches the open file behind it.
   epoll_ctl(epoll.get(), EPOLL_CTL_DEL, entry->fd.get(), nullptr);
   return true;
 }
@@ -131,7 +131,7 @@ absl::StatusOr<std::unique_ptr<FdPoller>> FdPoller::Create(
                              &ThreadMain, argument);
   if (status.ok()) return poller;
   delete argument;
-  // The application has chosen to have no such thread.
+  // The application has decided to provide no such thread.
   if (options.hooks.create != nullptr) return poller;
   return Annotate(status, "a poller of file descriptors");
 }
@@ -143,6 +143,7 @@ FdPoller::~FdPoller() {
   std::vector<Callback> left;
   {
     MutexLock lock(&shared_->mutex);
+    TAKT_CHECK(!shared_->stopping);
     shared_->stopping = true;
     for (auto& [id, entry] : shared_->entries) {
       left.push_back(std::move(entry.callback));
@@ -188,8 +189,9 @@ absl::StatusOr<uint64_t> FdPoller::Watch(int fd, Event event,
                 &registration) != 0) {
     return FdError(fd, errno);
   }
-  // The thread finds the entry: it looks under the lock.
-  shared_->entries.emplace(id, std::move(entry));
+  // The thread takes the lock before it looks for the entry, so it finds it.
+  const bool is_new = shared_->entries.emplace(id, std::move(entry)).second;
+  TAKT_CHECK(is_new);
   return id;
 }
 
@@ -228,6 +230,7 @@ uint32_t FdPoller::DispatchReady() {
 void FdPoller::Run(Shared& shared) {
   {
     MutexLock lock(&shared.mutex);
+    TAKT_CHECK(!shared.has_runner);
     shared.runner = pthread_self();
     shared.has_runner = true;
   }

@@ -1,5 +1,5 @@
-// An FdPoller calls back once a file descriptor is ready: one thread that
-// sleeps in epoll_wait().
+// An FdPoller calls back once a file descriptor is ready. It has one thread,
+// which sleeps in epoll_wait().
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_BASE_FD_POLLER_H_
@@ -27,11 +27,11 @@ class FdPoller {
   struct Options {
     ThreadHooks hooks = {};
     bool reports_faults = false;
-    // It looks when it is told to, in DispatchReady().
+    // Callbacks run in DispatchReady() only.
     bool has_no_thread = false;
   };
-  // Starts the thread. RESOURCE_EXHAUSTED if the system gives no descriptors
-  // or no thread. Where hooks make none, the poller has none.
+  // Starts the thread. RESOURCE_EXHAUSTED if the system provides no descriptors
+  // or no thread. If the hooks provide no thread, the poller has none.
   static absl::StatusOr<std::unique_ptr<FdPoller>> Create(
       const Options& options);
   static absl::StatusOr<std::unique_ptr<FdPoller>> Create() {
@@ -39,24 +39,24 @@ class FdPoller {
   }
   FdPoller(const FdPoller&) = delete;
   FdPoller& operator=(const FdPoller&) = delete;
-  // Stops the thread, then runs the callbacks that are left. May run in a
-  // callback; the thread ends when that has returned.
+  // Stops the thread, then runs the remaining callbacks with CANCELLED. A
+  // callback may destroy the poller; the thread then ends after it.
   ~FdPoller();
 
-  // Runs `callback` exactly once, unless Cancel() takes it back. The poller
-  // watches a duplicate of `fd`: the caller may close his at any time. Nothing
-  // is read from it. Returns what Cancel() takes.
+  // Runs `callback` exactly once, unless Cancel() removes it. The poller
+  // watches a duplicate of `fd`, so the caller may close its own at any time.
+  // It reads nothing from it. Returns the argument for Cancel().
   //
-  // INVALID_ARGUMENT if `fd` is none, or of a kind that cannot be polled (a
-  // regular file); RESOURCE_EXHAUSTED; the callback will not run then.
+  // INVALID_ARGUMENT if `fd` is no descriptor, or of a kind that cannot be
+  // polled (a regular file); RESOURCE_EXHAUSTED. `callback` does not run then.
   absl::StatusOr<uint64_t> Watch(int fd, Event event, Callback callback);
 
-  // True if the callback will not run; false if it has or will. Its callback
-  // is destroyed here.
+  // True if the callback will not run; it is destroyed here then. False if it
+  // has run, runs or will run.
   bool Cancel(uint64_t id);
 
-  // Without a thread: calls back on this one for what is ready now, and returns
-  // for how many descriptors. The caller keeps the poller.
+  // Without a thread: runs the callbacks of the descriptors that are ready now,
+  // and returns how many. The caller keeps the poller meanwhile.
   uint32_t DispatchReady();
 
  private:

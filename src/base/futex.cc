@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 
 namespace takt {
@@ -13,6 +14,7 @@ static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 
 void FutexWait(std::atomic<uint32_t>* word, uint32_t expected,
                int64_t deadline_ns) {
+  TAKT_DCHECK(word != nullptr);
   timespec deadline;
   deadline.tv_sec = deadline_ns / 1'000'000'000;
   deadline.tv_nsec = deadline_ns % 1'000'000'000;
@@ -24,6 +26,7 @@ void FutexWait(std::atomic<uint32_t>* word, uint32_t expected,
 }
 
 void FutexWake(std::atomic<uint32_t>* word, int count) {
+  TAKT_DCHECK(count > 0);
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE_PRIVATE,
           count, nullptr, nullptr, 0);
 }

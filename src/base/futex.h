@@ -1,4 +1,4 @@
-// The system call behind everything that sleeps: wait on a word of memory.
+// The system call behind all sleeps: a thread waits on a word of memory.
 #ifndef TAKT_BASE_FUTEX_H_
 #define TAKT_BASE_FUTEX_H_
 
@@ -7,13 +7,13 @@
 
 namespace takt {
 
-// Sleeps while `*word` is `expected`, until woken or `deadline_ns` (of NowNs();
-// kInfiniteFuture for none) has passed. May return for no reason.
+// Sleeps while `*word` is `expected`, until it is woken or `deadline_ns` (of
+// NowNs(); kInfiniteFuture for none) has passed. May return before.
 void FutexWait(std::atomic<uint32_t>* word, uint32_t expected,
                int64_t deadline_ns);
 
-// Wakes up to `count` threads that sleep on `word`. Uses it as an address only:
-// it may be gone.
+// Wakes up to `count` threads that sleep on `word`. Uses the address only, so
+// the word may be gone.
 void FutexWake(std::atomic<uint32_t>* word, int count);
 
 }  // namespace takt

@@ -8,7 +8,8 @@
 namespace takt {
 
 void Mutex::LockSlow() {
-  // Whoever holds it is done in less time than a sleep takes.
+  // The thread that holds the lock mostly releases it sooner than a sleep and a
+  // wake-up take (some 5 us): 64 pauses are about 2 us.
   for (int i = 0; i < 64; ++i) {
     uint32_t state = state_.load(std::memory_order_relaxed);
     if (state == kFree &&
@@ -18,7 +19,7 @@ void Mutex::LockSlow() {
     }
     Pause();
   }
-  // From here on the state says that somebody may sleep, also once this thread
+  // From here on the state says that a thread may sleep, also once this thread
   // has the lock: it cannot know whether it was the only one.
   while (state_.exchange(kContended, std::memory_order_acquire) != kFree) {
     FutexWait(&state_, kContended, kInfiniteFuture);

@@ -1,9 +1,10 @@
-// A Mutex of four bytes whose uncontended lock and unlock are one atomic
-// operation each, inline. It is not absl::Mutex because that one's code is in
-// a library that ThreadSanitizer cannot see into, and costs three times as
-// much where a lock is taken several times for each invocation.
+// A Mutex of four bytes. Without contention, its lock and unlock are one atomic
+// operation each, inline. absl::Mutex costs three times as much, which counts
+// where an invocation takes several locks; and its code is in a library that
+// ThreadSanitizer cannot see into.
 //
-// For what is held for some ten ns: it has no queue, so it is not fair.
+// It is made for locks that are held for some ten ns. It has no queue, so it is
+// not fair.
 #ifndef TAKT_BASE_MUTEX_H_
 #define TAKT_BASE_MUTEX_H_
 
@@ -37,7 +38,7 @@ class ABSL_LOCKABLE Mutex {
  private:
   static constexpr uint32_t kFree = 0;
   static constexpr uint32_t kHeld = 1;
-  static constexpr uint32_t kContended = 2;  // Held, and somebody may sleep.
+  static constexpr uint32_t kContended = 2;  // Held; a thread may sleep.
 
   void LockSlow();
   void WakeOne();
@@ -59,23 +60,23 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mutex_;
 };
 
-// What threads sleep on that wait for a change of what a Mutex protects. A
-// wait may end for no reason: look again.
+// Threads wait on a CondVar until other threads change what a Mutex protects. A
+// wait may end without a signal, so waits belong in loops.
 class CondVar {
  public:
   // Returns with `mutex` locked again.
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     WaitUntil(mutex, kInfiniteFuture);
   }
-  // Until `deadline_ns` of NowNs() at the latest.
+  // Waits until `deadline_ns` of NowNs() at the latest.
   void WaitUntil(Mutex* mutex, int64_t deadline_ns)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
-  // With or without the mutex.
+  // Wakes one waiting thread, or all. The caller may hold the mutex or not.
   void Signal();
   void SignalAll();
 
  private:
-  std::atomic<uint32_t> epoch_{0};  // Changes with every signal.
+  std::atomic<uint32_t> epoch_{0};  // Counts the signals.
 };
 
 }  // namespace takt

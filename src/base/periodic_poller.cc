@@ -2,13 +2,16 @@
 
 #include <utility>
 
+#include "base/check.h"
+
 namespace takt {
 
 PeriodicPoller::PeriodicPoller(const ObjectType* type,
                                std::shared_ptr<TimerService> timers,
                                int64_t interval_ns)
     : Object(type), timers_(std::move(timers)), interval_ns_(interval_ns) {
-  timer_.look = this;
+  TAKT_CHECK(interval_ns_ > 0);
+  timer_.poller = this;
   timer_.fire = &PeriodicPoller::OnTimer;
 }
 
@@ -27,7 +30,7 @@ bool PeriodicPoller::Rearm() {
 
 void PeriodicPoller::OnTimer(TimerService::Timer* timer) {
   const auto self =
-      Ref<PeriodicPoller>::Adopt(static_cast<Timer*>(timer)->look);
+      Ref<PeriodicPoller>::Adopt(static_cast<Timer*>(timer)->poller);
   self->Poll();
   if (!self->Rearm()) self->OnStopped();
 }
@@ -35,8 +38,9 @@ void PeriodicPoller::OnTimer(TimerService::Timer* timer) {
 void PeriodicPoller::Stop() {
   {
     MutexLock lock(&mutex_);
+    TAKT_CHECK(!is_stopped_);
     is_stopped_ = true;
-    if (!timers_->Cancel(&timer_)) return;  // It fires now, and does the rest.
+    if (!timers_->Cancel(&timer_)) return;  // It fires now: OnTimer() ends it.
   }
   OnStopped();
   Release();  // The timer's.

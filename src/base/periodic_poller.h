@@ -1,7 +1,7 @@
-// A PeriodicPoller looks at something again and again, on the thread of a timer
+// A PeriodicPoller calls Poll() at a fixed interval, on the thread of a timer
 // service, until it is stopped.
 //
-// Thread-safety: Stop() once, by any thread.
+// Thread-safety: Stop() once, on any thread.
 #ifndef TAKT_BASE_PERIODIC_POLLER_H_
 #define TAKT_BASE_PERIODIC_POLLER_H_
 
@@ -17,32 +17,34 @@ namespace takt {
 
 class PeriodicPoller : public Object {
  public:
-  // It looks no more, but for a look that goes on, which is not waited for.
+  // No further Poll() begins. Does not wait for one that runs.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  protected:
   PeriodicPoller(const ObjectType* type, std::shared_ptr<TimerService> timers,
                  int64_t interval_ns);
 
-  // Looks for the first time, here, and then every interval. Called once.
+  // Polls once on this thread, and then at every interval. Called once.
   void Start() ABSL_LOCKS_EXCLUDED(mutex_);
 
   virtual int64_t now_ns() const = 0;  // The timers' clock.
   virtual void Poll() = 0;
-  // After the last look, on the thread of that or of Stop().
+  // Called once after the last Poll(), on the thread of that or of Stop().
   virtual void OnStopped() {}
 
  private:
   struct Timer : TimerService::Timer {
-    PeriodicPoller* look = nullptr;
+    PeriodicPoller* poller = nullptr;
   };
   static void OnTimer(TimerService::Timer* timer);
+  // False if the poller has been stopped.
   bool Rearm() ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::shared_ptr<TimerService> timers_;
   const int64_t interval_ns_;
   Mutex mutex_;
-  Timer timer_ ABSL_GUARDED_BY(mutex_);  // Armed: it holds a reference.
+  // Holds a reference while it is armed or fires.
+  Timer timer_ ABSL_GUARDED_BY(mutex_);
   bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

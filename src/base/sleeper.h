@@ -1,4 +1,4 @@
-// A Sleeper is what one thread sleeps on: a word of flags that others raise.
+// One thread sleeps on a Sleeper until other threads raise one of its flags.
 //
 // Thread-safety: Sleep() and Take() belong to one thread; Raise() to any.
 #ifndef TAKT_BASE_SLEEPER_H_
@@ -11,13 +11,14 @@ namespace takt {
 
 class Sleeper {
  public:
-  // Flags raised and not yet taken.
+  // The flags that are raised and not yet taken.
   uint32_t raised() const {
     return word_.load(std::memory_order_acquire) & ~kAsleep;
   }
 
-  // Raises `flag` and wakes the thread if it sleeps. Touches the object only
-  // once: a thread that has seen the flag may destroy it.
+  // Raises `flag`, one bit below kAsleep, and wakes the thread if it sleeps.
+  // Accesses the object only once: a thread that has seen the flag may destroy
+  // it.
   void Raise(uint32_t flag);
 
   // Lowers `flag`.

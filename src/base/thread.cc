@@ -18,8 +18,8 @@ namespace {
 // The kernel keeps so many characters of a name, and refuses more.
 constexpr size_t kNameMax = 15;
 
-// A thread has a real-time priority because it was asked for, not because a
-// thread that has one happened to start it.
+// A thread has a real-time priority only if its owner asks for one. It inherits
+// none from the thread that starts it.
 void LeaveRealTime(pthread_attr_t* attributes) {
   int policy = SCHED_OTHER;
   sched_param parameters{};
@@ -45,6 +45,7 @@ size_t DefaultStackBytes() {
 
 absl::Status Thread::Start(const Options& options, void (*run)(void*),
                            void* argument) {
+  TAKT_CHECK(!is_started_ && run != nullptr);
   options_ = options;
   options_.name.resize(std::min(options_.name.size(), kNameMax));
   run_ = run;
@@ -79,6 +80,7 @@ bool Thread::IsThisThread() const {
 }
 
 void Thread::Join() {
+  TAKT_CHECK(is_started_ && !IsThisThread());
   if (options_.hooks.create == nullptr) {
     pthread_join(handle_, nullptr);
   } else if (options_.hooks.join != nullptr) {
@@ -87,7 +89,8 @@ void Thread::Join() {
 }
 
 void Thread::Detach() {
-  // A hooked thread is its application's to join.
+  TAKT_CHECK(is_started_);
+  // The application joins its own threads.
   if (options_.hooks.create == nullptr) pthread_detach(handle_);
 }
 

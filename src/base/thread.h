@@ -1,5 +1,5 @@
-// A Thread is a thread as Takt makes them all: with a name, a stack of a given
-// size with a wide guard below it, and perhaps of the application's making.
+// A Thread has a name and a stack of a given size with a wide guard below it.
+// The application may supply the thread itself. Takt starts no other threads.
 //
 // Thread-safety: Start(), Join() and Detach() by the owner.
 #ifndef TAKT_BASE_THREAD_H_
@@ -19,24 +19,24 @@ namespace takt {
 // Functions of an application that supplies the threads itself.
 struct ThreadHooks {
   void* user_data = nullptr;
-  // Arranges for run(argument) to be called, once, on a thread of its own, and
-  // stores what join() shall get in `*thread`. False: there is no thread.
-  // Null: Takt starts threads itself.
+  // Arranges that run(argument) is called once on a thread of its own, and
+  // stores the argument for join() in `*thread`. Returns false if there is no
+  // thread. Null: Takt starts threads itself.
   bool (*create)(void* user_data, uint32_t worker, const char* name,
                  void (*run)(void* argument), void* argument,
                  void** thread) = nullptr;
-  // Waits until that run() has returned.
+  // Waits until that run() has returned. May be null.
   void (*join)(void* user_data, void* thread) = nullptr;
 };
 
-// The address space below a stack that nothing may touch. A kernel is not
-// compiled to touch each page of its frame, so a page would not be enough.
+// The address space below a stack that is never mapped. Compiled kernels do not
+// touch each page of their frame, so they may jump over a guard of one page.
 inline constexpr size_t kStackGuardBytes = size_t{1} << 20;
 
-// The stack of a thread that asks for none in particular: as large as that of
-// the process's main thread may become (the soft limit RLIMIT_STACK), since
-// compiled code is made for that; at least kStackMinBytes. Where that has no
-// limit: kStackUnlimitedBytes. Memory is used as the stack is.
+// The stack of a thread without a size of its own: the soft limit of the main
+// thread's stack (RLIMIT_STACK), for which compiled code is made, and at least
+// kStackMinBytes. Without a limit it is kStackUnlimitedBytes, eight times the
+// usual limit. A stack takes memory only as it is used.
 inline constexpr size_t kStackMinBytes = size_t{1} << 20;
 inline constexpr size_t kStackUnlimitedBytes = size_t{64} << 20;
 size_t DefaultStackBytes();
@@ -50,8 +50,7 @@ class Thread {
     std::string name;  // The kernel keeps 15 characters.
     uint32_t worker = kNoWorker;
     size_t stack_bytes = 0;  // 0: DefaultStackBytes(). Not for hooks' threads.
-    // The thread can say what it ran if that overruns its stack
-    // (base/fault_report.h).
+    // A message names the kernel that overran the stack (base/fault_report.h).
     bool reports_faults = false;
     ThreadHooks hooks = {};
   };
@@ -60,13 +59,13 @@ class Thread {
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
-  // Starts a thread that calls run(argument). It is an ordinary one, also where
-  // the calling thread has a real-time priority. RESOURCE_EXHAUSTED, with what
-  // the system says, if there is none to be had.
+  // Starts a thread that calls run(argument). Called once. The thread is an
+  // ordinary one, also where the calling thread has a real-time priority.
+  // RESOURCE_EXHAUSTED, with the system's reason, if no thread starts.
   absl::Status Start(const Options& options, void (*run)(void*),
                      void* argument);
   bool is_started() const { return is_started_; }
-  // From the thread itself, or where run() has not returned.
+  // While run() has not returned, or on the thread itself.
   bool IsThisThread() const;
   void Join();
   // Instead of Join(), on the thread itself. This object must live until run()
@@ -82,8 +81,8 @@ class Thread {
   void* argument_ = nullptr;
   bool is_started_ = false;
   pthread_t handle_{};
-  // Written by the thread itself before it runs anything, as Start() may still
-  // be writing handle_ then. 0, which no thread is: a hooked thread.
+  // Written by the thread before run(), since Start() may still be writing
+  // handle_ at that time. 0, which is no thread's: run() has not begun.
   std::atomic<pthread_t> self_{0};
   void* hooked_thread_ = nullptr;
 };

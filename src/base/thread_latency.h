@@ -1,4 +1,4 @@
-// Threads that do little, but at once.
+// Threads that do little, but have to start soon after they wake up.
 #ifndef TAKT_BASE_THREAD_LATENCY_H_
 #define TAKT_BASE_THREAD_LATENCY_H_
 
@@ -6,17 +6,18 @@
 
 namespace takt {
 
-// What a prompt thread asks for: the time that it may run before others.
+// The time slice that such a thread asks for. The kernel prefers short slices:
+// 100 us is the least that it grants, and enough for a timer or a callback.
 inline constexpr int64_t kLowLatencySliceNs = 100'000;
 // Added to its nice value.
 inline constexpr int kLowLatencyNice = -15;
 
-// Has the system let the calling thread run soon after it wakes up, though
-// other threads keep the processors busy: it asks for short slices (Linux 6.12
-// and later), for timers that are not gathered, and for less niceness, if the
-// process has the right to (RLIMIT_NICE, CAP_SYS_NICE). What is refused is
-// left. A thread with a real-time policy stays as it is. True if it has a
-// real-time policy or short slices now.
+// Asks the system to run the calling thread soon after it wakes up, also while
+// other threads keep the processors busy. It asks for short slices (Linux 6.12
+// and later), for exact timers, and for a lower nice value, which takes a right
+// (RLIMIT_NICE, CAP_SYS_NICE). A refusal changes nothing else. A thread with a
+// real-time policy stays as it is. True if the thread has a real-time policy or
+// short slices now.
 bool RequestLowLatency();
 
 }  // namespace takt

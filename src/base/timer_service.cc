@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/pause.h"
@@ -31,7 +32,7 @@ class TimerThread final : public TimerService {
   uint32_t FireDue() override;
   int64_t NextDueNs() override;
 
-  // False: there is no thread to be had.
+  // False if no thread starts.
   bool Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex);
   void StartIfHooked();
 
@@ -48,17 +49,17 @@ class TimerThread final : public TimerService {
     int64_t next_deadline_ns() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
       return std::min(own.next_deadline_ns(), open.next_deadline_ns());
     }
-    // For who looks without the mutex.
+    // For threads that look without the mutex.
     void PublishOpen() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
       open_ns.store(open.next_deadline_ns(), std::memory_order_relaxed);
     }
-    // The earliest that is due and fires anywhere; nullptr: none is.
+    // The earliest due timer that fires anywhere; nullptr if there is none.
     Timer* PopOpen(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
       Timer* const timer = open.PopDue(now_ns);
       if (timer != nullptr) PublishOpen();
       return timer;
     }
-    // The earliest that is due of all.
+    // A due timer; nullptr if there is none.
     Timer* PopAny(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
       Timer* const timer = own.PopDue(now_ns);
       return timer != nullptr ? timer : PopOpen(now_ns);
@@ -68,18 +69,18 @@ class TimerThread final : public TimerService {
     Mutex mutex;
     CondVar changed;
     TimerHeap own ABSL_GUARDED_BY(mutex);
-    TimerHeap open ABSL_GUARDED_BY(mutex);  // Of those that fire anywhere.
+    TimerHeap open ABSL_GUARDED_BY(mutex);  // Timers that fire anywhere.
     std::atomic<int64_t> open_ns{kInfiniteFuture};
     bool stopping ABSL_GUARDED_BY(mutex) = false;
     pthread_t runner ABSL_GUARDED_BY(mutex) = {};  // If has_runner.
     bool has_runner ABSL_GUARDED_BY(mutex) = false;
-    // Told to the thread while it spins, without the mutex.
+    // Read by the thread while it spins, without the mutex.
     std::atomic<bool> looks_again{false};
   };
   static void Main(void* shared);
   static void Run(Shared& shared);
   static void Prepare(const TimerThreadOptions& options);
-  // Has the thread look at the heap again, wherever it waits.
+  // Makes the thread look at the heaps again, whether it sleeps or spins.
   static void Nudge(Shared& shared) {
     shared.looks_again.store(true, std::memory_order_relaxed);
     shared.changed.SignalAll();
@@ -103,7 +104,7 @@ TimerThread::~TimerThread() {
   }
   if (thread == nullptr) return;
   if (is_this_thread) {
-    thread->Detach();  // It ends when the timer that called this returns.
+    thread->Detach();  // It ends after the timer that called this.
   } else {
     thread->Join();
   }
@@ -127,12 +128,13 @@ bool TimerThread::Start() {
 
 void TimerThread::Arm(Timer* timer, int64_t deadline_ns) {
   MutexLock lock(&shared_->mutex);
+  TAKT_CHECK(timer->position == Timer::kIdle && timer->fire != nullptr);
   const bool earliest = deadline_ns < shared_->next_deadline_ns();
   shared_->HeapOf(*timer).Push(timer, deadline_ns);
   shared_->PublishOpen();
   if (has_no_thread_) return;
   if (thread_ == nullptr) {
-    (void)Start();  // If there is none to be had, the next one tries again.
+    (void)Start();  // If it does not start, the next Arm() tries again.
   } else if (earliest) {
     Nudge(*shared_);
   }
@@ -147,7 +149,7 @@ bool TimerThread::Cancel(Timer* timer) {
 
 bool TimerThread::FireAnywhere(int64_t now_ns) {
   if (now_ns < shared_->open_ns.load(std::memory_order_relaxed)) return false;
-  // A timer that fires may drop the last reference but the caller's.
+  // A timer that fires may drop all references but the caller's.
   const std::shared_ptr<Shared> shared = shared_;
   Timer* timer = nullptr;
   {
@@ -155,14 +157,15 @@ bool TimerThread::FireAnywhere(int64_t now_ns) {
     timer = shared->PopOpen(now_ns);
   }
   if (timer == nullptr) return false;
+  TAKT_DCHECK(timer->fires_anywhere);
   timer->fire(timer);
   return true;
 }
 
 uint32_t TimerThread::FireDue() {
-  // A timer that fires may drop the last reference but the caller's.
+  // A timer that fires may drop all references but the caller's.
   const std::shared_ptr<Shared> shared = shared_;
-  // What they arm for a time that has come waits for the next call.
+  // A timer that they arm for a time in the past waits for the next call.
   const int64_t now_ns = NowNs();
   uint32_t count = 0;
   while (true) {
@@ -193,7 +196,7 @@ void TimerThread::Prepare(const TimerThreadOptions& options) {
   if (options.fifo_priority == 0) return;
   sched_param parameters{};
   parameters.sched_priority = options.fifo_priority;
-  // Refused to most: the thread runs without it.
+  // Most processes have no right to it; the thread then runs without it.
   const int error =
       pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
   if (options.on_priority != nullptr) {
@@ -211,6 +214,7 @@ void TimerThread::Main(void* argument) {
 void TimerThread::Run(Shared& shared) {
   const int64_t spin_ns = shared.options.spin_ns;
   shared.mutex.Lock();
+  TAKT_CHECK(!shared.has_runner);
   shared.runner = pthread_self();
   shared.has_runner = true;
   while (!shared.stopping) {

@@ -5,23 +5,27 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
 
 namespace takt {
 namespace {
 
+// Far above the functions and kernels of a program, and a few MiB in all.
 constexpr size_t kNameCountMax = 1u << 16;
+// Event::track has 16 bits, and Collect() adds a track for each thread.
 constexpr size_t kTrackCountMax = 1u << 14;
+static_assert(kTrackCountMax + Tracer::kThreadCountMax < 1u << 16);
 
-// The ring that this thread has used last, and for whom.
+// The ring that this thread has used last, and its tracer.
 struct Cached {
   uint64_t identity = 0;
   uint32_t generation = 0;
   EventRing* ring = nullptr;
 };
 Cached& CachedHere() {
-  // Few bytes, that a library has without asking its loader each time.
+  // This model spares a library the call of its loader at each access.
   [[gnu::tls_model("initial-exec")]] thread_local Cached cached;
   return cached;
 }
@@ -47,7 +51,7 @@ TrackInfo TrackHere() {
 
 Tracer::Tracer()
     : Object(&kType),
-      // Two at one address were not made in the same ns.
+      // Two tracers at one address were not made in the same ns.
       identity_(static_cast<uint64_t>(NowNs()) * 0x9e3779b97f4a7c15u ^
                 reinterpret_cast<uintptr_t>(this)),
       names_{""},
@@ -123,7 +127,8 @@ absl::Status Tracer::Start(const Options& options) {
                      ", got ", options.thread_count_max));
   }
   MutexLock lock(&mutex_);
-  if (is_on()) return absl::FailedPreconditionError("it is recorded already");
+  if (is_on())
+    return absl::FailedPreconditionError("the tracer records already");
   if (options.event_count_max != options_.event_count_max) {
     for (Thread& thread : threads_) {
       retired_.push_back(std::move(thread.ring));
@@ -175,6 +180,7 @@ Recording Tracer::Collect(bool take) {
   }
   const uint64_t unwritten = unwritten_count_.load(std::memory_order_relaxed);
   recording.lost_count += unwritten - unwritten_first_;
+  TAKT_DCHECK(unwritten >= unwritten_first_);
   if (take) unwritten_first_ = unwritten;
   return recording;
 }
@@ -205,7 +211,7 @@ EventRing* Tracer::FindRing() {
   const pthread_t self = pthread_self();
   MutexLock lock(&mutex_);
   for (const Thread& thread : threads_) {
-    // If it is another thread's, that one has ended.
+    // A thread with the same handle that is another one has ended.
     if (pthread_equal(thread.handle, self) != 0 &&
         thread.track.kind == track.kind && thread.track.name == track.name) {
       return thread.ring.get();
@@ -214,6 +220,7 @@ EventRing* Tracer::FindRing() {
   if (threads_.size() == options_.thread_count_max) return nullptr;
   std::unique_ptr<EventRing> ring = TakeSpare();
   if (ring == nullptr) return nullptr;
+  TAKT_CHECK(ring->written_count() == 0);
   threads_.push_back({self, std::move(track), 0, std::move(ring)});
   return threads_.back().ring.get();
 }

@@ -1,6 +1,6 @@
-// A Tracer collects what happens in one instance: each thread writes events
-// into a ring of its own, and whoever wants to know collects them. While it is
-// off, which is how it begins, an event costs a load and a branch.
+// A Tracer collects the events of one instance. Each thread writes events into
+// its own ring, and a caller collects them. A new tracer is off; an event then
+// costs a load and a branch.
 //
 //   if (tracer.is_on()) {
 //     tracer.Record({.time_ns = start_ns,
@@ -10,9 +10,9 @@
 //                    .id = operation_id});
 //   }
 //
-// Names, tracks and rings are never taken back: their number is bounded, and
-// what is beyond is recorded without a name, on the thread's own track, or not
-// at all, and counted.
+// Names, tracks and rings live as long as the tracer, so their number is
+// bounded. Beyond the bounds an event has no name, or is on the thread's own
+// track, or is counted as lost.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf; Record() takes it for the first event of a thread only.
@@ -43,12 +43,12 @@ struct TrackInfo {
   std::string name;
 };
 
-// What was collected. The indices in the events are those of these lists.
+// The collected events. Their names and tracks are indices of these lists.
 struct Recording {
   std::vector<std::string> names;  // The first is the empty one.
-  std::vector<TrackInfo> tracks;   // The first is of what has no track.
+  std::vector<TrackInfo> tracks;   // The first is that of no track.
   std::vector<Event> events;       // Thread by thread, in order of recording.
-  uint64_t lost_count = 0;         // Overwritten, or of threads without a ring.
+  uint64_t lost_count = 0;  // Overwritten, or of a thread without a ring.
 };
 
 class Tracer final : public Object {
@@ -58,56 +58,57 @@ class Tracer final : public Object {
   static constexpr uint32_t kThreadCountMax = 1024;
 
   struct Options {
-    uint32_t event_count_max = 1u << 15;  // That each thread keeps.
+    uint32_t event_count_max = 1u << 15;  // For each thread.
     uint32_t thread_count_max = 64;
-    // Threads whose rings are there before their first event.
+    // Rings that are made by Start() rather than by the first event of a
+    // thread.
     uint32_t reserved_count = 0;
   };
 
   Tracer();
 
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
-  // Where an event has no track, it gets that of this thread. Nothing if the
-  // tracer is off. Ask is_on() before making the event.
+  // Records `event` if the tracer is on. An event without a track is on that of
+  // this thread. Callers ask is_on() before they make the event.
   void Record(const Event& event) {
     if (__builtin_expect(is_on(), 0)) Write(event);
   }
 
-  // A number that no other event's `id` has, but 0 while it is off.
+  // A new number for Event::id; 0 while the tracer is off.
   uint64_t NewId() {
     return is_on() ? next_id_.fetch_add(1, std::memory_order_relaxed) : 0;
   }
   // The number of a name, for Event::name. Locks: see TraceName.
   uint32_t Intern(absl::string_view name) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The number of the track of that kind and name, for Event::track.
+  // The number of the track of this kind and name, for Event::track.
   uint16_t AddTrack(TrackKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The same, but never one that there is: the name gets a number if it must.
+  // The same for a new track. If the name is taken, it gets a number.
   uint16_t AddNewTrack(TrackKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // How this thread's track is called from now on, in every tracer that has
-  // no event of it yet. Without this it is the thread's own name.
+  // Names this thread's track, in every tracer that has no event of it yet. The
+  // default is the name of the thread.
   static void NameThisThread(TrackKind kind, absl::string_view name);
 
-  // From now on events are recorded; those of an earlier time are forgotten.
-  // FAILED_PRECONDITION if it is on; INVALID_ARGUMENT for counts of 0 or above
-  // the above; RESOURCE_EXHAUSTED.
+  // Starts to record, and drops earlier events. FAILED_PRECONDITION if the
+  // tracer is on; INVALID_ARGUMENT for counts of 0 or above the maxima;
+  // RESOURCE_EXHAUSTED.
   absl::Status Start(const Options& options) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Events that are being recorded may still be.
+  // Stops to record. Threads that are recording an event finish that.
   void Stop() { is_on_.store(false, std::memory_order_relaxed); }
-  // What is there since Start(), or since the last Collect() that takes.
-  // `take`: the next one goes on behind it. While the tracer is on, too.
+  // The events since Start(), or since the last Collect() with `take`. The
+  // tracer may be on.
   Recording Collect(bool take = false) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Thread {
     pthread_t handle;
     TrackInfo track;
-    uint64_t first;  // The ring's event to be collected first.
+    uint64_t first;  // The first event of the ring to collect.
     std::unique_ptr<EventRing> ring;
   };
   void Write(const Event& event);
-  // This thread's ring; nullptr if it gets none.
+  // This thread's ring; nullptr if there is no room for one.
   EventRing* RingHere();
   EventRing* FindRing() ABSL_LOCKS_EXCLUDED(mutex_);
   uint16_t FindTrack(TrackKind kind, absl::string_view name) const
@@ -116,12 +117,12 @@ class Tracer final : public Object {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::unique_ptr<EventRing> TakeSpare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Says that it is this one, though another has been at its address.
+  // Differs from that of an earlier tracer at the same address.
   const uint64_t identity_;
   std::atomic<bool> is_on_{false};
   std::atomic<uint64_t> next_id_{1};
   std::atomic<uint64_t> unwritten_count_{0};
-  // Changes when a thread may have another ring than before.
+  // Changes when threads may get another ring.
   std::atomic<uint32_t> generation_{0};
 
   Mutex mutex_;
@@ -132,13 +133,13 @@ class Tracer final : public Object {
   std::vector<TrackInfo> tracks_ ABSL_GUARDED_BY(mutex_);
   std::vector<Thread> threads_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<EventRing>> spares_ ABSL_GUARDED_BY(mutex_);
-  // Of another capacity: a thread may still write to them.
+  // Rings of an earlier size. A thread may still write to them.
   std::vector<std::unique_ptr<EventRing>> retired_ ABSL_GUARDED_BY(mutex_);
   uint64_t unwritten_first_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The number of a name that is recorded often, looked up once. Belongs to
-// something that knows one tracer only.
+// The number of a name that is recorded often, looked up once. Its owner uses
+// one tracer only.
 class TraceName {
  public:
   uint32_t Find(Tracer& tracer, absl::string_view name) const {
