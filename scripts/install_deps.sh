@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, if it is missing.
 #
-# usage: scripts/install_deps.sh [--browser]    --browser: chromium as well,
-#        for the test of the trace page (30 s)
+# usage: scripts/install_deps.sh [--browser] [--python]
+#        --browser: chromium as well, for the test of the trace page (30 s)
+#        --python: Python with headers, and in build/venv what the Python package
+#        and its tests need of PyPI
 set -euo pipefail
 
 packages=(
@@ -11,14 +13,36 @@ packages=(
   flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libprotozero-dev doxygen
 )
 
-[[ ${1:-} == --browser ]] && packages+=(chromium)
+python=
+for argument in "$@"; do
+  case $argument in
+    --browser) packages+=(chromium) ;;
+    --python)
+      packages+=(python3-dev python3-venv)
+      python=1
+      ;;
+  esac
+done
 
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
   [[ $status == "install ok installed" ]] || missing+=("$package")
 done
-((${#missing[@]} == 0)) && exit 0
+install_python() {
+  [[ -n $python ]] || return 0
+  local venv
+  venv=$(dirname "${BASH_SOURCE[0]}")/../build/venv
+  [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
+  # Quiet and quick where all of it is there.
+  "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 \
+    --timeout 20 \
+    "nanobind>=2.5" numpy pytest pytest-asyncio "iree-base-compiler[onnx]==3.13.0"
+}
+if ((${#missing[@]} == 0)); then
+  install_python
+  exit 0
+fi
 
 sudo=()
 if ((EUID != 0)); then
@@ -33,3 +57,4 @@ export DEBIAN_FRONTEND=noninteractive
 "${sudo[@]}" apt-get update -qq
 "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" \
   >/dev/null
+install_python

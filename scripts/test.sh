@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test.
 #
-# usage: scripts/test.sh [--preset=release|debug|asan|tsan] [CTEST_ARGUMENT...]
+# usage: scripts/test.sh [--preset=release|debug|asan|tsan] [--python]
+#                        [CTEST_ARGUMENT...]
+#        --python: the Python package as well, with what it needs of PyPI in
+#        build/venv
 #
 # The last line is "N passed, N failed": GoogleTest cases one by one, other
 # tests as one each. Exits with 1 if any failed, or none ran.
@@ -9,20 +12,28 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=release
+python=()
 arguments=()
 for argument in "$@"; do
   case $argument in
     --preset=*) preset=${argument#--preset=} ;;
+    --python) python=(--python) ;;
     --help)
-      sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *) arguments+=("$argument") ;;
   esac
 done
 
-scripts/install_deps.sh
-cmake --preset "$preset" >/dev/null
+scripts/install_deps.sh "${python[@]}"
+configure=()
+if ((${#python[@]})); then
+  configure=(-D TAKT_BUILD_PYTHON=ON -D Python_ROOT_DIR="$PWD/build/venv"
+             -D Python_FIND_VIRTUALENV=ONLY)
+  export VIRTUAL_ENV=$PWD/build/venv
+fi
+cmake --preset "$preset" "${configure[@]}" >/dev/null
 cmake --build --preset "$preset"
 
 log=build/$preset/test.log
@@ -43,6 +54,13 @@ counts=$(awk '
       split(rest, word, " "); passed[id] += word[4]; counted[id] = 1
     } else if (rest ~ /^\[  FAILED  \] [0-9]+ test.*listed below/) {
       split(rest, word, " "); failed[id] += word[4]; counted[id] = 1
+    } else if (rest ~ /^[0-9]+ (passed|failed).* in [0-9.]+s/) {  # pytest
+      counted[id] = 1
+      count = split(rest, word, /[ ,]+/)
+      for (i = 2; i <= count; ++i) {
+        if (word[i] == "passed") passed[id] += word[i - 1]
+        if (word[i] == "failed" || word[i] ~ /^errors?$/) failed[id] += word[i - 1]
+      }
     }
   }
   /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
