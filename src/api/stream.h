@@ -52,6 +52,10 @@ class Stream final : public Object {
   // INVALID_ARGUMENT names the option.
   static absl::StatusOr<Ref<Stream>> Create(Function& function,
                                             StreamOptions options);
+  // The same with a clock of its own.
+  static absl::StatusOr<Ref<Stream>> Create(Function& function,
+                                            StreamOptions options,
+                                            StreamClock clock);
 
   Function& function() const { return *function_; }
   stream::Arrival arrival() const { return arrival_; }
@@ -110,9 +114,10 @@ class Stream final : public Object {
     bool is_given_up = false;
   };
 
-  Stream(Function& function, StreamOptions options);
+  Stream(Function& function, StreamOptions options, StreamClock clock);
   ~Stream() override = default;
 
+  int64_t now_ns() const { return clock_.now_ns(); }
   bool drops_late_jobs() const { return late_ >= sched::LatePolicy::kDrop; }
   bool has_start_time() const {
     return arrival_ == stream::Arrival::kPeriodic ||
@@ -126,7 +131,7 @@ class Stream final : public Object {
   void ArmReleaseTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void OnReleaseTime(TimerService::Timer* timer);
   // Counts a release that the timer makes at `now_ns`, and arms the timer for
-  // the next one. Returns whether the timer goes on.
+  // the next one. Returns whether it is armed.
   bool CountTimerRelease(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddFollower(Stream* follower) ABSL_LOCKS_EXCLUDED(mutex_);
   void RemoveFollower(Stream* follower) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -192,7 +197,7 @@ class Stream final : public Object {
   absl::Status PutInput(absl::Span<const vm::Value> arguments);
 
   const Ref<Function> function_;
-  const std::shared_ptr<TimerService> timers_;
+  const StreamClock clock_;
   const stream::Arrival arrival_;
   const int64_t period_ns_;
   const Ref<Stream> after_;

@@ -85,7 +85,7 @@ void Stream::Begin() {
 
 bool Stream::TryBegin(const PendingRelease& release) {
   StreamJob job = JobOf(release);
-  const int64_t now_ns = NowNs();
+  const int64_t now_ns = this->now_ns();
   const bool is_late = now_ns > job.deadline_ns;
   if (is_late) ReportLate(job);
   if (is_late && drops_late_jobs()) {
@@ -135,7 +135,7 @@ void Stream::EnterFlight(InFlight in_flight) {
   TAKT_CHECK(is_busy_ && !in_flight_.has_value());
   if (is_watched) {
     Retain();  // The timer's.
-    timers_->Arm(&deadline_timer_, job.deadline_ns);
+    clock_.timers->Arm(&deadline_timer_, job.deadline_ns);
   }
   in_flight_.emplace(std::move(in_flight));
 }
@@ -196,7 +196,7 @@ void Stream::GiveUpLateJob() {
     MutexLock lock(&mutex_);
     // The timer may fire while the next job is in flight already.
     if (!in_flight_.has_value() || in_flight_->is_late_reported ||
-        NowNs() < in_flight_->job.deadline_ns) {
+        now_ns() < in_flight_->job.deadline_ns) {
       return;
     }
     in_flight_->is_late_reported = true;
@@ -213,7 +213,7 @@ void Stream::GiveUpLateJob() {
 }
 
 Stream::InFlight Stream::LeaveFlight() {
-  if (timers_->Cancel(&deadline_timer_)) Release();  // The timer's.
+  if (clock_.timers->Cancel(&deadline_timer_)) Release();  // The timer's.
   MutexLock lock(&mutex_);
   TAKT_CHECK(is_busy_ && in_flight_.has_value());
   InFlight ended = *std::move(in_flight_);
@@ -226,7 +226,7 @@ Stream::InFlight Stream::LeaveFlight() {
 }
 
 void Stream::OnDone(AsyncCall* call, const absl::Status& status) {
-  const int64_t now_ns = NowNs();
+  const int64_t now_ns = this->now_ns();
   InFlight ended = LeaveFlight();
   ended.shop_job.reset();  // For the scheduler the job ends here.
   StreamJob& job = ended.job;
@@ -264,7 +264,7 @@ void Stream::Conclude(const StreamJob& job, const absl::Status& status,
   }
   if (function_->tracer().is_on()) {
     const bool has_run = job.end_ns != 0;
-    Record(EventOf(job.outcome), job.sequence, has_run ? job.end_ns : NowNs(),
+    Record(EventOf(job.outcome), job.sequence, has_run ? job.end_ns : now_ns(),
            has_run ? job.end_ns - job.origin_ns : 0);
   }
   if (on_done_ != nullptr) on_done_(job, status, results);

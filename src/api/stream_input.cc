@@ -23,7 +23,7 @@ absl::Status Stream::SetInput(absl::Span<const vm::Value> arguments) {
   }
   TAKT_RETURN_IF_ERROR(function_->CheckArguments(arguments, /*fences=*/false));
   TAKT_RETURN_IF_ERROR(PutInput(arguments));
-  if (arrival_ == Arrival::kInput) ReleaseJob(NowNs());
+  if (arrival_ == Arrival::kInput) ReleaseJob(now_ns());
   return absl::OkStatus();
 }
 
@@ -119,7 +119,7 @@ absl::Status Stream::PublishInput() {
         absl::StrCat(function_->name(), ": not every input has been mapped"));
   }
   PublishEntry(entry);
-  if (arrival_ == Arrival::kInput) ReleaseJob(NowNs());
+  if (arrival_ == Arrival::kInput) ReleaseJob(now_ns());
   return absl::OkStatus();
 }
 

@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "base/clock.h"
+#include "base/timer_service.h"
 #include "sched/stream.h"
 #include "stream/stream_job.h"
 #include "vm/value.h"
@@ -46,6 +49,13 @@ struct StreamOptions {
 
   StreamDoneCallback on_done;  // May be null.
   StreamLateCallback on_late;  // May be null.
+};
+
+// The time that a stream lives by. The instance's by default; tests have one of
+// their own.
+struct StreamClock {
+  std::shared_ptr<TimerService> timers;
+  int64_t (*now_ns)() = &NowNs;
 };
 
 // The priority of the stream's jobs: 0 to 255 if the options are valid.

@@ -18,9 +18,17 @@ using stream::StreamJob;
 
 absl::StatusOr<Ref<Stream>> Stream::Create(Function& function,
                                            StreamOptions options) {
+  return Create(function, std::move(options),
+                {function.context().instance().release_timers()});
+}
+
+absl::StatusOr<Ref<Stream>> Stream::Create(Function& function,
+                                           StreamOptions options,
+                                           StreamClock clock) {
   TAKT_RETURN_IF_ERROR(CheckStreamOptions(function, options));
   const sched::Criticality criticality = options.criticality;
-  auto stream = Ref<Stream>::Adopt(new Stream(function, std::move(options)));
+  auto stream = Ref<Stream>::Adopt(
+      new Stream(function, std::move(options), std::move(clock)));
   if (shop::JobShop* const shop = function.context().shop()) {
     TAKT_ASSIGN_OR_RETURN(
         stream->shop_stream_,
@@ -29,10 +37,10 @@ absl::StatusOr<Ref<Stream>> Stream::Create(Function& function,
   return stream;
 }
 
-Stream::Stream(Function& function, StreamOptions options)
+Stream::Stream(Function& function, StreamOptions options, StreamClock clock)
     : Object(&kType),
       function_(Ref<Function>::Retain(&function)),
-      timers_(function.context().instance().release_timers()),
+      clock_(std::move(clock)),
       arrival_(options.arrival),
       period_ns_(options.period_ns),
       after_(Ref<Stream>::Retain(options.after)),
@@ -115,7 +123,7 @@ void Stream::ArmReleaseTimer() {
   }
   is_timer_held_ = true;
   Retain();  // The timer's.
-  timers_->Arm(&release_timer_, schedule_.next_ns());
+  clock_.timers->Arm(&release_timer_, schedule_.next_ns());
 }
 
 absl::Status Stream::Start(int64_t start_ns) {
@@ -124,7 +132,7 @@ absl::Status Stream::Start(int64_t start_ns) {
     TAKT_RETURN_IF_ERROR(CheckStart());
     TAKT_CHECK(pending_.empty() && !is_restarted_);
     is_running_ = true;
-    schedule_.Start(start_ns, NowNs());
+    schedule_.Start(start_ns, now_ns());
     if (has_start_time()) ArmReleaseTimer();
   }
   if (after_ != nullptr) after_->AddFollower(this);
@@ -144,7 +152,7 @@ void Stream::Stop() {
     MutexLock lock(&mutex_);
     is_running_ = is_restarted_ = false;
     pending_.Clear();
-    is_timer_stopped = is_timer_held_ && timers_->Cancel(&release_timer_);
+    is_timer_stopped = is_timer_held_ && clock_.timers->Cancel(&release_timer_);
     if (is_timer_stopped) is_timer_held_ = false;
   }
   if (is_timer_stopped) Release();  // The timer's.
@@ -169,7 +177,7 @@ void Stream::RemoveFollower(Stream* follower) {
 
 void Stream::OnReleaseTime(TimerService::Timer* timer) {
   Stream* const self = static_cast<Timer*>(timer)->stream;
-  const int64_t now_ns = NowNs();
+  const int64_t now_ns = self->now_ns();
   int64_t origin_ns = 0;
   bool is_due = false;
   bool goes_on = false;
@@ -178,7 +186,7 @@ void Stream::OnReleaseTime(TimerService::Timer* timer) {
     TAKT_CHECK(self->is_timer_held_);
     if (self->is_running_ && self->is_restarted_) {
       self->is_restarted_ = false;
-      self->timers_->Arm(timer, self->schedule_.next_ns());
+      self->clock_.timers->Arm(timer, self->schedule_.next_ns());
       return;
     }
     is_due = self->is_running_;
@@ -197,7 +205,7 @@ bool Stream::CountTimerRelease(int64_t now_ns) {
     return false;
   }
   recorder_.CountTimer(error_ns, schedule_.Advance(now_ns));
-  timers_->Arm(&release_timer_, schedule_.next_ns());
+  clock_.timers->Arm(&release_timer_, schedule_.next_ns());
   return true;
 }
 
@@ -205,7 +213,7 @@ void Stream::ReleaseJob(int64_t origin_ns) {
   absl::optional<PendingRelease> replaced;
   bool begins = false;
   uint64_t sequence = 0;
-  const int64_t now_ns = NowNs();
+  const int64_t now_ns = this->now_ns();
   {
     MutexLock lock(&mutex_);
     if (!is_running_) return;
