@@ -42,8 +42,8 @@ constexpr uint32_t kAllFeatures =
 constexpr uint32_t kFlagRequired = 1;
 constexpr uint32_t kFlagOptional = 2;
 
-// Bounds on what a module may make us allocate; each is far above what the
-// compiler writes (part 6 of docs/module_format.md).
+// Bounds on what a module can allocate. Each is far above what the compiler
+// writes (part 6 of docs/module_format.md).
 constexpr uint32_t kMaxEntries = 65535;
 constexpr uint32_t kMaxValueRegisters = 32767;
 constexpr uint32_t kMaxRefRegisters = 16383;
@@ -112,8 +112,8 @@ absl::StatusOr<Container> FindParts(absl::Span<const uint8_t> bytes) {
   return out;
 }
 
-// Only the version of a module, so that one of another major is called by its
-// number even where its tables are no longer what our schema says.
+// Reads the version of a module and nothing else, so that the message for
+// another major can name it even if its tables do not fit this schema.
 struct VersionProbe : private flatbuffers::Table {
   static constexpr flatbuffers::voffset_t kField =
       wire::Module::VT_BYTECODE_VERSION;
@@ -125,12 +125,12 @@ struct VersionProbe : private flatbuffers::Table {
   }
 };
 
-// The tables as a whole, and the version of the bytecode in them.
+// Verifies all tables and returns the version of their bytecode.
 absl::StatusOr<const BytecodeVersion*> VerifyTables(
     absl::Span<const uint8_t> flatbuffer) {
   flatbuffers::Verifier::Options options;
-  // No table is visited more often than the buffer has words: entries that
-  // all point to one table must not cost more than the file is large.
+  // Each visit of a table costs time, and any number of entries may point to
+  // one table. A distinct table has at least four bytes.
   options.max_tables =
       static_cast<flatbuffers::uoffset_t>(flatbuffer.size() / 4);
   flatbuffers::Verifier probe(flatbuffer.data(), flatbuffer.size(), options);
@@ -163,7 +163,7 @@ class TableReader {
         rodata_base_(rodata_base),
         module_(*RootOf(out->flatbuffer)),
         out_(*out),
-        text_left_(kTextFactor * out->flatbuffer.size() + kTextSlack) {}
+        copies_left_(kCopyFactor * out->flatbuffer.size() + kCopySlack) {}
 
   absl::Status Read() {
     out_.version = module_.version();
@@ -182,21 +182,33 @@ class TableReader {
   }
 
  private:
-  // Strings may be shared by many tables, and are copied for each: so much
-  // text in all, by the size of the tables, and no more.
-  static constexpr uint64_t kTextFactor = 16;
-  static constexpr uint64_t kTextSlack = 64 * 1024;
+  // Strings and tables may be shared by many tables, and each of them gets a
+  // copy. So the copies together may take only so many times the tables' size.
+  // The compiler's modules need up to 9 times; the slack is for small ones.
+  static constexpr uint64_t kCopyFactor = 32;
+  static constexpr uint64_t kCopySlack = 256 * 1024;
+
+  // Takes `bytes` from what may be copied.
+  absl::Status Spend(uint64_t bytes) {
+    if (bytes > copies_left_) {
+      return Invalid("what the module's tables share adds up to more than ",
+                     kCopyFactor, " times the tables' size");
+    }
+    copies_left_ -= bytes;
+    return absl::OkStatus();
+  }
+
+  // The memory of a convention: its text and an entry for each letter.
+  static uint64_t CostOf(const CallingConvention& convention) {
+    return convention.text.size() * (1 + sizeof(CallingConvention::Argument));
+  }
 
   absl::Status ReadText(const flatbuffers::String* text, std::string* out) {
     if (text == nullptr) {
       out->clear();
       return absl::OkStatus();
     }
-    if (text->size() > text_left_) {
-      return Invalid("the strings of the module's tables add up to more than ",
-                     kTextFactor, " times the tables' size");
-    }
-    text_left_ -= text->size();
+    TAKT_RETURN_IF_ERROR(Spend(text->size()));
     out->assign(text->data(), text->size());
     return absl::OkStatus();
   }
@@ -243,6 +255,7 @@ class TableReader {
                               absl::string_view where,
                               std::vector<Attribute>* out) {
     if (entries == nullptr) return absl::OkStatus();
+    TAKT_RETURN_IF_ERROR(Spend(entries->size() * sizeof(Attribute)));
     out->reserve(entries->size());
     for (const wire::Attribute* entry : *entries) {
       Attribute& attribute = out->emplace_back();
@@ -290,6 +303,8 @@ class TableReader {
     std::string text;
     if (signature == nullptr) return Invalid(where, ": no signature");
     TAKT_RETURN_IF_ERROR(ReadText(signature->calling_convention(), &text));
+    TAKT_RETURN_IF_ERROR(
+        Spend(text.size() * sizeof(CallingConvention::Argument)));
     absl::StatusOr<CallingConvention> convention =
         CallingConvention::Parse(text);
     if (!convention.ok()) return Annotate(convention.status(), where);
@@ -328,6 +343,8 @@ class TableReader {
     if (count != signature_count) {
       return Invalid(count, " functions, but ", signature_count, " signatures");
     }
+    // Messages name each function by its module.
+    TAKT_RETURN_IF_ERROR(Spend(uint64_t{count} * out_.name.size()));
     out_.functions.resize(count);
     for (uint32_t i = 0; i < count; ++i) {
       const std::string where = absl::StrCat("function ", i);
@@ -344,9 +361,9 @@ class TableReader {
     return absl::OkStatus();
   }
 
-  // Arguments that the code does not use need not be among the registers that
-  // it declares (iree-as-module counts those that it uses). They are there
-  // nevertheless, so that who calls it can always write them.
+  // A function need not declare registers for arguments that its code does not
+  // use (iree-as-module counts only the registers used). It gets them here, so
+  // that every caller can write all arguments.
   static absl::Status AddRegistersOfArguments(const std::string& where,
                                               ArchiveFunction* function) {
     RegisterNeed need;
@@ -389,6 +406,14 @@ class TableReader {
                      " ref registers; at most ", kMaxValueRegisters, " and ",
                      kMaxRefRegisters, " can be encoded");
     }
+    // Each body is verified and translated for its function, so functions must
+    // not share one.
+    body_bytes_ += static_cast<uint64_t>(length);
+    if (body_bytes_ > code_bytes) {
+      return Invalid(where, ": body at ", offset, " of ", length,
+                     " bytes overlaps another: the bodies so far have ",
+                     body_bytes_, " bytes, the bytecode ", code_bytes);
+    }
     out->body = {module_.bytecode()->data() + offset,
                  static_cast<size_t>(length)};
     out->block_count = descriptor.block_count();
@@ -413,6 +438,13 @@ class TableReader {
                        out_.functions.size());
       }
       exported.function = entry->function();
+      // Each export has the convention and the attributes of its function.
+      const ArchiveFunction& function = out_.functions[exported.function];
+      TAKT_RETURN_IF_ERROR(Spend(CostOf(function.convention)));
+      for (const Attribute& attribute : function.attributes) {
+        TAKT_RETURN_IF_ERROR(Spend(sizeof(Attribute) + attribute.key.size() +
+                                   attribute.value.size()));
+      }
     }
     return absl::OkStatus();
   }
@@ -467,7 +499,8 @@ class TableReader {
   const uint64_t rodata_base_;
   const wire::Module& module_;
   BytecodeArchive& out_;
-  uint64_t text_left_;
+  uint64_t copies_left_;
+  uint64_t body_bytes_ = 0;  // Of the functions so far.
 };
 
 // Points out->flatbuffer at the tables, or at a copy if they are not aligned
@@ -483,8 +516,8 @@ void PlaceTables(absl::Span<const uint8_t> tables, BytecodeArchive* out) {
                      tables.size()};
 }
 
-// Prints locations by their index. They refer to each other, in hostile files
-// in circles: depth and length are bounded.
+// Prints locations by their index. Locations refer to each other, in hostile
+// files in cycles, so depth and length are bounded.
 class LocationPrinter {
  public:
   explicit LocationPrinter(const wire::DebugDatabase& debug) : debug_(debug) {}
@@ -583,11 +616,15 @@ std::vector<ArchiveSourceMap> BytecodeArchive::ReadSourceMaps() const {
   const wire::DebugDatabase* debug = RootOf(flatbuffer)->debug_database();
   if (debug == nullptr || debug->functions() == nullptr) return maps;
   const LocationPrinter printer(*debug);
-  // Maps may share one vector: no more entries in all than the tables hold.
+  // Maps may share one vector and one name: all maps together get at most as
+  // many entries, and as much text, as the tables can hold.
   size_t entries_left = flatbuffer.size() / sizeof(wire::BytecodeLocation);
+  size_t text_left = flatbuffer.size();
   for (const wire::SourceMap* entry : *debug->functions()) {
     ArchiveSourceMap& map = maps.emplace_back();
     if (entry->local_name() != nullptr) {
+      if (entry->local_name()->size() > text_left) return maps;
+      text_left -= entry->local_name()->size();
       map.local_name = entry->local_name()->str();
     }
     if (entry->locations() == nullptr) continue;

@@ -374,7 +374,7 @@ TEST(BytecodeArchiveTest, RefusesTooManyEntries) {
   EXPECT_EQ(ErrorOf(module), "65536 types; at most 65535 are allowed");
 }
 
-// Many tables that share one string must not make much of a small file.
+// A small file must not make Takt copy one string for each of many tables.
 TEST(BytecodeArchiveTest, RefusesSharedStringsThatAddUp) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto text = fbb.CreateString(std::string(1 << 18, 'x'));
@@ -389,10 +389,56 @@ TEST(BytecodeArchiveTest, RefusesSharedStringsThatAddUp) {
   fbb.FinishSizePrefixed(module.Finish(), wire::ModuleIdentifier());
   const std::vector<uint8_t> bytes(fbb.GetBufferPointer(),
                                    fbb.GetBufferPointer() + fbb.GetSize());
-  EXPECT_THAT(ErrorOf(bytes), HasSubstr("add up to more than"));
+  EXPECT_THAT(ErrorOf(bytes), HasSubstr("adds up to more than"));
 }
 
-// One table listed again and again: the verifier must not visit it forever.
+TEST(BytecodeArchiveTest, RefusesSharedAttributesThatAddUp) {
+  ModuleBuilder module = SmallModule();
+  module.functions[0].attributes = {{"key", std::string(200000, 'v')}};
+  EXPECT_EQ(ErrorOf(module), "");
+  for (int i = 0; i < 1000; ++i) module.Export("e" + std::to_string(i), 0);
+  EXPECT_THAT(ErrorOf(module), HasSubstr("adds up to more than 32 times"));
+}
+
+TEST(BytecodeArchiveTest, RefusesConventionsThatAddUp) {
+  ModuleBuilder module = SmallModule();
+  const auto convention = "0" + std::string(2000, 'i') + "_v";
+  module.AddImport("a.b", convention);
+  EXPECT_EQ(ErrorOf(module), "");
+  for (int i = 0; i < 1000; ++i) module.AddImport("a.b", convention);
+  EXPECT_THAT(ErrorOf(module), HasSubstr("adds up to more than 32 times"));
+}
+
+TEST(BytecodeArchiveTest, RefusesALongNameForManyFunctions) {
+  ModuleBuilder module = SmallModule();
+  module.name = std::string(100000, 'n');
+  EXPECT_EQ(ErrorOf(module), "");
+  BodyBuilder body;
+  body.Block().Emit(Op::kReturn).List({});
+  for (int i = 0; i < 1000; ++i) module.AddFunction("0v_v", body, 0, 0);
+  EXPECT_THAT(ErrorOf(module), HasSubstr("adds up to more than 32 times"));
+}
+
+// Verifying and translating take time and memory for each function's body.
+TEST(BytecodeArchiveTest, RefusesBodiesThatOverlap) {
+  ModuleBuilder module = SmallModule();
+  BodyBuilder body;
+  body.Block().Emit(Op::kReturn).List({});
+  module.AddFunction("0v_v", body, 0, 0);
+  module.AddFunction("0v_v", body, 0, 0);
+  EXPECT_EQ(ErrorOf(module), "");
+  const auto length = static_cast<int32_t>(module.functions[0].body.size());
+  for (auto& function : module.functions) {
+    function.offset = 0;
+    function.length = length;
+  }
+  EXPECT_THAT(ErrorOf(module), HasSubstr("overlaps another"));
+  for (auto& function : module.functions) function.length = 1 << 10;
+  EXPECT_THAT(ErrorOf(module), HasSubstr("is not within the"));
+}
+
+// The verifier of the tables must not visit one table once for each of the many
+// entries that point to it.
 TEST(BytecodeArchiveTest, RefusesSharedTablesThatAddUp) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto key = fbb.CreateString("k");
