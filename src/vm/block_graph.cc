@@ -8,9 +8,14 @@
 namespace takt::vm {
 namespace {
 
-// Functions too big for this many bits go without: the answers are then the
-// careful ones.
-constexpr uint64_t kMaxBits = uint64_t{1} << 25;
+// Liveness takes a few bits for each word of each block, and some passes over
+// them. A function with more of them than its body justifies goes without it:
+// then every word counts as live. Compiled functions have some 30 bits a byte.
+uint64_t MaxBits(size_t body_bytes) {
+  constexpr uint64_t kMaxBits = uint64_t{1} << 25;
+  constexpr uint64_t kSmallFunctionBits = uint64_t{1} << 16;
+  return std::min(kMaxBits, kSmallFunctionBits + 256 * uint64_t{body_bytes});
+}
 
 bool IsRef(WireRegister reg) { return (reg & kWireRefBit) != 0; }
 
@@ -34,7 +39,8 @@ uint32_t WordsOfArguments(const CallingConvention& convention) {
   return words;
 }
 
-// Repeated passes settle quickly; what does not was made to last.
+// Liveness of compiled functions settles within a few passes, about one for
+// each level of nested loops. A function that needs more was made to be slow.
 constexpr int kMaxPasses = 64;
 
 const WireField* FindField(const WireInstruction& instruction,
@@ -87,8 +93,9 @@ absl::StatusOr<BlockGraph> BlockGraph::Build(const BytecodeArchive& archive,
   graph.argument_words_ = WordsOfArguments(function.convention);
   graph.named_.assign(graph.word_count_ + 1, false);
   std::fill_n(graph.named_.begin(), graph.argument_words_, true);
+  graph.max_bits_ = MaxBits(function.body.size());
   graph.solved_ =
-      uint64_t{function.block_count} * graph.word_count_ <= kMaxBits;
+      uint64_t{function.block_count} * graph.word_count_ <= graph.max_bits_;
   WireInstruction instruction;
   for (uint32_t pc = 0; pc < function.body.size(); pc = instruction.next_pc) {
     TAKT_RETURN_IF_ERROR(DecodeInstruction(*archive.bytecode_version,
@@ -140,7 +147,7 @@ void BlockGraph::VisitField(const WireField& field, const CallShape& shape) {
       for (WireRegister entry : field.list) VisitRegister(entry, false, true);
       return;
     case WireFieldKind::kAnyList: {
-      // Of trace and print, which have no shape, nothing is ever read.
+      // Trace and print have no shape: the interpreter ignores their operands.
       const auto& letters = field.is_result ? shape.results : shape.operands;
       for (size_t i = 0; i < field.list.size() && i < letters.size(); ++i) {
         VisitRegister(field.list[i], field.is_result, IsWide(letters[i]));
@@ -200,7 +207,7 @@ bool BlockGraph::IsLiveAtStart(uint32_t pc, uint32_t word) const {
 void BlockGraph::SolveLiveness() {
   uint64_t branch_count = 0;
   for (const Block& block : blocks_) branch_count += block.branches.size();
-  bool changed = branch_count * word_count_ <= kMaxBits;
+  bool changed = branch_count * word_count_ <= max_bits_;
   solved_ = changed;
   for (int pass = 0; changed; ++pass) {
     changed = false;
@@ -230,7 +237,7 @@ bool BlockGraph::UpdateLiveness(Block& block) {
       Clear(live, target);
       Set(live, source);
     }
-    // All but scratch may be read before the list's first move.
+    // All sources but scratch may be read before the list's first move.
     for (const auto& [source, target] : branch.remap) {
       if (!IsRef(source) && !IsScratch(source)) Set(live, source);
     }

@@ -1,6 +1,6 @@
-// What the translator must know of a whole function before it emits the first
-// instruction: where blocks start, which words are scratch, and which values
-// are still needed where a block ends.
+// A BlockGraph holds what the translator must know about a whole function
+// before it emits the first instruction: where blocks start, which words are
+// scratch, and which values are live at the start and end of a block.
 #ifndef TAKT_VM_BLOCK_GRAPH_H_
 #define TAKT_VM_BLOCK_GRAPH_H_
 
@@ -21,7 +21,8 @@ struct CallShape {
 CallShape ShapeOf(const BytecodeArchive& archive,
                   const ArchiveFunction& function,
                   const WireInstruction& instruction);
-// The convention of what a call instruction's operand `fn` means.
+// The convention of the function or import that the operand `fn` of a call
+// names.
 const CallingConvention& CalleeConvention(const BytecodeArchive& archive,
                                           uint32_t callee);
 constexpr bool IsWide(Letter letter) {
@@ -37,14 +38,14 @@ class BlockGraph {
   size_t block_count() const { return blocks_.size(); }
   // The index of the block that starts at `pc`.
   uint32_t BlockAt(uint32_t pc) const;
-  // A word that is no argument, and that only remap lists name: the compiler's
-  // own temporary for breaking cycles.
+  // True for a word that is no argument and that only remap lists name: the
+  // compiler's own temporary for breaking cycles.
   bool IsScratch(WireRegister word) const { return !named_[word]; }
-  // False only if nobody reads `word` after the last instruction of `block`
-  // and before it is written again.
+  // False only if no instruction reads `word` between the end of `block` and
+  // the next write of it.
   bool IsLiveAtEnd(uint32_t block, uint32_t word) const;
-  // False only if nobody reads `word` in the block at `pc`, or after it, before
-  // it is written again.
+  // False only if no instruction reads `word` between the start of the block at
+  // `pc` and the next write of it.
   bool IsLiveAtStart(uint32_t pc, uint32_t word) const;
   // True if some word other than an argument may be read before it is written.
   bool ReadsUnwrittenWords() const { return reads_unwritten_words_; }
@@ -68,6 +69,7 @@ class BlockGraph {
   bool UpdateLiveness(Block& block);  // True if something changed.
 
   uint32_t word_count_ = 0;
+  uint64_t max_bits_ = 0;  // Of blocks or branches times words.
   uint32_t argument_words_ = 0;
   std::vector<bool> named_;
   std::vector<Block> blocks_;

@@ -80,8 +80,10 @@ void FunctionTranslator::ResolveFixups() {
 
 absl::Status FunctionTranslator::Run() {
   positions_.resize(graph_.block_count());
-  named_.resize(value_count_ + 1);
-  definitions_.resize(value_count_ + 1);
+  const size_t word_count = value_count_ + 1;
+  named_.resize(std::max(named_.size(), word_count));
+  definitions_.resize(std::max(definitions_.size(), word_count));
+  written_.resize(std::max(written_.size(), word_count));
   WireInstruction instruction;
   uint32_t next_block = 0;
   for (uint32_t pc = 0; pc < source_.body.size(); pc = instruction.next_pc) {

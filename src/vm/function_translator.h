@@ -27,11 +27,33 @@ inline int16_t AddressOf(WireRegister reg) {
                                    : address;
 }
 
+// What the translation of one function leaves for the next, so that not each of
+// them clears memory for the registers that it declares. Instructions have
+// numbers that grow through all functions, so an old entry looks like one of a
+// block that has ended.
+struct TranslatorScratch {
+  // The instruction that last wrote a value word, if its result can be
+  // redirected.
+  struct Definition {
+    uint32_t number = 0;
+    size_t unit = 0;
+    bool in_list = false;  // In the unit's first list entry; else in `a`.
+    bool is_wide = false;
+  };
+  std::vector<uint32_t> named;  // By word: the last instruction that names it.
+  std::vector<Definition> definitions;  // By word.
+  uint32_t number = 0;                  // Of the current instruction.
+  // By word: the last remap list that wrote it. Lists are numbered likewise.
+  std::vector<uint32_t> written;
+  uint32_t list_number = 0;
+};
+
 // Emits one function.
 class FunctionTranslator {
  public:
   FunctionTranslator(const BytecodeArchive& archive, Program& program,
-                     uint32_t ordinal, const BlockGraph& graph, bool fuse)
+                     uint32_t ordinal, const BlockGraph& graph, bool fuse,
+                     TranslatorScratch& scratch)
       : archive_(archive),
         source_(archive.functions[ordinal]),
         graph_(graph),
@@ -40,6 +62,11 @@ class FunctionTranslator {
         code_(program.code),
         fuse_(fuse),
         begin_(program.code.size()),
+        named_(scratch.named),
+        definitions_(scratch.definitions),
+        number_(scratch.number),
+        written_(scratch.written),
+        list_number_(scratch.list_number),
         value_count_(source_.value_register_count) {}
 
   absl::Status Run();
@@ -135,6 +162,12 @@ class FunctionTranslator {
   std::vector<Unit>& code_;
   const bool fuse_;  // Whether several instructions may become one.
   const size_t begin_;
+  using Definition = TranslatorScratch::Definition;
+  std::vector<uint32_t>& named_;
+  std::vector<Definition>& definitions_;
+  uint32_t& number_;
+  std::vector<uint32_t>& written_;
+  uint32_t& list_number_;
 
   uint32_t value_count_;  // Words: the registers, and what branches save.
   uint32_t block_ = 0;    // The one being translated.
@@ -142,14 +175,6 @@ class FunctionTranslator {
   std::vector<Fixup> fixups_;
   bool fits_ = true;
 
-  // The instruction of this block that last wrote a value word, if its result
-  // can be redirected. Instructions are numbered from 1.
-  struct Definition {
-    uint32_t number = 0;
-    size_t unit = 0;
-    bool in_list = false;  // In the unit's first list entry; else in `a`.
-    bool is_wide = false;
-  };
   void NoteNames(const WireInstruction& instruction);
   void NoteDefinition(int16_t address, bool is_wide, size_t unit, bool in_list);
   bool IsNamedSince(int16_t word, bool is_wide, uint32_t number) const;
@@ -158,11 +183,8 @@ class FunctionTranslator {
   bool CanRetarget(const Move& move, const WireBranch& branch,
                    const std::vector<Move>& moves, const WireBranch* other,
                    const std::vector<Move>* other_moves) const;
-  std::vector<uint32_t> named_;  // By word: the last instruction that names it.
-  std::vector<Definition> definitions_;  // By word.
-  uint32_t number_ = 0;                  // Of the current instruction.
-  uint32_t block_number_ = 0;            // Of the block's first one.
-  uint32_t flag_named_ = 0;  // What named_ held before the last comparison.
+  uint32_t block_number_ = 0;  // Of the block's first one.
+  uint32_t flag_named_ = 0;    // What named_ held before the last comparison.
 
   // The last instruction, if it may be folded into the next one.
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();

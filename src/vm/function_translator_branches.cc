@@ -15,15 +15,14 @@ std::vector<FunctionTranslator::Move> FunctionTranslator::CollectMoves(
     const WireBranch& branch) {
   std::vector<Move> saves;
   std::vector<Move> moves;
-  std::vector<uint16_t> written;  // Sorted.
+  ++list_number_;
   for (const auto& [source, target] : branch.remap) {
     if (IsRef(source)) {
       moves.push_back({AddressOf(target), AddressOf(source), true, true});
       continue;
     }
     auto from = static_cast<int16_t>(source);
-    if (!graph_.IsScratch(source) &&
-        std::binary_search(written.begin(), written.end(), source)) {
+    if (!graph_.IsScratch(source) && written_[source] == list_number_) {
       const auto word =
           static_cast<uint32_t>(source_.value_register_count + saves.size());
       if (word >= kMaxValueRegisters) {  // No move can name it: Run() fails.
@@ -34,8 +33,7 @@ std::vector<FunctionTranslator::Move> FunctionTranslator::CollectMoves(
       saves.push_back({from, static_cast<int16_t>(source), false, false});
     }
     moves.push_back({static_cast<int16_t>(target), from, false, false});
-    written.insert(std::upper_bound(written.begin(), written.end(), target),
-                   target);
+    written_[target] = list_number_;
   }
   value_count_ = std::max(
       value_count_,
@@ -151,7 +149,13 @@ void FunctionTranslator::Retarget(const WireBranch& branch,
                                   std::vector<Move>* moves,
                                   const WireBranch* other,
                                   std::vector<Move>* other_moves) {
-  if (!fuse_ || !IsBackward(branch)) return;
+  // The tests compare every move with every other one. No loop of compiled
+  // code has that many values.
+  constexpr size_t kMaxMoves = 256;
+  if (!fuse_ || !IsBackward(branch) || moves->size() > kMaxMoves ||
+      (other_moves != nullptr && other_moves->size() > kMaxMoves)) {
+    return;
+  }
   for (size_t i = moves->size(); i-- > 0;) {
     const Move move = (*moves)[i];
     if (!CanRetarget((*moves)[i], branch, *moves, other, other_moves)) continue;

@@ -73,7 +73,7 @@ void NameFunctions(const BytecodeArchive& archive, Program& program) {
 }
 
 absl::Status TranslateFunction(const BytecodeArchive& archive, uint32_t ordinal,
-                               Program& program) {
+                               Program& program, TranslatorScratch& scratch) {
   Function& function = program.functions[ordinal];
   const ArchiveFunction& source = archive.functions[ordinal];
   if (source.value_register_count > kMaxValueRegisters ||
@@ -91,7 +91,8 @@ absl::Status TranslateFunction(const BytecodeArchive& archive, uint32_t ordinal,
   if (!graph.ok()) return graph.status();
   const size_t begin = program.code.size();
   for (const bool fuse : {true, false}) {
-    FunctionTranslator translator(archive, program, ordinal, *graph, fuse);
+    FunctionTranslator translator(archive, program, ordinal, *graph, fuse,
+                                  scratch);
     TAKT_RETURN_IF_ERROR(translator.Run());
     if (translator.fits()) break;
     program.code.resize(begin);
@@ -148,9 +149,10 @@ absl::StatusOr<std::unique_ptr<Program>> Translate(
   }
   NameFunctions(archive, *program);
   std::vector<size_t> begins;
+  TranslatorScratch scratch;
   for (uint32_t i = 0; i < program->functions.size(); ++i) {
     begins.push_back(program->code.size());
-    TAKT_RETURN_IF_ERROR(TranslateFunction(archive, i, *program));
+    TAKT_RETURN_IF_ERROR(TranslateFunction(archive, i, *program, scratch));
   }
   FinishCode(begins, *program);
   return program;
