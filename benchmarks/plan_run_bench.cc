@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "takt/takt.h"
+#include "takt/tools/tools.h"
 
 namespace {
 
@@ -161,6 +161,15 @@ void OnCalled(void*, takt_invocation_t*, takt_status_t status) {
   }
 }
 
+// The totals of a plan; the texts of the result are not valid.
+takt_plan_info_t InfoOf(const takt_plan_t* plan) {
+  takt_plan_contents_t* contents = nullptr;
+  Check(takt_plan_contents_create(plan, &contents));
+  const takt_plan_info_t info = takt_plan_contents_info(contents);
+  takt_plan_contents_release(contents);
+  return info;
+}
+
 // Returns the makespan; appends start errors.
 int64_t RunPlan(Robot& robot, takt_plan_t* plan, takt_plan_mode_t mode,
                 std::vector<int64_t>* errors_ns) {
@@ -187,7 +196,7 @@ int64_t RunPlan(Robot& robot, takt_plan_t* plan, takt_plan_mode_t mode,
   const int64_t start_ns = takt_clock_now_ns() + kPauseNs;
   Check(takt_plan_run_start(run, start_ns));
   Check(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));
-  const size_t count = takt_plan_info(plan).operation_count;
+  const size_t count = InfoOf(plan).operation_count;
   for (size_t i = 0; i < count && errors_ns != nullptr; ++i) {
     takt_plan_errors_t start;
     Check(takt_plan_run_query_operation(run, i, &start, nullptr));
@@ -303,8 +312,8 @@ int main(int argc, char** argv) {
       "{\"runtime\": \"takt\", \"rounds\": %d, %s,\n \"planned_makespan\": "
       "{\"strict\": %.1f, \"adaptive\": %.1f},\n %s,\n %s,\n %s}\n",
       flags.rounds, Figures("start_error", errors_ns).c_str(),
-      static_cast<double>(takt_plan_info(strict).makespan_ns) / 1000,
-      static_cast<double>(takt_plan_info(adaptive).makespan_ns) / 1000,
+      static_cast<double>(InfoOf(strict).makespan_ns) / 1000,
+      static_cast<double>(InfoOf(adaptive).makespan_ns) / 1000,
       Figures("makespan_strict", strict_ns).c_str(),
       Figures("makespan_adaptive", adaptive_ns).c_str(),
       Figures("makespan_online", online_ns).c_str());

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "takt/tools/plan_contents.hpp"
+#include "takt/tools/plan_problem.h"
 #include "tools/common/file.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
@@ -173,15 +175,14 @@ void PrintText(const Json& solution) {
   }
 }
 
-Status SavePlan(const takt_plan_problem_t* problem,
-                const takt_plan_schedule_t* schedule, int64_t lower_bound,
-                const std::string& path) {
+Status SaveSchedule(const takt_plan_problem_t* problem,
+                    const takt_plan_schedule_t* schedule, int64_t lower_bound,
+                    const std::string& path) {
   takt_plan_t* made = nullptr;
   Status status(
       takt_plan_create_from_schedule(problem, schedule, lower_bound, &made));
   if (!status.ok()) return status;
-  const Plan plan(made);
-  return Status(takt_plan_save_file(plan.get(), OutputPath(path).c_str()));
+  return SavePlan(Plan::Take(made), OutputPath(path));
 }
 
 Result<takt_plan_solve_options_t> SolveOptions(const Settings& settings,
@@ -214,8 +215,8 @@ Result<int> SolveInstance(const std::string& path, const Settings& settings,
   if (!status.ok()) return Annotate(status, path);
   const Schedule schedule(found);
   if (!settings.output.empty()) {
-    const Status saved = SavePlan(problem.get(), schedule.get(),
-                                  report.lower_bound, settings.output);
+    const Status saved = SaveSchedule(problem.get(), schedule.get(),
+                                      report.lower_bound, settings.output);
     if (!saved.ok()) return saved;
   }
   const Json solution = SolutionJson(problem.get(), schedule.get(), report);

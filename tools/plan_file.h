@@ -2,21 +2,13 @@
 #ifndef TAKT_TOOLS_PLAN_FILE_H_
 #define TAKT_TOOLS_PLAN_FILE_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "takt/plan_file.h"
+#include "takt/plan.hpp"
 #include "tools/common/main.h"
 
 namespace takt::tools {
-
-struct PlanDeleter {
-  void operator()(takt_plan_t* plan) const { takt_plan_release(plan); }
-};
-using Plan = std::unique_ptr<takt_plan_t, PlanDeleter>;
-
-Result<Plan> LoadPlan(const std::string& path);
 
 // Each prints, or writes to `output`, and returns the exit code.
 Result<int> CheckPlan(const std::string& path, bool is_json);

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "takt/tools/plan_contents.hpp"
 #include "tools/common/file.h"
 #include "tools/plan_file.h"
 
@@ -92,16 +93,9 @@ Result<Workload> LoadWorkload(const std::string& path,
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string profile,
                               ReadPlanProfile(profile_path));
-  takt_workload_options_t options;
-  takt_workload_options_init(&options);
-  options.profile = profile.c_str();
-  options.profile_length = profile.size();
-  options.topology = topology;
-  takt_workload_t* workload = nullptr;
-  const Status status(
-      takt_workload_parse(text.data(), text.size(), &options, &workload));
-  if (!status.ok()) return Annotate(status, path);
-  return Workload(workload);
+  Result<Workload> workload = Workload::Parse(text, profile, topology);
+  if (!workload.ok()) return Annotate(workload.status(), path);
+  return workload;
 }
 
 Result<int> SolveWorkload(const std::string& path,
@@ -111,18 +105,16 @@ Result<int> SolveWorkload(const std::string& path,
                           const std::function<void()>& on_solved) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Workload workload,
                               LoadWorkload(path, profile_path, nullptr));
-  takt_plan_t* made = nullptr;
   takt_workload_plan_report_t report;
-  Status status(takt_workload_plan(workload.get(), &options, &made, &report));
+  const Result<Plan> plan = workload.Solve(&options, &report);
   on_solved();
-  if (!status.ok()) return Annotate(status, path);
-  const Plan plan(made);
+  if (!plan.ok()) return Annotate(plan.status(), path);
   if (!output.empty()) {
-    status =
-        Status(takt_plan_save_file(plan.get(), OutputPath(output).c_str()));
-    if (!status.ok()) return status;
+    TAKT_TOOLS_RETURN_IF_ERROR(SavePlan(*plan, OutputPath(output)));
   }
-  const takt_plan_info_t info = takt_plan_info(plan.get());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const PlanContents contents,
+                              PlanContents::Read(*plan));
+  const takt_plan_info_t info = contents.info();
   if (is_json) {
     Print(ReportJson(info, report));
   } else {
@@ -181,13 +173,14 @@ Result<int> AnalyseWorkload(const std::string& path,
 }
 
 Result<int> AnnotatePlan(const std::string& path, bool is_json) {
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan, LoadPlan(path));
-  const takt_plan_info_t info = takt_plan_info(plan.get());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan, Plan::Load(path));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const PlanContents contents,
+                              PlanContents::Read(plan));
+  const takt_plan_info_t info = contents.info();
   std::map<std::string, Choice> choices;
   for (size_t i = 0; i < info.operation_count; ++i) {
-    const takt_planned_operation_t operation =
-        takt_plan_operation(plan.get(), i);
-    const takt_planned_job_t job = takt_plan_job(plan.get(), operation.job);
+    const takt_planned_operation_t operation = contents.operation(i);
+    const takt_planned_job_t job = contents.job(operation.job);
     const std::string stream = job.stream[0] != '\0' ? job.stream : job.name;
     Choice& choice = choices[stream];
     if (job.deadline_ns != TAKT_INFINITE_FUTURE) {
@@ -195,7 +188,7 @@ Result<int> AnnotatePlan(const std::string& path, bool is_json) {
     }
     for (size_t r = 0; r < operation.resource_count; ++r) {
       const uint32_t resource = operation.resources[r];
-      if (takt_plan_resource(plan.get(), resource).is_npu) {
+      if (contents.resource(resource).is_npu) {
         choice.uses_npu = true;
       } else if (resource < 64) {
         choice.core_mask |= uint64_t{1} << resource;

@@ -3,22 +3,14 @@
 #define TAKT_TOOLS_PLAN_WORKLOAD_H_
 
 #include <functional>
-#include <memory>
 #include <string>
 
-#include "takt/workload.h"
+#include "takt/tools/workload.hpp"
 #include "tools/common/main.h"
 
 namespace takt::tools {
 
-struct WorkloadDeleter {
-  void operator()(takt_workload_t* workload) const {
-    takt_workload_release(workload);
-  }
-};
-using Workload = std::unique_ptr<takt_workload_t, WorkloadDeleter>;
-
-// Whether the file is one of workloads, by its name.
+// Whether the file is a workload, by its name.
 bool IsWorkloadFile(const std::string& path);
 
 // The text of a profile that `takt-plan profile` made; "" without a path.
@@ -26,15 +18,15 @@ bool IsWorkloadFile(const std::string& path);
 // Errors: as ReadFile(); INVALID_ARGUMENT for a profile of the scheduler.
 Result<std::string> ReadPlanProfile(const std::string& path);
 
-// Reads a workload; `profile_path` "": without a profile. `topology` may be
-// NULL: the workload's own, or the profile's.
+// Reads a workload. `profile_path` "": without a profile. `topology` nullptr:
+// the topology of the workload, or of the profile.
 Result<Workload> LoadWorkload(const std::string& path,
                               const std::string& profile_path,
                               const takt_topology_t* topology);
 
 // Each prints, or writes to `output`, and returns the exit code: 1 for a plan
-// that is late, or a stream that is not bound to be in time. `on_solved` is
-// called once the search is over, before anything is printed.
+// with a late job, or a stream whose response time has no bound within its
+// deadline. `on_solved` is called after the search, before anything is printed.
 Result<int> SolveWorkload(const std::string& path,
                           const std::string& profile_path,
                           const takt_plan_solve_options_t& options,
@@ -42,7 +34,7 @@ Result<int> SolveWorkload(const std::string& path,
                           const std::function<void()>& on_solved);
 Result<int> AnalyseWorkload(const std::string& path,
                             const std::string& profile_path, bool is_json);
-// A plan's choices as attributes of functions, by stream.
+// Prints the plan's choices as attributes of functions, by stream.
 Result<int> AnnotatePlan(const std::string& path, bool is_json);
 
 }  // namespace takt::tools

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "takt/tools/trace_contents.hpp"
 #include "tools/common/file.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
@@ -43,7 +44,7 @@ Result<int> Print(const Result<std::string>& text) {
   return kSuccess;
 }
 
-Result<int> Check(const Trace& trace, bool is_json) {
+Result<int> Check(const TraceContents& trace, bool is_json) {
   uint64_t count = 0;
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string faults, trace.Check(&count));
   const auto number = static_cast<unsigned long long>(count);
@@ -80,9 +81,11 @@ Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
     if (!status.ok() && std::ferror(stdout) == 0) return status;
     return kSuccess;
   }
-  if (command == "summary") return Print(trace.Summarize(is_json));
-  if (command == "compare") return Print(trace.Compare(is_json));
-  return Check(trace, is_json);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const TraceContents contents,
+                              TraceContents::Read(trace));
+  if (command == "summary") return Print(contents.Summarize(is_json));
+  if (command == "compare") return Print(contents.Compare(is_json));
+  return Check(contents, is_json);
 }
 
 Result<int> Run(int argc, char** argv, Flags* flags) {

@@ -2,7 +2,7 @@
 //
 // A module is compiled bytecode (a .vmfb file), or native functions
 // (native_module.h). It is immutable and shared by every context that links
-// it. What else is in one: inspect.h.
+// it. takt/tools/module_contents.h shows the rest.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_MODULE_H_
@@ -31,7 +31,8 @@ typedef struct takt_module_file_options_t {
   size_t struct_size;  // Set by init.
   takt_module_mode_t mode;
   // True: the module may name types that are not registered. Such a module can
-  // be looked at (takt/inspect.h), but no context takes it. Default: false.
+  // be inspected (takt/tools/module_contents.h), but no context takes it.
+  // Default: false.
   bool accept_unknown_types;
 } takt_module_file_options_t;
 
@@ -100,6 +101,16 @@ TAKT_EXPORT const char* takt_module_export_name(const takt_module_t* module,
 // NULL.
 TAKT_EXPORT size_t takt_module_find_export(const takt_module_t* module,
                                            const char* name);
+
+// Returns the bytes of the module's file, borrowed from the module; NULL for a
+// native module. *out_byte_length receives their number.
+TAKT_EXPORT const void* takt_module_bytes(const takt_module_t* module,
+                                          size_t* out_byte_length);
+
+// Returns the hash of the module's file by which profiles and plans identify
+// the module: the same on every machine, never 0; 0 for a native module. Reads
+// the whole file, which takes about a millisecond for each megabyte.
+TAKT_EXPORT uint64_t takt_module_content_hash(const takt_module_t* module);
 
 // The signature of export `index`.
 //

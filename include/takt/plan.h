@@ -1,14 +1,12 @@
-// takt/plan.h - flexible job-shop problems, and schedules for them.
+// takt/plan.h - plans: when and on which resources each operation of some jobs
+// runs.
 //
-// A problem is a set of operations with precedences. Each is run by one of its
-// alternatives: a set of machines (cores, an NPU) that it occupies all at once
-// for a duration. Times are whole numbers of one unit of the caller's choice.
+// `takt-plan` makes plans and writes them to files; takt/tools/workload.h does
+// so in a program. A plan is carried out by a run (takt/plan_run.h).
 //
-// Thread-safety: problems and schedules are immutable.
+// Thread-safety: a plan is immutable; every function may run on any thread.
 #ifndef TAKT_PLAN_H_
 #define TAKT_PLAN_H_
-
-#include <string.h>
 
 #include "takt/base.h"
 #include "takt/status.h"
@@ -17,148 +15,50 @@
 extern "C" {
 #endif
 
-typedef struct takt_plan_problem_t takt_plan_problem_t;
-typedef struct takt_plan_schedule_t takt_plan_schedule_t;
+typedef struct takt_plan_t takt_plan_t;
 
-typedef struct takt_plan_alternative_t {
-  const uint32_t* machines;  // At least one; ascending.
-  size_t machine_count;
-  int64_t duration;
-} takt_plan_alternative_t;
-
-typedef struct takt_plan_operation_t {
-  const takt_plan_alternative_t* alternatives;  // At least one.
-  size_t alternative_count;
-  int64_t release;  // It does not start before.
-  // What must pass between its end and the end of the schedule. A due date d
-  // is a tail of H - d for a common horizon H; lateness is then the makespan
-  // less H.
-  int64_t tail;
-} takt_plan_operation_t;
-
-// `after` starts when `before` has ended; both are indices of operations.
-typedef struct takt_plan_precedence_t {
-  uint32_t before;
-  uint32_t after;
-} takt_plan_precedence_t;
-
-// Copies all that it is given.
+// Reads a plan from a file. The file may be hostile.
 //
-// Errors: INVALID_ARGUMENT  names the operation: no alternative, a machine that
-//                           does not exist, a negative or absurd time, a cycle
-//                           of precedences.
-TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_problem_create(
-    size_t machine_count, size_t operation_count,
-    const takt_plan_operation_t* operations, size_t precedence_count,
-    const takt_plan_precedence_t* precedences,
-    takt_plan_problem_t** out_problem);
-
-// The text formats of classic instances.
-typedef enum takt_plan_format_t {
-  // Jobs that are chains: "jobs machines [flexibility]", then a line a job:
-  // the number of operations, and of each the number of alternatives and
-  // (machine, duration) pairs. Machines count from 1. (Brandimarte 1993)
-  TAKT_PLAN_FORMAT_FJS = 0,
-  // Any precedences: "operations precedences machines", then (before, after)
-  // pairs, then a line an operation: the number of alternatives and (machine,
-  // duration) pairs. All count from 0. (Birgin et al. 2014)
-  TAKT_PLAN_FORMAT_FAJS = 1,
-} takt_plan_format_t;
-
-// Errors: INVALID_ARGUMENT  names the token at fault.
-TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_problem_parse(
-    const char* text, size_t text_length, takt_plan_format_t format,
-    takt_plan_problem_t** out_problem);
-
-TAKT_EXPORT void takt_plan_problem_retain(takt_plan_problem_t* problem);
-TAKT_EXPORT void takt_plan_problem_release(takt_plan_problem_t* problem);
-
-TAKT_EXPORT size_t
-takt_plan_problem_machine_count(const takt_plan_problem_t* problem);
-TAKT_EXPORT size_t
-takt_plan_problem_operation_count(const takt_plan_problem_t* problem);
-// Borrowed; false, and *out_alternative zeroed, where there is none.
-TAKT_EXPORT bool takt_plan_problem_alternative(
-    const takt_plan_problem_t* problem, size_t operation, size_t alternative,
-    takt_plan_alternative_t* out_alternative);
-
-// When and how an operation runs.
-typedef struct takt_plan_entry_t {
-  uint32_t alternative;
-  int64_t start;
-} takt_plan_entry_t;
-
-// A better schedule was found: its makespan, and how long that took. One call
-// at a time, on some thread of the solver's; must not block for long. Returns
-// false to stop.
-typedef bool (*takt_plan_progress_t)(void* user_data, int64_t makespan,
-                                     int64_t elapsed_ns);
-
-typedef struct takt_plan_solve_options_t {
-  size_t struct_size;     // Set by init.
-  int64_t time_limit_ns;  // Default: one second.
-  uint32_t thread_count;  // Default: 1.
-  // One thread with the same seed and step limit finds the same schedule.
-  uint64_t seed;                   // Default: 1.
-  uint64_t step_limit;             // Of each thread's search; default: 0, none.
-  takt_plan_progress_t on_better;  // May be NULL.
-  void* user_data;
-} takt_plan_solve_options_t;
-
-static inline void takt_plan_solve_options_init(
-    takt_plan_solve_options_t* options) {
-  memset(options, 0, sizeof(*options));
-  options->struct_size = sizeof(*options);
-  options->time_limit_ns = 1000000000;
-  options->thread_count = 1;
-  options->seed = 1;
-}
-
-// What solving took, and what it proved.
-typedef struct takt_plan_solve_report_t {
-  int64_t lower_bound;  // No schedule has a smaller makespan.
-  int64_t elapsed_ns;
-  int64_t best_found_ns;  // When the schedule was found.
-  uint64_t step_count;    // Of all threads.
-} takt_plan_solve_report_t;
-
-// Finds a schedule of small makespan: a list schedule, then tabu search from a
-// population of schedules (Mastrolilli and Gambardella, J. Scheduling 2000;
-// Ding et al., AAAI 2019) until the time is over or the lower bound is met.
+//   path      NUL-terminated.
+//   out_plan  receives one reference, released by takt_plan_release(); NULL on
+//             error.
 //
-//   options     NULL for the defaults.
-//   out_report  may be NULL.
+// Errors: NOT_FOUND         no such file.
+//         INVALID_ARGUMENT  not a plan, cut off, damaged, of another version
+//                           (the message names the version found and the one
+//                           expected), or with an index, name or time that
+//                           cannot be. The message starts with the path.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_plan_load_file(const char* path, takt_plan_t** out_plan);
+
+// Reads a plan from memory, as takt_plan_load_file() does. The bytes are
+// copied.
 //
-// Errors: INVALID_ARGUMENT  no thread, or a negative time limit.
-// Blocks: for the time limit, and one step of the search.
-TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_solve(
-    const takt_plan_problem_t* problem,
-    const takt_plan_solve_options_t* options,
-    takt_plan_schedule_t** out_schedule, takt_plan_solve_report_t* out_report);
-
-// A schedule from elsewhere, unchecked: see takt_plan_check().
-TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_schedule_create(
-    size_t entry_count, const takt_plan_entry_t* entries, int64_t makespan,
-    takt_plan_schedule_t** out_schedule);
-
-TAKT_EXPORT void takt_plan_schedule_retain(takt_plan_schedule_t* schedule);
-TAKT_EXPORT void takt_plan_schedule_release(takt_plan_schedule_t* schedule);
-
-// The latest end plus tail.
-TAKT_EXPORT int64_t
-takt_plan_schedule_makespan(const takt_plan_schedule_t* schedule);
-// Borrowed; *out_count of them, by operation.
-TAKT_EXPORT const takt_plan_entry_t* takt_plan_schedule_entries(
-    const takt_plan_schedule_t* schedule, size_t* out_count);
-
-// Checks a schedule against a problem. Shares no code with the solver.
+//   name      what messages call the plan; NULL: "plan".
+//   out_plan  receives one reference; NULL on error.
 //
-// Errors: INVALID_ARGUMENT  names the operations and the rule that is broken:
-//                           the number of entries, an alternative that does
-//                           not exist, a release, a precedence, two operations
-//                           on one machine at once, the makespan.
-TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_check(
-    const takt_plan_problem_t* problem, const takt_plan_schedule_t* schedule);
+// Errors: INVALID_ARGUMENT  as takt_plan_load_file().
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_load(const char* name,
+                                                        const void* data,
+                                                        size_t byte_length,
+                                                        takt_plan_t** out_plan);
+
+// Returns the plan as the bytes that takt_plan_load() reads.
+//
+//   out_data         receives the bytes, for takt_string_free(); NULL on
+//                    error.
+//   out_byte_length  receives their number; 0 on error.
+//
+// Errors: RESOURCE_EXHAUSTED  no memory.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_encode(
+    const takt_plan_t* plan, char** out_data, size_t* out_byte_length);
+
+// Adds a reference.
+TAKT_EXPORT void takt_plan_retain(takt_plan_t* plan);
+
+// Releases a reference; the last one frees the plan. Runs of the plan hold
+// references of their own.
+TAKT_EXPORT void takt_plan_release(takt_plan_t* plan);
 
 #if defined(__cplusplus)
 }  // extern "C"

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "takt/instance.h"
-#include "takt/plan_file.h"
+#include "takt/plan.h"
 #include "takt/stream.h"
 
 #if defined(__cplusplus)
@@ -63,7 +63,7 @@ typedef enum takt_plan_event_kind_t {
 // Something was not as planned.
 typedef struct takt_plan_event_t {
   takt_plan_event_kind_t kind;
-  size_t operation;  // Of the plan; takt_plan_info_t::operation_count: none.
+  size_t operation;  // Of the plan; the number of operations: none.
   uint64_t cycle;    // Which repetition.
   int64_t by_ns;     // Late or too long by so much.
 } takt_plan_event_t;

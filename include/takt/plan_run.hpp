@@ -1,5 +1,4 @@
-// takt/plan_run.hpp - plans and their runs from C++; contracts are in
-// takt/plan_file.h and takt/plan_run.h.
+// takt/plan_run.hpp - runs of plans from C++; contracts are in takt/plan_run.h.
 //
 //   auto plan = takt::Plan::Load("robot.taktplan").value();
 //   auto run = takt::PlanRun::Create(
@@ -27,123 +26,15 @@
 #include <utility>
 #include <vector>
 
+#include "takt/plan.hpp"
 #include "takt/plan_run.h"
 #include "takt/stream.hpp"
 #include "takt/takt.hpp"
-#include "takt/workload.h"
 
 namespace takt {
 inline namespace cxx {
 
-class Plan
-    : public Object<Plan, takt_plan_t, takt_plan_retain, takt_plan_release> {
- public:
-  using Object::Object;
-
-  static Result<Plan> Load(const std::string& path) {
-    takt_plan_t* plan = nullptr;
-    takt_status_t status = takt_plan_load_file(path.c_str(), &plan);
-    return TakeResult<Plan>(status, plan);
-  }
-  static Result<Plan> Load(const std::string& name,
-                           std::span<const uint8_t> bytes) {
-    takt_plan_t* plan = nullptr;
-    takt_status_t status =
-        takt_plan_load(name.c_str(), bytes.data(), bytes.size(), &plan);
-    return TakeResult<Plan>(status, plan);
-  }
-  // A schedule in the JSON of other runners.
-  static Result<Plan> Import(const std::string& json) {
-    takt_plan_t* plan = nullptr;
-    takt_status_t status =
-        takt_plan_import_schedule(json.data(), json.size(), &plan);
-    return TakeResult<Plan>(status, plan);
-  }
-  // A copy that runs with no other module.
-  Result<Plan> Bind(size_t index, const Module& module) const {
-    takt_plan_t* plan = nullptr;
-    takt_status_t status =
-        takt_plan_bind_module(get(), index, module.get(), &plan);
-    return TakeResult<Plan>(status, plan);
-  }
-  Status Save(const std::string& path) const {
-    return Status(takt_plan_save_file(get(), path.c_str()));
-  }
-  takt_plan_info_t info() const { return takt_plan_info(get()); }
-  takt_planned_module_t module(size_t index) const {
-    return takt_plan_module(get(), index);
-  }
-  takt_planned_resource_t resource(size_t index) const {
-    return takt_plan_resource(get(), index);
-  }
-  takt_planned_job_t job(size_t index) const {
-    return takt_plan_job(get(), index);
-  }
-  takt_planned_operation_t operation(size_t index) const {
-    return takt_plan_operation(get(), index);
-  }
-  // A line for each fault; "" if it can be carried out.
-  Result<std::string> FindFaults() const {
-    size_t count = 0;
-    char* text = nullptr;
-    Status status(takt_plan_find_faults(get(), &count, &text));
-    if (!status.ok()) return status;
-    std::string faults(text);
-    takt_string_free(text);
-    return faults;
-  }
-};
-
-// What a machine is to do; see takt/workload.h.
-class Workload : public Object<Workload, takt_workload_t, takt_workload_retain,
-                               takt_workload_release> {
- public:
-  using Object::Object;
-
-  // `profile` "": none.
-  static Result<Workload> Parse(const std::string& json,
-                                const std::string& profile = "") {
-    takt_workload_options_t options;
-    takt_workload_options_init(&options);
-    options.profile = profile.data();
-    options.profile_length = profile.size();
-    takt_workload_t* workload = nullptr;
-    takt_status_t status =
-        takt_workload_parse(json.data(), json.size(), &options, &workload);
-    return TakeResult<Workload>(status, workload);
-  }
-  takt_workload_info_t info() const { return takt_workload_info(get()); }
-  // `options` nullptr: the defaults; `report` may be nullptr.
-  Result<Plan> Solve(const takt_plan_solve_options_t* options = nullptr,
-                     takt_workload_plan_report_t* report = nullptr) const {
-    takt_plan_t* plan = nullptr;
-    takt_status_t status = takt_workload_plan(get(), options, &plan, report);
-    return TakeResult<Plan>(status, plan);
-  }
-  struct ResponseBound {
-    std::string stream;
-    int64_t deadline_ns;
-    int64_t bound_ns;
-    int64_t least_ns;
-    int64_t blocking_ns;
-    std::string reason;
-  };
-  Result<std::vector<ResponseBound>> Analyse() const {
-    std::vector<ResponseBound> bounds;
-    Status status(takt_workload_analyse(
-        get(),
-        [](void* user_data, const takt_response_bound_t* b) {
-          static_cast<std::vector<ResponseBound>*>(user_data)->push_back(
-              {b->stream, b->deadline_ns, b->bound_ns, b->least_ns,
-               b->blocking_ns, b->reason});
-        },
-        &bounds));
-    if (!status.ok()) return status;
-    return bounds;
-  }
-};
-
-// What a stream of the plan is here: `to`, or functions.
+// What a stream of the plan is bound to: `to`, or functions.
 struct PlanBinding {
   std::string stream;
   const Stream* to = nullptr;

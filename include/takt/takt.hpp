@@ -664,10 +664,9 @@ class Context : public Object<Context, takt_context_t, takt_context_retain,
 // Built on the classes above.
 #include "takt/async.hpp"
 #include "takt/queue.hpp"
+#include "takt/scheduler.hpp"
 #include "takt/stream.hpp"
 #include "takt/trace.hpp"
-
-#include "takt/scheduler.hpp"
 
 #endif  // TAKT_HAS_CXX20
 

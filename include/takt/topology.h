@@ -1,5 +1,5 @@
-// takt/topology.h - what a machine is made of: clusters of CPUs that share a
-// cache, and which of them this process may use.
+// takt/topology.h - what a machine consists of: clusters of CPUs that share a
+// cache, and the CPUs that this process may use.
 //
 // Thread-safety: a topology is immutable; every function may run on any
 // thread.
@@ -15,8 +15,8 @@ extern "C" {
 
 typedef struct takt_topology_t takt_topology_t;
 
-// Looks at this machine, within the CPUs that the process may use and without
-// those that the system keeps isolated. Takes some milliseconds.
+// Examines this machine: the CPUs that the process may use, without those that
+// the system keeps isolated. Takes some milliseconds.
 //
 //   out_topology  receives one reference; NULL on error.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
@@ -27,20 +27,17 @@ takt_topology_discover(takt_topology_t** out_topology);
 //   json          borrowed, NUL-terminated.
 //   out_topology  receives one reference; NULL on error.
 //
-// Errors: INVALID_ARGUMENT  naming the place.
+// Errors: INVALID_ARGUMENT  the message names the place.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_topology_parse(const char* json, takt_topology_t** out_topology);
 
+// Adds a reference.
 TAKT_EXPORT void takt_topology_retain(takt_topology_t* topology);
+
+// Releases a reference; the last one frees the topology.
 TAKT_EXPORT void takt_topology_release(takt_topology_t* topology);
 
-TAKT_EXPORT size_t takt_topology_cpu_count(const takt_topology_t* topology);
-TAKT_EXPORT size_t takt_topology_core_count(const takt_topology_t* topology);
-TAKT_EXPORT size_t takt_topology_cluster_count(const takt_topology_t* topology);
-// What discovery took; 0 for a described board.
-TAKT_EXPORT int64_t takt_topology_discovery_ns(const takt_topology_t* topology);
-
-// As takt_topology_parse() reads it.
+// Writes the topology as the JSON that takt_topology_parse() reads.
 //
 //   out_text  receives the text, for takt_string_free(); NULL on error.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t

@@ -44,14 +44,6 @@ class Trace : public Object<Trace, takt_trace_t, takt_trace_retain,
     return TakeResult<Trace>(status, trace);
   }
 
-  takt_trace_info_t info() const { return takt_trace_info(get()); }
-  takt_trace_track_t track(size_t index) const {
-    return takt_trace_track(get(), index);
-  }
-  takt_trace_event_t event(size_t index) const {
-    return takt_trace_event(get(), index);
-  }
-
   // `sink` must not throw.
   Status Write(takt_trace_format_t format,
                const std::function<bool(std::string_view)>& sink) const {
@@ -68,33 +60,6 @@ class Trace : public Object<Trace, takt_trace_t, takt_trace_retain,
       const std::string& path,
       takt_trace_format_t format = TAKT_TRACE_FORMAT_PERFETTO) const {
     return Status(takt_trace_write_file(get(), format, path.c_str()));
-  }
-
-  Result<std::string> Summarize(bool as_json = false) const {
-    char* text = nullptr;
-    takt_status_t status = takt_trace_summarize(get(), as_json, &text);
-    return TakeText(status, text);
-  }
-  Result<std::string> Compare(bool as_json = false) const {
-    char* text = nullptr;
-    takt_status_t status = takt_trace_compare(get(), as_json, &text);
-    return TakeText(status, text);
-  }
-  // The faults, a line each; "" if there is none.
-  Result<std::string> Check(uint64_t* count = nullptr) const {
-    char* text = nullptr;
-    uint64_t found = 0;
-    takt_status_t status = takt_trace_check(get(), &found, &text);
-    if (count != nullptr) *count = found;
-    return TakeText(status, text);
-  }
-
- private:
-  static Result<std::string> TakeText(takt_status_t status, char* text) {
-    if (status != nullptr) return Status(status);
-    std::string result = text;
-    takt_string_free(text);
-    return result;
   }
 };
 

@@ -25,17 +25,14 @@ struct takt_module_t;
 struct takt_object_t;
 struct takt_object_type_t;
 struct takt_parameters_t;
-struct takt_plan_problem_t;
 struct takt_plan_run_t;
 struct takt_plan_t;
-struct takt_plan_schedule_t;
 struct takt_ring_t;
 struct takt_signature_t;
 struct takt_stream_t;
 struct takt_timeline_t;
 struct takt_topology_t;
 struct takt_trace_t;
-struct takt_workload_t;
 
 namespace takt::hal {
 class Buffer;
@@ -67,14 +64,11 @@ class Function;
 class Instance;
 class Parameters;
 class PlanFile;
-class PlanProblem;
 class PlanRun;
-class PlanSchedule;
 class Ring;
 class Signature;
 class Stream;
 class Topology;
-class Workload;
 class UserType;
 
 }  // namespace takt::api
@@ -99,17 +93,14 @@ TAKT_HANDLE(takt_module_t, vm::Module);
 TAKT_HANDLE(takt_object_t, Object);
 TAKT_HANDLE(takt_object_type_t, api::UserType);
 TAKT_HANDLE(takt_parameters_t, api::Parameters);
-TAKT_HANDLE(takt_plan_problem_t, api::PlanProblem);
 TAKT_HANDLE(takt_plan_run_t, api::PlanRun);
 TAKT_HANDLE(takt_plan_t, api::PlanFile);
-TAKT_HANDLE(takt_plan_schedule_t, api::PlanSchedule);
 TAKT_HANDLE(takt_ring_t, api::Ring);
 TAKT_HANDLE(takt_signature_t, api::Signature);
 TAKT_HANDLE(takt_stream_t, api::Stream);
 TAKT_HANDLE(takt_timeline_t, hal::Timeline);
 TAKT_HANDLE(takt_topology_t, api::Topology);
 TAKT_HANDLE(takt_trace_t, trace::Trace);
-TAKT_HANDLE(takt_workload_t, api::Workload);
 
 }  // namespace takt::abi
 

@@ -174,6 +174,19 @@ size_t takt_module_find_export(const takt_module_t* module, const char* name) {
   return Unwrap(module)->FindExport(name).value_or(SIZE_MAX);
 }
 
+const void* takt_module_bytes(const takt_module_t* module,
+                              size_t* out_byte_length) {
+  TAKT_REQUIRE_OR(nullptr, module, out_byte_length);
+  auto* bytecode = takt::DynCast<takt::vm::BytecodeModule>(Unwrap(module));
+  *out_byte_length = bytecode != nullptr ? bytecode->bytes().size() : 0;
+  return bytecode != nullptr ? bytecode->bytes().data() : nullptr;
+}
+
+uint64_t takt_module_content_hash(const takt_module_t* module) {
+  TAKT_REQUIRE_OR(0, module);
+  return takt::vm::ContentHashOf(*Unwrap(module));
+}
+
 takt_status_t takt_module_export_signature(const takt_module_t* module,
                                            size_t index,
                                            takt_signature_t** out_signature) {

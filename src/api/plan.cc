@@ -1,236 +1,65 @@
 #include "api/plan.h"
 
 #include <string>
+#include <utility>
 
 #include "api/handle.h"
-#include "solve/instance_reader.h"
-#include "solve/solver.h"
+#include "base/mapped_file.h"
+#include "plan/plan_file.h"
+#include "takt/plan.h"
 
 namespace takt::api {
 namespace {
 
-absl::StatusOr<solve::Operation> ReadOperation(
-    size_t index, const takt_plan_operation_t& given) {
-  solve::Operation operation;
-  operation.release = given.release;
-  operation.tail = given.tail;
-  for (size_t i = 0; i < given.alternative_count; ++i) {
-    const takt_plan_alternative_t& alternative = given.alternatives[i];
-    if (alternative.machine_count > 0 && alternative.machines == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "operation ", index, ": alternative ", i, ": machines is NULL"));
-    }
-    operation.alternatives.push_back(
-        {{alternative.machines,
-          alternative.machines + alternative.machine_count},
-         alternative.duration});
-  }
-  return operation;
+absl::StatusOr<Ref<PlanFile>> Load(const char* name,
+                                   absl::Span<const uint8_t> bytes) {
+  absl::StatusOr<plan::Plan> plan = plan::DecodePlan(bytes);
+  if (!plan.ok()) return Annotate(plan.status(), name);
+  return MakeRef<PlanFile>(*std::move(plan));
 }
 
-absl::StatusOr<Ref<PlanProblem>> Make(solve::Problem problem) {
-  TAKT_RETURN_IF_ERROR(problem.Validate());
-  return MakeRef<PlanProblem>(std::move(problem));
+absl::StatusOr<Ref<PlanFile>> LoadFile(const char* path) {
+  TAKT_ASSIGN_OR_RETURN(const Ref<MappedFile> file,
+                        MappedFile::Open(path, MappedFile::Mode::kPreload));
+  return Load(path, file->bytes());
 }
 
-absl::StatusOr<Ref<PlanProblem>> Create(
-    size_t machine_count, size_t operation_count,
-    const takt_plan_operation_t* operations, size_t precedence_count,
-    const takt_plan_precedence_t* precedences) {
-  if (machine_count > UINT32_MAX) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("machine_count is ", machine_count));
-  }
-  solve::Problem problem;
-  problem.machine_count = static_cast<uint32_t>(machine_count);
-  for (size_t i = 0; i < operation_count; ++i) {
-    TAKT_ASSIGN_OR_RETURN(solve::Operation operation,
-                          ReadOperation(i, operations[i]));
-    problem.operations.push_back(std::move(operation));
-  }
-  for (size_t i = 0; i < precedence_count; ++i) {
-    problem.precedences.emplace_back(precedences[i].before,
-                                     precedences[i].after);
-  }
-  return Make(std::move(problem));
-}
-
-absl::StatusOr<Ref<PlanProblem>> Parse(const char* text, size_t text_length,
-                                       takt_plan_format_t format) {
-  const absl::string_view view(text, text_length);
-  absl::StatusOr<solve::Problem> problem =
-      format == TAKT_PLAN_FORMAT_FJS ? solve::ReadFjs(view)
-      : format == TAKT_PLAN_FORMAT_FAJS
-          ? solve::ReadFajs(view)
-          : absl::InvalidArgumentError("format is none that there is");
-  if (!problem.ok()) return problem.status();
-  return Make(*std::move(problem));
-}
-
-Ref<PlanSchedule> ToObject(const solve::Schedule& schedule) {
-  std::vector<takt_plan_entry_t> entries;
-  for (const solve::Schedule::Entry& entry : schedule.entries) {
-    entries.push_back({entry.alternative, entry.start});
-  }
-  return MakeRef<PlanSchedule>(std::move(entries), schedule.makespan);
-}
-
-absl::StatusOr<Ref<PlanSchedule>> Solve(
-    const PlanProblem* problem, const takt_plan_solve_options_t* options,
-    takt_plan_solve_report_t* report) {
-  TAKT_ASSIGN_OR_RETURN(const solve::SolverOptions solver,
-                        ReadSolverOptions(options));
-  TAKT_ASSIGN_OR_RETURN(const solve::Solution solution,
-                        solve::Solve(problem->problem(), solver));
-  if (report != nullptr) *report = ReportOf(solution);
-  return ToObject(solution.schedule);
-}
-
-absl::StatusOr<Ref<PlanSchedule>> CreateSchedule(
-    size_t entry_count, const takt_plan_entry_t* entries, int64_t makespan) {
-  return MakeRef<PlanSchedule>(
-      std::vector<takt_plan_entry_t>(entries, entries + entry_count), makespan);
-}
-
-absl::Status Check(const PlanProblem* problem, const PlanSchedule* schedule) {
-  return solve::CheckSchedule(problem->problem(), schedule->ToSchedule());
+absl::StatusOr<Ref<PlanFile>> LoadBytes(const char* name, const void* data,
+                                        size_t byte_length) {
+  // FlatBuffers reads aligned numbers; the caller's bytes may lie anywhere.
+  const std::string copy(static_cast<const char*>(data), byte_length);
+  return Load(name != nullptr ? name : "plan",
+              {reinterpret_cast<const uint8_t*>(copy.data()), copy.size()});
 }
 
 }  // namespace
-
-absl::StatusOr<solve::SolverOptions> ReadSolverOptions(
-    const takt_plan_solve_options_t* options) {
-  TAKT_ASSIGN_OR_RETURN(const takt_plan_solve_options_t given,
-                        ReadOptions(options, &takt_plan_solve_options_init));
-  if (given.thread_count == 0 || given.time_limit_ns < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: thread_count is ", given.thread_count,
-                     ", time_limit_ns is ", given.time_limit_ns));
-  }
-  solve::SolverOptions solver;
-  solver.time_limit_ns = given.time_limit_ns;
-  solver.thread_count = given.thread_count;
-  solver.seed = given.seed;
-  solver.step_limit = given.step_limit;
-  if (given.on_better != nullptr) {
-    solver.on_better =
-        [on_better = given.on_better, user_data = given.user_data](
-            const solve::Schedule& schedule, int64_t elapsed_ns) {
-          return on_better(user_data, schedule.makespan, elapsed_ns);
-        };
-  }
-  return solver;
-}
-
-takt_plan_solve_report_t ReportOf(const solve::Solution& solution) {
-  return {solution.lower_bound, solution.elapsed_ns, solution.best_found_ns,
-          solution.step_count};
-}
-
 }  // namespace takt::api
 
+using takt::api::Give;
 using takt::api::Unwrap;
 
-takt_status_t takt_plan_problem_create(
-    size_t machine_count, size_t operation_count,
-    const takt_plan_operation_t* operations, size_t precedence_count,
-    const takt_plan_precedence_t* precedences,
-    takt_plan_problem_t** out_problem) {
-  TAKT_REQUIRE(Items(operation_count, operations),
-               Items(precedence_count, precedences), out_problem);
-  return takt::api::Give(
-      __func__,
-      takt::api::Create(machine_count, operation_count, operations,
-                        precedence_count, precedences),
-      out_problem);
+takt_status_t takt_plan_load_file(const char* path, takt_plan_t** out_plan) {
+  TAKT_REQUIRE(path, out_plan);
+  return Give(__func__, takt::api::LoadFile(path), out_plan);
 }
 
-takt_status_t takt_plan_problem_parse(const char* text, size_t text_length,
-                                      takt_plan_format_t format,
-                                      takt_plan_problem_t** out_problem) {
-  TAKT_REQUIRE(text, out_problem);
-  return takt::api::Give(__func__, takt::api::Parse(text, text_length, format),
-                         out_problem);
+takt_status_t takt_plan_load(const char* name, const void* data,
+                             size_t byte_length, takt_plan_t** out_plan) {
+  TAKT_REQUIRE(Items(byte_length, data), out_plan);
+  return Give(__func__, takt::api::LoadBytes(name, data, byte_length),
+              out_plan);
 }
 
-void takt_plan_problem_retain(takt_plan_problem_t* problem) {
-  takt::api::RetainHandle(problem);
+takt_status_t takt_plan_encode(const takt_plan_t* plan, char** out_data,
+                               size_t* out_byte_length) {
+  TAKT_REQUIRE(plan, out_data, out_byte_length);
+  *out_byte_length = 0;
+  const std::string bytes = takt::plan::EncodePlan(Unwrap(plan)->plan());
+  takt_status_t status = takt::api::GiveText(__func__, bytes, out_data);
+  if (status == nullptr) *out_byte_length = bytes.size();
+  return status;
 }
 
-void takt_plan_problem_release(takt_plan_problem_t* problem) {
-  takt::api::ReleaseHandle(problem);
-}
+void takt_plan_retain(takt_plan_t* plan) { takt::api::RetainHandle(plan); }
 
-size_t takt_plan_problem_machine_count(const takt_plan_problem_t* problem) {
-  TAKT_REQUIRE_OR(0, problem);
-  return Unwrap(problem)->problem().machine_count;
-}
-
-size_t takt_plan_problem_operation_count(const takt_plan_problem_t* problem) {
-  TAKT_REQUIRE_OR(0, problem);
-  return Unwrap(problem)->problem().operations.size();
-}
-
-bool takt_plan_problem_alternative(const takt_plan_problem_t* problem,
-                                   size_t operation, size_t alternative,
-                                   takt_plan_alternative_t* out_alternative) {
-  TAKT_REQUIRE_OR(false, problem, out_alternative);
-  *out_alternative = {nullptr, 0, 0};
-  const auto& operations = Unwrap(problem)->problem().operations;
-  if (operation >= operations.size() ||
-      alternative >= operations[operation].alternatives.size()) {
-    return false;
-  }
-  const takt::solve::Alternative& found =
-      operations[operation].alternatives[alternative];
-  *out_alternative = {found.machines.data(), found.machines.size(),
-                      found.duration};
-  return true;
-}
-
-takt_status_t takt_plan_solve(const takt_plan_problem_t* problem,
-                              const takt_plan_solve_options_t* options,
-                              takt_plan_schedule_t** out_schedule,
-                              takt_plan_solve_report_t* out_report) {
-  TAKT_REQUIRE(problem, out_schedule, Optional(out_report));
-  return takt::api::Give(__func__,
-                         takt::api::Solve(Unwrap(problem), options, out_report),
-                         out_schedule);
-}
-
-takt_status_t takt_plan_schedule_create(size_t entry_count,
-                                        const takt_plan_entry_t* entries,
-                                        int64_t makespan,
-                                        takt_plan_schedule_t** out_schedule) {
-  TAKT_REQUIRE(Items(entry_count, entries), out_schedule);
-  return takt::api::Give(
-      __func__, takt::api::CreateSchedule(entry_count, entries, makespan),
-      out_schedule);
-}
-
-void takt_plan_schedule_retain(takt_plan_schedule_t* schedule) {
-  takt::api::RetainHandle(schedule);
-}
-
-void takt_plan_schedule_release(takt_plan_schedule_t* schedule) {
-  takt::api::ReleaseHandle(schedule);
-}
-
-int64_t takt_plan_schedule_makespan(const takt_plan_schedule_t* schedule) {
-  TAKT_REQUIRE_OR(0, schedule);
-  return Unwrap(schedule)->makespan();
-}
-
-const takt_plan_entry_t* takt_plan_schedule_entries(
-    const takt_plan_schedule_t* schedule, size_t* out_count) {
-  TAKT_REQUIRE_OR(nullptr, schedule, out_count);
-  *out_count = Unwrap(schedule)->entries().size();
-  return Unwrap(schedule)->entries().data();
-}
-
-takt_status_t takt_plan_check(const takt_plan_problem_t* problem,
-                              const takt_plan_schedule_t* schedule) {
-  TAKT_REQUIRE(problem, schedule);
-  return takt::api::ToStatus(
-      __func__, takt::api::Check(Unwrap(problem), Unwrap(schedule)));
-}
+void takt_plan_release(takt_plan_t* plan) { takt::api::ReleaseHandle(plan); }

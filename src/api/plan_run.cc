@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/handle.h"
-#include "api/plan_file.h"
+#include "api/plan.h"
 #include "api/quantiles.h"
 #include "api/value.h"
 #include "takt/plan_run.h"

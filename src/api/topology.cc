@@ -41,26 +41,6 @@ void takt_topology_release(takt_topology_t* topology) {
   takt::api::ReleaseHandle(topology);
 }
 
-size_t takt_topology_cpu_count(const takt_topology_t* topology) {
-  TAKT_REQUIRE_OR(0, topology);
-  return Unwrap(topology)->value().cpus.size();
-}
-
-size_t takt_topology_core_count(const takt_topology_t* topology) {
-  TAKT_REQUIRE_OR(0, topology);
-  return Unwrap(topology)->value().core_count();
-}
-
-size_t takt_topology_cluster_count(const takt_topology_t* topology) {
-  TAKT_REQUIRE_OR(0, topology);
-  return Unwrap(topology)->value().clusters.size();
-}
-
-int64_t takt_topology_discovery_ns(const takt_topology_t* topology) {
-  TAKT_REQUIRE_OR(0, topology);
-  return Unwrap(topology)->value().discovery_ns;
-}
-
 takt_status_t takt_topology_to_json(const takt_topology_t* topology,
                                     char** out_text) {
   TAKT_REQUIRE(topology, out_text);

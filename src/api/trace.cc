@@ -3,25 +3,18 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_join.h"
-#include "abi/c_string.h"
 #include "api/handle.h"
 #include "api/instance.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
-#include "trace/check.h"
-#include "trace/comparison.h"
 #include "trace/gantt_page.h"
 #include "trace/listing.h"
 #include "trace/perfetto_reader.h"
 #include "trace/perfetto_writer.h"
-#include "trace/summary.h"
 #include "trace/trace.h"
 
 namespace takt::api {
 namespace {
-
-static_assert(TAKT_TRACE_TRACK_PLAN == static_cast<int>(kLastTrack));
 
 // Callers besides the workers whose rings are there from the start.
 constexpr uint32_t kCallersAhead = 2;
@@ -66,8 +59,7 @@ absl::Status WriteAs(const trace::Trace& trace, takt_trace_format_t format,
     case TAKT_TRACE_FORMAT_HTML:
       return trace::WriteGanttPage(trace, sink);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("format ", format, " is none"));
+  return absl::InvalidArgumentError(absl::StrCat("format is ", format));
 }
 
 absl::Status Write(const trace::Trace* trace, takt_trace_format_t format,
@@ -75,7 +67,7 @@ absl::Status Write(const trace::Trace* trace, takt_trace_format_t format,
   return WriteAs(*trace, format, [&](absl::string_view bytes) {
     return sink(user_data, bytes.data(), bytes.size())
                ? absl::OkStatus()
-               : absl::AbortedError("the sink wants no more");
+               : absl::AbortedError("the sink returned false");
   });
 }
 
@@ -87,13 +79,6 @@ absl::Status WriteFile(const trace::Trace* trace, takt_trace_format_t format,
     return absl::OkStatus();
   }));
   return WriteFileAtomically(path, bytes);
-}
-
-// `text` of the trace, for the caller.
-template <typename Text>
-takt_status_t GiveReport(const char* source, const trace::Trace* trace,
-                         char** out_text, Text text) {
-  return GiveText(source, text(*trace), out_text);
 }
 
 }  // namespace
@@ -138,47 +123,6 @@ void takt_trace_release(takt_trace_t* trace) {
   takt::api::ReleaseHandle(trace);
 }
 
-takt_trace_info_t takt_trace_info(const takt_trace_t* trace) {
-  TAKT_REQUIRE_OR({}, trace);
-  const takt::trace::Trace& from = *Unwrap(trace);
-  takt_trace_info_t info = {};
-  info.track_count = from.tracks().size();
-  info.event_count = from.events().size();
-  info.lost_count = from.lost_count();
-  info.begin_ns = from.begin_ns();
-  info.end_ns = from.end_ns();
-  info.is_simulated = from.is_simulated();
-  return info;
-}
-
-takt_trace_track_t takt_trace_track(const takt_trace_t* trace, size_t index) {
-  TAKT_REQUIRE_OR({}, trace);
-  takt_trace_track_t track = {};
-  const auto& tracks = Unwrap(trace)->tracks();
-  if (index >= tracks.size()) return track;
-  track.kind = static_cast<takt_trace_track_kind_t>(tracks[index].kind);
-  track.name = tracks[index].name.c_str();
-  return track;
-}
-
-takt_trace_event_t takt_trace_event(const takt_trace_t* trace, size_t index) {
-  TAKT_REQUIRE_OR({}, trace);
-  takt_trace_event_t event = {};
-  const takt::trace::Trace& from = *Unwrap(trace);
-  if (index >= from.events().size()) return event;
-  const takt::Event& one = from.events()[index];
-  event.kind = takt::EventKindName(one.kind);
-  event.name = from.NameOf(one).c_str();
-  event.track = one.track;
-  event.time_ns = one.time_ns;
-  event.duration_ns = one.duration_ns;
-  event.id = one.id;
-  event.parent = one.parent;
-  event.value = one.value;
-  event.detail = one.detail;
-  return event;
-}
-
 takt_status_t takt_trace_write(const takt_trace_t* trace,
                                takt_trace_format_t format,
                                takt_trace_sink_t sink, void* user_data) {
@@ -192,38 +136,4 @@ takt_status_t takt_trace_write_file(const takt_trace_t* trace,
                                     const char* path) {
   TAKT_REQUIRE(trace, path);
   return ToStatus(__func__, takt::api::WriteFile(Unwrap(trace), format, path));
-}
-
-takt_status_t takt_trace_summarize(const takt_trace_t* trace, bool as_json,
-                                   char** out_text) {
-  TAKT_REQUIRE(trace, out_text);
-  return takt::api::GiveReport(
-      __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
-        const takt::trace::Summary summary = takt::trace::Summarize(of);
-        return as_json ? takt::trace::SummaryJson(summary)
-                       : takt::trace::SummaryText(summary);
-      });
-}
-
-takt_status_t takt_trace_compare(const takt_trace_t* trace, bool as_json,
-                                 char** out_text) {
-  TAKT_REQUIRE(trace, out_text);
-  return takt::api::GiveReport(
-      __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
-        const takt::trace::Comparison comparison = takt::trace::Compare(of);
-        return as_json ? takt::trace::ComparisonJson(comparison)
-                       : takt::trace::ComparisonText(comparison);
-      });
-}
-
-takt_status_t takt_trace_check(const takt_trace_t* trace, uint64_t* out_count,
-                               char** out_text) {
-  TAKT_REQUIRE(trace, out_count, out_text);
-  *out_count = 0;
-  return takt::api::GiveReport(
-      __func__, Unwrap(trace), out_text, [&](const takt::trace::Trace& of) {
-        const takt::trace::CheckResult result = takt::trace::CheckTrace(of);
-        *out_count = result.finding_count;
-        return absl::StrJoin(result.findings, "\n");
-      });
 }

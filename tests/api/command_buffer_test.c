@@ -1,6 +1,7 @@
 /* Recording; queue_test.c runs what is recorded. */
 #include "takt/command_buffer.h"
 
+#include "tests/analysis/contents.h"
 #include "tests/api/fixture.h"
 
 static takt_instance_t* instance;

@@ -1,5 +1,6 @@
 #include "takt/executable.h"
 
+#include "tests/analysis/contents.h"
 #include "tests/api/fixture.h"
 
 static void is_loaded_and_described(void) {

@@ -139,16 +139,6 @@ static inline takt_plan_run_options_t plan_run_options(void) {
   return options;
 }
 
-/* The module's first executable that this machine runs. */
-static inline takt_rodata_info_t find_executable(const takt_module_t* module) {
-  for (size_t i = 0; i < takt_module_rodata_count(module); ++i) {
-    const takt_rodata_info_t info = takt_module_rodata(module, i);
-    if (strstr(info.executable_format, "x86_64") != NULL) return info;
-  }
-  fprintf(stderr, "no executable\n");
-  exit(1);
-}
-
 static inline takt_function_t* find_function(takt_context_t* context,
                                              const char* name) {
   takt_function_t* function = NULL;

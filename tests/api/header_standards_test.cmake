@@ -2,8 +2,8 @@
 # warnings as errors and with every compiler of COMPILERS that is installed:
 # the C headers as C11 to C23 and C++11 to C++23, takt/*.hpp as C++20 and C++23.
 # An older C++ must get exactly one error from takt/*.hpp, which names C++20.
-file(GLOB c_headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/takt/*.h)
-file(GLOB cpp_headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/takt/*.hpp)
+file(GLOB_RECURSE c_headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/takt/*.h)
+file(GLOB_RECURSE cpp_headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/takt/*.hpp)
 file(MAKE_DIRECTORY ${WORK_DIR})
 
 # Writes a source that includes `headers`.

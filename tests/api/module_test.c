@@ -186,6 +186,37 @@ static void outlives_the_callers_reference_to_its_instance(void) {
   takt_module_release(module);
 }
 
+static void the_content_hash_is_of_the_file(void) {
+  takt_module_t* counter = load_module(instance, TESTDATA("api/counter.vmfb"));
+  takt_module_t* again = load_module(instance, TESTDATA("api/counter.vmfb"));
+  takt_module_t* other = load_module(instance, TESTDATA("api/simple_mul.vmfb"));
+  const uint64_t hash = takt_module_content_hash(counter);
+  EXPECT(hash != 0 && hash == takt_module_content_hash(again));
+  EXPECT(hash != takt_module_content_hash(other));
+  size_t byte_length = 0;
+  size_t again_length = 0;
+  const void* bytes = takt_module_bytes(counter, &byte_length);
+  const void* same = takt_module_bytes(again, &again_length);
+  EXPECT(bytes != NULL && byte_length > 64 && byte_length == again_length);
+  EXPECT(bytes != NULL && memcmp(bytes, same, byte_length) == 0);
+  takt_module_release(other);
+  takt_module_release(again);
+  takt_module_release(counter);
+}
+
+static void native_modules_have_no_file(void) {
+  takt_native_module_options_t options;
+  takt_native_module_options_init(&options);
+  options.name = "native";
+  takt_module_t* module = NULL;
+  REQUIRE_OK(takt_native_module_create(instance, &options, &module));
+  size_t byte_length = 1;
+  EXPECT(takt_module_bytes(module, &byte_length) == NULL);
+  EXPECT(byte_length == 0);
+  EXPECT(takt_module_content_hash(module) == 0);
+  takt_module_release(module);
+}
+
 int main(void) {
   instance = create_instance(0);
   RUN(loads_files_in_both_modes);
@@ -195,6 +226,8 @@ int main(void) {
   RUN(unknown_types_are_only_for_looking);
   RUN(errors_name_the_file);
   RUN(refuses_every_truncation);
+  RUN(the_content_hash_is_of_the_file);
+  RUN(native_modules_have_no_file);
   RUN(outlives_the_callers_reference_to_its_instance);
   takt_instance_release(instance);
   return test_result();

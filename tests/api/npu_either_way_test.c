@@ -2,7 +2,7 @@
  * way gives the right result, both are tried, counted and to be seen. */
 #include "takt/npu.h"
 #include "takt/scheduler.h"
-#include "takt/trace.h"
+#include "tests/analysis/contents.h"
 #include "tests/api/npu_product.h"
 
 enum { kCalls = 12 };
@@ -184,18 +184,17 @@ static void the_trace_tells_the_way(void) {
   for (uint32_t call = 0; call < 2; ++call) {
     EXPECT(count_wrong(context, npu.devices[0], model, call) == 0);
   }
-  takt_trace_t* trace = NULL;
-  REQUIRE_OK(takt_tracing_collect(npu.instance, &trace));
+  takt_trace_contents_t* trace = collect_contents(npu.instance);
   int counts[3] = {0, 0, 0};
-  for (size_t i = 0; i < takt_trace_info(trace).event_count; ++i) {
-    const takt_trace_event_t event = takt_trace_event(trace, i);
+  for (size_t i = 0; i < takt_trace_contents_info(trace).event_count; ++i) {
+    const takt_trace_event_t event = takt_trace_contents_event(trace, i);
     if (strcmp(event.kind, "dispatch") != 0) continue;
     EXPECT(event.detail <= 2);
     if (event.detail <= 2) ++counts[event.detail];
   }
   EXPECT(counts[1] >= model->dispatch_count);
   EXPECT(counts[2] >= model->dispatch_count);
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   takt_context_release(context);
   npu_destroy(&npu);
 }

@@ -5,7 +5,7 @@
 
 #include "takt/async.h"
 #include "takt/npu.h"
-#include "takt/trace.h"
+#include "tests/analysis/contents.h"
 #include "tests/api/npu_product.h"
 
 static npu_t create(const takt_npu_driver_t* driver, const char* profile) {
@@ -50,16 +50,16 @@ static void finish(takt_invocation_t* invocation, int32_t* out) {
 
 /* Pairs of a batch and a dispatch that ran at the same time. */
 static int count_overlaps(const npu_t* npu) {
-  takt_trace_t* trace = NULL;
-  REQUIRE_OK(takt_tracing_collect(npu->instance, &trace));
-  const size_t count = takt_trace_info(trace).event_count;
+  takt_trace_contents_t* trace = collect_contents(npu->instance);
+  const size_t count = takt_trace_contents_info(trace).event_count;
   int overlaps = 0;
   for (size_t i = 0; i < count; ++i) {
-    const takt_trace_event_t batch = takt_trace_event(trace, i);
+    const takt_trace_event_t batch = takt_trace_contents_event(trace, i);
     if (strcmp(batch.kind, "npu_batch") != 0) continue;
-    EXPECT(takt_trace_track(trace, batch.track).kind == TAKT_TRACE_TRACK_NPU);
+    EXPECT(takt_trace_contents_track(trace, batch.track).kind ==
+           TAKT_TRACE_TRACK_NPU);
     for (size_t j = 0; j < count; ++j) {
-      const takt_trace_event_t dispatch = takt_trace_event(trace, j);
+      const takt_trace_event_t dispatch = takt_trace_contents_event(trace, j);
       if (strcmp(dispatch.kind, "dispatch") != 0) continue;
       /* The dispatch that the batch is a part of began before it, and ends
        * after it. */
@@ -68,7 +68,7 @@ static int count_overlaps(const npu_t* npu) {
                   end_ns < batch.time_ns + batch.duration_ns;
     }
   }
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   return overlaps;
 }
 

@@ -6,6 +6,7 @@
 
 #include "takt/npu.h"
 #include "takt/plan_run.h"
+#include "tests/analysis/contents.h"
 #include "tests/api/npu_product.h"
 
 enum { kCalls = 4 };

@@ -1,7 +1,7 @@
 /* What is done when an NPU fails at the work of a call, as the call says. */
 #include "takt/async.h"
 #include "takt/npu.h"
-#include "takt/trace.h"
+#include "tests/analysis/contents.h"
 #include "tests/api/npu_product.h"
 
 static npu_t create(const char* faults) {
@@ -131,13 +131,13 @@ static void answers_are_recorded(void) {
     takt_invoke_options_init(&options);
     options.npu_policy = kCases[i].policy;
     takt_status_free(run_product_with(context, npu.devices[0], 2, &options));
-    takt_trace_t* trace = NULL;
-    REQUIRE_OK(takt_tracing_collect(npu.instance, &trace));
+    takt_trace_contents_t* trace = collect_contents(npu.instance);
     uint64_t counts[kAnswers] = {0};
-    for (size_t e = 0; e < takt_trace_info(trace).event_count; ++e) {
-      const takt_trace_event_t event = takt_trace_event(trace, e);
+    for (size_t e = 0; e < takt_trace_contents_info(trace).event_count; ++e) {
+      const takt_trace_event_t event = takt_trace_contents_event(trace, e);
       if (strcmp(event.kind, "npu_fault") != 0) continue;
-      EXPECT(takt_trace_track(trace, event.track).kind == TAKT_TRACE_TRACK_NPU);
+      EXPECT(takt_trace_contents_track(trace, event.track).kind ==
+             TAKT_TRACE_TRACK_NPU);
       EXPECT(event.detail < kAnswers);
       if (event.detail < kAnswers) ++counts[event.detail];
     }
@@ -146,7 +146,7 @@ static void answers_are_recorded(void) {
     EXPECT(counts[kFallBack] == statistics.fallback_count);
     /* Operations that run at the same time may all fail. */
     EXPECT((counts[kFail] == 0) == kCases[i].falls_back);
-    takt_trace_release(trace);
+    takt_trace_contents_release(trace);
     takt_context_release(context);
     npu_destroy(&npu);
   }

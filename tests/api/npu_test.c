@@ -2,6 +2,7 @@
  * these. */
 #include "takt/npu.h"
 
+#include "tests/analysis/contents.h"
 #include "tests/api/npu_product.h"
 
 typedef struct route_t {
@@ -194,13 +195,12 @@ static void its_batches_are_recorded(void) {
   EXPECT_OK(status);
   EXPECT_OK(run_product(context, npu.devices[0], 1));
   takt_context_release(context);
-  takt_trace_t* trace = NULL;
-  REQUIRE_OK(takt_tracing_collect(npu.instance, &trace));
+  takt_trace_contents_t* trace = collect_contents(npu.instance);
   uint64_t batch_count = 0;
   uint64_t lease_count = 0;
-  for (size_t i = 0; i < takt_trace_info(trace).event_count; ++i) {
-    const takt_trace_event_t event = takt_trace_event(trace, i);
-    const takt_trace_track_t track = takt_trace_track(trace, event.track);
+  for (size_t i = 0; i < takt_trace_contents_info(trace).event_count; ++i) {
+    const takt_trace_event_t event = takt_trace_contents_event(trace, i);
+    const takt_trace_track_t track = takt_trace_contents_track(trace, event.track);
     if (track.kind != TAKT_TRACE_TRACK_NPU) continue;
     EXPECT_TEXT(track.name, "NPU sim");
     batch_count += strcmp(event.kind, "npu_batch") == 0;
@@ -212,10 +212,10 @@ static void its_batches_are_recorded(void) {
   EXPECT(lease_count > 0);
   uint64_t fault_count = 0;
   char* faults = NULL;
-  REQUIRE_OK(takt_trace_check(trace, &fault_count, &faults));
+  REQUIRE_OK(takt_trace_contents_check(trace, &fault_count, &faults));
   EXPECT_TEXT(faults, "");
   takt_string_free(faults);
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   npu_destroy(&npu);
 }
 

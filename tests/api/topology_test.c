@@ -10,16 +10,15 @@ static const char kBoard[] =
 static void reads_and_writes_a_board(void) {
   takt_topology_t* board = NULL;
   REQUIRE_OK(takt_topology_parse(kBoard, &board));
-  EXPECT(takt_topology_cpu_count(board) == 8);
-  EXPECT(takt_topology_core_count(board) == 8);
-  EXPECT(takt_topology_cluster_count(board) == 2);
-  EXPECT(takt_topology_discovery_ns(board) == 0);
   char* text = NULL;
   REQUIRE_OK(takt_topology_to_json(board, &text));
   EXPECT_CONTAINS(text, "little");
   takt_topology_t* again = NULL;
   REQUIRE_OK(takt_topology_parse(text, &again));
-  EXPECT(takt_topology_cpu_count(again) == 8);
+  char* same = NULL;
+  REQUIRE_OK(takt_topology_to_json(again, &same));
+  EXPECT_TEXT(same, text);
+  takt_string_free(same);
   takt_string_free(text);
   takt_topology_retain(board);
   takt_topology_release(board);
@@ -43,9 +42,10 @@ static void refuses_what_is_no_board(void) {
 static void finds_this_machine(void) {
   takt_topology_t* machine = NULL;
   REQUIRE_OK(takt_topology_discover(&machine));
-  EXPECT(takt_topology_cpu_count(machine) >= 1);
-  EXPECT(takt_topology_cluster_count(machine) >= 1);
-  EXPECT(takt_topology_discovery_ns(machine) > 0);
+  char* text = NULL;
+  REQUIRE_OK(takt_topology_to_json(machine, &text));
+  EXPECT_CONTAINS(text, "cpus");
+  takt_string_free(text);
   takt_topology_release(machine);
 }
 

@@ -13,9 +13,6 @@ TEST(TraceHppTest, RecordsWritesAndReads) {
             TAKT_STATUS_FAILED_PRECONDITION);
   takt::StopTracing(instance);
   takt::Trace trace = takt::CollectTrace(instance).value();
-  EXPECT_EQ(trace.info().event_count, 0u);
-  EXPECT_EQ(trace.event(0).kind, nullptr);
-  EXPECT_EQ(trace.track(0).name, nullptr);
 
   std::string bytes;
   ASSERT_TRUE(trace
@@ -32,17 +29,6 @@ TEST(TraceHppTest, RecordsWritesAndReads) {
   ASSERT_TRUE(trace.WriteFile(path).ok());
   EXPECT_TRUE(takt::Trace::LoadFile(path).ok());
   EXPECT_FALSE(trace.WriteFile("/nowhere/trace").ok());
-}
-
-TEST(TraceHppTest, ReportsAreText) {
-  takt::Instance instance = takt::Instance::Create().value();
-  const takt::Trace trace = takt::CollectTrace(instance).value();
-  EXPECT_NE(trace.Summarize()->find("0 events"), std::string::npos);
-  EXPECT_NE(trace.Summarize(true)->find("\"events\": 0"), std::string::npos);
-  EXPECT_EQ(*trace.Compare(), "nothing was planned\n");
-  uint64_t count = 7;
-  EXPECT_EQ(*trace.Check(&count), "");
-  EXPECT_EQ(count, 0u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "tests/analysis/contents.h"
 #include "tests/api/fixture.h"
 
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
@@ -30,26 +31,27 @@ static takt_trace_t* collect(takt_instance_t* instance) {
 
 /* The first event of that kind and name ("": any) from `*index` on, which
  * becomes the next; kind NULL if there is none. */
-static takt_trace_event_t find_event(const takt_trace_t* trace,
+static takt_trace_event_t find_event(const takt_trace_contents_t* trace,
                                      const char* kind, const char* name,
                                      size_t* index) {
   size_t none = 0;
   if (index == NULL) index = &none;
-  const size_t count = takt_trace_info(trace).event_count;
+  const size_t count = takt_trace_contents_info(trace).event_count;
   while (*index < count) {
-    const takt_trace_event_t event = takt_trace_event(trace, (*index)++);
+    const takt_trace_event_t event =
+        takt_trace_contents_event(trace, (*index)++);
     if (strcmp(event.kind, kind) == 0 &&
         (name[0] == '\0' || strcmp(event.name, name) == 0)) {
       return event;
     }
   }
-  return takt_trace_event(trace, count);
+  return takt_trace_contents_event(trace, count);
 }
 
-static void expect_no_faults(const takt_trace_t* trace) {
+static void expect_no_faults(const takt_trace_contents_t* trace) {
   uint64_t count = 99;
   char* text = NULL;
-  REQUIRE_OK(takt_trace_check(trace, &count, &text));
+  REQUIRE_OK(takt_trace_contents_check(trace, &count, &text));
   EXPECT(count == 0);
   EXPECT_TEXT(text, "");
   takt_string_free(text);
@@ -63,8 +65,8 @@ static void records_a_call(const char* device) {
   call_mul(&f);
   takt_tracing_stop(f.instance);
   call_mul(&f);
-  takt_trace_t* trace = collect(f.instance);
-  const takt_trace_info_t info = takt_trace_info(trace);
+  takt_trace_contents_t* trace = collect_contents(f.instance);
+  const takt_trace_info_t info = takt_trace_contents_info(trace);
   EXPECT(info.lost_count == 0);
   EXPECT(!info.is_simulated);
   EXPECT(info.end_ns > info.begin_ns);
@@ -83,7 +85,7 @@ static void records_a_call(const char* device) {
   EXPECT(dispatch.duration_ns > 0);
   EXPECT(dispatch.time_ns >= issued.time_ns);
   EXPECT((uint32_t)dispatch.value >= 1);
-  EXPECT(takt_trace_track(trace, dispatch.track).name != NULL);
+  EXPECT(takt_trace_contents_track(trace, dispatch.track).name != NULL);
   const takt_trace_event_t done =
       find_event(trace, "operation_done", "execute", NULL);
   EXPECT(done.id == issued.id);
@@ -96,7 +98,7 @@ static void records_a_call(const char* device) {
   /* One call only. */
   EXPECT(find_event(trace, "invocation_begin", "", &index).kind == NULL);
   expect_no_faults(trace);
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   fixture_destroy(&f);
 }
 
@@ -114,15 +116,15 @@ static void records_async_calls_and_parking(void) {
   REQUIRE_OK(takt_fence_create(&signal));
   REQUIRE_OK(
       takt_async_invoke(function, NULL, 2, arguments, wait, signal, NULL));
-  takt_trace_t* before = collect(f.instance);
+  takt_trace_contents_t* before = collect_contents(f.instance);
   EXPECT(find_event(before, "operation_issued", "execute", NULL).id != 0);
   EXPECT(find_event(before, "operation_ready", "execute", NULL).kind == NULL);
   EXPECT(find_event(before, "invocation_end", "", NULL).kind == NULL);
-  takt_trace_release(before);
+  takt_trace_contents_release(before);
   REQUIRE_OK(takt_fence_signal(wait));
   REQUIRE_OK(takt_fence_wait(signal, f.instance, TAKT_INFINITE_FUTURE));
   takt_tracing_stop(f.instance);
-  takt_trace_t* trace = collect(f.instance);
+  takt_trace_contents_t* trace = collect_contents(f.instance);
   EXPECT(find_event(trace, "operation_ready", "execute", NULL).id != 0);
   EXPECT(find_event(trace, "fence_signaled", "", NULL).id != 0);
   /* It ends with its device work. */
@@ -131,7 +133,7 @@ static void records_async_calls_and_parking(void) {
   EXPECT(end.time_ns >=
          find_event(trace, "operation_ready", "execute", NULL).time_ns);
   expect_no_faults(trace);
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   takt_fence_release(wait);
   takt_fence_release(signal);
   takt_buffer_view_release(view);
@@ -152,20 +154,21 @@ static void records_what_the_scheduler_decides(void) {
   REQUIRE_OK(takt_scheduler_set_available(f.instance, 1, false));
   call_mul(&f);
   takt_tracing_stop(f.instance);
-  takt_trace_t* trace = collect(f.instance);
+  takt_trace_contents_t* trace = collect_contents(f.instance);
 
   size_t index = 0;
   const takt_trace_event_t start =
       find_event(trace, "decision_start", "", &index);
   EXPECT_CONTAINS(start.name, "mul_dispatch");
-  EXPECT(takt_trace_track(trace, start.track).kind ==
+  EXPECT(takt_trace_contents_track(trace, start.track).kind ==
          TAKT_TRACE_TRACK_SCHEDULER);
   EXPECT(start.value == 0 || start.value == 1);
   EXPECT(start.time_ns <= find_event(trace, "dispatch", "", NULL).time_ns);
   const takt_trace_event_t speed =
       find_event(trace, "resource_speed", "", &index);
   EXPECT(speed.value == 500);
-  EXPECT(takt_trace_track(trace, speed.track).kind == TAKT_TRACE_TRACK_CORE);
+  EXPECT(takt_trace_contents_track(trace, speed.track).kind ==
+         TAKT_TRACE_TRACK_CORE);
   const takt_trace_event_t lost =
       find_event(trace, "resource_available", "", &index);
   EXPECT(lost.value == 0);
@@ -176,7 +179,7 @@ static void records_what_the_scheduler_decides(void) {
   EXPECT(again.value == 0);
   EXPECT(find_event(trace, "decision_start", "", &index).kind == NULL);
   expect_no_faults(trace);
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   fixture_destroy(&f);
 }
 
@@ -212,11 +215,12 @@ static void records_the_jobs_of_streams(void) {
   REQUIRE_OK(takt_stream_set_input(stream, 2, arguments));
   REQUIRE_OK(takt_fence_wait(done, f.instance, TAKT_INFINITE_FUTURE));
   takt_tracing_stop(f.instance);
-  takt_trace_t* trace = collect(f.instance);
+  takt_trace_contents_t* trace = collect_contents(f.instance);
   const takt_trace_event_t released =
       find_event(trace, "job_released", "simple.mul", NULL);
   EXPECT(released.value > released.time_ns); /* The deadline. */
-  const takt_trace_track_t track = takt_trace_track(trace, released.track);
+  const takt_trace_track_t track =
+      takt_trace_contents_track(trace, released.track);
   EXPECT(track.kind == TAKT_TRACE_TRACK_STREAM);
   EXPECT_TEXT(track.name, "simple.mul");
   const takt_trace_event_t met =
@@ -225,10 +229,10 @@ static void records_the_jobs_of_streams(void) {
   EXPECT(met.value > 0);
   EXPECT(find_event(trace, "invocation_begin", "", NULL).parent == released.id);
   char* summary = NULL;
-  REQUIRE_OK(takt_trace_summarize(trace, true, &summary));
+  REQUIRE_OK(takt_trace_contents_summarize(trace, true, &summary));
   EXPECT_CONTAINS(summary, "\"met\": 1");
   takt_string_free(summary);
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   takt_stream_stop(stream);
   takt_stream_release(stream);
   takt_buffer_view_release(view);
@@ -244,12 +248,12 @@ static void keeps_the_last_events_and_counts_the_others(void) {
   options.event_count_max = 8;
   REQUIRE_OK(takt_tracing_start(f.instance, &options));
   for (int i = 0; i < 5; ++i) call_mul(&f);
-  takt_trace_t* trace = collect(f.instance);
-  EXPECT(takt_trace_info(trace).event_count == 8);
-  EXPECT(takt_trace_info(trace).lost_count > 8);
-  EXPECT_TEXT(takt_trace_event(trace, 7).kind, "invocation_end");
+  takt_trace_contents_t* trace = collect_contents(f.instance);
+  EXPECT(takt_trace_contents_info(trace).event_count == 8);
+  EXPECT(takt_trace_contents_info(trace).lost_count > 8);
+  EXPECT_TEXT(takt_trace_contents_event(trace, 7).kind, "invocation_end");
   expect_no_faults(trace);
-  takt_trace_release(trace);
+  takt_trace_contents_release(trace);
   takt_tracing_stop(f.instance);
   fixture_destroy(&f);
 }
@@ -307,11 +311,18 @@ static void writes_files_and_reads_them(void) {
   REQUIRE_OK(takt_trace_write_file(trace, TAKT_TRACE_FORMAT_PERFETTO, path));
   takt_trace_t* back = NULL;
   REQUIRE_OK(takt_trace_load_file(path, &back));
-  EXPECT(takt_trace_info(back).event_count ==
-         takt_trace_info(trace).event_count);
-  EXPECT(takt_trace_event(back, 3).time_ns ==
-         takt_trace_event(trace, 3).time_ns);
+  takt_trace_contents_t* written = trace_contents(trace);
+  takt_trace_contents_t* read = trace_contents(back);
+  EXPECT(takt_trace_contents_info(read).event_count ==
+         takt_trace_contents_info(written).event_count);
+  EXPECT(takt_trace_contents_event(read, 3).time_ns ==
+         takt_trace_contents_event(written, 3).time_ns);
+  takt_trace_contents_release(read);
+  takt_trace_contents_release(written);
+  takt_trace_retain(back);
   takt_trace_release(back);
+  takt_trace_release(back);
+  takt_trace_release(NULL);
 
   FILE* stream = tmpfile();
   REQUIRE_OK(takt_trace_write(trace, TAKT_TRACE_FORMAT_JSON, append, stream));
@@ -322,7 +333,7 @@ static void writes_files_and_reads_them(void) {
                TAKT_STATUS_ABORTED, "sink");
   EXPECT(calls == 1);
   EXPECT_ERROR(takt_trace_write(trace, (takt_trace_format_t)77, append, NULL),
-               TAKT_STATUS_INVALID_ARGUMENT, "format 77");
+               TAKT_STATUS_INVALID_ARGUMENT, "format is 77");
   EXPECT_ERROR(takt_trace_write(trace, TAKT_TRACE_FORMAT_HTML, NULL, NULL),
                TAKT_STATUS_INVALID_ARGUMENT, "sink");
   EXPECT_ERROR(
@@ -344,27 +355,27 @@ static void writes_files_and_reads_them(void) {
 
 static void reports_are_text(void) {
   takt_instance_t* instance = create_instance(0);
-  takt_trace_t* trace = collect(instance);
-  EXPECT(takt_trace_info(trace).event_count == 0);
-  EXPECT(takt_trace_event(trace, 0).kind == NULL);
-  EXPECT(takt_trace_track(trace, 0).name == NULL);
+  takt_trace_contents_t* trace = collect_contents(instance);
+  EXPECT(takt_trace_contents_info(trace).event_count == 0);
+  EXPECT(takt_trace_contents_event(trace, 0).kind == NULL);
+  EXPECT(takt_trace_contents_track(trace, 0).name == NULL);
   char* text = NULL;
-  REQUIRE_OK(takt_trace_summarize(trace, false, &text));
+  REQUIRE_OK(takt_trace_contents_summarize(trace, false, &text));
   EXPECT_CONTAINS(text, "0 events");
   takt_string_free(text);
-  REQUIRE_OK(takt_trace_compare(trace, false, &text));
+  REQUIRE_OK(takt_trace_contents_compare(trace, false, &text));
   EXPECT_CONTAINS(text, "nothing was planned");
   takt_string_free(text);
-  REQUIRE_OK(takt_trace_compare(trace, true, &text));
+  REQUIRE_OK(takt_trace_contents_compare(trace, true, &text));
   EXPECT_CONTAINS(text, "\"planned\": 0");
   takt_string_free(text);
-  EXPECT_ERROR(takt_trace_summarize(NULL, false, &text),
-               TAKT_STATUS_INVALID_ARGUMENT, "trace");
+  EXPECT_ERROR(takt_trace_contents_summarize(NULL, false, &text),
+               TAKT_STATUS_INVALID_ARGUMENT, "contents");
   EXPECT(text == NULL);
-  takt_trace_retain(trace);
-  takt_trace_release(trace);
-  takt_trace_release(trace);
-  takt_trace_release(NULL);
+  takt_trace_contents_retain(trace);
+  takt_trace_contents_release(trace);
+  takt_trace_contents_release(trace);
+  takt_trace_contents_release(NULL);
   takt_instance_release(instance);
 }
 

@@ -9,7 +9,7 @@ endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/run_samples.cmake)
 
-file(REMOVE_RECURSE ${prefix} ${samples} ${WORK_DIR}/letters)
+file(REMOVE_RECURSE ${prefix} ${samples} ${WORK_DIR}/letters ${WORK_DIR}/tools)
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix}
     --component takt --config "${CONFIG}")
 file(COPY ${SOURCE_DIR}/samples/ DESTINATION ${samples})
@@ -37,6 +37,23 @@ endif()
 run(${CMAKE_COMMAND} -S ${WORK_DIR}/letters -B ${WORK_DIR}/letters/build
     -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
     -D CMAKE_C_COMPILER=${C_COMPILER})
+# The second library, by find_package.
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/host/tools.c DESTINATION ${WORK_DIR}/tools)
+file(WRITE ${WORK_DIR}/tools/CMakeLists.txt
+"cmake_minimum_required(VERSION 3.20)
+project(tools C CXX)
+find_package(takt 0.1 REQUIRED)
+add_executable(by_package tools.c)
+target_link_libraries(by_package PRIVATE takt::tools)
+")
+run(${CMAKE_COMMAND} -S ${WORK_DIR}/tools -B ${WORK_DIR}/tools/build
+    -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
+    -D CMAKE_C_COMPILER=${C_COMPILER} -D CMAKE_CXX_COMPILER=${CXX_COMPILER}
+    -D CMAKE_C_FLAGS=${flags})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/tools/build)
+set(counter ${SOURCE_DIR}/tests/testdata/api/counter.vmfb)
+expect_output("counter: robot.read" ${WORK_DIR}/tools/build/by_package
+  ${counter})
 if(NOT SANITIZE)  # The tool would have to be built with the same.
   run(${BUILD_DIR}/tools/takt-npu-conformance
       ${samples}/build/example_driver.so)
@@ -74,3 +91,13 @@ foreach(sample coroutine contention robot_control)
       -Wl,-rpath,${lib_dir})
 endforeach()
 run_samples(${samples}/pc)
+
+# The second library, by pkg-config.
+execute_process(COMMAND ${PKG_CONFIG} ${pkg_flags} takt-tools
+  OUTPUT_VARIABLE package OUTPUT_STRIP_TRAILING_WHITESPACE
+  COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(package UNIX_COMMAND "${package}")
+run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${flags}
+    ${WORK_DIR}/tools/tools.c -o ${WORK_DIR}/tools/by_pkg_config ${package}
+    -Wl,-rpath,${lib_dir})
+expect_output("counter: robot.read" ${WORK_DIR}/tools/by_pkg_config ${counter})

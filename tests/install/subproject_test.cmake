@@ -45,6 +45,8 @@ run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 file(STRINGS ${SOURCE_DIR}/CMakeLists.txt version REGEX "^project\\(takt VERSION")
 string(REGEX MATCH "[0-9.]+" version "${version}")
 expect_output("42 ${version}" ${WORK_DIR}/build/host)
+expect_output("counter: robot.read" ${WORK_DIR}/build/host_tools
+  ${SOURCE_DIR}/tests/testdata/api/counter.vmfb)
 run_samples(${WORK_DIR}/build/samples)
 
 # The simulator belongs to the tools.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "takt/tools/module_contents.hpp"
+
 namespace takt::tools {
 namespace {
 
@@ -32,41 +34,36 @@ std::string TextOf(const takt_rodata_info_t& rodata) {
   return std::string(rodata.data, rodata.data + rodata.byte_length);
 }
 
-Result<std::string> Disassemble(const Module& module, size_t index) {
-  char* text = nullptr;
-  TAKT_TOOLS_RETURN_IF_ERROR(
-      Status(takt_module_disassemble(module.get(), index, &text)));
-  std::string result = text;
-  takt_string_free(text);
-  return result;
-}
-
-void DescribeTables(const takt_module_t* module, ModuleDescription* result) {
-  for (size_t i = 0; i < takt_module_attribute_count(module); ++i) {
-    result->attributes.emplace_back(takt_module_attribute_key(module, i),
-                                    takt_module_attribute_value(module, i));
+void DescribeTables(const takt_module_contents_t* module,
+                    ModuleDescription* result) {
+  for (size_t i = 0; i < takt_module_contents_attribute_count(module); ++i) {
+    result->attributes.emplace_back(
+        takt_module_contents_attribute_key(module, i),
+        takt_module_contents_attribute_value(module, i));
   }
-  for (size_t i = 0; i < takt_module_type_count(module); ++i) {
-    result->types.emplace_back(takt_module_type_name(module, i));
+  for (size_t i = 0; i < takt_module_contents_type_count(module); ++i) {
+    result->types.emplace_back(takt_module_contents_type_name(module, i));
   }
-  for (size_t i = 0; i < takt_module_dependency_count(module); ++i) {
-    const takt_dependency_info_t info = takt_module_dependency(module, i);
+  for (size_t i = 0; i < takt_module_contents_dependency_count(module); ++i) {
+    const takt_dependency_info_t info =
+        takt_module_contents_dependency(module, i);
     result->dependencies.push_back(
         {info.module_name, info.minimum_version, info.is_optional});
   }
-  for (size_t i = 0; i < takt_module_import_count(module); ++i) {
-    const takt_import_info_t info = takt_module_import(module, i);
+  for (size_t i = 0; i < takt_module_contents_import_count(module); ++i) {
+    const takt_import_info_t info = takt_module_contents_import(module, i);
     result->imports.push_back(
         {info.full_name, info.convention, info.is_optional});
   }
-  for (size_t i = 0; i < takt_module_rodata_count(module); ++i) {
-    const takt_rodata_info_t info = takt_module_rodata(module, i);
+  for (size_t i = 0; i < takt_module_contents_rodata_count(module); ++i) {
+    const takt_rodata_info_t info = takt_module_contents_rodata(module, i);
     result->rodata.push_back(
         {info.byte_length, info.executable_format, TextOf(info)});
   }
 }
 
-Status DescribeExports(const Module& module, ModuleDescription* result) {
+Status DescribeExports(const Module& module, const ModuleContents& contents,
+                       ModuleDescription* result) {
   for (size_t i = 0; i < module.export_count(); ++i) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(const Signature signature,
                                 module.export_signature(i));
@@ -75,7 +72,7 @@ Status DescribeExports(const Module& module, ModuleDescription* result) {
         std::string(signature.convention()),
         std::string(signature.declaration()),
         signature.is_async(),
-        takt_module_export_function(module.get(), i),
+        takt_module_contents_export_function(contents.get(), i),
         {}};
     const size_t count = takt_module_export_attribute_count(module.get(), i);
     for (size_t j = 0; j < count; ++j) {
@@ -88,7 +85,8 @@ Status DescribeExports(const Module& module, ModuleDescription* result) {
   return Status();
 }
 
-Status DescribeFunctions(const Module& module, const DescribeOptions& options,
+Status DescribeFunctions(const Module& module, const ModuleContents& contents,
+                         const DescribeOptions& options,
                          ModuleDescription* result) {
   size_t only = SIZE_MAX;
   if (!options.function.empty()) {
@@ -98,13 +96,15 @@ Status DescribeFunctions(const Module& module, const DescribeOptions& options,
       return Status(TAKT_STATUS_NOT_FOUND,
                     "--function: no export is named " + options.function);
     }
-    only = takt_module_export_function(module.get(), index);
+    only = takt_module_contents_export_function(contents.get(), index);
   }
-  for (size_t i = 0; i < takt_module_function_count(module.get()); ++i) {
-    const takt_function_info_t info = takt_module_function(module.get(), i);
+  for (size_t i = 0; i < takt_module_contents_function_count(contents.get());
+       ++i) {
+    const takt_function_info_t info =
+        takt_module_contents_function(contents.get(), i);
     std::string disassembly;
     if (options.disassemble && (options.function.empty() || i == only)) {
-      TAKT_TOOLS_ASSIGN_OR_RETURN(disassembly, Disassemble(module, i));
+      TAKT_TOOLS_ASSIGN_OR_RETURN(disassembly, contents.Disassemble(i));
     }
     result->functions.push_back(
         {info.export_name, info.convention, FeatureNames(info.requirements),
@@ -170,7 +170,9 @@ std::string SignatureText(const std::string& convention) {
 
 Result<ModuleDescription> DescribeModule(const Module& module,
                                          const DescribeOptions& options) {
-  const takt_module_info_t info = takt_module_inspect(module.get());
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const ModuleContents contents,
+                              ModuleContents::Read(module));
+  const takt_module_info_t info = contents.info();
   ModuleDescription result = {};
   result.name = info.name;
   result.version = info.version;
@@ -179,9 +181,10 @@ Result<ModuleDescription> DescribeModule(const Module& module,
   result.requirements = FeatureNames(info.requirements);
   result.global_bytes = info.global_bytes;
   result.global_ref_count = info.global_ref_count;
-  DescribeTables(module.get(), &result);
-  TAKT_TOOLS_RETURN_IF_ERROR(DescribeExports(module, &result));
-  TAKT_TOOLS_RETURN_IF_ERROR(DescribeFunctions(module, options, &result));
+  DescribeTables(contents.get(), &result);
+  TAKT_TOOLS_RETURN_IF_ERROR(DescribeExports(module, contents, &result));
+  TAKT_TOOLS_RETURN_IF_ERROR(
+      DescribeFunctions(module, contents, options, &result));
   return result;
 }
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "takt/inspect.h"
+#include "takt/tools/module_contents.hpp"
 #include "tools/common/file.h"
 #include "tools/common/number.h"
 
@@ -240,10 +240,14 @@ std::vector<std::string> CallableExports(const Module& module) {
   return names;
 }
 
-// Whether the module imports what reads files of weights.
+// Whether the module imports functions that read files of weights.
 bool ReadsParameters(const Module& module) {
-  for (size_t i = 0; i < takt_module_import_count(module.get()); ++i) {
-    const std::string_view name = takt_module_import(module.get(), i).full_name;
+  const Result<ModuleContents> contents = ModuleContents::Read(module);
+  if (!contents.ok()) return false;
+  const size_t count = takt_module_contents_import_count(contents->get());
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view name =
+        takt_module_contents_import(contents->get(), i).full_name;
     if (name.starts_with("io_parameters.")) return true;
   }
   return false;

@@ -1,17 +1,20 @@
-// takt/workload.h - what a machine is to do: functions of modules, called by
-// streams under deadlines; from it plans are made, and bounds on responses.
+// takt/tools/workload.h - workloads: the functions of modules that streams call
+// under deadlines. Plans and bounds of response times are made from workloads.
 //
-// A workload is JSON, and so is the profile that says what its functions do and
-// how long that takes: docs/planning.md has both forms. `takt-plan profile`
-// makes profiles.
+// Part of libtakt-tools. This interface may change with every release.
 //
-// Thread-safety: a workload is immutable.
-#ifndef TAKT_WORKLOAD_H_
-#define TAKT_WORKLOAD_H_
+// A workload is JSON text. A profile, also JSON, says which operations its
+// functions have and how long they take. docs/planning.md has both forms;
+// `takt-plan profile` makes profiles.
+//
+// Thread-safety: a workload is immutable; every function may run on any thread.
+#ifndef TAKT_TOOLS_WORKLOAD_H_
+#define TAKT_TOOLS_WORKLOAD_H_
 
 #include <string.h>
 
-#include "takt/plan_file.h"
+#include "takt/plan.h"
+#include "takt/tools/plan_problem.h"
 #include "takt/topology.h"
 
 #if defined(__cplusplus)
@@ -22,7 +25,7 @@ typedef struct takt_workload_t takt_workload_t;
 
 typedef struct takt_workload_options_t {
   size_t struct_size;  // Set by init.
-  // The profile's text, borrowed for the call. Default: NULL and 0, none:
+  // The profile's text, borrowed for the call. Default: NULL and 0, no profile:
   // functions have no operations then.
   const char* profile;
   size_t profile_length;
@@ -37,16 +40,20 @@ static inline void takt_workload_options_init(
   options->struct_size = sizeof(*options);
 }
 
-// Reads a workload. Both texts may be hostile.
+// Reads a workload. Its text and the profile's may be hostile.
 //
-//   options  NULL for the defaults.
+//   options       NULL for the defaults.
+//   out_workload  receives one reference; NULL on error.
 //
 // Errors: INVALID_ARGUMENT  names the place and what was expected there.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_workload_parse(
     const char* json, size_t byte_length,
     const takt_workload_options_t* options, takt_workload_t** out_workload);
 
+// Adds a reference.
 TAKT_EXPORT void takt_workload_retain(takt_workload_t* workload);
+
+// Releases a reference; the last one frees the workload and its texts.
 TAKT_EXPORT void takt_workload_release(takt_workload_t* workload);
 
 typedef struct takt_workload_info_t {
@@ -58,6 +65,7 @@ typedef struct takt_workload_info_t {
   size_t stream_count;
 } takt_workload_info_t;
 
+// Returns the workload's totals.
 TAKT_EXPORT takt_workload_info_t
 takt_workload_info(const takt_workload_t* workload);
 
@@ -79,59 +87,72 @@ typedef struct takt_workload_stream_t {
   size_t function;  // SIZE_MAX: a program that is written out.
 } takt_workload_stream_t;
 
-// Zeroed (and NULL) beyond the ends.
+// Returns module `index`; zeros beyond the end.
 TAKT_EXPORT takt_workload_module_t
 takt_workload_module(const takt_workload_t* workload, size_t index);
+
+// Returns the path of parameter file `index` of a module; NULL beyond the end.
 TAKT_EXPORT const char* takt_workload_module_parameters(
     const takt_workload_t* workload, size_t module, size_t index);
+
+// Returns function `index`; zeros beyond the end.
 TAKT_EXPORT takt_workload_function_t
 takt_workload_function(const takt_workload_t* workload, size_t index);
-// In the form of takt-run-module's --input.
+
+// Returns input `index` of a function as text in the form of takt-run-module's
+// --input; NULL beyond the end.
 TAKT_EXPORT const char* takt_workload_function_input(
     const takt_workload_t* workload, size_t function, size_t index);
+
+// Returns stream `index`; zeros beyond the end.
 TAKT_EXPORT takt_workload_stream_t
 takt_workload_stream(const takt_workload_t* workload, size_t index);
 
-// What planning took, and what the plan is worth.
+// What planning cost, and how good the plan is.
 typedef struct takt_workload_plan_report_t {
   takt_plan_solve_report_t solve;
   size_t late_count;    // Jobs that end after their deadline.
-  int64_t lateness_ns;  // The greatest; 0 without.
+  int64_t lateness_ns;  // Of the latest job; 0 if none is late.
   double energy_uj;     // By the workload's table of powers.
-  int64_t response_ns;  // From release to end, of all jobs together.
+  int64_t response_ns;  // Sum of the times from release to end of all jobs.
 } takt_workload_plan_report_t;
 
-// Makes a plan: of all jobs in one hyperperiod (the least common multiple of
-// the periods), or of those of a single shot. Each operation is given as long
-// as the workload's "planned_quantile" of its profile.
+// Makes a plan for all jobs of one hyperperiod (the least common multiple of
+// the periods), or for the jobs of a single shot. The planned duration of an
+// operation is the quantile of its profile that the workload's
+// "planned_quantile" names.
 //
-//   options     NULL for the defaults; takt_plan_progress_t gets the horizon's
-//               makespan.
+//   options     NULL for the defaults. The makespan that takt_plan_progress_t
+//               receives is that of the whole hyperperiod.
+//   out_plan    receives one reference; NULL on error.
 //   out_report  may be NULL.
 //
 // Errors: FAILED_PRECONDITION  a function without a profile.
 //         INVALID_ARGUMENT     names the stream whose releases are not known
-//                              ahead, or whose operations can run nowhere.
+//                              in advance, or the operation that no resource
+//                              can run.
 // Blocks: for the time limit.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_workload_plan(
     const takt_workload_t* workload, const takt_plan_solve_options_t* options,
     takt_plan_t** out_plan, takt_workload_plan_report_t* out_report);
 
-// How long a job of a stream takes at the most under the online scheduler,
-// from the profile's 99 % quantiles; docs/planning.md has the method.
+// The longest response time of a stream's jobs under the online scheduler,
+// computed from the profile's 99 % quantiles. docs/planning.md has the method.
 typedef struct takt_response_bound_t {
   const char* stream;   // Borrowed for the call.
   int64_t deadline_ns;  // TAKT_INFINITE_FUTURE: none.
-  int64_t bound_ns;     // TAKT_INFINITE_FUTURE: there is none.
-  int64_t least_ns;     // Alone, at the fastest.
-  int64_t blocking_ns;  // By something less urgent, at each start.
-  const char* reason;   // Why there is none; "" if there is one.
+  int64_t bound_ns;     // TAKT_INFINITE_FUTURE: there is no bound.
+  int64_t least_ns;     // Of a job that runs alone, at its fastest.
+  int64_t blocking_ns;  // By less urgent work, at each start of an operation.
+  const char* reason;   // Why there is no bound; "" if there is one.
 } takt_response_bound_t;
 
+// Called for one stream; must not keep the pointer.
 typedef void (*takt_response_bound_visitor_t)(
     void* user_data, const takt_response_bound_t* bound);
 
-// Calls `visitor` for each stream, on this thread, before it returns.
+// Computes the bound of each stream and calls `visitor` with it, on the calling
+// thread, before the function returns.
 //
 // Errors: as takt_workload_plan().
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
@@ -142,4 +163,4 @@ takt_workload_analyse(const takt_workload_t* workload,
 }  // extern "C"
 #endif
 
-#endif  // TAKT_WORKLOAD_H_
+#endif  // TAKT_TOOLS_WORKLOAD_H_

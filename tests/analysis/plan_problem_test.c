@@ -1,4 +1,4 @@
-#include "takt/plan.h"
+#include "takt/tools/plan_problem.h"
 
 #include "tests/api/test.h"
 

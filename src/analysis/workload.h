@@ -1,13 +1,13 @@
-// A workload as an object of the C API.
-#ifndef TAKT_API_WORKLOAD_H_
-#define TAKT_API_WORKLOAD_H_
+// A workload as an object behind a handle.
+#ifndef TAKT_ANALYSIS_WORKLOAD_H_
+#define TAKT_ANALYSIS_WORKLOAD_H_
 
 #include <utility>
 
 #include "base/object.h"
 #include "plan/workload.h"
 
-namespace takt::api {
+namespace takt::analysis {
 
 class Workload final : public Object {
  public:
@@ -20,6 +20,6 @@ class Workload final : public Object {
   const plan::Workload value_;
 };
 
-}  // namespace takt::api
+}  // namespace takt::analysis
 
-#endif  // TAKT_API_WORKLOAD_H_
+#endif  // TAKT_ANALYSIS_WORKLOAD_H_

@@ -1,5 +1,6 @@
-#include "takt/workload.h"
+#include "takt/tools/workload.h"
 
+#include "tests/analysis/contents.h"
 #include "tests/api/test.h"
 
 static const char kWorkload[] =
@@ -68,12 +69,14 @@ static void plans_what_was_profiled(void) {
   takt_workload_plan_report_t report;
   REQUIRE_OK(takt_workload_plan(workload, NULL, &plan, &report));
   EXPECT(report.late_count == 0);
-  const takt_plan_info_t info = takt_plan_info(plan);
+  takt_plan_contents_t* contents = plan_contents(plan);
+  const takt_plan_info_t info = takt_plan_contents_info(contents);
   EXPECT(info.period_ns == 5000000 && info.operation_count == 2);
   EXPECT(info.makespan_ns == 220000);
-  EXPECT_TEXT(takt_plan_module(plan, 0).content_hash, "00000000000000ab");
+  EXPECT_TEXT(takt_plan_contents_module(contents, 0).content_hash,
+              "00000000000000ab");
   /* The module's annotation, since the stream says nothing else. */
-  const takt_planned_job_t job = takt_plan_job(plan, 0);
+  const takt_planned_job_t job = takt_plan_contents_job(contents, 0);
   EXPECT(job.deadline_ns == 400000 && job.instance == 0);
   EXPECT_TEXT(job.stream, "s");
   size_t fault_count = 1;
@@ -81,6 +84,7 @@ static void plans_what_was_profiled(void) {
   REQUIRE_OK(takt_plan_find_faults(plan, &fault_count, &faults));
   EXPECT(fault_count == 0);
   takt_string_free(faults);
+  takt_plan_contents_release(contents);
   takt_plan_release(plan);
   takt_workload_retain(workload);
   takt_workload_release(workload);

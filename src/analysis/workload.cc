@@ -1,14 +1,15 @@
-#include "api/workload.h"
+#include "analysis/workload.h"
 
-#include "api/handle.h"
-#include "api/plan.h"
-#include "api/plan_file.h"
-#include "api/topology.h"
+#include <optional>
+
+#include "analysis/handle.h"
+#include "analysis/libtakt.h"
+#include "analysis/plan_problem.h"
 #include "plan/response_analysis.h"
 #include "plan/workload_plan.h"
-#include "takt/workload.h"
+#include "takt/tools/workload.h"
 
-namespace takt::api {
+namespace takt::analysis {
 namespace {
 
 absl::StatusOr<Ref<Workload>> Parse(const char* json, size_t byte_length,
@@ -20,24 +21,24 @@ absl::StatusOr<Ref<Workload>> Parse(const char* json, size_t byte_length,
     TAKT_RETURN_IF_ERROR(Require(given.profile, "options: profile"));
     sources.profile = {given.profile, given.profile_length};
   }
+  std::optional<topology::Topology> topology;
   sched::Machine machine;
   if (given.topology != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(machine,
-                          plan::MachineOf(Unwrap(given.topology)->value()));
+    TAKT_ASSIGN_OR_RETURN(topology, ReadTopology(given.topology));
+    TAKT_ASSIGN_OR_RETURN(machine, plan::MachineOf(*topology));
     sources.machine = &machine;
   }
   TAKT_ASSIGN_OR_RETURN(plan::Workload workload,
                         plan::ReadWorkload({json, byte_length}, sources));
-  if (given.topology != nullptr) {
-    workload.topology_hash =
-        plan::TopologyHash(Unwrap(given.topology)->value());
+  if (topology.has_value()) {
+    workload.topology_hash = plan::TopologyHash(*topology);
   }
   return MakeRef<Workload>(std::move(workload));
 }
 
-absl::StatusOr<Ref<PlanFile>> Plan(const Workload* workload,
-                                   const takt_plan_solve_options_t* options,
-                                   takt_workload_plan_report_t* report) {
+absl::StatusOr<plan::Plan> Plan(const Workload* workload,
+                                const takt_plan_solve_options_t* options,
+                                takt_workload_plan_report_t* report) {
   TAKT_ASSIGN_OR_RETURN(const solve::SolverOptions solver,
                         ReadSolverOptions(options));
   TAKT_ASSIGN_OR_RETURN(plan::WorkloadSolution found,
@@ -47,7 +48,7 @@ absl::StatusOr<Ref<PlanFile>> Plan(const Workload* workload,
                found.quality.lateness_max, found.quality.energy_uj,
                found.quality.response_sum};
   }
-  return MakeRef<PlanFile>(std::move(found.plan));
+  return std::move(found.plan);
 }
 
 absl::Status Analyse(const Workload* workload,
@@ -55,10 +56,10 @@ absl::Status Analyse(const Workload* workload,
   TAKT_ASSIGN_OR_RETURN(const std::vector<plan::ResponseBound> bounds,
                         plan::AnalyseResponses(workload->value()));
   for (const plan::ResponseBound& bound : bounds) {
-    const takt_response_bound_t told = {
+    const takt_response_bound_t given = {
         bound.stream.c_str(), bound.deadline_ns, bound.bound_ns,
         bound.least_ns,       bound.blocking_ns, bound.reason.c_str()};
-    visitor(user_data, &told);
+    visitor(user_data, &given);
   }
   return absl::OkStatus();
 }
@@ -68,24 +69,25 @@ const char* TextAt(const std::vector<std::string>& texts, size_t index) {
 }
 
 }  // namespace
-}  // namespace takt::api
+}  // namespace takt::analysis
 
-using takt::api::Unwrap;
+using takt::analysis::Unwrap;
 
 takt_status_t takt_workload_parse(const char* json, size_t byte_length,
                                   const takt_workload_options_t* options,
                                   takt_workload_t** out_workload) {
   TAKT_REQUIRE(json, out_workload);
-  return takt::api::Give(__func__, takt::api::Parse(json, byte_length, options),
-                         out_workload);
+  return takt::analysis::Give(__func__,
+                              takt::analysis::Parse(json, byte_length, options),
+                              out_workload);
 }
 
 void takt_workload_retain(takt_workload_t* workload) {
-  takt::api::RetainHandle(workload);
+  takt::analysis::RetainHandle(workload);
 }
 
 void takt_workload_release(takt_workload_t* workload) {
-  takt::api::ReleaseHandle(workload);
+  takt::analysis::ReleaseHandle(workload);
 }
 
 takt_workload_info_t takt_workload_info(const takt_workload_t* workload) {
@@ -110,7 +112,7 @@ const char* takt_workload_module_parameters(const takt_workload_t* workload,
   TAKT_REQUIRE_OR(nullptr, workload);
   const auto& modules = Unwrap(workload)->value().modules;
   if (module >= modules.size()) return nullptr;
-  return takt::api::TextAt(modules[module].parameters, index);
+  return takt::analysis::TextAt(modules[module].parameters, index);
 }
 
 takt_workload_function_t takt_workload_function(const takt_workload_t* workload,
@@ -127,7 +129,7 @@ const char* takt_workload_function_input(const takt_workload_t* workload,
   TAKT_REQUIRE_OR(nullptr, workload);
   const auto& functions = Unwrap(workload)->value().functions;
   if (function >= functions.size()) return nullptr;
-  return takt::api::TextAt(functions[function].inputs, index);
+  return takt::analysis::TextAt(functions[function].inputs, index);
 }
 
 takt_workload_stream_t takt_workload_stream(const takt_workload_t* workload,
@@ -145,15 +147,15 @@ takt_status_t takt_workload_plan(const takt_workload_t* workload,
                                  takt_plan_t** out_plan,
                                  takt_workload_plan_report_t* out_report) {
   TAKT_REQUIRE(workload, out_plan, Optional(out_report));
-  return takt::api::Give(__func__,
-                         takt::api::Plan(Unwrap(workload), options, out_report),
-                         out_plan);
+  return takt::analysis::GivePlan(
+      __func__, takt::analysis::Plan(Unwrap(workload), options, out_report),
+      out_plan);
 }
 
 takt_status_t takt_workload_analyse(const takt_workload_t* workload,
                                     takt_response_bound_visitor_t visitor,
                                     void* user_data) {
   TAKT_REQUIRE(workload, visitor);
-  return takt::api::ToStatus(
-      __func__, takt::api::Analyse(Unwrap(workload), visitor, user_data));
+  return takt::analysis::ToStatus(
+      __func__, takt::analysis::Analyse(Unwrap(workload), visitor, user_data));
 }

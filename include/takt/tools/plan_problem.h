@@ -1,0 +1,197 @@
+// takt/tools/plan_problem.h - flexible job-shop problems, and schedules for
+// them.
+//
+// Part of libtakt-tools. This interface may change with every release.
+//
+// A problem is a set of operations with precedences. Each operation is run by
+// one of its alternatives: a set of machines (cores, an NPU) that it occupies
+// all at once for a duration. Times are whole numbers of one unit of the
+// caller's choice.
+//
+// Thread-safety: problems and schedules are immutable; every function may run
+// on any thread.
+#ifndef TAKT_TOOLS_PLAN_PROBLEM_H_
+#define TAKT_TOOLS_PLAN_PROBLEM_H_
+
+#include <string.h>
+
+#include "takt/base.h"
+#include "takt/status.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct takt_plan_problem_t takt_plan_problem_t;
+typedef struct takt_plan_schedule_t takt_plan_schedule_t;
+
+typedef struct takt_plan_alternative_t {
+  const uint32_t* machines;  // At least one; ascending.
+  size_t machine_count;
+  int64_t duration;
+} takt_plan_alternative_t;
+
+typedef struct takt_plan_operation_t {
+  const takt_plan_alternative_t* alternatives;  // At least one.
+  size_t alternative_count;
+  int64_t release;  // The operation does not start before this time.
+  // The least time between the operation's end and the end of the schedule. A
+  // due date d is a tail of H - d for a common horizon H; lateness is then the
+  // makespan less H.
+  int64_t tail;
+} takt_plan_operation_t;
+
+// `after` starts when `before` has ended; both are indices of operations.
+typedef struct takt_plan_precedence_t {
+  uint32_t before;
+  uint32_t after;
+} takt_plan_precedence_t;
+
+// Makes a problem. All arguments are copied.
+//
+//   out_problem  receives one reference; NULL on error.
+//
+// Errors: INVALID_ARGUMENT  names the operation: no alternative, a machine that
+//                           does not exist, a time that is negative or too
+//                           large, a cycle of precedences.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_problem_create(
+    size_t machine_count, size_t operation_count,
+    const takt_plan_operation_t* operations, size_t precedence_count,
+    const takt_plan_precedence_t* precedences,
+    takt_plan_problem_t** out_problem);
+
+// The text formats of classic instances.
+typedef enum takt_plan_format_t {
+  // Jobs that are chains: "jobs machines [flexibility]", then a line a job:
+  // the number of operations, and of each the number of alternatives and
+  // (machine, duration) pairs. Machines count from 1. (Brandimarte 1993)
+  TAKT_PLAN_FORMAT_FJS = 0,
+  // Any precedences: "operations precedences machines", then (before, after)
+  // pairs, then a line an operation: the number of alternatives and (machine,
+  // duration) pairs. All count from 0. (Birgin et al. 2014)
+  TAKT_PLAN_FORMAT_FAJS = 1,
+} takt_plan_format_t;
+
+// Reads a problem from text, which may be hostile.
+//
+//   out_problem  receives one reference; NULL on error.
+//
+// Errors: INVALID_ARGUMENT  names the token at fault; or not a format.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_problem_parse(
+    const char* text, size_t text_length, takt_plan_format_t format,
+    takt_plan_problem_t** out_problem);
+
+// Adds a reference.
+TAKT_EXPORT void takt_plan_problem_retain(takt_plan_problem_t* problem);
+
+// Releases a reference; the last one frees the problem.
+TAKT_EXPORT void takt_plan_problem_release(takt_plan_problem_t* problem);
+
+// Returns the number of machines.
+TAKT_EXPORT size_t
+takt_plan_problem_machine_count(const takt_plan_problem_t* problem);
+
+// Returns the number of operations.
+TAKT_EXPORT size_t
+takt_plan_problem_operation_count(const takt_plan_problem_t* problem);
+
+// Reads one alternative of an operation. The machines are borrowed from the
+// problem. Returns false, and zeros in *out_alternative, if there is no such
+// alternative.
+TAKT_EXPORT bool takt_plan_problem_alternative(
+    const takt_plan_problem_t* problem, size_t operation, size_t alternative,
+    takt_plan_alternative_t* out_alternative);
+
+// When an operation starts, and which of its alternatives runs it.
+typedef struct takt_plan_entry_t {
+  uint32_t alternative;
+  int64_t start;
+} takt_plan_entry_t;
+
+// Called when the solver has found a better schedule, with its makespan and the
+// time since the solver began. Calls do not overlap; they come from any thread
+// of the solver and must not block for long. Returns false to stop the solver.
+typedef bool (*takt_plan_progress_t)(void* user_data, int64_t makespan,
+                                     int64_t elapsed_ns);
+
+typedef struct takt_plan_solve_options_t {
+  size_t struct_size;     // Set by init.
+  int64_t time_limit_ns;  // Default: one second.
+  uint32_t thread_count;  // Default: 1.
+  // One thread with the same seed and step limit finds the same schedule.
+  uint64_t seed;                   // Default: 1.
+  uint64_t step_limit;             // Per thread; default: 0, none.
+  takt_plan_progress_t on_better;  // May be NULL.
+  void* user_data;
+} takt_plan_solve_options_t;
+
+static inline void takt_plan_solve_options_init(
+    takt_plan_solve_options_t* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+  options->time_limit_ns = 1000000000;
+  options->thread_count = 1;
+  options->seed = 1;
+}
+
+// What solving cost, and what it proved.
+typedef struct takt_plan_solve_report_t {
+  int64_t lower_bound;  // No schedule has a smaller makespan.
+  int64_t elapsed_ns;
+  int64_t best_found_ns;  // When the schedule was found.
+  uint64_t step_count;    // Of all threads.
+} takt_plan_solve_report_t;
+
+// Finds a schedule of small makespan: a list schedule, then tabu search from a
+// population of schedules (Mastrolilli and Gambardella, J. Scheduling 2000;
+// Ding et al., AAAI 2019) until the time is over or the lower bound is met.
+//
+//   options       NULL for the defaults.
+//   out_schedule  receives one reference; NULL on error.
+//   out_report    may be NULL.
+//
+// Errors: INVALID_ARGUMENT  no thread, or a negative time limit.
+// Blocks: for the time limit, and one step of the search.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_solve(
+    const takt_plan_problem_t* problem,
+    const takt_plan_solve_options_t* options,
+    takt_plan_schedule_t** out_schedule, takt_plan_solve_report_t* out_report);
+
+// Makes a schedule from its entries, by operation. The entries are copied and
+// not checked: see takt_plan_check().
+//
+//   out_schedule  receives one reference; NULL on error.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_schedule_create(
+    size_t entry_count, const takt_plan_entry_t* entries, int64_t makespan,
+    takt_plan_schedule_t** out_schedule);
+
+// Adds a reference.
+TAKT_EXPORT void takt_plan_schedule_retain(takt_plan_schedule_t* schedule);
+
+// Releases a reference; the last one frees the schedule.
+TAKT_EXPORT void takt_plan_schedule_release(takt_plan_schedule_t* schedule);
+
+// Returns the makespan: the latest end of an operation plus its tail.
+TAKT_EXPORT int64_t
+takt_plan_schedule_makespan(const takt_plan_schedule_t* schedule);
+
+// Returns the entries, by operation, borrowed from the schedule; *out_count
+// receives their number.
+TAKT_EXPORT const takt_plan_entry_t* takt_plan_schedule_entries(
+    const takt_plan_schedule_t* schedule, size_t* out_count);
+
+// Checks a schedule against a problem. The check shares no code with the
+// solver.
+//
+// Errors: INVALID_ARGUMENT  names the operations and the rule that is broken:
+//                           the number of entries, an alternative that does
+//                           not exist, a release, a precedence, two operations
+//                           on one machine at once, the makespan.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_check(
+    const takt_plan_problem_t* problem, const takt_plan_schedule_t* schedule);
+
+#if defined(__cplusplus)
+}  // extern "C"
+#endif
+
+#endif  // TAKT_TOOLS_PLAN_PROBLEM_H_
