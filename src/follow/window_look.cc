@@ -16,7 +16,7 @@ absl::Span<const sched::ProgramOperation> WindowAdvisor::ProgramOf(
   std::vector<sched::ProgramOperation>& chain = chains_[stream];
   const sched::ProgramId id = scheduler_->stream_options(stream).program;
   if (id != sched::kNoProgram) {
-    const sched::Program& program = scheduler_->program(id);
+    const sched::JobProgram& program = scheduler_->program(id);
     if (chain.size() == program.size()) return chain;
     chain.resize(program.size());
     for (uint32_t i = 0; i < program.size(); ++i) {

@@ -18,9 +18,9 @@
 #include "absl/types/optional.h"
 #include "sched/cost_model.h"
 #include "sched/duration_estimate.h"
+#include "sched/job_program.h"
 #include "sched/machine.h"
 #include "sched/profile.h"
-#include "sched/program.h"
 #include "sched/stream.h"
 #include "topology/topology.h"
 

@@ -610,7 +610,7 @@ class Reader {
       return ReadOperation(p, &program);
     }));
     const absl::Status status =
-        sched::Program::Create(program.operations, costs_).status();
+        sched::JobProgram::Create(program.operations, costs_).status();
     if (!status.ok()) return place.Error(status.message());
     workload_.programs.push_back(std::move(program));
     return absl::OkStatus();

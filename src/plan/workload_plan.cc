@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "base/status.h"
-#include "sched/program.h"
+#include "sched/job_program.h"
 
 namespace takt::plan {
 namespace {

@@ -28,7 +28,7 @@
 
 #include "absl/types/span.h"
 #include "sched/cost_model.h"
-#include "sched/program.h"
+#include "sched/job_program.h"
 #include "sched/stream.h"
 
 namespace takt::sched {
@@ -41,8 +41,8 @@ const char* VerdictName(Verdict verdict);
 struct AdmissionTask {
   StreamId stream = 0;
   StreamOptions options;
-  const Program* program = nullptr;  // nullptr: not known ahead.
-  ResourceSet allowed;               // Available, within affinity and pools.
+  const JobProgram* program = nullptr;  // nullptr: not known ahead.
+  ResourceSet allowed;                  // Available, within affinity and pools.
 };
 
 struct AdmissionReport {

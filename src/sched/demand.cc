@@ -28,7 +28,7 @@ DemandAnalysis::DemandAnalysis(const CostModel& costs,
   }
 }
 
-Demand DemandAnalysis::DemandOf(const Program& program,
+Demand DemandAnalysis::DemandOf(const JobProgram& program,
                                 const ResourceSet& allowed) const {
   Demand demand;
   std::vector<KernelDemand> kernels;
@@ -84,7 +84,7 @@ DemandAnalysis::KernelDemand DemandAnalysis::DemandOf(
 
 // Along the precedences, last operations first. Programs are small and this
 // is no hot path, so the order is found by going over them until it holds.
-void DemandAnalysis::AddPaths(const Program& program,
+void DemandAnalysis::AddPaths(const JobProgram& program,
                               absl::Span<const KernelDemand> kernels,
                               Demand* demand) {
   const uint32_t size = program.size();

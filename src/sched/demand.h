@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 #include "sched/cost_model.h"
-#include "sched/program.h"
+#include "sched/job_program.h"
 #include "sched/resource_set.h"
 
 namespace takt::sched {
@@ -43,14 +43,14 @@ class DemandAnalysis {
   double blocking_ns() const { return blocking_ns_; }
 
   // Of a job of that program within `allowed`.
-  Demand DemandOf(const Program& program, const ResourceSet& allowed) const;
+  Demand DemandOf(const JobProgram& program, const ResourceSet& allowed) const;
 
  private:
   struct KernelDemand;
 
   double Scaled(int64_t duration_ns, uint32_t pool) const;
   KernelDemand DemandOf(KernelId id, const ResourceSet& allowed) const;
-  static void AddPaths(const Program& program,
+  static void AddPaths(const JobProgram& program,
                        absl::Span<const KernelDemand> kernels, Demand* demand);
 
   const CostModel& costs_;

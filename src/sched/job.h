@@ -51,16 +51,16 @@ enum class JobOutcome : uint8_t {
   kFailed,
 };
 
-struct Job;
+struct JobRecord;
 
-struct Operation {
+struct OperationRecord {
   enum class State : uint8_t { kFree, kReady, kHeld, kRunning, kDelayed };
 
   uint32_t index = 0;
   uint32_t generation = 0;
   State state = State::kFree;
   bool yields = false;  // It was asked to give its resources up.
-  Job* job = nullptr;
+  JobRecord* job = nullptr;
   KernelId kernel = 0;
   uint32_t unseen_count = 0;  // See GuidedOperation.
   uint32_t program_index = 0;
@@ -85,10 +85,10 @@ struct Operation {
   int64_t expected_end_ns = 0;
   // Among the operations of its job, and among the waiting ones of its band,
   // the one that waits longest first.
-  Operation* job_previous = nullptr;
-  Operation* job_next = nullptr;
-  Operation* band_previous = nullptr;
-  Operation* band_next = nullptr;
+  OperationRecord* job_previous = nullptr;
+  OperationRecord* job_next = nullptr;
+  OperationRecord* band_previous = nullptr;
+  OperationRecord* band_next = nullptr;
   int64_t band_since_ns = 0;
 
   OperationId id() const { return {index, generation}; }
@@ -96,19 +96,19 @@ struct Operation {
 
 // Operations that wait, the most urgent on top.
 struct OperationOrder {
-  static bool Before(const Operation& a, const Operation& b) {
+  static bool Before(const OperationRecord& a, const OperationRecord& b) {
     return a.rank < b.rank;
   }
-  static uint32_t& PositionOf(Operation& operation) {
+  static uint32_t& PositionOf(OperationRecord& operation) {
     return operation.heap_position;
   }
 };
-using OperationHeap = IntrusiveHeap<Operation, OperationOrder>;
+using OperationHeap = IntrusiveHeap<OperationRecord, OperationOrder>;
 static_assert(OperationHeap::kOutside == kNotInHeap);
 
 struct StreamRecord;
 
-struct Job {
+struct JobRecord {
   uint32_t index = 0;
   uint32_t generation = 0;
   bool is_live = false;
@@ -123,15 +123,15 @@ struct Job {
   bool is_late = false;
   uint32_t unfinished_count = 0;  // Operations of its program.
   uint32_t running_count = 0;
-  uint32_t found_count = 0;         // Operations found as they came.
-  bool follows_prediction = true;   // They are those of the job before.
-  std::vector<uint32_t> pending;    // By operation: predecessors to wait for.
-  Operation* operations = nullptr;  // Ready, held or running.
+  uint32_t found_count = 0;        // Operations found as they came.
+  bool follows_prediction = true;  // They are those of the job before.
+  std::vector<uint32_t> pending;   // By operation: predecessors to wait for.
+  OperationRecord* operations = nullptr;  // Ready, held or running.
   ResourceSet last_resources;
   ResourceSet leased;  // NPUs that it keeps to its end.
   // Among the jobs of its stream, oldest first.
-  Job* stream_previous = nullptr;
-  Job* stream_next = nullptr;
+  JobRecord* stream_previous = nullptr;
+  JobRecord* stream_next = nullptr;
 
   JobId id() const { return {index, generation}; }
 };
@@ -145,8 +145,8 @@ struct StreamRecord {
   // Without a program: what its jobs are expected to be, for admission.
   ProgramId expected = kNoProgram;
   bool is_removed = false;
-  Job* oldest = nullptr;
-  Job* newest = nullptr;
+  JobRecord* oldest = nullptr;
+  JobRecord* newest = nullptr;
   // Without a program: the operations that the last whole job was made of, and
   // the time from each to the end.
   std::vector<KernelId> sequence;

@@ -70,7 +70,8 @@ absl::StatusOr<KernelId> Scheduler::AddKernel(
 
 absl::StatusOr<ProgramId> Scheduler::AddProgram(
     absl::Span<const ProgramOperation> operations) {
-  TAKT_ASSIGN_OR_RETURN(Program program, Program::Create(operations, costs_));
+  TAKT_ASSIGN_OR_RETURN(JobProgram program,
+                        JobProgram::Create(operations, costs_));
   programs_.push_back(std::move(program));
   return static_cast<ProgramId>(programs_.size() - 1);
 }
@@ -85,7 +86,7 @@ ResourceSet Scheduler::ResourcesFor(KernelId kernel) const {
 
 // Every operation must have an alternative within the stream's terms.
 absl::Status Scheduler::CheckPlaces(const StreamOptions& options) const {
-  const Program& program = programs_[options.program];
+  const JobProgram& program = programs_[options.program];
   for (uint32_t i = 0; i < program.size(); ++i) {
     bool has_place = false;
     for (const auto& a : costs_.kernel(program.kernel(i)).alternatives) {
@@ -232,7 +233,7 @@ void Scheduler::UpdateDemand(StreamRecord* stream) {
   const ProgramId id =
       options.program != kNoProgram ? options.program : stream->expected;
   if (id == kNoProgram) return;
-  Program& program = programs_[id];
+  JobProgram& program = programs_[id];
   if (program.version() != costs_.version()) program.Update(costs_);
   // What comes without a period comes as often as it is due.
   const int64_t interval_ns =
@@ -244,18 +245,18 @@ void Scheduler::UpdateDemand(StreamRecord* stream) {
 }
 
 // nullptr if it has ended, or was given up.
-Job* Scheduler::FindOpenJob(JobId id) {
+JobRecord* Scheduler::FindOpenJob(JobId id) {
   return IsOpen(id) ? &jobs_[id.index] : nullptr;
 }
 
-Operation* Scheduler::FindOperation(OperationId id) {
+OperationRecord* Scheduler::FindOperation(OperationId id) {
   TAKT_CHECK(IsLive(id));
   return &operations_[id.index];
 }
 
 bool Scheduler::IsLive(OperationId id) const {
   return id.index < operations_.size() &&
-         operations_[id.index].state != Operation::State::kFree &&
+         operations_[id.index].state != OperationRecord::State::kFree &&
          operations_[id.index].generation == id.generation;
 }
 
@@ -265,18 +266,18 @@ bool Scheduler::IsOpen(JobId id) const {
          !jobs_[id.index].is_ending;
 }
 
-Job* Scheduler::NewJob() {
+JobRecord* Scheduler::NewJob() {
   if (free_jobs_.empty()) {
     jobs_.emplace_back();
     jobs_.back().index = static_cast<uint32_t>(jobs_.size() - 1);
     free_jobs_.push_back(&jobs_.back());
   }
-  Job* job = free_jobs_.back();
+  JobRecord* job = free_jobs_.back();
   free_jobs_.pop_back();
   std::vector<uint32_t> pending = std::move(job->pending);
   const uint32_t index = job->index;
   const uint32_t generation = job->generation + 1;
-  *job = Job();
+  *job = JobRecord();
   job->pending = std::move(pending);
   job->index = index;
   job->generation = generation;
@@ -285,7 +286,7 @@ Job* Scheduler::NewJob() {
   return job;
 }
 
-void Scheduler::FreeJob(Job* job) {
+void Scheduler::FreeJob(JobRecord* job) {
   TAKT_DCHECK(job->operations == nullptr && job->running_count == 0);
   job->leased.ForEach([&](uint32_t npu) { leased_to_[npu] = {}; });
   StreamRecord* stream = job->stream;
@@ -298,18 +299,18 @@ void Scheduler::FreeJob(Job* job) {
   free_jobs_.push_back(job);
 }
 
-Operation* Scheduler::NewOperation(Job* job, KernelId kernel,
-                                   uint32_t program_index) {
+OperationRecord* Scheduler::NewOperation(JobRecord* job, KernelId kernel,
+                                         uint32_t program_index) {
   if (free_operations_.empty()) {
     operations_.emplace_back();
     operations_.back().index = static_cast<uint32_t>(operations_.size() - 1);
     free_operations_.push_back(&operations_.back());
   }
-  Operation* operation = free_operations_.back();
+  OperationRecord* operation = free_operations_.back();
   free_operations_.pop_back();
   const uint32_t index = operation->index;
   const uint32_t generation = operation->generation + 1;
-  *operation = Operation();
+  *operation = OperationRecord();
   operation->index = index;
   operation->generation = generation;
   operation->job = job;
@@ -321,14 +322,14 @@ Operation* Scheduler::NewOperation(Job* job, KernelId kernel,
   return operation;
 }
 
-void Scheduler::FreeOperation(Operation* operation) {
-  Job* job = operation->job;
+void Scheduler::FreeOperation(OperationRecord* operation) {
+  JobRecord* job = operation->job;
   (operation->job_previous ? operation->job_previous->job_next
                            : job->operations) = operation->job_next;
   if (operation->job_next) {
     operation->job_next->job_previous = operation->job_previous;
   }
-  operation->state = Operation::State::kFree;
+  operation->state = OperationRecord::State::kFree;
   free_operations_.push_back(operation);
 }
 

@@ -56,11 +56,11 @@
 #include "sched/admission.h"
 #include "sched/cost_model.h"
 #include "sched/job.h"
+#include "sched/job_program.h"
 #include "sched/machine.h"
 #include "sched/mode.h"
 #include "sched/placement_advisor.h"
 #include "sched/policy.h"
-#include "sched/program.h"
 #include "sched/stream.h"
 
 namespace takt::sched {
@@ -128,7 +128,7 @@ class Scheduler {
   // One more pool, behind those that there are: its index. Streams whose terms
   // allow it may use it from now on. Errors: as Machine::Validate().
   absl::StatusOr<uint32_t> AddPool(Pool pool);
-  // Errors: those of CostModel::Add() and Program::Create().
+  // Errors: those of CostModel::Add() and JobProgram::Create().
   absl::StatusOr<KernelId> AddKernel(
       const KernelKey& key, absl::Span<const AlternativeOptions> alternatives);
   absl::StatusOr<ProgramId> AddProgram(
@@ -205,7 +205,7 @@ class Scheduler {
   const Machine& machine() const { return machine_; }
   const CostModel& costs() const { return costs_; }
   CostModel* mutable_costs() { return &costs_; }
-  const Program& program(ProgramId id) const { return programs_[id]; }
+  const JobProgram& program(ProgramId id) const { return programs_[id]; }
   const StreamOptions& stream_options(StreamId id) const {
     return streams_[id]->options;
   }
@@ -245,8 +245,8 @@ class Scheduler {
     int64_t held_work_ns[kBandCount] = {};
   };
   struct BandList {
-    Operation* first = nullptr;
-    Operation* last = nullptr;
+    OperationRecord* first = nullptr;
+    OperationRecord* last = nullptr;
   };
   // An operation that its guide keeps back.
   struct Delayed {
@@ -268,102 +268,110 @@ class Scheduler {
 
   // scheduler.cc: set-up and slots.
   absl::Status CheckPlaces(const StreamOptions& options) const;
-  bool HasPlace(const Operation& operation, const ResourceSet& there) const;
+  bool HasPlace(const OperationRecord& operation,
+                const ResourceSet& there) const;
   ResourceSet ResourcesFor(KernelId kernel) const;
   AdmissionTask TaskOf(const StreamRecord& stream) const;
   void UpdateDemand(StreamRecord* stream);
-  Job* FindOpenJob(JobId id);
-  Operation* FindOperation(OperationId id);
-  Job* NewJob();
-  Operation* NewOperation(Job* job, KernelId kernel, uint32_t program_index);
-  void FreeOperation(Operation* operation);
-  void FreeJob(Job* job);
+  JobRecord* FindOpenJob(JobId id);
+  OperationRecord* FindOperation(OperationId id);
+  JobRecord* NewJob();
+  OperationRecord* NewOperation(JobRecord* job, KernelId kernel,
+                                uint32_t program_index);
+  void FreeOperation(OperationRecord* operation);
+  void FreeJob(JobRecord* job);
 
   // scheduler_events.cc
   void Advance(int64_t now_ns);
-  void MakeReady(Job* job, uint32_t program_index, int64_t now_ns);
-  void Enqueue(Operation* operation, int64_t now_ns);
-  void Dequeue(Operation* operation);
-  void Wait(Operation* operation, int64_t now_ns);
-  Rank RankFor(const Operation& operation) const;
-  void RankAnew(Job* job);
-  void StopWaiting(Operation* operation);
-  void End(Operation* operation, int64_t now_ns);
+  void MakeReady(JobRecord* job, uint32_t program_index, int64_t now_ns);
+  void Enqueue(OperationRecord* operation, int64_t now_ns);
+  void Dequeue(OperationRecord* operation);
+  void Wait(OperationRecord* operation, int64_t now_ns);
+  Rank RankFor(const OperationRecord& operation) const;
+  void RankAnew(JobRecord* job);
+  void StopWaiting(OperationRecord* operation);
+  void End(OperationRecord* operation, int64_t now_ns);
   uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
-  void StopRunning(Operation* operation);
-  void Learn(const Operation& operation, int64_t ran_ns);
-  Prescription Ask(const Operation& operation, int64_t now_ns);
-  void TakePlaces(Operation* operation, const Prescription& prescription);
-  GuidedOperation GuidedOf(const Operation& operation) const;
-  void TellStopped(const Operation& operation, bool is_done, int64_t now_ns);
-  void Delay(Operation* operation, int64_t not_before_ns);
+  void StopRunning(OperationRecord* operation);
+  void Learn(const OperationRecord& operation, int64_t ran_ns);
+  Prescription Ask(const OperationRecord& operation, int64_t now_ns);
+  void TakePlaces(OperationRecord* operation, const Prescription& prescription);
+  GuidedOperation GuidedOf(const OperationRecord& operation) const;
+  void TellStopped(const OperationRecord& operation, bool is_done,
+                   int64_t now_ns);
+  void Delay(OperationRecord* operation, int64_t not_before_ns);
   bool IsDelayed(const Delayed& entry) const;
   void EndDelays(int64_t now_ns);
   void ReviewDelayed(int64_t now_ns);
-  void ReleaseSuccessors(Job* job, uint32_t program_index, int64_t now_ns);
-  void PassDeadline(Job* job, int64_t now_ns);
-  void Demote(Job* job, int64_t now_ns);
-  void GiveUp(Job* job, JobOutcome outcome, int64_t now_ns);
-  void CompleteJob(Job* job, int64_t now_ns);
+  void ReleaseSuccessors(JobRecord* job, uint32_t program_index,
+                         int64_t now_ns);
+  void PassDeadline(JobRecord* job, int64_t now_ns);
+  void Demote(JobRecord* job, int64_t now_ns);
+  void GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns);
+  void CompleteJob(JobRecord* job, int64_t now_ns);
   void Age(int64_t now_ns);
   void LookAtMode(int64_t now_ns);
   void ApplyMode();
-  void Predict(Operation* operation);
+  void Predict(OperationRecord* operation);
   void RequeueHeld(uint32_t pool, int64_t now_ns);
 
   // scheduler_decide.cc
-  void PlaceTop(Operation* operation, bool is_held, bool* is_done);
-  void BuildPlacements(const Operation& operation, bool is_held);
-  void AddPlacement(const Operation& operation, uint32_t alternative);
-  int64_t Duration(const Operation& operation, uint32_t alternative) const;
-  int64_t ExpectedEnd(const Operation& running) const;
+  void PlaceTop(OperationRecord* operation, bool is_held, bool* is_done);
+  void BuildPlacements(const OperationRecord& operation, bool is_held);
+  void AddPlacement(const OperationRecord& operation, uint32_t alternative);
+  int64_t Duration(const OperationRecord& operation,
+                   uint32_t alternative) const;
+  int64_t ExpectedEnd(const OperationRecord& running) const;
   int64_t ExpectedFree(const ResourceSet& resources, uint32_t count) const;
-  int64_t QueueAhead(const Operation& operation, uint32_t pool) const;
-  ResourceSet PlacesOf(const Operation& operation, uint32_t pool) const;
-  ResourceSet FreeOf(const Operation& operation, uint32_t pool) const;
+  int64_t QueueAhead(const OperationRecord& operation, uint32_t pool) const;
+  ResourceSet PlacesOf(const OperationRecord& operation, uint32_t pool) const;
+  ResourceSet FreeOf(const OperationRecord& operation, uint32_t pool) const;
   ResourceSet FeederPlaces(uint32_t pool) const;
-  ResourceSet FeedersOf(const Operation& operation, uint32_t pool) const;
-  void Start(Operation* operation, const Placement& placement);
-  void YieldLeases(Job* job);
-  void Hold(Operation* operation, const Placement& placement);
-  bool GivesUpNow(const Operation& operation) const;
-  bool Preempt(Operation* operation, bool is_held, int64_t finish_ns);
-  int64_t PreemptedFinish(const Operation& operation, uint32_t alternative);
-  uint32_t Obtainable(const Operation& operation, const ResourceSet& places,
-                      int64_t* tile_ns) const;
-  bool MayPreempt(const Operation& urgent, const Operation& running) const;
-  void AskToYield(const Operation& operation, const ResourceSet& places,
+  ResourceSet FeedersOf(const OperationRecord& operation, uint32_t pool) const;
+  void Start(OperationRecord* operation, const Placement& placement);
+  void YieldLeases(JobRecord* job);
+  void Hold(OperationRecord* operation, const Placement& placement);
+  bool GivesUpNow(const OperationRecord& operation) const;
+  bool Preempt(OperationRecord* operation, bool is_held, int64_t finish_ns);
+  int64_t PreemptedFinish(const OperationRecord& operation,
+                          uint32_t alternative);
+  uint32_t Obtainable(const OperationRecord& operation,
+                      const ResourceSet& places, int64_t* tile_ns) const;
+  bool MayPreempt(const OperationRecord& urgent,
+                  const OperationRecord& running) const;
+  void AskToYield(const OperationRecord& operation, const ResourceSet& places,
                   uint32_t count);
   bool TakesCores(uint32_t pool) const;
   uint32_t CountWaitingForCores() const;
   // The index of one of placements_; -1: none.
-  int32_t AskPolicy(const Operation& operation, bool is_held,
+  int32_t AskPolicy(const OperationRecord& operation, bool is_held,
                     uint32_t others_waiting);
   void Widen(uint32_t pool);
-  ResourceSet MayHave(const Operation& running);
-  bool WouldBeWider(Operation* running, const ResourceSet& allowed);
-  int64_t WideningGain(const Operation& running, uint32_t free_count) const;
-  Decision About(const Operation& operation, DecisionKind kind) const;
+  ResourceSet MayHave(const OperationRecord& running);
+  bool WouldBeWider(OperationRecord* running, const ResourceSet& allowed);
+  int64_t WideningGain(const OperationRecord& running,
+                       uint32_t free_count) const;
+  Decision About(const OperationRecord& operation, DecisionKind kind) const;
 
   Machine machine_;  // Grows.
   const SchedulerOptions options_;
   const Policy& policy_;
   CostModel costs_;
-  std::deque<Program> programs_;
+  std::deque<JobProgram> programs_;
   std::deque<std::unique_ptr<StreamRecord>> streams_;
   std::vector<PoolState> pools_;
   std::vector<Group> groups_;
 
-  std::deque<Job> jobs_;
-  std::vector<Job*> free_jobs_;
-  std::deque<Operation> operations_;
-  std::vector<Operation*> free_operations_;
+  std::deque<JobRecord> jobs_;
+  std::vector<JobRecord*> free_jobs_;
+  std::deque<OperationRecord> operations_;
+  std::vector<OperationRecord*> free_operations_;
 
   ResourceSet available_;
   ResourceSet free_;
   ResourceSet claimed_;  // In this round: kept for something more urgent.
-  std::vector<Operation*> running_on_;  // By resource.
-  std::vector<JobId> leased_to_;        // By resource.
+  std::vector<OperationRecord*> running_on_;  // By resource.
+  std::vector<JobId> leased_to_;              // By resource.
 
   BandList bands_[kBandCount];
   std::vector<Deadline> deadlines_;

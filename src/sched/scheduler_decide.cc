@@ -21,7 +21,8 @@ constexpr int64_t kWideningLeastNs = 50'000;
 
 }  // namespace
 
-Decision Scheduler::About(const Operation& operation, DecisionKind kind) const {
+Decision Scheduler::About(const OperationRecord& operation,
+                          DecisionKind kind) const {
   Decision decision;
   decision.kind = kind;
   decision.job = operation.job->id();
@@ -43,7 +44,8 @@ Decision Scheduler::About(const Operation& operation, DecisionKind kind) const {
 }
 
 // What is left of the operation, at the median and the pool's speed.
-int64_t Scheduler::Duration(const Operation& operation, uint32_t index) const {
+int64_t Scheduler::Duration(const OperationRecord& operation,
+                            uint32_t index) const {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
   int64_t duration_ns = alternative.expected_ns;
   if (operation.done_ppm != 0) {
@@ -61,7 +63,7 @@ int64_t Scheduler::Duration(const Operation& operation, uint32_t index) const {
 
 // The resources of the pool that the operation may use, free or not, without
 // NPUs that another job keeps.
-ResourceSet Scheduler::PlacesOf(const Operation& operation,
+ResourceSet Scheduler::PlacesOf(const OperationRecord& operation,
                                 uint32_t pool) const {
   const ResourceSet places =
       pools_[pool].resources & available_ & operation.allowed;
@@ -74,7 +76,8 @@ ResourceSet Scheduler::PlacesOf(const Operation& operation,
   return unleased;
 }
 
-ResourceSet Scheduler::FreeOf(const Operation& operation, uint32_t pool) const {
+ResourceSet Scheduler::FreeOf(const OperationRecord& operation,
+                              uint32_t pool) const {
   return (free_ - claimed_) & PlacesOf(operation, pool);
 }
 
@@ -86,7 +89,7 @@ ResourceSet Scheduler::FeederPlaces(uint32_t pool) const {
 }
 
 // The cores that an NPU of the pool would take with it, if they are free.
-ResourceSet Scheduler::FeedersOf(const Operation& operation,
+ResourceSet Scheduler::FeedersOf(const OperationRecord& operation,
                                  uint32_t pool) const {
   ResourceSet places = FeederPlaces(pool);
   if (!operation.feeders.empty()) places = places & operation.feeders;
@@ -95,7 +98,7 @@ ResourceSet Scheduler::FeedersOf(const Operation& operation,
 }
 
 // What should have ended is expected to take as long again as it is late.
-int64_t Scheduler::ExpectedEnd(const Operation& running) const {
+int64_t Scheduler::ExpectedEnd(const OperationRecord& running) const {
   if (running.expected_end_ns >= now_ns_) return running.expected_end_ns;
   return now_ns_ + (now_ns_ - running.expected_end_ns);
 }
@@ -106,7 +109,7 @@ int64_t Scheduler::ExpectedFree(const ResourceSet& resources,
   std::array<int64_t, ResourceSet::kMaxResources> ends_ns;
   uint32_t size = 0;
   resources.ForEach([&](uint32_t resource) {
-    const Operation* running = running_on_[resource];
+    const OperationRecord* running = running_on_[resource];
     ends_ns[size++] = running == nullptr ? now_ns_ : ExpectedEnd(*running);
   });
   if (count == 0) return now_ns_;
@@ -117,7 +120,8 @@ int64_t Scheduler::ExpectedFree(const ResourceSet& resources,
 }
 
 // Work in the pool's queue that goes before the operation.
-int64_t Scheduler::QueueAhead(const Operation& operation, uint32_t pool) const {
+int64_t Scheduler::QueueAhead(const OperationRecord& operation,
+                              uint32_t pool) const {
   int64_t work_ns = 0;
   for (uint32_t i = 0; i <= static_cast<uint32_t>(operation.facts.band); ++i) {
     work_ns += pools_[pool].held_work_ns[i];
@@ -139,7 +143,7 @@ uint32_t Scheduler::CountWaitingForCores() const {
   return count;
 }
 
-void Scheduler::AddPlacement(const Operation& operation, uint32_t index) {
+void Scheduler::AddPlacement(const OperationRecord& operation, uint32_t index) {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
   const Pool& pool = machine_.pools[alternative.pool];
   const ResourceSet places =
@@ -174,7 +178,8 @@ void Scheduler::AddPlacement(const Operation& operation, uint32_t index) {
   placements_.push_back(placement);
 }
 
-void Scheduler::BuildPlacements(const Operation& operation, bool is_held) {
+void Scheduler::BuildPlacements(const OperationRecord& operation,
+                                bool is_held) {
   placements_.clear();
   const auto& alternatives = costs_.kernel(operation.kernel).alternatives;
   const uint32_t preferred = operation.shards_preferred;
@@ -196,8 +201,8 @@ void Scheduler::BuildPlacements(const Operation& operation, bool is_held) {
   }
 }
 
-void Scheduler::Start(Operation* operation, const Placement& placement) {
-  Job* job = operation->job;
+void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
+  JobRecord* job = operation->job;
   StopWaiting(operation);
   const ResourceSet free = FreeOf(*operation, placement.pool);
   ResourceSet resources;
@@ -222,7 +227,7 @@ void Scheduler::Start(Operation* operation, const Placement& placement) {
     TAKT_DCHECK(running_on_[resource] == nullptr);
     running_on_[resource] = operation;
   });
-  operation->state = Operation::State::kRunning;
+  operation->state = OperationRecord::State::kRunning;
   operation->resources = resources;
   operation->alternative = placement.alternative;
   operation->start_ns = now_ns_;
@@ -237,7 +242,7 @@ void Scheduler::Start(Operation* operation, const Placement& placement) {
 
 // A job that waits for an NPU which another keeps gives up what it keeps: two
 // that wait for each other's would wait for ever.
-void Scheduler::YieldLeases(Job* job) {
+void Scheduler::YieldLeases(JobRecord* job) {
   if (job->leased.empty()) return;
   const ResourceSet needed = job->stream->allowed - job->leased;
   bool waits_for_lease = false;
@@ -249,9 +254,9 @@ void Scheduler::YieldLeases(Job* job) {
   RankAnew(job);
 }
 
-void Scheduler::Hold(Operation* operation, const Placement& placement) {
+void Scheduler::Hold(OperationRecord* operation, const Placement& placement) {
   Dequeue(operation);
-  operation->state = Operation::State::kHeld;
+  operation->state = OperationRecord::State::kHeld;
   operation->held_pool = placement.pool;
   operation->held_work_ns =
       (placement.finish_ns - placement.start_ns) * placement.shards;
@@ -269,7 +274,7 @@ void Scheduler::Hold(Operation* operation, const Placement& placement) {
 
 // With a policy that gives up early: a job that cannot be in time any more, and
 // would be dropped when it is late, takes nothing from others until then.
-bool Scheduler::GivesUpNow(const Operation& operation) const {
+bool Scheduler::GivesUpNow(const OperationRecord& operation) const {
   if (!policy_.GivesUpEarly()) return false;
   const LatePolicy late = operation.job->stream->options.late;
   return (late == LatePolicy::kDrop || late == LatePolicy::kLatestOnly) &&
@@ -277,8 +282,8 @@ bool Scheduler::GivesUpNow(const Operation& operation) const {
          now_ns_ + operation.facts.tail_ns > operation.job->deadline_ns;
 }
 
-bool Scheduler::MayPreempt(const Operation& urgent,
-                           const Operation& running) const {
+bool Scheduler::MayPreempt(const OperationRecord& urgent,
+                           const OperationRecord& running) const {
   const auto& alternative =
       costs_.kernel(running.kernel).alternatives[running.alternative];
   return alternative.tile_ns > 0 && !running.job->is_ending &&
@@ -287,12 +292,12 @@ bool Scheduler::MayPreempt(const Operation& urgent,
 
 // How many of the places the operation can have once what is less
 // urgent has given way; `tile_ns` is how long that takes at the most.
-uint32_t Scheduler::Obtainable(const Operation& operation,
+uint32_t Scheduler::Obtainable(const OperationRecord& operation,
                                const ResourceSet& places,
                                int64_t* tile_ns) const {
   uint32_t count = 0;
   places.ForEach([&](uint32_t resource) {
-    const Operation* running = running_on_[resource];
+    const OperationRecord* running = running_on_[resource];
     if (running == nullptr) {
       count += claimed_.Contains(resource) ? 0 : 1;
     } else if (running->yields || MayPreempt(operation, *running)) {
@@ -307,7 +312,8 @@ uint32_t Scheduler::Obtainable(const Operation& operation,
 
 // When the operation would be done if others gave way to it; kInfiniteFuture
 // if they do not.
-int64_t Scheduler::PreemptedFinish(const Operation& operation, uint32_t index) {
+int64_t Scheduler::PreemptedFinish(const OperationRecord& operation,
+                                   uint32_t index) {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
   const Pool& pool = machine_.pools[alternative.pool];
   int64_t tile_ns = 0;
@@ -323,19 +329,19 @@ int64_t Scheduler::PreemptedFinish(const Operation& operation, uint32_t index) {
 
 // Asks the least urgent of the places to yield until `count` resources will be
 // free for the operation, and claims those that are free already.
-void Scheduler::AskToYield(const Operation& operation,
+void Scheduler::AskToYield(const OperationRecord& operation,
                            const ResourceSet& places, uint32_t count) {
   const ResourceSet free = ((free_ - claimed_) & places).Lowest(count);
   claimed_ = claimed_ | free;
   uint32_t expected = free.count();
   places.ForEach([&](uint32_t resource) {
-    const Operation* running = running_on_[resource];
+    const OperationRecord* running = running_on_[resource];
     if (running != nullptr && running->yields) ++expected;
   });
   while (expected < count) {
-    Operation* victim = nullptr;
+    OperationRecord* victim = nullptr;
     places.ForEach([&](uint32_t resource) {
-      Operation* running = running_on_[resource];
+      OperationRecord* running = running_on_[resource];
       if (running == nullptr || running->yields ||
           !MayPreempt(operation, *running)) {
         return;
@@ -351,7 +357,8 @@ void Scheduler::AskToYield(const Operation& operation,
 
 // Makes less urgent work give way if the operation is done before `finish_ns`
 // by that. True if it waits for that now.
-bool Scheduler::Preempt(Operation* operation, bool is_held, int64_t finish_ns) {
+bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
+                        int64_t finish_ns) {
   const auto& alternatives = costs_.kernel(operation->kernel).alternatives;
   int32_t best = -1;
   int64_t best_ns = finish_ns;
@@ -378,7 +385,7 @@ bool Scheduler::Preempt(Operation* operation, bool is_held, int64_t finish_ns) {
 
 // What the operation would gain by being on so many cores more; 0: not enough
 // to start it anew for.
-int64_t Scheduler::WideningGain(const Operation& running,
+int64_t Scheduler::WideningGain(const OperationRecord& running,
                                 uint32_t free_count) const {
   const auto& alternatives = costs_.kernel(running.kernel).alternatives;
   const auto& now = alternatives[running.alternative];
@@ -407,7 +414,7 @@ int64_t Scheduler::WideningGain(const Operation& running,
              : 0;
 }
 
-int32_t Scheduler::AskPolicy(const Operation& operation, bool is_held,
+int32_t Scheduler::AskPolicy(const OperationRecord& operation, bool is_held,
                              uint32_t others_waiting) {
   BuildPlacements(operation, is_held);
   situation_.waiting_count = others_waiting;
@@ -418,7 +425,8 @@ int32_t Scheduler::AskPolicy(const Operation& operation, bool is_held,
 
 // Whether the policy would give it more cores if it were asked now. Otherwise
 // it would be started as it was, to be asked to yield again.
-bool Scheduler::WouldBeWider(Operation* running, const ResourceSet& allowed) {
+bool Scheduler::WouldBeWider(OperationRecord* running,
+                             const ResourceSet& allowed) {
   const ResourceSet own = std::exchange(running->allowed, allowed);
   const uint32_t shards = std::exchange(running->shards_preferred, 0);
   const ResourceSet free = free_;
@@ -437,7 +445,7 @@ bool Scheduler::WouldBeWider(Operation* running, const ResourceSet& allowed) {
 }
 
 // Where a running operation may be.
-ResourceSet Scheduler::MayHave(const Operation& running) {
+ResourceSet Scheduler::MayHave(const OperationRecord& running) {
   if (running.facts.planned_start_ns == kInfiniteFuture) {
     return running.shards_preferred != 0 ? running.resources : running.allowed;
   }
@@ -453,11 +461,11 @@ ResourceSet Scheduler::MayHave(const Operation& running) {
 void Scheduler::Widen(uint32_t pool) {
   const ResourceSet free = (free_ - claimed_) & pools_[pool].resources;
   if (free.empty()) return;
-  Operation* best = nullptr;
+  OperationRecord* best = nullptr;
   ResourceSet best_allowed;
   int64_t best_ns = 0;
   (pools_[pool].resources & available_).ForEach([&](uint32_t resource) {
-    Operation* running = running_on_[resource];
+    OperationRecord* running = running_on_[resource];
     if (running == nullptr || running == best) return;
     const ResourceSet allowed = MayHave(*running);
     const int64_t gain_ns = WideningGain(*running, (free & allowed).count());
@@ -473,7 +481,8 @@ void Scheduler::Widen(uint32_t pool) {
 }
 
 // Sets *is_done if nothing more of this heap can start in this round.
-void Scheduler::PlaceTop(Operation* operation, bool is_held, bool* is_done) {
+void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
+                         bool* is_done) {
   if (GivesUpNow(*operation)) {
     GiveUp(operation->job, JobOutcome::kDropped, now_ns_);
     return;
@@ -523,13 +532,13 @@ void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
     pools_[i].is_done = false;
     while (!pools_[i].held.empty() &&
            pools_[i].held.top()->hold_until_ns <= now_ns) {
-      Operation* operation = pools_[i].held.top();
+      OperationRecord* operation = pools_[i].held.top();
       StopWaiting(operation);
       Enqueue(operation, now_ns);
     }
   }
   for (;;) {
-    Operation* best = nullptr;
+    OperationRecord* best = nullptr;
     bool* is_done = nullptr;
     bool is_held = false;
     for (Group& group : groups_) {

@@ -31,15 +31,15 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
   StreamRecord* stream = streams_[id].get();
   if (stream->releases++ % kUpdateInterval == 0) UpdateDemand(stream);
   if (stream->options.late == LatePolicy::kLatestOnly) {
-    for (Job* old = stream->oldest; old != nullptr;) {
-      Job* next = old->stream_next;
+    for (JobRecord* old = stream->oldest; old != nullptr;) {
+      JobRecord* next = old->stream_next;
       if (!old->has_started && !old->is_ending) {
         GiveUp(old, JobOutcome::kDropped, now_ns);
       }
       old = next;
     }
   }
-  Job* job = NewJob();
+  JobRecord* job = NewJob();
   job->stream = stream;
   job->band = stream->band;
   job->tag = tag;
@@ -58,7 +58,7 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
                                now_ns);
   }
   if (stream->options.program != kNoProgram) {
-    const Program& program = programs_[stream->options.program];
+    const JobProgram& program = programs_[stream->options.program];
     job->unfinished_count = program.size();
     job->pending.assign(program.predecessor_counts().begin(),
                         program.predecessor_counts().end());
@@ -72,11 +72,11 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
 OperationId Scheduler::OperationReady(JobId id, KernelId kernel, int64_t now_ns,
                                       uint32_t unseen_count) {
   Advance(now_ns);
-  Job* job = FindOpenJob(id);
+  JobRecord* job = FindOpenJob(id);
   if (job == nullptr) return {};
   TAKT_CHECK(job->stream->options.program == kNoProgram);
   TAKT_CHECK(kernel < costs_.kernel_count());
-  Operation* operation = NewOperation(job, kernel, job->found_count++);
+  OperationRecord* operation = NewOperation(job, kernel, job->found_count++);
   operation->unseen_count = unseen_count;
   job->stream->recording.push_back(kernel);
   Predict(operation);
@@ -86,7 +86,7 @@ OperationId Scheduler::OperationReady(JobId id, KernelId kernel, int64_t now_ns,
 
 void Scheduler::EndJob(JobId id, int64_t now_ns) {
   Advance(now_ns);
-  Job* job = FindOpenJob(id);
+  JobRecord* job = FindOpenJob(id);
   if (job == nullptr) return;
   TAKT_CHECK(job->stream->options.program == kNoProgram);
   TAKT_CHECK(job->operations == nullptr);
@@ -94,8 +94,8 @@ void Scheduler::EndJob(JobId id, int64_t now_ns) {
 }
 
 // What a job without a program will still do is what the one before it did.
-void Scheduler::Predict(Operation* operation) {
-  Job* job = operation->job;
+void Scheduler::Predict(OperationRecord* operation) {
+  JobRecord* job = operation->job;
   const StreamRecord& stream = *job->stream;
   const uint32_t index = operation->program_index;
   job->follows_prediction = job->follows_prediction &&
@@ -105,9 +105,10 @@ void Scheduler::Predict(Operation* operation) {
       job->follows_prediction ? stream.sequence_tails_ns[index] : 0;
 }
 
-void Scheduler::MakeReady(Job* job, uint32_t program_index, int64_t now_ns) {
-  const Program& program = programs_[job->stream->options.program];
-  Operation* operation =
+void Scheduler::MakeReady(JobRecord* job, uint32_t program_index,
+                          int64_t now_ns) {
+  const JobProgram& program = programs_[job->stream->options.program];
+  OperationRecord* operation =
       NewOperation(job, program.kernel(program_index), program_index);
   operation->facts.tail_ns = program.tail_ns(program_index);
   Enqueue(operation, now_ns);
@@ -127,8 +128,8 @@ uint32_t Scheduler::GroupOf(const ResourceSet& eligible, uint32_t shards_min) {
 }
 
 // Makes the operation wait for the first time, or again.
-void Scheduler::Enqueue(Operation* operation, int64_t now_ns) {
-  Job* job = operation->job;
+void Scheduler::Enqueue(OperationRecord* operation, int64_t now_ns) {
+  JobRecord* job = operation->job;
   OperationFacts& facts = operation->facts;
   facts.band = job->band;
   facts.priority = job->stream->options.priority;
@@ -169,29 +170,29 @@ void Scheduler::Enqueue(Operation* operation, int64_t now_ns) {
 
 // What the policy says; but what a job does that keeps an NPU goes before all,
 // or those that wait for that NPU would keep it from getting done.
-Rank Scheduler::RankFor(const Operation& operation) const {
+Rank Scheduler::RankFor(const OperationRecord& operation) const {
   Rank rank = policy_.RankOf(operation.facts, situation_);
   rank.level = operation.job->leased.empty() ? rank.level + 1 : 0;
   return rank;
 }
 
 // After the job got or gave up an NPU.
-void Scheduler::RankAnew(Job* job) {
-  for (Operation* operation = job->operations; operation != nullptr;
+void Scheduler::RankAnew(JobRecord* job) {
+  for (OperationRecord* operation = job->operations; operation != nullptr;
        operation = operation->job_next) {
     operation->rank = RankFor(*operation);
     // Running, or just about to.
     if (operation->heap_position == kNotInHeap) continue;
-    if (operation->state == Operation::State::kReady) {
+    if (operation->state == OperationRecord::State::kReady) {
       groups_[operation->group].heap.Update(operation);
-    } else if (operation->state == Operation::State::kHeld) {
+    } else if (operation->state == OperationRecord::State::kHeld) {
       pools_[operation->held_pool].held.Update(operation);
     }
   }
 }
 
-void Scheduler::Wait(Operation* operation, int64_t now_ns) {
-  operation->state = Operation::State::kReady;
+void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
+  operation->state = OperationRecord::State::kReady;
   groups_[operation->group].heap.Push(operation);
   ++waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
@@ -203,20 +204,20 @@ void Scheduler::Wait(Operation* operation, int64_t now_ns) {
 }
 
 // Out of whichever heap it waits in.
-void Scheduler::Dequeue(Operation* operation) {
-  if (operation->state == Operation::State::kReady) {
+void Scheduler::Dequeue(OperationRecord* operation) {
+  if (operation->state == OperationRecord::State::kReady) {
     groups_[operation->group].heap.Remove(operation);
     return;
   }
-  TAKT_DCHECK(operation->state == Operation::State::kHeld);
+  TAKT_DCHECK(operation->state == OperationRecord::State::kHeld);
   PoolState& pool = pools_[operation->held_pool];
   pool.held.Remove(operation);
   pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] -=
       operation->held_work_ns;
 }
 
-void Scheduler::StopWaiting(Operation* operation) {
-  if (operation->state == Operation::State::kDelayed) return;
+void Scheduler::StopWaiting(OperationRecord* operation) {
+  if (operation->state == OperationRecord::State::kDelayed) return;
   Dequeue(operation);
   --waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
@@ -228,7 +229,7 @@ void Scheduler::StopWaiting(Operation* operation) {
   operation->band_next = nullptr;
 }
 
-void Scheduler::StopRunning(Operation* operation) {
+void Scheduler::StopRunning(OperationRecord* operation) {
   operation->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = nullptr; });
   free_ = free_ | (operation->resources & available_);
@@ -236,7 +237,7 @@ void Scheduler::StopRunning(Operation* operation) {
   operation->yields = false;
 }
 
-void Scheduler::Learn(const Operation& operation, int64_t ran_ns) {
+void Scheduler::Learn(const OperationRecord& operation, int64_t ran_ns) {
   if (operation.has_yielded) return;  // Only a part of it ran.
   const auto& alternative =
       costs_.kernel(operation.kernel).alternatives[operation.alternative];
@@ -246,9 +247,9 @@ void Scheduler::Learn(const Operation& operation, int64_t ran_ns) {
                  permille == 1000 ? took_ns : took_ns / 1000 * permille);
 }
 
-void Scheduler::ReleaseSuccessors(Job* job, uint32_t program_index,
+void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
                                   int64_t now_ns) {
-  const Program& program = programs_[job->stream->options.program];
+  const JobProgram& program = programs_[job->stream->options.program];
   for (const uint32_t next : program.successors(program_index)) {
     TAKT_DCHECK(job->pending[next] > 0);
     if (--job->pending[next] == 0) MakeReady(job, next, now_ns);
@@ -256,9 +257,9 @@ void Scheduler::ReleaseSuccessors(Job* job, uint32_t program_index,
 }
 
 // It neither runs nor waits any more, and is done.
-void Scheduler::End(Operation* operation, int64_t now_ns) {
+void Scheduler::End(OperationRecord* operation, int64_t now_ns) {
   TellStopped(*operation, /*is_done=*/true, now_ns);
-  Job* job = operation->job;
+  JobRecord* job = operation->job;
   const uint32_t index = operation->program_index;
   FreeOperation(operation);
   if (job->is_ending) {
@@ -271,8 +272,8 @@ void Scheduler::End(Operation* operation, int64_t now_ns) {
 }
 
 void Scheduler::DoneElsewhere(OperationId id, int64_t now_ns) {
-  Operation* operation = FindOperation(id);
-  TAKT_CHECK(operation->state != Operation::State::kRunning);
+  OperationRecord* operation = FindOperation(id);
+  TAKT_CHECK(operation->state != OperationRecord::State::kRunning);
   Advance(now_ns);
   if (!IsLive(id)) return;
   StopWaiting(operation);
@@ -280,14 +281,14 @@ void Scheduler::DoneElsewhere(OperationId id, int64_t now_ns) {
 }
 
 void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
-  Operation* operation = FindOperation(id);
-  TAKT_CHECK(operation->state == Operation::State::kRunning ||
+  OperationRecord* operation = FindOperation(id);
+  TAKT_CHECK(operation->state == OperationRecord::State::kRunning ||
              operation->has_yielded);
   Learn(*operation, ran_ns >= 0 ? ran_ns : now_ns - operation->start_ns);
   Advance(now_ns);
   // Its deadline may have passed just now, and its job been given up.
   if (!IsLive(id)) return;
-  if (operation->state == Operation::State::kRunning) {
+  if (operation->state == OperationRecord::State::kRunning) {
     StopRunning(operation);
   } else {
     StopWaiting(operation);
@@ -297,11 +298,11 @@ void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
 
 void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
   TAKT_CHECK(done_ppm <= 1'000'000);
-  Operation* operation = FindOperation(id);
-  TAKT_CHECK(operation->state == Operation::State::kRunning);
+  OperationRecord* operation = FindOperation(id);
+  TAKT_CHECK(operation->state == OperationRecord::State::kRunning);
   Advance(now_ns);
   StopRunning(operation);
-  Job* job = operation->job;
+  JobRecord* job = operation->job;
   if (job->is_ending) {
     TellStopped(*operation, /*is_done=*/false, now_ns);
     FreeOperation(operation);
@@ -317,12 +318,12 @@ void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
 }
 
 void Scheduler::Failed(OperationId id, int64_t now_ns) {
-  Operation* operation = FindOperation(id);
-  TAKT_CHECK(operation->state == Operation::State::kRunning);
+  OperationRecord* operation = FindOperation(id);
+  TAKT_CHECK(operation->state == OperationRecord::State::kRunning);
   Advance(now_ns);
   StopRunning(operation);
   TellStopped(*operation, /*is_done=*/false, now_ns);
-  Job* job = operation->job;
+  JobRecord* job = operation->job;
   FreeOperation(operation);
   if (!job->is_ending) {
     GiveUp(job, JobOutcome::kFailed, now_ns);
@@ -333,18 +334,18 @@ void Scheduler::Failed(OperationId id, int64_t now_ns) {
 
 void Scheduler::Drop(JobId id, int64_t now_ns) {
   Advance(now_ns);
-  Job* job = FindOpenJob(id);
+  JobRecord* job = FindOpenJob(id);
   if (job != nullptr) GiveUp(job, JobOutcome::kDropped, now_ns);
 }
 
 // Ends the job; what runs of it is cancelled, and the job lives until that has
 // stopped. A job whose operations are found as they come lives until EndJob().
-void Scheduler::GiveUp(Job* job, JobOutcome outcome, int64_t now_ns) {
+void Scheduler::GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns) {
   job->is_ending = true;
   job->outcome = outcome;
-  for (Operation* operation = job->operations; operation != nullptr;) {
-    Operation* next = operation->job_next;
-    if (operation->state == Operation::State::kRunning) {
+  for (OperationRecord* operation = job->operations; operation != nullptr;) {
+    OperationRecord* next = operation->job_next;
+    if (operation->state == OperationRecord::State::kRunning) {
       operation->yields = true;
       pending_.push_back(About(*operation, DecisionKind::kCancel));
     } else {
@@ -357,7 +358,7 @@ void Scheduler::GiveUp(Job* job, JobOutcome outcome, int64_t now_ns) {
   if (job->running_count == 0) CompleteJob(job, now_ns);
 }
 
-void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
+void Scheduler::CompleteJob(JobRecord* job, int64_t now_ns) {
   StreamRecord* stream = job->stream;
   if (!job->is_ending) {
     job->outcome =
@@ -398,7 +399,7 @@ void Scheduler::CompleteJob(Job* job, int64_t now_ns) {
   FreeJob(job);
 }
 
-void Scheduler::Demote(Job* job, int64_t now_ns) {
+void Scheduler::Demote(JobRecord* job, int64_t now_ns) {
   job->band = Band::kBestEffort;
   Decision decision;
   decision.kind = DecisionKind::kDemote;
@@ -407,9 +408,9 @@ void Scheduler::Demote(Job* job, int64_t now_ns) {
   decision.tag = job->tag;
   decision.deadline_ns = job->deadline_ns;
   pending_.push_back(decision);
-  for (Operation* operation = job->operations; operation != nullptr;
+  for (OperationRecord* operation = job->operations; operation != nullptr;
        operation = operation->job_next) {
-    if (operation->state == Operation::State::kRunning) {
+    if (operation->state == OperationRecord::State::kRunning) {
       operation->facts.band = Band::kBestEffort;
       operation->rank = RankFor(*operation);
     } else {
@@ -419,7 +420,7 @@ void Scheduler::Demote(Job* job, int64_t now_ns) {
   }
 }
 
-void Scheduler::PassDeadline(Job* job, int64_t now_ns) {
+void Scheduler::PassDeadline(JobRecord* job, int64_t now_ns) {
   job->is_late = true;
   switch (job->stream->options.late) {
     case LatePolicy::kRunOn:
@@ -441,7 +442,7 @@ void Scheduler::Age(int64_t now_ns) {
        --i) {
     while (bands_[i].first != nullptr &&
            now_ns - bands_[i].first->band_since_ns >= options_.aging_ns) {
-      Operation* operation = bands_[i].first;
+      OperationRecord* operation = bands_[i].first;
       StopWaiting(operation);
       operation->facts.band = static_cast<Band>(i - 1);
       // Up there it is due at once, or those with deadlines would always go
@@ -482,7 +483,7 @@ void Scheduler::ApplyMode() {
   situation_.fewest_clusters = settings.fewest_clusters;
   situation_.guard_permille = settings.guard_permille;
   const auto rank_anew = [&](OperationHeap* heap) {
-    for (Operation* operation : heap->members()) {
+    for (OperationRecord* operation : heap->members()) {
       operation->rank = RankFor(*operation);
     }
     heap->Rebuild();
@@ -499,7 +500,7 @@ void Scheduler::Advance(int64_t now_ns) {
     const JobId id = deadlines_.front().job;
     std::pop_heap(deadlines_.begin(), deadlines_.end());
     deadlines_.pop_back();
-    Job* job = &jobs_[id.index];
+    JobRecord* job = &jobs_[id.index];
     if (job->is_live && job->generation == id.generation && !job->is_ending) {
       PassDeadline(job, now_ns);
     }
@@ -533,7 +534,7 @@ int64_t Scheduler::next_timer_ns() const {
 // All that waits for the pool is thought about anew.
 void Scheduler::RequeueHeld(uint32_t pool, int64_t now_ns) {
   while (!pools_[pool].held.empty()) {
-    Operation* operation = pools_[pool].held.top();
+    OperationRecord* operation = pools_[pool].held.top();
     StopWaiting(operation);
     Enqueue(operation, now_ns);
   }
@@ -559,7 +560,7 @@ void Scheduler::SetAvailable(uint32_t resource, bool available,
   if (options_.guide != nullptr) {
     options_.guide->OnAvailable(resource, available, now_ns);
   }
-  Operation* operation = running_on_[resource];
+  OperationRecord* operation = running_on_[resource];
   if (available) {
     available_.Add(resource);
     if (operation == nullptr) free_.Add(resource);

@@ -5,7 +5,7 @@
 
 namespace takt::sched {
 
-GuidedOperation Scheduler::GuidedOf(const Operation& operation) const {
+GuidedOperation Scheduler::GuidedOf(const OperationRecord& operation) const {
   GuidedOperation guided;
   guided.job = operation.job->id();
   guided.stream = operation.job->stream->id;
@@ -17,12 +17,12 @@ GuidedOperation Scheduler::GuidedOf(const Operation& operation) const {
   return guided;
 }
 
-Prescription Scheduler::Ask(const Operation& operation, int64_t now_ns) {
+Prescription Scheduler::Ask(const OperationRecord& operation, int64_t now_ns) {
   if (options_.guide == nullptr) return {};
   return options_.guide->Prescribe(GuidedOf(operation), now_ns);
 }
 
-void Scheduler::TellStopped(const Operation& operation, bool is_done,
+void Scheduler::TellStopped(const OperationRecord& operation, bool is_done,
                             int64_t now_ns) {
   if (options_.guide == nullptr) return;
   has_stopped_ = true;
@@ -35,7 +35,7 @@ void Scheduler::Ran(OperationId id, int64_t begin_ns, int64_t end_ns) {
 }
 
 // Whether one of the operation's alternatives is within `there`.
-bool Scheduler::HasPlace(const Operation& operation,
+bool Scheduler::HasPlace(const OperationRecord& operation,
                          const ResourceSet& there) const {
   for (const auto& a : costs_.kernel(operation.kernel).alternatives) {
     if ((pools_[a.pool].resources & there).count() >= a.shards) return true;
@@ -44,7 +44,7 @@ bool Scheduler::HasPlace(const Operation& operation,
 }
 
 // Where the operation may run: what its stream and its guide allow.
-void Scheduler::TakePlaces(Operation* operation,
+void Scheduler::TakePlaces(OperationRecord* operation,
                            const Prescription& prescription) {
   operation->allowed = operation->job->stream->allowed;
   operation->feeders = {};
@@ -55,8 +55,8 @@ void Scheduler::TakePlaces(Operation* operation,
   operation->feeders = prescription.feeders;
 }
 
-void Scheduler::Delay(Operation* operation, int64_t not_before_ns) {
-  operation->state = Operation::State::kDelayed;
+void Scheduler::Delay(OperationRecord* operation, int64_t not_before_ns) {
+  operation->state = OperationRecord::State::kDelayed;
   operation->not_before_ns = not_before_ns;
   delayed_.push_back({not_before_ns, operation->id()});
   std::push_heap(delayed_.begin(), delayed_.end());
@@ -64,8 +64,8 @@ void Scheduler::Delay(Operation* operation, int64_t not_before_ns) {
 
 bool Scheduler::IsDelayed(const Delayed& entry) const {
   if (!IsLive(entry.operation)) return false;
-  const Operation& operation = operations_[entry.operation.index];
-  return operation.state == Operation::State::kDelayed &&
+  const OperationRecord& operation = operations_[entry.operation.index];
+  return operation.state == OperationRecord::State::kDelayed &&
          operation.not_before_ns == entry.not_before_ns;
 }
 
@@ -104,17 +104,18 @@ void Scheduler::ReviewGuided(int64_t now_ns) {
   delayed_.clear();
   reviewed_.clear();
   for (const auto& stream : streams_) {
-    for (Job* job = stream->oldest; job != nullptr; job = job->stream_next) {
+    for (JobRecord* job = stream->oldest; job != nullptr;
+         job = job->stream_next) {
       if (job->is_ending) continue;
-      for (Operation* operation = job->operations; operation != nullptr;
+      for (OperationRecord* operation = job->operations; operation != nullptr;
            operation = operation->job_next) {
-        if (operation->state == Operation::State::kRunning) continue;
+        if (operation->state == OperationRecord::State::kRunning) continue;
         reviewed_.push_back(operation->id());
       }
     }
   }
   for (const OperationId id : reviewed_) {
-    Operation& operation = operations_[id.index];
+    OperationRecord& operation = operations_[id.index];
     StopWaiting(&operation);
     Enqueue(&operation, now_ns);
   }

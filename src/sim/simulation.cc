@@ -171,7 +171,7 @@ void Simulator::ReleaseJob(uint32_t stream, int64_t release_ns) {
     options_.observer->OnRelease(now_ns_, decision, job.deadline_ns);
   }
   if (!workload_.streams[stream].is_dynamic) return;
-  const sched::Program& program =
+  const sched::JobProgram& program =
       scheduler_->program(workload_.streams[stream].terms.program);
   job.pending.assign(program.predecessor_counts().begin(),
                      program.predecessor_counts().end());
@@ -183,7 +183,7 @@ void Simulator::ReleaseJob(uint32_t stream, int64_t release_ns) {
 }
 
 void Simulator::FindOperation(LiveJob* job, uint32_t program_index) {
-  const sched::Program& program =
+  const sched::JobProgram& program =
       scheduler_->program(workload_.streams[job->stream].terms.program);
   job->found.push_back(program_index);
   scheduler_->OperationReady(job->id, program.kernel(program_index), now_ns_);
@@ -193,7 +193,7 @@ void Simulator::FindOperation(LiveJob* job, uint32_t program_index) {
 void Simulator::FeedJob(uint64_t tag, uint32_t found_index) {
   LiveJob& job = jobs_[tag];
   if (!scheduler_->IsOpen(job.id)) return;
-  const sched::Program& program =
+  const sched::JobProgram& program =
       scheduler_->program(workload_.streams[job.stream].terms.program);
   const uint32_t index = job.found[found_index];
   for (const uint32_t next : program.successors(index)) {

@@ -1,7 +1,7 @@
-// A Program is the operations of a job that is known ahead: a graph of kernels.
-// Jobs of the same program share it.
-#ifndef TAKT_SCHED_PROGRAM_H_
-#define TAKT_SCHED_PROGRAM_H_
+// A JobProgram is the operations of a job that is known ahead: a graph of
+// kernels. Jobs of the same program share it.
+#ifndef TAKT_SCHED_JOB_PROGRAM_H_
+#define TAKT_SCHED_JOB_PROGRAM_H_
 
 #include <cstdint>
 #include <vector>
@@ -17,13 +17,13 @@ struct ProgramOperation {
   std::vector<uint32_t> after;  // Operations that it waits for, by index.
 };
 
-class Program {
+class JobProgram {
  public:
   static constexpr uint32_t kMaxOperations = 1u << 20;
 
   // INVALID_ARGUMENT naming the operation: none or too many, a kernel or a
   // predecessor that does not exist, one named twice, a cycle.
-  static absl::StatusOr<Program> Create(
+  static absl::StatusOr<JobProgram> Create(
       absl::Span<const ProgramOperation> operations, const CostModel& costs);
 
   uint32_t size() const { return static_cast<uint32_t>(kernels_.size()); }
@@ -66,4 +66,4 @@ class Program {
 
 }  // namespace takt::sched
 
-#endif  // TAKT_SCHED_PROGRAM_H_
+#endif  // TAKT_SCHED_JOB_PROGRAM_H_

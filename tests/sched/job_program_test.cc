@@ -1,4 +1,4 @@
-#include "sched/program.h"
+#include "sched/job_program.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -18,7 +18,7 @@ class ProgramTest : public testing::Test {
     EXPECT_TRUE(costs_.Add({1, 1, {}}, {{0, 1, 30, 0}}).ok());
   }
   std::string Fault(std::vector<ProgramOperation> operations) {
-    const auto program = Program::Create(operations, costs_);
+    const auto program = JobProgram::Create(operations, costs_);
     EXPECT_FALSE(program.ok());
     return std::string(program.status().message());
   }
@@ -30,7 +30,7 @@ class ProgramTest : public testing::Test {
 TEST_F(ProgramTest, KnowsPathsAndWork) {
   // 0 -> {1, 2} -> 3
   const auto program =
-      Program::Create({{{0, {}}, {0, {0}}, {1, {0}}, {1, {1, 2}}}}, costs_);
+      JobProgram::Create({{{0, {}}, {0, {0}}, {1, {0}}, {1, {1, 2}}}}, costs_);
   ASSERT_TRUE(program.ok());
   EXPECT_EQ(program->tail_ns(3), 30);
   EXPECT_EQ(program->tail_ns(1), 90);
@@ -42,7 +42,7 @@ TEST_F(ProgramTest, KnowsPathsAndWork) {
 }
 
 TEST_F(ProgramTest, FollowsTheCosts) {
-  auto program = Program::Create({{{1, {}}, {1, {0}}}}, costs_);
+  auto program = JobProgram::Create({{{1, {}}, {1, {0}}}}, costs_);
   ASSERT_TRUE(program.ok());
   costs_.Observe(1, 0, 50);
   program->Update(costs_);
@@ -51,7 +51,7 @@ TEST_F(ProgramTest, FollowsTheCosts) {
 }
 
 TEST_F(ProgramTest, OperationsMayComeInAnyOrder) {
-  const auto program = Program::Create({{{1, {1}}, {0, {}}}}, costs_);
+  const auto program = JobProgram::Create({{{1, {1}}, {0, {}}}}, costs_);
   ASSERT_TRUE(program.ok());
   EXPECT_EQ(program->path_ns(), 90);
 }

@@ -1,4 +1,4 @@
-#include "sched/program.h"
+#include "sched/job_program.h"
 
 #include <algorithm>
 #include <limits>
@@ -38,7 +38,7 @@ int64_t SaturatingAdd(int64_t a, int64_t b) {
 
 }  // namespace
 
-absl::StatusOr<Program> Program::Create(
+absl::StatusOr<JobProgram> JobProgram::Create(
     absl::Span<const ProgramOperation> operations, const CostModel& costs) {
   if (operations.empty() || operations.size() > kMaxOperations) {
     return absl::InvalidArgumentError(
@@ -46,7 +46,7 @@ absl::StatusOr<Program> Program::Create(
                      " operations, got ", operations.size()));
   }
   const auto count = static_cast<uint32_t>(operations.size());
-  Program program;
+  JobProgram program;
   program.successor_starts_.assign(count + 1, 0);
   for (uint32_t i = 0; i < count; ++i) {
     TAKT_RETURN_IF_ERROR(CheckOperation(operations, i, costs));
@@ -89,7 +89,7 @@ absl::StatusOr<Program> Program::Create(
   return program;
 }
 
-void Program::Update(const CostModel& costs) {
+void JobProgram::Update(const CostModel& costs) {
   path_ns_ = 0;
   work_ns_ = 0;
   for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
