@@ -18,6 +18,7 @@ from .errors import Error
 from .instance import Instance, default_instance
 from .module import Function, LoadedModule, Module, load
 from .stream import Stream
+from .sweeping import Table, sweep
 from .trace import Trace
 
 __version__ = version()

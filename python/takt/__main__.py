@@ -1,4 +1,4 @@
-"""The program `takt`: compile, run, bench, tune, trace, plan, sim."""
+"""The program `takt`: compile, tune, bench, sweep, run, trace, plan, sim."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import sys
 import time
+from typing import Callable
 
 from . import errors
+from .tools import find_tool
 
 # Commands that are programs of their own.
 _TOOLS = {
@@ -26,13 +27,21 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in _TOOLS:
         return _run_tool(_TOOLS[arguments[0]], arguments[1:])
+    if arguments and arguments[0] == "sweep":
+        from . import sweeping
+
+        return _guarded(lambda: sweeping.main(arguments[1:]))
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
         return 2
+    return _guarded(lambda: options.command(options))
+
+
+def _guarded(command: Callable[[], int]) -> int:
     try:
-        return options.command(options)
+        return command()
     except (errors.Error, OSError, ValueError, TypeError) as error:
         print(f"takt: {error}", file=sys.stderr)
         return 1
@@ -74,6 +83,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--write_recipe", metavar="FILE.json", help="write the chosen recipe")
     command.set_defaults(command=_tune)
 
+    commands.add_parser("sweep", help="plays workloads under policies, loads and seeds", add_help=False)
+
     command = commands.add_parser("bench", help="times a module", description="times a module")
     command.add_argument("module", metavar="MODULE", help=".vmfb, or a model to be compiled")
     command.add_argument("--function", help="default: the only one")
@@ -85,11 +96,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run_tool(tool: str, arguments: list[str]) -> int:
-    inside = pathlib.Path(__file__).with_name("bin") / tool
-    program = os.fspath(inside) if inside.exists() else shutil.which(tool)
-    if program is None:
-        print(f"takt: there is no {tool}, neither in the package nor on the PATH", file=sys.stderr)
-        return 1
+    try:
+        program = find_tool(tool)
+    except FileNotFoundError as error:
+        print(f"takt: {error}", file=sys.stderr)
+        return 3
     sys.stdout.flush()
     os.execv(program, [program, *arguments])
 

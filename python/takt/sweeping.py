@@ -1,0 +1,259 @@
+"""takt.sweep(): the scheduler in virtual time, over many settings at once."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from typing import Any, Iterable, Sequence
+
+from .errors import Error
+from .tools import find_tool
+
+# A simulated run of a second takes milliseconds; more of one task than this
+# hides what sending it to another machine costs.
+_TIMEOUT_SECONDS = 600.0
+
+
+class Table:
+    """The records of a sweep, one a stream and run, in the order of the settings.
+
+    `pandas.DataFrame(table.records)` takes them.
+    """
+
+    def __init__(self, records: list[dict[str, Any]]):
+        self.records = records
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def misses(self) -> list[dict[str, Any]]:
+        """Of each workload, load and policy, over all seeds and its hard streams:
+        jobs released, and those that were missed or dropped."""
+        sums: dict[tuple, dict[str, Any]] = {}
+        for record in self.records:
+            if record["criticality"] != "hard":
+                continue
+            key = (record["workload"], record["load"], record["policy"])
+            row = sums.setdefault(
+                key,
+                {"workload": key[0], "load": key[1], "policy": key[2], "released": 0, "missed": 0},
+            )
+            row["released"] += record["released"]
+            row["missed"] += record["missed"] + record["dropped"] + record["failed"]
+        return list(sums.values())
+
+    def worst(self) -> dict[str, Any]:
+        """The record with the largest part of missed jobs."""
+        return max(self.records, key=lambda record: record["miss_ratio"])
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a page with a plot and a table (.html), or the records (.json)."""
+        path = pathlib.Path(path)
+        if path.suffix == ".json":
+            path.write_text(json.dumps(self.records, indent=1), encoding="utf-8")
+        elif path.suffix == ".html":
+            path.write_text(_page(self), encoding="utf-8")
+        else:
+            raise ValueError(f"{path}: the name ends with neither .html nor .json")
+
+
+def sweep(
+    board: str | os.PathLike,
+    workloads: str | os.PathLike | Sequence[str | os.PathLike],
+    policies: Iterable[str],
+    seeds: Iterable[int] = (1,),
+    *,
+    loads: Iterable[float] = (0.0,),
+    seconds: float = 1.0,
+    noise: float | None = None,
+    client: Any = None,
+) -> Table:
+    """Plays every workload under every policy, load and seed on a board.
+
+    board, workloads  files as docs/simulation.md describes them.
+    loads             parts of the board that the periodic streams ask for; 0: as
+                      the workload says.
+    client            a `dask.distributed.Client`: its workers play the runs, a
+                      lost worker's runs are played again elsewhere, and the
+                      records are the same. None: this process does it.
+    """
+    if isinstance(workloads, (str, os.PathLike)):
+        workloads = [workloads]
+    board_text = pathlib.Path(board).read_text(encoding="utf-8")
+    texts = {os.fspath(w): pathlib.Path(w).read_text(encoding="utf-8") for w in workloads}
+    settings = [
+        {"workload": w, "load": load, "policy": policy, "seed": seed, "seconds": seconds, "noise": noise}
+        for w, load, policy, seed in itertools.product(texts, loads, policies, seeds)
+    ]
+    arguments = [(board_text, texts[each["workload"]], each) for each in settings]
+    if client is None:
+        runs = [play(*each) for each in arguments]
+    else:
+        # pure=False: a run is played for this sweep, not taken from another's.
+        futures = client.map(play, *zip(*arguments), pure=False) if arguments else []
+        runs = client.gather(futures)
+    return Table([record for run in runs for record in run])
+
+
+def play(board: str, workload: str, setting: dict[str, Any]) -> list[dict[str, Any]]:
+    """One run of takt-sim; the texts of the files, since a worker may be on a
+    machine without them."""
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        board_path = pathlib.Path(scratch, "board.json")
+        workload_path = pathlib.Path(scratch, "workload.json")
+        board_path.write_text(board, encoding="utf-8")
+        workload_path.write_text(workload, encoding="utf-8")
+        command = [
+            find_tool("takt-sim"),
+            os.fspath(board_path),
+            os.fspath(workload_path),
+            f"--policy={setting['policy']}",
+            f"--seed={setting['seed']}",
+            f"--seconds={setting['seconds']}",
+            f"--load={setting['load']}",
+            "--json",
+        ]
+        if setting["noise"] is not None:
+            command.append(f"--noise={setting['noise']}")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS)
+    if done.returncode != 0:
+        said = done.stderr.strip().replace(scratch + os.sep, "")
+        raise Error(f"{os.path.basename(setting['workload'])}: {said}")
+    report = json.loads(done.stdout)
+    return [_record(setting, report, stream) for stream in report["streams"]]
+
+
+def _record(setting: dict[str, Any], report: dict[str, Any], stream: dict[str, Any]) -> dict[str, Any]:
+    record = {
+        "workload": os.path.basename(setting["workload"]),
+        "load": setting["load"],
+        "policy": setting["policy"],
+        "seed": setting["seed"],
+        "makespan_us": report["makespan_us"],
+        "stream": stream["name"],
+    }
+    for key in ("criticality", "released", "met", "missed", "dropped", "failed", "miss_ratio"):
+        record[key] = stream[key]
+    for key, value in stream["response_us"].items():
+        record[f"response_{key}_us"] = value
+    return record
+
+
+_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5")
+
+
+def _page(table: Table) -> str:
+    """One HTML file that loads nothing: misses against load, and the table."""
+    rows = table.misses()
+    parts = [
+        "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>takt sweep</title><style>"
+        "body{font:14px system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;"
+        "color-scheme:light dark}table{border-collapse:collapse}td,th{padding:.2em .8em;"
+        "text-align:right;border-bottom:1px solid #8884}td:first-child,th:first-child,"
+        "td:nth-child(3),th:nth-child(3){text-align:left}</style></head><body>"
+        "<h1>Hard jobs that were late</h1>"
+    ]
+    for workload in dict.fromkeys(row["workload"] for row in rows):
+        of = [row for row in rows if row["workload"] == workload]
+        parts.append(f"<h2>{html.escape(workload)}</h2>")
+        if len({row["load"] for row in of}) > 1:
+            parts.append(_plot(of))
+    parts.append("<table><tr><th>workload<th>load<th>policy<th>released<th>late<th>part</tr>")
+    for row in rows:
+        part = row["missed"] / row["released"] if row["released"] else 0.0
+        parts.append(
+            f"<tr><td>{html.escape(row['workload'])}<td>{row['load']:g}<td>"
+            f"{html.escape(row['policy'])}<td>{row['released']}<td>{row['missed']}<td>{part:.4f}</tr>"
+        )
+    parts.append("</table></body></html>\n")
+    return "".join(parts)
+
+
+def _plot(rows: list[dict[str, Any]]) -> str:
+    """The part of late jobs against the load, a line a policy."""
+    width, height, left, bottom = 640, 280, 50, 30
+    loads = sorted({row["load"] for row in rows})
+    span = (loads[-1] - loads[0]) or 1.0
+    parts_of = {
+        (row["policy"], row["load"]): row["missed"] / row["released"] if row["released"] else 0.0
+        for row in rows
+    }
+    top = max(parts_of.values()) or 1.0
+
+    def x(load: float) -> float:
+        return left + (load - loads[0]) / span * (width - left - 120)
+
+    def y(part: float) -> float:
+        return height - bottom - part / top * (height - bottom - 10)
+
+    svg = [f"<svg viewBox='0 0 {width} {height}' width='{width}' role='img' fill='currentColor' font-size='11'>"]
+    for part in (0.0, top / 2, top):
+        svg.append(
+            f"<line x1='{left}' x2='{width - 120}' y1='{y(part):.1f}' y2='{y(part):.1f}' stroke='#8886'/>"
+            f"<text x='{left - 6}' y='{y(part) + 4:.1f}' text-anchor='end'>{part:.2g}</text>"
+        )
+    for load in loads:
+        svg.append(f"<text x='{x(load):.1f}' y='{height - 10}' text-anchor='middle'>{load:g}</text>")
+    for i, policy in enumerate(dict.fromkeys(row["policy"] for row in rows)):
+        colour = _COLOURS[i % len(_COLOURS)]
+        points = " ".join(
+            f"{x(load):.1f},{y(parts_of[policy, load]):.1f}" for load in loads if (policy, load) in parts_of
+        )
+        svg.append(f"<polyline points='{points}' fill='none' stroke='{colour}' stroke-width='2'/>")
+        svg.append(
+            f"<rect x='{width - 110}' y='{10 + 16 * i}' width='10' height='10' fill='{colour}'/>"
+            f"<text x='{width - 95}' y='{19 + 16 * i}'>{html.escape(policy)}</text>"
+        )
+    svg.append("</svg>")
+    return "".join(svg)
+
+
+def main(arguments: list[str]) -> int:
+    """`takt sweep`: prints the misses and writes a page."""
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="takt sweep", description=sweep.__doc__.split("\n")[0])
+    parser.add_argument("board", metavar="BOARD.json")
+    parser.add_argument("workloads", metavar="WORKLOAD.json", nargs="+")
+    parser.add_argument("--policies", default="job-shop,edf,fifo", help="default: job-shop,edf,fifo")
+    parser.add_argument("--seeds", type=int, default=1, help="how many; default: 1")
+    parser.add_argument("--loads", default="0", help='such as "0.5,0.8,1.1"; 0: as the workload says')
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--workers", type=int, default=0, help="processes; 0: this one")
+    parser.add_argument("-o", "--output", metavar="FILE", help=".html or .json")
+    options = parser.parse_args(arguments)
+
+    def run(client: Any) -> Table:
+        return sweep(
+            options.board,
+            options.workloads,
+            options.policies.split(","),
+            range(1, options.seeds + 1),
+            loads=[float(load) for load in options.loads.split(",")],
+            seconds=options.seconds,
+            client=client,
+        )
+
+    if options.workers:
+        from dask.distributed import Client, LocalCluster
+
+        with LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=None) as cluster:
+            with Client(cluster) as client:
+                table = run(client)
+    else:
+        table = run(None)
+    for row in table.misses():
+        print(f"{row['workload']:24} {row['load']:6g} {row['policy']:18} {row['missed']:7} of {row['released']}")
+    if options.output:
+        table.save(options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
