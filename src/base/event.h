@@ -24,8 +24,8 @@ enum class EventKind : uint8_t {
   // A program ran until it ended or parked. name: the function; id:
   // the invocation; detail: 1 if it parked.
   kProgram = 3,
-  // A batch ran on an NPU. name: the driver; id: the batch; detail: how it
-  // ended (takt_npu_result_t); value: how many operations.
+  // A batch ran on an NPU. name: the driver; id: the batch; detail: the
+  // driver's result; value: the number of operations.
   kNpuBatch = 4,
   // A client had an NPU to itself. id: the grant; value: how long it waited.
   kNpuLease = 5,

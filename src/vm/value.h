@@ -12,7 +12,7 @@
 
 namespace takt::vm {
 
-// The numbers and the width are those of takt_value_kind_t: a takt_value_t and
+// The numbers and the width are those of the kinds in the C API: its values and
 // a Value are the same bits (api/value.h).
 enum class ValueKind : uint32_t {
   kNone = 0,

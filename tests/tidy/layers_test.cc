@@ -4,6 +4,9 @@
 // compared with CMake's table.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -138,6 +141,48 @@ TEST(LayersTest, TheArchitecturePageHasTheSameTable) {
     below.insert(layer);
   }
   for (const auto& [layer, uses] : page) ADD_FAILURE() << layer << ": no layer";
+}
+
+// The rooms by height: one above the highest room that it uses. The highest
+// comes first.
+std::string DrawRooms() {
+  std::map<std::string, size_t> heights;
+  std::vector<std::string> rows;
+  for (const std::string& row : Split(TAKT_LAYER_TABLE, " ")) {
+    const std::vector<std::string> cells = Split(row, ":,");
+    size_t height = 0;
+    for (size_t i = 1; i < cells.size(); ++i) {
+      height = std::max(height, heights[cells[i]] + 1);
+    }
+    heights[cells[0]] = height;
+    if (rows.size() <= height) rows.resize(height + 1);
+    rows[height] += (rows[height].empty() ? "  " : "   ") + cells[0];
+  }
+  std::string picture = "```\n";
+  for (size_t i = rows.size(); i-- > 0;) picture += rows[i] + "\n";
+  return picture + "```\n";
+}
+
+TEST(LayersTest, TheArchitecturePageShowsTheRooms) {
+  constexpr const char* kPage = "docs/architecture.md";
+  std::string page;
+  std::string expected;
+  bool is_in_picture = false;
+  for (const std::string& line : ReadSource(kPage).lines) {
+    page += line + "\n";
+    if (line == "<!-- end of rooms -->") is_in_picture = false;
+    if (!is_in_picture) expected += line + "\n";
+    if (line.starts_with("<!-- rooms: ")) {
+      is_in_picture = true;
+      expected += DrawRooms();
+    }
+  }
+  EXPECT_NE(expected.find(DrawRooms()), std::string::npos);
+  if (std::getenv("TAKT_WRITE_ROOMS") != nullptr) {
+    std::ofstream(std::string(TAKT_SOURCE_DIR) + "/" + kPage) << expected;
+    page = expected;
+  }
+  EXPECT_EQ(page, expected) << "TAKT_WRITE_ROOMS=1 tidy_layers_test writes it";
 }
 
 TEST(LayersTest, HeaderOfNpuDriversIncludesNothingOfTakt) {
