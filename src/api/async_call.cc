@@ -64,9 +64,10 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
     }
   }
   TAKT_ASSIGN_OR_RETURN(Function::Job job, function.FindJob(options));
-  Ref<shop::Job> known = options.shop_job != nullptr
-                             ? Ref<shop::Job>::Retain(options.shop_job)
-                             : function.BeginJob(job);
+  Ref<shop::ScheduledJob> known =
+      options.shop_job != nullptr
+          ? Ref<shop::ScheduledJob>::Retain(options.shop_job)
+          : function.BeginJob(job);
   job.attributes.context = known.get();
   TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Timeout> timeout,
                         ReadTimeout(function, options));
@@ -122,7 +123,7 @@ size_t AsyncCall::SlotCount(const Function& function) {
 }
 
 AsyncCall::AsyncCall(Function& function, const Function::Job& job,
-                     Ref<shop::Job> shop_job, Extras extras,
+                     Ref<shop::ScheduledJob> shop_job, Extras extras,
                      const AsyncCallOptions& options,
                      absl::Span<const vm::Value> arguments, Callback on_done)
     : Object(&kType),

@@ -146,7 +146,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
     std::unique_ptr<ResultBinding> binding;  // Null: nothing is bound.
   };
   AsyncCall(Function& function, const Function::Job& job,
-            Ref<shop::Job> shop_job, Extras extras,
+            Ref<shop::ScheduledJob> shop_job, Extras extras,
             const AsyncCallOptions& options,
             absl::Span<const vm::Value> arguments, Callback on_done);
   ~AsyncCall() override;
@@ -217,7 +217,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   const Ref<Function> function_;
   const JobAttributes job_;
   CallTrace trace_{*function_};
-  Ref<shop::Job> shop_job_;  // Until the program has ended.
+  Ref<shop::ScheduledJob> shop_job_;  // Until the program has ended.
   Extras extras_;
   Callback on_done_;  // Until the call is done.
   const uint64_t step_limit_;

@@ -14,7 +14,7 @@
 #include "hal/fence.h"
 
 namespace takt::shop {
-class Job;
+class ScheduledJob;
 }  // namespace takt::shop
 
 namespace takt::api {
@@ -74,7 +74,7 @@ struct AsyncCallOptions : CallOptions {
   uint64_t trace_parent = 0;
   // The job that the scheduler knows the call as; null: the call makes one if
   // it needs one. Borrowed.
-  shop::Job* shop_job = nullptr;
+  shop::ScheduledJob* shop_job = nullptr;
 };
 
 }  // namespace takt::api

@@ -99,7 +99,7 @@ absl::StatusOr<Function::Job> Function::FindJob(
   return job;
 }
 
-Ref<shop::Job> Function::BeginJob(const Job& job) const {
+Ref<shop::ScheduledJob> Function::BeginJob(const Job& job) const {
   shop::JobShop* const shop = context_->shop();
   const JobAttributes& asked = job.attributes;
   const bool has_deadline = asked.deadline_ns != kInfiniteFuture;
@@ -267,7 +267,7 @@ absl::Status Function::Invoke(const CallOptions& options,
   }
   TAKT_ASSIGN_OR_RETURN(Job job, FindJob(options));
   if (binding != nullptr) job.attributes.results = binding->memory();
-  const Ref<shop::Job> shop_job = BeginJob(job);
+  const Ref<shop::ScheduledJob> shop_job = BeginJob(job);
   job.attributes.context = shop_job.get();
   Values values;
   values.assign(arguments.begin(), arguments.end());

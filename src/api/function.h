@@ -67,7 +67,7 @@ class Function final : public Object {
   absl::StatusOr<Job> FindJob(const CallOptions& options) const;
   // Has the scheduler know such a call as a job, while the result is held; null
   // if there is none, or the call asks for nothing.
-  Ref<shop::Job> BeginJob(const Job& job) const;
+  Ref<shop::ScheduledJob> BeginJob(const Job& job) const;
 
   // Memory of the caller's for results; null if none is given.
   absl::StatusOr<std::unique_ptr<ResultBinding>> ReadBinding(

@@ -87,7 +87,7 @@ void PlanRun::ReleaseDue() {
 }
 
 void PlanRun::Issue(std::unique_ptr<CallInFlight> call) {
-  const Ref<shop::Job> job =
+  const Ref<shop::ScheduledJob> job =
       shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
                         call->deadline_ns, /*is_counted=*/true);
   AsyncCallOptions options;

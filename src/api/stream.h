@@ -108,8 +108,8 @@ class Stream final : public Object {
   // The job whose call was issued and has not ended.
   struct InFlight {
     stream::StreamJob job;
-    Ref<shop::Job> shop_job;  // Null without a scheduler.
-    Ref<AsyncCall> call;      // Null until AsyncCall::Start() has returned.
+    Ref<shop::ScheduledJob> shop_job;  // Null without a scheduler.
+    Ref<AsyncCall> call;  // Null until AsyncCall::Start() has returned.
     bool is_late_reported = false;
     bool is_given_up = false;
   };

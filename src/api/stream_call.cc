@@ -144,7 +144,7 @@ void Stream::Issue(const StreamJob& job, absl::Span<const vm::Value> input,
                    bool is_late) {
   // The call may end, and release the stream, before Start() returns.
   const Ref<Stream> self = Ref<Stream>::Retain(this);
-  Ref<shop::Job> shop_job;
+  Ref<shop::ScheduledJob> shop_job;
   if (shop_stream_ != nullptr) {
     shop_job = function_->context().shop()->ReleaseJob(
         *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true,
@@ -191,7 +191,7 @@ void Stream::OnDeadline(TimerService::Timer* timer) {
 void Stream::GiveUpLateJob() {
   StreamJob job;
   Ref<AsyncCall> call;
-  Ref<shop::Job> shop_job;
+  Ref<shop::ScheduledJob> shop_job;
   {
     MutexLock lock(&mutex_);
     // The timer may fire while the next job is in flight already.

@@ -411,8 +411,9 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
                               absl::Span<const hal::Binding> bindings) {
   exec::Worker own_worker;
   exec::Worker* worker = &own_worker;
-  shop::Job* const job =
-      ticket.job != nullptr ? shop::Job::From(ticket.job->context) : nullptr;
+  shop::ScheduledJob* const job =
+      ticket.job != nullptr ? shop::ScheduledJob::From(ticket.job->context)
+                            : nullptr;
   if (executor_ != nullptr) {
     worker = executor_->current_worker();
     if (worker == nullptr || !learns_costs_ || !worker->MayRun(traits) ||

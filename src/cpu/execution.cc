@@ -13,7 +13,7 @@
 
 namespace takt::cpu {
 
-bool IsDecided(const shop::JobShop* shop, const shop::Job* job) {
+bool IsDecided(const shop::JobShop* shop, const shop::ScheduledJob* job) {
   return shop != nullptr &&
          (shop->schedules_all() ||
           (job != nullptr && job->release_ns() > shop->now_ns()));
@@ -48,9 +48,10 @@ Execution::Execution(Device& device, const exec::JobTraits& traits,
     : Operation(device, signal),
       traits_(traits),
       command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)),
-      job_(Ref<shop::Job>::Retain(job != nullptr && device.shop() != nullptr
-                                      ? shop::Job::From(job->context)
-                                      : nullptr)),
+      job_(Ref<shop::ScheduledJob>::Retain(
+          job != nullptr && device.shop() != nullptr
+              ? shop::ScheduledJob::From(job->context)
+              : nullptr)),
       priority_(job != nullptr ? job->priority : kNormalPriority),
       fault_policy_(job != nullptr ? job->fault_policy : JobFaultPolicy()) {
   const Layout layout = LayoutOf(*command_buffer);
@@ -165,7 +166,7 @@ void Execution::Submit(uint32_t part_count) {
   }
   // The workers that the job may run on are workers of the device's executor.
   const bool is_shops = device().executor() == &shop->executor();
-  Ref<shop::Job> job = job_;
+  Ref<shop::ScheduledJob> job = job_;
   for (uint32_t i = 0; i < part_count; ++i) {
     if (!IsWorthDeciding(parts[i])) {
       if (job != nullptr) job->CountUnseen(parts[i].is_dispatch() ? 1 : 0);

@@ -32,7 +32,7 @@ inline constexpr int64_t kInlineNs = 25'000;
 // Whether small dispatches of the job wait for a decision of the shop as large
 // ones do: the shop decides about all dispatches now, or the job has not been
 // released. Both may be null.
-bool IsDecided(const shop::JobShop* shop, const shop::Job* job);
+bool IsDecided(const shop::JobShop* shop, const shop::ScheduledJob* job);
 
 class Execution final : public Operation {
  public:
@@ -85,7 +85,7 @@ class Execution final : public Operation {
   absl::Span<size_t> lengths_;
   bool is_pinned_ = false;
   // The record of the device's job shop; null until it has work for the shop.
-  Ref<shop::Job> job_;
+  Ref<shop::ScheduledJob> job_;
   const uint8_t priority_;
   const JobFaultPolicy fault_policy_;
 

@@ -17,18 +17,18 @@ void ScheduledStream::Release() const {
   }
 }
 
-void Job::Release() const {
+void ScheduledJob::Release() const {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     shop_->EndJob(*this);
   }
 }
 
 // A call that its thread waits for.
-struct JobShop::Call : Event {
+struct JobShop::Call : ShopEvent {
   Call(JobShop* shop_in,
        absl::FunctionRef<void(sched::Scheduler&, int64_t)> function_in)
       : shop(shop_in), function(function_in) {
-    apply = [](Event* event) {
+    apply = [](ShopEvent* event) {
       auto* const self = static_cast<Call*>(event);
       self->function(*self->shop->scheduler_, self->shop->at_ns_);
       self->sleeper.Raise(kDone);  // It may be gone now.
@@ -116,30 +116,30 @@ Ref<ScheduledStream> JobShop::StreamOf(uint8_t priority,
   return shared_streams_.back();
 }
 
-Ref<Job> JobShop::ReleaseJob(ScheduledStream& stream, int64_t release_ns,
-                             int64_t deadline_ns, bool is_counted,
-                             uint64_t trace_id) {
+Ref<ScheduledJob> JobShop::ReleaseJob(ScheduledStream& stream,
+                                      int64_t release_ns, int64_t deadline_ns,
+                                      bool is_counted, uint64_t trace_id) {
   if (trace_id == 0) trace_id = executor_->tracer().NewId();
-  auto job = Ref<Job>::Adopt(
-      new (*blocks_) Job(this, &stream, release_ns, deadline_ns, trace_id));
+  auto job = Ref<ScheduledJob>::Adopt(new (*blocks_) ScheduledJob(
+      this, &stream, release_ns, deadline_ns, trace_id));
   if (is_counted) PostRelease(*job);
   return job;
 }
 
-void JobShop::PostRelease(Job& job) {
+void JobShop::PostRelease(ScheduledJob& job) {
   if (job.is_posted_.load(std::memory_order_relaxed) ||
       job.is_posted_.exchange(true, std::memory_order_acq_rel)) {
     return;
   }
-  job.release_event_.apply = [](Event* event) {
-    Job& released = *static_cast<Job::JobEvent*>(event)->job;
+  job.release_event_.apply = [](ShopEvent* event) {
+    ScheduledJob& released = *static_cast<ScheduledJob::JobEvent*>(event)->job;
     released.shop_->ApplyRelease(released);
   };
   job.posted_ns_ = now_ns();
   queue_.Post(&job.release_event_);
 }
 
-void JobShop::Submit(Job& job, Work* work) {
+void JobShop::Submit(ScheduledJob& job, Work* work) {
   PostRelease(job);
   auto* task = new (*blocks_) Task(this, &job, work);
   task->unseen_count_ = job.unseen_count_.load(std::memory_order_relaxed);
@@ -171,7 +171,7 @@ void JobShop::EndShard(Task& task, Task::Outcome outcome,
 }
 
 void JobShop::EndStream(const ScheduledStream& stream) {
-  stream.end_event_.apply = [](Event* event) {
+  stream.end_event_.apply = [](ShopEvent* event) {
     ScheduledStream* const ended =
         static_cast<ScheduledStream::StreamEvent*>(event)->stream;
     ended->shop_->RemoveIfDone(ended);
@@ -180,26 +180,26 @@ void JobShop::EndStream(const ScheduledStream& stream) {
   Decide();
 }
 
-void JobShop::EndJob(const Job& job) {
+void JobShop::EndJob(const ScheduledJob& job) {
   if (!job.is_posted_.load(std::memory_order_acquire)) {
     delete &job;
     return;
   }
-  job.end_event_.apply = [](Event* event) {
-    Job& ended = *static_cast<Job::JobEvent*>(event)->job;
+  job.end_event_.apply = [](ShopEvent* event) {
+    ScheduledJob& ended = *static_cast<ScheduledJob::JobEvent*>(event)->job;
     ended.shop_->ApplyEnd(ended);
   };
   queue_.Post(&job.end_event_);
   Decide();
 }
 
-void JobShop::Drop(Job& job) {
+void JobShop::Drop(ScheduledJob& job) {
   if (job.is_drop_posted_.exchange(true, std::memory_order_acq_rel)) return;
   PostRelease(job);
   // The job is held by the caller; the event holds it until it is applied.
   job.Retain();
-  job.drop_event_.apply = [](Event* event) {
-    Job& dropped = *static_cast<Job::JobEvent*>(event)->job;
+  job.drop_event_.apply = [](ShopEvent* event) {
+    ScheduledJob& dropped = *static_cast<ScheduledJob::JobEvent*>(event)->job;
     dropped.shop_->scheduler_->Drop(dropped.id_, dropped.shop_->at_ns_);
     dropped.Release();
   };

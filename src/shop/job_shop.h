@@ -10,8 +10,8 @@
 // again later.
 //
 // Nobody waits for a decision: events go into a queue, and one of the threads
-// that put some there decides for all (event_queue.h). Submit() and the like
-// only put events there; Decide() sees to it that they are acted upon.
+// that put some there decides for all (shop_event_queue.h). Submit() and the
+// like only put events there; Decide() sees to it that they are acted upon.
 //
 // Ownership: whoever uses a shop holds a reference, as devices do; streams and
 // jobs do not. Shutdown() before the executor's.
@@ -41,9 +41,9 @@
 #include "sched/profile.h"
 #include "sched/scheduler.h"
 #include "shop/decision_trace.h"
-#include "shop/event_queue.h"
 #include "shop/resource_map.h"
 #include "shop/scheduled_stream.h"
+#include "shop/shop_event_queue.h"
 #include "shop/task.h"
 #include "shop/work.h"
 
@@ -123,13 +123,13 @@ class JobShop final : public Object {
   // A job. The scheduler is told when it has work, or at once if `is_counted`,
   // which statistics and callbacks see in any case. `trace_id`: its number in
   // traces; 0: it gets one.
-  Ref<Job> ReleaseJob(ScheduledStream& stream, int64_t release_ns,
-                      int64_t deadline_ns, bool is_counted,
-                      uint64_t trace_id = 0);
+  Ref<ScheduledJob> ReleaseJob(ScheduledStream& stream, int64_t release_ns,
+                               int64_t deadline_ns, bool is_counted,
+                               uint64_t trace_id = 0);
 
   // `work` waits for being started, of `job`, which somebody holds until then.
   // Decide() must be called soon.
-  void Submit(Job& job, Work* work);
+  void Submit(ScheduledJob& job, Work* work);
   // Acts upon what was put in, unless somebody does.
   void Decide();
   // The same if anything was put in.
@@ -137,7 +137,7 @@ class JobShop final : public Object {
     if (!queue_.empty()) Decide();
   }
   // The job is given up; what waits of it is told (Work::GiveUp()).
-  void Drop(Job& job);
+  void Drop(ScheduledJob& job);
 
   // See Scheduler::AssessStream() and Admit(). The program is what jobs of the
   // stream have been made of lately; before the first one nobody can tell.
@@ -204,7 +204,7 @@ class JobShop final : public Object {
   void Run(absl::FunctionRef<void(sched::Scheduler&, int64_t now_ns)> call);
 
  private:
-  friend class Job;
+  friend class ScheduledJob;
   friend class ScheduledStream;
   friend class Task;
   class AdvisorSwitch;
@@ -228,14 +228,14 @@ class JobShop final : public Object {
 
   // On the threads of the executor: a shard has left the task.
   void EndShard(Task& task, Task::Outcome outcome, exec::Worker& worker);
-  void PostRelease(Job& job);
+  void PostRelease(ScheduledJob& job);
   void EndStream(const ScheduledStream& stream);
-  void EndJob(const Job& job);
+  void EndJob(const ScheduledJob& job);
 
   // By who decides:
   void Drain();
-  void ApplyRelease(Job& job);
-  void ApplyEnd(Job& job);
+  void ApplyRelease(ScheduledJob& job);
+  void ApplyEnd(ScheduledJob& job);
   void ApplyReady(Task& task);
   void ApplyDone(Task& task);
   void ApplyStopped(Task& task);
@@ -281,7 +281,7 @@ class JobShop final : public Object {
   std::atomic<sched::Mode> mode_{sched::Mode::kNominal};
   const char* policy_name_ = nullptr;
 
-  EventQueue queue_;
+  ShopEventQueue queue_;
   // Of who decides:
   ResourceMap floor_;
   const std::unique_ptr<AdvisorSwitch> guide_;

@@ -21,8 +21,8 @@ constexpr int64_t kTileGuessNs = 50'000;
 
 void JobShop::Drain() {
   at_ns_ = std::max(at_ns_, now_ns());
-  for (Event* event = queue_.Take(); event != nullptr;) {
-    Event* const next = event->next;
+  for (ShopEvent* event = queue_.Take(); event != nullptr;) {
+    ShopEvent* const next = event->next;
     event->apply(event);  // It may be gone now.
     event = next;
   }
@@ -88,7 +88,7 @@ void JobShop::ExpectLast(ScheduledStream& stream) {
   scheduler_->SetExpected(stream.id_, *program);
 }
 
-void JobShop::ApplyRelease(Job& job) {
+void JobShop::ApplyRelease(ScheduledJob& job) {
   ScheduledStream& stream = *job.stream_;
   EnsureKnown(stream);
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
@@ -99,7 +99,7 @@ void JobShop::ApplyRelease(Job& job) {
   statistics.release_error.Add(job.posted_ns_ - job.release_ns_);
 }
 
-void JobShop::ApplyEnd(Job& job) {
+void JobShop::ApplyEnd(ScheduledJob& job) {
   job.is_let_go_ = true;
   scheduler_->EndJob(job.id_, at_ns_);
   if (job.is_over_) delete &job;
@@ -187,7 +187,7 @@ void JobShop::Link(Task& task) {
   if (pools != 0 && (pools & floor_.core_pools()) == 0) {
     npu_tasks_.push_back(&task);
   }
-  Job& job = *task.job_;
+  ScheduledJob& job = *task.job_;
   task.previous_ = nullptr;
   task.next_ = job.first_task_;
   if (task.next_ != nullptr) task.next_->previous_ = &task;
@@ -341,7 +341,7 @@ void JobShop::Carry(const Decision& decision) {
       break;
     case DecisionKind::kDemote:
       if (trace_.is_on()) {
-        const auto* job = reinterpret_cast<const Job*>(decision.tag);
+        const auto* job = reinterpret_cast<const ScheduledJob*>(decision.tag);
         trace_.OnLate(at_ns_, "demote", job->trace_id_, decision.deadline_ns);
       }
       break;
@@ -359,7 +359,7 @@ void JobShop::Carry(const Decision& decision) {
 }
 
 void JobShop::Conclude(const Decision& decision) {
-  Job& job = *reinterpret_cast<Job*>(decision.tag);
+  ScheduledJob& job = *reinterpret_cast<ScheduledJob*>(decision.tag);
   job.is_over_ = true;
   const bool is_done = decision.outcome == JobOutcome::kMet ||
                        decision.outcome == JobOutcome::kMissed;

@@ -15,7 +15,7 @@
 #include "exec/worker_set.h"
 #include "sched/job.h"
 #include "sched/stream.h"
-#include "shop/event_queue.h"
+#include "shop/shop_event_queue.h"
 
 namespace takt::shop {
 
@@ -46,7 +46,7 @@ class ScheduledStream {
  private:
   friend class JobShop;
   // Made and let go by any thread, but ended by who decides.
-  struct StreamEvent : Event {
+  struct StreamEvent : ShopEvent {
     ScheduledStream* stream = nullptr;
   };
   ScheduledStream(JobShop* shop, StreamRequirements terms)
@@ -66,10 +66,12 @@ class ScheduledStream {
 
 // A job of a stream, from its release to its last reference. While one lives
 // there may be more work of it.
-class Job final : public JobContext {
+class ScheduledJob final : public JobContext {
  public:
   // The job behind `context`, which a shop has made; null for null.
-  static Job* From(JobContext* context) { return static_cast<Job*>(context); }
+  static ScheduledJob* From(JobContext* context) {
+    return static_cast<ScheduledJob*>(context);
+  }
 
   void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() const;
@@ -90,11 +92,11 @@ class Job final : public JobContext {
  private:
   friend class JobShop;
   friend class Task;
-  struct JobEvent : Event {
-    Job* job = nullptr;
+  struct JobEvent : ShopEvent {
+    ScheduledJob* job = nullptr;
   };
-  Job(JobShop* shop, ScheduledStream* stream, int64_t release_ns,
-      int64_t deadline_ns, uint64_t trace_id)
+  ScheduledJob(JobShop* shop, ScheduledStream* stream, int64_t release_ns,
+               int64_t deadline_ns, uint64_t trace_id)
       : shop_(shop),
         stream_(Ref<ScheduledStream>::Retain(stream)),
         release_ns_(release_ns),
@@ -102,7 +104,7 @@ class Job final : public JobContext {
         trace_id_(trace_id) {
     release_event_.job = end_event_.job = drop_event_.job = this;
   }
-  ~Job() = default;
+  ~ScheduledJob() = default;
   static void* operator new(size_t bytes, BlockPool& blocks) {
     return blocks.Allocate(bytes);
   }

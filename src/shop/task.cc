@@ -51,26 +51,26 @@ class Task::Shard final : public exec::Job {
   Outcome outcome_ = Outcome::kNothingLeft;
 };
 
-Task::Task(JobShop* shop, Job* job, Work* work)
+Task::Task(JobShop* shop, ScheduledJob* job, Work* work)
     : shop_(shop), job_(job), work_(work), tile_count_(work->tile_count) {
   pieces_.push_back({0, work->tile_count});
   event_.task = this;
 }
 
-void Task::PostReady(EventQueue& queue) {
-  event_.apply = [](Event* event) {
+void Task::PostReady(ShopEventQueue& queue) {
+  event_.apply = [](ShopEvent* event) {
     Task& task = *static_cast<TaskEvent*>(event)->task;
     task.shop_->ApplyReady(task);
   };
   queue.Post(&event_);
 }
 
-void Task::PostEnd(EventQueue& queue, bool is_done) {
-  event_.apply = is_done ? +[](Event* event) {
+void Task::PostEnd(ShopEventQueue& queue, bool is_done) {
+  event_.apply = is_done ? +[](ShopEvent* event) {
     Task& task = *static_cast<TaskEvent*>(event)->task;
     task.shop_->ApplyDone(task);
   }
-                         : +[](Event* event) {
+                         : +[](ShopEvent* event) {
     Task& task = *static_cast<TaskEvent*>(event)->task;
     task.shop_->ApplyStopped(task);
   };

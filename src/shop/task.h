@@ -31,8 +31,8 @@
 #include "base/mutex.h"
 #include "base/ref.h"
 #include "sched/scheduler.h"
-#include "shop/event_queue.h"
 #include "shop/scheduled_stream.h"
+#include "shop/shop_event_queue.h"
 #include "shop/work.h"
 
 namespace takt::shop {
@@ -42,7 +42,7 @@ class JobShop;
 class Task {
  public:
   // `work` was prepared as for Executor::Submit().
-  Task(JobShop* shop, Job* job, Work* work);
+  Task(JobShop* shop, ScheduledJob* job, Work* work);
 
   void Retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() {
@@ -91,13 +91,13 @@ class Task {
     uint32_t end;
   };
 
-  struct TaskEvent : Event {
+  struct TaskEvent : ShopEvent {
     Task* task = nullptr;
   };
 
   ~Task() = default;
-  void PostReady(EventQueue& queue);
-  void PostEnd(EventQueue& queue, bool is_done);
+  void PostReady(ShopEventQueue& queue);
+  void PostEnd(ShopEventQueue& queue, bool is_done);
   exec::Executor& executor() const ABSL_LOCKS_EXCLUDED(mutex_);
   // A shard of the run that is on. It may be gone once it is submitted.
   Shard* NewShard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -116,7 +116,7 @@ class Task {
   std::atomic<bool>& stop(uint32_t epoch) { return stops_[epoch % 2]; }
 
   JobShop* const shop_;
-  Job* const job_;
+  ScheduledJob* const job_;
   Work* const work_;  // Until it is done or given up.
   const uint32_t tile_count_;
   std::atomic<int32_t> references_{1};

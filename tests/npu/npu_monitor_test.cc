@@ -227,7 +227,7 @@ TEST_F(UnitWatchTest, WhatIsLostComesBackWhenAResetHelps) {
 
 TEST_F(UnitWatchTest, WhatOnlyItCanDoGoesToItAllTheSame) {
   const Ref<shop::ScheduledStream> stream = shop().StreamOf(128, nullptr);
-  const Ref<shop::Job> job =
+  const Ref<shop::ScheduledJob> job =
       shop().ReleaseJob(*stream, now(), kInfiniteFuture, false);
   const auto executor = Ref<ManualExecutor>::Adopt(new ManualExecutor(1));
   shop::TestWork running(1), waiting(1), later(1), either(1);

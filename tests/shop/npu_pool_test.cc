@@ -30,7 +30,7 @@ class NpuPoolTest : public JobShopTest {
     work.expected_tile_ns = core_ns / work.tile_count;
     work.kernel.module_hash = 9;
   }
-  Ref<Job> ReleaseJob(uint8_t priority) {
+  Ref<ScheduledJob> ReleaseJob(uint8_t priority) {
     streams_.push_back(shop().StreamOf(priority, nullptr));
     return shop().ReleaseJob(*streams_.back(), 0, kInfiniteFuture, false);
   }

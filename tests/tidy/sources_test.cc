@@ -170,7 +170,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"npu/staging", "tests/npu/unit_offload_test.cc"},
     {"npu/urgent_executable", "tests/npu/unit_formats_test.cc"},
     {"sched/guide", "tests/shop/job_shop_test.cc"},
-    {"shop/event_queue", "tests/shop/job_shop_test.cc"},
+    {"shop/shop_event_queue", "tests/shop/job_shop_test.cc"},
     {"shop/floor", "tests/shop/job_shop_test.cc"},
     {"shop/guide_switch", "tests/shop/job_shop_test.cc"},
     {"shop/stream", "tests/shop/job_shop_test.cc"},
