@@ -106,7 +106,7 @@ absl::StatusOr<Modules> ListModules(Instance* instance,
 void NoteUnusedNpus(Instance& instance, const takt_context_options_t& options) {
   for (size_t i = 0; i < options.device_count; ++i) {
     const hal::Device& device = *Unwrap(options.devices[i]);
-    const npu::Unit* const unit = UnitOf(device);
+    const npu::NpuUnit* const unit = UnitOf(device);
     if (unit == nullptr || unit->has_code()) continue;
     std::vector<absl::string_view> compiled;
     for (size_t j = 0; j < options.module_count; ++j) {

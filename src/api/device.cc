@@ -2,8 +2,8 @@
 
 #include <malloc.h>
 
-#include "absl/strings/str_join.h"
 #include "abi/c_string.h"
+#include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
 #include "base/cpu_set.h"
@@ -126,7 +126,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
 exec::Executor* ExecutorOf(const hal::Device& device) {
   const auto& host = static_cast<const cpu::Device&>(device);
   // An NPU of the caller's own instructions runs on workers, too.
-  const npu::Unit* const unit = UnitOf(device);
+  const npu::NpuUnit* const unit = UnitOf(device);
   if (unit != nullptr &&
       (unit->capabilities().flags & TAKT_NPU_ON_CALLER) == 0) {
     return nullptr;

@@ -24,7 +24,7 @@ bool HasOwnHal(absl::Span<const Ref<vm::Module>> modules,
 }
 
 bool MayGoEitherWay(const hal::Device& device) {
-  const npu::Unit* const unit = UnitOf(device);
+  const npu::NpuUnit* const unit = UnitOf(device);
   return unit != nullptr && unit->allows_either_way();
 }
 

@@ -83,11 +83,11 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
       ReadOptions(given.device_options, &takt_device_options_init));
   TAKT_ASSIGN_OR_RETURN(const cpu::MemoryPool::Options memory,
                         ReadMemoryOptions(*instance, device_options));
-  npu::Unit::Options unit_options;
+  npu::NpuUnit::Options unit_options;
   if (given.driver_options != nullptr) {
     unit_options.driver_options = given.driver_options;
   }
-  npu::FaultPolicy& policy = unit_options.policy;
+  npu::NpuFaultPolicy& policy = unit_options.policy;
   policy.time_limit_ns = given.time_limit_ns;
   policy.retry_max = given.retry_max;
   policy.quarantine_after = given.quarantine_after;
@@ -102,8 +102,8 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
     unit_options.time = npu::CreateRealTime(instance->timers());
   }
   TAKT_ASSIGN_OR_RETURN(
-      Ref<npu::Unit> unit,
-      npu::Unit::Open(driver, std::move(unit_options), std::move(library)));
+      Ref<npu::NpuUnit> unit,
+      npu::NpuUnit::Open(driver, std::move(unit_options), std::move(library)));
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         MakeExecutor(instance, given, unit->capabilities()));
   const bool owns_executor =
@@ -129,8 +129,8 @@ absl::StatusOr<Ref<hal::Device>> LoadDevice(Instance* instance,
   return MakeDevice(instance, table, std::move(library), options);
 }
 
-takt_npu_statistics_t StatisticsOf(const npu::Unit& unit) {
-  const npu::UnitStatistics from = unit.statistics();
+takt_npu_statistics_t StatisticsOf(const npu::NpuUnit& unit) {
+  const npu::NpuStatistics from = unit.statistics();
   const npu::Lease::Statistics lease = unit.lease_statistics();
   takt_npu_statistics_t to;
   std::memset(&to, 0, sizeof(to));
@@ -199,7 +199,7 @@ takt_status_t takt_npu_device_load(takt_instance_t* instance, const char* path,
 bool takt_npu_device_capabilities(const takt_device_t* device,
                                   takt_npu_capabilities_t* out_capabilities) {
   TAKT_REQUIRE_OR(false, device, out_capabilities);
-  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
+  const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(unit->capabilities(), out_capabilities);
   return true;
@@ -208,7 +208,7 @@ bool takt_npu_device_capabilities(const takt_device_t* device,
 bool takt_npu_device_telemetry(const takt_device_t* device,
                                takt_npu_telemetry_t* out_telemetry) {
   TAKT_REQUIRE_OR(false, device, out_telemetry);
-  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
+  const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(unit->telemetry(), out_telemetry);
   return true;
@@ -217,7 +217,7 @@ bool takt_npu_device_telemetry(const takt_device_t* device,
 bool takt_npu_device_statistics(const takt_device_t* device,
                                 takt_npu_statistics_t* out_statistics) {
   TAKT_REQUIRE_OR(false, device, out_statistics);
-  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
+  const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return false;
   takt::api::WriteSized(takt::api::StatisticsOf(*unit), out_statistics);
   return true;
@@ -226,12 +226,12 @@ bool takt_npu_device_statistics(const takt_device_t* device,
 size_t takt_npu_device_events(const takt_device_t* device, size_t capacity,
                               takt_npu_event_t* out_events) {
   TAKT_REQUIRE_OR(0, device, Items(capacity, out_events));
-  const takt::npu::Unit* const unit = takt::api::UnitOf(*Unwrap(device));
+  const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
   if (unit == nullptr) return 0;
-  const std::vector<takt::npu::UnitEvent> events = unit->events();
+  const std::vector<takt::npu::NpuBatchRecord> events = unit->events();
   const size_t count = std::min(capacity, events.size());
   for (size_t i = 0; i < count; ++i) {
-    const takt::npu::UnitEvent& event = events[events.size() - count + i];
+    const takt::npu::NpuBatchRecord& event = events[events.size() - count + i];
     out_events[i] = {event.id,
                      event.start_ns,
                      event.end_ns,

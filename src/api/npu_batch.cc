@@ -19,8 +19,8 @@ namespace {
 
 using npu::BatchExecutable;
 
-absl::StatusOr<npu::FaultPolicy> ReadPolicy(
-    const takt_npu_batch_options_t& options, npu::FaultPolicy policy) {
+absl::StatusOr<npu::NpuFaultPolicy> ReadPolicy(
+    const takt_npu_batch_options_t& options, npu::NpuFaultPolicy policy) {
   TAKT_ASSIGN_OR_RETURN(
       const JobFaultPolicy terms,
       ReadFaultPolicy("policy", options.policy, "time_limit_ns",
@@ -46,7 +46,7 @@ absl::StatusOr<JobAttributes> ReadJob(const takt_npu_batch_options_t& options) {
 absl::StatusOr<std::shared_ptr<BatchExecutable>> MakeCode(
     const hal::Device* device, const NpuBatch& batch, size_t binding_count,
     const takt_npu_batch_options_t& options) {
-  TAKT_ASSIGN_OR_RETURN(Ref<npu::Unit> unit, FindUnit(device));
+  TAKT_ASSIGN_OR_RETURN(Ref<npu::NpuUnit> unit, FindUnit(device));
   BatchExecutable::Options code;
   TAKT_ASSIGN_OR_RETURN(code.policy, ReadPolicy(options, unit->policy()));
   code.scratch_bytes = batch.scratch_bytes;
@@ -93,9 +93,9 @@ absl::StatusOr<Ranges> ReadRanges(
 
 }  // namespace
 
-absl::StatusOr<Ref<npu::Unit>> FindUnit(const hal::Device* device) {
-  npu::Unit* const unit = UnitOf(*device);
-  if (unit != nullptr) return Ref<npu::Unit>::Retain(unit);
+absl::StatusOr<Ref<npu::NpuUnit>> FindUnit(const hal::Device* device) {
+  npu::NpuUnit* const unit = UnitOf(*device);
+  if (unit != nullptr) return Ref<npu::NpuUnit>::Retain(unit);
   return absl::InvalidArgumentError(
       absl::StrCat("device ", device->id(), " has no NPU"));
 }

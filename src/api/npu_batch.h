@@ -11,7 +11,7 @@
 #include "api/submission.h"
 #include "cpu/executable.h"
 #include "hal/device.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 #include "takt/npu_queue.h"
 
 namespace takt::api {
@@ -24,7 +24,7 @@ struct NpuBatch {
 };
 
 // The NPU behind a device. INVALID_ARGUMENT if there is none.
-absl::StatusOr<Ref<npu::Unit>> FindUnit(const hal::Device* device);
+absl::StatusOr<Ref<npu::NpuUnit>> FindUnit(const hal::Device* device);
 
 // takt_npu_batch_create().
 absl::StatusOr<Ref<hal::Executable>> CreateBatch(

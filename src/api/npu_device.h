@@ -9,7 +9,7 @@
 namespace takt::api {
 
 // nullptr if there is none.
-inline npu::Unit* UnitOf(const hal::Device& device) {
+inline npu::NpuUnit* UnitOf(const hal::Device& device) {
   // Every device that this library makes is one of these.
   return npu::UnitOf(static_cast<const cpu::Device&>(device));
 }

@@ -17,7 +17,7 @@ namespace {
 absl::Status QueueMatmul(const Submission& submission,
                          const takt_npu_matmul_t* from,
                          const takt_npu_batch_options_t* options) {
-  TAKT_ASSIGN_OR_RETURN(Ref<npu::Unit> unit, FindUnit(submission.device));
+  TAKT_ASSIGN_OR_RETURN(Ref<npu::NpuUnit> unit, FindUnit(submission.device));
   npu::Matmul matmul;
   matmul.type = from->type;
   matmul.m = from->m;

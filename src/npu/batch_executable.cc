@@ -64,7 +64,7 @@ struct BatchExecutable::Addresses {
 };
 
 absl::StatusOr<std::shared_ptr<BatchExecutable>> BatchExecutable::Create(
-    Ref<Unit> unit, absl::Span<const takt_npu_operation_t> operations,
+    Ref<NpuUnit> unit, absl::Span<const takt_npu_operation_t> operations,
     size_t binding_count, absl::Span<cpu::Executable* const> programs,
     const Options& options) {
   if (operations.size() > kOperationsMax) {
@@ -225,7 +225,7 @@ absl::Status BatchExecutable::RunWorkgroups(
     TAKT_RETURN_IF_ERROR(FindOperands(operation, &operands));
     for (const OperandRange& each : operands) addresses.Resolve(*each.range);
   }
-  Request request;
+  NpuRequest request;
   request.urgency = UrgencyOf(arguments.traits);
   request.policy = &options_.policy;
   return RunOperations(*unit_, operations, request);

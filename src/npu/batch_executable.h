@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "cpu/executable.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 namespace takt::npu {
 
@@ -27,7 +27,7 @@ class BatchExecutable final : public cpu::ExecutableCode {
   static constexpr size_t kOperationsMax = 256;
 
   struct Options {
-    FaultPolicy policy;
+    NpuFaultPolicy policy;
     // Memory of the batch's own, there while it runs: one more binding, after
     // the dispatch's.
     uint64_t scratch_bytes = 0;
@@ -45,7 +45,7 @@ class BatchExecutable final : public cpu::ExecutableCode {
   //   INVALID_ARGUMENT   operands that make no sense, indices that there are
   //                      not, more than kOperationsMax.
   static absl::StatusOr<std::shared_ptr<BatchExecutable>> Create(
-      Ref<Unit> unit, absl::Span<const takt_npu_operation_t> operations,
+      Ref<NpuUnit> unit, absl::Span<const takt_npu_operation_t> operations,
       size_t binding_count, absl::Span<cpu::Executable* const> programs,
       const Options& options);
 
@@ -63,7 +63,7 @@ class BatchExecutable final : public cpu::ExecutableCode {
   };
   struct Addresses;
 
-  BatchExecutable(Ref<Unit> unit, const Options& options)
+  BatchExecutable(Ref<NpuUnit> unit, const Options& options)
       : unit_(std::move(unit)), options_(options) {}
 
   absl::Status Add(takt_npu_operation_t operation,
@@ -77,7 +77,7 @@ class BatchExecutable final : public cpu::ExecutableCode {
     return bindings_.size() + (options_.scratch_bytes > 0 ? 1 : 0);
   }
 
-  const Ref<Unit> unit_;
+  const Ref<NpuUnit> unit_;
   const Options options_;
   std::vector<takt_npu_operation_t> operations_;
   std::vector<Binding> bindings_;

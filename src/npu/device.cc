@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "npu/memory_sync.h"
+#include "npu/npu_formats.h"
 #include "npu/npu_monitor.h"
-#include "npu/unit_formats.h"
 
 namespace takt::npu {
 namespace {
@@ -33,13 +33,13 @@ class ShopSeat {
 }  // namespace
 
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
-    Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
+    Ref<NpuUnit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
     Ref<Tracer> tracer, Ref<shop::JobShop> shop, cpu::DispatchObserver observer,
     std::shared_ptr<TimerService> watch_timers) {
   // Compiled code looks for "local*".
   const std::string id = absl::StrCat("local-npu-", unit->driver_name());
-  auto formats = std::make_shared<UnitFormats>(unit, takes_native_code);
+  auto formats = std::make_shared<NpuFormats>(unit, takes_native_code);
   cpu::Device::Options options;
   if (shop != nullptr && executor != nullptr) {
     // Without a place in the shop, the lease has to do.
@@ -73,8 +73,8 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
   return cpu::Device::Create(id, std::move(executor), options);
 }
 
-Unit* UnitOf(const cpu::Device& device) {
-  return DynCast<Unit>(device.companion());
+NpuUnit* UnitOf(const cpu::Device& device) {
+  return DynCast<NpuUnit>(device.companion());
 }
 
 }  // namespace takt::npu

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "cpu/device.h"
 #include "exec/executor.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 namespace takt::npu {
 
@@ -22,14 +22,14 @@ namespace takt::npu {
 // `observer` is told of its dispatches; null: nobody is. With `watch_timers`
 // the shop learns how fast the unit is, and whether it works (npu_monitor.h).
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
-    Ref<Unit> unit, Ref<exec::Executor> executor, bool owns_executor,
+    Ref<NpuUnit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
     Ref<Tracer> tracer = nullptr, Ref<shop::JobShop> shop = nullptr,
     cpu::DispatchObserver observer = nullptr,
     std::shared_ptr<TimerService> watch_timers = nullptr);
 
 // The unit behind a device; nullptr for a device of another kind.
-Unit* UnitOf(const cpu::Device& device);
+NpuUnit* UnitOf(const cpu::Device& device);
 
 }  // namespace takt::npu
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 #include "takt/npu_driver.h"
 
 namespace takt::npu {

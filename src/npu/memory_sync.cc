@@ -8,7 +8,7 @@
 
 namespace takt::npu {
 
-MemorySync::MemorySync(Ref<Unit> unit) : unit_(std::move(unit)) {
+MemorySync::MemorySync(Ref<NpuUnit> unit) : unit_(std::move(unit)) {
   std::vector<Function> functions(2);
   functions[cpu::CommandBuffer::kFlushFunction].name = "flush_buffer";
   functions[cpu::CommandBuffer::kInvalidateFunction].name = "invalidate_buffer";
@@ -26,8 +26,8 @@ absl::Status MemorySync::RunWorkgroups(size_t function,
                                        exec::Worker& worker) {
   return unit_->SyncMemory(UrgencyOf(arguments.traits),
                            function == cpu::CommandBuffer::kFlushFunction
-                               ? Unit::Sync::kFlush
-                               : Unit::Sync::kInvalidate,
+                               ? NpuUnit::Sync::kFlush
+                               : NpuUnit::Sync::kInvalidate,
                            arguments.bindings[0], arguments.binding_lengths[0]);
 }
 

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "cpu/executable.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 namespace takt::npu {
 
 class MemorySync final : public cpu::ExecutableCode {
  public:
-  explicit MemorySync(Ref<Unit> unit);
+  explicit MemorySync(Ref<NpuUnit> unit);
 
   absl::Status RunWorkgroups(size_t function,
                              const cpu::DispatchArguments& arguments,
@@ -22,7 +22,7 @@ class MemorySync final : public cpu::ExecutableCode {
                              exec::Worker& worker) override;
 
  private:
-  const Ref<Unit> unit_;
+  const Ref<NpuUnit> unit_;
 };
 
 }  // namespace takt::npu

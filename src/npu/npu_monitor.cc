@@ -30,7 +30,7 @@ class NpuMonitor::ProbeJob final : public exec::Job {
   const Ref<NpuMonitor> watch_;
 };
 
-Ref<NpuMonitor> NpuMonitor::Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
+Ref<NpuMonitor> NpuMonitor::Start(Ref<NpuUnit> unit, Ref<shop::JobShop> shop,
                                   uint32_t pool, Ref<exec::Executor> prober,
                                   std::shared_ptr<TimerService> timers) {
   auto watch = Ref<NpuMonitor>::Adopt(
@@ -40,8 +40,8 @@ Ref<NpuMonitor> NpuMonitor::Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
   return watch;
 }
 
-NpuMonitor::NpuMonitor(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
-                       Ref<exec::Executor> prober,
+NpuMonitor::NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop,
+                       uint32_t pool, Ref<exec::Executor> prober,
                        std::shared_ptr<TimerService> timers)
     : PeriodicPoller(&kType, std::move(timers), kIntervalNs),
       unit_(std::move(unit)),

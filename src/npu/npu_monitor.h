@@ -1,4 +1,4 @@
-// A NpuMonitor tells a job shop how the unit of one of its pools is: how fast
+// An NpuMonitor tells a job shop how the unit of one of its pools is: how fast
 // heat lets it run, and whether it works at all. It looks every 100 ms, so that
 // the shop's mode follows within 250 ms.
 //
@@ -22,7 +22,7 @@
 #include "base/periodic_poller.h"
 #include "base/timer_service.h"
 #include "exec/executor.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 #include "shop/job_shop.h"
 
 namespace takt::npu {
@@ -35,14 +35,14 @@ class NpuMonitor final : public PeriodicPoller {
 
   // `pool` is what the shop knows the unit by. `prober` is shut down after
   // Stop().
-  static Ref<NpuMonitor> Start(Ref<Unit> unit, Ref<shop::JobShop> shop,
+  static Ref<NpuMonitor> Start(Ref<NpuUnit> unit, Ref<shop::JobShop> shop,
                                uint32_t pool, Ref<exec::Executor> prober,
                                std::shared_ptr<TimerService> timers);
 
  private:
   class ProbeJob;
 
-  NpuMonitor(Ref<Unit> unit, Ref<shop::JobShop> shop, uint32_t pool,
+  NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop, uint32_t pool,
              Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
   int64_t now_ns() const override { return shop_->now_ns(); }
   void Poll() override;
@@ -54,7 +54,7 @@ class NpuMonitor final : public PeriodicPoller {
   void TellSpeed(uint32_t permille);
   void TellWell(bool is_well);
 
-  const Ref<Unit> unit_;
+  const Ref<NpuUnit> unit_;
   const Ref<shop::JobShop> shop_;
   const uint32_t pool_;
   const Ref<exec::Executor> prober_;

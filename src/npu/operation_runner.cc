@@ -94,7 +94,7 @@ bool CanFallBack(const absl::Status& failure) {
   return failure.code() != absl::StatusCode::kInvalidArgument;
 }
 
-absl::Status RunOnCpu(Unit& unit, const takt_npu_operation_t& operation) {
+absl::Status RunOnCpu(NpuUnit& unit, const takt_npu_operation_t& operation) {
   return ResultStatus(unit.stand_in().Run(operation, HostAddressSpace()),
                       absl::StrCat("NPU ", unit.driver_name(), ": on the CPU"));
 }
@@ -114,7 +114,7 @@ bool TakesProduct(const takt_npu_capabilities_t& capabilities,
   return true;
 }
 
-bool Takes(const Unit& unit, const takt_npu_operation_t& operation) {
+bool Takes(const NpuUnit& unit, const takt_npu_operation_t& operation) {
   const takt_npu_capabilities_t& capabilities = unit.capabilities();
   if (operation.kind >= 32 || (capabilities.kinds >> operation.kind & 1) == 0) {
     return false;
@@ -146,12 +146,12 @@ bool Takes(const Unit& unit, const takt_npu_operation_t& operation) {
 }
 
 absl::StatusOr<bool> RunOnUnit(
-    Unit& unit, absl::Span<const takt_npu_operation_t> operations,
-    const Request& request) {
+    NpuUnit& unit, absl::Span<const takt_npu_operation_t> operations,
+    const NpuRequest& request) {
   absl::InlinedVector<takt_npu_operation_t, 1> own(operations.begin(),
                                                    operations.end());
   const bool has_program = std::any_of(own.begin(), own.end(), &IsProgram);
-  Request mine = request;
+  NpuRequest mine = request;
   mine.is_repeatable = request.is_repeatable && !has_program;
   absl::Status status;
   if (unit.in_host_memory()) {
@@ -180,7 +180,7 @@ absl::StatusOr<bool> RunOnUnit(
     unit.NoteFault(NpuFaultAction::kFail);
     return status;
   }
-  const FaultPolicy& policy =
+  const NpuFaultPolicy& policy =
       request.policy != nullptr ? *request.policy : unit.policy();
   if (status.code() == absl::StatusCode::kUnimplemented) {
     unit.CountUnsupported(own.size());
@@ -194,9 +194,9 @@ absl::StatusOr<bool> RunOnUnit(
   return false;
 }
 
-absl::Status RunOperations(Unit& unit,
+absl::Status RunOperations(NpuUnit& unit,
                            absl::Span<const takt_npu_operation_t> operations,
-                           const Request& request) {
+                           const NpuRequest& request) {
   while (!operations.empty()) {
     size_t count = 0;
     while (count < operations.size() && Takes(unit, operations[count])) ++count;

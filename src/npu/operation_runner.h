@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 #include "takt/npu_driver.h"
 
 namespace takt::npu {
@@ -20,22 +20,22 @@ bool TakesProduct(const takt_npu_capabilities_t& capabilities,
 
 // Whether the unit does the operation, whose ranges are host memory: its kind,
 // type, tile and alignment. Nothing is counted.
-bool Takes(const Unit& unit, const takt_npu_operation_t& operation);
+bool Takes(const NpuUnit& unit, const takt_npu_operation_t& operation);
 
 // Has the unit run operations that it takes, as one batch. True: done. False:
 // the CPU is to do them; memory is as before, and they have been counted.
-// `request` has neither check nor restore. Errors: as Unit::Run(), where the
+// `request` has neither check nor restore. Errors: as NpuUnit::Run(), where the
 // CPU could not do better or must not.
 absl::StatusOr<bool> RunOnUnit(
-    Unit& unit, absl::Span<const takt_npu_operation_t> operations,
-    const Request& request);
+    NpuUnit& unit, absl::Span<const takt_npu_operation_t> operations,
+    const NpuRequest& request);
 
 // Runs operations in order, each by whom it falls to. Those that the unit takes
 // and that follow one another are one batch; programs among them are run once,
 // and the batch they are in is never left to the CPU.
-absl::Status RunOperations(Unit& unit,
+absl::Status RunOperations(NpuUnit& unit,
                            absl::Span<const takt_npu_operation_t> operations,
-                           const Request& request);
+                           const NpuRequest& request);
 
 }  // namespace takt::npu
 

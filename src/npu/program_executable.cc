@@ -14,7 +14,7 @@
 namespace takt::npu {
 
 absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> ProgramExecutable::Load(
-    Ref<Unit> unit, absl::Span<const uint8_t> data) {
+    Ref<NpuUnit> unit, absl::Span<const uint8_t> data) {
   if ((unit->capabilities().kinds >> TAKT_NPU_KIND_PROGRAM & 1) == 0) {
     return absl::UnimplementedError(
         absl::StrCat("NPU ", unit->driver_name(), " runs no programs"));
@@ -70,9 +70,9 @@ absl::Status ProgramExecutable::RunWorkgroups(
   run.constant_count = static_cast<uint32_t>(arguments.constant_count);
   run.bindings = bindings.data();
   run.binding_count = bindings.size();
-  Request request;
+  NpuRequest request;
   request.urgency = UrgencyOf(arguments.traits);
-  FaultPolicy policy = unit_->policy();
+  NpuFaultPolicy policy = unit_->policy();
   if (arguments.faults != nullptr)
     policy = PolicyFor(*arguments.faults, policy);
   request.policy = &policy;

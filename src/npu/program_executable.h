@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "cpu/executable.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 namespace takt::npu {
 
@@ -19,7 +19,7 @@ class ProgramExecutable final : public cpu::ExecutableCode {
  public:
   // DATA_LOSS for bytes that the driver does not take.
   static absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> Load(
-      Ref<Unit> unit, absl::Span<const uint8_t> data);
+      Ref<NpuUnit> unit, absl::Span<const uint8_t> data);
   ~ProgramExecutable() override;
 
   // `code` if it is one of these, else nullptr.
@@ -30,7 +30,7 @@ class ProgramExecutable final : public cpu::ExecutableCode {
   }
   const void* implementation() const override { return &kImplementation; }
 
-  const Unit* unit() const { return unit_.get(); }
+  const NpuUnit* unit() const { return unit_.get(); }
   // What the driver knows it by.
   uint64_t handle() const { return program_; }
 
@@ -42,10 +42,10 @@ class ProgramExecutable final : public cpu::ExecutableCode {
  private:
   static constexpr char kImplementation = 0;
 
-  ProgramExecutable(Ref<Unit> unit, uint64_t program)
+  ProgramExecutable(Ref<NpuUnit> unit, uint64_t program)
       : unit_(std::move(unit)), program_(program) {}
 
-  const Ref<Unit> unit_;
+  const Ref<NpuUnit> unit_;
   const uint64_t program_;
 };
 

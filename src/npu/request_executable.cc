@@ -36,7 +36,7 @@ Urgency NpuRequestScope::Current() {
 
 class NpuRequestExecutable::Queue final : public route::ExclusiveResource {
  public:
-  explicit Queue(Ref<Unit> unit) : unit_(std::move(unit)) {}
+  explicit Queue(Ref<NpuUnit> unit) : unit_(std::move(unit)) {}
 
   int64_t ExpectedWaitNs(const exec::JobTraits& traits) const override {
     return unit_->ExpectedWaitNs(UrgencyOf(&traits),
@@ -51,11 +51,11 @@ class NpuRequestExecutable::Queue final : public route::ExclusiveResource {
   }
 
  private:
-  const Ref<Unit> unit_;
+  const Ref<NpuUnit> unit_;
   std::atomic<uint32_t> turn_count_{1};
 };
 
-FaultPolicy NpuRequestScope::CurrentPolicy(const FaultPolicy& policy) {
+NpuFaultPolicy NpuRequestScope::CurrentPolicy(const NpuFaultPolicy& policy) {
   return current_urgency != nullptr && current_urgency->faults_ != nullptr
              ? PolicyFor(*current_urgency->faults_, policy)
              : policy;
@@ -68,7 +68,7 @@ void NpuRequestScope::NoteFailure(const absl::Status& failure) {
 }
 
 NpuRequestExecutable::NpuRequestExecutable(
-    Ref<Unit> unit, std::shared_ptr<cpu::ExecutableCode> code)
+    Ref<NpuUnit> unit, std::shared_ptr<cpu::ExecutableCode> code)
     : code_(std::move(code)),
       queue_(unit != nullptr ? std::make_unique<Queue>(std::move(unit))
                              : nullptr) {

@@ -11,7 +11,7 @@
 
 #include "cpu/executable.h"
 #include "npu/lease.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 #include "route/exclusive_code.h"
 
 namespace takt::npu {
@@ -32,7 +32,7 @@ class NpuRequestScope {
   // The innermost one's; the default where there is none.
   static Urgency Current();
   // What holds for them on a unit of that policy.
-  static FaultPolicy CurrentPolicy(const FaultPolicy& policy);
+  static NpuFaultPolicy CurrentPolicy(const NpuFaultPolicy& policy);
   // What the code that runs here fails with, if it fails. The first counts.
   static void NoteFailure(const absl::Status& failure);
   const absl::Status& failure() const { return failure_; }
@@ -47,7 +47,7 @@ class NpuRequestScope {
 class NpuRequestExecutable final : public route::ExclusiveCode {
  public:
   // `unit`: what all of it needs to itself; null: only what it imports does.
-  NpuRequestExecutable(Ref<Unit> unit,
+  NpuRequestExecutable(Ref<NpuUnit> unit,
                        std::shared_ptr<cpu::ExecutableCode> code);
 
   ~NpuRequestExecutable() override;

@@ -80,7 +80,7 @@ void Staging::AddMove(uint8_t* host, uint64_t offset, uint64_t byte_length,
 
 absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
                                const Blocks& blocks, int64_t panel,
-                               const Request& request) {
+                               const NpuRequest& request) {
   operations_.clear();
   moves_.clear();
   uint64_t bytes_to_unit = 0;
@@ -163,7 +163,7 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
     if (!row_before.empty()) std::memcpy(out, row_before.data(), row_bytes);
   };
   absl::FunctionRef<void()> restore = put_back;
-  Request checked = request;
+  NpuRequest checked = request;
   checked.check = &check;
   checked.restore = &restore;
   TAKT_RETURN_IF_ERROR(unit_.Run(operations_, checked));
@@ -172,7 +172,7 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
 }
 
 absl::Status Staging::Run(const takt_npu_mmt4d_t& product,
-                          const Request& request) {
+                          const NpuRequest& request) {
   // Between panels the buffer, and the unit, go to whoever is most urgent.
   absl::Status status;
   for (int64_t panel = 0; panel < product.m && status.ok(); ++panel) {

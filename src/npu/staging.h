@@ -12,21 +12,21 @@
 #include <vector>
 
 #include "npu/lease.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 namespace takt::npu {
 
 class Staging {
  public:
   // `unit` outlives it.
-  explicit Staging(Unit& unit) : unit_(unit) {}
+  explicit Staging(NpuUnit& unit) : unit_(unit) {}
   ~Staging();
 
   // Runs `product`, whose ranges are host memory; `request` has neither check
   // nor restore. After an error some rows of the output have their results,
   // others what they had before. UNIMPLEMENTED if not even one panel of each
-  // operand fits into the unit's memory; other errors as Unit::Run().
-  absl::Status Run(const takt_npu_mmt4d_t& product, const Request& request);
+  // operand fits into the unit's memory; other errors as NpuUnit::Run().
+  absl::Status Run(const takt_npu_mmt4d_t& product, const NpuRequest& request);
 
  private:
   // What is to be moved, and the checksum that came of it.
@@ -40,11 +40,11 @@ class Staging {
   // With the turn:
   absl::StatusOr<Blocks> Plan(const takt_npu_mmt4d_t& product);
   absl::Status RunPanel(const takt_npu_mmt4d_t& product, const Blocks& blocks,
-                        int64_t panel, const Request& request);
+                        int64_t panel, const NpuRequest& request);
   void AddMove(uint8_t* host, uint64_t offset, uint64_t byte_length,
                bool is_to_unit);
 
-  Unit& unit_;
+  NpuUnit& unit_;
   Lease turn_;
   uint64_t buffer_ = 0;
   uint64_t buffer_bytes_ = 0;

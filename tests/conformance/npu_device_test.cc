@@ -17,9 +17,9 @@ namespace {
 class NpuBackend final : public Backend {
  public:
   NpuBackend(const takt_npu_driver_t* driver, uint32_t worker_count) {
-    npu::Unit::Options options;
+    npu::NpuUnit::Options options;
     options.time = std::make_shared<npu::VirtualTime>();
-    auto unit = npu::Unit::Open(driver, options);
+    auto unit = npu::NpuUnit::Open(driver, options);
     EXPECT_TRUE(unit.ok()) << unit.status();
     Ref<exec::Executor> executor;
     if (worker_count > 0) {

@@ -55,9 +55,9 @@ class MemorySyncTest : public testing::Test {
 
   // Device, buffer and a command buffer of a driver with that table.
   void Open() {
-    Unit::Options options;
+    NpuUnit::Options options;
     options.time = std::make_shared<VirtualTime>();
-    auto unit = Unit::Open(&driver_, options);
+    auto unit = NpuUnit::Open(&driver_, options);
     ASSERT_TRUE(unit.ok()) << unit.status();
     unit_ = *std::move(unit);
     auto device =
@@ -85,7 +85,7 @@ class MemorySyncTest : public testing::Test {
 
   Notes notes_;
   takt_npu_driver_t driver_;
-  Ref<Unit> unit_;
+  Ref<NpuUnit> unit_;
   Ref<cpu::Device> device_;
   Ref<hal::Buffer> buffer_;
   Ref<hal::CommandBuffer> commands_;

@@ -71,26 +71,26 @@ takt_npu_driver_t FakeDriver() {
   return driver;
 }
 
-class UnitWatchTest : public shop::JobShopTest {
+class NpuMonitorTest : public shop::JobShopTest {
  protected:
   static constexpr int64_t kStepNs = 10'000'000;
   static constexpr int64_t kQuarantineNs = 300'000'000;
 
-  UnitWatchTest() {
+  NpuMonitorTest() {
     MakeShop(1);
     pool_ = shop::Value(shop().AddNpu({"fake", false}));
     prober_ = Ref<ManualExecutor>::Adopt(new ManualExecutor(1));
-    Unit::Options options;
+    NpuUnit::Options options;
     options.driver_options =
         std::to_string(reinterpret_cast<uintptr_t>(&fake_));
     options.policy.quarantine_after = 1;
     options.policy.quarantine_ns = kQuarantineNs;
     options.time = time_;
-    unit_ = shop::Value(Unit::Open(&driver_, options));
+    unit_ = shop::Value(NpuUnit::Open(&driver_, options));
     watch_ = NpuMonitor::Start(unit_, Ref<JobShop>::Retain(&shop()), pool_,
                                prober_, shared_timers());
   }
-  ~UnitWatchTest() override {
+  ~NpuMonitorTest() override {
     if (watch_ != nullptr) watch_->Stop();
   }
 
@@ -125,7 +125,7 @@ class UnitWatchTest : public shop::JobShopTest {
     operation.fill.size1 = 16;
     operation.fill.stride0 = 16;
     operation.fill.stride1 = 1;
-    return unit_->Run({&operation, 1}, Request());
+    return unit_->Run({&operation, 1}, NpuRequest());
   }
 
   FakeUnit fake_;
@@ -133,11 +133,11 @@ class UnitWatchTest : public shop::JobShopTest {
   const std::shared_ptr<VirtualTime> time_ = std::make_shared<VirtualTime>();
   uint32_t pool_ = 0;
   Ref<ManualExecutor> prober_;
-  Ref<Unit> unit_;
+  Ref<NpuUnit> unit_;
   Ref<NpuMonitor> watch_;
 };
 
-TEST_F(UnitWatchTest, HeatReachesTheSchedulerWithin250Ms) {
+TEST_F(NpuMonitorTest, HeatReachesTheSchedulerWithin250Ms) {
   EXPECT_EQ(npu().speed_permille, 1000u);
   fake_.frequency_hz = 900'000'000;  // Slower, but not slow: it counts as hot.
   EXPECT_LE(AwaitMode(sched::Mode::kHot, /*is_throttled=*/true), 250'000'000);
@@ -151,14 +151,14 @@ TEST_F(UnitWatchTest, HeatReachesTheSchedulerWithin250Ms) {
   EXPECT_EQ(npu().speed_permille, 1000u);
 }
 
-TEST_F(UnitWatchTest, AnIdleUnitThatSavesPowerIsNotSlow) {
+TEST_F(NpuMonitorTest, AnIdleUnitThatSavesPowerIsNotSlow) {
   fake_.frequency_hz = 200'000'000;
   Pass(1'000'000'000);
   EXPECT_EQ(npu().speed_permille, 1000u);
   EXPECT_EQ(shop().mode(), sched::Mode::kNominal);
 }
 
-TEST_F(UnitWatchTest, WhereHeatIsNotKnownTheFrequencySaysIt) {
+TEST_F(NpuMonitorTest, WhereHeatIsNotKnownTheFrequencySaysIt) {
   fake_.throttled_ns = kUnknown;
   Pass(100'000'000);
   fake_.frequency_hz = 500'000'000;
@@ -169,7 +169,7 @@ TEST_F(UnitWatchTest, WhereHeatIsNotKnownTheFrequencySaysIt) {
   EXPECT_EQ(npu().speed_permille, 500u);
 }
 
-TEST_F(UnitWatchTest, AUnitOnTheEdgeDoesNotFlap) {
+TEST_F(NpuMonitorTest, AUnitOnTheEdgeDoesNotFlap) {
   fake_.frequency_hz = 600'000'000;
   AwaitMode(sched::Mode::kHot, /*is_throttled=*/true);
   const uint64_t changes = shop().statistics().mode_change_count;
@@ -187,7 +187,7 @@ TEST_F(UnitWatchTest, AUnitOnTheEdgeDoesNotFlap) {
   EXPECT_EQ(npu().speed_permille, 800u);
 }
 
-TEST_F(UnitWatchTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
+TEST_F(NpuMonitorTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
   fake_.result = TAKT_NPU_RESULT_FAILED;
   EXPECT_FALSE(Run().ok());
   EXPECT_TRUE(npu().is_available);
@@ -211,7 +211,7 @@ TEST_F(UnitWatchTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
   AwaitMode(sched::Mode::kNominal);
 }
 
-TEST_F(UnitWatchTest, WhatIsLostComesBackWhenAResetHelps) {
+TEST_F(NpuMonitorTest, WhatIsLostComesBackWhenAResetHelps) {
   fake_.result = TAKT_NPU_RESULT_LOST;
   fake_.reset_result = TAKT_NPU_RESULT_LOST;
   EXPECT_FALSE(Run().ok());
@@ -225,7 +225,7 @@ TEST_F(UnitWatchTest, WhatIsLostComesBackWhenAResetHelps) {
   EXPECT_TRUE(npu().is_available);
 }
 
-TEST_F(UnitWatchTest, WhatOnlyItCanDoGoesToItAllTheSame) {
+TEST_F(NpuMonitorTest, WhatOnlyItCanDoGoesToItAllTheSame) {
   const Ref<shop::ScheduledStream> stream = shop().StreamOf(128, nullptr);
   const Ref<shop::ScheduledJob> job =
       shop().ReleaseJob(*stream, now(), kInfiniteFuture, false);
@@ -257,7 +257,7 @@ TEST_F(UnitWatchTest, WhatOnlyItCanDoGoesToItAllTheSame) {
   executor->RunAll();
 }
 
-TEST_F(UnitWatchTest, ForTheNextOneThePoolIsAsGoodAsNew) {
+TEST_F(NpuMonitorTest, ForTheNextOneThePoolIsAsGoodAsNew) {
   fake_.frequency_hz = 500'000'000;
   fake_.result = TAKT_NPU_RESULT_FAILED;
   EXPECT_FALSE(Run().ok());

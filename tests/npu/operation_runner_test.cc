@@ -16,12 +16,13 @@
 namespace takt::npu {
 namespace {
 
-Ref<Unit> OpenSim(const std::string& profile, const FaultPolicy& policy = {}) {
-  Unit::Options options;
+Ref<NpuUnit> OpenSim(const std::string& profile,
+                     const NpuFaultPolicy& policy = {}) {
+  NpuUnit::Options options;
   options.driver_options = profile;
   options.policy = policy;
   options.time = std::make_shared<VirtualTime>();
-  auto unit = Unit::Open(SimDriver(), options);
+  auto unit = NpuUnit::Open(SimDriver(), options);
   EXPECT_TRUE(unit.ok()) << unit.status();
   return *std::move(unit);
 }
@@ -95,11 +96,12 @@ TEST_P(OperationRunnerTest, FailuresLeaveNoTrace) {
   Random random(21);
   uint64_t failed_count = 0;
   for (uint32_t seed = 1; seed <= 200; ++seed) {
-    FaultPolicy policy;
+    NpuFaultPolicy policy;
     policy.retry_max = seed % 3;
-    Ref<Unit> unit = OpenSim("{\"faults\": {\"seed\": " + std::to_string(seed) +
-                                 ", " + GetParam() + "}}",
-                             policy);
+    Ref<NpuUnit> unit =
+        OpenSim("{\"faults\": {\"seed\": " + std::to_string(seed) + ", " +
+                    GetParam() + "}}",
+                policy);
     std::vector<uint32_t> words(48);
     for (uint32_t& word : words) word = static_cast<uint32_t>(random.Next());
     const std::vector<uint32_t> before = words;
@@ -110,7 +112,7 @@ TEST_P(OperationRunnerTest, FailuresLeaveNoTrace) {
     }
     const std::vector<uint32_t> expected = words;
     words = before;
-    ASSERT_TRUE(RunOperations(*unit, operations, Request()).ok());
+    ASSERT_TRUE(RunOperations(*unit, operations, NpuRequest()).ok());
     ASSERT_EQ(words, expected) << "seed " << seed;
     failed_count += unit->statistics().error_count;
   }
@@ -124,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(OperationRunnerTest, OthersThanTheUnitsAreDoneInBetween) {
   // It has no fills and copies.
-  Ref<Unit> unit = OpenSim(R"({"packs": false})");
+  Ref<NpuUnit> unit = OpenSim(R"({"packs": false})");
   Random random(5);
   std::vector<uint32_t> words(48, 1);
   const auto operations = RandomOperations(random, words, 30);
@@ -132,7 +134,7 @@ TEST(OperationRunnerTest, OthersThanTheUnitsAreDoneInBetween) {
   for (const auto& each : operations) {
     product_count += each.kind == TAKT_NPU_KIND_MMT4D;
   }
-  ASSERT_TRUE(RunOperations(*unit, operations, Request()).ok());
+  ASSERT_TRUE(RunOperations(*unit, operations, NpuRequest()).ok());
   EXPECT_EQ(unit->statistics().operation_count, product_count);
   EXPECT_EQ(unit->statistics().unsupported_count,
             operations.size() - product_count);
@@ -140,7 +142,7 @@ TEST(OperationRunnerTest, OthersThanTheUnitsAreDoneInBetween) {
 }
 
 TEST(OperationRunnerTest, TakesLooksAtTypeTileAndAlignment) {
-  Ref<Unit> unit = OpenSim(
+  Ref<NpuUnit> unit = OpenSim(
       R"({"macs_per_cycle": {"s8": 8}, "tile_multiple": [2, 2, 4],
           "tile_max": [8, 8, 4], "alignment": 16})");
   alignas(64) uint8_t bytes[64];

@@ -1,4 +1,4 @@
-#include "npu/unit_offload.h"
+#include "npu/npu_offload.h"
 
 #include <cstring>
 
@@ -55,20 +55,20 @@ void SetPackOperands(Operand2d<M> matrix, Shape2d shape, Operand2d<T> tiles,
 
 }  // namespace
 
-absl::StatusOr<bool> UnitOffload::Run(const takt_npu_operation_t& operation) {
+absl::StatusOr<bool> NpuOffload::Run(const takt_npu_operation_t& operation) {
   if (!Takes(*unit_, operation)) {
     unit_->CountUnsupported(1);
     return false;
   }
-  const FaultPolicy policy = NpuRequestScope::CurrentPolicy(unit_->policy());
-  Request request;
+  const NpuFaultPolicy policy = NpuRequestScope::CurrentPolicy(unit_->policy());
+  NpuRequest request;
   request.urgency = NpuRequestScope::Current();
   request.policy = &policy;
   return RunOnUnit(*unit_, {&operation, 1}, request);
 }
 
-absl::StatusOr<bool> UnitOffload::Mmt4d(kernels::Mmt4dType kernel_type,
-                                        const kernels::Mmt4dArguments& a) {
+absl::StatusOr<bool> NpuOffload::Mmt4d(kernels::Mmt4dType kernel_type,
+                                       const kernels::Mmt4dArguments& a) {
   const takt_npu_type_t type = kernel_type == kernels::Mmt4dType::kF32
                                    ? TAKT_NPU_TYPE_F32
                                    : TAKT_NPU_TYPE_S8_S8_S32;
@@ -95,11 +95,11 @@ absl::StatusOr<bool> UnitOffload::Mmt4d(kernels::Mmt4dType kernel_type,
   return Run(operation);
 }
 
-absl::StatusOr<bool> UnitOffload::Pack(size_t element_bytes,
-                                       Operand2d<const uint8_t> in,
-                                       Shape2d in_shape, Operand2d<uint8_t> out,
-                                       const kernels::TileGrid& grid,
-                                       uint64_t padding) {
+absl::StatusOr<bool> NpuOffload::Pack(size_t element_bytes,
+                                      Operand2d<const uint8_t> in,
+                                      Shape2d in_shape, Operand2d<uint8_t> out,
+                                      const kernels::TileGrid& grid,
+                                      uint64_t padding) {
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_PACK);
   SetGrid(grid, &operation.pack);
   SetPackOperands(in, in_shape, out, element_bytes, &operation.pack);
@@ -107,18 +107,18 @@ absl::StatusOr<bool> UnitOffload::Pack(size_t element_bytes,
   return Run(operation);
 }
 
-absl::StatusOr<bool> UnitOffload::Unpack(Operand2d<const uint32_t> in,
-                                         const kernels::TileGrid& grid,
-                                         Operand2d<uint32_t> out,
-                                         Shape2d out_shape) {
+absl::StatusOr<bool> NpuOffload::Unpack(Operand2d<const uint32_t> in,
+                                        const kernels::TileGrid& grid,
+                                        Operand2d<uint32_t> out,
+                                        Shape2d out_shape) {
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_UNPACK);
   SetGrid(grid, &operation.pack);
   SetPackOperands(out, out_shape, in, sizeof(uint32_t), &operation.pack);
   return Run(operation);
 }
 
-absl::StatusOr<bool> UnitOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
-                                       Shape2d shape) {
+absl::StatusOr<bool> NpuOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
+                                      Shape2d shape) {
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_FILL);
   takt_npu_fill_t& fill = operation.fill;
   fill.size0 = shape.size0;
@@ -131,9 +131,9 @@ absl::StatusOr<bool> UnitOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
   return Run(operation);
 }
 
-absl::StatusOr<bool> UnitOffload::Copy(size_t element_bytes,
-                                       Operand2d<const uint8_t> in,
-                                       Operand2d<uint8_t> out, Shape2d shape) {
+absl::StatusOr<bool> NpuOffload::Copy(size_t element_bytes,
+                                      Operand2d<const uint8_t> in,
+                                      Operand2d<uint8_t> out, Shape2d shape) {
   // A copy onto itself could not be repeated; it is also not worth anything.
   if (in.data == out.data) {
     unit_->CountUnsupported(1);

@@ -9,8 +9,8 @@
 // functions of the driver's; each call has the lease.
 //
 // Thread-safety: every method may run on any thread.
-#ifndef TAKT_NPU_UNIT_FORMATS_H_
-#define TAKT_NPU_UNIT_FORMATS_H_
+#ifndef TAKT_NPU_NPU_FORMATS_H_
+#define TAKT_NPU_NPU_FORMATS_H_
 
 #include <deque>
 #include <memory>
@@ -20,17 +20,17 @@
 #include "base/mutex.h"
 #include "cpu/code_loader.h"
 #include "cpu/import_resolver.h"
-#include "npu/unit.h"
-#include "npu/unit_offload.h"
+#include "npu/npu_offload.h"
+#include "npu/npu_unit.h"
 #include "vm/native_module.h"
 
 namespace takt::npu {
 
-class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
+class NpuFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
  public:
   static constexpr absl::string_view kFormat = "npu-fb";
 
-  UnitFormats(Ref<Unit> unit, bool takes_native_code)
+  NpuFormats(Ref<NpuUnit> unit, bool takes_native_code)
       : unit_(std::move(unit)), takes_native_code_(takes_native_code) {}
 
   // What lasts as long as the device's threads.
@@ -48,7 +48,7 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
 
  private:
   struct Import {
-    Unit* unit;
+    NpuUnit* unit;
     takt_npu_import_t function;
     void* context;
   };
@@ -57,7 +57,7 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
   absl::StatusOr<Ref<vm::NativeModule>> VmvxModule()
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  const Ref<Unit> unit_;
+  const Ref<NpuUnit> unit_;
   const bool takes_native_code_;
   std::shared_ptr<void> seat_;
   Mutex mutex_;
@@ -67,4 +67,4 @@ class UnitFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
 
 }  // namespace takt::npu
 
-#endif  // TAKT_NPU_UNIT_FORMATS_H_
+#endif  // TAKT_NPU_NPU_FORMATS_H_

@@ -1,6 +1,6 @@
 // What the device of a unit loads: programs, their container, imports. Whole
 // modules are run by tests/api/npu_test.c.
-#include "npu/unit_formats.h"
+#include "npu/npu_formats.h"
 
 #include <cstring>
 #include <memory>
@@ -21,29 +21,29 @@ namespace {
 
 using testing::HasSubstr;
 
-class UnitFormatsTest : public testing::Test {
+class NpuFormatsTest : public testing::Test {
  protected:
   void SetUp() override {
-    Unit::Options options;
+    NpuUnit::Options options;
     options.time = std::make_shared<VirtualTime>();
-    auto unit = Unit::Open(HostDriver(), options);
+    auto unit = NpuUnit::Open(HostDriver(), options);
     ASSERT_TRUE(unit.ok()) << unit.status();
-    formats_ = std::make_unique<UnitFormats>(*std::move(unit), false);
+    formats_ = std::make_unique<NpuFormats>(*std::move(unit), false);
   }
   auto Load(const std::vector<uint8_t>& bytes) {
-    return formats_->Load(UnitFormats::kFormat, bytes, nullptr, {});
+    return formats_->Load(NpuFormats::kFormat, bytes, nullptr, {});
   }
-  std::unique_ptr<UnitFormats> formats_;
+  std::unique_ptr<NpuFormats> formats_;
 };
 
-TEST_F(UnitFormatsTest, TakesItsFormatsOnly) {
+TEST_F(NpuFormatsTest, TakesItsFormatsOnly) {
   EXPECT_TRUE(formats_->Takes("npu-fb"));
   EXPECT_TRUE(formats_->Takes("vmvx-bytecode-fb"));
   EXPECT_FALSE(formats_->Takes("embedded-elf-x86_64"));
   EXPECT_TRUE(formats_->is_exclusive());
 }
 
-TEST_F(UnitFormatsTest, RunsAProgramOnceADispatch) {
+TEST_F(NpuFormatsTest, RunsAProgramOnceADispatch) {
   Assembler assembler;
   assembler.Function("add_one", 0, 1)
       .Add(Opcode::kLoad, {0, 0, 4, 1, 4, 0, 4})
@@ -88,7 +88,7 @@ TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {
   EXPECT_EQ(NpuRequestScope::Current().deadline_ns, kInfiniteFuture);
 }
 
-TEST_F(UnitFormatsTest, SaysWhatFailed) {
+TEST_F(NpuFormatsTest, SaysWhatFailed) {
   Assembler assembler;
   assembler.Function("outside", 0, 1)
       .Add(Opcode::kLoad, {0, 0, 64, 2, 64, 0, 64});
@@ -108,18 +108,18 @@ TEST_F(UnitFormatsTest, SaysWhatFailed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("outside"));
 }
 
-TEST_F(UnitFormatsTest, RefusesBytesThatAreNoProgram) {
+TEST_F(NpuFormatsTest, RefusesBytesThatAreNoProgram) {
   const std::string text = "NPU-PROGRAM-BYTES-v1";
   auto code = Load({text.begin(), text.end()});
   EXPECT_EQ(code.status().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(code.status().message()),
               HasSubstr("20 bytes that are no program"));
   const uint32_t constants[] = {1};
-  code = formats_->Load(UnitFormats::kFormat, {}, nullptr, constants);
+  code = formats_->Load(NpuFormats::kFormat, {}, nullptr, constants);
   EXPECT_EQ(code.status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(UnitFormatsTest, ResolvesTheDriversImports) {
+TEST_F(NpuFormatsTest, ResolvesTheDriversImports) {
   auto import = formats_->Resolve("npu_matmul_i8");
   ASSERT_TRUE(import.has_value());
   const int8_t left[] = {1, 2, 3, 4, 5, 6};    // 2x3

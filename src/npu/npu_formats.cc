@@ -1,4 +1,4 @@
-#include "npu/unit_formats.h"
+#include "npu/npu_formats.h"
 
 #include <utility>
 
@@ -22,11 +22,11 @@ bool IsArchive(absl::Span<const uint8_t> data) {
 
 }  // namespace
 
-bool UnitFormats::Takes(absl::string_view format) const {
+bool NpuFormats::Takes(absl::string_view format) const {
   return format == kFormat || format == cpu::VmvxExecutable::kFormat;
 }
 
-absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
+absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> NpuFormats::Load(
     absl::string_view format, absl::Span<const uint8_t> data,
     const Ref<Object>& owner, absl::Span<const uint32_t> constants) {
   if (format != kFormat || IsArchive(data)) {
@@ -49,24 +49,24 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> UnitFormats::Load(
   return ProgramExecutable::Load(unit_, data);
 }
 
-std::shared_ptr<cpu::ExecutableCode> UnitFormats::Wrap(
+std::shared_ptr<cpu::ExecutableCode> NpuFormats::Wrap(
     std::shared_ptr<cpu::ExecutableCode> code) {
   return std::make_shared<NpuRequestExecutable>(nullptr, std::move(code));
 }
 
-absl::StatusOr<Ref<vm::NativeModule>> UnitFormats::VmvxModule() {
+absl::StatusOr<Ref<vm::NativeModule>> NpuFormats::VmvxModule() {
   MutexLock lock(&mutex_);
   if (vmvx_module_ == nullptr) {
     TAKT_ASSIGN_OR_RETURN(
         vmvx_module_,
         cpu::CreateVmvxModule(kernels::SelectKernels(cpu::UsableInstructionSets(
                                   cpu::DetectProcessor())),
-                              std::make_shared<UnitOffload>(unit_)));
+                              std::make_shared<NpuOffload>(unit_)));
   }
   return vmvx_module_;
 }
 
-absl::optional<cpu::ImportFunction> UnitFormats::Resolve(
+absl::optional<cpu::ImportFunction> NpuFormats::Resolve(
     absl::string_view name) {
   Import import{unit_.get(), nullptr, nullptr};
   if (!unit_->FindImport(std::string(name), &import.function, &import.context)
@@ -76,12 +76,12 @@ absl::optional<cpu::ImportFunction> UnitFormats::Resolve(
   unit_->CountCode();
   MutexLock lock(&mutex_);
   imports_.push_back(import);
-  return cpu::ImportFunction{&UnitFormats::CallImport, &imports_.back()};
+  return cpu::ImportFunction{&NpuFormats::CallImport, &imports_.back()};
 }
 
-int UnitFormats::CallImport(void* parameters, void* context, void* reserved) {
+int NpuFormats::CallImport(void* parameters, void* context, void* reserved) {
   const auto* import = static_cast<const Import*>(context);
-  Unit& unit = *import->unit;
+  NpuUnit& unit = *import->unit;
   const absl::Status status = unit.RunImport(
       NpuRequestScope::Current(),
       NpuRequestScope::CurrentPolicy(unit.policy()).time_limit_ns,

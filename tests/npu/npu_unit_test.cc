@@ -1,6 +1,6 @@
 // Units of the driver "sim" in virtual time: what takes how long, what happens
 // to operations that fail, and what is counted.
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 #include <atomic>
 #include <cstring>
@@ -22,17 +22,17 @@ using testing::HasSubstr;
 
 struct Opened {
   std::shared_ptr<VirtualTime> time = std::make_shared<VirtualTime>();
-  Ref<Unit> unit;
+  Ref<NpuUnit> unit;
 };
 
-Opened OpenSim(const std::string& profile, FaultPolicy policy = {}) {
+Opened OpenSim(const std::string& profile, NpuFaultPolicy policy = {}) {
   Opened opened;
-  Unit::Options options;
+  NpuUnit::Options options;
   options.driver_options = profile;
   options.policy = policy;
   options.time = opened.time;
   options.event_count_max = 16;
-  auto unit = Unit::Open(SimDriver(), options);
+  auto unit = NpuUnit::Open(SimDriver(), options);
   EXPECT_TRUE(unit.ok()) << unit.status();
   if (unit.ok()) opened.unit = *std::move(unit);
   return opened;
@@ -51,7 +51,7 @@ struct Fill {
     operation.fill.stride1 = 1;
     operation.fill.pattern = pattern;
   }
-  absl::Status Run(Unit& unit, const Request& request = {}) {
+  absl::Status Run(NpuUnit& unit, const NpuRequest& request = {}) {
     return unit.Run({&operation, 1}, request);
   }
   bool IsFilled() const {
@@ -65,45 +65,45 @@ struct Fill {
   takt_npu_operation_t operation;
 };
 
-TEST(UnitTest, RunsOperationsInOrder) {
+TEST(NpuUnitTest, RunsOperationsInOrder) {
   Opened sim = OpenSim("");
   Fill first(7);
   Fill second(8);
   second.operation.fill.out = first.operation.fill.out;
   second.operation.fill.size1 = 8;
   const takt_npu_operation_t both[] = {first.operation, second.operation};
-  ASSERT_TRUE(sim.unit->Run(both, Request()).ok());
+  ASSERT_TRUE(sim.unit->Run(both, NpuRequest()).ok());
   EXPECT_EQ(first.words[0], 8u);
   EXPECT_EQ(first.words[8], 7u);
   EXPECT_EQ(sim.unit->statistics().batch_count, 1u);
   EXPECT_EQ(sim.unit->statistics().operation_count, 2u);
 }
 
-TEST(UnitTest, SplitsWhatIsLongerThanABatch) {
+TEST(NpuUnitTest, SplitsWhatIsLongerThanABatch) {
   Opened sim = OpenSim(R"({"batch_max": 2})");
   std::vector<takt_npu_operation_t> operations(5, Fill(1).operation);
   Fill fill(9);
   for (auto& each : operations) each = fill.operation;
-  ASSERT_TRUE(sim.unit->Run(operations, Request()).ok());
+  ASSERT_TRUE(sim.unit->Run(operations, NpuRequest()).ok());
   EXPECT_TRUE(fill.IsFilled());
   EXPECT_EQ(sim.unit->statistics().batch_count, 3u);
 }
 
-TEST(UnitTest, TakesAsLongAsTheProfileSays) {
+TEST(NpuUnitTest, TakesAsLongAsTheProfileSays) {
   // 64 bytes at 1 byte a ns, and the launch.
   Opened sim = OpenSim(
       R"({"launch_ns": 500, "dma_bytes_per_s": 1e9, "dma_latency_ns": 30})");
   Fill fill(3);
   ASSERT_TRUE(fill.Run(*sim.unit).ok());
   EXPECT_EQ(sim.time->NowNs(), 500 + 30 + 64);
-  const std::vector<UnitEvent> events = sim.unit->events();
+  const std::vector<NpuBatchRecord> events = sim.unit->events();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].end_ns - events[0].start_ns, 594);
   EXPECT_EQ(sim.unit->statistics().busy_ns, 594u);
 }
 
-TEST(UnitTest, EndsWhatTakesTooLong) {
-  FaultPolicy policy;
+TEST(NpuUnitTest, EndsWhatTakesTooLong) {
+  NpuFaultPolicy policy;
   policy.time_limit_ns = 10'000;
   policy.retry_max = 2;
   Opened sim = OpenSim(R"({"faults": {"time_out": 1}})", policy);
@@ -112,7 +112,7 @@ TEST(UnitTest, EndsWhatTakesTooLong) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("more than 10000 ns"));
   EXPECT_EQ(sim.time->NowNs(), 30'000);
-  const UnitStatistics statistics = sim.unit->statistics();
+  const NpuStatistics statistics = sim.unit->statistics();
   EXPECT_EQ(statistics.time_out_count, 3u);
   EXPECT_EQ(statistics.retry_count, 2u);
   EXPECT_EQ(statistics.error_count, 1u);
@@ -120,8 +120,8 @@ TEST(UnitTest, EndsWhatTakesTooLong) {
   EXPECT_EQ(statistics.operation_count, 0u);
 }
 
-TEST(UnitTest, ResetsWhereACancelDoesNotHelp) {
-  FaultPolicy policy;
+TEST(NpuUnitTest, ResetsWhereACancelDoesNotHelp) {
+  NpuFaultPolicy policy;
   policy.retry_max = 0;
   Opened sim = OpenSim(R"({"faults": {"time_out": 1, "stuck": 1}})", policy);
   Fill fill(3);
@@ -130,8 +130,8 @@ TEST(UnitTest, ResetsWhereACancelDoesNotHelp) {
   EXPECT_FALSE(sim.unit->is_quarantined());
 }
 
-TEST(UnitTest, CompletionsThatComeTooLateDoNothing) {
-  FaultPolicy policy;
+TEST(NpuUnitTest, CompletionsThatComeTooLateDoNothing) {
+  NpuFaultPolicy policy;
   policy.retry_max = 3;
   Opened sim = OpenSim(R"({"faults": {"late": 1}})", policy);
   Fill fill(3);
@@ -140,7 +140,7 @@ TEST(UnitTest, CompletionsThatComeTooLateDoNothing) {
   EXPECT_EQ(sim.unit->statistics().stray_completion_count, 4u);
 }
 
-TEST(UnitTest, SecondCompletionsDoNothing) {
+TEST(NpuUnitTest, SecondCompletionsDoNothing) {
   Opened sim = OpenSim(R"({"faults": {"twice": 1}})");
   Fill fill(3);
   ASSERT_TRUE(fill.Run(*sim.unit).ok());
@@ -150,28 +150,28 @@ TEST(UnitTest, SecondCompletionsDoNothing) {
   EXPECT_EQ(sim.unit->statistics().operation_count, 1u);
 }
 
-TEST(UnitTest, TriesAgainAndPutsBackWhatWasDestroyed) {
-  FaultPolicy policy;
+TEST(NpuUnitTest, TriesAgainAndPutsBackWhatWasDestroyed) {
+  NpuFaultPolicy policy;
   policy.retry_max = 100;
   policy.quarantine_after = 1000;
   Opened sim = OpenSim(R"({"faults": {"seed": 3, "error": 0.8}})", policy);
   int restored = 0;
   auto count = [&restored] { ++restored; };
   absl::FunctionRef<void()> restore = count;
-  Request request;
+  NpuRequest request;
   request.restore = &restore;
   Fill fill(3);
   ASSERT_TRUE(fill.Run(*sim.unit, request).ok());
   EXPECT_TRUE(fill.IsFilled());
-  const UnitStatistics statistics = sim.unit->statistics();
+  const NpuStatistics statistics = sim.unit->statistics();
   EXPECT_GT(statistics.failed_count, 0u);
   EXPECT_EQ(statistics.retry_count, statistics.failed_count);
   EXPECT_EQ(static_cast<uint64_t>(restored), statistics.failed_count);
 }
 
-TEST(UnitTest, DoesNotRepeatWhatMustNotBe) {
+TEST(NpuUnitTest, DoesNotRepeatWhatMustNotBe) {
   Opened sim = OpenSim(R"({"faults": {"error": 1}})");
-  Request request;
+  NpuRequest request;
   request.is_repeatable = false;
   Fill fill(3);
   EXPECT_EQ(fill.Run(*sim.unit, request).code(),
@@ -179,8 +179,8 @@ TEST(UnitTest, DoesNotRepeatWhatMustNotBe) {
   EXPECT_EQ(sim.unit->statistics().batch_count, 1u);
 }
 
-TEST(UnitTest, ALostUnitIsResetAndTriedAgain) {
-  FaultPolicy policy;
+TEST(NpuUnitTest, ALostUnitIsResetAndTriedAgain) {
+  NpuFaultPolicy policy;
   policy.retry_max = 20;
   policy.quarantine_after = 100;
   Opened sim = OpenSim(R"({"faults": {"seed": 9, "lost": 0.5}})", policy);
@@ -189,13 +189,13 @@ TEST(UnitTest, ALostUnitIsResetAndTriedAgain) {
     ASSERT_TRUE(fill.Run(*sim.unit).ok()) << i;
     EXPECT_TRUE(fill.IsFilled());
   }
-  const UnitStatistics statistics = sim.unit->statistics();
+  const NpuStatistics statistics = sim.unit->statistics();
   EXPECT_GT(statistics.lost_count, 0u);
   EXPECT_EQ(statistics.reset_count, statistics.lost_count);
 }
 
-TEST(UnitTest, AUnitThatResetsDoNotHelpIsLeftAloneThenProbed) {
-  FaultPolicy policy;
+TEST(NpuUnitTest, AUnitThatResetsDoNotHelpIsLeftAloneThenProbed) {
+  NpuFaultPolicy policy;
   policy.quarantine_ns = 1'000'000;
   policy.retry_max = 0;
   Opened sim = OpenSim(
@@ -227,8 +227,8 @@ TEST(UnitTest, AUnitThatResetsDoNotHelpIsLeftAloneThenProbed) {
   EXPECT_GE(sim.unit->statistics().quarantine_count, 2u);
 }
 
-TEST(UnitTest, FailuresInARowLeadToQuarantine) {
-  FaultPolicy policy;
+TEST(NpuUnitTest, FailuresInARowLeadToQuarantine) {
+  NpuFaultPolicy policy;
   policy.quarantine_after = 3;
   policy.retry_max = 0;
   Opened sim = OpenSim(R"({"faults": {"error": 1}})", policy);
@@ -241,7 +241,7 @@ TEST(UnitTest, FailuresInARowLeadToQuarantine) {
   EXPECT_EQ(fill.Run(*sim.unit).code(), absl::StatusCode::kUnavailable);
 }
 
-TEST(UnitTest, TooHotIsNotTriedAgainAtOnce) {
+TEST(NpuUnitTest, TooHotIsNotTriedAgainAtOnce) {
   Opened sim = OpenSim(R"({"faults": {"overheat": 1}})");
   Fill fill(3);
   EXPECT_EQ(fill.Run(*sim.unit).code(), absl::StatusCode::kUnavailable);
@@ -250,7 +250,7 @@ TEST(UnitTest, TooHotIsNotTriedAgainAtOnce) {
   EXPECT_TRUE(sim.unit->is_quarantined());
 }
 
-TEST(UnitTest, WhatItCannotDoIsNoFailure) {
+TEST(NpuUnitTest, WhatItCannotDoIsNoFailure) {
   Opened sim = OpenSim("");
   Fill fill(3);
   fill.operation.kind = 77;
@@ -262,11 +262,11 @@ TEST(UnitTest, WhatItCannotDoIsNoFailure) {
   EXPECT_FALSE(sim.unit->is_quarantined());
 }
 
-TEST(UnitTest, SaysWhatADriverDoesNotLike) {
-  Unit::Options options;
+TEST(NpuUnitTest, SaysWhatADriverDoesNotLike) {
+  NpuUnit::Options options;
   options.time = std::make_shared<VirtualTime>();
   options.driver_options = R"({"no_such": 1})";
-  auto unit = Unit::Open(SimDriver(), options);
+  auto unit = NpuUnit::Open(SimDriver(), options);
   EXPECT_EQ(unit.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(unit.status().message()),
               HasSubstr("unknown member \"no_such\""));
@@ -280,7 +280,7 @@ TEST_P(FaultSeedsTest, NothingHangsIsWrongOrLost) {
   constexpr uint32_t kRuns = 6;
   uint64_t faults = 0;
   for (int seed = 1; seed <= FaultSeedCount(); ++seed) {
-    FaultPolicy policy;
+    NpuFaultPolicy policy;
     policy.retry_max = static_cast<uint32_t>(seed % 3);
     Opened sim = OpenSim(FaultyProfile(seed, GetParam()), policy);
     uint64_t ok_count = 0;
@@ -293,7 +293,7 @@ TEST_P(FaultSeedsTest, NothingHangsIsWrongOrLost) {
       }
     }
     sim.time->Pass(1'000'000'000);
-    const UnitStatistics s = sim.unit->statistics();
+    const NpuStatistics s = sim.unit->statistics();
     EXPECT_EQ(s.operation_count, ok_count) << "seed " << seed;
     EXPECT_EQ(s.error_count, kRuns - ok_count) << "seed " << seed;
     faults += s.failed_count + s.time_out_count + s.lost_count +
@@ -322,15 +322,15 @@ takt_npu_result_t WatchedSubmit(void* unit, const takt_npu_batch_t* batch) {
   return result;
 }
 
-TEST(UnitTest, NeverRunsTwoBatchesAtOnce) {
+TEST(NpuUnitTest, NeverRunsTwoBatchesAtOnce) {
   Watch watch;
   g_watch = &watch;
   takt_npu_driver_t driver = *HostDriver();
   driver.submit = &WatchedSubmit;
-  Unit::Options options;
+  NpuUnit::Options options;
   options.time = CreateRealTime(CreateTimerThread());
   options.event_count_max = 10'000;
-  auto unit = Unit::Open(&driver, options);
+  auto unit = NpuUnit::Open(&driver, options);
   ASSERT_TRUE(unit.ok()) << unit.status();
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
@@ -338,7 +338,7 @@ TEST(UnitTest, NeverRunsTwoBatchesAtOnce) {
     threads.emplace_back([&, t] {
       for (uint32_t i = 0; i < 200; ++i) {
         Fill fill(t * 1000 + i + 1);
-        Request request;
+        NpuRequest request;
         request.urgency.priority = static_cast<uint8_t>(t * 32);
         if (!fill.Run(**unit, request).ok() || !fill.IsFilled()) ++wrong;
       }
@@ -347,7 +347,7 @@ TEST(UnitTest, NeverRunsTwoBatchesAtOnce) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(watch.most, 1);
-  const std::vector<UnitEvent> events = (*unit)->events();
+  const std::vector<NpuBatchRecord> events = (*unit)->events();
   ASSERT_EQ(events.size(), 1600u);
   for (size_t i = 1; i < events.size(); ++i) {
     EXPECT_GE(events[i].start_ns, events[i - 1].end_ns);

@@ -1,6 +1,6 @@
 // Operations through units, compared with the kernels: over random shapes, on
 // units that can do all, little, or that fail.
-#include "npu/unit_offload.h"
+#include "npu/npu_offload.h"
 
 #include <cstring>
 #include <memory>
@@ -21,13 +21,13 @@ namespace {
 using kernels::Mmt4dArguments;
 using kernels::Mmt4dType;
 
-Ref<Unit> OpenUnit(const takt_npu_driver_t* driver, const std::string& profile,
-                   FaultPolicy policy = {}) {
-  Unit::Options options;
+Ref<NpuUnit> OpenUnit(const takt_npu_driver_t* driver,
+                      const std::string& profile, NpuFaultPolicy policy = {}) {
+  NpuUnit::Options options;
   options.driver_options = profile;
   options.policy = policy;
   options.time = std::make_shared<VirtualTime>();
-  auto unit = Unit::Open(driver, options);
+  auto unit = NpuUnit::Open(driver, options);
   EXPECT_TRUE(unit.ok()) << unit.status();
   return *std::move(unit);
 }
@@ -62,7 +62,7 @@ struct Product {
     kernels::kMmt4dPortable.by_type[static_cast<int>(Mmt4dType::kS8S8S32)](a);
   }
   // Runs it as the vmvx module does.
-  absl::Status Run(UnitOffload& offload) {
+  absl::Status Run(NpuOffload& offload) {
     auto is_done = offload.Mmt4d(Mmt4dType::kS8S8S32, a);
     if (!is_done.ok()) return is_done.status();
     if (!*is_done) Kernel();
@@ -80,8 +80,9 @@ class OffloadUnitsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(OffloadUnitsTest, ProductsAreThoseOfTheKernels) {
   const bool is_host = GetParam()[0] == '\0';
-  Ref<Unit> unit = OpenUnit(is_host ? HostDriver() : SimDriver(), GetParam());
-  UnitOffload offload(unit);
+  Ref<NpuUnit> unit =
+      OpenUnit(is_host ? HostDriver() : SimDriver(), GetParam());
+  NpuOffload offload(unit);
   Random random(11);
   constexpr int kCount = 300;
   for (int i = 0; i < kCount; ++i) {
@@ -90,7 +91,7 @@ TEST_P(OffloadUnitsTest, ProductsAreThoseOfTheKernels) {
     ASSERT_EQ(product.out, product.expected) << i;
   }
   // Each of them was done once: by the unit, or by the CPU.
-  const UnitStatistics s = unit->statistics();
+  const NpuStatistics s = unit->statistics();
   const uint64_t by_cpu = s.unsupported_count + s.fallback_count;
   EXPECT_LE(by_cpu, static_cast<uint64_t>(kCount));
   if (unit->in_host_memory()) {
@@ -123,12 +124,12 @@ TEST_P(OffloadFaultsTest, NothingWrongIsGivenAsRight) {
   const auto [kind, members] = GetParam();
   uint64_t error_count = 0;
   for (int seed = 1; seed <= FaultSeedCount(); ++seed) {
-    FaultPolicy policy;
+    NpuFaultPolicy policy;
     policy.retry_max = static_cast<uint32_t>(seed % 3);
     policy.fall_back_to_cpu = seed % 2 != 0;
-    Ref<Unit> unit =
+    Ref<NpuUnit> unit =
         OpenUnit(SimDriver(), FaultyProfile(seed, kind, members), policy);
-    UnitOffload offload(unit);
+    NpuOffload offload(unit);
     Random random(static_cast<uint64_t>(seed));
     uint64_t failed_count = 0;
     for (int i = 0; i < 4; ++i) {
@@ -140,7 +141,7 @@ TEST_P(OffloadFaultsTest, NothingWrongIsGivenAsRight) {
       }
       failed_count += !status.ok();
     }
-    const UnitStatistics s = unit->statistics();
+    const NpuStatistics s = unit->statistics();
     EXPECT_EQ(s.error_count, failed_count + s.fallback_count);
     error_count += s.error_count + s.retry_count + s.stray_completion_count;
   }
@@ -161,9 +162,10 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(R"("bit_flip": 0.05)"),
         testing::Values(R"("memory": "own", "memory_bytes": 65536, )")));
 
-TEST(UnitOffloadTest, CountsWhatTheUnitCannotDo) {
-  Ref<Unit> unit = OpenUnit(SimDriver(), R"({"macs_per_cycle": {"f32": 8}})");
-  UnitOffload offload(unit);
+TEST(NpuOffloadTest, CountsWhatTheUnitCannotDo) {
+  Ref<NpuUnit> unit =
+      OpenUnit(SimDriver(), R"({"macs_per_cycle": {"f32": 8}})");
+  NpuOffload offload(unit);
   Random random(1);
   Product product(random);
   auto is_done = offload.Mmt4d(Mmt4dType::kS8S8S32, product.a);
@@ -173,20 +175,21 @@ TEST(UnitOffloadTest, CountsWhatTheUnitCannotDo) {
   EXPECT_EQ(unit->statistics().batch_count, 0u);
 }
 
-TEST(UnitOffloadTest, FailsWhereThePolicyWantsNoCpu) {
-  FaultPolicy policy;
+TEST(NpuOffloadTest, FailsWhereThePolicyWantsNoCpu) {
+  NpuFaultPolicy policy;
   policy.fall_back_to_cpu = false;
-  Ref<Unit> unit = OpenUnit(SimDriver(), R"({"faults": {"error": 1}})", policy);
-  UnitOffload offload(unit);
+  Ref<NpuUnit> unit =
+      OpenUnit(SimDriver(), R"({"faults": {"error": 1}})", policy);
+  NpuOffload offload(unit);
   Random random(1);
   Product product(random);
   EXPECT_EQ(product.Run(offload).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(unit->statistics().fallback_count, 0u);
 }
 
-TEST(UnitOffloadTest, PacksUnpacksFillsAndCopiesAsTheKernels) {
-  Ref<Unit> unit = OpenUnit(SimDriver(), "");
-  UnitOffload offload(unit);
+TEST(NpuOffloadTest, PacksUnpacksFillsAndCopiesAsTheKernels) {
+  Ref<NpuUnit> unit = OpenUnit(SimDriver(), "");
+  NpuOffload offload(unit);
   Random random(5);
   for (int i = 0; i < 200; ++i) {
     const int64_t rows = random.Below(20) + 1, columns = random.Below(20) + 1;

@@ -1,4 +1,4 @@
-// A Unit is one NPU that a driver has opened: who may use it when, for how
+// An NpuUnit is one NPU that a driver has opened: who may use it when, for how
 // long, and what happens if it fails.
 //
 // Run() is the way to use it: it takes the lease, submits a batch, waits for
@@ -16,8 +16,8 @@
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ and
 // watch_mutex_ are leaves; no driver function is called under mutex_.
-#ifndef TAKT_NPU_UNIT_H_
-#define TAKT_NPU_UNIT_H_
+#ifndef TAKT_NPU_NPU_UNIT_H_
+#define TAKT_NPU_NPU_UNIT_H_
 
 #include <atomic>
 #include <cstdint>
@@ -46,7 +46,7 @@ class Reference;
 class Staging;
 
 // What happens when an operation fails.
-struct FaultPolicy {
+struct NpuFaultPolicy {
   // Ends a batch that takes longer. kInfiniteFuture: it may take as long as it
   // takes.
   int64_t time_limit_ns = 1'000'000'000;
@@ -59,10 +59,10 @@ struct FaultPolicy {
 };
 
 // What holds for work with terms of its own on a unit with that policy.
-FaultPolicy PolicyFor(const JobFaultPolicy& terms, FaultPolicy policy);
+NpuFaultPolicy PolicyFor(const JobFaultPolicy& terms, NpuFaultPolicy policy);
 
 // Counts since the unit was opened.
-struct UnitStatistics {
+struct NpuStatistics {
   uint64_t batch_count = 0;      // Submitted, also again.
   uint64_t operation_count = 0;  // Done, and their results used.
   uint64_t mac_count = 0;        // Of products among these.
@@ -93,7 +93,7 @@ struct UnitStatistics {
 };
 
 // How a batch went, for whoever looks at the unit's past.
-struct UnitEvent {
+struct NpuBatchRecord {
   uint64_t id = 0;
   Urgency urgency;
   int64_t start_ns = 0;
@@ -104,9 +104,9 @@ struct UnitEvent {
 };
 
 // One Run().
-struct Request {
+struct NpuRequest {
   Urgency urgency;
-  const FaultPolicy* policy = nullptr;  // Null: the unit's.
+  const NpuFaultPolicy* policy = nullptr;  // Null: the unit's.
   // The operations may run again, because they do not read what they write.
   bool is_repeatable = true;
   // Puts back what a failed batch may have destroyed; called before it runs
@@ -117,13 +117,13 @@ struct Request {
   absl::FunctionRef<takt_npu_result_t()>* check = nullptr;
 };
 
-class Unit final : public Object {
+class NpuUnit final : public Object {
  public:
   static constexpr ObjectType kType{"npu.unit"};
 
   struct Options {
     std::string driver_options;
-    FaultPolicy policy;
+    NpuFaultPolicy policy;
     std::shared_ptr<Timebase> time;  // Needed.
     size_t event_count_max = 0;      // Events kept; 0: none.
     // What the CPU can do as well may be left to it.
@@ -132,13 +132,13 @@ class Unit final : public Object {
   };
 
   // Opens a unit. `library` keeps the table, if it is not static.
-  static absl::StatusOr<Ref<Unit>> Open(
+  static absl::StatusOr<Ref<NpuUnit>> Open(
       const takt_npu_driver_t* table, Options options,
       std::shared_ptr<DriverLibrary> library = nullptr);
 
   const takt_npu_capabilities_t& capabilities() const { return capabilities_; }
   const char* driver_name() const { return driver_.name; }
-  const FaultPolicy& policy() const { return options_.policy; }
+  const NpuFaultPolicy& policy() const { return options_.policy; }
   bool allows_either_way() const { return options_.allows_either_way; }
   Timebase& time() const { return *options_.time; }
   bool in_host_memory() const {
@@ -152,7 +152,7 @@ class Unit final : public Object {
   //   UNAVAILABLE        it is lost, too hot, or in quarantine.
   // After an error the outputs are undefined, unless `restore` says otherwise.
   absl::Status Run(absl::Span<const takt_npu_operation_t> operations,
-                   const Request& request);
+                   const NpuRequest& request);
 
   // Calls an import of the driver's with the lease, and no batch running; its
   // result. If it takes longer than `time_limit_ns` the driver is asked to end
@@ -193,7 +193,7 @@ class Unit final : public Object {
   bool IsProbeDue() const;
   // Then it is probed, with the lease; blocks for as long as that takes.
   void ProbeIfDue();
-  UnitStatistics statistics() const;
+  NpuStatistics statistics() const;
   // Code that has been loaded for it, or that calls it.
   void CountCode() { code_count_.fetch_add(1, std::memory_order_relaxed); }
   bool has_code() const {
@@ -204,7 +204,7 @@ class Unit final : public Object {
   // turns have taken so far. kInfiniteFuture while it is left alone.
   int64_t ExpectedWaitNs(const Urgency& urgency, uint32_t turn_count) const;
   // The last events, oldest first.
-  std::vector<UnitEvent> events() const;
+  std::vector<NpuBatchRecord> events() const;
 
   // What does in its place what the unit does not.
   const Reference& stand_in() const { return *stand_in_; }
@@ -220,9 +220,9 @@ class Unit final : public Object {
   void CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host);
 
  private:
-  Unit(const takt_npu_driver_t& driver, Options options,
-       std::shared_ptr<DriverLibrary> library);
-  ~Unit() override;
+  NpuUnit(const takt_npu_driver_t& driver, Options options,
+          std::shared_ptr<DriverLibrary> library);
+  ~NpuUnit() override;
 
   // How one batch ended.
   struct Outcome {
@@ -236,7 +236,7 @@ class Unit final : public Object {
                                  bool* is_time_out);
   takt_npu_result_t EndBatch(uint64_t id);
   Outcome RunAll(absl::Span<const takt_npu_operation_t> operations,
-                 const Request& request, int64_t time_limit_ns);
+                 const NpuRequest& request, int64_t time_limit_ns);
   absl::Status CheckHealth();
   bool Probe();
   void NoteOutcome(const Outcome& outcome);
@@ -300,10 +300,10 @@ class Unit final : public Object {
   bool is_quarantined_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t quarantine_end_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> code_count_{0};
-  UnitStatistics statistics_ ABSL_GUARDED_BY(mutex_);
-  std::deque<UnitEvent> events_ ABSL_GUARDED_BY(mutex_);
+  NpuStatistics statistics_ ABSL_GUARDED_BY(mutex_);
+  std::deque<NpuBatchRecord> events_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::npu
 
-#endif  // TAKT_NPU_UNIT_H_
+#endif  // TAKT_NPU_NPU_UNIT_H_

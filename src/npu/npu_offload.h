@@ -1,21 +1,21 @@
-// A UnitOffload has the heavy operations of vmvx code run on a unit, one batch
+// An NpuOffload has the heavy operations of vmvx code run on a unit, one batch
 // each. What the unit cannot do (kind, type, tile, alignment) and, if the
 // policy says so, what it failed to do is left to the CPU's kernels, which give
 // the same result; both are counted.
-#ifndef TAKT_NPU_UNIT_OFFLOAD_H_
-#define TAKT_NPU_UNIT_OFFLOAD_H_
+#ifndef TAKT_NPU_NPU_OFFLOAD_H_
+#define TAKT_NPU_NPU_OFFLOAD_H_
 
 #include <cstddef>
 #include <cstdint>
 
 #include "cpu/vmvx_offload.h"
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 namespace takt::npu {
 
-class UnitOffload final : public cpu::VmvxOffload {
+class NpuOffload final : public cpu::VmvxOffload {
  public:
-  explicit UnitOffload(Ref<Unit> unit) : unit_(std::move(unit)) {}
+  explicit NpuOffload(Ref<NpuUnit> unit) : unit_(std::move(unit)) {}
 
   absl::StatusOr<bool> Mmt4d(kernels::Mmt4dType type,
                              const kernels::Mmt4dArguments& a) override;
@@ -40,9 +40,9 @@ class UnitOffload final : public cpu::VmvxOffload {
   // True if the unit has done it, false if the CPU is to do it.
   absl::StatusOr<bool> Run(const takt_npu_operation_t& operation);
 
-  const Ref<Unit> unit_;
+  const Ref<NpuUnit> unit_;
 };
 
 }  // namespace takt::npu
 
-#endif  // TAKT_NPU_UNIT_OFFLOAD_H_
+#endif  // TAKT_NPU_NPU_OFFLOAD_H_

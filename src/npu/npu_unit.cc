@@ -1,4 +1,4 @@
-#include "npu/unit.h"
+#include "npu/npu_unit.h"
 
 #include <algorithm>
 #include <cstring>
@@ -44,7 +44,7 @@ uint64_t CountMacs(absl::Span<const takt_npu_operation_t> operations) {
 
 }  // namespace
 
-FaultPolicy PolicyFor(const JobFaultPolicy& terms, FaultPolicy policy) {
+NpuFaultPolicy PolicyFor(const JobFaultPolicy& terms, NpuFaultPolicy policy) {
   using Action = JobFaultPolicy::Action;
   if (terms.time_limit_ns > 0) policy.time_limit_ns = terms.time_limit_ns;
   if (terms.action == Action::kDevice) return policy;
@@ -57,12 +57,12 @@ FaultPolicy PolicyFor(const JobFaultPolicy& terms, FaultPolicy policy) {
   return policy;
 }
 
-absl::StatusOr<Ref<Unit>> Unit::Open(const takt_npu_driver_t* table,
-                                     Options options,
-                                     std::shared_ptr<DriverLibrary> library) {
+absl::StatusOr<Ref<NpuUnit>> NpuUnit::Open(
+    const takt_npu_driver_t* table, Options options,
+    std::shared_ptr<DriverLibrary> library) {
   TAKT_ASSIGN_OR_RETURN(const takt_npu_driver_t driver, CheckDriver(table));
-  auto unit = Ref<Unit>::Adopt(
-      new Unit(driver, std::move(options), std::move(library)));
+  auto unit = Ref<NpuUnit>::Adopt(
+      new NpuUnit(driver, std::move(options), std::move(library)));
   char error[256] = "";
   void* opened = nullptr;
   const takt_npu_result_t result =
@@ -82,8 +82,8 @@ absl::StatusOr<Ref<Unit>> Unit::Open(const takt_npu_driver_t* table,
   return unit;
 }
 
-Unit::Unit(const takt_npu_driver_t& driver, Options options,
-           std::shared_ptr<DriverLibrary> library)
+NpuUnit::NpuUnit(const takt_npu_driver_t& driver, Options options,
+                 std::shared_ptr<DriverLibrary> library)
     : Object(&kType),
       driver_(driver),
       options_(std::move(options)),
@@ -104,14 +104,15 @@ Unit::Unit(const takt_npu_driver_t& driver, Options options,
   };
 }
 
-Unit::~Unit() {
+NpuUnit::~NpuUnit() {
   staging_.reset();
   options_.time->Drain();
   if (unit_ != nullptr) driver_.close(unit_);
 }
 
-void Unit::OnComplete(void* user_data, uint64_t id, takt_npu_result_t result) {
-  auto* self = static_cast<Unit*>(user_data);
+void NpuUnit::OnComplete(void* user_data, uint64_t id,
+                         takt_npu_result_t result) {
+  auto* self = static_cast<NpuUnit*>(user_data);
   MutexLock lock(&self->mutex_);
   if (id == 0 || id != self->running_id_) {
     ++self->statistics_.stray_completion_count;
@@ -124,15 +125,16 @@ void Unit::OnComplete(void* user_data, uint64_t id, takt_npu_result_t result) {
   self->sleeper_.Raise(kEnded);
 }
 
-Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
-                             const Urgency& urgency, int64_t time_limit_ns) {
+NpuUnit::Outcome NpuUnit::RunBatch(
+    absl::Span<const takt_npu_operation_t> operations, const Urgency& urgency,
+    int64_t time_limit_ns) {
   Timebase& time = *options_.time;
   takt_npu_batch_t batch;
   batch.struct_size = sizeof(batch);
   batch.id = ++last_id_;
   batch.operations = operations.data();
   batch.operation_count = operations.size();
-  batch.complete = &Unit::OnComplete;
+  batch.complete = &NpuUnit::OnComplete;
   batch.user_data = this;
   sleeper_.Take(kEnded);
   {
@@ -140,7 +142,7 @@ Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
     running_id_ = batch.id;
     ++statistics_.batch_count;
   }
-  UnitEvent event;
+  NpuBatchRecord event;
   event.id = batch.id;
   event.urgency = urgency;
   event.turn = turn_;
@@ -169,7 +171,7 @@ Unit::Outcome Unit::RunBatch(absl::Span<const takt_npu_operation_t> operations,
   return outcome;
 }
 
-void Unit::NoteLease(int64_t asked_ns, int64_t granted_ns) {
+void NpuUnit::NoteLease(int64_t asked_ns, int64_t granted_ns) {
   Event event;
   event.time_ns = granted_ns;
   event.duration_ns = ::takt::NowNs() - granted_ns;
@@ -182,8 +184,8 @@ void Unit::NoteLease(int64_t asked_ns, int64_t granted_ns) {
 }
 
 // In the machine's time, whatever the unit's is.
-void Unit::NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
-                     size_t operation_count) {
+void NpuUnit::NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
+                        size_t operation_count) {
   Event event;
   event.time_ns = start_ns;
   event.duration_ns = ::takt::NowNs() - start_ns;
@@ -196,8 +198,8 @@ void Unit::NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
   tracer_->Record(event);
 }
 
-takt_npu_result_t Unit::WaitForBatch(uint64_t id, int64_t deadline_ns,
-                                     bool* is_time_out) {
+takt_npu_result_t NpuUnit::WaitForBatch(uint64_t id, int64_t deadline_ns,
+                                        bool* is_time_out) {
   if (!options_.time->Wait(sleeper_, kEnded, deadline_ns)) {
     const takt_npu_result_t result = EndBatch(id);
     // It may have completed just so.
@@ -210,13 +212,13 @@ takt_npu_result_t Unit::WaitForBatch(uint64_t id, int64_t deadline_ns,
   return running_result_;
 }
 
-takt_npu_result_t Unit::EndBatch(uint64_t id) {
+takt_npu_result_t NpuUnit::EndBatch(uint64_t id) {
   if (driver_.cancel(unit_, id) == TAKT_NPU_RESULT_OK)
     return TAKT_NPU_RESULT_CANCELLED;
   return Reset() ? TAKT_NPU_RESULT_CANCELLED : TAKT_NPU_RESULT_LOST;
 }
 
-bool Unit::Reset() {
+bool NpuUnit::Reset() {
   NoteFault(NpuFaultAction::kReset);
   const bool works = driver_.reset(unit_) == TAKT_NPU_RESULT_OK;
   MutexLock lock(&mutex_);
@@ -225,10 +227,10 @@ bool Unit::Reset() {
   return works;
 }
 
-void Unit::NoteOutcome(const Outcome& outcome) {
+void NpuUnit::NoteOutcome(const Outcome& outcome) {
   {
     MutexLock lock(&mutex_);
-    UnitStatistics& s = statistics_;
+    NpuStatistics& s = statistics_;
     if (outcome.is_time_out) ++s.time_out_count;
     if (IsRefusal(outcome.result)) {
       ++s.refused_count;
@@ -268,7 +270,7 @@ void Unit::NoteOutcome(const Outcome& outcome) {
   }
 }
 
-void Unit::BeginQuarantine() {
+void NpuUnit::BeginQuarantine() {
   constexpr int64_t kTimesMax = 64;
   const int64_t base_ns = options_.policy.quarantine_ns;
   quarantine_ns_ = quarantine_ns_ == 0
@@ -282,7 +284,7 @@ void Unit::BeginQuarantine() {
   ++statistics_.quarantine_count;
 }
 
-absl::Status Unit::CheckHealth() {
+absl::Status NpuUnit::CheckHealth() {
   bool must_reset = false;
   {
     MutexLock lock(&mutex_);
@@ -305,7 +307,7 @@ absl::Status Unit::CheckHealth() {
   return absl::OkStatus();
 }
 
-bool Unit::Probe() {
+bool NpuUnit::Probe() {
   const auto has = [this](uint32_t kind) {
     return (capabilities_.kinds >> kind & 1) != 0;
   };
@@ -332,8 +334,9 @@ bool Unit::Probe() {
                      [](uint32_t word) { return word == kPattern; });
 }
 
-Unit::Outcome Unit::RunAll(absl::Span<const takt_npu_operation_t> operations,
-                           const Request& request, int64_t time_limit_ns) {
+NpuUnit::Outcome NpuUnit::RunAll(
+    absl::Span<const takt_npu_operation_t> operations,
+    const NpuRequest& request, int64_t time_limit_ns) {
   const size_t batch_max = capabilities_.batch_max != 0
                                ? capabilities_.batch_max
                                : std::max<size_t>(operations.size(), 1);
@@ -349,9 +352,9 @@ Unit::Outcome Unit::RunAll(absl::Span<const takt_npu_operation_t> operations,
   return outcome;
 }
 
-class Unit::Turn {
+class NpuUnit::Turn {
  public:
-  Turn(Unit& unit, const Urgency& urgency)
+  Turn(NpuUnit& unit, const Urgency& urgency)
       : unit_(unit), asked_ns_(unit.TraceNow()) {
     unit.turn_ = unit.lease_.Acquire(urgency);
     granted_ns_ = ::takt::NowNs();
@@ -370,13 +373,13 @@ class Unit::Turn {
   Turn& operator=(const Turn&) = delete;
 
  private:
-  Unit& unit_;
+  NpuUnit& unit_;
   const int64_t asked_ns_;  // 0: nothing is recorded.
   int64_t granted_ns_;
 };
 
-int64_t Unit::ExpectedWaitNs(const Urgency& urgency,
-                             uint32_t turn_count) const {
+int64_t NpuUnit::ExpectedWaitNs(const Urgency& urgency,
+                                uint32_t turn_count) const {
   {
     MutexLock lock(&mutex_);
     if (is_quarantined_ && options_.time->NowNs() < quarantine_end_ns_) {
@@ -387,9 +390,9 @@ int64_t Unit::ExpectedWaitNs(const Urgency& urgency,
   return ahead * turn_count * turn_mean_ns_.load(std::memory_order_relaxed);
 }
 
-absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
-                       const Request& request) {
-  const FaultPolicy& policy =
+absl::Status NpuUnit::Run(absl::Span<const takt_npu_operation_t> operations,
+                          const NpuRequest& request) {
+  const NpuFaultPolicy& policy =
       request.policy != nullptr ? *request.policy : options_.policy;
   absl::Status status;
   for (uint32_t attempt = 0;; ++attempt) {
@@ -433,8 +436,8 @@ absl::Status Unit::Run(absl::Span<const takt_npu_operation_t> operations,
   return status;
 }
 
-absl::Status Unit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
-                             absl::FunctionRef<int()> import) {
+absl::Status NpuUnit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
+                                absl::FunctionRef<int()> import) {
   const Turn turn(*this, urgency);
   TAKT_RETURN_IF_ERROR(CheckHealth());
   BeginWatch(time_limit_ns);
@@ -462,8 +465,8 @@ absl::Status Unit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
       absl::StrCat("NPU ", driver_.name, ": an import returned ", result));
 }
 
-absl::Status Unit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
-                              uint64_t byte_length) {
+absl::Status NpuUnit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
+                                 uint64_t byte_length) {
   const bool flushes = sync == Sync::kFlush;
   const auto function =
       flushes ? driver_.flush_memory : driver_.invalidate_memory;
@@ -484,7 +487,7 @@ absl::Status Unit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
                            " of ", byte_length, " bytes"));
 }
 
-void Unit::BeginWatch(int64_t time_limit_ns) {
+void NpuUnit::BeginWatch(int64_t time_limit_ns) {
   if (time_limit_ns == kInfiniteFuture) return;
   MutexLock lock(&watch_mutex_);
   is_import_late_ = false;
@@ -492,10 +495,10 @@ void Unit::BeginWatch(int64_t time_limit_ns) {
   // One that comes sooner finds out when the next is due: there are never many.
   if (watch_ns_ <= import_end_ns_) return;
   watch_ns_ = import_end_ns_;
-  options_.time->Schedule(watch_ns_, &Unit::OnWatch, this);
+  options_.time->Schedule(watch_ns_, &NpuUnit::OnWatch, this);
 }
 
-bool Unit::EndWatch() {
+bool NpuUnit::EndWatch() {
   MutexLock lock(&watch_mutex_);
   const bool is_late =
       is_import_late_ || options_.time->NowNs() > import_end_ns_;
@@ -504,8 +507,8 @@ bool Unit::EndWatch() {
   return is_late;
 }
 
-void Unit::OnWatch(void* argument) {
-  auto* const self = static_cast<Unit*>(argument);
+void NpuUnit::OnWatch(void* argument) {
+  auto* const self = static_cast<NpuUnit*>(argument);
   MutexLock lock(&self->watch_mutex_);
   const int64_t now_ns = self->options_.time->NowNs();
   if (now_ns < self->watch_ns_) return;  // Another has been scheduled since.
@@ -513,7 +516,7 @@ void Unit::OnWatch(void* argument) {
   if (self->import_end_ns_ == kInfiniteFuture) return;
   if (now_ns < self->import_end_ns_) {
     self->watch_ns_ = self->import_end_ns_;
-    self->options_.time->Schedule(self->watch_ns_, &Unit::OnWatch, self);
+    self->options_.time->Schedule(self->watch_ns_, &NpuUnit::OnWatch, self);
     return;
   }
   self->is_import_late_ = true;
@@ -522,7 +525,7 @@ void Unit::OnWatch(void* argument) {
   }
 }
 
-absl::StatusOr<uint64_t> Unit::LoadProgram(absl::Span<const uint8_t> data) {
+absl::StatusOr<uint64_t> NpuUnit::LoadProgram(absl::Span<const uint8_t> data) {
   if (driver_.load_program == nullptr) {
     return absl::UnimplementedError(
         absl::StrCat("NPU ", driver_.name, " takes no programs"));
@@ -541,13 +544,13 @@ absl::StatusOr<uint64_t> Unit::LoadProgram(absl::Span<const uint8_t> data) {
   return program;
 }
 
-void Unit::UnloadProgram(uint64_t program) {
+void NpuUnit::UnloadProgram(uint64_t program) {
   lease_.Acquire(Urgency());
   driver_.unload_program(unit_, program);
   lease_.Release();
 }
 
-absl::StatusOr<std::vector<takt_npu_function_t>> Unit::DescribeFunctions(
+absl::StatusOr<std::vector<takt_npu_function_t>> NpuUnit::DescribeFunctions(
     uint64_t program) {
   constexpr size_t kCountMax = 4096;
   std::vector<takt_npu_function_t> functions;
@@ -573,9 +576,9 @@ absl::StatusOr<std::vector<takt_npu_function_t>> Unit::DescribeFunctions(
   return ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": program"));
 }
 
-absl::Status Unit::FindImport(const std::string& name,
-                              takt_npu_import_t* out_function,
-                              void** out_context) {
+absl::Status NpuUnit::FindImport(const std::string& name,
+                                 takt_npu_import_t* out_function,
+                                 void** out_context) {
   *out_function = nullptr;
   *out_context = nullptr;
   takt_npu_result_t result = TAKT_NPU_RESULT_UNSUPPORTED;
@@ -592,7 +595,7 @@ absl::Status Unit::FindImport(const std::string& name,
       absl::StrCat("NPU ", driver_.name, " has no import ", name));
 }
 
-absl::StatusOr<uint64_t> Unit::Allocate(uint64_t byte_length) {
+absl::StatusOr<uint64_t> NpuUnit::Allocate(uint64_t byte_length) {
   if (driver_.allocate == nullptr) {
     return absl::UnimplementedError(
         absl::StrCat("NPU ", driver_.name, " has no memory of its own"));
@@ -608,13 +611,13 @@ absl::StatusOr<uint64_t> Unit::Allocate(uint64_t byte_length) {
   return buffer;
 }
 
-void Unit::Free(uint64_t buffer) {
+void NpuUnit::Free(uint64_t buffer) {
   lease_.Acquire(Urgency());
   driver_.free_buffer(unit_, buffer);
   lease_.Release();
 }
 
-takt_npu_telemetry_t Unit::telemetry() const {
+takt_npu_telemetry_t NpuUnit::telemetry() const {
   takt_npu_telemetry_t telemetry;
   telemetry.struct_size = sizeof(telemetry);
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
@@ -629,32 +632,32 @@ takt_npu_telemetry_t Unit::telemetry() const {
   return telemetry;
 }
 
-bool Unit::is_quarantined() const {
+bool NpuUnit::is_quarantined() const {
   MutexLock lock(&mutex_);
   return is_quarantined_;
 }
 
-bool Unit::IsProbeDue() const {
+bool NpuUnit::IsProbeDue() const {
   MutexLock lock(&mutex_);
   return is_quarantined_ && options_.time->NowNs() >= quarantine_end_ns_;
 }
 
-void Unit::ProbeIfDue() {
+void NpuUnit::ProbeIfDue() {
   const Turn turn(*this, Urgency());
   if (IsProbeDue()) CheckHealth().IgnoreError();
 }
 
-UnitStatistics Unit::statistics() const {
+NpuStatistics NpuUnit::statistics() const {
   MutexLock lock(&mutex_);
   return statistics_;
 }
 
-std::vector<UnitEvent> Unit::events() const {
+std::vector<NpuBatchRecord> NpuUnit::events() const {
   MutexLock lock(&mutex_);
   return {events_.begin(), events_.end()};
 }
 
-void Unit::NoteFault(NpuFaultAction answer, int64_t value) {
+void NpuUnit::NoteFault(NpuFaultAction answer, int64_t value) {
   if (!tracer_->is_on()) return;
   Event event;
   event.time_ns = ::takt::NowNs();
@@ -666,23 +669,23 @@ void Unit::NoteFault(NpuFaultAction answer, int64_t value) {
   tracer_->Record(event);
 }
 
-void Unit::CountFallback(uint64_t count) {
+void NpuUnit::CountFallback(uint64_t count) {
   NoteFault(NpuFaultAction::kFallBack);
   MutexLock lock(&mutex_);
   statistics_.fallback_count += count;
 }
 
-void Unit::CountUnsupported(uint64_t count) {
+void NpuUnit::CountUnsupported(uint64_t count) {
   MutexLock lock(&mutex_);
   statistics_.unsupported_count += count;
 }
 
-void Unit::CountChoice(bool is_taken) {
+void NpuUnit::CountChoice(bool is_taken) {
   MutexLock lock(&mutex_);
   ++(is_taken ? statistics_.taken_count : statistics_.left_to_cpu_count);
 }
 
-void Unit::CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host) {
+void NpuUnit::CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host) {
   MutexLock lock(&mutex_);
   statistics_.bytes_to_unit += bytes_to_unit;
   statistics_.bytes_to_host += bytes_to_host;
