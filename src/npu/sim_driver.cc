@@ -69,7 +69,7 @@ class SimUnit final : public AddressSpace {
   static void OnEvent(void* argument);
   Fault DrawFault();
   bool Draw(double probability) {
-    return probability > 0 && random_.NpuUnit() < probability;
+    return probability > 0 && random_.Unit() < probability;
   }
   takt_npu_result_t RunOperations(const takt_npu_batch_t& batch, size_t count,
                                   std::vector<SimModel::Cost>* costs);
