@@ -16,37 +16,6 @@ func.func @mul(%lhs: tensor<4xf32>, %rhs: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
-@pytest.fixture
-def mlp(tmp_path):
-    """An ONNX file: relu(observation @ w + b), 1x8 to 1x3."""
-    onnx = pytest.importorskip("onnx")
-    from onnx import TensorProto, helper, numpy_helper
-
-    random = np.random.default_rng(1)
-    weights = random.standard_normal((8, 3)).astype(np.float32)
-    bias = random.standard_normal(3).astype(np.float32)
-    graph = helper.make_graph(
-        [
-            helper.make_node("MatMul", ["observation", "w"], ["product"]),
-            helper.make_node("Add", ["product", "b"], ["sum"]),
-            helper.make_node("Relu", ["sum"], ["action"]),
-        ],
-        "policy",
-        [helper.make_tensor_value_info("observation", TensorProto.FLOAT, [1, 8])],
-        [helper.make_tensor_value_info("action", TensorProto.FLOAT, [1, 3])],
-        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    model.ir_version = 8
-    path = tmp_path / "policy.onnx"
-    onnx.save(model, path)
-
-    def expected(observation):
-        return np.maximum(observation @ weights + bias, 0)
-
-    return path, expected
-
-
 def test_mlir_is_compiled_and_cached(needs_compiler, tmp_path):
     first = takt.compile(MUL, cache=tmp_path)
     assert first.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
