@@ -617,12 +617,12 @@ absl::StatusOr<std::unique_ptr<AsyncCall::Futures>> AsyncCall::ReadFutures(
     }
     const auto results = source.signature().results();
     if (given.result_index < results.size() &&
-        (results[given.result_index].kind == TAKT_VALUE_REF) !=
-            (types[given.index].kind == TAKT_VALUE_REF)) {
+        (results[given.result_index].kind == vm::ValueKind::kRef) !=
+            (types[given.index].kind == vm::ValueKind::kRef)) {
       return refuse(absl::InvalidArgumentError(absl::StrCat(
-          where, ": expected ", takt_value_kind_name(types[given.index].kind),
+          where, ": expected ", vm::ValueKindName(types[given.index].kind),
           ", but result ", given.result_index, " of ", source.name(), " is ",
-          takt_value_kind_name(results[given.result_index].kind))));
+          vm::ValueKindName(results[given.result_index].kind))));
     }
     Ref<hal::Fence> end;
     const absl::Status status = producer->KeepResult(given.result_index, &end);

@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "api/handle.h"
 #include "base/status.h"
 #include "hal/buffer.h"
 #include "hal/element_type.h"
@@ -47,9 +46,9 @@ absl::StatusOr<Ref<hal::BufferView>> ViewOfRows(Ref<hal::Buffer> buffer,
 }
 
 absl::Status CheckStackable(const Function& function, absl::string_view what,
-                            size_t index, const takt_value_type_t& type) {
+                            size_t index, const ValueType& type) {
   if (type.is_tensor && type.rank > 0 &&
-      type.shape[0] == TAKT_DIMENSION_DYNAMIC &&
+      type.shape[0] == Declaration::kDynamic &&
       !absl::StrContains(type.attributes, "iree.abi.output")) {
     return absl::OkStatus();
   }

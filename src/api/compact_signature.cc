@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "abi/c_string.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "abi/c_string.h"
 #include "api/handle.h"
 #include "takt/compact_signature.h"
 
@@ -48,13 +48,13 @@ std::string TensorName(const SignatureItem& item) {
 }
 
 // What the VM holds a scalar in.
-takt_value_kind_t ScalarKind(ElementType type) {
+vm::ValueKind ScalarKind(ElementType type) {
   const NumericalKind kind = hal::KindOf(type);
   const bool is_float =
       kind == NumericalKind::kFloatIeee || kind == NumericalKind::kBFloat;
   const bool is_wide = hal::BitCount(type) > 32;
-  if (is_float) return is_wide ? TAKT_VALUE_F64 : TAKT_VALUE_F32;
-  return is_wide ? TAKT_VALUE_I64 : TAKT_VALUE_I32;
+  if (is_float) return is_wide ? vm::ValueKind::kF64 : vm::ValueKind::kF32;
+  return is_wide ? vm::ValueKind::kI64 : vm::ValueKind::kI32;
 }
 
 Declaration::Item DeclaredItem(const SignatureItem& item) {
@@ -80,16 +80,16 @@ Declaration::Item DeclaredItem(const SignatureItem& item) {
 }
 
 // Without a declaration only the kind is known.
-absl::string_view TypeOrKind(const takt_value_type_t& type) {
+absl::string_view TypeOrKind(const ValueType& type) {
   if (*type.type != '\0') return type.type;
   switch (type.kind) {
-    case TAKT_VALUE_I32:
+    case vm::ValueKind::kI32:
       return "i32";
-    case TAKT_VALUE_I64:
+    case vm::ValueKind::kI64:
       return "i64";
-    case TAKT_VALUE_F32:
+    case vm::ValueKind::kF32:
       return "f32";
-    case TAKT_VALUE_F64:
+    case vm::ValueKind::kF64:
       return "f64";
     default:
       return "!vm.ref<?>";
@@ -102,7 +102,7 @@ bool CanBeNamed(const SignatureItem& item) {
   return signature.ToText().ok();
 }
 
-SignatureItem CompactItem(const takt_value_type_t& type) {
+SignatureItem CompactItem(const ValueType& type) {
   SignatureItem item;
   const absl::string_view text = TypeOrKind(type);
   if (type.is_tensor) {
@@ -125,8 +125,8 @@ SignatureItem CompactItem(const takt_value_type_t& type) {
   return item;
 }
 
-void NameItem(const takt_value_type_t& type, absl::string_view prefix,
-              size_t index, std::vector<Declaration::Item>* items) {
+void NameItem(const ValueType& type, absl::string_view prefix, size_t index,
+              std::vector<Declaration::Item>* items) {
   Declaration::Item item;
   item.name =
       *type.name != '\0' ? std::string(type.name) : absl::StrCat(prefix, index);
@@ -162,13 +162,13 @@ absl::StatusOr<std::string> FormatDeclarationOf(
 
 Ref<Signature> FromCompact(hal::CompactSignature compact) {
   Declaration declaration;
-  std::vector<takt_value_kind_t> kinds;
+  std::vector<vm::ValueKind> kinds;
   const auto add = [&kinds](const std::vector<SignatureItem>& items,
                             std::vector<Declaration::Item>* declared) {
     for (const SignatureItem& item : items) {
       declared->push_back(DeclaredItem(item));
       kinds.push_back(item.kind == Kind::kScalar ? ScalarKind(item.element_type)
-                                                 : TAKT_VALUE_REF);
+                                                 : vm::ValueKind::kRef);
     }
   };
   add(compact.arguments, &declaration.arguments);
@@ -183,10 +183,10 @@ absl::StatusOr<hal::CompactSignature> ToCompact(const Signature& signature) {
   if (signature.compact().has_value()) return *signature.compact();
   TAKT_RETURN_IF_ERROR(RequireFixedArguments(signature));
   hal::CompactSignature compact;
-  for (const takt_value_type_t& type : signature.arguments()) {
+  for (const ValueType& type : signature.arguments()) {
     compact.arguments.push_back(CompactItem(type));
   }
-  for (const takt_value_type_t& type : signature.results()) {
+  for (const ValueType& type : signature.results()) {
     compact.results.push_back(CompactItem(type));
   }
   return compact;

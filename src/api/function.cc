@@ -23,32 +23,21 @@ namespace {
 using Values = absl::InlinedVector<vm::Value, 12>;
 
 // "1x?xf32", as messages name what a function takes.
-std::string TypeText(const takt_value_type_t& type) {
+std::string TypeText(const ValueType& type) {
   std::string text;
   for (size_t i = 0; i < type.rank; ++i) {
-    if (type.shape[i] == TAKT_DIMENSION_DYNAMIC) {
+    if (type.shape[i] == Declaration::kDynamic) {
       absl::StrAppend(&text, "?x");
     } else {
       absl::StrAppend(&text, type.shape[i], "x");
     }
   }
-  return text +
-         hal::ElementTypeName(static_cast<hal::ElementType>(type.element_type));
+  return text + hal::ElementTypeName(type.element_type);
 }
 
-bool Fits(const takt_value_type_t& type, const hal::BufferView& view) {
-  const absl::Span<const int64_t> shape = view.shape();
-  const auto element_type = static_cast<hal::ElementType>(type.element_type);
-  if (!hal::ElementTypeFits(view.element_type(), element_type) ||
-      shape.size() != type.rank) {
-    return false;
-  }
-  for (size_t i = 0; i < type.rank; ++i) {
-    if (type.shape[i] != TAKT_DIMENSION_DYNAMIC && type.shape[i] != shape[i]) {
-      return false;
-    }
-  }
-  return true;
+bool Fits(const ValueType& type, const hal::BufferView& view) {
+  return hal::ElementTypeFits(view.element_type(), type.element_type) &&
+         type.AdmitsShape(view.shape());
 }
 
 std::string DescribeValue(const vm::Value& value) {
@@ -146,7 +135,7 @@ absl::Status Function::CheckArgument(size_t index,
   const auto types = signature_->arguments();
   // The fences of an async function have no type of their own.
   const bool is_fence = index >= types.size();
-  const bool wants_ref = is_fence || types[index].kind == TAKT_VALUE_REF;
+  const bool wants_ref = is_fence || types[index].kind == vm::ValueKind::kRef;
   if (is_fence) {
     if (value.is_ref() && (value.ref() == nullptr ||
                            DynCast<hal::Fence>(value.ref()) != nullptr)) {
@@ -162,7 +151,7 @@ absl::Status Function::CheckArgument(size_t index,
   const std::string expected = is_fence ? "hal.fence"
                                : types[index].is_tensor
                                    ? TypeText(types[index])
-                                   : takt_value_kind_name(types[index].kind);
+                                   : vm::ValueKindName(types[index].kind);
   return absl::InvalidArgumentError(
       absl::StrCat(name_, ": input ", index, ": expected ", expected, ", got ",
                    DescribeValue(value)));

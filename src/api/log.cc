@@ -4,12 +4,13 @@
 
 namespace takt::api {
 
-void Log::Write(takt_log_severity_t severity, absl::string_view message) const {
+void Log::Write(LogSeverity severity, absl::string_view message) const {
   const std::string text(message);
-  if (sink_.write != nullptr) {
-    sink_.write(sink_.user_data, severity, text.c_str());
+  if (sink_ != nullptr) {
+    sink_(severity, text);
   } else {
-    const char* prefix = severity == TAKT_LOG_INFO ? "" : "takt: ";
+    // What a module prints stands as it is.
+    const char* prefix = severity == LogSeverity::kInfo ? "" : "takt: ";
     std::fprintf(stderr, "%s%s\n", prefix, text.c_str());
   }
 }

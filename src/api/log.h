@@ -1,23 +1,34 @@
-// A Log passes messages to the sink that the caller of the C API gave, or to
-// stderr.
+// A Log passes messages to the application's sink, or to stderr.
+//
+// Thread-safety: every method may run on any thread.
 #ifndef TAKT_API_LOG_H_
 #define TAKT_API_LOG_H_
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
-#include "takt/log_sink.h"
 
 namespace takt::api {
 
+// The numbers are those of takt_log_severity_t.
+enum class LogSeverity { kInfo = 0, kWarning = 1, kError = 2 };
+
 class Log {
  public:
-  explicit Log(const takt_log_sink_t& sink) : sink_(sink) {}
+  // `message` is one or more lines without a final newline. Called on any
+  // thread, on several at once.
+  using Sink =
+      std::function<void(LogSeverity severity, const std::string& message)>;
 
-  void Write(takt_log_severity_t severity, absl::string_view message) const;
+  // Without a sink the messages go to stderr.
+  explicit Log(Sink sink) : sink_(std::move(sink)) {}
+
+  void Write(LogSeverity severity, absl::string_view message) const;
 
  private:
-  const takt_log_sink_t sink_;
+  const Sink sink_;
 };
 
 }  // namespace takt::api

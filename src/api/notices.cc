@@ -28,7 +28,7 @@ Notices::Throttle Notices::ReadThrottle(const std::string& folder) {
 void Notices::AbsentCpus(const CpuSet& absent, uint32_t worker_count) {
   {
     MutexLock lock(&mutex_);
-    known_.absent_cpu_count = absent.count();
+    counts_.absent_cpu_count = absent.count();
   }
   Warn(absl::StrCat("worker_cpus: this process has no CPUs ", absent.ToString(),
                     ", only ", allowed_.ToString(), "; ", worker_count,
@@ -48,21 +48,21 @@ void Notices::Thread(const exec::WorkerThread::Report& report,
   bool is_throttled = false;
   {
     MutexLock lock(&mutex_);
-    if (report.priority_error != 0 && known_.worker_priority_error == 0) {
-      known_.worker_priority_error = report.priority_error;
+    if (report.priority_error != 0 && counts_.worker_priority_error == 0) {
+      counts_.worker_priority_error = report.priority_error;
       is_first_priority = true;
     }
-    if (report.affinity_error != 0 && known_.worker_affinity_error == 0) {
-      known_.worker_affinity_error = report.affinity_error;
+    if (report.affinity_error != 0 && counts_.worker_affinity_error == 0) {
+      counts_.worker_affinity_error = report.affinity_error;
       is_first_affinity = true;
     }
     if (report.fifo_priority > 0) {
       ++real_time_count_;
       real_time_cpus_ = real_time_cpus_ | report.cpus;
-      is_throttled = throttle_.is_on() && !known_.may_be_throttled &&
+      is_throttled = throttle_.is_on() && !counts_.may_be_throttled &&
                      real_time_count_ >= allowed_.count() &&
                      allowed_.IsSubsetOf(real_time_cpus_);
-      known_.may_be_throttled = known_.may_be_throttled || is_throttled;
+      counts_.may_be_throttled = counts_.may_be_throttled || is_throttled;
     }
   }
   if (is_first_priority) {
@@ -92,7 +92,7 @@ void Notices::TimerPriority(int wanted, int error) {
   if (error == 0) return;
   {
     MutexLock lock(&mutex_);
-    known_.timer_priority_error = error;
+    counts_.timer_priority_error = error;
   }
   Warn(absl::StrCat("timer_fifo_priority: SCHED_FIFO ", wanted,
                     " was refused: ", std::strerror(error),
@@ -104,7 +104,7 @@ void Notices::CallersStream(absl::string_view function) {
   bool is_first = false;
   {
     MutexLock lock(&mutex_);
-    is_first = known_.callers_stream_count++ == 0;
+    is_first = counts_.callers_stream_count++ == 0;
   }
   if (!is_first) return;
   Warn(absl::StrCat("stream of ", function,
@@ -117,7 +117,7 @@ void Notices::UnusedNpu(absl::string_view device, absl::string_view modules) {
   bool is_first = false;
   {
     MutexLock lock(&mutex_);
-    is_first = known_.unused_npu_count++ == 0;
+    is_first = counts_.unused_npu_count++ == 0;
   }
   if (!is_first) return;
   Warn(absl::StrCat("device ", device, ": no code in ", modules,
@@ -125,15 +125,9 @@ void Notices::UnusedNpu(absl::string_view device, absl::string_view modules) {
                     "says how to compile for an NPU"));
 }
 
-void Notices::AddTo(takt_instance_statistics_t* statistics) const {
+Notices::Counts Notices::counts() const {
   MutexLock lock(&mutex_);
-  statistics->absent_cpu_count = known_.absent_cpu_count;
-  statistics->worker_priority_error = known_.worker_priority_error;
-  statistics->worker_affinity_error = known_.worker_affinity_error;
-  statistics->timer_priority_error = known_.timer_priority_error;
-  statistics->may_be_throttled = known_.may_be_throttled;
-  statistics->callers_stream_count = known_.callers_stream_count;
-  statistics->unused_npu_count = known_.unused_npu_count;
+  return counts_;
 }
 
 }  // namespace takt::api

@@ -18,12 +18,21 @@
 #include "base/cpu_set.h"
 #include "base/mutex.h"
 #include "exec/worker_thread.h"
-#include "takt/instance.h"
 
 namespace takt::api {
 
 class Notices {
  public:
+  // takt_instance_statistics_t documents them.
+  struct Counts {
+    uint32_t absent_cpu_count = 0;
+    int32_t worker_priority_error = 0;
+    int32_t worker_affinity_error = 0;
+    int32_t timer_priority_error = 0;
+    bool may_be_throttled = false;
+    uint32_t callers_stream_count = 0;
+    uint32_t unused_npu_count = 0;
+  };
   // What the kernel lets real-time threads have of each period.
   struct Throttle {
     int64_t runtime_us = -1;  // Negative: all of it.
@@ -54,12 +63,11 @@ class Notices {
   void CallersStream(absl::string_view function);
   void UnusedNpu(absl::string_view device, absl::string_view modules);
 
-  // What this knows of them.
-  void AddTo(takt_instance_statistics_t* statistics) const;
+  Counts counts() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void Warn(absl::string_view message) const {
-    log_->Write(TAKT_LOG_WARNING, message);
+    log_->Write(LogSeverity::kWarning, message);
   }
 
   const std::shared_ptr<const Log> log_;
@@ -67,7 +75,7 @@ class Notices {
   const Throttle throttle_;
 
   mutable Mutex mutex_;
-  takt_instance_statistics_t known_ ABSL_GUARDED_BY(mutex_) = {};
+  Counts counts_ ABSL_GUARDED_BY(mutex_);
   // The threads that have a real-time priority, and the CPUs they may use.
   uint32_t real_time_count_ ABSL_GUARDED_BY(mutex_) = 0;
   CpuSet real_time_cpus_ ABSL_GUARDED_BY(mutex_);

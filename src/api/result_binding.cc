@@ -5,27 +5,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/handle.h"
 #include "base/status.h"
 #include "hal/element_type.h"
 
 namespace takt::api {
 namespace {
 
-bool Holds(const takt_value_type_t& type, const hal::BufferView& view) {
-  if (!type.is_tensor) return type.kind == TAKT_VALUE_REF;
-  if (static_cast<takt_element_type_t>(view.element_type()) !=
-          type.element_type ||
-      view.shape().size() != type.rank) {
-    return false;
-  }
-  for (size_t i = 0; i < type.rank; ++i) {
-    if (type.shape[i] != TAKT_DIMENSION_DYNAMIC &&
-        type.shape[i] != view.shape()[i]) {
-      return false;
-    }
-  }
-  return true;
+bool Holds(const ValueType& type, const hal::BufferView& view) {
+  if (!type.is_tensor) return type.kind == vm::ValueKind::kRef;
+  return view.element_type() == type.element_type &&
+         type.AdmitsShape(view.shape());
 }
 
 // Whether an argument lies in the same memory, at least in part.
@@ -78,10 +67,7 @@ absl::StatusOr<std::unique_ptr<ResultBinding>> ResultBinding::Read(
     }
     if (!Holds(types[given.index], *view)) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where, ": is a ",
-                       *types[given.index].type != '\0'
-                           ? types[given.index].type
-                           : takt_value_kind_name(types[given.index].kind),
+          absl::StrCat(where, ": is a ", types[given.index].type_or_kind(),
                        ", for which the buffer of ", view->ShapeAndTypeString(),
                        " is none"));
     }

@@ -1,39 +1,40 @@
 #include "api/signature.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "api/handle.h"
 #include "base/status.h"
 #include "hal/element_type.h"
 
 namespace takt::api {
 namespace {
 
-takt_value_kind_t KindOf(vm::Letter letter) {
+vm::ValueKind KindOf(vm::Letter letter) {
   switch (letter) {
     case vm::Letter::kI32:
-      return TAKT_VALUE_I32;
+      return vm::ValueKind::kI32;
     case vm::Letter::kI64:
-      return TAKT_VALUE_I64;
+      return vm::ValueKind::kI64;
     case vm::Letter::kF32:
-      return TAKT_VALUE_F32;
+      return vm::ValueKind::kF32;
     case vm::Letter::kF64:
-      return TAKT_VALUE_F64;
+      return vm::ValueKind::kF64;
     case vm::Letter::kRef:
       break;
   }
-  return TAKT_VALUE_REF;
+  return vm::ValueKind::kRef;
 }
 
-char LetterOf(takt_value_kind_t kind) {
+char LetterOf(vm::ValueKind kind) {
   switch (kind) {
-    case TAKT_VALUE_I32:
+    case vm::ValueKind::kI32:
       return 'i';
-    case TAKT_VALUE_I64:
+    case vm::ValueKind::kI64:
       return 'I';
-    case TAKT_VALUE_F32:
+    case vm::ValueKind::kF32:
       return 'f';
-    case TAKT_VALUE_F64:
+    case vm::ValueKind::kF64:
       return 'F';
     default:
       return 'r';
@@ -41,45 +42,43 @@ char LetterOf(takt_value_kind_t kind) {
 }
 
 // One side of a calling convention.
-std::string Letters(absl::Span<const takt_value_kind_t> kinds) {
+std::string Letters(absl::Span<const vm::ValueKind> kinds) {
   std::string letters;
-  for (const takt_value_kind_t kind : kinds) letters.push_back(LetterOf(kind));
+  for (const vm::ValueKind kind : kinds) letters.push_back(LetterOf(kind));
   if (letters.empty()) letters.push_back('v');
   return letters;
 }
 
-takt_value_type_t TypeOf(takt_value_kind_t kind) {
-  takt_value_type_t type;
-  std::memset(&type, 0, sizeof(type));
+ValueType TypeOf(vm::ValueKind kind) {
+  ValueType type;
   type.kind = kind;
-  type.name = type.type = type.attributes = "";
   return type;
 }
 
 void Describe(const std::vector<Declaration::Item>& items,
-              std::vector<takt_value_type_t>* types) {
+              std::vector<ValueType>* types) {
   for (size_t i = 0; i < items.size(); ++i) {
-    takt_value_type_t& type = (*types)[i];
+    ValueType& type = (*types)[i];
     type.name = items[i].name.c_str();
     type.type = items[i].type.c_str();
     type.attributes = items[i].attributes.c_str();
-    if (!items[i].is_tensor || type.kind != TAKT_VALUE_REF) continue;
+    if (!items[i].is_tensor || type.kind != vm::ValueKind::kRef) continue;
     type.is_tensor = true;
-    type.element_type = static_cast<takt_element_type_t>(items[i].element_type);
+    type.element_type = items[i].element_type;
     type.rank = items[i].shape.size();
     type.shape = items[i].shape.data();
   }
 }
 
 // The last two arguments are the fences of the coarse-fences model.
-bool EndsWithFences(const std::vector<takt_value_type_t>& arguments) {
+bool EndsWithFences(const std::vector<ValueType>& arguments) {
   const size_t count = arguments.size();
-  return count >= 2 && arguments[count - 1].kind == TAKT_VALUE_REF &&
-         arguments[count - 2].kind == TAKT_VALUE_REF;
+  return count >= 2 && arguments[count - 1].kind == vm::ValueKind::kRef &&
+         arguments[count - 2].kind == vm::ValueKind::kRef;
 }
 
 absl::Status CheckFits(const std::vector<Declaration::Item>& items,
-                       const std::vector<takt_value_type_t>& types,
+                       const std::vector<ValueType>& types,
                        absl::string_view what) {
   if (items.size() != types.size()) {
     return absl::InvalidArgumentError(
@@ -87,7 +86,7 @@ absl::Status CheckFits(const std::vector<Declaration::Item>& items,
                      types.size() == 1 ? "" : "s", ", got ", items.size()));
   }
   for (size_t i = 0; i < items.size(); ++i) {
-    const bool is_ref = types[i].kind == TAKT_VALUE_REF;
+    const bool is_ref = types[i].kind == vm::ValueKind::kRef;
     // Any object fits a type that is no tensor and no number, such as
     // "!hal.buffer".
     const bool is_number =
@@ -95,12 +94,24 @@ absl::Status CheckFits(const std::vector<Declaration::Item>& items,
     if (is_ref ? !is_number : !items[i].is_tensor) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "declaration: ", what, " ", i, ": ", items[i].type,
-        ", but the function has ", takt_value_kind_name(types[i].kind)));
+        ", but the function has ", vm::ValueKindName(types[i].kind)));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+bool ValueType::AdmitsShape(absl::Span<const int64_t> dimensions) const {
+  return std::equal(shape, shape + rank, dimensions.begin(), dimensions.end(),
+                    [](int64_t declared, int64_t given) {
+                      return declared == Declaration::kDynamic ||
+                             declared == given;
+                    });
+}
+
+absl::string_view ValueType::type_or_kind() const {
+  return *type != '\0' ? type : vm::ValueKindName(kind);
+}
 
 Ref<Signature> Signature::FromConvention(const vm::ExportInfo& info) {
   auto result = Ref<Signature>::Adopt(new Signature);
@@ -170,16 +181,16 @@ absl::StatusOr<Ref<Signature>> Signature::Declare(
 }
 
 Ref<Signature> Signature::FromDeclaration(
-    Declaration declaration, absl::Span<const takt_value_kind_t> kinds) {
+    Declaration declaration, absl::Span<const vm::ValueKind> kinds) {
   auto result = Ref<Signature>::Adopt(new Signature);
   result->declaration_ = std::move(declaration);
   const size_t argument_count = result->declaration_.arguments.size();
   const auto arguments = kinds.subspan(0, argument_count);
   const auto results = kinds.subspan(argument_count);
-  for (const takt_value_kind_t kind : arguments) {
+  for (const vm::ValueKind kind : arguments) {
     result->arguments_.push_back(TypeOf(kind));
   }
-  for (const takt_value_kind_t kind : results) {
+  for (const vm::ValueKind kind : results) {
     result->results_.push_back(TypeOf(kind));
   }
   result->convention_ =
@@ -191,7 +202,41 @@ Ref<Signature> Signature::FromDeclaration(
 
 }  // namespace takt::api
 
+#include "abi/null.h"
+#include "api/handle.h"
+#include "takt/signature.h"
+
 using takt::api::Unwrap;
+
+namespace {
+
+using takt::api::ValueType;
+
+// A ValueType is handed out as it is: both structs have the same members.
+#define TAKT_SAME_MEMBER_(member)                                           \
+  static_assert(                                                            \
+      offsetof(takt_value_type_t, member) == offsetof(ValueType, member) && \
+      sizeof(takt_value_type_t::member) == sizeof(ValueType::member))
+TAKT_SAME_MEMBER_(kind);
+TAKT_SAME_MEMBER_(name);
+TAKT_SAME_MEMBER_(type);
+TAKT_SAME_MEMBER_(attributes);
+TAKT_SAME_MEMBER_(is_tensor);
+TAKT_SAME_MEMBER_(element_type);
+TAKT_SAME_MEMBER_(rank);
+TAKT_SAME_MEMBER_(shape);
+#undef TAKT_SAME_MEMBER_
+static_assert(sizeof(takt_value_type_t) == sizeof(ValueType));
+static_assert(TAKT_DIMENSION_DYNAMIC == takt::api::Declaration::kDynamic);
+
+const takt_value_type_t* TypeAt(absl::Span<const ValueType> types,
+                                size_t index) {
+  return index < types.size()
+             ? reinterpret_cast<const takt_value_type_t*>(&types[index])
+             : nullptr;
+}
+
+}  // namespace
 
 void takt_signature_retain(takt_signature_t* signature) {
   takt::api::RetainHandle(signature);
@@ -234,13 +279,11 @@ size_t takt_signature_result_count(const takt_signature_t* signature) {
 const takt_value_type_t* takt_signature_argument(
     const takt_signature_t* signature, size_t index) {
   TAKT_REQUIRE_OR(nullptr, signature);
-  const auto arguments = Unwrap(signature)->arguments();
-  return index < arguments.size() ? &arguments[index] : nullptr;
+  return TypeAt(Unwrap(signature)->arguments(), index);
 }
 
 const takt_value_type_t* takt_signature_result(
     const takt_signature_t* signature, size_t index) {
   TAKT_REQUIRE_OR(nullptr, signature);
-  const auto results = Unwrap(signature)->results();
-  return index < results.size() ? &results[index] : nullptr;
+  return TypeAt(Unwrap(signature)->results(), index);
 }

@@ -5,6 +5,8 @@
 #ifndef TAKT_API_SIGNATURE_H_
 #define TAKT_API_SIGNATURE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,10 +18,28 @@
 #include "api/declaration.h"
 #include "base/object.h"
 #include "hal/compact_signature.h"
-#include "takt/signature.h"
 #include "vm/module.h"
+#include "vm/value.h"
 
 namespace takt::api {
+
+// One argument or result. The text and the shape belong to the signature.
+// takt_value_type_t has the same layout (api/signature.cc).
+struct ValueType {
+  // True if a tensor of this shape may be passed.
+  bool AdmitsShape(absl::Span<const int64_t> dimensions) const;
+  // The declared type, or else the kind: "tensor<?x4xf32>", "i32".
+  absl::string_view type_or_kind() const;
+
+  vm::ValueKind kind = vm::ValueKind::kNone;
+  const char* name = "";
+  const char* type = "";        // As declared; "" if not known.
+  const char* attributes = "";  // As declared, inside the braces.
+  bool is_tensor = false;       // Then the rest is known.
+  hal::ElementType element_type{};
+  size_t rank = 0;
+  const int64_t* shape = nullptr;  // Declaration::kDynamic: any size.
+};
 
 class Signature final : public Object {
  public:
@@ -34,15 +54,15 @@ class Signature final : public Object {
                                                 absl::string_view declaration);
   // Of a function that its caller declares. What its types leave open of
   // `kinds`, one for each argument and then each result, is not known.
-  static Ref<Signature> FromDeclaration(
-      Declaration declaration, absl::Span<const takt_value_kind_t> kinds);
+  static Ref<Signature> FromDeclaration(Declaration declaration,
+                                        absl::Span<const vm::ValueKind> kinds);
 
   const std::string& convention() const { return convention_; }
   const std::string& declaration() const { return declaration_text_; }
   bool is_async() const { return is_async_; }
   bool is_variadic() const { return is_variadic_; }
-  absl::Span<const takt_value_type_t> arguments() const { return arguments_; }
-  absl::Span<const takt_value_type_t> results() const { return results_; }
+  absl::Span<const ValueType> arguments() const { return arguments_; }
+  absl::Span<const ValueType> results() const { return results_; }
 
   // What it was read from, if that was a compact signature.
   const absl::optional<hal::CompactSignature>& compact() const {
@@ -63,8 +83,8 @@ class Signature final : public Object {
   absl::optional<hal::CompactSignature> compact_;
   bool is_async_ = false;
   bool is_variadic_ = false;
-  std::vector<takt_value_type_t> arguments_;
-  std::vector<takt_value_type_t> results_;
+  std::vector<ValueType> arguments_;
+  std::vector<ValueType> results_;
 };
 
 }  // namespace takt::api

@@ -83,7 +83,7 @@ absl::Status Stream::CheckMapping(size_t index) const {
 absl::Status Stream::StoreArgument(ValueEntry& entry, size_t index) const {
   const auto& type = function_->signature().arguments()[index];
   const absl::Span<const int64_t> shape(type.shape, type.rank);
-  const auto element_type = static_cast<hal::ElementType>(type.element_type);
+  const auto element_type = type.element_type;
   TAKT_ASSIGN_OR_RETURN(const uint64_t byte_length,
                         hal::DenseByteLength(element_type, shape));
   hal::BufferParams params;

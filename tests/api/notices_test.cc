@@ -25,19 +25,12 @@ CpuSet Cpus(const char* text) { return CpuSet::Parse(text).value(); }
 class NoticesTest : public ::testing::Test {
  protected:
   Notices Make(Notices::Throttle throttle = kThrottle) {
-    takt_log_sink_t sink;
-    sink.user_data = this;
-    sink.write = [](void* self, takt_log_severity_t severity,
-                    const char* message) {
-      EXPECT_EQ(severity, TAKT_LOG_WARNING);
-      static_cast<NoticesTest*>(self)->log_.emplace_back(message);
+    Log::Sink sink = [this](LogSeverity severity, const std::string& message) {
+      EXPECT_EQ(severity, LogSeverity::kWarning);
+      log_.push_back(message);
     };
-    return Notices(std::make_shared<const Log>(sink), Cpus("0-1"), throttle);
-  }
-  static takt_instance_statistics_t Statistics(const Notices& notices) {
-    takt_instance_statistics_t statistics = {};
-    notices.AddTo(&statistics);
-    return statistics;
+    return Notices(std::make_shared<const Log>(std::move(sink)), Cpus("0-1"),
+                   throttle);
   }
   static exec::WorkerThread::Report RealTime(const char* cpus) {
     exec::WorkerThread::Report report;
@@ -61,7 +54,7 @@ TEST_F(NoticesTest, ARefusedPriorityIsSaidOnceWithWhatToDo) {
                         HasSubstr("SCHED_FIFO 50 was refused: Operation not "
                                   "permitted"),
                         HasSubstr("ulimit -r"), HasSubstr("CAP_SYS_NICE"))));
-  EXPECT_EQ(Statistics(notices).worker_priority_error, EPERM);
+  EXPECT_EQ(notices.counts().worker_priority_error, EPERM);
 }
 
 TEST_F(NoticesTest, ARefusedPlaceIsSaidOnce) {
@@ -74,7 +67,7 @@ TEST_F(NoticesTest, ARefusedPlaceIsSaidOnce) {
   EXPECT_THAT(log_,
               ElementsAre(AllOf(HasSubstr("was refused: Invalid argument"),
                                 HasSubstr("they run on 0"))));
-  EXPECT_EQ(Statistics(notices).worker_affinity_error, EINVAL);
+  EXPECT_EQ(notices.counts().worker_affinity_error, EINVAL);
 }
 
 TEST_F(NoticesTest, ATimersRefusedPriorityIsSaid) {
@@ -84,18 +77,18 @@ TEST_F(NoticesTest, ATimersRefusedPriorityIsSaid) {
   notices.TimerPriority(70, EPERM);
   EXPECT_THAT(log_, ElementsAre(HasSubstr("timer_fifo_priority: SCHED_FIFO 70 "
                                           "was refused: Operation not")));
-  EXPECT_EQ(Statistics(notices).timer_priority_error, EPERM);
+  EXPECT_EQ(notices.counts().timer_priority_error, EPERM);
 }
 
 TEST_F(NoticesTest, RealTimeThreadsOnAllCpusMayBeThrottled) {
   Notices notices = Make();
   notices.Thread(RealTime("1"), 50);
   notices.Thread(RealTime("1"), 51);
-  EXPECT_FALSE(Statistics(notices).may_be_throttled);
+  EXPECT_FALSE(notices.counts().may_be_throttled);
   EXPECT_THAT(log_, IsEmpty());
   notices.Thread(RealTime("0"), 50);
   notices.Thread(RealTime("0"), 51);
-  EXPECT_TRUE(Statistics(notices).may_be_throttled);
+  EXPECT_TRUE(notices.counts().may_be_throttled);
   EXPECT_THAT(log_, ElementsAre(AllOf(HasSubstr("may keep all CPUs 0-1 busy"),
                                       HasSubstr("50000 us of each 1000000 us"),
                                       HasSubstr("sched_rt_runtime_us"))));
@@ -104,9 +97,9 @@ TEST_F(NoticesTest, RealTimeThreadsOnAllCpusMayBeThrottled) {
 TEST_F(NoticesTest, FewerThreadsThanCpusAreNotThrottled) {
   Notices notices = Make();
   notices.Thread(RealTime("0-1"), 50);  // Wherever it is put.
-  EXPECT_FALSE(Statistics(notices).may_be_throttled);
+  EXPECT_FALSE(notices.counts().may_be_throttled);
   notices.Thread(RealTime("0-1"), 50);
-  EXPECT_TRUE(Statistics(notices).may_be_throttled);
+  EXPECT_TRUE(notices.counts().may_be_throttled);
 }
 
 TEST_F(NoticesTest, WithoutAThrottleNothingIsSaid) {
@@ -114,7 +107,7 @@ TEST_F(NoticesTest, WithoutAThrottleNothingIsSaid) {
   for (const char* cpus : {"0", "1", "0", "1"}) {
     notices.Thread(RealTime(cpus), 50);
   }
-  EXPECT_FALSE(Statistics(notices).may_be_throttled);
+  EXPECT_FALSE(notices.counts().may_be_throttled);
   EXPECT_THAT(log_, IsEmpty());
 }
 
@@ -125,7 +118,7 @@ TEST_F(NoticesTest, WhatIsMissingIsNamed) {
   EXPECT_THAT(log_, ElementsAre(AllOf(HasSubstr("no CPUs 2-9, only 0-1"),
                                       HasSubstr("2 workers run")),
                                 HasSubstr("started 2 of 8 workers: a reason")));
-  EXPECT_EQ(Statistics(notices).absent_cpu_count, 8u);
+  EXPECT_EQ(notices.counts().absent_cpu_count, 8u);
 }
 
 TEST_F(NoticesTest, StreamsAndNpusThatNothingServesAreCountedAndSaidOnce) {
@@ -138,8 +131,8 @@ TEST_F(NoticesTest, StreamsAndNpusThatNothingServesAreCountedAndSaidOnce) {
                                           "workers"),
                                 HasSubstr("device local-npu-sim: no code in "
                                           "policy is for the NPU")));
-  EXPECT_EQ(Statistics(notices).callers_stream_count, 3u);
-  EXPECT_EQ(Statistics(notices).unused_npu_count, 3u);
+  EXPECT_EQ(notices.counts().callers_stream_count, 3u);
+  EXPECT_EQ(notices.counts().unused_npu_count, 3u);
 }
 
 TEST(ThrottleTest, IsReadFromTheKernelsFiles) {
