@@ -1,13 +1,13 @@
 #include "takt/check.h"
 
 #include "api/handle.h"
-#include "api/instance.h"
 #include "modules/check_module.h"
+#include "runtime/instance.h"
 
 namespace takt::api {
 namespace {
 
-absl::StatusOr<Ref<vm::Module>> CreateCheck(Instance* instance,
+absl::StatusOr<Ref<vm::Module>> CreateCheck(runtime::Instance* instance,
                                             takt_check_callback_t callback,
                                             void* user_data) {
   return modules::CreateCheckModule(

@@ -57,8 +57,8 @@ vm::ValueKind ScalarKind(ElementType type) {
   return is_wide ? vm::ValueKind::kI64 : vm::ValueKind::kI32;
 }
 
-Declaration::Item DeclaredItem(const SignatureItem& item) {
-  Declaration::Item declared;
+runtime::Declaration::Item DeclaredItem(const SignatureItem& item) {
+  runtime::Declaration::Item declared;
   switch (item.kind) {
     case Kind::kBuffer:
       declared.type = TensorName(item);
@@ -80,7 +80,7 @@ Declaration::Item DeclaredItem(const SignatureItem& item) {
 }
 
 // Without a declaration only the kind is known.
-absl::string_view TypeOrKind(const ValueType& type) {
+absl::string_view TypeOrKind(const runtime::ValueType& type) {
   if (*type.type != '\0') return type.type;
   switch (type.kind) {
     case vm::ValueKind::kI32:
@@ -102,7 +102,7 @@ bool CanBeNamed(const SignatureItem& item) {
   return signature.ToText().ok();
 }
 
-SignatureItem CompactItem(const ValueType& type) {
+SignatureItem CompactItem(const runtime::ValueType& type) {
   SignatureItem item;
   const absl::string_view text = TypeOrKind(type);
   if (type.is_tensor) {
@@ -125,9 +125,9 @@ SignatureItem CompactItem(const ValueType& type) {
   return item;
 }
 
-void NameItem(const ValueType& type, absl::string_view prefix, size_t index,
-              std::vector<Declaration::Item>* items) {
-  Declaration::Item item;
+void NameItem(const runtime::ValueType& type, absl::string_view prefix,
+              size_t index, std::vector<runtime::Declaration::Item>* items) {
+  runtime::Declaration::Item item;
   item.name =
       *type.name != '\0' ? std::string(type.name) : absl::StrCat(prefix, index);
   item.type = std::string(TypeOrKind(type));
@@ -135,13 +135,13 @@ void NameItem(const ValueType& type, absl::string_view prefix, size_t index,
   items->push_back(std::move(item));
 }
 
-absl::Status RequireFixedArguments(const Signature& signature) {
+absl::Status RequireFixedArguments(const runtime::Signature& signature) {
   if (!signature.is_variadic()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "a variadic function has no such signature");
 }
 
-absl::StatusOr<Ref<Signature>> ParseCompact(const char* text) {
+absl::StatusOr<Ref<runtime::Signature>> ParseCompact(const char* text) {
   TAKT_ASSIGN_OR_RETURN(hal::CompactSignature compact,
                         hal::CompactSignature::Parse(text));
   return FromCompact(std::move(compact));
@@ -160,11 +160,11 @@ absl::StatusOr<std::string> FormatDeclarationOf(
 
 }  // namespace
 
-Ref<Signature> FromCompact(hal::CompactSignature compact) {
-  Declaration declaration;
+Ref<runtime::Signature> FromCompact(hal::CompactSignature compact) {
+  runtime::Declaration declaration;
   std::vector<vm::ValueKind> kinds;
   const auto add = [&kinds](const std::vector<SignatureItem>& items,
-                            std::vector<Declaration::Item>* declared) {
+                            std::vector<runtime::Declaration::Item>* declared) {
     for (const SignatureItem& item : items) {
       declared->push_back(DeclaredItem(item));
       kinds.push_back(item.kind == Kind::kScalar ? ScalarKind(item.element_type)
@@ -173,32 +173,33 @@ Ref<Signature> FromCompact(hal::CompactSignature compact) {
   };
   add(compact.arguments, &declaration.arguments);
   add(compact.results, &declaration.results);
-  Ref<Signature> signature =
-      Signature::FromDeclaration(std::move(declaration), kinds);
+  Ref<runtime::Signature> signature =
+      runtime::Signature::FromDeclaration(std::move(declaration), kinds);
   signature->set_compact(std::move(compact));
   return signature;
 }
 
-absl::StatusOr<hal::CompactSignature> ToCompact(const Signature& signature) {
+absl::StatusOr<hal::CompactSignature> ToCompact(
+    const runtime::Signature& signature) {
   if (signature.compact().has_value()) return *signature.compact();
   TAKT_RETURN_IF_ERROR(RequireFixedArguments(signature));
   hal::CompactSignature compact;
-  for (const ValueType& type : signature.arguments()) {
+  for (const runtime::ValueType& type : signature.arguments()) {
     compact.arguments.push_back(CompactItem(type));
   }
-  for (const ValueType& type : signature.results()) {
+  for (const runtime::ValueType& type : signature.results()) {
     compact.results.push_back(CompactItem(type));
   }
   return compact;
 }
 
-absl::StatusOr<std::string> FormatDeclaration(const Signature& signature,
-                                              absl::string_view function_name) {
+absl::StatusOr<std::string> FormatDeclaration(
+    const runtime::Signature& signature, absl::string_view function_name) {
   TAKT_RETURN_IF_ERROR(RequireFixedArguments(signature));
   if (function_name.empty()) {
     return absl::InvalidArgumentError("function_name is empty");
   }
-  Declaration declaration;
+  runtime::Declaration declaration;
   declaration.is_async = signature.is_async();
   declaration.name = std::string(function_name);
   for (size_t i = 0; i < signature.arguments().size(); ++i) {

@@ -9,20 +9,21 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "api/signature.h"
 #include "hal/compact_signature.h"
+#include "runtime/signature.h"
 
 namespace takt::api {
 
 // What a compact signature says, as a signature like any other.
-Ref<Signature> FromCompact(hal::CompactSignature compact);
+Ref<runtime::Signature> FromCompact(hal::CompactSignature compact);
 
 // The compact form of a signature. INVALID_ARGUMENT if it is variadic.
-absl::StatusOr<hal::CompactSignature> ToCompact(const Signature& signature);
+absl::StatusOr<hal::CompactSignature> ToCompact(
+    const runtime::Signature& signature);
 
 // The declaration of a function of this signature; its text.
-absl::StatusOr<std::string> FormatDeclaration(const Signature& signature,
-                                              absl::string_view function_name);
+absl::StatusOr<std::string> FormatDeclaration(
+    const runtime::Signature& signature, absl::string_view function_name);
 
 }  // namespace takt::api
 

@@ -16,7 +16,8 @@ namespace {
 constexpr absl::string_view kLocalTask = "local-task";
 constexpr const char* kDeviceNames[] = {"local-sync", "local-task"};
 
-absl::StatusOr<Ref<hal::Device>> Create(Instance* instance, const char* name,
+absl::StatusOr<Ref<hal::Device>> Create(runtime::Instance* instance,
+                                        const char* name,
                                         const takt_device_options_t* options) {
   return CreateDevice(instance, name, options);
 }
@@ -55,7 +56,7 @@ cpu::DispatchObserver ObserverOf(const takt_device_options_t& given) {
 }
 
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
-    const Instance& instance, const takt_device_options_t& given) {
+    const runtime::Instance& instance, const takt_device_options_t& given) {
   if (given.memory_budget_bytes == 0) {
     return absl::InvalidArgumentError(
         "options: memory_budget_bytes: expected 1 or more, got 0");
@@ -72,15 +73,12 @@ absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
   memory.idle_ns = given.idle_ns;
   memory.stall_ns = given.stall_ns;
   memory.timers = instance.timers();
-  const takt_allocator_t& allocator = instance.allocator();
-  if (allocator.allocate != nullptr) {
-    memory.source = {allocator.allocate, allocator.free, allocator.user_data};
-  }
+  memory.source = instance.memory_source();
   return memory;
 }
 
 absl::StatusOr<Ref<hal::Device>> CreateDevice(
-    Instance* instance, absl::string_view name,
+    runtime::Instance* instance, absl::string_view name,
     const takt_device_options_t* given) {
   if (std::find(std::begin(kDeviceNames), std::end(kDeviceNames), name) ==
       std::end(kDeviceNames)) {

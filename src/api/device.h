@@ -4,22 +4,22 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "api/instance.h"
 #include "cpu/dispatch_observer.h"
 #include "cpu/memory_pool.h"
 #include "hal/device.h"
+#include "runtime/instance.h"
 #include "takt/device.h"
 
 namespace takt::api {
 
 // takt_device_create_with_options().
 absl::StatusOr<Ref<hal::Device>> CreateDevice(
-    Instance* instance, absl::string_view name,
+    runtime::Instance* instance, absl::string_view name,
     const takt_device_options_t* options = nullptr);
 
 // What a device deals with memory by, as its options say.
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
-    const Instance& instance, const takt_device_options_t& given);
+    const runtime::Instance& instance, const takt_device_options_t& given);
 
 // Who is told of a device's dispatches, as its options say; null: nobody.
 cpu::DispatchObserver ObserverOf(const takt_device_options_t& given);

@@ -18,8 +18,8 @@ using modules::HalState;
 
 // The index of the library's own `hal` module: if it is there it is the first.
 bool HasOwnHal(absl::Span<const Ref<vm::Module>> modules,
-               const takt_context_options_t& options) {
-  return modules.size() > options.module_count &&
+               const runtime::ContextOptions& options) {
+  return modules.size() > options.modules.size() &&
          modules.front()->name() == "hal";
 }
 
@@ -34,9 +34,10 @@ std::vector<CollectedCommandBuffer> TakeFrom(vm::Context& context) {
 
 }  // namespace
 
-void FindOtherWays(Instance* instance, const takt_context_options_t& options,
-                   absl::Span<const Ref<vm::Module>> modules,
+void FindOtherWays(runtime::Instance* instance,
+                   const runtime::ContextOptions& options,
                    vm::Context& context) {
+  const absl::Span<const Ref<vm::Module>> modules = context.modules();
   if (!HasOwnHal(modules, options)) return;
   const std::vector<CollectedCommandBuffer> collected = TakeFrom(context);
   bool has_npu_work = false;
@@ -45,12 +46,11 @@ void FindOtherWays(Instance* instance, const takt_context_options_t& options,
   }
   if (!has_npu_work || !context.linkage().initializers_repeatable()) return;
   absl::InlinedVector<hal::Device*, 4> others;
-  for (size_t i = 0; i < options.device_count; ++i) {
-    hal::Device* const device = Unwrap(options.devices[i]);
+  for (hal::Device* device : options.devices) {
     if (!MayGoEitherWay(*device)) others.push_back(device);
   }
   if (others.empty()) return;
-  auto hal = instance->CreateOwnHalModule(others);
+  auto hal = instance->native_modules().CreateOwnHalModule(others);
   if (!hal.ok()) return;
   absl::InlinedVector<Ref<vm::Module>, 8> linked(modules.begin(),
                                                  modules.end());

@@ -8,19 +8,17 @@
 #ifndef TAKT_API_EITHER_WAY_H_
 #define TAKT_API_EITHER_WAY_H_
 
-#include "absl/types/span.h"
-#include "api/instance.h"
-#include "takt/context.h"
+#include "runtime/context.h"
 #include "vm/context.h"
 
 namespace takt::api {
 
-// Of a context of these modules and options that has just been created, before
-// anything runs in it. It does nothing where the context has no NPU with both
-// ways, no other device, or initializers that must not run twice. What goes
-// wrong leaves the NPU as the only way.
-void FindOtherWays(Instance* instance, const takt_context_options_t& options,
-                   absl::Span<const Ref<vm::Module>> modules,
+// `context` has just been created of these options, and nothing runs in it. It
+// does nothing where the context has no NPU with both ways, no other device, or
+// initializers that must not run twice. What goes wrong leaves the NPU as the
+// only way.
+void FindOtherWays(runtime::Instance* instance,
+                   const runtime::ContextOptions& options,
                    vm::Context& context);
 
 }  // namespace takt::api

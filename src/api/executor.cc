@@ -1,9 +1,10 @@
 #include "takt/executor.h"
 
 #include "api/handle.h"
-#include "api/instance.h"
+#include "api/options.h"
 #include "base/thread_latency.h"
 #include "exec/executor.h"
+#include "runtime/instance.h"
 
 namespace takt::api {
 namespace {
@@ -24,7 +25,19 @@ absl::StatusOr<Ref<exec::Executor>> CreateExecutor(
     takt_instance_t* instance, const takt_executor_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_executor_options_t given,
                         ReadOptions(options, &takt_executor_options_init));
-  return Unwrap(instance)->CreateExecutor(given);
+  TAKT_RETURN_IF_ERROR(Require(given.name, "options: name"));
+  runtime::ExecutorOptions result;
+  result.workers.count = given.worker_count;
+  if (given.cpus != nullptr) result.workers.cpus = given.cpus;
+  result.workers.spin_ns = given.spin_ns;
+  result.workers.stack_bytes = given.stack_bytes;
+  result.workers.fifo_priority = given.fifo_priority;
+  result.workers.hooks = ReadThreadHooks(given.threads);
+  result.workers.backup_threads = given.backup_threads;
+  result.cluster = given.cluster;
+  result.numa_node = given.numa_node;
+  result.name = given.name;
+  return Unwrap(instance)->CreateExecutor(std::move(result));
 }
 
 void GiveExecutor(const exec::ExecutorStatistics& read,
@@ -55,7 +68,7 @@ bool GiveWorker(const exec::ExecutorStatistics& read, uint32_t worker,
   return true;
 }
 
-exec::ExecutorStatistics Read(Instance& instance) {
+exec::ExecutorStatistics Read(runtime::Instance& instance) {
   const Ref<exec::Executor> executor = instance.FindExecutor();
   return executor != nullptr ? executor->statistics()
                              : exec::ExecutorStatistics();

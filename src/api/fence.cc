@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "api/blocking_wait.h"
 #include "abi/c_string.h"
 #include "api/handle.h"
-#include "api/instance.h"
 #include "hal/fence_diagnosis.h"
+#include "runtime/blocking_wait.h"
+#include "runtime/instance.h"
 #include "takt/fence.h"
 
 namespace takt::api {
@@ -54,15 +54,15 @@ absl::Status WaitForMany(takt_fence_wait_mode_t mode, size_t fence_count,
   TAKT_ASSIGN_OR_RETURN(const std::vector<hal::Fence*> waited,
                         UnwrapFences(fence_count, fences));
   const Ref<exec::Executor> executor = ExecutorOf(instance);
-  BlockingWait thread(executor.get());
+  runtime::BlockingWait thread(executor.get());
   switch (mode) {
     case TAKT_FENCE_WAIT_ALL:
-      return WaitForAll(waited, thread, deadline_ns, index);
+      return runtime::WaitForAll(waited, thread, deadline_ns, index);
     case TAKT_FENCE_WAIT_ANY:
       if (waited.empty()) {
         return absl::InvalidArgumentError("a wait for any of no fences");
       }
-      return WaitForAny(waited, thread, deadline_ns, index);
+      return runtime::WaitForAny(waited, thread, deadline_ns, index);
   }
   return absl::InvalidArgumentError(absl::StrCat("mode ", mode, " is none"));
 }
@@ -141,9 +141,9 @@ takt_status_t takt_fence_wait(const takt_fence_t* fence,
                               takt_instance_t* instance, int64_t deadline_ns) {
   if (fence == nullptr) return nullptr;
   const Ref<takt::exec::Executor> executor = takt::api::ExecutorOf(instance);
-  takt::api::BlockingWait thread(executor.get());
-  return ToStatus(__func__,
-                  takt::api::WaitForFence(*Unwrap(fence), thread, deadline_ns));
+  takt::runtime::BlockingWait thread(executor.get());
+  return ToStatus(__func__, takt::runtime::WaitForFence(*Unwrap(fence), thread,
+                                                        deadline_ns));
 }
 
 takt_status_t takt_fence_wait_many(takt_fence_wait_mode_t mode,

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "api/handle.h"
-#include "api/instance.h"
 #include "base/fd_poller.h"
 #include "base/unique_fd.h"
 #include "hal/fence.h"
+#include "runtime/instance.h"
 #include "takt/fence.h"
 
 namespace takt::api {

@@ -56,20 +56,23 @@ class List;
 class Module;
 }  // namespace takt::vm
 
-namespace takt::api {
-
+namespace takt::runtime {
 class AsyncCall;
 class Context;
 class Function;
 class Instance;
 class Parameters;
+class Signature;
+class UserType;
+}  // namespace takt::runtime
+
+namespace takt::api {
+
 class PlanFile;
 class PlanRun;
 class Ring;
-class Signature;
 class Stream;
 class Topology;
-class UserType;
 
 }  // namespace takt::api
 
@@ -79,24 +82,24 @@ TAKT_HANDLE(takt_buffer_t, hal::Buffer);
 TAKT_HANDLE(takt_buffer_view_t, hal::BufferView);
 TAKT_HANDLE(takt_byte_buffer_t, vm::Buffer);
 TAKT_HANDLE(takt_command_buffer_t, hal::CommandBuffer);
-TAKT_HANDLE(takt_context_t, api::Context);
+TAKT_HANDLE(takt_context_t, runtime::Context);
 TAKT_HANDLE(takt_device_t, hal::Device);
 TAKT_HANDLE(takt_executable_t, hal::Executable);
 TAKT_HANDLE(takt_executor_t, exec::Executor);
 TAKT_HANDLE(takt_fence_t, hal::Fence);
 TAKT_HANDLE(takt_file_t, hal::File);
-TAKT_HANDLE(takt_function_t, api::Function);
-TAKT_HANDLE(takt_instance_t, api::Instance);
-TAKT_HANDLE(takt_invocation_t, api::AsyncCall);
+TAKT_HANDLE(takt_function_t, runtime::Function);
+TAKT_HANDLE(takt_instance_t, runtime::Instance);
+TAKT_HANDLE(takt_invocation_t, runtime::AsyncCall);
 TAKT_HANDLE(takt_list_t, vm::List);
 TAKT_HANDLE(takt_module_t, vm::Module);
 TAKT_HANDLE(takt_object_t, Object);
-TAKT_HANDLE(takt_object_type_t, api::UserType);
-TAKT_HANDLE(takt_parameters_t, api::Parameters);
+TAKT_HANDLE(takt_object_type_t, runtime::UserType);
+TAKT_HANDLE(takt_parameters_t, runtime::Parameters);
 TAKT_HANDLE(takt_plan_run_t, api::PlanRun);
 TAKT_HANDLE(takt_plan_t, api::PlanFile);
 TAKT_HANDLE(takt_ring_t, api::Ring);
-TAKT_HANDLE(takt_signature_t, api::Signature);
+TAKT_HANDLE(takt_signature_t, runtime::Signature);
 TAKT_HANDLE(takt_stream_t, api::Stream);
 TAKT_HANDLE(takt_timeline_t, hal::Timeline);
 TAKT_HANDLE(takt_topology_t, api::Topology);

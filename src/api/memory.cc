@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "api/buffer_range.h"
-#include "api/context.h"
-#include "api/function.h"
 #include "api/handle.h"
 #include "base/math.h"
 #include "base/shared_memory.h"
 #include "modules/memory_need.h"
+#include "runtime/context.h"
+#include "runtime/function.h"
 #include "vm/bytecode_module.h"
 
 namespace takt::api {
@@ -19,14 +19,14 @@ constexpr size_t kPageBytes = 4096;
 // Blocks of each size that a context keeps ready: more than a call has at once.
 constexpr size_t kReadyBlocks = 8;
 
-modules::MemoryNeed NeedOf(const Function& function) {
+modules::MemoryNeed NeedOf(const runtime::Function& function) {
   const vm::Context& context = function.context().vm();
   const vm::FunctionRef ref = function.ref();
   return modules::QueryMemoryNeed(
       context, context.linkage().exports(ref.module)[ref.export_index].callee);
 }
 
-absl::Status QueryMemory(const Function* function,
+absl::Status QueryMemory(const runtime::Function* function,
                          takt_memory_need_t* out_need) {
   TAKT_RETURN_IF_ERROR(RequireSized(out_need, "out_need"));
   const modules::MemoryNeed found = NeedOf(*function);
@@ -72,14 +72,14 @@ void FillBlocks(BlockPool& blocks) {
   for (void* block : taken) BlockPool::Free(block);
 }
 
-absl::Status PrepareFunction(const Function* function) {
-  const Context& context = function->context();
+absl::Status PrepareFunction(const runtime::Function* function) {
+  const runtime::Context& context = function->context();
   TouchModule(context.vm().modules()[function->ref().module].get());
   if (context.devices().empty()) return absl::OkStatus();
   return context.devices()[0]->PrepareMemory(NeedOf(*function).byte_lengths);
 }
 
-absl::Status PrepareContext(const Context* context) {
+absl::Status PrepareContext(const runtime::Context* context) {
   for (const Ref<vm::Module>& module : context->vm().modules()) {
     TouchModule(module.get());
   }

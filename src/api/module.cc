@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "api/handle.h"
-#include "api/instance.h"
 #include "api/release_guard.h"
-#include "api/signature.h"
 #include "base/mapped_file.h"
+#include "runtime/instance.h"
+#include "runtime/signature.h"
 #include "takt/module.h"
 #include "vm/buffer.h"
 #include "vm/bytecode_module.h"
@@ -21,22 +21,22 @@ constexpr size_t kArchiveAlignment = 64;
 class ModuleOwner final : public Object {
  public:
   static constexpr ObjectType kType{"takt.module_owner"};
-  ModuleOwner(Ref<Instance> instance, Ref<Object> bytes)
+  ModuleOwner(Ref<runtime::Instance> instance, Ref<Object> bytes)
       : Object(&kType),
         instance_(std::move(instance)),
         bytes_(std::move(bytes)) {}
 
  private:
-  const Ref<Instance> instance_;
+  const Ref<runtime::Instance> instance_;
   const Ref<Object> bytes_;
 };
 
-absl::StatusOr<Ref<vm::Module>> Load(Instance* instance,
+absl::StatusOr<Ref<vm::Module>> Load(runtime::Instance* instance,
                                      absl::Span<const uint8_t> bytes,
                                      Ref<Object> bytes_owner,
                                      const std::string& source,
                                      bool accept_unknown_types) {
-  auto owner = MakeRef<ModuleOwner>(Ref<Instance>::Retain(instance),
+  auto owner = MakeRef<ModuleOwner>(Ref<runtime::Instance>::Retain(instance),
                                     std::move(bytes_owner));
   using UnknownTypes = vm::BytecodeModule::UnknownTypes;
   TAKT_ASSIGN_OR_RETURN(Ref<vm::BytecodeModule> module,
@@ -48,7 +48,7 @@ absl::StatusOr<Ref<vm::Module>> Load(Instance* instance,
 }
 
 absl::StatusOr<Ref<vm::Module>> LoadFile(
-    Instance* instance, const char* path,
+    runtime::Instance* instance, const char* path,
     const takt_module_file_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_module_file_options_t given,
                         ReadOptions(options, &takt_module_file_options_init));
@@ -62,7 +62,7 @@ absl::StatusOr<Ref<vm::Module>> LoadFile(
 }
 
 absl::StatusOr<Ref<vm::Module>> LoadMemory(
-    Instance* instance, const void* data, size_t byte_length,
+    runtime::Instance* instance, const void* data, size_t byte_length,
     const takt_module_memory_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_module_memory_options_t given,
                         ReadOptions(options, &takt_module_memory_options_init));
@@ -104,15 +104,15 @@ const vm::Attribute* AttributeAt(const takt_module_t* module, size_t index,
   return &info->attributes[attribute_index];
 }
 
-absl::StatusOr<Ref<Signature>> SignatureAt(const takt_module_t* module,
-                                           size_t index) {
+absl::StatusOr<Ref<runtime::Signature>> SignatureAt(const takt_module_t* module,
+                                                    size_t index) {
   const vm::ExportInfo* info = ExportAt(module, index);
   if (info == nullptr) {
     return absl::OutOfRangeError(
         absl::StrCat(Unwrap(module)->name(), ": export ", index, " of ",
                      Unwrap(module)->exports().size()));
   }
-  return Signature::Create(*info);
+  return runtime::Signature::Create(*info);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "api/handle.h"
-#include "api/instance.h"
 #include "api/value.h"
+#include "runtime/instance.h"
 #include "takt/native_module.h"
 
 namespace takt::api {
@@ -24,7 +24,7 @@ class CallbackTable {
     takt_native_callback_t callback;
   };
 
-  CallbackTable(Ref<Instance> instance,
+  CallbackTable(Ref<runtime::Instance> instance,
                 const takt_native_module_options_t& options)
       : instance_(std::move(instance)), options_(options) {
     options_.name = nullptr;  // Borrowed for the creating call only.
@@ -44,7 +44,8 @@ class CallbackTable {
   std::vector<std::unique_ptr<Entry>>& entries() { return entries_; }
 
  private:
-  const Ref<Instance> instance_;  // Of the types that the functions handle.
+  const Ref<runtime::Instance>
+      instance_;  // Of the types that the functions handle.
   takt_native_module_options_t options_;
   std::vector<std::unique_ptr<Entry>> entries_;
   bool armed_ = false;
@@ -223,12 +224,12 @@ absl::Status AddExports(const takt_native_module_options_t& options,
 }
 
 absl::StatusOr<Ref<vm::Module>> CreateNativeModule(
-    Instance* instance, const takt_native_module_options_t* options) {
+    runtime::Instance* instance, const takt_native_module_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_native_module_options_t given,
                         ReadOptions(options, &takt_native_module_options_init));
   TAKT_RETURN_IF_ERROR(CheckOptions(given));
-  auto table =
-      std::make_shared<CallbackTable>(Ref<Instance>::Retain(instance), given);
+  auto table = std::make_shared<CallbackTable>(
+      Ref<runtime::Instance>::Retain(instance), given);
   vm::NativeModule::Builder builder(given.name, given.version);
   TAKT_RETURN_IF_ERROR(AddExports(given, table.get(), &builder));
   builder.SetOwner(table);

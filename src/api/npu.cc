@@ -6,12 +6,12 @@
 
 #include "api/device.h"
 #include "api/handle.h"
-#include "api/instance.h"
 #include "api/npu_device.h"
 #include "cpu/device.h"
 #include "npu/device.h"
 #include "npu/host_driver.h"
 #include "npu/sim_driver.h"
+#include "runtime/instance.h"
 
 namespace takt::api {
 namespace {
@@ -46,7 +46,7 @@ CpuSet PlaceOf(const takt_npu_capabilities_t& capabilities) {
 
 // What the device's code runs on; nullptr: on whoever submits it.
 absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
-    Instance* instance, const takt_npu_options_t& options,
+    runtime::Instance* instance, const takt_npu_options_t& options,
     const takt_npu_capabilities_t& capabilities) {
   int32_t count = options.worker_count;
   if (count == 0) return Ref<exec::Executor>();
@@ -72,7 +72,7 @@ absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
 }
 
 absl::StatusOr<Ref<hal::Device>> MakeDevice(
-    Instance* instance, const takt_npu_driver_t* driver,
+    runtime::Instance* instance, const takt_npu_driver_t* driver,
     std::shared_ptr<npu::DriverLibrary> library,
     const takt_npu_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_npu_options_t given,
@@ -121,7 +121,7 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
   return Ref<hal::Device>(std::move(device));
 }
 
-absl::StatusOr<Ref<hal::Device>> LoadDevice(Instance* instance,
+absl::StatusOr<Ref<hal::Device>> LoadDevice(runtime::Instance* instance,
                                             const char* path,
                                             const takt_npu_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(auto library, npu::DriverLibrary::Load(path));

@@ -1,8 +1,8 @@
 #include "api/options.h"
 
 #include "absl/strings/str_cat.h"
-#include "api/async_call.h"
 #include "api/handle.h"
+#include "runtime/async_call.h"
 
 namespace takt::api {
 namespace {
@@ -17,10 +17,10 @@ absl::StatusOr<absl::Span<const T>> ReadArray(absl::string_view name,
   return absl::MakeConstSpan(items, count);
 }
 
-absl::StatusOr<FewItems<IndexedFence>> ReadFences(
+absl::StatusOr<runtime::FewItems<runtime::IndexedFence>> ReadFences(
     absl::string_view name, const takt_indexed_fence_t* fences, size_t count) {
   TAKT_ASSIGN_OR_RETURN(const auto given, ReadArray(name, fences, count));
-  FewItems<IndexedFence> result;
+  runtime::FewItems<runtime::IndexedFence> result;
   for (const takt_indexed_fence_t& each : given) {
     result.push_back({each.index, Unwrap(each.fence)});
   }
@@ -29,7 +29,7 @@ absl::StatusOr<FewItems<IndexedFence>> ReadFences(
 
 // What the options of both kinds of call have in common.
 template <typename Options>
-absl::Status ReadCommon(const Options& options, CallOptions* result) {
+absl::Status ReadCommon(const Options& options, runtime::CallOptions* result) {
   result->step_limit = options.step_limit;
   result->priority = ReadPriority(options.priority);
   result->deadline_ns = ReadDeadline(options.deadline_ns);
@@ -70,6 +70,10 @@ absl::StatusOr<JobFaultPolicy> ReadFaultPolicy(absl::string_view policy_name,
                         time_limit_ns};
 }
 
+ThreadHooks ReadThreadHooks(const takt_thread_hooks_t& hooks) {
+  return {hooks.user_data, hooks.create, hooks.join};
+}
+
 absl::optional<int32_t> ReadPriority(int32_t priority) {
   if (priority == TAKT_PRIORITY_DEFAULT) return absl::nullopt;
   return priority;
@@ -89,16 +93,16 @@ absl::StatusOr<absl::Span<const uint64_t>> ReadCpuWords(const uint64_t* words,
   return absl::MakeConstSpan(words, word_count);
 }
 
-absl::StatusOr<CallOptions> ReadCallOptions(
+absl::StatusOr<runtime::CallOptions> ReadCallOptions(
     const takt_invoke_options_t& options) {
-  CallOptions result;
+  runtime::CallOptions result;
   TAKT_RETURN_IF_ERROR(ReadCommon(options, &result));
   return result;
 }
 
-absl::StatusOr<AsyncCallOptions> ReadAsyncOptions(
+absl::StatusOr<runtime::AsyncCallOptions> ReadAsyncOptions(
     const takt_async_options_t& options) {
-  AsyncCallOptions result;
+  runtime::AsyncCallOptions result;
   TAKT_RETURN_IF_ERROR(ReadCommon(options, &result));
   result.moved_arguments = options.moved_arguments;
   TAKT_ASSIGN_OR_RETURN(result.argument_fences,

@@ -7,10 +7,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "api/call_options.h"
 #include "base/job_attributes.h"
+#include "base/thread.h"
+#include "runtime/call_options.h"
 #include "takt/async.h"
 #include "takt/function.h"
+#include "takt/instance.h"
 
 namespace takt::api {
 
@@ -19,6 +21,8 @@ absl::StatusOr<JobFaultPolicy> ReadFaultPolicy(absl::string_view policy_name,
                                                takt_npu_policy_t policy,
                                                absl::string_view limit_name,
                                                int64_t time_limit_ns);
+
+ThreadHooks ReadThreadHooks(const takt_thread_hooks_t& hooks);
 
 // TAKT_PRIORITY_DEFAULT and TAKT_DEADLINE_DEFAULT are left to the annotations.
 absl::optional<int32_t> ReadPriority(int32_t priority);
@@ -29,9 +33,9 @@ absl::StatusOr<absl::Span<const uint64_t>> ReadCpuWords(const uint64_t* words,
 
 // `options` as ReadOptions() returns them. INVALID_ARGUMENT naming the option.
 // The result borrows what they point to.
-absl::StatusOr<CallOptions> ReadCallOptions(
+absl::StatusOr<runtime::CallOptions> ReadCallOptions(
     const takt_invoke_options_t& options);
-absl::StatusOr<AsyncCallOptions> ReadAsyncOptions(
+absl::StatusOr<runtime::AsyncCallOptions> ReadAsyncOptions(
     const takt_async_options_t& options);
 
 }  // namespace takt::api

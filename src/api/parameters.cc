@@ -1,16 +1,17 @@
-#include "api/parameters.h"
+#include "runtime/parameters.h"
 
 #include "api/handle.h"
-#include "api/instance.h"
 #include "base/mapped_file.h"
 #include "modules/parameter_file.h"
+#include "runtime/instance.h"
 #include "takt/parameters.h"
 
 namespace takt::api {
 namespace {
 
-absl::StatusOr<Ref<Parameters>> Open(const Instance* instance, const char* path,
-                                     const takt_parameters_options_t* options) {
+absl::StatusOr<Ref<runtime::Parameters>> Open(
+    const runtime::Instance* instance, const char* path,
+    const takt_parameters_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_parameters_options_t given,
                         ReadOptions(options, &takt_parameters_options_init));
   if (given.preload && given.writable) {
@@ -23,8 +24,8 @@ absl::StatusOr<Ref<Parameters>> Open(const Instance* instance, const char* path,
                                      : MappedFile::Mode::kMap;
   TAKT_ASSIGN_OR_RETURN(Ref<modules::ParameterIndex> index,
                         modules::OpenParameterFile(path, mode));
-  return MakeRef<Parameters>(given.scope != nullptr ? given.scope : "",
-                             std::move(index));
+  return MakeRef<runtime::Parameters>(given.scope != nullptr ? given.scope : "",
+                                      std::move(index));
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ absl::StatusOr<PlanBinding> ReadBinding(const takt_plan_binding_t& binding) {
 }
 
 absl::StatusOr<Ref<PlanRun>> CreateRun(
-    Instance* instance, PlanFile* plan,
+    runtime::Instance* instance, PlanFile* plan,
     absl::Span<const takt_plan_binding_t> bindings,
     const takt_plan_run_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_plan_run_options_t given,

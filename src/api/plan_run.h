@@ -26,8 +26,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "api/async_call.h"
-#include "api/function.h"
 #include "api/plan_run_options.h"
 #include "api/stream.h"
 #include "base/background_thread.h"
@@ -39,6 +37,8 @@
 #include "plan/plan.h"
 #include "plan_run/plan_checks.h"
 #include "plan_run/release_cursor.h"
+#include "runtime/async_call.h"
+#include "runtime/function.h"
 #include "shop/job_shop.h"
 
 namespace takt::api {
@@ -49,7 +49,7 @@ class PlanRun final : public Object {
 
   // Errors: as takt_plan_run_create().
   static absl::StatusOr<Ref<PlanRun>> Create(
-      Instance& instance, const plan::Plan& plan,
+      runtime::Instance& instance, const plan::Plan& plan,
       absl::Span<const PlanBinding> bindings, PlanRunOptions options);
 
   absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -69,7 +69,7 @@ class PlanRun final : public Object {
   struct Binding {
     std::string name;
     Ref<Stream> to;  // Null: the run calls the functions.
-    std::vector<Ref<Function>> functions;
+    std::vector<Ref<runtime::Function>> functions;
     std::vector<vm::Value> arguments;
     Ref<shop::ScheduledStream> shop_stream;
     sched::Criticality criticality = sched::Criticality::kSoft;
@@ -84,7 +84,7 @@ class PlanRun final : public Object {
   };
   struct CallInFlight {
     Ref<PlanRun> run;
-    Ref<Function> function;
+    Ref<runtime::Function> function;
     const Binding* binding;
     PlanJobEnd job;
     int64_t deadline_ns;
@@ -93,7 +93,8 @@ class PlanRun final : public Object {
     PlanRun* run = nullptr;
   };
 
-  PlanRun(Instance& instance, Ref<shop::JobShop> shop, PlanRunOptions options);
+  PlanRun(runtime::Instance& instance, Ref<shop::JobShop> shop,
+          PlanRunOptions options);
   ~PlanRun() override = default;
 
   // Bindings; while the run is made.
@@ -131,8 +132,9 @@ class PlanRun final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Issue(std::unique_ptr<CallInFlight> call);
   // `invocation` is null if the call could not be started.
-  void EndCall(std::unique_ptr<CallInFlight> call, AsyncCall* invocation,
-               absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndCall(std::unique_ptr<CallInFlight> call,
+               runtime::AsyncCall* invocation, absl::Status status)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether a call is in flight, or is still to be made.
   bool HasCallsLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -153,7 +155,7 @@ class PlanRun final : public Object {
   absl::Status ErrorOf(const follow::PlanEvent& event) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  const Ref<Instance> instance_;
+  const Ref<runtime::Instance> instance_;
   const Ref<shop::JobShop> shop_;
   const std::shared_ptr<TimerService> timers_;
   const PlanRunOptions options_;

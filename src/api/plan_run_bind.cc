@@ -21,14 +21,14 @@ namespace {
 
 constexpr char kPolicy[] = "job-shop";
 
-std::string ContentHashOf(const Function& function) {
+std::string ContentHashOf(const runtime::Function& function) {
   vm::Module& module =
       *function.context().vm().modules()[function.ref().module];
   const uint64_t hash = vm::ContentHashOf(module);
   return hash != 0 ? ContentHashText(hash) : "";
 }
 
-BoundStream Describe(const Function& function, const Stream* stream) {
+BoundStream Describe(const runtime::Function& function, const Stream* stream) {
   BoundStream result;
   result.function = function.name();
   result.content_hash = ContentHashOf(function);
@@ -61,7 +61,7 @@ absl::Status CheckTiming(const PlanTiming& timing) {
 }  // namespace
 
 absl::StatusOr<Ref<PlanRun>> PlanRun::Create(
-    Instance& instance, const plan::Plan& plan,
+    runtime::Instance& instance, const plan::Plan& plan,
     absl::Span<const PlanBinding> bindings, PlanRunOptions options) {
   TAKT_RETURN_IF_ERROR(CheckTiming(options.timing));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, instance.GetShop());
@@ -83,10 +83,10 @@ absl::StatusOr<Ref<PlanRun>> PlanRun::Create(
   return run;
 }
 
-PlanRun::PlanRun(Instance& instance, Ref<shop::JobShop> shop,
+PlanRun::PlanRun(runtime::Instance& instance, Ref<shop::JobShop> shop,
                  PlanRunOptions options)
     : Object(&kType),
-      instance_(Ref<Instance>::Retain(&instance)),
+      instance_(Ref<runtime::Instance>::Retain(&instance)),
       shop_(std::move(shop)),
       timers_(instance.timers()),
       options_(std::move(options)),
@@ -131,13 +131,14 @@ absl::Status PlanRun::BindStream(const PlanBinding& given, Binding* binding) {
   binding->to = Ref<Stream>::Retain(&stream);
   binding->shop_stream =
       Ref<shop::ScheduledStream>::Retain(stream.shop_stream());
-  binding->functions.push_back(Ref<Function>::Retain(&stream.function()));
+  binding->functions.push_back(
+      Ref<runtime::Function>::Retain(&stream.function()));
   return absl::OkStatus();
 }
 
 absl::Status PlanRun::BindFunctions(const PlanBinding& given,
                                     Binding* binding) {
-  for (Function* const function : given.functions) {
+  for (runtime::Function* const function : given.functions) {
     if (function->context().shop() != shop_.get()) {
       return StreamError(given.name,
                          "the instance does not schedule its context");
@@ -147,7 +148,7 @@ absl::Status PlanRun::BindFunctions(const PlanBinding& given,
     if (ContentHashOf(*function) != ContentHashOf(*given.functions[0])) {
       return StreamError(given.name, "its functions are of several modules");
     }
-    binding->functions.push_back(Ref<Function>::Retain(function));
+    binding->functions.push_back(Ref<runtime::Function>::Retain(function));
   }
   binding->arguments.assign(given.arguments.begin(), given.arguments.end());
   binding->criticality = given.criticality;
@@ -159,7 +160,7 @@ absl::Status PlanRun::BindFunctions(const PlanBinding& given,
                                  ? sched::Criticality::kSoft
                                  : given.criticality;
   requirements.priority = sched::PriorityOf(given.criticality);
-  const auto job = binding->functions[0]->FindJob(CallOptions());
+  const auto job = binding->functions[0]->FindJob(runtime::CallOptions());
   if (job.ok()) requirements.allowed = job->traits.allowed;
   TAKT_ASSIGN_OR_RETURN(binding->shop_stream,
                         shop_->AddStream(std::move(requirements)));

@@ -90,26 +90,27 @@ void PlanRun::Issue(std::unique_ptr<CallInFlight> call) {
   const Ref<shop::ScheduledJob> job =
       shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
                         call->deadline_ns, /*is_counted=*/true);
-  AsyncCallOptions options;
+  runtime::AsyncCallOptions options;
   options.priority = sched::PriorityOf(call->binding->criticality);
   options.deadline_ns = call->deadline_ns;
   options.shop_job = job.get();
   // Owned by EndCall(), which follows the start or its failure.
   CallInFlight* const started = call.release();
-  const absl::StatusOr<Ref<AsyncCall>> invocation = AsyncCall::Start(
-      *started->function, options, started->binding->arguments,
-      [started](AsyncCall& ended, const absl::Status& status) {
-        started->run->EndCall(std::unique_ptr<CallInFlight>(started), &ended,
-                              status);
-      });
+  const absl::StatusOr<Ref<runtime::AsyncCall>> invocation =
+      runtime::AsyncCall::Start(
+          *started->function, options, started->binding->arguments,
+          [started](runtime::AsyncCall& ended, const absl::Status& status) {
+            started->run->EndCall(std::unique_ptr<CallInFlight>(started),
+                                  &ended, status);
+          });
   if (!invocation.ok()) {
     EndCall(std::unique_ptr<CallInFlight>(started), nullptr,
             invocation.status());
   }
 }
 
-void PlanRun::EndCall(std::unique_ptr<CallInFlight> call, AsyncCall* invocation,
-                      absl::Status status) {
+void PlanRun::EndCall(std::unique_ptr<CallInFlight> call,
+                      runtime::AsyncCall* invocation, absl::Status status) {
   TAKT_CHECK(call->run.get() == this && call->job.end_ns == 0);
   call->job.end_ns = NowNs();
   const bool is_good = status.ok() && invocation != nullptr;

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/blocking_wait.h"
 #include "api/plan_run.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "runtime/blocking_wait.h"
 
 namespace takt::api {
 namespace {
@@ -176,8 +176,8 @@ absl::Status PlanRun::Wait(int64_t deadline_ns) {
   // would take a core from one of them, so it helps only without workers.
   const Ref<exec::Executor> executor = instance_->FindExecutor();
   const bool helps = executor != nullptr && executor->worker_count() == 0;
-  BlockingWait thread(helps ? executor.get() : nullptr);
-  return WaitForFence(*over_, thread, deadline_ns);
+  runtime::BlockingWait thread(helps ? executor.get() : nullptr);
+  return runtime::WaitForFence(*over_, thread, deadline_ns);
 }
 
 PlanRunReport PlanRun::Query() {

@@ -15,9 +15,12 @@
 #include "sched/stream.h"
 #include "vm/value.h"
 
+namespace takt::runtime {
+class Function;
+}  // namespace takt::runtime
+
 namespace takt::api {
 
-class Function;
 class Stream;
 
 // The durations of takt_plan_timing_t, which documents them. All are 0 or more.
@@ -67,7 +70,7 @@ using PlanDoneCallback =
 struct PlanBinding {
   std::string name;      // In the plan.
   Stream* to = nullptr;  // Null: the functions.
-  std::vector<Function*> functions;
+  std::vector<runtime::Function*> functions;
   absl::Span<const vm::Value> arguments;
   sched::Criticality criticality = sched::Criticality::kHard;
   PlanDoneCallback on_done;

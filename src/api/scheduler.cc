@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "api/handle.h"
-#include "api/instance.h"
 #include "api/quantiles.h"
 #include "api/stream.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "follow/window_advisor.h"
+#include "runtime/instance.h"
 #include "sched/policy.h"
 #include "shop/job_shop.h"
 
@@ -96,8 +96,9 @@ absl::Status QueryWindows(takt_instance_t* instance,
                           takt_window_statistics_t* out) {
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
-  const std::shared_ptr<follow::WindowAdvisor> windows =
-      Unwrap(instance)->FindWindows();
+  // The instance has no other advisor than those that options ask for.
+  const auto windows = std::static_pointer_cast<follow::WindowAdvisor>(
+      Unwrap(instance)->FindAdvisor());
   if (windows == nullptr) {
     return absl::FailedPreconditionError(
         "the scheduler plans no windows: its window_ns is 0");

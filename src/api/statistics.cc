@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "api/context.h"
 #include "api/handle.h"
 #include "hal/device.h"
+#include "runtime/context.h"
 #include "vm/bytecode_module.h"
 
 using takt::api::Unwrap;
@@ -51,7 +51,7 @@ void takt_context_query_statistics(const takt_context_t* context,
   takt_context_statistics_t statistics;
   std::memset(&statistics, 0, sizeof(statistics));
   const takt::vm::Context& vm = Unwrap(context)->vm();
-  statistics.memory_bytes = sizeof(takt::api::Context) + vm.memory_bytes();
+  statistics.memory_bytes = sizeof(takt::runtime::Context) + vm.memory_bytes();
   for (const auto& module : vm.modules()) {
     auto* bytecode = takt::DynCast<takt::vm::BytecodeModule>(module.get());
     if (bytecode == nullptr) continue;

@@ -48,15 +48,15 @@ StreamLateCallback ReadLateCallback(const takt_stream_options_t& options) {
 }
 
 // `number` is an enumerator of the C API, up to `last`.
-absl::Status CheckEnumerator(const Function& function, absl::string_view option,
-                             int number, int last) {
+absl::Status CheckEnumerator(const runtime::Function& function,
+                             absl::string_view option, int number, int last) {
   if (number >= 0 && number <= last) return absl::OkStatus();
   return StreamOptionError(function, option, absl::StrCat(number));
 }
 
 // The result borrows from `options`.
 absl::StatusOr<StreamOptions> ReadStreamOptions(
-    const Function& function, const takt_stream_options_t& options) {
+    const runtime::Function& function, const takt_stream_options_t& options) {
   TAKT_RETURN_IF_ERROR(CheckEnumerator(function, "arrival", options.arrival,
                                        TAKT_STREAM_ARRIVAL_AFTER));
   TAKT_RETURN_IF_ERROR(CheckEnumerator(function, "late", options.late,
@@ -82,7 +82,7 @@ absl::StatusOr<StreamOptions> ReadStreamOptions(
   return result;
 }
 
-absl::StatusOr<Ref<Stream>> CreateStream(Function* function,
+absl::StatusOr<Ref<Stream>> CreateStream(runtime::Function* function,
                                          const takt_stream_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_stream_options_t given,
                         ReadOptions(options, &takt_stream_options_init));

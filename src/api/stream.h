@@ -28,8 +28,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "api/async_call.h"
-#include "api/function.h"
 #include "api/stream_options.h"
 #include "base/mutex.h"
 #include "base/object.h"
@@ -37,6 +35,8 @@
 #include "exec/job.h"
 #include "hal/deferred.h"
 #include "hal/fence.h"
+#include "runtime/async_call.h"
+#include "runtime/function.h"
 #include "shop/job_shop.h"
 #include "stream/release_queue.h"
 #include "stream/release_schedule.h"
@@ -50,14 +50,14 @@ class Stream final : public Object {
   static constexpr ObjectType kType{"takt.stream"};
 
   // INVALID_ARGUMENT names the option.
-  static absl::StatusOr<Ref<Stream>> Create(Function& function,
+  static absl::StatusOr<Ref<Stream>> Create(runtime::Function& function,
                                             StreamOptions options);
   // The same with a clock of its own.
-  static absl::StatusOr<Ref<Stream>> Create(Function& function,
+  static absl::StatusOr<Ref<Stream>> Create(runtime::Function& function,
                                             StreamOptions options,
                                             StreamClock clock);
 
-  Function& function() const { return *function_; }
+  runtime::Function& function() const { return *function_; }
   stream::Arrival arrival() const { return arrival_; }
   int64_t period_ns() const { return period_ns_; }
   // What the scheduler knows the stream as; null without a scheduler.
@@ -109,12 +109,13 @@ class Stream final : public Object {
   struct InFlight {
     stream::StreamJob job;
     Ref<shop::ScheduledJob> shop_job;  // Null without a scheduler.
-    Ref<AsyncCall> call;  // Null until AsyncCall::Start() has returned.
+    Ref<runtime::AsyncCall>
+        call;  // Null until AsyncCall::Start() has returned.
     bool is_late_reported = false;
     bool is_given_up = false;
   };
 
-  Stream(Function& function, StreamOptions options, StreamClock clock);
+  Stream(runtime::Function& function, StreamOptions options, StreamClock clock);
   ~Stream() override = default;
 
   int64_t now_ns() const { return clock_.now_ns(); }
@@ -155,18 +156,18 @@ class Stream final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Issue(const stream::StreamJob& job, absl::Span<const vm::Value> input,
              bool is_late) ABSL_LOCKS_EXCLUDED(mutex_);
-  AsyncCallOptions CallOptionsFor(const stream::StreamJob& job,
-                                  bool is_late) const;
+  runtime::AsyncCallOptions CallOptionsFor(const stream::StreamJob& job,
+                                           bool is_late) const;
   void EnterFlight(InFlight in_flight) ABSL_LOCKS_EXCLUDED(mutex_);
   // Keeps the call of job `sequence` so that its deadline can cancel it.
-  void KeepCall(uint64_t sequence, Ref<AsyncCall> call)
+  void KeepCall(uint64_t sequence, Ref<runtime::AsyncCall> call)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Jobs, from issued to ended.
   static void OnDeadline(TimerService::Timer* timer);
   void GiveUpLateJob() ABSL_LOCKS_EXCLUDED(mutex_);
   // `call` is null if it could not be started.
-  void OnDone(AsyncCall* call, const absl::Status& status)
+  void OnDone(runtime::AsyncCall* call, const absl::Status& status)
       ABSL_LOCKS_EXCLUDED(mutex_);
   InFlight LeaveFlight() ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts the outcome, records it and calls on_done_.
@@ -196,7 +197,7 @@ class Stream final : public Object {
   void PublishEntry(stream::ValueEntry& entry);
   absl::Status PutInput(absl::Span<const vm::Value> arguments);
 
-  const Ref<Function> function_;
+  const Ref<runtime::Function> function_;
   const StreamClock clock_;
   const stream::Arrival arrival_;
   const int64_t period_ns_;

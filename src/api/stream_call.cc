@@ -113,9 +113,9 @@ bool Stream::TryBegin(const PendingRelease& release) {
   return true;
 }
 
-AsyncCallOptions Stream::CallOptionsFor(const StreamJob& job,
-                                        bool is_late) const {
-  AsyncCallOptions options;
+runtime::AsyncCallOptions Stream::CallOptionsFor(const StreamJob& job,
+                                                 bool is_late) const {
+  runtime::AsyncCallOptions options;
   const int32_t demoted =
       std::min<int32_t>(priority_, sched::kBestEffortPriority);
   options.priority =
@@ -150,18 +150,18 @@ void Stream::Issue(const StreamJob& job, absl::Span<const vm::Value> input,
         *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true,
         TraceId(job.sequence));
   }
-  AsyncCallOptions options = CallOptionsFor(job, is_late);
+  runtime::AsyncCallOptions options = CallOptionsFor(job, is_late);
   options.shop_job = shop_job.get();
   EnterFlight({job, shop_job, nullptr, /*is_late_reported=*/is_late,
                /*is_given_up=*/false});
   // A copy, because the next job takes inputs as soon as this call has ended.
   absl::InlinedVector<vm::Value, 8> arguments(input.begin(), input.end());
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
-  absl::StatusOr<Ref<AsyncCall>> call =
-      AsyncCall::Start(*function_, options, arguments,
-                       [this](AsyncCall& ended, const absl::Status& status) {
-                         OnDone(&ended, status);
-                       });
+  absl::StatusOr<Ref<runtime::AsyncCall>> call = runtime::AsyncCall::Start(
+      *function_, options, arguments,
+      [this](runtime::AsyncCall& ended, const absl::Status& status) {
+        OnDone(&ended, status);
+      });
   shop_job.reset();
   arguments.clear();
   if (call.ok()) {
@@ -171,7 +171,7 @@ void Stream::Issue(const StreamJob& job, absl::Span<const vm::Value> input,
   }
 }
 
-void Stream::KeepCall(uint64_t sequence, Ref<AsyncCall> call) {
+void Stream::KeepCall(uint64_t sequence, Ref<runtime::AsyncCall> call) {
   {
     MutexLock lock(&mutex_);
     // The call may have ended, and a later one may be in flight.
@@ -190,7 +190,7 @@ void Stream::OnDeadline(TimerService::Timer* timer) {
 
 void Stream::GiveUpLateJob() {
   StreamJob job;
-  Ref<AsyncCall> call;
+  Ref<runtime::AsyncCall> call;
   Ref<shop::ScheduledJob> shop_job;
   {
     MutexLock lock(&mutex_);
@@ -225,7 +225,7 @@ Stream::InFlight Stream::LeaveFlight() {
   return ended;
 }
 
-void Stream::OnDone(AsyncCall* call, const absl::Status& status) {
+void Stream::OnDone(runtime::AsyncCall* call, const absl::Status& status) {
   const int64_t now_ns = this->now_ns();
   InFlight ended = LeaveFlight();
   ended.shop_job.reset();  // For the scheduler the job ends here.

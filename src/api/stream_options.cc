@@ -1,12 +1,12 @@
 #include "api/stream_options.h"
 
 #include "absl/strings/str_cat.h"
-#include "api/call_options.h"
-#include "api/function.h"
 #include "api/stream.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/element_type.h"
+#include "runtime/call_options.h"
+#include "runtime/function.h"
 #include "sched/priority.h"
 
 namespace takt::api {
@@ -17,7 +17,8 @@ using stream::Arrival;
 // The entries of a queue are made when the stream is: about 100 bytes each.
 constexpr size_t kQueueLengthMax = 1 << 20;
 
-absl::Status CheckResults(const Function& source, const Function& target) {
+absl::Status CheckResults(const runtime::Function& source,
+                          const runtime::Function& target) {
   const auto results = source.signature().results();
   const auto arguments = target.signature().arguments();
   if (results.size() != arguments.size()) {
@@ -42,7 +43,7 @@ absl::Status CheckResults(const Function& source, const Function& target) {
   return absl::OkStatus();
 }
 
-absl::Status CheckChain(const Function& function,
+absl::Status CheckChain(const runtime::Function& function,
                         const StreamOptions& options) {
   if (options.arrival != Arrival::kAfter) {
     if (options.after == nullptr && !options.takes_results) {
@@ -54,7 +55,7 @@ absl::Status CheckChain(const Function& function,
   if (options.after == nullptr) {
     return StreamOptionError(function, "after", "is NULL");
   }
-  const Function& source = options.after->function();
+  const runtime::Function& source = options.after->function();
   if (&source.context().instance() != &function.context().instance()) {
     return StreamOptionError(function, "after", "is of another instance");
   }
@@ -62,7 +63,7 @@ absl::Status CheckChain(const Function& function,
                                : absl::OkStatus();
 }
 
-absl::Status CheckTimes(const Function& function,
+absl::Status CheckTimes(const runtime::Function& function,
                         const StreamOptions& options) {
   const bool is_periodic = options.arrival == Arrival::kPeriodic;
   if (is_periodic ? options.period_ns <= 0 : options.period_ns != 0) {
@@ -84,7 +85,7 @@ absl::Status CheckTimes(const Function& function,
   return absl::OkStatus();
 }
 
-absl::Status CheckQueues(const Function& function,
+absl::Status CheckQueues(const runtime::Function& function,
                          const StreamOptions& options) {
   const bool takes_latest = options.arrival == Arrival::kClosed;
   if (options.input_queue_length <= kQueueLengthMax &&
@@ -105,19 +106,20 @@ int32_t StreamPriority(const StreamOptions& options) {
   return options.priority.value_or(sched::PriorityOf(options.criticality));
 }
 
-int64_t StreamDeadline(const Function& function, const StreamOptions& options) {
+int64_t StreamDeadline(const runtime::Function& function,
+                       const StreamOptions& options) {
   return options.deadline_ns.value_or(
       function.annotations().deadline_after_ns());
 }
 
-absl::Status StreamOptionError(const Function& function,
+absl::Status StreamOptionError(const runtime::Function& function,
                                absl::string_view option,
                                absl::string_view reason) {
   return absl::InvalidArgumentError(absl::StrCat(
       function.name(), ": stream options: ", option, ": ", reason));
 }
 
-absl::Status CheckStreamOptions(const Function& function,
+absl::Status CheckStreamOptions(const runtime::Function& function,
                                 const StreamOptions& options) {
   if (function.signature().is_variadic()) {
     return StreamOptionError(function, "function",
@@ -126,7 +128,7 @@ absl::Status CheckStreamOptions(const Function& function,
   TAKT_RETURN_IF_ERROR(CheckTimes(function, options));
   TAKT_RETURN_IF_ERROR(CheckQueues(function, options));
   // A call of the stream must not be refused later.
-  CallOptions call;
+  runtime::CallOptions call;
   call.priority = StreamPriority(options);
   call.cpu_words = options.cpu_words;
   TAKT_RETURN_IF_ERROR(function.FindJob(call).status());

@@ -16,9 +16,12 @@
 #include "stream/stream_job.h"
 #include "vm/value.h"
 
+namespace takt::runtime {
+class Function;
+}  // namespace takt::runtime
+
 namespace takt::api {
 
-class Function;
 class Stream;
 
 // Called at the end of each job, on the thread that ends it. `results` are
@@ -61,13 +64,14 @@ struct StreamClock {
 // The priority of the stream's jobs: 0 to 255 if the options are valid.
 int32_t StreamPriority(const StreamOptions& options);
 // How long after its origin a job is due; kInfiniteFuture: never.
-int64_t StreamDeadline(const Function& function, const StreamOptions& options);
+int64_t StreamDeadline(const runtime::Function& function,
+                       const StreamOptions& options);
 
 // INVALID_ARGUMENT, naming the function, the option and the reason.
-absl::Status StreamOptionError(const Function& function,
+absl::Status StreamOptionError(const runtime::Function& function,
                                absl::string_view option,
                                absl::string_view reason);
-absl::Status CheckStreamOptions(const Function& function,
+absl::Status CheckStreamOptions(const runtime::Function& function,
                                 const StreamOptions& options);
 
 }  // namespace takt::api

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/blocking_wait.h"
-#include "api/call_options.h"
 #include "api/stream.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "runtime/blocking_wait.h"
+#include "runtime/call_options.h"
 
 namespace takt::api {
 
@@ -16,13 +16,13 @@ using stream::Arrival;
 using stream::PendingRelease;
 using stream::StreamJob;
 
-absl::StatusOr<Ref<Stream>> Stream::Create(Function& function,
+absl::StatusOr<Ref<Stream>> Stream::Create(runtime::Function& function,
                                            StreamOptions options) {
   return Create(function, std::move(options),
                 {function.context().instance().release_timers()});
 }
 
-absl::StatusOr<Ref<Stream>> Stream::Create(Function& function,
+absl::StatusOr<Ref<Stream>> Stream::Create(runtime::Function& function,
                                            StreamOptions options,
                                            StreamClock clock) {
   TAKT_RETURN_IF_ERROR(CheckStreamOptions(function, options));
@@ -37,9 +37,10 @@ absl::StatusOr<Ref<Stream>> Stream::Create(Function& function,
   return stream;
 }
 
-Stream::Stream(Function& function, StreamOptions options, StreamClock clock)
+Stream::Stream(runtime::Function& function, StreamOptions options,
+               StreamClock clock)
     : Object(&kType),
-      function_(Ref<Function>::Retain(&function)),
+      function_(Ref<runtime::Function>::Retain(&function)),
       clock_(std::move(clock)),
       arrival_(options.arrival),
       period_ns_(options.period_ns),
@@ -69,7 +70,7 @@ Stream::Stream(Function& function, StreamOptions options, StreamClock clock)
 
 shop::StreamRequirements Stream::ShopRequirements(
     sched::Criticality criticality) {
-  CallOptions call;
+  runtime::CallOptions call;
   call.priority = priority_;
   call.cpu_words = cpu_words_;
   shop::StreamRequirements requirements;
@@ -136,8 +137,8 @@ absl::Status Stream::Start(int64_t start_ns) {
     if (has_start_time()) ArmReleaseTimer();
   }
   if (after_ != nullptr) after_->AddFollower(this);
-  const Context& context = function_->context();
-  Instance& instance = context.instance();
+  const runtime::Context& context = function_->context();
+  runtime::Instance& instance = context.instance();
   if (context.executor() != nullptr &&
       context.executor()->worker_count() == 0 && !instance.has_host_loop()) {
     instance.notices().CallersStream(function_->name());
@@ -270,8 +271,8 @@ absl::Status Stream::WaitIdle(int64_t deadline_ns) {
     if (idle_ == nullptr) idle_ = hal::Fence::Create();
     idle = idle_;
   }
-  BlockingWait thread(function_->context().executor());
-  return WaitForFence(*idle, thread, deadline_ns);
+  runtime::BlockingWait thread(function_->context().executor());
+  return runtime::WaitForFence(*idle, thread, deadline_ns);
 }
 
 stream::StreamStatistics Stream::statistics() const {

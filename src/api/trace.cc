@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "api/handle.h"
-#include "api/instance.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
+#include "runtime/instance.h"
 #include "trace/gantt_page.h"
 #include "trace/listing.h"
 #include "trace/perfetto_reader.h"
@@ -19,7 +19,8 @@ namespace {
 // Callers besides the workers whose rings are there from the start.
 constexpr uint32_t kCallersAhead = 2;
 
-absl::Status Start(Instance* instance, const takt_tracing_options_t* options) {
+absl::Status Start(runtime::Instance* instance,
+                   const takt_tracing_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_tracing_options_t given,
                         ReadOptions(options, &takt_tracing_options_init));
   Tracer::Options tracing;
@@ -29,7 +30,7 @@ absl::Status Start(Instance* instance, const takt_tracing_options_t* options) {
   return Annotate(instance->tracer()->Start(tracing), "options");
 }
 
-absl::StatusOr<Ref<trace::Trace>> Collect(Instance* instance) {
+absl::StatusOr<Ref<trace::Trace>> Collect(runtime::Instance* instance) {
   return trace::Trace::Create(instance->tracer()->Collect(),
                               /*is_simulated=*/false);
 }

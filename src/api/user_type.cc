@@ -1,16 +1,17 @@
-#include "api/user_type.h"
+#include "runtime/user_type.h"
 
 #include "api/handle.h"
-#include "api/instance.h"
+#include "runtime/instance.h"
 #include "takt/native_module.h"
 
 namespace takt::api {
 namespace {
 
-absl::StatusOr<Ref<UserType>> RegisterType(Instance* instance, const char* name,
-                                           void (*destroy)(void* payload)) {
+absl::StatusOr<Ref<runtime::UserType>> RegisterType(
+    runtime::Instance* instance, const char* name,
+    void (*destroy)(void* payload)) {
   if (*name == 0) return absl::InvalidArgumentError("name is empty");
-  auto type = MakeRef<UserType>(name, destroy);
+  auto type = MakeRef<runtime::UserType>(name, destroy);
   TAKT_RETURN_IF_ERROR(instance->RegisterUserType(type));
   return type;
 }
@@ -20,8 +21,6 @@ absl::StatusOr<Ref<UserType>> RegisterType(Instance* instance, const char* name,
 
 using takt::Ref;
 using takt::api::Unwrap;
-using takt::api::UserObject;
-using takt::api::UserType;
 
 takt_status_t takt_object_type_register(takt_instance_t* instance,
                                         const char* name,
@@ -43,8 +42,8 @@ void takt_object_type_release(takt_object_type_t* type) {
 
 takt_object_t* takt_object_create(takt_object_type_t* type, void* payload) {
   TAKT_REQUIRE_OR(nullptr, type);
-  takt::Object* object =
-      new UserObject(Ref<UserType>::Retain(Unwrap(type)), payload);
+  takt::Object* object = new takt::runtime::UserObject(
+      Ref<takt::runtime::UserType>::Retain(Unwrap(type)), payload);
   return takt::api::Wrap(object);
 }
 
@@ -55,5 +54,5 @@ void* takt_object_payload(const takt_object_t* object,
       Unwrap(object)->type() != &Unwrap(type)->object_type()) {
     return nullptr;
   }
-  return static_cast<UserObject*>(Unwrap(object))->payload();
+  return static_cast<takt::runtime::UserObject*>(Unwrap(object))->payload();
 }

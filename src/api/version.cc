@@ -1,8 +1,7 @@
-#include "takt/base.h"
-
 #include <cstdlib>
 
 #include "base/clock.h"
+#include "takt/base.h"
 
 #define TAKT_TEXT_INNER_(x) #x
 #define TAKT_TEXT_(x) TAKT_TEXT_INNER_(x)

@@ -1,4 +1,4 @@
-#include "api/call_batch.h"
+#include "runtime/call_batch.h"
 
 #include <algorithm>
 #include <atomic>

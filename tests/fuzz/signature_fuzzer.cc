@@ -5,7 +5,7 @@
 #include <string>
 
 #include "api/compact_signature.h"
-#include "api/declaration.h"
+#include "runtime/declaration.h"
 
 namespace takt::api {
 namespace {
@@ -23,20 +23,20 @@ void ReadCompact(absl::string_view text) {
   Require(again.ok() && again->arguments == compact->arguments &&
           again->results == compact->results);
 
-  const Ref<Signature> signature = FromCompact(*compact);
+  const Ref<runtime::Signature> signature = FromCompact(*compact);
   Require(signature->arguments().size() == compact->arguments.size());
   Require(*ToCompact(*signature)->ToText() == *written);
   const auto declared = FormatDeclaration(*signature, "f");
   // Unrecognized content may be no type that can be declared.
-  if (declared.ok()) Require(Declaration::Parse(*declared).ok());
+  if (declared.ok()) Require(runtime::Declaration::Parse(*declared).ok());
 }
 
 void ReadDeclaration(absl::string_view text) {
-  const auto declaration = Declaration::Parse(text);
+  const auto declaration = runtime::Declaration::Parse(text);
   if (!declaration.ok()) return;
   const absl::StatusOr<std::string> written = declaration->ToText();
   if (written.ok())
-    Require(*Declaration::Parse(*written)->ToText() == *written);
+    Require(*runtime::Declaration::Parse(*written)->ToText() == *written);
 }
 
 }  // namespace

@@ -1,0 +1,162 @@
+#include "runtime/call_queue.h"
+
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "hal/deferred.h"
+
+namespace takt::runtime {
+namespace {
+
+const void* ThisThread() {
+  thread_local char token;
+  return &token;
+}
+
+}  // namespace
+
+// A synchronous caller's place in the line, on its stack.
+class CallQueue::ThreadTurn final : public Turn {
+ public:
+  explicit ThreadTurn(BlockingWait& thread) : thread_(thread) {
+    is_thread_ = true;
+  }
+  void Take() override { thread_.Notify(); }
+
+ private:
+  BlockingWait& thread_;
+};
+
+bool CallQueue::RunsHere() const {
+  return runner_.load(std::memory_order_relaxed) == ThisThread();
+}
+
+void CallQueue::Post(Turn* turn, Where where) {
+  if (!HoldOrQueue(turn)) return;
+  if (executor_ == nullptr) {
+    RunTurns(turn, std::numeric_limits<int>::max());
+  } else if (where == Where::kHere) {
+    RunTurns(turn, 1);
+  } else if (exec::Worker* worker = executor_->current_worker();
+             worker != nullptr && worker->MayRun(turn->traits) &&
+             !hal::HasDeferred()) {
+    RunTurns(turn, kTurnsAtOnce);
+  } else {
+    // Not here if more is due on this thread: that can run at the same time.
+    SubmitTurn(turn);
+  }
+}
+
+bool CallQueue::Enter(BlockingWait& thread) {
+  if (RunsHere()) return false;
+  ThreadTurn turn(thread);
+  if (!HoldOrQueue(&turn)) thread.WaitUntilNotified(kInfiniteFuture);
+  runner_.store(ThisThread(), std::memory_order_relaxed);
+  return true;
+}
+
+void CallQueue::Leave() {
+  runner_.store(nullptr, std::memory_order_relaxed);
+  if (Turn* next = ReleaseOrNext()) RunTurns(next, 0);
+}
+
+void CallQueue::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
+  if ((state_.load(std::memory_order_relaxed) & kQueued) == 0) return;
+  MutexLock lock(&mutex_);
+  if (first_ == nullptr) return;  // The holder was quicker.
+  Turn* before = nullptr;
+  for (Turn* turn = first_; turn != nullptr;) {
+    Turn* const next = turn->next_;
+    if (!turn->is_thread_ && wanted(turn)) {
+      (before != nullptr ? before->next_ : first_) = next;
+      if (next == nullptr) last_ = before;
+      turn->next_ = nullptr;
+    } else {
+      before = turn;
+    }
+    turn = next;
+  }
+  if (first_ == nullptr) state_.store(kHeld, std::memory_order_relaxed);
+}
+
+void CallQueue::RunSubmitted() {
+  const Ref<Object> hold = Ref<Object>::Adopt(owner_);  // Of SubmitTurn().
+  RunTurns(std::exchange(submitted_, nullptr), kTurnsAtOnce);
+}
+
+bool CallQueue::HoldOrQueue(Turn* turn) {
+  uint32_t state = 0;
+  if (state_.compare_exchange_strong(state, kHeld, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+    return true;
+  }
+  MutexLock lock(&mutex_);
+  while (true) {
+    // The holder may have left meanwhile, but only if nobody is queued.
+    const uint32_t next = state == 0 ? kHeld : kHeld | kQueued;
+    if (!state_.compare_exchange_weak(state, next, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+      continue;
+    }
+    if (next == kHeld) return true;
+    break;
+  }
+  turn->next_ = nullptr;
+  (last_ != nullptr ? last_->next_ : first_) = turn;
+  last_ = turn;
+  return false;
+}
+
+CallQueue::Turn* CallQueue::ReleaseOrNext() {
+  uint32_t state = kHeld;
+  if (state_.compare_exchange_strong(state, 0, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+    return nullptr;
+  }
+  MutexLock lock(&mutex_);
+  Turn* const turn = first_;
+  TAKT_CHECK(turn != nullptr);
+  first_ = turn->next_;
+  if (first_ == nullptr) {
+    last_ = nullptr;
+    state_.store(kHeld, std::memory_order_relaxed);
+  }
+  return turn;
+}
+
+void CallQueue::RunTurns(Turn* turn, int turn_count) {
+  // What is run may hold the last references to the owner.
+  const Ref<Object> hold = Ref<Object>::Retain(owner_);
+  bool is_first = true;
+  while (turn != nullptr) {
+    if (turn->is_thread_) {
+      turn->Take();  // The strand is another thread's from here on.
+      return;
+    }
+    const exec::Worker* const worker = executor_ != nullptr && !is_first
+                                           ? executor_->current_worker()
+                                           : nullptr;
+    if (executor_ != nullptr &&
+        (turn_count-- == 0 ||
+         (worker != nullptr && !worker->MayRun(turn->traits)))) {
+      SubmitTurn(turn);
+      return;
+    }
+    is_first = false;
+    runner_.store(ThisThread(), std::memory_order_relaxed);
+    turn->Take();
+    runner_.store(nullptr, std::memory_order_relaxed);
+    turn = ReleaseOrNext();
+  }
+}
+
+void CallQueue::SubmitTurn(Turn* turn) {
+  owner_->Retain();
+  submitted_ = turn;
+  static_cast<exec::JobTraits&>(*this) = turn->traits;
+  executor_->Submit(this);
+}
+
+}  // namespace takt::runtime

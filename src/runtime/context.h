@@ -1,0 +1,80 @@
+// A Context is the VM's context, with what its calls need besides: the
+// instance, and the workers that a waiting caller helps.
+//
+// Thread-safety: as takt/context.h says.
+#ifndef TAKT_RUNTIME_CONTEXT_H_
+#define TAKT_RUNTIME_CONTEXT_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/object.h"
+#include "runtime/call_queue.h"
+#include "runtime/initializer_waiter.h"
+#include "runtime/instance.h"
+#include "runtime/parameters.h"
+#include "vm/context.h"
+
+namespace takt::runtime {
+
+// takt_context_options_t documents these. All is borrowed, and kept as needed.
+struct ContextOptions {
+  std::vector<vm::Module*> modules;  // In link order.
+  std::vector<hal::Device*> devices;
+  std::vector<Parameters*> parameters;
+  uint64_t step_limit = 0;  // 0: no limit.
+  // The workers that a waiting caller helps; null: none.
+  exec::Executor* executor = nullptr;
+};
+
+// True if the module imports functions of the module `name`, or depends on it.
+bool Needs(const vm::Module& module, absl::string_view name);
+
+class Context final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.context"};
+
+  // Links the modules, after those of the library that they need, and runs
+  // their initializers. INVALID_ARGUMENT if there is no module.
+  static absl::StatusOr<Ref<Context>> Create(Instance* instance,
+                                             const ContextOptions& options);
+
+  Instance& instance() const { return *instance_; }
+  vm::Context& vm() const { return *vm_; }
+  absl::Span<const Ref<hal::Device>> devices() const { return devices_; }
+  // Bit i: pool i of the shop is the NPU of one of its devices.
+  uint32_t shop_pools() const;
+  // The workers that run what this context submits; null if its devices have
+  // none.
+  exec::Executor* executor() const { return executor_.get(); }
+  // What schedules them; null if nobody does.
+  shop::JobShop* shop() const { return shop_.get(); }
+  // Tells the modules, between two programs.
+  absl::Status Notify(vm::Signal::Kind signal);
+  // Where its programs run, one at a time.
+  CallQueue& strand() { return strand_; }
+
+ private:
+  Context(Ref<Instance> instance, Ref<exec::Executor> executor)
+      : Object(&kType),
+        instance_(std::move(instance)),
+        executor_(std::move(executor)),
+        shop_(Ref<shop::JobShop>::Retain(instance_->FindShop(executor_.get()))),
+        waiter_(executor_),
+        strand_(this, executor_.get()) {}
+
+  const Ref<Instance> instance_;
+  std::vector<Ref<hal::Device>> devices_;  // Set while it is created.
+  const Ref<exec::Executor> executor_;
+  const Ref<shop::JobShop> shop_;
+  InitializerWaiter waiter_;
+  CallQueue strand_;
+  Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.
+};
+
+}  // namespace takt::runtime
+
+#endif  // TAKT_RUNTIME_CONTEXT_H_

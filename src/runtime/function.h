@@ -1,0 +1,120 @@
+// An exported function of a context, found once and called often.
+//
+// Thread-safety: as takt/function.h says.
+#ifndef TAKT_RUNTIME_FUNCTION_H_
+#define TAKT_RUNTIME_FUNCTION_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "hal/timeline.h"
+#include "runtime/call_options.h"
+#include "runtime/context.h"
+#include "runtime/job_annotations.h"
+#include "runtime/result_binding.h"
+#include "runtime/signature.h"
+#include "vm/context.h"
+#include "vm/value.h"
+
+namespace takt::runtime {
+
+class CallBatch;
+
+class Function final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.function"};
+
+  // `name` is "module.function", or "function" of the last module.
+  static absl::StatusOr<Ref<Function>> Find(Context* context, const char* name);
+
+  // takt_function_declare().
+  absl::StatusOr<Ref<Function>> Declare(absl::string_view declaration) const;
+
+  const std::string& name() const { return name_; }
+  // What explanations of fences call this function's calls.
+  const Ref<const hal::Signaller>& signaller() const { return signaller_; }
+  Context& context() const { return *context_; }
+  vm::FunctionRef ref() const { return ref_; }
+  const Signature& signature() const { return *signature_; }
+  const vm::ExportInfo& info() const { return context_->vm().info(ref_); }
+
+  const JobAnnotations& annotations() const { return annotations_; }
+  // Where its calls are recorded, and under which name.
+  Tracer& tracer() const { return *context_->instance().tracer(); }
+  uint32_t trace_name() const { return trace_name_.Find(tracer(), name_); }
+
+  // INVALID_ARGUMENT unless a caller may pass these. `fences`: an async
+  // function's wait and signal fence may follow them. `futures`: of the values
+  // at these indices only the kind is looked at, which must be NONE.
+  absl::Status CheckArguments(
+      absl::Span<const vm::Value> arguments, bool fences,
+      absl::Span<const FutureArgument> futures = {}) const;
+  absl::Status CheckArgument(size_t index, const vm::Value& value) const;
+
+  // How a call that begins now stands: INVALID_ARGUMENT, naming the function,
+  // for what the options or the workers rule out.
+  struct Job {
+    JobAttributes attributes;
+    exec::JobTraits traits;  // Among the jobs of the context's workers.
+  };
+  absl::StatusOr<Job> FindJob(const CallOptions& options) const;
+  // Has the scheduler know such a call as a job, while the result is held; null
+  // if there is none, or the call asks for nothing.
+  Ref<shop::ScheduledJob> BeginJob(const Job& job) const;
+
+  // Memory of the caller's for results; null if none is given.
+  absl::StatusOr<std::unique_ptr<ResultBinding>> ReadBinding(
+      absl::Span<const ResultBuffer> buffers,
+      absl::Span<const vm::Value> arguments) const;
+  ResultPlaces& result_places() const { return *result_places_; }
+
+  // The index of the argument, or result, that is declared under `name`.
+  // NOT_FOUND, with the names, if there is none or there are several.
+  absl::StatusOr<size_t> FindInput(absl::string_view name) const;
+  absl::StatusOr<size_t> FindOutput(absl::string_view name) const;
+
+  // The batch that calls of this function join now, if there is one.
+  Mutex& batch_mutex() ABSL_LOCK_RETURNED(batch_mutex_) { return batch_mutex_; }
+  CallBatch*& open_batch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(batch_mutex_) {
+    return open_batch_;
+  }
+
+ private:
+  Function(Ref<Context> context, vm::FunctionRef ref, Ref<Signature> signature,
+           JobAnnotations annotations, std::string name)
+      : Object(&kType),
+        context_(std::move(context)),
+        ref_(ref),
+        signature_(std::move(signature)),
+        annotations_(std::move(annotations)),
+        name_(std::move(name)),
+        signaller_(hal::Signaller::Create(absl::StrCat("a call of ", name_))),
+        result_places_(
+            std::make_unique<ResultPlaces>(signature_->results().size())) {}
+
+  absl::StatusOr<size_t> FindNamed(absl::string_view what,
+                                   absl::Span<const ValueType> types,
+                                   absl::string_view name) const;
+
+  const Ref<Context> context_;
+  const vm::FunctionRef ref_;
+  const Ref<Signature> signature_;
+  const JobAnnotations annotations_;
+  const std::string name_;  // "module.function".
+  const Ref<const hal::Signaller> signaller_;
+  const std::unique_ptr<ResultPlaces> result_places_;
+  const TraceName trace_name_;
+  Mutex batch_mutex_;
+  CallBatch* open_batch_ ABSL_GUARDED_BY(batch_mutex_) = nullptr;
+};
+
+}  // namespace takt::runtime
+
+#endif  // TAKT_RUNTIME_FUNCTION_H_

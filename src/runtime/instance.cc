@@ -1,0 +1,376 @@
+#include "runtime/instance.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/background_thread.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "cpu/cpu_features.h"
+#include "modules/hal_module.h"
+
+namespace takt::runtime {
+namespace {
+
+// Threads that could not be had.
+void NoteMissing(const exec::Executor& executor,
+                 const exec::Executor::Options& options, Notices& notices) {
+  if (executor.worker_count() == options.worker_count) return;
+  notices.FewerWorkers(
+      executor.worker_count(), options.worker_count,
+      options.hooks.create != nullptr
+          ? "the application gives no more threads"
+          : "the system has no more threads or memory for their stacks (ulimit "
+            "-u, pids.max of the cgroup, worker_stack_bytes)");
+}
+
+// What was asked for and is not there.
+void NoteAbsent(const ResolvedWorkers& workers, Notices& notices) {
+  const uint32_t count = workers.options.worker_count;
+  if (!workers.absent_cpus.empty()) {
+    notices.AbsentCpus(workers.absent_cpus, count);
+  } else if (count < workers.wanted_count) {
+    notices.FewerWorkers(count, workers.wanted_count,
+                         "worker_cpus names no more CPUs");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<Instance>> Instance::Create(InstanceOptions options) {
+  if (options.timer_spin_ns < 0 || options.timer_fifo_priority < 0 ||
+      options.timer_fifo_priority > kFifoPriorityMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: timer_spin_ns is ", options.timer_spin_ns,
+                     ", timer_fifo_priority is ", options.timer_fifo_priority,
+                     "; expected 0 or more, and 0 to ", kFifoPriorityMax));
+  }
+  if (options.topology == nullptr && options.workers.cpus.has_value()) {
+    options.topology = std::make_shared<const topology::Topology>(
+        topology::DiscoverTopology());
+  }
+  TAKT_ASSIGN_OR_RETURN(
+      const ResolvedWorkers workers,
+      ResolveWorkers(options.workers, options.topology.get()));
+  auto instance =
+      Ref<Instance>::Adopt(new Instance(std::move(options), workers));
+  NoteAbsent(workers, *instance->notices_);
+  TAKT_RETURN_IF_ERROR(modules::RegisterHalTypes(instance->types_));
+  return instance;
+}
+
+Instance::Instance(InstanceOptions options, const ResolvedWorkers& workers)
+    : Object(&kType),
+      log_(std::make_shared<const Log>(std::move(options.log_sink))),
+      notices_(std::make_shared<Notices>(log_, topology::AllowedCpus(),
+                                         Notices::ReadThrottle())),
+      fault_reports_(options.fault_reports ? new FaultReports : nullptr),
+      has_host_loop_(options.host_loop),
+      wanted_worker_count_(workers.wanted_count),
+      memory_source_(options.memory_source),
+      executor_options_(workers.options),
+      topology_(std::move(options.topology)),
+      scheduler_options_(std::move(options.scheduler)),
+      make_advisor_(std::move(options.make_advisor)),
+      timers_(CreateTimers("takt-timer", 0, 0)),
+      release_timers_(CreateTimers("takt-release", options.timer_spin_ns,
+                                   options.timer_fifo_priority)),
+      blocks_(BlockPool::Create()),
+      native_modules_(types_, log_, timers_) {}
+
+std::shared_ptr<TimerService> Instance::CreateTimers(
+    const char* name, int64_t spin_ns, int32_t fifo_priority) const {
+  TimerThreadOptions options;
+  options.name = name;
+  options.spin_ns = spin_ns;
+  options.fifo_priority = fifo_priority;
+  options.on_priority = [notices = notices_, fifo_priority](int, int error) {
+    notices->TimerPriority(fifo_priority, error);
+  };
+  options.hooks = executor_options_.hooks;
+  options.reports_faults = fault_reports_ != nullptr;
+  options.has_no_thread = has_host_loop_;
+  return CreateTimerThread(options);
+}
+
+void Instance::CompleteThreads(int fifo_priority,
+                               exec::Executor::Options* options) const {
+  options->tracer = tracer_;
+  options->reports_faults = fault_reports_ != nullptr;
+  options->on_thread = [notices = notices_, fifo_priority](
+                           const exec::WorkerThread::Report& report) {
+    notices->Thread(report, fifo_priority);
+  };
+}
+
+Instance::~Instance() {
+  // First, since what waits for its fences may still use the workers.
+  std::shared_ptr<FdPoller> poller;
+  {
+    MutexLock lock(&mutex_);
+    poller = std::move(fd_poller_);
+  }
+  poller.reset();
+  Ref<exec::Executor> executor = FindExecutor();
+  Ref<shop::JobShop> shop;
+  Ref<shop::FrequencyMonitor> speed_watch;
+  {
+    MutexLock lock(&mutex_);
+    shop = std::move(shop_);
+    speed_watch = std::move(speed_watch_);
+  }
+  if (speed_watch != nullptr) speed_watch->Stop();
+  if (executor != nullptr) executor->Shutdown();
+  if (shop != nullptr) {
+    shop->SetStandingGuide(nullptr);
+    shop->Shutdown();
+  }
+  std::vector<Ref<exec::Executor>> others;
+  {
+    MutexLock lock(&mutex_);
+    others.swap(further_executors_);
+  }
+  for (const Ref<exec::Executor>& other : others) other->Shutdown();
+}
+
+absl::Status Instance::RegisterUserType(Ref<UserType> type) {
+  MutexLock lock(&mutex_);
+  TAKT_RETURN_IF_ERROR(types_.Register(&type->object_type()));
+  user_types_.push_back(std::move(type));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
+  MutexLock lock(&mutex_);
+  TAKT_RETURN_IF_ERROR(EnsureExecutor());
+  return executor_;
+}
+
+absl::Status Instance::EnsureExecutor() {
+  if (executor_ != nullptr) return absl::OkStatus();
+  exec::Executor::Options executor_options = executor_options_;
+  CompleteThreads(executor_options.fifo_priority, &executor_options);
+  executor_options.timers = release_timers_;
+  TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
+                        exec::Executor::Create(executor_options));
+  NoteMissing(*executor, executor_options, *notices_);
+  if (scheduler_options_.has_value()) {
+    shop::JobShopOptions options;
+    options.scheduler = *scheduler_options_;
+    options.topology = topology_.get();
+    options.is_placed = !executor_options_.placement.empty();
+    options.timers = release_timers_;
+    absl::StatusOr<Ref<shop::JobShop>> shop =
+        shop::JobShop::Create(executor, options);
+    if (!shop.ok()) {
+      executor->Shutdown();
+      return shop.status();
+    }
+    shop_ = *std::move(shop);
+    StartAdvisor();
+    speed_watch_ =
+        shop::FrequencyMonitor::Start(shop_, timers_, topology::SpeedSensor());
+  }
+  executor_ = std::move(executor);
+  return absl::OkStatus();
+}
+
+void Instance::StartAdvisor() {
+  TAKT_CHECK(shop_ != nullptr && advisor_ == nullptr);
+  if (make_advisor_ == nullptr) return;
+  advisor_ = make_advisor_(
+      [thread = CreateBackground("takt-plan")](std::function<void()> function) {
+        thread->Post(std::move(function));
+      });
+  shop_->SetStandingGuide(advisor_.get());
+}
+
+std::shared_ptr<sched::PlacementAdvisor> Instance::FindAdvisor() {
+  MutexLock lock(&mutex_);
+  return advisor_;
+}
+
+const char* Instance::policy_name() const {
+  return scheduler_options_.has_value() ? scheduler_options_->policy->name()
+                                        : kNoPolicy;
+}
+
+absl::StatusOr<Ref<shop::JobShop>> Instance::GetShop() {
+  MutexLock lock(&mutex_);
+  if (scheduler_options_.has_value()) TAKT_RETURN_IF_ERROR(EnsureExecutor());
+  return shop_;
+}
+
+shop::JobShop* Instance::FindShop(const exec::Executor* executor) {
+  MutexLock lock(&mutex_);
+  return executor == executor_.get() ? shop_.get() : nullptr;
+}
+
+Ref<exec::Executor> Instance::FindExecutor() {
+  MutexLock lock(&mutex_);
+  return executor_;
+}
+
+absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
+    ExecutorOptions options) {
+  if (options.workers.hooks.create == nullptr) {
+    options.workers.hooks = executor_options_.hooks;
+  }
+  absl::optional<topology::Topology> discovered;
+  if (topology_ == nullptr) discovered = topology::DiscoverTopology();
+  TAKT_ASSIGN_OR_RETURN(
+      const ResolvedWorkers workers,
+      ResolveExecutor(options,
+                      topology_ != nullptr ? *topology_ : *discovered));
+  exec::Executor::Options executor_options = workers.options;
+  CompleteThreads(executor_options.fifo_priority, &executor_options);
+  executor_options.timers = release_timers_;
+  TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
+                        exec::Executor::Create(executor_options));
+  NoteMissing(*executor, executor_options, *notices_);
+  MutexLock lock(&mutex_);
+  further_executors_.push_back(executor);
+  return executor;
+}
+
+bool Instance::Owns(const exec::Executor* executor) {
+  MutexLock lock(&mutex_);
+  return std::any_of(further_executors_.begin(), further_executors_.end(),
+                     [executor](const Ref<exec::Executor>& known) {
+                       return known.get() == executor;
+                     });
+}
+
+absl::StatusOr<std::shared_ptr<FdPoller>> Instance::GetFdPoller() {
+  MutexLock lock(&mutex_);
+  if (fd_poller_ == nullptr) {
+    TAKT_ASSIGN_OR_RETURN(
+        fd_poller_,
+        FdPoller::Create({.hooks = executor_options_.hooks,
+                          .reports_faults = fault_reports_ != nullptr,
+                          .has_no_thread = has_host_loop_}));
+  }
+  return fd_poller_;
+}
+
+std::shared_ptr<BackgroundThread> Instance::CreateBackground(const char* name) {
+  auto background = std::make_shared<BackgroundThread>(
+      Thread::Options{.name = name,
+                      .reports_faults = fault_reports_ != nullptr,
+                      .hooks = executor_options_.hooks},
+      has_host_loop_);
+  MutexLock lock(&background_mutex_);
+  backgrounds_.erase(
+      std::remove_if(backgrounds_.begin(), backgrounds_.end(),
+                     [](const std::weak_ptr<BackgroundThread>& each) {
+                       return each.expired();
+                     }),
+      backgrounds_.end());
+  backgrounds_.push_back(background);
+  return background;
+}
+
+std::vector<Ref<exec::Executor>> Instance::AllExecutors() {
+  MutexLock lock(&mutex_);
+  std::vector<Ref<exec::Executor>> all = further_executors_;
+  if (executor_ != nullptr) all.push_back(executor_);
+  return all;
+}
+
+size_t Instance::RunRound(int64_t deadline_ns) {
+  size_t ran = release_timers_->FireDue();
+  ran += timers_->FireDue();
+  std::shared_ptr<FdPoller> poller;
+  {
+    MutexLock lock(&mutex_);
+    poller = fd_poller_;
+  }
+  if (poller != nullptr) ran += poller->DispatchReady();
+  for (const Ref<exec::Executor>& executor : AllExecutors()) {
+    ran += executor->RunReady(deadline_ns);
+  }
+  // Planning comes last: it may take a while.
+  std::vector<std::weak_ptr<BackgroundThread>> backgrounds;
+  {
+    MutexLock lock(&background_mutex_);
+    backgrounds = backgrounds_;
+  }
+  for (const std::weak_ptr<BackgroundThread>& each : backgrounds) {
+    const std::shared_ptr<BackgroundThread> background = each.lock();
+    if (background != nullptr) ran += background->RunOne() ? 1 : 0;
+  }
+  return ran;
+}
+
+absl::StatusOr<Instance::ReadyWork> Instance::RunReady(int64_t max_ns) {
+  if (max_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_ns: expected 0 or more, got ", max_ns));
+  }
+  const int64_t start_ns = NowNs();
+  const int64_t deadline_ns =
+      max_ns < kInfiniteFuture - start_ns ? start_ns + max_ns : kInfiniteFuture;
+  ReadyWork work;
+  bool is_left = false;
+  do {
+    const size_t ran_now = RunRound(deadline_ns);
+    work.ran_count += ran_now;
+    is_left = ran_now != 0;
+  } while (is_left && NowNs() < deadline_ns);
+  work.next_ns =
+      is_left ? NowNs()
+              : std::min(timers_->NextDueNs(), release_timers_->NextDueNs());
+  return work;
+}
+
+InstanceStatistics Instance::statistics() {
+  InstanceStatistics result;
+  result.notices = notices_->counts();
+  result.wanted_worker_count = wanted_worker_count_;
+  const Ref<exec::Executor> executor = FindExecutor();
+  if (executor != nullptr) result.worker_count = executor->worker_count();
+  return result;
+}
+
+const CpuSet* Instance::FindCpuSet(absl::Span<const uint64_t> words) {
+  MutexLock lock(&mutex_);
+  for (const auto& known : cpu_sets_) {
+    if (known->words() == words) return known.get();
+  }
+  cpu_sets_.push_back(std::make_unique<const CpuSet>(CpuSet::FromWords(words)));
+  return cpu_sets_.back().get();
+}
+
+absl::StatusOr<const CpuSet*> Instance::FindCpusWithIsa(
+    const std::vector<std::string>& features, const CpuSet* allowed) {
+  topology::Topology machine;
+  if (topology_ == nullptr) {
+    machine.clusters.emplace_back();
+    machine.clusters.back().name = "this machine";
+    machine.clusters.back().cpus = topology::AllowedCpus();
+  }
+  const topology::Topology& topology =
+      topology_ != nullptr ? *topology_ : machine;
+  CpuSet all;
+  for (const topology::Cluster& cluster : topology.clusters) {
+    all = all | cluster.cpus;
+  }
+  TAKT_ASSIGN_OR_RETURN(
+      const CpuSet found,
+      topology.CpusWithIsa(features, allowed != nullptr ? *allowed : all,
+                           cpu::FeatureNames(cpu::DetectProcessor())));
+  if (found == all) return nullptr;
+  absl::Span<const uint64_t> words = found.words();
+  while (!words.empty() && words.back() == 0) words.remove_suffix(1);
+  return FindCpuSet(words);
+}
+
+void Instance::Trim() {
+  native_modules_.Trim();
+  MutexLock lock(&mutex_);
+  if (executor_ != nullptr) executor_->Trim();
+  blocks_->Trim();
+}
+
+}  // namespace takt::runtime

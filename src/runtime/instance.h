@@ -1,0 +1,219 @@
+// The Instance is the root of what a process runs: the types, the workers, the
+// timers, and the native modules that contexts share.
+//
+// Ownership: modules, contexts and native types hold the instance; it holds
+// devices only through the shared modules, and devices hold the executor. So
+// there is no cycle, and whatever goes last takes the rest along.
+//
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is
+// a leaf but for what creating a module locks.
+#ifndef TAKT_RUNTIME_INSTANCE_H_
+#define TAKT_RUNTIME_INSTANCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "base/background_thread.h"
+#include "base/block_pool.h"
+#include "base/cpu_set.h"
+#include "base/fault_report.h"
+#include "base/fd_poller.h"
+#include "base/memory_source.h"
+#include "base/mutex.h"
+#include "base/object.h"
+#include "base/timer_service.h"
+#include "base/tracer.h"
+#include "exec/executor.h"
+#include "hal/device.h"
+#include "runtime/log.h"
+#include "runtime/native_modules.h"
+#include "runtime/notices.h"
+#include "runtime/user_type.h"
+#include "runtime/worker_options.h"
+#include "sched/placement_advisor.h"
+#include "sched/scheduler.h"
+#include "shop/frequency_monitor.h"
+#include "shop/job_shop.h"
+#include "topology/topology.h"
+#include "vm/module.h"
+#include "vm/type_registry.h"
+
+namespace takt::runtime {
+
+// The name that stands for an instance without a scheduler.
+inline constexpr char kNoPolicy[] = "off";
+
+// Runs a function later, on a thread for work that may take its time.
+using BackgroundRunner = std::function<void(std::function<void()>)>;
+using AdvisorFactory = std::function<std::shared_ptr<sched::PlacementAdvisor>(
+    BackgroundRunner background)>;
+
+// takt_instance_options_t documents these.
+struct InstanceOptions {
+  WorkerOptions workers;
+  MemorySource memory_source;
+  Log::Sink log_sink;
+  std::shared_ptr<const topology::Topology> topology;
+  int64_t timer_spin_ns = 0;
+  int32_t timer_fifo_priority = 0;
+  // None: no scheduler; the executor's lanes alone order the work.
+  absl::optional<sched::SchedulerOptions> scheduler;
+  // Makes what the scheduler asks while no plan is carried out. Null: nothing.
+  AdvisorFactory make_advisor;
+  bool fault_reports = false;
+  bool host_loop = false;
+};
+
+// takt_instance_statistics_t documents these.
+struct InstanceStatistics {
+  uint32_t wanted_worker_count = 0;
+  uint32_t worker_count = 0;
+  Notices::Counts notices;
+};
+
+class Instance final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.instance"};
+
+  // INVALID_ARGUMENT naming the option.
+  static absl::StatusOr<Ref<Instance>> Create(InstanceOptions options);
+
+  vm::TypeRegistry& types() { return types_; }
+  const Log& log() const { return *log_; }
+  Notices& notices() const { return *notices_; }
+  bool has_host_loop() const { return has_host_loop_; }
+  const ThreadHooks& thread_hooks() const { return executor_options_.hooks; }
+  // How threads of any executor of this instance are made.
+  void CompleteThreads(int fifo_priority,
+                       exec::Executor::Options* options) const;
+  // Where everything of this instance records what it does.
+  const Ref<Tracer>& tracer() const { return tracer_; }
+  uint32_t worker_count() const { return executor_options_.worker_count; }
+  const MemorySource& memory_source() const { return memory_source_; }
+  const std::shared_ptr<TimerService>& timers() const { return timers_; }
+  // What releases the jobs of streams, to the microsecond.
+  const std::shared_ptr<TimerService>& release_timers() const {
+    return release_timers_;
+  }
+  // Where objects that come and go with invocations live.
+  BlockPool& blocks() const { return *blocks_; }
+
+  // The type is kept as long as the registry. ALREADY_EXISTS.
+  absl::Status RegisterUserType(Ref<UserType> type);
+
+  // Started by the first call.
+  absl::StatusOr<Ref<exec::Executor>> GetExecutor();
+  // Null if nothing has needed it yet.
+  Ref<exec::Executor> FindExecutor();
+  // What schedules the work of GetExecutor(), which is started by it; null if
+  // the policy is "off".
+  absl::StatusOr<Ref<shop::JobShop>> GetShop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // What the scheduler asks while no plan is carried out; null: nothing, or not
+  // yet.
+  std::shared_ptr<sched::PlacementAdvisor> FindAdvisor()
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // The same if it schedules for `executor`; else null.
+  shop::JobShop* FindShop(const exec::Executor* executor)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // kNoPolicy without a scheduler. Static.
+  const char* policy_name() const;
+  // takt_executor_create(). The instance keeps it, to shut it down.
+  absl::StatusOr<Ref<exec::Executor>> CreateExecutor(ExecutorOptions options)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether CreateExecutor() has made it.
+  bool Owns(const exec::Executor* executor) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // A thread of that name, or turns of RunReady(), for what may take its time.
+  std::shared_ptr<BackgroundThread> CreateBackground(const char* name)
+      ABSL_LOCKS_EXCLUDED(background_mutex_);
+
+  // Runs what is ready, on this thread; takt_instance_run_ready() documents it.
+  struct ReadyWork {
+    size_t ran_count = 0;
+    int64_t next_ns = 0;  // When more is due; kInfiniteFuture: unknown.
+  };
+  absl::StatusOr<ReadyWork> RunReady(int64_t max_ns)
+      ABSL_LOCKS_EXCLUDED(mutex_, background_mutex_);
+  InstanceStatistics statistics() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // What watches file descriptors for fences. Started by the first call.
+  absl::StatusOr<std::shared_ptr<FdPoller>> GetFdPoller();
+
+  NativeModules& native_modules() { return native_modules_; }
+
+  // The set of these processors (CpuSet::FromWords(), the last word not 0),
+  // which lives as long as the instance. Allocates nothing for one that has
+  // been asked for before.
+  const CpuSet* FindCpuSet(absl::Span<const uint64_t> words)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The CPUs of `allowed` (null: all of the topology, or of this process) whose
+  // clusters have these features. Null if all CPUs have. INVALID_ARGUMENT
+  // naming what each cluster lacks, if none has.
+  absl::StatusOr<const CpuSet*> FindCpusWithIsa(
+      const std::vector<std::string>& features, const CpuSet* allowed)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Lets go of what nothing uses, and has the devices do so.
+  void Trim();
+
+ private:
+  Instance(InstanceOptions options, const ResolvedWorkers& workers);
+  std::shared_ptr<TimerService> CreateTimers(const char* name, int64_t spin_ns,
+                                             int32_t fifo_priority) const;
+  std::vector<Ref<exec::Executor>> AllExecutors() ABSL_LOCKS_EXCLUDED(mutex_);
+  // One round of what RunReady() does. Returns how much has run.
+  size_t RunRound(int64_t deadline_ns)
+      ABSL_LOCKS_EXCLUDED(mutex_, background_mutex_);
+  absl::Status EnsureExecutor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  ~Instance() override;
+
+  const std::shared_ptr<const Log> log_;
+  const std::shared_ptr<Notices> notices_;
+  const std::unique_ptr<const FaultReports> fault_reports_;  // Null: not asked.
+  const bool has_host_loop_;
+  const uint32_t wanted_worker_count_;
+  const MemorySource memory_source_;
+  const Ref<Tracer> tracer_ = MakeRef<Tracer>();
+  const exec::Executor::Options executor_options_;
+  // The executor options point to it. Null: the caller gave none.
+  const std::shared_ptr<const topology::Topology> topology_;
+  const absl::optional<sched::SchedulerOptions> scheduler_options_;
+  const AdvisorFactory make_advisor_;
+  const std::shared_ptr<TimerService> timers_;
+  const std::shared_ptr<TimerService> release_timers_;
+  const UniqueBlockPool blocks_;
+
+  Mutex mutex_;
+  // Before types_, which points at them.
+  std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
+  Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
+  Ref<shop::JobShop> shop_ ABSL_GUARDED_BY(mutex_);  // With executor_.
+  // Null if the machine does not say how fast it is.
+  Ref<shop::FrequencyMonitor> speed_watch_ ABSL_GUARDED_BY(mutex_);
+  void StartAdvisor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::shared_ptr<sched::PlacementAdvisor> advisor_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Ref<exec::Executor>> further_executors_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<const CpuSet>> cpu_sets_ ABSL_GUARDED_BY(mutex_);
+
+  // Those that live, for turns.
+  Mutex background_mutex_;
+  std::vector<std::weak_ptr<BackgroundThread>> backgrounds_
+      ABSL_GUARDED_BY(background_mutex_);
+
+  vm::TypeRegistry types_;
+  NativeModules native_modules_;  // It uses types_.
+};
+
+}  // namespace takt::runtime
+
+#endif  // TAKT_RUNTIME_INSTANCE_H_

@@ -1,0 +1,133 @@
+#include "runtime/notices.h"
+
+#include <cstring>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+
+namespace takt::runtime {
+namespace {
+
+constexpr char kPriorityAdvice[] =
+    "; raise the limit of real-time priorities (ulimit -r, rtprio in "
+    "limits.conf, LimitRTPRIO= of systemd) or grant CAP_SYS_NICE";
+
+int64_t ReadNumber(const std::string& path, int64_t otherwise) {
+  std::ifstream file(path);
+  int64_t number = 0;
+  return file >> number ? number : otherwise;
+}
+
+}  // namespace
+
+Notices::Throttle Notices::ReadThrottle(const std::string& folder) {
+  return {ReadNumber(folder + "/sched_rt_runtime_us", -1),
+          ReadNumber(folder + "/sched_rt_period_us", 0)};
+}
+
+void Notices::AbsentCpus(const CpuSet& absent, uint32_t worker_count) {
+  {
+    MutexLock lock(&mutex_);
+    counts_.absent_cpu_count = absent.count();
+  }
+  Warn(absl::StrCat("worker_cpus: this process has no CPUs ", absent.ToString(),
+                    ", only ", allowed_.ToString(), "; ", worker_count,
+                    " workers run; leave the others out, or give the process "
+                    "more (taskset, cpuset)"));
+}
+
+void Notices::FewerWorkers(uint32_t count, uint32_t wanted,
+                           absl::string_view reason) {
+  Warn(absl::StrCat("started ", count, " of ", wanted, " workers: ", reason));
+}
+
+void Notices::Thread(const exec::WorkerThread::Report& report,
+                     int fifo_priority) {
+  bool is_first_priority = false;
+  bool is_first_affinity = false;
+  bool is_throttled = false;
+  {
+    MutexLock lock(&mutex_);
+    if (report.priority_error != 0 && counts_.worker_priority_error == 0) {
+      counts_.worker_priority_error = report.priority_error;
+      is_first_priority = true;
+    }
+    if (report.affinity_error != 0 && counts_.worker_affinity_error == 0) {
+      counts_.worker_affinity_error = report.affinity_error;
+      is_first_affinity = true;
+    }
+    if (report.fifo_priority > 0) {
+      ++real_time_count_;
+      real_time_cpus_ = real_time_cpus_ | report.cpus;
+      is_throttled = throttle_.is_on() && !counts_.may_be_throttled &&
+                     real_time_count_ >= allowed_.count() &&
+                     allowed_.IsSubsetOf(real_time_cpus_);
+      counts_.may_be_throttled = counts_.may_be_throttled || is_throttled;
+    }
+  }
+  if (is_first_priority) {
+    Warn(absl::StrCat("workers: SCHED_FIFO ", fifo_priority,
+                      " was refused: ", std::strerror(report.priority_error),
+                      "; they run as ordinary threads", kPriorityAdvice));
+  }
+  if (is_first_affinity) {
+    Warn(absl::StrCat("workers: a CPU of their own was refused: ",
+                      std::strerror(report.affinity_error), "; they run on ",
+                      report.cpus.ToString(),
+                      "; name CPUs that are online and in the cpuset of the "
+                      "process"));
+  }
+  if (is_throttled) {
+    Warn(absl::StrCat(
+        "worker_fifo_priority: the workers may keep all CPUs ",
+        allowed_.ToString(), " busy at real-time priority, and then the ",
+        "kernel stops all such threads for ",
+        throttle_.period_us - throttle_.runtime_us, " us of each ",
+        throttle_.period_us, " us (sched_rt_runtime_us); leave a CPU out of ",
+        "worker_cpus, and give a priority below 128 to what may wait"));
+  }
+}
+
+void Notices::TimerPriority(int wanted, int error) {
+  if (error == 0) return;
+  {
+    MutexLock lock(&mutex_);
+    counts_.timer_priority_error = error;
+  }
+  Warn(absl::StrCat("timer_fifo_priority: SCHED_FIFO ", wanted,
+                    " was refused: ", std::strerror(error),
+                    "; streams are released by an ordinary thread",
+                    kPriorityAdvice));
+}
+
+void Notices::CallersStream(absl::string_view function) {
+  bool is_first = false;
+  {
+    MutexLock lock(&mutex_);
+    is_first = counts_.callers_stream_count++ == 0;
+  }
+  if (!is_first) return;
+  Warn(absl::StrCat("stream of ", function,
+                    ": there are no workers (worker_count is 0), so its jobs "
+                    "run only while a caller waits, or in "
+                    "takt_instance_run_ready()"));
+}
+
+void Notices::UnusedNpu(absl::string_view device, absl::string_view modules) {
+  bool is_first = false;
+  {
+    MutexLock lock(&mutex_);
+    is_first = counts_.unused_npu_count++ == 0;
+  }
+  if (!is_first) return;
+  Warn(absl::StrCat("device ", device, ": no code in ", modules,
+                    " is for the NPU, so the CPU does all of it; docs/npu.md "
+                    "says how to compile for an NPU"));
+}
+
+Notices::Counts Notices::counts() const {
+  MutexLock lock(&mutex_);
+  return counts_;
+}
+
+}  // namespace takt::runtime

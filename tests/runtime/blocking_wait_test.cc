@@ -1,0 +1,154 @@
+#include "runtime/blocking_wait.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace takt::runtime {
+namespace {
+
+Ref<exec::Executor> MakeExecutor(uint32_t worker_count) {
+  exec::Executor::Options options;
+  options.worker_count = worker_count;
+  return *exec::Executor::Create(options);
+}
+
+// Without an executor, and with ones of 0 and 2 workers.
+class SyncWaitTest : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (GetParam() >= 0) executor_ = MakeExecutor(GetParam());
+  }
+  void TearDown() override {
+    if (executor_ != nullptr) executor_->Shutdown();
+  }
+  exec::Executor* executor() { return executor_.get(); }
+
+ private:
+  Ref<exec::Executor> executor_;
+};
+
+TEST_P(SyncWaitTest, ReturnsWhenNotifiedBefore) {
+  BlockingWait wait(executor());
+  wait.Notify();
+  EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(SyncWaitTest, ReturnsWhenNotifiedByAnotherThread) {
+  BlockingWait wait(executor());
+  for (int i = 0; i < 10; ++i) {
+    std::thread other([&] { wait.Notify(); });
+    EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
+    other.join();
+  }
+}
+
+TEST_P(SyncWaitTest, GivesUpAtTheDeadline) {
+  BlockingWait wait(executor());
+  EXPECT_FALSE(wait.WaitUntilNotified(NowNs()));
+  wait.Notify();
+  EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
+}
+
+TEST_P(SyncWaitTest, WaitsForFences) {
+  auto fence = hal::Fence::Create();
+  BlockingWait wait(executor());
+  EXPECT_EQ(WaitForFence(*fence, wait, NowNs()).code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(WaitForFence(*fence, wait, NowNs() + 1000).code(),
+            absl::StatusCode::kDeadlineExceeded);
+  std::thread other([&] { ASSERT_TRUE(fence->Signal().ok()); });
+  EXPECT_TRUE(WaitForFence(*fence, wait, kInfiniteFuture).ok());
+  other.join();
+  EXPECT_TRUE(WaitForFence(*fence, wait, 0).ok());
+}
+
+TEST_P(SyncWaitTest, GivesTheErrorOfAFenceThatFails) {
+  auto fence = hal::Fence::Create();
+  BlockingWait wait(executor());
+  std::thread other([&] { fence->Fail(absl::DataLossError("torn")); });
+  const absl::Status status = WaitForFence(*fence, wait, kInfiniteFuture);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  other.join();
+}
+
+TEST_P(SyncWaitTest, WaitsForAllOfSeveralFences) {
+  auto a = hal::Fence::Create(), b = hal::Fence::Create();
+  const std::vector<hal::Fence*> fences = {a.get(), nullptr, b.get()};
+  BlockingWait wait(executor());
+  size_t index = 99;
+  std::thread other([&] {
+    ASSERT_TRUE(b->Signal().ok());
+    ASSERT_TRUE(a->Signal().ok());
+  });
+  EXPECT_TRUE(WaitForAll(fences, wait, kInfiniteFuture, &index).ok());
+  other.join();
+  EXPECT_EQ(index, 99u);
+}
+
+TEST_P(SyncWaitTest, AFailureEndsTheWaitForAll) {
+  auto a = hal::Fence::Create(), b = hal::Fence::Create();
+  const std::vector<hal::Fence*> fences = {a.get(), b.get()};
+  BlockingWait wait(executor());
+  size_t index = 99;
+  std::thread other([&] { b->Fail(absl::DataLossError("torn")); });
+  EXPECT_EQ(WaitForAll(fences, wait, kInfiniteFuture, &index),
+            absl::DataLossError("torn"));
+  other.join();
+  EXPECT_EQ(index, 1u);
+}
+
+TEST_P(SyncWaitTest, WaitsForAnyOfSeveralFences) {
+  for (size_t round = 0; round < 30; ++round) {
+    std::vector<Ref<hal::Fence>> owners;
+    std::vector<hal::Fence*> fences;
+    for (int i = 0; i < 3; ++i) {
+      owners.push_back(hal::Fence::Create());
+      fences.push_back(owners.back().get());
+    }
+    BlockingWait wait(executor());
+    size_t index = 99;
+    EXPECT_EQ(WaitForAny(fences, wait, NowNs() + 1000, &index).code(),
+              absl::StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(index, 99u);
+    std::thread other([&] {
+      if (round % 2 == 0) {
+        ASSERT_TRUE(fences[round % 3]->Signal().ok());
+      } else {
+        fences[round % 3]->Fail(absl::DataLossError("torn"));
+      }
+    });
+    EXPECT_EQ(
+        WaitForAny(fences, wait, kInfiniteFuture, &index).code(),
+        round % 2 == 0 ? absl::StatusCode::kOk : absl::StatusCode::kDataLoss);
+    EXPECT_EQ(index, round % 3);
+    other.join();
+  }
+}
+
+TEST_P(SyncWaitTest, SeveralFencesMayDecideAtOnce) {
+  // Signals from two threads race with each other and with the waits' start;
+  // whichever decides, the other one's notification finds what it needs.
+  for (int round = 0; round < 100; ++round) {
+    auto a = hal::Fence::Create(), b = hal::Fence::Create();
+    std::thread one([a] { ASSERT_TRUE(a->Signal().ok()); });
+    std::thread other([b] { ASSERT_TRUE(b->Signal().ok()); });
+    size_t index = 99;
+    {
+      BlockingWait wait(executor());
+      const std::vector<hal::Fence*> fences = {a.get(), b.get()};
+      EXPECT_TRUE(WaitForAny(fences, wait, kInfiniteFuture, &index).ok());
+    }
+    EXPECT_LT(index, 2u);
+    one.join();
+    other.join();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, SyncWaitTest, ::testing::Values(-1, 0, 2));
+
+}  // namespace
+}  // namespace takt::runtime
