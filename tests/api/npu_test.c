@@ -200,7 +200,8 @@ static void its_batches_are_recorded(void) {
   uint64_t lease_count = 0;
   for (size_t i = 0; i < takt_trace_contents_info(trace).event_count; ++i) {
     const takt_trace_event_t event = takt_trace_contents_event(trace, i);
-    const takt_trace_track_t track = takt_trace_contents_track(trace, event.track);
+    const takt_trace_track_t track =
+        takt_trace_contents_track(trace, event.track);
     if (track.kind != TAKT_TRACE_TRACK_NPU) continue;
     EXPECT_TEXT(track.name, "NPU sim");
     batch_count += strcmp(event.kind, "npu_batch") == 0;

@@ -1,7 +1,7 @@
 // How work of invocations competes on a device's workers: its urgency, its
-// deadline and its place travel with each operation. One thread does all the
-// work (a helping caller of an executor without workers), so the order is the device's;
-// or pretended places tell which worker ran what.
+// deadline and its place travel with each operation. Either one thread, a
+// helping caller of an executor without workers, does all the work, so that the
+// order is the device's; or pretended places show which worker ran it.
 #include "cpu/execution.h"
 
 #include <algorithm>

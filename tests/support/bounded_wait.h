@@ -1,7 +1,7 @@
 // Waits of tests. They end after a while, so that a test fails rather than
 // hangs if what it waits for never comes.
-#ifndef TESTS_SUPPORT_BOUNDED_WAIT_H_
-#define TESTS_SUPPORT_BOUNDED_WAIT_H_
+#ifndef TAKT_TESTS_SUPPORT_BOUNDED_WAIT_H_
+#define TAKT_TESTS_SUPPORT_BOUNDED_WAIT_H_
 
 #include <atomic>
 #include <cstdint>
@@ -41,4 +41,4 @@ class Flag {
 
 }  // namespace takt
 
-#endif  // TESTS_SUPPORT_BOUNDED_WAIT_H_
+#endif  // TAKT_TESTS_SUPPORT_BOUNDED_WAIT_H_

@@ -109,6 +109,7 @@ TEST(DocsNamesTest, IdentifiersAreInTheHeaders) {
   // Options of CMake, checks in the code, and the environment of tests.
   AddWords(ReadSources("src", {".h", ".txt"}), "TAKT_", &known);
   AddWords(ReadSources("tests", {".cc", ".h", ".c", ".txt"}), "TAKT_", &known);
+  AddWords(ReadSources("python", {".cc", ".py"}), "TAKT_", &known);
   AddWords({ReadSource("CMakeLists.txt")}, "TAKT_", &known);
   for (const SourceFile& page : Pages()) {
     for (size_t i = 0; i < page.lines.size(); ++i) {
@@ -125,8 +126,8 @@ TEST(DocsNamesTest, IdentifiersAreInTheHeaders) {
 TEST(DocsNamesTest, FlagsAreThoseOfTheTools) {
   std::set<std::string> known = kForeignFlags;
   std::set<std::string> quoted;
-  for (const char* folder :
-       {"tools", "benchmarks", "scripts", "samples", "tests/stress"}) {
+  for (const char* folder : {"tools", "benchmarks", "python", "scripts",
+                             "samples", "tests/stress"}) {
     const std::vector<SourceFile> files =
         ReadSources(folder, {".cc", ".h", ".c", ".cpp", ".py", ".sh"});
     AddWords(files, "--", &known);
@@ -175,7 +176,7 @@ std::vector<std::string> NamesIn(const std::string& line) {
 std::set<std::string> AllWords() {
   std::set<std::string> words;
   for (const char* folder : {"include", "src", "tools", "tests", "benchmarks",
-                             "samples", "scripts", "docs"}) {
+                             "python", "samples", "scripts", "docs"}) {
     for (const SourceFile& file :
          ReadSources(folder, {".h", ".hpp", ".c", ".cc", ".cpp", ".inc", ".py",
                               ".sh", ".txt", ".json"})) {
