@@ -66,12 +66,18 @@ class Signature;
 class UserType;
 }  // namespace takt::runtime
 
+namespace takt::plan_run {
+class PlanRun;
+}  // namespace takt::plan_run
+
+namespace takt::stream {
+class Stream;
+}  // namespace takt::stream
+
 namespace takt::api {
 
 class PlanFile;
-class PlanRun;
 class Ring;
-class Stream;
 class Topology;
 
 }  // namespace takt::api
@@ -96,11 +102,11 @@ TAKT_HANDLE(takt_module_t, vm::Module);
 TAKT_HANDLE(takt_object_t, Object);
 TAKT_HANDLE(takt_object_type_t, runtime::UserType);
 TAKT_HANDLE(takt_parameters_t, runtime::Parameters);
-TAKT_HANDLE(takt_plan_run_t, api::PlanRun);
+TAKT_HANDLE(takt_plan_run_t, plan_run::PlanRun);
 TAKT_HANDLE(takt_plan_t, api::PlanFile);
 TAKT_HANDLE(takt_ring_t, api::Ring);
 TAKT_HANDLE(takt_signature_t, runtime::Signature);
-TAKT_HANDLE(takt_stream_t, api::Stream);
+TAKT_HANDLE(takt_stream_t, stream::Stream);
 TAKT_HANDLE(takt_timeline_t, hal::Timeline);
 TAKT_HANDLE(takt_topology_t, api::Topology);
 TAKT_HANDLE(takt_trace_t, trace::Trace);

@@ -1,4 +1,4 @@
-#include "api/plan_run.h"
+#include "plan_run/plan_run.h"
 
 #include <utility>
 #include <vector>
@@ -12,6 +12,17 @@
 
 namespace takt::api {
 namespace {
+
+using plan_run::PlanBinding;
+using plan_run::PlanDoneCallback;
+using plan_run::PlanEventCallback;
+using plan_run::PlanJobEnd;
+using plan_run::PlanOperationReport;
+using plan_run::PlanRun;
+using plan_run::PlanRunOptions;
+using plan_run::PlanRunReport;
+using plan_run::PlanTiming;
+using plan_run::ViolationPolicy;
 
 takt_plan_errors_t ToErrors(const follow::DivergenceSummary& summary) {
   return {summary.count, summary.min, summary.max, summary.q50, summary.q99};

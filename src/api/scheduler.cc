@@ -7,13 +7,13 @@
 
 #include "api/handle.h"
 #include "api/quantiles.h"
-#include "api/stream.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "follow/window_advisor.h"
 #include "runtime/instance.h"
 #include "sched/policy.h"
 #include "shop/job_shop.h"
+#include "stream/stream.h"
 
 namespace takt::api {
 namespace {

@@ -1,4 +1,4 @@
-#include "api/stream.h"
+#include "stream/stream.h"
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +27,8 @@ takt_stream_job_t ToStreamJob(const StreamJob& job) {
   return result;
 }
 
-StreamDoneCallback ReadDoneCallback(const takt_stream_options_t& options) {
+stream::StreamDoneCallback ReadDoneCallback(
+    const takt_stream_options_t& options) {
   if (options.on_done == nullptr) return nullptr;
   return [on_done = options.on_done, user_data = options.user_data](
              const StreamJob& job, const absl::Status& status,
@@ -38,7 +39,8 @@ StreamDoneCallback ReadDoneCallback(const takt_stream_options_t& options) {
   };
 }
 
-StreamLateCallback ReadLateCallback(const takt_stream_options_t& options) {
+stream::StreamLateCallback ReadLateCallback(
+    const takt_stream_options_t& options) {
   if (options.on_late == nullptr) return nullptr;
   return [on_late = options.on_late,
           user_data = options.user_data](const StreamJob& job) {
@@ -51,11 +53,11 @@ StreamLateCallback ReadLateCallback(const takt_stream_options_t& options) {
 absl::Status CheckEnumerator(const runtime::Function& function,
                              absl::string_view option, int number, int last) {
   if (number >= 0 && number <= last) return absl::OkStatus();
-  return StreamOptionError(function, option, absl::StrCat(number));
+  return stream::StreamOptionError(function, option, absl::StrCat(number));
 }
 
 // The result borrows from `options`.
-absl::StatusOr<StreamOptions> ReadStreamOptions(
+absl::StatusOr<stream::StreamOptions> ReadStreamOptions(
     const runtime::Function& function, const takt_stream_options_t& options) {
   TAKT_RETURN_IF_ERROR(CheckEnumerator(function, "arrival", options.arrival,
                                        TAKT_STREAM_ARRIVAL_AFTER));
@@ -64,7 +66,7 @@ absl::StatusOr<StreamOptions> ReadStreamOptions(
   TAKT_RETURN_IF_ERROR(CheckEnumerator(function, "criticality",
                                        options.criticality,
                                        TAKT_CRITICALITY_BEST_EFFORT));
-  StreamOptions result;
+  stream::StreamOptions result;
   result.arrival = static_cast<stream::Arrival>(options.arrival);
   result.period_ns = options.period_ns;
   result.after = Unwrap(options.after);
@@ -82,16 +84,16 @@ absl::StatusOr<StreamOptions> ReadStreamOptions(
   return result;
 }
 
-absl::StatusOr<Ref<Stream>> CreateStream(runtime::Function* function,
-                                         const takt_stream_options_t* options) {
+absl::StatusOr<Ref<stream::Stream>> CreateStream(
+    runtime::Function* function, const takt_stream_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(const takt_stream_options_t given,
                         ReadOptions(options, &takt_stream_options_init));
-  TAKT_ASSIGN_OR_RETURN(StreamOptions read,
+  TAKT_ASSIGN_OR_RETURN(stream::StreamOptions read,
                         ReadStreamOptions(*function, given));
-  return Stream::Create(*function, std::move(read));
+  return stream::Stream::Create(*function, std::move(read));
 }
 
-bool TakeOutput(Stream* stream, absl::Span<takt_value_t> results,
+bool TakeOutput(stream::Stream* stream, absl::Span<takt_value_t> results,
                 takt_stream_job_t* out_job) {
   const stream::ValueEntry* const output = stream->TakeOutput();
   if (output == nullptr) return false;
@@ -103,7 +105,7 @@ bool TakeOutput(Stream* stream, absl::Span<takt_value_t> results,
   return true;
 }
 
-absl::Status QueryStatistics(const Stream* stream,
+absl::Status QueryStatistics(const stream::Stream* stream,
                              takt_stream_statistics_t* out) {
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
   const stream::StreamStatistics statistics = stream->statistics();

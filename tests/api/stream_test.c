@@ -574,7 +574,7 @@ static void errors_name_the_bad_option(void) {
                 {no_queue, "queue length"},
                 {big_queue, "queue length"},
                 {no_words, "cpu_words"},
-                {no_chain, "after: is for TAKT_STREAM_ARRIVAL_AFTER only"},
+                {no_chain, "after: is for the arrival AFTER only"},
                 {no_predecessor, "after: is NULL"},
                 {no_size, "struct_size"}};
   fixture_t f = fixture_create_with(1, "local-task", kMul[0]);

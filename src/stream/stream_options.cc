@@ -1,18 +1,16 @@
-#include "api/stream_options.h"
+#include "stream/stream_options.h"
 
 #include "absl/strings/str_cat.h"
-#include "api/stream.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/element_type.h"
 #include "runtime/call_options.h"
 #include "runtime/function.h"
 #include "sched/priority.h"
+#include "stream/stream.h"
 
-namespace takt::api {
+namespace takt::stream {
 namespace {
-
-using stream::Arrival;
 
 // The entries of a queue are made when the stream is: about 100 bytes each.
 constexpr size_t kQueueLengthMax = 1 << 20;
@@ -50,7 +48,7 @@ absl::Status CheckChain(const runtime::Function& function,
       return absl::OkStatus();
     }
     return StreamOptionError(function, "after",
-                             "is for TAKT_STREAM_ARRIVAL_AFTER only");
+                             "is for the arrival AFTER only");
   }
   if (options.after == nullptr) {
     return StreamOptionError(function, "after", "is NULL");
@@ -135,4 +133,4 @@ absl::Status CheckStreamOptions(const runtime::Function& function,
   return CheckChain(function, options);
 }
 
-}  // namespace takt::api
+}  // namespace takt::stream

@@ -1,6 +1,6 @@
 // What a stream is made of.
-#ifndef TAKT_API_STREAM_OPTIONS_H_
-#define TAKT_API_STREAM_OPTIONS_H_
+#ifndef TAKT_STREAM_STREAM_OPTIONS_H_
+#define TAKT_STREAM_STREAM_OPTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace takt::runtime {
 class Function;
 }  // namespace takt::runtime
 
-namespace takt::api {
+namespace takt::stream {
 
 class Stream;
 
 // Called at the end of each job, on the thread that ends it. `results` are
 // empty unless the job is met or missed.
 using StreamDoneCallback =
-    std::function<void(const stream::StreamJob& job, const absl::Status& status,
+    std::function<void(const StreamJob& job, const absl::Status& status,
                        absl::Span<const vm::Value> results)>;
 // Called once for a job whose deadline passes before its end.
-using StreamLateCallback = std::function<void(const stream::StreamJob& job)>;
+using StreamLateCallback = std::function<void(const StreamJob& job)>;
 
 struct StreamOptions {
-  stream::Arrival arrival = stream::Arrival::kPeriodic;
+  Arrival arrival = Arrival::kPeriodic;
   int64_t period_ns = 0;  // kPeriodic: above 0.
   // kAfter: the stream whose jobs release this one's. Borrowed; the stream
   // that is made keeps it.
@@ -74,6 +74,6 @@ absl::Status StreamOptionError(const runtime::Function& function,
 absl::Status CheckStreamOptions(const runtime::Function& function,
                                 const StreamOptions& options);
 
-}  // namespace takt::api
+}  // namespace takt::stream
 
-#endif  // TAKT_API_STREAM_OPTIONS_H_
+#endif  // TAKT_STREAM_STREAM_OPTIONS_H_

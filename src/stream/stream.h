@@ -17,8 +17,8 @@
 // Thread-safety: every method may run on any thread. Methods that write inputs
 // must not overlap, and calls of TakeOutput() must not either. Lock order:
 // mutex_ is a leaf, apart from the locks of the timers.
-#ifndef TAKT_API_STREAM_H_
-#define TAKT_API_STREAM_H_
+#ifndef TAKT_STREAM_STREAM_H_
+#define TAKT_STREAM_STREAM_H_
 
 #include <atomic>
 #include <memory>
@@ -28,7 +28,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "api/stream_options.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
@@ -41,9 +40,10 @@
 #include "stream/release_queue.h"
 #include "stream/release_schedule.h"
 #include "stream/statistics.h"
+#include "stream/stream_options.h"
 #include "stream/value_slot.h"
 
-namespace takt::api {
+namespace takt::stream {
 
 class Stream final : public Object {
  public:
@@ -58,7 +58,7 @@ class Stream final : public Object {
                                             StreamClock clock);
 
   runtime::Function& function() const { return *function_; }
-  stream::Arrival arrival() const { return arrival_; }
+  Arrival arrival() const { return arrival_; }
   int64_t period_ns() const { return period_ns_; }
   // What the scheduler knows the stream as; null without a scheduler.
   shop::ScheduledStream* shop_stream() const { return shop_stream_.get(); }
@@ -71,12 +71,12 @@ class Stream final : public Object {
   absl::StatusOr<sched::AdmissionReport> Admit(bool promises);
 
   absl::Status SetInput(absl::Span<const vm::Value> arguments);
-  absl::StatusOr<stream::ValueEntry::Storage> MapInput(size_t index);
+  absl::StatusOr<ValueEntry::Storage> MapInput(size_t index);
   absl::Status PublishInput();
   // The newest results, which the caller may read until it calls this again;
   // null if it has taken them already, or there are none.
-  const stream::ValueEntry* TakeOutput();
-  stream::StreamStatistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
+  const ValueEntry* TakeOutput();
+  StreamStatistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Timer : TimerService::Timer {
@@ -107,7 +107,7 @@ class Stream final : public Object {
   };
   // The job whose call was issued and has not ended.
   struct InFlight {
-    stream::StreamJob job;
+    StreamJob job;
     Ref<shop::ScheduledJob> shop_job;  // Null without a scheduler.
     Ref<runtime::AsyncCall>
         call;  // Null until AsyncCall::Start() has returned.
@@ -121,11 +121,10 @@ class Stream final : public Object {
   int64_t now_ns() const { return clock_.now_ns(); }
   bool drops_late_jobs() const { return late_ >= sched::LatePolicy::kDrop; }
   bool has_start_time() const {
-    return arrival_ == stream::Arrival::kPeriodic ||
-           arrival_ == stream::Arrival::kClosed;
+    return arrival_ == Arrival::kPeriodic || arrival_ == Arrival::kClosed;
   }
   shop::StreamRequirements ShopRequirements(sched::Criticality criticality);
-  stream::StreamJob JobOf(const stream::PendingRelease& release) const;
+  StreamJob JobOf(const PendingRelease& release) const;
 
   // Releases.
   absl::Status CheckStart() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -139,9 +138,8 @@ class Stream final : public Object {
   // Releases a job that was due at `origin_ns`.
   void ReleaseJob(int64_t origin_ns) ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends a job that a later release has replaced.
-  void DropPending(const stream::PendingRelease& release)
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  void ReleaseFollowers(const stream::StreamJob& job,
+  void DropPending(const PendingRelease& release) ABSL_LOCKS_EXCLUDED(mutex_);
+  void ReleaseFollowers(const StreamJob& job,
                         absl::Span<const vm::Value> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -149,14 +147,12 @@ class Stream final : public Object {
   void SubmitBegin();
   void Begin() ABSL_LOCKS_EXCLUDED(mutex_);
   // The oldest pending release. None: the stream is idle from now on.
-  absl::optional<stream::PendingRelease> TakePending()
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::optional<PendingRelease> TakePending() ABSL_LOCKS_EXCLUDED(mutex_);
   // False if the job ended without a call.
-  bool TryBegin(const stream::PendingRelease& release)
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  void Issue(const stream::StreamJob& job, absl::Span<const vm::Value> input,
+  bool TryBegin(const PendingRelease& release) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Issue(const StreamJob& job, absl::Span<const vm::Value> input,
              bool is_late) ABSL_LOCKS_EXCLUDED(mutex_);
-  runtime::AsyncCallOptions CallOptionsFor(const stream::StreamJob& job,
+  runtime::AsyncCallOptions CallOptionsFor(const StreamJob& job,
                                            bool is_late) const;
   void EnterFlight(InFlight in_flight) ABSL_LOCKS_EXCLUDED(mutex_);
   // Keeps the call of job `sequence` so that its deadline can cancel it.
@@ -171,10 +167,10 @@ class Stream final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
   InFlight LeaveFlight() ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts the outcome, records it and calls on_done_.
-  void Conclude(const stream::StreamJob& job, const absl::Status& status,
+  void Conclude(const StreamJob& job, const absl::Status& status,
                 absl::Span<const vm::Value> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  void ReportLate(const stream::StreamJob& job) const;
+  void ReportLate(const StreamJob& job) const;
   uint64_t TraceId(uint64_t sequence) const {
     return StreamJobId(trace_track_, sequence);
   }
@@ -193,13 +189,13 @@ class Stream final : public Object {
 
   // Inputs.
   absl::Status CheckMapping(size_t index) const;
-  absl::Status StoreArgument(stream::ValueEntry& entry, size_t index) const;
-  void PublishEntry(stream::ValueEntry& entry);
+  absl::Status StoreArgument(ValueEntry& entry, size_t index) const;
+  void PublishEntry(ValueEntry& entry);
   absl::Status PutInput(absl::Span<const vm::Value> arguments);
 
   const Ref<runtime::Function> function_;
   const StreamClock clock_;
-  const stream::Arrival arrival_;
+  const Arrival arrival_;
   const int64_t period_ns_;
   const Ref<Stream> after_;
   const bool takes_results_;
@@ -212,10 +208,10 @@ class Stream final : public Object {
   const StreamLateCallback on_late_;
   const uint16_t trace_track_;
 
-  stream::LatestValues latest_input_;
-  absl::optional<stream::ValueQueue> input_queue_;
+  LatestValues latest_input_;
+  absl::optional<ValueQueue> input_queue_;
   std::atomic<uint64_t> input_count_{0};  // Stored by the writer of inputs.
-  stream::LatestValues output_;
+  LatestValues output_;
   std::vector<vm::Value> results_;  // Of the call that has just ended.
 
   BeginJob begin_job_{this};
@@ -229,18 +225,18 @@ class Stream final : public Object {
   bool is_timer_held_ ABSL_GUARDED_BY(mutex_) = false;
   // The timer fires for an earlier Start(), and arms itself for the latest.
   bool is_restarted_ ABSL_GUARDED_BY(mutex_) = false;
-  stream::ReleaseSchedule schedule_ ABSL_GUARDED_BY(mutex_);
+  ReleaseSchedule schedule_ ABSL_GUARDED_BY(mutex_);
   bool is_busy_ ABSL_GUARDED_BY(mutex_) = false;
   // Threads that report a job which they have dropped.
   uint32_t reporting_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  stream::ReleaseQueue pending_ ABSL_GUARDED_BY(mutex_);
+  ReleaseQueue pending_ ABSL_GUARDED_BY(mutex_);
   absl::optional<InFlight> in_flight_ ABSL_GUARDED_BY(mutex_);
   // Running streams that this one's jobs release.
   std::vector<Ref<Stream>> followers_ ABSL_GUARDED_BY(mutex_);
   Ref<hal::Fence> idle_ ABSL_GUARDED_BY(mutex_);  // Null: no thread waits.
-  stream::StatisticsRecorder recorder_ ABSL_GUARDED_BY(mutex_);
+  StatisticsRecorder recorder_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace takt::api
+}  // namespace takt::stream
 
-#endif  // TAKT_API_STREAM_H_
+#endif  // TAKT_STREAM_STREAM_H_

@@ -3,19 +3,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/plan_run.h"
 #include "base/check.h"
 #include "base/content_hash.h"
 #include "base/status.h"
 #include "follow/plan_alignment.h"
+#include "plan_run/plan_run.h"
 #include "sched/priority.h"
 #include "vm/bytecode_module.h"
 
-namespace takt::api {
-
-using plan_run::BoundStream;
-using plan_run::ReleasedBy;
-using plan_run::StreamError;
+namespace takt::plan_run {
 
 namespace {
 
@@ -28,7 +24,8 @@ std::string ContentHashOf(const runtime::Function& function) {
   return hash != 0 ? ContentHashText(hash) : "";
 }
 
-BoundStream Describe(const runtime::Function& function, const Stream* stream) {
+BoundStream Describe(const runtime::Function& function,
+                     const stream::Stream* stream) {
   BoundStream result;
   result.function = function.name();
   result.content_hash = ContentHashOf(function);
@@ -117,7 +114,7 @@ absl::Status PlanRun::Bind(const PlanBinding& given) {
 }
 
 absl::Status PlanRun::BindStream(const PlanBinding& given, Binding* binding) {
-  Stream& stream = *given.to;
+  stream::Stream& stream = *given.to;
   if (stream.arrival() != stream::Arrival::kPeriodic &&
       stream.arrival() != stream::Arrival::kAfter) {
     return StreamError(given.name,
@@ -128,7 +125,7 @@ absl::Status PlanRun::BindStream(const PlanBinding& given, Binding* binding) {
     return StreamError(given.name,
                        "the instance does not schedule its context");
   }
-  binding->to = Ref<Stream>::Retain(&stream);
+  binding->to = Ref<stream::Stream>::Retain(&stream);
   binding->shop_stream =
       Ref<shop::ScheduledStream>::Retain(stream.shop_stream());
   binding->functions.push_back(
@@ -177,10 +174,10 @@ const PlanRun::Binding& PlanRun::BindingOf(const plan::PlannedJob& job) const {
 
 absl::StatusOr<PlanRun::Part> PlanRun::MakePart(const plan::Plan& plan) const {
   Part part;
-  part.plan = std::make_shared<const plan::Plan>(plan_run::WithStreams(plan));
-  TAKT_RETURN_IF_ERROR(plan_run::CheckStreams(*part.plan, bound_));
-  TAKT_RETURN_IF_ERROR(plan_run::CheckModules(*part.plan, bound_));
-  std::vector<plan_run::PlannedRelease> releases;
+  part.plan = std::make_shared<const plan::Plan>(WithStreams(plan));
+  TAKT_RETURN_IF_ERROR(CheckStreams(*part.plan, bound_));
+  TAKT_RETURN_IF_ERROR(CheckModules(*part.plan, bound_));
+  std::vector<PlannedRelease> releases;
   for (uint32_t j = 0; j < part.plan->jobs.size(); ++j) {
     const plan::PlannedJob& job = part.plan->jobs[j];
     const Binding& binding = BindingOf(job);
@@ -191,7 +188,7 @@ absl::StatusOr<PlanRun::Part> PlanRun::MakePart(const plan::Plan& plan) const {
       part.streams.push_back(&binding);
     }
   }
-  part.cursor = plan_run::ReleaseCursor(std::move(releases), part.plan->period);
+  part.cursor = ReleaseCursor(std::move(releases), part.plan->period);
   return part;
 }
 
@@ -204,7 +201,7 @@ absl::StatusOr<std::unique_ptr<follow::PlanFollower>> PlanRun::MakeFollower(
   });
   TAKT_ASSIGN_OR_RETURN(const plan::Plan aligned,
                         follow::AlignPlan(plan, machine, shop_->gone()));
-  TAKT_RETURN_IF_ERROR(plan_run::CheckDevices(aligned, bound_));
+  TAKT_RETURN_IF_ERROR(CheckDevices(aligned, bound_));
   absl::flat_hash_map<std::string, sched::StreamId> streams;
   for (const auto& binding : bindings_) {
     streams[binding->name] = shop_->IdOf(*binding->shop_stream);
@@ -244,4 +241,4 @@ follow::FollowerOptions PlanRun::MakeFollowerOptions() {
   return options;
 }
 
-}  // namespace takt::api
+}  // namespace takt::plan_run

@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/plan_run.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "plan_run/plan_run.h"
 #include "runtime/blocking_wait.h"
 
-namespace takt::api {
+namespace takt::plan_run {
 namespace {
 
 absl::Status CheckNotPassed(const char* name, int64_t time_ns) {
@@ -35,7 +35,7 @@ void PlanRun::EnterPhase(Phase from, Phase to) {
 absl::Status PlanRun::StartStreams(const Part& part) {
   for (size_t i = 0; i < part.streams.size(); ++i) {
     const Binding& binding = *part.streams[i];
-    const int64_t first_ns = plan_run::FirstRelease(*part.plan, binding.name);
+    const int64_t first_ns = FirstRelease(*part.plan, binding.name);
     TAKT_CHECK(binding.to != nullptr);
     const absl::Status status =
         binding.to->Start(DeadlineAfter(part.cursor.origin_ns(), first_ns));
@@ -97,8 +97,7 @@ absl::StatusOr<int64_t> PlanRun::BeginTakeOver(Part* part, int64_t at_ns) {
   if (is_taking_over || next_part_.plan != nullptr) {
     return absl::FailedPreconditionError("another plan is just taking over");
   }
-  TAKT_RETURN_IF_ERROR(
-      plan_run::CheckTakeOver(*part_.plan, *part->plan, bound_));
+  TAKT_RETURN_IF_ERROR(CheckTakeOver(*part_.plan, *part->plan, bound_));
   at_ns = part_.cursor.EndOfPeriod(std::max(at_ns, last_issued_ns_ + 1));
   TAKT_CHECK(at_ns > last_issued_ns_ && !is_replacing_);
   part->cursor.SetOrigin(at_ns);
@@ -221,4 +220,4 @@ absl::StatusOr<PlanOperationReport> PlanRun::QueryOperation(size_t operation) {
   return report;
 }
 
-}  // namespace takt::api
+}  // namespace takt::plan_run

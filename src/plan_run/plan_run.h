@@ -14,8 +14,8 @@
 // Thread-safety: every method may run on any thread. Lock order:
 // control_mutex_, then mutex_ or event_mutex_; the last two are leaves, apart
 // from the locks of the timers.
-#ifndef TAKT_API_PLAN_RUN_H_
-#define TAKT_API_PLAN_RUN_H_
+#ifndef TAKT_PLAN_RUN_PLAN_RUN_H_
+#define TAKT_PLAN_RUN_PLAN_RUN_H_
 
 #include <cstdint>
 #include <memory>
@@ -26,8 +26,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "api/plan_run_options.h"
-#include "api/stream.h"
 #include "base/background_thread.h"
 #include "base/mutex.h"
 #include "base/object.h"
@@ -36,18 +34,23 @@
 #include "hal/fence.h"
 #include "plan/plan.h"
 #include "plan_run/plan_checks.h"
+#include "plan_run/plan_run_options.h"
 #include "plan_run/release_cursor.h"
 #include "runtime/async_call.h"
 #include "runtime/function.h"
 #include "shop/job_shop.h"
+#include "stream/stream.h"
 
-namespace takt::api {
+namespace takt::plan_run {
 
 class PlanRun final : public Object {
  public:
   static constexpr ObjectType kType{"takt.plan_run"};
 
-  // Errors: as takt_plan_run_create().
+  // INVALID_ARGUMENT names the option, the stream that is not bound or cannot
+  // be, or the resource that this machine lacks. FAILED_PRECONDITION: the
+  // instance has no scheduler of the policy "job-shop", or the plan cannot be
+  // carried out with these functions.
   static absl::StatusOr<Ref<PlanRun>> Create(
       runtime::Instance& instance, const plan::Plan& plan,
       absl::Span<const PlanBinding> bindings, PlanRunOptions options);
@@ -68,7 +71,7 @@ class PlanRun final : public Object {
   // A stream of the plan, bound to what this machine has.
   struct Binding {
     std::string name;
-    Ref<Stream> to;  // Null: the run calls the functions.
+    Ref<stream::Stream> to;  // Null: the run calls the functions.
     std::vector<Ref<runtime::Function>> functions;
     std::vector<vm::Value> arguments;
     Ref<shop::ScheduledStream> shop_stream;
@@ -78,7 +81,7 @@ class PlanRun final : public Object {
   // One plan of the run, and the releases that the run makes for it.
   struct Part {
     std::shared_ptr<const plan::Plan> plan;  // Null: none.
-    plan_run::ReleaseCursor cursor;
+    ReleaseCursor cursor;
     // Bindings to streams, which the run starts and stops.
     std::vector<const Binding*> streams;
   };
@@ -164,7 +167,7 @@ class PlanRun final : public Object {
   const std::shared_ptr<BackgroundThread> planner_;
   // Set while the run is made.
   std::vector<std::unique_ptr<Binding>> bindings_;
-  plan_run::BoundStreams bound_;  // The same, for checks.
+  BoundStreams bound_;  // The same, for checks.
   // Used within the scheduler only.
   const sched::Scheduler* scheduler_ = nullptr;
   follow::PlanSwitcher switcher_;
@@ -192,6 +195,6 @@ class PlanRun final : public Object {
   Timer event_timer_ ABSL_GUARDED_BY(event_mutex_);
 };
 
-}  // namespace takt::api
+}  // namespace takt::plan_run
 
-#endif  // TAKT_API_PLAN_RUN_H_
+#endif  // TAKT_PLAN_RUN_PLAN_RUN_H_

@@ -3,17 +3,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/stream.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/buffer_view.h"
 #include "hal/element_type.h"
+#include "stream/stream.h"
 
-namespace takt::api {
-
-using stream::Arrival;
-using stream::ValueEntry;
+namespace takt::stream {
 
 absl::Status Stream::SetInput(absl::Span<const vm::Value> arguments) {
   if (takes_results_) {
@@ -75,7 +72,7 @@ absl::Status Stream::CheckMapping(size_t index) const {
         absl::StrCat(function_->name(), ": input ", i,
                      " is not known to be a tensor of a static shape (",
                      *type.type != '\0' ? type.type : "no declaration",
-                     "); takt_function_declare() gives it one"));
+                     "); a declaration of the function gives it one"));
   }
   return absl::OkStatus();
 }
@@ -130,4 +127,4 @@ const ValueEntry* Stream::TakeOutput() {
   return is_new ? entry : nullptr;
 }
 
-}  // namespace takt::api
+}  // namespace takt::stream

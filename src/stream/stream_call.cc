@@ -4,16 +4,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
-#include "api/stream.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "sched/priority.h"
+#include "stream/stream.h"
 
-namespace takt::api {
-
-using stream::PendingRelease;
-using stream::StreamJob;
-using stream::ValueEntry;
+namespace takt::stream {
 
 namespace {
 
@@ -252,7 +248,7 @@ void Stream::OnDone(runtime::AsyncCall* call, const absl::Status& status) {
   if (is_done) ReleaseFollowers(job, results);
   for (vm::Value& result : results) result = vm::Value();
   // The stream is still busy, so this adds a release and does not begin it.
-  if (arrival_ == stream::Arrival::kClosed) ReleaseJob(now_ns);
+  if (arrival_ == Arrival::kClosed) ReleaseJob(now_ns);
   SubmitBegin();
 }
 
@@ -274,4 +270,4 @@ void Stream::ReportLate(const StreamJob& job) const {
   if (on_late_ != nullptr) on_late_(job);
 }
 
-}  // namespace takt::api
+}  // namespace takt::stream

@@ -1,20 +1,17 @@
 // Streams: how they are made, started and stopped, and how jobs are released.
+#include "stream/stream.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/stream.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "runtime/blocking_wait.h"
 #include "runtime/call_options.h"
 
-namespace takt::api {
-
-using stream::Arrival;
-using stream::PendingRelease;
-using stream::StreamJob;
+namespace takt::stream {
 
 absl::StatusOr<Ref<Stream>> Stream::Create(runtime::Function& function,
                                            StreamOptions options) {
@@ -275,9 +272,9 @@ absl::Status Stream::WaitIdle(int64_t deadline_ns) {
   return runtime::WaitForFence(*idle, thread, deadline_ns);
 }
 
-stream::StreamStatistics Stream::statistics() const {
+StreamStatistics Stream::statistics() const {
   MutexLock lock(&mutex_);
   return recorder_.Summarize();
 }
 
-}  // namespace takt::api
+}  // namespace takt::stream

@@ -3,12 +3,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "api/plan_run.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "plan_run/plan_run.h"
 #include "sched/priority.h"
 
-namespace takt::api {
+namespace takt::plan_run {
 
 absl::optional<plan_run::NextRelease> PlanRun::NextRelease() {
   for (;;) {
@@ -208,4 +208,4 @@ absl::Status PlanRun::ErrorOf(const follow::PlanEvent& event) const {
                    event.by_ns, " ns in cycle ", event.cycle));
 }
 
-}  // namespace takt::api
+}  // namespace takt::plan_run

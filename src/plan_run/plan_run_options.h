@@ -1,6 +1,6 @@
 // What a plan run is made of, and what it reports.
-#ifndef TAKT_API_PLAN_RUN_OPTIONS_H_
-#define TAKT_API_PLAN_RUN_OPTIONS_H_
+#ifndef TAKT_PLAN_RUN_PLAN_RUN_OPTIONS_H_
+#define TAKT_PLAN_RUN_PLAN_RUN_OPTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -19,18 +19,28 @@ namespace takt::runtime {
 class Function;
 }  // namespace takt::runtime
 
-namespace takt::api {
-
+namespace takt::stream {
 class Stream;
+}  // namespace takt::stream
 
-// The durations of takt_plan_timing_t, which documents them. All are 0 or more.
+namespace takt::plan_run {
+
+// How closely a run follows its plan in time. All durations are 0 or more.
 struct PlanTiming {
+  // Starts and durations may differ from the plan by this much.
   int64_t tolerance_ns = 0;
+  // Strict: how long after its planned end the run waits for an operation.
   int64_t patience_ns = 0;
+  // Adaptive: the delay of an operation at which the plan is repaired.
   int64_t divergence_ns = 0;
+  // How long before its release a call is made.
   int64_t lead_ns = 0;
+  // Adaptive: the time for planning anew what is left; 0: it is not done.
   int64_t repair_budget_ns = 0;
+  // Adaptive: how far ahead that goes; 0: to the end of the period.
   int64_t repair_horizon_ns = 0;
+  // Adaptive: operations on cores that are planned for no longer than this are
+  // left out of the plan.
   int64_t small_ns = 0;
 };
 
@@ -68,8 +78,8 @@ using PlanDoneCallback =
 // What one stream of the plan is on this machine: a stream, or functions that
 // the run calls. All pointers are borrowed.
 struct PlanBinding {
-  std::string name;      // In the plan.
-  Stream* to = nullptr;  // Null: the functions.
+  std::string name;              // In the plan.
+  stream::Stream* to = nullptr;  // Null: the functions.
   std::vector<runtime::Function*> functions;
   absl::Span<const vm::Value> arguments;
   sched::Criticality criticality = sched::Criticality::kHard;
@@ -92,6 +102,6 @@ struct PlanOperationReport {
   follow::DivergenceSummary end;
 };
 
-}  // namespace takt::api
+}  // namespace takt::plan_run
 
-#endif  // TAKT_API_PLAN_RUN_OPTIONS_H_
+#endif  // TAKT_PLAN_RUN_PLAN_RUN_OPTIONS_H_

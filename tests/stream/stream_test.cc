@@ -1,0 +1,394 @@
+// Streams of native functions in virtual time: no workers, no device, and no
+// thread but the test's, so each run is the same.
+#include "stream/stream.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/context.h"
+#include "runtime/function.h"
+#include "runtime/instance.h"
+#include "tests/stream/virtual_clock.h"
+#include "vm/native_module.h"
+
+namespace takt::stream {
+namespace {
+
+using sched::JobOutcome;
+using sched::LatePolicy;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class StreamTest : public testing::Test {
+ protected:
+  struct Ended {
+    StreamJob job;
+    absl::Status status;
+    std::vector<int64_t> results;
+  };
+
+  void SetUp() override {
+    vm::NativeModule::Builder builder("test", 1);
+    builder.ExportRaw("increment", "0I_I", &StreamTest::Increment, this);
+    builder.ExportRaw("tick", "0v_v", &StreamTest::Tick, this);
+    builder.ExportRaw("narrow", "0i_v", &StreamTest::Tick, this);
+    module_ = std::move(builder).Build().value();
+    runtime::InstanceOptions options;
+    options.host_loop = true;  // Makes no threads.
+    instance_ = runtime::Instance::Create(std::move(options)).value();
+    runtime::ContextOptions context;
+    context.modules = {module_.get()};
+    context_ = runtime::Context::Create(instance_.get(), context).value();
+  }
+
+  Ref<runtime::Function> Find(const char* name) {
+    return runtime::Function::Find(context_.get(), name).value();
+  }
+  StreamOptions Options(Arrival arrival) {
+    StreamOptions options;
+    options.arrival = arrival;
+    options.on_done = [this](const StreamJob& job, const absl::Status& status,
+                             absl::Span<const vm::Value> results) {
+      Ended ended{job, status, {}};
+      for (const vm::Value& value : results) {
+        ended.results.push_back(value.i64());
+      }
+      ended_.push_back(std::move(ended));
+    };
+    options.on_late = [this](const StreamJob&) { ++late_count_; };
+    return options;
+  }
+  StreamOptions Periodic(int64_t period_ns) {
+    StreamOptions options = Options(Arrival::kPeriodic);
+    options.period_ns = period_ns;
+    return options;
+  }
+  Ref<Stream> Make(const char* function, StreamOptions options) {
+    return Stream::Create(*Find(function), std::move(options),
+                          {clock_, &VirtualClock::NowNs})
+        .value();
+  }
+  static absl::Status SetInput(Stream& stream, int64_t number) {
+    const vm::Value value = vm::Value::I64(number);
+    return stream.SetInput({&value, 1});
+  }
+  std::vector<int64_t> Origins() const {
+    std::vector<int64_t> origins;
+    for (const Ended& ended : ended_) origins.push_back(ended.job.origin_ns);
+    return origins;
+  }
+  std::vector<JobOutcome> Outcomes() const {
+    std::vector<JobOutcome> outcomes;
+    for (const Ended& ended : ended_) outcomes.push_back(ended.job.outcome);
+    return outcomes;
+  }
+
+  // Each call takes this long, and then calls `during_call_`.
+  int64_t call_ns_ = 0;
+  std::function<absl::Status()> during_call_;
+  std::vector<Ended> ended_;
+  int late_count_ = 0;
+  const std::shared_ptr<VirtualClock> clock_ = std::make_shared<VirtualClock>();
+
+ private:
+  absl::Status Run() {
+    clock_->AdvanceTo(VirtualClock::NowNs() + call_ns_);
+    return during_call_ != nullptr ? during_call_() : absl::OkStatus();
+  }
+  static absl::Status Increment(void* self, vm::NativeCall& call) {
+    call.results()[0].i64 = call.arguments()[0].i64 + 1;
+    return static_cast<StreamTest*>(self)->Run();
+  }
+  static absl::Status Tick(void* self, vm::NativeCall&) {
+    return static_cast<StreamTest*>(self)->Run();
+  }
+
+  Ref<vm::NativeModule> module_;
+  Ref<runtime::Instance> instance_;
+  Ref<runtime::Context> context_;
+};
+
+TEST_F(StreamTest, APeriodicStreamReleasesAJobEachPeriod) {
+  const Ref<Stream> stream = Make("tick", Periodic(10));
+  ASSERT_TRUE(stream->Start(100).ok());
+  clock_->AdvanceTo(99);
+  EXPECT_TRUE(ended_.empty());
+  clock_->AdvanceTo(135);
+  EXPECT_THAT(Origins(), ElementsAre(100, 110, 120, 130));
+  EXPECT_EQ(ended_[3].job.sequence, 3u);
+  EXPECT_EQ(ended_[3].job.begin_ns, 130);
+  stream->Stop();
+  clock_->AdvanceTo(1000);
+  EXPECT_EQ(ended_.size(), 4u);
+  EXPECT_TRUE(stream->WaitIdle(0).ok());
+  EXPECT_EQ(stream->statistics().counts.met_count, 4u);
+}
+
+TEST_F(StreamTest, MissedReleasesAreSkippedAndThePhaseIsKept) {
+  VirtualClock::JumpTo(1000);
+  const Ref<Stream> stream = Make("tick", Periodic(10));
+  ASSERT_TRUE(stream->Start(3).ok());
+  clock_->AdvanceTo(1015);
+  EXPECT_THAT(Origins(), ElementsAre(1003, 1013));
+  EXPECT_EQ(stream->statistics().counts.skipped_count, 0u);
+  VirtualClock::JumpTo(1050);
+  clock_->AdvanceTo(1055);
+  EXPECT_THAT(Origins(), ElementsAre(1003, 1013, 1023, 1053));
+  EXPECT_EQ(stream->statistics().counts.skipped_count, 2u);
+  EXPECT_EQ(stream->statistics().release_error.max, 27);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AStreamMayBeStartedAgainWithAnotherPhase) {
+  const Ref<Stream> stream = Make("tick", Periodic(10));
+  ASSERT_TRUE(stream->Start(100).ok());
+  EXPECT_EQ(stream->Start(100).code(), absl::StatusCode::kFailedPrecondition);
+  clock_->AdvanceTo(105);
+  stream->Stop();
+  ASSERT_TRUE(stream->Start(207).ok());
+  clock_->AdvanceTo(220);
+  EXPECT_THAT(Origins(), ElementsAre(100, 207, 217));
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AJobThatEndsAfterItsDeadlineIsMissed) {
+  StreamOptions options = Periodic(10);
+  options.deadline_ns = 5;
+  const Ref<Stream> stream = Make("tick", std::move(options));
+  ASSERT_TRUE(stream->Start(100).ok());
+  clock_->AdvanceTo(101);
+  call_ns_ = 6;
+  clock_->AdvanceTo(111);
+  call_ns_ = 5;
+  clock_->AdvanceTo(121);
+  EXPECT_THAT(Outcomes(), ElementsAre(JobOutcome::kMet, JobOutcome::kMissed,
+                                      JobOutcome::kMet));
+  EXPECT_EQ(late_count_, 1);
+  EXPECT_EQ(stream->statistics().response.max, 6);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AReleaseDuringAJobWaitsForItsEnd) {
+  const Ref<Stream> stream = Make("tick", Periodic(10));
+  ASSERT_TRUE(stream->Start(100).ok());
+  call_ns_ = 25;
+  during_call_ = [this] {
+    call_ns_ = 0;
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(100);
+  EXPECT_THAT(Origins(), ElementsAre(100, 110, 120));
+  EXPECT_EQ(ended_[1].job.begin_ns, 125);
+  const StreamStatistics statistics = stream->statistics();
+  EXPECT_EQ(statistics.counts.overrun_count, 2u);
+  EXPECT_EQ(statistics.begin_delay.max, 15);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, APendingJobIsDroppedOnceItIsLate) {
+  StreamOptions options = Periodic(10);
+  options.deadline_ns = 5;
+  options.late = LatePolicy::kDrop;
+  const Ref<Stream> stream = Make("tick", std::move(options));
+  ASSERT_TRUE(stream->Start(100).ok());
+  call_ns_ = 25;
+  during_call_ = [this] {
+    call_ns_ = 0;
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(100);
+  // The second one is 10 ns late when the first one ends, the third one is due.
+  ASSERT_EQ(ended_.size(), 3u);
+  EXPECT_EQ(ended_[1].job.outcome, JobOutcome::kDropped);
+  EXPECT_EQ(ended_[1].job.begin_ns, 0);
+  EXPECT_EQ(ended_[2].job.outcome, JobOutcome::kMet);
+  EXPECT_EQ(late_count_, 2);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, WithLatestOnlyANewReleaseReplacesAPendingOne) {
+  StreamOptions options = Periodic(10);
+  options.deadline_ns = 1000;
+  options.late = LatePolicy::kLatestOnly;
+  const Ref<Stream> stream = Make("tick", std::move(options));
+  ASSERT_TRUE(stream->Start(100).ok());
+  call_ns_ = 35;
+  during_call_ = [this] {
+    call_ns_ = 0;
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(100);
+  EXPECT_THAT(Origins(), ElementsAre(110, 120, 100, 130));
+  EXPECT_THAT(Outcomes(),
+              ElementsAre(JobOutcome::kDropped, JobOutcome::kDropped,
+                          JobOutcome::kMet, JobOutcome::kMet));
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AJobTakesTheLatestInput) {
+  const Ref<Stream> stream = Make("increment", Periodic(10));
+  ASSERT_TRUE(stream->Start(100).ok());
+  clock_->AdvanceTo(105);  // There is no input yet.
+  EXPECT_TRUE(ended_.empty());
+  ASSERT_TRUE(SetInput(*stream, 1).ok());
+  ASSERT_TRUE(SetInput(*stream, 5).ok());
+  clock_->AdvanceTo(125);
+  ASSERT_EQ(ended_.size(), 2u);
+  EXPECT_THAT(ended_[0].results, ElementsAre(6));
+  EXPECT_THAT(ended_[1].results, ElementsAre(6));
+  EXPECT_EQ(ended_[0].job.input_sequence, 1u);
+  const ValueEntry* const output = stream->TakeOutput();
+  ASSERT_NE(output, nullptr);
+  EXPECT_EQ(output->values()[0].i64(), 6);
+  EXPECT_EQ(output->job.sequence, 2u);
+  EXPECT_EQ(stream->TakeOutput(), nullptr);
+  EXPECT_EQ(stream->statistics().counts.starved_count, 1u);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AnInputQueueGivesEachInputAJob) {
+  StreamOptions options = Options(Arrival::kInput);
+  options.input_queue_length = 2;
+  const Ref<Stream> stream = Make("increment", std::move(options));
+  ASSERT_TRUE(stream->Start(0).ok());
+  during_call_ = [&] {
+    during_call_ = nullptr;
+    EXPECT_TRUE(SetInput(*stream, 20).ok());
+    EXPECT_TRUE(SetInput(*stream, 30).ok());
+    EXPECT_EQ(SetInput(*stream, 40).code(),
+              absl::StatusCode::kResourceExhausted);
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(SetInput(*stream, 10).ok());
+  ASSERT_EQ(ended_.size(), 3u);
+  EXPECT_THAT(ended_[0].results, ElementsAre(11));
+  EXPECT_THAT(ended_[1].results, ElementsAre(21));
+  EXPECT_THAT(ended_[2].results, ElementsAre(31));
+}
+
+TEST_F(StreamTest, AClosedStreamReleasesItsNextJobAtTheEndOfTheLast) {
+  const Ref<Stream> stream = Make("tick", Options(Arrival::kClosed));
+  ASSERT_TRUE(stream->Start(100).ok());
+  call_ns_ = 7;
+  int count = 0;
+  during_call_ = [&] {
+    if (++count == 3) stream->Stop();
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(100);
+  EXPECT_THAT(Origins(), ElementsAre(100, 107, 114));
+  EXPECT_EQ(stream->statistics().counts.overrun_count, 0u);
+}
+
+TEST_F(StreamTest, AClosedStreamNeedsAnInputToStart) {
+  const Ref<Stream> stream = Make("increment", Options(Arrival::kClosed));
+  EXPECT_THAT(std::string(stream->Start(0).message()),
+              HasSubstr("the closed stream has no input yet"));
+}
+
+TEST_F(StreamTest, ResultsBecomeTheInputsOfTheNextStream) {
+  StreamOptions options = Periodic(10);
+  options.on_done = nullptr;
+  const Ref<Stream> first = Make("increment", std::move(options));
+  options = Options(Arrival::kAfter);
+  options.after = first.get();
+  options.takes_results = true;
+  options.deadline_ns = 6;
+  const Ref<Stream> second = Make("increment", std::move(options));
+  EXPECT_EQ(SetInput(*second, 1).code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(SetInput(*first, 1).ok());
+  ASSERT_TRUE(second->Start(0).ok());
+  ASSERT_TRUE(first->Start(100).ok());
+  call_ns_ = 4;
+  clock_->AdvanceTo(100);
+  // Due 6 ns after the release of the first one, done 8 ns after it.
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_THAT(ended_[0].results, ElementsAre(3));
+  EXPECT_EQ(ended_[0].job.origin_ns, 100);
+  EXPECT_EQ(ended_[0].job.outcome, JobOutcome::kMissed);
+  second->Stop();
+  clock_->AdvanceTo(115);
+  EXPECT_EQ(ended_.size(), 1u);
+  first->Stop();
+}
+
+TEST_F(StreamTest, AStreamContinuesAfterAJobHasFailed) {
+  const Ref<Stream> stream = Make("tick", Periodic(10));
+  ASSERT_TRUE(stream->Start(100).ok());
+  during_call_ = [this] {
+    during_call_ = nullptr;
+    return absl::AbortedError("no");
+  };
+  clock_->AdvanceTo(115);
+  EXPECT_THAT(Outcomes(), ElementsAre(JobOutcome::kFailed, JobOutcome::kMet));
+  EXPECT_EQ(ended_[0].status.code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(stream->statistics().counts.failed_count, 1u);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AStopDiscardsPendingReleases) {
+  const Ref<Stream> stream = Make("tick", Periodic(10));
+  ASSERT_TRUE(stream->Start(100).ok());
+  call_ns_ = 25;
+  during_call_ = [&] {
+    stream->Stop();
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(100);
+  EXPECT_THAT(Origins(), ElementsAre(100));
+  EXPECT_EQ(stream->statistics().counts.released_count, 3u);
+  EXPECT_TRUE(stream->WaitIdle(0).ok());
+}
+
+TEST_F(StreamTest, ErrorsNameTheBadOption) {
+  const Ref<Stream> tick = Make("tick", Periodic(10));
+  const Ref<Stream> increment = Make("increment", Periodic(10));
+  using Spoil = std::function<void(StreamOptions*)>;
+  const auto after = [](StreamOptions* o) {
+    o->arrival = Arrival::kAfter;
+    o->period_ns = 0;
+  };
+  const std::pair<Spoil, const char*> cases[] = {
+      {[](StreamOptions* o) { o->period_ns = 0; }, "period_ns: 0"},
+      {[](StreamOptions* o) { o->arrival = Arrival::kInput; },
+       "period_ns: 10, but not periodic"},
+      {[](StreamOptions* o) { o->deadline_ns = 0; }, "deadline_ns: 0"},
+      {[](StreamOptions* o) { o->late = LatePolicy::kDrop; },
+       "late: nothing is late without a deadline"},
+      {[](StreamOptions* o) { o->priority = 256; }, "priority"},
+      {[](StreamOptions* o) { o->release_queue_length = 0; }, "queue length"},
+      {[](StreamOptions* o) { o->input_queue_length = SIZE_MAX; },
+       "queue length"},
+      {[](StreamOptions* o) { o->takes_results = true; }, "after: is for"},
+      {after, "after: is NULL"},
+      {[&](StreamOptions* o) {
+         after(o);
+         o->after = tick.get();
+         o->takes_results = true;
+       },
+       "takes_results: test.tick has 0 results for 1 inputs"},
+  };
+  for (const auto& [spoil, message] : cases) {
+    StreamOptions options = Periodic(10);
+    spoil(&options);
+    const auto stream = Stream::Create(*Find("increment"), std::move(options));
+    ASSERT_EQ(stream.status().code(), absl::StatusCode::kInvalidArgument)
+        << message;
+    EXPECT_THAT(std::string(stream.status().message()), HasSubstr(message));
+  }
+  StreamOptions options = Options(Arrival::kAfter);
+  options.after = increment.get();
+  options.takes_results = true;
+  EXPECT_THAT(std::string(Stream::Create(*Find("narrow"), std::move(options))
+                              .status()
+                              .message()),
+              HasSubstr("takes_results: result 0 of test.increment is"));
+}
+
+}  // namespace
+}  // namespace takt::stream
