@@ -1,11 +1,11 @@
 // An Executor runs jobs on worker threads, and on the threads of callers that
-// wait (helping_callers). It knows nothing of devices or modules.
+// wait (helping callers). It knows neither devices nor modules.
 //
-// What was submitted is run by whoever is first: workers, or a helper, the more
-// urgent lane first. Small jobs that a helper submits are left to it for as
-// long as it keeps coming (no thread is woken for them); everything else wakes
-// as many workers as it is worth, but never more threads than the process has
-// processors: a helper that works takes the place of a worker.
+// The first thread that is free runs a job, and jobs of a higher lane come
+// first. A small job that a helping caller submits is left to that caller, and
+// wakes no thread. Every other job wakes as many workers as it is worth. No
+// more threads run than the process has processors: a helping caller that works
+// takes the place of a worker.
 //
 // Thread-safety: every method may run on any thread, unless said otherwise.
 #ifndef TAKT_EXEC_EXECUTOR_H_
@@ -33,30 +33,30 @@
 
 namespace takt::exec {
 
-// What an executor has done, and what it got from the system. Counts are taken
-// one after the other while the workers go on.
+// The work of an executor, and what the system granted it. The counts are read
+// one after the other while the workers run.
 struct ExecutorStatistics {
   struct Counts {
     uint64_t job_count = 0;    // Finished here.
     uint64_t tile_count = 0;   // Run here.
-    uint64_t range_count = 0;  // Claims that the tiles came in.
+    uint64_t range_count = 0;  // Ranges in which the tiles were claimed.
     uint64_t near_steal_count = 0;
     uint64_t far_steal_count = 0;   // From another cluster.
-    uint64_t preemption_count = 0;  // Stops for something more urgent.
-    uint64_t park_count = 0;        // Times it went to sleep.
-    uint64_t wake_count = 0;        // Threads it has woken.
+    uint64_t preemption_count = 0;  // Stops for a more urgent job.
+    uint64_t park_count = 0;        // Sleeps.
+    uint64_t wake_count = 0;        // Wake-ups of other threads.
 
     Counts& operator+=(const Counts& other);
   };
   struct Worker {
-    CpuSet placement;  // Where it was to run.
+    CpuSet placement;  // As the executor placed it.
     WorkerThread::Report thread;
     size_t local_bytes = 0;
     Counts counts;
   };
   std::vector<Worker> workers;
-  Counts helping_callers;  // Of all callers that worked.
-  Counts backup_threads;   // Of all backup_threads.
+  Counts helping_callers;  // Sums over all of them.
+  Counts backup_threads;
   uint32_t awake_count = 0;
 };
 
@@ -65,111 +65,113 @@ class Executor : public Object {
   static constexpr ObjectType kType{"exec.executor"};
 
   struct Options {
-    // Threads that the executor starts. 0: only helping_callers work.
+    // Threads that the executor starts. 0: only helping callers run jobs.
     uint32_t worker_count = 0;
-    // Where each of them runs, one a worker. Empty: the kernel decides, until
-    // an affinity is asked for (FindAffinity()).
+    // The CPUs of each worker. Empty: the kernel decides, until the first call
+    // of FindAffinity().
     std::vector<CpuSet> placement;
-    // Says which workers are near each other; borrowed during Create(). Null:
+    // Says which workers are near each other. Borrowed during Create(). Null:
     // all are.
     const topology::Topology* topology = nullptr;
     size_t stack_bytes = 0;  // As Thread::Options says.
     bool reports_faults = false;
-    const char* name = "takt";  // Of the threads: "takt-0".
-    // How long a thread looks for work before it sleeps: while no tile runs
-    // anywhere, and while some do, so that what follows them is near.
+    const char* name = "takt";  // The threads are "takt-0" and so on.
+    // How long a thread looks for a job before it sleeps: while no tile runs on
+    // any thread, and while some do. Their job may make others ready soon, and
+    // a sleep and a wake-up take some 10 us together; 50 us are a few
+    // dispatches.
     int64_t spin_ns = 0;
     int64_t linger_ns = 50'000;
     // Threads that may run at once. 0: the processors of this process.
     uint32_t concurrency_max = 0;
     // SCHED_FIFO for the workers; 0: as the process. A worker is an ordinary
-    // thread while it runs what is in a lane below kNormalLane.
+    // thread while it runs a job of a lane below kNormalLane.
     int fifo_priority = 0;
-    // A second thread for each worker, which sleeps until something waits that
-    // is more urgent than a long tile that the worker is in: the system then
-    // lets it go first. Not for threads of hooks.
+    // A second thread for each worker. It sleeps until a job waits that is more
+    // urgent than a long tile that the worker runs; the system then lets it go
+    // first. Threads of hooks have none.
     bool backup_threads = false;
     ThreadHooks hooks;
-    // Called on each thread as it starts. Null: not called.
+    // Called on each thread at its start. Null: not called.
     std::function<void(const WorkerThread::Report&)> on_thread;
-    // Where the workers record what they do. Null: nowhere.
+    // Records what the workers do. Null: nothing does.
     Ref<Tracer> tracer;
-    // What workers fire that look for work when it is due; until Shutdown().
-    // Null: nothing.
+    // Workers that search for jobs fire these timers when they are due. Held
+    // until Shutdown(). Null: they fire none.
     std::shared_ptr<TimerService> timers;
   };
 
-  // INVALID_ARGUMENT for a placement of another number of workers;
-  // RESOURCE_EXHAUSTED if no thread at all could be started though some were
-  // asked for.
+  // INVALID_ARGUMENT if `placement` has another number of workers;
+  // RESOURCE_EXHAUSTED if the options ask for threads and none starts.
   static absl::StatusOr<Ref<Executor>> Create(const Options& options);
   // The processors that this process may use.
   static uint32_t AvailableConcurrency();
 
-  // Runs what has been submitted to its end, then stops and joins the workers.
-  // What is submitted later runs on the submitting thread, before Submit()
-  // returns. Whoever made the executor calls this before letting it go, since
-  // devices may hold it longer; the destructor does it otherwise. May be called
-  // on a worker. A second call does nothing.
+  // Runs all submitted jobs, then stops and joins the workers. Later jobs run
+  // on the submitting thread, before Submit() returns. The maker of the
+  // executor calls this before it drops its reference, since devices may hold
+  // theirs for longer; the destructor does it otherwise. May be called on a
+  // worker. A second call does nothing.
   virtual void Shutdown() = 0;
 
   virtual uint32_t worker_count() const = 0;
-  // Threads that can run tiles at once: workers and helping_callers.
+  // Threads that can run tiles at once: workers and helping callers.
   virtual uint32_t max_concurrency() const = 0;
 
-  // Its fields say how many threads, and which. The caller keeps a reference.
+  // Submits `job`, whose fields say how many threads may run it, and which. The
+  // caller keeps a reference to the executor.
   virtual void Submit(Job* job) = 0;
-  // Starts what has been left to a helper that does something else now.
+  // Gives jobs that were left to a helping caller to other threads.
   virtual void Flush() = 0;
-  // Runs on this thread what is ready, of all lanes, until there is nothing
-  // more or `deadline_ns` (of NowNs()) has passed, which is looked at between
-  // jobs and ranges of tiles: so one at least. Returns how many jobs, or parts
-  // of them, it ran.
+  // Runs ready jobs of all lanes on this thread until there are none or
+  // `deadline_ns` (of NowNs()) has passed. It looks at the time between jobs
+  // and ranges of tiles, so it runs at least one. Returns how many jobs, or
+  // parts of jobs, it ran.
   virtual uint32_t RunReady(int64_t deadline_ns) = 0;
-  // Idle workers give their local memory back to the system.
+  // Idle workers return their local memory to the system.
   virtual void Trim() = 0;
 
-  // The workers that are within `cpus`, for Job::allowed; lives as long as the
-  // executor. nullptr, which allows all, if that is all of them (as with no
-  // workers). The first call keeps each worker on a processor of its own, if
-  // they have no placement. INVALID_ARGUMENT if there are none, naming those
-  // that there are.
-  // Allocates nothing for processors that it has been asked for before.
+  // The workers on `cpus`, for Job::allowed; the set lives as long as the
+  // executor. nullptr, which allows all workers, if all of them are on `cpus`
+  // or there are no workers. If the workers have no placement, the first call
+  // keeps each on a processor of its own. INVALID_ARGUMENT, with the CPUs of
+  // the workers, if none is on `cpus`. Allocates nothing for CPUs of an earlier
+  // call.
   virtual absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) = 0;
-  // `workers` as a set that lives as long as the executor; nullptr if it is all
-  // of them. They are kept in place, as by FindAffinity(). `workers` is not
-  // empty, and of this executor.
+  // `workers`, which is not empty, as a set that lives as long as the executor;
+  // nullptr if it has all workers. They stay on their CPUs, as after
+  // FindAffinity().
   virtual const WorkerSet* FindWorkers(const WorkerSet& workers) = 0;
-  // How work of such an invocation stands here. Errors of FindAffinity().
+  // The traits of jobs that work for `job`. Errors of FindAffinity().
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 
   virtual ExecutorStatistics statistics() const = 0;
   Tracer& tracer() const { return *tracer_; }
 
-  // This thread's part of the executor: not nullptr on a worker, and on a
-  // thread with a HelpingCaller. Such a thread may run small things itself, at
-  // once.
+  // The Worker of this thread. nullptr on a thread that is neither a worker nor
+  // has a HelpingCaller. A thread with a Worker may run small tasks at once.
   virtual Worker* current_worker() = 0;
 
-  // A thread that waits, and works meanwhile. Make one on the stack of a
-  // synchronous call; they nest. While one exists on a thread, small jobs
-  // submitted from that thread are left to it. Used by its own thread but for
+  // A thread that waits, and runs jobs meanwhile. A synchronous call makes one
+  // on its stack; they nest. While one exists on a thread, small jobs that the
+  // thread submits are left to it. Only its own thread uses it, but for
   // Notify().
   //
-  // It works on what is at least as urgent as `lane`, so that it is not held
-  // up by what is less so; in an executor without workers, on everything.
+  // It runs jobs of `lane` and above, so that no less urgent job delays the
+  // call. In an executor without workers it runs all jobs.
   class HelpingCaller {
    public:
     // `executor` is borrowed.
     explicit HelpingCaller(Executor& executor, uint8_t lane = 0);
-    ~HelpingCaller();  // Flushes what is left.
+    ~HelpingCaller();  // Flush().
     HelpingCaller(const HelpingCaller&) = delete;
     HelpingCaller& operator=(const HelpingCaller&) = delete;
 
-    // Works until Notify() has been called, or `deadline_ns` (of NowNs()) has
-    // passed: false then. Ready for another wait afterwards.
+    // Runs jobs until Notify() has been called, or `deadline_ns` (of NowNs())
+    // has passed: false then. May be called again afterwards.
     bool WaitUntilNotified(int64_t deadline_ns);
-    // From any thread. The helper may be gone as soon as it has seen it.
+    // On any thread. The caller may destroy this object as soon as it has seen
+    // the notification.
     void Notify();
 
    private:

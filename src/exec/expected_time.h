@@ -10,7 +10,8 @@
 namespace takt::exec {
 
 // From a wake-up until the woken thread runs tiles: a system call, a switch and
-// the cache misses of a search. What ends sooner is not worth a wake-up.
+// the cache misses of a search. A wake-up gains
+// nothing for work that ends sooner.
 inline constexpr int64_t kHelperNs = 15'000;
 
 // How long `tile_count` tiles of `job` take on one thread. A job that has not

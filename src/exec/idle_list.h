@@ -1,27 +1,28 @@
-// An IdleList is the event count of an executor: threads that found no work
-// announce themselves, look once more, and sleep; whoever publishes work looks
-// for one to wake after that.
+// An IdleList is the event count of an executor. A thread that found no work
+// announces itself, looks once more, and sleeps. A thread that publishes work
+// looks afterwards for a thread to wake.
 //
 //   sleeper                       publisher
 //   Announce(self)                publish the work
-//   if there is work:             if HasIdle(): Take() one, and raise its
+//   if there is work:             if HasIdle(): Take() a node, and raise its
 //     Withdraw(self), take it       flag
 //   else sleep on the own flag
 //
 // Both sides write, then read what the other writes, in the one order of
 // sequentially consistent operations: the publisher sees the sleeper, or the
-// sleeper sees the work. Nobody sleeps while there is work and nobody wakes.
+// sleeper sees the work. So work never waits while all threads sleep.
 //
-// The one that slept last is the first to be taken: it is warm.
+// The node that came last is taken first: its thread's cache is warm.
 //
-// Thread-safety: every method may run on any thread; Announce() and Withdraw()
-// for a node on its own.
+// Thread-safety: every method may run on any thread, but Announce() and
+// Withdraw() only on the thread of the node.
 #ifndef TAKT_EXEC_IDLE_LIST_H_
 #define TAKT_EXEC_IDLE_LIST_H_
 
 #include <atomic>
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/mutex.h"
 
 namespace takt::exec {
@@ -33,12 +34,13 @@ struct IdleNode {
   bool goes_to_back = false;  // Taken after all others.
 };
 
-// The parameters are others in tests, which run every interleaving.
+// Tests replace the parameters to run every interleaving.
 template <template <typename> class Atomic = std::atomic, typename Lock = Mutex>
 class IdleList {
  public:
   void Announce(IdleNode& node) {
     lock_.Lock();
+    TAKT_CHECK(!node.is_idle);
     IdleNode** place = &first_;
     IdleNode* before = nullptr;
     while (node.goes_to_back && *place != nullptr && !(*place)->goes_to_back) {
@@ -55,8 +57,8 @@ class IdleList {
     lock_.Unlock();
   }
 
-  // True if it was still in the list. False: somebody has taken it, and raises
-  // its flag or has done so.
+  // True if it was still in the list. False if another thread has taken it,
+  // which then raises its flag or has done so.
   bool Withdraw(IdleNode& node) {
     lock_.Lock();
     const bool was_idle = node.is_idle;
@@ -68,9 +70,9 @@ class IdleList {
   bool HasIdle() const { return count() != 0; }
   uint32_t count() const { return count_.load(std::memory_order_seq_cst); }
 
-  // Takes the node for which `distance(node)` is least, the first of equals;
-  // negative: not that one; 0: look no further. `taken(node)` is called before
-  // the lock is let go. nullptr if there is none.
+  // Takes the node with the least `distance(node)`, the first of equals. A
+  // negative distance excludes a node; 0 ends the search. Calls `taken(node)`
+  // under the lock. nullptr if there is no such node.
   template <typename Distance, typename Taken>
   IdleNode* Take(Distance distance, Taken taken) {
     lock_.Lock();
@@ -103,6 +105,7 @@ class IdleList {
 
  private:
   void Remove(IdleNode& node) {
+    TAKT_CHECK(node.is_idle);
     (node.idle_previous != nullptr ? node.idle_previous->idle_next : first_) =
         node.idle_next;
     if (node.idle_next != nullptr) {

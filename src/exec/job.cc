@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/check.h"
 #include "base/math.h"
 
 namespace takt::exec {
@@ -15,7 +16,8 @@ void Worker::ReleaseLocalMemory() {
 }
 
 bool Worker::GrowLocalMemory(size_t bytes) {
-  constexpr size_t kAlignment = 64;
+  constexpr size_t kAlignment = 64;  // A cache line, and the widest vector.
+  TAKT_DCHECK(bytes > local_bytes);
   uint64_t rounded = 0;
   if (!CheckedAlignUp(bytes, kAlignment, &rounded)) return false;
   void* memory = std::aligned_alloc(kAlignment, rounded);

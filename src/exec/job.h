@@ -17,20 +17,20 @@ class Executor;
 class Mailbox;
 class Scope;
 
-// How a job stands among others.
+// Which jobs come before a job, and which threads may run it.
 struct JobTraits {
   uint8_t lane = kNormalLane;  // Below kLaneCount.
-  // Of NowNs(). In a lane the earliest goes first; those without one follow in
-  // the order in which they came.
+  // On the clock of NowNs(). In a lane the earliest deadline goes first; jobs
+  // without one follow in the order of their arrival.
   int64_t deadline_ns = kInfiniteFuture;
-  // The workers that may run it, of the same executor; nullptr: all, and
-  // helping_callers. Outlives the job.
+  // The workers of the executor that may run it. nullptr: all workers, and
+  // helping callers. Outlives the job.
   const WorkerSet* allowed = nullptr;
 
   bool has_deadline() const { return deadline_ns != kInfiniteFuture; }
 };
 
-// What a tile may use while it runs on a thread. Belongs to one thread.
+// A tile uses the Worker of the thread on which it runs. Belongs to one thread.
 class Worker {
  public:
   Worker() = default;
@@ -38,20 +38,21 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   ~Worker();
 
-  // Makes local memory of at least `bytes`. False if the system has none.
+  // Provides local memory of at least `bytes`. False if the system has none.
   bool ReserveLocalMemory(size_t bytes) {
     return bytes <= local_bytes || GrowLocalMemory(bytes);
   }
 
-  // True once something more urgent than what runs here waits for a thread.
-  // Asked between two tiles: costs two loads.
+  // True once a job waits that is more urgent than the one that runs here, or a
+  // helping caller is to return to its call. Asked between two tiles; it costs
+  // two loads.
   bool IsPreempted() const {
     return shared_hints_ != nullptr && HintedLanes().Intersects(stops_for_);
   }
 
-  // Whether what stands so may run on this thread now, or has to be submitted:
-  // it is not allowed here, the thread is kept for what is more urgent, or
-  // such a thing waits.
+  // Whether a job with these traits may run on this thread now. If not, it has
+  // to be submitted: this thread is not allowed to run it, is there for more
+  // urgent jobs only, or such a job waits.
   bool MayRun(const JobTraits& traits) const {
     if (traits.lane < lane_min_ ||
         (traits.allowed != nullptr && !traits.allowed->Contains(index))) {
@@ -61,18 +62,18 @@ class Worker {
            !HintedLanes().Intersects(LaneMask::Above(traits.lane));
   }
 
-  // Workers have 0 to worker_count() - 1; every helper, and a thread outside
-  // an executor, has worker_count(). So it is not an identity.
+  // 0 to worker_count() - 1 on workers; worker_count() on all helping callers,
+  // so it does not identify a thread.
   uint32_t index = 0;
-  // Scratch, 64-aligned; contents undefined.
+  // Scratch memory, aligned to 64 bytes; its contents are undefined.
   uint8_t* local_memory = nullptr;
   size_t local_bytes = 0;
-  // Where code that runs several tiles stores the first that it has not run,
-  // if it stops because IsPreempted(). Null: it does not stop.
+  // Code that runs several tiles and stops early (MustStop()) stores here the
+  // first tile that it has not run. Null: it must not stop early.
   uint32_t* reached = nullptr;
-  // Set by who has been told to have it stop, whatever waits; may be null.
+  // Set while the running job is to stop, whatever waits. May be null.
   const std::atomic<bool>* stop = nullptr;
-  // Whether what runs here is to stop after a tile.
+  // Whether the running job is to stop after a tile.
   bool IsToYield() const {
     return IsPreempted() ||
            (stop != nullptr && stop->load(std::memory_order_relaxed));
@@ -94,32 +95,33 @@ class Worker {
   // thread that works for no executor now.
   const AtomicLaneMask* shared_hints_ = nullptr;
   const AtomicLaneMask* own_hints_ = nullptr;
-  LaneMask stops_for_;     // Hints for which the running job stops.
-  uint32_t lane_min_ = 0;  // Of a helper that is not there for all lanes.
+  LaneMask stops_for_;  // Hints for which the running job stops.
+  // The thread is there for this lane and above only.
+  uint32_t lane_min_ = 0;
 };
 
-// Its owner keeps it alive until Finish() has been called; Finish() may
-// destroy it.
+// The owner of a job keeps it until Finish() is called; Finish() may destroy
+// it.
 class Job : public JobTraits {
  public:
-  // Runs tiles from `begin` on, below `end`; returns the first that it has not
-  // run. That is `end`, or an earlier one, but never `begin`, when
-  // worker.IsPreempted(): the executor calls again for the rest, on this
-  // thread. Several threads at once, disjoint ranges.
+  // Runs the tiles from `begin` on, below `end`, and returns the first one that
+  // it has not run: `end`, or an earlier one if worker.IsPreempted(), but never
+  // `begin`. The executor then calls it again for the rest, on this thread.
+  // Several threads may call it at once, with disjoint ranges.
   virtual uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) = 0;
-  // After every tile has run, on the thread that ran the last one. Brief; may
-  // submit other jobs.
+  // Called after all tiles have run, on the thread that drops the last ticket.
+  // Returns soon; may submit other jobs, or this one again.
   virtual void Finish(Worker& worker) = 0;
 
-  // Set before Submit(), as is the traits:
+  // Set before Submit(), like the traits:
   uint32_t tile_count = 1;       // At least 1.
   uint32_t local_bytes = 0;      // Scratch that each running thread needs.
-  int64_t expected_tile_ns = 0;  // What a tile costs; 0: not known.
-  // If tiles stop between parts of them when worker.IsPreempted(): what such a
-  // part costs. 0: they do not.
+  int64_t expected_tile_ns = 0;  // Duration of a tile; 0: not known.
+  // If tiles may stop between two parts when worker.IsPreempted(): the duration
+  // of a part. 0: they may not.
   int64_t grain_ns = 0;
   bool sequential = false;  // Tiles in order, one at a time.
-  Scope* scope = nullptr;   // Whose work it is. Outlives the job.
+  Scope* scope = nullptr;   // Counts the job. Outlives it. May be null.
 
  protected:
   Job() = default;
@@ -142,10 +144,11 @@ class Job : public JobTraits {
   friend class Mailbox;
   friend class StealingExecutor;
 
-  // Runs on one thread at a time, so there is one ticket (stealing_executor.h).
+  // Whether one thread at a time runs it. It then has one ticket
+  // (stealing_executor.h).
   bool is_single() const { return sequential || tile_count == 1; }
-  // Tiles are claimed from both ends: how many from the first on is the lower
-  // half of `claimed`, how many from the last back the upper.
+  // Tiles are claimed from both ends. The lower half of `claimed` counts those
+  // from the first one on, the upper half those from the last one back.
   static uint64_t FromFront(uint64_t claimed) { return claimed & UINT32_MAX; }
   static uint64_t FromBack(uint64_t claimed) { return claimed >> 32; }
   // `claimed` and `count` more tiles.
@@ -161,19 +164,19 @@ class Job : public JobTraits {
     return unclaimed_count(std::memory_order_seq_cst) > 0;
   }
 
-  Job* next_ = nullptr;  // In a mailbox.
+  Job* next_ = nullptr;  // In its mailbox, as is previous_.
   Job* previous_ = nullptr;
   Mailbox* mailbox_ = nullptr;
-  std::atomic<bool> is_being_posted_{false};  // By one thread only.
-  std::atomic<bool> is_posted_{false};        // In mailbox_, or has been.
-  bool is_listed_ = false;                    // In it now; under its lock.
-  bool is_closure_ = false;                   // Finish() may take its time.
+  std::atomic<bool> is_being_posted_{false};  // Set by one thread only.
+  std::atomic<bool> is_posted_{false};        // It is in mailbox_, or was.
+  bool is_listed_ = false;   // It is in mailbox_; under its lock.
+  bool is_closure_ = false;  // Finish() may take its time.
   std::atomic<uint32_t> tickets_{0};
   std::atomic<uint64_t> claimed_{0};
 };
 
-// A Job of one function call, for what is not tiles: the continuation of an
-// invocation, say. Embedded in what it continues: posting allocates nothing.
+// A Job that calls one function, such as the continuation of an invocation. It
+// is part of the object that it continues, so Submit() allocates nothing.
 class Closure : public Job {
  public:
   using Function = void (*)(Closure* closure, Worker& worker);
@@ -183,7 +186,7 @@ class Closure : public Job {
 
  private:
   uint32_t RunTiles(uint32_t, uint32_t end, Worker&) final { return end; }
-  // May destroy it.
+  // The function may destroy the closure.
   void Finish(Worker& worker) final { function_(this, worker); }
 
   const Function function_;

@@ -5,9 +5,11 @@
 namespace takt::exec {
 
 void Mailbox::Post(Job* job) {
+  TAKT_DCHECK(job->lane < kLaneCount);
   MutexLock lock(&mutex_);
+  TAKT_CHECK(!job->is_listed_);
   List& list = lists_[job->lane];
-  // Mostly nothing has a deadline, or they come in order.
+  // From the end: mostly no job has a deadline, or they come in order.
   Job* before = list.last;
   while (before != nullptr && before->deadline_ns > job->deadline_ns) {
     before = before->previous_;
@@ -19,7 +21,7 @@ void Mailbox::Post(Job* job) {
   if (job->has_deadline()) NoteEarliest(job->lane);
   job->mailbox_ = this;
   job->is_listed_ = true;
-  // Sequentially consistent, and after the job is there: see work_deque.h.
+  // Sequentially consistent, and after the job is listed: see work_deque.h.
   job->is_posted_.store(true, std::memory_order_seq_cst);
   lanes_.Write(lanes_.Read(std::memory_order_relaxed).With(job->lane));
   size_.store(size_.load(std::memory_order_relaxed) + 1,

@@ -1,10 +1,10 @@
-// A Mailbox holds jobs for whoever comes to take them, in a list for each
-// lane, the earliest deadline first: a worker's own, into which others put work
-// for it, or the one that an executor has for all. A job of several tiles stays
-// listed, and may be entered, until its tiles are claimed.
+// A Mailbox holds jobs in a list for each lane, the earliest deadline first.
+// Each worker has one, into which other threads put jobs for it; and an
+// executor has one for all threads. A job of several tiles stays listed, and
+// threads may enter it, until its tiles are claimed.
 //
 // Invariants:
-//   (1) A job is in one mailbox at most, and its being there is one ticket
+//   (1) A job is in one mailbox at most, which then holds one of its tickets
 //       (stealing_executor.h).
 //   (2) lanes() are the lanes that have jobs.
 //
@@ -30,9 +30,9 @@ struct FoundJob {
 
 class Mailbox {
  public:
-  // In the place of a worker's index: may take every job.
+  // Instead of a worker's index: a thread that may take every job.
   static constexpr uint32_t kAnyWorker = ~0u;
-  // May take those that are not kept for some workers.
+  // A thread that may only take jobs without JobTraits::allowed.
   static constexpr uint32_t kNoWorker = ~0u - 1;
 
   Mailbox() {
@@ -41,13 +41,13 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  // Takes over one ticket of the job.
+  // Lists the job, and takes over one of its tickets.
   void Post(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
   // The first job of `lane` that `worker` may run, with a ticket for the
   // caller: a new one, or the mailbox's if the job leaves the list.
   FoundJob Enter(uint32_t lane, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Takes a job whose tiles are all claimed off the list: true if it was there,
-  // and then the caller has its ticket.
+  // Removes a job whose tiles are all claimed. True if it was listed; the
+  // caller then has the mailbox's ticket.
   bool Unlist(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether Enter() has something for `worker` in one of `lanes`.
   bool HasFor(LaneMask lanes, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -57,7 +57,7 @@ class Mailbox {
   int64_t EarliestNs(uint32_t lane) const {
     return earliest_ns_[lane].load(std::memory_order_relaxed);
   }
-  // Jobs listed.
+  // The number of listed jobs.
   uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
   static bool MayRun(const Job& job, uint32_t worker) {
@@ -75,10 +75,10 @@ class Mailbox {
 
   Mutex mutex_;
   List lists_[kLaneCount] ABSL_GUARDED_BY(mutex_);
-  // Written under mutex_.
+  // Written under mutex_; read without it.
   AtomicLaneMask lanes_;
   std::atomic<uint32_t> size_{0};
-  // The same; a hint.
+  // Likewise. Readers use it as a hint.
   std::atomic<int64_t> earliest_ns_[kLaneCount];
 };
 

@@ -17,6 +17,7 @@ Scope::~Scope() {
 }
 
 void Scope::Fail(const absl::Status& error) {
+  TAKT_CHECK(!error.ok());
   MutexLock lock(&mutex_);
   if (error_.ok()) error_ = error;
   failed_.store(true, std::memory_order_release);
@@ -30,7 +31,7 @@ absl::Status Scope::status() const {
 void Scope::End() {
   uint64_t count = in_flight_.load(std::memory_order_relaxed);
   while (count > 1) {
-    // Release: what the jobs did is seen by whoever sees the last one end.
+    // Release: a thread that sees the last job end sees what all jobs did.
     if (in_flight_.compare_exchange_weak(count, count - 1,
                                          std::memory_order_acq_rel,
                                          std::memory_order_relaxed)) {
@@ -38,7 +39,9 @@ void Scope::End() {
     }
   }
   MutexLock lock(&mutex_);
-  if (in_flight_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  count = in_flight_.fetch_sub(1, std::memory_order_acq_rel);
+  TAKT_CHECK(count > 0);
+  if (count != 1) return;
   for (Waiter* waiter = waiters_; waiter != nullptr;) {
     Waiter* const next = waiter->next;
     waiter->helper->Notify();
@@ -67,7 +70,7 @@ bool Scope::WaitIdle(Executor& executor, int64_t deadline_ns) {
       }
     }
   }
-  // Notified in the meantime.
+  // The scope has notified this caller in the meantime.
   return helper.WaitUntilNotified(kInfiniteFuture);
 }
 

@@ -1,9 +1,8 @@
-// A Scope is one client's part of an executor's work: it can be waited for,
-// failed, and counted, apart from that of others.
+// A Scope groups the jobs of one client of an executor. The client can wait for
+// them, fail them, and count them, apart from the jobs of others.
 //
-// Thread-safety: every method may run on any thread. The last reader of a
-// scope may destroy it as soon as WaitIdle() has returned, if nothing is
-// submitted to it any more.
+// Thread-safety: every method may run on any thread. A scope may be destroyed
+// as soon as WaitIdle() has returned true, if no job is submitted to it then.
 #ifndef TAKT_EXEC_SCOPE_H_
 #define TAKT_EXEC_SCOPE_H_
 
@@ -23,24 +22,24 @@ class Scope {
   struct Statistics {
     uint64_t submitted_count = 0;
     uint64_t finished_count = 0;
-    uint64_t skipped_count = 0;  // Jobs that had tiles left when it failed.
-    uint64_t tile_count = 0;     // Tiles run.
+    uint64_t skipped_count = 0;  // Ranges of tiles that a failure skipped.
+    uint64_t tile_count = 0;     // Tiles that ran.
   };
 
   Scope() = default;
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
-  ~Scope();  // Nothing of it may be in flight.
+  ~Scope();  // No job of it may be in flight.
 
-  // From now on tiles of its jobs that have not begun are not run; their
-  // Finish() is called all the same. The first error stays.
+  // Tiles of its jobs that have not begun do not run from now on; Finish() is
+  // called all the same. The first error stays.
   void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(mutex_);
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   // OK unless it has failed.
   absl::Status status() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Waits until nothing that was submitted is in flight, working for
-  // `executor` meanwhile. False if `deadline_ns` (of NowNs()) passes before.
+  // Waits until no job is in flight, and runs jobs of `executor` meanwhile.
+  // False if `deadline_ns` (of NowNs()) passes before.
   bool WaitIdle(Executor& executor, int64_t deadline_ns)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -58,7 +57,7 @@ class Scope {
     tiles_.fetch_add(count, std::memory_order_relaxed);
   }
   void AddSkipped() { skipped_.fetch_add(1, std::memory_order_relaxed); }
-  // After the job's Finish(). The scope may be gone when it returns.
+  // Called after a job's Finish(). The scope may be gone when it returns.
   void End() ABSL_LOCKS_EXCLUDED(mutex_);
 
   mutable Mutex mutex_;

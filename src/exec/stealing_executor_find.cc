@@ -8,8 +8,8 @@
 namespace takt::exec {
 namespace {
 
-// A thread takes its own newest job first. In one of so many turns it takes the
-// oldest job that others gave it instead, so that none of those starves. A
+// A thread takes its own newest job first. In one of 61 turns it takes the
+// oldest job that other threads gave it, so that none of those starves. A
 // prime, so that the turn does not coincide with a period of the program's.
 constexpr uint32_t kOwnTurns = 61;
 

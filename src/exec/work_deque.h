@@ -1,19 +1,19 @@
-// A WorkDeque holds pointers that its owner pushes and pops at the bottom, and
-// that thieves take from the top: the oldest, which is the one whose memory the
-// owner's cache has most likely lost. (Chase and Lev; of a fixed capacity, so
-// that nothing is ever allocated: what does not fit goes elsewhere.)
+// A WorkDeque holds pointers. Its owner pushes and pops them at the bottom;
+// thieves take the oldest one from the top, whose memory the owner's cache has
+// most likely lost. This is the deque of Chase and Lev with a fixed capacity:
+// it allocates nothing, and refuses an item that does not fit.
 //
 // Invariants:
 //   (1) top_ <= bottom_ + 1; items are those in [top_, bottom_).
 //   (2) Only the owner writes bottom_; top_ only grows.
-//   (3) An item is given out once: below the last by whoever moves top_ past
-//       it, or by the owner, who then needs no top_; the last one only by
-//       moving top_.
+//   (3) An item is given out once. The owner takes any item but the last one
+//       without moving top_. The last one, and all items of thieves, go to the
+//       thread that moves top_ past them.
 //
-// bottom_ is written, and top_ read after it, in the one order of sequentially
-// consistent operations: of an owner that takes the last item and a thief that
-// takes it, one sees the other. The same order makes a Push() followed by a
-// look at who sleeps an event count (idle_list.h).
+// The owner writes bottom_ and then reads top_, both sequentially consistent.
+// So if the owner and a thief want the last item, one of them sees the other.
+// By the same order, a Push() and a later look for idle threads are an event
+// count (idle_list.h).
 //
 // Thread-safety: Push() and Pop() on the owner's thread; Steal() and
 // LooksEmpty() on any.
@@ -24,9 +24,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
+
 namespace takt::exec {
 
-// `Atomic` is std::atomic but in tests, which run every interleaving.
+// Tests replace `Atomic` to run every interleaving.
 template <typename T, size_t kCapacity,
           template <typename> class Atomic = std::atomic>
 class WorkDeque {
@@ -37,6 +39,7 @@ class WorkDeque {
   bool Push(T* item) {
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
     const int64_t top = top_.load(std::memory_order_acquire);
+    TAKT_DCHECK(item != nullptr && top <= bottom);
     if (bottom - top >= static_cast<int64_t>(kCapacity)) return false;
     Slot(bottom).store(item, std::memory_order_relaxed);
     bottom_.store(bottom + 1, std::memory_order_seq_cst);
@@ -46,7 +49,7 @@ class WorkDeque {
   // The item pushed last; nullptr if there is none.
   T* Pop() {
     const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    // Nothing to take, and no need to tell the thieves.
+    // It is empty, so no thief has to see a change.
     if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
     bottom_.store(bottom, std::memory_order_seq_cst);
     int64_t top = top_.load(std::memory_order_seq_cst);
@@ -56,7 +59,7 @@ class WorkDeque {
       item = Slot(bottom).load(std::memory_order_relaxed);
       if (!top_.compare_exchange_strong(top, top + 1,
                                         std::memory_order_seq_cst)) {
-        item = nullptr;  // A thief was first.
+        item = nullptr;  // A thief was faster.
       }
     }
     bottom_.store(bottom + 1, std::memory_order_relaxed);
@@ -72,13 +75,13 @@ class WorkDeque {
     return Pop() != nullptr;
   }
 
-  // The oldest item; nullptr if there is none. Tries again when another thief
-  // was quicker: then the deque has changed, so some thread gets on.
+  // The oldest item; nullptr if there is none. Tries again if another thread
+  // was faster: that one has made progress.
   T* Steal() {
     int64_t top = top_.load(std::memory_order_seq_cst);
     while (true) {
       if (top >= bottom_.load(std::memory_order_seq_cst)) return nullptr;
-      // Read before it is known to be ours: if it is not, it is thrown away.
+      // Read before this thread owns it, and dropped if it does not get it.
       T* item = Slot(top).load(std::memory_order_relaxed);
       if (top_.compare_exchange_strong(top, top + 1,
                                        std::memory_order_seq_cst)) {
@@ -97,7 +100,7 @@ class WorkDeque {
     return slots_[static_cast<size_t>(index) & (kCapacity - 1)];
   }
 
-  // Thieves write top_; apart from what the owner writes.
+  // All threads write top_, only the owner bottom_: on separate cache lines.
   alignas(64) Atomic<int64_t> top_{0};
   alignas(64) Atomic<int64_t> bottom_{0};
   Atomic<T*> slots_[kCapacity] = {};

@@ -1,6 +1,5 @@
-// A WorkerSet is a set of workers of one executor, by their index. The
-// executor makes one for each affinity that it is asked for, once; jobs point
-// at it.
+// A WorkerSet is a set of workers of one executor, by their index. The executor
+// makes one for each affinity, once; jobs point at it.
 //
 // Immutable once made.
 #ifndef TAKT_EXEC_WORKER_SET_H_

@@ -80,7 +80,7 @@ void WorkerThread::Detach() { thread_.Detach(); }
 void WorkerThread::SetAffinity(const CpuSet& cpus) {
   MutexLock lock(&mutex_);
   wanted_cpus_ = cpus;
-  // A thread that is not there yet does it itself.
+  // A thread that has not begun does it itself.
   if (report_.is_running) ApplyAffinity(cpus);
 }
 
@@ -138,7 +138,7 @@ void WorkerThread::ApplyAffinity(const CpuSet& cpus) {
   KernelCpuSet actual(CpuSet::kMaxCpus);
   if (sched_getaffinity(id, actual.bytes(), actual.get()) == 0) {
     report_.cpus = actual.ToCpuSet();
-    // The kernel takes the part of a mask that exists without a word.
+    // The kernel accepts a mask of which only a part exists.
     if (!cpus.empty() && report_.affinity_error == 0 &&
         !report_.cpus.IsSubsetOf(cpus)) {
       report_.affinity_error = EINVAL;

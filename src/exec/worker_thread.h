@@ -1,6 +1,6 @@
-// A WorkerThread is a thread as an executor wants it: named, with a stack of a
-// given size, on given processors, perhaps of real-time priority. What the
-// system refuses is reported, and the thread runs without it.
+// A WorkerThread is a thread of an executor. It has a name, a stack of a given
+// size, given processors and perhaps a real-time priority. If the system
+// refuses one of these, the report says so, and the thread runs without it.
 //
 // Thread-safety: Start(), Join() and Detach() by the owner; the rest from any
 // thread.
@@ -22,13 +22,13 @@ namespace takt::exec {
 
 class WorkerThread {
  public:
-  // What the kernel says of a thread, once it runs.
+  // The properties of a thread that runs, as the kernel reports them.
   struct Report {
     bool is_running = false;
     uint64_t thread_id = 0;  // The kernel's.
     CpuSet cpus;             // Where it may run.
     int fifo_priority = 0;   // 0: not SCHED_FIFO.
-    // errno of what was asked for and refused; 0: nothing was.
+    // The errno of a refusal; 0 if there was none.
     int affinity_error = 0;
     int priority_error = 0;
   };
@@ -41,7 +41,7 @@ class WorkerThread {
     int fifo_priority = 0;           // SCHED_FIFO, 1 to 99; 0: as the process.
     bool wants_low_latency = false;  // base/thread_latency.h
     ThreadHooks hooks;
-    // Gets the report, on the thread, before run(). Null: not called.
+    // Called on the thread before run(). Null: not called.
     std::function<void(const Report&)> on_report;
 
     std::string TraceName() const;  // With its processors.
@@ -50,8 +50,8 @@ class WorkerThread {
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
 
-  // Starts a thread that prepares itself, then calls run(argument).
-  // RESOURCE_EXHAUSTED if there is none to be had.
+  // Starts a thread that sets its properties, then calls run(argument).
+  // RESOURCE_EXHAUSTED if it does not start.
   absl::Status Start(const Options& options, void (*run)(void*),
                      void* argument);
   bool IsThisThread() const;
@@ -60,11 +60,11 @@ class WorkerThread {
   // has returned.
   void Detach();
 
-  // Moves the thread to `cpus`; what comes of it is in the report.
+  // Moves the thread to `cpus`; the report says whether that worked.
   void SetAffinity(const CpuSet& cpus) ABSL_LOCKS_EXCLUDED(mutex_);
   Report report() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // On the thread itself, if it was given a real-time priority: leaves that, or
-  // takes it again. One system call.
+  // On the thread itself, if it was given a real-time priority: makes it an
+  // ordinary thread, or a real-time one again. One system call.
   void SetRealTime(bool is_real_time) const;
 
  private:
