@@ -107,6 +107,12 @@ absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
   return capabilities;
 }
 
+takt_npu_result_t KnownResult(takt_npu_result_t result) {
+  return static_cast<unsigned>(result) <= TAKT_NPU_RESULT_LOST
+             ? result
+             : TAKT_NPU_RESULT_FAILED;
+}
+
 const char* ResultName(takt_npu_result_t result) {
   switch (result) {
     case TAKT_NPU_RESULT_OK:

@@ -32,6 +32,10 @@ void GiveStruct(T value, T* out) {
               std::min(out->struct_size, sizeof(value)));
 }
 
+// `result`, or FAILED for a number that is no result, from a driver that is
+// broken.
+takt_npu_result_t KnownResult(takt_npu_result_t result);
+
 // What a result is called: "FAILED". "?" for a number that is none.
 const char* ResultName(takt_npu_result_t result);
 

@@ -85,6 +85,21 @@ class Lease {
   Statistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Holds a lease for as long as it lives: for calls of the driver that no job
+// asks for, and that are as urgent as a job of normal priority.
+class ScopedLease {
+ public:
+  explicit ScopedLease(Lease& lease) : lease_(lease) {
+    lease.Acquire(Urgency());
+  }
+  ~ScopedLease() { lease_.Release(); }
+  ScopedLease(const ScopedLease&) = delete;
+  ScopedLease& operator=(const ScopedLease&) = delete;
+
+ private:
+  Lease& lease_;
+};
+
 }  // namespace takt::npu
 
 #endif  // TAKT_NPU_LEASE_H_

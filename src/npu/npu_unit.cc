@@ -16,14 +16,7 @@
 namespace takt::npu {
 namespace {
 
-// A number that is no result, of a driver that is broken.
-takt_npu_result_t Known(takt_npu_result_t result) {
-  return static_cast<unsigned>(result) <= TAKT_NPU_RESULT_LOST
-             ? result
-             : TAKT_NPU_RESULT_FAILED;
-}
-
-// Ends with what would end the same way another time.
+// A retry would end the same way.
 bool IsRefusal(takt_npu_result_t result) {
   return result == TAKT_NPU_RESULT_UNSUPPORTED ||
          result == TAKT_NPU_RESULT_INVALID ||
@@ -44,19 +37,6 @@ uint64_t CountMacs(absl::Span<const takt_npu_operation_t> operations) {
 
 }  // namespace
 
-NpuFaultPolicy PolicyFor(const JobFaultPolicy& terms, NpuFaultPolicy policy) {
-  using Action = JobFaultPolicy::Action;
-  if (terms.time_limit_ns > 0) policy.time_limit_ns = terms.time_limit_ns;
-  if (terms.action == Action::kDevice) return policy;
-  const bool retries = terms.action == Action::kRetry ||
-                       terms.action == Action::kRetryThenFallBack;
-  // Whoever asks for tries gets at least one.
-  policy.retry_max = retries ? std::max(policy.retry_max, 1u) : 0;
-  policy.fall_back_to_cpu = terms.action == Action::kFallBack ||
-                            terms.action == Action::kRetryThenFallBack;
-  return policy;
-}
-
 absl::StatusOr<Ref<NpuUnit>> NpuUnit::Open(
     const takt_npu_driver_t* table, Options options,
     std::shared_ptr<DriverLibrary> library) {
@@ -70,15 +50,13 @@ absl::StatusOr<Ref<NpuUnit>> NpuUnit::Open(
                   error, sizeof(error));
   if (result != TAKT_NPU_RESULT_OK) {
     error[sizeof(error) - 1] = '\0';
-    return ResultStatus(Known(result),
+    return ResultStatus(KnownResult(result),
                         absl::StrCat("NPU driver ", driver.name, ": open",
                                      error[0] != '\0' ? ": " : "", error));
   }
   unit->unit_ = opened;
   TAKT_ASSIGN_OR_RETURN(unit->capabilities_, QueryCapabilities(driver, opened));
-  unit->trace_name_ = unit->tracer_->Intern(driver.name);
-  unit->trace_track_ = unit->tracer_->AddNewTrack(
-      TrackKind::kNpu, absl::StrCat("NPU ", driver.name));
+  unit->trace_.Open(driver.name);
   return unit;
 }
 
@@ -90,8 +68,9 @@ NpuUnit::NpuUnit(const takt_npu_driver_t& driver, Options options,
       library_(std::move(library)),
       stand_in_(std::make_unique<Reference>()),
       staging_(std::make_unique<Staging>(*this)),
-      tracer_(options_.tracer != nullptr ? options_.tracer
-                                         : MakeRef<Tracer>()) {
+      trace_(options_.tracer),
+      quarantine_(options_.policy),
+      watchdog_(*options_.time, [this] { CancelImport(); }) {
   std::memset(&capabilities_, 0, sizeof(capabilities_));
   host_.struct_size = sizeof(host_);
   host_.user_data = options_.time.get();
@@ -119,7 +98,7 @@ void NpuUnit::OnComplete(void* user_data, uint64_t id,
     return;
   }
   self->running_id_ = 0;
-  self->running_result_ = Known(result);
+  self->running_result_ = KnownResult(result);
   // Under the lock: who waits must find the lock free before it goes on, so
   // this object is still there.
   self->sleeper_.Raise(kEnded);
@@ -147,9 +126,9 @@ NpuUnit::Outcome NpuUnit::RunBatch(
   event.urgency = urgency;
   event.turn = turn_;
   event.start_ns = time.NowNs();
-  const int64_t traced_ns = TraceNow();
+  const int64_t traced_ns = trace_.BeginNs();
   Outcome outcome;
-  outcome.result = Known(driver_.submit(unit_, &batch));
+  outcome.result = KnownResult(driver_.submit(unit_, &batch));
   if (outcome.result == TAKT_NPU_RESULT_OK) {
     outcome.result =
         WaitForBatch(batch.id, DeadlineAfter(event.start_ns, time_limit_ns),
@@ -159,7 +138,7 @@ NpuUnit::Outcome NpuUnit::RunBatch(
   event.result = outcome.result;
   event.is_time_out = outcome.is_time_out;
   if (traced_ns != 0) {
-    NoteBatch(batch.id, traced_ns, outcome.result, operations.size());
+    trace_.Batch(batch.id, traced_ns, outcome.result, operations.size());
   }
   MutexLock lock(&mutex_);
   running_id_ = 0;
@@ -169,33 +148,6 @@ NpuUnit::Outcome NpuUnit::RunBatch(
     events_.push_back(event);
   }
   return outcome;
-}
-
-void NpuUnit::NoteLease(int64_t asked_ns, int64_t granted_ns) {
-  Event event;
-  event.time_ns = granted_ns;
-  event.duration_ns = ::takt::NowNs() - granted_ns;
-  event.kind = EventKind::kNpuLease;
-  event.track = trace_track_;
-  event.name = trace_name_;
-  event.id = last_id_;
-  event.value = granted_ns - asked_ns;
-  tracer_->Record(event);
-}
-
-// In the machine's time, whatever the unit's is.
-void NpuUnit::NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
-                        size_t operation_count) {
-  Event event;
-  event.time_ns = start_ns;
-  event.duration_ns = ::takt::NowNs() - start_ns;
-  event.kind = EventKind::kNpuBatch;
-  event.detail = static_cast<uint8_t>(result);
-  event.track = trace_track_;
-  event.name = trace_name_;
-  event.id = id;
-  event.value = static_cast<int64_t>(operation_count);
-  tracer_->Record(event);
 }
 
 takt_npu_result_t NpuUnit::WaitForBatch(uint64_t id, int64_t deadline_ns,
@@ -221,89 +173,80 @@ takt_npu_result_t NpuUnit::EndBatch(uint64_t id) {
 bool NpuUnit::Reset() {
   NoteFault(NpuFaultAction::kReset);
   const bool works = driver_.reset(unit_) == TAKT_NPU_RESULT_OK;
+  quarantine_.SetLost(!works);
   MutexLock lock(&mutex_);
   ++statistics_.reset_count;
-  is_lost_ = !works;
   return works;
 }
 
-void NpuUnit::NoteOutcome(const Outcome& outcome) {
-  {
-    MutexLock lock(&mutex_);
-    NpuStatistics& s = statistics_;
-    if (outcome.is_time_out) ++s.time_out_count;
-    if (IsRefusal(outcome.result)) {
-      ++s.refused_count;
-      return;
-    }
-    switch (outcome.result) {
-      case TAKT_NPU_RESULT_OK:
-        break;
-      case TAKT_NPU_RESULT_CORRUPTED:
-        ++s.corrupted_count;
-        break;
-      case TAKT_NPU_RESULT_CANCELLED:
-        s.cancelled_count += !outcome.is_time_out;
-        break;
-      case TAKT_NPU_RESULT_OVERHEATED:
-        ++s.overheated_count;
-        break;
-      case TAKT_NPU_RESULT_LOST:
-        ++s.lost_count;
-        break;
-      default:
-        ++s.failed_count;
-        break;
-    }
+void NpuUnit::CountOutcome(const Outcome& outcome) {
+  MutexLock lock(&mutex_);
+  NpuStatistics& s = statistics_;
+  if (outcome.is_time_out) ++s.time_out_count;
+  if (IsRefusal(outcome.result)) {
+    ++s.refused_count;
+    return;
   }
+  switch (outcome.result) {
+    case TAKT_NPU_RESULT_OK:
+      break;
+    case TAKT_NPU_RESULT_CORRUPTED:
+      ++s.corrupted_count;
+      break;
+    case TAKT_NPU_RESULT_CANCELLED:
+      s.cancelled_count += !outcome.is_time_out;
+      break;
+    case TAKT_NPU_RESULT_OVERHEATED:
+      ++s.overheated_count;
+      break;
+    case TAKT_NPU_RESULT_LOST:
+      ++s.lost_count;
+      break;
+    default:
+      ++s.failed_count;
+      break;
+  }
+}
+
+void NpuUnit::NoteOutcome(const Outcome& outcome) {
+  CountOutcome(outcome);
+  if (IsRefusal(outcome.result)) return;
   if (outcome.result == TAKT_NPU_RESULT_OK) {
-    failures_in_a_row_ = 0;
-    quarantine_ns_ = 0;
+    quarantine_.NoteSuccess();
     return;
   }
   bool works = outcome.result != TAKT_NPU_RESULT_LOST;
   if (!works && !outcome.is_time_out) works = Reset();
-  ++failures_in_a_row_;
-  if (!works || outcome.result == TAKT_NPU_RESULT_OVERHEATED ||
-      failures_in_a_row_ >= options_.policy.quarantine_after) {
+  const bool is_worn_out = quarantine_.NoteFailure();
+  if (!works || outcome.result == TAKT_NPU_RESULT_OVERHEATED || is_worn_out) {
     BeginQuarantine();
   }
 }
 
 void NpuUnit::BeginQuarantine() {
-  constexpr int64_t kTimesMax = 64;
-  const int64_t base_ns = options_.policy.quarantine_ns;
-  quarantine_ns_ = quarantine_ns_ == 0
-                       ? base_ns
-                       : std::min(quarantine_ns_ * 2, base_ns * kTimesMax);
-  failures_in_a_row_ = 0;
-  NoteFault(NpuFaultAction::kQuarantine, quarantine_ns_);
+  NoteFault(NpuFaultAction::kQuarantine,
+            quarantine_.Begin(options_.time->NowNs()));
   MutexLock lock(&mutex_);
-  is_quarantined_ = true;
-  quarantine_end_ns_ = DeadlineAfter(options_.time->NowNs(), quarantine_ns_);
   ++statistics_.quarantine_count;
 }
 
 absl::Status NpuUnit::CheckHealth() {
-  bool must_reset = false;
+  if (!quarantine_.is_on()) return absl::OkStatus();
+  if (quarantine_.IsClosed(options_.time->NowNs())) {
+    return absl::UnavailableError(
+        absl::StrCat("NPU ", driver_.name, ": in quarantine"));
+  }
   {
     MutexLock lock(&mutex_);
-    if (!is_quarantined_) return absl::OkStatus();
-    if (options_.time->NowNs() < quarantine_end_ns_) {
-      return absl::UnavailableError(
-          absl::StrCat("NPU ", driver_.name, ": in quarantine"));
-    }
     ++statistics_.probe_count;
-    must_reset = is_lost_;
   }
   NoteFault(NpuFaultAction::kProbe);
-  if ((must_reset && !Reset()) || !Probe()) {
+  if ((quarantine_.is_lost() && !Reset()) || !Probe()) {
     BeginQuarantine();
     return absl::UnavailableError(
         absl::StrCat("NPU ", driver_.name, ": it failed a probe"));
   }
-  MutexLock lock(&mutex_);
-  is_quarantined_ = false;
+  quarantine_.End();
   return absl::OkStatus();
 }
 
@@ -348,14 +291,15 @@ NpuUnit::Outcome NpuUnit::RunAll(
     if (outcome.result != TAKT_NPU_RESULT_OK) return outcome;
     operations.remove_prefix(count);
   }
-  if (request.check != nullptr) outcome.result = Known((*request.check)());
+  if (request.check != nullptr)
+    outcome.result = KnownResult((*request.check)());
   return outcome;
 }
 
 class NpuUnit::Turn {
  public:
   Turn(NpuUnit& unit, const Urgency& urgency)
-      : unit_(unit), asked_ns_(unit.TraceNow()) {
+      : unit_(unit), asked_ns_(unit.trace_.BeginNs()) {
     unit.turn_ = unit.lease_.Acquire(urgency);
     granted_ns_ = ::takt::NowNs();
     cpu::ResourceWaits::NoteGrant(unit.turn_.waited_ns);
@@ -366,7 +310,9 @@ class NpuUnit::Turn {
     unit_.turn_mean_ns_.store(
         mean_ns == 0 ? held_ns : mean_ns + (held_ns - mean_ns) / 8,
         std::memory_order_relaxed);
-    if (asked_ns_ != 0) unit_.NoteLease(asked_ns_, granted_ns_);
+    if (asked_ns_ != 0) {
+      unit_.trace_.Lease(unit_.last_id_, asked_ns_, granted_ns_);
+    }
     unit_.lease_.Release();
   }
   Turn(const Turn&) = delete;
@@ -380,12 +326,7 @@ class NpuUnit::Turn {
 
 int64_t NpuUnit::ExpectedWaitNs(const Urgency& urgency,
                                 uint32_t turn_count) const {
-  {
-    MutexLock lock(&mutex_);
-    if (is_quarantined_ && options_.time->NowNs() < quarantine_end_ns_) {
-      return kInfiniteFuture;
-    }
-  }
+  if (quarantine_.IsClosed(options_.time->NowNs())) return kInfiniteFuture;
   const int64_t ahead = lease_.CountAhead(urgency);
   return ahead * turn_count * turn_mean_ns_.load(std::memory_order_relaxed);
 }
@@ -440,10 +381,10 @@ absl::Status NpuUnit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
                                 absl::FunctionRef<int()> import) {
   const Turn turn(*this, urgency);
   TAKT_RETURN_IF_ERROR(CheckHealth());
-  BeginWatch(time_limit_ns);
+  watchdog_.Begin(time_limit_ns);
   const int result = import();
   Outcome outcome;
-  outcome.is_time_out = EndWatch();
+  outcome.is_time_out = watchdog_.End();
   if (outcome.is_time_out) {
     outcome.result = TAKT_NPU_RESULT_CANCELLED;
   } else if (result != 0) {
@@ -487,134 +428,8 @@ absl::Status NpuUnit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
                            " of ", byte_length, " bytes"));
 }
 
-void NpuUnit::BeginWatch(int64_t time_limit_ns) {
-  if (time_limit_ns == kInfiniteFuture) return;
-  MutexLock lock(&watch_mutex_);
-  is_import_late_ = false;
-  import_end_ns_ = DeadlineAfter(options_.time->NowNs(), time_limit_ns);
-  // One that comes sooner finds out when the next is due: there are never many.
-  if (watch_ns_ <= import_end_ns_) return;
-  watch_ns_ = import_end_ns_;
-  options_.time->Schedule(watch_ns_, &NpuUnit::OnWatch, this);
-}
-
-bool NpuUnit::EndWatch() {
-  MutexLock lock(&watch_mutex_);
-  const bool is_late =
-      is_import_late_ || options_.time->NowNs() > import_end_ns_;
-  import_end_ns_ = kInfiniteFuture;
-  is_import_late_ = false;
-  return is_late;
-}
-
-void NpuUnit::OnWatch(void* argument) {
-  auto* const self = static_cast<NpuUnit*>(argument);
-  MutexLock lock(&self->watch_mutex_);
-  const int64_t now_ns = self->options_.time->NowNs();
-  if (now_ns < self->watch_ns_) return;  // Another has been scheduled since.
-  self->watch_ns_ = kInfiniteFuture;
-  if (self->import_end_ns_ == kInfiniteFuture) return;
-  if (now_ns < self->import_end_ns_) {
-    self->watch_ns_ = self->import_end_ns_;
-    self->options_.time->Schedule(self->watch_ns_, &NpuUnit::OnWatch, self);
-    return;
-  }
-  self->is_import_late_ = true;
-  if (self->driver_.cancel_import != nullptr) {
-    self->driver_.cancel_import(self->unit_);
-  }
-}
-
-absl::StatusOr<uint64_t> NpuUnit::LoadProgram(absl::Span<const uint8_t> data) {
-  if (driver_.load_program == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat("NPU ", driver_.name, " takes no programs"));
-  }
-  uint64_t program = 0;
-  lease_.Acquire(Urgency());
-  const takt_npu_result_t result =
-      Known(driver_.load_program(unit_, data.data(), data.size(), &program));
-  lease_.Release();
-  if (result == TAKT_NPU_RESULT_INVALID) {
-    return absl::DataLossError(absl::StrCat(
-        "NPU ", driver_.name, ": ", data.size(), " bytes that are no program"));
-  }
-  TAKT_RETURN_IF_ERROR(
-      ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": program")));
-  return program;
-}
-
-void NpuUnit::UnloadProgram(uint64_t program) {
-  lease_.Acquire(Urgency());
-  driver_.unload_program(unit_, program);
-  lease_.Release();
-}
-
-absl::StatusOr<std::vector<takt_npu_function_t>> NpuUnit::DescribeFunctions(
-    uint64_t program) {
-  constexpr size_t kCountMax = 4096;
-  std::vector<takt_npu_function_t> functions;
-  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
-  lease_.Acquire(Urgency());
-  while (functions.size() <= kCountMax) {
-    takt_npu_function_t function;
-    std::memset(&function, 0, sizeof(function));
-    function.struct_size = sizeof(function);
-    result = Known(
-        driver_.describe_function(unit_, program, functions.size(), &function));
-    if (result != TAKT_NPU_RESULT_OK) break;
-    function.name[sizeof(function.name) - 1] = '\0';
-    functions.push_back(function);
-  }
-  lease_.Release();
-  if (result == TAKT_NPU_RESULT_INVALID) return functions;
-  if (result == TAKT_NPU_RESULT_OK) {
-    return absl::DataLossError(absl::StrCat("NPU ", driver_.name,
-                                            ": a program of more than ",
-                                            kCountMax, " functions"));
-  }
-  return ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": program"));
-}
-
-absl::Status NpuUnit::FindImport(const std::string& name,
-                                 takt_npu_import_t* out_function,
-                                 void** out_context) {
-  *out_function = nullptr;
-  *out_context = nullptr;
-  takt_npu_result_t result = TAKT_NPU_RESULT_UNSUPPORTED;
-  if (driver_.find_import != nullptr) {
-    lease_.Acquire(Urgency());
-    result = Known(
-        driver_.find_import(unit_, name.c_str(), out_function, out_context));
-    lease_.Release();
-  }
-  if (result == TAKT_NPU_RESULT_OK && *out_function != nullptr) {
-    return absl::OkStatus();
-  }
-  return absl::NotFoundError(
-      absl::StrCat("NPU ", driver_.name, " has no import ", name));
-}
-
-absl::StatusOr<uint64_t> NpuUnit::Allocate(uint64_t byte_length) {
-  if (driver_.allocate == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat("NPU ", driver_.name, " has no memory of its own"));
-  }
-  uint64_t buffer = 0;
-  lease_.Acquire(Urgency());
-  const takt_npu_result_t result =
-      Known(driver_.allocate(unit_, byte_length, &buffer));
-  lease_.Release();
-  TAKT_RETURN_IF_ERROR(
-      ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": ", byte_length,
-                                        " bytes of its memory")));
-  return buffer;
-}
-
-void NpuUnit::Free(uint64_t buffer) {
-  lease_.Acquire(Urgency());
-  driver_.free_buffer(unit_, buffer);
-  lease_.Release();
+void NpuUnit::CancelImport() {
+  if (driver_.cancel_import != nullptr) driver_.cancel_import(unit_);
 }
 
 takt_npu_telemetry_t NpuUnit::telemetry() const {
@@ -632,14 +447,10 @@ takt_npu_telemetry_t NpuUnit::telemetry() const {
   return telemetry;
 }
 
-bool NpuUnit::is_quarantined() const {
-  MutexLock lock(&mutex_);
-  return is_quarantined_;
-}
+bool NpuUnit::is_quarantined() const { return quarantine_.is_on(); }
 
 bool NpuUnit::IsProbeDue() const {
-  MutexLock lock(&mutex_);
-  return is_quarantined_ && options_.time->NowNs() >= quarantine_end_ns_;
+  return quarantine_.IsProbeDue(options_.time->NowNs());
 }
 
 void NpuUnit::ProbeIfDue() {
@@ -657,16 +468,8 @@ std::vector<NpuBatchRecord> NpuUnit::events() const {
   return {events_.begin(), events_.end()};
 }
 
-void NpuUnit::NoteFault(NpuFaultAction answer, int64_t value) {
-  if (!tracer_->is_on()) return;
-  Event event;
-  event.time_ns = ::takt::NowNs();
-  event.kind = EventKind::kNpuFault;
-  event.detail = static_cast<uint8_t>(answer);
-  event.track = trace_track_;
-  event.name = trace_name_;
-  event.value = value;
-  tracer_->Record(event);
+void NpuUnit::NoteFault(NpuFaultAction action, int64_t value) {
+  trace_.Fault(action, value);
 }
 
 void NpuUnit::CountFallback(uint64_t count) {

@@ -1,21 +1,21 @@
-// An NpuUnit is one NPU that a driver has opened: who may use it when, for how
-// long, and what happens if it fails.
+// An NpuUnit is one NPU that a driver has opened: it serializes the use of the
+// NPU, limits how long each use takes, and acts on failures.
 //
-// Run() is the way to use it: it takes the lease, submits a batch, waits for
-// it, gives the lease back. A batch that takes longer than its limit is
-// cancelled, the unit reset if need be. What failed is tried again as often as
-// the policy says; a unit that keeps failing is left alone for a while
-// (quarantine) and then probed with a small product whose result is known.
+// Run() takes the lease, submits a batch, waits for it and gives the lease
+// back. A batch that takes longer than its limit is cancelled, and the unit is
+// reset if that fails. Failed batches are tried again as often as the policy
+// says. A unit that keeps failing goes into quarantine (npu/quarantine.h), and
+// is then probed by a small operation whose result is known.
 //
 // Invariants:
-//   (1) The driver runs at most one batch, submitted by who has the lease.
+//   (1) The driver runs at most one batch, submitted by the holder of the
+//       lease.
 //   (2) Every batch ends exactly once: by its completion, by a cancel or by a
-//       reset. A completion that comes after that, or twice, is counted and
-//       does nothing.
-//   (3) When Run() returns, nothing of its batch touches memory any more.
+//       reset. A later or repeated completion is counted and has no effect.
+//   (3) When Run() returns, nothing of its batch touches memory any longer.
 //
-// Thread-safety: every method may run on any thread. Lock order: mutex_ and
-// watch_mutex_ are leaves; no driver function is called under mutex_.
+// Thread-safety: every method may run on any thread. Lock order: mutex_ is a
+// leaf; no driver function is called under it.
 #ifndef TAKT_NPU_NPU_UNIT_H_
 #define TAKT_NPU_NPU_UNIT_H_
 
@@ -36,7 +36,12 @@
 #include "base/sleeper.h"
 #include "base/tracer.h"
 #include "npu/driver_table.h"
+#include "npu/fault_policy.h"
+#include "npu/import_watchdog.h"
 #include "npu/lease.h"
+#include "npu/npu_statistics.h"
+#include "npu/npu_trace.h"
+#include "npu/quarantine.h"
 #include "npu/timebase.h"
 #include "takt/npu_driver.h"
 
@@ -45,75 +50,18 @@ namespace takt::npu {
 class Reference;
 class Staging;
 
-// What happens when an operation fails.
-struct NpuFaultPolicy {
-  // Ends a batch that takes longer. kInfiniteFuture: it may take as long as it
-  // takes.
-  int64_t time_limit_ns = 1'000'000'000;
-  uint32_t retry_max = 1;        // Tries after the first, each a batch anew.
-  bool fall_back_to_cpu = true;  // What the CPU can do as well, it does then.
-  // Failures in a row before the unit is left alone, and for how long; twice
-  // as long each time a probe fails, up to 64 times.
-  uint32_t quarantine_after = 4;
-  int64_t quarantine_ns = 100'000'000;
-};
-
-// What holds for work with terms of its own on a unit with that policy.
-NpuFaultPolicy PolicyFor(const JobFaultPolicy& terms, NpuFaultPolicy policy);
-
-// Counts since the unit was opened.
-struct NpuStatistics {
-  uint64_t batch_count = 0;      // Submitted, also again.
-  uint64_t operation_count = 0;  // Done, and their results used.
-  uint64_t mac_count = 0;        // Of products among these.
-  uint64_t busy_ns = 0;          // Of batches, from submit to their end.
-  // Failures, by how a batch ended.
-  uint64_t failed_count = 0;
-  uint64_t corrupted_count = 0;
-  uint64_t time_out_count = 0;
-  uint64_t cancelled_count = 0;
-  uint64_t overheated_count = 0;
-  uint64_t lost_count = 0;
-  uint64_t refused_count = 0;  // UNSUPPORTED, INVALID or NO_MEMORY.
-  // What was done about it.
-  uint64_t retry_count = 0;
-  uint64_t reset_count = 0;
-  uint64_t quarantine_count = 0;
-  uint64_t probe_count = 0;
-  uint64_t error_count = 0;     // Run() that failed in the end.
-  uint64_t fallback_count = 0;  // Operations that the CPU did after a failure.
-  // Operations that the CPU did because the unit cannot, or is in quarantine.
-  uint64_t unsupported_count = 0;
-  // Dispatches that could have gone either way, by which they went.
-  uint64_t taken_count = 0;
-  uint64_t left_to_cpu_count = 0;
-  uint64_t stray_completion_count = 0;  // Late, double, or of no batch at all.
-  uint64_t bytes_to_unit = 0;           // Staged copies.
-  uint64_t bytes_to_host = 0;
-};
-
-// How a batch went, for whoever looks at the unit's past.
-struct NpuBatchRecord {
-  uint64_t id = 0;
-  Urgency urgency;
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
-  bool is_time_out = false;
-  Lease::Turn turn;  // The grant that it ran in.
-};
-
 // One Run().
 struct NpuRequest {
   Urgency urgency;
   const NpuFaultPolicy* policy = nullptr;  // Null: the unit's.
-  // The operations may run again, because they do not read what they write.
+  // Whether the operations may run again: they do not read what they write.
   bool is_repeatable = true;
-  // Puts back what a failed batch may have destroyed; called before it runs
-  // again, and before a failure is returned. Null: there is no such thing.
+  // Restores the memory that a failed batch may have destroyed; called before
+  // the batch runs again, and before a failure is returned. Null: there is
+  // none.
   absl::FunctionRef<void()>* restore = nullptr;
-  // Looks at what a batch has left; what it returns counts as the batch's own
-  // result. Null: all is well.
+  // Checks the memory that a batch has written; its result counts as that of
+  // the batch. Null: nothing is checked.
   absl::FunctionRef<takt_npu_result_t()>* check = nullptr;
 };
 
@@ -124,14 +72,14 @@ class NpuUnit final : public Object {
   struct Options {
     std::string driver_options;
     NpuFaultPolicy policy;
-    std::shared_ptr<Timebase> time;  // Needed.
-    size_t event_count_max = 0;      // Events kept; 0: none.
-    // What the CPU can do as well may be left to it.
+    std::shared_ptr<Timebase> time;  // Required.
+    size_t event_count_max = 0;      // Records of batches kept; 0: none.
+    // A dispatch that the CPU has code for may run there.
     bool allows_either_way = true;
     Ref<Tracer> tracer;  // Where batches are recorded. Null: nowhere.
   };
 
-  // Opens a unit. `library` keeps the table, if it is not static.
+  // Opens a unit. `library` keeps the table loaded; null: the table is static.
   static absl::StatusOr<Ref<NpuUnit>> Open(
       const takt_npu_driver_t* table, Options options,
       std::shared_ptr<DriverLibrary> library = nullptr);
@@ -145,7 +93,7 @@ class NpuUnit final : public Object {
     return (capabilities_.flags & TAKT_NPU_HOST_MEMORY) != 0;
   }
 
-  // Runs operations in order and waits for them. Errors, by what happened last:
+  // Runs operations in order and waits for them. Errors, by the last failure:
   //   UNIMPLEMENTED, INVALID_ARGUMENT, RESOURCE_EXHAUSTED  the unit refused.
   //   INTERNAL, DATA_LOSS, CANCELLED  it failed, as often as it was tried.
   //   DEADLINE_EXCEEDED  it took too long.
@@ -154,10 +102,10 @@ class NpuUnit final : public Object {
   absl::Status Run(absl::Span<const takt_npu_operation_t> operations,
                    const NpuRequest& request);
 
-  // Calls an import of the driver's with the lease, and no batch running; its
-  // result. If it takes longer than `time_limit_ns` the driver is asked to end
-  // it, if it can, and the result is DEADLINE_EXCEEDED, once it returns.
-  // INTERNAL for what it fails with, UNAVAILABLE as Run().
+  // Calls an import of the driver with the lease, while no batch runs. Errors:
+  //   DEADLINE_EXCEEDED  it took longer than `time_limit_ns`: then the driver
+  //                      was asked to end it, if the driver can.
+  //   UNAVAILABLE        it returned an error, or as Run().
   absl::Status RunImport(const Urgency& urgency, int64_t time_limit_ns,
                          absl::FunctionRef<int()> import);
 
@@ -167,54 +115,55 @@ class NpuUnit final : public Object {
            driver_.invalidate_memory != nullptr;
   }
   enum class Sync { kFlush, kInvalidate };
-  // Calls flush_memory or invalidate_memory of the driver, if it has it, with
-  // the lease. Errors: as the driver's result says; UNAVAILABLE as Run().
+  // Calls flush_memory or invalidate_memory of the driver with the lease; does
+  // nothing if the driver lacks it. Errors: as the driver's result says;
+  // UNAVAILABLE as Run().
   absl::Status SyncMemory(const Urgency& urgency, Sync sync, void* data,
                           uint64_t byte_length);
 
-  // Programs of the driver's own format, or Takt's. The lease is taken for it.
+  // Programs in the format of the driver or of Takt. Each call takes the lease.
   absl::StatusOr<uint64_t> LoadProgram(absl::Span<const uint8_t> data);
   void UnloadProgram(uint64_t program);
-  // All functions of a program. DATA_LOSS for more than make sense.
+  // All functions of a program. DATA_LOSS if there are more than 4096.
   absl::StatusOr<std::vector<takt_npu_function_t>> DescribeFunctions(
       uint64_t program);
   // NOT_FOUND.
   absl::Status FindImport(const std::string& name,
                           takt_npu_import_t* out_function, void** out_context);
-  // Memory of the unit's own.
+  // Memory on the unit.
   absl::StatusOr<uint64_t> Allocate(uint64_t byte_length);
   void Free(uint64_t buffer);
 
-  // Fields the driver leaves alone are INT64_MIN.
+  // Fields that the driver does not set are INT64_MIN.
   takt_npu_telemetry_t telemetry() const;
-  // Lost, or left alone: until a probe goes well.
+  // Until a probe succeeds.
   bool is_quarantined() const;
-  // Whether it has been left alone for long enough.
+  // Whether the quarantine has lasted.
   bool IsProbeDue() const;
-  // Then it is probed, with the lease; blocks for as long as that takes.
+  // Probes the unit if that is due, with the lease; blocks meanwhile.
   void ProbeIfDue();
   NpuStatistics statistics() const;
-  // Code that has been loaded for it, or that calls it.
+  // Counts code that was loaded for the unit, or that calls it.
   void CountCode() { code_count_.fetch_add(1, std::memory_order_relaxed); }
   bool has_code() const {
     return code_count_.load(std::memory_order_relaxed) != 0;
   }
   Lease::Statistics lease_statistics() const { return lease_.statistics(); }
-  // How long who is so urgent would wait now for `turn_count` turns, by what
-  // turns have taken so far. kInfiniteFuture while it is left alone.
+  // How long work of this urgency would wait now for `turn_count` turns, by the
+  // mean duration of turns. kInfiniteFuture during a quarantine.
   int64_t ExpectedWaitNs(const Urgency& urgency, uint32_t turn_count) const;
-  // The last events, oldest first.
+  // The last batches, oldest first.
   std::vector<NpuBatchRecord> events() const;
 
-  // What does in its place what the unit does not.
+  // Runs operations on the CPU, with the results that the unit would have.
   const Reference& stand_in() const { return *stand_in_; }
-  // How a unit that does not see host memory gets at products.
+  // Runs products on a unit that does not see host memory.
   Staging& staging() const { return *staging_; }
 
-  // Operations that the CPU did in the unit's place.
+  // The CPU ran operations after a failure of the unit.
   void CountFallback(uint64_t count);
-  // What is done about a failure is recorded, if anything is.
-  void NoteFault(NpuFaultAction answer, int64_t value = 0);
+  // Records an action that follows a failure, while the tracer is on.
+  void NoteFault(NpuFaultAction action, int64_t value = 0);
   void CountUnsupported(uint64_t count);
   void CountChoice(bool is_taken);
   void CountTransfer(uint64_t bytes_to_unit, uint64_t bytes_to_host);
@@ -239,6 +188,7 @@ class NpuUnit final : public Object {
                  const NpuRequest& request, int64_t time_limit_ns);
   absl::Status CheckHealth();
   bool Probe();
+  void CountOutcome(const Outcome& outcome) ABSL_LOCKS_EXCLUDED(mutex_);
   void NoteOutcome(const Outcome& outcome);
   void BeginQuarantine();
   bool Reset();
@@ -246,59 +196,38 @@ class NpuUnit final : public Object {
   static void OnComplete(void* user_data, uint64_t id,
                          takt_npu_result_t result);
 
-  // With the lease, while an import runs.
-  void BeginWatch(int64_t time_limit_ns) ABSL_LOCKS_EXCLUDED(watch_mutex_);
-  // Whether its limit has passed.
-  bool EndWatch() ABSL_LOCKS_EXCLUDED(watch_mutex_);
-  // On the timebase's thread.
-  static void OnWatch(void* argument);
+  // Cancels the import that runs, if the driver can.
+  void CancelImport();
 
-  // One turn: what happens with the lease.
+  // A grant of the lease, measured and recorded.
   class Turn;
-  void NoteLease(int64_t asked_ns, int64_t granted_ns);
-  void NoteBatch(uint64_t id, int64_t start_ns, takt_npu_result_t result,
-                 size_t operation_count);
-  int64_t TraceNow() const { return tracer_->is_on() ? ::takt::NowNs() : 0; }
 
   const takt_npu_driver_t driver_;
   const Options options_;
   const std::shared_ptr<DriverLibrary> library_;
   const std::unique_ptr<const Reference> stand_in_;
   std::unique_ptr<Staging> staging_;  // Goes before the unit is closed.
-  const Ref<Tracer> tracer_;
-  uint16_t trace_track_ = 0;
-  uint32_t trace_name_ = 0;
+  NpuTrace trace_;
   takt_npu_host_t host_;
   void* unit_ = nullptr;
   takt_npu_capabilities_t capabilities_;
   Lease lease_;
-  // What a turn takes, a moving mean.
+  // A moving mean of the duration of turns.
   std::atomic<int64_t> turn_mean_ns_{0};
 
-  // Of who has the lease.
+  // Of the holder of the lease:
   uint64_t last_id_ = 0;
   Lease::Turn turn_;
-  uint32_t failures_in_a_row_ = 0;
-  int64_t quarantine_ns_ = 0;  // The last one's; 0: none since it worked.
   static constexpr uint32_t kEnded = 1;
   Sleeper sleeper_;
 
-  // Held while an import is being cancelled, which so is the one that is
-  // meant.
-  Mutex watch_mutex_;
-  // Of the import that runs; kInfiniteFuture: none does.
-  int64_t import_end_ns_ ABSL_GUARDED_BY(watch_mutex_) = kInfiniteFuture;
-  // When OnWatch() is called next; kInfiniteFuture: never.
-  int64_t watch_ns_ ABSL_GUARDED_BY(watch_mutex_) = kInfiniteFuture;
-  bool is_import_late_ ABSL_GUARDED_BY(watch_mutex_) = false;
+  Quarantine quarantine_;
+  ImportWatchdog watchdog_;
 
   mutable Mutex mutex_;
   uint64_t running_id_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: none.
   takt_npu_result_t running_result_ ABSL_GUARDED_BY(mutex_) =
       TAKT_NPU_RESULT_OK;
-  bool is_lost_ ABSL_GUARDED_BY(mutex_) = false;
-  bool is_quarantined_ ABSL_GUARDED_BY(mutex_) = false;
-  int64_t quarantine_end_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> code_count_{0};
   NpuStatistics statistics_ ABSL_GUARDED_BY(mutex_);
   std::deque<NpuBatchRecord> events_ ABSL_GUARDED_BY(mutex_);
