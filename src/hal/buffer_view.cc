@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/check.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "base/unaligned.h"
@@ -44,8 +45,9 @@ bool AppendInteger(bool is_unsigned, uint32_t bits, const uint8_t* bytes,
       value = LoadUnaligned<int64_t>(bytes);
       break;
     default:
+      TAKT_DCHECK(bits > 0);  // BufferView::Create().
       if (bits > 8) return false;
-      // One byte that holds less: the sign is its highest bit.
+      // Fewer than 8 bits, in one byte: the highest of them is the sign.
       value = *bytes;
       if (!is_unsigned && (value >> (bits - 1)) != 0) value -= 1 << bits;
       break;
@@ -58,7 +60,8 @@ bool AppendInteger(bool is_unsigned, uint32_t bits, const uint8_t* bytes,
   return true;
 }
 
-// Appends the element at `bytes`; false if its type has no text but its bytes.
+// Appends the element at `bytes` as a number. False, and nothing appended, if
+// its type has no such text.
 bool AppendNumber(ElementType type, const uint8_t* bytes, std::string* out) {
   const uint32_t bits = BitCount(type);
   const NumericalKind kind = KindOf(type);
@@ -91,7 +94,7 @@ bool AppendNumber(ElementType type, const uint8_t* bytes, std::string* out) {
   }
 }
 
-// Elements in row-major order, as they are asked for.
+// Prints elements in row-major order.
 class ElementPrinter {
  public:
   ElementPrinter(ElementType type, absl::Span<const uint8_t> bytes,
@@ -138,7 +141,8 @@ class ElementPrinter {
     }
   }
 
-  // Elements that are no whole bytes lie packed, the first in the low bits.
+  // Elements that do not fill whole bytes are packed, the first in the low
+  // bits.
   void Unpack(uint64_t first_bit, uint32_t bits, uint8_t* element) const {
     std::memset(element, 0, (bits + 7) / 8);
     for (uint32_t i = 0; i < bits; ++i) {
@@ -160,9 +164,10 @@ class ElementPrinter {
 absl::StatusOr<Ref<BufferView>> BufferView::Create(
     Ref<Buffer> buffer, ElementType element_type, EncodingType encoding,
     absl::Span<const int64_t> shape, BlockPool* pool) {
-  if (shape.size() > kMaxRank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("rank ", shape.size(), " is beyond ", kMaxRank));
+  if (BitCount(element_type) == 0 &&
+      KindOf(element_type) != NumericalKind::kOpaque) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "element type ", ElementTypeName(element_type), " has no bits"));
   }
   TAKT_ASSIGN_OR_RETURN(const uint64_t needed,
                         DenseByteLength(element_type, shape));
@@ -205,7 +210,7 @@ absl::StatusOr<std::string> FormatElements(const BufferView& view,
                                            size_t max_element_count) {
   TAKT_ASSIGN_OR_RETURN(const uint64_t needed,
                         DenseByteLength(view.element_type(), view.shape()));
-  // Not Map() with kAccessRead: what can be held can be printed.
+  // No access is asked of Map(): a view may be printed if it may be held.
   TAKT_ASSIGN_OR_RETURN(absl::Span<uint8_t> bytes,
                         view.buffer()->Map(0, kWholeBuffer, 0));
   if (needed > bytes.size()) {
@@ -213,7 +218,8 @@ absl::StatusOr<std::string> FormatElements(const BufferView& view,
         absl::StrCat(view.ShapeAndTypeString(), " needs ", needed,
                      " bytes, its buffer has ", bytes.size()));
   }
-  // Of an empty tensor only brackets are left, perhaps absurdly many.
+  // An empty tensor prints as brackets alone, but its other dimensions can be
+  // huge.
   constexpr uint64_t kMaxEmptyRows = 1 << 20;
   uint64_t rows = 1;
   for (int64_t dimension : view.shape()) {

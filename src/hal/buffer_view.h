@@ -1,5 +1,5 @@
-// A BufferView is a buffer seen as a tensor: element type, encoding, shape. It
-// is what exported functions take and return. Immutable.
+// A BufferView describes a buffer as a tensor: element type, encoding, shape.
+// Exported functions take and return views. A view is immutable.
 #ifndef TAKT_HAL_BUFFER_VIEW_H_
 #define TAKT_HAL_BUFFER_VIEW_H_
 
@@ -20,10 +20,10 @@ class BufferView final : public Object {
   // A view of the clone of its buffer.
   static Object* Clone(Object& object, CloneMap& clones);
   static constexpr ObjectType kType{"hal.buffer_view", &BufferView::Clone};
-  static constexpr size_t kMaxRank = 128;
 
-  // INVALID_ARGUMENT for a negative dimension or a rank beyond kMaxRank;
-  // OUT_OF_RANGE if a dense tensor of that shape does not fit the buffer.
+  // INVALID_ARGUMENT for a negative dimension, a rank beyond kMaxRank, or an
+  // element type of 0 bits that is not opaque. OUT_OF_RANGE if a dense tensor
+  // of that shape does not fit the buffer.
   static absl::StatusOr<Ref<BufferView>> Create(Ref<Buffer> buffer,
                                                 ElementType element_type,
                                                 EncodingType encoding,
@@ -56,8 +56,9 @@ class BufferView final : public Object {
 std::string ShapeString(absl::Span<const int64_t> shape);
 
 // The elements as text in the form of the iree-* tools, without the leading
-// "shape x type =": brackets a level, at most `max_element_count` elements,
-// then "...". The buffer must have memory. Covers every element type.
+// "shape x type =": a pair of brackets for each level, at most
+// `max_element_count` elements, then "...". The buffer must have memory. Every
+// element type has a text.
 absl::StatusOr<std::string> FormatElements(const BufferView& view,
                                            size_t max_element_count);
 // "2x3xf32=[1 2 3][4 5 6]".

@@ -7,7 +7,7 @@
 namespace takt::hal {
 namespace {
 
-// Names with a width behind them. "i1" is apart: it is a boolean of 8 bits.
+// Names that end with a width. "i1" is none of them: it is a boolean of 8 bits.
 struct Prefix {
   absl::string_view text;
   NumericalKind kind;
@@ -36,7 +36,7 @@ constexpr FixedName kFixedNames[] = {
     {"f8E8M0FNU", MakeElementType(NumericalKind::kF8E8M0FNU, 8)},
 };
 
-// Whether a type of that name exists: floating-point formats have few widths.
+// True if the kind has a type of that width.
 bool IsWidthOf(NumericalKind kind, uint32_t bits) {
   switch (kind) {
     case NumericalKind::kFloatIeee:
@@ -106,6 +106,10 @@ absl::StatusOr<ElementType> ParseElementType(absl::string_view name) {
 
 absl::StatusOr<uint64_t> DenseByteLength(ElementType type,
                                          absl::Span<const int64_t> shape) {
+  if (shape.size() > kMaxRank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("rank ", shape.size(), " is beyond ", kMaxRank));
+  }
   uint64_t bits = BitCount(type);
   bool fits = true;
   bool is_empty = false;

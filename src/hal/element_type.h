@@ -41,9 +41,10 @@ constexpr uint32_t BitCount(ElementType type) {
   return static_cast<uint32_t>(type) & 0xff;
 }
 
-// Whether elements of type `actual` may be given where `expected` is declared:
-// the same type, opaque elements, which claim nothing, or integers and booleans
-// of one width. Compiled code reads the bits of an integer, not its sign.
+// True if elements of type `actual` may be given where `expected` is declared.
+// The types fit if they are equal, if `actual` is opaque, or if both are
+// integers or booleans of one width: compiled code reads the bits of an integer
+// and not its sign.
 bool ElementTypeFits(ElementType actual, ElementType expected);
 
 // "f32", "si8", "i1", "*16", "cf64": the names of the iree-* tools. Unknown
@@ -52,8 +53,11 @@ std::string ElementTypeName(ElementType type);
 // INVALID_ARGUMENT, quoting the text, if it is none of those names.
 absl::StatusOr<ElementType> ParseElementType(absl::string_view name);
 
+// The most dimensions that a tensor can have. Compiled programs have far fewer.
+inline constexpr size_t kMaxRank = 128;
+
 // Bytes of a dense tensor: ceil(elements x bits / 8). INVALID_ARGUMENT for a
-// negative dimension, OUT_OF_RANGE on overflow.
+// negative dimension or a rank beyond kMaxRank, OUT_OF_RANGE on overflow.
 absl::StatusOr<uint64_t> DenseByteLength(ElementType type,
                                          absl::Span<const int64_t> shape);
 

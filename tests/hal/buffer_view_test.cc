@@ -121,6 +121,24 @@ TEST(BufferViewTest, RefusesShapesThatDoNotFit) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(BufferViewTest, RefusesNumbersWithoutBits) {
+  const Ref<Buffer> buffer =
+      Buffer::Create(*CreateHeapStorage(0), kMemoryTypeAll, 0xc03, kAccessAll);
+  for (const NumericalKind kind :
+       {NumericalKind::kInteger, NumericalKind::kUnsignedInteger,
+        NumericalKind::kBoolean, NumericalKind::kFloatIeee,
+        NumericalKind::kF8E5M2}) {
+    const auto view = BufferView::Create(buffer, MakeElementType(kind, 0),
+                                         EncodingType::kDenseRowMajor, {3});
+    EXPECT_EQ(view.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+  const auto opaque =
+      BufferView::Create(buffer, MakeElementType(NumericalKind::kOpaque, 0),
+                         EncodingType::kDenseRowMajor, {3});
+  ASSERT_TRUE(opaque.ok()) << opaque.status();
+  EXPECT_TRUE(FormatBufferView(**opaque, 10).ok());
+}
+
 TEST(BufferViewTest, CloneIsAViewOfTheBuffersClone) {
   const auto view = MakeView<float>("f32", {2}, {1, 2});
   CloneMap clones;

@@ -427,7 +427,10 @@ TEST(BytecodeArchiveTest, RefusesBodiesThatOverlap) {
   module.AddFunction("0v_v", body, 0, 0);
   module.AddFunction("0v_v", body, 0, 0);
   EXPECT_EQ(ErrorOf(module), "");
-  const auto length = static_cast<int32_t>(module.functions[0].body.size());
+  int32_t length = 0;
+  for (const auto& function : module.functions) {
+    length += static_cast<int32_t>(function.body.size());
+  }
   for (auto& function : module.functions) {
     function.offset = 0;
     function.length = length;
