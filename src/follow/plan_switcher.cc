@@ -12,7 +12,7 @@ using sched::GuidedOperation;
 using sched::Prescription;
 
 // What is lost already.
-void PlanSwitcher::TellLost(PlanFollower* follower, int64_t now_ns) const {
+void PlanSwitcher::ReportLost(PlanFollower* follower, int64_t now_ns) const {
   if (scheduler_ == nullptr) return;
   const sched::ResourceSet all =
       sched::ResourceSet::Range(0, scheduler_->machine().resource_count());
@@ -23,7 +23,7 @@ void PlanSwitcher::TellLost(PlanFollower* follower, int64_t now_ns) const {
 
 void PlanSwitcher::OnAttached(const sched::Scheduler& scheduler) {
   scheduler_ = &scheduler;
-  if (current_ != nullptr) TellLost(current_.get(), 0);
+  if (current_ != nullptr) ReportLost(current_.get(), 0);
 }
 
 void PlanSwitcher::Follow(std::unique_ptr<PlanFollower> follower,
@@ -31,7 +31,7 @@ void PlanSwitcher::Follow(std::unique_ptr<PlanFollower> follower,
   next_.reset();
   current_ = std::move(follower);
   current_->Start(origin_ns);
-  TellLost(current_.get(), origin_ns);
+  ReportLost(current_.get(), origin_ns);
 }
 
 void PlanSwitcher::TakeOver(std::unique_ptr<PlanFollower> follower,
@@ -39,7 +39,7 @@ void PlanSwitcher::TakeOver(std::unique_ptr<PlanFollower> follower,
   TAKT_CHECK(next_ == nullptr);
   next_ = std::move(follower);
   next_->Start(at_ns);
-  TellLost(next_.get(), at_ns);
+  ReportLost(next_.get(), at_ns);
   switch_ns_ = at_ns;
   current_->EndAt(at_ns);
 }
@@ -54,7 +54,7 @@ FollowReport PlanSwitcher::report() const {
 // The old one goes when all that it planned is over.
 void PlanSwitcher::EndTakeOver(int64_t now_ns) {
   if (next_ == nullptr || now_ns < switch_ns_) return;
-  current_->VoidMissing(now_ns);
+  current_->GiveUpMissing(now_ns);
   if (!current_->is_over()) return;
   past_.Add(current_->report());
   current_ = std::move(next_);
@@ -154,13 +154,13 @@ void PlanSwitcher::OnAvailable(uint32_t resource, bool is_available,
 
 void PlanSwitcher::OnReleased(const sched::AdvisedJob& job, int64_t) {
   if (is_abandoned_) return;
-  FollowerOf(job.stream, job.release_ns).OnReleased(job);
+  FollowerOf(job.stream, job.release_ns).NotifyReleased(job);
 }
 
 void PlanSwitcher::OnOver(sched::JobId job, int64_t) {
   if (is_abandoned_) return;
-  current_->OnOver(job);
-  if (next_ != nullptr) next_->OnOver(job);
+  current_->NotifyOver(job);
+  if (next_ != nullptr) next_->NotifyOver(job);
 }
 
 int64_t PlanSwitcher::next_event_ns() const {

@@ -84,7 +84,7 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
     return FollowerOf(operation.stream, operation.release_ns);
   }
   void EndTakeOver(int64_t now_ns);
-  void TellLost(PlanFollower* follower, int64_t now_ns) const;
+  void ReportLost(PlanFollower* follower, int64_t now_ns) const;
 
   const IsDispatch is_dispatch_;
   const sched::Scheduler* scheduler_ = nullptr;

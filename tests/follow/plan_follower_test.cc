@@ -132,7 +132,7 @@ TEST(PlanFollowerTest, AdaptiveDoesNotWaitForWhatRanUnseen) {
   ASSERT_TRUE(follower.ok()) << follower.status();
   (*follower)->Start(0);
   const sched::JobId job{0, 1};
-  (*follower)->OnReleased({job, 0, 0, kInfiniteFuture});
+  (*follower)->NotifyReleased({job, 0, 0, kInfiniteFuture});
   sched::GuidedOperation first{job};
   const sched::ResourceSet core = sched::ResourceSet::Range(0, 1);
   EXPECT_EQ((*follower)->Prescribe(first, 0).resources, core);
@@ -165,8 +165,8 @@ TEST(PlanFollowerTest, AJobThatIsOverLeavesNothingToWaitFor) {
     for (uint32_t j = 0; j < plan.jobs.size(); ++j) {
       const uint32_t stream = j == 0 ? 0 : j < 3 ? 1 : 2;
       EXPECT_FALSE((*follower)->is_over());
-      (*follower)->OnReleased({{j, 1}, stream, 0, kInfiniteFuture});
-      (*follower)->OnOver({j, 1});
+      (*follower)->NotifyReleased({{j, 1}, stream, 0, kInfiniteFuture});
+      (*follower)->NotifyOver({j, 1});
     }
     // Strictly, they are missing, which is told in time.
     EXPECT_EQ((*follower)->is_over(), mode == FollowMode::kAdaptive);
