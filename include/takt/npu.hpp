@@ -109,31 +109,6 @@ class NpuQueue {
                                         order.signal.get(), &matmul,
                                         options.get()));
   }
-  Status Mmt4d(const Order& order, const takt_npu_mmt4d_t& product,
-               const Range& left, const Range& right, const Range& out,
-               const Options& options = Options()) const {
-    return Status(takt_npu_queue_mmt4d(device_.get(), order.wait.get(),
-                                       order.signal.get(), &product, &left,
-                                       &right, &out, options.get()));
-  }
-  Status Fill(const Order& order, const Range& target, uint32_t pattern,
-              const Options& options = Options()) const {
-    return Status(takt_npu_queue_fill(device_.get(), order.wait.get(),
-                                      order.signal.get(), &target, pattern,
-                                      options.get()));
-  }
-  Status Copy(const Order& order, const Range& source, const Range& target,
-              const Options& options = Options()) const {
-    return Status(takt_npu_queue_copy(device_.get(), order.wait.get(),
-                                      order.signal.get(), &source, &target,
-                                      options.get()));
-  }
-  Status Program(const Order& order, const takt_dispatch_t& dispatch,
-                 const Options& options = Options()) const {
-    return Status(takt_npu_queue_program(device_.get(), order.wait.get(),
-                                         order.signal.get(), &dispatch,
-                                         options.get()));
-  }
   Status Batch(const Order& order, const takt_npu_batch_description_t& batch,
                std::span<const Range> bindings,
                const Options& options = Options()) const {
