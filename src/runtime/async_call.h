@@ -1,5 +1,5 @@
 // One call that nobody waits for: what it was given, where it stands, and what
-// came of it. Behind takt_invocation_t.
+// came of it. An invocation of the C API is one.
 //
 //   wait fence reached         its turn            program ends
 //   kWaiting -----------> kQueued ----> kRunning ---------------> kSubmitted
@@ -67,8 +67,8 @@ class AsyncCall final : public Object, private CallQueue::Turn {
     kDone,
   };
 
-  // takt_async_invoke(). `arguments` are borrowed; a reference that is moved is
-  // released. On an error `on_done` is not called.
+  // takt/async.h has the contract. `arguments` are borrowed; a reference that
+  // is moved is released. On an error `on_done` is not called.
   static absl::StatusOr<Ref<AsyncCall>> Start(
       Function& function, const AsyncCallOptions& options,
       absl::Span<const vm::Value> arguments, Callback on_done = nullptr);
@@ -79,7 +79,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   absl::Status Query(bool* done) const;
   // DEADLINE_EXCEEDED without a message once `deadline_ns` has passed.
   absl::Status Wait(int64_t deadline_ns);
-  // See takt_invocation_fence().
+  // The fence of the end; takt/async.h has the contract.
   Ref<hal::Fence> GetFence();
   // `results` are NONE when called.
   absl::Status TakeResults(absl::Span<vm::Value> results);

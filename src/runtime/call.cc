@@ -61,7 +61,7 @@ absl::Status CallWithTimeout(Function& function, const CallOptions& options,
     return absl::InvalidArgumentError(absl::StrCat(
         function.name(),
         ": options: timeout_ns: the call does not wait, since it is "
-        "given fences; takt_async_invoke() takes both"));
+        "given fences; an asynchronous call takes both"));
   }
   if (function.context().strand().RunsHere()) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -102,7 +102,7 @@ absl::Status CallAndWait(Function& function, const CallOptions& options,
     return absl::InvalidArgumentError(absl::StrCat(
         function.name(),
         ": options: result_buffers: the call does not wait, since it is "
-        "given fences; takt_async_invoke() takes both"));
+        "given fences; an asynchronous call takes both"));
   }
   if (options.timeout_ns != 0) {
     return CallWithTimeout(function, options, arguments, results);

@@ -12,8 +12,8 @@
 
 namespace takt::runtime {
 
-// Calls the function and waits for its results; takt_function_invoke()
-// documents it. `results` are NONE when this is called, and after an error.
+// Calls the function and waits for its results; takt/function.h has the
+// contract. `results` are NONE when this is called, and after an error.
 absl::Status CallAndWait(Function& function, const CallOptions& options,
                          absl::Span<const vm::Value> arguments,
                          absl::Span<vm::Value> results);

@@ -44,7 +44,7 @@ struct FutureArgument {
 template <typename T>
 using FewItems = absl::InlinedVector<T, 2>;
 
-// Options of every call. takt_invoke_options_t documents them.
+// Options of every call. takt/function.h documents them.
 struct CallOptions {
   uint64_t step_limit = 0;              // 0: no limit.
   absl::optional<int32_t> priority;     // 0 to 255; none: as annotated.
@@ -56,8 +56,8 @@ struct CallOptions {
   FewItems<ResultBuffer> result_buffers;
 };
 
-// Options of a call that its caller does not wait for. takt_async_options_t
-// documents those that it has too.
+// Options of a call that its caller does not wait for. takt/async.h documents
+// those that it has too.
 struct AsyncCallOptions : CallOptions {
   uint64_t moved_arguments = 0;  // Bit i: argument i is moved.
   // The call begins when `wait` and these are reached, and fails with the first

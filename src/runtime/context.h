@@ -20,7 +20,7 @@
 
 namespace takt::runtime {
 
-// takt_context_options_t documents these. All is borrowed, and kept as needed.
+// takt/context.h documents these. All is borrowed, and kept as needed.
 struct ContextOptions {
   std::vector<vm::Module*> modules;  // In link order.
   std::vector<hal::Device*> devices;

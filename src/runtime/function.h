@@ -34,7 +34,7 @@ class Function final : public Object {
   // `name` is "module.function", or "function" of the last module.
   static absl::StatusOr<Ref<Function>> Find(Context* context, const char* name);
 
-  // takt_function_declare().
+  // The same code with another declaration; takt/function.h has the contract.
   absl::StatusOr<Ref<Function>> Declare(absl::string_view declaration) const;
 
   const std::string& name() const { return name_; }

@@ -56,7 +56,7 @@ using BackgroundRunner = std::function<void(std::function<void()>)>;
 using AdvisorFactory = std::function<std::shared_ptr<sched::PlacementAdvisor>(
     BackgroundRunner background)>;
 
-// takt_instance_options_t documents these.
+// takt/instance.h documents these.
 struct InstanceOptions {
   WorkerOptions workers;
   MemorySource memory_source;
@@ -72,7 +72,7 @@ struct InstanceOptions {
   bool host_loop = false;
 };
 
-// takt_instance_statistics_t documents these.
+// takt/instance.h documents these.
 struct InstanceStatistics {
   uint32_t wanted_worker_count = 0;
   uint32_t worker_count = 0;
@@ -125,7 +125,7 @@ class Instance final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // kNoPolicy without a scheduler. Static.
   const char* policy_name() const;
-  // takt_executor_create(). The instance keeps it, to shut it down.
+  // Further workers (takt/executor.h). The instance keeps it, to shut it down.
   absl::StatusOr<Ref<exec::Executor>> CreateExecutor(ExecutorOptions options)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether CreateExecutor() has made it.
@@ -135,7 +135,7 @@ class Instance final : public Object {
   std::shared_ptr<BackgroundThread> CreateBackground(const char* name)
       ABSL_LOCKS_EXCLUDED(background_mutex_);
 
-  // Runs what is ready, on this thread; takt_instance_run_ready() documents it.
+  // Runs what is ready, on this thread; takt/instance.h documents it.
   struct ReadyWork {
     size_t ran_count = 0;
     int64_t next_ns = 0;  // When more is due; kInfiniteFuture: unknown.

@@ -12,7 +12,7 @@
 
 namespace takt::runtime {
 
-// The numbers are those of takt_log_severity_t.
+// The numbers are those of takt/log_sink.h.
 enum class LogSeverity { kInfo = 0, kWarning = 1, kError = 2 };
 
 class Log {

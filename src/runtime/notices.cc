@@ -110,7 +110,7 @@ void Notices::CallersStream(absl::string_view function) {
   Warn(absl::StrCat("stream of ", function,
                     ": there are no workers (worker_count is 0), so its jobs "
                     "run only while a caller waits, or in "
-                    "takt_instance_run_ready()"));
+                    "turns of a loop of the program's own"));
 }
 
 void Notices::UnusedNpu(absl::string_view device, absl::string_view modules) {

@@ -1,6 +1,6 @@
 // Notices are what an instance asked the system for and did not get, and what
 // it was given to do that nothing sees to. The log says each of it once, with
-// what can be done about it; takt_instance_query_statistics() has the counts.
+// what can be done about it; takt/instance.h has the counts.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf; the log is written without it.
@@ -23,7 +23,7 @@ namespace takt::runtime {
 
 class Notices {
  public:
-  // takt_instance_statistics_t documents them.
+  // takt/instance.h documents them.
   struct Counts {
     uint32_t absent_cpu_count = 0;
     int32_t worker_priority_error = 0;

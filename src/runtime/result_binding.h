@@ -1,5 +1,5 @@
 // A ResultBinding is the memory of a caller's in which results of one call are
-// to lie, and how they get there: see takt_invoke_options_t.
+// to lie, and how they get there: see takt/function.h.
 //
 // Which allocation of the program becomes a result is learned from a call that
 // was copied. What is learned is held by the function; a call in which it turns
@@ -75,7 +75,7 @@ class ResultBinding {
 
   // Once the call is done, and nothing of it holds its results any more: puts
   // the caller's views in their place, with what they hold. Errors as
-  // takt_function_invoke().
+  // those of the call.
   absl::Status Settle(absl::Span<vm::Value> results);
 
  private:

@@ -24,7 +24,7 @@
 namespace takt::runtime {
 
 // One argument or result. The text and the shape belong to the signature.
-// takt_value_type_t has the same layout (runtime/signature.cc).
+// The type of takt/signature.h has the same layout (api/signature.cc).
 struct ValueType {
   // True if a tensor of this shape may be passed.
   bool AdmitsShape(absl::Span<const int64_t> dimensions) const;

@@ -20,7 +20,7 @@ namespace takt::runtime {
 // The highest priority that Linux has for SCHED_FIFO.
 inline constexpr int32_t kFifoPriorityMax = 99;
 
-// takt_instance_options_t documents these.
+// takt/instance.h documents these.
 struct WorkerOptions {
   // As many workers as there are CPUs that this process may use.
   static constexpr int32_t kDefaultCount = -1;
@@ -35,7 +35,7 @@ struct WorkerOptions {
   bool backup_threads = true;
 };
 
-// Workers on a part of the machine. takt_executor_options_t documents these.
+// Workers on a part of the machine. takt/executor.h documents these.
 struct ExecutorOptions {
   // `cpus` says where workers may be; none: all CPUs of the topology.
   WorkerOptions workers;
