@@ -3,15 +3,15 @@
 #include <cstring>
 
 #include "api/handle.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::api {
 namespace {
 
-absl::StatusOr<Ref<vm::Buffer>> CreateByteBuffer(const void* data,
-                                                 size_t byte_length) {
-  TAKT_ASSIGN_OR_RETURN(Ref<vm::Buffer> buffer,
-                        vm::Buffer::Allocate(byte_length, /*alignment=*/0));
+absl::StatusOr<Ref<vm::ByteBuffer>> CreateByteBuffer(const void* data,
+                                                     size_t byte_length) {
+  TAKT_ASSIGN_OR_RETURN(Ref<vm::ByteBuffer> buffer,
+                        vm::ByteBuffer::Allocate(byte_length, /*alignment=*/0));
   if (data != nullptr && byte_length != 0) {
     std::memcpy(buffer->data(), data, byte_length);
   }

@@ -5,7 +5,7 @@
 #include "api/handle.h"
 #include "hal/device.h"
 #include "hal/executable.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::api {
 namespace {
@@ -19,8 +19,8 @@ absl::StatusOr<Ref<hal::Executable>> Load(hal::Device* device,
                                           size_t constant_count,
                                           const uint32_t* constants) {
   // A copy: aligned, and for loaders that keep what they read.
-  TAKT_ASSIGN_OR_RETURN(Ref<vm::Buffer> copy,
-                        vm::Buffer::Allocate(byte_length, kAlignment));
+  TAKT_ASSIGN_OR_RETURN(Ref<vm::ByteBuffer> copy,
+                        vm::ByteBuffer::Allocate(byte_length, kAlignment));
   if (byte_length != 0) std::memcpy(copy->data(), data, byte_length);
   const absl::Span<const uint8_t> bytes(copy->data(), byte_length);
   return device->LoadExecutable(format, bytes, std::move(copy),

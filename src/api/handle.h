@@ -51,7 +51,7 @@ namespace takt::trace {
 class Trace;
 }  // namespace takt::trace
 namespace takt::vm {
-class Buffer;
+class ByteBuffer;
 class List;
 class Module;
 }  // namespace takt::vm
@@ -86,7 +86,7 @@ namespace takt::abi {
 
 TAKT_HANDLE(takt_buffer_t, hal::Buffer);
 TAKT_HANDLE(takt_buffer_view_t, hal::BufferView);
-TAKT_HANDLE(takt_byte_buffer_t, vm::Buffer);
+TAKT_HANDLE(takt_byte_buffer_t, vm::ByteBuffer);
 TAKT_HANDLE(takt_command_buffer_t, hal::CommandBuffer);
 TAKT_HANDLE(takt_context_t, runtime::Context);
 TAKT_HANDLE(takt_device_t, hal::Device);

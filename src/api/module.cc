@@ -8,7 +8,7 @@
 #include "runtime/instance.h"
 #include "runtime/signature.h"
 #include "takt/module.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/bytecode_module.h"
 
 namespace takt::api {
@@ -68,8 +68,9 @@ absl::StatusOr<Ref<vm::Module>> LoadMemory(
                         ReadOptions(options, &takt_module_memory_options_init));
   const std::string source = given.source != nullptr ? given.source : "memory";
   if (!given.borrow) {
-    TAKT_ASSIGN_OR_RETURN(Ref<vm::Buffer> copy,
-                          vm::Buffer::Allocate(byte_length, kArchiveAlignment));
+    TAKT_ASSIGN_OR_RETURN(
+        Ref<vm::ByteBuffer> copy,
+        vm::ByteBuffer::Allocate(byte_length, kArchiveAlignment));
     if (byte_length != 0) std::memcpy(copy->data(), data, byte_length);
     const absl::Span<const uint8_t> bytes = copy->bytes();
     return Load(instance, bytes, std::move(copy), source,

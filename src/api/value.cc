@@ -4,7 +4,7 @@
 #include "hal/buffer.h"
 #include "hal/buffer_view.h"
 #include "hal/fence.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/list.h"
 
 namespace takt::api {

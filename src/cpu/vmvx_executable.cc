@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/invocation.h"
 
 namespace takt::cpu {
@@ -49,10 +49,10 @@ bool IsReserved(const vm::ExportInfo& function) {
 }
 
 // `bytes` as an object that keeps them, aligned as rodata must be.
-absl::StatusOr<Ref<vm::Buffer>> CopyBytes(absl::Span<const uint8_t> bytes) {
+absl::StatusOr<Ref<vm::ByteBuffer>> CopyBytes(absl::Span<const uint8_t> bytes) {
   constexpr uint32_t kAlignment = 64;
   TAKT_ASSIGN_OR_RETURN(auto copy,
-                        vm::Buffer::Allocate(bytes.size(), kAlignment));
+                        vm::ByteBuffer::Allocate(bytes.size(), kAlignment));
   if (!bytes.empty()) std::memcpy(copy->data(), bytes.data(), bytes.size());
   return copy;
 }
@@ -60,8 +60,8 @@ absl::StatusOr<Ref<vm::Buffer>> CopyBytes(absl::Span<const uint8_t> bytes) {
 }  // namespace
 
 struct VmvxExecutable::Operands {
-  Ref<vm::Buffer> local_memory;
-  Ref<vm::Buffer> constants;
+  Ref<vm::ByteBuffer> local_memory;
+  Ref<vm::ByteBuffer> constants;
 };
 
 absl::StatusOr<std::shared_ptr<ExecutableCode>> VmvxExecutable::Load(
@@ -132,7 +132,7 @@ VmvxExecutable::CreateInstance() const {
                         vm::Context::Create(modules, /*waiter=*/nullptr));
   TAKT_RETURN_IF_ERROR(SetConstants(*instance->context));
   instance->bindings =
-      vm::List::Create({vm::ValueKind::kRef, &vm::Buffer::kType}, 0);
+      vm::List::Create({vm::ValueKind::kRef, &vm::ByteBuffer::kType}, 0);
   return instance;
 }
 
@@ -189,17 +189,17 @@ absl::Status VmvxExecutable::RunWorkgroups(size_t function,
   TAKT_RETURN_IF_ERROR(bindings.Resize(info.binding_count));
   for (size_t i = 0; i < info.binding_count; ++i) {
     TAKT_RETURN_IF_ERROR(bindings.SetRef(
-        i,
-        vm::Buffer::Wrap(nullptr, static_cast<uint8_t*>(arguments.bindings[i]),
-                         arguments.binding_lengths[i],
-                         /*is_mutable=*/true, blocks_.get())));
+        i, vm::ByteBuffer::Wrap(nullptr,
+                                static_cast<uint8_t*>(arguments.bindings[i]),
+                                arguments.binding_lengths[i],
+                                /*is_mutable=*/true, blocks_.get())));
   }
   Operands operands;
-  operands.local_memory =
-      vm::Buffer::Wrap(nullptr, worker.local_memory, info.local_memory_bytes,
-                       /*is_mutable=*/true, blocks_.get());
+  operands.local_memory = vm::ByteBuffer::Wrap(
+      nullptr, worker.local_memory, info.local_memory_bytes,
+      /*is_mutable=*/true, blocks_.get());
   // Never written through: the buffer is read-only.
-  operands.constants = vm::Buffer::Wrap(
+  operands.constants = vm::ByteBuffer::Wrap(
       nullptr,
       const_cast<uint8_t*>(
           reinterpret_cast<const uint8_t*>(arguments.constants)),

@@ -77,11 +77,13 @@ class VmvxState final : public vm::ModuleState {
       : kernels_(kernels), offload_(std::move(offload)) {}
 
   template <BinaryOp kOp>
-  absl::Status Binary(vm::Buffer& lhs, int64_t lhs_offset, int64_t lhs_stride0,
-                      int64_t lhs_stride1, vm::Buffer& rhs, int64_t rhs_offset,
-                      int64_t rhs_stride0, int64_t rhs_stride1, vm::Buffer& out,
-                      int64_t out_offset, int64_t out_stride0,
-                      int64_t out_stride1, int64_t size0, int64_t size1) {
+  absl::Status Binary(vm::ByteBuffer& lhs, int64_t lhs_offset,
+                      int64_t lhs_stride0, int64_t lhs_stride1,
+                      vm::ByteBuffer& rhs, int64_t rhs_offset,
+                      int64_t rhs_stride0, int64_t rhs_stride1,
+                      vm::ByteBuffer& out, int64_t out_offset,
+                      int64_t out_stride0, int64_t out_stride1, int64_t size0,
+                      int64_t size1) {
     return RunBinary(kernels_.binary(kOp),
                      {"lhs", lhs, lhs_offset, lhs_stride0, lhs_stride1},
                      {"rhs", rhs, rhs_offset, rhs_stride0, rhs_stride1},
@@ -90,18 +92,18 @@ class VmvxState final : public vm::ModuleState {
   }
 
   template <UnaryOp kOp>
-  absl::Status Unary(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
-                     int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
-                     int64_t out_stride0, int64_t out_stride1, int64_t size0,
-                     int64_t size1) {
+  absl::Status Unary(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
+                     int64_t in_stride1, vm::ByteBuffer& out,
+                     int64_t out_offset, int64_t out_stride0,
+                     int64_t out_stride1, int64_t size0, int64_t size1) {
     return RunUnary(
         kernels_.unary(kOp), {"in", in, in_offset, in_stride0, in_stride1},
         {"out", out, out_offset, out_stride0, out_stride1}, {size0, size1});
   }
 
   template <size_t kElementBytes>
-  absl::Status Copy(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
-                    int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
+  absl::Status Copy(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
+                    int64_t in_stride1, vm::ByteBuffer& out, int64_t out_offset,
                     int64_t out_stride0, int64_t out_stride1, int64_t size0,
                     int64_t size1) {
     return RunCopy(kElementBytes, {"in", in, in_offset, in_stride0, in_stride1},
@@ -109,25 +111,26 @@ class VmvxState final : public vm::ModuleState {
                    {size0, size1});
   }
 
-  absl::Status Fill(uint32_t value, vm::Buffer& out, int64_t out_offset,
+  absl::Status Fill(uint32_t value, vm::ByteBuffer& out, int64_t out_offset,
                     int64_t out_stride0, int64_t size0, int64_t size1);
-  absl::Status Mmt4d(vm::Buffer& lhs, int64_t lhs_offset, int64_t lhs_stride,
-                     vm::Buffer& rhs, int64_t rhs_offset, int64_t rhs_stride,
-                     vm::Buffer& out, int64_t out_offset, int64_t out_stride,
-                     int64_t m, int64_t n, int64_t k, int32_t m0, int32_t n0,
-                     int32_t k0, uint32_t flags);
-  absl::Status Pack(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
-                    int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
+  absl::Status Mmt4d(vm::ByteBuffer& lhs, int64_t lhs_offset,
+                     int64_t lhs_stride, vm::ByteBuffer& rhs,
+                     int64_t rhs_offset, int64_t rhs_stride,
+                     vm::ByteBuffer& out, int64_t out_offset,
+                     int64_t out_stride, int64_t m, int64_t n, int64_t k,
+                     int32_t m0, int32_t n0, int32_t k0, uint32_t flags);
+  absl::Status Pack(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
+                    int64_t in_stride1, vm::ByteBuffer& out, int64_t out_offset,
                     int64_t out_stride0, int64_t out_stride1, int64_t in_size0,
                     int64_t in_size1, int64_t out_size0, int64_t out_size1,
                     int64_t out_size2, int64_t out_size3, uint64_t padding,
                     uint32_t flags);
-  absl::Status Unpack(vm::Buffer& in, int64_t in_offset, int64_t in_stride0,
-                      int64_t in_stride1, vm::Buffer& out, int64_t out_offset,
-                      int64_t out_stride0, int64_t out_stride1,
-                      int64_t in_size0, int64_t in_size1, int64_t in_size2,
-                      int64_t in_size3, int64_t out_size0, int64_t out_size1,
-                      uint32_t flags);
+  absl::Status Unpack(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
+                      int64_t in_stride1, vm::ByteBuffer& out,
+                      int64_t out_offset, int64_t out_stride0,
+                      int64_t out_stride1, int64_t in_size0, int64_t in_size1,
+                      int64_t in_size2, int64_t in_size3, int64_t out_size0,
+                      int64_t out_size1, uint32_t flags);
   absl::StatusOr<std::tuple<int64_t, int64_t>> QueryTileSizes(int64_t size0,
                                                               int64_t size1,
                                                               uint32_t flags);
@@ -191,7 +194,7 @@ absl::Status VmvxState::RunCopy(size_t element_bytes, const View& in,
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::Fill(uint32_t value, vm::Buffer& out,
+absl::Status VmvxState::Fill(uint32_t value, vm::ByteBuffer& out,
                              int64_t out_offset, int64_t out_stride0,
                              int64_t size0, int64_t size1) {
   Operand2d<uint32_t> target;
@@ -207,10 +210,10 @@ absl::Status VmvxState::Fill(uint32_t value, vm::Buffer& out,
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::Mmt4d(vm::Buffer& lhs, int64_t lhs_offset,
-                              int64_t lhs_stride, vm::Buffer& rhs,
+absl::Status VmvxState::Mmt4d(vm::ByteBuffer& lhs, int64_t lhs_offset,
+                              int64_t lhs_stride, vm::ByteBuffer& rhs,
                               int64_t rhs_offset, int64_t rhs_stride,
-                              vm::Buffer& out, int64_t out_offset,
+                              vm::ByteBuffer& out, int64_t out_offset,
                               int64_t out_stride, int64_t m, int64_t n,
                               int64_t k, int32_t m0, int32_t n0, int32_t k0,
                               uint32_t flags) {
@@ -281,9 +284,9 @@ absl::Status VmvxState::Mmt4d(vm::Buffer& lhs, int64_t lhs_offset,
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::Pack(vm::Buffer& in, int64_t in_offset,
+absl::Status VmvxState::Pack(vm::ByteBuffer& in, int64_t in_offset,
                              int64_t in_stride0, int64_t in_stride1,
-                             vm::Buffer& out, int64_t out_offset,
+                             vm::ByteBuffer& out, int64_t out_offset,
                              int64_t out_stride0, int64_t out_stride1,
                              int64_t in_size0, int64_t in_size1,
                              int64_t out_size0, int64_t out_size1,
@@ -322,11 +325,14 @@ absl::Status VmvxState::Pack(vm::Buffer& in, int64_t in_offset,
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::Unpack(
-    vm::Buffer& in, int64_t in_offset, int64_t in_stride0, int64_t in_stride1,
-    vm::Buffer& out, int64_t out_offset, int64_t out_stride0,
-    int64_t out_stride1, int64_t in_size0, int64_t in_size1, int64_t in_size2,
-    int64_t in_size3, int64_t out_size0, int64_t out_size1, uint32_t flags) {
+absl::Status VmvxState::Unpack(vm::ByteBuffer& in, int64_t in_offset,
+                               int64_t in_stride0, int64_t in_stride1,
+                               vm::ByteBuffer& out, int64_t out_offset,
+                               int64_t out_stride0, int64_t out_stride1,
+                               int64_t in_size0, int64_t in_size1,
+                               int64_t in_size2, int64_t in_size3,
+                               int64_t out_size0, int64_t out_size1,
+                               uint32_t flags) {
   if (PackElementBytes(flags & kTypeMask) != sizeof(uint32_t)) {
     return absl::UnimplementedError(
         absl::StrCat("element type ", flags & kTypeMask,

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/operand.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::cpu::vmvx {
 
@@ -24,7 +24,7 @@ inline bool IsEmpty(Sizes sizes) {
 // Part of a buffer as a call names it, not checked yet.
 struct View {
   const char* name;  // For messages: "lhs".
-  vm::Buffer& buffer;
+  vm::ByteBuffer& buffer;
   int64_t offset;
   int64_t stride0;
   int64_t stride1;

@@ -29,8 +29,9 @@ std::string TypedShapeString(absl::Span<const int64_t> shape,
                       hal::ElementTypeName(type));
 }
 
-absl::Status WrongView(const hal::BufferView& view, const vm::Buffer& message,
-                       absl::string_view what, hal::ElementType type,
+absl::Status WrongView(const hal::BufferView& view,
+                       const vm::ByteBuffer& message, absl::string_view what,
+                       hal::ElementType type,
                        const vm::VarArgs<int64_t>& dims) {
   return absl::InvalidArgumentError(
       absl::StrCat(message.text(), ": ", what, ": expected ",
@@ -89,7 +90,7 @@ absl::StatusOr<Ref<hal::BufferView>> BufferState::BufferViewCreate(
 }
 
 absl::Status BufferState::BufferViewAssert(hal::BufferView& view,
-                                           vm::Buffer& message,
+                                           vm::ByteBuffer& message,
                                            uint32_t element_type,
                                            uint32_t encoding,
                                            vm::VarArgs<int64_t> shape) {
@@ -145,7 +146,7 @@ absl::StatusOr<int32_t> BufferState::BufferViewEncodingType(
 }
 
 // "=== key ===", a line for each view, an empty line.
-absl::Status BufferState::BufferViewTrace(vm::Buffer& key,
+absl::Status BufferState::BufferViewTrace(vm::ByteBuffer& key,
                                           vm::VarArgs<hal::BufferView*> views) {
   if (views.size() > kMaxTraceViews) {
     return absl::OutOfRangeError(absl::StrCat(

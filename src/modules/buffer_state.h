@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "hal/buffer_view.h"
 #include "hal/device.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/module.h"
 #include "vm/native_module.h"
 
@@ -46,7 +46,7 @@ class BufferState : public vm::ModuleState {
   absl::StatusOr<Ref<hal::BufferView>> BufferViewCreate(
       hal::Buffer& buffer, uint64_t offset, uint64_t length,
       uint32_t element_type, uint32_t encoding, vm::VarArgs<int64_t> shape);
-  absl::Status BufferViewAssert(hal::BufferView& view, vm::Buffer& message,
+  absl::Status BufferViewAssert(hal::BufferView& view, vm::ByteBuffer& message,
                                 uint32_t element_type, uint32_t encoding,
                                 vm::VarArgs<int64_t> shape);
   absl::StatusOr<Ref<hal::Buffer>> BufferViewBuffer(hal::BufferView& view);
@@ -54,7 +54,7 @@ class BufferState : public vm::ModuleState {
   absl::StatusOr<int32_t> BufferViewRank(hal::BufferView& view);
   absl::StatusOr<int32_t> BufferViewElementType(hal::BufferView& view);
   absl::StatusOr<int32_t> BufferViewEncodingType(hal::BufferView& view);
-  absl::Status BufferViewTrace(vm::Buffer& key,
+  absl::Status BufferViewTrace(vm::ByteBuffer& key,
                                vm::VarArgs<hal::BufferView*> views);
 
  protected:

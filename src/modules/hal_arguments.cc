@@ -27,7 +27,7 @@ absl::Status CheckPatternLength(uint32_t pattern_length) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::Buffer& source,
+absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::ByteBuffer& source,
                                                   uint64_t offset,
                                                   uint64_t length) {
   const absl::Span<const uint8_t> bytes = source.bytes();
@@ -43,7 +43,7 @@ absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::Buffer& source,
 }
 
 absl::StatusOr<std::vector<uint32_t>> ExecutableConstants(
-    const vm::Buffer* source) {
+    const vm::ByteBuffer* source) {
   std::vector<uint32_t> constants;
   if (source == nullptr) return constants;
   const size_t byte_length = source->byte_length();

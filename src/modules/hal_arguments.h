@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "hal/device.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::modules {
 
@@ -30,14 +30,14 @@ absl::Status CheckPatternLength(uint32_t pattern_length);
 
 // A range of host bytes, kWholeBuffer for the rest. OUT_OF_RANGE if it does
 // not fit.
-absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::Buffer& source,
+absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::ByteBuffer& source,
                                                   uint64_t offset,
                                                   uint64_t length);
 
 // The bytes as words; none for a null `source`. INVALID_ARGUMENT for part of a
 // word, OUT_OF_RANGE for more than kMaxExecutableConstants.
 absl::StatusOr<std::vector<uint32_t>> ExecutableConstants(
-    const vm::Buffer* source);
+    const vm::ByteBuffer* source);
 
 }  // namespace takt::modules
 

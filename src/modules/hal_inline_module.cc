@@ -58,7 +58,7 @@ bool IsAligned(const uint8_t* data) {
   return reinterpret_cast<uintptr_t>(data) % hal::kBufferAlignment == 0;
 }
 
-using BufferAndStorage = std::tuple<Ref<hal::Buffer>, Ref<vm::Buffer>>;
+using BufferAndStorage = std::tuple<Ref<hal::Buffer>, Ref<vm::ByteBuffer>>;
 
 class HalInlineState final : public BufferState {
  public:
@@ -70,13 +70,13 @@ class HalInlineState final : public BufferState {
   absl::StatusOr<BufferAndStorage> BufferAllocate(uint32_t minimum_alignment,
                                                   uint64_t length);
   absl::StatusOr<BufferAndStorage> BufferAllocateInitialized(
-      uint32_t minimum_alignment, vm::Buffer& source, uint64_t offset,
+      uint32_t minimum_alignment, vm::ByteBuffer& source, uint64_t offset,
       uint64_t length);
-  absl::StatusOr<Ref<hal::Buffer>> BufferWrap(vm::Buffer& source,
+  absl::StatusOr<Ref<hal::Buffer>> BufferWrap(vm::ByteBuffer& source,
                                               uint64_t offset, uint64_t length);
-  absl::StatusOr<Ref<vm::Buffer>> BufferStorage(hal::Buffer& buffer);
+  absl::StatusOr<Ref<vm::ByteBuffer>> BufferStorage(hal::Buffer& buffer);
   absl::StatusOr<std::tuple<int32_t, int64_t>> DeviceQueryI64(
-      vm::Buffer& category, vm::Buffer& key);
+      vm::ByteBuffer& category, vm::ByteBuffer& key);
 
  private:
   // Memory of the first device, or of the system if there is none.
@@ -117,12 +117,12 @@ absl::StatusOr<BufferAndStorage> HalInlineState::BufferAllocate(
     uint32_t minimum_alignment, uint64_t length) {
   TAKT_ASSIGN_OR_RETURN(Ref<hal::Buffer> buffer,
                         Allocate(minimum_alignment, length));
-  TAKT_ASSIGN_OR_RETURN(Ref<vm::Buffer> storage, BufferStorage(*buffer));
+  TAKT_ASSIGN_OR_RETURN(Ref<vm::ByteBuffer> storage, BufferStorage(*buffer));
   return BufferAndStorage(std::move(buffer), std::move(storage));
 }
 
 absl::StatusOr<BufferAndStorage> HalInlineState::BufferAllocateInitialized(
-    uint32_t minimum_alignment, vm::Buffer& source, uint64_t offset,
+    uint32_t minimum_alignment, vm::ByteBuffer& source, uint64_t offset,
     uint64_t length) {
   TAKT_ASSIGN_OR_RETURN(const absl::Span<const uint8_t> bytes,
                         BytesOf(source, offset, length));
@@ -134,9 +134,8 @@ absl::StatusOr<BufferAndStorage> HalInlineState::BufferAllocateInitialized(
   return result;
 }
 
-absl::StatusOr<Ref<hal::Buffer>> HalInlineState::BufferWrap(vm::Buffer& source,
-                                                            uint64_t offset,
-                                                            uint64_t length) {
+absl::StatusOr<Ref<hal::Buffer>> HalInlineState::BufferWrap(
+    vm::ByteBuffer& source, uint64_t offset, uint64_t length) {
   TAKT_ASSIGN_OR_RETURN(const absl::Span<const uint8_t> bytes,
                         BytesOf(source, offset, length));
   const bool is_mutable = source.is_mutable();
@@ -161,18 +160,18 @@ absl::StatusOr<Ref<hal::Buffer>> HalInlineState::BufferWrap(vm::Buffer& source,
       is_mutable ? hal::kAccessAll : hal::kAccessRead);
 }
 
-absl::StatusOr<Ref<vm::Buffer>> HalInlineState::BufferStorage(
+absl::StatusOr<Ref<vm::ByteBuffer>> HalInlineState::BufferStorage(
     hal::Buffer& buffer) {
   TAKT_ASSIGN_OR_RETURN(Ref<PinnedBuffer> pinned, PinnedBuffer::Create(buffer));
   TAKT_ASSIGN_OR_RETURN(const absl::Span<uint8_t> bytes,
                         buffer.Map(0, hal::kWholeBuffer, hal::kAccessRead));
   const bool is_mutable = (buffer.access() & hal::kAccessWrite) != 0;
-  return vm::Buffer::Wrap(std::move(pinned), bytes.data(), bytes.size(),
-                          is_mutable, blocks());
+  return vm::ByteBuffer::Wrap(std::move(pinned), bytes.data(), bytes.size(),
+                              is_mutable, blocks());
 }
 
 absl::StatusOr<std::tuple<int32_t, int64_t>> HalInlineState::DeviceQueryI64(
-    vm::Buffer& category, vm::Buffer& key) {
+    vm::ByteBuffer& category, vm::ByteBuffer& key) {
   if (devices().empty()) return std::make_tuple(int32_t{0}, int64_t{0});
   return QueryDevice(*devices().front(), category.text(), key.text());
 }

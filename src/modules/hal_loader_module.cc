@@ -15,7 +15,7 @@
 #include "modules/invocation_memory.h"
 #include "modules/pending_await.h"
 #include "modules/queue_ticket.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/bytecode_version.h"
 #include "vm/native_module.h"
 
@@ -65,7 +65,7 @@ class LoadedExecutable final : public hal::Executable {
   const Ref<hal::Executable> code_;
 };
 
-using BindingArgs = vm::VarArgs<vm::Buffer*, uint64_t, uint64_t>;
+using BindingArgs = vm::VarArgs<vm::ByteBuffer*, uint64_t, uint64_t>;
 
 class HalLoaderState final : public vm::ModuleState {
  public:
@@ -73,12 +73,12 @@ class HalLoaderState final : public vm::ModuleState {
       std::shared_ptr<const HalLoaderModuleOptions> environment)
       : environment_(std::move(environment)) {}
 
-  absl::StatusOr<int32_t> QuerySupport(vm::Buffer& format);
-  absl::StatusOr<Ref<hal::Executable>> Load(vm::Buffer& format,
-                                            vm::Buffer& data,
-                                            vm::Buffer* constants);
+  absl::StatusOr<int32_t> QuerySupport(vm::ByteBuffer& format);
+  absl::StatusOr<Ref<hal::Executable>> Load(vm::ByteBuffer& format,
+                                            vm::ByteBuffer& data,
+                                            vm::ByteBuffer* constants);
   absl::StatusOr<uint64_t> LookupFunction(hal::Executable& executable,
-                                          vm::Buffer& name);
+                                          vm::ByteBuffer& name);
   absl::Status Dispatch(vm::NativeCall& call, hal::Executable& executable,
                         uint64_t function, uint32_t count_x, uint32_t count_y,
                         uint32_t count_z, vm::VarArgs<uint32_t> constants,
@@ -111,12 +111,12 @@ hal::Device* HalLoaderState::FindDevice(absl::string_view format) const {
   return nullptr;
 }
 
-absl::StatusOr<int32_t> HalLoaderState::QuerySupport(vm::Buffer& format) {
+absl::StatusOr<int32_t> HalLoaderState::QuerySupport(vm::ByteBuffer& format) {
   return FindDevice(format.text()) != nullptr ? 1 : 0;
 }
 
 absl::StatusOr<Ref<hal::Executable>> HalLoaderState::Load(
-    vm::Buffer& format, vm::Buffer& data, vm::Buffer* constants) {
+    vm::ByteBuffer& format, vm::ByteBuffer& data, vm::ByteBuffer* constants) {
   if (environment_->devices.empty()) {
     return absl::FailedPreconditionError(
         "the context has no device that could run executables");
@@ -135,7 +135,7 @@ absl::StatusOr<Ref<hal::Executable>> HalLoaderState::Load(
 }
 
 absl::StatusOr<uint64_t> HalLoaderState::LookupFunction(
-    hal::Executable& executable, vm::Buffer& name) {
+    hal::Executable& executable, vm::ByteBuffer& name) {
   TAKT_RETURN_IF_ERROR(LoadedExecutable::From(executable).status());
   return executable.LookupFunction(name.text());
 }
@@ -143,7 +143,7 @@ absl::StatusOr<uint64_t> HalLoaderState::LookupFunction(
 // The range as a buffer of the device; constants that are not aligned are
 // copied.
 absl::StatusOr<Ref<hal::Buffer>> ImportBinding(hal::Device& device,
-                                               vm::Buffer& source) {
+                                               vm::ByteBuffer& source) {
   const bool is_mutable = source.is_mutable();
   hal::BufferParams params;
   if (!is_mutable) {

@@ -43,8 +43,8 @@ absl::StatusOr<Ref<hal::Buffer>> HalState::AllocatorAllocate(
 
 absl::StatusOr<Ref<hal::Buffer>> HalState::AllocatorImport(
     hal::Allocator& allocator, int32_t try_import, uint64_t affinity,
-    uint32_t memory_types, uint32_t usage, vm::Buffer& source, uint64_t offset,
-    uint64_t length) {
+    uint32_t memory_types, uint32_t usage, vm::ByteBuffer& source,
+    uint64_t offset, uint64_t length) {
   TAKT_ASSIGN_OR_RETURN(hal::Device * device, DeviceOf(allocator));
   const uint64_t source_bytes = source.byte_length();
   if (length == hal::kWholeBuffer && offset <= source_bytes) {
@@ -90,7 +90,8 @@ HalState::AllocatorSelect(uint32_t memory_types, uint32_t usage, int64_t flags,
   return std::make_tuple(Ref<hal::Device>::Retain(device), affinity);
 }
 
-absl::Status HalState::BufferAssert(hal::Buffer& buffer, vm::Buffer& message,
+absl::Status HalState::BufferAssert(hal::Buffer& buffer,
+                                    vm::ByteBuffer& message,
                                     hal::Allocator& allocator,
                                     uint64_t minimum_length,
                                     uint32_t memory_types, uint32_t usage) {

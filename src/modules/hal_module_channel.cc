@@ -12,8 +12,8 @@ absl::Status NoCollectives(absl::string_view import) {
 }  // namespace
 
 absl::StatusOr<Ref<Object>> HalState::ChannelCreate(
-    hal::Device& device, uint64_t affinity, int64_t flags, vm::Buffer* id,
-    vm::Buffer* group, int32_t rank, int32_t count) {
+    hal::Device& device, uint64_t affinity, int64_t flags, vm::ByteBuffer* id,
+    vm::ByteBuffer* group, int32_t rank, int32_t count) {
   return NoCollectives("channel.create");
 }
 

@@ -116,7 +116,7 @@ absl::Status HalState::CommandBufferCopyBuffer(
 }
 
 absl::Status HalState::CommandBufferUpdateBuffer(
-    hal::CommandBuffer& command_buffer, vm::Buffer& source,
+    hal::CommandBuffer& command_buffer, vm::ByteBuffer& source,
     uint64_t source_offset, hal::Buffer* target, uint64_t target_offset,
     uint64_t length, uint32_t target_slot, int64_t flags) {
   TAKT_ASSIGN_OR_RETURN(absl::Span<const uint8_t> bytes,
@@ -188,7 +188,7 @@ absl::Status HalState::CommandBufferAdviseBuffer(
 }
 
 absl::Status HalState::CommandBufferBeginDebugGroup(
-    hal::CommandBuffer& command_buffer, vm::Buffer& label) {
+    hal::CommandBuffer& command_buffer, vm::ByteBuffer& label) {
   return absl::OkStatus();
 }
 

@@ -22,13 +22,13 @@ absl::StatusOr<Ref<hal::Allocator>> HalState::DeviceAllocator(
 }
 
 absl::StatusOr<std::tuple<int32_t, int64_t>> HalState::DeviceQueryI64(
-    hal::Device& device, vm::Buffer& category, vm::Buffer& key) {
+    hal::Device& device, vm::ByteBuffer& category, vm::ByteBuffer& key) {
   return QueryDevice(device, category.text(), key.text());
 }
 
 absl::StatusOr<Ref<hal::File>> HalState::FileFromMemory(
-    hal::Device& device, uint64_t affinity, uint32_t access, vm::Buffer& source,
-    uint64_t offset, uint64_t length, int32_t flags) {
+    hal::Device& device, uint64_t affinity, uint32_t access,
+    vm::ByteBuffer& source, uint64_t offset, uint64_t length, int32_t flags) {
   const auto granted = static_cast<hal::MemoryAccess>(access & hal::kAccessAll);
   if ((granted & hal::kAccessWrite) != 0 && !source.is_mutable()) {
     return absl::PermissionDeniedError(absl::StrFormat(

@@ -7,8 +7,8 @@
 
 namespace takt::modules {
 absl::StatusOr<Ref<hal::Executable>> HalState::ExecutableCreate(
-    hal::Device& device, uint64_t affinity, vm::Buffer& format,
-    vm::Buffer& data, vm::Buffer* constants) {
+    hal::Device& device, uint64_t affinity, vm::ByteBuffer& format,
+    vm::ByteBuffer& data, vm::ByteBuffer* constants) {
   TAKT_ASSIGN_OR_RETURN(std::vector<uint32_t> words,
                         ExecutableConstants(constants));
   return device.LoadExecutable(format.text(), data.bytes(),
@@ -16,7 +16,7 @@ absl::StatusOr<Ref<hal::Executable>> HalState::ExecutableCreate(
 }
 
 absl::StatusOr<uint64_t> HalState::ExecutableLookupFunction(
-    hal::Executable& executable, vm::Buffer& name) {
+    hal::Executable& executable, vm::ByteBuffer& name) {
   return executable.LookupFunction(name.text());
 }
 

@@ -55,7 +55,7 @@ absl::Status HalState::QueueFill(vm::NativeCall& call, hal::Device& device,
 
 absl::Status HalState::QueueUpdate(vm::NativeCall& call, hal::Device& device,
                                    uint64_t affinity, hal::Fence* wait,
-                                   hal::Fence* signal, vm::Buffer& source,
+                                   hal::Fence* signal, vm::ByteBuffer& source,
                                    uint64_t source_offset, hal::Buffer& target,
                                    uint64_t target_offset, uint64_t length,
                                    int64_t flags) {

@@ -21,7 +21,7 @@
 #include "modules/hal_module.h"
 #include "modules/invocation_memory.h"
 #include "modules/queue_ticket.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/module.h"
 #include "vm/native_module.h"
 
@@ -59,14 +59,14 @@ class HalState final : public BufferState {
                                                      uint64_t byte_length);
   absl::StatusOr<Ref<hal::Buffer>> AllocatorImport(
       hal::Allocator& allocator, int32_t try_import, uint64_t affinity,
-      uint32_t memory_types, uint32_t usage, vm::Buffer& source,
+      uint32_t memory_types, uint32_t usage, vm::ByteBuffer& source,
       uint64_t offset, uint64_t length);
   absl::StatusOr<std::tuple<Ref<hal::Device>, uint64_t>> AllocatorSelect(
       uint32_t memory_types, uint32_t usage, int64_t flags,
       DevicePairArgs devices);
 
   // buffer.*, but for those of BufferState.
-  absl::Status BufferAssert(hal::Buffer& buffer, vm::Buffer& message,
+  absl::Status BufferAssert(hal::Buffer& buffer, vm::ByteBuffer& message,
                             hal::Allocator& allocator, uint64_t minimum_length,
                             uint32_t memory_types, uint32_t usage);
   absl::StatusOr<int32_t> BufferLoad(hal::Buffer& buffer, uint64_t offset,
@@ -81,8 +81,9 @@ class HalState final : public BufferState {
   // can arrive in place of one is null.
   absl::StatusOr<Ref<Object>> ChannelCreate(hal::Device& device,
                                             uint64_t affinity, int64_t flags,
-                                            vm::Buffer* id, vm::Buffer* group,
-                                            int32_t rank, int32_t count);
+                                            vm::ByteBuffer* id,
+                                            vm::ByteBuffer* group, int32_t rank,
+                                            int32_t count);
   absl::StatusOr<Ref<Object>> ChannelSplit(Object* channel, int32_t color,
                                            int32_t key, int64_t flags);
   absl::StatusOr<std::tuple<int32_t, int32_t>> ChannelRankAndCount(
@@ -120,7 +121,7 @@ class HalState final : public BufferState {
                                              uint32_t slot, hal::Buffer* target,
                                              uint64_t offset, uint64_t length);
   absl::Status CommandBufferUpdateBuffer(
-      hal::CommandBuffer& command_buffer, vm::Buffer& source,
+      hal::CommandBuffer& command_buffer, vm::ByteBuffer& source,
       uint64_t source_offset, hal::Buffer* target, uint64_t target_offset,
       uint64_t length, uint32_t target_slot, int64_t flags);
   absl::Status CommandBufferDispatch(
@@ -147,7 +148,7 @@ class HalState final : public BufferState {
                                          int64_t argument0, int64_t argument1,
                                          uint32_t slot);
   absl::Status CommandBufferBeginDebugGroup(hal::CommandBuffer& command_buffer,
-                                            vm::Buffer& label);
+                                            vm::ByteBuffer& label);
   absl::Status CommandBufferEndDebugGroup(hal::CommandBuffer& command_buffer);
 
   // devices.*, device.*, ex.file.from_memory
@@ -155,10 +156,10 @@ class HalState final : public BufferState {
   absl::StatusOr<Ref<hal::Device>> DevicesGet(uint32_t index);
   absl::StatusOr<Ref<hal::Allocator>> DeviceAllocator(hal::Device& device);
   absl::StatusOr<std::tuple<int32_t, int64_t>> DeviceQueryI64(
-      hal::Device& device, vm::Buffer& category, vm::Buffer& key);
+      hal::Device& device, vm::ByteBuffer& category, vm::ByteBuffer& key);
   absl::StatusOr<Ref<hal::File>> FileFromMemory(
       hal::Device& device, uint64_t affinity, uint32_t access,
-      vm::Buffer& source, uint64_t offset, uint64_t length, int32_t flags);
+      vm::ByteBuffer& source, uint64_t offset, uint64_t length, int32_t flags);
 
   // device.queue.*
   absl::StatusOr<Ref<hal::Buffer>> QueueAlloca(
@@ -176,7 +177,7 @@ class HalState final : public BufferState {
                          uint32_t pattern_length, int64_t flags);
   absl::Status QueueUpdate(vm::NativeCall& call, hal::Device& device,
                            uint64_t affinity, hal::Fence* wait,
-                           hal::Fence* signal, vm::Buffer& source,
+                           hal::Fence* signal, vm::ByteBuffer& source,
                            uint64_t source_offset, hal::Buffer& target,
                            uint64_t target_offset, uint64_t length,
                            int64_t flags);
@@ -206,13 +207,11 @@ class HalState final : public BufferState {
   absl::Status QueueFlush(hal::Device& device, uint64_t affinity);
 
   // executable.*
-  absl::StatusOr<Ref<hal::Executable>> ExecutableCreate(hal::Device& device,
-                                                        uint64_t affinity,
-                                                        vm::Buffer& format,
-                                                        vm::Buffer& data,
-                                                        vm::Buffer* constants);
+  absl::StatusOr<Ref<hal::Executable>> ExecutableCreate(
+      hal::Device& device, uint64_t affinity, vm::ByteBuffer& format,
+      vm::ByteBuffer& data, vm::ByteBuffer* constants);
   absl::StatusOr<uint64_t> ExecutableLookupFunction(hal::Executable& executable,
-                                                    vm::Buffer& name);
+                                                    vm::ByteBuffer& name);
 
   // fence.*
   absl::StatusOr<Ref<hal::Fence>> FenceCreate(hal::Device& device,

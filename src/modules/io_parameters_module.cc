@@ -20,7 +20,7 @@ namespace {
 using Requests = std::vector<ParameterRequest>;
 using ScopesPtr = std::shared_ptr<const std::vector<ParameterScope>>;
 
-absl::string_view ScopeName(const vm::Buffer* scope) {
+absl::string_view ScopeName(const vm::ByteBuffer* scope) {
   return scope == nullptr ? absl::string_view() : scope->text();
 }
 
@@ -125,19 +125,23 @@ class IoParametersState final : public vm::ModuleState {
 
   absl::StatusOr<Ref<vm::List>> LoadParameters(
       vm::NativeCall& call, hal::Device& device, uint64_t affinity,
-      hal::Fence* wait, hal::Fence* signal, vm::Buffer* scope,
+      hal::Fence* wait, hal::Fence* signal, vm::ByteBuffer* scope,
       uint64_t target_affinity, uint32_t memory_types, uint32_t usage,
-      vm::Buffer& key_table, vm::Buffer& key_data, vm::Buffer& spans);
+      vm::ByteBuffer& key_table, vm::ByteBuffer& key_data,
+      vm::ByteBuffer& spans);
   absl::Status GatherParameters(vm::NativeCall& call, hal::Device& device,
                                 uint64_t affinity, hal::Fence* wait,
-                                hal::Fence* signal, vm::Buffer* scope,
-                                hal::Buffer& target, vm::Buffer& key_table,
-                                vm::Buffer& key_data, vm::Buffer& spans);
+                                hal::Fence* signal, vm::ByteBuffer* scope,
+                                hal::Buffer& target, vm::ByteBuffer& key_table,
+                                vm::ByteBuffer& key_data,
+                                vm::ByteBuffer& spans);
   absl::Status ScatterParameters(vm::NativeCall& call, hal::Device& device,
                                  uint64_t affinity, hal::Fence* wait,
                                  hal::Fence* signal, hal::Buffer& source,
-                                 vm::Buffer* scope, vm::Buffer& key_table,
-                                 vm::Buffer& key_data, vm::Buffer& spans);
+                                 vm::ByteBuffer* scope,
+                                 vm::ByteBuffer& key_table,
+                                 vm::ByteBuffer& key_data,
+                                 vm::ByteBuffer& spans);
 
  private:
   const ScopesPtr scopes_;
@@ -145,9 +149,10 @@ class IoParametersState final : public vm::ModuleState {
 
 absl::StatusOr<Ref<vm::List>> IoParametersState::LoadParameters(
     vm::NativeCall& call, hal::Device& device, uint64_t affinity,
-    hal::Fence* wait, hal::Fence* signal, vm::Buffer* scope,
+    hal::Fence* wait, hal::Fence* signal, vm::ByteBuffer* scope,
     uint64_t target_affinity, uint32_t memory_types, uint32_t usage,
-    vm::Buffer& key_table, vm::Buffer& key_data, vm::Buffer& spans) {
+    vm::ByteBuffer& key_table, vm::ByteBuffer& key_data,
+    vm::ByteBuffer& spans) {
   TAKT_ASSIGN_OR_RETURN(Requests requests,
                         ResolveParameters(*scopes_, ScopeName(scope),
                                           {key_table, key_data, spans}));
@@ -178,9 +183,9 @@ absl::StatusOr<Ref<vm::List>> IoParametersState::LoadParameters(
 
 absl::Status IoParametersState::GatherParameters(
     vm::NativeCall& call, hal::Device& device, uint64_t affinity,
-    hal::Fence* wait, hal::Fence* signal, vm::Buffer* scope,
-    hal::Buffer& target, vm::Buffer& key_table, vm::Buffer& key_data,
-    vm::Buffer& spans) {
+    hal::Fence* wait, hal::Fence* signal, vm::ByteBuffer* scope,
+    hal::Buffer& target, vm::ByteBuffer& key_table, vm::ByteBuffer& key_data,
+    vm::ByteBuffer& spans) {
   TAKT_ASSIGN_OR_RETURN(Requests requests,
                         ResolveParameters(*scopes_, ScopeName(scope),
                                           {key_table, key_data, spans}));
@@ -200,8 +205,8 @@ absl::Status IoParametersState::GatherParameters(
 absl::Status IoParametersState::ScatterParameters(
     vm::NativeCall& call, hal::Device& device, uint64_t affinity,
     hal::Fence* wait, hal::Fence* signal, hal::Buffer& source,
-    vm::Buffer* scope, vm::Buffer& key_table, vm::Buffer& key_data,
-    vm::Buffer& spans) {
+    vm::ByteBuffer* scope, vm::ByteBuffer& key_table, vm::ByteBuffer& key_data,
+    vm::ByteBuffer& spans) {
   TAKT_ASSIGN_OR_RETURN(Requests requests,
                         ResolveParameters(*scopes_, ScopeName(scope),
                                           {key_table, key_data, spans}));

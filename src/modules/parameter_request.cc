@@ -61,7 +61,7 @@ absl::StatusOr<const Parameter*> FindParameter(
 }
 
 template <typename T>
-T Load(const vm::Buffer& table, size_t offset) {
+T Load(const vm::ByteBuffer& table, size_t offset) {
   return LoadUnaligned<T>(table.data() + offset);
 }
 

@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "modules/io_parameters_module.h"
 #include "modules/parameter_index.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::modules {
 
@@ -27,9 +27,9 @@ struct ParameterRequest {
 
 // The tables of a call. Borrowed.
 struct ParameterTables {
-  const vm::Buffer& keys;
-  const vm::Buffer& key_data;
-  const vm::Buffer& spans;
+  const vm::ByteBuffer& keys;
+  const vm::ByteBuffer& key_data;
+  const vm::ByteBuffer& spans;
 };
 
 // Errors name scope and key. INVALID_ARGUMENT: tables of odd or unequal

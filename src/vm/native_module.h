@@ -6,7 +6,7 @@
 //   class Counter : public ModuleState {
 //    public:
 //     absl::StatusOr<int32_t> Add(int32_t by);
-//     absl::Status Append(hal::Buffer& target, vm::Buffer* optional_text,
+//     absl::Status Append(hal::Buffer& target, vm::ByteBuffer* optional_text,
 //                         VarArgs<int64_t> dims);
 //   };
 //   NativeModule::Builder builder("counter", /*version=*/1);

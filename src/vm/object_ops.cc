@@ -86,7 +86,7 @@ bool FailReadOnly(RunGuard& guard) {
   return guard.Fail(absl::PermissionDeniedError("the buffer is read-only"));
 }
 
-bool FailRange(const Buffer& buffer, uint64_t offset, uint64_t length,
+bool FailRange(const ByteBuffer& buffer, uint64_t offset, uint64_t length,
                size_t element_bytes, RunGuard& guard) {
   return guard.Fail(absl::OutOfRangeError(absl::StrCat(
       length, " elements of ", element_bytes, " bytes from ", offset,
@@ -97,7 +97,7 @@ bool FailRange(const Buffer& buffer, uint64_t offset, uint64_t length,
 
 template <typename Stored>
 bool FillElements(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const Buffer* buffer = MutableBufferAt(base, pc->a, guard);
+  const ByteBuffer* buffer = MutableBufferAt(base, pc->a, guard);
   if (buffer == nullptr) return false;
   const auto offset = Get<uint64_t>(base, pc->b);
   const auto length = Get<uint64_t>(base, pc->c);
@@ -121,8 +121,8 @@ template bool FillElements<uint64_t>(uint32_t*, const Unit*, RunGuard&);
 bool AllocateBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
   const auto length = Get<uint64_t>(base, pc->b);
   if (!guard.Charge(length)) return false;
-  absl::StatusOr<Ref<Buffer>> buffer =
-      Buffer::Allocate(length, Get<uint32_t>(base, pc->c), &guard.pool());
+  absl::StatusOr<Ref<ByteBuffer>> buffer =
+      ByteBuffer::Allocate(length, Get<uint32_t>(base, pc->c), &guard.pool());
   if (!buffer.ok()) return guard.Fail(buffer.status());
   Put(base, pc->a, buffer->release());
   return true;
@@ -130,7 +130,7 @@ bool AllocateBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
 
 // a = copy of b from byte c on; length, alignment.
 bool CloneBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const Buffer* source = BufferAt(base, pc->b, guard);
+  const ByteBuffer* source = BufferAt(base, pc->b, guard);
   if (source == nullptr) return false;
   const auto offset = Get<uint64_t>(base, pc->c);
   const auto length = Get<uint64_t>(base, pc[1].list()[0]);
@@ -138,8 +138,8 @@ bool CloneBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
   if (!CheckRange(*source, offset, length, 1, guard) || !guard.Charge(length)) {
     return false;
   }
-  absl::StatusOr<Ref<Buffer>> copy =
-      Buffer::Allocate(length, alignment, &guard.pool());
+  absl::StatusOr<Ref<ByteBuffer>> copy =
+      ByteBuffer::Allocate(length, alignment, &guard.pool());
   if (!copy.ok()) return guard.Fail(copy.status());
   if (length != 0) {
     std::memcpy((*copy)->data(), source->data() + offset, length);
@@ -149,7 +149,7 @@ bool CloneBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
 }
 
 bool BufferLength(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const Buffer* buffer = BufferAt(base, pc->b, guard);
+  const ByteBuffer* buffer = BufferAt(base, pc->b, guard);
   if (buffer == nullptr) return false;
   Set<uint64_t>(base, pc->a, buffer->byte_length());
   return true;
@@ -157,9 +157,9 @@ bool BufferLength(uint32_t* base, const Unit* pc, RunGuard& guard) {
 
 // From a at byte b, to c; at byte, length.
 bool CopyBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const Buffer* source = BufferAt(base, pc->a, guard);
+  const ByteBuffer* source = BufferAt(base, pc->a, guard);
   if (source == nullptr) return false;
-  const Buffer* target = MutableBufferAt(base, pc->c, guard);
+  const ByteBuffer* target = MutableBufferAt(base, pc->c, guard);
   if (target == nullptr) return false;
   const auto from = Get<uint64_t>(base, pc->b);
   const auto to = Get<uint64_t>(base, pc[1].list()[0]);
@@ -177,9 +177,9 @@ bool CopyBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
 // a = b from byte c on equals; buffer, at byte, length.
 bool CompareBuffers(uint32_t* base, const Unit* pc, RunGuard& guard) {
   const int16_t* const rest = pc[1].list();
-  const Buffer* x = BufferAt(base, pc->b, guard);
+  const ByteBuffer* x = BufferAt(base, pc->b, guard);
   if (x == nullptr) return false;
-  const Buffer* y = BufferAt(base, rest[0], guard);
+  const ByteBuffer* y = BufferAt(base, rest[0], guard);
   if (y == nullptr) return false;
   const auto x_offset = Get<uint64_t>(base, pc->c);
   const auto y_offset = Get<uint64_t>(base, rest[1]);
@@ -197,7 +197,7 @@ bool CompareBuffers(uint32_t* base, const Unit* pc, RunGuard& guard) {
 
 // a = hash of b from byte c on; length.
 bool HashBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const Buffer* buffer = BufferAt(base, pc->b, guard);
+  const ByteBuffer* buffer = BufferAt(base, pc->b, guard);
   if (buffer == nullptr) return false;
   const auto offset = Get<uint64_t>(base, pc->c);
   const auto length = Get<uint64_t>(base, pc[1].list()[0]);

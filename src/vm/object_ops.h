@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/math.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/frame.h"
 #include "vm/list.h"
 #include "vm/program.h"
@@ -17,17 +17,17 @@
 namespace takt::vm {
 
 // nullptr, and the guard's error set, for null, other types, read-only ones.
-inline Buffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard);
-inline Buffer* MutableBufferAt(uint32_t* base, int16_t address,
-                               RunGuard& guard);
+inline ByteBuffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard);
+inline ByteBuffer* MutableBufferAt(uint32_t* base, int16_t address,
+                                   RunGuard& guard);
 // [offset, offset + length) of elements.
-inline bool CheckRange(const Buffer& buffer, uint64_t offset, uint64_t length,
-                       size_t element_bytes, RunGuard& guard);
+inline bool CheckRange(const ByteBuffer& buffer, uint64_t offset,
+                       uint64_t length, size_t element_bytes, RunGuard& guard);
 
 // buffer.load.*: a = b[c], widened as a Register.
 template <typename Stored, typename Register>
 bool LoadElement(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const Buffer* buffer = BufferAt(base, pc->b, guard);
+  const ByteBuffer* buffer = BufferAt(base, pc->b, guard);
   if (buffer == nullptr) return false;
   const auto index = Get<uint64_t>(base, pc->c);
   if (!CheckRange(*buffer, index, 1, sizeof(Stored), guard)) return false;
@@ -40,7 +40,7 @@ bool LoadElement(uint32_t* base, const Unit* pc, RunGuard& guard) {
 // buffer.store.*: a[b] = c.
 template <typename Stored>
 bool StoreElement(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const Buffer* buffer = MutableBufferAt(base, pc->a, guard);
+  const ByteBuffer* buffer = MutableBufferAt(base, pc->a, guard);
   if (buffer == nullptr) return false;
   const auto index = Get<uint64_t>(base, pc->b);
   if (!CheckRange(*buffer, index, 1, sizeof(Stored), guard)) return false;
@@ -95,24 +95,24 @@ inline int16_t Choose(const uint32_t* base, const Unit* pc, const Unit* list) {
 bool FailWrongType(const ObjectType& expected, const Object* object,
                    RunGuard& guard);
 bool FailReadOnly(RunGuard& guard);
-bool FailRange(const Buffer& buffer, uint64_t offset, uint64_t length,
+bool FailRange(const ByteBuffer& buffer, uint64_t offset, uint64_t length,
                size_t element_bytes, RunGuard& guard);
 
 // ---- Inline, because kernels spend their time here ----
 
-inline Buffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard) {
+inline ByteBuffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard) {
   Object* const object = Peek(base, address);
-  if (__builtin_expect(object != nullptr && object->type() == &Buffer::kType,
-                       1)) {
-    return static_cast<Buffer*>(object);
+  if (__builtin_expect(
+          object != nullptr && object->type() == &ByteBuffer::kType, 1)) {
+    return static_cast<ByteBuffer*>(object);
   }
-  FailWrongType(Buffer::kType, object, guard);
+  FailWrongType(ByteBuffer::kType, object, guard);
   return nullptr;
 }
 
-inline Buffer* MutableBufferAt(uint32_t* base, int16_t address,
-                               RunGuard& guard) {
-  Buffer* const buffer = BufferAt(base, address, guard);
+inline ByteBuffer* MutableBufferAt(uint32_t* base, int16_t address,
+                                   RunGuard& guard) {
+  ByteBuffer* const buffer = BufferAt(base, address, guard);
   if (buffer == nullptr || __builtin_expect(buffer->is_mutable(), 1)) {
     return buffer;
   }
@@ -120,8 +120,8 @@ inline Buffer* MutableBufferAt(uint32_t* base, int16_t address,
   return nullptr;
 }
 
-inline bool CheckRange(const Buffer& buffer, uint64_t offset, uint64_t length,
-                       size_t element_bytes, RunGuard& guard) {
+inline bool CheckRange(const ByteBuffer& buffer, uint64_t offset,
+                       uint64_t length, size_t element_bytes, RunGuard& guard) {
   if (__builtin_expect(
           RangeFits(offset, length, buffer.byte_length() / element_bytes), 1)) {
     return true;

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "base/object.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/calling_convention.h"
 #include "vm/list.h"
 
@@ -127,7 +127,7 @@ struct Program {
   std::vector<ElementType> types;  // The type table.
   // The first of them that is not registered; the program must not run then.
   std::string unknown_type;
-  std::vector<Ref<Buffer>> rodata;
+  std::vector<Ref<ByteBuffer>> rodata;
   std::vector<std::vector<Letter>> import_results;
   std::vector<std::string> import_names;
   std::vector<std::string> texts;  // Of the fail instructions.

@@ -105,7 +105,7 @@ void WrapRodata(const BytecodeArchive& archive, const Ref<Object>& owner,
                 Program& program) {
   for (absl::Span<const uint8_t> segment : archive.rodata) {
     // Read-only: nothing writes through the pointer.
-    program.rodata.push_back(Buffer::Wrap(
+    program.rodata.push_back(ByteBuffer::Wrap(
         owner, const_cast<uint8_t*>(segment.data()), segment.size(), false));
   }
 }

@@ -1,14 +1,14 @@
 #include "vm/type_registry.h"
 
 #include "absl/strings/str_cat.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/list.h"
 
 namespace takt::vm {
 
 TypeRegistry::TypeRegistry() {
   MutexLock lock(&mutex_);
-  types_.emplace(Buffer::kType.name, &Buffer::kType);
+  types_.emplace(ByteBuffer::kType.name, &ByteBuffer::kType);
   types_.emplace(List::kType.name, &List::kType);
 }
 

@@ -15,7 +15,7 @@
 #include "cpu/cpu_features.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/bytecode_module.h"
 #include "vm/context.h"
 #include "vm/invocation.h"
@@ -64,34 +64,34 @@ class VmvxModuleTest : public testing::Test {
   }
 
   template <typename T>
-  static Ref<vm::Buffer> MakeBuffer(const std::vector<T>& elements) {
-    auto buffer = vm::Buffer::Allocate(elements.size() * sizeof(T), 64);
+  static Ref<vm::ByteBuffer> MakeBuffer(const std::vector<T>& elements) {
+    auto buffer = vm::ByteBuffer::Allocate(elements.size() * sizeof(T), 64);
     EXPECT_TRUE(buffer.ok());
     std::copy(elements.begin(), elements.end(),
               reinterpret_cast<T*>((*buffer)->data()));
     return *std::move(buffer);
   }
   template <typename T>
-  static std::vector<T> Read(const Ref<vm::Buffer>& buffer) {
+  static std::vector<T> Read(const Ref<vm::ByteBuffer>& buffer) {
     const auto* begin = reinterpret_cast<const T*>(buffer->data());
     return {begin, begin + buffer->byte_length() / sizeof(T)};
   }
   static Value I64(int64_t value) { return Value::I64(value); }
   static Value I32(int32_t value) { return Value::I32(value); }
-  static Value Of(const Ref<vm::Buffer>& buffer) {
+  static Value Of(const Ref<vm::ByteBuffer>& buffer) {
     return Value::FromRef(buffer);
   }
 
   // One row of an elementwise operation.
-  std::vector<Value> BinaryRow(const Ref<vm::Buffer>& lhs,
-                               const Ref<vm::Buffer>& rhs,
-                               const Ref<vm::Buffer>& out, int64_t count) {
+  std::vector<Value> BinaryRow(const Ref<vm::ByteBuffer>& lhs,
+                               const Ref<vm::ByteBuffer>& rhs,
+                               const Ref<vm::ByteBuffer>& out, int64_t count) {
     return {Of(lhs),    I64(0),     I64(count), I64(1),    Of(rhs),
             I64(0),     I64(count), I64(1),     Of(out),   I64(0),
             I64(count), I64(1),     I64(1),     I64(count)};
   }
-  std::vector<Value> UnaryRow(const Ref<vm::Buffer>& in,
-                              const Ref<vm::Buffer>& out, int64_t count) {
+  std::vector<Value> UnaryRow(const Ref<vm::ByteBuffer>& in,
+                              const Ref<vm::ByteBuffer>& out, int64_t count) {
     return {Of(in), I64(0),     I64(count), I64(1), Of(out),
             I64(0), I64(count), I64(1),     I64(1), I64(count)};
   }
@@ -289,8 +289,9 @@ TEST_F(VmvxModuleTest, NothingHappensToNothing) {
 TEST_F(VmvxModuleTest, BuffersOfTheWrongKind) {
   const auto good = MakeBuffer(std::vector<float>(4));
   const auto read_only =
-      vm::Buffer::Wrap(good, good->data(), good->byte_length(), false);
-  const auto misaligned = vm::Buffer::Wrap(good, good->data() + 1, 12, true);
+      vm::ByteBuffer::Wrap(good, good->data(), good->byte_length(), false);
+  const auto misaligned =
+      vm::ByteBuffer::Wrap(good, good->data() + 1, 12, true);
   EXPECT_EQ(Call("neg.2d.f32", UnaryRow(good, read_only, 2)).code(),
             Code::kPermissionDenied);
   EXPECT_TRUE(Call("neg.2d.f32", UnaryRow(read_only, good, 2)).ok());

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/bytecode_archive.h"
 #include "vm/bytecode_module.h"
 #include "vm/context.h"
@@ -54,7 +54,7 @@ Ref<Object> MakeRefFor(size_t choice) {
     case 0:
       return nullptr;
     case 1: {
-      absl::StatusOr<Ref<Buffer>> buffer = Buffer::Allocate(64, 16);
+      absl::StatusOr<Ref<ByteBuffer>> buffer = ByteBuffer::Allocate(64, 16);
       return buffer.ok() ? Ref<Object>(*std::move(buffer)) : nullptr;
     }
     case 2:

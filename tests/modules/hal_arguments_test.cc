@@ -17,7 +17,8 @@ TEST(CheckPatternLengthTest, TakesOneTwoAndFour) {
 
 TEST(BytesOfTest, GivesTheRange) {
   uint8_t bytes[4] = {1, 2, 3, 4};
-  const Ref<vm::Buffer> buffer = vm::Buffer::Wrap(nullptr, bytes, 4, false);
+  const Ref<vm::ByteBuffer> buffer =
+      vm::ByteBuffer::Wrap(nullptr, bytes, 4, false);
   EXPECT_THAT(*BytesOf(*buffer, 1, 2), testing::ElementsAre(2, 3));
   EXPECT_THAT(*BytesOf(*buffer, 2, hal::kWholeBuffer),
               testing::ElementsAre(3, 4));
@@ -26,7 +27,8 @@ TEST(BytesOfTest, GivesTheRange) {
 
 TEST(BytesOfTest, RejectsRangesBeyondTheEnd) {
   uint8_t bytes[4] = {};
-  const Ref<vm::Buffer> buffer = vm::Buffer::Wrap(nullptr, bytes, 4, false);
+  const Ref<vm::ByteBuffer> buffer =
+      vm::ByteBuffer::Wrap(nullptr, bytes, 4, false);
   constexpr auto kCode = absl::StatusCode::kOutOfRange;
   EXPECT_THAT(BytesOf(*buffer, 0, 5), FailsWith(kCode, "its 4 bytes, got 5"));
   EXPECT_THAT(BytesOf(*buffer, 5, 0), FailsWith(kCode, "at offset 5"));

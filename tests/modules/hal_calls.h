@@ -22,7 +22,7 @@
 #include "hal/buffer_view.h"
 #include "modules/hal_module.h"
 #include "tests/modules/test_support.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/bytecode_module.h"
 #include "vm/context.h"
 #include "vm/invocation.h"
@@ -66,17 +66,17 @@ vm::Value ToValue(const Ref<T>& ref) {
   return vm::Value::FromRef(ref);
 }
 // Constant bytes, as rodata is.
-inline Ref<vm::Buffer> ConstantBytes(const std::string& text) {
+inline Ref<vm::ByteBuffer> ConstantBytes(const std::string& text) {
   Ref<Bytes> bytes = MakeRef<Bytes>(text);
   uint8_t* data = bytes->data();
-  return vm::Buffer::Wrap(std::move(bytes), data, text.size(),
-                          /*is_mutable=*/false);
+  return vm::ByteBuffer::Wrap(std::move(bytes), data, text.size(),
+                              /*is_mutable=*/false);
 }
-inline Ref<vm::Buffer> MutableBytes(const std::string& text) {
+inline Ref<vm::ByteBuffer> MutableBytes(const std::string& text) {
   Ref<Bytes> bytes = MakeRef<Bytes>(text);
   uint8_t* data = bytes->data();
-  return vm::Buffer::Wrap(std::move(bytes), data, text.size(),
-                          /*is_mutable=*/true);
+  return vm::ByteBuffer::Wrap(std::move(bytes), data, text.size(),
+                              /*is_mutable=*/true);
 }
 inline vm::Value ToValue(const char* text) {
   return ToValue(ConstantBytes(text));

@@ -27,7 +27,7 @@ class HalInlineModuleTest : public testing::Test {
 
   struct Pair {
     Ref<hal::Buffer> buffer;
-    Ref<vm::Buffer> storage;
+    Ref<vm::ByteBuffer> storage;
   };
   template <typename... Args>
   absl::StatusOr<Pair> CallForPair(const std::string& import,
@@ -37,17 +37,18 @@ class HalInlineModuleTest : public testing::Test {
     Pair pair;
     pair.buffer =
         Ref<hal::Buffer>::Retain(DynCast<hal::Buffer>(results.at(0).ref()));
-    pair.storage =
-        Ref<vm::Buffer>::Retain(DynCast<vm::Buffer>(results.at(1).ref()));
+    pair.storage = Ref<vm::ByteBuffer>::Retain(
+        DynCast<vm::ByteBuffer>(results.at(1).ref()));
     return pair;
   }
   absl::StatusOr<Pair> Allocate(int32_t alignment, uint64_t length) {
     return CallForPair("hal_inline.buffer.allocate", alignment, length);
   }
-  absl::StatusOr<Ref<vm::Buffer>> StorageOf(const Ref<hal::Buffer>& buffer) {
-    return calls_.CallRef<vm::Buffer>("hal_inline.buffer.storage", buffer);
+  absl::StatusOr<Ref<vm::ByteBuffer>> StorageOf(
+      const Ref<hal::Buffer>& buffer) {
+    return calls_.CallRef<vm::ByteBuffer>("hal_inline.buffer.storage", buffer);
   }
-  absl::StatusOr<Ref<hal::Buffer>> Wrap(const Ref<vm::Buffer>& source,
+  absl::StatusOr<Ref<hal::Buffer>> Wrap(const Ref<vm::ByteBuffer>& source,
                                         uint64_t offset, uint64_t length) {
     return calls_.CallRef<hal::Buffer>("hal_inline.buffer.wrap", source, offset,
                                        length);
@@ -176,8 +177,8 @@ TEST_F(HalInlineModuleTest, WrapOfConstantsIsReadOnly) {
 
 // Kernels need aligned bytes, so that only constants can be had from anywhere.
 TEST_F(HalInlineModuleTest, WrapCopiesConstantsThatAreNotAligned) {
-  const auto view = [](const Ref<vm::Buffer>& bytes, bool is_mutable) {
-    return vm::Buffer::Wrap(bytes, bytes->data() + 1, 9, is_mutable);
+  const auto view = [](const Ref<vm::ByteBuffer>& bytes, bool is_mutable) {
+    return vm::ByteBuffer::Wrap(bytes, bytes->data() + 1, 9, is_mutable);
   };
   auto buffer = Wrap(view(ConstantBytes("0123456789"), false), 1, 3);
   TAKT_ASSERT_OK(buffer);

@@ -127,13 +127,14 @@ class HalLoaderDispatchTest : public HalLoaderModuleTest {
     Load();
   }
 
-  static Ref<vm::Buffer> Floats(const std::vector<float>& values) {
+  static Ref<vm::ByteBuffer> Floats(const std::vector<float>& values) {
     return MutableBytes(BytesOfValues(values));
   }
   template <typename Lhs>
   absl::Status Multiply(const Lhs& lhs, uint64_t lhs_offset,
-                        const Ref<vm::Buffer>& out, uint64_t out_length = 16,
-                        int64_t function = 0, uint32_t count_z = 1) {
+                        const Ref<vm::ByteBuffer>& out,
+                        uint64_t out_length = 16, int64_t function = 0,
+                        uint32_t count_z = 1) {
     return calls_
         .Call("hal_loader.executable.dispatch/0/3", executable_, function,
               uint32_t{1}, uint32_t{1}, count_z, lhs, lhs_offset, uint64_t{16},
@@ -141,7 +142,7 @@ class HalLoaderDispatchTest : public HalLoaderModuleTest {
               out_length)
         .status();
   }
-  static std::vector<float> ValuesOf(const vm::Buffer& buffer) {
+  static std::vector<float> ValuesOf(const vm::ByteBuffer& buffer) {
     std::vector<float> values(buffer.byte_length() / sizeof(float));
     std::memcpy(values.data(), buffer.data(), values.size() * sizeof(float));
     return values;
@@ -174,13 +175,13 @@ TEST_F(HalLoaderDispatchTest, ConstantsMayLieAnywhere) {
       ConstantBytes("x" + BytesOfValues(std::vector<float>{1, 2, 3, 4}));
   auto out = Floats({0, 0, 0, 0});
   TAKT_ASSERT_OK(Multiply(
-      vm::Buffer::Wrap(bytes, bytes->data() + 1, 16, /*is_mutable=*/false), 0,
-      out));
+      vm::ByteBuffer::Wrap(bytes, bytes->data() + 1, 16, /*is_mutable=*/false),
+      0, out));
   EXPECT_EQ(ValuesOf(*out), std::vector<float>({2, 6, 12, 20}));
   EXPECT_THAT(
-      Multiply(
-          vm::Buffer::Wrap(bytes, bytes->data() + 1, 16, /*is_mutable=*/true),
-          0, out),
+      Multiply(vm::ByteBuffer::Wrap(bytes, bytes->data() + 1, 16,
+                                    /*is_mutable=*/true),
+               0, out),
       FailsWith(kInvalid, "binding 0: host memory starts 1 bytes past"));
 }
 

@@ -13,7 +13,7 @@ class HalBufferTest : public HalModuleTest {
  protected:
   void SetUp() override { Link("hal_buffer"); }
 
-  absl::StatusOr<Ref<hal::Buffer>> Import(const Ref<vm::Buffer>& source,
+  absl::StatusOr<Ref<hal::Buffer>> Import(const Ref<vm::ByteBuffer>& source,
                                           int32_t usage, uint64_t offset,
                                           uint64_t length, int32_t try_import) {
     return calls_.CallRef<hal::Buffer>(
@@ -66,7 +66,7 @@ TEST_F(HalBufferTest, AnAllocatorOutlivesItsDevice) {
 }
 
 TEST_F(HalBufferTest, ImportSharesAndKeepsConstantBytes) {
-  Ref<vm::Buffer> source = ConstantBytes(std::string(256, 'x'));
+  Ref<vm::ByteBuffer> source = ConstantBytes(std::string(256, 'x'));
   auto imported = Import(source, kConstantUsage, 64, 100, 1);
   TAKT_ASSERT_OK(imported);
   ASSERT_NE(*imported, nullptr);
@@ -78,14 +78,14 @@ TEST_F(HalBufferTest, ImportSharesAndKeepsConstantBytes) {
 }
 
 TEST_F(HalBufferTest, ImportOfMinusOneIsTheRest) {
-  const Ref<vm::Buffer> source = ConstantBytes(std::string(256, 'x'));
+  const Ref<vm::ByteBuffer> source = ConstantBytes(std::string(256, 'x'));
   auto imported = Import(source, kConstantUsage, 64, kRest, 0);
   TAKT_ASSERT_OK(imported);
   EXPECT_EQ((*imported)->byte_length(), 192u);
 }
 
 TEST_F(HalBufferTest, ImportOfMutableBytesMayBeWritten) {
-  const Ref<vm::Buffer> source = MutableBytes(std::string(64, 'x'));
+  const Ref<vm::ByteBuffer> source = MutableBytes(std::string(64, 'x'));
   auto writable = Import(source, kTransferAndStorage, 0, kRest, 0);
   TAKT_ASSERT_OK(writable);
   TAKT_ASSERT_OK(calls_.Call("hal.buffer.store", int32_t{'y'}, *writable,
@@ -100,7 +100,7 @@ TEST_F(HalBufferTest, ImportOfMutableBytesMayBeWritten) {
 }
 
 TEST_F(HalBufferTest, ImportOfConstantBytesMustBeImmutable) {
-  const Ref<vm::Buffer> source = ConstantBytes(std::string(64, 'x'));
+  const Ref<vm::ByteBuffer> source = ConstantBytes(std::string(64, 'x'));
   for (int32_t try_import : {0, 1}) {
     EXPECT_THAT(Import(source, kTransferAndStorage, 0, kRest, try_import),
                 FailsWith(kDenied, "must be immutable"));
@@ -108,7 +108,7 @@ TEST_F(HalBufferTest, ImportOfConstantBytesMustBeImmutable) {
 }
 
 TEST_F(HalBufferTest, ImportRejectsRangesBeyondTheSource) {
-  const Ref<vm::Buffer> source = ConstantBytes(std::string(64, 'x'));
+  const Ref<vm::ByteBuffer> source = ConstantBytes(std::string(64, 'x'));
   for (int32_t try_import : {0, 1}) {
     EXPECT_THAT(Import(source, kConstantUsage, 0, 65, try_import),
                 FailsWith(kInvalid, "64 bytes, got 65 at offset 0"));
@@ -120,7 +120,7 @@ TEST_F(HalBufferTest, ImportRejectsRangesBeyondTheSource) {
 }
 
 TEST_F(HalBufferTest, ImportOfUnalignedBytesIsNullOrFails) {
-  const Ref<vm::Buffer> source = ConstantBytes(std::string(64, 'x'));
+  const Ref<vm::ByteBuffer> source = ConstantBytes(std::string(64, 'x'));
   auto tried = Import(source, kConstantUsage, 16, kRest, 1);
   TAKT_ASSERT_OK(tried);
   EXPECT_EQ(*tried, nullptr);

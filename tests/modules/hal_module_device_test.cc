@@ -92,7 +92,7 @@ TEST_F(HalDeviceTest, QueryDoesNotFailForWhatItDoesNotKnow) {
 }
 
 TEST_F(HalDeviceTest, FileFromMemorySharesAndKeepsTheBytes) {
-  Ref<vm::Buffer> source = ConstantBytes("0123456789");
+  Ref<vm::ByteBuffer> source = ConstantBytes("0123456789");
   auto file = calls_.CallRef<hal::File>(
       "hal.ex.file.from_memory", calls_.device_ref(), kAnyQueue, kRead, source,
       uint64_t{2}, uint64_t{5}, int32_t{0});

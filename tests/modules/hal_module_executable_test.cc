@@ -47,10 +47,11 @@ TEST_F(HalExecutableTest, CreateLoadsAndLookupFinds) {
 TEST_F(HalExecutableTest, CreateTakesUnalignedData) {
   const std::string kernel = CompiledKernel();
   const auto shifted = ConstantBytes("0123456" + kernel);
-  TAKT_ASSERT_OK(Create(kFormat,
-                        vm::Buffer::Wrap(shifted, shifted->data() + 7,
-                                         kernel.size(), /*is_mutable=*/false),
-                        nullptr));
+  TAKT_ASSERT_OK(
+      Create(kFormat,
+             vm::ByteBuffer::Wrap(shifted, shifted->data() + 7, kernel.size(),
+                                  /*is_mutable=*/false),
+             nullptr));
 }
 
 TEST_F(HalExecutableTest, CreateRejectsConstantsNotDeclared) {

@@ -24,7 +24,7 @@ Ref<ParameterIndex> IndexOf(const std::vector<std::string>& keys) {
 absl::StatusOr<std::vector<ParameterRequest>> Resolve(
     const std::vector<ParameterScope>& scopes, const std::string& keys,
     const std::string& key_data, const std::string& spans) {
-  const Ref<vm::Buffer> tables[] = {
+  const Ref<vm::ByteBuffer> tables[] = {
       ConstantBytes(keys), ConstantBytes(key_data), ConstantBytes(spans)};
   return ResolveParameters(scopes, "s", {*tables[0], *tables[1], *tables[2]});
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/vm/vm_test_util.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/list.h"
 #include "vm/native_module.h"
 
@@ -233,7 +233,7 @@ class Maker : public ModuleState {
   absl::StatusOr<Ref<Object>> Make() {
     ++made;
     if (what == "opaque") return Ref<Object>(MakeRef<Opaque>());
-    Ref<Buffer> buffer = *Buffer::Allocate(2, 0);
+    Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(2, 0);
     if (what == "buffer") return Ref<Object>(buffer);
     // A list that holds the same buffer twice, and a list.
     Ref<List> list = List::Create({}, 0);
@@ -289,11 +289,11 @@ TEST(ContextTest, MutableBuffersAreCopiedAndRodataShared) {
   Maker::made = 0;
   const auto modules = MakerModules();
   auto first = Link(modules);
-  auto* buffer = DynCast<Buffer>(GetRef(*first, 0).get());
+  auto* buffer = DynCast<ByteBuffer>(GetRef(*first, 0).get());
   buffer->data()[0] = 9;  // After the snapshot was taken.
   auto second = Link(modules);
   EXPECT_EQ(Maker::made, 1);
-  auto* copy = DynCast<Buffer>(GetRef(*second, 0).get());
+  auto* copy = DynCast<ByteBuffer>(GetRef(*second, 0).get());
   ASSERT_NE(copy, nullptr);
   EXPECT_NE(copy, buffer);
   EXPECT_EQ(copy->data()[0], 0);

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tests/vm/vm_test_util.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/opcodes.h"
 
 namespace takt::vm {
@@ -381,7 +381,7 @@ TEST(InterpreterTest, ArgumentsThatNobodyUsesNeedNoRegisters) {
   caller.Emit(Op::kReturn).List({0, 1, R(0)});
   ModuleBuilder builder("m");
   builder.AddFunction("0iIir_i", callee, 1, 0);
-  Ref<Buffer> buffer = *Buffer::Allocate(4, 16);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(4, 16);
   const auto results =
       RunBody("0iir_iir", caller, 4, 1,
               {i(5), i(6), Value::FromRef(Ref<Object>(buffer))}, builder);
@@ -769,7 +769,7 @@ TEST(InterpreterTest, DebugInstructionsOnlyGoOn) {
   body.Block(b).Emit(Op::kYield).Branch(c, {{2, 3}});
   body.Block(c).Emit(Op::kCmpNzRef).U16(R(0)).U16(4);
   body.Emit(Op::kReturn).List({3, 4});
-  auto buffer = *Buffer::Allocate(1, 0);
+  auto buffer = *ByteBuffer::Allocate(1, 0);
   const auto results =
       RunBody("0ir_ii", body, 5, 1, {i(42), Value::FromRef(buffer)});
   ASSERT_TRUE(results.ok()) << results.status();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/vm/vm_test_util.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/list.h"
 #include "vm/native_module.h"
 
@@ -145,8 +145,8 @@ ModuleBuilder Identity(const std::string& letters, std::vector<uint16_t> list,
 TEST(InvocationTest, ArgumentsLandAndResultsReturnInOrder) {
   auto context =
       Link({Load(Identity("iIfrFir", {0, 2, 4, R(0), 6, 8, R(1)}, 10, 2))});
-  Ref<Buffer> a = *Buffer::Allocate(1, 0);
-  Ref<Buffer> b = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> a = *ByteBuffer::Allocate(1, 0);
+  Ref<ByteBuffer> b = *ByteBuffer::Allocate(1, 0);
   const auto results = Call(*context, "m.f",
                             {i(-1), I(int64_t{1} << 40), Value::F32(2.5f),
                              OfRef(a), Value::F64(-3.5), i(9), OfRef(b)});
@@ -189,8 +189,8 @@ TEST(InvocationTest, RejectsWrongArguments) {
 
 TEST(InvocationTest, TakenArgumentsAreTheProgramsOwn) {
   auto context = Link({Load(Identity("r", {MoveR(0)}, 0, 1))});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
-  Buffer* const raw = buffer.get();
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
+  ByteBuffer* const raw = buffer.get();
   std::vector<Value> arguments{OfRef(std::move(buffer))};
   auto invocation = Invocation::Create(*context, *context->FindFunction("f"),
                                        absl::MakeSpan(arguments),
@@ -205,7 +205,7 @@ TEST(InvocationTest, TakenArgumentsAreTheProgramsOwn) {
 
 TEST(InvocationTest, UntakenResultsAreReleased) {
   auto context = Link({Load(Identity("r", {R(0)}, 0, 1))});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   {
     auto invocation = Start(*context, "f", {OfRef(buffer)});
     ASSERT_EQ((*invocation)->Run(), Invocation::State::kDone);
@@ -216,7 +216,7 @@ TEST(InvocationTest, UntakenResultsAreReleased) {
 
 TEST(InvocationTest, NeverRunReleasesItsArguments) {
   auto context = Link({Load(Identity("r", {R(0)}, 0, 1))});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   { auto invocation = Start(*context, "f", {OfRef(buffer)}); }
   EXPECT_TRUE(buffer->IsUnique());
 }
@@ -245,7 +245,7 @@ TEST(InvocationTest, InternalCallsPassValuesAndRefs) {
   builder.Export(
       "f", static_cast<int32_t>(builder.AddFunction("0Iir_irIri", f, 10, 3)));
   auto context = Link({Load(builder)});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   auto results =
       Call(*context, "f", {I(int64_t{1} << 33), i(-2), OfRef(buffer)});
   ASSERT_TRUE(results.ok()) << results.status();
@@ -280,7 +280,7 @@ TEST(InvocationTest, RegistersStartAtZero) {
   builder.Export("f",
                  static_cast<int32_t>(builder.AddFunction("0ir_iii", f, 3, 1)));
   auto context = Link({Load(builder)});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   const auto results = Call(*context, "f", {i(-1), OfRef(buffer)});
   ASSERT_TRUE(results.ok()) << results.status();
   for (const Value& result : *results) EXPECT_EQ(result.i32(), 0);
@@ -306,7 +306,7 @@ ModuleBuilder Recursive() {
 
 TEST(InvocationTest, RecursionGrowsTheStackUpToItsBound) {
   auto context = Link({Load(Recursive())});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   for (const int depth : {0, 1, 10, 100, 5000}) {
     const auto results = Call(*context, "f", {i(depth), OfRef(buffer)});
     ASSERT_TRUE(results.ok()) << results.status();
@@ -332,7 +332,7 @@ TEST(InvocationTest, ErrorsUnwindEveryFrame) {
   builder.Export("f",
                  static_cast<int32_t>(builder.AddFunction("0ir_v", f, 1, 2)));
   auto context = Link({Load(builder)});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   const absl::Status status =
       Call(*context, "f", {i(5), OfRef(buffer)}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
@@ -443,7 +443,7 @@ TEST(InvocationTest, NativeResultsReplaceRegisters) {
   builder.Export(
       "f", static_cast<int32_t>(builder.AddFunction("0rI_irI", body, 3, 1)));
   auto context = LinkScript(&script, builder);
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   auto results = Call(*context, "f", {OfRef(buffer), I(41)});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ((*results)[0].i32(), 7);
@@ -461,7 +461,7 @@ TEST(InvocationTest, ParksAndGoesOnWhenWoken) {
     Script script;
     script.parks = parks;
     auto context = LinkScript(&script, Waiting(Op::kCallYieldable));
-    Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+    Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
     auto invocation = Start(*context, "f", {i(21), OfRef(buffer)});
     ASSERT_TRUE(invocation.ok());
     int woken = 0;
@@ -518,7 +518,7 @@ TEST(InvocationTest, PlainCallsOfOlderBytecodePark) {
     ModuleBuilder builder = Waiting(Op::kCall);
     builder.bytecode_version = major << 16;
     auto context = LinkScript(&script, builder);
-    Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+    Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
     auto invocation = Start(*context, "f", {i(21), OfRef(buffer)});
     for (int n = 0; n < 2; ++n) {
       ASSERT_EQ((*invocation)->Run(), Invocation::State::kParked);
@@ -546,7 +546,7 @@ TEST(InvocationTest, ImportsOfBytecode15BorrowWhatIsMarkedMoved) {
     builder.Export(
         "f", static_cast<int32_t>(builder.AddFunction("0rI_rr", body, 3, 2)));
     auto context = LinkScript(&script, builder);
-    Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+    Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
     auto results = Call(*context, "f", {OfRef(buffer), I(0)});
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ((*results)[0].ref(), major == 15 ? buffer.get() : nullptr);
@@ -568,7 +568,7 @@ TEST(InvocationTest, PlainCallsMayNotPark) {
 TEST(InvocationTest, DroppedWhileParkedReleasesEverything) {
   Script script;
   auto context = LinkScript(&script, Waiting(Op::kCallYieldable));
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   {
     auto invocation = Start(*context, "f", {i(1), OfRef(buffer)});
     ASSERT_EQ((*invocation)->Run(), Invocation::State::kParked);
@@ -648,7 +648,7 @@ ModuleBuilder Endless(Op op) {
 TEST(InvocationTest, StepLimitEndsEndlessLoops) {
   for (const Op op : {Op::kBr, Op::kYield, Op::kBreak}) {
     auto context = Link({Load(Endless(op))});
-    Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+    Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
     auto invocation = Start(*context, "f", {OfRef(buffer)});
     (*invocation)->SetStepLimit(1000);
     ASSERT_EQ((*invocation)->Run(), Invocation::State::kDone);
@@ -698,7 +698,7 @@ TEST(InvocationTest, CancelledBeforeItRuns) {
 
 TEST(InvocationTest, CancelledWhileItLoops) {
   auto context = Link({Load(Endless(Op::kBr))});
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   auto invocation = Start(*context, "f", {OfRef(buffer)});
   std::thread canceller([&] { (*invocation)->RequestCancel(); });
   EXPECT_EQ((*invocation)->Run(), Invocation::State::kDone);
@@ -717,7 +717,7 @@ TEST(InvocationTest, CancelledByANativeCallEndsWhenItReturns) {
 TEST(InvocationTest, CancelledWhileParkedIsWokenAndNotResumed) {
   Script script;
   auto context = LinkScript(&script, Waiting(Op::kCallYieldable));
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   auto invocation = Start(*context, "f", {i(1), OfRef(buffer)});
   int woken = 0;
   (*invocation)
@@ -751,7 +751,7 @@ TEST(DirectCallerTest, CallsAgainWithArgumentsThatStay) {
   builder.Export(
       "f", static_cast<int32_t>(builder.AddFunction("0iir_ir", body, 5, 1)));
   auto context = Link({Load(builder)});
-  Ref<Buffer> buffer = *Buffer::Allocate(4, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(4, 0);
   {
     DirectCaller caller(*context, *context->FindFunction("f"));
     caller.SetArgument(2, Slot{.ref = buffer.get()});

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::vm {
 namespace {
@@ -52,7 +52,7 @@ TEST(ListTest, ResizeKeepsAndEmpties) {
 }
 
 TEST(ListTest, SetOfNothingEmptiesTheElement) {
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   Ref<List> list = List::Create({}, 0);
   ASSERT_TRUE(list->Append(Value::FromRef(buffer)).ok());
   ASSERT_TRUE(list->Set(0, Value()).ok());
@@ -62,7 +62,7 @@ TEST(ListTest, SetOfNothingEmptiesTheElement) {
 
 TEST(ListTest, AppendOfTheWrongTypeChangesNothing) {
   Ref<List> list = List::Create({ValueKind::kRef, &List::kType}, 0);
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   EXPECT_EQ(list->Append(Value::FromRef(buffer)).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(list->size(), 0u);

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/list.h"
 #include "vm/module.h"
 
@@ -29,7 +29,7 @@ class Probe : public ModuleState {
     return std::make_tuple(a + 1, b * 2, -c);
   }
   absl::Status Nothing() { return absl::OkStatus(); }
-  absl::StatusOr<uint64_t> Length(Buffer& buffer, Buffer* optional) {
+  absl::StatusOr<uint64_t> Length(ByteBuffer& buffer, ByteBuffer* optional) {
     return buffer.byte_length() +
            (optional != nullptr ? optional->byte_length() : 0);
   }
@@ -41,7 +41,7 @@ class Probe : public ModuleState {
     seen.push_back(last);
     return absl::OkStatus();
   }
-  absl::Status Pairs(VarArgs<int32_t, Buffer&> pairs) {
+  absl::Status Pairs(VarArgs<int32_t, ByteBuffer&> pairs) {
     for (size_t i = 0; i < pairs.size(); ++i) {
       const auto& [index, buffer] = pairs[i];
       seen.push_back(index);
@@ -117,7 +117,7 @@ TEST(NativeMethodTest, ConvertsScalars) {
 
 TEST(NativeMethodTest, ChecksRefs) {
   Probe probe;
-  auto buffer = *Buffer::Allocate(3, 0);
+  auto buffer = *ByteBuffer::Allocate(3, 0);
   auto list = List::Create({}, 0);
   Caller<&Probe::Length> good(&probe, {OfRef(buffer.get()), OfRef(nullptr)});
   ASSERT_TRUE(good.Call().ok());
@@ -136,7 +136,7 @@ TEST(NativeMethodTest, ChecksRefs) {
 
 TEST(NativeMethodTest, HandsOverResultRefs) {
   Probe probe;
-  auto buffer = *Buffer::Allocate(1, 0);
+  auto buffer = *ByteBuffer::Allocate(1, 0);
   Caller<&Probe::Same> same(&probe, {OfRef(buffer.get())});
   ASSERT_TRUE(same.Call().ok());
   EXPECT_EQ(buffer->reference_count(), 2);
@@ -157,7 +157,7 @@ TEST(NativeMethodTest, WalksSpans) {
 
 TEST(NativeMethodTest, ChecksRefsOfEveryTuple) {
   Probe probe;
-  auto buffer = *Buffer::Allocate(2, 0);
+  auto buffer = *ByteBuffer::Allocate(2, 0);
   Caller<&Probe::Pairs> good(&probe, {I32(2), I32(8), OfRef(buffer.get()),
                                       I32(9), OfRef(buffer.get())});
   ASSERT_TRUE(good.Call().ok());

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/vm/vm_test_util.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/list.h"
 
 namespace takt::vm {
@@ -28,14 +28,14 @@ Value F(double value) { return Value::F64(value); }
 Value Null() { return Value::FromRef(nullptr); }
 Value OfRef(Ref<Object> ref) { return Value::FromRef(std::move(ref)); }
 
-Ref<Buffer> BufferOf(const std::vector<uint8_t>& bytes) {
-  Ref<Buffer> buffer = *Buffer::Allocate(bytes.size(), 0);
+Ref<ByteBuffer> BufferOf(const std::vector<uint8_t>& bytes) {
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(bytes.size(), 0);
   if (!bytes.empty()) std::memcpy(buffer->data(), bytes.data(), bytes.size());
   return buffer;
 }
-Ref<Buffer> ReadOnly(size_t size) {
+Ref<ByteBuffer> ReadOnly(size_t size) {
   static uint8_t bytes[64];
-  return Buffer::Wrap(nullptr, bytes, size, /*is_mutable=*/false);
+  return ByteBuffer::Wrap(nullptr, bytes, size, /*is_mutable=*/false);
 }
 
 absl::StatusCode CodeOf(const absl::StatusOr<std::vector<Value>>& results) {
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<Value>> RunLoad(Op op, char letter, Value buffer,
 // buffer.load.i8.u, buffer.load.i8.s, buffer.load.i16.u, buffer.load.i16.s,
 // buffer.load.i32, buffer.load.i64, buffer.load.f32, buffer.load.f64
 TEST(ObjectOpsTest, LoadsElementsByIndex) {
-  const Ref<Buffer> bytes =
+  const Ref<ByteBuffer> bytes =
       BufferOf({0, 0, 0, 0, 0, 0, 0, 0,  //
                 0x80, 0xff, 0x01, 0x02, 0, 0, 0xf0, 0x3f, 0x7f});
   struct {
@@ -92,7 +92,7 @@ TEST(ObjectOpsTest, LoadsRefuseWhatIsOutOfBounds) {
       {Op::kBufferLoadI16U, 8, 'i'}, {Op::kBufferLoadI16S, 8, 'i'},
       {Op::kBufferLoadI32, 4, 'i'},  {Op::kBufferLoadI64, 2, 'I'},
       {Op::kBufferLoadF32, 4, 'f'},  {Op::kBufferLoadF64, 2, 'F'}};
-  const Ref<Buffer> bytes = BufferOf(std::vector<uint8_t>(17));
+  const Ref<ByteBuffer> bytes = BufferOf(std::vector<uint8_t>(17));
   for (const auto& c : cases) {
     EXPECT_TRUE(RunLoad(c.op, c.letter, OfRef(bytes), c.first_bad - 1).ok());
     // The last two, times the element's size, come round to 0.
@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<Value>> RunStore(Op op, char letter, Value buffer,
                  {std::move(buffer), I(index), std::move(value)});
 }
 
-std::vector<uint8_t> BytesOf(const Buffer& buffer) {
+std::vector<uint8_t> BytesOf(const ByteBuffer& buffer) {
   return {buffer.bytes().begin(), buffer.bytes().end()};
 }
 
@@ -145,7 +145,8 @@ TEST(ObjectOpsTest, StoresElementsByIndex) {
   };
   for (const auto& c : cases) {
     const size_t size = c.expected.size();
-    const Ref<Buffer> buffer = BufferOf(std::vector<uint8_t>(2 * size, 0xaa));
+    const Ref<ByteBuffer> buffer =
+        BufferOf(std::vector<uint8_t>(2 * size, 0xaa));
     TAKT_ASSERT_OK(
         RunStore(c.op, c.letter, OfRef(buffer), 1, c.value).status());
     std::vector<uint8_t> expected(size, 0xaa);
@@ -192,7 +193,8 @@ TEST(ObjectOpsTest, FillsElements) {
   };
   for (const auto& c : cases) {
     const size_t size = c.element.size();
-    const Ref<Buffer> buffer = BufferOf(std::vector<uint8_t>(4 * size, 0xaa));
+    const Ref<ByteBuffer> buffer =
+        BufferOf(std::vector<uint8_t>(4 * size, 0xaa));
     TAKT_ASSERT_OK(fill(c, OfRef(buffer), 1, 2).status());
     std::vector<uint8_t> expected(size, 0xaa);
     for (int n = 0; n < 2; ++n) {
@@ -229,7 +231,7 @@ TEST(ObjectOpsTest, AllocatesZeroedBuffers) {
       auto results = alloc(length, alignment);
       ASSERT_TRUE(results.ok()) << results.status();
       EXPECT_EQ((*results)[1].i64(), length);
-      const auto* buffer = DynCast<Buffer>((*results)[0].ref());
+      const auto* buffer = DynCast<ByteBuffer>((*results)[0].ref());
       ASSERT_NE(buffer, nullptr);
       EXPECT_TRUE(buffer->is_mutable());
       EXPECT_EQ(BytesOf(*buffer),
@@ -256,7 +258,7 @@ TEST(ObjectOpsTest, ClonesARange) {
   };
   auto results = clone(OfRef(BufferOf({1, 2, 3, 4})), 1, 2);
   ASSERT_TRUE(results.ok()) << results.status();
-  const auto* copy = DynCast<Buffer>((*results)[0].ref());
+  const auto* copy = DynCast<ByteBuffer>((*results)[0].ref());
   ASSERT_NE(copy, nullptr);
   EXPECT_THAT(BytesOf(*copy), ElementsAre(2, 3));
   EXPECT_TRUE(clone(OfRef(ReadOnly(8)), 8, 0).ok());
@@ -278,7 +280,7 @@ TEST(ObjectOpsTest, CopiesAsIfByWayOfAnotherPlace) {
         "0rIrII_v", body, 6, 2,
         {std::move(source), I(from), std::move(target), I(to), I(length)});
   };
-  const Ref<Buffer> buffer = BufferOf({1, 2, 3, 4, 5});
+  const Ref<ByteBuffer> buffer = BufferOf({1, 2, 3, 4, 5});
   TAKT_ASSERT_OK(copy(OfRef(buffer), 0, OfRef(buffer), 1, 4).status());
   EXPECT_THAT(BytesOf(*buffer), ElementsAre(1, 1, 2, 3, 4));
   TAKT_ASSERT_OK(copy(OfRef(ReadOnly(8)), 0, OfRef(buffer), 3, 2).status());
@@ -307,8 +309,8 @@ TEST(ObjectOpsTest, ComparesRanges) {
         "0rIrII_i", body, 7, 2,
         {std::move(x), I(x_offset), std::move(y), I(y_offset), I(length)});
   };
-  const Ref<Buffer> x = BufferOf({1, 2, 3});
-  const Ref<Buffer> y = BufferOf({9, 1, 2, 4});
+  const Ref<ByteBuffer> x = BufferOf({1, 2, 3});
+  const Ref<ByteBuffer> y = BufferOf({9, 1, 2, 4});
   EXPECT_EQ((*compare(OfRef(x), 0, OfRef(y), 1, 2))[0].i32(), 1);
   EXPECT_EQ((*compare(OfRef(x), 0, OfRef(y), 1, 3))[0].i32(), 0);
   EXPECT_EQ((*compare(OfRef(x), 3, OfRef(y), 4, 0))[0].i32(), 1);
@@ -331,7 +333,7 @@ TEST(ObjectOpsTest, HashesARange) {
   };
   std::vector<uint8_t> bytes;
   for (uint8_t n = 0; n < 16; ++n) bytes.push_back(n);
-  const Ref<Buffer> buffer = BufferOf(bytes);
+  const Ref<ByteBuffer> buffer = BufferOf(bytes);
   EXPECT_EQ(static_cast<uint64_t>((*hash(OfRef(buffer), 0, 15))[0].i64()),
             0xa129ca6149be45e5u);
   EXPECT_EQ(static_cast<uint64_t>((*hash(OfRef(buffer), 3, 0))[0].i64()),
@@ -482,7 +484,7 @@ absl::StatusOr<std::vector<Value>> SetAndGetRef(const std::string& type,
 }
 
 TEST(ObjectOpsTest, ListsHoldRefs) {
-  Ref<Buffer> buffer = BufferOf({1});
+  Ref<ByteBuffer> buffer = BufferOf({1});
   for (const char* type : {"!vm.buffer", "!vm.opaque"}) {
     for (const uint32_t get_type : {1u, 2u}) {
       auto copied = SetAndGetRef(type, R(1), get_type, OfRef(buffer));
@@ -543,7 +545,7 @@ TEST(ObjectOpsTest, RefsAreCopiedMovedAndCompared) {
   body.Emit(Op::kDiscardRefs).List({R(0), R(1)});
   body.Emit(Op::kCmpNzRef).U16(R(0)).U16(5);  // 0
   body.Emit(Op::kReturn).List({0, 1, 2, 3, 4, 5});
-  Ref<Buffer> buffer = BufferOf({});
+  Ref<ByteBuffer> buffer = BufferOf({});
   const auto results = RunBody("0r_iiiiii", body, 6, 3, {OfRef(buffer)});
   ASSERT_TRUE(results.ok()) << results.status();
   const std::vector<int> expected = {1, 0, 0, 1, 1, 0};
@@ -564,8 +566,8 @@ ModuleBuilder WithTypes() {
 
 // select.ref
 TEST(ObjectOpsTest, SelectTakesOneAndReleasesTheOtherIfMoved) {
-  Ref<Buffer> a = BufferOf({});
-  Ref<Buffer> b = BufferOf({});
+  Ref<ByteBuffer> a = BufferOf({});
+  Ref<ByteBuffer> b = BufferOf({});
   for (const bool first : {true, false}) {
     for (const uint16_t target : {0, 1, 2}) {
       BodyBuilder body;
@@ -591,7 +593,7 @@ TEST(ObjectOpsTest, SelectChecksTheTypeAndChangesNothing) {
   body.Block().Emit(Op::kSelectRef).U16(0).U32(1);
   body.U16(MoveR(0)).U16(MoveR(1)).U16(R(2));
   body.Emit(Op::kReturn).List({});
-  Ref<Buffer> buffer = BufferOf({});
+  Ref<ByteBuffer> buffer = BufferOf({});
   EXPECT_EQ(CodeOf(RunBody("0irr_v", body, 1, 3, {i(1), OfRef(buffer), Null()},
                            WithTypes())),
             absl::StatusCode::kInvalidArgument);
@@ -603,10 +605,10 @@ TEST(ObjectOpsTest, SelectChecksTheTypeAndChangesNothing) {
 
 // switch.ref
 TEST(ObjectOpsTest, SwitchTakesOnlyTheChosen) {
-  Ref<Buffer> a = BufferOf({});
-  Ref<Buffer> b = BufferOf({});
-  Ref<Buffer> c = BufferOf({});
-  for (const auto& [index, expected] : std::vector<std::pair<int, Buffer*>>{
+  Ref<ByteBuffer> a = BufferOf({});
+  Ref<ByteBuffer> b = BufferOf({});
+  Ref<ByteBuffer> c = BufferOf({});
+  for (const auto& [index, expected] : std::vector<std::pair<int, ByteBuffer*>>{
            {0, b.get()}, {1, c.get()}, {2, a.get()}, {-1, a.get()}}) {
     BodyBuilder body;
     body.Block().Emit(Op::kSwitchRef).U16(0).U32(0).U16(MoveR(0));
@@ -632,7 +634,7 @@ TEST(ObjectOpsTest, CastsPassWhatFits) {
     body.Emit(Op::kReturn).List({R(1), R(0)});
     return RunBody("0r_rr", body, 0, 2, {std::move(ref)}, WithTypes());
   };
-  Ref<Buffer> buffer = BufferOf({});
+  Ref<ByteBuffer> buffer = BufferOf({});
   for (const uint32_t type : {0u, 2u}) {
     auto results = cast(type, OfRef(buffer));
     ASSERT_TRUE(results.ok()) << results.status();
@@ -660,7 +662,7 @@ TEST(ObjectOpsTest, RefGlobalsKeepRefs) {
         body.Emit(Op::kGlobalLoadRef).U32(1).U32(type).U16(R(1));
       }
       body.Emit(Op::kReturn).List({R(0), R(1)});
-      Ref<Buffer> buffer = BufferOf({});
+      Ref<ByteBuffer> buffer = BufferOf({});
       auto results =
           RunBody("0ir_rr", body, 1, 2, {i(1), OfRef(buffer)}, WithTypes());
       ASSERT_TRUE(results.ok()) << results.status();
@@ -673,7 +675,7 @@ TEST(ObjectOpsTest, RefGlobalsKeepRefs) {
 }
 
 TEST(ObjectOpsTest, RefGlobalsCheckTypesAndOrdinals) {
-  Ref<Buffer> buffer = BufferOf({});
+  Ref<ByteBuffer> buffer = BufferOf({});
   BodyBuilder store;
   store.Block().Emit(Op::kGlobalStoreRef).U32(0).U32(1).U16(MoveR(0));
   store.Emit(Op::kReturn).List({});
@@ -710,7 +712,7 @@ TEST(ObjectOpsTest, RodataIsTheSameReadOnlyBufferEachTime) {
   auto results = RunBody("0v_rr", body, 0, 2, {}, builder);
   ASSERT_TRUE(results.ok()) << results.status();
   // The module is gone; its bytes are not.
-  const auto* buffer = DynCast<Buffer>((*results)[0].ref());
+  const auto* buffer = DynCast<ByteBuffer>((*results)[0].ref());
   ASSERT_NE(buffer, nullptr);
   EXPECT_EQ((*results)[1].ref(), buffer);
   EXPECT_FALSE(buffer->is_mutable());

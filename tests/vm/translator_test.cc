@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/vm/vm_test_util.h"
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::vm {
 namespace {
@@ -98,8 +98,8 @@ TEST(TranslatorTest, RefsAreRemappedInOrder) {
   body.Block().Emit(Op::kBr).Branch(
       next, {{MoveR(0), R(2)}, {MoveR(1), R(0)}, {MoveR(2), R(1)}});
   body.Block(next).Emit(Op::kReturn).List({R(0), R(1), R(2)});
-  Ref<Buffer> a = *Buffer::Allocate(1, 0);
-  Ref<Buffer> b = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> a = *ByteBuffer::Allocate(1, 0);
+  Ref<ByteBuffer> b = *ByteBuffer::Allocate(1, 0);
   auto results =
       RunBody("0rr_rrr", body, 0, 3, {Value::FromRef(a), Value::FromRef(b)});
   ASSERT_TRUE(results.ok()) << results.status();

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 #include "vm/list.h"
 
 namespace takt::vm {
@@ -12,7 +12,7 @@ TEST(TypeRegistryTest, KnowsItsOwnTypesAndThoseRegistered) {
   static constexpr ObjectType kThing{"test.thing"};
   static constexpr ObjectType kOther{"test.thing"};
   TypeRegistry types;
-  EXPECT_EQ(types.Find("vm.buffer"), &Buffer::kType);
+  EXPECT_EQ(types.Find("vm.buffer"), &ByteBuffer::kType);
   EXPECT_EQ(types.Find("vm.list"), &List::kType);
   EXPECT_EQ(types.Find("test.thing"), nullptr);
   EXPECT_TRUE(types.Register(&kThing).ok());

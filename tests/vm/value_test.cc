@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 namespace takt::vm {
 namespace {
 
 TEST(ValueTest, CountsTheRefItHolds) {
-  Ref<Buffer> buffer = *Buffer::Allocate(1, 0);
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
   {
     Value a = Value::FromRef(buffer);
     EXPECT_EQ(buffer->reference_count(), 2);

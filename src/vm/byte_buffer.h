@@ -1,10 +1,10 @@
-// vm::Buffer (!vm.buffer) is a range of host bytes that bytecode can read, and
-// write unless it is read-only. It owns its bytes, or keeps alive the object
-// that does: a rodata segment, a mapped file, a device buffer's storage.
+// A ByteBuffer (!vm.buffer) is a range of host bytes that bytecode can read,
+// and write unless it is read-only. It owns its bytes, or keeps alive the
+// object that does: a rodata segment, a mapped file, a device buffer's storage.
 //
 // Thread-safety: the object is immutable, its bytes are the program's affair.
-#ifndef TAKT_VM_BUFFER_H_
-#define TAKT_VM_BUFFER_H_
+#ifndef TAKT_VM_BYTE_BUFFER_H_
+#define TAKT_VM_BYTE_BUFFER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace takt::vm {
 
-class Buffer final : public Object {
+class ByteBuffer final : public Object {
  public:
   // A second context gets a copy of a mutable buffer, and shares the others.
   static Object* Clone(Object& object, CloneMap& clones);
@@ -26,14 +26,15 @@ class Buffer final : public Object {
   // Zeroed and mutable. `alignment` 0 stands for 16; else a power of two of at
   // most 4096, or INVALID_ARGUMENT. RESOURCE_EXHAUSTED beyond what the system
   // gives. Small ones come from `pool` if there is one.
-  static absl::StatusOr<Ref<Buffer>> Allocate(uint64_t byte_length,
-                                              uint32_t alignment,
-                                              BlockPool* pool = nullptr);
+  static absl::StatusOr<Ref<ByteBuffer>> Allocate(uint64_t byte_length,
+                                                  uint32_t alignment,
+                                                  BlockPool* pool = nullptr);
 
   // A view of bytes that `owner` (may be null: static storage) keeps alive. The
   // object itself comes from `pool` if there is one.
-  static Ref<Buffer> Wrap(Ref<Object> owner, uint8_t* data, size_t byte_length,
-                          bool is_mutable, BlockPool* pool = nullptr);
+  static Ref<ByteBuffer> Wrap(Ref<Object> owner, uint8_t* data,
+                              size_t byte_length, bool is_mutable,
+                              BlockPool* pool = nullptr);
 
   uint8_t* data() const { return data_; }
   size_t byte_length() const { return byte_length_; }
@@ -47,8 +48,8 @@ class Buffer final : public Object {
   // Who frees `allocation_`.
   enum class Storage : uint8_t { kBorrowed, kPool, kSystem };
 
-  Buffer(Ref<Object> owner, uint8_t* data, size_t byte_length, bool is_mutable,
-         Storage storage, void* allocation)
+  ByteBuffer(Ref<Object> owner, uint8_t* data, size_t byte_length,
+             bool is_mutable, Storage storage, void* allocation)
       : Object(&kType),
         owner_(std::move(owner)),
         data_(data),
@@ -56,7 +57,7 @@ class Buffer final : public Object {
         allocation_(allocation),
         is_mutable_(is_mutable),
         storage_(storage) {}
-  ~Buffer() override;
+  ~ByteBuffer() override;
 
   const Ref<Object> owner_;
   uint8_t* const data_;
@@ -68,4 +69,4 @@ class Buffer final : public Object {
 
 }  // namespace takt::vm
 
-#endif  // TAKT_VM_BUFFER_H_
+#endif  // TAKT_VM_BYTE_BUFFER_H_

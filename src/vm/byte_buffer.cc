@@ -1,4 +1,4 @@
-#include "vm/buffer.h"
+#include "vm/byte_buffer.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -14,9 +14,9 @@ constexpr uint32_t kMaxAlignment = 4096;
 
 }  // namespace
 
-absl::StatusOr<Ref<Buffer>> Buffer::Allocate(uint64_t byte_length,
-                                             uint32_t alignment,
-                                             BlockPool* pool) {
+absl::StatusOr<Ref<ByteBuffer>> ByteBuffer::Allocate(uint64_t byte_length,
+                                                     uint32_t alignment,
+                                                     BlockPool* pool) {
   if (alignment == 0) alignment = kDefaultAlignment;
   if (!IsPowerOfTwo(alignment) || alignment > kMaxAlignment) {
     return absl::InvalidArgumentError(
@@ -44,33 +44,34 @@ absl::StatusOr<Ref<Buffer>> Buffer::Allocate(uint64_t byte_length,
   auto* data = static_cast<uint8_t*>(allocation) +
                (AlignUp(address, alignment) - address);
   const Storage storage = pooled ? Storage::kPool : Storage::kSystem;
-  auto* buffer =
-      pool != nullptr
-          ? new (*pool)
-                Buffer(nullptr, data, byte_length, true, storage, allocation)
-          : new Buffer(nullptr, data, byte_length, true, storage, allocation);
-  return Ref<Buffer>::Adopt(buffer);
+  auto* buffer = pool != nullptr
+                     ? new (*pool) ByteBuffer(nullptr, data, byte_length, true,
+                                              storage, allocation)
+                     : new ByteBuffer(nullptr, data, byte_length, true, storage,
+                                      allocation);
+  return Ref<ByteBuffer>::Adopt(buffer);
 }
 
-Ref<Buffer> Buffer::Wrap(Ref<Object> owner, uint8_t* data, size_t byte_length,
-                         bool is_mutable, BlockPool* pool) {
+Ref<ByteBuffer> ByteBuffer::Wrap(Ref<Object> owner, uint8_t* data,
+                                 size_t byte_length, bool is_mutable,
+                                 BlockPool* pool) {
   auto* buffer = pool != nullptr
                      ? new (*pool)
-                           Buffer(std::move(owner), data, byte_length,
-                                  is_mutable, Storage::kBorrowed, nullptr)
-                     : new Buffer(std::move(owner), data, byte_length,
-                                  is_mutable, Storage::kBorrowed, nullptr);
-  return Ref<Buffer>::Adopt(buffer);
+                           ByteBuffer(std::move(owner), data, byte_length,
+                                      is_mutable, Storage::kBorrowed, nullptr)
+                     : new ByteBuffer(std::move(owner), data, byte_length,
+                                      is_mutable, Storage::kBorrowed, nullptr);
+  return Ref<ByteBuffer>::Adopt(buffer);
 }
 
-Object* Buffer::Clone(Object& object, CloneMap& clones) {
-  auto& original = static_cast<Buffer&>(object);
+Object* ByteBuffer::Clone(Object& object, CloneMap& clones) {
+  auto& original = static_cast<ByteBuffer&>(object);
   if (!original.is_mutable()) return CloneIsSame(object, clones);
   // Whoever else sees a buffer that wraps foreign bytes would see the
   // original's writes and not the copy's.
   if (original.storage_ == Storage::kBorrowed) return nullptr;
   if (Object* copy = clones.Find(&object)) return CloneIsSame(*copy, clones);
-  absl::StatusOr<Ref<Buffer>> copy =
+  absl::StatusOr<Ref<ByteBuffer>> copy =
       Allocate(original.byte_length(), kDefaultAlignment);
   if (!copy.ok()) return nullptr;
   if (original.byte_length() != 0) {
@@ -80,7 +81,7 @@ Object* Buffer::Clone(Object& object, CloneMap& clones) {
   return copy->release();
 }
 
-Buffer::~Buffer() {
+ByteBuffer::~ByteBuffer() {
   if (storage_ == Storage::kPool) BlockPool::Free(allocation_);
   if (storage_ == Storage::kSystem) std::free(allocation_);
 }
