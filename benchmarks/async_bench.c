@@ -42,7 +42,7 @@ static bench_t create_bench(const char* path, int worker_count) {
   takt_instance_options_init(&options);
   options.worker_count = worker_count;
   check(takt_instance_create(&options, &bench.instance));
-  check(takt_device_create(bench.instance, "local-task", &bench.device));
+  check(takt_device_create(bench.instance, "local-task", NULL, &bench.device));
   check(takt_module_load_file(bench.instance, path, NULL, &bench.module));
   takt_context_options_t context_options;
   takt_context_options_init(&context_options);

@@ -329,7 +329,7 @@ int main(int argc, char** argv) {
   takt_instance_t* instance = nullptr;
   Check(takt_instance_create(&instance_options, &instance));
   takt_device_t* device = nullptr;
-  Check(takt_device_create(instance, options.device.c_str(), &device));
+  Check(takt_device_create(instance, options.device.c_str(), nullptr, &device));
 
   std::vector<Stream> streams = {{&kModels[1], 5'000'000}};
   int perception_count = 1;

@@ -75,7 +75,7 @@ struct Fixture {
     linked.modules = modules;
     linked.module_count = 2;
     // Workers run for devices.
-    Check(takt_device_create(instance, "local-task", &device));
+    Check(takt_device_create(instance, "local-task", nullptr, &device));
     linked.devices = &device;
     linked.device_count = 1;
     Check(takt_context_create(instance, &linked, &context));

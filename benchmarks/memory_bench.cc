@@ -51,7 +51,7 @@ bool RunBudget(const takt::Instance& instance) {
   takt_device_options_t options;
   takt_device_options_init(&options);
   options.memory_budget_bytes = 512 * kMegabyte;
-  auto device = takt::CreateDevice(instance, "local-task", options).value();
+  auto device = takt::Device::Create(instance, "local-task", options).value();
   const takt::Queue queue(device);
   const takt::Fence none;
   std::vector<takt::Fence> freed;

@@ -101,7 +101,8 @@ Robot MakeRobot(const std::string& directory, const Flags& flags) {
   }
   options.scheduler = &scheduler;
   Check(takt_instance_create(&options, &robot.instance));
-  Check(takt_device_create(robot.instance, "local-task", &robot.device));
+  Check(
+      takt_device_create(robot.instance, "local-task", nullptr, &robot.device));
   for (size_t m = 0; m < 4; ++m) {
     const Model& model = kModels[m];
     takt_module_t* module = nullptr;

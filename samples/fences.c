@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   takt_device_t* device = NULL;
   takt_module_t* module = NULL;
   check(takt_instance_create(NULL, &instance));
-  check(takt_device_create(instance, "local-task", &device));
+  check(takt_device_create(instance, "local-task", NULL, &device));
   check(takt_module_load_file(instance, path, NULL, &module));
   takt_context_options_t options;
   takt_context_options_init(&options);

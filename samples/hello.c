@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   float data[4] = {1, 2, 3, 4};
   // README: begin
   check(takt_instance_create(NULL, &instance));
-  check(takt_device_create(instance, "local-task", &device));
+  check(takt_device_create(instance, "local-task", NULL, &device));
   check(takt_module_load_file(instance, path, NULL, &module));
   takt_context_options_init(&options);
   options.modules = &module, options.module_count = 1;

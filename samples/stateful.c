@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   takt_device_t* device = NULL;
   takt_module_t* module = NULL;
   check(takt_instance_create(NULL, &instance));
-  check(takt_device_create(instance, "local-task", &device));
+  check(takt_device_create(instance, "local-task", NULL, &device));
   check(takt_module_load_file(
       instance, argc > 1 ? argv[1] : "state.cpu.async.vmfb", NULL, &module));
   takt_context_options_t options;

@@ -94,30 +94,24 @@ static inline void takt_device_options_init(takt_device_options_t* options) {
   options->allow_system_libraries = false;
 }
 
-// Creates a device of `instance`.
+// Creates a device of `instance`. Each call makes another device; contexts that
+// use the same device share its loaded executables.
 //
 //   name        "local-sync": work runs to its end on the thread that submits
-//                 it, or that reaches what it waits for.
-//               "local-task": it is spread over the instance's workers and the
-//                 threads of callers that wait.
+//                 it, or on the thread that reaches its wait fence.
+//               "local-task": work is spread over the workers of an executor
+//                 and over the threads of callers that wait.
+//   options     NULL for the defaults.
 //   out_device  receives one reference; NULL on error.
 //
-// Each call makes another device; contexts that name the same one share its
-// loaded executables.
-//
 // Errors:
-//   NOT_FOUND           no such name; the message lists those there are.
+//   NOT_FOUND           no such name; the message lists the names.
+//   INVALID_ARGUMENT    a memory_budget_bytes of 0, a stall_ns or idle_ns of 0
+//                       or less; a queue on CPUs that do not exist, or without
+//                       workers; an executor of another instance, or for
+//                       "local-sync".
 //   RESOURCE_EXHAUSTED  no worker thread could be started.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create(
-    takt_instance_t* instance, const char* name, takt_device_t** out_device);
-
-// The same, with options; NULL for the defaults.
-//
-// Errors: as takt_device_create(), and
-//   INVALID_ARGUMENT  a memory_budget_bytes of 0, a stall_ns or idle_ns of 0 or
-//                     less; a queue on CPUs that are none, or without workers;
-//                     an executor of another instance, or for "local-sync".
-TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create_with_options(
     takt_instance_t* instance, const char* name,
     const takt_device_options_t* options, takt_device_t** out_device);
 

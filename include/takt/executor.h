@@ -1,5 +1,5 @@
-// takt/executor.h - worker threads: further ones besides the instance's own,
-// what the system granted them, and what they have done.
+// takt/executor.h - worker threads: the instance's own and further ones, their
+// placement as the system granted it, and their statistics.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_EXECUTOR_H_
@@ -11,26 +11,29 @@
 extern "C" {
 #endif
 
-// Workers on some of the CPUs, for the devices that name them: a cluster to
-// itself, say, or cores that a control loop keeps. Nothing is stolen between
-// executors.
+// Workers on some of the CPUs, for the devices that name their executor: for
+// example a cluster of its own, or cores that a control loop keeps. Executors
+// do not steal work from each other.
 typedef struct takt_executor_options_t {
   size_t struct_size;  // Set by init.
-  // The CPUs, a worker each, which stays there: those that all of these say.
+  // The CPUs that meet all three conditions. Each gets one worker, which stays
+  // there.
   const char* cpus;   // Such as "0-3,8"; borrowed. Default: NULL, all.
   int32_t cluster;    // An index among the topology's. Default: -1, any.
   int32_t numa_node;  // The system's number. Default: -1, any.
-  // How many workers at most, at least 1. Default: TAKT_WORKER_COUNT_DEFAULT,
-  // one a CPU.
+  // The largest number of workers, at least 1. Default:
+  // TAKT_WORKER_COUNT_DEFAULT, one for each CPU.
   int32_t worker_count;
   // As in takt_instance_options_t.
   int64_t spin_ns;
   size_t stack_bytes;  // Default: 0.
   int32_t fifo_priority;
   takt_thread_hooks_t threads;  // All NULL: the instance's.
-  // Of the threads: "NAME-0". At most 10 characters; borrowed. Default: "takt".
+  // Names the threads "NAME-0" and so on. At most 10 characters; borrowed.
+  // Default: "takt".
   const char* name;
-  bool backup_threads;  // As worker_backup_threads there. Default: true.
+  // As worker_backup_threads in takt_instance_options_t. Default: true.
+  bool backup_threads;
 } takt_executor_options_t;
 
 static inline void takt_executor_options_init(
@@ -44,41 +47,49 @@ static inline void takt_executor_options_init(
   options->backup_threads = true;
 }
 
-// Starts workers. They run until the instance's last reference goes, whoever
-// holds the executor, and do not keep the instance: make few.
+// Starts workers. They run until the instance is destroyed, even if the
+// executor has been released before, and do not keep the instance alive. A
+// program should make few executors.
 //
 //   options       NULL for the defaults, one on each CPU.
 //   out_executor  receives one reference; NULL on error.
 //
 // Errors:
-//   INVALID_ARGUMENT    no CPU is what all of the options say (the message
-//                       names those that there are); what
-//                       takt_instance_create() refuses of workers.
+//   INVALID_ARGUMENT    no CPU meets all conditions (the message lists the
+//                       CPUs); a worker option that takt_instance_create()
+//                       refuses as well.
 //   RESOURCE_EXHAUSTED  no thread could be started.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_executor_create(
     takt_instance_t* instance, const takt_executor_options_t* options,
     takt_executor_t** out_executor);
 
+// Adds a reference.
 TAKT_EXPORT void takt_executor_retain(takt_executor_t* executor);
+
+// Releases a reference. The workers run until the instance is destroyed.
 TAKT_EXPORT void takt_executor_release(takt_executor_t* executor);
 
-// What threads of the executor have done. Counts go on while they are read.
+// Returns the executor of the instance's own workers, borrowed from the
+// instance; NULL as long as no device has needed workers.
+TAKT_EXPORT takt_executor_t* takt_instance_executor(takt_instance_t* instance);
+
+// Counts of what threads of an executor have done. The threads may add to them
+// while they are read.
 typedef struct takt_executor_counts_t {
-  uint64_t job_count;         // Ended here: dispatches, transfers, closures.
-  uint64_t tile_count;        // Workgroups run here.
-  uint64_t range_count;       // Claims that they came in.
-  uint64_t near_steal_count;  // Taken from another worker.
-  uint64_t far_steal_count;   // The same, of another cluster.
-  uint64_t preemption_count;  // Stops for something more urgent.
-  uint64_t park_count;        // Times it went to sleep.
-  uint64_t wake_count;        // Threads it has woken.
+  uint64_t job_count;         // Dispatches, transfers and closures completed.
+  uint64_t tile_count;        // Workgroups run.
+  uint64_t range_count;       // Ranges in which workgroups were claimed.
+  uint64_t near_steal_count;  // Steals from a worker of the same cluster.
+  uint64_t far_steal_count;   // Steals from a worker of another cluster.
+  uint64_t preemption_count;  // Stops in favour of more urgent work.
+  uint64_t park_count;        // Times that the thread went to sleep.
+  uint64_t wake_count;        // Threads that it has woken.
 } takt_executor_counts_t;
 
-// Set struct_size to sizeof before the call; what lies beyond it is not
-// written.
+// Set struct_size to sizeof before the call; nothing beyond it is written.
 typedef struct takt_executor_statistics_t {
   size_t struct_size;
-  uint32_t worker_count;  // Started; 0 if nothing has needed them yet.
+  uint32_t worker_count;  // Workers that were started.
   uint32_t awake_count;   // Threads that run or look for work now.
   // Sums over all callers that ran jobs while they waited.
   takt_executor_counts_t helping_callers;
@@ -86,45 +97,40 @@ typedef struct takt_executor_statistics_t {
   takt_executor_counts_t backup_threads;
 } takt_executor_statistics_t;
 
-TAKT_EXPORT void takt_instance_query_executor_statistics(
-    takt_instance_t* instance, takt_executor_statistics_t* out_statistics);
-
+// Reads the statistics of an executor; zeros for NULL.
 TAKT_EXPORT void takt_executor_query_statistics(
     takt_executor_t* executor, takt_executor_statistics_t* out_statistics);
 
 // Set struct_size to sizeof before the call. CPUs as masks of the first 64.
 typedef struct takt_worker_statistics_t {
   size_t struct_size;
-  bool is_running;          // Its thread has come up.
-  uint64_t thread_id;       // The kernel's.
-  uint64_t placement_mask;  // Where it was to run.
-  uint64_t affinity_mask;   // Where the kernel says it may.
-  int32_t affinity_error;   // errno of what was refused; 0: nothing was.
-  int32_t fifo_priority;    // As the kernel says; 0: not real-time.
-  int32_t priority_error;   // errno of what was refused; 0: nothing was.
-  uint64_t local_bytes;     // Scratch memory that it holds.
+  bool is_running;          // The thread has started.
+  uint64_t thread_id;       // The kernel's number.
+  uint64_t placement_mask;  // The CPUs that Takt asked for.
+  uint64_t affinity_mask;   // The CPUs that the kernel allows.
+  int32_t affinity_error;   // errno if the kernel refused the CPUs; else 0.
+  int32_t fifo_priority;    // The kernel's value; 0: not real-time.
+  int32_t priority_error;   // errno if the kernel refused the priority; else 0.
+  uint64_t local_bytes;     // Scratch memory of the worker.
   takt_executor_counts_t counts;
 } takt_worker_statistics_t;
 
-// False, and nothing written, if there is no such worker (yet).
-TAKT_EXPORT bool takt_instance_query_worker_statistics(
-    takt_instance_t* instance, uint32_t worker,
-    takt_worker_statistics_t* out_statistics);
-
+// Reads the statistics of one worker. Returns false if there is no such worker,
+// or not yet; *out_statistics is then unchanged, or zeros for NULL.
 TAKT_EXPORT bool takt_executor_query_worker_statistics(
     takt_executor_t* executor, uint32_t worker,
     takt_worker_statistics_t* out_statistics);
 
-// Has the system let the calling thread, the application's, run soon after it
-// wakes up, though workers and other threads keep the processors busy: for a
-// thread that sleeps until a control period begins, say, and then calls. An
-// ordinary thread may wait for a tick of the kernel, 4 ms, each hundredth time.
-// It asks for short slices (Linux 6.12 and later), timers that are not gathered
-// within 50 us, and a nice value 15 lower (RLIMIT_NICE, CAP_SYS_NICE). What is
-// refused is left, and a real-time policy stays as it is. For the life of the
-// thread.
+// Asks the system to run the calling thread soon after it wakes up, although
+// workers and other threads keep the processors busy. For an application's
+// thread that sleeps until a control period begins and then calls functions: an
+// ordinary thread may wait for a tick of the kernel (4 ms) once in a hundred
+// times. The function asks for short time slices (Linux 6.12 and later), timers
+// that are not delayed by up to 50 us, and a nice value 15 lower (RLIMIT_NICE
+// or CAP_SYS_NICE). A request that the system refuses has no effect, and a
+// real-time policy stays. The effect lasts as long as the thread.
 //
-// Returns true if it has a real-time policy or short slices now.
+// Returns true if the thread now has a real-time policy or short time slices.
 TAKT_EXPORT bool takt_thread_request_low_latency(void);
 
 #if defined(__cplusplus)

@@ -214,16 +214,6 @@ class Queue {
   Device device_;
 };
 
-// A device with a memory budget, or another idle policy.
-inline Result<Device> CreateDevice(const Instance& instance,
-                                   const std::string& name,
-                                   const takt_device_options_t& options) {
-  takt_device_t* device = nullptr;
-  takt_status_t status = takt_device_create_with_options(
-      instance.get(), name.c_str(), &options, &device);
-  return TakeResult<Device>(status, device);
-}
-
 // See takt/memory.h.
 inline Result<takt_memory_need_t> QueryMemory(const Function& function) {
   takt_memory_need_t need = {};

@@ -76,17 +76,20 @@ class Device : public Object<Device, takt_device_t, takt_device_retain,
   using Object::Object;
   static Result<Device> Create(const Instance& instance,
                                const std::string& name) {
-    takt_device_t* device = nullptr;
-    takt_status_t status =
-        takt_device_create(instance.get(), name.c_str(), &device);
-    return TakeResult<Device>(status, device);
+    return Create(instance, name, nullptr);
   }
   static Result<Device> Create(const Instance& instance,
                                const std::string& name,
                                const takt_device_options_t& options) {
+    return Create(instance, name, &options);
+  }
+  // `options` nullptr: the defaults.
+  static Result<Device> Create(const Instance& instance,
+                               const std::string& name,
+                               const takt_device_options_t* options) {
     takt_device_t* device = nullptr;
-    takt_status_t status = takt_device_create_with_options(
-        instance.get(), name.c_str(), &options, &device);
+    takt_status_t status =
+        takt_device_create(instance.get(), name.c_str(), options, &device);
     return TakeResult<Device>(status, device);
   }
   std::string_view name() const { return takt_device_name(get()); }

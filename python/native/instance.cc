@@ -94,8 +94,8 @@ std::unique_ptr<Device> CreateDevice(const Instance& instance,
   if (memory_budget != 0) options.memory_budget_bytes = memory_budget;
   options.learn_costs = learn_costs;
   auto device = std::make_unique<Device>();
-  Check(takt_device_create_with_options(instance.handle.get(), name.c_str(),
-                                        &options, device->handle.out()));
+  Check(takt_device_create(instance.handle.get(), name.c_str(), &options,
+                           device->handle.out()));
   return device;
 }
 

@@ -16,12 +16,6 @@ namespace {
 constexpr absl::string_view kLocalTask = "local-task";
 constexpr const char* kDeviceNames[] = {"local-sync", "local-task"};
 
-absl::StatusOr<Ref<hal::Device>> Create(runtime::Instance* instance,
-                                        const char* name,
-                                        const takt_device_options_t* options) {
-  return CreateDevice(instance, name, options);
-}
-
 absl::StatusOr<std::vector<CpuSet>> ReadQueues(
     const takt_device_options_t& given) {
   std::vector<CpuSet> queues;
@@ -143,18 +137,12 @@ size_t takt_device_names(const char* const** out_names) {
 }
 
 takt_status_t takt_device_create(takt_instance_t* instance, const char* name,
+                                 const takt_device_options_t* options,
                                  takt_device_t** out_device) {
   TAKT_REQUIRE(instance, name, out_device);
   return takt::api::Give(
-      __func__, takt::api::Create(Unwrap(instance), name, nullptr), out_device);
-}
-
-takt_status_t takt_device_create_with_options(
-    takt_instance_t* instance, const char* name,
-    const takt_device_options_t* options, takt_device_t** out_device) {
-  TAKT_REQUIRE(instance, name, out_device);
-  return takt::api::Give(
-      __func__, takt::api::Create(Unwrap(instance), name, options), out_device);
+      __func__, takt::api::CreateDevice(Unwrap(instance), name, options),
+      out_device);
 }
 
 void takt_device_retain(takt_device_t* device) {

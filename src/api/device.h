@@ -12,7 +12,7 @@
 
 namespace takt::api {
 
-// takt_device_create_with_options().
+// takt_device_create().
 absl::StatusOr<Ref<hal::Device>> CreateDevice(
     runtime::Instance* instance, absl::string_view name,
     const takt_device_options_t* options = nullptr);

@@ -68,12 +68,6 @@ bool GiveWorker(const exec::ExecutorStatistics& read, uint32_t worker,
   return true;
 }
 
-exec::ExecutorStatistics Read(runtime::Instance& instance) {
-  const Ref<exec::Executor> executor = instance.FindExecutor();
-  return executor != nullptr ? executor->statistics()
-                             : exec::ExecutorStatistics();
-}
-
 }  // namespace
 }  // namespace takt::api
 
@@ -95,24 +89,18 @@ void takt_executor_release(takt_executor_t* executor) {
   takt::api::ReleaseHandle(executor);
 }
 
-void takt_instance_query_executor_statistics(
-    takt_instance_t* instance, takt_executor_statistics_t* out_statistics) {
-  TAKT_IGNORE_NULL(instance, out_statistics);
-  takt::api::GiveExecutor(takt::api::Read(*Unwrap(instance)), out_statistics);
+takt_executor_t* takt_instance_executor(takt_instance_t* instance) {
+  TAKT_REQUIRE_OR(nullptr, instance);
+  // The instance keeps its executor, so the pointer outlives this reference.
+  const takt::Ref<takt::exec::Executor> executor =
+      Unwrap(instance)->FindExecutor();
+  return executor != nullptr ? takt::api::Wrap(executor.get()) : nullptr;
 }
 
 void takt_executor_query_statistics(
     takt_executor_t* executor, takt_executor_statistics_t* out_statistics) {
   TAKT_IGNORE_NULL(executor, out_statistics);
   takt::api::GiveExecutor(Unwrap(executor)->statistics(), out_statistics);
-}
-
-bool takt_instance_query_worker_statistics(
-    takt_instance_t* instance, uint32_t worker,
-    takt_worker_statistics_t* out_statistics) {
-  TAKT_REQUIRE_OR(false, instance, out_statistics);
-  return takt::api::GiveWorker(takt::api::Read(*Unwrap(instance)), worker,
-                               out_statistics);
 }
 
 bool takt_executor_query_worker_statistics(

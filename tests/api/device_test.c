@@ -20,11 +20,11 @@ static void makes_every_device_it_names(void) {
 static void refuses_unknown_names(void) {
   takt_instance_t* instance = create_instance(1);
   takt_device_t* device = NULL;
-  EXPECT_ERROR(takt_device_create(instance, "vulkan", &device),
+  EXPECT_ERROR(takt_device_create(instance, "vulkan", NULL, &device),
                TAKT_STATUS_NOT_FOUND, "\"vulkan\"; there are local-sync");
-  EXPECT_ERROR(takt_device_create(instance, NULL, &device),
+  EXPECT_ERROR(takt_device_create(instance, NULL, NULL, &device),
                TAKT_STATUS_INVALID_ARGUMENT, "name is NULL");
-  EXPECT_ERROR(takt_device_create(NULL, "local-sync", &device),
+  EXPECT_ERROR(takt_device_create(NULL, "local-sync", NULL, &device),
                TAKT_STATUS_INVALID_ARGUMENT, "instance is NULL");
   EXPECT(device == NULL);
   takt_instance_release(instance);

@@ -11,7 +11,8 @@ static takt_worker_statistics_t worker_of(takt_instance_t* instance,
   takt_worker_statistics_t statistics;
   memset(&statistics, 0, sizeof(statistics));
   statistics.struct_size = sizeof(statistics);
-  EXPECT(takt_instance_query_worker_statistics(instance, worker, &statistics));
+  EXPECT(takt_executor_query_worker_statistics(takt_instance_executor(instance),
+                                               worker, &statistics));
   return statistics;
 }
 
@@ -19,15 +20,17 @@ static void workers_start_with_the_first_device_of_theirs(void) {
   takt_instance_t* instance = create_instance(2);
   takt_executor_statistics_t statistics;
   statistics.struct_size = sizeof(statistics);
-  takt_instance_query_executor_statistics(instance, &statistics);
+  takt_executor_query_statistics(takt_instance_executor(instance), &statistics);
   EXPECT(statistics.worker_count == 0);
   takt_worker_statistics_t worker;
   worker.struct_size = sizeof(worker);
-  EXPECT(!takt_instance_query_worker_statistics(instance, 0, &worker));
+  EXPECT(!takt_executor_query_worker_statistics(
+      takt_instance_executor(instance), 0, &worker));
   takt_device_t* device = create_device(instance, "local-task");
-  takt_instance_query_executor_statistics(instance, &statistics);
+  takt_executor_query_statistics(takt_instance_executor(instance), &statistics);
   EXPECT(statistics.worker_count == 2);
-  EXPECT(!takt_instance_query_worker_statistics(instance, 2, &worker));
+  EXPECT(!takt_executor_query_worker_statistics(
+      takt_instance_executor(instance), 2, &worker));
   takt_device_release(device);
   takt_instance_release(instance);
 }
@@ -37,7 +40,7 @@ static void writes_no_more_than_there_is_room_for(void) {
   takt_executor_statistics_t statistics;
   memset(&statistics, 0xee, sizeof(statistics));
   statistics.struct_size = offsetof(takt_executor_statistics_t, awake_count);
-  takt_instance_query_executor_statistics(instance, &statistics);
+  takt_executor_query_statistics(takt_instance_executor(instance), &statistics);
   EXPECT(statistics.worker_count == 0);
   EXPECT(statistics.awake_count == 0xeeeeeeee);
   takt_instance_release(instance);
@@ -215,7 +218,7 @@ static void an_application_may_supply_the_threads(void) {
   takt_device_t* device = create_device(instance, "local-task");
   takt_executor_statistics_t statistics;
   statistics.struct_size = sizeof(statistics);
-  takt_instance_query_executor_statistics(instance, &statistics);
+  takt_executor_query_statistics(takt_instance_executor(instance), &statistics);
   EXPECT(statistics.worker_count == 2); /* The third was not to be had. */
   takt_device_release(device);
   takt_instance_release(instance);
@@ -300,8 +303,7 @@ static void devices_run_on_the_executor_that_they_are_given(void) {
   options.executor = executor;
   options.learn_costs = false; /* Or the caller would do what is small. */
   takt_device_t* device = NULL;
-  REQUIRE_OK(takt_device_create_with_options(instance, "local-task", &options,
-                                             &device));
+  REQUIRE_OK(takt_device_create(instance, "local-task", &options, &device));
   takt_module_t* module =
       load_module(instance, TESTDATA("api/simple_mul.vmfb"));
   takt_context_t* context = create_context(instance, device, module);
@@ -328,7 +330,7 @@ static void devices_run_on_the_executor_that_they_are_given(void) {
   EXPECT(takt_executor_query_worker_statistics(executor, 0, &worker));
   EXPECT(statistics.helping_callers.job_count + worker.counts.job_count == 10);
   /* The instance's own have not been needed. */
-  takt_instance_query_executor_statistics(instance, &statistics);
+  takt_executor_query_statistics(takt_instance_executor(instance), &statistics);
   EXPECT(statistics.worker_count == 0);
   /* Of this executor, not of the instance's. */
   invoke_options.cpu_words = words;
@@ -383,14 +385,13 @@ static void refuses_executors_that_cannot_be(void) {
   takt_device_options_init(&device_options);
   device_options.executor = executor;
   takt_device_t* device = NULL;
-  EXPECT_ERROR(takt_device_create_with_options(instance, "local-task",
-                                               &device_options, &device),
-               TAKT_STATUS_INVALID_ARGUMENT,
-               "options: executor: of another instance");
-  EXPECT_ERROR(takt_device_create_with_options(other, "local-sync",
-                                               &device_options, &device),
-               TAKT_STATUS_INVALID_ARGUMENT,
-               "options: executor: device local-sync has no workers");
+  EXPECT_ERROR(
+      takt_device_create(instance, "local-task", &device_options, &device),
+      TAKT_STATUS_INVALID_ARGUMENT, "options: executor: of another instance");
+  EXPECT_ERROR(
+      takt_device_create(other, "local-sync", &device_options, &device),
+      TAKT_STATUS_INVALID_ARGUMENT,
+      "options: executor: device local-sync has no workers");
   takt_executor_release(executor);
   takt_instance_release(other);
   takt_instance_release(instance);
@@ -473,7 +474,7 @@ static void run_beside_a_long_call(bool backup_threads, int32_t urgent_id) {
   }
   takt_executor_statistics_t statistics;
   statistics.struct_size = sizeof(statistics);
-  takt_instance_query_executor_statistics(instance, &statistics);
+  takt_executor_query_statistics(takt_instance_executor(instance), &statistics);
   if (!backup_threads) EXPECT(statistics.backup_threads.job_count == 0);
   takt_invocation_release(first);
   takt_invocation_release(second);

@@ -47,7 +47,7 @@ static inline takt_instance_t* create_instance_with_policy(int32_t worker_count,
 static inline takt_device_t* create_device(takt_instance_t* instance,
                                            const char* name) {
   takt_device_t* device = NULL;
-  REQUIRE_OK(takt_device_create(instance, name, &device));
+  REQUIRE_OK(takt_device_create(instance, name, NULL, &device));
   return device;
 }
 
@@ -110,8 +110,8 @@ static inline fixture_t fixture_create_scheduled(
   takt_device_options_t device_options;
   takt_device_options_init(&device_options);
   device_options.learn_costs = false;
-  REQUIRE_OK(takt_device_create_with_options(fixture.instance, "local-task",
-                                             &device_options, &fixture.device));
+  REQUIRE_OK(takt_device_create(fixture.instance, "local-task", &device_options,
+                                &fixture.device));
   fixture.module = load_module(fixture.instance, module_path);
   fixture.context =
       create_context(fixture.instance, fixture.device, fixture.module);

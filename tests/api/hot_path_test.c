@@ -231,7 +231,8 @@ static void expect_a_clean_path(const char* what, const char* module_path,
   for (uint32_t i = 0; i < (uint32_t)worker_count && device_name[6] == 't';) {
     takt_worker_statistics_t worker;
     worker.struct_size = sizeof(worker);
-    if (takt_instance_query_worker_statistics(f.instance, i, &worker) &&
+    if (takt_executor_query_worker_statistics(
+            takt_instance_executor(f.instance), i, &worker) &&
         worker.is_running) {
       ++i;
     }
@@ -239,7 +240,8 @@ static void expect_a_clean_path(const char* what, const char* module_path,
   takt_executor_statistics_t executor;
   executor.struct_size = sizeof(executor);
   do {
-    takt_instance_query_executor_statistics(f.instance, &executor);
+    takt_executor_query_statistics(takt_instance_executor(f.instance),
+                                   &executor);
   } while (executor.backup_threads.park_count < executor.worker_count);
   const long number = invocation_count();
   for (long i = 0; i < 2000; ++i) call(function, &argument);

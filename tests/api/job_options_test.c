@@ -424,24 +424,24 @@ static void queues_are_checked_with_the_device(void) {
   takt_device_t* device = NULL;
   options.queue_count = 2;
   options.queue_cpus = kQueues;
-  EXPECT_OK(takt_device_create_with_options(world.instance, "local-task",
-                                            &options, &device));
+  EXPECT_OK(
+      takt_device_create(world.instance, "local-task", &options, &device));
   takt_device_release(device);
   options.queue_cpus = kNowhere;
-  EXPECT_ERROR(takt_device_create_with_options(world.instance, "local-task",
-                                               &options, &device),
-               TAKT_STATUS_INVALID_ARGUMENT,
-               "queue 1: affinity 3: no worker is there; they are on 8000, "
-               "8001");
+  EXPECT_ERROR(
+      takt_device_create(world.instance, "local-task", &options, &device),
+      TAKT_STATUS_INVALID_ARGUMENT,
+      "queue 1: affinity 3: no worker is there; they are on 8000, "
+      "8001");
   options.queue_count = 1;
   options.queue_cpus = kBad;
-  EXPECT_ERROR(takt_device_create_with_options(world.instance, "local-task",
-                                               &options, &device),
-               TAKT_STATUS_INVALID_ARGUMENT, "options: queue_cpus[0]");
+  EXPECT_ERROR(
+      takt_device_create(world.instance, "local-task", &options, &device),
+      TAKT_STATUS_INVALID_ARGUMENT, "options: queue_cpus[0]");
   options.queue_cpus = NULL;
-  EXPECT_ERROR(takt_device_create_with_options(world.instance, "local-task",
-                                               &options, &device),
-               TAKT_STATUS_INVALID_ARGUMENT, "options: queue_cpus");
+  EXPECT_ERROR(
+      takt_device_create(world.instance, "local-task", &options, &device),
+      TAKT_STATUS_INVALID_ARGUMENT, "options: queue_cpus");
   destroy_world(&world);
 }
 

@@ -36,8 +36,7 @@ static takt_device_t* create_budgeted(takt_instance_t* instance,
   takt_device_options_init(&options);
   options.memory_budget_bytes = bytes;
   takt_device_t* device = NULL;
-  REQUIRE_OK(
-      takt_device_create_with_options(instance, name, &options, &device));
+  REQUIRE_OK(takt_device_create(instance, name, &options, &device));
   return device;
 }
 
@@ -125,22 +124,18 @@ static void refuses_options(void) {
   takt_device_options_t options;
   takt_device_options_init(&options);
   options.memory_budget_bytes = 0;
-  EXPECT_ERROR(takt_device_create_with_options(instance, "local-sync", &options,
-                                               &device),
+  EXPECT_ERROR(takt_device_create(instance, "local-sync", &options, &device),
                TAKT_STATUS_INVALID_ARGUMENT, "memory_budget_bytes");
   takt_device_options_init(&options);
   options.idle_ns = 0;
-  EXPECT_ERROR(takt_device_create_with_options(instance, "local-sync", &options,
-                                               &device),
+  EXPECT_ERROR(takt_device_create(instance, "local-sync", &options, &device),
                TAKT_STATUS_INVALID_ARGUMENT, "idle_ns");
   takt_device_options_init(&options);
   options.stall_ns = -5;
-  EXPECT_ERROR(takt_device_create_with_options(instance, "local-sync", &options,
-                                               &device),
+  EXPECT_ERROR(takt_device_create(instance, "local-sync", &options, &device),
                TAKT_STATUS_INVALID_ARGUMENT, "stall_ns: expected 1 or more");
   options.struct_size = 0;
-  EXPECT_ERROR(takt_device_create_with_options(instance, "local-sync", &options,
-                                               &device),
+  EXPECT_ERROR(takt_device_create(instance, "local-sync", &options, &device),
                TAKT_STATUS_INVALID_ARGUMENT, "struct_size");
   EXPECT(device == NULL);
   takt_instance_release(instance);
@@ -152,8 +147,7 @@ static void idle_memory_beyond_the_limit_goes_back(void) {
   takt_device_options_init(&options);
   options.idle_bytes_max = 4 * MIB;
   takt_device_t* device = NULL;
-  REQUIRE_OK(takt_device_create_with_options(instance, "local-sync", &options,
-                                             &device));
+  REQUIRE_OK(takt_device_create(instance, "local-sync", &options, &device));
   takt_buffer_t* buffers[3] = {NULL, NULL, NULL};
   for (int i = 0; i < 3; ++i) {
     REQUIRE_OK(takt_buffer_allocate(device, 2 * MIB, NULL, &buffers[i]));

@@ -96,7 +96,7 @@ TEST_P(QueueHppTest, MemoryHasACppFace) {
   takt_device_options_t options;
   takt_device_options_init(&options);
   options.memory_budget_bytes = 1 << 20;
-  auto device = takt::CreateDevice(instance_, GetParam(), options).value();
+  auto device = takt::Device::Create(instance_, GetParam(), options).value();
   EXPECT_FALSE(Buffer::Allocate(device, 2 << 20).ok());
   auto shared = takt::AllocateShared(device, 100).value();
   EXPECT_EQ(shared.byte_length(), 100u);

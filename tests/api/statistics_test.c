@@ -96,8 +96,7 @@ static costs_t costs_after_calls(bool learns) {
   takt_device_options_init(&options);
   options.learn_costs = learns;
   f.device = NULL;
-  REQUIRE_OK(takt_device_create_with_options(f.instance, "local-task", &options,
-                                             &f.device));
+  REQUIRE_OK(takt_device_create(f.instance, "local-task", &options, &f.device));
   costs_t costs = {0, 0, false};
   takt_device_visit_dispatch_costs(f.device, see_cost, &costs);
   EXPECT(costs.count == 0);
@@ -149,8 +148,8 @@ static void devices_tell_of_every_dispatch(void) {
     fixture_t f;
     f.instance = create_instance(kCases[i].worker_count);
     f.device = NULL;
-    REQUIRE_OK(takt_device_create_with_options(f.instance, kCases[i].device,
-                                               &options, &f.device));
+    REQUIRE_OK(
+        takt_device_create(f.instance, kCases[i].device, &options, &f.device));
     call_mul(&f, 20);
     fixture_destroy(&f);
     EXPECT(dispatches.count == 20);

@@ -91,7 +91,7 @@ std::string LinkInContext(const Import& import) {
   instance_options.worker_count = 0;
   takt_status_t status = takt_instance_create(&instance_options, &instance);
   if (status == nullptr) {
-    status = takt_device_create(instance, "local-sync", &device);
+    status = takt_device_create(instance, "local-sync", nullptr, &device);
   }
   if (status == nullptr) {
     status = takt_check_module_create(

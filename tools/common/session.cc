@@ -94,7 +94,8 @@ void PrintRefusal(const char* what, int32_t error) {
 void PrintWorkers(const Instance& instance) {
   takt_executor_statistics_t executor = {};
   executor.struct_size = sizeof(executor);
-  takt_instance_query_executor_statistics(instance.get(), &executor);
+  takt_executor_query_statistics(takt_instance_executor(instance.get()),
+                                 &executor);
   if (executor.worker_count == 0) return;
   std::fprintf(stderr, "Callers: ");
   PrintCounts(executor.helping_callers);
@@ -103,7 +104,8 @@ void PrintWorkers(const Instance& instance) {
   for (uint32_t i = 0; i < executor.worker_count; ++i) {
     takt_worker_statistics_t worker = {};
     worker.struct_size = sizeof(worker);
-    takt_instance_query_worker_statistics(instance.get(), i, &worker);
+    takt_executor_query_worker_statistics(
+        takt_instance_executor(instance.get()), i, &worker);
     std::fprintf(stderr, "Worker %u: CPUs 0x%" PRIx64 ": ", i,
                  worker.affinity_mask);
     PrintCounts(worker.counts);
