@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "sched/demand.h"
@@ -10,6 +11,9 @@
 namespace takt::sched {
 namespace {
 
+// What a bound is raised by, for what the analysis does not see: wake-ups,
+// interrupts, durations above the quantiles. A tenth, and at least the time of
+// a few wake-ups on a busy machine.
 constexpr int64_t kGuardMinNs = 200'000;
 constexpr int64_t kGuardDivisor = 10;
 
@@ -51,6 +55,57 @@ int64_t Load(const AdmissionTask& task, const Demand& demand,
 
 double Ms(double time_ns) { return time_ns / 1e6; }
 
+// Why nothing can be promised to the candidate alone; null: nothing is wrong.
+const char* FindObstacle(const AdmissionTask& candidate) {
+  if (candidate.program == nullptr) return "its operations are not known ahead";
+  if (candidate.options.deadline_ns == kInfiniteFuture) {
+    return "it has no deadline";
+  }
+  return nullptr;
+}
+
+// Whether the candidate, the last of the tasks, can never be in time: alone, or
+// because the machine has too little time for all of them. Says so in `report`.
+bool IsImpossible(const AdmissionTask& candidate, const Demand& demand,
+                  AdmissionReport* report) {
+  const auto deadline_ns = static_cast<double>(candidate.options.deadline_ns);
+  if (demand.path_min_ns > deadline_ns) {
+    report->reason = absl::StrCat("alone it takes ", Ms(demand.path_min_ns),
+                                  " ms at its fastest, and is due after ",
+                                  Ms(deadline_ns), " ms");
+    return true;
+  }
+  if (report->load_after_ppm > 1'000'000) {
+    report->reason =
+        absl::StrCat("the machine would be asked for ",
+                     static_cast<double>(report->load_after_ppm) / 1e4, " %");
+    return true;
+  }
+  return false;
+}
+
+// Whether the bound on the response of each task is below its deadline. Sets
+// the reason and the bound of the last task, the candidate.
+bool AllAreInTime(absl::Span<const AdmissionTask> tasks,
+                  absl::Span<const Demand> demands, double blocking_ns,
+                  AdmissionReport* report) {
+  TAKT_CHECK(tasks.size() == demands.size());
+  for (size_t i = tasks.size(); i-- > 0;) {
+    const double bound_ns = ResponseBound(i, tasks, demands, blocking_ns);
+    const auto deadline_ns = static_cast<double>(tasks[i].options.deadline_ns);
+    if (i + 1 == tasks.size()) {
+      report->response_bound_ns =
+          static_cast<int64_t>(std::min(bound_ns, 9e18));
+    }
+    if (bound_ns <= deadline_ns) continue;
+    report->reason = absl::StrCat(
+        "stream ", tasks[i].stream, " may take up to ", Ms(bound_ns),
+        " ms, and is due after ", Ms(deadline_ns), " ms");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 const char* VerdictName(Verdict verdict) {
@@ -71,12 +126,8 @@ AdmissionReport Assess(const AdmissionTask& candidate,
                        absl::Span<const uint32_t> speeds_permille) {
   AdmissionReport report;
   report.deadline_ns = candidate.options.deadline_ns;
-  if (candidate.program == nullptr) {
-    report.reason = "its operations are not known ahead";
-    return report;
-  }
-  if (candidate.options.deadline_ns == kInfiniteFuture) {
-    report.reason = "it has no deadline";
+  if (const char* const obstacle = FindObstacle(candidate)) {
+    report.reason = obstacle;
     return report;
   }
   const DemandAnalysis analysis(costs, speeds_permille);
@@ -94,39 +145,19 @@ AdmissionReport Assess(const AdmissionTask& candidate,
     report.load_before_ppm = report.load_after_ppm;
     report.load_after_ppm += Load(task, demands.back(), resource_count);
   }
-  const auto deadline_ns = static_cast<double>(candidate.options.deadline_ns);
   report.response_least_ns = static_cast<int64_t>(demands.back().path_min_ns);
-  if (demands.back().path_min_ns > deadline_ns) {
+  if (IsImpossible(candidate, demands.back(), &report)) {
     report.verdict = Verdict::kCannot;
-    report.reason = absl::StrCat(
-        "alone it takes ", Ms(demands.back().path_min_ns),
-        " ms at its fastest, and is due after ", Ms(deadline_ns), " ms");
     return report;
   }
-  if (report.load_after_ppm > 1'000'000) {
-    report.verdict = Verdict::kCannot;
-    report.reason =
-        absl::StrCat("the machine would be asked for ",
-                     static_cast<double>(report.load_after_ppm) / 1e4, " %");
-    return report;
-  }
-  for (size_t i = tasks.size(); i-- > 0;) {
-    const double bound_ns =
-        ResponseBound(i, tasks, demands, analysis.blocking_ns());
-    if (i + 1 == tasks.size()) {
-      report.response_bound_ns = static_cast<int64_t>(std::min(bound_ns, 9e18));
-    }
-    if (bound_ns <= static_cast<double>(tasks[i].options.deadline_ns)) continue;
-    report.reason = absl::StrCat(
-        "stream ", tasks[i].stream, " may take up to ", Ms(bound_ns),
-        " ms, and is due after ",
-        Ms(static_cast<double>(tasks[i].options.deadline_ns)), " ms");
+  if (!AllAreInTime(tasks, demands, analysis.blocking_ns(), &report)) {
     return report;
   }
   report.verdict = Verdict::kWillFit;
   report.reason = absl::StrCat(
       "it takes at most ", Ms(static_cast<double>(report.response_bound_ns)),
-      " ms, and is due after ", Ms(deadline_ns), " ms");
+      " ms, and is due after ",
+      Ms(static_cast<double>(candidate.options.deadline_ns)), " ms");
   return report;
 }
 

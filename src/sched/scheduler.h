@@ -317,6 +317,13 @@ class Scheduler {
 
   // scheduler_decide.cc
   void PlaceTop(OperationRecord* operation, bool is_held, bool* is_done);
+  // The top of a heap of waiting operations.
+  struct HeapTop {
+    OperationRecord* operation = nullptr;  // Null: nothing is left to place.
+    bool is_held = false;                  // By a pool, not in a group.
+    bool* is_done = nullptr;               // Of the heap, for this round.
+  };
+  HeapTop MostUrgentTop();
   void BuildPlacements(const OperationRecord& operation, bool is_held);
   void AddPlacement(const OperationRecord& operation, uint32_t alternative);
   int64_t Duration(const OperationRecord& operation,
@@ -347,6 +354,7 @@ class Scheduler {
   int32_t AskPolicy(const OperationRecord& operation, bool is_held,
                     uint32_t others_waiting);
   void Widen(uint32_t pool);
+  void WidenIdlePools();
   ResourceSet MayHave(const OperationRecord& running);
   bool WouldBeWider(OperationRecord* running, const ResourceSet& allowed);
   int64_t WideningGain(const OperationRecord& running,

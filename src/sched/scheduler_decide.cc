@@ -519,6 +519,38 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
   }
 }
 
+// The most urgent of the operations that wait in groups and, held, in queues of
+// pools. A group goes before a pool where both are as urgent.
+Scheduler::HeapTop Scheduler::MostUrgentTop() {
+  HeapTop best;
+  const auto consider = [&best](OperationHeap& heap, bool is_held,
+                                bool* is_done) {
+    if (*is_done || heap.empty()) return;
+    if (best.operation != nullptr &&
+        !(heap.top()->rank < best.operation->rank)) {
+      return;
+    }
+    best = {heap.top(), is_held, is_done};
+  };
+  for (Group& group : groups_) consider(group.heap, false, &group.is_done);
+  for (PoolState& pool : pools_) consider(pool.held, true, &pool.is_done);
+  return best;
+}
+
+// Once nothing waits for cores, what runs may take those that are free.
+void Scheduler::WidenIdlePools() {
+  if (!policy_.Widens() || situation_.fewest_clusters) return;
+  for (const Group& group : groups_) {
+    if (!group.heap.empty()) return;
+  }
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    if (machine_.pools[i].kind == ResourceKind::kCore &&
+        pools_[i].held.empty()) {
+      Widen(i);
+    }
+  }
+}
+
 void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
   Advance(now_ns);
   if (options_.guide != nullptr && options_.guide->next_event_ns() <= now_ns &&
@@ -528,45 +560,19 @@ void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
   ReviewDelayed(now_ns);
   claimed_ = {};
   for (Group& group : groups_) group.is_done = false;
-  for (uint32_t i = 0; i < pools_.size(); ++i) {
-    pools_[i].is_done = false;
-    while (!pools_[i].held.empty() &&
-           pools_[i].held.top()->hold_until_ns <= now_ns) {
-      OperationRecord* operation = pools_[i].held.top();
+  for (PoolState& pool : pools_) {
+    pool.is_done = false;
+    while (!pool.held.empty() && pool.held.top()->hold_until_ns <= now_ns) {
+      OperationRecord* operation = pool.held.top();
       StopWaiting(operation);
       Enqueue(operation, now_ns);
     }
   }
-  for (;;) {
-    OperationRecord* best = nullptr;
-    bool* is_done = nullptr;
-    bool is_held = false;
-    for (Group& group : groups_) {
-      if (group.is_done || group.heap.empty()) continue;
-      if (best == nullptr || group.heap.top()->rank < best->rank) {
-        best = group.heap.top();
-        is_done = &group.is_done;
-      }
-    }
-    for (PoolState& pool : pools_) {
-      if (pool.is_done || pool.held.empty()) continue;
-      if (best == nullptr || pool.held.top()->rank < best->rank) {
-        best = pool.held.top();
-        is_done = &pool.is_done;
-        is_held = true;
-      }
-    }
-    if (best == nullptr) break;
-    PlaceTop(best, is_held, is_done);
+  for (HeapTop top = MostUrgentTop(); top.operation != nullptr;
+       top = MostUrgentTop()) {
+    PlaceTop(top.operation, top.is_held, top.is_done);
   }
-  bool is_waited_for = !policy_.Widens() || situation_.fewest_clusters;
-  for (const Group& group : groups_) is_waited_for |= !group.heap.empty();
-  for (uint32_t i = 0; i < pools_.size() && !is_waited_for; ++i) {
-    if (machine_.pools[i].kind == ResourceKind::kCore &&
-        pools_[i].held.empty()) {
-      Widen(i);
-    }
-  }
+  WidenIdlePools();
   next_hold_ns_ = kInfiniteFuture;
   for (const PoolState& pool : pools_) {
     if (pool.held.empty()) continue;
