@@ -70,6 +70,29 @@ absl::Status PanelElements(int64_t tiles, uint64_t tile_elements,
       absl::StrCat(tiles, " tiles of ", tile_elements, " elements"));
 }
 
+// What pack and unpack have in common: the side in tiles.
+struct TiledSide {
+  kernels::TileGrid grid;
+  uint64_t tile_elements = 0;
+};
+
+// `sizes`: tiles in each dimension, then elements of a tile in each.
+absl::StatusOr<TiledSide> ResolveTiledSide(const int64_t (&sizes)[4],
+                                           uint32_t flags) {
+  TAKT_RETURN_IF_ERROR(
+      CheckFlags(flags, kTypeMask | kTransposeInner | kTransposeOuter));
+  TiledSide side;
+  TAKT_RETURN_IF_ERROR(TileElements(sizes[2], sizes[3], &side.tile_elements));
+  side.grid = kernels::MakeTileGrid(sizes, (flags & kTransposeInner) != 0,
+                                    (flags & kTransposeOuter) != 0);
+  return side;
+}
+
+absl::Status UnknownElementType(uint32_t flags, const char* known) {
+  return absl::UnimplementedError(absl::StrCat(
+      "element type ", flags & kTypeMask, "; there are kernels for ", known));
+}
+
 class VmvxState final : public vm::ModuleState {
  public:
   VmvxState(const kernels::KernelTable& kernels,
@@ -142,7 +165,17 @@ class VmvxState final : public vm::ModuleState {
                                const View& out, Sizes sizes);
   absl::Status RunCopy(size_t element_bytes, const View& in, const View& out,
                        Sizes sizes);
-  // False: nobody has, so the kernels do it.
+  struct Mmt4dSizes {
+    int64_t m, n, k;
+    int64_t m0, n0, k0;
+  };
+  absl::Status RunMmt4d(const View& lhs, const View& rhs, const View& out,
+                        const Mmt4dSizes& sizes, uint32_t flags);
+  // Checks operands and sizes; the data of all operands is known then.
+  static absl::StatusOr<kernels::Mmt4dArguments> ResolveMmt4d(
+      const View& lhs, const View& rhs, const View& out,
+      const Mmt4dSizes& sizes, size_t operand_bytes);
+  // False: the kernels are to run the operation.
   template <typename Offer>
   absl::StatusOr<bool> IsOffloaded(Offer offer) {
     if (offload_ == nullptr) return false;
@@ -217,6 +250,15 @@ absl::Status VmvxState::Mmt4d(vm::ByteBuffer& lhs, int64_t lhs_offset,
                               int64_t out_stride, int64_t m, int64_t n,
                               int64_t k, int32_t m0, int32_t n0, int32_t k0,
                               uint32_t flags) {
+  return RunMmt4d({"lhs", lhs, lhs_offset, lhs_stride, 0},
+                  {"rhs", rhs, rhs_offset, rhs_stride, 0},
+                  {"out", out, out_offset, out_stride, 0},
+                  {m, n, k, m0, n0, k0}, flags);
+}
+
+absl::Status VmvxState::RunMmt4d(const View& lhs, const View& rhs,
+                                 const View& out, const Mmt4dSizes& sizes,
+                                 uint32_t flags) {
   kernels::Mmt4dType type;
   size_t operand_bytes = 0;
   switch (flags & kTypeMask) {
@@ -235,46 +277,9 @@ absl::Status VmvxState::Mmt4d(vm::ByteBuffer& lhs, int64_t lhs_offset,
   }
   TAKT_RETURN_IF_ERROR(
       CheckFlags(flags, kTypeMask | kAccumulate | kMmt4dHints));
-  if (m0 <= 0 || n0 <= 0 || k0 <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tiles of ", m0, "x", n0, "x", k0));
-  }
-  uint64_t lhs_tile = 0;
-  uint64_t rhs_tile = 0;
-  uint64_t out_tile = 0;
-  TAKT_RETURN_IF_ERROR(TileElements(m0, k0, &lhs_tile));
-  TAKT_RETURN_IF_ERROR(TileElements(n0, k0, &rhs_tile));
-  TAKT_RETURN_IF_ERROR(TileElements(m0, n0, &out_tile));
-  uint64_t lhs_panel = 0;
-  uint64_t rhs_panel = 0;
-  uint64_t out_panel = 0;
-  TAKT_RETURN_IF_ERROR(PanelElements(k, lhs_tile, &lhs_panel));
-  TAKT_RETURN_IF_ERROR(PanelElements(k, rhs_tile, &rhs_panel));
-  TAKT_RETURN_IF_ERROR(PanelElements(n, out_tile, &out_panel));
-
-  Operand2d<const uint8_t> left;
-  Operand2d<const uint8_t> right;
-  Operand2d<uint8_t> target;
-  TAKT_RETURN_IF_ERROR(ResolveInput({"lhs", lhs, lhs_offset, lhs_stride, 0},
-                                    {m, 1}, lhs_panel, operand_bytes, &left));
-  TAKT_RETURN_IF_ERROR(ResolveInput({"rhs", rhs, rhs_offset, rhs_stride, 0},
-                                    {n, 1}, rhs_panel, operand_bytes, &right));
-  TAKT_RETURN_IF_ERROR(ResolveOutput({"out", out, out_offset, out_stride, 0},
-                                     {m, 1}, out_panel, 4, &target));
-  if (vmvx::IsEmpty({m, n})) return absl::OkStatus();
-  kernels::Mmt4dArguments arguments;
-  arguments.left = left.data;
-  arguments.left_stride = lhs_stride;
-  arguments.right = right.data;
-  arguments.right_stride = rhs_stride;
-  arguments.out = target.data;
-  arguments.out_stride = out_stride;
-  arguments.m = m;
-  arguments.n = n;
-  arguments.k = k;
-  arguments.m0 = m0;
-  arguments.n0 = n0;
-  arguments.k0 = k0;
+  TAKT_ASSIGN_OR_RETURN(kernels::Mmt4dArguments arguments,
+                        ResolveMmt4d(lhs, rhs, out, sizes, operand_bytes));
+  if (vmvx::IsEmpty({sizes.m, sizes.n})) return absl::OkStatus();
   arguments.accumulate = (flags & kAccumulate) != 0;
   TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
                           return to.Mmt4d(type, arguments);
@@ -282,6 +287,51 @@ absl::Status VmvxState::Mmt4d(vm::ByteBuffer& lhs, int64_t lhs_offset,
   if (is_done) return absl::OkStatus();
   kernels_.Mmt4d(type)(arguments);
   return absl::OkStatus();
+}
+
+absl::StatusOr<kernels::Mmt4dArguments> VmvxState::ResolveMmt4d(
+    const View& lhs, const View& rhs, const View& out, const Mmt4dSizes& sizes,
+    size_t operand_bytes) {
+  if (sizes.m0 <= 0 || sizes.n0 <= 0 || sizes.k0 <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tiles of ", sizes.m0, "x", sizes.n0, "x", sizes.k0));
+  }
+  uint64_t lhs_tile = 0;
+  uint64_t rhs_tile = 0;
+  uint64_t out_tile = 0;
+  TAKT_RETURN_IF_ERROR(TileElements(sizes.m0, sizes.k0, &lhs_tile));
+  TAKT_RETURN_IF_ERROR(TileElements(sizes.n0, sizes.k0, &rhs_tile));
+  TAKT_RETURN_IF_ERROR(TileElements(sizes.m0, sizes.n0, &out_tile));
+  uint64_t lhs_panel = 0;
+  uint64_t rhs_panel = 0;
+  uint64_t out_panel = 0;
+  TAKT_RETURN_IF_ERROR(PanelElements(sizes.k, lhs_tile, &lhs_panel));
+  TAKT_RETURN_IF_ERROR(PanelElements(sizes.k, rhs_tile, &rhs_panel));
+  TAKT_RETURN_IF_ERROR(PanelElements(sizes.n, out_tile, &out_panel));
+
+  Operand2d<const uint8_t> left;
+  Operand2d<const uint8_t> right;
+  Operand2d<uint8_t> target;
+  TAKT_RETURN_IF_ERROR(
+      ResolveInput(lhs, {sizes.m, 1}, lhs_panel, operand_bytes, &left));
+  TAKT_RETURN_IF_ERROR(
+      ResolveInput(rhs, {sizes.n, 1}, rhs_panel, operand_bytes, &right));
+  TAKT_RETURN_IF_ERROR(
+      ResolveOutput(out, {sizes.m, 1}, out_panel, sizeof(uint32_t), &target));
+  kernels::Mmt4dArguments arguments;
+  arguments.left = left.data;
+  arguments.left_stride = lhs.stride0;
+  arguments.right = right.data;
+  arguments.right_stride = rhs.stride0;
+  arguments.out = target.data;
+  arguments.out_stride = out.stride0;
+  arguments.m = sizes.m;
+  arguments.n = sizes.n;
+  arguments.k = sizes.k;
+  arguments.m0 = sizes.m0;
+  arguments.n0 = sizes.n0;
+  arguments.k0 = sizes.k0;
+  return arguments;
 }
 
 absl::Status VmvxState::Pack(vm::ByteBuffer& in, int64_t in_offset,
@@ -294,33 +344,26 @@ absl::Status VmvxState::Pack(vm::ByteBuffer& in, int64_t in_offset,
                              uint64_t padding, uint32_t flags) {
   const size_t element_bytes = PackElementBytes(flags & kTypeMask);
   if (element_bytes == 0) {
-    return absl::UnimplementedError(
-        absl::StrCat("element type ", flags & kTypeMask,
-                     "; there are kernels for 1 (f32), 2 (i8) and 3 (i32)"));
+    return UnknownElementType(flags, "1 (f32), 2 (i8) and 3 (i32)");
   }
-  TAKT_RETURN_IF_ERROR(
-      CheckFlags(flags, kTypeMask | kTransposeInner | kTransposeOuter));
-  uint64_t tile = 0;
-  TAKT_RETURN_IF_ERROR(TileElements(out_size2, out_size3, &tile));
+  const int64_t sizes[4] = {out_size0, out_size1, out_size2, out_size3};
+  TAKT_ASSIGN_OR_RETURN(const TiledSide tiled, ResolveTiledSide(sizes, flags));
   Operand2d<const uint8_t> source;
   Operand2d<uint8_t> target;
   TAKT_RETURN_IF_ERROR(
       ResolveInput({"in", in, in_offset, in_stride0, in_stride1},
                    {in_size0, in_size1}, 1, element_bytes, &source));
-  TAKT_RETURN_IF_ERROR(
-      ResolveOutput({"out", out, out_offset, out_stride0, out_stride1},
-                    {out_size0, out_size1}, tile, element_bytes, &target));
+  TAKT_RETURN_IF_ERROR(ResolveOutput(
+      {"out", out, out_offset, out_stride0, out_stride1},
+      {out_size0, out_size1}, tiled.tile_elements, element_bytes, &target));
   if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
-  const int64_t sizes[4] = {out_size0, out_size1, out_size2, out_size3};
-  const kernels::TileGrid grid = kernels::MakeTileGrid(
-      sizes, (flags & kTransposeInner) != 0, (flags & kTransposeOuter) != 0);
   TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
                           return to.Pack(element_bytes, source,
-                                         {in_size0, in_size1}, target, grid,
-                                         padding);
+                                         {in_size0, in_size1}, target,
+                                         tiled.grid, padding);
                         }));
   if (is_done) return absl::OkStatus();
-  kernels::Pack(element_bytes, source, {in_size0, in_size1}, target, grid,
+  kernels::Pack(element_bytes, source, {in_size0, in_size1}, target, tiled.grid,
                 padding);
   return absl::OkStatus();
 }
@@ -334,32 +377,25 @@ absl::Status VmvxState::Unpack(vm::ByteBuffer& in, int64_t in_offset,
                                int64_t out_size0, int64_t out_size1,
                                uint32_t flags) {
   if (PackElementBytes(flags & kTypeMask) != sizeof(uint32_t)) {
-    return absl::UnimplementedError(
-        absl::StrCat("element type ", flags & kTypeMask,
-                     "; there are kernels for 1 (f32) and 3 (i32)"));
+    return UnknownElementType(flags, "1 (f32) and 3 (i32)");
   }
-  TAKT_RETURN_IF_ERROR(
-      CheckFlags(flags, kTypeMask | kTransposeInner | kTransposeOuter));
-  uint64_t tile = 0;
-  TAKT_RETURN_IF_ERROR(TileElements(in_size2, in_size3, &tile));
+  const int64_t sizes[4] = {in_size0, in_size1, in_size2, in_size3};
+  TAKT_ASSIGN_OR_RETURN(const TiledSide tiled, ResolveTiledSide(sizes, flags));
   Operand2d<const uint32_t> source;
   Operand2d<uint32_t> target;
-  TAKT_RETURN_IF_ERROR(
-      ResolveInput({"in", in, in_offset, in_stride0, in_stride1},
-                   {in_size0, in_size1}, tile, sizeof(uint32_t), &source));
+  TAKT_RETURN_IF_ERROR(ResolveInput(
+      {"in", in, in_offset, in_stride0, in_stride1}, {in_size0, in_size1},
+      tiled.tile_elements, sizeof(uint32_t), &source));
   TAKT_RETURN_IF_ERROR(
       ResolveOutput({"out", out, out_offset, out_stride0, out_stride1},
                     {out_size0, out_size1}, 1, sizeof(uint32_t), &target));
   if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
-  const int64_t sizes[4] = {in_size0, in_size1, in_size2, in_size3};
-  const kernels::TileGrid grid = kernels::MakeTileGrid(
-      sizes, (flags & kTransposeInner) != 0, (flags & kTransposeOuter) != 0);
   TAKT_ASSIGN_OR_RETURN(
       const bool is_done, IsOffloaded([&](VmvxOffload& to) {
-        return to.Unpack(source, grid, target, {out_size0, out_size1});
+        return to.Unpack(source, tiled.grid, target, {out_size0, out_size1});
       }));
   if (is_done) return absl::OkStatus();
-  kernels::Unpack(source, grid, target, {out_size0, out_size1});
+  kernels::Unpack(source, tiled.grid, target, {out_size0, out_size1});
   return absl::OkStatus();
 }
 
