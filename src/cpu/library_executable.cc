@@ -222,15 +222,11 @@ absl::Status LibraryExecutable::ResolveImports(
   return absl::OkStatus();
 }
 
-absl::Status LibraryExecutable::RunWorkgroups(
-    size_t function, const DispatchArguments& arguments, uint32_t begin,
-    uint32_t end, exec::Worker& worker) {
-  const Function& info = functions()[function];
-  const std::array<uint32_t, 3>& count = arguments.workgroup_count;
-  TAKT_DCHECK(arguments.constant_count == info.constant_count);
-  TAKT_DCHECK(arguments.binding_count == info.binding_count);
-  TAKT_DCHECK(worker.local_bytes >= info.local_memory_bytes);
+namespace {
 
+library_abi::DispatchState DispatchStateOf(const ExecutableCode::Function& info,
+                                           const DispatchArguments& arguments) {
+  const std::array<uint32_t, 3>& count = arguments.workgroup_count;
   library_abi::DispatchState dispatch;
   dispatch.workgroup_size_x = info.workgroup_size[0];
   dispatch.workgroup_size_y = info.workgroup_size[1];
@@ -245,36 +241,65 @@ absl::Status LibraryExecutable::RunWorkgroups(
   dispatch.constants = arguments.constants;
   dispatch.bindings = arguments.bindings;
   dispatch.binding_lengths = arguments.binding_lengths;
+  return dispatch;
+}
 
+// The coordinates of a workgroup, stepped in the order of linear indices.
+class WorkgroupId {
+ public:
+  WorkgroupId(uint32_t index, const std::array<uint32_t, 3>& count)
+      : count_(count) {
+    if (index == 0) return;
+    x_ = index % count[0];
+    y_ = index / count[0] % count[1];
+    z_ = index / count[0] / count[1];
+  }
+  void StoreTo(library_abi::WorkgroupState* workgroup) const {
+    workgroup->workgroup_id_x = x_;
+    workgroup->workgroup_id_y = y_;
+    workgroup->workgroup_id_z = static_cast<uint16_t>(z_);
+  }
+  void Step() {
+    if (++x_ < count_[0]) return;
+    x_ = 0;
+    if (++y_ < count_[1]) return;
+    y_ = 0;
+    ++z_;
+  }
+  std::string ToString() const { return absl::StrCat(x_, ",", y_, ",", z_); }
+
+ private:
+  const std::array<uint32_t, 3>& count_;
+  uint32_t x_ = 0;
+  uint32_t y_ = 0;
+  uint32_t z_ = 0;
+};
+
+}  // namespace
+
+absl::Status LibraryExecutable::RunWorkgroups(
+    size_t function, const DispatchArguments& arguments, uint32_t begin,
+    uint32_t end, exec::Worker& worker) {
+  const Function& info = functions()[function];
+  TAKT_DCHECK(arguments.constant_count == info.constant_count);
+  TAKT_DCHECK(arguments.binding_count == info.binding_count);
+  TAKT_DCHECK(worker.local_bytes >= info.local_memory_bytes);
+
+  const library_abi::DispatchState dispatch = DispatchStateOf(info, arguments);
   library_abi::WorkgroupState workgroup{};
   workgroup.local_memory = worker.local_memory;
   workgroup.local_memory_bytes = static_cast<uint32_t>(worker.local_bytes);
-  uint32_t x = 0;
-  uint32_t y = 0;
-  uint32_t z = 0;
-  if (begin != 0) {
-    x = begin % count[0];
-    y = begin / count[0] % count[1];
-    z = begin / count[0] / count[1];
-  }
+  WorkgroupId id(begin, arguments.workgroup_count);
   const library_abi::DispatchFunction entry = entries_[function];
   const ScopedKernelName here(fault_names_[function].c_str());
   for (uint32_t i = begin; i < end; ++i) {
-    workgroup.workgroup_id_x = x;
-    workgroup.workgroup_id_y = y;
-    workgroup.workgroup_id_z = static_cast<uint16_t>(z);
+    id.StoreTo(&workgroup);
     const int result = entry(&environment_, &dispatch, &workgroup);
     if (__builtin_expect(result != 0, 0)) {
-      return absl::InternalError(absl::StrCat(info.name, ": workgroup ", x, ",",
-                                              y, ",", z, " returned ", result));
+      return absl::InternalError(absl::StrCat(
+          info.name, ": workgroup ", id.ToString(), " returned ", result));
     }
-    if (++x == count[0]) {
-      x = 0;
-      if (++y == count[1]) {
-        y = 0;
-        ++z;
-      }
-    }
+    id.Step();
     if (__builtin_expect(worker.MustStop(), 0) && i + 1 < end) {
       *worker.reached = i + 1;
       break;
