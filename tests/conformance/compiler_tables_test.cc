@@ -1,8 +1,8 @@
-// Compares the tables of what the compiler can write with what Takt has. The
-// tables are in tests/testdata/compiler; they come from the compiler's
+// Compares the instructions and imports of the compiler with those of Takt. The
+// compiler's tables are in tests/testdata/compiler; they come from its
 // binaries. Each instruction must have its code. Each import must link, with
-// its convention and with the version that it asks for. docs/coverage.md must
-// have a row for each.
+// its convention and the version that it requires. docs/coverage.md must have a
+// row for each.
 #include <fstream>
 #include <memory>
 #include <set>
@@ -71,7 +71,7 @@ std::vector<Import> ReadImports() {
   return imports;
 }
 
-// A module that does nothing but import that function.
+// A module that only imports that function.
 std::vector<uint8_t> ModuleImporting(const Import& import) {
   vm::ModuleBuilder module("m");
   module.dependencies.push_back({import.module, import.version});
@@ -79,7 +79,7 @@ std::vector<uint8_t> ModuleImporting(const Import& import) {
   return module.Build();
 }
 
-// The text of why a context cannot be made of it; empty if it can.
+// The error of a context with this module; empty if there is none.
 std::string LinkInContext(const Import& import) {
   const std::vector<uint8_t> bytes = ModuleImporting(import);
   takt_instance_t* instance = nullptr;
@@ -144,9 +144,9 @@ TEST(CompilerTablesTest, EveryInstructionHasItsCode) {
   }
 }
 
-// Also the other way: what Takt reads, the compiler can write. Blocks have no
-// mnemonic.
-TEST(CompilerTablesTest, ThereAreNoOtherInstructions) {
+// The other direction: the compiler can write each instruction that Takt reads.
+// Blocks have no mnemonic.
+TEST(CompilerTablesTest, TaktReadsNoOtherInstructions) {
   std::set<std::string> known = {"block"};
   for (const Instruction& each : ReadInstructions()) {
     known.insert(each.mnemonic);
@@ -162,7 +162,7 @@ TEST(CompilerTablesTest, EveryImportIsLinked) {
   }
 }
 
-// The test of the test: what is not there is not linked.
+// Checks the test itself: a function that does not exist is not linked.
 TEST(CompilerTablesTest, OtherImportsAreNotLinked) {
   EXPECT_THAT(Link({"hal", 0, "no_such", "0v_v"}), HasSubstr("hal.no_such"));
   EXPECT_THAT(Link({"hal", 0, "fence.signal", "0i_v"}),

@@ -51,7 +51,7 @@ BackendParam LocalTask(uint32_t worker_count) {
           [worker_count]() -> std::unique_ptr<Backend> {
             exec::Executor::Options options;
             options.worker_count = worker_count;
-            // As if each had a processor, so that all of them take part.
+            // As if each worker had a processor, so that all of them take part.
             options.concurrency_max = worker_count + 1;
             auto executor = exec::Executor::Create(options);
             EXPECT_TRUE(executor.ok()) << executor.status();

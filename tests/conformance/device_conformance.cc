@@ -84,7 +84,7 @@ TEST_P(DeviceConformanceTest, AllocaHasMemoryOnceSignaled) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>((*buffer)->data()) % 64, 0u);
 }
 
-TEST_P(DeviceConformanceTest, AllocaOfNothingIsFine) {
+TEST_P(DeviceConformanceTest, AllocaOfZeroBytesSucceeds) {
   Ref<Fence> done = Fence::Create();
   auto buffer = device().QueueAlloca(After(nullptr, done), {}, 0);
   ASSERT_TRUE(buffer.ok());
@@ -93,7 +93,7 @@ TEST_P(DeviceConformanceTest, AllocaOfNothingIsFine) {
   EXPECT_TRUE((*buffer)->Map(0, hal::kWholeBuffer, hal::kAccessRead).ok());
 }
 
-TEST_P(DeviceConformanceTest, AbsurdAllocationsAreRefused) {
+TEST_P(DeviceConformanceTest, RefusesAllocationsBeyondAnyMemory) {
   EXPECT_EQ(device().Allocate({}, ~uint64_t{0}).status().code(),
             absl::StatusCode::kResourceExhausted);
   Ref<Fence> done = Fence::Create();
@@ -105,7 +105,7 @@ TEST_P(DeviceConformanceTest, AbsurdAllocationsAreRefused) {
   EXPECT_FALSE(IsReached(done));
 }
 
-TEST_P(DeviceConformanceTest, DeallocaGivesTheMemoryBackInQueueOrder) {
+TEST_P(DeviceConformanceTest, DeallocaFreesTheMemoryInQueueOrder) {
   const uint64_t before = device().allocation_statistics().bytes_reserved;
   Ref<Fence> allocated = Fence::Create(), used = Fence::Create(),
              freed = Fence::Create();
@@ -129,7 +129,7 @@ TEST_P(DeviceConformanceTest, DeallocaOfAPreservedBufferKeepsIt) {
   EXPECT_EQ(Read(*buffer), (std::vector<uint32_t>{1, 2, 3}));
 }
 
-TEST_P(DeviceConformanceTest, UseAfterDeallocaIsAnErrorNotACrash) {
+TEST_P(DeviceConformanceTest, UseAfterDeallocaFails) {
   Ref<Buffer> buffer = MakeBuffer({1, 2, 3});
   Ref<Fence> freed = Fence::Create(), filled = Fence::Create(),
              executed = Fence::Create();
@@ -149,7 +149,7 @@ TEST_P(DeviceConformanceTest, UseAfterDeallocaIsAnErrorNotACrash) {
   EXPECT_EQ(Wait(again).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_P(DeviceConformanceTest, ImportSharesAlignedMemoryAndRefusesOther) {
+TEST_P(DeviceConformanceTest, ImportSharesAlignedMemoryAndRefusesUnaligned) {
   alignas(64) static uint32_t memory[32] = {7};
   auto* bytes = reinterpret_cast<uint8_t*>(memory);
   auto buffer = device().Import({}, nullptr, bytes, sizeof(memory));
@@ -260,7 +260,7 @@ TEST_P(DeviceConformanceTest, RefusesBadCopies) {
   EXPECT_EQ(copy(buffer.get(), 0, buffer.get(), 8, 8), absl::StatusCode::kOk);
 }
 
-TEST_P(DeviceConformanceTest, HonoursAccess) {
+TEST_P(DeviceConformanceTest, RefusesAccessThatABufferDoesNotAllow) {
   auto read_only =
       device().Allocate({hal::kMemoryTypeDeviceLocal,
                          hal::kUsageTransferAndStorage, hal::kAccessRead},
@@ -306,7 +306,7 @@ TEST_P(DeviceConformanceTest, ReadsAndWritesFiles) {
 
 // ---- Fences.
 
-TEST_P(DeviceConformanceTest, AFailedWaitSkipsTheWorkAndFailsTheSignal) {
+TEST_P(DeviceConformanceTest, FailedWaitSkipsTheWorkAndFailsTheSignal) {
   Ref<Buffer> buffer = MakeBuffer({5});
   Ref<CommandBuffer> commands = MakeAddConstant(1, 1);
   for (bool fails_before : {true, false}) {
@@ -354,7 +354,7 @@ TEST_P(DeviceConformanceTest, BarrierWaitsForAllTimelines) {
   EXPECT_TRUE(Wait(done).ok());
 }
 
-TEST_P(DeviceConformanceTest, HostCallsRunInOrderAndTellTheirOutcome) {
+TEST_P(DeviceConformanceTest, HostCallsRunInOrderAndSignalTheirOutcome) {
   Ref<Fence> a = Fence::Create(), b = Fence::Create(), c = Fence::Create();
   int value = 0;
   ASSERT_TRUE(device()
@@ -468,7 +468,7 @@ TEST_P(DeviceConformanceTest, BarriersOrderRegions) {
   EXPECT_EQ(Read(*target), std::vector<uint32_t>(kCount, expected));
 }
 
-TEST_P(DeviceConformanceTest, CommandsOfEveryKindInOneBuffer) {
+TEST_P(DeviceConformanceTest, RunsCommandsOfEveryKindInOneBuffer) {
   Ref<hal::Executable> executable = backend_->LoadTestExecutable();
   Ref<Buffer> direct = MakeBuffer({0, 0, 0, 0});
   Ref<Buffer> bound = MakeBuffer(std::vector<uint32_t>(32, 0));
@@ -582,7 +582,7 @@ TEST_P(DeviceConformanceTest, KernelsFlushDenormalsAndTheCallerDoesNot) {
   EXPECT_NE(doubled, 0.0f);
 }
 
-TEST_P(DeviceConformanceTest, AFailingKernelFailsTheFence) {
+TEST_P(DeviceConformanceTest, FailingKernelFailsTheFence) {
   Ref<hal::Executable> executable = backend_->LoadTestExecutable();
   Ref<Buffer> buffer = MakeBuffer(std::vector<uint32_t>(8, 0));
   for (bool waits : {false, true}) {
@@ -611,7 +611,7 @@ TEST_P(DeviceConformanceTest, AFailingKernelFailsTheFence) {
   EXPECT_EQ(Read(*buffer), std::vector<uint32_t>(8, 0));
 }
 
-TEST_P(DeviceConformanceTest, OneCommandBufferInFlightManyTimes) {
+TEST_P(DeviceConformanceTest, RunsOneCommandBufferManyTimesAtOnce) {
   constexpr uint32_t kCount = 500;
   Ref<CommandBuffer> commands = MakeAddConstant(kCount, 1);
   Ref<Fence> start = Fence::Create();
@@ -761,11 +761,13 @@ TEST_P(DeviceConformanceTest, AllocaIsRecordedBeforeItHasMemory) {
   EXPECT_EQ(Read(*result), (std::vector<uint32_t>{6, 6}));
 }
 
-// ---- Everything at once.
+// ---- All kinds together.
 
-// Random operations over a few counters, each a chain of its own that is fed
-// from several threads; the expected result is what the chains say.
-TEST_P(DeviceConformanceTest, RandomChainsFromSeveralThreads) {
+// Random operations over a few counters. Each counter is a chain of its own,
+// and several threads submit its operations. A sequential run of the chains
+// gives the expected result.
+TEST_P(DeviceConformanceTest,
+       RandomChainsFromSeveralThreadsGiveTheSequentialResult) {
   constexpr int kThreads = 3, kOperations = 400;
   constexpr uint32_t kCount = 70;
   Ref<CommandBuffer> add = MakeAddConstant(kCount, 1);
@@ -814,7 +816,7 @@ TEST_P(DeviceConformanceTest, RandomChainsFromSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(DeviceConformanceTest, WhatIsInFlightOutlivesTheDevicesOwner) {
+TEST_P(DeviceConformanceTest, WorkInFlightOutlivesTheOwnerOfTheDevice) {
   Ref<Fence> start = Fence::Create(), done = Fence::Create();
   Ref<Buffer> buffer = MakeBuffer(std::vector<uint32_t>(1000, 1));
   Ref<CommandBuffer> commands = MakeAddConstant(1000, 4);

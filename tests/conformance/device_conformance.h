@@ -1,5 +1,5 @@
 // The suite that every hal::Device must pass. A backend instantiates it with a
-// Backend: how to make the device, and executables with these functions:
+// Backend, which makes the device and an executable with these functions:
 //
 //   0  add_constant   bindings: values (u32, in place); constant 0 is added to
 //                     value i by workgroup i
@@ -10,7 +10,7 @@
 //                     writes the counter to slot i and raises it
 //   4  denormal       bindings: two floats; the second is the first times one
 //
-// Fixtures end by checking that no operation has been lost.
+// Each fixture checks at its end that no operation was lost.
 #ifndef TAKT_TESTS_CONFORMANCE_DEVICE_CONFORMANCE_H_
 #define TAKT_TESTS_CONFORMANCE_DEVICE_CONFORMANCE_H_
 
@@ -26,15 +26,15 @@
 
 namespace takt::conformance {
 
-// What the suite needs from a backend; made anew for each test.
+// The backend of one test.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual hal::Device& device() = 0;
   virtual Ref<hal::Executable> LoadTestExecutable() = 0;
-  // Waits, with this thread's help where it is needed.
+  // Waits; this thread helps where no worker exists.
   virtual absl::Status Wait(const hal::Fence& fence) = 0;
-  // Lets the device go, with whatever is in flight.
+  // Releases the device, also while work is in flight.
   virtual void ReleaseDevice() = 0;
 };
 

@@ -1,5 +1,5 @@
 // The conformance suite on devices with an NPU: each built-in driver, with
-// threads of the device's own and without.
+// own threads of the device and without.
 #include <memory>
 #include <string>
 #include <utility>

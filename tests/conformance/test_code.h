@@ -9,7 +9,7 @@
 
 namespace takt::conformance {
 
-// The suite's functions, as a format loader would give them.
+// The suite's functions, as a format loader returns them.
 class TestCode final : public cpu::ExecutableCode {
  public:
   TestCode() {

@@ -1,7 +1,7 @@
 // Loads the input as an ELF image and reads the tables of its executable
-// library; never calls into it. Where the library's description lies is what
-// the query function would answer: here the input's last four bytes say it, as
-// the distance from that function.
+// library; never calls into it. The query function would return the address of
+// the library's description. Here the last four bytes of the input are its
+// distance from that function.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,7 +1,7 @@
-// Reads the values of --input= flags. Of the bytes, those up to the first NUL
-// are the flags, one a line, and those behind it the contents of the files
-// f.npy and f.bin that the flags may name. Flags are for arguments of kinds
-// that repeat: object, i32, object, f32, object, i64, object, f64.
+// Reads the values of --input= flags. The bytes up to the first NUL are the
+// flags, one in a line. The bytes after it are the contents of the files f.npy
+// and f.bin, which the flags may name. The kinds of the arguments repeat:
+// object, i32, object, f32, object, i64, object, f64.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Feeds arbitrary bytes to the readers of parameter files, .irpa and
-// .safetensors alike, and then touches every byte that they say is there.
+// .safetensors alike, and then reads every byte of the parameters found.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

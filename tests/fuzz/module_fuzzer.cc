@@ -1,6 +1,6 @@
-// Loads a module; if it loads, links it with stubs of whatever it imports and
-// calls every export with a step limit. Any error is fine, and none may crash,
-// leak or go on forever.
+// Loads a module; if it loads, links it with stubs of its imports and calls
+// every export with a step limit. Errors are expected, but no crash, no leak
+// and no endless loop.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,8 +25,8 @@ namespace {
 
 constexpr uint64_t kStepLimit = 2000;
 
-// What the stubs hand out as "!hal.buffer" and the like: one object per type
-// name, so that type checks behave as they would.
+// The stubs return these objects as "!hal.buffer" and the like. There is one
+// object for each type name, so that type checks work as in a real program.
 class StubObject final : public Object {
  public:
   explicit StubObject(const ObjectType* type) : Object(type) {}
@@ -67,8 +67,8 @@ Ref<Object> MakeRefFor(size_t choice) {
   }
 }
 
-// A native function of any convention: looks at every argument, gives some
-// result, and now and then fails or parks.
+// A native function of any convention: reads every argument, returns some
+// result, and sometimes fails or parks.
 struct Stub {
   CallingConvention convention;
   size_t calls = 0;

@@ -1,5 +1,5 @@
-// Reads the arrays of a .npy file; writes each one that it could read, which
-// must give the same array when read again.
+// Reads the arrays of a .npy file, writes each of them, and reads it again: the
+// array must be the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -14,7 +14,7 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// Integers without a sign come back with one; other types as they were.
+// Integers without a sign are read back as signed; other types unchanged.
 void RequireSameWhenWritten(const NpyArray& array) {
   const Result<std::string> file =
       FormatNpy(array.element_type, array.shape, array.data);

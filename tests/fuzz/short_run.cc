@@ -1,7 +1,7 @@
-// The main() of a fuzzer's short run under ctest, for any compiler: every file
-// of the corpus as it is, then mutations of them made from fixed seeds. The
-// run is the same every time; a failure's last line names the seed, and
-// `fuzz_x CORPUS_DIR RUNS SEED` runs that one alone.
+// The main() of a fuzzer's short run under ctest, for any compiler. It runs
+// every file of the corpus, then mutations of them from fixed seeds, so each
+// run is the same. The last line of a failure names the seed, and `fuzz_x
+// CORPUS_DIR RUNS SEED` runs this seed alone.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// There if a sanitizer is.
+// Defined if a sanitizer is linked.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(
     void (*callback)());
 
@@ -127,7 +127,7 @@ void OnSignal(int signal) {
   std::raise(signal);
 }
 
-// Whatever ends the process early says at which seed.
+// Prints the seed if the process ends early.
 void InstallReport() {
   if (__sanitizer_set_death_callback != nullptr) {
     __sanitizer_set_death_callback(ReportSeed);

@@ -1,5 +1,6 @@
 // Feeds arbitrary bytes to the readers of signatures, compact and declared.
-// What either reads is written in both forms, and read again as the same.
+// A signature that one of them reads is written in both forms and read again:
+// it must be the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -27,7 +28,7 @@ void ReadCompact(absl::string_view text) {
   Require(signature->arguments().size() == compact->arguments.size());
   Require(*ToCompact(*signature)->ToText() == *written);
   const auto declared = FormatDeclaration(*signature, "f");
-  // Unrecognized content may be no type that can be declared.
+  // Unrecognized content need not be a type that can be declared.
   if (declared.ok()) Require(runtime::Declaration::Parse(*declared).ok());
 }
 

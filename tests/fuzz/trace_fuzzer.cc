@@ -1,4 +1,4 @@
-// Any bytes as a trace file: it is read or refused, and what is read can be
+// Reads any bytes as a trace file. If they are accepted, the trace can be
 // shown, checked and written again.
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return absl::OkStatus();
   }).IgnoreError();
   const auto back = ReadPerfetto(again);
-  // What was read is a trace that can be written and read.
+  // An accepted trace can be written and read.
   if (!back.ok() || (*back)->events().size() != (*trace)->events().size()) {
     std::abort();
   }

@@ -1,5 +1,5 @@
 # Installs the package below WORK_DIR, builds copies of the samples on it in
-# two ways, runs them and compares what they print.
+# two ways, runs them and compares their output.
 set(prefix ${WORK_DIR}/prefix)
 set(samples ${WORK_DIR}/samples)
 set(flags "")
@@ -25,7 +25,7 @@ if(NOT EXISTS ${prefix}/share/doc/takt/LICENSE OR
    NOT EXISTS ${prefix}/share/doc/takt/docs/embedding.md)
   message(FATAL_ERROR "${prefix}/share/doc/takt: no licence or no pages")
 endif()
-# The name of the package in other letters.
+# The name of the package in another case.
 file(WRITE ${WORK_DIR}/letters/CMakeLists.txt
 "cmake_minimum_required(VERSION 3.20)
 project(letters C)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # A compiler launcher for the host project: takes objects of Takt's layers from
-# the build that is tested, because compiling them again takes half an hour.
-# $COMPILED_SOURCES, one a layer, and everything else are compiled, so that the
-# options of each layer are tried.
+# the build under test, because compiling them again takes half an hour.
+# $COMPILED_SOURCES, one of each layer, and all other sources are compiled, so that
+# the options of each layer are tested.
 #
 #   reuse_objects.sh BUILD_DIR COMPILER ARGUMENT...
 build_dir=$1

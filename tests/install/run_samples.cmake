@@ -1,5 +1,5 @@
 # For the tests of this folder: run() stops at a command that fails, and
-# run_samples() runs the programs of samples/ and compares what they print.
+# run_samples() runs the programs of samples/ and compares their output.
 function(run)
   # Semicolons inside an argument stay.
   set(command "")
@@ -26,7 +26,7 @@ function(expect_output expected)
   endif()
 endfunction()
 
-# The control loop's 200 turns, whatever their times; nothing has failed.
+# The control loop has 200 turns, of any duration, and no failure.
 function(run_robot_control program)
   execute_process(COMMAND ${program} ${SOURCE_DIR}/tests/testdata/workload 0.2
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
@@ -39,7 +39,8 @@ function(run_robot_control program)
   endif()
 endfunction()
 
-# Both runs have jobs, and a page each; how many are late is the machine's.
+# Both runs have jobs and write a page. The number of late jobs depends on the
+# machine.
 function(run_contention program)
   execute_process(
     COMMAND ${program} ${SOURCE_DIR}/tests/testdata/workload 0.2 ${WORK_DIR}

@@ -1,6 +1,6 @@
 # Builds host/, which adds Takt's source tree to its own build, and runs its
-# program and the samples. host/CMakeLists.txt checks what the host's variables,
-# cache and targets have become.
+# program and the samples. host/CMakeLists.txt checks that the host's variables,
+# cache and targets stay the same.
 #
 #   WAY  add_subdirectory or fetch_content
 include(${CMAKE_CURRENT_LIST_DIR}/run_samples.cmake)
@@ -11,8 +11,8 @@ if(WAY STREQUAL fetch_content)
        -D FETCHCONTENT_SOURCE_DIR_TAKT=${SOURCE_DIR})
 endif()
 
-# The smallest source of each layer is compiled, and the other objects come from
-# the build that is tested.
+# The smallest source of each layer is compiled; the other objects come from the
+# build under test.
 file(GLOB layers ${SOURCE_DIR}/src/*)
 set(compiled "")
 foreach(layer IN LISTS layers)

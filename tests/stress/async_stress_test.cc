@@ -1,15 +1,14 @@
-// Goal: whatever order calls are issued in, by however many threads, and
-// whatever fails or is cancelled meanwhile, the outcome is that of running
-// them one after the other.
+// Goal: calls have the outcome of a sequential run, for any order of issue, any
+// number of threads, and any failures and cancellations.
 //
 // Method: random graphs of up to 200 calls of dag.step (out = a + 2 b) over
 // four modules, a context each. A call's inputs are outputs of earlier calls;
 // it waits for their fences in one of several ways, perhaps for a barrier of
 // two others besides. Threads issue the calls in random order while others are
 // cancelled, and signal the root fence somewhere in between. Then a sequential
-// model walks the graph: a call whose inputs are good must be good, with the
-// same bits, unless it was to fail or to be cancelled; one whose inputs are not
-// must carry one of their causes.
+// model walks the graph. A call with good inputs must succeed with the same
+// bits, unless the test made it fail or cancelled it. A call with a failed
+// input must carry one of the causes of its inputs.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -100,7 +99,7 @@ struct World {
   }
 };
 
-// What came of the calls, in all.
+// Outcomes of all calls.
 struct Counts {
   uint64_t good = 0;
   uint64_t failed = 0;
@@ -140,7 +139,7 @@ class Graph {
     root_ = takt::Fence::Create().value();
   }
 
-  // True if everything was as it should be.
+  // True if every outcome was the expected one.
   bool Run() {
     std::vector<int> order(nodes_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
@@ -364,7 +363,7 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(counts.good),
       static_cast<unsigned long long>(counts.failed),
       static_cast<unsigned long long>(counts.cancelled));
-  // A run in which nothing of a kind happened has shown nothing of it.
+  // A run without any outcome of one kind has not tested that kind.
   const bool is_full =
       counts.good > 0 && counts.failed > 0 && counts.cancelled > 0;
   return wrong == 0 && (is_full || dags < 20) ? 0 : 1;

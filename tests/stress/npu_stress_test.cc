@@ -1,14 +1,14 @@
-// Goal: many threads and models share one NPU, and yet it never does two things
-// at once, the more urgent go first, none waits for ever, and all results are
-// right, although now and then an operation fails.
+// Goal: many threads and models share one NPU. It runs one operation at a time,
+// more urgent requests go first, no request waits for ever, and all results are
+// right, although operations sometimes fail.
 //
-// Method: 8 threads of as many urgencies call three models in turns. The driver
-// is `sim` behind a table that counts who is in it. Each batch leaves an event
-// with when it asked for the NPU and when it got it, on the lease's own count;
-// the order is checked from these in the end.
+// Method: 8 threads with 8 different urgencies call three models in turns. The
+// driver is `sim` behind a table that counts the calls inside it. Each batch
+// leaves an event with the lease's counts at its request and at its grant; the
+// test checks the order of these at the end.
 //
-// Either all threads ask for the NPU themselves, or workers of its device do;
-// with a policy, a scheduler gives it to larger dispatches first.
+// The requests come from the threads themselves or from workers of the device.
+// With a policy, a scheduler decides about larger dispatches first.
 //
 //   stress_npu_stress_test [--seconds=600] [--seed=7] [--workers=8]
 //                          [--policy=job-shop]
@@ -43,7 +43,7 @@ void Require(const takt::Status& status, const char* what) {
   std::exit(1);
 }
 
-// The driver that is watched: only one unit is ever open.
+// The driver under test: only one unit is ever open.
 std::atomic<bool> g_is_running{false};
 std::atomic<uint64_t> g_overlap_count{0};
 takt_npu_batch_t g_batch;  // The one that runs.
@@ -64,7 +64,7 @@ takt_npu_result_t Submit(void* unit, const takt_npu_batch_t* batch) {
   return result;
 }
 
-// What three models compute of numbers that are always the same.
+// The results of three models for fixed inputs.
 struct Tensor {
   takt_element_type_t type;
   std::vector<int64_t> shape;
@@ -120,7 +120,7 @@ takt::Context Link(const takt::Instance& instance, const Model& model,
   return *std::move(context);
 }
 
-// One call; the words that came of it.
+// One call; returns the words of its result.
 std::vector<int32_t> Call(const takt::Context& context,
                           const takt::Device& device, const Model& model,
                           int32_t priority) {
@@ -170,7 +170,7 @@ std::vector<Model> MakeModels() {
   return models;
 }
 
-// The events, and whether they tell of an order as it should be.
+// The events, and the check of their order.
 class Trace {
  public:
   void Collect(const takt::Device& npu) {
@@ -182,8 +182,8 @@ class Trace {
     }
   }
 
-  // Every id is there, times do not overlap, and no grant passed over who was
-  // more urgent, but for one that had been passed over too often itself.
+  // No id is missing, times do not overlap, and no grant passed over a more
+  // urgent request, unless it went to one that was passed over too often.
   void Check(bool is_contended) {
     uint64_t aged_count = 0;
     uint64_t waited_count = 0;
@@ -293,7 +293,7 @@ void Run(long seconds, unsigned long seed, int32_t worker_count,
   for (std::thread& thread : threads) thread.join();
   trace.Collect(*npu);
   Require(g_overlap_count == 0, "two operations in the driver at once");
-  // Who waits for the scheduler does not wait for the lease.
+  // A request that waits for the scheduler does not wait for the lease.
   trace.Check(/*is_contended=*/std::strcmp(policy, "off") == 0);
   for (int t = 0; t < kThreads; ++t) {
     std::printf("priority %3d: %ld calls\n", t * 32 + 16, counts[t]);

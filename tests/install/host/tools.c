@@ -1,4 +1,5 @@
-// A program on libtakt-tools: the names of a module and of what it imports.
+// A program that uses libtakt-tools: prints the names of a module and of its
+// imports.
 #include <stdio.h>
 
 #include "takt/tools/tools.h"
