@@ -60,8 +60,15 @@ TEST(CopyTest, FillsOnlyTheShape) {
 }
 
 TEST(CopyTest, FillsNothingOfAnEmptyShape) {
+  std::vector<uint32_t> data(25, 1);
+  Fill2d(7, {data.data(), 5, 1}, {0, 5});
+  Fill2d(7, {data.data(), 5, 1}, {5, 0});
+  const std::vector<uint8_t> source(100, 9);
+  Copy2d(4, {source.data(), 5, 1},
+         {reinterpret_cast<uint8_t*>(data.data()), 5, 1}, {5, 0});
+  EXPECT_EQ(data, std::vector<uint32_t>(25, 1));
+  // An empty operand may have no memory.
   Fill2d(7, {nullptr, 0, 1}, {0, 5});
-  Fill2d(7, {nullptr, 0, 1}, {5, 0});
   Copy2d(4, {nullptr, 0, 1}, {nullptr, 0, 1}, {5, 0});
 }
 

@@ -143,12 +143,13 @@ TEST(PackTest, GridFollowsTheFlags) {
   EXPECT_EQ(both.tile1, 8);
 }
 
-TEST(PackTest, EmptyTilesAreNoTiles) {
+TEST(PackTest, TilesWithoutElementsAreSkipped) {
   const int64_t sizes[4] = {3, 3, 0, 4};
-  Pack(4, {nullptr, 0, 1}, {0, 0}, {nullptr, 0, 0},
-       MakeTileGrid(sizes, false, false), 0);
-  Unpack({nullptr, 0, 0}, MakeTileGrid(sizes, false, false), {nullptr, 0, 1},
-         {5, 5});
+  const TileGrid grid = MakeTileGrid(sizes, false, false);
+  Pack(4, {nullptr, 0, 1}, {0, 0}, {nullptr, 0, 0}, grid, 0);
+  std::vector<uint32_t> out(25, 1);
+  Unpack({nullptr, 0, 0}, grid, {out.data(), 5, 1}, {5, 5});
+  EXPECT_EQ(out, std::vector<uint32_t>(25, 1));
 }
 
 }  // namespace
