@@ -67,12 +67,6 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_create(
 TAKT_EXPORT void takt_context_retain(takt_context_t* context);
 TAKT_EXPORT void takt_context_release(takt_context_t* context);
 
-// The modules as linked, the library's own included. Borrowed; NULL beyond the
-// count.
-TAKT_EXPORT size_t takt_context_module_count(const takt_context_t* context);
-TAKT_EXPORT takt_module_t* takt_context_module(const takt_context_t* context,
-                                               size_t index);
-
 // Finds an exported function.
 //
 //   name          "module.function"; or "function", of the last module.

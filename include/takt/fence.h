@@ -56,19 +56,13 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_create_from_points(
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_create_barrier(uint32_t signaller_count, takt_fence_t** out_fence);
 
-// The fence that one signaller signals: `fence` itself, or, of a barrier, an
-// ordinary fence for its next signaller. A signaller that takes its share
-// first may fail and signal it as it likes without being counted twice; code
-// that was compiled to be given a signal fence must be given a share.
+// Makes a fence that is reached when all of `fences` are, and fails when one of
+// them fails. For signallers that know nothing of barriers, such as compiled
+// code that is given a fence as an argument: give each a fence of its own and
+// join the fences.
 //
-//   out_share  receives one reference; NULL on error, and for a NULL fence.
-//
-// Errors: FAILED_PRECONDITION  all signallers of the barrier have theirs.
-TAKT_NODISCARD TAKT_EXPORT takt_status_t
-takt_fence_take_share(takt_fence_t* fence, takt_fence_t** out_share);
-
-// A fence that is reached when all of `fences` are. NULL ones are skipped;
-// *out_fence is NULL when none is left.
+//   fences     borrowed; NULL elements are skipped.
+//   out_fence  receives one reference; NULL if no fence is left, and on error.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_join(
     size_t fence_count, takt_fence_t* const* fences, takt_fence_t** out_fence);
 

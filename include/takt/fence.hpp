@@ -108,12 +108,6 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
     return TakeResult<Fence>(status, fence);
   }
 
-  // What one signaller of a barrier signals; of another fence, itself.
-  Result<Fence> TakeShare() const {
-    takt_fence_t* share = nullptr;
-    takt_status_t status = takt_fence_take_share(get(), &share);
-    return TakeResult<Fence>(status, share);
-  }
   // Reached or not; the fence's own error if it failed.
   Result<bool> Query() const {
     bool reached = false;

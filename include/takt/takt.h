@@ -44,7 +44,6 @@
 #include "takt/plan.h"
 #include "takt/plan_run.h"
 #include "takt/queue.h"
-#include "takt/ring.h"
 #include "takt/scheduler.h"
 #include "takt/signature.h"
 #include "takt/statistics.h"

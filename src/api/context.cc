@@ -111,19 +111,6 @@ void takt_context_release(takt_context_t* context) {
   takt::api::ReleaseHandle(context);
 }
 
-size_t takt_context_module_count(const takt_context_t* context) {
-  TAKT_REQUIRE_OR(0, context);
-  return Unwrap(context)->vm().modules().size();
-}
-
-takt_module_t* takt_context_module(const takt_context_t* context,
-                                   size_t index) {
-  TAKT_REQUIRE_OR(nullptr, context);
-  const auto modules = Unwrap(context)->vm().modules();
-  if (index >= modules.size()) return nullptr;
-  return takt::api::Wrap(modules[index].get());
-}
-
 takt_status_t takt_context_find_function(takt_context_t* context,
                                          const char* name,
                                          takt_function_t** out_function) {

@@ -105,14 +105,6 @@ takt_status_t takt_fence_create_barrier(uint32_t signaller_count,
               out_fence);
 }
 
-takt_status_t takt_fence_take_share(takt_fence_t* fence,
-                                    takt_fence_t** out_share) {
-  TAKT_REQUIRE(out_share);
-  *out_share = nullptr;
-  if (fence == nullptr) return nullptr;
-  return Give(__func__, Unwrap(fence)->TakeShare(), out_share);
-}
-
 void takt_fence_retain(takt_fence_t* fence) { takt::api::RetainHandle(fence); }
 
 void takt_fence_release(takt_fence_t* fence) {

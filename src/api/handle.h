@@ -27,7 +27,6 @@ struct takt_object_type_t;
 struct takt_parameters_t;
 struct takt_plan_run_t;
 struct takt_plan_t;
-struct takt_ring_t;
 struct takt_signature_t;
 struct takt_stream_t;
 struct takt_timeline_t;
@@ -77,7 +76,6 @@ class Stream;
 namespace takt::api {
 
 class PlanFile;
-class Ring;
 class Topology;
 
 }  // namespace takt::api
@@ -104,7 +102,6 @@ TAKT_HANDLE(takt_object_type_t, runtime::UserType);
 TAKT_HANDLE(takt_parameters_t, runtime::Parameters);
 TAKT_HANDLE(takt_plan_run_t, plan_run::PlanRun);
 TAKT_HANDLE(takt_plan_t, api::PlanFile);
-TAKT_HANDLE(takt_ring_t, api::Ring);
 TAKT_HANDLE(takt_signature_t, runtime::Signature);
 TAKT_HANDLE(takt_stream_t, stream::Stream);
 TAKT_HANDLE(takt_timeline_t, hal::Timeline);

@@ -68,22 +68,6 @@ static void each_has_state_of_its_own(void) {
   takt_instance_release(instance);
 }
 
-static void adds_the_modules_that_are_needed(void) {
-  fixture_t fixture =
-      fixture_create("local-sync", TESTDATA("api/simple_mul.vmfb"));
-  EXPECT(takt_context_module_count(fixture.context) == 2);
-  EXPECT_TEXT(takt_module_name(takt_context_module(fixture.context, 0)), "hal");
-  EXPECT(takt_context_module(fixture.context, 1) == fixture.module);
-  EXPECT(takt_context_module(fixture.context, 2) == NULL);
-  /* Contexts of the same devices share it. */
-  takt_context_t* other =
-      create_context(fixture.instance, fixture.device, fixture.module);
-  EXPECT(takt_context_module(other, 0) ==
-         takt_context_module(fixture.context, 0));
-  takt_context_release(other);
-  fixture_destroy(&fixture);
-}
-
 static void names_all_missing_imports(void) {
   takt_instance_t* instance = create_instance(0);
   takt_module_t* module = load_module(instance, TESTDATA("api/counter.vmfb"));
@@ -266,7 +250,6 @@ static void contexts_run_side_by_side(void) {
 
 int main(void) {
   RUN(each_has_state_of_its_own);
-  RUN(adds_the_modules_that_are_needed);
   RUN(names_all_missing_imports);
   RUN(refuses_imports_of_another_signature);
   RUN(names_what_no_device_fits);

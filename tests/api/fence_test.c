@@ -105,19 +105,12 @@ static void failure_reaches_who_waits(void) {
 static void barrier_waits_for_its_signallers(void) {
   takt_fence_t* barrier = NULL;
   REQUIRE_OK(takt_fence_create_barrier(2, &barrier));
-  takt_fence_t* share = NULL;
-  REQUIRE_OK(takt_fence_take_share(barrier, &share));
   EXPECT_OK(takt_fence_signal(barrier));
-  EXPECT(!is_reached(barrier) && !is_reached(share));
+  EXPECT(!is_reached(barrier));
+  EXPECT_OK(takt_fence_signal(barrier));
+  EXPECT(is_reached(barrier));
   EXPECT_ERROR(takt_fence_signal(barrier), TAKT_STATUS_FAILED_PRECONDITION,
                "2 signallers");
-  takt_fence_t* none = barrier;
-  EXPECT_ERROR(takt_fence_take_share(barrier, &none),
-               TAKT_STATUS_FAILED_PRECONDITION, "2 signallers");
-  EXPECT(none == NULL);
-  EXPECT_OK(takt_fence_signal(share));
-  EXPECT(is_reached(barrier));
-  takt_fence_release(share);
   takt_fence_release(barrier);
 }
 
@@ -137,8 +130,6 @@ static void refuses_barriers_that_cannot_be(void) {
   EXPECT_ERROR(
       takt_fence_create_barrier(TAKT_FENCE_SIGNALLERS_MAX + 1, &barrier),
       TAKT_STATUS_INVALID_ARGUMENT, "signallers");
-  EXPECT(barrier == NULL);
-  EXPECT_OK(takt_fence_take_share(NULL, &barrier));
   EXPECT(barrier == NULL);
   REQUIRE_OK(takt_fence_create_barrier(0, &barrier));
   EXPECT(is_reached(barrier));
@@ -291,23 +282,6 @@ static void forgotten_fence_fails_an_invocation_that_waits(void) {
   fixture_destroy(&fixture);
 }
 
-static void forgotten_share_fails_who_waits_for_it(void) {
-  takt_fence_t* barrier = NULL;
-  takt_fence_t* share = NULL;
-  REQUIRE_OK(takt_fence_create_barrier(2, &barrier));
-  REQUIRE_OK(takt_fence_take_share(barrier, &share));
-  takt_fence_release(share);
-  char* text = NULL;
-  EXPECT_OK(takt_fence_explain(barrier, &text));
-  EXPECT_CONTAINS(text, "a signaller has its share; only the holder of this");
-  takt_string_free(text);
-  outcome_t outcome = {0, TAKT_STATUS_OK};
-  takt_fence_on_reached(barrier, note_outcome, &outcome);
-  EXPECT(outcome.call_count == 0);
-  takt_fence_release(barrier);
-  EXPECT(outcome.call_count == 1 && outcome.code == TAKT_STATUS_ABORTED);
-}
-
 static void explains_points_by_the_names_of_their_timelines(void) {
   takt_timeline_t* timeline = NULL;
   REQUIRE_OK(takt_timeline_create(2, &timeline));
@@ -405,7 +379,6 @@ int main(void) {
   RUN(forgotten_fence_fails_who_waits);
   RUN(forgotten_fence_fails_work_that_is_queued);
   RUN(forgotten_fence_fails_an_invocation_that_waits);
-  RUN(forgotten_share_fails_who_waits_for_it);
   RUN(explains_points_by_the_names_of_their_timelines);
   RUN(explains_names_and_outcomes);
   RUN(signals_that_go_backwards_are_refused);

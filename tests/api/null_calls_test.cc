@@ -37,7 +37,6 @@ constexpr const char* kMayBeNull[] = {
     "takt_fence_explain.fence",
     "takt_fence_export_fd.fence",
     "takt_fence_query.fence",
-    "takt_fence_take_share.fence",
     "takt_fence_wait.fence",
     "takt_fence_wait.instance",
     "takt_fence_wait_many.instance",
@@ -113,7 +112,6 @@ struct Objects {
   takt_plan_contents_t* plan_contents = nullptr;
   takt_plan_t* plan = nullptr;
   takt_plan_run_t* run = nullptr;
-  takt_ring_t* ring = nullptr;
   takt_stream_t* stream = nullptr;
   takt_timeline_t* timeline = nullptr;
   takt_topology_t* topology = nullptr;
@@ -177,7 +175,6 @@ Objects::Objects() : instance(create_instance_with_policy(1, "job-shop")) {
   REQUIRE_OK(takt_plan_problem_parse(kProblem, strlen(kProblem),
                                      TAKT_PLAN_FORMAT_FJS, &problem));
   REQUIRE_OK(takt_plan_solve(problem, nullptr, &schedule, nullptr));
-  REQUIRE_OK(takt_ring_create(device, 256, &ring));
   takt_stream_options_t stream_options;
   takt_stream_options_init(&stream_options);
   stream_options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
@@ -273,7 +270,6 @@ OBJECT(takt_module_contents_t, module_contents)
 OBJECT(takt_plan_contents_t, plan_contents)
 OBJECT(takt_plan_t, plan)
 OBJECT(takt_plan_run_t, run)
-OBJECT(takt_ring_t, ring)
 OBJECT(takt_stream_t, stream)
 OBJECT(takt_timeline_t, timeline)
 OBJECT(takt_topology_t, topology)
