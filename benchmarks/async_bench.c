@@ -1,15 +1,15 @@
-// What asynchronous calls cost:
+// Measures the cost of asynchronous calls:
 //
 //   async_bench chain MODULE COUNT ROUNDS [WORKERS]
-//       COUNT calls of MODULE's simple_mul, each waiting for the one before
-//       and multiplying its result; prints a line a round: nanoseconds, and
-//       what the last result holds.
+//       COUNT calls of MODULE's simple_mul; each waits for the one before and
+//       multiplies its result. Prints a line for each round: nanoseconds, and
+//       the contents of the last result.
 //   async_bench sync MODULE COUNT ROUNDS [WORKERS]
-//       the same with calls that are waited for.
+//       the same with synchronous calls.
 //   async_bench parked MODULE COUNT [WORKERS]
-//       COUNT calls that wait for one fence, and then as many that wait for
-//       and signal a fence each; prints the bytes of memory of one, and the
-//       nanoseconds per call to issue them and to run them all.
+//       COUNT calls that wait for one fence, and then COUNT calls that each
+//       wait for and signal a fence of their own. Prints the bytes of memory
+//       of one call, and the nanoseconds per call to issue and to run them.
 //
 // Uses the C API only. async_peer.py runs the chain beside the peer's.
 #define _GNU_SOURCE

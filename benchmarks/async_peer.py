@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Chains of asynchronous calls, beside the peer's Python API (iree.runtime).
+"""Compares chains of asynchronous calls with the peer's Python API (iree.runtime).
 
-Each round runs the same chain with each runtime, one right after the other,
-the order alternating: COUNT calls of simple_mul, compiled async-external, each
-waiting for the fence of the one before and multiplying its result. The ratio
-of a round is Takt's time by the peer's; the median counts. Takt's own
-synchronous calls of the same function are shown beside it.
+Each round runs the same chain with each runtime, one right after the other, in
+alternating order. The chain has COUNT calls of simple_mul, compiled
+async-external; each call waits for the fence of the one before and multiplies
+its result. The ratio of a round is Takt's time divided by the peer's; the table
+has the median. Takt's synchronous calls of the same function are beside it.
 
 usage: async_peer.py [--build build/release] [--count 10000] [--rounds 5]
                      [--workers 2]

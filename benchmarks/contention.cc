@@ -1,19 +1,18 @@
-// How control deadlines hold while long models keep the machine busy: what
-// ../shared/workload/iree_contention.py measures of the peer, and prints, with
-// Takt. One process, one device, a context and a thread a stream. Periodic
-// streams release a job every period and record its response time (release to
-// result); a job misses its deadline when that exceeds the period.
-// `perception` runs back to back, at a lower priority.
+// Measures control deadlines while long models keep the machine busy. There is
+// one process, one device, and a context and a thread for each stream. Periodic
+// streams release a job every period and record its response time, from the
+// release to the result. A job misses its deadline if its response time exceeds
+// the period. `perception` runs back to back, at a lower priority.
 //
 //   scenario 1   perception; policy every 5 ms
 //   scenario 2   perception twice; policy every 5 ms, estimator every 2 ms,
 //                gemm_i8 every 50 ms
 //
-// Prints one JSON object; all times in microseconds. The top-level figures are
-// those of `policy`. Of each stream it also says what the machine adds: how
-// late its thread woke (`wake_us`), and the rest (`service_us`). With --bare,
-// one thread a CPU spins in the place of perception, and a thread sleeps and
-// spins for 0.15 ms in the place of each stream: the machine's floor.
+// Prints one JSON object; all times are in microseconds. The top-level figures
+// are those of `policy`. `wake_us` is how late the thread of a stream woke,
+// `service_us` the rest of the response. With --bare the models are replaced,
+// to measure the floor of the machine: one thread on each CPU spins in place of
+// perception, and one thread for each stream sleeps and spins for 0.15 ms.
 //
 // usage: contention DIR [--seconds S] [--scenario 1|2] [--workers N]
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
@@ -25,12 +24,11 @@
 //        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
 //        (needs the right to); --pin: perception threads keep off the first
 //        CPU, periodic threads stay on it; --flat: all of one priority;
-//        --plain: periodic threads are as the system makes them, instead of
+//        --plain: periodic threads do not call
 //        takt_thread_request_low_latency(); --fifo_workers:
-//        worker_fifo_priority;
-//        --policy: of the scheduler (takt/scheduler.h);
-//        --trace: record the run, the last N events of each thread (default
-//        1048576), for takt-trace and `takt-sim replay`
+//        worker_fifo_priority; --policy: the scheduler's (takt/scheduler.h);
+//        --trace: records the last N events of each thread (default 1048576),
+//        for takt-trace and `takt-sim replay`
 #include <pthread.h>
 #include <sched.h>
 

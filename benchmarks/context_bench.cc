@@ -1,11 +1,11 @@
-// What a second context costs: one for each client of a program with state,
-// say. Linked are modules whose initializers have run in this process before.
+// Measures the cost of a second context, as a program with state makes one for
+// each client. The initializers of the modules have run in this process before.
 //
 //   context_bench MODULE.vmfb... [--benchmark_*]
 //
-// Counters, of one context: bytes, as the library counts what a context has
-// for itself; heap_bytes, what malloc() has handed out for it, with the
-// device's buffers; state_bytes and state_refs, the size of its globals.
+// Counters of one context: bytes, its own memory as the library counts it;
+// heap_bytes, the memory from malloc(), the device's buffers included;
+// state_bytes and state_refs, the size of its globals.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 

@@ -1,17 +1,17 @@
-// The executor beside oneTBB (if it was there at configuration), in one run:
+// Compares the executor with oneTBB, if CMake found it, in one run:
 //
 //   executor_bench [threads...]     default: 1 and the CPUs of this process
 //
 //   chain, grid   ns for each of 40,000 empty operations of a prebuilt graph
 //   tiles         ns for each tile of empty dispatches, even and skewed
-//                 (both in turns with oneTBB: medians, and that of the ratios)
+//                 (both in turns with oneTBB: medians of times and ratios)
 //   submit        one operation from its submission to a parked, or spinning,
-//                 worker until it is done: median, p99, max;
-//                 and what two threads with nothing in between take
+//                 worker until it is done: median, p99, max; and the same
+//                 for two threads without an executor
 //   urgency       from the release of an urgent operation to its first tile
 //                 while all workers run long ones: p50, p99.9, max, and the
 //                 longest tile of the run
-//   idle          CPU time that an idle executor takes in 10 s
+//   idle          CPU time of an idle executor in 10 s
 //   scale         ns for each dispatch and tile with 1 to 64 workers
 //
 // All times are wall times: run it on a quiet machine.

@@ -1,19 +1,20 @@
-// How long from the signal of a fence until the invocation that waits for it
-// runs: what a control loop pays between its sensor and its first instruction.
+// Measures the time from the signal of a fence until the waiting invocation
+// runs: the delay of a control loop between its sensor and its first
+// instruction.
 //
 //   latency_bench counter.vmfb [--count=1000000] [--gap_us=200]
 //
-// The invocation calls a native function, which reads the clock: from the
-// clock before takt_fence_signal() to that one is a sample. Three ways to wait:
+// The invocation calls a native function, which reads the clock. A sample is
+// the time from before takt_fence_signal() to this reading. Three ways to wait:
 //   parked     takt_async_invoke() of a synchronous function; before each
 //              signal the thread pauses for --gap_us, so that the one worker
 //              sleeps.
 //   spinning   the same without the pause, and with a worker that never sleeps
 //              (worker_spin_ns).
-//   polling    a thread of the caller's polls takt_fence_query() and then calls
-//              the function itself: the least that there can be.
+//   polling    a thread of the caller polls takt_fence_query() and then calls
+//              the function itself: the lower bound.
 // Prints for each: count, p50, p99, p99.9, max, in nanoseconds. Ends with 1 if
-// an invocation ran on the signalling thread, so that nothing was measured.
+// an invocation ran on the signalling thread, because that is no sample.
 #include <time.h>
 
 #include <algorithm>

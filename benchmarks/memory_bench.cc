@@ -1,17 +1,16 @@
-// What memory a pipeline holds: the three figures of queue-ordered memory.
+// Measures the memory of a pipeline: three figures of queue-ordered memory.
 //
 //   memory_bench [model.async.vmfb] [calls]
 //
 //   budget      two requests of 400 MB on a device of 512 MB, queued at once,
 //               each filled: both finish, and the peak stays in the budget
-//   sequential  that many asynchronous calls, each after the one before, all
-//               queued at once: the pool's peak beside that of one call
+//   sequential  `calls` asynchronous calls, each after the one before, all
+//               queued at once: the peak of the pool, compared with one call
 //   rest        resident memory before the first call, after the calls, and
 //               after trim
 //
-// Prints a line each, and ends with 1 if a bound does not hold. The model is
-// of the mlp fixture's kind: one function, called with the inputs of its own
-// shapes, all ones.
+// Prints a line for each, and ends with 1 if a bound does not hold. The model
+// is like the mlp fixture: one function, whose inputs are tensors of ones.
 #include <malloc.h>
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
-// How much of what this machine's multipliers could do its mmt4d kernels get
-// out of them, on one core: the kernel at M x N x K beside a loop that only
-// multiplies registers, in turns, the best of each.
+// Measures how much of the peak of this machine's multipliers the mmt4d kernels
+// reach on one core. The kernel at M x N x K and a loop that only multiplies
+// registers run in turns; the best run of each counts.
 //
 //   mmt4d_bench [--size=512x512x512] [--rounds=200] [--once=TYPE]
 //
-// Types are i8, f32, f16, bf16, i16 and i16i8. With --once the kernel runs one
-// time and nothing else does: for callgrind.
+// Types are i8, f32, f16, bf16, i16 and i16i8. With --once only the kernel
+// runs, one time: for callgrind.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -71,7 +71,7 @@ class Product {
     for (int64_t i = 0; i < count; ++i) {
       uint8_t* const at = data.data() + i * bytes;
       if (type.is_float) {
-        // Of an f16 or bf16 the upper or lower half will do as well.
+        // The upper or lower half is a valid f16 or bf16, too.
         const float value = static_cast<float>(i % 17) - 8.f;
         std::memcpy(at, reinterpret_cast<const uint8_t*>(&value) + 4 - bytes,
                     static_cast<size_t>(bytes));

@@ -17,8 +17,8 @@ namespace {
 #if defined(__x86_64__)
 
 // Twelve sums hide the latency of a multiplier; with two factors they fit into
-// sixteen registers. The assembly says what is to be multiplied in each turn,
-// so that no compiler leaves it out.
+// sixteen registers. The assembly names the operands of each turn, so that no
+// compiler omits it.
 #define TAKT_TWELVE(X) \
   X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 

@@ -1,5 +1,4 @@
-// Loops that multiply and add registers and nothing else: what a core's
-// multipliers could do at best.
+// Loops that only multiply and add registers: the peak of a core's multipliers.
 #ifndef TAKT_BENCHMARKS_PEAK_MACS_H_
 #define TAKT_BENCHMARKS_PEAK_MACS_H_
 
@@ -9,11 +8,11 @@ namespace takt::benchmarks {
 
 struct PeakLoop {
   const char* name;  // Of the instructions.
-  int64_t (*run)();  // Returns how many products it has added up.
+  int64_t (*run)();  // Returns the number of products in the sum.
 };
 
-// Of floats, or of bytes summed as 32-bit integers without loss: the loop of
-// this processor's best instructions. nullptr: there is none for it.
+// The loop of this processor's best instructions: for floats, or for bytes that
+// are summed as 32-bit integers without loss. nullptr if there is none.
 const PeakLoop* FindPeakLoop(bool of_floats);
 
 }  // namespace takt::benchmarks

@@ -3,9 +3,8 @@
 modules, in turns, and prints a table of times and ratios.
 
 A round measures each row once with each runtime, one right after the other,
-the order alternating from round to round; a row's ratio is Takt's time by the
-peer's of the same round. The median of the ratios is what counts; the least
-is shown beside it.
+in alternating order. The ratio of a row is Takt's time divided by the peer's of
+the same round. The table shows the median and the least of the ratios.
 
 Rows "for this CPU" run models compiled by the run itself for the machine that
 it runs on; the others run the checked-in modules, which are for any x86_64.

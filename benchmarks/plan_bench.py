@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plans of the robot's calls, carried out: start errors and makespans.
+"""Measures start errors and makespans of plans for a robot's calls.
 
 The calls {perception, policy x4, gemm_i8 x2, estimator x10} are released
-together. This profiles them on the machine, plans them (strictly, by their 99 %
-quantiles; adaptively, by their medians), carries both plans out in turns with
-the online scheduler (plan_run_bench), and does the same calls with the peer's
-local-task, a thread and a context each, before and after.
+together. The script profiles them on this machine and plans them twice: strictly
+by their 99 % quantiles, adaptively by their medians. plan_run_bench carries both
+plans out in turns with the online scheduler. Before and after it, the peer's
+local-task does the same calls, with a thread and a context for each.
 
 Goals: start error p99 below 100 us; makespan of the adaptive plan no worse than
 the online scheduler's and at most 0.9 of the peer's.
@@ -14,8 +14,8 @@ usage: plan_bench.py DIR [--build build/release] [--rounds 50] [--samples 200]
                      [--seconds 2] [--spin US] [--keep FOLDER] [--json]
        DIR holds perception.vmfb, policy.vmfb, gemm_i8.vmfb, estimator.vmfb,
        compiled for this machine (tests/testdata/workload/make_models.py)
-       --spin: how long workers look for work before they sleep (default 20000);
-       those that do start what is planned in time
+       --spin: how long workers search for work before they sleep (default
+       20000); only spinning workers start planned operations in time
 needs: a release build; for the peer, iree-base-runtime 3.13.0 and numpy
 """
 import argparse

@@ -1,22 +1,22 @@
-// The robot's calls released together (perception once, policy four times,
-// gemm_i8 twice, estimator ten times): carried out strictly by one plan,
-// adaptively by another, and by the online scheduler, in turns.
+// Releases the calls of a robot together: perception once, policy four times,
+// gemm_i8 twice, estimator ten times. They run strictly by one plan, adaptively
+// by another, and by the online scheduler, in turns.
 //
-// Prints one JSON object; all times in microseconds. `start_error` is of all
-// operations of the strict runs, actual less planned; `makespan` is from the
-// release to the last result.
+// Prints one JSON object; all times are in microseconds. `start_error` is the
+// actual less the planned start of all operations of the strict runs;
+// `makespan` is the time from the release to the last result.
 //
 // usage: plan_run_bench DIR STRICT.taktplan ADAPTIVE.taktplan [--rounds N]
 //                       [--cpus LIST] [--spin US] [--timer_spin US]
 //                       [--fifo PRIORITY] [--trace FILE]
 //        DIR holds perception.vmfb, policy.vmfb, gemm_i8.vmfb, estimator.vmfb;
 //        benchmarks/plan_bench.py makes the plans
-//        --cpus: a worker each (default 0-1); --spin: how long workers look
-//        for work before they sleep (default 50); --timer_spin: how long before
-//        its time the timer's thread wakes up (default 300). All that spins
-//        takes CPUs from what runs. --fifo: the workers and the timer's thread
-//        run SCHED_FIFO, where permitted.
-//        --trace: record the last round, for takt-trace
+//        --cpus: one worker on each (default 0-1); --spin: how long workers
+//        search for work before they sleep (default 50); --timer_spin: how much
+//        earlier the timer's thread wakes up (default 300). Spinning threads
+//        take CPU time from the work. --fifo: the workers and the timer's
+//        thread run SCHED_FIFO, where permitted.
+//        --trace: records the last round, for takt-trace
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
-// What a decision costs with so many ready operations: on a board of two
-// clusters and an NPU, one operation finishes, its job ends, another job is
-// released, and the scheduler decides what starts. Each iteration is one such
-// round, of all of these calls.
+// Measures a decision for a given number of ready operations, on a board of two
+// clusters and an NPU. One operation finishes, its job ends, another job is
+// released, and the scheduler decides which operations start. An iteration is
+// one such round with all of these calls.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

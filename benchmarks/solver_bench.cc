@@ -1,17 +1,17 @@
-// How fast the solver is where a scheduling window needs it: models' dispatch
-// graphs on the cores of two clusters and an NPU, 1,000 operations by default.
+// Measures the solver as a scheduling window uses it: dispatch graphs of models
+// on the cores of two clusters and an NPU, 1,000 operations by default.
 //
-// Prints when the first plan was there (median and worst of the runs); how far
-// the best plan after some milliseconds is from what the solver reaches in
-// `--seconds`, each solved with that time as its limit; and by how much runs
-// went beyond their limits. With --json one object, times in milliseconds.
+// Prints the time of the first plan (median and worst of the runs); how far the
+// plans with limits of some milliseconds are from the plan with a limit of
+// `--seconds`; and by how much runs exceeded their limits. With --json it is
+// one object, with times in milliseconds.
 //
 // usage: solver_bench [--operations N] [--width N] [--runs N] [--seconds S]
 //                     [--seed N] [--json]
 //        --width: the most cores that an operation may take at once (1)
-//        --runs: of each limit, each with another seed of the solver's (5)
-//        --seconds: of the run that the others are compared with (10)
-//        --seed: of the problem (1)
+//        --runs: runs for each limit, each with another seed (5)
+//        --seconds: the limit of the reference run (10)
+//        --seed: the seed of the problem (1)
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,12 +1,11 @@
-// Runs commands in turns and prints how long each run took from its start to
-// its end, and the most memory that it had:
+// Runs commands in turns and prints the duration and the peak memory of each
+// run:
 //
 //   startup_bench RUNS COMMAND ARGUMENT... -- COMMAND ARGUMENT...
 //
-// prints a line a run: the command's index, nanoseconds, kilobytes. It is a
-// small C program because the kernel counts the memory of whoever starts a
-// process as that process's own: with Python it would be more than a runtime
-// has.
+// Each run is a line: the command's index, nanoseconds, kilobytes. This is a
+// small C program because the kernel counts the memory of the parent for a new
+// process: a Python parent would have more than the runtimes.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
@@ -27,7 +26,7 @@ static long long NowNs(void) {
   return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-// Runs one command with its output thrown away; its exit code, or -1.
+// Runs one command and discards its output; returns its exit code, or -1.
 static int Run(char** command, int index, int is_printed) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
