@@ -60,8 +60,9 @@ Result<int> SimulatePlan(const SimulateSettings& settings) {
   follower.repair.step_limit = kRepairSteps;
   const auto run = sim::PlayPlan(*workload, *plan, follower, options);
   if (!run.ok()) return Annotate(Convert(run.status()), settings.plan);
-  return Print(settings.is_json ? sim::PlanRunJson(*workload, options, *run)
-                                : sim::PlanRunTable(*workload, options, *run));
+  return Print(settings.is_json
+                   ? sim::PlayedPlanJson(*workload, options, *run)
+                   : sim::PlayedPlanTable(*workload, options, *run));
 }
 
 }  // namespace takt::tools

@@ -102,7 +102,7 @@ takt_workload_module_t takt_workload_module(const takt_workload_t* workload,
   TAKT_REQUIRE_OR({}, workload);
   const auto& modules = Unwrap(workload)->value().modules;
   if (index >= modules.size()) return {};
-  const takt::plan::Module& module = modules[index];
+  const takt::plan::WorkloadModule& module = modules[index];
   return {module.name.c_str(), module.file.c_str(), module.content_hash.c_str(),
           module.parameters.size()};
 }
@@ -120,7 +120,7 @@ takt_workload_function_t takt_workload_function(const takt_workload_t* workload,
   TAKT_REQUIRE_OR({}, workload);
   const auto& functions = Unwrap(workload)->value().functions;
   if (index >= functions.size()) return {};
-  const takt::plan::Function& function = functions[index];
+  const takt::plan::WorkloadFunction& function = functions[index];
   return {function.name.c_str(), function.module, function.inputs.size()};
 }
 

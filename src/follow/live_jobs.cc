@@ -96,8 +96,8 @@ absl::Span<const sched::ProgramOperation> LiveJobs::ProgramOf(
 }
 
 // As long as it takes at the present speeds.
-plan::Kernel LiveJobs::KernelOf(sched::KernelId id) const {
-  plan::Kernel kernel;
+plan::WorkloadKernel LiveJobs::KernelOf(sched::KernelId id) const {
+  plan::WorkloadKernel kernel;
   kernel.name = absl::StrCat("kernel ", id);
   for (const auto& way : scheduler_->costs().kernel(id).alternatives) {
     const int64_t permille = scheduler_->speed_permille(way.pool);

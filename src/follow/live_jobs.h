@@ -42,7 +42,7 @@ class LiveJobs final : public PendingWork {
     return scheduler_->machine();
   }
   Snapshot TakeSnapshot(int64_t now_ns, int64_t force_ns) override;
-  plan::Kernel KernelOf(sched::KernelId kernel) const override;
+  plan::WorkloadKernel KernelOf(sched::KernelId kernel) const override;
   FollowerOptions MakeOptions() override;
   void OnInForce(FollowedPlan& plan, int64_t now_ns) override;
 

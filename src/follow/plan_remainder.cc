@@ -8,8 +8,8 @@ namespace takt::follow {
 
 using sched::GuidedOperation;
 
-plan::Kernel PlanRemainder::KernelOf(uint32_t slot) const {
-  plan::Kernel kernel;
+plan::WorkloadKernel PlanRemainder::KernelOf(uint32_t slot) const {
+  plan::WorkloadKernel kernel;
   kernel.name = plan_.progress().plan().operations[slot].name;
   kernel.alternatives = plan_.progress().WaysOf(slot);
   return kernel;

@@ -31,7 +31,7 @@ class PlanRemainder final : public PendingWork {
     return plan_.progress().machine();
   }
   Snapshot TakeSnapshot(int64_t now_ns, int64_t force_ns) override;
-  plan::Kernel KernelOf(uint32_t slot) const override;
+  plan::WorkloadKernel KernelOf(uint32_t slot) const override;
   FollowerOptions MakeOptions() override;
   void OnInForce(FollowedPlan& plan, int64_t now_ns) override;
 

@@ -58,7 +58,7 @@ class PendingWork {
   // What is there to plan at `now_ns`, by a plan that comes into force at
   // `force_ns`. Without jobs: nothing.
   virtual Snapshot TakeSnapshot(int64_t now_ns, int64_t force_ns) = 0;
-  virtual plan::Kernel KernelOf(uint32_t kernel) const = 0;
+  virtual plan::WorkloadKernel KernelOf(uint32_t kernel) const = 0;
   // How a new plan is followed: adaptively.
   virtual FollowerOptions MakeOptions() = 0;
   // The plan of the last snapshot is in force. Replays to it what has begun or

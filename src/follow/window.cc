@@ -31,7 +31,7 @@ absl::flat_hash_map<std::string, sched::StreamId> Window::streams() const {
   return streams;
 }
 
-uint32_t Window::AddKernel(plan::Kernel kernel) {
+uint32_t Window::AddKernel(plan::WorkloadKernel kernel) {
   workload_.kernels.push_back(std::move(kernel));
   return static_cast<uint32_t>(workload_.kernels.size() - 1);
 }
@@ -40,7 +40,7 @@ uint32_t Window::AddKernel(plan::Kernel kernel) {
 void Window::AddStream(std::vector<ProgramOperation> operations,
                        int64_t offset_ns, int64_t deadline_ns,
                        const ResourceSet& allowed) {
-  plan::Program program;
+  plan::WorkloadProgram program;
   program.name = absl::StrCat(workload_.programs.size());
   program.operations = std::move(operations);
   workload_.programs.push_back(std::move(program));
@@ -74,7 +74,7 @@ void Window::AddBusy(const ResourceSet& resources, int64_t until_ns) {
   for (uint32_t pool = 0; pool < machine.pools.size(); ++pool) {
     const ResourceSet there = resources & machine.ResourcesOf(pool);
     if (there.empty()) continue;
-    plan::Kernel kernel;
+    plan::WorkloadKernel kernel;
     kernel.name = absl::StrCat("running ", workload_.kernels.size());
     sched::AlternativeOptions option;
     option.pool = pool;

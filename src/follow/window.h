@@ -65,7 +65,7 @@ class Window {
   size_t operation_count() const { return operation_count_; }
 
   // Its index, for the operations of programs.
-  uint32_t AddKernel(plan::Kernel kernel);
+  uint32_t AddKernel(plan::WorkloadKernel kernel);
   // What is left of the job: `operations` have its `ordinals`, in order, and
   // none starts before `ready_ns`.
   void AddJob(WindowJob job, std::vector<sched::ProgramOperation> operations,

@@ -46,7 +46,7 @@ void AddLoad(const sched::Machine& machine,
 }
 
 // Adds what the kernel takes where it costs least at these prices.
-void AddCheapest(const sched::Machine& machine, const Kernel& kernel,
+void AddCheapest(const sched::Machine& machine, const WorkloadKernel& kernel,
                  double rate, const std::vector<double>& prices,
                  std::vector<double>* loads) {
   const sched::AlternativeOptions* best = nullptr;
@@ -82,7 +82,7 @@ void Workload::Scale(double factor) {
         std::llround(static_cast<double>(time_ns) * factor), 0,
         sched::DurationEstimate::kMaxNs);
   };
-  for (Kernel& kernel : kernels) {
+  for (WorkloadKernel& kernel : kernels) {
     for (sched::AlternativeOptions& alternative : kernel.alternatives) {
       alternative.guess_ns = scaled(alternative.guess_ns);
       alternative.q90_ns = scaled(alternative.q90_ns);

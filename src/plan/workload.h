@@ -26,21 +26,21 @@
 
 namespace takt::plan {
 
-struct Module {
+struct WorkloadModule {
   std::string name;  // That it calls itself.
   std::string file;  // As written: relative to where the workload lies.
   std::vector<std::string> parameters;
   std::string content_hash;  // Of the profile; "" without one.
 };
 
-struct Function {
+struct WorkloadFunction {
   std::string name;  // "module.function".
   uint32_t module = 0;
   // What to call it with, in the form of takt-run-module's --input.
   std::vector<std::string> inputs;
 };
 
-struct Kernel {
+struct WorkloadKernel {
   std::string name;
   // `guess_ns` is how long it takes; the scheduler is told the same.
   std::vector<sched::AlternativeOptions> alternatives;
@@ -49,7 +49,7 @@ struct Kernel {
   int32_t module = -1;  // Whose it is; -1: nobody's.
 };
 
-struct Program {
+struct WorkloadProgram {
   std::string name;
   std::vector<sched::ProgramOperation> operations;
 };
@@ -63,10 +63,10 @@ enum class Arrival : uint8_t {
   kRecorded,  // When WorkloadStream::recorded says.
 };
 
-// A job as it was, in a run that is played again.
+// A job of a recorded run, which a replay releases again.
 struct RecordedJob {
   int64_t release_ns = 0;
-  double luck = 1;  // How long it took, of what its kernels take.
+  double duration_factor = 1;  // Of what its kernels take.
 };
 
 struct WorkloadStream {
@@ -83,16 +83,17 @@ struct WorkloadStream {
   uint32_t after = 0;  // kAfter: the stream.
   double probability = 1;
   bool asks_admission = false;
-  // The operations are not told ahead; they are found as they come.
+  // The scheduler learns of each operation only when it is ready.
   bool is_dynamic = false;
-  // With kRecorded: all its jobs, in order of their releases. With kClosed: the
-  // luck of its jobs, over and over. Else, and if it is empty, luck is chance.
+  // kRecorded: all jobs, in order of their releases. kClosed: the duration
+  // factors of its jobs, cycled. If it is empty, and for other arrivals, the
+  // factors are random.
   std::vector<RecordedJob> recorded;
 };
 
-struct Fault {
+struct ResourceFault {
   int64_t at_ns = 0;
-  int64_t length_ns = 0;  // kInfiniteFuture: it does not come back.
+  int64_t length_ns = 0;  // kInfiniteFuture: for ever.
   uint32_t resource = 0;
 };
 
@@ -102,12 +103,13 @@ struct SpeedStep {
   uint32_t permille = 1000;
 };
 
-// A pool heats up with the share of it that works and cools down by itself;
-// above `trip` it runs at `permille`, until it is `hysteresis` below.
+// A pool heats up in proportion to its load, and cools down towards the ambient
+// temperature. Above `trip_c` it runs at `permille` of its speed, until it is
+// `hysteresis_c` below.
 struct ThermalModel {
   uint32_t pool = 0;
   double ambient_c = 40;
-  double heating_c = 60;         // Above ambient, at full load, in the end.
+  double heating_c = 60;         // Final rise at full load.
   int64_t time_constant_ns = 0;  // To 63 % of that.
   double trip_c = 85;
   double hysteresis_c = 5;
@@ -120,12 +122,12 @@ struct Workload {
   std::string name;
   sched::Machine machine;
   sched::ResourceSet lost;  // What plans do without.
-  std::vector<Module> modules;
-  std::vector<Function> functions;
-  std::vector<Kernel> kernels;
-  std::vector<Program> programs;
+  std::vector<WorkloadModule> modules;
+  std::vector<WorkloadFunction> functions;
+  std::vector<WorkloadKernel> kernels;
+  std::vector<WorkloadProgram> programs;
   std::vector<WorkloadStream> streams;
-  std::vector<Fault> faults;
+  std::vector<ResourceFault> faults;
   std::vector<SpeedStep> speed_steps;
   std::vector<ThermalModel> thermal_models;
   // Standard deviation of durations, as a part of them.

@@ -88,7 +88,7 @@ absl::Status WorkloadReader::ReadNpuCores(const JsonPlace& place) {
 
 absl::Status WorkloadReader::ReadFault(const JsonPlace& place) {
   TAKT_RETURN_IF_ERROR(CheckFaultKeys(place));
-  Fault fault;
+  ResourceFault fault;
   TAKT_ASSIGN_OR_RETURN(fault.at_ns, ReadTime(place, "at", 0));
   TAKT_ASSIGN_OR_RETURN(fault.length_ns,
                         ReadTime(place, "length", kInfiniteFuture));

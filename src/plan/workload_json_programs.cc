@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 absl::Status WorkloadReader::ReadModule(const JsonPlace& place) {
   TAKT_RETURN_IF_ERROR(CheckModuleKeys(place));
-  Module module;
+  WorkloadModule module;
   TAKT_ASSIGN_OR_RETURN(module.name, NewName(place, workload_.modules));
   TAKT_ASSIGN_OR_RETURN(module.file, place.Text("file", ""));
   if (module.file.empty()) return place.Error("\"file\" is missing");
@@ -112,7 +112,7 @@ absl::Status WorkloadReader::ReadAttributes(const JsonPlace& place) {
 }
 
 absl::Status WorkloadReader::ReadAlternative(const JsonPlace& place,
-                                             Kernel* kernel) {
+                                             WorkloadKernel* kernel) {
   TAKT_RETURN_IF_ERROR(CheckAlternativeKeys(place));
   sched::AlternativeOptions alternative;
   TAKT_ASSIGN_OR_RETURN(alternative.pool, PoolNamed(place, "pool"));
@@ -138,7 +138,8 @@ absl::Status WorkloadReader::ReadAlternative(const JsonPlace& place,
   return absl::OkStatus();
 }
 
-absl::Status WorkloadReader::ReadKey(const JsonPlace& place, Kernel* kernel) {
+absl::Status WorkloadReader::ReadKey(const JsonPlace& place,
+                                     WorkloadKernel* kernel) {
   TAKT_ASSIGN_OR_RETURN(const std::string hash, place.Text("module", ""));
   if (hash.empty()) return absl::OkStatus();
   sched::KernelKey key;
@@ -164,7 +165,7 @@ absl::Status WorkloadReader::ReadKey(const JsonPlace& place, Kernel* kernel) {
 
 absl::Status WorkloadReader::ReadKernel(const JsonPlace& place) {
   TAKT_RETURN_IF_ERROR(CheckKernelKeys(place));
-  Kernel kernel;
+  WorkloadKernel kernel;
   TAKT_ASSIGN_OR_RETURN(const std::string module,
                         place.Text("module_name", ""));
   kernel.module = FindNamed(workload_.modules, module);
@@ -183,7 +184,7 @@ absl::Status WorkloadReader::ReadKernel(const JsonPlace& place) {
 }
 
 absl::Status WorkloadReader::ReadOperation(const JsonPlace& place,
-                                           Program* program) {
+                                           WorkloadProgram* program) {
   TAKT_RETURN_IF_ERROR(CheckOperationKeys(place));
   if (program->operations.size() > kMaxListLength) {
     return place.Error("the program has too many operations");
@@ -224,7 +225,7 @@ absl::Status WorkloadReader::ReadOperation(const JsonPlace& place,
 
 absl::Status WorkloadReader::ReadProgram(const JsonPlace& place) {
   TAKT_RETURN_IF_ERROR(CheckProgramKeys(place));
-  Program program;
+  WorkloadProgram program;
   TAKT_ASSIGN_OR_RETURN(program.name, NewName(place, workload_.programs));
   TAKT_RETURN_IF_ERROR(ForEachElement(
       place, "operations",

@@ -120,7 +120,7 @@ class Unroller {
     plan.name = workload_.name;
     plan.topology_hash = workload_.topology_hash;
     plan.profile_hash = workload_.profile_hash;
-    for (const Module& module : workload_.modules) {
+    for (const WorkloadModule& module : workload_.modules) {
       plan.modules.push_back({module.name, module.content_hash});
     }
     // Of kernels that were written by hand.
@@ -235,10 +235,10 @@ class Unroller {
   }
 
   absl::Status AddOperation(const WorkloadStream& stream,
-                            const Program& program, uint32_t index,
+                            const WorkloadProgram& program, uint32_t index,
                             const JobInfo& job) {
     const sched::ProgramOperation& given = program.operations[index];
-    const Kernel& kernel = workload_.kernels[given.kernel];
+    const WorkloadKernel& kernel = workload_.kernels[given.kernel];
     PlannedOperation planned;
     planned.job = static_cast<uint32_t>(out_.plan.jobs.size() - 1);
     planned.name = absl::StrCat(out_.plan.jobs[planned.job].name, "/", index);
@@ -310,7 +310,7 @@ class Unroller {
     return SubsetsOf(cores, pool.feeder_count);
   }
 
-  static void FindLast(const Program& program, JobInfo* job) {
+  static void FindLast(const WorkloadProgram& program, JobInfo* job) {
     std::vector<bool> is_last(program.operations.size(), true);
     for (const sched::ProgramOperation& operation : program.operations) {
       for (const uint32_t before : operation.after) is_last[before] = false;
@@ -321,7 +321,7 @@ class Unroller {
   }
 
   // The job's first operations come after the last of what it follows.
-  void Chain(const JobInfo& origin, const Program& program,
+  void Chain(const JobInfo& origin, const WorkloadProgram& program,
              const JobInfo& job) {
     for (uint32_t i = 0; i < program.operations.size(); ++i) {
       if (!program.operations[i].after.empty()) continue;

@@ -58,11 +58,11 @@ class WorkloadReader {
   absl::Status ReadProfile(const JsonPlace& place);
   absl::Status ReadProfiledModule(const JsonPlace& place);
   absl::Status ReadAttributes(const JsonPlace& place);
-  absl::Status ReadAlternative(const JsonPlace& place, Kernel* kernel);
+  absl::Status ReadAlternative(const JsonPlace& place, WorkloadKernel* kernel);
   // "module" is the hash of its content, in hexadecimal digits.
-  absl::Status ReadKey(const JsonPlace& place, Kernel* kernel);
+  absl::Status ReadKey(const JsonPlace& place, WorkloadKernel* kernel);
   absl::Status ReadKernel(const JsonPlace& place);
-  absl::Status ReadOperation(const JsonPlace& place, Program* program);
+  absl::Status ReadOperation(const JsonPlace& place, WorkloadProgram* program);
   absl::Status ReadProgram(const JsonPlace& place);
 
   // workload_json_streams.cc

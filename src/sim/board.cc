@@ -24,14 +24,15 @@ double Normal(Random* random) {
 
 }  // namespace
 
-Board::Board(const Workload& workload, EventQueue* events, Random* random)
+Board::Board(const Workload& workload, SimulationEventQueue* events,
+             Random* random)
     : workload_(workload),
       events_(*events),
       random_(*random),
       on_resource_(workload.machine.resource_count(), kNone),
       busy_ns_(workload.machine.resource_count(), 0),
       permille_(workload.machine.pools.size(), 1000) {
-  for (const Kernel& kernel : workload.kernels) {
+  for (const WorkloadKernel& kernel : workload.kernels) {
     alternatives_.push_back(kernel.alternatives);
     std::sort(alternatives_.back().begin(), alternatives_.back().end(),
               [](const auto& a, const auto& b) {
@@ -40,14 +41,14 @@ Board::Board(const Workload& workload, EventQueue* events, Random* random)
   }
 }
 
-double Board::Luck() {
+double Board::DrawDurationFactor() {
   if (workload_.noise == 0) return 1;
   return std::max(1 + workload_.noise * Normal(&random_), 0.1);
 }
 
-void Board::SetLuck(uint64_t tag, double luck) {
-  if (tag >= job_luck_.size()) job_luck_.resize(tag + 1, 0);
-  job_luck_[tag] = luck;
+void Board::SetDurationFactor(uint64_t tag, double duration_factor) {
+  if (tag >= duration_factors_.size()) duration_factors_.resize(tag + 1, 0);
+  duration_factors_[tag] = duration_factor;
 }
 
 void Board::Start(const sched::Decision& decision, int64_t now_ns) {
@@ -57,9 +58,10 @@ void Board::Start(const sched::Decision& decision, int64_t now_ns) {
   TAKT_CHECK(!run.is_live);
   if (run.generation != decision.operation.generation) {
     run.generation = decision.operation.generation;
-    const double known =
-        decision.tag < job_luck_.size() ? job_luck_[decision.tag] : 0;
-    run.luck = known > 0 ? known : Luck();
+    const double known = decision.tag < duration_factors_.size()
+                             ? duration_factors_[decision.tag]
+                             : 0;
+    run.duration_factor = known > 0 ? known : DrawDurationFactor();
   }
   run.start = decision;
   run.is_live = true;
@@ -79,7 +81,8 @@ void Board::Schedule(uint32_t index) {
   Run& run = runs_[index];
   const sched::AlternativeOptions& alternative =
       alternatives_[run.start.kernel][run.start.alternative];
-  const double slowness = run.luck * 1000 / permille_[run.start.pool];
+  const double slowness =
+      run.duration_factor * 1000 / permille_[run.start.pool];
   run.whole_ns = Scaled(alternative.guess_ns, slowness);
   run.tile_ns =
       alternative.tile_ns > 0 ? Scaled(alternative.tile_ns, slowness) : 0;

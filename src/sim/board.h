@@ -1,5 +1,6 @@
-// A Board pretends to run operations: each takes as long as its kernel says,
-// times its luck, over the speed of its pool, and can stop between two tiles.
+// A Board runs operations in virtual time: each takes its kernel's duration
+// times its duration factor, divided by the speed of its pool, and can stop
+// between two tiles.
 #ifndef TAKT_SIM_BOARD_H_
 #define TAKT_SIM_BOARD_H_
 
@@ -24,48 +25,48 @@ class Board {
     int64_t begin_ns = 0;
     int64_t since_ns = 0;  // `done_ppm` was done by then.
     uint32_t done_ppm = 0;
-    int64_t whole_ns = 0;  // From nothing to done, at the speed of now.
-    int64_t tile_ns = 0;   // At the speed of now; 0: it cannot stop.
+    int64_t whole_ns = 0;  // From start to end at the present speed.
+    int64_t tile_ns = 0;   // At the present speed; 0: it cannot stop.
     int64_t stop_ns = 0;
-    // What goes on after it yielded has the luck it had.
+    // An operation keeps its factor when it continues after a yield.
     uint32_t generation = 0;
-    double luck = 1;
+    double duration_factor = 1;
   };
 
   // All are borrowed. Stop events go to `events`.
-  Board(const Workload& workload, EventQueue* events, Random* random);
+  Board(const Workload& workload, SimulationEventQueue* events, Random* random);
 
-  // How long the operations of the job with that tag take, of what their
-  // kernels do, from now on; 0: chance says.
-  void SetLuck(uint64_t tag, double luck);
+  // From now on the operations of the job with that tag take this many times
+  // the duration of their kernels; 0: a random factor.
+  void SetDurationFactor(uint64_t tag, double duration_factor);
   void Start(const sched::Decision& decision, int64_t now_ns);
-  // The run stops at the end of its tile, or at once.
+  // Stops the run at the end of its tile, or at once.
   void StopEarly(uint32_t index, bool at_once, int64_t now_ns);
-  // The run of a stop event, stopped; nullptr if the event is void.
+  // Stops the run of a stop event; nullptr if the event is void.
   const Run* Stop(uint32_t index, uint32_t epoch, int64_t now_ns);
   void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
 
   uint32_t permille(uint32_t pool) const { return permille_[pool]; }
-  // Until `now_ns`, what runs now counted in.
+  // Until `now_ns`, including runs that are still going on.
   int64_t busy_ns(uint32_t resource, int64_t now_ns) const;
 
  private:
   static constexpr uint32_t kNone = ~0u;
 
-  double Luck();
+  double DrawDurationFactor();
   void Schedule(uint32_t index);
   static void NoteProgress(Run* run, int64_t now_ns);
 
   const Workload& workload_;
-  EventQueue& events_;
+  SimulationEventQueue& events_;
   Random& random_;
   // As the scheduler numbers them: by pool, then ascending in shards.
   std::vector<std::vector<sched::AlternativeOptions>> alternatives_;
-  std::vector<Run> runs_;              // By index of the operation.
-  std::vector<double> job_luck_;       // By tag.
-  std::vector<uint32_t> on_resource_;  // Index of the run; kNone.
-  std::vector<int64_t> busy_ns_;       // Of runs that have stopped.
-  std::vector<uint32_t> permille_;     // By pool.
+  std::vector<Run> runs_;                 // By index of the operation.
+  std::vector<double> duration_factors_;  // By tag.
+  std::vector<uint32_t> on_resource_;     // Index of the run; kNone.
+  std::vector<int64_t> busy_ns_;          // Of runs that have stopped.
+  std::vector<uint32_t> permille_;        // By pool.
 };
 
 }  // namespace takt::sim

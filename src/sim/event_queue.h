@@ -1,6 +1,6 @@
-// An EventQueue orders what will happen in virtual time. Events of the same
-// time come in the order in which they were posted, so a run is the same each
-// time.
+// A SimulationEventQueue orders what will happen in virtual time. Events of
+// the same time come in the order in which they were posted, so a run is the
+// same each time.
 #ifndef TAKT_SIM_EVENT_QUEUE_H_
 #define TAKT_SIM_EVENT_QUEUE_H_
 
@@ -20,7 +20,7 @@ enum class EventKind : uint8_t {
   kDecide,   // The scheduler asked to be called.
 };
 
-struct Event {
+struct SimulationEvent {
   int64_t at_ns = 0;
   uint64_t sequence = 0;
   EventKind kind = EventKind::kRelease;
@@ -28,10 +28,10 @@ struct Event {
   uint32_t epoch = 0;
 };
 
-class EventQueue {
+class SimulationEventQueue {
  public:
   bool empty() const { return events_.empty(); }
-  const Event& top() const { return events_.front(); }
+  const SimulationEvent& top() const { return events_.front(); }
   uint64_t posted_count() const { return next_sequence_; }
 
   void Post(int64_t at_ns, EventKind kind, uint32_t index = 0,
@@ -39,19 +39,19 @@ class EventQueue {
     events_.push_back({at_ns, next_sequence_++, kind, index, epoch});
     std::push_heap(events_.begin(), events_.end(), IsLater);
   }
-  Event Pop() {
+  SimulationEvent Pop() {
     std::pop_heap(events_.begin(), events_.end(), IsLater);
-    const Event event = events_.back();
+    const SimulationEvent event = events_.back();
     events_.pop_back();
     return event;
   }
 
  private:
-  static bool IsLater(const Event& a, const Event& b) {
+  static bool IsLater(const SimulationEvent& a, const SimulationEvent& b) {
     return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.sequence > b.sequence;
   }
 
-  std::vector<Event> events_;  // Binary heap, the first on top.
+  std::vector<SimulationEvent> events_;  // Binary heap, the first on top.
   uint64_t next_sequence_ = 0;
 };
 

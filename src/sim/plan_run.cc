@@ -23,11 +23,11 @@ int64_t LongestOf(const Workload& workload, uint32_t kernel, uint32_t pool) {
 
 }  // namespace
 
-absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
-                                 const plan::Plan& plan,
-                                 follow::FollowerOptions follower,
-                                 SimulationOptions options) {
-  PlanRun run;
+absl::StatusOr<PlayedPlan> PlayPlan(const Workload& workload,
+                                    const plan::Plan& plan,
+                                    follow::FollowerOptions follower,
+                                    SimulationOptions options) {
+  PlayedPlan run;
   follower.on_violation = [&run](const follow::PlanEvent& violation) {
     run.violations.push_back(violation);
   };
@@ -51,8 +51,9 @@ absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
   return run;
 }
 
-std::string PlanRunJson(const Workload& workload,
-                        const SimulationOptions& options, const PlanRun& run) {
+std::string PlayedPlanJson(const Workload& workload,
+                           const SimulationOptions& options,
+                           const PlayedPlan& run) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(
       ReportJson(workload, options, run.report), nullptr, false);
   json["plan"] = {{"started", run.follow.started_count},
@@ -67,8 +68,9 @@ std::string PlanRunJson(const Workload& workload,
   return json.dump(2) + "\n";
 }
 
-std::string PlanRunTable(const Workload& workload,
-                         const SimulationOptions& options, const PlanRun& run) {
+std::string PlayedPlanTable(const Workload& workload,
+                            const SimulationOptions& options,
+                            const PlayedPlan& run) {
   return absl::StrCat(
       ReportTable(workload, options, run.report),
       "plan: ", run.follow.started_count, " operations started, ",

@@ -12,7 +12,7 @@
 
 namespace takt::sim {
 
-struct PlanRun {
+struct PlayedPlan {
   Report report;
   follow::FollowReport follow;
   std::vector<follow::PlanEvent> violations;  // As they were told.
@@ -24,16 +24,18 @@ struct PlanRun {
 // is what the kernels take at their 99 % quantiles.
 //
 // Errors: what PlanFollower::Create() and Simulate() say.
-absl::StatusOr<PlanRun> PlayPlan(const Workload& workload,
-                                 const plan::Plan& plan,
-                                 follow::FollowerOptions follower,
-                                 SimulationOptions options);
+absl::StatusOr<PlayedPlan> PlayPlan(const Workload& workload,
+                                    const plan::Plan& plan,
+                                    follow::FollowerOptions follower,
+                                    SimulationOptions options);
 
 // How the plan was kept, as JSON or as text.
-std::string PlanRunJson(const Workload& workload,
-                        const SimulationOptions& options, const PlanRun& run);
-std::string PlanRunTable(const Workload& workload,
-                         const SimulationOptions& options, const PlanRun& run);
+std::string PlayedPlanJson(const Workload& workload,
+                           const SimulationOptions& options,
+                           const PlayedPlan& run);
+std::string PlayedPlanTable(const Workload& workload,
+                            const SimulationOptions& options,
+                            const PlayedPlan& run);
 
 }  // namespace takt::sim
 

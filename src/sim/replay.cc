@@ -29,8 +29,8 @@ constexpr double kPeriodSlack = 0.05;
 // A caller's thread that wakes up gets a core at once: what runs there stops
 // so soon, whatever its tiles.
 constexpr int64_t kSystemTileNs = 20'000;
-constexpr double kLuckMin = 0.05;
-constexpr double kLuckMax = 20;
+constexpr double kDurationFactorMin = 0.05;
+constexpr double kDurationFactorMax = 20;
 
 int64_t Median(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());
@@ -143,7 +143,7 @@ class Maker {
   sched::KernelId AddKernel(const std::string& name, int64_t work_ns,
                             int64_t tile_ns, uint32_t shard_count_max) {
     if (callers_preempt_) tile_ns = std::min(tile_ns, kSystemTileNs);
-    Kernel kernel;
+    WorkloadKernel kernel;
     kernel.name = name;
     for (uint32_t shards = 1; shards <= shard_count_max; ++shards) {
       sched::AlternativeOptions alternative;
@@ -157,7 +157,7 @@ class Maker {
     return static_cast<sched::KernelId>(replay_.workload.kernels.size() - 1);
   }
 
-  void AddOperation(sched::KernelId kernel, Program& program) {
+  void AddOperation(sched::KernelId kernel, WorkloadProgram& program) {
     sched::ProgramOperation operation;
     operation.kernel = kernel;
     if (!program.operations.empty()) {
@@ -169,7 +169,7 @@ class Maker {
 
   void AddProgram(const RecordedStream& stream, const RecordedRunJob& typical,
                   int64_t* work_ns) {
-    Program program;
+    WorkloadProgram program;
     program.name = stream.name;
     const int64_t overhead_ns = Overhead(stream.jobs);
     if (overhead_ns > 0) {
@@ -229,10 +229,12 @@ class Maker {
     int64_t work_ns = 0;
     AddProgram(recorded, typical, &work_ns);
     for (const RecordedRunJob& job : recorded.jobs) {
-      const double luck = static_cast<double>(job.work_ns()) /
-                          static_cast<double>(std::max<int64_t>(work_ns, 1));
+      const double duration_factor =
+          static_cast<double>(job.work_ns()) /
+          static_cast<double>(std::max<int64_t>(work_ns, 1));
       stream.recorded.push_back({job.release_ns - run_.begin_ns,
-                                 std::clamp(luck, kLuckMin, kLuckMax)});
+                                 std::clamp(duration_factor, kDurationFactorMin,
+                                            kDurationFactorMax)});
       summary.responses_ns.push_back(job.response_ns());
       summary.missed_count += job.response_ns() > summary.deadline_ns;
     }

@@ -48,9 +48,9 @@ class Simulator {
 
   absl::Status SetUpScheduler();
   void SetUpEvents();
-  void Apply(const Event& event);
+  void Apply(const SimulationEvent& event);
   void Carry(const Decision& decision);
-  void StopRun(const Event& event);
+  void StopRun(const SimulationEvent& event);
   void ReleaseJob(uint32_t stream, int64_t release_ns);
   void ReleaseNext(uint32_t stream);
   void ReleaseChained(uint32_t stream, int64_t release_ns, bool was_done);
@@ -64,7 +64,7 @@ class Simulator {
   const Workload& workload_;
   const SimulationOptions& options_;
   Random random_;
-  EventQueue events_;
+  SimulationEventQueue events_;
   Board board_;
   Thermal thermal_;
   std::unique_ptr<sched::Scheduler> scheduler_;
@@ -83,12 +83,12 @@ absl::Status Simulator::SetUpScheduler() {
   TAKT_ASSIGN_OR_RETURN(scheduler_, sched::Scheduler::Create(
                                         workload_.machine, options_.scheduler));
   for (uint32_t i = 0; i < workload_.kernels.size(); ++i) {
-    const Kernel& kernel = workload_.kernels[i];
+    const WorkloadKernel& kernel = workload_.kernels[i];
     const absl::Status status =
         scheduler_->AddKernel(workload_.KeyOf(i), kernel.alternatives).status();
     if (!status.ok()) return Annotate(status, kernel.name);
   }
-  for (const Program& program : workload_.programs) {
+  for (const WorkloadProgram& program : workload_.programs) {
     const absl::Status status =
         scheduler_->AddProgram(program.operations).status();
     if (!status.ok()) return Annotate(status, program.name);
@@ -126,7 +126,7 @@ void Simulator::SetUpEvents() {
       events_.Post(first_ns, EventKind::kRelease, i);
     }
   }
-  for (const Fault& fault : workload_.faults) {
+  for (const ResourceFault& fault : workload_.faults) {
     events_.Post(fault.at_ns, EventKind::kLost, fault.resource);
     if (fault.length_ns == kInfiniteFuture) continue;
     events_.Post(fault.at_ns + fault.length_ns, EventKind::kFound,
@@ -156,9 +156,10 @@ void Simulator::ReleaseJob(uint32_t stream, int64_t release_ns) {
   const std::vector<RecordedJob>& recorded = workload_.streams[stream].recorded;
   if (!recorded.empty()) {
     const uint64_t number = report_.streams[stream].released;
-    board_.SetLuck(tag, recorded[number % recorded.size()].luck);
+    board_.SetDurationFactor(
+        tag, recorded[number % recorded.size()].duration_factor);
   } else {
-    board_.SetLuck(tag, 0);
+    board_.SetDurationFactor(tag, 0);
   }
   ++report_.streams[stream].released;
   ++report_.release_count;
@@ -320,7 +321,7 @@ void Simulator::Carry(const Decision& decision) {
   }
 }
 
-void Simulator::StopRun(const Event& event) {
+void Simulator::StopRun(const SimulationEvent& event) {
   const Board::Run* run = board_.Stop(event.index, event.epoch, now_ns_);
   if (run == nullptr) return;
   report_.makespan_ns = now_ns_;
@@ -350,7 +351,7 @@ void Simulator::SetSpeed(uint32_t pool) {
   }
 }
 
-void Simulator::Apply(const Event& event) {
+void Simulator::Apply(const SimulationEvent& event) {
   switch (event.kind) {
     case EventKind::kRelease:
       ReleaseJob(event.index, now_ns_);

@@ -63,7 +63,7 @@ TraceRecorder::TraceRecorder(const Workload& workload, uint64_t event_count_max)
   }
   scheduler_track_ = AddTrack(TrackKind::kScheduler, "scheduler");
   counter_track_ = AddTrack(TrackKind::kCounter, "jobs");
-  for (const Kernel& kernel : workload.kernels) {
+  for (const WorkloadKernel& kernel : workload.kernels) {
     kernel_names_.push_back(AddName(kernel.name));
   }
   for (uint32_t i = 0; i < sched::kModeCount; ++i) {

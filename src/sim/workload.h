@@ -7,15 +7,15 @@
 namespace takt::sim {
 
 using plan::Arrival;
-using plan::Fault;
-using plan::Kernel;
 using plan::MachineOf;
-using plan::Program;
 using plan::ReadWorkload;
 using plan::RecordedJob;
+using plan::ResourceFault;
 using plan::SpeedStep;
 using plan::ThermalModel;
 using plan::Workload;
+using plan::WorkloadKernel;
+using plan::WorkloadProgram;
 using plan::WorkloadStream;
 
 }  // namespace takt::sim

@@ -103,7 +103,7 @@ class Reader {
         network->empty() || network->size() > 100'000) {
       return Error(name, "there is no such network");
     }
-    Program program{name, {}};
+    WorkloadProgram program{name, {}};
     for (const Json& layer : *network) {
       // [name, N, K, C, Y, X, R, S]
       if (!layer.is_array() || layer.size() != 8) {
@@ -131,12 +131,12 @@ class Reader {
     return absl::OkStatus();
   }
 
-  Kernel MakeKernel(const double (&sizes)[7]) const {
+  WorkloadKernel MakeKernel(const double (&sizes)[7]) const {
     const auto [n, k, c, y, x, r, s] = sizes;
     const double macs = n * k * c * y * x * r * s;
     const double bytes = k * c * r * s + n * c * y * x + n * k * y * x;
     const double memory_ns = bytes / rates_.bytes_per_ns;
-    Kernel kernel;
+    WorkloadKernel kernel;
     for (uint32_t pool = 0; pool < machine_.pools.size(); ++pool) {
       const bool is_npu =
           machine_.pools[pool].kind == sched::ResourceKind::kNpu;

@@ -13,7 +13,7 @@
 namespace takt::follow {
 
 using plan::Workload;
-using sim::PlanRun;
+using sim::PlayedPlan;
 using sim::SimulationOptions;
 
 // Two clusters and an NPU that a core of the first feeds.
@@ -81,7 +81,7 @@ class Outcomes : public sim::Observer {
   std::map<uint32_t, uint64_t> counts_;
 };
 
-struct Result : PlanRun {
+struct Result : PlayedPlan {
   std::map<std::pair<uint32_t, uint64_t>, bool> met;
 };
 
@@ -104,7 +104,7 @@ inline Result Play(const Workload& workload, const plan::Plan* plan,
   } else {
     auto run = sim::PlayPlan(workload, *plan, std::move(follower), options);
     EXPECT_TRUE(run.ok()) << run.status();
-    static_cast<PlanRun&>(result) = *std::move(run);
+    static_cast<PlayedPlan&>(result) = *std::move(run);
   }
   result.met = outcomes.met;
   return result;

@@ -30,8 +30,9 @@ inline sched::Machine MakeRandomMachine(Random& random) {
   return machine;
 }
 
-inline Kernel MakeRandomKernel(const sched::Machine& machine, Random& random) {
-  Kernel kernel;
+inline WorkloadKernel MakeRandomKernel(const sched::Machine& machine,
+                                       Random& random) {
+  WorkloadKernel kernel;
   const int64_t base_ns = 1000 + random.Below(500'000);
   for (uint32_t pool = 0; pool < machine.pools.size(); ++pool) {
     if (!kernel.alternatives.empty() && random.Below(3) == 0) continue;
@@ -94,7 +95,7 @@ inline Workload MakeRandomWorkload(const RandomWorkloadOptions& options,
   }
   const uint32_t programs = 1 + random.Below(4);
   for (uint32_t i = 0; i < programs; ++i) {
-    Program program;
+    WorkloadProgram program;
     program.name = "p" + std::to_string(i);
     const uint32_t size = 1 + random.Below(8);
     for (uint32_t at = 0; at < size; ++at) {
@@ -117,7 +118,7 @@ inline Workload MakeRandomWorkload(const RandomWorkloadOptions& options,
       // Without one resource of a pool that no operation needs whole.
       const auto& pool = workload.machine.pools[workload.machine.PoolOf(lost)];
       bool needs_all = pool.count == 1;
-      for (const Kernel& kernel : workload.kernels) {
+      for (const WorkloadKernel& kernel : workload.kernels) {
         for (const auto& alternative : kernel.alternatives) {
           needs_all |= alternative.shards == pool.count;
         }

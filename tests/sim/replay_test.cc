@@ -77,8 +77,8 @@ TEST(ReplayTest, JobsTakeWhatTheyTook) {
   double least = 100;
   double most = 0;
   for (const RecordedJob& job : stream.recorded) {
-    least = std::min(least, job.luck);
-    most = std::max(most, job.luck);
+    least = std::min(least, job.duration_factor);
+    most = std::max(most, job.duration_factor);
   }
   EXPECT_LT(least, 0.7);
   EXPECT_GT(most, 1.4);
@@ -142,7 +142,7 @@ TEST(ReplayTest, LongOperationsSpreadAnewBetweenTiles) {
   ASSERT_TRUE(replay.ok()) << replay.status();
   // As many pieces as both cores have tiles.
   EXPECT_EQ(replay->workload.programs[0].operations.size(), 2u);
-  const Kernel& kernel = replay->workload.kernels[0];
+  const WorkloadKernel& kernel = replay->workload.kernels[0];
   ASSERT_EQ(kernel.alternatives.size(), 2u);
   EXPECT_EQ(kernel.alternatives[0].guess_ns, 4'000'000);
   EXPECT_EQ(kernel.alternatives[1].guess_ns, 2'000'000);
@@ -154,7 +154,7 @@ TEST(ReplayTest, WhereCallersComputeWorkGivesWayToThem) {
   const auto replay = MakeReplay(LongJobs(/*on_callers=*/true), 0);
   ASSERT_TRUE(replay.ok()) << replay.status();
   EXPECT_EQ(replay->workload.programs[0].operations.size(), 4u);
-  const Kernel& kernel = replay->workload.kernels[0];
+  const WorkloadKernel& kernel = replay->workload.kernels[0];
   EXPECT_EQ(kernel.alternatives[0].guess_ns, 2'000'000);
   EXPECT_EQ(kernel.alternatives[0].tile_ns, 20'000);
 }

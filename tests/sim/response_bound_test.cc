@@ -34,7 +34,7 @@ Workload RandomWorkload(uint64_t seed) {
         {"n", sched::ResourceKind::kNpu, 1, 0, pick(0, 1)});
   }
   for (uint32_t k = 0; k < 3; ++k) {
-    Kernel kernel;
+    WorkloadKernel kernel;
     kernel.name = absl::StrCat("k", k);
     for (uint32_t p = 0; p < workload.machine.pools.size(); ++p) {
       const bool is_npu =
@@ -53,7 +53,7 @@ Workload RandomWorkload(uint64_t seed) {
   }
   const uint32_t stream_count = pick(1, 4);
   for (uint32_t s = 0; s < stream_count; ++s) {
-    plan::Program program;
+    plan::WorkloadProgram program;
     program.name = absl::StrCat("p", s);
     const uint32_t size = pick(1, 4);
     for (uint32_t i = 0; i < size; ++i) {
@@ -96,7 +96,7 @@ Workload RandomWorkload(uint64_t seed) {
 Workload RoughWorkload(uint64_t seed) {
   Workload workload = RandomWorkload(seed);
   Random random(~seed);
-  for (Kernel& kernel : workload.kernels) {
+  for (WorkloadKernel& kernel : workload.kernels) {
     for (size_t i = 0, size = kernel.alternatives.size(); i < size; ++i) {
       sched::AlternativeOptions wider = kernel.alternatives[i];
       if (random.Below(2) == 0) continue;
@@ -216,7 +216,7 @@ TEST(ResponseBoundTest, HasNoneBehindAStreamThatHasNone) {
 TEST(ResponseBoundTest, SaysHowMuchIsAskedOfAnOverloadedMachine) {
   Workload workload;
   workload.machine.pools = {{"a", sched::ResourceKind::kCore, 1, -1, 0}};
-  Kernel kernel;
+  WorkloadKernel kernel;
   kernel.name = "k";
   sched::AlternativeOptions way;
   way.shards = 1;
@@ -224,7 +224,7 @@ TEST(ResponseBoundTest, SaysHowMuchIsAskedOfAnOverloadedMachine) {
   way.sample_count = 100;
   kernel.alternatives.push_back(way);
   workload.kernels.push_back(kernel);
-  plan::Program program;
+  plan::WorkloadProgram program;
   program.name = "p";
   program.operations.emplace_back();
   workload.programs.push_back(program);

@@ -9,9 +9,9 @@
 
 namespace takt::sim {
 
-inline Kernel KernelOf(const std::string& name, int64_t work_ns,
-                       uint32_t shard_count_max) {
-  Kernel kernel;
+inline WorkloadKernel KernelOf(const std::string& name, int64_t work_ns,
+                               uint32_t shard_count_max) {
+  WorkloadKernel kernel;
   kernel.name = name;
   for (uint32_t shards = 1; shards <= shard_count_max; ++shards) {
     sched::AlternativeOptions alternative;
