@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+#include <takt/tools/trace_contents.h>
 
 #include <memory>
 #include <string>
@@ -264,9 +265,20 @@ void WriteTrace(const Trace& trace, const std::string& path,
   Check(status);
 }
 
+using TraceContentsHandle =
+    Handle<takt_trace_contents_t, takt_trace_contents_retain,
+           takt_trace_contents_release>;
+
+TraceContentsHandle ContentsOf(const Trace& trace) {
+  TraceContentsHandle contents;
+  Check(takt_trace_contents_create(trace.handle.get(), contents.out()));
+  return contents;
+}
+
 std::string SummarizeTrace(const Trace& trace, bool as_json) {
+  const TraceContentsHandle contents = ContentsOf(trace);
   char* text = nullptr;
-  Check(takt_trace_summarize(trace.handle.get(), as_json, &text));
+  Check(takt_trace_contents_summarize(contents.get(), as_json, &text));
   std::string result = text;
   takt_string_free(text);
   return result;
@@ -274,16 +286,18 @@ std::string SummarizeTrace(const Trace& trace, bool as_json) {
 
 // Columns of equal length, which pandas.DataFrame() takes.
 nb::dict TraceEvents(const Trace& trace) {
-  const takt_trace_info_t info = takt_trace_info(trace.handle.get());
+  const TraceContentsHandle contents = ContentsOf(trace);
+  const takt_trace_info_t info = takt_trace_contents_info(contents.get());
   nb::list kinds, names, tracks, times, durations, ids, parents, values;
   nb::list details;
   std::vector<nb::object> track_names;
   for (size_t i = 0; i < info.track_count; ++i) {
     track_names.push_back(
-        nb::str(takt_trace_track(trace.handle.get(), i).name));
+        nb::str(takt_trace_contents_track(contents.get(), i).name));
   }
   for (size_t i = 0; i < info.event_count; ++i) {
-    const takt_trace_event_t event = takt_trace_event(trace.handle.get(), i);
+    const takt_trace_event_t event =
+        takt_trace_contents_event(contents.get(), i);
     kinds.append(event.kind);
     names.append(event.name);
     tracks.append(track_names[event.track]);
@@ -320,10 +334,11 @@ void BindInstance(nb::module_& module) {
       .def_static("load", &LoadTrace, nb::arg("path"))
       .def("write", &WriteTrace, nb::arg("path"), nb::arg("format"))
       .def("summary", &SummarizeTrace, nb::arg("as_json") = false)
-      .def_prop_ro("lost_count",
-                   [](const Trace& trace) {
-                     return takt_trace_info(trace.handle.get()).lost_count;
-                   })
+      .def_prop_ro(
+          "lost_count",
+          [](const Trace& trace) {
+            return takt_trace_contents_info(ContentsOf(trace).get()).lost_count;
+          })
       .def("columns", &TraceEvents);
   nb::class_<Device>(module, "Device", "Where dispatches run and buffers live.")
       .def_prop_ro("name",
