@@ -1,7 +1,7 @@
-// What priorities and deadlines are worth: a policy every 5 ms and an estimator
-// every 2 ms share the machine with a perception network that runs back to
-// back. The same streams run twice, first come, first served and then with
-// Takt's job-shop scheduler, and the misses are printed side by side.
+// Shows the effect of priorities and deadlines. A policy every 5 ms and an
+// estimator every 2 ms share the machine with a perception network that runs
+// back to back. The same streams run twice: first come, first served, and then
+// with Takt's job-shop scheduler. The program compares the missed deadlines.
 //
 //   contention DIRECTORY [SECONDS [PAGES]]
 //
@@ -65,7 +65,7 @@ struct ProcessorTime {
 
 struct Outcome {
   takt_stream_statistics_t perception, estimator, policy;
-  // Cores that other processes used meanwhile; 0 if that is not known.
+  // Cores that other processes used meanwhile; 0 if unknown.
   double foreign_cores = 0;
 };
 
@@ -140,7 +140,7 @@ Outcome Run(const std::string& directory, double seconds, bool with_takt,
   return outcome;
 }
 
-// Also those that were not released, because nothing ran the timer in time.
+// Includes jobs that were not released, because the timer ran too late.
 uint64_t JobCount(const takt_stream_statistics_t& s) {
   return s.met_count + s.missed_count + s.dropped_count + s.failed_count +
          s.skipped_count;
@@ -186,7 +186,7 @@ void PrintTable(const Outcome& first_come, const Outcome& with_takt,
   std::printf("\n");
 }
 
-// What the two runs say, in a sentence; and what spoils them, if anything does.
+// The result of both runs in a sentence, and warnings if they are not valid.
 void PrintVerdict(const Outcome& first_come, const Outcome& with_takt) {
   const double before = LateShare(first_come), after = LateShare(with_takt);
   const double foreign =

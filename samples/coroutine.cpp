@@ -1,5 +1,5 @@
-// A coroutine that waits for a camera and for the device, and holds no thread
-// meanwhile: frames come through a pipe here, each is squared twice.
+// A coroutine waits for a camera and for the device, and holds no thread
+// meanwhile. Here frames come through a pipe, and each is squared twice.
 //
 //   coroutine simple_mul_async.vmfb
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <takt/takt.hpp>
 
-// A call that has begun: its result, and when that is valid.
+// A call that has begun: its result, and the fence at which it is valid.
 struct Call {
   takt::BufferView result;
   takt::Fence done;
@@ -22,7 +22,7 @@ takt::Result<Call> Square(const takt::Function& mul, takt::BufferView x,
   return Call{(*results)[0].view(), *done};
 }
 
-// Ends once every frame has been printed; everything by value, since a
+// Ends when every frame has been printed. All arguments are values, because a
 // coroutine outlives the call that starts it.
 takt::Task ShowFrames(takt::Instance instance, takt::Device device,
                       takt::Function mul, int camera, int count) {

@@ -1,4 +1,4 @@
-// Five calls that three fences order, issued before any of them can run:
+// Issues five calls, ordered by three fences, before any of them can run:
 //   dag dag.cpu.async.vmfb [order, such as 43210]
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   takt_context_t* context = NULL;
   check(takt_context_create(instance, &options, &context));
 
-  // Tensors p, q, u, v, w, x, y: each call writes into the last of its own.
+  // Tensors p, q, u, v, w, x, y: each call writes into its last tensor.
   const int64_t shape[1] = {4};
   const float data[4] = {1, 2, 3, 4};
   takt_buffer_view_t* tensors[7];

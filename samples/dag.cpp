@@ -1,4 +1,4 @@
-// The same as dag.c in C++20: five calls that three fences order, issued
+// The same as dag.c in C++20: issues five calls, ordered by three fences,
 // before any of them can run.
 //
 //   dag_cpp dag.cpu.async.vmfb [order, such as 43210]

@@ -1,5 +1,5 @@
-// An asynchronous function with fences of the caller's: two calls are queued
-// before their input exists, and run once it does.
+// Calls an asynchronous function with fences: two calls are queued before their
+// input exists, and run when it does.
 //
 //   fences simple_mul_async.vmfb
 #include <stdio.h>
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   check(takt_context_create(instance, &options, &context));
   check(takt_context_find_function(context, "mul", &mul));
 
-  // Memory of ours, which the camera will fill.
+  // Our own memory, which the camera fills.
   static _Alignas(TAKT_BUFFER_ALIGNMENT) float frame[4];
   const int64_t shape[1] = {4};
   takt_buffer_t* buffer = NULL;

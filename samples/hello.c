@@ -1,5 +1,5 @@
-// The smallest whole program in C: loads a compiled module, calls a function
-// of it, prints the result.
+// The smallest complete program in C: loads a compiled module, calls one of its
+// functions and prints the result.
 //
 //   hello simple_mul.vmfb
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// The same in C++20: objects release themselves, and value() ends the program
-// with the error's text.
+// The same as hello.c in C++20: destructors release the objects, and value()
+// ends the program with the text of the error.
 //
 //   hello_cpp simple_mul.vmfb
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A compiled module that calls back into the program: "robot.read" is a C
-// function of ours, and each context has a robot of its own.
+// A compiled module that calls a function of the program: "robot.read" is a C
+// function below, and each context has a robot of its own.
 //
 //   native_module counter.vmfb
 #include <stdio.h>
@@ -12,7 +12,7 @@ static void check(takt_status_t status) {
   exit(1);
 }
 
-// What a context holds for the module.
+// The state that each context holds for the module.
 typedef struct robot_t {
   int32_t read_count;
 } robot_t;

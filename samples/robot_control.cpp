@@ -1,19 +1,19 @@
-// A robot's control loop beside its networks: a 1 kHz loop that reads sensors
-// and drives motors, an estimator every 2 ms, the policy after it, a detector
-// in what is left of the machine, and a watchdog that stops the motors when the
-// policy falls silent. The loop never waits for the runtime, takes no lock of
-// its, and allocates nothing: it exchanges inputs and outputs by slots.
+// A robot's control loop beside its networks. A 1 kHz loop reads sensors and
+// drives motors. An estimator runs every 2 ms, the policy after it, and a
+// detector in the remaining time. A watchdog stops the motors if the policy
+// gives no more actions. The loop exchanges inputs and outputs through slots:
+// it never waits for the runtime, takes no lock and allocates nothing.
 //
 //   robot_control DIRECTORY [SECONDS]
 //   robot_control --bare [SECONDS]
 //
 // DIRECTORY holds perception.cpu.vmfb, estimator.cpu.vmfb and policy.cpu.vmfb
 // (tests/testdata/workload). With the right to use SCHED_FIFO the loop runs at
-// priority 80, the timer that releases jobs at 70 and the workers at 50; the
-// detector's jobs run on ordinary threads all the same, since they are best
-// effort. The first CPU is the loop's and the system's; the workers have the
-// others. --bare runs the loop alone, without Takt: how late it is then is the
-// machine's part.
+// priority 80, the timer that releases jobs at 70 and the workers at 50. The
+// detector's jobs still run on ordinary threads, because they are best effort.
+// The first CPU is for the loop and the system; the workers have the others.
+// --bare runs the loop alone, without Takt, to measure how late the machine
+// itself makes it.
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
@@ -70,8 +70,8 @@ void KeepTo(int cpu) {
   pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
-// What the loop's own thread asks of the system, the same with Takt and bare.
-// False: it has no real-time priority.
+// Sets up the thread of the loop, with Takt and with --bare. Returns false if
+// it has no real-time priority.
 bool PrepareLoop(const std::vector<int>& cpus) {
   if (cpus.size() > 1) KeepTo(cpus[0]);
   if (BecomeRealTime(80)) return true;
@@ -79,7 +79,7 @@ bool PrepareLoop(const std::vector<int>& cpus) {
   return false;
 }
 
-// A body that the actions push about: enough to have something to measure.
+// A body that the actions move, so that the sensors have something to measure.
 struct Plant {
   float position[12] = {};
   float velocity[12] = {};
@@ -100,7 +100,7 @@ struct LoopRecord {
   int64_t overrun_count = 0;
 };
 
-// One turn: sensors in, action out. Returns when the policy last spoke.
+// One turn: sensors in, action out. Returns the time of the last action.
 int64_t Turn(const takt::Stream& estimator, const takt::Stream& policy,
              Plant& plant, float (&action)[12], std::vector<takt::Value>& out,
              int64_t last_action_ns, LoopRecord& record) {
@@ -268,14 +268,14 @@ int main(int argc, char** argv) {
   const std::span<float> image = Take(perception.MapInput<float>(0));
   for (size_t i = 0; i < image.size(); ++i) image[i] = float(i % 255) / 255;
   Check(perception.PublishInput());
-  // The memory of the first inputs, before it matters.
+  // Allocates the memory of the first inputs before the loop starts.
   for (int i = 0; i < 3; ++i) {
     const std::span<float> sensors = Take(estimator.MapInput<float>(0));
     std::fill(sensors.begin(), sensors.end(), 0.0f);
     Check(estimator.PublishInput());
   }
-  // The timer's thread begins with the first stream, on the CPUs of this one:
-  // so before the loop is kept to its own, and with time to come up.
+  // The timer's thread starts with the first stream and inherits the CPUs of
+  // this thread, so the streams start before the loop is bound to its own CPU.
   const int64_t start_ns = takt_clock_now_ns() + 200'000'000;
   Check(policy.Start(start_ns));
   Check(estimator.Start(start_ns));

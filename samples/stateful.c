@@ -1,6 +1,6 @@
-// A program with state, called without a fence: calls take effect in the order
-// of issue, by the module's own timeline; two contexts have a state each and
-// run at the same time.
+// Calls a program with state without fences. The module's own timeline makes
+// the calls take effect in the order of issue. Two contexts have separate
+// states and run at the same time.
 //
 //   stateful state.cpu.async.vmfb
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void check(takt_status_t status) {
   exit(1);
 }
 
-// Issues context.name(argument); the invocation if `out` is not NULL.
+// Issues context.name(argument). Returns the invocation in `out` if not NULL.
 static void issue(takt_context_t* context, const char* name,
                   takt_buffer_view_t* argument, takt_invocation_t** out) {
   takt_function_t* function = NULL;

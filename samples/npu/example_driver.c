@@ -1,7 +1,7 @@
-/* A driver for an NPU that is one loop on the CPU: what a vendor starts from.
- * It needs takt/npu_driver.h and nothing else of Takt. It multiplies bytes, and
- * runs programs of its own form: the text "NPU-PROGRAM-BYTES-v1", which stands
- * for one function, npu_matmul_i8(m, n, k; left, right, out).
+/* A driver for an NPU that is one loop on the CPU; vendors can start from it.
+ * It needs only takt/npu_driver.h. It multiplies bytes, and runs programs in
+ * its own format: the text "NPU-PROGRAM-BYTES-v1" stands for one function,
+ * npu_matmul_i8(m, n, k; left, right, out).
  *
  *   cc -shared -fPIC example_driver.c -o example_driver.so
  *   takt-npu-conformance example_driver.so
@@ -159,7 +159,7 @@ static takt_npu_result_t example_describe_function(void* unit, uint64_t program,
   return TAKT_NPU_RESULT_OK;
 }
 
-/* Where caches are not coherent, their maintenance goes here. */
+/* Maintain the caches here if they are not coherent. */
 static takt_npu_result_t example_sync_memory(void* unit, void* data,
                                              uint64_t byte_length) {
   (void)unit, (void)data, (void)byte_length;
