@@ -1,7 +1,7 @@
-// How far what happened is from what was planned: when operations started and
-// ended, less when they should have.
+// A Divergence is how far the execution is from the plan: actual minus planned
+// starts and ends of operations.
 //
-// Memory: all of it is taken at first; adding allocates nothing.
+// Memory: the constructor allocates all of it; Add() allocates nothing.
 // Thread-safety: none.
 #ifndef TAKT_FOLLOW_DIVERGENCE_H_
 #define TAKT_FOLLOW_DIVERGENCE_H_
@@ -14,17 +14,18 @@
 
 namespace takt::follow {
 
-// Of one operation, in ns; negative: too early.
+// One operation, in ns; negative: too early.
 struct DivergenceSummary {
-  uint64_t count = 0;  // All of them.
-  int64_t min = 0;     // Of all.
+  uint64_t count = 0;
+  int64_t min = 0;
   int64_t max = 0;
-  int64_t q50 = 0;  // Of the last Divergence::kKept.
+  int64_t q50 = 0;  // Over the last Divergence::kKept.
   int64_t q99 = 0;
 };
 
 class Divergence {
  public:
+  // Enough for a 99 % quantile, and 1 KiB an operation.
   static constexpr uint32_t kKept = 128;
 
   explicit Divergence(size_t operation_count = 0);
@@ -38,7 +39,7 @@ class Divergence {
   DivergenceSummary ends(uint32_t operation) const {
     return Summarize(operations_[operation].ends);
   }
-  // Of all operations: how late; what is early counts as 0.
+  // Lateness of all operations; early ones count as 0.
   const Histogram& late_starts() const { return late_starts_; }
   const Histogram& late_ends() const { return late_ends_; }
 
@@ -47,16 +48,16 @@ class Divergence {
     uint64_t count = 0;
     int64_t min = 0;
     int64_t max = 0;
-    int32_t last[kKept];  // A ring; at most 2 s.
+    int32_t last[kKept];  // A ring; clamped to 2 s.
   };
-  struct Operation {
+  struct OperationErrors {
     Errors starts;
     Errors ends;
   };
   static void AddTo(Errors* errors, int64_t error_ns);
   static DivergenceSummary Summarize(const Errors& errors);
 
-  std::vector<Operation> operations_;
+  std::vector<OperationErrors> operations_;
   Histogram late_starts_;
   Histogram late_ends_;
 };

@@ -1,5 +1,5 @@
-// A plan for a machine like the one that it is carried out on: the same cores
-// and NPUs, perhaps numbered in another way, and perhaps more of them.
+// Fits a plan to a machine that resembles the one it was made for: the same
+// cores and NPUs, which may be numbered in another way, and may be more.
 #ifndef TAKT_FOLLOW_PLAN_ALIGNMENT_H_
 #define TAKT_FOLLOW_PLAN_ALIGNMENT_H_
 
@@ -10,10 +10,10 @@
 
 namespace takt::follow {
 
-// The well-formed plan with the machine's resources, in their order, in the
-// place of its own. Each is found by its name ("pool#index"), the others by
-// cluster: all that is left of a cluster goes to one pool, the first that has
-// room for it. Nothing goes to what is `gone`.
+// Replaces the resources of a well-formed plan by the machine's, in their
+// order. A resource is found by its name ("pool#index"), or else by its
+// cluster: the rest of a cluster goes to one pool, the first that has room for
+// it. Resources that are `gone` are not used.
 //
 // INVALID_ARGUMENT naming the resource or the operation: a cluster that has no
 // such pool here, or an operation that takes cores of two pools.

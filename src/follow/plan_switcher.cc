@@ -11,7 +11,7 @@ namespace takt::follow {
 using sched::GuidedOperation;
 using sched::Prescription;
 
-// What is lost already.
+// Reports the resources that are lost already.
 void PlanSwitcher::ReportLost(PlanFollower* follower, int64_t now_ns) const {
   if (scheduler_ == nullptr) return;
   const sched::ResourceSet all =
@@ -28,6 +28,7 @@ void PlanSwitcher::OnAttached(const sched::Scheduler& scheduler) {
 
 void PlanSwitcher::Follow(std::unique_ptr<PlanFollower> follower,
                           int64_t origin_ns) {
+  TAKT_CHECK(follower != nullptr);
   next_.reset();
   current_ = std::move(follower);
   current_->Start(origin_ns);
@@ -36,7 +37,8 @@ void PlanSwitcher::Follow(std::unique_ptr<PlanFollower> follower,
 
 void PlanSwitcher::TakeOver(std::unique_ptr<PlanFollower> follower,
                             int64_t at_ns) {
-  TAKT_CHECK(next_ == nullptr);
+  TAKT_CHECK(next_ == nullptr && current_ != nullptr);
+  TAKT_CHECK(follower != nullptr);
   next_ = std::move(follower);
   next_->Start(at_ns);
   ReportLost(next_.get(), at_ns);
@@ -51,13 +53,14 @@ FollowReport PlanSwitcher::report() const {
   return sum;
 }
 
-// The old one goes when all that it planned is over.
+// The old plan ends when all of it is over.
 void PlanSwitcher::EndTakeOver(int64_t now_ns) {
   if (next_ == nullptr || now_ns < switch_ns_) return;
   current_->GiveUpMissing(now_ns);
   if (!current_->is_over()) return;
   past_.Add(current_->report());
   current_ = std::move(next_);
+  TAKT_CHECK(current_ != nullptr && !is_taking_over());
 }
 
 uint32_t PlanSwitcher::OrdinalOf(const GuidedOperation& operation) {
@@ -70,7 +73,7 @@ uint32_t PlanSwitcher::OrdinalOf(const GuidedOperation& operation) {
     job.dispatch_count = 0;
     job.ordinals.clear();
   }
-  // They are asked about in the order in which they are found.
+  // The scheduler asks about them in the order in which they are found.
   while (job.ordinals.size() <= operation.program_index) {
     const bool is_dispatch =
         is_dispatch_(scheduler_->costs().kernel(operation.kernel).key);

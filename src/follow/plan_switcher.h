@@ -1,12 +1,12 @@
-// A PlanSwitcher has the scheduler carry out a plan and, once another one is to
-// take over, both: what is released before that time by the old one, what is
-// released from then on by the new one.
+// A PlanSwitcher has the scheduler carry out a plan. While another plan takes
+// over, it carries out both: jobs that are released before that time by the old
+// plan, jobs that are released from then on by the new one.
 //
-// Plans count the dispatches of a job; the scheduler is not told of all of
-// them, and also counts transfers, which go before all else, where they may.
+// Plans count the dispatches of a job. The scheduler does not see all of them,
+// and it also counts transfers, which run before everything else.
 //
-// Thread-safety: as sched::PlacementAdvisor; the rest is for who drives the
-// scheduler, between its calls.
+// Thread-safety: as sched::PlacementAdvisor; the driver of the scheduler calls
+// the other methods between the scheduler's calls.
 #ifndef TAKT_FOLLOW_PLAN_SWITCHER_H_
 #define TAKT_FOLLOW_PLAN_SWITCHER_H_
 
@@ -22,27 +22,27 @@ namespace takt::follow {
 
 class PlanSwitcher final : public sched::PlacementAdvisor {
  public:
-  // `is_dispatch`: whether plans count such operations.
+  // Whether plans count operations of that kernel.
   using IsDispatch = std::function<bool(const sched::KernelKey& kernel)>;
 
   explicit PlanSwitcher(IsDispatch is_dispatch)
       : is_dispatch_(std::move(is_dispatch)) {}
 
-  // Instead of what it followed so far. Its time 0 is `origin_ns`.
+  // Follows this plan instead of the present one. Its time 0 is `origin_ns`.
   void Follow(std::unique_ptr<PlanFollower> follower, int64_t origin_ns);
-  // The next one takes over at `at_ns`, its time 0, which is the end of a
-  // period of one that has them. None must be about to.
+  // This plan takes over at `at_ns`, its time 0, which is the end of a period
+  // of a present plan that has periods. No other plan may be taking over.
   void TakeOver(std::unique_ptr<PlanFollower> follower, int64_t at_ns);
   bool is_taking_over() const { return next_ != nullptr; }
-  // Nothing is prescribed any more.
+  // From now on nothing is prescribed.
   void Abandon() { is_abandoned_ = true; }
 
-  // The plan that is followed; of two, the one that takes over.
-  // nullptr: none yet.
+  // The plan that is followed; of two, the one that takes over. nullptr: none
+  // yet.
   const PlanFollower* follower() const {
     return next_ != nullptr ? next_.get() : current_.get();
   }
-  // Of all plans.
+  // The sum over all plans.
   FollowReport report() const;
   int64_t first_release_ns() const { return first_release_ns_; }
   int64_t last_end_ns() const { return last_end_ns_; }
@@ -72,12 +72,12 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
   // Which dispatch each operation of a job is.
   struct JobOrdinals {
     uint32_t generation = 0;
-    uint32_t dispatch_count = 0;     // That were seen.
+    uint32_t dispatch_count = 0;     // Seen so far.
     std::vector<uint32_t> ordinals;  // By program index; kTransfer.
   };
 
   uint32_t OrdinalOf(const sched::GuidedOperation& operation);
-  // The operation as the plan counts it; false: a transfer of a planned job.
+  // Counts the operation as the plan does; false: a transfer of a planned job.
   bool Translate(sched::GuidedOperation* operation);
   PlanFollower& FollowerOf(sched::StreamId stream, int64_t release_ns);
   PlanFollower& FollowerOf(const sched::GuidedOperation& operation) {
@@ -92,7 +92,7 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
   std::unique_ptr<PlanFollower> next_;
   int64_t switch_ns_ = 0;  // When next_ takes over.
   bool is_abandoned_ = false;
-  FollowReport past_;              // Of plans that are gone.
+  FollowReport past_;              // Of plans that are over.
   std::vector<JobOrdinals> jobs_;  // By index of the scheduler's job.
   int64_t first_release_ns_ = 0;
   int64_t last_end_ns_ = 0;

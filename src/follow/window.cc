@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "plan/workload_plan.h"
 
@@ -11,6 +12,13 @@ namespace takt::follow {
 
 using sched::ProgramOperation;
 using sched::ResourceSet;
+
+namespace {
+
+// Steps end a search, not this; it only bounds what a mistake costs.
+constexpr int64_t kStepsTimeLimitNs = 60'000'000'000;
+
+}  // namespace
 
 Window::Window(const sched::Machine& machine, const ResourceSet& lost,
                int64_t origin_ns, int64_t force_ns)
@@ -36,7 +44,7 @@ uint32_t Window::AddKernel(plan::WorkloadKernel kernel) {
   return static_cast<uint32_t>(workload_.kernels.size() - 1);
 }
 
-// A single shot of those operations.
+// Adds a stream that releases those operations once.
 void Window::AddStream(std::vector<ProgramOperation> operations,
                        int64_t offset_ns, int64_t deadline_ns,
                        const ResourceSet& allowed) {
@@ -51,7 +59,7 @@ void Window::AddStream(std::vector<ProgramOperation> operations,
   stream.terms.program = static_cast<uint32_t>(workload_.programs.size() - 1);
   stream.terms.affinity = allowed;
   if (deadline_ns != kInfiniteFuture) {
-    // One that has passed: as soon as can be.
+    // A deadline that has passed: as soon as possible.
     stream.terms.deadline_ns =
         std::max<int64_t>(deadline_ns - origin_ns_ - stream.offset_ns, 1);
   }
@@ -60,13 +68,15 @@ void Window::AddStream(std::vector<ProgramOperation> operations,
 
 void Window::AddJob(WindowJob job, std::vector<ProgramOperation> operations,
                     int64_t ready_ns, const ResourceSet& allowed) {
+  TAKT_CHECK(job.ordinals.size() == operations.size());
+  TAKT_DCHECK(job.release_ns >= origin_ns_);
   operation_count_ += operations.size();
   AddStream(std::move(operations), ready_ns - origin_ns_, job.deadline_ns,
             allowed);
   jobs_.push_back(std::move(job));
 }
 
-// Each is a job beyond those of the window, which has to start at once.
+// Each becomes a job after those of the window, which has to start at once.
 void Window::AddBusy(const ResourceSet& resources, int64_t until_ns) {
   const int64_t left_ns = until_ns - force_ns_;
   if (left_ns <= 0) return;
@@ -84,14 +94,14 @@ void Window::AddBusy(const ResourceSet& resources, int64_t until_ns) {
     ProgramOperation busy;
     busy.kernel = AddKernel(std::move(kernel));
     AddStream({std::move(busy)}, force_ns_ - origin_ns_, until_ns, there);
-    // An NPU takes its feeders with it.
+    // An NPU occupies its feeders too.
     if (machine.pools[pool].feeder_count > 0) return;
   }
 }
 
 void Window::Solve(const std::shared_ptr<Window>& window,
                    const WindowPlanning& planning) {
-  // Without `background`, which might end by ending its last function.
+  // Without `background`: its last function might destroy it.
   const WindowPlanning how{planning.budget_ns, planning.step_limit, nullptr};
   auto solve = [window, how] { window->Plan(how); };
   if (planning.background) {
@@ -101,14 +111,15 @@ void Window::Solve(const std::shared_ptr<Window>& window,
   }
 }
 
-// On whichever thread plans.
+// Runs on the thread that plans.
 void Window::Plan(const WindowPlanning& planning) {
   const int64_t begin_ns = NowNs();
   solve::SolverOptions solver;
+  // The other half is for the rest of planning, and for a busy machine.
   solver.time_limit_ns = planning.budget_ns / 2;
   if (planning.step_limit > 0) {
     solver.step_limit = planning.step_limit;
-    solver.time_limit_ns = 60'000'000'000;
+    solver.time_limit_ns = kStepsTimeLimitNs;
   }
   absl::StatusOr<plan::WorkloadSolution> found =
       plan::PlanWorkload(workload_, solver);
@@ -116,6 +127,7 @@ void Window::Plan(const WindowPlanning& planning) {
   if (found.ok()) result.plan = std::move(found->plan);
   const bool is_good = found.ok() && Relabel(&result);
   MutexLock lock(&mutex_);
+  TAKT_CHECK(!is_planned_);
   is_planned_ = true;
   took_ns_ = NowNs() - begin_ns;
   if (is_good) {
@@ -125,8 +137,8 @@ void Window::Plan(const WindowPlanning& planning) {
   }
 }
 
-// The plan of the workload becomes one of the scheduler's streams and jobs.
-// False if something that runs would have had to wait.
+// Gives the plan the scheduler's streams and jobs. False if an operation that
+// runs would have had to wait.
 bool Window::Relabel(WindowPlan* result) const {
   plan::Plan* plan = &result->plan;
   const size_t job_count = jobs_.size();
@@ -148,7 +160,7 @@ bool Window::Relabel(WindowPlan* result) const {
   }
   for (plan::PlannedOperation& operation : plan->operations) {
     operation.ordinal = jobs_[operation.job].ordinals[operation.ordinal];
-    // One that is late anyway keeps nothing from being moved.
+    // A job that is late anyway does not keep the plan from being shifted.
     plan::PlannedJob& job = plan->jobs[operation.job];
     if (operation.start + operation.duration > job.deadline) {
       if (job.deadline >= force_ns_ - origin_ns_) ++result->late_count;
@@ -170,6 +182,7 @@ int64_t Window::took_ns() const {
 
 absl::StatusOr<WindowPlan> Window::TakePlan() {
   MutexLock lock(&mutex_);
+  TAKT_CHECK(is_planned_);
   return std::move(plan_);
 }
 

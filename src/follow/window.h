@@ -1,14 +1,12 @@
-// A Window is what is left to do of some jobs, planned while it is being done:
-// by the solver's fast heuristic, in the background, within a budget.
+// A Window is the rest of some jobs, which is planned while they run: by the
+// solver's fast heuristic, in the background, within a budget. A Replanner
+// fills it and follows its plan.
 //
-//   look: the Window is filled          in force
-//   |------------- budget ------------->|---- its plan is followed ---->
+// The plan has the scheduler's streams (named by NameOf()), each job with the
+// operations that were given. Its time 0 is origin_ns().
 //
-// The plan is one of the scheduler's streams (named by NameOf()), each job with
-// the operations that were given; its time 0 is origin_ns().
-//
-// Thread-safety: filled by one thread; then given to Solve(), which may run on
-// another one; is_planned() and TakePlan() from any.
+// Thread-safety: one thread fills it and gives it to Solve(), which may run on
+// another one; is_planned(), took_ns() and TakePlan() on any.
 #ifndef TAKT_FOLLOW_WINDOW_H_
 #define TAKT_FOLLOW_WINDOW_H_
 
@@ -30,12 +28,12 @@ namespace takt::follow {
 
 // How windows are planned.
 struct WindowPlanning {
-  // What planning may take.
+  // How long planning may take.
   int64_t budget_ns = 0;
-  // Above 0: so many steps of the search instead of that time, so that plans
-  // are the same each time. They come into force after the budget all the same.
+  // Above 0: the search takes this number of steps instead of that time, so
+  // that plans are reproducible. They come into force after the budget anyway.
   uint64_t step_limit = 0;
-  // Runs what it is given, on some other thread. Null: at once, on this one.
+  // Runs a function on another thread. Null: at once, on the calling one.
   std::function<void(std::function<void()>)> background;
 };
 
@@ -49,14 +47,14 @@ struct WindowJob {
 
 struct WindowPlan {
   plan::Plan plan;
-  // Jobs that are late by it, and were not when it was to come into force.
+  // Jobs that are late by it, and need not have been at `force_ns`.
   uint32_t late_count = 0;
 };
 
 class Window {
  public:
-  // The plan is to come into force at `force_ns`; no job's release is before
-  // `origin_ns`. `lost` resources are not planned with.
+  // The plan is to come into force at `force_ns`. No job is released before
+  // `origin_ns`. The plan does not use `lost` resources.
   Window(const sched::Machine& machine, const sched::ResourceSet& lost,
          int64_t origin_ns, int64_t force_ns);
 
@@ -64,26 +62,26 @@ class Window {
   const std::vector<WindowJob>& jobs() const { return jobs_; }
   size_t operation_count() const { return operation_count_; }
 
-  // Its index, for the operations of programs.
+  // Returns its index, for the operations of jobs.
   uint32_t AddKernel(plan::WorkloadKernel kernel);
-  // What is left of the job: `operations` have its `ordinals`, in order, and
-  // none starts before `ready_ns`.
+  // The rest of the job: `operations` have its `ordinals`, in order, and none
+  // starts before `ready_ns`.
   void AddJob(WindowJob job, std::vector<sched::ProgramOperation> operations,
               int64_t ready_ns, const sched::ResourceSet& allowed);
-  // Resources that are busy until then. After all jobs.
+  // Those resources are busy until then. Called after all AddJob().
   void AddBusy(const sched::ResourceSet& resources, int64_t until_ns);
 
-  // Plans it, in the background.
+  // Plans the window, in the background.
   static void Solve(const std::shared_ptr<Window>& window,
                     const WindowPlanning& planning);
   bool is_planned() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // How long planning it took, once it is planned.
+  // How long planning took, once it is planned.
   int64_t took_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Once, when it is planned. FAILED_PRECONDITION: there is no such plan.
+  // Called once, when it is planned. FAILED_PRECONDITION: there is no plan.
   absl::StatusOr<WindowPlan> TakePlan() ABSL_LOCKS_EXCLUDED(mutex_);
 
   static std::string NameOf(sched::StreamId stream);
-  // By name.
+  // The scheduler's ids of the plan's streams, by name.
   absl::flat_hash_map<std::string, sched::StreamId> streams() const;
 
  private:
