@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "npu/operation.h"
@@ -89,6 +90,26 @@ absl::Status CheckSizes(const Matmul& matmul) {
   return absl::OkStatus();
 }
 
+// Places the tiles of the three operands in the scratch memory, one after the
+// other, and stores their offsets. False if the sizes overflow.
+bool PlaceTiles(const Tiled* const (&tiled)[3], const int64_t (&panels)[3],
+                uint64_t (&offsets)[3], uint64_t* scratch_bytes) {
+  for (int i = 0; i < 3; ++i) {
+    uint64_t elements = 0;
+    uint64_t tile_bytes = 0;
+    offsets[i] = *scratch_bytes;
+    if (!CheckedMul(static_cast<uint64_t>(panels[i]),
+                    static_cast<uint64_t>(tiled[i]->panel()), &elements) ||
+        !CheckedMul(elements, uint64_t{tiled[i]->element_bytes}, &tile_bytes) ||
+        tile_bytes > UINT64_MAX / 8) {
+      return false;
+    }
+    *scratch_bytes += AlignUp(tile_bytes, kAlignment);
+    TAKT_CHECK(*scratch_bytes >= offsets[i]);
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<MatmulOperations> PlanMatmul(
@@ -116,20 +137,10 @@ absl::StatusOr<MatmulOperations> PlanMatmul(
   MatmulOperations plan;
   const int64_t panels[3] = {left.count0(), CountOf(matmul.n, n0),
                              out.count0()};
-  const Tiled* const tiled[3] = {&left, &right, &out};
   uint64_t at[3];
-  for (int i = 0; i < 3; ++i) {
-    uint64_t elements = 0;
-    uint64_t tile_bytes = 0;
-    at[i] = plan.scratch_bytes;
-    if (!CheckedMul(static_cast<uint64_t>(panels[i]),
-                    static_cast<uint64_t>(tiled[i]->panel()), &elements) ||
-        !CheckedMul(elements, uint64_t{tiled[i]->element_bytes}, &tile_bytes) ||
-        tile_bytes > UINT64_MAX / 8) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "matmul of ", matmul.m, " x ", matmul.n, " x ", matmul.k));
-    }
-    plan.scratch_bytes += AlignUp(tile_bytes, kAlignment);
+  if (!PlaceTiles({&left, &right, &out}, panels, at, &plan.scratch_bytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("matmul of ", matmul.m, " x ", matmul.n, " x ", matmul.k));
   }
   takt_npu_operation_t product = MakeOperation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& p = product.mmt4d;

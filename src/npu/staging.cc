@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "npu/operation.h"
@@ -11,22 +12,23 @@
 namespace takt::npu {
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-// Of the unit's memory, at most this is taken for staging.
+constexpr uint64_t kAlignment = 64;  // Of operands: a line of the cache.
+// Staging takes at most this much of the unit's memory: enough for the panels
+// of large products, and most of a small memory is left to programs.
 constexpr uint64_t kBufferBytesMax = 16 << 20;
 
 }  // namespace
 
-// Where things are in the unit's buffer: a left panel, then two halves, each of
-// `columns` right panels and the tiles that come of them.
+// The layout of the unit's buffer: a left panel, then two halves, each with
+// `columns` right panels and the output tiles of their products.
 struct Staging::Blocks {
   TypeBytes bytes;
-  uint64_t left_bytes = 0;   // Of a panel.
-  uint64_t right_bytes = 0;  // Of a panel.
-  uint64_t tile_bytes = 0;   // Of an output tile.
+  uint64_t left_bytes = 0;   // A left panel.
+  uint64_t right_bytes = 0;  // A right panel.
+  uint64_t tile_bytes = 0;   // An output tile.
   int64_t columns = 0;       // Right panels at a time.
-  uint64_t half = 0;         // Where the first half begins,
-  uint64_t half_bytes = 0;   // and how long each is.
+  uint64_t half = 0;         // The offset of the first half.
+  uint64_t half_bytes = 0;   // The length of each half.
 };
 
 Staging::~Staging() {
@@ -75,86 +77,102 @@ void Staging::AddMove(uint8_t* host, uint64_t offset, uint64_t byte_length,
   operation.transfer.source = is_to_unit ? near : far;
   operation.transfer.target = is_to_unit ? far : near;
   operations_.push_back(operation);
-  moves_.push_back({host, byte_length, 0});
+  moves_.push_back({host, byte_length, 0, is_to_unit});
 }
 
-absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
-                               const Blocks& blocks, int64_t panel,
-                               const NpuRequest& request) {
+uint64_t Staging::CountBytes(bool is_to_unit) const {
+  uint64_t count = 0;
+  for (const Move& move : moves_) {
+    if (move.is_to_unit == is_to_unit) count += move.byte_length;
+  }
+  return count;
+}
+
+void Staging::SumMoves(bool is_to_unit, std::vector<uint64_t>* sums) const {
+  TAKT_DCHECK(sums->size() == moves_.size());
+  for (size_t i = 0; i < moves_.size(); ++i) {
+    if (moves_[i].is_to_unit != is_to_unit) continue;
+    (*sums)[i] = takt_npu_checksum(moves_[i].host, moves_[i].byte_length);
+  }
+}
+
+void Staging::AddColumns(const takt_npu_mmt4d_t& product, const Blocks& blocks,
+                         int64_t first, int64_t count, uint8_t* row) {
+  const auto right_stride = static_cast<uint64_t>(product.right_stride);
+  const auto n = static_cast<uint64_t>(count);
+  const bool is_odd = first / blocks.columns % 2 != 0;
+  const uint64_t half = blocks.half + (is_odd ? blocks.half_bytes : 0);
+  for (uint64_t c = 0; c < n; ++c) {
+    const uint64_t j = static_cast<uint64_t>(first) + c;
+    AddMove(product.right.data + j * right_stride * blocks.bytes.right,
+            half + c * blocks.right_bytes, blocks.right_bytes,
+            /*is_to_unit=*/true);
+  }
+  const uint64_t tiles = AlignUp(half + n * blocks.right_bytes, kAlignment);
+  TAKT_DCHECK(tiles + n * blocks.tile_bytes <= buffer_bytes_);
+  if (product.accumulate != 0) {
+    AddMove(row, tiles, n * blocks.tile_bytes, /*is_to_unit=*/true);
+  }
+  takt_npu_operation_t operation;
+  std::memset(&operation, 0, sizeof(operation));
+  operation.kind = TAKT_NPU_KIND_MMT4D;
+  takt_npu_mmt4d_t& part = operation.mmt4d;
+  part = product;
+  part.m = 1;
+  part.n = count;
+  part.left = {nullptr, buffer_, 0, blocks.left_bytes};
+  part.right = {nullptr, buffer_, half, n * blocks.right_bytes};
+  part.right_stride = product.k * product.n0 * product.k0;
+  part.out = {nullptr, buffer_, tiles, n * blocks.tile_bytes};
+  operations_.push_back(operation);
+  AddMove(row, tiles, n * blocks.tile_bytes, /*is_to_unit=*/false);
+}
+
+void Staging::BuildBatch(const takt_npu_mmt4d_t& product, const Blocks& blocks,
+                         int64_t panel) {
   operations_.clear();
   moves_.clear();
-  uint64_t bytes_to_unit = 0;
-  uint64_t bytes_to_host = 0;
-  const auto left_stride = static_cast<uint64_t>(product.left_stride);
-  const auto right_stride = static_cast<uint64_t>(product.right_stride);
-  const auto out_stride = static_cast<uint64_t>(product.out_stride);
   const auto i = static_cast<uint64_t>(panel);
+  const auto left_stride = static_cast<uint64_t>(product.left_stride);
+  const auto out_stride = static_cast<uint64_t>(product.out_stride);
   AddMove(product.left.data + i * left_stride * blocks.bytes.left, 0,
           blocks.left_bytes, /*is_to_unit=*/true);
-  bytes_to_unit += blocks.left_bytes;
   uint8_t* const out = product.out.data + i * out_stride * blocks.bytes.sum;
   for (int64_t first = 0; first < product.n; first += blocks.columns) {
-    const int64_t count = std::min(blocks.columns, product.n - first);
-    const bool is_odd = first / blocks.columns % 2 != 0;
-    const uint64_t half = blocks.half + (is_odd ? blocks.half_bytes : 0);
-    for (int64_t c = 0; c < count; ++c) {
-      const auto j = static_cast<uint64_t>(first + c);
-      AddMove(product.right.data + j * right_stride * blocks.bytes.right,
-              half + static_cast<uint64_t>(c) * blocks.right_bytes,
-              blocks.right_bytes, /*is_to_unit=*/true);
-    }
-    const auto n = static_cast<uint64_t>(count);
-    const uint64_t tiles = AlignUp(half + n * blocks.right_bytes, kAlignment);
-    uint8_t* const row = out + static_cast<uint64_t>(first) * blocks.tile_bytes;
-    if (product.accumulate != 0) {
-      AddMove(row, tiles, n * blocks.tile_bytes, /*is_to_unit=*/true);
-      bytes_to_unit += n * blocks.tile_bytes;
-    }
-    bytes_to_unit += n * blocks.right_bytes;
-    takt_npu_operation_t operation;
-    std::memset(&operation, 0, sizeof(operation));
-    operation.kind = TAKT_NPU_KIND_MMT4D;
-    takt_npu_mmt4d_t& part = operation.mmt4d;
-    part = product;
-    part.m = 1;
-    part.n = count;
-    part.left = {nullptr, buffer_, 0, blocks.left_bytes};
-    part.right = {nullptr, buffer_, half, n * blocks.right_bytes};
-    part.right_stride = product.k * product.n0 * product.k0;
-    part.out = {nullptr, buffer_, tiles, n * blocks.tile_bytes};
-    operations_.push_back(operation);
-    AddMove(row, tiles, n * blocks.tile_bytes, /*is_to_unit=*/false);
-    bytes_to_host += n * blocks.tile_bytes;
+    AddColumns(product, blocks, first,
+               std::min(blocks.columns, product.n - first),
+               out + static_cast<uint64_t>(first) * blocks.tile_bytes);
   }
-  // Now that the moves have their places.
+  // The moves have reached their final places.
   size_t move = 0;
   for (takt_npu_operation_t& operation : operations_) {
     if (operation.kind != TAKT_NPU_KIND_TRANSFER) continue;
     operation.transfer.checksum = &moves_[move++].checksum;
   }
-  // What went to the unit may have been overwritten by what came back, in the
-  // same batch: its checksums are taken before.
+  TAKT_CHECK(move == moves_.size());
+}
+
+absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
+                               const Blocks& blocks, int64_t panel,
+                               const NpuRequest& request) {
+  BuildBatch(product, blocks, panel);
+  // A copy back may overwrite, in the same batch, what went to the unit: the
+  // checksums of the latter are taken before the batch runs.
   std::vector<uint64_t> sums(moves_.size());
-  const auto take_sums = [&](bool is_to_unit) {
-    size_t at = 0;
-    for (const takt_npu_operation_t& operation : operations_) {
-      if (operation.kind != TAKT_NPU_KIND_TRANSFER) continue;
-      if ((operation.transfer.target.buffer != 0) == is_to_unit) {
-        sums[at] = takt_npu_checksum(moves_[at].host, moves_[at].byte_length);
-      }
-      ++at;
-    }
-  };
-  take_sums(/*is_to_unit=*/true);
+  SumMoves(/*is_to_unit=*/true, &sums);
   auto compare = [&] {
-    take_sums(/*is_to_unit=*/false);
-    for (size_t at = 0; at < moves_.size(); ++at) {
-      if (sums[at] != moves_[at].checksum) return TAKT_NPU_RESULT_CORRUPTED;
+    SumMoves(/*is_to_unit=*/false, &sums);
+    for (size_t i = 0; i < moves_.size(); ++i) {
+      if (sums[i] != moves_[i].checksum) return TAKT_NPU_RESULT_CORRUPTED;
     }
     return TAKT_NPU_RESULT_OK;
   };
   absl::FunctionRef<takt_npu_result_t()> check = compare;
-  // A failed batch may have brought back a part of what it is to add to.
+  // A failed batch may have overwritten a part of the row that it adds to.
+  uint8_t* const out =
+      product.out.data + static_cast<uint64_t>(panel) *
+                             static_cast<uint64_t>(product.out_stride) *
+                             blocks.bytes.sum;
   const uint64_t row_bytes =
       static_cast<uint64_t>(product.n) * blocks.tile_bytes;
   std::vector<uint8_t> row_before;
@@ -167,13 +185,14 @@ absl::Status Staging::RunPanel(const takt_npu_mmt4d_t& product,
   checked.check = &check;
   checked.restore = &restore;
   TAKT_RETURN_IF_ERROR(unit_.Run(operations_, checked));
-  unit_.CountTransfer(bytes_to_unit, bytes_to_host);
+  unit_.CountTransfer(CountBytes(/*is_to_unit=*/true),
+                      CountBytes(/*is_to_unit=*/false));
   return absl::OkStatus();
 }
 
 absl::Status Staging::Run(const takt_npu_mmt4d_t& product,
                           const NpuRequest& request) {
-  // Between panels the buffer, and the unit, go to whoever is most urgent.
+  // Between panels the buffer and the unit go to the most urgent request.
   absl::Status status;
   for (int64_t panel = 0; panel < product.m && status.ok(); ++panel) {
     turn_.Acquire(request.urgency);
