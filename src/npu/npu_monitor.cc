@@ -11,58 +11,57 @@ constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 
 }  // namespace
 
-// Owns itself while it is submitted.
+// Probes the unit on a thread of the prober. Deletes itself at its end.
 class NpuMonitor::ProbeJob final : public exec::Job {
  public:
-  explicit ProbeJob(NpuMonitor* watch)
-      : watch_(Ref<NpuMonitor>::Retain(watch)) {}
+  explicit ProbeJob(NpuMonitor* monitor)
+      : monitor_(Ref<NpuMonitor>::Retain(monitor)) {}
 
   uint32_t RunTiles(uint32_t, uint32_t end, exec::Worker&) override {
-    watch_->unit_->ProbeIfDue();
+    monitor_->unit_->ProbeIfDue();
     return end;
   }
   void Finish(exec::Worker&) override {
-    watch_->is_probing_.store(false, std::memory_order_release);
+    monitor_->is_probing_.store(false, std::memory_order_release);
     delete this;
   }
 
  private:
-  const Ref<NpuMonitor> watch_;
+  const Ref<NpuMonitor> monitor_;
 };
 
 Ref<NpuMonitor> NpuMonitor::Start(Ref<NpuUnit> unit, Ref<shop::JobShop> shop,
                                   uint32_t pool, Ref<exec::Executor> prober,
                                   std::shared_ptr<TimerService> timers) {
-  auto watch = Ref<NpuMonitor>::Adopt(
+  auto monitor = Ref<NpuMonitor>::Adopt(
       new NpuMonitor(std::move(unit), std::move(shop), pool, std::move(prober),
                      std::move(timers)));
-  watch->PeriodicPoller::Start();
-  return watch;
+  monitor->PeriodicPoller::Start();
+  return monitor;
 }
 
-NpuMonitor::NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop,
+NpuMonitor::NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop_in,
                        uint32_t pool, Ref<exec::Executor> prober,
                        std::shared_ptr<TimerService> timers)
-    : PeriodicPoller(&kType, std::move(timers), kIntervalNs),
+    : ResourceMonitor(&kType, std::move(shop_in), std::move(timers)),
       unit_(std::move(unit)),
-      shop_(std::move(shop)),
       pool_(pool),
       prober_(std::move(prober)) {}
 
 void NpuMonitor::OnStopped() {
-  TellSpeed(1000);
-  TellWell(true);
+  ReportNpuSpeed(1000);
+  ReportHealth(true);
 }
 
 void NpuMonitor::Poll() {
-  LookAtHealth();
+  CheckHealth();
   const uint32_t permille = ReadSpeed();
   if (permille <= permille_) {
     faster_since_ns_ = 0;
-    TellSpeed(permille);
+    ReportNpuSpeed(permille);
     return;
   }
-  const int64_t now_ns = shop_->now_ns();
+  const int64_t now_ns = shop().now_ns();
   if (faster_since_ns_ == 0) {
     faster_since_ns_ = now_ns;
     faster_permille_ = permille;
@@ -70,32 +69,31 @@ void NpuMonitor::Poll() {
   faster_permille_ = std::min(faster_permille_, permille);
   if (now_ns - faster_since_ns_ < kRecoveryNs) return;
   faster_since_ns_ = 0;
-  TellSpeed(faster_permille_);
+  ReportNpuSpeed(faster_permille_);
 }
 
-void NpuMonitor::TellSpeed(uint32_t permille) {
-  if (permille == permille_) return;
-  permille_ = permille;
-  shop_->SetSpeed(pool_, permille).IgnoreError();
-  shop_->SetNpuHot(pool_, permille < 1000);
+void NpuMonitor::ReportNpuSpeed(uint32_t permille) {
+  if (ReportSpeed(pool_, permille, &permille_)) {
+    shop().SetNpuHot(pool_, permille < 1000);
+  }
 }
 
-void NpuMonitor::TellWell(bool is_well) {
+void NpuMonitor::ReportHealth(bool is_well) {
   if (is_well == is_well_) return;
   is_well_ = is_well;
-  shop_->SetNpuWorks(pool_, is_well);
+  shop().SetNpuWorks(pool_, is_well);
 }
 
 uint32_t NpuMonitor::ReadSpeed() {
   const takt_npu_telemetry_t telemetry = unit_->telemetry();
   const int64_t hz = telemetry.frequency_hz;
-  if (hz <= 0) return permille_;  // It does not know, or talks nonsense.
+  if (hz <= 0) return permille_;  // Not known, or absurd.
   highest_hz_ = std::max(highest_hz_, hz);
   if (telemetry.throttled_ns == kUnknown) {
     is_throttled_ = hz < highest_hz_;
   } else {
-    // It stays so while the frequency does not come back: an idle unit is slow
-    // for nobody, and so for no longer.
+    // Once throttled, the unit stays so until its frequency is back: an idle
+    // unit that lowers its frequency without heat is not slow.
     is_throttled_ = hz < highest_hz_ &&
                     (is_throttled_ || telemetry.throttled_ns > throttled_ns_);
     throttled_ns_ = telemetry.throttled_ns;
@@ -106,9 +104,9 @@ uint32_t NpuMonitor::ReadSpeed() {
   return std::clamp(static_cast<uint32_t>(part * 1000), 1u, 1000u);
 }
 
-void NpuMonitor::LookAtHealth() {
+void NpuMonitor::CheckHealth() {
   const bool is_well = !unit_->is_quarantined();
-  TellWell(is_well);
+  ReportHealth(is_well);
   if (is_well || !unit_->IsProbeDue() ||
       is_probing_.exchange(true, std::memory_order_acq_rel)) {
     return;

@@ -1,15 +1,14 @@
-// An NpuMonitor tells a job shop how the unit of one of its pools is: how fast
-// heat lets it run, and whether it works at all. It looks every 100 ms, so that
-// the shop's mode follows within 250 ms.
+// An NpuMonitor reports to a job shop how the NPU of one of its pools does.
 //
 //   speed      the frequency, as part of the highest that was seen, while the
-//              unit says that heat slows it down, or cannot say; an idle unit
-//              of a low frequency is not slow. Less is told at once, more when
-//              it has been so for a second: a unit on the edge does not flap.
-//   heat       the pool is hot while it is slowed down by heat.
+//              unit reports that heat slows it down, or cannot report that; an
+//              idle unit at a low frequency is not slow. A lower speed is
+//              reported at once, a higher one when it has lasted a second: a
+//              unit at the edge of its limit does not flap.
+//   heat       the pool is hot while heat slows it down.
 //   health     a unit that is lost or in quarantine is not available. When its
-//              quarantine is over it is probed, on a thread of `prober`, and if
-//              that goes well it is available again.
+//              quarantine is over it is probed, on a thread of `prober`; if the
+//              probe succeeds, it is available again.
 //
 // Thread-safety: Stop() once, by any thread.
 #ifndef TAKT_NPU_NPU_MONITOR_H_
@@ -19,22 +18,22 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/periodic_poller.h"
 #include "base/timer_service.h"
 #include "exec/executor.h"
 #include "npu/npu_unit.h"
 #include "shop/job_shop.h"
+#include "shop/resource_monitor.h"
 
 namespace takt::npu {
 
-class NpuMonitor final : public PeriodicPoller {
+class NpuMonitor final : public shop::ResourceMonitor {
  public:
-  static constexpr ObjectType kType{"npu.unit_watch"};
-  static constexpr int64_t kIntervalNs = 100'000'000;
+  static constexpr ObjectType kType{"npu.monitor"};
+  // For how long a higher speed must last: longer than the swings of a control
+  // loop that keeps a temperature.
   static constexpr int64_t kRecoveryNs = 1'000'000'000;
 
-  // `pool` is what the shop knows the unit by. `prober` is shut down after
-  // Stop().
+  // `pool`: the unit's pool in the shop. `prober` is shut down after Stop().
   static Ref<NpuMonitor> Start(Ref<NpuUnit> unit, Ref<shop::JobShop> shop,
                                uint32_t pool, Ref<exec::Executor> prober,
                                std::shared_ptr<TimerService> timers);
@@ -44,31 +43,29 @@ class NpuMonitor final : public PeriodicPoller {
 
   NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop, uint32_t pool,
              Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
-  int64_t now_ns() const override { return shop_->now_ns(); }
   void Poll() override;
-  // For the shop the unit is as good as new.
+  // The shop forgets what was reported.
   void OnStopped() override;
-  void LookAtHealth();
-  // In thousandths, by the unit's telemetry.
+  void CheckHealth();
+  // In thousandths of the highest, by the unit's telemetry.
   uint32_t ReadSpeed();
-  void TellSpeed(uint32_t permille);
-  void TellWell(bool is_well);
+  void ReportNpuSpeed(uint32_t permille);
+  void ReportHealth(bool is_well);
 
   const Ref<NpuUnit> unit_;
-  const Ref<shop::JobShop> shop_;
   const uint32_t pool_;
   const Ref<exec::Executor> prober_;
   std::atomic<bool> is_probing_{false};
 
-  // Of who looks:
+  // Used by Poll() only:
   int64_t highest_hz_ = 0;
   int64_t throttled_ns_ = 0;
   bool is_throttled_ = false;
-  // Since when it has been faster than was told, and how fast at the least.
+  // Since when it has been faster than reported, and its lowest speed since.
   int64_t faster_since_ns_ = 0;
   uint32_t faster_permille_ = 0;
-  uint32_t permille_ = 1000;  // As told.
-  bool is_well_ = true;       // As told.
+  uint32_t permille_ = 1000;  // As reported.
+  bool is_well_ = true;       // As reported.
 };
 
 }  // namespace takt::npu

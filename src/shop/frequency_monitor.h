@@ -1,7 +1,6 @@
-// A FrequencyMonitor tells a job shop how fast its cores run and whether they
-// are hot: it reads the sensor every 100 ms, so that the shop's mode follows
-// within 250 ms. Where workers are not kept in place, the slowest of the
-// machine's processors says it.
+// A FrequencyMonitor reports to a job shop how fast its cores run and whether
+// they are hot. Where workers are not pinned to cores, the slowest processor of
+// the machine counts.
 //
 // Thread-safety: Stop() once, by any thread.
 #ifndef TAKT_SHOP_FREQUENCY_MONITOR_H_
@@ -12,19 +11,18 @@
 #include <vector>
 
 #include "base/cpu_set.h"
-#include "base/periodic_poller.h"
 #include "base/timer_service.h"
 #include "shop/job_shop.h"
+#include "shop/resource_monitor.h"
 #include "topology/speed_sensor.h"
 
 namespace takt::shop {
 
-class FrequencyMonitor final : public PeriodicPoller {
+class FrequencyMonitor final : public ResourceMonitor {
  public:
-  static constexpr ObjectType kType{"shop.speed_watch"};
-  static constexpr int64_t kIntervalNs = 100'000'000;
+  static constexpr ObjectType kType{"shop.frequency_monitor"};
 
-  // Null if the machine says neither how fast nor how hot it is.
+  // Null if the machine reports neither speed nor heat.
   static Ref<FrequencyMonitor> Start(Ref<JobShop> shop,
                                      std::shared_ptr<TimerService> timers,
                                      topology::SpeedSensor sensor);
@@ -33,20 +31,18 @@ class FrequencyMonitor final : public PeriodicPoller {
   struct PoolSpeed {
     uint32_t pool;
     CpuSet cpus;
-    uint32_t permille = 1000;  // As told.
+    uint32_t permille = 1000;  // As reported.
   };
 
   FrequencyMonitor(Ref<JobShop> shop, std::shared_ptr<TimerService> timers,
                    topology::SpeedSensor sensor);
-  int64_t now_ns() const override { return shop_->now_ns(); }
   void Poll() override;
 
-  const Ref<JobShop> shop_;
   const topology::SpeedSensor sensor_;
-  // Of who looks:
+  // Used by Poll() only:
   std::vector<PoolSpeed> pools_;
   bool has_thermometer_ = false;
-  bool is_hot_ = false;  // As told.
+  bool is_hot_ = false;  // As reported.
 };
 
 }  // namespace takt::shop

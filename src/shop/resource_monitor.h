@@ -1,0 +1,52 @@
+// A ResourceMonitor polls resources of a job shop and reports what has changed:
+// how fast they run, whether they are hot, whether they work.
+//
+// Thread-safety: Stop() once, by any thread.
+#ifndef TAKT_SHOP_RESOURCE_MONITOR_H_
+#define TAKT_SHOP_RESOURCE_MONITOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "base/periodic_poller.h"
+#include "base/timer_service.h"
+#include "shop/job_shop.h"
+
+namespace takt::shop {
+
+class ResourceMonitor : public PeriodicPoller {
+ public:
+  // So that the mode of the shop follows a change within 250 ms, also where a
+  // poll comes late.
+  static constexpr int64_t kIntervalNs = 100'000'000;
+
+ protected:
+  ResourceMonitor(const ObjectType* type, Ref<JobShop> shop,
+                  std::shared_ptr<TimerService> timers)
+      : PeriodicPoller(type, std::move(timers), kIntervalNs),
+        shop_(std::move(shop)) {
+    TAKT_CHECK(shop_ != nullptr);
+  }
+
+  JobShop& shop() const { return *shop_; }
+  int64_t now_ns() const final { return shop_->now_ns(); }
+
+  // Reports the speed of a pool, in thousandths of nominal, unless it is
+  // *reported already. True: it was not.
+  bool ReportSpeed(uint32_t pool, uint32_t permille, uint32_t* reported) {
+    TAKT_DCHECK(permille > 0);
+    if (permille == *reported) return false;
+    *reported = permille;
+    shop_->SetSpeed(pool, permille).IgnoreError();
+    return true;
+  }
+
+ private:
+  const Ref<JobShop> shop_;
+};
+
+}  // namespace takt::shop
+
+#endif  // TAKT_SHOP_RESOURCE_MONITOR_H_
