@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "npu/built_in_driver.h"
 #include "npu/driver_table.h"
 #include "npu/program_table.h"
 #include "npu/reference.h"
@@ -28,8 +29,6 @@ takt_npu_result_t Open(const takt_npu_host_t*, const char* options,
   *out_unit = new HostUnit;
   return TAKT_NPU_RESULT_OK;
 }
-
-void Close(void* unit) { delete &Of(unit); }
 
 takt_npu_result_t Query(void*, takt_npu_capabilities_t* out) {
   takt_npu_capabilities_t given;
@@ -62,47 +61,20 @@ takt_npu_result_t Submit(void* unit, const takt_npu_batch_t* batch) {
   return TAKT_NPU_RESULT_OK;
 }
 
-// Nothing ever runs longer than submit().
+// A batch has ended when submit() returns.
 takt_npu_result_t Cancel(void*, uint64_t) { return TAKT_NPU_RESULT_OK; }
 takt_npu_result_t Reset(void*) { return TAKT_NPU_RESULT_OK; }
-
-takt_npu_result_t LoadProgram(void* unit, const uint8_t* data,
-                              size_t byte_length, uint64_t* out_program) {
-  return Of(unit).programs.Load(data, byte_length, out_program);
-}
-void UnloadProgram(void* unit, uint64_t program) {
-  Of(unit).programs.Unload(program);
-}
-takt_npu_result_t DescribeFunction(void* unit, uint64_t program,
-                                   uint64_t function,
-                                   takt_npu_function_t* out) {
-  return Of(unit).programs.Describe(program, function, out);
-}
-takt_npu_result_t FindImport(void*, const char* name,
-                             takt_npu_import_t* out_function,
-                             void** out_context) {
-  return FindBuiltInImport(name, out_function, out_context);
-}
 
 }  // namespace
 
 const takt_npu_driver_t* HostDriver() {
   static const takt_npu_driver_t driver = [] {
-    takt_npu_driver_t table;
-    std::memset(&table, 0, sizeof(table));
-    table.struct_size = sizeof(table);
-    table.version = TAKT_NPU_DRIVER_VERSION;
-    table.name = "host";
+    takt_npu_driver_t table = BuiltInDriver<HostUnit>("host");
     table.open = &Open;
-    table.close = &Close;
     table.query = &Query;
     table.submit = &Submit;
     table.cancel = &Cancel;
     table.reset = &Reset;
-    table.load_program = &LoadProgram;
-    table.unload_program = &UnloadProgram;
-    table.describe_function = &DescribeFunction;
-    table.find_import = &FindImport;
     return table;
   }();
   return &driver;

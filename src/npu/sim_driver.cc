@@ -12,6 +12,7 @@
 #include "base/math.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "npu/built_in_driver.h"
 #include "npu/driver_table.h"
 #include "npu/program_table.h"
 #include "npu/reference.h"
@@ -339,13 +340,8 @@ takt_npu_result_t Open(const takt_npu_host_t* host, const char* options,
 
 const takt_npu_driver_t* SimDriver() {
   static const takt_npu_driver_t driver = [] {
-    takt_npu_driver_t table;
-    std::memset(&table, 0, sizeof(table));
-    table.struct_size = sizeof(table);
-    table.version = TAKT_NPU_DRIVER_VERSION;
-    table.name = "sim";
+    takt_npu_driver_t table = BuiltInDriver<SimUnit>("sim");
     table.open = &Open;
-    table.close = [](void* unit) { delete &Of(unit); };
     table.query = [](void* unit, takt_npu_capabilities_t* out) {
       return Of(unit).Query(out);
     };
@@ -363,22 +359,6 @@ const takt_npu_driver_t* SimDriver() {
     };
     table.free_buffer = [](void* unit, uint64_t buffer) {
       Of(unit).Free(buffer);
-    };
-    table.load_program = [](void* unit, const uint8_t* data, size_t byte_length,
-                            uint64_t* out_program) {
-      return Of(unit).programs.Load(data, byte_length, out_program);
-    };
-    table.unload_program = [](void* unit, uint64_t program) {
-      Of(unit).programs.Unload(program);
-    };
-    table.describe_function = [](void* unit, uint64_t program,
-                                 uint64_t function, takt_npu_function_t* out) {
-      return Of(unit).programs.Describe(program, function, out);
-    };
-    table.find_import = [](void*, const char* name,
-                           takt_npu_import_t* out_function,
-                           void** out_context) {
-      return FindBuiltInImport(name, out_function, out_context);
     };
     table.flush_memory = [](void* unit, void* data, uint64_t) {
       return Of(unit).Sync(data);
