@@ -185,7 +185,10 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_async_invoke(
     takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_invocation_t** out_invocation);
 
+// Adds a reference.
 TAKT_EXPORT void takt_invocation_retain(takt_invocation_t* invocation);
+
+// Releases a reference; the last one destroys the invocation.
 TAKT_EXPORT void takt_invocation_release(takt_invocation_t* invocation);
 
 // Borrowed.

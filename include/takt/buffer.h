@@ -78,9 +78,13 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_subspan(takt_buffer_t* buffer, size_t byte_offset,
                     size_t byte_length, takt_buffer_t** out_buffer);
 
+// Adds a reference.
 TAKT_EXPORT void takt_buffer_retain(takt_buffer_t* buffer);
+
+// Releases a reference; the last one destroys the buffer.
 TAKT_EXPORT void takt_buffer_release(takt_buffer_t* buffer);
 
+// Returns the length of the buffer in bytes.
 TAKT_EXPORT size_t takt_buffer_byte_length(const takt_buffer_t* buffer);
 
 // A range of a buffer that the host can read or write.

@@ -40,21 +40,31 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_copy_from_host(
     const int64_t* shape, const void* data, size_t byte_length,
     takt_buffer_view_t** out_view);
 
+// Adds a reference.
 TAKT_EXPORT void takt_buffer_view_retain(takt_buffer_view_t* view);
+
+// Releases a reference; the last one destroys the buffer view.
 TAKT_EXPORT void takt_buffer_view_release(takt_buffer_view_t* view);
 
 // Borrowed.
 TAKT_EXPORT takt_buffer_t* takt_buffer_view_buffer(
     const takt_buffer_view_t* view);
+
+// Returns the type of the elements.
 TAKT_EXPORT takt_element_type_t
 takt_buffer_view_element_type(const takt_buffer_view_t* view);
+
+// Returns the number of dimensions.
 TAKT_EXPORT size_t takt_buffer_view_rank(const takt_buffer_view_t* view);
+
 // takt_buffer_view_rank() dimensions; borrowed.
 TAKT_EXPORT const int64_t* takt_buffer_view_shape(
     const takt_buffer_view_t* view);
+
 // The product of the dimensions; 1 for rank 0.
 TAKT_EXPORT size_t
 takt_buffer_view_element_count(const takt_buffer_view_t* view);
+
 // Of the dense tensor; its buffer may be longer.
 TAKT_EXPORT size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view);
 

@@ -23,13 +23,20 @@ typedef struct takt_byte_buffer_t takt_byte_buffer_t;
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_byte_buffer_create(
     const void* data, size_t byte_length, takt_byte_buffer_t** out_buffer);
 
+// Adds a reference.
 TAKT_EXPORT void takt_byte_buffer_retain(takt_byte_buffer_t* buffer);
+
+// Releases a reference; the last one destroys the byte buffer.
 TAKT_EXPORT void takt_byte_buffer_release(takt_byte_buffer_t* buffer);
 
 // The bytes; to be written only where takt_byte_buffer_is_mutable().
 TAKT_EXPORT uint8_t* takt_byte_buffer_data(const takt_byte_buffer_t* buffer);
+
+// Returns the number of bytes.
 TAKT_EXPORT size_t
 takt_byte_buffer_byte_length(const takt_byte_buffer_t* buffer);
+
+// Returns whether the bytes may be written. Constants of modules may not.
 TAKT_EXPORT bool takt_byte_buffer_is_mutable(const takt_byte_buffer_t* buffer);
 
 #if defined(__cplusplus)

@@ -50,8 +50,11 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_create(
     takt_device_t* device, const takt_command_buffer_options_t* options,
     takt_command_buffer_t** out_command_buffer);
 
+// Adds a reference.
 TAKT_EXPORT void takt_command_buffer_retain(
     takt_command_buffer_t* command_buffer);
+
+// Releases a reference; the last one destroys the command buffer.
 TAKT_EXPORT void takt_command_buffer_release(
     takt_command_buffer_t* command_buffer);
 
@@ -65,6 +68,8 @@ TAKT_EXPORT void takt_command_buffer_release(
 //                        the pattern's, ranges that overlap, a number of
 //                        constants or bindings other than declared.
 
+// Records a barrier: commands after it start when all commands before it have
+// ended.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_command_buffer_barrier(takt_command_buffer_t* command_buffer);
 
@@ -78,6 +83,8 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_update(
     takt_command_buffer_t* command_buffer, const void* source,
     size_t byte_length, const takt_buffer_range_t* target);
 
+// Records a copy of `source` to `target`, two ranges of equal length that do
+// not overlap.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_copy(
     takt_command_buffer_t* command_buffer, const takt_buffer_range_t* source,
     const takt_buffer_range_t* target);
@@ -96,6 +103,8 @@ typedef struct takt_dispatch_t {
   const takt_buffer_range_t* bindings;
 } takt_dispatch_t;
 
+// Records a dispatch. `dispatch` and its arrays are copied; the executable and
+// the buffers are retained.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_dispatch(
     takt_command_buffer_t* command_buffer, const takt_dispatch_t* dispatch);
 

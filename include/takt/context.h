@@ -64,7 +64,10 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_create(
     takt_instance_t* instance, const takt_context_options_t* options,
     takt_context_t** out_context);
 
+// Adds a reference.
 TAKT_EXPORT void takt_context_retain(takt_context_t* context);
+
+// Releases a reference; the last one destroys the context.
 TAKT_EXPORT void takt_context_release(takt_context_t* context);
 
 // Finds an exported function.

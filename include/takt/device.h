@@ -115,7 +115,10 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_device_create(
     takt_instance_t* instance, const char* name,
     const takt_device_options_t* options, takt_device_t** out_device);
 
+// Adds a reference.
 TAKT_EXPORT void takt_device_retain(takt_device_t* device);
+
+// Releases a reference; the last one destroys the device.
 TAKT_EXPORT void takt_device_release(takt_device_t* device);
 
 // The name that it was created by.

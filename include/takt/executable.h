@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct takt_executable_t takt_executable_t;
 
-// Loads device code, such as what takt_module_rodata() shows.
+// Loads device code, such as what takt_module_contents_rodata() shows.
 //
 //   format          such as "embedded-elf-x86_64".
 //   data            borrowed for the call; of any alignment.
@@ -32,9 +32,13 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_executable_load(
     size_t byte_length, size_t constant_count, const uint32_t* constants,
     takt_executable_t** out_executable);
 
+// Adds a reference.
 TAKT_EXPORT void takt_executable_retain(takt_executable_t* executable);
+
+// Releases a reference; the last one destroys the executable.
 TAKT_EXPORT void takt_executable_release(takt_executable_t* executable);
 
+// Returns the number of functions.
 TAKT_EXPORT size_t
 takt_executable_function_count(const takt_executable_t* executable);
 

@@ -47,12 +47,17 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_create_from_points(
     size_t point_count, const takt_timeline_point_t* points,
     takt_fence_t** out_fence);
 
-// A barrier: reached when `signaller_count` signallers are done, in whichever
-// order, and at once if that is 0.
+// The largest number of signallers of a barrier.
+#define TAKT_FENCE_SIGNALLERS_MAX (1u << 20)
+
+// Makes a barrier: a fence that is reached when `signaller_count` signallers
+// are done, in any order, and at once if the count is 0. It fails when one of
+// them fails.
+//
+//   out_fence  receives one reference; NULL on error.
 //
 // Errors: INVALID_ARGUMENT  `signaller_count` beyond
 //                           TAKT_FENCE_SIGNALLERS_MAX.
-#define TAKT_FENCE_SIGNALLERS_MAX (1u << 20)
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_create_barrier(uint32_t signaller_count, takt_fence_t** out_fence);
 
@@ -66,7 +71,10 @@ takt_fence_create_barrier(uint32_t signaller_count, takt_fence_t** out_fence);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_join(
     size_t fence_count, takt_fence_t* const* fences, takt_fence_t** out_fence);
 
+// Adds a reference.
 TAKT_EXPORT void takt_fence_retain(takt_fence_t* fence);
+
+// Releases a reference; the last one destroys the fence.
 TAKT_EXPORT void takt_fence_release(takt_fence_t* fence);
 
 // Says without waiting whether the fence is reached. Allocates nothing unless
@@ -142,6 +150,10 @@ TAKT_EXPORT void takt_fence_on_reached(takt_fence_t* fence,
                                        takt_fence_callback_t callback,
                                        void* user_data);
 
+// The values that a read of takt_fence_export_fd()'s descriptor gives.
+#define TAKT_FENCE_FD_REACHED 1u
+#define TAKT_FENCE_FD_FAILED 2u
+
 // A file descriptor for poll(), epoll or another runtime that becomes readable
 // once the fence is reached or has failed, and stays so until it is read.
 //
@@ -152,8 +164,6 @@ TAKT_EXPORT void takt_fence_on_reached(takt_fence_t* fence,
 //           cause of a failure is takt_fence_query()'s.
 //
 // Errors: RESOURCE_EXHAUSTED  the process has no file descriptors left.
-#define TAKT_FENCE_FD_REACHED 1u
-#define TAKT_FENCE_FD_FAILED 2u
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_export_fd(takt_fence_t* fence, int* out_fd);
 

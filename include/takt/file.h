@@ -55,9 +55,13 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_file_wrap(
     void* data, uint64_t byte_length, uint32_t access,
     takt_buffer_release_t release, void* user_data, takt_file_t** out_file);
 
+// Adds a reference.
 TAKT_EXPORT void takt_file_retain(takt_file_t* file);
+
+// Releases a reference; the last one destroys the file.
 TAKT_EXPORT void takt_file_release(takt_file_t* file);
 
+// Returns the length of the file in bytes.
 TAKT_EXPORT uint64_t takt_file_byte_length(const takt_file_t* file);
 
 #if defined(__cplusplus)

@@ -15,11 +15,15 @@ extern "C" {
 
 typedef struct takt_function_t takt_function_t;
 
+// Adds a reference.
 TAKT_EXPORT void takt_function_retain(takt_function_t* function);
+
+// Releases a reference; the last one destroys the function.
 TAKT_EXPORT void takt_function_release(takt_function_t* function);
 
 // "module.function".
 TAKT_EXPORT const char* takt_function_name(const takt_function_t* function);
+
 // Borrowed.
 TAKT_EXPORT takt_signature_t* takt_function_signature(
     const takt_function_t* function);
@@ -48,6 +52,9 @@ takt_function_declare(takt_function_t* function, const char* declaration,
 // Errors: NOT_FOUND  there is none, or several; the message lists the names.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_find_input(
     const takt_function_t* function, const char* name, size_t* out_index);
+
+// Finds the index of the result that is declared under `name`, as
+// takt_function_find_input() does for arguments.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_find_output(
     const takt_function_t* function, const char* name, size_t* out_index);
 

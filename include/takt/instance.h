@@ -131,8 +131,11 @@ static inline void takt_instance_options_init(
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_instance_create(
     const takt_instance_options_t* options, takt_instance_t** out_instance);
 
+// Adds a reference.
 TAKT_EXPORT void takt_instance_retain(takt_instance_t* instance);
-// The last reference of all that the instance is kept by waits for the workers.
+
+// Releases a reference. Objects of the instance keep it; the release of the
+// last of these references destroys the instance and waits for its workers.
 TAKT_EXPORT void takt_instance_release(takt_instance_t* instance);
 
 // The number of workers that "local-task" devices have.

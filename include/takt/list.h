@@ -20,9 +20,13 @@ typedef struct takt_list_t takt_list_t;
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_create(
     takt_value_kind_t element_kind, size_t capacity, takt_list_t** out_list);
 
+// Adds a reference.
 TAKT_EXPORT void takt_list_retain(takt_list_t* list);
+
+// Releases a reference; the last one destroys the list.
 TAKT_EXPORT void takt_list_release(takt_list_t* list);
 
+// Returns the number of elements.
 TAKT_EXPORT size_t takt_list_size(const takt_list_t* list);
 
 // Makes it that long; new elements are 0, null or NONE.

@@ -85,18 +85,26 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_module_load_memory(
     takt_instance_t* instance, const void* data, size_t byte_length,
     const takt_module_memory_options_t* options, takt_module_t** out_module);
 
+// Adds a reference.
 TAKT_EXPORT void takt_module_retain(takt_module_t* module);
+
+// Releases a reference; the last one destroys the module.
 TAKT_EXPORT void takt_module_release(takt_module_t* module);
 
 // The name that other modules import from.
 TAKT_EXPORT const char* takt_module_name(const takt_module_t* module);
+
+// Returns the version that the module declares; 0 if it declares none.
 TAKT_EXPORT uint32_t takt_module_version(const takt_module_t* module);
 
+// Returns the number of exported functions.
 TAKT_EXPORT size_t takt_module_export_count(const takt_module_t* module);
+
 // The name of export `index` (below the count, else NULL), without that of
 // the module.
 TAKT_EXPORT const char* takt_module_export_name(const takt_module_t* module,
                                                 size_t index);
+
 // The index of the first export of that name; SIZE_MAX if there is none, or for
 // NULL.
 TAKT_EXPORT size_t takt_module_find_export(const takt_module_t* module,
@@ -123,8 +131,12 @@ takt_module_export_signature(const takt_module_t* module, size_t index,
 // as ("takt.deadline_ns", "5000000"). 0 and NULL beyond the ends.
 TAKT_EXPORT size_t
 takt_module_export_attribute_count(const takt_module_t* module, size_t index);
+
+// Returns the key of an attribute of export `index`; NULL beyond the ends.
 TAKT_EXPORT const char* takt_module_export_attribute_key(
     const takt_module_t* module, size_t index, size_t attribute_index);
+
+// Returns the value of an attribute of export `index`; NULL beyond the ends.
 TAKT_EXPORT const char* takt_module_export_attribute_value(
     const takt_module_t* module, size_t index, size_t attribute_index);
 

@@ -101,7 +101,11 @@ typedef struct takt_object_type_t takt_object_type_t;
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_object_type_register(
     takt_instance_t* instance, const char* name, void (*destroy)(void* payload),
     takt_object_type_t** out_type);
+
+// Adds a reference.
 TAKT_EXPORT void takt_object_type_retain(takt_object_type_t* type);
+
+// Releases a reference; the last one destroys the object type.
 TAKT_EXPORT void takt_object_type_release(takt_object_type_t* type);
 
 // An object of that type around `payload`, which it owns. Never fails.

@@ -17,7 +17,10 @@ extern "C" {
 
 typedef struct takt_object_t takt_object_t;
 
+// Adds a reference.
 TAKT_EXPORT void takt_object_retain(takt_object_t* object);
+
+// Releases a reference; the last one destroys the object.
 TAKT_EXPORT void takt_object_release(takt_object_t* object);
 
 // What modules call the object's type: "hal.buffer_view", "vm.list", or the

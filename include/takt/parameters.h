@@ -48,16 +48,26 @@ takt_parameters_open(takt_instance_t* instance, const char* path,
                      const takt_parameters_options_t* options,
                      takt_parameters_t** out_parameters);
 
+// Adds a reference.
 TAKT_EXPORT void takt_parameters_retain(takt_parameters_t* parameters);
+
+// Releases a reference; the last one destroys the parameters.
 TAKT_EXPORT void takt_parameters_release(takt_parameters_t* parameters);
 
+// Returns the scope under which modules name the entries; "" for the unnamed
+// scope.
 TAKT_EXPORT const char* takt_parameters_scope(
     const takt_parameters_t* parameters);
+
+// Returns the number of entries.
 TAKT_EXPORT size_t
 takt_parameters_entry_count(const takt_parameters_t* parameters);
+
 // `index` below the count, else NULL or 0.
 TAKT_EXPORT const char* takt_parameters_entry_key(
     const takt_parameters_t* parameters, size_t index);
+
+// Returns the length of entry `index` in bytes; 0 beyond the count.
 TAKT_EXPORT uint64_t takt_parameters_entry_byte_length(
     const takt_parameters_t* parameters, size_t index);
 

@@ -226,9 +226,11 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_run_create(
     const takt_plan_binding_t* bindings, const takt_plan_run_options_t* options,
     takt_plan_run_t** out_run);
 
+// Adds a reference.
 TAKT_EXPORT void takt_plan_run_retain(takt_plan_run_t* run);
-// A run that was started goes on without references, until it is over: a cyclic
-// one until it is stopped.
+
+// Releases a reference. A started run needs none: it goes on until it is over,
+// a cyclic run until it is stopped.
 TAKT_EXPORT void takt_plan_run_release(takt_plan_run_t* run);
 
 // Time 0 of the plan is `start_ns`, on takt_clock_now_ns(): soon, but so much

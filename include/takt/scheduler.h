@@ -102,6 +102,9 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_speed(
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot);
 
+// Reads the current mode.
+//
+// Errors: FAILED_PRECONDITION  the instance has no scheduler.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_mode(
     takt_instance_t* instance, takt_scheduler_mode_t* out_mode);
 

@@ -28,6 +28,7 @@ typedef struct takt_device_statistics_t {
   uint64_t wait_count;     // Allocations that have had to wait so far.
 } takt_device_statistics_t;
 
+// Reads the statistics of a device.
 TAKT_EXPORT void takt_device_query_statistics(
     const takt_device_t* device, takt_device_statistics_t* out_statistics);
 
@@ -62,6 +63,7 @@ typedef struct takt_context_statistics_t {
   uint64_t global_ref_count;
 } takt_context_statistics_t;
 
+// Reads the statistics of a context.
 TAKT_EXPORT void takt_context_query_statistics(
     const takt_context_t* context, takt_context_statistics_t* out_statistics);
 

@@ -164,8 +164,11 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_create(
     takt_function_t* function, const takt_stream_options_t* options,
     takt_stream_t** out_stream);
 
-// A stream that runs goes on until it is stopped, also without references.
+// Adds a reference.
 TAKT_EXPORT void takt_stream_retain(takt_stream_t* stream);
+
+// Releases a reference. A running stream needs none: it goes on until it is
+// stopped.
 TAKT_EXPORT void takt_stream_release(takt_stream_t* stream);
 
 // Releases jobs from `start_ns` (of takt_clock_now_ns()) on: PERIODIC and
@@ -223,6 +226,7 @@ takt_stream_set_input(takt_stream_t* stream, size_t argument_count,
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_map_input(takt_stream_t* stream, size_t index, void** out_data,
                       size_t* out_byte_length);
+
 // Puts into the slot what was written; every argument must have been mapped.
 //
 // Errors: FAILED_PRECONDITION  one was not.

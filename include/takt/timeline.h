@@ -27,7 +27,10 @@ typedef struct takt_timeline_t takt_timeline_t;
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_timeline_create(uint64_t initial_value, takt_timeline_t** out_timeline);
 
+// Adds a reference.
 TAKT_EXPORT void takt_timeline_retain(takt_timeline_t* timeline);
+
+// Releases a reference; the last one destroys the timeline.
 TAKT_EXPORT void takt_timeline_release(takt_timeline_t* timeline);
 
 // What explanations and errors call the timeline.

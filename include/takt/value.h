@@ -85,14 +85,22 @@ static inline takt_value_t takt_value_ref(void* object) {
 // Releases what `values[0 .. value_count)` hold and makes them NONE.
 TAKT_EXPORT void takt_values_release(size_t value_count, takt_value_t* values);
 
-// The value's object if it is one of that type; else NULL. Borrowed.
+// Returns the value's buffer, borrowed; NULL if it holds another type.
 TAKT_EXPORT struct takt_buffer_t* takt_value_as_buffer(
     const takt_value_t* value);
+
+// Returns the value's buffer view, borrowed; NULL if it holds another type.
 TAKT_EXPORT struct takt_buffer_view_t* takt_value_as_buffer_view(
     const takt_value_t* value);
+
+// Returns the value's byte buffer, borrowed; NULL if it holds another type.
 TAKT_EXPORT struct takt_byte_buffer_t* takt_value_as_byte_buffer(
     const takt_value_t* value);
+
+// Returns the value's fence, borrowed; NULL if it holds another type.
 TAKT_EXPORT struct takt_fence_t* takt_value_as_fence(const takt_value_t* value);
+
+// Returns the value's list, borrowed; NULL if it holds another type.
 TAKT_EXPORT struct takt_list_t* takt_value_as_list(const takt_value_t* value);
 
 // "i32", "ref", "none". Static.
