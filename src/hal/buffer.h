@@ -124,10 +124,10 @@ class Storage : public Object {
   // Gives a storage without memory its memory: once, before the signal fence
   // of its allocation is signaled.
   void Commit(uint8_t* data);
-  // Whether Discard() gives the memory back. By default the last reference
-  // does, in the destructor of the subclass.
+  // True if Discard() gives the memory back. By default the destructor of the
+  // subclass does.
   virtual bool IsDiscardable() const { return false; }
-  // Takes `memory` back where it came from. Only called if IsDiscardable().
+  // Returns `memory` to its origin. Called only if IsDiscardable().
   virtual void FreeMemory(uint8_t* memory) {}
   // For the subclass's destructor: memory that has not been freed, or nullptr.
   uint8_t* memory() const { return memory_.load(std::memory_order_acquire); }
@@ -140,7 +140,7 @@ class Storage : public Object {
   std::atomic<int32_t> owners_{1};
   // Users of the memory, with the storage itself as one until Discard(). Pin()
   // adds itself before it reads data_, and Discard() clears data_ before it
-  // drops its own: so the memory of whoever has read it is not freed.
+  // drops its own. So memory is not freed under a user that has read data_.
   std::atomic<int32_t> pins_;
   std::atomic<uint8_t*> memory_;  // nullptr once freed.
   std::atomic<uint8_t*> data_;    // nullptr once discarded.

@@ -1,28 +1,28 @@
-// A Deferred is something to run soon on this thread. What is run may bring
-// about more: a signal that makes an operation ready, which ends and signals
-// again. Each thread keeps a list of what is due and runs it from one loop, so
-// that a chain of any length needs the C stack of one.
+// A Deferred is a call that this thread makes soon. A call may lead to further
+// ones: a signal makes an operation ready, which ends and signals again. Each
+// thread keeps a list of the calls that are due and makes them from one loop,
+// so a chain of any length takes the C stack of one call.
 //
-// Thread-safety: each thread sees only its own list.
+// Thread-safety: each thread has a list of its own.
 #ifndef TAKT_HAL_DEFERRED_H_
 #define TAKT_HAL_DEFERRED_H_
 
 namespace takt::hal {
 
-// Owned by whoever defers it, and kept alive until `run` is called.
+// The object that defers it owns it, and keeps it alive until `run` is called.
 struct Deferred {
   void (*run)(Deferred* deferred) = nullptr;  // May destroy it.
   Deferred* next = nullptr;                   // Used by the list.
 };
 
-// Runs `first` and what follows it by `next`, in order, then whatever they
-// deferred in turn; or, if this thread is running such a list already, puts
-// them at its end and returns.
+// Runs `first` and those linked to it by `next`, in order, then all that these
+// deferred. If this thread is running such a list already, appends them to that
+// list and returns.
 void RunOrDefer(Deferred* first);
 
-// While it lives, what comes up on this thread is deferred: several signals can
-// be given before any of their consequences runs. Then all of it runs, unless
-// the thread is running such a list already.
+// While it lives, calls on this thread are deferred, so that several signals
+// can be given before any of their consequences runs. The destructor runs them,
+// unless the thread is running such a list already.
 class DeferScope {
  public:
   DeferScope();
@@ -34,12 +34,13 @@ class DeferScope {
   const bool is_outermost_;
 };
 
-// Runs what this thread has deferred so far. For a thread that is about to
-// wait, perhaps from inside a deferred call, for what may depend on it.
+// Runs the calls that this thread has deferred so far. A thread calls it before
+// it waits, perhaps inside a deferred call, for something that may depend on
+// them.
 void RunDeferred();
 
-// True if this thread runs deferred calls and has more of them to run after
-// the one that it is in.
+// True if this thread is running deferred calls and the current one is not the
+// last of them.
 bool HasDeferred();
 
 }  // namespace takt::hal

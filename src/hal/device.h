@@ -1,13 +1,13 @@
-// A Device is a place where command buffers run: queues, an allocator, a
-// loader of executables. Implemented by cpu/ and npu/.
+// A Device runs command buffers. It has queues, an allocator and a loader of
+// executables. cpu/ and npu/ implement it.
 //
-// Queue operations return at once. Each starts when its wait fence is reached
-// and signals its signal fence when all its effects are visible; nothing else
-// orders them, not even being on one queue. A failed wait fence skips the work
-// and fails the signal fence with the same error. Until completion the device
-// keeps alive whatever the operation uses. Null fences: no wait, no signal.
-// What is wrong with the call itself is its result, and then no fence is
-// touched; what fails later fails the signal fence.
+// Queue operations return at once. An operation starts when its wait fence is
+// reached, and signals its signal fence when all its effects are visible.
+// Nothing else orders operations, not even a common queue. If the wait fence
+// fails, the operation is skipped, and its signal fence fails with the same
+// error. The device keeps alive what an operation uses until it is done. A null
+// fence means no wait or no signal. A call with invalid arguments returns the
+// error and touches no fence; a later error fails the signal fence.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_HAL_DEVICE_H_
@@ -50,7 +50,7 @@ class Allocator final : public Object {
   std::atomic<Device*> device_;
 };
 
-// A byte range that queue reads and writes name: memory, or a file's pages.
+// A byte range that queue operations read or write: memory, or a mapped file.
 class File final : public Object {
  public:
   static constexpr ObjectType kType{"hal.file", &CloneIsSame};
@@ -74,14 +74,15 @@ class File final : public Object {
   const MemoryAccess access_;
 };
 
-// Which queue, after what, telling whom. Borrowed for the call.
+// The queue, the fences and the job of a queue operation. All are borrowed for
+// the call.
 struct QueueTicket {
   uint64_t affinity = ~uint64_t{0};
   Fence* wait = nullptr;
   Fence* signal = nullptr;
-  // What an alloca belongs to: one of this device, open. Null: to nothing.
+  // The group of an alloca: an open one of this device, or null.
   MemoryGroup* group = nullptr;
-  // Of whom it is part. Null: of nobody in particular.
+  // The job that the operation is part of, or null.
   const JobAttributes* job = nullptr;
 };
 
@@ -114,26 +115,26 @@ struct BufferParams {
 };
 
 struct AllocationStatistics {
-  uint64_t bytes_reserved = 0;   // Asked for and not yet given back.
+  uint64_t bytes_reserved = 0;   // Allocated and not yet given back.
   uint64_t bytes_committed = 0;  // Memory held, in use or idle.
-  uint64_t bytes_peak = 0;       // The most ever committed.
-  uint64_t bytes_idle = 0;       // Of the committed, in no use.
+  uint64_t bytes_peak = 0;       // The maximum of bytes_committed.
+  uint64_t bytes_idle = 0;       // The unused part of bytes_committed.
   uint64_t allocation_count = 0;
-  // Of a device with a budget; else 0.
+  // 0 for a device without a budget.
   uint64_t bytes_budget = 0;
-  uint64_t bytes_waiting = 0;  // Of allocas that wait for memory now.
-  uint64_t waiting_count = 0;  // Such allocas.
-  uint64_t wait_count = 0;     // Allocas that have had to wait so far.
+  uint64_t bytes_waiting = 0;  // What allocas wait for now.
+  uint64_t waiting_count = 0;  // Allocas that wait now.
+  uint64_t wait_count = 0;     // Allocas that have waited so far.
 };
 
-// What a device has learned of the dispatches of one function.
+// What a device has measured of the dispatches of one function.
 struct DispatchCostInfo {
   const std::string& function;
-  // All 0: of grids that are not known before they run, and of those that are
-  // too many.
+  // All 0 stands for grids that are not known before they run, and for those
+  // beyond the number that is kept.
   std::array<uint32_t, 3> workgroup_count;
-  // Of a workgroup, where one thread runs all of them, and where several share
-  // them. 0: not measured.
+  // The time of a workgroup if one thread runs all of them, and if several
+  // threads share them. 0 if not measured.
   int64_t alone_ns;
   uint64_t alone_count;  // Samples.
   int64_t shared_ns;
@@ -147,7 +148,7 @@ class Device : public Object {
   // Such as "local-sync"; compiled code matches it against "local*".
   const std::string& id() const { return id_; }
   Allocator* allocator() const { return allocator_.get(); }
-  // Where objects that come and go with this device's work live.
+  // The pool of objects that live as long as one operation.
   BlockPool& blocks() const { return *blocks_; }
 
   // Spec: device queries. nullopt where the pair is unknown.
@@ -167,17 +168,17 @@ class Device : public Object {
       absl::FunctionRef<void(const DispatchCostInfo&)> visit) {}
   // Gives idle memory back to the system.
   virtual void Trim() = 0;
-  // Whether the device has a use for knowing what belongs together.
+  // True if the device uses memory groups.
   virtual bool has_memory_groups() const { return false; }
   // A group for the allocations of one invocation, which may need `claim_bytes`
-  // in all (~0: nobody knows). Null if it has no use for it.
+  // in all (~0 if that is not known). Null if the device uses no groups.
   virtual Ref<MemoryGroup> CreateMemoryGroup(uint64_t claim_bytes) {
     return nullptr;
   }
   // What allocas wait for, in one line; empty if none waits.
   virtual std::string ExplainMemory() const { return std::string(); }
-  // Sees to it that idle memory is held, with its pages present, for
-  // allocations of these lengths at once. RESOURCE_EXHAUSTED.
+  // Allocates idle memory, with its pages present, for simultaneous allocations
+  // of these lengths. RESOURCE_EXHAUSTED.
   virtual absl::Status PrepareMemory(absl::Span<const uint64_t> byte_lengths) {
     return absl::OkStatus();
   }
@@ -191,8 +192,7 @@ class Device : public Object {
   virtual absl::StatusOr<Ref<CommandBuffer>> CreateCommandBuffer(
       uint32_t mode, uint32_t categories, size_t binding_capacity) = 0;
 
-  // The buffer is returned at once; its memory is there when the signal fence
-  // is reached.
+  // Returns the buffer at once; it has memory once the signal fence is reached.
   virtual absl::StatusOr<Ref<Buffer>> QueueAlloca(const QueueTicket& ticket,
                                                   const BufferParams& params,
                                                   uint64_t byte_length) = 0;
@@ -208,7 +208,7 @@ class Device : public Object {
   virtual absl::Status QueueHostCall(
       const QueueTicket& ticket,
       absl::AnyInvocable<absl::Status() &&> call) = 0;
-  // Starts what has been held back to be run by a waiting thread.
+  // Starts the operations that were left for a waiting thread to run.
   virtual void QueueFlush() = 0;
 
   // The transfers by name.

@@ -12,8 +12,8 @@
 namespace takt::hal {
 namespace {
 
-// What Wait() sleeps on. Shared, since a wait that has timed out cannot always
-// be taken back.
+// What Wait() sleeps on. It is shared, because a wait that has timed out cannot
+// always be cancelled.
 struct SleepingWait final : FenceWaiter {
   static constexpr uint32_t kDone = 1;  // A flag of the sleeper.
 
@@ -34,7 +34,7 @@ struct SleepingWait final : FenceWaiter {
   absl::Status status;  // Written before kDone is raised.
 };
 
-// What OnReached() keeps until then.
+// What OnReached() keeps until the fence is reached.
 struct Callback final : FenceWaiter {
   explicit Callback(absl::AnyInvocable<void(const absl::Status&) &&> function)
       : FenceWaiter(&Callback::Run), call(std::move(function)) {}
@@ -48,7 +48,7 @@ struct Callback final : FenceWaiter {
   absl::AnyInvocable<void(const absl::Status&) &&> call;
 };
 
-// Collects points; of two of one timeline the greater value counts.
+// Collects points. For two points of one timeline the greater value counts.
 class PointSet {
  public:
   void Add(const TimelinePoint& point) {
@@ -65,7 +65,7 @@ class PointSet {
   Fence::Points Take() { return std::move(points_); }
 
  private:
-  // Most fences have a few points, for which looking at each is quickest.
+  // Most fences have a few points, for which a linear search is quickest.
   static constexpr size_t kSearchMax = 16;
 
   TimelinePoint* Find(const Timeline* timeline) {
@@ -233,7 +233,7 @@ absl::Status Fence::Wait(int64_t deadline_ns) const {
   if (wait->sleeper.Sleep(deadline_ns) != 0) {
     status = wait->status;
   } else {
-    // Cancelled: OnReached() will not come to drop its reference.
+    // Cancelled: no notification comes that would drop its reference.
     if (wait->Cancel()) wait->Release();
     status = absl::DeadlineExceededError("the fence was not reached in time");
   }
@@ -295,7 +295,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   }
 
   const int32_t node_count = static_cast<int32_t>(nodes_.size());
-  // Start() holds one itself, so that nothing ends while it registers.
+  // Start() counts as one, so that the wait cannot end while it registers.
   pending_.store(node_count + 1, std::memory_order_relaxed);
   int32_t unregistered = 0;
   for (int32_t i = 0; i < node_count; ++i) {
@@ -309,8 +309,8 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   }
   if (failed_.load(std::memory_order_acquire)) unregistered += CancelNodes();
   if (!Drop(unregistered + 1)) return true;
-  // Whatever was registered has been notified without being the last: nobody
-  // has called Notify, and nobody will.
+  // The registered nodes have been notified, but none was the last to drop, so
+  // no thread has called Notify, and none will.
   *status = status_;
   return false;
 }
@@ -318,7 +318,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
 bool FenceWaiter::Cancel(absl::Status reason) {
   const int32_t cancelled = CancelNodes();
   if (cancelled == 0) return false;
-  // Before the drop: who comes after it may be the last, and tell.
+  // Set before the drop: a thread that drops later may call Notify.
   SetError(reason);
   return Drop(cancelled);
 }
@@ -332,7 +332,7 @@ void FenceWaiter::OnTimeline(TimelineWaiter* waiter,
     count += self->CancelNodes();
   }
   if (!self->Drop(count)) return;
-  // A copy, since the waiter may die in the call.
+  // A copy, because the call may destroy the waiter.
   const absl::Status outcome = self->status_;
   self->notify_(self, outcome);
 }
@@ -350,7 +350,7 @@ void FenceWaiter::SetError(const absl::Status& status) {
 }
 
 bool FenceWaiter::Drop(int32_t count) {
-  // Acquire: whoever is last sees the error that another has set.
+  // Acquire: the thread that drops last sees the error that another has set.
   return pending_.fetch_sub(count, std::memory_order_acq_rel) == count;
 }
 

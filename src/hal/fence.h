@@ -1,11 +1,11 @@
-// A Fence is a set of (timeline, value) pairs: reached when all of them are,
-// failed as soon as one of them fails. It never changes once made. A null
-// Fence* means "already reached" as a wait and "tell nobody" as a signal.
+// A Fence is an immutable set of (timeline, value) pairs. It is reached when
+// all pairs are reached, and has failed as soon as one has failed. As a wait, a
+// null Fence* means "already reached"; as a signal, it means "no signal".
 //
-// A barrier is a fence with a point for each of its signallers, so whoever
-// waits for it waits for all of them. Each signaller gets a share: an ordinary
-// fence over the next of the points. Signal() and Fail() on the barrier itself
-// count as one signaller. Shares of one barrier may be signaled in any order.
+// A barrier is a fence with one point for each of its signallers, so a wait for
+// it waits for all of them. Each signaller gets a share: an ordinary fence over
+// the next point. Signal() and Fail() on the barrier itself count as one
+// signaller. Shares of one barrier may be signaled in any order.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_HAL_FENCE_H_
@@ -32,7 +32,7 @@ struct TimelinePoint {
 
 class Fence final : public Object {
  public:
-  // The same one if it is reached, so that it stays what it is; else none.
+  // The fence itself if it is reached, since it cannot change then; else none.
   static Object* Clone(Object& object, CloneMap& clones);
   static constexpr ObjectType kType{"hal.fence", &Fence::Clone};
   using Points = absl::InlinedVector<TimelinePoint, 1>;
@@ -53,35 +53,37 @@ class Fence final : public Object {
 
   absl::Span<const TimelinePoint> points() const { return points_; }
 
-  // The fence that one signaller signals or fails: this one itself, or, of a
-  // barrier, one over its next point. FAILED_PRECONDITION if all signallers of
-  // the barrier have theirs.
+  // The fence that one signaller signals or fails: this fence itself or, for a
+  // barrier, a fence over its next point. FAILED_PRECONDITION if all signallers
+  // of the barrier have their share.
   absl::StatusOr<Ref<Fence>> TakeShare();
   bool is_barrier() const { return is_barrier_; }
-  // Signallers of a barrier that have their share. 0 of an ordinary fence.
+  // The number of shares of a barrier that are taken. 0 for an ordinary fence.
   uint32_t shares_taken() const;
 
-  // Names who is going to signal every point, for explanations.
+  // Names the object that will signal every point, for diagnoses.
   void SetSignaller(const Ref<const Signaller>& signaller) const;
 
   // OK with *reached; the first error found if a timeline failed.
   absl::Status Query(bool* reached) const;
 
-  // Raises every timeline to its value. An error of one does not keep the
-  // others from being raised; the first is returned. Of a barrier: takes a
-  // share and signals that; FAILED_PRECONDITION if none is left.
+  // Raises every timeline to its value, even if one of them fails, and returns
+  // the first error. On a barrier it takes a share and signals that;
+  // FAILED_PRECONDITION if no share is left.
   absl::Status Signal() const;
-  // Fails every timeline. Of a barrier: takes a share and fails that, which
-  // fails the barrier; with none left, fails what is not reached yet.
+  // Fails every timeline. On a barrier it takes a share and fails that, which
+  // fails the barrier. If no share is left, it fails the points that are not
+  // reached yet.
   void Fail(const absl::Status& error) const;
 
-  // Blocks the thread until reached, failed or past `deadline_ns` (of NowNs()):
-  // DEADLINE_EXCEEDED then. For callers outside the workers only.
+  // Blocks the thread until the fence is reached or has failed, or until
+  // `deadline_ns` (of NowNs()): then DEADLINE_EXCEEDED. Workers must not call
+  // it.
   absl::Status Wait(int64_t deadline_ns) const;
 
-  // Runs `callback` exactly once: at once, on this thread, if the outcome is
-  // known; else on the thread that brings it about. As with any notification,
-  // that is after the one that this thread is in.
+  // Runs `callback` exactly once: on this thread before it returns, if the
+  // outcome is known, else on the thread that reaches or fails the fence. On a
+  // thread that is inside a notification the callback runs after that.
   void OnReached(
       absl::AnyInvocable<void(const absl::Status&) &&> callback) const;
 
@@ -94,19 +96,20 @@ class Fence final : public Object {
 
   const Points points_;
   const bool is_barrier_;
-  // Points of a barrier that signallers have. Relaxed: it only counts.
+  // The number of points that are taken. Relaxed: it orders nothing.
   mutable std::atomic<uint32_t> taken_{0};
 };
 
-// A wait for a fence that its owner embeds: no allocation for a fence of one
-// timeline. The owner keeps it alive until it has been notified, or Cancel()
-// has returned true. It keeps neither the fences nor their timelines: if nobody
-// else does, nobody can signal, and the wait ends with ABORTED. So an owner
-// that only waits lets go of the fence once Start() has returned.
+// A wait for a fence, embedded in the object that waits: a wait for a fence of
+// one timeline allocates nothing. The owner keeps the waiter alive until it has
+// been notified or Cancel() has returned true. A waiter holds no reference to
+// the fences and their timelines: once the last reference is gone, no signal
+// can come, and the wait ends with ABORTED. So an owner that only waits drops
+// the fence after Start() has returned.
 class FenceWaiter {
  public:
   // Called once when the fence is reached (OK) or has failed (first error),
-  // with no lock held, on the thread that brought it about. May destroy the
+  // with no lock held, on the thread that reached or failed it. May destroy the
   // waiter and its owner.
   using Notify = void (*)(FenceWaiter* waiter, const absl::Status& status);
 
@@ -122,9 +125,10 @@ class FenceWaiter {
   [[nodiscard]] bool Start(absl::Span<const Fence* const> fences,
                            absl::Status* status);
 
-  // True if Notify will not come any more; false if it has, or will because
-  // part of the wait is just ending: then with `reason` (not OK) if any of it
-  // was taken back, since that is not reached.
+  // True if Notify will not be called. False if it has been called, or will be
+  // because part of the wait is just ending. In the latter case it gets
+  // `reason` (not OK) if any other part was cancelled, since that part is not
+  // reached.
   bool Cancel(
       absl::Status reason = absl::CancelledError("no longer waited for"));
 
@@ -134,21 +138,22 @@ class FenceWaiter {
     Timeline::Anchor timeline;
   };
   static void OnTimeline(TimelineWaiter* waiter, const absl::Status& status);
-  // Takes back what is registered, and returns how many nodes that were.
+  // Cancels the registered nodes and returns how many there were.
   int32_t CancelNodes();
   // Keeps the first error.
   void SetError(const absl::Status& status);
-  // Drops `count` from pending_. True if nothing is pending any more.
+  // Drops `count` from pending_. True if pending_ is 0 then.
   bool Drop(int32_t count);
 
   const Notify notify_;
   // Fixed while a wait lasts: nodes are linked into timelines.
   absl::InlinedVector<Node, 1> nodes_;
-  // Registered nodes not yet notified, and Start() itself while it runs. Who
-  // takes it to zero decides: nobody else touches the waiter any more.
+  // The number of registered nodes that are not yet notified, and one for
+  // Start() while it runs. The thread that takes it to 0 ends the wait; no
+  // other thread touches the waiter after its own drop.
   std::atomic<int32_t> pending_{0};
   std::atomic<bool> failed_{false};
-  absl::Status status_;  // Written by whoever sets failed_ first.
+  absl::Status status_;  // Written by the thread that sets failed_ first.
 };
 
 }  // namespace takt::hal

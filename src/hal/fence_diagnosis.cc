@@ -19,7 +19,8 @@ std::string TimelineName(const TimelinePoint& point, size_t index) {
                       : absl::StrCat("timeline \"", name, "\"");
 }
 
-// Who may signal the point: as far as is known, and whether there is anybody.
+// Describes the signaller of the point: its name if it is known, and whether
+// there can still be one.
 std::string DescribeSignaller(const Fence& fence, const TimelinePoint& point,
                               size_t index) {
   std::string text;

@@ -1,7 +1,6 @@
-// A MemoryGroup is what allocations belong together by: those of one
-// invocation. A device with a budget gives a group its memory as a whole, so
-// that no group holds some while it waits for the rest behind another that
-// does the same.
+// A MemoryGroup identifies the allocations of one invocation. A device with a
+// budget gives a group its memory as a whole. So no group holds part of its
+// memory while it waits for the rest behind another group that does the same.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_HAL_MEMORY_GROUP_H_
@@ -15,10 +14,10 @@ class MemoryGroup : public Object {
  public:
   static constexpr ObjectType kType{"hal.memory_group"};
 
-  // Says whether whoever allocates for the group waits for a fence just now,
-  // which work of others may have to reach.
+  // Tells the device whether the invocation is parked at a fence, which the
+  // work of other groups may have to reach.
   virtual void SetParked(bool is_parked) = 0;
-  // No allocation of the group will be queued any more. Once.
+  // Says that the group will queue no further allocation. Called once.
   virtual void Close() = 0;
 
  protected:

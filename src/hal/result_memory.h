@@ -1,7 +1,7 @@
-// ResultMemory is memory of a caller's in which results of one call are to lie,
-// offered to the allocations that its program makes: if one is known to become
-// a result, its buffer is made over the caller's memory, and nothing has to be
-// copied.
+// ResultMemory is the caller's memory for the results of one call. It is
+// offered to the allocations of the program: an allocation that is known to
+// become a result gets a buffer over the caller's memory, so that no copy is
+// needed.
 //
 // Thread-safety: used by the thread that runs the program, then by the thread
 // that ends the call.
@@ -33,8 +33,8 @@ class ResultMemory final : public JobResultMemory {
     Ref<Object> owner;  // Keeps the memory.
     uint8_t* data = nullptr;
     uint64_t byte_length = 0;
-    // Which of the program's allocations becomes the result; kUnknown: its
-    // memory is its own.
+    // The index of the program's allocation that becomes the result; kUnknown
+    // if that has memory of its own.
     int32_t allocation = kUnknown;
     // The storage of the buffer that was made over the memory, or null.
     Ref<Storage> storage;
@@ -43,17 +43,18 @@ class ResultMemory final : public JobResultMemory {
   void Add(Place place) { places_.push_back(std::move(place)); }
   absl::Span<Place> places() { return absl::MakeSpan(places_); }
 
-  // The program's next allocation, of so many bytes on `device`: a buffer over
-  // a caller's memory; or null, and Note() follows with the one that it gets.
+  // Takes the program's next allocation, of `byte_length` bytes on `device`,
+  // and returns a buffer over the caller's memory for it. Null if there is
+  // none; then the program allocates, and Note() gets that buffer.
   Ref<Buffer> Offer(Device& device, uint64_t byte_length);
   void Note(const Buffer& buffer);
 
-  // Which allocation has this storage, that lives; kUnknown: none.
+  // The index of the allocation that has this storage; kUnknown if none has.
   int32_t FindAllocation(const Storage* storage) const;
 
  private:
   absl::InlinedVector<Place, 2> places_;
-  // By allocation; for comparison only: some may be gone.
+  // By allocation. For comparison only: some may be destroyed.
   absl::InlinedVector<const Storage*, 8> storages_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 void RunWaiter(Deferred* deferred) {
   auto* waiter = static_cast<TimelineWaiter*>(deferred);
-  // Moved out first: the waiter may die in the call.
+  // Moved out first, because the call may destroy the waiter.
   const absl::Status outcome = std::move(waiter->outcome);
   waiter->notify(waiter, outcome);
 }
@@ -27,7 +27,7 @@ Ref<Timeline> Timeline::Create(uint64_t initial_value, BlockPool& pool) {
 }
 
 Timeline::~Timeline() {
-  TAKT_CHECK(first_ == nullptr);  // Abandon() has seen to that.
+  TAKT_CHECK(first_ == nullptr);  // Abandon() has notified every waiter.
 }
 
 void Timeline::operator delete(Timeline* timeline, std::destroying_delete_t) {
@@ -36,7 +36,7 @@ void Timeline::operator delete(Timeline* timeline, std::destroying_delete_t) {
 }
 
 void Timeline::ReleaseStorage() {
-  // Release and acquire: whoever is last sees what the others have written.
+  // Release and acquire: the last thread sees what the others have written.
   if (anchors_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   this->~Timeline();
   BlockPool::Free(this);
@@ -70,7 +70,7 @@ std::string Timeline::name() const {
 
 void Timeline::SetSignaller(uint64_t value,
                             const Ref<const Signaller>& signaller) {
-  Ref<const Signaller> before;  // Goes when the lock is released.
+  Ref<const Signaller> before;  // Destroyed after the lock is released.
   MutexLock lock(&mutex_);
   if (signaller_ != nullptr && signaller_value_ == value) return;
   before = std::move(signaller_);
@@ -114,7 +114,7 @@ absl::Status Timeline::Signal(uint64_t value) {
     value_.store(value, std::memory_order_release);
     if (first_ != nullptr) due = TakeDue(value, absl::OkStatus());
   }
-  // The timeline may be gone from here on: its last owner may be a waiter.
+  // The timeline may be destroyed from here on: its last owner may be a waiter.
   if (due != nullptr) RunOrDefer(due);
   return absl::OkStatus();
 }
@@ -153,7 +153,7 @@ bool Timeline::AddWaiter(TimelineWaiter* waiter, absl::Status* status) {
 
 bool Timeline::Cancel(TimelineWaiter* waiter) {
   MutexLock lock(&mutex_);
-  // Neighbours are only set while it is in the list.
+  // A waiter has neighbours only while it is in the list.
   const bool registered =
       waiter == first_ || waiter->previous_waiter != nullptr;
   if (!registered) return false;
@@ -166,7 +166,7 @@ bool Timeline::Cancel(TimelineWaiter* waiter) {
 }
 
 void Timeline::Insert(TimelineWaiter* waiter) {
-  // Most come in the order of their values.
+  // Most waiters come in the order of their values, so search from the end.
   TimelineWaiter* before = last_;
   if (first_ != nullptr && waiter->value < first_->value) before = nullptr;
   while (before != nullptr && before->value > waiter->value) {

@@ -1,20 +1,21 @@
-// A Timeline is a 64-bit value that only grows. Work waits for it to reach a
-// value and raises it when done; that is how callers, queues and devices order
+// A Timeline is a 64-bit value that only grows. Work waits until it reaches a
+// value, and raises it when done. So callers, queues and devices order their
 // work without knowing each other.
 //
 // Invariants:
 //   (1) value() never falls, and no waiter gets OK before its value.
-//   (2) A timeline that failed stays failed, with its first error; its value
-//       stays what it was, and values reached before stay reached.
-//   (3) No waiter is notified while mutex_ is held, nor from within another
-//       notification on the same thread: those come one after the other.
-//   (4) A registered waiter is notified exactly once, unless Cancel() took it
-//       back.
-//   (5) the waiters are sorted by value; of equal values, the first come is
-//   first.
+//   (2) A timeline that failed stays failed, with its first error. Its value
+//       does not change, and values reached before stay reached.
+//   (3) No waiter is notified while mutex_ is held. Notifications on one thread
+//       run one after the other, never one inside another.
+//   (4) A registered waiter is notified exactly once, unless Cancel() removed
+//       it.
+//   (5) The waiters are sorted by value; waiters of one value stand in the
+//   order
+//       in which they came.
 //   (6) A reference is the right to signal; a waiter holds none. When the last
-//   one goes, nobody can signal any more, and who still waits is notified with
-//   ABORTED: a forgotten timeline leaves nobody waiting for ever.
+//       reference is dropped, no signal can come, and the remaining waiters are
+//       notified with ABORTED. So no waiter waits for ever.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf; nothing else is locked under it.
@@ -37,9 +38,9 @@
 
 namespace takt::hal {
 
-// One wait for one value: a node that the waiting party owns and keeps alive
-// until it has been notified or cancelled. Waiting allocates nothing.
-// Whoever may call Cancel() on a node keeps a Timeline::Anchor meanwhile.
+// One wait for one value. The object that waits owns the node and keeps it
+// alive until it has been notified or cancelled; the wait allocates nothing. An
+// object that may call Cancel() keeps a Timeline::Anchor as long.
 struct TimelineWaiter : Deferred {
   uint64_t value = 0;
   // Called once, on the thread that reached the value or failed the timeline,
@@ -52,8 +53,8 @@ struct TimelineWaiter : Deferred {
   absl::Status outcome;
 };
 
-// Who is going to signal a timeline, as explanations put it: "a call of
-// pipeline.run".
+// The text by which diagnoses name the object that will signal a timeline, such
+// as "a call of pipeline.run".
 class Signaller final : public Object {
  public:
   static constexpr ObjectType kType{"hal.signaller"};
@@ -71,12 +72,12 @@ class Signaller final : public Object {
 class Timeline final : public Object {
  public:
   static constexpr ObjectType kType{"hal.semaphore"};
-  // Beyond this a value cannot be waited for: the compiler's ABI marks failure
-  // with what lies above.
+  // The greatest value that a wait can name: the compiler's ABI marks failure
+  // with greater ones.
   static constexpr uint64_t kMaxValue = 2147483646;
 
-  // Keeps the storage of a timeline, so that Cancel() may be called, but not
-  // the right to signal it.
+  // Keeps the storage of a timeline, so that Cancel() may be called. It gives
+  // no right to signal.
   class Anchor {
    public:
     Anchor() = default;
@@ -112,8 +113,8 @@ class Timeline final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Raises the timeline to `value`, then notifies the waiters due, lowest
-  // value first, on this thread: before it returns, or, from within a
-  // notification, when that has returned. FAILED_PRECONDITION if `value` is
+  // value first, on this thread: before it returns or, if called from a
+  // notification, after that has returned. FAILED_PRECONDITION if `value` is
   // not above value(), INVALID_ARGUMENT if it is beyond kMaxValue; the
   // timeline's own error if it has failed.
   absl::Status Signal(uint64_t value) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -128,23 +129,24 @@ class Timeline final : public Object {
   [[nodiscard]] bool AddWaiter(TimelineWaiter* waiter, absl::Status* status)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Takes a registered waiter back. False if it has been or is being notified.
+  // Removes a registered waiter. False if it has been or is being notified.
   bool Cancel(TimelineWaiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // What a person calls the timeline; "" unless set.
+  // The timeline's name in messages; "" unless set.
   void set_name(absl::string_view name) ABSL_LOCKS_EXCLUDED(mutex_);
   std::string name() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Who is known to signal `value`, for explanations; null if nobody is. Only
-  // one value's is remembered, that of the last SetSignaller(); of two for the
-  // same value the first stays: a call, say, rather than its last operation.
+  // The object that is known to signal `value`, for diagnoses; null if none is.
+  // The timeline remembers the signaller of one value, that of the last
+  // SetSignaller(). A second signaller for the same value does not replace the
+  // first: a call is named rather than its last operation.
   void SetSignaller(uint64_t value, const Ref<const Signaller>& signaller)
       ABSL_LOCKS_EXCLUDED(mutex_);
   Ref<const Signaller> FindSignaller(uint64_t value) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // `delete` of the last reference: lets the waiters go, and the storage with
-  // the last anchor.
+  // `delete` of the last reference notifies the waiters. The storage is freed
+  // with the last anchor.
   static void operator delete(Timeline* timeline, std::destroying_delete_t);
   using Object::operator delete;
 
@@ -155,7 +157,7 @@ class Timeline final : public Object {
 
   void RetainStorage() { anchors_.fetch_add(1, std::memory_order_relaxed); }
   void ReleaseStorage();
-  // Notifies whoever still waits that nobody will signal.
+  // Notifies the remaining waiters that no signal will come.
   void Abandon() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Insert(TimelineWaiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -169,7 +171,7 @@ class Timeline final : public Object {
   std::atomic<uint64_t> value_;
   std::atomic<bool> failed_{false};
   mutable Mutex mutex_;
-  // Anchors, and one for all references together.
+  // The number of anchors, and one for all references together.
   std::atomic<int32_t> anchors_{1};
   Ref<const Signaller> signaller_ ABSL_GUARDED_BY(mutex_);
   uint64_t signaller_value_ ABSL_GUARDED_BY(mutex_) = 0;
