@@ -1,5 +1,5 @@
-// One call that nobody waits for: what it was given, where it stands, and what
-// came of it. An invocation of the C API is one.
+// An AsyncCall is a call that its caller does not wait for, from its start to
+// its end. An invocation of the C API is one.
 //
 //   wait fence reached         its turn            program ends
 //   kWaiting -----------> kQueued ----> kRunning ---------------> kSubmitted
@@ -7,20 +7,20 @@
 //       | fails, is cancelled              v     signal fence reached  |
 //       +------------------------------> kDone <-----------------------+
 //
-// An asynchronous function begins as kQueued (unless it may be batched); its
-// wait fence goes to its program. It reaches kDone here only if somebody must
-// be told; else the signal fence says it.
+// The call of an asynchronous function begins as kQueued, unless it may be
+// batched: its program receives the wait fence. When the program has ended, the
+// call waits for the program's signal fence.
 //
-// Before its turn an invocation is one block with its arguments in it: the
-// program's frames are made when it runs.
+// Before its turn a call is one block of memory that includes its arguments.
+// The program's frames are made when it runs.
 //
 // Invariants:
-//   (1) While in flight the invocation holds a reference to itself: one from
-//       Start() to the end, one more while waiter_ may call back.
-//   (2) Who leads it from phase to phase is one party at a time (Start(), the
-//       waiter, the holder of the strand, the program's fence); Cancel() only
-//       takes the waiter back, and then is that party.
-//   (3) Nothing is told, and nobody's code called, under mutex_.
+//   (1) While in flight the call holds a reference to itself: one from Start()
+//       to the end, one more while waiter_ may call back.
+//   (2) One party at a time moves the call from phase to phase: Start(), the
+//       waiter, the holder of the call queue, or the program's fence. Cancel()
+//       cancels the waiter, and then acts in its place.
+//   (3) No callback runs, and no fence is signaled, under mutex_.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf.
@@ -75,28 +75,28 @@ class AsyncCall final : public Object, private CallQueue::Turn {
 
   Function& function() const { return *function_; }
   State state() const;
-  // OK with *done, or the error that it ended with.
+  // OK and *done, or the error that the call ended with.
   absl::Status Query(bool* done) const;
   // DEADLINE_EXCEEDED without a message once `deadline_ns` has passed.
   absl::Status Wait(int64_t deadline_ns);
-  // The fence of the end; takt/async.h has the contract.
+  // Signaled, or failed, at the end; takt/async.h has the contract.
   Ref<hal::Fence> GetFence();
   // `results` are NONE when called.
   absl::Status TakeResults(absl::Span<vm::Value> results);
   void Cancel();
-  // The limit of a call that has one has come; the timer need not tell.
+  // Ends a call whose time limit has passed, if the timer has not done it yet.
   void Expire();
 
-  // Has result `index` kept for a call that takes it as an argument, until
-  // FetchResult(). *end receives a fence that tells when this call has ended.
+  // Keeps result `index` for a call that takes it as an argument, until
+  // FetchResult(). *end receives a fence that the end of this call signals.
   // FAILED_PRECONDITION if the results have been taken.
   absl::Status KeepResult(size_t index, Ref<hal::Fence>* end);
-  // The call has ended well. Returns the value, which stays kept for others
-  // that have asked for it.
+  // Returns the value, which stays kept for other calls that asked for it. NONE
+  // if the call has failed.
   vm::Value FetchResult(size_t index);
 
-  // What a batch does with its members, which are kQueued. Their arguments are
-  // in the slots, and a batch that ends well has put the results there.
+  // For batches, whose members are kQueued. The slots hold the arguments; a
+  // batch that succeeds replaces them by the results.
   absl::Span<vm::Value> slots() {
     return {reinterpret_cast<vm::Value*>(this + 1), slot_count_};
   }
@@ -114,36 +114,37 @@ class AsyncCall final : public Object, private CallQueue::Turn {
     kSubmitted,
     kDone,
   };
-  // The limit of a call. When it passes, the call is given up.
+  // The time limit of a call. When it passes, the call is cancelled.
   struct Timeout : TimerService::Timer {
     Timeout(int64_t limit_ns_in, std::shared_ptr<TimerService> timers_in)
         : limit_ns(limit_ns_in), timers(std::move(timers_in)) {
       fire = &AsyncCall::OnTimeout;
     }
-    AsyncCall* invocation = nullptr;  // Set before it is armed.
+    AsyncCall* call = nullptr;  // Set before it is armed.
     const int64_t limit_ns;
     const std::shared_ptr<TimerService> timers;
     const Ref<Cancellation> cancellation = MakeRef<Cancellation>();
     std::atomic<bool> has_passed{false};
-    // Under mutex_. The one who finds both set gives up the wait for the
+    // Under mutex_. The thread that finds both set cancels the wait for the
     // program's signal.
     bool awaits_signal = false;
     bool gives_up = false;
-    // How it ends, once its work has; of who leads it.
+    // The end of the call, once its device work has ended. For the party that
+    // moves the call.
     absl::Status ending;
   };
-  // An argument that another call's result becomes, until the program begins.
+  // An argument that is the result of another call, until the program begins.
   struct Future {
     size_t index;
     Ref<AsyncCall> producer;
     size_t result_index;
   };
   using Futures = std::vector<Future>;
-  // What few calls have; null pointers are the others'.
+  // Parts that few calls have. Null pointers: the call has none.
   struct Extras {
     std::unique_ptr<Timeout> timeout;        // Null: no limit.
-    std::unique_ptr<Futures> futures;        // Null: none, or not any more.
-    std::unique_ptr<ResultBinding> binding;  // Null: nothing is bound.
+    std::unique_ptr<Futures> futures;        // Null: none, or fetched.
+    std::unique_ptr<ResultBinding> binding;  // Null: no result is bound.
   };
   AsyncCall(Function& function, const Function::Job& job,
             Ref<shop::ScheduledJob> shop_job, Extras extras,
@@ -151,7 +152,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
             absl::Span<const vm::Value> arguments, Callback on_done);
   ~AsyncCall() override;
   static size_t SlotCount(const Function& function);
-  // With room for the slots behind it.
+  // `extra` bytes behind the object are for the slots.
   static void* operator new(size_t bytes, BlockPool& pool, size_t extra) {
     return pool.Allocate(bytes + extra);
   }
@@ -164,31 +165,36 @@ class AsyncCall final : public Object, private CallQueue::Turn {
       const Function& function, const AsyncCallOptions& options);
   void ArmTimeout();
   static void OnTimeout(TimerService::Timer* timer);
-  // If it stands in the strand's line, ends it without its turn.
-  void LeaveLine();
+  // If the call waits in the call queue, ends it without its turn.
+  void LeaveQueue();
   bool is_late() const {
     return extras_.timeout != nullptr && extras_.timeout->has_passed.load();
   }
   absl::Status LateError() const;
-  // Once the devices do nothing for it any more.
+  // These act when the devices have ended their work for the call.
   void CompleteWhenIdle(absl::Status status);
   void GiveUpSignalWhenIdle();
 
-  // Asks the producers to keep the results. *ends receives a fence of each.
+  // Asks the producers to keep the results. *ends receives a fence of each
+  // producer's end.
   static absl::StatusOr<std::unique_ptr<Futures>> ReadFutures(
       const Function& function, const AsyncCallOptions& options,
       std::vector<Ref<hal::Fence>>* ends);
   static void DropFutures(Futures& futures);
-  // Puts the results into the slots.
+  // Moves the results of the producers into the slots.
   absl::Status TakeFutures();
   void KeepResults() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Ref<hal::Fence> GetEndFence(Ref<hal::Fence> AsyncCall::*fence);
 
-  // The fences that it has to wait for, as Start() was given them.
+  // Puts the call in flight. `producer_ends`: the ends of the calls whose
+  // results it takes.
+  void Submit(const AsyncCallOptions& options,
+              absl::Span<const Ref<hal::Fence>> producer_ends);
+  // The fences that the call waits for.
   using Fences = absl::InlinedVector<hal::Fence*, 4>;
-  // Takes its shares of the fences that it will signal.
+  // Takes shares of the fences that the end of the call signals.
   absl::Status TakeShares(const AsyncCallOptions& options);
-  // Lets an asynchronous function's program have fences of its own.
+  // Makes the fences of an asynchronous function's program.
   void SetProgramFences(const Fences& waits, bool cancellable);
   void StartWaiting(const Fences& waits);
 
@@ -198,9 +204,9 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   void Take() override;  // Its turn: runs the program.
 
   absl::StatusOr<Ref<vm::Invocation>> CreateProgram();
-  // Puts results that have memory of the caller's there.
+  // Moves bound results into the memory of the caller.
   absl::Status SettleBinding();
-  // The program has ended. Must be the last that the caller does with it.
+  // The program has ended. This may destroy the call.
   void EndProgram();
   void AwaitSignal();
   // Ends the invocation and drops the reference of being in flight.
@@ -209,9 +215,9 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   Phase phase() const { return phase_.load(std::memory_order_acquire); }
 
   struct Waiter : hal::FenceWaiter {
-    Waiter(Notify notify, AsyncCall* invocation_in)
-        : FenceWaiter(notify), invocation(invocation_in) {}
-    AsyncCall* const invocation;
+    Waiter(Notify notify, AsyncCall* call_in)
+        : FenceWaiter(notify), call(call_in) {}
+    AsyncCall* const call;
   };
 
   const Ref<Function> function_;
@@ -223,34 +229,35 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   const uint64_t step_limit_;
   const uint32_t slot_count_;
   const bool is_async_;
-  // Of one that may be run in a batch: rows of each argument. Else 0.
+  // The rows of each argument if the call may be batched; else 0.
   uint32_t batch_row_count_ = 0;
 
-  // Written under mutex_ (but for what leads to kQueued), read without.
+  // Written under mutex_, except for changes to kQueued; read without it.
   std::atomic<Phase> phase_{Phase::kWaiting};
   std::atomic<bool> cancelled_{false};
 
   Waiter waiter_;
-  // Of an asynchronous function. What its program waits for: the caller's
-  // fences, or one that waiter_ passes their outcome on to (is_relayed_).
+  // For an asynchronous function: the fence that its program waits for. It is
+  // a join of the caller's fences, or one that waiter_ signals (is_relayed_).
   Ref<hal::Fence> program_wait_;
   bool is_relayed_ = false;
-  // What its program signals, until it has ended. Never the fence that others
-  // see: a device may be done before the program has returned its results.
+  // The fence that its program signals, until the program has ended. It is
+  // never the caller's fence, since a device may end before the program has
+  // returned its results.
   Ref<hal::Fence> program_signal_;
-  Waiter signal_waiter_;  // For that, from then on.
+  Waiter signal_waiter_;  // Waits for that fence afterwards.
 
   mutable Mutex mutex_;
-  // Told at the end. Made on demand if the caller gave none.
+  // Signaled at the end. Made on demand if the caller gave none.
   Ref<hal::Fence> signal_ ABSL_GUARDED_BY(mutex_);
   Ref<vm::Invocation> program_ ABSL_GUARDED_BY(mutex_);  // While kRunning.
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
-  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;  // Callback done too.
+  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;  // And its callback.
   // The slots behind this object hold the arguments until the program runs,
-  // then, once it has ended well, its results until they are taken.
+  // and after a success the results until they are taken.
   bool has_results_ ABSL_GUARDED_BY(mutex_) = false;
-  // For calls that take results as arguments: how many have not fetched theirs,
-  // the results for them once they are there, and what they wait for.
+  // For calls that take results as arguments: the number of those that have
+  // not fetched theirs, the results, and the fence that these calls wait for.
   uint32_t keeper_count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<vm::Value> kept_ ABSL_GUARDED_BY(mutex_);
   Ref<hal::Fence> end_ ABSL_GUARDED_BY(mutex_);

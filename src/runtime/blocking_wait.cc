@@ -3,6 +3,7 @@
 #include <atomic>
 #include <vector>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
 
@@ -39,12 +40,12 @@ absl::Status WaitForOutcome(absl::Span<const hal::Fence* const> fences,
   if (!wait.Start(fences, &wait.outcome)) return wait.outcome;
   if (!thread.WaitUntilNotified(deadline_ns)) {
     if (wait.Cancel(Late())) return Late();
-    thread.WaitUntilNotified(kInfiniteFuture);  // The outcome is on its way.
+    thread.WaitUntilNotified(kInfiniteFuture);  // The outcome comes now.
   }
   return wait.outcome;
 }
 
-// True if a fence has failed: which, and its error.
+// True if a fence has failed. Sets its index and error.
 bool FindFailed(absl::Span<hal::Fence* const> fences, size_t* index,
                 absl::Status* error, bool* all_reached) {
   *all_reached = true;
@@ -60,9 +61,10 @@ bool FindFailed(absl::Span<hal::Fence* const> fences, size_t* index,
   return false;
 }
 
-// A wait for the first of several fences: a waiter for each, of which the
-// first to have an outcome decides. On the heap, since waiters that cannot be
-// taken back outlive the wait; whoever is last deletes it.
+// A wait for the first of several fences. Each fence has a waiter, and the
+// first outcome decides. The object is on the heap, since a waiter that is
+// about to be notified cannot be cancelled and outlives the wait. The last
+// reference deletes it.
 class AnyWait {
  public:
   static constexpr int64_t kGaveUp = -2;
@@ -85,20 +87,22 @@ class AnyWait {
     }
   }
 
-  // True for the first who decides.
+  // True for the first decision.
   bool Decide(int64_t decision) {
     int64_t open = kOpen;
     return decision_.compare_exchange_strong(open, decision,
                                              std::memory_order_acq_rel);
   }
 
-  // Of the fence that has decided; after its notification.
+  // The outcome of the fence that has decided; after its notification.
   absl::Status Outcome(size_t* index) const {
-    *index = static_cast<size_t>(decision_.load(std::memory_order_acquire));
+    const int64_t decision = decision_.load(std::memory_order_acquire);
+    TAKT_CHECK(decision >= 0);
+    *index = static_cast<size_t>(decision);
     return waiters_[*index].outcome;
   }
 
-  // The waiting thread is done with it.
+  // Drops the waiting thread's reference.
   void Abandon() {
     for (Waiter& waiter : waiters_) {
       if (waiter.started && waiter.Cancel()) Release();
@@ -120,16 +124,18 @@ class AnyWait {
     }
 
     AnyWait* wait = nullptr;
-    bool started = false;  // Of the waiting thread.
+    bool started = false;  // For the waiting thread only.
     absl::Status outcome;  // Written before the decision.
   };
 
   void Release() {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    const int32_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
+    TAKT_DCHECK(before > 0);
+    if (before == 1) delete this;
   }
 
-  BlockingWait&
-      thread_;  // Used by whoever decides, while the thread waits for it.
+  // The decision notifies it, and it waits for that notification.
+  BlockingWait& thread_;
   std::atomic<int64_t> decision_{kOpen};  // The fence's index.
   // The waiting thread, and the waits that may still be notified.
   std::atomic<int32_t> references_{1};
@@ -158,10 +164,11 @@ absl::Status WaitForFence(const hal::Fence& fence, BlockingWait& thread,
 }
 
 absl::Status WaitForSignal(Ref<hal::Fence> fence, BlockingWait& thread) {
+  TAKT_CHECK(fence != nullptr);
   FenceWait wait(thread);
   const hal::Fence* const fences[] = {fence.get()};
   if (!wait.Start(fences, &wait.outcome)) return wait.outcome;
-  fence.reset();  // Whoever is going to signal it keeps it.
+  fence.reset();  // Else this reference would keep the wait from ending.
   thread.WaitUntilNotified(kInfiniteFuture);
   return wait.outcome;
 }
@@ -174,7 +181,7 @@ absl::Status WaitForAll(absl::Span<hal::Fence* const> fences,
   if (FindFailed(fences, index, &outcome, &all_reached)) return outcome;
   if (all_reached) return outcome;
   outcome = WaitForOutcome(fences, thread, deadline_ns);
-  // Asked of the fences: of a failure the wait does not say whose it is.
+  // The wait does not say which fence has failed; the fences do.
   absl::Status error;
   if (!outcome.ok()) FindFailed(fences, index, &error, &all_reached);
   return outcome;
@@ -183,6 +190,7 @@ absl::Status WaitForAll(absl::Span<hal::Fence* const> fences,
 absl::Status WaitForAny(absl::Span<hal::Fence* const> fences,
                         BlockingWait& thread, int64_t deadline_ns,
                         size_t* index) {
+  TAKT_CHECK(!fences.empty());
   for (size_t i = 0; i < fences.size(); ++i) {
     bool reached = true;
     absl::Status outcome;
@@ -196,7 +204,7 @@ absl::Status WaitForAny(absl::Span<hal::Fence* const> fences,
   wait->Start(fences);
   const bool in_time = thread.WaitUntilNotified(deadline_ns);
   const bool decided = in_time || !wait->Decide(AnyWait::kGaveUp);
-  // Decided after all: the notification is on its way.
+  // A fence has decided after all; wait for its notification.
   if (decided && !in_time) thread.WaitUntilNotified(kInfiniteFuture);
   const absl::Status outcome = decided ? wait->Outcome(index) : Late();
   wait->Abandon();

@@ -1,8 +1,8 @@
-// How a caller's thread waits for an outcome: it works for the executor
-// meanwhile if there is one, else it sleeps.
+// A BlockingWait blocks a caller's thread until another thread notifies it. If
+// there is an executor, the thread works for it meanwhile; else it sleeps.
 //
-// Made on the stack before the work is submitted, so that small work is left
-// to this thread.
+// It is made on the stack before the work is submitted, so that the workers
+// leave small work to this thread.
 //
 // Thread-safety: Notify() from any thread; the rest on the thread that made it.
 #ifndef TAKT_RUNTIME_BLOCKING_WAIT_H_
@@ -21,17 +21,17 @@ namespace takt::runtime {
 
 class BlockingWait {
  public:
-  // `executor` is borrowed; nullptr: only sleep. Works on what is at least as
-  // urgent as `lane`.
+  // `executor` is borrowed; nullptr: the thread sleeps. It does work of `lane`
+  // and more urgent work.
   explicit BlockingWait(exec::Executor* executor, uint8_t lane = 0) {
     if (executor != nullptr) donor_.emplace(*executor, lane);
   }
 
-  // Waits until Notify() has been called, or `deadline_ns` (of NowNs()) has
-  // passed: false then. Ready for another wait afterwards.
+  // Waits until Notify() has been called. False if `deadline_ns` (of NowNs())
+  // passes before. May be called again afterwards.
   bool WaitUntilNotified(int64_t deadline_ns);
 
-  // The waiting thread may destroy this as soon as it has seen it.
+  // The waiting thread may destroy this as soon as its wait returns.
   void Notify() {
     if (donor_.has_value()) {
       donor_->Notify();
@@ -52,18 +52,18 @@ class BlockingWait {
 absl::Status WaitForFence(const hal::Fence& fence, BlockingWait& thread,
                           int64_t deadline_ns);
 
-// The same without keeping the fence: ABORTED once nobody is left who could
-// signal it.
+// The same without a reference to the fence: ABORTED once no one is left that
+// could signal it, that is when its last reference goes.
 absl::Status WaitForSignal(Ref<hal::Fence> fence, BlockingWait& thread);
 
-// The same for several fences, null ones being reached. *index receives which
-// of them has failed; it is left alone if none has.
+// The same for several fences; a null one counts as reached. *index receives
+// the index of the fence that has failed, and keeps its value if none has.
 absl::Status WaitForAll(absl::Span<hal::Fence* const> fences,
                         BlockingWait& thread, int64_t deadline_ns,
                         size_t* index);
 
-// Waits for the first of `fences` (at least one) to be reached or to fail.
-// *index receives which; it is left alone if none has in time.
+// Waits until one of `fences` (at least one) is reached or fails. *index
+// receives its index, and keeps its value after DEADLINE_EXCEEDED.
 absl::Status WaitForAny(absl::Span<hal::Fence* const> fences,
                         BlockingWait& thread, int64_t deadline_ns,
                         size_t* index);

@@ -39,11 +39,11 @@ absl::Status Run(const Function& function, uint64_t step_limit,
         static_cast<BlockingWait*>(argument)->Notify();
       },
       &thread);
-  CallQueue& strand = function.context().strand();
+  CallQueue& queue = function.context().call_queue();
   for (bool is_resumed = false;; is_resumed = true) {
-    const bool entered = strand.Enter(thread);
+    const bool entered = queue.Enter(thread);
     const vm::Invocation::State state = trace.Run(*invocation, is_resumed);
-    if (entered) strand.Leave();
+    if (entered) queue.Leave();
     if (state == vm::Invocation::State::kDone) break;
     thread.WaitUntilNotified(kInfiniteFuture);
   }
@@ -63,7 +63,7 @@ absl::Status CallWithTimeout(Function& function, const CallOptions& options,
         ": options: timeout_ns: the call does not wait, since it is "
         "given fences; an asynchronous call takes both"));
   }
-  if (function.context().strand().RunsHere()) {
+  if (function.context().call_queue().RunsHere()) {
     return absl::FailedPreconditionError(absl::StrCat(
         function.name(),
         ": options: timeout_ns: not in a call that a program of the "

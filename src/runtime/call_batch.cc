@@ -147,12 +147,12 @@ void CallBatch::Close(hal::Deferred* deferred) {
     MutexLock lock(&function.batch_mutex());
     if (function.open_batch() == batch) function.open_batch() = nullptr;
   }
-  function.context().strand().Post(batch, CallQueue::Where::kWorker);
+  function.context().call_queue().Post(batch, CallQueue::Where::kWorker);
 }
 
 void CallBatch::OnWoken(void* self, vm::Invocation& invocation) {
   auto* const batch = static_cast<CallBatch*>(self);
-  batch->function_->context().strand().Post(batch, CallQueue::Where::kWorker);
+  batch->function_->context().call_queue().Post(batch, CallQueue::Where::kWorker);
 }
 
 void CallBatch::Take() {

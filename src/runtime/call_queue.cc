@@ -17,7 +17,7 @@ const void* ThisThread() {
 
 }  // namespace
 
-// A synchronous caller's place in the line, on its stack.
+// A synchronous caller's turn, on its stack.
 class CallQueue::ThreadTurn final : public Turn {
  public:
   explicit ThreadTurn(BlockingWait& thread) : thread_(thread) {
@@ -44,7 +44,7 @@ void CallQueue::Post(Turn* turn, Where where) {
              !hal::HasDeferred()) {
     RunTurns(turn, kTurnsAtOnce);
   } else {
-    // Not here if more is due on this thread: that can run at the same time.
+    // Deferred work of this thread can run at the same time as the turn.
     SubmitTurn(turn);
   }
 }
@@ -54,10 +54,12 @@ bool CallQueue::Enter(BlockingWait& thread) {
   ThreadTurn turn(thread);
   if (!HoldOrQueue(&turn)) thread.WaitUntilNotified(kInfiniteFuture);
   runner_.store(ThisThread(), std::memory_order_relaxed);
+  TAKT_DCHECK((state_.load(std::memory_order_relaxed) & kHeld) != 0);
   return true;
 }
 
 void CallQueue::Leave() {
+  TAKT_DCHECK(RunsHere());
   runner_.store(nullptr, std::memory_order_relaxed);
   if (Turn* next = ReleaseOrNext()) RunTurns(next, 0);
 }
@@ -65,7 +67,7 @@ void CallQueue::Leave() {
 void CallQueue::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
   if ((state_.load(std::memory_order_relaxed) & kQueued) == 0) return;
   MutexLock lock(&mutex_);
-  if (first_ == nullptr) return;  // The holder was quicker.
+  if (first_ == nullptr) return;  // The holder has taken the last turn.
   Turn* before = nullptr;
   for (Turn* turn = first_; turn != nullptr;) {
     Turn* const next = turn->next_;
@@ -83,6 +85,7 @@ void CallQueue::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
 
 void CallQueue::RunSubmitted() {
   const Ref<Object> hold = Ref<Object>::Adopt(owner_);  // Of SubmitTurn().
+  TAKT_CHECK(submitted_ != nullptr);
   RunTurns(std::exchange(submitted_, nullptr), kTurnsAtOnce);
 }
 
@@ -94,7 +97,7 @@ bool CallQueue::HoldOrQueue(Turn* turn) {
   }
   MutexLock lock(&mutex_);
   while (true) {
-    // The holder may have left meanwhile, but only if nobody is queued.
+    // The holder may have left meanwhile, but only if no turn is queued.
     const uint32_t next = state == 0 ? kHeld : kHeld | kQueued;
     if (!state_.compare_exchange_weak(state, next, std::memory_order_acquire,
                                       std::memory_order_relaxed)) {
@@ -103,6 +106,7 @@ bool CallQueue::HoldOrQueue(Turn* turn) {
     if (next == kHeld) return true;
     break;
   }
+  TAKT_DCHECK((first_ == nullptr) == (last_ == nullptr));
   turn->next_ = nullptr;
   (last_ != nullptr ? last_->next_ : first_) = turn;
   last_ = turn;
@@ -127,12 +131,13 @@ CallQueue::Turn* CallQueue::ReleaseOrNext() {
 }
 
 void CallQueue::RunTurns(Turn* turn, int turn_count) {
-  // What is run may hold the last references to the owner.
+  // A turn may release the last reference to the owner.
   const Ref<Object> hold = Ref<Object>::Retain(owner_);
+  TAKT_DCHECK((state_.load(std::memory_order_relaxed) & kHeld) != 0);
   bool is_first = true;
   while (turn != nullptr) {
     if (turn->is_thread_) {
-      turn->Take();  // The strand is another thread's from here on.
+      turn->Take();  // Now another thread holds the queue.
       return;
     }
     const exec::Worker* const worker = executor_ != nullptr && !is_first
@@ -153,6 +158,7 @@ void CallQueue::RunTurns(Turn* turn, int turn_count) {
 }
 
 void CallQueue::SubmitTurn(Turn* turn) {
+  TAKT_CHECK(submitted_ == nullptr);
   owner_->Retain();
   submitted_ = turn;
   static_cast<exec::JobTraits&>(*this) = turn->traits;

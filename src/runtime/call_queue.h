@@ -1,18 +1,19 @@
-// A Strand has the programs of one context run one at a time, first come,
-// first served, without a thread of its own: whoever comes to a free strand
-// holds it, and passes it on to the next when it has run its part. A program
-// that parks leaves the strand and comes back when it is woken.
+// A CallQueue lets the programs of one context run one at a time, in the order
+// in which they come. It has no thread of its own. A thread that finds the
+// queue free holds it, runs its turn, and then hands it to the next turn. A
+// program that parks leaves the queue and enters it again when it is woken.
 //
-// Two kinds of turn: an asynchronous invocation's is run by whoever passes the
-// strand on, or by a worker; a synchronous caller's thread is told, and runs
-// its program itself.
+// There are two kinds of turn. The turn of an asynchronous call runs on the
+// thread that hands the queue over, or on a worker. The turn of a synchronous
+// caller notifies the caller's thread, which then runs its program itself.
 //
 // Invariants:
-//   (1) Who finds state_ 0 and makes it kHeld holds the strand; while turns
-//       wait it is kHeld | kQueued, and passed on without becoming free.
-//   (2) The job is submitted by the holder only, and only it runs the turn it
-//       was submitted with: so one job is enough.
-//   (3) No turn is taken while mutex_ is held.
+//   (1) The thread that changes state_ from 0 to kHeld holds the queue. While
+//       turns wait, state_ is kHeld | kQueued, and the queue is handed over
+//       without becoming free.
+//   (2) Only the holder submits the job, and the job runs the turn that it was
+//       submitted with. So one job is enough.
+//   (3) No turn runs while mutex_ is held.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf.
@@ -33,57 +34,58 @@ namespace takt::runtime {
 
 class CallQueue final : private exec::Closure {
  public:
-  // A place in the line. Kept alive by its owner until Take() is called.
+  // A place in the queue. Its owner keeps it alive until Take() is called.
   class Turn {
    public:
-    // Runs the part that wanted the strand, on this thread, which holds the
-    // strand until this returns. May destroy the turn.
+    // Runs the program on this thread, which holds the queue until this
+    // returns. May destroy the turn.
     virtual void Take() = 0;
 
    protected:
     Turn() = default;
     ~Turn() = default;
 
-    // Among the jobs of the strand's executor. Set before Post().
+    // Its place among the jobs of the executor. Set before Post().
     exec::JobTraits traits;
 
    private:
     friend class CallQueue;
-    bool is_thread_ = false;  // Take() hands the strand to another thread.
+    bool is_thread_ = false;  // Take() hands the queue to a thread.
     Turn* next_ = nullptr;
   };
   enum class Where {
-    kHere,    // On this thread if the strand is free.
+    kHere,    // On this thread if the queue is free.
     kWorker,  // On this thread only if it is a worker or works for one.
   };
 
-  // `owner` has the strand as a member; it is kept alive while turns are run.
-  // `executor` outlives it; nullptr: turns run on the thread that brings them
-  // about.
+  // `owner` has the queue as a member and is kept alive while turns run.
+  // `executor` outlives the queue; nullptr: a turn runs on the thread that
+  // posts it or hands the queue over.
   CallQueue(Object* owner, exec::Executor* executor)
       : Closure(&CallQueue::OnRun), owner_(owner), executor_(executor) {}
 
-  // Has `turn` taken, now or later, once.
+  // Calls turn->Take() once, now or later.
   void Post(Turn* turn, Where where) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Waits until the strand is this thread's, for Leave(). False if it is
-  // already: a native function called by a program calls its own context;
-  // there is no Leave() then.
+  // Waits until this thread holds the queue, which Leave() ends. False if it
+  // holds it already, because a program calls a native function that calls the
+  // same context; then there is no Leave().
   bool Enter(BlockingWait& thread) ABSL_LOCKS_EXCLUDED(mutex_);
   void Leave() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Whether this thread runs a program of the strand.
+  // True if this thread runs a program of the queue.
   bool RunsHere() const;
 
-  // Takes queued turns that `wanted` says yes to out of the line, in
-  // order; they will not be taken.
+  // Removes the queued turns for which `wanted` returns true, in order. They
+  // are not taken.
   void TakeQueued(absl::FunctionRef<bool(Turn*)> wanted)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   static constexpr uint32_t kHeld = 1;
   static constexpr uint32_t kQueued = 2;
-  // Turns that a worker takes before it looks at other jobs.
+  // Turns that a worker runs before it looks at other jobs: enough to hide the
+  // cost of a job, few enough for other jobs of its lane.
   static constexpr int kTurnsAtOnce = 64;
 
   class ThreadTurn;
@@ -91,29 +93,30 @@ class CallQueue final : private exec::Closure {
   static void OnRun(exec::Closure* closure, exec::Worker&) {
     static_cast<CallQueue*>(closure)->RunSubmitted();
   }
-  // Here the executor has let go of the job, which may be submitted again.
+  // The executor does not use the job any longer; it may be submitted again.
   void RunSubmitted();
 
-  // True if the strand is the caller's now; else `turn` is in the line.
+  // True if the caller holds the queue now; else `turn` is queued.
   bool HoldOrQueue(Turn* turn) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Frees the strand and returns nullptr, or returns the next turn, for which
-  // the caller still holds it.
+  // Frees the queue and returns nullptr, or returns the next turn; then the
+  // caller still holds the queue.
   Turn* ReleaseOrNext() ABSL_LOCKS_EXCLUDED(mutex_);
-  // For the holder. Takes `turn`, and up to `turn_count` in all; a worker goes
-  // on with what is left.
+  // For the holder. Runs `turn` and the next ones, up to `turn_count` in all,
+  // and submits the rest to a worker.
   void RunTurns(Turn* turn, int turn_count);
   void SubmitTurn(Turn* turn);
 
   Object* const owner_;
   exec::Executor* const executor_;
 
-  // Acquire by who gets the strand, release by who leaves it: a program sees
-  // what the one before it wrote. kQueued is changed under mutex_ only.
+  // Acquired by the thread that takes the queue, released by the thread that
+  // leaves it: a program sees what the one before it wrote. kQueued changes
+  // under mutex_ only.
   std::atomic<uint32_t> state_{0};
-  // A token of the thread that runs a program, by that thread; others only
-  // compare it with their own, so relaxed will do.
+  // A token of the thread that runs a program, stored by that thread. Other
+  // threads only compare it with their own, so relaxed order is enough.
   std::atomic<const void*> runner_{nullptr};
-  Turn* submitted_ = nullptr;  // The holder's, handed to the job.
+  Turn* submitted_ = nullptr;  // From the holder to the job.
 
   Mutex mutex_;
   Turn* first_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -146,9 +146,9 @@ absl::StatusOr<Ref<Context>> Context::Create(Instance* instance,
 
 absl::Status Context::Notify(vm::Signal::Kind signal) {
   BlockingWait thread(executor());
-  const bool entered = strand_.Enter(thread);
+  const bool entered = call_queue_.Enter(thread);
   absl::Status status = vm_->Notify(signal);
-  if (entered) strand_.Leave();
+  if (entered) call_queue_.Leave();
   return status;
 }
 

@@ -55,7 +55,7 @@ class Context final : public Object {
   // Tells the modules, between two programs.
   absl::Status Notify(vm::Signal::Kind signal);
   // Where its programs run, one at a time.
-  CallQueue& strand() { return strand_; }
+  CallQueue& call_queue() { return call_queue_; }
 
  private:
   Context(Ref<Instance> instance, Ref<exec::Executor> executor)
@@ -64,14 +64,14 @@ class Context final : public Object {
         executor_(std::move(executor)),
         shop_(Ref<shop::JobShop>::Retain(instance_->FindShop(executor_.get()))),
         waiter_(executor_),
-        strand_(this, executor_.get()) {}
+        call_queue_(this, executor_.get()) {}
 
   const Ref<Instance> instance_;
   std::vector<Ref<hal::Device>> devices_;  // Set while it is created.
   const Ref<exec::Executor> executor_;
   const Ref<shop::JobShop> shop_;
   InitializerWaiter waiter_;
-  CallQueue strand_;
+  CallQueue call_queue_;
   Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.
 };
 
