@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "hal/buffer.h"
 #include "hal/element_type.h"
@@ -115,7 +116,7 @@ void CallBatch::Add(AsyncCall* member) {
   {
     MutexLock lock(&function.batch_mutex());
     CallBatch*& open = function.open_batch();
-    // One that does not fit the open batch begins the next.
+    // A call that does not fit the open batch opens the next one.
     if (open == nullptr || !open->Fits(*member)) {
       opened = open = new CallBatch(function);
     }
@@ -129,6 +130,7 @@ void CallBatch::Add(AsyncCall* member) {
 }
 
 void CallBatch::Urge(const Function::Job& member) {
+  TAKT_CHECK(!members_.empty());
   const bool is_first = members_.size() == 1;
   job_.cpus = member.attributes.cpus;
   job_.fault_policy = member.attributes.fault_policy;
@@ -145,6 +147,7 @@ void CallBatch::Close(hal::Deferred* deferred) {
   Function& function = *batch->function_;
   {
     MutexLock lock(&function.batch_mutex());
+    TAKT_CHECK(!batch->members_.empty());
     if (function.open_batch() == batch) function.open_batch() = nullptr;
   }
   function.context().call_queue().Post(batch, CallQueue::Where::kWorker);
@@ -152,12 +155,13 @@ void CallBatch::Close(hal::Deferred* deferred) {
 
 void CallBatch::OnWoken(void* self, vm::Invocation& invocation) {
   auto* const batch = static_cast<CallBatch*>(self);
-  batch->function_->context().call_queue().Post(batch, CallQueue::Where::kWorker);
+  batch->function_->context().call_queue().Post(batch,
+                                                CallQueue::Where::kWorker);
 }
 
 void CallBatch::Take() {
   if (program_ == nullptr) {
-    // Whoever was cancelled in time does not take part.
+    // Calls that were cancelled in time do not take part.
     const auto kept = std::stable_partition(
         members_.begin(), members_.end(),
         [](AsyncCall* member) { return !member->is_cancelled(); });
@@ -170,12 +174,14 @@ void CallBatch::Take() {
       return;
     }
     const absl::Status status = CreateProgram();
+    TAKT_CHECK(status.ok() == (program_ != nullptr));
     if (!status.ok()) {
       Finish(status);
       return;
     }
   }
-  // Of its own: Run() may go on elsewhere as soon as it has parked.
+  // A second reference: once the program has parked, another thread may run
+  // it to its end.
   const Ref<vm::Invocation> program = program_;
   if (program->Run() != vm::Invocation::State::kParked) EndProgram();
 }
@@ -207,6 +213,7 @@ absl::Status CallBatch::CreateProgram() {
 }
 
 void CallBatch::EndProgram() {
+  TAKT_CHECK(members_.size() >= 2 && results_.empty());
   absl::Status status = program_->status();
   if (status.ok()) results_ = program_->TakeResults();
   program_.reset();
@@ -229,8 +236,8 @@ void CallBatch::Finish(const absl::Status& status) {
   if (outcome.ok()) outcome = Annotate(Split(), function_->name());
   results_.clear();
   {
-    // What follows from one member's end can be batched with what follows from
-    // the others': calls that once met stay together, step by step.
+    // The calls that wait for these members become ready together, and are
+    // batched again.
     hal::DeferScope scope;
     for (AsyncCall* member : members_) member->EndInBatch(outcome);
   }
@@ -238,8 +245,8 @@ void CallBatch::Finish(const absl::Status& status) {
 }
 
 absl::Status CallBatch::Split() {
-  // All of them before the first member has its own, so that an error leaves
-  // every member without.
+  // All results are split before the first member receives one, so that an
+  // error leaves every member without results.
   std::vector<Ref<hal::BufferView>> slices;
   for (size_t i = 0; i < results_.size(); ++i) {
     hal::BufferView* const whole = ViewOf(results_[i]);
@@ -257,8 +264,9 @@ absl::Status CallBatch::Split() {
       first_row += rows;
     }
   }
+  TAKT_CHECK(slices.size() == results_.size() * members_.size());
   for (size_t m = 0; m < members_.size(); ++m) {
-    // The arguments go.
+    // Release the arguments.
     for (vm::Value& slot : members_[m]->slots()) slot = vm::Value();
     for (size_t i = 0; i < results_.size(); ++i) {
       members_[m]->slots()[i] =
@@ -270,6 +278,7 @@ absl::Status CallBatch::Split() {
 
 absl::StatusOr<Ref<hal::BufferView>> CallBatch::Stack(
     absl::Span<hal::BufferView* const> parts) {
+  TAKT_CHECK(!parts.empty());
   const uint64_t row_bytes = RowBytes(*parts[0]);
   int64_t row_count = 0;
   for (const hal::BufferView* part : parts) row_count += part->shape()[0];

@@ -1,13 +1,14 @@
-// Calls of one function that became ready together, run as one: their inputs
-// are stacked along the outermost dimension, the results split again.
+// A CallBatch runs calls of one function that became ready together as one
+// call: it stacks their inputs along the outermost dimension and splits the
+// results again.
 //
-// Where it gathers: a fence that becomes reached tells one waiter after the
-// other on one thread. The first call of a function among them opens a batch
-// and defers (hal/deferred.h) closing it to the end of that thread's list; the
-// others join it until then. Members of a batch end in the same way, so that
-// what they release is gathered again.
+// A fence that becomes reached notifies its waiters one by one on one thread.
+// The first call of a function among them opens a batch, and defers closing it
+// (hal/deferred.h) to the end of that thread's list. The other calls join the
+// batch until then. Members of a batch end in the same way, so the calls that
+// wait for them are batched again.
 //
-// Thread-safety: AddToBatch() from any thread; the rest is the batch's own.
+// Thread-safety: Add() may run on any thread; the batch calls the rest itself.
 #ifndef TAKT_RUNTIME_CALL_BATCH_H_
 #define TAKT_RUNTIME_CALL_BATCH_H_
 
@@ -37,10 +38,11 @@ class CallBatch final : public Object,
   // FAILED_PRECONDITION if it says so, but its arguments or results are not
   // tensors with a dynamic outermost dimension, or `takt.batch_dim` is not 0.
   static absl::StatusOr<bool> IsBatchable(const Function& function);
-  // True if these can be stacked with others: all of as many rows.
+  // True if these can be stacked with those of other calls: all are tensors of
+  // the same number of rows.
   static bool CanStack(absl::Span<const vm::Value> arguments);
 
-  // Has `member`, whose fences are reached, run with others of its function.
+  // Runs `member`, whose fences are reached, with other calls of its function.
   static void Add(AsyncCall* member);
 
   // One tensor of all rows of `parts`, in a buffer of its own.
@@ -60,7 +62,7 @@ class CallBatch final : public Object,
   ~CallBatch() override = default;
 
   bool Fits(AsyncCall& member) const;
-  // Makes the batch as urgent as its latest member, at least.
+  // Makes the batch at least as urgent as its latest member.
   void Urge(const Function::Job& member);
   static void Close(hal::Deferred* deferred);
   static void OnWoken(void* self, vm::Invocation& invocation);
@@ -70,18 +72,18 @@ class CallBatch final : public Object,
   absl::Status CreateProgram();
   // The program has ended.
   void EndProgram();
-  // Its device work has too.
+  // The device work of the program has ended as well.
   void Finish(const absl::Status& status);
   absl::Status Split();
 
   const Ref<Function> function_;
-  // In flight, so each holds itself. Guarded by the function's lock while the
-  // batch is open.
+  // They are in flight, so each holds itself. The function's lock guards them
+  // while the batch is open.
   std::vector<AsyncCall*> members_;
-  JobAttributes job_;  // The most urgent of all members.
+  JobAttributes job_;  // As urgent as the most urgent member.
   int64_t row_count_ = 0;
   Ref<vm::Invocation> program_;
-  Ref<hal::Fence> signal_;  // Of an asynchronous function's program.
+  Ref<hal::Fence> signal_;  // If the function is asynchronous.
   std::vector<vm::Value> results_;
 };
 

@@ -22,7 +22,7 @@ void CallTrace::BeginTraced(const JobAttributes& job, uint64_t parent) {
 
 vm::Invocation::State CallTrace::RunTraced(vm::Invocation& program,
                                            bool is_resumed) const {
-  // Once it has parked another thread may end it, and all that it holds.
+  // Once the program has parked, another thread may end it and destroy this.
   const auto tracer = Ref<Tracer>::Retain(&function_.tracer());
   Event event = MakeEvent(EventKind::kProgram);
   if (is_resumed) {

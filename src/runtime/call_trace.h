@@ -1,7 +1,7 @@
-// What an invocation leaves in its instance's trace: that it began, where and
-// how long its program ran, and how it ended.
+// A CallTrace records a call in the trace of its instance: its begin, the parts
+// that its program ran in, and its end.
 //
-// Thread-safety: as the invocation's.
+// Thread-safety: as the call's.
 #ifndef TAKT_RUNTIME_CALL_TRACE_H_
 #define TAKT_RUNTIME_CALL_TRACE_H_
 
@@ -21,22 +21,22 @@ class CallTrace {
   // `function` outlives it.
   explicit CallTrace(const Function& function) : function_(function) {}
 
-  // If the tracer is on, the invocation is recorded from here on. `parent`: of
-  // the stream's job that it is the call of, or 0. Once.
+  // Records the call from here on, if the tracer is on. `parent`: the event of
+  // the stream's job that makes the call, or 0. Called once.
   void Begin(const JobAttributes& job, uint64_t parent) {
     if (__builtin_expect(function_.tracer().is_on(), 0)) {
       BeginTraced(job, parent);
     }
   }
-  // 0: it is not recorded.
+  // 0: the call is not recorded.
   uint64_t id() const { return id_; }
 
-  // program.Run(), recorded. This may be gone by the time that it parks.
+  // Runs the program and records it. If it parks, this may be destroyed.
   vm::Invocation::State Run(vm::Invocation& program, bool is_resumed) const {
     return __builtin_expect(id_ == 0, 1) ? program.Run()
                                          : RunTraced(program, is_resumed);
   }
-  // Also of the device work that it has queued.
+  // The end of the call and of its device work.
   void End(const absl::Status& status) const {
     if (__builtin_expect(id_ != 0, 0)) EndTraced(status);
   }

@@ -18,7 +18,8 @@ constexpr int kIncompatible = 18;
 
 using Modules = std::vector<Ref<vm::Module>>;
 
-// True if one of the caller's modules imports from `name`, and none is it.
+// True if one of the caller's modules imports from the module `name`, and none
+// of them has that name.
 bool IsMissing(const ContextOptions& options, absl::string_view name) {
   bool is_needed = false;
   for (const vm::Module* module : options.modules) {
@@ -39,8 +40,7 @@ absl::StatusOr<Modules> ListModules(Instance* instance,
     modules.push_back(std::move(module));
     return absl::OkStatus();
   };
-  // `hal` comes first: whoever records a program for both of two devices finds
-  // its state there.
+  // `hal` comes first: the route of NPU work looks for its state there.
   TAKT_RETURN_IF_ERROR(
       add("hal", [&] { return native.GetHalModule(options.devices); }));
   TAKT_RETURN_IF_ERROR(add("hal_inline", [&] {
@@ -83,8 +83,8 @@ std::string DescribeDevice(const hal::Device& device) {
                       formats.empty() ? "no code" : formats, ")");
 }
 
-// What a module says that finds no device for its code, shortened, and what the
-// context has instead.
+// Shortens the error of a module that finds no device for its code, and adds
+// the devices of the context.
 absl::Status ExplainMisfit(const absl::Status& status,
                            absl::Span<const Ref<hal::Device>> devices) {
   constexpr size_t kMaxTold = 240;
@@ -155,7 +155,7 @@ absl::Status Context::Notify(vm::Signal::Kind signal) {
 uint32_t Context::shop_pools() const {
   uint32_t pools = 0;
   for (const Ref<hal::Device>& device : devices_) {
-    // Every device that this library makes is one of these.
+    // All devices of this library are of this class.
     pools |= static_cast<const cpu::Device&>(*device).shop_pools();
   }
   return pools;

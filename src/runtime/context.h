@@ -1,5 +1,5 @@
-// A Context is the VM's context, with what its calls need besides: the
-// instance, and the workers that a waiting caller helps.
+// A Context is the VM's context together with its instance, its devices, the
+// queue of its calls, and the workers that a waiting caller helps.
 //
 // Thread-safety: as takt/context.h says.
 #ifndef TAKT_RUNTIME_CONTEXT_H_
@@ -45,16 +45,16 @@ class Context final : public Object {
   Instance& instance() const { return *instance_; }
   vm::Context& vm() const { return *vm_; }
   absl::Span<const Ref<hal::Device>> devices() const { return devices_; }
-  // Bit i: pool i of the shop is the NPU of one of its devices.
+  // Bit i: pool i of the scheduler is the NPU of one of the devices.
   uint32_t shop_pools() const;
-  // The workers that run what this context submits; null if its devices have
+  // The workers that run the work of this context; null if its devices have
   // none.
   exec::Executor* executor() const { return executor_.get(); }
-  // What schedules them; null if nobody does.
+  // The scheduler of these workers; null: none.
   shop::JobShop* shop() const { return shop_.get(); }
-  // Tells the modules, between two programs.
+  // Passes the signal to the modules, between two programs.
   absl::Status Notify(vm::Signal::Kind signal);
-  // Where its programs run, one at a time.
+  // Runs its programs one at a time.
   CallQueue& call_queue() { return call_queue_; }
 
  private:
@@ -72,7 +72,7 @@ class Context final : public Object {
   const Ref<shop::JobShop> shop_;
   InitializerWaiter waiter_;
   CallQueue call_queue_;
-  Ref<vm::Context> vm_;  // Last: gone first, and it uses the waiter.
+  Ref<vm::Context> vm_;  // Last, since it uses the waiter.
 };
 
 }  // namespace takt::runtime

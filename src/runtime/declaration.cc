@@ -11,7 +11,7 @@
 namespace takt::runtime {
 namespace {
 
-// Beyond this a text is no declaration but an attempt to exhaust something.
+// No compiler writes more; a longer text is an attempt to exhaust memory.
 constexpr size_t kMaxItems = 4096;
 constexpr size_t kMaxRank = 128;
 
@@ -114,16 +114,16 @@ bool ConsumeDimension(absl::string_view* text, int64_t* dimension) {
   return true;
 }
 
-// The compiler's name of an element type; that of the tools but for complex
-// numbers, which it names by their parts.
+// Reads the compiler's name of an element type. The tools use the same names,
+// except for complex numbers.
 absl::StatusOr<hal::ElementType> ParseElement(absl::string_view name) {
   if (name == "complex<f32>") name = "cf64";
   if (name == "complex<f64>") name = "cf128";
   return hal::ParseElementType(name);
 }
 
-// Fills in what a tensor type says. Other types, and tensors of elements that
-// Takt has no name for, are left as text.
+// Sets the members of a tensor type. Other types, and tensors of elements that
+// Takt has no name for, stay text.
 void ParseTensor(Declaration::Item* item) {
   absl::string_view text = item->type;
   if (!absl::ConsumePrefix(&text, "tensor<") ||
@@ -222,8 +222,8 @@ absl::StatusOr<std::string> Declaration::ToText() const {
     absl::StrAppend(&text, " -> ");
     AppendItems(results, &text);
   }
-  // A name or type may hold whatever a file said: read again, it must be the
-  // same.
+  // A name or type may hold any text from a file. It must be the same when it
+  // is read again.
   const absl::StatusOr<Declaration> again = Parse(text);
   if (!again.ok() || again->name != name ||
       !SameItems(again->arguments, arguments) ||

@@ -4,8 +4,8 @@
 //   sync func @act(%input0: tensor<?x64xf32>, %input1: f32 {a = 1}) ->
 //       (%output0: tensor<8xf32>)
 //
-// The text is written by a compiler, but read from a file: whatever does not
-// have that form is an error, never taken for something else.
+// A compiler writes the text, but Takt reads it from a file: text of another
+// form is an error.
 #ifndef TAKT_RUNTIME_DECLARATION_H_
 #define TAKT_RUNTIME_DECLARATION_H_
 
@@ -26,8 +26,8 @@ struct Declaration {
   struct Item {
     std::string name;        // "input0"; without the percent sign.
     std::string type;        // "tensor<?x64xf32>", "f32", "!hal.buffer".
-    std::string attributes;  // What stands in the braces; "" if none.
-    // Of a tensor type whose elements Takt knows.
+    std::string attributes;  // The text in the braces; "" if none.
+    // True for a tensor type whose elements Takt knows; then the rest is set.
     bool is_tensor = false;
     hal::ElementType element_type{};
     std::vector<int64_t> shape;  // kDynamic for "?".
@@ -35,8 +35,8 @@ struct Declaration {
 
   // INVALID_ARGUMENT with the position and what was expected there.
   static absl::StatusOr<Declaration> Parse(absl::string_view text);
-  // The text that Parse() reads. INVALID_ARGUMENT for a name or type that it
-  // would not read as what it is.
+  // The text that Parse() reads. INVALID_ARGUMENT for a name or type that
+  // Parse() would read as something else.
   absl::StatusOr<std::string> ToText() const;
 
   bool is_async = false;

@@ -38,7 +38,7 @@ class Function final : public Object {
   absl::StatusOr<Ref<Function>> Declare(absl::string_view declaration) const;
 
   const std::string& name() const { return name_; }
-  // What explanations of fences call this function's calls.
+  // The name of this function's calls in diagnoses of fences.
   const Ref<const hal::Signaller>& signaller() const { return signaller_; }
   Context& context() const { return *context_; }
   vm::FunctionRef ref() const { return ref_; }
@@ -46,30 +46,31 @@ class Function final : public Object {
   const vm::ExportInfo& info() const { return context_->vm().info(ref_); }
 
   const JobAnnotations& annotations() const { return annotations_; }
-  // Where its calls are recorded, and under which name.
+  // Its calls are recorded there, under this name.
   Tracer& tracer() const { return *context_->instance().tracer(); }
   uint32_t trace_name() const { return trace_name_.Find(tracer(), name_); }
 
-  // INVALID_ARGUMENT unless a caller may pass these. `fences`: an async
-  // function's wait and signal fence may follow them. `futures`: of the values
-  // at these indices only the kind is looked at, which must be NONE.
+  // INVALID_ARGUMENT unless a caller may pass these. `fences`: the wait fence
+  // and the signal fence of an asynchronous function may follow them. A value
+  // that one of `futures` will produce must be NONE.
   absl::Status CheckArguments(
       absl::Span<const vm::Value> arguments, bool fences,
       absl::Span<const FutureArgument> futures = {}) const;
   absl::Status CheckArgument(size_t index, const vm::Value& value) const;
 
-  // How a call that begins now stands: INVALID_ARGUMENT, naming the function,
-  // for what the options or the workers rule out.
+  // The scheduling of a call that begins now. INVALID_ARGUMENT, naming the
+  // function, if the options are wrong or no worker may run it.
   struct Job {
     JobAttributes attributes;
     exec::JobTraits traits;  // Among the jobs of the context's workers.
   };
   absl::StatusOr<Job> FindJob(const CallOptions& options) const;
-  // Has the scheduler know such a call as a job, while the result is held; null
-  // if there is none, or the call asks for nothing.
+  // Announces such a call to the scheduler as a job, which lasts as long as the
+  // result. Null without a scheduler, and for a call of normal priority without
+  // a deadline.
   Ref<shop::ScheduledJob> BeginJob(const Job& job) const;
 
-  // Memory of the caller's for results; null if none is given.
+  // Memory of the caller for results; null if `buffers` is empty.
   absl::StatusOr<std::unique_ptr<ResultBinding>> ReadBinding(
       absl::Span<const ResultBuffer> buffers,
       absl::Span<const vm::Value> arguments) const;
@@ -80,7 +81,7 @@ class Function final : public Object {
   absl::StatusOr<size_t> FindInput(absl::string_view name) const;
   absl::StatusOr<size_t> FindOutput(absl::string_view name) const;
 
-  // The batch that calls of this function join now, if there is one.
+  // The batch that calls of this function join now; null: none is open.
   Mutex& batch_mutex() ABSL_LOCK_RETURNED(batch_mutex_) { return batch_mutex_; }
   CallBatch*& open_batch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(batch_mutex_) {
     return open_batch_;

@@ -13,7 +13,7 @@
 namespace takt::runtime {
 namespace {
 
-// Threads that could not be had.
+// Notes the threads that the system refused.
 void NoteMissing(const exec::Executor& executor,
                  const exec::Executor::Options& options, Notices& notices) {
   if (executor.worker_count() == options.worker_count) return;
@@ -25,7 +25,7 @@ void NoteMissing(const exec::Executor& executor,
             "-u, pids.max of the cgroup, worker_stack_bytes)");
 }
 
-// What was asked for and is not there.
+// Notes the CPUs and workers that the machine does not have.
 void NoteAbsent(const ResolvedWorkers& workers, Notices& notices) {
   const uint32_t count = workers.options.worker_count;
   if (!workers.absent_cpus.empty()) {
@@ -105,7 +105,7 @@ void Instance::CompleteThreads(int fifo_priority,
 }
 
 Instance::~Instance() {
-  // First, since what waits for its fences may still use the workers.
+  // The poller goes first: waiters of its fences may still use the workers.
   std::shared_ptr<FdPoller> poller;
   {
     MutexLock lock(&mutex_);
@@ -173,6 +173,7 @@ absl::Status Instance::EnsureExecutor() {
         shop::FrequencyMonitor::Start(shop_, timers_, topology::SpeedSensor());
   }
   executor_ = std::move(executor);
+  TAKT_CHECK((shop_ != nullptr) == scheduler_options_.has_value());
   return absl::OkStatus();
 }
 
@@ -229,6 +230,7 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
   NoteMissing(*executor, executor_options, *notices_);
+  TAKT_CHECK(executor != nullptr);
   MutexLock lock(&mutex_);
   further_executors_.push_back(executor);
   return executor;
@@ -290,7 +292,7 @@ size_t Instance::RunRound(int64_t deadline_ns) {
   for (const Ref<exec::Executor>& executor : AllExecutors()) {
     ran += executor->RunReady(deadline_ns);
   }
-  // Planning comes last: it may take a while.
+  // Planning comes last, since it may take long.
   std::vector<std::weak_ptr<BackgroundThread>> backgrounds;
   {
     MutexLock lock(&background_mutex_);

@@ -1,9 +1,9 @@
-// The Instance is the root of what a process runs: the types, the workers, the
-// timers, and the native modules that contexts share.
+// An Instance is the root of all objects of a runtime: it has the types, the
+// workers, the timers, and the native modules that contexts share.
 //
-// Ownership: modules, contexts and native types hold the instance; it holds
+// Ownership: modules, contexts and native types hold the instance. It holds
 // devices only through the shared modules, and devices hold the executor. So
-// there is no cycle, and whatever goes last takes the rest along.
+// there is no cycle.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf but for what creating a module locks.
@@ -91,47 +91,49 @@ class Instance final : public Object {
   Notices& notices() const { return *notices_; }
   bool has_host_loop() const { return has_host_loop_; }
   const ThreadHooks& thread_hooks() const { return executor_options_.hooks; }
-  // How threads of any executor of this instance are made.
+  // Sets the options that all executors of this instance have in common.
   void CompleteThreads(int fifo_priority,
                        exec::Executor::Options* options) const;
-  // Where everything of this instance records what it does.
+  // All parts of this instance record their events there.
   const Ref<Tracer>& tracer() const { return tracer_; }
   uint32_t worker_count() const { return executor_options_.worker_count; }
   const MemorySource& memory_source() const { return memory_source_; }
   const std::shared_ptr<TimerService>& timers() const { return timers_; }
-  // What releases the jobs of streams, to the microsecond.
+  // Releases the jobs of streams, to the microsecond.
   const std::shared_ptr<TimerService>& release_timers() const {
     return release_timers_;
   }
-  // Where objects that come and go with invocations live.
+  // Memory for objects that live as long as a call.
   BlockPool& blocks() const { return *blocks_; }
 
   // The type is kept as long as the registry. ALREADY_EXISTS.
   absl::Status RegisterUserType(Ref<UserType> type);
 
-  // Started by the first call.
+  // The first call starts it.
   absl::StatusOr<Ref<exec::Executor>> GetExecutor();
-  // Null if nothing has needed it yet.
+  // Null before the first call of GetExecutor().
   Ref<exec::Executor> FindExecutor();
-  // What schedules the work of GetExecutor(), which is started by it; null if
-  // the policy is "off".
+  // The scheduler of GetExecutor(), which this starts; null if the policy is
+  // "off".
   absl::StatusOr<Ref<shop::JobShop>> GetShop() ABSL_LOCKS_EXCLUDED(mutex_);
-  // What the scheduler asks while no plan is carried out; null: nothing, or not
-  // yet.
+  // The advisor that the scheduler asks while no plan is carried out; null:
+  // there is none, or the scheduler has not started.
   std::shared_ptr<sched::PlacementAdvisor> FindAdvisor()
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The same if it schedules for `executor`; else null.
+  // The scheduler if it schedules for `executor`; else null.
   shop::JobShop* FindShop(const exec::Executor* executor)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // kNoPolicy without a scheduler. Static.
   const char* policy_name() const;
-  // Further workers (takt/executor.h). The instance keeps it, to shut it down.
+  // Further workers (takt/executor.h). The instance keeps the executor and
+  // shuts it down.
   absl::StatusOr<Ref<exec::Executor>> CreateExecutor(ExecutorOptions options)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Whether CreateExecutor() has made it.
+  // True if CreateExecutor() has made it.
   bool Owns(const exec::Executor* executor) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // A thread of that name, or turns of RunReady(), for what may take its time.
+  // Runs functions that may take long: on a thread of that name, or in
+  // RunReady() if the application has a loop of its own.
   std::shared_ptr<BackgroundThread> CreateBackground(const char* name)
       ABSL_LOCKS_EXCLUDED(background_mutex_);
 
@@ -144,25 +146,25 @@ class Instance final : public Object {
       ABSL_LOCKS_EXCLUDED(mutex_, background_mutex_);
   InstanceStatistics statistics() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // What watches file descriptors for fences. Started by the first call.
+  // Watches file descriptors for fences. The first call starts it.
   absl::StatusOr<std::shared_ptr<FdPoller>> GetFdPoller();
 
   NativeModules& native_modules() { return native_modules_; }
 
-  // The set of these processors (CpuSet::FromWords(), the last word not 0),
-  // which lives as long as the instance. Allocates nothing for one that has
-  // been asked for before.
+  // The set of these CPUs (CpuSet::FromWords(), the last word not 0), which
+  // lives as long as the instance. A second call for the same set allocates
+  // nothing.
   const CpuSet* FindCpuSet(absl::Span<const uint64_t> words)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The CPUs of `allowed` (null: all of the topology, or of this process) whose
-  // clusters have these features. Null if all CPUs have. INVALID_ARGUMENT
-  // naming what each cluster lacks, if none has.
+  // clusters have these features. Null if all CPUs have them. INVALID_ARGUMENT
+  // if none has them; the message says what each cluster lacks.
   absl::StatusOr<const CpuSet*> FindCpusWithIsa(
       const std::vector<std::string>& features, const CpuSet* allowed)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Lets go of what nothing uses, and has the devices do so.
+  // Gives idle memory back, and drops the modules that no context uses.
   void Trim();
 
  private:
@@ -170,7 +172,7 @@ class Instance final : public Object {
   std::shared_ptr<TimerService> CreateTimers(const char* name, int64_t spin_ns,
                                              int32_t fifo_priority) const;
   std::vector<Ref<exec::Executor>> AllExecutors() ABSL_LOCKS_EXCLUDED(mutex_);
-  // One round of what RunReady() does. Returns how much has run.
+  // One round of RunReady(). Returns the number of pieces of work that ran.
   size_t RunRound(int64_t deadline_ns)
       ABSL_LOCKS_EXCLUDED(mutex_, background_mutex_);
   absl::Status EnsureExecutor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -193,11 +195,11 @@ class Instance final : public Object {
   const UniqueBlockPool blocks_;
 
   Mutex mutex_;
-  // Before types_, which points at them.
+  // They are declared before types_, which points to them.
   std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
   Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
   Ref<shop::JobShop> shop_ ABSL_GUARDED_BY(mutex_);  // With executor_.
-  // Null if the machine does not say how fast it is.
+  // Null if the machine does not report its frequencies.
   Ref<shop::FrequencyMonitor> speed_watch_ ABSL_GUARDED_BY(mutex_);
   void StartAdvisor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<sched::PlacementAdvisor> advisor_ ABSL_GUARDED_BY(mutex_);
@@ -205,7 +207,7 @@ class Instance final : public Object {
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<const CpuSet>> cpu_sets_ ABSL_GUARDED_BY(mutex_);
 
-  // Those that live, for turns.
+  // The living ones, which RunReady() runs.
   Mutex background_mutex_;
   std::vector<std::weak_ptr<BackgroundThread>> backgrounds_
       ABSL_GUARDED_BY(background_mutex_);

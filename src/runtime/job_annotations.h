@@ -1,7 +1,7 @@
-// What a call asks of the scheduler. Its options say it; what they leave open,
-// the annotations of its function do: `takt.priority`, `takt.deadline_ns` (from
-// the call on) and `takt.affinity`. `takt.isa` lists the instruction-set
-// features that its executables need.
+// JobAnnotations are the attributes of a function that say how its calls are
+// scheduled unless their options say otherwise: `takt.priority`,
+// `takt.deadline_ns` (relative to the call) and `takt.affinity`. `takt.isa`
+// lists the instruction-set features that its executables need.
 #ifndef TAKT_RUNTIME_JOB_ANNOTATIONS_H_
 #define TAKT_RUNTIME_JOB_ANNOTATIONS_H_
 
@@ -24,9 +24,10 @@ class JobAnnotations {
   static absl::StatusOr<JobAnnotations> Read(Instance& instance,
                                              const vm::ExportInfo& info);
 
-  // Of the call, from its beginning on; kInfiniteFuture: none.
+  // From the begin of a call to its deadline; kInfiniteFuture: none.
   int64_t deadline_after_ns() const { return deadline_after_ns_; }
-  // What a call that begins now is to have. INVALID_ARGUMENT naming the option.
+  // The attributes of a call that begins now. INVALID_ARGUMENT naming the
+  // option.
   absl::StatusOr<JobAttributes> Resolve(Instance& instance,
                                         const CallOptions& options) const;
 

@@ -15,7 +15,7 @@
 namespace takt::runtime {
 namespace {
 
-// The devices as native modules keep them.
+// References to the devices, for a native module.
 std::vector<Ref<hal::Device>> RefsOf(absl::Span<hal::Device* const> devices) {
   std::vector<Ref<hal::Device>> refs;
   for (hal::Device* device : devices) {
@@ -24,7 +24,7 @@ std::vector<Ref<hal::Device>> RefsOf(absl::Span<hal::Device* const> devices) {
   return refs;
 }
 
-// Where the traces of compiled code go.
+// Writes the traces of compiled code to the log.
 modules::TraceSink TraceTo(std::shared_ptr<const Log> log) {
   return [log = std::move(log)](absl::string_view text) {
     log->Write(LogSeverity::kInfo, text);
@@ -58,9 +58,8 @@ absl::StatusOr<Ref<vm::Module>> NativeModules::MakeHalModule(
 
 absl::StatusOr<Ref<vm::Module>> NativeModules::GetParametersModule(
     absl::Span<Parameters* const> archives) {
-  // The providers are what such a module is known by (a provider belongs to
-  // one scope): it keeps them alive, so that no address among them can come to
-  // mean another.
+  // The key is the list of providers; a provider belongs to one scope. The
+  // module keeps them alive, so no address can be reused for another provider.
   std::vector<const Object*> key;
   std::vector<modules::ParameterScope> scopes;
   for (const Parameters* archive : archives) {

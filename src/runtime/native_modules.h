@@ -34,17 +34,18 @@ class NativeModules {
       : types_(types), log_(std::move(log)), timers_(std::move(timers)) {}
 
   // The `hal` module over these devices, and the `io_parameters` module over
-  // these archives: the same one for the same list, so that contexts which
-  // list the same modules otherwise share what linking them costs.
+  // these archives. The same list gives the same module, so that contexts that
+  // are alike share the cost of linking.
   absl::StatusOr<Ref<vm::Module>> GetHalModule(
       absl::Span<hal::Device* const> devices);
-  // One that no other context uses, and that leaves nothing behind.
+  // One that no other context shares.
   absl::StatusOr<Ref<vm::Module>> CreateOwnHalModule(
       absl::Span<hal::Device* const> devices);
   absl::StatusOr<Ref<vm::Module>> GetParametersModule(
       absl::Span<Parameters* const> archives);
-  // Likewise the modules that inline execution models import: `hal_inline` and
-  // `hal_loader` over these devices, and `vmvx` with this machine's kernels.
+  // The same for the modules that inline execution models import: `hal_inline`
+  // and `hal_loader` over these devices, and `vmvx` with the kernels of this
+  // machine.
   absl::StatusOr<Ref<vm::Module>> GetHalInlineModule(
       absl::Span<hal::Device* const> devices) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Ref<vm::Module>> GetHalLoaderModule(
@@ -55,15 +56,15 @@ class NativeModules {
   void Trim() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // A module that was made for a list of objects, which it keeps alive.
+  // A module and the list of objects that it was made for and keeps alive.
   enum class Kind { kHal, kHalInline, kHalLoader, kParameters, kVmvx };
   struct SharedModule {
     Kind kind;
     std::vector<const Object*> key;
     Ref<vm::Module> module;
   };
-  // Shared modules that no context uses are kept up to this number, so that a
-  // program which makes its contexts one after the other finds them again.
+  // Up to this number of idle modules are kept, so that a program that makes
+  // its contexts one after the other finds them again.
   static constexpr size_t kIdleModulesMax = 8;
 
   absl::StatusOr<Ref<vm::Module>> MakeHalModule(

@@ -1,6 +1,6 @@
-// Notices are what an instance asked the system for and did not get, and what
-// it was given to do that nothing sees to. The log says each of it once, with
-// what can be done about it; takt/instance.h has the counts.
+// Notices report what an instance asked the system for and did not get, and
+// configurations that have no effect. The log has each notice once, with a
+// remedy; the statistics of the instance have the counts.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is
 // a leaf; the log is written without it.
@@ -33,14 +33,14 @@ class Notices {
     uint32_t callers_stream_count = 0;
     uint32_t unused_npu_count = 0;
   };
-  // What the kernel lets real-time threads have of each period.
+  // The part of each period that the kernel gives to real-time threads.
   struct Throttle {
-    int64_t runtime_us = -1;  // Negative: all of it.
+    int64_t runtime_us = -1;  // Negative: the whole period.
     int64_t period_us = 0;
 
     bool is_on() const { return runtime_us >= 0 && runtime_us < period_us; }
   };
-  // Off if the kernel does not say.
+  // It is off if the kernel does not report it.
   static Throttle ReadThrottle(const std::string& folder = "/proc/sys/kernel");
 
   // `allowed`: the CPUs that the process may use.
@@ -51,16 +51,17 @@ class Notices {
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
 
-  // CPUs of worker_cpus that there are not.
+  // CPUs of worker_cpus that the machine does not have.
   void AbsentCpus(const CpuSet& absent, uint32_t worker_count);
-  // As they were asked for, by a number; `reason`: why there are fewer.
+  // Fewer workers started than the options ask for.
   void FewerWorkers(uint32_t count, uint32_t wanted, absl::string_view reason);
-  // A thread has come up that was to have this SCHED_FIFO priority (0: none).
+  // A worker has started. `fifo_priority`: the wanted one; 0: none.
   void Thread(const exec::WorkerThread::Report& report, int fifo_priority);
-  // The same of the thread that releases jobs.
+  // The same for the thread that releases jobs. `error`: errno; 0: none.
   void TimerPriority(int wanted, int error);
-  // A stream was started, whose jobs only callers run.
+  // A stream has started without workers: only callers run its jobs.
   void CallersStream(absl::string_view function);
+  // A context has an NPU, and none of its modules has code for it.
   void UnusedNpu(absl::string_view device, absl::string_view modules);
 
   Counts counts() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -76,7 +77,7 @@ class Notices {
 
   mutable Mutex mutex_;
   Counts counts_ ABSL_GUARDED_BY(mutex_);
-  // The threads that have a real-time priority, and the CPUs they may use.
+  // The threads of real-time priority, and the CPUs that they may use.
   uint32_t real_time_count_ ABSL_GUARDED_BY(mutex_) = 0;
   CpuSet real_time_cpus_ ABSL_GUARDED_BY(mutex_);
 };

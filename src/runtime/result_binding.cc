@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "hal/element_type.h"
 
@@ -17,7 +18,7 @@ bool Holds(const ValueType& type, const hal::BufferView& view) {
          type.AdmitsShape(view.shape());
 }
 
-// Whether an argument lies in the same memory, at least in part.
+// True if an argument shares memory with the buffer.
 bool Overlaps(const hal::Buffer& buffer,
               absl::Span<const vm::Value> arguments) {
   const uint8_t* const begin = buffer.data();
@@ -34,8 +35,8 @@ bool Overlaps(const hal::Buffer& buffer,
       });
 }
 
-// Whether the view is all that is left of its buffer and storage, but for one
-// more reference to the storage if `is_known`.
+// True if the view has the only reference to its buffer and storage, except
+// for one more reference to the storage if `is_known`.
 bool IsSole(const hal::BufferView& view, bool is_known) {
   return view.IsUnique() && view.buffer()->IsUnique() &&
          view.buffer()->storage()->reference_count() == (is_known ? 2 : 1);
@@ -88,16 +89,18 @@ absl::StatusOr<std::unique_ptr<ResultBinding>> ResultBinding::Read(
 }
 
 absl::Status ResultBinding::Settle(absl::Span<vm::Value> results) {
+  TAKT_CHECK(memory_.places().size() == targets_.size());
   absl::Status status;
   for (size_t i = 0; i < targets_.size(); ++i) {
     const size_t index = targets_[i].index;
+    TAKT_CHECK(index < results.size());
     const absl::Status settled =
         SettleOne(targets_[i], memory_.places()[i], results[index]);
     if (status.ok() && !settled.ok()) {
       status = Annotate(settled, absl::StrCat("result ", index));
     }
   }
-  // What was made over the caller's memory and is no result must be gone.
+  // No object over the caller's memory may be left, except for the results.
   for (size_t i = 0; i < targets_.size(); ++i) {
     const Ref<hal::Storage> storage = std::move(memory_.places()[i].storage);
     if (storage == nullptr || storage->IsUnique()) continue;
@@ -133,7 +136,7 @@ absl::Status ResultBinding::SettleOne(const Target& target,
       place.storage != nullptr && place.storage.get() == buffer.storage();
   if (is_there && is_whole) {
     if (!IsSole(*view, /*is_known=*/true)) {
-      return absl::OkStatus();  // Settle() sees that it is kept.
+      return absl::OkStatus();  // Settle() reports that it is kept.
     }
     places_.CountInPlace();
   } else {

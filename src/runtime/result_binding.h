@@ -1,10 +1,9 @@
-// A ResultBinding is the memory of a caller's in which results of one call are
-// to lie, and how they get there: see takt/function.h.
+// A ResultBinding puts results of one call into memory of the caller, as
+// takt/function.h documents.
 //
-// Which allocation of the program becomes a result is learned from a call that
-// was copied. What is learned is held by the function; a call in which it turns
-// out to be wrong, or in which another owner keeps the memory too, unlearns it
-// for good.
+// It learns from a call whose result was copied which allocation of the program
+// becomes the result. The function keeps this knowledge. It is dropped for good
+// by a call in which it is wrong, or in which another owner keeps the memory.
 #ifndef TAKT_RUNTIME_RESULT_BINDING_H_
 #define TAKT_RUNTIME_RESULT_BINDING_H_
 
@@ -24,7 +23,7 @@
 
 namespace takt::runtime {
 
-// What a function has learned of its results, by their index, and counts.
+// What a function has learned about its results, and counts of its bindings.
 //
 // Thread-safety: every method may run on any thread.
 class ResultPlaces {
@@ -36,7 +35,7 @@ class ResultPlaces {
     const int32_t known = allocations_[index].load(std::memory_order_relaxed);
     return known > 0 ? known - 1 : hal::ResultMemory::kUnknown;
   }
-  // Nothing happens if it has been unlearned.
+  // Does nothing after Unlearn().
   void Learn(size_t index, int32_t allocation) {
     int32_t nothing = kNothing;
     allocations_[index].compare_exchange_strong(nothing, allocation + 1,
@@ -62,9 +61,9 @@ class ResultPlaces {
 
 class ResultBinding {
  public:
-  // Null if nothing is bound. INVALID_ARGUMENT, without the function's name: an
-  // index that there is not or that comes twice, a view that cannot hold the
-  // result.
+  // Null if `buffers` is empty. INVALID_ARGUMENT, without the function's name,
+  // for an index that is out of range or comes twice, and for a view that
+  // cannot hold the result.
   static absl::StatusOr<std::unique_ptr<ResultBinding>> Read(
       const Signature& signature, ResultPlaces& places,
       absl::Span<const ResultBuffer> buffers,
@@ -73,9 +72,8 @@ class ResultBinding {
   // For the program.
   hal::ResultMemory* memory() { return &memory_; }
 
-  // Once the call is done, and nothing of it holds its results any more: puts
-  // the caller's views in their place, with what they hold. Errors as
-  // those of the call.
+  // Replaces the results by the caller's views, which hold the same elements.
+  // The call is done, and no part of it holds its results.
   absl::Status Settle(absl::Span<vm::Value> results);
 
  private:

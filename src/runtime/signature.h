@@ -1,5 +1,5 @@
-// What a function takes and returns, put together from its calling convention
-// and its declaration.
+// A Signature says what a function takes and returns. It is made from the
+// function's calling convention and its declaration.
 //
 // Thread-safety: immutable.
 #ifndef TAKT_RUNTIME_SIGNATURE_H_
@@ -45,15 +45,15 @@ class Signature final : public Object {
  public:
   static constexpr ObjectType kType{"takt.signature"};
 
-  // A declaration that is malformed, or does not fit the calling convention,
-  // is left out: the module runs without it.
+  // Ignores a declaration that is malformed or does not fit the calling
+  // convention: the module runs without it.
   static Ref<Signature> Create(const vm::ExportInfo& info);
-  // The same with what a caller declares. INVALID_ARGUMENT if that does not fit
+  // The same with a caller's declaration. INVALID_ARGUMENT if it does not fit
   // the calling convention.
   static absl::StatusOr<Ref<Signature>> Declare(const vm::ExportInfo& info,
                                                 absl::string_view declaration);
-  // Of a function that its caller declares. What its types leave open of
-  // `kinds`, one for each argument and then each result, is not known.
+  // A signature without a function. `kinds` has the kind of each argument, then
+  // of each result.
   static Ref<Signature> FromDeclaration(Declaration declaration,
                                         absl::Span<const vm::ValueKind> kinds);
 
@@ -64,7 +64,7 @@ class Signature final : public Object {
   absl::Span<const ValueType> arguments() const { return arguments_; }
   absl::Span<const ValueType> results() const { return results_; }
 
-  // What it was read from, if that was a compact signature.
+  // The compact signature that it was read from, if there was one.
   const absl::optional<hal::CompactSignature>& compact() const {
     return compact_;
   }
@@ -79,7 +79,7 @@ class Signature final : public Object {
 
   std::string convention_;
   std::string declaration_text_;
-  Declaration declaration_;  // Holds the text that the types point at.
+  Declaration declaration_;  // Holds the text that the types point to.
   absl::optional<hal::CompactSignature> compact_;
   bool is_async_ = false;
   bool is_variadic_ = false;

@@ -1,4 +1,4 @@
-// Types and objects of native modules written against the C API.
+// Types and objects of native modules that use the C API.
 #ifndef TAKT_RUNTIME_USER_TYPE_H_
 #define TAKT_RUNTIME_USER_TYPE_H_
 
@@ -18,7 +18,7 @@ class UserType final : public Object {
     object_type_.name = name_.c_str();
   }
 
-  // What the VM knows the type's objects by.
+  // The type of the objects, for the VM.
   const ObjectType& object_type() const { return object_type_; }
   void Destroy(void* payload) const {
     if (destroy_ != nullptr) destroy_(payload);
