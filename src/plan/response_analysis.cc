@@ -83,7 +83,7 @@ class Analysis {
               ->AddKernel({0, i, {1, 1, 1}}, workload_.kernels[i].alternatives)
               .status());
     }
-    for (const Program& program : workload_.programs) {
+    for (const WorkloadProgram& program : workload_.programs) {
       TAKT_RETURN_IF_ERROR(scheduler_->AddProgram(program.operations).status());
     }
     const std::vector<uint32_t> speeds(workload_.machine.pools.size(), 1000);
@@ -181,7 +181,8 @@ class Analysis {
   double PlacesOf(const Task& task) const {
     for (const Task& other : tasks_) {
       if (!GoesBefore(other, task)) continue;
-      const Program& program = workload_.programs[other.stream->terms.program];
+      const WorkloadProgram& program =
+          workload_.programs[other.stream->terms.program];
       for (const sched::ProgramOperation& operation : program.operations) {
         // What needs several at once keeps some idle until it has them all.
         const auto& ways = workload_.kernels[operation.kernel].alternatives;
