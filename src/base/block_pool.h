@@ -97,10 +97,11 @@ class BlockPool {
   void Return(Header* header);
 
   std::array<Shard, kShardCount> shards_;
-  // Written by Close() while it holds every shard, read by whoever holds one.
+  // Written by Close() while it holds every shard, read by a thread that holds
+  // one.
   bool closed_ = false;
   // Once closed: the blocks still out, and Close() itself until it is done.
-  // Whoever takes it to zero deletes the pool.
+  // The thread that takes it to zero deletes the pool.
   std::atomic<int64_t> remaining_{0};
 };
 

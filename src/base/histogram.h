@@ -1,5 +1,5 @@
-// A Histogram counts durations in buckets that grow with them, so that any
-// quantile can be told to about 3 % from a fixed amount of memory.
+// A Histogram counts durations in buckets whose width grows with the duration.
+// So a fixed amount of memory gives any quantile to about 3 %.
 //
 // Thread-safety: none.
 #ifndef TAKT_BASE_HISTOGRAM_H_

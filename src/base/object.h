@@ -48,8 +48,8 @@ class Object {
     references_.fetch_add(1, std::memory_order_relaxed);
   }
   void Release() const {
-    // Release pairs with the acquire of whoever drops the last reference, so
-    // that it sees every write made through the others.
+    // Release pairs with the acquire of the thread that drops the last
+    // reference, so that it sees every write made through the others.
     if (references_.load(std::memory_order_acquire) == 1 ||
         references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete this;

@@ -1,5 +1,5 @@
 // SharedMemory is memory behind a file descriptor, mapped: a memfd of its own,
-// or a range of one that somebody else gave. The bytes stay valid and unmoved
+// or a range of one that another process gave. The bytes stay valid and unmoved
 // as long as the object lives; the other side must not shrink the file.
 #ifndef TAKT_BASE_SHARED_MEMORY_H_
 #define TAKT_BASE_SHARED_MEMORY_H_

@@ -8,7 +8,7 @@
 namespace takt {
 
 // The T in the sizeof(T) bytes from `source` on, in the machine's byte order.
-// The caller has checked that so many bytes are there.
+// The caller has checked the range.
 template <typename T>
 T LoadUnaligned(const void* source) {
   static_assert(std::is_trivially_copyable_v<T>);

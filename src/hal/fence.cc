@@ -295,6 +295,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   }
 
   const int32_t node_count = static_cast<int32_t>(nodes_.size());
+  TAKT_DCHECK(pending_.load(std::memory_order_relaxed) == 0);
   // Start() counts as one, so that the wait cannot end while it registers.
   pending_.store(node_count + 1, std::memory_order_relaxed);
   int32_t unregistered = 0;
@@ -308,6 +309,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
     break;
   }
   if (failed_.load(std::memory_order_acquire)) unregistered += CancelNodes();
+  TAKT_DCHECK(unregistered <= node_count);
   if (!Drop(unregistered + 1)) return true;
   // The registered nodes have been notified, but none was the last to drop, so
   // no thread has called Notify, and none will.
@@ -351,7 +353,9 @@ void FenceWaiter::SetError(const absl::Status& status) {
 
 bool FenceWaiter::Drop(int32_t count) {
   // Acquire: the thread that drops last sees the error that another has set.
-  return pending_.fetch_sub(count, std::memory_order_acq_rel) == count;
+  const int32_t before = pending_.fetch_sub(count, std::memory_order_acq_rel);
+  TAKT_CHECK(before >= count);
+  return before == count;
 }
 
 }  // namespace takt::hal

@@ -37,7 +37,9 @@ void Timeline::operator delete(Timeline* timeline, std::destroying_delete_t) {
 
 void Timeline::ReleaseStorage() {
   // Release and acquire: the last thread sees what the others have written.
-  if (anchors_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const int32_t before = anchors_.fetch_sub(1, std::memory_order_acq_rel);
+  TAKT_CHECK(before >= 1);
+  if (before != 1) return;
   this->~Timeline();
   BlockPool::Free(this);
 }
@@ -50,9 +52,10 @@ void Timeline::Abandon() {
     const absl::Status error = absl::AbortedError(absl::StrCat(
         "forgotten: timeline", name_ != nullptr ? " " : "",
         name_ != nullptr ? *name_ : "", " was released at ",
-        value_.load(std::memory_order_relaxed), ", while somebody waits for ",
-        first_->value, "; nobody is left who could signal it"));
+        value_.load(std::memory_order_relaxed), " while a wait for ",
+        first_->value, " was pending; no reference is left to signal it"));
     due = TakeDue(std::numeric_limits<uint64_t>::max(), error);
+    TAKT_CHECK(due != nullptr && first_ == nullptr);
   }
   RunOrDefer(due);
 }
@@ -113,6 +116,7 @@ absl::Status Timeline::Signal(uint64_t value) {
     }
     value_.store(value, std::memory_order_release);
     if (first_ != nullptr) due = TakeDue(value, absl::OkStatus());
+    TAKT_DCHECK(first_ == nullptr || first_->value > value);
   }
   // The timeline may be destroyed from here on: its last owner may be a waiter.
   if (due != nullptr) RunOrDefer(due);
@@ -128,6 +132,7 @@ void Timeline::Fail(absl::Status error) {
     error_ = error;
     failed_.store(true, std::memory_order_release);
     due = TakeDue(std::numeric_limits<uint64_t>::max(), error);
+    TAKT_CHECK(first_ == nullptr && last_ == nullptr);
   }
   if (due != nullptr) RunOrDefer(due);
 }
@@ -146,6 +151,7 @@ bool Timeline::AddWaiter(TimelineWaiter* waiter, absl::Status* status) {
     *status = error_;
     return false;
   }
+  TAKT_DCHECK(waiter->notify != nullptr);
   waiter->run = RunWaiter;
   Insert(waiter);
   return true;
@@ -157,6 +163,7 @@ bool Timeline::Cancel(TimelineWaiter* waiter) {
   const bool registered =
       waiter == first_ || waiter->previous_waiter != nullptr;
   if (!registered) return false;
+  TAKT_DCHECK(first_ != nullptr && last_ != nullptr);
   TimelineWaiter* before = waiter->previous_waiter;
   TimelineWaiter* after = waiter->next_waiter;
   (before != nullptr ? before->next_waiter : first_) = after;
@@ -166,6 +173,8 @@ bool Timeline::Cancel(TimelineWaiter* waiter) {
 }
 
 void Timeline::Insert(TimelineWaiter* waiter) {
+  TAKT_DCHECK(waiter->next_waiter == nullptr &&
+              waiter->previous_waiter == nullptr && waiter != first_);
   // Most waiters come in the order of their values, so search from the end.
   TimelineWaiter* before = last_;
   if (first_ != nullptr && waiter->value < first_->value) before = nullptr;
@@ -177,6 +186,8 @@ void Timeline::Insert(TimelineWaiter* waiter) {
   waiter->next_waiter = after;
   (before != nullptr ? before->next_waiter : first_) = waiter;
   (after != nullptr ? after->previous_waiter : last_) = waiter;
+  TAKT_DCHECK(before == nullptr || before->value <= waiter->value);
+  TAKT_DCHECK(after == nullptr || waiter->value < after->value);
 }
 
 Deferred* Timeline::TakeDue(uint64_t value, const absl::Status& outcome) {

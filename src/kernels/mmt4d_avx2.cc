@@ -174,7 +174,7 @@ TAKT_AVX2_INLINE void Widen(const T* source, int64_t count, float* target) {
   }
 }
 
-// What is widened next comes from a cache further away meanwhile.
+// Meanwhile the data that is widened next is loaded into the first cache.
 template <typename T>
 TAKT_AVX2_INLINE void Prefetch(const T* source, int64_t count) {
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));

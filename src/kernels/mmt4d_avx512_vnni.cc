@@ -1,5 +1,5 @@
 // mmt4d of bytes for x86-64 with AVX-512 VNNI: two panels of the right operand
-// at a time. What it does not take, and the other types, are those of AVX2.
+// at a time. AVX2's kernels take the other shapes and types.
 #include "kernels/mmt4d.h"
 
 #if defined(__x86_64__)

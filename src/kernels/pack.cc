@@ -42,7 +42,7 @@ struct Packing {
   TileGrid grid;
   T padding;
 
-  // Of a tile that lies within the matrix.
+  // For a tile that lies within the matrix.
   const T* Source(int64_t a, int64_t b) const {
     return in + a * grid.tile0 * in_stride0 + b * grid.tile1 * in_stride1;
   }

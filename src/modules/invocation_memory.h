@@ -1,5 +1,5 @@
-// What an invocation allocates on a device belongs together: its memory group
-// there, from the first allocation until the invocation is done.
+// The memory groups of an invocation: one on each device on which it allocates,
+// from its first allocation there until it is done.
 #ifndef TAKT_MODULES_INVOCATION_MEMORY_H_
 #define TAKT_MODULES_INVOCATION_MEMORY_H_
 
@@ -16,12 +16,12 @@
 
 namespace takt::modules {
 
-// What the functions of one context claim, found out when first needed.
+// The memory that the functions of one context claim, computed on first use.
 //
 // Thread-safety: every method may run on any thread.
 class MemoryClaims {
  public:
-  // The most that the invocation can allocate; ~0 if nobody can tell.
+  // The most that the invocation can allocate; ~0 if that is not known.
   uint64_t ClaimOf(const vm::Invocation& invocation)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -38,10 +38,10 @@ class InvocationMemory final : public Object {
  public:
   static constexpr ObjectType kType{"hal.invocation_memory"};
 
-  // Borrowed from the invocation; nullptr if the device has no use for it.
+  // Borrowed from the invocation; nullptr if the device uses no groups.
   static hal::MemoryGroup* GroupOf(vm::Invocation& invocation,
                                    hal::Device& device, MemoryClaims& claims);
-  // Tells the groups of the invocation, if it has any.
+  // Says so to all groups of the invocation.
   static void SetParked(vm::Invocation& invocation, bool is_parked);
 
  private:

@@ -1,6 +1,6 @@
-// What a function will ask devices for, as far as its bytecode tells before it
-// runs: the allocations in it and in what it calls, with the sizes that are
-// constants.
+// The memory that a function will allocate on devices, as far as its bytecode
+// shows: the allocations in it and in the functions that it calls, if their
+// sizes are constants.
 #ifndef TAKT_MODULES_MEMORY_NEED_H_
 #define TAKT_MODULES_MEMORY_NEED_H_
 
@@ -16,14 +16,14 @@ struct MemoryNeed {
   // Sizes of the allocations whose size is a constant, in the order of the
   // code.
   std::vector<uint64_t> byte_lengths;
-  // Allocations whose size is computed, and calls of what cannot be looked
-  // into.
+  // The number of allocations with a computed size, and of calls of functions
+  // without bytecode.
   uint32_t unknown_count = 0;
   // True if no allocation is in a loop or recursion, so that each is made once
   // at most.
   bool is_once = true;
 
-  // The most that one call can have allocated; ~0 if nobody can tell.
+  // The most that one call can have allocated; ~0 if that is not known.
   uint64_t BytesMax() const;
 };
 

@@ -10,7 +10,7 @@
 
 namespace takt::modules {
 
-// The format, .irpa or .safetensors, is told by the contents. The parameters'
+// The format, .irpa or .safetensors, is found by the contents. The parameters'
 // bytes are mapped (or, with kPreload, read once), and only ever read but with
 // kWrite.
 //

@@ -66,13 +66,13 @@ absl::StatusOr<int32_t> PendingAwait::Begin(
     return 0;
   }
   call.Park();
-  // From here on the wake may come at any time; but only once this call has
-  // returned does another thread go on with the invocation.
+  // The wake may come at any time from here on, but another thread resumes the
+  // invocation only after this call has returned.
   if (has_deadline) {
     await->ArmTimer(deadline_ns);
     await->Leave();
   }
-  return 0;  // Not looked at: the call is parked.
+  return 0;  // Ignored, because the call is parked.
 }
 
 absl::StatusOr<int32_t> PendingAwait::Finish(vm::NativeCall& call) {
@@ -110,8 +110,12 @@ void PendingAwait::OnDeadline(TimerService::Timer* timer) {
 }
 
 void PendingAwait::Leave() {
-  if (parties_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // Once woken, the invocation may end on another thread and drop its handle.
+  const int before = parties_.fetch_sub(1, std::memory_order_acq_rel);
+  TAKT_CHECK(before >= 1);
+  if (before != 1) return;
+  TAKT_CHECK(self_ != nullptr && invocation_ != nullptr);
+  // After the wake another thread may end the invocation, which drops its
+  // handle.
   const Ref<PendingAwait> self = std::move(self_);
   const Ref<vm::Invocation> invocation = std::move(invocation_);
   invocation->Wake();  // Ignored if it has been cancelled.

@@ -2,14 +2,15 @@
 // for a deadline if there is one, and wakes its invocation exactly once.
 //
 // Invariants:
-//   (1) Each party that may still touch the object counts in parties_: the
-//       call that sets it up, the fence waiter, the timer. Whoever takes the
+//   (1) parties_ counts the parties that may still touch the object: the call
+//       that sets it up, the fence waiter, the timer. The party that takes the
 //       count to zero wakes the invocation.
-//   (2) outcome_ is written by at most one party: the fence waiter's notify
-//       and the timer's successful cancelling of it exclude each other.
-//   (3) Until then the object holds a reference to its invocation and one to
-//       itself, so that both outlive whatever may still call back, even if
-//       the invocation is cancelled meanwhile.
+//   (2) At most one party writes outcome_: if the timer cancels the fence
+//       waiter, that does not notify.
+//   (3) Until the wake the object holds a reference to its invocation and one
+//   to
+//       itself, so that both outlive every call back, even if the invocation is
+//       cancelled meanwhile.
 #ifndef TAKT_MODULES_PENDING_AWAIT_H_
 #define TAKT_MODULES_PENDING_AWAIT_H_
 
@@ -28,7 +29,8 @@ namespace takt::modules {
 
 class PendingAwait final : public Object {
  public:
-  // What an await that ran out of time returns: DEADLINE_EXCEEDED as a value.
+  // The result of an await whose deadline has passed: DEADLINE_EXCEEDED, as a
+  // value.
   static constexpr int32_t kTimedOut = 4;
 
   // Parks `call` until every fence is reached, one fails, or NowNs() reaches
@@ -44,10 +46,10 @@ class PendingAwait final : public Object {
  private:
   static constexpr ObjectType kType{"takt.pending_await"};
 
-  // What the invocation holds. Destroyed when the call returns, or when the
-  // invocation was cancelled and nobody waits any more.
+  // The invocation's handle of the await. It is destroyed when the call
+  // returns, or when the invocation is cancelled.
   struct Handle;
-  // Each knows who it is part of.
+  // Both point to the await that they are part of.
   struct Waiter : hal::FenceWaiter {
     explicit Waiter(PendingAwait* await_in)
         : FenceWaiter(&PendingAwait::OnFences), await(await_in) {}
@@ -66,9 +68,9 @@ class PendingAwait final : public Object {
   static void OnFences(hal::FenceWaiter* waiter, const absl::Status& status);
   static void OnDeadline(TimerService::Timer* timer);
   void ArmTimer(int64_t deadline_ns);
-  // One party is done; the last one wakes.
+  // Ends one party's part. The last one wakes the invocation.
   void Leave();
-  // Ends the wait for both, as far as they have not come.
+  // Cancels the fence waiter and the timer, if they have not been notified.
   void Abandon();
 
   Ref<vm::Invocation> invocation_;
@@ -79,8 +81,8 @@ class PendingAwait final : public Object {
   Timer timer_;
   std::atomic<int32_t> parties_;
   // Set by the waiter's notify before it tries to cancel the timer, read by
-  // ArmTimer() after arming it: the timer's lock orders the two, so that one
-  // of them cancels it.
+  // ArmTimer() after arming it. The timer's lock orders the two, so one of them
+  // cancels the timer.
   std::atomic<bool> fences_done_{false};
   absl::StatusOr<int32_t> outcome_ = kTimedOut;
 };

@@ -1,4 +1,4 @@
-// What a queue operation that a program asks for is told of its circumstances.
+// The ticket of a queue operation that a program submits.
 #ifndef TAKT_MODULES_QUEUE_TICKET_H_
 #define TAKT_MODULES_QUEUE_TICKET_H_
 

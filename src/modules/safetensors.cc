@@ -28,7 +28,7 @@ absl::Status Damaged(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("safetensors: ", what));
 }
 
-// One tensor as the JSON tells it.
+// One tensor, as the JSON header describes it.
 struct Tensor {
   std::string name;
   std::string dtype;

@@ -22,7 +22,7 @@ struct CheckResult {
 //   - operations that were ready before they were issued, done before they
 //     were ready, or ran before or after that;
 //   - invocations that ended before they began.
-// What may have been lost is not missed.
+// Events that may have been lost are not reported as missing.
 CheckResult CheckTrace(const Trace& trace, size_t findings_max = 20);
 
 }  // namespace takt::trace

@@ -1,5 +1,5 @@
-// What was planned against what was: the slots of a plan beside the work that
-// ran in them.
+// Compares a plan with a trace: the slots of the plan with the work that ran in
+// them.
 #ifndef TAKT_TRACE_COMPARISON_H_
 #define TAKT_TRACE_COMPARISON_H_
 

@@ -67,7 +67,7 @@ Ref<ByteBuffer> ByteBuffer::Wrap(Ref<Object> owner, uint8_t* data,
 Object* ByteBuffer::Clone(Object& object, CloneMap& clones) {
   auto& original = static_cast<ByteBuffer&>(object);
   if (!original.is_mutable()) return CloneIsSame(object, clones);
-  // Whoever else sees a buffer that wraps foreign bytes would see the
+  // Other users of a buffer that wraps foreign bytes would see the
   // original's writes and not the copy's.
   if (original.storage_ == Storage::kBorrowed) return nullptr;
   if (Object* copy = clones.Find(&object)) return CloneIsSame(*copy, clones);

@@ -2,7 +2,8 @@
 // and write unless it is read-only. It owns its bytes, or keeps alive the
 // object that does: a rodata segment, a mapped file, a device buffer's storage.
 //
-// Thread-safety: the object is immutable, its bytes are the program's affair.
+// Thread-safety: the object is immutable. The program orders accesses to its
+// bytes.
 #ifndef TAKT_VM_BYTE_BUFFER_H_
 #define TAKT_VM_BYTE_BUFFER_H_
 
@@ -45,7 +46,7 @@ class ByteBuffer final : public Object {
   }
 
  private:
-  // Who frees `allocation_`.
+  // How `allocation_` is freed.
   enum class Storage : uint8_t { kBorrowed, kPool, kSystem };
 
   ByteBuffer(Ref<Object> owner, uint8_t* data, size_t byte_length,

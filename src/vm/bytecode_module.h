@@ -1,6 +1,5 @@
 // A BytecodeModule is a verified `.vmfb`, translated into the interpreter's
-// own form. Rodata and executables are used where they lie in the file's
-// bytes.
+// own form. Rodata and executables stay in the file's bytes.
 #ifndef TAKT_VM_BYTECODE_MODULE_H_
 #define TAKT_VM_BYTECODE_MODULE_H_
 
@@ -23,7 +22,7 @@ class BytecodeModule final : public Module {
   static constexpr ObjectType kType{"vm.bytecode_module"};
 
   // Whether a module may name types that are not registered. Such a module can
-  // only be looked at: no context takes it.
+  // be inspected, but no context takes it.
   enum class UnknownTypes { kRefuse, kAccept };
 
   // Parses, verifies and translates. `owner` keeps `bytes` alive; `source` is
@@ -38,13 +37,13 @@ class BytecodeModule final : public Module {
   const Program& program() const { return *program_; }
   // NOT_FOUND if it names a type that is not registered.
   absl::Status CheckTypes() const;
-  // Of the file.
+  // The file's bytes.
   absl::Span<const uint8_t> bytes() const { return image_->bytes; }
 
   absl::StatusOr<std::unique_ptr<ModuleState>> CreateState() const override;
 
  private:
-  // What rodata buffers keep alive: the bytes, not the module.
+  // The bytes, which rodata buffers keep alive without the module.
   struct Image final : public Object {
     static constexpr ObjectType kType{"vm.bytecode_image"};
     Image() : Object(&kType) {}

@@ -79,7 +79,7 @@ Context::Context(absl::Span<const Ref<Module>> modules, Ref<Linkage> linkage,
 
 Context::~Context() {
   for (size_t i = initialized_; i-- > 0;) {
-    // What an ending module says has nobody to hear it.
+    // The error of a destructor has no caller to return to.
     CallSpecial(i, "__deinit", nullptr).IgnoreError();
   }
   // Later modules may hold what earlier ones made.

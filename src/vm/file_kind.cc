@@ -11,7 +11,7 @@
 namespace takt::vm {
 namespace {
 
-// Enough to tell kinds of text apart.
+// Enough to distinguish kinds of text.
 constexpr size_t kLookedAt = 4096;
 
 constexpr absl::string_view kCompile =

@@ -13,8 +13,8 @@
 namespace takt::vm {
 namespace {
 
-// Beyond the first two frames: room for a callee or two, so that most
-// invocations are one block of memory.
+// The inline stack has this much beyond the first two frames: enough for a
+// callee or two, so that most invocations are one block of memory.
 constexpr size_t kSpareStackBytes = 512;
 
 uint64_t FrameBytes(const Function& function) {
@@ -59,8 +59,8 @@ Slot GetRegister(const uint32_t* frame, int16_t address) {
   return slot;
 }
 
-// Blocks a thread until an invocation is woken, where nobody lends it to
-// workers meanwhile.
+// Blocks a thread until an invocation is woken. It is used in a context without
+// a Waiter, which would lend the thread to workers.
 class ThreadWaiter {
  public:
   static void Woken(void* self, Invocation&) {
@@ -209,7 +209,7 @@ Invocation::State Invocation::Run() {
   uint8_t ready = kReady;
   if (!phase_.compare_exchange_strong(ready, kRunning,
                                       std::memory_order_acq_rel)) {
-    TAKT_CHECK(ready == kDone || ready == kParked);  // Nobody else may run it.
+    TAKT_CHECK(ready == kDone || ready == kParked);  // One thread runs it.
     return state();
   }
   while (true) {
@@ -227,16 +227,20 @@ Invocation::State Invocation::Run() {
     uint8_t running = kRunning;
     if (phase_.compare_exchange_strong(running, kParked,
                                        std::memory_order_seq_cst)) {
-      // A RequestCancel() that came before saw no parked invocation to wake.
-      // Either it sees this one, or this sees it: both orders are seq_cst.
+      // A RequestCancel() before this found no parked invocation to wake.
+      // Either it sees kParked or this thread sees the request: both are
+      // seq_cst.
       if (guard_.is_cancelled()) Wake();
       return State::kParked;  // By now another thread may be running it.
     }
-    phase_.store(kRunning, std::memory_order_release);  // Was woken already.
+    TAKT_CHECK(running == kWoken);  // Before it could park.
+    phase_.store(kRunning, std::memory_order_release);
   }
 }
 
 Invocation::State Invocation::Finish(absl::Status status) {
+  const uint8_t phase = phase_.load(std::memory_order_relaxed);
+  TAKT_CHECK(phase == kRunning || phase == kWoken);
   parked_state_.reset();
   attachment_.reset();
   status_ = std::move(status);
@@ -260,7 +264,7 @@ void Invocation::CollectResults() {
     if (kind == ValueKind::kRef) {
       SetRegister(frame, entry_->results[i], Slot{.i64 = 0});
     } else {
-      slot = ConvertScalar(kind, slot, kind);  // Clears what is not its.
+      slot = ConvertScalar(kind, slot, kind);  // Clears the unused bytes.
     }
     new (results_ + i) Value(Value::Scalar(kind, slot));
   }
@@ -281,7 +285,7 @@ std::vector<Value> Invocation::TakeResults() {
 absl::Status Invocation::RunToEnd() {
   Waiter* const waiter = context_.waiter();
   if (waiter != nullptr || on_woken_ != nullptr) {
-    TAKT_CHECK(waiter != nullptr);  // Else nobody tells this thread.
+    TAKT_CHECK(waiter != nullptr);  // Else no wake reaches this thread.
     while (Run() == State::kParked) waiter->WaitUntilWoken(*this);
     return status_;
   }

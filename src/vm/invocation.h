@@ -1,17 +1,17 @@
-// An Invocation is one call of one exported function: its frames, and where it
-// stands. It runs on whatever thread calls Run(); at a native call that must
-// wait it parks, and Run() returns, keeping every frame. No thread is held by
-// a parked invocation.
+// An Invocation is one call of one exported function: its frames and its state.
+// It runs on the thread that calls Run(). At a native call that must wait it
+// parks: Run() returns and every frame stays. A parked invocation holds no
+// thread.
 //
 //           Run()            native call parks
 //   kReady ------> kRunning -------------------> kParked
-//     ^               |  ^ (woken before Run() was left: goes on)   |
-//     |               v                                             |
-//     |             kDone                                           |
-//     +---------------- Wake(), RequestCancel() --------------------+
+//     ^               |  ^ (woken before Run() was left: continues)  |
+//     |               v                                              |
+//     |             kDone                                            |
+//     +---------------- Wake(), RequestCancel() ---------------------+
 //
-// Thread-safety: Run() on one thread at a time; Wake() and RequestCancel()
-// from any thread; the rest by whoever may call Run().
+// Thread-safety: Wake() and RequestCancel() may run on any thread, the other
+// methods on one thread at a time.
 #ifndef TAKT_VM_INVOCATION_H_
 #define TAKT_VM_INVOCATION_H_
 
@@ -33,7 +33,7 @@
 
 namespace takt::vm {
 
-// Aligned as its stack must be, which lies right behind it.
+// Aligned as its stack must be: the inline stack follows the object.
 class alignas(16) Invocation final : public Object {
  public:
   static constexpr ObjectType kType{"vm.invocation"};
@@ -41,7 +41,7 @@ class alignas(16) Invocation final : public Object {
   enum class ArgumentRefs {
     kRetain,  // The invocation makes references of its own.
     kTake,    // On success the arguments' refs are moved in, leaving nulls, so
-              // that the program may reuse what nobody else holds.
+              // that the program may reuse objects that have no other owner.
   };
 
   // Checks and converts `arguments` by the function's calling convention
@@ -67,18 +67,18 @@ class alignas(16) Invocation final : public Object {
   // The same as a vector. Once.
   std::vector<Value> TakeResults();
 
-  // Ends the parked native call's wait: Run() may be called again. `on_woken`
-  // is told if the invocation had really left Run(). Exactly one Wake() per
-  // Park(), from any thread; after a cancellation it is ignored.
+  // Ends the wait of the parked native call: Run() may be called again. If the
+  // invocation had left Run(), `on_woken` is called. There is exactly one
+  // Wake() for each Park(), on any thread; after a cancellation it is ignored.
   void Wake();
-  // Who is told of a Wake() that found the invocation parked. Default: the
-  // context's Waiter. Set before Run().
+  // Called by a Wake() that found the invocation parked. Default: the context's
+  // Waiter. Set before Run().
   using OnWoken = void (*)(void* argument, Invocation& invocation);
   void SetOnWoken(OnWoken on_woken, void* argument);
 
-  // The invocation ends with CANCELLED once it has left the native call it is
-  // in, or some thousand branches later. A parked one is woken for that; its
-  // native call is not resumed, only its ParkedState destroyed.
+  // Ends the invocation with CANCELLED after the native call that it is in, or
+  // after some thousand branches. A parked invocation is woken: its native call
+  // is not resumed, and its ParkedState is destroyed.
   void RequestCancel();
   // Fails the invocation with RESOURCE_EXHAUSTED after that many backward
   // branches and calls (0: unlimited); then every 64 bytes that one
@@ -92,13 +92,13 @@ class alignas(16) Invocation final : public Object {
 
   Context& context() const { return context_; }
   const Callee& callee() const { return callee_.callee; }
-  // Recycles memory that comes and goes with invocations.
+  // The pool of memory that lives as long as one invocation.
   BlockPool& pool() const { return context_.pool(); }
 
-  // A place where a parked native call keeps what it needs until it is resumed
-  // (a fence waiter, a deadline). One per invocation, since one call at a time
-  // can be parked. Destroyed when the call returns or the invocation dies; by
-  // then no Wake() may be on its way that holds no reference.
+  // The state that a parked native call keeps until it is resumed, such as a
+  // fence waiter or a timer. An invocation has at most one, since one call at a
+  // time can be parked. It is destroyed when the call returns or the invocation
+  // is destroyed; a Wake() that comes later must hold a reference.
   class ParkedState {
    public:
     virtual ~ParkedState() = default;
@@ -106,8 +106,7 @@ class alignas(16) Invocation final : public Object {
   void SetParkedState(std::unique_ptr<ParkedState> parked_state);
   ParkedState* parked_state() const { return parked_state_.get(); }
 
-  // What a native module keeps for as long as the invocation is not done: one
-  // object, or null.
+  // An object that a native module keeps until the invocation is done, or null.
   void SetAttachment(Ref<Object> attachment) {
     attachment_ = std::move(attachment);
   }
@@ -121,7 +120,7 @@ class alignas(16) Invocation final : public Object {
   friend class Context;
   friend class DirectCaller;
 
-  // State, and one more: woken while still running.
+  // The states, and kWoken: woken before Run() was left.
   enum Phase : uint8_t { kReady, kRunning, kWoken, kParked, kDone };
 
   Invocation(Context& context, const Linkage::Export& callee,
@@ -157,9 +156,9 @@ class alignas(16) Invocation final : public Object {
   Instance entry_instance_;  // Of the first frame; its only import: callee_.
 
   // Written by Run() (kReady to kRunning to kParked or kDone) and by Wake()
-  // (kRunning to kWoken, kParked to kReady). Release on every change and
-  // acquire on every read: whoever finds it parked, woken or done sees what
-  // the other side wrote before.
+  // (kRunning to kWoken, kParked to kReady). Every change is a release and
+  // every read an acquire: a thread that finds it parked, woken or done sees
+  // what the other thread wrote before.
   std::atomic<uint8_t> phase_{kReady};
   RunGuard guard_;
 
@@ -186,8 +185,9 @@ absl::StatusOr<std::vector<Value>> Invoke(Context& context,
                                           FunctionRef function,
                                           absl::Span<Value> arguments);
 
-// A DirectCaller calls one function over and over with little more cost than a
-// call inside the VM: a grid of workgroups, say. The function must not park.
+// A DirectCaller calls one function repeatedly, such as once for each workgroup
+// of a grid, at little more than the cost of a call inside the VM. The function
+// must not park.
 //
 // Thread-safety: none. Does not keep the context alive.
 class DirectCaller {

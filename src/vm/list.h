@@ -44,7 +44,8 @@ class List final : public Object {
   absl::StatusOr<Ref<Object>> GetRef(size_t index,
                                      const ObjectType* type) const;
   // INVALID_ARGUMENT if the list holds refs of another type, or if it would
-  // contain itself, directly or through other lists (nobody could free it).
+  // contain itself, directly or through other lists (such a cycle would never
+  // be freed).
   absl::Status SetRef(size_t index, Ref<Object> ref);
 
   // Any element as it is stored.
@@ -62,7 +63,7 @@ class List final : public Object {
 
   ~List() override;
   Value EmptyElement() const;
-  // Moves the elements that are lists nobody else holds to *lists.
+  // Moves the elements that are lists without another owner to *lists.
   void TakeSoleLists(std::vector<Value>* lists);
   absl::Status CheckNotWithin(List& list);
   absl::Status CheckIndex(size_t index) const;

@@ -1,9 +1,9 @@
-// A Module is code that exports and imports functions. What is behind it is a
-// bytecode archive (bytecode_module.h) or native functions (native_module.h);
-// another module format is one more subclass.
+// A Module is code that exports and imports functions: a bytecode archive
+// (bytecode_module.h) or native functions (native_module.h). Another module
+// format would be another subclass.
 //
-// Modules are immutable once made, and shared by every context that links
-// them; what a context may change is in its ModuleState.
+// Modules are immutable, and shared by every context that links them. The state
+// that a context may change is in its ModuleState.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_VM_MODULE_H_
@@ -39,8 +39,8 @@ struct ExportInfo {
   std::string name;  // Without the module's name.
   CallingConvention convention;
   std::vector<Attribute> attributes;
-  // Whose imports have this convention, for messages; empty: those of all the
-  // compilers that the module serves.
+  // The compilers whose imports have this convention, for messages. Empty if
+  // all compilers that the module serves have it.
   std::string compilers;
 
   // The attribute's value, or nullptr.
@@ -60,7 +60,7 @@ struct Dependency {
   bool optional = false;
 };
 
-// What one context holds for one module.
+// The state of one module in one context.
 class ModuleState {
  public:
   virtual ~ModuleState() = default;
@@ -77,8 +77,8 @@ class Module : public Object {
   const std::vector<ExportInfo>& exports() const { return exports_; }
   const std::vector<ImportInfo>& imports() const { return imports_; }
   const std::vector<Dependency>& dependencies() const { return dependencies_; }
-  // Whose imports the module serves, for messages ("iree-compile 3.12 and
-  // 3.13"); empty: no compiler knows the module.
+  // The compilers whose imports the module serves, for messages ("iree-compile
+  // 3.12 and 3.13"). Empty if no compiler knows the module.
   const std::string& compilers() const { return compilers_; }
   // The index in exports() of the first export of that name.
   absl::optional<size_t> FindExport(absl::string_view local_name) const;
@@ -105,7 +105,7 @@ class Module : public Object {
   friend class Linkage;
 
   const Kind kind_;
-  // Of the lists of modules that end with this one.
+  // The linkages of the lists of modules that end with this one.
   mutable Mutex linkages_mutex_;
   mutable std::vector<Ref<Linkage>> linkages_ ABSL_GUARDED_BY(linkages_mutex_);
 };

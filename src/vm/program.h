@@ -1,20 +1,22 @@
 // A Program is a module's code in the interpreter's own form, together with
-// what the code refers to. It is made once, at load, from verified bytecode.
+// the objects that the code refers to. It is made once, at load, from verified
+// bytecode.
 //
-// Form: instructions are whole numbers of 8-byte units. The first unit has
-// the opcode and up to three operands; operands b and c may be one 32-bit
-// number ("wide": an immediate, an ordinal, or a distance in units from the
-// instruction to where it jumps). What does not fit follows: first a list of
-// 16-bit operands, four a unit, then 8-byte payloads (pointers, immediates).
+// Form: an instruction is one or more 8-byte units. The first unit has the
+// opcode and up to three operands. Operands b and c may be one 32-bit number
+// ("wide"): an immediate, an ordinal, or the distance of a jump in units from
+// the instruction. Further operands follow in units of their own: first a list
+// of 16-bit operands, four a unit, then 8-byte payloads (pointers, immediates).
 //
-// A frame's registers are addressed by one signed 16-bit number, in words of
-// 4 bytes from the frame's base: values from 0 up, refs below the header.
+// A register's address is a signed 16-bit number: its distance from the frame's
+// base in words of 4 bytes. Values have addresses from 0 up; refs are below the
+// header.
 //
 //   | ref n-1 ... ref 1 | ref 0 | FrameHeader | value 0 | value 1 ... |
 //                                             ^ base
 //
-// Refs have even addresses; an odd one means the ref at the address minus one,
-// to be moved from.
+// Refs have even addresses. An odd address means: move from the ref at the
+// address minus one.
 #ifndef TAKT_VM_PROGRAM_H_
 #define TAKT_VM_PROGRAM_H_
 
@@ -83,7 +85,7 @@ struct Instance;
 
 struct FrameHeader {
   const Unit* return_pc;     // At the caller's list of results.
-  const Function* function;  // Whose frame it is.
+  const Function* function;  // The function that the frame belongs to.
   const Instance* instance;  // Its module in this context.
   uint64_t caller_distance;  // Bytes from the caller's base to this one.
 };
@@ -101,15 +103,15 @@ struct Function {
   const Unit* code = nullptr;
   uint32_t value_bytes = 0;  // Values, a multiple of 16, with 8 to spare.
   uint32_t ref_bytes = 0;
-  // Values from here on must be zero at entry; what comes before is arguments.
+  // Where the arguments end. The values after them must be zero at entry.
   uint32_t zero_begin = 0;
   uint32_t ref_count = 0;
   std::vector<int16_t> arguments;  // The address of each.
   const Program* program = nullptr;
   uint32_t ordinal = 0;
 
-  // Cold: who is called (import ordinals with kImportBit), and which pc of the
-  // wire each instruction comes from, both ascending.
+  // Cold: the functions that it calls (imports with kImportBit), and the pc of
+  // the wire for each instruction. Both ascend.
   std::vector<uint32_t> callees;
   std::vector<std::pair<uint32_t, uint32_t>> pcs;  // Unit, pc.
   std::string name;                                // For messages.
