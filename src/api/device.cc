@@ -3,18 +3,15 @@
 #include <malloc.h>
 
 #include "abi/c_string.h"
-#include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
 #include "base/cpu_set.h"
 #include "cpu/device.h"
+#include "runtime/device.h"
 #include "takt/device.h"
 
 namespace takt::api {
 namespace {
-
-constexpr absl::string_view kLocalTask = "local-task";
-constexpr const char* kDeviceNames[] = {"local-sync", "local-task"};
 
 absl::StatusOr<std::vector<CpuSet>> ReadQueues(
     const takt_device_options_t& given) {
@@ -74,45 +71,16 @@ absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
 absl::StatusOr<Ref<hal::Device>> CreateDevice(
     runtime::Instance* instance, absl::string_view name,
     const takt_device_options_t* given) {
-  if (std::find(std::begin(kDeviceNames), std::end(kDeviceNames), name) ==
-      std::end(kDeviceNames)) {
-    return absl::NotFoundError(absl::StrCat("no device \"", name,
-                                            "\"; there are ",
-                                            absl::StrJoin(kDeviceNames, ", ")));
-  }
   TAKT_ASSIGN_OR_RETURN(const takt_device_options_t read,
                         ReadOptions(given, &takt_device_options_init));
-  TAKT_ASSIGN_OR_RETURN(cpu::MemoryPool::Options memory,
-                        ReadMemoryOptions(*instance, read));
-  TAKT_ASSIGN_OR_RETURN(std::vector<CpuSet> queues, ReadQueues(read));
-  Ref<exec::Executor> executor;
-  Ref<shop::JobShop> shop;
-  if (name == kLocalTask) {
-    if (read.executor == nullptr) {
-      TAKT_ASSIGN_OR_RETURN(executor, instance->GetExecutor());
-      TAKT_ASSIGN_OR_RETURN(shop, instance->GetShop());
-    } else if (instance->Owns(Unwrap(read.executor))) {
-      executor = Ref<exec::Executor>::Retain(Unwrap(read.executor));
-    } else {
-      return absl::InvalidArgumentError(
-          "options: executor: of another instance");
-    }
-  } else if (read.executor != nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: executor: device ", name, " has no workers"));
-  }
-  cpu::Device::Options options;
-  options.memory = std::move(memory);
-  options.queues = std::move(queues);
+  runtime::DeviceOptions options;
+  TAKT_ASSIGN_OR_RETURN(options.memory, ReadMemoryOptions(*instance, read));
+  TAKT_ASSIGN_OR_RETURN(options.queues, ReadQueues(read));
+  options.executor = Unwrap(read.executor);
   options.learn_costs = read.learn_costs;
-  options.allows_system_libraries = read.allow_system_libraries;
-  options.tracer = instance->tracer();
+  options.allow_system_libraries = read.allow_system_libraries;
   options.observer = ObserverOf(read);
-  options.shop = std::move(shop);
-  TAKT_ASSIGN_OR_RETURN(
-      Ref<cpu::Device> device,
-      cpu::Device::Create(name, std::move(executor), options));
-  return Ref<hal::Device>(std::move(device));
+  return runtime::CreateDevice(*instance, name, std::move(options));
 }
 
 exec::Executor* ExecutorOf(const hal::Device& device) {
@@ -132,8 +100,8 @@ using takt::api::Unwrap;
 
 size_t takt_device_names(const char* const** out_names) {
   TAKT_REQUIRE_OR(0, out_names);
-  *out_names = takt::api::kDeviceNames;
-  return std::size(takt::api::kDeviceNames);
+  *out_names = takt::runtime::kDeviceNames;
+  return std::size(takt::runtime::kDeviceNames);
 }
 
 takt_status_t takt_device_create(takt_instance_t* instance, const char* name,

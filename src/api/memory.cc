@@ -1,7 +1,6 @@
 #include "takt/memory.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "api/buffer_range.h"
 #include "api/handle.h"
@@ -10,26 +9,15 @@
 #include "modules/memory_need.h"
 #include "runtime/context.h"
 #include "runtime/function.h"
-#include "vm/bytecode_module.h"
+#include "runtime/memory_preparation.h"
 
 namespace takt::api {
 namespace {
 
-constexpr size_t kPageBytes = 4096;
-// Blocks of each size that a context keeps ready: more than a call has at once.
-constexpr size_t kReadyBlocks = 8;
-
-modules::MemoryNeed NeedOf(const runtime::Function& function) {
-  const vm::Context& context = function.context().vm();
-  const vm::FunctionRef ref = function.ref();
-  return modules::QueryMemoryNeed(
-      context, context.linkage().exports(ref.module)[ref.export_index].callee);
-}
-
 absl::Status QueryMemory(const runtime::Function* function,
                          takt_memory_need_t* out_need) {
   TAKT_RETURN_IF_ERROR(RequireSized(out_need, "out_need"));
-  const modules::MemoryNeed found = NeedOf(*function);
+  const modules::MemoryNeed found = runtime::FindMemoryNeed(*function);
   takt_memory_need_t need;
   std::memset(&need, 0, sizeof(need));
   need.known_count = found.byte_lengths.size();
@@ -42,52 +30,6 @@ absl::Status QueryMemory(const runtime::Function* function,
   need.unknown_count = found.unknown_count;
   need.is_bounded = found.unknown_count == 0 && found.is_once;
   WriteSized(need, out_need);
-  return absl::OkStatus();
-}
-
-// Has the pages of `bytes` read.
-void Touch(absl::Span<const uint8_t> bytes) {
-  for (size_t i = 0; i < bytes.size(); i += kPageBytes) {
-    static_cast<void>(*const_cast<const volatile uint8_t*>(&bytes[i]));
-  }
-}
-
-void TouchModule(vm::Module* module) {
-  auto* bytecode = DynCast<vm::BytecodeModule>(module);
-  if (bytecode == nullptr) return;
-  Touch(bytecode->archive().flatbuffer);
-  for (const absl::Span<const uint8_t> rodata : bytecode->archive().rodata) {
-    Touch(rodata);
-  }
-}
-
-// Leaves blocks of every size idle.
-void FillBlocks(BlockPool& blocks) {
-  std::vector<void*> taken;
-  for (size_t bytes = 64; bytes <= BlockPool::kMaxBlockBytes; bytes += 64) {
-    for (size_t i = 0; i < kReadyBlocks; ++i) {
-      taken.push_back(blocks.Allocate(bytes));
-    }
-  }
-  for (void* block : taken) BlockPool::Free(block);
-}
-
-absl::Status PrepareFunction(const runtime::Function* function) {
-  const runtime::Context& context = function->context();
-  TouchModule(context.vm().modules()[function->ref().module].get());
-  if (context.devices().empty()) return absl::OkStatus();
-  return context.devices()[0]->PrepareMemory(NeedOf(*function).byte_lengths);
-}
-
-absl::Status PrepareContext(const runtime::Context* context) {
-  for (const Ref<vm::Module>& module : context->vm().modules()) {
-    TouchModule(module.get());
-  }
-  FillBlocks(context->vm().pool());
-  FillBlocks(context->instance().blocks());
-  for (const Ref<hal::Device>& device : context->devices()) {
-    FillBlocks(device->blocks());
-  }
   return absl::OkStatus();
 }
 
@@ -146,12 +88,13 @@ takt_status_t takt_function_query_memory(const takt_function_t* function,
 
 takt_status_t takt_function_prepare(takt_function_t* function) {
   TAKT_REQUIRE(function);
-  return ToStatus(__func__, takt::api::PrepareFunction(Unwrap(function)));
+  return ToStatus(__func__, takt::runtime::PrepareFunction(*Unwrap(function)));
 }
 
 takt_status_t takt_context_prepare(takt_context_t* context) {
   TAKT_REQUIRE(context);
-  return ToStatus(__func__, takt::api::PrepareContext(Unwrap(context)));
+  takt::runtime::PrepareContext(*Unwrap(context));
+  return nullptr;
 }
 
 takt_status_t takt_buffer_import_fd(takt_device_t* device, int fd,

@@ -6,6 +6,7 @@
 #include "api/release_guard.h"
 #include "base/mapped_file.h"
 #include "runtime/instance.h"
+#include "runtime/module_loader.h"
 #include "runtime/signature.h"
 #include "takt/module.h"
 #include "vm/byte_buffer.h"
@@ -13,39 +14,6 @@
 
 namespace takt::api {
 namespace {
-
-constexpr size_t kArchiveAlignment = 64;
-
-// What a loaded module keeps alive: its bytes, and the instance, whose types
-// it names.
-class ModuleOwner final : public Object {
- public:
-  static constexpr ObjectType kType{"takt.module_owner"};
-  ModuleOwner(Ref<runtime::Instance> instance, Ref<Object> bytes)
-      : Object(&kType),
-        instance_(std::move(instance)),
-        bytes_(std::move(bytes)) {}
-
- private:
-  const Ref<runtime::Instance> instance_;
-  const Ref<Object> bytes_;
-};
-
-absl::StatusOr<Ref<vm::Module>> Load(runtime::Instance* instance,
-                                     absl::Span<const uint8_t> bytes,
-                                     Ref<Object> bytes_owner,
-                                     const std::string& source,
-                                     bool accept_unknown_types) {
-  auto owner = MakeRef<ModuleOwner>(Ref<runtime::Instance>::Retain(instance),
-                                    std::move(bytes_owner));
-  using UnknownTypes = vm::BytecodeModule::UnknownTypes;
-  TAKT_ASSIGN_OR_RETURN(Ref<vm::BytecodeModule> module,
-                        vm::BytecodeModule::Load(
-                            instance->types(), bytes, std::move(owner), source,
-                            accept_unknown_types ? UnknownTypes::kAccept
-                                                 : UnknownTypes::kRefuse));
-  return Ref<vm::Module>(std::move(module));
-}
 
 absl::StatusOr<Ref<vm::Module>> LoadFile(
     runtime::Instance* instance, const char* path,
@@ -57,8 +25,8 @@ absl::StatusOr<Ref<vm::Module>> LoadFile(
                         : MappedFile::Mode::kMap;
   TAKT_ASSIGN_OR_RETURN(Ref<MappedFile> file, MappedFile::Open(path, mode));
   const absl::Span<const uint8_t> bytes = file->bytes();
-  return Load(instance, bytes, std::move(file), path,
-              given.accept_unknown_types);
+  return runtime::LoadModule(*instance, bytes, std::move(file), path,
+                             given.accept_unknown_types);
 }
 
 absl::StatusOr<Ref<vm::Module>> LoadMemory(
@@ -70,23 +38,24 @@ absl::StatusOr<Ref<vm::Module>> LoadMemory(
   if (!given.borrow) {
     TAKT_ASSIGN_OR_RETURN(
         Ref<vm::ByteBuffer> copy,
-        vm::ByteBuffer::Allocate(byte_length, kArchiveAlignment));
+        vm::ByteBuffer::Allocate(byte_length, runtime::kModuleAlignment));
     if (byte_length != 0) std::memcpy(copy->data(), data, byte_length);
     const absl::Span<const uint8_t> bytes = copy->bytes();
-    return Load(instance, bytes, std::move(copy), source,
-                given.accept_unknown_types);
+    return runtime::LoadModule(*instance, bytes, std::move(copy), source,
+                               given.accept_unknown_types);
   }
   const auto address = reinterpret_cast<uintptr_t>(data);
-  if (address % kArchiveAlignment != 0) {
+  if (address % runtime::kModuleAlignment != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         source, ": borrowed bytes at address 0x", absl::Hex(address),
-        " do not start at a multiple of ", kArchiveAlignment));
+        " do not start at a multiple of ", runtime::kModuleAlignment));
   }
   auto guard = MakeRef<ReleaseGuard>();
   TAKT_ASSIGN_OR_RETURN(
       Ref<vm::Module> module,
-      Load(instance, {static_cast<const uint8_t*>(data), byte_length}, guard,
-           source, given.accept_unknown_types));
+      runtime::LoadModule(*instance,
+                          {static_cast<const uint8_t*>(data), byte_length},
+                          guard, source, given.accept_unknown_types));
   guard->Arm(given.release, given.user_data);
   return module;
 }
