@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "solve/problem.h"
 
@@ -20,7 +21,7 @@ bool IsTime(int64_t time) {
   return time >= 0 && time <= solve::Problem::kMaxTime;
 }
 
-// Indices into `count` things, ascending.
+// Whether these are ascending indices below `count`.
 bool AreIndices(const std::vector<uint32_t>& indices, size_t count) {
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] >= count) return false;
@@ -164,7 +165,7 @@ class FaultFinder {
   void CheckWidth(uint32_t index) {
     const PlannedOperation& operation = At(index);
     if (operation.alternatives.empty()) return;
-    // An NPU comes first, behind it the cores that feed it.
+    // An NPU counts, not the cores that feed it.
     const PlannedResource* first = nullptr;
     for (const uint32_t index_of_one : operation.resources) {
       const PlannedResource& one = plan_.resources[index_of_one];
@@ -173,6 +174,7 @@ class FaultFinder {
         first = &one;
       }
     }
+    TAKT_CHECK(first != nullptr);  // The plan is well formed.
     uint32_t width = 0;
     uint32_t feeders = 0;
     for (const uint32_t other : operation.resources) {
@@ -206,7 +208,7 @@ class FaultFinder {
         ", which is none of its alternatives");
   }
 
-  // What occupies a resource from `start` to `end`, within one period.
+  // An operation occupies a resource from `start` to `end` of a period.
   struct Span {
     uint32_t resource;
     int64_t start;
@@ -226,6 +228,7 @@ class FaultFinder {
       start %= plan_.period;
     }
     const int64_t end = start + operation.duration;
+    TAKT_DCHECK(end > start);
     for (const uint32_t resource : operation.resources) {
       if (plan_.period > 0 && end > plan_.period) {
         spans.push_back({resource, start, plan_.period, index});
@@ -244,11 +247,12 @@ class FaultFinder {
              : a.start != b.start     ? a.start < b.start
                                       : a.operation < b.operation;
     });
-    // Of those that have begun, the one that lasts longest.
+    // The one that lasts longest of those that have begun.
     const Span* latest = nullptr;
     for (const Span& span : spans) {
       if (latest != nullptr && latest->resource == span.resource &&
           span.start < latest->end) {
+        TAKT_DCHECK(latest->start <= span.start);
         Add(PlanFault::Kind::kOverlap, span.operation, " is on ",
             plan_.resources[span.resource].name, " from ", span.start,
             " ns, where ", Quoted(At(latest->operation)), " is until ",

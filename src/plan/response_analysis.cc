@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "sched/demand.h"
 
@@ -14,9 +15,12 @@ namespace {
 using sched::Band;
 using sched::Demand;
 
+// What the demands leave out (decisions, wake-ups, frequency changes) is taken
+// for a tenth of a response, and at least 200 us, a scheduler tick's order.
 constexpr double kGuardMinNs = 200'000;
 constexpr double kGuardDivisor = 10;
-// A window that has grown to so much will grow for ever, or nobody cares.
+// A window that has grown to three hours will grow without end, or is of no
+// use.
 constexpr double kWindowMaxNs = 1e13;
 
 struct Task {
@@ -31,11 +35,11 @@ struct Task {
   double period_ns = 0;  // Least time between releases; 0: `count` in all.
   double count = 1;
   std::string fault;         // Why there is no bound.
-  bool is_hopeless = false;  // Whatever others do.
+  bool is_hopeless = false;  // The fault does not depend on other tasks.
 };
 
-// Whether only what has aged of `other` goes before `task`, and there is at
-// most one job of it at a time: it takes the aging time each time.
+// Whether `other` goes before `task` only once it has aged, and has one job at
+// a time, so that each of them takes the aging time.
 bool IsRare(const Task& other, const Task& task) {
   return other.is_aging && other.level > task.level &&
          other.stream->arrival == Arrival::kClosed;
@@ -47,7 +51,7 @@ double Jobs(const Task& task, double window_ns) {
                    task.period_ns);
 }
 
-// Why what follows `before` in a chain has no bound.
+// Why a stream that follows `before` in a chain has no bound.
 std::string NoBoundBefore(const Task& before) {
   return absl::StrCat("stream ", before.stream->name,
                       ", which it follows, has none: ", before.fault);
@@ -61,7 +65,7 @@ class Analysis {
   absl::StatusOr<std::vector<ResponseBound>> Run() {
     TAKT_RETURN_IF_ERROR(workload_.RequirePrograms());
     TAKT_RETURN_IF_ERROR(SetUp());
-    // What ages goes before more, which makes others age.
+    // A task that ages goes before more tasks, which may make those age.
     do {
       for (Task& task : tasks_) {
         task.response_ns = task.demand.path_max_ns;
@@ -137,6 +141,7 @@ class Analysis {
         task->fault = "it is released again as soon as it is done";
         break;
       case Arrival::kAfter: {
+        TAKT_CHECK(stream.after < tasks_.size());
         const Task& before = tasks_[stream.after];
         task->period_ns = before.period_ns;
         task->count = before.count;
@@ -162,7 +167,7 @@ class Analysis {
     for (Task& task : tasks_) {
       task.blocking_ns = 0;
       for (const Task& other : tasks_) {
-        // Of what goes before it only when it has aged, the rest is in the way.
+        // A task that goes before it only once aged blocks it until then.
         const bool is_counted = GoesBefore(other, task) && !IsRare(other, task);
         if (is_counted || !other.demand.is_known) continue;
         task.blocking_ns =
@@ -170,21 +175,21 @@ class Analysis {
                                            ? other.demand.tile_max_ns
                                            : other.demand.operation_max_ns);
       }
-      // Its own tiles are asked to end, too, for a sibling or a successor.
+      // Its own tiles also block a sibling or a successor.
       if (task.band == Band::kPromised) {
         task.blocking_ns = std::max(task.blocking_ns, task.demand.tile_max_ns);
       }
     }
   }
 
-  // While an operation of the task waits, so many resources are busy.
+  // How many resources are busy at least while an operation of it waits.
   double PlacesOf(const Task& task) const {
     for (const Task& other : tasks_) {
       if (!GoesBefore(other, task)) continue;
       const WorkloadProgram& program =
           workload_.programs[other.stream->terms.program];
       for (const sched::ProgramOperation& operation : program.operations) {
-        // What needs several at once keeps some idle until it has them all.
+        // An operation that needs several at once keeps some of them idle.
         const auto& ways = workload_.kernels[operation.kernel].alternatives;
         const bool is_wide =
             std::all_of(ways.begin(), ways.end(),
@@ -202,9 +207,10 @@ class Analysis {
     return before.jitter_ns + before.response_ns;
   }
 
-  // The window after which all that goes before `task` is done, if it is
-  // `window_ns` long.
+  // How long the work takes that goes before `task` and that a window of
+  // `window_ns` can hold, with the task's own.
   double Next(const Task& task, double places, double window_ns) const {
+    TAKT_DCHECK(places > 0);
     double time_ns = 0;
     double work_ns = 0;
     double starts = task.demand.path_count;
@@ -251,6 +257,7 @@ class Analysis {
       }
       task->jitter_ns = ChainDelay(*task);
     }
+    TAKT_CHECK(task->fault.empty());
     const double places = PlacesOf(*task);
     const double old_ns = task->response_ns;
     double window_ns = old_ns;
@@ -268,6 +275,8 @@ class Analysis {
                        places == 1 ? " place" : " places", " that it has");
       return true;
     }
+    // The least fixed point: responses only rise.
+    TAKT_CHECK(window_ns >= old_ns);
     task->response_ns = window_ns;
     if (task->stream->terms.late == sched::LatePolicy::kDemote &&
         window_ns + ChainDelay(*task) >
@@ -278,7 +287,7 @@ class Analysis {
     return window_ns > old_ns;
   }
 
-  // Marks what may wait for the aging time. True if that is new.
+  // Marks the tasks that may wait for the aging time. True if one is new.
   bool FindAging() {
     if (options_.aging_ns == 0) return false;
     bool is_new = false;
@@ -288,6 +297,7 @@ class Analysis {
           task.fault.empty() &&
           task.response_ns < static_cast<double>(options_.aging_ns);
       if (is_bounded) continue;
+      TAKT_DCHECK(task.band > Band::kHard);
       task.is_aging = true;
       is_new = true;
     }
@@ -295,6 +305,7 @@ class Analysis {
   }
 
   std::vector<ResponseBound> Report() const {
+    TAKT_CHECK(tasks_.size() == workload_.streams.size());
     std::vector<ResponseBound> bounds;
     for (const Task& task : tasks_) {
       ResponseBound bound;

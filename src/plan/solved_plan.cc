@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 
 namespace takt::plan {
 namespace {
@@ -19,6 +20,7 @@ class Converter {
         schedule_(schedule),
         before_(problem.operations.size()),
         parent_(problem.operations.size()) {
+    TAKT_CHECK(schedule.entries.size() == problem.operations.size());
     std::iota(parent_.begin(), parent_.end(), 0u);
     for (const auto& [before, after] : problem.precedences) {
       before_[after].push_back(before);
@@ -73,13 +75,14 @@ class Converter {
     return jobs_[root];
   }
 
-  // What `operation` comes after, through what was left out.
+  // The predecessors of `operation`, also through operations left out.
   std::vector<uint32_t> Predecessors(uint32_t operation) const {
     std::vector<uint32_t> found, open = before_[operation];
     while (!open.empty()) {
       const uint32_t before = open.back();
       open.pop_back();
       if (indices_[before] != kLeftOut) {
+        TAKT_DCHECK(indices_[before] < problem_.operations.size());
         found.push_back(indices_[before]);
       } else {
         open.insert(open.end(), before_[before].begin(), before_[before].end());
@@ -92,6 +95,7 @@ class Converter {
 
   void AddOperation(uint32_t index) {
     PlannedOperation operation;
+    TAKT_CHECK(plan_.operations.size() == indices_[index]);
     operation.name = absl::StrCat("operation ", index);
     operation.kernel = operation.name;
     operation.job = JobOf(index);
@@ -102,7 +106,7 @@ class Converter {
     operation.after = Predecessors(index);
     for (const solve::Alternative& way :
          problem_.operations[index].alternatives) {
-      // A set of several machines is no width of one cluster.
+      // A set of several machines cannot be said as a width of one cluster.
       if (way.machines.size() != 1) {
         operation.alternatives.clear();
         break;
@@ -116,7 +120,7 @@ class Converter {
   const solve::Problem& problem_;
   const solve::Schedule& schedule_;
   std::vector<std::vector<uint32_t>> before_;
-  std::vector<uint32_t> parent_;    // Of the sets that hang together.
+  std::vector<uint32_t> parent_;    // Union-find over precedences.
   std::vector<uint32_t> indices_;   // In the plan, by operation.
   std::vector<uint32_t> jobs_;      // By root.
   std::vector<uint32_t> ordinals_;  // The next of each job.

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/content_hash.h"
 #include "base/status.h"
 
 namespace takt::plan {
 namespace {
 
-// How often a second each kernel is asked for.
+// How often each kernel is called in a second.
 std::vector<double> KernelRates(const Workload& workload) {
   std::vector<double> stream_rates;
   std::vector<double> rates(workload.kernels.size(), 0.0);
@@ -25,6 +26,7 @@ std::vector<double> KernelRates(const Workload& workload) {
     }
     stream_rates.push_back(rate);
     if (stream.terms.program == sched::kNoProgram) continue;
+    TAKT_DCHECK(stream.terms.program < workload.programs.size());
     for (const auto& operation :
          workload.programs[stream.terms.program].operations) {
       rates[operation.kernel] += rate;
@@ -33,7 +35,7 @@ std::vector<double> KernelRates(const Workload& workload) {
   return rates;
 }
 
-// The part of each pool that the alternative takes at that rate.
+// Adds the share of each pool that the alternative takes at that rate.
 void AddLoad(const sched::Machine& machine,
              const sched::AlternativeOptions& alternative, double rate,
              std::vector<double>* loads) {
@@ -45,7 +47,7 @@ void AddLoad(const sched::Machine& machine,
   (*loads)[feeder] += busy * pool.feeder_count / machine.pools[feeder].count;
 }
 
-// Adds what the kernel takes where it costs least at these prices.
+// Adds the load of the alternative that costs least at these prices.
 void AddCheapest(const sched::Machine& machine, const WorkloadKernel& kernel,
                  double rate, const std::vector<double>& prices,
                  std::vector<double>* loads) {
@@ -61,6 +63,7 @@ void AddCheapest(const sched::Machine& machine, const WorkloadKernel& kernel,
       best_cost = cost;
     }
   }
+  TAKT_CHECK(best != nullptr);  // A kernel has an alternative.
   AddLoad(machine, *best, rate, loads);
 }
 
@@ -69,6 +72,7 @@ void AddCheapest(const sched::Machine& machine, const WorkloadKernel& kernel,
 absl::Status Workload::RequirePrograms() const {
   for (const WorkloadStream& stream : streams) {
     if (stream.terms.program != sched::kNoProgram) continue;
+    TAKT_CHECK(stream.function >= 0);
     return absl::FailedPreconditionError(
         absl::StrCat("workload: stream ", stream.name, ": no profile has ",
                      functions[static_cast<size_t>(stream.function)].name));
@@ -97,8 +101,11 @@ double Workload::Load() const {
   const size_t pool_count = machine.pools.size();
   std::vector<double> prices(pool_count, 1.0);
   std::vector<double> totals(pool_count, 0.0);
-  double most = 0;  // Of any pool in any round: what a step is measured by.
+  double most = 0;  // The greatest load so far, which scales the steps.
+  // Steps of 5 % converge to a load within some per cent in this number of
+  // rounds (multiplicative weights).
   constexpr int kRounds = 3000;
+  constexpr double kStep = 0.05;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<double> loads(pool_count, 0.0);
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -110,9 +117,10 @@ double Workload::Load() const {
     double sum = 0;
     for (size_t p = 0; p < pool_count; ++p) {
       totals[p] += loads[p];
-      prices[p] *= 1 + 0.05 * loads[p] / most;
+      prices[p] *= 1 + kStep * loads[p] / most;
       sum += prices[p];
     }
+    TAKT_DCHECK(sum > 0);
     for (double& price : prices) price /= sum;
   }
   return *std::max_element(totals.begin(), totals.end()) / kRounds;
@@ -140,6 +148,7 @@ absl::StatusOr<sched::Machine> MachineOf(const topology::Topology& topology) {
 }
 
 sched::KernelKey Workload::KeyOf(uint32_t kernel) const {
+  TAKT_DCHECK(kernel < kernels.size());
   return kernels[kernel].key.value_or(sched::KernelKey{0, kernel, {1, 1, 1}});
 }
 

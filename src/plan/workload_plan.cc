@@ -1,358 +1,14 @@
 #include "plan/workload_plan.h"
 
 #include <algorithm>
-#include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "base/math.h"
+#include "base/check.h"
 #include "base/status.h"
-#include "sched/job_program.h"
 
 namespace takt::plan {
 namespace {
-
-// Most operations of a plan, and most machine sets of an alternative.
-constexpr size_t kOperationsMax = 200'000;
-constexpr size_t kSetsMax = 64;
-
-absl::Status Fault(const WorkloadStream& stream, absl::string_view reason) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload: stream ", stream.name, ": ", reason));
-}
-
-// All subsets of `count` of the members, in order; only neighbours if those
-// were too many.
-std::vector<std::vector<uint32_t>> SubsetsOf(
-    const std::vector<uint32_t>& members, uint32_t count) {
-  std::vector<std::vector<uint32_t>> subsets;
-  if (count > members.size()) return subsets;
-  std::vector<bool> taken(members.size(), false);
-  std::fill(taken.begin(), taken.begin() + count, true);
-  do {
-    std::vector<uint32_t> subset;
-    for (size_t i = 0; i < members.size(); ++i) {
-      if (taken[i]) subset.push_back(members[i]);
-    }
-    subsets.push_back(std::move(subset));
-  } while (subsets.size() <= kSetsMax &&
-           std::prev_permutation(taken.begin(), taken.end()));
-  if (subsets.size() <= kSetsMax) return subsets;
-  subsets.clear();
-  for (size_t i = 0; i + count <= members.size(); ++i) {
-    subsets.emplace_back(members.begin() + static_cast<ptrdiff_t>(i),
-                         members.begin() + static_cast<ptrdiff_t>(i + count));
-  }
-  return subsets;
-}
-
-class Unroller {
- public:
-  explicit Unroller(const Workload& workload)
-      : workload_(workload), machine_(workload.machine) {}
-
-  absl::StatusOr<UnrolledWorkload> Unroll() {
-    TAKT_RETURN_IF_ERROR(workload_.RequirePrograms());
-    TAKT_RETURN_IF_ERROR(FindPeriod());
-    AddResources();
-    jobs_of_.resize(workload_.streams.size());
-    for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
-      TAKT_RETURN_IF_ERROR(AddStream(i));
-    }
-    AddTails();
-    TAKT_RETURN_IF_ERROR(out_.problem.Validate());
-    return std::move(out_);
-  }
-
- private:
-  struct JobInfo {
-    uint32_t first = 0;          // Of its operations.
-    std::vector<uint32_t> last;  // Operations that nothing of it follows.
-    int64_t release = 0;
-    int64_t due = kNoDeadline;  // Within the plan.
-  };
-
-  // The hyperperiod, if there are periods.
-  absl::Status FindPeriod() {
-    const WorkloadStream* single = nullptr;
-    for (const WorkloadStream& stream : workload_.streams) {
-      switch (stream.arrival) {
-        case Arrival::kPeriodic: {
-          const int64_t period = stream.terms.period_ns;
-          const int64_t all = out_.plan.period;
-          if (all == 0) {
-            out_.plan.period = period;
-          } else if (!CheckedMul(all / std::gcd(all, period), period,
-                                 &out_.plan.period) ||
-                     out_.plan.period > solve::Problem::kMaxTime) {
-            return Fault(stream,
-                         "its period has no common multiple with the "
-                         "others' that is short enough");
-          }
-          break;
-        }
-        case Arrival::kOnce:
-          single = &stream;
-          break;
-        case Arrival::kAfter:
-          if (stream.probability < 1) {
-            return Fault(stream,
-                         "it comes with a probability; a plan needs "
-                         "what is certain");
-          }
-          break;
-        case Arrival::kPoisson:
-        case Arrival::kRecorded:
-        case Arrival::kClosed:
-          return Fault(stream, "its releases are not known ahead");
-      }
-    }
-    if (single != nullptr && out_.plan.period > 0) {
-      return Fault(*single, "a single shot beside periodic streams");
-    }
-    return absl::OkStatus();
-  }
-
-  void AddResources() {
-    Plan& plan = out_.plan;
-    plan.name = workload_.name;
-    plan.topology_hash = workload_.topology_hash;
-    plan.profile_hash = workload_.profile_hash;
-    for (const WorkloadModule& module : workload_.modules) {
-      plan.modules.push_back({module.name, module.content_hash});
-    }
-    // Of kernels that were written by hand.
-    plan.modules.push_back({workload_.name, ""});
-    for (uint32_t p = 0; p < machine_.pools.size(); ++p) {
-      const sched::Pool& pool = machine_.pools[p];
-      const bool is_core = pool.kind == sched::ResourceKind::kCore;
-      for (uint32_t i = 0; i < pool.count; ++i) {
-        plan.resources.push_back({absl::StrCat(pool.name, "#", i),
-                                  is_core ? PlannedResource::Kind::kCore
-                                          : PlannedResource::Kind::kNpu,
-                                  p});
-      }
-    }
-    out_.problem.machine_count = machine_.resource_count();
-  }
-
-  absl::Status AddStream(uint32_t index) {
-    const WorkloadStream& stream = workload_.streams[index];
-    if (stream.arrival == Arrival::kAfter) {
-      for (const uint32_t before : jobs_of_[stream.after]) {
-        const JobInfo origin = jobs_[before];
-        TAKT_RETURN_IF_ERROR(AddJob(index, origin.release, &origin));
-      }
-      return absl::OkStatus();
-    }
-    int64_t count = stream.count;
-    int64_t step = 0;
-    if (stream.arrival == Arrival::kPeriodic) {
-      step = stream.terms.period_ns;
-      count = out_.plan.period / step;
-      if (stream.offset_ns >= step) {
-        return Fault(stream, "its offset is a period or more");
-      }
-    }
-    if (count > static_cast<int64_t>(kOperationsMax)) {
-      return Fault(stream, "too many jobs in the hyperperiod");
-    }
-    for (int64_t n = 0; n < count; ++n) {
-      TAKT_RETURN_IF_ERROR(AddJob(index, stream.offset_ns + n * step, nullptr));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status AddJob(uint32_t index, int64_t release, const JobInfo* origin) {
-    const WorkloadStream& stream = workload_.streams[index];
-    const auto& program = workload_.programs[stream.terms.program];
-    JobInfo job;
-    job.first = static_cast<uint32_t>(out_.plan.operations.size());
-    job.release = release;
-    if (job.first + program.operations.size() > kOperationsMax) {
-      return Fault(stream, absl::StrCat("more than ", kOperationsMax,
-                                        " operations in the hyperperiod"));
-    }
-    const auto number = static_cast<uint32_t>(jobs_of_[index].size());
-    PlannedJob planned;
-    planned.name = absl::StrCat(stream.name, "#", number);
-    planned.stream = stream.name;
-    planned.instance = number;
-    planned.release = release;
-    if (stream.terms.deadline_ns != kInfiniteFuture) {
-      planned.deadline = release + stream.terms.deadline_ns;
-      job.due = planned.deadline;
-    }
-    if (out_.plan.period > 0) job.due = std::min(job.due, out_.plan.period);
-    planned.allowed = AllowedWithFeeders(stream);
-    out_.plan.jobs.push_back(planned);
-    for (uint32_t i = 0; i < program.operations.size(); ++i) {
-      TAKT_RETURN_IF_ERROR(AddOperation(stream, program, i, job));
-    }
-    FindLast(program, &job);
-    if (origin != nullptr) Chain(*origin, program, job);
-    jobs_of_[index].push_back(static_cast<uint32_t>(jobs_.size()));
-    jobs_.push_back(std::move(job));
-    return absl::OkStatus();
-  }
-
-  std::vector<uint32_t> AllowedOf(const WorkloadStream& stream) const {
-    std::vector<uint32_t> allowed;
-    (machine_.Allowed(stream.terms.pools, stream.terms.affinity) -
-     workload_.lost)
-        .ForEach([&](uint32_t resource) { allowed.push_back(resource); });
-    return allowed;
-  }
-
-  // The same and the cores that NPUs among them take with them.
-  std::vector<uint32_t> AllowedWithFeeders(const WorkloadStream& stream) const {
-    std::vector<uint32_t> allowed = AllowedOf(stream);
-    sched::ResourceSet feeders;
-    for (const uint32_t resource : allowed) {
-      const sched::Pool& pool = machine_.pools[machine_.PoolOf(resource)];
-      if (pool.feeder_count == 0) continue;
-      feeders = feeders |
-                machine_.ResourcesOf(static_cast<uint32_t>(pool.feeder_pool));
-    }
-    feeders.ForEach([&](uint32_t core) { allowed.push_back(core); });
-    std::sort(allowed.begin(), allowed.end());
-    allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
-    return allowed;
-  }
-
-  int64_t DurationOf(const sched::AlternativeOptions& way) const {
-    int64_t duration = way.guess_ns;
-    if (way.sample_count > 0) {
-      if (workload_.planned_quantile == sched::Quantile::k90) {
-        duration = way.q90_ns;
-      } else if (workload_.planned_quantile == sched::Quantile::k99) {
-        duration = way.q99_ns;
-      }
-    }
-    return std::max<int64_t>(duration + workload_.handover_ns, 1);
-  }
-
-  absl::Status AddOperation(const WorkloadStream& stream,
-                            const WorkloadProgram& program, uint32_t index,
-                            const JobInfo& job) {
-    const sched::ProgramOperation& given = program.operations[index];
-    const WorkloadKernel& kernel = workload_.kernels[given.kernel];
-    PlannedOperation planned;
-    planned.job = static_cast<uint32_t>(out_.plan.jobs.size() - 1);
-    planned.name = absl::StrCat(out_.plan.jobs[planned.job].name, "/", index);
-    planned.module = kernel.module >= 0
-                         ? static_cast<uint32_t>(kernel.module)
-                         : static_cast<uint32_t>(workload_.modules.size());
-    planned.kernel = kernel.name;
-    planned.ordinal = index;
-    solve::Operation operation;
-    operation.release = job.release;
-    std::vector<uint32_t> ways;
-    for (const sched::AlternativeOptions& way : kernel.alternatives) {
-      AddWay(stream, way, &planned, &operation, &ways);
-    }
-    if (operation.alternatives.empty()) {
-      return Fault(stream, absl::StrCat("kernel ", kernel.name,
-                                        " can run on none of its resources"));
-    }
-    for (const uint32_t before : given.after) {
-      Precede(job.first + before, &planned);
-    }
-    out_.plan.operations.push_back(std::move(planned));
-    out_.problem.operations.push_back(std::move(operation));
-    out_.ways.push_back(std::move(ways));
-    return absl::OkStatus();
-  }
-
-  void Precede(uint32_t before, PlannedOperation* planned) {
-    planned->after.push_back(before);
-    out_.problem.precedences.emplace_back(
-        before, static_cast<uint32_t>(out_.plan.operations.size()));
-  }
-
-  void AddWay(const WorkloadStream& stream,
-              const sched::AlternativeOptions& way, PlannedOperation* planned,
-              solve::Operation* operation, std::vector<uint32_t>* ways) const {
-    const sched::Pool& pool = machine_.pools[way.pool];
-    const bool is_core = pool.kind == sched::ResourceKind::kCore;
-    std::vector<uint32_t> places;
-    for (const uint32_t resource : AllowedOf(stream)) {
-      if (machine_.PoolOf(resource) == way.pool) places.push_back(resource);
-    }
-    const int64_t duration = DurationOf(way);
-    const auto number = static_cast<uint32_t>(planned->alternatives.size());
-    bool is_possible = false;
-    for (std::vector<uint32_t>& set : SubsetsOf(places, way.shards)) {
-      for (const std::vector<uint32_t>& feeders : FeedersOf(pool)) {
-        std::vector<uint32_t> all = set;
-        all.insert(all.end(), feeders.begin(), feeders.end());
-        std::sort(all.begin(), all.end());
-        operation->alternatives.push_back({std::move(all), duration});
-        ways->push_back(number);
-        is_possible = true;
-      }
-    }
-    if (!is_possible) return;
-    planned->alternatives.push_back(
-        {is_core ? PlannedResource::Kind::kCore : PlannedResource::Kind::kNpu,
-         way.pool, way.shards, duration, pool.feeder_count});
-  }
-
-  // What an NPU of the pool takes with it: sets of cores, or one empty set.
-  std::vector<std::vector<uint32_t>> FeedersOf(const sched::Pool& pool) const {
-    if (pool.feeder_count == 0) return {{}};
-    std::vector<uint32_t> cores;
-    (machine_.ResourcesOf(static_cast<uint32_t>(pool.feeder_pool)) -
-     workload_.lost)
-        .ForEach([&](uint32_t core) { cores.push_back(core); });
-    return SubsetsOf(cores, pool.feeder_count);
-  }
-
-  static void FindLast(const WorkloadProgram& program, JobInfo* job) {
-    std::vector<bool> is_last(program.operations.size(), true);
-    for (const sched::ProgramOperation& operation : program.operations) {
-      for (const uint32_t before : operation.after) is_last[before] = false;
-    }
-    for (uint32_t i = 0; i < is_last.size(); ++i) {
-      if (is_last[i]) job->last.push_back(job->first + i);
-    }
-  }
-
-  // The job's first operations come after the last of what it follows.
-  void Chain(const JobInfo& origin, const WorkloadProgram& program,
-             const JobInfo& job) {
-    for (uint32_t i = 0; i < program.operations.size(); ++i) {
-      if (!program.operations[i].after.empty()) continue;
-      PlannedOperation& first = out_.plan.operations[job.first + i];
-      for (const uint32_t before : origin.last) {
-        first.after.push_back(before);
-        out_.problem.precedences.emplace_back(before, job.first + i);
-      }
-    }
-  }
-
-  // Due dates are tails to the latest of them.
-  void AddTails() {
-    for (const JobInfo& job : jobs_) {
-      if (job.due != kNoDeadline)
-        out_.horizon = std::max(out_.horizon, job.due);
-    }
-    for (const JobInfo& job : jobs_) {
-      if (job.due == kNoDeadline) continue;
-      for (const uint32_t last : job.last) {
-        out_.problem.operations[last].tail = out_.horizon - job.due;
-      }
-    }
-  }
-
-  const Workload& workload_;
-  const sched::Machine& machine_;
-  UnrolledWorkload out_;
-  std::vector<JobInfo> jobs_;
-  std::vector<std::vector<uint32_t>> jobs_of_;  // By stream.
-};
 
 double PowerOf(const Plan& plan, const PlannedOperation& operation,
                const Workload& workload) {
@@ -366,6 +22,7 @@ double PowerOf(const Plan& plan, const PlannedOperation& operation,
 
 void Place(const UnrolledWorkload& unrolled, const solve::Schedule& schedule,
            Plan* plan) {
+  TAKT_CHECK(schedule.entries.size() == plan->operations.size());
   for (size_t i = 0; i < plan->operations.size(); ++i) {
     const solve::Schedule::Entry& entry = schedule.entries[i];
     const solve::Alternative& way =
@@ -398,14 +55,15 @@ bool IsCheaper(const PlanQuality& a, const PlanQuality& b,
   return false;
 }
 
-// Moves single operations, each within the time that it has between what comes
-// before and after it on the way that it takes now and the other one.
+// Moves single operations to cheaper resources, where they fit between their
+// neighbours without moving other operations.
 class EnergySaver {
  public:
   EnergySaver(const UnrolledWorkload& unrolled, const Workload& workload)
       : unrolled_(unrolled), workload_(workload) {}
 
   void Improve(Plan* plan) {
+    // Each move compares all operations: cubic time, some seconds at this size.
     constexpr size_t kOperationsAtMost = 2'000;
     if (plan->operations.size() > kOperationsAtMost) return;
     PlanQuality best = QualityOf(*plan, workload_);
@@ -419,6 +77,7 @@ class EnergySaver {
         if (Fits(*plan, i)) {
           const PlanQuality quality = QualityOf(*plan, workload_);
           if (IsCheaper(quality, best, workload_)) {
+            TAKT_DCHECK(quality.energy_uj < best.energy_uj);
             best = quality;
             continue;
           }
@@ -461,6 +120,7 @@ PlanQuality QualityOf(const Plan& plan, const Workload& workload) {
   PlanQuality quality;
   std::vector<int64_t> ends(plan.jobs.size(), 0);
   for (const PlannedOperation& operation : plan.operations) {
+    TAKT_DCHECK(operation.job < ends.size());
     const int64_t end = operation.start + operation.duration;
     ends[operation.job] = std::max(ends[operation.job], end);
     quality.makespan = std::max(quality.makespan, end);
@@ -478,10 +138,6 @@ PlanQuality QualityOf(const Plan& plan, const Workload& workload) {
   return quality;
 }
 
-absl::StatusOr<UnrolledWorkload> UnrollWorkload(const Workload& workload) {
-  return Unroller(workload).Unroll();
-}
-
 absl::StatusOr<WorkloadSolution> PlanWorkload(
     const Workload& workload, const solve::SolverOptions& options) {
   TAKT_ASSIGN_OR_RETURN(const UnrolledWorkload unrolled,
@@ -490,7 +146,7 @@ absl::StatusOr<WorkloadSolution> PlanWorkload(
   TAKT_ASSIGN_OR_RETURN(result.solution,
                         solve::Solve(unrolled.problem, options));
   result.plan = unrolled.plan;
-  // Above the horizon, the bound is one on the lateness, not on the end.
+  // With a horizon, the bound is one of the lateness, not of the end.
   result.plan.lower_bound =
       unrolled.horizon == 0 ? result.solution.lower_bound : 0;
   Place(unrolled, result.solution.schedule, &result.plan);
