@@ -1,7 +1,7 @@
-// A AdvisorSwitch is the guide of a job shop's scheduler: one that is set and
-// taken away, else one that is always there, else none.
+// An AdvisorSwitch forwards the scheduler of a job shop to one advisor: the one
+// that is set, else the standing one, else none.
 //
-// Thread-safety: who decides.
+// Thread-safety: used by the decider of the shop.
 #ifndef TAKT_SHOP_ADVISOR_SWITCH_H_
 #define TAKT_SHOP_ADVISOR_SWITCH_H_
 

@@ -1,4 +1,4 @@
-// What other threads call, and how they come to decide.
+// The methods that other threads call, and how a thread becomes the decider.
 #include "shop/job_shop.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void ScheduledJob::Release() const {
   }
 }
 
-// A call that its thread waits for.
+// A call of Run(), whose thread waits for it.
 struct JobShop::Call : ShopEvent {
   Call(JobShop* shop_in,
        absl::FunctionRef<void(sched::Scheduler&, int64_t)> function_in)
@@ -31,7 +31,7 @@ struct JobShop::Call : ShopEvent {
     apply = [](ShopEvent* event) {
       auto* const self = static_cast<Call*>(event);
       self->function(*self->shop->scheduler_, self->shop->at_ns_);
-      self->sleeper.Raise(kDone);  // It may be gone now.
+      self->sleeper.Raise(kDone);  // The call may be gone now.
     };
   }
   static constexpr uint32_t kDone = 1;
@@ -49,7 +49,7 @@ absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
       new JobShop(std::move(executor), std::move(floor), options));
   sched::SchedulerOptions scheduler = options.scheduler;
   scheduler.guide = shop->guide_.get();
-  // The executor's lanes and the kernel's threads see to that.
+  // The executor's lanes let urgent tiles go first on each thread.
   scheduler.yields_at_once = true;
   TAKT_ASSIGN_OR_RETURN(
       shop->scheduler_,
@@ -75,7 +75,8 @@ JobShop::JobShop(Ref<exec::Executor> executor, ResourceMap floor,
 
 JobShop::~JobShop() {
   TAKT_CHECK(queue_.empty());
-  // Nobody decides any more, so they don't end as others do.
+  TAKT_CHECK(notices_.empty());
+  // No thread decides now, so they cannot end by an event.
   for (Ref<ScheduledStream>& stream : shared_streams_) delete stream.release();
 }
 
@@ -140,6 +141,7 @@ void JobShop::PostRelease(ScheduledJob& job) {
 }
 
 void JobShop::Submit(ScheduledJob& job, Work* work) {
+  TAKT_CHECK(work->tile_count > 0);
   PostRelease(job);
   auto* task = new (*blocks_) Task(this, &job, work);
   task->unseen_count_ = job.unseen_count_.load(std::memory_order_relaxed);
@@ -164,7 +166,7 @@ void JobShop::EndShard(Task& task, Task::Outcome outcome,
     default:
       TAKT_CHECK(outcome == Task::Outcome::kDone);
       task.PostEnd(queue_, /*is_done=*/true);
-      // Before anybody decides: what follows it may want the place.
+      // Before the decision: work that follows may want the same cores.
       work->Finish(worker);
   }
   Flush();
@@ -196,7 +198,7 @@ void JobShop::EndJob(const ScheduledJob& job) {
 void JobShop::Drop(ScheduledJob& job) {
   if (job.is_drop_posted_.exchange(true, std::memory_order_acq_rel)) return;
   PostRelease(job);
-  // The job is held by the caller; the event holds it until it is applied.
+  // The event holds the job until it is applied.
   job.Retain();
   job.drop_event_.apply = [](ShopEvent* event) {
     ScheduledJob& dropped = *static_cast<ScheduledJob::JobEvent*>(event)->job;
@@ -209,7 +211,7 @@ void JobShop::Drop(ScheduledJob& job) {
 
 void JobShop::Decide() {
   if (!queue_.Enter()) return;
-  // Whoever is told may let go of it.
+  // A callback may release the shop.
   const Ref<JobShop> self = Ref<JobShop>::Retain(this);
   std::vector<Notice> notices;
   do {
@@ -221,7 +223,7 @@ void JobShop::Decide() {
       notices_.clear();
     }
   } while (!queue_.Leave());
-  if (!notices.empty()) Tell(std::move(notices));
+  if (!notices.empty()) Notify(std::move(notices));
 }
 
 void JobShop::Run(
@@ -400,6 +402,7 @@ void JobShop::SetHot(HeatSource source, bool is_hot) {
 
 void JobShop::SetNpuHot(uint32_t pool, bool is_hot) {
   Run([&](sched::Scheduler&, int64_t) {
+    TAKT_CHECK(machine().pools[pool].kind == sched::ResourceKind::kNpu);
     hot_npus_ = (hot_npus_ & ~(1u << pool)) | uint32_t{is_hot} << pool;
     ApplyHeat();
   });
@@ -409,10 +412,11 @@ void JobShop::SetNpuWorks(uint32_t pool, bool works) {
   uint32_t first = 0;
   Run([&](sched::Scheduler&, int64_t) {
     first = static_cast<uint32_t>(machine().ResourcesOf(pool).Next(0));
+    TAKT_CHECK(machine().pools[pool].kind == sched::ResourceKind::kNpu);
     broken_npus_ = (broken_npus_ & ~(1u << pool)) | uint32_t{!works} << pool;
     const std::vector<Task*> waiting = npu_tasks_;
     for (Task* task : waiting) {
-      if (IsStranded(*task)) LetGo(*task);
+      if (IsStranded(*task)) StartUndecided(*task);
     }
   });
   SetAvailable(first, works).IgnoreError();
@@ -471,7 +475,7 @@ void JobShop::SetCallbacks(std::function<void(const JobEnd&)> on_miss,
   });
 }
 
-void JobShop::Tell(std::vector<Notice> notices) {
+void JobShop::Notify(std::vector<Notice> notices) {
   for (Notice& notice : notices) {
     if (notice.given_up != nullptr) {
       notice.given_up->GiveUp();
@@ -485,7 +489,7 @@ void JobShop::Tell(std::vector<Notice> notices) {
 
 void JobShop::ArmTimer() {
   int64_t next_ns = scheduler_->next_timer_ns();
-  // A mode is looked at again while something is not as it should be.
+  // The mode is checked again for as long as something is not nominal.
   bool is_nominal =
       scheduler_->mode() == sched::Mode::kNominal && !scheduler_->is_hot() &&
       scheduler_->available().count() == machine().resource_count();
@@ -497,14 +501,15 @@ void JobShop::ArmTimer() {
   }
   if (next_ns == kInfiniteFuture || timers_ == nullptr) return;
   MutexLock lock(&timer_mutex_);
-  // One that fires too soon finds nothing to do, and costs less than arming
-  // it anew each time.
+  // A timer that fires too soon has no effect, and costs less than arming the
+  // timer anew each time.
   if (is_shut_down_ || armed_ns_ <= next_ns) return;
   if (armed_ns_ != kInfiniteFuture) {
-    if (!timers_->Cancel(&timer_)) return;  // It fires now, and arms it again.
+    if (!timers_->Cancel(&timer_)) return;  // It fires now, and arms itself.
   } else {
-    Retain();  // The timer's.
+    Retain();  // The timer holds a reference.
   }
+  TAKT_CHECK(next_ns < armed_ns_);
   armed_ns_ = next_ns;
   timers_->Arm(&timer_, next_ns);
 }
@@ -513,6 +518,7 @@ void JobShop::OnTimer(TimerService::Timer* timer) {
   const auto self = Ref<JobShop>::Adopt(static_cast<Timer*>(timer)->shop);
   {
     MutexLock lock(&self->timer_mutex_);
+    TAKT_CHECK(self->armed_ns_ != kInfiniteFuture);
     self->armed_ns_ = kInfiniteFuture;
   }
   self->Decide();

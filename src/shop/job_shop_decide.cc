@@ -1,4 +1,4 @@
-// What the one who decides does: events in, decisions out.
+// The part of the decider: events in, decisions out.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,8 @@ using sched::Decision;
 using sched::DecisionKind;
 using sched::JobOutcome;
 
-// What a tile is thought to take before any has run.
+// The guess for a tile before one has run: between a small kernel and one that
+// is worth its own thread.
 constexpr int64_t kTileGuessNs = 50'000;
 
 }  // namespace
@@ -23,14 +24,14 @@ void JobShop::Drain() {
   at_ns_ = std::max(at_ns_, now_ns());
   for (ShopEvent* event = queue_.Take(); event != nullptr;) {
     ShopEvent* const next = event->next;
-    event->apply(event);  // It may be gone now.
+    event->apply(event);  // The event may be gone now.
     event = next;
   }
   do {
     yielded_.clear();
     decisions_.clear();
     scheduler_->Decide(at_ns_, &decisions_);
-    for (const Decision& decision : decisions_) Carry(decision);
+    for (const Decision& decision : decisions_) CarryOut(decision);
     for (Task* task : yielded_) ApplyStopped(*task);
   } while (!yielded_.empty());
   ArmTimer();
@@ -40,7 +41,8 @@ void JobShop::Drain() {
 void JobShop::EnsureKnown(ScheduledStream& stream) {
   if (stream.is_known_) return;
   const absl::Status status = TryAddStream(stream);
-  // Of all calls alike; the scheduler has nothing against those.
+  // AddStream() has checked the streams of callers; the streams that calls
+  // share have no term that the scheduler could refuse.
   TAKT_CHECK(status.ok());
 }
 
@@ -54,6 +56,7 @@ absl::Status JobShop::TryAddStream(ScheduledStream& stream) {
   options.late = terms.late;
   options.affinity = floor_.ResourcesOf(terms.allowed);
   options.shards_preferred = terms.shards_preferred;
+  TAKT_CHECK(!stream.is_known_);
   TAKT_ASSIGN_OR_RETURN(stream.id_, scheduler_->AddStream(options));
   stream.is_known_ = true;
   return absl::OkStatus();
@@ -64,8 +67,8 @@ void JobShop::RemoveIfDone(ScheduledStream* stream) {
   delete stream;
 }
 
-// The jobs of the stream are expected to be made of what the last was, one
-// operation after the other.
+// Expects the jobs of the stream to have the operations of the last one, one
+// after the other.
 void JobShop::ExpectLast(ScheduledStream& stream) {
   const auto sequence = scheduler_->last_sequence(stream.id_);
   if (sequence.empty() ||
@@ -83,7 +86,7 @@ void JobShop::ExpectLast(ScheduledStream& stream) {
   }
   const absl::StatusOr<sched::ProgramId> program =
       scheduler_->AddProgram(operations);
-  if (!program.ok()) return;  // Too long for one.
+  if (!program.ok()) return;  // It has too many operations.
   stream.expected_.assign(sequence.begin(), sequence.end());
   scheduler_->SetExpected(stream.id_, *program);
 }
@@ -91,6 +94,7 @@ void JobShop::ExpectLast(ScheduledStream& stream) {
 void JobShop::ApplyRelease(ScheduledJob& job) {
   ScheduledStream& stream = *job.stream_;
   EnsureKnown(stream);
+  TAKT_CHECK(job.id_ == sched::JobId() && !job.is_over_);
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
                                 reinterpret_cast<uintptr_t>(&job), at_ns_);
   ClassStatistics& statistics =
@@ -100,6 +104,7 @@ void JobShop::ApplyRelease(ScheduledJob& job) {
 }
 
 void JobShop::ApplyEnd(ScheduledJob& job) {
+  TAKT_CHECK(!job.is_let_go_);
   job.is_let_go_ = true;
   scheduler_->EndJob(job.id_, at_ns_);
   if (job.is_over_) delete &job;
@@ -112,8 +117,8 @@ int64_t JobShop::GuessNs(const Work& work, uint32_t shards) {
   return std::min(tile_ns * tiles, int64_t{1} << 40);
 }
 
-// What a tile takes is known better than before.
-void JobShop::GuessAnew(sched::KernelId id, const Work& work) {
+// Adopts a better estimate of the duration of a tile.
+void JobShop::UpdateGuesses(sched::KernelId id, const Work& work) {
   const auto& alternatives = scheduler_->costs().kernel(id).alternatives;
   const int64_t known_ns = alternatives[0].tile_ns;
   const int64_t change_ns = std::abs(work.expected_tile_ns - known_ns);
@@ -132,7 +137,7 @@ void JobShop::GuessAnew(sched::KernelId id, const Work& work) {
 
 sched::KernelId JobShop::KernelOf(const Work& work) {
   if (const auto known = scheduler_->costs().FindId(work.kernel)) {
-    GuessAnew(*known, work);
+    UpdateGuesses(*known, work);
     return *known;
   }
   const int64_t tile_ns =
@@ -175,8 +180,8 @@ bool JobShop::IsStranded(const Task& task) const {
   return pools != 0 && (pools & ~broken_npus_) == 0;
 }
 
-// The scheduler is done with it; nobody but the unit's lease says when it runs.
-void JobShop::LetGo(Task& task) {
+// For the scheduler it is done; the lease of the NPU alone orders it from here.
+void JobShop::StartUndecided(Task& task) {
   Unlink(task);
   scheduler_->DoneElsewhere(task.id_, at_ns_);
   task.Start(1, nullptr, /*is_npu=*/true);
@@ -187,6 +192,7 @@ void JobShop::Link(Task& task) {
   if (pools != 0 && (pools & floor_.core_pools()) == 0) {
     npu_tasks_.push_back(&task);
   }
+  TAKT_CHECK(!task.is_linked_);
   ScheduledJob& job = *task.job_;
   task.previous_ = nullptr;
   task.next_ = job.first_task_;
@@ -196,6 +202,7 @@ void JobShop::Link(Task& task) {
 }
 
 void JobShop::Unlink(Task& task) {
+  TAKT_CHECK(task.is_linked_);
   if (!npu_tasks_.empty()) {
     npu_tasks_.erase(std::remove(npu_tasks_.begin(), npu_tasks_.end(), &task),
                      npu_tasks_.end());
@@ -211,18 +218,19 @@ void JobShop::ApplyReady(Task& task) {
   task.trace_name_ = task.work_->trace_name;
   task.id_ = scheduler_->OperationReady(task.job_->id_, task.kernel_, at_ns_,
                                         task.unseen_count_);
-  if (task.id_ == sched::OperationId()) {  // The job has been given up.
+  if (task.id_ == sched::OperationId()) {  // The job was given up.
     GiveUp(task);
     return;
   }
   if (task.id_.index >= tasks_.size()) tasks_.resize(task.id_.index + 1);
+  TAKT_CHECK(scheduler_->IsLive(task.id_));
   tasks_[task.id_.index] = &task;
   Hold(task);
 }
 
 void JobShop::Hold(Task& task) {
   Link(task);
-  if (IsStranded(task)) LetGo(task);
+  if (IsStranded(task)) StartUndecided(task);
 }
 
 void JobShop::GiveUp(Task& task) {
@@ -233,8 +241,8 @@ void JobShop::GiveUp(Task& task) {
   task.Release();
 }
 
-// The guide, if there is one, when it ran.
-void JobShop::TellRan(const Task& task) {
+// Reports to the advisor, if there is one, when the task ran.
+void JobShop::ReportRun(const Task& task) {
   if (!guide_->is_set()) return;
   const int64_t begin_ns = task.begin_ns();
   if (begin_ns == 0) return;
@@ -262,13 +270,13 @@ void JobShop::RecordAdmission(const ScheduledStream& stream,
 }
 
 void JobShop::ApplyDone(Task& task) {
-  // Unless its job was given up while it waited.
+  // It is not live if its job was given up while it waited.
   if (scheduler_->IsLive(task.id_)) {
     RecordStop(task, 1'000'000);
     if (task.is_linked_) {
       Unlink(task);
     } else {
-      TellRan(task);
+      ReportRun(task);
     }
     scheduler_->Finished(task.id_, at_ns_, task.ran_ns());
   }
@@ -276,7 +284,7 @@ void JobShop::ApplyDone(Task& task) {
 }
 
 void JobShop::ApplyStopped(Task& task) {
-  TellRan(task);
+  ReportRun(task);
   const uint32_t done_ppm = task.done_ppm();
   RecordStop(task, done_ppm);
   scheduler_->Yielded(task.id_, done_ppm, at_ns_);
@@ -289,6 +297,7 @@ void JobShop::ApplyStopped(Task& task) {
 
 Task& JobShop::CountYield(const Decision& decision) {
   Task& task = *tasks_[decision.operation.index];
+  TAKT_CHECK(task.id_ == decision.operation && !task.is_linked_);
   ++statistics_.yield_count;
   if (trace_.is_on()) {
     trace_.OnYield(at_ns_, decision, {task.trace_name_, task.job_->trace_id_});
@@ -297,7 +306,7 @@ Task& JobShop::CountYield(const Decision& decision) {
 }
 
 void JobShop::Yield(const Decision& decision) {
-  // It may have ended by an event that came after what made the decision.
+  // It may have ended by an event that came after the decision.
   if (!scheduler_->IsLive(decision.operation)) return;
   Task& task = CountYield(decision);
   if (task.Yield()) yielded_.push_back(&task);
@@ -309,7 +318,7 @@ void JobShop::Cancel(const Decision& decision) {
                              .kernel(decision.kernel)
                              .alternatives[decision.alternative]
                              .tile_ns > 0;
-  // It lost its core, and goes on elsewhere.
+  // It has lost its core, and continues on another.
   if (may_yield && scheduler_->IsOpen(decision.job)) {
     Yield(decision);
     return;
@@ -318,10 +327,11 @@ void JobShop::Cancel(const Decision& decision) {
   if (task.Cancel()) yielded_.push_back(&task);
 }
 
-void JobShop::Carry(const Decision& decision) {
+void JobShop::CarryOut(const Decision& decision) {
   switch (decision.kind) {
     case DecisionKind::kStart: {
       Task& task = *tasks_[decision.operation.index];
+      TAKT_CHECK(task.id_ == decision.operation);
       Unlink(task);
       ++statistics_.start_count;
       RecordStart(task, decision);
@@ -360,6 +370,7 @@ void JobShop::Carry(const Decision& decision) {
 
 void JobShop::Conclude(const Decision& decision) {
   ScheduledJob& job = *reinterpret_cast<ScheduledJob*>(decision.tag);
+  TAKT_CHECK(!job.is_over_);
   job.is_over_ = true;
   const bool is_done = decision.outcome == JobOutcome::kMet ||
                        decision.outcome == JobOutcome::kMissed;

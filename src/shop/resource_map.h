@@ -1,13 +1,13 @@
-// The ResourceMap is the machine that a job shop decides for, and what its
-// resources are in the executor: the threads that may run at once, in pools by
-// cluster where every worker stays on its processors, and the NPUs.
+// The ResourceMap maps the resources of the machine that a job shop decides for
+// to the executor: cores to workers, in pools by cluster where each worker is
+// pinned to its processors, and NPUs.
 //
-// Where workers are not kept in place, a core is any of the threads that may
-// run at once: the scheduler decides how many of them work on something, and
-// the executor which.
+// Where workers are not pinned, a core is any thread of those that may run at
+// once: the scheduler decides how many of them work on something, and the
+// executor decides which.
 //
-// Immutable once made, but for the sets that it remembers, and NPUs that come.
-// Thread-safety: who decides.
+// Immutable but for NPUs that are added and the sets of workers that it caches.
+// Thread-safety: used by the decider of the shop.
 #ifndef TAKT_SHOP_RESOURCE_MAP_H_
 #define TAKT_SHOP_RESOURCE_MAP_H_
 
@@ -24,33 +24,34 @@ namespace takt::shop {
 
 struct NpuPlace {
   std::string name;
-  // It runs on the thread that uses it, which is then no core for others.
+  // It runs on the thread that uses it, whose core is not free meanwhile.
   bool is_on_caller = false;
 };
 
 class ResourceMap {
  public:
-  // `topology` may be null. `is_placed`: workers stay where they were put.
+  // `topology` may be null. `is_placed`: each worker is pinned to its
+  // processors.
   static absl::StatusOr<ResourceMap> Create(exec::Executor& executor,
                                             const topology::Topology* topology,
                                             bool is_placed,
                                             const std::vector<NpuPlace>& npus);
 
-  // An NPU that has come: the pool that it is.
+  // The pool that an NPU becomes, and its addition.
   sched::Pool PoolOf(const NpuPlace& npu) const;
   void AddNpu(sched::Pool pool);
 
   const sched::Machine& machine() const { return machine_; }
   // Bit i: pool i is one of cores.
   uint32_t core_pools() const { return core_pools_; }
-  // The processors that the resource runs on; none for an NPU, or where
-  // workers are not kept in place.
+  // The processors that the resource runs on; none for an NPU, and where
+  // workers are not pinned.
   const CpuSet& cpus(uint32_t resource) const { return cpus_[resource]; }
 
-  // The resources that workers of `allowed` are; all of them for nullptr.
+  // The resources of the workers in `allowed`; nullptr: all resources.
   sched::ResourceSet ResourcesOf(const exec::WorkerSet* allowed) const;
-  // The workers that are to run what was given `resources`; nullptr: whoever
-  // may anyway.
+  // The workers that run work on `resources`; nullptr: all that the work
+  // allows.
   const exec::WorkerSet* WorkersOf(const sched::ResourceSet& resources);
 
  private:

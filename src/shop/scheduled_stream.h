@@ -1,4 +1,4 @@
-// What the job shop keeps of streams and jobs.
+// The handles of a job shop on streams and on jobs.
 #ifndef TAKT_SHOP_SCHEDULED_STREAM_H_
 #define TAKT_SHOP_SCHEDULED_STREAM_H_
 
@@ -22,15 +22,15 @@ namespace takt::shop {
 class JobShop;
 class Task;
 
-// The terms of a stream: where jobs come from.
+// What a stream requires of the scheduler.
 struct StreamRequirements {
   std::string name;
-  int64_t period_ns = 0;                  // 0: they come as they come.
+  int64_t period_ns = 0;                  // 0: jobs come at any time.
   int64_t deadline_ns = kInfiniteFuture;  // After the release.
   sched::Criticality criticality = sched::Criticality::kSoft;
   uint8_t priority = 128;
   sched::LatePolicy late = sched::LatePolicy::kRunOn;
-  // Workers that may run it; of the shop's executor. Null: all.
+  // Workers of the shop's executor that may run it. Null: all.
   const exec::WorkerSet* allowed = nullptr;
   uint32_t shards_preferred = 0;
 };
@@ -45,7 +45,7 @@ class ScheduledStream {
 
  private:
   friend class JobShop;
-  // Made and let go by any thread, but ended by who decides.
+  // Any thread may create and release it; the decider destroys it.
   struct StreamEvent : ShopEvent {
     ScheduledStream* stream = nullptr;
   };
@@ -58,10 +58,10 @@ class ScheduledStream {
   const StreamRequirements terms_;
   mutable std::atomic<int32_t> references_{1};
   mutable StreamEvent end_event_;
-  // Of who decides:
+  // Of the decider:
   sched::StreamId id_ = 0;
-  bool is_known_ = false;                  // To the scheduler, as id_.
-  std::vector<sched::KernelId> expected_;  // What its jobs are made of.
+  bool is_known_ = false;                  // The scheduler knows it as id_.
+  std::vector<sched::KernelId> expected_;  // The kernels of its jobs.
 };
 
 // A job of a stream, from its release to its last reference. While one lives
@@ -79,8 +79,8 @@ class ScheduledJob final : public JobContext {
   const ScheduledStream& stream() const { return *stream_; }
   int64_t release_ns() const { return release_ns_; }
   int64_t deadline_ns() const { return deadline_ns_; }
-  // Dispatches of it that run without the scheduler being told, before what is
-  // submitted from now on.
+  // Counts dispatches that run without a decision before the work that is
+  // submitted next.
   void CountUnseen(uint32_t count) {
     unseen_count_.fetch_add(count, std::memory_order_relaxed);
   }
@@ -127,7 +127,7 @@ class ScheduledJob final : public JobContext {
   mutable JobEvent end_event_;
   JobEvent drop_event_;
   std::atomic<bool> is_drop_posted_{false};
-  // Of who decides:
+  // Of the decider:
   sched::JobId id_;
   bool is_over_ = false;        // The scheduler has said so.
   bool is_let_go_ = false;      // end_event_ was applied.

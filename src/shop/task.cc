@@ -9,9 +9,10 @@
 namespace takt::shop {
 namespace {
 
-// About how long a piece takes, where others take pieces as well.
+// The duration that pieces aim at where several shards share the work: long
+// beside a claim (under a microsecond), short beside a run.
 constexpr int64_t kPieceNs = 50'000;
-// And at the most: what was claimed nobody else can take.
+// And the longest duration: no other shard can take a piece that was claimed.
 constexpr int64_t kPieceMaxNs = 100'000;
 
 }  // namespace
@@ -95,7 +96,7 @@ exec::Executor& Task::executor() const {
 Task::Shard* Task::NewShard() {
   auto* shard = new (shop_->blocks()) Shard(this, epoch_);
   static_cast<exec::JobTraits&>(*shard) = *work_;
-  // They are the shop's.
+  // The workers of a decision are workers of the shop's executor.
   if (workers_ != nullptr && executor_ == &shop_->executor()) {
     shard->allowed = workers_;
   }
@@ -115,7 +116,8 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
   exec::Executor* where = nullptr;
   {
     MutexLock lock(&mutex_);
-    TAKT_CHECK(!is_on_ && !is_cancelled_);
+    TAKT_CHECK(!is_on_ && !is_cancelled_ && !is_given_up_);
+    TAKT_CHECK(shard_count > 0);
     if (done_count_ == tile_count_) return;
     work_->OnPlaced(is_npu);
     executor_ =
@@ -128,8 +130,8 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
     shard_count_ = shard_count;
     workers_ = workers;
     begin_ns_ = 0;
-    // Those that would find nothing now need not come: who gives a piece back
-    // goes on in their place.
+    // No shard for which there is no tile: a shard of an earlier run that gives
+    // a piece back continues in its place.
     uint32_t count = 0;
     for (const Piece& piece : pieces_) count += piece.end - piece.begin;
     if (work_->sequential) count = std::min(count, 1u);
@@ -144,7 +146,7 @@ void Task::SubmitMissing() {
   exec::Executor* where = nullptr;
   {
     MutexLock lock(&mutex_);
-    // It may have yielded again meanwhile, or others may have come.
+    // The task may have yielded again, or other shards may have come.
     if (!is_on_ || pieces_.empty() || shards_left_ >= shard_count_) return;
     ++shards_left_;
     shard = NewShard();
@@ -154,6 +156,7 @@ void Task::SubmitMissing() {
 }
 
 void Task::CloseRun() {
+  TAKT_CHECK(done_count_ < tile_count_);
   is_on_ = false;
   ran_ns_ = begin_ns_ == 0 ? 0 : shop_->now_ns() - begin_ns_;
   stop(epoch_).store(true, std::memory_order_relaxed);
@@ -176,7 +179,7 @@ bool Task::Cancel() {
 
 bool Task::GiveUp() {
   MutexLock lock(&mutex_);
-  TAKT_CHECK(!is_on_);
+  TAKT_CHECK(!is_on_ && !is_given_up_);
   is_given_up_ = true;
   return running_count_ == 0 && done_count_ < tile_count_;
 }
@@ -192,8 +195,8 @@ uint32_t Task::CountToClaim(const Piece& from) const {
   const int64_t tile_ns = work_->expected_tile_ns;
   uint32_t count = left;
   if (shard_count_ > 1) {
-    // Large pieces first, small ones towards the end: few claims, and all end
-    // at about the same time.
+    // Large pieces first, small ones towards the end: few claims, and all
+    // shards end at about the same time.
     count = left / (2 * shard_count_);
     if (tile_ns > 0) {
       count = static_cast<uint32_t>(
@@ -211,11 +214,13 @@ bool Task::Claim(uint32_t epoch, Piece* piece) {
   MutexLock lock(&mutex_);
   if (epoch != epoch_ || !is_on_) return false;
   if (pieces_.empty()) {
+    TAKT_CHECK(shards_left_ > 0);
     --shards_left_;
     return false;
   }
   Piece& last = pieces_.back();
   const uint32_t count = CountToClaim(last);
+  TAKT_DCHECK(count > 0 && count <= last.end - last.begin);
   *piece = {last.begin, last.begin + count};
   last.begin += count;
   if (last.begin == last.end) pieces_.pop_back();
@@ -226,8 +231,11 @@ bool Task::Claim(uint32_t epoch, Piece* piece) {
 
 Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
   MutexLock lock(&mutex_);
+  TAKT_CHECK(running_count_ > 0);
+  TAKT_CHECK(piece.begin < reached && reached <= piece.end);
   done_count_ += reached - piece.begin;
   --running_count_;
+  TAKT_CHECK(done_count_ <= tile_count_);
   if (reached < piece.end) {
     if (!pieces_.empty() && pieces_.back().begin == piece.end) {
       pieces_.back().begin = reached;
@@ -236,6 +244,7 @@ Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
     }
   }
   if (done_count_ == tile_count_) {
+    TAKT_CHECK(pieces_.empty() && running_count_ == 0);
     is_on_ = false;
     ran_ns_ = shop_->now_ns() - begin_ns_;
     return is_given_up_ ? Outcome::kGivenUp : Outcome::kDone;

@@ -1,6 +1,6 @@
-// A Task is work while the job shop has it: which tiles are left, and who runs
-// them. One run of it is as many shards as were decided, each a job of the
-// executor that takes pieces until none is left or it is to stop.
+// A Task is work while the job shop has it: it knows which tiles are left. One
+// run of a task is as many shards as the scheduler decided; each shard is a job
+// of the executor that takes pieces until none is left or the run stops.
 //
 //              Start()              the last tile is done
 //   waiting -------------> running ------------------------> done
@@ -9,16 +9,16 @@
 //      +----------------------+       the last tile is done   |
 //      +------------------------------------------------------+
 //
-// What yields waits at once, though tiles of it still run: whoever is in one
-// comes back with what it has done. So a task may be done while it waits, and a
-// shard of an earlier run may go on as one of the run that is on. A shard that
-// comes late, having waited behind something else, finds nothing to do.
+// A task that yields waits at once, though some of its tiles still run; their
+// threads return what they have done later. So a task may become done while it
+// waits, and a shard of an earlier run may serve the run that is on. A shard
+// that comes late finds nothing to do.
 //
-// A task ends once: done (its work was finished), or given up (its work was
-// told) when no tile of it runs any more.
+// A task ends once: it is done (the work was finished), or it is given up
+// (the work was told so by GiveUp()) when no tile of it runs.
 //
-// Thread-safety: RunPieces() on the threads of the executor, the rest by who
-// decides. Lock order: mutex_ is a leaf.
+// Thread-safety: RunPieces() on the threads of the executor, the rest by the
+// decider of the shop. Lock order: mutex_ is a leaf.
 #ifndef TAKT_SHOP_TASK_H_
 #define TAKT_SHOP_TASK_H_
 
@@ -56,20 +56,21 @@ class Task {
     BlockPool::Free(block);
   }
 
-  // Starts a run of `shard_count` shards, on `workers` (null: where the work
-  // may). Nothing if it is done: its end is posted.
+  // Starts a run of `shard_count` shards on `workers` (null: all that the work
+  // allows). No effect if the task is done: its end is posted.
   void Start(uint32_t shard_count, const exec::WorkerSet* workers, bool is_npu)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // It waits again; tiles that run end. False if it is done.
+  // The task waits again; tiles that run go to their end. False if it is done.
   bool Yield() ABSL_LOCKS_EXCLUDED(mutex_);
-  // No further tile begins. True if none runs: it has stopped now. Otherwise
-  // that, or that it is done, is posted.
+  // No further tile begins. True: none runs, and the task has stopped. False:
+  // an event will say that it has stopped, or that it is done.
   bool Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
-  // What waits is given up. True if no tile runs: the caller tells the work and
-  // releases the task. False: who is in the last tile does, or it is done.
+  // Gives the waiting task up. True: no tile runs, and the caller calls
+  // Work::GiveUp() and releases the task. False: the thread in the last tile
+  // does that, or the task is done.
   bool GiveUp() ABSL_LOCKS_EXCLUDED(mutex_);
   uint32_t done_ppm() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // When the last run began, and how long it took; 0 for one that was stopped
+  // When the last run began, and how long it took; 0 for a run that stopped
   // before its first tile.
   int64_t begin_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
   int64_t ran_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -79,9 +80,9 @@ class Task {
   class Shard;
   enum class Outcome : uint8_t {
     kMore,         // The shard takes another piece.
-    kGoesOn,       // Later: something more urgent waits.
+    kGoesOn,       // The shard continues later: more urgent work waits.
     kNothingLeft,  // For this shard.
-    kGivenBack,    // The same, of an earlier run: SubmitMissing().
+    kGivenBack,    // Likewise, of an earlier run: SubmitMissing().
     kStopped,
     kGivenUp,
     kDone,
@@ -99,9 +100,10 @@ class Task {
   void PostReady(ShopEventQueue& queue);
   void PostEnd(ShopEventQueue& queue, bool is_done);
   exec::Executor& executor() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // A shard of the run that is on. It may be gone once it is submitted.
+  // A shard of the current run. It may be gone once it is submitted.
   Shard* NewShard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // For what an earlier run has given back, if shards are missing.
+  // Submits a shard for pieces that an earlier run has given back, if shards
+  // are missing.
   void SubmitMissing() ABSL_LOCKS_EXCLUDED(mutex_);
   void CloseRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t CountToClaim(const Piece& from) const
@@ -120,9 +122,9 @@ class Task {
   Work* const work_;  // Until it is done or given up.
   const uint32_t tile_count_;
   std::atomic<int32_t> references_{1};
-  // The shards of a run stop. By the run's number: those of one before may
-  // still be in a tile; if they are in one for longer than another run, they
-  // stop only where their piece ends.
+  // Whether the shards of a run stop, by the parity of the run's number: shards
+  // of the run before may still be in a tile. A shard that is in one tile for
+  // longer than a whole further run stops only at the end of its piece.
   std::atomic<bool> stops_[2] = {false, false};
   TaskEvent event_;  // Ready, then that it stopped or is done.
 
@@ -130,27 +132,27 @@ class Task {
   absl::InlinedVector<Piece, 6> pieces_ ABSL_GUARDED_BY(mutex_);
   uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // The number of the run.
   bool is_on_ ABSL_GUARDED_BY(mutex_) = false;  // That run.
-  // Then one thread takes all of it at once.
+  // Then one thread takes all tiles at once.
   bool is_on_npu_ ABSL_GUARDED_BY(mutex_) = false;
-  // Whose threads run it.
+  // The executor whose threads run it.
   exec::Executor* executor_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;
   uint32_t shard_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint32_t shards_left_ ABSL_GUARDED_BY(mutex_) = 0;  // That have not left.
+  uint32_t shards_left_ ABSL_GUARDED_BY(mutex_) = 0;  // Still at work.
   const exec::WorkerSet* workers_ ABSL_GUARDED_BY(mutex_) = nullptr;
   uint32_t running_count_ ABSL_GUARDED_BY(mutex_) = 0;  // Pieces, of all runs.
   uint32_t done_count_ ABSL_GUARDED_BY(mutex_) = 0;     // Tiles.
   int64_t begin_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // Of the run's first tile.
   int64_t ran_ns_ ABSL_GUARDED_BY(mutex_) = 0;    // The run, once it is over.
 
-  // Of who decides:
+  // Of the decider:
   sched::OperationId id_;
   sched::KernelId kernel_ = 0;
   bool is_linked_ = false;
-  uint32_t unseen_count_ = 0;  // Of its job, when it was submitted.
+  uint32_t unseen_count_ = 0;  // Its job's, when it was submitted.
   uint32_t trace_name_ = 0;
-  // The start of the run that is on, if it was recorded.
+  // The start of the current run, if it was recorded.
   bool is_recorded_ = false;
   sched::Decision start_;
   int64_t start_ns_ = 0;
