@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "takt/async.h"
-#include "takt/takt.hpp"
+#include "takt/context.hpp"
 
 namespace takt {
 inline namespace cxx {

@@ -1,5 +1,5 @@
-// takt/core.hpp - what the C++ face is made of: statuses, results, handles, and
-// the instance. Rules for errors and ownership are in takt/takt.hpp.
+// takt/core.hpp - the base of the C++ face: statuses, results and handles.
+// Rules for errors and ownership are in takt/takt.hpp.
 #ifndef TAKT_CORE_HPP_
 #define TAKT_CORE_HPP_
 
@@ -14,7 +14,6 @@
 #include <string_view>
 #include <utility>
 
-#include "takt/instance.h"
 #include "takt/status.h"
 
 namespace takt {
@@ -134,8 +133,8 @@ Result<Object> TakeResult(takt_status_t status,
   return Object::Take(pointer);
 }
 
-// The constructors that every class below has: Take() owns a reference that
-// the caller has, Retain() makes one.
+// The base of all classes of objects. Take() makes an object that owns the
+// caller's reference, Retain() one with a reference of its own.
 template <typename Self, typename T, void (*kRetain)(T*), void (*kRelease)(T*)>
 class Object : public Handle<T, kRetain, kRelease> {
  public:
@@ -144,40 +143,6 @@ class Object : public Handle<T, kRetain, kRelease> {
   static Self Retain(T* pointer) {
     kRetain(pointer);
     return Self(pointer);
-  }
-};
-
-// The root object; see takt/instance.h.
-class Instance : public Object<Instance, takt_instance_t, takt_instance_retain,
-                               takt_instance_release> {
- public:
-  using Object::Object;
-  static Result<Instance> Create(
-      const takt_instance_options_t* options = nullptr) {
-    takt_instance_t* instance = nullptr;
-    takt_status_t status = takt_instance_create(options, &instance);
-    return TakeResult<Instance>(status, instance);
-  }
-  uint32_t worker_count() const { return takt_instance_worker_count(get()); }
-  void Trim() const { takt_instance_trim(get()); }
-  // How many pieces of work ran, of what is ready, within `max_ns`; and when to
-  // call again.
-  struct Ran {
-    size_t count = 0;
-    int64_t next_ns = 0;
-  };
-  Result<Ran> RunReady(int64_t max_ns) const {
-    Ran ran;
-    Status status(
-        takt_instance_run_ready(get(), max_ns, &ran.count, &ran.next_ns));
-    if (!status.ok()) return status;
-    return ran;
-  }
-  takt_instance_statistics_t statistics() const {
-    takt_instance_statistics_t statistics = {};
-    statistics.struct_size = sizeof(statistics);
-    takt_status_free(takt_instance_query_statistics(get(), &statistics));
-    return statistics;
   }
 };
 

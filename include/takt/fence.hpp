@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "takt/core.hpp"
 #include "takt/fence.h"
+#include "takt/instance.hpp"
 
 namespace takt {
 inline namespace cxx {

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
+#include "takt/core.hpp"
 #include "takt/plan.h"
-#include "takt/takt.hpp"
 
 namespace takt {
 inline namespace cxx {

@@ -8,7 +8,8 @@
 
 #if TAKT_HAS_CXX20
 
-#include "takt/takt.hpp"
+#include "takt/context.hpp"
+#include "takt/takt.h"
 
 namespace takt {
 inline namespace cxx {

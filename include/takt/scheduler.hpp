@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "takt/context.hpp"
 #include "takt/scheduler.h"
-#include "takt/takt.hpp"
 
 namespace takt {
 inline namespace cxx {

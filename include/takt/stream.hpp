@@ -24,8 +24,9 @@
 #include <utility>
 #include <vector>
 
+#include "takt/async.hpp"
+#include "takt/context.hpp"
 #include "takt/stream.h"
-#include "takt/takt.hpp"
 
 namespace takt {
 inline namespace cxx {

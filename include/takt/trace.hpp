@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "takt/takt.hpp"
+#include "takt/instance.hpp"
 #include "takt/trace.h"
 
 namespace takt {
