@@ -25,6 +25,17 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
       tail_without_(count_),
       dirty_(count_ / 64 + 1),
       missing_(count_) {
+  FlattenPrecedences(problem);
+  FlattenAlternatives(problem);
+  FindOnlyNeighbours();
+  before_.assign(size_t{count_} * width_, count_);
+  after_.assign(size_t{count_} * width_, count_);
+  place_.assign(size_t{count_} * width_, 0);
+  removed_positions_.resize(width_);
+  MakeRoom();
+}
+
+void DisjunctiveGraph::FlattenPrecedences(const Problem& problem) {
   for (const auto& [before, after] : problem.precedences) {
     ++successor_begin_[before + 1];
     ++predecessor_begin_[after + 1];
@@ -41,6 +52,9 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
     successors_[next_successor[before]++] = after;
     predecessors_[next_predecessor[after]++] = before;
   }
+}
+
+void DisjunctiveGraph::FlattenAlternatives(const Problem& problem) {
   alternative_begin_.push_back(0);
   machine_begin_.push_back(0);
   for (const Operation& operation : problem.operations) {
@@ -61,6 +75,10 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
     alternative_begin_.push_back(
         static_cast<uint32_t>(alternative_duration_.size()));
   }
+  TAKT_CHECK(machine_begin_.size() == alternative_duration_.size() + 1);
+}
+
+void DisjunctiveGraph::FindOnlyNeighbours() {
   for (uint32_t v = 0; v < count_; ++v) {
     const auto only_of = [this](absl::Span<const uint32_t> list) {
       if (list.empty()) return count_;
@@ -70,11 +88,6 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
     only_successor_.push_back(only_of(successors(v)));
     if (successors(v).empty() || delivery_[v] > 0) enders_.push_back(v);
   }
-  before_.assign(size_t{count_} * width_, count_);
-  after_.assign(size_t{count_} * width_, count_);
-  place_.assign(size_t{count_} * width_, 0);
-  removed_positions_.resize(width_);
-  MakeRoom();
 }
 
 void DisjunctiveGraph::MakeRoom() {

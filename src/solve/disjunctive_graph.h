@@ -131,6 +131,10 @@ class DisjunctiveGraph {
   size_t MachinesTaken(uint32_t v) const {
     return width_ == 1 ? 1 : machines(v, choice_[v]).size();
   }
+  // Parts of the constructor.
+  void FlattenPrecedences(const Problem& problem);
+  void FlattenAlternatives(const Problem& problem);
+  void FindOnlyNeighbours();
   void MakeRoom();
   // Takes v out of its machines' sequences, into removed_positions_; back.
   void Remove(uint32_t v);
@@ -208,6 +212,25 @@ class DisjunctiveGraph {
   void MovesOnSameMachine(uint32_t v, uint32_t alternative,
                           const Bounds& bounds, const int64_t& limit,
                           Visit&& visit);
+  int64_t StartAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
+                     int64_t head) const;
+  int64_t RestAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
+                    int64_t tail) const;
+  // The first cut in [first, last] for which is(cut) holds, which then holds
+  // for all later ones; last + 1: none.
+  template <typename Is>
+  static uint32_t FirstCut(uint32_t first, uint32_t last, Is&& is) {
+    for (uint32_t n = last + 1 - first; n > 0;) {
+      const uint32_t half = n / 2;
+      if (is(first + half)) {
+        n = half;
+      } else {
+        first += half + 1;
+        n -= half + 1;
+      }
+    }
+    return first;
+  }
   template <typename Pick, typename Visit>
   void MovesToSeveral(uint32_t v, uint32_t alternative, const int64_t& limit,
                       Pick&& pick, Visit&& visit);
@@ -347,7 +370,7 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
       n -= half + 1;
     }
   }
-  // Not far, as a rule.
+  // It is not far, as a rule.
   uint32_t long_tail = late;
   while (long_tail < size && rests[long_tail] > bounds.tail) ++long_tail;
   while (long_tail > 0 && rests[long_tail - 1] <= bounds.tail) --long_tail;
@@ -362,12 +385,13 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
     const int64_t rest = std::max(bounds.tail, rests[i]);
     const int64_t value = start + length + rest;
     if (value <= limit) visit(Move{v, alternative, i, value});
-    if (start + length + bounds.tail > limit) break;  // Nor any behind it.
+    // Later places start later.
+    if (start + length + bounds.tail > limit) break;
   }
 }
 
-// Later and earlier places on the machine where v is: what it passes moves up,
-// along the machine at least.
+// Later and earlier places on the machine where v is: the operations that it
+// passes move up, at least along the machine.
 template <typename Visit>
 void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
                                           const Bounds& bounds,
@@ -407,6 +431,34 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
   }
 }
 
+// When v can start at that cut on the machines, with v removed.
+inline int64_t DisjunctiveGraph::StartAtCut(absl::Span<const uint32_t> wanted,
+                                            uint32_t cut, int64_t head) const {
+  int64_t start = head;
+  for (const uint32_t machine : wanted) {
+    const std::vector<uint32_t>& list = sequences_[machine];
+    const uint32_t place = PlaceOfCut(list, cut);
+    if (place == 0) continue;
+    const uint32_t x = list[place - 1];
+    start = std::max(start, head_without_[x] + duration_[x]);
+  }
+  return start;
+}
+
+// How much must follow v at that cut on the machines, with v removed.
+inline int64_t DisjunctiveGraph::RestAtCut(absl::Span<const uint32_t> wanted,
+                                           uint32_t cut, int64_t tail) const {
+  int64_t rest = tail;
+  for (const uint32_t machine : wanted) {
+    const std::vector<uint32_t>& list = sequences_[machine];
+    const uint32_t place = PlaceOfCut(list, cut);
+    if (place == list.size()) continue;
+    const uint32_t x = list[place];
+    rest = std::max(rest, tail_without_[x] + duration_[x]);
+  }
+  return rest;
+}
+
 // A place is a cut of the topological order between v's predecessors and
 // successors, which is free of cycles; it matters only where it passes one of
 // the operations on the wanted machines. From cut to cut v starts no earlier,
@@ -425,53 +477,20 @@ void DisjunctiveGraph::MovesToSeveral(uint32_t v, uint32_t alternative,
   for (const uint32_t u : predecessors(v))
     first = std::max(first, rank_[u] + 1);
   for (const uint32_t u : successors(v)) last = std::min(last, rank_[u]);
-  const auto start_at = [&](uint32_t cut) {
-    int64_t start = head;
-    for (const uint32_t machine : wanted) {
-      const std::vector<uint32_t>& list = sequences_[machine];
-      const uint32_t place = PlaceOfCut(list, cut);
-      if (place == 0) continue;
-      const uint32_t x = list[place - 1];
-      start = std::max(start, head_without_[x] + duration_[x]);
-    }
-    return start;
-  };
-  const auto rest_at = [&](uint32_t cut) {
-    int64_t rest = tail;
-    for (const uint32_t machine : wanted) {
-      const std::vector<uint32_t>& list = sequences_[machine];
-      const uint32_t place = PlaceOfCut(list, cut);
-      if (place == list.size()) continue;
-      const uint32_t x = list[place];
-      rest = std::max(rest, tail_without_[x] + duration_[x]);
-    }
-    return rest;
-  };
-  // The first cut in [first, last] that is(cut) holds for, last + 1 if none.
-  const auto first_that = [first, last](auto&& is) {
-    uint32_t begin = first;
-    for (uint32_t n = last + 1 - first; n > 0;) {
-      const uint32_t half = n / 2;
-      if (is(begin + half)) {
-        n = half;
-      } else {
-        begin += half + 1;
-        n -= half + 1;
-      }
-    }
-    return begin;
-  };
-  const uint32_t late =
-      first_that([&](uint32_t cut) { return start_at(cut) > head; });
-  const uint32_t open =
-      first_that([&](uint32_t cut) { return rest_at(cut) <= tail; });
+  const uint32_t late = FirstCut(first, last, [&](uint32_t cut) {
+    return StartAtCut(wanted, cut, head) > head;
+  });
+  const uint32_t open = FirstCut(first, last, [&](uint32_t cut) {
+    return RestAtCut(wanted, cut, tail) <= tail;
+  });
   if (open < late) {
     visit(Move{v, alternative, open + pick(late - open), head + length + tail});
     return;
   }
   const uint32_t lowest = late > first ? late - 1 : first;
   const auto visit_cut = [&](uint32_t cut) {
-    const int64_t value = start_at(cut) + length + rest_at(cut);
+    const int64_t value =
+        StartAtCut(wanted, cut, head) + length + RestAtCut(wanted, cut, tail);
     if (value <= limit) visit(Move{v, alternative, cut, value});
   };
   visit_cut(lowest);
