@@ -279,37 +279,11 @@ static void cancel_ends_what_waits(void) {
   }
 }
 
-/* counter.spin loops for as long as it is told. */
-static takt_status_t refuse(void* state, size_t argument_count,
-                            const takt_value_t* arguments, size_t result_count,
-                            takt_value_t* out_results) {
-  (void)state, (void)argument_count, (void)arguments;
-  (void)result_count, (void)out_results;
-  return takt_status_create(TAKT_STATUS_UNIMPLEMENTED, "no robot here");
-}
-
-static takt_context_t* create_counter(takt_instance_t* instance,
-                                      takt_device_t* device,
-                                      takt_native_callback_t read) {
-  const takt_native_export_t export_read = {"read", "0iIfF_i", read};
-  takt_native_module_options_t native;
-  takt_native_module_options_init(&native);
-  native.name = "robot";
-  native.exports = &export_read;
-  native.export_count = 1;
-  takt_module_t* modules[2] = {NULL, NULL};
-  REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
-  modules[1] = load_module(instance, TESTDATA("api/counter.vmfb"));
-  takt_context_t* context = create_context_of(instance, device, modules, 2);
-  takt_module_release(modules[0]);
-  takt_module_release(modules[1]);
-  return context;
-}
-
 static void cancel_and_step_limit_end_what_runs(void) {
   takt_instance_t* instance = create_instance(1);
   takt_device_t* device = create_device(instance, "local-task");
-  takt_context_t* context = create_counter(instance, device, refuse);
+  takt_context_t* context =
+      create_counter(instance, device, fail_without_robot);
   takt_function_t* spin = find_function(context, "spin");
   const takt_value_t forever = takt_value_i32(-1);
   takt_invocation_t* first = NULL;
@@ -714,16 +688,9 @@ static void the_results_come_before_the_fence(void) {
   sem_init(&early.has_signaled, 0, 0);
   sem_init(&early.may_return, 0, 0);
   const takt_native_export_t mark = {"mark", "0i_v", hold};
-  takt_native_module_options_t native;
-  takt_native_module_options_init(&native);
-  native.name = "probe";
-  native.exports = &mark;
-  native.export_count = 1;
-  native.user_data = &early;
-  native.create_state = give_state;
-  takt_module_t* modules[2] = {NULL, NULL};
-  REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
-  modules[1] = load_module(instance, TESTDATA("async/early.vmfb"));
+  takt_module_t* modules[2] = {
+      create_native_module(instance, "probe", &mark, &early, give_state),
+      load_module(instance, TESTDATA("async/early.vmfb"))};
   takt_context_t* context = create_context_of(instance, device, modules, 2);
   early.run = find_function(context, "run");
   REQUIRE_OK(takt_fence_create(&early.signal));

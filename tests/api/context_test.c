@@ -13,28 +13,6 @@ static int32_t next(takt_context_t* context, int32_t by) {
   return result.i32;
 }
 
-static takt_status_t refuse(void* state, size_t argument_count,
-                            const takt_value_t* arguments, size_t result_count,
-                            takt_value_t* out_results) {
-  (void)state, (void)argument_count, (void)arguments;
-  (void)result_count, (void)out_results;
-  return takt_status_create(TAKT_STATUS_UNIMPLEMENTED, "no robot here");
-}
-
-/* A module "robot" whose read() has `convention`. */
-static takt_module_t* create_robot(takt_instance_t* instance,
-                                   const char* convention) {
-  const takt_native_export_t export = {"read", convention, refuse};
-  takt_native_module_options_t options;
-  takt_native_module_options_init(&options);
-  options.name = "robot";
-  options.exports = &export;
-  options.export_count = 1;
-  takt_module_t* module = NULL;
-  REQUIRE_OK(takt_native_module_create(instance, &options, &module));
-  return module;
-}
-
 static takt_status_t link_modules(takt_instance_t* instance, size_t count,
                                   takt_module_t* const* modules,
                                   takt_context_t** out_context) {
@@ -48,7 +26,7 @@ static takt_status_t link_modules(takt_instance_t* instance, size_t count,
 static void each_has_state_of_its_own(void) {
   takt_instance_t* instance = create_instance(0);
   takt_module_t* modules[2] = {
-      create_robot(instance, "0iIfF_i"),
+      create_robot_module(instance, "0iIfF_i", fail_without_robot),
       load_module(instance, TESTDATA("api/counter.vmfb"))};
   takt_context_t* one = NULL;
   takt_context_t* other = NULL;
@@ -82,7 +60,7 @@ static void names_all_missing_imports(void) {
 static void refuses_imports_of_another_signature(void) {
   takt_instance_t* instance = create_instance(0);
   takt_module_t* modules[2] = {
-      create_robot(instance, "0i_i"),
+      create_robot_module(instance, "0i_i", fail_without_robot),
       load_module(instance, TESTDATA("api/counter.vmfb"))};
   takt_context_t* context = NULL;
   takt_status_t status = link_modules(instance, 2, modules, &context);

@@ -451,16 +451,9 @@ static void run_beside_a_long_call(bool backup_threads, int32_t urgent_id) {
   sem_init(&state.begun, 0, 0);
   sem_init(&state.may_end, 0, 0);
   const takt_native_export_t export_mark = {"mark", "0i_v", mark};
-  takt_native_module_options_t native;
-  takt_native_module_options_init(&native);
-  native.name = "probe";
-  native.exports = &export_mark;
-  native.export_count = 1;
-  native.user_data = &state;
-  native.create_state = give_state;
-  takt_module_t* modules[2] = {NULL, NULL};
-  REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
-  modules[1] = load_module(instance, TESTDATA("async/jobs.vmfb"));
+  takt_module_t* modules[2] = {
+      create_native_module(instance, "probe", &export_mark, &state, give_state),
+      load_module(instance, TESTDATA("async/jobs.vmfb"))};
 
   takt_invocation_t* first = call_job(instance, device, modules, "plain", 1);
   sem_wait(&state.begun);

@@ -36,6 +36,35 @@ static void write_one(int fd) {
   EXPECT(write(fd, &one, sizeof(one)) == sizeof(one));
 }
 
+/* A fence that watches one end of a pipe. */
+typedef struct watch_t {
+  takt_instance_t* instance;
+  int fds[2]; /* To read, to write. */
+  takt_fence_t* fence;
+} watch_t;
+
+static watch_t watch_pipe(takt_fence_fd_event_t event) {
+  watch_t watch = {create_instance(1), {-1, -1}, NULL};
+  EXPECT(pipe2(watch.fds, O_CLOEXEC) == 0);
+  const int end = event == TAKT_FENCE_FD_READABLE ? 0 : 1;
+  REQUIRE_OK(takt_fence_import_fd(watch.instance, watch.fds[end], event,
+                                  &watch.fence));
+  return watch;
+}
+
+static void close_end(watch_t* watch, int end) {
+  close(watch->fds[end]);
+  watch->fds[end] = -1;
+}
+
+static void end_watch(watch_t* watch) {
+  for (int end = 0; end < 2; ++end) {
+    if (watch->fds[end] >= 0) close_end(watch, end);
+  }
+  takt_fence_release(watch->fence);
+  takt_instance_release(watch->instance);
+}
+
 static void descriptor_is_readable_once_reached(void) {
   takt_fence_t* fence = create_fence();
   const int fd = export_fd(fence);
@@ -131,47 +160,25 @@ static void fence_is_reached_once_the_descriptor_is_readable(void) {
 }
 
 static void descriptor_may_be_closed_once_imported(void) {
-  takt_instance_t* instance = create_instance(1);
-  int fds[2];
-  EXPECT(pipe2(fds, O_CLOEXEC) == 0);
-  takt_fence_t* fence = NULL;
-  REQUIRE_OK(
-      takt_fence_import_fd(instance, fds[0], TAKT_FENCE_FD_READABLE, &fence));
-  close(fds[0]);
-  EXPECT(write(fds[1], "x", 1) == 1);
-  EXPECT_OK(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE));
-  close(fds[1]);
-  takt_fence_release(fence);
-  takt_instance_release(instance);
+  watch_t watch = watch_pipe(TAKT_FENCE_FD_READABLE);
+  close_end(&watch, 0);
+  EXPECT(write(watch.fds[1], "x", 1) == 1);
+  EXPECT_OK(takt_fence_wait(watch.fence, NULL, TAKT_INFINITE_FUTURE));
+  end_watch(&watch);
 }
 
 static void fence_of_a_writable_descriptor_is_reached(void) {
-  takt_instance_t* instance = create_instance(1);
-  int fds[2];
-  EXPECT(pipe2(fds, O_CLOEXEC) == 0);
-  takt_fence_t* fence = NULL;
-  REQUIRE_OK(
-      takt_fence_import_fd(instance, fds[1], TAKT_FENCE_FD_WRITABLE, &fence));
-  EXPECT_OK(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE));
-  close(fds[0]);
-  close(fds[1]);
-  takt_fence_release(fence);
-  takt_instance_release(instance);
+  watch_t watch = watch_pipe(TAKT_FENCE_FD_WRITABLE);
+  EXPECT_OK(takt_fence_wait(watch.fence, NULL, TAKT_INFINITE_FUTURE));
+  end_watch(&watch);
 }
 
 static void fence_fails_when_the_descriptor_hangs_up(void) {
-  takt_instance_t* instance = create_instance(1);
-  int fds[2];
-  EXPECT(pipe2(fds, O_CLOEXEC) == 0);
-  takt_fence_t* fence = NULL;
-  REQUIRE_OK(
-      takt_fence_import_fd(instance, fds[0], TAKT_FENCE_FD_READABLE, &fence));
-  close(fds[1]);
-  EXPECT_ERROR(takt_fence_wait(fence, NULL, TAKT_INFINITE_FUTURE),
+  watch_t watch = watch_pipe(TAKT_FENCE_FD_READABLE);
+  close_end(&watch, 1);
+  EXPECT_ERROR(takt_fence_wait(watch.fence, NULL, TAKT_INFINITE_FUTURE),
                TAKT_STATUS_ABORTED, "hung up");
-  close(fds[0]);
-  takt_fence_release(fence);
-  takt_instance_release(instance);
+  end_watch(&watch);
 }
 
 static void fence_is_cancelled_when_the_instance_goes(void) {
@@ -188,21 +195,16 @@ static void fence_is_cancelled_when_the_instance_goes(void) {
 }
 
 static void failing_an_imported_fence_ends_the_watch(void) {
-  takt_instance_t* instance = create_instance(1);
-  int fds[2];
-  EXPECT(pipe2(fds, O_CLOEXEC) == 0);
-  takt_fence_t* fence = NULL;
-  REQUIRE_OK(
-      takt_fence_import_fd(instance, fds[0], TAKT_FENCE_FD_READABLE, &fence));
-  close(fds[0]);
-  takt_fence_fail(fence, takt_status_create(TAKT_STATUS_CANCELLED, "mine"));
+  watch_t watch = watch_pipe(TAKT_FENCE_FD_READABLE);
+  close_end(&watch, 0);
+  takt_fence_fail(watch.fence,
+                  takt_status_create(TAKT_STATUS_CANCELLED, "mine"));
   /* The duplicate was the last reader. */
-  struct pollfd entry = {fds[1], POLLOUT, 0};
+  struct pollfd entry = {watch.fds[1], POLLOUT, 0};
   EXPECT(poll(&entry, 1, 0) == 1 && (entry.revents & POLLERR) != 0);
-  EXPECT_ERROR(takt_fence_wait(fence, NULL, 0), TAKT_STATUS_CANCELLED, "mine");
-  close(fds[1]);
-  takt_fence_release(fence);
-  takt_instance_release(instance);
+  EXPECT_ERROR(takt_fence_wait(watch.fence, NULL, 0), TAKT_STATUS_CANCELLED,
+               "mine");
+  end_watch(&watch);
 }
 
 static void an_exported_fence_can_be_imported_elsewhere(void) {

@@ -3,6 +3,7 @@
 #ifndef TAKT_TESTS_API_FIXTURE_H_
 #define TAKT_TESTS_API_FIXTURE_H_
 
+#include "takt/native_module.h"
 #include "takt/plan_run.h"
 #include "takt/scheduler.h"
 #include "tests/api/test.h"
@@ -123,6 +124,56 @@ static inline void fixture_destroy(fixture_t* fixture) {
   takt_module_release(fixture->module);
   takt_device_release(fixture->device);
   takt_instance_release(fixture->instance);
+}
+
+/* A native module of one function. `create_state` NULL: without a state. */
+static inline takt_module_t* create_native_module(
+    takt_instance_t* instance, const char* name,
+    const takt_native_export_t* function, void* user_data,
+    takt_status_t (*create_state)(void* user_data, void** out_state)) {
+  takt_native_module_options_t options;
+  takt_native_module_options_init(&options);
+  options.name = name;
+  options.exports = function;
+  options.export_count = 1;
+  options.user_data = user_data;
+  options.create_state = create_state;
+  takt_module_t* module = NULL;
+  REQUIRE_OK(takt_native_module_create(instance, &options, &module));
+  return module;
+}
+
+/* A native function that fails. */
+static inline takt_status_t fail_without_robot(void* state,
+                                               size_t argument_count,
+                                               const takt_value_t* arguments,
+                                               size_t result_count,
+                                               takt_value_t* out_results) {
+  (void)state, (void)argument_count, (void)arguments;
+  (void)result_count, (void)out_results;
+  return takt_status_create(TAKT_STATUS_UNIMPLEMENTED, "no robot here");
+}
+
+/* A module "robot" whose read() has `convention`. */
+static inline takt_module_t* create_robot_module(takt_instance_t* instance,
+                                                 const char* convention,
+                                                 takt_native_callback_t read) {
+  const takt_native_export_t export_read = {"read", convention, read};
+  return create_native_module(instance, "robot", &export_read, NULL, NULL);
+}
+
+/* api/counter.vmfb, with a robot that reads by `read`. `device` NULL: without
+ * one. */
+static inline takt_context_t* create_counter(takt_instance_t* instance,
+                                             takt_device_t* device,
+                                             takt_native_callback_t read) {
+  takt_module_t* modules[2] = {
+      create_robot_module(instance, "0iIfF_i", read),
+      load_module(instance, TESTDATA("api/counter.vmfb"))};
+  takt_context_t* context = create_context_of(instance, device, modules, 2);
+  takt_module_release(modules[0]);
+  takt_module_release(modules[1]);
+  return context;
 }
 
 /* A start time that a busy machine does not miss: a preempted thread gets a

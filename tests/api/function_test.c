@@ -205,39 +205,9 @@ static void dynamic_dimensions_take_any_size(void) {
   fixture_destroy(&fixture);
 }
 
-/* api/counter.vmfb, with the module that it imports from. */
-static takt_status_t refuse(void* state, size_t argument_count,
-                            const takt_value_t* arguments, size_t result_count,
-                            takt_value_t* out_results) {
-  (void)state, (void)argument_count, (void)arguments;
-  (void)result_count, (void)out_results;
-  return takt_status_create(TAKT_STATUS_UNIMPLEMENTED, "no robot here");
-}
-
-static takt_context_t* create_counter(takt_instance_t* instance) {
-  static const takt_native_export_t kExport = {"read", "0iIfF_i", refuse};
-  takt_native_module_options_t native;
-  takt_native_module_options_init(&native);
-  native.name = "robot";
-  native.exports = &kExport;
-  native.export_count = 1;
-  takt_module_t* modules[2] = {NULL, NULL};
-  REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
-  modules[1] = load_module(instance, TESTDATA("api/counter.vmfb"));
-  takt_context_options_t options;
-  takt_context_options_init(&options);
-  options.modules = modules;
-  options.module_count = 2;
-  takt_context_t* context = NULL;
-  REQUIRE_OK(takt_context_create(instance, &options, &context));
-  takt_module_release(modules[0]);
-  takt_module_release(modules[1]);
-  return context;
-}
-
 static void scalars_go_through(void) {
   takt_instance_t* instance = create_instance(0);
-  takt_context_t* context = create_counter(instance);
+  takt_context_t* context = create_counter(instance, NULL, fail_without_robot);
   takt_function_t* function = find_function(context, "scalars");
   takt_value_t arguments[4] = {takt_value_i32(INT32_MIN),
                                takt_value_i64(INT64_MAX), takt_value_f32(-0.5f),
@@ -267,7 +237,7 @@ static void scalars_go_through(void) {
 
 static void a_failed_call_leaves_the_context_usable(void) {
   takt_instance_t* instance = create_instance(0);
-  takt_context_t* context = create_counter(instance);
+  takt_context_t* context = create_counter(instance, NULL, fail_without_robot);
   takt_function_t* read = find_function(context, "read");
   takt_function_t* next = find_function(context, "next");
   const takt_value_t arguments[4] = {takt_value_i32(1), takt_value_i64(2),
@@ -286,7 +256,7 @@ static void a_failed_call_leaves_the_context_usable(void) {
 
 static void a_step_limit_ends_what_would_not(void) {
   takt_instance_t* instance = create_instance(0);
-  takt_context_t* context = create_counter(instance);
+  takt_context_t* context = create_counter(instance, NULL, fail_without_robot);
   takt_function_t* spin = find_function(context, "spin");
   takt_invoke_options_t options;
   takt_invoke_options_init(&options);

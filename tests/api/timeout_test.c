@@ -147,28 +147,10 @@ static void ends_when_nobody_is_left_who_could_signal(void) {
   }
 }
 
-static takt_status_t refuse(void* state, size_t argument_count,
-                            const takt_value_t* arguments, size_t result_count,
-                            takt_value_t* out_results) {
-  (void)state, (void)argument_count, (void)arguments;
-  (void)result_count, (void)out_results;
-  return takt_status_create(TAKT_STATUS_UNIMPLEMENTED, "no robot here");
-}
-
-static takt_context_t* create_counter(takt_instance_t* instance) {
-  const takt_native_export_t export_read = {"read", "0iIfF_i", refuse};
-  takt_native_module_options_t native;
-  takt_native_module_options_init(&native);
-  native.name = "robot";
-  native.exports = &export_read;
-  native.export_count = 1;
-  takt_module_t* modules[2] = {NULL, NULL};
+static takt_context_t* create_counter_on_workers(takt_instance_t* instance) {
   takt_device_t* device = create_device(instance, "local-task");
-  REQUIRE_OK(takt_native_module_create(instance, &native, &modules[0]));
-  modules[1] = load_module(instance, TESTDATA("api/counter.vmfb"));
-  takt_context_t* context = create_context_of(instance, device, modules, 2);
-  takt_module_release(modules[0]);
-  takt_module_release(modules[1]);
+  takt_context_t* context =
+      create_counter(instance, device, fail_without_robot);
   takt_device_release(device);
   return context;
 }
@@ -176,7 +158,7 @@ static takt_context_t* create_counter(takt_instance_t* instance) {
 static void ends_a_program_that_runs_for_ever(void) {
   for (int32_t worker_count = 0; worker_count < 3; ++worker_count) {
     takt_instance_t* instance = create_instance(worker_count);
-    takt_context_t* context = create_counter(instance);
+    takt_context_t* context = create_counter_on_workers(instance);
     takt_value_t result;
     EXPECT_ERROR(call(context, "spin", kSoon, -1, &result),
                  TAKT_STATUS_DEADLINE_EXCEEDED,
@@ -191,7 +173,7 @@ static void ends_a_program_that_runs_for_ever(void) {
 /* Programs of one context take turns, and another has it. */
 static void ends_a_call_that_waits_for_its_turn(void) {
   takt_instance_t* instance = create_instance(1);
-  takt_context_t* context = create_counter(instance);
+  takt_context_t* context = create_counter_on_workers(instance);
   takt_function_t* spin = find_function(context, "spin");
   const takt_value_t forever = takt_value_i32(-1);
   takt_invocation_t* first = NULL;
