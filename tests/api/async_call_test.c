@@ -76,7 +76,7 @@ static void runs_after_its_wait_fence(void) {
 }
 
 /* Of an asynchronous function they are there at once, and can be passed on. */
-static void results_before_the_work(void) {
+static void results_are_there_before_the_device_work_ends(void) {
   fixture_t f = fixture_create("local-task", kMul[1]);
   takt_buffer_view_t* view = float_view(f.device, 4, kOneToFour);
   takt_fence_t* start = create_fence();
@@ -245,7 +245,7 @@ static void failures_follow_the_fences(void) {
 }
 
 /* Before, twice, and after. */
-static void cancel_ends_what_waits(void) {
+static void cancel_ends_a_waiting_call(void) {
   for (int i = 0; i < 4; ++i) {
     fixture_t f = fixture_create("local-task", kDag[i]);
     takt_buffer_view_t* view = float_view(f.device, 4, kOneToFour);
@@ -279,7 +279,7 @@ static void cancel_ends_what_waits(void) {
   }
 }
 
-static void cancel_and_step_limit_end_what_runs(void) {
+static void cancel_and_step_limit_end_a_running_program(void) {
   takt_instance_t* instance = create_instance(1);
   takt_device_t* device = create_device(instance, "local-task");
   takt_context_t* context =
@@ -323,7 +323,7 @@ static takt_status_t meet(void* state, size_t argument_count,
                           takt_value_t* out_results) {
   (void)state, (void)argument_count, (void)arguments, (void)result_count;
   atomic_fetch_add(&arrived, 1);
-  while (atomic_load(&arrived) < 2) sched_yield();
+  AWAIT(atomic_load(&arrived) >= 2);
   out_results[0] = takt_value_i32(1);
   return NULL;
 }
@@ -394,7 +394,7 @@ static void programs_take_turns_in_a_context_only(void) {
 }
 
 /* A synchronous call takes its turn among the others. */
-static void synchronous_calls_may_overlap_with_it(void) {
+static void synchronous_calls_may_overlap_with_asynchronous_ones(void) {
   fixture_t f = fixture_create("local-task", kDag[0]);
   takt_buffer_view_t* view = float_view(f.device, 4, kOneToFour);
   takt_buffer_view_t* outs[32];
@@ -423,7 +423,7 @@ static void synchronous_calls_may_overlap_with_it(void) {
 }
 
 /* Whatever order things are released in, what is in flight ends well. */
-static void what_is_in_flight_keeps_what_it_needs(void) {
+static void a_call_in_flight_keeps_its_function_and_context(void) {
   for (int i = 0; i < 4; ++i) {
     fixture_t f = fixture_create("local-task", kDag[i]);
     takt_buffer_view_t* view = float_view(f.device, 4, kOneToFour);
@@ -722,14 +722,14 @@ static void the_results_come_before_the_fence(void) {
 
 int main(void) {
   RUN(runs_after_its_wait_fence);
-  RUN(results_before_the_work);
+  RUN(results_are_there_before_the_device_work_ends);
   RUN(the_callback_comes_before_the_fence);
   RUN(failures_follow_the_fences);
-  RUN(cancel_ends_what_waits);
-  RUN(cancel_and_step_limit_end_what_runs);
+  RUN(cancel_ends_a_waiting_call);
+  RUN(cancel_and_step_limit_end_a_running_program);
   RUN(programs_take_turns_in_a_context_only);
-  RUN(synchronous_calls_may_overlap_with_it);
-  RUN(what_is_in_flight_keeps_what_it_needs);
+  RUN(synchronous_calls_may_overlap_with_asynchronous_ones);
+  RUN(a_call_in_flight_keeps_its_function_and_context);
   RUN(takes_moved_arguments);
   RUN(moved_storage_is_free_once_it_has_been_read);
   RUN(an_explanation_names_the_call_that_will_signal);

@@ -43,7 +43,7 @@ static void refuses_ranges_that_do_not_fit(void) {
   takt_buffer_release(buffer);
 }
 
-static void empty_ones_work(void) {
+static void empty_buffers_work(void) {
   takt_buffer_t* buffer = allocate(0);
   EXPECT(takt_buffer_byte_length(buffer) == 0);
   takt_mapping_t mapping;
@@ -157,7 +157,7 @@ static void access_is_what_the_options_allow(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "access 0");
 }
 
-static void refuses_more_than_there_is(void) {
+static void refuses_more_memory_than_the_system_has(void) {
   takt_buffer_t* buffer = NULL;
   EXPECT_ERROR(takt_buffer_allocate(device, SIZE_MAX / 4, NULL, &buffer),
                TAKT_STATUS_RESOURCE_EXHAUSTED, "");
@@ -171,14 +171,14 @@ int main(void) {
   device = create_device(instance, "local-sync");
   RUN(copies_in_and_out);
   RUN(refuses_ranges_that_do_not_fit);
-  RUN(empty_ones_work);
+  RUN(empty_buffers_work);
   RUN(a_mapping_keeps_its_buffer);
   RUN(subspans_share_their_bytes);
   RUN(fills_with_a_pattern);
   RUN(wrapped_memory_is_not_copied);
   RUN(wrapping_names_an_address_that_is_not_aligned);
   RUN(access_is_what_the_options_allow);
-  RUN(refuses_more_than_there_is);
+  RUN(refuses_more_memory_than_the_system_has);
   takt_device_release(device);
   takt_instance_release(instance);
   return test_result();

@@ -24,7 +24,7 @@ static void is_zeros_without_data(void) {
   takt_byte_buffer_release(buffer);
 }
 
-static void refuses_more_than_there_is(void) {
+static void refuses_more_memory_than_the_system_has(void) {
   takt_byte_buffer_t* buffer = NULL;
   EXPECT_ERROR(takt_byte_buffer_create(NULL, SIZE_MAX / 2, &buffer),
                TAKT_STATUS_RESOURCE_EXHAUSTED, "");
@@ -34,6 +34,6 @@ static void refuses_more_than_there_is(void) {
 int main(void) {
   RUN(copies_what_it_is_made_of);
   RUN(is_zeros_without_data);
-  RUN(refuses_more_than_there_is);
+  RUN(refuses_more_memory_than_the_system_has);
   return test_result();
 }

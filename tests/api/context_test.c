@@ -23,7 +23,7 @@ static takt_status_t link_modules(takt_instance_t* instance, size_t count,
   return takt_context_create(instance, &options, out_context);
 }
 
-static void each_has_state_of_its_own(void) {
+static void each_context_has_state_of_its_own(void) {
   takt_instance_t* instance = create_instance(0);
   takt_module_t* modules[2] = {
       create_robot_module(instance, "0iIfF_i", fail_without_robot),
@@ -76,7 +76,7 @@ static void refuses_imports_of_another_signature(void) {
   takt_instance_release(instance);
 }
 
-static void names_what_no_device_fits(void) {
+static void the_error_names_code_that_no_device_takes(void) {
   takt_instance_t* instance = create_instance(0);
   takt_module_t* module =
       load_module(instance, TESTDATA("api/simple_mul.vmfb"));
@@ -227,10 +227,10 @@ static void contexts_run_side_by_side(void) {
 }
 
 int main(void) {
-  RUN(each_has_state_of_its_own);
+  RUN(each_context_has_state_of_its_own);
   RUN(names_all_missing_imports);
   RUN(refuses_imports_of_another_signature);
-  RUN(names_what_no_device_fits);
+  RUN(the_error_names_code_that_no_device_takes);
   RUN(names_the_devices_that_do_not_fit);
   RUN(refuses_bad_options);
   RUN(finds_functions_by_name);

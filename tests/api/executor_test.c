@@ -16,7 +16,7 @@ static takt_worker_statistics_t worker_of(takt_instance_t* instance,
   return statistics;
 }
 
-static void workers_start_with_the_first_device_of_theirs(void) {
+static void workers_start_with_the_first_device_that_needs_them(void) {
   takt_instance_t* instance = create_instance(2);
   takt_executor_statistics_t statistics;
   statistics.struct_size = sizeof(statistics);
@@ -56,8 +56,8 @@ static void workers_stay_on_the_cpus_they_are_given(void) {
   const uint32_t count = takt_instance_worker_count(instance);
   EXPECT(count >= 1);
   for (uint32_t i = 0; i < count; ++i) {
-    takt_worker_statistics_t worker = worker_of(instance, i);
-    while (!worker.is_running) worker = worker_of(instance, i);
+    AWAIT(worker_of(instance, i).is_running);
+    const takt_worker_statistics_t worker = worker_of(instance, i);
     EXPECT(worker.thread_id != 0);
     EXPECT(worker.affinity_error == 0);
     EXPECT(worker.affinity_mask == worker.placement_mask);
@@ -79,8 +79,8 @@ static void places_that_do_not_exist_are_reported(void) {
   takt_topology_release(board);
   EXPECT(takt_instance_worker_count(instance) == 2);
   takt_device_t* device = create_device(instance, "local-task");
-  takt_worker_statistics_t worker = worker_of(instance, 1);
-  while (!worker.is_running) worker = worker_of(instance, 1);
+  AWAIT(worker_of(instance, 1).is_running);
+  const takt_worker_statistics_t worker = worker_of(instance, 1);
   EXPECT(worker.affinity_error != 0);
   EXPECT(worker.affinity_mask != 0);
   takt_device_release(device);
@@ -107,7 +107,7 @@ static takt_instance_statistics_t statistics_of(takt_instance_t* instance) {
   return statistics;
 }
 
-static void cpus_and_workers_that_there_are_not_are_said(void) {
+static void missing_cpus_and_workers_are_reported(void) {
   log_t log = {0, ""};
   takt_instance_options_t options;
   takt_instance_options_init(&options);
@@ -348,7 +348,7 @@ static void devices_run_on_the_executor_that_they_are_given(void) {
   takt_instance_release(instance);
 }
 
-static void refuses_executors_that_cannot_be(void) {
+static void refuses_invalid_executor_options(void) {
   takt_instance_t* instance = create_board();
   takt_executor_t* executor = NULL;
   takt_executor_options_t options;
@@ -461,10 +461,8 @@ static void run_beside_a_long_call(bool backup_threads, int32_t urgent_id) {
       call_job(instance, device, modules, "urgent", urgent_id);
   if (urgent_id != 2) sem_post(&state.may_end);
   /* Not with takt_invocation_wait(): this thread would do the work. */
-  while (takt_invocation_state(first) != TAKT_INVOCATION_DONE ||
-         takt_invocation_state(second) != TAKT_INVOCATION_DONE) {
-    sched_yield();
-  }
+  AWAIT(takt_invocation_state(first) == TAKT_INVOCATION_DONE &&
+        takt_invocation_state(second) == TAKT_INVOCATION_DONE);
   takt_executor_statistics_t statistics;
   statistics.struct_size = sizeof(statistics);
   takt_executor_query_statistics(takt_instance_executor(instance), &statistics);
@@ -479,7 +477,7 @@ static void run_beside_a_long_call(bool backup_threads, int32_t urgent_id) {
   sem_destroy(&state.may_end);
 }
 
-static void what_is_urgent_runs_beside_a_long_call(void) {
+static void an_urgent_call_runs_beside_a_long_call(void) {
   run_beside_a_long_call(true, 2);
   run_beside_a_long_call(false, 3);
 }
@@ -491,7 +489,7 @@ static void* be_prompt(void* argument) {
   return NULL;
 }
 
-static void a_thread_may_be_made_prompt(void) {
+static void a_thread_may_request_low_latency(void) {
   bool wants_low_latency[2] = {false, true};
   pthread_t thread;
   EXPECT(pthread_create(&thread, NULL, &be_prompt, wants_low_latency) == 0);
@@ -500,17 +498,17 @@ static void a_thread_may_be_made_prompt(void) {
 }
 
 int main(void) {
-  RUN(workers_start_with_the_first_device_of_theirs);
+  RUN(workers_start_with_the_first_device_that_needs_them);
   RUN(writes_no_more_than_there_is_room_for);
   RUN(workers_stay_on_the_cpus_they_are_given);
   RUN(places_that_do_not_exist_are_reported);
-  RUN(cpus_and_workers_that_there_are_not_are_said);
+  RUN(missing_cpus_and_workers_are_reported);
   RUN(refuses_bad_options);
   RUN(an_application_may_supply_the_threads);
   RUN(executors_take_a_part_of_the_machine);
   RUN(devices_run_on_the_executor_that_they_are_given);
-  RUN(refuses_executors_that_cannot_be);
-  RUN(what_is_urgent_runs_beside_a_long_call);
-  RUN(a_thread_may_be_made_prompt);
+  RUN(refuses_invalid_executor_options);
+  RUN(an_urgent_call_runs_beside_a_long_call);
+  RUN(a_thread_may_request_low_latency);
   return test_result();
 }

@@ -78,7 +78,7 @@ static void descriptor_is_readable_once_reached(void) {
   takt_fence_release(fence);
 }
 
-static void descriptor_tells_of_failure(void) {
+static void descriptor_reports_a_failure(void) {
   takt_fence_t* fence = create_fence();
   const int fd = export_fd(fence);
   takt_fence_fail(fence, takt_status_create(TAKT_STATUS_DATA_LOSS, "torn"));
@@ -87,7 +87,7 @@ static void descriptor_tells_of_failure(void) {
   takt_fence_release(fence);
 }
 
-static void descriptor_of_a_known_outcome_is_readable_at_once(void) {
+static void descriptor_of_a_reached_fence_is_readable_at_once(void) {
   takt_fence_t* fence = create_fence();
   EXPECT_OK(takt_fence_signal(fence));
   const int fds[2] = {export_fd(fence), export_fd(NULL)};
@@ -98,7 +98,7 @@ static void descriptor_of_a_known_outcome_is_readable_at_once(void) {
   takt_fence_release(fence);
 }
 
-static void descriptor_may_be_closed_before(void) {
+static void descriptor_may_be_closed_before_the_signal(void) {
   takt_fence_t* fence = create_fence();
   const int fd = export_fd(fence);
   close(fd);
@@ -110,7 +110,7 @@ static void descriptor_may_be_closed_before(void) {
   takt_fence_release(fence);
 }
 
-static void descriptor_of_a_forgotten_fence_tells_of_failure(void) {
+static void descriptor_of_a_released_fence_reports_a_failure(void) {
   takt_fence_t* fence = create_fence();
   const int fd = export_fd(fence);
   takt_fence_release(fence);
@@ -222,7 +222,7 @@ static void an_exported_fence_can_be_imported_elsewhere(void) {
   takt_instance_release(instance);
 }
 
-static void refuses_what_cannot_be_watched(void) {
+static void refuses_files_that_cannot_be_watched(void) {
   takt_instance_t* instance = create_instance(1);
   takt_fence_t* fence = NULL;
   EXPECT_ERROR(
@@ -247,10 +247,10 @@ static void refuses_what_cannot_be_watched(void) {
 
 int main(void) {
   RUN(descriptor_is_readable_once_reached);
-  RUN(descriptor_tells_of_failure);
-  RUN(descriptor_of_a_known_outcome_is_readable_at_once);
-  RUN(descriptor_may_be_closed_before);
-  RUN(descriptor_of_a_forgotten_fence_tells_of_failure);
+  RUN(descriptor_reports_a_failure);
+  RUN(descriptor_of_a_reached_fence_is_readable_at_once);
+  RUN(descriptor_may_be_closed_before_the_signal);
+  RUN(descriptor_of_a_released_fence_reports_a_failure);
   RUN(descriptors_work_with_epoll);
   RUN(fence_is_reached_once_the_descriptor_is_readable);
   RUN(descriptor_may_be_closed_once_imported);
@@ -259,6 +259,6 @@ int main(void) {
   RUN(fence_is_cancelled_when_the_instance_goes);
   RUN(failing_an_imported_fence_ends_the_watch);
   RUN(an_exported_fence_can_be_imported_elsewhere);
-  RUN(refuses_what_cannot_be_watched);
+  RUN(refuses_files_that_cannot_be_watched);
   return test_result();
 }

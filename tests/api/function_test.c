@@ -254,7 +254,7 @@ static void a_failed_call_leaves_the_context_usable(void) {
   takt_instance_release(instance);
 }
 
-static void a_step_limit_ends_what_would_not(void) {
+static void a_step_limit_ends_an_endless_program(void) {
   takt_instance_t* instance = create_instance(0);
   takt_context_t* context = create_counter(instance, NULL, fail_without_robot);
   takt_function_t* spin = find_function(context, "spin");
@@ -276,7 +276,7 @@ static void a_step_limit_ends_what_would_not(void) {
   takt_instance_release(instance);
 }
 
-static void tells_name_signature_and_attributes(void) {
+static void a_function_has_a_name_a_signature_and_attributes(void) {
   fixture_t fixture =
       fixture_create("local-sync", TESTDATA("api/simple_mul.vmfb"));
   takt_function_t* function = find_function(fixture.context, "mul");
@@ -298,7 +298,7 @@ int main(void) {
   RUN(dynamic_dimensions_take_any_size);
   RUN(scalars_go_through);
   RUN(a_failed_call_leaves_the_context_usable);
-  RUN(a_step_limit_ends_what_would_not);
-  RUN(tells_name_signature_and_attributes);
+  RUN(a_step_limit_ends_an_endless_program);
+  RUN(a_function_has_a_name_a_signature_and_attributes);
   return test_result();
 }

@@ -199,7 +199,7 @@ static void a_long_chain_runs_and_is_cancelled(void) {
   }
 }
 
-static void refuses_futures_that_cannot_be(void) {
+static void refuses_invalid_futures(void) {
   fixture_t f = fixture_create("local-task", kDag[0]);
   fixture_t other = fixture_create("local-task", kDag[0]);
   takt_buffer_view_t* p = float_view(f.device, 4, kOneToFour);
@@ -280,6 +280,6 @@ int main(void) {
   RUN(a_failure_ends_what_depends_on_it);
   RUN(cancelling_one_ends_what_depends_on_it);
   RUN(a_long_chain_runs_and_is_cancelled);
-  RUN(refuses_futures_that_cannot_be);
+  RUN(refuses_invalid_futures);
   return test_result();
 }

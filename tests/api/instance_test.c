@@ -13,7 +13,7 @@ static void defaults_to_the_processors_there_are(void) {
   takt_instance_release(NULL);
 }
 
-static void two_share_nothing(void) {
+static void two_instances_share_nothing(void) {
   takt_instance_t* one = create_instance(0);
   takt_instance_t* other = create_instance(3);
   EXPECT(takt_instance_worker_count(one) == 0);
@@ -115,7 +115,7 @@ static void buffers_come_from_the_callers_allocator(void) {
 
 int main(void) {
   RUN(defaults_to_the_processors_there_are);
-  RUN(two_share_nothing);
+  RUN(two_instances_share_nothing);
   RUN(refuses_bad_options);
   RUN(options_of_an_older_header_are_filled_up);
   RUN(buffers_come_from_the_callers_allocator);

@@ -166,7 +166,7 @@ static takt_status_t invoke(world_t* world, const char* name, int32_t id,
 
 /* Without helping: this thread is to do none of it. */
 static void wait_for(world_t* world, int count) {
-  while (atomic_load(&world->done_count) < count) sched_yield();
+  AWAIT(atomic_load(&world->done_count) >= count);
 }
 
 static void invoke_with(world_t* world, int32_t id, int32_t priority,
@@ -184,7 +184,7 @@ static void expect_marks(world_t* world, int count, const int32_t* expected) {
   for (int i = 0; i < count; ++i) EXPECT(world->marks[i] == expected[i]);
 }
 
-static void what_is_urgent_goes_first_then_what_is_due(void) {
+static void urgent_calls_run_first_then_calls_by_deadline(void) {
   world_t world;
   create_world(&world, "8000");
   const int64_t hour_ns = 3600 * INT64_C(1000000000);
@@ -232,7 +232,7 @@ static void calls_of_a_context_keep_their_order(void) {
   destroy_world(&world);
 }
 
-static void a_long_line_gives_way_to_another_context(void) {
+static void a_long_queue_lets_another_context_run(void) {
   /* Of one context, with the lowest priority; the fourth makes something
    * urgent ready. */
   world_t world;
@@ -265,7 +265,7 @@ static void a_long_line_gives_way_to_another_context(void) {
   destroy_world(&world);
 }
 
-static void programs_run_on_the_cpus_that_are_said(void) {
+static void programs_run_on_the_cpus_of_the_options(void) {
   world_t world;
   create_world(&world, "8000-8002");
   start_workers(&world);
@@ -294,7 +294,7 @@ static void programs_run_on_the_cpus_that_are_said(void) {
   destroy_world(&world);
 }
 
-static void annotations_that_make_no_sense_are_named(void) {
+static void malformed_annotations_are_named(void) {
   static const char* const kCases[3][2] = {
       {"bad_priority",
        "jobs.bad_priority: attribute takt.priority: expected 0 to 255, got "
@@ -356,7 +356,7 @@ static void instruction_sets_are_kept_apart(void) {
   destroy_world(&world);
 }
 
-static void options_that_make_no_sense_are_named(void) {
+static void invalid_options_are_named(void) {
   world_t world;
   create_world(&world, "8000");
   start_workers(&world);
@@ -395,7 +395,7 @@ static void options_that_make_no_sense_are_named(void) {
   destroy_world(&world);
 }
 
-static void options_of_another_version_leave_the_rest_open(void) {
+static void options_of_another_version_have_defaults_for_the_rest(void) {
   world_t world;
   create_world(&world, "8000");
   start_workers(&world);
@@ -446,14 +446,14 @@ static void queues_are_checked_with_the_device(void) {
 }
 
 int main(void) {
-  RUN(what_is_urgent_goes_first_then_what_is_due);
+  RUN(urgent_calls_run_first_then_calls_by_deadline);
   RUN(calls_of_a_context_keep_their_order);
-  RUN(a_long_line_gives_way_to_another_context);
-  RUN(programs_run_on_the_cpus_that_are_said);
-  RUN(annotations_that_make_no_sense_are_named);
+  RUN(a_long_queue_lets_another_context_run);
+  RUN(programs_run_on_the_cpus_of_the_options);
+  RUN(malformed_annotations_are_named);
   RUN(instruction_sets_are_kept_apart);
-  RUN(options_that_make_no_sense_are_named);
-  RUN(options_of_another_version_leave_the_rest_open);
+  RUN(invalid_options_are_named);
+  RUN(options_of_another_version_have_defaults_for_the_rest);
   RUN(queues_are_checked_with_the_device);
   return test_result();
 }

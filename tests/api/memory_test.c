@@ -95,7 +95,7 @@ static void two_large_requests_run_one_after_the_other(void) {
   takt_instance_release(instance);
 }
 
-static void what_never_fits_is_refused_with_both_numbers(void) {
+static void a_request_above_the_budget_is_refused_with_both_numbers(void) {
   takt_instance_t* instance = create_instance(1);
   takt_device_t* device = create_budgeted(instance, "local-sync", 1000000);
   takt_fence_t* signal = make_fence();
@@ -331,7 +331,7 @@ static void threads_under_a_budget_all_finish(void) {
   }
 }
 
-static void tells_what_a_function_needs(void) {
+static void a_function_knows_its_memory_need(void) {
   fixture_t fixture =
       fixture_create("local-sync", TESTDATA("models/mlp.cpu.vmfb"));
   takt_function_t* function = find_function(fixture.context, "module.mlp");
@@ -512,13 +512,13 @@ static void shared_buffers_are_exported(void) {
 
 int main(void) {
   RUN(two_large_requests_run_one_after_the_other);
-  RUN(what_never_fits_is_refused_with_both_numbers);
+  RUN(a_request_above_the_budget_is_refused_with_both_numbers);
   RUN(refuses_options);
   RUN(idle_memory_beyond_the_limit_goes_back);
   RUN(pipelined_calls_use_the_memory_of_one);
   RUN(invocations_under_a_budget_all_finish);
   RUN(threads_under_a_budget_all_finish);
-  RUN(tells_what_a_function_needs);
+  RUN(a_function_knows_its_memory_need);
   RUN(a_prepared_first_call_allocates_nothing);
   RUN(descriptors_are_imported_without_a_copy);
   RUN(refuses_descriptors_with_the_reason);

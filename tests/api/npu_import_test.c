@@ -19,7 +19,7 @@ static _Thread_local int thread_name;
 static int gated_import(void* parameters, void* context, void* reserved) {
   (void)context;
   order[atomic_fetch_add(&entered, 1)] = thread_name;
-  while (atomic_load(&gate) != 0) sched_yield();
+  AWAIT(atomic_load(&gate) == 0);
   return real_import(parameters, real_context, reserved);
 }
 
@@ -117,13 +117,13 @@ static void the_most_urgent_has_the_npu_next(void) {
   caller_t callers[4];
   atomic_store(&gate, 1);
   start(&callers[0], &npu, 1, 16);
-  while (atomic_load(&entered) < 1) sched_yield();
+  AWAIT(atomic_load(&entered) >= 1);
   /* It has the NPU; each of the others waits for it before the next comes. */
   static const int32_t kPriorities[3] = {48, 240, 112};
   const uint64_t waits = statistics_of(&npu).wait_count;
   for (int i = 0; i < 3; ++i) {
     start(&callers[i + 1], &npu, i + 2, kPriorities[i]);
-    while (statistics_of(&npu).wait_count < waits + i + 1) sched_yield();
+    AWAIT(statistics_of(&npu).wait_count >= waits + i + 1);
   }
   atomic_store(&gate, 0);
   for (int i = 0; i < 4; ++i) pthread_join(callers[i].thread, NULL);
@@ -155,7 +155,7 @@ static void an_import_is_cancelled_at_its_limit(void) {
   npu_destroy(&npu);
 }
 
-static void one_that_cannot_be_cancelled_fails_once_it_returns(void) {
+static void an_import_without_cancelling_fails_once_it_returns(void) {
   takt_npu_driver_t driver = *takt_npu_sim_driver();
   driver.find_import = &find_slow;
   driver.cancel_import = NULL;
@@ -195,7 +195,7 @@ static void limits_are_per_call(void) {
   npu_destroy(&npu);
 }
 
-static void what_an_import_returns_fails_the_call(void) {
+static void an_error_of_an_import_fails_the_call(void) {
   takt_npu_driver_t driver = *takt_npu_sim_driver();
   driver.find_import = &find_endless;
   npu_t npu = create(&driver, 1000000000);
@@ -211,8 +211,8 @@ static void what_an_import_returns_fails_the_call(void) {
 int main(void) {
   RUN(the_most_urgent_has_the_npu_next);
   RUN(an_import_is_cancelled_at_its_limit);
-  RUN(one_that_cannot_be_cancelled_fails_once_it_returns);
+  RUN(an_import_without_cancelling_fails_once_it_returns);
   RUN(limits_are_per_call);
-  RUN(what_an_import_returns_fails_the_call);
+  RUN(an_error_of_an_import_fails_the_call);
   return test_result();
 }

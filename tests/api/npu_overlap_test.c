@@ -107,7 +107,7 @@ static void the_cpu_works_while_the_npu_does(void) {
   atomic_store(&has_begun, false);
   atomic_store(&holds, true);
   takt_invocation_t* one = call(&npu, on_both);
-  while (!atomic_load(&has_begun)) sched_yield();
+  AWAIT(atomic_load(&has_begun));
   /* The NPU is in its first batch for as long as this takes. */
   finish(call(&npu, on_cpu), second);
   atomic_store(&holds, false);

@@ -152,7 +152,7 @@ static void answers_are_recorded(void) {
   }
 }
 
-static void policies_that_are_none_are_refused(void) {
+static void invalid_policies_are_refused(void) {
   npu_t npu = create(NULL);
   takt_context_t* context = link_route_a(&npu);
   takt_invoke_options_t options;
@@ -179,6 +179,6 @@ int main(void) {
   RUN(policies_are_per_asynchronous_call);
   RUN(time_limits_are_per_call);
   RUN(answers_are_recorded);
-  RUN(policies_that_are_none_are_refused);
+  RUN(invalid_policies_are_refused);
   return test_result();
 }

@@ -147,9 +147,8 @@ static void an_npu_that_fails_is_not_available_for_a_while(void) {
   }
   EXPECT(statistics_of(&npu).quarantine_count > 0);
   EXPECT_OK(run_product(context, npu.devices[0], 2));
-  /* Nobody uses it any more: it is probed all the same. */
-  while (!npu_resource(&npu).is_available) {
-  }
+  /* The scheduler probes an NPU that has no work. */
+  AWAIT(npu_resource(&npu).is_available);
   EXPECT(statistics_of(&npu).probe_count > 0);
   takt_context_release(context);
   npu_destroy(&npu);

@@ -84,7 +84,7 @@ static void contexts_read_their_weights_from_it(void) {
   takt_device_release(device);
 }
 
-static void a_scope_or_key_that_is_missing_is_named(void) {
+static void a_missing_scope_or_key_is_named(void) {
   takt_device_t* device = create_device(instance, "local-sync");
   takt_context_t* context = NULL;
   EXPECT_ERROR(link_model(device, NULL, &context), TAKT_STATUS_NOT_FOUND,
@@ -112,7 +112,7 @@ static void errors_name_the_file(void) {
   EXPECT(parameters == NULL);
 }
 
-static void what_is_read_into_memory_cannot_be_written(void) {
+static void preloaded_parameters_cannot_be_written(void) {
   takt_parameters_options_t options;
   takt_parameters_options_init(&options);
   EXPECT(!options.writable);
@@ -128,9 +128,9 @@ int main(void) {
   instance = create_instance(1);
   RUN(lists_what_an_archive_holds);
   RUN(contexts_read_their_weights_from_it);
-  RUN(a_scope_or_key_that_is_missing_is_named);
+  RUN(a_missing_scope_or_key_is_named);
   RUN(errors_name_the_file);
-  RUN(what_is_read_into_memory_cannot_be_written);
+  RUN(preloaded_parameters_cannot_be_written);
   takt_instance_release(instance);
   return test_result();
 }

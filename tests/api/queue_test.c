@@ -143,7 +143,7 @@ static void respects_access(void) {
   takt_buffer_release(constant);
 }
 
-static void memory_is_there_between_alloca_and_dealloca(void) {
+static void memory_exists_between_alloca_and_dealloca(void) {
   takt_fence_t* start = make_fence();
   takt_fence_t* allocated = make_fence();
   takt_fence_t* filled = make_fence();
@@ -559,7 +559,7 @@ int main(void) {
     RUN(handles_may_be_released_in_flight);
     RUN(refuses_ranges_and_patterns);
     RUN(respects_access);
-    RUN(memory_is_there_between_alloca_and_dealloca);
+    RUN(memory_exists_between_alloca_and_dealloca);
     RUN(a_second_dealloca_fails_its_fence);
     RUN(a_dealloca_belongs_to_the_device_of_the_alloca);
     RUN(host_memory_stays_after_a_dealloca);

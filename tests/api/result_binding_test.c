@@ -88,7 +88,7 @@ static void a_result_is_written_in_place(void) {
 }
 
 /* Two buffers in turn, for calls in flight at once. */
-static void asynchronous_calls_have_theirs_too(void) {
+static void asynchronous_calls_write_results_in_place_too(void) {
   const int64_t shape[1] = {4};
   for (int i = 0; i < 4; ++i) {
     fixture_t f = fixture_create(kDevices[i >> 1], kMul[i & 1]);
@@ -299,7 +299,7 @@ static void refuses_buffers_that_do_not_fit(void) {
 
 int main(void) {
   RUN(a_result_is_written_in_place);
-  RUN(asynchronous_calls_have_theirs_too);
+  RUN(asynchronous_calls_write_results_in_place_too);
   RUN(memory_of_an_argument_is_copied_to);
   RUN(memory_that_the_module_keeps_is_its_own);
   RUN(every_result_may_have_memory);

@@ -133,7 +133,7 @@ static void ends_without_a_thread_for_timers(void) {
 }
 
 /* With a limit or without. */
-static void ends_when_nobody_is_left_who_could_signal(void) {
+static void ends_when_the_last_reference_to_its_fence_goes(void) {
   for (int i = 0; i < 4; ++i) {
     await_t await;
     await_create(&await, i & 2 ? 2 : 0, kDevices[i & 1]);
@@ -178,7 +178,7 @@ static void ends_a_call_that_waits_for_its_turn(void) {
   const takt_value_t forever = takt_value_i32(-1);
   takt_invocation_t* first = NULL;
   REQUIRE_OK(takt_async_invoke(spin, NULL, 1, &forever, NULL, NULL, &first));
-  while (takt_invocation_state(first) != TAKT_INVOCATION_RUNNING) sched_yield();
+  AWAIT(takt_invocation_state(first) == TAKT_INVOCATION_RUNNING);
   takt_value_t result;
   EXPECT_ERROR(call(context, "spin", kSoon, 1, &result),
                TAKT_STATUS_DEADLINE_EXCEEDED, "counter.spin: not done within");
@@ -260,7 +260,7 @@ static void gives_the_results_of_a_call_that_is_done_in_time(void) {
   }
 }
 
-static void refuses_limits_that_are_none(void) {
+static void refuses_negative_limits(void) {
   await_t await;
   await_create(&await, 1, "local-task");
   takt_value_t result;
@@ -296,12 +296,12 @@ static void refuses_a_limit_in_a_call_of_the_calling_context(void) {
 int main(void) {
   RUN(ends_a_call_that_waits_for_ever);
   RUN(ends_without_a_thread_for_timers);
-  RUN(ends_when_nobody_is_left_who_could_signal);
+  RUN(ends_when_the_last_reference_to_its_fence_goes);
   RUN(ends_a_program_that_runs_for_ever);
   RUN(ends_a_call_that_waits_for_its_turn);
   RUN(fails_the_signal_fence_of_an_asynchronous_call);
   RUN(gives_the_results_of_a_call_that_is_done_in_time);
-  RUN(refuses_limits_that_are_none);
+  RUN(refuses_negative_limits);
   RUN(refuses_a_limit_in_a_call_of_the_calling_context);
   return test_result();
 }
