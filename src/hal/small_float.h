@@ -1,6 +1,4 @@
-// Floating-point numbers of 16 and 8 bits, as float. Every value of these
-// formats is one of float's, but for the least of E8M0's: exact all the same,
-// as a subnormal.
+// The small floats of base/small_float.h, by the kinds of element types.
 #ifndef TAKT_HAL_SMALL_FLOAT_H_
 #define TAKT_HAL_SMALL_FLOAT_H_
 

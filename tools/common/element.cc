@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "takt/tools/small_float.h"
 #include "tools/common/number.h"
-#include "tools/common/small_float.h"
 
 namespace takt::tools {
 namespace {
@@ -84,7 +84,8 @@ Result<uint64_t> ParseFloatElement(takt_element_type_t type,
     return bits;
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(const float value, ParseFloat(text));
-  if (IsSmallFloat(type)) return EncodeSmallFloat(type, value);
+  if (takt_element_is_small_float(type))
+    return takt_small_float_encode(type, value);
   std::memcpy(&bits, &value, sizeof(value));
   return bits;
 }
@@ -182,7 +183,7 @@ ElementForm FormOf(takt_element_type_t type) {
       }
     default:
       return type == TAKT_ELEMENT_F32 || type == TAKT_ELEMENT_F64 ||
-                     IsSmallFloat(type)
+                     takt_element_is_small_float(type)
                  ? ElementForm::kFloat
                  : ElementForm::kBytes;
   }
@@ -233,7 +234,7 @@ double FloatElement(takt_element_type_t type, std::span<const uint8_t> bytes,
     return value;
   }
   if (type != TAKT_ELEMENT_F32) {
-    return DecodeSmallFloat(type, static_cast<uint32_t>(bits));
+    return takt_small_float_decode(type, static_cast<uint32_t>(bits));
   }
   float value;
   std::memcpy(&value, &bits, sizeof(value));

@@ -11,6 +11,7 @@
 #include "takt/tools/module_contents.h"
 #include "takt/tools/plan_contents.h"
 #include "takt/tools/plan_problem.h"
+#include "takt/tools/small_float.h"
 #include "takt/tools/trace_contents.h"
 #include "takt/tools/workload.h"
 

@@ -1,14 +1,14 @@
-#include "tools/common/small_float.h"
+#include "base/small_float.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <cstring>
 #include <limits>
 
-namespace takt::tools {
+namespace takt {
 namespace {
 
-// What the bits that are no finite number mean.
+// The meaning of the codes that are not finite numbers.
 enum class Specials {
   kIeee,      // The greatest exponent: infinities and NaNs.
   kNanOnly,   // All ones, of either sign: NaN.
@@ -17,35 +17,29 @@ enum class Specials {
 };
 
 struct Format {
-  takt_element_type_t type;
   int exponent_bits;
   int mantissa_bits;
   int bias;
   Specials specials;
 };
 
+// By SmallFloat.
 constexpr Format kFormats[] = {
-    {TAKT_ELEMENT_F16, 5, 10, 15, Specials::kIeee},
-    {TAKT_ELEMENT_BF16, 8, 7, 127, Specials::kIeee},
-    {TAKT_ELEMENT_F8E5M2, 5, 2, 15, Specials::kIeee},
-    {TAKT_ELEMENT_F8E4M3FN, 4, 3, 7, Specials::kNanOnly},
-    {TAKT_ELEMENT_F8E5M2FNUZ, 5, 2, 16, Specials::kUnsigned},
-    {TAKT_ELEMENT_F8E4M3FNUZ, 4, 3, 8, Specials::kUnsigned},
-    {TAKT_ELEMENT_F8E8M0FNU, 8, 0, 127, Specials::kScale},
+    {5, 10, 15, Specials::kIeee},    {8, 7, 127, Specials::kIeee},
+    {5, 2, 15, Specials::kIeee},     {4, 3, 7, Specials::kNanOnly},
+    {5, 2, 16, Specials::kUnsigned}, {4, 3, 8, Specials::kUnsigned},
+    {8, 0, 127, Specials::kScale},
 };
 
-const Format* Find(takt_element_type_t type) {
-  const Format* end = std::end(kFormats);
-  const Format* found = std::find_if(
-      kFormats, end, [&](const Format& f) { return f.type == type; });
-  return found == end ? nullptr : found;
+const Format& FormatOf(SmallFloat type) {
+  return kFormats[static_cast<size_t>(type)];
 }
 
 uint32_t MagnitudeMask(const Format& f) {
   return (1u << (f.exponent_bits + f.mantissa_bits)) - 1;
 }
 
-// The least code that is not a finite magnitude.
+// The smallest code that is not a finite magnitude.
 uint32_t FirstSpecial(const Format& f) {
   const uint32_t mask = MagnitudeMask(f);
   switch (f.specials) {
@@ -74,10 +68,14 @@ uint32_t EncodeScale(float value) {
 
 }  // namespace
 
-bool IsSmallFloat(takt_element_type_t type) { return Find(type) != nullptr; }
-
-float DecodeSmallFloat(takt_element_type_t type, uint32_t bits) {
-  const Format& f = *Find(type);
+float DecodeSmallFloat(SmallFloat type, uint32_t bits) {
+  if (type == SmallFloat::kBF16) {  // The upper half of a float.
+    const uint32_t wide = bits << 16;
+    float value;
+    std::memcpy(&value, &wide, sizeof(value));
+    return value;
+  }
+  const Format& f = FormatOf(type);
   if (f.specials == Specials::kScale) return DecodeScale(bits);
   const uint32_t mask = MagnitudeMask(f);
   const uint32_t magnitude = bits & mask;
@@ -100,8 +98,8 @@ float DecodeSmallFloat(takt_element_type_t type, uint32_t bits) {
   return is_negative ? -value : value;
 }
 
-uint32_t EncodeSmallFloat(takt_element_type_t type, float value) {
-  const Format& f = *Find(type);
+uint32_t EncodeSmallFloat(SmallFloat type, float value) {
+  const Format& f = FormatOf(type);
   if (f.specials == Specials::kScale) return EncodeScale(value);
   const uint32_t mask = MagnitudeMask(f);
   const uint32_t sign = std::signbit(value) ? mask + 1 : 0;
@@ -137,4 +135,4 @@ uint32_t EncodeSmallFloat(takt_element_type_t type, float value) {
   return magnitude == 0 ? 0 : sign | magnitude;
 }
 
-}  // namespace takt::tools
+}  // namespace takt
