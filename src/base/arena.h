@@ -1,7 +1,7 @@
-// An Arena hands out memory that is given back all at once: what one
-// invocation or one command buffer needs while it lives. It grows by blocks,
-// and Reset() keeps the largest, so that a second use of the same size takes
-// nothing from the system.
+// An Arena allocates memory that is freed all at once, such as the memory that
+// one invocation or one command buffer needs. It grows by blocks. Reset() keeps
+// the largest block, so that a second use of the same size takes nothing from
+// the system.
 //
 // Thread-safety: none; an arena belongs to one thread at a time.
 #ifndef TAKT_BASE_ARENA_H_
@@ -27,7 +27,7 @@ class Arena {
   ~Arena() { FreeFrom(nullptr); }
 
   // `alignment` is a power of two of at most 64. The bytes are not set.
-  // nullptr if the system has no memory left, or `bytes` is absurd.
+  // nullptr if the system has no memory left, or the size overflows.
   void* Allocate(size_t bytes, size_t alignment = 16);
 
   // `count` zeroed Ts, which are never destroyed; nullptr as Allocate().
@@ -53,12 +53,12 @@ class Arena {
     return {copy, source.size()};
   }
 
-  // Everything handed out becomes invalid.
+  // All allocations become invalid.
   void Reset();
 
   // Bytes taken from the system now.
   size_t reserved_bytes() const { return reserved_bytes_; }
-  // Bytes handed out since the last Reset(), with padding.
+  // Bytes allocated since the last Reset(), with padding.
   size_t used_bytes() const { return used_bytes_; }
 
  private:

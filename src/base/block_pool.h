@@ -1,12 +1,12 @@
-// A BlockPool recycles small blocks of memory, so that objects which come and
-// go with every invocation cost no system allocation once warm.
+// A BlockPool recycles small blocks of memory, so that objects that live as
+// long as one invocation need no system allocation once warm.
 //
-// It never waits: a shard of the pool that another thread holds is passed
-// over for the next, and the last resort is the system. So a thread of high
-// urgency cannot be held up by a preempted one.
+// It never waits: if another thread holds a shard of the pool, the next shard
+// is tried, and at last the system. So a preempted thread cannot delay an
+// urgent one.
 //
-// Lifetime: blocks may outlive the pool's owner. Close() lets go of the pool,
-// which then deletes itself with its last block.
+// Lifetime: blocks may outlive the pool's owner. After Close() the pool deletes
+// itself with its last block.
 //
 // Thread-safety: every method may run on any thread; Close() once, last.
 #ifndef TAKT_BASE_BLOCK_POOL_H_
@@ -45,7 +45,7 @@ class BlockPool {
   void* Allocate(size_t bytes);
   static void* AllocateFromSystem(size_t bytes);
 
-  // Returns `block` to where it came from. NULL is a no-op.
+  // Returns `block` to its pool or to the system. NULL is a no-op.
   static void Free(void* block);
 
   // Gives every idle block back to the system.
@@ -56,8 +56,8 @@ class BlockPool {
   void Close();
 
   static constexpr size_t kMaxBlockBytes = 2048;
-  // Whether blocks are handed out again: not under a sanitizer, which can only
-  // see the misuse of a block that really is freed.
+  // False under a sanitizer, which detects the misuse of a block only if the
+  // block is really freed.
   static constexpr bool kRecycles = TAKT_IS_SANITIZED_ == 0;
 
  private:
@@ -85,13 +85,13 @@ class BlockPool {
   // A shard now held by this thread, or nullptr if all are busy.
   Shard* TryAcquire();
   // Moves the idle blocks of one class from another shard to `shard`, which
-  // this thread holds and which has none. A thread that only frees what
-  // another allocates would hoard them otherwise.
+  // this thread holds and which has none. Else they would pile up in the shard
+  // of a thread that only frees what other threads allocate.
   void TakeIdle(size_t size_class, Shard& shard);
   FreeBlock* MakeBlock(uint32_t size_class);
-  // Makes some more blocks than are needed now: where one thread allocates and
-  // another frees, idle ones are out of reach while that thread is preempted
-  // at its shard.
+  // Makes some more blocks than are needed now. If one thread allocates and
+  // another frees, the idle blocks cannot be reached while the second one is
+  // preempted in its shard.
   void AddSpares(uint32_t size_class);
   static void FreeIdleBlocks(Shard& shard);
   void Return(Header* header);

@@ -1,7 +1,7 @@
-// A Cancellation belongs to a call that may be given up, and to the work that
-// devices do for it. Work asks whether it is still wanted and says when it has
-// ended, so that the thread that gives the call up can wait until no part of
-// it writes to memory.
+// A Cancellation belongs to a call that can be cancelled, and to the work that
+// devices do for it. The work polls it and reports when it has ended, so that
+// the thread that cancels the call can wait until no part of it writes to
+// memory.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf.

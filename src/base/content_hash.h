@@ -1,5 +1,6 @@
-// What profiles and plans know a file by: 64 bits of its content. Tells files
-// apart that differ by accident, not by an attacker's hand.
+// A hash of a file's content, by which profiles and plans identify the file. It
+// has 64 bits: enough to distinguish files that differ by accident, but an
+// attacker can make two files with one hash.
 #ifndef TAKT_BASE_CONTENT_HASH_H_
 #define TAKT_BASE_CONTENT_HASH_H_
 

@@ -1,6 +1,6 @@
 // A CpuSet is a set of processors by their operating-system index. It has no
-// upper limit but kMaxCpus, so machines of more than 64 are as good as small
-// ones. A value; copying copies.
+// upper limit but kMaxCpus, so it serves machines with more than 64 processors.
+// A value; copying copies.
 #ifndef TAKT_BASE_CPU_SET_H_
 #define TAKT_BASE_CPU_SET_H_
 

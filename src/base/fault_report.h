@@ -1,10 +1,10 @@
-// Says on stderr which compiled kernel a fault of memory was in, before the
-// process ends: a kernel that overruns the stack of its thread, say.
+// Before a memory fault ends the process, writes to stderr which compiled
+// kernel caused it, such as one that overruns its thread's stack.
 //
-// A fault is a signal, and a process has one handler of a signal. So this is
-// the one place with state of the process: FaultReports installs a handler
-// while there are some, which passes everything on to the handler that was
-// there before. It only writes to stderr, by calls that a handler may make.
+// A fault is a signal, and a process has one handler for each signal. So this
+// is the only global state: while a FaultReports exists, a handler is
+// installed. It writes to stderr, by calls that a handler may make, and then
+// calls the handler that was installed before.
 //
 // Thread-safety: FaultReports from any thread; the rest is of its own thread.
 #ifndef TAKT_BASE_FAULT_REPORT_H_
@@ -15,7 +15,7 @@
 
 namespace takt {
 
-// What a handler finds of the thread that it runs on.
+// The state of a thread that its handler reads.
 struct FaultPlace {
   const char* kernel = nullptr;  // That runs; null: none.
   // Where the stack ends, and the guard below it; 0: not known.

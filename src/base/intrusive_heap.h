@@ -29,7 +29,7 @@ class IntrusiveHeap {
   bool empty() const { return members_.empty(); }
   size_t size() const { return members_.size(); }
   T* top() const { return members_[0]; }
-  // In no order.
+  // The members, in no particular order.
   const std::vector<T*>& members() const { return members_; }
 
   // `object` is in no heap.
@@ -51,13 +51,13 @@ class IntrusiveHeap {
     Update(last);
   }
 
-  // After a member's place in the order has changed.
+  // Call it after a member's place in the order has changed.
   void Update(T* object) {
     SiftUp(Traits::PositionOf(*object));
     SiftDown(Traits::PositionOf(*object));
   }
 
-  // After that of any members has.
+  // Call it after the places of several members have changed.
   void Rebuild() {
     for (size_t i = members_.size() / 2; i-- > 0;) SiftDown(i);
   }

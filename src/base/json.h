@@ -1,7 +1,7 @@
-// Reading JSON of unknown origin: a document that is known to be shallow, and
-// its elements with their places, so that a message says where the fault is.
+// Reads JSON of unknown origin: a document of limited depth, and its elements
+// with their places, so that a message can name the place of a fault.
 //
-// Everything here answers INVALID_ARGUMENT, "<place>: <reason>".
+// All errors are INVALID_ARGUMENT, "<place>: <reason>".
 #ifndef TAKT_BASE_JSON_H_
 #define TAKT_BASE_JSON_H_
 
@@ -15,9 +15,9 @@
 
 namespace takt {
 
-// The document; `what` begins a message ("topology"). Text that is no JSON is
-// refused with the line and column of the first fault, and so is what nests
-// deeper than 16: who visits it may recurse.
+// The document; `what` begins a message ("topology"). The error for text that
+// is no JSON has the line and column of the first fault. Text that nests deeper
+// than 16 levels is refused, too, so that visitors may recurse.
 absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text,
                                          absl::string_view what);
 
@@ -33,14 +33,14 @@ class JsonPlace {
   absl::Status Error(absl::string_view reason) const;
   absl::Status ErrorAt(absl::string_view key, absl::string_view reason) const;
 
-  // The member, as it is; nullptr if there is none.
+  // The member, unchecked; nullptr if there is none.
   const nlohmann::json* Find(absl::string_view key) const;
   // For a member of this element, or an element of such a list.
   JsonPlace Member(absl::string_view key, const nlohmann::json& json) const;
   JsonPlace Element(absl::string_view key, size_t index,
                     const nlohmann::json& json) const;
 
-  // That it is an object without members but these.
+  // OK if the element is an object whose members are all in the list.
   absl::Status CheckKeys(std::initializer_list<absl::string_view> known) const;
   // The member, which must be text; `fallback` if absent.
   absl::StatusOr<std::string> Text(absl::string_view key,

@@ -1,7 +1,7 @@
 // A MappedFile is the bytes of a file, mapped or read into memory.
-// The bytes stay valid and unmoved as long as the object lives. A file that
-// another process truncates while it is mapped is the user's fault and ends
-// in SIGBUS; kPreload is the mode for files that may change.
+// The bytes stay valid and unmoved as long as the object lives. If another
+// process truncates a mapped file, the next access to it raises SIGBUS;
+// kPreload is the mode for files that may change.
 #ifndef TAKT_BASE_MAPPED_FILE_H_
 #define TAKT_BASE_MAPPED_FILE_H_
 

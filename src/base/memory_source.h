@@ -1,5 +1,5 @@
-// A MemorySource is where the memory of buffers comes from: the system, unless
-// the embedder brings its own.
+// A MemorySource provides the memory of buffers: the system's, or the
+// embedder's own.
 //
 // Thread-safety: its functions may be called on any thread, several at once.
 #ifndef TAKT_BASE_MEMORY_SOURCE_H_
@@ -9,8 +9,8 @@
 
 namespace takt {
 
-// The system: pages of their own for what is large, so that all of it goes
-// back at once; the heap for the rest.
+// The system's memory. A large block has pages of its own, so that all of it
+// goes back to the system when it is freed; small ones are on the heap.
 void* AllocateFromSystem(size_t byte_length, size_t alignment);
 void FreeToSystem(void* data, size_t byte_length, size_t alignment);
 

@@ -1,4 +1,4 @@
-// The names that are most like one that was not found, for messages.
+// The names that are most similar to one that was not found, for messages.
 //
 // Thread-safety: pure.
 #ifndef TAKT_BASE_NEAREST_NAMES_H_

@@ -1,6 +1,6 @@
-// An Object is anything that more than one owner may hold: a module, a buffer,
-// a fence, a list. It carries its reference count, and the type by which the
-// VM checks what a ref register holds; there is no RTTI.
+// An Object can have more than one owner: a module, a buffer, a fence, a list.
+// It has a reference count, and a type by which the VM checks ref registers;
+// there is no RTTI.
 //
 // Storage: an object made with `new (pool) T` returns its block to that pool
 // when the last reference goes; one made with plain `new` goes back to the
@@ -28,10 +28,11 @@ namespace takt {
 struct ObjectType {
   const char* name;  // Such as "hal.buffer"; NUL-terminated.
 
-  // What a second context must hold where a first one holds `object` once its
-  // initializers have run: `object` itself if it never changes, a copy if it
-  // does; the caller gets one reference. nullptr (as function or as result):
-  // cannot tell, so the second context runs its own initializers.
+  // Returns the object that a second context gets in place of `object`, which
+  // the initializers left in the first one: `object` itself if it never
+  // changes, else a copy. The caller gets one reference. If the function or its
+  // result is nullptr, no such object is known, and the second context runs its
+  // own initializers.
   class Object* (*clone)(class Object& object,
                          class CloneMap& clones) = nullptr;
 };
@@ -55,7 +56,7 @@ class Object {
       delete this;
     }
   }
-  // True when the caller holds the only reference. Then nobody else can make
+  // True if the caller holds the only reference. Then no other thread can make
   // another one, so the answer stays true.
   bool IsUnique() const {
     return references_.load(std::memory_order_acquire) == 1;
@@ -84,9 +85,9 @@ class Object {
   const ObjectType* const type_;
 };
 
-// The copies made so far while a set of objects is cloned, so that two that
-// shared something mutable share its copy. Keys are what was copied: the
-// object, or the storage behind it.
+// The copies made so far while a set of objects is cloned, so that two objects
+// that share mutable state share its copy. A key is the object that was copied,
+// or its storage.
 class CloneMap {
  public:
   // Borrowed; nullptr if `original` has no copy yet.

@@ -1,5 +1,5 @@
-// What a thread does between two looks when it spins: lets the other thread of
-// its core go first, and the memory system rest.
+// A thread that spins calls it between two loads. It leaves the core's
+// resources to the core's other thread, and loads the memory system less.
 #ifndef TAKT_BASE_PAUSE_H_
 #define TAKT_BASE_PAUSE_H_
 

@@ -1,6 +1,6 @@
-// A small, fast source of chance: xoshiro256** (Blackman and Vigna, "Scrambled
-// linear pseudorandom number generators", ACM TOMS 2021), seeded by SplitMix64.
-// The same seed gives the same sequence on every machine.
+// A small, fast generator of random numbers: xoshiro256** (Blackman and Vigna,
+// "Scrambled linear pseudorandom number generators", ACM TOMS 2021), seeded by
+// SplitMix64. The same seed gives the same sequence on every machine.
 //
 // Thread-safety: none; one generator a thread.
 #ifndef TAKT_BASE_RANDOM_H_

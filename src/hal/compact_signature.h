@@ -33,7 +33,7 @@ struct SignatureItem {
   static constexpr int64_t kDynamic = -1;
 
   Kind kind = Kind::kBuffer;
-  // Of a buffer or a scalar. One of the types that the grammar can name.
+  // The type of a buffer or scalar: one of the types that the grammar can name.
   ElementType element_type = MakeElementType(NumericalKind::kFloatIeee, 32);
   std::vector<int64_t> shape;  // Of a buffer, outermost dimension first.
   std::string content;         // Of kUnrecognized, as it was.

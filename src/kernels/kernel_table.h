@@ -1,5 +1,5 @@
-// A KernelTable is the kernels chosen for one processor. Whoever runs kernels
-// owns one; there is no global choice.
+// A KernelTable holds the kernels chosen for one processor. The object that
+// runs kernels owns one; there is no global table.
 #ifndef TAKT_KERNELS_KERNEL_TABLE_H_
 #define TAKT_KERNELS_KERNEL_TABLE_H_
 

@@ -1,12 +1,12 @@
 // mmt4d for x86-64 with AVX2, FMA and F16C, tiles M0×8×4 (M0 = 8, 4, 2, 1).
 // Other shapes are left to the portable kernels.
 //
-// All types are floats or integers of 16 bits in the end: what is narrower is
-// widened block by block. Both work on blocks of three or four rows by eight
-// columns whose sums stay in registers over a block of K; blocks of K and of
-// panels are such that the operands stay in the first-level cache. What is
-// summed in one register are partial sums over parts of K0, added up when the
-// block of K ends.
+// The inner loops work on floats and on integers of 16 bits; narrower types are
+// widened block by block. A loop works on blocks of three or four rows by eight
+// columns, whose sums stay in registers over a block of K. The blocks of K and
+// of panels are so small that the operands stay in the first-level cache. A
+// register holds partial sums over parts of K0, which are added up at the end
+// of the block of K.
 //
 // At 64x512x512 a 3.2 GHz Zen 3 does 11.7 of 16 MACs a cycle in floats and 22
 // of 32 in bytes.
@@ -174,7 +174,7 @@ TAKT_AVX2_INLINE void Widen(const T* source, int64_t count, float* target) {
   }
 }
 
-// Meanwhile the data that is widened next is loaded into the first cache.
+// Loads the data that is widened next into the first-level cache.
 template <typename T>
 TAKT_AVX2_INLINE void Prefetch(const T* source, int64_t count) {
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));

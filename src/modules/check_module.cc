@@ -51,8 +51,8 @@ class CheckState final : public vm::ModuleState {
   // True if `b` has the type and the shape of `a`; else reported.
   bool HaveOneShape(absl::string_view expectation, const hal::BufferView& a,
                     const hal::BufferView& b);
-  // Reports the elements that `differs` names, if any: `text` tells what there
-  // is to say about one.
+  // Reports the elements that `differs` names, if any, each with the text that
+  // `text` returns.
   void ReportElements(absl::string_view expectation, absl::string_view type,
                       const TensorElements& elements,
                       absl::FunctionRef<bool(uint64_t)> differs,

@@ -1,8 +1,8 @@
-// The `check` module: expectations of self-checking programs. One that fails
-// is reported, and the program goes on.
+// The `check` module: expectations of self-checking programs. If one fails, it
+// is reported, and the program continues.
 //
-// Thread-safety: the module is immutable; the sink is called on whatever
-// thread runs the program.
+// Thread-safety: the module is immutable; the sink is called on the thread that
+// runs the program.
 #ifndef TAKT_MODULES_CHECK_MODULE_H_
 #define TAKT_MODULES_CHECK_MODULE_H_
 

@@ -16,8 +16,8 @@
 
 namespace takt::vm {
 
-// What an import or an export is bound to. Neither native nor function: an
-// optional import that nobody provides.
+// The function to which an import or an export is bound. If it is neither
+// native nor bytecode, no module provides an optional import.
 struct Callee {
   NativeFunction native = nullptr;
   void* self = nullptr;

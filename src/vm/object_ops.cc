@@ -342,8 +342,7 @@ bool StoreGlobalRefIndirect(uint32_t* base, const Unit* pc, RunGuard& guard) {
 
 // ---- Refs ----
 
-// a = b ? c : other; type. What was not chosen is released if it was to be
-// moved.
+// a = b ? c : other; type. If the other ref was to be moved, it is released.
 bool SelectRef(uint32_t* base, const Unit* pc, RunGuard& guard) {
   const bool first = Get<int32_t>(base, pc->b) != 0;
   const int16_t other = pc[1].list()[0];
