@@ -2,8 +2,8 @@
 //
 // Output and inputs may be the same memory with the same strides; otherwise
 // they do not overlap. Floats follow IEEE 754 under the thread's rounding and
-// denormal modes. exp and log are worked out in double precision: within one
-// unit in the last place of the exact result.
+// denormal modes. exp and log are computed in double precision and are within
+// one unit in the last place of the exact result.
 #ifndef TAKT_KERNELS_ELEMENTWISE_H_
 #define TAKT_KERNELS_ELEMENTWISE_H_
 
@@ -44,7 +44,7 @@ enum class UnaryOp : uint8_t {
 };
 inline constexpr int kUnaryOpCount = 8;
 
-// Elements are 32-bit words whatever their type.
+// All elements are 32-bit words.
 using BinaryKernel = void (*)(Operand2d<const uint32_t> lhs,
                               Operand2d<const uint32_t> rhs,
                               Operand2d<uint32_t> out, Shape2d shape);

@@ -8,8 +8,8 @@
 // Integer sums wrap and are the same for every kernel. Float sums are rounded
 // in an order of the kernel's own.
 //
-// Each tile shape is served by the fastest kernel that takes it; the portable
-// ones take all.
+// The fastest kernel that takes a tile shape serves it. The portable kernels
+// take all shapes.
 #ifndef TAKT_KERNELS_MMT4D_H_
 #define TAKT_KERNELS_MMT4D_H_
 

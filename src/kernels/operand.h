@@ -1,5 +1,5 @@
-// Where a kernel finds a two-dimensional operand. The caller has checked that
-// every element lies in memory and is aligned to its size.
+// A two-dimensional operand of a kernel. The caller has checked that every
+// element lies in memory and is aligned to its size.
 #ifndef TAKT_KERNELS_OPERAND_H_
 #define TAKT_KERNELS_OPERAND_H_
 

@@ -1,4 +1,4 @@
-// Packs a matrix into tiles, and unpacks it again: what mmt4d works on.
+// Packs a matrix into the tiles that mmt4d works on, and unpacks it.
 //
 // A matrix I×J is cut into tiles T0×T1; `out` (of pack; `in` of unpack) is
 // [O0][O1][O2][O3], tiles contiguous. Tile (a, b), a counting along the first

@@ -1,6 +1,6 @@
-// Functions for instruction sets that the rest of the library may not use.
-// Between TAKT_TARGET_BEGIN("avx2,fma") and TAKT_TARGET_END the compiler may
-// emit these instructions; the caller checks that the machine has them.
+// Marks functions for instruction sets that the rest of the library may not
+// use. Between TAKT_TARGET_BEGIN("avx2,fma") and TAKT_TARGET_END the compiler
+// may emit these instructions; the caller checks that the machine has them.
 // Headers that define inline functions are included before.
 #ifndef TAKT_KERNELS_TARGET_H_
 #define TAKT_KERNELS_TARGET_H_

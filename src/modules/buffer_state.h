@@ -59,7 +59,8 @@ class BufferState : public vm::ModuleState {
 
  protected:
   absl::Span<const Ref<hal::Device>> devices() const { return devices_; }
-  // Where objects of no particular device live; nullptr: in the system.
+  // The pool of objects that belong to no device; nullptr for the system's
+  // heap.
   BlockPool* blocks() const {
     return devices_.empty() ? nullptr : &devices_.front()->blocks();
   }

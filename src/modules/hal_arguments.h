@@ -13,8 +13,9 @@
 
 namespace takt::modules {
 
-// Dispatches name a function by what executable.lookup.function has returned,
-// or, before that was there, by its position among the executable's exports.
+// The compilers whose dispatches name a function by the handle from
+// executable.lookup.function, and those that name it by its position among the
+// executable's exports.
 inline constexpr char kHandleCompilers[] = "iree-compile 3.12 and 3.13";
 inline constexpr char kOrdinalCompilers[] = "iree-compile 3.8 to 3.11";
 
@@ -25,7 +26,7 @@ inline constexpr size_t kMaxExecutableConstants = 64;
 absl::Status CheckDevices(absl::string_view module,
                           absl::Span<const Ref<hal::Device>> devices);
 
-// INVALID_ARGUMENT unless it is 1, 2 or 4: what fills know.
+// INVALID_ARGUMENT unless the length is one that fills support: 1, 2 or 4.
 absl::Status CheckPatternLength(uint32_t pattern_length);
 
 // A range of host bytes, kWholeBuffer for the rest. OUT_OF_RANGE if it does

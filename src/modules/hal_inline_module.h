@@ -1,6 +1,6 @@
-// The `hal_inline` module: what code compiled with an inline execution model
-// (--iree-execution-model=inline-static or inline-dynamic) imports. Such code
-// has buffers and buffer views, but neither queues nor fences: it works on the
+// The `hal_inline` module serves code that is compiled with an inline execution
+// model (--iree-execution-model=inline-static or inline-dynamic). Such code has
+// buffers and buffer views, but neither queues nor fences: it accesses the
 // bytes of a buffer itself, as a vm.buffer.
 //
 // Thread-safety: the module is immutable and serves any number of contexts.
@@ -18,8 +18,8 @@
 namespace takt::modules {
 
 struct HalInlineModuleOptions {
-  // The first one gives the memory and answers queries. Empty: memory comes
-  // from the system, and no query has an answer.
+  // The first one provides memory and answers queries. If there is none, memory
+  // comes from the system, and queries have no answer.
   std::vector<Ref<hal::Device>> devices;
   // Gets the text of each buffer_view.trace. Default: stderr.
   TraceSink trace_sink;

@@ -1,7 +1,7 @@
-// The `hal_loader` module: how code compiled with --iree-execution-model=
-// inline-dynamic loads executables and runs them. A dispatch is one operation
-// of a device's queue, and the call returns once it is done: the invocation is
-// parked meanwhile, as it is by hal.fence.await.
+// The `hal_loader` module loads and runs the executables of code that is
+// compiled with --iree-execution-model=inline-dynamic. A dispatch is one queue
+// operation of a device. The call returns when it is done; the invocation is
+// parked meanwhile, as in hal.fence.await.
 //
 // Thread-safety: the module is immutable and serves any number of contexts.
 #ifndef TAKT_MODULES_HAL_LOADER_MODULE_H_
@@ -19,8 +19,8 @@
 
 namespace takt::modules {
 
-// What modules that depend on `hal_loader` ask for at most. Those of compilers
-// before 3.12 ask for version 0, whose dispatch takes an i32 ordinal.
+// The highest version that modules may require. Modules of compilers
+// before 3.12 require version 0, whose dispatch takes an i32 ordinal.
 inline constexpr uint32_t kHalLoaderModuleVersion = 1;
 
 struct HalLoaderModuleOptions {

@@ -1,6 +1,7 @@
-// The `hal` module: what compiled code imports to reach devices, buffers,
-// command buffers and fences. Every import of the compiler's ABI resolves; what
-// Takt lacks (collective channels) fails with UNIMPLEMENTED when called.
+// The `hal` module gives compiled code access to devices, buffers, command
+// buffers and fences. Every import of the compiler's ABI resolves. Functions
+// that Takt lacks (collective channels) fail with UNIMPLEMENTED when they are
+// called.
 //
 // Thread-safety: the module is immutable and serves any number of contexts.
 #ifndef TAKT_MODULES_HAL_MODULE_H_
@@ -21,7 +22,7 @@
 
 namespace takt::modules {
 
-// What modules that depend on `hal` ask for at most.
+// The highest version that modules may require.
 inline constexpr uint32_t kHalModuleVersion = 7;
 
 struct HalModuleOptions {
@@ -35,7 +36,8 @@ struct HalModuleOptions {
   // Command buffers that initializers make are kept for TakeCommandBuffers(),
   // which is called before anything else runs in the context.
   bool collects_command_buffers = false;
-  // Another context may start from what initializers have left in the first.
+  // A context may start from a copy of the state that the initializers of
+  // another one have left.
   bool shares_initialized = true;
 };
 

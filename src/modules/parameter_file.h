@@ -11,11 +11,11 @@
 namespace takt::modules {
 
 // The format, .irpa or .safetensors, is found by the contents. The parameters'
-// bytes are mapped (or, with kPreload, read once), and only ever read but with
-// kWrite.
+// bytes are mapped or, with kPreload, read once. They are written with kWrite
+// only.
 //
 // Errors name the path: those of MappedFile and of the format's reader;
-// UNIMPLEMENTED for .gguf, INVALID_ARGUMENT for what is none of these.
+// UNIMPLEMENTED for .gguf, INVALID_ARGUMENT for another format.
 absl::StatusOr<Ref<ParameterIndex>> OpenParameterFile(const std::string& path,
                                                       MappedFile::Mode mode);
 

@@ -1,6 +1,6 @@
-// A ParameterIndex says where the bytes of named parameters (weights, say) are.
-// ParameterProvider is the interface that the io_parameters module asks, so
-// that an embedder can supply parameters from elsewhere.
+// A ParameterIndex maps the names of parameters, such as weights, to the places
+// of their bytes. The io_parameters module uses the interface
+// ParameterProvider, so that an embedder can supply parameters from elsewhere.
 //
 // Thread-safety: immutable once filled; then every method may run on any
 // thread.
@@ -42,7 +42,7 @@ class ParameterProvider : public Object {
  public:
   // nullptr if there is none of that name. Lives as long as the provider.
   virtual const Parameter* Find(absl::string_view key) const = 0;
-  // For messages: every key there is.
+  // All keys, for messages.
   virtual std::vector<std::string> keys() const = 0;
 
  protected:

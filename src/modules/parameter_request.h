@@ -1,5 +1,5 @@
-// What a call of io_parameters asks for: rows of (parameter, range of it, place
-// in a buffer), decoded from the tables of the call and checked.
+// The rows that a call of io_parameters transfers: a parameter, a range of it
+// and an offset in a buffer, decoded from the tables of the call and checked.
 //
 //   key table  u32 offset, u32 length in the key data: 8 bytes a row
 //   spans      u64 parameter offset, u64 buffer offset, u64 length: 24 bytes
@@ -33,8 +33,8 @@ struct ParameterTables {
 };
 
 // Errors name scope and key. INVALID_ARGUMENT: tables of odd or unequal
-// length. NOT_FOUND: the scope or key, with those there are. OUT_OF_RANGE: a
-// range beyond its parameter or its table. UNIMPLEMENTED: an external one.
+// length. NOT_FOUND: the scope or key, with the names that exist. OUT_OF_RANGE:
+// a range beyond its parameter or its table. UNIMPLEMENTED: an external one.
 absl::StatusOr<std::vector<ParameterRequest>> ResolveParameters(
     absl::Span<const ParameterScope> scopes, absl::string_view scope,
     const ParameterTables& tables);

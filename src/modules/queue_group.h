@@ -1,6 +1,6 @@
-// A QueueGroup is several queue operations that look like one from outside:
-// each starts after the same wait fence, and the signal fence is reached when
-// all of them are done, or fails with the first that fails.
+// A QueueGroup makes several queue operations one for the caller. All of them
+// start after the same wait fence. The signal fence is reached when all are
+// done, or fails with the first that fails.
 //
 // Thread-safety: none; a group lives within one call.
 #ifndef TAKT_MODULES_QUEUE_GROUP_H_
@@ -23,7 +23,7 @@ class QueueGroup {
   // Submits one operation by calling `submit` with its ticket.
   absl::Status Add(
       absl::FunctionRef<absl::Status(const hal::QueueTicket&)> submit);
-  // Submits what signals the group's fence.
+  // Submits the operation that signals the group's fence.
   absl::Status Finish();
 
  private:

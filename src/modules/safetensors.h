@@ -15,9 +15,9 @@
 namespace takt::modules {
 
 // Adds every tensor of the file to `index`. Their data stays where it is; they
-// keep `file`. DATA_LOSS, after which `index` may hold some of them, for JSON
-// that is malformed or has another shape, or for data beyond the end; the JSON
-// is never read deeper than the three levels it should have.
+// keep `file`. DATA_LOSS for JSON that is malformed or has another structure,
+// or for data beyond the end; `index` may hold some tensors then. The JSON is
+// read to the three levels that it should have, no deeper.
 absl::Status ReadSafetensors(const Ref<hal::File>& file, ParameterIndex& index);
 
 }  // namespace takt::modules

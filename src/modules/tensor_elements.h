@@ -1,6 +1,6 @@
-// TensorElements reads the elements of a buffer view one by one, whatever
-// their type: as bits, as a number, as text. The bytes come through a device
-// if the host cannot see them.
+// TensorElements reads the elements of a buffer view of any type one by one: as
+// bits, as a number, as text. If the host cannot see the bytes, a device copies
+// them.
 //
 // Thread-safety: none; the bytes must not change meanwhile.
 #ifndef TAKT_MODULES_TENSOR_ELEMENTS_H_

@@ -1,5 +1,5 @@
-// Whether a trace can be true: what is exclusive was so, and effects came
-// after their causes.
+// Checks that a trace is consistent: exclusive resources had one user at a
+// time, and effects came after their causes.
 #ifndef TAKT_TRACE_CHECK_H_
 #define TAKT_TRACE_CHECK_H_
 

@@ -33,10 +33,10 @@ struct ComparedSlot {
 struct Comparison {
   std::vector<ComparedSlot> slots;  // By planned start.
   uint64_t run_count = 0;
-  // Work that no plan has, of kinds and names that plans have.
+  // Work without a slot, of kinds and names that have slots.
   uint64_t unplanned_count = 0;
-  // Of what was run: how much later it began than planned (negative: earlier),
-  // and how much longer it took.
+  // For work that ran: how much later it began than planned (negative:
+  // earlier), and how much longer it took.
   int64_t mean_late_ns = 0;
   int64_t q99_late_ns = 0;
   int64_t max_late_ns = 0;

@@ -1,6 +1,5 @@
-// A trace as a page for a browser: one file that needs nothing else and loads
-// nothing. It has a row for each track, and tables of response times, busy
-// shares and work.
+// Writes a trace as a page for a browser: one file that loads no other. It has
+// a row for each track, and tables of response times, busy shares and work.
 //
 // gantt_page.html, .css and .js are its sources; gantt_page.cmake puts them
 // into a header. The whole trace is in the page, in some 16 bytes an event.

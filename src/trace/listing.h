@@ -1,4 +1,4 @@
-// A trace as text for people, a line an event, or as JSON for programs.
+// Writes a trace as text, a line for each event, or as JSON.
 #ifndef TAKT_TRACE_LISTING_H_
 #define TAKT_TRACE_LISTING_H_
 
@@ -10,7 +10,7 @@
 
 namespace takt::trace {
 
-// What an event says besides its time and name: "tiles 0 to 8 id 5 of 2".
+// The fields of an event besides its time and name: "tiles 0 to 8 id 5 of 2".
 std::string DescribeEvent(const Trace& trace, const Event& event);
 
 // Errors: the sink's.
@@ -20,8 +20,8 @@ absl::Status WriteText(const Trace& trace, Sink sink);
 //  "tracks": [{"kind": .., "name": ..}],
 //  "events": [{"t": .., "ns": .., "kind": .., "track": .., "name": ..,
 //              "id": .., "of": .., "value": .., "detail": ..}]}
-// Times in ns; what is 0 or empty is left out of an event, but for `t` and
-// `track`. Errors: the sink's.
+// Times are in ns. Members of an event that are 0 or empty are left out, except
+// `t` and `track`. Errors: the sink's.
 absl::Status WriteJson(const Trace& trace, Sink sink);
 
 }  // namespace takt::trace

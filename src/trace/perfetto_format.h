@@ -1,12 +1,12 @@
-// The part of Perfetto's trace format (protos/perfetto/trace/) that traces are
-// written in and read from: the numbers of its fields, and how Takt uses them.
+// The part of Perfetto's trace format (protos/perfetto/trace/) that Takt writes
+// and reads: the numbers of its fields, and the use that Takt makes of them.
 //
 // A file is a `Trace` of packets of one sequence. The first packet holds the
 // interned names and the header, an instant of the process's track; then come
 // the tracks' descriptors, then the events in order of time. A kind is an
-// event's category. What Perfetto has no field for is in debug annotations,
-// named as kAnnotations says; those that are 0 are left out. A span's begin
-// has its duration, so that a reader needs no ends.
+// event's category. Data without a field in Perfetto is in debug annotations
+// with the names of kAnnotations; annotations of 0 are left out. The begin of a
+// span has its duration, so that a reader does not need the ends.
 #ifndef TAKT_TRACE_PERFETTO_FORMAT_H_
 #define TAKT_TRACE_PERFETTO_FORMAT_H_
 
@@ -60,14 +60,14 @@ enum class Type : int32_t {
 inline constexpr uint32_t kStateCleared = 1;  // Of kSequenceFlags.
 inline constexpr uint32_t kNeedsState = 2;
 
-// What the annotations of events are called, by iid less one.
+// The names of the annotations of events, by iid less one.
 enum class Field : uint32_t {
   kId = 1,
   kParent,
   kValue,
   kDetail,
   kDuration,
-  // Of the header:
+  // Annotations of the header:
   kVersion,
   kLost,
   kSimulated,

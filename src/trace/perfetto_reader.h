@@ -1,5 +1,5 @@
 // Reads traces that perfetto_writer.h wrote. The bytes may be hostile: sizes
-// and nesting are checked, what is unknown is skipped, and what is read takes
+// and nesting are checked, unknown fields are skipped, and the trace takes
 // memory in proportion to the file.
 #ifndef TAKT_TRACE_PERFETTO_READER_H_
 #define TAKT_TRACE_PERFETTO_READER_H_
@@ -10,9 +10,9 @@
 
 namespace takt::trace {
 
-// Errors: DATA_LOSS for what is no protobuf, is cut off, or contradicts itself,
-// with the offset; INVALID_ARGUMENT for a trace that is not Takt's, or of
-// another version.
+// Errors: DATA_LOSS with the offset for bytes that are no protobuf, are
+// truncated, or contradict each other; INVALID_ARGUMENT for a trace of another
+// program or another version.
 absl::StatusOr<Ref<Trace>> ReadPerfetto(absl::string_view bytes);
 
 }  // namespace takt::trace

@@ -1,6 +1,6 @@
 // Writes traces as Perfetto's TrackEvent protobuf: ui.perfetto.dev shows them,
 // with a track for each core, NPU and stream, flows from job to invocation to
-// operation to what ran, and counters. perfetto_format.h says how.
+// operation to workgroups, and counters. perfetto_format.h has the format.
 #ifndef TAKT_TRACE_PERFETTO_WRITER_H_
 #define TAKT_TRACE_PERFETTO_WRITER_H_
 
@@ -11,7 +11,7 @@
 
 namespace takt::trace {
 
-// Gets the next bytes of what is written; an error of its ends the writing.
+// Gets the next bytes of the file. If it returns an error, writing ends.
 using Sink = absl::FunctionRef<absl::Status(absl::string_view bytes)>;
 
 // The same trace gives the same bytes. Errors: the sink's.

@@ -1,5 +1,5 @@
-// What a trace comes to: how busy each track was, what the work cost, and what
-// became of the jobs of each stream.
+// Sums up a trace: how busy each track was, the cost of the work, and the
+// outcomes of each stream's jobs.
 #ifndef TAKT_TRACE_SUMMARY_H_
 #define TAKT_TRACE_SUMMARY_H_
 
@@ -17,7 +17,8 @@ struct TrackSummary {
   int64_t busy_ns = 0;  // Covered by spans, however many at once.
 };
 
-// Of one kind and name: dispatches of an export, programs of a function, ...
+// The work of one kind and name: dispatches of an export, programs of a
+// function.
 struct WorkSummary {
   EventKind kind = EventKind::kNone;
   std::string name;
@@ -35,7 +36,7 @@ struct StreamSummary {
   uint64_t missed = 0;
   uint64_t dropped = 0;
   uint64_t failed = 0;
-  // Of jobs that were done, from release to end.
+  // Response times of the jobs that were done, from release to end.
   int64_t mean_ns = 0;
   int64_t q50_ns = 0;
   int64_t q99_ns = 0;

@@ -1,9 +1,9 @@
-// A Trace is a recording put in order: what all that shows or checks traces
-// works on. Immutable.
+// A Trace is a recording in order. All code that shows or checks traces works
+// on it. It is immutable.
 //
 // Invariants:
-//   (1) Events are in order of their begin; of one begin, on one track, the
-//       longer ones come first.
+//   (1) Events are in order of their begin. Of events with one begin on one
+//       track, the longer ones come first.
 //   (2) Each event's track and name exist; the name 0 is the empty one.
 //   (3) Durations are not negative, and nothing ends after INT64_MAX.
 #ifndef TAKT_TRACE_TRACE_H_
@@ -23,8 +23,9 @@ class Trace final : public Object {
  public:
   static constexpr ObjectType kType{"takt.trace"};
 
-  // Tracks without events, and the first, which nothing is on, go. Events of
-  // tracks, names or kinds that there are not become those of none, or go.
+  // Removes tracks without events, and the first, which has none. An event
+  // whose track or name does not exist gets none; one of an unknown kind is
+  // removed.
   static Ref<Trace> Create(Recording recording, bool is_simulated);
 
   const std::vector<Event>& events() const { return recording_.events; }

@@ -1,9 +1,9 @@
-// A BytecodeArchive is a `.vmfb` taken apart: container, FlatBuffer and rodata
-// of docs/module_format.md (archive or bare form), structurally checked. It
-// knows no type registry and runs nothing.
+// A BytecodeArchive holds the parts of a `.vmfb`, structurally checked:
+// container, FlatBuffer and rodata of docs/module_format.md (archive or bare
+// form). It knows no type registry and runs nothing.
 //
-// Everything here is hostile until checked; what Parse() accepts satisfies the
-// module-level rules 1-8 of docs/module_format.md.
+// The file is hostile until checked. An archive that Parse() accepts satisfies
+// the module-level rules 1-8 of docs/module_format.md.
 #ifndef TAKT_VM_BYTECODE_ARCHIVE_H_
 #define TAKT_VM_BYTECODE_ARCHIVE_H_
 
@@ -28,7 +28,7 @@ struct ArchiveFunction {
   absl::Span<const uint8_t> body;  // Without padding.
   uint32_t requirements = 0;
   uint16_t block_count = 0;
-  // At least those that the arguments take.
+  // At least the registers of the arguments.
   uint16_t value_register_count = 0;
   uint16_t ref_register_count = 0;
   CallingConvention convention;
@@ -45,8 +45,8 @@ struct ArchiveSourceLocation {
   std::string text;  // "file.mlir:3:5".
 };
 
-// What the compiler wrote of one function's origin. 3.13 writes a single map,
-// under one function's name, whatever the module holds.
+// The source locations of one function. iree-compile 3.13 writes a single map,
+// under one function's name, for the whole module.
 struct ArchiveSourceMap {
   std::string local_name;
   std::vector<ArchiveSourceLocation> locations;  // Ascending pc.
@@ -55,8 +55,8 @@ struct ArchiveSourceMap {
 struct BytecodeArchive {
   // `bytes` must outlive the result and start at a multiple of 64 (an archive
   // inside another one: of 16; embedded parts are then copied as needed).
-  // Errors carry offsets; the caller adds the file's name. INVALID_ARGUMENT
-  // for damage, with found and supported versions where that is the reason;
+  // Errors name offsets; the caller adds the file's name. INVALID_ARGUMENT for
+  // a damaged file, or for another version, with those that are supported;
   // UNIMPLEMENTED for a feature of the format that Takt lacks.
   static absl::StatusOr<BytecodeArchive> Parse(absl::Span<const uint8_t> bytes);
 

@@ -1,9 +1,9 @@
 // The versions of the bytecode that Takt reads, and how the older ones differ
-// from the newest. The reader goes by this table: decoding gives instructions
-// of every version the meaning that they have in the newest one, so nothing
-// behind the reader knows which compiler wrote a module.
+// from the newest. Decoding uses this table to turn instructions of every
+// version into those of the newest one, so the code after the decoder does not
+// know which compiler wrote a module.
 //
-// Codes are never given to another instruction: an older version has fewer.
+// A code keeps its instruction for ever; an older version has fewer codes.
 #ifndef TAKT_VM_BYTECODE_VERSION_H_
 #define TAKT_VM_BYTECODE_VERSION_H_
 
@@ -16,7 +16,7 @@
 
 namespace takt::vm {
 
-// Whose modules are read, for messages.
+// The compilers whose modules are read, for messages.
 inline constexpr char kSupportedCompilers[] = "iree-compile 3.8 to 3.13";
 
 struct BytecodeVersion {
@@ -39,7 +39,7 @@ struct BytecodeVersion {
 
 const BytecodeVersion& NewestBytecode();
 
-// INVALID_ARGUMENT for a version that is not read: names the compilers that
+// INVALID_ARGUMENT for another version. The message names the compilers that
 // may have written it, and those that are supported.
 absl::StatusOr<const BytecodeVersion*> FindBytecodeVersion(uint32_t number);
 

@@ -4,13 +4,13 @@
 // i32 slot with its repetition count, then the tuples one after the other.
 // Argument refs are borrowed: they live until the call is done (for a parked
 // call until it has been resumed and returned); a function that keeps one
-// retains it. Result refs are handed over: the function stores one reference
-// in the slot, and the caller owns it. On error no result slot is read.
+// retains it. The function stores one reference in the slot of a result ref,
+// and the caller owns that. On error no result slot is read.
 //
-// Parking: a function that must wait calls Park() and returns OK with
-// `parked()` true, having arranged for exactly one Wake() of the waker it got.
-// Once woken, the function is called again with the same arguments and
-// resumed() true; it may park again. The thread is free in between.
+// Parking: a function that must wait arranges for exactly one Wake() of the
+// invocation, calls Park() and returns OK. After the wake it is called again
+// with the same arguments and resumed() true; it may park again. It holds no
+// thread in between.
 #ifndef TAKT_VM_CALL_H_
 #define TAKT_VM_CALL_H_
 
@@ -41,9 +41,9 @@ class NativeCall {
   Slot* results() const { return results_; }
   bool resumed() const { return resumed_; }
 
-  // Says that this call will return without results, to be called again after
-  // invocation().Wake(). Wake() may come from any thread, and before this
-  // call has returned.
+  // Says that this call returns without results, and that the function has to
+  // be called again after invocation().Wake(). Wake() may come on any thread,
+  // also before this call has returned.
   void Park() { parked_ = true; }
   bool parked() const { return parked_; }
 
@@ -56,7 +56,7 @@ class NativeCall {
   bool parked_ = false;
 };
 
-// `self` is what the module registered with the function.
+// `self` is the pointer that the module registered with the function.
 using NativeFunction = absl::Status (*)(void* self, NativeCall& call);
 
 }  // namespace takt::vm

@@ -14,7 +14,7 @@
 
 namespace takt::vm {
 
-// The letters of the text, the values they stand for.
+// The kinds of values, by their letters in the text.
 enum class Letter : char {
   kI32 = 'i',
   kI64 = 'I',
@@ -24,11 +24,12 @@ enum class Letter : char {
 };
 
 struct CallingConvention {
-  // One argument, or a tuple that repeats as often as the call says.
+  // One argument, or a tuple that repeats. The call gives the number of
+  // repetitions.
   struct Argument {
     bool is_span = false;
-    // Exactly one unless is_span. Inlined: most tuples are short, and a
-    // hostile text must not cost a block of memory per letter.
+    // Exactly one unless is_span. Inlined, because most tuples are short, and
+    // because a hostile text must not cost a block of memory for each letter.
     absl::InlinedVector<Letter, 8> letters;
   };
 

@@ -1,11 +1,11 @@
-// A Context is modules linked together, with their own mutable state. Making
-// one is cheap: linking and running the initializers is done once for a list
-// of modules, and later contexts start from a copy of what they left, where
-// every import that the initializers reach says that this is the same.
+// A Context is a list of linked modules with mutable state of its own. A list
+// is linked once, and its initializers run once. A later context starts from a
+// copy of the state that they left, if every import that they reach allows
+// that; so it is cheap to make.
 //
 // Thread-safety: retain and release may run on any thread. Invocations of one
-// context must not overlap unless the program tolerates it (the module's own
-// fences order what it does); two contexts share no state.
+// context must not overlap, unless the program orders its work by fences. Two
+// contexts share no mutable state.
 #ifndef TAKT_VM_CONTEXT_H_
 #define TAKT_VM_CONTEXT_H_
 
@@ -25,8 +25,8 @@ namespace takt::vm {
 
 class Invocation;
 
-// How a thread waits for a parked invocation when its caller wants the result
-// now: the embedder lends the thread to its workers meanwhile. Outlives every
+// How a thread waits for a parked invocation in a synchronous call. The
+// embedder lends the thread to its workers meanwhile. A waiter outlives every
 // context that has it.
 class Waiter {
  public:
@@ -64,8 +64,8 @@ class Context final : public Object {
 
   absl::Span<const Ref<Module>> modules() const { return modules_; }
   Module* FindModule(absl::string_view name) const;
-  // "module.function", or "function" of the last module. NOT_FOUND naming what
-  // was looked for and where.
+  // "module.function", or "function" of the last module. NOT_FOUND names the
+  // function and the modules.
   absl::StatusOr<FunctionRef> FindFunction(absl::string_view full_name) const;
   const ExportInfo& info(FunctionRef function) const;
 
@@ -75,7 +75,7 @@ class Context final : public Object {
 
   ModuleState* state(size_t module) const { return states_[module].get(); }
   Waiter* waiter() const { return waiter_; }
-  // Bytes of memory that this context has for itself (states, tables).
+  // Bytes of memory that only this context uses (states, tables).
   size_t memory_bytes() const;
 
   const Linkage& linkage() const { return *linkage_; }
@@ -100,7 +100,7 @@ class Context final : public Object {
   // The bytecode modules' states; nullptr for native ones.
   BytecodeState* bytecode_state(size_t module) const;
 
-  // Before what the states' code and pools belong to.
+  // Destroyed before the owners of the states' code and pools.
   const std::vector<Ref<Module>> modules_;
   const Ref<Linkage> linkage_;
   Waiter* const waiter_;

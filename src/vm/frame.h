@@ -28,7 +28,7 @@ inline FrameHeader& HeaderOf(uint32_t* base) {
 inline const FrameHeader& HeaderOf(const uint32_t* base) {
   return *reinterpret_cast<const FrameHeader*>(base - kHeaderWords);
 }
-// The caller's frame. Not of the first one.
+// The caller's frame. The first frame has none.
 inline uint32_t* CallerOf(uint32_t* base) {
   return reinterpret_cast<uint32_t*>(reinterpret_cast<std::byte*>(base) -
                                      HeaderOf(base).caller_distance);
@@ -43,7 +43,7 @@ inline Object*& RefAt(uint32_t* base, int16_t address) {
 inline Object* Peek(const uint32_t* base, int16_t address) {
   return *reinterpret_cast<Object* const*>(base + (address & ~1));
 }
-// A reference of the reader's own: the register's, if it is moved from.
+// A reference that the reader owns: the register's own, if it is moved from.
 inline Object* Take(uint32_t* base, int16_t address) {
   Object*& ref = RefAt(base, address);
   Object* const object = ref;

@@ -1,11 +1,11 @@
-// What follows a kCallImport: which registers go to the callee and which get
-// what it returns, in a form that needs no look at each of them.
+// The operand lists of a kCallImport: the registers of the arguments and of the
+// results, in a form that is copied without a test of each entry.
 //
-//   unit 1, 2   how many arguments, results, spans and moves
+//   unit 1, 2   the numbers of arguments, results, spans and moves
 //   spans       a unit each: slot, repetitions
 //   moves       addresses of the refs that the call moves from
-//   arguments   the address for each slot; refs to move from are odd, and what
-//               is there for the count of a span is not looked at
+//   arguments   the address for each slot; refs to move from are odd; the
+//               entry for the count of a span is ignored
 //   results     addresses
 #ifndef TAKT_VM_IMPORT_CALL_H_
 #define TAKT_VM_IMPORT_CALL_H_
@@ -30,7 +30,7 @@ class ImportCall {
         more_(pc[2].payload<Counts>()),
         spans_(pc + 3) {}
 
-  // Appends what follows the instruction itself.
+  // Appends the lists after the instruction.
   static void Append(const std::vector<int16_t>& arguments,
                      const std::vector<Span>& spans,
                      const std::vector<int16_t>& results,
@@ -45,7 +45,7 @@ class ImportCall {
   const int16_t* moves() const { return (spans_ + span_count())->list(); }
   const int16_t* arguments() const { return ArgumentUnits()->list(); }
   const int16_t* results() const { return ResultUnits()->list(); }
-  // Where a function that is called finds the list of results.
+  // The list of results, which the callee's return reads.
   const Unit* ResultUnits() const {
     return ArgumentUnits() + UnitsOfList(argument_count());
   }

@@ -1,5 +1,5 @@
-// What the interpreter sees of one module in one context: its globals, and
-// what its imports are bound to.
+// An Instance is one module in one context, as the interpreter sees it: its
+// globals and the functions to which its imports are bound.
 #ifndef TAKT_VM_INSTANCE_H_
 #define TAKT_VM_INSTANCE_H_
 

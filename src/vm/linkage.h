@@ -1,6 +1,6 @@
-// A Linkage is what all contexts of one list of modules share: what every
-// import is bound to, how the host enters each export, and what the
-// initializers left. It is made once and kept by the last module of the list.
+// A Linkage holds what all contexts of one list of modules share: the functions
+// to which imports are bound, the entry code of each export, and the state that
+// the initializers left. It is made once. The last module of the list owns it.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_VM_LINKAGE_H_
@@ -24,8 +24,8 @@
 
 namespace takt::vm {
 
-// The first frame of an invocation stands for the host: its registers hold the
-// arguments and receive the results, and its code is one call.
+// The first frame of an invocation represents the host: its registers hold the
+// arguments and receive the results, and its code is a single call.
 struct HostEntry {
   Function frame;
   std::vector<Unit> code;          // The callee gets the arguments' refs.
@@ -37,7 +37,7 @@ struct HostEntry {
   bool has_spans = false;  // Cannot be called by the host.
 };
 
-// What the initializers left in one module.
+// The state that the initializers left in one module.
 struct ModuleSnapshot {
   std::vector<uint8_t> globals;
   std::vector<Ref<Object>> global_refs;
@@ -53,7 +53,7 @@ class Linkage final : public Object {
     HostEntry entry;
   };
 
-  // The linkage of `modules`, made now if there is none. Errors: see
+  // The linkage of `modules`, which is made if there is none. Errors: see
   // Context::Create().
   static absl::StatusOr<Ref<Linkage>> Get(
       absl::Span<const Ref<Module>> modules);
@@ -64,8 +64,8 @@ class Linkage final : public Object {
   const std::vector<Export>& exports(size_t module) const {
     return modules_[module].exports;
   }
-  // True if a context may start from a copy of what the initializers of
-  // another one left.
+  // True if a context may start from a copy of the state that the initializers
+  // of another one left.
   bool initializers_repeatable() const { return repeatable_; }
   BlockPool& pool() const { return *pool_; }
 
@@ -83,7 +83,7 @@ class Linkage final : public Object {
   explicit Linkage(absl::Span<const Ref<Module>> modules);
   bool IsFor(absl::Span<const Ref<Module>> modules) const;
   void DescribeExports(absl::Span<const Ref<Module>> modules, size_t index);
-  // Appends what is missing or wrong to *problems.
+  // Appends a text for each missing or unsuitable import to *problems.
   void Bind(absl::Span<const Ref<Module>> modules, size_t index,
             std::vector<absl::Status>* problems);
   bool AreInitializersRepeatable(absl::Span<const Ref<Module>> modules) const;

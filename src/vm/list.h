@@ -1,5 +1,5 @@
-// vm::List (!vm.list) is a growable list whose storage kind is fixed when it
-// is made: typed values, refs of one type (or any), or variants.
+// A List (!vm.list) can grow. Its kind of storage is fixed when it is made:
+// typed values, refs of one type (or any), or variants.
 //
 // Thread-safety: none; a list belongs to one invocation at a time.
 #ifndef TAKT_VM_LIST_H_
@@ -36,8 +36,8 @@ class List final : public Object {
   // New elements are 0, null or empty. RESOURCE_EXHAUSTED beyond kMaxSize.
   absl::Status Resize(size_t size);
 
-  // OUT_OF_RANGE for a bad index; FAILED_PRECONDITION where the storage kind
-  // does not hold what is asked (spec: VM lists). Values are converted.
+  // OUT_OF_RANGE for a bad index; FAILED_PRECONDITION if the kind of
+  // storage cannot hold such a value. Numbers are converted.
   absl::StatusOr<Slot> GetValue(size_t index, ValueKind kind) const;
   absl::Status SetValue(size_t index, ValueKind kind, Slot value);
   // `type` nullptr: any. A stored ref of another type gives null.

@@ -1,6 +1,6 @@
-// How a C++ member function becomes a native function: calling convention and
-// conversion of arguments and results, worked out from its signature at
-// compile time. native_module.h lists the types and shows how to use it.
+// Makes a native function of a C++ member function: its calling convention and
+// the conversion of arguments and results follow from its signature at compile
+// time. native_module.h lists the types and shows the use.
 #ifndef TAKT_VM_NATIVE_MARSHAL_H_
 #define TAKT_VM_NATIVE_MARSHAL_H_
 

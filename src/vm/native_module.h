@@ -1,7 +1,7 @@
 // A NativeModule exports functions written in C or C++ to other modules.
 //
-// C++ functions are exported with their own types; the calling convention is
-// worked out at compile time from the signature:
+// C++ functions are exported with their own types. The calling convention
+// follows from the signature at compile time:
 //
 //   class Counter : public ModuleState {
 //    public:
@@ -62,9 +62,9 @@ class NativeModule final : public Module {
     void SetOwner(std::shared_ptr<void> owner);
     // Makes what each context holds. Default: nothing.
     void SetStateFactory(StateFactory factory);
-    // Says that calls of this module made by an initializer have no effect
-    // beyond what they return, so that a second context may start from a copy
-    // of what the first one's initializer left.
+    // Says that a call of this module by an initializer has no effect besides
+    // its results. Then a second context may start from a copy of the state
+    // that the first one's initializer left.
     void SetInitializersRepeatable(bool repeatable);
     // Names the compilers whose imports the module serves (module.h).
     void SetCompilers(std::string compilers);
@@ -73,9 +73,9 @@ class NativeModule final : public Module {
                    NativeFunction function, void* self,
                    std::string compilers = {});
     // Exports a member function of the module's state (see above). A name may
-    // be given again with another convention, and `compilers` that import it
-    // so. The form that today's compiler imports goes first: it is what a
-    // lookup by name alone finds.
+    // be exported again with another convention, and the `compilers` that
+    // import that. The convention of today's compiler goes first: a lookup by
+    // name alone finds it.
     template <auto kMethod>
     void Export(std::string name, std::string compilers = {}) {
       using M = NativeMethod<kMethod>;

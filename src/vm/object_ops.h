@@ -1,6 +1,6 @@
-// The instructions on buffers, lists, globals and refs, as functions: each
-// does one, whose operands are at `pc`, on the frame at `base`. False: it has
-// failed, having changed nothing, and guard.error() says how.
+// The instructions on buffers, lists, globals and refs, as functions. Each
+// executes the instruction at `pc` on the frame at `base`. It returns false if
+// it has failed; then it has changed nothing, and guard.error() is set.
 #ifndef TAKT_VM_OBJECT_OPS_H_
 #define TAKT_VM_OBJECT_OPS_H_
 
@@ -16,7 +16,8 @@
 
 namespace takt::vm {
 
-// nullptr, and the guard's error set, for null, other types, read-only ones.
+// nullptr, with the guard's error set, for null, another type, or a read-only
+// buffer.
 inline ByteBuffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard);
 inline ByteBuffer* MutableBufferAt(uint32_t* base, int16_t address,
                                    RunGuard& guard);
@@ -84,14 +85,13 @@ bool SelectRef(uint32_t* base, const Unit* pc, RunGuard& guard);
 bool SwitchRef(uint32_t* base, const Unit* pc, RunGuard& guard);
 bool CastRef(uint32_t* base, const Unit* pc, RunGuard& guard);
 
-// switch.*: the register that b chooses of `list` (which starts with its
-// length), or c.
+// switch.*: the entry b of `list` (which starts with its length), or c.
 inline int16_t Choose(const uint32_t* base, const Unit* pc, const Unit* list) {
   const auto index = static_cast<uint64_t>(int64_t{Get<int32_t>(base, pc->b)});
   return index < list->payload<uint64_t>() ? list[1].list()[index] : pc->c;
 }
 
-// Sets the error that says what `object` is, and what it should be.
+// Sets the error that names the type of `object` and the expected one.
 bool FailWrongType(const ObjectType& expected, const Object* object,
                    RunGuard& guard);
 bool FailReadOnly(RunGuard& guard);

@@ -1,7 +1,7 @@
-// The opcodes of bytecode 17.0 as the wire has them; those that older versions
-// lack are listed in bytecode_version.cc. Only the reader of that format
-// (wire_decoder, bytecode_verifier, the translator) knows them; the interpreter
-// has a form of its own.
+// The opcodes of bytecode 17.0. bytecode_version.cc lists those that older
+// versions lack. Only the reader of the format (wire_decoder,
+// bytecode_verifier, translator) knows them; the interpreter has instructions
+// of its own.
 #ifndef TAKT_VM_OPCODES_H_
 #define TAKT_VM_OPCODES_H_
 

@@ -1,6 +1,6 @@
-// A RunGuard is what a single instruction sees of the invocation it runs in:
-// where its error goes, whether the invocation should stop, and where memory
-// comes from.
+// A RunGuard is the part of an invocation that an instruction uses: it takes
+// the instruction's error, says whether the invocation should stop, and
+// provides memory.
 //
 // Thread-safety: Cancel() from any thread, the rest by the running one.
 #ifndef TAKT_VM_RUN_GUARD_H_
@@ -53,7 +53,7 @@ class RunGuard {
   bool CountSteps(uint64_t steps);
 
   // kCancelled is written by any thread, kLimited before the invocation runs.
-  // Relaxed where it is polled: nothing else hangs on it.
+  // Polled with relaxed order: it orders nothing else.
   std::atomic<uint8_t> attention_{0};
   uint64_t steps_left_ = 0;  // If limited.
   absl::Status error_;

@@ -1,5 +1,5 @@
-// What single instructions compute, where C++ leaves it undefined or says
-// something else. Pure functions; the interpreter inlines them.
+// The arithmetic of instructions whose results C++ leaves undefined or defines
+// in another way. Pure functions, which the interpreter inlines.
 #ifndef TAKT_VM_SCALAR_MATH_H_
 #define TAKT_VM_SCALAR_MATH_H_
 
@@ -36,7 +36,7 @@ T WrappingAbs(T value) {
   return value < 0 ? static_cast<T>(U{0} - static_cast<U>(value)) : value;
 }
 
-// Of 0: the width.
+// The width for 0.
 inline int32_t CountLeadingZeros(uint32_t value) {
   return value == 0 ? 32 : __builtin_clz(value);
 }
@@ -44,8 +44,8 @@ inline int64_t CountLeadingZeros(uint64_t value) {
   return value == 0 ? 64 : __builtin_clzll(value);
 }
 
-// Float to integer: to the nearest, ties away from zero. What does not fit
-// gives what x86-64 gives, which is what compiled models were tested with.
+// Float to integer: to the nearest, ties away from zero. A value that does not
+// fit gives the result of x86-64, with which compiled models were tested.
 inline constexpr float kTwoTo63 = 9223372036854775808.0f;
 
 template <typename F>

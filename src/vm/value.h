@@ -1,4 +1,4 @@
-// A Value is one argument, result or list element on its way between the host
+// A Value is an argument, result or list element that passes between the host
 // and the VM: a scalar with its kind, or a counted reference.
 //
 // Thread-safety: none; a Value belongs to one thread at a time.
@@ -28,13 +28,13 @@ enum class ValueKind : uint32_t {
 // False for a number that no enumerator has.
 constexpr bool IsValueKind(ValueKind kind) { return kind <= ValueKind::kRef; }
 
-// What a scalar kind is called in a module's type table ("i32"); "ref" and
-// "none" for the others.
+// The name of a scalar kind in a module's type table ("i32"); "ref" and "none"
+// for the others.
 const char* ValueKindName(ValueKind kind);
 
-// One argument or result of a native function as it crosses the line between
-// interpreter and native code: the low bytes hold the value, the calling
-// convention says which member. Refs are not counted here; see call.h.
+// One argument or result of a native function, between the interpreter and
+// native code. The low bytes hold the value; the calling convention says which
+// member is valid. Refs are not counted here; see call.h.
 union Slot {
   int32_t i32;
   int64_t i64;

@@ -1,7 +1,7 @@
-// Decodes one instruction of a function body from the wire. Bounds are checked
-// here (nothing is read past the body); what the operands mean is the
-// verifier's business. An instruction of an older version of the bytecode comes
-// out as the newest one would write it: move bits that have no effect are gone.
+// Decodes one instruction of a function body from the wire. The decoder checks
+// bounds (it reads nothing past the body); the verifier checks operands. An
+// instruction of an older version becomes the equal one of the newest version:
+// move bits without an effect are cleared.
 #ifndef TAKT_VM_WIRE_DECODER_H_
 #define TAKT_VM_WIRE_DECODER_H_
 
@@ -17,7 +17,7 @@
 
 namespace takt::vm {
 
-// A register as encoded: bit 15 says ref; of a ref, bit 14 says move.
+// A register as encoded: bit 15 marks a ref, and bit 14 a ref that is moved.
 using WireRegister = uint16_t;
 inline constexpr WireRegister kWireRefBit = 0x8000;
 inline constexpr WireRegister kWireMoveBit = 0x4000;
