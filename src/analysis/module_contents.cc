@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "analysis/handle.h"
 #include "base/object.h"
 #include "vm/bytecode_archive.h"
+#include "vm/calling_convention.h"
 #include "vm/disassembler.h"
 
 namespace takt::analysis {
@@ -115,6 +117,42 @@ absl::StatusOr<std::string> Disassemble(const vm::BytecodeArchive& archive,
   return vm::DisassembleFunction(archive, index);
 }
 
+const char* TypeText(vm::Letter letter) {
+  switch (letter) {
+    case vm::Letter::kI32:
+      return "i32";
+    case vm::Letter::kI64:
+      return "i64";
+    case vm::Letter::kF32:
+      return "f32";
+    case vm::Letter::kF64:
+      return "f64";
+    case vm::Letter::kRef:
+      return "!vm.ref<?>";
+  }
+  return "?";
+}
+
+template <typename Letters>
+std::string JoinTypes(const Letters& letters) {
+  return absl::StrJoin(letters, ", ", [](std::string* out, vm::Letter letter) {
+    out->append(TypeText(letter));
+  });
+}
+
+absl::StatusOr<std::string> DescribeConvention(const char* text) {
+  TAKT_ASSIGN_OR_RETURN(const vm::CallingConvention convention,
+                        vm::CallingConvention::Parse(text));
+  std::vector<std::string> arguments;
+  for (const vm::CallingConvention::Argument& argument : convention.arguments) {
+    const std::string types = JoinTypes(argument.letters);
+    arguments.push_back(argument.is_span ? absl::StrCat("tuple<", types, ">...")
+                                         : types);
+  }
+  return absl::StrCat("(", absl::StrJoin(arguments, ", "), ") -> (",
+                      JoinTypes(convention.results), ")");
+}
+
 }  // namespace
 }  // namespace takt::analysis
 
@@ -151,6 +189,13 @@ takt_module_info_t takt_module_contents_info(
   info.global_bytes = archive->global_bytes;
   info.global_ref_count = archive->global_ref_count;
   return info;
+}
+
+takt_status_t takt_convention_describe(const char* convention,
+                                       char** out_text) {
+  TAKT_REQUIRE(convention, out_text);
+  return takt::analysis::GiveText(
+      __func__, takt::analysis::DescribeConvention(convention), out_text);
 }
 
 size_t takt_module_contents_attribute_count(

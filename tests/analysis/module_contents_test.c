@@ -106,6 +106,23 @@ static void disassembles_functions(void) {
   takt_module_release(module);
 }
 
+static void describes_conventions(void) {
+  static const char* const kCases[][2] = {
+      {"0v_v", "() -> ()"},
+      {"0iIfFr_r", "(i32, i64, f32, f64, !vm.ref<?>) -> (!vm.ref<?>)"},
+      {"0rCiID_v", "(!vm.ref<?>, tuple<i32, i64>...) -> ()"},
+  };
+  char* text = NULL;
+  for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
+    REQUIRE_OK(takt_convention_describe(kCases[i][0], &text));
+    EXPECT_TEXT(text, kCases[i][1]);
+    takt_string_free(text);
+  }
+  EXPECT_ERROR(takt_convention_describe("0z", &text),
+               TAKT_STATUS_INVALID_ARGUMENT, "0z");
+  EXPECT(text == NULL);
+}
+
 static void native_modules_have_no_contents(void) {
   takt_native_module_options_t options;
   takt_native_module_options_init(&options);
@@ -138,6 +155,7 @@ int main(void) {
   RUN(finds_executables_in_the_rodata);
   RUN(names_types);
   RUN(disassembles_functions);
+  RUN(describes_conventions);
   RUN(native_modules_have_no_contents);
   RUN(contents_keep_their_module);
   takt_instance_release(instance);

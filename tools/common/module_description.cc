@@ -114,58 +114,15 @@ Status DescribeFunctions(const Module& module, const ModuleContents& contents,
   return Status();
 }
 
-// Takes the types of one half of a convention up to '_', 'D' or the end.
-bool TakeTypes(std::string_view* rest, std::string* text) {
-  std::string separator;
-  while (!rest->empty() && rest->front() != '_' && rest->front() != 'D') {
-    const char c = rest->front();
-    rest->remove_prefix(1);
-    if (c == 'v') continue;
-    *text += separator;
-    separator = ", ";
-    switch (c) {
-      case 'i':
-        *text += "i32";
-        break;
-      case 'I':
-        *text += "i64";
-        break;
-      case 'f':
-        *text += "f32";
-        break;
-      case 'F':
-        *text += "f64";
-        break;
-      case 'r':
-        *text += "!vm.ref<?>";
-        break;
-      case 'C':
-        *text += "tuple<";
-        if (!TakeTypes(rest, text) || !rest->starts_with('D')) return false;
-        rest->remove_prefix(1);
-        *text += ">...";
-        break;
-      default:
-        return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string SignatureText(const std::string& convention) {
-  std::string_view rest = convention;
-  std::string arguments, results;
-  if (!rest.starts_with('0')) return convention;
-  rest.remove_prefix(1);
-  if (!TakeTypes(&rest, &arguments)) return convention;
-  if (rest.starts_with('_')) {
-    rest.remove_prefix(1);
-    if (!TakeTypes(&rest, &results)) return convention;
-  }
-  if (!rest.empty()) return convention;
-  return "(" + arguments + ") -> (" + results + ")";
+  char* text = nullptr;
+  const Status status(takt_convention_describe(convention.c_str(), &text));
+  if (!status.ok()) return convention;
+  std::string result(text);
+  takt_string_free(text);
+  return result;
 }
 
 Result<ModuleDescription> DescribeModule(const Module& module,

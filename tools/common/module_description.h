@@ -73,8 +73,8 @@ struct DescribeOptions {
 Result<ModuleDescription> DescribeModule(const Module& module,
                                          const DescribeOptions& options);
 
-// A calling convention in words: "0rI_i" is
-// "(!vm.ref<?>, i64) -> (i32)". As it is, if it is none.
+// Describes a calling convention in words: "0rI_i" is
+// "(!vm.ref<?>, i64) -> (i32)". Text that is no convention is returned as it is.
 std::string SignatureText(const std::string& convention);
 
 }  // namespace takt::tools

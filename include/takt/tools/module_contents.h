@@ -54,6 +54,17 @@ enum {
 TAKT_EXPORT takt_module_info_t
 takt_module_contents_info(const takt_module_contents_t* contents);
 
+// Describes a calling convention, such as that of takt_import_info_t, in words:
+// "0rI_i" is "(!vm.ref<?>, i64) -> (i32)".
+//
+//   convention  NUL-terminated.
+//   out_text    for takt_string_free(); NULL on error.
+//
+// Errors: INVALID_ARGUMENT  not a convention; the message has the position.
+//         UNIMPLEMENTED     a convention of another version.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_convention_describe(const char* convention, char** out_text);
+
 // ---- Attributes of the module itself.
 
 // Returns the number of attributes.
