@@ -1,4 +1,4 @@
-// What a command buffer holds once recorded: lists of plain records, in memory
+// The contents of a recorded command buffer: lists of plain records, in memory
 // of its arena. Ranges name a base, which is resolved to an address when the
 // command buffer executes: an entry of the binding table, or a storage that
 // was recorded directly.
@@ -35,7 +35,7 @@ struct Base {
 struct Command {
   enum class Kind : uint8_t { kFill, kUpdate, kCopy, kDispatch };
   Kind kind;
-  Command* next = nullptr;  // Of the same region.
+  Command* next = nullptr;  // In the same region.
 };
 
 // `source` is used by kCopy only, `bytes` by kUpdate, `pattern` by kFill.
@@ -84,7 +84,7 @@ struct Region {
   Region* next = nullptr;
   uint32_t command_count = 0;
   uint32_t dispatch_count = 0;
-  uint32_t binding_count = 0;  // Of all its dispatches.
+  uint32_t binding_count = 0;  // All dispatches together.
 };
 
 // How the commands use an entry of the binding table.
@@ -102,7 +102,7 @@ struct DirectStorage {
   DirectStorage* next;
 };
 
-// What dispatches keep alive besides.
+// An object that dispatches keep alive.
 struct RetainedObject {
   const Object* object;
   RetainedObject* next;

@@ -89,7 +89,7 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
   WorkgroupCost& cost = command.cost().alone;
   const uint32_t total = dispatch.workgroup_total;
   const PartTrace* const trace = terms.trace;
-  // What has to know the time anyway measures each.
+  // A traced or routed dispatch reads the clock anyway, and is always measured.
   const bool is_sampled =
       (terms.learns && (trace != nullptr || IsSampled(cost))) ||
       target != RouteTarget::kOnly;

@@ -29,7 +29,7 @@ struct ResolvedTransfer {
   uint32_t pattern = 0;
   uint32_t pattern_length = 1;
 
-  // What is transferred by one thread at a time.
+  // The part that one thread transfers at a time.
   static constexpr uint64_t kTileBytes = 128 * 1024;
   // At least 1 unless there is nothing to do.
   uint32_t tile_count() const {
@@ -93,16 +93,16 @@ void NotifyObserver(const DispatchObserver& observer,
                     const ResolvedDispatch& dispatch, const void* group,
                     int64_t begin_ns, int64_t end_ns);
 
-// What `region` takes on one thread, if all its functions have been measured
-// and as far as is known before it runs; INT64_MAX if not, or if it is more
-// than `limit_ns`.
+// The expected duration of `region` on one thread. INT64_MAX if a function has
+// not been measured, if it is not known before the region runs, or if it is
+// more than `limit_ns`.
 int64_t EstimateNs(const Region& region, int64_t limit_ns);
 // The same for all regions from `first` on.
 int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
 
-// What dispatches that run whole on one thread are run with.
+// What the runs of whole dispatches on one thread have in common.
 struct RunTerms {
-  bool learns = false;  // What functions cost.
+  bool learns = false;  // Costs of functions are measured.
   const DispatchObserver& observer;
   const PartTrace* trace = nullptr;  // What runs is recorded; may be null.
   const JobFaultPolicy* faults = nullptr;      // Of the job; may be null.

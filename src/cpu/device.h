@@ -34,8 +34,8 @@ class Transfer;
 class Device final : public hal::Device {
  public:
   struct Options {
-    // What kernels' imports resolve to; borrowed, outlives the device. NULL:
-    // nothing.
+    // What the imports of kernels resolve to; borrowed, outlives the device.
+    // NULL: nothing.
     ImportResolver* imports = nullptr;
     // More executable formats; NULL: none.
     std::shared_ptr<CodeLoader> formats;
@@ -58,7 +58,7 @@ class Device final : public hal::Device {
     Ref<Executable> memory_sync;
     // Where its operations are recorded. Null: nowhere.
     Ref<Tracer> tracer;
-    DispatchObserver observer;  // None: nobody is told.
+    DispatchObserver observer;  // May be empty.
     // Whether it takes libraries of the system's own format.
     bool allows_system_libraries = false;
     // Decides when and how wide dispatches run that are worth a decision; of
@@ -70,15 +70,15 @@ class Device final : public hal::Device {
   };
 
   // A device named `id`, such as "local-sync". `executor` may be null: then
-  // everything runs inline. The device holds it; whoever made it shuts it down.
+  // everything runs inline. The device retains it; its creator shuts it down.
   static absl::StatusOr<Ref<Device>> Create(absl::string_view id,
                                             Ref<exec::Executor> executor,
                                             const Options& options);
 
   exec::Executor* executor() const { return executor_.get(); }
-  // What explanations of fences call this device's operations.
+  // The name of this device's operations in diagnoses of fences.
   const Ref<const hal::Signaller>& signaller() const { return signaller_; }
-  // Whether a transfer of so many bytes is made at once, on this thread.
+  // Whether a transfer of `length` bytes runs at once, on this thread.
   bool RunsTransferHere(const exec::JobTraits& traits, uint64_t length) const;
   MemoryPool& memory() const { return *memory_; }
   Object* companion() const { return companion_.get(); }  // May be null.

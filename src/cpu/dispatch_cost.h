@@ -1,8 +1,8 @@
-// What dispatches cost, learned as they run: for each grid of a function, what
-// a workgroup takes when one thread runs all of them, and when several share
-// them (then they compete for caches and memory). Devices decide by it what
-// runs at once on the thread that has it, and how many threads the rest is
-// worth.
+// The costs of dispatches, learned as they run: for each grid of a function,
+// the duration of a workgroup when one thread runs all of them, and when
+// several threads share them and compete for caches and memory. By these costs
+// devices decide which dispatches run at once on the thread that has them, and
+// how many threads the others are worth.
 //
 // Thread-safety: every method may run on any thread. Updates that race may
 // lose one another; it is an estimate.
@@ -37,8 +37,9 @@ class WorkgroupCost {
   }
 
  private:
-  // Beyond that a sample tells of the machine (the thread was interrupted),
-  // not of the function; if it does not, the next ones get there.
+  // A sample above the limit measures the machine (the thread was interrupted),
+  // not the function. If the function has become slower, the mean follows
+  // within a few samples.
   static int64_t Limit(int64_t mean_ns) {
     constexpr int64_t kFactor = 16;
     return mean_ns < (int64_t{1} << 50) ? mean_ns * kFactor : mean_ns;
@@ -48,7 +49,7 @@ class WorkgroupCost {
   std::atomic<uint64_t> sample_count_{0};
 };
 
-// Of one grid of a function.
+// The cost of one grid of a function.
 struct DispatchCost {
   WorkgroupCost alone;   // One thread runs all workgroups.
   WorkgroupCost shared;  // Several may.
@@ -60,7 +61,7 @@ struct DispatchCost {
   int64_t SharedNs() const {
     return shared.mean_ns() != 0 ? shared.mean_ns() : alone.mean_ns();
   }
-  // One more time that it was compared with another way; how often before.
+  // Counts one more choice between two targets; returns how many came before.
   uint32_t CountChoice() {
     return choice_count_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -69,8 +70,8 @@ struct DispatchCost {
   std::atomic<uint32_t> choice_count_{0};
 };
 
-// Of all grids of a function: the first few have costs of their own, the
-// others share one.
+// The costs of all grids of a function: the first few grids have costs of their
+// own, the others share one.
 class DispatchCosts {
  public:
   static constexpr size_t kGridCountMax = 8;

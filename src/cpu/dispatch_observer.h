@@ -1,4 +1,5 @@
-// Who is told of every dispatch of a device as it ends: tools that measure.
+// A DispatchObserver is called at the end of every dispatch of a device. Tools
+// measure by it.
 #ifndef TAKT_CPU_DISPATCH_OBSERVER_H_
 #define TAKT_CPU_DISPATCH_OBSERVER_H_
 

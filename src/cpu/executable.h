@@ -35,7 +35,7 @@ struct DispatchArguments {
   const size_t* binding_lengths = nullptr;
   size_t binding_count = 0;
   uint32_t max_concurrency = 1;
-  // Of the job that it is part of; NULL: none in particular.
+  // The traits of its job; null: none in particular.
   const exec::JobTraits* traits = nullptr;
   const JobFaultPolicy* faults =
       nullptr;  // Of the job; NULL: none in particular.
@@ -56,8 +56,8 @@ class ExecutableCode {
 
   virtual ~ExecutableCode() = default;
 
-  // Identifies the kind of code to those who made it; an address compared,
-  // never used. nullptr: nobody asks.
+  // Identifies the kind of code, so that its makers know it again; an address
+  // that is compared, never used. Null: there is no need.
   virtual const void* implementation() const { return nullptr; }
 
   // Runs the workgroups whose linear index (x fastest) lies in [begin, end).
@@ -69,7 +69,7 @@ class ExecutableCode {
 
   const std::vector<Function>& functions() const { return functions_; }
   DispatchCosts& costs(size_t function) const { return costs_[function]; }
-  // What a function is called in the trace of the device's instance.
+  // The name of a function in the trace of the device's instance.
   uint32_t trace_name(size_t function, Tracer& tracer) const {
     return trace_names_[function].Find(tracer, functions_[function].name);
   }
@@ -78,7 +78,7 @@ class ExecutableCode {
   // loader, before anyone else sees the code.
   void SetSource(Ref<Object> source) { source_ = std::move(source); }
 
-  // Of what it was made from: how profiles know it again. Set likewise.
+  // A hash of what it was made from, by which profiles know it. Set likewise.
   uint64_t content_hash() const { return content_hash_; }
   void SetContentHash(uint64_t hash) { content_hash_ = hash; }
 
@@ -131,7 +131,7 @@ class Executable final : public hal::Executable {
   uint32_t trace_name(size_t function, Tracer& tracer) const {
     return code_->trace_name(function, tracer);
   }
-  // What a dispatch of this grid costs; see DispatchCosts::Find().
+  // The cost of a dispatch of this grid; see DispatchCosts::Find().
   DispatchCost& cost(size_t function, const DispatchCosts::Grid& grid) const {
     return code_->costs(function).Find(grid);
   }

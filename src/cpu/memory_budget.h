@@ -1,27 +1,28 @@
-// A MemoryBudget decides whose turn it is when a device may only use so much
-// memory. It counts bytes; the memory itself is the pool's.
+// A MemoryBudget orders the memory requests of a device that may use only so
+// much memory. It counts bytes; the memory itself belongs to the pool.
 //
-// The policy, which is what keeps requests from waiting for each other:
+// The policy keeps requests from waiting for each other in a circle:
 //   - Requests are served in the order in which the timeline reached them, and
-//     none overtakes: a large one is not starved by small ones.
-//   - A group (an invocation's requests) is admitted as a whole: when what it
-//     still has to get fits beside what is in use and what the groups admitted
-//     before it still have to get. So whoever holds memory gets the rest of it
-//     without waiting for anybody that waits, runs, and gives all back.
-//   - What an open group will ask for is its claim. Where nobody knows it, the
-//     group is admitted when no other is about to get anything, and none after
-//     it until it is closed.
-//   - A request without a group is one of its own.
-//   - When nothing of the device runs, groups that are parked count with what
-//     they have queued only: what they wait for may be behind them.
+//     none overtakes: small requests do not starve a large one.
+//   - A group (the requests of an invocation) is admitted as a whole: when what
+//     it still has to get fits beside the memory in use and what the groups
+//     admitted before it still have to get. So a group that holds memory gets
+//     the rest without waiting for a group that waits. It runs, and gives all
+//     of its memory back.
+//   - An open group will ask for as much as its claim says. A group without a
+//     claim is admitted when no other is about to get memory, and no group is
+//     admitted after it until it is closed.
+//   - A request without a group is a group of its own.
+//   - When no work of the device runs, parked groups count with what they have
+//     queued only: what they wait for may be behind them.
 //
-// A stall: requests wait, nothing of the device runs, and for `stall_ns` no
-// memory has come back. Then whatever they wait for may never come (a buffer
-// that nobody releases, a fence that nobody signals, an invocation that needs
-// more than there is in all), and the first of them fails.
+// A stall: requests wait, no work of the device runs, and for `stall_ns` no
+// memory has come back. Then what they wait for may never come (a buffer that
+// is never released, a fence that is never signalled, an invocation that needs
+// more than the whole budget), and the first of them fails.
 //
-// Requests wait without a thread. Those that are granted are told from the
-// thread that made room, by its list of deferred calls, with no lock held.
+// Requests wait without a thread. Callbacks of granted requests run on the
+// thread that made room, from its list of deferred calls, with no lock held.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf.
@@ -46,7 +47,7 @@ namespace takt::cpu {
 
 class MemoryBudget {
  public:
-  // A claim that nobody knows.
+  // The group does not know what it will ask for.
   static constexpr uint64_t kUnknownClaim = ~uint64_t{0};
 
   class Group final : public hal::MemoryGroup {
@@ -72,7 +73,7 @@ class MemoryBudget {
     uint64_t pending_bytes_ = 0;  // Queued, whether or not reached yet.
   };
 
-  // Owned by whoever asks, until it is granted or withdrawn.
+  // Owned by the caller until it is granted or withdrawn.
   struct Request {
     uint64_t bytes = 0;
     Ref<Group> group;  // May be null.
@@ -88,10 +89,10 @@ class MemoryBudget {
     Request* next = nullptr;
   };
 
-  // What waits and what has waited.
+  // Requests that wait, and that have waited.
   struct Statistics {
     uint64_t bytes_in_use = 0;
-    uint64_t bytes_waiting = 0;  // Of requests that the timeline has reached.
+    uint64_t bytes_waiting = 0;  // Requests that the timeline has reached.
     uint64_t waiting_count = 0;
     uint64_t wait_count = 0;  // Requests that have had to wait so far.
   };
@@ -99,10 +100,11 @@ class MemoryBudget {
   // `bytes` is not 0. `timers` may be null if stall_ns is kInfiniteFuture.
   MemoryBudget(uint64_t bytes, int64_t stall_ns,
                std::shared_ptr<TimerService> timers);
-  // Of one that knows no stalls.
+  // A budget without stalls.
   explicit MemoryBudget(uint64_t bytes)
       : MemoryBudget(bytes, kInfiniteFuture, nullptr) {}
-  // Whom an armed timer keeps, since it keeps this. Set before the first use.
+  // The object that an armed timer retains, since it owns the budget. Set
+  // before the first use.
   void SetOwner(Object* owner) { owner_ = owner; }
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
@@ -131,8 +133,8 @@ class MemoryBudget {
   void Retire() ABSL_LOCKS_EXCLUDED(mutex_);
 
   Statistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // One line: what waits for how much, and who has the rest. Empty if nothing
-  // waits.
+  // One line: which requests wait for how much, and which groups have the rest.
+  // Empty if none waits.
   std::string Explain() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -141,8 +143,8 @@ class MemoryBudget {
   };
 
   void OnTimer() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Has the timer look for a stall, if there may be one and it does not yet.
-  // True: call ArmTimer() once unlocked.
+  // Whether the timer must be armed because a stall is possible. True: call
+  // ArmTimer() once unlocked.
   bool ShouldWatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ArmTimer() ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends a method that has changed something: unlocks, then runs what is due.
@@ -150,7 +152,7 @@ class MemoryBudget {
   // Explain() but for what waits first.
   std::string DescribeUse() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // What `group` may still ask for, at most bytes_.
+  // The bytes that `group` may still ask for, at most bytes_.
   uint64_t RemainingOf(const Group& group) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The sum of it over the admitted groups but `except`, at most bytes_.

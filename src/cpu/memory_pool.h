@@ -88,8 +88,8 @@ class MemoryPool final : public Object {
   hal::AllocationStatistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Gives idle memory back to the system.
   void Trim() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Gives it back and looks after it no longer: nobody comes for it. What
-  // becomes idle later is given back at once.
+  // Gives it back for the last time: no allocation will follow. Memory that
+  // becomes idle later goes back at once.
   void Retire() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // An allocation of `byte_length` in its class; 0 if it is absurd.
@@ -121,7 +121,8 @@ class MemoryPool final : public Object {
   uint64_t CapacityOf(uint64_t byte_length, size_t* size_class) const;
   IdleBlock* TakeIdle(size_t size_class, uint64_t capacity)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // All idle blocks, or those that nobody needed since the timer was here.
+  // All idle blocks, or those that no allocation took since the timer last
+  // fired.
   IdleBlock* TakeAllIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   IdleBlock* TakeUnneeded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes the blocks after the first `kept` of a class, in front of `taken`.

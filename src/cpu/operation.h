@@ -1,5 +1,5 @@
 // An Operation is a queue operation that could not run at once: it waits for
-// its fence without a thread, then runs, then tells its signal fence.
+// its fence without a thread, then runs, then signals its own.
 //
 // Lifetime: an operation owns itself. It is made by `new (blocks) T`, started
 // once, and deletes itself in Complete(); until then it keeps the device.
@@ -21,7 +21,7 @@
 
 namespace takt::cpu {
 
-// Signals or fails `fence`, as `outcome` says. Null: nobody is told. A fence
+// Signals or fails `fence`, as `outcome` says; null: no effect. A fence
 // that was reached or has failed before stays as it is.
 void Tell(const hal::Fence* fence, const absl::Status& outcome);
 
@@ -37,9 +37,9 @@ class Operation : public hal::FenceWaiter {
 
   // Runs once `wait` is reached, perhaps now; fails with its error.
   void Start(const hal::Fence* wait);
-  // What it is in a trace. Before Start().
+  // Its identity in a trace. Before Start().
   void set_tag(const OperationTag& tag) { tag_ = tag; }
-  // Of the job that it is part of, which may be null. Before Start().
+  // `job`: the job of the operation; may be null. Before Start().
   void SetCancellation(const JobAttributes* job) {
     if (job == nullptr || job->cancellation == nullptr) return;
     cancellation_ = Ref<Cancellation>::Retain(job->cancellation);
@@ -54,7 +54,7 @@ class Operation : public hal::FenceWaiter {
 
   // Does the work, and calls Complete() then or later, on any thread.
   virtual void Run() = 0;
-  // Ends the operation: gives back all that it holds, then tells the fence.
+  // Ends the operation: gives back all that it holds, then signals the fence.
   void Complete(const absl::Status& outcome);
 
   Device& device() const { return *device_; }

@@ -1,5 +1,5 @@
-// What a device's queue operations leave in a trace: when each was issued,
-// became ready, and was done, and what its commands ran on which thread.
+// An OperationTrace records the queue operations of a device: when each was
+// issued, became ready and was done, and which command ran on which thread.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_CPU_OPERATION_TRACE_H_
@@ -57,7 +57,7 @@ class OperationTrace {
       Record(tag, EventKind::kOperationReady, 0);
     }
   }
-  // Before `signal`, which may be null, is told.
+  // Called before `signal`, which may be null, is signalled.
   void Done(const OperationTag& tag, const hal::Fence* signal,
             const absl::Status& outcome) const {
     if (__builtin_expect(tag.is_traced(), 0)) DoneTraced(tag, signal, outcome);
@@ -86,7 +86,7 @@ class OperationTrace {
   std::array<uint32_t, kKindCount> names_;
 };
 
-// What runs the parts of one operation is told this, if they are recorded.
+// Identifies the operation for code that runs and records a part of it.
 struct PartTrace {
   const OperationTrace& trace;
   const OperationTag& tag;

@@ -82,7 +82,7 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> VmvxExecutable::Load(
   code->vmvx_module_ = std::move(vmvx_module);
   code->constants_.assign(constants.begin(), constants.end());
   TAKT_RETURN_IF_ERROR(code->ReadFunctions(is_sequential));
-  // What cannot be linked fails now.
+  // A module that cannot be linked fails now.
   TAKT_ASSIGN_OR_RETURN(auto instance, code->CreateInstance());
   code->ReleaseInstance(std::move(instance), 0);
   return code;

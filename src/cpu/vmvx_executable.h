@@ -53,12 +53,12 @@ class VmvxExecutable final : public ExecutableCode {
                              uint32_t end, exec::Worker& worker) override;
 
  private:
-  // What one thread at a time runs in.
+  // The context of one thread at a time.
   struct Instance {
     Ref<vm::Context> context;
     Ref<vm::List> bindings;
   };
-  // What the functions of one call get; their memory is borrowed.
+  // The operands of one call; their memory is borrowed.
   struct Operands;
 
   VmvxExecutable() : blocks_(BlockPool::Create()) {}

@@ -25,9 +25,9 @@ using vmvx::Sizes;
 using vmvx::View;
 
 constexpr uint32_t kTypeMask = 0xff;
-constexpr uint32_t kTransposeInner = 0x100;  // Of pack and unpack.
+constexpr uint32_t kTransposeInner = 0x100;  // For pack and unpack.
 constexpr uint32_t kTransposeOuter = 0x200;
-constexpr uint32_t kAccumulate = 0x100;  // Of mmt4d.
+constexpr uint32_t kAccumulate = 0x100;  // For mmt4d.
 constexpr uint32_t kMmt4dHints = 0x600;  // Allow what our kernels do anyway.
 
 // Bytes of an element of pack, or 0.
@@ -70,7 +70,7 @@ absl::Status PanelElements(int64_t tiles, uint64_t tile_elements,
       absl::StrCat(tiles, " tiles of ", tile_elements, " elements"));
 }
 
-// What pack and unpack have in common: the side in tiles.
+// The operand of pack and unpack that is in tiles.
 struct TiledSide {
   kernels::TileGrid grid;
   uint64_t tile_elements = 0;

@@ -1,9 +1,9 @@
-// Who may take the heavy operations of vmvx code off the kernels' hands: an
-// NPU, say. Ranges have been checked; operands are as the kernels get them.
+// A VmvxOffload may run heavy operations of vmvx code in place of the kernels.
+// Ranges have been checked; operands are as the kernels get them.
 //
-// Each method returns true once it has done the operation, false if the
-// kernels are to do it (nothing has been written then, or nothing that they do
-// not write again), or the error that the dispatch fails with. It may block.
+// Each method returns true once it has run the operation, false if the kernels
+// are to run it (then nothing was written that they do not write again), or the
+// error that the dispatch fails with. It may block.
 //
 // Thread-safety: every method may run on any thread, also at once.
 #ifndef TAKT_CPU_VMVX_OFFLOAD_H_

@@ -33,7 +33,7 @@ class BatchExecutable final : public cpu::ExecutableCode {
     uint64_t scratch_bytes = 0;
   };
 
-  // What a binding is used for.
+  // The use of a binding.
   struct Binding {
     uint64_t bytes_min = 0;
     uint32_t alignment = 1;

@@ -69,7 +69,8 @@ class CommandProgram {
   static constexpr size_t kHeaderBytes = 32;
   static constexpr size_t kFunctionBytes = 16;
   static constexpr uint32_t kScratchpadBytes = 1 << 20;
-  // What one run may multiply and move: some seconds of the slowest machine.
+  // The most that one run may multiply and move: some seconds on the slowest
+  // machine.
   static constexpr uint64_t kStepCountMax = uint64_t{1} << 32;
 
   struct Function {
@@ -79,11 +80,11 @@ class CommandProgram {
     uint32_t constant_count = 0;
     uint32_t binding_count = 0;
   };
-  // What a run has worked, for a model of time.
+  // The work of a run, for a model of time.
   struct Work {
     uint64_t mac_count = 0;
     uint64_t bytes_moved = 0;    // Between bindings and scratchpad.
-    uint64_t bytes_touched = 0;  // Of the scratchpad, by the rest.
+    uint64_t bytes_touched = 0;  // In the scratchpad, by other commands.
   };
 
   // DATA_LOSS, with what is wrong; UNIMPLEMENTED for another version.

@@ -14,13 +14,17 @@
 
 namespace takt::npu {
 
-// `executor` as for cpu::Device; `owns_executor`: it is for this device alone,
-// and is shut down with it. The unit is the device's companion.
-// `takes_native_code`: also executables of the CPU's own. `tracer`: where its
-// operations are recorded; null: nowhere. `shop` gives its dispatches the unit,
-// one at a time, where they are worth a decision; null: the lease alone does.
-// `observer` is told of its dispatches; null: nobody is. With `watch_timers`
-// the shop learns how fast the unit is, and whether it works (npu_monitor.h).
+// Creates the device of a unit, which is the device's companion.
+//
+//   executor           as for cpu::Device.
+//   owns_executor      it serves this device alone, and is shut down with it.
+//   takes_native_code  the device also loads executables of the CPU.
+//   tracer             records the operations; null: none are.
+//   shop               gives its dispatches the unit, one at a time, where they
+//                      are worth a decision; null: the lease alone does.
+//   observer           is called at the end of each dispatch; may be null.
+//   watch_timers       if not null, the shop learns how fast the unit is, and
+//                      whether it works (npu_monitor.h).
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<NpuUnit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,

@@ -137,7 +137,7 @@ const char* ResultName(takt_npu_result_t result) {
   return "?";
 }
 
-// For a reader who does not have takt/npu_driver.h at hand.
+// For readers of messages without takt/npu_driver.h.
 absl::string_view ExplainResult(takt_npu_result_t result) {
   switch (result) {
     case TAKT_NPU_RESULT_OK:

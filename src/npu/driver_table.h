@@ -36,7 +36,7 @@ void GiveStruct(T value, T* out) {
 // broken.
 takt_npu_result_t KnownResult(takt_npu_result_t result);
 
-// What a result is called: "FAILED". "?" for a number that is none.
+// The name of a result: "FAILED". "?" for a number that is no result.
 const char* ResultName(takt_npu_result_t result);
 
 // OK, or the result as an error: "`what`: FAILED".

@@ -65,7 +65,7 @@ Lease::Waiter* Lease::TakeNext() {
   }
   statistics_.aging_count += is_aged;
   Waiter* const next = *best;
-  // Those who came earlier have been passed over.
+  // Requests that came earlier have been passed over.
   for (Waiter* each = first_; each != next; each = each->next) {
     ++each->passed_over;
   }

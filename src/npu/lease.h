@@ -1,8 +1,8 @@
-// A Lease is the right to use a unit: one at a time. It goes to whoever asks
-// most urgently, not to who asked first, and is given back between operations.
-// Nobody who has it waits for anything but the unit itself.
+// A Lease is the right to use a unit: one holder at a time. It goes to the most
+// urgent request, not to the first, and is given back between operations. A
+// holder waits for nothing but the unit itself.
 //
-// Nobody starves: who has been passed over kPassedOverMax times goes first.
+// No request starves: one that was passed over kPassedOverMax times goes first.
 //
 // Thread-safety: every method may run on any thread; Acquire() and Release() of
 // one turn may be different ones. Lock order: mutex_ is a leaf.
@@ -31,21 +31,23 @@ inline bool IsMoreUrgent(const Urgency& a, const Urgency& b) {
 
 class Lease {
  public:
+  // Bounds the wait of a request to this many turns and those before it; rare
+  // enough that urgent work hardly notices.
   static constexpr uint32_t kPassedOverMax = 64;
 
   struct Statistics {
     uint64_t grant_count = 0;
     uint64_t wait_count = 0;   // Grants that had to wait.
-    uint64_t aging_count = 0;  // Grants for having been passed over.
+    uint64_t aging_count = 0;  // Grants after being passed over too often.
     uint32_t waiting_count = 0;
   };
 
-  // One grant, on the lease's own count of questions and grants: whoever has
-  // asked before another's grant and been granted after it was passed over.
+  // One grant. Both numbers are on one count of requests and grants: a request
+  // that came before another's grant and was granted after it was passed over.
   struct Turn {
     uint64_t asked = 0;
     uint64_t granted = 0;
-    bool is_aged = false;  // Came for having been passed over.
+    bool is_aged = false;  // Granted because it was passed over too often.
     int64_t waited_ns = 0;
   };
 
@@ -55,13 +57,13 @@ class Lease {
 
   // Blocks until it is this caller's turn.
   Turn Acquire(const Urgency& urgency);
-  // False if another has it.
+  // False if it is held.
   bool TryAcquire();
   void Release();
 
   Statistics statistics() const;
-  // How many turns there would be before that of who asked now: that of who
-  // has it, and of those who wait and would go first.
+  // The turns before that of a request made now: the holder's, and those of
+  // waiting requests that would go first.
   uint32_t CountAhead(const Urgency& urgency) const;
 
  private:
@@ -75,13 +77,13 @@ class Lease {
   };
   static constexpr uint32_t kGranted = 1;
 
-  // Unlinks whose turn it is.
+  // Unlinks the waiter whose turn it is.
   Waiter* TakeNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   bool is_held_ ABSL_GUARDED_BY(mutex_) = false;
   Waiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;  // First come, first.
-  uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;       // Of questions and grants.
+  uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;       // Requests and grants.
   Statistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 

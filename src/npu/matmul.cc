@@ -11,7 +11,8 @@
 namespace takt::npu {
 namespace {
 
-// What the kernels are made for; each is changed as little as the unit needs.
+// The tiles that the kernels are made for; each is changed as little as the
+// unit needs.
 constexpr uint32_t kLikedTile[3] = {8, 8, 4};
 constexpr uint64_t kAlignment = 64;
 constexpr int64_t kSizeMax = INT32_MAX / 2;  // Room to fill up a tile.

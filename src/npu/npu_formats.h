@@ -1,12 +1,12 @@
-// What the device of a unit can load besides the CPU's own formats:
+// The executable formats of a unit's device, besides those of the CPU:
 //
 //   npu-fb            vmvx bytecode, whose heavy operations run on the unit; or
 //                     a program for the unit, as raw bytes or in the container
 //                     that the compiler puts around an object file.
 //   vmvx-bytecode-fb  as above, always bytecode.
 //
-// If asked for, also the CPU's native code. What that imports is resolved to
-// functions of the driver's; each call has the lease.
+// The device may load native code of the CPU as well. Its imports resolve to
+// functions of the driver; each call holds the lease.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_NPU_NPU_FORMATS_H_
@@ -33,7 +33,7 @@ class NpuFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
   NpuFormats(Ref<NpuUnit> unit, bool takes_native_code)
       : unit_(std::move(unit)), takes_native_code_(takes_native_code) {}
 
-  // What lasts as long as the device's threads.
+  // Lasts as long as the device's threads.
   void set_seat(std::shared_ptr<void> seat) { seat_ = std::move(seat); }
 
   void Retire() override { seat_.reset(); }

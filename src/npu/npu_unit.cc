@@ -99,8 +99,8 @@ void NpuUnit::OnComplete(void* user_data, uint64_t id,
   }
   self->running_id_ = 0;
   self->running_result_ = KnownResult(result);
-  // Under the lock: who waits must find the lock free before it goes on, so
-  // this object is still there.
+  // Under the lock: the thread that waits takes the lock before it continues,
+  // so this object outlives the call.
   self->sleeper_.Raise(kEnded);
 }
 
@@ -254,7 +254,7 @@ bool NpuUnit::Probe() {
   const auto has = [this](uint32_t kind) {
     return (capabilities_.kinds >> kind & 1) != 0;
   };
-  // With a unit of other memory or other operations only a real one can tell.
+  // A unit with other memory or operations is probed by its next real batch.
   if (!in_host_memory() || !has(TAKT_NPU_KIND_FILL)) return true;
   alignas(64) uint32_t words[16] = {};
   constexpr uint32_t kPattern = 0x5aa5c33c;

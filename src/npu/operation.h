@@ -1,7 +1,7 @@
-// What an operation of the driver interface is made of: the ranges that it
+// The operands of an operation of the driver interface: the ranges that it
 // reads and writes, and whether its operands lie within them.
 //
-// Thread-safety: all of it is pure.
+// Thread-safety: the functions are pure.
 #ifndef TAKT_NPU_OPERATION_H_
 #define TAKT_NPU_OPERATION_H_
 

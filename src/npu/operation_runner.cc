@@ -19,7 +19,7 @@ bool IsProgram(const takt_npu_operation_t& operation) {
   return operation.kind == TAKT_NPU_KIND_PROGRAM;
 }
 
-// What the blocks of an operand held before.
+// The contents of an operand's blocks before a batch.
 class SavedOperand {
  public:
   explicit SavedOperand(const OperandRange& operand)
@@ -39,7 +39,7 @@ class SavedOperand {
   }
 
  private:
-  // What lies between blocks may be another's, and is not touched.
+  // Memory between blocks may belong to others, and is not touched.
   template <typename Visit>
   void ForEachBlock(Visit visit) const {
     const size_t bytes = static_cast<size_t>(layout_.block) * element_bytes_;
@@ -65,8 +65,8 @@ bool Overlap(const OperandRange& a, const OperandRange& b) {
          y < x + a.used_bytes;
 }
 
-// What must be put back before the operations can run again: what they write
-// after one of them has read it.
+// The operands to restore before the operations can run again: those that are
+// written after an operation has read them.
 std::vector<SavedOperand> SaveOperands(
     absl::Span<takt_npu_operation_t> operations) {
   std::vector<SavedOperand> saved;
@@ -89,7 +89,8 @@ std::vector<SavedOperand> SaveOperands(
   return saved;
 }
 
-// After a failure that the CPU can make good: not for what is wrong in itself.
+// Whether the CPU may succeed after this failure: not if the operation itself
+// is wrong.
 bool CanFallBack(const absl::Status& failure) {
   return failure.code() != absl::StatusCode::kInvalidArgument;
 }
@@ -136,7 +137,8 @@ bool Takes(const NpuUnit& unit, const takt_npu_operation_t& operation) {
   if (capabilities.alignment == 1) return true;
   takt_npu_operation_t copy = operation;
   OperandRanges operands;
-  if (!FindOperands(copy, &operands).ok()) return true;  // It will tell.
+  if (!FindOperands(copy, &operands).ok())
+    return true;  // The unit reports the error.
   return std::all_of(operands.begin(), operands.end(),
                      [&](const OperandRange& each) {
                        return reinterpret_cast<uintptr_t>(each.range->data) %

@@ -31,7 +31,7 @@ class ProgramExecutable final : public cpu::ExecutableCode {
   const void* implementation() const override { return &kImplementation; }
 
   const NpuUnit* unit() const { return unit_.get(); }
-  // What the driver knows it by.
+  // The driver's handle.
   uint64_t handle() const { return program_; }
 
   absl::Status RunWorkgroups(size_t function,

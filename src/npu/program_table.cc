@@ -8,7 +8,7 @@
 namespace takt::npu {
 namespace {
 
-// What a kernel passes to npu_matmul_i8.
+// The parameters of npu_matmul_i8.
 struct MatmulParameters {
   int32_t result;
   const int8_t* left;

@@ -34,7 +34,7 @@ class ProgramTable {
 };
 
 // Import "npu_matmul_i8": the product of s8 matrices [m][k] and [k][n] as s32.
-// What the kernel passes, in its order and with natural alignment:
+// The parameters, in their order and with natural alignment:
 //   s32 result; left, left offset; right, right offset; out, out offset; m, n,
 //   k (pointers and s64; offsets in elements).
 int MatmulS8Import(void* parameters, void* context, void* reserved);

@@ -1,4 +1,5 @@
-// What operations compute, on the CPU: behind the drivers `host` and `sim`.
+// The Reference computes operations on the CPU, for the drivers `host` and
+// `sim`.
 //
 // Thread-safety: a Reference is immutable; any number of threads may use one.
 #ifndef TAKT_NPU_REFERENCE_H_

@@ -9,7 +9,7 @@
 namespace takt::npu {
 namespace {
 
-thread_local NpuRequestScope* current_urgency = nullptr;
+thread_local NpuRequestScope* current_scope = nullptr;
 
 }  // namespace
 
@@ -24,14 +24,14 @@ Urgency UrgencyOf(const exec::JobTraits* traits) {
 
 NpuRequestScope::NpuRequestScope(const Urgency& urgency,
                                  const JobFaultPolicy* faults)
-    : urgency_(urgency), faults_(faults), outer_(current_urgency) {
-  current_urgency = this;
+    : urgency_(urgency), faults_(faults), outer_(current_scope) {
+  current_scope = this;
 }
 
-NpuRequestScope::~NpuRequestScope() { current_urgency = outer_; }
+NpuRequestScope::~NpuRequestScope() { current_scope = outer_; }
 
 Urgency NpuRequestScope::Current() {
-  return current_urgency != nullptr ? current_urgency->urgency_ : Urgency();
+  return current_scope != nullptr ? current_scope->urgency_ : Urgency();
 }
 
 class NpuRequestExecutable::Queue final : public route::ExclusiveResource {
@@ -44,7 +44,7 @@ class NpuRequestExecutable::Queue final : public route::ExclusiveResource {
   }
   void CountChoice(bool is_taken) override { unit_->CountChoice(is_taken); }
 
-  // A dispatch has had so many turns.
+  // A dispatch has taken `count` turns.
   void NoteTurns(uint64_t count) {
     turn_count_.store(static_cast<uint32_t>(std::max<uint64_t>(count, 1)),
                       std::memory_order_relaxed);
@@ -56,14 +56,14 @@ class NpuRequestExecutable::Queue final : public route::ExclusiveResource {
 };
 
 NpuFaultPolicy NpuRequestScope::CurrentPolicy(const NpuFaultPolicy& policy) {
-  return current_urgency != nullptr && current_urgency->faults_ != nullptr
-             ? PolicyFor(*current_urgency->faults_, policy)
+  return current_scope != nullptr && current_scope->faults_ != nullptr
+             ? PolicyFor(*current_scope->faults_, policy)
              : policy;
 }
 
 void NpuRequestScope::NoteFailure(const absl::Status& failure) {
-  if (current_urgency != nullptr && current_urgency->failure_.ok()) {
-    current_urgency->failure_ = failure;
+  if (current_scope != nullptr && current_scope->failure_.ok()) {
+    current_scope->failure_ = failure;
   }
 }
 

@@ -1,7 +1,8 @@
-// How urgent the operations are that code on this thread asks a unit for, and
-// what is done if they fail: what the job it is part of says. An
-// NpuRequestExecutable is vmvx code that says so, as its imports have no way to
-// be told, and who may leave it to the CPU can ask it how long it would wait.
+// The urgency and the fault policy of NPU requests that code on this thread
+// makes: both come from the job that the code is part of. The imports of vmvx
+// code have no parameter for them, so NpuRequestExecutable sets them for the
+// thread while such code runs. It is exclusive code: a route can ask how long
+// it would wait for the NPU.
 #ifndef TAKT_NPU_REQUEST_EXECUTABLE_H_
 #define TAKT_NPU_REQUEST_EXECUTABLE_H_
 
@@ -16,24 +17,24 @@
 
 namespace takt::npu {
 
-// As a job stands; nullptr: as one of no particular urgency.
+// The urgency of a job with these traits; null: that of no particular job.
 Urgency UrgencyOf(const exec::JobTraits* traits);
 
-// While it lives, operations of this thread are so urgent.
+// While it lives, requests of this thread have this urgency and fault policy.
 class NpuRequestScope {
  public:
-  // `faults`: what is done if they fail; null: what the unit's policy says.
+  // `faults`: the job's policy; null: the unit's policy counts.
   explicit NpuRequestScope(const Urgency& urgency,
                            const JobFaultPolicy* faults = nullptr);
   ~NpuRequestScope();
   NpuRequestScope(const NpuRequestScope&) = delete;
   NpuRequestScope& operator=(const NpuRequestScope&) = delete;
 
-  // The innermost one's; the default where there is none.
+  // The urgency of the innermost scope; the default where there is none.
   static Urgency Current();
-  // What holds for them on a unit of that policy.
+  // The policy of requests on a unit with this policy.
   static NpuFaultPolicy CurrentPolicy(const NpuFaultPolicy& policy);
-  // What the code that runs here fails with, if it fails. The first counts.
+  // Remembers a failure, for code that cannot return it. The first counts.
   static void NoteFailure(const absl::Status& failure);
   const absl::Status& failure() const { return failure_; }
 
@@ -46,7 +47,7 @@ class NpuRequestScope {
 
 class NpuRequestExecutable final : public route::ExclusiveCode {
  public:
-  // `unit`: what all of it needs to itself; null: only what it imports does.
+  // `unit`: the NPU that all of the code needs; null: only its imports do.
   NpuRequestExecutable(Ref<NpuUnit> unit,
                        std::shared_ptr<cpu::ExecutableCode> code);
 

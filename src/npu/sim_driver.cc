@@ -22,7 +22,7 @@
 namespace takt::npu {
 namespace {
 
-// What goes wrong with a batch.
+// The fault of a batch.
 enum class Fault {
   kNone,
   kError,
@@ -85,7 +85,7 @@ class SimUnit final : public AddressSpace {
   SimModel model_ ABSL_GUARDED_BY(mutex_);
   uint64_t running_id_ ABSL_GUARDED_BY(mutex_) = 0;
 
-  // Of the thread that has the unit.
+  // Used by the thread that has the unit.
   Random random_;
   bool is_lost_ = false;
   uint32_t reset_failures_left_ = 0;

@@ -25,7 +25,7 @@ class SimModel {
   // `profile` outlives it.
   explicit SimModel(const SimProfile& profile);
 
-  // What operations cost, before frequency and heat are known.
+  // The cost of operations, independent of frequency and heat.
   struct Cost {
     double cycles = 0;
     double dma_ns = 0;
@@ -37,9 +37,10 @@ class SimModel {
 
   struct Run {
     int64_t duration_ns = 0;
-    bool is_critical = false;  // Too hot to go on.
+    bool is_critical = false;  // Too hot to continue.
   };
-  // Has the unit run a batch from `start_ns`, not before the last one's end.
+  // Runs a batch from `start_ns` on, which is not before the end of the last
+  // one.
   Run Start(absl::Span<const Cost> costs, int64_t start_ns);
 
   double temperature_celsius(int64_t now_ns);

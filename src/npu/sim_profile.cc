@@ -19,7 +19,7 @@ absl::Status Error(const std::string& place, absl::string_view reason) {
 }
 
 // Reads the members of one object; remembers the first error, and at the end
-// complains of members that nobody asked for.
+// reports unknown members.
 class Reader {
  public:
   Reader(const Json& object, std::string place)

@@ -1,5 +1,5 @@
-// A Timebase is the time that one unit lives in: the machine's, or a simulated
-// one that passes only while somebody waits.
+// A Timebase is the clock of one unit: that of the machine, or a simulated one
+// that advances only while a thread waits.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_NPU_TIMEBASE_H_
@@ -20,10 +20,10 @@ class Timebase {
   virtual ~Timebase() = default;
 
   virtual int64_t NowNs() = 0;
-  // Has `call(argument)` called once NowNs() has reached `at_ns`. It must not
-  // block.
+  // Schedules `call(argument)` for when NowNs() has reached `at_ns`. The call
+  // must not block.
   virtual void Schedule(int64_t at_ns, Call call, void* argument) = 0;
-  // Makes all calls that are left now, and waits for those that are being made.
+  // Makes all scheduled calls now, and waits for those that other threads make.
   virtual void Drain() = 0;
   // Waits until `flag` is raised (true), or `deadline_ns` has come (false).
   virtual bool Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) = 0;
@@ -32,10 +32,10 @@ class Timebase {
 // The machine's clock.
 std::shared_ptr<Timebase> CreateRealTime(std::shared_ptr<TimerService> timers);
 
-// Starts at 0. Whoever waits makes the calls that are due and moves the clock
-// on to the next one; when there is none before the deadline, to the deadline.
-// Nothing happens by itself, so that what one thread does is the same each
-// time. What waits without a deadline for another thread sleeps.
+// A clock that starts at 0. A thread that waits makes the calls that are due
+// and advances the clock to the next one, or to its deadline if none comes
+// before. Time does not pass otherwise, so a single thread sees the same each
+// time. A thread that waits without a deadline sleeps.
 class VirtualTime final : public Timebase {
  public:
   VirtualTime();
@@ -46,7 +46,7 @@ class VirtualTime final : public Timebase {
   void Drain() override;
   bool Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) override;
 
-  // Lets time pass without waiting for anything, with all that falls in it.
+  // Advances the clock, and makes the calls that fall due meanwhile.
   void Pass(int64_t duration_ns);
 
  private:

@@ -4,7 +4,7 @@
 //   will fit   every job is in time, beside all streams promised so far, if
 //              nothing takes longer than its 99 % quantile and the jobs of a
 //              stream are a period apart
-//   might not  nobody can tell; it may still go well
+//   might not  not known; jobs may still be in time
 //   cannot     not even alone at its fastest, or not with this load
 //
 // Method: a bound on the response, after Graham ("Bounds on Multiprocessing
@@ -12,7 +12,7 @@
 // operations with deadlines (Melani et al., "Response-Time Analysis of
 // Conditional DAG Tasks in Multiprocessor Systems", ECRTS 2015). While an
 // operation of a job waits, the places that it could have are busy with work of
-// promised streams, or with a tile of something less urgent that is giving way.
+// promised streams, or with a tile of less urgent work that is yielding.
 // So the longest path, plus the work of promised jobs whose times touch this
 // one's over the fewest places, plus a tile for each operation that starts
 // among them, is never exceeded. An operation counts at its slowest

@@ -72,9 +72,9 @@ struct AlternativeOptions {
 class CostModel {
  public:
   static constexpr uint32_t kMaxAlternatives = 32;
-  // With so many samples an alternative is known for what it is. That many, so
-  // that one first run in a cold cache, however slow, is forgotten by then
-  // (DurationEstimate starts again after eight that differ).
+  // The number of samples after which the duration of an alternative counts as
+  // known: enough that one first run in a cold cache, however slow, is
+  // forgotten by then (DurationEstimate starts again after eight that differ).
   static constexpr uint32_t kKnownCount = 16;
 
   struct Alternative {
@@ -83,9 +83,10 @@ class CostModel {
     int64_t tile_ns;
     int64_t guess_ns;  // Before anything was measured.
     DurationEstimate duration;
-    // What decisions go by: the median of one that is known. Before, no more
-    // than what the best known of its pool lets expect, by their guesses: a
-    // slow first run does not keep it from ever being tried again.
+    // The duration that decisions use: the median, once it is known. Before, at
+    // most what the best known alternative of its pool implies by the ratio of
+    // their guesses: so a slow first run does not keep it from being tried
+    // again.
     int64_t expected_ns;
   };
   struct Kernel {
@@ -115,7 +116,7 @@ class CostModel {
   void SetTile(KernelId kernel, int64_t tile_ns);
   // Another guess. At least 0.
   void SetGuess(KernelId kernel, uint32_t alternative, int64_t guess_ns);
-  // What was learned before.
+  // A duration that was learned before.
   void SetDuration(KernelId kernel, uint32_t alternative,
                    const DurationEstimate& duration);
 

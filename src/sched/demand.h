@@ -1,7 +1,5 @@
-// What the jobs of a stream ask of the machine at the most: what bounds on
-// responses are made of (admission.h, plan/response_analysis.h).
-//
-// Pure.
+// The demand of a stream's jobs on the machine, from which bounds on responses
+// are computed (admission.h, plan/response_analysis.h). Pure functions.
 #ifndef TAKT_SCHED_DEMAND_H_
 #define TAKT_SCHED_DEMAND_H_
 
@@ -14,8 +12,8 @@
 
 namespace takt::sched {
 
-// Of one job, at 99 % quantiles and the speeds of now. Times are added and
-// multiplied as reals: they are bounds, and never exact.
+// The demand of one job, at 99 % quantiles and the current speeds. Times are
+// added and multiplied as reals: they are bounds, and never exact.
 struct Demand {
   double path_max_ns = 0;  // Each operation at its slowest.
   double path_min_ns = 0;  // At its fastest.
@@ -24,10 +22,11 @@ struct Demand {
   double work_min_ns = 0;  // At the least.
   double path_count = 0;   // Operations on the longest chain.
   double count = 0;        // Operations.
-  // While one of its operations waits, at least so many resources are busy.
+  // The least number of resources that are busy while one of its operations
+  // waits.
   uint32_t places_min = ResourceSet::kMaxResources;
-  // The longest that one of its operations keeps a resource before it gives
-  // way: a tile, or all of it if it has none; and the longest operation.
+  // The longest that one of its operations keeps a resource before it
+  // yields: a tile, or all of it if it has none; and the longest operation.
   double tile_max_ns = 0;
   double operation_max_ns = 0;
   bool is_known = true;  // False: an operation can run nowhere.

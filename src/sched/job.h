@@ -1,5 +1,5 @@
-// What the scheduler keeps of jobs and operations: slots that are used again
-// and again, named by handles that know when they are old.
+// The scheduler's records of jobs and operations: slots that are reused, named
+// by handles that become invalid when their slot is.
 //
 // Thread-safety: none. Used by Scheduler only.
 #ifndef TAKT_SCHED_JOB_H_
@@ -16,7 +16,7 @@
 
 namespace takt::sched {
 
-// What a job without a promise is in.
+// The band of a job without a promise.
 inline constexpr Band BandOf(Criticality criticality) {
   switch (criticality) {
     case Criticality::kHard:
@@ -59,7 +59,7 @@ struct OperationRecord {
   uint32_t index = 0;
   uint32_t generation = 0;
   State state = State::kFree;
-  bool yields = false;  // It was asked to give its resources up.
+  bool yields = false;  // It was asked to yield its resources.
   JobRecord* job = nullptr;
   KernelId kernel = 0;
   uint32_t unseen_count = 0;  // See GuidedOperation.
@@ -76,7 +76,7 @@ struct OperationRecord {
   uint32_t held_pool = 0;                  // kHeld: whose queue it is in.
   int64_t held_work_ns = 0;                // kHeld: what it adds to that queue.
   int64_t hold_until_ns = 0;
-  uint32_t done_ppm = 0;     // Of its work, before this run.
+  uint32_t done_ppm = 0;     // The part done before this run.
   bool has_yielded = false;  // So no run of it was a whole one.
   // kRunning:
   ResourceSet resources;

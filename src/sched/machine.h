@@ -19,7 +19,7 @@ namespace takt::sched {
 enum class ResourceKind : uint8_t { kCore, kNpu };
 
 struct Pool {
-  std::string name;  // What a saved profile knows it by.
+  std::string name;  // Saved profiles name it by this.
   ResourceKind kind = ResourceKind::kCore;
   uint32_t count = 0;
   // An NPU that is tied to a cluster takes this many of its cores while it

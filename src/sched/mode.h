@@ -1,8 +1,8 @@
-// Modes: what the scheduler does when things are not as they were planned. Each
-// is a set of settings; a ModeController says which of them holds.
+// Modes adapt the scheduler to conditions that were not planned. Each mode is a
+// set of settings; a ModeController chooses the mode.
 //
-//   nominal    all is as it should be
-//   burst      jobs are late or dropped: more is asked for than there is
+//   nominal    none of the conditions below
+//   burst      jobs are late or dropped: the demand exceeds the machine
 //   hot        a pool runs well below its nominal speed
 //   degraded   a resource is lost
 //
@@ -28,17 +28,17 @@ struct ModeSettings {
   bool densest_first = false;
   // Work is kept on few clusters as long as deadlines allow.
   bool fewest_clusters = false;
-  // Of a duration, kept free before a deadline, in thousandths.
+  // The part of a duration kept free before a deadline, in thousandths.
   uint32_t guard_permille = 100;
 };
 
-// What a controller looks at.
+// The measurements that a controller decides by.
 struct Indicators {
   uint32_t ended_count = 0;   // Jobs with a deadline, since the last look.
-  uint32_t missed_count = 0;  // Of those.
+  uint32_t missed_count = 0;  // Of the ended ones, those late.
   uint32_t speed_permille_min = 1000;
   uint32_t lost_count = 0;  // Resources.
-  bool is_hot = false;      // By a thermometer, or somebody who knows.
+  bool is_hot = false;      // By a sensor or the application.
 };
 
 class ModeController {

@@ -1,10 +1,9 @@
-// A PlacementAdvisor prescribes where and when operations run: a plan that is
-// followed, or a window that was planned ahead. The scheduler asks it whenever
-// an operation becomes ready, and does what it says before what its policy
-// says.
+// A PlacementAdvisor prescribes where and when operations run: it follows a
+// plan, or a window that was planned ahead. The scheduler asks it whenever an
+// operation becomes ready; its prescription counts before the policy.
 //
-// Thread-safety: called by whoever drives the scheduler, within its calls; does
-// not call the scheduler.
+// Thread-safety: the driver of the scheduler calls it, within calls of the
+// scheduler; it must not call the scheduler.
 #ifndef TAKT_SCHED_PLACEMENT_ADVISOR_H_
 #define TAKT_SCHED_PLACEMENT_ADVISOR_H_
 
@@ -18,33 +17,32 @@
 
 namespace takt::sched {
 
-// What is said of one operation. As it is by default: nothing.
+// The prescription for one operation. The default prescribes nothing.
 struct Prescription {
-  // When it is planned to start. What is planned goes before all that is not,
-  // the earlier first (with the policy job-shop).
+  // The planned start. Planned operations go before all others, the earlier
+  // first (with the policy job-shop).
   int64_t start_ns = kInfiniteFuture;
-  // It starts no sooner. kInfiniteFuture: the guide is asked again when some
+  // It starts no sooner. kInfiniteFuture: the advisor is asked again when some
   // operation has stopped (it keeps the order of a resource, say).
   int64_t not_before_ns = 0;
-  // It starts no later as it is prescribed here: then the guide is asked again.
+  // Until then the prescription holds; afterwards the advisor is asked again.
   int64_t not_after_ns = kInfiniteFuture;
-  // It runs there. What leaves it no alternative is as if it were empty:
-  // anywhere.
+  // Where it runs. Empty, or a set that leaves it no alternative: anywhere.
   ResourceSet resources;
   ResourceSet feeders;  // The cores that feed its NPU; empty: any.
   uint32_t shards = 0;  // 0: as the policy thinks best.
 };
 
-// Which operation.
+// The operation that the advisor is asked about.
 struct GuidedOperation {
   JobId job;
   StreamId stream = 0;
-  uint64_t tag = 0;  // Of the job.
+  uint64_t tag = 0;  // The job's.
   int64_t release_ns = 0;
   KernelId kernel = 0;
   uint32_t program_index = 0;  // Or the order in which it was found.
-  // Of an operation that was found: dispatches of its job before it that were
-  // too small for the scheduler to be told of.
+  // For a job without a program: the dispatches before it that were too small
+  // to be reported to the scheduler.
   uint32_t unseen_count = 0;
 };
 

@@ -1,5 +1,5 @@
 // A Policy decides the order of ready operations and where each runs. It has no
-// state: the scheduler tells it what there is to know, and asks.
+// state: the scheduler passes it all facts with each question.
 //
 // The policies:
 //   fifo              first ready, first run; where it ends first now
@@ -13,7 +13,7 @@
 //                     and Wu, TPDS 2002), looked at again as things change
 //   job-shop          criticality, priority, deadline, remaining path; earliest
 //                     finish; shards as the deadline needs and the load
-//                     allows; less urgent work gives way between two tiles
+//                     allows; less urgent work yields between two tiles
 // least-slack, shortest-latency and heft are Band's (Jeong et al., MobiSys
 // 2022), with a model's operations in the place of its subgraphs.
 #ifndef TAKT_SCHED_POLICY_H_
@@ -33,13 +33,13 @@ namespace takt::sched {
 enum class Band : uint8_t { kPromised, kHard, kSoft, kBestEffort };
 inline constexpr uint32_t kBandCount = 4;
 
-// What is known of an operation that is ready or runs.
+// The facts about an operation that is ready or runs.
 struct OperationFacts {
   Band band = Band::kSoft;
   uint8_t priority = 128;
-  int64_t release_ns = 0;   // Of its job.
+  int64_t release_ns = 0;   // Its job's.
   int64_t ready_ns = 0;     // When it could first run.
-  int64_t deadline_ns = 0;  // Of its job; kInfiniteFuture: none.
+  int64_t deadline_ns = 0;  // Its job's; kInfiniteFuture: none.
   // From its start to the end of the job, at the fastest; and its own part.
   int64_t tail_ns = 0;
   int64_t duration_ns = 0;
@@ -55,11 +55,12 @@ struct Situation {
   // takes no core.
   uint32_t waiting_count = 0;
   uint32_t free_core_count = 0;
-  // More is asked for than there is: what asks for least goes first, so that
-  // as many streams as can be are served whole.
+  // The demand exceeds the machine: jobs of the least demand go first, so that
+  // as many streams as possible are served whole.
   bool densest_first = false;
   bool fewest_clusters = false;
-  uint32_t guard_permille = 100;  // Of a duration, kept free before deadlines.
+  uint32_t guard_permille =
+      100;  // Part of a duration kept free before deadlines.
 };
 
 // Lower goes first.

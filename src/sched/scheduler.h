@@ -1,31 +1,30 @@
-// The Scheduler is the job shop: a state machine that decides which operation
-// runs when, where and how wide. It has no thread, no clock and no I/O; a
-// driver tells it what happened and when, and does what it decides. The runtime
-// is one driver, the simulator (src/sim) another.
+// The Scheduler is an online job shop: a state machine that decides which
+// operation runs when, where and on how many resources. It has no thread, no
+// clock and no I/O: a driver reports what happened and when, and carries out
+// what it decides. The runtime is one driver, the simulator (src/sim) another.
 //
 // How to drive it:
-//   set up    AddKernel, AddProgram, AddStream: what can run, and on what
-//   terms. events    Release, OperationReady, Finished, Yielded, Failed,
-//   EndJob,
-//             SetSpeed, SetAvailable: any number of them, times not falling.
+//   set up    AddKernel, AddProgram, AddStream: what can run, and how.
+//   events    Release, OperationReady, Finished, Yielded, Failed, EndJob,
+//             SetSpeed, SetAvailable: any number, in the order of their times.
 //   decide    Decide(now, &decisions), once after the events of an instant and
-//             at next_timer_ns(): appends what is to be done.
-// What a driver owes for a decision:
-//   kStart    runs the operation on those resources, then says Finished,
+//             at next_timer_ns(): appends the decisions.
+// A driver carries a decision out:
+//   kStart    runs the operation on these resources, then reports Finished,
 //             Yielded or Failed.
-//   kYield    has it stop at the end of its tile, then says Yielded, or
-//             Finished if there was nothing left. It is started again later.
-//             A driver whose threads are interrupted by what is more urgent
-//             says so at once (SchedulerOptions::yields_at_once), while tiles
-//             of it still run; if they turn out to be the last ones, it says
-//             Finished of an operation that waits.
+//   kYield    stops it at the end of its tile, then reports Yielded, or
+//             Finished if no work was left. It is started again later.
+//             A driver whose threads are interrupted by more urgent work
+//             reports that at once (SchedulerOptions::yields_at_once), while
+//             tiles of it still run; if they turn out to be the last ones, it
+//             reports Finished for an operation that waits.
 //   kCancel   as kYield, at once if it can; what it had done is lost.
 //   kJobDone  nothing; the job's handle is dead.
 //   kMode     nothing; for the record. As is
-//   kDemote   a job that is late goes on as best effort.
+//   kDemote   a late job continues as best effort.
 // A job may end while its driver prepares the next event, so the handle of a
-// job that has ended is taken, and means nothing. That of an operation that
-// does not run is refused by a check: a driver that uses one has lost count.
+// job that has ended is accepted without effect. The handle of an operation
+// that does not run fails a check: a driver that uses one has a bug.
 //
 // Order: policy.h. An operation waits in the group of those that may run on the
 // same resources, or, if its policy found that waiting for a pool pays, in that
@@ -68,11 +67,13 @@ namespace takt::sched {
 struct SchedulerOptions {
   const Policy* policy = nullptr;     // nullptr: job-shop.
   PlacementAdvisor* guide = nullptr;  // Borrowed; nullptr: none.
-  // What has waited so long rises by a band; 0: never.
+  // An operation that has waited this long rises by a band; 0: never. A second
+  // is longer than the period of control loops, and short for an operator.
   int64_t aging_ns = 1'000'000'000;
-  // What is told to yield has done so at once, not at the end of its tile.
+  // An operation that is to yield has stopped at once, not at the end of its
+  // tile.
   bool yields_at_once = false;
-  // What holds in each mode (mode.h): by Mode.
+  // The settings of each mode (mode.h): by Mode.
   ModeSettings modes[kModeCount] = {
       {}, {true, false, 100}, {true, false, 200}, {true, false, 100}};
 
@@ -224,7 +225,7 @@ class Scheduler {
   Mode mode() const { return controller_.mode(); }
   bool is_hot() const { return is_hot_; }
   uint32_t live_job_count() const { return live_job_count_; }
-  // Of a stream without a program: what its last whole job was made of.
+  // The kernels of the last whole job of a stream without a program.
   absl::Span<const KernelId> last_sequence(StreamId id) const {
     return streams_[id]->sequence;
   }

@@ -9,13 +9,14 @@
 namespace takt::sched {
 namespace {
 
-// An operation that waits for a pool is thought about anew when what it waits
-// for is late by this part of its expected wait, and at least this much.
+// An operation that waits for a pool is placed anew when the pool is late by
+// this part of the expected wait, and at least this much: more than the noise
+// of durations, so that it does not move to and fro.
 constexpr int64_t kHoldSlackDivisor = 4;
 constexpr int64_t kHoldSlackNs = 20'000;
 
-// What starting anew on more cores has to gain: a quarter of what is left, and
-// at least this much.
+// The least gain that restarts an operation on more cores: a quarter of what is
+// left, and more than a restart costs.
 constexpr int64_t kWideningDivisor = 4;
 constexpr int64_t kWideningLeastNs = 50'000;
 
@@ -43,7 +44,7 @@ Decision Scheduler::About(const OperationRecord& operation,
   return decision;
 }
 
-// What is left of the operation, at the median and the pool's speed.
+// The remaining duration of the operation, at the median and the pool's speed.
 int64_t Scheduler::Duration(const OperationRecord& operation,
                             uint32_t index) const {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
@@ -97,7 +98,7 @@ ResourceSet Scheduler::FeedersOf(const OperationRecord& operation,
       .Lowest(machine_.pools[pool].feeder_count);
 }
 
-// What should have ended is expected to take as long again as it is late.
+// An overdue operation is expected to need its overrun once more.
 int64_t Scheduler::ExpectedEnd(const OperationRecord& running) const {
   if (running.expected_end_ns >= now_ns_) return running.expected_end_ns;
   return now_ns_ + (now_ns_ - running.expected_end_ns);
@@ -272,8 +273,9 @@ void Scheduler::Hold(OperationRecord* operation, const Placement& placement) {
       operation->held_work_ns;
 }
 
-// With a policy that gives up early: a job that cannot be in time any more, and
-// would be dropped when it is late, takes nothing from others until then.
+// With a policy that gives up early: a job that can no longer be in time, and
+// would be dropped when it is late, is dropped now, and leaves its resources to
+// others.
 bool Scheduler::GivesUpNow(const OperationRecord& operation) const {
   if (!policy_.GivesUpEarly()) return false;
   const LatePolicy late = operation.job->stream->options.late;
@@ -355,8 +357,8 @@ void Scheduler::AskToYield(const OperationRecord& operation,
   }
 }
 
-// Makes less urgent work give way if the operation is done before `finish_ns`
-// by that. True if it waits for that now.
+// Preempts less urgent work if the operation is then done before `finish_ns`.
+// True if it waits for that now.
 bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
                         int64_t finish_ns) {
   const auto& alternatives = costs_.kernel(operation->kernel).alternatives;
@@ -383,8 +385,8 @@ bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
   return true;
 }
 
-// What the operation would gain by being on so many cores more; 0: not enough
-// to start it anew for.
+// The time that the operation gains by `free_count` more cores; 0: too little
+// to restart it.
 int64_t Scheduler::WideningGain(const OperationRecord& running,
                                 uint32_t free_count) const {
   const auto& alternatives = costs_.kernel(running.kernel).alternatives;
@@ -456,8 +458,8 @@ ResourceSet Scheduler::MayHave(const OperationRecord& running) {
   return (more & running.job->stream->allowed) | running.resources;
 }
 
-// Cores of the pool are free and nothing waits for them: what gains the most by
-// having them gives way, to be started anew with them.
+// Cores of the pool are free and no operation waits for them: the running one
+// that gains most by them yields, to be restarted with them.
 void Scheduler::Widen(uint32_t pool) {
   const ResourceSet free = (free_ - claimed_) & pools_[pool].resources;
   if (free.empty()) return;
@@ -509,11 +511,11 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
   for (const Placement& placement : placements_) {
     expected_ns = std::min(expected_ns, placement.finish_ns);
   }
-  // What was promised does not count on others ending by themselves.
+  // A promised operation does not rely on others to end by themselves.
   if (operation->facts.band == Band::kPromised) expected_ns = kInfiniteFuture;
   *is_done = true;
   if (Preempt(operation, is_held, expected_ns)) return;
-  // What needs several resources at once collects them.
+  // An operation that needs several resources at once collects them.
   if (!is_held && groups_[operation->group].shards_min > 1) {
     claimed_ = claimed_ | (free_ & groups_[operation->group].eligible);
   }

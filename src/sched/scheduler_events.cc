@@ -93,7 +93,7 @@ void Scheduler::EndJob(JobId id, int64_t now_ns) {
   CompleteJob(job, now_ns);
 }
 
-// What a job without a program will still do is what the one before it did.
+// A job without a program is expected to do what the job before it did.
 void Scheduler::Predict(OperationRecord* operation) {
   JobRecord* job = operation->job;
   const StreamRecord& stream = *job->stream;
@@ -256,7 +256,7 @@ void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
   }
 }
 
-// It neither runs nor waits any more, and is done.
+// It neither runs nor waits, and is done.
 void Scheduler::End(OperationRecord* operation, int64_t now_ns) {
   TellStopped(*operation, /*is_done=*/true, now_ns);
   JobRecord* job = operation->job;

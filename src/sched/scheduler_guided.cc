@@ -1,4 +1,4 @@
-// What a guide prescribes.
+// Prescriptions of an advisor.
 #include <algorithm>
 
 #include "sched/scheduler.h"
@@ -69,7 +69,7 @@ bool Scheduler::IsDelayed(const Delayed& entry) const {
          operation.not_before_ns == entry.not_before_ns;
 }
 
-// Has those wait whose time has come.
+// Enqueues delayed operations whose time has come.
 void Scheduler::EndDelays(int64_t now_ns) {
   while (!delayed_.empty() && delayed_.front().not_before_ns <= now_ns) {
     const Delayed entry = delayed_.front();

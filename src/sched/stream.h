@@ -18,10 +18,10 @@ inline constexpr ProgramId kNoProgram = std::numeric_limits<uint32_t>::max();
 
 enum class Criticality : uint8_t { kHard, kSoft, kBestEffort };
 
-// What becomes of a job whose deadline has passed.
+// The treatment of a job whose deadline has passed.
 enum class LatePolicy : uint8_t {
-  kRunOn,       // Nothing; it is counted.
-  kDemote,      // It goes on as best effort.
+  kRunOn,       // It continues, and is counted.
+  kDemote,      // It continues as best effort.
   kDrop,        // It ends; what runs is asked to stop.
   kLatestOnly,  // As kDrop; and a job that has not started when the next of
                 // its stream is released is dropped then.

@@ -1,10 +1,10 @@
-// A DecisionTrace records what the scheduler of a job shop decides, as the
-// simulator does of its own: decisions on a track of theirs, and for each
-// resource a track with the slots that operations had there; and what a guide
-// planned on another one. Here a slot is what the scheduler says: tiles of what
-// has yielded may end a moment later, on tracks of workers.
+// A DecisionTrace records the decisions of a job shop's scheduler in the form
+// in which the simulator records its own: a track of decisions, for each
+// resource a track with the operations that had it, and a track with what an
+// advisor planned. Times are those of the scheduler: tiles of work that has
+// yielded may end a moment later, on the tracks of workers.
 //
-// Thread-safety: who decides. Ask is_on() first.
+// Thread-safety: used by the decider of the shop. Call is_on() first.
 #ifndef TAKT_SHOP_DECISION_TRACE_H_
 #define TAKT_SHOP_DECISION_TRACE_H_
 
@@ -19,9 +19,9 @@ namespace takt::shop {
 
 class DecisionTrace {
  public:
-  // Which operation it is about.
+  // The operation of an event.
   struct Subject {
-    uint32_t name;  // Of its kernel.
+    uint32_t name;  // Its kernel's.
     uint64_t job;
   };
 
@@ -35,7 +35,8 @@ class DecisionTrace {
   // kYield or kCancel.
   void OnYield(int64_t now_ns, const sched::Decision& decision,
                Subject subject);
-  // What began at `start_ns` by the decision `start` has ended or yielded.
+  // The operation that began at `start_ns` by the decision `start` has ended or
+  // yielded.
   void OnStop(int64_t now_ns, const sched::Decision& start, Subject subject,
               int64_t start_ns, uint32_t done_ppm);
   void OnMode(int64_t now_ns, sched::Mode mode);
