@@ -1,10 +1,10 @@
-// A Plan says when, and on what, every operation of some jobs runs: what
-// `takt-plan` makes ahead of time and the runtime carries out. Times are
-// nanoseconds from the plan's start.
+// A Plan says when and where every operation of some jobs runs. `takt-plan`
+// makes it ahead of time and the runtime carries it out. Times are nanoseconds
+// from the plan's start.
 //
-// A Plan is plain data. One that came from outside is first checked to be well
-// formed (ValidatePlan), then whether it can be carried out (FindPlanFaults):
-// the second shares nothing with the solver.
+// A Plan is plain data. ValidatePlan() checks that one from outside is well
+// formed, FindPlanFaults() that it can be carried out; the latter shares no
+// code with the solver.
 #ifndef TAKT_PLAN_PLAN_H_
 #define TAKT_PLAN_PLAN_H_
 
@@ -20,7 +20,7 @@ constexpr int64_t kNoDeadline = INT64_MAX;
 
 struct PlannedModule {
   std::string name;
-  // Of the module's content; "" in a plan that is bound to no module.
+  // The hash of the module's content; "" in a plan that is not bound to it.
   std::string content_hash;
 };
 
@@ -28,7 +28,7 @@ struct PlannedResource {
   enum class Kind : uint8_t { kCore = 0, kNpu = 1 };
   std::string name;  // "core 3"; no two are alike.
   Kind kind = Kind::kCore;
-  uint32_t cluster = 0;  // That the core is in, or the NPU is tied to.
+  uint32_t cluster = 0;  // The core's, or the one that feeds the NPU.
 };
 
 struct PlannedJob {
@@ -36,19 +36,19 @@ struct PlannedJob {
   int64_t release = 0;
   int64_t deadline = kNoDeadline;
   std::vector<uint32_t> allowed;  // Resources; ascending. Empty: all.
-  // Where it comes from: the stream, and which of its jobs in a period. "" in
-  // plans of no workload.
+  // Its stream, and its number within a period. "" in plans that were not made
+  // from a workload.
   std::string stream = {};
   uint32_t instance = 0;
 };
 
-// A way that the operation could run: measured, so it exists.
+// A way to run the operation that was measured.
 struct PlannedAlternative {
   PlannedResource::Kind kind = PlannedResource::Kind::kCore;
   uint32_t cluster = 0;
   uint32_t width = 1;  // Resources of that cluster, taken at once.
   int64_t duration = 0;
-  uint32_t feeders = 0;  // Cores that an NPU takes with it.
+  uint32_t feeders = 0;  // Cores that feed an NPU.
 };
 
 struct PlannedOperation {
@@ -67,12 +67,12 @@ struct PlannedOperation {
 
 struct Plan {
   std::string name;
-  // Above 0: all of it is repeated every `period`. 0: it runs once.
+  // Above 0: the plan is repeated every `period`. 0: it runs once.
   int64_t period = 0;
-  // What the plan was made for; "" where that is not known.
+  // The machine and the profile it was made for; "": not known.
   std::string topology_hash;
   std::string profile_hash;
-  int64_t lower_bound = 0;  // Proved; 0: nothing was.
+  int64_t lower_bound = 0;  // Of the makespan, proved; 0: none.
   std::vector<PlannedModule> modules;
   std::vector<PlannedResource> resources;
   std::vector<PlannedJob> jobs;
@@ -81,7 +81,8 @@ struct Plan {
   int64_t makespan() const;  // The latest end.
 };
 
-// Most of anything in a plan.
+// Items of one kind: far more than any plan has, so that a damaged file does
+// not take the memory.
 constexpr uint32_t kPlanItemsMax = 1 << 22;
 
 // INVALID_ARGUMENT naming the item: an index that does not exist, a name that

@@ -1,5 +1,5 @@
-// How long a job of each stream takes at the most under the online policy
-// (job-shop): a bound on its response, or the reason why there is none.
+// Bounds the response of each stream's jobs under the online policy (job-shop),
+// or says why there is no bound.
 //
 // Method: a fixed point, as for tasks of fixed priority on one processor
 // (Joseph and Pandya, "Finding Response Times in a Real-Time System", The
@@ -8,21 +8,21 @@
 // graphs with deadlines: Melani et al., "Response-Time Analysis of Conditional
 // DAG Tasks in Multiprocessor Systems", ECRTS 2015): while an operation of the
 // job waits, the places that it could have are busy with what goes before it,
-// or with something less urgent that has not given way yet. So the response is
+// or with less urgent work that has not yielded yet. So the response is
 // no longer than
 //   the job's longest path, each operation at its slowest alternative,
 //   + the work of all jobs that are as urgent or more and touch the window,
 //     over the fewest places that an operation of it has,
-//   + for each operation that starts meanwhile, the longest that something
-//     less urgent keeps a resource: a tile, if admission has promised this
+//   + for each operation that starts meanwhile, the longest time for which
+//     less urgent work keeps a resource: a tile, if admission has promised this
 //     stream that it will fit; else a whole operation, since one that is
 //     expected to end soon is waited for.
 // Jobs of a stream that touch the window are counted with its own response and
 // release jitter (for chains, that of what they follow: Tindell and Clark,
 // "Holistic Schedulability Analysis", Microprocessing and Microprogramming 40,
 // 1994). Durations are 99 % quantiles: the bound holds as long as no operation
-// takes longer, no resource is lost and none slows down. What waits longer than
-// the aging time counts as urgent.
+// takes longer, no resource is lost and none slows down. A job that waits
+// longer than the aging time counts as urgent.
 //
 // The bound is safe, not tight. Pure functions.
 #ifndef TAKT_PLAN_RESPONSE_ANALYSIS_H_
@@ -46,7 +46,7 @@ struct ResponseBound {
   int64_t bound_ns = kInfiniteFuture;
   // Alone, at the fastest, by 99 % quantiles.
   int64_t least_ns = 0;
-  // The longest that something less urgent is waited for at each start.
+  // The longest wait for less urgent work at each start.
   int64_t blocking_ns = 0;
   std::string reason;
 

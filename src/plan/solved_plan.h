@@ -1,4 +1,4 @@
-// The plan of a solved job-shop problem.
+// Makes a plan of a solved job-shop problem.
 #ifndef TAKT_PLAN_SOLVED_PLAN_H_
 #define TAKT_PLAN_SOLVED_PLAN_H_
 
@@ -11,9 +11,8 @@ namespace takt::plan {
 
 // One unit of the problem's time becomes a nanosecond, a machine a core that is
 // a cluster of its own, and operations that hang together by precedences a job.
-// Operations that take no time, which only order others, are left out: what
-// comes after one of them comes after what that comes after. `schedule` is one
-// that CheckSchedule() accepts.
+// Operations that take no time only order others. They are left out, and their
+// successors follow their predecessors. CheckSchedule() accepts `schedule`.
 Plan PlanOfSchedule(const solve::Problem& problem,
                     const solve::Schedule& schedule, int64_t lower_bound);
 

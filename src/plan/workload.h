@@ -1,11 +1,10 @@
-// A Workload is what a machine is given to do: modules and functions of them,
-// or kernels and how long they take and programs made of them; streams that
-// release jobs; and, for machines that are simulated, what goes wrong on the
-// way. Written by hand or made from data; read from JSON by ReadWorkload(). The
-// format is docs/simulation.md's and docs/planning.md's.
+// A Workload is the work of a machine. It has modules and functions, or kernels
+// with their durations and programs of them, and streams that release jobs. For
+// simulations it also has faults. ReadWorkload() reads it from JSON, in the
+// format of docs/simulation.md and docs/planning.md.
 //
-// What a function does and how long that takes comes from a profile: kernels
-// and programs in the same form, which `takt-plan profile` has measured.
+// A profile says what a function does and how long that takes, as kernels and
+// programs in the same form, which `takt-plan profile` has measured.
 #ifndef TAKT_PLAN_WORKLOAD_H_
 #define TAKT_PLAN_WORKLOAD_H_
 
@@ -27,8 +26,8 @@
 namespace takt::plan {
 
 struct WorkloadModule {
-  std::string name;  // That it calls itself.
-  std::string file;  // As written: relative to where the workload lies.
+  std::string name;  // The module's own.
+  std::string file;  // Relative to the workload's folder.
   std::vector<std::string> parameters;
   std::string content_hash;  // Of the profile; "" without one.
 };
@@ -36,17 +35,17 @@ struct WorkloadModule {
 struct WorkloadFunction {
   std::string name;  // "module.function".
   uint32_t module = 0;
-  // What to call it with, in the form of takt-run-module's --input.
+  // Its arguments, in the form of takt-run-module's --input.
   std::vector<std::string> inputs;
 };
 
 struct WorkloadKernel {
   std::string name;
-  // `guess_ns` is how long it takes; the scheduler is told the same.
+  // `guess_ns` is its duration, which the scheduler knows too.
   std::vector<sched::AlternativeOptions> alternatives;
-  // What profiles know it by. Not said: by its number in the workload.
+  // Its key in profiles; absent: its number in the workload.
   absl::optional<sched::KernelKey> key = {};
-  int32_t module = -1;  // Whose it is; -1: nobody's.
+  int32_t module = -1;  // Index into Workload::modules; -1: none.
 };
 
 struct WorkloadProgram {
@@ -57,10 +56,10 @@ struct WorkloadProgram {
 enum class Arrival : uint8_t {
   kPeriodic,  // At offset + n * period, each late by up to the jitter.
   kPoisson,   // On average once a period.
-  kClosed,    // The next one when one is done, or dropped.
+  kClosed,    // The next job when one is done or dropped.
   kAfter,     // When a job of another stream is done, with a probability.
   kOnce,      // `count` jobs, at the offset.
-  kRecorded,  // When WorkloadStream::recorded says.
+  kRecorded,  // At the times of WorkloadStream::recorded.
 };
 
 // A job of a recorded run, which a replay releases again.
@@ -121,7 +120,7 @@ enum class Objective : uint8_t { kMisses, kMakespan, kEnergy, kResponse };
 struct Workload {
   std::string name;
   sched::Machine machine;
-  sched::ResourceSet lost;  // What plans do without.
+  sched::ResourceSet lost;  // Plans do not use them.
   std::vector<WorkloadModule> modules;
   std::vector<WorkloadFunction> functions;
   std::vector<WorkloadKernel> kernels;
@@ -130,20 +129,20 @@ struct Workload {
   std::vector<ResourceFault> faults;
   std::vector<SpeedStep> speed_steps;
   std::vector<ThermalModel> thermal_models;
-  // Standard deviation of durations, as a part of them.
+  // Relative standard deviation of durations.
   double noise = 0;
-  // Whether nothing takes longer than its 99 % quantile, nor its tiles longer
-  // than they are said to: what bounds on responses suppose.
+  // Whether no operation exceeds its 99 % quantile and no tile its duration, as
+  // bounds on responses assume.
   bool is_within_q99 = false;
-  // What a plan is to be good at, the first first.
+  // The objectives of a plan, the most important first.
   std::vector<Objective> objectives = {Objective::kMisses,
                                        Objective::kMakespan};
-  // What a resource of each pool takes while it works, in milliwatts.
+  // The power of a busy resource of each pool, in milliwatts.
   std::vector<double> power_mw;
-  // How long a planned operation is given.
+  // The duration of a planned operation is this quantile,
   sched::Quantile planned_quantile = sched::Quantile::k90;
-  // And so much more, for what is between an operation and the next one: the
-  // decision, and the work of the queue that is no operation.
+  // plus this time for the decision and the queue's work between two
+  // operations.
   int64_t handover_ns = 0;
   std::string topology_hash;  // "" for a machine that the caller gave.
   std::string profile_hash;   // "" without one.
@@ -152,32 +151,32 @@ struct Workload {
   // has measured.
   absl::Status RequirePrograms() const;
 
-  // Makes every kernel take `factor` times as long.
+  // Multiplies the durations of all kernels.
   void Scale(double factor);
-  // How much of its most loaded pool the streams ask for when their work is
-  // spread over the alternatives as well as can be: above 1, no scheduler can
-  // do it all. Streams that are released when a job is done are not counted.
-  // Method: the linear program of the fractional assignment, by multiplicative
-  // weights (Arora, Hazan and Kale, Theory of Computing 2012); good to 1 %.
+  // The load of the most loaded pool if the work is spread over the
+  // alternatives as evenly as possible: above 1, no scheduler can do all of it.
+  // Streams that are released when a job is done do not count. Method: the
+  // linear program of the fractional assignment, by multiplicative weights
+  // (Arora, Hazan and Kale, Theory of Computing 2012); good to 1 %.
   double Load() const;
 
   // The key of a kernel, for a cost model.
   sched::KernelKey KeyOf(uint32_t kernel) const;
-  // Has kernels take what a saved profile (sched/profile.h) says that they
-  // do, instead of what the workload says; the medians. Errors:
-  // ReadProfile()'s; INVALID_ARGUMENT for two kernels of one key.
+  // Replaces the durations of kernels by the medians of a saved profile
+  // (sched/profile.h). Errors: ReadProfile()'s; INVALID_ARGUMENT for two
+  // kernels of one key.
   absl::StatusOr<sched::ProfileReport> ApplyProfile(absl::string_view bytes);
 };
 
 // A pool for each cluster of the board and for each of its NPUs. An NPU that
 // is tied to a cluster takes one of its cores to feed it. INVALID_ARGUMENT if
-// that is no machine to schedule on (too many of something).
+// the scheduler cannot have such a machine (too many resources, say).
 absl::StatusOr<sched::Machine> MachineOf(const topology::Topology& topology);
 
-// What plans and profiles know that board by.
+// The hash by which plans and profiles identify that board.
 std::string TopologyHash(const topology::Topology& topology);
 
-// What a workload is read with.
+// Where a workload's missing parts come from.
 struct WorkloadSources {
   // The machine. nullptr: the workload's "topology", or the profile's.
   const sched::Machine* machine = nullptr;

@@ -1,5 +1,6 @@
-// From a workload to a plan: the jobs of all streams over one hyperperiod, or
-// of a single shot, as a flexible job-shop problem; and its solution as a plan.
+// Plans a workload: the jobs of all streams over one hyperperiod, or of a
+// single shot, become a flexible job-shop problem, and its solution becomes a
+// plan.
 #ifndef TAKT_PLAN_WORKLOAD_PLAN_H_
 #define TAKT_PLAN_WORKLOAD_PLAN_H_
 
@@ -17,17 +18,17 @@ namespace takt::plan {
 // same order; a machine is a resource.
 struct UnrolledWorkload {
   solve::Problem problem;
-  // All but starts, durations and resources of operations.
+  // Complete but for the starts, durations and resources of operations.
   Plan plan;
-  // The problem's horizon: a schedule up to it is in time everywhere. What is
-  // above it is the greatest lateness.
+  // A schedule of at most this length meets all deadlines; the excess of a
+  // longer one is its greatest lateness.
   int64_t horizon = 0;
   // By operation and alternative: which of the plan's alternatives it is.
   std::vector<std::vector<uint32_t>> ways;
 };
 
 // Periodic streams release over the least common multiple of their periods;
-// what they do is due by its end, so that the plan can be repeated. Streams
+// all jobs are due by its end, so that the plan can be repeated. Streams
 // that follow others have a job for each of theirs. The deadlines become tails
 // of the last operations.
 //
@@ -37,10 +38,10 @@ struct UnrolledWorkload {
 // or an operation that can run nowhere.
 absl::StatusOr<UnrolledWorkload> UnrollWorkload(const Workload& workload);
 
-// What a plan is worth.
+// How good a plan is.
 struct PlanQuality {
   uint32_t late_count = 0;   // Jobs that end after their deadline.
-  int64_t lateness_max = 0;  // Of these; 0 without.
+  int64_t lateness_max = 0;  // 0 without late jobs.
   int64_t makespan = 0;
   double energy_uj = 0;      // By Workload::power_mw.
   int64_t response_sum = 0;  // From release to end, of all jobs.

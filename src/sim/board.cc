@@ -8,7 +8,7 @@
 namespace takt::sim {
 namespace {
 
-// At least a nanosecond: time goes on.
+// At least a nanosecond, so that time advances.
 int64_t Scaled(int64_t time_ns, double factor) {
   return std::max<int64_t>(std::llround(static_cast<double>(time_ns) * factor),
                            1);
@@ -76,7 +76,7 @@ void Board::Start(const sched::Decision& decision, int64_t now_ns) {
   Schedule(index);
 }
 
-// Says when the run stops, at the speed of now.
+// Posts when the run stops at the present speed.
 void Board::Schedule(uint32_t index) {
   Run& run = runs_[index];
   const sched::AlternativeOptions& alternative =

@@ -1,4 +1,4 @@
-// A plan, carried out on a machine that does not exist.
+// Carries a plan out on a simulated machine.
 #ifndef TAKT_SIM_PLAN_RUN_H_
 #define TAKT_SIM_PLAN_RUN_H_
 
@@ -15,7 +15,7 @@ namespace takt::sim {
 struct PlayedPlan {
   Report report;
   follow::FollowReport follow;
-  std::vector<follow::PlanEvent> violations;  // As they were told.
+  std::vector<follow::PlanEvent> violations;  // In order.
 };
 
 // Plays the workload with a PlanFollower as the scheduler's guide, from time 0.

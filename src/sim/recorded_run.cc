@@ -217,7 +217,7 @@ class RunReader {
   const trace::Trace& trace_;
   std::vector<RecordedStream> streams_;
   std::map<std::string, size_t> stream_numbers_;
-  // Who calls a function.
+  // A thread that calls a function.
   struct Caller {
     int32_t thread;  // Its track; -1: workers.
     uint64_t call;   // That goes on; 0: none.

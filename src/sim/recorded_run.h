@@ -1,6 +1,6 @@
-// A RecordedRun is what a trace says of the jobs of a run: for each stream,
-// when its jobs were released, what they ran for how long, and when they were
-// done. Of a real run or a simulated one.
+// A RecordedRun holds the jobs of a run, real or simulated, as its trace shows
+// them: for each stream, when its jobs were released, which operations they ran
+// for how long, and when they were done.
 #ifndef TAKT_SIM_RECORDED_RUN_H_
 #define TAKT_SIM_RECORDED_RUN_H_
 
@@ -13,13 +13,13 @@
 
 namespace takt::sim {
 
-// What a job ran: all parts of one kernel in one queue operation.
+// All parts of one kernel in one queue operation of a job.
 struct RecordedOperation {
   std::string kernel;
   int64_t start_ns = 0;  // Of its first part,
   int64_t end_ns = 0;    // and the end of its last.
   int64_t work_ns = 0;   // Of all parts together.
-  int64_t tile_ns = 0;   // What ran at a stretch at most.
+  int64_t tile_ns = 0;   // The longest part.
   uint32_t tile_count = 0;
 };
 
@@ -34,7 +34,7 @@ struct RecordedRunJob {
   int64_t work_ns() const;
 };
 
-// A stream; or calls of one function by one thread that are no stream's.
+// A stream; or the calls of one function by one thread outside of streams.
 struct RecordedStream {
   std::string name;
   uint8_t priority = 128;
@@ -50,7 +50,7 @@ struct RecordedRun {
   std::vector<RecordedStream> streams;  // By their first jobs.
 };
 
-// What has no end in the trace, or lost its beginning, is left out.
+// Leaves out jobs whose beginning or end the trace does not have.
 RecordedRun ReadRun(const trace::Trace& trace);
 
 }  // namespace takt::sim

@@ -15,20 +15,23 @@ namespace takt::sim {
 namespace {
 
 constexpr uint32_t kCoresMax = 64;
-// The next job comes that soon if it comes because one is done; or within this
-// part of what that one took.
+// A job that is released because the one before it is done comes within this
+// time, or within this part of that one's duration.
 constexpr int64_t kClosedGapNs = 200'000;
 constexpr double kClosedPart = 0.05;
 // Workers come to an operation and leave it between any two tiles; a simulated
 // one keeps its cores. So a long one is played in pieces of about this.
 constexpr int64_t kPieceNs = 1'000'000;
 constexpr int64_t kPieceCountMax = 1000;
-constexpr double kMost = 0.8;  // Of the jobs have what a stream has.
+// A stream has a property if this part of its jobs has it.
+constexpr double kMost = 0.8;
 // A period is the median of the gaps, and the mean as well.
 constexpr double kPeriodSlack = 0.05;
-// A caller's thread that wakes up gets a core at once: what runs there stops
-// so soon, whatever its tiles.
+// A caller's thread that wakes up gets a core at once: the operation there
+// stops this soon, whatever its tiles.
 constexpr int64_t kSystemTileNs = 20'000;
+// Beyond these factors the record of a job is an accident (a preempted thread,
+// a job cut off).
 constexpr double kDurationFactorMin = 0.05;
 constexpr double kDurationFactorMax = 20;
 
@@ -87,7 +90,7 @@ const RecordedRunJob& Typical(const std::vector<RecordedRunJob>& jobs) {
   return **middle;
 }
 
-// What of a response is not the time of its operations, in the fastest tenth.
+// The part of a response outside its operations, in the fastest tenth.
 int64_t Overhead(const std::vector<RecordedRunJob>& jobs) {
   std::vector<int64_t> rest_ns;
   for (const RecordedRunJob& job : jobs) {

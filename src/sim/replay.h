@@ -1,8 +1,8 @@
-// Plays a recorded run again, in virtual time: its releases, with what its jobs
-// took, on as many cores, decided by a policy. What differs then is the
-// scheduling, and what the simulator does not know of the machine.
+// Replays a recorded run in virtual time: the same releases and durations, on
+// as many cores, decided by a policy. The result differs by the scheduling, and
+// by what the simulator does not model of the machine.
 //
-// How: each stream becomes a program of its typical job: its operations one
+// Method: each stream becomes a program of its typical job: its operations one
 // after the other, each of which takes the median of what it took, over one
 // core or several; the rest of the fastest jobs' response is an operation of
 // its own, "(overhead)". A job takes as much more or less as its recorded work

@@ -14,7 +14,7 @@
 namespace takt::sim {
 namespace {
 
-// Of the search for a window's plan: about a millisecond's.
+// Steps of the search for a window's plan: about a millisecond's.
 constexpr uint64_t kWindowSteps = 500;
 
 using sched::Decision;
@@ -40,7 +40,7 @@ class Simulator {
     int64_t deadline_ns = kInfiniteFuture;
     uint32_t stream = 0;
     sched::JobId id;
-    // Of one whose operations are found as they come:
+    // If its operations are found as they come:
     std::vector<uint32_t> pending;
     std::vector<uint32_t> found;  // Indexes of its program.
     uint32_t unfinished_count = 0;
@@ -190,7 +190,7 @@ void Simulator::FindOperation(LiveJob* job, uint32_t program_index) {
   scheduler_->OperationReady(job->id, program.kernel(program_index), now_ns_);
 }
 
-// The operation that was found as number `found_index` is done.
+// The operation with that index among those found is done.
 void Simulator::FeedJob(uint64_t tag, uint32_t found_index) {
   LiveJob& job = jobs_[tag];
   if (!scheduler_->IsOpen(job.id)) return;
@@ -241,7 +241,7 @@ void Simulator::ReleaseChained(uint32_t index, int64_t release_ns,
       ReleaseJob(i, release_ns);
       continue;
     }
-    // What it would have worked on does not exist.
+    // Its input does not exist.
     ++report_.streams[i].released;
     ++report_.streams[i].dropped;
     ReleaseChained(i, release_ns, false);
@@ -280,8 +280,8 @@ void Simulator::EndJob(const Decision& decision) {
   }
   ReleaseChained(decision.stream, release_ns, was_done);
   if (stream.arrival != Arrival::kClosed) return;
-  // The next of a job that was given up comes when that one was due: else it
-  // would be released and given up for ever.
+  // The job after one that was given up comes when that one was due: else jobs
+  // would be released and given up without end.
   const int64_t at_ns =
       was_done ? now_ns_
                : std::max(now_ns_ + 1,
@@ -409,7 +409,7 @@ absl::StatusOr<Report> Simulator::Run() {
     while (!events_.empty() && events_.top().at_ns == now_ns_) {
       Apply(events_.Pop());
     }
-    // What is done about decisions may be events again: a chained release.
+    // Decisions may lead to events at the same time: a chained release.
     do {
       decisions_.clear();
       scheduler_->Decide(now_ns_, &decisions_);

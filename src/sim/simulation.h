@@ -1,6 +1,6 @@
 // A Simulation drives the scheduler in virtual time: it plays a workload on a
 // machine that does not exist, and reports what became of it. It is the same
-// scheduler that the runtime drives; only the clock and the work are made up.
+// scheduler that the runtime drives; only the clock and the work are simulated.
 //
 // All chance comes from one seed, and times are whole nanoseconds, so the same
 // workload, options and seed give the same run, on every machine.
@@ -18,7 +18,7 @@
 
 namespace takt::sim {
 
-// Sees a run as it happens.
+// Observes a run as it happens.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -39,10 +39,10 @@ struct SimulationOptions {
   // Above 0, and without another guide: windows of this length are planned
   // ahead (follow/window_advisor.h).
   int64_t window_ns = 0;
-  // After `length_ns` nothing is released; the run goes on until all is done.
+  // After `length_ns` nothing is released, and the run ends when all is done.
   bool drains = false;
-  // Events after which a run is given up: a workload may ask for far more than
-  // anyone can wait for.
+  // The run is given up after this number of events: a workload may ask for
+  // hours of them.
   uint64_t event_limit = 2'000'000'000;
   Observer* observer = nullptr;  // Borrowed; may be null.
 };

@@ -35,7 +35,7 @@ std::string Header(const char* first) {
   return text + "\n";
 }
 
-// Of hard jobs, the part that missed; of all with a deadline if none is hard.
+// The part of hard jobs that missed; without any, of all jobs with a deadline.
 double HardMissRatio(const Report& report) {
   uint64_t missed = 0;
   uint64_t ended = 0;

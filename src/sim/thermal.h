@@ -17,13 +17,13 @@ class Thermal {
 
   explicit Thermal(const Workload& workload);
 
-  // Goes on to `now_ns`.
+  // Advances to `now_ns`.
   void Step(uint32_t model, const Board& board, int64_t now_ns);
 
   double temperature_c(uint32_t model) const {
     return states_[model].temperature_c;
   }
-  // What its temperature leaves of the pool's speed.
+  // The part of the pool's speed that its temperature permits.
   uint32_t permille(uint32_t pool) const { return permille_[pool]; }
 
  private:

@@ -126,7 +126,7 @@ class DisjunctiveGraph {
   void Apply(const Move& move);
 
  private:
-  // Of the neighbours of v on `machine`, which its choice takes.
+  // The index of v's neighbours on `machine`, which its choice takes.
   size_t SlotOf(uint32_t v, uint32_t machine) const;
   size_t MachinesTaken(uint32_t v) const {
     return width_ == 1 ? 1 : machines(v, choice_[v]).size();
@@ -136,7 +136,7 @@ class DisjunctiveGraph {
   void FlattenAlternatives(const Problem& problem);
   void FindOnlyNeighbours();
   void MakeRoom();
-  // Takes v out of its machines' sequences, into removed_positions_; back.
+  // Takes v out of its machines' sequences, into removed_positions_, and back.
   void Remove(uint32_t v);
   void PutBack(uint32_t v);
   // Heads and tails as they are without v's machine arcs and its duration.
@@ -148,15 +148,16 @@ class DisjunctiveGraph {
   int64_t TailWithout(uint32_t x, uint32_t v) const;
   void LinkSequences();
   void ComputeOrder();
-  // Moves v, whose arcs are new, to where the order allows it.
+  // Moves v, whose arcs are new, to its place in the order.
   void UpdateOrder(uint32_t v);
-  // Swaps what follows v and what does not between two ranks, v in between.
+  // Between two ranks, moves the successors of v behind it and the others
+  // before it.
   void Reorder(uint32_t v, uint32_t first, uint32_t last);
-  // Of the operations at `first` and later in the order; at `last` and before.
+  // For the operations from rank `first` on, and up to rank `last`.
   void ComputeHeads(uint32_t first);
   void ComputeTails(uint32_t last);
   void ComputeMakespan();
-  // Adds what is next to v on each of its machines to neighbours_.
+  // Adds v's neighbours on each of its machines to neighbours_.
   void NoteNeighbours(uint32_t v);
   // First place after the last of `list` before cut `t` of the order.
   uint32_t PlaceOfCut(absl::Span<const uint32_t> list, uint32_t cut) const;
@@ -252,8 +253,8 @@ class DisjunctiveGraph {
   std::vector<uint8_t> may_be_wide_;  // By operation.
   std::vector<int64_t> release_, delivery_;
   std::vector<uint32_t> enders_;  // Where a longest path can end.
-  // Where what is kept by place begins, by machine. There is room for all that
-  // may run there, and one more.
+  // Where the places of each machine begin. There are places for all operations
+  // that may run there, and one more.
   std::vector<uint32_t> first_place_;
 
   // The schedule.

@@ -10,7 +10,7 @@ namespace takt::solve {
 namespace {
 
 constexpr size_t kPopulation = 8;
-// So many searches without a better one in the population, and another begins.
+// After this many searches that did not improve the population, another begins.
 constexpr uint32_t kPatience = 30;
 
 // Steps without a new best, by operation: of the first of a population, near

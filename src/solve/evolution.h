@@ -1,10 +1,10 @@
-// A few good schedules, each the end of a tabu search. Two of them are mixed
-// into a new one, which is searched from in its turn and takes the place of
-// the worst (path relinking in the manner of Ding, Lu, Li, Shen, Xu and Glover,
-// "A two-individual based evolutionary algorithm for the flexible job shop
-// scheduling problem", AAAI 2019, with more individuals and another way of
-// mixing, which needs no repair). When a population gets no better, another
-// begins elsewhere.
+// An Evolution keeps a few good schedules, each the result of a tabu search. It
+// mixes two of them into a new one, from which a search begins in its turn, and
+// whose result replaces the worst (path relinking in the manner of Ding, Lu,
+// Li, Shen, Xu and Glover, "A two-individual based evolutionary algorithm for
+// the flexible job shop scheduling problem", AAAI 2019, with more individuals
+// and another way of mixing, which needs no repair). When a population gets no
+// better, another begins elsewhere.
 //
 // Thread-safety: none; one a thread.
 #ifndef TAKT_SOLVE_EVOLUTION_H_
@@ -49,13 +49,13 @@ class Evolution {
     // When each operation runs, between as early and as late as it can, times
     // two. Rises along every precedence.
     std::vector<int64_t> middle;
-    double thrift = 0;  // Of the search. What serves well is inherited.
+    double thrift = 0;  // Of the search; children inherit it.
   };
 
   bool IsOver() const;
-  // The first of a population, whose search goes on for long.
+  // The first of a population, by a long search.
   Individual Settle();
-  // One not far from the best of the population.
+  // Another one near the best of the population.
   Individual Neighbour();
   Individual Child();
   // A tabu search from what the graph holds.

@@ -1,9 +1,8 @@
-// The flexible job-shop problem: operations with precedences, each to be run
-// by one of its alternatives, an alternative being a set of machines that it
-// occupies all at once for a duration. A machine does one thing at a time.
+// The flexible job-shop problem: operations with precedences. Each operation
+// runs by one of its alternatives: a set of machines that it occupies all at
+// once for a duration. A machine runs one operation at a time.
 //
-// Machines are what the caller says they are: cores, NPUs. Times are whole
-// numbers of one unit of the caller's choice.
+// The caller decides what machines are (cores, NPUs) and what unit times have.
 #ifndef TAKT_SOLVE_PROBLEM_H_
 #define TAKT_SOLVE_PROBLEM_H_
 

@@ -18,13 +18,13 @@ absl::StatusOr<ScaledProblem> ScaledProblem::Make(const Problem& original) {
   }
   if (!any_zero) return result;
   result.factor_ = static_cast<int64_t>(original.operations.size()) + 1;
-  result.stretched_ = original;
+  result.scaled_ = original;
   const auto stretch = [&result](int64_t time) {
     // Times that are too great are left for Validate() to refuse.
     return time > Problem::kMaxTime / result.factor_ ? Problem::kMaxTime + 1
                                                      : time * result.factor_;
   };
-  for (Operation& operation : result.stretched_.operations) {
+  for (Operation& operation : result.scaled_.operations) {
     operation.release = stretch(operation.release);
     operation.tail = stretch(operation.tail);
     for (Alternative& alternative : operation.alternatives) {
@@ -32,7 +32,7 @@ absl::StatusOr<ScaledProblem> ScaledProblem::Make(const Problem& original) {
           std::max<int64_t>(stretch(alternative.duration), 1);
     }
   }
-  if (const absl::Status status = result.stretched_.Validate(); !status.ok()) {
+  if (const absl::Status status = result.scaled_.Validate(); !status.ok()) {
     return Annotate(status, "with operations of no duration");
   }
   return result;
@@ -74,7 +74,7 @@ Schedule ScaledProblem::Restore(const Schedule& schedule) const {
 }
 
 int64_t ScaledProblem::RestoreBound(int64_t bound) const {
-  // The stretched optimum exceeds factor times the original one by less than
+  // The scaled optimum exceeds factor times the original one by less than
   // the factor, so rounding down is valid.
   return bound / factor_;
 }

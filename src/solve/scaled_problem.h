@@ -1,7 +1,7 @@
-// Longest paths tell the order of two operations only if both take time. A
-// ScaledProblem is one in which every operation does: all times are
-// multiplied so far that giving the least unit to operations of no duration
-// cannot add up to one of the old units.
+// Longest paths show the order of two operations only if both take time. In a
+// ScaledProblem every operation does: all times are multiplied by a factor so
+// large that one new unit for each operation of no duration does not add up to
+// one old unit.
 #ifndef TAKT_SOLVE_SCALED_PROBLEM_H_
 #define TAKT_SOLVE_SCALED_PROBLEM_H_
 
@@ -19,9 +19,7 @@ class ScaledProblem {
   static absl::StatusOr<ScaledProblem> Make(const Problem& original);
 
   // What to solve: the original itself if every operation takes time.
-  const Problem& problem() const {
-    return factor_ == 1 ? *original_ : stretched_;
-  }
+  const Problem& problem() const { return factor_ == 1 ? *original_ : scaled_; }
   // A schedule of problem() as one of the original: the same choices in the
   // same order, as early as may be.
   Schedule Restore(const Schedule& schedule) const;
@@ -33,7 +31,7 @@ class ScaledProblem {
 
   const Problem* original_;
   int64_t factor_ = 1;
-  Problem stretched_;
+  Problem scaled_;
 };
 
 }  // namespace takt::solve

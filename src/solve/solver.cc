@@ -22,7 +22,7 @@ namespace {
 
 // Of list schedules: what is wide ends early, but takes more of the machines.
 constexpr double kWorkWeights[] = {64, 16, 4};
-// One part in so many of the time is for lower bounds.
+// Lower bounds take this part of the time: more of it hardly improves them.
 constexpr int64_t kBoundShare = 20;
 
 bool HasWideAlternatives(const Problem& problem) {
@@ -37,11 +37,11 @@ bool HasWideAlternatives(const Problem& problem) {
 // The best schedule of all threads.
 class Incumbent {
  public:
-  Incumbent(const SolverOptions& options, const ScaledProblem& stretched,
+  Incumbent(const SolverOptions& options, const ScaledProblem& scaled,
             int64_t start_ns)
-      : options_(options), stretched_(stretched), start_ns_(start_ns) {}
+      : options_(options), scaled_(scaled), start_ns_(start_ns) {}
 
-  // Of the stretched problem, like what is offered.
+  // Of the scaled problem, as the schedules that are offered.
   int64_t makespan() const { return makespan_.load(std::memory_order_relaxed); }
 
   void Offer(const Schedule& schedule) ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -50,7 +50,7 @@ class Incumbent {
     if (schedule.makespan >= makespan()) return;
     makespan_.store(schedule.makespan, std::memory_order_relaxed);
     found_ns_ = NowNs() - start_ns_;
-    schedule_ = stretched_.Restore(schedule);
+    schedule_ = scaled_.Restore(schedule);
     if (options_.on_better && !options_.on_better(schedule_, found_ns_)) {
       makespan_.store(0, std::memory_order_relaxed);  // Nothing is better.
     }
@@ -64,7 +64,7 @@ class Incumbent {
 
  private:
   const SolverOptions& options_;
-  const ScaledProblem& stretched_;
+  const ScaledProblem& scaled_;
   const int64_t start_ns_;
   std::atomic<int64_t> makespan_{std::numeric_limits<int64_t>::max()};
   Mutex mutex_;
@@ -103,26 +103,25 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
                                const SolverOptions& options) {
   const int64_t start_ns = NowNs();
   TAKT_RETURN_IF_ERROR(problem.Validate());
-  TAKT_ASSIGN_OR_RETURN(const ScaledProblem stretched,
+  TAKT_ASSIGN_OR_RETURN(const ScaledProblem scaled,
                         ScaledProblem::Make(problem));
   const int64_t deadline_ns = DeadlineAfter(start_ns, options.time_limit_ns);
-  Incumbent incumbent(options, stretched, start_ns);
+  Incumbent incumbent(options, scaled, start_ns);
   Random random(options.seed);
   const Schedule first =
-      FirstSchedule(stretched.problem(), deadline_ns, random, incumbent);
+      FirstSchedule(scaled.problem(), deadline_ns, random, incumbent);
   // Steps that are counted are the same ones however long a bound takes.
   const int64_t bound_ns = options.step_limit != 0
                                ? options.time_limit_ns
                                : options.time_limit_ns / kBoundShare;
   std::vector<double> prices;
-  const int64_t bound = LowerBound(stretched.problem(), first.makespan,
+  const int64_t bound = LowerBound(scaled.problem(), first.makespan,
                                    DeadlineAfter(start_ns, bound_ns), &prices);
-  const std::vector<double> excess = ExcessLoads(stretched.problem(), prices);
+  const std::vector<double> excess = ExcessLoads(scaled.problem(), prices);
   std::atomic<uint64_t> steps{0};
   const auto search = [&](uint32_t index) {
     if (NowNs() >= deadline_ns) return;
-    Evolution evolution(stretched.problem(), first, excess,
-                        options.seed + index);
+    Evolution evolution(scaled.problem(), first, excess, options.seed + index);
     evolution.Run(
         {.deadline_ns = deadline_ns,
          .step_limit = options.step_limit,
@@ -138,7 +137,7 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
   search(0);
   for (std::thread& thread : threads) thread.join();
   Solution solution;
-  solution.lower_bound = stretched.RestoreBound(bound);
+  solution.lower_bound = scaled.RestoreBound(bound);
   incumbent.MoveTo(&solution);
   solution.step_count = steps.load();
   solution.elapsed_ns = NowNs() - start_ns;

@@ -9,15 +9,15 @@
 namespace takt::solve {
 namespace {
 
-// Of the length of the path, in percent: how long a move is tabu, at least.
-// Too short a tenure goes round in circles, too long a one is random.
+// A move is tabu for at least this part of the path's length, in percent. With
+// a shorter tenure the search runs in circles, with a longer one it is random.
 constexpr uint32_t kTenurePercent = 80;
 
 constexpr double kThrifts[] = {0, 0, 0, 0.5, 1, 2, 3, 4, 6, 8};
 constexpr uint64_t kStepsOfThrift = 2000;
 
-// Places on several machines take long to look at. So many operations of a
-// path are looked at in a step, if one of them may move.
+// Places on several machines take long to evaluate. At most this many
+// operations of a path are evaluated in a step, if one of them may move.
 constexpr uint32_t kWideOperationsOfStep = 24;
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
