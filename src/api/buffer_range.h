@@ -1,5 +1,4 @@
-// How the C API writes ranges and options of buffers, as the layers below
-// write them.
+// Converts ranges and options of buffers from the C API to the types of hal.
 #ifndef TAKT_API_BUFFER_RANGE_H_
 #define TAKT_API_BUFFER_RANGE_H_
 

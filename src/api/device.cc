@@ -85,7 +85,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
 
 exec::Executor* ExecutorOf(const hal::Device& device) {
   const auto& host = static_cast<const cpu::Device&>(device);
-  // An NPU of the caller's own instructions runs on workers, too.
+  // An NPU that runs on the caller's own instructions has workers, too.
   const npu::NpuUnit* const unit = UnitOf(device);
   if (unit != nullptr &&
       (unit->capabilities().flags & TAKT_NPU_ON_CALLER) == 0) {
@@ -137,7 +137,7 @@ bool takt_device_query_i64(const takt_device_t* device, const char* category,
 void takt_device_trim(takt_device_t* device) {
   TAKT_IGNORE_NULL(device);
   Unwrap(device)->Trim();
-  // What the device gave back in small pieces, the heap would keep.
+  // The heap would keep small blocks that the device has freed.
   malloc_trim(0);
 }
 

@@ -1,4 +1,4 @@
-// The devices that an instance can make.
+// The options of devices, which CPU and NPU devices have in common.
 #ifndef TAKT_API_DEVICE_H_
 #define TAKT_API_DEVICE_H_
 
@@ -17,15 +17,15 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
     runtime::Instance* instance, absl::string_view name,
     const takt_device_options_t* options = nullptr);
 
-// What a device deals with memory by, as its options say.
+// The memory options of a device.
 absl::StatusOr<cpu::MemoryPool::Options> ReadMemoryOptions(
     const runtime::Instance& instance, const takt_device_options_t& given);
 
-// Who is told of a device's dispatches, as its options say; null: nobody.
+// The callback for dispatches in the options; null: none.
 cpu::DispatchObserver ObserverOf(const takt_device_options_t& given);
 
-// Whose workers run the device's work, so that a thread which waits for it
-// should help them; null if it has none.
+// The executor of the workers that run the device's work. A thread that waits
+// for the work helps them. Null if the device has no workers.
 exec::Executor* ExecutorOf(const hal::Device& device);
 
 }  // namespace takt::api

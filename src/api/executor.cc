@@ -16,7 +16,7 @@ takt_executor_counts_t Counts(const exec::ExecutorStatistics::Counts& counts) {
           counts.park_count,      counts.wake_count};
 }
 
-// Its first 64 CPUs.
+// The first 64 CPUs of the set.
 uint64_t MaskOf(const CpuSet& cpus) {
   return cpus.words().empty() ? 0 : cpus.words()[0];
 }

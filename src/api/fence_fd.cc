@@ -25,7 +25,7 @@ absl::Status NoFd() {
 void WriteOutcome(const UniqueFd& fd, const absl::Status& status) {
   const uint64_t value =
       status.ok() ? TAKT_FENCE_FD_REACHED : TAKT_FENCE_FD_FAILED;
-  // Fails only if somebody has written so much that it is readable anyway.
+  // This fails only if the counter is full, and then the file is readable.
   const ssize_t written = write(fd.get(), &value, sizeof(value));
   static_cast<void>(written);
 }
@@ -37,7 +37,7 @@ absl::StatusOr<int> ExportFd(const hal::Fence* fence) {
     WriteOutcome(given, absl::OkStatus());
     return given.release();
   }
-  // Ours to write to, whatever the caller does with his.
+  // A descriptor of our own: the caller may close the other one.
   UniqueFd ours(fcntl(given.get(), F_DUPFD_CLOEXEC, 0));
   if (!ours.valid()) return NoFd();
   fence->OnReached([ours = std::move(ours)](const absl::Status& status) {
@@ -70,11 +70,11 @@ absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
         if (!status.ok()) {
           fence->Fail(status);
         } else {
-          // Somebody else may have signaled it: it is reached either way.
+          // Another party may have signaled it before; it is reached then.
           fence->Signal().IgnoreError();
         }
       }));
-  // Who fails or signals the fence himself ends the watch.
+  // The watch also ends when the fence is signaled or failed by others.
   fence->OnReached(
       [id, watching = std::weak_ptr<FdPoller>(poller)](const absl::Status&) {
         if (const auto still = watching.lock()) still->Cancel(id);

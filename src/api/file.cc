@@ -31,7 +31,7 @@ absl::StatusOr<Ref<hal::File>> Open(const char* path,
           : MappedFile::Open(path, is_written ? MappedFile::Mode::kWrite
                                               : MappedFile::Mode::kMap);
   TAKT_ASSIGN_OR_RETURN(Ref<MappedFile> file, std::move(opened));
-  // What is mapped for reading is never written: access() sees to that.
+  // access() prevents writing to a file that is mapped for reading.
   const absl::Span<uint8_t> bytes = file->writable_bytes();
   return hal::File::Wrap(std::move(file), bytes.data(), bytes.size(),
                          static_cast<hal::MemoryAccess>(given.access));

@@ -38,7 +38,7 @@ class CallbackTable {
   CallbackTable(const CallbackTable&) = delete;
   CallbackTable& operator=(const CallbackTable&) = delete;
 
-  // From now on the user's release function will be called.
+  // From now on the end of this object calls the release function.
   void Arm() { armed_ = true; }
   const takt_native_module_options_t& options() const { return options_; }
   std::vector<std::unique_ptr<Entry>>& entries() { return entries_; }
@@ -51,7 +51,7 @@ class CallbackTable {
   bool armed_ = false;
 };
 
-// What a context holds for a module with create_state.
+// The state of a context for a module with create_state.
 class UserState final : public vm::ModuleState {
  public:
   explicit UserState(std::shared_ptr<CallbackTable> table)
@@ -127,8 +127,8 @@ Values ReadArguments(const vm::CallingConvention& convention,
   return values;
 }
 
-// Moves a result into its slot. False if it is of another kind; a ref that
-// was never set is a null one.
+// Moves a result into its slot. False if it is of another kind. A ref that was
+// never set is null.
 bool StoreResult(vm::Letter letter, takt_value_t* value, vm::Slot* slot) {
   const takt_value_kind_t kind = FromSlot(letter, vm::Slot{.i64 = 0}).kind;
   if (kind == TAKT_VALUE_REF && value->kind == TAKT_VALUE_NONE) {
@@ -235,8 +235,8 @@ absl::StatusOr<Ref<vm::Module>> CreateNativeModule(
   builder.SetOwner(table);
   builder.SetInitializersRepeatable(given.initializers_repeatable);
   if (given.create_state != nullptr) {
-    // The module owns the factory: a strong pointer would be a cycle only if
-    // the table owned the module, which it does not.
+    // The module owns the factory, and the table does not own the module. So
+    // the strong pointer makes no cycle.
     builder.SetStateFactory(
         [table]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
           auto state = std::make_unique<UserState>(table);

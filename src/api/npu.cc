@@ -44,7 +44,7 @@ CpuSet PlaceOf(const takt_npu_capabilities_t& capabilities) {
   return CpuSet::FromWords(capabilities.cpus) & topology::AllowedCpus();
 }
 
-// What the device's code runs on; nullptr: on whoever submits it.
+// The workers that run the device's code; null: the submitting thread does.
 absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
     runtime::Instance* instance, const takt_npu_options_t& options,
     const takt_npu_capabilities_t& capabilities) {
@@ -55,13 +55,13 @@ absl::StatusOr<Ref<exec::Executor>> MakeExecutor(
         instance->has_host_loop()) {
       return instance->GetExecutor();
     }
-    // One computes while another waits for the NPU.
+    // One worker computes while the other waits for the NPU.
     count = 2;
   }
   exec::Executor::Options executor;
   executor.worker_count = static_cast<uint32_t>(count);
-  // They wait for the NPU, mostly: more of them than there are processors may
-  // do so, or what is urgent would not even come to ask for it.
+  // These workers mostly wait for the NPU. So more of them than there are CPUs
+  // may run; else an urgent operation could not even ask for the NPU.
   executor.concurrency_max = executor.worker_count;
   executor.name = "takt-npu";
   executor.hooks = instance->thread_hooks();

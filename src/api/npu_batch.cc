@@ -54,7 +54,7 @@ absl::StatusOr<std::shared_ptr<BatchExecutable>> MakeCode(
                                  binding_count, batch.programs, code);
 }
 
-// Ranges of buffers, long enough for what the code does with them.
+// Ranges of buffers that are long enough for the operations of the code.
 using Ranges = absl::InlinedVector<hal::BufferRef, 4>;
 absl::StatusOr<Ranges> ReadRanges(
     absl::Span<const takt_buffer_range_t> bindings,

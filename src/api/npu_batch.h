@@ -16,7 +16,7 @@
 
 namespace takt::api {
 
-// What a batch is made of; borrowed. As npu::BatchExecutable's.
+// The parts of a batch, as npu::BatchExecutable takes them. Borrowed.
 struct NpuBatch {
   absl::Span<const takt_npu_operation_t> operations;
   absl::Span<cpu::Executable* const> programs;

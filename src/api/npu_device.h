@@ -10,7 +10,7 @@ namespace takt::api {
 
 // nullptr if there is none.
 inline npu::NpuUnit* UnitOf(const hal::Device& device) {
-  // Every device that this library makes is one of these.
+  // All devices of this library are of this class.
   return npu::UnitOf(static_cast<const cpu::Device&>(device));
 }
 

@@ -56,7 +56,7 @@ absl::StatusOr<Programs> ReadPrograms(
   return result;
 }
 
-// `programs` is what the result borrows.
+// The result borrows `programs`.
 absl::StatusOr<NpuBatch> ReadBatch(const takt_npu_batch_description_t* from,
                                    Programs* programs) {
   if (from->operation_count != 0) {

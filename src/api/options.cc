@@ -27,7 +27,7 @@ absl::StatusOr<runtime::FewItems<runtime::IndexedFence>> ReadFences(
   return result;
 }
 
-// What the options of both kinds of call have in common.
+// Reads the options that both kinds of call have.
 template <typename Options>
 absl::Status ReadCommon(const Options& options, runtime::CallOptions* result) {
   result->step_limit = options.step_limit;

@@ -58,7 +58,7 @@ absl::Status Execute(const Submission& submission,
   });
 }
 
-// A call of the user's, and whom to tell that it is over.
+// A call of a host function, and the fence that its end signals.
 struct HostCall {
   HostCall(takt_host_call_t call_in, void (*release_in)(void*), void* data)
       : call(call_in), release(release_in), user_data(data) {}
@@ -83,7 +83,7 @@ absl::Status QueueHostCall(const Submission& submission, takt_host_call_t call,
     queued = true;
     return submission.device->QueueHostCall(
         ticket, [owned = std::move(host_call)]() mutable {
-          // Released before the fence says that it is over.
+          // Release the function before its fence is signaled.
           const std::unique_ptr<HostCall> mine = std::move(owned);
           return FromStatus(mine->call(mine->user_data));
         });

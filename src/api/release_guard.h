@@ -1,5 +1,5 @@
-// Keeps a promise of the C API: to call the user's release function once, when
-// nothing refers to the user's memory any more.
+// Calls the user's release function once, when the last reference to the user's
+// memory goes.
 #ifndef TAKT_API_RELEASE_GUARD_H_
 #define TAKT_API_RELEASE_GUARD_H_
 
@@ -13,8 +13,8 @@ class ReleaseGuard final : public Object {
 
   ReleaseGuard() : Object(&kType) {}
 
-  // From now on the user's function will be called. Before that (while
-  // something can still fail) the guard goes silently. `release` may be null.
+  // Arms the guard. A guard that is destroyed before, because a later step has
+  // failed, does not call the function. `release` may be null.
   void Arm(void (*release)(void* user_data), void* user_data) {
     release_ = release;
     user_data_ = user_data;

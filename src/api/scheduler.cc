@@ -96,7 +96,7 @@ absl::Status QueryWindows(takt_instance_t* instance,
                           takt_window_statistics_t* out) {
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
-  // The instance has no other advisor than those that options ask for.
+  // CreateInstance() makes all advisors of this class.
   const auto windows = std::static_pointer_cast<follow::WindowAdvisor>(
       Unwrap(instance)->FindAdvisor());
   if (windows == nullptr) {

@@ -22,7 +22,7 @@ absl::Status Submit(
   ticket.wait = submission.wait;
   ticket.signal = share.get();
   absl::Status status = submit(ticket);
-  // A share cannot be given back; who waits for the barrier must not hang.
+  // A share cannot be given back, so waiters of the barrier get the error.
   if (!status.ok() && share != nullptr && submission.signal->is_barrier()) {
     share->Fail(status);
   }

@@ -1,5 +1,5 @@
-// What the queue functions of the C API have in common: a device, two fences,
-// and one share of what the signal fence waits for.
+// The common part of the queue functions: a device, two fences, and one share
+// of the signal fence.
 #ifndef TAKT_API_SUBMISSION_H_
 #define TAKT_API_SUBMISSION_H_
 
@@ -21,7 +21,7 @@ struct Submission {
 Submission SubmissionOf(takt_device_t* device, takt_fence_t* wait,
                         takt_fence_t* signal);
 
-// Has `submit` queue one operation, which signals the share that it has in the
+// Calls `submit`, which queues one operation that signals its share of the
 // signal fence. INVALID_ARGUMENT without a device.
 absl::Status Submit(
     const Submission& submission,

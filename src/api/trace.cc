@@ -16,7 +16,7 @@
 namespace takt::api {
 namespace {
 
-// Callers besides the workers whose rings are there from the start.
+// Rings that exist from the start for threads other than the workers.
 constexpr uint32_t kCallersAhead = 2;
 
 absl::Status Start(runtime::Instance* instance,

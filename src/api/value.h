@@ -36,7 +36,7 @@ inline absl::Span<const vm::Value> ToValues(
 inline absl::Span<vm::Value> ToValues(absl::Span<takt_value_t> values) {
   return {reinterpret_cast<vm::Value*>(values.data()), values.size()};
 }
-// Lends the values; a C caller sees them.
+// Lends the values to a C callback.
 inline const takt_value_t* ToCValues(absl::Span<const vm::Value> values) {
   return reinterpret_cast<const takt_value_t*>(values.data());
 }
@@ -45,8 +45,7 @@ inline bool IsValueKind(takt_value_kind_t kind) {
   return static_cast<unsigned>(kind) <= TAKT_VALUE_REF;
 }
 
-// A value of its own: an object gets a reference more. `value.kind` must be
-// one of the kinds.
+// A copy with a reference of its own. `value.kind` must be one of the kinds.
 inline vm::Value ToVmValue(const takt_value_t& value) {
   vm::Slot slot;
   slot.i64 = 0;
@@ -73,7 +72,7 @@ inline takt_value_t RetainValue(const takt_value_t& value) {
   return value;
 }
 
-// Hands the reference of `value`, if it has one, to the result.
+// Moves the reference of `value`, if it has one, to the result.
 inline takt_value_t TakeVmValue(vm::Value value) {
   takt_value_t result;
   std::memset(&result, 0, sizeof(result));
