@@ -22,7 +22,7 @@ void Repair(Event& event, size_t name_count) {
   }
 }
 
-// Leaves the tracks that something is on.
+// Removes the tracks without events.
 void DropTracks(Recording& recording) {
   std::vector<bool> is_used(recording.tracks.size(), false);
   for (const Event& event : recording.events) is_used[event.track] = true;

@@ -23,9 +23,8 @@ class Trace final : public Object {
  public:
   static constexpr ObjectType kType{"takt.trace"};
 
-  // Removes tracks without events, and the first, which has none. An event
-  // whose track or name does not exist gets none; one of an unknown kind is
-  // removed.
+  // Sorts the events. Removes tracks without events, and events of an unknown
+  // track or kind. An event with an unknown name gets none.
   static Ref<Trace> Create(Recording recording, bool is_simulated);
 
   const std::vector<Event>& events() const { return recording_.events; }

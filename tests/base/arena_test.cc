@@ -14,7 +14,7 @@ TEST(ArenaTest, TakesNothingUntilAsked) {
   EXPECT_EQ(arena.reserved_bytes(), 0u);
 }
 
-TEST(ArenaTest, AlignsWhatItHandsOut) {
+TEST(ArenaTest, AlignsItsAllocations) {
   Arena arena(128);
   for (size_t alignment : {1, 2, 4, 8, 16, 32, 64}) {
     arena.Allocate(1, 1);

@@ -91,7 +91,7 @@ TEST_F(AtomicFileTest, LeavesTheModeToTheUsersMask) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
-TEST_F(AtomicFileTest, WhoReadsTheOldOneKeepsIt) {
+TEST_F(AtomicFileTest, ReadersOfTheOldFileKeepIt) {
   const std::string path = folder_ + "/profile";
   ASSERT_TRUE(WriteFileAtomically(path, "old").ok());
   std::ifstream open(path);

@@ -48,7 +48,7 @@ TEST(BlockPoolTest, GivesTheSameBlockAgain) {
   BlockPool::Free(larger);
 }
 
-TEST(BlockPoolTest, WhatAnotherThreadFreesComesBack) {
+TEST(BlockPoolTest, BlocksFreedByAnotherThreadAreReused) {
   if (!BlockPool::kRecycles) GTEST_SKIP();
   UniqueBlockPool pool(BlockPool::Create());
   std::set<void*> seen;

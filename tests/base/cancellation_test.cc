@@ -18,7 +18,7 @@ TEST(CancellationTest, WorkBeginsUntilItIsRequested) {
   EXPECT_EQ(Cancellation::Error().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(CancellationTest, TheLastWorkTellsThatItHasEnded) {
+TEST(CancellationTest, TheLastWorkReportsThatItHasEnded) {
   const auto cancellation = MakeRef<Cancellation>();
   int told = 0;
   ASSERT_TRUE(cancellation->BeginWork());

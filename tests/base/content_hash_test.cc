@@ -11,10 +11,11 @@ namespace {
 TEST(ContentHashTest, IsTheSameOnEveryMachine) {
   EXPECT_EQ(ContentHashText(ContentHash("")), "fd8fa00619c0a9d3");
   EXPECT_EQ(ContentHashText(ContentHash("takt")), "5a3b2e3dbfbc57ea");
-  EXPECT_EQ(ContentHashText(ContentHash("a file of some length")), "8b9f4428dad969e3");
+  EXPECT_EQ(ContentHashText(ContentHash("a file of some length")),
+            "8b9f4428dad969e3");
 }
 
-TEST(ContentHashTest, TellsEveryBitAndLengthApart) {
+TEST(ContentHashTest, DependsOnEveryBitAndTheLength) {
   std::set<uint64_t> hashes;
   size_t count = 0;
   for (size_t length = 0; length < 40; ++length) {

@@ -28,7 +28,7 @@ TEST(CpuSetTest, IsMadeOfWords) {
   EXPECT_TRUE(CpuSet::FromWords({}).empty());
 }
 
-TEST(CpuSetTest, RefusesWhatIsNoSet) {
+TEST(CpuSetTest, RefusesMalformedSets) {
   for (const char* text : {"a", "3-1", "-1", "1-", ",", "1,,2", "0x", "0xg",
                            "8192", "0-99999999999", "1-2-3"}) {
     const auto set = CpuSet::Parse(text);

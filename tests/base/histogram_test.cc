@@ -10,7 +10,7 @@
 namespace takt {
 namespace {
 
-TEST(HistogramTest, OfNothingIsZero) {
+TEST(HistogramTest, AnEmptyHistogramHasQuantilesOfZero) {
   const Histogram histogram;
   EXPECT_EQ(histogram.count(), 0u);
   EXPECT_EQ(histogram.max(), 0);
@@ -26,7 +26,7 @@ TEST(HistogramTest, SmallValuesAreExact) {
   EXPECT_EQ(histogram.Quantile(1000), 20);
 }
 
-TEST(HistogramTest, AnyMagnitudeIsToldToThreePercent) {
+TEST(HistogramTest, QuantilesAreWithinThreePercentAtAnyMagnitude) {
   for (int64_t value = 1; value < int64_t{1} << 45; value = value * 9 / 8 + 1) {
     Histogram histogram;
     histogram.Add(value);

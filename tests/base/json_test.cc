@@ -11,7 +11,7 @@ std::string Nested(size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');
 }
 
-TEST(JsonTest, ParsesWhatIsShallow) {
+TEST(JsonTest, ParsesShallowDocuments) {
   const auto json = ParseJson(R"({"a": [1, {"b": "]]]]"}]})", "board");
   ASSERT_TRUE(json.ok()) << json.status();
   EXPECT_EQ((*json)["a"][1]["b"], "]]]]");
@@ -24,7 +24,7 @@ TEST(JsonTest, BracketsInTextDoNotNest) {
   ASSERT_TRUE(json.ok()) << json.status();
 }
 
-TEST(JsonTest, RefusesWhatIsDeepOrNoJson) {
+TEST(JsonTest, RefusesDeepDocumentsAndMalformedText) {
   EXPECT_EQ(ParseJson(Nested(17), "board").status().message(),
             "board: document: nested too deep");
   EXPECT_EQ(ParseJson(std::string(1 << 20, '{'), "board").status().message(),

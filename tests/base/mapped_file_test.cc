@@ -101,7 +101,7 @@ TEST_P(MappedFileTest, PreloadedBytesAreACopy) {
 
 class WritableFileTest : public MappedFileTest {};
 
-TEST_P(WritableFileTest, WhatIsWrittenIsInTheFile) {
+TEST_P(WritableFileTest, WritesGoToTheFile) {
   const std::string path = Write("old", "0123");
   auto file = GetParam() == MappedFile::Mode::kWrite
                   ? MappedFile::Open(path, MappedFile::Mode::kWrite)

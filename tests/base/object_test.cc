@@ -39,7 +39,7 @@ TEST(ObjectTest, DiesWithItsLastReference) {
   EXPECT_EQ(deaths, 1);
 }
 
-TEST(ObjectTest, OnePlaceForPoolsAndTheSystem) {
+TEST(ObjectTest, PoolsAndTheSystemFreeInOneWay) {
   int deaths = 0;
   UniqueBlockPool pool(BlockPool::Create());
   Ref<Thing> pooled = Ref<Thing>::Adopt(new (*pool) Thing(&deaths));

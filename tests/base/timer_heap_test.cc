@@ -18,7 +18,7 @@ TEST(TimerHeapTest, IsEmptyAtFirst) {
   EXPECT_EQ(heap.PopDue(kInfiniteFuture), nullptr);
 }
 
-TEST(TimerHeapTest, PopsOnlyWhatIsDue) {
+TEST(TimerHeapTest, PopsOnlyDueTimers) {
   TimerHeap heap;
   Timer timer;
   heap.Push(&timer, 10);

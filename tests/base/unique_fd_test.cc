@@ -11,7 +11,7 @@ bool IsOpen(int fd) { return fcntl(fd, F_GETFD) != -1; }
 
 int OpenNull() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-TEST(UniqueFdTest, ClosesWhatItOwns) {
+TEST(UniqueFdTest, ClosesItsDescriptor) {
   const int fd = OpenNull();
   {
     UniqueFd owner(fd);

@@ -35,7 +35,7 @@ class BufferTest : public ::testing::Test {
   alignas(64) uint8_t memory_[128] = {};
 };
 
-TEST_F(BufferTest, SubspansShareStorageAndTellTheirPlace) {
+TEST_F(BufferTest, SubspansShareStorageAndKnowTheirOffset) {
   Ref<Buffer> buffer = Wrap();
   auto part = buffer->Subspan(16, 100);
   ASSERT_TRUE(part.ok());

@@ -52,7 +52,7 @@ TEST(CompactSignatureTest, NamesEveryElementType) {
   }
 }
 
-TEST(CompactSignatureTest, PrintsWhatItReads) {
+TEST(CompactSignatureTest, PrintedTextIsReadBack) {
   for (const char* text :
        {"I1!R1!", "I6!B3!d4R6!B3!d4", "I26!S3!t6B9!t4d-1d16O1!U4!x!yR1!",
         "I4!B1!R14!B10!t11d0d1d2"}) {

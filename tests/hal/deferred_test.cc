@@ -23,7 +23,7 @@ TEST(DeferredTest, RunsAListInOrder) {
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
 }
 
-TEST(DeferredTest, WhatIsDeferredMeanwhileRunsAfterwards) {
+TEST(DeferredTest, CallsDeferredMeanwhileRunAfterwards) {
   std::vector<int> order;
   Call last([&] { order.push_back(3); });
   Call a([&] {
@@ -70,7 +70,7 @@ TEST(DeferredTest, AScopeWithinARunLeavesItToThat) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
-TEST(DeferredTest, HasDeferredSaysWhetherMoreIsToCome) {
+TEST(DeferredTest, HasDeferredIsTrueIfMoreCallsFollow) {
   std::vector<bool> answers;
   Call a([&] { answers.push_back(HasDeferred()); });
   Call b([&] { answers.push_back(HasDeferred()); });

@@ -58,7 +58,7 @@ TEST(ElementTypeTest, UnknownKindsPrintTheirNumbers) {
   EXPECT_EQ(ElementTypeName(static_cast<ElementType>(0x77000012)), "?119:18");
 }
 
-TEST(ElementTypeTest, RefusesWhatIsNoName) {
+TEST(ElementTypeTest, RefusesUnknownNames) {
   for (const char* name :
        {"",     "f",    "i",  "*",    "x32",          "f33",   "f8",
         "f128", "bf32", "i0", "i03",  "i256",         "i-8",   "i 8",

@@ -12,19 +12,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(ExplanationTest, OfAReachedFence) {
+TEST(FenceDiagnosisTest, DescribesAReachedFence) {
   Ref<Fence> fence = Fence::Create();
   ASSERT_TRUE(fence->Signal().ok());
   EXPECT_EQ(ExplainFence(*fence), "reached");
 }
 
-TEST(ExplanationTest, OfAFailedFenceIsItsCause) {
+TEST(FenceDiagnosisTest, DescribesAFailedFenceByItsCause) {
   Ref<Fence> fence = Fence::Create();
   fence->Fail(absl::DataLossError("torn"));
   EXPECT_EQ(ExplainFence(*fence), "failed: DATA_LOSS: torn");
 }
 
-TEST(ExplanationTest, NamesTheTimelinesThatAreNotThereYet) {
+TEST(FenceDiagnosisTest, NamesTheTimelinesThatAreNotThereYet) {
   Ref<Timeline> camera = Timeline::Create(3), bus = Timeline::Create(0);
   camera->set_name("camera");
   camera->SetSignaller(5, Signaller::Create("file descriptor 7"));
@@ -39,14 +39,14 @@ TEST(ExplanationTest, NamesTheTimelinesThatAreNotThereYet) {
   EXPECT_THAT(ExplainFence(*fence), Not(HasSubstr("timeline 0")));
 }
 
-TEST(ExplanationTest, SaysWhenNobodyElseCanSignal) {
+TEST(FenceDiagnosisTest, SaysWhenNoOtherReferenceCanSignal) {
   Ref<Fence> fence = Fence::Create();
   EXPECT_THAT(ExplainFence(*fence), HasSubstr("only the holder of this fence"));
   Ref<Fence> other = fence;
   EXPECT_THAT(ExplainFence(*fence), Not(HasSubstr("only the holder")));
 }
 
-TEST(ExplanationTest, TellsWhichSignallersOfABarrierHaveCome) {
+TEST(FenceDiagnosisTest, NamesTheSharesOfABarrierThatAreTaken) {
   Ref<Fence> barrier = *Fence::CreateBarrier(3);
   ASSERT_TRUE(barrier->Signal().ok());
   Ref<Fence> share = *barrier->TakeShare();
@@ -59,7 +59,7 @@ TEST(ExplanationTest, TellsWhichSignallersOfABarrierHaveCome) {
                               "signaller has come for it yet; only the"));
 }
 
-TEST(ExplanationTest, OfManyPointsNamesTheFirst) {
+TEST(FenceDiagnosisTest, NamesTheFirstOfManyPoints) {
   Ref<Fence> barrier = *Fence::CreateBarrier(100);
   const std::string text = ExplainFence(*barrier);
   EXPECT_THAT(text, HasSubstr("waits for 100 of 100 points"));

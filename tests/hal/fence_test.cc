@@ -118,7 +118,7 @@ TEST(FenceTest, ABarrierHasNoShareBeyondItsSignallers) {
   EXPECT_FALSE(IsReached(*share));
 }
 
-TEST(FenceTest, ABarrierOfNobodyIsReached) {
+TEST(FenceTest, ABarrierWithoutSignallersIsReached) {
   EXPECT_TRUE(IsReached(**Fence::CreateBarrier(0)));
   EXPECT_EQ(Fence::CreateBarrier(Fence::kSignallersMax + 1).status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -373,7 +373,7 @@ TEST(FenceWaiterTest, CancelTakesAllOfItBack) {
 
 // A cancellation that comes while one part of the wait is being told, and
 // another is not reached: what is told must not be that all is.
-TEST(FenceWaiterTest, WhatIsTakenBackInPartIsNotReached) {
+TEST(FenceWaiterTest, AWaitCancelledInPartIsNotReached) {
   CountingWaiter waiter;
   Ref<Fence> a = Fence::Create(), b = Fence::Create();
   ASSERT_TRUE(waiter.Start({a.get(), b.get()}));

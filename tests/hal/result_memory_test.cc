@@ -24,7 +24,7 @@ TEST(ResultMemoryTest, FindsTheAllocationOfAStorage) {
             ResultMemory::kUnknown);
 }
 
-TEST(ResultMemoryTest, OfAnAddressThatCameTwiceTheLastCounts) {
+TEST(ResultMemoryTest, TheLastOfTwoAllocationsAtOneAddressCounts) {
   ResultMemory memory;
   const Ref<Buffer> buffer = NewBuffer();
   memory.Note(*buffer);

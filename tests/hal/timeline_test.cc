@@ -99,7 +99,7 @@ TEST(TimelineTest, FailureWakesEveryWaiterAndStays) {
   EXPECT_EQ(status, absl::DataLossError("first"));
 }
 
-TEST(TimelineTest, WhatWasReachedBeforeAFailureStaysReached) {
+TEST(TimelineTest, ValuesReachedBeforeAFailureStayReached) {
   Ref<Timeline> timeline = Timeline::Create(4);
   timeline->Fail(absl::AbortedError("test"));
   bool reached = false;
@@ -193,7 +193,7 @@ TEST(TimelineTest, AForgottenTimelineReturnsItsBlockToThePool) {
   }
 }
 
-TEST(TimelineTest, HasANameForExplanations) {
+TEST(TimelineTest, HasANameForDiagnoses) {
   Ref<Timeline> timeline = Timeline::Create(0);
   EXPECT_EQ(timeline->name(), "");
   timeline->set_name("camera");

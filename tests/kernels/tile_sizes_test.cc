@@ -20,7 +20,7 @@ TEST(TileSizesTest, OperandsOfOneOperationAgreeAndDivide16) {
   }
 }
 
-TEST(TileSizesTest, NamesWhatItDoesNotKnow) {
+TEST(TileSizesTest, NamesUnknownOperandsAndOperations) {
   EXPECT_EQ(QueryTileSizes(0x104).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(QueryTileSizes(0x100).status().code(),

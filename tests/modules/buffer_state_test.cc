@@ -140,7 +140,7 @@ TEST_F(BufferStateTest, AssertTakesAnyEncodingOfAnOpaqueView) {
                              kDense, int64_t{2}));
 }
 
-TEST_F(BufferStateTest, AccessorsTellWhatTheViewIs) {
+TEST_F(BufferStateTest, AccessorsReturnTypeEncodingAndShape) {
   const auto view = ViewOf(kF32, {2, 3});
   auto buffer = calls_.CallRef<hal::Buffer>("hal.buffer_view.buffer", view);
   TAKT_ASSERT_OK(buffer);

@@ -69,7 +69,7 @@ TEST_F(HalLoaderModuleTest, SupportsTheFormatsOfTheDevices) {
   EXPECT_EQ(query("vmvx-bytecode-fb"), 0);
 }
 
-TEST_F(HalLoaderModuleTest, LoadNamesWhatItCannotLoad) {
+TEST_F(HalLoaderModuleTest, LoadNamesTheFormatItCannotLoad) {
   EXPECT_THAT(calls_.Call("hal_loader.executable.load", "npu-fb", "x", nullptr),
               FailsWith(kNotFound, "npu-fb"));
   EXPECT_FALSE(calls_

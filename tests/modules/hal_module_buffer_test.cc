@@ -163,7 +163,7 @@ TEST_F(HalBufferTest, AssertPassesWhatFits) {
                              kTransferAndStorage));
 }
 
-TEST_F(HalBufferTest, AssertNamesWhatIsShort) {
+TEST_F(HalBufferTest, AssertNamesTheLengthThatIsTooShort) {
   const auto buffer = calls_.BufferOf(std::string(16, 'x'));
   EXPECT_THAT(
       calls_.Call("hal.buffer.assert", buffer, "input0", calls_.allocator(),

@@ -80,7 +80,7 @@ TEST_F(HalDeviceTest, QueryKnowsFormatsAndConcurrency) {
   }
 }
 
-TEST_F(HalDeviceTest, QueryDoesNotFailForWhatItDoesNotKnow) {
+TEST_F(HalDeviceTest, QueryDoesNotFailForUnknownKeys) {
   for (const char* category : {"", "hal.device", "hal.nothing"}) {
     auto results = Query(category, "no such key");
     TAKT_ASSERT_OK(results);

@@ -76,7 +76,7 @@ TEST_F(HalFenceTest, JoinTakesFencesOnly) {
               FailsWith(kInvalid, "expected hal.fence, got hal.device"));
 }
 
-TEST_F(HalFenceTest, QueryTellsReachedPendingAndFailed) {
+TEST_F(HalFenceTest, QueryReturnsReachedPendingAndFailed) {
   const auto fence = hal::Fence::Create();
   EXPECT_EQ(*calls_.CallI32("hal.fence.query", fence), 17);
   TAKT_ASSERT_OK(fence->Signal());

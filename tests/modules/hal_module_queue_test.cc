@@ -186,7 +186,7 @@ TEST_F(HalQueueTest, AFailedWaitFailsTheSignal) {
   EXPECT_EQ(HalCalls::TextOf(*target), "01234567");
 }
 
-TEST_F(HalQueueTest, NullFencesNeitherWaitNorTell) {
+TEST_F(HalQueueTest, NullFencesNeitherWaitNorSignal) {
   const auto target = calls_.BufferOf("01");
   TAKT_ASSERT_OK(calls_.Call("hal.device.queue.fill", calls_.device_ref(),
                              kAnyQueue, nullptr, nullptr, target, int64_t{0},

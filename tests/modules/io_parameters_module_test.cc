@@ -161,7 +161,7 @@ TEST_F(IoParametersTest, LoadGivesABufferForEachRow) {
   TAKT_ASSERT_OK((*buffers)[0]->Map(0, 1, hal::kAccessWrite));
 }
 
-TEST_F(IoParametersTest, LoadMapsWhatIsAlignedAndImmutable) {
+TEST_F(IoParametersTest, LoadMapsAlignedImmutableParameters) {
   const Parameter* weights = archive_->Find("weights");
   ASSERT_EQ(weights->file_offset % 64, 0u);
   auto buffers = Load("model", {{"weights", 0, 0, 16}, {"weights", 1, 0, 15}},
@@ -249,7 +249,7 @@ TEST_F(IoParametersTest, ExternalEntriesAreRefusedByName) {
               FailsWith(kUnimplemented, "'model::elsewhere': an external"));
 }
 
-TEST_F(IoParametersTest, WhatCannotBeReadIsDenied) {
+TEST_F(IoParametersTest, UnreadableParametersAreDenied) {
   EXPECT_THAT(Load("", {{"secret", 0, 0, 8}}, kPlainUsage),
               FailsWith(kDenied, "'secret' cannot be read"));
   EXPECT_THAT(Gather("", calls_.BufferOf("........"), {{"secret", 0, 0, 8}}),

@@ -23,7 +23,7 @@ TEST_F(MemoryNeedTest, ASizeThatIsAnArgumentIsUnknown) {
   EXPECT_EQ(need.BytesMax(), ~uint64_t{0});
 }
 
-TEST_F(MemoryNeedTest, WhatAllocatesNothingNeedsNothing) {
+TEST_F(MemoryNeedTest, FunctionsWithoutAllocationsNeedNothing) {
   auto prepared =
       calls_.Prepare("hal.device.queue.barrier", calls_.device_ref(),
                      int64_t{-1}, nullptr, nullptr, int64_t{0});

@@ -18,7 +18,7 @@ std::string WriteFile(const std::string& name, const std::string& bytes) {
 class ParameterFileTest : public testing::TestWithParam<MappedFile::Mode> {};
 
 // The name says nothing, the contents all.
-TEST_P(ParameterFileTest, TellsTheFormatByTheContents) {
+TEST_P(ParameterFileTest, FindsTheFormatByTheContents) {
   ArchiveBuilder builder;
   builder.AddData("a", "abc");
   const std::string archive = WriteFile("archive", builder.Build());
@@ -44,7 +44,7 @@ TEST_P(ParameterFileTest, TellsTheFormatByTheContents) {
   std::remove(path.c_str());
 }
 
-TEST(ParameterFileWriteTest, WhatIsWrittenIsInTheFile) {
+TEST(ParameterFileWriteTest, WritesGoToTheFile) {
   ArchiveBuilder builder;
   builder.AddData("a", "abc");
   const std::string path = WriteFile("written.irpa", builder.Build());

@@ -59,7 +59,7 @@ TEST(SafetensorsTest, RejectsHeaderLengthBeyondTheFile) {
   EXPECT_THAT(ReadFile(file + "{}"), FailsWith(kDamaged, "a header of"));
 }
 
-TEST(SafetensorsTest, RejectsWhatIsNotJson) {
+TEST(SafetensorsTest, RejectsMalformedJson) {
   for (const char* json : {"", "{", "}", "nonsense", "{\"a\":}", "{}x",
                            "{\"a\" 1}", "\xff\xfe", "{\"\xc3\x28\":{}}"}) {
     EXPECT_THAT(ReadFile(FileText(json, "")), FailsWith(kDamaged, "JSON"))

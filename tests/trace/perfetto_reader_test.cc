@@ -90,7 +90,7 @@ TEST(PerfettoReaderTest, KeepsExtremeValues) {
   EXPECT_EQ(back.detail, 255u);
 }
 
-TEST(PerfettoReaderTest, RefusesWhatIsNoTraceOfTakts) {
+TEST(PerfettoReaderTest, RefusesTracesOfOtherPrograms) {
   EXPECT_EQ(CodeOf(""), absl::StatusCode::kInvalidArgument);
   // Another program's packet.
   EXPECT_EQ(CodeOf(Bytes(1, Number(8, 5))), absl::StatusCode::kInvalidArgument);
@@ -98,7 +98,7 @@ TEST(PerfettoReaderTest, RefusesWhatIsNoTraceOfTakts) {
   EXPECT_EQ(CodeOf(Header()), absl::StatusCode::kOk);
 }
 
-TEST(PerfettoReaderTest, SkipsWhatItDoesNotKnow) {
+TEST(PerfettoReaderTest, SkipsUnknownFields) {
   const std::string bytes = Header() + Number(99, 5) + Bytes(98, "abc") +
                             Track(300, 16) + Track(3, 5) +
                             EventOn(300, Bytes(97, "xyz")) +
@@ -141,7 +141,7 @@ TEST(PerfettoReaderTest, RefusesTooManyTracks) {
   EXPECT_EQ(CodeOf(bytes), absl::StatusCode::kDataLoss);
 }
 
-TEST(PerfettoReaderTest, RefusesWhatIsCutOff) {
+TEST(PerfettoReaderTest, RefusesTruncatedFiles) {
   const std::string bytes = Written(SampleRecording());
   size_t whole_count = 0;
   for (size_t length = 0; length < bytes.size(); ++length) {

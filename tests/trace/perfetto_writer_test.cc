@@ -163,7 +163,7 @@ TEST(PerfettoWriterTest, IsOneSequenceWhoseFirstPacketClearsItsState) {
   }
 }
 
-TEST(PerfettoWriterTest, HasATrackForEachThatSomethingIsOn) {
+TEST(PerfettoWriterTest, WritesATrackForEachThatHasEvents) {
   const File file = Written(SampleRecording());
   const Packet* const worker = file.FindTrack("takt-0");
   ASSERT_NE(worker, nullptr);
@@ -198,7 +198,7 @@ TEST(PerfettoWriterTest, SlicesNestAndNothingGoesBack) {
   EXPECT_EQ(events[7]->timestamp, 1750u);
 }
 
-TEST(PerfettoWriterTest, OneThatOutlastsWhatItBeganInIsShownToEndWithIt) {
+TEST(PerfettoWriterTest, ASpanEndsNoLaterThanTheOneItBeganIn) {
   RecordingMaker maker;
   const uint16_t track = maker.Track(TrackKind::kNpu, "a");
   maker.Add(EventKind::kNpuLease, track, 10, 10);

@@ -99,7 +99,7 @@ TEST(SummaryTest, TextAndJsonSayTheSame) {
   EXPECT_EQ(json["work"].size(), 3u);
 }
 
-TEST(SummaryTest, OfNothingIsNothing) {
+TEST(SummaryTest, AnEmptyTraceHasAnEmptySummary) {
   const Summary summary = Summarize(*Trace::Create({}, false));
   EXPECT_EQ(summary.length_ns, 0);
   EXPECT_FALSE(SummaryText(summary).empty());

@@ -7,7 +7,7 @@
 namespace takt::vm {
 namespace {
 
-TEST(BlockGraphTest, KnowsScratchAndWhatIsLive) {
+TEST(BlockGraphTest, FindsScratchAndLiveWords) {
   // n at 0, i at 1 (not an argument), flag at 2, scratch at 3, 4 and 5 wide.
   ModuleBuilder builder("m");
   BodyBuilder body;

@@ -39,7 +39,7 @@ TEST(ByteBufferTest, WrapKeepsTheOwner) {
   EXPECT_TRUE(owner->IsUnique());
 }
 
-TEST(ByteBufferTest, ClonesWhatItOwns) {
+TEST(ByteBufferTest, ClonesMutableBytes) {
   CloneMap clones;
   Ref<ByteBuffer> owned = *ByteBuffer::Allocate(2, 0);
   owned->data()[1] = 7;

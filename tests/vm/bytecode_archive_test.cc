@@ -175,7 +175,7 @@ TEST(BytecodeArchiveTest, TablesMayBeMissing) {
   EXPECT_TRUE(archive->ReadSourceMaps().empty());
 }
 
-TEST(BytecodeArchiveTest, RefusesWhatIsTooSmall) {
+TEST(BytecodeArchiveTest, RefusesFilesTooSmallForAModule) {
   EXPECT_THAT(ErrorOf(std::vector<uint8_t>()), HasSubstr("the file has 0"));
   EXPECT_THAT(ErrorOf(std::vector<uint8_t>(15)), HasSubstr("the file has 15"));
 }

@@ -30,7 +30,7 @@ ModuleBuilder Small() {
   return builder;
 }
 
-TEST(BytecodeModuleTest, TellsWhatTheArchiveHolds) {
+TEST(BytecodeModuleTest, ListsTheContentsOfTheArchive) {
   auto module = TryLoad(Small());
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ((*module)->name(), "m");

@@ -319,7 +319,7 @@ TEST(ContextTest, ListsAreCopiedWithWhatTheyShare) {
   EXPECT_NE((*copy)[0].ref(), (*original)[0].ref());
 }
 
-TEST(ContextTest, WhatCannotBeCopiedIsMadeAgain) {
+TEST(ContextTest, ObjectsThatCannotBeCopiedAreMadeAgain) {
   Maker::what = "opaque";
   Maker::made = 0;
   const auto modules = MakerModules();

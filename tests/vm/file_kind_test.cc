@@ -47,7 +47,7 @@ std::string Zip(const std::string& name) {
   return zip + name + std::string(8, '\0');
 }
 
-TEST(FileKindTest, TellsAWrappedModuleFromOtherArchives) {
+TEST(FileKindTest, DistinguishesAWrappedModuleFromOtherArchives) {
   EXPECT_THAT(Explain(Zip("model.pth")), HasSubstr("a zip archive"));
   EXPECT_EQ(Explain(Zip("module.fb")), "");
 }

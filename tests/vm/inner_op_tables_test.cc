@@ -12,7 +12,7 @@ TEST(InnerOpTablesTest, FloatsMoveAsIntegers) {
   EXPECT_EQ(PlainOpOf(Op::kBitcastF32I32), InnerOp::kMove32);
 }
 
-TEST(InnerOpTablesTest, WhatTakesMoreThanItsRegistersIsNotPlain) {
+TEST(InnerOpTablesTest, OpcodesWithOtherOperandsAreNotPlain) {
   EXPECT_EQ(PlainOpOf(Op::kCall), InnerOp::kCount);
   EXPECT_EQ(PlainOpOf(Op::kBr), InnerOp::kCount);
   EXPECT_EQ(PlainOpOf(Op::kConstI32), InnerOp::kCount);

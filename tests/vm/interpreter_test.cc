@@ -372,7 +372,7 @@ TEST(InterpreterTest, F32) { Check(F32Cases(), nullptr); }
 TEST(InterpreterTest, F64) { Check(F64Cases(), nullptr); }
 
 // As iree-as-module writes them: it declares only registers that are used.
-TEST(InterpreterTest, ArgumentsThatNobodyUsesNeedNoRegisters) {
+TEST(InterpreterTest, UnusedArgumentsNeedNoRegisters) {
   BodyBuilder callee;
   callee.Block().Emit(Op::kReturn).List({0});
   BodyBuilder caller;

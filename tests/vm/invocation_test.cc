@@ -456,7 +456,7 @@ TEST(InvocationTest, NativeResultsReplaceRegisters) {
 // ---- Parking ----
 
 // call.yieldable
-TEST(InvocationTest, ParksAndGoesOnWhenWoken) {
+TEST(InvocationTest, ParksAndResumesWhenWoken) {
   for (const int parks : {1, 3}) {
     Script script;
     script.parks = parks;
@@ -488,7 +488,7 @@ TEST(InvocationTest, ParksAndGoesOnWhenWoken) {
   }
 }
 
-TEST(InvocationTest, WokenBeforeParkingGoesOnAtOnce) {
+TEST(InvocationTest, ResumesAtOnceIfWokenBeforeParking) {
   Script script;
   script.parks = 2;
   script.wake_early = true;
@@ -533,7 +533,7 @@ TEST(InvocationTest, PlainCallsOfOlderBytecodePark) {
 }
 
 // f(r) = (r after script.many took it with a move, what many returned).
-TEST(InvocationTest, ImportsOfBytecode15BorrowWhatIsMarkedMoved) {
+TEST(InvocationTest, ImportsOfBytecode15BorrowRefsMarkedAsMoved) {
   for (const uint32_t major : {15, 16, 17}) {
     Script script;
     ModuleBuilder builder("m");

@@ -203,7 +203,7 @@ TEST(LinkageTest, IsMadeOncePerListOfModules) {
   EXPECT_EQ(a->reference_count(), 3);  // Here, and in two linkages.
 }
 
-TEST(LinkageTest, GoesWithItsLastModule) {
+TEST(LinkageTest, IsDestroyedWithItsLastModule) {
   const Ref<Module> a = Native("a", 1);
   Ref<Module> last = Load(Forwarder("a.same"));
   ASSERT_TRUE(Linkage::Get(std::vector<Ref<Module>>{a, last}).ok());

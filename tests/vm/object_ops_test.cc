@@ -82,7 +82,7 @@ TEST(ObjectOpsTest, LoadsElementsByIndex) {
   }
 }
 
-TEST(ObjectOpsTest, LoadsRefuseWhatIsOutOfBounds) {
+TEST(ObjectOpsTest, LoadsRefuseIndicesOutOfBounds) {
   struct {
     Op op;
     int64_t first_bad;  // Of a buffer of 17 bytes.
