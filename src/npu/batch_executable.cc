@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "hal/buffer.h"
@@ -187,7 +188,9 @@ absl::Status BatchExecutable::AddProgram(
 absl::Status BatchExecutable::RunWorkgroups(
     size_t, const cpu::DispatchArguments& arguments, uint32_t begin,
     uint32_t end, exec::Worker&) {
-  // The first workgroup stands for all: they come in order, on one thread.
+  TAKT_CHECK(arguments.binding_count == bindings_.size());
+  // The first workgroup runs the whole batch: workgroups come in order, on one
+  // thread.
   if (begin != 0 || end == 0) return absl::OkStatus();
   for (size_t i = 0; i < bindings_.size(); ++i) {
     const auto address = reinterpret_cast<uintptr_t>(arguments.bindings[i]);

@@ -11,6 +11,7 @@ Lease::Turn Lease::Acquire(const Urgency& urgency) {
     ++statistics_.grant_count;
     waiter.turn.asked = ++count_;
     if (!is_held_) {
+      TAKT_CHECK(first_ == nullptr);
       is_held_ = true;
       waiter.turn.granted = ++count_;
       return waiter.turn;
@@ -26,6 +27,7 @@ Lease::Turn Lease::Acquire(const Urgency& urgency) {
   while ((waiter.sleeper.raised() & kGranted) == 0) {
     waiter.sleeper.Sleep(kInfiniteFuture);
   }
+  TAKT_CHECK(waiter.turn.granted > waiter.turn.asked);
   waiter.turn.waited_ns = NowNs() - asked_ns;
   return waiter.turn;
 }
@@ -42,6 +44,7 @@ uint32_t Lease::CountAhead(const Urgency& urgency) const {
 bool Lease::TryAcquire() {
   MutexLock lock(&mutex_);
   if (is_held_) return false;
+  TAKT_CHECK(first_ == nullptr);
   is_held_ = true;
   ++statistics_.grant_count;
   count_ += 2;
@@ -72,6 +75,7 @@ Lease::Waiter* Lease::TakeNext() {
   *best = next->next;
   next->turn.granted = ++count_;
   next->turn.is_aged = is_aged;
+  TAKT_CHECK(statistics_.waiting_count > 0);
   --statistics_.waiting_count;
   return next;
 }

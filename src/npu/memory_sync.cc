@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/check.h"
 #include "base/content_hash.h"
 #include "cpu/command_buffer.h"
 #include "npu/request_executable.h"
@@ -24,6 +25,7 @@ absl::Status MemorySync::RunWorkgroups(size_t function,
                                        const cpu::DispatchArguments& arguments,
                                        uint32_t begin, uint32_t end,
                                        exec::Worker& worker) {
+  TAKT_CHECK(arguments.binding_count == 1 && begin == 0 && end == 1);
   return unit_->SyncMemory(UrgencyOf(arguments.traits),
                            function == cpu::CommandBuffer::kFlushFunction
                                ? NpuUnit::Sync::kFlush

@@ -118,6 +118,7 @@ NpuUnit::Outcome NpuUnit::RunBatch(
   sleeper_.Take(kEnded);
   {
     MutexLock lock(&mutex_);
+    TAKT_CHECK(running_id_ == 0);  // Invariant (1).
     running_id_ = batch.id;
     ++statistics_.batch_count;
   }
@@ -141,9 +142,12 @@ NpuUnit::Outcome NpuUnit::RunBatch(
     trace_.Batch(batch.id, traced_ns, outcome.result, operations.size());
   }
   MutexLock lock(&mutex_);
+  TAKT_CHECK(running_id_ == 0 || running_id_ == batch.id);
+  TAKT_CHECK(event.end_ns >= event.start_ns);
   running_id_ = 0;
   statistics_.busy_ns += static_cast<uint64_t>(event.end_ns - event.start_ns);
   if (options_.event_count_max > 0) {
+    TAKT_CHECK(events_.size() <= options_.event_count_max);
     if (events_.size() == options_.event_count_max) events_.pop_front();
     events_.push_back(event);
   }
@@ -286,6 +290,7 @@ NpuUnit::Outcome NpuUnit::RunAll(
   Outcome outcome;
   while (!operations.empty()) {
     const size_t count = std::min(batch_max, operations.size());
+    TAKT_CHECK(count > 0);
     outcome =
         RunBatch(operations.subspan(0, count), request.urgency, time_limit_ns);
     if (outcome.result != TAKT_NPU_RESULT_OK) return outcome;
@@ -301,6 +306,7 @@ class NpuUnit::Turn {
   Turn(NpuUnit& unit, const Urgency& urgency)
       : unit_(unit), asked_ns_(unit.trace_.BeginNs()) {
     unit.turn_ = unit.lease_.Acquire(urgency);
+    TAKT_CHECK(unit.turn_.granted > unit.turn_.asked);
     granted_ns_ = ::takt::NowNs();
     cpu::ResourceWaits::NoteGrant(unit.turn_.waited_ns);
   }

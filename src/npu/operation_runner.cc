@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "npu/driver_table.h"
 #include "npu/operation.h"
@@ -199,6 +200,7 @@ absl::StatusOr<bool> RunOnUnit(
 absl::Status RunOperations(NpuUnit& unit,
                            absl::Span<const takt_npu_operation_t> operations,
                            const NpuRequest& request) {
+  TAKT_CHECK(request.check == nullptr && request.restore == nullptr);
   while (!operations.empty()) {
     size_t count = 0;
     while (count < operations.size() && Takes(unit, operations[count])) ++count;
@@ -217,6 +219,7 @@ absl::Status RunOperations(NpuUnit& unit,
     for (size_t i = 0; i < count && !is_done; ++i) {
       TAKT_RETURN_IF_ERROR(RunOnCpu(unit, operations[i]));
     }
+    TAKT_CHECK(count > 0 && count <= operations.size());
     operations.remove_prefix(count);
   }
   return absl::OkStatus();

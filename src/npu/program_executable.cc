@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status.h"
 #include "hal/command_buffer.h"
 #include "npu/request_executable.h"
@@ -48,7 +49,10 @@ ProgramExecutable::~ProgramExecutable() { unit_->UnloadProgram(program_); }
 absl::Status ProgramExecutable::RunWorkgroups(
     size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
     uint32_t end, exec::Worker& worker) {
-  // The first workgroup stands for all: they come in order, on one thread.
+  TAKT_CHECK(function < functions().size());
+  TAKT_CHECK(arguments.binding_count == functions()[function].binding_count);
+  // The first workgroup runs the whole program: workgroups come in order, on
+  // one thread.
   if (begin != 0 || end == 0) return absl::OkStatus();
   constexpr size_t kFew = 16;
   absl::InlinedVector<takt_npu_range_t, kFew> bindings(arguments.binding_count);
