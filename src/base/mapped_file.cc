@@ -45,7 +45,9 @@ struct FileDescriptor {
 absl::StatusOr<Ref<MappedFile>> MappedFile::Open(const std::string& path,
                                                  Mode mode) {
   const int access = mode == Mode::kWrite ? O_RDWR : O_RDONLY;
-  FileDescriptor file{open(path.c_str(), access | O_CLOEXEC)};
+  // Without O_NONBLOCK the open of a FIFO waits for a process that writes to
+  // it. Regular files ignore the flag.
+  FileDescriptor file{open(path.c_str(), access | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) return SystemError(path, "open");
   return Map(file.fd, path, mode);
 }

@@ -75,6 +75,16 @@ TEST_P(MappedFileTest, FolderIsNoFile) {
   EXPECT_THAT(std::string(file.status().message()), HasSubstr(folder_));
 }
 
+// Opening it must not wait for a writer.
+TEST_P(MappedFileTest, FifoIsNoFile) {
+  const std::string path = folder_ + "/fifo";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto file = MappedFile::Open(path, GetParam());
+  EXPECT_EQ(file.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(file.status().message()),
+              HasSubstr("not a regular file"));
+}
+
 TEST_P(MappedFileTest, UnreadableFileIsDenied) {
   const std::string path = Write("secret", "x");
   chmod(path.c_str(), 0);
