@@ -1,10 +1,13 @@
 #include "base/block_pool.h"
 
+#include <time.h>
+
 #include <cstdlib>
 #include <new>
 #include <utility>
 
 #include "base/check.h"
+#include "base/pause.h"
 
 namespace takt {
 namespace {
@@ -16,6 +19,27 @@ size_t ThreadIndex() {
   thread_local const size_t index = next.fetch_add(1);
   return index;
 }
+
+// Waits between two attempts to get a shard. Another thread holds it for a few
+// instructions only, so pausing is enough, unless that thread was preempted:
+// then sleeping lets it run, even if its priority is lower.
+class ShardWait {
+ public:
+  void Wait() {
+    if (round_ < kPauseCount) {
+      ++round_;
+      Pause();
+      return;
+    }
+    const timespec time{0, kSleepNs};
+    nanosleep(&time, nullptr);
+  }
+
+ private:
+  static constexpr int kPauseCount = 64;    // About 2 us, as in Mutex.
+  static constexpr long kSleepNs = 50'000;  // About one wake-up's latency.
+  int round_ = 0;
+};
 
 }  // namespace
 
@@ -81,7 +105,12 @@ void BlockPool::AddSpares(uint32_t size_class) {
   FreeBlock* blocks[kSpareCount];
   for (FreeBlock*& block : blocks) block = MakeBlock(size_class);
   Shard* shard = TryAcquire();
-  while (shard == nullptr) shard = TryAcquire();
+  if (shard == nullptr) {
+    for (FreeBlock* block : blocks) {
+      std::free(reinterpret_cast<Header*>(block) - 1);
+    }
+    return;
+  }
   for (FreeBlock* block : blocks) {
     block->next = std::exchange(shard->free[size_class], block);
   }
@@ -99,12 +128,15 @@ void BlockPool::Free(void* block) {
 }
 
 void BlockPool::Return(Header* header) {
+  ShardWait wait;
   Shard* shard = TryAcquire();
-  while (shard == nullptr) shard = TryAcquire();
+  for (; shard == nullptr; shard = TryAcquire()) wait.Wait();
   if (closed_) {
     shard->held.store(false, std::memory_order_release);
     std::free(header);
-    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    const int64_t before = remaining_.fetch_sub(1, std::memory_order_acq_rel);
+    TAKT_CHECK(before >= 1);
+    if (before == 1) delete this;
     return;
   }
   --shard->outstanding;
@@ -135,11 +167,12 @@ void BlockPool::Trim() {
 void BlockPool::Close() {
   int64_t outstanding = 1;  // Close() itself.
   for (Shard& shard : shards_) {
-    while (shard.held.exchange(true, std::memory_order_acquire)) {
-    }
+    ShardWait wait;
+    while (shard.held.exchange(true, std::memory_order_acquire)) wait.Wait();
     outstanding += shard.outstanding;
     FreeIdleBlocks(shard);
   }
+  TAKT_CHECK(!closed_ && outstanding >= 1);
   closed_ = true;
   remaining_.store(outstanding, std::memory_order_relaxed);
   for (Shard& shard : shards_) {
