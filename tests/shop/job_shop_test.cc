@@ -17,7 +17,7 @@ namespace {
 
 using sched::JobOutcome;
 
-TEST_F(JobShopTest, RunsWorkOnAsManyShardsAsItWasDecided) {
+TEST_F(JobShopTest, RunsWorkOnTheDecidedNumberOfShards) {
   MakeShop(2);
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
@@ -39,16 +39,13 @@ TEST_F(JobShopTest, RunsWorkOnAsManyShardsAsItWasDecided) {
 
 TEST_F(JobShopTest, StartsTheMostUrgentFirst) {
   MakeShop(1);
-  auto low = shop().StreamOf(64, nullptr);
-  auto high = shop().StreamOf(200, nullptr);
-  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
-  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TwoJobs jobs = ReleaseTwoJobs();
   TestWork first(4), second(4), urgent(1);
-  shop().Submit(*low_job, &first);
+  shop().Submit(*jobs.low, &first);
   shop().Decide();
   ASSERT_EQ(executor().size(), 1u);
-  shop().Submit(*low_job, &second);
-  shop().Submit(*high_job, &urgent);
+  shop().Submit(*jobs.low, &second);
+  shop().Submit(*jobs.high, &urgent);
   shop().Decide();
   // It had not begun, so it gave way at once.
   executor().RunAll();
@@ -56,19 +53,16 @@ TEST_F(JobShopTest, StartsTheMostUrgentFirst) {
   EXPECT_LT(urgent.order, first.order);
 }
 
-TEST_F(JobShopTest, LessUrgentWorkStopsBetweenTilesAndGoesOnLater) {
+TEST_F(JobShopTest, LessUrgentWorkStopsBetweenTilesAndContinuesLater) {
   MakeShop(1);
-  auto low = shop().StreamOf(64, nullptr);
-  auto high = shop().StreamOf(200, nullptr);
-  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
-  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TwoJobs jobs = ReleaseTwoJobs();
   TestWork slow(10), urgent(1);
   slow.on_tile = [&](uint32_t tile) {
     if (tile != 3) return;
-    shop().Submit(*high_job, &urgent);
+    shop().Submit(*jobs.high, &urgent);
     shop().Decide();
   };
-  shop().Submit(*low_job, &slow);
+  shop().Submit(*jobs.low, &slow);
   shop().Decide();
   executor().RunNext();
   EXPECT_EQ(slow.tiles_run, 4u);
@@ -85,49 +79,43 @@ TEST_F(JobShopTest, LessUrgentWorkStopsBetweenTilesAndGoesOnLater) {
 
 TEST_F(JobShopTest, UrgentWorkDoesNotWaitForTheTilesOfItsVictim) {
   MakeShop(1);
-  auto low = shop().StreamOf(64, nullptr);
-  auto high = shop().StreamOf(200, nullptr);
-  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
-  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TwoJobs jobs = ReleaseTwoJobs();
   TestWork slow(10), urgent(1);
   slow.on_tile = [&](uint32_t tile) {
     if (tile != 9) return;
-    shop().Submit(*high_job, &urgent);
+    shop().Submit(*jobs.high, &urgent);
     shop().Decide();
     // Within the tile, as another thread would.
     ASSERT_EQ(executor().size(), 1u);
     executor().RunNext();
     EXPECT_TRUE(urgent.is_finished);
   };
-  shop().Submit(*low_job, &slow);
+  shop().Submit(*jobs.low, &slow);
   shop().Decide();
   executor().RunAll();
   // It was its last tile, so it is done though it had yielded.
   EXPECT_TRUE(slow.is_finished);
   EXPECT_EQ(slow.tiles_run, 10u);
-  low_job.reset();
-  high_job.reset();
+  jobs.low.reset();
+  jobs.high.reset();
   shop().Run([](sched::Scheduler& scheduler, int64_t) {
     EXPECT_EQ(scheduler.live_job_count(), 0u);
     EXPECT_EQ(scheduler.waiting_count(), 0u);
   });
 }
 
-TEST_F(JobShopTest, WorkThatHasYieldedIsToldOfItsDropAfterItsTile) {
+TEST_F(JobShopTest, WorkThatHasYieldedIsGivenUpAfterItsTile) {
   MakeShop(1);
-  auto low = shop().StreamOf(64, nullptr);
-  auto high = shop().StreamOf(200, nullptr);
-  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
-  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TwoJobs jobs = ReleaseTwoJobs();
   TestWork slow(10), urgent(1);
   slow.on_tile = [&](uint32_t tile) {
     if (tile != 3) return;
-    shop().Submit(*high_job, &urgent);
+    shop().Submit(*jobs.high, &urgent);
     shop().Decide();
-    shop().Drop(*low_job);
+    shop().Drop(*jobs.low);
     EXPECT_FALSE(slow.is_given_up);  // It is in a tile.
   };
-  shop().Submit(*low_job, &slow);
+  shop().Submit(*jobs.low, &slow);
   shop().Decide();
   executor().RunAll();
   EXPECT_TRUE(slow.is_given_up);
@@ -135,7 +123,7 @@ TEST_F(JobShopTest, WorkThatHasYieldedIsToldOfItsDropAfterItsTile) {
   EXPECT_TRUE(urgent.is_finished);
 }
 
-TEST_F(JobShopTest, GuessesFollowWhatTilesAreLearnedToTake) {
+TEST_F(JobShopTest, GuessesFollowTheLearnedDurationOfTiles) {
   MakeShop(2);
   auto stream = shop().StreamOf(128, nullptr);
   const auto submit = [&](int64_t tile_ns, TestWork* work) {
@@ -156,16 +144,13 @@ TEST_F(JobShopTest, GuessesFollowWhatTilesAreLearnedToTake) {
   submit(7'000'000, &second);
 }
 
-TEST_F(JobShopTest, WhatFollowsIsDecidedTogetherWithTheEnd) {
+TEST_F(JobShopTest, WorkSubmittedByFinishIsDecidedTogetherWithTheEnd) {
   MakeShop(1);
-  auto low = shop().StreamOf(64, nullptr);
-  auto high = shop().StreamOf(200, nullptr);
-  auto low_job = shop().ReleaseJob(*low, 0, kInfiniteFuture, false);
-  auto high_job = shop().ReleaseJob(*high, 0, kInfiniteFuture, false);
+  TwoJobs jobs = ReleaseTwoJobs();
   TestWork first(1), next(1), other(1);
-  first.on_finish = [&] { shop().Submit(*high_job, &next); };
-  shop().Submit(*high_job, &first);
-  shop().Submit(*low_job, &other);
+  first.on_finish = [&] { shop().Submit(*jobs.high, &next); };
+  shop().Submit(*jobs.high, &first);
+  shop().Submit(*jobs.low, &other);
   shop().Decide();
   executor().RunNext();
   ASSERT_EQ(executor().size(), 1u);
@@ -176,7 +161,7 @@ TEST_F(JobShopTest, WhatFollowsIsDecidedTogetherWithTheEnd) {
   EXPECT_TRUE(other.is_finished);
 }
 
-TEST_F(JobShopTest, ADroppedJobIsToldOfWhatWaits) {
+TEST_F(JobShopTest, WaitingWorkOfADroppedJobIsGivenUp) {
   MakeShop(1);
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
@@ -244,7 +229,7 @@ TEST_F(JobShopTest, LateJobsAreDroppedByTheTimer) {
   EXPECT_EQ(misses[0].deadline_ns, 1'000'000 + misses[0].release_ns);
 }
 
-TEST_F(JobShopTest, LearnsWhatTilesTookWithoutTheWait) {
+TEST_F(JobShopTest, LearnsTheDurationOfTilesWithoutTheWait) {
   MakeShop(1);
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
@@ -296,7 +281,7 @@ TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
   EXPECT_EQ(shop().Admit(*impossible).verdict, sched::Verdict::kCannot);
 }
 
-TEST_F(JobShopTest, TermsThatContradictAreRefused) {
+TEST_F(JobShopTest, RejectsContradictoryRequirements) {
   MakeShop(1);
   StreamRequirements terms;
   terms.criticality = sched::Criticality::kHard;
@@ -328,7 +313,7 @@ TEST_F(JobShopTest, ASlowPoolMakesTheModeHot) {
   EXPECT_EQ(shop().mode(), sched::Mode::kNominal);
 }
 
-TEST_F(JobShopTest, BadResourcesAreNamed) {
+TEST_F(JobShopTest, ErrorsNameUnknownResources) {
   MakeShop(2);
   EXPECT_EQ(shop().SetSpeed(7, 500).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(shop().SetSpeed(0, 0).code(), absl::StatusCode::kInvalidArgument);
@@ -336,7 +321,7 @@ TEST_F(JobShopTest, BadResourcesAreNamed) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(JobShopTest, WorkOfALostCoreGoesOnElsewhere) {
+TEST_F(JobShopTest, WorkOfALostCoreContinuesOnAnother) {
   MakeShop(2);
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
@@ -352,7 +337,7 @@ TEST_F(JobShopTest, WorkOfALostCoreGoesOnElsewhere) {
   EXPECT_FALSE(shop().resources()[1].is_available);
 }
 
-TEST_F(JobShopTest, AProfileIsThereBeforeTheKernelIs) {
+TEST_F(JobShopTest, AProfileAppliesToKernelsThatComeLater) {
   MakeShop(1);
   const auto run = [&](int64_t tile_ns) {
     auto stream = shop().StreamOf(128, nullptr);
@@ -402,7 +387,7 @@ class Keeper final : public sched::PlacementAdvisor {
   int done_count = 0;
 };
 
-TEST_F(JobShopTest, AGuideSaysWhenAndHowWide) {
+TEST_F(JobShopTest, AnAdvisorPrescribesTheStartAndTheShards) {
   MakeShop(2);
   Keeper guide;
   guide.not_before_ns = now() + 5'000'000;
@@ -424,7 +409,7 @@ TEST_F(JobShopTest, AGuideSaysWhenAndHowWide) {
   shop().SetGuide(nullptr, false);
 }
 
-TEST_F(JobShopTest, WhatAGuideHoldsIsAskedAboutWhenSomethingStops) {
+TEST_F(JobShopTest, AsksTheAdvisorAgainWhenAnOperationStops) {
   MakeShop(2);
   Keeper guide;
   shop().SetGuide(&guide, true);

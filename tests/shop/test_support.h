@@ -166,6 +166,18 @@ class JobShopTest : public ::testing::Test {
     shop_ = Value(JobShop::Create(executor_, options));
   }
 
+  // Jobs of two streams: the second has the higher priority.
+  struct TwoJobs {
+    Ref<ScheduledJob> low;
+    Ref<ScheduledJob> high;
+  };
+  TwoJobs ReleaseTwoJobs() {
+    const Ref<ScheduledStream> low = shop_->StreamOf(64, nullptr);
+    const Ref<ScheduledStream> high = shop_->StreamOf(200, nullptr);
+    return {shop_->ReleaseJob(*low, 0, kInfiniteFuture, false),
+            shop_->ReleaseJob(*high, 0, kInfiniteFuture, false)};
+  }
+
   JobShop& shop() { return *shop_; }
   ManualExecutor& executor() { return *executor_; }
   ManualTimers& timers() { return *timers_; }
