@@ -117,6 +117,7 @@ Status DescribeFunctions(const Module& module, const ModuleContents& contents,
 }  // namespace
 
 std::string SignatureText(const std::string& convention) {
+  if (convention.empty()) return "";
   char* text = nullptr;
   const Status status(takt_convention_describe(convention.c_str(), &text));
   if (!status.ok()) return convention;
