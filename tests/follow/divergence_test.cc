@@ -5,14 +5,14 @@
 namespace takt::follow {
 namespace {
 
-TEST(DivergenceTest, NothingHappenedYet) {
+TEST(DivergenceTest, IsEmptyAtFirst) {
   const Divergence divergence(2);
   EXPECT_EQ(divergence.starts(1).count, 0u);
   EXPECT_EQ(divergence.starts(1).q99, 0);
   EXPECT_EQ(divergence.late_starts().count(), 0u);
 }
 
-TEST(DivergenceTest, ToldPerOperation) {
+TEST(DivergenceTest, CountsEachOperation) {
   Divergence divergence(2);
   for (int64_t i = 1; i <= 100; ++i) divergence.Add(1, i - 11, 2 * i);
   EXPECT_EQ(divergence.starts(0).count, 0u);
@@ -23,13 +23,13 @@ TEST(DivergenceTest, ToldPerOperation) {
   EXPECT_EQ(starts.q50, 39);
   EXPECT_EQ(starts.q99, 88);
   EXPECT_EQ(divergence.ends(1).q50, 100);
-  // What is early counts as in time.
+  // Early operations count as in time.
   EXPECT_EQ(divergence.late_starts().Quantile(100), 0);
   EXPECT_EQ(divergence.late_starts().max(), 89);
   EXPECT_EQ(divergence.late_ends().count(), 100u);
 }
 
-TEST(DivergenceTest, QuantilesForgetWhatIsLongAgo) {
+TEST(DivergenceTest, QuantilesForgetOldErrors) {
   Divergence divergence(1);
   divergence.Add(0, 5'000'000'000, -5'000'000'000);
   EXPECT_EQ(divergence.starts(0).q50, INT32_MAX);

@@ -7,8 +7,8 @@ namespace takt::follow {
 namespace {
 
 using plan::FindPlanFaults;
-using plan::Plan;
 using plan::kNoDeadline;
+using plan::Plan;
 using plan::PlannedResource;
 using sched::ResourceKind;
 using testing::ElementsAre;
@@ -32,7 +32,7 @@ Plan TwoCoresAndNpu(const std::string& cores) {
   return plan;
 }
 
-TEST(PlanAlignmentTest, NamesDecide) {
+TEST(PlanAlignmentTest, MatchesResourcesByName) {
   const sched::Machine machine{{{"little", ResourceKind::kCore, 2, -1, 0},
                                 {"big", ResourceKind::kCore, 2, -1, 0},
                                 {"npu", ResourceKind::kNpu, 1, -1, 0}}};
@@ -47,7 +47,7 @@ TEST(PlanAlignmentTest, NamesDecide) {
   EXPECT_TRUE(FindPlanFaults(*plan).empty());
 }
 
-TEST(PlanAlignmentTest, ClustersGoWhereThereIsRoom) {
+TEST(PlanAlignmentTest, MatchesClustersToPoolsWithRoom) {
   const sched::Machine machine{{{"one", ResourceKind::kCore, 1, -1, 0},
                                 {"cores", ResourceKind::kCore, 4, -1, 0},
                                 {"engine", ResourceKind::kNpu, 1, -1, 0}}};
@@ -57,7 +57,7 @@ TEST(PlanAlignmentTest, ClustersGoWhereThereIsRoom) {
   EXPECT_THAT(plan->operations[1].resources, ElementsAre(5));
 }
 
-TEST(PlanAlignmentTest, NothingGoesToWhatIsGone) {
+TEST(PlanAlignmentTest, DoesNotUseLostResources) {
   const sched::Machine machine{{{"a", ResourceKind::kCore, 2, -1, 0},
                                 {"npu", ResourceKind::kNpu, 1, -1, 0},
                                 {"other", ResourceKind::kNpu, 1, -1, 0}}};
@@ -72,7 +72,7 @@ TEST(PlanAlignmentTest, NothingGoesToWhatIsGone) {
                         "cluster; there are 2 of a, 0 of npu, 0 of other"));
 }
 
-TEST(PlanAlignmentTest, RefusesWhatDoesNotFit) {
+TEST(PlanAlignmentTest, RejectsMachinesThatDoNotFit) {
   const auto reason = [](const Plan& plan, const sched::Machine& machine) {
     return std::string(AlignPlan(plan, machine).status().message());
   };

@@ -1,6 +1,6 @@
-// Goal: plans are carried out as they say, or bent when the machine does not
-// keep to them. Method: plans of real workloads, followed by the scheduler in
-// virtual time, with noise and a core that is lost.
+// Goal: plans are carried out exactly, or adapted when the machine departs from
+// them. Method: the scheduler follows plans of real workloads in virtual time,
+// with noise and a lost core.
 #include "follow/plan_follower.h"
 
 #include <set>
@@ -24,7 +24,7 @@ Result Play(const Workload& workload, const Plan* plan, FollowMode mode,
   return follow::Play(workload, plan, seed, std::move(follower));
 }
 
-TEST(PlanFollowerTest, StrictStartsAllExactlyAsPlanned) {
+TEST(PlanFollowerTest, StrictStartsEachOperationAsPlanned) {
   const Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
   const Result result = Play(workload, &plan, FollowMode::kStrict, 1);
@@ -36,10 +36,10 @@ TEST(PlanFollowerTest, StrictStartsAllExactlyAsPlanned) {
   for (const auto& [job, is_met] : result.met) EXPECT_TRUE(is_met);
 }
 
-TEST(PlanFollowerTest, AdaptiveUsesTheSlackUp) {
+TEST(PlanFollowerTest, AdaptiveUsesSlack) {
   Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
-  // All takes half as long as it was planned with.
+  // Every operation takes half of its planned time.
   workload.Scale(0.5);
   const Result strict = Play(workload, &plan, FollowMode::kStrict, 1);
   const Result adaptive = Play(workload, &plan, FollowMode::kAdaptive, 1);
@@ -50,7 +50,7 @@ TEST(PlanFollowerTest, AdaptiveUsesTheSlackUp) {
   for (const auto& [job, is_met] : adaptive.met) EXPECT_TRUE(is_met);
 }
 
-// Two cores and calls that are made once, together.
+// Two cores and calls that are all released once, together.
 constexpr char kTogether[] = R"({
   "topology": {"clusters": [{"name": "cores", "cpus": "0-1"}]},
   "kernels": [
@@ -75,8 +75,8 @@ constexpr char kTogether[] = R"({
     {"name": "arm", "program": "project", "arrival": "once", "count": 2},
     {"name": "policy", "program": "control", "arrival": "once", "count": 4}]})";
 
-// Means of many runs: with a plan, the same seed gives other durations.
-TEST(PlanFollowerTest, AdaptiveIsAboutAsQuickAsTheOnlinePolicyInNoise) {
+// Compares means of many runs: with a plan, a seed gives other durations.
+TEST(PlanFollowerTest, AdaptiveWithNoiseIsAboutAsFastAsTheOnlinePolicy) {
   auto workload = plan::ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
@@ -96,7 +96,7 @@ TEST(PlanFollowerTest, AdaptiveIsAboutAsQuickAsTheOnlinePolicyInNoise) {
   }
 }
 
-TEST(PlanFollowerTest, AdaptiveLeavesOutWhatIsSmall) {
+TEST(PlanFollowerTest, AdaptiveLeavesOutSmallOperations) {
   auto workload = plan::ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
@@ -107,15 +107,15 @@ TEST(PlanFollowerTest, AdaptiveLeavesOutWhatIsSmall) {
   // But for three of each of four calls.
   EXPECT_EQ(result.follow.started_count, plan.operations.size() - 12);
   EXPECT_EQ(result.met.size(), 7u);
-  // A strict plan has them all.
+  // A strict plan has all of them.
   follower.mode = FollowMode::kStrict;
   EXPECT_EQ(follow::Play(*workload, &plan, 1, follower).follow.started_count,
             plan.operations.size());
 }
 
-// Of what is found as it comes the scheduler is told of the first and the last;
-// the second has run unseen, and nobody waits for it.
-TEST(PlanFollowerTest, AdaptiveDoesNotWaitForWhatRanUnseen) {
+// The scheduler sees the first and the last operation of a dynamic job. The
+// second has run unseen, and nothing waits for it.
+TEST(PlanFollowerTest, AdaptiveDoesNotWaitForUnseenOperations) {
   auto workload = plan::ReadWorkload(R"({
   "topology": {"clusters": [{"name": "cores", "cpus": "0"}]},
   "kernels": [{"name": "k", "alternatives": [
@@ -150,7 +150,7 @@ TEST(PlanFollowerTest, AdaptiveDoesNotWaitForWhatRanUnseen) {
   EXPECT_TRUE((*follower)->is_over());
 }
 
-TEST(PlanFollowerTest, AJobThatIsOverLeavesNothingToWaitFor) {
+TEST(PlanFollowerTest, NothingWaitsForAJobThatIsOver) {
   auto workload = plan::ReadWorkload(kTogether, plan::WorkloadSources{});
   ASSERT_TRUE(workload.ok()) << workload.status();
   const Plan plan = PlanOf(*workload);
@@ -168,12 +168,12 @@ TEST(PlanFollowerTest, AJobThatIsOverLeavesNothingToWaitFor) {
       (*follower)->NotifyReleased({{j, 1}, stream, 0, kInfiniteFuture});
       (*follower)->NotifyOver({j, 1});
     }
-    // Strictly, they are missing, which is told in time.
+    // A strict plan reports in time that they are missing.
     EXPECT_EQ((*follower)->is_over(), mode == FollowMode::kAdaptive);
   }
 }
 
-TEST(PlanFollowerTest, StrictTellsEachViolationOnce) {
+TEST(PlanFollowerTest, StrictReportsEachViolationOnce) {
   Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
   for (const bool falls_back : {false, true}) {
@@ -201,7 +201,7 @@ TEST(PlanFollowerTest, StrictTellsEachViolationOnce) {
               return std::count(o.resources.begin(), o.resources.end(), 1u);
             });
         EXPECT_EQ(has_lost, uses_core);
-        // All jobs end, whatever happens.
+        // All jobs end in any case.
         for (const sim::StreamReport& stream : result.report.streams) {
           EXPECT_EQ(stream.released, stream.met + stream.missed);
         }
@@ -210,7 +210,7 @@ TEST(PlanFollowerTest, StrictTellsEachViolationOnce) {
   }
 }
 
-TEST(PlanFollowerTest, AdaptiveMeetsWhatTheOnlinePolicyMeets) {
+TEST(PlanFollowerTest, AdaptiveMeetsTheDeadlinesThatTheOnlinePolicyMeets) {
   Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
   int met_count = 0;
@@ -251,7 +251,7 @@ TEST(PlanFollowerTest, BestEffortFillsHolesOnly) {
   EXPECT_GT(result.report.streams[3].met, 100u);
 }
 
-TEST(PlanFollowerTest, RefusesPlansOfOtherMachines) {
+TEST(PlanFollowerTest, RejectsPlansOfOtherMachines) {
   const Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
   const auto reason = [&](const Plan& wrong, bool has_streams) {
@@ -275,8 +275,8 @@ TEST(PlanFollowerTest, RefusesPlansOfOtherMachines) {
   EXPECT_THAT(reason(wrong, true), HasSubstr("of its stream"));
 }
 
-// Straight calls: what never becomes ready is not waited for.
-TEST(PlanFollowerTest, WhatIsMissingIsNotWaitedFor) {
+// Calls the follower directly: one operation never becomes ready.
+TEST(PlanFollowerTest, DoesNotWaitForMissingOperations) {
   sched::Machine machine;
   machine.pools = {{"a", sched::ResourceKind::kCore, 1, -1, 0}};
   Plan plan;

@@ -1,5 +1,5 @@
-// A robot's workload, its plan, and what becomes of it in virtual time: for the
-// tests of those who follow plans.
+// A robot's workload, its plan, and runs of it in virtual time, for tests of
+// plans that are followed.
 #ifndef TAKT_TESTS_FOLLOW_PLAN_PLAY_H_
 #define TAKT_TESTS_FOLLOW_PLAN_PLAY_H_
 
@@ -62,7 +62,7 @@ inline plan::Plan PlanOf(const Workload& workload) {
   return std::move(found->plan);
 }
 
-// Jobs by stream and number: whether they were in time.
+// Records which jobs were in time, by stream and number.
 class Outcomes : public sim::Observer {
  public:
   void OnRelease(int64_t, const sched::Decision& decision, int64_t) override {
@@ -87,7 +87,7 @@ struct Result : PlayedPlan {
 
 inline constexpr int64_t kLengthNs = 200'000'000;
 
-// Without a plan by the policy alone.
+// Plays the workload by the plan; nullptr: by the policy alone.
 inline Result Play(const Workload& workload, const plan::Plan* plan,
                    uint64_t seed, FollowerOptions follower = {}) {
   Outcomes outcomes;
@@ -110,7 +110,8 @@ inline Result Play(const Workload& workload, const plan::Plan* plan,
   return result;
 }
 
-// How many jobs `online` has in time, of which the other is to miss none.
+// Expects that `other` has every job in time that `online` has, and returns
+// their number.
 inline int ExpectMeetsWhatIsMet(const Workload& workload, const Result& online,
                                 const Result& other) {
   int met_count = 0;

@@ -1,6 +1,6 @@
-// Goal: what is left of a plan that cannot be kept is planned anew, and that is
-// followed where it does no harm. Method: plans in virtual time, with noise and
-// a core that is lost, and planners that are late or never done.
+// Goal: the rest of a plan that was given up is planned anew, and the new plan
+// is followed where it makes no job late. Method: plans in virtual time, with
+// noise and a lost core, and planners that are late or never done.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -28,7 +28,7 @@ Workload WithLostCore(uint32_t core) {
   return workload;
 }
 
-TEST(PlanRepairTest, WhatIsLeftIsPlannedWithoutALostCore) {
+TEST(PlanRepairTest, PlansTheRestWithoutALostCore) {
   const Plan plan = PlanOf(ReadRobot());
   const Workload workload = WithLostCore(1);
   FollowerOptions without = Repairing();
@@ -36,10 +36,10 @@ TEST(PlanRepairTest, WhatIsLeftIsPlannedWithoutALostCore) {
   const Result online = Play(workload, &plan, 1, without);
   const Result repaired = Play(workload, &plan, 1, Repairing());
   EXPECT_EQ(online.follow.resolve_count, 0u);
-  // One for each 20 ms that are left, and for what was left of those.
+  // One for each remaining 20 ms, and for the rest of the first.
   EXPECT_GE(repaired.follow.resolve_count, 5u);
   EXPECT_EQ(repaired.follow.refused_count, 0u);
-  // Most of what the online policy did is planned.
+  // Most operations that the online policy placed are planned.
   EXPECT_GT(repaired.follow.started_count,
             online.follow.started_count * 19 / 10);
   EXPECT_GT(repaired.follow.in_place_count,
@@ -47,7 +47,7 @@ TEST(PlanRepairTest, WhatIsLeftIsPlannedWithoutALostCore) {
   for (const auto& [job, is_met] : repaired.met) EXPECT_TRUE(is_met);
 }
 
-TEST(PlanRepairTest, MeetsWhatTheOnlinePolicyMeets) {
+TEST(PlanRepairTest, MeetsTheDeadlinesThatTheOnlinePolicyMeets) {
   const Plan plan = PlanOf(ReadRobot());
   int met_count = 0;
   uint64_t resolve_count = 0;
@@ -66,8 +66,8 @@ TEST(PlanRepairTest, MeetsWhatTheOnlinePolicyMeets) {
   EXPECT_GT(resolve_count, 150u);
 }
 
-// Until it is there, and if it never is, the online policy decides.
-TEST(PlanRepairTest, WhatIsNeverPlannedIsRefused) {
+// The online policy decides while there is no new plan.
+TEST(PlanRepairTest, RefusesAPlanThatIsNeverReady) {
   const Plan plan = PlanOf(ReadRobot());
   const Workload workload = WithLostCore(1);
   std::vector<std::function<void()>> kept;
@@ -80,12 +80,12 @@ TEST(PlanRepairTest, WhatIsNeverPlannedIsRefused) {
   EXPECT_GE(result.follow.refused_count, 5u);
   EXPECT_GE(kept.size(), result.follow.refused_count);
   ExpectMeetsWhatIsMet(workload, Play(workload, nullptr, 1), result);
-  // Whoever waited for it is gone.
+  // Planning ends after the run.
   for (const auto& solve : kept) solve();
 }
 
-// Straight calls: what is planned within the budget comes into force after it.
-TEST(PlanRepairTest, WhatIsPlannedInTimeIsFollowed) {
+// Calls the follower directly: a plan comes into force after its budget.
+TEST(PlanRepairTest, FollowsAPlanThatIsReadyInTime) {
   sched::Machine machine;
   machine.pools = {{"a", sched::ResourceKind::kCore, 2, -1, 0}};
   Plan plan;
@@ -127,8 +127,8 @@ TEST(PlanRepairTest, WhatIsPlannedInTimeIsFollowed) {
   EXPECT_EQ(follower.report().in_place_count, 1u);
 }
 
-// With one core left for all of it, most of it would be late.
-TEST(PlanRepairTest, WhatWouldBeLateIsNotFollowed) {
+// With one core left, most jobs would be late.
+TEST(PlanRepairTest, DoesNotFollowAPlanWithLateJobs) {
   Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
   for (uint32_t core = 0; core < 7; ++core) {
@@ -143,7 +143,7 @@ TEST(PlanRepairTest, WhatWouldBeLateIsNotFollowed) {
   ExpectMeetsWhatIsMet(workload, online, result);
 }
 
-TEST(PlanRepairTest, AHorizonIsPlannedAtATime) {
+TEST(PlanRepairTest, PlansOneHorizonAtATime) {
   const Plan plan = PlanOf(ReadRobot());
   const Workload workload = WithLostCore(1);
   FollowerOptions options = Repairing();
@@ -167,8 +167,8 @@ TEST(PlanRepairTest, TheSameSeedGivesTheSameRun) {
   }
 }
 
-// Strict plans are kept to, whatever happens.
-TEST(PlanRepairTest, StrictPlansAreNot) {
+// Strict plans are kept in any case.
+TEST(PlanRepairTest, DoesNotRepairStrictPlans) {
   const Plan plan = PlanOf(ReadRobot());
   FollowerOptions options = Repairing();
   options.mode = FollowMode::kStrict;
@@ -177,8 +177,8 @@ TEST(PlanRepairTest, StrictPlansAreNot) {
   EXPECT_EQ(result.follow.resolve_count + result.follow.refused_count, 0u);
 }
 
-// A core that the plan does not use is not missed.
-TEST(PlanRepairTest, WhatThePlanDoesNotUseMayBeLost) {
+// The plan does not need that core.
+TEST(PlanRepairTest, KeepsThePlanIfAnUnusedCoreIsLost) {
   const Plan plan = PlanOf(ReadRobot());
   uint32_t unused = 0;
   const auto uses = [&](const plan::PlannedOperation& operation) {
@@ -194,8 +194,8 @@ TEST(PlanRepairTest, WhatThePlanDoesNotUseMayBeLost) {
   EXPECT_EQ(result.follow.in_place_count, 10 * plan.operations.size());
 }
 
-// And a core that is found again has the plan in step by the next period.
-TEST(PlanRepairTest, AFoundCoreIsUsedAgain) {
+// The plan is in step again in the period after the core was found.
+TEST(PlanRepairTest, UsesACoreAgainThatIsFound) {
   const Plan plan = PlanOf(ReadRobot());
   Workload workload = ReadRobot();
   workload.faults = {{50'000'000, 75'000'000, /*resource=*/1}};

@@ -1,6 +1,6 @@
-// Goal: windows are planned ahead and followed while they hold, and do no harm.
-// Method: a robot's workload in virtual time, with and without them; single
-// decisions.
+// Goal: windows are planned ahead and followed while they hold, and make no job
+// late. Method: a robot's workload in virtual time, with and without windows;
+// single decisions.
 #include "follow/window_advisor.h"
 
 #include "gtest/gtest.h"
@@ -41,7 +41,7 @@ void ExpectAllEnded(const Report& report) {
   }
 }
 
-TEST(WindowGuideTest, WindowsArePlannedAndFollowed) {
+TEST(WindowAdvisorTest, WindowsArePlannedAndFollowed) {
   const Played run = Play(ReadRobot(), 1, true);
   // 400 ms; a new one each 47.5 ms.
   EXPECT_GE(run.windows.planned_count, 8u);
@@ -52,7 +52,7 @@ TEST(WindowGuideTest, WindowsArePlannedAndFollowed) {
   EXPECT_EQ(run.report.MissCount(sched::Criticality::kHard), 0u);
 }
 
-TEST(WindowGuideTest, TheSameSeedGivesTheSameRun) {
+TEST(WindowAdvisorTest, TheSameSeedGivesTheSameRun) {
   Workload workload = ReadRobot();
   workload.noise = 0.2;
   const Played a = Play(workload, 7, true);
@@ -64,7 +64,7 @@ TEST(WindowGuideTest, TheSameSeedGivesTheSameRun) {
   EXPECT_EQ(a.windows.broken_count, b.windows.broken_count);
 }
 
-TEST(WindowGuideTest, WhatThePolicyMeetsIsMetWithNoiseAndALostCore) {
+TEST(WindowAdvisorTest, MeetsThePolicysDeadlinesWithNoiseAndALostCore) {
   Workload workload = ReadRobot();
   for (const double noise : {0.0, 0.1, 0.3, 0.5}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
@@ -82,7 +82,7 @@ TEST(WindowGuideTest, WhatThePolicyMeetsIsMetWithNoiseAndALostCore) {
   }
 }
 
-TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
+TEST(WindowAdvisorTest, AnUnexpectedJobDoesNotWaitForThePlan) {
   Workload workload = ReadRobot();
   plan::WorkloadStream alarm;
   alarm.name = "alarm";
@@ -99,7 +99,7 @@ TEST(WindowGuideTest, WhatNobodyExpectedDoesNotWaitForThePlan) {
   EXPECT_GT(run.windows.started_count, 100u);
 }
 
-TEST(WindowGuideTest, BestEffortFillsTheHoles) {
+TEST(WindowAdvisorTest, BestEffortFillsTheHoles) {
   Workload workload = ReadRobot();
   plan::WorkloadStream log;
   log.name = "log";
@@ -113,7 +113,7 @@ TEST(WindowGuideTest, BestEffortFillsTheHoles) {
   EXPECT_GT(run.windows.started_count, 700u);
 }
 
-TEST(WindowGuideTest, WhatIsPlannedTooLateIsNotFollowed) {
+TEST(WindowAdvisorTest, DoesNotFollowAPlanThatIsLate) {
   std::vector<std::function<void()>> waiting;
   WindowOptions window_options;
   window_options.planning.background = [&](std::function<void()> job) {
@@ -129,11 +129,11 @@ TEST(WindowGuideTest, WhatIsPlannedTooLateIsNotFollowed) {
   EXPECT_EQ(guide.report().planned_count, 0u);
   EXPECT_GE(guide.report().failed_count, 2u);
   EXPECT_EQ(report->MissCount(sched::Criticality::kHard), 0u);
-  // It does no harm to plan what nobody waits for.
+  // Planning may end after the run.
   for (const auto& job : waiting) job();
 }
 
-TEST(WindowGuideTest, ASlowFirstRunDoesNotKeepAPlanNarrow) {
+TEST(WindowAdvisorTest, ASlowFirstRunDoesNotKeepAPlanNarrow) {
   WindowOptions window_options;
   window_options.length_ns = 50'000'000;
   WindowAdvisor guide(window_options);

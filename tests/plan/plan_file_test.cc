@@ -53,7 +53,7 @@ std::string ErrorOf(const std::string& bytes) {
   return std::string(plan.status().message());
 }
 
-TEST(PlanFileTest, ComesBackAsItWas) {
+TEST(PlanFileTest, RoundTrips) {
   const Plan plan = SmallPlan();
   const absl::StatusOr<Plan> read = DecodePlan(Bytes(EncodePlan(plan)));
   ASSERT_TRUE(read.ok()) << read.status();
@@ -86,12 +86,12 @@ TEST(PlanFileTest, ComesBackAsItWas) {
   EXPECT_EQ(EncodePlan(*read), EncodePlan(plan));
 }
 
-TEST(PlanFileTest, RefusesWhatIsNone) {
+TEST(PlanFileTest, RejectsOtherFiles) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("no plan file"));
   EXPECT_THAT(ErrorOf("hello, world, hello"), HasSubstr("no plan file"));
 }
 
-TEST(PlanFileTest, NamesAnotherVersion) {
+TEST(PlanFileTest, NamesTheOtherVersion) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(wire::CreatePlan(builder, 9), wire::PlanIdentifier());
   EXPECT_EQ(ErrorOf(std::string(
@@ -100,14 +100,14 @@ TEST(PlanFileTest, NamesAnotherVersion) {
             "plan: the file is of version 9; version 1 is read here");
 }
 
-TEST(PlanFileTest, RefusesEveryTruncation) {
+TEST(PlanFileTest, RejectsEveryTruncation) {
   const std::string bytes = EncodePlan(SmallPlan());
   for (size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(DecodePlan(Bytes(bytes.substr(0, length))).ok()) << length;
   }
 }
 
-// Whatever is accepted is well formed.
+// An accepted file has a well-formed plan.
 TEST(PlanFileTest, SurvivesFlippedBits) {
   std::mt19937 random(7);
   const std::string bytes = EncodePlan(SmallPlan());
@@ -129,7 +129,7 @@ TEST(PlanFileTest, SurvivesFlippedBits) {
 }
 
 // One string that many operations refer to would fill the memory.
-TEST(PlanFileTest, RefusesToUnfold) {
+TEST(PlanFileTest, RejectsAFileThatWouldUnfold) {
   flatbuffers::FlatBufferBuilder builder;
   const auto text = builder.CreateString(std::string(1 << 16, 'x'));
   std::vector<flatbuffers::Offset<wire::Operation>> operations;

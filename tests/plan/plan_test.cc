@@ -60,7 +60,7 @@ std::string FaultsAfter(Change change) {
   return FaultsOf(plan);
 }
 
-TEST(PlanTest, AcceptsAGoodOne) {
+TEST(PlanTest, AcceptsAGoodPlan) {
   EXPECT_TRUE(ValidatePlan(SmallPlan()).ok());
   EXPECT_EQ(FaultsOf(SmallPlan()), "");
   EXPECT_EQ(SmallPlan().makespan(), 35);
@@ -117,7 +117,7 @@ TEST(PlanTest, ACyclicPlanMustFitItsPeriod) {
                         "until 8"));
 }
 
-TEST(PlanTest, MalformedOnesAreNamed) {
+TEST(PlanTest, NamesMalformedItems) {
   const auto reason = [](void (*change)(Plan&)) {
     Plan plan = SmallPlan();
     change(plan);
@@ -255,7 +255,7 @@ bool Break(Plan& plan, Kind kind, std::mt19937& random) {
   return false;
 }
 
-TEST(PlanTest, RandomBrokenPlansAreRefusedForTheRightReason) {
+TEST(PlanTest, RandomBrokenPlansAreRejectedForTheRightReason) {
   std::mt19937 random(1);
   int broken = 0;
   while (broken < 100000) {

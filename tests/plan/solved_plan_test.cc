@@ -16,7 +16,7 @@ solve::Problem SmallProblem() {
   return problem;
 }
 
-TEST(SolvedPlanTest, SaysWhatTheScheduleSays) {
+TEST(SolvedPlanTest, HasTheStartsOfTheSchedule) {
   const solve::Problem problem = SmallProblem();
   const solve::Schedule schedule = {{{0, 5}, {0, 8}, {0, 8}, {0, 0}}, 10};
   ASSERT_TRUE(solve::CheckSchedule(problem, schedule).ok());
@@ -40,7 +40,7 @@ TEST(SolvedPlanTest, SaysWhatTheScheduleSays) {
   EXPECT_NE(plan.operations[2].job, plan.operations[0].job);
 }
 
-TEST(SolvedPlanTest, OfWhatTheSolverFindsHasNoFaults) {
+TEST(SolvedPlanTest, PlansOfTheSolverHaveNoFaults) {
   solve::SolverOptions options;
   options.step_limit = 50;
   const auto solution = solve::Solve(SmallProblem(), options);

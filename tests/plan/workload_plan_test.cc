@@ -73,7 +73,7 @@ TEST(WorkloadPlanTest, ASingleShotHasTheShortestMakespan) {
   EXPECT_LE(found->plan.lower_bound, 660'000);
 }
 
-TEST(WorkloadPlanTest, AnNpuTakesItsCoreWithIt) {
+TEST(WorkloadPlanTest, AnNpuOccupiesItsFeeder) {
   const auto found = Solve(R"("streams": [
     {"name": "a", "program": "two", "arrival": "once", "pools": ["npu0", "big"]}])");
   ASSERT_TRUE(found.ok()) << found.status();
@@ -88,7 +88,7 @@ TEST(WorkloadPlanTest, AnNpuTakesItsCoreWithIt) {
   EXPECT_EQ(FindPlanFaults(wrong)[0].kind, PlanFault::Kind::kWidth);
 }
 
-TEST(WorkloadPlanTest, CountsWhatCannotBeInTime) {
+TEST(WorkloadPlanTest, CountsJobsThatCannotBeInTime) {
   const auto found = Solve(R"("streams": [
     {"name": "a", "program": "two", "period_ms": 1, "deadline_us": 350}])");
   ASSERT_TRUE(found.ok()) << found.status();
@@ -109,7 +109,7 @@ TEST(WorkloadPlanTest, SavesEnergyWhereNothingGetsWorse) {
   EXPECT_TRUE(FindPlanFaults(frugal->plan).empty());
 }
 
-TEST(WorkloadPlanTest, GivesOperationsTheQuantileThatIsAskedFor) {
+TEST(WorkloadPlanTest, GivesOperationsThePlannedQuantile) {
   constexpr char kProfiled[] = R"({
     "topology": {"clusters": [{"name": "big", "cpus": "0"}]},
     "planned_quantile": "%s",
@@ -147,7 +147,7 @@ TEST(WorkloadPlanTest, GivesOperationsTimeForTheHandover) {
       HasSubstr("handover_us"));
 }
 
-TEST(WorkloadPlanTest, RefusesWhatIsNotKnownAhead) {
+TEST(WorkloadPlanTest, RejectsReleasesThatAreNotKnownAhead) {
   const auto reason = [](const char* streams) {
     return std::string(Solve(streams).status().message());
   };

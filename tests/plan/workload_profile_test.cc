@@ -1,4 +1,4 @@
-// Workloads of real functions, and the profiles that say what they do.
+// Workloads of functions, and the profiles that have measured them.
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "gmock/gmock.h"
@@ -80,7 +80,7 @@ TEST(WorkloadProfileTest, FunctionsGetTheirProgramsFromTheProfile) {
               HasSubstr("stream log: no profile has log.write"));
 }
 
-TEST(WorkloadProfileTest, AnnotationsAreTheTermsThatAStreamDoesNotSay) {
+TEST(WorkloadProfileTest, AnnotationsAreTheDefaultsOfAStream) {
   const auto workload = Read(kWorkload, kProfile);
   ASSERT_TRUE(workload.ok()) << workload.status();
   const sched::StreamOptions& terms = workload->streams[0].terms;
@@ -97,7 +97,7 @@ TEST(WorkloadProfileTest, AnnotationsAreTheTermsThatAStreamDoesNotSay) {
   EXPECT_EQ(other->streams[0].terms.priority, 7);
 }
 
-// `good` in one of the texts replaced by `bad`; what the error says.
+// The error for the texts with `good` replaced by `bad`.
 std::string Fault(const std::string& good, const std::string& bad) {
   std::string texts[] = {kWorkload, kProfile};
   bool is_found = false;
@@ -114,7 +114,7 @@ std::string Fault(const std::string& good, const std::string& bad) {
   return std::string(workload.status().message());
 }
 
-TEST(WorkloadProfileTest, NamesThePlaceOfWhatIsWrong) {
+TEST(WorkloadProfileTest, NamesThePlaceOfTheFault) {
   EXPECT_THAT(Fault("\"file\": \"policy.vmfb\",", ""),
               HasSubstr("modules[0]: \"file\" is missing"));
   EXPECT_THAT(
@@ -156,8 +156,8 @@ TEST(WorkloadProfileTest, WithoutAMachineThereIsNoWorkload) {
               HasSubstr("no \"topology\""));
 }
 
-// What is wrong on any machine is said before that there is none.
-TEST(WorkloadProfileTest, AWrongMemberIsSaidBeforeAMissingMachine) {
+// A fault that does not depend on the machine is reported first.
+TEST(WorkloadProfileTest, ReportsAnUnknownMemberBeforeAMissingMachine) {
   const auto fault = [](absl::string_view json) {
     return std::string(
         ReadWorkload(json, WorkloadSources{}).status().message());
@@ -173,7 +173,7 @@ TEST(WorkloadProfileTest, AWrongMemberIsSaidBeforeAMissingMachine) {
               HasSubstr("no \"topology\""));
 }
 
-// Whatever becomes of the bytes, there is an answer.
+// Damaged bytes give an error or a workload.
 TEST(WorkloadProfileTest, SurvivesDamage) {
   Random random(7);
   for (int i = 0; i < 2000; ++i) {

@@ -33,7 +33,7 @@ constexpr char kGood[] = R"({
   "thermal": [{"pool": "big", "time_constant_s": 5, "speed": 0.7}]
 })";
 
-TEST(WorkloadTest, ReadsAllThereIs) {
+TEST(WorkloadTest, ReadsEveryMember) {
   const auto workload = ReadWorkload(kGood, Board());
   ASSERT_TRUE(workload.ok()) << workload.status();
   EXPECT_EQ(workload->name, "w");
@@ -60,7 +60,7 @@ TEST(WorkloadTest, ReadsAllThereIs) {
   EXPECT_EQ(workload->thermal_models[0].permille, 700u);
 }
 
-// `good` in kGood replaced by `bad`; what the error says.
+// The error for kGood with `good` replaced by `bad`.
 std::string Fault(const std::string& good, const std::string& bad) {
   std::string text = kGood;
   const size_t at = text.find(good);
@@ -72,7 +72,7 @@ std::string Fault(const std::string& good, const std::string& bad) {
   return std::string(workload.status().message());
 }
 
-TEST(WorkloadTest, NamesThePlaceOfWhatIsWrong) {
+TEST(WorkloadTest, NamesThePlaceOfTheFault) {
   EXPECT_THAT(Fault("\"noise\": 0.1", "\"noise\": -1"),
               HasSubstr("workload.noise: expected a number from 0 to 2"));
   EXPECT_THAT(Fault("\"noise\"", "\"nose\""),
@@ -115,7 +115,7 @@ TEST(WorkloadTest, NamesThePlaceOfWhatIsWrong) {
               HasSubstr("must be above 0"));
 }
 
-TEST(WorkloadTest, RefusesWhatIsNoWorkload) {
+TEST(WorkloadTest, RejectsOtherTexts) {
   for (const char* text : {"", "[]", "{", "{}", "3", "{\"streams\": 5}",
                            "{\"kernels\": {}}", "{\"programs\": [{}]}"}) {
     EXPECT_FALSE(ReadWorkload(text, Board()).ok()) << text;
@@ -126,7 +126,7 @@ TEST(WorkloadTest, RefusesWhatIsNoWorkload) {
       HasSubstr("nested too deep"));
 }
 
-// Whatever becomes of the bytes, there is an answer.
+// Damaged bytes give an error or a workload.
 TEST(WorkloadTest, SurvivesDamage) {
   Random random(5);
   for (int i = 0; i < 3000; ++i) {
@@ -173,7 +173,7 @@ TEST(WorkloadTest, TakesDurationsFromAProfile) {
   EXPECT_EQ(key, (sched::KernelKey{0x0123456789abcdef, 4, {7, 2, 1}}));
   EXPECT_EQ(workload->KeyOf(1), (sched::KernelKey{0, 1, {1, 1, 1}}));
 
-  // Somebody has measured the first, on one core, and something else.
+  // The profile has the first kernel on one core, and another kernel.
   const sched::Machine board = Board();
   sched::CostModel costs(&board);
   ASSERT_TRUE(costs.Add(key, {{.guess_ns = 1}, {.shards = 3}}).ok());
@@ -193,7 +193,7 @@ TEST(WorkloadTest, TakesDurationsFromAProfile) {
   EXPECT_EQ(workload->kernels[1].alternatives[0].guess_ns, 5000);
 }
 
-TEST(WorkloadTest, RefusesProfilesAndKeysThatAreNone) {
+TEST(WorkloadTest, RejectsDamagedProfilesAndKeys) {
   auto workload = Keyed("");
   ASSERT_TRUE(workload.ok());
   EXPECT_EQ(workload->ApplyProfile("no profile").status().code(),

@@ -28,7 +28,7 @@ const char kSchedule[] = R"({
   }
 })";
 
-TEST(LooseScheduleTest, BecomesAPlan) {
+TEST(XpuRtScheduleTest, BecomesAPlan) {
   const absl::StatusOr<Plan> plan = ImportLooseSchedule(kSchedule);
   ASSERT_TRUE(plan.ok()) << plan.status();
   ASSERT_EQ(plan->operations.size(), 3u);
@@ -55,7 +55,7 @@ TEST(LooseScheduleTest, BecomesAPlan) {
   EXPECT_TRUE(FindPlanFaults(*plan).empty());
 }
 
-TEST(LooseScheduleTest, ComesBackAsItWas) {
+TEST(XpuRtScheduleTest, RoundTrips) {
   const Plan plan = *ImportLooseSchedule(kSchedule);
   const absl::StatusOr<Plan> again =
       ImportLooseSchedule(ExportLooseSchedule(plan));
@@ -97,14 +97,14 @@ std::string With(const char* member, const char* value) {
   return json + "}}";
 }
 
-TEST(LooseScheduleTest, RefusesWhatNestsTooDeep) {
+TEST(XpuRtScheduleTest, RejectsDeepNesting) {
   const size_t depth = 1'000'000;
   const std::string deep = std::string(depth, '[') + std::string(depth, ']');
   EXPECT_EQ(ErrorOf(With("dependencies", ("[" + deep + "]").c_str())),
             "schedule: document: nested too deep");
 }
 
-TEST(LooseScheduleTest, FaultsAreNamed) {
+TEST(XpuRtScheduleTest, FaultsAreNamed) {
   EXPECT_TRUE(ImportLooseSchedule(With("", "")).ok());
   EXPECT_THAT(ErrorOf(""), HasSubstr("is not JSON"));
   EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("\"dispatches\""));

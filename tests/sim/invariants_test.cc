@@ -1,6 +1,6 @@
-// Goal: whatever the workload, the machine and what goes wrong, the scheduler
-// keeps what its header promises. Method: random runs, watched from outside by
-// an observer that shares no code with it.
+// Goal: the scheduler keeps the promises of its header with any workload,
+// machine and faults. Method: random runs, checked by an observer that shares
+// no code with it.
 //
 // TAKT_SIM_RUNS=1000000 makes the run long; a failure prints its seed, and
 // TAKT_SIM_SEED=n TAKT_SIM_RUNS=1 plays it again.
@@ -153,13 +153,13 @@ class Watcher : public Observer {
   std::vector<std::string> faults_;
 };
 
-// Every run is of another policy, board and workload.
+// Every run has another policy, board and workload.
 void PlayOne(uint64_t seed) {
   Random random(seed);
   const Workload workload = MakeRandomWorkload({}, random);
   const auto& names = sched::PolicyNames();
   SimulationOptions options;
-  // Two in three are of the default policy.
+  // Two runs in three have the default policy.
   const uint32_t choice = random.Below(static_cast<uint32_t>(names.size()) * 3);
   options.scheduler.policy =
       sched::FindPolicy(choice < names.size() ? names[choice] : "job-shop");
@@ -190,9 +190,9 @@ TEST(InvariantsTest, HoldInRandomRuns) {
   }
 }
 
-// Streams ask for admission, without noise and faults: who was told that it
-// will fit misses nothing, whatever else there is; who cannot alone at its
-// fastest does not.
+// Streams ask for admission, without noise and faults. A stream that was
+// admitted misses no deadline, whatever other streams there are. A stream that
+// misses deadlines alone at its fastest is not admitted.
 void AskOne(uint64_t seed, uint64_t* fits) {
   Random random(seed);
   RandomWorkloadOptions made;

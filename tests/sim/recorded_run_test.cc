@@ -54,7 +54,7 @@ void AddCall(RecordingMaker& maker, uint16_t track, uint32_t function,
   end.id = id;
 }
 
-TEST(RecordedRunTest, CallsWithoutAStreamAreOneByFunction) {
+TEST(RecordedRunTest, GroupsCallsWithoutAStreamByFunction) {
   RecordingMaker maker;
   const uint16_t track = maker.Track(TrackKind::kThread, "main");
   const uint32_t act = maker.Name("act");
@@ -71,7 +71,7 @@ TEST(RecordedRunTest, CallsWithoutAStreamAreOneByFunction) {
   EXPECT_EQ(run.core_count, 0u);  // A caller's thread is no core.
 }
 
-TEST(RecordedRunTest, CallsThatGoOnAtOnceAreOfTwoCallers) {
+TEST(RecordedRunTest, OverlappingCallsHaveTwoCallers) {
   RecordingMaker maker;
   const uint16_t one = maker.Track(TrackKind::kThread, "one");
   const uint16_t two = maker.Track(TrackKind::kThread, "two");
@@ -89,7 +89,7 @@ TEST(RecordedRunTest, CallsThatGoOnAtOnceAreOfTwoCallers) {
   EXPECT_EQ(run.streams[1].jobs[1].release_ns, 750);
 }
 
-TEST(RecordedRunTest, WorkersHaveCallsOfManyCallers) {
+TEST(RecordedRunTest, SeparatesTheCallsOfWorkers) {
   RecordingMaker maker;
   const uint16_t one = maker.Track(TrackKind::kWorker, "takt-0");
   const uint16_t two = maker.Track(TrackKind::kWorker, "takt-1");
@@ -105,7 +105,7 @@ TEST(RecordedRunTest, WorkersHaveCallsOfManyCallers) {
 
 // Two workers and the backup thread of one of them ran in the place of two
 // cores.
-TEST(RecordedRunTest, CoresAreThoseOfTheScheduler) {
+TEST(RecordedRunTest, CountsTheCoresOfTheScheduler) {
   RecordingMaker maker;
   const uint32_t detect = maker.Name("detect");
   uint64_t id = 0;
@@ -121,7 +121,7 @@ TEST(RecordedRunTest, CoresAreThoseOfTheScheduler) {
   EXPECT_EQ(Read(maker.recording).core_count, 2u);
 }
 
-TEST(RecordedRunTest, LeavesOutWhatDidNotEndWell) {
+TEST(RecordedRunTest, LeavesOutJobsThatFailed) {
   RecordingMaker maker;
   const uint16_t track = maker.Track(TrackKind::kThread, "main");
   const uint32_t act = maker.Name("act");

@@ -1,5 +1,5 @@
-// Goal: a replay does what was recorded. Method: simulated runs are recorded,
-// so that what they should come to is known.
+// Goal: a replay agrees with its recording. Method: simulated runs are
+// recorded, so that the right result is known.
 #include "sim/replay.h"
 
 #include <cmath>
@@ -39,7 +39,7 @@ double MeanNs(const ReplayStream& stream) {
   return sum / static_cast<double>(stream.responses_ns.size());
 }
 
-TEST(ReplayTest, FindsWhatKindsOfStreamsThereWere) {
+TEST(ReplayTest, FindsTheKindsOfStreams) {
   const auto replay = MakeReplay(Recorded(SmallWorkload()), 0);
   ASSERT_TRUE(replay.ok()) << replay.status();
   EXPECT_EQ(replay->workload.machine.resource_count(), 2u);
@@ -67,7 +67,7 @@ TEST(ReplayTest, GivesTheSameResponsesWithoutNoise) {
   }
 }
 
-TEST(ReplayTest, JobsTakeWhatTheyTook) {
+TEST(ReplayTest, JobsTakeTheirRecordedTime) {
   Workload workload = SmallWorkload();
   workload.streams.pop_back();  // Alone: the response is the work.
   workload.noise = 0.5;
@@ -91,7 +91,7 @@ TEST(ReplayTest, JobsTakeWhatTheyTook) {
   EXPECT_GT(spread, 0.7 * most / least);
 }
 
-TEST(ReplayTest, ReleasesWhenItWasReleased) {
+TEST(ReplayTest, ReleasesJobsAtTheRecordedTimes) {
   Workload workload = SmallWorkload();
   workload.streams[0].arrival = Arrival::kPoisson;
   workload.streams.pop_back();
@@ -137,7 +137,7 @@ RecordedRun LongJobs(bool on_callers) {
   return run;
 }
 
-TEST(ReplayTest, LongOperationsSpreadAnewBetweenTiles) {
+TEST(ReplayTest, LongOperationsSpreadAgainBetweenTiles) {
   const auto replay = MakeReplay(LongJobs(/*on_callers=*/false), 0);
   ASSERT_TRUE(replay.ok()) << replay.status();
   // As many pieces as both cores have tiles.
@@ -150,7 +150,7 @@ TEST(ReplayTest, LongOperationsSpreadAnewBetweenTiles) {
   EXPECT_EQ(replay->streams[0].period_ns, 10'000'000);
 }
 
-TEST(ReplayTest, WhereCallersComputeWorkGivesWayToThem) {
+TEST(ReplayTest, WorkYieldsToCallersThatCompute) {
   const auto replay = MakeReplay(LongJobs(/*on_callers=*/true), 0);
   ASSERT_TRUE(replay.ok()) << replay.status();
   EXPECT_EQ(replay->workload.programs[0].operations.size(), 4u);
@@ -159,7 +159,7 @@ TEST(ReplayTest, WhereCallersComputeWorkGivesWayToThem) {
   EXPECT_EQ(kernel.alternatives[0].tile_ns, 20'000);
 }
 
-TEST(ReplayTest, RefusesWhatCannotBePlayed) {
+TEST(ReplayTest, RejectsTracesThatCannotBePlayed) {
   EXPECT_EQ(MakeReplay({}, 0).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(MakeReplay(Recorded(SmallWorkload()), 65).status().code(),

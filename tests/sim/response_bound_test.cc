@@ -1,7 +1,7 @@
-// Goal: what AnalyseResponses() bounds is never exceeded. Method: random
-// workloads on random machines, played with the scheduler while nothing takes
-// longer than its 99 % quantile; TAKT_SIM_RUNS=100000 makes it long, and a
-// failure prints the seed that plays it again.
+// Goal: no response exceeds the bound of AnalyseResponses(). Method: random
+// workloads on random machines, played with the scheduler while no operation
+// takes longer than its 99 % quantile. TAKT_SIM_RUNS=100000 makes the test
+// long; a failure prints the seed that plays it again.
 #include <cstdlib>
 #include <string>
 
@@ -174,11 +174,11 @@ TEST(ResponseBoundTest, IsNeverExceeded) {
   for (uint64_t seed = 1; seed <= runs; ++seed) {
     bounded += ExpectNoneIsExceeded(RandomWorkload(seed), seed);
   }
-  // The test is about something.
+  // The test covers enough streams.
   EXPECT_GT(bounded, runs / 4);
 }
 
-TEST(ResponseBoundTest, IsNeverExceededByRoughWorkloads) {
+TEST(ResponseBoundTest, IsNeverExceededByIrregularWorkloads) {
   uint64_t bounded = 0;
   const uint64_t runs = RunCount();
   for (uint64_t seed = 1; seed <= runs; ++seed) {
@@ -188,9 +188,9 @@ TEST(ResponseBoundTest, IsNeverExceededByRoughWorkloads) {
   EXPECT_GT(bounded, runs / 8);
 }
 
-// What goes before a promised stream is bounded, but it follows one that waits
-// for a stream without a bound. Each once had a response above what was said.
-TEST(ResponseBoundTest, HasNoneBehindAStreamThatHasNone) {
+// The streams before a promised stream are bounded, but it follows a stream
+// that waits for one without a bound.
+TEST(ResponseBoundTest, HasNoBoundBehindAStreamWithoutOne) {
   for (const uint64_t seed :
        {2784,  3644,  5183,  17110, 28433, 36104, 44563,
         47250, 47860, 48694, 50523, 59856, 62302, 63660,
@@ -213,7 +213,7 @@ TEST(ResponseBoundTest, HasNoneBehindAStreamThatHasNone) {
 }
 
 // One core, and two streams that need three quarters of it each.
-TEST(ResponseBoundTest, SaysHowMuchIsAskedOfAnOverloadedMachine) {
+TEST(ResponseBoundTest, ReportsTheLoadOfAnOverloadedMachine) {
   Workload workload;
   workload.machine.pools = {{"a", sched::ResourceKind::kCore, 1, -1, 0}};
   WorkloadKernel kernel;
@@ -252,8 +252,8 @@ TEST(ResponseBoundTest, SaysHowMuchIsAskedOfAnOverloadedMachine) {
       << reasons;
 }
 
-// Once demoted, anything may go before it.
-TEST(ResponseBoundTest, HasNoneIfItMayBeDemoted) {
+// Any job may go before a demoted one.
+TEST(ResponseBoundTest, HasNoBoundIfTheStreamMayBeDemoted) {
   const uint64_t seed = 4630;
   const Workload workload = RoughWorkload(seed);
   ASSERT_EQ(workload.streams[1].terms.late, sched::LatePolicy::kDemote);
@@ -265,8 +265,8 @@ TEST(ResponseBoundTest, HasNoneIfItMayBeDemoted) {
       << (*bounds)[1].reason;
 }
 
-// What goes before others only when it has aged is in their way before.
-TEST(ResponseBoundTest, CountsWhatHasNotAgedYetAsBlocking) {
+// A job that goes before others only once it has aged blocks them until then.
+TEST(ResponseBoundTest, CountsJobsThatHaveNotAgedAsBlocking) {
   for (const uint64_t seed : {83366, 93431}) {
     const Workload workload = RoughWorkload(seed);
     ExpectNoneIsExceeded(workload, seed, RoughOptions(seed));

@@ -1,5 +1,4 @@
-// The simulator on workloads that can be worked out by hand, and the board's
-// report of them.
+// Simulates workloads that can be worked out by hand, and checks the reports.
 #include "sim/simulation.h"
 
 #include <fstream>
@@ -103,7 +102,7 @@ TEST(SimulationTest, UrgentWorkWaitsForATileAtMost) {
               0.1e6);
 }
 
-TEST(SimulationTest, ChainsFollowAndCountWhatIsDropped) {
+TEST(SimulationTest, ChainsFollowAndCountDroppedJobs) {
   Workload workload = Cores(1);
   Add(&workload, 400, 1000)->terms.late = sched::LatePolicy::kDrop;
   WorkloadStream* second = Add(&workload, 300, 1000);
@@ -124,7 +123,7 @@ TEST(SimulationTest, AClosedStreamReleasesWhenItIsDone) {
   stream->arrival = Arrival::kClosed;
   stream->terms.deadline_ns = kInfiniteFuture;
   EXPECT_EQ(Play(workload).streams[0].met, 39u);
-  // One that is always given up at once does not stand still.
+  // A stream whose jobs are always given up at once does not stop time.
   stream->terms.deadline_ns = 100'000;
   stream->terms.late = sched::LatePolicy::kDrop;
   EXPECT_EQ(Play(workload).streams[0].dropped, 100u);
@@ -157,7 +156,7 @@ TEST(SimulationTest, AHotPoolIsSlowUntilItHasCooled) {
   EXPECT_GT(report.mode_changes, 0u);
 }
 
-TEST(SimulationTest, JobsFoundAsTheyComeRunLikeThoseKnownAhead) {
+TEST(SimulationTest, DynamicJobsRunLikeThoseKnownAhead) {
   Workload workload = Robot();
   SimulationOptions options;
   options.length_ns = 500'000'000;
@@ -195,7 +194,7 @@ TEST(SimulationTest, ReportsForPeopleAndForPrograms) {
   EXPECT_THAT(json, HasSubstr("\"resource\": \"npu0/0\""));
 }
 
-TEST(SimulationTest, GivesUpWhatWouldTakeForEver) {
+TEST(SimulationTest, GivesUpRunsWithoutEnd) {
   Workload workload = Cores(1);
   Add(&workload, 1, 1);
   SimulationOptions options;
@@ -207,15 +206,14 @@ TEST(SimulationTest, GivesUpWhatWouldTakeForEver) {
               HasSubstr("10000 events"));
 }
 
-TEST(SimulationTest, SaysWhichStreamIsWrong) {
+TEST(SimulationTest, NamesTheStreamAtFault) {
   Workload workload = Cores(1);
   Add(&workload, 1, 1)->terms.affinity = {};
   const auto report = Simulate(workload, {});
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("s0: stream"));
 }
 
-// What the issue asks of the default policy on such a board, at a load that
-// the others cannot hold.
+// At this load on this board only the default policy meets all hard deadlines.
 TEST(SimulationTest, JobShopMissesNoHardJobWhereTheOthersDo) {
   Workload workload = Robot();
   workload.Scale(0.6 / workload.Load());

@@ -42,7 +42,7 @@ SimulationOptions Drained() {
   return options;
 }
 
-TEST(TraceRecorderTest, SaysWhatTheReportSays) {
+TEST(TraceRecorderTest, AgreesWithTheReport) {
   Recording recording;
   const Report report = Record(SmallWorkload(), Drained(), 1 << 20, &recording);
   const auto trace = trace::Trace::Create(recording, true);
@@ -64,7 +64,7 @@ TEST(TraceRecorderTest, SaysWhatTheReportSays) {
   EXPECT_EQ(recording.lost_count, 0u);
 }
 
-TEST(TraceRecorderTest, NothingIsOnAResourceTwice) {
+TEST(TraceRecorderTest, NoResourceRunsTwoOperationsAtOnce) {
   Recording recording;
   SimulationOptions options = Drained();
   options.seed = 3;

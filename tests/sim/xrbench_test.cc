@@ -40,7 +40,7 @@ TEST(XrBenchTest, ReadsTheSuite) {
   for (const Workload& scenario : scenarios) EXPECT_GT(scenario.Load(), 1);
 }
 
-TEST(XrBenchTest, ScoresWhatWasInTimeAndNotDropped) {
+TEST(XrBenchTest, ScoresFramesInTime) {
   Report report;
   report.streams.resize(2);
   report.streams[0].released = 4;
@@ -73,7 +73,7 @@ TEST(XrBenchTest, JobShopScoresBestUnderOverload) {
   EXPECT_GT(ours, best_other);
 }
 
-TEST(XrBenchTest, NamesWhatIsWrong) {
+TEST(XrBenchTest, NamesTheFault) {
   const auto fault = [](const char* text) {
     const auto scenarios = ReadXrBench(text, Board(), {});
     EXPECT_FALSE(scenarios.ok()) << text;

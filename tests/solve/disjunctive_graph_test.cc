@@ -1,8 +1,8 @@
-// Goal: whatever moves are made, the graph stays a feasible schedule with
-// right heads and tails, a move's value is never less than the length of the
-// longest path through its operation, and no move undercuts its floor. Method:
-// random walks on random problems, each step compared with the checker and with
-// paths computed anew.
+// Goal: after any moves the graph is a feasible schedule with right heads and
+// tails; a move's value is at least the length of the longest path through its
+// operation; no move undercuts its floor. Method: random walks on random
+// problems; each step is compared with the checker and with paths computed
+// anew.
 #include "solve/disjunctive_graph.h"
 
 #include <limits>
@@ -57,7 +57,7 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
   }
 }
 
-TEST_P(DisjunctiveGraphTest, LookingAtMovesChangesNothing) {
+TEST_P(DisjunctiveGraphTest, EnumeratingMovesChangesNothing) {
   Random random(7);
   const Problem problem = MakeRandomProblem(GetParam(), random);
   DisjunctiveGraph graph(problem);

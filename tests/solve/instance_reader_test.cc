@@ -34,7 +34,7 @@ TEST(InstanceReaderTest, ReadsPrecedencesOfAnyShape) {
   EXPECT_EQ(problem->operations[2].alternatives.size(), 2u);
 }
 
-TEST(InstanceReaderTest, RefusesDamage) {
+TEST(InstanceReaderTest, RejectsDamage) {
   const auto reason = [](const char* text) {
     const auto problem = ReadFjs(text);
     EXPECT_FALSE(problem.ok()) << text;
@@ -52,7 +52,7 @@ TEST(InstanceReaderTest, RefusesDamage) {
   EXPECT_THAT(reason("99999999999999999999 1 1\n"), HasSubstr("jobs"));
 }
 
-TEST(InstanceReaderTest, RefusesCycles) {
+TEST(InstanceReaderTest, RejectsCycles) {
   const auto problem = ReadFajs("2 2 1\n0 1\n1 0\n1 0 5\n1 0 6\n");
   ASSERT_FALSE(problem.ok());
   EXPECT_THAT(std::string(problem.status().message()), HasSubstr("cycle"));

@@ -28,12 +28,12 @@ std::string Message(const absl::Status& status) {
   return std::string(status.message());
 }
 
-TEST(ProblemTest, AcceptsAValidOne) {
+TEST(ProblemTest, AcceptsAValidProblem) {
   EXPECT_TRUE(SmallProblem().Validate().ok());
   EXPECT_TRUE(CheckSchedule(SmallProblem(), SmallSchedule()).ok());
 }
 
-TEST(ProblemTest, RefusesMalformedOperations) {
+TEST(ProblemTest, RejectsMalformedOperations) {
   const auto reason = [](void (*change)(Problem&)) {
     Problem problem = SmallProblem();
     change(problem);
@@ -65,7 +65,7 @@ TEST(ProblemTest, RefusesMalformedOperations) {
               HasSubstr("absurd"));
 }
 
-TEST(ProblemTest, RefusesBadPrecedences) {
+TEST(ProblemTest, RejectsBadPrecedences) {
   Problem problem = SmallProblem();
   problem.precedences = {{0, 1}, {1, 2}, {2, 0}};
   EXPECT_THAT(Message(problem.Validate()), HasSubstr("cycle"));
@@ -75,7 +75,7 @@ TEST(ProblemTest, RefusesBadPrecedences) {
   EXPECT_THAT(Message(problem.Validate()), HasSubstr("precedence 0 -> 3"));
 }
 
-TEST(CheckScheduleTest, NamesWhatIsWrong) {
+TEST(CheckScheduleTest, NamesTheFault) {
   const auto reason = [](void (*change)(Schedule&)) {
     Schedule schedule = SmallSchedule();
     change(schedule);

@@ -1,4 +1,4 @@
-// Random problems for the tests of src/plan.
+// Random problems for the tests of src/solve.
 #ifndef TAKT_TESTS_SOLVE_RANDOM_PROBLEM_H_
 #define TAKT_TESTS_SOLVE_RANDOM_PROBLEM_H_
 

@@ -149,7 +149,7 @@ TEST(SolverTest, TakesOperationsOfNoDuration) {
   }
 }
 
-TEST(SolverTest, RefusesAnInvalidProblem) {
+TEST(SolverTest, RejectsAnInvalidProblem) {
   Problem problem;
   problem.operations.emplace_back();
   EXPECT_EQ(Solve(problem, {}).status().code(),
@@ -174,7 +174,7 @@ TEST(BoundsTest, NoneExceedsAFeasibleMakespan) {
   }
 }
 
-TEST(BoundsTest, ALoadBoundInAHurryHoldsToo) {
+TEST(BoundsTest, ALoadBoundWithoutTimeHolds) {
   Random random(5);
   const Problem problem = MakeRandomProblem({.operation_count = 50}, random);
   const int64_t hasty = MachineLoadBound(problem, Problem::kMaxTime, 0);
@@ -209,7 +209,7 @@ TEST(BoundsTest, ExcessLoadsAddToTheLoadBound) {
   }
 }
 
-TEST(BoundsTest, WithoutPricesNothingIsInExcess) {
+TEST(BoundsTest, NoExcessWithoutPrices) {
   Problem problem;
   problem.machine_count = 2;
   problem.operations.push_back({{{{0}, 10}, {{1}, 20}}});
@@ -220,7 +220,7 @@ TEST(BoundsTest, WithoutPricesNothingIsInExcess) {
 // Machines are busy throughout, and each is slow at something: what counts is
 // the load that choices make. A search by paths alone stays 5 % above the
 // bound.
-TEST(SolverTest, ChoicesAreAsThriftyAsMachinesAreBusy) {
+TEST(SolverTest, KeepsChoicesThriftyWhereMachinesAreBusy) {
   constexpr uint32_t kJobs = 30;
   constexpr uint32_t kOperationsOfJob = 12;
   Random random(3);

@@ -73,7 +73,7 @@ TEST_F(SpeedSensorTest, TheSlowestCounts) {
   EXPECT_EQ(Permille(0b11), 500u);
 }
 
-TEST_F(SpeedSensorTest, WhatIsNotThereIsNotKnown) {
+TEST_F(SpeedSensorTest, MissingFilesAreUnknown) {
   EXPECT_EQ(Permille(0b1), absl::nullopt);
   EXPECT_EQ(Permille(0), absl::nullopt);
   Write(0, "scaling_max_freq", "1600000");
@@ -82,7 +82,7 @@ TEST_F(SpeedSensorTest, WhatIsNotThereIsNotKnown) {
   EXPECT_EQ(Permille(0b11), 500u);
 }
 
-TEST_F(SpeedSensorTest, NonsenseIsNotBelieved) {
+TEST_F(SpeedSensorTest, RejectsNonsense) {
   Limit(0, "many", "1600000");
   Limit(1, "5", "0");
   Limit(2, "", "");

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "there is no cluster x"},
         BadJson{R"([[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]])", "too deep"}));
 
-TEST(TopologyTest, RefusesEveryTruncation) {
+TEST(TopologyTest, RejectsEveryTruncation) {
   const std::string text = ReadFixture("two_clusters_npu.json");
   ASSERT_GT(text.size(), 100u);
   const size_t end = text.rfind('}');
@@ -104,7 +104,7 @@ TEST(TopologyTest, RefusesEveryTruncation) {
   }
 }
 
-TEST(TopologyTest, KeepsInstructionSetsApart) {
+TEST(TopologyTest, SeparatesInstructionSetsOfClusters) {
   const auto board = Topology::FromJson(ReadFixture("two_clusters_npu.json"));
   ASSERT_TRUE(board.ok()) << board.status();
   const CpuSet all = board->cpu_set();
@@ -121,7 +121,7 @@ TEST(TopologyTest, KeepsInstructionSetsApart) {
       HasSubstr("no CPU is allowed"));
 }
 
-TEST(TopologyTest, UnknownClustersHaveWhatTheHostHas) {
+TEST(TopologyTest, UnknownClustersHaveTheHostsFeatures) {
   const auto board = Topology::FromJson(R"({"clusters":[{"cpus":"0-1"}]})");
   ASSERT_TRUE(board.ok()) << board.status();
   const CpuSet all = board->cpu_set();
