@@ -50,6 +50,7 @@ absl::Status Run(const Function& function, uint64_t step_limit,
   trace.End(invocation->status());
   TAKT_RETURN_IF_ERROR(invocation->status());
   absl::Span<vm::Value> values = invocation->results();
+  TAKT_DCHECK(values.size() == results.size());
   std::move(values.begin(), values.begin() + results.size(), results.begin());
   return absl::OkStatus();
 }
@@ -71,17 +72,17 @@ absl::Status CallWithTimeout(Function& function, const CallOptions& options,
   }
   AsyncCallOptions given;
   static_cast<CallOptions&>(given) = options;
-  TAKT_ASSIGN_OR_RETURN(const Ref<AsyncCall> invocation,
+  TAKT_ASSIGN_OR_RETURN(const Ref<AsyncCall> call,
                         AsyncCall::Start(function, given, arguments));
-  // This thread looks at the time as well: it may be the one that fires timers.
-  absl::Status status =
-      invocation->Wait(DeadlineAfter(NowNs(), options.timeout_ns));
+  // This thread checks the limit as well, since it may be the thread that fires
+  // the timers.
+  absl::Status status = call->Wait(DeadlineAfter(NowNs(), options.timeout_ns));
   if (status.code() == absl::StatusCode::kDeadlineExceeded) {
-    invocation->Expire();
-    status = invocation->Wait(kInfiniteFuture);
+    call->Expire();
+    status = call->Wait(kInfiniteFuture);
   }
   TAKT_RETURN_IF_ERROR(status);
-  return invocation->TakeResults(results);
+  return call->TakeResults(results);
 }
 
 }  // namespace
@@ -118,7 +119,7 @@ absl::Status CallAndWait(Function& function, const CallOptions& options,
   job.attributes.context = shop_job.get();
   Values values;
   values.assign(arguments.begin(), arguments.end());
-  // From here on small work of this thread is left to this thread.
+  // From here on the workers leave small work to this thread.
   BlockingWait thread(function.context().executor(), job.traits.lane);
   Ref<hal::Fence> signal;
   if (function.signature().is_async() && !has_fences) {

@@ -106,16 +106,9 @@ static void create_world(world_t* world, const char* worker_cpus) {
   REQUIRE_OK(takt_instance_create(&options, &world->instance));
   takt_topology_release(board);
   world->device = create_device(world->instance, "local-task");
-  static const takt_native_export_t kExports[] = {{"mark", "0i_v", mark}};
-  takt_native_module_options_t native;
-  takt_native_module_options_init(&native);
-  native.name = "probe";
-  native.exports = kExports;
-  native.export_count = 1;
-  native.user_data = world;
-  native.create_state = give_state;
-  REQUIRE_OK(
-      takt_native_module_create(world->instance, &native, &world->modules[0]));
+  static const takt_native_export_t kMark = {"mark", "0i_v", mark};
+  world->modules[0] =
+      create_native_module(world->instance, "probe", &kMark, world, give_state);
   world->modules[1] = load_module(world->instance, TESTDATA("async/jobs.vmfb"));
 }
 
