@@ -580,128 +580,194 @@ static void time_limits_are_per_batch(void) {
   npu_destroy(&npu);
 }
 
-static void refuses_what_makes_no_sense(void) {
+/* An NPU, and what a refused operation must not touch. */
+typedef struct refusal_t {
+  takt_device_t* device;
+  takt_buffer_t* buffer; /* Of 256 bytes. */
+  takt_fence_t* fence;
+} refusal_t;
+
+static refusal_t begin_refusals(void) {
   npu = npu_create(takt_npu_host_driver(), NULL, true, false);
-  takt_device_t* const device = npu.devices[1];
-  uint32_t words[64] = {0};
-  takt_buffer_t* buffer = make_buffer(words, sizeof(words));
-  takt_buffer_range_t range = all_of(buffer);
-  takt_fence_t* fence = make_fence();
-#define REFUSED(call, code, part) \
-  EXPECT_ERROR((call), TAKT_STATUS_##code, (part))
-  REFUSED(queue_fill(NULL, NULL, fence, &range, 1, NULL), INVALID_ARGUMENT,
-          "device is NULL");
-  REFUSED(queue_fill(npu.devices[0], NULL, fence, &range, 1, NULL),
-          INVALID_ARGUMENT, "local-task has no NPU");
-  range.byte_length = 8;
-  range.byte_offset = 2;
-  REFUSED(queue_fill(device, NULL, fence, &range, 1, NULL), INVALID_ARGUMENT,
-          "of elements of 4");
-  range.byte_offset = 1000;
-  REFUSED(queue_fill(device, NULL, fence, &range, 1, NULL), OUT_OF_RANGE,
-          "binding 0");
+  const uint32_t words[64] = {0};
+  const refusal_t refusal = {npu.devices[1], make_buffer(words, sizeof(words)),
+                             make_fence()};
+  return refusal;
+}
+
+/* No refused operation has signaled the fence or reached the NPU. */
+static void end_refusals(refusal_t* refusal) {
+  bool reached = true;
+  EXPECT_OK(takt_fence_query(refusal->fence, &reached));
+  EXPECT(!reached);
+  EXPECT(statistics_of(&npu).batch_count == 0);
+  takt_fence_release(refusal->fence);
+  takt_buffer_release(refusal->buffer);
+  npu_destroy(&npu);
+}
+
+static void ranges_that_do_not_fit_are_refused(void) {
+  static const struct {
+    size_t byte_offset, byte_length;
+    takt_status_code_t code;
+    const char* part;
+  } kRanges[] = {
+      {2, 8, TAKT_STATUS_INVALID_ARGUMENT, "of elements of 4"},
+      {1000, 8, TAKT_STATUS_OUT_OF_RANGE, "binding 0"},
+  };
+  refusal_t refusal = begin_refusals();
+  takt_buffer_range_t range = all_of(refusal.buffer);
+  EXPECT_ERROR(queue_fill(NULL, NULL, refusal.fence, &range, 1, NULL),
+               TAKT_STATUS_INVALID_ARGUMENT, "device is NULL");
+  EXPECT_ERROR(queue_fill(npu.devices[0], NULL, refusal.fence, &range, 1, NULL),
+               TAKT_STATUS_INVALID_ARGUMENT, "local-task has no NPU");
+  for (size_t i = 0; i < sizeof(kRanges) / sizeof(kRanges[0]); ++i) {
+    range.byte_offset = kRanges[i].byte_offset;
+    range.byte_length = kRanges[i].byte_length;
+    EXPECT_ERROR(
+        queue_fill(refusal.device, NULL, refusal.fence, &range, 1, NULL),
+        kRanges[i].code, kRanges[i].part);
+  }
   range.buffer = NULL;
-  REFUSED(queue_fill(device, NULL, fence, &range, 1, NULL), INVALID_ARGUMENT,
-          "buffer is NULL");
-  range = all_of(buffer);
-
-  const takt_buffer_range_t first = {buffer, 0, 0, 16};
-
+  EXPECT_ERROR(queue_fill(refusal.device, NULL, refusal.fence, &range, 1, NULL),
+               TAKT_STATUS_INVALID_ARGUMENT, "buffer is NULL");
   takt_buffer_options_t read_only;
   takt_buffer_options_init(&read_only);
   read_only.access = TAKT_ACCESS_READ;
   takt_buffer_t* fixed = NULL;
-  REQUIRE_OK(takt_buffer_allocate(device, 16, &read_only, &fixed));
-  const takt_buffer_range_t fixed_range = all_of(fixed);
-  REFUSED(queue_copy(device, NULL, fence, &first, &fixed_range, NULL),
-          PERMISSION_DENIED, "binding 1");
+  REQUIRE_OK(takt_buffer_allocate(refusal.device, 16, &read_only, &fixed));
+  const takt_buffer_range_t source = {refusal.buffer, 0, 0, 16};
+  const takt_buffer_range_t target = all_of(fixed);
+  EXPECT_ERROR(
+      queue_copy(refusal.device, NULL, refusal.fence, &source, &target, NULL),
+      TAKT_STATUS_PERMISSION_DENIED, "binding 1");
   takt_buffer_release(fixed);
+  end_refusals(&refusal);
+}
 
-  takt_npu_matmul_t matmul;
-  memset(&matmul, 0, sizeof(matmul));
-  matmul.type = TAKT_NPU_TYPE_S8_S8_S32;
-  matmul.m = matmul.n = matmul.k = 4;
-  matmul.left = matmul.right = matmul.out = range;
-  REFUSED(takt_npu_queue_matmul(device, NULL, fence, NULL, NULL),
-          INVALID_ARGUMENT, "matmul is NULL");
-  matmul.left_stride = 3;
-  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
-          INVALID_ARGUMENT, "rows of 4 elements at a stride of 3");
-  matmul.left_stride = 0;
-  matmul.m = -1;
-  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
-          INVALID_ARGUMENT, "matmul of -1 x 4 x 4");
-  matmul.m = (int64_t)1 << 40;
-  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
-          INVALID_ARGUMENT, "matmul of");
-  matmul.m = 17;
-  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
-          INVALID_ARGUMENT, "binding 2: 256 bytes at 0, expected 272");
-  matmul.m = 4;
-  matmul.type = (takt_npu_type_t)4;
-  REFUSED(takt_npu_queue_matmul(device, NULL, fence, &matmul, NULL),
-          UNIMPLEMENTED, "type 4");
+static void malformed_products_are_refused(void) {
+  static const struct {
+    int64_t m, left_stride;
+    int type;
+    takt_status_code_t code;
+    const char* part;
+  } kProducts[] = {
+      {4, 3, TAKT_NPU_TYPE_S8_S8_S32, TAKT_STATUS_INVALID_ARGUMENT,
+       "rows of 4 elements at a stride of 3"},
+      {-1, 0, TAKT_NPU_TYPE_S8_S8_S32, TAKT_STATUS_INVALID_ARGUMENT,
+       "matmul of -1 x 4 x 4"},
+      {INT64_C(1) << 40, 0, TAKT_NPU_TYPE_S8_S8_S32,
+       TAKT_STATUS_INVALID_ARGUMENT, "matmul of"},
+      {17, 0, TAKT_NPU_TYPE_S8_S8_S32, TAKT_STATUS_INVALID_ARGUMENT,
+       "binding 2: 256 bytes at 0, expected 272"},
+      {4, 0, 4, TAKT_STATUS_UNIMPLEMENTED, "type 4"},
+  };
+  refusal_t refusal = begin_refusals();
+  const takt_buffer_range_t range = all_of(refusal.buffer);
+  EXPECT_ERROR(
+      takt_npu_queue_matmul(refusal.device, NULL, refusal.fence, NULL, NULL),
+      TAKT_STATUS_INVALID_ARGUMENT, "matmul is NULL");
+  for (size_t i = 0; i < sizeof(kProducts) / sizeof(kProducts[0]); ++i) {
+    takt_npu_matmul_t matmul;
+    memset(&matmul, 0, sizeof(matmul));
+    matmul.type = (takt_npu_type_t)kProducts[i].type;
+    matmul.m = kProducts[i].m;
+    matmul.n = matmul.k = 4;
+    matmul.left_stride = kProducts[i].left_stride;
+    matmul.left = matmul.right = matmul.out = range;
+    EXPECT_ERROR(takt_npu_queue_matmul(refusal.device, NULL, refusal.fence,
+                                       &matmul, NULL),
+                 kProducts[i].code, kProducts[i].part);
+  }
   takt_npu_operation_t product = operation_of(TAKT_NPU_KIND_MMT4D);
   product.mmt4d.m = product.mmt4d.n = product.mmt4d.k = 1;
   product.mmt4d.m0 = product.mmt4d.n0 = 1;
   product.mmt4d.k0 = -1;
   product.mmt4d.type = TAKT_NPU_TYPE_F32;
-  const takt_npu_batch_description_t products = {1, &product, 0, NULL};
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, &products, 1, &range, NULL),
-          INVALID_ARGUMENT, "operation 0");
+  const takt_npu_batch_description_t batch = {1, &product, 0, NULL};
+  EXPECT_ERROR(takt_npu_queue_batch(refusal.device, NULL, refusal.fence, &batch,
+                                    1, &range, NULL),
+               TAKT_STATUS_INVALID_ARGUMENT, "operation 0");
+  end_refusals(&refusal);
+}
 
-  takt_npu_batch_options_t options;
-  takt_npu_batch_options_init(&options);
-  options.priority = 256;
-  REFUSED(queue_fill(device, NULL, fence, &range, 1, &options),
-          INVALID_ARGUMENT, "priority: expected 0 to 255, got 256");
-  takt_npu_batch_options_init(&options);
-  options.policy = (takt_npu_policy_t)9;
-  REFUSED(queue_fill(device, NULL, fence, &range, 1, &options),
-          INVALID_ARGUMENT, "policy: 9");
-  takt_npu_batch_options_init(&options);
-  options.time_limit_ns = -1;
-  REFUSED(queue_fill(device, NULL, fence, &range, 1, &options),
-          INVALID_ARGUMENT, "time_limit_ns");
-  options.struct_size = 0;
-  REFUSED(queue_fill(device, NULL, fence, &range, 1, &options),
-          INVALID_ARGUMENT, "struct_size");
+static void invalid_batch_options_are_refused(void) {
+  static const struct {
+    int32_t priority;
+    int policy;
+    int64_t time_limit_ns;
+    bool has_struct_size;
+    const char* part;
+  } kOptions[] = {
+      {256, 0, 0, true, "priority: expected 0 to 255, got 256"},
+      {128, 9, 0, true, "policy: 9"},
+      {128, 0, -1, true, "time_limit_ns"},
+      {128, 0, 0, false, "struct_size"},
+  };
+  refusal_t refusal = begin_refusals();
+  const takt_buffer_range_t range = all_of(refusal.buffer);
+  for (size_t i = 0; i < sizeof(kOptions) / sizeof(kOptions[0]); ++i) {
+    takt_npu_batch_options_t options;
+    takt_npu_batch_options_init(&options);
+    options.priority = kOptions[i].priority;
+    options.policy = (takt_npu_policy_t)kOptions[i].policy;
+    options.time_limit_ns = kOptions[i].time_limit_ns;
+    if (!kOptions[i].has_struct_size) options.struct_size = 0;
+    EXPECT_ERROR(
+        queue_fill(refusal.device, NULL, refusal.fence, &range, 1, &options),
+        TAKT_STATUS_INVALID_ARGUMENT, kOptions[i].part);
+  }
+  end_refusals(&refusal);
+}
 
+static void malformed_batches_are_refused(void) {
+  /* Batches of a fill and a second operation. */
+  static const struct {
+    int kind;
+    bool has_odd_elements; /* A copy of elements of 3 bytes. */
+    size_t operation_count, binding_count;
+    takt_status_code_t code;
+    const char* part;
+  } kBatches[] = {
+      {TAKT_NPU_KIND_COPY, false, 2, 1, TAKT_STATUS_INVALID_ARGUMENT,
+       "operation 1: out: binding 1 of 1"},
+      {TAKT_NPU_KIND_COPY, true, 2, 2, TAKT_STATUS_UNIMPLEMENTED,
+       "operation 1: copies of element bytes 3"},
+      {TAKT_NPU_KIND_TRANSFER, false, 2, 2, TAKT_STATUS_INVALID_ARGUMENT,
+       "operation 1: a transfer"},
+      {99, false, 2, 2, TAKT_STATUS_UNIMPLEMENTED, "operations of kind 99"},
+      {99, false, 257, 2, TAKT_STATUS_INVALID_ARGUMENT, "at most 256, got 257"},
+  };
+  refusal_t refusal = begin_refusals();
+  const takt_buffer_range_t range = all_of(refusal.buffer);
+  const takt_buffer_range_t bindings[2] = {range, range};
   takt_npu_operation_t operations[2];
   make_fill_and_copy(operations);
   takt_npu_batch_description_t batch = {2, operations, 0, NULL};
-  const takt_buffer_range_t bindings[2] = {range, range};
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, NULL, 0, NULL, NULL),
-          INVALID_ARGUMENT, "batch is NULL");
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 1, bindings, NULL),
-          INVALID_ARGUMENT, "operation 1: out: binding 1 of 1");
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 65, NULL, NULL),
-          INVALID_ARGUMENT, "bindings is NULL");
-  operations[1].copy.element_bytes = 3;
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
-          UNIMPLEMENTED, "operation 1: copies of element bytes 3");
-  operations[1] = operation_of(TAKT_NPU_KIND_TRANSFER);
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
-          INVALID_ARGUMENT, "operation 1: a transfer");
-  operations[1].kind = 99;
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
-          UNIMPLEMENTED, "operations of kind 99");
-  batch.operation_count = 257;
-  REFUSED(takt_npu_queue_batch(device, NULL, fence, &batch, 2, bindings, NULL),
-          INVALID_ARGUMENT, "at most 256, got 257");
+  EXPECT_ERROR(takt_npu_queue_batch(refusal.device, NULL, refusal.fence, NULL,
+                                    0, NULL, NULL),
+               TAKT_STATUS_INVALID_ARGUMENT, "batch is NULL");
+  EXPECT_ERROR(takt_npu_queue_batch(refusal.device, NULL, refusal.fence, &batch,
+                                    65, NULL, NULL),
+               TAKT_STATUS_INVALID_ARGUMENT, "bindings is NULL");
+  for (size_t i = 0; i < sizeof(kBatches) / sizeof(kBatches[0]); ++i) {
+    make_fill_and_copy(operations);
+    if (kBatches[i].kind != TAKT_NPU_KIND_COPY) {
+      operations[1] = operation_of((takt_npu_kind_t)kBatches[i].kind);
+    } else if (kBatches[i].has_odd_elements) {
+      operations[1].copy.element_bytes = 3;
+    }
+    batch.operation_count = kBatches[i].operation_count;
+    EXPECT_ERROR(
+        takt_npu_queue_batch(refusal.device, NULL, refusal.fence, &batch,
+                             kBatches[i].binding_count, bindings, NULL),
+        kBatches[i].code, kBatches[i].part);
+  }
   takt_executable_t* code = NULL;
-  REFUSED(takt_npu_batch_create(device, &batch, 2, NULL, &code),
-          INVALID_ARGUMENT, "at most 256");
+  EXPECT_ERROR(takt_npu_batch_create(refusal.device, &batch, 2, NULL, &code),
+               TAKT_STATUS_INVALID_ARGUMENT, "at most 256");
   EXPECT(code == NULL);
-#undef REFUSED
-  /* None of it touched the fence, or the NPU. */
-  bool reached = true;
-  EXPECT_OK(takt_fence_query(fence, &reached));
-  EXPECT(!reached);
-  EXPECT(statistics_of(&npu).batch_count == 0);
-  takt_fence_release(fence);
-  takt_buffer_release(buffer);
-  npu_destroy(&npu);
+  end_refusals(&refusal);
 }
 
 int main(void) {
@@ -712,6 +778,9 @@ int main(void) {
   RUN(programs_run_alone_and_in_batches);
   RUN(policies_are_per_batch);
   RUN(time_limits_are_per_batch);
-  RUN(refuses_what_makes_no_sense);
+  RUN(ranges_that_do_not_fit_are_refused);
+  RUN(malformed_products_are_refused);
+  RUN(invalid_batch_options_are_refused);
+  RUN(malformed_batches_are_refused);
   return test_result();
 }
