@@ -70,9 +70,11 @@ absl::Status WorkloadReader::ReadAims(const JsonPlace& place) {
       return place.ErrorAt("objectives", "expected a list of up to four");
     }
     for (const Json& item : *list) {
-      const auto* found =
-          std::find_if(std::begin(kNames), std::end(kNames),
-                       [&](const char* name) { return item == Json(name); });
+      const auto* found = std::find_if(
+          std::begin(kNames), std::end(kNames), [&](const char* name) {
+            return item.is_string() &&
+                   item.get_ref<const std::string&>() == name;
+          });
       if (found == std::end(kNames)) {
         return place.ErrorAt(
             "objectives", absl::StrCat("expected misses, makespan, energy or "
