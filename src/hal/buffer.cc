@@ -24,7 +24,7 @@ class HeapStorage final : public Storage {
   void FreeMemory(uint8_t* memory) override { std::free(memory); }
 };
 
-// Memory that something else owns, and keeps until `owner` goes.
+// Memory of another owner, which `owner` keeps alive.
 class WrappedStorage final : public Storage {
  public:
   WrappedStorage(Ref<Object> owner, uint8_t* data, uint64_t byte_length)
@@ -59,7 +59,7 @@ Ref<Storage> CloneStorage(Storage& storage, CloneMap& clones) {
 absl::StatusOr<Ref<Storage>> CreateHeapStorage(uint64_t byte_length) {
   uint64_t rounded = 0;
   void* memory = nullptr;
-  // At least one unit: a storage without bytes has memory, too.
+  // At least one unit, because a storage without bytes has memory, too.
   if (CheckedAlignUp(byte_length > 0 ? byte_length : 1, kBufferAlignment,
                      &rounded)) {
     memory = std::aligned_alloc(kBufferAlignment, rounded);
@@ -79,8 +79,8 @@ absl::StatusOr<Ref<Storage>> Storage::CreateSibling() const {
 
 void Storage::Commit(uint8_t* data) {
   TAKT_CHECK(data != nullptr && this->data() == nullptr);
-  // In this order: a Pin() that comes and goes at the same time must not take
-  // the count to zero once memory_ is set.
+  // In this order: a Pin() and Unpin() at the same time must not take the count
+  // to zero once memory_ is set.
   pins_.fetch_add(1, std::memory_order_seq_cst);
   memory_.store(data, std::memory_order_seq_cst);
   data_.store(data, std::memory_order_seq_cst);
@@ -118,7 +118,7 @@ Ref<Buffer> Buffer::Create(Ref<Storage> storage, MemoryType memory_type,
 Ref<Buffer> Buffer::WrapHost(Ref<Object> owner, uint8_t* data,
                              uint64_t byte_length, MemoryType memory_type,
                              BufferUsage usage, MemoryAccess access) {
-  // No bytes need no address, but nullptr would say "no memory yet".
+  // A buffer of no bytes needs no address, but nullptr means "no memory yet".
   alignas(kBufferAlignment) static uint8_t no_bytes[kBufferAlignment];
   TAKT_CHECK(data != nullptr || byte_length == 0);
   if (data == nullptr) data = no_bytes;

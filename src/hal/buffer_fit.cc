@@ -19,8 +19,8 @@ BufferFit Unsupported(std::string reason) {
   return answer;
 }
 
-// Bits of precision (without sign) and of exponent that a type can hold, as
-// far as lossless conversion cares.
+// The bits of precision (without sign) and of exponent of a type, which decide
+// whether a conversion is lossless.
 struct Range {
   bool is_signed;
   bool is_float;
@@ -48,8 +48,8 @@ absl::optional<Range> RangeOf(ElementType type) {
   }
 }
 
-// Whether the bytes of a buffer of `actual` are right for `expected` as they
-// are.
+// True if a buffer of `actual` can be used as one of `expected` without a
+// change of its bytes.
 bool SameBytes(ElementType actual, ElementType expected) {
   return ElementTypeFits(actual, expected) &&
          BitCount(actual) == BitCount(expected);
@@ -84,7 +84,7 @@ absl::StatusOr<DeviceBuffer> Describe(const DeviceBufferTraits& device,
   return buffer;
 }
 
-// Why `shape` is none that `expected` allows; empty if it is.
+// The reason why `expected` does not allow `shape`; empty if it does.
 std::string ShapeMismatch(const std::vector<int64_t>& expected,
                           const std::vector<int64_t>& shape) {
   if (expected.size() != shape.size()) {

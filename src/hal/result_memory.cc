@@ -28,7 +28,7 @@ void ResultMemory::Note(const Buffer& buffer) {
 }
 
 int32_t ResultMemory::FindAllocation(const Storage* storage) const {
-  // The last of an address is the one that lives.
+  // The last allocation at an address is the one that lives.
   for (size_t i = storages_.size(); i-- > 0;) {
     if (storages_[i] == storage) return static_cast<int32_t>(i);
   }

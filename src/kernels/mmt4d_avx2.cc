@@ -198,8 +198,8 @@ TAKT_AVX2_INLINE void AddRow(const int16_t* left, __m256i y0, __m256i y1,
   const __m256i x = _mm256_set1_epi64x(row);
   sums.low = _mm256_add_epi32(sums.low, _mm256_madd_epi16(x, y0));
   sums.high = _mm256_add_epi32(sums.high, _mm256_madd_epi16(x, y1));
-  // Keeps each sum in its register: GCC 12 adds into others and copies back,
-  // which takes a tenth of the time.
+  // Keeps each sum in its register. GCC 12 would add into another one and copy
+  // back, which takes a tenth of the time.
   __asm__("" : "+x"(sums.low), "+x"(sums.high));
 }
 

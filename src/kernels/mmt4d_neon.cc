@@ -111,7 +111,7 @@ void Mmt4dS8(const Mmt4dArguments& a) {
   }
 }
 
-// What there is no kernel for here.
+// The other types, without a kernel here.
 template <Mmt4dType kType>
 void Portable(const Mmt4dArguments& a) {
   kMmt4dPortable.by_type[static_cast<int>(kType)](a);

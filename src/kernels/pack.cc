@@ -29,7 +29,7 @@ void LoadTransposed(const T* rows, int64_t stride, Words4 (&columns)[4]) {
   columns[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
 }
 
-// Where things are in one call, so that the shapes below are short.
+// The operands of one call and the strides of its tiles.
 template <typename T>
 struct Packing {
   const T* in;
@@ -49,7 +49,8 @@ struct Packing {
   T* Target(int64_t a, int64_t b) const { return out + a * step0 + b * step1; }
 };
 
-// Any tile, at the border too. Only places within the matrix are worked out.
+// Packs any tile, also at the border, where only elements within the matrix
+// have an address.
 template <typename T>
 void PackTile(const Packing<T>& p, int64_t a, int64_t b) {
   const TileGrid& grid = p.grid;
@@ -71,9 +72,9 @@ void PackTile(const Packing<T>& p, int64_t a, int64_t b) {
   }
 }
 
-// A run of whole tiles [b, b + count) of tile row a. One of these is chosen
-// per call; each returns how many tiles it has packed, the rest being left to
-// PackTile.
+// Packs a run of whole tiles [b, b + count) of tile row a. A call uses one of
+// these functions. Each returns the number of tiles it has packed; PackTile
+// packs the rest.
 template <typename T>
 using PackRun = int64_t (*)(const Packing<T>& p, int64_t a, int64_t b,
                             int64_t count);

@@ -12,7 +12,7 @@
 namespace takt::modules {
 namespace {
 
-// The trace prints all there is, as the iree-* tools do.
+// The trace prints all elements, as the iree-* tools do.
 constexpr size_t kMaxTraceElements = ~size_t{0};
 
 using ShapeVector = absl::InlinedVector<int64_t, 8>;

@@ -48,7 +48,7 @@ class CheckState final : public vm::ModuleState {
                               float relative);
 
  private:
-  // True if `b` has the type and the shape of `a`; else reported.
+  // True if `b` has the type and the shape of `a`; else reports the difference.
   bool HaveOneShape(absl::string_view expectation, const hal::BufferView& a,
                     const hal::BufferView& b);
   // Reports the elements that `differs` names, if any, each with the text that

@@ -22,7 +22,7 @@ constexpr hal::BufferUsage kUsage =
     hal::kUsageTransferAndStorage | hal::kUsageMappingScoped |
     hal::kUsageMappingPersistent | hal::kUsageMappingRandom;
 
-// Keeps a buffer and its memory while bytecode has a view of the bytes.
+// Keeps a buffer and its memory alive while bytecode has a view of the bytes.
 class PinnedBuffer final : public Object {
  public:
   static constexpr ObjectType kType{"takt.pinned_buffer"};
@@ -89,7 +89,7 @@ class HalInlineState final : public BufferState {
 absl::StatusOr<Ref<hal::Buffer>> HalInlineState::Allocate(uint64_t alignment,
                                                           uint64_t length) {
   TAKT_RETURN_IF_ERROR(CheckAlignment(alignment));
-  // What a greater alignment may skip at the start.
+  // The most bytes that an alignment may skip at the start.
   const uint64_t slack = alignment <= hal::kBufferAlignment
                              ? 0
                              : alignment - hal::kBufferAlignment;
@@ -140,8 +140,8 @@ absl::StatusOr<Ref<hal::Buffer>> HalInlineState::BufferWrap(
                         BytesOf(source, offset, length));
   const bool is_mutable = source.is_mutable();
   if (!IsAligned(source.data())) {
-    // Kernels that get the buffer count on its alignment. A constant can be
-    // replaced by an aligned copy, memory that is written cannot.
+    // Kernels that get the buffer rely on its alignment. An aligned copy can
+    // replace a constant, but not memory that is written.
     if (is_mutable) {
       return absl::InvalidArgumentError(absl::StrCat(
           "source: expected bytes that start at a multiple of ",
@@ -191,8 +191,8 @@ absl::StatusOr<Ref<vm::Module>> CreateHalInlineModule(
         return std::make_unique<HalInlineState>(environment);
       });
   builder.SetCompilers(vm::kSupportedCompilers);
-  // Initializers are not repeatable: copies of a buffer and of its storage
-  // would be two memories.
+  // Initializers are not repeatable: a buffer and its storage, which share
+  // their memory, would be copied twice.
   BufferState::Export(builder);
   builder.Export<&HalInlineState::BufferAllocate>("buffer.allocate");
   builder.Export<&HalInlineState::BufferAllocateInitialized>(

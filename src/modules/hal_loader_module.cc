@@ -26,14 +26,14 @@ constexpr char kFormatCategory[] = "hal.executable.format";
 constexpr uint32_t kDispatchCategory = 0x2;
 constexpr uint64_t kAnyQueue = ~uint64_t{0};
 
-// An executable, and the device that has loaded it. No device takes it for one
-// of its own, so that it runs by executable.dispatch only.
+// An executable, and the device that has loaded it. It has no device's
+// identity, so it can run by executable.dispatch only.
 class LoadedExecutable final : public hal::Executable {
  public:
   LoadedExecutable(Ref<hal::Device> device, Ref<hal::Executable> code)
       : device_(std::move(device)), code_(std::move(code)) {}
 
-  // INVALID_ARGUMENT if it is another's.
+  // INVALID_ARGUMENT if another module made it.
   static absl::StatusOr<LoadedExecutable*> From(hal::Executable& executable) {
     if (executable.implementation() != &kImplementation) {
       return absl::InvalidArgumentError(
@@ -96,7 +96,7 @@ class HalLoaderState final : public vm::ModuleState {
  private:
   // nullptr if no device takes the format.
   hal::Device* FindDevice(absl::string_view format) const;
-  // Returns once `fence` is reached, or parks the call until then.
+  // Returns if `fence` is reached, else parks the call until then.
   absl::Status Await(vm::NativeCall& call, hal::Fence& fence);
 
   const std::shared_ptr<const HalLoaderModuleOptions> environment_;
@@ -124,7 +124,7 @@ absl::StatusOr<Ref<hal::Executable>> HalLoaderState::Load(
   TAKT_ASSIGN_OR_RETURN(const std::vector<uint32_t> words,
                         ExecutableConstants(constants));
   hal::Device* device = FindDevice(format.text());
-  // Its error says what it lacks.
+  // The device's error names the missing feature.
   if (device == nullptr) device = environment_->devices.front().get();
   TAKT_ASSIGN_OR_RETURN(
       Ref<hal::Executable> code,
@@ -140,8 +140,7 @@ absl::StatusOr<uint64_t> HalLoaderState::LookupFunction(
   return executable.LookupFunction(name.text());
 }
 
-// The range as a buffer of the device; constants that are not aligned are
-// copied.
+// The range as a buffer of the device. Unaligned constants are copied.
 absl::StatusOr<Ref<hal::Buffer>> ImportBinding(hal::Device& device,
                                                vm::ByteBuffer& source) {
   const bool is_mutable = source.is_mutable();

@@ -11,7 +11,7 @@
 namespace takt::modules {
 namespace {
 
-// Types that modules may name though no object of them is ever made.
+// Types that modules may name, although Takt makes no objects of them.
 constexpr ObjectType kChannelType{"hal.channel"};
 constexpr ObjectType kEventType{"hal.event"};
 
@@ -136,8 +136,8 @@ absl::StatusOr<Ref<vm::Module>> CreateHalModule(vm::TypeRegistry& registry,
       [environment]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
         return std::make_unique<HalState>(environment);
       });
-  // Initializers load executables, record command buffers and upload
-  // constants: a second context can have the same ones.
+  // Initializers load executables, record command buffers and upload constants,
+  // all of which a second context can share.
   builder.SetInitializersRepeatable(environment->shares_initialized);
   ExportBuffers(builder);
   ExportChannels(builder);

@@ -118,7 +118,7 @@ absl::StatusOr<int32_t> HalState::BufferLoad(hal::Buffer& buffer,
   TAKT_RETURN_IF_ERROR(CheckScalarLength(length));
   TAKT_ASSIGN_OR_RETURN(absl::Span<uint8_t> bytes,
                         buffer.Map(offset, length, hal::kAccessRead));
-  int32_t value = 0;  // Little endian, so what is not read is zero.
+  int32_t value = 0;  // Little endian: the bytes not read stay zero.
   std::memcpy(&value, bytes.data(), bytes.size());
   return value;
 }

@@ -8,13 +8,13 @@
 namespace takt::modules {
 namespace {
 
-// Either the buffer itself, or what the slot holds on submission.
+// The buffer itself, or the buffer that the slot has on submission.
 hal::BufferRef RefOf(hal::Buffer* buffer, uint32_t slot, uint64_t offset,
                      uint64_t length) {
   return {.buffer = buffer, .slot = slot, .offset = offset, .length = length};
 }
 
-// The spans of a dispatch, where a recording call wants them.
+// The spans of a dispatch, as a recording call takes them.
 struct DispatchArguments {
   absl::Status Read(const vm::VarArgs<uint32_t>& constant_args,
                     const BindingArgs& binding_args);
@@ -88,7 +88,7 @@ absl::Status HalState::CommandBufferFinalize(
   return command_buffer.Finalize();
 }
 
-// Every barrier is a full one, whatever its stages.
+// Every barrier is a full one; the stages are ignored.
 absl::Status HalState::CommandBufferExecutionBarrier(
     hal::CommandBuffer& command_buffer, int32_t source_stages,
     int32_t target_stages, int64_t flags) {
@@ -180,7 +180,7 @@ absl::Status HalState::CommandBufferInvalidateBuffer(
   return command_buffer.InvalidateBuffer(RefOf(target, slot, offset, length));
 }
 
-// A hint that nothing here needs.
+// A hint, which Takt does not use.
 absl::Status HalState::CommandBufferAdviseBuffer(
     hal::CommandBuffer& command_buffer, hal::Buffer* buffer, int64_t flags,
     int64_t argument0, int64_t argument1, uint32_t slot) {

@@ -9,7 +9,7 @@
 namespace takt::modules {
 namespace {
 
-// What the ABI calls pending: absl has no such code.
+// The ABI's code for a pending fence, which absl lacks.
 constexpr int32_t kPendingCode = 17;
 constexpr int32_t kStatusCodeMask = 0x1f;
 constexpr uint32_t kWaitForever = ~uint32_t{0};
@@ -50,7 +50,7 @@ absl::StatusOr<Ref<hal::Fence>> HalState::FenceJoin(
 absl::StatusOr<int32_t> HalState::FenceQuery(hal::Fence& fence) {
   bool reached = false;
   const absl::Status status = fence.Query(&reached);
-  // raw_code(), since the ABI's codes 17 and 18 are none of absl's.
+  // raw_code(), because absl lacks the ABI's codes 17 and 18.
   if (!status.ok()) return status.raw_code();
   return reached ? 0 : kPendingCode;
 }
@@ -59,7 +59,7 @@ absl::Status HalState::FenceSignal(hal::Fence& fence) { return fence.Signal(); }
 
 absl::Status HalState::FenceFail(hal::Fence& fence, uint32_t code) {
   const auto masked = static_cast<int32_t>(code & kStatusCodeMask);
-  // A failure with code OK is a failure all the same.
+  // A failure with code OK is still a failure.
   const auto failure =
       masked == 0 ? absl::StatusCode::kUnknown : absl::StatusCode{masked};
   fence.Fail(absl::Status(failure, "the program failed the fence"));

@@ -47,7 +47,7 @@ absl::Status CheckTarget(const ParameterRequest& request,
                    " are not within the buffer of ", buffer.byte_length()));
 }
 
-// The bytes of a splat from some offset on: its pattern, rotated.
+// The pattern of a splat from an offset on: its pattern, rotated.
 std::array<uint8_t, Parameter::kMaxPatternBytes> PatternAt(
     const Parameter& splat, uint64_t offset) {
   const size_t size = splat.pattern_bytes;
@@ -58,7 +58,7 @@ std::array<uint8_t, Parameter::kMaxPatternBytes> PatternAt(
   return rotated;
 }
 
-// Fills with patterns that the devices' own fill does not know.
+// Fills with a pattern that the devices' own fill does not support.
 absl::Status FillByHost(
     hal::Buffer& target, const ParameterRequest& request, size_t pattern_bytes,
     const std::array<uint8_t, Parameter::kMaxPatternBytes>& pattern) {
@@ -89,7 +89,7 @@ absl::Status QueueSplat(hal::Device& device, const hal::QueueTicket& ticket,
                               });
 }
 
-// Submits what brings one parameter's bytes into `target`.
+// Submits the transfer of one parameter's bytes into `target`.
 absl::Status QueueParameter(hal::Device& device, const hal::QueueTicket& ticket,
                             const ParameterRequest& request,
                             hal::Buffer& target) {
@@ -157,7 +157,8 @@ absl::StatusOr<Ref<vm::List>> IoParametersState::LoadParameters(
                         ResolveParameters(*scopes_, ScopeName(scope),
                                           {key_table, key_data, spans}));
   const hal::BufferParams params{.memory_type = memory_types, .usage = usage};
-  // Each has a buffer of its own, so the offsets within buffers mean nothing.
+  // Each parameter has a buffer of its own, so the rows' buffer offsets are
+  // ignored.
   for (ParameterRequest& request : requests) {
     request.buffer_offset = 0;
     TAKT_RETURN_IF_ERROR(CheckAccess(request, hal::kAccessRead));
@@ -245,7 +246,7 @@ absl::StatusOr<Ref<vm::Module>> CreateIoParametersModule(
       [shared]() -> absl::StatusOr<std::unique_ptr<vm::ModuleState>> {
         return std::make_unique<IoParametersState>(shared);
       });
-  // What initializers load never changes; contexts can share it.
+  // The parameters that initializers load never change, so contexts share them.
   builder.SetInitializersRepeatable(true);
   builder.Export<&IoParametersState::LoadParameters>("load");
   builder.Export<&IoParametersState::GatherParameters>("gather");

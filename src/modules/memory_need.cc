@@ -19,7 +19,7 @@ using vm::WireField;
 using vm::WireFieldKind;
 using vm::WireInstruction;
 
-// Imports that allocate, and which of their operands says how much.
+// Imports that allocate, and the operand that has the size.
 struct Allocator {
   absl::string_view import;
   size_t size_operand;
@@ -31,7 +31,7 @@ constexpr Allocator kAllocators[] = {
     {"hal_inline.buffer.allocate.initialized", 3},
 };
 
-// Modules of Takt's own, of which nothing else allocates by the call.
+// Takt's own modules, whose other functions allocate nothing.
 bool IsKnownModule(absl::string_view import) {
   return absl::StartsWith(import, "hal.") ||
          absl::StartsWith(import, "hal_inline.") ||
@@ -76,7 +76,7 @@ class Scan {
   using Constants = absl::flat_hash_map<uint64_t, uint64_t>;
   // From the target of a jump back to the jump.
   using Loop = std::pair<uint32_t, uint32_t>;
-  // A program of calls without recursion may still be exponential in size.
+  // Without recursion, too, the number of calls may be exponential.
   static constexpr uint32_t kStepsMax = 1 << 20;
   static constexpr size_t kDepthMax = 64;
 
@@ -95,7 +95,7 @@ class Scan {
     }
   }
 
-  // What i64 registers hold that are written once in all, by a constant.
+  // The values of i64 registers whose only write is a constant.
   Constants ConstantsOf(absl::Span<const uint8_t> body) {
     absl::flat_hash_map<uint64_t, int> write_counts;
     Constants constants;
@@ -114,7 +114,7 @@ class Scan {
         const bool is_wide = field.kind == WireFieldKind::kI64 ||
                              field.kind == WireFieldKind::kF64;
         if (field.kind == WireFieldKind::kAnyList) {
-          // Wide or not: both words count as written.
+          // The width is not known here: both words count as written.
           for (const uint16_t word : field.list) count_write(word, true);
         } else {
           count_write(field.value, is_wide);
@@ -187,7 +187,7 @@ class Scan {
   }
 
   const vm::BytecodeArchive& archive_;
-  absl::flat_hash_set<uint32_t> active_;  // Functions being looked into.
+  absl::flat_hash_set<uint32_t> active_;  // Functions on the current path.
   uint32_t step_count_ = 0;
   MemoryNeed need_;
 };

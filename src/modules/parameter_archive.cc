@@ -68,8 +68,8 @@ class Reader {
   Range entries_;
   Range metadata_;
   Range storage_;
-  // Names follow one another without overlap; so a small file cannot ask for
-  // much memory by naming the same bytes again and again.
+  // Names follow one another without overlap, so a small file cannot make many
+  // entries copy the same bytes.
   uint64_t name_bytes_ = 0;
 };
 

@@ -11,8 +11,7 @@ namespace takt::modules {
 
 namespace {
 
-// A safetensors file begins with the length of its JSON, which begins with an
-// object.
+// A safetensors file begins with the length of its JSON, which is an object.
 constexpr size_t kJsonOffset = 8;
 
 absl::Status ReadParameters(const Ref<hal::File>& file, ParameterIndex& index) {

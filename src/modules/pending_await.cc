@@ -10,7 +10,7 @@
 namespace takt::modules {
 namespace {
 
-// How a wait ends whose deadline came first: no error of a fence's.
+// The outcome of a wait whose deadline came first. No fence fails with it.
 absl::Status Late() {
   return absl::DeadlineExceededError("await: the deadline came first");
 }
@@ -104,7 +104,7 @@ void PendingAwait::OnFences(hal::FenceWaiter* waiter,
 
 void PendingAwait::OnDeadline(TimerService::Timer* timer) {
   PendingAwait* await = static_cast<Timer*>(timer)->await;
-  // If the fences were faster, their outcome stands.
+  // If the fences came first, their outcome stays.
   if (await->waiter_.Cancel(Late())) await->Leave();
   await->Leave();
 }

@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kLengthBytes = 8;
-// What the format's own writers allow.
+// The limit of the format's own writers.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
 absl::Status Damaged(absl::string_view what) {
@@ -55,12 +55,12 @@ uint64_t BitsOf(absl::string_view dtype) {
 }
 
 // Takes the events of the JSON parser, which keeps no tree and does not
-// recurse. Each returns whether to go on.
+// recurse. Each method returns true if the parser should continue.
 class Handler final : public nlohmann::json_sax<Json> {
  public:
   explicit Handler(std::vector<Tensor>& tensors) : tensors_(tensors) {}
 
-  // Why the parse ended early.
+  // The reason why the parser stopped early.
   const std::string& error() const { return error_; }
 
   bool null() override { return Fail("unexpected null"); }

@@ -53,7 +53,7 @@ class Checker {
     }
   }
 
-  // A thread does one thing at a time: one ends within another, or after it.
+  // Parts on one thread nest, or follow one another.
   void CheckNesting() {
     std::vector<std::vector<const Event*>> open(trace_.tracks().size());
     for (const Event& event : trace_.events()) {

@@ -34,7 +34,7 @@ class EventEncoder {
     Value(event);
   }
 
-  // Those that a number of the script cannot hold, as texts.
+  // Ids that a number of the script cannot hold, as texts.
   const nlohmann::json& ids() const { return ids_; }
   const std::string& bytes() const { return bytes_; }
 
@@ -102,7 +102,7 @@ class EventEncoder {
   std::unordered_map<uint64_t, size_t> id_places_;
 };
 
-// What the script needs besides the events.
+// The script's data besides the events.
 std::string Describe(const Trace& trace, const EventEncoder& encoder) {
   nlohmann::ordered_json json;
   json["length_ns"] =

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kChunkBytes = 1 << 16;
 
-// Hands over what has been written from time to time.
+// Passes the text to the sink in pieces.
 class Chunks {
  public:
   explicit Chunks(Sink sink) : sink_(sink) {}
@@ -50,7 +50,7 @@ const char* NpuAnswerText(NpuFaultAction answer) {
   return "";
 }
 
-// Names come from files: what is no UTF-8 is replaced.
+// Names come from files, so bytes that are no UTF-8 are replaced.
 std::string Quote(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false,
                                    nlohmann::json::error_handler_t::replace);

@@ -28,7 +28,7 @@ constexpr uint32_t Bytes(Tag tag) {
                                  protozero::pbf_wire_type::length_delimited);
 }
 
-// Of an event, as it stands in the file.
+// The fields of an event, as they are in the file.
 struct Raw {
   uint64_t timestamp = 0;
   int32_t type = 0;
@@ -51,7 +51,7 @@ class Reader {
  public:
   Reader() { recording_.names.emplace_back(); }
 
-  // Throws protozero's exceptions for what is no protobuf.
+  // Throws protozero's exceptions for bytes that are no protobuf.
   absl::Status Read(absl::string_view bytes) {
     protozero::pbf_message<TraceFile> file(bytes.data(), bytes.size());
     while (file.next()) {
@@ -155,7 +155,7 @@ class Reader {
           track.skip();
       }
     }
-    if (uuid < kFirstTrackUuid) return absl::OkStatus();  // No track of ours.
+    if (uuid < kFirstTrackUuid) return absl::OkStatus();  // Not one of Takt's.
     if (parent < kFirstGroupUuid || parent > GroupUuid(kLastTrack)) {
       return absl::DataLossError(
           absl::StrCat("track ", uuid, " is of no kind: ", parent));
@@ -219,7 +219,7 @@ class Reader {
     }
     if (raw.category == kHeaderCategory) return TakeHeader(raw);
     if (raw.type == static_cast<int32_t>(Type::kSliceEnd)) {
-      return absl::OkStatus();  // The begin has said when.
+      return absl::OkStatus();  // The begin had the duration.
     }
     return has_header_ ? TakeEvent(raw) : absl::OkStatus();
   }
@@ -238,7 +238,7 @@ class Reader {
 
   absl::Status TakeEvent(const Raw& raw) {
     if (raw.category == 0 || raw.category > static_cast<uint64_t>(kLastEvent)) {
-      return absl::OkStatus();  // Of a later version.
+      return absl::OkStatus();  // From a later version.
     }
     const auto track = tracks_.find(raw.track);
     if (track == tracks_.end()) {
@@ -280,8 +280,7 @@ class Reader {
 absl::StatusOr<Ref<Trace>> ReadPerfetto(absl::string_view bytes) {
   Reader reader;
   absl::Status status;
-  // protozero says what is wrong with a message by throwing; nothing else
-  // here does.
+  // protozero throws for malformed messages; no other code here throws.
   try {
     status = reader.Read(bytes);
   } catch (const protozero::exception& error) {

@@ -23,8 +23,8 @@ struct Mark {
   bool is_end;
 };
 
-// The marks of each track, such that slices nest: one that would end after
-// what it began in is shown to end with it.
+// The marks of each track. Slices must nest, so a slice that would end after
+// the one in which it began is shown to end with it.
 class Marks {
  public:
   explicit Marks(const Trace& trace)
@@ -181,8 +181,8 @@ void AddTracks(const Trace& trace, std::string& bytes) {
   }
 }
 
-// What an event is joined to others by: the id that it is of, and that which
-// it begins.
+// The flows that join an event to others: that of its parent, and that of its
+// own id.
 void AddFlows(EventBuilder& builder, const Event& event) {
   switch (event.kind) {
     case EventKind::kJobReleased:

@@ -14,7 +14,7 @@ namespace {
 
 double Ms(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
-// How much of a track spans cover; they come in order of their begins.
+// The time of a track that spans cover. Spans come in order of their begins.
 class Cover {
  public:
   void Add(const Event& span) {

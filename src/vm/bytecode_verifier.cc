@@ -12,8 +12,8 @@
 namespace takt::vm {
 namespace {
 
-// Checks one body from front to back. What a branch may reach is known only
-// at the end, so targets are collected on the way.
+// Checks one body from front to back. The block markers are known only at the
+// end, so branch targets are collected on the way.
 class FunctionVerifier {
  public:
   FunctionVerifier(const BytecodeArchive& archive,
@@ -215,8 +215,8 @@ class FunctionVerifier {
     return OperandFault(field, what, " ", field.value, " of ", count);
   }
 
-  // Lists have elements of any type; every other instruction names the type
-  // of a ref.
+  // The type of a list's elements can be any type. In every other instruction
+  // the type is that of a ref.
   absl::Status CheckType(const WireField& field) const {
     TAKT_RETURN_IF_ERROR(
         CheckOrdinal(field, "type", archive_.type_names.size()));
@@ -304,8 +304,9 @@ class FunctionVerifier {
     return CheckLetters(results, convention.results);
   }
 
-  // A register per letter, each span as often as the segments say. Stops
-  // where the registers run out, however large the hostile counts are.
+  // One register for each letter; the segments give the repetitions of each
+  // span. Ends with the registers, however large the counts of a hostile file
+  // are.
   absl::Status CheckOperands(const CallingConvention& convention,
                              const WireField* segments,
                              const WireField& operands) const {
@@ -380,7 +381,7 @@ class FunctionVerifier {
   bool in_block_ = false;
 };
 
-// Rule 9, as far as it concerns one function.
+// The part of rule 9 that concerns one function.
 absl::Status CheckConvention(const ArchiveFunction& function) {
   if (!function.convention.has_spans()) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -8,7 +8,7 @@
 namespace takt::vm {
 namespace {
 
-// Oldest first. Comments say which of the supported compilers write it.
+// Oldest first. The comments name the supported compilers that write a version.
 constexpr BytecodeVersion kVersions[] = {
     // 3.8 and 3.9. discard.refs is the first code of the core set beyond it.
     {15u << 16, {0x84, 0x3d, 0x3f}, true, true, true},

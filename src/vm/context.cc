@@ -22,8 +22,9 @@ bool CloneRef(Object* object, CloneMap& clones, Ref<Object>* copy) {
   return *copy != nullptr;
 }
 
-// What a caller may have meant. Native modules have many functions that are no
-// use to callers; those of one are listed only if its name was asked for.
+// The names that a caller may have meant. Native modules have many functions
+// that callers cannot use, so those of one are listed only if the caller named
+// it.
 std::string NearestExports(const std::vector<Ref<Module>>& modules,
                            absl::string_view wanted) {
   const absl::string_view module_name = wanted.substr(0, wanted.find('.'));
@@ -82,7 +83,7 @@ Context::~Context() {
     // The error of a destructor has no caller to return to.
     CallSpecial(i, "__deinit", nullptr).IgnoreError();
   }
-  // Later modules may hold what earlier ones made.
+  // Later modules may hold objects of earlier ones.
   while (!states_.empty()) states_.pop_back();
 }
 
@@ -128,7 +129,7 @@ absl::Status Context::CallSpecial(size_t module, absl::string_view name,
         absl::StrCat(modules_[module]->name(), ".", name, ": expected ",
                      expected, ", found ", convention));
   }
-  // Does not hold the context, which may be going.
+  // Holds no reference to the context, which may be in its destructor.
   Ref<Invocation> invocation = Invocation::Make(
       *this, {static_cast<uint32_t>(module), static_cast<uint32_t>(*e)},
       /*keep_arguments=*/false, /*hold=*/false);

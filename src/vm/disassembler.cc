@@ -110,7 +110,7 @@ class Printer {
     return out + ")";
   }
 
-  // The operands of a call are wide or not by what the callee takes.
+  // The callee's convention says which operands of a call are wide.
   std::string AnyListText(const WireInstruction& instruction,
                           const WireField& field) const {
     const std::vector<Letter> letters = LettersOf(instruction, field);
@@ -124,7 +124,7 @@ class Printer {
     return out + ")";
   }
 
-  // The letters of a call's operands or results as far as they are known.
+  // The letters of a call's operands or results that are known.
   std::vector<Letter> LettersOf(const WireInstruction& instruction,
                                 const WireField& field) const {
     const WireField& callee = instruction.fields[0];
@@ -182,7 +182,7 @@ class Printer {
     return absl::CHexEscape(archive_.type_names[ordinal]);
   }
 
-  // With the start of the segment where it reads as text.
+  // If the segment is text, its start is printed.
   std::string RodataText(uint64_t ordinal) const {
     std::string out = absl::StrCat("@rodata", ordinal);
     if (ordinal >= archive_.rodata.size()) return out;

@@ -92,7 +92,7 @@ std::string ExplainForeignFile(absl::Span<const uint8_t> bytes) {
   if (absl::StartsWith(head, "PK\3\4") && bytes.size() > 30) {
     const auto name_bytes = LoadUnaligned<uint16_t>(bytes.data() + 26);
     const absl::string_view name = head.substr(30, name_bytes);
-    if (absl::EndsWith(name, ".fb")) return "";  // How modules are wrapped.
+    if (absl::EndsWith(name, ".fb")) return "";  // Modules are wrapped so.
     return explain("a zip archive of other files", "unpack it first");
   }
   if (IsOnnx(head)) return explain("an ONNX model", kImportOnnx, kCompile);

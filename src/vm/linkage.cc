@@ -15,8 +15,8 @@
 namespace takt::vm {
 namespace {
 
-// Lists of modules that end with the same one and are kept linked; more are
-// linked again when they come back.
+// How many linkages a module keeps for the lists that end with it. A list
+// beyond that is linked again on each use.
 constexpr size_t kMaxLinkages = 16;
 
 Unit MakeUnit(InnerOp op, int16_t a, int32_t wide) {
@@ -25,7 +25,7 @@ Unit MakeUnit(InnerOp op, int16_t a, int32_t wide) {
   return unit;
 }
 
-// One call that may park, then the end.
+// The entry code: one call that may park, then the end.
 std::vector<Unit> EntryCode(const HostEntry& entry, bool keep_arguments) {
   std::vector<int16_t> arguments = entry.arguments;
   for (int16_t& address : arguments) {
@@ -67,13 +67,13 @@ HostEntry MakeEntry(const CallingConvention& convention) {
   return entry;
 }
 
-// "(iree-compile 3.12)": which compilers import it so, if that is known.
+// "(iree-compile 3.12)": the compilers that import it so, if they are known.
 std::string Whose(const std::string& compilers) {
   return compilers.empty() ? "" : absl::StrCat(" (", compilers, ")");
 }
 
-// Why no export of `module` is bound to `import`: the name is not there, or
-// the name is there with other conventions, which are listed.
+// The reason why no export of `module` is bound to `import`: no export has the
+// name, or those that have it have other conventions, which are listed.
 absl::Status NoExportFor(const ImportInfo& import, absl::string_view importer,
                          absl::string_view local_name, const Module& module) {
   std::string offered;
@@ -181,7 +181,7 @@ void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
         static_cast<const BytecodeModule&>(module).CheckTypes();
     if (!status.ok()) problems->push_back(Annotate(status, module.name()));
   }
-  // The latest of the earlier modules with that name.
+  // The last one of the earlier modules with that name.
   const auto find = [&](absl::string_view name) -> absl::optional<size_t> {
     for (size_t i = index; i-- > 0;) {
       if (name == modules[i]->name()) return i;

@@ -9,15 +9,15 @@
 namespace takt::vm {
 namespace {
 
-// A hint may come from hostile bytecode; beyond this the list grows as it is
-// filled.
+// The most that a hint reserves. A hint may come from hostile bytecode; a
+// longer list grows as it is filled.
 constexpr size_t kMaxReserve = 4096;
 
-// How many elements of nested lists are looked at to see that a list will not
-// contain itself.
+// How many elements of nested lists are searched to make sure that a list does
+// not contain itself.
 constexpr size_t kMaxNested = 1 << 16;
 
-// Lists within lists that are worth copying: each is looked up among all.
+// The most nested lists that are copied: each is looked up among all others.
 constexpr size_t kMaxClonedLists = 4096;
 
 absl::Status KindError(const char* stored, const char* wanted) {
@@ -118,7 +118,7 @@ absl::Status List::SetRef(size_t index, Ref<Object> ref) {
 }
 
 absl::Status List::CheckNotWithin(List& list) {
-  // Held by the caller alone, it is an element of nothing.
+  // If only the caller holds the list, no list has it as an element.
   if (this != &list && IsUnique()) return absl::OkStatus();
   std::vector<List*> pending{&list};
   size_t visited = 0;
@@ -209,7 +209,7 @@ void List::TakeSoleLists(std::vector<Value>* lists) {
 }
 
 List::~List() {
-  // Lists within lists are freed one after the other: nesting may be deep.
+  // Nested lists are freed here, without recursion: nesting may be deep.
   std::vector<Value> lists;
   TakeSoleLists(&lists);
   while (!lists.empty()) {
