@@ -176,42 +176,47 @@ Result<int> PlayFiles(const std::vector<std::string>& paths,
   return Play(*workload, settings);
 }
 
-Result<int> Run(int argc, char** argv, Flags* flags) {
-  Settings settings;
+void AddFlags(Settings* settings, Flags* flags) {
   flags->AddChoice("policy",
                    {sched::PolicyNames().begin(), sched::PolicyNames().end()},
-                   &settings.policy, "The policy that decides.");
-  flags->AddNumber("seed", 0, INT64_MAX, &settings.seed,
-                   "Of all chance in the run.");
-  flags->AddReal("seconds", &settings.seconds, "How long to play.");
-  flags->AddReal("load", &settings.load,
-                 "Scale all durations so that the periodic streams ask for\n"
-                 "this part of the board; 0: as they are.");
-  flags->AddReal("noise", &settings.noise,
-                 "Standard deviation of durations, as a part of them; below\n"
-                 "0: what the workload says.");
-  flags->AddReal("window_ms", &settings.window_ms,
+                   &settings->policy, "The scheduling policy.");
+  flags->AddNumber("seed", 0, INT64_MAX, &settings->seed,
+                   "The seed of all random numbers.");
+  flags->AddReal("seconds", &settings->seconds,
+                 "The length of the simulation.");
+  flags->AddReal("load", &settings->load,
+                 "Scale all durations so that the periodic streams need this\n"
+                 "part of the board; 0: do not scale.");
+  flags->AddReal("noise", &settings->noise,
+                 "Standard deviation of durations, relative to the duration;\n"
+                 "below 0: as the workload says.");
+  flags->AddReal("window_ms", &settings->window_ms,
                  "Plan windows of this length ahead, and follow the plans\n"
                  "while they hold (policy job-shop); 0: no.");
-  flags->AddSwitch("fewest_clusters", &settings.fewest_clusters,
+  flags->AddSwitch("fewest_clusters", &settings->fewest_clusters,
                    "Keep work on as few clusters as deadlines allow.");
   flags->AddSwitch(
-      "sweep", &settings.is_sweep,
+      "sweep", &settings->is_sweep,
       "Every policy at several loads and noises: hard jobs missed.");
-  flags->AddSwitch("xrbench", &settings.is_xrbench,
+  flags->AddSwitch("xrbench", &settings->is_xrbench,
                    "Every policy on the scenarios of XRBench: scores.");
-  flags->AddSwitch("json", &settings.is_json, "Print JSON.");
-  flags->AddText("profile", &settings.profile_path,
-                 "A saved profile: what it has measured of the workload's\n"
-                 "kernels holds instead of the workload's durations.");
-  flags->AddText("trace", &settings.trace_path,
-                 "Write what happens to this file, for takt-trace and\n"
-                 "Perfetto; - is stdout.");
+  flags->AddSwitch("json", &settings->is_json, "Print JSON.");
+  flags->AddText("profile", &settings->profile_path,
+                 "A saved profile: its durations replace those of the\n"
+                 "workload's kernels.");
+  flags->AddText("trace", &settings->trace_path,
+                 "Write a trace to this file, for takt-trace and Perfetto;\n"
+                 "- is stdout.");
   flags->AddNumber("trace_event_count", 1, INT64_MAX,
-                   &settings.trace_event_count,
-                   "How many events a trace keeps, the first.");
-  flags->AddNumber("cores", 0, 64, &settings.core_count,
-                   "How many cores a replay has; 0: as the run had.");
+                   &settings->trace_event_count,
+                   "How many events the trace keeps; later ones are lost.");
+  flags->AddNumber("cores", 0, 64, &settings->core_count,
+                   "How many cores a replay has; 0: as in the recorded run.");
+}
+
+Result<int> Run(int argc, char** argv, Flags* flags) {
+  Settings settings;
+  AddFlags(&settings, flags);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;

@@ -173,6 +173,7 @@ class Memory {
     }
   }
   uint8_t* data() { return bytes_.data() + offset_; }
+  const uint8_t* data() const { return bytes_.data() + offset_; }
   size_t size() const { return byte_length_; }
   bool IsMarginIntact() const {
     for (size_t i = 0; i < bytes_.size(); ++i) {
@@ -248,6 +249,46 @@ std::vector<int> PutElements(Element element, std::mt19937_64& random,
   return values;
 }
 
+// The elements of the whole `out` after the product of `x` and `y`.
+std::vector<int> ExpectedProduct(const takt_npu_mmt4d_t& p,
+                                 const std::vector<int>& x,
+                                 const std::vector<int>& y,
+                                 const std::vector<int>& before) {
+  std::vector<int> expected = before;
+  for (int64_t i = 0; i < p.m * p.m0; ++i) {
+    for (int64_t j = 0; j < p.n * p.n0; ++j) {
+      const int64_t at = i / p.m0 * p.out_stride + j / p.n0 * p.m0 * p.n0 +
+                         i % p.m0 * p.n0 + j % p.n0;
+      int sum = p.accumulate != 0 ? before[static_cast<size_t>(at)] : 0;
+      for (int64_t k = 0; k < p.k * p.k0; ++k) {
+        sum += x[static_cast<size_t>(i / p.m0 * p.left_stride +
+                                     k / p.k0 * p.m0 * p.k0 + i % p.m0 * p.k0 +
+                                     k % p.k0)] *
+               y[static_cast<size_t>(j / p.n0 * p.right_stride +
+                                     k / p.k0 * p.n0 * p.k0 + j % p.n0 * p.k0 +
+                                     k % p.k0)];
+      }
+      expected[static_cast<size_t>(at)] = sum;
+    }
+  }
+  return expected;
+}
+
+// "" if memory has the 32-bit elements; else names the first other one.
+std::string CompareElements(const std::vector<int>& expected, bool is_float,
+                            const Memory& out) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    int32_t integer = 0;
+    float number = 0;
+    std::memcpy(&integer, out.data() + i * 4, 4);
+    std::memcpy(&number, out.data() + i * 4, 4);
+    const bool is_right = is_float ? number == static_cast<float>(expected[i])
+                                   : integer == expected[i];
+    if (!is_right) return "element " + std::to_string(i) + " is wrong";
+  }
+  return "";
+}
+
 class Suite {
  public:
   Suite(const takt_npu_driver_t& driver, const std::string& options,
@@ -269,7 +310,10 @@ class Suite {
   Problem Capabilities(Unit& unit);
   Problem SmallerStructs(Unit& unit);
   Problem Products(Unit& unit);
+  void ChooseSizes(takt_npu_mmt4d_t* product);
   Problem Product(Unit& unit, uint32_t type, bool accumulate);
+  Problem RunProduct(Unit& unit, takt_npu_operation_t operation, Memory* out);
+  Problem RunPieces(Unit& unit, const std::vector<takt_npu_operation_t>& all);
   Problem Transfers(Unit& unit);
   Problem FillsAndCopies(Unit& unit);
   Problem Order(Unit& unit);
@@ -357,9 +401,9 @@ Suite::Problem Suite::Products(Unit& unit) {
   return "";
 }
 
-Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
-  takt_npu_operation_t operation = Operation(TAKT_NPU_KIND_MMT4D);
-  takt_npu_mmt4d_t& p = operation.mmt4d;
+// Chooses sizes and a tile that the NPU supports.
+void Suite::ChooseSizes(takt_npu_mmt4d_t* product) {
+  takt_npu_mmt4d_t& p = *product;
   const auto below = [this](uint64_t bound) {
     return static_cast<int64_t>(random_() % bound);
   };
@@ -372,17 +416,23 @@ Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
         std::max<int64_t>(std::min<int64_t>(most, 16) / multiple, 1);
     tile[d] = multiple * (below(static_cast<uint64_t>(count)) + 1);
   }
-  p.type = type;
-  p.accumulate = accumulate;
   p.m = below(3) + 1, p.n = below(3) + 1, p.k = below(5);
   p.m0 = tile[0], p.n0 = tile[1], p.k0 = tile[2];
-  const Element left_element = ElementOf(type, true);
-  const Element right_element = ElementOf(type, false);
   // Strides leave room, but keep rows aligned.
   const int64_t room = std::max<int64_t>(capabilities_.alignment, 16);
   p.left_stride = p.k * p.m0 * p.k0 + room * below(2);
   p.right_stride = p.k * p.n0 * p.k0 + room * below(2);
   p.out_stride = p.n * p.m0 * p.n0 + room * below(2);
+}
+
+Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
+  takt_npu_operation_t operation = Operation(TAKT_NPU_KIND_MMT4D);
+  takt_npu_mmt4d_t& p = operation.mmt4d;
+  p.type = type;
+  p.accumulate = accumulate;
+  ChooseSizes(&p);
+  const Element left_element = ElementOf(type, true);
+  const Element right_element = ElementOf(type, false);
   Memory left(static_cast<size_t>(p.m * p.left_stride) * left_element.bytes);
   Memory right(static_cast<size_t>(p.n * p.right_stride) * right_element.bytes);
   Memory out(static_cast<size_t>(p.m * p.out_stride) * 4);
@@ -400,73 +450,60 @@ Suite::Problem Suite::Product(Unit& unit, uint32_t type, bool accumulate) {
   p.left = {left.data(), 0, 0, left.size()};
   p.right = {right.data(), 0, 0, right.size()};
   p.out = {out.data(), 0, 0, out.size()};
-  std::vector<takt_npu_operation_t> batch;
-  uint64_t buffers[3] = {0, 0, 0};
-  if (in_host_memory()) {
-    batch.push_back(operation);
-  } else {
-    takt_npu_range_t* const ranges[3] = {&p.left, &p.right, &p.out};
-    for (int i = 0; i < 3; ++i) {
-      if (driver_.allocate(unit.get(),
-                           std::max<uint64_t>(ranges[i]->byte_length, 1),
-                           &buffers[i]) != TAKT_NPU_RESULT_OK ||
-          buffers[i] == 0) {
-        return "allocate";
-      }
-      takt_npu_operation_t move = Operation(TAKT_NPU_KIND_TRANSFER);
-      move.transfer.source = *ranges[i];
-      *ranges[i] = {nullptr, buffers[i], 0, ranges[i]->byte_length};
-      move.transfer.target = *ranges[i];
-      if (ranges[i]->byte_length > 0) batch.push_back(move);
-    }
-    batch.push_back(operation);
-    takt_npu_operation_t back = Operation(TAKT_NPU_KIND_TRANSFER);
-    back.transfer.source = p.out;
-    back.transfer.target = {out.data(), 0, 0, out.size()};
-    batch.push_back(back);
-  }
-  takt_npu_result_t result = TAKT_NPU_RESULT_OK;
-  const size_t batch_max =
-      capabilities_.batch_max != 0 ? capabilities_.batch_max : batch.size();
-  for (size_t i = 0; i < batch.size() && result == TAKT_NPU_RESULT_OK;
-       i += batch_max) {
-    const size_t end = std::min(i + batch_max, batch.size());
-    result = unit.Run({batch.begin() + static_cast<ptrdiff_t>(i),
-                       batch.begin() + static_cast<ptrdiff_t>(end)});
-  }
-  for (const uint64_t buffer : buffers) {
-    if (buffer != 0) driver_.free_buffer(unit.get(), buffer);
-  }
-  if (result != TAKT_NPU_RESULT_OK) return "result " + std::to_string(result);
+  const Problem problem = RunProduct(unit, operation, &out);
+  if (!problem.empty()) return problem;
   if (!left.IsMarginIntact() || !right.IsMarginIntact() ||
       !out.IsMarginIntact()) {
     return "it wrote outside of its operands";
   }
-  std::vector<int> expected = before;
-  for (int64_t i = 0; i < p.m * p.m0; ++i) {
-    for (int64_t j = 0; j < p.n * p.n0; ++j) {
-      const int64_t at = i / p.m0 * p.out_stride + j / p.n0 * p.m0 * p.n0 +
-                         i % p.m0 * p.n0 + j % p.n0;
-      int sum = accumulate ? before[static_cast<size_t>(at)] : 0;
-      for (int64_t k = 0; k < p.k * p.k0; ++k) {
-        sum += x[static_cast<size_t>(i / p.m0 * p.left_stride +
-                                     k / p.k0 * p.m0 * p.k0 + i % p.m0 * p.k0 +
-                                     k % p.k0)] *
-               y[static_cast<size_t>(j / p.n0 * p.right_stride +
-                                     k / p.k0 * p.n0 * p.k0 + j % p.n0 * p.k0 +
-                                     k % p.k0)];
-      }
-      expected[static_cast<size_t>(at)] = sum;
+  return CompareElements(ExpectedProduct(p, x, y, before), is_float, out);
+}
+
+// Runs one product; on an NPU with memory of its own, between transfers of its
+// operands there and of the result back.
+Suite::Problem Suite::RunProduct(Unit& unit, takt_npu_operation_t operation,
+                                 Memory* out) {
+  if (in_host_memory()) return RunPieces(unit, {operation});
+  takt_npu_mmt4d_t& p = operation.mmt4d;
+  takt_npu_range_t* const ranges[3] = {&p.left, &p.right, &p.out};
+  uint64_t buffers[3] = {0, 0, 0};
+  std::vector<takt_npu_operation_t> batch;
+  for (int i = 0; i < 3; ++i) {
+    if (driver_.allocate(unit.get(),
+                         std::max<uint64_t>(ranges[i]->byte_length, 1),
+                         &buffers[i]) != TAKT_NPU_RESULT_OK ||
+        buffers[i] == 0) {
+      return "allocate";
     }
+    takt_npu_operation_t move = Operation(TAKT_NPU_KIND_TRANSFER);
+    move.transfer.source = *ranges[i];
+    *ranges[i] = {nullptr, buffers[i], 0, ranges[i]->byte_length};
+    move.transfer.target = *ranges[i];
+    if (ranges[i]->byte_length > 0) batch.push_back(move);
   }
-  for (size_t i = 0; i < expected.size(); ++i) {
-    int32_t integer = 0;
-    float number = 0;
-    std::memcpy(&integer, out.data() + i * 4, 4);
-    std::memcpy(&number, out.data() + i * 4, 4);
-    const bool is_right = is_float ? number == static_cast<float>(expected[i])
-                                   : integer == expected[i];
-    if (!is_right) return "element " + std::to_string(i) + " is wrong";
+  batch.push_back(operation);
+  takt_npu_operation_t back = Operation(TAKT_NPU_KIND_TRANSFER);
+  back.transfer.source = p.out;
+  back.transfer.target = {out->data(), 0, 0, out->size()};
+  batch.push_back(back);
+  const Problem problem = RunPieces(unit, batch);
+  for (const uint64_t buffer : buffers) driver_.free_buffer(unit.get(), buffer);
+  return problem;
+}
+
+// Runs the operations in batches that the NPU accepts.
+Suite::Problem Suite::RunPieces(Unit& unit,
+                                const std::vector<takt_npu_operation_t>& all) {
+  const size_t batch_max =
+      capabilities_.batch_max != 0 ? capabilities_.batch_max : all.size();
+  for (size_t i = 0; i < all.size(); i += batch_max) {
+    const size_t end = std::min(i + batch_max, all.size());
+    const takt_npu_result_t result =
+        unit.Run({all.begin() + static_cast<ptrdiff_t>(i),
+                  all.begin() + static_cast<ptrdiff_t>(end)});
+    if (result != TAKT_NPU_RESULT_OK) {
+      return "result " + std::to_string(result);
+    }
   }
   return "";
 }
