@@ -131,7 +131,8 @@ void Stream::EnterFlight(InFlight in_flight) {
   TAKT_CHECK(is_busy_ && !in_flight_.has_value());
   if (is_watched) {
     Retain();  // The timer's.
-    clock_.timers->Arm(&deadline_timer_, job.deadline_ns);
+    // A job that ends at its deadline is met, so it is late a nanosecond after.
+    clock_.timers->Arm(&deadline_timer_, DeadlineAfter(job.deadline_ns, 1));
   }
   in_flight_.emplace(std::move(in_flight));
 }
@@ -192,7 +193,7 @@ void Stream::GiveUpLateJob() {
     MutexLock lock(&mutex_);
     // The timer may fire while the next job is in flight already.
     if (!in_flight_.has_value() || in_flight_->is_late_reported ||
-        now_ns() < in_flight_->job.deadline_ns) {
+        now_ns() <= in_flight_->job.deadline_ns) {
       return;
     }
     in_flight_->is_late_reported = true;
