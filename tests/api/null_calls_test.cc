@@ -330,15 +330,15 @@ int CheckStatus(const Case& c, const char* parameter, takt_status_t status) {
 }
 
 // Calls `function` with NULL for argument `null`, if that is a pointer.
-template <typename Result, typename... runtime::Parameters, size_t... Indices>
-int CallWithNull(const Case& c, Result (*function)(runtime::Parameters...),
-                 size_t null, std::index_sequence<Indices...>) {
+template <typename Result, typename... Parameters, size_t... Indices>
+int CallWithNull(const Case& c, Result (*function)(Parameters...), size_t null,
+                 std::index_sequence<Indices...>) {
   const auto argument = []<typename T>(bool is_null) -> T {
     return is_null ? T() : Argument<T>();
   };
   const auto call = [&] {
     return function(
-        argument.template operator()<runtime::Parameters>(Indices == null)...);
+        argument.template operator()<Parameters>(Indices == null)...);
   };
   if constexpr (std::is_same_v<Result, takt_status_t>) {
     return CheckStatus(c, c.parameters[null], call());
@@ -350,21 +350,20 @@ int CallWithNull(const Case& c, Result (*function)(runtime::Parameters...),
 
 template <auto function>
 struct Calls;
-template <typename Result, typename... runtime::Parameters,
-          Result (*function)(runtime::Parameters...)>
+template <typename Result, typename... Parameters,
+          Result (*function)(Parameters...)>
 struct Calls<function> {
   static int Run(const Case& c) {
-    constexpr bool kIsPointer[] = {std::is_pointer_v<runtime::Parameters>...,
-                                   false};
-    if (c.parameters.size() != sizeof...(runtime::Parameters)) {
+    constexpr bool kIsPointer[] = {std::is_pointer_v<Parameters>..., false};
+    if (c.parameters.size() != sizeof...(Parameters)) {
       return Fail(c.function, "the parameters were not understood");
     }
     int failures = 0;
-    for (size_t i = 0; i < sizeof...(runtime::Parameters); ++i) {
+    for (size_t i = 0; i < sizeof...(Parameters); ++i) {
       if (!kIsPointer[i]) continue;
       alarm(120);  // A hang ends like a crash.
-      failures += CallWithNull(
-          c, function, i, std::index_sequence_for<runtime::Parameters...>());
+      failures += CallWithNull(c, function, i,
+                               std::index_sequence_for<Parameters...>());
     }
     return failures;
   }
