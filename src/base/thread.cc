@@ -15,7 +15,7 @@
 namespace takt {
 namespace {
 
-// The kernel keeps so many characters of a name, and refuses more.
+// The kernel refuses names with more characters.
 constexpr size_t kNameMax = 15;
 
 // A thread has a real-time priority only if its owner asks for one. It inherits

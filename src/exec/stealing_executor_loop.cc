@@ -126,7 +126,7 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
     const uint32_t searching =
         searching_.fetch_sub(1, std::memory_order_seq_cst);
     TAKT_CHECK(searching > 0);
-    // No thread searches any more, and others relied on this one.
+    // This was the last thread that searched, and others relied on it.
     if (searching == 1 && found->job != nullptr && idle_.HasIdle() &&
         HasWork(state, LaneMask::All())) {
       Wake(1, kLaneCount - 1, nullptr, &state, 0);

@@ -36,8 +36,8 @@ int64_t PageFaults() {
   return usage.ru_minflt;
 }
 
-// Whoever records its first event, perhaps with a deadline, does not wait for
-// 200 MB.
+// A thread that records its first event, perhaps before a deadline, does not
+// wait for 200 MB.
 TEST(EventRingTest, UsesMemoryOnlyAsItIsWritten) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's own memory is touched with each page";
@@ -108,8 +108,8 @@ TEST(EventRingTest, RoundsItsCapacityUp) {
   EXPECT_EQ(EventRing::Create(5)->capacity(), 8u);
 }
 
-// What a reader gets while the ring runs over many times is whole, in order,
-// and with what it is told to be lost it is everything.
+// While the ring overflows many times, a reader gets whole events in order.
+// Together with the number of lost events these are all.
 TEST(EventRingTest, NeverReturnsHalfAnEventDuringAWrite) {
   constexpr uint64_t kCount = 200'000;
   const auto ring = EventRing::Create(16);

@@ -14,7 +14,7 @@ TEST(EventTest, EveryKindHasItsOwnName) {
   for (int i = 1; i <= static_cast<int>(kLastEvent); ++i) {
     const auto kind = static_cast<EventKind>(i);
     const std::string name = EventKindName(kind);
-    if (name.empty()) continue;  // Between the two sorts.
+    if (name.empty()) continue;  // A number between spans and moments.
     EXPECT_TRUE(names.insert(name).second) << name;
     EXPECT_EQ(FindEventKind(name.c_str()), kind);
   }

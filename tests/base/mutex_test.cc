@@ -18,7 +18,7 @@ TEST(MutexTest, OneThreadAtATime) {
       for (int i = 0; i < kRounds; ++i) {
         MutexLock lock(&mutex);
         ++count;
-        // Now and then held for so long that others sleep.
+        // Now and then held for so long that other threads sleep.
         if (i % 1000 == 0) std::this_thread::yield();
       }
     });

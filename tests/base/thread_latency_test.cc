@@ -21,7 +21,7 @@ int Nice() {
 
 int Policy() { return sched_getscheduler(0); }
 
-TEST(LowLatencyTest, IsLessNiceIfItMay) {
+TEST(LowLatencyTest, LowersTheNiceValueIfItMay) {
   const int before = Nice();
   std::thread([before] {
     const int wanted = std::max(before + kLowLatencyNice, -20);
@@ -29,7 +29,7 @@ TEST(LowLatencyTest, IsLessNiceIfItMay) {
     EXPECT_EQ(Policy(), SCHED_OTHER);
     EXPECT_EQ(prctl(PR_GET_TIMERSLACK), 1);
     const int now = Nice();
-    // What the kernel says to whoever asks in the ordinary way.
+    // setpriority() shows whether the process has the right to it.
     if (setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)),
                     wanted) == 0) {
       EXPECT_EQ(now, wanted);
@@ -40,7 +40,7 @@ TEST(LowLatencyTest, IsLessNiceIfItMay) {
   EXPECT_EQ(Nice(), before);  // The other threads stay as they are.
 }
 
-// What it says is what the kernel says.
+// The result agrees with the kernel.
 TEST(LowLatencyTest, SaysWhetherItsSlicesAreShort) {
   struct Attributes {
     uint32_t size, policy;
@@ -50,12 +50,12 @@ TEST(LowLatencyTest, SaysWhetherItsSlicesAreShort) {
     uint64_t runtime_ns, deadline_ns, period_ns;
   };
   std::thread([] {
-    const bool wants_low_latency = RequestLowLatency();
+    const bool has_short_slices = RequestLowLatency();
     Attributes attributes{};
     ASSERT_EQ(syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0),
               0);
-    EXPECT_EQ(wants_low_latency, attributes.runtime_ns ==
-                                     static_cast<uint64_t>(kLowLatencySliceNs));
+    EXPECT_EQ(has_short_slices, attributes.runtime_ns ==
+                                    static_cast<uint64_t>(kLowLatencySliceNs));
   }).join();
 }
 

@@ -12,7 +12,7 @@
 namespace takt {
 namespace {
 
-// What a thread sees of itself.
+// A thread's view of itself.
 struct Look {
   std::string name;
   size_t stack_bytes = 0;
@@ -97,7 +97,7 @@ TEST(ThreadTest, AStackThatIsTooLargeIsAnError) {
   EXPECT_FALSE(thread.is_started());
 }
 
-// An application that counts its threads, and gives so many.
+// An application that provides a limited number of threads, and counts them.
 struct Application {
   int left = 1;
   uint32_t worker = 0;

@@ -184,7 +184,7 @@ TEST(TracerTest, CountsEventsOfThreadsWithoutARing) {
   EXPECT_EQ(recording.events[0].id, 3u);
 }
 
-// A thread goes from tracer to tracer; one of them may be where another was.
+// A thread uses one tracer after another; one may be at the address of another.
 TEST(TracerTest, TwoTracersKeepTheirEventsApart) {
   for (uint64_t i = 0; i < 20; ++i) {
     const auto one = MakeRef<Tracer>();
@@ -201,8 +201,8 @@ TEST(TracerTest, TwoTracersKeepTheirEventsApart) {
   }
 }
 
-// Every event of every thread comes once, in its thread's order, while the
-// tracer is collected from and started anew.
+// Collect() returns every event of every thread once, in the order of its
+// thread, while the tracer is also started anew.
 TEST(TracerTest, ThreadsRecordWhileOthersCollect) {
   constexpr uint64_t kThreads = 3;
   constexpr uint64_t kEvents = 20'000;

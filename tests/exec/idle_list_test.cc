@@ -71,8 +71,8 @@ TEST(IdleListTest, WithdrawSaysWhetherItWasTaken) {
   EXPECT_FALSE(list.Withdraw(node));
 }
 
-// Sleepers and publishers as in the head of idle_list.h, `work` being a number
-// of items. `is_careful`: with the second look.
+// Sleepers and publishers as in the comment of idle_list.h. `work` is a number
+// of items. `is_careful`: sleepers look a second time.
 struct EventCount {
   struct Node : IdleNode {
     model::Flag flag;
@@ -138,7 +138,7 @@ model::Scheduler::Outcome RunEventCount(
       },
       [&]() -> std::string {
         if (state->consumed != consumers) return "not all consumed";
-        // No herd: never more wakes than there was work.
+        // No more threads are woken than there was work.
         return state->wakes > items ? "too many wakes" : "";
       },
       preemption_count_max);

@@ -1,10 +1,10 @@
 // Runs every interleaving of a few short threads, one operation on an Atomic
-// or a Lock at a time: what the thread sanitizer and stress tests find by luck,
-// this finds for certain, as far as the scenario goes (and with operations in
-// one total order, which is what the code under test asks for).
+// or a Lock at a time. So it certainly finds the faults of a scenario that the
+// thread sanitizer and stress tests find by luck. All operations are in one
+// total order, as the code under test demands.
 //
 // The threads are coroutines on one system thread. A schedule is the list of
-// choices of who goes on; all are tried, depth first.
+// the threads that run next. All schedules are tried, depth first.
 #ifndef TAKT_TESTS_EXEC_INTERLEAVINGS_H_
 #define TAKT_TESTS_EXEC_INTERLEAVINGS_H_
 
@@ -20,8 +20,8 @@
 
 namespace takt::exec::model {
 
-// The thread sanitizer doesn't know about coroutines, and there is nothing for
-// it to see here: one system thread runs them all.
+// The thread sanitizer does not understand coroutines. It would find nothing:
+// one system thread runs them all.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kCanRun = false;
 #else
@@ -33,19 +33,19 @@ inline Scheduler* g_scheduler = nullptr;
 
 class Scheduler {
  public:
-  // The threads of one run; fresh state each time.
+  // Makes the threads of one run, with new state each time.
   using Scenario = std::function<std::vector<std::function<void()>>()>;
 
   struct Outcome {
     uint64_t schedule_count = 0;
-    std::string failure;  // The first, with its schedule.
+    std::string failure;  // The first failure, with its schedule.
   };
 
   static constexpr int kNoLimit = 1 << 30;
 
-  // Runs `scenario` in every order in which at most so many times a thread
-  // is stopped that could go on, and `check` after each run: what it returns,
-  // if not empty, is a failure. A run in which nobody can go on is one as well.
+  // Runs `scenario` in every order with at most `preemption_count_max` stops of
+  // a thread that could run on, and `check` after each run. A text that `check`
+  // returns is a failure; so is a run in which all threads are blocked.
   static Outcome RunAll(const Scenario& scenario,
                         const std::function<std::string()>& check,
                         int preemption_count_max = kNoLimit) {
@@ -67,9 +67,9 @@ class Scheduler {
     return outcome;
   }
 
-  // Called by a thread before each operation that others can see.
+  // Called by a thread before each operation that other threads can see.
   void Yield() { swapcontext(&threads_[running_]->context, &main_); }
-  // Yields until `ready` says so.
+  // Yields until `ready` returns true.
   void Block(std::function<bool()> ready) {
     threads_[running_]->ready = std::move(ready);
     Yield();
@@ -126,19 +126,20 @@ class Scheduler {
     while (true) {
       std::vector<size_t> ready;
       bool all_done = true;
-      // The running one first: to go on with it is no preemption.
+      // The running thread first: to continue it is no preemption.
       for (size_t n = 0; n < threads_.size(); ++n) {
         const size_t i = (running_ + n) % threads_.size();
         if (threads_[i]->is_done) continue;
         all_done = false;
         if (!threads_[i]->ready || threads_[i]->ready()) ready.push_back(i);
       }
-      const bool may_go_on = !ready.empty() && ready[0] == running_ && step > 0;
-      if (may_go_on && preemptions_left_ == 0) ready.resize(1);
+      const bool may_continue =
+          !ready.empty() && ready[0] == running_ && step > 0;
+      if (may_continue && preemptions_left_ == 0) ready.resize(1);
       if (all_done) break;
-      if (ready.empty()) return "nobody can go on";
+      if (ready.empty()) return "all threads are blocked";
       if (step == choices_.size()) choices_.push_back({ready, 0});
-      if (may_go_on && choices_[step].taken > 0) --preemptions_left_;
+      if (may_continue && choices_[step].taken > 0) --preemptions_left_;
       running_ = choices_[step].ready[choices_[step].taken];
       ++step;
       swapcontext(&main_, &threads_[running_]->context);
@@ -158,7 +159,7 @@ inline void Yield() {
   if (g_scheduler != nullptr) g_scheduler->Yield();
 }
 
-// In the place of std::atomic.
+// Instead of std::atomic.
 template <typename T>
 class Atomic {
  public:
@@ -192,7 +193,7 @@ class Atomic {
   T value_{};
 };
 
-// In the place of Mutex.
+// Instead of Mutex.
 class Mutex {
  public:
   void Lock() {
@@ -207,7 +208,7 @@ class Mutex {
   bool is_held_ = false;
 };
 
-// In the place of Sleeper.
+// Instead of Sleeper.
 class Flag {
  public:
   void Raise() {

@@ -53,8 +53,8 @@ TEST(WorkDequeTest, PopIfTakesBackOnlyTheNewest) {
   EXPECT_FALSE(deque.PopIf(&items[0]));
 }
 
-// Every interleaving of an owner that pops and thieves that each try to steal
-// `steals` times: of `item_count` items, each is taken exactly once.
+// Runs an owner that pops and thieves that each try to steal `steals` times in
+// every interleaving. Each of `item_count` items is taken exactly once.
 model::Scheduler::Outcome RunOwnerAgainstThieves(
     int item_count, int thieves, int steals, bool takes_back,
     int preemption_count_max = model::Scheduler::kNoLimit) {
@@ -118,7 +118,7 @@ TEST_F(WorkDequeModelTest, EveryInterleavingOfPopIfIsRight) {
   }
 }
 
-// That the method finds what is wrong: a Pop() without its compare-exchange.
+// Shows that the method finds a fault: a Pop() without its compare-exchange.
 TEST_F(WorkDequeModelTest, FindsTheRaceOfACarelessPop) {
   struct Careless {
     model::Atomic<int64_t> top{0}, bottom{1};

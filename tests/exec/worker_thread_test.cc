@@ -14,7 +14,7 @@
 namespace takt::exec {
 namespace {
 
-// What a thread sees of itself.
+// A thread's view of itself.
 struct Look {
   std::string name;
   size_t stack_bytes = 0;
