@@ -5,6 +5,7 @@
 #define TAKT_PYTHON_HANDLE_H_
 
 #include <takt/takt.h>
+#include <takt/tools/trace_contents.h>
 
 #include <utility>
 
@@ -60,6 +61,7 @@ TAKT_PYTHON_HANDLE(FenceHandle, fence);
 TAKT_PYTHON_HANDLE(InvocationHandle, invocation);
 TAKT_PYTHON_HANDLE(StreamHandle, stream);
 TAKT_PYTHON_HANDLE(TraceHandle, trace);
+TAKT_PYTHON_HANDLE(TraceContentsHandle, trace_contents);
 #undef TAKT_PYTHON_HANDLE
 
 }  // namespace takt::python

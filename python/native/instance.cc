@@ -30,7 +30,21 @@ void ReleaseWithoutGil(HandleType& handle) {
 
 struct Trace {
   TraceHandle handle;
+  TraceContentsHandle contents;  // Made when they are asked for.
 };
+
+takt_trace_contents_t* ContentsOf(Trace& trace) {
+  if (!trace.contents) {
+    takt_status_t status = nullptr;
+    {
+      nb::gil_scoped_release no_gil;
+      status =
+          takt_trace_contents_create(trace.handle.get(), trace.contents.out());
+    }
+    Check(status);
+  }
+  return trace.contents.get();
+}
 
 struct Device {
   DeviceHandle handle;
