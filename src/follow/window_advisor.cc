@@ -14,11 +14,11 @@ using sched::Prescription;
 
 namespace {
 
-// The part of a window's length that planning may take if nothing else is said:
-// windows are planned on a core of their own, at the most for 5 % of the time.
+// The part of a window's length that planning may take by default: at most 5 %
+// of the time of one core.
 constexpr int64_t kBudgetDivisor = 20;
-// Releases differ from what was expected by no more than this: a timer's delay
-// on a busy machine is some 100 us.
+// Releases differ from the expected time by no more than this: far more than a
+// timer is late, and less than a common period.
 constexpr int64_t kReleaseToleranceNs = 1'000'000;
 
 WindowOptions WithBudget(WindowOptions options) {

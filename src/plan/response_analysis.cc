@@ -15,8 +15,7 @@ namespace {
 using sched::Band;
 using sched::Demand;
 
-// What the demands leave out (decisions, wake-ups, frequency changes) is taken
-// for a tenth of a response, and at least 200 us, a scheduler tick's order.
+// The guard of admission (sched/admission.cc), so that both bounds agree.
 constexpr double kGuardMinNs = 200'000;
 constexpr double kGuardDivisor = 10;
 // A window that has grown to three hours will grow without end, or is of no
