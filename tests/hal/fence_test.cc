@@ -242,7 +242,7 @@ TEST(FenceTest, OneForgottenPointFailsTheWholeWait) {
 }
 
 TEST(FenceTest, ForgettingRacesWithSignalAndCancel) {
-  // Whoever comes first decides; the waiter hears of it once or not at all.
+  // The first thread decides; the waiter is notified once or not at all.
   struct Waiter final : FenceWaiter {
     Waiter() : FenceWaiter(&Waiter::Notify) {}
     static void Notify(FenceWaiter* base, const absl::Status&) {
@@ -371,8 +371,8 @@ TEST(FenceWaiterTest, CancelTakesAllOfItBack) {
   EXPECT_EQ(waiter.count, 0);
 }
 
-// A cancellation that comes while one part of the wait is being told, and
-// another is not reached: what is told must not be that all is.
+// A cancellation comes while one part of the wait is being notified and another
+// is not reached. The notification must not say that all are reached.
 TEST(FenceWaiterTest, AWaitCancelledInPartIsNotReached) {
   CountingWaiter waiter;
   Ref<Fence> a = Fence::Create(), b = Fence::Create();
@@ -389,7 +389,7 @@ TEST(FenceWaiterTest, AWaitCancelledInPartIsNotReached) {
   EXPECT_EQ(waiter.count, 1);
 }
 
-// If all of it is being told, it is too late.
+// If all parts are being notified, the cancellation is too late.
 TEST(FenceWaiterTest, ACancellationThatComesTooLateChangesNothing) {
   CountingWaiter waiter;
   Ref<Fence> a = Fence::Create(), b = Fence::Create();

@@ -152,8 +152,8 @@ TEST(TimelineTest, ANotificationMayRegisterAgain) {
   EXPECT_EQ(waiter.count, 2);
 }
 
-// Threads signal and wait by turns on one timeline; every waiter must be told
-// exactly once, and none before its value.
+// Threads signal and wait in turns on one timeline; every waiter must be
+// notified exactly once, and none before its value.
 TEST(TimelineTest, WaitersOfAForgottenTimelineAreNotified) {
   Recorder recorder;
   Ref<Timeline> timeline = Timeline::Create(3);

@@ -91,7 +91,7 @@ TEST(HalModuleTest, ExportsEveryImportWithItsConvention) {
   EXPECT_EQ(exported, Conventions());
 }
 
-// What a lookup by name alone finds, for the host's own calls.
+// The result of a lookup by name alone, for the host's own calls.
 TEST(HalModuleTest, TheFormOfTheNewestCompilerIsFirst) {
   HalCalls calls;
   auto module = CreateHalModule(calls.types, calls.options);
@@ -129,7 +129,7 @@ TEST(HalModuleTest, WorksWithoutDevices) {
   EXPECT_EQ(*calls.CallI32("hal.devices.count"), 0);
 }
 
-// What the compiler makes of a function is linked and run, initializer and
+// The compiler's code for a function is linked and run, initializer and
 // all: the fixture's results are worked out by hand.
 TEST(HalModuleTest, RunsACompiledModule) {
   HalCalls calls;

@@ -1,4 +1,4 @@
-// What compiled code can ask for is tested through the module; here are the
+// The requests of compiled code are tested through the module; here are the
 // tables themselves and the limits of messages.
 #include "modules/parameter_request.h"
 

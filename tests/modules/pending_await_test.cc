@@ -98,7 +98,8 @@ TEST_F(PendingAwaitTest, AllFencesOfAnAwaitShareOneDeadline) {
   EXPECT_EQ(invocation.results()[0].i32(), 4);
 }
 
-// One fence is being told while the deadline comes; the other is not reached.
+// The deadline comes while one fence is being notified and the other is not
+// reached.
 TEST_F(PendingAwaitTest, ADeadlineBetweenTwoFencesIsADeadline) {
   const auto a = hal::Fence::Create();
   const auto b = hal::Fence::Create();

@@ -1,4 +1,4 @@
-// What the tests of this layer share.
+// Helpers of this layer's tests.
 #ifndef TAKT_TESTS_MODULES_TEST_SUPPORT_H_
 #define TAKT_TESTS_MODULES_TEST_SUPPORT_H_
 

@@ -95,7 +95,7 @@ std::vector<uint8_t> ZipForm(const std::vector<uint8_t>& bytes) {
   return out;
 }
 
-// What Parse() says against `bytes`; "" if nothing.
+// The error of Parse() for `bytes`; "" if there is none.
 std::string ErrorOf(const std::vector<uint8_t>& bytes) {
   return std::string(BytecodeArchive::Parse(bytes).status().message());
 }

@@ -34,7 +34,7 @@ class VerifierTest : public ::testing::Test {
     module_.AddFunction("0iF_i", callee, 4, 0);
   }
 
-  // What the verifier says against function 1; "" if nothing.
+  // The verifier's error for function 1; "" if there is none.
   std::string Verify(const BodyBuilder& body,
                      const std::string& convention = "0v_v") {
     module_.AddFunction(convention, body, 6, 3);

@@ -209,7 +209,7 @@ TEST(ContextTest, RepeatableInitializersRunOnce) {
     std::vector<Ref<Module>> modules = {RecorderModule(&log, repeatable),
                                         Load(Special("a", 1, 11))};
     auto first = Link(modules);
-    // What the first one does later is not passed on.
+    // Later changes of the first one are not copied.
     TAKT_ASSERT_OK(Call(*first, "set", {i(5)}).status());
     auto second = Link(modules);
     EXPECT_EQ((*Call(*second, "get", {}))[0].i32(), 40);

@@ -252,7 +252,7 @@ TEST(LinkageTest, InitializersRepeatOnlyIfAllTheyReachDoes) {
     ASSERT_TRUE(across.ok());
     EXPECT_EQ((*across)->initializers_repeatable(), repeatable);
   }
-  // What no initializer reaches does not matter.
+  // Functions that no initializer reaches do not matter.
   auto unused = Linkage::Get(std::vector<Ref<Module>>{
       Native("n", 1, false), Load(Forwarder("n.same"))});
   ASSERT_TRUE(unused.ok());

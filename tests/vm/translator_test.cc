@@ -111,7 +111,7 @@ TEST(TranslatorTest, RefsAreRemappedInOrder) {
 }
 
 // A loop over s and n whose new value of s is copied back at the end, so that
-// it may be written there in the first place; `uses` says who else sees it.
+// it can be written there at once; `uses` lists its other readers.
 struct LoopShape {
   bool result_is_new;  // The exit returns the new value, else the old one.
   bool old_is_read;    // After the new one was made.
