@@ -76,16 +76,23 @@ void StealingExecutor::MakeSlots(const Options& options) {
             : nullptr;
     if (info != nullptr) slot->cluster = info->cluster;
     is_flat_ = is_flat_ && (i == 0 || workers_[0]->cluster == slot->cluster);
-    slot->worker.index = i;
-    slot->state.executor = this;
+    InitState(slot->state, slot->worker, slot->counters, i);
     slot->state.shared.slot = slot.get();
-    slot->state.worker_index = i;
-    slot->state.worker = &slot->worker;
-    slot->state.counters = &slot->counters;
-    slot->state.is_working = true;
     workers_.push_back(std::move(slot));
   }
   started_count_.store(options.worker_count, std::memory_order_relaxed);
+}
+
+void StealingExecutor::InitState(ThreadState& state, Worker& worker,
+                                 ThreadCounters& counters, uint32_t index) {
+  state.executor = this;
+  state.worker_index = index;
+  state.worker = &worker;
+  state.counters = &counters;
+  state.is_working = true;
+  worker.index = index;
+  worker.shared_hints_ = &shared_hints_;
+  worker.own_hints_ = &state.shared.own_hints;
 }
 
 void StealingExecutor::SortVictims(const Options& options) {

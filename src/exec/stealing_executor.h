@@ -121,6 +121,9 @@ class StealingExecutor final : public Executor {
   explicit StealingExecutor(const Options& options);
   ~StealingExecutor() override;
   void MakeSlots(const Options& options);
+  // Prepares the state of a worker, or of its backup thread.
+  void InitState(ThreadState& state, Worker& worker, ThreadCounters& counters,
+                 uint32_t index);
   void SortVictims(const Options& options);
   absl::Status StartWorkers(const Options& options);
   WorkerThread::Options ThreadOptions(const Options& options,
@@ -158,6 +161,8 @@ class StealingExecutor final : public Executor {
   void WakeAll();
   // How many threads the rest of `job` is worth, besides the one that has it.
   uint32_t HelpersWorth(const Job& job) const;
+  // How many threads a submission of `job` wakes: at least one.
+  uint32_t ThreadsToWake(const Job& job) const;
 
   // ---- stealing_executor_backup.cc: what cannot wait for the end of a tile.
   void StartBackups(const Options& options);

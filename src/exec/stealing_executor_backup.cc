@@ -40,15 +40,7 @@ void StealingExecutor::StartBackups(const Options& options) {
     WorkerSlot& slot = *workers_[i];
     auto backup = std::make_unique<BackupThread>();
     backup->slot = &slot;
-    backup->worker.index = i;
-    ThreadState& state = backup->state;
-    state.executor = this;
-    state.worker_index = i;
-    state.worker = &backup->worker;
-    state.counters = &backup->counters;
-    state.is_working = true;
-    backup->worker.shared_hints_ = &shared_hints_;
-    backup->worker.own_hints_ = &state.shared.own_hints;
+    InitState(backup->state, backup->worker, backup->counters, i);
     WorkerThread::Options thread = ThreadOptions(options, slot);
     thread.name = absl::StrCat(options.name, "-b", i);
     thread.wants_low_latency = true;

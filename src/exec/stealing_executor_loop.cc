@@ -26,8 +26,6 @@ void StealingExecutor::RunWorkerThread(void* argument) {
   StealingExecutor* executor = slot->state.executor;
   innermost_ = &slot->state;
   Tracer::NameThisThread(TrackKind::kWorker, slot->trace_name);
-  slot->worker.shared_hints_ = &executor->shared_hints_;
-  slot->worker.own_hints_ = &slot->state.shared.own_hints;
   if (slot->thread.report().fifo_priority > 0 && executor->watches_jobs_) {
     slot->real_time.Init(slot->thread);
     slot->state.real_time = &slot->real_time;

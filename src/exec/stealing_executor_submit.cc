@@ -37,6 +37,10 @@ uint32_t StealingExecutor::HelpersWorth(const Job& job) const {
   return static_cast<uint32_t>(std::min<uint64_t>(helpers, concurrency_));
 }
 
+uint32_t StealingExecutor::ThreadsToWake(const Job& job) const {
+  return std::clamp<uint32_t>(HelpersWorth(job), 1, kWakeBranches);
+}
+
 void StealingExecutor::Submit(Job* job) {
   TAKT_DCHECK(job->tile_count > 0 && job->lane < kLaneCount);
   TAKT_DCHECK(!job->is_listed_);
@@ -66,10 +70,7 @@ void StealingExecutor::Submit(Job* job) {
     return;
   }
   uint32_t threads = 0;
-  if (!is_caller || !IsSmall(*job)) {
-    const uint32_t helpers = HelpersWorth(*job);
-    threads = std::clamp<uint32_t>(helpers, 1, kWakeBranches);
-  }
+  if (!is_caller || !IsSmall(*job)) threads = ThreadsToWake(*job);
   const uint32_t lane = job->lane;
   shared_mailbox_.Post(job);  // It may be gone now.
   shared_hints_.Add(lane);
@@ -99,8 +100,7 @@ void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
     return;
   }
   const uint32_t lane = job->lane;
-  const uint32_t threads =
-      std::clamp<uint32_t>(HelpersWorth(*job), 1, kWakeBranches);
+  const uint32_t threads = ThreadsToWake(*job);
   const bool is_small =
       lane >= state.lane_min && job->expected_tile_ns > 0 && IsSmall(*job);
   const bool is_own = state.slot() != nullptr && !job->has_deadline();
@@ -151,8 +151,7 @@ void StealingExecutor::PostLimited(Job* job) {
   }
   TAKT_CHECK(target != nullptr);
   const uint32_t lane = job->lane;
-  const uint32_t threads =
-      std::clamp<uint32_t>(HelpersWorth(*job), 1, kWakeBranches);
+  const uint32_t threads = ThreadsToWake(*job);
   target->mailbox.Post(job);
   // The job may be gone; the set is the executor's.
   for (auto& slot : workers_) {
