@@ -425,6 +425,10 @@ class TableReader {
   absl::Status ReadExports() {
     TAKT_RETURN_IF_ERROR(CheckCount(module_.exports(), "exports"));
     if (module_.exports() == nullptr) return absl::OkStatus();
+    // A context names each export by its module, once for the entry and once
+    // for the callee.
+    TAKT_RETURN_IF_ERROR(
+        Spend(uint64_t{module_.exports()->size()} * 2 * out_.name.size()));
     for (const wire::Export* entry : *module_.exports()) {
       const std::string where = absl::StrCat("export ", out_.exports.size());
       ArchiveExport& exported = out_.exports.emplace_back();

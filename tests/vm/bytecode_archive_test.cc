@@ -419,6 +419,14 @@ TEST(BytecodeArchiveTest, RefusesALongNameForManyFunctions) {
   EXPECT_THAT(ErrorOf(module), HasSubstr("adds up to more than 32 times"));
 }
 
+TEST(BytecodeArchiveTest, RefusesALongNameForManyExports) {
+  ModuleBuilder module = SmallModule();
+  module.name = std::string(100000, 'n');
+  EXPECT_EQ(ErrorOf(module), "");
+  for (int i = 0; i < 1000; ++i) module.Export("e" + std::to_string(i), 0);
+  EXPECT_THAT(ErrorOf(module), HasSubstr("adds up to more than 32 times"));
+}
+
 // Verifying and translating take time and memory for each function's body.
 TEST(BytecodeArchiveTest, RefusesBodiesThatOverlap) {
   ModuleBuilder module = SmallModule();
