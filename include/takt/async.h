@@ -1,23 +1,24 @@
-// takt/async.h - calling functions without waiting for them.
+// takt/async.h - asynchronous calls of functions.
 //
-// takt_async_invoke() returns at once; fences say when the call may begin and
-// that it has ended. How a call runs depends on how its function was compiled:
+// takt_async_invoke() returns without waiting. A wait fence says when the call
+// may begin, and a signal fence when it has ended. The way a call runs depends
+// on how its function was compiled:
 //
-//   asynchronous  (takt_signature_is_async()) Its program gets the fences and
-//                 runs at once, on the caller's thread, whether or not they
-//                 are reached: it only queues device work. Its results are
-//                 there when takt_async_invoke() returns; what they hold is
-//                 valid once the signal fence is reached.
-//   synchronous   Its program runs on a worker once the wait fence is reached,
-//                 as a coroutine: where it awaits the device it parks and
-//                 holds no thread. Its results are there when it is done.
+//   asynchronous  (takt_signature_is_async()) The program receives the fences
+//                 and runs at once, on the caller's thread, even if they are
+//                 not reached: it only queues device work. The results exist
+//                 when takt_async_invoke() returns; their contents are valid
+//                 once the signal fence is reached.
+//   synchronous   The program runs on a worker once the wait fence is reached,
+//                 as a coroutine: while it waits for the device it is parked
+//                 and holds no thread. The results exist when it has ended.
 //
-// Programs of one context run one at a time: in the order in which they were
-// issued or, if they wait for a fence before, became ready. One that parks
-// lets the next one run. Programs of two contexts run at the same time.
+// Programs of one context run one at a time, in the order in which they were
+// issued or, if they wait for a fence, in which they became ready. While one is
+// parked, the next one runs. Programs of two contexts run at the same time.
 //
-// Whatever is in flight keeps alive what it needs: the function, its context
-// and its instance, the fences and the arguments may all be released.
+// A call keeps alive all that it needs: the caller may release the function,
+// its context and instance, the fences and the arguments.
 //
 // Thread-safety: every function may run on any thread, and calls of functions
 // of one context may overlap.
@@ -36,15 +37,15 @@ extern "C" {
 typedef struct takt_invocation_t takt_invocation_t;
 
 typedef enum takt_invocation_state_t {
-  TAKT_INVOCATION_WAITING = 0,    // For its fences, or for its turn.
-  TAKT_INVOCATION_RUNNING = 1,    // Its program runs, or is parked.
+  TAKT_INVOCATION_WAITING = 0,    // It waits for its fences or its turn.
+  TAKT_INVOCATION_RUNNING = 1,    // Its program runs or is parked.
   TAKT_INVOCATION_SUBMITTED = 2,  // Its program has ended; the device works.
                                   // Asynchronous functions only.
   TAKT_INVOCATION_DONE = 3,       // It has succeeded, failed or been cancelled.
 } takt_invocation_state_t;
 
-// Told once that an invocation is done, after which its signal fence is
-// reached or fails. Runs on the thread that brought it about; must not block.
+// Called once when an invocation is done, before its signal fence is reached or
+// fails. Runs on the thread that ended the invocation; must not block.
 //
 //   invocation  borrowed; its results can be taken.
 //   status      NULL, or the error, which the callback owns.
@@ -60,12 +61,12 @@ typedef struct takt_indexed_fence_t {
 
 // An argument that is a result of another call, which may still be under way.
 typedef struct takt_future_argument_t {
-  size_t index;                   // Of the argument.
+  size_t index;                   // The index of the argument.
   takt_invocation_t* invocation;  // Borrowed; of the same instance.
   size_t result_index;
 } takt_future_argument_t;
 
-// For moved_arguments: every one.
+// A value of moved_arguments: all arguments.
 #define TAKT_MOVE_ALL UINT64_MAX
 
 typedef struct takt_async_options_t {
@@ -74,10 +75,10 @@ typedef struct takt_async_options_t {
   // As in takt_invoke_options_t. Default: 0, no limit.
   uint64_t step_limit;
 
-  // Bit i: argument i is moved, not lent: on success its reference belongs to
-  // the call. When that was the last one (views and buffers of the caller's
-  // released), the program may use the storage for something else, or give it
-  // back as soon as it has read it. Default: 0. TAKT_MOVE_ALL: all.
+  // Bit i: argument i is moved, not borrowed: on success its reference belongs
+  // to the call. If no other reference to its storage exists, the program may
+  // use the storage for another tensor, or free it as soon as it has read it.
+  // Default: 0. TAKT_MOVE_ALL: all arguments.
   uint64_t moved_arguments;
 
   // Fences besides the wait fence, each of one argument: the call begins when
@@ -89,24 +90,24 @@ typedef struct takt_async_options_t {
   size_t result_fence_count;
   const takt_indexed_fence_t* result_fences;
 
-  // Told when the invocation is done. Default: NULL.
+  // Called when the invocation is done. Default: NULL.
   takt_invocation_callback_t on_done;
   void* user_data;
 
-  // As in takt_invoke_options_t. They hold for all that the call does: the
-  // parts of its program that workers run, and its device work.
+  // As in takt_invoke_options_t. They apply to the parts of the program that
+  // workers run, and to the device work.
   int32_t priority;
   int64_t deadline_ns;
 
-  // Whether an asynchronous function that waits for fences can still be
-  // cancelled once its program has ended. Costs it a fence of its own.
+  // Whether a call of an asynchronous function that waits for fences can be
+  // cancelled after its program has ended. Such a call has one more fence.
   // Default: true.
   bool cancellable;
 
-  // Lets this call be run as one with others of the same takt_function_t that
-  // allow it too and become ready together, if the function carries the
-  // attribute "takt.batch_dim"; see docs/async.md. Then its program runs after
-  // its fences also if the function is asynchronous. Default: false.
+  // Allows Takt to run this call together with other such calls of the same
+  // takt_function_t that become ready at the same time, if the function has the
+  // attribute "takt.batch_dim"; see docs/async.md. The program then runs after
+  // its fences even if the function is asynchronous. Default: false.
   bool batch;
 
   // As in takt_invoke_options_t.
@@ -115,22 +116,22 @@ typedef struct takt_async_options_t {
   takt_npu_policy_t npu_policy;
   int64_t npu_time_limit_ns;
 
-  // As in takt_invoke_options_t, from takt_async_invoke() on: the signal fence
-  // fails with DEADLINE_EXCEEDED. Such a call can always be cancelled, and is
-  // in no batch. Default: 0, never.
+  // As in takt_invoke_options_t, counted from takt_async_invoke(): the signal
+  // fence then fails with DEADLINE_EXCEEDED. Such a call can always be
+  // cancelled, and is in no batch. Default: 0, no limit.
   int64_t timeout_ns;
 
-  // Arguments that are still to come: the call begins once those invocations
-  // have ended, besides its fences, and without holding a thread. If one of
-  // them fails or is cancelled, so does this call, with the same error. Each
-  // gets a reference of its own: the other call's results can still be taken,
-  // before or after. In `arguments`, the values at these indices are of kind
-  // NONE. Such a call is in no batch. Borrowed.
+  // Arguments that are results of other invocations: the call begins once those
+  // invocations have ended and its fences are reached, and holds no thread
+  // until then. If one of them fails or is cancelled, this call fails with the
+  // same error. The call has references of its own, so the other call's results
+  // can still be taken, before or after. In `arguments`, the values at these
+  // indices have the kind NONE. Such a call is in no batch. Borrowed.
   size_t future_argument_count;
   const takt_future_argument_t* future_arguments;
 
-  // As in takt_invoke_options_t. The results are there when the invocation is
-  // done. Such a call is in no batch.
+  // As in takt_invoke_options_t. The buffers hold the results when the
+  // invocation is done. Such a call is in no batch.
   size_t result_buffer_count;
   const takt_result_buffer_t* result_buffers;
 } takt_async_options_t;
@@ -148,36 +149,35 @@ static inline void takt_async_options_init(takt_async_options_t* options) {
 //   options         NULL for the defaults.
 //   argument_count  takt_signature_argument_count(), without fences.
 //   arguments       borrowed, unless moved; the invocation holds references of
-//                   its own. What they hold may be written until the wait
-//                   fence is reached. An argument that is storage for a result
-//                   (iree.abi.output) holds it in the end.
+//                   its own. Their contents may be written until the wait fence
+//                   is reached. An argument that is storage for a result
+//                   (iree.abi.output) holds the result in the end.
 //   wait_fence      borrowed; the function's work begins after it. If it
-//                   fails, so does the call, with the same error. NULL: at
-//                   once.
-//   signal_fence    borrowed; reached once the call is done, or failed with
-//                   the first cause. Of a barrier the call takes one share.
-//                   NULL: nobody is told.
-//   out_invocation  receives one reference; NULL on error. May be NULL itself
-//                   if nobody asks for results. Releasing it does not cancel
-//                   the call.
+//                   fails, the call fails with the same error. NULL: the call
+//                   begins at once.
+//   signal_fence    borrowed; reached when the call is done, or failed with the
+//                   first error. A barrier counts the call as one signaller.
+//                   NULL: no fence.
+//   out_invocation  receives one reference; NULL on error. May itself be NULL
+//                   if the results are not needed. The release of the
+//                   invocation does not cancel the call.
 //
 // Errors; on each of them nothing was invoked or moved:
 //   INVALID_ARGUMENT     a count, shape, element type or object differs from
 //                        what the function declares, as in "policy.act: input
-//                        1: expected 1x64xf32, got 1x32xf32"; an index of a
-//                        fence is beyond the arguments or results; a priority
-//                        or CPU set that is none, CPUs without workers; a
-//                        future argument of an index that there is not, of
-//                        another instance, of another kind, or given twice.
-//   FAILED_PRECONDITION  a barrier has no share left: the other fences that
-//                        the call was to signal fail with this error, since
-//                        shares cannot be given back; a call that allows
-//                        batching, of a function whose attribute its types
-//                        contradict; a result that is to be an argument has
-//                        been taken.
-// What goes wrong later fails the signal fence: the program's own errors with
-// the function's name before them, those of the wait fence and of devices as
-// they are.
+//                        1: expected 1x64xf32, got 1x32xf32"; the index of a
+//                        fence is out of range; an invalid priority or CPU set,
+//                        or CPUs without workers; a future argument whose index
+//                        is out of range, which is of another instance or kind,
+//                        or is given twice.
+//   FAILED_PRECONDITION  all signallers of a barrier are done already (the
+//   other
+//                        fences that the call was to signal then fail with this
+//                        error); a call that allows batching of a function
+//                        whose types contradict its attribute; a result that is
+//                        to be an argument has been taken.
+// Later errors fail the signal fence: errors of the program have the function's
+// name before them; errors of the wait fence and of devices are unchanged.
 // Blocks: never. Allocates: nothing from the system once warm.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_async_invoke(
     takt_function_t* function, const takt_async_options_t* options,
@@ -191,64 +191,64 @@ TAKT_EXPORT void takt_invocation_retain(takt_invocation_t* invocation);
 // Releases a reference; the last one destroys the invocation.
 TAKT_EXPORT void takt_invocation_release(takt_invocation_t* invocation);
 
-// Borrowed.
+// Returns the function that was called, borrowed.
 TAKT_EXPORT takt_function_t* takt_invocation_function(
     const takt_invocation_t* invocation);
 
-// Where it stands now; by the time the caller looks it may have gone on. DONE
-// for NULL.
+// Returns the present state, which may change at any time; DONE for NULL.
 TAKT_EXPORT takt_invocation_state_t
 takt_invocation_state(const takt_invocation_t* invocation);
 
-// Says without waiting whether the invocation is done.
+// Reads whether the invocation is done, without waiting.
 //
-// Errors: the one that it ended with.
+// Errors: the invocation's own, if it has failed.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_invocation_query(const takt_invocation_t* invocation, bool* out_done);
 
 // Waits until the invocation is done and its callback has returned, or the
-// deadline has passed. This thread helps the workers meanwhile, as in
+// deadline has passed. The calling thread helps the workers meanwhile, as in
 // takt_fence_wait().
 //
-//   deadline_ns  on takt_clock_now_ns(); TAKT_INFINITE_FUTURE for none.
+//   deadline_ns  on takt_clock_now_ns(); TAKT_INFINITE_FUTURE: no deadline.
 //
-// Errors: DEADLINE_EXCEEDED  not done by then; nothing is allocated.
-//         the one that it ended with.
+// Errors: DEADLINE_EXCEEDED  the invocation is not done; nothing is allocated.
+//         the invocation's own, if it has failed.
 // Must not be called on a worker's thread (in a callback).
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_invocation_wait(takt_invocation_t* invocation, int64_t deadline_ns);
 
-// A fence that is reached when the invocation is done and fails with its
-// error: the signal fence's share, or one made for the purpose.
+// Returns a fence that is reached when the invocation is done, and fails with
+// its error.
 //
 //   out_fence  receives one reference.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_invocation_fence(takt_invocation_t* invocation, takt_fence_t** out_fence);
 
-// Takes the results, which are there once the program has ended: for an
-// asynchronous function that did not have to wait for its turn or park, as
-// soon as takt_async_invoke() has returned; else when the invocation is done.
+// Takes the results. They exist once the program has ended: for an asynchronous
+// function that did not wait for its turn or park, when takt_async_invoke() has
+// returned; else when the invocation is done.
 //
 //   result_count  takt_signature_result_count().
 //   out_results   receive the results; each of kind REF owns a reference, for
 //                 takt_values_release(). All NONE on error.
 //
-// Errors: FAILED_PRECONDITION  they are not there yet, or have been taken.
-//         INVALID_ARGUMENT     result_count.
-//         the one that the program ended with.
+// Errors: FAILED_PRECONDITION  the results do not exist yet, or have been
+// taken.
+//         INVALID_ARGUMENT     a wrong result_count.
+//         the program's own, if it has failed.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_invocation_take_results(takt_invocation_t* invocation, size_t result_count,
                              takt_value_t* out_results);
 
-// Ends the invocation with CANCELLED, soon:
-//   - while it waits for its fences: before this returns;
-//   - while its program runs or is parked: when the program leaves the native
-//     call that it is in, or some thousand loop rounds later;
-//   - once the program of an asynchronous function has ended: as long as the
-//     wait fence is not reached (see `cancellable`). The device work that it
+// Cancels the invocation, which then ends with CANCELLED:
+//   - while it waits for its fences: before the function returns;
+//   - while its program runs or is parked: when the program leaves its current
+//     native call, or some thousand loop iterations later;
+//   - after the program of an asynchronous function has ended: only if the wait
+//     fence is not reached yet (see `cancellable`). The device work that it
 //     queued then fails in order, and with it the signal fence.
-// Otherwise nothing happens: work that a device has begun is finished, and the
-// invocation ends as it would have.
+// Otherwise the function has no effect: work that a device has begun is
+// finished.
 TAKT_EXPORT void takt_invocation_cancel(takt_invocation_t* invocation);
 
 #if defined(__cplusplus)

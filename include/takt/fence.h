@@ -1,19 +1,19 @@
 // takt/fence.h - a set of (timeline, value) pairs.
 //
 // A fence is reached when all of its timelines have reached their values, and
-// failed as soon as one of them fails. It never changes once made. A NULL
-// fence is reached already when waited for; there is nothing to signal.
+// fails as soon as one of them fails. Its set of pairs never changes. A NULL
+// fence counts as reached in a wait; it cannot be signaled.
 //
 // A barrier is a fence with several signallers: it is reached when each of them
-// is done. Whatever signals a fence counts as one signaller of a barrier that
-// it gets: takt_fence_signal(), takt_fence_fail(), an invocation.
+// is done. Each takt_fence_signal(), takt_fence_fail() and invocation that gets
+// a barrier counts as one signaller.
 //
-// A fence belongs to no instance: it may be signaled by the work of one and
-// waited for by another. Only one made from a file descriptor ends with the
-// instance that watches the descriptor.
+// A fence belongs to no instance: work of one instance may signal it and work
+// of another may wait for it. Only a fence made from a file descriptor depends
+// on an instance, which watches the descriptor.
 //
-// What waits for a fence does not keep it: once all who could signal have let
-// go of it, those who wait get ABORTED, as takt/timeline.h says.
+// A wait does not keep a fence alive. When the last reference of a possible
+// signaller is released, the waits end with ABORTED (takt/timeline.h).
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_FENCE_H_
@@ -34,12 +34,17 @@ typedef struct takt_timeline_point_t {
   uint64_t value;
 } takt_timeline_point_t;
 
-// A fence of its own: over a new timeline, reached when that is signaled to 1.
+// Makes a fence over a new timeline; it is reached when takt_fence_signal()
+// raises the timeline to 1.
+//
+//   out_fence  receives one reference; NULL on error.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_create(takt_fence_t** out_fence);
 
-// A fence over `point_count` points; it keeps the timelines alive. Of two
-// points of one timeline the greater counts.
+// Makes a fence over `point_count` points. The fence keeps the timelines alive.
+// If a timeline has two points, the greater value counts.
+//
+//   out_fence  receives one reference; NULL on error.
 //
 // Errors: INVALID_ARGUMENT  a NULL timeline, or a value beyond
 //                           TAKT_TIMELINE_VALUE_MAX.
@@ -77,38 +82,38 @@ TAKT_EXPORT void takt_fence_retain(takt_fence_t* fence);
 // Releases a reference; the last one destroys the fence.
 TAKT_EXPORT void takt_fence_release(takt_fence_t* fence);
 
-// Says without waiting whether the fence is reached. Allocates nothing unless
-// it has failed.
+// Reads whether the fence is reached, without waiting. Allocates nothing unless
+// the fence has failed.
 //
-// Errors: the one that the fence failed with.
+// Errors: the fence's own, if it has failed.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_query(const takt_fence_t* fence, bool* out_reached);
 
-// Raises every timeline of the fence to its value. Of a barrier: counts as one
-// signaller.
+// Raises every timeline of the fence to its value. A call on a barrier counts
+// as one signaller.
 //
-// Errors: as takt_timeline_signal(), the first; the others were raised.
-//         INVALID_ARGUMENT     NULL.
-//         FAILED_PRECONDITION  a barrier, none of whose signallers is left.
+// Errors: the first error of takt_timeline_signal(); the other timelines were
+//         raised.
+//         INVALID_ARGUMENT     a NULL fence.
+//         FAILED_PRECONDITION  all signallers of the barrier are done already.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_signal(takt_fence_t* fence);
 
-// Fails every timeline of the fence. Of a barrier: counts as one signaller, and
-// the barrier has failed; with no signaller left, what is not reached yet
-// fails.
+// Fails every timeline of the fence. A call on a barrier counts as one
+// signaller and fails the barrier.
 //
 //   status  taken; not NULL.
 TAKT_EXPORT void takt_fence_fail(takt_fence_t* fence, takt_status_t status);
 
 // Waits until the fence is reached or has failed, or the deadline has passed.
 //
-//   instance     borrowed; this thread helps its workers while it waits, and
-//                without workers it does all of it. NULL: this thread only
-//                waits.
-//   deadline_ns  on takt_clock_now_ns(); TAKT_INFINITE_FUTURE for none; what
-//                has passed already makes it a poll.
+//   instance     borrowed; the calling thread runs work of the instance while
+//                it waits (all of it, if there are no workers). NULL: the
+//                thread only waits.
+//   deadline_ns  on takt_clock_now_ns(); TAKT_INFINITE_FUTURE: no deadline. A
+//                deadline in the past makes the call a poll.
 //
-// Errors: DEADLINE_EXCEEDED     not reached by then; nothing is allocated.
-//         the fence's own       if it has failed.
+// Errors: DEADLINE_EXCEEDED  the fence was not reached; nothing is allocated.
+//         the fence's own, if it has failed.
 // Must not be called on a worker's thread (in a callback).
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_fence_wait(
     const takt_fence_t* fence, takt_instance_t* instance, int64_t deadline_ns);
@@ -119,33 +124,34 @@ typedef enum takt_fence_wait_mode_t {
   TAKT_FENCE_WAIT_ANY = 1,
 } takt_fence_wait_mode_t;
 
-// Waits for several fences: until all are reached, or any is.
+// Waits for several fences: until all of them, or any of them, is reached.
 //
-//   mode         a failed fence ends either wait.
-//   fences       `fence_count` of them, borrowed; NULL ones are reached.
-//   instance, deadline_ns  as of takt_fence_wait().
-//   out_index    receives which fence ended the wait: of TAKT_FENCE_WAIT_ANY
-//   the one
-//                that was reached or failed (of several the first), of
-//                TAKT_FENCE_WAIT_ALL the one that failed; `fence_count` if none
-//                has. May be NULL.
+//   mode         a failed fence ends the wait in both modes.
+//   fences       `fence_count` fences, borrowed; NULL counts as reached.
+//   instance, deadline_ns  as in takt_fence_wait(); `instance` may be NULL.
+//   out_index    receives the index of the fence that ended the wait: with
+//                TAKT_FENCE_WAIT_ANY the first fence that was reached or
+//                failed, with TAKT_FENCE_WAIT_ALL a fence that failed;
+//                `fence_count` if there is none. May be NULL.
 //
-// Errors: INVALID_ARGUMENT   `mode` is none; TAKT_FENCE_WAIT_ANY of no fences.
-//         DEADLINE_EXCEEDED  not reached by then; nothing is allocated.
-//         the fence's own    if one has failed.
+// Errors: INVALID_ARGUMENT   `mode` is not a mode; TAKT_FENCE_WAIT_ANY without
+//                            fences.
+//         DEADLINE_EXCEEDED  the wait did not end; nothing is allocated.
+//         the fence's own, if one has failed.
 // Must not be called on a worker's thread (in a callback).
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_wait_many(takt_fence_wait_mode_t mode, size_t fence_count,
                      takt_fence_t* const* fences, takt_instance_t* instance,
                      int64_t deadline_ns, size_t* out_index);
 
-// Gets the outcome of a fence: NULL when it is reached, else its error, which
-// the callback owns. Runs on the thread that brings the outcome about; must
+// Receives the outcome of a fence: NULL if it is reached, else its error, which
+// the callback owns. Runs on the thread that signals or fails the fence; must
 // not block.
 typedef void (*takt_fence_callback_t)(void* user_data, takt_status_t status);
 
-// Runs `callback` exactly once: at once, on this thread, if the outcome is
-// known; else on the thread that brings it about.
+// Runs `callback` exactly once: on the calling thread, before the function
+// returns, if the fence is reached or has failed; else later, on the thread
+// that signals or fails it.
 TAKT_EXPORT void takt_fence_on_reached(takt_fence_t* fence,
                                        takt_fence_callback_t callback,
                                        void* user_data);
@@ -154,52 +160,55 @@ TAKT_EXPORT void takt_fence_on_reached(takt_fence_t* fence,
 #define TAKT_FENCE_FD_REACHED 1u
 #define TAKT_FENCE_FD_FAILED 2u
 
-// A file descriptor for poll(), epoll or another runtime that becomes readable
-// once the fence is reached or has failed, and stays so until it is read.
+// Makes a file descriptor for poll(), epoll or another runtime. It becomes
+// readable when the fence is reached or has failed, and stays so until it is
+// read.
 //
 //   fence   borrowed; NULL: readable at once.
 //   out_fd  receives a new eventfd, nonblocking and close-on-exec, for the
-//           caller to close(), before or after; -1 on error. A read of its 8
-//           bytes gives TAKT_FENCE_FD_REACHED or TAKT_FENCE_FD_FAILED; the
-//           cause of a failure is takt_fence_query()'s.
+//           caller to close() at any time; -1 on error. A read of its 8 bytes
+//           gives TAKT_FENCE_FD_REACHED or TAKT_FENCE_FD_FAILED;
+//           takt_fence_query() has the cause of a failure.
 //
 // Errors: RESOURCE_EXHAUSTED  the process has no file descriptors left.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_export_fd(takt_fence_t* fence, int* out_fd);
 
-// What of a file descriptor reaches a fence.
+// The event of a file descriptor that reaches a fence.
 typedef enum takt_fence_fd_event_t {
   TAKT_FENCE_FD_READABLE = 0,
   TAKT_FENCE_FD_WRITABLE = 1,
 } takt_fence_fd_event_t;
 
-// A fence that is reached once a file descriptor is ready: an eventfd, a
-// camera, a socket, a sync file of a driver. Nothing is read from it.
+// Makes a fence that is reached when a file descriptor is ready: an eventfd, a
+// camera, a socket, a sync file of a driver. Nothing is read from the
+// descriptor.
 //
-//   instance   borrowed, not kept: one thread of it, started by the first call,
-//              sleeps on all of its descriptors. When the instance goes, the
-//              fence fails with CANCELLED.
+//   instance   borrowed, not retained: one thread of it, started by the first
+//              call, waits for all of its descriptors. When the instance is
+//              destroyed, the fence fails with CANCELLED.
 //   fd         borrowed for the call; a duplicate is watched, so that the
 //              caller may close `fd` at any time.
 //   out_fence  receives one reference; NULL on error. It fails with ABORTED if
-//              the descriptor hangs up or has an error before. Failing it ends
-//              the watch.
+//              the descriptor hangs up or has an error before. Failing the
+//              fence ends the watch.
 //
-// Errors: INVALID_ARGUMENT    `event` is none; `fd` is no descriptor, or one
-//                             that cannot be polled (a file on disk).
+// Errors: INVALID_ARGUMENT    `event` is not an event; `fd` is not a
+// descriptor,
+//                             or cannot be polled (a file on disk).
 //         RESOURCE_EXHAUSTED  no file descriptors or threads left.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_import_fd(takt_instance_t* instance, int fd,
                      takt_fence_fd_event_t event, takt_fence_t** out_fence);
 
 // Names every timeline of the fence that has no name yet; see
-// takt_timeline_set_name(). A NULL fence is left alone.
+// takt_timeline_set_name(). Does nothing for NULL.
 TAKT_EXPORT void takt_fence_set_name(takt_fence_t* fence, const char* name);
 
-// Says for a person what the fence still waits for: of each point its timeline
-// by name, the value it has and the value waited for, who is known to signal
-// next, and whether anybody is left who could. One line, or one and a line for
-// each point; the wording may change.
+// Describes, for people, what the fence still waits for: for each point the
+// name of its timeline, its present and its awaited value, the next known
+// signaller, and whether a possible signaller is left. One line, or one and a
+// line for each point; the wording may change. `fence` may be NULL.
 //
 //   out_text  for takt_string_free(); NULL on error.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t

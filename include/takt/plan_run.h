@@ -1,8 +1,8 @@
-// takt/plan_run.h - plans, carried out on this machine.
+// takt/plan_run.h - runs of plans on this machine.
 //
-// A run has the scheduler do what a plan says: its jobs are released at the
-// planned times from a start time on, and their operations run where and when
-// the plan has them. What the plan does not know fills its holes.
+// A run makes the scheduler follow a plan: jobs are released at the planned
+// times, counted from a start time, and their operations run on the planned
+// resources at the planned times. Work that is not planned runs in the gaps.
 //
 //   const takt_plan_binding_t bindings[] = {
 //       {.stream = "policy", .to = policy_stream},
@@ -12,10 +12,11 @@
 //   check(takt_plan_run_start(run, takt_clock_now_ns() + 10000000));
 //   check(takt_plan_run_wait(run, TAKT_INFINITE_FUTURE));  // Of a single shot.
 //
-// It needs a scheduler whose policy is "job-shop" (takt/scheduler.h), and cores
-// are exact where workers are kept in place (worker_cpus). How exact starts are
-// is a matter of timer_spin_ns and worker_spin_ns (takt/instance.h): with both,
-// nobody sleeps through one. docs/planning.md explains the modes.
+// A run needs a scheduler with the policy "job-shop" (takt/scheduler.h).
+// Operations run on exactly the planned cores if workers have fixed CPUs
+// (worker_cpus). Starts are exact to microseconds if threads spin before them
+// (timer_spin_ns, worker_spin_ns of takt/instance.h). docs/planning.md explains
+// the modes.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_PLAN_RUN_H_
@@ -37,52 +38,54 @@ typedef enum takt_plan_mode_t {
   // Each operation on its resources, not before its start, in the planned
   // order of each resource.
   TAKT_PLAN_MODE_STRICT = 0,
-  // Places and order are preferences: slack is used up, lateness moves on.
+  // Places and order are preferences: an operation may start early, and later
+  // operations move when one is late.
   TAKT_PLAN_MODE_ADAPTIVE = 1,
 } takt_plan_mode_t;
 
-// What becomes of a strict plan that was not kept to.
+// What a strict run does after a violation of the plan.
 typedef enum takt_plan_late_t {
-  TAKT_PLAN_LATE_TELL = 0,  // It is counted and told; the order stays.
-  // And what is left of the job is the online policy's.
+  // The violation is counted and reported; the order stays.
+  TAKT_PLAN_LATE_TELL = 0,
+  // The online policy also takes the rest of the job.
   TAKT_PLAN_LATE_FALL_BACK = 1,
-  // The run ends with an error; all that is left is the online policy's.
+  // The run ends with an error; the online policy takes the rest.
   TAKT_PLAN_LATE_FAIL = 2,
 } takt_plan_late_t;
 
 typedef enum takt_plan_event_kind_t {
-  TAKT_PLAN_EVENT_LATE = 0,       // It started after its time.
-  TAKT_PLAN_EVENT_OVERRUN = 1,    // It took longer than it had.
-  TAKT_PLAN_EVENT_MISSING = 2,    // It did not come, and is not waited for.
+  TAKT_PLAN_EVENT_LATE = 0,       // The operation started late.
+  TAKT_PLAN_EVENT_OVERRUN = 1,    // It took longer than planned.
+  TAKT_PLAN_EVENT_MISSING = 2,    // It did not become ready in time.
   TAKT_PLAN_EVENT_UNPLANNED = 3,  // Its job has no such operation in the plan.
-  TAKT_PLAN_EVENT_LOST = 4,       // A resource of it is lost.
+  TAKT_PLAN_EVENT_LOST = 4,       // One of its resources is lost.
   TAKT_PLAN_EVENT_DIVERGED = 5,   // Adaptive: it is so late that the plan is
-                                  // repaired, or gives way.
+                                  // repaired or abandoned.
 } takt_plan_event_kind_t;
 
-// Something was not as planned.
+// A difference between the plan and its execution.
 typedef struct takt_plan_event_t {
   takt_plan_event_kind_t kind;
-  size_t operation;  // Of the plan; the number of operations: none.
-  uint64_t cycle;    // Which repetition.
-  int64_t by_ns;     // Late or too long by so much.
+  size_t operation;  // Its index in the plan; the number of operations: none.
+  uint64_t cycle;    // The repetition of the plan.
+  int64_t by_ns;     // How much later, or longer, than planned.
 } takt_plan_event_t;
 
-// Told of each such event, once, in order, on a thread of the instance; must
-// not block.
+// Called once for each event, in order, on a thread of the instance; must not
+// block.
 typedef void (*takt_plan_event_callback_t)(void* user_data,
                                            const takt_plan_event_t* event);
 
-// A planned job is done.
+// The end of a planned job.
 typedef struct takt_plan_job_end_t {
-  size_t job;  // Of the plan.
+  size_t job;  // Its index in the plan.
   uint64_t cycle;
   int64_t release_ns;  // On takt_clock_now_ns().
   int64_t end_ns;
 } takt_plan_job_end_t;
 
-// Told of each call that the run has made, on the thread that brought its end
-// about; must not block.
+// Called at the end of each call that the run has made, on the thread that
+// ended it; must not block.
 //
 //   status   NULL, or the error, which the callback owns.
 //   results  borrowed; none on an error.
@@ -92,22 +95,24 @@ typedef void (*takt_plan_done_callback_t)(void* user_data,
                                           size_t result_count,
                                           const takt_value_t* results);
 
-// What a stream of the plan is here: a stream, or functions that the run calls
-// at the planned releases. All is borrowed for the call; the run keeps what it
-// needs.
+// Binds a stream of the plan to a stream of the application, or to functions
+// that the run calls at the planned releases. All pointers are borrowed for the
+// call; the run retains the objects that it needs.
 typedef struct takt_plan_binding_t {
-  const char* stream;  // As the plan has it.
+  const char* stream;  // Its name in the plan.
 
-  // A stream that rests: the run starts and stops it. Of a cyclic plan only:
-  // PERIODIC with the plan's period, or AFTER another.
+  // A stream that is not running; the run starts and stops it. Only for cyclic
+  // plans: PERIODIC with the plan's period, or AFTER another stream.
   takt_stream_t* to;
 
   // Or, if `to` is NULL: job i of a repetition calls functions[i % count].
-  // Calls of one context run one after the other, those of several at once.
+  // Calls of one context run one after the other, calls of several contexts at
+  // the same time.
   takt_function_t* const* functions;
   size_t function_count;
   size_t argument_count;
-  const takt_value_t* arguments;  // Of every call; not written meanwhile.
+  // The arguments of every call; must not be written while the run goes on.
+  const takt_value_t* arguments;
   takt_criticality_t criticality;
   takt_plan_done_callback_t on_done;  // May be NULL.
   void* user_data;
