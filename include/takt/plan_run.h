@@ -46,7 +46,7 @@ typedef enum takt_plan_mode_t {
 // What a strict run does after a violation of the plan.
 typedef enum takt_plan_late_t {
   // The violation is counted and reported; the order stays.
-  TAKT_PLAN_LATE_TELL = 0,
+  TAKT_PLAN_LATE_REPORT = 0,
   // The online policy also takes the rest of the job.
   TAKT_PLAN_LATE_FALL_BACK = 1,
   // The run ends with an error; the online policy takes the rest.

@@ -50,7 +50,7 @@ struct PlanBinding {
 // What takt_plan_run_options_init() does not say.
 struct PlanRunOptions {
   takt_plan_mode_t mode = TAKT_PLAN_MODE_STRICT;
-  takt_plan_late_t late = TAKT_PLAN_LATE_TELL;
+  takt_plan_late_t late = TAKT_PLAN_LATE_REPORT;
   takt_plan_timing_t timing = takt_plan_timing(TAKT_PLAN_TIMING_STANDARD);
   // Must not throw or block.
   std::function<void(const takt_plan_event_t&)> on_event = {};

@@ -377,7 +377,7 @@ static void another_plan_takes_over_at_the_end_of_a_period(void) {
 
 /* No operation takes only the planned nanosecond. */
 static void a_violation_is_reported_or_ends_a_strict_run(void) {
-  for (int late = TAKT_PLAN_LATE_TELL; late <= TAKT_PLAN_LATE_FAIL; ++late) {
+  for (int late = TAKT_PLAN_LATE_REPORT; late <= TAKT_PLAN_LATE_FAIL; ++late) {
     scene_t s;
     scene_init(&s, 0.001, ONCE);
     const takt_plan_binding_t binding = bind(&s, "s");
@@ -398,7 +398,7 @@ static void a_violation_is_reported_or_ends_a_strict_run(void) {
       for (int i = 0; i < 8; ++i) event_count += s.seen.event_counts[i];
       EXPECT(event_count == (int)report_of(run).violation_count);
       EXPECT(s.seen.event_counts[TAKT_PLAN_EVENT_DIVERGED] == 0);
-      if (late == TAKT_PLAN_LATE_TELL) {
+      if (late == TAKT_PLAN_LATE_REPORT) {
         EXPECT(s.seen.event_counts[TAKT_PLAN_EVENT_OVERRUN] == 4);
       }
     }
