@@ -12,63 +12,63 @@ extern "C" {
 
 typedef struct takt_device_t takt_device_t;
 
-// The names that takt_device_create() accepts: `*out_names` receives a static
-// array of that many.
+// Returns the number of names that takt_device_create() accepts; *out_names
+// receives a static array of them.
 TAKT_EXPORT size_t takt_device_names(const char* const** out_names);
 
-// A dispatch that has ended. Set aside what is needed of it: the event is
-// borrowed for the call. Times are of takt_clock_now_ns().
+// A dispatch that has ended. The event is borrowed for the call of the
+// observer. Times are on takt_clock_now_ns().
 typedef struct takt_dispatch_event_t {
   const char* function;  // As in takt_dispatch_cost_t.
   uint32_t workgroup_count[3];
-  int64_t begin_ns;  // Its first workgroup started.
-  int64_t end_ns;    // Its last one has ended.
-  // Dispatches of one run that share it have no barrier between them.
+  int64_t begin_ns;  // The start of its first workgroup.
+  int64_t end_ns;    // The end of its last workgroup.
+  // Dispatches of one run with the same group have no barrier between them.
   uint64_t group;
 } takt_dispatch_event_t;
 
-// Called on the thread that ended the dispatch, before what waits for it goes
-// on; by several threads at once. Must not block.
+// Called on the thread that ended the dispatch, before work that waits for it
+// starts. Several threads may call it at the same time. Must not block.
 typedef void (*takt_dispatch_observer_t)(void* user_data,
                                          const takt_dispatch_event_t* event);
 
-// How a device deals with memory, and with what runs on it.
+// The memory and the execution of a device.
 typedef struct takt_device_options_t {
   size_t struct_size;  // Set by init.
-  // What buffers of the device may take, in use and idle together. Queue-
-  // ordered allocations that do not fit wait for their turn, in the order in
-  // which their wait fences were reached, and those of one invocation are
-  // served as a whole; others (takt_buffer_allocate()) fail. Host memory that
+  // The most memory that buffers of the device may take, used and idle
+  // together. Queue-ordered allocations that do not fit wait, in the order in
+  // which their wait fences were reached; those of one invocation are served
+  // together. Other allocations (takt_buffer_allocate()) fail. Host memory that
   // is wrapped or imported does not count. Default: UINT64_MAX, no limit.
   uint64_t memory_budget_bytes;
-  // With a budget: when allocations wait, nothing of the device runs and no
-  // memory has come back for so long, whatever they wait for may never come,
-  // and the first of them fails with RESOURCE_EXHAUSTED, which says who has
-  // the memory. Default: 10 s. TAKT_INFINITE_FUTURE: they wait.
+  // With a budget: if allocations wait, nothing of the device runs and no
+  // memory was freed for this time, the first waiting allocation fails with
+  // RESOURCE_EXHAUSTED; the message names the owners of the memory. Default:
+  // 10 s. TAKT_INFINITE_FUTURE: they wait without limit.
   int64_t stall_ns;
-  // Memory in no use that is kept for the next allocation; what is beyond goes
-  // back to the system at once. Default: UINT64_MAX, all of it.
+  // The most unused memory that is kept for later allocations; more is returned
+  // to the system at once. Default: UINT64_MAX, no limit.
   uint64_t idle_bytes_max;
-  // Memory that has not been needed for so long goes back to the system (after
-  // twice that at the latest). Default: TAKT_INFINITE_FUTURE, it stays.
+  // Unused memory is returned to the system after this time, and after twice
+  // this time at the latest. Default: TAKT_INFINITE_FUTURE, never.
   int64_t idle_ns;
-  // The queues of a "local-task" device, 64 at most: of each, the CPUs such as
-  // "0-3,8" whose workers do its work, where the call does not say which.
-  // Compiled code names queues by the bits of an affinity; what names several
-  // of them may run on the CPUs of all. Borrowed. Default: 0 and NULL, one
-  // queue, on all CPUs.
+  // The queues of a "local-task" device, 64 at most: for each queue the CPUs,
+  // such as "0-3,8", whose workers do its work if the call does not name any.
+  // Compiled code names queues by the bits of an affinity; work that names
+  // several queues may run on the CPUs of all of them. Borrowed. Default: 0 and
+  // NULL, one queue on all CPUs.
   size_t queue_count;
   const char* const* queue_cpus;
-  // Whether a "local-task" device measures dispatches and decides by what it
-  // has learned (takt_device_visit_dispatch_costs()). If not, none runs at once
-  // on the thread that submits it, and each is spread as if it were unknown.
+  // Whether a "local-task" device measures dispatches and uses the results
+  // (takt_device_visit_dispatch_costs()). If not, no dispatch runs at once on
+  // the thread that submits it, and each is spread as if its cost were unknown.
   // Default: true.
   bool learn_costs;
-  // Whose workers a "local-task" device has; borrowed. Default: NULL, those of
-  // the instance.
+  // The executor whose workers a "local-task" device uses; borrowed. Default:
+  // NULL, the executor of the instance.
   takt_executor_t* executor;
-  // Told of every dispatch, which then costs two readings of the clock more:
-  // for measuring. Default: NULL.
+  // Called for every dispatch, which costs two more readings of the clock. For
+  // measurements. Default: NULL.
   takt_dispatch_observer_t on_dispatch;
   void* on_dispatch_user_data;
   // Whether the device takes executables that are shared objects of the system
@@ -121,22 +121,22 @@ TAKT_EXPORT void takt_device_retain(takt_device_t* device);
 // Releases a reference; the last one destroys the device.
 TAKT_EXPORT void takt_device_release(takt_device_t* device);
 
-// The name that it was created by.
+// Returns the name under which the device was created, borrowed.
 TAKT_EXPORT const char* takt_device_name(const takt_device_t* device);
 
-// What compiled code asks a device, such as ("hal.executable.format",
-// "embedded-elf-x86_64") or ("hal.cpu", "data0"). *out_value is 0 where the
-// device does not know the pair, and then false is returned.
+// Answers a query of compiled code, such as ("hal.executable.format",
+// "embedded-elf-x86_64") or ("hal.cpu", "data0"). Returns false, and 0 in
+// *out_value, if the device does not know the pair.
 TAKT_EXPORT bool takt_device_query_i64(const takt_device_t* device,
                                        const char* category, const char* key,
                                        int64_t* out_value);
 
-// Gives idle memory of the device back to the system, and has the heap do so.
+// Returns idle memory of the device, and of the heap, to the system.
 TAKT_EXPORT void takt_device_trim(takt_device_t* device);
 
-// Why allocations of the device wait for memory: how many, for how much, who
-// has the rest, and whether anything that runs would give some back. One line;
-// empty if none waits.
+// Describes, in one line, why allocations of the device wait for memory: their
+// number, the bytes that they need, the owners of the other memory, and whether
+// running work will free some of it. Empty if no allocation waits.
 //
 //   out_text  for takt_string_free().
 TAKT_NODISCARD TAKT_EXPORT takt_status_t

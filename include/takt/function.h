@@ -1,4 +1,4 @@
-// takt/function.h - an exported function of a context, and calling it.
+// takt/function.h - exported functions of contexts, and synchronous calls.
 //
 // Thread-safety: every function may run on any thread. Calls of functions of
 // one context may overlap: their programs take turns (see takt/async.h).
@@ -21,35 +21,37 @@ TAKT_EXPORT void takt_function_retain(takt_function_t* function);
 // Releases a reference; the last one destroys the function.
 TAKT_EXPORT void takt_function_release(takt_function_t* function);
 
-// "module.function".
+// Returns the name, "module.function", borrowed.
 TAKT_EXPORT const char* takt_function_name(const takt_function_t* function);
 
-// Borrowed.
+// Returns the signature, borrowed.
 TAKT_EXPORT takt_signature_t* takt_function_signature(
     const takt_function_t* function);
 
-// The same function with names, element types and shapes that the caller says:
-// for modules that carry no declarations, as from ONNX. Calls check them, and
-// streams make storage of them; results are not checked against them.
+// Returns the same function with names, element types and shapes that the
+// caller declares: for modules without declarations, such as those from ONNX.
+// Calls check arguments against the declaration, and streams allocate storage
+// by it; results are not checked.
 //
-//   declaration   as modules carry it: "sync func @act(%joints:
-//   tensor<1x64xf32>)
-//                 -> (%torque: tensor<1x12xf32>)"; or from the first
-//                 parenthesis on. Names of values may be any; `?` is a
-//                 dimension of any size. Borrowed.
-//   out_function  receives one reference; keeps what it needs of `function`.
+//   declaration   in the form of modules, borrowed:
+//                 "sync func @act(%joints: tensor<1x64xf32>)
+//                  -> (%torque: tensor<1x12xf32>)", or its part from the first
+//                 parenthesis on. Names of values are free; `?` is a dimension
+//                 of any size.
+//   out_function  receives one reference; NULL on error.
 //
-// Errors: INVALID_ARGUMENT  a declaration that cannot be read, with the
-//                           position; another number of inputs or results than
-//                           the function has, or a tensor that is a number
-//                           there.
+// Errors: INVALID_ARGUMENT  the declaration cannot be read (the message has the
+//                           position); it has another number of inputs or
+//                           results than the function, or a tensor where the
+//                           function has a number.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_function_declare(takt_function_t* function, const char* declaration,
                       takt_function_t** out_function);
 
-// The index of the argument, or result, that is declared under `name`.
+// Finds the index of the argument that is declared under `name`.
 //
-// Errors: NOT_FOUND  there is none, or several; the message lists the names.
+// Errors: NOT_FOUND  no argument has the name, or several have it; the message
+//                    lists the names.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_find_input(
     const takt_function_t* function, const char* name, size_t* out_index);
 
@@ -58,81 +60,82 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_find_input(
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_find_output(
     const takt_function_t* function, const char* name, size_t* out_index);
 
-// The value of an attribute such as "takt.deadline_ns"; NULL without it.
+// Returns the value of an attribute such as "takt.deadline_ns", borrowed; NULL
+// if the function does not have it.
 TAKT_EXPORT const char* takt_function_attribute(const takt_function_t* function,
                                                 const char* key);
 
-// The function's annotations say, or nothing in particular.
+// Values of options: as the function's annotations say; without annotations,
+// priority 128 and no deadline.
 #define TAKT_PRIORITY_DEFAULT (-1)
 #define TAKT_DEADLINE_DEFAULT INT64_MIN
 
-// What is done when an NPU fails at an operation of the call, in place of what
-// its device's options say. Each failure is counted and, after as many in a row
-// as the device's options say, leads to quarantine.
+// The reaction to an operation of the call that fails on an NPU; it overrides
+// the device's options. Each failure is counted; the number of successive
+// failures in the device's options leads to quarantine.
 typedef enum takt_npu_policy_t {
   TAKT_NPU_POLICY_DEVICE = 0,          // As the device's options say.
   TAKT_NPU_POLICY_FAIL = 1,            // Fail the fence at once.
   TAKT_NPU_POLICY_RETRY = 2,           // Try again; then fail the fence.
-  TAKT_NPU_POLICY_FALLBACK = 3,        // The CPU does it at once.
-  TAKT_NPU_POLICY_RETRY_FALLBACK = 4,  // Try again; then the CPU does it.
+  TAKT_NPU_POLICY_FALLBACK = 3,        // Run it on the CPU at once.
+  TAKT_NPU_POLICY_RETRY_FALLBACK = 4,  // Try again; then run it on the CPU.
 } takt_npu_policy_t;
 
-// Memory of the caller's for one result.
+// The caller's memory for one result.
 typedef struct takt_result_buffer_t {
-  size_t index;                     // Of the result.
+  size_t index;                     // The index of the result.
   struct takt_buffer_view_t* view;  // Borrowed; of the result's type and shape.
 } takt_result_buffer_t;
 
 typedef struct takt_invoke_options_t {
   size_t struct_size;  // Set by init.
-  // Fails the call with RESOURCE_EXHAUSTED after that many loop rounds and
-  // calls of its bytecode (what handles much memory at once counts for more).
-  // For code that is not trusted to end. Default: 0, no limit.
+  // Fails the call with RESOURCE_EXHAUSTED after this number of loop iterations
+  // and calls in its bytecode (an instruction on a large range of memory counts
+  // as several). For code that may not terminate. Default: 0, no limit.
   uint64_t step_limit;
 
-  // How the call's work competes for the workers: docs/executor.md. These
-  // override the function's annotations.
+  // How the call's work competes for the workers (docs/executor.md). These
+  // members override the function's annotations.
   //
-  // 0 to 255, in classes of 32 (0-31, 32-63, ...): work of a higher class goes
-  // first, at the next tile; within a class nothing is interrupted. Default:
-  // TAKT_PRIORITY_DEFAULT, what "takt.priority" says, else 128.
+  // 0 to 255, in classes of 32 (0-31, 32-63, ...): work of a higher class runs
+  // first, from the next tile on; work of the same class is not interrupted.
+  // Default: TAKT_PRIORITY_DEFAULT, the attribute "takt.priority", else 128.
   int32_t priority;
-  // On takt_clock_now_ns(). Of one class, work that is due earlier is taken
-  // first, before what has no deadline. A deadline that has passed changes
-  // nothing else. Default: TAKT_DEADLINE_DEFAULT, "takt.deadline_ns" after the
-  // call, else none. TAKT_INFINITE_FUTURE: none.
+  // On takt_clock_now_ns(). Within a class, work with an earlier deadline runs
+  // first, and work without a deadline last. A deadline that has passed has no
+  // other effect. Default: TAKT_DEADLINE_DEFAULT, the time "takt.deadline_ns"
+  // after the call, else none. TAKT_INFINITE_FUTURE: none.
   int64_t deadline_ns;
   // The CPUs whose workers may do the call's work: bit i of word w is CPU
-  // 64 w + i. Borrowed for the call. Threads of callers do none of it then,
-  // but for the program, which runs where it is called. Each set that is used
-  // is remembered by the instance. Default: NULL and 0, "takt.affinity", else
-  // the queue's, else all.
+  // 64 w + i. Borrowed for the call. Threads of callers then run only the
+  // program, and none of its device work. The instance remembers each set that
+  // was used. Default: NULL and 0, the attribute "takt.affinity", else the CPUs
+  // of the queue, else all.
   const uint64_t* cpu_words;
   size_t cpu_word_count;
 
-  // What happens to the call when an NPU fails at its work. Default:
-  // TAKT_NPU_POLICY_DEVICE.
+  // The reaction to a failure of an NPU. Default: TAKT_NPU_POLICY_DEVICE.
   takt_npu_policy_t npu_policy;
-  // An operation of the call's that has an NPU for longer is cancelled.
-  // Default: 0, what the device's options say. TAKT_INFINITE_FUTURE: none is.
+  // An operation of the call that uses an NPU for longer is cancelled. Default:
+  // 0, the limit of the device's options. TAKT_INFINITE_FUTURE: no limit.
   int64_t npu_time_limit_ns;
 
-  // The call is cancelled if it is not done so long after it was made, and
-  // fails with DEADLINE_EXCEEDED, which names the function. Its program ends,
-  // and its kernels end with the workgroups that run (on an NPU: the
-  // operation). The call returns after its last write. Unlike deadline_ns, this
-  // is relative and has no effect on the order of work. Not in a call with
-  // fences of its own among the arguments, nor in a call that a native function
-  // makes of the context that calls it. Default: 0, never.
+  // The call is cancelled if it is not done within this time, and fails with
+  // DEADLINE_EXCEEDED, which names the function. Its program ends, and its
+  // kernels end after the workgroups (on an NPU: the operation) that run. The
+  // call returns after its last write. Unlike deadline_ns, the time is relative
+  // and has no effect on the order of work. Not allowed in a call with fences
+  // among its arguments, nor in a call that a native function makes to the
+  // context that calls it. Default: 0, no limit.
   int64_t timeout_ns;
 
-  // Where results are to lie: these are those views then, and their buffers
-  // hold the elements. Where it can be, the program writes there itself, from
-  // the second call of the takt_function_t on: if the result is an allocation
-  // of its own, of a size that does not change, in memory aligned to
-  // TAKT_BUFFER_ALIGNMENT, which no argument overlaps. Else it is copied;
-  // takt_function_query_bindings() counts both. What the buffers hold
-  // meanwhile, or after an error, is anything. Borrowed.
+  // The caller's buffers for results: the call returns these views, and their
+  // buffers hold the elements. From the second call of the takt_function_t on,
+  // the program writes into a buffer itself if the result is an allocation of
+  // its own with a constant size, and the buffer is aligned to
+  // TAKT_BUFFER_ALIGNMENT and overlaps no argument. Otherwise the result is
+  // copied; takt_function_query_bindings() counts both. During the call and
+  // after an error the contents of the buffers are undefined. Borrowed.
   size_t result_buffer_count;
   const takt_result_buffer_t* result_buffers;
 } takt_invoke_options_t;
@@ -144,17 +147,17 @@ static inline void takt_invoke_options_init(takt_invoke_options_t* options) {
   options->deadline_ns = TAKT_DEADLINE_DEFAULT;
 }
 
-// Calls the function and waits for its results. While it waits this thread
-// helps with the work.
+// Calls the function and waits for its results. While it waits, the calling
+// thread helps with the work.
 //
 //   options         NULL for the defaults.
-//   argument_count  takt_signature_argument_count(). An async function may
-//                   also be given its wait and signal fence, two more, and
-//                   then the call returns as soon as the work is queued: what
-//                   the results hold is valid once the signal fence is
-//                   reached. Without them it is waited for.
+//   argument_count  takt_signature_argument_count(). An asynchronous function
+//                   may also get its wait and signal fence as two more
+//                   arguments. The call then returns when the work is queued,
+//                   and the contents of the results are valid once the signal
+//                   fence is reached. Without the fences the call waits.
 //   arguments       borrowed. A scalar of another kind than the signature's is
-//                   converted; a ref may be NULL only where the function takes
+//                   converted; a ref may be NULL only if the function accepts
 //                   that.
 //   result_count    takt_signature_result_count().
 //   out_results     receive the results; each of kind REF owns a reference,
@@ -164,16 +167,18 @@ static inline void takt_invoke_options_init(takt_invoke_options_t* options) {
 //   INVALID_ARGUMENT  a count, shape, element type or object differs from what
 //                     the function declares, as in
 //                     "policy.act: input 1: expected 1x64xf32, got 1x32xf32";
-//                     a priority or CPU set that is none, CPUs without workers;
+//                     an invalid priority or CPU set, CPUs without workers;
 //                     a result buffer of another type or shape than the result.
-//   FAILED_PRECONDITION  the program keeps memory that was to hold a result
-//                     only; it is not given any from the next call on.
+//   FAILED_PRECONDITION  the program keeps a reference to a result buffer;
+//   later
+//                     calls do not give it any.
 //   DEADLINE_EXCEEDED timeout_ns has passed: "policy.act: not done within
 //                     5000000 ns".
-//   ABORTED           nobody is left who could signal what the call waits for.
-//   CANCELLED, ...    what the program, or a device, failed with.
-// Blocks: until the results are there. Allocates: nothing from the system once
-// warm, beyond what the program's results need.
+//   ABORTED           the call waits for a fence that cannot be signaled any
+//                     longer.
+//   CANCELLED, ...    the error of the program or of a device.
+// Blocks: until the results exist. Allocates: once warm, only the memory of the
+// results.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_invoke(
     takt_function_t* function, const takt_invoke_options_t* options,
     size_t argument_count, const takt_value_t* arguments, size_t result_count,
@@ -181,13 +186,12 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_invoke(
 
 typedef struct takt_binding_statistics_t {
   size_t struct_size;  // Set by the caller.
-  // Results in buffers of the caller's: written there by the program itself,
-  // and copied there.
+  // Results in the caller's buffers: written by the program itself, and copied.
   uint64_t in_place_count;
   uint64_t copied_count;
 } takt_binding_statistics_t;
 
-// Since the takt_function_t was found.
+// Reads the counts of the results since the takt_function_t was found.
 //
 // Errors: INVALID_ARGUMENT  struct_size is not set.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_query_bindings(

@@ -195,7 +195,7 @@ static inline takt_plan_timing_t takt_plan_timing(
 typedef struct takt_plan_run_options_t {
   size_t struct_size;                   // Set by init.
   takt_plan_mode_t mode;                // Default: STRICT.
-  takt_plan_late_t late;                // Default: TELL.
+  takt_plan_late_t late;                // Default: REPORT.
   takt_plan_timing_t timing;            // Default: TAKT_PLAN_TIMING_STANDARD.
   takt_plan_event_callback_t on_event;  // Default: NULL.
   void* user_data;
