@@ -1,6 +1,5 @@
 #include "runtime/initializer_waiter.h"
 
-#include "base/check.h"
 #include "base/clock.h"
 
 namespace takt::runtime {
@@ -25,7 +24,6 @@ void InitializerWaiter::Woken(vm::Invocation& invocation) {
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].invocation != &invocation) continue;
     thread = entries_[i].thread;
-    TAKT_CHECK(thread != nullptr);  // It is woken once.
     entries_.erase(entries_.begin() + i);
     break;
   }
