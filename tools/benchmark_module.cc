@@ -1,6 +1,6 @@
 // takt-benchmark-module: measures functions of a compiled module with Google
-// Benchmark; rows are named as those of iree-benchmark-module. What is
-// measured is one C call and the release of its results.
+// Benchmark. Rows have the names of iree-benchmark-module. A measurement is one
+// C call and the release of its results.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -31,7 +31,7 @@ ToolInfo Info() {
   return info;
 }
 
-// Has the library itself open a device, which looks at the table.
+// Opens a device with the library itself, which checks the table.
 Status OpenDevice(const std::string& name, const std::string& driver_options) {
   Result<Instance> instance = Instance::Create();
   if (!instance.ok()) return instance.status();

@@ -13,7 +13,7 @@ namespace takt::tools {
 // Each prints, or writes to `output`, and returns the exit code.
 Result<int> CheckPlan(const std::string& path, bool is_json);
 Result<int> ShowPlan(const std::string& path, bool is_json);
-// Each kernel has to be in one of the modules, if there are any.
+// If `modules` are given, each kernel must be in one of them.
 Result<int> ImportPlan(const std::string& path,
                        const std::vector<std::string>& modules,
                        const std::string& output, bool is_json);

@@ -60,8 +60,8 @@ bool IsHere(const Json& topology, const Json& here) {
   return true;
 }
 
-// What the workload says of its machine; an object without members if nothing,
-// or nothing that is right: whoever reads the workload tells.
+// The topology of the workload; an object without members if there is none, or
+// if it is invalid. The reader of the workload reports the error.
 Json TopologyIn(const std::string& workload) {
   const Json json = Json::parse(workload, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("topology")) return Json::object();

@@ -1,5 +1,5 @@
-// The machine that takt-plan profile measures: the clusters of this one, or of
-// the workload's topology where its CPUs are this machine's, and NPUs.
+// The machine that takt-plan profile measures: its NPUs, and the clusters of
+// the workload's topology if this machine has their CPUs, else of this machine.
 #ifndef TAKT_TOOLS_PLAN_MACHINE_H_
 #define TAKT_TOOLS_PLAN_MACHINE_H_
 
@@ -27,21 +27,21 @@ struct MeasuredCluster {
 
 struct MeasuredNpu {
   std::string name;
-  std::string device;  // As CreateNpu() takes it; "": nobody says which.
+  std::string device;  // As CreateNpu() takes it; "": unknown.
 };
 
 struct MeasuredMachine {
   std::unique_ptr<takt_topology_t, TopologyDeleter> topology;
-  nlohmann::ordered_json json;  // The same.
+  nlohmann::ordered_json json;  // The topology as JSON.
   std::vector<MeasuredCluster> clusters;
-  std::vector<MeasuredNpu> npus;  // In its order.
+  std::vector<MeasuredNpu> npus;  // In the order of the topology.
 };
 
-// The machine for the workload of this text. `npu_devices` are of the form
-// NAME=DEVICE; an NPU that the topology names "host" or "sim" is that one
-// unless they say otherwise, and those that it does not name are added.
+// Finds the machine for the text of a workload. `npu_devices` have the form
+// NAME=DEVICE. Without such an entry, an NPU that the topology names "host" or
+// "sim" is that driver. Entries that the topology does not name are added.
 //
-// Errors: INVALID_ARGUMENT  naming the text that is of another form.
+// Errors: INVALID_ARGUMENT  names the text that has another form.
 Result<MeasuredMachine> FindMachine(
     const std::string& workload, const std::vector<std::string>& npu_devices);
 

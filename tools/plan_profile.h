@@ -1,5 +1,5 @@
-// takt-plan profile: what the functions of a workload do and how long it takes
-// on this machine, in the form that docs/planning.md describes.
+// takt-plan profile: measures the operations of a workload's functions on this
+// machine, and writes a profile in the form that docs/planning.md describes.
 #ifndef TAKT_TOOLS_PLAN_PROFILE_H_
 #define TAKT_TOOLS_PLAN_PROFILE_H_
 
@@ -11,11 +11,11 @@
 
 namespace takt::tools {
 
-// Measures and writes the profile to `output` ("": stdout); `samples` calls of
-// each function for each alternative. Shows how far it is on a terminal.
-// `npu_devices` say what the NPUs of the workload's topology are here,
-// NAME=DEVICE (plan_machine.h). Modules' files are looked for where the
-// workload lies. Returns the exit code.
+// Measures `samples` calls of each function under each alternative, and writes
+// the profile to `output` ("": stdout). Shows its progress on a terminal.
+// `npu_devices` name the devices of the NPUs, as NAME=DEVICE (plan_machine.h).
+// The files of modules are relative to the workload's folder. Returns the exit
+// code.
 Result<int> ProfileWorkload(const std::string& path, int64_t samples,
                             const std::vector<std::string>& npu_devices,
                             const std::string& output, bool is_json);

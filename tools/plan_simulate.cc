@@ -11,7 +11,8 @@
 namespace takt::tools {
 namespace {
 
-// Of what is left of an adaptive plan, as runs have it; about as much.
+// Limits of planning the rest of an adaptive plan anew: the time that plan runs
+// allow, and about the number of steps that the solver makes in that time.
 constexpr int64_t kRepairBudgetNs = 5'000'000;
 constexpr uint64_t kRepairSteps = 500;
 

@@ -20,7 +20,8 @@ struct SimulateSettings {
   uint64_t seed = 1;
 };
 
-// Plays it and prints what became of each stream, and how the plan was kept.
+// Simulates the workload, and prints the outcome of each stream and the
+// violations of the plan.
 Result<int> SimulatePlan(const SimulateSettings& settings);
 
 }  // namespace takt::tools

@@ -49,7 +49,7 @@ Status WriteFile(const std::string& path, std::string_view contents,
                                       file) == contents.size() &&
                           std::fflush(file) == 0;
   int error = errno;
-  // Some file systems tell of a full disk only when the file is closed.
+  // Some file systems report a full disk only when the file is closed.
   if (!is_stdout && std::fclose(file) != 0 && is_written) {
     error = errno;
     return SystemError(path, error);

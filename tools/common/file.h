@@ -16,8 +16,7 @@ namespace takt::tools {
 // UNAVAILABLE for what else the system says.
 Result<std::string> ReadFile(const std::string& path);
 
-// Writes `contents` to a file of that name, in the place of what it held or
-// behind it. Errors: as ReadFile().
+// Replaces the contents of a file, or appends to them. Errors: as ReadFile().
 Status WriteFile(const std::string& path, std::string_view contents,
                  bool append);
 
@@ -29,7 +28,7 @@ std::string OutputPath(const std::string& path);
 // look into the system's folders only.
 std::string LibraryPath(const std::string& path);
 
-// Files that several inputs read one piece after the other: "+file" goes on
+// Files that several inputs read one piece after the other: "+file" continues
 // where the last input that named the file ended.
 class InputFiles {
  public:

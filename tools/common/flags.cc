@@ -264,8 +264,8 @@ Status Flags::ParseAll(const std::vector<std::string>& arguments) {
   optind = 0;  // Start anew.
   opterr = 0;
   while (true) {
-    // '-': keep the order, hand over what is no flag as option 1; ':': tell a
-    // missing value from an unknown flag.
+    // '-': keep the order, and return an argument that is no flag as option 1.
+    // ':': distinguish a missing value from an unknown flag.
     const int at = std::max(optind, 1);
     int index = -1;
     const int result =

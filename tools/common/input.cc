@@ -55,7 +55,7 @@ Status ParseTensorType(std::string_view text, TensorText* tensor) {
   return Status();
 }
 
-// What fits, or does not, is told as ParseElements() tells it.
+// Errors: as ParseElements().
 template <typename T>
 Result<Value> ParseScalarAs(takt_element_type_t type, std::string_view text) {
   T value;
@@ -271,7 +271,7 @@ Result<std::vector<Input>> ParseInputs(
   for (size_t i = 0; i < texts.size(); ++i) {
     Status status = reader.Read(texts[i]);
     if (!status.ok()) {
-      // Some elements tell the input; all of them could be a megabyte.
+      // A few elements identify the input; all of them could be a megabyte.
       constexpr size_t kQuoteMax = 80;
       std::string quote = texts[i].substr(0, kQuoteMax);
       if (texts[i].size() > kQuoteMax) quote += "...";

@@ -60,7 +60,7 @@ struct Input {
 };
 
 // Reads `texts` for arguments (or results) of `kinds`; makes tensors on
-// `device`. There may be fewer values than kinds; who invokes will say so.
+// `device`. There may be fewer values than kinds; the call then fails.
 //
 // Errors: what is wrong with a text, behind its index and the text itself;
 // INVALID_ARGUMENT if there are more values than kinds.

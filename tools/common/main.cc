@@ -25,12 +25,12 @@ int ExitCodeFor(const Flags& flags, const Status& status) {
 }
 
 Status FlushStdout() {
-  // An earlier write may have failed: the flush at the end tells of the last.
+  // An earlier write may have failed; the flush reports only the last.
   std::string reason = std::ferror(stdout) != 0 ? "a write failed" : "";
   if (std::fflush(stdout) != 0) reason = std::strerror(errno);
-  // Some file systems tell of a full disk only when the file is closed. A copy
-  // is, since destructors may still flush stdout. Without one stdout was closed
-  // before the tool started, and nothing was printed.
+  // Some file systems report a full disk only when the file is closed. A copy
+  // is closed here, since destructors may still flush stdout. If there is no
+  // copy, stdout was closed before the tool started, and nothing was printed.
   const int copy = dup(STDOUT_FILENO);
   if (copy >= 0 && close(copy) != 0 && reason.empty()) {
     reason = std::strerror(errno);

@@ -1,5 +1,5 @@
-// What is in a module, as data: takt-dump-module prints it one way or the
-// other.
+// The contents of a module as data, which takt-dump-module prints as text or
+// JSON.
 #ifndef TAKT_TOOLS_COMMON_MODULE_DESCRIPTION_H_
 #define TAKT_TOOLS_COMMON_MODULE_DESCRIPTION_H_
 
@@ -74,7 +74,8 @@ Result<ModuleDescription> DescribeModule(const Module& module,
                                          const DescribeOptions& options);
 
 // Describes a calling convention in words: "0rI_i" is
-// "(!vm.ref<?>, i64) -> (i32)". Text that is no convention is returned as it is.
+// "(!vm.ref<?>, i64) -> (i32)". Text that is no convention is returned as it
+// is.
 std::string SignatureText(const std::string& convention);
 
 }  // namespace takt::tools

@@ -159,8 +159,8 @@ takt_npu_operation_t Operation(uint32_t kind) {
   return operation;
 }
 
-// Bytes at an address that every unit takes, with a margin that nobody may
-// write.
+// Bytes at an address that every unit accepts, with a margin that must not be
+// written.
 class Memory {
  public:
   explicit Memory(size_t bytes, std::mt19937_64* random = nullptr)

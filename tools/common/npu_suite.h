@@ -1,5 +1,5 @@
-// What every driver of an NPU must do: a suite of checks on its table of
-// functions. What the driver's capabilities do not claim is not asked of it.
+// The conformance suite of NPU drivers: checks on the table of functions. The
+// suite uses only what the driver's capabilities claim.
 #ifndef TAKT_TOOLS_COMMON_NPU_SUITE_H_
 #define TAKT_TOOLS_COMMON_NPU_SUITE_H_
 
@@ -13,12 +13,12 @@ namespace takt::tools {
 
 struct NpuCheck {
   std::string name;     // "products are right"
-  std::string problem;  // Empty: it holds.
+  std::string problem;  // Empty: the check succeeded.
 };
 
 // Opens units of the driver with `options` and checks them. The driver's clock
-// is one that skips what nobody would wait for, so that simulated ones take no
-// longer than they compute. `seed` makes the random operands.
+// skips idle times, so a simulated driver takes only the time that it computes.
+// `seed` is the seed of the random operands.
 std::vector<NpuCheck> CheckNpuDriver(const takt_npu_driver_t& driver,
                                      const std::string& options, uint64_t seed);
 

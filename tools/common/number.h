@@ -14,11 +14,11 @@ namespace takt::tools {
 //
 // Errors: INVALID_ARGUMENT  no number; OUT_OF_RANGE  beyond 64 bits.
 Result<int64_t> ParseInteger(std::string_view text);
-// The same, up to 2^64 - 1; no minus sign.
+// Reads an integer up to 2^64 - 1, without a minus sign. Errors as above.
 Result<uint64_t> ParseUnsigned(std::string_view text);
 
-// What strtod() reads: "1.5", "1e-3", "0x1p3", "nan", "-inf". What is too
-// large is infinite, what is too small 0.
+// Reads a number in the forms of strtod(): "1.5", "1e-3", "0x1p3", "nan",
+// "-inf". A number that is too large becomes infinite, one too small 0.
 Result<double> ParseReal(std::string_view text);
 // The same, rounded once, to a float.
 Result<float> ParseFloat(std::string_view text);

@@ -1,4 +1,4 @@
-// The objects that a tool runs functions with, and the flags that say which.
+// The objects with which a tool runs functions, and the flags that choose them.
 #ifndef TAKT_TOOLS_COMMON_SESSION_H_
 #define TAKT_TOOLS_COMMON_SESSION_H_
 
