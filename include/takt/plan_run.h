@@ -208,24 +208,25 @@ static inline void takt_plan_run_options_init(
   options->timing = takt_plan_timing(TAKT_PLAN_TIMING_STANDARD);
 }
 
-// Binds a plan to what this machine has. The plan's cores and NPUs are found by
-// name ("pool#index", see takt_scheduler_query_resources()), or cluster by
-// cluster.
+// Makes a run: binds a plan to streams, functions and resources of this
+// machine. The plan's cores and NPUs are found by name ("pool#index", see
+// takt_scheduler_query_resources()), or cluster by cluster.
 //
-//   plan      borrowed; the run keeps it.
-//   bindings  one for each stream of the plan; more do no harm.
+//   plan      borrowed; the run retains it.
+//   bindings  one for each stream of the plan; further ones are ignored.
 //   options   NULL for the defaults.
 //   out_run   receives one reference; NULL on error.
 //
-// Errors: FAILED_PRECONDITION  no scheduler, or of another policy; the plan
-//                              cannot be carried out (takt_plan_find_faults(),
-//                              but for deadlines); a function is of a module
-//                              whose content hash is none that the plan was
-//                              made for, or has an operation on an NPU of
-//                              which its context has no device.
-//         INVALID_ARGUMENT     names the stream that is not bound, or bound
-//                              twice, or to what it cannot be; the resource
-//                              that there is not; the option.
+// Errors: FAILED_PRECONDITION  the instance has no scheduler, or one with
+//                              another policy; the plan has faults other than
+//                              late jobs (takt_plan_find_faults()); a
+//                              function's module has a content hash that is not
+//                              in the plan; a function has an operation on an
+//                              NPU of which its context has no device.
+//         INVALID_ARGUMENT     names the stream that is not bound, bound twice
+//                              or bound to an unsuitable stream or function;
+//                              the resource that does not exist; the wrong
+//                              option.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_run_create(
     takt_instance_t* instance, takt_plan_t* plan, size_t binding_count,
     const takt_plan_binding_t* bindings, const takt_plan_run_options_t* options,
@@ -238,79 +239,89 @@ TAKT_EXPORT void takt_plan_run_retain(takt_plan_run_t* run);
 // a cyclic run until it is stopped.
 TAKT_EXPORT void takt_plan_run_release(takt_plan_run_t* run);
 
-// Time 0 of the plan is `start_ns`, on takt_clock_now_ns(): soon, but so much
-// ahead that the first calls can be made (lead_ns). A cyclic plan is repeated
-// until it is stopped.
+// Starts the run: `start_ns`, on takt_clock_now_ns(), is time 0 of the plan. It
+// should be in the near future, but later than lead_ns from now, so that the
+// first calls can be made in time. A cyclic plan is repeated until the run is
+// stopped.
 //
-// Errors: FAILED_PRECONDITION  it has been started; another run is under way; a
-//                              stream runs already.
-//         INVALID_ARGUMENT     the time has passed.
+// Errors: FAILED_PRECONDITION  the run has been started; another run of the
+//                              instance is not over; a stream is running.
+//         INVALID_ARGUMENT     start_ns has passed.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_plan_run_start(takt_plan_run_t* run, int64_t start_ns);
 
-// Another plan takes over: what is released from `at_ns` on is its own, and
-// `at_ns` its time 0; what was released before ends by the old one. Of a cyclic
-// plan, the next end of a period from `at_ns` on. Its streams must be bound.
-// Counts of operations begin anew with the plan that takes over.
+// Replaces the plan: from `at_ns` on, jobs are released by the new plan, whose
+// time 0 is `at_ns`. Jobs released before follow the old plan to their end. A
+// cyclic plan is replaced at the first end of a period at or after `at_ns`. The
+// streams of the new plan must be bound. Counts of operations start from 0 with
+// the new plan.
 //
-//   out_at_ns  receives when; may be NULL.
+//   out_at_ns  receives the time of the replacement; may be NULL.
 //
-// Errors: FAILED_PRECONDITION  it does not run; a plan is taking over; as
+// Errors: FAILED_PRECONDITION  the run is not started or is over; another
+//                              replacement is pending; and as
 //                              takt_plan_run_create().
-//         INVALID_ARGUMENT     the time has passed; as takt_plan_run_create();
-//                              one is cyclic and the other is not; a bound
-//                              takt_stream_t would be released at other times.
+//         INVALID_ARGUMENT     at_ns has passed; only one of the plans is
+//         cyclic;
+//                              a bound takt_stream_t would be released at other
+//                              times; and as takt_plan_run_create().
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_run_replace(
     takt_plan_run_t* run, takt_plan_t* plan, int64_t at_ns, int64_t* out_at_ns);
 
-// Releases nothing any more; what is in flight is the online policy's. Does
-// nothing to a run that is over.
+// Stops the run: it releases no further jobs, and the online policy takes the
+// jobs in flight. Has no effect on a run that is over.
 TAKT_EXPORT void takt_plan_run_stop(takt_plan_run_t* run);
 
-// Waits until the run is over: stopped, failed, or of a single shot all its
-// calls done. This thread helps the workers meanwhile. Not in a callback.
+// Waits until the run is over: stopped, failed, or, for a plan that is not
+// cyclic, all calls done. The calling thread helps the workers meanwhile. Must
+// not be called in a callback.
 //
-// Errors: DEADLINE_EXCEEDED    not by then.
+// Errors: DEADLINE_EXCEEDED    the run is not over.
 //         FAILED_PRECONDITION  it was never started.
-//         ABORTED              it failed: says which operation did what.
+//         ABORTED              it failed; the message names the operation and
+//                              its violation.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_plan_run_wait(takt_plan_run_t* run, int64_t deadline_ns);
 
-// Of times in ns; negative ones are early.
+// Differences from planned times in ns; negative ones are early.
 typedef struct takt_plan_errors_t {
   uint64_t count;
   int64_t min;
   int64_t max;
-  int64_t q50;  // Of the last 128.
+  int64_t q50;  // The quantiles are of the last 128.
   int64_t q99;
 } takt_plan_errors_t;
 
-// How far what happened is from the plan.
+// The differences between the plan and its execution.
 typedef struct takt_plan_run_report_t {
   size_t struct_size;  // Set by the caller.
   bool is_running;
-  uint64_t started_count;     // Planned operations, of all plans.
-  uint64_t in_place_count;    // Of them, on their planned resources.
-  uint64_t violation_count;   // Strict.
-  uint64_t divergence_count;  // Adaptive, and
-  uint64_t repair_count;      // of them, that the plan could be moved.
-  uint64_t call_count;        // Made by the run, and
-  uint64_t failed_count;      // of them, failed.
-  // Actual less planned, of all operations of the plan; early counts as 0.
+  uint64_t started_count;     // Started operations of all plans.
+  uint64_t in_place_count;    // Those that ran on their planned resources.
+  uint64_t violation_count;   // Strict: violations.
+  uint64_t divergence_count;  // Adaptive: divergences.
+  uint64_t repair_count;      // Those for which the plan could be moved.
+  uint64_t call_count;        // Calls made by the run.
+  uint64_t failed_count;      // Those that failed.
+  // Actual minus planned time of all operations of the plan; early counts as 0.
   takt_quantiles_t late_start;
   takt_quantiles_t late_end;
-  int64_t first_release_ns;  // Of a job; 0: none yet.
-  int64_t last_end_ns;       // Of an operation.
-  uint64_t resolve_count;    // Adaptive: what was left was planned anew; or
-  uint64_t refused_count;    // was, but too late, or jobs would have been late.
+  int64_t first_release_ns;  // Of the first job; 0: none yet.
+  int64_t last_end_ns;       // Of the last operation that has ended.
+  // Adaptive: how often the rest was planned anew, and how often such a plan
+  // was not used because it came too late or had late jobs.
+  uint64_t resolve_count;
+  uint64_t refused_count;
 } takt_plan_run_report_t;
 
+// Reads the report of the run, at any time.
+//
 // Errors: INVALID_ARGUMENT  struct_size is not set.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_plan_run_query(takt_plan_run_t* run, takt_plan_run_report_t* out_report);
 
-// One operation of the plan: when it started and ended, less when it should
-// have.
+// Reads the differences of one operation of the plan: its actual minus its
+// planned starts and ends.
 //
 //   out_start, out_end  may be NULL.
 //
