@@ -110,7 +110,7 @@ class Profiler {
       takt_npu_options_t options;
       takt_npu_options_init(&options);
       options.device_options = &observed;
-      options.either_way = false;
+      options.may_route_to_cpu = false;
       Result<Device> device = CreateNpu(instance_, npu.device, options);
       if (!device.ok()) {
         return Annotate(device.status(),

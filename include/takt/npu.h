@@ -70,9 +70,9 @@ typedef struct takt_npu_options_t {
   // Operations remembered for takt_npu_device_events(). Default: 0.
   uint32_t event_count_max;
   // Where a module has code for the NPU and for the CPU, each of its dispatches
-  // goes where it is expected to be done first. Else all of them go to the NPU.
-  // Default: true.
-  bool either_way;
+  // runs where it is expected to end first. If false, all of them run on the
+  // NPU. Default: true.
+  bool may_route_to_cpu;
 } takt_npu_options_t;
 
 static inline void takt_npu_options_init(takt_npu_options_t* options) {
@@ -84,7 +84,7 @@ static inline void takt_npu_options_init(takt_npu_options_t* options) {
   options->quarantine_ns = 100000000;
   options->fall_back_to_cpu = true;
   options->worker_count = TAKT_NPU_WORKER_COUNT_DEFAULT;
-  options->either_way = true;
+  options->may_route_to_cpu = true;
 }
 
 // Opens an NPU and makes a device of it, named "local-npu-" and the driver's

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/device.h"
-#include "api/either_way.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
+#include "api/npu_routes.h"
 #include "base/status.h"
 #include "runtime/function.h"
 #include "takt/context.h"
@@ -75,7 +75,7 @@ absl::StatusOr<Ref<runtime::Context>> CreateContext(
                         ReadContextOptions(options));
   TAKT_ASSIGN_OR_RETURN(Ref<runtime::Context> context,
                         runtime::Context::Create(instance, given));
-  FindOtherWays(instance, given, context->vm());
+  AddRoutes(instance, given, context->vm());
   NoteUnusedNpus(*instance, given);
   return context;
 }

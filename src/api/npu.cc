@@ -94,7 +94,7 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
   policy.quarantine_ns = given.quarantine_ns;
   policy.fall_back_to_cpu = given.fall_back_to_cpu;
   unit_options.event_count_max = given.event_count_max;
-  unit_options.allows_either_way = given.either_way;
+  unit_options.may_route_to_cpu = given.may_route_to_cpu;
   unit_options.tracer = instance->tracer();
   if (given.virtual_time) {
     unit_options.time = std::make_shared<npu::VirtualTime>();

@@ -74,8 +74,8 @@ class NpuUnit final : public Object {
     NpuFaultPolicy policy;
     std::shared_ptr<Timebase> time;  // Required.
     size_t event_count_max = 0;      // Records of batches kept; 0: none.
-    // A dispatch that the CPU has code for may run there.
-    bool allows_either_way = true;
+    // A dispatch that has code for the CPU as well may run there.
+    bool may_route_to_cpu = true;
     Ref<Tracer> tracer;  // Where batches are recorded. Null: nowhere.
   };
 
@@ -87,7 +87,7 @@ class NpuUnit final : public Object {
   const takt_npu_capabilities_t& capabilities() const { return capabilities_; }
   const char* driver_name() const { return driver_.name; }
   const NpuFaultPolicy& policy() const { return options_.policy; }
-  bool allows_either_way() const { return options_.allows_either_way; }
+  bool may_route_to_cpu() const { return options_.may_route_to_cpu; }
   Timebase& time() const { return *options_.time; }
   bool in_host_memory() const {
     return (capabilities_.flags & TAKT_NPU_HOST_MEMORY) != 0;

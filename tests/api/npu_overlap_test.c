@@ -12,7 +12,7 @@ static npu_t create(const takt_npu_driver_t* driver, const char* profile) {
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   options.driver_options = profile;
-  options.either_way = false;
+  options.may_route_to_cpu = false;
   return npu_create_in(create_instance(2), "local-task", driver, &options);
 }
 

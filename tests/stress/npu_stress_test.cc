@@ -254,7 +254,7 @@ void Run(long seconds, unsigned long seed, int32_t worker_count,
   takt::NpuOptions options;
   options->driver_options = profile.c_str();
   options->worker_count = worker_count;
-  options->either_way = false;  // It has all that it can do.
+  options->may_route_to_cpu = false;  // It has all that it can do.
   options->event_count_max = Trace::kKept;
   options->time_limit_ns = 60'000'000'000;  // The machine may be slow.
   auto npu = takt::Npu::Create(*instance, &driver, options);

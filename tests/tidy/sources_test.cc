@@ -133,7 +133,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"analysis/libtakt", "tests/analysis/module_contents_test.c"},
     {"analysis/trace_contents", "tests/tools/trace_test.cc"},
     {"api/async", "tests/api/async_call_test.c"},
-    {"api/either_way", "tests/api/npu_either_way_test.c"},
+    {"api/npu_routes", "tests/api/npu_route_test.c"},
     {"api/handle", "tests/api/version_test.c"},
     {"api/npu_batch", "tests/api/npu_queue_test.c"},
     {"api/npu_device", "tests/api/npu_test.c"},

@@ -1,4 +1,4 @@
-#include "api/either_way.h"
+#include "api/npu_routes.h"
 
 #include <utility>
 #include <vector>
@@ -23,9 +23,9 @@ bool HasOwnHal(absl::Span<const Ref<vm::Module>> modules,
          modules.front()->name() == "hal";
 }
 
-bool MayGoEitherWay(const hal::Device& device) {
+bool MayRouteToCpu(const hal::Device& device) {
   const npu::NpuUnit* const unit = UnitOf(device);
-  return unit != nullptr && unit->allows_either_way();
+  return unit != nullptr && unit->may_route_to_cpu();
 }
 
 std::vector<CollectedCommandBuffer> TakeFrom(vm::Context& context) {
@@ -34,20 +34,19 @@ std::vector<CollectedCommandBuffer> TakeFrom(vm::Context& context) {
 
 }  // namespace
 
-void FindOtherWays(runtime::Instance* instance,
-                   const runtime::ContextOptions& options,
-                   vm::Context& context) {
+void AddRoutes(runtime::Instance* instance,
+               const runtime::ContextOptions& options, vm::Context& context) {
   const absl::Span<const Ref<vm::Module>> modules = context.modules();
   if (!HasOwnHal(modules, options)) return;
   const std::vector<CollectedCommandBuffer> collected = TakeFrom(context);
   bool has_npu_work = false;
   for (const CollectedCommandBuffer& each : collected) {
-    has_npu_work = has_npu_work || MayGoEitherWay(*each.device);
+    has_npu_work = has_npu_work || MayRouteToCpu(*each.device);
   }
   if (!has_npu_work || !context.linkage().initializers_repeatable()) return;
   absl::InlinedVector<hal::Device*, 4> others;
   for (hal::Device* device : options.devices) {
-    if (!MayGoEitherWay(*device)) others.push_back(device);
+    if (!MayRouteToCpu(*device)) others.push_back(device);
   }
   if (others.empty()) return;
   auto hal = instance->native_modules().CreateOwnHalModule(others);
@@ -61,7 +60,7 @@ void FindOtherWays(runtime::Instance* instance,
   std::vector<CollectedCommandBuffer> recorded = TakeFrom(**twin);
   if (recorded.size() != collected.size()) return;
   for (size_t i = 0; i < collected.size(); ++i) {
-    if (!MayGoEitherWay(*collected[i].device)) continue;
+    if (!MayRouteToCpu(*collected[i].device)) continue;
     auto* const mine =
         cpu::CommandBuffer::From(collected[i].command_buffer.get());
     auto* const its =

@@ -20,12 +20,12 @@ static const model_t kModels[] = {
     {TESTDATA("npu/either_way.vmfb"), 64, 256, 128, 1, false, 3},
 };
 
-static npu_t create(const takt_npu_driver_t* driver, bool either_way,
+static npu_t create(const takt_npu_driver_t* driver, bool may_route_to_cpu,
                     const char* cpu, const char* policy) {
   takt_npu_options_t options;
   takt_npu_options_init(&options);
-  EXPECT(options.either_way);
-  options.either_way = either_way;
+  EXPECT(options.may_route_to_cpu);
+  options.may_route_to_cpu = may_route_to_cpu;
   options.virtual_time = true;
   return npu_create_in(create_instance_with_policy(2, policy), cpu, driver,
                        &options);
@@ -82,8 +82,8 @@ static int count_wrong(takt_context_t* context, takt_device_t* cpu,
   return wrong;
 }
 
-static void check_either_way(const takt_npu_driver_t* driver, const char* cpu,
-                             const char* policy) {
+static void check_routes(const takt_npu_driver_t* driver, const char* cpu,
+                         const char* policy) {
   for (size_t i = 0; i < sizeof(kModels) / sizeof(kModels[0]); ++i) {
     const model_t* model = &kModels[i];
     npu_t npu = create(driver, true, cpu, policy);
@@ -102,20 +102,20 @@ static void check_either_way(const takt_npu_driver_t* driver, const char* cpu,
 }
 
 static void both_ways_are_right_on_threads_of_the_instance(void) {
-  check_either_way(takt_npu_host_driver(), "local-task", "off");
+  check_routes(takt_npu_host_driver(), "local-task", "off");
 }
 static void both_ways_are_right_on_threads_of_their_own(void) {
-  check_either_way(takt_npu_sim_driver(), "local-task", "off");
+  check_routes(takt_npu_sim_driver(), "local-task", "off");
 }
 static void both_ways_are_right_beside_a_cpu_without_threads(void) {
-  check_either_way(takt_npu_sim_driver(), "local-sync", "off");
+  check_routes(takt_npu_sim_driver(), "local-sync", "off");
 }
 static void both_ways_are_right_under_every_policy(void) {
   const char* const* names = NULL;
   const size_t count = takt_scheduler_policy_names(&names);
   for (size_t i = 1; i < count; ++i) {
-    check_either_way(takt_npu_host_driver(), "local-task", names[i]);
-    check_either_way(takt_npu_sim_driver(), "local-task", names[i]);
+    check_routes(takt_npu_host_driver(), "local-task", names[i]);
+    check_routes(takt_npu_sim_driver(), "local-task", names[i]);
   }
 }
 
