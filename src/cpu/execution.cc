@@ -78,6 +78,7 @@ Execution::~Execution() {
 }
 
 void Execution::Run() {
+  TAKT_CHECK(!is_pinned_ && region_ == nullptr);
   const absl::Status status = command_buffer_->PinBases(bindings_, bases_);
   if (!status.ok()) {
     Complete(status);
@@ -221,6 +222,7 @@ void Execution::Fail(const absl::Status& error) {
 }
 
 void Execution::End() {
+  TAKT_CHECK(parts_left_.load(std::memory_order_relaxed) == 0);
   absl::Status outcome;
   {
     MutexLock lock(&error_mutex_);

@@ -80,7 +80,7 @@ bool MemoryBudget::Await(Request& request) {
     request.next = nullptr;
     (last_ != nullptr ? last_->next : first_) = &request;
     last_ = &request;
-    // What waits before it may all be of groups that are admitted.
+    // All requests that wait before it may belong to groups that are admitted.
     grants = TakeGrantable();
     watch = ShouldWatch();
   }
@@ -94,6 +94,7 @@ void MemoryBudget::Withdraw(Request& request) {
   bool watch = false;
   {
     MutexLock lock(&mutex_);
+    TAKT_CHECK(request.group->pending_bytes_ >= request.bytes);
     request.group->pending_bytes_ -= request.bytes;
     DropIfDone(*request.group);
     grants = TakeGrantable();
@@ -107,7 +108,7 @@ void MemoryBudget::GiveBack(uint64_t bytes) {
   bool watch = false;
   {
     MutexLock lock(&mutex_);
-    TAKT_DCHECK(in_use_ >= bytes);
+    TAKT_CHECK(in_use_ >= bytes);
     in_use_ -= bytes;
     ++progress_;
     grants = TakeGrantable();
@@ -127,7 +128,7 @@ void MemoryBudget::EndWork() {
   bool watch = false;
   {
     MutexLock lock(&mutex_);
-    TAKT_DCHECK(work_count_ > 0);
+    TAKT_CHECK(work_count_ > 0);
     if (--work_count_ == 0) grants = TakeGrantable();
     watch = ShouldWatch();
   }
@@ -166,11 +167,11 @@ void MemoryBudget::OnTimer() {
       stalled = first_;
       first_ = stalled->next;
       if (first_ == nullptr) last_ = nullptr;
-      --statistics_.waiting_count;
-      statistics_.bytes_waiting -= stalled->bytes;
+      NoteWaitEnd(*stalled);
       status = absl::ResourceExhaustedError(absl::StrCat(
           "stalled: no room for ", stalled->bytes, " bytes: ", DescribeUse()));
       if (Group* group = stalled->group.get()) {
+        TAKT_CHECK(group->pending_bytes_ >= stalled->bytes);
         group->pending_bytes_ -= stalled->bytes;
         DropIfDone(*group);
       }
@@ -224,15 +225,24 @@ bool MemoryBudget::IsAdmissible(const Request& request) const {
   if (request.group == nullptr) return Fits(request.bytes, reserved);
   const uint64_t need = std::max(request.bytes, RemainingOf(*request.group));
   if (Fits(need, reserved)) return true;
-  // What may need more than there is, in all, gets what it asks for one by one
-  // while nobody else is about to get anything.
+  // A group that may need more than the whole budget gets its requests one by
+  // one while no other group is about to get memory.
   return need == bytes_ && reserved == 0 && Fits(request.bytes, 0);
 }
 
+void MemoryBudget::NoteWaitEnd(const Request& request) {
+  TAKT_CHECK(statistics_.waiting_count > 0);
+  TAKT_CHECK(statistics_.bytes_waiting >= request.bytes);
+  --statistics_.waiting_count;
+  statistics_.bytes_waiting -= request.bytes;
+}
+
 void MemoryBudget::Grant(Request& request) {
+  TAKT_CHECK(Fits(request.bytes, 0));
   in_use_ += request.bytes;
   Group* const group = request.group.get();
   if (group == nullptr) return;
+  TAKT_CHECK(group->pending_bytes_ >= request.bytes);
   group->granted_bytes_ += request.bytes;
   group->pending_bytes_ -= request.bytes;
   if (!group->is_admitted_) {
@@ -245,7 +255,7 @@ void MemoryBudget::Grant(Request& request) {
 hal::Deferred* MemoryBudget::TakeGrantable() {
   hal::Deferred* first = nullptr;
   hal::Deferred** end = &first;
-  // First the groups that have been admitted, then whoever is next in turn.
+  // First the groups that have been admitted, then the next in turn.
   for (const bool in_turn : {false, true}) {
     bool is_blocked = false;
     Request* before = nullptr;
@@ -266,8 +276,7 @@ hal::Deferred* MemoryBudget::TakeGrantable() {
       }
       (before != nullptr ? before->next : first_) = next;
       if (last_ == request) last_ = before;
-      --statistics_.waiting_count;
-      statistics_.bytes_waiting -= request->bytes;
+      NoteWaitEnd(*request);
       Grant(*request);
       request->grant.request = request;
       request->grant.next = nullptr;

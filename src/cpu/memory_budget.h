@@ -152,6 +152,9 @@ class MemoryBudget {
   // Explain() but for what waits first.
   std::string DescribeUse() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // A request that has waited leaves the statistics.
+  void NoteWaitEnd(const Request& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The bytes that `group` may still ask for, at most bytes_.
   uint64_t RemainingOf(const Group& group) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

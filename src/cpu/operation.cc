@@ -1,5 +1,7 @@
 #include "cpu/operation.h"
 
+#include "base/check.h"
+
 namespace takt::cpu {
 
 void Tell(const hal::Fence* fence, const absl::Status& outcome) {
@@ -37,6 +39,7 @@ void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {
 }
 
 void Operation::BeginWork() {
+  TAKT_CHECK(!is_working_);
   MemoryBudget* const budget = device_->memory().budget();
   if (budget == nullptr) return;
   budget->BeginWork();
@@ -44,6 +47,7 @@ void Operation::BeginWork() {
 }
 
 void Operation::Complete(const absl::Status& outcome) {
+  TAKT_CHECK(device_ != nullptr);     // It completes once.
   const absl::Status kept = outcome;  // It may be a member.
   const Ref<Device> device = std::move(device_);
   const Ref<hal::Fence> signal = std::move(signal_);
@@ -78,6 +82,7 @@ void AllocaOperation::Run() {
   // Once it waits, this may be gone.
   const Ref<Device> device = Ref<Device>::Retain(&this->device());
   MemoryBudget& budget = *device->memory().budget();
+  TAKT_CHECK(is_announced_);
   is_announced_ = false;
   const bool was_working = std::exchange(is_working_, false);
   if (budget.Await(*this)) {
