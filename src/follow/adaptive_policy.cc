@@ -26,7 +26,7 @@ constexpr int64_t kLateWaitDivisor = 4;
 
 Prescription AdaptivePolicy::Prescribe(PlanProgress::Binding* binding,
                                        uint32_t slot,
-                                       const sched::GuidedOperation& operation,
+                                       const sched::AdvisedOperation& operation,
                                        int64_t now_ns) {
   TAKT_DCHECK(progress_.slot(slot).over_count <= binding->cycle);
   // Jobs that are released once the plan is in step again go by it.

@@ -30,7 +30,7 @@ class AdaptivePolicy final : public FollowPolicy {
         on_given_up_(std::move(on_given_up)) {}
 
   sched::Prescription Prescribe(PlanProgress::Binding* binding, uint32_t slot,
-                                const sched::GuidedOperation& operation,
+                                const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override;
   sched::ResourceSet MayHave(const PlanProgress::Binding& binding,
                              uint32_t slot, int64_t now_ns) override;

@@ -26,10 +26,9 @@ class FollowPolicy {
   virtual ~FollowPolicy() = default;
 
   // Where and when a slot runs that is ready and not over.
-  virtual sched::Prescription Prescribe(PlanProgress::Binding* binding,
-                                        uint32_t slot,
-                                        const sched::GuidedOperation& operation,
-                                        int64_t now_ns) = 0;
+  virtual sched::Prescription Prescribe(
+      PlanProgress::Binding* binding, uint32_t slot,
+      const sched::AdvisedOperation& operation, int64_t now_ns) = 0;
   // Which other resources a slot may have that runs.
   virtual sched::ResourceSet MayHave(const PlanProgress::Binding&, uint32_t,
                                      int64_t) {

@@ -11,7 +11,7 @@
 
 namespace takt::follow {
 
-using sched::GuidedOperation;
+using sched::AdvisedOperation;
 using sched::Prescription;
 using sched::ResourceSet;
 
@@ -63,7 +63,7 @@ void FollowedPlan::OnMissing(uint32_t slot, uint64_t cycle) {
   policy_->OnViolation({PlanEvent::Kind::kMissing, slot, cycle, 0}, nullptr);
 }
 
-FollowedPlan::Binding& FollowedPlan::Bind(const GuidedOperation& operation) {
+FollowedPlan::Binding& FollowedPlan::Bind(const AdvisedOperation& operation) {
   return progress_.Bind(operation, [this](uint32_t slot, uint64_t cycle) {
     OnMissing(slot, cycle);
   });
@@ -90,7 +90,7 @@ void FollowedPlan::SetLost(const ResourceSet& lost) {
       [this](uint32_t resource) { progress_.SetAvailable(resource, false); });
 }
 
-Prescription FollowedPlan::Fill(const GuidedOperation& operation,
+Prescription FollowedPlan::Fill(const AdvisedOperation& operation,
                                 int64_t now_ns) {
   Prescription prescription;
   if (!options_.longest_ns || is_diverged()) return prescription;
@@ -121,7 +121,7 @@ Prescription FollowedPlan::Fill(const GuidedOperation& operation,
   return prescription;
 }
 
-Prescription FollowedPlan::Prescribe(const GuidedOperation& operation,
+Prescription FollowedPlan::Prescribe(const AdvisedOperation& operation,
                                      int64_t now_ns) {
   Resume(now_ns);
   Binding& binding = Recognize(operation, now_ns);
@@ -132,8 +132,8 @@ Prescription FollowedPlan::Prescribe(const GuidedOperation& operation,
   return prescription;
 }
 
-FollowedPlan::Binding& FollowedPlan::Recognize(const GuidedOperation& operation,
-                                               int64_t now_ns) {
+FollowedPlan::Binding& FollowedPlan::Recognize(
+    const AdvisedOperation& operation, int64_t now_ns) {
   GiveUpMissing(now_ns);
   Binding& binding = Bind(operation);
   if (binding.job == kNone) return binding;
@@ -146,7 +146,7 @@ FollowedPlan::Binding& FollowedPlan::Recognize(const GuidedOperation& operation,
 }
 
 Prescription FollowedPlan::PrescribeBound(Binding* binding,
-                                          const GuidedOperation& operation,
+                                          const AdvisedOperation& operation,
                                           int64_t now_ns) {
   if (binding->job == kNone) return Fill(operation, now_ns);
   if (binding->is_free) return {};
@@ -163,7 +163,7 @@ Prescription FollowedPlan::PrescribeBound(Binding* binding,
   return policy_->Prescribe(binding, slot, operation, now_ns);
 }
 
-ResourceSet FollowedPlan::MayHave(const GuidedOperation& operation,
+ResourceSet FollowedPlan::MayHave(const AdvisedOperation& operation,
                                   int64_t now_ns) {
   const Binding& binding = Bind(operation);
   const uint32_t slot = progress_.SlotOf(binding, operation.program_index);
@@ -171,7 +171,7 @@ ResourceSet FollowedPlan::MayHave(const GuidedOperation& operation,
   return policy_->MayHave(binding, slot, now_ns);
 }
 
-bool FollowedPlan::OnStarted(const GuidedOperation& operation,
+bool FollowedPlan::OnStarted(const AdvisedOperation& operation,
                              const ResourceSet& resources, int64_t now_ns) {
   Binding& binding = Bind(operation);
   const uint32_t index = progress_.SlotOf(binding, operation.program_index);
@@ -191,7 +191,7 @@ bool FollowedPlan::OnStarted(const GuidedOperation& operation,
   return true;
 }
 
-void FollowedPlan::OnRan(const GuidedOperation& operation, int64_t begin_ns,
+void FollowedPlan::OnRan(const AdvisedOperation& operation, int64_t begin_ns,
                          int64_t end_ns) {
   Binding& binding = Bind(operation);
   const uint32_t index = progress_.SlotOf(binding, operation.program_index);
@@ -217,7 +217,7 @@ void FollowedPlan::Measure(uint32_t index, uint64_t cycle, int64_t now_ns) {
                   ended_ns - start_ns - slot.duration);
 }
 
-bool FollowedPlan::OnStopped(const GuidedOperation& operation, bool is_done,
+bool FollowedPlan::OnStopped(const AdvisedOperation& operation, bool is_done,
                              int64_t now_ns) {
   Binding& binding = Bind(operation);
   const uint32_t index = progress_.SlotOf(binding, operation.program_index);
@@ -247,7 +247,7 @@ void FollowedPlan::OnAvailable(uint32_t resource, bool is_available,
 }
 
 void FollowedPlan::OnReleased(const sched::AdvisedJob& job) {
-  GuidedOperation first;
+  AdvisedOperation first;
   first.job = job.job;
   first.stream = job.stream;
   first.release_ns = job.release_ns;

@@ -67,34 +67,34 @@ class FollowedPlan final {
   // These are lost already; does not give the plan up.
   void SetLost(const sched::ResourceSet& lost);
 
-  sched::Prescription Prescribe(const sched::GuidedOperation& operation,
+  sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns);
   // Its two steps: the operation is ready, and of this job; and where it runs.
-  Binding& Recognize(const sched::GuidedOperation& operation, int64_t now_ns);
+  Binding& Recognize(const sched::AdvisedOperation& operation, int64_t now_ns);
   sched::Prescription PrescribeBound(Binding* binding,
-                                     const sched::GuidedOperation& operation,
+                                     const sched::AdvisedOperation& operation,
                                      int64_t now_ns);
   // Where an operation may run that is not planned: it ends there before the
   // next planned start.
-  sched::Prescription Fill(const sched::GuidedOperation& operation,
+  sched::Prescription Fill(const sched::AdvisedOperation& operation,
                            int64_t now_ns);
-  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+  sched::ResourceSet MayHave(const sched::AdvisedOperation& operation,
                              int64_t now_ns);
 
   // Events, as PlacementAdvisor has them. The first two return false if the
   // plan does not have the operation.
-  bool OnStarted(const sched::GuidedOperation& operation,
+  bool OnStarted(const sched::AdvisedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns);
-  bool OnStopped(const sched::GuidedOperation& operation, bool is_done,
+  bool OnStopped(const sched::AdvisedOperation& operation, bool is_done,
                  int64_t now_ns);
-  void OnRan(const sched::GuidedOperation& operation, int64_t begin_ns,
+  void OnRan(const sched::AdvisedOperation& operation, int64_t begin_ns,
              int64_t end_ns);
   void OnAvailable(uint32_t resource, bool is_available, int64_t now_ns);
   void OnReleased(const sched::AdvisedJob& job);
   void OnOver(sched::JobId job);
 
   // The operation's job, bound to the plan if it is new.
-  Binding& Bind(const sched::GuidedOperation& operation);
+  Binding& Bind(const sched::AdvisedOperation& operation);
 
  private:
   static constexpr uint32_t kNone = PlanProgress::kNone;

@@ -8,7 +8,7 @@
 namespace takt::follow {
 
 using sched::AdvisedJob;
-using sched::GuidedOperation;
+using sched::AdvisedOperation;
 
 void LiveJobs::Attach(const sched::Scheduler& scheduler) {
   scheduler_ = &scheduler;
@@ -22,7 +22,7 @@ LiveJobs::LiveJob* LiveJobs::Find(sched::JobId job) {
   return live.job.job == job ? &live : nullptr;
 }
 
-void LiveJobs::OnReady(const GuidedOperation& operation) {
+void LiveJobs::OnReady(const AdvisedOperation& operation) {
   LiveJob* const live = Find(operation.job);
   if (live == nullptr) return;
   if (live->operations.size() <= operation.program_index) {
@@ -31,7 +31,7 @@ void LiveJobs::OnReady(const GuidedOperation& operation) {
   live->operations[operation.program_index].state = State::kWaiting;
 }
 
-void LiveJobs::OnStarted(const GuidedOperation& operation,
+void LiveJobs::OnStarted(const AdvisedOperation& operation,
                          const sched::ResourceSet& resources, int64_t now_ns) {
   LiveJob* const live = Find(operation.job);
   if (live == nullptr) return;
@@ -41,7 +41,7 @@ void LiveJobs::OnStarted(const GuidedOperation& operation,
       State::kRunning, operation.kernel, now_ns, resources};
 }
 
-void LiveJobs::OnStopped(const GuidedOperation& operation) {
+void LiveJobs::OnStopped(const AdvisedOperation& operation) {
   LiveJob* const live = Find(operation.job);
   if (live == nullptr) return;
   TAKT_CHECK(operation.program_index < live->operations.size());
@@ -245,7 +245,7 @@ void LiveJobs::OnInForce(FollowedPlan& plan, int64_t now_ns) {
                      return a->job.release_ns < b->job.release_ns;
                    });
   for (const LiveJob* live : jobs) {
-    GuidedOperation operation;
+    AdvisedOperation operation;
     operation.job = live->job.job;
     operation.stream = live->job.stream;
     operation.release_ns = live->job.release_ns;

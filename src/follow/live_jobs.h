@@ -27,10 +27,10 @@ class LiveJobs final : public PendingWork {
   void Attach(const sched::Scheduler& scheduler);
 
   // Events, as PlacementAdvisor has them.
-  void OnReady(const sched::GuidedOperation& operation);
-  void OnStarted(const sched::GuidedOperation& operation,
+  void OnReady(const sched::AdvisedOperation& operation);
+  void OnStarted(const sched::AdvisedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns);
-  void OnStopped(const sched::GuidedOperation& operation);
+  void OnStopped(const sched::AdvisedOperation& operation);
   void OnReleased(const sched::AdvisedJob& job);
   void OnOver(sched::JobId job);
 

@@ -8,7 +8,7 @@
 
 namespace takt::follow {
 
-using sched::GuidedOperation;
+using sched::AdvisedOperation;
 using sched::Prescription;
 
 PlanFollower::PlanFollower(FollowerOptions options)
@@ -44,7 +44,7 @@ FollowReport PlanFollower::report() const {
   return report;
 }
 
-FollowedPlan* PlanFollower::FindRepair(const GuidedOperation& operation) {
+FollowedPlan* PlanFollower::FindRepair(const AdvisedOperation& operation) {
   if (!is_repaired() || !rest_->Contains(plan_->Bind(operation))) {
     return nullptr;
   }
@@ -62,7 +62,7 @@ bool PlanFollower::OnTime(int64_t now_ns) {
   return replanner_->OnTime(now_ns);
 }
 
-Prescription PlanFollower::Prescribe(const GuidedOperation& operation,
+Prescription PlanFollower::Prescribe(const AdvisedOperation& operation,
                                      int64_t now_ns) {
   Prescription prescription = PrescribeAny(operation, now_ns);
   // An operation that is known ahead of its release waits for it.
@@ -71,7 +71,7 @@ Prescription PlanFollower::Prescribe(const GuidedOperation& operation,
   return prescription;
 }
 
-Prescription PlanFollower::PrescribeAny(const GuidedOperation& operation,
+Prescription PlanFollower::PrescribeAny(const AdvisedOperation& operation,
                                         int64_t now_ns) {
   if (plan_->Resume(now_ns)) replanner_->Abandon();
   TAKT_DCHECK(!is_repaired() || is_diverged());
@@ -95,14 +95,14 @@ Prescription PlanFollower::PrescribeAny(const GuidedOperation& operation,
   return {};
 }
 
-sched::ResourceSet PlanFollower::MayHave(const GuidedOperation& operation,
+sched::ResourceSet PlanFollower::MayHave(const AdvisedOperation& operation,
                                          int64_t now_ns) {
   FollowedPlan* const repair = FindRepair(operation);
   return repair != nullptr ? repair->MayHave(operation, now_ns)
                            : plan_->MayHave(operation, now_ns);
 }
 
-void PlanFollower::OnStarted(const GuidedOperation& operation,
+void PlanFollower::OnStarted(const AdvisedOperation& operation,
                              const sched::ResourceSet& resources,
                              int64_t now_ns) {
   if (!plan_->OnStarted(operation, resources, now_ns)) return;
@@ -110,14 +110,14 @@ void PlanFollower::OnStarted(const GuidedOperation& operation,
   if (repair != nullptr) repair->OnStarted(operation, resources, now_ns);
 }
 
-void PlanFollower::OnStopped(const GuidedOperation& operation, bool is_done,
+void PlanFollower::OnStopped(const AdvisedOperation& operation, bool is_done,
                              int64_t now_ns) {
   if (!plan_->OnStopped(operation, is_done, now_ns)) return;
   FollowedPlan* const repair = FindRepair(operation);
   if (repair != nullptr) repair->OnStopped(operation, is_done, now_ns);
 }
 
-void PlanFollower::OnRan(const GuidedOperation& operation, int64_t begin_ns,
+void PlanFollower::OnRan(const AdvisedOperation& operation, int64_t begin_ns,
                          int64_t end_ns) {
   plan_->OnRan(operation, begin_ns, end_ns);
   FollowedPlan* const repair = FindRepair(operation);

@@ -70,15 +70,15 @@ class PlanFollower final : public sched::PlacementAdvisor {
   bool is_repaired() const { return replanner_->current() != nullptr; }
 
   // sched::PlacementAdvisor.
-  sched::Prescription Prescribe(const sched::GuidedOperation& operation,
+  sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override;
-  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+  sched::ResourceSet MayHave(const sched::AdvisedOperation& operation,
                              int64_t now_ns) override;
-  void OnStarted(const sched::GuidedOperation& operation,
+  void OnStarted(const sched::AdvisedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns) override;
-  void OnStopped(const sched::GuidedOperation& operation, bool is_done,
+  void OnStopped(const sched::AdvisedOperation& operation, bool is_done,
                  int64_t now_ns) override;
-  void OnRan(const sched::GuidedOperation& operation, int64_t begin_ns,
+  void OnRan(const sched::AdvisedOperation& operation, int64_t begin_ns,
              int64_t end_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;
@@ -94,8 +94,8 @@ class PlanFollower final : public sched::PlacementAdvisor {
   explicit PlanFollower(FollowerOptions options);
 
   // The new plan that has the operation's job; null: none.
-  FollowedPlan* FindRepair(const sched::GuidedOperation& operation);
-  sched::Prescription PrescribeAny(const sched::GuidedOperation& operation,
+  FollowedPlan* FindRepair(const sched::AdvisedOperation& operation);
+  sched::Prescription PrescribeAny(const sched::AdvisedOperation& operation,
                                    int64_t now_ns);
   // The rest of the plan is planned anew, from now on.
   void PlanRest(int64_t now_ns);

@@ -9,7 +9,7 @@
 
 namespace takt::follow {
 
-using sched::GuidedOperation;
+using sched::AdvisedOperation;
 using sched::ResourceSet;
 
 namespace {
@@ -214,7 +214,7 @@ PlanProgress::Binding* PlanProgress::FindBinding(sched::JobId job) {
   return &bindings_[job.index];
 }
 
-PlanProgress::Binding& PlanProgress::Bind(const GuidedOperation& operation,
+PlanProgress::Binding& PlanProgress::Bind(const AdvisedOperation& operation,
                                           OnSkipped on_skipped) {
   if (bindings_.size() <= operation.job.index) {
     bindings_.resize(operation.job.index + 1);

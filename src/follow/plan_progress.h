@@ -156,7 +156,7 @@ class PlanProgress {
   // The job of the plan: of those of its stream to come, the one whose release
   // is nearest. The jobs before it are over, after `on_skipped` was called with
   // each of their slots.
-  Binding& Bind(const sched::GuidedOperation& operation, OnSkipped on_skipped);
+  Binding& Bind(const sched::AdvisedOperation& operation, OnSkipped on_skipped);
   // nullptr: it was never bound.
   Binding* FindBinding(sched::JobId job);
   uint32_t SlotOf(const Binding& binding, uint32_t ordinal) const;

@@ -6,7 +6,7 @@
 
 namespace takt::follow {
 
-using sched::GuidedOperation;
+using sched::AdvisedOperation;
 
 plan::WorkloadKernel PlanRemainder::KernelOf(uint32_t slot) const {
   plan::WorkloadKernel kernel;
@@ -170,7 +170,7 @@ void PlanRemainder::OnInForce(FollowedPlan& plan, int64_t now_ns) {
   for (const auto& [release_ns, index] : live) {
     const PlanProgress::Binding& binding = progress.bindings()[index];
     const PlanProgress::JobSlots& job = progress.jobs()[binding.job];
-    GuidedOperation operation;
+    AdvisedOperation operation;
     operation.job = {index, binding.generation};
     operation.stream = job.stream;
     operation.release_ns = release_ns;

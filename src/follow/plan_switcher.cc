@@ -8,7 +8,7 @@
 
 namespace takt::follow {
 
-using sched::GuidedOperation;
+using sched::AdvisedOperation;
 using sched::Prescription;
 
 // Reports the resources that are lost already.
@@ -63,7 +63,7 @@ void PlanSwitcher::EndTakeOver(int64_t now_ns) {
   TAKT_CHECK(current_ != nullptr && !is_taking_over());
 }
 
-uint32_t PlanSwitcher::OrdinalOf(const GuidedOperation& operation) {
+uint32_t PlanSwitcher::OrdinalOf(const AdvisedOperation& operation) {
   if (jobs_.size() <= operation.job.index) {
     jobs_.resize(operation.job.index + 1);
   }
@@ -91,17 +91,17 @@ PlanFollower& PlanSwitcher::FollowerOf(sched::StreamId stream,
   return is_next ? *next_ : *current_;
 }
 
-bool PlanSwitcher::Translate(GuidedOperation* operation) {
+bool PlanSwitcher::Translate(AdvisedOperation* operation) {
   if (!FollowerOf(*operation).has_stream(operation->stream)) return true;
   operation->program_index = OrdinalOf(*operation);
   return operation->program_index != kTransfer;
 }
 
-Prescription PlanSwitcher::Prescribe(const GuidedOperation& operation,
+Prescription PlanSwitcher::Prescribe(const AdvisedOperation& operation,
                                      int64_t now_ns) {
   if (is_abandoned_) return {};
   EndTakeOver(now_ns);
-  GuidedOperation translated = operation;
+  AdvisedOperation translated = operation;
   if (Translate(&translated)) {
     return FollowerOf(operation).Prescribe(translated, now_ns);
   }
@@ -111,17 +111,17 @@ Prescription PlanSwitcher::Prescribe(const GuidedOperation& operation,
   return first;
 }
 
-sched::ResourceSet PlanSwitcher::MayHave(const GuidedOperation& operation,
+sched::ResourceSet PlanSwitcher::MayHave(const AdvisedOperation& operation,
                                          int64_t now_ns) {
-  GuidedOperation translated = operation;
+  AdvisedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return {};
   return FollowerOf(operation).MayHave(translated, now_ns);
 }
 
-void PlanSwitcher::OnStarted(const GuidedOperation& operation,
+void PlanSwitcher::OnStarted(const AdvisedOperation& operation,
                              const sched::ResourceSet& resources,
                              int64_t now_ns) {
-  GuidedOperation translated = operation;
+  AdvisedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return;
   PlanFollower& follower = FollowerOf(operation);
   follower.OnStarted(translated, resources, now_ns);
@@ -130,9 +130,9 @@ void PlanSwitcher::OnStarted(const GuidedOperation& operation,
   }
 }
 
-void PlanSwitcher::OnStopped(const GuidedOperation& operation, bool is_done,
+void PlanSwitcher::OnStopped(const AdvisedOperation& operation, bool is_done,
                              int64_t now_ns) {
-  GuidedOperation translated = operation;
+  AdvisedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return;
   PlanFollower& follower = FollowerOf(operation);
   follower.OnStopped(translated, is_done, now_ns);
@@ -141,9 +141,9 @@ void PlanSwitcher::OnStopped(const GuidedOperation& operation, bool is_done,
   }
 }
 
-void PlanSwitcher::OnRan(const GuidedOperation& operation, int64_t begin_ns,
+void PlanSwitcher::OnRan(const AdvisedOperation& operation, int64_t begin_ns,
                          int64_t end_ns) {
-  GuidedOperation translated = operation;
+  AdvisedOperation translated = operation;
   if (is_abandoned_ || !Translate(&translated)) return;
   FollowerOf(operation).OnRan(translated, begin_ns, end_ns);
 }

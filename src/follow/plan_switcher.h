@@ -49,15 +49,15 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
 
   // sched::PlacementAdvisor.
   void OnAttached(const sched::Scheduler& scheduler) override;
-  sched::Prescription Prescribe(const sched::GuidedOperation& operation,
+  sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override;
-  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+  sched::ResourceSet MayHave(const sched::AdvisedOperation& operation,
                              int64_t now_ns) override;
-  void OnStarted(const sched::GuidedOperation& operation,
+  void OnStarted(const sched::AdvisedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns) override;
-  void OnStopped(const sched::GuidedOperation& operation, bool is_done,
+  void OnStopped(const sched::AdvisedOperation& operation, bool is_done,
                  int64_t now_ns) override;
-  void OnRan(const sched::GuidedOperation& operation, int64_t begin_ns,
+  void OnRan(const sched::AdvisedOperation& operation, int64_t begin_ns,
              int64_t end_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;
@@ -76,11 +76,11 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
     std::vector<uint32_t> ordinals;  // By program index; kTransfer.
   };
 
-  uint32_t OrdinalOf(const sched::GuidedOperation& operation);
+  uint32_t OrdinalOf(const sched::AdvisedOperation& operation);
   // Counts the operation as the plan does; false: a transfer of a planned job.
-  bool Translate(sched::GuidedOperation* operation);
+  bool Translate(sched::AdvisedOperation* operation);
   PlanFollower& FollowerOf(sched::StreamId stream, int64_t release_ns);
-  PlanFollower& FollowerOf(const sched::GuidedOperation& operation) {
+  PlanFollower& FollowerOf(const sched::AdvisedOperation& operation) {
     return FollowerOf(operation.stream, operation.release_ns);
   }
   void EndTakeOver(int64_t now_ns);

@@ -9,7 +9,7 @@ namespace takt::follow {
 
 sched::Prescription StrictPolicy::Prescribe(PlanProgress::Binding* binding,
                                             uint32_t slot,
-                                            const sched::GuidedOperation&,
+                                            const sched::AdvisedOperation&,
                                             int64_t now_ns) {
   const uint64_t cycle = binding->cycle;
   TAKT_DCHECK(progress_.slot(slot).over_count <= cycle);

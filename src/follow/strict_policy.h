@@ -17,7 +17,7 @@ class StrictPolicy final : public FollowPolicy {
       : progress_(progress), options_(options), report_(report) {}
 
   sched::Prescription Prescribe(PlanProgress::Binding* binding, uint32_t slot,
-                                const sched::GuidedOperation& operation,
+                                const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override;
   void OnViolation(const PlanEvent& violation,
                    PlanProgress::Binding* binding) override;

@@ -9,7 +9,7 @@
 namespace takt::follow {
 
 using sched::AdvisedJob;
-using sched::GuidedOperation;
+using sched::AdvisedOperation;
 using sched::Prescription;
 
 namespace {
@@ -93,7 +93,7 @@ void WindowAdvisor::OnReleased(const AdvisedJob& job, int64_t now_ns) {
 
 void WindowAdvisor::OnOver(sched::JobId job, int64_t) { jobs_.OnOver(job); }
 
-Prescription WindowAdvisor::Prescribe(const GuidedOperation& operation,
+Prescription WindowAdvisor::Prescribe(const AdvisedOperation& operation,
                                       int64_t now_ns) {
   jobs_.OnReady(operation);
   FollowedPlan* const plan = replanner_.current();
@@ -104,13 +104,13 @@ Prescription WindowAdvisor::Prescribe(const GuidedOperation& operation,
   return {};
 }
 
-sched::ResourceSet WindowAdvisor::MayHave(const GuidedOperation& operation,
+sched::ResourceSet WindowAdvisor::MayHave(const AdvisedOperation& operation,
                                           int64_t now_ns) {
   if (!is_in_force()) return {};
   return replanner_.current()->MayHave(operation, now_ns);
 }
 
-void WindowAdvisor::OnStarted(const GuidedOperation& operation,
+void WindowAdvisor::OnStarted(const AdvisedOperation& operation,
                               const sched::ResourceSet& resources,
                               int64_t now_ns) {
   jobs_.OnStarted(operation, resources, now_ns);
@@ -119,7 +119,7 @@ void WindowAdvisor::OnStarted(const GuidedOperation& operation,
   }
 }
 
-void WindowAdvisor::OnStopped(const GuidedOperation& operation, bool is_done,
+void WindowAdvisor::OnStopped(const AdvisedOperation& operation, bool is_done,
                               int64_t now_ns) {
   jobs_.OnStopped(operation);
   if (is_in_force()) {

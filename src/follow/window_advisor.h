@@ -45,13 +45,13 @@ class WindowAdvisor final : public sched::PlacementAdvisor {
 
   // sched::PlacementAdvisor.
   void OnAttached(const sched::Scheduler& scheduler) override;
-  sched::Prescription Prescribe(const sched::GuidedOperation& operation,
+  sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override;
-  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+  sched::ResourceSet MayHave(const sched::AdvisedOperation& operation,
                              int64_t now_ns) override;
-  void OnStarted(const sched::GuidedOperation& operation,
+  void OnStarted(const sched::AdvisedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns) override;
-  void OnStopped(const sched::GuidedOperation& operation, bool is_done,
+  void OnStopped(const sched::AdvisedOperation& operation, bool is_done,
                  int64_t now_ns) override;
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override;

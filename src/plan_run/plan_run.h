@@ -7,7 +7,8 @@
 // Invariants:
 //   (1) The run holds a reference to itself from Start() until kOver, for each
 //       call in flight and for each armed timer.
-//   (2) switcher_ is the shop's guide from Start() until kEnding. In that time
+//   (2) switcher_ is the shop's advisor from Start() until kEnding. In that
+//   time
 //       only the scheduler, or a function within JobShop::Run(), uses it.
 //   (3) No callback of the user runs under a lock or within the scheduler.
 //

@@ -68,12 +68,12 @@ absl::Status PlanRun::Start(int64_t start_ns) {
   switcher_.Follow(std::move(follower), start_ns);
   const bool sees_all = options_.mode == follow::FollowMode::kStrict ||
                         options_.timing.small_ns == 0;
-  if (!shop_->SwapGuide(nullptr, &switcher_, sees_all)) {
+  if (!shop_->SwapAdvisor(nullptr, &switcher_, sees_all)) {
     return absl::FailedPreconditionError(
         "another plan is being carried out on this instance");
   }
   if (absl::Status status = StartStreams(part); !status.ok()) {
-    TAKT_CHECK(shop_->SwapGuide(&switcher_, nullptr, false));
+    TAKT_CHECK(shop_->SwapAdvisor(&switcher_, nullptr, false));
     return status;
   }
   Retain();  // Until the run is over.
@@ -116,7 +116,7 @@ absl::StatusOr<int64_t> PlanRun::Replace(const plan::Plan& plan,
   // The scheduler must know the plan before the run makes a call of it.
   shop_->Run([&](sched::Scheduler& scheduler, int64_t decided_ns) {
     switcher_.TakeOver(std::move(follower), at_ns);
-    scheduler.ReviewGuided(decided_ns);
+    scheduler.ReviewAdvised(decided_ns);
   });
   {
     MutexLock lock(&mutex_);
@@ -143,7 +143,7 @@ void PlanRun::End(const absl::Status& status) {
     if (has_timer) is_release_armed_ = false;
   }
   StopStreams();
-  TAKT_CHECK(shop_->SwapGuide(&switcher_, nullptr, false));
+  TAKT_CHECK(shop_->SwapAdvisor(&switcher_, nullptr, false));
   if (has_timer) Release();  // The timer's; the run holds another.
   EndIfIdle();
 }

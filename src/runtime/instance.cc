@@ -123,7 +123,7 @@ Instance::~Instance() {
   if (speed_watch != nullptr) speed_watch->Stop();
   if (executor != nullptr) executor->Shutdown();
   if (shop != nullptr) {
-    shop->SetStandingGuide(nullptr);
+    shop->SetStandingAdvisor(nullptr);
     shop->Shutdown();
   }
   std::vector<Ref<exec::Executor>> others;
@@ -184,7 +184,7 @@ void Instance::StartAdvisor() {
       [thread = CreateBackground("takt-plan")](std::function<void()> function) {
         thread->Post(std::move(function));
       });
-  shop_->SetStandingGuide(advisor_.get());
+  shop_->SetStandingAdvisor(advisor_.get());
 }
 
 std::shared_ptr<sched::PlacementAdvisor> Instance::FindAdvisor() {

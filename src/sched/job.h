@@ -62,16 +62,16 @@ struct OperationRecord {
   bool yields = false;  // It was asked to yield its resources.
   JobRecord* job = nullptr;
   KernelId kernel = 0;
-  uint32_t unseen_count = 0;  // See GuidedOperation.
+  uint32_t unseen_count = 0;  // See AdvisedOperation.
   uint32_t program_index = 0;
   OperationFacts facts;
   Rank rank;
   uint32_t heap_position = kNotInHeap;
-  ResourceSet allowed;            // By its stream and its guide.
-  ResourceSet feeders;            // By its guide, of an NPU; empty: any.
+  ResourceSet allowed;            // By its stream and its advisor.
+  ResourceSet feeders;            // By its advisor, of an NPU; empty: any.
   uint32_t shards_preferred = 0;  // The same; 0: none.
   int64_t not_before_ns = 0;      // kDelayed: until then.
-  int64_t not_after_ns = kInfiniteFuture;  // Its guide is asked again then.
+  int64_t not_after_ns = kInfiniteFuture;  // Its advisor is asked again then.
   uint32_t group = 0;                      // kReady: whose heap it is in.
   uint32_t held_pool = 0;                  // kHeld: whose queue it is in.
   int64_t held_work_ns = 0;                // kHeld: what it adds to that queue.

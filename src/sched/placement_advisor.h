@@ -34,7 +34,7 @@ struct Prescription {
 };
 
 // The operation that the advisor is asked about.
-struct GuidedOperation {
+struct AdvisedOperation {
   JobId job;
   StreamId stream = 0;
   uint64_t tag = 0;  // The job's.
@@ -60,25 +60,26 @@ class PlacementAdvisor {
  public:
   virtual ~PlacementAdvisor() = default;
 
-  // It guides this scheduler from now on, which outlives its use.
+  // It advises this scheduler from now on; the scheduler outlives its use.
   virtual void OnAttached(const Scheduler&) {}
 
   // Asked when the operation becomes ready, when it has yielded, and as
   // `not_before_ns` says.
-  virtual Prescription Prescribe(const GuidedOperation& operation,
+  virtual Prescription Prescribe(const AdvisedOperation& operation,
                                  int64_t now_ns) = 0;
   // Which other resources one that runs as it was prescribed may have as well,
   // if they are free and it gains by them: it yields then, and is asked about
   // again.
-  virtual ResourceSet MayHave(const GuidedOperation&, int64_t) { return {}; }
+  virtual ResourceSet MayHave(const AdvisedOperation&, int64_t) { return {}; }
   // The operation started on those resources.
-  virtual void OnStarted(const GuidedOperation&, const ResourceSet&, int64_t) {}
+  virtual void OnStarted(const AdvisedOperation&, const ResourceSet&, int64_t) {
+  }
   // It has stopped: done, or given up (`is_done` false). Not told of what
   // yields.
-  virtual void OnStopped(const GuidedOperation&, bool, int64_t) {}
+  virtual void OnStopped(const AdvisedOperation&, bool, int64_t) {}
   // Where the driver knows it: when a run of it, which is being stopped now,
   // did its first and its last tile. Told before OnStopped().
-  virtual void OnRan(const GuidedOperation&, int64_t, int64_t) {}
+  virtual void OnRan(const AdvisedOperation&, int64_t, int64_t) {}
   // A resource is lost or found.
   virtual void OnAvailable(uint32_t, bool, int64_t) {}
   virtual void OnReleased(const AdvisedJob&, int64_t) {}

@@ -40,7 +40,7 @@ Scheduler::Scheduler(Machine machine, const SchedulerOptions& options)
   free_ = available_;
   placements_.reserve(CostModel::kMaxAlternatives);
   ApplyMode();
-  if (options_.guide != nullptr) options_.guide->OnAttached(*this);
+  if (options_.advisor != nullptr) options_.advisor->OnAttached(*this);
 }
 
 absl::StatusOr<uint32_t> Scheduler::AddPool(Pool pool) {

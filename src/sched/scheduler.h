@@ -65,8 +65,8 @@
 namespace takt::sched {
 
 struct SchedulerOptions {
-  const Policy* policy = nullptr;     // nullptr: job-shop.
-  PlacementAdvisor* guide = nullptr;  // Borrowed; nullptr: none.
+  const Policy* policy = nullptr;       // nullptr: job-shop.
+  PlacementAdvisor* advisor = nullptr;  // Borrowed; nullptr: none.
   // An operation that has waited this long rises by a band; 0: never. A second
   // is longer than the period of control loops, and short for an operator.
   int64_t aging_ns = 1'000'000'000;
@@ -107,7 +107,7 @@ struct Decision {
   ResourceSet resources;  // With the cores that feed an NPU.
   int64_t expected_end_ns = 0;
   uint32_t done_ppm = 0;  // kStart: what earlier runs have done of it.
-  // When its guide has planned it to start; kInfiniteFuture: it has not.
+  // When its advisor has planned it to start; kInfiniteFuture: it has not.
   int64_t planned_start_ns = kInfiniteFuture;
   // kJobDone, kDemote:
   int64_t deadline_ns = kInfiniteFuture;
@@ -162,7 +162,7 @@ class Scheduler {
   JobId Release(StreamId stream, int64_t release_ns, int64_t deadline_ns,
                 uint64_t tag, int64_t now_ns);
   // An operation of a job without a program has become ready. None is made of
-  // a job that has ended or was given up. `unseen_count`: see GuidedOperation.
+  // a job that has ended or was given up. `unseen_count`: see AdvisedOperation.
   OperationId OperationReady(JobId job, KernelId kernel, int64_t now_ns,
                              uint32_t unseen_count = 0);
   // A job without a program will have no further operations; none is left.
@@ -173,7 +173,7 @@ class Scheduler {
   // does not. Also of an operation that has yielded and waits since.
   void Finished(OperationId operation, int64_t now_ns, int64_t ran_ns = -1);
   // Where the driver knows it, before Finished() or Yielded(): when the run
-  // began and ended. For the guide alone.
+  // began and ended. For the advisor alone.
   void Ran(OperationId operation, int64_t begin_ns, int64_t end_ns);
   // It waits, and somebody else sees to it: nothing is learned, and the job
   // goes on as if it were done.
@@ -199,9 +199,9 @@ class Scheduler {
   // never.
   int64_t next_timer_ns() const;
 
-  // After the guide has changed its mind: it is asked again about all that
+  // After the advisor has changed its mind: it is asked again about all that
   // waits.
-  void ReviewGuided(int64_t now_ns);
+  void ReviewAdvised(int64_t now_ns);
 
   const Machine& machine() const { return machine_; }
   const CostModel& costs() const { return costs_; }
@@ -249,7 +249,7 @@ class Scheduler {
     OperationRecord* first = nullptr;
     OperationRecord* last = nullptr;
   };
-  // An operation that its guide keeps back.
+  // An operation that its advisor keeps back.
   struct Delayed {
     int64_t not_before_ns;
     OperationId operation;
@@ -297,7 +297,7 @@ class Scheduler {
   void Learn(const OperationRecord& operation, int64_t ran_ns);
   Prescription Ask(const OperationRecord& operation, int64_t now_ns);
   void TakePlaces(OperationRecord* operation, const Prescription& prescription);
-  GuidedOperation GuidedOf(const OperationRecord& operation) const;
+  AdvisedOperation AdvisedOf(const OperationRecord& operation) const;
   void TellStopped(const OperationRecord& operation, bool is_done,
                    int64_t now_ns);
   void Delay(OperationRecord* operation, int64_t not_before_ns);

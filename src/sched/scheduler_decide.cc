@@ -235,8 +235,8 @@ void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
   operation->expected_end_ns = placement.finish_ns;
   ++job->running_count;
   job->has_started = true;
-  if (options_.guide != nullptr) {
-    options_.guide->OnStarted(GuidedOf(*operation), resources, now_ns_);
+  if (options_.advisor != nullptr) {
+    options_.advisor->OnStarted(AdvisedOf(*operation), resources, now_ns_);
   }
   pending_.push_back(About(*operation, DecisionKind::kStart));
 }
@@ -452,8 +452,8 @@ ResourceSet Scheduler::MayHave(const OperationRecord& running) {
     return running.shards_preferred != 0 ? running.resources : running.allowed;
   }
   const ResourceSet more =
-      options_.guide != nullptr
-          ? options_.guide->MayHave(GuidedOf(running), now_ns_)
+      options_.advisor != nullptr
+          ? options_.advisor->MayHave(AdvisedOf(running), now_ns_)
           : ResourceSet();
   return (more & running.job->stream->allowed) | running.resources;
 }
@@ -555,9 +555,10 @@ void Scheduler::WidenIdlePools() {
 
 void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
   Advance(now_ns);
-  if (options_.guide != nullptr && options_.guide->next_event_ns() <= now_ns &&
-      options_.guide->OnTime(now_ns)) {
-    ReviewGuided(now_ns);
+  if (options_.advisor != nullptr &&
+      options_.advisor->next_event_ns() <= now_ns &&
+      options_.advisor->OnTime(now_ns)) {
+    ReviewAdvised(now_ns);
   }
   ReviewDelayed(now_ns);
   claimed_ = {};

@@ -53,9 +53,9 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
     deadlines_.push_back({job->deadline_ns, job->id()});
     std::push_heap(deadlines_.begin(), deadlines_.end());
   }
-  if (options_.guide != nullptr) {
-    options_.guide->OnReleased({job->id(), id, release_ns, deadline_ns},
-                               now_ns);
+  if (options_.advisor != nullptr) {
+    options_.advisor->OnReleased({job->id(), id, release_ns, deadline_ns},
+                                 now_ns);
   }
   if (stream->options.program != kNoProgram) {
     const JobProgram& program = programs_[stream->options.program];
@@ -395,7 +395,7 @@ void Scheduler::CompleteJob(JobRecord* job, int64_t now_ns) {
   decision.outcome = job->outcome;
   decision.response_ns = now_ns - job->release_ns;
   pending_.push_back(decision);
-  if (options_.guide != nullptr) options_.guide->OnOver(job->id(), now_ns);
+  if (options_.advisor != nullptr) options_.advisor->OnOver(job->id(), now_ns);
   FreeJob(job);
 }
 
@@ -525,8 +525,8 @@ int64_t Scheduler::next_timer_ns() const {
   if (!delayed_.empty()) {
     next_ns = std::min(next_ns, delayed_.front().not_before_ns);
   }
-  if (options_.guide != nullptr) {
-    next_ns = std::min(next_ns, options_.guide->next_event_ns());
+  if (options_.advisor != nullptr) {
+    next_ns = std::min(next_ns, options_.advisor->next_event_ns());
   }
   return std::min(next_ns, next_hold_ns_);
 }
@@ -557,8 +557,8 @@ void Scheduler::SetAvailable(uint32_t resource, bool available,
   TAKT_CHECK(resource < running_on_.size());
   Advance(now_ns);
   if (available_.Contains(resource) == available) return;
-  if (options_.guide != nullptr) {
-    options_.guide->OnAvailable(resource, available, now_ns);
+  if (options_.advisor != nullptr) {
+    options_.advisor->OnAvailable(resource, available, now_ns);
   }
   OperationRecord* operation = running_on_[resource];
   if (available) {

@@ -13,69 +13,70 @@ namespace takt::shop {
 class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
  public:
   // nullptr: none.
-  void Set(sched::PlacementAdvisor* guide) {
-    set_ = guide;
+  void Set(sched::PlacementAdvisor* advisor) {
+    set_ = advisor;
     Choose();
   }
-  void SetStanding(sched::PlacementAdvisor* guide) {
-    standing_ = guide;
+  void SetStanding(sched::PlacementAdvisor* advisor) {
+    standing_ = advisor;
     Choose();
   }
   sched::PlacementAdvisor* set() const { return set_; }
-  bool is_set() const { return guide_ != nullptr; }
+  bool is_set() const { return advisor_ != nullptr; }
 
   void OnAttached(const sched::Scheduler& scheduler) override {
     scheduler_ = &scheduler;
   }
-  sched::Prescription Prescribe(const sched::GuidedOperation& operation,
+  sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override {
-    if (guide_ == nullptr) return {};
-    return guide_->Prescribe(operation, now_ns);
+    if (advisor_ == nullptr) return {};
+    return advisor_->Prescribe(operation, now_ns);
   }
-  sched::ResourceSet MayHave(const sched::GuidedOperation& operation,
+  sched::ResourceSet MayHave(const sched::AdvisedOperation& operation,
                              int64_t now_ns) override {
-    if (guide_ == nullptr) return {};
-    return guide_->MayHave(operation, now_ns);
+    if (advisor_ == nullptr) return {};
+    return advisor_->MayHave(operation, now_ns);
   }
-  void OnStarted(const sched::GuidedOperation& operation,
+  void OnStarted(const sched::AdvisedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns) override {
-    if (guide_ != nullptr) guide_->OnStarted(operation, resources, now_ns);
+    if (advisor_ != nullptr) advisor_->OnStarted(operation, resources, now_ns);
   }
-  void OnStopped(const sched::GuidedOperation& operation, bool is_done,
+  void OnStopped(const sched::AdvisedOperation& operation, bool is_done,
                  int64_t now_ns) override {
-    if (guide_ != nullptr) guide_->OnStopped(operation, is_done, now_ns);
+    if (advisor_ != nullptr) advisor_->OnStopped(operation, is_done, now_ns);
   }
-  void OnRan(const sched::GuidedOperation& operation, int64_t begin_ns,
+  void OnRan(const sched::AdvisedOperation& operation, int64_t begin_ns,
              int64_t end_ns) override {
-    if (guide_ != nullptr) guide_->OnRan(operation, begin_ns, end_ns);
+    if (advisor_ != nullptr) advisor_->OnRan(operation, begin_ns, end_ns);
   }
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override {
-    if (guide_ != nullptr) guide_->OnAvailable(resource, is_available, now_ns);
+    if (advisor_ != nullptr)
+      advisor_->OnAvailable(resource, is_available, now_ns);
   }
   void OnReleased(const sched::AdvisedJob& job, int64_t now_ns) override {
-    if (guide_ != nullptr) guide_->OnReleased(job, now_ns);
+    if (advisor_ != nullptr) advisor_->OnReleased(job, now_ns);
   }
   void OnOver(sched::JobId job, int64_t now_ns) override {
-    if (guide_ != nullptr) guide_->OnOver(job, now_ns);
+    if (advisor_ != nullptr) advisor_->OnOver(job, now_ns);
   }
   int64_t next_event_ns() const override {
-    return guide_ != nullptr ? guide_->next_event_ns() : kInfiniteFuture;
+    return advisor_ != nullptr ? advisor_->next_event_ns() : kInfiniteFuture;
   }
-  bool OnTime(int64_t now_ns) override { return guide_->OnTime(now_ns); }
+  bool OnTime(int64_t now_ns) override { return advisor_->OnTime(now_ns); }
 
  private:
   void Choose() {
     sched::PlacementAdvisor* const chosen = set_ != nullptr ? set_ : standing_;
-    if (chosen == guide_) return;
-    guide_ = chosen;
-    if (guide_ != nullptr) guide_->OnAttached(*scheduler_);
+    if (chosen == advisor_) return;
+    advisor_ = chosen;
+    if (advisor_ != nullptr) advisor_->OnAttached(*scheduler_);
   }
 
   const sched::Scheduler* scheduler_ = nullptr;
   sched::PlacementAdvisor* set_ = nullptr;
   sched::PlacementAdvisor* standing_ = nullptr;
-  sched::PlacementAdvisor* guide_ = nullptr;  // Of them.
+  sched::PlacementAdvisor* advisor_ = nullptr;  // Of them.
 };
 
 }  // namespace takt::shop

@@ -48,7 +48,7 @@ absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
   auto shop = Ref<JobShop>::Adopt(
       new JobShop(std::move(executor), std::move(floor), options));
   sched::SchedulerOptions scheduler = options.scheduler;
-  scheduler.guide = shop->guide_.get();
+  scheduler.advisor = shop->advisor_.get();
   // The executor's lanes let urgent tiles go first on each thread.
   scheduler.yields_at_once = true;
   TAKT_ASSIGN_OR_RETURN(
@@ -66,7 +66,7 @@ JobShop::JobShop(Ref<exec::Executor> executor, ResourceMap floor,
       now_(options.now_ns),
       blocks_(BlockPool::Create()),
       floor_(std::move(floor)),
-      guide_(std::make_unique<AdvisorSwitch>()),
+      advisor_(std::make_unique<AdvisorSwitch>()),
       trace_(executor_->tracer(), floor_.machine()) {
   timer_.shop = this;
   timer_.fire = &JobShop::OnTimer;
@@ -277,32 +277,33 @@ sched::StreamId JobShop::IdOf(ScheduledStream& stream) {
   return id;
 }
 
-void JobShop::SetGuide(sched::PlacementAdvisor* guide, bool sees_all) {
+void JobShop::SetAdvisor(sched::PlacementAdvisor* advisor, bool sees_all) {
   Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
-    guide_->Set(guide);
-    scheduler.ReviewGuided(now_ns);
+    advisor_->Set(advisor);
+    scheduler.ReviewAdvised(now_ns);
   });
-  schedules_all_.store(guide != nullptr && sees_all, std::memory_order_relaxed);
+  schedules_all_.store(advisor != nullptr && sees_all,
+                       std::memory_order_relaxed);
 }
 
-bool JobShop::SwapGuide(sched::PlacementAdvisor* expected,
-                        sched::PlacementAdvisor* guide, bool sees_all) {
+bool JobShop::SwapAdvisor(sched::PlacementAdvisor* expected,
+                          sched::PlacementAdvisor* advisor, bool sees_all) {
   bool is_expected = false;
   Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
-    is_expected = guide_->set() == expected;
+    is_expected = advisor_->set() == expected;
     if (!is_expected) return;
-    guide_->Set(guide);
-    schedules_all_.store(guide != nullptr && sees_all,
+    advisor_->Set(advisor);
+    schedules_all_.store(advisor != nullptr && sees_all,
                          std::memory_order_relaxed);
-    scheduler.ReviewGuided(now_ns);
+    scheduler.ReviewAdvised(now_ns);
   });
   return is_expected;
 }
 
-void JobShop::SetStandingGuide(sched::PlacementAdvisor* guide) {
+void JobShop::SetStandingAdvisor(sched::PlacementAdvisor* advisor) {
   Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
-    guide_->SetStanding(guide);
-    scheduler.ReviewGuided(now_ns);
+    advisor_->SetStanding(advisor);
+    scheduler.ReviewAdvised(now_ns);
   });
 }
 

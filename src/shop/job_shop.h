@@ -88,7 +88,7 @@ struct JobEnd {
 };
 
 struct JobShopOptions {
-  sched::SchedulerOptions scheduler;  // Its guide is not used; see SetGuide().
+  sched::SchedulerOptions scheduler;  // Without advisor: see SetAdvisor().
   const topology::Topology* topology = nullptr;  // Borrowed during Create().
   bool is_placed = false;  // Each worker is pinned to its processors.
   std::vector<NpuPlace> npus;
@@ -151,14 +151,14 @@ class JobShop final : public Object {
   // Replaces the advisor; nullptr: none. `sees_all`: dispatches that are too
   // small to be worth a decision go through the scheduler as well. Borrowed
   // until another one is set.
-  void SetGuide(sched::PlacementAdvisor* guide, bool sees_all);
+  void SetAdvisor(sched::PlacementAdvisor* advisor, bool sees_all);
   // The same, if `expected` is the advisor that is set (nullptr: none is).
   // False, and nothing has changed, if it is not.
-  bool SwapGuide(sched::PlacementAdvisor* expected,
-                 sched::PlacementAdvisor* guide, bool sees_all);
+  bool SwapAdvisor(sched::PlacementAdvisor* expected,
+                   sched::PlacementAdvisor* advisor, bool sees_all);
   // The advisor that counts while no other is set. Borrowed until it is
   // replaced.
-  void SetStandingGuide(sched::PlacementAdvisor* guide);
+  void SetStandingAdvisor(sched::PlacementAdvisor* advisor);
   bool schedules_all() const {
     return schedules_all_.load(std::memory_order_relaxed);
   }
@@ -286,7 +286,7 @@ class JobShop final : public Object {
   ShopEventQueue queue_;
   // Of the decider:
   ResourceMap floor_;
-  const std::unique_ptr<AdvisorSwitch> guide_;
+  const std::unique_ptr<AdvisorSwitch> advisor_;
   std::unique_ptr<sched::Scheduler> scheduler_;
   int64_t at_ns_ = 0;                // The time of this round.
   bool is_hot_[2] = {false, false};  // By HeatSource.

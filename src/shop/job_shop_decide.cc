@@ -243,7 +243,7 @@ void JobShop::GiveUp(Task& task) {
 
 // Reports to the advisor, if there is one, when the task ran.
 void JobShop::ReportRun(const Task& task) {
-  if (!guide_->is_set()) return;
+  if (!advisor_->is_set()) return;
   const int64_t begin_ns = task.begin_ns();
   if (begin_ns == 0) return;
   scheduler_->Ran(task.id_, begin_ns, begin_ns + task.ran_ns());

@@ -41,13 +41,13 @@ absl::StatusOr<PlayedPlan> PlayPlan(const Workload& workload,
     streams[workload.streams[i].name] = i;
   }
   TAKT_ASSIGN_OR_RETURN(
-      const std::unique_ptr<follow::PlanFollower> guide,
+      const std::unique_ptr<follow::PlanFollower> advisor,
       follow::PlanFollower::Create(plan, workload.machine, streams,
                                    std::move(follower)));
-  guide->Start(0);
-  options.scheduler.guide = guide.get();
+  advisor->Start(0);
+  options.scheduler.advisor = advisor.get();
   TAKT_ASSIGN_OR_RETURN(run.report, Simulate(workload, options));
-  run.follow = guide->report();
+  run.follow = advisor->report();
   return run;
 }
 

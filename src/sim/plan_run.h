@@ -18,8 +18,8 @@ struct PlayedPlan {
   std::vector<follow::PlanEvent> violations;  // In order.
 };
 
-// Plays the workload with a PlanFollower as the scheduler's guide, from time 0.
-// Streams of the workload that the plan does not have fill its holes. The
+// Plays the workload with a PlanFollower as the scheduler's advisor, from time
+// 0. Streams of the workload that the plan does not have fill its holes. The
 // options' observer, if any, sees the run, too; `follower.longest_ns`, if null,
 // is what the kernels take at their 99 % quantiles.
 //

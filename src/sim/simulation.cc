@@ -471,16 +471,16 @@ uint64_t Report::MissCount(sched::Criticality criticality) const {
 
 absl::StatusOr<Report> Simulate(const Workload& workload,
                                 const SimulationOptions& options) {
-  if (options.window_ns <= 0 || options.scheduler.guide != nullptr) {
+  if (options.window_ns <= 0 || options.scheduler.advisor != nullptr) {
     return Simulator(workload, options).Run();
   }
   follow::WindowOptions window;
   window.length_ns = options.window_ns;
   window.planning.step_limit = kWindowSteps;
-  follow::WindowAdvisor guide(std::move(window));
-  SimulationOptions guided = options;
-  guided.scheduler.guide = &guide;
-  return Simulator(workload, guided).Run();
+  follow::WindowAdvisor advisor(std::move(window));
+  SimulationOptions advised = options;
+  advised.scheduler.advisor = &advisor;
+  return Simulator(workload, advised).Run();
 }
 
 }  // namespace takt::sim

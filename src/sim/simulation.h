@@ -36,7 +36,7 @@ struct SimulationOptions {
   sched::SchedulerOptions scheduler;
   uint64_t seed = 1;
   int64_t length_ns = 1'000'000'000;
-  // Above 0, and without another guide: windows of this length are planned
+  // Above 0, and without another advisor: windows of this length are planned
   // ahead (follow/window_advisor.h).
   int64_t window_ns = 0;
   // After `length_ns` nothing is released, and the run ends when all is done.

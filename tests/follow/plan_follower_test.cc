@@ -133,12 +133,12 @@ TEST(PlanFollowerTest, AdaptiveDoesNotWaitForUnseenOperations) {
   (*follower)->Start(0);
   const sched::JobId job{0, 1};
   (*follower)->NotifyReleased({job, 0, 0, kInfiniteFuture});
-  sched::GuidedOperation first{job};
+  sched::AdvisedOperation first{job};
   const sched::ResourceSet core = sched::ResourceSet::Range(0, 1);
   EXPECT_EQ((*follower)->Prescribe(first, 0).resources, core);
   (*follower)->OnStarted(first, core, 0);
   (*follower)->OnStopped(first, true, 100'000);
-  sched::GuidedOperation last = first;
+  sched::AdvisedOperation last = first;
   last.program_index = 2;
   last.unseen_count = 1;
   const sched::Prescription now = (*follower)->Prescribe(last, 110'000);
@@ -297,7 +297,7 @@ TEST(PlanFollowerTest, DoesNotWaitForMissingOperations) {
       PlanFollower::Create(plan, machine, {{"x", 0}, {"y", 1}}, options);
   ASSERT_TRUE(follower.ok()) << follower.status();
   (*follower)->Start(5'000);
-  sched::GuidedOperation y;
+  sched::AdvisedOperation y;
   y.job = {1, 1};
   y.stream = 1;
   y.release_ns = 5'000;

@@ -116,7 +116,7 @@ TEST(PlanRepairTest, FollowsAPlanThatIsReadyInTime) {
   EXPECT_TRUE(follower.OnTime(1'010'000));
   EXPECT_TRUE(follower.is_repaired());
   EXPECT_EQ(follower.report().resolve_count, 1u);
-  sched::GuidedOperation operation;
+  sched::AdvisedOperation operation;
   operation.job = {0, 1};
   const sched::Prescription prescription =
       follower.Prescribe(operation, 1'010'000);

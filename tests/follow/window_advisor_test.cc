@@ -24,15 +24,15 @@ Played Play(const Workload& workload, uint64_t seed, bool has_windows) {
   WindowOptions window_options;
   window_options.length_ns = 50'000'000;
   window_options.planning.step_limit = 100;
-  WindowAdvisor guide(window_options);
+  WindowAdvisor advisor(window_options);
   SimulationOptions options;
   options.seed = seed;
   options.length_ns = 400'000'000;
   options.drains = true;
-  if (has_windows) options.scheduler.guide = &guide;
+  if (has_windows) options.scheduler.advisor = &advisor;
   auto report = Simulate(workload, options);
   EXPECT_TRUE(report.ok()) << report.status();
-  return {*std::move(report), guide.report()};
+  return {*std::move(report), advisor.report()};
 }
 
 void ExpectAllEnded(const Report& report) {
@@ -119,15 +119,15 @@ TEST(WindowAdvisorTest, DoesNotFollowAPlanThatIsLate) {
   window_options.planning.background = [&](std::function<void()> job) {
     waiting.push_back(std::move(job));
   };
-  WindowAdvisor guide(window_options);
+  WindowAdvisor advisor(window_options);
   SimulationOptions options;
   options.length_ns = 400'000'000;
-  options.scheduler.guide = &guide;
+  options.scheduler.advisor = &advisor;
   const auto report = Simulate(ReadRobot(), options);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_GE(waiting.size(), 3u);
-  EXPECT_EQ(guide.report().planned_count, 0u);
-  EXPECT_GE(guide.report().failed_count, 2u);
+  EXPECT_EQ(advisor.report().planned_count, 0u);
+  EXPECT_GE(advisor.report().failed_count, 2u);
   EXPECT_EQ(report->MissCount(sched::Criticality::kHard), 0u);
   // Planning may end after the run.
   for (const auto& job : waiting) job();
@@ -136,9 +136,9 @@ TEST(WindowAdvisorTest, DoesNotFollowAPlanThatIsLate) {
 TEST(WindowAdvisorTest, ASlowFirstRunDoesNotKeepAPlanNarrow) {
   WindowOptions window_options;
   window_options.length_ns = 50'000'000;
-  WindowAdvisor guide(window_options);
+  WindowAdvisor advisor(window_options);
   sched::SchedulerOptions options;
-  options.guide = &guide;
+  options.advisor = &advisor;
   sched::Shop shop(sched::Cores(2), "job-shop", options);
   const sched::KernelId kernel =
       shop.Kernel({{0, 1, 2000, 10}, {0, 2, 1000, 10}});
@@ -156,7 +156,7 @@ TEST(WindowAdvisorTest, ASlowFirstRunDoesNotKeepAPlanNarrow) {
     const auto starts =
         sched::Only(shop.Decide(now_us), sched::DecisionKind::kStart);
     ASSERT_EQ(starts.size(), 1u);
-    EXPECT_EQ(guide.is_in_force(), i > 0);
+    EXPECT_EQ(advisor.is_in_force(), i > 0);
     EXPECT_EQ(starts[0].shards, 2u) << i;
     shop.Finish(starts[0], now_us + 1000);
     now_us += 5'000;

@@ -146,7 +146,7 @@ TEST_F(DecisionTraceTest, RecordsLateJobsAdmissionAndResources) {
 
 class Planner final : public sched::PlacementAdvisor {
  public:
-  sched::Prescription Prescribe(const sched::GuidedOperation&,
+  sched::Prescription Prescribe(const sched::AdvisedOperation&,
                                 int64_t) override {
     sched::Prescription prescription;
     prescription.start_ns = start_ns;
@@ -157,12 +157,12 @@ class Planner final : public sched::PlacementAdvisor {
   int64_t start_ns = 0;
 };
 
-TEST_F(DecisionTraceTest, RecordsWhatAGuidePlannedBesideWhatRan) {
+TEST_F(DecisionTraceTest, RecordsThePlanOfAnAdvisorBesideWhatRan) {
   MakeShop(1);
   Start();
-  Planner guide;
-  guide.start_ns = now() + 3'000'000;
-  shop().SetGuide(&guide, true);
+  Planner advisor;
+  advisor.start_ns = now() + 3'000'000;
+  shop().SetAdvisor(&advisor, true);
   TestWork work(2);
   work.trace_name = executor().tracer().Intern("conv");
   auto stream = shop().StreamOf(128, nullptr);
@@ -176,14 +176,14 @@ TEST_F(DecisionTraceTest, RecordsWhatAGuidePlannedBesideWhatRan) {
   const auto slots = Of(EventKind::kSlot);
   ASSERT_EQ(planned.size(), 1u);
   ASSERT_EQ(slots.size(), 1u);
-  EXPECT_EQ(planned[0].time_ns, guide.start_ns);
+  EXPECT_EQ(planned[0].time_ns, advisor.start_ns);
   EXPECT_GT(planned[0].duration_ns, 0);
   EXPECT_EQ(Kind(planned[0]), TrackKind::kPlan);
   EXPECT_EQ(planned[0].name, slots[0].name);
   EXPECT_EQ(planned[0].id, slots[0].id);
   EXPECT_EQ(planned[0].parent, slots[0].parent);
   EXPECT_EQ(slots[0].time_ns - planned[0].time_ns, 500'000);
-  shop().SetGuide(nullptr, false);
+  shop().SetAdvisor(nullptr, false);
 }
 
 TEST_F(DecisionTraceTest, NothingIsRecordedWhileItIsOff) {

@@ -368,7 +368,7 @@ TEST_F(JobShopTest, AProfileAppliesToKernelsThatComeLater) {
 // Keeps everything back until it is told otherwise.
 class Keeper final : public sched::PlacementAdvisor {
  public:
-  sched::Prescription Prescribe(const sched::GuidedOperation&,
+  sched::Prescription Prescribe(const sched::AdvisedOperation&,
                                 int64_t) override {
     ++asked_count;
     sched::Prescription prescription;
@@ -377,7 +377,7 @@ class Keeper final : public sched::PlacementAdvisor {
     prescription.shards = 1;
     return prescription;
   }
-  void OnStopped(const sched::GuidedOperation&, bool is_done,
+  void OnStopped(const sched::AdvisedOperation&, bool is_done,
                  int64_t) override {
     done_count += is_done ? 1 : 0;
   }
@@ -389,9 +389,9 @@ class Keeper final : public sched::PlacementAdvisor {
 
 TEST_F(JobShopTest, AnAdvisorPrescribesTheStartAndTheShards) {
   MakeShop(2);
-  Keeper guide;
-  guide.not_before_ns = now() + 5'000'000;
-  shop().SetGuide(&guide, /*sees_all=*/true);
+  Keeper advisor;
+  advisor.not_before_ns = now() + 5'000'000;
+  shop().SetAdvisor(&advisor, /*sees_all=*/true);
   EXPECT_TRUE(shop().schedules_all());
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
@@ -399,33 +399,33 @@ TEST_F(JobShopTest, AnAdvisorPrescribesTheStartAndTheShards) {
   shop().Submit(*job, &work);
   shop().Decide();
   EXPECT_EQ(executor().size(), 0u);
-  EXPECT_EQ(timers().next_deadline_ns(), guide.not_before_ns);
+  EXPECT_EQ(timers().next_deadline_ns(), advisor.not_before_ns);
   Advance(5'000'000);
   timers().FireDue(now());
   EXPECT_EQ(executor().size(), 1u);
   executor().RunAll();
   EXPECT_TRUE(work.is_finished);
-  EXPECT_EQ(guide.done_count, 1);
-  shop().SetGuide(nullptr, false);
+  EXPECT_EQ(advisor.done_count, 1);
+  shop().SetAdvisor(nullptr, false);
 }
 
 TEST_F(JobShopTest, AsksTheAdvisorAgainWhenAnOperationStops) {
   MakeShop(2);
-  Keeper guide;
-  shop().SetGuide(&guide, true);
+  Keeper advisor;
+  shop().SetAdvisor(&advisor, true);
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
   TestWork first(1), second(1);
   shop().Submit(*job, &first);
   shop().Decide();
-  guide.not_before_ns = kInfiniteFuture;
+  advisor.not_before_ns = kInfiniteFuture;
   shop().Submit(*job, &second);
   shop().Decide();
   EXPECT_EQ(executor().size(), 1u);
-  guide.not_before_ns = 0;
+  advisor.not_before_ns = 0;
   executor().RunAll();
   EXPECT_TRUE(second.is_finished);
-  shop().SetGuide(nullptr, false);
+  shop().SetAdvisor(nullptr, false);
 }
 
 TEST_F(JobShopTest, StreamsEndWithTheirLastJob) {

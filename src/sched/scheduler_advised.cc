@@ -5,33 +5,33 @@
 
 namespace takt::sched {
 
-GuidedOperation Scheduler::GuidedOf(const OperationRecord& operation) const {
-  GuidedOperation guided;
-  guided.job = operation.job->id();
-  guided.stream = operation.job->stream->id;
-  guided.tag = operation.job->tag;
-  guided.release_ns = operation.job->release_ns;
-  guided.kernel = operation.kernel;
-  guided.program_index = operation.program_index;
-  guided.unseen_count = operation.unseen_count;
-  return guided;
+AdvisedOperation Scheduler::AdvisedOf(const OperationRecord& operation) const {
+  AdvisedOperation advised;
+  advised.job = operation.job->id();
+  advised.stream = operation.job->stream->id;
+  advised.tag = operation.job->tag;
+  advised.release_ns = operation.job->release_ns;
+  advised.kernel = operation.kernel;
+  advised.program_index = operation.program_index;
+  advised.unseen_count = operation.unseen_count;
+  return advised;
 }
 
 Prescription Scheduler::Ask(const OperationRecord& operation, int64_t now_ns) {
-  if (options_.guide == nullptr) return {};
-  return options_.guide->Prescribe(GuidedOf(operation), now_ns);
+  if (options_.advisor == nullptr) return {};
+  return options_.advisor->Prescribe(AdvisedOf(operation), now_ns);
 }
 
 void Scheduler::TellStopped(const OperationRecord& operation, bool is_done,
                             int64_t now_ns) {
-  if (options_.guide == nullptr) return;
+  if (options_.advisor == nullptr) return;
   has_stopped_ = true;
-  options_.guide->OnStopped(GuidedOf(operation), is_done, now_ns);
+  options_.advisor->OnStopped(AdvisedOf(operation), is_done, now_ns);
 }
 
 void Scheduler::Ran(OperationId id, int64_t begin_ns, int64_t end_ns) {
-  if (options_.guide == nullptr) return;
-  options_.guide->OnRan(GuidedOf(*FindOperation(id)), begin_ns, end_ns);
+  if (options_.advisor == nullptr) return;
+  options_.advisor->OnRan(AdvisedOf(*FindOperation(id)), begin_ns, end_ns);
 }
 
 // Whether one of the operation's alternatives is within `there`.
@@ -43,7 +43,7 @@ bool Scheduler::HasPlace(const OperationRecord& operation,
   return false;
 }
 
-// Where the operation may run: what its stream and its guide allow.
+// Where the operation may run: what its stream and its advisor allow.
 void Scheduler::TakePlaces(OperationRecord* operation,
                            const Prescription& prescription) {
   operation->allowed = operation->job->stream->allowed;
@@ -99,7 +99,7 @@ void Scheduler::ReviewDelayed(int64_t now_ns) {
   }
 }
 
-void Scheduler::ReviewGuided(int64_t now_ns) {
+void Scheduler::ReviewAdvised(int64_t now_ns) {
   Advance(now_ns);
   delayed_.clear();
   reviewed_.clear();
