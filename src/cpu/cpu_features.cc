@@ -123,7 +123,7 @@ uint64_t DetectWord() {
 uint64_t DetectWord() {
   using namespace riscv_64;  // NOLINT(google-build-using-namespace)
   // riscv_hwprobe, since Linux 6.4: key 4 holds the extensions' bits. Older
-  // systems tell of V in the HWCAP word, one bit a letter.
+  // systems report V in the HWCAP word, one bit a letter.
   struct Pair {
     int64_t key;
     uint64_t value;
@@ -219,7 +219,7 @@ ProcessorData DetectProcessor() {
   ProcessorData processor;
   processor.words[0] = DetectWord();
 #if defined(__x86_64__)
-  // 7.1 eax, of whoever saves its registers.
+  // In eax of leaf 7.1; usable if the system saves the registers of AVX2.
   processor.has_avx_vnni = processor.Has(x86_64::kAvx2) &&
                            Cpuid(7, 0).eax >= 1 &&
                            (Cpuid(7, 1).eax >> 4 & 1) != 0;

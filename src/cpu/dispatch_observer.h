@@ -20,8 +20,8 @@ struct DispatchEvent {
   const void* group;
 };
 
-// Called on the thread that ended the dispatch, before anything that waits for
-// it goes on; several threads at once.
+// Called on the thread that ended the dispatch, before work that waits for it
+// continues; by several threads at once.
 using DispatchObserver = std::function<void(const DispatchEvent& event)>;
 
 }  // namespace takt::cpu

@@ -208,7 +208,7 @@ absl::Status VmvxExecutable::RunWorkgroups(size_t function,
   absl::Status status = RunInInstance(*instance, function, arguments, begin,
                                       end, operands, worker);
 
-  // Nobody may be left with a view of memory that is not ours.
+  // The module must not keep a view of memory that others own.
   bool is_kept = !operands.local_memory->IsUnique() ||
                  !operands.constants->IsUnique() || !bindings.IsUnique() ||
                  bindings.size() != info.binding_count;

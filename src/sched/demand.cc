@@ -11,7 +11,7 @@ struct DemandAnalysis::KernelDemand {
   double work_max_ns = 0;
   double work_min_ns = 1e30;
   double tile_max_ns = 0;
-  // While it waits, at least so many resources are busy.
+  // The least number of resources that are busy while it waits.
   uint32_t places = 0;
 };
 

@@ -38,10 +38,10 @@ class DemandAnalysis {
   DemandAnalysis(const CostModel& costs,
                  absl::Span<const uint32_t> speeds_permille);
 
-  // Whatever runs may be in the way for a tile, or whole if it has none.
+  // The longest that running work may be in the way: a tile, or all of it.
   double blocking_ns() const { return blocking_ns_; }
 
-  // Of a job of that program within `allowed`.
+  // The demand of a job of the program within `allowed`.
   Demand DemandOf(const JobProgram& program, const ResourceSet& allowed) const;
 
  private:

@@ -6,9 +6,10 @@
 namespace takt::sched {
 namespace {
 
-// Of 1000: the ranks of the quantiles.
+// The ranks of the quantiles, out of 1000.
 constexpr int64_t kRanks[3] = {500, 900, 990};
-// So many samples in a row, each a quarter away from the median: a change.
+// This many samples in a row, each a quarter away from the median, are a
+// change.
 constexpr int32_t kShiftLength = 8;
 
 }  // namespace

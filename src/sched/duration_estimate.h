@@ -26,7 +26,7 @@ class DurationEstimate {
   static constexpr int64_t kMaxNs = int64_t{1} << 60;
 
   DurationEstimate() = default;
-  // Somebody's guess: not measured, count 0.
+  // A guess that was not measured: its count is 0.
   static DurationEstimate Guess(int64_t duration_ns);
   // As saved. The caller has checked 0 <= q50 <= q90 <= q99 <= kMaxNs.
   static DurationEstimate Restore(int64_t q50_ns, int64_t q90_ns,

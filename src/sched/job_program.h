@@ -61,7 +61,7 @@ class JobProgram {
   std::vector<int64_t> tails_ns_;
   int64_t path_ns_ = 0;
   int64_t work_ns_ = 0;
-  uint64_t version_ = 0;  // Of the costs, at the last Update().
+  uint64_t version_ = 0;  // The version of the costs at the last Update().
 };
 
 }  // namespace takt::sched

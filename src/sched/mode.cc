@@ -8,12 +8,12 @@ namespace {
 constexpr uint32_t kLooksToEnter = 2;
 constexpr int64_t kDwellMinNs = 500'000'000;
 constexpr int64_t kDwellMaxNs = 16'000'000'000;
-// Of jobs that ended, in thousandths.
+// The shares of ended jobs that were late, in thousandths.
 constexpr uint32_t kBurstEnters = 100;
 constexpr uint32_t kBurstStays = 20;
-// Fewer ended jobs than this say nothing.
+// Fewer ended jobs than this are too few to judge by.
 constexpr uint32_t kJobsToJudge = 4;
-// Of the nominal speed, in thousandths.
+// In thousandths of the nominal speed.
 constexpr uint32_t kHotEnters = 900;
 constexpr uint32_t kHotStays = 950;
 

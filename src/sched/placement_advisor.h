@@ -63,22 +63,22 @@ class PlacementAdvisor {
   // It advises this scheduler from now on; the scheduler outlives its use.
   virtual void OnAttached(const Scheduler&) {}
 
-  // Asked when the operation becomes ready, when it has yielded, and as
+  // Called when the operation becomes ready, when it has yielded, and as
   // `not_before_ns` says.
   virtual Prescription Prescribe(const AdvisedOperation& operation,
                                  int64_t now_ns) = 0;
-  // Which other resources one that runs as it was prescribed may have as well,
-  // if they are free and it gains by them: it yields then, and is asked about
-  // again.
+  // The further resources that an operation which runs as prescribed may have,
+  // if they are free and make it faster: then it yields, and is prescribed
+  // anew.
   virtual ResourceSet MayHave(const AdvisedOperation&, int64_t) { return {}; }
   // The operation started on those resources.
   virtual void OnStarted(const AdvisedOperation&, const ResourceSet&, int64_t) {
   }
-  // It has stopped: done, or given up (`is_done` false). Not told of what
-  // yields.
+  // The operation has stopped: it is done, or given up (`is_done` false). Not
+  // called when it yields.
   virtual void OnStopped(const AdvisedOperation&, bool, int64_t) {}
-  // Where the driver knows it: when a run of it, which is being stopped now,
-  // did its first and its last tile. Told before OnStopped().
+  // When the run that stops now ran its first and its last tile, if the driver
+  // knows it. Called before OnStopped().
   virtual void OnRan(const AdvisedOperation&, int64_t, int64_t) {}
   // A resource is lost or found.
   virtual void OnAvailable(uint32_t, bool, int64_t) {}
@@ -88,8 +88,8 @@ class PlacementAdvisor {
 
   // When OnTime() is to be called; kInfiniteFuture: not.
   virtual int64_t next_event_ns() const { return kInfiniteFuture; }
-  // True if it has changed its mind: then it is asked again about all that
-  // waits.
+  // True if prescriptions have changed: then the scheduler asks again about all
+  // waiting operations.
   virtual bool OnTime(int64_t) { return false; }
 };
 

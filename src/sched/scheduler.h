@@ -140,15 +140,15 @@ class Scheduler {
   // run nowhere within it. FAILED_PRECONDITION for one that keeps an NPU
   // between its operations while there are promises, which do not allow for it.
   absl::StatusOr<StreamId> AddStream(const StreamOptions& options);
-  // Whether the stream's jobs would be in time, beside all that was promised
+  // Whether the stream's jobs would be in time, beside all promised streams
   // (admission.h). If it is a hard stream and the answer is `will fit`, that is
-  // a promise: its jobs go before all that was not promised, until Withdraw().
+  // a promise: its jobs go before jobs without a promise, until Withdraw().
   AdmissionReport Admit(StreamId stream);
   // The same, promising nothing.
   AdmissionReport AssessStream(StreamId stream) const;
   void Withdraw(StreamId stream);
-  // What the jobs of a stream without a program are expected to be made of
-  // (learned from earlier ones): admission reckons with it.
+  // The operations that jobs of a stream without a program are expected to have
+  // (learned from earlier ones), for admission.
   void SetExpected(StreamId stream, ProgramId program);
   // The stream is gone, and its id is used again. None of its jobs may live.
   void RemoveStream(StreamId stream);
@@ -161,8 +161,8 @@ class Scheduler {
   // The same, with a deadline of its own; kInfiniteFuture: none.
   JobId Release(StreamId stream, int64_t release_ns, int64_t deadline_ns,
                 uint64_t tag, int64_t now_ns);
-  // An operation of a job without a program has become ready. None is made of
-  // a job that has ended or was given up. `unseen_count`: see AdvisedOperation.
+  // An operation of a job without a program has become ready. The id is empty
+  // if the job has ended or was given up. `unseen_count`: see AdvisedOperation.
   OperationId OperationReady(JobId job, KernelId kernel, int64_t now_ns,
                              uint32_t unseen_count = 0);
   // A job without a program will have no further operations; none is left.
@@ -172,11 +172,11 @@ class Scheduler {
   // yielded. `ran_ns`: how long it did, where the driver knows better; -1: it
   // does not. Also of an operation that has yielded and waits since.
   void Finished(OperationId operation, int64_t now_ns, int64_t ran_ns = -1);
-  // Where the driver knows it, before Finished() or Yielded(): when the run
-  // began and ended. For the advisor alone.
+  // When the run began and ended, if the driver knows it; before Finished() or
+  // Yielded(). For the advisor alone.
   void Ran(OperationId operation, int64_t begin_ns, int64_t end_ns);
-  // It waits, and somebody else sees to it: nothing is learned, and the job
-  // goes on as if it were done.
+  // A waiting operation runs without a decision of the scheduler: nothing is
+  // learned, and the job continues as if it were done.
   void DoneElsewhere(OperationId operation, int64_t now_ns);
   // It stopped at the end of a tile, `done_ppm` of its whole work done.
   void Yielded(OperationId operation, uint32_t done_ppm, int64_t now_ns);

@@ -312,8 +312,8 @@ uint32_t Scheduler::Obtainable(const OperationRecord& operation,
   return count;
 }
 
-// When the operation would be done if others gave way to it; kInfiniteFuture
-// if they do not.
+// When the operation would be done if it preempted others; kInfiniteFuture if
+// it cannot.
 int64_t Scheduler::PreemptedFinish(const OperationRecord& operation,
                                    uint32_t index) {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];

@@ -7,7 +7,8 @@
 namespace takt::sched {
 namespace {
 
-// Programs and demands follow the learned durations, every so many releases.
+// Programs and demands follow the learned durations once in this many releases:
+// their update costs more than a release.
 constexpr uint32_t kUpdateInterval = 64;
 
 Band Below(Band band) {

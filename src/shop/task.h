@@ -15,7 +15,7 @@
 // that comes late finds nothing to do.
 //
 // A task ends once: it is done (the work was finished), or it is given up
-// (the work was told so by GiveUp()) when no tile of it runs.
+// (Work::GiveUp() was called) when no tile of it runs.
 //
 // Thread-safety: RunPieces() on the threads of the executor, the rest by the
 // decider of the shop. Lock order: mutex_ is a leaf.
