@@ -1,7 +1,7 @@
 // Goal: the C API is a face over the library, not its inner language. Only
-// src/api names what include/takt declares; src/npu also names what the
-// drivers' header declares. Method: every word of every source, comments
-// included, is compared with the words of the public headers.
+// src/api, src/abi and src/analysis name what include/takt declares; src/npu
+// names what the drivers' header declares. Method: every word of every source,
+// comments included, is compared with the words of the public headers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,18 +15,15 @@
 namespace takt::tidy {
 namespace {
 
-// A header of include/takt that describes a driver to its NPU, and no part of
-// the runtime's own interface.
+// The interface of NPU drivers, which is no part of the runtime's own
+// interface.
 constexpr const char* kDriverHeader = "include/takt/npu_driver.h";
-
-// Files that do not meet the goal yet. An entry goes when its file does.
-const std::set<std::string> kExceptions = {};
 
 bool IsPublicName(const std::string& word) {
   return word.starts_with("takt_") || word.starts_with("TAKT_");
 }
 
-// Words that begin like a public name, by line.
+// The words of a line that begin like a public name.
 std::vector<std::string> NamesIn(const std::string& line) {
   std::vector<std::string> names;
   for (size_t begin = 0; begin < line.size();) {
@@ -81,16 +78,8 @@ TEST(PublicNamesTest, OnlyTheApiNamesThem) {
   for (const SourceFile& file : ReadSources("src", {".h", ".cc", ".inc"})) {
     const std::string layer = LayerOf(file.path);
     if (layer == "abi" || layer == "analysis" || layer == "api") continue;
-    const std::string found =
-        FirstForeignName(file, public_names, driver_names);
-    if (kExceptions.count(file.path)) {
-      EXPECT_NE(found, "") << file.path << " needs no exception any longer";
-    } else {
-      EXPECT_EQ(found, "") << file.path << " names what only src/api may";
-    }
-  }
-  for (const std::string& path : kExceptions) {
-    EXPECT_TRUE(Exists(path)) << path << " is an exception, but not a file";
+    EXPECT_EQ(FirstForeignName(file, public_names, driver_names), "")
+        << file.path << " names what only src/api, abi and analysis may";
   }
 }
 
