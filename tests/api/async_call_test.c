@@ -290,7 +290,7 @@ static void cancel_and_step_limit_end_a_running_program(void) {
   takt_invocation_t* second = NULL;
   REQUIRE_OK(takt_async_invoke(spin, NULL, 1, &forever, NULL, NULL, &first));
   REQUIRE_OK(takt_async_invoke(spin, NULL, 1, &forever, NULL, NULL, &second));
-  takt_invocation_cancel(second); /* Waits for the strand, if `first` runs. */
+  takt_invocation_cancel(second); /* Waits for the call queue, if `first` runs. */
   takt_invocation_cancel(first);  /* Runs, if the worker has come already. */
   EXPECT_ERROR(takt_invocation_wait(first, TAKT_INFINITE_FUTURE),
                TAKT_STATUS_CANCELLED, "counter.spin");

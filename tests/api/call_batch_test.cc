@@ -23,7 +23,7 @@ const void* StorageOf(const takt::Value& value) {
   return Unwrap(takt_value_as_buffer_view(&value.get()))->buffer()->storage();
 }
 
-class AsyncBatchTest : public testing::TestWithParam<const char*> {
+class CallBatchTest : public testing::TestWithParam<const char*> {
  protected:
   takt::Function Find(const char* name) {
     auto module = takt::Module::Load(instance_, std::string(TAKT_TESTDATA_DIR) +
@@ -61,7 +61,7 @@ class AsyncBatchTest : public testing::TestWithParam<const char*> {
   takt::Device device_ = takt::Device::Create(instance_, "local-task").value();
 };
 
-TEST_P(AsyncBatchTest, CallsReleasedTogetherRunAsOne) {
+TEST_P(CallBatchTest, CallsReleasedTogetherRunAsOne) {
   const takt::Function scale = Find("scale");
   for (const bool batch : {true, false}) {
     auto wait = takt::Fence::Create().value();
@@ -85,7 +85,7 @@ TEST_P(AsyncBatchTest, CallsReleasedTogetherRunAsOne) {
   }
 }
 
-TEST_P(AsyncBatchTest, RowsMayBeOfAnyNumber) {
+TEST_P(CallBatchTest, RowsMayBeOfAnyNumber) {
   const takt::Function scale = Find("scale");
   const int64_t rows[] = {1, 3, 4, 2, 1, 7};
   auto wait = takt::Fence::Create().value();
@@ -101,7 +101,7 @@ TEST_P(AsyncBatchTest, RowsMayBeOfAnyNumber) {
   }
 }
 
-TEST_P(AsyncBatchTest, EachHasItsOwnFenceAndCallback) {
+TEST_P(CallBatchTest, EachHasItsOwnFenceAndCallback) {
   const takt::Function scale = Find("scale");
   auto wait = takt::Fence::Create().value();
   auto all = takt::Fence::CreateBarrier(3).value();
@@ -124,7 +124,7 @@ TEST_P(AsyncBatchTest, EachHasItsOwnFenceAndCallback) {
 }
 
 // Steps of several sequences, each waiting for the one before it.
-TEST_P(AsyncBatchTest, ChainsThatMetStayTogether) {
+TEST_P(CallBatchTest, ChainsThatMetStayTogether) {
   const takt::Function scale = Find("scale");
   constexpr int kSequences = 4, kSteps = 5;
   auto start = takt::Fence::Create().value();
@@ -152,7 +152,7 @@ TEST_P(AsyncBatchTest, ChainsThatMetStayTogether) {
 
 // A recurrent cell: each step is issued with the result of the one before, by
 // its callback. Sequences of different lengths share the steps that they have.
-TEST_P(AsyncBatchTest, CellsOfRecurrentSequencesMeetAtEachStep) {
+TEST_P(CallBatchTest, CellsOfRecurrentSequencesMeetAtEachStep) {
   struct Sequence {
     int steps_left;
     takt::Value state;
@@ -198,7 +198,7 @@ TEST_P(AsyncBatchTest, CellsOfRecurrentSequencesMeetAtEachStep) {
   }
 }
 
-TEST_P(AsyncBatchTest, OneByOneTheyRunAlone) {
+TEST_P(CallBatchTest, OneByOneTheyRunAlone) {
   const takt::Function scale = Find("scale");
   for (int i = 0; i < 3; ++i) {
     auto wait = takt::Fence::Create().value();
@@ -215,7 +215,7 @@ TEST_P(AsyncBatchTest, OneByOneTheyRunAlone) {
   ExpectScaled(call.Get().value(), 1, 3);
 }
 
-TEST_P(AsyncBatchTest, WhatIsCancelledTakesNoPart) {
+TEST_P(CallBatchTest, WhatIsCancelledTakesNoPart) {
   const takt::Function scale = Find("scale");
   auto wait = takt::Fence::Create().value();
   std::vector<takt::Invocation> calls;
@@ -230,7 +230,7 @@ TEST_P(AsyncBatchTest, WhatIsCancelledTakesNoPart) {
   for (int i : {0, 2, 3}) ExpectScaled(calls[i].Get().value(), 4, 2);
 }
 
-TEST_P(AsyncBatchTest, AFailedWaitFenceFailsThemAll) {
+TEST_P(CallBatchTest, AFailedWaitFenceFailsThemAll) {
   const takt::Function scale = Find("scale");
   auto wait = takt::Fence::Create().value();
   std::vector<takt::Invocation> calls;
@@ -245,7 +245,7 @@ TEST_P(AsyncBatchTest, AFailedWaitFenceFailsThemAll) {
   }
 }
 
-TEST_P(AsyncBatchTest, FunctionsThatSayNothingRunAlone) {
+TEST_P(CallBatchTest, FunctionsThatSayNothingRunAlone) {
   const takt::Function plain = Find("plain");
   auto wait = takt::Fence::Create().value();
   std::vector<takt::Invocation> calls;
@@ -260,7 +260,7 @@ TEST_P(AsyncBatchTest, FunctionsThatSayNothingRunAlone) {
   EXPECT_NE(StorageOf(first[0]), StorageOf(second[0]));
 }
 
-TEST_P(AsyncBatchTest, ContradictionsAreRefused) {
+TEST_P(CallBatchTest, ContradictionsAreRefused) {
   const float values[4] = {1, 2, 3, 4};
   auto view = takt::BufferView::Copy<float>(device_, {4}, values).value();
   auto wide = takt::BufferView::Copy<float>(device_, {4, 1}, values).value();
@@ -280,7 +280,7 @@ TEST_P(AsyncBatchTest, ContradictionsAreRefused) {
   EXPECT_TRUE(takt::AsyncInvoke(Find("fixed"), {view}).ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, AsyncBatchTest, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(Variants, CallBatchTest, testing::ValuesIn(kVariants),
                          [](const auto& variant) {
                            std::string name = variant.param;
                            for (char& c : name) c = c == '.' ? '_' : c;

@@ -17,7 +17,7 @@ Ref<exec::Executor> MakeExecutor(uint32_t worker_count) {
 }
 
 // Without an executor, and with ones of 0 and 2 workers.
-class SyncWaitTest : public ::testing::TestWithParam<int> {
+class BlockingWaitTest : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     if (GetParam() >= 0) executor_ = MakeExecutor(GetParam());
@@ -31,13 +31,13 @@ class SyncWaitTest : public ::testing::TestWithParam<int> {
   Ref<exec::Executor> executor_;
 };
 
-TEST_P(SyncWaitTest, ReturnsWhenNotifiedBefore) {
+TEST_P(BlockingWaitTest, ReturnsWhenNotifiedBefore) {
   BlockingWait wait(executor());
   wait.Notify();
   EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
 }
 
-TEST_P(SyncWaitTest, ReturnsWhenNotifiedByAnotherThread) {
+TEST_P(BlockingWaitTest, ReturnsWhenNotifiedByAnotherThread) {
   BlockingWait wait(executor());
   for (int i = 0; i < 10; ++i) {
     std::thread other([&] { wait.Notify(); });
@@ -46,14 +46,14 @@ TEST_P(SyncWaitTest, ReturnsWhenNotifiedByAnotherThread) {
   }
 }
 
-TEST_P(SyncWaitTest, GivesUpAtTheDeadline) {
+TEST_P(BlockingWaitTest, GivesUpAtTheDeadline) {
   BlockingWait wait(executor());
   EXPECT_FALSE(wait.WaitUntilNotified(NowNs()));
   wait.Notify();
   EXPECT_TRUE(wait.WaitUntilNotified(kInfiniteFuture));
 }
 
-TEST_P(SyncWaitTest, WaitsForFences) {
+TEST_P(BlockingWaitTest, WaitsForFences) {
   auto fence = hal::Fence::Create();
   BlockingWait wait(executor());
   EXPECT_EQ(WaitForFence(*fence, wait, NowNs()).code(),
@@ -66,7 +66,7 @@ TEST_P(SyncWaitTest, WaitsForFences) {
   EXPECT_TRUE(WaitForFence(*fence, wait, 0).ok());
 }
 
-TEST_P(SyncWaitTest, GivesTheErrorOfAFenceThatFails) {
+TEST_P(BlockingWaitTest, GivesTheErrorOfAFenceThatFails) {
   auto fence = hal::Fence::Create();
   BlockingWait wait(executor());
   std::thread other([&] { fence->Fail(absl::DataLossError("torn")); });
@@ -75,7 +75,7 @@ TEST_P(SyncWaitTest, GivesTheErrorOfAFenceThatFails) {
   other.join();
 }
 
-TEST_P(SyncWaitTest, WaitsForAllOfSeveralFences) {
+TEST_P(BlockingWaitTest, WaitsForAllOfSeveralFences) {
   auto a = hal::Fence::Create(), b = hal::Fence::Create();
   const std::vector<hal::Fence*> fences = {a.get(), nullptr, b.get()};
   BlockingWait wait(executor());
@@ -89,7 +89,7 @@ TEST_P(SyncWaitTest, WaitsForAllOfSeveralFences) {
   EXPECT_EQ(index, 99u);
 }
 
-TEST_P(SyncWaitTest, AFailureEndsTheWaitForAll) {
+TEST_P(BlockingWaitTest, AFailureEndsTheWaitForAll) {
   auto a = hal::Fence::Create(), b = hal::Fence::Create();
   const std::vector<hal::Fence*> fences = {a.get(), b.get()};
   BlockingWait wait(executor());
@@ -101,7 +101,7 @@ TEST_P(SyncWaitTest, AFailureEndsTheWaitForAll) {
   EXPECT_EQ(index, 1u);
 }
 
-TEST_P(SyncWaitTest, WaitsForAnyOfSeveralFences) {
+TEST_P(BlockingWaitTest, WaitsForAnyOfSeveralFences) {
   for (size_t round = 0; round < 30; ++round) {
     std::vector<Ref<hal::Fence>> owners;
     std::vector<hal::Fence*> fences;
@@ -129,7 +129,7 @@ TEST_P(SyncWaitTest, WaitsForAnyOfSeveralFences) {
   }
 }
 
-TEST_P(SyncWaitTest, SeveralFencesMayDecideAtOnce) {
+TEST_P(BlockingWaitTest, SeveralFencesMayDecideAtOnce) {
   // Signals from two threads race with each other and with the waits' start;
   // whichever decides, the other one's notification finds what it needs.
   for (int round = 0; round < 100; ++round) {
@@ -148,7 +148,8 @@ TEST_P(SyncWaitTest, SeveralFencesMayDecideAtOnce) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Workers, SyncWaitTest, ::testing::Values(-1, 0, 2));
+INSTANTIATE_TEST_SUITE_P(Workers, BlockingWaitTest,
+                         ::testing::Values(-1, 0, 2));
 
 }  // namespace
 }  // namespace takt::runtime

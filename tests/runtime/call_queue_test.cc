@@ -12,13 +12,13 @@ namespace {
 
 using Where = CallQueue::Where;
 
-// Has a strand as a member, and says when it is gone.
+// Has a queue as a member, and reports its end.
 class Owner final : public Object {
  public:
   static constexpr ObjectType kType{"test.owner"};
   Owner(exec::Executor* executor, bool* gone)
-      : Object(&kType), strand(this, executor), gone_(gone) {}
-  CallQueue strand;
+      : Object(&kType), queue(this, executor), gone_(gone) {}
+  CallQueue queue;
 
  private:
   ~Owner() override { *gone_ = true; }
@@ -37,34 +37,34 @@ Ref<exec::Executor> CreateExecutor(uint32_t worker_count) {
   return exec::Executor::Create(options).value();
 }
 
-TEST(AsyncStrandTest, TakesTurnsInOrderOfPosting) {
+TEST(CallQueueTest, TakesTurnsInOrderOfPosting) {
   bool gone = false;
   auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
   std::vector<int> order;
   Call second([&] { order.push_back(2); });
   Call third([&] { order.push_back(3); });
   Call first([&] {
-    owner->strand.Post(&second, Where::kWorker);
-    owner->strand.Post(&third, Where::kHere);
+    owner->queue.Post(&second, Where::kWorker);
+    owner->queue.Post(&third, Where::kHere);
     order.push_back(1);  // The others come when this one has left.
   });
-  owner->strand.Post(&first, Where::kHere);
+  owner->queue.Post(&first, Where::kHere);
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
-TEST(AsyncStrandTest, ATurnMayBePostedAgainFromWithin) {
+TEST(CallQueueTest, ATurnMayBePostedAgainFromWithin) {
   bool gone = false;
   auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
   int count = 0;
   Call call([] {});
   call.call = [&] {
-    if (++count < 1000) owner->strand.Post(&call, Where::kWorker);
+    if (++count < 1000) owner->queue.Post(&call, Where::kWorker);
   };
-  owner->strand.Post(&call, Where::kWorker);
+  owner->queue.Post(&call, Where::kWorker);
   EXPECT_EQ(count, 1000);
 }
 
-TEST(AsyncStrandTest, RunsTheCallersOwnTurnHereAndOthersOnWorkers) {
+TEST(CallQueueTest, RunsTheCallersOwnTurnHereAndOthersOnWorkers) {
   bool gone = false;
   Ref<exec::Executor> executor = CreateExecutor(1);
   auto owner = Ref<Owner>::Adopt(new Owner(executor.get(), &gone));
@@ -73,36 +73,36 @@ TEST(AsyncStrandTest, RunsTheCallersOwnTurnHereAndOthersOnWorkers) {
   Call second([&] { second_ran = std::this_thread::get_id(); });
   Call first([&] {
     first_ran = std::this_thread::get_id();
-    owner->strand.Post(&second, Where::kHere);
+    owner->queue.Post(&second, Where::kHere);
   });
-  owner->strand.Post(&first, Where::kHere);
+  owner->queue.Post(&first, Where::kHere);
   executor->Shutdown();  // Runs what has been submitted.
   EXPECT_EQ(first_ran, here);
   EXPECT_NE(second_ran, here);
   EXPECT_NE(second_ran, std::thread::id());
 }
 
-TEST(AsyncStrandTest, KeepsItsOwnerWhileTurnsAreTaken) {
+TEST(CallQueueTest, KeepsItsOwnerWhileTurnsAreTaken) {
   bool gone = false;
   auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
   Call second([&] { EXPECT_FALSE(gone); });
   Call first([&] {
-    owner->strand.Post(&second, Where::kHere);
+    owner->queue.Post(&second, Where::kHere);
     owner.reset();
     EXPECT_FALSE(gone);
   });
-  owner->strand.Post(&first, Where::kHere);
+  owner->queue.Post(&first, Where::kHere);
   EXPECT_TRUE(gone);
 }
 
-TEST(AsyncStrandTest, NeverRunsTwoAtOnce) {
+TEST(CallQueueTest, NeverRunsTwoAtOnce) {
   constexpr int kThreads = 4;
   constexpr int kTurns = 500;
   bool gone = false;
   Ref<exec::Executor> executor = CreateExecutor(2);
   auto owner = Ref<Owner>::Adopt(new Owner(executor.get(), &gone));
   std::atomic<int> running{0};
-  int count = 0;  // The strand guards it.
+  int count = 0;  // The queue guards it.
   const auto part = [&] {
     EXPECT_EQ(running.fetch_add(1), 0);
     ++count;
@@ -116,12 +116,12 @@ TEST(AsyncStrandTest, NeverRunsTwoAtOnce) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kTurns; ++i) {
-        owner->strand.Post(calls[t * kTurns + i].get(),
-                           i % 2 != 0 ? Where::kHere : Where::kWorker);
+        owner->queue.Post(calls[t * kTurns + i].get(),
+                          i % 2 != 0 ? Where::kHere : Where::kWorker);
         BlockingWait thread(executor.get());
-        ASSERT_TRUE(owner->strand.Enter(thread));
+        ASSERT_TRUE(owner->queue.Enter(thread));
         part();
-        owner->strand.Leave();
+        owner->queue.Leave();
       }
     });
   }
@@ -130,20 +130,20 @@ TEST(AsyncStrandTest, NeverRunsTwoAtOnce) {
   EXPECT_EQ(count, 2 * kThreads * kTurns);
 }
 
-TEST(AsyncStrandTest, AThreadThatHoldsItDoesNotEnterAgain) {
+TEST(CallQueueTest, AThreadThatHoldsItDoesNotEnterAgain) {
   bool gone = false;
   auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
   BlockingWait thread(nullptr);
-  ASSERT_TRUE(owner->strand.Enter(thread));
-  EXPECT_FALSE(owner->strand.Enter(thread));
-  owner->strand.Leave();
-  Call call([&] { EXPECT_FALSE(owner->strand.Enter(thread)); });
-  owner->strand.Post(&call, Where::kHere);
-  EXPECT_TRUE(owner->strand.Enter(thread));
-  owner->strand.Leave();
+  ASSERT_TRUE(owner->queue.Enter(thread));
+  EXPECT_FALSE(owner->queue.Enter(thread));
+  owner->queue.Leave();
+  Call call([&] { EXPECT_FALSE(owner->queue.Enter(thread)); });
+  owner->queue.Post(&call, Where::kHere);
+  EXPECT_TRUE(owner->queue.Enter(thread));
+  owner->queue.Leave();
 }
 
-TEST(AsyncStrandTest, TakesQueuedTurnsOutOfTheLine) {
+TEST(CallQueueTest, TakesQueuedTurnsOutOfTheLine) {
   bool gone = false;
   auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
   std::vector<int> order;
@@ -152,9 +152,9 @@ TEST(AsyncStrandTest, TakesQueuedTurnsOutOfTheLine) {
     calls.push_back(std::make_unique<Call>([&, i] { order.push_back(i); }));
   }
   Call first([&] {
-    for (auto& call : calls) owner->strand.Post(call.get(), Where::kWorker);
+    for (auto& call : calls) owner->queue.Post(call.get(), Where::kWorker);
     std::vector<CallQueue::Turn*> taken;
-    owner->strand.TakeQueued([&](CallQueue::Turn* turn) {
+    owner->queue.TakeQueued([&](CallQueue::Turn* turn) {
       const bool wanted = turn == calls[1].get() || turn == calls[4].get();
       if (wanted) taken.push_back(turn);
       return wanted;
@@ -162,16 +162,16 @@ TEST(AsyncStrandTest, TakesQueuedTurnsOutOfTheLine) {
     EXPECT_EQ(taken,
               (std::vector<CallQueue::Turn*>{calls[1].get(), calls[4].get()}));
   });
-  owner->strand.Post(&first, Where::kHere);
+  owner->queue.Post(&first, Where::kHere);
   EXPECT_EQ(order, (std::vector<int>{0, 2, 3}));
 
-  // All of them: the strand is free afterwards.
+  // All of them: the queue is free afterwards.
   Call last([&] {
-    owner->strand.Post(calls[0].get(), Where::kWorker);
-    owner->strand.TakeQueued([](CallQueue::Turn*) { return true; });
+    owner->queue.Post(calls[0].get(), Where::kWorker);
+    owner->queue.TakeQueued([](CallQueue::Turn*) { return true; });
   });
-  owner->strand.Post(&last, Where::kHere);
-  owner->strand.Post(calls[4].get(), Where::kHere);
+  owner->queue.Post(&last, Where::kHere);
+  owner->queue.Post(calls[4].get(), Where::kHere);
   EXPECT_EQ(order, (std::vector<int>{0, 2, 3, 4}));
 }
 
