@@ -70,7 +70,7 @@ static void lets_a_stream_map_its_inputs(void) {
   void* data = NULL;
   EXPECT_ERROR(takt_stream_map_input(stream, 0, &data, NULL),
                TAKT_STATUS_FAILED_PRECONDITION,
-               "takt_function_declare() gives it one");
+               "a declaration of the function gives it one");
   takt_stream_release(stream);
 
   takt_function_t* declared = declare(policy, kDeclaration);
