@@ -59,11 +59,15 @@ takt_status_t ToStatus(const char* source, const absl::Status& status) {
   return MakeStatus(status.raw_code(), source, status.message());
 }
 
+void FreeStatus(takt_status_t status) {
+  if (status != nullptr && !status->is_shared) std::free(status);
+}
+
 absl::Status FromStatus(takt_status_t status) {
   if (status == nullptr) return absl::OkStatus();
   absl::Status result(static_cast<absl::StatusCode>(status->code),
                       status->message);
-  takt_status_free(status);
+  FreeStatus(status);
   return result;
 }
 

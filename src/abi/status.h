@@ -30,6 +30,9 @@ takt_status_t MakeStatus(int code, const char* source,
 // nullptr. A status without a message is a shared constant.
 takt_status_t ToStatus(const char* source, const absl::Status& status);
 
+// What takt_status_free() does; this layer is below that function.
+void FreeStatus(takt_status_t status);
+
 // Takes `status`.
 absl::Status FromStatus(takt_status_t status);
 

@@ -1,7 +1,5 @@
 #include "takt/status.h"
 
-#include <cstdlib>
-
 #include "abi/status.h"
 
 takt_status_t takt_status_create(takt_status_code_t code, const char* message) {
@@ -15,7 +13,7 @@ takt_status_t takt_status_clone(takt_status_t status) {
 }
 
 void takt_status_free(takt_status_t status) {
-  if (status != nullptr && !status->is_shared) std::free(status);
+  takt::abi::FreeStatus(status);
 }
 
 takt_status_code_t takt_status_code(takt_status_t status) {
