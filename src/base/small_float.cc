@@ -80,10 +80,11 @@ float DecodeSmallFloat(SmallFloat type, uint32_t bits) {
   const uint32_t mask = MagnitudeMask(f);
   const uint32_t magnitude = bits & mask;
   const bool is_negative = bits > mask;
-  float value;
   if (f.specials == Specials::kUnsigned && bits == mask + 1) {
-    value = std::numeric_limits<float>::quiet_NaN();
-  } else if (magnitude >= FirstSpecial(f)) {
+    return std::numeric_limits<float>::quiet_NaN();  // It has no sign.
+  }
+  float value;
+  if (magnitude >= FirstSpecial(f)) {
     value = f.specials == Specials::kIeee && magnitude == FirstSpecial(f)
                 ? std::numeric_limits<float>::infinity()
                 : std::numeric_limits<float>::quiet_NaN();

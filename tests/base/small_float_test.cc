@@ -55,6 +55,12 @@ TEST(SmallFloatTest, KnownBits) {
   EXPECT_EQ(DecodeSmallFloat(SmallFloat::kF8E8M0FNU, 0), 0x1p-127f);
 }
 
+TEST(SmallFloatTest, NanOfUnsignedZerosHasNoSign) {
+  EXPECT_FALSE(std::signbit(DecodeSmallFloat(SmallFloat::kF8E5M2FNUZ, 0x80)));
+  EXPECT_FALSE(std::signbit(DecodeSmallFloat(SmallFloat::kF8E4M3FNUZ, 0x80)));
+  EXPECT_TRUE(std::signbit(DecodeSmallFloat(SmallFloat::kF16, 0xfe00)));
+}
+
 TEST(SmallFloatTest, RoundsToTheNearestAndTiesToEven) {
   // Halves of the last place around 1.
   EXPECT_EQ(EncodeSmallFloat(SmallFloat::kF16, 1 + 0x1p-11f), 0x3c00u);
