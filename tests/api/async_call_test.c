@@ -290,8 +290,8 @@ static void cancel_and_step_limit_end_a_running_program(void) {
   takt_invocation_t* second = NULL;
   REQUIRE_OK(takt_async_invoke(spin, NULL, 1, &forever, NULL, NULL, &first));
   REQUIRE_OK(takt_async_invoke(spin, NULL, 1, &forever, NULL, NULL, &second));
-  takt_invocation_cancel(second); /* Waits for the call queue, if `first` runs. */
-  takt_invocation_cancel(first);  /* Runs, if the worker has come already. */
+  takt_invocation_cancel(second); /* It waits for its turn, if `first` runs. */
+  takt_invocation_cancel(first);  /* It runs, if the worker has come already. */
   EXPECT_ERROR(takt_invocation_wait(first, TAKT_INFINITE_FUTURE),
                TAKT_STATUS_CANCELLED, "counter.spin");
   EXPECT_ERROR(takt_invocation_wait(second, TAKT_INFINITE_FUTURE),
