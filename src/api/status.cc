@@ -12,9 +12,7 @@ takt_status_t takt_status_clone(takt_status_t status) {
   return takt::abi::MakeStatus(status->code, status->source, status->message);
 }
 
-void takt_status_free(takt_status_t status) {
-  takt::abi::FreeStatus(status);
-}
+void takt_status_free(takt_status_t status) { takt::abi::FreeStatus(status); }
 
 takt_status_code_t takt_status_code(takt_status_t status) {
   return status != nullptr ? status->code : TAKT_STATUS_OK;
