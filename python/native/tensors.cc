@@ -5,7 +5,10 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
+
+#include <nanobind/stl/string.h>
 
 #include "errors.h"
 #include "handle.h"
