@@ -70,7 +70,7 @@ const DtypeRow* FindRow(takt_element_type_t type) {
   return nullptr;
 }
 
-// What is asked of numpy again and again. Made once, and never destroyed: the
+// The objects of numpy that conversions need. Made once, and never destroyed: the
 // interpreter may be gone before static objects are.
 struct Numpy {
   nb::object ndarray;
