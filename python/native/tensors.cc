@@ -1,5 +1,7 @@
 #include "tensors.h"
 
+#include <nanobind/stl/string.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -7,8 +9,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-
-#include <nanobind/stl/string.h>
 
 #include "errors.h"
 #include "handle.h"
@@ -70,8 +70,8 @@ const DtypeRow* FindRow(takt_element_type_t type) {
   return nullptr;
 }
 
-// The objects of numpy that conversions need. Made once, and never destroyed: the
-// interpreter may be gone before static objects are.
+// The objects of numpy that conversions need. Made once, and never destroyed:
+// the interpreter may be gone before static objects are.
 struct Numpy {
   nb::object ndarray;
   nb::object asarray;
