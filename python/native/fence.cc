@@ -3,12 +3,11 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "errors.h"
-#include "function.h"
+#include "wait.h"
 
 namespace nb = nanobind;
 
@@ -41,37 +40,19 @@ void Fail(const Fence& fence, const char* message) {
                   takt_status_create(TAKT_STATUS_UNKNOWN, message));
 }
 
-// As often as a person's patience asks for; see function.cc.
-constexpr int64_t kSignalPeriodNs = 50'000'000;
-
 void Wait(const Fence& fence, nb::handle timeout) {
-  const int64_t deadline_ns =
-      timeout.is_none() ? TAKT_INFINITE_FUTURE
-                        : takt_clock_deadline_ns(ToNs(timeout, "timeout"));
-  for (;;) {
-    const int64_t slice_ns =
-        std::min(deadline_ns, takt_clock_deadline_ns(kSignalPeriodNs));
-    takt_status_t status = nullptr;
-    bool is_reached = false;
-    {
-      nb::gil_scoped_release no_gil;
-      status = takt_fence_wait(fence.handle.get(), nullptr, slice_ns);
-      if (takt_status_code(status) == TAKT_STATUS_DEADLINE_EXCEEDED) {
+  WaitForSignals(
+      DeadlineOf(timeout), "the fence is not reached yet",
+      [&](int64_t slice_ns, bool* is_reached) {
+        takt_status_t status =
+            takt_fence_wait(fence.handle.get(), nullptr, slice_ns);
+        if (takt_status_code(status) != TAKT_STATUS_DEADLINE_EXCEEDED) {
+          return status;
+        }
         // The wait's, or what the fence has failed with.
         takt_status_free(status);
-        status = takt_fence_query(fence.handle.get(), &is_reached);
-      } else {
-        is_reached = true;
-      }
-    }
-    Check(status);
-    if (is_reached) return;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (takt_clock_now_ns() >= deadline_ns) {
-      Check(takt_status_create(TAKT_STATUS_DEADLINE_EXCEEDED,
-                               "the fence is not reached yet"));
-    }
-  }
+        return takt_fence_query(fence.handle.get(), is_reached);
+      });
 }
 
 }  // namespace

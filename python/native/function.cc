@@ -10,23 +10,16 @@
 
 #include "errors.h"
 #include "fence.h"
+#include "wait.h"
 
 namespace nb = nanobind;
 
 namespace takt::python {
 namespace {
 
-// How often a wait looks for signals of Python: soon for a person at a
-// keyboard, and rare beside any work.
-constexpr int64_t kSignalPeriodNs = 50'000'000;
 // A call that takes no longer is made in the quickest way, and signals wait
 // for its end.
 constexpr int64_t kShortCallNs = 20'000'000;
-
-int64_t DeadlineOf(nb::handle timeout) {
-  if (timeout.is_none()) return TAKT_INFINITE_FUTURE;
-  return takt_clock_deadline_ns(ToNs(timeout, "timeout"));
-}
 
 // True: `name` is an option, whose value was stored.
 bool ReadOption(nb::handle name, nb::handle value, CallOptions* options) {
@@ -85,6 +78,11 @@ int64_t ToNs(nb::handle seconds, const char* what) {
   return static_cast<int64_t>(std::llround(value * 1e9));
 }
 
+int64_t DeadlineOf(nb::handle timeout) {
+  if (timeout.is_none()) return TAKT_INFINITE_FUTURE;
+  return takt_clock_deadline_ns(ToNs(timeout, "timeout"));
+}
+
 std::vector<uint64_t> ToCpuWords(nb::handle cpus) {
   constexpr int64_t kCpuMax = 4096;
   std::vector<uint64_t> words;
@@ -103,30 +101,16 @@ std::vector<uint64_t> ToCpuWords(nb::handle cpus) {
 
 nb::object WaitForResults(takt_invocation_t* invocation, size_t result_count,
                           int64_t deadline_ns) {
-  for (;;) {
-    const int64_t slice_ns =
-        std::min(deadline_ns, takt_clock_deadline_ns(kSignalPeriodNs));
-    takt_status_t status = nullptr;
-    bool is_done = false;
-    {
-      nb::gil_scoped_release no_gil;
-      status = takt_invocation_wait(invocation, slice_ns);
-      if (takt_status_code(status) == TAKT_STATUS_DEADLINE_EXCEEDED) {
-        // The wait's, or the call's own.
-        takt_status_free(status);
-        status = takt_invocation_query(invocation, &is_done);
-      } else {
-        is_done = true;
-      }
-    }
-    Check(status);
-    if (is_done) break;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (takt_clock_now_ns() >= deadline_ns) {
-      Check(takt_status_create(TAKT_STATUS_DEADLINE_EXCEEDED,
-                               "the call is not done yet"));
-    }
-  }
+  WaitForSignals(
+      deadline_ns, "the call is not done yet",
+      [&](int64_t slice_ns, bool* is_done) {
+        takt_status_t status = takt_invocation_wait(invocation, slice_ns);
+        if (takt_status_code(status) != TAKT_STATUS_DEADLINE_EXCEEDED) {
+          return status;
+        }
+        takt_status_free(status);  // The wait's, or the call's own.
+        return takt_invocation_query(invocation, is_done);
+      });
   Values results(result_count);
   Check(
       takt_invocation_take_results(invocation, results.size(), results.data()));

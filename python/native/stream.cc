@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "function.h"
 #include "handle.h"
 #include "tensors.h"
+#include "wait.h"
 
 namespace nb = nanobind;
 
@@ -186,25 +186,15 @@ class Stream {
   }
 
   void WaitIdle(nb::handle timeout) {
-    constexpr int64_t kSignalPeriodNs = 50'000'000;  // See function.cc.
-    const int64_t deadline_ns =
-        timeout.is_none() ? TAKT_INFINITE_FUTURE
-                          : takt_clock_deadline_ns(ToNs(timeout, "timeout"));
-    for (;;) {
-      const int64_t slice_ns =
-          std::min(deadline_ns, takt_clock_deadline_ns(kSignalPeriodNs));
-      takt_status_t status = nullptr;
-      {
-        nb::gil_scoped_release no_gil;
-        status = takt_stream_wait_idle(stream_.get(), slice_ns);
-      }
-      const bool is_over =
-          takt_status_code(status) != TAKT_STATUS_DEADLINE_EXCEEDED ||
-          takt_clock_now_ns() >= deadline_ns;
-      if (is_over) return Check(status);
-      takt_status_free(status);
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    }
+    WaitForSignals(
+        DeadlineOf(timeout), "the stream is not idle yet",
+        [&](int64_t slice_ns, bool* is_idle) {
+          takt_status_t status = takt_stream_wait_idle(stream_.get(), slice_ns);
+          *is_idle = takt_status_code(status) != TAKT_STATUS_DEADLINE_EXCEEDED;
+          if (*is_idle) return status;
+          takt_status_free(status);
+          return takt_status_t{nullptr};
+        });
   }
 
   void SetInput(nb::args args, nb::kwargs kwargs) {
