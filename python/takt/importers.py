@@ -120,7 +120,6 @@ def run_tool(command: list[str], what: str, *, missing: str = "", timeout: float
 # func.func @name(%arg0: T, ...) -> (T, ...) attributes {...} {
 _FUNCTION = re.compile(r"^(\s*func\.func )(public )?@(\"[^\"]*\"|[\w.$-]+)\((.*)$")
 _TORCH_TENSOR = re.compile(r"!torch\.vtensor<\[([^\]]*)\],(\w+)>")
-_ELEMENT = {"si8": "si8", "ui8": "ui8", "si16": "si16", "si32": "si32", "si64": "si64"}
 
 
 def annotate(source: Source, reflection: dict[str, str]) -> bytes:
@@ -160,7 +159,7 @@ def _declaration(line: str, source: Source) -> str | None:
 
 def _tensor_type(shape: str, element: str) -> str:
     dimensions = [d.strip() for d in shape.split(",") if d.strip()]
-    return "tensor<" + "".join(f"{d}x" for d in dimensions) + _ELEMENT.get(element, element) + ">"
+    return "tensor<" + "".join(f"{d}x" for d in dimensions) + element + ">"
 
 
 def _word(name: str) -> str:

@@ -60,7 +60,8 @@ class Instance:
         )
         self._lock = threading.RLock()
         self._devices: dict[str, _native.Device] = {}
-        self._loaded: dict[Any, LoadedModule] = {}
+        # What a module was loaded as goes with the module.
+        self._loaded: weakref.WeakKeyDictionary[Module, LoadedModule] = weakref.WeakKeyDictionary()
         self._streams: weakref.WeakSet[Stream] = weakref.WeakSet()
         _instances.add(self)
 

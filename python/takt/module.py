@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import threading
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 
@@ -30,8 +29,6 @@ class Function:
 
     def __init__(self, native: _native.Function):
         self._native = native
-        # An attribute of the object would not be looked at for f(...).
-        self.invoke = native.__call__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._native(*args, **kwargs)
@@ -198,7 +195,7 @@ class Module:
             parameters = {"": parameters}
         self.parameters = parameters
         self.preload = preload
-        self._lock = threading.Lock()
+        self._loaded: LoadedModule | None = None
 
     @classmethod
     def of(cls, source: Any, **options: Any) -> Module:
@@ -218,13 +215,6 @@ class Module:
                 instance._loaded[self] = loaded
             return loaded
 
-    def _default(self) -> LoadedModule:
-        from .instance import default_instance
-
-        loaded = self.on(default_instance())
-        self.__dict__["_loaded"] = loaded
-        return loaded
-
     @property
     def functions(self) -> list[str]:
         return self._loaded_module().functions
@@ -233,8 +223,12 @@ class Module:
         return self._loaded_module().function(name)
 
     def _loaded_module(self) -> LoadedModule:
-        loaded = self.__dict__.get("_loaded")
-        return loaded if loaded is not None else self._default()
+        """This module on the default instance."""
+        if self._loaded is None:
+            from .instance import default_instance
+
+            self._loaded = self.on(default_instance())
+        return self._loaded
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -261,8 +255,3 @@ def load(source: str | os.PathLike | bytes, **options: Any) -> Module:
     module = Module.of(source, **options)
     module._loaded_module()  # Errors come here, not at the first call.
     return module
-
-
-def functions_of(names: Iterable[str]) -> list[str]:
-    """The names without the asynchronous forms."""
-    return [n for n in names if not n.endswith("$async")]

@@ -9,7 +9,7 @@ _TRIPLES = {
     "aarch64": "aarch64-unknown-linux-gnu",
     "riscv64": "riscv64-unknown-linux-gnu",
 }
-# What each architecture needs besides its CPU.
+# What an architecture needs where no CPU is named.
 _EXTRA = {
     "riscv64": (
         "--iree-llvmcpu-target-abi=lp64d",
@@ -35,10 +35,7 @@ def flags_of(target: str) -> list[str]:
             f"target {target!r}: expected host, or one of {known}, as in aarch64:cortex-a76"
         )
     flags.append(f"--iree-llvmcpu-target-triple={_TRIPLES[architecture]}")
-    if cpu:
-        flags.append(f"--iree-llvmcpu-target-cpu={cpu}")
-    else:
-        flags.append("--iree-llvmcpu-target-cpu=generic")
+    flags.append(f"--iree-llvmcpu-target-cpu={cpu or 'generic'}")
     if not cpu:
         flags.extend(_EXTRA.get(architecture, ()))
     return flags

@@ -9,7 +9,6 @@ from typing import Any, Callable
 from . import recipes
 from .compiler import Artifact, Job
 from .errors import CompileError, Error
-from .instance import default_instance
 from .module import Function
 
 SECONDS_DEFAULT = 300.0
@@ -39,9 +38,10 @@ def tune(
     progress = progress or (lambda text: print(text, file=sys.stderr))
     deadline = time.monotonic() + seconds
     plain = job.compile(recipes.RECIPES["plain"])
-    inputs = example_inputs(_function(plain))
-    expected = _results(plain, inputs)
-    best, best_ns = plain, _measure(plain, inputs)
+    function = plain.load().function()
+    inputs = example_inputs(function)
+    expected = _results(function, inputs)
+    best, best_ns = plain, _measure(function, inputs)
     tried = [{"recipe": "plain", "median_ns": best_ns}]
     progress(f"plain: {best_ns / 1e6:.3f} ms")
     candidates = [recipes.choose(is_quantized)]
@@ -56,13 +56,14 @@ def tune(
         tried.append(record)
         try:
             artifact = job.compile(recipe)
-            difference = _difference(expected, _results(artifact, inputs))
+            function = artifact.load().function()
+            difference = _difference(expected, _results(function, inputs))
             record["difference"] = difference
             if difference > 1:
                 record["rejected"] = "its results differ"
                 progress(f"{recipe.name}: its results differ")
                 continue
-            record["median_ns"] = _measure(artifact, inputs)
+            record["median_ns"] = _measure(function, inputs)
         except (CompileError, Error) as error:
             record["rejected"] = str(error)
             progress(f"{recipe.name}: {str(error).splitlines()[0]}")
@@ -73,10 +74,6 @@ def tune(
     best.report["tried"] = tried
     progress(f"the quickest is {best.recipe.name}")
     return best
-
-
-def _function(artifact: Artifact) -> Function:
-    return artifact.load().on(default_instance()).function()
 
 
 def example_inputs(function: Function) -> list[Any]:
@@ -102,8 +99,8 @@ def example_inputs(function: Function) -> list[Any]:
     return inputs
 
 
-def _results(artifact: Artifact, inputs: list[Any]) -> tuple:
-    results = _function(artifact)(*inputs)
+def _results(function: Function, inputs: list[Any]) -> tuple:
+    results = function(*inputs)
     return results if isinstance(results, tuple) else (results,)
 
 
@@ -129,9 +126,8 @@ def _difference(expected: tuple, actual: tuple) -> float:
     return float(worst)
 
 
-def _measure(artifact: Artifact, inputs: list[Any]) -> int:
+def _measure(function: Function, inputs: list[Any]) -> int:
     """The median time of a call in ns."""
-    function = _function(artifact)
     for _ in range(2):  # Pages, and what the runtime learns of a kernel.
         function(*inputs)
     times: list[int] = []
