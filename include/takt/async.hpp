@@ -103,7 +103,7 @@ struct AsyncOptions {
   std::vector<FutureArgument> future_arguments = {};
   // Where results are to lie; see takt_invoke_options_t.
   std::vector<std::pair<size_t, BufferView>> result_buffers = {};
-  // Told on the thread that ends the invocation; must not throw or block.
+  // Called on the thread that ends the invocation; must not throw or block.
   std::function<void(const Invocation&, Status)> on_done = {};
 };
 

@@ -30,8 +30,7 @@ enum {
   TAKT_ACCESS_ALL = 3,
 };
 
-// Called once, when no buffer refers to wrapped memory any more; on any
-// thread.
+// Called once, on any thread, when the last buffer over wrapped memory is gone.
 typedef void (*takt_buffer_release_t)(void* user_data);
 
 typedef struct takt_buffer_options_t {

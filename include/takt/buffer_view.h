@@ -65,7 +65,7 @@ TAKT_EXPORT const int64_t* takt_buffer_view_shape(
 TAKT_EXPORT size_t
 takt_buffer_view_element_count(const takt_buffer_view_t* view);
 
-// Of the dense tensor; its buffer may be longer.
+// The bytes of the dense tensor; its buffer may be longer.
 TAKT_EXPORT size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view);
 
 // Copies the tensor to host memory of `byte_length` bytes, which must be

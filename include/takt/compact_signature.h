@@ -54,7 +54,7 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_signature_format_declaration(const takt_signature_t* signature,
                                   const char* function_name, char** out_text);
 
-// What is to be done so that a buffer fits an argument.
+// The step that makes a buffer fit an argument.
 typedef enum takt_buffer_advice_t {
   TAKT_BUFFER_ADVICE_USE = 0,  // The host's memory can be passed as it is.
   TAKT_BUFFER_ADVICE_CONVERT =
@@ -71,7 +71,7 @@ enum {
   TAKT_BUFFER_CONVERSION_WIDENING = 4,  // Elements become wider, without loss.
 };
 
-// A buffer in host memory, as the Python buffer protocol tells of one.
+// A buffer in host memory, as the Python buffer protocol describes one.
 typedef struct takt_host_buffer_t {
   takt_element_type_t element_type;
   size_t byte_length;  // Of a strided one: of its contiguous copy.

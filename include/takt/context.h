@@ -81,7 +81,7 @@ TAKT_EXPORT void takt_context_release(takt_context_t* context);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_find_function(
     takt_context_t* context, const char* name, takt_function_t** out_function);
 
-// What modules with a __notify function are told.
+// The signals that a module with a __notify function receives.
 typedef enum takt_context_signal_t {
   TAKT_CONTEXT_SIGNAL_RESUME = 0,
   TAKT_CONTEXT_SIGNAL_SUSPEND = 1,

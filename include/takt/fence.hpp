@@ -173,7 +173,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
   void SetName(const std::string& name) const {
     takt_fence_set_name(get(), name.c_str());
   }
-  // What it still waits for; the error's text if that cannot be said.
+  // Says what the fence still waits for; an error's text if that fails.
   std::string Explain() const {
     char* text = nullptr;
     Status status(takt_fence_explain(get(), &text));
@@ -192,14 +192,14 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
   }
 };
 
-// Who resumes a coroutine: called once with it, on the thread that brought the
+// Resumes a coroutine: called once with it, on the thread that brought the
 // fence's outcome about, to resume() it at once or elsewhere.
 using Resumer = std::function<void(std::coroutine_handle<>)>;
 
-// What `co_await fence` waits on; gives the fence's outcome. The coroutine goes
-// on at once if that is known, else where the Resumer has it, else on the
-// thread that signals (where it must not block). It does not keep the fence: of
-// one that nobody else holds it gets ABORTED.
+// What `co_await fence` waits on; gives the fence's outcome. The coroutine
+// continues at once if that is known. Else the Resumer resumes it; without one,
+// the thread that signals does (where it must not block). The awaiter does not
+// keep the fence: its outcome is ABORTED once no other reference is left.
 class FenceAwaiter {
  public:
   explicit FenceAwaiter(Fence fence, Resumer resumer = nullptr)
@@ -218,8 +218,8 @@ class FenceAwaiter {
       const Fence fence = std::move(fence_);
       takt_fence_on_reached(fence.get(), &FenceAwaiter::OnReached, this);
     }
-    // Whoever is second resumes: this function by returning false. Acquire and
-    // release: each sees what the other wrote.
+    // The second of two arrivals resumes: this function by returning false.
+    // Acquire and release: each sees what the other wrote.
     return !met_.exchange(true, std::memory_order_acq_rel);
   }
   Status await_resume() { return std::move(status_); }
@@ -264,7 +264,7 @@ class Task {
  public:
   class promise_type {
    public:
-    // Ends the coroutine: frees it, then tells its fence.
+    // Ends the coroutine: frees it, then signals its fence.
     struct End {
       bool await_ready() noexcept { return false; }
       [[gnu::noinline]] void await_suspend(
@@ -276,7 +276,7 @@ class Task {
           done.Fail(std::move(status));
           return;
         }
-        // Fails only if somebody else has ended the fence, who is right then.
+        // Fails only if other code has ended the fence, whose outcome holds.
         status = done.Signal();
       }
       void await_resume() noexcept {}

@@ -39,8 +39,8 @@ typedef struct takt_thread_hooks_t {
   // stores what join() shall get in `*out_thread`. `name` is borrowed; `worker`
   // counts from 0, and is TAKT_THREAD_NO_WORKER for a thread that is no worker.
   // Must not call back into the instance. False: there is no such thread. Then
-  // the instance goes on with fewer workers, and what the other threads would
-  // do is done by takt_instance_run_ready().
+  // the instance has fewer workers, and takt_instance_run_ready() does what the
+  // other threads would do.
   bool (*create)(void* user_data, uint32_t worker, const char* name,
                  void (*run)(void* argument), void* argument,
                  void** out_thread);
@@ -88,8 +88,8 @@ typedef struct takt_instance_options_t {
   int64_t timer_spin_ns;
   int32_t timer_fifo_priority;  // SCHED_FIFO, 1 to 99. Default: 0, not that.
 
-  // Who decides which operation runs when (takt/scheduler.h). Borrowed. NULL:
-  // nobody; the executor's lanes alone say what goes first.
+  // The scheduler, which decides which operation runs when (takt/scheduler.h).
+  // Borrowed. NULL: none; the executor's lanes alone order the work.
   const struct takt_scheduler_options_t* scheduler;
 
   // A second thread beside each worker, which sleeps until something waits that

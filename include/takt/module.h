@@ -65,8 +65,8 @@ typedef struct takt_module_memory_options_t {
   // True: the bytes are not copied, must live until `release` is called, and
   // must start at a multiple of 64. Default: false, they are copied.
   bool borrow;
-  // Called once with `user_data`, on any thread, when borrowed bytes are not
-  // needed any more. May be NULL. Not called if loading fails.
+  // Called once with `user_data`, on any thread, when the module no longer
+  // needs borrowed bytes. May be NULL. Not called if loading fails.
   void (*release)(void* user_data);
   void* user_data;
   bool accept_unknown_types;  // As of a file.

@@ -31,8 +31,8 @@ TAKT_EXPORT const takt_npu_driver_t* takt_npu_host_driver(void);
 // profile, as JSON; docs/npu.md has the schema.
 TAKT_EXPORT const takt_npu_driver_t* takt_npu_sim_driver(void);
 
-// Threads as the driver asks for: those of the instance where the work is done
-// by whoever submits it, else two of the device's own.
+// The threads that the driver asks for: the instance's where the submitting
+// thread does the work, else two of the device's own.
 #define TAKT_NPU_WORKER_COUNT_DEFAULT (-1)
 
 typedef struct takt_npu_options_t {
@@ -60,8 +60,8 @@ typedef struct takt_npu_options_t {
   // is waited for. Not for drivers of real hardware. A scheduler does
   // not learn then how hot and how well the NPU is. Default: false.
   bool virtual_time;
-  // Threads that run the device's code and wait for the NPU. 0: whoever submits
-  // the work. Default: TAKT_NPU_WORKER_COUNT_DEFAULT.
+  // Threads that run the device's code and wait for the NPU. 0: the thread
+  // that submits the work. Default: TAKT_NPU_WORKER_COUNT_DEFAULT.
   int32_t worker_count;
   // The device takes the CPU's native code as well. What that imports comes
   // from the driver, and has the NPU while it runs. A module that has a choice
@@ -139,7 +139,7 @@ typedef struct takt_npu_statistics_t {
   uint64_t overheated_count;
   uint64_t lost_count;
   uint64_t refused_count;
-  // What was done about it.
+  // Reactions to these failures.
   uint64_t retry_count;
   uint64_t reset_count;
   uint64_t quarantine_count;

@@ -66,10 +66,10 @@ typedef enum takt_npu_type_t {
 
 // Bytes that an operation works on.
 //
-// Of a unit that works in host memory (TAKT_NPU_HOST_MEMORY), `data` is where
-// they are, and `buffer` is 0 or an imported buffer that holds them. Of another
-// one `data` is NULL, and they are in `buffer` from `offset` on; only the host
-// side of a transfer has `data`.
+// A unit that works in host memory (TAKT_NPU_HOST_MEMORY) finds them at `data`;
+// `buffer` is 0 or an imported buffer that holds them. For another unit `data`
+// is NULL, and they are in `buffer` from `offset` on; only the host side of a
+// transfer has `data`.
 typedef struct takt_npu_range_t {
   uint8_t* data;
   uint64_t buffer;
@@ -184,8 +184,8 @@ typedef struct takt_npu_batch_t {
   uint64_t id;  // Never 0, and never used twice on a unit.
   const takt_npu_operation_t* operations;
   size_t operation_count;
-  // What the unit calls once, when nothing of the batch touches memory any
-  // more and all that it wrote can be seen. Must not be called for a batch
+  // The unit calls it once, when the batch no longer touches memory and all
+  // that it wrote can be seen. Must not be called for a batch
   // that submit refused.
   void (*complete)(void* user_data, uint64_t id, takt_npu_result_t result);
   void* user_data;
@@ -272,8 +272,8 @@ typedef struct takt_npu_driver_t {
   // Starts a batch, which stays where it is until it has completed or has been
   // cancelled. UNSUPPORTED and other errors: nothing was started.
   takt_npu_result_t (*submit)(void* unit, const takt_npu_batch_t* batch);
-  // Ends a batch early. OK: it touches no memory any more; it has completed,
-  // or never will. FAILED: only a reset could do that.
+  // Ends a batch early. OK: it no longer touches memory; it has completed, or
+  // never will. FAILED: only a reset could do that.
   takt_npu_result_t (*cancel)(void* unit, uint64_t id);
   // Ends whatever runs, as cancel() does, and makes the unit as good as new,
   // but for its buffers and programs, which stay. LOST: it is gone.

@@ -111,7 +111,7 @@ typedef struct takt_plan_binding_t {
   takt_function_t* const* functions;
   size_t function_count;
   size_t argument_count;
-  // The arguments of every call; must not be written while the run goes on.
+  // The arguments of every call; must not be written during the run.
   const takt_value_t* arguments;
   takt_criticality_t criticality;
   takt_plan_done_callback_t on_done;  // May be NULL.

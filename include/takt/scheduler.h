@@ -1,4 +1,4 @@
-// takt/scheduler.h - who decides which operation runs when, and how wide.
+// takt/scheduler.h - decides which operation runs when, and how wide.
 //
 // With a scheduler, the dispatches of an instance's "local-task" devices that
 // are worth a decision wait for one: jobs go by criticality, priority, deadline
@@ -187,8 +187,9 @@ typedef struct takt_miss_t {
   int64_t response_ns;  // Until it was done or given up.
 } takt_miss_t;
 
-// Told of each such job, and of each change of mode, on the thread that decided
-// it, perhaps on several at once. Must not block. NULL: nobody is told.
+// Sets the functions that are called for each such job, and for each change of
+// mode. They run on the thread that decided it, perhaps on several at once, and
+// must not block. NULL: no call.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_callbacks(
     takt_instance_t* instance,
     void (*on_miss)(void* user_data, const takt_miss_t* miss),

@@ -22,9 +22,9 @@
 // Jobs: each release makes one. A stream has at most one job in flight; a
 // release that finds one waits, and what becomes of it is `late`.
 //
-// Who runs: releases come from one thread of the instance (see
-// takt_instance_options_t, timer_*), jobs are run by workers, or by threads
-// that wait for something.
+// Threads: one thread of the instance releases jobs (see timer_* in
+// takt_instance_options_t). Workers run them, or threads that wait for
+// something.
 //
 // Thread-safety: every function may run on any thread; those that write inputs
 // on one at a time, and so takt_stream_take_output().
@@ -88,7 +88,7 @@ typedef struct takt_stream_job_t {
   takt_stream_outcome_t outcome;
 } takt_stream_job_t;
 
-// Told that a job is over, on the thread that brought it about; must not block.
+// Called when a job is over, on the thread that ended it; must not block.
 //
 //   job      borrowed.
 //   status   NULL, or the error, which the callback owns.
@@ -100,8 +100,8 @@ typedef void (*takt_stream_done_callback_t)(void* user_data,
                                             size_t result_count,
                                             const takt_value_t* results);
 
-// Told that a job's deadline has passed before it was done: when it passes, or
-// when a release that waited is looked at. Must not block.
+// Called when a job's deadline has passed before the job was done: at that
+// time, or when a release that waited is looked at. Must not block.
 typedef void (*takt_stream_late_callback_t)(void* user_data,
                                             const takt_stream_job_t* job);
 
@@ -181,13 +181,13 @@ TAKT_EXPORT void takt_stream_release(takt_stream_t* stream);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_start(takt_stream_t* stream, int64_t start_ns);
 
-// Releases nothing any more, and forgets releases that wait. The job in flight
-// goes on.
+// Ends the releases, and forgets those that wait. The job in flight runs to its
+// end.
 TAKT_EXPORT void takt_stream_stop(takt_stream_t* stream);
 
 // Waits until nothing is in flight and no callback runs, or the deadline has
-// passed; this thread helps the workers meanwhile. Of a stream that was not
-// stopped: until it is between two jobs. Not in a callback.
+// passed; this thread helps the workers meanwhile. If the stream was not
+// stopped, it waits until the stream is between two jobs. Not in a callback.
 //
 // Errors: DEADLINE_EXCEEDED
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
