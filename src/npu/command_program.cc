@@ -268,6 +268,8 @@ absl::StatusOr<std::unique_ptr<CommandProgram>> CommandProgram::Parse(
 absl::Status CommandProgram::ReadFunctions(absl::Span<const uint8_t> data,
                                            uint32_t function_count,
                                            absl::Span<const uint8_t> names) {
+  // Each function gets a copy of its name, so functions must not share one.
+  size_t name_bytes = 0;
   for (uint32_t i = 0; i < function_count; ++i) {
     const auto entry = data.subspan(i * kFunctionBytes, kFunctionBytes);
     const auto name = ReadAt<uint32_t>(entry, 0);
@@ -283,8 +285,13 @@ absl::Status CommandProgram::ReadFunctions(absl::Span<const uint8_t> data,
     if (end == nullptr) {
       return Damaged(absl::StrCat("function ", i, " has no name"));
     }
-    function.name.assign(reinterpret_cast<const char*>(names.data()) + name,
-                         reinterpret_cast<const char*>(end));
+    const uint8_t* const begin = names.data() + name;
+    name_bytes += static_cast<size_t>(end - begin) + 1;
+    if (name_bytes > names.size()) {
+      return Damaged(absl::StrCat("function ", i, ": its name at ", name,
+                                  " overlaps another"));
+    }
+    function.name.assign(begin, end);
     if (!RangeFits(function.first_command, function.command_count,
                    commands_.size())) {
       return Damaged(absl::StrCat(

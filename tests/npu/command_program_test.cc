@@ -196,6 +196,18 @@ TEST(CommandProgramTest, SaysWhatIsWrongWithABadFile) {
 
 // Bytes changed at random: refused, or run without touching anything else
 // (which a sanitizer would see).
+TEST(CommandProgramTest, RefusesFunctionsThatShareAName) {
+  Assembler assembler;
+  assembler.Function(std::string(1000, 'x'), 0, 0).Function("y", 0, 0);
+  std::vector<uint8_t> bytes = assembler.Assemble();
+  EXPECT_TRUE(CommandProgram::Parse(bytes).ok());
+  const size_t second =
+      CommandProgram::kHeaderBytes + CommandProgram::kFunctionBytes;
+  std::memset(bytes.data() + second, 0, sizeof(uint32_t));
+  EXPECT_THAT(std::string(CommandProgram::Parse(bytes).status().message()),
+              HasSubstr("function 1: its name at 0 overlaps another"));
+}
+
 TEST(CommandProgramTest, SurvivesChangedBytes) {
   const std::vector<uint8_t> good = ProductProgram();
   Random random(7);
