@@ -454,6 +454,7 @@ class TableReader {
   }
 
   absl::Status ReadRodata() {
+    TAKT_RETURN_IF_ERROR(CheckCount(module_.rodata(), "rodata segments"));
     if (module_.rodata() == nullptr) return absl::OkStatus();
     out_.rodata.reserve(module_.rodata()->size());
     for (const wire::Rodata* entry : *module_.rodata()) {

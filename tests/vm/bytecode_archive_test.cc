@@ -448,6 +448,14 @@ TEST(BytecodeArchiveTest, RefusesBodiesThatOverlap) {
   EXPECT_THAT(ErrorOf(module), HasSubstr("is not within the"));
 }
 
+TEST(BytecodeArchiveTest, RefusesMoreRodataThanItsLimit) {
+  ModuleBuilder module = SmallModule();
+  for (int i = 0; i < 65535; ++i) module.AddRodata({1});
+  EXPECT_EQ(ErrorOf(module), "");
+  module.AddRodata({1});
+  EXPECT_THAT(ErrorOf(module), HasSubstr("65536 rodata segments; at most"));
+}
+
 // The verifier of the tables must not visit one table once for each of the many
 // entries that point to it.
 TEST(BytecodeArchiveTest, RefusesSharedTablesThatAddUp) {
