@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::cpu {
@@ -163,7 +164,7 @@ absl::string_view ElfImage::HostArchitecture() { return kArchitecture; }
 absl::StatusOr<std::unique_ptr<ElfImage>> ElfImage::Load(
     absl::Span<const uint8_t> data) {
   std::unique_ptr<ElfImage> image(new ElfImage);
-  image->page_bytes_ = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  image->page_bytes_ = Narrow<uint64_t>(sysconf(_SC_PAGESIZE));
   Layout layout;
   TAKT_RETURN_IF_ERROR(image->ReadProgramHeaders(data, &layout));
   TAKT_RETURN_IF_ERROR(image->CheckRelro(layout.relro));
@@ -371,7 +372,7 @@ absl::Status ElfImage::RelocateOne(uint64_t table_address) {
     return DamagedAt(table_address, "relocation outside of writable segments");
   }
   const uint64_t value = reinterpret_cast<uintptr_t>(base_) +
-                         (static_cast<uint64_t>(entry.r_addend) - first_page_);
+                         (Truncate<uint64_t>(entry.r_addend) - first_page_);
   std::memcpy(base_ + (entry.r_offset - first_page_), &value, sizeof(value));
   return absl::OkStatus();
 }
@@ -466,7 +467,7 @@ absl::Span<const uint8_t> ElfImage::ReadableFrom(const void* address) const {
   const Segment* const segment = FindSegment(first_page_ + offset, 1);
   if (segment == nullptr || !segment->readable) return {};
   return {static_cast<const uint8_t*>(address),
-          static_cast<size_t>(segment->end - first_page_ - offset)};
+          Narrow<size_t>(segment->end - first_page_ - offset)};
 }
 
 bool ElfImage::IsCode(const void* address) const {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/content_hash.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "cpu/elf_image.h"
 #include "cpu/library_executable.h"
@@ -168,8 +169,7 @@ std::shared_ptr<ExecutableCode> ExecutableLoader::Find(
     if (kept != i) entries_[kept] = std::move(entries_[i]);
     ++kept;
   }
-  entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(kept),
-                 entries_.end());
+  entries_.erase(entries_.begin() + Narrow<ptrdiff_t>(kept), entries_.end());
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/fault_report.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "cpu/elf_image.h"
 #include "cpu/system_library.h"
@@ -230,14 +231,14 @@ library_abi::DispatchState DispatchStateOf(const ExecutableCode::Function& info,
   library_abi::DispatchState dispatch;
   dispatch.workgroup_size_x = info.workgroup_size[0];
   dispatch.workgroup_size_y = info.workgroup_size[1];
-  dispatch.workgroup_size_z = static_cast<uint16_t>(info.workgroup_size[2]);
-  dispatch.constant_count = static_cast<uint16_t>(info.constant_count);
+  dispatch.workgroup_size_z = Narrow<uint16_t>(info.workgroup_size[2]);
+  dispatch.constant_count = Narrow<uint16_t>(info.constant_count);
   dispatch.workgroup_count_x = count[0];
   dispatch.workgroup_count_y = count[1];
-  dispatch.workgroup_count_z = static_cast<uint16_t>(count[2]);
-  dispatch.max_concurrency = static_cast<uint8_t>(
+  dispatch.workgroup_count_z = Narrow<uint16_t>(count[2]);
+  dispatch.max_concurrency = Narrow<uint8_t>(
       arguments.max_concurrency < 255 ? arguments.max_concurrency : 255);
-  dispatch.binding_count = static_cast<uint8_t>(info.binding_count);
+  dispatch.binding_count = Narrow<uint8_t>(info.binding_count);
   dispatch.constants = arguments.constants;
   dispatch.bindings = arguments.bindings;
   dispatch.binding_lengths = arguments.binding_lengths;
@@ -257,7 +258,7 @@ class WorkgroupId {
   void StoreTo(library_abi::WorkgroupState* workgroup) const {
     workgroup->workgroup_id_x = x_;
     workgroup->workgroup_id_y = y_;
-    workgroup->workgroup_id_z = static_cast<uint16_t>(z_);
+    workgroup->workgroup_id_z = Narrow<uint16_t>(z_);
   }
   void Step() {
     if (++x_ < count_[0]) return;
@@ -288,7 +289,7 @@ absl::Status LibraryExecutable::RunWorkgroups(
   const library_abi::DispatchState dispatch = DispatchStateOf(info, arguments);
   library_abi::WorkgroupState workgroup{};
   workgroup.local_memory = worker.local_memory;
-  workgroup.local_memory_bytes = static_cast<uint32_t>(worker.local_bytes);
+  workgroup.local_memory_bytes = Narrow<uint32_t>(worker.local_bytes);
   WorkgroupId id(begin, arguments.workgroup_count);
   const library_abi::DispatchFunction entry = entries_[function];
   const ScopedKernelName here(fault_names_[function].c_str());

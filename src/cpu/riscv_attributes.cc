@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::cpu {
@@ -59,7 +60,7 @@ class Reader {
     const auto end = std::find(bytes_.begin(), bytes_.end(), uint8_t{0});
     if (end == bytes_.end()) return Damaged("a text has no end");
     const absl::string_view text(reinterpret_cast<const char*>(bytes_.data()),
-                                 static_cast<size_t>(end - bytes_.begin()));
+                                 Narrow<size_t>(end - bytes_.begin()));
     Skip(text.size() + 1);
     return text;
   }

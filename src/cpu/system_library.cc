@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::cpu {
@@ -32,7 +33,7 @@ absl::StatusOr<UniqueFd> CreateFile(absl::Span<const uint8_t> data) {
     const ssize_t count = write(file.get(), data.data(), data.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return Exhausted("no memory for the file");
-    data.remove_prefix(static_cast<size_t>(count));
+    data.remove_prefix(Narrow<size_t>(count));
   }
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::npu {
@@ -124,9 +125,9 @@ bool Runner::Matmul(const uint32_t* f) {
     uint32_t* const row = out + i * n;
     if (f[6] == 0) std::fill(row, row + n, 0u);
     for (uint64_t p = 0; p < k; ++p) {
-      const auto x = static_cast<uint32_t>(left[i * k + p]);
+      const auto x = Truncate<uint32_t>(left[i * k + p]);
       for (uint64_t j = 0; j < n; ++j) {
-        row[j] += x * static_cast<uint32_t>(right[p * n + j]);
+        row[j] += x * Truncate<uint32_t>(right[p * n + j]);
       }
     }
   }
@@ -135,8 +136,8 @@ bool Runner::Matmul(const uint32_t* f) {
 }
 
 uint32_t Combine(Elementwise operation, uint32_t x, uint32_t y) {
-  const auto a = static_cast<int32_t>(x);
-  const auto b = static_cast<int32_t>(y);
+  const auto a = Truncate<int32_t>(x);
+  const auto b = Truncate<int32_t>(y);
   switch (operation) {
     case Elementwise::kAdd:
       return x + y;
@@ -180,14 +181,13 @@ bool Runner::Requantize(const uint32_t* f) {
       At(f[0], count * sizeof(int32_t), alignof(int32_t)));
   auto* const to = reinterpret_cast<int8_t*>(At(f[1], count, 1));
   if (from == nullptr || to == nullptr || !Spend(count)) return false;
-  const auto multiplier = static_cast<int64_t>(static_cast<int32_t>(f[3]));
-  const auto zero_point = static_cast<int64_t>(static_cast<int32_t>(f[5]));
+  const auto multiplier = int64_t{Truncate<int32_t>(f[3])};
+  const auto zero_point = int64_t{Truncate<int32_t>(f[5])};
   const int64_t half = shift == 0 ? 0 : int64_t{1} << (shift - 1);
   for (uint64_t i = 0; i < count; ++i) {
     // At most 2^62 + 2^61: no overflow.
     const int64_t scaled = (from[i] * multiplier + half) >> shift;
-    to[i] = static_cast<int8_t>(
-        std::clamp<int64_t>(scaled + zero_point, -128, 127));
+    to[i] = Narrow<int8_t>(std::clamp<int64_t>(scaled + zero_point, -128, 127));
   }
   work_.bytes_touched += count * 5;
   return true;
@@ -286,7 +286,7 @@ absl::Status CommandProgram::ReadFunctions(absl::Span<const uint8_t> data,
       return Damaged(absl::StrCat("function ", i, " has no name"));
     }
     const uint8_t* const begin = names.data() + name;
-    name_bytes += static_cast<size_t>(end - begin) + 1;
+    name_bytes += Narrow<size_t>(end - begin) + 1;
     if (name_bytes > names.size()) {
       return Damaged(absl::StrCat("function ", i, ": its name at ", name,
                                   " overlaps another"));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::npu {
@@ -39,9 +40,9 @@ class Reader {
   // Where field `index` of the table at `table` is; 0: absent.
   absl::StatusOr<uint64_t> Field(uint64_t table, uint32_t index) const {
     TAKT_ASSIGN_OR_RETURN(const int32_t back, Read<int32_t>(table));
-    const int64_t fields = static_cast<int64_t>(table) - back;
+    const int64_t fields = Narrow<int64_t>(table) - back;
     if (fields < 0) return Damaged("a table without fields");
-    const auto at = static_cast<uint64_t>(fields);
+    const auto at = Narrow<uint64_t>(fields);
     TAKT_ASSIGN_OR_RETURN(const uint16_t length, Read<uint16_t>(at));
     const uint64_t entry = 4 + uint64_t{index} * 2;
     if (entry + 2 > length) return 0;

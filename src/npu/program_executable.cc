@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "hal/command_buffer.h"
 #include "npu/request_executable.h"
@@ -71,7 +72,7 @@ absl::Status ProgramExecutable::RunWorkgroups(
     run.workgroups[d] = arguments.workgroup_count[d];
   }
   run.constants = arguments.constants;
-  run.constant_count = static_cast<uint32_t>(arguments.constant_count);
+  run.constant_count = Narrow<uint32_t>(arguments.constant_count);
   run.bindings = bindings.data();
   run.binding_count = bindings.size();
   NpuRequest request;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/narrow.h"
+
 namespace takt::npu {
 namespace {
 
@@ -67,9 +69,9 @@ int MatmulS8Import(void* parameters, void*, void*) {
     uint32_t* const row = out + i * p.n;
     std::fill(row, row + p.n, 0u);
     for (int64_t k = 0; k < p.k; ++k) {
-      const auto x = static_cast<uint32_t>(left[i * p.k + k]);
+      const auto x = Truncate<uint32_t>(left[i * p.k + k]);
       for (int64_t j = 0; j < p.n; ++j) {
-        row[j] += x * static_cast<uint32_t>(right[k * p.n + j]);
+        row[j] += x * Truncate<uint32_t>(right[k * p.n + j]);
       }
     }
   }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::plan {
@@ -56,7 +57,7 @@ absl::Status ForEachElement(const JsonPlace& place, const char* key,
 template <typename T>
 int32_t FindNamed(const std::vector<T>& list, absl::string_view name) {
   for (size_t i = 0; i < list.size(); ++i) {
-    if (list[i].name == name) return static_cast<int32_t>(i);
+    if (list[i].name == name) return Narrow<int32_t>(i);
   }
   return -1;
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "flatbuffers/flatbuffers.h"
 #include "plan/plan_file_generated.h"
@@ -22,7 +23,7 @@ void ForEach(const flatbuffers::Vector<flatbuffers::Offset<Table>>* tables,
 }
 
 absl::StatusOr<PlannedResource::Kind> ReadKind(uint8_t kind) {
-  if (kind <= static_cast<uint8_t>(PlannedResource::Kind::kNpu)) {
+  if (kind <= Narrow<uint8_t>(PlannedResource::Kind::kNpu)) {
     return static_cast<PlannedResource::Kind>(kind);
   }
   return absl::InvalidArgumentError(
@@ -125,7 +126,7 @@ flatbuffers::Offset<wire::Operation> Write(
   std::vector<flatbuffers::Offset<wire::Alternative>> alternatives;
   for (const PlannedAlternative& alternative : operation.alternatives) {
     alternatives.push_back(wire::CreateAlternative(
-        builder, static_cast<uint8_t>(alternative.kind), alternative.cluster,
+        builder, Narrow<uint8_t>(alternative.kind), alternative.cluster,
         alternative.width, alternative.duration, alternative.feeders));
   }
   return wire::CreateOperation(
@@ -149,9 +150,9 @@ std::string EncodePlan(const Plan& plan) {
   }
   std::vector<flatbuffers::Offset<wire::Resource>> resources;
   for (const PlannedResource& resource : plan.resources) {
-    resources.push_back(wire::CreateResource(
-        builder, builder.CreateString(resource.name),
-        static_cast<uint8_t>(resource.kind), resource.cluster));
+    resources.push_back(
+        wire::CreateResource(builder, builder.CreateString(resource.name),
+                             Narrow<uint8_t>(resource.kind), resource.cluster));
   }
   std::vector<flatbuffers::Offset<wire::Job>> jobs;
   for (const PlannedJob& job : plan.jobs) {

@@ -1,6 +1,7 @@
 // The machine of a workload, and what happens to it.
 #include <cmath>
 
+#include "base/narrow.h"
 #include "base/status.h"
 #include "plan/workload_keys.h"
 #include "plan/workload_reader.h"
@@ -14,7 +15,7 @@ absl::StatusOr<uint32_t> WorkloadReader::PoolNamed(const JsonPlace& place,
                                                    const char* key) {
   TAKT_ASSIGN_OR_RETURN(const std::string name, place.Text(key, ""));
   const int32_t pool = workload_.machine.FindPool(name);
-  if (pool >= 0) return static_cast<uint32_t>(pool);
+  if (pool >= 0) return Narrow<uint32_t>(pool);
   return place.ErrorAt(key,
                        absl::StrCat("the machine has no pool \"", name, "\""));
 }
@@ -59,7 +60,7 @@ absl::Status WorkloadReader::ReadPower(const JsonPlace& place) {
       return power.Error(
           absl::StrCat("the machine has no pool \"", name, "\""));
     }
-    TAKT_ASSIGN_OR_RETURN(workload_.power_mw[static_cast<size_t>(pool)],
+    TAKT_ASSIGN_OR_RETURN(workload_.power_mw[Narrow<size_t>(pool)],
                           ReadReal(power, name.c_str(), 0, 1e9, 0));
   }
   return absl::OkStatus();
@@ -78,8 +79,8 @@ absl::Status WorkloadReader::ReadNpuCores(const JsonPlace& place) {
     TAKT_ASSIGN_OR_RETURN(
         const double count,
         ReadReal(cores, name.c_str(), 0, sched::ResourceSet::kMaxResources, 0));
-    workload_.machine.pools[static_cast<size_t>(index)].feeder_count =
-        static_cast<uint32_t>(count);
+    workload_.machine.pools[Narrow<size_t>(index)].feeder_count =
+        Narrow<uint32_t>(count);
   }
   const absl::Status status = workload_.machine.Validate();
   if (!status.ok()) return cores.Error(status.message());
@@ -96,8 +97,7 @@ absl::Status WorkloadReader::ReadFault(const JsonPlace& place) {
   TAKT_ASSIGN_OR_RETURN(
       const double index,
       ReadReal(place, "index", 0, workload_.machine.pools[pool].count - 1, 0));
-  fault.resource =
-      workload_.machine.FirstOf(pool) + static_cast<uint32_t>(index);
+  fault.resource = workload_.machine.FirstOf(pool) + Narrow<uint32_t>(index);
   workload_.faults.push_back(fault);
   return absl::OkStatus();
 }
@@ -109,7 +109,7 @@ absl::Status WorkloadReader::ReadSpeed(const JsonPlace& place) {
   TAKT_ASSIGN_OR_RETURN(step.pool, PoolNamed(place, "pool"));
   TAKT_ASSIGN_OR_RETURN(const double speed,
                         ReadReal(place, "speed", 0.01, 100, 1));
-  step.permille = static_cast<uint32_t>(std::lround(speed * 1000));
+  step.permille = Narrow<uint32_t>(std::lround(speed * 1000));
   workload_.speed_steps.push_back(step);
   return absl::OkStatus();
 }
@@ -132,7 +132,7 @@ absl::Status WorkloadReader::ReadThermal(const JsonPlace& place) {
                         ReadReal(place, "hysteresis_c", 0, 100, 5));
   TAKT_ASSIGN_OR_RETURN(const double speed,
                         ReadReal(place, "speed", 0.01, 1, 0.6));
-  model.permille = static_cast<uint32_t>(std::lround(speed * 1000));
+  model.permille = Narrow<uint32_t>(std::lround(speed * 1000));
   workload_.thermal_models.push_back(model);
   return absl::OkStatus();
 }

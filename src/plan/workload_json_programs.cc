@@ -3,6 +3,7 @@
 
 #include "absl/strings/numbers.h"
 #include "base/check.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "plan/workload_keys.h"
 #include "plan/workload_reader.h"
@@ -29,8 +30,8 @@ int32_t WorkloadReader::FunctionNamed(const std::string& name) {
   if (dot == std::string::npos || dot + 1 == name.size()) return -1;
   const int32_t module = FindNamed(workload_.modules, name.substr(0, dot));
   if (module < 0) return -1;
-  workload_.functions.push_back({name, static_cast<uint32_t>(module), {}});
-  return static_cast<int32_t>(workload_.functions.size() - 1);
+  workload_.functions.push_back({name, Narrow<uint32_t>(module), {}});
+  return Narrow<int32_t>(workload_.functions.size() - 1);
 }
 
 absl::StatusOr<int32_t> WorkloadReader::ReadFunctionName(
@@ -51,7 +52,7 @@ absl::Status WorkloadReader::ReadFunction(const JsonPlace& place) {
   if (workload_.functions.size() == count) {
     return place.ErrorAt("function", "is listed twice");
   }
-  TAKT_ASSIGN_OR_RETURN(workload_.functions[static_cast<size_t>(index)].inputs,
+  TAKT_ASSIGN_OR_RETURN(workload_.functions[Narrow<size_t>(index)].inputs,
                         ReadTexts(place, "inputs"));
   return absl::OkStatus();
 }
@@ -89,7 +90,7 @@ absl::Status WorkloadReader::ReadProfiledModule(const JsonPlace& place) {
   TAKT_ASSIGN_OR_RETURN(const std::string hash, place.Text("content_hash", ""));
   const int32_t index = FindNamed(workload_.modules, name);
   if (index >= 0) {
-    workload_.modules[static_cast<size_t>(index)].content_hash = hash;
+    workload_.modules[Narrow<size_t>(index)].content_hash = hash;
   }
   return absl::OkStatus();
 }
@@ -119,7 +120,7 @@ absl::Status WorkloadReader::ReadAlternative(const JsonPlace& place,
   TAKT_ASSIGN_OR_RETURN(
       const double shards,
       ReadReal(place, "shards", 1, sched::ResourceSet::kMaxResources, 1));
-  alternative.shards = static_cast<uint32_t>(shards);
+  alternative.shards = Narrow<uint32_t>(shards);
   TAKT_ASSIGN_OR_RETURN(alternative.guess_ns, ReadTime(place, "duration", -1));
   TAKT_ASSIGN_OR_RETURN(alternative.guess_ns,
                         ReadTime(place, "q50", alternative.guess_ns));
@@ -132,7 +133,7 @@ absl::Status WorkloadReader::ReadAlternative(const JsonPlace& place,
                         ReadTime(place, "q99", alternative.q90_ns));
   TAKT_ASSIGN_OR_RETURN(const double samples,
                         ReadReal(place, "samples", 0, 4e9, 0));
-  alternative.sample_count = static_cast<uint32_t>(samples);
+  alternative.sample_count = Narrow<uint32_t>(samples);
   TAKT_ASSIGN_OR_RETURN(alternative.tile_ns, ReadTime(place, "tile", 0));
   kernel->alternatives.push_back(alternative);
   return absl::OkStatus();
@@ -149,7 +150,7 @@ absl::Status WorkloadReader::ReadKey(const JsonPlace& place,
   constexpr double kMost = 4294967295;
   TAKT_ASSIGN_OR_RETURN(const double ordinal,
                         ReadReal(place, "export", 0, kMost, 0));
-  key.export_ordinal = static_cast<uint32_t>(ordinal);
+  key.export_ordinal = Narrow<uint32_t>(ordinal);
   uint32_t count = 0;
   TAKT_RETURN_IF_ERROR(ForEachElement(place, "grid", [&](const JsonPlace& p) {
     if (count == 3 || !p.json().is_number_unsigned() ||
@@ -175,7 +176,7 @@ absl::Status WorkloadReader::ReadKernel(const JsonPlace& place) {
       [&](const JsonPlace& p) { return ReadAlternative(p, &kernel); }));
   TAKT_RETURN_IF_ERROR(ReadKey(place, &kernel));
   workload_.kernels.push_back(std::move(kernel));
-  const auto index = static_cast<uint32_t>(workload_.kernels.size() - 1);
+  const auto index = Narrow<uint32_t>(workload_.kernels.size() - 1);
   const absl::Status status =
       costs_.Add(workload_.KeyOf(index), workload_.kernels.back().alternatives)
           .status();
@@ -198,7 +199,7 @@ absl::Status WorkloadReader::ReadOperation(const JsonPlace& place,
   TAKT_ASSIGN_OR_RETURN(const double count,
                         ReadReal(place, "count", 1, 10'000, 1));
   sched::ProgramOperation operation;
-  operation.kernel = static_cast<uint32_t>(kernel);
+  operation.kernel = Narrow<uint32_t>(kernel);
   if (const Json* after = place.Find("after"); after != nullptr) {
     if (!after->is_array()) return place.ErrorAt("after", "expected a list");
     for (const Json& index : *after) {
@@ -208,15 +209,14 @@ absl::Status WorkloadReader::ReadOperation(const JsonPlace& place,
             "after",
             absl::StrCat("expected indexes of operations, got ", index.dump()));
       }
-      operation.after.push_back(static_cast<uint32_t>(index.get<uint64_t>()));
+      operation.after.push_back(Narrow<uint32_t>(index.get<uint64_t>()));
     }
   } else if (!program->operations.empty()) {
-    operation.after.push_back(
-        static_cast<uint32_t>(program->operations.size() - 1));
+    operation.after.push_back(Narrow<uint32_t>(program->operations.size() - 1));
   }
-  for (int i = 0; i < static_cast<int>(count); ++i) {
+  for (int i = 0; i < Narrow<int>(count); ++i) {
     if (i > 0) {
-      operation.after = {static_cast<uint32_t>(program->operations.size() - 1)};
+      operation.after = {Narrow<uint32_t>(program->operations.size() - 1)};
     }
     program->operations.push_back(operation);
   }

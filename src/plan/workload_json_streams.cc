@@ -4,6 +4,7 @@
 #include "absl/strings/numbers.h"
 #include "base/check.h"
 #include "base/cpu_set.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "plan/workload_keys.h"
 #include "plan/workload_reader.h"
@@ -16,7 +17,7 @@ absl::Status WorkloadReader::ReadAnnotations(const JsonPlace& place,
                                              WorkloadStream* stream) {
   if (stream->function < 0) return absl::OkStatus();
   const std::string& name =
-      workload_.functions[static_cast<size_t>(stream->function)].name;
+      workload_.functions[Narrow<size_t>(stream->function)].name;
   const auto found = attributes_.find(name);
   if (found == attributes_.end()) return absl::OkStatus();
   const auto fault = [&](const std::string& key) {
@@ -32,7 +33,7 @@ absl::Status WorkloadReader::ReadAnnotations(const JsonPlace& place,
       if (!absl::SimpleAtoi(value, &number) || number < 0 || number > 255) {
         return fault(key);
       }
-      stream->terms.priority = static_cast<uint8_t>(number);
+      stream->terms.priority = Narrow<uint8_t>(number);
     } else if (key == "takt.affinity") {
       if (!SetAffinity(value, stream).ok()) return fault(key);
     } else if (key == "takt.resource") {
@@ -81,14 +82,14 @@ absl::Status WorkloadReader::ReadAffinity(const JsonPlace& place,
 absl::Status WorkloadReader::SetAffinity(const std::string& text,
                                          WorkloadStream* stream) {
   TAKT_ASSIGN_OR_RETURN(const CpuSet set, CpuSet::Parse(text));
-  const auto count = static_cast<int32_t>(workload_.machine.resource_count());
+  const auto count = Narrow<int32_t>(workload_.machine.resource_count());
   stream->terms.affinity = {};
   for (int32_t i = set.Next(0); i >= 0; i = set.Next(i + 1)) {
     if (i >= count) {
       return absl::InvalidArgumentError(
           absl::StrCat("the machine has no resource ", i));
     }
-    stream->terms.affinity.Add(static_cast<uint32_t>(i));
+    stream->terms.affinity.Add(Narrow<uint32_t>(i));
   }
   return absl::OkStatus();
 }
@@ -103,7 +104,7 @@ absl::Status WorkloadReader::ReadArrival(const JsonPlace& place,
   stream->arrival = arrivals[arrival];
   TAKT_ASSIGN_OR_RETURN(const double count,
                         ReadReal(place, "count", 1, 10'000, 1));
-  stream->count = static_cast<uint32_t>(count);
+  stream->count = Narrow<uint32_t>(count);
   TAKT_ASSIGN_OR_RETURN(const std::string after, place.Text("after", ""));
   if (!after.empty()) {
     const int32_t index = FindNamed(workload_.streams, after);
@@ -112,7 +113,7 @@ absl::Status WorkloadReader::ReadArrival(const JsonPlace& place,
           "after", absl::StrCat("no stream \"", after, "\" stands above"));
     }
     stream->arrival = Arrival::kAfter;
-    stream->after = static_cast<uint32_t>(index);
+    stream->after = Narrow<uint32_t>(index);
   }
   if (stream->terms.period_ns <= 0 && (stream->arrival == Arrival::kPeriodic ||
                                        stream->arrival == Arrival::kPoisson)) {
@@ -129,13 +130,13 @@ absl::Status WorkloadReader::ReadWork(const JsonPlace& place,
       return place.Error("a program and a function");
     }
     TAKT_ASSIGN_OR_RETURN(stream->function, ReadFunctionName(place));
-    program = workload_.functions[static_cast<size_t>(stream->function)].name;
+    program = workload_.functions[Narrow<size_t>(stream->function)].name;
   } else {
     TAKT_ASSIGN_OR_RETURN(program, place.Text("program", ""));
   }
   const int32_t index = FindNamed(workload_.programs, program);
   if (index >= 0) {
-    stream->terms.program = static_cast<uint32_t>(index);
+    stream->terms.program = Narrow<uint32_t>(index);
   } else if (stream->function < 0) {
     return place.ErrorAt("program",
                          absl::StrCat("there is no program \"", program, "\""));
@@ -158,7 +159,7 @@ absl::Status WorkloadReader::ReadStream(const JsonPlace& place) {
                         ReadTime(place, "deadline", terms.deadline_ns));
   TAKT_ASSIGN_OR_RETURN(const double priority,
                         ReadReal(place, "priority", 0, 255, terms.priority));
-  terms.priority = static_cast<uint8_t>(priority);
+  terms.priority = Narrow<uint8_t>(priority);
   TAKT_ASSIGN_OR_RETURN(
       const uint32_t criticality,
       ReadChoice(place, "criticality", {"soft", "hard", "best-effort"}));
@@ -176,7 +177,7 @@ absl::Status WorkloadReader::ReadStream(const JsonPlace& place) {
   TAKT_ASSIGN_OR_RETURN(
       const double shards,
       ReadReal(place, "shards", 0, sched::ResourceSet::kMaxResources, 0));
-  terms.shards_preferred = static_cast<uint32_t>(shards);
+  terms.shards_preferred = Narrow<uint32_t>(shards);
   TAKT_ASSIGN_OR_RETURN(stream.probability,
                         ReadReal(place, "probability", 0, 1, 1));
   TAKT_ASSIGN_OR_RETURN(stream.asks_admission, ReadBool(place, "admission"));

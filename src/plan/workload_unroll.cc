@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "plan/workload_plan.h"
 #include "sched/job_program.h"
@@ -45,8 +46,8 @@ std::vector<std::vector<uint32_t>> SubsetsOf(
   if (subsets.size() <= kSetsMax) return subsets;
   subsets.clear();
   for (size_t i = 0; i + count <= members.size(); ++i) {
-    subsets.emplace_back(members.begin() + static_cast<ptrdiff_t>(i),
-                         members.begin() + static_cast<ptrdiff_t>(i + count));
+    subsets.emplace_back(members.begin() + Narrow<ptrdiff_t>(i),
+                         members.begin() + Narrow<ptrdiff_t>(i + count));
   }
   return subsets;
 }
@@ -163,7 +164,7 @@ class Unroller {
         return Fault(stream, "its offset is a period or more");
       }
     }
-    if (count > static_cast<int64_t>(kOperationsMax)) {
+    if (count > Narrow<int64_t>(kOperationsMax)) {
       return Fault(stream, "too many jobs in the hyperperiod");
     }
     for (int64_t n = 0; n < count; ++n) {
@@ -177,13 +178,13 @@ class Unroller {
     const auto& program = workload_.programs[stream.terms.program];
     TAKT_DCHECK(origin == nullptr || release == origin->release);
     JobInfo job;
-    job.first = static_cast<uint32_t>(out_.plan.operations.size());
+    job.first = Narrow<uint32_t>(out_.plan.operations.size());
     job.release = release;
     if (job.first + program.operations.size() > kOperationsMax) {
       return Fault(stream, absl::StrCat("more than ", kOperationsMax,
                                         " operations in the hyperperiod"));
     }
-    const auto number = static_cast<uint32_t>(jobs_of_[index].size());
+    const auto number = Narrow<uint32_t>(jobs_of_[index].size());
     PlannedJob planned;
     planned.name = absl::StrCat(stream.name, "#", number);
     planned.stream = stream.name;
@@ -201,7 +202,7 @@ class Unroller {
     }
     FindLast(program, &job);
     if (origin != nullptr) Chain(*origin, program, job);
-    jobs_of_[index].push_back(static_cast<uint32_t>(jobs_.size()));
+    jobs_of_[index].push_back(Narrow<uint32_t>(jobs_.size()));
     jobs_.push_back(std::move(job));
     return absl::OkStatus();
   }
@@ -221,8 +222,8 @@ class Unroller {
     for (const uint32_t resource : allowed) {
       const sched::Pool& pool = machine_.pools[machine_.PoolOf(resource)];
       if (pool.feeder_count == 0) continue;
-      feeders = feeders |
-                machine_.ResourcesOf(static_cast<uint32_t>(pool.feeder_pool));
+      feeders =
+          feeders | machine_.ResourcesOf(Narrow<uint32_t>(pool.feeder_pool));
     }
     feeders.ForEach([&](uint32_t core) { allowed.push_back(core); });
     std::sort(allowed.begin(), allowed.end());
@@ -248,11 +249,11 @@ class Unroller {
     const sched::ProgramOperation& given = program.operations[index];
     const WorkloadKernel& kernel = workload_.kernels[given.kernel];
     PlannedOperation planned;
-    planned.job = static_cast<uint32_t>(out_.plan.jobs.size() - 1);
+    planned.job = Narrow<uint32_t>(out_.plan.jobs.size() - 1);
     planned.name = absl::StrCat(out_.plan.jobs[planned.job].name, "/", index);
     planned.module = kernel.module >= 0
-                         ? static_cast<uint32_t>(kernel.module)
-                         : static_cast<uint32_t>(workload_.modules.size());
+                         ? Narrow<uint32_t>(kernel.module)
+                         : Narrow<uint32_t>(workload_.modules.size());
     planned.kernel = kernel.name;
     planned.ordinal = index;
     solve::Operation operation;
@@ -278,7 +279,7 @@ class Unroller {
     TAKT_DCHECK(before < out_.plan.operations.size());
     planned->after.push_back(before);
     out_.problem.precedences.emplace_back(
-        before, static_cast<uint32_t>(out_.plan.operations.size()));
+        before, Narrow<uint32_t>(out_.plan.operations.size()));
   }
 
   void AddWay(const WorkloadStream& stream,
@@ -291,7 +292,7 @@ class Unroller {
       if (machine_.PoolOf(resource) == way.pool) places.push_back(resource);
     }
     const int64_t duration = DurationOf(way);
-    const auto number = static_cast<uint32_t>(planned->alternatives.size());
+    const auto number = Narrow<uint32_t>(planned->alternatives.size());
     bool is_possible = false;
     for (std::vector<uint32_t>& set : SubsetsOf(places, way.shards)) {
       for (const std::vector<uint32_t>& feeders : FeedersOf(pool)) {
@@ -314,8 +315,7 @@ class Unroller {
   std::vector<std::vector<uint32_t>> FeedersOf(const sched::Pool& pool) const {
     if (pool.feeder_count == 0) return {{}};
     std::vector<uint32_t> cores;
-    (machine_.ResourcesOf(static_cast<uint32_t>(pool.feeder_pool)) -
-     workload_.lost)
+    (machine_.ResourcesOf(Narrow<uint32_t>(pool.feeder_pool)) - workload_.lost)
         .ForEach([&](uint32_t core) { cores.push_back(core); });
     return SubsetsOf(cores, pool.feeder_count);
   }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/json.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "solve/problem.h"
 
@@ -46,7 +47,7 @@ class Importer {
         order.begin(), order.end(),
         [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [start, name] : order) {
-      indices_.emplace(*name, static_cast<uint32_t>(indices_.size()));
+      indices_.emplace(*name, Narrow<uint32_t>(indices_.size()));
     }
     for (const auto& [start, name] : order) {
       TAKT_RETURN_IF_ERROR(AddOperation(*name, dispatches[*name], start));
@@ -87,7 +88,7 @@ class Importer {
   static uint32_t IndexOf(const std::string& name, std::vector<Item>& items,
                           absl::flat_hash_map<std::string, uint32_t>& known) {
     const auto [found, is_new] =
-        known.emplace(name, static_cast<uint32_t>(items.size()));
+        known.emplace(name, Narrow<uint32_t>(items.size()));
     if (is_new) items.emplace_back().name = name;
     return found->second;
   }
@@ -102,7 +103,7 @@ class Importer {
                    absl::StrCat("expected KIND#number, got \"", target, "\""));
     }
     const absl::string_view kind = target.substr(0, hash);
-    const auto cluster = static_cast<uint32_t>(
+    const auto cluster = Narrow<uint32_t>(
         clusters_.emplace(kind, clusters_.size()).first->second);
     const uint32_t index =
         IndexOf(std::string(target), plan_.resources, resources_);

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::sched {
@@ -19,7 +20,7 @@ constexpr uint32_t kNameBytesMax = 255;
 uint64_t Fnv1a(absl::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : bytes) {
-    hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
+    hash = (hash ^ Truncate<uint8_t>(byte)) * 0x100000001b3;
   }
   return hash;
 }
@@ -40,7 +41,7 @@ class Cursor {
   uint64_t Take(size_t byte_count) {
     uint64_t value = 0;
     for (size_t i = 0; i < byte_count; ++i) {
-      value |= uint64_t{static_cast<uint8_t>(bytes_[offset_ + i])} << (8 * i);
+      value |= uint64_t{Truncate<uint8_t>(bytes_[offset_ + i])} << (8 * i);
     }
     offset_ += byte_count;
     return value;
@@ -72,17 +73,17 @@ absl::StatusOr<WireRecord> TakeRecord(uint32_t name_count, Cursor* cursor) {
   const size_t offset = cursor->offset();
   WireRecord record;
   record.key.module_hash = cursor->Take(8);
-  record.key.export_ordinal = static_cast<uint32_t>(cursor->Take(4));
+  record.key.export_ordinal = Narrow<uint32_t>(cursor->Take(4));
   for (uint32_t& size : record.key.grid) {
-    size = static_cast<uint32_t>(cursor->Take(4));
+    size = Narrow<uint32_t>(cursor->Take(4));
   }
-  record.name = static_cast<uint32_t>(cursor->Take(4));
-  record.shards = static_cast<uint32_t>(cursor->Take(4));
+  record.name = Narrow<uint32_t>(cursor->Take(4));
+  record.shards = Narrow<uint32_t>(cursor->Take(4));
   int64_t quantiles_ns[3];
   for (int64_t& quantile_ns : quantiles_ns) {
-    quantile_ns = static_cast<int64_t>(cursor->Take(8));
+    quantile_ns = Truncate<int64_t>(cursor->Take(8));
   }
-  const auto count = static_cast<uint32_t>(cursor->Take(4));
+  const auto count = Narrow<uint32_t>(cursor->Take(4));
   if (cursor->Take(4) != 0) return Damaged(offset + 60, "expected 0");
   if (record.name >= name_count) {
     return Damaged(offset + 24, absl::StrCat("there is no name ", record.name));
@@ -107,7 +108,7 @@ class Writer {
       if (names_[i] == name) return i;
     }
     names_.emplace_back(name);
-    return static_cast<uint32_t>(names_.size() - 1);
+    return Narrow<uint32_t>(names_.size() - 1);
   }
   void Add(const KernelKey& key, absl::string_view pool, uint32_t shards,
            const DurationEstimate& duration) {
@@ -116,9 +117,9 @@ class Writer {
     for (const uint32_t size : key.grid) Put(size, 4, &records_);
     Put(NameOf(pool), 4, &records_);
     Put(shards, 4, &records_);
-    Put(static_cast<uint64_t>(duration.q50_ns()), 8, &records_);
-    Put(static_cast<uint64_t>(duration.q90_ns()), 8, &records_);
-    Put(static_cast<uint64_t>(duration.q99_ns()), 8, &records_);
+    Put(Narrow<uint64_t>(duration.q50_ns()), 8, &records_);
+    Put(Narrow<uint64_t>(duration.q90_ns()), 8, &records_);
+    Put(Narrow<uint64_t>(duration.q99_ns()), 8, &records_);
     Put(duration.count(), 4, &records_);
     Put(0, 4, &records_);
     ++record_count_;
@@ -198,8 +199,8 @@ absl::StatusOr<ProfileData> ProfileData::Parse(absl::string_view bytes) {
   if (end.Take(kChecksumBytes) != Fnv1a(body)) {
     return Damaged(body.size(), "the checksum is not that of the bytes");
   }
-  const auto name_count = static_cast<uint32_t>(cursor.Take(4));
-  const auto record_count = static_cast<uint32_t>(cursor.Take(4));
+  const auto name_count = Narrow<uint32_t>(cursor.Take(4));
+  const auto record_count = Narrow<uint32_t>(cursor.Take(4));
   std::vector<absl::string_view> names;
   for (uint32_t i = 0; i < name_count; ++i) {
     if (cursor.left() < 4) return Damaged(cursor.offset(), "a name is missing");
@@ -231,7 +232,7 @@ bool ProfileData::Apply(const Record& record, const KernelKey& key,
   const int32_t pool = costs->machine().FindPool(record.pool);
   const auto& alternatives = costs->kernel(*id).alternatives;
   for (uint32_t i = 0; i < alternatives.size(); ++i) {
-    if (static_cast<int32_t>(alternatives[i].pool) == pool &&
+    if (Narrow<int32_t>(alternatives[i].pool) == pool &&
         alternatives[i].shards == record.shards) {
       costs->SetDuration(*id, i, record.duration);
       return true;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/narrow.h"
 
 namespace takt::sim {
 namespace {
@@ -102,7 +103,7 @@ void Board::Schedule(uint32_t index) {
 void Board::NoteProgress(Run* run, int64_t now_ns) {
   const double gained = static_cast<double>(now_ns - run->since_ns) /
                         static_cast<double>(run->whole_ns) * 1e6;
-  run->done_ppm = static_cast<uint32_t>(std::min(run->done_ppm + gained, 1e6));
+  run->done_ppm = Narrow<uint32_t>(std::min(run->done_ppm + gained, 1e6));
   run->since_ns = now_ns;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::sim {
@@ -89,9 +90,9 @@ class Reader {
         return Error(place, "depends on a model that does not stand above");
       }
       stream.arrival = Arrival::kAfter;
-      stream.after = static_cast<uint32_t>(found - workload->streams.begin());
+      stream.after = Narrow<uint32_t>(found - workload->streams.begin());
     }
-    stream.terms.program = static_cast<uint32_t>(workload->programs.size());
+    stream.terms.program = Narrow<uint32_t>(workload->programs.size());
     TAKT_RETURN_IF_ERROR(AddNetwork(stream.name, workload));
     workload->streams.push_back(std::move(stream));
     return absl::OkStatus();
@@ -119,10 +120,9 @@ class Reader {
         sizes[i] = size.get<double>();
       }
       sched::ProgramOperation operation;
-      operation.kernel = static_cast<uint32_t>(workload->kernels.size());
+      operation.kernel = Narrow<uint32_t>(workload->kernels.size());
       if (!program.operations.empty()) {
-        operation.after = {
-            static_cast<uint32_t>(program.operations.size() - 1)};
+        operation.after = {Narrow<uint32_t>(program.operations.size() - 1)};
       }
       program.operations.push_back(operation);
       workload->kernels.push_back(MakeKernel(sizes));

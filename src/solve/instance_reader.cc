@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::solve {
@@ -78,7 +79,7 @@ absl::StatusOr<Operation> ReadOperation(Tokens& tokens, int64_t first_machine,
     TAKT_ASSIGN_OR_RETURN(const int64_t duration,
                           tokens.Number("a duration", 0, Problem::kMaxTime));
     operation.alternatives.push_back(
-        {{static_cast<uint32_t>(machine - first_machine)}, duration});
+        {{Narrow<uint32_t>(machine - first_machine)}, duration});
   }
   return operation;
 }
@@ -98,7 +99,7 @@ absl::StatusOr<Problem> ReadFjs(absl::string_view text) {
   TAKT_ASSIGN_OR_RETURN(const int64_t machines,
                         tokens.Number("a number of machines", 1, kMaxCount));
   tokens.SkipMean(text);
-  problem.machine_count = static_cast<uint32_t>(machines);
+  problem.machine_count = Narrow<uint32_t>(machines);
   for (int64_t job = 0; job < jobs; ++job) {
     TAKT_ASSIGN_OR_RETURN(
         const int64_t count,
@@ -107,7 +108,7 @@ absl::StatusOr<Problem> ReadFjs(absl::string_view text) {
       TAKT_ASSIGN_OR_RETURN(Operation operation,
                             ReadOperation(tokens, 1, problem.machine_count));
       problem.operations.push_back(std::move(operation));
-      const auto index = static_cast<uint32_t>(problem.operations.size() - 1);
+      const auto index = Narrow<uint32_t>(problem.operations.size() - 1);
       if (i > 0) problem.precedences.emplace_back(index - 1, index);
     }
   }
@@ -124,7 +125,7 @@ absl::StatusOr<Problem> ReadFajs(absl::string_view text) {
                         tokens.Number("a number of precedences", 0, kMaxCount));
   TAKT_ASSIGN_OR_RETURN(const int64_t machines,
                         tokens.Number("a number of machines", 1, kMaxCount));
-  problem.machine_count = static_cast<uint32_t>(machines);
+  problem.machine_count = Narrow<uint32_t>(machines);
   for (int64_t i = 0; i < precedences; ++i) {
     TAKT_ASSIGN_OR_RETURN(const int64_t before,
                           tokens.Number("an operation", 0, operations - 1));

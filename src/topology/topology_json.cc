@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "topology/topology.h"
 
@@ -21,7 +22,7 @@ absl::StatusOr<uint32_t> Number(const JsonPlace& place, const char* key,
     return place.ErrorAt(key, absl::StrCat("expected a whole number from 0 to ",
                                            limit, ", got ", member->dump()));
   }
-  return static_cast<uint32_t>(member->get<uint64_t>());
+  return Narrow<uint32_t>(member->get<uint64_t>());
 }
 
 absl::StatusOr<CpuSet> ReadCpus(const JsonPlace& place) {
@@ -41,7 +42,7 @@ absl::StatusOr<CpuSet> ReadCpus(const JsonPlace& place) {
             "cpus", absl::StrCat("expected CPU numbers below ",
                                  CpuSet::kMaxCpus, ", got ", cpu.dump()));
       }
-      cpus.Add(static_cast<uint32_t>(cpu.get<uint64_t>()));
+      cpus.Add(Narrow<uint32_t>(cpu.get<uint64_t>()));
     }
   } else {
     return place.ErrorAt("cpus", "expected a list of numbers or a range");
@@ -105,7 +106,7 @@ absl::Status ReadCluster(const JsonPlace& place, size_t index,
   const uint32_t first_core = topology->core_count();
   cluster.cpus.ForEach([&](uint32_t cpu) {
     topology->cpus.push_back({cpu, first_core + position / threads_per_core,
-                              static_cast<uint32_t>(index), numa_node, package,
+                              Narrow<uint32_t>(index), numa_node, package,
                               position % threads_per_core});
     ++position;
   });
@@ -121,7 +122,7 @@ absl::Status ReadNpu(const JsonPlace& place, size_t index, Topology* topology) {
   TAKT_ASSIGN_OR_RETURN(const std::string cluster, place.Text("cluster", ""));
   for (size_t i = 0; i < topology->clusters.size(); ++i) {
     if (topology->clusters[i].name == cluster) {
-      npu.cluster = static_cast<int32_t>(i);
+      npu.cluster = Narrow<int32_t>(i);
     }
   }
   if (!cluster.empty() && npu.cluster < 0) {
@@ -188,7 +189,7 @@ std::string Topology::ToJson() const {
   for (const NpuInfo& npu : npus) {
     Json object = {{"name", npu.name}};
     if (npu.cluster >= 0) {
-      object["cluster"] = clusters[static_cast<size_t>(npu.cluster)].name;
+      object["cluster"] = clusters[Narrow<size_t>(npu.cluster)].name;
     }
     root["npus"].push_back(std::move(object));
   }

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "protozero/pbf_message.hpp"
 #include "trace/perfetto_format.h"
@@ -38,9 +39,7 @@ struct Raw {
   int64_t counter_value = 0;
   uint64_t fields[std::size(kAnnotations) + 1] = {};
 
-  uint64_t field(Field which) const {
-    return fields[static_cast<size_t>(which)];
-  }
+  uint64_t field(Field which) const { return fields[Narrow<size_t>(which)]; }
 };
 
 std::string Text(const protozero::data_view& view) {
@@ -60,7 +59,7 @@ class Reader {
         continue;
       }
       const protozero::data_view packet = file.get_view();
-      offset_ = static_cast<size_t>(packet.data() - bytes.data());
+      offset_ = Narrow<size_t>(packet.data() - bytes.data());
       TAKT_RETURN_IF_ERROR(ReadPacket(packet));
     }
     if (has_header_) return absl::OkStatus();
@@ -218,7 +217,7 @@ class Reader {
       }
     }
     if (raw.category == kHeaderCategory) return TakeHeader(raw);
-    if (raw.type == static_cast<int32_t>(Type::kSliceEnd)) {
+    if (raw.type == Narrow<int32_t>(Type::kSliceEnd)) {
       return absl::OkStatus();  // The begin had the duration.
     }
     return has_header_ ? TakeEvent(raw) : absl::OkStatus();
@@ -237,7 +236,7 @@ class Reader {
   }
 
   absl::Status TakeEvent(const Raw& raw) {
-    if (raw.category == 0 || raw.category > static_cast<uint64_t>(kLastEvent)) {
+    if (raw.category == 0 || raw.category > Narrow<uint64_t>(kLastEvent)) {
       return absl::OkStatus();  // From a later version.
     }
     const auto track = tracks_.find(raw.track);
@@ -246,23 +245,23 @@ class Reader {
     }
     Event event;
     event.kind = static_cast<EventKind>(raw.category);
-    event.track = static_cast<uint16_t>(track->second);
+    event.track = Narrow<uint16_t>(track->second);
     if (raw.name != 0 && raw.name < kFirstKindName) {
       const auto name = names_.find(raw.name);
       if (name == names_.end()) {
         return absl::DataLossError(absl::StrCat("no name ", raw.name));
       }
-      event.name = static_cast<uint32_t>(name->second);
+      event.name = Narrow<uint32_t>(name->second);
     }
-    event.time_ns = static_cast<int64_t>(raw.timestamp);
-    event.duration_ns = static_cast<int64_t>(raw.field(Field::kDuration));
+    event.time_ns = Truncate<int64_t>(raw.timestamp);
+    event.duration_ns = Truncate<int64_t>(raw.field(Field::kDuration));
     if (event.duration_ns < 0) return absl::DataLossError("it ends too early");
-    event.detail = static_cast<uint8_t>(raw.field(Field::kDetail));
+    event.detail = Truncate<uint8_t>(raw.field(Field::kDetail));
     event.id = raw.field(Field::kId);
     event.parent = raw.field(Field::kParent);
     event.value = event.kind == EventKind::kCounter
                       ? raw.counter_value
-                      : static_cast<int64_t>(raw.field(Field::kValue));
+                      : Truncate<int64_t>(raw.field(Field::kValue));
     recording_.events.push_back(event);
     return absl::OkStatus();
   }

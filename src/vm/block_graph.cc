@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::vm {
@@ -72,7 +73,7 @@ CallShape ShapeOf(const BytecodeArchive& archive,
   if (callee == nullptr) return shape;
   const WireField* segments = FindField(instruction, WireFieldKind::kSegments);
   const CallingConvention& convention =
-      CalleeConvention(archive, static_cast<uint32_t>(callee->value));
+      CalleeConvention(archive, Narrow<uint32_t>(callee->value));
   for (size_t i = 0; i < convention.arguments.size(); ++i) {
     const CallingConvention::Argument& argument = convention.arguments[i];
     const size_t times =
@@ -130,7 +131,7 @@ void BlockGraph::Visit(const WireInstruction& instruction,
 }
 
 void BlockGraph::VisitField(const WireField& field, const CallShape& shape) {
-  const auto reg = static_cast<WireRegister>(field.value);
+  const auto reg = Narrow<WireRegister>(field.value);
   switch (field.kind) {
     case WireFieldKind::kI32:
     case WireFieldKind::kF32:
@@ -156,7 +157,7 @@ void BlockGraph::VisitField(const WireField& field, const CallShape& shape) {
     }
     case WireFieldKind::kTarget: {
       WireBranch branch;
-      branch.target_pc = static_cast<uint32_t>(field.value);
+      branch.target_pc = Narrow<uint32_t>(field.value);
       blocks_.back().branches.push_back(std::move(branch));
       return;
     }
@@ -193,7 +194,7 @@ uint32_t BlockGraph::BlockAt(uint32_t pc) const {
       std::lower_bound(blocks_.begin(), blocks_.end(), pc,
                        [](const Block& b, uint32_t p) { return b.pc < p; });
   TAKT_DCHECK(it != blocks_.end() && it->pc == pc);
-  return static_cast<uint32_t>(it - blocks_.begin());
+  return Narrow<uint32_t>(it - blocks_.begin());
 }
 
 bool BlockGraph::IsLiveAtEnd(uint32_t block, uint32_t word) const {

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "base/unaligned.h"
 #include "vm/module_format_generated.h"
@@ -131,8 +132,7 @@ absl::StatusOr<const BytecodeVersion*> VerifyTables(
   flatbuffers::Verifier::Options options;
   // Each visit of a table costs time, and any number of entries may point to
   // one table. A distinct table has at least four bytes.
-  options.max_tables =
-      static_cast<flatbuffers::uoffset_t>(flatbuffer.size() / 4);
+  options.max_tables = Narrow<flatbuffers::uoffset_t>(flatbuffer.size() / 4);
   flatbuffers::Verifier probe(flatbuffer.data(), flatbuffer.size(), options);
   if (!probe.VerifySizePrefixedBuffer<VersionProbe>(nullptr)) {
     return Invalid("damaged module: its root table does not fit the file");
@@ -376,10 +376,10 @@ class TableReader {
                      " ref registers; at most ", kMaxValueRegisters, " and ",
                      kMaxRefRegisters, " can be encoded");
     }
-    function->value_register_count = std::max(
-        function->value_register_count, static_cast<uint16_t>(need.words));
-    function->ref_register_count = std::max(function->ref_register_count,
-                                            static_cast<uint16_t>(need.refs));
+    function->value_register_count =
+        std::max(function->value_register_count, Narrow<uint16_t>(need.words));
+    function->ref_register_count =
+        std::max(function->ref_register_count, Narrow<uint16_t>(need.refs));
     return absl::OkStatus();
   }
 
@@ -408,14 +408,13 @@ class TableReader {
     }
     // Each body is verified and translated for its function, so functions must
     // not share one.
-    body_bytes_ += static_cast<uint64_t>(length);
+    body_bytes_ += Narrow<uint64_t>(length);
     if (body_bytes_ > code_bytes) {
       return Invalid(where, ": body at ", offset, " of ", length,
                      " bytes overlaps another: the bodies so far have ",
                      body_bytes_, " bytes, the bytecode ", code_bytes);
     }
-    out->body = {module_.bytecode()->data() + offset,
-                 static_cast<size_t>(length)};
+    out->body = {module_.bytecode()->data() + offset, Narrow<size_t>(length)};
     out->block_count = descriptor.block_count();
     out->value_register_count = descriptor.value_register_count();
     out->ref_register_count = descriptor.ref_register_count();
@@ -436,7 +435,7 @@ class TableReader {
                                     absl::StrCat(where, ": name"),
                                     &exported.local_name));
       if (entry->function() < 0 ||
-          static_cast<size_t>(entry->function()) >= out_.functions.size()) {
+          Narrow<size_t>(entry->function()) >= out_.functions.size()) {
         return Invalid(where, " (", absl::CHexEscape(exported.local_name),
                        "): function ", entry->function(), " of ",
                        out_.functions.size());
@@ -463,7 +462,7 @@ class TableReader {
           entry->compression_type() != wire::Compression::Uncompressed) {
         return absl::UnimplementedError(
             absl::StrCat(where, ": compression of kind ",
-                         static_cast<int>(entry->compression_type())));
+                         Narrow<int>(entry->compression_type())));
       }
       if (entry->embedded_data() != nullptr) {
         out_.rodata.emplace_back(entry->embedded_data()->data(),
@@ -540,7 +539,7 @@ class LocationPrinter {
   void Append(int32_t index, int depth, std::string* out) const {
     const auto* table = debug_.location_table();
     if (table == nullptr || index < 0 ||
-        static_cast<uint32_t>(index) >= table->size()) {
+        Narrow<uint32_t>(index) >= table->size()) {
       absl::StrAppend(out, "?");
       return;
     }
@@ -636,9 +635,8 @@ std::vector<ArchiveSourceMap> BytecodeArchive::ReadSourceMaps() const {
     for (const wire::BytecodeLocation* location : *entry->locations()) {
       if (entries_left == 0) return maps;
       --entries_left;
-      map.locations.push_back(
-          {static_cast<uint32_t>(location->bytecode_offset()),
-           printer.Text(location->location())});
+      map.locations.push_back({Truncate<uint32_t>(location->bytecode_offset()),
+                               printer.Text(location->location())});
     }
   }
   return maps;

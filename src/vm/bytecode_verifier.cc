@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "vm/wire_decoder.h"
 
@@ -261,7 +262,7 @@ class FunctionVerifier {
 
   void AddTarget(uint64_t pc) {
     targets_.push_back(
-        {static_cast<uint32_t>(pc), instruction_.pc, instruction_.info});
+        {Narrow<uint32_t>(pc), instruction_.pc, instruction_.info});
   }
 
   // Rule 20: operands and results against the calling convention.

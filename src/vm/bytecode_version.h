@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/narrow.h"
 #include "vm/opcodes.h"
 
 namespace takt::vm {
@@ -33,7 +34,7 @@ struct BytecodeVersion {
   bool plain_calls_may_wait;
 
   bool Has(OpSet set, uint8_t code) const {
-    return code <= last_codes[static_cast<size_t>(set)];
+    return code <= last_codes[Narrow<size_t>(set)];
   }
 };
 

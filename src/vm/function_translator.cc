@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "vm/import_call.h"
 
@@ -63,17 +64,17 @@ void FunctionTranslator::AppendAddresses(
 
 void FunctionTranslator::ResolveFixups() {
   for (const Fixup& fixup : fixups_) {
-    const int64_t distance = static_cast<int64_t>(positions_[fixup.label]) -
-                             static_cast<int64_t>(fixup.unit);
+    const int64_t distance =
+        Narrow<int64_t>(positions_[fixup.label]) - Narrow<int64_t>(fixup.unit);
     Unit& unit = code_[fixup.unit];
     if (fixup.distance == Distance::kWide) {
-      unit.set_wide(static_cast<int32_t>(distance));
+      unit.set_wide(Narrow<int32_t>(distance));
     } else if (distance < INT16_MIN || distance > INT16_MAX) {
       fits_ = false;
     } else if (fixup.distance == Distance::kInC) {
-      unit.c = static_cast<int16_t>(distance);
+      unit.c = Narrow<int16_t>(distance);
     } else {
-      code_[fixup.unit + 1].a = static_cast<int16_t>(distance);
+      code_[fixup.unit + 1].a = Narrow<int16_t>(distance);
     }
   }
 }
@@ -96,8 +97,7 @@ absl::Status FunctionTranslator::Run() {
       block_number_ = number_ + 1;
       continue;
     }
-    function_.pcs.emplace_back(static_cast<uint32_t>(code_.size() - begin_),
-                               pc);
+    function_.pcs.emplace_back(Narrow<uint32_t>(code_.size() - begin_), pc);
     latest_ = kNone;
     NoteNames(instruction);
     Translate(instruction);
@@ -112,7 +112,7 @@ absl::Status FunctionTranslator::Run() {
   }
   // The interpreter reads 8 bytes of any register, so the last one has 4 more.
   function_.value_bytes =
-      static_cast<uint32_t>(AlignUp(uint64_t{value_count_} * 4 + 4, 16));
+      Narrow<uint32_t>(AlignUp(uint64_t{value_count_} * 4 + 4, 16));
   if (!graph_.ReadsUnwrittenWords()) {
     function_.zero_begin = function_.value_bytes;
   }
@@ -135,7 +135,7 @@ void FunctionTranslator::TranslatePlain(InnerOp op,
   for (const bool results : {true, false}) {
     for (const WireField& field : instruction.fields) {
       if (field.is_result != results || !IsRegister(field.kind)) continue;
-      registers.push_back(AddressOf(static_cast<WireRegister>(field.value)));
+      registers.push_back(AddressOf(Narrow<WireRegister>(field.value)));
     }
   }
   if (fuse_ && (FoldConstant(op, registers) || FoldPair(op, registers))) return;
@@ -168,7 +168,7 @@ bool FunctionTranslator::FoldConstant(InnerOp op,
   const InnerOp load =
       is_32 ? InnerOp::kLoadConstant32 : InnerOp::kLoadConstant64;
   const int64_t value = is_sub ? -int64_t{constant.wide()} : constant.wide();
-  if (constant.op != static_cast<uint16_t>(load) || value < INT16_MIN ||
+  if (constant.op != Narrow<uint16_t>(load) || value < INT16_MIN ||
       value > INT16_MAX || registers[0] != constant.a) {
     return false;
   }
@@ -181,7 +181,7 @@ bool FunctionTranslator::FoldConstant(InnerOp op,
   code_.pop_back();
   NoteDefinition(registers[0], is_64, code_.size(), false);
   Append(is_32 ? InnerOp::kAddConstantI32 : InnerOp::kAddConstantI64,
-         registers[0], other, static_cast<int16_t>(value));
+         registers[0], other, Narrow<int16_t>(value));
   return true;
 }
 
@@ -198,7 +198,7 @@ bool FunctionTranslator::FoldPair(InnerOp op,
       if (registers[2] != first.a || !Commutes(op, is_64)) return false;
       other = registers[1];
     }
-    first.op = static_cast<uint16_t>(pair);
+    first.op = Narrow<uint16_t>(pair);
     NoteDefinition(registers[0], is_64, code_.size(), true);
     AppendPayload(std::array<int16_t, 4>{registers[0], other, 0, 0});
     return true;
@@ -218,18 +218,18 @@ void FunctionTranslator::AppendType(const WireField& field) {
 void FunctionTranslator::AppendConstant32(const WireField& target,
                                           uint64_t bits) {
   latest_ = code_.size();
-  AppendWide(InnerOp::kLoadConstant32, static_cast<int16_t>(target.value),
-             static_cast<uint32_t>(bits));
+  AppendWide(InnerOp::kLoadConstant32, Narrow<int16_t>(target.value),
+             Truncate<uint32_t>(bits));
 }
 
 void FunctionTranslator::AppendConstant64(const WireField& target,
                                           uint64_t bits) {
-  const auto value = static_cast<int64_t>(bits);
-  const auto address = static_cast<int16_t>(target.value);
-  if (value == static_cast<int32_t>(value)) {
+  const auto value = Truncate<int64_t>(bits);
+  const auto address = Narrow<int16_t>(target.value);
+  if (value == Truncate<int32_t>(value)) {
     latest_ = code_.size();
     return AppendWide(InnerOp::kLoadConstant64, address,
-                      static_cast<uint32_t>(bits));
+                      Truncate<uint32_t>(bits));
   }
   Append(InnerOp::kLoadConstantBig64, address);
   AppendPayload(bits);
@@ -237,8 +237,8 @@ void FunctionTranslator::AppendConstant64(const WireField& target,
 
 void FunctionTranslator::AppendGlobal(InnerOp op, const WireField& reg,
                                       const WireField& offset) {
-  AppendWide(op, AddressOf(static_cast<WireRegister>(reg.value)),
-             static_cast<uint32_t>(offset.value));
+  AppendWide(op, AddressOf(Narrow<WireRegister>(reg.value)),
+             Narrow<uint32_t>(offset.value));
 }
 
 void FunctionTranslator::AppendGlobalRef(InnerOp op,
@@ -254,7 +254,7 @@ void FunctionTranslator::AppendSwitch(InnerOp op,
   const bool is_ref = op == InnerOp::kSwitchRef;
   const WireField& list = fields[is_ref ? 3 : 2];
   const auto address = [&](size_t field) {
-    return AddressOf(static_cast<WireRegister>(fields[field].value));
+    return AddressOf(Narrow<WireRegister>(fields[field].value));
   };
   Append(op, address(fields.size() - 1), address(0), address(is_ref ? 2 : 1));
   if (is_ref) AppendType(fields[1]);
@@ -320,7 +320,7 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
       return AppendEdge(MovesOf(branch), branch, true);
     }
     case Op::kCondBr:
-      return AppendConditional(static_cast<WireRegister>(fields[0].value),
+      return AppendConditional(Narrow<WireRegister>(fields[0].value),
                                fields[1].branches[0], fields[2].branches[0],
                                true);
     case Op::kBrTable:
@@ -336,8 +336,8 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
       return AppendFail(instruction);
     case Op::kImportResolved:
       return AppendWide(InnerOp::kImportResolved,
-                        static_cast<int16_t>(fields[1].value),
-                        static_cast<uint32_t>(fields[0].value) & ~kImportBit);
+                        Narrow<int16_t>(fields[1].value),
+                        Narrow<uint32_t>(fields[0].value) & ~kImportBit);
     case Op::kTrace:
     case Op::kPrint:  // Does nothing but consume the refs that are moved to it.
       return AppendDiscards(MovedRefsOf(fields[1].list));
@@ -350,20 +350,19 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
 
 void FunctionTranslator::AppendRodata(const WireField& target,
                                       const WireField& rodata) {
-  Append(InnerOp::kLoadRodata,
-         AddressOf(static_cast<WireRegister>(target.value)));
+  Append(InnerOp::kLoadRodata, AddressOf(Narrow<WireRegister>(target.value)));
   AppendPayload(static_cast<Object*>(program_.rodata[rodata.value].get()));
 }
 
 void FunctionTranslator::AppendDiscards(const std::vector<uint16_t>& refs) {
   if (refs.empty()) return;
-  AppendWide(InnerOp::kDiscardRefs, 0, static_cast<uint32_t>(refs.size()));
+  AppendWide(InnerOp::kDiscardRefs, 0, Narrow<uint32_t>(refs.size()));
   AppendAddresses(refs);
 }
 
 void FunctionTranslator::AppendFail(const WireInstruction& instruction) {
-  AppendWide(InnerOp::kFail, static_cast<int16_t>(instruction.fields[0].value),
-             static_cast<uint32_t>(program_.texts.size()));
+  AppendWide(InnerOp::kFail, Narrow<int16_t>(instruction.fields[0].value),
+             Narrow<uint32_t>(program_.texts.size()));
   program_.texts.emplace_back(instruction.fields[1].text);
 }
 
@@ -378,7 +377,7 @@ void FunctionTranslator::AppendReturn(const WireInstruction& instruction) {
                                                   : InnerOp::kReturn32;
     Append(op, AddressOf(list[0]));
   } else {
-    AppendWide(InnerOp::kReturnMany, 0, static_cast<uint32_t>(list.size()));
+    AppendWide(InnerOp::kReturnMany, 0, Narrow<uint32_t>(list.size()));
     std::vector<int16_t> pairs;
     for (size_t i = 0; i < list.size(); ++i) {
       pairs.push_back(AddressOf(list[i]));
@@ -398,7 +397,7 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
   const bool yieldable =
       op == Op::kCallYieldable || op == Op::kCallVariadicYieldable;
   const auto& fields = instruction.fields;
-  const auto callee = static_cast<uint32_t>(fields[0].value);
+  const auto callee = Narrow<uint32_t>(fields[0].value);
   const std::vector<uint16_t>& operands = fields[variadic ? 2 : 1].list;
   const std::vector<uint16_t>& results = fields.back().list;
   function_.callees.push_back(callee);
@@ -413,7 +412,7 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
       size_t count = 1;
       if (argument.is_span) {
         const uint16_t repetitions = fields[1].list[i];
-        spans.push_back({static_cast<uint32_t>(arguments.size()), repetitions});
+        spans.push_back({Narrow<uint32_t>(arguments.size()), repetitions});
         arguments.push_back(0);
         count = argument.letters.size() * repetitions;
       }
@@ -432,14 +431,15 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
     AppendWide(InnerOp::kCallImport, may_park, callee & ~kImportBit);
     ImportCall::Append(arguments, spans, AddressesOf(results), &code_);
   } else {
-    Append(InnerOp::kCall, static_cast<int16_t>(arguments.size()));
+    Append(InnerOp::kCall,
+           Truncate<int16_t>(Narrow<uint16_t>(arguments.size())));
     AppendPayload(static_cast<const Function*>(&program_.functions[callee]));
     AppendList(arguments);
     AppendAddresses(results);
   }
   if (!yieldable) return;
   const WireField& target = fields[variadic ? 3 : 2];
-  AppendJump(static_cast<uint32_t>(target.value), true);
+  AppendJump(Narrow<uint32_t>(target.value), true);
 }
 
 }  // namespace takt::vm

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/narrow.h"
 #include "vm/block_graph.h"
 #include "vm/bytecode_archive.h"
 #include "vm/inner_op_tables.h"
@@ -21,10 +22,9 @@ inline bool IsRef(WireRegister reg) { return (reg & kWireRefBit) != 0; }
 
 // The address of a register. Odd for a ref that is moved from.
 inline int16_t AddressOf(WireRegister reg) {
-  if (!IsRef(reg)) return static_cast<int16_t>(reg);
+  if (!IsRef(reg)) return Narrow<int16_t>(reg);
   const int16_t address = RefAddress(reg & kWireRefMask);
-  return (reg & kWireMoveBit) != 0 ? static_cast<int16_t>(address + 1)
-                                   : address;
+  return (reg & kWireMoveBit) != 0 ? Narrow<int16_t>(address + 1) : address;
 }
 
 // What the translation of one function leaves for the next, so that not each of
@@ -93,11 +93,11 @@ class FunctionTranslator {
 
   // Output.
   Unit& Append(InnerOp op, int16_t a = 0, int16_t b = 0, int16_t c = 0) {
-    code_.push_back(Unit{static_cast<uint16_t>(op), a, b, c});
+    code_.push_back(Unit{Narrow<uint16_t>(op), a, b, c});
     return code_.back();
   }
   void AppendWide(InnerOp op, int16_t a, uint32_t wide) {
-    Append(op, a).set_wide(static_cast<int32_t>(wide));
+    Append(op, a).set_wide(Truncate<int32_t>(wide));
   }
   template <typename T>
   void AppendPayload(T value) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/narrow.h"
 #include "vm/function_translator.h"
 
 namespace takt::vm {
@@ -21,23 +22,23 @@ std::vector<FunctionTranslator::Move> FunctionTranslator::CollectMoves(
       moves.push_back({AddressOf(target), AddressOf(source), true, true});
       continue;
     }
-    auto from = static_cast<int16_t>(source);
+    auto from = Narrow<int16_t>(source);
     if (!graph_.IsScratch(source) && written_[source] == list_number_) {
       const auto word =
-          static_cast<uint32_t>(source_.value_register_count + saves.size());
+          Narrow<uint32_t>(source_.value_register_count + saves.size());
       if (word >= kMaxValueRegisters) {  // No move can name it: Run() fails.
         value_count_ = kMaxValueRegisters + 1;
         return {};
       }
-      from = static_cast<int16_t>(word);
-      saves.push_back({from, static_cast<int16_t>(source), false, false});
+      from = Narrow<int16_t>(word);
+      saves.push_back({from, Narrow<int16_t>(source), false, false});
     }
-    moves.push_back({static_cast<int16_t>(target), from, false, false});
+    moves.push_back({Narrow<int16_t>(target), from, false, false});
     written_[target] = list_number_;
   }
-  value_count_ = std::max(
-      value_count_,
-      static_cast<uint32_t>(source_.value_register_count + saves.size()));
+  value_count_ =
+      std::max(value_count_,
+               Narrow<uint32_t>(source_.value_register_count + saves.size()));
   saves.insert(saves.end(), moves.begin(), moves.end());
   return saves;
 }
@@ -70,7 +71,7 @@ void FunctionTranslator::NoteNames(const WireInstruction& instruction) {
       named_[reg + 1u] = number_;  // Lists have no widths: assume 64 bits.
     };
     if (field.kind <= WireFieldKind::kF64) {
-      const auto word = static_cast<WireRegister>(field.value);
+      const auto word = Narrow<WireRegister>(field.value);
       if (field.is_result) flag_named_ = named_[word];
       named_[word] = number_;
       if (field.kind == WireFieldKind::kI64 ||
@@ -86,13 +87,12 @@ void FunctionTranslator::NoteNames(const WireInstruction& instruction) {
 
 void FunctionTranslator::NoteDefinition(int16_t address, bool is_wide,
                                         size_t unit, bool in_list) {
-  definitions_[static_cast<size_t>(address)] = {number_, unit, in_list,
-                                                is_wide};
+  definitions_[Narrow<size_t>(address)] = {number_, unit, in_list, is_wide};
 }
 
 bool FunctionTranslator::IsNamedSince(int16_t word, bool is_wide,
                                       uint32_t number) const {
-  const auto index = static_cast<size_t>(word);
+  const auto index = Narrow<size_t>(word);
   return named_[index] > number || (is_wide && named_[index + 1] > number);
 }
 
@@ -101,9 +101,9 @@ bool FunctionTranslator::IsNamedSince(int16_t word, bool is_wide,
 bool FunctionTranslator::CanRetarget(
     const Move& move, const WireBranch& branch, const std::vector<Move>& moves,
     const WireBranch* other, const std::vector<Move>* other_moves) const {
-  const auto count = static_cast<int16_t>(source_.value_register_count);
+  const auto count = Narrow<int16_t>(source_.value_register_count);
   if (move.is_ref || move.source >= count || move.target >= count) return false;
-  const Definition& definition = definitions_[static_cast<size_t>(move.source)];
+  const Definition& definition = definitions_[Narrow<size_t>(move.source)];
   if (definition.number < block_number_ || definition.is_wide != move.is_wide ||
       IsNamedSince(move.source, move.is_wide, definition.number) ||
       IsNamedSince(move.target, move.is_wide, definition.number)) {
@@ -123,7 +123,7 @@ bool FunctionTranslator::CanRetarget(
     }
   }
   const auto live = [&](const WireBranch& at, int16_t word) {
-    const auto w = static_cast<uint32_t>(word);
+    const auto w = Narrow<uint32_t>(word);
     return graph_.IsLiveAtStart(at.target_pc, w) ||
            (move.is_wide && graph_.IsLiveAtStart(at.target_pc, w + 1));
   };
@@ -159,15 +159,14 @@ void FunctionTranslator::Retarget(const WireBranch& branch,
   for (size_t i = moves->size(); i-- > 0;) {
     const Move move = (*moves)[i];
     if (!CanRetarget((*moves)[i], branch, *moves, other, other_moves)) continue;
-    const Definition definition =
-        definitions_[static_cast<size_t>(move.source)];
+    const Definition definition = definitions_[Narrow<size_t>(move.source)];
     Unit& unit = code_[definition.unit];
     if (definition.in_list) {
-      unit.op = static_cast<uint16_t>(move.target);
+      unit.op = Truncate<uint16_t>(move.target);
     } else {
       unit.a = move.target;
     }
-    moves->erase(moves->begin() + static_cast<ptrdiff_t>(i));
+    moves->erase(moves->begin() + Narrow<ptrdiff_t>(i));
     // The other branch's target may read the value in its old register.
     if (other_moves != nullptr) {
       other_moves->insert(other_moves->begin(),
@@ -201,7 +200,7 @@ bool FunctionTranslator::FoldHeader(uint32_t target_pc, bool may_fall_through) {
       FusedOf(PlainOpOf(compare.info->op)) == nullptr) {
     return false;
   }
-  const auto condition = static_cast<WireRegister>(branch.fields[0].value);
+  const auto condition = Narrow<WireRegister>(branch.fields[0].value);
   if (compare.fields.back().value != condition ||
       graph_.IsLiveAtEnd(graph_.BlockAt(target_pc), condition)) {
     return false;
@@ -221,12 +220,12 @@ bool FunctionTranslator::FoldHeader(uint32_t target_pc, bool may_fall_through) {
 bool FunctionTranslator::FoldMove(uint32_t target) {
   if (last_move_ == kNone || last_move_ + 1 != code_.size()) return false;
   Unit& move = code_.back();
-  const bool is_32 = move.op == static_cast<uint16_t>(InnerOp::kMove32);
-  if (!is_32 && move.op != static_cast<uint16_t>(InnerOp::kMove64)) {
+  const bool is_32 = move.op == Narrow<uint16_t>(InnerOp::kMove32);
+  if (!is_32 && move.op != Narrow<uint16_t>(InnerOp::kMove64)) {
     return false;
   }
-  move.op = static_cast<uint16_t>(is_32 ? InnerOp::kMove32JumpBack
-                                        : InnerOp::kMove64JumpBack);
+  move.op = Narrow<uint16_t>(is_32 ? InnerOp::kMove32JumpBack
+                                   : InnerOp::kMove64JumpBack);
   fixups_.push_back({last_move_, target, Distance::kInC});
   return true;
 }
@@ -249,7 +248,7 @@ void FunctionTranslator::AppendBranchOn(WireRegister condition, bool value,
   if (fused_ == nullptr) {
     const InnerOp op = value ? InnerOp::kBranchNzI32 : InnerOp::kBranchZI32;
     fixups_.push_back({code_.size(), target, Distance::kWide});
-    Append(backward ? BackwardOf(op) : op, static_cast<int16_t>(condition));
+    Append(backward ? BackwardOf(op) : op, Narrow<int16_t>(condition));
     return;
   }
   InnerOp op = value ? fused_->if_true : fused_->if_false;
@@ -268,7 +267,7 @@ bool FunctionTranslator::AppendAddBranch(InnerOp branch, Label target) {
   }
   const Unit add = code_[addition_];
   const InnerOp wanted = Is64(branch) ? InnerOp::kAddI64 : InnerOp::kAddI32;
-  if (add.op != static_cast<uint16_t>(wanted) || add.a != compare_.b) {
+  if (add.op != Narrow<uint16_t>(wanted) || add.a != compare_.b) {
     return false;
   }
   code_.pop_back();
@@ -289,7 +288,7 @@ void FunctionTranslator::AppendConditional(WireRegister condition,
   if (fuse_ && last_ != kNone &&
       (in_header_ || !graph_.IsLiveAtEnd(block_, condition))) {
     const Unit& last = code_[last_];
-    if (last.a == static_cast<int16_t>(condition)) {
+    if (last.a == Narrow<int16_t>(condition)) {
       fused_ = FusedOf(static_cast<InnerOp>(last.op));
     }
     if (fused_ != nullptr) {
@@ -328,8 +327,8 @@ void FunctionTranslator::AppendTable(const WireInstruction& instruction) {
   std::vector<const WireBranch*> edges;
   for (const WireBranch& branch : fields[2].branches) edges.push_back(&branch);
   edges.push_back(&fields[1].branches[0]);  // The default comes last.
-  AppendWide(InnerOp::kJumpTable, static_cast<int16_t>(fields[0].value),
-             static_cast<uint32_t>(edges.size() - 1));
+  AppendWide(InnerOp::kJumpTable, Narrow<int16_t>(fields[0].value),
+             Narrow<uint32_t>(edges.size() - 1));
   const size_t table = code_.size();
   std::vector<Label> stubs;
   for (size_t i = 0; i < edges.size(); ++i) {

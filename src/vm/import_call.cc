@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/narrow.h"
 #include "vm/frame.h"
 
 namespace takt::vm {
@@ -10,7 +11,7 @@ namespace takt::vm {
 void AppendList(const std::vector<int16_t>& list, std::vector<Unit>* code) {
   for (size_t i = 0; i < list.size(); i += 4) {
     std::array<int16_t, 4> entries{};
-    std::copy_n(list.begin() + static_cast<ptrdiff_t>(i),
+    std::copy_n(list.begin() + Narrow<ptrdiff_t>(i),
                 std::min<size_t>(4, list.size() - i), entries.begin());
     code->push_back(Unit::FromPayload(entries));
   }
@@ -24,12 +25,10 @@ void ImportCall::Append(const std::vector<int16_t>& arguments,
   for (const int16_t address : arguments) {
     if (address < 0 && IsMove(address)) moves.push_back(address);
   }
-  code->push_back(
-      Unit::FromPayload(Counts{static_cast<uint32_t>(arguments.size()),
-                               static_cast<uint32_t>(results.size())}));
-  code->push_back(
-      Unit::FromPayload(Counts{static_cast<uint32_t>(spans.size()),
-                               static_cast<uint32_t>(moves.size())}));
+  code->push_back(Unit::FromPayload(Counts{Narrow<uint32_t>(arguments.size()),
+                                           Narrow<uint32_t>(results.size())}));
+  code->push_back(Unit::FromPayload(
+      Counts{Narrow<uint32_t>(spans.size()), Narrow<uint32_t>(moves.size())}));
   for (const Span& span : spans) code->push_back(Unit::FromPayload(span));
   AppendList(moves, code);
   AppendList(arguments, code);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/narrow.h"
+
 namespace takt::vm {
 namespace {
 
@@ -77,14 +79,13 @@ constexpr struct {
     {Op::kGlobalStoreIndirectF64, InnerOp::kGlobalStoreIndirectI64},
 };
 
-constexpr size_t kOpCount = static_cast<size_t>(Op::kCount);
+constexpr size_t kOpCount = Narrow<size_t>(Op::kCount);
 
 // What PlainOpOf() answers, by Op.
 constexpr std::array<InnerOp, kOpCount> kPlainOps = [] {
   std::array<InnerOp, kOpCount> table{};
   table.fill(InnerOp::kCount);
-#define TAKT_VM_PLAIN_OP(name) \
-  table[static_cast<size_t>(Op::name)] = InnerOp::name;
+#define TAKT_VM_PLAIN_OP(name) table[Narrow<size_t>(Op::name)] = InnerOp::name;
 #define TAKT_VM_INNER_OP(name)
 #define TAKT_VM_BRANCH_OP(name)
 #define TAKT_VM_PAIR_OP(first, second)
@@ -94,17 +95,17 @@ constexpr std::array<InnerOp, kOpCount> kPlainOps = [] {
 #undef TAKT_VM_BRANCH_OP
 #undef TAKT_VM_PAIR_OP
   for (const auto& alias : kAliases) {
-    table[static_cast<size_t>(alias.op)] = alias.inner;
+    table[Narrow<size_t>(alias.op)] = alias.inner;
   }
   return table;
 }();
 
 }  // namespace
 
-InnerOp PlainOpOf(Op op) { return kPlainOps[static_cast<size_t>(op)]; }
+InnerOp PlainOpOf(Op op) { return kPlainOps[Narrow<size_t>(op)]; }
 
 InnerOp BackwardOf(InnerOp branch) {
-  return static_cast<InnerOp>(static_cast<int>(branch) + 1);
+  return static_cast<InnerOp>(Narrow<int>(branch) + 1);
 }
 
 const FusedBranch* FusedOf(InnerOp compare) {
@@ -115,9 +116,9 @@ const FusedBranch* FusedOf(InnerOp compare) {
 }
 
 InnerOp AddBranchOf(InnerOp branch) {
-  return static_cast<InnerOp>(static_cast<int>(branch) -
-                              static_cast<int>(InnerOp::kBranchEqI32) +
-                              static_cast<int>(InnerOp::kAddBranchEqI32));
+  return static_cast<InnerOp>(Narrow<int>(branch) -
+                              Narrow<int>(InnerOp::kBranchEqI32) +
+                              Narrow<int>(InnerOp::kAddBranchEqI32));
 }
 bool IsWideBranch(InnerOp branch) { return branch <= InnerOp::kBranchZRefBack; }
 bool Is64(InnerOp branch) {
@@ -130,7 +131,7 @@ InnerOp PairOf(InnerOp first, InnerOp second, bool is_64) {
   const int j = PairIndexOf(second, is_64);
   if (i < 0 || j < 0) return InnerOp::kCount;
   // The table has the 32-bit and the 64-bit form side by side.
-  return static_cast<InnerOp>(static_cast<int>(InnerOp::kAddAddI32) +
+  return static_cast<InnerOp>(Narrow<int>(InnerOp::kAddAddI32) +
                               2 * (i * kPairHalfCount + j) + (is_64 ? 1 : 0));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "vm/bytecode_module.h"
 #include "vm/import_call.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr size_t kMaxLinkages = 16;
 
 Unit MakeUnit(InnerOp op, int16_t a, int32_t wide) {
-  Unit unit{static_cast<uint16_t>(op), a, 0, 0};
+  Unit unit{Narrow<uint16_t>(op), a, 0, 0};
   unit.set_wide(wide);
   return unit;
 }
@@ -45,7 +46,7 @@ HostEntry MakeEntry(const CallingConvention& convention) {
   const auto place = [&](Letter letter) {
     if (letter == Letter::kRef) return RefAddress(refs++);
     words += 2;
-    return static_cast<int16_t>(words - 2);
+    return Narrow<int16_t>(words - 2);
   };
   const size_t count = convention.arguments.size() + convention.results.size();
   entry.has_spans = convention.has_spans() ||
@@ -60,8 +61,8 @@ HostEntry MakeEntry(const CallingConvention& convention) {
     entry.results.push_back(place(letter));
   }
   entry.frame.ref_count = refs;
-  entry.frame.ref_bytes = static_cast<uint32_t>(AlignUp(refs * 8, 16));
-  entry.frame.value_bytes = static_cast<uint32_t>(AlignUp(words * 4 + 4, 16));
+  entry.frame.ref_bytes = Narrow<uint32_t>(AlignUp(refs * 8, 16));
+  entry.frame.value_bytes = Narrow<uint32_t>(AlignUp(words * 4 + 4, 16));
   entry.code = EntryCode(entry, false);
   entry.keeping_code = EntryCode(entry, true);
   return entry;
@@ -155,7 +156,7 @@ void Linkage::DescribeExports(absl::Span<const Ref<Module>> modules,
     const ExportInfo& info = module.exports()[i];
     linked.names.push_back(absl::StrCat(module.name(), ".", info.name));
     Export& e = linked.exports[i];
-    e.callee.module = static_cast<uint32_t>(index);
+    e.callee.module = Narrow<uint32_t>(index);
     e.callee.name = &linked.names.back();
     e.callee.results = &info.convention.results;
     if (module.kind() == Module::Kind::kNative) {

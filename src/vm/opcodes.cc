@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/check.h"
+#include "base/narrow.h"
 
 namespace takt::vm {
 namespace {
@@ -15,7 +16,7 @@ constexpr OpInfo kOps[] = {
 #include "vm/opcodes.inc"
 #undef TAKT_VM_OP
 };
-constexpr size_t kOpCount = static_cast<size_t>(Op::kCount);
+constexpr size_t kOpCount = Narrow<size_t>(Op::kCount);
 static_assert(std::size(kOps) == kOpCount);
 
 constexpr uint16_t kNoOp = 0xffff;
@@ -26,8 +27,7 @@ constexpr CodeTable MakeCodeTable() {
   CodeTable table{};
   for (auto& codes : table) codes.fill(kNoOp);
   for (size_t i = 0; i < kOpCount; ++i) {
-    table[static_cast<size_t>(kOps[i].set)][kOps[i].code] =
-        static_cast<uint16_t>(i);
+    table[Narrow<size_t>(kOps[i].set)][kOps[i].code] = Narrow<uint16_t>(i);
   }
   return table;
 }
@@ -36,13 +36,13 @@ constexpr CodeTable kCodeTable = MakeCodeTable();
 }  // namespace
 
 const OpInfo* FindOp(OpSet set, uint8_t code) {
-  const uint16_t index = kCodeTable[static_cast<size_t>(set)][code];
+  const uint16_t index = kCodeTable[Narrow<size_t>(set)][code];
   return index == kNoOp ? nullptr : &kOps[index];
 }
 
 const OpInfo& InfoOf(Op op) {
   TAKT_DCHECK(op < Op::kCount);
-  return kOps[static_cast<size_t>(op)];
+  return kOps[Narrow<size_t>(op)];
 }
 
 }  // namespace takt::vm

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "vm/block_graph.h"
 #include "vm/function_translator.h"
@@ -55,7 +56,7 @@ void PlaceArguments(const ArchiveFunction& source, Function& function) {
       continue;
     }
     if (IsWide(letter)) word = (word + 1) / 2 * 2;
-    function.arguments.push_back(static_cast<int16_t>(word));
+    function.arguments.push_back(Narrow<int16_t>(word));
     word += IsWide(letter) ? 2 : 1;
   }
   function.zero_begin = word * 4;
@@ -85,7 +86,7 @@ absl::Status TranslateFunction(const BytecodeArchive& archive, uint32_t ordinal,
   }
   function.ref_count = source.ref_register_count;
   function.ref_bytes =
-      static_cast<uint32_t>(AlignUp(uint64_t{function.ref_count} * 8, 16));
+      Narrow<uint32_t>(AlignUp(uint64_t{function.ref_count} * 8, 16));
   PlaceArguments(source, function);
   absl::StatusOr<BlockGraph> graph = BlockGraph::Build(archive, source);
   if (!graph.ok()) return graph.status();
@@ -118,8 +119,8 @@ void FinishCode(const std::vector<size_t>& begins, Program& program) {
     function.code = program.code.data() + begins[i];
     for (const auto& [unit, pc] : function.pcs) {
       Unit& first = program.code[begins[i] + unit];
-      if (first.op != static_cast<uint16_t>(InnerOp::kCall)) continue;
-      first.set_wide(static_cast<int32_t>(function.value_bytes));
+      if (first.op != Narrow<uint16_t>(InnerOp::kCall)) continue;
+      first.set_wide(Narrow<int32_t>(function.value_bytes));
     }
   }
 }
@@ -159,7 +160,7 @@ absl::StatusOr<std::unique_ptr<Program>> Translate(
 }
 
 std::string DescribePlace(const Function& function, const Unit* pc) {
-  const auto unit = static_cast<uint32_t>(pc - function.code);
+  const auto unit = Narrow<uint32_t>(pc - function.code);
   auto it = std::upper_bound(
       function.pcs.begin(), function.pcs.end(), unit,
       [](uint32_t u, const auto& entry) { return u < entry.first; });

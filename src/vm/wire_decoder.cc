@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/narrow.h"
 #include "base/status.h"
 
 namespace takt::vm {
@@ -95,7 +96,7 @@ class Cursor {
 // A field's name in opcodes.inc as one number, which compares quickly.
 constexpr uint32_t Token(absl::string_view text) {
   uint32_t packed = 0;
-  for (char c : text) packed = packed << 8 | static_cast<uint8_t>(c);
+  for (char c : text) packed = packed << 8 | Truncate<uint8_t>(c);
   return packed;
 }
 
