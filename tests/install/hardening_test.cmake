@@ -1,0 +1,31 @@
+# Looks in the file LIBRARY for what takt_harden() in the top CMakeLists.txt asks
+# for. EXPECT_FORTIFY, EXPECT_SHADOW_STACK: whether the build and the target
+# have them.
+function(read_elf out)
+  execute_process(COMMAND ${READELF} --wide ${ARGN} ${LIBRARY}
+    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+function(expect text pattern what)
+  if(NOT text MATCHES "${pattern}")
+    message(SEND_ERROR "${LIBRARY}: ${what}")
+  endif()
+endfunction()
+
+read_elf(segments --segments)
+read_elf(dynamic --dynamic)
+read_elf(symbols --dyn-syms)
+read_elf(notes --notes)
+expect("${segments}" "GNU_RELRO" "the linker's tables stay writable")
+expect("${dynamic}" "BIND_NOW|Flags:[^\n]*NOW" "functions are bound late")
+expect("${segments}" "GNU_STACK[^\n]* RW " "the stack is executable")
+if(dynamic MATCHES "TEXTREL")
+  message(SEND_ERROR "${LIBRARY}: code is written to as it is loaded")
+endif()
+expect("${symbols}" "UND __stack_chk_fail" "stacks are not protected")
+if(EXPECT_FORTIFY)
+  expect("${symbols}" "UND __[a-z]+_chk" "string functions are not checked")
+endif()
+if(EXPECT_SHADOW_STACK)
+  expect("${notes}" "SHSTK" "not marked for shadow stacks")
+endif()
