@@ -46,34 +46,7 @@ if ((result != 0)); then
     head -n 300 || true
 fi
 
-counts=$(awk '
-  match($0, /^[0-9]+: /) {
-    id = substr($0, 1, RLENGTH - 2) + 0
-    rest = substr($0, RLENGTH + 1)
-    if (rest ~ /^\[  PASSED  \] [0-9]+ test/) {
-      split(rest, word, " "); passed[id] += word[4]; counted[id] = 1
-    } else if (rest ~ /^\[  FAILED  \] [0-9]+ test.*listed below/) {
-      split(rest, word, " "); failed[id] += word[4]; counted[id] = 1
-    } else if (rest ~ /^[0-9]+ (passed|failed).* in [0-9.]+s/) {  # pytest
-      counted[id] = 1
-      count = split(rest, word, /[ ,]+/)
-      for (i = 2; i <= count; ++i) {
-        if (word[i] == "passed") passed[id] += word[i - 1]
-        if (word[i] == "failed" || word[i] ~ /^errors?$/) failed[id] += word[i - 1]
-      }
-    }
-  }
-  /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
-    line = $0; sub(/^.*Test +#/, "", line); id = line + 0
-    ok = ($0 ~ / Passed +[0-9.]+ sec$/)
-    if (!counted[id]) { if (ok) passed[id] = 1; else failed[id] = 1 }
-    else if (!ok && !failed[id]) failed[id] = 1
-  }
-  END {
-    for (id in passed) p += passed[id]
-    for (id in failed) f += failed[id]
-    print p + 0, f + 0
-  }' "$log")
+counts=$(scripts/count_tests.sh "$log")
 read -r passed failed <<<"$counts"
 sed -nE 's/^[0-9]+: (\[  SKIPPED \] [A-Za-z].*) \([0-9]+ ms\)$/\1/p' "$log"
 ((passed + failed > 0)) || result=1

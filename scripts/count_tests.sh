@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Prints how many tests passed and failed, as two numbers: GoogleTest and pytest
+# cases one by one, other tests as one each.
+#
+# usage: scripts/count_tests.sh LOG     of ctest --verbose
+set -euo pipefail
+awk '
+  match($0, /^[0-9]+: /) {
+    id = substr($0, 1, RLENGTH - 2) + 0
+    rest = substr($0, RLENGTH + 1)
+    if (rest ~ /^\[  PASSED  \] [0-9]+ test/) {
+      split(rest, word, " "); passed[id] += word[4]; counted[id] = 1
+    } else if (rest ~ /^\[  FAILED  \] [0-9]+ test.*listed below/) {
+      split(rest, word, " "); failed[id] += word[4]; counted[id] = 1
+    } else if (rest ~ /^[0-9]+ (passed|failed).* in [0-9.]+s/) {  # pytest
+      counted[id] = 1
+      count = split(rest, word, /[ ,]+/)
+      for (i = 2; i <= count; ++i) {
+        if (word[i] == "passed") passed[id] += word[i - 1]
+        if (word[i] == "failed" || word[i] ~ /^errors?$/) failed[id] += word[i - 1]
+      }
+    }
+  }
+  /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+    line = $0; sub(/^.*Test +#/, "", line); id = line + 0
+    ok = ($0 ~ / Passed +[0-9.]+ sec$/)
+    if (!counted[id]) { if (ok) passed[id] = 1; else failed[id] = 1 }
+    else if (!ok && !failed[id]) failed[id] = 1
+  }
+  END {
+    for (id in passed) p += passed[id]
+    for (id in failed) f += failed[id]
+    print p + 0, f + 0
+  }' "$1"

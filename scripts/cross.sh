@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# Builds Takt for another architecture, and runs its tests under qemu.
+#
+# usage: scripts/cross.sh aarch64|riscv64 [--cpus=CPU[:CPU...]]
+#                         [--targets=TARGET[,TARGET...]] [--build=DIRECTORY]
+#                         [--no-install] [CTEST_ARGUMENT...]
+#        --cpus: processors that qemu-user emulates, one run of the tests for
+#        each (default: max). Commas within a name switch features:
+#        --cpus=cortex-a53:max,sve=off
+#        --targets: the tests that are built and run (default: everything)
+#        --build: the build tree (default: build/ARCHITECTURE)
+#        --no-install: the compiler, qemu and the libraries are there
+#
+# Debian 12, as root or with sudo for what is missing. The libraries of the
+# architecture are unpacked in build/sysroot/ARCHITECTURE (TAKT_SYSROOT names
+# another place), and no package of a foreign architecture is installed. Debian 12 has no packages for
+# riscv64: the libraries are built from its source packages there, and hwloc,
+# which Takt opens when it is there, is left out.
+#
+# For each processor the last line is "CPU: N passed, N failed": GoogleTest
+# cases one by one, other tests as one each.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+}
+architecture=
+cpus=max
+targets=()
+build=
+install=1
+arguments=()
+for argument in "$@"; do
+  case $argument in
+    --help) usage; exit 0 ;;
+    --cpus=*) cpus=${argument#--cpus=} ;;
+    --targets=*) IFS=, read -r -a targets <<<"${argument#--targets=}" ;;
+    --build=*) build=${argument#--build=} ;;
+    --no-install) install= ;;
+    aarch64 | riscv64) architecture=$argument ;;
+    *) arguments+=("$argument") ;;
+  esac
+done
+[[ -n $architecture ]] || { usage >&2; exit 2; }
+: "${build:=build/$architecture}"
+triple=$architecture-linux-gnu
+sysroot=$(realpath -m "${TAKT_SYSROOT:-build/sysroot/$architecture}")
+export TAKT_SYSROOT=$sysroot
+
+install_tools() {
+  scripts/install_deps.sh
+  local missing=() package status sudo=()
+  for package in "g++-$triple" qemu-user dpkg-dev; do
+    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+    [[ $status == "install ok installed" ]] || missing+=("$package")
+  done
+  ((${#missing[@]} == 0)) && return
+  ((EUID == 0)) || sudo=(sudo)
+  echo "installing ${missing[*]}"
+  DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq \
+    --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# apt with a state of its own, for packages of arm64 that are unpacked and never
+# installed.
+foreign_apt() {
+  apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 \
+    -o Dir::State="$sysroot/.apt" -o Dir::State::status="$sysroot/.apt/status" \
+    -o Dir::Cache="$sysroot/.apt/cache" -o APT::Sandbox::User=root "$@"
+}
+
+# The packages, but no C or C++ library: those are the compiler's.
+unpack_packages() {
+  mkdir -p "$sysroot/.apt/lists/partial" \
+    "$sysroot/.apt/cache/archives/partial" "$sysroot/.apt/packages"
+  : >"$sysroot/.apt/status"
+  foreign_apt update
+  (cd "$sysroot/.apt/packages" && foreign_apt download libabsl-dev \
+    libabsl20220623 libflatbuffers-dev libflatbuffers2 \
+    flatbuffers-compiler flatbuffers-compiler-dev libgtest-dev libgmock-dev \
+    libbenchmark-dev libbenchmark1debian libhwloc-dev libhwloc15 libudev1 \
+    nlohmann-json3-dev libprotozero-dev)
+  local package
+  for package in "$sysroot"/.apt/packages/*.deb; do
+    dpkg-deb -x "$package" "$sysroot"
+  done
+}
+
+# build_source PACKAGE CMAKE_ARGUMENT...: fetches Debian's source package,
+# builds it for the architecture and installs it below the sysroot.
+build_source() {
+  local package=$1 work=$sysroot/.source
+  shift
+  mkdir -p "$work"
+  (cd "$work" && rm -rf "$package" &&
+    apt-get source -qq --download-only "$package" &&
+    dpkg-source -x "$(ls -t "${package}"_*.dsc | head -n 1)" "$package" >/dev/null)
+  cmake -G Ninja -S "$work/$package" -B "$work/$package-build" \
+    -D CMAKE_TOOLCHAIN_FILE="$PWD/cmake/toolchains/$architecture.cmake" \
+    -D TAKT_SYSROOT="$sysroot" -D CMAKE_BUILD_TYPE=Release \
+    -D CMAKE_INSTALL_PREFIX=/usr -D CMAKE_INSTALL_LIBDIR="lib/$triple" \
+    -D CMAKE_POSITION_INDEPENDENT_CODE=ON "$@" >/dev/null
+  cmake --build "$work/$package-build"
+  DESTDIR=$sysroot cmake --install "$work/$package-build" >/dev/null
+}
+
+# Header-only libraries are the same for all architectures; the other ones are
+# built.
+build_packages() {
+  mkdir -p "$sysroot/usr/include" "$sysroot/usr/share/cmake" "$sysroot/.source"
+  (cd "$sysroot/.source" && apt-get download -qq nlohmann-json3-dev \
+    libprotozero-dev libhwloc-dev)
+  local package
+  for package in "$sysroot"/.source/*.deb; do
+    dpkg-deb -x "$package" "$sysroot"
+  done
+  # Of hwloc only the headers: its library is opened when Takt runs.
+  rm -rf "$sysroot/usr/lib/x86_64-linux-gnu"
+  build_source abseil -D CMAKE_CXX_STANDARD=17 -D BUILD_SHARED_LIBS=OFF
+  build_source flatbuffers -D FLATBUFFERS_BUILD_TESTS=OFF \
+    -D FLATBUFFERS_BUILD_FLATC=OFF -D FLATBUFFERS_BUILD_FLATHASH=OFF
+  build_source googletest
+  build_source benchmark -D BENCHMARK_ENABLE_TESTING=OFF
+}
+
+if [[ -n $install ]]; then
+  install_tools
+  if [[ ! -e $sysroot/.complete ]]; then
+    if [[ $architecture == aarch64 ]]; then unpack_packages; else build_packages; fi
+    touch "$sysroot/.complete"
+  fi
+fi
+
+cmake --preset "$architecture" -B "$build" >/dev/null
+cmake --build "$build" ${targets:+--target "${targets[@]}"}
+
+if ((${#targets[@]})); then
+  arguments+=(-R "^($(IFS='|'; echo "${targets[*]}"))$")
+fi
+
+result=0
+IFS=: read -r -a cpu_list <<<"$cpus"
+for cpu in "${cpu_list[@]}"; do
+  log=$build/test-$cpu.log
+  QEMU_CPU=$cpu ctest --test-dir "$build" --timeout 1800 --verbose \
+    "${arguments[@]}" >"$log" 2>&1 || true
+  counts=$(scripts/count_tests.sh "$log")
+  read -r passed failed <<<"$counts"
+  ((passed > 0 && failed == 0)) || {
+    result=1
+    grep -E -A 12 'Failure$|\[  FAILED  \]|\*\*\*' "$log" | head -n 200 || true
+  }
+  echo "$cpu: $passed passed, $failed failed"
+done
+exit $result
