@@ -64,26 +64,6 @@ TEST(SessionTest, ThereIsAMostOfWorkers) {
   EXPECT_EQ(three->instance.worker_count(), 3u);
 }
 
-TEST(SessionTest, NodesHaveCpus) {
-  const std::string folder = ScratchPath("nodes");
-  for (const char* node : {"node0", "node2", "node3"}) {
-    std::filesystem::create_directories(folder + "/" + node);
-  }
-  WriteContents(folder + "/node0/cpulist", "0-3\n");
-  WriteContents(folder + "/node2/cpulist", "4,6\n");
-  WriteContents(folder + "/node3/cpulist", "\n");
-  EXPECT_EQ(*CpusOfNodes("all", folder), "");
-  EXPECT_EQ(*CpusOfNodes("0", folder), "0-3");
-  EXPECT_EQ(*CpusOfNodes("0,2,3", folder), "0-3,4,6");
-  EXPECT_EQ(CpusOfNodes("1", folder).status().code(), TAKT_STATUS_NOT_FOUND);
-  EXPECT_EQ(CpusOfNodes("3", folder).status().code(), TAKT_STATUS_NOT_FOUND);
-  for (const char* text : {"", "zork", "0,", "-1"}) {
-    EXPECT_EQ(CpusOfNodes(text, folder).status().code(),
-              TAKT_STATUS_INVALID_ARGUMENT)
-        << text;
-  }
-}
-
 TEST(SessionTest, HasADeviceIfNoneIsNamed) {
   SessionFlags flags;
   flags.modules = {TestData("tools/pass_through.vmfb")};

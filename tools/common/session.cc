@@ -10,7 +10,6 @@
 
 #include "takt/tools/module_contents.hpp"
 #include "tools/common/file.h"
-#include "tools/common/number.h"
 
 namespace takt::tools {
 namespace {
@@ -23,6 +22,13 @@ constexpr int64_t kFifoPriorityMax = 99;
 constexpr int64_t kTraceEventsMax = 1 << 24;
 constexpr int64_t kTraceEventsDefault = 1 << 17;
 
+struct TopologyReleaser {
+  void operator()(takt_topology_t* topology) const {
+    takt_topology_release(topology);
+  }
+};
+using Topology = std::unique_ptr<takt_topology_t, TopologyReleaser>;
+
 // Those that this process may run on.
 int64_t CpuCount() {
   cpu_set_t allowed;
@@ -31,26 +37,53 @@ int64_t CpuCount() {
   return CPU_COUNT(&allowed);
 }
 
+// The machine that --task_topology_snapshot= describes, or this one.
+Result<Topology> OpenTopology(const std::string& path) {
+  takt_topology_t* topology = nullptr;
+  if (path.empty()) {
+    Status status(takt_topology_discover(&topology));
+    if (!status.ok()) return status;
+    return Topology(topology);
+  }
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string json, ReadFile(path));
+  Status status(takt_topology_parse(json.c_str(), &topology));
+  if (status.ok()) return Topology(topology);
+  return Annotate(status, "--task_topology_snapshot=" + path);
+}
+
 Result<Instance> CreateInstance(const SessionFlags& flags) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
-  if (flags.worker_count > 0) {
-    options.worker_count = static_cast<int32_t>(flags.worker_count);
+  const bool is_given = flags.worker_count > 0;
+  WorkerPlacement placement = flags.placement;
+  placement.count_max = is_given ? 0 : flags.worker_count_max;
+  Topology topology;
+  if (!flags.topology_path.empty() || placement.NeedsTopology()) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(topology, OpenTopology(flags.topology_path));
   }
-  if (flags.worker_count == 0 && flags.worker_count_max > 0) {
+  // Only a described machine is given to the instance, which looks at this one
+  // by itself.
+  if (!flags.topology_path.empty()) options.topology = topology.get();
+  std::string cpus = flags.worker_cpus;
+  if (cpus.empty()) {
+    const Result<std::string> chosen = ChooseWorkerCpus(
+        placement, topology.get(),
+        flags.topology_path.empty() || placement.nodes == "current"
+            ? kSystemFolder
+            : "");
+    if (!chosen.ok()) {
+      return Annotate(chosen.status(),
+                      "--task_topology_nodes=" + placement.nodes);
+    }
+    cpus = *chosen;
+  }
+  if (!cpus.empty()) options.worker_cpus = cpus.c_str();
+  if (is_given) {
+    options.worker_count = static_cast<int32_t>(flags.worker_count);
+  } else if (flags.worker_count_max > 0 && !placement.NeedsTopology()) {
     options.worker_count = static_cast<int32_t>(
         std::min<int64_t>(flags.worker_count_max, CpuCount()));
   }
-  std::string cpus = flags.worker_cpus;
-  if (cpus.empty()) {
-    const Result<std::string> found =
-        CpusOfNodes(flags.nodes, "/sys/devices/system/node");
-    if (!found.ok()) {
-      return Annotate(found.status(), "--task_topology_nodes=" + flags.nodes);
-    }
-    cpus = *found;
-  }
-  if (!cpus.empty()) options.worker_cpus = cpus.c_str();
   options.worker_spin_ns = flags.worker_spin_us * 1000;
   if (flags.worker_stack_bytes > 0) {
     options.worker_stack_bytes = static_cast<size_t>(flags.worker_stack_bytes);
@@ -62,17 +95,7 @@ Result<Instance> CreateInstance(const SessionFlags& flags) {
   takt_scheduler_options_init(&scheduler);
   scheduler.policy = flags.policy.c_str();
   options.scheduler = &scheduler;
-  if (flags.topology_path.empty()) return Instance::Create(&options);
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string json,
-                              ReadFile(flags.topology_path));
-  takt_status_t status = takt_topology_parse(json.c_str(), &options.topology);
-  if (status != nullptr) {
-    return Annotate(Status(status),
-                    "--task_topology_snapshot=" + flags.topology_path);
-  }
-  Result<Instance> instance = Instance::Create(&options);
-  takt_topology_release(options.topology);
-  return instance;
+  return Instance::Create(&options);
 }
 
 void PrintCounts(const takt_executor_counts_t& counts) {
@@ -255,6 +278,24 @@ bool ReadsParameters(const Module& module) {
   return false;
 }
 
+// Prints the machine, and which of its CPUs each worker may use.
+Status DumpTopology(const SessionFlags& flags) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Topology topology,
+                              OpenTopology(flags.topology_path));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string machine,
+                              DescribeTopology(topology.get()));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Instance instance, CreateInstance(flags));
+  std::printf("%s", machine.c_str());
+  for (uint32_t i = 0; i < instance.worker_count(); ++i) {
+    takt_worker_statistics_t worker = {};
+    worker.struct_size = sizeof(worker);
+    takt_executor_query_worker_statistics(
+        takt_instance_executor(instance.get()), i, &worker);
+    std::printf("  worker %u: CPUs 0x%" PRIx64 "\n", i, worker.affinity_mask);
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<Device> CreateNpu(const Instance& instance, const std::string& name,
@@ -324,7 +365,29 @@ void SessionFlags::AddTo(Flags* flags) {
                    &worker_count_max,
                    "How many workers there are at most where their number is "
                    "not given.\n0: no limit.");
-  flags->AddText("task_topology_nodes", &nodes,
+  flags->AddChoice("task_topology_mode", {"", "physical_cores"},
+                   &placement.mode,
+                   "physical_cores: a worker on one CPU of each core. Empty: "
+                   "on every CPU.");
+  flags->AddChoice("task_topology_performance_level",
+                   {"any", "low", "efficiency", "high", "performance"},
+                   &placement.performance_level,
+                   "Workers only on the slowest (low, efficiency) or the "
+                   "fastest (high, performance)\nkind of core.");
+  flags->AddChoice("task_topology_distribution", {"scatter", "compact"},
+                   &placement.distribution,
+                   "Which CPUs --task_topology_max_group_count leaves: compact "
+                   "fills one cluster\nafter the other, scatter takes them in "
+                   "turns.");
+  flags->AddChoice("task_topology_favor",
+                   {"", "latency", "throughput", "efficiency"},
+                   &placement.favor,
+                   "latency: compact, high; throughput: scatter, any; "
+                   "efficiency: compact, low.");
+  flags->AddSwitch("dump_task_topologies", &dump_task_topologies,
+                   "Print the clusters of CPUs and where each worker runs, and "
+                   "do nothing else.");
+  flags->AddText("task_topology_nodes", &placement.nodes,
                  "The NUMA nodes that the workers run on: all, current, or\n"
                  "numbers such as 0,2. A worker on each of their CPUs.");
   flags->AddText("task_topology_cpu_ids", &worker_cpus,
@@ -461,6 +524,10 @@ Status Session::End(const SessionFlags& flags) const {
 }
 
 Result<bool> ListDevices(const SessionFlags& flags) {
+  if (flags.dump_task_topologies) {
+    TAKT_TOOLS_RETURN_IF_ERROR(DumpTopology(flags));
+    return true;
+  }
   if (flags.list_drivers) {
     for (const DriverInfo& driver : kDrivers) {
       std::printf("%16s: %s\n", driver.name, driver.text);
@@ -490,38 +557,6 @@ Result<bool> ListDevices(const SessionFlags& flags) {
   return Status(TAKT_STATUS_NOT_FOUND, "no driver \"" + flags.list_filter +
                                            "\"; --list_drivers has their "
                                            "names");
-}
-
-Result<std::string> CpusOfNodes(const std::string& nodes,
-                                const std::string& folder) {
-  if (nodes == "all" || nodes == "numa") return std::string();
-  std::string list = nodes;
-  if (nodes == "current") {
-    unsigned node = 0;
-    if (getcpu(nullptr, &node) != 0) node = 0;
-    list = std::to_string(node);
-  }
-  std::string cpus;
-  for (size_t begin = 0; begin <= list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    const std::string word = list.substr(begin, end - begin);
-    begin = end + 1;
-    const Result<int64_t> number = ParseInteger(word);
-    if (!number.ok() || *number < 0) {
-      return InvalidArgument("expected all, current or numbers such as 0,2");
-    }
-    TAKT_TOOLS_ASSIGN_OR_RETURN(
-        std::string of_node,
-        ReadFile(folder + "/node" + std::to_string(*number) + "/cpulist"));
-    while (of_node.ends_with('\n')) of_node.pop_back();
-    if (of_node.empty()) continue;  // A node of memory alone.
-    if (!cpus.empty()) cpus += ',';
-    cpus += of_node;
-  }
-  if (cpus.empty()) {
-    return Status(TAKT_STATUS_NOT_FOUND, "these nodes have no CPUs");
-  }
-  return cpus;
 }
 
 takt_trace_format_t TraceFormatOf(std::string_view path) {

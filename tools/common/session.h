@@ -11,6 +11,7 @@
 #include "takt/takt.hpp"
 #include "tools/common/dispatch_recorder.h"
 #include "tools/common/flags.h"
+#include "tools/common/worker_cpus.h"
 
 namespace takt::tools {
 
@@ -25,7 +26,7 @@ struct SessionFlags {
   std::string worker_cpus;       // A list such as 0-3,8; empty: anywhere.
   std::string topology_path;     // JSON; empty: this machine.
   int64_t worker_count_max = 0;  // Of the number chosen by itself; 0: any.
-  std::string nodes = "all";     // NUMA nodes: all, current, or numbers.
+  WorkerPlacement placement;     // Of workers whose CPUs are not given.
   int64_t worker_spin_us = 0;
   int64_t worker_stack_bytes = 0;  // 0: the library's default.
   int64_t worker_fifo_priority = 0;
@@ -36,6 +37,7 @@ struct SessionFlags {
   bool list_drivers = false;
   bool list_devices = false;
   bool dump_devices = false;
+  bool dump_task_topologies = false;
   std::string list_filter;  // Of the last two: a driver's name, or empty.
   std::string trace_path;   // Empty: nothing is recorded.
   int64_t trace_event_count = 0;
@@ -80,18 +82,11 @@ struct Session {
 Result<Device> CreateNpu(const Instance& instance, const std::string& name,
                          takt_npu_options_t options);
 
-// Prints to stdout what --list_drivers, --list_devices or --dump_devices asks
-// for. False if none of them was given.
+// Prints to stdout what --list_drivers, --list_devices, --dump_devices or
+// --dump_task_topologies asks for. False if none of them was given.
 //
 // Errors: NOT_FOUND  no driver has the name that the flag has.
 Result<bool> ListDevices(const SessionFlags& flags);
-
-// The CPUs of the NUMA nodes that --task_topology_nodes= names, such as "0-3",
-// read from `folder` (/sys/devices/system/node); "" for all.
-//
-// Errors: INVALID_ARGUMENT  another form. NOT_FOUND  there is no such node.
-Result<std::string> CpusOfNodes(const std::string& nodes,
-                                const std::string& folder);
 
 // The format that a trace file's name asks for: .txt, .json, .html; Perfetto's
 // for all others.
