@@ -163,16 +163,14 @@ bool TimerThread::FireAnywhere(int64_t now_ns) {
 }
 
 uint32_t TimerThread::FireDue() {
-  // A timer that fires may drop all references but the caller's.
-  const std::shared_ptr<Shared> shared = shared_;
   // A timer that they arm for a time in the past waits for the next call.
   const int64_t now_ns = NowNs();
   uint32_t count = 0;
   while (true) {
     Timer* timer = nullptr;
     {
-      MutexLock lock(&shared->mutex);
-      if (has_no_thread_) timer = shared->PopAny(now_ns);
+      MutexLock lock(&shared_->mutex);
+      if (has_no_thread_) timer = shared_->PopAny(now_ns);
     }
     if (timer == nullptr) return count;
     timer->fire(timer);

@@ -339,8 +339,9 @@ void JobShop::RemoveNpu(uint32_t pool) {
 sched::ResourceSet JobShop::gone() {
   sched::ResourceSet gone;
   MutexLock lock(&npu_mutex_);
+  const std::vector<KnownNpu>& npus = npus_;
   Run([&](sched::Scheduler&, int64_t) {
-    for (const KnownNpu& known : npus_) {
+    for (const KnownNpu& known : npus) {
       if (!known.is_there) gone = gone | machine().ResourcesOf(known.pool);
     }
   });
