@@ -134,6 +134,10 @@ typedef struct takt_async_options_t {
   // invocation is done. Such a call is in no batch.
   size_t result_buffer_count;
   const takt_result_buffer_t* result_buffers;
+
+  // As in takt_invoke_options_t. A call of a batch has the limit of its
+  // context. Default: 0, the limit of the context.
+  uint64_t memory_limit;
 } takt_async_options_t;
 
 static inline void takt_async_options_init(takt_async_options_t* options) {

@@ -39,6 +39,10 @@ typedef struct takt_context_options_t {
   // As in takt_invoke_options_t, for each initializer and for the other
   // functions that the context itself calls. Default: 0, no limit.
   uint64_t step_limit;
+  // As in takt_invoke_options_t, for each function that the context itself
+  // calls, and for each call without a limit of its own. Default: 0, half of
+  // the machine's memory. TAKT_NO_MEMORY_LIMIT: none.
+  uint64_t memory_limit;
 } takt_context_options_t;
 
 static inline void takt_context_options_init(takt_context_options_t* options) {

@@ -87,6 +87,9 @@ typedef struct takt_result_buffer_t {
   struct takt_buffer_view_t* view;  // Borrowed; of the result's type and shape.
 } takt_result_buffer_t;
 
+// A value of memory_limit.
+#define TAKT_NO_MEMORY_LIMIT UINT64_MAX
+
 typedef struct takt_invoke_options_t {
   size_t struct_size;  // Set by init.
   // Fails the call with RESOURCE_EXHAUSTED after this number of loop iterations
@@ -138,6 +141,13 @@ typedef struct takt_invoke_options_t {
   // after an error the contents of the buffers are undefined. Borrowed.
   size_t result_buffer_count;
   const takt_result_buffer_t* result_buffers;
+
+  // The most memory that the program may have at a time, in bytes: buffers and
+  // lists of its bytecode, and memory that it allocates on devices. More fails
+  // the call with RESOURCE_EXHAUSTED, which names the function, what it asked
+  // for and what is left. Memory counts until it is released, if need be after
+  // the call. Default: 0, the limit of the context. TAKT_NO_MEMORY_LIMIT: none.
+  uint64_t memory_limit;
 } takt_invoke_options_t;
 
 static inline void takt_invoke_options_init(takt_invoke_options_t* options) {

@@ -46,6 +46,7 @@ absl::StatusOr<runtime::ContextOptions> ReadContextOptions(
   TAKT_RETURN_IF_ERROR(ReadList("parameters", given.parameters,
                                 given.parameters_count, &result.parameters));
   result.step_limit = given.step_limit;
+  result.memory_limit = given.memory_limit;
   // The workers of the first device that has some.
   for (const hal::Device* device : result.devices) {
     result.executor = ExecutorOf(*device);

@@ -55,7 +55,8 @@ void AddRoutes(runtime::Instance* instance,
                                                  modules.end());
   linked.front() = *std::move(hal);
   // Errors: it needs an NPU, say.
-  auto twin = vm::Context::Create(linked, context.waiter(), options.step_limit);
+  auto twin = vm::Context::Create(linked, context.waiter(), options.step_limit,
+                                  options.memory_limit);
   if (!twin.ok()) return;
   std::vector<CollectedCommandBuffer> recorded = TakeFrom(**twin);
   if (recorded.size() != collected.size()) return;

@@ -31,6 +31,7 @@ absl::StatusOr<runtime::FewItems<runtime::IndexedFence>> ReadFences(
 template <typename Options>
 absl::Status ReadCommon(const Options& options, runtime::CallOptions* result) {
   result->step_limit = options.step_limit;
+  result->memory_limit = options.memory_limit;
   result->priority = ReadPriority(options.priority);
   result->deadline_ns = ReadDeadline(options.deadline_ns);
   TAKT_ASSIGN_OR_RETURN(

@@ -66,6 +66,9 @@ struct JobAttributes {
   Cancellation* cancellation = nullptr;
   // Borrowed; outlives the program of the invocation. Null: none.
   JobResultMemory* results = nullptr;
+  // The most bytes that the program may have at a time (memory_account.h); 0:
+  // as its context says.
+  uint64_t memory_limit = 0;
 };
 
 }  // namespace takt

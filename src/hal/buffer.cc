@@ -97,7 +97,9 @@ bool Storage::Discard() {
 
 void Storage::Free() {
   uint8_t* memory = memory_.exchange(nullptr, std::memory_order_acq_rel);
-  if (memory != nullptr) FreeMemory(memory);
+  if (memory == nullptr) return;
+  FreeMemory(memory);
+  charge_ = MemoryCharge();
 }
 
 Ref<Buffer> Buffer::Create(Ref<Storage> storage, MemoryType memory_type,

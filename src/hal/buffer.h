@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/memory_account.h"
 #include "base/object.h"
 
 namespace takt::hal {
@@ -95,6 +96,10 @@ class Storage : public Object {
     return owners_.load(std::memory_order_acquire) > 1;
   }
 
+  // Keeps `charge` until the memory is given back. Before others see the
+  // storage.
+  void SetCharge(MemoryCharge charge) { charge_ = std::move(charge); }
+
   // Gives the memory back after a queue-ordered deallocation, while buffers
   // may still refer to the storage; where it is the host's, nothing happens.
   // False if there is none: not yet, or it has been given back before.
@@ -144,6 +149,7 @@ class Storage : public Object {
   std::atomic<int32_t> pins_;
   std::atomic<uint8_t*> memory_;  // nullptr once freed.
   std::atomic<uint8_t*> data_;    // nullptr once discarded.
+  MemoryCharge charge_;           // Until the memory is freed.
 };
 
 // Memory of the system's heap, of kBufferAlignment and zeroed.

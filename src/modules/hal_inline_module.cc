@@ -11,6 +11,7 @@
 #include "modules/hal_arguments.h"
 #include "modules/hal_module.h"
 #include "vm/bytecode_version.h"
+#include "vm/invocation.h"
 #include "vm/native_module.h"
 
 namespace takt::modules {
@@ -67,12 +68,14 @@ class HalInlineState final : public BufferState {
       : BufferState(environment->devices, environment->trace_sink),
         environment_(std::move(environment)) {}
 
-  absl::StatusOr<BufferAndStorage> BufferAllocate(uint32_t minimum_alignment,
+  absl::StatusOr<BufferAndStorage> BufferAllocate(vm::NativeCall& call,
+                                                  uint32_t minimum_alignment,
                                                   uint64_t length);
   absl::StatusOr<BufferAndStorage> BufferAllocateInitialized(
-      uint32_t minimum_alignment, vm::ByteBuffer& source, uint64_t offset,
-      uint64_t length);
-  absl::StatusOr<Ref<hal::Buffer>> BufferWrap(vm::ByteBuffer& source,
+      vm::NativeCall& call, uint32_t minimum_alignment, vm::ByteBuffer& source,
+      uint64_t offset, uint64_t length);
+  absl::StatusOr<Ref<hal::Buffer>> BufferWrap(vm::NativeCall& call,
+                                              vm::ByteBuffer& source,
                                               uint64_t offset, uint64_t length);
   absl::StatusOr<Ref<vm::ByteBuffer>> BufferStorage(hal::Buffer& buffer);
   absl::StatusOr<std::tuple<int32_t, int64_t>> DeviceQueryI64(
@@ -80,13 +83,15 @@ class HalInlineState final : public BufferState {
 
  private:
   // Memory of the first device, or of the system if there is none.
-  absl::StatusOr<Ref<hal::Buffer>> Allocate(uint64_t alignment,
+  absl::StatusOr<Ref<hal::Buffer>> Allocate(vm::NativeCall& call,
+                                            uint64_t alignment,
                                             uint64_t length);
 
   const std::shared_ptr<const HalInlineModuleOptions> environment_;
 };
 
-absl::StatusOr<Ref<hal::Buffer>> HalInlineState::Allocate(uint64_t alignment,
+absl::StatusOr<Ref<hal::Buffer>> HalInlineState::Allocate(vm::NativeCall& call,
+                                                          uint64_t alignment,
                                                           uint64_t length) {
   TAKT_RETURN_IF_ERROR(CheckAlignment(alignment));
   // The most bytes that an alignment may skip at the start.
@@ -98,6 +103,9 @@ absl::StatusOr<Ref<hal::Buffer>> HalInlineState::Allocate(uint64_t alignment,
     return absl::ResourceExhaustedError(
         absl::StrCat("allocation_size: ", length, " bytes are too many"));
   }
+  TAKT_ASSIGN_OR_RETURN(
+      MemoryCharge charge,
+      MemoryCharge::Take(call.invocation().memory_account(), total));
   Ref<hal::Buffer> buffer;
   if (devices().empty()) {
     TAKT_ASSIGN_OR_RETURN(Ref<hal::Storage> storage,
@@ -108,26 +116,27 @@ absl::StatusOr<Ref<hal::Buffer>> HalInlineState::Allocate(uint64_t alignment,
     TAKT_ASSIGN_OR_RETURN(
         buffer, devices().front()->Allocate({.usage = kUsage}, total));
   }
+  buffer->storage()->SetCharge(std::move(charge));
   if (slack == 0) return buffer;
   const auto address = reinterpret_cast<uintptr_t>(buffer->data());
   return buffer->Subspan((alignment - address % alignment) % alignment, length);
 }
 
 absl::StatusOr<BufferAndStorage> HalInlineState::BufferAllocate(
-    uint32_t minimum_alignment, uint64_t length) {
+    vm::NativeCall& call, uint32_t minimum_alignment, uint64_t length) {
   TAKT_ASSIGN_OR_RETURN(Ref<hal::Buffer> buffer,
-                        Allocate(minimum_alignment, length));
+                        Allocate(call, minimum_alignment, length));
   TAKT_ASSIGN_OR_RETURN(Ref<vm::ByteBuffer> storage, BufferStorage(*buffer));
   return BufferAndStorage(std::move(buffer), std::move(storage));
 }
 
 absl::StatusOr<BufferAndStorage> HalInlineState::BufferAllocateInitialized(
-    uint32_t minimum_alignment, vm::ByteBuffer& source, uint64_t offset,
-    uint64_t length) {
+    vm::NativeCall& call, uint32_t minimum_alignment, vm::ByteBuffer& source,
+    uint64_t offset, uint64_t length) {
   TAKT_ASSIGN_OR_RETURN(const absl::Span<const uint8_t> bytes,
                         BytesOf(source, offset, length));
   TAKT_ASSIGN_OR_RETURN(BufferAndStorage result,
-                        BufferAllocate(minimum_alignment, bytes.size()));
+                        BufferAllocate(call, minimum_alignment, bytes.size()));
   if (!bytes.empty()) {
     std::memcpy(std::get<0>(result)->data(), bytes.data(), bytes.size());
   }
@@ -135,7 +144,8 @@ absl::StatusOr<BufferAndStorage> HalInlineState::BufferAllocateInitialized(
 }
 
 absl::StatusOr<Ref<hal::Buffer>> HalInlineState::BufferWrap(
-    vm::ByteBuffer& source, uint64_t offset, uint64_t length) {
+    vm::NativeCall& call, vm::ByteBuffer& source, uint64_t offset,
+    uint64_t length) {
   TAKT_ASSIGN_OR_RETURN(const absl::Span<const uint8_t> bytes,
                         BytesOf(source, offset, length));
   const bool is_mutable = source.is_mutable();
@@ -149,8 +159,9 @@ absl::StatusOr<Ref<hal::Buffer>> HalInlineState::BufferWrap(
           reinterpret_cast<uintptr_t>(source.data()) % hal::kBufferAlignment,
           " bytes past one"));
     }
-    TAKT_ASSIGN_OR_RETURN(BufferAndStorage copy,
-                          BufferAllocateInitialized(0, source, offset, length));
+    TAKT_ASSIGN_OR_RETURN(
+        BufferAndStorage copy,
+        BufferAllocateInitialized(call, 0, source, offset, length));
     return std::get<0>(std::move(copy));
   }
   return hal::Buffer::WrapHost(

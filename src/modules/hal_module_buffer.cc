@@ -35,10 +35,17 @@ absl::Status CheckScalarLength(uint32_t length) {
 }  // namespace
 
 absl::StatusOr<Ref<hal::Buffer>> HalState::AllocatorAllocate(
-    hal::Allocator& allocator, uint64_t affinity, uint32_t memory_types,
-    uint32_t usage, uint64_t byte_length) {
+    vm::NativeCall& call, hal::Allocator& allocator, uint64_t affinity,
+    uint32_t memory_types, uint32_t usage, uint64_t byte_length) {
   TAKT_ASSIGN_OR_RETURN(hal::Device * device, DeviceOf(allocator));
-  return device->Allocate(ParamsOf(memory_types, usage), byte_length);
+  TAKT_ASSIGN_OR_RETURN(
+      MemoryCharge charge,
+      MemoryCharge::Take(call.invocation().memory_account(), byte_length));
+  TAKT_ASSIGN_OR_RETURN(
+      Ref<hal::Buffer> buffer,
+      device->Allocate(ParamsOf(memory_types, usage), byte_length));
+  buffer->storage()->SetCharge(std::move(charge));
+  return buffer;
 }
 
 absl::StatusOr<Ref<hal::Buffer>> HalState::AllocatorImport(

@@ -25,11 +25,15 @@ absl::StatusOr<Ref<hal::Buffer>> HalState::QueueAlloca(
       return given;
     }
   }
+  TAKT_ASSIGN_OR_RETURN(
+      MemoryCharge charge,
+      MemoryCharge::Take(call.invocation().memory_account(), byte_length));
   ticket.group = InvocationMemory::GroupOf(call.invocation(), device, claims_);
   TAKT_ASSIGN_OR_RETURN(
       Ref<hal::Buffer> buffer,
       device.QueueAlloca(ticket, {.memory_type = memory_types, .usage = usage},
                          byte_length));
+  buffer->storage()->SetCharge(std::move(charge));
   if (results != nullptr) results->Note(*buffer);
   return buffer;
 }

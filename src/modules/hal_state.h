@@ -52,11 +52,9 @@ class HalState final : public BufferState {
   }
 
   // allocator.*
-  absl::StatusOr<Ref<hal::Buffer>> AllocatorAllocate(hal::Allocator& allocator,
-                                                     uint64_t affinity,
-                                                     uint32_t memory_types,
-                                                     uint32_t usage,
-                                                     uint64_t byte_length);
+  absl::StatusOr<Ref<hal::Buffer>> AllocatorAllocate(
+      vm::NativeCall& call, hal::Allocator& allocator, uint64_t affinity,
+      uint32_t memory_types, uint32_t usage, uint64_t byte_length);
   absl::StatusOr<Ref<hal::Buffer>> AllocatorImport(
       hal::Allocator& allocator, int32_t try_import, uint64_t affinity,
       uint32_t memory_types, uint32_t usage, vm::ByteBuffer& source,

@@ -47,6 +47,7 @@ using FewItems = absl::InlinedVector<T, 2>;
 // Options of every call. takt/function.h documents them.
 struct CallOptions {
   uint64_t step_limit = 0;              // 0: no limit.
+  uint64_t memory_limit = 0;            // 0: the context's.
   absl::optional<int32_t> priority;     // 0 to 255; none: as annotated.
   absl::optional<int64_t> deadline_ns;  // Of NowNs(); none: as annotated.
   // Bit i of word w is CPU 64 w + i. Borrowed; empty: as annotated.

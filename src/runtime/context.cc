@@ -136,8 +136,8 @@ absl::StatusOr<Ref<Context>> Context::Create(Instance* instance,
   for (hal::Device* device : options.devices) {
     context->devices_.push_back(Ref<hal::Device>::Retain(device));
   }
-  absl::StatusOr<Ref<vm::Context>> linked =
-      vm::Context::Create(modules, &context->waiter_, options.step_limit);
+  absl::StatusOr<Ref<vm::Context>> linked = vm::Context::Create(
+      modules, &context->waiter_, options.step_limit, options.memory_limit);
   if (!linked.ok()) return ExplainMisfit(linked.status(), context->devices_);
   context->vm_ = *std::move(linked);
   TAKT_CHECK(context->vm_->modules().size() == modules.size());

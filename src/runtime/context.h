@@ -25,7 +25,8 @@ struct ContextOptions {
   std::vector<vm::Module*> modules;  // In link order.
   std::vector<hal::Device*> devices;
   std::vector<Parameters*> parameters;
-  uint64_t step_limit = 0;  // 0: no limit.
+  uint64_t step_limit = 0;    // 0: no limit.
+  uint64_t memory_limit = 0;  // 0: the default of MemoryAccount.
   // The workers that a waiting caller helps; null: none.
   exec::Executor* executor = nullptr;
 };

@@ -86,6 +86,7 @@ absl::StatusOr<JobAttributes> JobAnnotations::Resolve(
   job.priority = priority_;
   job.cpus = cpus_;
   job.fault_policy = options.fault_policy;
+  job.memory_limit = options.memory_limit;
   if (options.priority.has_value()) {
     if (*options.priority < 0 || *options.priority > kPriorityMax) {
       return absl::InvalidArgumentError(

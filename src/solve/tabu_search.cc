@@ -102,8 +102,9 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   Choice allowed;
   Choice any;
   uint32_t seen = 0;
-  for (const auto& [floor_of_v, v] : floors_) {
-    const int64_t floor = floor_of_v;
+  for (const auto& entry : floors_) {
+    const int64_t floor = entry.first;
+    const auto v = entry.second;
     const double* excess = excess_loads_.data() + first_alternative_[v];
     const double excess_now = excess[graph_.choice(v)];
     // Of paths: the most that its move can save of load is on top.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
+#include "base/status.h"
 
 namespace takt::vm {
 namespace {
@@ -16,7 +17,8 @@ constexpr uint32_t kMaxAlignment = 4096;
 
 absl::StatusOr<Ref<ByteBuffer>> ByteBuffer::Allocate(uint64_t byte_length,
                                                      uint32_t alignment,
-                                                     BlockPool* pool) {
+                                                     BlockPool* pool,
+                                                     MemoryAccount* account) {
   if (alignment == 0) alignment = kDefaultAlignment;
   if (!IsPowerOfTwo(alignment) || alignment > kMaxAlignment) {
     return absl::InvalidArgumentError(
@@ -24,6 +26,12 @@ absl::StatusOr<Ref<ByteBuffer>> ByteBuffer::Allocate(uint64_t byte_length,
                      " is not a power of two of at most ", kMaxAlignment));
   }
   if (alignment < kDefaultAlignment) alignment = kDefaultAlignment;
+  uint64_t charged_bytes = 0;
+  if (!CheckedAdd(byte_length, sizeof(ByteBuffer), &charged_bytes)) {
+    charged_bytes = byte_length;
+  }
+  TAKT_ASSIGN_OR_RETURN(MemoryCharge charge,
+                        MemoryCharge::Take(account, charged_bytes));
   const bool pooled = pool != nullptr && alignment == kDefaultAlignment &&
                       byte_length <= BlockPool::kMaxBlockBytes;
   const uint64_t slack = alignment - kDefaultAlignment;
@@ -49,6 +57,7 @@ absl::StatusOr<Ref<ByteBuffer>> ByteBuffer::Allocate(uint64_t byte_length,
                                               storage, allocation)
                      : new ByteBuffer(nullptr, data, byte_length, true, storage,
                                       allocation);
+  buffer->charge_ = std::move(charge);
   return Ref<ByteBuffer>::Adopt(buffer);
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/block_pool.h"
+#include "base/memory_account.h"
 #include "base/object.h"
 
 namespace takt::vm {
@@ -26,10 +27,11 @@ class ByteBuffer final : public Object {
 
   // Zeroed and mutable. `alignment` 0 stands for 16; else a power of two of at
   // most 4096, or INVALID_ARGUMENT. RESOURCE_EXHAUSTED beyond what the system
-  // gives. Small ones come from `pool` if there is one.
-  static absl::StatusOr<Ref<ByteBuffer>> Allocate(uint64_t byte_length,
-                                                  uint32_t alignment,
-                                                  BlockPool* pool = nullptr);
+  // gives. Small ones come from `pool` if there is one. The buffer is charged
+  // to `account` if there is one; RESOURCE_EXHAUSTED beyond its limit.
+  static absl::StatusOr<Ref<ByteBuffer>> Allocate(
+      uint64_t byte_length, uint32_t alignment, BlockPool* pool = nullptr,
+      MemoryAccount* account = nullptr);
 
   // A view of bytes that `owner` (may be null: static storage) keeps alive. The
   // object itself comes from `pool` if there is one.
@@ -64,6 +66,7 @@ class ByteBuffer final : public Object {
   uint8_t* const data_;
   const size_t byte_length_;
   void* const allocation_;  // What data_ points into; NULL if borrowed.
+  MemoryCharge charge_;     // Of the bytes, if it owns them.
   const bool is_mutable_;
   const Storage storage_;
 };

@@ -50,10 +50,10 @@ const Program& ProgramOf(const Module& module) {
 
 absl::StatusOr<Ref<Context>> Context::Create(
     absl::Span<const Ref<Module>> modules, Waiter* waiter,
-    uint64_t special_step_limit) {
+    uint64_t special_step_limit, uint64_t memory_limit) {
   TAKT_ASSIGN_OR_RETURN(Ref<Linkage> linkage, Linkage::Get(modules));
-  auto context = Ref<Context>::Adopt(
-      new Context(modules, std::move(linkage), waiter, special_step_limit));
+  auto context = Ref<Context>::Adopt(new Context(
+      modules, std::move(linkage), waiter, special_step_limit, memory_limit));
   TAKT_RETURN_IF_ERROR(context->CreateStates());
   const Linkage& shared = *context->linkage_;
   if (shared.initializers_repeatable()) {
@@ -68,12 +68,15 @@ absl::StatusOr<Ref<Context>> Context::Create(
 }
 
 Context::Context(absl::Span<const Ref<Module>> modules, Ref<Linkage> linkage,
-                 Waiter* waiter, uint64_t special_step_limit)
+                 Waiter* waiter, uint64_t special_step_limit,
+                 uint64_t memory_limit)
     : Object(&kType),
       modules_(modules.begin(), modules.end()),
       linkage_(std::move(linkage)),
       waiter_(waiter),
       special_step_limit_(special_step_limit),
+      memory_limit_(memory_limit != 0 ? memory_limit
+                                      : MemoryAccount::DefaultLimit()),
       states_(modules.size()),
       state_pointers_(modules.size()),
       instances_(modules.size()) {}

@@ -57,10 +57,12 @@ class Context final : public Object {
   // dependency that is missing or too old; INTERNAL for a signature that
   // differs; an initializer's own error.
   // `special_step_limit`: SetStepLimit() of each initializer and of the other
-  // functions that the context calls by itself; 0: unlimited.
+  // functions that the context calls by itself; 0: unlimited. `memory_limit`:
+  // of each invocation that has none of its own; 0: the default of
+  // MemoryAccount.
   static absl::StatusOr<Ref<Context>> Create(
       absl::Span<const Ref<Module>> modules, Waiter* waiter,
-      uint64_t special_step_limit = 0);
+      uint64_t special_step_limit = 0, uint64_t memory_limit = 0);
 
   absl::Span<const Ref<Module>> modules() const { return modules_; }
   Module* FindModule(absl::string_view name) const;
@@ -75,6 +77,7 @@ class Context final : public Object {
 
   ModuleState* state(size_t module) const { return states_[module].get(); }
   Waiter* waiter() const { return waiter_; }
+  uint64_t memory_limit() const { return memory_limit_; }
   // Bytes of memory that only this context uses (states, tables).
   size_t memory_bytes() const;
 
@@ -85,7 +88,7 @@ class Context final : public Object {
   friend class Invocation;
 
   Context(absl::Span<const Ref<Module>> modules, Ref<Linkage> linkage,
-          Waiter* waiter, uint64_t special_step_limit);
+          Waiter* waiter, uint64_t special_step_limit, uint64_t memory_limit);
   ~Context() override;  // Runs __deinit in reverse order.
 
   absl::Status CreateStates();
@@ -105,6 +108,7 @@ class Context final : public Object {
   const Ref<Linkage> linkage_;
   Waiter* const waiter_;
   const uint64_t special_step_limit_;
+  const uint64_t memory_limit_;
   std::vector<std::unique_ptr<ModuleState>> states_;
   std::vector<ModuleState*> state_pointers_;  // What instances refer to.
   std::vector<const Instance*> instances_;    // nullptr: native.

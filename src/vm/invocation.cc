@@ -92,6 +92,7 @@ Invocation::Invocation(Context& context, const Linkage::Export& callee,
   entry_instance_.imports = &callee_.callee;
   entry_instance_.states = context_.state_pointers_.data();
   entry_instance_.instances = context_.instances_.data();
+  guard_.SetMemoryLimit(context_.memory_limit());
   if (Waiter* waiter = context_.waiter()) {
     on_woken_ = [](void* argument, Invocation& invocation) {
       static_cast<Waiter*>(argument)->Woken(invocation);

@@ -87,11 +87,17 @@ class alignas(16) Invocation final : public Object {
   void SetStepLimit(uint64_t steps);
 
   // For native modules that submit work on its behalf. Set before Run().
-  void SetJob(const JobAttributes& job) { job_ = job; }
+  void SetJob(const JobAttributes& job) {
+    job_ = job;
+    if (job.memory_limit != 0) guard_.SetMemoryLimit(job.memory_limit);
+  }
   const JobAttributes& job() const { return job_; }
 
   Context& context() const { return context_; }
   const Callee& callee() const { return callee_.callee; }
+  // What the memory that it allocates is charged to: buffers and lists of its
+  // bytecode, and memory of devices. nullptr: no limit.
+  MemoryAccount* memory_account() { return guard_.memory(); }
   // The pool of memory that lives as long as one invocation.
   BlockPool& pool() const { return context_.pool(); }
 

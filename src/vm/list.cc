@@ -20,6 +20,11 @@ constexpr size_t kMaxNested = 1 << 16;
 // The most nested lists that are copied: each is looked up among all others.
 constexpr size_t kMaxClonedLists = 4096;
 
+// What a list that has room for so many elements is charged for.
+uint64_t ChargeOf(size_t capacity) {
+  return sizeof(List) + uint64_t{capacity} * sizeof(Value);
+}
+
 absl::Status KindError(const char* stored, const char* wanted) {
   return absl::FailedPreconditionError(
       absl::StrCat("list element holds ", stored, ", not ", wanted));
@@ -31,8 +36,14 @@ Ref<List> List::Create(ElementType element_type, size_t capacity,
                        BlockPool* pool) {
   auto list = Ref<List>::Adopt(pool != nullptr ? new (*pool) List(element_type)
                                                : new List(element_type));
-  list->Reserve(capacity);
+  list->Reserve(capacity).IgnoreError();  // It has no account yet.
   return list;
+}
+
+absl::Status List::ChargeTo(MemoryAccount* account) {
+  TAKT_ASSIGN_OR_RETURN(
+      charge_, MemoryCharge::Take(account, ChargeOf(elements_.capacity())));
+  return absl::OkStatus();
 }
 
 Value List::EmptyElement() const {
@@ -46,8 +57,11 @@ absl::Status List::CheckIndex(size_t index) const {
                                             " of ", elements_.size()));
 }
 
-void List::Reserve(size_t capacity) {
-  elements_.reserve(std::min(capacity, kMaxReserve));
+absl::Status List::Reserve(size_t capacity) {
+  capacity = std::min(capacity, kMaxReserve);
+  TAKT_RETURN_IF_ERROR(charge_.GrowTo(ChargeOf(capacity)));
+  elements_.reserve(capacity);
+  return absl::OkStatus();
 }
 
 absl::Status List::Resize(size_t size) {
@@ -55,6 +69,7 @@ absl::Status List::Resize(size_t size) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "list of ", size, " elements; at most ", kMaxSize, " are supported"));
   }
+  TAKT_RETURN_IF_ERROR(charge_.GrowTo(ChargeOf(size)));
   try {
     elements_.resize(size, EmptyElement());
   } catch (const std::bad_alloc&) {

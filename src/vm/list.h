@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/memory_account.h"
 #include "base/object.h"
 #include "vm/value.h"
 
@@ -30,9 +31,14 @@ class List final : public Object {
   static Ref<List> Create(ElementType element_type, size_t capacity,
                           BlockPool* pool = nullptr);
 
+  // Charges the list, and what it grows by, to `account` (may be null).
+  // RESOURCE_EXHAUSTED beyond its limit. Once.
+  absl::Status ChargeTo(MemoryAccount* account);
+
   ElementType element_type() const { return element_type_; }
   size_t size() const { return elements_.size(); }
-  void Reserve(size_t capacity);  // A hint.
+  // A hint. RESOURCE_EXHAUSTED beyond the limit of its account.
+  absl::Status Reserve(size_t capacity);
   // New elements are 0, null or empty. RESOURCE_EXHAUSTED beyond kMaxSize.
   absl::Status Resize(size_t size);
 
@@ -69,6 +75,7 @@ class List final : public Object {
   absl::Status CheckIndex(size_t index) const;
 
   const ElementType element_type_;
+  MemoryCharge charge_;
   std::vector<Value> elements_;
   bool holds_lists_ = false;  // Some element is, or was, a list.
 };

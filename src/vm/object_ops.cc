@@ -121,8 +121,8 @@ template bool FillElements<uint64_t>(uint32_t*, const Unit*, RunGuard&);
 bool AllocateBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
   const auto length = Get<uint64_t>(base, pc->b);
   if (!guard.Charge(length)) return false;
-  absl::StatusOr<Ref<ByteBuffer>> buffer =
-      ByteBuffer::Allocate(length, Get<uint32_t>(base, pc->c), &guard.pool());
+  absl::StatusOr<Ref<ByteBuffer>> buffer = ByteBuffer::Allocate(
+      length, Get<uint32_t>(base, pc->c), &guard.pool(), guard.memory());
   if (!buffer.ok()) return guard.Fail(buffer.status());
   Put(base, pc->a, buffer->release());
   return true;
@@ -139,7 +139,7 @@ bool CloneBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
     return false;
   }
   absl::StatusOr<Ref<ByteBuffer>> copy =
-      ByteBuffer::Allocate(length, alignment, &guard.pool());
+      ByteBuffer::Allocate(length, alignment, &guard.pool(), guard.memory());
   if (!copy.ok()) return guard.Fail(copy.status());
   if (length != 0) {
     std::memcpy((*copy)->data(), source->data() + offset, length);
@@ -214,15 +214,18 @@ bool HashBuffer(uint32_t* base, const Unit* pc, RunGuard& guard) {
 bool AllocateList(uint32_t* base, const Unit* pc, RunGuard& guard) {
   const auto* type = pc[1].payload<const ElementType*>();
   const auto capacity = Get<uint32_t>(base, pc->b);
-  Put(base, pc->a, List::Create(*type, capacity, &guard.pool()).release());
+  Ref<List> list = List::Create(*type, capacity, &guard.pool());
+  absl::Status status = list->ChargeTo(guard.memory());
+  if (!status.ok()) return guard.Fail(std::move(status));
+  Put(base, pc->a, list.release());
   return true;
 }
 
 bool ReserveList(uint32_t* base, const Unit* pc, RunGuard& guard) {
   List* const list = ListAt(base, pc->a, guard);
   if (list == nullptr) return false;
-  list->Reserve(Get<uint32_t>(base, pc->b));
-  return true;
+  absl::Status status = list->Reserve(Get<uint32_t>(base, pc->b));
+  return status.ok() || guard.Fail(std::move(status));
 }
 
 bool ListSize(uint32_t* base, const Unit* pc, RunGuard& guard) {

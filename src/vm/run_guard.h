@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "base/block_pool.h"
+#include "base/memory_account.h"
 
 namespace takt::vm {
 
@@ -46,6 +47,16 @@ class RunGuard {
   // 0: unlimited. Not while running.
   void SetStepLimit(uint64_t steps);
 
+  // What the memory of the invocation is charged to; nullptr: no limit.
+  MemoryAccount* memory() {
+    if (memory_ == nullptr && memory_limit_ != MemoryAccount::kUnlimited) {
+      memory_ = MemoryAccount::Create(pool_, memory_limit_);
+    }
+    return memory_.get();
+  }
+  // Before the first memory().
+  void SetMemoryLimit(uint64_t bytes) { memory_limit_ = bytes; }
+
  private:
   static constexpr uint8_t kCancelled = 1;
   static constexpr uint8_t kLimited = 2;
@@ -56,6 +67,8 @@ class RunGuard {
   // Polled with relaxed order: it orders nothing else.
   std::atomic<uint8_t> attention_{0};
   uint64_t steps_left_ = 0;  // If limited.
+  uint64_t memory_limit_ = MemoryAccount::kUnlimited;
+  Ref<MemoryAccount> memory_;  // Made when memory is first asked for.
   absl::Status error_;
   BlockPool& pool_;
 };

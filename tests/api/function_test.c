@@ -276,6 +276,37 @@ static void a_step_limit_ends_an_endless_program(void) {
   takt_instance_release(instance);
 }
 
+static void a_memory_limit_ends_a_call_that_allocates_more(void) {
+  fixture_t fixture =
+      fixture_create("local-task", TESTDATA("api/simple_mul.vmfb"));
+  takt_function_t* function = find_function(fixture.context, "mul");
+  const float values[4] = {1, 2, 3, 4};
+  takt_buffer_view_t* view = float_view(fixture.device, 4, values);
+  const takt_value_t arguments[2] = {takt_value_ref(view),
+                                     takt_value_ref(view)};
+  takt_invoke_options_t options;
+  takt_invoke_options_init(&options);
+  takt_value_t result;
+  options.memory_limit = 8;
+  EXPECT_ERROR(
+      takt_function_invoke(function, &options, 2, arguments, 1, &result),
+      TAKT_STATUS_RESOURCE_EXHAUSTED, "simple.mul");
+  EXPECT_ERROR(
+      takt_function_invoke(function, &options, 2, arguments, 1, &result),
+      TAKT_STATUS_RESOURCE_EXHAUSTED, "asked for 16 bytes, 8 of 8 are left");
+  const uint64_t enough[3] = {0, 16, TAKT_NO_MEMORY_LIMIT};
+  for (int i = 0; i < 3; ++i) {
+    options.memory_limit = enough[i];
+    EXPECT_OK(
+        takt_function_invoke(function, &options, 2, arguments, 1, &result));
+    EXPECT_VIEW(takt_value_as_buffer_view(&result), "4xf32=1 4 9 16");
+    takt_values_release(1, &result);
+  }
+  takt_buffer_view_release(view);
+  takt_function_release(function);
+  fixture_destroy(&fixture);
+}
+
 static void a_function_has_a_name_a_signature_and_attributes(void) {
   fixture_t fixture =
       fixture_create("local-sync", TESTDATA("api/simple_mul.vmfb"));
@@ -299,6 +330,7 @@ int main(void) {
   RUN(scalars_go_through);
   RUN(a_failed_call_leaves_the_context_usable);
   RUN(a_step_limit_ends_an_endless_program);
+  RUN(a_memory_limit_ends_a_call_that_allocates_more);
   RUN(a_function_has_a_name_a_signature_and_attributes);
   return test_result();
 }

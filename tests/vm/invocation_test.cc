@@ -688,6 +688,63 @@ TEST(InvocationTest, StepLimitBoundsMemory) {
   }
 }
 
+absl::Status RunWithMemoryLimit(Context& context, const std::string& name,
+                                std::vector<Value> arguments, uint64_t limit) {
+  auto invocation = Start(context, name, std::move(arguments));
+  JobAttributes job;
+  job.memory_limit = limit;
+  (*invocation)->SetJob(job);
+  EXPECT_EQ((*invocation)->Run(), Invocation::State::kDone);
+  return (*invocation)->status();
+}
+
+TEST(InvocationTest, MemoryLimitCountsBuffersUntilTheyAreReleased) {
+  ModuleBuilder builder("m");
+  BodyBuilder both;  // Two buffers at a time.
+  both.Block().Emit(Op::kBufferAlloc).U16(0).U16(2).U16(R(0));
+  both.Emit(Op::kBufferAlloc).U16(0).U16(2).U16(R(1));
+  both.Emit(Op::kReturn).List({});
+  BodyBuilder one;  // The second takes the place of the first.
+  one.Block().Emit(Op::kBufferAlloc).U16(0).U16(2).U16(R(0));
+  one.Emit(Op::kDiscardRefs).List({R(0)});
+  one.Emit(Op::kBufferAlloc).U16(0).U16(2).U16(R(0));
+  one.Emit(Op::kReturn).List({});
+  builder.Export(
+      "both", static_cast<int32_t>(builder.AddFunction("0Ii_v", both, 3, 2)));
+  builder.Export("one",
+                 static_cast<int32_t>(builder.AddFunction("0Ii_v", one, 3, 1)));
+  auto context = Link({Load(builder)});
+  constexpr uint64_t kLimit = 10000;
+  TAKT_ASSERT_OK(RunWithMemoryLimit(*context, "both", {I(4000), i(0)}, kLimit));
+  TAKT_ASSERT_OK(RunWithMemoryLimit(*context, "one", {I(8000), i(0)}, kLimit));
+  const absl::Status status =
+      RunWithMemoryLimit(*context, "both", {I(8000), i(0)}, kLimit);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()),
+              testing::AllOf(HasSubstr("m.both"), HasSubstr("memory limit"),
+                    HasSubstr("of 10000 are left")));
+  TAKT_ASSERT_OK(RunWithMemoryLimit(*context, "both", {I(8000), i(0)},
+                                    MemoryAccount::kUnlimited));
+}
+
+TEST(InvocationTest, MemoryLimitCountsListsAsTheyGrow) {
+  ModuleBuilder builder("m");
+  const uint32_t type = builder.AddType("i32");
+  BodyBuilder body;
+  body.Block().Emit(Op::kListAlloc).U32(type).U16(1).U16(R(0));
+  body.Emit(Op::kListResize).U16(R(0)).U16(0);
+  body.Emit(Op::kReturn).List({});
+  builder.Export(
+      "f", static_cast<int32_t>(builder.AddFunction("0ii_v", body, 2, 1)));
+  auto context = Link({Load(builder)});
+  TAKT_ASSERT_OK(RunWithMemoryLimit(*context, "f", {i(500), i(0)}, 10000));
+  EXPECT_EQ(RunWithMemoryLimit(*context, "f", {i(1 << 20), i(0)}, 10000).code(),
+            absl::StatusCode::kResourceExhausted);
+  // What is reserved counts, too.
+  EXPECT_EQ(RunWithMemoryLimit(*context, "f", {i(0), i(4096)}, 10000).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 TEST(InvocationTest, CancelledBeforeItRuns) {
   auto context = Link({Load(Endless(Op::kBr))});
   auto invocation = Start(*context, "f", {Null()});
