@@ -131,7 +131,8 @@ void BlockGraph::Visit(const WireInstruction& instruction,
 }
 
 void BlockGraph::VisitField(const WireField& field, const CallShape& shape) {
-  const auto reg = Narrow<WireRegister>(field.value);
+  // Meant where the field is a register; other fields may have larger numbers.
+  const auto reg = Truncate<WireRegister>(field.value);
   switch (field.kind) {
     case WireFieldKind::kI32:
     case WireFieldKind::kF32:
