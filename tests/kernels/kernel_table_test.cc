@@ -1,6 +1,10 @@
 #include "kernels/kernel_table.h"
 
+#include <cstdio>
+#include <vector>
+
 #include "gtest/gtest.h"
+#include "tests/kernels/test_support.h"
 
 namespace takt::kernels {
 namespace {
@@ -25,7 +29,32 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
   // Not without what the rest of them needs.
   EXPECT_EQ(SelectKernels({.avx512_vnni = true}).mmt4d, &kMmt4dPortable);
 }
+#elif defined(__aarch64__)
+TEST(KernelTableTest, TakesTheDotProductAndMatricesWhereTheyAre) {
+  EXPECT_EQ(SelectKernels({.neon_dotprod = true}).mmt4d, &kMmt4dNeonDotProd);
+  EXPECT_EQ(SelectKernels({.neon_dotprod = true, .neon_i8mm = true}).mmt4d,
+            &kMmt4dNeonI8mm);
+  // Not without what the rest of them needs.
+  EXPECT_EQ(SelectKernels({.neon_i8mm = true}).mmt4d, &kMmt4dPortable);
+}
+#elif defined(TAKT_KERNELS_RVV)
+TEST(KernelTableTest, TakesVectorsWhereTheyAre) {
+  EXPECT_EQ(SelectKernels({.riscv_v = true}).mmt4d, &kMmt4dRvv);
+}
 #endif
+
+// The other tests run each of these; the log of a run on another processor
+// says which ones.
+TEST(KernelTableTest, SaysHowManySetsOfKernelsRunHere) {
+  const std::vector<KernelTable> tables = RunnableKernels();
+  ASSERT_FALSE(tables.empty());
+  EXPECT_EQ(tables.front().mmt4d, &kMmt4dPortable);
+  for (size_t i = 1; i < tables.size(); ++i) {
+    EXPECT_NE(tables[i].mmt4d, &kMmt4dPortable);
+    EXPECT_NE(tables[i].mmt4d, tables[i - 1].mmt4d);
+  }
+  std::printf("%zu sets of kernels run here\n", tables.size());
+}
 
 TEST(KernelTableTest, EveryEntryIsThere) {
   const KernelTable table = SelectKernels(

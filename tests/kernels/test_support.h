@@ -7,6 +7,10 @@
 #include <random>
 #include <vector>
 
+#if defined(__aarch64__) || defined(__riscv)
+#include <sys/auxv.h>
+#endif
+
 #include "kernels/kernel_table.h"
 
 namespace takt::kernels {
@@ -21,6 +25,19 @@ inline std::vector<KernelTable> RunnableKernels() {
         __builtin_cpu_supports("avx512vl")) {
       tables.push_back(SelectKernels({.avx2_fma = true, .avx512_vnni = true}));
     }
+  }
+#elif defined(__aarch64__)
+  // Bits of Linux's HWCAP and HWCAP2.
+  if ((getauxval(AT_HWCAP) >> 20 & 1) != 0) {
+    tables.push_back(SelectKernels({.neon_dotprod = true}));
+    if ((getauxval(AT_HWCAP2) >> 13 & 1) != 0) {
+      tables.push_back(
+          SelectKernels({.neon_dotprod = true, .neon_i8mm = true}));
+    }
+  }
+#elif defined(TAKT_KERNELS_RVV)
+  if ((getauxval(AT_HWCAP) >> ('v' - 'a') & 1) != 0) {
+    tables.push_back(SelectKernels({.riscv_v = true}));
   }
 #endif
   return tables;
