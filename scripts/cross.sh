@@ -62,6 +62,22 @@ install_tools() {
     --no-install-recommends "${missing[@]}" >/dev/null
 }
 
+# Lets Linux start programs of the architecture by qemu: tests start themselves
+# and other programs. Without the right to, these tests fail.
+register_qemu() {
+  local directory=/proc/sys/fs/binfmt_misc machine sudo=()
+  ((EUID == 0)) || sudo=(sudo)
+  [[ $architecture == aarch64 ]] && machine='\xb7' || machine='\xf3'
+  [[ -e $directory/register ]] ||
+    "${sudo[@]}" mount -t binfmt_misc binfmt_misc "$directory" || return 0
+  [[ -e $directory/qemu-$architecture ]] && return
+  # ELF, 64 bits, little endian; a program or a shared library.
+  local magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00'
+  local mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff'
+  printf '%s' ":qemu-$architecture:M::$magic$machine\x00:$mask\xff\xff:$(command -v "qemu-$architecture"):" |
+    "${sudo[@]}" tee "$directory/register" >/dev/null || true
+}
+
 # apt with a state of its own, for packages of arm64 that are unpacked and never
 # installed.
 foreign_apt() {
@@ -87,14 +103,20 @@ unpack_packages() {
   done
 }
 
+# apt with a state of its own, and source packages.
+source_apt() {
+  apt-get -qq -o Dir::State="$sysroot/.apt" -o Dir::Cache="$sysroot/.apt/cache" \
+    -o Dir::Etc::sourceparts=- -o Dir::Etc::sourcelist="$sysroot/.apt/sources" \
+    -o APT::Sandbox::User=root "$@"
+}
+
 # build_source PACKAGE CMAKE_ARGUMENT...: fetches Debian's source package,
 # builds it for the architecture and installs it below the sysroot.
 build_source() {
   local package=$1 work=$sysroot/.source
   shift
-  mkdir -p "$work"
   (cd "$work" && rm -rf "$package" &&
-    apt-get source -qq --download-only "$package" &&
+    source_apt source --download-only "$package" &&
     dpkg-source -x "$(ls -t "${package}"_*.dsc | head -n 1)" "$package" >/dev/null)
   cmake -G Ninja -S "$work/$package" -B "$work/$package-build" \
     -D CMAKE_TOOLCHAIN_FILE="$PWD/cmake/toolchains/$architecture.cmake" \
@@ -108,8 +130,17 @@ build_source() {
 # Header-only libraries are the same for all architectures; the other ones are
 # built.
 build_packages() {
-  mkdir -p "$sysroot/usr/include" "$sysroot/usr/share/cmake" "$sysroot/.source"
-  (cd "$sysroot/.source" && apt-get download -qq nlohmann-json3-dev \
+  mkdir -p "$sysroot/.source" "$sysroot/.apt/lists/partial" \
+    "$sysroot/.apt/cache/archives/partial"
+  # The first archive of this machine's apt.
+  local mirror
+  mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' |
+    awk '$2 ~ /bookworm|12/ && !/security/ { print $1; exit }')
+  : "${mirror:=http://deb.debian.org/debian}"
+  printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s bookworm main\n' \
+    deb "$mirror" deb-src "$mirror" >"$sysroot/.apt/sources"
+  source_apt update
+  (cd "$sysroot/.source" && source_apt download nlohmann-json3-dev \
     libprotozero-dev libhwloc-dev)
   local package
   for package in "$sysroot"/.source/*.deb; do
@@ -126,6 +157,7 @@ build_packages() {
 
 if [[ -n $install ]]; then
   install_tools
+  register_qemu
   if [[ ! -e $sysroot/.complete ]]; then
     if [[ $architecture == aarch64 ]]; then unpack_packages; else build_packages; fi
     touch "$sysroot/.complete"
@@ -139,6 +171,9 @@ if ((${#targets[@]})); then
   arguments+=(-R "^($(IFS='|'; echo "${targets[*]}"))$")
 fi
 
+# For programs that tests start; CMake's emulator has its own.
+export QEMU_LD_PREFIX=/usr/$triple
+export QEMU_SET_ENV=LD_LIBRARY_PATH=$sysroot/usr/lib/$triple
 result=0
 IFS=: read -r -a cpu_list <<<"$cpus"
 for cpu in "${cpu_list[@]}"; do
