@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/math.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "base/unaligned.h"
 
@@ -25,7 +26,7 @@ std::string ListOf(std::vector<std::string> names) {
   const size_t shown = std::min(names.size(), kListedNames);
   std::string text = absl::StrCat(
       "known are '",
-      absl::StrJoin(names.begin(), names.begin() + static_cast<long>(shown),
+      absl::StrJoin(names.begin(), names.begin() + Narrow<ptrdiff_t>(shown),
                     "', '"),
       "'");
   if (shown < names.size()) {

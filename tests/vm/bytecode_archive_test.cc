@@ -450,7 +450,7 @@ TEST(BytecodeArchiveTest, RefusesBodiesThatOverlap) {
 
 TEST(BytecodeArchiveTest, RefusesMoreRodataThanItsLimit) {
   ModuleBuilder module = SmallModule();
-  for (int i = 0; i < 65535; ++i) module.AddRodata({1});
+  while (module.rodata.size() < 65535) module.AddRodata({1});
   EXPECT_EQ(ErrorOf(module), "");
   module.AddRodata({1});
   EXPECT_THAT(ErrorOf(module), HasSubstr("65536 rodata segments; at most"));
