@@ -29,7 +29,10 @@ void Parse(const std::string& bytes) {
   bool is_on = false, is_given = false;
   int64_t number = 0;
   double real = 0;
-  Flags flags({.name = "takt-fuzz", .summary = "Takes flags.", .text = ""});
+  ToolInfo info;
+  info.name = "takt-fuzz";
+  info.summary = "Takes flags.";
+  Flags flags(info);
   flags.AddText("text", &text, "A text.");
   flags.AddTexts("texts", &texts, "Texts.");
   flags.AddSwitch("switch", &is_on, "A switch.");
