@@ -21,11 +21,21 @@ typedef struct takt_module_t takt_module_t;
 
 typedef enum takt_module_mode_t {
   // Maps the file: pages are read when touched and shared with other
-  // processes. The file must not change while the module lives.
+  // processes. For large files that nobody can change while the module lives:
+  // if one is truncated, the system ends the process (SIGBUS), and bytes that
+  // change after they were verified are not verified again.
   TAKT_MODULE_MODE_MMAP = 0,
-  // Reads the file into memory.
+  // Reads the file into memory. The default.
   TAKT_MODULE_MODE_PRELOAD = 1,
 } takt_module_mode_t;
+
+// Looks at the bytes of a file before anything of them is parsed, such as at
+// their hash or signature. NULL: they are accepted. A status, which the library
+// takes: the file is refused with it. `path` and `data` are borrowed for the
+// call.
+typedef takt_status_t (*takt_module_verify_t)(void* user_data, const char* path,
+                                              const void* data,
+                                              size_t byte_length);
 
 typedef struct takt_module_file_options_t {
   size_t struct_size;  // Set by init.
@@ -34,13 +44,19 @@ typedef struct takt_module_file_options_t {
   // be inspected (takt/tools/module_contents.h), but no context takes it.
   // Default: false.
   bool accept_unknown_types;
+  // Called once, on the thread of the call, before the file is parsed and
+  // before any code of it can be executed. The bytes that it sees are the ones
+  // that are used: with it, the file is read into memory whatever the mode.
+  // Default: NULL, every file is accepted.
+  takt_module_verify_t verify;
+  void* verify_data;
 } takt_module_file_options_t;
 
 static inline void takt_module_file_options_init(
     takt_module_file_options_t* options) {
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
-  options->mode = TAKT_MODULE_MODE_MMAP;
+  options->mode = TAKT_MODULE_MODE_PRELOAD;
 }
 
 // Loads a compiled module and verifies it: what loads can be run without
@@ -52,6 +68,7 @@ static inline void takt_module_file_options_init(
 // Errors; each message starts with the path:
 //   NOT_FOUND, PERMISSION_DENIED  the file; or a type that the module names is
 //                                 registered by no one (NOT_FOUND).
+//   what options->verify returned
 //   INVALID_ARGUMENT              no module, damaged, or of a version that is
 //                                 not supported: found and supported are named.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_module_load_file(

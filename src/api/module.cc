@@ -20,11 +20,18 @@ absl::StatusOr<Ref<vm::Module>> LoadFile(
     const takt_module_file_options_t* options) {
   TAKT_ASSIGN_OR_RETURN(takt_module_file_options_t given,
                         ReadOptions(options, &takt_module_file_options_init));
-  const auto mode = given.mode == TAKT_MODULE_MODE_PRELOAD
-                        ? MappedFile::Mode::kPreload
-                        : MappedFile::Mode::kMap;
+  // What was verified must not change before it is used.
+  const auto mode =
+      given.mode == TAKT_MODULE_MODE_PRELOAD || given.verify != nullptr
+          ? MappedFile::Mode::kPreload
+          : MappedFile::Mode::kMap;
   TAKT_ASSIGN_OR_RETURN(Ref<MappedFile> file, MappedFile::Open(path, mode));
   const absl::Span<const uint8_t> bytes = file->bytes();
+  if (given.verify != nullptr) {
+    const absl::Status verdict = FromStatus(
+        given.verify(given.verify_data, path, bytes.data(), bytes.size()));
+    if (!verdict.ok()) return Annotate(verdict, path);
+  }
   return runtime::LoadModule(*instance, bytes, std::move(file), path,
                              given.accept_unknown_types);
 }

@@ -40,6 +40,50 @@ static void loads_files_in_both_modes(void) {
   }
 }
 
+typedef struct verdict_t {
+  const char* refusal; /* NULL: accept. */
+  int calls;
+  size_t byte_length;
+  uint8_t first_byte;
+} verdict_t;
+
+static takt_status_t judge(void* user_data, const char* path, const void* data,
+                           size_t byte_length) {
+  verdict_t* verdict = user_data;
+  EXPECT_TEXT(path, kSimpleMul);
+  ++verdict->calls;
+  verdict->byte_length = byte_length;
+  if (byte_length > 0) verdict->first_byte = *(const uint8_t*)data;
+  if (verdict->refusal == NULL) return NULL;
+  return takt_status_create(TAKT_STATUS_PERMISSION_DENIED, verdict->refusal);
+}
+
+static void a_file_is_verified_before_it_is_parsed(void) {
+  size_t byte_length = 0;
+  uint8_t* bytes = read_file(kSimpleMul, &byte_length);
+  for (int mode = 0; mode < 2; ++mode) {
+    verdict_t verdict = {0};
+    takt_module_file_options_t options;
+    takt_module_file_options_init(&options);
+    EXPECT(options.mode == TAKT_MODULE_MODE_PRELOAD);
+    options.mode = mode == 0 ? TAKT_MODULE_MODE_MMAP : TAKT_MODULE_MODE_PRELOAD;
+    options.verify = judge;
+    options.verify_data = &verdict;
+    takt_module_t* module = NULL;
+    REQUIRE_OK(takt_module_load_file(instance, kSimpleMul, &options, &module));
+    EXPECT(verdict.calls == 1);
+    EXPECT(verdict.byte_length == byte_length);
+    EXPECT(verdict.first_byte == bytes[0]);
+    takt_module_release(module);
+    verdict.refusal = "signed by nobody";
+    EXPECT_ERROR(takt_module_load_file(instance, kSimpleMul, &options, &module),
+                 TAKT_STATUS_PERMISSION_DENIED, "signed by nobody");
+    EXPECT(module == NULL);
+    EXPECT(verdict.calls == 2);
+  }
+  free(bytes);
+}
+
 static void lists_exports_and_their_attributes(void) {
   takt_module_t* module = load_module(instance, kSimpleMul);
   const size_t mul = takt_module_find_export(module, "mul");
@@ -220,6 +264,7 @@ static void native_modules_have_no_file(void) {
 int main(void) {
   instance = create_instance(0);
   RUN(loads_files_in_both_modes);
+  RUN(a_file_is_verified_before_it_is_parsed);
   RUN(lists_exports_and_their_attributes);
   RUN(loads_from_memory);
   RUN(copies_where_the_caller_has_no_alignment);

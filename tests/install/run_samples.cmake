@@ -62,6 +62,11 @@ function(run_samples directory)
   set(data ${SOURCE_DIR}/tests/testdata/api)
   expect_output("1 4 9 16" ${directory}/hello ${data}/simple_mul.vmfb)
   expect_output("1 4 9 16" ${directory}/hello_cpp ${data}/simple_mul.vmfb)
+  file(SHA256 ${data}/simple_mul.vmfb hash)
+  expect_output("simple is loaded"
+    ${directory}/verify ${data}/simple_mul.vmfb ${hash})
+  expect_output("refused: PERMISSION_DENIED"
+    ${directory}/verify ${data}/counter.vmfb ${hash})
   expect_output("joint 7: 701\njoint 7: 702\njoint -1: OUT_OF_RANGE"
     ${directory}/native_module ${data}/counter.vmfb)
   expect_output("4xf32=1 16 81 256"
