@@ -88,6 +88,7 @@ struct Subject {
   Function function;
   std::vector<Value> arguments;
   std::vector<Value> results;
+  takt_invoke_options_t options;  // The limits of a call.
 };
 
 void Fail(benchmark::State& state, const Subject& subject, const Status& status,
@@ -119,7 +120,9 @@ void MeasureConcurrent(benchmark::State& state, Subject* subject,
       }
       if (status.ok()) {
         Result<Invocation> call =
-            AsyncInvoke(subject->function, subject->arguments);
+            AsyncInvoke(subject->function, subject->arguments,
+                        {.step_limit = subject->options.step_limit,
+                         .timeout_ns = subject->options.timeout_ns});
         status = call.status();
         if (call.ok()) in_flight.push_back(*std::move(call));
       }
@@ -145,8 +148,9 @@ void Measure(benchmark::State& state, Subject* subject, int64_t batch_size,
     for (int64_t i = 0; i < batch_size; ++i) {
       // Those of the last invocation stay.
       takt_values_release(result_count, results);
-      const takt_status_t status = takt_function_invoke(
-          function, nullptr, argument_count, arguments, result_count, results);
+      const takt_status_t status =
+          takt_function_invoke(function, &subject->options, argument_count,
+                               arguments, result_count, results);
       if (status != nullptr) {
         return Fail(state, *subject, Status(status), has_failed);
       }
@@ -169,6 +173,7 @@ class Suite {
     auto subject = std::make_unique<Subject>();
     subject->name = name;
     subject->function = std::move(function);
+    subject->options = session.InvokeOptions();
     subject->results.resize(signature.result_count());
     for (Input& input : *inputs) {
       subject->arguments.push_back(std::move(input.value));
@@ -251,8 +256,8 @@ class DispatchStatistics {
     for (int i = 0; i <= kCallCount; ++i) {
       // The first call may make what later ones find ready.
       if (i == 1) session_.recorder->Take();
-      const Status status =
-          subject->function.Invoke(subject->arguments, subject->results);
+      const Status status = subject->function.Invoke(
+          subject->arguments, subject->results, &subject->options);
       for (Value& result : subject->results) result = Value();
       if (!status.ok()) {
         std::fprintf(stderr, "takt-benchmark-module: %s: %s\n",

@@ -50,7 +50,8 @@ Status RunTest(const Session& session, const Module& check,
                               session.CreateContext(check));
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Function function,
                               context.FindFunction(name));
-  return function.Invoke({}, {});
+  const takt_invoke_options_t options = session.InvokeOptions();
+  return function.Invoke({}, {}, &options);
 }
 
 Result<std::vector<std::string>> FindTests(const Module& module) {

@@ -143,6 +143,9 @@ Result<std::vector<Value>> InvokeWithFences(const Session& session,
                                             const Function& function,
                                             std::vector<Value> arguments) {
   AsyncOptions options;
+  options.step_limit = session.step_limit;
+  options.memory_limit = session.memory_limit;
+  options.timeout_ns = session.timeout_ns;
   TAKT_TOOLS_ASSIGN_OR_RETURN(options.wait, Fence::Create());
   TAKT_TOOLS_ASSIGN_OR_RETURN(options.signal, Fence::Create());
   TAKT_TOOLS_ASSIGN_OR_RETURN(
@@ -169,7 +172,8 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
     TAKT_TOOLS_ASSIGN_OR_RETURN(
         results, InvokeWithFences(session, function, std::move(arguments)));
   } else {
-    TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results));
+    const takt_invoke_options_t options = session.InvokeOptions();
+    TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results, &options));
   }
   if (!flags.results.expected.empty()) {
     return Compare(flags, session, name, signature, results);

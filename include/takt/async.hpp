@@ -90,6 +90,7 @@ struct AsyncOptions {
   std::vector<IndexedFence> result_fences = {};
   uint64_t moved_arguments = 0;
   uint64_t step_limit = 0;
+  uint64_t memory_limit = 0;  // 0: the context's.
   bool cancellable = true;
   bool batch = false;
   int32_t priority = TAKT_PRIORITY_DEFAULT;
@@ -154,6 +155,7 @@ inline Result<Invocation> AsyncInvoke(const Function& function,
   takt_async_options_t given;
   takt_async_options_init(&given);
   given.step_limit = options.step_limit;
+  given.memory_limit = options.memory_limit;
   given.argument_fence_count = argument_fences.size();
   given.argument_fences = argument_fences.data();
   given.result_fence_count = result_fences.size();

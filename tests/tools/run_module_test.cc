@@ -53,6 +53,25 @@ TEST(RunModuleTest, PrintsHelp) {
   }
 }
 
+TEST(RunModuleTest, LimitsEndACall) {
+  const auto loops = [](const std::string& limit) {
+    return RunTool({"--module=" + TestData("tools/vm_loops.vmfb"),
+                    "--function=scalar", limit});
+  };
+  EXPECT_THAT(loops("--step_limit=1000").err,
+              AllOf(HasSubstr("RESOURCE_EXHAUSTED"), HasSubstr("step limit")));
+  EXPECT_EQ(loops("--step_limit=0").exit_code, 0);
+  EXPECT_EQ(loops("--step_limit=1000000000").exit_code, 0);
+  EXPECT_EQ(loops("--time_limit=600").exit_code, 0);
+  EXPECT_THAT(loops("--time_limit=0.000001").err,
+              HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_THAT(loops("--time_limit=-1").err, HasSubstr("--time_limit"));
+  const ToolResult result = RunTool(
+      {MulModule(), "--input=4xf32=1", "--input=4xf32=2", "--memory_limit=8"});
+  EXPECT_THAT(result.err, AllOf(HasSubstr("RESOURCE_EXHAUSTED"),
+                                HasSubstr("memory limit")));
+}
+
 TEST(RunModuleTest, RunsTheOnlyFunction) {
   const ToolResult result = RunTool({MulModule(), "--input=4xf32=1 2 3 4",
                                      "--input=4xf32=2", "--module_mode=mmap"});

@@ -48,6 +48,20 @@ TEST_F(ValueTextTest, ListsWithinLists) {
             "child_list[0]: i32=1\n\nchild_list[2]: (null)\n");
 }
 
+TEST_F(ValueTextTest, ListsThatShareListsEndSomewhere) {
+  List list = List::Create().value();
+  for (int depth = 0; depth < 30; ++depth) {  // 2^30 leaves.
+    const List outer = List::Create().value();
+    ASSERT_TRUE(outer.Append(Value(list)).ok());
+    ASSERT_TRUE(outer.Append(Value(list)).ok());
+    list = outer;
+  }
+  const Result<std::string> text = FormatValue(Value(list), 1024);
+  ASSERT_TRUE(text.ok());
+  EXPECT_LT(text->size(), size_t{8} << 20);
+  EXPECT_NE(text->find("...\n"), std::string::npos);
+}
+
 TEST_F(ValueTextTest, NoListHoldsItself) {
   const List list = List::Create().value();
   EXPECT_FALSE(list.Append(Value(list)).ok());

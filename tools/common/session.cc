@@ -14,6 +14,8 @@
 namespace takt::tools {
 namespace {
 
+constexpr int64_t kLimitMax = INT64_MAX;
+constexpr double kTimeLimitMaxS = 1e9;
 constexpr char kDefaultDevice[] = "local-task";
 constexpr int64_t kWorkerCountMax = 1024;
 constexpr int64_t kSpinMaxUs = 60'000'000;
@@ -433,13 +435,37 @@ void SessionFlags::AddTo(Flags* flags) {
   trace_event_count = kTraceEventsDefault;
   flags->AddNumber("trace_event_count", 1, kTraceEventsMax, &trace_event_count,
                    "How many events of each thread a trace keeps, the last.");
+  flags->AddNumber("step_limit", 0, kLimitMax, &step_limit,
+                   "Fail a call, or an initializer, after this number of loop "
+                   "iterations and calls\nin its bytecode; 0: no limit.");
+  flags->AddReal("time_limit", &time_limit_s,
+                 "Fail a call that takes longer than this number of seconds; "
+                 "0: no limit.");
+  flags->AddNumber("memory_limit", 0, kLimitMax, &memory_limit,
+                   "Fail a call, or an initializer, that has more bytes at a "
+                   "time; 0: half of the\nmachine's memory.");
+}
+
+takt_invoke_options_t Session::InvokeOptions() const {
+  takt_invoke_options_t options;
+  takt_invoke_options_init(&options);
+  options.step_limit = step_limit;
+  options.memory_limit = memory_limit;
+  options.timeout_ns = timeout_ns;
+  return options;
 }
 
 Result<Session> Session::Open(const SessionFlags& flags) {
   if (flags.modules.empty()) {
     return InvalidArgument("no module; --module=file.vmfb names one");
   }
+  if (!(flags.time_limit_s >= 0 && flags.time_limit_s <= kTimeLimitMaxS)) {
+    return InvalidArgument("--time_limit: expected seconds from 0 to 1e9");
+  }
   Session session;
+  session.step_limit = static_cast<uint64_t>(flags.step_limit);
+  session.memory_limit = static_cast<uint64_t>(flags.memory_limit);
+  session.timeout_ns = static_cast<int64_t>(flags.time_limit_s * 1e9);
   if (flags.print_device_statistics || flags.trace_execution) {
     session.recorder =
         std::make_unique<DispatchRecorder>(flags.trace_execution);
@@ -501,12 +527,39 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   return session;
 }
 
+namespace {
+
+template <typename T>
+std::vector<typename T::CType*> Pointers(const std::vector<T>& objects) {
+  std::vector<typename T::CType*> pointers;
+  for (const T& object : objects) pointers.push_back(object.get());
+  return pointers;
+}
+
+}  // namespace
+
 Result<Context> Session::CreateContext(
     const std::optional<Module>& first) const {
   std::vector<Module> linked;
   if (first) linked.push_back(*first);
   linked.insert(linked.end(), modules.begin(), modules.end());
-  return Context::Create(instance, linked, devices, parameters);
+  const auto linked_pointers = Pointers(linked);
+  const auto device_pointers = Pointers(devices);
+  const auto parameters_pointers = Pointers(parameters);
+  takt_context_options_t options;
+  takt_context_options_init(&options);
+  options.modules = linked_pointers.data();
+  options.module_count = linked_pointers.size();
+  options.devices = device_pointers.data();
+  options.device_count = device_pointers.size();
+  options.parameters = parameters_pointers.data();
+  options.parameters_count = parameters_pointers.size();
+  options.step_limit = step_limit;
+  options.memory_limit = memory_limit;
+  takt_context_t* context = nullptr;
+  takt_status_t status =
+      takt_context_create(instance.get(), &options, &context);
+  return TakeResult<Context>(status, context);
 }
 
 Status Session::End(const SessionFlags& flags) const {

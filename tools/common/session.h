@@ -41,6 +41,11 @@ struct SessionFlags {
   std::string list_filter;  // Of the last two: a driver's name, or empty.
   std::string trace_path;   // Empty: nothing is recorded.
   int64_t trace_event_count = 0;
+  // Of each call, and of the initializers but for the time; 0: none, or as the
+  // library says.
+  int64_t step_limit = 0;
+  int64_t memory_limit = 0;
+  double time_limit_s = 0;
 
   void AddTo(Flags* flags);
 };
@@ -52,12 +57,18 @@ struct Session {
   std::vector<Device> devices;  // At least one.
   std::vector<Parameters> parameters;
   std::vector<Module> modules;  // The last is the main one.
+  uint64_t step_limit = 0;      // As the flags say.
+  uint64_t memory_limit = 0;
+  int64_t timeout_ns = 0;
 
   // Starts with the instance, devices and modules that the flags ask for.
   //
   // Errors: INVALID_ARGUMENT without a module; what the first of them fails
   // with.
   static Result<Session> Open(const SessionFlags& flags);
+
+  // The limits of a call that the flags ask for.
+  takt_invoke_options_t InvokeOptions() const;
 
   // A context of its own of all of it, with `first` (a check module, say)
   // linked before the modules.

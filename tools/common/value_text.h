@@ -14,7 +14,8 @@ namespace takt::tools {
 //   hal.buffer_view         a tensor, of which `element_count_max` elements
 //   2x2xf32=[1 2][3 4]        are printed
 //   vm.list                 a list; each element as child_list[i]: value, and
-//   child_list[0]: i32=7      a newline at the end
+//   child_list[0]: i32=7      a newline at the end; ... for what is nested
+//                             deeper than 32, or beyond 100,000 elements
 //   hal.buffer              any other object
 //   (no printer)
 //
