@@ -152,7 +152,7 @@ build_packages() {
   build_source flatbuffers -D FLATBUFFERS_BUILD_TESTS=OFF \
     -D FLATBUFFERS_BUILD_FLATC=OFF -D FLATBUFFERS_BUILD_FLATHASH=OFF
   build_source googletest
-  build_source benchmark -D BENCHMARK_ENABLE_TESTING=OFF
+  build_source benchmark -D BENCHMARK_ENABLE_TESTING=OFF -D GIT_VERSION=0.0.0
 }
 
 if [[ -n $install ]]; then

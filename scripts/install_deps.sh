@@ -10,7 +10,8 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache pkg-config
   libabsl-dev libgtest-dev libgmock-dev libbenchmark-dev libflatbuffers-dev
-  flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libprotozero-dev doxygen
+  flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libprotozero-dev relacy-dev
+  doxygen
 )
 
 python=

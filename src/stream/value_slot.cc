@@ -32,25 +32,14 @@ ValueEntry::Storage ValueEntry::storage(size_t index) const {
 }
 
 LatestValues::LatestValues(size_t value_count) {
-  for (uint32_t i = 0; i < kEntryCount; ++i) entries_.emplace_back(value_count);
-}
-
-void LatestValues::Publish() {
-  // Release: the reader sees the content of the entry. Acquire: the writer may
-  // reuse the entry that the reader has given back.
-  back_ =
-      middle_.exchange(back_ | kNew, std::memory_order_acq_rel) & kIndexMask;
-  TAKT_CHECK(back_ < kEntryCount);
+  for (uint32_t i = 0; i < TripleBuffer<>::kPlaceCount; ++i) {
+    entries_.emplace_back(value_count);
+  }
 }
 
 const ValueEntry* LatestValues::Take(bool* is_new) {
-  *is_new = (middle_.load(std::memory_order_relaxed) & kNew) != 0;
-  if (*is_new) {
-    front_ = middle_.exchange(front_, std::memory_order_acq_rel) & kIndexMask;
-    TAKT_CHECK(front_ < kEntryCount);
-    has_front_ = true;
-  }
-  return has_front_ ? &entries_[front_] : nullptr;
+  const uint32_t place = places_.Take(is_new);
+  return place < entries_.size() ? &entries_[place] : nullptr;
 }
 
 ValueQueue::ValueQueue(size_t value_count, size_t capacity) {

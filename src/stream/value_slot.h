@@ -14,6 +14,7 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "stream/stream_job.h"
+#include "stream/triple_buffer.h"
 #include "vm/value.h"
 
 namespace takt::stream {
@@ -51,15 +52,14 @@ class ValueEntry {
   std::vector<absl::optional<Storage>> storage_;  // Empty, or of each value.
 };
 
-// Holds the latest values only. It has three entries: the writer has one, the
-// reader has one, and the two exchange the third (a triple buffer).
+// Holds the latest values only.
 class LatestValues {
  public:
   explicit LatestValues(size_t value_count);
 
   // The entry that the writer fills. Publish() hands it to the reader.
-  ValueEntry& back() { return entries_[back_]; }
-  void Publish();
+  ValueEntry& back() { return entries_[places_.back()]; }
+  void Publish() { places_.Publish(); }
 
   // Returns the latest entry, which belongs to the reader until it calls this
   // again; nullptr if the writer has published none. *is_new: the reader has
@@ -67,15 +67,8 @@ class LatestValues {
   const ValueEntry* Take(bool* is_new);
 
  private:
-  static constexpr uint32_t kEntryCount = 3;
-  static constexpr uint32_t kIndexMask = 3;
-  static constexpr uint32_t kNew = 4;
-
   std::vector<ValueEntry> entries_;
-  uint32_t back_ = 0;                // The writer's.
-  std::atomic<uint32_t> middle_{1};  // An index, and kNew.
-  uint32_t front_ = 2;               // The reader's.
-  bool has_front_ = false;           // The reader's.
+  TripleBuffer<> places_;
 };
 
 // Holds several entries. The reader takes each of them once, in order.
