@@ -1,7 +1,10 @@
 // The main() of a fuzzer's short run under ctest, for any compiler. It runs
-// every file of the corpus, then mutations of them from fixed seeds, so each
-// run is the same. The last line of a failure names the seed, and `fuzz_x
-// CORPUS_DIR RUNS SEED` runs this seed alone.
+// every file of the corpus, then damaged copies of each (damage.h), then
+// mutations of them from fixed seeds, so each run is the same. Of the damaged
+// copies it takes a sample; with TAKT_EVERY_DAMAGE=1 in the environment, all.
+// The last line of a failure names the seed or the damage, and
+// `fuzz_x CORPUS_DIR RUNS SEED` or `fuzz_x CORPUS_DIR RUNS FILE:NUMBER` runs it
+// alone.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/damage.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 // Defined if a sanitizer is linked.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(
@@ -26,17 +31,23 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-std::vector<Bytes> ReadCorpus(const char* folder) {
+struct CorpusFile {
+  std::string name;
+  Bytes bytes;
+};
+
+std::vector<CorpusFile> ReadCorpus(const char* folder) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.is_regular_file()) paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<Bytes> corpus;
+  std::vector<CorpusFile> corpus;
   for (const std::string& path : paths) {
     std::ifstream file(path, std::ios::binary);
-    corpus.emplace_back(std::istreambuf_iterator<char>(file),
-                        std::istreambuf_iterator<char>());
+    corpus.push_back({std::filesystem::path(path).filename().string(),
+                      Bytes(std::istreambuf_iterator<char>(file),
+                            std::istreambuf_iterator<char>())});
   }
   return corpus;
 }
@@ -106,6 +117,39 @@ class Mutator {
   std::mt19937 random_;
 };
 
+// How many damaged copies of a file a sample has.
+constexpr uint64_t kDamageSample = 1500;
+
+char g_damage[128] = "";  // The file and the number of the damage under way.
+
+// False if it took too long or too much.
+bool RunDamage(const CorpusFile& file, uint64_t number,
+               takt::fuzz::DamageLimits* limits) {
+  std::snprintf(g_damage, sizeof(g_damage), "%s:%llu", file.name.c_str(),
+                static_cast<unsigned long long>(number));
+  const Bytes bytes = takt::fuzz::Damage(file.bytes, number);
+  limits->Begin();
+  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  const bool is_within = limits->End();
+  if (!is_within) std::fprintf(stderr, "damage %s\n", g_damage);
+  g_damage[0] = '\0';
+  return is_within;
+}
+
+bool RunDamages(const CorpusFile& file, uint64_t* run_count) {
+  const uint64_t count = takt::fuzz::DamageCount(file.bytes.size());
+  const char* const every = std::getenv("TAKT_EVERY_DAMAGE");
+  const bool is_every = every != nullptr && *every == '1';
+  // Odd, so that a sample has all kinds of damage.
+  const uint64_t step = is_every ? 1 : count / kDamageSample | 1;
+  takt::fuzz::DamageLimits limits(file.bytes.size());
+  for (uint64_t number = 0; number < count; number += step) {
+    if (!RunDamage(file, number, &limits)) return false;
+    ++*run_count;
+  }
+  return true;
+}
+
 void RunSeed(const std::vector<Bytes>& corpus, uint32_t seed) {
   Mutator mutator(seed);
   Bytes bytes = corpus[mutator.Below(corpus.size())];
@@ -116,9 +160,13 @@ void RunSeed(const std::vector<Bytes>& corpus, uint32_t seed) {
 uint32_t g_seed = 0;  // Of the run under way; 0: the corpus itself.
 
 void ReportSeed() {
-  char text[64];
+  char text[192];
   const int length =
-      std::snprintf(text, sizeof(text), "short run: died at seed %u\n", g_seed);
+      g_damage[0] != '\0'
+          ? std::snprintf(text, sizeof(text), "short run: died at damage %s\n",
+                          g_damage)
+          : std::snprintf(text, sizeof(text), "short run: died at seed %u\n",
+                          g_seed);
   if (write(STDERR_FILENO, text, length) < 0) return;
 }
 void OnSignal(int signal) {
@@ -142,14 +190,29 @@ void InstallReport() {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: %s CORPUS_DIR RUNS [SEED]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s CORPUS_DIR RUNS [SEED|FILE:NUMBER]\n",
+                 argv[0]);
     return 2;
   }
-  const std::vector<Bytes> corpus = ReadCorpus(argv[1]);
+  const std::vector<CorpusFile> files = ReadCorpus(argv[1]);
+  std::vector<Bytes> corpus;
+  for (const CorpusFile& file : files) corpus.push_back(file.bytes);
   const uint32_t runs = std::strtoul(argv[2], nullptr, 10);
   if (corpus.empty()) {
     std::fprintf(stderr, "%s: no corpus\n", argv[1]);
     return 1;
+  }
+  if (argc > 3 && std::strchr(argv[3], ':') != nullptr) {
+    const std::string name(argv[3], std::strchr(argv[3], ':'));
+    const uint64_t number =
+        std::strtoull(std::strchr(argv[3], ':') + 1, nullptr, 10);
+    for (const CorpusFile& file : files) {
+      if (file.name != name) continue;
+      takt::fuzz::DamageLimits limits(file.bytes.size());
+      return RunDamage(file, number, &limits) ? 0 : 1;
+    }
+    std::fprintf(stderr, "no file %s\n", name.c_str());
+    return 2;
   }
   if (argc > 3) {
     RunSeed(corpus, std::strtoul(argv[3], nullptr, 10));
@@ -159,7 +222,12 @@ int main(int argc, char** argv) {
   for (const Bytes& bytes : corpus) {
     LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   }
+  uint64_t damage_count = 0;
+  for (const CorpusFile& file : files) {
+    if (!RunDamages(file, &damage_count)) return 1;
+  }
   for (g_seed = 1; g_seed <= runs; ++g_seed) RunSeed(corpus, g_seed);
-  std::printf("%zu files, %u mutations\n", corpus.size(), runs);
+  std::printf("%zu files, %llu damages, %u mutations\n", corpus.size(),
+              static_cast<unsigned long long>(damage_count), runs);
   return 0;
 }
