@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, if it is missing.
 #
-# usage: scripts/install_deps.sh [--browser] [--python]
+# usage: scripts/install_deps.sh [--browser] [--python] [--fuzz]
 #        --browser: chromium as well, for the test of the trace page (30 s)
+#        --fuzz: clang with libFuzzer, for scripts/fuzz.sh
 #        --python: Python with headers, and in build/venv what the Python package
 #        and its tests need of PyPI
 set -euo pipefail
@@ -18,6 +19,7 @@ python=
 for argument in "$@"; do
   case $argument in
     --browser) packages+=(chromium) ;;
+    --fuzz) packages+=(clang) ;;
     --python)
       packages+=(python3-dev python3-venv)
       python=1
