@@ -6,12 +6,17 @@ KernelTable SelectKernels(const InstructionSets& sets) {
   KernelTable table;
   table.elementwise = &kElementwisePortable;
   table.mmt4d = &kMmt4dPortable;
+  table.conv = &kConvPortable;
 #if defined(__x86_64__)
   if (sets.avx2_fma) {
     table.elementwise = &kElementwiseAvx2;
     table.mmt4d = &kMmt4dAvx2;
+    table.conv = &kConvAvx2;
     if (sets.avx_vnni) table.mmt4d = &kMmt4dAvxVnni;
-    if (sets.avx512_vnni) table.mmt4d = &kMmt4dAvx512Vnni;
+    if (sets.avx512_vnni) {
+      table.mmt4d = &kMmt4dAvx512Vnni;
+      table.conv = &kConvAvx512;
+    }
   }
 #elif defined(__aarch64__)
   if (sets.neon_dotprod) table.mmt4d = &kMmt4dNeonDotProd;

@@ -3,6 +3,7 @@
 #ifndef TAKT_KERNELS_KERNEL_TABLE_H_
 #define TAKT_KERNELS_KERNEL_TABLE_H_
 
+#include "kernels/conv2d.h"
 #include "kernels/elementwise.h"
 #include "kernels/instruction_sets.h"
 #include "kernels/mmt4d.h"
@@ -12,6 +13,7 @@ namespace takt::kernels {
 struct KernelTable {
   const ElementwiseKernels* elementwise = nullptr;
   const Mmt4dKernels* mmt4d = nullptr;
+  const ConvKernels* conv = nullptr;
 
   BinaryKernel binary(BinaryOp op) const {
     return elementwise->binary[static_cast<int>(op)];

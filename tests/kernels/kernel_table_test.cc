@@ -13,6 +13,7 @@ TEST(KernelTableTest, PortableKernelsNeedNothing) {
   const KernelTable table = SelectKernels({});
   EXPECT_EQ(table.elementwise, &kElementwisePortable);
   EXPECT_EQ(table.mmt4d, &kMmt4dPortable);
+  EXPECT_EQ(table.conv, &kConvPortable);
 }
 
 #if defined(__x86_64__)
@@ -20,12 +21,15 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
   const KernelTable table = SelectKernels({.avx2_fma = true});
   EXPECT_EQ(table.elementwise, &kElementwiseAvx2);
   EXPECT_EQ(table.mmt4d, &kMmt4dAvx2);
+  EXPECT_EQ(table.conv, &kConvAvx2);
   EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx_vnni = true}).mmt4d,
             &kMmt4dAvxVnni);
   EXPECT_EQ(
       SelectKernels({.avx2_fma = true, .avx_vnni = true, .avx512_vnni = true})
           .mmt4d,
       &kMmt4dAvx512Vnni);
+  EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx512_vnni = true}).conv,
+            &kConvAvx512);
   // Not without what the rest of them needs.
   EXPECT_EQ(SelectKernels({.avx512_vnni = true}).mmt4d, &kMmt4dPortable);
 }

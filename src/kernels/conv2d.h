@@ -1,0 +1,98 @@
+// Convolutions over images whose channels are innermost (N, H, W, C), with what
+// usually follows them in one pass: the bias, the sum with another image of the
+// result's shape, and a clamp.
+//
+// Method: implicit matrix product (Dukhan, "The Indirect Convolution
+// Algorithm", 2019): a micro kernel reads its pixels through pointers, one for
+// each tap of the kernel, so that no patch is copied, and borders point to
+// zeros.
+//
+// Weights are packed ahead of time in blocks of kConvBlock output channels,
+// zero padded, with the same layout on every processor:
+//
+//   Conv2d     [groups][blocks of a group][kernel_h][kernel_w]
+//              [input channels of a group][kConvBlock]
+//   Depthwise  [blocks][kernel_h][kernel_w][kConvBlock]
+//   bias       [groups][blocks of a group][kConvBlock]
+//
+// A call computes one tile: a range of pixels of the result (numbered over
+// batch, rows and columns) by a range of blocks. Tiles of one convolution write
+// disjoint elements and may run on any threads at once.
+#ifndef TAKT_KERNELS_CONV2D_H_
+#define TAKT_KERNELS_CONV2D_H_
+
+#include <cstdint>
+
+namespace takt::kernels {
+
+inline constexpr int64_t kConvBlock = 16;
+// The most input channels of a group: as many zeros are there for borders.
+inline constexpr int64_t kConvChannelsMax = 16384;
+// The most taps (kernel_h * kernel_w) of a convolution that is not depthwise.
+inline constexpr int64_t kConvTapsMax = 128;
+
+struct ConvShape {
+  int64_t batch, in_h, in_w, in_c;
+  int64_t out_h, out_w, out_c;
+  int64_t kernel_h, kernel_w;
+  int64_t stride_h, stride_w;
+  int64_t dilation_h, dilation_w;
+  int64_t pad_top, pad_left;
+  int64_t groups;
+
+  int64_t pixel_count() const { return batch * out_h * out_w; }
+  int64_t blocks_per_group() const {
+    return (out_c / groups + kConvBlock - 1) / kConvBlock;
+  }
+  int64_t block_count() const { return groups * blocks_per_group(); }
+};
+
+// NULL, or what is wrong with a shape. Sizes that a tensor cannot have are
+// refused, so that no product of them overflows.
+const char* CheckConvShape(const ConvShape& shape);
+
+struct ConvOperands {
+  const float* input;
+  const float* weights;
+  const float* bias;
+  const float* residual;  // NULL: nothing is added.
+  float* output;
+  float low, high;  // The clamp; -inf and inf for none.
+};
+
+struct ConvTile {
+  int64_t pixel_begin, pixel_end;
+  int64_t block_begin, block_end;
+};
+
+// The shape has passed CheckConvShape(), and the tile lies within it.
+using ConvKernel = void (*)(const ConvShape& shape,
+                            const ConvOperands& operands, const ConvTile& tile);
+
+enum class PoolKind { kMax, kMean };
+struct PoolOperands {
+  const float* input;
+  float* output;
+  // Of a mean: whether the padding counts among the elements.
+  bool count_padding;
+};
+// Channels are independent: out_c equals in_c. The tile's blocks are of
+// channels. An element whose window lies in the padding alone is 0.
+using PoolKernel = void (*)(const ConvShape& shape,
+                            const PoolOperands& operands, const ConvTile& tile);
+
+struct ConvKernels {
+  ConvKernel conv2d;
+  ConvKernel depthwise;  // groups, in_c and out_c are equal.
+  PoolKernel max_pool;
+  PoolKernel mean_pool;
+};
+extern const ConvKernels kConvPortable;
+#if defined(__x86_64__)
+extern const ConvKernels kConvAvx2;
+extern const ConvKernels kConvAvx512;
+#endif
+
+}  // namespace takt::kernels
+
+#endif  // TAKT_KERNELS_CONV2D_H_

@@ -1,0 +1,30 @@
+// The convolutions for x86-64 with AVX-512.
+#include "kernels/conv2d.h"
+
+#if defined(__x86_64__)
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/target.h"
+
+#define TAKT_CONV_PIXELS 14
+#define TAKT_CONV_VECTOR_BYTES 64
+#define TAKT_CONV_BLOCKS 2
+
+TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx2,fma")
+
+namespace takt::kernels {
+namespace {
+
+#include "kernels/conv2d_impl.inc"
+
+}  // namespace
+
+const ConvKernels kConvAvx512 = {&Conv2d, &Depthwise, &Pool<PoolKind::kMax>,
+                                 &Pool<PoolKind::kMean>};
+
+}  // namespace takt::kernels
+
+TAKT_TARGET_END
+
+#endif  // defined(__x86_64__)

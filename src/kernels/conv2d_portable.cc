@@ -1,0 +1,51 @@
+// The convolutions for any machine: the compiler maps blocks to the vectors
+// that the base architecture has. And what is common to all of them.
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/conv2d.h"
+
+#if defined(__aarch64__)  // 32 registers of 16 bytes.
+#define TAKT_CONV_PIXELS 6
+#else
+#define TAKT_CONV_PIXELS 2
+#endif
+#define TAKT_CONV_VECTOR_BYTES 16
+#define TAKT_CONV_BLOCKS 1
+
+namespace takt::kernels {
+namespace {
+
+#include "kernels/conv2d_impl.inc"
+
+}  // namespace
+
+const ConvKernels kConvPortable = {&Conv2d, &Depthwise, &Pool<PoolKind::kMax>,
+                                   &Pool<PoolKind::kMean>};
+
+const char* CheckConvShape(const ConvShape& s) {
+  constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.
+  constexpr int64_t kElementsMax = int64_t{1} << 40;  // Of a tensor.
+  const int64_t sizes[] = {s.batch,      s.in_h,     s.in_w,     s.in_c,
+                           s.out_h,      s.out_w,    s.out_c,    s.kernel_h,
+                           s.kernel_w,   s.stride_h, s.stride_w, s.dilation_h,
+                           s.dilation_w, s.groups};
+  for (const int64_t size : sizes) {
+    if (size < 1 || size > kSizeMax) return "a size is not from 1 to 65536";
+  }
+  if (s.pad_top < 0 || s.pad_top > kSizeMax || s.pad_left < 0 ||
+      s.pad_left > kSizeMax) {
+    return "a padding is not from 0 to 65536";
+  }
+  // Products of two sizes fit; of three only below a limit.
+  if (s.in_c * s.in_w > kElementsMax / s.in_h / s.batch ||
+      s.out_c * s.out_w > kElementsMax / s.out_h / s.batch) {
+    return "a tensor is too large";
+  }
+  if (s.in_c % s.groups != 0 || s.out_c % s.groups != 0) {
+    return "the groups do not divide the channels";
+  }
+  return nullptr;
+}
+
+}  // namespace takt::kernels

@@ -1,0 +1,273 @@
+// Every convolution and pool against plain loops, over random shapes. Operands
+// are small whole numbers, so that sums are exact in any order.
+#include "kernels/conv2d.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/kernels/test_support.h"
+
+namespace takt::kernels {
+namespace {
+
+constexpr float kUntouched = -12345.f;
+
+std::vector<float> SmallNumbers(int64_t count, TestRandom& random) {
+  std::vector<float> numbers(static_cast<size_t>(count));
+  for (float& x : numbers) x = static_cast<float>(random.Between(-9, 9));
+  return numbers;
+}
+
+// The size of a result, with `pad` before and after.
+int64_t OutSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
+                int64_t pad) {
+  return (in + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
+}
+
+ConvShape RandomShape(TestRandom& random, bool is_depthwise) {
+  ConvShape s{};
+  s.batch = random.Between(1, 2);
+  s.kernel_h = random.Between(1, 4);
+  s.kernel_w = random.Between(0, 2) == 0 ? random.Between(1, 4) : s.kernel_h;
+  s.stride_h = random.Between(1, 3);
+  s.stride_w = random.Between(1, 3);
+  s.dilation_h = random.Between(0, 3) == 0 ? 2 : 1;
+  s.dilation_w = random.Between(0, 3) == 0 ? 2 : 1;
+  s.pad_top = random.Between(0, 3);
+  s.pad_left = random.Between(0, 3);
+  s.in_h = random.Between(1, 9) + (s.kernel_h - 1) * s.dilation_h;
+  s.in_w = random.Between(1, 20) + (s.kernel_w - 1) * s.dilation_w;
+  s.out_h = OutSize(s.in_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top);
+  s.out_w = OutSize(s.in_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left);
+  s.groups = random.Between(0, 2) == 0 ? random.Between(2, 3) : 1;
+  s.in_c = s.groups * random.Between(1, 20);
+  s.out_c = s.groups * random.Between(1, 50);
+  if (is_depthwise) s.in_c = s.out_c = s.groups = random.Between(1, 70);
+  return s;
+}
+
+struct Problem {
+  ConvShape s;
+  std::vector<float> input, weights, bias, residual;
+  float low, high;
+
+  Problem(const ConvShape& shape, TestRandom& random)
+      : s(shape),
+        input(SmallNumbers(s.batch * s.in_h * s.in_w * s.in_c, random)),
+        weights(SmallNumbers(
+            s.out_c * s.kernel_h * s.kernel_w * (s.in_c / s.groups), random)),
+        bias(SmallNumbers(s.out_c, random)),
+        residual(SmallNumbers(s.pixel_count() * s.out_c, random)) {
+    const bool is_clamped = random.Between(0, 1) != 0;
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    low = is_clamped ? -20.f : -kInfinity;
+    high = is_clamped ? 60.f : kInfinity;
+  }
+
+  float WeightAt(int64_t out, int64_t tap, int64_t in) const {
+    const int64_t taps = s.kernel_h * s.kernel_w;
+    return weights[(out * taps + tap) * (s.in_c / s.groups) + in];
+  }
+  // Calls f(tap, input pixel) for each tap within the image.
+  template <typename F>
+  void ForEachTap(int64_t pixel, F f) const {
+    const int64_t image = pixel / (s.out_h * s.out_w);
+    const int64_t y = pixel / s.out_w % s.out_h * s.stride_h - s.pad_top;
+    const int64_t x = pixel % s.out_w * s.stride_w - s.pad_left;
+    for (int64_t ky = 0; ky < s.kernel_h; ++ky) {
+      for (int64_t kx = 0; kx < s.kernel_w; ++kx) {
+        const int64_t row = y + ky * s.dilation_h;
+        const int64_t column = x + kx * s.dilation_w;
+        if (row < 0 || row >= s.in_h || column < 0 || column >= s.in_w)
+          continue;
+        f(ky * s.kernel_w + kx, (image * s.in_h + row) * s.in_w + column);
+      }
+    }
+  }
+  std::vector<float> Expected(bool has_residual) const {
+    std::vector<float> out;
+    const int64_t ins = s.in_c / s.groups;
+    for (int64_t pixel = 0; pixel < s.pixel_count(); ++pixel) {
+      for (int64_t o = 0; o < s.out_c; ++o) {
+        const int64_t group = o / (s.out_c / s.groups);
+        float sum = bias[o];
+        ForEachTap(pixel, [&](int64_t tap, int64_t from) {
+          for (int64_t i = 0; i < ins; ++i) {
+            sum += input[from * s.in_c + group * ins + i] * WeightAt(o, tap, i);
+          }
+        });
+        if (has_residual) sum += residual[out.size()];
+        out.push_back(std::clamp(sum, low, high));
+      }
+    }
+    return out;
+  }
+  // Weights and bias in blocks.
+  std::vector<float> PackedWeights(bool is_depthwise) const {
+    const int64_t groups = is_depthwise ? 1 : s.groups;
+    const int64_t outs = s.out_c / groups;
+    const int64_t ins = s.in_c / s.groups;
+    const int64_t taps = s.kernel_h * s.kernel_w;
+    const int64_t blocks = (outs + kConvBlock - 1) / kConvBlock;
+    std::vector<float> packed(groups * blocks * taps * ins * kConvBlock);
+    for (int64_t o = 0; o < s.out_c; ++o) {
+      const int64_t block = o / outs * blocks + o % outs / kConvBlock;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        for (int64_t i = 0; i < ins; ++i) {
+          packed[((block * taps + tap) * ins + i) * kConvBlock +
+                 o % outs % kConvBlock] = WeightAt(o, tap, i);
+        }
+      }
+    }
+    return packed;
+  }
+  std::vector<float> PackedBias(bool is_depthwise) const {
+    const int64_t groups = is_depthwise ? 1 : s.groups;
+    const int64_t outs = s.out_c / groups;
+    const int64_t blocks = (outs + kConvBlock - 1) / kConvBlock;
+    std::vector<float> packed(groups * blocks * kConvBlock);
+    for (int64_t o = 0; o < s.out_c; ++o) {
+      packed[o / outs * blocks * kConvBlock + o % outs] = bias[o];
+    }
+    return packed;
+  }
+};
+
+// Calls f(tile) for tiles that cover everything once.
+template <typename F>
+void ForEachTile(int64_t pixels, int64_t blocks, TestRandom& random, F f) {
+  const int64_t pixel_step = random.Between(1, pixels);
+  const int64_t block_step = random.Between(1, blocks);
+  for (int64_t p = 0; p < pixels; p += pixel_step) {
+    for (int64_t b = 0; b < blocks; b += block_step) {
+      f(ConvTile{p, std::min(p + pixel_step, pixels), b,
+                 std::min(b + block_step, blocks)});
+    }
+  }
+}
+
+void CheckConvolution(const KernelTable& table, bool is_depthwise,
+                      TestRandom& random) {
+  const Problem problem(RandomShape(random, is_depthwise), random);
+  const ConvShape& s = problem.s;
+  ASSERT_EQ(CheckConvShape(s), nullptr);
+  const bool has_residual = random.Between(0, 1) != 0;
+  const std::vector<float> weights = problem.PackedWeights(is_depthwise);
+  const std::vector<float> bias = problem.PackedBias(is_depthwise);
+  std::vector<float> out(problem.residual.size(), kUntouched);
+  const ConvOperands operands = {
+      problem.input.data(), weights.data(),
+      bias.data(),          has_residual ? problem.residual.data() : nullptr,
+      out.data(),           problem.low,
+      problem.high};
+  const ConvKernel kernel =
+      is_depthwise ? table.conv->depthwise : table.conv->conv2d;
+  const int64_t blocks =
+      is_depthwise ? (s.out_c + kConvBlock - 1) / kConvBlock : s.block_count();
+  ForEachTile(s.pixel_count(), blocks, random,
+              [&](const ConvTile& tile) { kernel(s, operands, tile); });
+  ASSERT_EQ(out, problem.Expected(has_residual))
+      << "in " << s.in_h << "x" << s.in_w << "x" << s.in_c << " out " << s.out_h
+      << "x" << s.out_w << "x" << s.out_c << " kernel " << s.kernel_h << "x"
+      << s.kernel_w << " groups " << s.groups;
+}
+
+TEST(Conv2dTest, EqualsPlainLoops) {
+  for (const KernelTable& table : RunnableKernels()) {
+    TestRandom random(1);
+    for (int i = 0; i < 80; ++i) CheckConvolution(table, false, random);
+  }
+}
+
+TEST(Conv2dTest, DepthwiseEqualsPlainLoops) {
+  for (const KernelTable& table : RunnableKernels()) {
+    TestRandom random(2);
+    for (int i = 0; i < 80; ++i) CheckConvolution(table, true, random);
+  }
+}
+
+TEST(Conv2dTest, FirstLayersAndManyChannels) {
+  for (const KernelTable& table : RunnableKernels()) {
+    TestRandom random(3);
+    for (const ConvShape& s :
+         {ConvShape{1, 20, 20, 3, 10, 10, 64, 7, 7, 2, 2, 1, 1, 3, 3, 1},
+          ConvShape{1, 7, 7, 600, 7, 7, 96, 3, 3, 1, 1, 1, 1, 1, 1, 1},
+          ConvShape{1, 1, 50, 700, 1, 50, 33, 1, 1, 1, 1, 1, 1, 0, 0, 1}}) {
+      const Problem problem(s, random);
+      const std::vector<float> weights = problem.PackedWeights(false);
+      const std::vector<float> bias = problem.PackedBias(false);
+      std::vector<float> out(problem.residual.size(), kUntouched);
+      table.conv->conv2d(s,
+                         {problem.input.data(), weights.data(), bias.data(),
+                          nullptr, out.data(), problem.low, problem.high},
+                         {0, s.pixel_count(), 0, s.block_count()});
+      EXPECT_EQ(out, problem.Expected(false));
+    }
+  }
+}
+
+void CheckPool(const KernelTable& table, PoolKind kind, bool count_padding,
+               TestRandom& random) {
+  const Problem problem(RandomShape(random, true), random);
+  const ConvShape& s = problem.s;
+  std::vector<float> expected;
+  for (int64_t pixel = 0; pixel < s.pixel_count(); ++pixel) {
+    for (int64_t c = 0; c < s.in_c; ++c) {
+      float sum = 0, most = -std::numeric_limits<float>::infinity();
+      int64_t count = 0;
+      problem.ForEachTap(pixel, [&](int64_t, int64_t from) {
+        sum += problem.input[from * s.in_c + c];
+        most = std::max(most, problem.input[from * s.in_c + c]);
+        ++count;
+      });
+      const int64_t counted = count_padding ? s.kernel_h * s.kernel_w : count;
+      const float mean =
+          counted > 0 ? sum * (1.f / static_cast<float>(counted)) : 0.f;
+      expected.push_back(kind == PoolKind::kMean ? mean
+                         : count > 0             ? most
+                                                 : 0.f);
+    }
+  }
+  std::vector<float> out(expected.size(), kUntouched);
+  const PoolKernel kernel =
+      kind == PoolKind::kMean ? table.conv->mean_pool : table.conv->max_pool;
+  ForEachTile(
+      s.pixel_count(), (s.in_c + kConvBlock - 1) / kConvBlock, random,
+      [&](const ConvTile& tile) {
+        kernel(s, {problem.input.data(), out.data(), count_padding}, tile);
+      });
+  EXPECT_EQ(out, expected);
+}
+
+TEST(Conv2dTest, PoolsEqualPlainLoops) {
+  for (const KernelTable& table : RunnableKernels()) {
+    TestRandom random(4);
+    for (int i = 0; i < 100; ++i) {
+      CheckPool(table, PoolKind::kMax, false, random);
+      CheckPool(table, PoolKind::kMean, i % 2 == 0, random);
+    }
+  }
+}
+
+TEST(Conv2dTest, RefusesShapesThatNoTensorHas) {
+  const ConvShape good{1, 8, 8, 6, 8, 8, 6, 3, 3, 1, 1, 1, 1, 1, 1, 2};
+  EXPECT_EQ(CheckConvShape(good), nullptr);
+  ConvShape s = good;
+  s.groups = 4;
+  EXPECT_STREQ(CheckConvShape(s), "the groups do not divide the channels");
+  s = good;
+  s.stride_w = 0;
+  EXPECT_STREQ(CheckConvShape(s), "a size is not from 1 to 65536");
+  s = good;
+  s.pad_left = -1;
+  EXPECT_STREQ(CheckConvShape(s), "a padding is not from 0 to 65536");
+  s = good;
+  s.batch = s.in_h = s.in_w = 1 << 16;
+  EXPECT_STREQ(CheckConvShape(s), "a tensor is too large");
+}
+
+}  // namespace
+}  // namespace takt::kernels
