@@ -9,6 +9,7 @@
 #include "base/narrow.h"
 #include "base/status.h"
 #include "cpu/elf_image.h"
+#include "cpu/kernel_imports.h"
 #include "cpu/system_library.h"
 
 namespace takt::cpu {
@@ -78,7 +79,7 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> LibraryExecutable::Create(
                      " constants, got ", constants.size()));
   }
   TAKT_RETURN_IF_ERROR(code->ReadFunctions(tables));
-  TAKT_RETURN_IF_ERROR(code->ResolveImports(tables, imports));
+  TAKT_RETURN_IF_ERROR(code->ResolveImports(tables, imports, processor));
   code->constants_.assign(constants.begin(), constants.end());
   library_abi::Environment& environment = code->environment_;
   environment.constants =
@@ -201,7 +202,10 @@ absl::Status LibraryExecutable::ReadFunctions(
 }
 
 absl::Status LibraryExecutable::ResolveImports(
-    const library_abi::Library& library, ImportResolver* imports) {
+    const library_abi::Library& library, ImportResolver* imports,
+    const ProcessorData& processor) {
+  const kernels::KernelTable kernels =
+      kernels::SelectKernels(UsableInstructionSets(processor));
   for (uint32_t i = 0; i < library.import_count; ++i) {
     TAKT_ASSIGN_OR_RETURN(const char* const text,
                           Read(library.import_names, i, "import names"));
@@ -212,6 +216,7 @@ absl::Status LibraryExecutable::ResolveImports(
     if (is_weak) name.remove_prefix(1);
     absl::optional<ImportFunction> import;
     if (imports != nullptr) import = imports->Resolve(name);
+    if (!import.has_value()) import = FindKernelImport(name, kernels);
     if (!import.has_value() && !is_weak) {
       return absl::NotFoundError(absl::StrCat(
           "executable library: nothing provides the import ", name));

@@ -24,7 +24,8 @@ class LibraryExecutable final : public ExecutableCode {
  public:
   // Loads and queries the library: as an ElfImage, or as a SystemLibrary.
   // `data` and `constants` are only read during the call, `imports` (NULL:
-  // nothing resolves) likewise. Errors: as those classes'; UNIMPLEMENTED for
+  // there is none) likewise. What it does not resolve may be an import of
+  // kernel_imports.h. Errors: as those classes'; UNIMPLEMENTED for
   // another version of the interface, or code built for a sanitizer; DATA_LOSS
   // for tables outside of the image; FAILED_PRECONDITION for a wrong number of
   // constants; NOT_FOUND for an import that does not resolve.
@@ -55,7 +56,8 @@ class LibraryExecutable final : public ExecutableCode {
   // The library's own name, as far as it has one.
   std::string ReadName(const library_abi::Library& library) const;
   absl::Status ResolveImports(const library_abi::Library& library,
-                              ImportResolver* imports);
+                              ImportResolver* imports,
+                              const ProcessorData& processor);
 
   // Checked reads of what the library points at.
   template <typename T>

@@ -1,0 +1,20 @@
+// The functions that compiled kernels may import from Takt itself: convolutions
+// and pools of src/kernels. A module's code calls them by name with the
+// arguments of docs/native_kernels.md; python/takt/rewriting.py writes such
+// modules.
+#ifndef TAKT_CPU_KERNEL_IMPORTS_H_
+#define TAKT_CPU_KERNEL_IMPORTS_H_
+
+#include "cpu/import_resolver.h"
+#include "kernels/kernel_table.h"
+
+namespace takt::cpu {
+
+// The function of that name over `kernels`; nullopt if there is none. What the
+// result points to lives for ever.
+absl::optional<ImportFunction> FindKernelImport(
+    absl::string_view name, const kernels::KernelTable& kernels);
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_KERNEL_IMPORTS_H_
