@@ -9,12 +9,11 @@ import json
 import os
 import pathlib
 import shutil
-import sys
 import tempfile
 import time
-from typing import Any, Iterable
+from typing import Any, Iterable, Mapping
 
-from . import importers, recipes, targets
+from . import declarations, importers, recipes, targets
 from .errors import CompileError
 from .module import Module, load
 
@@ -48,8 +47,11 @@ def compile(
     flags: Iterable[str] = (),
     deadline: float | None = None,
     priority: int | None = None,
-    affinity: int | None = None,
-    annotations: dict[str, str] | None = None,
+    affinity: int | Iterable[int] | None = None,
+    isa: str | Iterable[str] | None = None,
+    resource: str | None = None,
+    batch_dim: int | None = None,
+    annotations: Mapping[str, str | Mapping[str, str]] | None = None,
     tune: bool | float = False,
     cache: str | os.PathLike | None = None,
     timeout: float = 1800.0,
@@ -63,17 +65,24 @@ def compile(
                  None: by the kind of network. One that does not compile falls
                  back to the compiler's own choices; `Artifact.report` says so.
     flags        further flags of iree-compile.
-    deadline, priority, affinity
-                 annotations of its functions: seconds, 0 to 255, a mask of CPUs.
-    annotations  further ones, such as {"takt.batch_dim": "0"}.
+    deadline, priority, affinity, isa, resource, batch_dim
+                 annotations of its functions: seconds, 0 to 255, a mask or
+                 numbers of CPUs, features of CPUs, "cpu" or "npu", a dimension.
+    annotations  further ones, {"key": "value"}, and those of one function,
+                 {"act": {"takt.priority": "200"}}.
     tune         True, or seconds: tries recipes on this machine.
     cache        the folder of compiled modules. Default: $TAKT_CACHE, else
                  takt under the user's cache folder.
     """
     source = importers.read(model)
-    reflection = _reflection(deadline, priority, affinity, annotations)
-    mlir = importers.annotate(source, reflection)
-    job = Job(mlir, source.input_type, target, tuple(flags), _cache_folder(cache), timeout)
+    reflection = _reflection(deadline, priority, affinity, isa, resource, batch_dim)
+    of_function = {}
+    for key, value in (annotations or {}).items():
+        (of_function if isinstance(value, Mapping) else reflection)[key] = value
+    mlir = declarations.annotate(
+        source.mlir.decode(), reflection, of_function=of_function, names=source.names
+    )
+    job = Job(mlir.encode(), source.input_type, target, tuple(flags), _cache_folder(cache), timeout)
     if tune:
         from . import tuning
 
@@ -87,16 +96,39 @@ def compile(
 def _reflection(
     deadline: float | None,
     priority: int | None,
-    affinity: int | None,
-    annotations: dict[str, str] | None,
+    affinity: int | Iterable[int] | None,
+    isa: str | Iterable[str] | None,
+    resource: str | None,
+    batch_dim: int | None,
 ) -> dict[str, str]:
-    result = dict(annotations or {})
+    """The arguments as annotations. What the runtime would refuse is refused here."""
+    result = {}
     if deadline is not None:
-        result["takt.deadline_ns"] = str(round(deadline * 1e9))
+        if not 0 < deadline < 1e9:
+            raise ValueError(f"deadline {deadline!r}: expected a positive number of seconds")
+        result["takt.deadline_ns"] = str(max(1, round(deadline * 1e9)))
     if priority is not None:
-        result["takt.priority"] = str(priority)
+        if not 0 <= priority <= 255:
+            raise ValueError(f"priority {priority!r}: expected 0 to 255")
+        result["takt.priority"] = str(int(priority))
     if affinity is not None:
-        result["takt.affinity"] = hex(affinity)
+        mask = affinity if isinstance(affinity, int) else sum(1 << cpu for cpu in set(affinity))
+        if mask <= 0:
+            raise ValueError(f"affinity {affinity!r}: expected a mask of CPUs, or their numbers")
+        result["takt.affinity"] = hex(mask)
+    if isa is not None:
+        features = isa if isinstance(isa, str) else ",".join(isa)
+        if not features.strip(", "):
+            raise ValueError("isa: expected features such as \"avx2,fma\"")
+        result["takt.isa"] = features
+    if resource is not None:
+        if resource not in ("cpu", "npu"):
+            raise ValueError(f"resource {resource!r}: expected \"cpu\" or \"npu\"")
+        result["takt.resource"] = resource
+    if batch_dim is not None:
+        if batch_dim < 0:
+            raise ValueError(f"batch_dim {batch_dim!r}: expected the number of a dimension")
+        result["takt.batch_dim"] = str(batch_dim)
     return result
 
 
@@ -162,7 +194,7 @@ class Job:
             target = os.path.join(scratch, "program.vmfb")
             pathlib.Path(source).write_bytes(self.mlir)
             importers.run_tool(
-                [_find_compiler(), source, "-o", target, *flags],
+                [importers.find_program("iree-compile"), source, "-o", target, *flags],
                 f"compiling with recipe {recipe.name}",
                 timeout=self.timeout,
             )
@@ -182,16 +214,6 @@ def compiler_version() -> str:
         known = ", ".join(COMPILER_VERSIONS)
         raise CompileError(f"iree-base-compiler {version} is installed; Takt takes {known}")
     return version
-
-
-def _find_compiler() -> str:
-    beside = pathlib.Path(sys.executable).with_name("iree-compile")
-    if beside.exists():
-        return os.fspath(beside)
-    found = shutil.which("iree-compile")
-    if found is None:
-        raise CompileError("there is no iree-compile: pip install takt[compile]")
-    return found
 
 
 def _machine(target: str) -> str:

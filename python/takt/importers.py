@@ -1,11 +1,11 @@
-"""From what people have to MLIR: ONNX, StableHLO, JAX, PyTorch, TFLite."""
+"""From what people have to MLIR text: ONNX, StableHLO, JAX, PyTorch, TFLite."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import pathlib
-import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,13 +18,12 @@ from .errors import CompileError
 class Source:
     """A program as MLIR, and what is known of it beyond that."""
 
-    mlir: bytes  # Text or bytecode.
+    mlir: bytes  # Text.
     input_type: str = "auto"  # Of iree-compile.
     is_quantized: bool = False
-    # Names of the inputs and results of the only function, where the importer
-    # loses them.
-    input_names: list[str] = dataclasses.field(default_factory=list)
-    output_names: list[str] = dataclasses.field(default_factory=list)
+    # Names of inputs and results where the importer loses them, by the name of
+    # the function; None: of the only one.
+    names: dict[str | None, tuple[list[str], list[str]]] = dataclasses.field(default_factory=dict)
 
 
 def read(model: Any) -> Source:
@@ -38,13 +37,15 @@ def read(model: Any) -> Source:
             return _read_onnx(path)
         if path.suffix == ".tflite":
             return _read_tflite(path)
-        return Source(path.read_bytes())
+        return _read_mlir(path.read_bytes())
     if isinstance(model, str):
         return Source(model.encode())
     if isinstance(model, (bytes, bytearray)):
-        return Source(bytes(model))
+        return _read_mlir(bytes(model))
     if hasattr(model, "as_text") and hasattr(model, "compile"):  # jax.stages.Lowered
-        return Source(model.as_text(dialect="stablehlo").encode(), "stablehlo")
+        return _read_lowered(model)
+    if hasattr(model, "mlir_module") and hasattr(model, "in_avals"):  # jax.export.Exported
+        return Source(model.mlir_module().encode(), "stablehlo")
     if hasattr(model, "graph_module") and hasattr(model, "module"):
         return _read_torch(model)
     raise TypeError(f"a {type(model).__name__} is no model that takt.compile() can read")
@@ -52,6 +53,27 @@ def read(model: Any) -> Source:
 
 def _is_mlir_text(model: str | os.PathLike) -> bool:
     return isinstance(model, str) and ("\n" in model or model.lstrip().startswith("module"))
+
+
+def _read_mlir(data: bytes) -> Source:
+    """Text, or bytecode, which becomes text."""
+    if not data.startswith(b"ML\xefR"):
+        return Source(data)
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        source = os.path.join(scratch, "program.mlirbc")
+        target = os.path.join(scratch, "program.mlir")
+        pathlib.Path(source).write_bytes(data)
+        run_tool([find_program("iree-ir-tool"), "copy", source, "-o", target], "reading MLIR bytecode")
+        text = pathlib.Path(target).read_bytes()
+        if b"vhlo.func_v1 " not in text:
+            return Source(text)
+        # The portable form of StableHLO.
+        run_tool(
+            [find_program("iree-compile"), source, "-o", target,
+             "--iree-input-type=stablehlo", "--compile-to=input"],
+            "reading StableHLO bytecode",
+        )
+        return Source(pathlib.Path(target).read_bytes(), "none")
 
 
 def _read_onnx(path: pathlib.Path) -> Source:
@@ -74,9 +96,21 @@ def _read_onnx(path: pathlib.Path) -> Source:
         mlir,
         input_type="onnx",
         is_quantized=any(node.op_type == "QuantizeLinear" for node in graph.node),
-        input_names=[value.name for value in graph.input if value.name not in constants],
-        output_names=[value.name for value in graph.output],
+        names={
+            None: (
+                [value.name for value in graph.input if value.name not in constants],
+                [value.name for value in graph.output],
+            )
+        },
     )
+
+
+def _read_lowered(lowered: Any) -> Source:
+    try:  # With the names of arguments.
+        text = lowered.as_text(dialect="stablehlo", debug_info=True)
+    except TypeError:  # An older JAX.
+        text = lowered.as_text(dialect="stablehlo")
+    return Source(text.encode(), "stablehlo")
 
 
 def _read_torch(program: Any) -> Source:
@@ -99,7 +133,18 @@ def _read_tflite(path: pathlib.Path) -> Source:
             f"importing {path}",
             missing="TFLite models need the package tosa-converter-for-tflite",
         )
-        return Source(pathlib.Path(target).read_bytes(), "tosa")
+        return dataclasses.replace(_read_mlir(pathlib.Path(target).read_bytes()), input_type="tosa")
+
+
+def find_program(name: str) -> str:
+    """The path of a program of iree-base-compiler."""
+    beside = pathlib.Path(sys.executable).with_name(name)
+    if beside.exists():
+        return os.fspath(beside)
+    found = shutil.which(name)
+    if found is None:
+        raise CompileError(f"there is no {name}: pip install takt[compile]")
+    return found
 
 
 def run_tool(command: list[str], what: str, *, missing: str = "", timeout: float | None = None) -> None:
@@ -115,67 +160,3 @@ def run_tool(command: list[str], what: str, *, missing: str = "", timeout: float
         # The last lines name the cause; the rest is the program around it.
         tail = "\n".join(line[:300] for line in said[-12:])
         raise CompileError(f"{what}: exit code {done.returncode}\n{tail}")
-
-
-# func.func @name(%arg0: T, ...) -> (T, ...) attributes {...} {
-_FUNCTION = re.compile(r"^(\s*func\.func )(public )?@(\"[^\"]*\"|[\w.$-]+)\((.*)$")
-_TORCH_TENSOR = re.compile(r"!torch\.vtensor<\[([^\]]*)\],(\w+)>")
-
-
-def annotate(source: Source, reflection: dict[str, str]) -> bytes:
-    """The MLIR with `reflection` as attributes of its public functions, and with
-    declarations (names, types and shapes) where the importer gives none."""
-    if source.mlir.startswith(b"ML\xefR"):  # Bytecode.
-        if reflection:
-            raise CompileError("annotations need MLIR as text, not as bytecode")
-        return source.mlir
-    lines = source.mlir.decode().split("\n")
-    functions = [i for i, line in enumerate(lines) if _FUNCTION.match(line)]
-    for i in functions:
-        attributes = dict(reflection)
-        if len(functions) == 1 and source.input_names:
-            declaration = _declaration(lines[i], source)
-            if declaration:
-                attributes.setdefault("iree.abi.declaration", declaration)
-        if attributes:
-            lines[i] = _with_reflection(lines[i], attributes)
-    return "\n".join(lines).encode()
-
-
-def _declaration(line: str, source: Source) -> str | None:
-    match = _FUNCTION.match(line)
-    arguments, arrow, results = match.group(4).partition("->")
-    results = results.partition("attributes")[0]
-    types = [_tensor_type(*found) for found in _TORCH_TENSOR.findall(arguments)]
-    result_types = [_tensor_type(*found) for found in _TORCH_TENSOR.findall(results)]
-    if not arrow or len(types) != len(source.input_names):
-        return None
-    if len(result_types) != len(source.output_names):
-        return None
-    inputs = ", ".join(f"%{_word(n)}: {t}" for n, t in zip(source.input_names, types))
-    outputs = ", ".join(f"%{_word(n)}: {t}" for n, t in zip(source.output_names, result_types))
-    return f"sync func @{match.group(3)}({inputs}) -> ({outputs})"
-
-
-def _tensor_type(shape: str, element: str) -> str:
-    dimensions = [d.strip() for d in shape.split(",") if d.strip()]
-    return "tensor<" + "".join(f"{d}x" for d in dimensions) + element + ">"
-
-
-def _word(name: str) -> str:
-    return re.sub(r"[^\w.$-]", "_", name)
-
-
-def _with_reflection(line: str, attributes: dict[str, str]) -> str:
-    pairs = ", ".join(f'"{key}" = "{_escaped(value)}"' for key, value in attributes.items())
-    entry = f"iree.reflection = {{{pairs}}}"
-    if " attributes {" in line:
-        return line.replace(" attributes {", f" attributes {{{entry}, ", 1)
-    body = line.rstrip()
-    if not body.endswith("{"):
-        raise CompileError(f"cannot annotate the function in: {body[:120]}")
-    return f"{body[:-1].rstrip()} attributes {{{entry}}} {{"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
