@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -68,12 +69,17 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("-o", "--output", metavar="FILE", help="the module; default: MODEL.vmfb")
         command.add_argument("--deadline", type=float, metavar="SECONDS")
         command.add_argument("--priority", type=int, metavar="0-255")
+        command.add_argument("--affinity", metavar="CPUS", help='CPUs, such as "0,2"')
+        command.add_argument("--isa", help='features of CPUs that it needs, such as "avx2,fma"')
+        command.add_argument("--resource", choices=("cpu", "npu"), help="where plans may put it")
+        command.add_argument("--batch_dim", type=int, metavar="N", help="the dimension of batches")
         command.add_argument("--flag", action="append", default=[], help="a flag of iree-compile")
         command.add_argument("--json", action="store_true", help="print the report as JSON")
         return command
 
     command = compiling("compile", "compiles a model")
-    command.add_argument("--target", default="host", help='such as "aarch64:cortex-a76"; default: host')
+    command.add_argument("--target", default="host", help='such as "aarch64:cortex-a76", or "host,riscv64"; default: host')
+    command.add_argument("--npu", metavar="DRIVER", help='"host", "sim[=PROFILE.json]" or a DRIVER.so')
     command.add_argument("--recipe", help="a recipe's name, or a file that tuning wrote")
     command.add_argument("--tune", type=float, metavar="SECONDS", help="try recipes on this machine")
     command.set_defaults(command=_compile)
@@ -115,13 +121,31 @@ def _finish(options: argparse.Namespace, artifact) -> int:
     output = _output_of(options)
     artifact.save(output)
     report = {"output": os.fspath(output), "recipe": artifact.recipe.name, **artifact.report}
+    if artifact.placement:
+        report["placement"] = [dataclasses.asdict(layer) for layer in artifact.placement]
     if options.json:
         print(json.dumps(report, indent=2))
     else:
         print(f"{output}: recipe {artifact.recipe.name}, {output.stat().st_size} bytes")
         for name, reason in artifact.report.get("failed", {}).items():
             print(f"  recipe {name} failed: {reason.splitlines()[0]}")
+        if artifact.placement:
+            print(artifact.explain())
     return 0
+
+
+def _shared_options(options: argparse.Namespace) -> dict:
+    """Of takt.compile(), for the commands that compile."""
+    cpus = options.affinity
+    return {
+        "flags": options.flag,
+        "deadline": options.deadline,
+        "priority": options.priority,
+        "affinity": None if cpus is None else [int(cpu) for cpu in cpus.split(",")],
+        "isa": options.isa,
+        "resource": options.resource,
+        "batch_dim": options.batch_dim,
+    }
 
 
 def _compile(options: argparse.Namespace) -> int:
@@ -130,10 +154,9 @@ def _compile(options: argparse.Namespace) -> int:
     artifact = compile_model(
         options.model,
         target=options.target,
+        npu=options.npu,
         recipe=options.recipe,
-        flags=options.flag,
-        deadline=options.deadline,
-        priority=options.priority,
+        **_shared_options(options),
         tune=options.tune or False,
     )
     return _finish(options, artifact)
@@ -144,9 +167,7 @@ def _tune(options: argparse.Namespace) -> int:
 
     artifact = compile_model(
         options.model,
-        flags=options.flag,
-        deadline=options.deadline,
-        priority=options.priority,
+        **_shared_options(options),
         tune=options.seconds,
     )
     if options.write_recipe:

@@ -13,12 +13,15 @@ import tempfile
 import time
 from typing import Any, Iterable, Mapping
 
-from . import declarations, importers, recipes, targets
+from . import declarations, importers, placing, recipes, targets
 from .errors import CompileError
 from .module import Module, load
 
 # What Takt's tests compile with; docs/models.md lists what else is read.
 COMPILER_VERSIONS = ("3.12", "3.13")
+_TILING = "--iree-opt-data-tiling"
+# In keys of the cache: the rules by which operations are placed.
+_NPU = "npu 1"
 
 
 @dataclasses.dataclass
@@ -27,8 +30,16 @@ class Artifact:
 
     path: pathlib.Path
     recipe: recipes.Recipe
-    target: str
+    target: tuple[str, ...]
     report: dict[str, Any] = dataclasses.field(default_factory=dict)
+    placement: list[placing.Layer] = dataclasses.field(default_factory=list)
+
+    def explain(self) -> str:
+        """What went where and why, a line for each kind of operation; the layers
+        with the most multiply-adds first. Empty without an NPU."""
+        return "\n".join(
+            f"{each.where}: {each.count} x {each.what}: {each.why}" for each in self.placement
+        )
 
     def load(self, **options: Any) -> Module:
         """As `takt.load()`."""
@@ -42,7 +53,8 @@ class Artifact:
 def compile(
     model: Any,
     *,
-    target: str = "host",
+    target: str | Iterable[str] = "host",
+    npu: str | None = None,
     recipe: str | os.PathLike | recipes.Recipe | None = None,
     flags: Iterable[str] = (),
     deadline: float | None = None,
@@ -60,7 +72,13 @@ def compile(
 
     model        .onnx, .mlir, .stablehlo or .tflite; MLIR text; a
                  `jax.jit(f).lower(x)`; a `torch.export.ExportedProgram`.
-    target       "host", or an architecture and CPU: "aarch64:cortex-a76".
+    target       "host", or an architecture and CPU: "aarch64:cortex-a76"; several
+                 of them, in a list or with commas, for one module of them all.
+    npu          a driver: "host", "sim", "sim=PROFILE.json" or "DRIVER.so". The
+                 module's products of matrices can run there, and the rest runs
+                 on the CPU; `Artifact.placement` says what goes where and why,
+                 and `Artifact.report["npu"]` what the driver did in a trial run,
+                 if the target is this machine.
     recipe       one of `takt.recipes.RECIPES`, or a file that tuning wrote.
                  None: by the kind of network. One that does not compile falls
                  back to the compiler's own choices; `Artifact.report` says so.
@@ -82,15 +100,32 @@ def compile(
     mlir = declarations.annotate(
         source.mlir.decode(), reflection, of_function=of_function, names=source.names
     )
-    job = Job(mlir.encode(), source.input_type, target, tuple(flags), _cache_folder(cache), timeout)
+    names = targets.parse(target)
+    job = Job(
+        mlir.encode(), source.input_type, names, tuple(flags), _cache_folder(cache), timeout,
+        has_npu=npu is not None,
+    )
     if tune:
         from . import tuning
 
-        if target != "host":
-            raise ValueError("tuning measures on this machine: target must be host")
+        if names != ("host",) or npu is not None:
+            raise ValueError("tuning measures on this machine: target must be host, without an NPU")
         seconds = tuning.SECONDS_DEFAULT if tune is True else float(tune)
         return tuning.tune(job, source.is_quantized, seconds)
-    return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
+    if npu is None:
+        return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
+    from .npu import device_of, try_out
+
+    if len(names) > 1:
+        raise ValueError(f"target {names!r}: a module for an NPU has one CPU")
+    device_of(npu)
+    if recipe is None and not source.is_quantized:
+        recipe = "im2col"  # Convolutions become products, which the NPU does.
+    artifact = job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
+    artifact.report["npu"] = {"driver": npu}
+    if names == ("host",):
+        artifact.report["npu"].update(try_out(artifact.path, npu))
+    return artifact
 
 
 def _reflection(
@@ -145,33 +180,38 @@ def _cache_folder(cache: str | os.PathLike | None) -> pathlib.Path:
 
 @dataclasses.dataclass
 class Job:
-    """One program for one target, to be compiled by one or more recipes."""
+    """One program for its targets, to be compiled by one or more recipes."""
 
     mlir: bytes
     input_type: str
-    target: str
+    target: tuple[str, ...]
     flags: tuple[str, ...]
     cache: pathlib.Path
     timeout: float
+    has_npu: bool = False
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles, or takes what the cache has."""
         version = compiler_version()
+        own_flags = (*recipe.flags, *self.flags)
         command_flags = [
             f"--iree-input-type={self.input_type}",
-            *targets.flags_of(self.target),
-            *recipe.flags,
-            *self.flags,
+            *targets.flags_of(self.target, own_flags),
+            *own_flags,
         ]
         key = hashlib.sha256(self.mlir)
-        key.update("\0".join([version, _machine(self.target), *command_flags]).encode())
+        key.update("\0".join([version, _machine(self.target), _NPU if self.has_npu else "", *command_flags]).encode())
         path = self.cache / f"{key.hexdigest()[:32]}.vmfb"
         report = {"recipe": recipe.name, "compiler": version, "cached": path.exists()}
         if not path.exists():
             begin = time.monotonic()
             self._run(path, command_flags, recipe)
             report["compile_seconds"] = round(time.monotonic() - begin, 3)
-        return Artifact(path, recipe, self.target, report)
+        artifact = Artifact(path, recipe, self.target, report)
+        if self.has_npu:
+            layers = json.loads(_placement_path(path).read_text())
+            artifact.placement = [placing.Layer(**each) for each in layers]
+        return artifact
 
     def compile_or_fall_back(self, recipe: recipes.Recipe) -> Artifact:
         failed = {}
@@ -190,15 +230,38 @@ class Job:
 
     def _run(self, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe) -> None:
         with tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
-            source = os.path.join(scratch, "program.mlir")
-            target = os.path.join(scratch, "program.vmfb")
-            pathlib.Path(source).write_bytes(self.mlir)
-            importers.run_tool(
-                [importers.find_program("iree-compile"), source, "-o", target, *flags],
-                f"compiling with recipe {recipe.name}",
-                timeout=self.timeout,
-            )
+            source = pathlib.Path(scratch, "program.mlir")
+            target = pathlib.Path(scratch, "program.vmfb")
+            source.write_bytes(self.mlir)
+            if self.has_npu:
+                flags = self._place(source, path, flags, recipe)
+            self._run_compiler(source, target, flags, recipe)
             os.replace(target, path)  # Another process finds all of it or nothing.
+
+    def _place(
+        self, source: pathlib.Path, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe
+    ) -> list[str]:
+        """Rewrites `source` with its products on the NPU; the flags of the rest of
+        the compiler's way."""
+        optimized = source.with_name("optimized.mlir")
+        self._run_compiler(source, optimized, [*flags, "--compile-to=global-optimization"], recipe)
+        text, layers = placing.place(optimized.read_text())
+        source.write_text(text)
+        placement = source.with_name("placement.json")
+        placement.write_text(json.dumps([dataclasses.asdict(layer) for layer in layers]))
+        os.replace(placement, _placement_path(path))
+        # The program names its devices by now, and operands of the NPU are tiled.
+        kept = [flag for flag in flags if not flag.startswith(("--iree-hal-", "--iree-input-type", _TILING))]
+        return [*kept, _TILING, "--compile-from=global-optimization", "--iree-hal-link-executables=false"]
+
+    def _run_compiler(
+        self, source: pathlib.Path, target: pathlib.Path, flags: list[str], recipe: recipes.Recipe
+    ) -> None:
+        importers.run_tool(
+            [importers.find_program("iree-compile"), os.fspath(source), "-o", os.fspath(target), *flags],
+            f"compiling with recipe {recipe.name}",
+            timeout=self.timeout,
+        )
 
 
 def compiler_version() -> str:
@@ -216,11 +279,16 @@ def compiler_version() -> str:
     return version
 
 
-def _machine(target: str) -> str:
-    """What "host" stands for, so that a cache may be shared by machines."""
-    if target != "host":
-        return target
+def _placement_path(path: pathlib.Path) -> pathlib.Path:
+    return path.with_suffix(".placement.json")
+
+
+def _machine(names: tuple[str, ...]) -> str:
+    """The targets, with what "host" stands for, so that a cache may be shared by
+    machines."""
+    if "host" not in names:
+        return ",".join(names)
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         wanted = ("model name", "flags", "Features", "isa")
         lines = [line for line in file if line.startswith(wanted)]
-    return json.dumps(sorted(set(lines)))
+    return json.dumps([names, sorted(set(lines))])

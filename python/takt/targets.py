@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
+import tempfile
+from typing import Iterable, Sequence
+
+from .errors import CompileError
 
 _TRIPLES = {
     "x86_64": "x86_64-unknown-linux-gnu",
@@ -16,26 +22,76 @@ _EXTRA = {
         "--iree-llvmcpu-target-cpu-features=+m,+a,+f,+d,+c",
     )
 }
+_LOCAL = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+)
+_EXECUTABLE_TARGET = re.compile(r"\[(#hal\.executable\.target<.*>)\]> : !hal\.device")
 
 
-def flags_of(target: str) -> list[str]:
-    """The flags of iree-compile for a target: "host" (this machine's CPU), an
-    architecture, or an architecture and a CPU."""
+def parse(target: str | Iterable[str]) -> tuple[str, ...]:
+    """The targets of a module: one, "host,riscv64", or a list of them. Each is
+    "host" (this machine's CPU), an architecture, or an architecture and a CPU.
+    A module has code for one CPU of an architecture."""
+    names = tuple(target.split(",") if isinstance(target, str) else target)
+    if not names:
+        raise ValueError("target: there is none")
+    by_architecture: dict[str, str] = {}
+    for name in names:
+        architecture, _, cpu = _architecture(name).partition(":")
+        if architecture not in _TRIPLES or not re.fullmatch(r"([A-Za-z0-9][\w.+-]*)?", cpu):
+            known = ", ".join(_TRIPLES)
+            raise ValueError(
+                f"target {name!r}: expected host, or one of {known}, as in aarch64:cortex-a76"
+            )
+        other = by_architecture.setdefault(architecture, name)
+        if other != name or names.count(name) > 1:
+            raise ValueError(f"target {name!r}: {other!r} is of the same architecture")
+    return names
+
+
+def _architecture(name: str) -> str:
+    return platform.machine() if name == "host" else name
+
+
+def flags_of(names: Sequence[str], flags: Sequence[str] = ()) -> list[str]:
+    """The flags of iree-compile for targets of `parse()`. `flags` are the others
+    of the same run: some of them are part of what code a CPU gets."""
+    shared = ["--iree-llvmcpu-debug-symbols=false"]
+    if len(names) == 1:
+        return [*_LOCAL, *shared, *_cpu_flags(names[0])]
+    parts = ", ".join(_executable_target(name, flags) for name in names)
+    return [*shared, f'--iree-hal-target-device=#hal.device.target<"local", [{parts}]> : !hal.device']
+
+
+def _cpu_flags(name: str) -> list[str]:
+    if name == "host":
+        return ["--iree-llvmcpu-target-cpu=host"]
+    architecture, _, cpu = name.partition(":")
     flags = [
-        "--iree-hal-target-device=local",
-        "--iree-hal-local-target-device-backends=llvm-cpu",
-        "--iree-llvmcpu-debug-symbols=false",
+        f"--iree-llvmcpu-target-triple={_TRIPLES[architecture]}",
+        f"--iree-llvmcpu-target-cpu={cpu or 'generic'}",
     ]
-    if target == "host":
-        return flags + ["--iree-llvmcpu-target-cpu=host"]
-    architecture, _, cpu = target.partition(":")
-    if architecture not in _TRIPLES or not re.fullmatch(r"([A-Za-z0-9][\w.+-]*)?", cpu):
-        known = ", ".join(_TRIPLES)
-        raise ValueError(
-            f"target {target!r}: expected host, or one of {known}, as in aarch64:cortex-a76"
+    return flags if cpu else [*flags, *_EXTRA.get(architecture, ())]
+
+
+def _executable_target(name: str, flags: Sequence[str]) -> str:
+    """The compiler's own attribute for a target: what it says of a program that
+    does nothing much."""
+    from . import importers
+
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        source = os.path.join(scratch, "any.mlir")
+        said = os.path.join(scratch, "said.mlir")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n")
+        importers.run_tool(
+            [importers.find_program("iree-compile"), source, "-o", said, "--compile-to=preprocessing",
+             *_LOCAL, *_cpu_flags(name), *flags],
+            f"target {name}",
         )
-    flags.append(f"--iree-llvmcpu-target-triple={_TRIPLES[architecture]}")
-    flags.append(f"--iree-llvmcpu-target-cpu={cpu or 'generic'}")
-    if not cpu:
-        flags.extend(_EXTRA.get(architecture, ()))
-    return flags
+        with open(said, encoding="utf-8") as file:
+            found = _EXECUTABLE_TARGET.search(file.read())
+    if found is None:
+        raise CompileError(f"target {name}: the compiler names no executable target")
+    return found.group(1)

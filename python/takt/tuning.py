@@ -57,9 +57,8 @@ def tune(
         try:
             artifact = job.compile(recipe)
             function = artifact.load().function()
-            difference = _difference(expected, _results(function, inputs))
-            record["difference"] = difference
-            if difference > 1:
+            record["difference"] = difference(expected, _results(function, inputs))
+            if record["difference"] > 1:
                 record["rejected"] = "its results differ"
                 progress(f"{recipe.name}: its results differ")
                 continue
@@ -104,7 +103,7 @@ def _results(function: Function, inputs: list[Any]) -> tuple:
     return results if isinstance(results, tuple) else (results,)
 
 
-def _difference(expected: tuple, actual: tuple) -> float:
+def difference(expected: tuple, actual: tuple) -> float:
     """The largest difference, in tolerances."""
     import numpy
 
