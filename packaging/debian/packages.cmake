@@ -18,25 +18,25 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(text
-" Takt loads modules that iree-compile wrote, runs their functions, and decides
- where and when each dispatch runs: on which cores or which NPU, in which order,
- against which deadline.
- .
+"Takt loads modules that iree-compile wrote, runs their functions, and decides
+where and when each dispatch runs: on which cores or which NPU, in which
+order, against which deadline.
+
 ")
 set(CPACK_DEBIAN_LIBTAKT0_PACKAGE_NAME libtakt0)
 set(CPACK_DEBIAN_LIBTAKT0_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_LIBTAKT0_DESCRIPTION
-"runtime for compiled networks of robots, libraries\n${text} This package has the shared libraries.")
+"runtime for compiled networks of robots, libraries\n${text}This package has the shared libraries.")
 set(CPACK_DEBIAN_TAKT_PACKAGE_NAME libtakt-dev)
 set(CPACK_DEBIAN_TAKT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_TAKT_PACKAGE_DEPENDS
   "libtakt0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 set(CPACK_COMPONENT_TAKT_DESCRIPTION
-"runtime for compiled networks of robots, headers\n${text} This package has what programs are built with.")
+"runtime for compiled networks of robots, headers\n${text}This package has what programs are built with.")
 set(CPACK_DEBIAN_TAKT_TOOLS_PACKAGE_NAME takt-tools)
 set(CPACK_DEBIAN_TAKT_TOOLS_PACKAGE_SECTION devel)
 set(CPACK_COMPONENT_TAKT_TOOLS_DESCRIPTION
-"runtime for compiled networks of robots, tools\n${text} This package has tools that run, measure, plan, simulate and trace.")
+"runtime for compiled networks of robots, tools\n${text}This package has tools that run, measure, plan, simulate and trace.")
 
 if(CMAKE_CROSSCOMPILING)
   # dpkg-shlibdeps knows installed packages only. These are what Debian 12 has.
@@ -55,6 +55,18 @@ else()
     ${PROJECT_BINARY_DIR}/src/api ${PROJECT_BINARY_DIR}/src/analysis)
 endif()
 set(CPACK_DEBIAN_LIBTAKT0_PACKAGE_RECOMMENDS libhwloc15)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
+# Which package a program needs that is linked with a library; and the cache of
+# the dynamic linker is brought up to date.
+set(control ${PROJECT_BINARY_DIR}/packaging/libtakt0)
+set(version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
+file(CONFIGURE OUTPUT ${control}/shlibs @ONLY CONTENT
+"libtakt @PROJECT_VERSION_MAJOR@.@PROJECT_VERSION_MINOR@ libtakt0 (>= @version@)
+libtakt-tools @PROJECT_VERSION@ libtakt0 (= @version@)
+")
+file(CONFIGURE OUTPUT ${control}/triggers @ONLY CONTENT
+"activate-noawait ldconfig
+")
+set(CPACK_DEBIAN_LIBTAKT0_PACKAGE_CONTROL_EXTRA
+  ${control}/shlibs ${control}/triggers)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)
