@@ -69,7 +69,7 @@ mkdir "$inside/packages"
 cp "$output"/*.deb "$inside/packages"
 cp -r "$source/samples" "$inside/samples"
 mkdir "$inside/modules"
-cp "$source/tests/testdata/compiler/simple_mul.vmfb" "$inside/modules"
+cp "$source/tests/testdata/api/simple_mul.vmfb" "$inside/modules"
 in_root() {
   chroot "$inside" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     DEBIAN_FRONTEND=noninteractive http_proxy="${http_proxy:-}" \
@@ -90,7 +90,7 @@ step "apt install ./libtakt0*.deb ./libtakt-dev*.deb ./takt-tools*.deb" \
   in_root sh -c 'apt-get install -y --no-install-recommends /packages/*.deb'
 step "samples/ built" in_root sh -c 'cmake -S samples -B build && cmake --build build'
 step "takt-run-module" in_root takt-run-module --module=/modules/simple_mul.vmfb \
-  --function=simple_mul --input=4xf32=1,2,3,4 --input=4xf32=10,20,30,40
+  --function=mul --input=4xf32=1,2,3,4 --input=4xf32=10,20,30,40
 grep -q '40 90 160' "$work/log"
 step "samples/hello" in_root /build/hello /modules/simple_mul.vmfb
 cat "$work/log"

@@ -22,13 +22,13 @@ class HalExecutableTest : public HalModuleTest {
   }
 };
 
+#if defined(__x86_64__)
+
 std::string CompiledKernel() {
   std::ifstream file(TAKT_TESTDATA_DIR "/elf/simple_mul_x86_64.so",
                      std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-#if defined(__x86_64__)
 
 constexpr char kFormat[] = "embedded-elf-x86_64";
 constexpr char kFunction[] = "simple_mul_dispatch_0_elementwise_4_f32";
