@@ -29,11 +29,13 @@ Lease::Turn Lease::Acquire(const Urgency& urgency) {
   }
   TAKT_CHECK(waiter.turn.granted > waiter.turn.asked);
   waiter.turn.waited_ns = NowNs() - asked_ns;
+  TAKT_CHECK(waiter.turn.waited_ns >= 0);
   return waiter.turn;
 }
 
 uint32_t Lease::CountAhead(const Urgency& urgency) const {
   MutexLock lock(&mutex_);
+  TAKT_CHECK(is_held_ || first_ == nullptr);
   uint32_t count = is_held_ ? 1 : 0;
   for (const Waiter* each = first_; each != nullptr; each = each->next) {
     if (!IsMoreUrgent(urgency, each->urgency)) ++count;
@@ -52,6 +54,7 @@ bool Lease::TryAcquire() {
 }
 
 Lease::Waiter* Lease::TakeNext() {
+  TAKT_CHECK((first_ == nullptr) == (statistics_.waiting_count == 0));
   if (first_ == nullptr) return nullptr;
   Waiter** best = &first_;
   // Waiters stand in the order in which they came, so the first that has been
@@ -72,6 +75,7 @@ Lease::Waiter* Lease::TakeNext() {
   for (Waiter* each = first_; each != next; each = each->next) {
     ++each->passed_over;
   }
+  TAKT_CHECK(next->turn.granted == 0 && next->turn.asked < count_ + 1);
   *best = next->next;
   next->turn.granted = ++count_;
   next->turn.is_aged = is_aged;
@@ -87,6 +91,7 @@ void Lease::Release() {
     TAKT_CHECK(is_held_);
     next = TakeNext();
     is_held_ = next != nullptr;
+    TAKT_CHECK(is_held_ || statistics_.waiting_count == 0);
   }
   if (next != nullptr) next->sleeper.Raise(kGranted);
 }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/check.h"
+
 namespace takt::npu {
 namespace {
 
@@ -22,7 +24,9 @@ class NpuMonitor::ProbeJob final : public exec::Job {
     return end;
   }
   void Finish(exec::Worker&) override {
-    monitor_->is_probing_.store(false, std::memory_order_release);
+    const bool was_probing =
+        monitor_->is_probing_.exchange(false, std::memory_order_release);
+    TAKT_CHECK(was_probing);  // One probe at a time.
     delete this;
   }
 
@@ -67,12 +71,14 @@ void NpuMonitor::Poll() {
     faster_permille_ = permille;
   }
   faster_permille_ = std::min(faster_permille_, permille);
+  TAKT_CHECK(faster_permille_ > permille_);
   if (now_ns - faster_since_ns_ < kRecoveryNs) return;
   faster_since_ns_ = 0;
   ReportNpuSpeed(faster_permille_);
 }
 
 void NpuMonitor::ReportNpuSpeed(uint32_t permille) {
+  TAKT_CHECK(permille >= 1 && permille <= 1000);
   if (ReportSpeed(pool_, permille, &permille_)) {
     shop().SetNpuHot(pool_, permille < 1000);
   }
@@ -89,6 +95,7 @@ uint32_t NpuMonitor::ReadSpeed() {
   const int64_t hz = telemetry.frequency_hz;
   if (hz <= 0) return permille_;  // Not known, or absurd.
   highest_hz_ = std::max(highest_hz_, hz);
+  TAKT_CHECK(highest_hz_ >= hz);
   if (telemetry.throttled_ns == kUnknown) {
     is_throttled_ = hz < highest_hz_;
   } else {

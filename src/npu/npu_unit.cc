@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "cpu/resource_waits.h"
+#include "npu/operation.h"
 #include "npu/reference.h"
 #include "npu/staging.h"
 
@@ -146,6 +147,7 @@ NpuUnit::Outcome NpuUnit::RunBatch(
   TAKT_CHECK(event.end_ns >= event.start_ns);
   running_id_ = 0;
   statistics_.busy_ns += static_cast<uint64_t>(event.end_ns - event.start_ns);
+  TAKT_CHECK(event.turn.granted == turn_.granted);  // The lease was kept.
   if (options_.event_count_max > 0) {
     TAKT_CHECK(events_.size() <= options_.event_count_max);
     if (events_.size() == options_.event_count_max) events_.pop_front();
@@ -165,6 +167,7 @@ takt_npu_result_t NpuUnit::WaitForBatch(uint64_t id, int64_t deadline_ns,
     }
   }
   MutexLock lock(&mutex_);
+  TAKT_CHECK(running_id_ == 0);  // OnComplete() took it back.
   return running_result_;
 }
 
@@ -178,7 +181,9 @@ bool NpuUnit::Reset() {
   NoteFault(NpuFaultAction::kReset);
   const bool works = driver_.reset(unit_) == TAKT_NPU_RESULT_OK;
   quarantine_.SetLost(!works);
+  TAKT_CHECK(quarantine_.is_lost() == !works);
   MutexLock lock(&mutex_);
+  TAKT_CHECK(running_id_ == 0 || running_id_ == last_id_);
   ++statistics_.reset_count;
   return works;
 }
@@ -230,6 +235,7 @@ void NpuUnit::NoteOutcome(const Outcome& outcome) {
 void NpuUnit::BeginQuarantine() {
   NoteFault(NpuFaultAction::kQuarantine,
             quarantine_.Begin(options_.time->NowNs()));
+  TAKT_CHECK(quarantine_.is_on());
   MutexLock lock(&mutex_);
   ++statistics_.quarantine_count;
 }
@@ -251,6 +257,7 @@ absl::Status NpuUnit::CheckHealth() {
         absl::StrCat("NPU ", driver_.name, ": it failed a probe"));
   }
   quarantine_.End();
+  TAKT_CHECK(!quarantine_.is_on());
   return absl::OkStatus();
 }
 
@@ -271,6 +278,7 @@ bool NpuUnit::Probe() {
   operation.fill.stride0 = 16;
   operation.fill.stride1 = 1;
   operation.fill.pattern = kPattern;
+  TAKT_DCHECK(CheckOperands(operation).ok());
   const Outcome outcome =
       RunBatch({&operation, 1}, Urgency(), options_.policy.time_limit_ns);
   if (outcome.result != TAKT_NPU_RESULT_OK) {
@@ -290,7 +298,7 @@ NpuUnit::Outcome NpuUnit::RunAll(
   Outcome outcome;
   while (!operations.empty()) {
     const size_t count = std::min(batch_max, operations.size());
-    TAKT_CHECK(count > 0);
+    TAKT_CHECK(count > 0 && count <= operations.size());
     outcome =
         RunBatch(operations.subspan(0, count), request.urgency, time_limit_ns);
     if (outcome.result != TAKT_NPU_RESULT_OK) return outcome;
@@ -312,6 +320,7 @@ class NpuUnit::Turn {
   }
   ~Turn() {
     const int64_t held_ns = ::takt::NowNs() - granted_ns_;
+    TAKT_CHECK(held_ns >= 0);
     const int64_t mean_ns = unit_.turn_mean_ns_.load(std::memory_order_relaxed);
     unit_.turn_mean_ns_.store(
         mean_ns == 0 ? held_ns : mean_ns + (held_ns - mean_ns) / 8,
@@ -334,6 +343,7 @@ int64_t NpuUnit::ExpectedWaitNs(const Urgency& urgency,
                                 uint32_t turn_count) const {
   if (quarantine_.IsClosed(options_.time->NowNs())) return kInfiniteFuture;
   const int64_t ahead = lease_.CountAhead(urgency);
+  TAKT_DCHECK(turn_mean_ns_.load(std::memory_order_relaxed) >= 0);
   return ahead * turn_count * turn_mean_ns_.load(std::memory_order_relaxed);
 }
 
@@ -374,10 +384,12 @@ absl::Status NpuUnit::Run(absl::Span<const takt_npu_operation_t> operations,
         attempt >= policy.retry_max) {
       break;
     }
+    TAKT_CHECK(!status.ok() && attempt < policy.retry_max);
     NoteFault(NpuFaultAction::kRetry);
     MutexLock lock(&mutex_);
     ++statistics_.retry_count;
   }
+  TAKT_CHECK(!status.ok());
   MutexLock lock(&mutex_);
   ++statistics_.error_count;
   return status;
@@ -391,6 +403,7 @@ absl::Status NpuUnit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
   const int result = import();
   Outcome outcome;
   outcome.is_time_out = watchdog_.End();
+  TAKT_CHECK(outcome.result == TAKT_NPU_RESULT_OK);  // Nothing has set it yet.
   if (outcome.is_time_out) {
     outcome.result = TAKT_NPU_RESULT_CANCELLED;
   } else if (result != 0) {

@@ -33,10 +33,13 @@ class SavedOperand {
   }
   void Restore() const {
     const uint8_t* from = bytes_.data();
-    ForEachBlock([&from](uint8_t* block, size_t bytes) {
+    const uint8_t* const end = from + bytes_.size();
+    ForEachBlock([&from, end](uint8_t* block, size_t bytes) {
+      TAKT_CHECK(bytes <= static_cast<size_t>(end - from));
       std::memcpy(block, from, bytes);
       from += bytes;
     });
+    TAKT_CHECK(from == end);
   }
 
  private:
@@ -153,6 +156,7 @@ absl::StatusOr<bool> RunOnUnit(
     const NpuRequest& request) {
   absl::InlinedVector<takt_npu_operation_t, 1> own(operations.begin(),
                                                    operations.end());
+  TAKT_CHECK(!own.empty());
   const bool has_program = std::any_of(own.begin(), own.end(), &IsProgram);
   NpuRequest mine = request;
   mine.is_repeatable = request.is_repeatable && !has_program;
@@ -172,6 +176,7 @@ absl::StatusOr<bool> RunOnUnit(
     // needs all of it back.
     const std::vector<SavedOperand> saved = SaveOperands(absl::MakeSpan(own));
     for (const takt_npu_operation_t& each : own) {
+      TAKT_CHECK(each.kind == TAKT_NPU_KIND_MMT4D);  // Takes() saw to it.
       if (status.ok()) status = unit.staging().Run(each.mmt4d, mine);
     }
     if (!status.ok()) {

@@ -23,7 +23,7 @@ int64_t Quarantine::Begin(int64_t now_ns) {
   duration_ns_ = duration_ns_ == 0
                      ? first_ns
                      : std::min(duration_ns_ * 2, first_ns * kGrowthMax);
-  TAKT_CHECK(duration_ns_ >= 0);
+  TAKT_CHECK(duration_ns_ >= 0 && duration_ns_ / kGrowthMax <= first_ns);
   failures_in_a_row_ = 0;
   MutexLock lock(&mutex_);
   is_on_ = true;
@@ -40,6 +40,7 @@ void Quarantine::End() {
 
 void Quarantine::SetLost(bool is_lost) {
   MutexLock lock(&mutex_);
+  TAKT_CHECK(end_ns_ >= 0);
   is_lost_ = is_lost;
 }
 

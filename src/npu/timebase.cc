@@ -6,6 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 
@@ -57,6 +58,7 @@ void RealTime::Drain() {
   }
   MutexLock lock(&mutex_);
   while (!pending_.empty()) changed_.Wait(&mutex_);
+  TAKT_CHECK(pending_.empty());
 }
 
 void RealTime::Schedule(int64_t at_ns, Call call, void* argument) {
@@ -66,7 +68,8 @@ void RealTime::Schedule(int64_t at_ns, Call call, void* argument) {
   event->call = call;
   event->argument = argument;
   MutexLock lock(&mutex_);
-  pending_.insert(event);
+  const bool is_new = pending_.insert(event).second;
+  TAKT_CHECK(is_new);
   timers_->Arm(event, at_ns);
 }
 
@@ -75,7 +78,8 @@ void RealTime::Fire(TimerService::Timer* timer) {
   RealTime* const time = event->time;
   event->call(event->argument);
   MutexLock lock(&time->mutex_);
-  time->pending_.erase(event);
+  const size_t erased = time->pending_.erase(event);
+  TAKT_CHECK(erased == 1);
   time->changed_.SignalAll();
   delete event;
 }
@@ -146,6 +150,7 @@ bool VirtualTime::Step(int64_t deadline_ns) {
     std::pop_heap(events.begin(), events.end());
     event = events.back();
     events.pop_back();
+    TAKT_CHECK(event.number < state_->event_count);
     state_->now_ns = std::max(state_->now_ns, event.at_ns);
   }
   event.call(event.argument);
