@@ -41,7 +41,8 @@ typedef struct takt_context_options_t {
   uint64_t step_limit;
   // As in takt_invoke_options_t, for each function that the context itself
   // calls, and for each call without a limit of its own. Default: 0, half of
-  // the machine's memory. TAKT_NO_MEMORY_LIMIT: none.
+  // the machine's memory, or of what the process's control group may use.
+  // TAKT_NO_MEMORY_LIMIT: none.
   uint64_t memory_limit;
 } takt_context_options_t;
 
