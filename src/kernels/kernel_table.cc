@@ -7,6 +7,7 @@ KernelTable SelectKernels(const InstructionSets& sets) {
   table.elementwise = &kElementwisePortable;
   table.mmt4d = &kMmt4dPortable;
   table.conv = &kConvPortable;
+  table.conv_i8 = &kConvI8Portable;
 #if defined(__x86_64__)
   if (sets.avx2_fma) {
     table.elementwise = &kElementwiseAvx2;
@@ -16,6 +17,7 @@ KernelTable SelectKernels(const InstructionSets& sets) {
     if (sets.avx512_vnni) {
       table.mmt4d = &kMmt4dAvx512Vnni;
       table.conv = &kConvAvx512;
+      table.conv_i8 = &kConvI8Avx512Vnni;
     }
   }
 #elif defined(__aarch64__)

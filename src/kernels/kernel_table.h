@@ -4,6 +4,7 @@
 #define TAKT_KERNELS_KERNEL_TABLE_H_
 
 #include "kernels/conv2d.h"
+#include "kernels/conv2d_i8.h"
 #include "kernels/elementwise.h"
 #include "kernels/instruction_sets.h"
 #include "kernels/mmt4d.h"
@@ -14,6 +15,7 @@ struct KernelTable {
   const ElementwiseKernels* elementwise = nullptr;
   const Mmt4dKernels* mmt4d = nullptr;
   const ConvKernels* conv = nullptr;
+  const ConvI8Kernels* conv_i8 = nullptr;
 
   BinaryKernel binary(BinaryOp op) const {
     return elementwise->binary[static_cast<int>(op)];

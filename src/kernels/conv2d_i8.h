@@ -1,0 +1,57 @@
+// Convolutions of bytes over images whose channels are innermost, with the
+// scaling back to bytes in the same pass. Shapes and tiles are those of
+// conv2d.h; weights are packed for dot products of four bytes:
+//
+//   Conv2d     [groups][blocks of a group][kernel_h][kernel_w]
+//              [input channels of a group / 4, rounded up][kConvBlock][4]
+//   Depthwise  [blocks][kernel_h][kernel_w][kConvBlock]
+//
+// What fills up a block or a four is 0. With
+//   sum = bias[c] + the sum of input * weight, in wrapping 32-bit integers;
+//         outside of the image the input is input_zero
+//   x   = float(sum) * scale[c], and with a residual
+//         fma(float(residual - residual_zero), residual_scale, x)
+// the result is round-half-even(x) + output_zero, kept between low and high.
+// All kernels give the same bytes.
+#ifndef TAKT_KERNELS_CONV2D_I8_H_
+#define TAKT_KERNELS_CONV2D_I8_H_
+
+#include <cstdint>
+
+#include "kernels/conv2d.h"
+
+namespace takt::kernels {
+
+struct ConvI8Operands {
+  const int8_t* input;
+  const int8_t* input_end;  // One past the last element.
+  const int8_t* weights;
+  const int32_t* bias;     // [out_c]
+  const float* scale;      // [out_c]
+  const int8_t* residual;  // NULL: nothing is added.
+  int8_t* output;
+  int8_t input_zero;
+  int32_t output_zero;  // In a byte, as low and high are; low <= high.
+  int32_t residual_zero;
+  int32_t low, high;
+  float residual_scale;
+};
+
+// The shape has passed CheckConvShape() and the limits of conv2d.h, and the
+// tile lies within it.
+using ConvI8Kernel = void (*)(const ConvShape& shape,
+                              const ConvI8Operands& operands,
+                              const ConvTile& tile);
+
+struct ConvI8Kernels {
+  ConvI8Kernel conv2d;
+  ConvI8Kernel depthwise;  // groups, in_c and out_c are equal.
+};
+extern const ConvI8Kernels kConvI8Portable;
+#if defined(__x86_64__)
+extern const ConvI8Kernels kConvI8Avx512Vnni;
+#endif
+
+}  // namespace takt::kernels
+
+#endif  // TAKT_KERNELS_CONV2D_I8_H_

@@ -1,0 +1,63 @@
+// The convolutions of bytes in plain C++.
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/conv2d_i8.h"
+
+namespace takt::kernels {
+namespace {
+
+constexpr int kPixels = 2;
+constexpr int kBlocks = 1;
+constexpr bool kHasOffset = false;
+
+// Sums wrap, as -fwrapv would have it.
+template <typename Sum>
+inline void Dot(Sum& sum, uint32_t four, const int8_t* weights) {
+  for (int64_t c = 0; c < kConvBlock; ++c) {
+    int32_t dot = 0;
+    for (int b = 0; b < 4; ++b) {
+      dot += int32_t{static_cast<int8_t>(four >> (8 * b))} * weights[c * 4 + b];
+    }
+    sum[c] = static_cast<int32_t>(static_cast<uint32_t>(sum[c]) +
+                                  static_cast<uint32_t>(dot));
+  }
+}
+
+template <typename Words>
+inline void Widen(const int8_t* data, int64_t count, Words* words) {
+  if (count >= kConvBlock) {
+    for (int64_t i = 0; i < kConvBlock; ++i) (*words)[i] = data[i];
+  } else {
+    *words = Words{};
+    for (int64_t i = 0; i < count; ++i) (*words)[i] = data[i];
+  }
+}
+
+template <typename Sum>
+inline void Finish(const Sum& sum, const ConvI8Operands& o, int64_t at,
+                   int64_t channel, int64_t count) {
+  const auto low = static_cast<float>(o.low - o.output_zero);
+  const auto high = static_cast<float>(o.high - o.output_zero);
+  for (int64_t c = 0; c < count; ++c) {
+    const uint32_t total = static_cast<uint32_t>(sum[c]) +
+                           static_cast<uint32_t>(o.bias[channel + c]);
+    float x =
+        static_cast<float>(static_cast<int32_t>(total)) * o.scale[channel + c];
+    if (o.residual != nullptr) {
+      const int32_t residual = o.residual[at + c] - o.residual_zero;
+      x = std::fma(static_cast<float>(residual), o.residual_scale, x);
+    }
+    x = x > low ? x : low;  // Also if it is not a number.
+    x = x < high ? x : high;
+    o.output[at + c] = static_cast<int8_t>(std::lrint(x) + o.output_zero);
+  }
+}
+
+#include "kernels/conv2d_i8_impl.inc"
+
+}  // namespace
+
+const ConvI8Kernels kConvI8Portable = {&Conv2dI8, &DepthwiseI8};
+
+}  // namespace takt::kernels

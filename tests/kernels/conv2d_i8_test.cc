@@ -1,0 +1,190 @@
+// Every kernel that runs here against sums of the definition; bytes are equal.
+#include "kernels/conv2d_i8.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/kernels/test_support.h"
+
+namespace takt::kernels {
+namespace {
+
+int64_t Blocks(const ConvShape& s, bool is_depthwise) {
+  return is_depthwise ? (s.out_c + kConvBlock - 1) / kConvBlock
+                      : s.block_count();
+}
+
+// A convolution with random operands.
+class Problem {
+ public:
+  Problem(const ConvShape& shape, bool is_depthwise, TestRandom* random)
+      : s_(shape),
+        is_depthwise_(is_depthwise),
+        inputs_(is_depthwise ? 1 : shape.in_c / shape.groups),
+        input_(
+            random->Elements<int8_t>(s_.batch * s_.in_h * s_.in_w * s_.in_c)),
+        residual_(random->Elements<int8_t>(s_.pixel_count() * s_.out_c)),
+        weights_(random->Elements<int8_t>(s_.out_c * Taps() * inputs_)),
+        packed_(
+            static_cast<size_t>(Blocks(s_, is_depthwise) * Taps() * RowSize()),
+            int8_t{0}) {
+    for (int64_t c = 0; c < s_.out_c; ++c) {
+      bias_.push_back(static_cast<int32_t>(random->Between(-9999, 9999)));
+      scale_.push_back(static_cast<float>(random->Between(1, 999)) * 1e-5f);
+      for (int64_t tap = 0; tap < Taps(); ++tap) {
+        for (int64_t i = 0; i < inputs_; ++i) {
+          packed_[Packed(c, tap, i)] = Weight(c, tap, i);
+        }
+      }
+    }
+    o_.input = input_.data();
+    o_.input_end = input_.data() + input_.size();
+    o_.weights = packed_.data();
+    o_.bias = bias_.data();
+    o_.scale = scale_.data();
+    o_.residual = random->Between(0, 1) != 0 ? residual_.data() : nullptr;
+    o_.input_zero = static_cast<int8_t>(random->Word());
+    o_.output_zero = static_cast<int8_t>(random->Word());
+    o_.residual_zero = static_cast<int8_t>(random->Word());
+    o_.low = static_cast<int32_t>(random->Between(-128, 0));
+    o_.high = static_cast<int32_t>(random->Between(o_.low, 127));
+    o_.residual_scale = .37f;
+  }
+
+  // Runs the tile; everything else in the output has to stay.
+  void Check(const ConvI8Kernels& kernels, const ConvTile& tile) {
+    constexpr int8_t kUntouched = 77;
+    std::vector<int8_t> out(residual_.size(), kUntouched);
+    o_.output = out.data();
+    (is_depthwise_ ? kernels.depthwise : kernels.conv2d)(s_, o_, tile);
+    for (int64_t pixel = 0; pixel < s_.pixel_count(); ++pixel) {
+      for (int64_t c = 0; c < s_.out_c; ++c) {
+        const int64_t block = BlockOf(c);
+        const bool is_in_tile =
+            pixel >= tile.pixel_begin && pixel < tile.pixel_end &&
+            block >= tile.block_begin && block < tile.block_end;
+        ASSERT_EQ(out[static_cast<size_t>(pixel * s_.out_c + c)],
+                  is_in_tile ? Expected(pixel, c) : kUntouched)
+            << "pixel " << pixel << " channel " << c;
+      }
+    }
+  }
+
+ private:
+  int64_t Taps() const { return s_.kernel_h * s_.kernel_w; }
+  int64_t RowSize() const {
+    return is_depthwise_ ? kConvBlock : (inputs_ + 3) / 4 * 4 * kConvBlock;
+  }
+  int64_t GroupChannels() const {
+    return is_depthwise_ ? s_.out_c : s_.out_c / s_.groups;
+  }
+  int64_t BlockOf(int64_t c) const {
+    const int64_t group_blocks =
+        (GroupChannels() + kConvBlock - 1) / kConvBlock;
+    return c / GroupChannels() * group_blocks +
+           c % GroupChannels() / kConvBlock;
+  }
+  size_t Packed(int64_t c, int64_t tap, int64_t i) const {
+    const int64_t row = (BlockOf(c) * Taps() + tap) * RowSize();
+    const int64_t lane = c % GroupChannels() % kConvBlock;
+    return static_cast<size_t>(
+        is_depthwise_ ? row + lane
+                      : row + (i / 4 * kConvBlock + lane) * 4 + i % 4);
+  }
+  int8_t Weight(int64_t c, int64_t tap, int64_t i) const {
+    return weights_[static_cast<size_t>((c * Taps() + tap) * inputs_ + i)];
+  }
+
+  int8_t Expected(int64_t pixel, int64_t c) const {
+    const int64_t image = pixel / s_.out_w / s_.out_h;
+    const int64_t first = is_depthwise_ ? c : c / GroupChannels() * inputs_;
+    int64_t sum = bias_[static_cast<size_t>(c)];
+    for (int64_t tap = 0; tap < Taps(); ++tap) {
+      const int64_t y = pixel / s_.out_w % s_.out_h * s_.stride_h - s_.pad_top +
+                        tap / s_.kernel_w * s_.dilation_h;
+      const int64_t x = pixel % s_.out_w * s_.stride_w - s_.pad_left +
+                        tap % s_.kernel_w * s_.dilation_w;
+      const bool is_inside = y >= 0 && y < s_.in_h && x >= 0 && x < s_.in_w;
+      for (int64_t i = 0; i < inputs_; ++i) {
+        const int64_t value =
+            is_inside ? input_[static_cast<size_t>(
+                            ((image * s_.in_h + y) * s_.in_w + x) * s_.in_c +
+                            first + i)]
+                      : o_.input_zero;
+        sum += value * Weight(c, tap, i);
+      }
+    }
+    float x = static_cast<float>(sum) * scale_[static_cast<size_t>(c)];
+    if (o_.residual != nullptr) {
+      const int32_t residual =
+          residual_[static_cast<size_t>(pixel * s_.out_c + c)] -
+          o_.residual_zero;
+      x = std::fma(static_cast<float>(residual), o_.residual_scale, x);
+    }
+    const auto rounded = static_cast<int64_t>(std::nearbyint(x));
+    return static_cast<int8_t>(std::min<int64_t>(
+        o_.high, std::max<int64_t>(o_.low, rounded + o_.output_zero)));
+  }
+
+  const ConvShape s_;
+  const bool is_depthwise_;
+  const int64_t inputs_;
+  const std::vector<int8_t> input_;
+  const std::vector<int8_t> residual_;
+  const std::vector<int8_t> weights_;
+  std::vector<int8_t> packed_;
+  std::vector<int32_t> bias_;
+  std::vector<float> scale_;
+  ConvI8Operands o_{};
+};
+
+ConvShape RandomShape(bool is_depthwise, TestRandom* random) {
+  ConvShape s{};
+  s.batch = random->Between(1, 2);
+  s.in_h = random->Between(1, 9);
+  s.in_w = random->Between(1, 13);
+  s.kernel_h = random->Between(1, 4);
+  s.kernel_w = random->Between(1, 4);
+  s.stride_h = random->Between(1, 3);
+  s.stride_w = random->Between(1, 3);
+  s.dilation_h = random->Between(1, 2);
+  s.dilation_w = random->Between(1, 2);
+  s.pad_top = random->Between(0, 3);
+  s.pad_left = random->Between(0, 3);
+  s.out_h = random->Between(1, 7);
+  s.out_w = random->Between(1, 9);
+  s.groups = is_depthwise ? random->Between(1, 70) : random->Between(1, 3);
+  s.in_c = is_depthwise ? s.groups : s.groups * random->Between(1, 17);
+  s.out_c = is_depthwise ? s.groups : s.groups * random->Between(1, 90);
+  return s;
+}
+
+class Conv2dI8Test : public testing::TestWithParam<size_t> {};
+
+TEST_P(Conv2dI8Test, BytesOfRandomShapesAndTiles) {
+  const ConvI8Kernels& kernels = *RunnableKernels()[GetParam()].conv_i8;
+  TestRandom random(31);
+  for (int round = 0; round < 120; ++round) {
+    const bool is_depthwise = round % 3 == 0;
+    const ConvShape shape = RandomShape(is_depthwise, &random);
+    Problem problem(shape, is_depthwise, &random);
+    ConvTile tile = {0, shape.pixel_count(), 0, Blocks(shape, is_depthwise)};
+    if (random.Between(0, 1) != 0) {
+      tile.pixel_begin = random.Between(0, tile.pixel_end);
+      tile.pixel_end = random.Between(tile.pixel_begin, tile.pixel_end);
+      tile.block_begin = random.Between(0, tile.block_end);
+      tile.block_end = random.Between(tile.block_begin, tile.block_end);
+    }
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    problem.Check(kernels, tile);
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, Conv2dI8Test,
+                         testing::Range<size_t>(0, RunnableKernels().size()));
+
+}  // namespace
+}  // namespace takt::kernels
