@@ -85,7 +85,11 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(command=_compile)
 
     command = compiling("tune", "compiles a model by each recipe and takes the quickest")
-    command.add_argument("--seconds", type=float, default=300.0, help="begin no recipe later; default: 300")
+    command.add_argument("--seconds", type=float, default=300.0, help="begin no candidate later; default: 300")
+    command.add_argument("--target", default="host", help="of the board; default: host")
+    command.add_argument("--host", metavar="USER@BOARD", help="measure there, over ssh")
+    command.add_argument("--host_tools", metavar="DIR", help="of Takt's tools on it; default: its PATH")
+    command.add_argument("--report", metavar="FILE.json", help="write what was tried")
     command.add_argument("--write_recipe", metavar="FILE.json", help="write the chosen recipe")
     command.set_defaults(command=_tune)
 
@@ -168,8 +172,14 @@ def _tune(options: argparse.Namespace) -> int:
     artifact = compile_model(
         options.model,
         **_shared_options(options),
+        target=options.target,
+        host=options.host,
+        host_tools=options.host_tools,
         tune=options.seconds,
     )
+    if options.report:
+        text = json.dumps(artifact.report, indent=2) + "\n"
+        pathlib.Path(options.report).write_text(text, encoding="utf-8")
     if options.write_recipe:
         pathlib.Path(options.write_recipe).write_text(artifact.recipe.to_json() + "\n", encoding="utf-8")
     return _finish(options, artifact)

@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import tempfile
 import time
-from typing import Any, Iterable, Mapping
+from typing import Any, Callable, Iterable, Mapping
 
 from . import declarations, importers, placing, recipes, targets
 from .errors import CompileError
@@ -65,6 +65,9 @@ def compile(
     batch_dim: int | None = None,
     annotations: Mapping[str, str | Mapping[str, str]] | None = None,
     tune: bool | float = False,
+    host: str | None = None,
+    host_tools: str | None = None,
+    progress: Callable[[str], None] | None = None,
     cache: str | os.PathLike | None = None,
     timeout: float = 1800.0,
 ) -> Artifact:
@@ -88,7 +91,12 @@ def compile(
                  numbers of CPUs, features of CPUs, "cpu" or "npu", a dimension.
     annotations  further ones, {"key": "value"}, and those of one function,
                  {"act": {"takt.priority": "200"}}.
-    tune         True, or seconds: tries recipes on this machine.
+    tune         True, or seconds: tries recipes and choices of the compiler's, and
+                 takes the quickest; `Artifact.report["tried"]` has them all.
+    host, host_tools
+                 tune there: what ssh takes, such as "user@board", and the folder
+                 of Takt's tools on it, if they are not on its PATH.
+    progress     gets lines about the tuning. None: they go to stderr.
     cache        the folder of compiled modules. Default: $TAKT_CACHE, else
                  takt under the user's cache folder.
     """
@@ -108,10 +116,16 @@ def compile(
     if tune:
         from . import tuning
 
-        if names != ("host",) or npu is not None:
+        if npu is not None or (names != ("host",) and host is None):
             raise ValueError("tuning measures on this machine: target must be host, without an NPU")
+        if host is not None and len(names) > 1:
+            raise ValueError(f"target {names!r}: {host} is one machine")
         seconds = tuning.SECONDS_DEFAULT if tune is True else float(tune)
-        return tuning.tune(job, source.is_quantized, seconds)
+        return tuning.tune(
+            job, source.is_quantized, seconds, host=host, host_tools=host_tools, progress=progress
+        )
+    if host is not None:
+        raise ValueError("host: it is for tuning only")
     if npu is None:
         return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
     from .npu import device_of, try_out

@@ -1,0 +1,113 @@
+"""Tuning, here and on a board."""
+
+import json
+import os
+import pathlib
+import shutil
+
+import numpy as np
+import pytest
+
+import takt
+from takt import measuring, recipes, tuning
+from takt.__main__ import main
+from test_compile import MUL
+
+BUILT_TOOLS = pathlib.Path(os.path.realpath(takt.tools.find_tool("takt-run-module"))).parent
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Two recipes and two choices."""
+    kept = {name: recipes.RECIPES[name] for name in ("plain", "channels_last")}
+    monkeypatch.setattr(recipes, "RECIPES", kept)
+    choices = {"peeling": tuning.CHOICES["peeling"], "broken": ("--no-such-flag",)}
+    monkeypatch.setattr(tuning, "CHOICES", choices)
+    monkeypatch.setattr(tuning, "_MEASURE_SECONDS", 0.02)
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch):
+    """An ssh that runs the command here, and writes down for whom."""
+    if not (BUILT_TOOLS / "takt-benchmark-module").exists():
+        pytest.skip("takt-benchmark-module is not built")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    ssh = folder / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$3: $4" >> {tmp_path}/ssh.log\nexec sh -c "$4"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return tmp_path / "ssh.log"
+
+
+def test_tuning_takes_the_quickest_with_the_same_results(needs_compiler, few, tmp_path):
+    lines = []
+    artifact = takt.compile(MUL, cache=tmp_path, tune=120, progress=lines.append)
+    tried = {record["recipe"]: record for record in artifact.report["tried"]}
+    assert tried["plain"]["median_ns"] > 0
+    assert any(name.endswith("+peeling") for name in tried)
+    broken = next(record for name, record in tried.items() if name.endswith("+broken"))
+    assert "no-such-flag" in broken["rejected"]
+    assert "median_ns" in tried[artifact.recipe.name] and "rejected" not in tried[artifact.recipe.name]
+    assert artifact.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
+    assert any("of 120 s] plain: " in line for line in lines)
+
+
+def test_other_results_do_not_count(needs_compiler, few, tmp_path, monkeypatch):
+    honest = measuring.LocalMachine.measure
+    seen = []
+
+    def measure(self, path, inputs, seconds, timeout):
+        measured = honest(self, path, inputs, seconds, timeout)
+        if path not in seen:
+            seen.append(path)
+        if path != seen[0]:  # All but plain: very quick, and wrong.
+            return measuring.Measurement(1, tuple(each + 1 for each in measured.results))
+        return measured
+
+    monkeypatch.setattr(measuring.LocalMachine, "measure", measure)
+    artifact = takt.compile(MUL, cache=tmp_path, tune=120, progress=lambda line: None)
+    assert artifact.recipe.name == "plain"
+    tried = {record["recipe"]: record for record in artifact.report["tried"]}
+    assert tried["channels_last"]["rejected"] == "its results differ"
+
+
+def test_what_has_no_time_left_is_named(needs_compiler, few, tmp_path):
+    artifact = takt.compile(MUL, cache=tmp_path, tune=1e-3, progress=lambda line: None)
+    assert artifact.recipe.name == "plain"
+    skipped = [record for record in artifact.report["tried"] if "skipped" in record]
+    assert len(skipped) == len(artifact.report["tried"]) - 1 > 0
+
+
+def test_a_board_measures_over_ssh(needs_compiler, few, board, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TAKT_CACHE", str(tmp_path / "cache"))
+    model = tmp_path / "mul.mlir"
+    model.write_text(MUL)
+    report, recipe = tmp_path / "report.json", tmp_path / "recipe.json"
+    arguments = ["tune", str(model), "--host=me@robot", f"--host_tools={BUILT_TOOLS}", f"--report={report}"]
+    assert main([*arguments, f"--write_recipe={recipe}", "--seconds=120"]) == 0
+    said = json.loads(report.read_text())
+    assert said["measured_on"] == "me@robot"
+    assert [r["recipe"] for r in said["tried"] if "median_ns" in r][:2] == ["plain", "channels_last"]
+    log = board.read_text()
+    assert "me@robot: " in log and "takt-benchmark-module" in log
+    folders = [line.split()[-1] for line in log.splitlines() if "rm -rf" in line]
+    assert folders and not any(os.path.exists(folder) for folder in folders)
+    assert "takt" not in os.path.basename(recipes.find(recipe, False).name)
+    # The recipe that was written compiles to the same module.
+    assert main(["compile", str(model), f"--recipe={recipe}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.partition("{")[2].join(["{", ""]))["cached"]
+
+
+def test_a_board_that_fails_says_why(needs_compiler, few, board, tmp_path):
+    with pytest.raises(takt.Error, match="me@robot: .*no-such-folder"):
+        takt.compile(MUL, cache=tmp_path, tune=60, host="me@robot", host_tools="/no-such-folder")
+    with pytest.raises(ValueError, match="-oProxy"):
+        measuring.Board("-oProxyCommand=x")
+
+
+def test_a_kernel_that_ends_its_process_ends_no_tuning(needs_compiler, tmp_path, monkeypatch):
+    monkeypatch.setattr(measuring, "__file__", str(tmp_path / "a" / "b.py"))
+    machine = measuring.LocalMachine()
+    with pytest.raises(takt.Error, match="measuring: "):
+        machine.measure(tmp_path / "missing.vmfb", [np.ones(4)], 0.01, 60)
