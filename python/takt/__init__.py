@@ -10,7 +10,7 @@
 docs/python.md is the guide.
 """
 
-from . import errors
+from . import errors, plan
 from ._native import Device, Fence, Invocation, now_ns, policy_names, version
 from .compiler import Artifact, compile
 from .errors import *  # noqa: F403  The exceptions.
