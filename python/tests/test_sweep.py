@@ -1,4 +1,6 @@
 import os
+import re
+from xml.etree import ElementTree
 
 import pytest
 
@@ -28,16 +30,33 @@ def test_every_setting_has_its_records(files):
     assert table.worst()["miss_ratio"] > 0
 
 
+def test_makespans_are_of_all_seeds(files):
+    table = takt.sweep(*files, ["job-shop"], seeds=[1, 2, 3], seconds=0.2)
+    (row,) = table.makespans()
+    values = {record["seed"]: record["makespan_us"] for record in table.records}.values()
+    assert (row["min_us"], row["max_us"]) == (min(values), max(values))
+    assert row["min_us"] <= row["mean_us"] <= row["max_us"]
+
+
 def test_the_same_seed_gives_the_same_records(files):
     first = takt.sweep(*files, ["job-shop"], seconds=0.2)
     assert takt.sweep(*files, ["job-shop"], seconds=0.2).records == first.records
 
 
-def test_pages_have_a_plot_and_a_table(files, tmp_path):
+def test_pages_have_plots_a_chart_and_a_table(files, tmp_path):
     table = takt.sweep(*files, POLICIES, loads=[0.5, 1.5], seconds=0.2)
     table.save(tmp_path / "sweep.html")
     text = (tmp_path / "sweep.html").read_text()
-    assert "<svg" in text and "job-shop" in text
+    svgs = ElementTree.fromstring("<x>" + "".join(re.findall(r"<svg.*?</svg>", text)) + "</x>")
+    misses, makespans, gantt = svgs
+    for plot in (misses, makespans):
+        assert len(plot.findall("polyline")) == len(POLICIES)
+        assert all(len(line.get("points").split()) == 2 for line in plot.findall("polyline"))
+    # The chart is of the worst run: a line of text for each core that worked.
+    trace = table.worst_trace()
+    assert trace["simulated"] and any(event["kind"] == "job_missed" for event in trace["events"])
+    assert {text.text for text in gantt.findall("text")} >= {"big 0", "little 0"}
+    assert len(gantt.findall("rect")) > 10
     table.save(tmp_path / "sweep.json")
     with pytest.raises(ValueError, match="sweep.pdf"):
         table.save(tmp_path / "sweep.pdf")
