@@ -83,7 +83,7 @@ def compile(
                  and `Artifact.report["npu"]` what the driver did in a trial run,
                  if the target is this machine.
     recipe       one of `takt.recipes.RECIPES`, or a file that tuning wrote.
-                 None: by the kind of network. One that does not compile falls
+                 None: by a look at the network. One that does not compile falls
                  back to the compiler's own choices; `Artifact.report` says so.
     flags        further flags of iree-compile.
     deadline, priority, affinity, isa, resource, batch_dim
@@ -127,6 +127,7 @@ def compile(
     if host is not None:
         raise ValueError("host: it is for tuning only")
     if npu is None:
+        recipe = recipe or source.recipe
         return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
     from .npu import device_of, try_out
 

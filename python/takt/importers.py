@@ -11,6 +11,7 @@ import sys
 import tempfile
 from typing import Any
 
+from . import convolutions
 from .errors import CompileError
 
 
@@ -21,6 +22,7 @@ class Source:
     mlir: bytes  # Text.
     input_type: str = "auto"  # Of iree-compile.
     is_quantized: bool = False
+    recipe: str | None = None  # That fits it, from a look at its operations.
     # Names of inputs and results where the importer loses them, by the name of
     # the function; None: of the only one.
     names: dict[str | None, tuple[list[str], list[str]]] = dataclasses.field(default_factory=dict)
@@ -90,12 +92,15 @@ def _read_onnx(path: pathlib.Path) -> Source:
             f"importing {path}",
         )
         mlir = pathlib.Path(target).read_bytes()
-    graph = onnx.load(os.fspath(path), load_external_data=False).graph
+    model = onnx.load(os.fspath(path), load_external_data=False)
+    graph = model.graph
+    is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
     return Source(
         mlir,
         input_type="onnx",
-        is_quantized=any(node.op_type == "QuantizeLinear" for node in graph.node),
+        is_quantized=is_quantized,
+        recipe=None if is_quantized else convolutions.recipe_of(model),
         names={
             None: (
                 [value.name for value in graph.input if value.name not in constants],

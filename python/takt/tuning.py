@@ -23,6 +23,9 @@ _FINAL_ROUNDS = 3
 # range; integers by this many steps.
 _FLOAT_TOLERANCE = 1e-2
 _INTEGER_TOLERANCE = 3
+# Products of integers round otherwise than the floats that stand for them, in
+# each of some fifty layers.
+_QUANTIZED_TOLERANCES = 5.0
 
 # What the compiler lets one choose about its dispatches beside the recipe: how
 # they are cut from the program, and the sizes of their tiles.
@@ -40,8 +43,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
 class _Tuner:
     """One run of tuning: what was tried, and the best so far."""
 
-    def __init__(self, job: Job, machine: Any, seconds: float, progress: Callable[[str], None]):
+    def __init__(
+        self, job: Job, machine: Any, seconds: float, limit: float, progress: Callable[[str], None]
+    ):
         self._job, self._machine, self._progress = job, machine, progress
+        self._limit = limit  # Of differences, in tolerances.
         self._seconds = seconds
         self._begin = time.monotonic()
         self.tried: list[dict[str, Any]] = []
@@ -80,7 +86,7 @@ class _Tuner:
             return
         record["difference"] = difference(self._expected, measured.results)
         record["median_ns"] = measured.median_ns
-        if record["difference"] > 1:
+        if record["difference"] > self._limit:
             record["rejected"] = "its results differ"
             self._say(recipe.name, "its results differ")
             return
@@ -134,7 +140,8 @@ def tune(
     """
     progress = progress or (lambda text: print(text, file=sys.stderr, flush=True))
     machine = LocalMachine() if host is None else Board(host, host_tools)
-    tuner = _Tuner(job, machine, seconds, progress)
+    limit = _QUANTIZED_TOLERANCES if is_quantized else 1.0
+    tuner = _Tuner(job, machine, seconds, limit, progress)
     tuner.measure_plain()
     candidates = [recipes.choose(is_quantized)]
     candidates += [r for r in recipes.RECIPES.values() if r not in candidates]

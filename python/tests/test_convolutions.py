@@ -1,0 +1,42 @@
+"""The choice of a recipe by the convolutions of a network."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from takt import convolutions  # noqa: E402
+
+
+def network(*layers, size=16, channels=64):
+    """Of (outputs, window, groups)."""
+    nodes, weights, depth = [], [], channels
+    for i, (outputs, window, groups) in enumerate(layers):
+        values = np.zeros((outputs, depth // groups, window, window), np.float32)
+        weights.append(numpy_helper.from_array(values, f"w{i}"))
+        pad = [window // 2] * 4
+        nodes.append(helper.make_node("Conv", [f"x{i}", f"w{i}"], [f"x{i + 1}"], group=groups, pads=pad))
+        depth = outputs
+    shape = [1, channels, size, size]
+    inputs = [helper.make_tensor_value_info("x0", TensorProto.FLOAT, shape)]
+    outputs = [helper.make_tensor_value_info(f"x{len(layers)}", TensorProto.FLOAT, None)]
+    return helper.make_model(helper.make_graph(nodes, "network", inputs, outputs, weights))
+
+
+def test_many_channels_are_worth_im2col():
+    assert convolutions.recipe_of(network((256, 3, 1), (256, 1, 1))) == "im2col"
+
+
+def test_few_channels_are_not():
+    assert convolutions.recipe_of(network((16, 3, 1), (16, 3, 1), channels=16)) == "channels_last"
+
+
+def test_depthwise_convolutions_between_products_are_not():
+    assert convolutions.recipe_of(network((384, 1, 1), (384, 3, 384), (64, 1, 1))) == "channels_last"
+    assert convolutions.recipe_of(network((256, 1, 8), (256, 3, 256))) == "im2col"
+
+
+def test_without_convolutions_there_is_no_choice():
+    assert convolutions.recipe_of(network()) is None
