@@ -1,0 +1,812 @@
+"""Networks for Takt's own kernels.
+
+`rewrite()` takes an ONNX network and makes its convolutions, its products with
+constant weights and its pools calls of kernels that the runtime has
+(docs/native_kernels.md): tensors with the channels last, weights packed ahead
+of time, bias, residual and clamp in the same pass. What it does not know stays
+as it is, for the compiler.
+
+`lower()` then puts the calls into the MLIR that the importer makes of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from typing import Any, Iterator
+
+import numpy as np
+
+BLOCK = 16  # Output channels of a block of packed weights.
+DOMAIN = "takt"
+# A workgroup is some 30 us on a fast core: short enough to be preempted after.
+_TILE_MACS = 3e6
+_TILE_ELEMENTS = 64 << 10
+_TAPS_MAX = 128
+_CHANNELS_MAX = 16384
+_TO_LAST = [0, 2, 3, 1]
+_TO_FIRST = [0, 3, 1, 2]
+
+_UNARY = {
+    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp",
+    "Neg", "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Mish", "Reciprocal", "Floor", "Ceil",
+}
+_BINARY = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """One function that a module's code imports, with one geometry."""
+
+    function: str  # Such as takt_conv2d_f32.
+    shape: tuple[int, ...]  # The 16 numbers of kernels::ConvShape.
+    block_tiles: int
+    pixel_tiles: int
+    has_residual: bool = False
+    low: float = -math.inf
+    high: float = math.inf
+    count_padding: bool = False
+
+    @property
+    def is_pool(self) -> bool:
+        return "pool" in self.function
+
+
+def rewrite(model: Any) -> tuple[Any, list[Kernel]]:
+    """The network in terms of kernels, and those kernels.
+
+    model    an onnx.ModelProto of opset 13 or later; not changed.
+    returns  the new model, in which node i of domain "takt" has the attribute
+             `kernel`, an index of the list. The list is empty if there is
+             nothing that a kernel could do; then the model is the old one.
+    """
+    rewriter = _Rewriter(model)
+    if not rewriter.run():
+        return model, []
+    return rewriter.result(), rewriter.kernels
+
+
+class _Rewriter:
+    def __init__(self, model: Any) -> None:
+        import onnx
+
+        self.onnx = onnx
+        self.model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+        graph = self.model.graph
+        self.constants: dict[str, np.ndarray] = {
+            tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
+        }
+        self.shapes: dict[str, tuple[int, ...] | None] = {
+            name: array.shape for name, array in self.constants.items()
+        }
+        self.new_constants: dict[str, np.ndarray] = {}
+        self.element_types: dict[str, int] = {}
+        for value in [*graph.input, *graph.value_info, *graph.output]:
+            tensor = value.type.tensor_type
+            dims = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor.shape.dim]
+            is_static = tensor.HasField("shape") and all(d >= 0 for d in dims)
+            self.shapes[value.name] = tuple(dims) if is_static else None
+            self.element_types[value.name] = tensor.elem_type
+        self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
+        self.dynamic = self.find_dynamic()
+        self.consumers: dict[str, list[Any]] = {}
+        for node in self.nodes:
+            for name in node.input:
+                self.consumers.setdefault(name, []).append(node)
+        self.results = {value.name for value in graph.output}
+        self.kernels: list[Kernel] = []
+        self.kernel_ids: dict[Kernel, int] = {}
+        self.out: list[Any] = []
+        self.new_values: dict[str, tuple[tuple[int, ...], int]] = {}
+        # Where a tensor of channels first has its twin of channels last.
+        self.last: dict[str, str] = {}
+        self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
+        self.done: set[int] = set()  # id() of nodes that another one includes.
+        self.count = 0
+
+    # What the graph says.
+
+    def simplify(self, node: Any) -> Any | None:
+        """The node as its simplest equivalent; None for one that is a constant."""
+        helper = self.onnx.helper
+        if node.op_type == "Sum" and len(node.input) == 2:
+            return helper.make_node("Add", node.input, node.output, name=node.name)
+        if node.op_type == "Dropout" and not any(self.is_used(name) for name in node.output[1:]):
+            return helper.make_node("Identity", node.input[:1], node.output[:1], name=node.name)
+        attributes = self.attributes(node)
+        value = None
+        if node.op_type == "Constant" and "value" in attributes:
+            value = self.onnx.numpy_helper.to_array(attributes["value"])
+        elif all(name in self.constants for name in node.input) and node.input:
+            first = self.constants[node.input[0]]
+            if node.op_type == "Identity":
+                value = first
+            elif node.op_type == "Transpose":
+                value = first.transpose(attributes.get("perm"))
+            elif node.op_type == "Reshape":
+                sizes = [first.shape[i] if d == 0 else int(d)
+                         for i, d in enumerate(self.constants[node.input[1]])]
+                value = first.reshape(sizes)
+        if value is None:
+            return node
+        self.constants[node.output[0]] = value
+        self.shapes[node.output[0]] = value.shape
+        self.new_constants[node.output[0]] = np.ascontiguousarray(value)
+        return None
+
+    def is_used(self, name: str) -> bool:
+        graph = self.model.graph
+        return any(name == value.name for value in graph.output) or any(
+            name in node.input for node in graph.node)
+
+    def find_dynamic(self) -> set[str]:
+        """Tensors that depend on an input. The compiler computes the others
+        itself, which it cannot where Takt's kernels are among them."""
+        found = {v.name for v in self.model.graph.input if v.name not in self.constants}
+        for node in self.nodes:
+            if any(name in found for name in node.input):
+                found.update(node.output)
+        return found
+
+    def is_float(self, name: str) -> bool:
+        if name in self.constants:
+            return self.constants[name].dtype == np.float32
+        return self.element_types.get(name) == self.onnx.TensorProto.FLOAT
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        return self.shapes.get(name)
+
+    def attributes(self, node: Any) -> dict[str, Any]:
+        return {a.name: self.onnx.helper.get_attribute_value(a) for a in node.attribute}
+
+    def only_consumer(self, name: str) -> Any | None:
+        users = self.consumers.get(name, [])
+        return users[0] if len(users) == 1 and name not in self.results else None
+
+    # What the new graph gets.
+
+    def fresh(self, kind: str) -> str:
+        self.count += 1
+        return f"takt_{kind}_{self.count}"
+
+    def constant(self, array: np.ndarray, kind: str = "constant") -> str:
+        name = self.fresh(kind)
+        self.new_constants[name] = np.ascontiguousarray(array)
+        return name
+
+    def emit(self, op: str, inputs: list[str], output: str, shape: tuple[int, ...] | None = None,
+             domain: str = "", **attributes: Any) -> str:
+        self.out.append(
+            self.onnx.helper.make_node(op, inputs, [output], name=output, domain=domain, **attributes)
+        )
+        if shape is not None:
+            self.new_values[output] = (shape, self.onnx.TensorProto.FLOAT)
+        self.made.add(output)
+        return output
+
+    def kernel(self, kernel: Kernel, inputs: list[str], output: str, shape: tuple[int, ...]) -> str:
+        index = self.kernel_ids.setdefault(kernel, len(self.kernel_ids))
+        if index == len(self.kernels):
+            self.kernels.append(kernel)
+        return self.emit("TaktKernel", inputs, output, shape, DOMAIN, kernel=index)
+
+    def to_last(self, name: str) -> str:
+        """The twin of a tensor with the channels last."""
+        if name not in self.last:
+            if name in self.constants:
+                self.last[name] = self.constant(self.constants[name].transpose(_TO_LAST))
+            else:
+                n, c, h, w = self.shapes[name]
+                self.last[name] = self.emit(
+                    "Transpose", [self.to_first(name)], self.fresh("last"), (n, h, w, c),
+                    perm=_TO_LAST)
+        return self.last[name]
+
+    def to_first(self, name: str) -> str:
+        """The tensor itself, as nodes that stay as they are read it."""
+        if name and name not in self.made:
+            self.emit("Transpose", [self.last[name]], name, perm=_TO_FIRST)
+        return name
+
+    def set_last(self, name: str, twin: str) -> None:
+        self.last[name] = twin
+
+    # The pass.
+
+    def run(self) -> bool:
+        for node in self.nodes:
+            if id(node) in self.done:
+                continue
+            handler = getattr(self, f"on_{node.op_type.lower()}", None)
+            if node.op_type in _UNARY:
+                handler = self.on_unary
+            elif node.op_type in _BINARY:
+                handler = self.on_binary
+            if node.domain in ("", "ai.onnx") and handler is not None and handler(node):
+                continue
+            for name in node.input:
+                self.to_first(name)
+            self.out.append(node)
+            self.made.update(node.output)
+        for name in self.results:
+            self.to_first(name)
+        return bool(self.kernels)
+
+    def result(self) -> Any:
+        onnx = self.onnx
+        graph = self.model.graph
+        used = {name for node in self.out for name in node.input} | self.results
+        initializers = [t for t in graph.initializer if t.name in used]
+        initializers += [
+            onnx.numpy_helper.from_array(array, name)
+            for name, array in self.new_constants.items() if name in used
+        ]
+        values = [v for v in graph.value_info if v.name in self.made and v.name in used]
+        values += [
+            onnx.helper.make_tensor_value_info(name, element, shape)
+            for name, (shape, element) in self.new_values.items()
+        ]
+        constants = set(self.constants)
+        inputs = [v for v in graph.input if v.name not in constants]
+        new = onnx.helper.make_graph(
+            self.out, graph.name, inputs, list(graph.output), initializers, value_info=values)
+        opsets = [o for o in self.model.opset_import if o.domain != DOMAIN]
+        result = onnx.helper.make_model(
+            new, opset_imports=[*opsets, onnx.helper.make_opsetid(DOMAIN, 1)],
+            ir_version=self.model.ir_version)
+        result.metadata_props.extend(self.model.metadata_props)
+        return result
+
+    # Convolutions.
+
+    def on_conv(self, node: Any) -> bool:
+        weights = self.constants.get(node.input[1])
+        in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
+        if node.input[0] not in self.dynamic:
+            return False
+        if weights is None or weights.dtype != np.float32 or weights.ndim != 4:
+            return False
+        if in_shape is None or out_shape is None or not self.is_float(node.input[0]):
+            return False
+        has_bias = len(node.input) > 2 and node.input[2] != ""
+        bias = self.constants.get(node.input[2]) if has_bias else np.zeros(weights.shape[0], np.float32)
+        if bias is None:
+            return False
+        geometry = self.window(node, weights.shape[2:], in_shape, out_shape)
+        if geometry is None:
+            return False
+        groups = self.attributes(node).get("group", 1)
+        is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
+        taps = weights.shape[2] * weights.shape[3]
+        if not is_depthwise and (taps > _TAPS_MAX or weights.shape[1] > _CHANNELS_MAX):
+            return self.as_patches(node, weights, bias, in_shape, out_shape)
+        output = node.output[0]
+        output, weights, bias = self.fold_normalization(output, weights, bias)
+        output, residual, low, high = self.fold_end(output)
+        n, c, h, w = in_shape
+        _, oc, oh, ow = out_shape
+        shape = (n, h, w, c, oh, ow, oc, *geometry, groups)
+        inputs = [self.to_last(node.input[0])]
+        inputs += [self.constant(a) for a in pack(weights, bias, groups, is_depthwise)]
+        if residual is not None:
+            inputs.append(self.to_last(residual))
+        kernel = make_kernel(
+            "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32", shape,
+            has_residual=residual is not None, low=low, high=high)
+        twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc))
+        self.set_last(output, twin)
+        return True
+
+    def as_patches(self, node: Any, weights: np.ndarray, bias: np.ndarray,
+                   in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
+        """A convolution whose windows do not overlap is a product with patches."""
+        attributes = self.attributes(node)
+        oc, ic, kh, kw = weights.shape
+        n, c, h, w = in_shape
+        strides = list(attributes.get("strides", [1, 1]))
+        if (attributes.get("group", 1) != 1 or strides != [kh, kw] or h % kh or w % kw
+                or any(attributes.get("pads", [0])) or n != 1 or ic * kh * kw > _CHANNELS_MAX):
+            return False
+        oh, ow = out_shape[2:]
+        split = self.emit(
+            "Reshape", [self.to_first(node.input[0]), self.constant(np.array([c, oh, kh, ow, kw]))],
+            self.fresh("patches"), (c, oh, kh, ow, kw))
+        turned = self.emit("Transpose", [split], self.fresh("patches"), (oh, ow, c, kh, kw),
+                           perm=[1, 3, 0, 2, 4])
+        rows = self.emit(
+            "Reshape", [turned, self.constant(np.array([1, oh, ow, c * kh * kw]))],
+            self.fresh("patches"), (1, oh, ow, c * kh * kw))
+        flat = weights.reshape(oc, -1, 1, 1)
+        shape = (1, oh, ow, c * kh * kw, oh, ow, oc, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+        inputs = [rows, *(self.constant(a) for a in pack(flat, bias, 1, False))]
+        twin = self.kernel(make_kernel("takt_conv2d_f32", shape), inputs, self.fresh("conv"),
+                           (1, oh, ow, oc))
+        self.set_last(node.output[0], twin)
+        return True
+
+    def window(self, node: Any, kernel: tuple[int, int], in_shape: tuple[int, ...],
+               out_shape: tuple[int, ...]) -> tuple[int, ...] | None:
+        """kernel, stride, dilation, pad_top, pad_left; None if it has another form."""
+        if len(in_shape) != 4 or len(out_shape) != 4:
+            return None
+        attributes = self.attributes(node)
+        strides = list(attributes.get("strides", [1, 1]))
+        dilations = list(attributes.get("dilations", [1, 1]))
+        pads = list(attributes.get("pads", [0, 0, 0, 0]))
+        auto = attributes.get("auto_pad", b"NOTSET").decode()
+        if auto in ("SAME_UPPER", "SAME_LOWER"):
+            for i in range(2):
+                reach = (kernel[i] - 1) * dilations[i] + 1
+                total = max(0, (out_shape[2 + i] - 1) * strides[i] + reach - in_shape[2 + i])
+                pads[i] = total // 2 if auto == "SAME_UPPER" else total - total // 2
+        elif auto == "VALID":
+            pads = [0, 0, 0, 0]
+        if pads[0] < 0 or pads[1] < 0:
+            return None
+        return (*kernel, *strides, *dilations, pads[0], pads[1])
+
+    def fold_normalization(self, output: str, weights: np.ndarray, bias: np.ndarray
+                           ) -> tuple[str, np.ndarray, np.ndarray]:
+        user = self.only_consumer(output)
+        if user is None or user.op_type != "BatchNormalization" or len(user.output) != 1:
+            return output, weights, bias
+        parts = [self.constants.get(name) for name in user.input[1:5]]
+        if any(part is None for part in parts):
+            return output, weights, bias
+        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
+        factor = scale / np.sqrt(variance + self.attributes(user).get("epsilon", 1e-5))
+        weights = (weights * factor.reshape(-1, 1, 1, 1)).astype(np.float32)
+        bias = ((bias - mean) * factor + shift).astype(np.float32)
+        self.done.add(id(user))
+        return user.output[0], weights, bias
+
+    def fold_end(self, output: str) -> tuple[str, str | None, float, float]:
+        """What follows: the sum with a tensor that is there already, and a clamp."""
+        residual = None
+        user = self.only_consumer(output)
+        if user is not None and user.op_type == "Add":
+            other = user.input[1] if user.input[0] == output else user.input[0]
+            is_there = other in self.made or other in self.last
+            if (is_there and other not in self.constants
+                    and self.shape(other) == self.shape(output) and other != output):
+                residual = other
+                self.done.add(id(user))
+                output = user.output[0]
+                user = self.only_consumer(output)
+        low, high = -math.inf, math.inf
+        limits = self.limits(user) if user is not None else None
+        if limits is not None:
+            low, high = limits
+            self.done.add(id(user))
+            output = user.output[0]
+        return output, residual, low, high
+
+    def limits(self, node: Any) -> tuple[float, float] | None:
+        """The clamp that an activation is."""
+        if node.op_type == "Relu":
+            return 0.0, math.inf
+        if node.op_type != "Clip":
+            return None
+        attributes = self.attributes(node)
+        limits = [attributes.get("min", -math.inf), attributes.get("max", math.inf)]
+        for i, name in enumerate(node.input[1:3]):
+            if name == "":
+                continue
+            value = self.constants.get(name)
+            if value is None or value.size != 1:
+                return None
+            limits[i] = float(value.reshape(()))
+        return limits[0], limits[1]
+
+    # Products with constant weights.
+
+    def on_matmul(self, node: Any) -> bool:
+        weights = self.constants.get(node.input[1])
+        in_shape = self.shape(node.input[0])
+        if (weights is None or weights.ndim != 2 or weights.dtype != np.float32 or in_shape is None
+                or len(in_shape) < 2 or not self.is_float(node.input[0])):
+            return False
+        bias = np.zeros(weights.shape[1], np.float32)
+        output = node.output[0]
+        user = self.only_consumer(output)
+        if user is not None and user.op_type == "Add":
+            other = user.input[1] if user.input[0] == output else user.input[0]
+            value = self.constants.get(other)
+            if value is not None and value.shape == bias.shape:
+                bias, output = value.astype(np.float32), user.output[0]
+                self.done.add(id(user))
+        return self.product(self.to_first(node.input[0]), in_shape, weights, bias, output)
+
+    def on_gemm(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        weights = self.constants.get(node.input[1])
+        in_shape = self.shape(node.input[0])
+        if (weights is None or weights.dtype != np.float32 or in_shape is None
+                or attributes.get("transA", 0) or not self.is_float(node.input[0])):
+            return False
+        if attributes.get("transB", 0):
+            weights = weights.T
+        weights = weights * np.float32(attributes.get("alpha", 1.0))
+        bias = np.zeros(weights.shape[1], np.float32)
+        if len(node.input) > 2 and node.input[2]:
+            value = self.constants.get(node.input[2])
+            if value is None or value.size not in (1, bias.size):
+                return False
+            bias = bias + value.reshape(-1) * np.float32(attributes.get("beta", 1.0))
+        return self.product(self.to_first(node.input[0]), in_shape, weights,
+                            bias.astype(np.float32), node.output[0])
+
+    def product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray, bias: np.ndarray,
+                output: str) -> bool:
+        inner, outer = weights.shape
+        rows = math.prod(in_shape[:-1])
+        if left not in self.dynamic or inner > _CHANNELS_MAX or rows > 65536 or outer > 65536 or rows == 0:
+            return False
+        output, residual, low, high = self.fold_end(output)
+        shape = (1, 1, rows, inner, 1, rows, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+        inputs = [left, *(self.constant(a) for a in pack(weights.T[:, :, None, None], bias, 1, False))]
+        if residual is not None:
+            inputs.append(self.to_first(residual))
+        kernel = make_kernel("takt_conv2d_f32", shape, has_residual=residual is not None,
+                             low=low, high=high)
+        self.kernel(kernel, inputs, output, (*in_shape[:-1], outer))
+        return True
+
+    # Pools.
+
+    def on_maxpool(self, node: Any) -> bool:
+        return len(node.output) == 1 and self.pool(node, "takt_max_pool2d_f32", False)
+
+    def on_averagepool(self, node: Any) -> bool:
+        counts = bool(self.attributes(node).get("count_include_pad", 0))
+        return self.pool(node, "takt_mean_pool2d_f32", counts)
+
+    def on_globalaveragepool(self, node: Any) -> bool:
+        in_shape = self.shape(node.input[0])
+        if in_shape is None or len(in_shape) != 4 or node.input[0] not in self.last:
+            return False
+        n, c, h, w = in_shape
+        shape = (n, h, w, c, 1, 1, c, h, w, 1, 1, 1, 1, 0, 0, c)
+        twin = self.kernel(make_kernel("takt_mean_pool2d_f32", shape), [self.to_last(node.input[0])],
+                           self.fresh("pool"), (n, 1, 1, c))
+        self.set_last(node.output[0], twin)
+        return True
+
+    def pool(self, node: Any, function: str, count_padding: bool) -> bool:
+        in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
+        attributes = self.attributes(node)
+        kernel = tuple(attributes.get("kernel_shape", ()))
+        if (in_shape is None or out_shape is None or len(kernel) != 2
+                or not self.is_float(node.input[0]) or node.input[0] not in self.last
+                or attributes.get("storage_order", 0)):
+            return False
+        if attributes.get("ceil_mode", 0) and count_padding:
+            return False
+        geometry = self.window(node, kernel, in_shape, out_shape)
+        if geometry is None:
+            return False
+        n, c, h, w = in_shape
+        shape = (n, h, w, c, *out_shape[2:], c, *geometry, c)
+        twin = self.kernel(make_kernel(function, shape, count_padding=count_padding),
+                           [self.to_last(node.input[0])], self.fresh("pool"),
+                           (n, *out_shape[2:], c))
+        self.set_last(node.output[0], twin)
+        return True
+
+    # What may be computed with the channels last as well.
+
+    def on_unary(self, node: Any) -> bool:
+        if node.input[0] not in self.last or len(node.output) != 1:
+            return False
+        if any(name and name not in self.constants for name in node.input[1:]):
+            return False
+        return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
+
+    def on_binary(self, node: Any) -> bool:
+        shape = self.shape(node.output[0])
+        if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
+            return False
+        if any(name in self.made and name not in self.last and name not in self.constants
+               and math.prod(self.shape(name) or (2,)) > 1 for name in node.input):
+            # A tensor with channels first only: not worth a transpose.
+            return False
+        inputs = []
+        for name in node.input:
+            other = self.shape(name)
+            if other is None:
+                return False
+            if math.prod(other) == 1:
+                inputs.append(self.to_first(name) if name not in self.last else self.last[name])
+            elif len(other) == 4:
+                inputs.append(self.to_last(name))
+            elif len(other) == 3 and name in self.constants:
+                inputs.append(self.constant(self.constants[name][None].transpose(_TO_LAST)))
+            else:
+                return False
+        return self.copy_last(node, inputs)
+
+    def on_concat(self, node: Any) -> bool:
+        shape = self.shape(node.output[0])
+        if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
+            return False
+        axis = self.attributes(node)["axis"] % 4
+        inputs = [self.to_last(name) for name in node.input]
+        return self.copy_last(node, inputs, axis=_TO_FIRST[axis])
+
+    def on_pad(self, node: Any) -> bool:
+        pads = self.constants.get(node.input[1]) if len(node.input) > 1 else None
+        if node.input[0] not in self.last or pads is None or pads.size != 8 or len(node.input) > 3:
+            return False
+        turned = np.array([*pads[:4][_TO_LAST], *pads[4:][_TO_LAST]], np.int64)
+        return self.copy_last(
+            node, [self.last[node.input[0]], self.constant(turned), *node.input[2:]])
+
+    def on_reshape(self, node: Any) -> bool:
+        return self.shuffle(node) or self.flatten(node)
+
+    def on_flatten(self, node: Any) -> bool:
+        return self.flatten(node)
+
+    def flatten(self, node: Any) -> bool:
+        """Of one pixel: its channels are in the same order either way."""
+        in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
+        if (node.input[0] not in self.last or in_shape is None or out_shape is None
+                or in_shape[2] * in_shape[3] != 1):
+            return False
+        self.emit("Reshape", [self.last[node.input[0]], self.constant(np.array(out_shape, np.int64))],
+                  node.output[0])
+        return True
+
+    def shuffle(self, node: Any) -> bool:
+        """Channels of groups in turns: Reshape, Transpose, Reshape."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        split = self.shape(node.output[0])
+        turn = self.only_consumer(node.output[0])
+        if (source not in self.last or in_shape is None or split is None or len(split) != 5
+                or turn is None or turn.op_type != "Transpose"):
+            return False
+        join = self.only_consumer(turn.output[0])
+        if (join is None or join.op_type != "Reshape" or self.shape(join.output[0]) != in_shape
+                or list(self.attributes(turn).get("perm", [])) != [0, 2, 1, 3, 4]):
+            return False
+        n, c, h, w = in_shape
+        _, groups, each = split[:3]
+        if split[3:] != (h, w) or groups * each != c:
+            return False
+        a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, w, groups, each]))],
+                      self.fresh("shuffle"), (n, h, w, groups, each))
+        b = self.emit("Transpose", [a], self.fresh("shuffle"), (n, h, w, each, groups),
+                      perm=[0, 1, 2, 4, 3])
+        twin = self.emit("Reshape", [b, self.constant(np.array([n, h, w, c]))],
+                         self.fresh("shuffle"), (n, h, w, c))
+        self.done.update((id(turn), id(join)))
+        self.set_last(join.output[0], twin)
+        return True
+
+    def on_resize(self, node: Any) -> bool:
+        """Pixels repeated a whole number of times."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        out_shape = self.shape(node.output[0])
+        attributes = self.attributes(node)
+        if (source not in self.last or in_shape is None or out_shape is None
+                or attributes.get("mode", b"nearest") != b"nearest"
+                or out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]):
+            return False
+        mode = attributes.get("coordinate_transformation_mode", b"half_pixel")
+        if mode not in (b"half_pixel", b"asymmetric", b"pytorch_half_pixel"):
+            return False
+        if mode == b"asymmetric" and attributes.get("nearest_mode", b"") != b"floor":
+            return False
+        n, c, h, w = in_shape
+        up, across = out_shape[2] // h, out_shape[3] // w
+        a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, 1, w, 1, c]))],
+                      self.fresh("resize"), (n, h, 1, w, 1, c))
+        b = self.emit("Expand", [a, self.constant(np.array([n, h, up, w, across, c]))],
+                      self.fresh("resize"), (n, h, up, w, across, c))
+        twin = self.emit("Reshape", [b, self.constant(np.array([n, h * up, w * across, c]))],
+                         self.fresh("resize"), (n, h * up, w * across, c))
+        self.set_last(node.output[0], twin)
+        return True
+
+    def on_lrn(self, node: Any) -> bool:
+        """Local response normalization: sums of shifted squares over channels."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        attributes = self.attributes(node)
+        size = attributes.get("size", 0)
+        if source not in self.last or in_shape is None or not 1 <= size <= 9:
+            return False
+        n, c, h, w = in_shape
+        shape = (n, h, w, c)
+        x = self.last[source]
+        square = self.emit("Mul", [x, x], self.fresh("lrn"), shape)
+        before = (size - 1) // 2
+        pads = np.array([0, 0, 0, before, 0, 0, 0, size - 1 - before], np.int64)
+        padded = self.emit("Pad", [square, self.constant(pads)], self.fresh("lrn"),
+                           (n, h, w, c + size - 1))
+        total = None
+        for i in range(size):
+            part = self.emit(
+                "Slice", [padded, *(self.constant(np.array([v], np.int64)) for v in (i, i + c, 3))],
+                self.fresh("lrn"), shape)
+            total = part if total is None else self.emit("Add", [total, part], self.fresh("lrn"), shape)
+        scale = np.float32(attributes.get("alpha", 1e-4) / size)
+        scaled = self.emit("Mul", [total, self.constant(scale)], self.fresh("lrn"), shape)
+        base = self.emit("Add", [scaled, self.constant(np.float32(attributes.get("bias", 1.0)))],
+                         self.fresh("lrn"), shape)
+        beta = attributes.get("beta", 0.75)
+        if beta == 0.75:  # Two square roots are much faster than a power.
+            root = self.emit("Sqrt", [base], self.fresh("lrn"), shape)
+            fourth = self.emit("Sqrt", [root], self.fresh("lrn"), shape)
+            power = self.emit("Mul", [root, fourth], self.fresh("lrn"), shape)
+        else:
+            power = self.emit("Pow", [base, self.constant(np.float32(beta))], self.fresh("lrn"), shape)
+        self.set_last(node.output[0], self.emit("Div", [x, power], self.fresh("lrn"), shape))
+        return True
+
+    def copy_last(self, node: Any, inputs: list[str], **changed: Any) -> bool:
+        """The same operation on twins."""
+        shape = self.shape(node.output[0])
+        if shape is None or len(shape) != 4:
+            return False
+        n, c, h, w = shape
+        attributes = {**self.attributes(node), **changed}
+        twin = self.emit(node.op_type, inputs, self.fresh("last"), (n, h, w, c), **attributes)
+        self.set_last(node.output[0], twin)
+        return True
+
+
+def pack(weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool
+         ) -> tuple[np.ndarray, np.ndarray]:
+    """Weights [out][in][h][w] and bias in blocks of output channels."""
+    outs, ins, height, width = weights.shape
+    if is_depthwise:
+        groups = 1
+        weights = weights.reshape(outs, 1, height, width)
+        ins = 1
+    each = outs // groups
+    blocks = -(-each // BLOCK)
+    padded = np.zeros((groups, blocks * BLOCK, ins, height, width), np.float32)
+    padded[:, :each] = weights.reshape(groups, each, ins, height, width)
+    packed = padded.reshape(groups, blocks, BLOCK, ins, height, width).transpose(0, 1, 4, 5, 3, 2)
+    padded_bias = np.zeros((groups, blocks * BLOCK), np.float32)
+    padded_bias[:, :each] = bias.reshape(groups, each)
+    return np.ascontiguousarray(packed), padded_bias
+
+
+def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel:
+    """The kernel with tiles of a size that suits it."""
+    (n, _, _, c, oh, ow, oc, kh, kw, *_, groups) = shape
+    pixels = n * oh * ow
+    is_wide = "conv2d" in function  # Every input channel of the group counts.
+    blocks = groups * -(-(oc // groups) // BLOCK) if is_wide else -(-oc // BLOCK)
+    macs = pixels * oc * kh * kw * (c // groups if is_wide else 1)
+    if is_wide:
+        tiles = max(math.ceil(macs / _TILE_MACS), min(8, math.ceil(macs / (_TILE_MACS / 8))))
+    else:
+        tiles = max(math.ceil(macs / 9 / _TILE_ELEMENTS), min(4, math.ceil(macs / 9 / 8192)))
+    weights = oc * kh * kw * (c // groups)
+    if is_wide and weights > n * shape[1] * shape[2] * c:
+        # Few pixels, many weights: each tile reads its own weights only.
+        block_tiles = min(tiles, max(1, blocks // 2))
+        pixel_tiles = min(max(1, round(tiles / block_tiles)), max(1, pixels // 28))
+    else:
+        pixel_tiles = min(tiles, max(1, pixels // 14))
+        block_tiles = min(max(1, round(tiles / pixel_tiles)), max(1, blocks // 2))
+    return Kernel(function, shape, block_tiles, pixel_tiles, **options)
+
+
+# The importer's line of a kernel.
+_OPERATOR = re.compile(
+    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?TaktKernel\"\((?P<inputs>[^)]*)\) "
+    r"\{(?P<attributes>[^}]*)\} : \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
+)
+_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,\s]*)\],f32>")
+
+
+def lower(mlir: str, kernels: list[Kernel]) -> str:
+    """Replaces the importer's calls of kernels by dispatches."""
+    lines = []
+    exports: dict[tuple[int, tuple[str, ...]], str] = {}
+    for line in mlir.split("\n"):
+        match = _OPERATOR.match(line)
+        if match is None:
+            lines.append(line)
+            continue
+        index = int(re.search(r"torch\.onnx\.kernel = (\d+)", match["attributes"]).group(1))
+        inputs = [name.strip() for name in match["inputs"].split(",")]
+        types = [_builtin(found) for found in _TENSOR.findall(match["types"])]
+        result_type = _builtin(_TENSOR.match(match["type"]).group(1))
+        key = (index, (*types, result_type))
+        name = exports.setdefault(key, f"k{len(exports)}_{kernels[index].function[5:]}")
+        indent, result = match["indent"], match["result"]
+        stem = f"%takt_{result[1:]}"  # A number alone takes no suffix.
+        torch_types = re.findall(r"!torch\.vtensor<[^>]*>", match["types"])
+        operands = []
+        for i, (operand, torch_type, builtin) in enumerate(zip(inputs, torch_types, types)):
+            operands.append(f"{stem}_{i}")
+            lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {builtin}")
+        lines.append(
+            f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
+            f"({', '.join(types)}) -> {result_type}")
+        lines.append(
+            f"{indent}{result} = torch_c.from_builtin_tensor {stem}_r : {result_type} -> {match['type']}")
+    if not exports:
+        return mlir
+    begin = next(i for i, line in enumerate(lines) if line.startswith("module"))
+    return "\n".join([*lines[: begin + 1], *_executable(exports, kernels), *lines[begin + 1:]])
+
+
+def _builtin(dimensions: str) -> str:
+    sizes = [d.strip() for d in dimensions.split(",") if d.strip()]
+    return "tensor<" + "".join(f"{d}x" for d in sizes) + "f32>"
+
+
+def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[Kernel]) -> Iterator[str]:
+    yield "  stream.executable private @takt_kernels {"
+    for (index, _), name in exports.items():
+        kernel = kernels[index]
+        yield f"    stream.executable.export public @{name} workgroups() -> (index, index, index) {{"
+        yield f"      %x = arith.constant {kernel.block_tiles} : index"
+        yield f"      %y = arith.constant {kernel.pixel_tiles} : index"
+        yield "      %z = arith.constant 1 : index"
+        yield "      stream.return %x, %y, %z : index, index, index"
+        yield "    }"
+    yield "    builtin.module {"
+    for function in sorted({kernels[index].function for index, _ in exports}):
+        types = ", ".join(_parameter_types("pool" in function))
+        yield (f"      func.func private @{function}({types}) -> i32 "
+               "attributes {llvm.bareptr = true}")
+    for (index, types), name in exports.items():
+        yield from _function(name, kernels[index], types)
+    yield "    }"
+    yield "  }"
+
+
+def _parameter_types(is_pool: bool) -> list[str]:
+    memories = 2 if is_pool else 5
+    # Memory and offset each; then the shape, a flag, and the tile.
+    types = ["memref<f32>", "index"] * memories + ["index"] * (16 + 1 + 4)
+    return types if is_pool else [*types, "f32", "f32"]
+
+
+def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str]:
+    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
+    yield f"      func.func @{name}({bindings}) {{"
+    yield "        %zero = arith.constant 0 : index"
+    memories = []
+    for i, tensor in enumerate(types):
+        memory = tensor.replace("tensor", "memref")
+        rank = memory.count("x")
+        yield (f"        %m{i} = stream.binding.subspan %b{i}[%zero] : !stream.binding -> {memory}")
+        parts = f"%p{i}, %o{i}" + (f", %s{i}:{rank}, %t{i}:{rank}" if rank else "")
+        indices = ", ".join(["index"] * (2 * rank + 1))
+        yield (f"        {parts} = iree_codegen.extract_strided_metadata %m{i} : {memory} -> "
+               f"memref<f32>, {indices}")
+        memories.append((f"%p{i}", f"%o{i}"))
+    numbers = [*kernel.shape]
+    if kernel.is_pool:
+        order = [memories[0], memories[1]]
+        numbers.append(int(kernel.count_padding))
+    else:
+        residual = memories[3] if kernel.has_residual else memories[2]
+        order = [*memories[:3], residual, memories[-1]]
+        numbers.append(int(kernel.has_residual))
+    arguments = [part for memory in order for part in memory]
+    for i, number in enumerate(numbers):
+        yield f"        %n{i} = arith.constant {number} : index"
+        arguments.append(f"%n{i}")
+    yield "        %x = stream.dispatch.workgroup.id[0] : index"
+    yield "        %y = stream.dispatch.workgroup.id[1] : index"
+    yield f"        %xs = arith.constant {kernel.block_tiles} : index"
+    yield f"        %ys = arith.constant {kernel.pixel_tiles} : index"
+    arguments += ["%x", "%xs", "%y", "%ys"]
+    if not kernel.is_pool:
+        for label, value in (("low", kernel.low), ("high", kernel.high)):
+            bits = int(np.float32(value).view(np.uint32))
+            yield f"        %{label} = arith.constant 0x{bits:08X} : f32"
+            arguments.append(f"%{label}")
+    yield (f"        %r = func.call @{kernel.function}({', '.join(arguments)}) : "
+           f"({', '.join(_parameter_types(kernel.is_pool))}) -> i32")
+    yield "        return"
+    yield "      }"
