@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -105,13 +106,26 @@ def compile(
     of_function = {}
     for key, value in (annotations or {}).items():
         (of_function if isinstance(value, Mapping) else reflection)[key] = value
-    mlir = declarations.annotate(
-        source.mlir.decode(), reflection, of_function=of_function, names=source.names
-    )
-    names = targets.parse(target)
+
+    def annotate(mlir: bytes) -> bytes:
+        return declarations.annotate(
+            mlir.decode(), reflection, of_function=of_function, names=source.names
+        ).encode()
+
+    @functools.lru_cache(maxsize=1)
+    def rewrite() -> bytes | None:
+        mlir = importers.rewritten(source)
+        return None if mlir is None else annotate(mlir)
+
     job = Job(
-        mlir.encode(), source.input_type, names, tuple(flags), _cache_folder(cache), timeout,
+        annotate(source.mlir),
+        source.input_type,
+        targets.parse(target),
+        tuple(flags),
+        _cache_folder(cache),
+        timeout,
         has_npu=npu is not None,
+        rewrite=rewrite if npu is None else lambda: None,
     )
     if tune:
         from . import tuning
@@ -204,23 +218,28 @@ class Job:
     cache: pathlib.Path
     timeout: float
     has_npu: bool = False
+    # The program in terms of Takt's kernels; None if it has no use for them.
+    rewrite: Callable[[], bytes | None] = lambda: None
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles, or takes what the cache has."""
         version = compiler_version()
+        mlir = self.rewrite() if recipe.is_rewritten else self.mlir
+        if mlir is None:
+            raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
         own_flags = (*recipe.flags, *self.flags)
         command_flags = [
             f"--iree-input-type={self.input_type}",
             *targets.flags_of(self.target, own_flags),
             *own_flags,
         ]
-        key = hashlib.sha256(self.mlir)
+        key = hashlib.sha256(mlir)
         key.update("\0".join([version, _machine(self.target), _NPU if self.has_npu else "", *command_flags]).encode())
         path = self.cache / f"{key.hexdigest()[:32]}.vmfb"
         report = {"recipe": recipe.name, "compiler": version, "cached": path.exists()}
         if not path.exists():
             begin = time.monotonic()
-            self._run(path, command_flags, recipe)
+            self._run(mlir, path, command_flags, recipe)
             report["compile_seconds"] = round(time.monotonic() - begin, 3)
         artifact = Artifact(path, recipe, self.target, report)
         if self.has_npu:
@@ -243,11 +262,13 @@ class Job:
                 artifact.report["failed"] = failed
             return artifact
 
-    def _run(self, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe) -> None:
+    def _run(
+        self, mlir: bytes, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe
+    ) -> None:
         with tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
             source = pathlib.Path(scratch, "program.mlir")
             target = pathlib.Path(scratch, "program.vmfb")
-            source.write_bytes(self.mlir)
+            source.write_bytes(mlir)
             if self.has_npu:
                 flags = self._place(source, path, flags, recipe)
             self._run_compiler(source, target, flags, recipe)

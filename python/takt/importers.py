@@ -26,6 +26,8 @@ class Source:
     # Names of inputs and results where the importer loses them, by the name of
     # the function; None: of the only one.
     names: dict[str | None, tuple[list[str], list[str]]] = dataclasses.field(default_factory=dict)
+    # The network as it was read (an onnx.ModelProto), for `rewritten()`.
+    network: Any = None
 
 
 def read(model: Any) -> Source:
@@ -92,7 +94,7 @@ def _read_onnx(path: pathlib.Path) -> Source:
             f"importing {path}",
         )
         mlir = pathlib.Path(target).read_bytes()
-    model = onnx.load(os.fspath(path), load_external_data=False)
+    model = onnx.load(os.fspath(path))
     graph = model.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
@@ -107,7 +109,38 @@ def _read_onnx(path: pathlib.Path) -> Source:
                 [value.name for value in graph.output],
             )
         },
+        network=model,
     )
+
+
+def rewritten(source: Source) -> bytes | None:
+    """The MLIR of a network whose convolutions and products are calls of Takt's
+    kernels (`rewriting`). None if there is none that a kernel could do."""
+    if source.network is None:
+        return None
+    import onnx
+
+    from . import rewriting
+
+    version = {each.domain: each.version for each in source.network.opset_import}.get("", 1)
+    network = source.network
+    try:
+        if version < 17:
+            network = onnx.version_converter.convert_version(network, 17)
+        network, kernels = rewriting.rewrite(network)
+    except (ValueError, RuntimeError) as error:  # What onnx itself cannot convert or infer.
+        raise CompileError(f"rewriting for Takt's kernels: {error}") from error
+    if not kernels:
+        return None
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        path = os.path.join(scratch, "model.onnx")
+        target = os.path.join(scratch, "model.mlir")
+        onnx.save(network, path)
+        run_tool(
+            [sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", target],
+            "importing the rewritten network",
+        )
+        return rewriting.lower(pathlib.Path(target).read_text(encoding="utf-8"), kernels).encode()
 
 
 def _read_lowered(lowered: Any) -> Source:

@@ -13,12 +13,15 @@ class Recipe:
 
     flags     of iree-compile, besides those of the target.
     fallback  the recipe that is tried where this one does not compile.
+    is_rewritten
+              convolutions and products become calls of Takt's kernels first.
     """
 
     name: str
     flags: tuple[str, ...]
     what: str
     fallback: str | None = "plain"
+    is_rewritten: bool = False
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), indent=2)
@@ -31,6 +34,7 @@ class Recipe:
             flags=tuple(str(flag) for flag in fields["flags"]),
             what=str(fields.get("what", "")),
             fallback=fields.get("fallback"),
+            is_rewritten=bool(fields.get("is_rewritten", False)),
         )
 
 
@@ -58,6 +62,13 @@ RECIPES: dict[str, Recipe] = {
             ("--iree-llvmcpu-stack-allocation-limit=1048576",),
             "the compiler's own choices, with a larger limit of stack",
             fallback=None,
+        ),
+        Recipe(
+            "native",
+            _TILED,
+            "convolutions, products and pools by Takt's own kernels",
+            fallback="channels_last",
+            is_rewritten=True,
         ),
         Recipe(
             "channels_last",

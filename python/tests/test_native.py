@@ -1,0 +1,155 @@
+"""Networks by Takt's own kernels: recipe native."""
+
+import numpy as np
+import pytest
+
+import takt
+from takt import recipes
+
+
+class Net:
+    """Writes a small network."""
+
+    def __init__(self):
+        self.random = np.random.default_rng(3)
+        self.nodes, self.constants, self.count = [], [], 0
+
+    def constant(self, array):
+        from onnx import numpy_helper
+
+        self.count += 1
+        self.constants.append(numpy_helper.from_array(np.asarray(array), f"c{self.count}"))
+        return f"c{self.count}"
+
+    def weights(self, *shape):
+        scale = (2 / max(1, int(np.prod(shape[1:])))) ** 0.5
+        return self.constant((self.random.standard_normal(shape) * scale).astype(np.float32))
+
+    def node(self, op, *inputs, **attributes):
+        from onnx import helper
+
+        self.count += 1
+        name = f"t{self.count}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
+        return name
+
+    def conv(self, x, ins, outs, kernel=3, groups=1, bias=True, **attributes):
+        inputs = [x, self.weights(outs, ins // groups, kernel, kernel)]
+        if bias:
+            inputs.append(self.weights(outs))
+        attributes.setdefault("pads", [kernel // 2] * 4)
+        return self.node("Conv", *inputs, group=groups, **attributes)
+
+    def save(self, path, in_shape, result):
+        import onnx
+        from onnx import TensorProto, helper
+
+        graph = helper.make_graph(
+            self.nodes,
+            "net",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, in_shape)],
+            [helper.make_tensor_value_info(result, TensorProto.FLOAT, None)],
+            self.constants,
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        onnx.save(onnx.shape_inference.infer_shapes(model, strict_mode=True), path)
+
+
+def residual_block(net):
+    """A first layer, a depthwise one, a sum, clamps, a pool and a product."""
+    x = net.node("Relu", net.conv("x", 3, 20, strides=[2, 2]))
+    y = net.node("Clip", net.conv(x, 20, 20, groups=20), net.constant(np.float32(0)),
+                 net.constant(np.float32(6)))
+    x = net.node("Relu", net.node("Add", net.conv(y, 20, 20, kernel=1), x))
+    x = net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    x = net.node("Flatten", net.node("GlobalAveragePool", x))
+    return net.node("Add", net.node("MatMul", x, net.weights(20, 7)), net.weights(7))
+
+
+def normalized(net):
+    """A normalization after a convolution of groups, and one of dilations."""
+    x = net.conv("x", 3, 32, bias=False, strides=[2, 2])
+    parts = [net.constant(np.abs(net.random.standard_normal(32)).astype(np.float32) + 0.5)
+             for _ in range(4)]
+    x = net.node("Relu", net.node("BatchNormalization", x, *parts))
+    x = net.conv(x, 32, 48, groups=4)
+    return net.conv(x, 48, 5, dilations=[2, 2], pads=[2, 2, 2, 2])
+
+
+def joined(net):
+    """Scales that are joined: Concat, Resize, an average, activations."""
+    a = net.conv("x", 3, 24, strides=[2, 2])
+    a = net.node("Mul", a, net.node("Sigmoid", a))
+    b = net.node("AveragePool", a, kernel_shape=[2, 2], strides=[2, 2])
+    scales = net.constant(np.array([1, 1, 2, 2], np.float32))
+    b = net.node("Resize", net.conv(b, 24, 8, kernel=1), "", scales, mode="nearest")
+    return net.conv(net.node("Concat", a, b, axis=1), 32, 6)
+
+
+NETS = [residual_block, normalized, joined]
+
+
+def expected(path, x):
+    """What ONNX Runtime computes; onnx's own evaluator where it is not installed."""
+    try:
+        import onnxruntime
+    except ImportError:
+        from onnx.reference import ReferenceEvaluator
+
+        return ReferenceEvaluator(str(path)).run(None, {"x": x})[0]
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(None, {"x": x})[0]
+
+
+@pytest.mark.parametrize("build", NETS, ids=lambda build: build.__name__)
+@pytest.mark.parametrize("device", ["local-sync", "local-task"])
+def test_float_networks_agree(needs_compiler, tmp_path, build, device):
+    pytest.importorskip("onnx")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], build(net))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    assert b"takt_conv2d_f32" in artifact.path.read_bytes()
+    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
+    want = expected(path, x)
+    got = artifact.load(device=device).function()(x)
+    assert np.asarray(got).shape == want.shape
+    assert np.abs(got - want).max() < 1e-3 * np.ptp(want)
+
+
+def test_a_network_without_products_is_compiled_as_before(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 8, 8], net.node("Relu", net.node("Tanh", "x")))
+    before = takt.compile(path, cache=tmp_path, recipe="channels_last")
+    after = takt.compile(path, cache=tmp_path, recipe="native")
+    assert after.path == before.path
+    assert "nothing for Takt's kernels" in after.report["failed"]["native"]
+
+
+def test_programs_that_are_no_networks_are_not_rewritten(needs_compiler, tmp_path):
+    mlir = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = arith.addf %x, %x : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    artifact = takt.compile(mlir, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "channels_last"
+    assert artifact.load().f([1, 2, 3, 4]).tolist() == [2, 4, 6, 8]
+
+
+def test_other_architectures_are_compiled(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 16, 16], residual_block(net))
+    for target in ("x86_64", "aarch64:cortex-a76", "riscv64"):
+        artifact = takt.compile(path, cache=tmp_path, recipe="native", target=target)
+        assert artifact.recipe.name == "native", artifact.report
+
+
+def test_the_recipe_is_written_and_read(tmp_path):
+    path = tmp_path / "native.json"
+    path.write_text(recipes.RECIPES["native"].to_json())
+    assert recipes.find(path, is_quantized=False) == recipes.RECIPES["native"]
