@@ -404,8 +404,8 @@ class _Rewriter:
     def on_matmul(self, node: Any) -> bool:
         weights = self.constants.get(node.input[1])
         in_shape = self.shape(node.input[0])
-        if (weights is None or weights.ndim != 2 or weights.dtype != np.float32 or in_shape is None
-                or len(in_shape) < 2 or not self.is_float(node.input[0])):
+        if (weights is None or weights.ndim != 2 or in_shape is None
+                or not self.is_product(node.input[0], in_shape, weights)):
             return False
         bias = np.zeros(weights.shape[1], np.float32)
         output = node.output[0]
@@ -422,11 +422,12 @@ class _Rewriter:
         attributes = self.attributes(node)
         weights = self.constants.get(node.input[1])
         in_shape = self.shape(node.input[0])
-        if (weights is None or weights.dtype != np.float32 or in_shape is None
-                or attributes.get("transA", 0) or not self.is_float(node.input[0])):
+        if weights is None or in_shape is None or attributes.get("transA", 0):
             return False
         if attributes.get("transB", 0):
             weights = weights.T
+        if not self.is_product(node.input[0], in_shape, weights):
+            return False
         weights = weights * np.float32(attributes.get("alpha", 1.0))
         bias = np.zeros(weights.shape[1], np.float32)
         if len(node.input) > 2 and node.input[2]:
@@ -437,12 +438,16 @@ class _Rewriter:
         return self.product(self.to_first(node.input[0]), in_shape, weights,
                             bias.astype(np.float32), node.output[0])
 
+    def is_product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray) -> bool:
+        rows = math.prod(in_shape[:-1])
+        return (left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
+                and len(in_shape) >= 2 and 1 <= rows <= 65536 and weights.shape[0] <= _CHANNELS_MAX
+                and weights.shape[1] <= 65536)
+
     def product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray, bias: np.ndarray,
                 output: str) -> bool:
         inner, outer = weights.shape
         rows = math.prod(in_shape[:-1])
-        if left not in self.dynamic or inner > _CHANNELS_MAX or rows > 65536 or outer > 65536 or rows == 0:
-            return False
         output, residual, low, high = self.fold_end(output)
         shape = (1, 1, rows, inner, 1, rows, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         inputs = [left, *(self.constant(a) for a in pack(weights.T[:, :, None, None], bias, 1, False))]
