@@ -117,10 +117,11 @@ def compile(
         mlir = importers.rewritten(source)
         return None if mlir is None else annotate(mlir)
 
+    names = targets.parse(target)
     job = Job(
         annotate(source.mlir),
         source.input_type,
-        targets.parse(target),
+        names,
         tuple(flags),
         _cache_folder(cache),
         timeout,
