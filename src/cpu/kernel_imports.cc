@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/conv2d.h"
+#include "kernels/conv2d_i8.h"
 
 namespace takt::cpu {
 namespace {
@@ -137,6 +138,104 @@ int MeanPool2d(void* parameters, void* context, void*) {
                  static_cast<const ConvKernels*>(context)->mean_pool);
 }
 
+// A buffer of `size` elements from base + offset on.
+template <typename T>
+struct BufferParameter {
+  T* base;
+  int64_t offset;
+  int64_t size;
+  T* data() const { return base + offset; }
+};
+
+struct ConvI8Parameters {
+  BufferParameter<const int8_t> input;
+  BufferParameter<const int8_t> weights;
+  BufferParameter<const int32_t> bias;
+  BufferParameter<const float> scale;
+  BufferParameter<const int8_t> residual;  // Of size 0: there is none.
+  BufferParameter<int8_t> output;
+  int32_t shape[16];  // ConvShape, member by member.
+  int32_t pixel_begin, pixel_count;
+  int32_t block_begin, block_count;
+  int32_t input_zero, output_zero, residual_zero;
+  int32_t low, high;
+  float residual_scale;
+};
+static_assert(offsetof(ConvI8Parameters, shape) == 144);
+static_assert(offsetof(ConvI8Parameters, pixel_begin) == 208);
+static_assert(offsetof(ConvI8Parameters, residual_scale) == 244);
+
+bool IsByte(int32_t value) { return value >= -128 && value <= 127; }
+
+// The part of `begin` to `begin + count` that lies below `all`.
+bool FindRange(int64_t begin, int64_t count, int64_t all, int64_t* out_begin,
+               int64_t* out_end) {
+  if (begin < 0 || count < 0 || begin > all) return false;
+  *out_begin = begin;
+  *out_end = begin + count < all ? begin + count : all;
+  return true;
+}
+
+// Whether each buffer holds what a shape that has been checked reads of it.
+bool FitsBuffers(const ConvI8Parameters& p, const ConvShape& s,
+                 int64_t weights) {
+  const int64_t outputs = s.pixel_count() * s.out_c;
+  return p.input.size >= s.batch * s.in_h * s.in_w * s.in_c &&
+         p.weights.size >= weights && p.bias.size >= s.out_c &&
+         p.scale.size >= s.out_c &&
+         (p.residual.size == 0 || p.residual.size >= outputs) &&
+         p.output.size >= outputs;
+}
+
+int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
+              bool is_depthwise) {
+  const int32_t* const n = p.shape;
+  const ConvShape s = {n[0], n[1], n[2],  n[3],  n[4],  n[5],  n[6],  n[7],
+                       n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15]};
+  if (kernels::CheckConvShape(s) != nullptr ||
+      s.kernel_h * s.kernel_w > kernels::kConvTapsMax ||
+      (is_depthwise && (s.in_c != s.groups || s.out_c != s.groups)) ||
+      (is_depthwise ? s.in_c : s.in_c / s.groups) > kernels::kConvChannelsMax) {
+    return kInvalid;
+  }
+  if (!IsByte(p.input_zero) || !IsByte(p.output_zero) ||
+      !IsByte(p.residual_zero) || !IsByte(p.low) || !IsByte(p.high) ||
+      p.low > p.high) {
+    return kInvalid;
+  }
+  const int64_t blocks = is_depthwise ? BlocksOf(s.out_c) : s.block_count();
+  const int64_t row = is_depthwise ? 1 : (s.in_c / s.groups + 3) / 4 * 4;
+  ConvTile tile;
+  if (!FitsBuffers(
+          p, s, blocks * s.kernel_h * s.kernel_w * row * kernels::kConvBlock) ||
+      !FindRange(p.pixel_begin, p.pixel_count, s.pixel_count(),
+                 &tile.pixel_begin, &tile.pixel_end) ||
+      !FindRange(p.block_begin, p.block_count, blocks, &tile.block_begin,
+                 &tile.block_end)) {
+    return kInvalid;
+  }
+  kernel(s,
+         {p.input.data(), p.input.data() + p.input.size, p.weights.data(),
+          p.bias.data(), p.scale.data(),
+          p.residual.size > 0 ? p.residual.data() : nullptr, p.output.data(),
+          static_cast<int8_t>(p.input_zero), p.output_zero, p.residual_zero,
+          p.low, p.high, p.residual_scale},
+         tile);
+  return 0;
+}
+
+int Conv2dI8(void* parameters, void* context, void*) {
+  return RunConvI8(*static_cast<const ConvI8Parameters*>(parameters),
+                   static_cast<const kernels::ConvI8Kernels*>(context)->conv2d,
+                   false);
+}
+
+int Depthwise2dI8(void* parameters, void* context, void*) {
+  return RunConvI8(
+      *static_cast<const ConvI8Parameters*>(parameters),
+      static_cast<const kernels::ConvI8Kernels*>(context)->depthwise, true);
+}
+
 struct Entry {
   absl::string_view name;
   int (*function)(void*, void*, void*);
@@ -146,6 +245,10 @@ constexpr Entry kEntries[] = {
     {"takt_depthwise2d_f32", &Depthwise2d},
     {"takt_max_pool2d_f32", &MaxPool2d},
     {"takt_mean_pool2d_f32", &MeanPool2d},
+};
+constexpr Entry kI8Entries[] = {
+    {"takt_conv2d_i8", &Conv2dI8},
+    {"takt_depthwise2d_i8", &Depthwise2dI8},
 };
 
 }  // namespace
@@ -157,6 +260,11 @@ absl::optional<ImportFunction> FindKernelImport(
     // The tables are constants; nothing writes through the pointer.
     return ImportFunction{entry.function,
                           const_cast<ConvKernels*>(kernels.conv)};
+  }
+  for (const Entry& entry : kI8Entries) {
+    if (entry.name != name) continue;
+    return ImportFunction{entry.function,
+                          const_cast<kernels::ConvI8Kernels*>(kernels.conv_i8)};
   }
   return absl::nullopt;
 }
