@@ -14,9 +14,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import Any, Iterator
+from typing import Any, Iterator, Union
 
 import numpy as np
+
+from . import quantized
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -53,7 +55,10 @@ class Kernel:
         return "pool" in self.function
 
 
-def rewrite(model: Any) -> tuple[Any, list[Kernel]]:
+AnyKernel = Union[Kernel, quantized.QuantizedKernel]
+
+
+def rewrite(model: Any) -> tuple[Any, list[AnyKernel]]:
     """The network in terms of kernels, and those kernels.
 
     model    an onnx.ModelProto of opset 13 or later; not changed.
@@ -67,7 +72,7 @@ def rewrite(model: Any) -> tuple[Any, list[Kernel]]:
     return rewriter.result(), rewriter.kernels
 
 
-class _Rewriter:
+class _Rewriter(quantized.QuantizedRewriter):
     def __init__(self, model: Any) -> None:
         import onnx
 
@@ -81,6 +86,7 @@ class _Rewriter:
             name: array.shape for name, array in self.constants.items()
         }
         self.new_constants: dict[str, np.ndarray] = {}
+        self.quantization = quantized.Quantization()
         self.element_types: dict[str, int] = {}
         for value in [*graph.input, *graph.value_info, *graph.output]:
             tensor = value.type.tensor_type
@@ -90,13 +96,10 @@ class _Rewriter:
             self.element_types[value.name] = tensor.elem_type
         self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
         self.dynamic = self.find_dynamic()
-        self.consumers: dict[str, list[Any]] = {}
-        for node in self.nodes:
-            for name in node.input:
-                self.consumers.setdefault(name, []).append(node)
         self.results = {value.name for value in graph.output}
-        self.kernels: list[Kernel] = []
-        self.kernel_ids: dict[Kernel, int] = {}
+        self.count_consumers()
+        self.kernels: list[AnyKernel] = []
+        self.kernel_ids: dict[AnyKernel, int] = {}
         self.out: list[Any] = []
         self.new_values: dict[str, tuple[tuple[int, ...], int]] = {}
         # Where a tensor of channels first has its twin of channels last.
@@ -104,8 +107,15 @@ class _Rewriter:
         self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.count = 0
+        self.find_quantized()
 
     # What the graph says.
+
+    def count_consumers(self) -> None:
+        self.consumers: dict[str, list[Any]] = {}
+        for node in self.nodes:
+            for name in node.input:
+                self.consumers.setdefault(name, []).append(node)
 
     def simplify(self, node: Any) -> Any | None:
         """The node as its simplest equivalent; None for one that is a constant."""
@@ -128,6 +138,8 @@ class _Rewriter:
                 sizes = [first.shape[i] if d == 0 else int(d)
                          for i, d in enumerate(self.constants[node.input[1]])]
                 value = first.reshape(sizes)
+            elif node.op_type == "DequantizeLinear":
+                value = self.quantization.constant(node, self.constants, attributes.get("axis", 1))
         if value is None:
             return node
         self.constants[node.output[0]] = value
@@ -176,20 +188,21 @@ class _Rewriter:
         return name
 
     def emit(self, op: str, inputs: list[str], output: str, shape: tuple[int, ...] | None = None,
-             domain: str = "", **attributes: Any) -> str:
+             domain: str = "", element: int = 1, **attributes: Any) -> str:
         self.out.append(
             self.onnx.helper.make_node(op, inputs, [output], name=output, domain=domain, **attributes)
         )
         if shape is not None:
-            self.new_values[output] = (shape, self.onnx.TensorProto.FLOAT)
+            self.new_values[output] = (shape, element)
         self.made.add(output)
         return output
 
-    def kernel(self, kernel: Kernel, inputs: list[str], output: str, shape: tuple[int, ...]) -> str:
+    def kernel(self, kernel: AnyKernel, inputs: list[str], output: str,
+               shape: tuple[int, ...], element: int = 1) -> str:
         index = self.kernel_ids.setdefault(kernel, len(self.kernel_ids))
         if index == len(self.kernels):
             self.kernels.append(kernel)
-        return self.emit("TaktKernel", inputs, output, shape, DOMAIN, kernel=index)
+        return self.emit("TaktKernel", inputs, output, shape, DOMAIN, element, kernel=index)
 
     def to_last(self, name: str) -> str:
         """The twin of a tensor with the channels last."""
@@ -200,7 +213,7 @@ class _Rewriter:
                 n, c, h, w = self.shapes[name]
                 self.last[name] = self.emit(
                     "Transpose", [self.to_first(name)], self.fresh("last"), (n, h, w, c),
-                    perm=_TO_LAST)
+                    element=self.element_types[name], perm=_TO_LAST)
         return self.last[name]
 
     def to_first(self, name: str) -> str:
@@ -236,7 +249,13 @@ class _Rewriter:
     def result(self) -> Any:
         onnx = self.onnx
         graph = self.model.graph
-        used = {name for node in self.out for name in node.input} | self.results
+        used = set(self.results)
+        kept = []
+        for node in reversed(self.out):
+            if any(name in used for name in node.output):
+                kept.append(node)
+                used.update(node.input)
+        kept.reverse()
         initializers = [t for t in graph.initializer if t.name in used]
         initializers += [
             onnx.numpy_helper.from_array(array, name)
@@ -245,12 +264,12 @@ class _Rewriter:
         values = [v for v in graph.value_info if v.name in self.made and v.name in used]
         values += [
             onnx.helper.make_tensor_value_info(name, element, shape)
-            for name, (shape, element) in self.new_values.items()
+            for name, (shape, element) in self.new_values.items() if name in used
         ]
         constants = set(self.constants)
         inputs = [v for v in graph.input if v.name not in constants]
         new = onnx.helper.make_graph(
-            self.out, graph.name, inputs, list(graph.output), initializers, value_info=values)
+            kept, graph.name, inputs, list(graph.output), initializers, value_info=values)
         opsets = [o for o in self.model.opset_import if o.domain != DOMAIN]
         result = onnx.helper.make_model(
             new, opset_imports=[*opsets, onnx.helper.make_opsetid(DOMAIN, 1)],
@@ -277,23 +296,25 @@ class _Rewriter:
         if geometry is None:
             return False
         groups = self.attributes(node).get("group", 1)
-        is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
+        shape = (in_shape[0], *in_shape[2:], in_shape[1], *out_shape[2:], out_shape[1], *geometry, groups)
         taps = weights.shape[2] * weights.shape[3]
+        if (taps <= _TAPS_MAX and max(weights.shape[:2]) <= _CHANNELS_MAX
+                and self.quantized_conv(node, bias, groups, shape)):
+            return True
+        is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
         if not is_depthwise and (taps > _TAPS_MAX or weights.shape[1] > _CHANNELS_MAX):
             return self.as_patches(node, weights, bias, in_shape, out_shape)
         output = node.output[0]
         output, weights, bias = self.fold_normalization(output, weights, bias)
-        output, residual, low, high = self.fold_end(output)
-        n, c, h, w = in_shape
-        _, oc, oh, ow = out_shape
-        shape = (n, h, w, c, oh, ow, oc, *geometry, groups)
+        output, residual, end = self.fold_end(output)
+        n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         inputs = [self.to_last(node.input[0])]
         inputs += [self.constant(a) for a in pack(weights, bias, groups, is_depthwise)]
         if residual is not None:
             inputs.append(self.to_last(residual))
         kernel = make_kernel(
             "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32", shape,
-            has_residual=residual is not None, low=low, high=high)
+            **end)
         twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc))
         self.set_last(output, twin)
         return True
@@ -361,7 +382,7 @@ class _Rewriter:
         self.done.add(id(user))
         return user.output[0], weights, bias
 
-    def fold_end(self, output: str) -> tuple[str, str | None, float, float]:
+    def fold_end(self, output: str) -> tuple[str, str | None, dict[str, Any]]:
         """What follows: the sum with a tensor that is there already, and a clamp."""
         residual = None
         user = self.only_consumer(output)
@@ -380,7 +401,8 @@ class _Rewriter:
             low, high = limits
             self.done.add(id(user))
             output = user.output[0]
-        return output, residual, low, high
+        end = {"has_residual": residual is not None, "low": low, "high": high}
+        return output, residual, end
 
     def limits(self, node: Any) -> tuple[float, float] | None:
         """The clamp that an activation is."""
@@ -416,6 +438,8 @@ class _Rewriter:
             if value is not None and value.shape == bias.shape:
                 bias, output = value.astype(np.float32), user.output[0]
                 self.done.add(id(user))
+        elif self.quantized_matmul(node, False, bias, in_shape):
+            return True
         return self.product(self.to_first(node.input[0]), in_shape, weights, bias, output)
 
     def on_gemm(self, node: Any) -> bool:
@@ -435,6 +459,9 @@ class _Rewriter:
             if value is None or value.size not in (1, bias.size):
                 return False
             bias = bias + value.reshape(-1) * np.float32(attributes.get("beta", 1.0))
+        if (attributes.get("alpha", 1.0) == 1.0
+                and self.quantized_matmul(node, bool(attributes.get("transB", 0)), bias, in_shape)):
+            return True
         return self.product(self.to_first(node.input[0]), in_shape, weights,
                             bias.astype(np.float32), node.output[0])
 
@@ -448,13 +475,12 @@ class _Rewriter:
                 output: str) -> bool:
         inner, outer = weights.shape
         rows = math.prod(in_shape[:-1])
-        output, residual, low, high = self.fold_end(output)
+        output, residual, end = self.fold_end(output)
         shape = (1, 1, rows, inner, 1, rows, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         inputs = [left, *(self.constant(a) for a in pack(weights.T[:, :, None, None], bias, 1, False))]
         if residual is not None:
             inputs.append(self.to_first(residual))
-        kernel = make_kernel("takt_conv2d_f32", shape, has_residual=residual is not None,
-                             low=low, high=high)
+        kernel = make_kernel("takt_conv2d_f32", shape, **end)
         self.kernel(kernel, inputs, output, (*in_shape[:-1], outer))
         return True
 
@@ -483,8 +509,8 @@ class _Rewriter:
         attributes = self.attributes(node)
         kernel = tuple(attributes.get("kernel_shape", ()))
         if (in_shape is None or out_shape is None or len(kernel) != 2
-                or not self.is_float(node.input[0]) or node.input[0] not in self.last
-                or attributes.get("storage_order", 0)):
+                or not self.is_float(node.input[0])
+                or node.input[0] not in self.last or attributes.get("storage_order", 0)):
             return False
         if attributes.get("ceil_mode", 0) and count_padding:
             return False
@@ -577,14 +603,15 @@ class _Rewriter:
             return False
         n, c, h, w = in_shape
         _, groups, each = split[:3]
+        element = self.element_types[source]
         if split[3:] != (h, w) or groups * each != c:
             return False
         a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, w, groups, each]))],
-                      self.fresh("shuffle"), (n, h, w, groups, each))
+                      self.fresh("shuffle"), (n, h, w, groups, each), element=element)
         b = self.emit("Transpose", [a], self.fresh("shuffle"), (n, h, w, each, groups),
-                      perm=[0, 1, 2, 4, 3])
+                      element=element, perm=[0, 1, 2, 4, 3])
         twin = self.emit("Reshape", [b, self.constant(np.array([n, h, w, c]))],
-                         self.fresh("shuffle"), (n, h, w, c))
+                         self.fresh("shuffle"), (n, h, w, c), element=element)
         self.done.update((id(turn), id(join)))
         self.set_last(join.output[0], twin)
         return True
@@ -604,13 +631,14 @@ class _Rewriter:
         if mode == b"asymmetric" and attributes.get("nearest_mode", b"") != b"floor":
             return False
         n, c, h, w = in_shape
+        element = self.element_types[source]
         up, across = out_shape[2] // h, out_shape[3] // w
         a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, 1, w, 1, c]))],
-                      self.fresh("resize"), (n, h, 1, w, 1, c))
+                      self.fresh("resize"), (n, h, 1, w, 1, c), element=element)
         b = self.emit("Expand", [a, self.constant(np.array([n, h, up, w, across, c]))],
-                      self.fresh("resize"), (n, h, up, w, across, c))
+                      self.fresh("resize"), (n, h, up, w, across, c), element=element)
         twin = self.emit("Reshape", [b, self.constant(np.array([n, h * up, w * across, c]))],
-                         self.fresh("resize"), (n, h * up, w * across, c))
+                         self.fresh("resize"), (n, h * up, w * across, c), element=element)
         self.set_last(node.output[0], twin)
         return True
 
@@ -656,7 +684,8 @@ class _Rewriter:
             return False
         n, c, h, w = shape
         attributes = {**self.attributes(node), **changed}
-        twin = self.emit(node.op_type, inputs, self.fresh("last"), (n, h, w, c), **attributes)
+        twin = self.emit(node.op_type, inputs, self.fresh("last"), (n, h, w, c),
+                         element=self.element_types[node.output[0]], **attributes)
         self.set_last(node.output[0], twin)
         return True
 
@@ -706,10 +735,10 @@ _OPERATOR = re.compile(
     r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?TaktKernel\"\((?P<inputs>[^)]*)\) "
     r"\{(?P<attributes>[^}]*)\} : \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
-_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,\s]*)\],f32>")
+_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,\s]*)\],(\w+)>")
 
 
-def lower(mlir: str, kernels: list[Kernel]) -> str:
+def lower(mlir: str, kernels: list[AnyKernel]) -> str:
     """Replaces the importer's calls of kernels by dispatches."""
     lines = []
     exports: dict[tuple[int, tuple[str, ...]], str] = {}
@@ -720,8 +749,8 @@ def lower(mlir: str, kernels: list[Kernel]) -> str:
             continue
         index = int(re.search(r"torch\.onnx\.kernel = (\d+)", match["attributes"]).group(1))
         inputs = [name.strip() for name in match["inputs"].split(",")]
-        types = [_builtin(found) for found in _TENSOR.findall(match["types"])]
-        result_type = _builtin(_TENSOR.match(match["type"]).group(1))
+        types = [_builtin(*found) for found in _TENSOR.findall(match["types"])]
+        result_type = _builtin(*_TENSOR.match(match["type"]).groups())
         key = (index, (*types, result_type))
         name = exports.setdefault(key, f"k{len(exports)}_{kernels[index].function[5:]}")
         indent, result = match["indent"], match["result"]
@@ -742,12 +771,13 @@ def lower(mlir: str, kernels: list[Kernel]) -> str:
     return "\n".join([*lines[: begin + 1], *_executable(exports, kernels), *lines[begin + 1:]])
 
 
-def _builtin(dimensions: str) -> str:
+def _builtin(dimensions: str, element: str) -> str:
     sizes = [d.strip() for d in dimensions.split(",") if d.strip()]
-    return "tensor<" + "".join(f"{d}x" for d in sizes) + "f32>"
+    # Integers have signs there, and none here.
+    return "tensor<" + "".join(f"{d}x" for d in sizes) + element.removeprefix("s") + ">"
 
 
-def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[Kernel]) -> Iterator[str]:
+def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[AnyKernel]) -> Iterator[str]:
     yield "  stream.executable private @takt_kernels {"
     for (index, _), name in exports.items():
         kernel = kernels[index]
@@ -759,11 +789,17 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[K
         yield "    }"
     yield "    builtin.module {"
     for function in sorted({kernels[index].function for index, _ in exports}):
-        types = ", ".join(_parameter_types("pool" in function))
-        yield (f"      func.func private @{function}({types}) -> i32 "
-               "attributes {llvm.bareptr = true}")
+        if function.endswith("_i8"):
+            types, result = ", ".join(quantized.parameter_types()), ""
+        else:
+            types, result = ", ".join(_parameter_types("pool" in function)), "-> i32 "
+        yield f"      func.func private @{function}({types}) {result}attributes {{llvm.bareptr = true}}"
     for (index, types), name in exports.items():
-        yield from _function(name, kernels[index], types)
+        kernel = kernels[index]
+        if isinstance(kernel, quantized.QuantizedKernel):
+            yield from quantized.function(name, kernel, types)
+        else:
+            yield from _function(name, kernel, types)
     yield "    }"
     yield "  }"
 

@@ -118,6 +118,76 @@ def test_float_networks_agree(needs_compiler, tmp_path, build, device):
     assert np.abs(got - want).max() < 1e-3 * np.ptp(want)
 
 
+class QuantizedNet(Net):
+    """Writes a network with what a quantizer puts around its operators (QDQ)."""
+
+    def quantize(self, x, scale, zero_point):
+        pair = [self.constant(np.float32(scale)), self.constant(np.int8(zero_point))]
+        return self.node("DequantizeLinear", self.node("QuantizeLinear", x, *pair), *pair)
+
+    def integers(self, array, scale, axis):
+        zero_points = np.zeros(scale.shape, array.dtype)
+        return self.node("DequantizeLinear", self.constant(array), self.constant(scale),
+                         self.constant(zero_points), axis=axis)
+
+    def product(self, op, x, in_scale, shape, axis, **attributes):
+        """A Conv or Gemm of per-channel weights, with a bias in 32 bits."""
+        outs = shape[axis]
+        weights = self.random.integers(-127, 128, shape).astype(np.int8)
+        scale = self.random.uniform(0.002, 0.004, outs).astype(np.float32)
+        bias = self.random.integers(-2000, 2000, outs).astype(np.int32)
+        return self.node(
+            op, x, self.integers(weights, scale, axis),
+            self.integers(bias, (scale * np.float32(in_scale)).astype(np.float32), 0), **attributes)
+
+
+def quantized(net):
+    """Convolutions of all kinds, a sum, moves of bytes and a product."""
+    x = net.quantize("x", 0.03, 3)
+    x = net.product("Conv", x, 0.03, (20, 3, 3, 3), 0, pads=[1] * 4, strides=[2, 2])
+    x = net.quantize(net.node("Relu", x), 0.05, -128)
+    y = net.product("Conv", x, 0.05, (20, 1, 3, 3), 0, pads=[1] * 4, group=20)
+    y = net.quantize(y, 0.06, 5)
+    z = net.quantize(net.product("Conv", y, 0.06, (20, 5, 1, 1), 0, group=4), 0.04, -7)
+    x = net.quantize(net.node("Add", z, x), 0.05, -20)
+    pool = net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    scales = net.constant(np.array([1, 1, 2, 2], np.float32))
+    up = net.quantize(net.node("Resize", net.quantize(pool, 0.05, -20), "", scales, mode="nearest"),
+                      0.05, -20)
+    x = net.quantize(net.node("Concat", up, y, axis=1), 0.06, -3)
+    x = net.quantize(net.node("GlobalAveragePool", x), 0.02, 1)
+    x = net.quantize(net.node("Flatten", x), 0.02, 1)
+    return net.quantize(net.product("Gemm", x, 0.02, (7, 40), 0, transB=1), 0.01, 2)
+
+
+@pytest.mark.parametrize("device", ["local-sync", "local-task"])
+def test_quantized_networks_agree(needs_compiler, tmp_path, device):
+    pytest.importorskip("onnx")
+    net = QuantizedNet()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], quantized(net))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    module = artifact.path.read_bytes()
+    assert b"takt_conv2d_i8" in module and b"takt_depthwise2d_i8" in module
+    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(artifact.load(device=device).function()(x))
+    assert np.unique(want).size > 3
+    assert np.abs(got - want).max() <= 3.01 * 0.01  # Steps of the last scale.
+
+
+def test_weights_are_packed_in_blocks_and_fours():
+    from takt.quantized import pack_bytes
+
+    weights = np.arange(20 * 5 * 1 * 2, dtype=np.int64).astype(np.int8).reshape(20, 5, 1, 2)
+    packed = pack_bytes(weights, 1, False)
+    assert packed.shape == (1, 2, 1, 2, 2, 16, 4)
+    assert packed[0, 1, 0, 1, 1, 3, 0] == weights[19, 4, 0, 1]
+    assert not packed[0, 1, 0, 1, 1, 3, 1:].any()  # There is no sixth input channel,
+    assert not packed[0, 1, :, :, :, 4:].any()  # and no 21st output channel.
+
+
 def test_a_network_without_products_is_compiled_as_before(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     net = Net()

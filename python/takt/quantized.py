@@ -1,0 +1,380 @@
+"""Quantized networks (QDQ) for Takt's own kernels: the int8 side of `rewriting`.
+
+A product between DequantizeLinear and QuantizeLinear becomes one of integers
+with 32-bit sums, whose result is scaled and rounded in the same pass. What only
+moves elements is done on the bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Iterator
+
+import numpy as np
+
+BLOCK = 16
+# int8 sums are in fours of input channels.
+_FOUR = 4
+# Some 50 us of a fast core.
+_TILE_MACS = 6e6
+_TILE_ELEMENTS = 128 << 10
+# Operators of one input that only move elements, so that they may be applied
+# before or after quantization.
+_MOVERS = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Resize", "Slice"}
+
+
+@dataclasses.dataclass(frozen=True)
+class QuantizedKernel:
+    """A function of int8 tensors, with one geometry."""
+
+    function: str  # Such as takt_conv2d_i8.
+    shape: tuple[int, ...]  # The 16 numbers of kernels::ConvShape.
+    tile_pixels: int
+    tile_blocks: int
+    in_zero_point: int = 0
+    out_zero_point: int = 0
+    low: int = -128
+    high: int = 127
+
+    @property
+    def pixels(self) -> int:
+        return self.shape[0] * self.shape[4] * self.shape[5]
+
+    @property
+    def blocks(self) -> int:
+        groups = self.shape[15] if "conv2d" in self.function else 1
+        return groups * -(-(self.shape[6] // groups) // BLOCK)
+
+    @property
+    def pixel_tiles(self) -> int:
+        return -(-self.pixels // self.tile_pixels)
+
+    @property
+    def block_tiles(self) -> int:
+        return -(-self.blocks // self.tile_blocks)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """What the bytes of a tensor mean: scale * (byte - zero_point)."""
+
+    scale: float
+    zero_point: int
+
+
+class Quantization:
+    """What a graph says of quantized tensors.
+
+    tensors    float tensors that are bytes dequantized: the bytes, their scale.
+    constants  the same of constants: the integers, scales, zero points, and of
+               which dimension the scales are.
+    """
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, tuple[str, Scale]] = {}
+        self.constants: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, int]] = {}
+
+    def scale_of(self, node: Any, constants: dict[str, np.ndarray]) -> Scale | None:
+        """Of a QuantizeLinear or DequantizeLinear of int8 with one scale."""
+        if len(node.input) < 3:
+            return None
+        scale, zero_point = constants.get(node.input[1]), constants.get(node.input[2])
+        if scale is None or zero_point is None or scale.size != 1 or zero_point.size != 1:
+            return None
+        if zero_point.dtype != np.int8 or scale.dtype != np.float32:
+            return None
+        if not scale.reshape(()) > 0:
+            return None
+        return Scale(float(scale.reshape(())), int(zero_point.reshape(())))
+
+    def constant(self, node: Any, constants: dict[str, np.ndarray], axis: int) -> np.ndarray | None:
+        """The floats that a DequantizeLinear makes of a constant."""
+        value, scale = constants[node.input[0]], constants.get(node.input[1])
+        if scale is None or scale.ndim > 1 or value.dtype not in (np.int8, np.uint8, np.int32):
+            return None
+        zero_point = np.zeros(1, value.dtype)
+        if len(node.input) > 2 and node.input[2]:
+            found = constants.get(node.input[2])
+            if found is None:
+                return None
+            zero_point = found
+        if zero_point.size not in (1, scale.size):
+            return None
+        axis = axis % max(1, value.ndim)
+        self.constants[node.output[0]] = value, scale, zero_point, axis
+        shape = [1] * value.ndim
+        if scale.size > 1:
+            if value.ndim == 0 or scale.size != value.shape[axis]:
+                return None
+            shape[axis] = scale.size
+        zeros = zero_point.astype(np.int64).reshape(shape if zero_point.size > 1 else [1] * value.ndim)
+        factors = scale.reshape(shape if scale.size > 1 else [1] * value.ndim)
+        return ((value.astype(np.int64) - zeros) * factors.astype(np.float64)).astype(np.float32)
+
+
+class QuantizedRewriter:
+    """The part of the rewriter that knows quantization."""
+
+    def find_quantized(self) -> None:
+        """Notes what is dequantized, and lets moves of elements move bytes."""
+        nodes = []
+        dropped: set[int] = set()
+        for node in self.nodes:
+            if id(node) in dropped:
+                continue
+            moved = self.move_bytes(node, dropped)
+            for each in moved or [node]:
+                nodes.append(each)
+                if each.op_type == "DequantizeLinear" and self.is_bytes(each.input[0]):
+                    scale = self.quantization.scale_of(each, self.constants)
+                    if scale is not None:
+                        self.quantization.tensors[each.output[0]] = each.input[0], scale
+        used, kept = set(self.results), []
+        for node in reversed(nodes):
+            if any(name in used for name in node.output):
+                kept.append(node)
+                used.update(node.input)
+        self.nodes = kept[::-1]
+        self.count_consumers()
+
+    def is_bytes(self, name: str) -> bool:
+        return self.element_types.get(name) == self.onnx.TensorProto.INT8
+
+    def move_bytes(self, node: Any, dropped: set[int]) -> list[Any] | None:
+        """Nodes in place of `node` and of the QuantizeLinear after it, which is
+        dropped. None if `node` is none that only moves what was dequantized."""
+        if node.op_type not in _MOVERS | {"Concat"} or len(node.output) != 1:
+            return None
+        if node.op_type == "Resize" and self.attributes(node).get("mode", b"nearest") != b"nearest":
+            return None
+        data = list(node.input) if node.op_type == "Concat" else [node.input[0]]
+        user = self.only_consumer(node.output[0])
+        if user is None or user.op_type != "QuantizeLinear":
+            return None
+        if any(name not in self.quantization.tensors for name in data):
+            return None
+        scale = self.quantization.scale_of(user, self.constants)
+        if scale is None:
+            return None
+        helper, made, names = self.onnx.helper, [], []
+        before = {self.quantization.tensors[name][1] for name in data}
+        is_late = len(before) == 1  # One scale: requantize the result, if at all.
+        for name in data:
+            source, own = self.quantization.tensors[name]
+            if not is_late and own != scale:
+                source = self.fresh("bytes")
+                made.append(helper.make_node("QuantizeLinear", [name, *user.input[1:]], [source]))
+                self.note(source, self.shape(name), self.onnx.TensorProto.INT8)
+            names.append(source)
+        is_same = not is_late or before == {scale}
+        result = user.output[0] if is_same else self.fresh("bytes")
+        attributes = self.attributes(node)
+        made.append(helper.make_node(
+            node.op_type, [*names, *node.input[len(data):]], [result], name=result, **attributes))
+        self.note(result, self.shape(node.output[0]), self.onnx.TensorProto.INT8)
+        if not is_same:
+            first = next(n for n in self.nodes if n.output[0] == data[0])
+            floats = self.fresh("floats")
+            made.append(helper.make_node("DequantizeLinear", [result, *first.input[1:]], [floats]))
+            made.append(helper.make_node("QuantizeLinear", [floats, *user.input[1:]], user.output))
+            self.note(floats, self.shape(node.output[0]), self.onnx.TensorProto.FLOAT)
+        dropped.add(id(user))
+        return made
+
+    def note(self, name: str, shape: tuple[int, ...] | None, element: int) -> None:
+        self.shapes[name] = shape
+        self.element_types[name] = element
+        self.dynamic.add(name)
+
+    def on_quantizelinear(self, node: Any) -> bool:
+        return self.on_scaled(node)
+
+    def on_dequantizelinear(self, node: Any) -> bool:
+        return self.on_scaled(node)
+
+    def on_scaled(self, node: Any) -> bool:
+        if node.input[0] not in self.last:
+            return False
+        if self.quantization.scale_of(node, self.constants) is None:
+            return False
+        return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
+
+    def quantized_end(self, output: str) -> tuple[Any, Scale, int, int] | None:
+        """The QuantizeLinear after a product, its scale, and a clamp before it
+        in steps; None if there is no such end."""
+        user = self.only_consumer(output)
+        limits = self.limits(user) if user is not None else None
+        clamp = None
+        if limits is not None:
+            clamp, user = user, self.only_consumer(user.output[0])
+        if user is None or user.op_type != "QuantizeLinear":
+            return None
+        scale = self.quantization.scale_of(user, self.constants)
+        if scale is None:
+            return None
+        low, high = -128, 127
+        if limits is not None:
+            steps = [v / scale.scale + scale.zero_point for v in limits]
+            if steps[0] > low:
+                low = min(127, int(np.rint(steps[0])))
+            if steps[1] < high:
+                high = max(low, int(np.rint(steps[1])))
+            self.done.add(id(clamp))
+        self.done.add(id(user))
+        return user, scale, low, high
+
+    def quantized_product(self, node: Any, weights: np.ndarray, factors: np.ndarray,
+                          bias: np.ndarray, groups: int, shape: tuple[int, ...],
+                          rows: tuple[int, ...] | None) -> bool:
+        """A kernel for a Conv, or with `rows` (the result's shape) for a product.
+
+        weights  int8 [out][in of a group][h][w]; factors: their scales, [out].
+        bias     float, [out].
+        """
+        source, in_scale = self.quantization.tensors[node.input[0]]
+        end = self.quantized_end(node.output[0])
+        if end is None:
+            return False
+        user, out_scale, low, high = end
+        steps = in_scale.scale * factors.astype(np.float64)
+        sums = np.rint(bias / steps) - in_scale.zero_point * weights.astype(np.int64).sum((1, 2, 3))
+        sums = np.clip(sums, -(2**31), 2**31 - 1).astype(np.int32)
+        is_depthwise = groups == shape[3] == shape[6] and groups > 1
+        inputs = [
+            self.to_last(source) if rows is None else self.to_first(source),
+            self.constant(pack_bytes(weights, groups, is_depthwise)),
+            self.constant(sums),
+            self.constant((steps / out_scale.scale).astype(np.float32)),
+        ]
+        kernel = tiled(QuantizedKernel(
+            "takt_depthwise2d_i8" if is_depthwise else "takt_conv2d_i8", shape, 1, 1,
+            in_scale.zero_point, out_scale.zero_point, low, high))
+        element = self.onnx.TensorProto.INT8
+        if rows is not None:
+            self.kernel(kernel, inputs, user.output[0], rows, element)
+        else:
+            n, oh, ow, oc = shape[0], shape[4], shape[5], shape[6]
+            twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc), element)
+            self.set_last(user.output[0], twin)
+        return True
+
+    def quantized_weights(self, node: Any, out_axis: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bytes of a product's second operand, and a scale for each output
+        channel, if both operands are quantized as the kernels take them."""
+        found = self.quantization.constants.get(node.input[1])
+        if node.input[0] not in self.quantization.tensors or found is None:
+            return None
+        value, scale, zero_point, axis = found
+        if value.dtype != np.int8 or zero_point.any() or (scale.size > 1 and axis != out_axis):
+            return None
+        return value, np.broadcast_to(scale.reshape(-1), (value.shape[out_axis],))
+
+    def quantized_conv(self, node: Any, bias: np.ndarray, groups: int,
+                       shape: tuple[int, ...]) -> bool:
+        found = self.quantized_weights(node, 0)
+        if found is None:
+            return False
+        return self.quantized_product(node, *found, bias, groups, shape, None)
+
+    def quantized_matmul(self, node: Any, is_transposed: bool, bias: np.ndarray,
+                         in_shape: tuple[int, ...]) -> bool:
+        found = self.quantized_weights(node, 0 if is_transposed else 1)
+        if found is None:
+            return False
+        weights, factors = found
+        weights = weights if is_transposed else weights.T
+        outs, ins = weights.shape
+        rows = math.prod(in_shape[:-1])
+        shape = (1, 1, rows, ins, 1, rows, outs, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+        return self.quantized_product(
+            node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs))
+
+
+def tiled(kernel: QuantizedKernel) -> QuantizedKernel:
+    """The kernel with tiles of a size that suits it."""
+    shape = kernel.shape
+    taps = shape[7] * shape[8]
+    is_wide = "conv2d" in kernel.function
+    macs_of_block = BLOCK * taps * (shape[3] // shape[15] if is_wide else 1)
+    limit = _TILE_MACS if is_wide else _TILE_ELEMENTS * 9
+    total = kernel.pixels * kernel.blocks * macs_of_block
+    limit = min(limit, max(total / 8, limit / 8))
+    blocks, pixels = kernel.blocks, kernel.pixels
+    weights = kernel.blocks * macs_of_block
+    if is_wide and weights > shape[1] * shape[2] * shape[3]:
+        # Few pixels, many weights: each tile reads its own weights only.
+        blocks = max(2, int(limit // (macs_of_block * pixels)))
+        blocks = min(kernel.blocks, blocks + blocks % 2)
+    pixels = max(14, int(limit // (macs_of_block * blocks)))
+    pixels -= pixels % (84 if pixels > 84 else 14)
+    return dataclasses.replace(
+        kernel, tile_pixels=min(pixels, kernel.pixels), tile_blocks=blocks)
+
+
+def pack_bytes(weights: np.ndarray, groups: int, is_depthwise: bool) -> np.ndarray:
+    """Weights [out][in][h][w] in blocks of output channels, fours of input ones."""
+    outs, ins, height, width = weights.shape
+    if is_depthwise:
+        blocks = -(-outs // BLOCK)
+        padded = np.zeros((blocks * BLOCK, height, width), np.int8)
+        padded[:outs] = weights[:, 0]
+        packed = padded.reshape(blocks, BLOCK, height, width).transpose(0, 2, 3, 1)
+        return np.ascontiguousarray(packed)
+    each = outs // groups
+    blocks, fours = -(-each // BLOCK), -(-ins // _FOUR)
+    padded = np.zeros((groups, blocks * BLOCK, fours * _FOUR, height, width), np.int8)
+    padded[:, :each, :ins] = weights.reshape(groups, each, ins, height, width)
+    split = padded.reshape(groups, blocks, BLOCK, fours, _FOUR, height, width)
+    return np.ascontiguousarray(split.transpose(0, 1, 5, 6, 3, 2, 4))
+
+
+# Elements of the buffers of a call, in order: the input, the weights, the bias,
+# the scales, what is added, and the result.
+_BUFFERS = ("i8", "i8", "i32", "f32", "i8", "i8")
+
+
+def parameter_types() -> list[str]:
+    types = [part for element in _BUFFERS for part in (f"memref<{element}>", "index", "index")]
+    # The shape, the tile, what is quantized, and the scale of what is added.
+    return [*types, *["i32"] * (16 + 4 + 5), "f32"]
+
+
+def function(name: str, kernel: QuantizedKernel, types: tuple[str, ...]) -> Iterator[str]:
+    """The code of a workgroup: one call for one tile."""
+    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
+    yield f"      func.func @{name}({bindings}) {{"
+    yield "        %zero = arith.constant 0 : index"
+    # Which binding a buffer is; one that is absent is of no elements.
+    used = [0, 1, 2, 3, None, 4]
+    arguments = []
+    for i, (element, binding) in enumerate(zip(_BUFFERS, used)):
+        size = 1 if binding is None else _elements(types[binding])
+        memory = f"memref<{size}x{element}>"
+        yield (f"        %m{i} = stream.binding.subspan %b{binding or 0}[%zero] : "
+               f"!stream.binding -> {memory}")
+        yield (f"        %p{i}, %o{i}, %s{i}, %t{i} = iree_codegen.extract_strided_metadata %m{i} : "
+               f"{memory} -> memref<{element}>, index, index, index")
+        arguments += [f"%p{i}", f"%o{i}", "%zero" if binding is None else f"%s{i}"]
+    for i, (axis, step) in enumerate((("x", kernel.tile_blocks), ("y", kernel.tile_pixels))):
+        yield f"        %{axis} = stream.dispatch.workgroup.id[{i}] : index"
+        yield f"        %{axis}_step = arith.constant {step} : index"
+        yield f"        %{axis}_index = arith.muli %{axis}, %{axis}_step : index"
+        yield f"        %{axis}_begin = arith.index_cast %{axis}_index : index to i32"
+    numbers = [*kernel.shape, "y", kernel.tile_pixels, "x", kernel.tile_blocks,
+               kernel.in_zero_point, kernel.out_zero_point, 0, kernel.low, kernel.high]
+    for i, number in enumerate(numbers):
+        if isinstance(number, str):
+            arguments.append(f"%{number}_begin")
+            continue
+        yield f"        %n{i} = arith.constant {number} : i32"
+        arguments.append(f"%n{i}")
+    yield "        %added_scale = arith.constant 0.0 : f32"
+    yield (f"        func.call @{kernel.function}({', '.join(arguments)}, %added_scale) : "
+           f"({', '.join(parameter_types())}) -> ()")
+    yield "        return"
+    yield "      }"
+
+
+def _elements(tensor: str) -> int:
+    return math.prod(int(part) for part in tensor[len("tensor<"):-1].split("x")[:-1])
