@@ -9,9 +9,6 @@ from typing import Any
 # them, and writing takes longer than the faster product saves: few channels on
 # large images. docs/performance.md has the networks on both sides.
 _IM2COL_ELEMENTS_MAX = 0.01
-# Networks of depthwise convolutions with 1x1 convolutions between them need no
-# im2col: this part of their multiply-adds is in the latter.
-_POINTWISE_PART_MIN = 0.5
 
 
 def recipe_of(model: Any) -> str | None:
@@ -25,7 +22,7 @@ def recipe_of(model: Any) -> str | None:
         value.name: [dimension.dim_value for dimension in value.type.tensor_type.shape.dim]
         for value in (*graph.value_info, *graph.input, *graph.output)
     }
-    multiply_adds = im2col_elements = pointwise = 0
+    multiply_adds = im2col_elements = 0
     has_depthwise = False
     for node in graph.node:
         if node.op_type != "Conv":
@@ -36,19 +33,15 @@ def recipe_of(model: Any) -> str | None:
             continue
         outputs, depth, *window = kernel
         pixels, taps = math.prod(out[2:]), math.prod(window)
-        count = outputs * depth * taps * pixels
-        multiply_adds += count
+        multiply_adds += outputs * depth * taps * pixels
         groups = next((a.i for a in node.attribute if a.name == "group"), 1)
         if groups > 1:
             has_depthwise = has_depthwise or depth == 1
-        elif taps == 1:
-            pointwise += count
-        else:
+        elif taps > 1:
             im2col_elements += depth * taps * pixels
     if multiply_adds == 0:
         return None
-    if im2col_elements > _IM2COL_ELEMENTS_MAX * multiply_adds:
-        return "channels_last"
-    if has_depthwise and pointwise > _POINTWISE_PART_MIN * multiply_adds:
+    # Depthwise convolutions are no products of matrices.
+    if has_depthwise or im2col_elements > _IM2COL_ELEMENTS_MAX * multiply_adds:
         return "channels_last"
     return "im2col"

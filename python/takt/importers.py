@@ -165,32 +165,29 @@ def _read_torch(program: Any) -> Source:
 
 def _read_tflite(path: pathlib.Path) -> Source:
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
-        target = os.path.join(scratch, "model.mlirbc")
-        run_tool(
-            ["tosa-converter-for-tflite", os.fspath(path), "--bytecode", "-o", target],
-            f"importing {path}",
-            missing="TFLite models need the package tosa-converter-for-tflite",
-        )
-        return dataclasses.replace(_read_mlir(pathlib.Path(target).read_bytes()), input_type="tosa")
+        target = os.path.join(scratch, "model.mlir")
+        converter = find_program("tosa-converter-for-tflite", "tosa-converter-for-tflite")
+        run_tool([converter, os.fspath(path), "--text", "-o", target], f"importing {path}")
+        return Source(pathlib.Path(target).read_bytes(), "tosa")
 
 
-def find_program(name: str) -> str:
-    """The path of a program of iree-base-compiler."""
+def find_program(name: str, package: str = "takt[compile]") -> str:
+    """The path of a program of the compiler's, or of another package."""
     beside = pathlib.Path(sys.executable).with_name(name)
     if beside.exists():
         return os.fspath(beside)
     found = shutil.which(name)
     if found is None:
-        raise CompileError(f"there is no {name}: pip install takt[compile]")
+        raise CompileError(f"there is no {name}: pip install {package}")
     return found
 
 
-def run_tool(command: list[str], what: str, *, missing: str = "", timeout: float | None = None) -> None:
+def run_tool(command: list[str], what: str, *, timeout: float | None = None) -> None:
     """Runs a tool. What it prints is in the CompileError if it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except FileNotFoundError as error:
-        raise CompileError(missing or f"{what}: there is no {command[0]}") from error
+        raise CompileError(f"{what}: there is no {command[0]}") from error
     except subprocess.TimeoutExpired as error:
         raise CompileError(f"{what}: not done within {timeout:g} s") from error
     if done.returncode != 0:

@@ -33,9 +33,9 @@ def test_few_channels_are_not():
     assert convolutions.recipe_of(network((16, 3, 1), (16, 3, 1), channels=16)) == "channels_last"
 
 
-def test_depthwise_convolutions_between_products_are_not():
+def test_depthwise_convolutions_are_not():
     assert convolutions.recipe_of(network((384, 1, 1), (384, 3, 384), (64, 1, 1))) == "channels_last"
-    assert convolutions.recipe_of(network((256, 1, 8), (256, 3, 256))) == "im2col"
+    assert convolutions.recipe_of(network((256, 1, 8), (256, 1, 1))) == "im2col"
 
 
 def test_without_convolutions_there_is_no_choice():

@@ -127,3 +127,11 @@ def test_jax_programs_have_the_names_of_their_arguments(needs_compiler, tmp_path
     assert module.main.inputs[0]["shape"] == (4,)
     assert module.main.attribute("takt.priority") == "3"
     assert module(np.arange(4, dtype=np.float32), np.ones(4, np.float32))[0].tolist() == [1, 3, 5, 7]
+
+
+def test_damaged_tflite_files_are_named(needs_compiler, tmp_path):
+    path = tmp_path / "damaged.tflite"
+    path.write_bytes(b"no model")
+    # With the converter or without it.
+    with pytest.raises(takt.CompileError, match="damaged.tflite|pip install tosa-converter-for-tflite"):
+        takt.compile(path, cache=tmp_path)
