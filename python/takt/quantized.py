@@ -245,7 +245,9 @@ class QuantizedRewriter:
             self.to_last(source) if rows is None else self.to_first(source),
             self.constant(pack_bytes(weights, groups, is_depthwise)),
             self.constant(sums),
-            self.constant((steps / out_scale.scale).astype(np.float32)),
+            # In the order in which other runtimes round, to give the same bytes.
+            self.constant(np.float32(in_scale.scale) * factors.astype(np.float32)
+                          / np.float32(out_scale.scale)),
         ]
         kernel = tiled(QuantizedKernel(
             "takt_depthwise2d_i8" if is_depthwise else "takt_conv2d_i8", shape, 1, 1,
