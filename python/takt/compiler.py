@@ -113,9 +113,12 @@ def compile(
         ).encode()
 
     @functools.lru_cache(maxsize=1)
+    def read_rewritten() -> importers.Rewritten | None:
+        return importers.rewritten(source)
+
     def rewrite() -> bytes | None:
-        mlir = importers.rewritten(source)
-        return None if mlir is None else annotate(mlir)
+        found = read_rewritten()
+        return None if found is None else annotate(found.mlir)
 
     names = targets.parse(target)
     job = Job(
@@ -142,8 +145,13 @@ def compile(
     if host is not None:
         raise ValueError("host: it is for tuning only")
     if npu is None:
-        recipe = recipe or source.recipe
-        return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
+        if recipe is not None:
+            return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
+        chosen = recipes.find(source.recipe, source.is_quantized)
+        found = read_rewritten()
+        if found is not None and found.pays:
+            chosen = dataclasses.replace(recipes.RECIPES["native"], fallback=chosen.name)
+        return job.compile_or_fall_back(chosen)
     from .npu import device_of, try_out
 
     if len(names) > 1:

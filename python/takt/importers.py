@@ -113,9 +113,17 @@ def _read_onnx(path: pathlib.Path) -> Source:
     )
 
 
-def rewritten(source: Source) -> bytes | None:
-    """The MLIR of a network whose convolutions and products are calls of Takt's
-    kernels (`rewriting`). None if there is none that a kernel could do."""
+@dataclasses.dataclass
+class Rewritten:
+    """A network whose convolutions and products are calls of Takt's kernels
+    (`rewriting`), as MLIR, and whether that is quicker as far as is known."""
+
+    mlir: bytes
+    pays: bool
+
+
+def rewritten(source: Source) -> Rewritten | None:
+    """None if there is nothing that a kernel could do."""
     if source.network is None:
         return None
     import onnx
@@ -140,7 +148,8 @@ def rewritten(source: Source) -> bytes | None:
             [sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", target],
             "importing the rewritten network",
         )
-        return rewriting.lower(pathlib.Path(target).read_text(encoding="utf-8"), kernels).encode()
+        mlir = rewriting.lower(pathlib.Path(target).read_text(encoding="utf-8"), kernels)
+    return Rewritten(mlir.encode(), rewriting.pays(network, kernels))
 
 
 def _read_lowered(lowered: Any) -> Source:

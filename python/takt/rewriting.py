@@ -25,6 +25,8 @@ DOMAIN = "takt"
 # A workgroup is some 30 us on a fast core: short enough to be preempted after.
 _TILE_MACS = 3e6
 _TILE_ELEMENTS = 64 << 10
+# A network of fewer multiply-adds takes longer to start its calls.
+_MACS_MIN = 1e6
 _TAPS_MAX = 128
 _CHANNELS_MAX = 16384
 _TO_LAST = [0, 2, 3, 1]
@@ -70,6 +72,22 @@ def rewrite(model: Any) -> tuple[Any, list[AnyKernel]]:
     if not rewriter.run():
         return model, []
     return rewriter.result(), rewriter.kernels
+
+
+def pays(network: Any, kernels: list[AnyKernel]) -> bool:
+    """Whether the calls of a network that rewrite() gave are quicker than what
+    the compiler makes of it: not those of tiny networks, and not where most
+    are of floats and followed by an activation that only the compiler fuses."""
+    calls = [node for node in network.graph.node if node.op_type == "TaktKernel"]
+    multiply_adds = floats = 0
+    for node in calls:
+        kernel = kernels[node.attribute[0].i]
+        n, _, _, c, oh, ow, oc, kh, kw, *_, groups = kernel.shape
+        if "pool" not in kernel.function:
+            floats += kernel.function.endswith("f32")
+            multiply_adds += n * oh * ow * oc * kh * kw * (c // groups)
+    gates = sum(node.op_type in ("Sigmoid", "HardSigmoid", "HardSwish") for node in network.graph.node)
+    return multiply_adds >= _MACS_MIN and (floats == 0 or 2 * gates <= floats)
 
 
 class _Rewriter(quantized.QuantizedRewriter):

@@ -199,6 +199,23 @@ def test_a_network_without_products_is_compiled_as_before(needs_compiler, tmp_pa
     assert "nothing for Takt's kernels" in after.report["failed"]["native"]
 
 
+def build_default(tmp_path, outs, activation):
+    net = Net()
+    path = tmp_path / "net.onnx"
+    x = net.conv("x", 3, outs)
+    net.save(path, [1, 3, 64, 64], net.node("Mul", x, net.node("Sigmoid", x)) if activation else x)
+    return takt.compile(path, cache=tmp_path)
+
+
+@pytest.mark.parametrize("outs, activation, is_native",
+                         [(16, False, True), (1, False, False), (16, True, False)])
+def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, outs, activation, is_native):
+    pytest.importorskip("onnx")
+    artifact = build_default(tmp_path, outs, activation)
+    assert (artifact.recipe.name == "native") == is_native
+    assert "failed" not in artifact.report
+
+
 def test_programs_that_are_no_networks_are_not_rewritten(needs_compiler, tmp_path):
     mlir = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
       %0 = arith.addf %x, %x : tensor<4xf32>
