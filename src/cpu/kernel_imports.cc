@@ -35,7 +35,7 @@ struct ConvParameters {
   float* output;
   int64_t output_offset;
   ConvShape shape;
-  int64_t has_residual;
+  int64_t flags;  // Bit 0: there is a residual. From bit 8: the activation.
   TileParameters tile;
   float low, high;
 };
@@ -76,14 +76,18 @@ bool FindTile(const TileParameters& p, int64_t pixel_count, int64_t block_count,
 int RunConvolution(const ConvParameters& p, kernels::ConvKernel kernel,
                    int64_t block_count) {
   ConvTile tile;
-  if (!FindTile(p.tile, p.shape.pixel_count(), block_count, &tile)) {
+  const int64_t activation = p.flags >> 8;
+  if (!FindTile(p.tile, p.shape.pixel_count(), block_count, &tile) ||
+      (p.flags & 0xfe) != 0 || activation < 0 ||
+      activation >= kernels::kActivationCount) {
     return kInvalid;
   }
   kernel(p.shape,
          {p.input + p.input_offset, p.weights + p.weights_offset,
           p.bias + p.bias_offset,
-          p.has_residual != 0 ? p.residual + p.residual_offset : nullptr,
-          p.output + p.output_offset, p.low, p.high},
+          (p.flags & 1) != 0 ? p.residual + p.residual_offset : nullptr,
+          p.output + p.output_offset, p.low, p.high,
+          static_cast<kernels::Activation>(activation)},
          tile);
   return 0;
 }

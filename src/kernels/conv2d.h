@@ -1,6 +1,6 @@
 // Convolutions over images whose channels are innermost (N, H, W, C), with what
 // usually follows them in one pass: the bias, the sum with another image of the
-// result's shape, and a clamp.
+// result's shape, an activation, and a clamp.
 //
 // Method: implicit matrix product (Dukhan, "The Indirect Convolution
 // Algorithm", 2019): a micro kernel reads its pixels through pointers, one for
@@ -22,6 +22,8 @@
 #define TAKT_KERNELS_CONV2D_H_
 
 #include <cstdint>
+
+#include "kernels/activation.h"
 
 namespace takt::kernels {
 
@@ -58,6 +60,7 @@ struct ConvOperands {
   const float* residual;  // NULL: nothing is added.
   float* output;
   float low, high;  // The clamp; -inf and inf for none.
+  Activation activation = Activation::kNone;  // Before the clamp.
 };
 
 struct ConvTile {

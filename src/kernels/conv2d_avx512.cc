@@ -6,6 +6,7 @@
 #if defined(__x86_64__)
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/target.h"
 

@@ -3,6 +3,7 @@
 #include "kernels/conv2d.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -205,6 +206,64 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
                           nullptr, out.data(), problem.low, problem.high},
                          {0, s.pixel_count(), 0, s.block_count()});
       EXPECT_EQ(out, problem.Expected(false));
+    }
+  }
+}
+
+// The same by the standard library.
+double Expected(Activation activation, double x) {
+  const double hard = std::clamp(x / 6 + 0.5, 0.0, 1.0);
+  switch (activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::kHardSwish:
+      return x * hard;
+    case Activation::kHardSigmoid:
+      return hard;
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kGelu:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+  }
+  return 0;
+}
+
+// One channel in, the identity as weights: the result is the activation.
+TEST(Conv2dTest, ActivationsAreExactToSomeUnits) {
+  constexpr int64_t kPixels = 4001;
+  const ConvShape shape{1, 1, kPixels, 1, 1, kPixels, 1, 1,
+                        1, 1, 1,       1, 1, 0,       0, 1};
+  std::vector<float> input;
+  for (int64_t i = 0; i < kPixels; ++i) {
+    input.push_back(static_cast<float>(i - kPixels / 2) * 0.01f);
+  }
+  input[0] = -1000.f;
+  input[1] = 1000.f;
+  std::vector<float> weights(kConvBlock);
+  weights[0] = 1.f;
+  const std::vector<float> bias(kConvBlock);
+  for (const KernelTable& table : RunnableKernels()) {
+    for (int number = 0; number < kActivationCount; ++number) {
+      for (const bool is_depthwise : {false, true}) {
+        std::vector<float> out(kPixels, kUntouched);
+        const auto activation = static_cast<Activation>(number);
+        const ConvKernel kernel =
+            is_depthwise ? table.conv->depthwise : table.conv->conv2d;
+        kernel(shape,
+               {input.data(), weights.data(), bias.data(), nullptr, out.data(),
+                -2000.f, 900.f, activation},
+               {0, kPixels, 0, 1});
+        for (int64_t i = 0; i < kPixels; ++i) {
+          const double expected =
+              std::min(Expected(activation, input[i]), 900.0);
+          ASSERT_NEAR(out[i], expected, 3e-7 * std::max(1., std::abs(expected)))
+              << "activation " << number << " of " << input[i];
+        }
+      }
     }
   }
 }

@@ -144,6 +144,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"api/submission", "tests/api/queue_test.c"},
     {"base/job_attributes", "tests/cpu/execution_test.cc"},
     {"base/pause", "tests/base/timer_service_test.cc"},
+    {"kernels/activation", "tests/kernels/conv2d_test.cc"},
     {"base/sleep_word", "tests/weak_memory/sleep_word_test.cc"},
     {"cpu/block_layout", "tests/cpu/execution_test.cc"},
     {"cpu/code_image", "tests/cpu/elf_image_test.cc"},

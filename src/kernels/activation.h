@@ -1,0 +1,21 @@
+// What may follow a convolution in the same call, before its clamp. The numbers
+// are those of the functions that compiled kernels import.
+#ifndef TAKT_KERNELS_ACTIVATION_H_
+#define TAKT_KERNELS_ACTIVATION_H_
+
+namespace takt::kernels {
+
+enum class Activation {
+  kNone = 0,
+  kSilu = 1,         // x / (1 + e^-x)
+  kSigmoid = 2,      // 1 / (1 + e^-x)
+  kHardSwish = 3,    // x * HardSigmoid(x)
+  kHardSigmoid = 4,  // x / 6 + 1 / 2 between 0 and 1
+  kTanh = 5,
+  kGelu = 6,  // x / 2 * (1 + erf(x / sqrt(2)))
+};
+inline constexpr int kActivationCount = 7;
+
+}  // namespace takt::kernels
+
+#endif  // TAKT_KERNELS_ACTIVATION_H_
