@@ -86,7 +86,36 @@ def joined(net):
     return net.conv(net.node("Concat", a, b, axis=1), 32, 6)
 
 
-NETS = [residual_block, normalized, joined]
+def activated(net):
+    """Each activation that a call may have, behind a convolution or a product."""
+    x = net.conv("x", 3, 20, strides=[2, 2])
+    x = net.node("Mul", net.node("Sigmoid", x), x)
+    x = net.node("HardSwish", net.conv(x, 20, 20, groups=20))
+    x = net.node("Tanh", net.conv(x, 20, 20, kernel=1))
+    x = net.node("HardSigmoid", net.conv(x, 20, 33), alpha=1 / 6, beta=0.5)
+    x = net.node("Sigmoid", net.conv(x, 33, 16))
+    x = net.node("Flatten", net.node("GlobalAveragePool", x))
+    x = net.node("MatMul", x, net.weights(16, 24))
+    half = net.node("Mul", x, net.constant(np.float32(0.5)))
+    erf = net.node("Erf", net.node("Mul", x, net.constant(np.float32(0.5**0.5))))
+    return net.node("Mul", half, net.node("Add", erf, net.constant(np.float32(1))))
+
+
+def test_activations_are_part_of_calls(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], activated(net))
+    network, kernels = rewriting.rewrite(onnx.load(path))
+    assert [kernel.activation for kernel in kernels if not kernel.is_pool] == [
+        "silu", "hard_swish", "tanh", "hard_sigmoid", "sigmoid", "gelu"]
+    left = {node.op_type for node in network.graph.node}
+    assert left == {"TaktKernel", "Transpose", "Reshape"}
+
+
+NETS = [residual_block, normalized, joined, activated]
 
 
 def expected(path, x):
