@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "base/check.h"
@@ -73,6 +74,14 @@ absl::StatusOr<Ref<Storage>> CreateHeapStorage(uint64_t byte_length) {
       MakeRef<HeapStorage>(static_cast<uint8_t*>(memory), byte_length));
 }
 
+namespace {
+
+// What the count of pins becomes when the memory is freed. Pins that come later
+// find no memory, and never take the count to zero again.
+constexpr int32_t kFreed = std::numeric_limits<int32_t>::min() / 2;
+
+}  // namespace
+
 absl::StatusOr<Ref<Storage>> Storage::CreateSibling() const {
   return CreateHeapStorage(byte_length_);
 }
@@ -96,8 +105,17 @@ bool Storage::Discard() {
 }
 
 void Storage::Free() {
-  uint8_t* memory = memory_.exchange(nullptr, std::memory_order_acq_rel);
+  uint8_t* const memory = memory_.load(std::memory_order_seq_cst);
   if (memory == nullptr) return;
+  // A Pin() that found no memory may come here late, after a Commit(): its
+  // count of zero was of a time without memory. Now zero means discarded and
+  // not used, and only one thread takes it.
+  int32_t unused = 0;
+  if (!pins_.compare_exchange_strong(unused, kFreed,
+                                     std::memory_order_seq_cst)) {
+    return;
+  }
+  memory_.store(nullptr, std::memory_order_release);
   FreeMemory(memory);
   charge_ = MemoryCharge();
 }
