@@ -40,7 +40,8 @@ install_python() {
   # Quiet and quick where all of it is there.
   "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 \
     --timeout 20 \
-    "nanobind>=2.5" numpy pytest pytest-asyncio "iree-base-compiler[onnx]==3.13.0"
+    "nanobind>=2.5" numpy pytest pytest-asyncio onnxruntime \
+    "iree-base-compiler[onnx]==3.13.0"
 }
 if ((${#missing[@]} == 0)); then
   install_python
