@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/types/optional.h"
+#include "base/clock.h"
 
 namespace takt::stream {
 
@@ -17,6 +18,9 @@ struct PendingRelease {
   uint64_t sequence;
   int64_t origin_ns;   // When the job was due.
   int64_t release_ns;  // When it was released.
+  // When the job was expected to end at the latest (99 %), as of its release;
+  // kInfiniteFuture: not known.
+  int64_t predicted_end_ns = kInfiniteFuture;
 };
 
 class ReleaseQueue {

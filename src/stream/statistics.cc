@@ -41,12 +41,21 @@ void StatisticsRecorder::CountEnd(const StreamJob& job) {
       break;
   }
   TAKT_CHECK(ended_count() <= counts_.released_count);
-  if (is_done) response_.Add(job.end_ns - job.origin_ns);
+  if (!is_done) return;
+  response_.Add(job.end_ns - job.origin_ns);
+  CountPrediction(job);
+}
+
+void StatisticsRecorder::CountPrediction(const StreamJob& job) {
+  if (job.predicted_end_ns == kInfiniteFuture) return;
+  ++counts_.predicted_count;
+  if (job.end_ns <= job.predicted_end_ns) ++counts_.kept_count;
+  predicted_response_.Add(job.predicted_end_ns - job.origin_ns);
 }
 
 StreamStatistics StatisticsRecorder::Summarize() const {
   return {counts_, response_.quantiles(), begin_delay_.quantiles(),
-          release_error_.quantiles()};
+          release_error_.quantiles(), predicted_response_.quantiles()};
 }
 
 }  // namespace takt::stream

@@ -20,6 +20,8 @@ struct StreamCounts {
   uint64_t starved_count = 0;  // Releases without an input.
   uint64_t overrun_count = 0;  // Releases during another job.
   uint64_t skipped_count = 0;  // Periods that passed without a release.
+  uint64_t predicted_count = 0;  // Jobs that are done and had a prediction.
+  uint64_t kept_count = 0;       // Of those, the ones that kept to it.
 };
 
 // A copy at one moment.
@@ -28,6 +30,7 @@ struct StreamStatistics {
   Quantiles response;       // From the origin to the end; jobs that are done.
   Quantiles begin_delay;    // From the release to the call.
   Quantiles release_error;  // From the planned release to the timer's.
+  Quantiles predicted_response;  // From the origin to the predicted end.
 };
 
 class StatisticsRecorder {
@@ -46,11 +49,13 @@ class StatisticsRecorder {
 
  private:
   uint64_t ended_count() const;
+  void CountPrediction(const StreamJob& job);
 
   StreamCounts counts_;
   Histogram response_;
   Histogram begin_delay_;
   Histogram release_error_;
+  Histogram predicted_response_;
 };
 
 }  // namespace takt::stream

@@ -218,7 +218,8 @@ void Stream::ReleaseJob(int64_t origin_ns) {
     // A closed stream releases its next job before the last one's end.
     const bool is_overrun = is_busy_ && arrival_ != Arrival::kClosed;
     sequence = recorder_.CountRelease(is_overrun);
-    replaced = pending_.Add({sequence, origin_ns, now_ns});
+    const Prediction prediction = PredictLocked(origin_ns, now_ns);
+    replaced = pending_.Add({sequence, origin_ns, now_ns, prediction.q99_ns});
     if (replaced.has_value()) ++reporting_count_;
     begins = !std::exchange(is_busy_, true);
   }

@@ -39,6 +39,7 @@
 #include "shop/job_shop.h"
 #include "stream/release_queue.h"
 #include "stream/release_schedule.h"
+#include "stream/response_predictor.h"
 #include "stream/statistics.h"
 #include "stream/stream_options.h"
 #include "stream/value_slot.h"
@@ -69,6 +70,11 @@ class Stream final : public Object {
   // Whether the scheduler expects the stream to meet its deadlines. With
   // `promises` the stream is admitted if it does.
   absl::StatusOr<sched::AdmissionReport> Admit(bool promises);
+
+  // When the job of a release at `release_ns` will end. None: the next release
+  // of the clock, or now.
+  Prediction Predict(absl::optional<int64_t> release_ns) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   absl::Status SetInput(absl::Span<const vm::Value> arguments);
   absl::StatusOr<ValueEntry::Storage> MapInput(size_t index);
@@ -142,6 +148,12 @@ class Stream final : public Object {
   void ReleaseFollowers(const StreamJob& job,
                         absl::Span<const vm::Value> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Predictions.
+  Prediction PredictLocked(int64_t release_ns, int64_t now_ns) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void LearnDuration(const StreamJob& job)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Jobs, from pending to issued.
   void SubmitBegin();
@@ -235,6 +247,9 @@ class Stream final : public Object {
   std::vector<Ref<Stream>> followers_ ABSL_GUARDED_BY(mutex_);
   Ref<hal::Fence> idle_ ABSL_GUARDED_BY(mutex_);  // Null: no thread waits.
   StatisticsRecorder recorder_ ABSL_GUARDED_BY(mutex_);
+  ResponsePredictor predictor_ ABSL_GUARDED_BY(mutex_);
+  // When the last job's call ended; 0: none has.
+  int64_t last_end_ns_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace takt::stream

@@ -46,6 +46,7 @@ StreamJob Stream::JobOf(const PendingRelease& release) const {
   job.sequence = release.sequence;
   job.origin_ns = release.origin_ns;
   job.deadline_ns = DeadlineAfter(release.origin_ns, deadline_after_ns_);
+  job.predicted_end_ns = release.predicted_end_ns;
   return job;
 }
 
@@ -258,6 +259,7 @@ void Stream::Conclude(const StreamJob& job, const absl::Status& status,
   {
     MutexLock lock(&mutex_);
     recorder_.CountEnd(job);
+    if (job.end_ns != 0) LearnDuration(job);
   }
   if (function_->tracer().is_on()) {
     const bool has_run = job.end_ns != 0;

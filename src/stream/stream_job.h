@@ -22,6 +22,9 @@ struct StreamJob {
   // When the job was due; in a chain, when the chain's first job was.
   int64_t origin_ns = 0;
   int64_t deadline_ns = kInfiniteFuture;
+  // When the stream expected its end at the latest (99 %), as of its release;
+  // kInfiniteFuture: it could not tell.
+  int64_t predicted_end_ns = kInfiniteFuture;
   int64_t begin_ns = 0;         // When its call was issued; 0: never.
   int64_t end_ns = 0;           // 0: it has not ended, or never began.
   uint64_t input_sequence = 0;  // Earlier inputs than the one it took.

@@ -1,0 +1,66 @@
+#include "stream/response_predictor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace takt::stream {
+
+namespace {
+
+constexpr double kTargetPart = 0.01;
+// How far one job moves the part that may exceed. One job in a hundred exceeds,
+// so the part falls by 0.002 with it and rises by 0.00002 with each other.
+constexpr double kStep = 0.002;
+// A long time without a slow job must not make the predictions careless.
+constexpr double kLargestPart = 2 * kTargetPart;
+
+}  // namespace
+
+ResponsePredictor::ResponsePredictor() : exceeding_part_(kTargetPart) {}
+
+void ResponsePredictor::Insert(int64_t duration_ns) {
+  TAKT_CHECK(count_ < kWindow);
+  int64_t* const end = sorted_.data() + count_;
+  int64_t* const place = std::upper_bound(sorted_.data(), end, duration_ns);
+  std::copy_backward(place, end, end + 1);
+  *place = duration_ns;
+  ++count_;
+}
+
+void ResponsePredictor::Remove(int64_t duration_ns) {
+  TAKT_CHECK(count_ > 0);
+  int64_t* const end = sorted_.data() + count_;
+  int64_t* const place = std::lower_bound(sorted_.data(), end, duration_ns);
+  TAKT_CHECK(place != end && *place == duration_ns);
+  std::copy(place + 1, end, place);
+  --count_;
+}
+
+int64_t ResponsePredictor::Quantile(double exceeding_part) const {
+  TAKT_DCHECK(count_ > 0);
+  // The rank that a new value exceeds with at most this probability, if it
+  // comes from where the others came from. Too few jobs: the slowest one.
+  const double rank =
+      std::ceil((static_cast<double>(count_) + 1) * (1 - exceeding_part));
+  const size_t index = static_cast<size_t>(std::max(rank, 1.0)) - 1;
+  return sorted_[std::min(index, count_ - 1)];
+}
+
+void ResponsePredictor::Add(int64_t duration_ns) {
+  duration_ns = std::max<int64_t>(duration_ns, 0);
+  if (count_ > 0) {
+    const bool exceeds = duration_ns > predicted_.q99_ns;
+    exceeding_part_ += kStep * (kTargetPart - (exceeds ? 1 : 0));
+    exceeding_part_ = std::clamp(exceeding_part_, 0.0, kLargestPart);
+  }
+  if (count_ == kWindow) Remove(ring_[next_]);
+  Insert(duration_ns);
+  ring_[next_] = duration_ns;
+  next_ = (next_ + 1) % kWindow;
+  predicted_ = {Quantile(0.5), Quantile(exceeding_part_)};
+  TAKT_DCHECK(predicted_.median_ns <= predicted_.q99_ns);
+}
+
+}  // namespace takt::stream

@@ -1,0 +1,68 @@
+// A ResponsePredictor says how long a stream's next jobs will take, from how
+// long its last ones took.
+//
+// Method: adaptive conformal prediction (Gibbs and Candes, "Adaptive Conformal
+// Inference Under Distribution Shift", NeurIPS 2021) over a window of past
+// jobs. The predicted duration is a quantile of the window. After each job the
+// part of jobs that may exceed it shrinks if the job exceeded it, and grows a
+// little if not. So 99 % of the jobs keep to the prediction in the long run,
+// also where their durations drift.
+//
+// Durations are those of a job alone: from when it could begin, because it was
+// released and the job before it had ended, to its end.
+//
+// Thread-safety: none. Allocates: never.
+#ifndef TAKT_STREAM_RESPONSE_PREDICTOR_H_
+#define TAKT_STREAM_RESPONSE_PREDICTOR_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace takt::stream {
+
+class ResponsePredictor {
+ public:
+  // Enough for a 99 % quantile with five jobs above it; the sorted copy fits
+  // into one page.
+  static constexpr size_t kWindow = 512;
+
+  struct Durations {
+    int64_t median_ns = kInfiniteFuture;  // kInfiniteFuture: no job yet.
+    int64_t q99_ns = kInfiniteFuture;
+  };
+
+  ResponsePredictor();
+
+  // The number of jobs that the predictions rest on.
+  size_t count() const { return count_; }
+  Durations Predict() const { return predicted_; }
+  // Adds a job that has ended.
+  void Add(int64_t duration_ns);
+
+ private:
+  void Remove(int64_t duration_ns);
+  void Insert(int64_t duration_ns);
+  int64_t Quantile(double exceeding_part) const;
+
+  std::array<int64_t, kWindow> ring_;    // In the order of their ends.
+  std::array<int64_t, kWindow> sorted_;  // The same, ascending.
+  size_t next_ = 0;                      // The oldest one once all are there.
+  size_t count_ = 0;
+  double exceeding_part_;  // Of jobs that may exceed the 99 % prediction.
+  Durations predicted_;
+};
+
+// What a stream says of one release. Times are absolute.
+struct Prediction {
+  int64_t release_ns = 0;
+  size_t job_count = 0;                 // Ended jobs that it rests on.
+  int64_t median_ns = kInfiniteFuture;  // The end, in half of all cases before.
+  int64_t q99_ns = kInfiniteFuture;     // In 99 % of all cases before.
+};
+
+}  // namespace takt::stream
+
+#endif  // TAKT_STREAM_RESPONSE_PREDICTOR_H_
