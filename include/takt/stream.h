@@ -270,6 +270,11 @@ typedef struct takt_stream_statistics_t {
   takt_quantiles_t response;     // From the origin to the end; of MET, MISSED.
   takt_quantiles_t begin_delay;  // From the release to the call.
   takt_quantiles_t release_error;  // Of the timer, against the clock.
+  // Jobs that are MET or MISSED and had a prediction at their release (see
+  // takt_stream_predict()), and those of them that ended by its q99_ns.
+  uint64_t predicted_count;
+  uint64_t kept_count;
+  takt_quantiles_t predicted_response;  // From the origin to that q99_ns.
 } takt_stream_statistics_t;
 
 // Since the stream was made.
@@ -277,6 +282,64 @@ typedef struct takt_stream_statistics_t {
 // Errors: INVALID_ARGUMENT  struct_size is not set.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_query_statistics(
     takt_stream_t* stream, takt_stream_statistics_t* out_statistics);
+
+typedef struct takt_stream_predict_options_t {
+  size_t struct_size;  // Set by init.
+  // The release that is asked about, of takt_clock_now_ns(). Default: 0, the
+  // stream's next one: of a PERIODIC stream that runs, by its schedule; else
+  // one that happens now.
+  int64_t release_ns;
+  // The length of a control step, for the predictions in steps. Default: 0,
+  // which gives none.
+  int64_t step_ns;
+  // Compute bound_ns, too; this asks the scheduler, as takt_stream_admit()
+  // does. Default: false.
+  bool with_bound;
+} takt_stream_predict_options_t;
+
+static inline void takt_stream_predict_options_init(
+    takt_stream_predict_options_t* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+}
+
+// When the result of a release will be there. Times are of takt_clock_now_ns();
+// TAKT_INFINITE_FUTURE: not known.
+typedef struct takt_stream_prediction_t {
+  size_t struct_size;  // Set by the caller.
+  int64_t release_ns;  // The release.
+  uint64_t job_count;  // Jobs that have ended, of which it was learned; at
+                       // most the last 512.
+  int64_t q50_ns;      // In half of the cases, the result is there before.
+  int64_t q99_ns;      // In 99 % of the cases.
+  int64_t bound_ns;    // With the promises that are kept, always.
+  // From the release to these times in whole steps, rounded up; -1: not known,
+  // or no step_ns was given.
+  int64_t q50_steps;
+  int64_t q99_steps;
+  int64_t bound_steps;
+} takt_stream_prediction_t;
+
+// Predicts when the result of the stream's next job will be there, before the
+// job is released: a policy that gives chunks of actions needs to know how many
+// control steps pass meanwhile. The quantiles come from the stream's last jobs,
+// and take into account the job in flight and the releases that wait. They
+// adapt so that 99 % of the jobs end by q99_ns also where durations drift;
+// statistics count how many did. bound_ns is admission's bound on the response:
+// it holds beside all streams with a promise, if no dispatch takes longer than
+// its learned 99 % quantile.
+//
+//   options  NULL: the defaults.
+//
+// Errors: INVALID_ARGUMENT  struct_size of `out_prediction` is not set;
+//                           release_ns or step_ns is below 0.
+// Blocks: never; with `with_bound`, until the scheduler has ended the decision
+// that it makes. Allocates: only with `with_bound`.
+// Source: Gibbs and Candes, "Adaptive Conformal Inference Under Distribution
+// Shift", NeurIPS 2021.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_predict(
+    takt_stream_t* stream, const takt_stream_predict_options_t* options,
+    takt_stream_prediction_t* out_prediction);
 
 #if defined(__cplusplus)
 }  // extern "C"

@@ -154,6 +154,22 @@ class Stream {
     if (!TakeOutput(output.results, &output.job)) return std::nullopt;
     return output;
   }
+  // When the result of a release will be there. `release_ns` 0: of the next
+  // one. See takt_stream_predict().
+  Result<takt_stream_prediction_t> Predict(int64_t release_ns = 0,
+                                           int64_t step_ns = 0,
+                                           bool with_bound = false) const {
+    takt_stream_predict_options_t options;
+    takt_stream_predict_options_init(&options);
+    options.release_ns = release_ns;
+    options.step_ns = step_ns;
+    options.with_bound = with_bound;
+    takt_stream_prediction_t prediction;
+    prediction.struct_size = sizeof(prediction);
+    Status status(takt_stream_predict(get(), &options, &prediction));
+    if (!status.ok()) return status;
+    return prediction;
+  }
   takt_stream_statistics_t statistics() const {
     takt_stream_statistics_t statistics;
     std::memset(&statistics, 0, sizeof(statistics));

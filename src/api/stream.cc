@@ -122,6 +122,51 @@ absl::Status QueryStatistics(const stream::Stream* stream,
   result.response = ToQuantiles(statistics.response);
   result.begin_delay = ToQuantiles(statistics.begin_delay);
   result.release_error = ToQuantiles(statistics.release_error);
+  result.predicted_count = counts.predicted_count;
+  result.kept_count = counts.kept_count;
+  result.predicted_response = ToQuantiles(statistics.predicted_response);
+  WriteSized(result, out);
+  return absl::OkStatus();
+}
+
+// Whole steps from `begin_ns` to `end_ns`, rounded up; -1: not known.
+int64_t StepsUntil(int64_t begin_ns, int64_t end_ns, int64_t step_ns) {
+  if (step_ns == 0 || end_ns == kInfiniteFuture) return -1;
+  const int64_t duration_ns = std::max<int64_t>(end_ns - begin_ns, 0);
+  return duration_ns / step_ns + (duration_ns % step_ns != 0 ? 1 : 0);
+}
+
+absl::Status Predict(stream::Stream* stream,
+                     const takt_stream_predict_options_t* options,
+                     takt_stream_prediction_t* out) {
+  TAKT_ASSIGN_OR_RETURN(
+      const takt_stream_predict_options_t given,
+      ReadOptions(options, &takt_stream_predict_options_init));
+  TAKT_RETURN_IF_ERROR(RequireSized(out, "out_prediction"));
+  for (const auto& [name, time_ns] :
+       {std::pair<const char*, int64_t>("release_ns", given.release_ns),
+        std::pair<const char*, int64_t>("step_ns", given.step_ns)}) {
+    if (time_ns >= 0) continue;
+    return stream::StreamOptionError(stream->function(), name,
+                                     absl::StrCat(time_ns, " is below 0"));
+  }
+  const stream::Prediction prediction = stream->Predict(
+      given.release_ns != 0 ? absl::optional<int64_t>(given.release_ns)
+                            : absl::nullopt);
+  takt_stream_prediction_t result = {};
+  result.release_ns = prediction.release_ns;
+  result.job_count = prediction.job_count;
+  result.q50_ns = prediction.median_ns;
+  result.q99_ns = prediction.q99_ns;
+  result.bound_ns = given.with_bound ? DeadlineAfter(prediction.release_ns,
+                                                     stream->ResponseBound())
+                                     : kInfiniteFuture;
+  const auto steps = [&](int64_t end_ns) {
+    return StepsUntil(prediction.release_ns, end_ns, given.step_ns);
+  };
+  result.q50_steps = steps(result.q50_ns);
+  result.q99_steps = steps(result.q99_ns);
+  result.bound_steps = steps(result.bound_ns);
   WriteSized(result, out);
   return absl::OkStatus();
 }
@@ -188,6 +233,14 @@ takt_status_t takt_stream_query_statistics(
   TAKT_REQUIRE(stream, out_statistics);
   return ToStatus(__func__,
                   takt::api::QueryStatistics(Unwrap(stream), out_statistics));
+}
+
+takt_status_t takt_stream_predict(takt_stream_t* stream,
+                                  const takt_stream_predict_options_t* options,
+                                  takt_stream_prediction_t* out_prediction) {
+  TAKT_REQUIRE(stream, Optional(options), out_prediction);
+  return ToStatus(__func__,
+                  takt::api::Predict(Unwrap(stream), options, out_prediction));
 }
 
 takt_status_t takt_stream_map_input(takt_stream_t* stream, size_t index,

@@ -17,9 +17,9 @@ struct StreamCounts {
   uint64_t missed_count = 0;
   uint64_t dropped_count = 0;
   uint64_t failed_count = 0;
-  uint64_t starved_count = 0;  // Releases without an input.
-  uint64_t overrun_count = 0;  // Releases during another job.
-  uint64_t skipped_count = 0;  // Periods that passed without a release.
+  uint64_t starved_count = 0;    // Releases without an input.
+  uint64_t overrun_count = 0;    // Releases during another job.
+  uint64_t skipped_count = 0;    // Periods that passed without a release.
   uint64_t predicted_count = 0;  // Jobs that are done and had a prediction.
   uint64_t kept_count = 0;       // Of those, the ones that kept to it.
 };

@@ -75,6 +75,9 @@ class Stream final : public Object {
   // of the clock, or now.
   Prediction Predict(absl::optional<int64_t> release_ns) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Admission's bound on how long a job takes from its release to its end;
+  // kInfiniteFuture: none is known.
+  int64_t ResponseBound();
 
   absl::Status SetInput(absl::Span<const vm::Value> arguments);
   absl::StatusOr<ValueEntry::Storage> MapInput(size_t index);

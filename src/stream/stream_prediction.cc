@@ -28,8 +28,8 @@ Prediction Stream::PredictLocked(int64_t release_ns, int64_t now_ns) const {
   if (in_flight_.has_value()) {
     const int64_t began_ns = std::max(in_flight_->job.origin_ns, last_end_ns_);
     const auto end = [&](int64_t duration_ns) {
-      return std::max({DeadlineAfter(began_ns, duration_ns), now_ns,
-                       release_ns});
+      return std::max(
+          {DeadlineAfter(began_ns, duration_ns), now_ns, release_ns});
     };
     median_ns = end(job.median_ns);
     q99_ns = end(job.q99_ns);
@@ -50,6 +50,11 @@ Prediction Stream::Predict(absl::optional<int64_t> release_ns) const {
   const bool has_next = is_running_ && arrival_ == Arrival::kPeriodic;
   const int64_t next_ns = has_next ? schedule_.next_ns() : now_ns;
   return PredictLocked(release_ns.value_or(next_ns), now_ns);
+}
+
+int64_t Stream::ResponseBound() {
+  const auto report = Admit(/*promises=*/false);
+  return report.ok() ? report->response_bound_ns : kInfiniteFuture;
 }
 
 }  // namespace takt::stream

@@ -193,6 +193,15 @@ static void admission_answers_with_numbers(void) {
   EXPECT(admission.deadline_ns == 10000000000);
   EXPECT(admission.response_least_ns <= admission.response_bound_ns);
   EXPECT(admission.response_bound_ns <= admission.deadline_ns);
+  takt_stream_predict_options_t asked;
+  takt_stream_predict_options_init(&asked);
+  asked.with_bound = true;
+  asked.step_ns = 10000000000;
+  takt_stream_prediction_t next = {.struct_size = sizeof(next)};
+  REQUIRE_OK(takt_stream_predict(stream, &asked, &next));
+  EXPECT(next.bound_ns - next.release_ns > 0);
+  EXPECT(next.bound_ns - next.release_ns <= admission.deadline_ns);
+  EXPECT(next.bound_steps == 1);
   /* Promised jobs run like others. */
   run_job(&f, stream);
   const takt_class_statistics_t hard = class_of(&f, TAKT_CRITICALITY_HARD);

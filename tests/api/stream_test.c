@@ -165,6 +165,49 @@ static void periodic_releases_keep_their_phase(void) {
   }
 }
 
+static void a_stream_predicts_its_next_job(void) {
+  fixture_t f = fixture_create_with(2, "local-task", kMul[0]);
+  seen_t seen = {0};
+  takt_stream_options_t options =
+      options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
+  takt_stream_t* stream = create_stream(&f, "mul", &options);
+  takt_stream_prediction_t next = {.struct_size = sizeof(next)};
+  EXPECT_OK(takt_stream_predict(stream, NULL, &next));
+  EXPECT(next.job_count == 0 && next.q50_ns == TAKT_INFINITE_FUTURE);
+  EXPECT(next.q99_ns == TAKT_INFINITE_FUTURE && next.q99_steps == -1);
+  REQUIRE_OK(takt_stream_start(stream, 0));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_OK(set_input(&f, stream, 1));
+    wait_idle(stream);
+  }
+  takt_stream_predict_options_t asked;
+  takt_stream_predict_options_init(&asked);
+  asked.release_ns = takt_clock_now_ns() + 1000000000;
+  asked.step_ns = 1000;
+  asked.with_bound = true; /* Nothing schedules it, so there is none. */
+  EXPECT_OK(takt_stream_predict(stream, &asked, &next));
+  EXPECT(next.job_count == 3 && next.release_ns == asked.release_ns);
+  EXPECT(asked.release_ns < next.q50_ns && next.q50_ns <= next.q99_ns);
+  const takt_stream_statistics_t statistics = statistics_of(stream);
+  EXPECT(next.q99_ns - next.release_ns <= statistics.response.max);
+  EXPECT(next.q99_steps == (next.q99_ns - next.release_ns + 999) / 1000);
+  EXPECT(next.bound_ns == TAKT_INFINITE_FUTURE && next.bound_steps == -1);
+  EXPECT(statistics.predicted_count == 2 && statistics.kept_count <= 2);
+  EXPECT(statistics.predicted_response.count == 2);
+  asked.step_ns = -1;
+  EXPECT_ERROR(takt_stream_predict(stream, &asked, &next),
+               TAKT_STATUS_INVALID_ARGUMENT, "step_ns: -1 is below 0");
+  asked.release_ns = -7;
+  EXPECT_ERROR(takt_stream_predict(stream, &asked, &next),
+               TAKT_STATUS_INVALID_ARGUMENT, "release_ns: -7 is below 0");
+  next.struct_size = 0;
+  EXPECT_ERROR(takt_stream_predict(stream, NULL, &next),
+               TAKT_STATUS_INVALID_ARGUMENT, "struct_size");
+  takt_stream_stop(stream);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
 static void a_stream_may_be_started_again(void) {
   fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
   seen_t seen = {0};
@@ -678,6 +721,7 @@ static void results_must_fit_the_inputs_of_the_next_stream(void) {
 int main(void) {
   RUN(an_input_releases_a_job);
   RUN(periodic_releases_keep_their_phase);
+  RUN(a_stream_predicts_its_next_job);
   RUN(a_stream_may_be_started_again);
   RUN(the_end_of_a_job_releases_the_next_one_of_a_closed_stream);
   RUN(releases_and_inputs_wait_in_queues);

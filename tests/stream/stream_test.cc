@@ -390,5 +390,61 @@ TEST_F(StreamTest, ErrorsNameTheBadOption) {
               HasSubstr("takes_results: result 0 of test.increment is"));
 }
 
+TEST_F(StreamTest, AStreamPredictsTheEndOfItsNextJob) {
+  const Ref<Stream> stream = Make("tick", Periodic(100));
+  EXPECT_EQ(stream->Predict(absl::nullopt).q99_ns, kInfiniteFuture);
+  call_ns_ = 30;
+  ASSERT_TRUE(stream->Start(100).ok());
+  clock_->AdvanceTo(450);
+  ASSERT_EQ(ended_.size(), 4u);
+  const Prediction next = stream->Predict(absl::nullopt);
+  EXPECT_EQ(next.job_count, 4u);
+  EXPECT_EQ(next.release_ns, 500);
+  EXPECT_EQ(next.median_ns, 530);
+  EXPECT_EQ(next.q99_ns, 530);
+  EXPECT_EQ(stream->Predict(900).q99_ns, 930);
+  // The first job had no prediction.
+  EXPECT_EQ(ended_[0].job.predicted_end_ns, kInfiniteFuture);
+  EXPECT_EQ(ended_[3].job.predicted_end_ns, 430);
+  const StreamStatistics statistics = stream->statistics();
+  EXPECT_EQ(statistics.counts.predicted_count, 3u);
+  EXPECT_EQ(statistics.counts.kept_count, 3u);
+  EXPECT_EQ(statistics.predicted_response.max, 30);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, APredictionCountsTheJobInFlightAndThoseThatWait) {
+  const Ref<Stream> stream = Make("tick", Periodic(100));
+  call_ns_ = 30;
+  ASSERT_TRUE(stream->Start(100).ok());
+  clock_->AdvanceTo(250);
+  Prediction during;
+  call_ns_ = 150;
+  during_call_ = [&] {
+    // At 450: the job of 300 runs, and that of 400 waits.
+    during = stream->Predict(absl::nullopt);
+    during_call_ = nullptr;
+    call_ns_ = 30;
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(600);
+  EXPECT_EQ(during.release_ns, 500);
+  EXPECT_EQ(during.q99_ns, 500 + 30 + 30);
+  // The job of 300 needed longer than any before.
+  EXPECT_EQ(ended_[2].job.predicted_end_ns, 330);
+  EXPECT_EQ(ended_[2].job.end_ns, 450);
+  // At its release, the job of 300 was expected to end at once.
+  EXPECT_EQ(ended_[3].job.predicted_end_ns, 400 + 30);
+  const StreamStatistics statistics = stream->statistics();
+  EXPECT_EQ(statistics.counts.predicted_count, statistics.counts.met_count - 1);
+  EXPECT_EQ(statistics.counts.kept_count, statistics.counts.met_count - 3);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AStreamWithoutASchedulerHasNoBound) {
+  const Ref<Stream> stream = Make("tick", Periodic(100));
+  EXPECT_EQ(stream->ResponseBound(), kInfiniteFuture);
+}
+
 }  // namespace
 }  // namespace takt::stream
