@@ -196,6 +196,12 @@ void PrintStream(const char* name, const takt::Stream& stream) {
       static_cast<unsigned long long>(s.failed_count));
   Print("response", s.response);
   if (s.release_error.count > 0) Print("release error", s.release_error);
+  if (s.predicted_count == 0) return;
+  std::printf("  %.2f %% of %llu jobs ended by their 99 %% prediction\n",
+              100.0 * static_cast<double>(s.kept_count) /
+                  static_cast<double>(s.predicted_count),
+              static_cast<unsigned long long>(s.predicted_count));
+  Print("predicted response", s.predicted_response);
 }
 
 void PrintLoop(const LoopRecord& record, bool is_real_time) {
