@@ -77,7 +77,7 @@ CpuSet AllowedCpus();
 
 // The machine this runs on, within AllowedCpus() and without the CPUs that
 // the kernel isolates (unless nothing else is allowed). Uses hwloc if it is
-// there, which takes milliseconds; else one cluster of all. Never fails.
+// there, which takes milliseconds; else the files of the system. Never fails.
 Topology DiscoverTopology();
 
 }  // namespace takt::topology
