@@ -47,7 +47,8 @@ bool ExecutableLoader::SupportsFormat(absl::string_view format) const {
     if (others_->Takes(format)) return true;
     if (others_->is_exclusive()) return false;
   }
-  return IsHostElf(format) || format == VmvxExecutable::kFormat ||
+  return IsHostElf(format) ||
+         (format == VmvxExecutable::kFormat && VmvxExecutable::IsAvailable()) ||
          (IsHostLibrary(format) && allows_system_libraries_);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
 
@@ -271,6 +272,11 @@ absl::optional<ImportFunction> FindKernelImport(
                           const_cast<kernels::ConvI8Kernels*>(kernels.conv_i8)};
   }
   return absl::nullopt;
+}
+
+absl::Status MissingImportError(absl::string_view name) {
+  return absl::NotFoundError(
+      absl::StrCat("executable library: nothing provides the import ", name));
 }
 
 }  // namespace takt::cpu

@@ -5,6 +5,8 @@
 #ifndef TAKT_CPU_KERNEL_IMPORTS_H_
 #define TAKT_CPU_KERNEL_IMPORTS_H_
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "cpu/import_resolver.h"
 #include "kernels/kernel_table.h"
 
@@ -14,6 +16,9 @@ namespace takt::cpu {
 // result points to lives for ever.
 absl::optional<ImportFunction> FindKernelImport(
     absl::string_view name, const kernels::KernelTable& kernels);
+
+// The error for a kernel that needs an import which nothing provides.
+absl::Status MissingImportError(absl::string_view name);
 
 }  // namespace takt::cpu
 

@@ -218,8 +218,7 @@ absl::Status LibraryExecutable::ResolveImports(
     if (imports != nullptr) import = imports->Resolve(name);
     if (!import.has_value()) import = FindKernelImport(name, kernels);
     if (!import.has_value() && !is_weak) {
-      return absl::NotFoundError(absl::StrCat(
-          "executable library: nothing provides the import ", name));
+      return MissingImportError(name);
     }
     const ImportFunction resolved = import.value_or(ImportFunction{});
     import_functions_.push_back(resolved.function);

@@ -64,6 +64,8 @@ struct VmvxExecutable::Operands {
   Ref<vm::ByteBuffer> constants;
 };
 
+bool VmvxExecutable::IsAvailable() { return true; }
+
 absl::StatusOr<std::shared_ptr<ExecutableCode>> VmvxExecutable::Load(
     absl::Span<const uint8_t> data, Ref<Object> owner,
     absl::Span<const uint32_t> constants, Ref<vm::NativeModule> vmvx_module,

@@ -37,6 +37,9 @@ class VmvxExecutable final : public ExecutableCode {
  public:
   static constexpr absl::string_view kFormat = "vmvx-bytecode-fb";
 
+  // False in a build without vmvx (TAKT_VMVX).
+  static bool IsAvailable();
+
   // Verifies and links `data`, which `owner` keeps alive; without an owner it
   // is copied. Errors: as vm::BytecodeModule::Load and vm::Context::Create;
   // DATA_LOSS for functions of another signature, or attributes that are no

@@ -28,8 +28,13 @@ struct KernelTable {
   }
 };
 
-// The fastest kernels that need nothing beyond `sets`.
+// The fastest kernels that need nothing beyond `sets`. Those that the build is
+// without stay NULL.
 KernelTable SelectKernels(const InstructionSets& sets);
+
+// Its two parts: what vmvx and NPUs run, and what compiled code imports.
+void SelectMatrixKernels(const InstructionSets& sets, KernelTable* table);
+void SelectConvKernels(const InstructionSets& sets, KernelTable* table);
 
 }  // namespace takt::kernels
 

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/status.h"
 #include "cpu/device.h"
+#include "cpu/vmvx_executable.h"
 #include "runtime/blocking_wait.h"
 
 namespace takt::runtime {
@@ -106,6 +107,10 @@ absl::Status ExplainMisfit(const absl::Status& status,
     absl::StrAppend(&text,
                     "; system libraries need a device with the option "
                     "allow_system_libraries");
+  }
+  if (!cpu::VmvxExecutable::IsAvailable()) {
+    absl::StrAppend(&text, "; this build of Takt is without vmvx: ",
+                    "TAKT_VMVX is OFF");
   }
   return absl::Status(static_cast<absl::StatusCode>(status.raw_code()), text);
 }

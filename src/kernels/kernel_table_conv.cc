@@ -1,0 +1,19 @@
+#include "kernels/kernel_table.h"
+
+namespace takt::kernels {
+
+void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {
+  table->conv = &kConvPortable;
+  table->conv_i8 = &kConvI8Portable;
+#if defined(__x86_64__)
+  if (sets.avx2_fma) {
+    table->conv = &kConvAvx2;
+    if (sets.avx512_vnni) {
+      table->conv = &kConvAvx512;
+      table->conv_i8 = &kConvI8Avx512Vnni;
+    }
+  }
+#endif
+}
+
+}  // namespace takt::kernels
