@@ -6,10 +6,8 @@
 
 #include "abi/null.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "api/device.h"
 #include "api/handle.h"
-#include "api/npu_device.h"
 #include "api/npu_routes.h"
 #include "base/status.h"
 #include "runtime/function.h"
@@ -53,21 +51,6 @@ absl::StatusOr<runtime::ContextOptions> ReadContextOptions(
     if (result.executor != nullptr) break;
   }
   return result;
-}
-
-// Notes the NPUs for which no module that has been linked so far has code.
-void NoteUnusedNpus(runtime::Instance& instance,
-                    const runtime::ContextOptions& options) {
-  for (const hal::Device* device : options.devices) {
-    const npu::NpuUnit* const unit = UnitOf(*device);
-    if (unit == nullptr || unit->has_code()) continue;
-    std::vector<absl::string_view> compiled;
-    for (const vm::Module* module : options.modules) {
-      if (runtime::Needs(*module, "hal")) compiled.push_back(module->name());
-    }
-    if (compiled.empty()) continue;
-    instance.notices().UnusedNpu(device->id(), absl::StrJoin(compiled, ", "));
-  }
 }
 
 absl::StatusOr<Ref<runtime::Context>> CreateContext(

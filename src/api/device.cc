@@ -85,13 +85,7 @@ absl::StatusOr<Ref<hal::Device>> CreateDevice(
 
 exec::Executor* ExecutorOf(const hal::Device& device) {
   const auto& host = static_cast<const cpu::Device&>(device);
-  // An NPU that runs on the caller's own instructions has workers, too.
-  const npu::NpuUnit* const unit = UnitOf(device);
-  if (unit != nullptr &&
-      (unit->capabilities().flags & TAKT_NPU_ON_CALLER) == 0) {
-    return nullptr;
-  }
-  return host.executor();
+  return KeepsWorkers(device) ? nullptr : host.executor();
 }
 
 }  // namespace takt::api

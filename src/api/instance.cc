@@ -8,9 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/options.h"
+#include "api/scheduler_windows.h"
 #include "api/topology.h"
 #include "base/status.h"
-#include "follow/window_advisor.h"
 #include "sched/policy.h"
 #include "takt/instance.h"
 #include "takt/scheduler.h"
@@ -56,19 +56,6 @@ absl::StatusOr<absl::optional<sched::SchedulerOptions>> ReadScheduler(
   return result;
 }
 
-// Null without windows.
-runtime::AdvisorFactory ReadWindows(const takt_scheduler_options_t& given) {
-  if (given.window_ns == 0) return nullptr;
-  return [length_ns = given.window_ns, budget_ns = given.window_budget_ns](
-             runtime::BackgroundRunner background) {
-    follow::WindowOptions options;
-    options.length_ns = length_ns;
-    options.planning.budget_ns = budget_ns;
-    options.planning.background = std::move(background);
-    return std::make_shared<follow::WindowAdvisor>(std::move(options));
-  };
-}
-
 absl::StatusOr<MemorySource> ReadAllocator(const takt_allocator_t& given) {
   if ((given.allocate == nullptr) != (given.free == nullptr)) {
     return absl::InvalidArgumentError(
@@ -110,7 +97,7 @@ absl::StatusOr<Ref<runtime::Instance>> CreateInstance(
         const takt_scheduler_options_t scheduler,
         ReadOptions(given.scheduler, &takt_scheduler_options_init));
     TAKT_ASSIGN_OR_RETURN(result.scheduler, ReadScheduler(scheduler));
-    result.make_advisor = ReadWindows(scheduler);
+    TAKT_ASSIGN_OR_RETURN(result.make_advisor, ReadWindows(scheduler));
   }
   result.fault_reports = given.fault_reports;
   result.host_loop = given.host_loop;

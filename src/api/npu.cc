@@ -164,6 +164,13 @@ takt_npu_statistics_t StatisticsOf(const npu::NpuUnit& unit) {
 }
 
 }  // namespace
+
+bool KeepsWorkers(const hal::Device& device) {
+  const npu::NpuUnit* const unit = UnitOf(device);
+  return unit != nullptr &&
+         (unit->capabilities().flags & TAKT_NPU_ON_CALLER) == 0;
+}
+
 }  // namespace takt::api
 
 using takt::api::Unwrap;

@@ -8,6 +8,10 @@
 
 namespace takt::api {
 
+// Whether the device's workers are for its NPU alone. Those of an NPU that runs
+// on the caller's own instructions are not.
+bool KeepsWorkers(const hal::Device& device);
+
 // nullptr if there is none.
 inline npu::NpuUnit* UnitOf(const hal::Device& device) {
   // All devices of this library are of this class.

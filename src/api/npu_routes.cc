@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
 #include "cpu/command_buffer.h"
@@ -70,6 +71,20 @@ void AddRoutes(runtime::Instance* instance,
     route::PairRecordings(
         *mine, Ref<cpu::CommandBuffer>::Retain(its),
         static_cast<cpu::Device&>(*recorded[i].device).executor());
+  }
+}
+
+void NoteUnusedNpus(runtime::Instance& instance,
+                    const runtime::ContextOptions& options) {
+  for (const hal::Device* device : options.devices) {
+    const npu::NpuUnit* const unit = UnitOf(*device);
+    if (unit == nullptr || unit->has_code()) continue;
+    std::vector<absl::string_view> compiled;
+    for (const vm::Module* module : options.modules) {
+      if (runtime::Needs(*module, "hal")) compiled.push_back(module->name());
+    }
+    if (compiled.empty()) continue;
+    instance.notices().UnusedNpu(device->id(), absl::StrJoin(compiled, ", "));
   }
 }
 

@@ -20,6 +20,10 @@ namespace takt::api {
 void AddRoutes(runtime::Instance* instance,
                const runtime::ContextOptions& options, vm::Context& context);
 
+// Notes the NPUs for which no module that has been linked so far has code.
+void NoteUnusedNpus(runtime::Instance& instance,
+                    const runtime::ContextOptions& options);
+
 }  // namespace takt::api
 
 #endif  // TAKT_API_NPU_ROUTES_H_

@@ -7,9 +7,9 @@
 
 #include "api/handle.h"
 #include "api/quantiles.h"
+#include "api/scheduler_windows.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
-#include "follow/window_advisor.h"
 #include "runtime/instance.h"
 #include "sched/policy.h"
 #include "shop/job_shop.h"
@@ -92,28 +92,11 @@ absl::Status Admit(takt_stream_t* stream, bool promise, takt_admission_t* out) {
   return absl::OkStatus();
 }
 
-absl::Status QueryWindows(takt_instance_t* instance,
-                          takt_window_statistics_t* out) {
+absl::Status QueryWindowsOf(takt_instance_t* instance,
+                            takt_window_statistics_t* out) {
   TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
   TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
-  // CreateInstance() makes all advisors of this class.
-  const auto windows = std::static_pointer_cast<follow::WindowAdvisor>(
-      Unwrap(instance)->FindAdvisor());
-  if (windows == nullptr) {
-    return absl::FailedPreconditionError(
-        "the scheduler plans no windows: its window_ns is 0");
-  }
-  follow::WindowReport report;
-  shop->Run([&](sched::Scheduler&, int64_t) { report = windows->report(); });
-  takt_window_statistics_t result = {};
-  result.planned_count = report.planned_count;
-  result.failed_count = report.failed_count;
-  result.broken_count = report.broken_count;
-  result.started_count = report.started_count;
-  result.in_place_count = report.in_place_count;
-  result.planning = ToQuantiles(report.planning.quantiles());
-  WriteSized(result, out);
-  return absl::OkStatus();
+  return QueryWindows(*Unwrap(instance), *shop, out);
 }
 
 absl::Status QueryClass(takt_instance_t* instance,
@@ -263,7 +246,8 @@ takt_status_t takt_scheduler_query_class(
 takt_status_t takt_scheduler_query_windows(
     takt_instance_t* instance, takt_window_statistics_t* out_statistics) {
   TAKT_REQUIRE(instance, out_statistics);
-  return ToStatus(__func__, takt::api::QueryWindows(instance, out_statistics));
+  return ToStatus(__func__,
+                  takt::api::QueryWindowsOf(instance, out_statistics));
 }
 
 takt_status_t takt_scheduler_set_callbacks(
