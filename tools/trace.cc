@@ -26,6 +26,10 @@ ToolInfo Info() {
        ".html, or else Perfetto's. \"-\" is stdout."},
       {"summary", "FILE",
        "Prints what each stream and each thread did, and what was late."},
+      {"explain", "FILE",
+       "Says why jobs were late, and what would avoid it; if none was, why "
+       "the\n"
+       "slowest one took its time."},
       {"compare", "FILE", "Prints what was planned beside what happened."},
       {"check", "FILE",
        "Looks for what cannot be: two at once on an exclusive resource, an\n"
@@ -61,8 +65,14 @@ Result<int> Check(const TraceContents& trace, bool is_json) {
   return count == 0 ? kSuccess : kFailure;
 }
 
+struct TraceFlags {
+  bool is_json = false;
+  int64_t jobs = 5;
+};
+
 Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
-               bool is_json, Flags* flags) {
+               const TraceFlags& given, Flags* flags) {
+  const bool is_json = given.is_json;
   const bool converts = command == "convert";
   if (rest.size() != (converts ? 2u : 1u)) {
     return flags->Misuse("expected `" + command +
@@ -84,13 +94,18 @@ Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
   TAKT_TOOLS_ASSIGN_OR_RETURN(const TraceContents contents,
                               TraceContents::Read(trace));
   if (command == "summary") return Print(contents.Summarize(is_json));
+  if (command == "explain") {
+    return Print(contents.Explain(static_cast<size_t>(given.jobs), is_json));
+  }
   if (command == "compare") return Print(contents.Compare(is_json));
   return Check(contents, is_json);
 }
 
 Result<int> Run(int argc, char** argv, Flags* flags) {
-  bool is_json = false;
-  flags->AddSwitch("json", &is_json, "Print JSON.");
+  TraceFlags given;
+  flags->AddSwitch("json", &given.is_json, "Print JSON.");
+  flags->AddNumber("jobs", 0, 1'000'000, &given.jobs,
+                   "explain: at most this many jobs of each stream.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;
@@ -98,8 +113,9 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
   if (rest.empty()) return flags->Misuse("no command; see --help");
   const std::string command = rest.front();
   rest.erase(rest.begin());
-  for (const char* known : {"show", "convert", "summary", "compare", "check"}) {
-    if (command == known) return Do(command, rest, is_json, flags);
+  for (const char* known :
+       {"show", "convert", "summary", "explain", "compare", "check"}) {
+    if (command == known) return Do(command, rest, given, flags);
   }
   return flags->Misuse("no command \"" + command + "\"; see --help");
 }

@@ -9,6 +9,7 @@
 #include "base/object.h"
 #include "trace/check.h"
 #include "trace/comparison.h"
+#include "trace/explanation.h"
 #include "trace/summary.h"
 #include "trace/trace.h"
 
@@ -45,6 +46,13 @@ std::string Compare(const trace::Trace& trace, bool as_json) {
   const trace::Comparison comparison = trace::Compare(trace);
   return as_json ? trace::ComparisonJson(comparison)
                  : trace::ComparisonText(comparison);
+}
+
+std::string Explain(const trace::Trace& trace, size_t job_count_max,
+                    bool as_json) {
+  const trace::Explanation explanation = trace::Explain(trace, job_count_max);
+  return as_json ? trace::ExplanationJson(explanation)
+                 : trace::ExplanationText(explanation);
 }
 
 }  // namespace
@@ -125,6 +133,16 @@ takt_status_t takt_trace_contents_compare(const takt_trace_contents_t* contents,
   TAKT_REQUIRE(contents, out_text);
   return GiveText(__func__,
                   takt::analysis::Compare(Unwrap(contents)->trace(), as_json),
+                  out_text);
+}
+
+takt_status_t takt_trace_contents_explain(const takt_trace_contents_t* contents,
+                                          size_t job_count_max, bool as_json,
+                                          char** out_text) {
+  TAKT_REQUIRE(contents, out_text);
+  return GiveText(__func__,
+                  takt::analysis::Explain(Unwrap(contents)->trace(),
+                                          job_count_max, as_json),
                   out_text);
 }
 

@@ -90,6 +90,28 @@ TEST(TraceToolTest, SumsUpAndChecksASimulatedRun) {
   EXPECT_EQ(result.out, "nothing was planned\n");
 }
 
+TEST(TraceToolTest, ExplainsTheJobsOfASimulatedRun) {
+  const std::string path = SimulatedRun("explained.takt-trace", "7");
+  ToolResult result = RunTool({"explain", path, "--jobs=1"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("jobs late; usually done in"));
+  EXPECT_THAT(result.out, HasSubstr("cause: "));
+  result = RunTool({"explain", path, "--json"});
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["streams"].size(), 5u);
+  for (const auto& stream : json["streams"]) {
+    for (const auto& job : stream["explained"]) {
+      int64_t sum_ns = 0;
+      for (const auto& use_ns : job["use_ns"]) sum_ns += use_ns.get<int64_t>();
+      EXPECT_EQ(sum_ns,
+                job["end_ns"].get<int64_t>() - job["origin_ns"].get<int64_t>());
+    }
+  }
+  result = RunTool({"explain", path, "--jobs=-1"});
+  EXPECT_EQ(result.exit_code, 2);
+}
+
 TEST(TraceToolTest, TheSameSeedGivesTheSameTrace) {
   const std::string one = FileContents(SimulatedRun("one", "7"));
   EXPECT_EQ(one, FileContents(SimulatedRun("two", "7")));

@@ -106,6 +106,17 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_trace_contents_summarize(
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_trace_contents_compare(
     const takt_trace_contents_t* contents, bool as_json, char** out_text);
 
+// Explains the late jobs of each stream: what their response time was used for,
+// beside what the stream's jobs usually use it for, the cause, and what would
+// avoid it. Of a stream without late jobs it explains the slowest job.
+//
+//   job_count_max  the most jobs of one stream that are explained one by one.
+//
+// The other arguments are as in takt_trace_contents_summarize().
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_trace_contents_explain(
+    const takt_trace_contents_t* contents, size_t job_count_max, bool as_json,
+    char** out_text);
+
 // Checks whether the trace contradicts itself: one batch at a time on an NPU,
 // one operation at a time on a core, effects after their causes. The check
 // shares no code with the recorder.

@@ -49,6 +49,13 @@ class TraceContents
     takt_status_t status = takt_trace_contents_compare(get(), as_json, &text);
     return TakeText(status, text);
   }
+  Result<std::string> Explain(size_t job_count_max,
+                              bool as_json = false) const {
+    char* text = nullptr;
+    takt_status_t status =
+        takt_trace_contents_explain(get(), job_count_max, as_json, &text);
+    return TakeText(status, text);
+  }
   // The faults, a line each; "" if there is none.
   Result<std::string> Check(uint64_t* count = nullptr) const {
     char* text = nullptr;
