@@ -10,7 +10,26 @@ absl::Status Cancellation::Error() {
   return absl::CancelledError("the call has been cancelled");
 }
 
+bool Cancellation::TakeSteps(uint64_t steps) {
+  if (!has_step_limit_) return true;
+  uint64_t left = steps_left_.load(std::memory_order_relaxed);
+  while (steps <= left) {
+    if (steps_left_.compare_exchange_weak(left, left - steps,
+                                          std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Cancellation::GiveBackSteps(uint64_t steps) {
+  if (has_step_limit_) {
+    steps_left_.fetch_add(steps, std::memory_order_relaxed);
+  }
+}
+
 bool Cancellation::BeginWork() {
+  TAKT_DCHECK(stops_all_work());
   MutexLock lock(&mutex_);
   if (is_requested()) return false;
   ++work_count_;

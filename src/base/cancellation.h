@@ -1,7 +1,7 @@
 // A Cancellation belongs to a call that can be cancelled, and to the work that
 // devices do for it. The work polls it and reports when it has ended, so that
 // the thread that cancels the call can wait until no part of it writes to
-// memory.
+// memory. It also has the step limit of the call's kernels.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf.
@@ -21,7 +21,26 @@ namespace takt {
 class Cancellation final : public Object {
  public:
   static constexpr ObjectType kType{"takt.cancellation"};
-  Cancellation() : Object(&kType) {}
+
+  enum class Scope : uint8_t {
+    kAllWork,  // Work ends between its pieces, and is counted.
+    // Only bytecode that runs as a kernel ends, because it might never do so by
+    // itself. Other work is neither stopped nor counted.
+    kKernels,
+  };
+
+  // `step_limit`: of all kernels together; 0: none.
+  explicit Cancellation(Scope scope = Scope::kAllWork, uint64_t step_limit = 0)
+      : Object(&kType),
+        scope_(scope),
+        has_step_limit_(step_limit != 0),
+        steps_left_(step_limit) {}
+  static Ref<Cancellation> Create(BlockPool& pool, Scope scope,
+                                  uint64_t step_limit) {
+    return Ref<Cancellation>::Adopt(new (pool) Cancellation(scope, step_limit));
+  }
+
+  bool stops_all_work() const { return scope_ == Scope::kAllWork; }
 
   // Polled by work between its pieces.
   bool is_requested() const {
@@ -30,7 +49,14 @@ class Cancellation final : public Object {
   // What such work fails with.
   static absl::Status Error();
 
-  // False if the work must not begin; else EndWork() follows.
+  // Takes steps for a kernel to run; false, and nothing is taken, if there are
+  // fewer.
+  bool TakeSteps(uint64_t steps);
+  // Gives back steps that were not run.
+  void GiveBackSteps(uint64_t steps);
+
+  // For the scope kAllWork. False if the work must not begin; else EndWork()
+  // follows.
   bool BeginWork() ABSL_LOCKS_EXCLUDED(mutex_);
   void EndWork() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -41,6 +67,9 @@ class Cancellation final : public Object {
   bool IsIdle(OnIdle on_idle, void* argument) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  const Scope scope_;
+  const bool has_step_limit_;
+  std::atomic<uint64_t> steps_left_;       // Relaxed: it orders nothing.
   std::atomic<bool> is_requested_{false};  // Written under mutex_.
   Mutex mutex_;
   uint32_t work_count_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -30,6 +30,7 @@ struct Base {
   uint8_t* data = nullptr;  // nullptr: a slot that no command uses.
   uint64_t length = 0;
   hal::Storage* storage = nullptr;  // Pinned; borrowed.
+  bool is_writable = true;
 };
 
 struct Command {
@@ -100,6 +101,7 @@ struct SlotUse {
 struct DirectStorage {
   hal::Storage* storage;
   DirectStorage* next;
+  bool is_writable = false;  // One of the buffers over it may be written.
 };
 
 // An object that dispatches keep alive.

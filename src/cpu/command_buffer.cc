@@ -326,6 +326,7 @@ absl::StatusOr<Range> CommandBuffer::RecordDirect(const hal::BufferRef& ref,
     last_direct_ = direct;
     ++direct_count_;
   }
+  if ((buffer.access() & hal::kAccessWrite) != 0) direct->is_writable = true;
   return Range{static_cast<uint32_t>(binding_capacity() + index),
                buffer.byte_offset() + ref.offset, length};
 }
@@ -440,6 +441,7 @@ absl::Status CommandBuffer::PinBases(absl::Span<const hal::Binding> bindings,
                           ? buffer.byte_length() - offset
                           : bindings[i].length;
     bases[i].storage = buffer.storage();
+    bases[i].is_writable = (buffer.access() & hal::kAccessWrite) != 0;
   }
   size_t i = binding_capacity();
   for (DirectStorage* direct = first_direct_; direct != nullptr;
@@ -449,7 +451,8 @@ absl::Status CommandBuffer::PinBases(absl::Span<const hal::Binding> bindings,
       UnpinBases(bases.subspan(0, i));
       return MissingMemory("directly recorded buffer", i - binding_capacity());
     }
-    bases[i] = {data, direct->storage->byte_length(), direct->storage};
+    bases[i] = {data, direct->storage->byte_length(), direct->storage,
+                direct->is_writable};
   }
   return absl::OkStatus();
 }

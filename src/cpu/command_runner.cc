@@ -86,6 +86,7 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
   if (dispatch.workgroup_total == 0) return absl::OkStatus();
   dispatch.arguments.traits = &traits;
   dispatch.arguments.faults = terms.faults;
+  dispatch.arguments.cancellation = terms.cancellation;
   WorkgroupCost& cost = command.cost().alone;
   const uint32_t total = dispatch.workgroup_total;
   const PartTrace* const trace = terms.trace;
@@ -94,11 +95,10 @@ absl::Status RunDispatch(const DispatchCommand& recorded, const Region& region,
       (terms.learns && (trace != nullptr || IsSampled(cost))) ||
       target != RouteTarget::kOnly;
   if (!is_sampled && !terms.observer && trace == nullptr) {
-    return dispatch.Run(0, total, worker, terms.cancellation);
+    return dispatch.Run(0, total, worker);
   }
   const TileRun run(/*is_timed=*/true);
-  const absl::Status status =
-      dispatch.Run(0, total, worker, terms.cancellation);
+  const absl::Status status = dispatch.Run(0, total, worker);
   const int64_t end_ns = NowNs();
   if (status.ok() && is_sampled) run.Learn(cost, end_ns, total);
   if (status.ok() && terms.observer) {
@@ -123,9 +123,9 @@ void NotifyObserver(const DispatchObserver& observer,
             dispatch.arguments.workgroup_count, begin_ns, end_ns, group});
 }
 
-absl::Status ResolvedDispatch::RunCancellable(
-    uint32_t begin, uint32_t end, exec::Worker& worker,
-    const Cancellation& cancellation) const {
+absl::Status ResolvedDispatch::RunCancellable(uint32_t begin, uint32_t end,
+                                              exec::Worker& worker) const {
+  const Cancellation& cancellation = *arguments.cancellation;
   const Executable& executable = *command->executable;
   if (executable.is_sequential(command->function)) {
     if (cancellation.is_requested()) return Cancellation::Error();
@@ -206,13 +206,17 @@ absl::Status Resolve(const DispatchCommand& command,
                      size_t* lengths, uint32_t max_concurrency,
                      ResolvedDispatch* resolved) {
   TAKT_DCHECK(command.binding_count <= kMaxBindings);
+  DispatchArguments& arguments = resolved->arguments;
+  arguments.read_only_bindings = {};
   for (uint32_t i = 0; i < command.binding_count; ++i) {
+    const Range& range = command.bindings[i];
     Bytes bytes;
-    TAKT_RETURN_IF_ERROR(ResolveRange(command.bindings[i], bases, &bytes));
+    TAKT_RETURN_IF_ERROR(ResolveRange(range, bases, &bytes));
     pointers[i] = bytes.data;
     lengths[i] = bytes.length;
+    const uint64_t is_read_only = bases[range.base].is_writable ? 0 : 1;
+    arguments.read_only_bindings[i / 64] |= is_read_only << i % 64;
   }
-  DispatchArguments& arguments = resolved->arguments;
   arguments.workgroup_count = command.workgroup_count;
   if (command.is_indirect) {
     Bytes counts;
@@ -278,7 +282,8 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
                        const RunTerms& terms) {
   for (const Command* command = region.first; command != nullptr;
        command = command->next) {
-    if (terms.cancellation != nullptr && terms.cancellation->is_requested()) {
+    if (terms.cancellation != nullptr && terms.cancellation->stops_all_work() &&
+        terms.cancellation->is_requested()) {
       return Cancellation::Error();
     }
     if (command->kind == Command::Kind::kDispatch) {

@@ -56,12 +56,12 @@ struct ResolvedDispatch {
   DispatchArguments arguments;
   uint32_t workgroup_total = 0;
 
-  // See Executable::RunWorkgroups(). CANCELLED at the next workgroup once
-  // `cancellation` is requested; null: it is not.
-  absl::Status Run(uint32_t begin, uint32_t end, exec::Worker& worker,
-                   const Cancellation* cancellation = nullptr) const {
-    if (cancellation != nullptr) {
-      return RunCancellable(begin, end, worker, *cancellation);
+  // See Executable::RunWorkgroups(). If the cancellation of the call stops all
+  // work, it fails with CANCELLED at the next workgroup.
+  absl::Status Run(uint32_t begin, uint32_t end, exec::Worker& worker) const {
+    if (arguments.cancellation != nullptr &&
+        arguments.cancellation->stops_all_work()) {
+      return RunCancellable(begin, end, worker);
     }
     return command->executable->RunWorkgroups(command->function, arguments,
                                               begin, end, worker);
@@ -69,8 +69,7 @@ struct ResolvedDispatch {
 
  private:
   absl::Status RunCancellable(uint32_t begin, uint32_t end,
-                              exec::Worker& worker,
-                              const Cancellation& cancellation) const;
+                              exec::Worker& worker) const;
 };
 
 // OUT_OF_RANGE if a range does not lie in its base; INVALID_ARGUMENT for a
@@ -105,8 +104,8 @@ struct RunTerms {
   bool learns = false;  // Costs of functions are measured.
   const DispatchObserver& observer;
   const PartTrace* trace = nullptr;  // What runs is recorded; may be null.
-  const JobFaultPolicy* faults = nullptr;      // Of the job; may be null.
-  const Cancellation* cancellation = nullptr;  // Likewise.
+  const JobFaultPolicy* faults = nullptr;  // Of the job; may be null.
+  Cancellation* cancellation = nullptr;    // Likewise.
 };
 
 // Runs one region, or all from `first` on, on this thread, in order.
@@ -116,9 +115,6 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
 absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
                         const exec::JobTraits& traits, exec::Worker& worker,
                         const RunTerms& terms);
-
-// Room for the bindings of one dispatch.
-inline constexpr size_t kMaxBindings = 256;
 
 }  // namespace takt::cpu
 

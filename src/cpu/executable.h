@@ -23,6 +23,8 @@
 
 namespace takt::cpu {
 
+inline constexpr size_t kMaxBindings = 256;
+
 // One dispatch, as its workgroups see it. Everything is borrowed.
 struct DispatchArguments {
   std::array<uint32_t, 3> workgroup_count = {1, 1, 1};  // z below 2^16.
@@ -34,11 +36,19 @@ struct DispatchArguments {
   void* const* bindings = nullptr;
   const size_t* binding_lengths = nullptr;
   size_t binding_count = 0;
+  // Bit i % 64 of word i / 64: binding i must not be written. Code that is not
+  // trusted is held to it.
+  std::array<uint64_t, kMaxBindings / 64> read_only_bindings = {};
   uint32_t max_concurrency = 1;
   // The traits of its job; null: none in particular.
   const exec::JobTraits* traits = nullptr;
   const JobFaultPolicy* faults =
       nullptr;  // Of the job; NULL: none in particular.
+  Cancellation* cancellation = nullptr;  // Of the call; null: none.
+
+  bool is_read_only(size_t binding) const {
+    return (read_only_bindings[binding / 64] >> binding % 64 & 1) != 0;
+  }
 };
 
 // Loaded code: what the formats implement. Shared by every Executable of the

@@ -92,6 +92,7 @@ absl::Status ExecutionPart::Bind(RouteTarget target) {
                                &dispatch_));
   dispatch_.arguments.traits = &execution_->traits_;
   dispatch_.arguments.faults = &execution_->fault_policy_;
+  dispatch_.arguments.cancellation = execution_->cancellation();
   const Executable& executable = *command.executable;
   const bool is_traced = execution_->tag().is_traced();
   if (is_traced) {
@@ -162,7 +163,7 @@ uint32_t ExecutionPart::RunRange(uint32_t begin, uint32_t end,
   uint32_t reached = end;
   worker.reached = &reached;
   const absl::Status status =
-      dispatch_.Run(begin, end, worker, execution_->cancellation());
+      dispatch_.Run(begin, end, worker);
   worker.reached = nullptr;
   if (!status.ok()) {
     execution_->Fail(status);

@@ -22,7 +22,8 @@ void Operation::Start(const hal::Fence* wait) {
 void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {
   auto* operation = static_cast<Operation*>(waiter);
   Cancellation* const cancellation = operation->cancellation_.get();
-  if (status.ok() && cancellation != nullptr) {
+  if (status.ok() && cancellation != nullptr &&
+      cancellation->stops_all_work()) {
     operation->is_cancellable_ = cancellation->BeginWork();
     if (!operation->is_cancellable_) {
       operation->Complete(Cancellation::Error());

@@ -60,9 +60,11 @@ class Operation : public hal::FenceWaiter {
   Device& device() const { return *device_; }
   const OperationTag& tag() const { return tag_; }
   // Null: it is not cancelled once it has begun.
-  const Cancellation* cancellation() const { return cancellation_.get(); }
+  Cancellation* cancellation() const { return cancellation_.get(); }
+  // Whether the operation must end before it is done.
   bool is_cancelled() const {
-    return cancellation_ != nullptr && cancellation_->is_requested();
+    return cancellation_ != nullptr && cancellation_->stops_all_work() &&
+           cancellation_->is_requested();
   }
 
  private:

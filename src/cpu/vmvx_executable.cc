@@ -25,7 +25,10 @@ constexpr absl::string_view kReserved[] = {"__init", "__deinit", "__notify",
 
 constexpr uint32_t kMaxLocalMemoryBytes = 16 << 20;
 constexpr uint32_t kMaxConstantCount = 256;
-constexpr uint32_t kMaxBindingCount = 256;
+static_assert(kMaxBindings == 256);
+// What an initializer and a destructor of the kernels' module may run: some
+// 0.1 s. Those of a compiler run a few dozen.
+constexpr uint64_t kInitializerSteps = 1 << 24;
 
 // The attribute as a number of at most `most`; 0 if it is missing.
 absl::StatusOr<uint32_t> ReadAttribute(const vm::ExportInfo& function,
@@ -116,9 +119,8 @@ absl::Status VmvxExecutable::ReadFunctions(bool is_sequential) {
     TAKT_ASSIGN_OR_RETURN(
         function.constant_count,
         ReadAttribute(info, "constant_count", kMaxConstantCount));
-    TAKT_ASSIGN_OR_RETURN(
-        function.binding_count,
-        ReadAttribute(info, "binding_count", kMaxBindingCount));
+    TAKT_ASSIGN_OR_RETURN(function.binding_count,
+                          ReadAttribute(info, "binding_count", kMaxBindings));
     functions.push_back(std::move(function));
     entries_.push_back({1, static_cast<uint32_t>(i)});
   }
@@ -130,8 +132,9 @@ absl::StatusOr<std::unique_ptr<VmvxExecutable::Instance>>
 VmvxExecutable::CreateInstance() const {
   auto instance = std::make_unique<Instance>();
   const Ref<vm::Module> modules[] = {vmvx_module_, module_};
-  TAKT_ASSIGN_OR_RETURN(instance->context,
-                        vm::Context::Create(modules, /*waiter=*/nullptr));
+  TAKT_ASSIGN_OR_RETURN(
+      instance->context,
+      vm::Context::Create(modules, /*waiter=*/nullptr, kInitializerSteps));
   TAKT_RETURN_IF_ERROR(SetConstants(*instance->context));
   instance->bindings =
       vm::List::Create({vm::ValueKind::kRef, &vm::ByteBuffer::kType}, 0);
@@ -152,7 +155,11 @@ absl::Status VmvxExecutable::SetConstants(vm::Context& context) const {
                  constants_.size() * sizeof(uint32_t)}));
   vm::Value arguments[] = {vm::Value::FromRef(std::move(buffer))};
   const vm::FunctionRef function = {1, static_cast<uint32_t>(*setter)};
-  return vm::Invoke(context, function, absl::MakeSpan(arguments)).status();
+  TAKT_ASSIGN_OR_RETURN(
+      const Ref<vm::Invocation> invocation,
+      vm::Invocation::Create(context, function, absl::MakeSpan(arguments)));
+  invocation->SetStepLimit(kInitializerSteps);
+  return invocation->RunToEnd();
 }
 
 absl::StatusOr<std::unique_ptr<VmvxExecutable::Instance>>
@@ -191,10 +198,10 @@ absl::Status VmvxExecutable::RunWorkgroups(size_t function,
   TAKT_RETURN_IF_ERROR(bindings.Resize(info.binding_count));
   for (size_t i = 0; i < info.binding_count; ++i) {
     TAKT_RETURN_IF_ERROR(bindings.SetRef(
-        i, vm::ByteBuffer::Wrap(nullptr,
-                                static_cast<uint8_t*>(arguments.bindings[i]),
-                                arguments.binding_lengths[i],
-                                /*is_mutable=*/true, blocks_.get())));
+        i, vm::ByteBuffer::Wrap(
+               nullptr, static_cast<uint8_t*>(arguments.bindings[i]),
+               arguments.binding_lengths[i],
+               /*is_mutable=*/!arguments.is_read_only(i), blocks_.get())));
   }
   Operands operands;
   operands.local_memory = vm::ByteBuffer::Wrap(
@@ -233,7 +240,8 @@ absl::Status VmvxExecutable::RunInInstance(Instance& instance, size_t function,
     return vm::Slot{.i32 = static_cast<int32_t>(value)};
   };
   const std::array<uint32_t, 3>& count = arguments.workgroup_count;
-  vm::DirectCaller caller(*instance.context, entries_[function]);
+  vm::DirectCaller caller(*instance.context, entries_[function],
+                          arguments.cancellation);
   caller.SetArgument(0, {.ref = operands.local_memory.get()});
   caller.SetArgument(1, {.ref = operands.constants.get()});
   caller.SetArgument(2, {.ref = instance.bindings.get()});

@@ -1,5 +1,6 @@
 #include "cpu/vmvx_module.h"
 
+#include <algorithm>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "kernels/pack.h"
 #include "kernels/tile_sizes.h"
 #include "vm/bytecode_version.h"
+#include "vm/invocation.h"
 
 namespace takt::cpu {
 namespace {
@@ -88,6 +90,66 @@ absl::StatusOr<TiledSide> ResolveTiledSide(const int64_t (&sizes)[4],
   return side;
 }
 
+// Charges the call for what it writes; fails if it must stop.
+absl::Status Charge(vm::NativeCall& call, Sizes sizes, uint64_t element_bytes) {
+  uint64_t bytes = 0;
+  if (!CheckedMul(static_cast<uint64_t>(sizes.size0) *
+                      static_cast<uint64_t>(sizes.size1),
+                  element_bytes, &bytes)) {
+    bytes = UINT64_MAX;
+  }
+  return call.invocation().Charge(bytes);
+}
+
+// Runs a product in slices of at most some 10 ms, each charged for its
+// multiplications, so that the call can be stopped between them.
+absl::Status RunInSlices(vm::NativeCall& call, kernels::Mmt4dKernel kernel,
+                         size_t operand_bytes,
+                         const kernels::Mmt4dArguments& all) {
+  constexpr int64_t kSliceMacs = int64_t{1} << 26;
+  const int64_t left_tile = all.m0 * all.k0;
+  const int64_t right_tile = all.n0 * all.k0;
+  int64_t tile_macs = 0;
+  if (!CheckedMul(left_tile, all.n0, &tile_macs) || tile_macs > kSliceMacs) {
+    return absl::UnimplementedError(
+        absl::StrCat("tiles of ", all.m0, "x", all.n0, "x", all.k0,
+                     ": at most ", kSliceMacs, " products in a tile"));
+  }
+  // As many tiles as fit, of a panel first, then panels of each side.
+  const int64_t tiles = std::max<int64_t>(kSliceMacs / tile_macs, 1);
+  const int64_t k_step = std::clamp<int64_t>(all.k, 1, tiles);
+  const int64_t n_step = std::clamp<int64_t>(tiles / k_step, 1, all.n);
+  const int64_t m_step = std::clamp<int64_t>(tiles / k_step / n_step, 1, all.m);
+  const auto at = [](const void* data, int64_t elements, size_t bytes) {
+    return static_cast<const uint8_t*>(data) +
+           elements * static_cast<int64_t>(bytes);
+  };
+  for (int64_t m = 0; m < all.m; m += m_step) {
+    for (int64_t n = 0; n < all.n; n += n_step) {
+      int64_t k = 0;
+      do {  // Once also without tiles, to store zeros.
+        kernels::Mmt4dArguments slice = all;
+        slice.m = std::min(m_step, all.m - m);
+        slice.n = std::min(n_step, all.n - n);
+        slice.k = std::min(k_step, all.k - k);
+        slice.left =
+            at(all.left, m * all.left_stride + k * left_tile, operand_bytes);
+        slice.right =
+            at(all.right, n * all.right_stride + k * right_tile, operand_bytes);
+        slice.out = const_cast<uint8_t*>(
+            at(all.out, m * all.out_stride + n * all.m0 * all.n0,
+               sizeof(uint32_t)));
+        slice.accumulate = all.accumulate || k > 0;
+        TAKT_RETURN_IF_ERROR(call.invocation().Charge(
+            static_cast<uint64_t>(slice.m * slice.n * slice.k * tile_macs)));
+        kernel(slice);
+        k += k_step;
+      } while (k < all.k);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status UnknownElementType(uint32_t flags, const char* known) {
   return absl::UnimplementedError(absl::StrCat(
       "element type ", flags & kTypeMask, "; there are kernels for ", known));
@@ -100,14 +162,14 @@ class VmvxState final : public vm::ModuleState {
       : kernels_(kernels), offload_(std::move(offload)) {}
 
   template <BinaryOp kOp>
-  absl::Status Binary(vm::ByteBuffer& lhs, int64_t lhs_offset,
-                      int64_t lhs_stride0, int64_t lhs_stride1,
-                      vm::ByteBuffer& rhs, int64_t rhs_offset,
-                      int64_t rhs_stride0, int64_t rhs_stride1,
-                      vm::ByteBuffer& out, int64_t out_offset,
-                      int64_t out_stride0, int64_t out_stride1, int64_t size0,
-                      int64_t size1) {
-    return RunBinary(kernels_.binary(kOp),
+  absl::Status Binary(vm::NativeCall& call, vm::ByteBuffer& lhs,
+                      int64_t lhs_offset, int64_t lhs_stride0,
+                      int64_t lhs_stride1, vm::ByteBuffer& rhs,
+                      int64_t rhs_offset, int64_t rhs_stride0,
+                      int64_t rhs_stride1, vm::ByteBuffer& out,
+                      int64_t out_offset, int64_t out_stride0,
+                      int64_t out_stride1, int64_t size0, int64_t size1) {
+    return RunBinary(call, kernels_.binary(kOp),
                      {"lhs", lhs, lhs_offset, lhs_stride0, lhs_stride1},
                      {"rhs", rhs, rhs_offset, rhs_stride0, rhs_stride1},
                      {"out", out, out_offset, out_stride0, out_stride1},
@@ -115,62 +177,70 @@ class VmvxState final : public vm::ModuleState {
   }
 
   template <UnaryOp kOp>
-  absl::Status Unary(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
-                     int64_t in_stride1, vm::ByteBuffer& out,
-                     int64_t out_offset, int64_t out_stride0,
-                     int64_t out_stride1, int64_t size0, int64_t size1) {
-    return RunUnary(
-        kernels_.unary(kOp), {"in", in, in_offset, in_stride0, in_stride1},
-        {"out", out, out_offset, out_stride0, out_stride1}, {size0, size1});
+  absl::Status Unary(vm::NativeCall& call, vm::ByteBuffer& in,
+                     int64_t in_offset, int64_t in_stride0, int64_t in_stride1,
+                     vm::ByteBuffer& out, int64_t out_offset,
+                     int64_t out_stride0, int64_t out_stride1, int64_t size0,
+                     int64_t size1) {
+    return RunUnary(call, kernels_.unary(kOp),
+                    {"in", in, in_offset, in_stride0, in_stride1},
+                    {"out", out, out_offset, out_stride0, out_stride1},
+                    {size0, size1});
   }
 
   template <size_t kElementBytes>
-  absl::Status Copy(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
-                    int64_t in_stride1, vm::ByteBuffer& out, int64_t out_offset,
-                    int64_t out_stride0, int64_t out_stride1, int64_t size0,
-                    int64_t size1) {
-    return RunCopy(kElementBytes, {"in", in, in_offset, in_stride0, in_stride1},
-                   {"out", out, out_offset, out_stride0, out_stride1},
-                   {size0, size1});
+  absl::Status Copy(vm::NativeCall& call, vm::ByteBuffer& in, int64_t in_offset,
+                    int64_t in_stride0, int64_t in_stride1, vm::ByteBuffer& out,
+                    int64_t out_offset, int64_t out_stride0,
+                    int64_t out_stride1, int64_t size0, int64_t size1) {
+    return RunCopy(
+        call, kElementBytes, {"in", in, in_offset, in_stride0, in_stride1},
+        {"out", out, out_offset, out_stride0, out_stride1}, {size0, size1});
   }
 
-  absl::Status Fill(uint32_t value, vm::ByteBuffer& out, int64_t out_offset,
-                    int64_t out_stride0, int64_t size0, int64_t size1);
-  absl::Status Mmt4d(vm::ByteBuffer& lhs, int64_t lhs_offset,
-                     int64_t lhs_stride, vm::ByteBuffer& rhs,
-                     int64_t rhs_offset, int64_t rhs_stride,
-                     vm::ByteBuffer& out, int64_t out_offset,
-                     int64_t out_stride, int64_t m, int64_t n, int64_t k,
-                     int32_t m0, int32_t n0, int32_t k0, uint32_t flags);
-  absl::Status Pack(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
-                    int64_t in_stride1, vm::ByteBuffer& out, int64_t out_offset,
-                    int64_t out_stride0, int64_t out_stride1, int64_t in_size0,
-                    int64_t in_size1, int64_t out_size0, int64_t out_size1,
-                    int64_t out_size2, int64_t out_size3, uint64_t padding,
-                    uint32_t flags);
-  absl::Status Unpack(vm::ByteBuffer& in, int64_t in_offset, int64_t in_stride0,
-                      int64_t in_stride1, vm::ByteBuffer& out,
-                      int64_t out_offset, int64_t out_stride0,
-                      int64_t out_stride1, int64_t in_size0, int64_t in_size1,
-                      int64_t in_size2, int64_t in_size3, int64_t out_size0,
-                      int64_t out_size1, uint32_t flags);
+  absl::Status Fill(vm::NativeCall& call, uint32_t value, vm::ByteBuffer& out,
+                    int64_t out_offset, int64_t out_stride0, int64_t size0,
+                    int64_t size1);
+  absl::Status Mmt4d(vm::NativeCall& call, vm::ByteBuffer& lhs,
+                     int64_t lhs_offset, int64_t lhs_stride,
+                     vm::ByteBuffer& rhs, int64_t rhs_offset,
+                     int64_t rhs_stride, vm::ByteBuffer& out,
+                     int64_t out_offset, int64_t out_stride, int64_t m,
+                     int64_t n, int64_t k, int32_t m0, int32_t n0, int32_t k0,
+                     uint32_t flags);
+  absl::Status Pack(vm::NativeCall& call, vm::ByteBuffer& in, int64_t in_offset,
+                    int64_t in_stride0, int64_t in_stride1, vm::ByteBuffer& out,
+                    int64_t out_offset, int64_t out_stride0,
+                    int64_t out_stride1, int64_t in_size0, int64_t in_size1,
+                    int64_t out_size0, int64_t out_size1, int64_t out_size2,
+                    int64_t out_size3, uint64_t padding, uint32_t flags);
+  absl::Status Unpack(vm::NativeCall& call, vm::ByteBuffer& in,
+                      int64_t in_offset, int64_t in_stride0, int64_t in_stride1,
+                      vm::ByteBuffer& out, int64_t out_offset,
+                      int64_t out_stride0, int64_t out_stride1,
+                      int64_t in_size0, int64_t in_size1, int64_t in_size2,
+                      int64_t in_size3, int64_t out_size0, int64_t out_size1,
+                      uint32_t flags);
   absl::StatusOr<std::tuple<int64_t, int64_t>> QueryTileSizes(int64_t size0,
                                                               int64_t size1,
                                                               uint32_t flags);
 
  private:
-  static absl::Status RunBinary(kernels::BinaryKernel kernel, const View& lhs,
+  static absl::Status RunBinary(vm::NativeCall& call,
+                                kernels::BinaryKernel kernel, const View& lhs,
                                 const View& rhs, const View& out, Sizes sizes);
-  static absl::Status RunUnary(kernels::UnaryKernel kernel, const View& in,
+  static absl::Status RunUnary(vm::NativeCall& call,
+                               kernels::UnaryKernel kernel, const View& in,
                                const View& out, Sizes sizes);
-  absl::Status RunCopy(size_t element_bytes, const View& in, const View& out,
-                       Sizes sizes);
+  absl::Status RunCopy(vm::NativeCall& call, size_t element_bytes,
+                       const View& in, const View& out, Sizes sizes);
   struct Mmt4dSizes {
     int64_t m, n, k;
     int64_t m0, n0, k0;
   };
-  absl::Status RunMmt4d(const View& lhs, const View& rhs, const View& out,
-                        const Mmt4dSizes& sizes, uint32_t flags);
+  absl::Status RunMmt4d(vm::NativeCall& call, const View& lhs, const View& rhs,
+                        const View& out, const Mmt4dSizes& sizes,
+                        uint32_t flags);
   // Checks operands and sizes; the data of all operands is known then.
   static absl::StatusOr<kernels::Mmt4dArguments> ResolveMmt4d(
       const View& lhs, const View& rhs, const View& out,
@@ -186,7 +256,8 @@ class VmvxState final : public vm::ModuleState {
   const std::shared_ptr<VmvxOffload> offload_;  // May be null.
 };
 
-absl::Status VmvxState::RunBinary(kernels::BinaryKernel kernel, const View& lhs,
+absl::Status VmvxState::RunBinary(vm::NativeCall& call,
+                                  kernels::BinaryKernel kernel, const View& lhs,
                                   const View& rhs, const View& out,
                                   Sizes sizes) {
   Operand2d<const uint32_t> a;
@@ -196,28 +267,32 @@ absl::Status VmvxState::RunBinary(kernels::BinaryKernel kernel, const View& lhs,
   TAKT_RETURN_IF_ERROR(ResolveInput(rhs, sizes, 1, 4, &b));
   TAKT_RETURN_IF_ERROR(ResolveOutput(out, sizes, 1, 4, &target));
   if (vmvx::IsEmpty(sizes)) return absl::OkStatus();
+  TAKT_RETURN_IF_ERROR(Charge(call, sizes, sizeof(uint32_t)));
   kernel(a, b, target, {sizes.size0, sizes.size1});
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::RunUnary(kernels::UnaryKernel kernel, const View& in,
+absl::Status VmvxState::RunUnary(vm::NativeCall& call,
+                                 kernels::UnaryKernel kernel, const View& in,
                                  const View& out, Sizes sizes) {
   Operand2d<const uint32_t> source;
   Operand2d<uint32_t> target;
   TAKT_RETURN_IF_ERROR(ResolveInput(in, sizes, 1, 4, &source));
   TAKT_RETURN_IF_ERROR(ResolveOutput(out, sizes, 1, 4, &target));
   if (vmvx::IsEmpty(sizes)) return absl::OkStatus();
+  TAKT_RETURN_IF_ERROR(Charge(call, sizes, sizeof(uint32_t)));
   kernel(source, target, {sizes.size0, sizes.size1});
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::RunCopy(size_t element_bytes, const View& in,
-                                const View& out, Sizes sizes) {
+absl::Status VmvxState::RunCopy(vm::NativeCall& call, size_t element_bytes,
+                                const View& in, const View& out, Sizes sizes) {
   Operand2d<const uint8_t> source;
   Operand2d<uint8_t> target;
   TAKT_RETURN_IF_ERROR(ResolveInput(in, sizes, 1, element_bytes, &source));
   TAKT_RETURN_IF_ERROR(ResolveOutput(out, sizes, 1, element_bytes, &target));
   if (vmvx::IsEmpty(sizes)) return absl::OkStatus();
+  TAKT_RETURN_IF_ERROR(Charge(call, sizes, element_bytes));
   TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
                           return to.Copy(element_bytes, source, target,
                                          {sizes.size0, sizes.size1});
@@ -227,14 +302,16 @@ absl::Status VmvxState::RunCopy(size_t element_bytes, const View& in,
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::Fill(uint32_t value, vm::ByteBuffer& out,
-                             int64_t out_offset, int64_t out_stride0,
-                             int64_t size0, int64_t size1) {
+absl::Status VmvxState::Fill(vm::NativeCall& call, uint32_t value,
+                             vm::ByteBuffer& out, int64_t out_offset,
+                             int64_t out_stride0, int64_t size0,
+                             int64_t size1) {
   Operand2d<uint32_t> target;
   TAKT_RETURN_IF_ERROR(ResolveOutput({"out", out, out_offset, out_stride0, 1},
                                      {size0, size1}, 1, sizeof(uint32_t),
                                      &target));
   if (vmvx::IsEmpty({size0, size1})) return absl::OkStatus();
+  TAKT_RETURN_IF_ERROR(Charge(call, {size0, size1}, sizeof(uint32_t)));
   TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
                           return to.Fill(value, target, {size0, size1});
                         }));
@@ -243,22 +320,22 @@ absl::Status VmvxState::Fill(uint32_t value, vm::ByteBuffer& out,
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::Mmt4d(vm::ByteBuffer& lhs, int64_t lhs_offset,
-                              int64_t lhs_stride, vm::ByteBuffer& rhs,
-                              int64_t rhs_offset, int64_t rhs_stride,
-                              vm::ByteBuffer& out, int64_t out_offset,
-                              int64_t out_stride, int64_t m, int64_t n,
-                              int64_t k, int32_t m0, int32_t n0, int32_t k0,
-                              uint32_t flags) {
-  return RunMmt4d({"lhs", lhs, lhs_offset, lhs_stride, 0},
+absl::Status VmvxState::Mmt4d(vm::NativeCall& call, vm::ByteBuffer& lhs,
+                              int64_t lhs_offset, int64_t lhs_stride,
+                              vm::ByteBuffer& rhs, int64_t rhs_offset,
+                              int64_t rhs_stride, vm::ByteBuffer& out,
+                              int64_t out_offset, int64_t out_stride, int64_t m,
+                              int64_t n, int64_t k, int32_t m0, int32_t n0,
+                              int32_t k0, uint32_t flags) {
+  return RunMmt4d(call, {"lhs", lhs, lhs_offset, lhs_stride, 0},
                   {"rhs", rhs, rhs_offset, rhs_stride, 0},
                   {"out", out, out_offset, out_stride, 0},
                   {m, n, k, m0, n0, k0}, flags);
 }
 
-absl::Status VmvxState::RunMmt4d(const View& lhs, const View& rhs,
-                                 const View& out, const Mmt4dSizes& sizes,
-                                 uint32_t flags) {
+absl::Status VmvxState::RunMmt4d(vm::NativeCall& call, const View& lhs,
+                                 const View& rhs, const View& out,
+                                 const Mmt4dSizes& sizes, uint32_t flags) {
   kernels::Mmt4dType type;
   size_t operand_bytes = 0;
   switch (flags & kTypeMask) {
@@ -285,8 +362,7 @@ absl::Status VmvxState::RunMmt4d(const View& lhs, const View& rhs,
                           return to.Mmt4d(type, arguments);
                         }));
   if (is_done) return absl::OkStatus();
-  kernels_.Mmt4d(type)(arguments);
-  return absl::OkStatus();
+  return RunInSlices(call, kernels_.Mmt4d(type), operand_bytes, arguments);
 }
 
 absl::StatusOr<kernels::Mmt4dArguments> VmvxState::ResolveMmt4d(
@@ -334,14 +410,12 @@ absl::StatusOr<kernels::Mmt4dArguments> VmvxState::ResolveMmt4d(
   return arguments;
 }
 
-absl::Status VmvxState::Pack(vm::ByteBuffer& in, int64_t in_offset,
-                             int64_t in_stride0, int64_t in_stride1,
-                             vm::ByteBuffer& out, int64_t out_offset,
-                             int64_t out_stride0, int64_t out_stride1,
-                             int64_t in_size0, int64_t in_size1,
-                             int64_t out_size0, int64_t out_size1,
-                             int64_t out_size2, int64_t out_size3,
-                             uint64_t padding, uint32_t flags) {
+absl::Status VmvxState::Pack(
+    vm::NativeCall& call, vm::ByteBuffer& in, int64_t in_offset,
+    int64_t in_stride0, int64_t in_stride1, vm::ByteBuffer& out,
+    int64_t out_offset, int64_t out_stride0, int64_t out_stride1,
+    int64_t in_size0, int64_t in_size1, int64_t out_size0, int64_t out_size1,
+    int64_t out_size2, int64_t out_size3, uint64_t padding, uint32_t flags) {
   const size_t element_bytes = PackElementBytes(flags & kTypeMask);
   if (element_bytes == 0) {
     return UnknownElementType(flags, "1 (f32), 2 (i8) and 3 (i32)");
@@ -357,6 +431,8 @@ absl::Status VmvxState::Pack(vm::ByteBuffer& in, int64_t in_offset,
       {"out", out, out_offset, out_stride0, out_stride1},
       {out_size0, out_size1}, tiled.tile_elements, element_bytes, &target));
   if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
+  TAKT_RETURN_IF_ERROR(Charge(call, {out_size0, out_size1},
+                              tiled.tile_elements * element_bytes));
   TAKT_ASSIGN_OR_RETURN(const bool is_done, IsOffloaded([&](VmvxOffload& to) {
                           return to.Pack(element_bytes, source,
                                          {in_size0, in_size1}, target,
@@ -368,14 +444,14 @@ absl::Status VmvxState::Pack(vm::ByteBuffer& in, int64_t in_offset,
   return absl::OkStatus();
 }
 
-absl::Status VmvxState::Unpack(vm::ByteBuffer& in, int64_t in_offset,
-                               int64_t in_stride0, int64_t in_stride1,
-                               vm::ByteBuffer& out, int64_t out_offset,
-                               int64_t out_stride0, int64_t out_stride1,
-                               int64_t in_size0, int64_t in_size1,
-                               int64_t in_size2, int64_t in_size3,
-                               int64_t out_size0, int64_t out_size1,
-                               uint32_t flags) {
+absl::Status VmvxState::Unpack(vm::NativeCall& call, vm::ByteBuffer& in,
+                               int64_t in_offset, int64_t in_stride0,
+                               int64_t in_stride1, vm::ByteBuffer& out,
+                               int64_t out_offset, int64_t out_stride0,
+                               int64_t out_stride1, int64_t in_size0,
+                               int64_t in_size1, int64_t in_size2,
+                               int64_t in_size3, int64_t out_size0,
+                               int64_t out_size1, uint32_t flags) {
   if (PackElementBytes(flags & kTypeMask) != sizeof(uint32_t)) {
     return UnknownElementType(flags, "1 (f32) and 3 (i32)");
   }
@@ -390,6 +466,7 @@ absl::Status VmvxState::Unpack(vm::ByteBuffer& in, int64_t in_offset,
       ResolveOutput({"out", out, out_offset, out_stride0, out_stride1},
                     {out_size0, out_size1}, 1, sizeof(uint32_t), &target));
   if (vmvx::IsEmpty({out_size0, out_size1})) return absl::OkStatus();
+  TAKT_RETURN_IF_ERROR(Charge(call, {out_size0, out_size1}, sizeof(uint32_t)));
   TAKT_ASSIGN_OR_RETURN(
       const bool is_done, IsOffloaded([&](VmvxOffload& to) {
         return to.Unpack(source, tiled.grid, target, {out_size0, out_size1});

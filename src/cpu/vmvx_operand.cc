@@ -60,10 +60,42 @@ absl::Status ResolveBytes(const View& view, Sizes sizes, uint64_t block,
   return absl::OkStatus();
 }
 
-absl::Status CheckMutable(const View& view) {
-  if (view.buffer.is_mutable()) return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      absl::StrCat(view.name, ": the buffer is read-only"));
+namespace {
+
+// Whether blocks lie apart if those of the inner dimension are next to each
+// other. No factor exceeds 32 bits.
+bool AreApart(uint64_t inner_size, uint64_t inner_stride, uint64_t outer_size,
+              uint64_t outer_stride, uint64_t block) {
+  if (inner_size > 1 && inner_stride < block) return false;
+  if (outer_size <= 1) return true;
+  const uint64_t before_last = (inner_size - 1) * inner_stride;
+  return before_last <= outer_stride && outer_stride - before_last >= block;
+}
+
+}  // namespace
+
+absl::Status CheckOutput(const View& view, Sizes sizes, uint64_t block) {
+  if (!view.buffer.is_mutable()) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(view.name, ": the buffer is read-only"));
+  }
+  TAKT_RETURN_IF_ERROR(CheckSize(sizes.size0));
+  TAKT_RETURN_IF_ERROR(CheckSize(sizes.size1));
+  TAKT_RETURN_IF_ERROR(CheckStride(view, view.stride0));
+  TAKT_RETURN_IF_ERROR(CheckStride(view, view.stride1));
+  if (IsEmpty(sizes) || block == 0) return absl::OkStatus();
+  const auto size0 = static_cast<uint64_t>(sizes.size0);
+  const auto size1 = static_cast<uint64_t>(sizes.size1);
+  const auto stride0 = static_cast<uint64_t>(view.stride0);
+  const auto stride1 = static_cast<uint64_t>(view.stride1);
+  if (AreApart(size1, stride1, size0, stride0, block) ||
+      AreApart(size0, stride0, size1, stride1, block)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      view.name, ": strides ", stride0, ", ", stride1, ", sizes ", size0, ", ",
+      size1, block == 1 ? "" : absl::StrCat(" of ", block),
+      ": parts of the output overlap"));
 }
 
 }  // namespace takt::cpu::vmvx

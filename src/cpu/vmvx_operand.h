@@ -51,13 +51,15 @@ absl::Status ResolveInput(const View& view, Sizes sizes, uint64_t block,
   return status;
 }
 
-absl::Status CheckMutable(const View& view);
+// Checks that the view may be written, and that no two of its blocks share an
+// element. So the work of writing it is at most that of writing its buffer.
+absl::Status CheckOutput(const View& view, Sizes sizes, uint64_t block);
 
 template <typename T>
 absl::Status ResolveOutput(const View& view, Sizes sizes, uint64_t block,
                            size_t element_bytes,
                            kernels::Operand2d<T>* operand) {
-  absl::Status status = CheckMutable(view);
+  absl::Status status = CheckOutput(view, sizes, block);
   if (!status.ok()) return status;
   uint8_t* start = nullptr;
   status = ResolveBytes(view, sizes, block, element_bytes, &start);

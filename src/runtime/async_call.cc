@@ -81,8 +81,13 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
   job.attributes.context = known.get();
   TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Timeout> timeout,
                         ReadTimeout(function, options));
-  if (timeout != nullptr)
-    job.attributes.cancellation = timeout->cancellation.get();
+  // Also without a time limit: a kernel in bytecode may never end.
+  Ref<Cancellation> cancellation =
+      Cancellation::Create(function.context().instance().blocks(),
+                           timeout != nullptr ? Cancellation::Scope::kAllWork
+                                              : Cancellation::Scope::kKernels,
+                           options.step_limit);
+  job.attributes.cancellation = cancellation.get();
   TAKT_ASSIGN_OR_RETURN(
       std::unique_ptr<ResultBinding> binding,
       function.ReadBinding(options.result_buffers, arguments));
@@ -93,10 +98,11 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
   const bool has_futures = futures != nullptr;
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto call = Ref<AsyncCall>::Adopt(
-      new (function.context().instance().blocks(), slot_bytes) AsyncCall(
-          function, job, std::move(known),
-          {std::move(timeout), std::move(futures), std::move(binding)}, options,
-          arguments, std::move(on_done)));
+      new (function.context().instance().blocks(), slot_bytes)
+          AsyncCall(function, job, std::move(known),
+                    {std::move(cancellation), std::move(timeout),
+                     std::move(futures), std::move(binding)},
+                    options, arguments, std::move(on_done)));
   call->batch_row_count_ = batch_row_count;
   if (absl::Status status = call->TakeShares(options); !status.ok()) {
     if (has_futures) DropFutures(*call->extras_.futures);

@@ -123,7 +123,6 @@ class AsyncCall final : public Object, private CallQueue::Turn {
     AsyncCall* call = nullptr;  // Set before it is armed.
     const int64_t limit_ns;
     const std::shared_ptr<TimerService> timers;
-    const Ref<Cancellation> cancellation = MakeRef<Cancellation>();
     std::atomic<bool> has_passed{false};
     // Under mutex_. The thread that finds both set cancels the wait for the
     // program's signal.
@@ -140,8 +139,9 @@ class AsyncCall final : public Object, private CallQueue::Turn {
     size_t result_index;
   };
   using Futures = std::vector<Future>;
-  // Parts that few calls have. Null pointers: the call has none.
+  // The parts of a call besides its function. Null pointers: it has none.
   struct Extras {
+    Ref<Cancellation> cancellation;          // Not null.
     std::unique_ptr<Timeout> timeout;        // Null: no limit.
     std::unique_ptr<Futures> futures;        // Null: none, or fetched.
     std::unique_ptr<ResultBinding> binding;  // Null: no result is bound.

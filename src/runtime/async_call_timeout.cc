@@ -47,7 +47,7 @@ void AsyncCall::OnTimeout(TimerService::Timer* timer) {
   Timeout& timeout = *self->extras_.timeout;
   TAKT_CHECK(!timeout.has_passed.load());
   timeout.has_passed.store(true);
-  timeout.cancellation->Request();
+  self->extras_.cancellation->Request();
   self->Cancel();
   self->LeaveQueue();
   {
@@ -87,7 +87,7 @@ void AsyncCall::CompleteWhenIdle(absl::Status status) {
     auto* const self = static_cast<AsyncCall*>(argument);
     self->Complete(self->extras_.timeout->ending);
   };
-  if (extras_.timeout->cancellation->IsIdle(complete, this)) complete(this);
+  if (extras_.cancellation->IsIdle(complete, this)) complete(this);
 }
 
 void AsyncCall::GiveUpSignalWhenIdle() {
@@ -99,7 +99,7 @@ void AsyncCall::GiveUpSignalWhenIdle() {
       OnSignal(&self->signal_waiter_, late);
     }
   };
-  if (extras_.timeout->cancellation->IsIdle(give_up, this)) give_up(this);
+  if (extras_.cancellation->IsIdle(give_up, this)) give_up(this);
 }
 
 void AsyncCall::Cancel() {
@@ -112,6 +112,9 @@ void AsyncCall::Cancel() {
     program = program_;
   }
   if (program != nullptr) program->RequestCancel();
+  // A time limit stops all work; this stops kernels in bytecode only.
+  Cancellation& cancellation = *extras_.cancellation;
+  if (!cancellation.stops_all_work()) cancellation.Request();
   if (phase == Phase::kDone) return;
   const absl::Status cancelled =
       absl::CancelledError(absl::StrCat(function_->name(), ": cancelled"));

@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "base/cancellation.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -28,10 +29,17 @@ absl::Status Run(const Function& function, uint64_t step_limit,
       Ref<vm::Invocation> invocation,
       vm::Invocation::Create(function.context().vm(), function.ref(), arguments,
                              vm::Invocation::ArgumentRefs::kTake));
-  if (step_limit != 0) invocation->SetStepLimit(step_limit);
   CallTrace trace(function);
   trace.Begin(job, /*parent=*/0);
   JobAttributes recorded = job;
+  Ref<Cancellation> cancellation;  // Limits the kernels of the call.
+  if (step_limit != 0) {
+    invocation->SetStepLimit(step_limit);
+    cancellation =
+        Cancellation::Create(function.context().instance().blocks(),
+                             Cancellation::Scope::kKernels, step_limit);
+    recorded.cancellation = cancellation.get();
+  }
   recorded.trace_id = trace.id();
   invocation->SetJob(recorded);
   invocation->SetOnWoken(

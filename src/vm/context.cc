@@ -141,7 +141,16 @@ absl::Status Context::CallSpecial(size_t module, absl::string_view name,
     TAKT_RETURN_IF_ERROR(invocation->SetArguments(
         absl::MakeSpan(&value, 1), Invocation::ArgumentRefs::kRetain));
   }
-  invocation->SetStepLimit(special_step_limit_);
+  Ref<Cancellation> cancellation;
+  if (special_step_limit_ != 0) {
+    invocation->SetStepLimit(special_step_limit_);
+    // Kernels that it dispatches are limited, too.
+    cancellation = Cancellation::Create(pool(), Cancellation::Scope::kKernels,
+                                        special_step_limit_);
+    JobAttributes job;
+    job.cancellation = cancellation.get();
+    invocation->SetJob(job);
+  }
   return invocation->RunToEnd();
 }
 

@@ -345,10 +345,23 @@ absl::StatusOr<std::vector<Value>> Invoke(Context& context,
   return invocation->TakeResults();
 }
 
-DirectCaller::DirectCaller(Context& context, FunctionRef function)
+absl::Status Invocation::Charge(uint64_t bytes) {
+  if (guard_.Charge(bytes) && (!guard_.wants_attention() || guard_.Poll())) {
+    return absl::OkStatus();
+  }
+  return std::move(guard_.error());
+}
+
+DirectCaller::DirectCaller(Context& context, FunctionRef function,
+                           Cancellation* cancellation)
     : invocation_(Invocation::Make(context, function, true, false)) {
   TAKT_CHECK(!invocation_->entry_->has_spans);
+  if (cancellation != nullptr) {
+    invocation_->guard_.SetCancellation(*cancellation);
+  }
 }
+
+DirectCaller::~DirectCaller() { invocation_->guard_.ReleaseCancellation(); }
 
 void DirectCaller::SetArgument(size_t index, Slot value) {
   const HostEntry& entry = *invocation_->entry_;

@@ -86,6 +86,12 @@ class alignas(16) Invocation final : public Object {
   // untrusted code. Set before Run().
   void SetStepLimit(uint64_t steps);
 
+  // Counts the work of a native call like that of an instruction which touches
+  // so many bytes. Fails if the invocation must stop: CANCELLED,
+  // RESOURCE_EXHAUSTED. For native calls, before and between pieces of work
+  // whose size the program chooses.
+  absl::Status Charge(uint64_t bytes);
+
   // For native modules that submit work on its behalf. Set before Run().
   void SetJob(const JobAttributes& job) {
     job_ = job;
@@ -198,8 +204,13 @@ absl::StatusOr<std::vector<Value>> Invoke(Context& context,
 // Thread-safety: none. Does not keep the context alive.
 class DirectCaller {
  public:
-  // `function` takes no spans.
-  DirectCaller(Context& context, FunctionRef function);
+  // `function` takes no spans. `cancellation`: of the call that the function
+  // runs for as a kernel; it outlives the caller. Null: none.
+  DirectCaller(Context& context, FunctionRef function,
+               Cancellation* cancellation = nullptr);
+  ~DirectCaller();
+  DirectCaller(const DirectCaller&) = delete;
+  DirectCaller& operator=(const DirectCaller&) = delete;
 
   // Arguments keep their values from call to call; a ref is retained until it
   // is replaced. Types are not checked: `value` is what the calling

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "base/block_pool.h"
+#include "base/cancellation.h"
 #include "base/memory_account.h"
 
 namespace takt::vm {
@@ -46,6 +47,12 @@ class RunGuard {
   bool is_cancelled() const { return (attention_.load() & kCancelled) != 0; }
   // 0: unlimited. Not while running.
   void SetStepLimit(uint64_t steps);
+  // The invocation runs as a kernel of a call with this cancellation: it takes
+  // its steps from there, and stops when it is requested. Borrowed until
+  // ReleaseCancellation(). Not while running.
+  void SetCancellation(Cancellation& cancellation);
+  // Gives back the steps that were not run.
+  void ReleaseCancellation();
 
   // What the memory of the invocation is charged to; nullptr: no limit.
   MemoryAccount* memory() {
@@ -62,11 +69,14 @@ class RunGuard {
   static constexpr uint8_t kLimited = 2;
 
   bool CountSteps(uint64_t steps);
+  // Takes at least `missing` steps from cancellation_.
+  bool TakeSteps(uint64_t missing);
 
   // kCancelled is written by any thread, kLimited before the invocation runs.
   // Polled with relaxed order: it orders nothing else.
   std::atomic<uint8_t> attention_{0};
-  uint64_t steps_left_ = 0;  // If limited.
+  uint64_t steps_left_ = 0;               // If limited.
+  Cancellation* cancellation_ = nullptr;  // Null: it is not a kernel.
   uint64_t memory_limit_ = MemoryAccount::kUnlimited;
   Ref<MemoryAccount> memory_;  // Made when memory is first asked for.
   absl::Status error_;

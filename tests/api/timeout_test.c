@@ -293,11 +293,73 @@ static void refuses_a_limit_in_a_call_of_the_calling_context(void) {
   await_destroy(&await);
 }
 
+/* simple_mul as bytecode, the loop of whose kernel never ends: its step is 0.
+ */
+static fixture_t endless_kernel(int32_t worker_count, const char* device) {
+  enum { kStep = 5703 }; /* Of models/simple_mul.vmvx.vmfb. */
+  static unsigned char bytes[8192];
+  fixture_t f = {0};
+  f.instance = create_instance(worker_count);
+  f.device = create_device(f.instance, device);
+  FILE* file = fopen(TESTDATA("models/simple_mul.vmvx.vmfb"), "rb");
+  EXPECT(file != NULL);
+  const size_t length = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+  if (file != NULL) fclose(file);
+  EXPECT(length > kStep && length < sizeof(bytes) && bytes[kStep] == 1);
+  bytes[kStep] = 0;
+  REQUIRE_OK(
+      takt_module_load_memory(f.instance, bytes, length, NULL, &f.module));
+  f.context = create_context(f.instance, f.device, f.module);
+  return f;
+}
+
+static void an_endless_kernel_ends_with_its_call(void) {
+  const float values[4] = {1, 2, 3, 4};
+  for (int i = 0; i < 2; ++i) {
+    fixture_t f = endless_kernel(1, kDevices[i]);
+    takt_function_t* mul = find_function(f.context, "simple_mul");
+    takt_buffer_view_t* view = float_view(f.device, 4, values);
+    const takt_value_t arguments[2] = {takt_value_ref(view),
+                                       takt_value_ref(view)};
+    takt_value_t result;
+    takt_invoke_options_t limited;
+    takt_invoke_options_init(&limited);
+    limited.step_limit = 100000;
+    EXPECT_ERROR(takt_function_invoke(mul, &limited, 2, arguments, 1, &result),
+                 TAKT_STATUS_RESOURCE_EXHAUSTED, "the step limit is reached");
+    takt_invoke_options_init(&limited);
+    limited.timeout_ns = kSoon;
+    EXPECT_ERROR(takt_function_invoke(mul, &limited, 2, arguments, 1, &result),
+                 TAKT_STATUS_DEADLINE_EXCEEDED, "simple_mul");
+    takt_async_options_t options;
+    takt_async_options_init(&options);
+    options.step_limit = 100000;
+    takt_invocation_t* invocation = NULL;
+    REQUIRE_OK(takt_async_invoke(mul, &options, 2, arguments, NULL, NULL,
+                                 &invocation));
+    EXPECT_ERROR(takt_invocation_wait(invocation, TAKT_INFINITE_FUTURE),
+                 TAKT_STATUS_RESOURCE_EXHAUSTED, "the step limit is reached");
+    takt_invocation_release(invocation);
+    if (i == 1) { /* On local-sync this thread may run the kernel. */
+      REQUIRE_OK(
+          takt_async_invoke(mul, NULL, 2, arguments, NULL, NULL, &invocation));
+      takt_invocation_cancel(invocation);
+      EXPECT_ERROR(takt_invocation_wait(invocation, TAKT_INFINITE_FUTURE),
+                   TAKT_STATUS_CANCELLED, "");
+      takt_invocation_release(invocation);
+    }
+    takt_buffer_view_release(view);
+    takt_function_release(mul);
+    fixture_destroy(&f); /* Returns: no kernel runs any more. */
+  }
+}
+
 int main(void) {
   RUN(ends_a_call_that_waits_for_ever);
   RUN(ends_without_a_thread_for_timers);
   RUN(ends_when_the_last_reference_to_its_fence_goes);
   RUN(ends_a_program_that_runs_for_ever);
+  RUN(an_endless_kernel_ends_with_its_call);
   RUN(ends_a_call_that_waits_for_its_turn);
   RUN(fails_the_signal_fence_of_an_asynchronous_call);
   RUN(gives_the_results_of_a_call_that_is_done_in_time);

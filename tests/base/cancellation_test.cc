@@ -41,5 +41,21 @@ TEST(CancellationTest, IsIdleAtOnceWithoutWork) {
   EXPECT_EQ(told, 0);
 }
 
+TEST(CancellationTest, StepsAreTakenUntilNoneAreLeft) {
+  const auto limited =
+      MakeRef<Cancellation>(Cancellation::Scope::kKernels, 100);
+  EXPECT_FALSE(limited->stops_all_work());
+  EXPECT_TRUE(limited->TakeSteps(60));
+  EXPECT_FALSE(limited->TakeSteps(41));
+  EXPECT_TRUE(limited->TakeSteps(40));
+  limited->GiveBackSteps(5);
+  EXPECT_TRUE(limited->TakeSteps(5));
+  EXPECT_FALSE(limited->TakeSteps(1));
+  const auto unlimited = MakeRef<Cancellation>();
+  EXPECT_TRUE(unlimited->stops_all_work());
+  EXPECT_TRUE(unlimited->TakeSteps(UINT64_MAX));
+  EXPECT_TRUE(unlimited->TakeSteps(UINT64_MAX));
+}
+
 }  // namespace
 }  // namespace takt

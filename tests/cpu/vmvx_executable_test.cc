@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "base/mapped_file.h"
 #include "cpu/cpu_features.h"
 #include "cpu/vmvx_module.h"
@@ -62,6 +63,8 @@ class Dispatch {
   std::vector<uint32_t> constants;
   alignas(64) uint32_t words[3][64] = {};
   exec::Worker worker;
+  uint64_t read_only_bindings = 0;
+  Ref<Cancellation> cancellation;
 
  private:
   absl::Status RunFunction(size_t function, uint32_t begin, uint32_t end) {
@@ -76,6 +79,8 @@ class Dispatch {
     arguments.bindings = bindings;
     arguments.binding_lengths = lengths;
     arguments.binding_count = info.binding_count;
+    arguments.read_only_bindings[0] = read_only_bindings;
+    arguments.cancellation = cancellation.get();
     return code_->RunWorkgroups(function, arguments, begin, end, worker);
   }
 
@@ -267,6 +272,74 @@ TEST(VmvxExecutableLoadTest, CopiesWhatNobodyOwns) {
   Dispatch dispatch(code);
   EXPECT_TRUE(dispatch.Run("count").ok());
   EXPECT_EQ(dispatch.words[0][0], 1u);
+}
+
+class EndlessKernelTest : public testing::Test {
+ protected:
+  EndlessKernelTest() : dispatch_(Load("endless.vmfb").value()) {}
+
+  absl::Status RunLimited(const std::string& name, uint64_t step_limit) {
+    dispatch_.cancellation =
+        MakeRef<Cancellation>(Cancellation::Scope::kKernels, step_limit);
+    return dispatch_.Run(name);
+  }
+
+  Dispatch dispatch_;
+};
+
+TEST_F(EndlessKernelTest, AStepLimitEndsALoop) {
+  EXPECT_EQ(RunLimited("loop", 100'000).code(),
+            absl::StatusCode::kResourceExhausted);
+  // The executable still runs.
+  dispatch_.words[1][0] = 3;
+  EXPECT_TRUE(RunLimited("write", 100'000).ok());
+  EXPECT_EQ(dispatch_.words[0][0], 3u);
+}
+
+TEST_F(EndlessKernelTest, StepsThatWereNotRunCanBeRunByTheNextWorkgroups) {
+  dispatch_.cancellation =
+      MakeRef<Cancellation>(Cancellation::Scope::kKernels, 2000);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(dispatch_.Run("write").ok());
+  EXPECT_EQ(dispatch_.Run("loop").code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(EndlessKernelTest, ACancellationEndsALoop) {
+  dispatch_.cancellation = MakeRef<Cancellation>(Cancellation::Scope::kKernels);
+  std::thread canceller([&] { dispatch_.cancellation->Request(); });
+  EXPECT_EQ(dispatch_.Run("loop").code(), absl::StatusCode::kCancelled);
+  canceller.join();
+}
+
+TEST_F(EndlessKernelTest, ACancellationEndsManyLargeProducts) {
+  dispatch_.cancellation = MakeRef<Cancellation>(Cancellation::Scope::kKernels);
+  std::thread canceller([&] { dispatch_.cancellation->Request(); });
+  EXPECT_EQ(dispatch_.Run("multiply").code(), absl::StatusCode::kCancelled);
+  canceller.join();
+}
+
+TEST_F(EndlessKernelTest, ProductsCountAsSteps) {
+  // Each has 2^26 / 64 = 2^20 steps.
+  EXPECT_EQ(RunLimited("multiply", (1 << 20) - 1).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(EndlessKernelTest, AnOutputThatOverlapsItselfIsRefused) {
+  const absl::Status status = dispatch_.Run("fill");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("overlap"));
+}
+
+TEST_F(EndlessKernelTest, ABindingThatIsReadOnlyCannotBeWritten) {
+  dispatch_.words[1][0] = 5;
+  dispatch_.read_only_bindings = 2;
+  EXPECT_EQ(dispatch_.Run("write").code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(dispatch_.words[0][0], 5u);
+  EXPECT_EQ(dispatch_.words[1][0], 5u);
+}
+
+TEST_F(EndlessKernelTest, AnInitializerEnds) {
+  EXPECT_EQ(Load("endless_initializer.vmfb").status().code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace

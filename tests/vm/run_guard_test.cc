@@ -33,5 +33,26 @@ TEST(RunGuardTest, CancellationEndsWhateverTheLimit) {
   EXPECT_EQ(guard.error().code(), absl::StatusCode::kCancelled);
 }
 
+TEST(RunGuardTest, AKernelTakesItsStepsFromItsCall) {
+  UniqueBlockPool pool(BlockPool::Create());
+  const auto call = MakeRef<Cancellation>(Cancellation::Scope::kKernels, 1500);
+  RunGuard one(*pool);
+  RunGuard other(*pool);
+  one.SetCancellation(*call);
+  other.SetCancellation(*call);
+  EXPECT_TRUE(one.wants_attention());
+  EXPECT_TRUE(one.Poll());  // Takes some in advance.
+  EXPECT_TRUE(other.Charge(64 * 400));
+  EXPECT_FALSE(other.Charge(64 * 100));
+  EXPECT_EQ(other.error().code(), absl::StatusCode::kResourceExhausted);
+  one.ReleaseCancellation();  // All but one step.
+  EXPECT_FALSE(one.wants_attention());
+  EXPECT_TRUE(other.Charge(64 * 1000));
+  call->Request();
+  EXPECT_FALSE(other.Charge(64 * 1000));
+  EXPECT_EQ(other.error().code(), absl::StatusCode::kCancelled);
+  other.ReleaseCancellation();
+}
+
 }  // namespace
 }  // namespace takt::vm
