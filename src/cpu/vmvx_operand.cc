@@ -60,6 +60,12 @@ absl::Status ResolveBytes(const View& view, Sizes sizes, uint64_t block,
   return absl::OkStatus();
 }
 
+absl::Status CheckMutable(const View& view) {
+  if (view.buffer.is_mutable()) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(view.name, ": the buffer is read-only"));
+}
+
 namespace {
 
 // Whether blocks lie apart if those of the inner dimension are next to each
@@ -74,15 +80,7 @@ bool AreApart(uint64_t inner_size, uint64_t inner_stride, uint64_t outer_size,
 
 }  // namespace
 
-absl::Status CheckOutput(const View& view, Sizes sizes, uint64_t block) {
-  if (!view.buffer.is_mutable()) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(view.name, ": the buffer is read-only"));
-  }
-  TAKT_RETURN_IF_ERROR(CheckSize(sizes.size0));
-  TAKT_RETURN_IF_ERROR(CheckSize(sizes.size1));
-  TAKT_RETURN_IF_ERROR(CheckStride(view, view.stride0));
-  TAKT_RETURN_IF_ERROR(CheckStride(view, view.stride1));
+absl::Status CheckApart(const View& view, Sizes sizes, uint64_t block) {
   if (IsEmpty(sizes) || block == 0) return absl::OkStatus();
   const auto size0 = static_cast<uint64_t>(sizes.size0);
   const auto size1 = static_cast<uint64_t>(sizes.size1);

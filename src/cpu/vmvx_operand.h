@@ -51,22 +51,25 @@ absl::Status ResolveInput(const View& view, Sizes sizes, uint64_t block,
   return status;
 }
 
-// Checks that the view may be written, and that no two of its blocks share an
-// element. So the work of writing it is at most that of writing its buffer.
-absl::Status CheckOutput(const View& view, Sizes sizes, uint64_t block);
+absl::Status CheckMutable(const View& view);
+
+// Checks that no two blocks of an output share an element. So the work of
+// writing it is at most that of writing its buffer. `view` and `sizes` have
+// been resolved.
+absl::Status CheckApart(const View& view, Sizes sizes, uint64_t block);
 
 template <typename T>
 absl::Status ResolveOutput(const View& view, Sizes sizes, uint64_t block,
                            size_t element_bytes,
                            kernels::Operand2d<T>* operand) {
-  absl::Status status = CheckOutput(view, sizes, block);
+  absl::Status status = CheckMutable(view);
   if (!status.ok()) return status;
   uint8_t* start = nullptr;
   status = ResolveBytes(view, sizes, block, element_bytes, &start);
   operand->data = reinterpret_cast<T*>(start);
   operand->stride0 = view.stride0;
   operand->stride1 = view.stride1;
-  return status;
+  return status.ok() ? CheckApart(view, sizes, block) : status;
 }
 
 }  // namespace takt::cpu::vmvx
