@@ -116,6 +116,7 @@ struct JobRecord {
   JobOutcome outcome = JobOutcome::kMet;
   StreamRecord* stream = nullptr;
   Band band = Band::kSoft;
+  Loan loan;  // What more urgent jobs lend to it.
   uint64_t tag = 0;
   int64_t release_ns = 0;
   int64_t deadline_ns = kInfiniteFuture;

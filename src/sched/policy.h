@@ -25,6 +25,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/clock.h"
 
 namespace takt::sched {
 
@@ -32,6 +33,19 @@ namespace takt::sched {
 // will fit.
 enum class Band : uint8_t { kPromised, kHard, kSoft, kBestEffort };
 inline constexpr uint32_t kBandCount = 4;
+
+// The urgency that a job lends to another one, which it waits for.
+struct Loan {
+  Band band = Band::kBestEffort;
+  uint8_t priority = 0;
+  int64_t deadline_ns = kInfiniteFuture;
+
+  // Lower is more urgent.
+  uint32_t level() const {
+    return static_cast<uint32_t>(band) * 256 + 255 - priority;
+  }
+  bool operator==(const Loan&) const = default;
+};
 
 // The facts about an operation that is ready or runs.
 struct OperationFacts {

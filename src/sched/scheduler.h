@@ -185,6 +185,15 @@ class Scheduler {
   // The job is given up, as if its late policy said so.
   void Drop(JobId job, int64_t now_ns);
 
+  // The job goes before others as if it had this urgency, where its own is
+  // less: jobs that wait for it lend it theirs. Replaces the loan before;
+  // Loan() takes it back. A loan never makes a job go before promised ones.
+  // No effect on a job that has ended.
+  void SetLoan(JobId job, const Loan& loan, int64_t now_ns);
+  // What the job can lend: its own urgency, or that of its loan if that is
+  // greater. Loan() for a job that has ended.
+  Loan UrgencyOf(JobId job);
+
   // A pool runs at this part of its nominal speed, from 1 to 1000000
   // thousandths.
   void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
@@ -287,6 +296,8 @@ class Scheduler {
   void MakeReady(JobRecord* job, uint32_t program_index, int64_t now_ns);
   void Enqueue(OperationRecord* operation, int64_t now_ns);
   void Dequeue(OperationRecord* operation);
+  static Loan UrgencyOf(const JobRecord& job);
+  static void TakeUrgency(OperationRecord* operation);
   void Wait(OperationRecord* operation, int64_t now_ns);
   Rank RankFor(const OperationRecord& operation) const;
   void RankAnew(JobRecord* job);

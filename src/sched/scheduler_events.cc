@@ -128,15 +128,52 @@ uint32_t Scheduler::GroupOf(const ResourceSet& eligible, uint32_t shards_min) {
   return static_cast<uint32_t>(groups_.size() - 1);
 }
 
+Loan Scheduler::UrgencyOf(const JobRecord& job) {
+  const Loan own = {job.band, job.stream->options.priority, job.deadline_ns};
+  if (job.loan.level() != own.level()) {
+    return job.loan.level() < own.level() ? job.loan : own;
+  }
+  return job.loan.deadline_ns < own.deadline_ns ? job.loan : own;
+}
+
+Loan Scheduler::UrgencyOf(JobId id) {
+  const JobRecord* job = FindOpenJob(id);
+  return job != nullptr ? UrgencyOf(*job) : Loan();
+}
+
+void Scheduler::TakeUrgency(OperationRecord* operation) {
+  const Loan urgency = UrgencyOf(*operation->job);
+  operation->facts.band = urgency.band;
+  operation->facts.priority = urgency.priority;
+  operation->facts.deadline_ns = urgency.deadline_ns;
+}
+
+void Scheduler::SetLoan(JobId id, const Loan& loan, int64_t now_ns) {
+  Advance(now_ns);
+  JobRecord* job = FindOpenJob(id);
+  if (job == nullptr) return;
+  Loan given = loan;
+  given.band = std::max(given.band, Band::kHard);
+  if (job->loan == given) return;
+  job->loan = given;
+  for (OperationRecord* operation = job->operations; operation != nullptr;
+       operation = operation->job_next) {
+    const bool waits = operation->state == OperationRecord::State::kReady ||
+                       operation->state == OperationRecord::State::kHeld;
+    if (waits) StopWaiting(operation);
+    TakeUrgency(operation);
+    operation->rank = RankFor(*operation);
+    if (waits) Wait(operation, now_ns);
+  }
+}
+
 // Makes the operation wait for the first time, or again.
 void Scheduler::Enqueue(OperationRecord* operation, int64_t now_ns) {
   JobRecord* job = operation->job;
   OperationFacts& facts = operation->facts;
-  facts.band = job->band;
-  facts.priority = job->stream->options.priority;
+  TakeUrgency(operation);
   facts.release_ns = job->release_ns;
   facts.ready_ns = now_ns;
-  facts.deadline_ns = job->deadline_ns;
   facts.demand_ppm = job->stream->demand_ppm;
   facts.sequence = next_sequence_++;
   const Prescription prescription = Ask(*operation, now_ns);
@@ -412,7 +449,7 @@ void Scheduler::Demote(JobRecord* job, int64_t now_ns) {
   for (OperationRecord* operation = job->operations; operation != nullptr;
        operation = operation->job_next) {
     if (operation->state == OperationRecord::State::kRunning) {
-      operation->facts.band = Band::kBestEffort;
+      TakeUrgency(operation);
       operation->rank = RankFor(*operation);
     } else {
       StopWaiting(operation);
@@ -446,9 +483,10 @@ void Scheduler::Age(int64_t now_ns) {
       OperationRecord* operation = bands_[i].first;
       StopWaiting(operation);
       operation->facts.band = static_cast<Band>(i - 1);
-      // Up there it is due at once, or those with deadlines would always go
-      // before it.
+      // Up there it is due at once and of the highest priority, or others would
+      // always go before it.
       if (operation->facts.band == Band::kHard) {
+        operation->facts.priority = 255;
         operation->facts.deadline_ns =
             std::min(operation->facts.deadline_ns, now_ns);
       }

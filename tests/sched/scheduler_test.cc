@@ -570,5 +570,151 @@ TEST(SchedulerTest, RefusesImpossibleOptions) {
   EXPECT_FALSE(Scheduler::Create(Machine(), {}).ok());
 }
 
+// The urgency of a stream's jobs.
+Loan Urgency(Band band, uint8_t priority = 128,
+             int64_t deadline_us = kInfiniteFuture) {
+  return {band, priority,
+          deadline_us == kInfiniteFuture ? deadline_us : deadline_us * 1000};
+}
+
+// One core. A low job runs, and a high one waits for it; middle jobs come
+// without end.
+class InversionTest : public testing::Test {
+ protected:
+  // Counts the middle jobs that are done before the low one is.
+  int CountMiddleBeforeLow(bool lends) {
+    const KernelId slow = shop_.Kernel({{0, 1, 100, 10}});
+    const StreamId low = shop_.Add(Terms(shop_.Chain({slow}), kBestEffort));
+    const StreamId middle =
+        shop_.Add(Terms(shop_.Chain({shop_.Kernel({{0, 1, 40, 10}})}), kSoft));
+    const JobId holder = shop_.Release(low, 0);
+    Decision running = shop_.Decide(0).at(0);
+    int64_t now_us = 10;
+    uint32_t done_ppm = 0;
+    shop_.Release(middle, now_us);
+    if (lends) shop_->SetLoan(holder, Urgency(Band::kHard), now_us * 1000);
+    for (int count = 0; count < 20;) {
+      std::vector<Decision> decisions = shop_.Decide(now_us);
+      for (const Decision& decision : decisions) {
+        if (decision.kind != DecisionKind::kYield) continue;
+        done_ppm = 100'000;
+        shop_->Yielded(running.operation, done_ppm, now_us * 1000);
+        decisions = shop_.Decide(now_us);
+        break;
+      }
+      for (const Decision& decision : Only(decisions, DecisionKind::kStart)) {
+        running = decision;
+      }
+      now_us = running.expected_end_ns / 1000;
+      shop_->Finished(running.operation, now_us * 1000);
+      if (running.stream == low) return count;
+      ++count;
+      shop_.Release(middle, now_us);  // The next one is there at once.
+    }
+    return 20;
+  }
+
+  Shop shop_{Cores(1)};
+};
+
+TEST_F(InversionTest, MiddleJobsHoldTheLowOneUpWithoutALoan) {
+  EXPECT_EQ(CountMiddleBeforeLow(false), 20);
+}
+
+TEST_F(InversionTest, NoMiddleJobGoesBeforeAJobWithALoan) {
+  EXPECT_EQ(CountMiddleBeforeLow(true), 0);
+}
+
+TEST(SchedulerTest, ALoanTakesBackCoresFromLessUrgentWork) {
+  Shop shop(Cores(1));
+  const KernelId slow = shop.Kernel({{0, 1, 100, 10}});
+  const StreamId low = shop.Add(Terms(shop.Chain({slow}), kBestEffort));
+  const StreamId middle = shop.Add(Terms(shop.Chain({slow}), kSoft));
+  shop.Release(middle, 0);
+  const auto first = shop.Decide(0);
+  const JobId holder = shop.Release(low, 1);
+  EXPECT_TRUE(shop.Decide(1).empty());
+  shop->SetLoan(holder, Urgency(Band::kHard), 2'000);
+  const auto yields = shop.Decide(2);
+  ASSERT_EQ(yields.size(), 1u);
+  EXPECT_EQ(yields[0].kind, DecisionKind::kYield);
+  EXPECT_EQ(yields[0].operation, first[0].operation);
+  shop->Yielded(first[0].operation, 100'000, 10'000);
+  EXPECT_EQ(shop.Decide(10).at(0).job, holder);
+}
+
+TEST(SchedulerTest, ALoanIsGivenBack) {
+  Shop shop(Cores(1));
+  const KernelId slow = shop.Kernel({{0, 1, 100, 10}});
+  const StreamId low = shop.Add(Terms(shop.Chain({slow}), kBestEffort));
+  const StreamId middle = shop.Add(Terms(shop.Chain({slow}), kSoft));
+  const JobId holder = shop.Release(low, 0);
+  const auto first = shop.Decide(0);
+  shop->SetLoan(holder, Urgency(Band::kHard), 0);
+  shop.Release(middle, 1);
+  EXPECT_TRUE(shop.Decide(1).empty());
+  EXPECT_EQ(shop->UrgencyOf(holder).band, Band::kHard);
+  shop->SetLoan(holder, Loan(), 2'000);
+  EXPECT_EQ(shop->UrgencyOf(holder).band, Band::kBestEffort);
+  const auto yields = shop.Decide(2);
+  ASSERT_EQ(yields.size(), 1u);
+  EXPECT_EQ(yields[0].operation, first[0].operation);
+}
+
+TEST(SchedulerTest, ALoanReachesOperationsThatBecomeReadyLater) {
+  Shop shop(Cores(1));
+  const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId low = shop.Add(Terms(shop.Chain({quick, quick}), kBestEffort));
+  const StreamId middle = shop.Add(Terms(shop.Chain({quick}), kSoft));
+  const JobId holder = shop.Release(low, 0);
+  const auto first = shop.Decide(0);
+  shop.Release(middle, 1);
+  shop->SetLoan(holder, Urgency(Band::kHard, 7, 50), 2'000);
+  const auto second = shop.Finish(first[0], 10);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].job, holder);
+  // A chain: what the holder can lend is what was lent to it.
+  EXPECT_EQ(shop->UrgencyOf(holder), Urgency(Band::kHard, 7, 50));
+}
+
+TEST(SchedulerTest, ALoanNeverGoesBeforeAPromise) {
+  Shop shop(Cores(1));
+  const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
+  const StreamId low = shop.Add(Terms(shop.Chain({quick}), kBestEffort));
+  StreamOptions terms = Terms(shop.Chain({quick}), kHard, 5'000);
+  terms.period_ns = 10'000'000;
+  const StreamId promised = shop.Add(terms);
+  ASSERT_EQ(shop->Admit(promised).verdict, Verdict::kWillFit);
+  const JobId holder = shop.Release(low, 0);
+  shop->SetLoan(holder, Urgency(Band::kPromised, 255, 1), 0);
+  EXPECT_EQ(shop->UrgencyOf(holder).band, Band::kHard);
+  shop.Release(promised, 0);
+  EXPECT_EQ(shop.Decide(0).at(0).stream, promised);
+}
+
+TEST(SchedulerTest, AgedWorkIsNotHeldUpByHigherPriorities) {
+  SchedulerOptions options;
+  options.aging_ns = 1'000'000;
+  Shop shop(Cores(1), "job-shop", options);
+  const KernelId kernel = shop.Kernel({{0, 1, 400, 0}});
+  StreamOptions least = Terms(shop.Chain({kernel}), kBestEffort);
+  least.priority = 0;
+  StreamOptions most = Terms(shop.Chain({kernel}), kHard, 10'000);
+  most.priority = 254;
+  const StreamId hog = shop.Add(most);
+  const StreamId aged = shop.Add(least);
+  shop.Release(aged, 0);
+  shop.Release(hog, 0);
+  std::vector<Decision> decisions = shop.Decide(0);
+  int64_t now_us = 0;
+  while (decisions.at(0).stream != aged) {
+    now_us += 400;
+    // Two bands take two times of aging, and then the job that runs ends.
+    ASSERT_LE(now_us, 2'000 + 2 * 400);
+    shop.Release(hog, now_us);
+    decisions = Only(shop.Finish(decisions[0], now_us), DecisionKind::kStart);
+  }
+}
+
 }  // namespace
 }  // namespace takt::sched
