@@ -94,7 +94,8 @@ typedef struct takt_invoke_options_t {
   size_t struct_size;  // Set by init.
   // Fails the call with RESOURCE_EXHAUSTED after this number of loop iterations
   // and calls in its bytecode (an instruction on a large range of memory counts
-  // as several). For code that may not terminate. Default: 0, no limit.
+  // as several). Kernels in bytecode may take as many again, all together. For
+  // code that may not terminate. Default: 0, no limit.
   uint64_t step_limit;
 
   // How the call's work competes for the workers (docs/executor.md). These

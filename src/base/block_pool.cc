@@ -127,18 +127,25 @@ void BlockPool::Free(void* block) {
   }
 }
 
-void BlockPool::Return(Header* header) {
+BlockPool::Shard& BlockPool::WaitForShard() {
   ShardWait wait;
   Shard* shard = TryAcquire();
   for (; shard == nullptr; shard = TryAcquire()) wait.Wait();
-  if (closed_) {
-    shard->held.store(false, std::memory_order_release);
-    std::free(header);
-    const int64_t before = remaining_.fetch_sub(1, std::memory_order_acq_rel);
-    TAKT_CHECK(before >= 1);
-    if (before == 1) delete this;
-    return;
-  }
+  return *shard;
+}
+
+void BlockPool::ReturnAfterClose(Header* header, Shard& shard) {
+  shard.held.store(false, std::memory_order_release);
+  std::free(header);
+  const int64_t before = remaining_.fetch_sub(1, std::memory_order_acq_rel);
+  TAKT_CHECK(before >= 1);
+  if (before == 1) delete this;
+}
+
+void BlockPool::Return(Header* header) {
+  Shard* shard = TryAcquire();
+  if (__builtin_expect(shard == nullptr, 0)) shard = &WaitForShard();
+  if (__builtin_expect(closed_, 0)) return ReturnAfterClose(header, *shard);
   --shard->outstanding;
   auto* block = reinterpret_cast<FreeBlock*>(header + 1);
   block->next = shard->free[header->size_class];

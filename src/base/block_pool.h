@@ -95,6 +95,9 @@ class BlockPool {
   void AddSpares(uint32_t size_class);
   static void FreeIdleBlocks(Shard& shard);
   void Return(Header* header);
+  // The rare parts of Return(), out of its way.
+  [[gnu::noinline]] Shard& WaitForShard();
+  [[gnu::noinline]] void ReturnAfterClose(Header* header, Shard& shard);
 
   std::array<Shard, kShardCount> shards_;
   // Written by Close() while it holds every shard, read by a thread that holds
