@@ -1,5 +1,4 @@
 // In place of the kernels that compiled code imports by name.
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/absent.h"
 #include "cpu/kernel_imports.h"
@@ -12,12 +11,9 @@ absl::optional<ImportFunction> FindKernelImport(
 }
 
 absl::Status MissingImportError(absl::string_view name) {
-  if (absl::StartsWith(name, "takt_")) {
-    return AbsentError(absl::StrCat("the kernel ", name),
-                       "TAKT_NATIVE_KERNELS");
-  }
-  return absl::NotFoundError(
-      absl::StrCat("executable library: nothing provides the import ", name));
+  return absl::NotFoundError(absl::StrCat(
+      "executable library: nothing provides the import ", name, "; ",
+      AbsentError("kernels for imports", "TAKT_NATIVE_KERNELS").message()));
 }
 
 }  // namespace takt::cpu

@@ -35,6 +35,8 @@ KernelTable SelectKernels(const InstructionSets& sets);
 // Its two parts: what vmvx and NPUs run, and what compiled code imports.
 void SelectMatrixKernels(const InstructionSets& sets, KernelTable* table);
 void SelectConvKernels(const InstructionSets& sets, KernelTable* table);
+// Of the latter those for AVX-512, on a processor that has it.
+void SelectAvx512Kernels(KernelTable* table);
 
 }  // namespace takt::kernels
 

@@ -8,10 +8,7 @@ void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {
 #if defined(__x86_64__)
   if (sets.avx2_fma) {
     table->conv = &kConvAvx2;
-    if (sets.avx512_vnni) {
-      table->conv = &kConvAvx512;
-      table->conv_i8 = &kConvI8Avx512Vnni;
-    }
+    if (sets.avx512_vnni) SelectAvx512Kernels(table);
   }
 #endif
 }

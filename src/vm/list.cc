@@ -4,6 +4,7 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 
 namespace takt::vm {
@@ -70,9 +71,8 @@ absl::Status List::Resize(size_t size) {
         "list of ", size, " elements; at most ", kMaxSize, " are supported"));
   }
   TAKT_RETURN_IF_ERROR(charge_.GrowTo(ChargeOf(size)));
-  try {
-    elements_.resize(size, EmptyElement());
-  } catch (const std::bad_alloc&) {
+  TAKT_TRY { elements_.resize(size, EmptyElement()); }
+  TAKT_CATCH(const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a list of ", size, " elements"));
   }

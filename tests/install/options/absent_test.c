@@ -3,9 +3,9 @@
  *
  *   absent_test [PART...]   the parts that are off, such as NPU
  *
- * TAKT_NATIVE_KERNELS and TAKT_HWLOC are not seen here: the first needs a
- * module with such imports (tests/cpu/kernel_imports_test.cc), the second
- * changes no answer. */
+ * TAKT_NATIVE_KERNELS, TAKT_AVX512 and TAKT_HWLOC are not seen here: the first
+ * needs a module with such imports (tests/cpu/kernel_imports_test.cc), the
+ * other two change no answer. */
 #include "takt/npu.h"
 #include "takt/parameters.h"
 #include "takt/trace.h"

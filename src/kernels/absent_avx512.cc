@@ -1,0 +1,8 @@
+// In place of convolutions for AVX-512: those of AVX2 stay.
+#include "kernels/kernel_table.h"
+
+namespace takt::kernels {
+
+void SelectAvx512Kernels(KernelTable* table) {}
+
+}  // namespace takt::kernels
