@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, if it is missing.
 #
-# usage: scripts/install_deps.sh [--browser] [--python] [--fuzz]
+# usage: scripts/install_deps.sh [--browser] [--python] [--robot] [--fuzz]
 #        --browser: chromium as well, for the test of the trace page (30 s)
 #        --fuzz: clang with libFuzzer, for scripts/fuzz.sh
 #        --python: Python with headers, and in build/venv what the Python package
 #        and its tests need of PyPI
+#        --robot: MuJoCo in build/venv and OSMesa, for samples/balance
 set -euo pipefail
 
 packages=(
@@ -16,6 +17,7 @@ packages=(
 )
 
 python=
+robot=
 for argument in "$@"; do
   case $argument in
     --browser) packages+=(chromium) ;;
@@ -23,6 +25,10 @@ for argument in "$@"; do
     --python)
       packages+=(python3-dev python3-venv)
       python=1
+      ;;
+    --robot)
+      packages+=(libosmesa6-dev python3-venv)
+      robot=1
       ;;
   esac
 done
@@ -32,16 +38,17 @@ for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
   [[ $status == "install ok installed" ]] || missing+=("$package")
 done
+# Quiet and quick where all of it is there.
 install_python() {
-  [[ -n $python ]] || return 0
-  local venv
+  local venv wanted=()
+  [[ -z $python ]] || wanted+=("nanobind>=2.5" numpy pytest pytest-asyncio
+    onnxruntime "iree-base-compiler[onnx]==3.13.0")
+  [[ -z $robot ]] || wanted+=(mujoco==3.13.0 numpy pillow)
+  ((${#wanted[@]})) || return 0
   venv=$(dirname "${BASH_SOURCE[0]}")/../build/venv
   [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-  # Quiet and quick where all of it is there.
   "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 \
-    --timeout 20 \
-    "nanobind>=2.5" numpy pytest pytest-asyncio onnxruntime \
-    "iree-base-compiler[onnx]==3.13.0"
+    --timeout 20 "${wanted[@]}"
 }
 if ((${#missing[@]} == 0)); then
   install_python

@@ -18,7 +18,8 @@ file(COPY ${SOURCE_DIR}/samples/ DESTINATION ${samples})
 run(${CMAKE_COMMAND} -S ${samples} -B ${samples}/build -G ${GENERATOR}
     -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_BUILD_TYPE=${CONFIG}
     -D CMAKE_C_COMPILER=${C_COMPILER} -D CMAKE_CXX_COMPILER=${CXX_COMPILER}
-    -D CMAKE_C_FLAGS=${flags} -D CMAKE_CXX_FLAGS=${flags})
+    -D CMAKE_C_FLAGS=${flags} -D CMAKE_CXX_FLAGS=${flags}
+    -D TAKT_MUJOCO_DIR=${MUJOCO_DIR})
 run(${CMAKE_COMMAND} --build ${samples}/build)
 run_samples(${samples}/build)
 if(NOT EXISTS ${prefix}/share/doc/takt/LICENSE OR

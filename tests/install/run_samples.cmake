@@ -56,7 +56,33 @@ function(run_contention program)
   endif()
 endfunction()
 
+# The robot runs in each way and its record is complete. Whether it falls
+# depends on the machine.
+function(run_balance program)
+  foreach(way first-come threads threads-fifo takt)
+    set(record ${WORK_DIR}/balance.json)
+    file(REMOVE ${record})
+    execute_process(
+      COMMAND ${program} ${way} ${SOURCE_DIR}/samples/balance/models 0.5 1
+              ${record}
+      RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
+    if(NOT result EQUAL 0 OR NOT output MATCHES "^${way}: upright [0-9.]+ of 0[.]5 s"
+       OR NOT EXISTS ${record})
+      message(FATAL_ERROR "${program}: ${result}:\n${output}\n${error}")
+    endif()
+    file(READ ${record} json)
+    string(JSON moment_count LENGTH ${json} moments)
+    string(JSON job_count GET ${json} policy jobs)
+    if(NOT moment_count EQUAL 50 OR job_count LESS 1)
+      message(FATAL_ERROR "${record}: ${moment_count} moments, ${job_count} jobs")
+    endif()
+  endforeach()
+endfunction()
+
 function(run_samples directory)
+  if(EXISTS ${directory}/balance/balance)
+    run_balance(${directory}/balance/balance)
+  endif()
   run_contention(${directory}/contention)
   run_robot_control(${directory}/robot_control)
   set(data ${SOURCE_DIR}/tests/testdata/api)
