@@ -1,31 +1,32 @@
-// takt/queue.h - work of a device, ordered by fences and by nothing else.
+// takt/queue.h - the work of a device, which only fences order.
 //
-// Each operation returns at once. It starts when its wait fence is reached and
-// signals its signal fence when all its effects are visible; operations of one
-// device without fences between them run in any order, also at once. The same
-// fences order operations of several devices, invocations, timelines and the
-// host. Where memory is the host's, a buffer of one device may be used on
-// another of the same instance.
+// A call queues one operation and returns. The operation starts when its wait
+// fence is reached, and signals its signal fence when all its effects are
+// visible. Operations of one device without fences between them run in any
+// order, and several may run at the same time. The same fences order operations
+// of several devices, invocations, timelines and the host. A buffer in host
+// memory may be used on any device of the same instance.
 //
-// The parameters that all of them have:
+// The parameters that all operations have:
 //
-//   wait_fence    borrowed; NULL: reached already. If it fails, the work is
-//                 skipped, and the signal fence fails with the same error.
-//   signal_fence  borrowed; NULL: tell nobody. A fence with several signallers
-//                 counts each operation as one, and a call that fails as one
-//                 that failed.
+//   wait_fence    borrowed. NULL: the operation starts at once. If the fence
+//                 fails, the operation is skipped, and its signal fence fails
+//                 with the same error.
+//   signal_fence  borrowed. NULL: nothing is signaled. On a fence with several
+//                 signallers each operation counts as one of them, and a call
+//                 that fails counts as one that failed.
 //
-// What an operation uses it keeps alive until it is done: handles may be
-// released as soon as the call has returned.
+// An operation keeps the objects that it uses alive until its end. So handles
+// may be released as soon as the call has returned.
 //
-// Errors: what is wrong with the call itself (ranges, access, states that can
-// be known now) is its result; then nothing was queued and no fence is
-// touched. What fails later fails the signal fence: FAILED_PRECONDITION for a
-// buffer without memory, RESOURCE_EXHAUSTED for memory that is not to be had,
-// or what the code of a dispatch fails with.
+// Errors: the call returns the errors that can be known at once, such as a
+// wrong range, access or state. Then nothing was queued, and no fence has
+// changed. Later errors fail the signal fence: FAILED_PRECONDITION for a buffer
+// without memory, RESOURCE_EXHAUSTED for memory that cannot be allocated, or
+// the error of a dispatch's code.
 //
 // Thread-safety: every function may run on any thread. None blocks, but an
-// operation that can run at once may do so before the call returns.
+// operation that can start at once may run before the call returns.
 #ifndef TAKT_QUEUE_H_
 #define TAKT_QUEUE_H_
 
@@ -39,63 +40,73 @@
 extern "C" {
 #endif
 
-// Reserves `byte_length` bytes. The buffer is there at once, for recording and
-// for other operations; its memory is there, with undefined contents, when the
-// signal fence is reached, and until it is deallocated or nothing refers to it
-// any more. If the device has a budget, the operation waits for its turn
-// without a thread: see takt_device_options_t.
+// Reserves `byte_length` bytes. The call returns the buffer at once, so that it
+// can be recorded and used by other operations. The buffer has memory, with
+// undefined contents, from the signal fence on, until it is deallocated or its
+// last reference is released. If the device has a budget, the operation waits
+// for its turn without a thread (see takt_device_options_t).
 //
-//   options  NULL for the defaults.
+//   options     NULL for the defaults.
+//   out_buffer  receives one reference; NULL on error.
 //
-// Errors: RESOURCE_EXHAUSTED  more than the device's budget; the message names
-//                             both.
+// Errors: RESOURCE_EXHAUSTED  the size exceeds the device's budget; the message
+//                             names both.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_alloca(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     size_t byte_length, const takt_buffer_options_t* options,
     takt_buffer_t** out_buffer);
 
-// Gives the memory of the buffer back, whichever range of it the handle is;
-// operations that run meanwhile keep it until they are done. Host memory
-// (wrapped, imported) stays where it is.
+// Gives all memory of the buffer back, also if the handle is for a part of it.
+// Operations that run at that time keep the memory until their end. Host memory
+// that was wrapped or imported stays as it is.
 //
-// Errors of the call:      INVALID_ARGUMENT     a buffer that another device
-//                                               allocated.
-// Errors of the operation: FAILED_PRECONDITION  its memory has been given back
-//                                               already, or is not there yet.
+// Errors of the call:      INVALID_ARGUMENT     another device allocated the
+//                                               buffer.
+// Errors of the operation: FAILED_PRECONDITION  the buffer has no memory: not
+//                                               yet, or not any more.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_queue_dealloca(takt_device_t* device, takt_fence_t* wait_fence,
                     takt_fence_t* signal_fence, takt_buffer_t* buffer);
 
-// Fills a range with a pattern of 1, 2 or 4 bytes, captured now; it must
-// divide offset and length. TAKT_WHOLE_BUFFER: the rest.
+// Fills a range with a pattern of 1, 2 or 4 bytes. The call copies the pattern.
+// Its length must divide the offset and the length of the range.
+//
+//   byte_length  TAKT_WHOLE_BUFFER: up to the end of the buffer.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_fill(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_buffer_t* target, size_t target_offset, size_t byte_length,
     const void* pattern, size_t pattern_length);
 
-// Writes host bytes, captured now, into the buffer.
+// Writes bytes of the host into the buffer. The call copies them.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_update(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     const void* source, size_t byte_length, takt_buffer_t* target,
     size_t target_offset);
 
-// Copies between buffers; ranges of one buffer must not overlap.
-// TAKT_WHOLE_BUFFER: the rest of the target.
+// Copies a range of a buffer to another one, or within one buffer if the ranges
+// do not overlap.
+//
+//   byte_length  TAKT_WHOLE_BUFFER: up to the end of the target.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_copy(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_buffer_t* source, size_t source_offset, takt_buffer_t* target,
     size_t target_offset, size_t byte_length);
 
-// Copies from a file to a buffer. TAKT_WHOLE_BUFFER: the rest of the buffer.
+// Copies a range of a file to a buffer.
 //
-// Errors: OUT_OF_RANGE  also past the end of the file.
+//   byte_length  TAKT_WHOLE_BUFFER: up to the end of the buffer.
+//
+// Errors: OUT_OF_RANGE  a range exceeds the buffer or the file.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_read(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_file_t* source, uint64_t source_offset, takt_buffer_t* target,
     size_t target_offset, size_t byte_length);
 
-// Copies from a buffer to a file, which does not grow. TAKT_WHOLE_BUFFER: the
-// rest of the buffer.
+// Copies a range of a buffer to a file. The file does not grow.
+//
+//   byte_length  TAKT_WHOLE_BUFFER: up to the end of the buffer.
+//
+// Errors: OUT_OF_RANGE  a range exceeds the buffer or the file.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_write(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_buffer_t* source, size_t source_offset, takt_file_t* target,
@@ -103,39 +114,42 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_write(
 
 // Runs a finalized command buffer.
 //
-//   bindings  the table that its indirect ranges index, one entry a slot: a
-//             direct range of a buffer, or all NULL for a slot without use.
+//   bindings  one entry for each slot of the command buffer: a range of a
+//             buffer, or all NULL for a slot that is not used. The indirect
+//             ranges of commands refer to it.
 //
-// Errors: FAILED_PRECONDITION  it still records, or is one-shot and has been
-//                              submitted before.
-//         INVALID_ARGUMENT     of another kind of device; a slot in use
-//                              without a buffer.
-//         OUT_OF_RANGE         a binding shorter than what is done with it.
+// Errors: FAILED_PRECONDITION  the command buffer is not finalized, or is
+//                              one-shot and has been submitted before.
+//         INVALID_ARGUMENT     the command buffer is for another kind of
+//                              device, or a slot in use has no buffer.
+//         OUT_OF_RANGE         a command exceeds the range of a binding.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_execute(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_command_buffer_t* command_buffer, size_t binding_count,
     const takt_buffer_range_t* bindings);
 
-// Only fences: signals when the wait fence is reached.
+// Does no work: signals the signal fence when the wait fence is reached.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_queue_barrier(takt_device_t* device, takt_fence_t* wait_fence,
                    takt_fence_t* signal_fence);
 
-// A function of the caller's as a queue operation. What it returns, and gives
-// up, is the operation's outcome. It runs on whichever thread comes to it,
-// perhaps this one, perhaps a worker: it may queue more work, but must not
-// wait for any.
+// A function of the application that runs as a queue operation. Its result is
+// the outcome of the operation, which takes it over. It runs on the thread that
+// reaches it first, which may be the calling thread or a worker. It may queue
+// more work, but must not wait for any.
 typedef takt_status_t (*takt_host_call_t)(void* user_data);
 
-// Runs `call`.
+// Queues a call of `call`.
 //
-//   release  called once with `user_data` when the operation is over, also if
-//            it was skipped; may be NULL. Not called if this function fails.
+//   release  called once with `user_data` at the end of the operation, also if
+//            the operation was skipped; may be NULL. Not called if this
+//            function fails.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_queue_host_call(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_host_call_t call, void (*release)(void* user_data), void* user_data);
 
-// Starts what has been held back for a thread that may come to wait.
+// Starts operations that the device holds back. It holds some back for a short
+// time, because the calling thread may run them itself as soon as it waits.
 TAKT_EXPORT void takt_queue_flush(takt_device_t* device);
 
 #if defined(__cplusplus)

@@ -1,18 +1,18 @@
-// takt/scheduler.h - decides which operation runs when, and how wide.
+// takt/scheduler.h - decides which operation runs when, and on how many cores.
 //
-// With a scheduler, the dispatches of an instance's "local-task" devices that
-// are worth a decision wait for one: jobs go by criticality, priority, deadline
-// and what is left of them, less urgent ones give way between two tiles, and
-// each dispatch runs on as many cores as pay. What dispatches cost is learned,
-// and kept in a profile file. docs/scheduling.md explains it.
+// With a scheduler, a dispatch of a "local-task" device waits for a decision,
+// unless it is too short for one. Jobs are ordered by criticality, priority,
+// deadline and remaining work. Less urgent work stops between two tiles. Each
+// dispatch runs on as many cores as shorten it. The scheduler learns what
+// dispatches cost, and can keep that in a profile file. docs/scheduling.md
+// explains it.
 //
 //   takt_scheduler_options_t scheduler;
 //   takt_scheduler_options_init(&scheduler);
 //   scheduler.policy = "job-shop";
 //   options.scheduler = &scheduler;       // takt_instance_options_t
 //
-// Thread-safety: every function may run on any thread, but for the callbacks'
-// own threads (see takt_scheduler_set_callbacks()).
+// Thread-safety: every function may run on any thread.
 #ifndef TAKT_SCHEDULER_H_
 #define TAKT_SCHEDULER_H_
 
@@ -29,16 +29,18 @@ typedef struct takt_scheduler_options_t {
   size_t struct_size;  // Set by init.
   // One of takt_scheduler_policy_names(), borrowed. NULL: "job-shop".
   const char* policy;
-  // Power: work is kept on as few clusters as deadlines allow.
+  // Saves power: work runs on as few clusters as the deadlines allow.
   bool fewest_clusters;
-  // What has waited so long rises by a class. 0: never. Default: 1 s.
+  // Work that has waited for this time rises by one class. 0: never. Default:
+  // 1 s.
   int64_t aging_ns;
-  // Windows, with the policy "job-shop": the jobs that are there and those that
-  // are expected within so much time are planned ahead, again and again, and
-  // the plan is followed while it holds. Default: 0, none; 100 ms, say.
+  // The length of a window, with the policy "job-shop". The scheduler plans the
+  // released jobs and those expected within a window ahead of time, follows
+  // that plan while it holds, and then plans the next window. 100 ms is a usual
+  // length. Default: 0, no windows.
   int64_t window_ns;
-  // How long planning a window may take, on a thread of its own. Default: 0, a
-  // twentieth of it.
+  // The time that planning a window may take, on a thread of its own. Default:
+  // 0, a twentieth of the window.
   int64_t window_budget_ns;
 } takt_scheduler_options_t;
 
@@ -49,11 +51,12 @@ static inline void takt_scheduler_options_init(
   options->aging_ns = 1000000000;
 }
 
-// "off", the executor's lanes alone, then the policies of docs/scheduling.md.
-// Returns how many there are; the names live forever.
+// Returns the number of policies and stores their names, which live forever.
+// The first one is "off", the executor's lanes alone; docs/scheduling.md
+// describes the others.
 TAKT_EXPORT size_t takt_scheduler_policy_names(const char* const** out_names);
 
-// The policy of this instance; lives as long as it.
+// Returns the policy of this instance. The text lives as long as the instance.
 TAKT_EXPORT const char* takt_scheduler_policy(const takt_instance_t* instance);
 
 // The functions below need a scheduler: FAILED_PRECONDITION if its policy is
@@ -61,44 +64,45 @@ TAKT_EXPORT const char* takt_scheduler_policy(const takt_instance_t* instance);
 
 typedef enum takt_scheduler_mode_t {
   TAKT_SCHEDULER_MODE_NOMINAL = 0,
-  TAKT_SCHEDULER_MODE_BURST = 1,  // More is asked for than there is.
-  TAKT_SCHEDULER_MODE_HOT =
-      2,  // A pool runs well below its speed, or soon will.
+  TAKT_SCHEDULER_MODE_BURST = 1,  // Jobs need more time than there is.
+  // A pool runs well below its nominal speed, or soon will.
+  TAKT_SCHEDULER_MODE_HOT = 2,
   TAKT_SCHEDULER_MODE_DEGRADED = 3,  // A resource is lost.
 } takt_scheduler_mode_t;
 
-// What operations run on.
+// A core or an NPU.
 typedef struct takt_resource_t {
-  char pool[32];  // Cores that are alike; NUL-terminated.
+  char pool[32];  // The name of its pool of equal cores; NUL-terminated.
   bool is_npu;
   bool is_available;
-  uint32_t speed_permille;  // Of its nominal speed.
+  uint32_t speed_permille;  // In thousandths of its nominal speed.
 } takt_resource_t;
 
-// Stores up to `capacity` of them and how many there are. NULL is fine with a
-// capacity of 0.
+// Stores up to `capacity` resources, and their number in *out_count.
+// `out_resources` may be NULL if the capacity is 0.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_resources(
     takt_instance_t* instance, size_t capacity, takt_resource_t* out_resources,
     size_t* out_count);
 
-// What the application knows of a resource, by its index above: it is lost, or
-// found again. What runs on a lost one stops after its tile and goes on
-// elsewhere.
+// Reports that a resource is lost, or available again. Work on a lost resource
+// stops after its tile and continues on another one.
+//
+//   resource  an index of takt_scheduler_query_resources().
 //
 // Errors: INVALID_ARGUMENT  there is no such resource.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_available(
     takt_instance_t* instance, uint32_t resource, bool is_available);
 
-// A pool runs at this part of its nominal speed.
+// Reports the speed of a pool, in thousandths of its nominal speed.
 //
 // Errors: NOT_FOUND         there is no such pool.
-//         INVALID_ARGUMENT  not 1 to 1000000 thousandths.
+//         INVALID_ARGUMENT  `permille` is not 1 to 1000000.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_speed(
     takt_instance_t* instance, const char* pool, uint32_t permille);
 
-// What the application knows of heat: the machine is about to slow down, or is
-// so no more. While this or a thermometer of the kernel says so, the mode is
-// TAKT_SCHEDULER_MODE_HOT; it follows within 250 ms.
+// Reports that the machine is about to slow down because of heat, or is no
+// longer about to. While the application or a thermometer of the kernel reports
+// heat, the mode is TAKT_SCHEDULER_MODE_HOT. It changes within 250 ms.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot);
 
@@ -109,41 +113,46 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_mode(
     takt_instance_t* instance, takt_scheduler_mode_t* out_mode);
 
 typedef enum takt_admission_verdict_t {
-  TAKT_ADMISSION_FITS = 0,     // Every job is in time, if nothing takes longer
-                               // than the 99 % quantile of what it took so far.
-  TAKT_ADMISSION_UNKNOWN = 1,  // Nobody can tell.
-  TAKT_ADMISSION_IMPOSSIBLE = 2,  // Not even alone, or not with this load.
+  // Every job meets its deadline, if no dispatch takes longer than the 99 %
+  // quantile of its durations so far.
+  TAKT_ADMISSION_FITS = 0,
+  // The numbers do not decide it.
+  TAKT_ADMISSION_UNKNOWN = 1,
+  // Jobs miss their deadlines even alone, or because of the load.
+  TAKT_ADMISSION_IMPOSSIBLE = 2,
 } takt_admission_verdict_t;
 
-// The answer of admission, with its numbers.
+// The answer of takt_stream_admit(), with its numbers.
 typedef struct takt_admission_t {
   size_t struct_size;  // Set by the caller.
   takt_admission_verdict_t verdict;
-  char reason[192];  // Which number missed which; empty if it will fit.
+  // The comparison of numbers that decided it; empty if the verdict is FITS.
+  char reason[192];
   int64_t deadline_ns;
-  int64_t response_least_ns;  // No job is done sooner,
-  int64_t response_bound_ns;  // nor later. TAKT_INFINITE_FUTURE: not known.
-  // What is asked for each second over what there is, in millionths: of the
-  // streams that were promised, and with this one.
+  int64_t response_least_ns;  // No job takes less time.
+  // No job takes more time. TAKT_INFINITE_FUTURE: not known.
+  int64_t response_bound_ns;
+  // The time that jobs need in each second by the time that the cores have, in
+  // millionths: for the streams with a promise, and for these and this stream.
   int64_t load_before_ppm;
   int64_t load_after_ppm;
 } takt_admission_t;
 
-// Whether the jobs of `stream` would be in time beside all that was promised.
-// It rests on what the stream's last job was made of: run one first (start it
-// and wait), or load a profile and run one.
+// Finds whether the jobs of `stream` would meet their deadlines beside all
+// streams with a promise. The answer is computed from the operations of the
+// stream's last job, so one job must have run before, perhaps with a profile
+// that was loaded.
 //
-//   promise  keep to it if the answer is TAKT_ADMISSION_FITS and the stream is
-//   hard:
-//            its jobs go before all that was not promised, as long as the
-//            stream lives.
+//   promise  true: if the verdict is TAKT_ADMISSION_FITS and the stream is
+//            hard, its jobs go before all work without a promise, as long as
+//            the stream lives.
 //
 // Errors: INVALID_ARGUMENT  struct_size is not set.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_admit(
     takt_stream_t* stream, bool promise, takt_admission_t* out_admission);
 
-// Of all jobs of streams of one criticality, and of calls with a deadline
-// (which are soft), since the workers were started.
+// Counts of all jobs of one criticality since the workers were started. Calls
+// with a deadline count as soft jobs.
 typedef struct takt_class_statistics_t {
   size_t struct_size;  // Set by the caller.
   uint64_t released_count;
@@ -151,67 +160,75 @@ typedef struct takt_class_statistics_t {
   uint64_t missed_count;
   uint64_t dropped_count;
   uint64_t failed_count;
-  takt_quantiles_t response;  // From when it should have been released.
+  takt_quantiles_t response;  // From when a job was due to its end.
   takt_quantiles_t release_error;
 } takt_class_statistics_t;
 
-// Errors: INVALID_ARGUMENT  struct_size is not set, or no such criticality.
+// Reads the statistics of one criticality.
+//
+// Errors: INVALID_ARGUMENT  struct_size is not set; there is no such
+//                           criticality.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_class(
     takt_instance_t* instance, takt_criticality_t criticality,
     takt_class_statistics_t* out_statistics);
 
-// Of windows (takt_scheduler_options_t::window_ns), since the workers were
-// started.
+// Counts of windows (takt_scheduler_options_t::window_ns) since the workers
+// were started.
 typedef struct takt_window_statistics_t {
   size_t struct_size;         // Set by the caller.
   uint64_t planned_count;     // Windows whose plan was followed.
-  uint64_t failed_count;      // That could not be planned, or not in time.
-  uint64_t broken_count;      // Of the planned ones, given up before their end.
-  uint64_t started_count;     // Operations by a plan, and
-  uint64_t in_place_count;    // those of them where it had them.
-  takt_quantiles_t planning;  // What planning took, in ns.
+  uint64_t failed_count;      // Windows without a plan, or with one too late.
+  uint64_t broken_count;      // Planned windows that were abandoned.
+  uint64_t started_count;     // Operations that a plan started.
+  uint64_t in_place_count;    // Those that ran on their planned resources.
+  takt_quantiles_t planning;  // The time that planning took, in ns.
 } takt_window_statistics_t;
 
+// Reads the statistics of windows.
+//
 // Errors: INVALID_ARGUMENT     struct_size is not set.
 //         FAILED_PRECONDITION  the scheduler plans no windows.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_windows(
     takt_instance_t* instance, takt_window_statistics_t* out_statistics);
 
-// A job that was late, or was not done.
+// A job that missed its deadline or was dropped.
 typedef struct takt_miss_t {
   const char* stream;  // The function's name, or "calls"; borrowed.
   takt_criticality_t criticality;
   takt_stream_outcome_t outcome;
   int64_t release_ns;
   int64_t deadline_ns;
-  int64_t response_ns;  // Until it was done or given up.
+  int64_t response_ns;  // Until the job ended or was dropped.
 } takt_miss_t;
 
-// Sets the functions that are called for each such job, and for each change of
-// mode. They run on the thread that decided it, perhaps on several at once, and
-// must not block. NULL: no call.
+// Sets the functions that are called for each job that missed its deadline or
+// was dropped, and for each change of mode. NULL: no call. The functions may
+// run on several threads at once, and must not block.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_set_callbacks(
     takt_instance_t* instance,
     void (*on_miss)(void* user_data, const takt_miss_t* miss),
     void (*on_mode)(void* user_data, takt_scheduler_mode_t mode),
     void* user_data);
 
-// Writes what was learned to `path`: after a crash there is the old file or the
-// new one.
+// Writes the learned durations to the file `path`. After a crash the file is
+// the old one or the new one.
 //
-// Errors: those of the system, naming the path. Blocks: until it is stored.
+// Errors: those of the system, naming the path. Blocks: until the file is
+// stored.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_scheduler_save_profile(takt_instance_t* instance, const char* path);
 
-// Takes over what a profile says. Durations go by the content of the code that
-// they were learned of, so that of other modules does no harm, and waits for
-// its module.
+// Reads a profile. Its durations are identified by the content of the code that
+// they were learned from, so a profile may have durations of modules that are
+// loaded later, or never.
 //
-//   out_record_count  receives how many durations it holds; may be NULL.
+//   out_record_count  receives the number of durations in the profile; may be
+//                     NULL.
 //
 // Errors: NOT_FOUND      there is no such file.
-//         DATA_LOSS      it is damaged, at that offset; nothing was taken over.
-//         UNIMPLEMENTED  it is of another version.
+//         DATA_LOSS      the file is damaged at the offset that the message
+//                        names; nothing was read.
+//         UNIMPLEMENTED  the file is of another version.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_load_profile(
     takt_instance_t* instance, const char* path, size_t* out_record_count);
 

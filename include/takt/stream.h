@@ -1,10 +1,10 @@
-// takt/stream.h - functions that are called again and again by the clock.
+// takt/stream.h - functions that the clock calls again and again.
 //
-// A stream calls one function once a period, at absolute times: a policy every
-// 5 ms, say. What it is called with lies in an input slot, where the
-// application puts it when it has it; what comes of it lies in an output slot,
-// and is told to a callback. So a control loop never waits for the runtime, and
-// the runtime never for the loop:
+// A stream calls one function once a period, at absolute times. For example, it
+// calls a policy every 5 ms. The application puts arguments into an input slot
+// when it has them, and takes results from an output slot when it needs them. A
+// callback can report the end of each call. So a control loop never waits for
+// the runtime, and the runtime never waits for the loop:
 //
 //   takt_stream_options_t options;
 //   takt_stream_options_init(&options);
@@ -19,15 +19,16 @@
 //   check(takt_stream_publish_input(stream));
 //   if (takt_stream_take_output(stream, 1, &action, NULL)) { ... }
 //
-// Jobs: each release makes one. A stream has at most one job in flight; a
-// release that finds one waits, and what becomes of it is `late`.
+// Jobs: a job is one call of the function. Each release makes one. A stream has
+// at most one job in flight. A release that comes during a job waits for its
+// end; the option `late` says what happens if its deadline passes meanwhile.
 //
 // Threads: one thread of the instance releases jobs (see timer_* in
-// takt_instance_options_t). Workers run them, or threads that wait for
-// something.
+// takt_instance_options_t). Jobs run on the workers, and on threads that wait
+// in a function of this library.
 //
-// Thread-safety: every function may run on any thread; those that write inputs
-// on one at a time, and so takt_stream_take_output().
+// Thread-safety: every function may run on any thread. Calls that write inputs
+// must not overlap, and calls of takt_stream_take_output() must not either.
 #ifndef TAKT_STREAM_H_
 #define TAKT_STREAM_H_
 
@@ -42,66 +43,74 @@ extern "C" {
 typedef struct takt_stream_t takt_stream_t;
 
 typedef enum takt_criticality_t {
-  TAKT_CRITICALITY_HARD = 0,         // Priority 224: must not be late.
-  TAKT_CRITICALITY_SOFT = 1,         // Priority 128.
-  TAKT_CRITICALITY_BEST_EFFORT = 2,  // Priority 32: in what others leave.
+  TAKT_CRITICALITY_HARD = 0,  // Priority 224: jobs must not be late.
+  TAKT_CRITICALITY_SOFT = 1,  // Priority 128: jobs should not be late.
+  // Priority 32: jobs run in the time that the other classes leave.
+  TAKT_CRITICALITY_BEST_EFFORT = 2,
 } takt_criticality_t;
 
-// When a job is released.
+// The event that releases a job.
 typedef enum takt_stream_arrival_t {
-  TAKT_STREAM_ARRIVAL_PERIODIC =
-      0,  // At the start time, and every period after it.
-  TAKT_STREAM_ARRIVAL_INPUT = 1,  // When an input is set, which it takes.
-  TAKT_STREAM_ARRIVAL_CLOSED =
-      2,                          // At the start time, and when one is done; an
-                                  // input must be set before, if it takes any.
-  TAKT_STREAM_ARRIVAL_AFTER = 3,  // When a job of the stream `after` is done.
+  // The clock: a job at the start time, and one each period after it.
+  TAKT_STREAM_ARRIVAL_PERIODIC = 0,
+  // An input: the job takes it.
+  TAKT_STREAM_ARRIVAL_INPUT = 1,
+  // The end of the stream's own job: the first job is released at the start
+  // time, and each later one at the end of the one before. If the function has
+  // arguments, an input must be set before the start.
+  TAKT_STREAM_ARRIVAL_CLOSED = 2,
+  // The end of a job of the stream `after`.
+  TAKT_STREAM_ARRIVAL_AFTER = 3,
 } takt_stream_arrival_t;
 
-// What becomes of a job whose deadline passes.
+// The treatment of a job whose deadline passes before its end.
 typedef enum takt_stream_late_t {
-  TAKT_STREAM_LATE_RUN_ON = 0,  // Nothing; it is counted.
-  TAKT_STREAM_LATE_DEMOTE = 1,  // If it has not begun: it does as best effort.
-  TAKT_STREAM_LATE_DROP =
-      2,  // It does not begin, or is cancelled: what a device has
-          // begun is finished, and its outputs are lost.
-  // As DROP, and a release that waits gives way to the next one.
+  // The job continues; it is counted.
+  TAKT_STREAM_LATE_RUN_ON = 0,
+  // A job that has not begun runs as best effort.
+  TAKT_STREAM_LATE_DEMOTE = 1,
+  // A job that has not begun does not begin. A job that has begun is cancelled:
+  // devices finish the work that they have begun, and the results are lost.
+  TAKT_STREAM_LATE_DROP = 2,
+  // As DROP; and a release that waits is dropped when the next one comes.
   TAKT_STREAM_LATE_LATEST_ONLY = 3,
 } takt_stream_late_t;
 
 typedef enum takt_stream_outcome_t {
-  TAKT_STREAM_OUTCOME_MET = 0,      // Done by its deadline.
-  TAKT_STREAM_OUTCOME_MISSED = 1,   // Done after it.
-  TAKT_STREAM_OUTCOME_DROPPED = 2,  // Not done, because it was late.
-  TAKT_STREAM_OUTCOME_FAILED = 3,   // Its call failed.
+  TAKT_STREAM_OUTCOME_MET = 0,      // The job ended by its deadline.
+  TAKT_STREAM_OUTCOME_MISSED = 1,   // The job ended after its deadline.
+  TAKT_STREAM_OUTCOME_DROPPED = 2,  // The late policy ended the job.
+  TAKT_STREAM_OUTCOME_FAILED = 3,   // The call failed.
 } takt_stream_outcome_t;
 
-// One job. Times are of takt_clock_now_ns().
+// One job. Times are on takt_clock_now_ns().
 typedef struct takt_stream_job_t {
-  uint64_t sequence;    // Releases of this stream before it.
-  int64_t origin_ns;    // When it should have been released; in a chain, when
-                        // the first of the chain should.
-  int64_t deadline_ns;  // TAKT_INFINITE_FUTURE: none.
-  int64_t begin_ns;     // When its call was issued; 0: it was not.
-  int64_t end_ns;       // 0: not yet.
-  uint64_t input_sequence;  // Inputs set before the one that it took.
+  uint64_t sequence;        // Releases of this stream before it.
+  int64_t origin_ns;        // When the job was due; in a chain of streams, when
+                            // the first job of the chain was due.
+  int64_t deadline_ns;      // TAKT_INFINITE_FUTURE: none.
+  int64_t begin_ns;         // When its call was issued; 0: it was not issued.
+  int64_t end_ns;           // 0: the job has not ended.
+  uint64_t input_sequence;  // Inputs set before the one that the job took.
   takt_stream_outcome_t outcome;
 } takt_stream_job_t;
 
-// Called when a job is over, on the thread that ended it; must not block.
+// Called at the end of each job, on the thread that ends it. The callback must
+// not block.
 //
 //   job      borrowed.
 //   status   NULL, or the error, which the callback owns.
-//   results  borrowed: of a job that is MET or MISSED, takt_stream_t's
-//            function's results; else none.
+//   results  borrowed: the results of the function if the job is MET or MISSED;
+//            else none.
 typedef void (*takt_stream_done_callback_t)(void* user_data,
                                             const takt_stream_job_t* job,
                                             takt_status_t status,
                                             size_t result_count,
                                             const takt_value_t* results);
 
-// Called when a job's deadline has passed before the job was done: at that
-// time, or when a release that waited is looked at. Must not block.
+// Called once for a job whose deadline passes before its end: when the deadline
+// passes, or, for a release that waited, when the stream takes it up. The
+// callback must not block.
 typedef void (*takt_stream_late_callback_t)(void* user_data,
                                             const takt_stream_job_t* job);
 
@@ -109,30 +118,32 @@ typedef struct takt_stream_options_t {
   size_t struct_size;  // Set by init.
 
   takt_stream_arrival_t arrival;  // Default: PERIODIC.
-  int64_t period_ns;              // Of PERIODIC: above 0.
-  // AFTER: the stream whose jobs release this one's; those that are MET or
-  // MISSED. Its results are this stream's inputs if `takes_results`, else the
-  // input slot's. Borrowed; kept.
+  int64_t period_ns;              // For PERIODIC: above 0.
+  // For AFTER: each of its jobs that is MET or MISSED releases a job of this
+  // stream. If `takes_results` is set, the results of that job are the inputs
+  // of the new one; else the new one takes them from the input slot. The new
+  // stream adds a reference.
   takt_stream_t* after;
   bool takes_results;
 
-  // After a job's origin. Default: TAKT_INFINITE_FUTURE, or what the function's
-  // annotation "takt.deadline_ns" says.
+  // The deadline of a job, counted from its origin. Default: the function's
+  // annotation "takt.deadline_ns", or else TAKT_INFINITE_FUTURE.
   int64_t deadline_ns;
   takt_stream_late_t late;         // Default: RUN_ON.
   takt_criticality_t criticality;  // Default: SOFT.
-  // 0 to 255; instead of the criticality's. Default: TAKT_PRIORITY_DEFAULT.
+  // 0 to 255. Default: TAKT_PRIORITY_DEFAULT, the priority of the criticality.
   int32_t priority;
   // As in takt_invoke_options_t. Borrowed for the call.
   const uint64_t* cpu_words;
   size_t cpu_word_count;
 
-  // Inputs that wait, each for a job of its own; a release that finds none has
-  // no job. Default: 0, the latest only: a job takes what was set last, again
-  // if nothing came. Of CLOSED always that.
+  // The length of the queue of inputs. Each input is for one job, and a release
+  // that finds no input makes no job. Default: 0, no queue: a job takes the
+  // latest input, even if an earlier job took it before. A CLOSED stream has no
+  // queue.
   size_t input_queue_length;
-  // Releases that wait for the job in flight; the oldest is dropped for one too
-  // many. Default: 64.
+  // How many releases may wait for the job in flight. One more drops the oldest
+  // of them. Default: 64.
   size_t release_queue_length;
 
   takt_stream_done_callback_t on_done;  // Default: NULL.
@@ -149,17 +160,19 @@ static inline void takt_stream_options_init(takt_stream_options_t* options) {
   options->release_queue_length = 64;
 }
 
-// A stream of calls of `function`, which it keeps. It rests until it is
+// Makes a stream of calls of `function`. It releases no job before it is
 // started.
 //
-//   options  of PERIODIC, the period must be given: not NULL.
+//   function    the stream adds a reference.
+//   options     borrowed; NULL for the defaults, which a PERIODIC stream cannot
+//               use because it needs a period.
+//   out_stream  receives one reference; NULL on error.
 //
-// Errors: INVALID_ARGUMENT  names the option: a period, deadline or queue
-//                           length that is none, a late policy without a
-//                           deadline, AFTER without a stream of the same
-//                           instance, `takes_results` of a function whose
-//                           results are of other types than this one's
-//                           arguments, a priority or CPU set that is none.
+// Errors: INVALID_ARGUMENT  names the option: an invalid period, deadline,
+//                           queue length, priority or CPU set; a late policy
+//                           without a deadline; AFTER without a stream of the
+//                           same instance; `takes_results` where the results do
+//                           not have the types of this function's arguments.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_create(
     takt_function_t* function, const takt_stream_options_t* options,
     takt_stream_t** out_stream);
@@ -167,79 +180,87 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_create(
 // Adds a reference.
 TAKT_EXPORT void takt_stream_retain(takt_stream_t* stream);
 
-// Releases a reference. A running stream needs none: it goes on until it is
+// Releases a reference. A running stream needs none: it runs until it is
 // stopped.
 TAKT_EXPORT void takt_stream_release(takt_stream_t* stream);
 
-// Releases jobs from `start_ns` (of takt_clock_now_ns()) on: PERIODIC and
-// CLOSED the first one then, INPUT and AFTER from the next event on. If
-// `start_ns` has passed, a PERIODIC stream begins with the next release that
-// is a whole number of periods after it.
+// Starts the releases. A PERIODIC or CLOSED stream releases its first job at
+// `start_ns` (on takt_clock_now_ns()), an INPUT or AFTER stream at its next
+// event. If `start_ns` has passed, the first release of a PERIODIC stream is
+// the next one that is a whole number of periods after it.
 //
-// Errors: FAILED_PRECONDITION  it runs already; it is CLOSED and has no input.
+// Errors: FAILED_PRECONDITION  the stream runs already, or is CLOSED and has no
+//                              input.
 //         RESOURCE_EXHAUSTED   the workers or the timer cannot be started.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_start(takt_stream_t* stream, int64_t start_ns);
 
-// Ends the releases, and forgets those that wait. The job in flight runs to its
+// Ends the releases and drops those that wait. The job in flight runs to its
 // end.
 TAKT_EXPORT void takt_stream_stop(takt_stream_t* stream);
 
-// Waits until nothing is in flight and no callback runs, or the deadline has
-// passed; this thread helps the workers meanwhile. If the stream was not
-// stopped, it waits until the stream is between two jobs. Not in a callback.
+// Waits until no job is in flight and no callback runs, or until the deadline
+// (on takt_clock_now_ns()) has passed. The calling thread helps the workers
+// meanwhile. If the stream was not stopped, the wait ends between two jobs.
+// Must not be called in a callback.
 //
-// Errors: DEADLINE_EXCEEDED
+// Errors: DEADLINE_EXCEEDED  the deadline has passed.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_wait_idle(takt_stream_t* stream, int64_t deadline_ns);
 
-// Puts arguments into the input slot: of the latest only, in the place of what
-// is there. What they refer to must not be written while a job that took it may
-// be in flight; takt_stream_map_input() is for inputs that are written again
-// and again.
+// Puts arguments into the input slot. Without an input queue they replace the
+// ones that are there. A buffer that an argument refers to must not be written
+// while a job that took it may be in flight; takt_stream_map_input() is for
+// inputs that are written again and again.
 //
-//   arguments  borrowed; the stream takes references of its own. None of an
-//              asynchronous function's fences.
+//   arguments  borrowed; the stream adds references. The fences of an
+//              asynchronous function are not among them.
 //
-// Errors: INVALID_ARGUMENT    as takt_async_invoke().
-//         RESOURCE_EXHAUSTED  the input queue is full; nothing was put.
-// Blocks: never, not for a lock either, but for TAKT_STREAM_ARRIVAL_INPUT,
-// which wakes a worker. Allocates: nothing; may free what it replaces.
+// Errors: INVALID_ARGUMENT    as for takt_async_invoke().
+//         RESOURCE_EXHAUSTED  the input queue is full; nothing was added.
+// Blocks: never, and takes no lock; only on a stream with
+// TAKT_STREAM_ARRIVAL_INPUT it wakes a worker. Allocates: nothing; may free the
+// arguments that it replaces.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_set_input(takt_stream_t* stream, size_t argument_count,
                       const takt_value_t* arguments);
 
-// Memory of the stream's own for argument `index`, to be written and then put
-// into the slot by takt_stream_publish_input(): no job reads it before, nor
-// afterwards what this gives for the next input. For streams that take the
-// latest input, of functions whose arguments are tensors of static shapes: as
-// the module declares them, or takt_function_declare() does.
+// Returns memory of the stream for argument `index`. The caller writes the
+// argument there and puts it into the slot by takt_stream_publish_input(). No
+// job reads the memory before that; the next input gets other memory. For
+// streams without an input queue, whose functions have arguments that are
+// tensors of static shapes, by the module's declaration or by
+// takt_function_declare().
 //
-//   out_data         receives the elements, row-major, 64-aligned, until the
-//                    next takt_stream_publish_input(). They hold anything.
-//   out_byte_length  may be NULL.
+//   out_data         receives the address of the elements: row-major, aligned
+//                    to 64 bytes, with undefined contents. Valid until the next
+//                    takt_stream_publish_input().
+//   out_byte_length  receives their size; may be NULL.
 //
-// Errors: FAILED_PRECONDITION  an input queue, or arguments of another kind.
+// Errors: FAILED_PRECONDITION  the stream has an input queue, or an argument is
+//                              no tensor of a static shape.
 //         OUT_OF_RANGE         the function has no such argument.
-//         RESOURCE_EXHAUSTED   no memory.
-// Blocks: never. Allocates: for the first three inputs.
+//         RESOURCE_EXHAUSTED   there is no memory.
+// Blocks: never. Allocates: only for the first three inputs.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_map_input(takt_stream_t* stream, size_t index, void** out_data,
                       size_t* out_byte_length);
 
-// Puts into the slot what was written; every argument must have been mapped.
+// Puts the arguments that were written into the input slot. Every argument must
+// have been mapped since the last call.
 //
-// Errors: FAILED_PRECONDITION  one was not.
+// Errors: FAILED_PRECONDITION  an argument was not mapped.
 // Blocks and allocates: as takt_stream_set_input().
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_publish_input(takt_stream_t* stream);
 
-// Takes the newest results that have not been taken. False, and nothing is
-// stored, if there are none.
+// Takes the newest results, if they have not been taken before. Returns false,
+// and stores nothing, if there are none.
 //
 //   result_count  at least the function's number of results.
-//   out_results   receive references of their own, for takt_values_release().
-//   out_job       whose they are; may be NULL.
+//   out_results   receives the results with references of their own, for
+//                 takt_values_release().
+//   out_job       receives the job that they are from; may be NULL.
 //
 // Blocks and allocates: never.
 TAKT_EXPORT bool takt_stream_take_output(takt_stream_t* stream,
@@ -247,13 +268,13 @@ TAKT_EXPORT bool takt_stream_take_output(takt_stream_t* stream,
                                          takt_value_t* out_results,
                                          takt_stream_job_t* out_job);
 
-// Of times in ns, exact to 3 %.
+// Quantiles of times in ns. The error of a quantile is at most 3 %.
 typedef struct takt_quantiles_t {
   uint64_t count;
   int64_t q50;
   int64_t q99;
   int64_t q999;
-  int64_t max;  // Exact.
+  int64_t max;  // The exact maximum.
 } takt_quantiles_t;
 
 typedef struct takt_stream_statistics_t {
@@ -264,12 +285,13 @@ typedef struct takt_stream_statistics_t {
   uint64_t missed_count;
   uint64_t dropped_count;
   uint64_t failed_count;
-  uint64_t starved_count;        // Releases without an input.
-  uint64_t overrun_count;        // Releases with a job in flight; CLOSED: 0.
-  uint64_t skipped_count;        // Periods that passed without a release.
-  takt_quantiles_t response;     // From the origin to the end; of MET, MISSED.
-  takt_quantiles_t begin_delay;  // From the release to the call.
-  takt_quantiles_t release_error;  // Of the timer, against the clock.
+  uint64_t starved_count;     // Releases that found no input.
+  uint64_t overrun_count;     // Releases during a job; 0 for a CLOSED stream.
+  uint64_t skipped_count;     // Periods that passed without a release.
+  takt_quantiles_t response;  // From the origin to the end, of jobs that are
+                              // MET or MISSED.
+  takt_quantiles_t begin_delay;    // From the release to the call.
+  takt_quantiles_t release_error;  // From the planned to the actual release.
   // Jobs that are MET or MISSED and had a prediction at their release (see
   // takt_stream_predict()), and those of them that ended by its q99_ns.
   uint64_t predicted_count;
@@ -277,7 +299,7 @@ typedef struct takt_stream_statistics_t {
   takt_quantiles_t predicted_response;  // From the origin to that q99_ns.
 } takt_stream_statistics_t;
 
-// Since the stream was made.
+// Reads the statistics of the stream since it was made.
 //
 // Errors: INVALID_ARGUMENT  struct_size is not set.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_query_statistics(
