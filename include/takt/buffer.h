@@ -1,9 +1,9 @@
 // takt/buffer.h - a range of device memory.
 //
-// Thread-safety: every function may run on any thread. What orders reads and
-// writes of the contents is the caller's affair: a synchronous invocation is
-// done with its buffers when it returns, an asynchronous one when its signal
-// fence is reached.
+// Thread-safety: every function may run on any thread. The caller must order
+// reads and writes of the contents. A synchronous call no longer uses its
+// buffers when it returns, an asynchronous one when its signal fence is
+// reached.
 #ifndef TAKT_BUFFER_H_
 #define TAKT_BUFFER_H_
 
@@ -17,10 +17,10 @@ extern "C" {
 
 typedef struct takt_buffer_t takt_buffer_t;
 
-// Every buffer starts at a multiple of this; compiled kernels count on it.
+// The alignment of every buffer in bytes. Compiled kernels rely on it.
 #define TAKT_BUFFER_ALIGNMENT 64
 
-// As a length: the rest of the buffer.
+// A length that stands for the rest of the buffer.
 #define TAKT_WHOLE_BUFFER SIZE_MAX
 
 // Bits of takt_buffer_options_t::access and of a mapping.
@@ -30,7 +30,8 @@ enum {
   TAKT_ACCESS_ALL = 3,
 };
 
-// Called once, on any thread, when the last buffer over wrapped memory is gone.
+// Called once, on any thread, when the last buffer over wrapped memory has been
+// destroyed.
 typedef void (*takt_buffer_release_t)(void* user_data);
 
 typedef struct takt_buffer_options_t {
@@ -49,7 +50,7 @@ static inline void takt_buffer_options_init(takt_buffer_options_t* options) {
 //   options     NULL for the defaults.
 //   out_buffer  receives one reference; NULL on error.
 //
-// Errors: RESOURCE_EXHAUSTED  the memory is not to be had.
+// Errors: RESOURCE_EXHAUSTED  there is not enough memory.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_allocate(
     takt_device_t* device, size_t byte_length,
     const takt_buffer_options_t* options, takt_buffer_t** out_buffer);
@@ -58,21 +59,23 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_allocate(
 //
 //   data       not NULL unless byte_length is 0; must start at a multiple of
 //              TAKT_BUFFER_ALIGNMENT; must live until `release` is called.
-//   release    called once, when the last buffer over the memory goes, with
-//              `user_data`; NULL: the caller knows otherwise. Not called if
-//              this function fails.
+//   release    called once with `user_data`, when the last buffer over the
+//              memory has been destroyed. NULL: the memory outlives all
+//              buffers. Not called if this function fails.
 //
-// Errors: INVALID_ARGUMENT  the address, which the message names, is not
-//                           aligned. Copy with takt_buffer_write() instead.
+// Errors: INVALID_ARGUMENT  the address is not aligned; the message names it.
+//                           Copy with takt_buffer_write() instead.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_wrap(
     takt_device_t* device, void* data, size_t byte_length,
     const takt_buffer_options_t* options, takt_buffer_release_t release,
     void* user_data, takt_buffer_t** out_buffer);
 
-// A buffer over the range [byte_offset, byte_offset + byte_length) of
-// `buffer`, which it keeps alive. TAKT_WHOLE_BUFFER as length: the rest.
+// Makes a buffer over the range [byte_offset, byte_offset + byte_length) of
+// `buffer`, which it keeps alive.
 //
-// Errors: OUT_OF_RANGE  the range does not fit.
+//   byte_length  TAKT_WHOLE_BUFFER: up to the end of the buffer.
+//
+// Errors: OUT_OF_RANGE  the range exceeds the buffer.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_subspan(takt_buffer_t* buffer, size_t byte_offset,
                     size_t byte_length, takt_buffer_t** out_buffer);
@@ -89,26 +92,27 @@ TAKT_EXPORT size_t takt_buffer_byte_length(const takt_buffer_t* buffer);
 // A range of a buffer that the host can read or write.
 typedef struct takt_mapping_t {
   uint8_t* data;       // NULL when byte_length is 0.
-  size_t byte_length;  // Of the range asked for.
+  size_t byte_length;  // The length of the range.
   takt_buffer_t* buffer;
   size_t byte_offset;
   uint32_t access;
 } takt_mapping_t;
 
-// Maps a range of the buffer; what programs wrote before is visible in it.
-// Keeps the buffer alive until takt_buffer_unmap().
+// Maps a range of the buffer for the host. The mapping shows what programs
+// wrote before, and keeps the buffer alive until takt_buffer_unmap().
 //
-//   access       TAKT_ACCESS_*: what the host will do.
+//   access       TAKT_ACCESS_*: the accesses of the host.
 //   out_mapping  zeroed on error.
 //
-// Errors: OUT_OF_RANGE         the range does not fit.
-//         PERMISSION_DENIED    the buffer does not allow that access.
-//         FAILED_PRECONDITION  its memory is not allocated yet, or no longer.
+// Errors: OUT_OF_RANGE         the range exceeds the buffer.
+//         PERMISSION_DENIED    the buffer does not allow the access.
+//         FAILED_PRECONDITION  the buffer has no memory: not yet, or not any
+//                              more.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_map(takt_buffer_t* buffer, size_t byte_offset, size_t byte_length,
                 uint32_t access, takt_mapping_t* out_mapping);
 
-// Ends the mapping and zeroes it: what was written is visible to programs.
+// Ends the mapping and zeroes it. Programs then see what the host wrote.
 TAKT_EXPORT void takt_buffer_unmap(takt_mapping_t* mapping);
 
 // Copies `byte_length` bytes out of the buffer. Errors: as takt_buffer_map().

@@ -1,21 +1,20 @@
-// takt/npu_driver.h - what the driver of an NPU gives Takt: a table of
-// functions. A vendor writes one outside of this tree, and an application hands
-// it to takt_npu_device_create(), or the path of a shared object that exports
-// takt_npu_driver_query(). This header needs nothing else of the library, and a
-// driver does not link it.
+// takt/npu_driver.h - the interface of drivers for NPUs: a table of functions.
+// A vendor writes the driver outside of this tree. An application passes its
+// table to takt_npu_device_create(), or the path of a shared object that
+// exports takt_npu_driver_query() to takt_npu_device_load(). This header needs
+// no other part of the library, and a driver does not link the library.
 //
 // A driver may have several units open. A unit is one NPU: it runs one batch of
 // operations at a time, and Takt never submits a second one before the first
 // has ended.
 //
-// Versions: every struct starts with its size, set by who fills it. Fields are
-// only ever added at the end. A field beyond the size that the other side knows
-// does not exist: functions are then NULL, numbers 0.
+// Versions: every struct starts with its size, set by the side that fills it.
+// New fields are only added at the end. A field beyond that size does not
+// exist: functions count as NULL, numbers as 0.
 //
-// Thread-safety: query, submit, cancel, reset, programs and buffers of one unit
-// are called by one thread at a time, not always the same; telemetry by any
-// thread at any time. A completion may be called on any thread, also by submit
-// before it returns.
+// Thread-safety: Takt calls the functions of one unit on one thread at a time,
+// but not always on the same one. It may call telemetry on any thread at any
+// time. The driver may call a completion on any thread, also within submit.
 #ifndef TAKT_NPU_DRIVER_H_
 #define TAKT_NPU_DRIVER_H_
 
@@ -27,23 +26,26 @@
 extern "C" {
 #endif
 
-// Of this header. A driver of another version is refused.
+// The version of this header. Takt refuses a driver of another version.
 #define TAKT_NPU_DRIVER_VERSION 1
 
-// How something ended.
+// The outcome of a function or of a batch.
 typedef enum takt_npu_result_t {
   TAKT_NPU_RESULT_OK = 0,
-  TAKT_NPU_RESULT_UNSUPPORTED = 1,  // Not by this unit. Nothing was written.
-  TAKT_NPU_RESULT_INVALID = 2,  // No unit could do it: a damaged program, say.
+  // This unit does not support it. Nothing was written.
+  TAKT_NPU_RESULT_UNSUPPORTED = 1,
+  // No unit can do it; for example, a program is damaged.
+  TAKT_NPU_RESULT_INVALID = 2,
   TAKT_NPU_RESULT_NO_MEMORY = 3,
-  TAKT_NPU_RESULT_FAILED = 4,  // May work another time. Outputs are undefined.
-  TAKT_NPU_RESULT_CORRUPTED = 5,  // A transfer's checksum was wrong. Likewise.
+  TAKT_NPU_RESULT_FAILED = 4,  // It may work later. Outputs are undefined.
+  // A transfer's checksum was wrong. It may work later; outputs are undefined.
+  TAKT_NPU_RESULT_CORRUPTED = 5,
   TAKT_NPU_RESULT_CANCELLED = 6,
-  TAKT_NPU_RESULT_OVERHEATED = 7,  // May work once the unit is cooler.
-  TAKT_NPU_RESULT_LOST = 8,  // The unit is gone, until a reset brings it back.
+  TAKT_NPU_RESULT_OVERHEATED = 7,  // It may work once the unit is cooler.
+  TAKT_NPU_RESULT_LOST = 8,        // The unit is gone, perhaps until a reset.
 } takt_npu_result_t;
 
-// What an operation does.
+// The kind of an operation.
 typedef enum takt_npu_kind_t {
   TAKT_NPU_KIND_MMT4D = 0,
   TAKT_NPU_KIND_PACK = 1,
@@ -54,7 +56,7 @@ typedef enum takt_npu_kind_t {
   TAKT_NPU_KIND_PROGRAM = 6,
 } takt_npu_kind_t;
 
-// Operands and sum of a product: left, right, sum. The sum of integers wraps.
+// The element types of a product: left, right, sum. Sums of integers wrap.
 typedef enum takt_npu_type_t {
   TAKT_NPU_TYPE_F32 = 1,
   TAKT_NPU_TYPE_S8_S8_S32 = 2,
@@ -137,16 +139,16 @@ typedef struct takt_npu_copy_t {
   uint32_t reserved;
 } takt_npu_copy_t;
 
-// Moves bytes between host memory and the unit's. The driver fills in the
-// checksum of the unit's side, as it is (see takt_npu_checksum()); Takt
-// compares it with the host's.
+// Moves bytes between host memory and the unit's memory. The driver computes
+// the checksum over the unit's side (see takt_npu_checksum()), and Takt
+// compares it with that of the host's side.
 typedef struct takt_npu_transfer_t {
   takt_npu_range_t source;
   takt_npu_range_t target;
-  uint64_t* checksum;  // NULL: not asked for.
+  uint64_t* checksum;  // NULL: none is needed.
 } takt_npu_transfer_t;
 
-// Runs a function of a program that load_program() has taken.
+// Runs a function of a program that load_program() has loaded.
 typedef struct takt_npu_program_t {
   uint64_t program;
   uint64_t function;
@@ -160,7 +162,7 @@ typedef struct takt_npu_program_t {
 // One function of a program.
 typedef struct takt_npu_function_t {
   size_t struct_size;
-  char name[120];  // NUL-terminated; what a dispatch names it by.
+  char name[120];  // The name that dispatches use; NUL-terminated.
   uint32_t constant_count;
   uint32_t binding_count;
 } takt_npu_function_t;
@@ -178,15 +180,15 @@ typedef struct takt_npu_operation_t {
   };
 } takt_npu_operation_t;
 
-// Operations that run in order, each seeing what the ones before it wrote.
+// Operations that run in order. Each one sees what the ones before it wrote.
 typedef struct takt_npu_batch_t {
   size_t struct_size;
-  uint64_t id;  // Never 0, and never used twice on a unit.
+  uint64_t id;  // Not 0; each batch of a unit has another one.
   const takt_npu_operation_t* operations;
   size_t operation_count;
-  // The unit calls it once, when the batch no longer touches memory and all
-  // that it wrote can be seen. Must not be called for a batch
-  // that submit refused.
+  // The driver calls it once, when the batch no longer accesses memory and all
+  // that it wrote is visible. It must not be called for a batch that submit
+  // refused.
   void (*complete)(void* user_data, uint64_t id, takt_npu_result_t result);
   void* user_data;
 } takt_npu_batch_t;
@@ -196,27 +198,28 @@ typedef struct takt_npu_batch_t {
 #define TAKT_NPU_ON_CALLER 0x2u    // submit() does the work before it returns.
 #define TAKT_NPU_COHERENT 0x4u     // Caches need no sync().
 
-// What a unit can do. What it cannot, Takt runs on the CPU.
+// The capabilities of a unit. Takt runs other operations on the CPU.
 typedef struct takt_npu_capabilities_t {
   size_t struct_size;
-  char name[64];  // For people; NUL-terminated.
+  char name[64];  // A name for people to read; NUL-terminated.
   uint32_t flags;
   uint32_t kinds;  // 1 << takt_npu_kind_t, or'ed.
-  uint32_t types;  // 1 << takt_npu_type_t, or'ed: of MMT4D.
-  // Tiles m0 x n0 x k0 that MMT4D takes: at most so large, 0 for any size, and
-  // multiples of these, 0 and 1 for all.
+  uint32_t types;  // 1 << takt_npu_type_t, or'ed: the types of MMT4D.
+  // The tiles m0 x n0 x k0 that MMT4D supports: their largest sizes (0: any),
+  // and the numbers that they must be multiples of (0 or 1: any size).
   uint32_t tile_max[3];
   uint32_t tile_multiple[3];
-  // Of where ranges start: a power of two, 0 for any.
+  // The alignment that ranges must start at: a power of two; 0: any.
   uint32_t alignment;
-  uint32_t batch_max;       // Operations a batch; 0: any number.
-  uint32_t program_format;  // 1: takes Takt's own command programs. 0: its own.
-  // Memory of its own that allocate() gives out.
+  uint32_t batch_max;  // The most operations of a batch; 0: any number.
+  // The form of programs. 1: Takt's command programs; 0: the unit's own form.
+  uint32_t program_format;
+  // The size of the unit's memory that allocate() gives out.
   uint64_t memory_bytes;
-  // Of the memory that is nearest to its arithmetic.
+  // The size of the memory that is nearest to the unit's arithmetic.
   uint64_t scratchpad_bytes;
-  // CPUs that the unit is tied to, bit by bit; all 0: to none. Whoever calls
-  // its imports runs on one of these.
+  // The CPUs that the unit is tied to, one bit each; all 0: none. Takt calls
+  // its imports only on these.
   uint64_t cpus[4];
 } takt_npu_capabilities_t;
 
@@ -224,19 +227,19 @@ typedef struct takt_npu_telemetry_t {
   size_t struct_size;
   int64_t temperature_millicelsius;  // INT64_MIN: not known, as the others.
   int64_t frequency_hz;
-  int64_t utilization_ppm;  // Share of the time that it has worked, lately.
-  int64_t throttled_ns;     // How long heat has slowed it down.
+  int64_t utilization_ppm;  // The busy part of the recent time, in millionths.
+  int64_t throttled_ns;     // How long the unit was slowed down by heat.
 } takt_npu_telemetry_t;
 
-// What Takt gives a driver. Outlives the unit.
+// The functions of Takt that a driver may call. They outlive the unit.
 typedef struct takt_npu_host_t {
   size_t struct_size;
   void* user_data;
-  // The clock that operations are timed on. Perhaps a simulated one.
+  // The clock that operations are timed with; it may be a simulated one.
   int64_t (*now_ns)(void* user_data);
-  // Calls `call(argument)` once now_ns() has reached `at_ns`, on a thread of
-  // Takt's, where it must not block. All calls are made before close()
-  // is called, those of the future early.
+  // Calls `call(argument)` when now_ns() has reached `at_ns`, on a thread of
+  // Takt, where it must not block. Before Takt calls close(), it makes all
+  // calls that are not due yet.
   void (*schedule)(void* user_data, int64_t at_ns, void (*call)(void* argument),
                    void* argument);
 } takt_npu_host_t;
@@ -245,8 +248,9 @@ typedef struct takt_npu_host_t {
 #define TAKT_NPU_TO_UNIT 0  // The host has written; the unit will read.
 #define TAKT_NPU_TO_HOST 1  // The unit has written; the host will read.
 
-// A function that compiled kernels import (`npu_matmul_i8`, say). `parameters`
-// is the struct that the kernel made: results, then arguments. 0 is success.
+// A function that compiled kernels import, such as `npu_matmul_i8`.
+// `parameters` is a struct that the kernel fills: results, then arguments. 0
+// means success.
 typedef int (*takt_npu_import_t)(void* parameters, void* context,
                                  void* reserved);
 
@@ -258,82 +262,85 @@ typedef struct takt_npu_driver_t {
 
   // Opens a unit.
   //
-  //   host      outlives it.
-  //   options   of the driver's own format, NUL-terminated; "" for none.
-  //   out_unit  receives what the other functions are given.
-  //   error     of `error_bytes`; may be given a text of what was wrong.
+  //   host      borrowed; outlives the unit.
+  //   options   in the driver's own form, NUL-terminated; "" for none.
+  //   out_unit  receives the unit, which is passed to the other functions.
+  //   error     room for `error_bytes`; may receive the reason of a failure.
   takt_npu_result_t (*open)(const takt_npu_host_t* host, const char* options,
                             void** out_unit, char* error, size_t error_bytes);
-  // Ends the unit and all that is made in it. No batch is running.
+  // Closes the unit and frees all that was made in it. No batch is running.
   void (*close)(void* unit);
-  // Fills in what it can, within struct_size. The answer is always the same.
+  // Fills in the capabilities, within struct_size. They never change.
   takt_npu_result_t (*query)(void* unit, takt_npu_capabilities_t* out);
 
-  // Starts a batch, which stays where it is until it has completed or has been
-  // cancelled. UNSUPPORTED and other errors: nothing was started.
+  // Starts a batch. The batch stays at its address until it has completed or
+  // has been cancelled. On any error nothing was started.
   takt_npu_result_t (*submit)(void* unit, const takt_npu_batch_t* batch);
-  // Ends a batch early. OK: it no longer touches memory; it has completed, or
-  // never will. FAILED: only a reset could do that.
+  // Ends a batch early. OK: the batch no longer accesses memory; it has
+  // completed, or never will. FAILED: only a reset can end it.
   takt_npu_result_t (*cancel)(void* unit, uint64_t id);
-  // Ends whatever runs, as cancel() does, and makes the unit as good as new,
-  // but for its buffers and programs, which stay. LOST: it is gone.
+  // Ends all batches, as cancel() does, and brings the unit back to its first
+  // state. Its buffers and programs stay. LOST: the unit is gone.
   takt_npu_result_t (*reset)(void* unit);
 
-  // What follows may be NULL, of units that have no such thing.
+  // The functions below may be NULL if the unit does not have the feature.
 
   takt_npu_result_t (*telemetry)(void* unit, takt_npu_telemetry_t* out);
 
-  // Memory of the unit. Handles are not 0.
+  // Allocates memory of the unit. Handles are not 0.
   takt_npu_result_t (*allocate)(void* unit, uint64_t byte_length,
                                 uint64_t* out_buffer);
-  // Makes host memory known to the unit, which may then work in it faster.
+  // Registers host memory with the unit, which may then work in it faster.
   takt_npu_result_t (*import_memory)(void* unit, void* data,
                                      uint64_t byte_length,
                                      uint64_t* out_buffer);
   void (*free_buffer)(void* unit, uint64_t buffer);
-  // Cache maintenance of an imported buffer.
+  // Maintains the caches for an imported buffer.
   takt_npu_result_t (*sync)(void* unit, uint64_t buffer, uint64_t offset,
                             uint64_t byte_length, int direction);
 
-  // A program as it stands in a module, byte for byte; `data` is borrowed for
-  // the call and hostile. INVALID: not one of the unit's.
+  // Loads a program from the bytes that a module has of it. `data` is borrowed
+  // for the call and must be treated as hostile. INVALID: it is no program of
+  // the unit.
   takt_npu_result_t (*load_program)(void* unit, const uint8_t* data,
                                     size_t byte_length, uint64_t* out_program);
   void (*unload_program)(void* unit, uint64_t program);
-  // Describes a function of the program, counted from 0; INVALID past the last.
+  // Describes a function of the program, by its index from 0. INVALID: there is
+  // no such function.
   takt_npu_result_t (*describe_function)(void* unit, uint64_t program,
                                          uint64_t function,
                                          takt_npu_function_t* out);
 
-  // What kernels may import; lives as long as the unit. The import is only
-  // called with no batch running. UNSUPPORTED if there is no such function.
+  // Finds a function that kernels import; it lives as long as the unit. Takt
+  // calls it only while no batch runs. UNSUPPORTED: there is no such function.
   takt_npu_result_t (*find_import)(void* unit, const char* name,
                                    takt_npu_import_t* out_function,
                                    void** out_context);
 
-  // Asks the import that runs to return soon, with something other than 0.
-  // Called on another thread while it runs, when its time limit has passed; it
-  // may be about to return by itself. NULL: imports are not interrupted.
+  // Asks the running import to return soon, with a result other than 0. Takt
+  // calls this on another thread when the time limit of the import has passed;
+  // the import may be about to return. NULL: imports cannot be interrupted.
   void (*cancel_import)(void* unit);
 
-  // Maintenance of the caches between host memory and other devices (a camera,
-  // another accelerator): compiled code asks for it with
-  // hal.command_buffer.flush_buffer and .invalidate_buffer. Both are called
-  // with no batch running, on a thread that may block. NULL: memory is
-  // coherent. A result other than OK fails the job.
+  // The next two functions maintain the caches between host memory and other
+  // devices, such as a camera. Compiled code asks for it with
+  // hal.command_buffer.flush_buffer and .invalidate_buffer. Takt calls them
+  // while no batch runs, on a thread that may block. NULL: memory is coherent.
+  // A result other than OK fails the job.
 
-  // What the process and the unit have written in the range can be seen by
-  // other devices from now on.
+  // Makes all that the process and the unit have written in the range visible
+  // to other devices.
   takt_npu_result_t (*flush_memory)(void* unit, void* data,
                                     uint64_t byte_length);
-  // What other devices have written in the range can be seen by the process
-  // and the unit from now on.
+  // Makes all that other devices have written in the range visible to the
+  // process and the unit.
   takt_npu_result_t (*invalidate_memory)(void* unit, void* data,
                                          uint64_t byte_length);
 } takt_npu_driver_t;
 
-// What a shared object exports. `version` is Takt's; the table is static. NULL
-// if the driver cannot work with that version.
+// The function that a shared object exports. `version` is the version of Takt's
+// header. Returns a static table, or NULL if the driver does not support the
+// version.
 typedef const takt_npu_driver_t* (*takt_npu_driver_query_t)(uint32_t version);
 #define TAKT_NPU_DRIVER_QUERY_SYMBOL "takt_npu_driver_query"
 
