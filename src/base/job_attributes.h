@@ -15,6 +15,7 @@
 
 namespace takt {
 
+class Borrower;
 class Cancellation;
 
 inline constexpr uint8_t kNormalPriority = 128;
@@ -64,6 +65,10 @@ struct JobAttributes {
   // invocation, and work that lasts longer retains it. Null: the call cannot be
   // cancelled.
   Cancellation* cancellation = nullptr;
+  // What more urgent work lends to the call. Borrowed; outlives the invocation,
+  // and work that lasts longer retains it. Null: nothing lends to the call, and
+  // it lends nothing.
+  Borrower* borrower = nullptr;
   // Borrowed; outlives the program of the invocation. Null: none.
   JobResultMemory* results = nullptr;
   // The most bytes that the program may have at a time (memory_account.h); 0:

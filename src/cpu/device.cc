@@ -233,6 +233,7 @@ void Device::RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
     auto* operation = new (blocks())
         StepOperation<Step>(*this, ticket.signal, std::move(step));
     operation->set_tag(tag);
+    operation->SetBorrower(ticket.job);
     operation->Start(ticket.wait);
   }
 }
@@ -257,6 +258,7 @@ absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
   auto* operation = new (blocks()) AllocaOperation(
       *this, ticket.signal, std::move(storage), std::move(group));
   operation->set_tag(tag);
+  operation->SetBorrower(ticket.job);
   operation->Start(ticket.wait);
   return buffer;
 }
@@ -362,6 +364,7 @@ absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
       TransferOperation(*this, traits, ticket.signal, std::move(transfer));
   operation->set_tag(tag);
   operation->SetCancellation(ticket.job);
+  operation->SetBorrower(ticket.job);
   operation->Start(ticket.wait);
   return absl::OkStatus();
 }
@@ -399,6 +402,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
         *this, traits, ticket.job, ticket.signal, recorded, bindings);
     execution->set_tag(tag);
     execution->SetCancellation(ticket.job);
+    execution->SetBorrower(ticket.job);
     execution->Start(ticket.wait);
   }
   return absl::OkStatus();
@@ -456,6 +460,7 @@ absl::Status Device::QueueHostCall(const hal::QueueTicket& ticket,
   auto* operation =
       new (blocks()) HostCallOperation(*this, ticket.signal, std::move(call));
   operation->set_tag(trace_.Issue(OperationTrace::kHostCall, ticket));
+  operation->SetBorrower(ticket.job);
   operation->Start(ticket.wait);
   return absl::OkStatus();
 }

@@ -19,6 +19,15 @@ bool IsDecided(const shop::JobShop* shop, const shop::ScheduledJob* job) {
           (job != nullptr && job->release_ns() > shop->now_ns()));
 }
 
+namespace {
+
+exec::JobTraits WithBorrower(exec::JobTraits traits, const JobAttributes* job) {
+  if (job != nullptr) traits.borrower = job->borrower;
+  return traits;
+}
+
+}  // namespace
+
 Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
   const uint32_t binding_count = command_buffer.binding_count_max();
   BlockLayout block(sizeof(Execution));
@@ -46,7 +55,7 @@ Execution::Execution(Device& device, const exec::JobTraits& traits,
                      CommandBuffer* command_buffer,
                      absl::Span<const hal::Binding> bindings)
     : Operation(device, signal),
-      traits_(traits),
+      traits_(WithBorrower(traits, job)),
       command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)),
       job_(Ref<shop::ScheduledJob>::Retain(
           job != nullptr && device.shop() != nullptr
@@ -65,7 +74,7 @@ Execution::Execution(Device& device, const exec::JobTraits& traits,
   bases_ = MakeArray<Base>(this, layout.bases, command_buffer->base_count());
   parts_ = MakeArray<ExecutionPart>(this, layout.parts,
                                     command_buffer->command_count_max());
-  for (ExecutionPart& part : parts_) part.Init(this, traits);
+  for (ExecutionPart& part : parts_) part.Init(this, traits_);
   pointers_ = MakeArray<void*>(this, layout.pointers, binding_count);
   lengths_ = MakeArray<size_t>(this, layout.lengths, binding_count);
 }
@@ -90,6 +99,7 @@ void Execution::Run() {
     exec::Worker worker;
     RunInline(worker);
   } else {
+    if (borrower() != nullptr) borrower()->Observe(this);
     Advance();
   }
 }
@@ -117,7 +127,7 @@ void Execution::Advance() {
     }
     if (worker != nullptr && device().learns_costs() &&
         (!is_decided || region_->dispatch_count == 0) &&
-        worker->MayRun(traits_) &&
+        worker->MayRun(TraitsNow()) &&
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
@@ -154,7 +164,17 @@ bool Execution::IsWorthDeciding(const ExecutionPart& part) const {
 void Execution::Submit(uint32_t part_count) {
   TAKT_DCHECK(part_count > 0 && part_count <= parts_.size());
   TAKT_DCHECK(parts_left_.load(std::memory_order_relaxed) == 0);
-  parts_left_.store(part_count, std::memory_order_release);
+  ExecutionPart* const first = parts_.data();
+  if (device().shop() != nullptr && job_ == nullptr &&
+      std::any_of(first, first + part_count, [this](const ExecutionPart& part) {
+        return IsWorthDeciding(part);
+      })) {
+    ReleaseJob();
+  }
+  part_count_ = part_count;
+  // Sequentially consistent: OnUrgency() sees them, or RaiseParts() the loan.
+  parts_left_.store(part_count, std::memory_order_seq_cst);
+  RaiseParts(part_count);
   // Once the last part is submitted, this may be gone.
   ExecutionPart* const parts = parts_.data();
   const Ref<Device> hold = Ref<Device>::Retain(&device());
@@ -165,19 +185,12 @@ void Execution::Submit(uint32_t part_count) {
     }
     return;
   }
-  // The workers that the job may run on are workers of the device's executor.
-  const bool is_shops = device().executor() == &shop->executor();
-  Ref<shop::ScheduledJob> job = job_;
+  const Ref<shop::ScheduledJob> job = job_;
   for (uint32_t i = 0; i < part_count; ++i) {
     if (!IsWorthDeciding(parts[i])) {
       if (job != nullptr) job->CountUnseen(parts[i].is_dispatch() ? 1 : 0);
       parts[i].executor->Submit(&parts[i]);
       continue;
-    }
-    if (job == nullptr) {
-      job = job_ = shop->ReleaseJob(
-          *shop->StreamOf(priority_, is_shops ? traits_.allowed : nullptr),
-          shop->now_ns(), traits_.deadline_ns, /*is_counted=*/false);
     }
     shop->Submit(*job, &parts[i]);
   }
@@ -208,6 +221,55 @@ absl::Status Execution::PrepareParts(uint32_t* part_count) {
   return absl::OkStatus();
 }
 
+void Execution::ReleaseJob() {
+  shop::JobShop& shop = *device().shop();
+  // The workers that the job may run on are workers of the device's executor.
+  const bool is_shops = device().executor() == &shop.executor();
+  job_ = shop.ReleaseJob(
+      *shop.StreamOf(priority_, is_shops ? traits_.allowed : nullptr),
+      shop.now_ns(), traits_.deadline_ns, /*is_counted=*/false);
+  job_->SetBorrower(borrower());
+}
+
+exec::JobTraits Execution::TraitsNow() const {
+  exec::JobTraits traits = traits_;
+  traits.lane =
+      static_cast<uint8_t>(std::max<int32_t>(traits.lane, LoanLane()));
+  return traits;
+}
+
+int32_t Execution::LoanLane() const {
+  const Borrower* const own = borrower();
+  return own != nullptr && Borrower::AnyHasLoan() && own->has_loan()
+             ? exec::LaneOf(own->urgency().priority)
+             : exec::Job::kNotRaised;
+}
+
+void Execution::RaiseParts(uint32_t part_count) {
+  if (borrower() == nullptr) return;
+  int32_t lane = exec::Job::kNotRaised;
+  do {
+    lane = LoanLane();
+    for (uint32_t i = 0; i < part_count; ++i) parts_[i].SetRaised(lane);
+  } while (lane != LoanLane());
+}
+
+void Execution::OnUrgency(const JobUrgency&, Borrower::Calls* after) {
+  uint32_t left = parts_left_.load(std::memory_order_seq_cst);
+  do {
+    if (left == 0) return;  // The next region sees the loan.
+  } while (!parts_left_.compare_exchange_weak(left, left + 1,
+                                              std::memory_order_seq_cst));
+  const int32_t lane = LoanLane();
+  for (uint32_t i = 0; i < part_count_; ++i) {
+    parts_[i].executor->Raise(&parts_[i], lane);
+  }
+  after->push_back([this] {
+    if (job_ != nullptr) device().shop()->ReviewLoan(*job_);
+    EndPart();
+  });
+}
+
 void Execution::EndPart() {
   // Acquire: the last part sees what the others have written.
   const uint32_t left = parts_left_.fetch_sub(1, std::memory_order_acq_rel);
@@ -223,6 +285,7 @@ void Execution::Fail(const absl::Status& error) {
 
 void Execution::End() {
   TAKT_CHECK(parts_left_.load(std::memory_order_relaxed) == 0);
+  if (borrower() != nullptr) borrower()->Unobserve(this);
   absl::Status outcome;
   {
     MutexLock lock(&error_mutex_);

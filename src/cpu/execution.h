@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "base/borrower.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "cpu/command_buffer.h"
@@ -34,7 +35,7 @@ inline constexpr int64_t kInlineNs = 25'000;
 // released. Both may be null.
 bool IsDecided(const shop::JobShop* shop, const shop::ScheduledJob* job);
 
-class Execution final : public Operation {
+class Execution final : public Operation, private Borrower::Observer {
  public:
   // `bindings` have passed CheckBindings(); they are retained.
   // `job` may be null.
@@ -64,8 +65,16 @@ class Execution final : public Operation {
   // all are done.
   void Advance();
   void Submit(uint32_t part_count);
+  // Makes job_.
+  void ReleaseJob();
   // One of the region's parts has ended.
   void EndPart();
+  // Raises the parts in flight; the region does not end meanwhile.
+  void OnUrgency(const JobUrgency& urgency, Borrower::Calls* after) override;
+  // The lane of the loan to its call; exec::Job::kNotRaised: there is none.
+  int32_t LoanLane() const;
+  exec::JobTraits TraitsNow() const;
+  void RaiseParts(uint32_t part_count);
   // Whether the job shop decides when the part runs. The executor takes small
   // parts, of which the shop need not know.
   bool IsWorthDeciding(const ExecutionPart& part) const;
@@ -90,6 +99,9 @@ class Execution final : public Operation {
   const JobFaultPolicy fault_policy_;
 
   const Region* region_ = nullptr;
+  // The parts of the region in flight, and those of them that have not ended,
+  // with one more for each OnUrgency() under way.
+  uint32_t part_count_ = 0;
   std::atomic<uint32_t> parts_left_{0};
   std::atomic<bool> failed_{false};
   Mutex error_mutex_;

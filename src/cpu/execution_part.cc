@@ -15,6 +15,7 @@ void ExecutionPart::Init(Execution* execution, const exec::JobTraits& traits) {
   TAKT_DCHECK(execution_ == nullptr);
   execution_ = execution;
   static_cast<exec::JobTraits&>(*this) = traits;
+  can_be_raised = traits.borrower != nullptr;
 }
 
 absl::Status ExecutionPart::PrepareTransfer(const TransferCommand& command) {
@@ -162,8 +163,7 @@ uint32_t ExecutionPart::RunRange(uint32_t begin, uint32_t end,
   if (execution_->device().observer()) NoteBegin(run.start_ns());
   uint32_t reached = end;
   worker.reached = &reached;
-  const absl::Status status =
-      dispatch_.Run(begin, end, worker);
+  const absl::Status status = dispatch_.Run(begin, end, worker);
   worker.reached = nullptr;
   if (!status.ok()) {
     execution_->Fail(status);

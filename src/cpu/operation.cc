@@ -14,9 +14,13 @@ void Tell(const hal::Fence* fence, const absl::Status& outcome) {
 }
 
 void Operation::Start(const hal::Fence* wait) {
-  if (signal_ != nullptr) signal_->SetSignaller(device_->signaller());
+  if (signal_ != nullptr) {
+    signal_->SetSignaller(device_->signaller(), borrower_.get());
+  }
   absl::Status status;
-  if (!FenceWaiter::Start({&wait, 1}, &status)) OnReady(this, status);
+  if (!FenceWaiter::Start({&wait, 1}, &status, borrower_.get())) {
+    OnReady(this, status);
+  }
 }
 
 void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "base/block_pool.h"
+#include "base/borrower.h"
 #include "base/cancellation.h"
 #include "base/job_attributes.h"
 #include "cpu/device.h"
@@ -40,6 +41,9 @@ class Operation : public hal::FenceWaiter {
   // Its identity in a trace. Before Start().
   void set_tag(const OperationTag& tag) { tag_ = tag; }
   // `job`: the job of the operation; may be null. Before Start().
+  void SetBorrower(const JobAttributes* job) {
+    if (job != nullptr) borrower_ = Ref<Borrower>::Retain(job->borrower);
+  }
   void SetCancellation(const JobAttributes* job) {
     if (job == nullptr || job->cancellation == nullptr) return;
     cancellation_ = Ref<Cancellation>::Retain(job->cancellation);
@@ -62,6 +66,8 @@ class Operation : public hal::FenceWaiter {
   // Null: it is not cancelled once it has begun.
   Cancellation* cancellation() const { return cancellation_.get(); }
   // Whether the operation must end before it is done.
+  // Null: nothing lends to it.
+  Borrower* borrower() const { return borrower_.get(); }
   bool is_cancelled() const {
     return cancellation_ != nullptr && cancellation_->stops_all_work() &&
            cancellation_->is_requested();
@@ -79,6 +85,7 @@ class Operation : public hal::FenceWaiter {
   bool is_cancellable_ = false;  // It has begun, and cancellation_ knows it.
   OperationTag tag_;
   Ref<Cancellation> cancellation_;
+  Ref<Borrower> borrower_;
 };
 
 // An allocation on a device with a budget: when its fence is reached it takes

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/borrower.h"
 #include "base/clock.h"
 #include "exec/lane_mask.h"
 #include "exec/worker_set.h"
@@ -26,6 +27,8 @@ struct JobTraits {
   // The workers of the executor that may run it. nullptr: all workers, and
   // helping callers. Outlives the job.
   const WorkerSet* allowed = nullptr;
+  // What is lent to its call, for devices. Outlives the job. May be null.
+  const Borrower* borrower = nullptr;
 
   bool has_deadline() const { return deadline_ns != kInfiniteFuture; }
 };
@@ -121,7 +124,26 @@ class Job : public JobTraits {
   // of a part. 0: they may not.
   int64_t grain_ns = 0;
   bool sequential = false;  // Tiles in order, one at a time.
-  Scope* scope = nullptr;   // Counts the job. Outlives it. May be null.
+  // Executor::Raise() may be called while it waits. Such a job waits in
+  // mailboxes only, or as the next job of a thread.
+  bool can_be_raised = false;
+  Scope* scope = nullptr;  // Counts the job. Outlives it. May be null.
+
+  // The lane in which the job is now: its own, or a higher one to which it was
+  // raised.
+  uint32_t lane_now() const {
+    const uint32_t raised = raised_.load(std::memory_order_seq_cst);
+    return raised > lane ? raised - 1 : lane;
+  }
+  // To its own lane counts: it then goes before the others there.
+  bool is_raised() const {
+    return raised_.load(std::memory_order_seq_cst) > lane;
+  }
+  // Before Submit(): as Executor::Raise() does afterwards.
+  static constexpr int32_t kNotRaised = -1;
+  void SetRaised(int32_t to) {
+    raised_.store(static_cast<uint8_t>(to + 1), std::memory_order_seq_cst);
+  }
 
  protected:
   Job() = default;
@@ -134,6 +156,7 @@ class Job : public JobTraits {
     expected_tile_ns = other.expected_tile_ns;
     grain_ns = other.grain_ns;
     sequential = other.sequential;
+    can_be_raised = other.can_be_raised;
     scope = other.scope;
     return *this;
   }
@@ -144,6 +167,7 @@ class Job : public JobTraits {
   friend class Mailbox;
   friend class StealingExecutor;
 
+  bool may_be_in_deque() const { return !has_deadline() && !can_be_raised; }
   // Whether one thread at a time runs it. It then has one ticket
   // (stealing_executor.h).
   bool is_single() const { return sequential || tile_count == 1; }
@@ -166,11 +190,14 @@ class Job : public JobTraits {
 
   Job* next_ = nullptr;  // In its mailbox, as is previous_.
   Job* previous_ = nullptr;
-  Mailbox* mailbox_ = nullptr;
+  // The mailbox that lists it; changes under the lock of that mailbox.
+  std::atomic<Mailbox*> mailbox_{nullptr};
+  uint8_t listed_lane_ = 0;         // In mailbox_; under its lock.
+  bool is_listed_raised_ = false;   // Likewise: before others of that lane.
+  std::atomic<uint8_t> raised_{0};  // A lane and one; 0: none.
   std::atomic<bool> is_being_posted_{false};  // Set by one thread only.
   std::atomic<bool> is_posted_{false};        // It is in mailbox_, or was.
-  bool is_listed_ = false;   // It is in mailbox_; under its lock.
-  bool is_closure_ = false;  // Finish() may take its time.
+  bool is_closure_ = false;                   // Finish() may take its time.
   std::atomic<uint32_t> tickets_{0};
   std::atomic<uint64_t> claimed_{0};
 };

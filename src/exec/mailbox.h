@@ -1,4 +1,5 @@
-// A Mailbox holds jobs in a list for each lane, the earliest deadline first.
+// A Mailbox holds jobs in a list for each lane, the earliest deadline first; a
+// job that was raised to the lane goes before them.
 // Each worker has one, into which other threads put jobs for it; and an
 // executor has one for all threads. A job of several tiles stays listed, and
 // threads may enter it, until its tiles are claimed.
@@ -41,14 +42,17 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  // Lists the job, and takes over one of its tickets.
-  void Post(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Lists the job, and takes over one of its tickets. Returns the lane.
+  uint32_t Post(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Lists a job, wherever it is listed, in the lane in which it is now. False
+  // if it is in no mailbox; else *traits is what the job has now.
+  static bool Relist(Job* job, JobTraits* traits);
   // The first job of `lane` that `worker` may run, with a ticket for the
   // caller: a new one, or the mailbox's if the job leaves the list.
   FoundJob Enter(uint32_t lane, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Removes a job whose tiles are all claimed. True if it was listed; the
-  // caller then has the mailbox's ticket.
-  bool Unlist(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Removes a job whose tiles are all claimed, wherever it is listed. True if
+  // it was; the caller then has the mailbox's ticket.
+  static bool Unlist(Job* job);
   // Whether Enter() has something for `worker` in one of `lanes`.
   bool HasFor(LaneMask lanes, uint32_t worker) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -70,7 +74,14 @@ class Mailbox {
     Job* first = nullptr;
     Job* last = nullptr;
   };
+  void Insert(Job* job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Unlink(Job* job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Remove(Job* job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether the job is listed here.
+  bool Has(const Job* job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A job that was raised is due at once, since it holds up something in its
+  // lane.
+  static int64_t DueNs(const Job& job);
   void NoteEarliest(uint32_t lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;

@@ -26,8 +26,9 @@
 //       this thread and some others may run. A lane is added once the job is
 //       in its place. A lane is removed before a thread looks for its jobs
 //       once more, and added again if the thread finds one.
-//   (4) A job with a deadline waits in a mailbox or as a next job, never in a
-//       deque: mailboxes are sorted by deadline.
+//   (4) A job with a deadline, or one that can be raised, waits in a mailbox or
+//       as a next job, never in a deque: mailboxes are sorted by deadline, and
+//       a job can be taken out of them.
 //   (5) active_ counts the threads that run or look for jobs, except a helping
 //       caller that runs a small job of its own; searching_ counts those of
 //       them that look. The thread that wakes another one counts it; a thread
@@ -81,6 +82,7 @@ class StealingExecutor final : public Executor {
   }
   uint32_t max_concurrency() const override;
   void Submit(Job* job) override;
+  void Raise(Job* job, int32_t lane) override;
   void Flush() override;
   uint32_t RunReady(int64_t deadline_ns) override;
   void Trim() override;
@@ -248,6 +250,9 @@ class StealingExecutor final : public Executor {
   void RunRest(ThreadState& state, Job& job, uint32_t begin, uint32_t end);
   // Runs the jobs that are more urgent than `job`, which has stopped for them.
   void RunMoreUrgent(ThreadState& state, const Job& job);
+  // Whether this thread has interrupted a job for `job` that has become at
+  // least as urgent since.
+  static bool HoldsUpRaised(const ThreadState& state, const Job& job);
   void FinishJob(ThreadState& state, Job& job);
   // Claims at most `range_max` tiles, from the last one back if `from_back`.
   // False if all are claimed.
@@ -261,7 +266,8 @@ class StealingExecutor final : public Executor {
   uint32_t PostSecondTicket(Job& job);
   // Whether a job of the same lane that is due earlier waits for all threads.
   bool IsOvertaken(const Job& job) const {
-    return shared_mailbox_.EarliestNs(job.lane) < job.deadline_ns;
+    return !job.is_raised() &&
+           shared_mailbox_.EarliestNs(job.lane) < job.deadline_ns;
   }
 
   // ---- stealing_executor_find.cc: finds jobs.

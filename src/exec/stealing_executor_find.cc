@@ -33,7 +33,7 @@ FoundJob StealingExecutor::Find(ThreadState& state, bool clear) {
     const LaneMask hinted =
         HintedLanes(state, std::memory_order_seq_cst) & lanes;
     if (Job* const job = state.next) {
-      const uint32_t lane = job->lane;
+      const uint32_t lane = job->lane_now();
       if (!(own | hinted).HasAbove(lane) &&
           (!mail.Contains(lane) ||
            !(mail_first || EarliestMailNs(state, lane) < job->deadline_ns))) {
@@ -149,7 +149,6 @@ FoundJob StealingExecutor::Steal(ThreadState& state, LaneMask lanes) {
       return false;
     });
   }
-  TAKT_DCHECK(found.job == nullptr || lanes.Contains(found.job->lane));
   return found;
 }
 

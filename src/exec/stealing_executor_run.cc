@@ -30,7 +30,7 @@ inline RunningWork StealingExecutor::EnterWatchedJob(ThreadState& state,
       state.shared.running.load(std::memory_order_relaxed);
   const RunningWork now = RunningWork::Of(job);
   if (RealTimeThread* const real_time = state.real_time) {
-    if (RealTimeThread::IsForOrdinary(job.lane)) {
+    if (RealTimeThread::IsForOrdinary(job.lane_now())) {
       // Other threads may have its processor before the tile ends.
       EnterLong(state, job, now.WithLongTiles());
       real_time->SetOrdinary(true);
@@ -101,7 +101,7 @@ void StealingExecutor::RunChain(ThreadState& state) {
   Worker& worker = *state.worker;
   WorkerSlot& slot = *state.slot();
   while (Job* const job = state.next) {
-    const uint32_t lane = job->lane;
+    const uint32_t lane = job->lane_now();
     // A job of this lane that waits in a mailbox may be due earlier, or may
     // have waited for long. From other places only a higher lane comes first.
     const LaneMask mail = MailLanes(state);
@@ -124,8 +124,8 @@ void StealingExecutor::RunChain(ThreadState& state) {
 bool StealingExecutor::RunKept(ThreadState& state) {
   Job* const job = state.next;
   if (job == nullptr) return false;
-  if (shared_mailbox_.lanes().HasAtLeast(job->lane) ||
-      HintedLanes(state, std::memory_order_seq_cst).HasAbove(job->lane)) {
+  if (shared_mailbox_.lanes().HasAtLeast(job->lane_now()) ||
+      HintedLanes(state, std::memory_order_seq_cst).HasAbove(job->lane_now())) {
     return false;
   }
   state.next = nullptr;
@@ -135,9 +135,9 @@ bool StealingExecutor::RunKept(ThreadState& state) {
 
 void StealingExecutor::RunJob(ThreadState& state, FoundJob found) {
   Job& job = *found.job;
-  TAKT_DCHECK(state.is_working && job.lane >= state.lane_min);
+  TAKT_DCHECK(state.is_working);
   Worker& worker = *state.worker;
-  LaneMask stops_for = LaneMask::Above(job.lane);
+  LaneMask stops_for = LaneMask::Above(job.lane_now());
   if (state.is_helping_caller()) {
     stops_for = stops_for | LaneMask::LeaveRequest();
   }
@@ -177,6 +177,13 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
       has_second_ticket = Spread(state, job, found.is_listed);
       if (!is_known) start_ns = NowNs();
     }
+    if (job.can_be_raised) {
+      LaneMask stops_for = LaneMask::Above(job.lane_now());
+      if (state.is_helping_caller()) {
+        stops_for = stops_for | LaneMask::LeaveRequest();
+      }
+      state.worker->stops_for_ = stops_for;
+    }
     RunRange(state, job, begin, end);
     if (!is_known) {  // Finds a good length of ranges by trying.
       const int64_t now_ns = NowNs();
@@ -187,6 +194,7 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
     }
     if (state.is_helping_caller() ? MustLeave(state) : IsSurplus(state)) break;
     if (__builtin_expect(IsOvertaken(job), 0)) break;
+    if (__builtin_expect(HoldsUpRaised(state, job), 0)) break;
   }
   uint32_t dropped = 1;
   if (job.HasUnclaimed()) {
@@ -197,7 +205,7 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
     }
     // Sequentially consistent with PostSecondTicket().
     if (job.is_posted_.load(std::memory_order_seq_cst) &&
-        job.mailbox_->Unlist(&job)) {
+        Mailbox::Unlist(&job)) {
       ++dropped;
     }
   }
@@ -217,7 +225,7 @@ __attribute__((noinline)) void StealingExecutor::RunRest(ThreadState& state,
   Worker& worker = *state.worker;
   while (true) {
     if (HintedLanes(state, std::memory_order_relaxed)
-            .Intersects(LaneMask::Above(job.lane))) {
+            .Intersects(LaneMask::Above(job.lane_now()))) {
       RunMoreUrgent(state, job);
     }
     if (begin >= end) return;
@@ -229,20 +237,33 @@ __attribute__((noinline)) void StealingExecutor::RunRest(ThreadState& state,
 
 void StealingExecutor::RunMoreUrgent(ThreadState& state, const Job& job) {
   state.counters->preemptions.Add(1);
-  RecordHere(EventKind::kPreemption, job.lane);
-  const uint32_t outer = std::exchange(state.lane_min, job.lane + 1u);
+  RecordHere(EventKind::kPreemption, job.lane_now());
+  InterruptedJob interrupted = {&job, state.interrupted};
+  state.interrupted = &interrupted;
+  const uint32_t outer = state.lane_min;
   RealTimeThread* const real_time = state.real_time;
   if (real_time != nullptr) real_time->SetOrdinary(false);
   while (true) {
+    state.lane_min = job.lane_now() + 1;
     const FoundJob found = Find(state, /*clear=*/true);
     if (found.job == nullptr) break;
     RunJob(state, found);
   }
   if (real_time != nullptr) {
-    real_time->SetOrdinary(RealTimeThread::IsForOrdinary(job.lane));
+    real_time->SetOrdinary(RealTimeThread::IsForOrdinary(job.lane_now()));
   }
-  TAKT_DCHECK(state.lane_min == job.lane + 1u);
+  TAKT_DCHECK(state.interrupted == &interrupted);
+  state.interrupted = interrupted.outer;
   state.lane_min = outer;
+}
+
+bool StealingExecutor::HoldsUpRaised(const ThreadState& state, const Job& job) {
+  const uint32_t lane = job.lane_now();
+  for (const InterruptedJob* each = state.interrupted; each != nullptr;
+       each = each->outer) {
+    if (each->job->is_raised() && each->job->lane_now() >= lane) return true;
+  }
+  return false;
 }
 
 bool StealingExecutor::Claim(Job& job, uint32_t range_max, bool from_back,
@@ -275,7 +296,7 @@ bool StealingExecutor::Spread(ThreadState& state, Job& job, bool is_listed) {
   if (helpers == 0) return false;
   bool has_second_ticket = false;
   if (!is_listed && !job.is_posted_.load(std::memory_order_seq_cst)) {
-    if (state.slot() != nullptr && !job.has_deadline()) {
+    if (state.slot() != nullptr && job.may_be_in_deque()) {
       // Relaxed: this thread's own ticket keeps the job.
       job.tickets_.fetch_add(1, std::memory_order_relaxed);
       has_second_ticket = state.slot()->PushDeque(&job);
@@ -288,9 +309,10 @@ bool StealingExecutor::Spread(ThreadState& state, Job& job, bool is_listed) {
       if (back != 0) job.tickets_.fetch_sub(back, std::memory_order_relaxed);
     }
   }
-  if (job.allowed == nullptr) shared_hints_.Add(job.lane);
-  Wake(std::min(helpers, kWakeBranches), job.lane, job.allowed, &state, 0);
-  if (IsWorthBackup(job)) WakeBackupIfNeeded(job.lane, job.allowed);
+  const uint32_t lane = job.lane_now();
+  if (job.allowed == nullptr) shared_hints_.Add(lane);
+  Wake(std::min(helpers, kWakeBranches), lane, job.allowed, &state, 0);
+  if (IsWorthBackup(job)) WakeBackupIfNeeded(lane, job.allowed);
   return has_second_ticket;
 }
 
@@ -300,11 +322,10 @@ uint32_t StealingExecutor::PostSecondTicket(Job& job) {
   if (job.is_being_posted_.exchange(true, std::memory_order_relaxed)) return 0;
   TAKT_DCHECK(job.allowed == nullptr);
   job.tickets_.fetch_add(1, std::memory_order_relaxed);
-  shared_mailbox_.Post(&job);
-  shared_hints_.Add(job.lane);
+  shared_hints_.Add(shared_mailbox_.Post(&job));
   // The thread that claimed the last tile has seen that the job is posted, or
   // this thread sees here that no tile is left.
-  return !job.HasUnclaimed() && shared_mailbox_.Unlist(&job) ? 1 : 0;
+  return !job.HasUnclaimed() && Mailbox::Unlist(&job) ? 1 : 0;
 }
 
 }  // namespace takt::exec

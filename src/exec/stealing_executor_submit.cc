@@ -43,13 +43,15 @@ uint32_t StealingExecutor::ThreadsToWake(const Job& job) const {
 
 void StealingExecutor::Submit(Job* job) {
   TAKT_DCHECK(job->tile_count > 0 && job->lane < kLaneCount);
-  TAKT_DCHECK(!job->is_listed_);
+  TAKT_DCHECK(job->mailbox_.load(std::memory_order_relaxed) == nullptr);
   job->claimed_.store(0, std::memory_order_relaxed);
   job->tickets_.store(1, std::memory_order_relaxed);
   job->is_posted_.store(false, std::memory_order_relaxed);
   job->is_being_posted_.store(false, std::memory_order_relaxed);
   if (job->scope != nullptr) job->scope->Begin();
-  if (has_backups_) submitted_lanes_.Add(job->lane, std::memory_order_relaxed);
+  if (has_backups_) {
+    submitted_lanes_.Add(job->lane_now(), std::memory_order_relaxed);
+  }
   ThreadState* const state = StateHere();
   if (state != nullptr && state->is_working) {
     SubmitWorking(*state, job);
@@ -63,7 +65,7 @@ void StealingExecutor::Submit(Job* job) {
   // A helping caller comes to the job by itself, if its thread waits next in
   // this executor, and for a job of such a lane.
   const bool is_caller = state != nullptr && state == innermost_ &&
-                         job->lane >= state->worker->lane_min_;
+                         job->lane_now() >= state->worker->lane_min_;
   if (is_caller && state->next == nullptr && job->is_single() &&
       IsSmall(*job) && !stopping) {
     state->next = job;
@@ -71,8 +73,7 @@ void StealingExecutor::Submit(Job* job) {
   }
   uint32_t threads = 0;
   if (!is_caller || !IsSmall(*job)) threads = ThreadsToWake(*job);
-  const uint32_t lane = job->lane;
-  shared_mailbox_.Post(job);  // It may be gone now.
+  const uint32_t lane = shared_mailbox_.Post(job);  // It may be gone now.
   shared_hints_.Add(lane);
   Wake(threads, lane, nullptr, nullptr, is_caller ? 1 : 0);
   if (!is_caller) WakeBackupIfNeeded(lane, nullptr);
@@ -85,11 +86,12 @@ void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
     PostLimited(job);
     return;
   }
-  if (state.is_finishing && job->lane >= state.lane_min) {
+  if (state.is_finishing && job->lane_now() >= state.lane_min) {
     // Last in, first out: what the job needs is in the cache.
     Job* other = std::exchange(state.next, job);
     if (other == nullptr) return;
-    if (other->lane == job->lane && other->deadline_ns < job->deadline_ns) {
+    if (other->lane_now() == job->lane_now() &&
+        other->deadline_ns < job->deadline_ns) {
       std::swap(other, state.next);
     }
     PushSurplus(state, other);
@@ -99,12 +101,12 @@ void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
     PostLimited(job);
     return;
   }
-  const uint32_t lane = job->lane;
   const uint32_t threads = ThreadsToWake(*job);
-  const bool is_small =
-      lane >= state.lane_min && job->expected_tile_ns > 0 && IsSmall(*job);
-  const bool is_own = state.slot() != nullptr && !job->has_deadline();
-  (is_own ? state.slot()->mailbox : shared_mailbox_).Post(job);
+  const bool is_small = job->lane_now() >= state.lane_min &&
+                        job->expected_tile_ns > 0 && IsSmall(*job);
+  const bool is_own = state.slot() != nullptr && job->may_be_in_deque();
+  const uint32_t lane =
+      (is_own ? state.slot()->mailbox : shared_mailbox_).Post(job);
   shared_hints_.Add(lane);
   if (!is_small) Wake(threads, lane, nullptr, &state, 0);
 }
@@ -114,11 +116,11 @@ void StealingExecutor::PushSurplus(ThreadState& state, Job* job) {
     PostLimited(job);
     return;
   }
-  const uint32_t lane = job->lane;
+  uint32_t lane = job->lane_now();
   state.backlog_ns += std::min(ExpectedNs(*job, job->tile_count), kHelperNs);
-  WorkerSlot* const slot = job->has_deadline() ? nullptr : state.slot();
+  WorkerSlot* const slot = job->may_be_in_deque() ? state.slot() : nullptr;
   if (slot == nullptr) {
-    shared_mailbox_.Post(job);
+    lane = shared_mailbox_.Post(job);
   } else if (!slot->PushDeque(job)) {
     slot->mailbox.Post(job);
   }
@@ -131,7 +133,7 @@ void StealingExecutor::PushSurplus(ThreadState& state, Job* job) {
 
 void StealingExecutor::SpillNextJob(ThreadState& state) {
   Job* const job = std::exchange(state.next, nullptr);
-  const uint32_t lane = job->lane;
+  const uint32_t lane = job->lane_now();
   const bool is_limited = job->allowed != nullptr;
   PushSurplus(state, job);
   // PostLimited() has done so for a limited job.
@@ -150,9 +152,8 @@ void StealingExecutor::PostLimited(Job* job) {
     }
   }
   TAKT_CHECK(target != nullptr);
-  const uint32_t lane = job->lane;
   const uint32_t threads = ThreadsToWake(*job);
-  target->mailbox.Post(job);
+  const uint32_t lane = target->mailbox.Post(job);
   // The job may be gone; the set is the executor's.
   for (auto& slot : workers_) {
     if (allowed.Contains(slot->index)) AddOwnHint(*slot, lane);
@@ -163,6 +164,23 @@ void StealingExecutor::PostLimited(Job* job) {
       WorkingStateHere() == nullptr) {
     RunHere();
   }
+}
+
+void StealingExecutor::Raise(Job* job, int32_t lane) {
+  job->SetRaised(lane);
+  JobTraits now;
+  // A thread that posts it from here on sees the lane.
+  if (!Mailbox::Relist(job, &now)) return;
+  if (has_backups_) submitted_lanes_.Add(now.lane, std::memory_order_relaxed);
+  if (now.allowed == nullptr) {
+    shared_hints_.Add(now.lane);
+  } else {
+    for (auto& slot : workers_) {
+      if (now.allowed->Contains(slot->index)) AddOwnHint(*slot, now.lane);
+    }
+  }
+  Wake(1, now.lane, now.allowed, nullptr, 0);
+  WakeBackupIfNeeded(now.lane, now.allowed);
 }
 
 void StealingExecutor::AddOwnHint(WorkerSlot& slot, uint32_t lane) {

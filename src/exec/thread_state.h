@@ -63,7 +63,7 @@ class RunningWork {
         job.grain_ns > 0 ? job.grain_ns : job.expected_tile_ns;
     // Without a measurement, a tile may last for any time.
     const bool is_long = stop_ns <= 0 || stop_ns >= kLongTileNs;
-    return RunningWork((job.lane + 1u) << 1 | (is_long ? 1 : 0));
+    return RunningWork((job.lane_now() + 1u) << 1 | (is_long ? 1 : 0));
   }
   // A thread of a real-time priority that is ordinary for now, and runs
   // nothing. The system may let it wait before it looks for a job, so it counts
@@ -140,6 +140,12 @@ struct SharedState : IdleNode {
   uint32_t idle_lane_min = 0;  // It takes no jobs of lower lanes.
 };
 
+// A job that its thread has interrupted, on the stack of the thread.
+struct InterruptedJob {
+  const Job* job;
+  InterruptedJob* outer;
+};
+
 struct ThreadState {
   SharedState shared;
 
@@ -158,7 +164,8 @@ struct ThreadState {
   // Jobs of lower lanes are not for this thread now: it has interrupted a job,
   // or its caller waits for something more urgent.
   uint32_t lane_min = 0;
-  Job* next = nullptr;        // Only this thread sees it.
+  InterruptedJob* interrupted = nullptr;  // The innermost one.
+  Job* next = nullptr;                    // Only this thread sees it.
   int64_t backlog_ns = 0;     // About how long the jobs in its deques take.
   uint32_t find_count = 0;    // Calls of Find().
   uint32_t first_victim = 0;  // Where a thread without a slot begins to steal.

@@ -161,9 +161,10 @@ absl::StatusOr<Ref<Fence>> Fence::TakeShare() {
   return Ref<Fence>::Adopt(new Fence({*point}));
 }
 
-void Fence::SetSignaller(const Ref<const Signaller>& signaller) const {
+void Fence::SetSignaller(const Ref<const Signaller>& signaller,
+                         Borrower* holder) const {
   for (const TimelinePoint& point : points_) {
-    point.timeline->SetSignaller(point.value, signaller);
+    point.timeline->SetSignaller(point.value, signaller, holder);
   }
 }
 
@@ -262,7 +263,7 @@ FenceWaiter::~FenceWaiter() {
 }
 
 bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
-                        absl::Status* status) {
+                        absl::Status* status, Borrower* borrower) {
   TAKT_DCHECK(pending_.load(std::memory_order_relaxed) == 0);
   nodes_.clear();
   failed_.store(false, std::memory_order_relaxed);
@@ -301,7 +302,9 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   int32_t unregistered = 0;
   for (int32_t i = 0; i < node_count; ++i) {
     absl::Status outcome;
+    if (borrower != nullptr) BeginLoan(nodes_[i], borrower);
     if (nodes_[i].timeline->AddWaiter(&nodes_[i], &outcome)) continue;
+    Borrower::End(&nodes_[i].loan);
     ++unregistered;
     if (outcome.ok()) continue;
     SetError(outcome);
@@ -310,6 +313,9 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   }
   if (failed_.load(std::memory_order_acquire)) unregistered += CancelNodes();
   TAKT_DCHECK(unregistered <= node_count);
+  if (borrower != nullptr) {
+    for (const Node& node : nodes_) LendFor(node, *borrower);
+  }
   if (!Drop(unregistered + 1)) return true;
   // The registered nodes have been notified, but none was the last to drop, so
   // no thread has called Notify, and none will.
@@ -325,8 +331,24 @@ bool FenceWaiter::Cancel(absl::Status reason) {
   return Drop(cancelled);
 }
 
+void FenceWaiter::BeginLoan(Node& node, Borrower* borrower) {
+  node.loan.waiter = &node;
+  node.loan.find_holder = [](Borrower::Wait* wait) {
+    const auto& loan = *static_cast<TimelineWaiter::Loan*>(wait);
+    Node& waiting = *static_cast<Node*>(loan.waiter);
+    return waiting.timeline->FindHolder(waiting.value);
+  };
+  borrower->Begin(&node.loan);
+}
+
+void FenceWaiter::LendFor(const Node& node, Borrower& borrower) {
+  const Ref<Borrower> holder = node.timeline->FindHolder(node.value);
+  if (borrower.ShouldLendTo(holder.get())) borrower.Review();
+}
+
 void FenceWaiter::OnTimeline(TimelineWaiter* waiter,
                              const absl::Status& status) {
+  Borrower::End(&waiter->loan);
   FenceWaiter* self = static_cast<Node*>(waiter)->owner;
   int32_t count = 1;
   if (!status.ok()) {
@@ -342,7 +364,9 @@ void FenceWaiter::OnTimeline(TimelineWaiter* waiter,
 int32_t FenceWaiter::CancelNodes() {
   int32_t count = 0;
   for (Node& node : nodes_) {
-    if (node.timeline->Cancel(&node)) ++count;
+    if (!node.timeline->Cancel(&node)) continue;
+    Borrower::End(&node.loan);
+    ++count;
   }
   return count;
 }

@@ -62,7 +62,9 @@ class Fence final : public Object {
   uint32_t shares_taken() const;
 
   // Names the object that will signal every point, for diagnoses.
-  void SetSignaller(const Ref<const Signaller>& signaller) const;
+  // `holder`: as for Timeline::SetSignaller().
+  void SetSignaller(const Ref<const Signaller>& signaller,
+                    Borrower* holder = nullptr) const;
 
   // OK with *reached; the first error found if a timeline failed.
   absl::Status Query(bool* reached) const;
@@ -122,8 +124,11 @@ class FenceWaiter {
   // registered: Notify comes, perhaps before Start() returns. False if the
   // outcome is known already: it is in *status and Notify does not come. One
   // wait at a time.
+  // `borrower`: the work that waits, which lends its urgency to the work that
+  // will signal the fences. Retained by the owner for as long as the wait
+  // lasts. Null: the wait lends nothing.
   [[nodiscard]] bool Start(absl::Span<const Fence* const> fences,
-                           absl::Status* status);
+                           absl::Status* status, Borrower* borrower = nullptr);
 
   // True if Notify will not be called. False if it has been called, or will be
   // because part of the wait is just ending. In the latter case it gets
@@ -138,6 +143,8 @@ class FenceWaiter {
     Timeline::Anchor timeline;
   };
   static void OnTimeline(TimelineWaiter* waiter, const absl::Status& status);
+  static void BeginLoan(Node& node, Borrower* borrower);
+  static void LendFor(const Node& node, Borrower& borrower);
   // Cancels the registered nodes and returns how many there were.
   int32_t CancelNodes();
   // Keeps the first error.

@@ -1,5 +1,6 @@
 #include "hal/timeline.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -72,13 +73,53 @@ std::string Timeline::name() const {
 }
 
 void Timeline::SetSignaller(uint64_t value,
-                            const Ref<const Signaller>& signaller) {
-  Ref<const Signaller> before;  // Destroyed after the lock is released.
+                            const Ref<const Signaller>& signaller,
+                            Borrower* holder) {
+  // Destroyed after the lock is released.
+  Ref<const Signaller> before;
+  absl::InlinedVector<Ref<Borrower>, 2> lenders;
+  {
+    MutexLock lock(&mutex_);
+    if (signaller_ == nullptr || signaller_value_ != value) {
+      before = std::move(signaller_);
+      signaller_ = signaller;
+      signaller_value_ = value;
+    }
+    if (holder == nullptr || !AddHolder(value, holder)) return;
+    for (TimelineWaiter* waiter = first_;
+         waiter != nullptr && waiter->value <= value;
+         waiter = waiter->next_waiter) {
+      Borrower* const lender = waiter->loan.borrower;
+      if (lender != nullptr && lender->ShouldLendTo(holder)) {
+        lenders.push_back(Ref<Borrower>::Retain(lender));
+      }
+    }
+  }
+  for (const Ref<Borrower>& lender : lenders) lender->Review();
+}
+
+bool Timeline::AddHolder(uint64_t value, Borrower* holder) {
+  const uint64_t reached = value_.load(std::memory_order_relaxed);
+  const auto is_over = [&](const Holder& each) {
+    return each.value <= reached;
+  };
+  holders_.erase(std::remove_if(holders_.begin(), holders_.end(), is_over),
+                 holders_.end());
+  for (const Holder& each : holders_) {
+    if (each.value == value) return false;
+  }
+  holders_.push_back({value, Ref<Borrower>::Retain(holder)});
+  return true;
+}
+
+Ref<Borrower> Timeline::FindHolder(uint64_t value) const {
   MutexLock lock(&mutex_);
-  if (signaller_ != nullptr && signaller_value_ == value) return;
-  before = std::move(signaller_);
-  signaller_ = signaller;
-  signaller_value_ = value;
+  const Holder* first = nullptr;
+  for (const Holder& each : holders_) {
+    if (each.value < value) continue;
+    if (first == nullptr || each.value < first->value) first = &each;
+  }
+  return first != nullptr ? first->work : nullptr;
 }
 
 Ref<const Signaller> Timeline::FindSignaller(uint64_t value) const {

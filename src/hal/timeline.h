@@ -30,8 +30,10 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/borrower.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "hal/deferred.h"
@@ -46,6 +48,12 @@ struct TimelineWaiter : Deferred {
   // Called once, on the thread that reached the value or failed the timeline,
   // with no lock held. May destroy the waiter.
   void (*notify)(TimelineWaiter* waiter, const absl::Status& status) = nullptr;
+  // The loan of the work that waits to the work that will signal the value. It
+  // has begun before AddWaiter(), and lasts until the waiter is in no list.
+  struct Loan : Borrower::Wait {
+    TimelineWaiter* waiter = nullptr;
+  };
+  Loan loan;
 
   // Used by the timeline.
   TimelineWaiter* next_waiter = nullptr;
@@ -140,8 +148,13 @@ class Timeline final : public Object {
   // The timeline remembers the signaller of one value, that of the last
   // SetSignaller(). A second signaller for the same value does not replace the
   // first: a call is named rather than its last operation.
-  void SetSignaller(uint64_t value, const Ref<const Signaller>& signaller)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  // `holder` is the work that signals the value; waiters lend to it. May be
+  // null. The first holder of a value stays.
+  void SetSignaller(uint64_t value, const Ref<const Signaller>& signaller,
+                    Borrower* holder = nullptr) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The work that is known to raise the timeline to `value` or beyond; null if
+  // none is.
+  Ref<Borrower> FindHolder(uint64_t value) const ABSL_LOCKS_EXCLUDED(mutex_);
   Ref<const Signaller> FindSignaller(uint64_t value) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -161,6 +174,9 @@ class Timeline final : public Object {
   void Abandon() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Insert(TimelineWaiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // False if the value has one.
+  bool AddHolder(uint64_t value, Borrower* holder)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Detaches the waiters of up to `value` and returns the first of them, ready
   // to be run with `outcome`; nullptr if there is none.
   Deferred* TakeDue(uint64_t value, const absl::Status& outcome)
@@ -175,6 +191,12 @@ class Timeline final : public Object {
   std::atomic<int32_t> anchors_{1};
   Ref<const Signaller> signaller_ ABSL_GUARDED_BY(mutex_);
   uint64_t signaller_value_ ABSL_GUARDED_BY(mutex_) = 0;
+  struct Holder {
+    uint64_t value;
+    Ref<Borrower> work;
+  };
+  // Of values that were not reached when the last was added.
+  absl::InlinedVector<Holder, 1> holders_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const std::string> name_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   TimelineWaiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;

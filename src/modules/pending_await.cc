@@ -38,6 +38,7 @@ PendingAwait::PendingAwait(vm::Invocation& invocation, TimerService& timers,
                            bool has_deadline)
     : Object(&kType),
       invocation_(Ref<vm::Invocation>::Retain(&invocation)),
+      borrower_(Ref<Borrower>::Retain(invocation.job().borrower)),
       self_(Ref<PendingAwait>::Retain(this)),
       timers_(timers),
       has_deadline_(has_deadline),
@@ -57,7 +58,7 @@ absl::StatusOr<int32_t> PendingAwait::Begin(
       new (invocation.pool()) Handle(await)));
 
   absl::Status status;
-  if (!await->waiter_.Start(fences, &status)) {
+  if (!await->waiter_.Start(fences, &status, await->borrower_.get())) {
     await->parties_.store(0, std::memory_order_relaxed);
     await->invocation_.reset();
     await->self_.reset();

@@ -19,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/borrower.h"
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "hal/fence.h"
@@ -74,6 +75,8 @@ class PendingAwait final : public Object {
   void Abandon();
 
   Ref<vm::Invocation> invocation_;
+  // The call's; an await that just ends may outlive the invocation.
+  const Ref<Borrower> borrower_;
   Ref<PendingAwait> self_;
   TimerService& timers_;  // The module's, which the invocation keeps alive.
   const bool has_deadline_;

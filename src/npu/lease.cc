@@ -4,6 +4,13 @@
 
 namespace takt::npu {
 
+Urgency Urgency::Now() const {
+  if (borrower == nullptr || !borrower->has_loan()) return *this;
+  const JobUrgency lent = borrower->urgency();
+  const Urgency now = {lent.priority, lent.deadline_ns};
+  return IsMoreUrgent(now, *this) ? now : *this;
+}
+
 Lease::Turn Lease::Acquire(const Urgency& urgency) {
   Waiter waiter;
   {
@@ -38,7 +45,7 @@ uint32_t Lease::CountAhead(const Urgency& urgency) const {
   TAKT_CHECK(is_held_ || first_ == nullptr);
   uint32_t count = is_held_ ? 1 : 0;
   for (const Waiter* each = first_; each != nullptr; each = each->next) {
-    if (!IsMoreUrgent(urgency, each->urgency)) ++count;
+    if (!IsMoreUrgent(urgency, each->urgency.Now())) ++count;
   }
   return count;
 }
@@ -65,7 +72,7 @@ Lease::Waiter* Lease::TakeNext() {
     if ((*at)->passed_over >= kPassedOverMax) {
       best = at;
       is_aged = true;
-    } else if (IsMoreUrgent((*at)->urgency, (*best)->urgency)) {
+    } else if (IsMoreUrgent((*at)->urgency.Now(), (*best)->urgency.Now())) {
       best = at;
     }
   }

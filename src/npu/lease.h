@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "absl/base/thread_annotations.h"
+#include "base/borrower.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/sleeper.h"
@@ -22,6 +23,11 @@ namespace takt::npu {
 struct Urgency {
   uint8_t priority = 128;
   int64_t deadline_ns = kInfiniteFuture;
+  // What is lent to the request while it waits. Outlives it. May be null.
+  const Borrower* borrower = nullptr;
+
+  // With the loan that there is now.
+  Urgency Now() const;
 };
 
 inline bool IsMoreUrgent(const Urgency& a, const Urgency& b) {

@@ -19,6 +19,7 @@ Urgency UrgencyOf(const exec::JobTraits* traits) {
   // A lane is 32 priorities.
   urgency.priority = static_cast<uint8_t>(traits->lane << 5);
   urgency.deadline_ns = traits->deadline_ns;
+  urgency.borrower = traits->borrower;
   return urgency;
 }
 

@@ -58,6 +58,33 @@ absl::StatusOr<uint32_t> FindBatchRows(const Function& function,
   return static_cast<uint32_t>(view->shape()[0]);
 }
 
+// The call, as what it waits for sees it. Null without an executor, which
+// orders nothing.
+Ref<Borrower> MakeBorrower(const Function& function, const Function::Job& job,
+                           shop::ScheduledJob* shop_job) {
+  if (function.context().executor() == nullptr) return nullptr;
+  JobUrgency own;
+  own.criticality = JobUrgency::Criticality::kSoft;
+  own.priority = job.attributes.priority;
+  own.deadline_ns = job.attributes.deadline_ns;
+  if (shop_job != nullptr) {
+    switch (shop_job->stream().terms().criticality) {
+      case sched::Criticality::kHard:
+        own.criticality = JobUrgency::Criticality::kHard;
+        break;
+      case sched::Criticality::kSoft:
+        break;
+      case sched::Criticality::kBestEffort:
+        own.criticality = JobUrgency::Criticality::kBestEffort;
+        break;
+    }
+  }
+  Ref<Borrower> borrower =
+      Borrower::Create(function.context().instance().blocks(), own);
+  if (shop_job != nullptr) shop_job->SetBorrower(borrower.get());
+  return borrower;
+}
+
 }  // namespace
 
 absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
@@ -79,6 +106,8 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
           ? Ref<shop::ScheduledJob>::Retain(options.shop_job)
           : function.BeginJob(job);
   job.attributes.context = known.get();
+  const Ref<Borrower> borrower = MakeBorrower(function, job, known.get());
+  job.attributes.borrower = borrower.get();
   TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Timeout> timeout,
                         ReadTimeout(function, options));
   // Also without a time limit: a kernel in bytecode may never end.
@@ -99,7 +128,7 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto call = Ref<AsyncCall>::Adopt(
       new (function.context().instance().blocks(), slot_bytes)
-          AsyncCall(function, job, std::move(known),
+          AsyncCall(function, job, borrower, std::move(known),
                     {std::move(cancellation), std::move(timeout),
                      std::move(futures), std::move(binding)},
                     options, arguments, std::move(on_done)));
@@ -129,6 +158,7 @@ void AsyncCall::Submit(const AsyncCallOptions& options,
   for (const Ref<hal::Fence>& end : producer_ends) waits.push_back(end.get());
   TAKT_CHECK(phase() == Phase::kWaiting);
   Retain();  // While in flight.
+  if (borrower_ != nullptr) borrower_->Observe(this);
   if (is_async_ && batch_row_count_ == 0 && extras_.futures == nullptr) {
     SetProgramFences(waits, options.cancellable || extras_.timeout != nullptr);
     ArmTimeout();
@@ -145,12 +175,13 @@ size_t AsyncCall::SlotCount(const Function& function) {
 }
 
 AsyncCall::AsyncCall(Function& function, const Function::Job& job,
-                     Ref<shop::ScheduledJob> shop_job, Extras extras,
-                     const AsyncCallOptions& options,
+                     Ref<Borrower> borrower, Ref<shop::ScheduledJob> shop_job,
+                     Extras extras, const AsyncCallOptions& options,
                      absl::Span<const vm::Value> arguments, Callback on_done)
     : Object(&kType),
       function_(Ref<Function>::Retain(&function)),
       job_(job.attributes),
+      borrower_(std::move(borrower)),
       shop_job_(std::move(shop_job)),
       extras_(std::move(extras)),
       on_done_(std::move(on_done)),
@@ -190,7 +221,7 @@ absl::Status AsyncCall::TakeShares(const AsyncCallOptions& options) {
   }
   absl::InlinedVector<hal::Fence*, 2> fences;
   for (const Ref<hal::Fence>& share : shares) {
-    share->SetSignaller(function_->signaller());
+    share->SetSignaller(function_->signaller(), borrower_.get());
     fences.push_back(share.get());
   }
   MutexLock lock(&mutex_);
@@ -212,7 +243,7 @@ void AsyncCall::SetProgramFences(const Fences& waits, bool cancellable) {
     is_relayed_ = true;
     Retain();  // While it waits.
     const hal::Fence* const fences[] = {wait.get()};
-    if (waiter_.Start(fences, &status)) return;
+    if (waiter_.Start(fences, &status, borrower_.get())) return;
     Release();
     is_relayed_ = false;
   }
@@ -222,7 +253,7 @@ void AsyncCall::SetProgramFences(const Fences& waits, bool cancellable) {
 void AsyncCall::StartWaiting(const Fences& waits) {
   absl::Status status;
   Retain();  // While it waits.
-  const bool waits_now = waiter_.Start(waits, &status);
+  const bool waits_now = waiter_.Start(waits, &status, borrower_.get());
   ArmTimeout();
   if (!waits_now) OnWaited(&waiter_, status);
 }
@@ -397,7 +428,22 @@ void AsyncCall::OnSignal(hal::FenceWaiter* waiter, const absl::Status& status) {
   self->Complete(outcome);
 }
 
+int32_t AsyncCall::LoanLane() const {
+  return borrower_ != nullptr && borrower_->has_loan()
+             ? exec::LaneOf(borrower_->urgency().priority)
+             : exec::Job::kNotRaised;
+}
+
+void AsyncCall::OnUrgency(const JobUrgency&, Borrower::Calls*) {
+  // A program that has ended waits for no turn.
+  const Phase now = phase();
+  if (now == Phase::kQueued || now == Phase::kRunning) {
+    function_->context().call_queue().Raise(LoanLane());
+  }
+}
+
 void AsyncCall::Complete(absl::Status status) {
+  if (borrower_ != nullptr) borrower_->Unobserve(this);
   shop_job_.reset();
   if (is_late() && status.code() == absl::StatusCode::kCancelled) {
     status = LateError();
@@ -475,8 +521,9 @@ Ref<hal::Fence> AsyncCall::GetEndFence(Ref<hal::Fence> AsyncCall::*which) {
   {
     MutexLock lock(&mutex_);
     if (this->*which != nullptr) return this->*which;
-    this->*which = hal::Fence::Create(function_->context().instance().blocks());
-    fence = this->*which;
+    fence = hal::Fence::Create(function_->context().instance().blocks());
+    fence->SetSignaller(function_->signaller(), borrower_.get());
+    this->*which = fence;
     if (!has_ended_) return fence;
     status = status_;
   }

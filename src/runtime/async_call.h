@@ -38,6 +38,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/borrower.h"
 #include "base/cancellation.h"
 #include "base/mutex.h"
 #include "base/object.h"
@@ -52,7 +53,9 @@
 
 namespace takt::runtime {
 
-class AsyncCall final : public Object, private CallQueue::Turn {
+class AsyncCall final : public Object,
+                        private CallQueue::Turn,
+                        private Borrower::Observer {
  public:
   static constexpr ObjectType kType{"takt.invocation"};
 
@@ -147,8 +150,8 @@ class AsyncCall final : public Object, private CallQueue::Turn {
     std::unique_ptr<ResultBinding> binding;  // Null: no result is bound.
   };
   AsyncCall(Function& function, const Function::Job& job,
-            Ref<shop::ScheduledJob> shop_job, Extras extras,
-            const AsyncCallOptions& options,
+            Ref<Borrower> borrower, Ref<shop::ScheduledJob> shop_job,
+            Extras extras, const AsyncCallOptions& options,
             absl::Span<const vm::Value> arguments, Callback on_done);
   ~AsyncCall() override;
   static size_t SlotCount(const Function& function);
@@ -202,6 +205,8 @@ class AsyncCall final : public Object, private CallQueue::Turn {
   static void OnSignal(hal::FenceWaiter* waiter, const absl::Status& status);
   static void OnWoken(void* self, vm::Invocation& invocation);
   void Take() override;  // Its turn: runs the program.
+  int32_t LoanLane() const override;
+  void OnUrgency(const JobUrgency& urgency, Borrower::Calls* after) override;
 
   absl::StatusOr<Ref<vm::Invocation>> CreateProgram();
   // Moves bound results into the memory of the caller.
@@ -222,6 +227,7 @@ class AsyncCall final : public Object, private CallQueue::Turn {
 
   const Ref<Function> function_;
   const JobAttributes job_;
+  const Ref<Borrower> borrower_;  // Null: without an executor.
   CallTrace trace_{*function_};
   Ref<shop::ScheduledJob> shop_job_;  // Until the program has ended.
   Extras extras_;

@@ -40,7 +40,7 @@ absl::Status AsyncCall::KeepResult(size_t index, Ref<hal::Fence>* end) {
     ++keeper_count_;
   }
   *end = GetEndFence(&AsyncCall::end_);
-  (*end)->SetSignaller(function_->signaller());
+  (*end)->SetSignaller(function_->signaller(), borrower_.get());
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/call_queue.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -110,6 +111,10 @@ bool CallQueue::HoldOrQueue(Turn* turn) {
   turn->next_ = nullptr;
   (last_ != nullptr ? last_->next_ : first_) = turn;
   last_ = turn;
+  if (Borrower::AnyHasLoan()) {
+    const int32_t lent = turn->LoanLane();
+    if (lent != exec::Job::kNotRaised) Raise(lent);
+  }
   return false;
 }
 
@@ -162,7 +167,22 @@ void CallQueue::SubmitTurn(Turn* turn) {
   owner_->Retain();
   submitted_ = turn;
   static_cast<exec::JobTraits&>(*this) = turn->traits;
+  int32_t lent = exec::Job::kNotRaised;
+  do {
+    lent = LoanLane(*turn);
+    SetRaised(lent);
+  } while (lent != LoanLane(*turn));
   executor_->Submit(this);
+}
+
+int32_t CallQueue::LoanLane(const Turn& turn) {
+  if (!Borrower::AnyHasLoan()) return exec::Job::kNotRaised;
+  int32_t lent = turn.LoanLane();
+  MutexLock lock(&mutex_);
+  for (const Turn* each = first_; each != nullptr; each = each->next_) {
+    lent = std::max(lent, each->LoanLane());
+  }
+  return lent;
 }
 
 }  // namespace takt::runtime

@@ -15,8 +15,8 @@
 //       submitted with. So one job is enough.
 //   (3) No turn runs while mutex_ is held.
 //
-// Thread-safety: every method may run on any thread. Lock order: mutex_ is
-// a leaf.
+// Thread-safety: every method may run on any thread. Lock order: mutex_, then
+// the locks of the executor.
 #ifndef TAKT_RUNTIME_CALL_QUEUE_H_
 #define TAKT_RUNTIME_CALL_QUEUE_H_
 
@@ -40,6 +40,9 @@ class CallQueue final : private exec::Closure {
     // Runs the program on this thread, which holds the queue until this
     // returns. May destroy the turn.
     virtual void Take() = 0;
+    // The lane of what is lent to it now; exec::Job::kNotRaised: none is.
+    // Called under a lock of the queue.
+    virtual int32_t LoanLane() const { return exec::Job::kNotRaised; }
 
    protected:
     Turn() = default;
@@ -62,7 +65,9 @@ class CallQueue final : private exec::Closure {
   // `executor` outlives the queue; nullptr: a turn runs on the thread that
   // posts it or hands the queue over.
   CallQueue(Object* owner, exec::Executor* executor)
-      : Closure(&CallQueue::OnRun), owner_(owner), executor_(executor) {}
+      : Closure(&CallQueue::OnRun), owner_(owner), executor_(executor) {
+    can_be_raised = true;
+  }
 
   // Calls turn->Take() once, now or later.
   void Post(Turn* turn, Where where) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -72,6 +77,12 @@ class CallQueue final : private exec::Closure {
   // same context; then there is no Leave().
   bool Enter(BlockingWait& thread) ABSL_LOCKS_EXCLUDED(mutex_);
   void Leave() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Something is lent to a turn that is queued, or may be: what runs before it
+  // is as urgent.
+  void Raise(int32_t to) {
+    if (executor_ != nullptr) executor_->Raise(this, to);
+  }
 
   // True if this thread runs a program of the queue.
   bool RunsHere() const;
@@ -105,6 +116,8 @@ class CallQueue final : private exec::Closure {
   // and submits the rest to a worker.
   void RunTurns(Turn* turn, int turn_count);
   void SubmitTurn(Turn* turn);
+  // The highest lane that is lent to `turn` or a queued one.
+  int32_t LoanLane(const Turn& turn) ABSL_LOCKS_EXCLUDED(mutex_);
 
   Object* const owner_;
   exec::Executor* const executor_;

@@ -209,6 +209,25 @@ void JobShop::Drop(ScheduledJob& job) {
   Decide();
 }
 
+void JobShop::ReviewLoan(ScheduledJob& job) {
+  if (job.borrower_ == nullptr ||
+      !job.is_posted_.load(std::memory_order_acquire) ||
+      job.is_loan_posted_.exchange(true, std::memory_order_acq_rel)) {
+    return;
+  }
+  // The event holds the job until it is applied.
+  job.Retain();
+  job.loan_event_.apply = [](ShopEvent* event) {
+    ScheduledJob& lent = *static_cast<ScheduledJob::JobEvent*>(event)->job;
+    // Before the loan is read: a later change posts the event again.
+    lent.is_loan_posted_.store(false, std::memory_order_seq_cst);
+    lent.shop_->ApplyLoan(lent);
+    lent.Release();
+  };
+  queue_.Post(&job.loan_event_);
+  Decide();
+}
+
 void JobShop::Decide() {
   if (!queue_.Enter()) return;
   // A callback may release the shop.

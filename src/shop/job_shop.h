@@ -137,6 +137,8 @@ class JobShop final : public Object {
   void Flush() {
     if (!queue_.empty()) Decide();
   }
+  // What is lent to the job has changed.
+  void ReviewLoan(ScheduledJob& job);
   // The job is given up, and its waiting work gets Work::GiveUp().
   void Drop(ScheduledJob& job);
 
@@ -238,6 +240,7 @@ class JobShop final : public Object {
   void Drain();
   void ApplyRelease(ScheduledJob& job);
   void ApplyEnd(ScheduledJob& job);
+  void ApplyLoan(ScheduledJob& job);
   void ApplyReady(Task& task);
   void ApplyDone(Task& task);
   void ApplyStopped(Task& task);

@@ -97,10 +97,30 @@ void JobShop::ApplyRelease(ScheduledJob& job) {
   TAKT_CHECK(job.id_ == sched::JobId() && !job.is_over_);
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
                                 reinterpret_cast<uintptr_t>(&job), at_ns_);
+  if (job.borrower_ != nullptr && job.borrower_->has_loan()) ApplyLoan(job);
   ClassStatistics& statistics =
       statistics_.classes[static_cast<uint32_t>(stream.terms().criticality)];
   ++statistics.released_count;
   statistics.release_error.Add(job.posted_ns_ - job.release_ns_);
+}
+
+void JobShop::ApplyLoan(ScheduledJob& job) {
+  sched::Loan loan;
+  if (job.borrower_->has_loan()) {
+    const JobUrgency urgency = job.borrower_->urgency();
+    loan = {sched::Band::kBestEffort, urgency.priority, urgency.deadline_ns};
+    switch (urgency.criticality) {
+      case JobUrgency::Criticality::kHard:
+        loan.band = sched::Band::kHard;
+        break;
+      case JobUrgency::Criticality::kSoft:
+        loan.band = sched::Band::kSoft;
+        break;
+      case JobUrgency::Criticality::kBestEffort:
+        break;
+    }
+  }
+  scheduler_->SetLoan(job.id_, loan, at_ns_);
 }
 
 void JobShop::ApplyEnd(ScheduledJob& job) {

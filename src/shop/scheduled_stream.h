@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/block_pool.h"
+#include "base/borrower.h"
 #include "base/clock.h"
 #include "base/job_attributes.h"
 #include "base/ref.h"
@@ -79,6 +80,10 @@ class ScheduledJob final : public JobContext {
   const ScheduledStream& stream() const { return *stream_; }
   int64_t release_ns() const { return release_ns_; }
   int64_t deadline_ns() const { return deadline_ns_; }
+  // What is lent to the job's call. Before its first work.
+  void SetBorrower(Borrower* borrower) {
+    borrower_ = Ref<Borrower>::Retain(borrower);
+  }
   // Counts dispatches that run without a decision before the work that is
   // submitted next.
   void CountUnseen(uint32_t count) {
@@ -102,7 +107,8 @@ class ScheduledJob final : public JobContext {
         release_ns_(release_ns),
         deadline_ns_(deadline_ns),
         trace_id_(trace_id) {
-    release_event_.job = end_event_.job = drop_event_.job = this;
+    release_event_.job = end_event_.job = drop_event_.job = loan_event_.job =
+        this;
   }
   ~ScheduledJob() = default;
   static void* operator new(size_t bytes, BlockPool& blocks) {
@@ -126,6 +132,9 @@ class ScheduledJob final : public JobContext {
   JobEvent release_event_;
   mutable JobEvent end_event_;
   JobEvent drop_event_;
+  JobEvent loan_event_;
+  std::atomic<bool> is_loan_posted_{false};
+  Ref<Borrower> borrower_;  // May be null.
   std::atomic<bool> is_drop_posted_{false};
   // Of the decider:
   sched::JobId id_;

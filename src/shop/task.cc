@@ -96,6 +96,7 @@ exec::Executor& Task::executor() const {
 Task::Shard* Task::NewShard() {
   auto* shard = new (shop_->blocks()) Shard(this, epoch_);
   static_cast<exec::JobTraits&>(*shard) = *work_;
+  shard->lane = static_cast<uint8_t>(work_->lane_now());
   // The workers of a decision are workers of the shop's executor.
   if (workers_ != nullptr && executor_ == &shop_->executor()) {
     shard->allowed = workers_;

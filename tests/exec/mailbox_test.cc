@@ -33,6 +33,28 @@ TEST(MailboxTest, ALaneIsServedInTheOrderOfArrival) {
   EXPECT_TRUE(mailbox.lanes().empty());
 }
 
+TEST(MailboxTest, AListedJobMovesToTheLaneToWhichItIsRaised) {
+  Mailbox mailbox;
+  Letter low(1), due(5), none(5);
+  due.deadline_ns = 10;
+  mailbox.Post(&none);
+  mailbox.Post(&due);
+  mailbox.Post(&low);
+  low.SetRaised(5);
+  JobTraits now;
+  ASSERT_TRUE(Mailbox::Relist(&low, &now));
+  EXPECT_EQ(now.lane, 5);
+  EXPECT_EQ(mailbox.lanes(), LaneMask::Only(5));
+  EXPECT_LT(mailbox.EarliestNs(5), 10);
+  EXPECT_EQ(mailbox.Enter(5, Mailbox::kAnyWorker).job, &low);
+  EXPECT_FALSE(Mailbox::Relist(&low, &now));  // It is in no mailbox.
+  EXPECT_EQ(mailbox.Enter(5, Mailbox::kAnyWorker).job, &due);
+  // A loan from before Post() counts as well.
+  mailbox.Post(&low);
+  EXPECT_EQ(mailbox.Enter(5, Mailbox::kAnyWorker).job, &low);
+  EXPECT_EQ(mailbox.size(), 1u);
+}
+
 TEST(MailboxTest, ALaneIsServedByDeadlineFirst) {
   Mailbox mailbox;
   Letter none(3), late(3), early(3), early_too(3), other(4), none_too(3);

@@ -151,6 +151,64 @@ TEST_F(UrgencyTest, AnInterruptedJobMayBeInterruptedAgainWithinTheInterrupt) {
               ElementsAre("low 0", "middle 0", "top", "middle 1", "low 1"));
 }
 
+TEST_F(UrgencyTest, ARaisedJobGoesBeforeTheJobsOfItsNewLane) {
+  Executor::HelpingCaller helper(*executor_);
+  FunctionJob low;
+  low.lane = 0;
+  low.can_be_raised = true;
+  low.finish = [this](Worker&) { order_.push_back("low"); };
+  Add("middle", 4);
+  executor_->Submit(&low);
+  Add("middle too", 4);
+  Add("urgent", 6);
+  executor_->Raise(&low, 4);
+  RunAll();
+  EXPECT_THAT(order_, ElementsAre("urgent", "low", "middle", "middle too"));
+}
+
+TEST_F(UrgencyTest, ALoanThatIsTakenBackLeavesAJobWhereItWas) {
+  Executor::HelpingCaller helper(*executor_);
+  FunctionJob low;
+  low.lane = 1;
+  low.can_be_raised = true;
+  low.finish = [this](Worker&) { order_.push_back("low"); };
+  executor_->Submit(&low);
+  Add("middle", 4);
+  executor_->Raise(&low, 6);
+  executor_->Raise(&low, Job::kNotRaised);
+  RunAll();
+  EXPECT_THAT(order_, ElementsAre("middle", "low"));
+}
+
+TEST_F(UrgencyTest, AnInterruptedJobThatIsRaisedInterruptsInTurn) {
+  // The classic inversion, on one thread: the low job is interrupted by a
+  // middle one of many tiles, during which something urgent comes to wait for
+  // it.
+  FunctionJob low;
+  FunctionJob middle;
+  middle.lane = 5;
+  middle.tile_count = 4;
+  middle.expected_tile_ns = 1'000'000;  // So a thread claims one at a time.
+  middle.run = [&](uint32_t begin, uint32_t, Worker&) {
+    order_.push_back("middle " + std::to_string(begin));
+    if (begin == 1) executor_->Raise(&low, 6);
+    return begin + 1;
+  };
+  low.lane = 2;
+  low.tile_count = 2;
+  low.can_be_raised = true;
+  low.run = [&](uint32_t begin, uint32_t, Worker&) {
+    order_.push_back("low " + std::to_string(begin));
+    if (begin == 0) executor_->Submit(&middle);
+    return begin + 1;
+  };
+  Executor::HelpingCaller helper(*executor_);
+  executor_->Submit(&low);
+  RunAll();
+  EXPECT_THAT(order_, ElementsAre("low 0", "middle 0", "middle 1", "low 1",
+                                  "middle 2", "middle 3"));
+}
+
 TEST_F(UrgencyTest, TheNewestJobRunsFirstButNoOtherStarves) {
   // A chain that does not end by itself. A job that waits in its lane has its
   // turn all the same.

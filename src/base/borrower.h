@@ -1,0 +1,152 @@
+// A Borrower is work that others wait for: a call. While something more urgent
+// waits for it, it has the urgency of that, and gives it back afterwards. What
+// it waits for itself borrows from it in turn, so a loan passes along chains.
+//
+//   borrower that waits --Wait--> holder: the borrower that ends the wait
+//
+// Invariants:
+//   (1) urgency() of a borrower is its own or the greatest that the Waits with
+//       it as their holder lend, whichever is greater.
+//   (2) A Wait lends what its borrower has, so a change of urgency passes on
+//       along the waits of the borrower.
+// A circle of waits cannot end in any case. A loan that came into it stays
+// until a wait of the circle ends.
+//
+// Thread-safety: every method may run on any thread. Lock order: the lock of
+// all loans, then mutex_, then whatever Wait::find_holder locks. Loans are
+// rare: only work that waits for something less urgent takes the first lock.
+#ifndef TAKT_BASE_BORROWER_H_
+#define TAKT_BASE_BORROWER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/job_attributes.h"
+#include "base/mutex.h"
+#include "base/object.h"
+
+namespace takt {
+
+// Higher criticality first, then higher priority, then the earlier deadline.
+struct JobUrgency {
+  enum class Criticality : uint8_t { kBestEffort, kSoft, kHard };
+  Criticality criticality = Criticality::kBestEffort;
+  uint8_t priority = 0;
+  int64_t deadline_ns = kInfiniteFuture;
+
+  bool IsAbove(const JobUrgency& other) const {
+    if (criticality != other.criticality) {
+      return criticality > other.criticality;
+    }
+    return priority != other.priority ? priority > other.priority
+                                      : deadline_ns < other.deadline_ns;
+  }
+  bool operator==(const JobUrgency&) const = default;
+};
+
+class Borrower final : public Object {
+ public:
+  static constexpr ObjectType kType{"takt.borrower"};
+
+  // A wait of a borrower, embedded in the object that waits. The borrower is
+  // retained by others from Begin() to End().
+  struct Wait {
+    Borrower* borrower = nullptr;  // Null: the wait lends nothing.
+    // The borrower that will end the wait, as far as is known; else null.
+    Ref<Borrower> (*find_holder)(Wait* wait) = nullptr;
+
+    // Used by borrowers.
+    Wait* previous = nullptr;
+    Wait* next = nullptr;
+    Ref<Borrower> holder;  // To which it lends.
+  };
+  using Calls = std::vector<absl::AnyInvocable<void() &&>>;
+  // Is told that the urgency has changed.
+  class Observer {
+   public:
+    // Under a lock of the borrower. What may run other code goes into *after,
+    // and is called without the lock.
+    virtual void OnUrgency(const JobUrgency& urgency, Calls* after) = 0;
+
+   protected:
+    ~Observer() = default;
+
+   private:
+    friend class Borrower;
+    Observer* previous_ = nullptr;
+    Observer* next_ = nullptr;
+  };
+
+  static Ref<Borrower> Create(BlockPool& pool, const JobUrgency& own) {
+    return Ref<Borrower>::Adopt(new (pool) Borrower(own));
+  }
+
+  JobUrgency own() const { return own_; }
+  JobUrgency urgency() const;
+  // Whether it has more than its own.
+  bool has_loan() const { return urgency().IsAbove(own_); }
+  // Whether any borrower may have a loan.
+  static bool AnyHasLoan() {
+    return loan_count_.load(std::memory_order_seq_cst) != 0;
+  }
+
+  // `wait` belongs to this borrower from here to End(). Afterwards, and once
+  // find_holder can know the holder, Review() is due if ShouldLendTo() is true.
+  void Begin(Wait* wait) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ends a wait, and takes back what it has lent. No effect on one that has not
+  // begun.
+  static void End(Wait* wait);
+  bool ShouldLendTo(const Borrower* holder) const {
+    return holder != nullptr && holder != this &&
+           urgency().IsAbove(holder->urgency());
+  }
+  // Looks for the holders of its waits again, and lends to them.
+  void Review() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  void Observe(Observer* observer) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Afterwards the observer is not called, and no call is under way.
+  void Unobserve(Observer* observer) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Loan {
+    const Wait* wait;
+    JobUrgency urgency;
+  };
+  using Borrowers = std::vector<Ref<Borrower>>;
+
+  explicit Borrower(const JobUrgency& own) : Object(&kType), own_(own) {
+    Store(own);
+  }
+  ~Borrower() override { TAKT_DCHECK(loans_.empty()); }
+  void Store(const JobUrgency& urgency);
+  // These run under the lock of all loans. The borrowers whose urgency changes
+  // are appended to *changed.
+  void Replace(const Wait* wait, const JobUrgency* loan, Borrowers* changed);
+  void Lend(Borrowers* changed) ABSL_LOCKS_EXCLUDED(mutex_);
+  static void Spread(Borrowers* changed);
+  // Runs without it.
+  static void Tell(const Borrowers& changed);
+  void TellObservers(Calls* after) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  static std::atomic<int64_t> loan_count_;
+
+  const JobUrgency own_;
+  // Written under the lock of all loans, the deadline first. A reader that
+  // falls between sees a mixture, and is told of the change afterwards.
+  std::atomic<uint16_t> level_{0};  // Criticality above priority.
+  std::atomic<int64_t> deadline_ns_{0};
+  std::vector<Loan> loans_;  // Guarded by the lock of all loans.
+
+  Mutex mutex_;
+  Wait* waits_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  Observer* observers_ ABSL_GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace takt
+
+#endif  // TAKT_BASE_BORROWER_H_
