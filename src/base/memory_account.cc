@@ -2,12 +2,10 @@
 
 #include <unistd.h>
 
-#include <fstream>
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "base/default_memory_limit.h"
 #include "base/status.h"
+#include "base/text_file.h"
 
 namespace takt {
 
@@ -16,11 +14,10 @@ uint64_t MemoryAccount::DefaultLimit() {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page_bytes = sysconf(_SC_PAGESIZE);
     if (pages <= 0 || page_bytes <= 0) return kUnlimited;
-    std::string group_max;  // Of a container, its own.
-    std::ifstream("/sys/fs/cgroup/memory.max") >> group_max;
     return DefaultMemoryLimit(
         static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes),
-        group_max);
+        ReadFirstLine(
+            "/sys/fs/cgroup/memory.max"));  // Of a container, its own.
   }();
   return limit;
 }

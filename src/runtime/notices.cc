@@ -1,9 +1,9 @@
 #include "runtime/notices.h"
 
 #include <cstring>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/text_file.h"
 
 namespace takt::runtime {
 namespace {
@@ -12,17 +12,11 @@ constexpr char kPriorityAdvice[] =
     "; raise the limit of real-time priorities (ulimit -r, rtprio in "
     "limits.conf, LimitRTPRIO= of systemd) or grant CAP_SYS_NICE";
 
-int64_t ReadNumber(const std::string& path, int64_t otherwise) {
-  std::ifstream file(path);
-  int64_t number = 0;
-  return file >> number ? number : otherwise;
-}
-
 }  // namespace
 
 Notices::Throttle Notices::ReadThrottle(const std::string& folder) {
-  return {ReadNumber(folder + "/sched_rt_runtime_us", -1),
-          ReadNumber(folder + "/sched_rt_period_us", 0)};
+  return {ReadNumberFile<int64_t>(folder + "/sched_rt_runtime_us").value_or(-1),
+          ReadNumberFile<int64_t>(folder + "/sched_rt_period_us").value_or(0)};
 }
 
 void Notices::AbsentCpus(const CpuSet& absent, uint32_t worker_count) {

@@ -1,10 +1,9 @@
 #include "topology/speed_sensor.h"
 
 #include <algorithm>
-#include <fstream>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/text_file.h"
 
 namespace takt::topology {
 namespace {
@@ -12,40 +11,25 @@ namespace {
 constexpr uint32_t kZoneCountMax = 64;
 constexpr uint32_t kTripCountMax = 16;
 
-std::string ReadLine(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::getline(file, text);
-  return text;
-}
-
-// Nothing if there is no such file, or no number in it.
-template <typename T>
-absl::optional<T> ReadNumber(const std::string& path) {
-  T value = 0;
-  if (!absl::SimpleAtoi(ReadLine(path), &value)) return absl::nullopt;
-  return value;
-}
-
 }  // namespace
 
 absl::optional<uint64_t> SpeedSensor::Read(uint32_t cpu,
                                            const char* name) const {
-  return ReadNumber<uint64_t>(
+  return ReadNumberFile<uint64_t>(
       absl::StrCat(root_, "/devices/system/cpu/cpu", cpu, "/cpufreq/", name));
 }
 
 absl::optional<bool> SpeedSensor::ReadZone(uint32_t zone) const {
   const std::string folder =
       absl::StrCat(root_, "/class/thermal/thermal_zone", zone, "/");
-  const auto now_mc = ReadNumber<int64_t>(folder + "temp");
+  const auto now_mc = ReadNumberFile<int64_t>(folder + "temp");
   if (!now_mc.has_value()) return absl::nullopt;
   absl::optional<int64_t> lowest_mc;
   for (uint32_t i = 0; i < kTripCountMax; ++i) {
     const std::string trip = absl::StrCat(folder, "trip_point_", i, "_");
-    const std::string type = ReadLine(trip + "type");
+    const std::string type = ReadFirstLine(trip + "type");
     if (type.empty()) break;
-    const auto at_mc = ReadNumber<int64_t>(trip + "temp");
+    const auto at_mc = ReadNumberFile<int64_t>(trip + "temp");
     // One that is off stands at 0, or below.
     if ((type != "passive" && type != "hot") || !at_mc.has_value() ||
         *at_mc <= 0) {

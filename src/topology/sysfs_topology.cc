@@ -1,7 +1,6 @@
 #include "topology/sysfs_topology.h"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -10,27 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/text_file.h"
 
 namespace takt::topology {
 namespace {
 
-// The first line of a file; empty if there is none.
-std::string ReadLine(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::getline(file, text);
-  return text;
-}
-
 uint32_t ReadNumber(const std::string& path, uint32_t otherwise) {
-  uint32_t value = 0;
-  return absl::SimpleAtoi(ReadLine(path), &value) ? value : otherwise;
+  return ReadNumberFile<uint32_t>(path).value_or(otherwise);
 }
 
 CpuSet ReadCpus(const std::string& path) {
-  return CpuSet::Parse(ReadLine(path)).value_or(CpuSet());
+  return CpuSet::Parse(ReadFirstLine(path)).value_or(CpuSet());
 }
 
 std::string FolderOf(const std::string& root, uint32_t cpu) {
@@ -80,7 +70,7 @@ std::map<uint32_t, uint32_t> ReadNumaNodes(const std::string& root) {
 // The CPUs that change their frequency together. A domain of one CPU says
 // nothing about clusters. This file has blanks between its numbers.
 CpuSet FrequencyDomainOf(const std::string& folder) {
-  std::string text = ReadLine(folder + "/cpufreq/affected_cpus");
+  std::string text = ReadFirstLine(folder + "/cpufreq/affected_cpus");
   std::replace(text.begin(), text.end(), ' ', ',');
   const CpuSet domain = CpuSet::Parse(text).value_or(CpuSet());
   return domain.count() > 1 ? domain : CpuSet();
