@@ -13,7 +13,7 @@ packages=(
   g++ cmake ninja-build ccache pkg-config
   libabsl-dev libgtest-dev libgmock-dev libbenchmark-dev libflatbuffers-dev
   flatbuffers-compiler libhwloc-dev nlohmann-json3-dev libprotozero-dev relacy-dev
-  doxygen
+  doxygen abigail-tools
 )
 
 python=
