@@ -1,4 +1,4 @@
-// takt/allocator.h - where an instance gets the memory of buffers from.
+// takt/allocator.h - the caller's own source of memory for buffers.
 #ifndef TAKT_ALLOCATOR_H_
 #define TAKT_ALLOCATOR_H_
 
@@ -8,20 +8,22 @@
 extern "C" {
 #endif
 
-// A caller's source of memory for the contents of device buffers: inputs,
-// results, transients, constants that must be copied. Small objects of the
-// runtime itself (handles, frames) come from pools over the system's
-// allocator, and so stays the number of calls small.
+// An allocator for the contents of device buffers: inputs, results, transients,
+// and constants that must be copied. Small objects of the runtime itself
+// (handles, frames) do not use it: they come from pools over the system's
+// allocator. The number of calls is therefore small.
 //
-// Thread-safety: both functions may be called on any thread, several at once.
+// Thread-safety: Takt may call both functions on any thread, and on several
+// threads at the same time.
 typedef struct takt_allocator_t {
-  void* user_data;  // Handed to both functions. Borrowed for the life of the
-                    // instance and of all its buffers.
-  // Memory of at least `byte_length` (not 0) bytes that starts at a multiple
-  // of `alignment` (a power of two). NULL: there is none, and the request
-  // fails with RESOURCE_EXHAUSTED.
+  void* user_data;  // Passed to both functions. Must live as long as the
+                    // instance and all of its buffers.
+  // Returns at least `byte_length` bytes (never 0) that start at a multiple of
+  // `alignment`, a power of two. NULL fails the request with
+  // RESOURCE_EXHAUSTED.
   void* (*allocate)(void* user_data, size_t byte_length, size_t alignment);
-  // Takes back what allocate() gave, with the same two numbers.
+  // Frees memory that allocate() returned; the two numbers are those of the
+  // allocation.
   void (*free)(void* user_data, void* data, size_t byte_length,
                size_t alignment);
 } takt_allocator_t;

@@ -53,7 +53,7 @@ typedef void (*takt_invocation_callback_t)(void* user_data,
                                            takt_invocation_t* invocation,
                                            takt_status_t status);
 
-// A fence of one argument or result.
+// The fence of one argument or result.
 typedef struct takt_indexed_fence_t {
   size_t index;
   takt_fence_t* fence;  // Borrowed; NULL: none.
@@ -81,12 +81,12 @@ typedef struct takt_async_options_t {
   // Default: 0. TAKT_MOVE_ALL: all arguments.
   uint64_t moved_arguments;
 
-  // Fences besides the wait fence, each of one argument: the call begins when
-  // all of them are reached. Borrowed.
+  // Further wait fences, each for one argument: the call begins when all of
+  // them are reached. Borrowed.
   size_t argument_fence_count;
   const takt_indexed_fence_t* argument_fences;
-  // Fences besides the signal fence, each of one result: reached, or failed,
-  // together with it. Borrowed.
+  // Further signal fences, each for one result: reached, or failed, together
+  // with the signal fence. Borrowed.
   size_t result_fence_count;
   const takt_indexed_fence_t* result_fences;
 
@@ -99,9 +99,9 @@ typedef struct takt_async_options_t {
   int32_t priority;
   int64_t deadline_ns;
 
-  // Whether a call of an asynchronous function that waits for fences can be
-  // cancelled after its program has ended. Such a call has one more fence.
-  // Default: true.
+  // Whether a call of an asynchronous function can still be cancelled after its
+  // program has ended, as long as its wait fence is not reached. This costs one
+  // more fence for the call. Default: true.
   bool cancellable;
 
   // Allows Takt to run this call together with other such calls of the same
@@ -116,27 +116,29 @@ typedef struct takt_async_options_t {
   takt_npu_policy_t npu_policy;
   int64_t npu_time_limit_ns;
 
-  // As in takt_invoke_options_t, counted from takt_async_invoke(): the signal
-  // fence then fails with DEADLINE_EXCEEDED. Such a call can always be
-  // cancelled, and is in no batch. Default: 0, no limit.
+  // As in takt_invoke_options_t, counted from takt_async_invoke(). When the
+  // time has passed, the signal fence fails with DEADLINE_EXCEEDED. Such a call
+  // can always be cancelled, and is never part of a batch. Default: 0, no
+  // limit.
   int64_t timeout_ns;
 
-  // Arguments that are results of other invocations: the call begins once those
-  // invocations have ended and its fences are reached, and holds no thread
-  // until then. If one of them fails or is cancelled, this call fails with the
-  // same error. The call has references of its own, so the other call's results
-  // can still be taken, before or after. In `arguments`, the values at these
-  // indices have the kind NONE. Such a call is in no batch. Borrowed.
+  // Arguments that are results of other invocations. The call begins once those
+  // invocations have ended and its fences are reached; it holds no thread until
+  // then. If one of them fails or is cancelled, this call fails with the same
+  // error. This call has references of its own, so the results of the other
+  // invocations can still be taken. In `arguments`, the values at these indices
+  // have the kind NONE. Such a call is never part of a batch. Borrowed.
   size_t future_argument_count;
   const takt_future_argument_t* future_arguments;
 
   // As in takt_invoke_options_t. The buffers hold the results when the
-  // invocation is done. Such a call is in no batch.
+  // invocation is done. Such a call is never part of a batch.
   size_t result_buffer_count;
   const takt_result_buffer_t* result_buffers;
 
-  // As in takt_invoke_options_t. A call of a batch has the limit of its
-  // context. Default: 0, the limit of the context.
+  // As in takt_invoke_options_t. It does not apply to a call that runs in a
+  // batch: the batch has the limit of the context. Default: 0, the limit of the
+  // context.
   uint64_t memory_limit;
 } takt_async_options_t;
 
@@ -175,11 +177,10 @@ static inline void takt_async_options_init(takt_async_options_t* options) {
 //                        is out of range, which is of another instance or kind,
 //                        or is given twice.
 //   FAILED_PRECONDITION  all signallers of a barrier are done already (the
-//   other
-//                        fences that the call was to signal then fail with this
-//                        error); a call that allows batching of a function
-//                        whose types contradict its attribute; a result that is
-//                        to be an argument has been taken.
+//                        call's other fences then fail with this error); a call
+//                        that allows batching of a function whose types
+//                        contradict its attribute; a future argument whose
+//                        result has been taken.
 // Later errors fail the signal fence: errors of the program have the function's
 // name before them; errors of the wait fence and of devices are unchanged.
 // Blocks: never. Allocates: nothing from the system once warm.
@@ -228,16 +229,16 @@ takt_invocation_wait(takt_invocation_t* invocation, int64_t deadline_ns);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_invocation_fence(takt_invocation_t* invocation, takt_fence_t** out_fence);
 
-// Takes the results. They exist once the program has ended: for an asynchronous
-// function that did not wait for its turn or park, when takt_async_invoke() has
-// returned; else when the invocation is done.
+// Takes the results. They exist once the program has ended. The program of an
+// asynchronous function has usually ended when takt_async_invoke() returns,
+// unless it had to wait for its turn or was parked. In all other cases the
+// results exist when the invocation is done.
 //
 //   result_count  takt_signature_result_count().
 //   out_results   receive the results; each of kind REF owns a reference, for
 //                 takt_values_release(). All NONE on error.
 //
-// Errors: FAILED_PRECONDITION  the results do not exist yet, or have been
-// taken.
+// Errors: FAILED_PRECONDITION  the results do not exist yet, or were taken.
 //         INVALID_ARGUMENT     a wrong result_count.
 //         the program's own, if it has failed.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t

@@ -26,7 +26,7 @@
 namespace takt {
 inline namespace cxx {
 
-// A call in flight; releasing it does not cancel it.
+// An asynchronous call; its release does not cancel the call.
 class Invocation
     : public Object<Invocation, takt_invocation_t, takt_invocation_retain,
                     takt_invocation_release> {
@@ -37,7 +37,7 @@ class Invocation
     return Function::Retain(takt_invocation_function(get()));
   }
   takt_invocation_state_t state() const { return takt_invocation_state(get()); }
-  // Done or not; the error that it ended with.
+  // Returns whether the call is done, or the error with which it ended.
   Result<bool> Query() const {
     bool done = false;
     Status status(takt_invocation_query(get(), &done));
@@ -52,7 +52,7 @@ class Invocation
     takt_status_t status = takt_invocation_fence(get(), &fence);
     return TakeResult<Fence>(status, fence);
   }
-  // The results without waiting, once they are there.
+  // Returns the results without waiting; an error if they do not exist yet.
   Result<std::vector<Value>> TakeResults() const {
     std::vector<Value> results(takt_signature_result_count(
         takt_function_signature(takt_invocation_function(get()))));
@@ -71,7 +71,7 @@ class Invocation
   void Cancel() const { takt_invocation_cancel(get()); }
 };
 
-// How a call is made; what is not set is as takt_async_options_init() says.
+// Options of a call. The defaults are those of takt_async_options_init().
 struct AsyncOptions {
   struct IndexedFence {
     size_t index;
@@ -85,7 +85,7 @@ struct AsyncOptions {
   };
 
   Fence wait = {};    // Empty: at once.
-  Fence signal = {};  // Empty: nobody is told.
+  Fence signal = {};  // Empty: no fence.
   std::vector<IndexedFence> argument_fences = {};
   std::vector<IndexedFence> result_fences = {};
   uint64_t moved_arguments = 0;
@@ -99,10 +99,10 @@ struct AsyncOptions {
   takt_npu_policy_t npu_policy = TAKT_NPU_POLICY_DEVICE;
   int64_t npu_time_limit_ns = 0;
   int64_t timeout_ns = 0;  // 0: never.
-  // Arguments that are results of calls which may still be under way; in the
-  // list of arguments they are Value().
+  // Arguments that are results of other calls, which may not have ended yet. In
+  // the list of arguments they are Value().
   std::vector<FutureArgument> future_arguments = {};
-  // Where results are to lie; see takt_invoke_options_t.
+  // Buffers for results; see takt_invoke_options_t.
   std::vector<std::pair<size_t, BufferView>> result_buffers = {};
   // Called on the thread that ends the invocation; must not throw or block.
   std::function<void(const Invocation&, Status)> on_done = {};
@@ -140,8 +140,8 @@ inline void CallDone(void* user_data, takt_invocation_t* invocation,
 }  // namespace internal
 
 // Calls `function` and returns without waiting for it; see
-// takt_async_invoke(). With the bits of moved_arguments set for those that were
-// moved into `arguments`, the call has the last references to them.
+// takt_async_invoke(). If moved_arguments names the arguments that were moved
+// into `arguments`, the call has the last references to them.
 inline Result<Invocation> AsyncInvoke(const Function& function,
                                       std::vector<Value> arguments,
                                       const AsyncOptions& options = {}) {
@@ -186,7 +186,7 @@ inline Result<Invocation> AsyncInvoke(const Function& function,
                         reinterpret_cast<const takt_value_t*>(arguments.data()),
                         options.wait.get(), options.signal.get(), &invocation);
   if (status == nullptr) {
-    (void)on_done.release();  // CallDone() has it.
+    (void)on_done.release();  // CallDone() owns it.
     for (size_t i = 0; i < arguments.size() && i < 64; ++i) {
       if ((options.moved_arguments >> i & 1) == 0) continue;
       // The call owns the reference now.

@@ -1,26 +1,28 @@
-// takt/base.h - what every header of the C API needs: linkage, version, clock.
+// takt/base.h - linkage, version and clock, and the rules of the whole C API.
 //
 // Rules that hold for the whole API, unless a function says otherwise:
-//   - A function that can fail returns a takt_status_t: NULL is success, else
-//     the caller owns it and frees it with takt_status_free(). On error
-//     nothing was done and every out-parameter is NULL (or 0).
-//   - Objects are opaque and reference-counted. A function that gives one
-//     through an out-parameter gives one reference, for takt_<noun>_release().
+//   - A function that can fail returns a takt_status_t. NULL is success. Any
+//     other status belongs to the caller, which frees it with
+//     takt_status_free(). On error nothing was done, and every out-parameter is
+//     NULL (or 0).
+//   - Objects are opaque and reference-counted. An out-parameter receives one
+//     reference, which the caller releases with takt_<noun>_release().
 //     _retain() and _release() may run on any thread at any time, and accept
-//     NULL. What an object needs it keeps alive itself: release in any order.
-//   - A pointer must not be NULL unless its function says that it may be. A
-//     NULL handle, out-parameter or other pointer is INVALID_ARGUMENT, whose
-//     message names the parameter ("list is NULL"). A function without a status
-//     then does nothing and returns 0, false, NULL or a struct of zeros; text
-//     that every object has is "". Always allowed are NULL options, user data,
-//     and arrays of length 0. Inline functions check nothing.
+//     NULL. An object keeps alive all other objects that it needs, so objects
+//     may be released in any order.
+//   - A pointer must not be NULL unless its function allows it. NULL options,
+//     NULL user data and NULL arrays of length 0 are always allowed. Any other
+//     NULL is INVALID_ARGUMENT, and the message names the parameter
+//     ("list is NULL"). A function that returns no status then does nothing and
+//     returns 0, false, NULL or a struct of zeros; a function that returns a
+//     text which every object has returns "". Inline functions check nothing.
 //   - Arguments are borrowed for the call, unless the contract says *taken*.
 //   - Pointers that an accessor returns are borrowed: they live as long as the
 //     object they come from. Text is NUL-terminated UTF-8.
 //   - An options struct starts with struct_size; takt_<noun>_options_init()
-//     fills it with defaults. NULL options are the defaults.
-//   - No function throws, aborts on what a caller or a file can cause, or
-//     keeps state outside the objects it is given.
+//     fills it with defaults. NULL options stand for the defaults.
+//   - No function throws, or keeps state outside the objects that it is given.
+//     No caller and no file can make a function abort the process.
 //   - Time is in nanoseconds of takt_clock_now_ns().
 #ifndef TAKT_BASE_H_
 #define TAKT_BASE_H_
@@ -49,17 +51,19 @@
 extern "C" {
 #endif
 
-// The version of the library that runs, such as "0.1.0".
+// Returns the version of the library at run time, such as "0.1.0". Static.
 TAKT_EXPORT const char* takt_version(void);
 
-// The monotonic clock that all times and deadlines are measured on.
+// Returns the present time in nanoseconds of the monotonic clock on which all
+// times and deadlines are measured.
 TAKT_EXPORT int64_t takt_clock_now_ns(void);
 
-// The time `timeout_ns` from now, saturating: what a deadline parameter takes.
-// A negative timeout is no time at all.
+// Returns the time `timeout_ns` from now, for a deadline parameter. A sum that
+// is too large gives TAKT_INFINITE_FUTURE; a negative timeout counts as 0.
 TAKT_EXPORT int64_t takt_clock_deadline_ns(int64_t timeout_ns);
 
-// Frees text that a function gave through a `char** out_text`. NULL: no-op.
+// Frees a text that a function returned through a `char** out_text`. Does
+// nothing for NULL.
 TAKT_EXPORT void takt_string_free(char* text);
 
 #if defined(__cplusplus)

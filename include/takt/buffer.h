@@ -36,7 +36,8 @@ typedef void (*takt_buffer_release_t)(void* user_data);
 
 typedef struct takt_buffer_options_t {
   size_t struct_size;  // Set by init.
-  // TAKT_ACCESS_*: what programs and mappings may do. Default: all.
+  // The kinds of access (TAKT_ACCESS_*) that programs and mappings may use.
+  // Default: all.
   uint32_t access;
 } takt_buffer_options_t;
 
@@ -45,7 +46,8 @@ static inline void takt_buffer_options_init(takt_buffer_options_t* options) {
   options->access = TAKT_ACCESS_ALL;
 }
 
-// Allocates `byte_length` bytes (0 is allowed) with undefined contents.
+// Allocates a buffer of `byte_length` bytes (0 is allowed) with undefined
+// contents.
 //
 //   options     NULL for the defaults.
 //   out_buffer  receives one reference; NULL on error.

@@ -19,7 +19,7 @@
 namespace takt {
 inline namespace cxx {
 
-// A mapped range; unmaps when it goes.
+// A mapped range. The destructor unmaps it.
 class Mapping {
  public:
   Mapping() = default;
@@ -35,7 +35,7 @@ class Mapping {
   std::span<uint8_t> bytes() const {
     return {mapping_.data, mapping_.byte_length};
   }
-  // The bytes as whole elements.
+  // The bytes as elements; a remainder shorter than an element is left out.
   template <typename T>
   std::span<T> as() const {
     return {reinterpret_cast<T*>(mapping_.data),
@@ -59,8 +59,8 @@ class Buffer : public Object<Buffer, takt_buffer_t, takt_buffer_retain,
         takt_buffer_allocate(device.get(), byte_length, options, &buffer);
     return TakeResult<Buffer>(status, buffer);
   }
-  // `memory` is the caller's, aligned to TAKT_BUFFER_ALIGNMENT, until
-  // `release` is called.
+  // `memory` belongs to the caller and must live until `release` is called. It
+  // must be aligned to TAKT_BUFFER_ALIGNMENT.
   static Result<Buffer> Wrap(const Device& device, std::span<uint8_t> memory,
                              takt_buffer_release_t release = nullptr,
                              void* user_data = nullptr) {

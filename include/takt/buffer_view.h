@@ -30,11 +30,12 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_create(
 // Allocates a buffer of `device`, copies a dense tensor into it, and makes a
 // view of it.
 //
-//   data         the elements, row-major; of `byte_length` bytes, which must
-//                be what the type and shape ask for. NULL: zeros.
+//   data         the elements, row-major. `byte_length` must equal the length
+//                that the type and shape give. NULL: the tensor is filled with
+//                zeros.
 //
 // Errors: INVALID_ARGUMENT    a negative dimension; another byte length.
-//         RESOURCE_EXHAUSTED  the memory is not to be had.
+//         RESOURCE_EXHAUSTED  the memory cannot be allocated.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_copy_from_host(
     takt_device_t* device, takt_element_type_t element_type, size_t rank,
     const int64_t* shape, const void* data, size_t byte_length,
@@ -46,7 +47,7 @@ TAKT_EXPORT void takt_buffer_view_retain(takt_buffer_view_t* view);
 // Releases a reference; the last one destroys the buffer view.
 TAKT_EXPORT void takt_buffer_view_release(takt_buffer_view_t* view);
 
-// Borrowed.
+// Returns the buffer that holds the elements, borrowed from the view.
 TAKT_EXPORT takt_buffer_t* takt_buffer_view_buffer(
     const takt_buffer_view_t* view);
 
@@ -57,27 +58,29 @@ takt_buffer_view_element_type(const takt_buffer_view_t* view);
 // Returns the number of dimensions.
 TAKT_EXPORT size_t takt_buffer_view_rank(const takt_buffer_view_t* view);
 
-// takt_buffer_view_rank() dimensions; borrowed.
+// Returns the takt_buffer_view_rank() dimensions, borrowed from the view.
 TAKT_EXPORT const int64_t* takt_buffer_view_shape(
     const takt_buffer_view_t* view);
 
-// The product of the dimensions; 1 for rank 0.
+// Returns the number of elements: the product of the dimensions, 1 for rank 0.
 TAKT_EXPORT size_t
 takt_buffer_view_element_count(const takt_buffer_view_t* view);
 
-// The bytes of the dense tensor; its buffer may be longer.
+// Returns the length of the dense tensor in bytes. Its buffer may be longer.
 TAKT_EXPORT size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view);
 
 // Copies the tensor to host memory of `byte_length` bytes, which must be
 // takt_buffer_view_byte_length().
 //
-// Errors: INVALID_ARGUMENT for another length; as takt_buffer_map().
+// Errors: INVALID_ARGUMENT  another length; and as takt_buffer_map().
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_buffer_view_copy_to_host(
     const takt_buffer_view_t* view, void* target, size_t byte_length);
 
-// The view as the iree-* tools print it: "2x3xf32=[1 2 3][4 5 6]".
+// Writes the view in the form that the iree-* tools print:
+// "2x3xf32=[1 2 3][4 5 6]".
 //
-//   element_count_max  elements printed; after that "...".
+//   element_count_max  the largest number of elements; "..." stands for the
+//                      rest.
 //   out_text           for takt_string_free(); NULL on error.
 //
 // Errors: as takt_buffer_map().

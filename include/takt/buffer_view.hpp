@@ -38,7 +38,7 @@ class BufferView
         buffer.get(), element_type, shape.size(), shape.data(), &view);
     return TakeResult<BufferView>(status, view);
   }
-  // A copy of host elements in a buffer of its own.
+  // Copies elements of the host to a new buffer.
   static Result<BufferView> Copy(const Device& device,
                                  takt_element_type_t element_type, Shape shape,
                                  const void* data, size_t byte_length) {
@@ -61,7 +61,7 @@ class BufferView
     return Copy<T>(device, Shape(shape.begin(), shape.size()), elements);
   }
 
-  // A reference of its own.
+  // Returns the buffer, with a new reference.
   Buffer buffer() const {
     return Buffer::Retain(takt_buffer_view_buffer(get()));
   }
@@ -76,7 +76,7 @@ class BufferView
   size_t byte_length() const { return takt_buffer_view_byte_length(get()); }
 
   // Copies the elements out. INVALID_ARGUMENT if T is not the type of this
-  // view's elements, or there is not room for exactly as many.
+  // view's elements, or the target has another number of elements.
   template <typename T>
   Status Read(std::span<T> target) const {
     if (get() != nullptr) {
@@ -93,7 +93,8 @@ class BufferView
     if (!status.ok()) return status;
     return elements;
   }
-  // "2x3xf32=[1 2 3][4 5 6]"; the error's text if it cannot be read.
+  // Returns "2x3xf32=[1 2 3][4 5 6]", or the text of the error if the buffer
+  // cannot be read.
   std::string Format(size_t element_count_max = 1024) const {
     char* text = nullptr;
     Status status(takt_buffer_view_format(get(), element_count_max, &text));

@@ -1,7 +1,7 @@
-// takt/check.h - the module that self-checking programs report to.
+// takt/check.h - the module to which self-checking programs report.
 //
 // Programs compiled with check.expect_* operations import a module named
-// "check". An expectation that fails is reported and the program goes on.
+// "check". An expectation that fails is reported, and the program continues.
 #ifndef TAKT_CHECK_H_
 #define TAKT_CHECK_H_
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// A failed expectation.
+// Receives a failed expectation.
 //
 //   message  borrowed; "expect_eq: ..." with the first elements that differ
 //            and their indices, perhaps on several lines.

@@ -1,12 +1,13 @@
 // takt/command_buffer.h - a recorded list of transfers and dispatches, run by
 // takt_queue_execute().
 //
-// Commands between two barriers may run in any order and at once; a barrier
-// makes all before it complete and visible to all after it. A finalized one
-// that is reusable may be submitted any number of times, also while it runs,
-// each time with its own binding table.
+// Commands between two barriers may run in any order and at the same time. A
+// command after a barrier starts when all commands before the barrier have
+// ended, and sees what they wrote. A finalized command buffer may be submitted
+// any number of times, also while it runs, each time with a binding table of
+// its own; one that is `one_shot` may be submitted once.
 //
-// Thread-safety: recording belongs to one thread; once finalized the object is
+// Thread-safety: one thread at a time may record. A finalized command buffer is
 // immutable, and every function may run on any thread.
 #ifndef TAKT_COMMAND_BUFFER_H_
 #define TAKT_COMMAND_BUFFER_H_
@@ -24,9 +25,10 @@ typedef struct takt_command_buffer_t takt_command_buffer_t;
 
 typedef struct takt_command_buffer_options_t {
   size_t struct_size;  // Set by init.
-  // Slots of the binding table that submissions come with. Default: 0.
+  // The number of slots of the binding table that each submission supplies.
+  // Default: 0.
   size_t binding_capacity;
-  // True: only one submission. Default: false.
+  // Whether the command buffer is submitted at most once. Default: false.
   bool one_shot;
 } takt_command_buffer_options_t;
 
@@ -36,15 +38,20 @@ static inline void takt_command_buffer_options_init(
   options->struct_size = sizeof(*options);
 }
 
-// A range of a buffer: of `buffer` itself, or, where that is NULL (indirect),
-// of entry `slot` of the binding table that comes with a submission.
+// A range of a buffer. A direct range names its `buffer`. In an indirect range
+// `buffer` is NULL, and `slot` is an index of the binding table that the
+// submission supplies.
 typedef struct takt_buffer_range_t {
-  takt_buffer_t* buffer;  // Borrowed; recording keeps what it needs.
+  takt_buffer_t* buffer;  // Borrowed; a recorded command holds a reference.
   uint32_t slot;
   size_t byte_offset;
-  size_t byte_length;  // TAKT_WHOLE_BUFFER: the rest, for a direct one.
+  size_t byte_length;  // TAKT_WHOLE_BUFFER: the rest (direct only).
 } takt_buffer_range_t;
 
+// Creates a command buffer that is ready for recording.
+//
+//   out_command_buffer  receives one reference; NULL on error.
+//
 // Errors: INVALID_ARGUMENT  a binding_capacity beyond 65536.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_create(
     takt_device_t* device, const takt_command_buffer_options_t* options,
@@ -58,27 +65,29 @@ TAKT_EXPORT void takt_command_buffer_retain(
 TAKT_EXPORT void takt_command_buffer_release(
     takt_command_buffer_t* command_buffer);
 
-// Recording. Each of these fails, and records nothing, with
+// Recording. Errors of the following functions, which then record nothing:
 //   FAILED_PRECONDITION  the command buffer is finalized.
-//   OUT_OF_RANGE         a range that its buffer lacks, or a slot beyond the
-//                        binding capacity. Ranges of slots are checked when
-//                        submitted.
-//   PERMISSION_DENIED    a buffer that does not allow that access.
-//   INVALID_ARGUMENT     the rest: lengths that differ or are no multiple of
-//                        the pattern's, ranges that overlap, a number of
-//                        constants or bindings other than declared.
+//   OUT_OF_RANGE         a range is not inside its buffer, or a slot is beyond
+//                        the binding capacity. Indirect ranges are checked at
+//                        submission.
+//   PERMISSION_DENIED    a buffer does not allow the read or write.
+//   INVALID_ARGUMENT     lengths differ, or are no multiple of the pattern's
+//                        length; ranges overlap; the number of constants or
+//                        bindings is not the declared one.
 
 // Records a barrier: commands after it start when all commands before it have
 // ended.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_command_buffer_barrier(takt_command_buffer_t* command_buffer);
 
-// `pattern` of 1, 2 or 4 bytes, captured now.
+// Records a fill of the target range with a pattern of 1, 2 or 4 bytes, which
+// is copied now.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_fill(
     takt_command_buffer_t* command_buffer, const takt_buffer_range_t* target,
     const void* pattern, size_t pattern_length);
 
-// The bytes at `source`, as many as the target range has, are captured now.
+// Records a write of `byte_length` bytes, which must be the length of the
+// target range. The bytes at `source` are copied now.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_update(
     takt_command_buffer_t* command_buffer, const void* source,
     size_t byte_length, const takt_buffer_range_t* target);
@@ -89,16 +98,17 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_copy(
     takt_command_buffer_t* command_buffer, const takt_buffer_range_t* source,
     const takt_buffer_range_t* target);
 
-// What a dispatch runs, over which grid, on what.
+// A dispatch: a function of an executable, its grid of workgroups, and its
+// operands.
 typedef struct takt_dispatch_t {
   takt_executable_t* executable;
   size_t function;         // Below takt_executable_function_count().
   uint32_t workgroups[3];  // x, y, z.
-  // Indirect: where three uint32_t of counts are read when it runs, instead of
-  // `workgroups`. NULL: direct.
+  // If not NULL, `workgroups` is ignored: the three counts are read from this
+  // range, as uint32_t, when the dispatch runs. Default: NULL.
   const takt_buffer_range_t* workgroup_range;
   size_t constant_count;
-  const uint32_t* constants;  // Captured now.
+  const uint32_t* constants;  // Copied now.
   size_t binding_count;
   const takt_buffer_range_t* bindings;
 } takt_dispatch_t;
@@ -108,7 +118,7 @@ typedef struct takt_dispatch_t {
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_command_buffer_dispatch(
     takt_command_buffer_t* command_buffer, const takt_dispatch_t* dispatch);
 
-// Ends the recording; before it, nothing can be submitted.
+// Ends the recording. Only a finalized command buffer can be submitted.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_command_buffer_finalize(takt_command_buffer_t* command_buffer);
 

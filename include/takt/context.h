@@ -1,7 +1,7 @@
 // takt/context.h - modules linked together, with their own mutable state.
 //
-// Making a second context of the same modules and devices is cheap (a few
-// microseconds): one per client, say.
+// A second context of the same modules and devices costs a few microseconds, so
+// a program may make one for each of its clients.
 //
 // Thread-safety: every function may run on any thread; programs of one context
 // take turns. Two contexts share no state, even when they link the same
@@ -24,16 +24,17 @@ typedef struct takt_context_t takt_context_t;
 
 typedef struct takt_context_options_t {
   size_t struct_size;  // Set by init.
-  // The modules, in link order: each imports from those before it. The
-  // library's own ("hal", "hal_inline", "hal_loader", "vmvx", "io_parameters")
-  // are put before them as needed.
+  // The modules, in link order: a module imports from the modules before it.
+  // The library adds its own modules ("hal", "hal_inline", "hal_loader",
+  // "vmvx", "io_parameters") before them if they are needed.
   takt_module_t* const* modules;
   size_t module_count;
-  // The devices, by the ordinals that compiled code counts them with. May be
-  // none if no module needs one.
+  // The devices; compiled code names a device by its index. May be empty if no
+  // module needs a device.
   takt_device_t* const* devices;
   size_t device_count;
-  // Where parameters come from; of two of one scope, the first that has a key.
+  // The sources of parameters. If two sources of one scope have a key, the
+  // first one is used.
   takt_parameters_t* const* parameters;
   size_t parameters_count;
   // As in takt_invoke_options_t, for each initializer and for the other
@@ -41,8 +42,8 @@ typedef struct takt_context_options_t {
   uint64_t step_limit;
   // As in takt_invoke_options_t, for each function that the context itself
   // calls, and for each call without a limit of its own. Default: 0, half of
-  // the machine's memory, or of what the process's control group may use.
-  // TAKT_NO_MEMORY_LIMIT: none.
+  // the memory that the process may use (the machine's, or that of the control
+  // group). TAKT_NO_MEMORY_LIMIT: no limit.
   uint64_t memory_limit;
 } takt_context_options_t;
 
@@ -53,17 +54,17 @@ static inline void takt_context_options_init(takt_context_options_t* options) {
 
 // Links modules and runs their initializers.
 //
-//   options      borrowed, and all that it lists; the context keeps what it
-//                needs. Not NULL: there must be a module.
+//   options      borrowed, with all that it lists; the context retains what it
+//                needs. Not NULL, because there must be a module.
 //   out_context  receives one reference; NULL on error.
 //
 // Errors:
 //   INVALID_ARGUMENT  no module; a NULL in a list; an import whose signature
 //                     differs from its export's.
-//   NOT_FOUND         imports that no module before exports, all of them; or a
-//                     module that is too old.
-//   INCOMPATIBLE, UNAVAILABLE  no device fits what a module was compiled for.
-//   what an initializer fails with.
+//   NOT_FOUND         imports that no earlier module exports (the message lists
+//                     all of them); an imported module that is too old.
+//   INCOMPATIBLE, UNAVAILABLE  no device can run the code of a module.
+//   the error of an initializer.
 // Blocks: while initializers run.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_create(
     takt_instance_t* instance, const takt_context_options_t* options,
@@ -77,12 +78,13 @@ TAKT_EXPORT void takt_context_release(takt_context_t* context);
 
 // Finds an exported function.
 //
-//   name          "module.function"; or "function", of the last module.
+//   name          "module.function", or "function" for a function of the last
+//                 module.
 //   out_function  receives one reference, which keeps the context alive; NULL
 //                 on error.
 //
-// Errors: NOT_FOUND  no such module or function; the message lists what there
-//                    is.
+// Errors: NOT_FOUND  no such module or function; the message lists those that
+//                    exist.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_context_find_function(
     takt_context_t* context, const char* name, takt_function_t** out_function);
 
@@ -97,7 +99,8 @@ typedef enum takt_context_signal_t {
 // Calls __notify of every module that has it: in link order, or in reverse for
 // SUSPEND and LOW_MEMORY.
 //
-// Errors: what one of them fails with.
+// Errors: the error of a __notify function; the functions after it were not
+// called.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_context_notify(takt_context_t* context, takt_context_signal_t signal);
 

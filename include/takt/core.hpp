@@ -1,4 +1,4 @@
-// takt/core.hpp - the base of the C++ face: statuses, results and handles.
+// takt/core.hpp - the base of the C++ interface: statuses, results and handles.
 // Rules for errors and ownership are in takt/takt.hpp.
 #ifndef TAKT_CORE_HPP_
 #define TAKT_CORE_HPP_
@@ -53,7 +53,7 @@ class [[nodiscard]] Status {
   takt_status_t status_ = nullptr;
 };
 
-// A T, or the error why there is none.
+// A T, or an error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -64,7 +64,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   const Status& status() const { return status_; }
 
-  // The value; prints the error and aborts if there is none.
+  // The value. Prints the error and aborts the process if there is no value.
   T& value() & {
     RequireValue();
     return *value_;
@@ -125,7 +125,7 @@ class Handle {
   T* pointer_ = nullptr;
 };
 
-// Makes `Object` own the reference that a C function gave, unless it failed.
+// Returns an `Object` that owns the reference from a C function, or the error.
 template <typename Object>
 Result<Object> TakeResult(takt_status_t status,
                           typename Object::CType* pointer) {

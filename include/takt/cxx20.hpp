@@ -1,5 +1,5 @@
-// takt/cxx20.hpp - one error, instead of hundreds, where the compiler is asked
-// for an older C++ than takt/*.hpp are written in.
+// takt/cxx20.hpp - one error message, instead of hundreds, for a compiler whose
+// language is older than the C++20 of takt/*.hpp.
 #ifndef TAKT_CXX20_HPP_
 #define TAKT_CXX20_HPP_
 

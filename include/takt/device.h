@@ -1,4 +1,4 @@
-// takt/device.h - where dispatches run and buffers live.
+// takt/device.h - devices: they run dispatches and hold buffers.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_DEVICE_H_
@@ -35,22 +35,23 @@ typedef void (*takt_dispatch_observer_t)(void* user_data,
 // The memory and the execution of a device.
 typedef struct takt_device_options_t {
   size_t struct_size;  // Set by init.
-  // The most memory that buffers of the device may take, used and idle
+  // The largest amount of memory for buffers of the device, used and idle
   // together. Queue-ordered allocations that do not fit wait, in the order in
   // which their wait fences were reached; those of one invocation are served
   // together. Other allocations (takt_buffer_allocate()) fail. Host memory that
   // is wrapped or imported does not count. Default: UINT64_MAX, no limit.
   uint64_t memory_budget_bytes;
-  // With a budget: if allocations wait, nothing of the device runs and no
-  // memory was freed for this time, the first waiting allocation fails with
-  // RESOURCE_EXHAUSTED; the message names the owners of the memory. Default:
-  // 10 s. TAKT_INFINITE_FUTURE: they wait without limit.
+  // With a budget: the first waiting allocation fails with RESOURCE_EXHAUSTED
+  // if for this time no work of the device runs and no memory was freed. The
+  // message names the owners of the memory. Default: 10 s.
+  // TAKT_INFINITE_FUTURE: allocations wait without limit.
   int64_t stall_ns;
-  // The most unused memory that is kept for later allocations; more is returned
-  // to the system at once. Default: UINT64_MAX, no limit.
+  // The largest amount of unused memory that is kept for later allocations; the
+  // rest is returned to the system at once. Default: UINT64_MAX, no limit.
   uint64_t idle_bytes_max;
-  // Unused memory is returned to the system after this time, and after twice
-  // this time at the latest. Default: TAKT_INFINITE_FUTURE, never.
+  // The least time for which unused memory is kept; it is returned to the
+  // system after twice this time at the latest. Default: TAKT_INFINITE_FUTURE,
+  // never.
   int64_t idle_ns;
   // The queues of a "local-task" device, 64 at most: for each queue the CPUs,
   // such as "0-3,8", whose workers do its work if the call does not name any.
@@ -67,15 +68,16 @@ typedef struct takt_device_options_t {
   // The executor whose workers a "local-task" device uses; borrowed. Default:
   // NULL, the executor of the instance.
   takt_executor_t* executor;
-  // Called for every dispatch, which costs two more readings of the clock. For
-  // measurements. Default: NULL.
+  // For measurements: called for every dispatch. It costs two more readings of
+  // the clock for each dispatch. Default: NULL.
   takt_dispatch_observer_t on_dispatch;
   void* on_dispatch_user_data;
-  // Whether the device takes executables that are shared objects of the system
-  // (--iree-llvmcpu-link-embedded=false; formats such as "system-elf-x86_64").
-  // The system's dynamic linker loads them, and they run with all rights of
-  // the process, from the moment they are loaded: only for files that you
-  // trust like your own program. Default: false, such executables are refused.
+  // Whether the device accepts executables that are shared objects of the
+  // system (--iree-llvmcpu-link-embedded=false; formats such as
+  // "system-elf-x86_64"). The system's dynamic linker loads them, and they have
+  // all rights of the process from that moment. Allow this only for files that
+  // you trust as much as your own program. Default: false, such executables are
+  // refused.
   bool allow_system_libraries;
 } takt_device_options_t;
 

@@ -35,7 +35,7 @@ class Device : public Object<Device, takt_device_t, takt_device_retain,
                                const takt_device_options_t& options) {
     return Create(instance, name, &options);
   }
-  // `options` nullptr: the defaults.
+  // `options` may be nullptr, for the defaults.
   static Result<Device> Create(const Instance& instance,
                                const std::string& name,
                                const takt_device_options_t* options) {

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-// kind << 24 | bits: the numbers that compiled modules use. Any combination
-// may occur; the constants below are the usual ones.
+// kind << 24 | bits, as in compiled modules. Any combination may occur; the
+// constants below are the usual ones.
 typedef uint32_t takt_element_type_t;
 
 enum {
@@ -46,7 +46,7 @@ enum {
   TAKT_ELEMENT_F8E8M0FNU = 0x28000008,
 };
 
-// What the top byte of an element type says.
+// The kind of number: the top byte of an element type.
 typedef enum takt_numerical_kind_t {
   TAKT_NUMERICAL_OPAQUE = 0x00,
   TAKT_NUMERICAL_INTEGER = 0x10,
@@ -68,19 +68,20 @@ static inline takt_numerical_kind_t takt_element_type_kind(
     takt_element_type_t type) {
   return (takt_numerical_kind_t)(type >> 24);
 }
-// Bits of one element; of a complex one, of both its parts.
+// Returns the number of bits of one element; both parts of a complex number
+// count.
 static inline size_t takt_element_type_bit_count(takt_element_type_t type) {
   return type & 0xff;
 }
 
-// Whether a tensor of `actual` elements may be given where `expected` is
-// declared: elements of the same type; integers and i1 of one width, whatever
-// their sign (si32, ui32 and i32; si8, ui8, i8 and i1); opaque elements, whose
-// byte length the program itself checks.
+// Returns whether a tensor of `actual` elements may be passed where `expected`
+// is declared. This is so if the types are equal, if both are integers of one
+// width with any sign (si32, ui32 and i32), where i1 counts as 8 bits wide, and
+// if `actual` is opaque: the program itself then checks the byte length.
 TAKT_EXPORT bool takt_element_type_fits(takt_element_type_t actual,
                                         takt_element_type_t expected);
 
-// Longest text of takt_element_type_format(), with its NUL.
+// The length of the longest text of takt_element_type_format(), with its NUL.
 #define TAKT_ELEMENT_TYPE_TEXT_MAX 24
 
 // Writes "f32", "si8", "i1", "*16" or "cf64" into `out_text` (of at least
@@ -88,16 +89,17 @@ TAKT_EXPORT bool takt_element_type_fits(takt_element_type_t actual,
 TAKT_EXPORT const char* takt_element_type_format(takt_element_type_t type,
                                                  char* out_text);
 
-// Reads such a name.
+// Reads the name of an element type, as takt_element_type_format() writes it.
 //
-// Errors: INVALID_ARGUMENT, quoting the text, if it is none.
+// Errors: INVALID_ARGUMENT  no such type; the message quotes the text.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_element_type_parse(const char* text, takt_element_type_t* out_type);
 
-// Bytes of a dense tensor: elements times bits, rounded up to whole bytes.
+// Computes the length of a dense tensor in bytes: elements times bits, rounded
+// up to whole bytes.
 //
 // Errors: INVALID_ARGUMENT  a negative dimension.
-//         OUT_OF_RANGE      more bytes than can be counted.
+//         OUT_OF_RANGE      the length does not fit into size_t.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_element_type_dense_byte_length(
     takt_element_type_t type, size_t rank, const int64_t* shape,
     size_t* out_byte_length);

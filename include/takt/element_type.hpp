@@ -42,8 +42,8 @@ constexpr takt_element_type_t ElementTypeOf() {
   }
 }
 
-// INVALID_ARGUMENT, which names both types, unless elements of type `actual`
-// can be read and written as T. std::byte is right for all.
+// Returns OK if elements of type `actual` can be read and written as T, else
+// INVALID_ARGUMENT, which names both types. std::byte fits all types.
 template <typename T>
 Status CheckElementType(takt_element_type_t actual) {
   constexpr takt_element_type_t kExpected = ElementTypeOf<T>();

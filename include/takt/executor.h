@@ -1,5 +1,5 @@
-// takt/executor.h - worker threads: the instance's own and further ones, their
-// placement as the system granted it, and their statistics.
+// takt/executor.h - worker threads: those of an instance and additional ones,
+// the placement that the system granted them, and their statistics.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_EXECUTOR_H_
@@ -11,15 +11,15 @@
 extern "C" {
 #endif
 
-// Workers on some of the CPUs, for the devices that name their executor: for
-// example a cluster of its own, or cores that a control loop keeps. Executors
-// do not steal work from each other.
+// Options of an executor: workers on some of the CPUs, for the devices that
+// name the executor. An example is a device that has a cluster to itself.
+// Executors do not steal work from each other.
 typedef struct takt_executor_options_t {
   size_t struct_size;  // Set by init.
-  // The CPUs that meet all three conditions. Each gets one worker, which stays
-  // there.
+  // Three conditions select the CPUs. Each CPU that meets all of them gets one
+  // worker, which stays on it.
   const char* cpus;   // Such as "0-3,8"; borrowed. Default: NULL, all.
-  int32_t cluster;    // An index among the topology's. Default: -1, any.
+  int32_t cluster;    // The cluster's index in the topology. Default: -1, any.
   int32_t numa_node;  // The system's number. Default: -1, any.
   // The largest number of workers, at least 1. Default:
   // TAKT_WORKER_COUNT_DEFAULT, one for each CPU.
@@ -32,7 +32,7 @@ typedef struct takt_executor_options_t {
   // Names the threads "NAME-0" and so on. At most 10 characters; borrowed.
   // Default: "takt".
   const char* name;
-  // As worker_backup_threads in takt_instance_options_t. Default: true.
+  // As worker_backup_threads of takt_instance_options_t. Default: true.
   bool backup_threads;
 } takt_executor_options_t;
 
@@ -47,17 +47,17 @@ static inline void takt_executor_options_init(
   options->backup_threads = true;
 }
 
-// Starts workers. They run until the instance is destroyed, even if the
-// executor has been released before, and do not keep the instance alive. A
-// program should make few executors.
+// Starts an executor. Its workers run until the instance is destroyed, even if
+// the executor is released earlier, so a program should make few executors.
+// They do not keep the instance alive.
 //
-//   options       NULL for the defaults, one on each CPU.
+//   options       NULL for the defaults: one worker on each CPU.
 //   out_executor  receives one reference; NULL on error.
 //
 // Errors:
 //   INVALID_ARGUMENT    no CPU meets all conditions (the message lists the
-//                       CPUs); a worker option that takt_instance_create()
-//                       refuses as well.
+//                       CPUs); a worker option that takt_instance_create() also
+//                       refuses.
 //   RESOURCE_EXHAUSTED  no thread could be started.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_executor_create(
     takt_instance_t* instance, const takt_executor_options_t* options,
@@ -73,8 +73,8 @@ TAKT_EXPORT void takt_executor_release(takt_executor_t* executor);
 // instance; NULL as long as no device has needed workers.
 TAKT_EXPORT takt_executor_t* takt_instance_executor(takt_instance_t* instance);
 
-// Counts of what threads of an executor have done. The threads may add to them
-// while they are read.
+// Counters of the threads of an executor. The threads may increment them while
+// they are read.
 typedef struct takt_executor_counts_t {
   uint64_t job_count;         // Dispatches, transfers and closures completed.
   uint64_t tile_count;        // Workgroups run.
@@ -115,8 +115,9 @@ typedef struct takt_worker_statistics_t {
   takt_executor_counts_t counts;
 } takt_worker_statistics_t;
 
-// Reads the statistics of one worker. Returns false if there is no such worker,
-// or not yet; *out_statistics is then unchanged, or zeros for NULL.
+// Reads the statistics of one worker. Returns false if there is no such worker
+// or it was not started yet; *out_statistics is then unchanged, or zeros if
+// `executor` is NULL.
 TAKT_EXPORT bool takt_executor_query_worker_statistics(
     takt_executor_t* executor, uint32_t worker,
     takt_worker_statistics_t* out_statistics);

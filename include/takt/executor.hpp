@@ -13,7 +13,7 @@
 namespace takt {
 inline namespace cxx {
 
-// Worker threads of their own; see takt/executor.h.
+// A group of worker threads; see takt/executor.h.
 class Executor : public Object<Executor, takt_executor_t, takt_executor_retain,
                                takt_executor_release> {
  public:

@@ -1,8 +1,8 @@
 // takt/fence.h - a set of (timeline, value) pairs.
 //
 // A fence is reached when all of its timelines have reached their values, and
-// fails as soon as one of them fails. Its set of pairs never changes. A NULL
-// fence counts as reached in a wait; it cannot be signaled.
+// fails as soon as one of them fails. Its set of pairs never changes. A wait
+// for a NULL fence ends at once; a NULL fence cannot be signaled.
 //
 // A barrier is a fence with several signallers: it is reached when each of them
 // is done. Each takt_fence_signal(), takt_fence_fail() and invocation that gets
@@ -161,7 +161,7 @@ TAKT_EXPORT void takt_fence_on_reached(takt_fence_t* fence,
 #define TAKT_FENCE_FD_FAILED 2u
 
 // Makes a file descriptor for poll(), epoll or another runtime. It becomes
-// readable when the fence is reached or has failed, and stays so until it is
+// readable when the fence is reached or fails, and stays readable until it is
 // read.
 //
 //   fence   borrowed; NULL: readable at once.
@@ -184,9 +184,9 @@ typedef enum takt_fence_fd_event_t {
 // camera, a socket, a sync file of a driver. Nothing is read from the
 // descriptor.
 //
-//   instance   borrowed, not retained: one thread of it, started by the first
-//              call, waits for all of its descriptors. When the instance is
-//              destroyed, the fence fails with CANCELLED.
+//   instance   borrowed, not retained. One thread of the instance, started by
+//              the first call, watches all of its descriptors. When the
+//              instance is destroyed, the fence fails with CANCELLED.
 //   fd         borrowed for the call; a duplicate is watched, so that the
 //              caller may close `fd` at any time.
 //   out_fence  receives one reference; NULL on error. It fails with ABORTED if
@@ -194,8 +194,7 @@ typedef enum takt_fence_fd_event_t {
 //              fence ends the watch.
 //
 // Errors: INVALID_ARGUMENT    `event` is not an event; `fd` is not a
-// descriptor,
-//                             or cannot be polled (a file on disk).
+//                             descriptor, or cannot be polled (a file on disk).
 //         RESOURCE_EXHAUSTED  no file descriptors or threads left.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_fence_import_fd(takt_instance_t* instance, int fd,

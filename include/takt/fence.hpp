@@ -58,7 +58,8 @@ class Timeline : public Object<Timeline, takt_timeline_t, takt_timeline_retain,
   void Fail(Status error) const { takt_timeline_fail(get(), error.release()); }
 };
 
-// See takt/fence.h. An empty one is reached; Signal() of it is an error.
+// See takt/fence.h. An empty fence counts as reached; Signal() of it is an
+// error.
 class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
                             takt_fence_release> {
  public:
@@ -87,7 +88,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
     takt_status_t status = takt_fence_create_barrier(signaller_count, &fence);
     return TakeResult<Fence>(status, fence);
   }
-  // Reached when all of them are; empty if all are empty.
+  // A fence that is reached when all of `fences` are; empty if all are empty.
   static Result<Fence> Join(std::span<const Fence> fences) {
     const std::vector<takt_fence_t*> pointers = Pointers(fences);
     takt_fence_t* joined = nullptr;
@@ -108,7 +109,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
     return TakeResult<Fence>(status, fence);
   }
 
-  // Reached or not; the fence's own error if it failed.
+  // Returns whether the fence is reached, or its error if it failed.
   Result<bool> Query() const {
     bool reached = false;
     Status status(takt_fence_query(get(), &reached));
@@ -121,7 +122,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
               int64_t deadline_ns = TAKT_INFINITE_FUTURE) const {
     return Status(takt_fence_wait(get(), instance.get(), deadline_ns));
   }
-  // Until all are reached, or one has failed.
+  // Waits until all are reached, or one has failed.
   static Status WaitAll(std::span<const Fence> fences, const Instance& instance,
                         int64_t deadline_ns = TAKT_INFINITE_FUTURE) {
     const std::vector<takt_fence_t*> pointers = Pointers(fences);
@@ -129,7 +130,8 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
                                        pointers.data(), instance.get(),
                                        deadline_ns, nullptr));
   }
-  // Until one is reached: its index, or the error of the first that failed.
+  // Waits until one is reached and returns its index, or the error of the first
+  // that failed.
   static Result<size_t> WaitAny(std::span<const Fence> fences,
                                 const Instance& instance,
                                 int64_t deadline_ns = TAKT_INFINITE_FUTURE) {
@@ -141,8 +143,9 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
     if (!status.ok()) return status;
     return index;
   }
-  // Runs `callback` once with the outcome, on the thread that brings it about.
-  // It must not block, nor throw.
+  // Runs `callback` once with the outcome, on the thread that signals or fails
+  // the fence, or on this thread if that has happened. It must not block or
+  // throw.
   void OnReached(std::function<void(Status)> callback) const {
     auto* call = new std::function<void(Status)>(std::move(callback));
     takt_fence_on_reached(
@@ -154,8 +157,8 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
         },
         call);
   }
-  // The outcome, once it is known. The future's wait() only sleeps: use Wait()
-  // to help an instance's workers meanwhile.
+  // Returns a future of the outcome. Its wait() only sleeps; Wait() helps the
+  // workers of an instance meanwhile.
   std::future<Status> ToFuture() const {
     auto promise = std::make_shared<std::promise<Status>>();
     std::future<Status> future = promise->get_future();
@@ -163,7 +166,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
         [promise](Status status) { promise->set_value(std::move(status)); });
     return future;
   }
-  // The caller's to close(); see takt_fence_export_fd().
+  // The caller must close() the descriptor; see takt_fence_export_fd().
   Result<int> ExportFd() const {
     int fd = -1;
     Status status(takt_fence_export_fd(get(), &fd));
@@ -173,7 +176,7 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
   void SetName(const std::string& name) const {
     takt_fence_set_name(get(), name.c_str());
   }
-  // Says what the fence still waits for; an error's text if that fails.
+  // Describes what the fence still waits for, or the error if that fails.
   std::string Explain() const {
     char* text = nullptr;
     Status status(takt_fence_explain(get(), &text));
@@ -192,14 +195,16 @@ class Fence : public Object<Fence, takt_fence_t, takt_fence_retain,
   }
 };
 
-// Resumes a coroutine: called once with it, on the thread that brought the
-// fence's outcome about, to resume() it at once or elsewhere.
+// Resumes a coroutine. It is called once, with the coroutine, on the thread
+// that signaled or failed the fence. It may resume() the coroutine at once, or
+// have another thread do it.
 using Resumer = std::function<void(std::coroutine_handle<>)>;
 
-// What `co_await fence` waits on; gives the fence's outcome. The coroutine
-// continues at once if that is known. Else the Resumer resumes it; without one,
-// the thread that signals does (where it must not block). The awaiter does not
-// keep the fence: its outcome is ABORTED once no other reference is left.
+// The awaiter of `co_await fence`; its result is the fence's outcome. The
+// coroutine continues at once if the outcome is known. Otherwise the Resumer
+// resumes it. Without a Resumer, the thread that signals the fence resumes it,
+// and the coroutine must not block there. The awaiter does not keep the fence
+// alive: when no other reference is left, the outcome is ABORTED.
 class FenceAwaiter {
  public:
   explicit FenceAwaiter(Fence fence, Resumer resumer = nullptr)
@@ -210,15 +215,16 @@ class FenceAwaiter {
     status_ = Status(takt_fence_query(fence_.get(), &reached));
     return reached || !status_.ok();
   }
-  // Not inlined, so that nothing of it lives in the coroutine's frame, which
-  // may be gone before it returns.
+  // Not inlined: its variables must not be in the coroutine's frame, which
+  // another thread may free before this function returns.
   [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> coroutine) {
     coroutine_ = coroutine;
     {
       const Fence fence = std::move(fence_);
       takt_fence_on_reached(fence.get(), &FenceAwaiter::OnReached, this);
     }
-    // The second of two arrivals resumes: this function by returning false.
+    // Two parties meet here: this function and the fence's callback. The second
+    // one resumes the coroutine; this function does so by returning false.
     // Acquire and release: each sees what the other wrote.
     return !met_.exchange(true, std::memory_order_acq_rel);
   }
@@ -229,7 +235,7 @@ class FenceAwaiter {
     auto* self = static_cast<FenceAwaiter*>(user_data);
     self->status_ = Status(status);
     if (!self->met_.exchange(true, std::memory_order_acq_rel)) return;
-    // Both are copied: they die with the coroutine's frame.
+    // Both are copied, because they are destroyed with the coroutine's frame.
     const std::coroutine_handle<> coroutine = self->coroutine_;
     const Resumer resumer = std::move(self->resumer_);
     if (resumer) {
@@ -250,16 +256,17 @@ inline FenceAwaiter operator co_await(Fence fence) {
   return FenceAwaiter(std::move(fence));
 }
 
-// `co_await takt::ResumeOn(fence, resumer)`: as `co_await fence`, going on
-// where `resumer` has it.
+// `co_await takt::ResumeOn(fence, resumer)` is `co_await fence`, but `resumer`
+// resumes the coroutine.
 inline FenceAwaiter ResumeOn(Fence fence, Resumer resumer) {
   return FenceAwaiter(std::move(fence), std::move(resumer));
 }
 
-// A coroutine that runs at once up to its first co_await, and by itself from
-// then on; `co_return status` ends it. Its fence is reached when it has ended
-// with OK and its variables are gone, and failed with its status otherwise
-// (UNKNOWN for an exception). Letting go of the Task does not stop it.
+// A coroutine that starts at once, runs to its first co_await on the caller's
+// thread, and is resumed by its fences from then on; `co_return status` ends
+// it. If the status is OK, its fence is reached after its variables were
+// destroyed. Otherwise its fence fails with the status (UNKNOWN for an
+// exception). The destruction of the Task object does not stop the coroutine.
 class Task {
  public:
   class promise_type {
@@ -276,7 +283,8 @@ class Task {
           done.Fail(std::move(status));
           return;
         }
-        // Fails only if other code has ended the fence, whose outcome holds.
+        // Fails only if other code has signaled or failed the fence before;
+        // that outcome stays.
         status = done.Signal();
       }
       void await_resume() noexcept {}
@@ -303,7 +311,7 @@ class Task {
     Status status_;
   };
 
-  // What other work may wait for.
+  // The fence for which other work may wait.
   const Fence& fence() const { return fence_; }
 
  private:

@@ -1,8 +1,9 @@
-// takt/file.h - bytes that queue reads come from and queue writes go to.
+// takt/file.h - files for the queue operations that read and write them.
 //
-// A file is mapped: reading it takes no memory beyond the system's page cache,
-// which the system may drop and read again. Another process that truncates a
-// file in use brings this one down (SIGBUS); copy files that may change.
+// A file is mapped into memory. Reading it takes no memory beyond the system's
+// page cache, which the system may drop and read again. If another process
+// truncates a file in use, the system ends this process (SIGBUS), so copy files
+// that may change.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_FILE_H_
@@ -20,10 +21,12 @@ typedef struct takt_file_t takt_file_t;
 
 typedef struct takt_file_options_t {
   size_t struct_size;  // Set by init.
-  // TAKT_ACCESS_*: what queue operations may do. Default: read.
+  // The kinds of access (TAKT_ACCESS_*) that queue operations may use. Default:
+  // read.
   uint32_t access;
-  // With TAKT_ACCESS_WRITE: makes the file of that length, of zeros; one of
-  // that name is replaced. Default: 0, a file that exists is taken as it is.
+  // With TAKT_ACCESS_WRITE: creates a file of this length, filled with zeros;
+  // an existing file is replaced. Default: 0, an existing file is opened
+  // unchanged.
   uint64_t create_byte_length;
 } takt_file_options_t;
 
@@ -33,23 +36,27 @@ static inline void takt_file_options_init(takt_file_options_t* options) {
   options->access = TAKT_ACCESS_READ;
 }
 
-// Opens and maps the file at `path`. Its length stays what it is now.
+// Opens and maps the file at `path`. The length of the file object is the
+// length at this time; it never changes.
+//
+//   out_file  receives one reference; NULL on error.
 //
 // Errors; each message starts with the path:
 //   NOT_FOUND, PERMISSION_DENIED, ...  the system's reason.
-//   INVALID_ARGUMENT  no regular file; access that is no set of TAKT_ACCESS_*
-//                     bits; create_byte_length without TAKT_ACCESS_WRITE.
+//   INVALID_ARGUMENT  `path` is not a regular file; `access` has other bits
+//                     than TAKT_ACCESS_*; create_byte_length without
+//                     TAKT_ACCESS_WRITE.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_file_open(const char* path, const takt_file_options_t* options,
                takt_file_t** out_file);
 
-// Memory of the caller's as a file, without a copy.
+// Makes a file of memory that the caller owns, without a copy.
 //
 //   data     not NULL unless byte_length is 0; of any alignment; must live
 //            until `release` is called.
-//   access   TAKT_ACCESS_*: what queue operations may do.
-//   release  called once, when nothing uses the file any more, with
-//            `user_data`, on any thread; may be NULL. Not called if this
+//   access   the kinds of access (TAKT_ACCESS_*) that queue operations may use.
+//   release  called once, with `user_data`, on any thread, when the last user
+//            of the file has released it; may be NULL. Not called if this
 //            function fails.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_file_wrap(
     void* data, uint64_t byte_length, uint32_t access,

@@ -1,4 +1,4 @@
-// takt/function.h - exported functions of contexts, and synchronous calls.
+// takt/function.h - the exported functions of a context, and synchronous calls.
 //
 // Thread-safety: every function may run on any thread. Calls of functions of
 // one context may overlap: their programs take turns (see takt/async.h).
@@ -65,14 +65,14 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_find_output(
 TAKT_EXPORT const char* takt_function_attribute(const takt_function_t* function,
                                                 const char* key);
 
-// Values of options: as the function's annotations say; without annotations,
-// priority 128 and no deadline.
+// Values of options that stand for the function's annotations; without
+// annotations, for priority 128 and no deadline.
 #define TAKT_PRIORITY_DEFAULT (-1)
 #define TAKT_DEADLINE_DEFAULT INT64_MIN
 
 // The reaction to an operation of the call that fails on an NPU; it overrides
-// the device's options. Each failure is counted; the number of successive
-// failures in the device's options leads to quarantine.
+// the device's options. Every failure counts towards the quarantine of the NPU
+// (quarantine_after in the device's options).
 typedef enum takt_npu_policy_t {
   TAKT_NPU_POLICY_DEVICE = 0,          // As the device's options say.
   TAKT_NPU_POLICY_FAIL = 1,            // Fail the fence at once.
@@ -92,10 +92,10 @@ typedef struct takt_result_buffer_t {
 
 typedef struct takt_invoke_options_t {
   size_t struct_size;  // Set by init.
-  // Fails the call with RESOURCE_EXHAUSTED after this number of loop iterations
-  // and calls in its bytecode (an instruction on a large range of memory counts
-  // as several). Kernels in bytecode may take as many again, all together. For
-  // code that may not terminate. Default: 0, no limit.
+  // For code that may not terminate. Fails the call with RESOURCE_EXHAUSTED
+  // after this number of loop iterations and calls in its bytecode; an
+  // instruction on a large range of memory counts as several. All kernels in
+  // bytecode together have the same limit once more. Default: 0, no limit.
   uint64_t step_limit;
 
   // How the call's work competes for the workers (docs/executor.md). These
@@ -124,13 +124,13 @@ typedef struct takt_invoke_options_t {
   // 0, the limit of the device's options. TAKT_INFINITE_FUTURE: no limit.
   int64_t npu_time_limit_ns;
 
-  // The call is cancelled if it is not done within this time, and fails with
-  // DEADLINE_EXCEEDED, which names the function. Its program ends, and its
-  // kernels end after the workgroups (on an NPU: the operation) that run. The
-  // call returns after its last write. Unlike deadline_ns, the time is relative
-  // and has no effect on the order of work. Not allowed in a call with fences
-  // among its arguments, nor in a call that a native function makes to the
-  // context that calls it. Default: 0, no limit.
+  // The time after which the call is cancelled and fails with
+  // DEADLINE_EXCEEDED, which names the function. The program then ends, and its
+  // kernels end after the workgroups (on an NPU: after the operation) that are
+  // running. The call returns after its last write. Unlike deadline_ns, the
+  // time is relative and does not affect the order of work. Not allowed in a
+  // call with fences among its arguments, nor in a call that a native function
+  // makes to the context that calls it. Default: 0, no limit.
   int64_t timeout_ns;
 
   // The caller's buffers for results: the call returns these views, and their
@@ -143,11 +143,12 @@ typedef struct takt_invoke_options_t {
   size_t result_buffer_count;
   const takt_result_buffer_t* result_buffers;
 
-  // The most memory that the program may have at a time, in bytes: buffers and
-  // lists of its bytecode, and memory that it allocates on devices. More fails
-  // the call with RESOURCE_EXHAUSTED, which names the function, what it asked
-  // for and what is left. Memory counts until it is released, if need be after
-  // the call. Default: 0, the limit of the context. TAKT_NO_MEMORY_LIMIT: none.
+  // The largest amount of memory, in bytes, that the program may hold at a
+  // time: buffers and lists of its bytecode, and memory that it allocates on
+  // devices. A request beyond the limit fails the call with RESOURCE_EXHAUSTED;
+  // the message names the function, the size of the request and what is left.
+  // Memory counts until it is released, even if that is after the call.
+  // Default: 0, the limit of the context. TAKT_NO_MEMORY_LIMIT: no limit.
   uint64_t memory_limit;
 } takt_invoke_options_t;
 
@@ -181,8 +182,7 @@ static inline void takt_invoke_options_init(takt_invoke_options_t* options) {
 //                     an invalid priority or CPU set, CPUs without workers;
 //                     a result buffer of another type or shape than the result.
 //   FAILED_PRECONDITION  the program keeps a reference to a result buffer;
-//   later
-//                     calls do not give it any.
+//                        later calls do not pass it any.
 //   DEADLINE_EXCEEDED timeout_ns has passed: "policy.act: not done within
 //                     5000000 ns".
 //   ABORTED           the call waits for a fence that cannot be signaled any
@@ -202,7 +202,7 @@ typedef struct takt_binding_statistics_t {
   uint64_t copied_count;
 } takt_binding_statistics_t;
 
-// Reads the counts of the results since the takt_function_t was found.
+// Reads the counts since the takt_function_t was created.
 //
 // Errors: INVALID_ARGUMENT  struct_size is not set.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_function_query_bindings(

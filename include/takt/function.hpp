@@ -35,7 +35,8 @@ class Function : public Object<Function, takt_function_t, takt_function_retain,
   Signature signature() const {
     return Signature::Retain(takt_function_signature(get()));
   }
-  // The same function with names, element types and shapes that you say.
+  // Returns the same function with the names, element types and shapes of the
+  // declaration.
   Result<Function> Declare(const std::string& declaration) const {
     takt_function_t* function = nullptr;
     takt_status_t status =
@@ -54,8 +55,7 @@ class Function : public Object<Function, takt_function_t, takt_function_retain,
     if (!status.ok()) return status;
     return index;
   }
-  // Arguments in the function's order, from names in any order. All must be
-  // there.
+  // Brings named arguments into the function's order. All must be present.
   Result<std::vector<Value>> NamedArguments(
       const std::vector<std::pair<std::string, Value>>& named) const {
     std::vector<Value> arguments(
@@ -102,7 +102,7 @@ class Function : public Object<Function, takt_function_t, takt_function_retain,
         reinterpret_cast<const takt_value_t*>(arguments.data()), results.size(),
         reinterpret_cast<takt_value_t*>(results.data())));
   }
-  // The same with values, views and other objects as arguments:
+  // Calls the function with values, views and other objects as arguments:
   // act.Invoke(view, 3, 0.5f).
   template <typename... Arguments>
   requires(std::is_convertible_v<const Arguments&, Value>&&...)

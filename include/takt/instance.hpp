@@ -29,8 +29,7 @@ class Instance : public Object<Instance, takt_instance_t, takt_instance_retain,
   }
   uint32_t worker_count() const { return takt_instance_worker_count(get()); }
   void Trim() const { takt_instance_trim(get()); }
-  // How many pieces of work ran, of what is ready, within `max_ns`; and when to
-  // call again.
+  // The number of pieces of work that ran, and the time of the next call.
   struct Ran {
     size_t count = 0;
     int64_t next_ns = 0;

@@ -12,11 +12,13 @@ extern "C" {
 
 typedef struct takt_list_t takt_list_t;
 
-// An empty list.
+// Makes an empty list.
 //
-//   element_kind  what it can hold: one scalar kind (values are converted when
-//                 stored), TAKT_VALUE_REF for any objects, TAKT_VALUE_NONE for
-//                 any values at all.
+//   element_kind  the kind of the elements: a scalar kind (values are converted
+//                 when they are stored), TAKT_VALUE_REF for objects of any
+//                 type, or TAKT_VALUE_NONE for values of any kind.
+//   capacity      the number of elements for which memory is allocated now.
+//   out_list      receives one reference; NULL on error.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_create(
     takt_value_kind_t element_kind, size_t capacity, takt_list_t** out_list);
 
@@ -29,24 +31,24 @@ TAKT_EXPORT void takt_list_release(takt_list_t* list);
 // Returns the number of elements.
 TAKT_EXPORT size_t takt_list_size(const takt_list_t* list);
 
-// Makes it that long; new elements are 0, null or NONE.
+// Sets the number of elements. New elements are 0, null or NONE.
 //
 // Errors: RESOURCE_EXHAUSTED  beyond 2^28 elements.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_resize(takt_list_t* list,
                                                           size_t size);
 
-// Gives element `index`; *out_value owns a reference if it is an object, for
-// takt_values_release().
+// Reads element `index`. If the element is an object, *out_value owns a
+// reference, which takt_values_release() releases.
 //
-// Errors: OUT_OF_RANGE.
+// Errors: OUT_OF_RANGE  no such element.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_get(const takt_list_t* list,
                                                        size_t index,
                                                        takt_value_t* out_value);
 
 // Stores `value`, borrowed: the list takes a reference of its own.
 //
-// Errors: OUT_OF_RANGE, and FAILED_PRECONDITION or INVALID_ARGUMENT where the
-// list cannot hold such a value.
+// Errors: OUT_OF_RANGE  no such element.
+//         FAILED_PRECONDITION, INVALID_ARGUMENT the list cannot hold the value.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_list_set(takt_list_t* list, size_t index, const takt_value_t* value);
 

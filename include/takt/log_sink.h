@@ -1,4 +1,4 @@
-// takt/log_sink.h - where an instance says what is no error of any call.
+// takt/log_sink.h - messages of an instance that are not errors of a call.
 #ifndef TAKT_LOG_SINK_H_
 #define TAKT_LOG_SINK_H_
 
@@ -9,17 +9,17 @@ extern "C" {
 #endif
 
 typedef enum takt_log_severity_t {
-  TAKT_LOG_INFO = 0,     // A module's own trace output, say.
-  TAKT_LOG_WARNING = 1,  // Fewer workers than asked for, say.
-  TAKT_LOG_ERROR = 2,    // A failure that no caller will see.
+  TAKT_LOG_INFO = 0,     // For example output of a module.
+  TAKT_LOG_WARNING = 1,  // For example fewer workers.
+  TAKT_LOG_ERROR = 2,    // A failure that no call reports.
 } takt_log_severity_t;
 
-// A caller's sink for messages. Without one they go to stderr.
+// The caller's sink for messages. Without a sink they are written to stderr.
 //
-// Thread-safety: write() may be called on any thread, several at once. It must
-// not call back into the instance.
+// Thread-safety: Takt may call write() on any thread, and on several threads at
+// the same time. write() must not call functions of the instance.
 typedef struct takt_log_sink_t {
-  void* user_data;  // Handed to write(); borrowed for the instance's life.
+  void* user_data;  // Passed to write(). Must live as long as the instance.
   // `message` is one or more lines without a final newline; borrowed.
   void (*write)(void* user_data, takt_log_severity_t severity,
                 const char* message);

@@ -21,7 +21,7 @@
 namespace takt {
 inline namespace cxx {
 
-// Code; see takt/module.h.
+// Code that exports and imports functions; see takt/module.h.
 class Module : public Object<Module, takt_module_t, takt_module_retain,
                              takt_module_release> {
  public:
@@ -52,7 +52,7 @@ class Module : public Object<Module, takt_module_t, takt_module_retain,
   std::string_view name() const { return takt_module_name(get()); }
   uint64_t content_hash() const { return takt_module_content_hash(get()); }
   size_t export_count() const { return takt_module_export_count(get()); }
-  // "" beyond the count.
+  // The name of export `index`; "" beyond the count.
   std::string_view export_name(size_t index) const {
     const char* name = takt_module_export_name(get(), index);
     return name != nullptr ? name : "";

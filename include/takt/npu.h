@@ -1,4 +1,4 @@
-// takt/npu.h - devices that have an NPU behind them.
+// takt/npu.h - devices with an NPU.
 //
 // Compiled modules use such a device like any other `local*` device. It runs
 // executables of the format "npu-fb": bytecode whose matrix products run on the
@@ -133,7 +133,7 @@ TAKT_EXPORT bool takt_npu_device_capabilities(
 TAKT_EXPORT bool takt_npu_device_telemetry(const takt_device_t* device,
                                            takt_npu_telemetry_t* out_telemetry);
 
-// Counts since the device was made.
+// Counts since the device was created.
 typedef struct takt_npu_statistics_t {
   size_t struct_size;
   uint64_t batch_count;      // Submitted batches, with repeated ones.
@@ -142,7 +142,7 @@ typedef struct takt_npu_statistics_t {
   uint64_t busy_ns;
   // Failed batches, by cause.
   uint64_t failed_count;
-  uint64_t corrupted_count;  // A checksum was wrong.
+  uint64_t corrupted_count;  // With a wrong checksum.
   uint64_t time_out_count;
   uint64_t cancelled_count;
   uint64_t overheated_count;

@@ -1,5 +1,5 @@
-// takt/npu.hpp - the C++ face of takt/npu.h and takt/npu_queue.h: header-only,
-// no exceptions.
+// takt/npu.hpp - NPUs from C++; contracts are in takt/npu.h and
+// takt/npu_queue.h.
 //
 //   takt::NpuOptions options;
 //   options->time_limit_ns = 5'000'000;
@@ -35,8 +35,8 @@ class NpuOptions {
   takt_npu_options_t options_;
 };
 
-// What there is to do with the NPU behind a device. Where there is none, the
-// answers are empty.
+// Functions for the NPU of a device. If the device has no NPU, the results are
+// empty.
 struct Npu {
   static Result<Device> Create(const Instance& instance,
                                const takt_npu_driver_t* driver,
@@ -64,7 +64,7 @@ struct Npu {
   static std::optional<takt_npu_statistics_t> Statistics(const Device& device) {
     return Get<takt_npu_statistics_t>(device, takt_npu_device_statistics);
   }
-  // At most `capacity` of the batches that are remembered.
+  // The last batches, oldest first, at most `capacity`.
   static std::vector<takt_npu_event_t> Events(const Device& device,
                                               size_t capacity) {
     std::vector<takt_npu_event_t> events(capacity);
@@ -94,8 +94,8 @@ class NpuBatchOptions {
   takt_npu_batch_options_t options_;
 };
 
-// Operations on the queue of an NPU's device; see takt/npu_queue.h. Borrows
-// nothing: it is the device.
+// Operations on the queue of an NPU's device; see takt/npu_queue.h. It holds a
+// reference to the device.
 class NpuQueue {
  public:
   using Range = takt_buffer_range_t;
@@ -116,7 +116,7 @@ class NpuQueue {
         device_.get(), order.wait.get(), order.signal.get(), &batch,
         bindings.size(), bindings.data(), options.get()));
   }
-  // Code of a batch, for CommandBuffer::Dispatch().
+  // Makes an executable of a batch, for CommandBuffer::Dispatch().
   Result<Executable> CreateBatch(const takt_npu_batch_description_t& batch,
                                  size_t binding_count,
                                  const Options& options = Options()) const {

@@ -66,12 +66,12 @@ typedef enum takt_npu_type_t {
   TAKT_NPU_TYPE_S16_S8_S32 = 9,
 } takt_npu_type_t;
 
-// Bytes that an operation works on.
+// A range of bytes that an operation reads or writes.
 //
-// A unit that works in host memory (TAKT_NPU_HOST_MEMORY) finds them at `data`;
-// `buffer` is 0 or an imported buffer that holds them. For another unit `data`
-// is NULL, and they are in `buffer` from `offset` on; only the host side of a
-// transfer has `data`.
+// For a unit that works in host memory (TAKT_NPU_HOST_MEMORY), the range starts
+// at `data`; `buffer` is 0, or an imported buffer that contains the range. For
+// another unit the range starts at `offset` in `buffer`, and `data` is NULL;
+// only the host side of a transfer has `data`.
 typedef struct takt_npu_range_t {
   uint8_t* data;
   uint64_t buffer;
@@ -98,12 +98,13 @@ typedef struct takt_npu_mmt4d_t {
   uint32_t accumulate;
 } takt_npu_mmt4d_t;
 
-// Cuts a matrix into tiles, or puts it together again (unpack). The matrix is
-// size0 x size1 elements at stride0 and stride1; tiles are
+// Cuts a matrix into tiles (pack), or makes a matrix of tiles (unpack). The
+// matrix is size0 x size1 elements at stride0 and stride1; tiles are
 // [sizes[0]][sizes[1]][sizes[2]][sizes[3]], the outer two at tile_stride0 and
-// tile_stride1 elements, the inner two contiguous. Transposed: the first outer
-// (inner) size counts along the matrix's second dimension. Tiles are filled
-// up with `padding`, the element in its low bytes.
+// tile_stride1 elements, the inner two contiguous. With transpose_outer
+// (transpose_inner), the first outer (inner) size counts along the matrix's
+// second dimension. Pack fills the rest of a tile at the edge with `padding`,
+// whose low bytes hold an element.
 typedef struct takt_npu_pack_t {
   takt_npu_range_t matrix;
   takt_npu_range_t tiles;
@@ -172,7 +173,7 @@ typedef struct takt_npu_operation_t {
   uint32_t reserved;
   union {
     takt_npu_mmt4d_t mmt4d;
-    takt_npu_pack_t pack;  // Also of TAKT_NPU_KIND_UNPACK.
+    takt_npu_pack_t pack;  // Also for TAKT_NPU_KIND_UNPACK.
     takt_npu_fill_t fill;
     takt_npu_copy_t copy;
     takt_npu_transfer_t transfer;
@@ -194,9 +195,9 @@ typedef struct takt_npu_batch_t {
 } takt_npu_batch_t;
 
 // takt_npu_capabilities_t.flags
-#define TAKT_NPU_HOST_MEMORY 0x1u  // Works on any memory of the process.
+#define TAKT_NPU_HOST_MEMORY 0x1u  // Works in any memory of the process.
 #define TAKT_NPU_ON_CALLER 0x2u    // submit() does the work before it returns.
-#define TAKT_NPU_COHERENT 0x4u     // Caches need no sync().
+#define TAKT_NPU_COHERENT 0x4u     // No sync() is needed.
 
 // The capabilities of a unit. Takt runs other operations on the CPU.
 typedef struct takt_npu_capabilities_t {
@@ -225,7 +226,7 @@ typedef struct takt_npu_capabilities_t {
 
 typedef struct takt_npu_telemetry_t {
   size_t struct_size;
-  int64_t temperature_millicelsius;  // INT64_MIN: not known, as the others.
+  int64_t temperature_millicelsius;  // INT64_MIN: unknown; so below.
   int64_t frequency_hz;
   int64_t utilization_ppm;  // The busy part of the recent time, in millionths.
   int64_t throttled_ns;     // How long the unit was slowed down by heat.
@@ -244,7 +245,7 @@ typedef struct takt_npu_host_t {
                    void* argument);
 } takt_npu_host_t;
 
-// sync() direction.
+// Values of the direction of sync().
 #define TAKT_NPU_TO_UNIT 0  // The host has written; the unit will read.
 #define TAKT_NPU_TO_HOST 1  // The unit has written; the host will read.
 
@@ -344,8 +345,8 @@ typedef struct takt_npu_driver_t {
 typedef const takt_npu_driver_t* (*takt_npu_driver_query_t)(uint32_t version);
 #define TAKT_NPU_DRIVER_QUERY_SYMBOL "takt_npu_driver_query"
 
-// The checksum of a transfer: FNV-1a over 64-bit little-endian words, the last
-// one filled up with zeros, then over the length.
+// Computes the checksum of a transfer: FNV-1a over little-endian words of 64
+// bits (the last one padded with zeros), and then over the length.
 static inline uint64_t takt_npu_checksum(const uint8_t* data,
                                          uint64_t byte_length) {
   const uint64_t prime = 0x100000001b3u;

@@ -1,6 +1,5 @@
-// takt/npu_queue.h - work for an NPU that a program puts together itself, on
-// the queue of the NPU's device. Native modules and applications use it beside
-// compiled modules.
+// takt/npu_queue.h - batches of operations for the queue of an NPU's device.
+// Native modules and applications use them beside compiled modules.
 //
 // Each function queues one batch: operations that run in order and hold the NPU
 // together. The batch starts when its wait fence is reached, and the signal
@@ -8,10 +7,10 @@
 // those of takt/queue.h. Operands are ranges of buffers of any device of the
 // instance that works in host memory.
 //
-// An operation that the NPU does not support (type, tile, alignment) is done by
-// the CPU with the same result, and so is an operation that failed on the NPU
-// if the policy says so. takt_npu_device_statistics() counts both. Only the NPU
-// can run programs.
+// The CPU runs an operation that the NPU does not support (type, tile,
+// alignment), with the same result. If the policy allows it, the CPU also runs
+// an operation that failed on the NPU. takt_npu_device_statistics() counts
+// both. Only the NPU can run programs.
 //
 // Errors of all of these calls; nothing was queued:
 //   INVALID_ARGUMENT   the device has no NPU; invalid sizes, strides, types or
@@ -19,10 +18,9 @@
 //   UNIMPLEMENTED      neither the NPU nor the CPU supports the operation.
 //   OUT_OF_RANGE       a range is not inside its buffer.
 //   PERMISSION_DENIED  a buffer does not allow the read or write.
-// Errors of the operations, with which the signal fence fails:
-// DEADLINE_EXCEEDED (the time limit), UNAVAILABLE (the operation failed, or the
-// NPU is lost, too hot or in quarantine), DATA_LOSS (a checksum), and
-// RESOURCE_EXHAUSTED.
+// The signal fence fails with the error of an operation: DEADLINE_EXCEEDED (the
+// time limit), UNAVAILABLE (the operation failed, or the NPU is lost, too hot
+// or in quarantine), DATA_LOSS (a checksum), and RESOURCE_EXHAUSTED.
 //
 // Thread-safety: every function may run on any thread. None blocks; on a device
 // without workers the calling thread does the work before the call returns.
@@ -41,7 +39,7 @@ extern "C" {
 // The urgency of a batch, and what happens when it fails.
 typedef struct takt_npu_batch_options_t {
   size_t struct_size;  // Set by init.
-  // As in takt_invoke_options_t: they decide which batch has the NPU, or a
+  // As in takt_invoke_options_t: they decide which batch gets the NPU, or a
   // worker, next. Default: 128, no deadline.
   int32_t priority;
   int64_t deadline_ns;
@@ -62,11 +60,11 @@ static inline void takt_npu_batch_options_init(
 // A product of row-major matrices:
 //   out [m][n] = [out +] left [m][k] * right [k][n]
 typedef struct takt_npu_matmul_t {
-  takt_npu_type_t type;  // Of left, right and out.
+  takt_npu_type_t type;  // The types of left, right and out.
   int64_t m, n, k;
   takt_buffer_range_t left;
   takt_buffer_range_t right;
-  takt_buffer_range_t out;  // Must not overlap the others.
+  takt_buffer_range_t out;  // Overlaps no operand.
   // Elements from row to row. 0: the rows are contiguous.
   int64_t left_stride;
   int64_t right_stride;
@@ -84,21 +82,20 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_npu_queue_matmul(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     const takt_npu_matmul_t* matmul, const takt_npu_batch_options_t* options);
 
-// The operations of a batch, 256 at most, in the form in which a driver gets
-// them (takt/npu_driver.h), with these differences:
-// - a range's `buffer` is an index of the bindings, its `offset` counts from
-// the
-//   start of that binding, and its `data` is ignored. A `byte_length` of 0 is
-//   as much as the operation uses; for the operand of a program, the rest of
-//   the binding.
-// - the `program` of a program is an index of `programs`.
-// - there are no transfers: Takt adds them where they are needed.
+// The operations of a batch, 256 at most, in the form that drivers receive
+// (takt/npu_driver.h), with these differences:
+// - The `buffer` of a range is an index of the bindings, `offset` counts from
+//   the start of that binding, and `data` is ignored. A `byte_length` of 0
+//   stands for the length that the operation uses; for the operand of a
+//   program, for the rest of the binding.
+// - The `program` of a program is an index of `programs`.
+// - There are no transfers: Takt adds them where they are needed.
 typedef struct takt_npu_batch_description_t {
   size_t operation_count;
   const takt_npu_operation_t* operations;
   size_t program_count;
-  // Each is the result of takt_executable_load() of this device for the bytes
-  // of a program in the format "npu-fb", with Takt's commands or the vendor's.
+  // Each program comes from takt_executable_load() for this device; its bytes
+  // have the format "npu-fb", with Takt's commands or the vendor's.
   takt_executable_t* const* programs;
 } takt_npu_batch_description_t;
 
@@ -115,8 +112,8 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_npu_queue_batch(
     const takt_buffer_range_t* bindings,
     const takt_npu_batch_options_t* options);
 
-// Makes device code of a batch that runs many times: one function without
-// constants, for takt_command_buffer_dispatch() with a grid of one. The
+// Makes an executable of a batch that runs many times. It has one function
+// without constants, for takt_command_buffer_dispatch() with a grid of one. The
 // dispatch has the urgency of its submission; only the policy and the time
 // limit of `options` apply.
 //

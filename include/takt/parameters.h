@@ -1,4 +1,4 @@
-// takt/parameters.h - weights that live in a file beside the module.
+// takt/parameters.h - weights in a file of their own, beside the module.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_PARAMETERS_H_
@@ -17,15 +17,15 @@ typedef struct takt_parameters_t takt_parameters_t;
 
 typedef struct takt_parameters_options_t {
   size_t struct_size;  // Set by init.
-  // The scope that modules name these parameters by; NULL or "": the one
-  // without a name.
+  // The name of the scope in modules. Default: NULL; NULL and "" stand for the
+  // scope without a name.
   const char* scope;
-  // True: read the file into memory instead of mapping it. Default: false.
+  // Whether the file is read into memory instead of mapped. Default: false.
   bool preload;
-  // True: programs may write the parameters (io_parameters.scatter), as
-  // encoders of parameters do; what they write is in the file at once, so
-  // nothing else should read the file at that time. Default: false, and a
-  // program that writes fails with PERMISSION_DENIED.
+  // Whether programs may write the parameters (io_parameters.scatter), as
+  // encoders of parameters do. The writes change the file at once, so nothing
+  // else should read the file at that time. Default: false, a program that
+  // writes fails with PERMISSION_DENIED.
   bool writable;
 } takt_parameters_options_t;
 
@@ -35,14 +35,17 @@ static inline void takt_parameters_options_init(
   options->struct_size = sizeof(*options);
 }
 
-// Opens an .irpa or .safetensors file; the end of its name says which it is.
+// Opens an .irpa or .safetensors file. The end of the name selects the format.
+//
+//   out_parameters  receives one reference; NULL on error.
 //
 // Errors; each message starts with the path:
-//   NOT_FOUND, PERMISSION_DENIED  the file.
-//   INVALID_ARGUMENT              a name of neither kind; both preload and
-//                                 writable.
-//   DATA_LOSS                     damaged.
-//   UNIMPLEMENTED                 a feature of the format, named.
+//   NOT_FOUND, PERMISSION_DENIED  the file cannot be opened.
+//   INVALID_ARGUMENT              the name has another end; both preload and
+//                                 writable are set.
+//   DATA_LOSS                     the file is damaged.
+//   UNIMPLEMENTED                 the file uses a feature of the format that
+//                                 Takt lacks; the message names it.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_parameters_open(takt_instance_t* instance, const char* path,
                      const takt_parameters_options_t* options,
@@ -63,7 +66,7 @@ TAKT_EXPORT const char* takt_parameters_scope(
 TAKT_EXPORT size_t
 takt_parameters_entry_count(const takt_parameters_t* parameters);
 
-// `index` below the count, else NULL or 0.
+// Returns the key of entry `index`, borrowed; NULL beyond the count.
 TAKT_EXPORT const char* takt_parameters_entry_key(
     const takt_parameters_t* parameters, size_t index);
 

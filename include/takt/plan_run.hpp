@@ -34,20 +34,21 @@
 namespace takt {
 inline namespace cxx {
 
-// What a stream of the plan is bound to: `to`, or functions.
+// Binds a stream of the plan to the stream `to`, or to functions.
 struct PlanBinding {
   std::string stream;
   const Stream* to = nullptr;
   std::vector<Function> functions = {};
   std::vector<Value> arguments = {};
   takt_criticality_t criticality = TAKT_CRITICALITY_SOFT;
-  // Must not throw or block. The results are borrowed.
+  // Called when a job has ended. Must not throw or block. The results are
+  // borrowed.
   std::function<void(const takt_plan_job_end_t&, Status,
                      std::span<const takt_value_t>)>
       on_done = {};
 };
 
-// What takt_plan_run_options_init() does not say.
+// Options of a run. The defaults are those of takt_plan_run_options_init().
 struct PlanRunOptions {
   takt_plan_mode_t mode = TAKT_PLAN_MODE_STRICT;
   takt_plan_late_t late = TAKT_PLAN_LATE_REPORT;
@@ -58,7 +59,7 @@ struct PlanRunOptions {
 
 class PlanRun {
  public:
-  // An empty one, to be assigned to.
+  // An empty object, for a later assignment.
   PlanRun() = default;
 
   static Result<PlanRun> Create(const Instance& instance, const Plan& plan,
@@ -105,14 +106,14 @@ class PlanRun {
     return result;
   }
 
-  // Borrowed; NULL of an empty one.
+  // The C object, borrowed; NULL if this object is empty.
   takt_plan_run_t* get() const {
     return state_ != nullptr ? state_->run : nullptr;
   }
   Status Start(int64_t start_ns) const {
     return Status(takt_plan_run_start(get(), start_ns));
   }
-  // Returns when the plan takes over.
+  // Returns the time at which the new plan begins.
   Result<int64_t> Replace(const Plan& plan, int64_t at_ns) const {
     int64_t chosen_ns = 0;
     Status status(takt_plan_run_replace(get(), plan.get(), at_ns, &chosen_ns));
@@ -147,8 +148,8 @@ class PlanRun {
     std::vector<PlanBinding> bindings;
     std::function<void(const takt_plan_event_t&)> on_event;
   };
-  // The last copy stops the run and waits for its calls, so that the callbacks
-  // are not needed any more. Not to be dropped in a callback.
+  // The destructor of the last copy stops the run and waits for its calls, so
+  // that no callback runs after it. It must not run in a callback.
   struct State {
     State(takt_plan_run_t* run_in, std::shared_ptr<Callbacks> callbacks_in)
         : run(run_in), callbacks(std::move(callbacks_in)) {}

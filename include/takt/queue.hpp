@@ -1,6 +1,6 @@
-// takt/queue.hpp - the C++ face of queue operations, files, command buffers,
-// executables and takt/memory.h. Part of takt/takt.hpp, which says how it
-// works; contracts are those of the C headers.
+// takt/queue.hpp - queue operations, files, command buffers, executables and
+// takt/memory.h from C++. Contracts are in the C headers, rules for errors and
+// ownership in takt/takt.hpp.
 #ifndef TAKT_QUEUE_HPP_
 #define TAKT_QUEUE_HPP_
 
@@ -25,7 +25,7 @@ class File
     takt_status_t status = takt_file_open(path.c_str(), options, &file);
     return TakeResult<File>(status, file);
   }
-  // `memory` is the caller's until `release` is called.
+  // `memory` belongs to the caller and must live until `release` is called.
   static Result<File> Wrap(std::span<uint8_t> memory,
                            uint32_t access = TAKT_ACCESS_ALL,
                            takt_buffer_release_t release = nullptr,
@@ -126,14 +126,14 @@ class CommandBuffer
   }
 };
 
-// What a queue operation waits for and signals; borrowed. Empty fences: no
-// order.
+// The fences for which a queue operation waits, and which it signals; borrowed.
+// An empty fence is left out.
 struct Order {
   const Fence& wait;
   const Fence& signal;
 };
 
-// The queue of a device; see takt/queue.h. Borrows nothing: it is the device.
+// The queue of a device; see takt/queue.h. It holds a reference to the device.
 class Queue {
  public:
   explicit Queue(Device device) : device_(std::move(device)) {}

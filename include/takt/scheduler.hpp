@@ -21,7 +21,7 @@
 namespace takt {
 inline namespace cxx {
 
-// A view of an instance's scheduler: borrows the instance.
+// The scheduler of an instance, which it borrows.
 class Scheduler {
  public:
   explicit Scheduler(const Instance& instance) : instance_(instance.get()) {}
@@ -60,7 +60,8 @@ class Scheduler {
     if (!status.ok()) return status;
     return mode;
   }
-  // A template because takt/stream.hpp may be what includes this file.
+  // A template, because takt/stream.hpp may include this file before it defines
+  // Stream.
   template <typename AnyStream>
   static Result<takt_admission_t> Admit(const AnyStream& stream, bool promise) {
     takt_admission_t admission = Sized<takt_admission_t>();

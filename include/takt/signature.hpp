@@ -16,7 +16,7 @@
 namespace takt {
 inline namespace cxx {
 
-// What a function takes and returns; see takt/signature.h.
+// The types of a function's arguments and results; see takt/signature.h.
 class Signature : public Object<Signature, takt_signature_t,
                                 takt_signature_retain, takt_signature_release> {
  public:
@@ -30,7 +30,7 @@ class Signature : public Object<Signature, takt_signature_t,
   }
   size_t argument_count() const { return takt_signature_argument_count(get()); }
   size_t result_count() const { return takt_signature_result_count(get()); }
-  // All zeros beyond the count.
+  // The type of argument `index`; all zeros beyond the count.
   const takt_value_type_t& argument(size_t index) const {
     return OrNone(takt_signature_argument(get(), index));
   }

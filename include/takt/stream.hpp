@@ -33,7 +33,8 @@ inline namespace cxx {
 
 class Stream;
 
-// What takt_stream_options_init() does not say; see takt_stream_options_t.
+// Options of a stream; see takt_stream_options_t. The defaults are those of
+// takt_stream_options_init().
 struct StreamOptions {
   takt_stream_arrival_t arrival = TAKT_STREAM_ARRIVAL_PERIODIC;
   int64_t period_ns = 0;
@@ -46,7 +47,8 @@ struct StreamOptions {
   bool takes_results = false;
   size_t input_queue_length = 0;
   size_t release_queue_length = 64;
-  // Must not throw or block. The results are borrowed.
+  // Called when a job has ended. Must not throw or block. The results are
+  // borrowed.
   std::function<void(const takt_stream_job_t&, Status,
                      std::span<const takt_value_t>)>
       on_done = {};
@@ -55,7 +57,7 @@ struct StreamOptions {
 
 class Stream {
  public:
-  // An empty one, to be assigned to.
+  // An empty object, for a later assignment.
   Stream() = default;
 
   static Result<Stream> Create(const Function& function,
@@ -89,7 +91,7 @@ class Stream {
     return result;
   }
 
-  // Borrowed; NULL of an empty one.
+  // The C object, borrowed; NULL if this object is empty.
   takt_stream_t* get() const {
     return state_ != nullptr ? state_->stream : nullptr;
   }
@@ -113,8 +115,9 @@ class Stream {
   Status SetInput(std::initializer_list<Value> arguments) const {
     return SetInput(std::span<const Value>(arguments.begin(), arguments.end()));
   }
-  // Memory to write input `index` in place; see takt_stream_map_input().
-  // INVALID_ARGUMENT if T is not the type of the input's elements.
+  // Returns the memory of input `index`, for writing in place; see
+  // takt_stream_map_input(). INVALID_ARGUMENT if T is not the type of the
+  // input's elements.
   template <typename T>
   Result<std::span<T>> MapInput(size_t index) const {
     const takt_value_type_t* type = takt_signature_argument(
@@ -134,8 +137,9 @@ class Stream {
   Status PublishInput() const {
     return Status(takt_stream_publish_input(get()));
   }
-  // The newest results into `results` (as many as the function has), without
-  // allocating; false if there are none that were not taken.
+  // Stores the newest results in `results`, whose size is the function's number
+  // of results, without an allocation. Returns false if there are no new
+  // results.
   bool TakeOutput(std::span<Value> results,
                   takt_stream_job_t* job = nullptr) const {
     for (Value& result : results) result = Value();
@@ -147,15 +151,15 @@ class Stream {
     takt_stream_job_t job;
     std::vector<Value> results;
   };
-  // The same, allocating.
+  // Returns the newest results in a new vector, or nothing if there are none.
   std::optional<Output> TakeOutput(size_t result_count) const {
     Output output;
     output.results.resize(result_count);
     if (!TakeOutput(output.results, &output.job)) return std::nullopt;
     return output;
   }
-  // When the result of a release will be there. `release_ns` 0: of the next
-  // one. See takt_stream_predict().
+  // Predicts when the result of a release will exist. A `release_ns` of 0 is
+  // the next release. See takt_stream_predict().
   Result<takt_stream_prediction_t> Predict(int64_t release_ns = 0,
                                            int64_t step_ns = 0,
                                            bool with_bound = false) const {
@@ -183,8 +187,8 @@ class Stream {
     decltype(StreamOptions::on_done) on_done;
     decltype(StreamOptions::on_late) on_late;
   };
-  // The last copy stops the stream and waits for its job, so that the
-  // callbacks are not needed any more. Not to be dropped in a callback.
+  // The destructor of the last copy stops the stream and waits for its job, so
+  // that no callback runs after it. It must not run in a callback.
   struct State {
     State(takt_stream_t* stream_in, Function function_in,
           std::shared_ptr<Callbacks> callbacks_in)

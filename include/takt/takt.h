@@ -9,7 +9,7 @@
 //   takt_context_find_function()   "module.function"
 //   takt_buffer_view_copy_from_host() and takt_function_invoke()
 //
-// The rules for ownership, errors and threads stand once, in takt/base.h.
+// takt/base.h has the rules for ownership, errors and threads.
 #ifndef TAKT_TAKT_H_
 #define TAKT_TAKT_H_
 

@@ -1,6 +1,6 @@
-// takt/takt.hpp - all headers of the C++ face: the C API with C++20 ownership.
-// Each class holds one reference to one C object, and each method is one call
-// of a C function.
+// takt/takt.hpp - all headers of the C++ interface: the C API with C++20
+// ownership. Each class holds one reference to one C object, and each method is
+// one call of a C function.
 //
 //   auto instance = takt::Instance::Create().value();
 //   auto device = takt::Device::Create(instance, "local-task").value();
@@ -11,9 +11,10 @@
 //   auto input = takt::BufferView::Copy<float>(device, {1, 4}, values).value();
 //   takt::Result<std::vector<takt::Value>> out = act.Invoke(input);
 //
-// Errors: no exceptions. A method that can fail returns a Status or a Result,
-// and the compiler warns if it is ignored. value() of a failed Result prints
-// the error and aborts, for programs that cannot continue anyway.
+// Errors: there are no exceptions. A method that can fail returns a Status or a
+// Result, and the compiler warns if the caller ignores it. value() of a failed
+// Result prints the error and aborts the process, for programs that cannot
+// continue anyway.
 //
 // Ownership: a copy of an object is another reference; a move leaves the object
 // empty. An empty object is a NULL handle: its methods return INVALID_ARGUMENT,

@@ -22,7 +22,7 @@
 namespace takt {
 inline namespace cxx {
 
-// What takt_tracing_options_init() does not say.
+// Options of tracing. The defaults are those of takt_tracing_options_init().
 struct TracingOptions {
   uint32_t event_count_max = 32768;
   uint32_t thread_count_max = 64;

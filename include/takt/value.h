@@ -20,7 +20,7 @@ struct takt_fence_t;
 struct takt_list_t;
 
 typedef enum takt_value_kind_t {
-  TAKT_VALUE_NONE = 0,  // Nothing: an element of a list that was never set.
+  TAKT_VALUE_NONE = 0,  // Such as a list element that was never set.
   TAKT_VALUE_I8 = 1,    // Lists only. i8 and i16 are sign-extended in i32.
   TAKT_VALUE_I16 = 2,
   TAKT_VALUE_I32 = 3,
@@ -30,9 +30,8 @@ typedef enum takt_value_kind_t {
   TAKT_VALUE_REF = 7,  // An object, or null.
 } takt_value_kind_t;
 
-// A scalar with its kind, or an object. Whoever holds a value of kind REF owns
-// one reference if a contract gave it (results), none if it lends it
-// (arguments).
+// A scalar with its kind, or an object. A result of kind REF owns one
+// reference, which the caller releases; an argument of kind REF owns none.
 typedef struct takt_value_t {
   takt_value_kind_t kind;
   union {
@@ -72,8 +71,8 @@ static inline takt_value_t takt_value_f64(double value) {
   result.f64 = value;
   return result;
 }
-// Lends `object`: any handle of this API, or NULL. In C a handle converts by
-// itself; in C++ takt.hpp does it.
+// Makes a value of `object`, borrowed: any handle of this API, or NULL. In C a
+// handle converts to void* by itself; in C++ use takt.hpp.
 static inline takt_value_t takt_value_ref(void* object) {
   takt_value_t result;
   memset(&result, 0, sizeof(result));
@@ -82,7 +81,8 @@ static inline takt_value_t takt_value_ref(void* object) {
   return result;
 }
 
-// Releases what `values[0 .. value_count)` hold and makes them NONE.
+// Releases the references that `values[0 .. value_count)` own, and sets the
+// values to NONE.
 TAKT_EXPORT void takt_values_release(size_t value_count, takt_value_t* values);
 
 // Returns the value's buffer, borrowed; NULL if it holds another type.
@@ -103,7 +103,7 @@ TAKT_EXPORT struct takt_fence_t* takt_value_as_fence(const takt_value_t* value);
 // Returns the value's list, borrowed; NULL if it holds another type.
 TAKT_EXPORT struct takt_list_t* takt_value_as_list(const takt_value_t* value);
 
-// "i32", "ref", "none". Static.
+// Returns the name of a kind: "i32", "ref", "none". Static.
 TAKT_EXPORT const char* takt_value_kind_name(takt_value_kind_t kind);
 
 #if defined(__cplusplus)

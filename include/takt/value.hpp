@@ -41,7 +41,7 @@ class ByteBuffer
 
 class List;
 
-// One argument or result, with its reference if it is an object.
+// One argument or result. It owns a reference if it is an object.
 class Value {
  public:
   Value() : value_{} {}
@@ -77,12 +77,12 @@ class Value {
   takt_value_t release() { return std::exchange(value_, takt_value_t{}); }
   takt_value_kind_t kind() const { return value_.kind; }
   const takt_value_t& get() const { return value_; }
-  // Of the matching kind only.
+  // The value, which must be of the matching kind.
   int32_t i32() const { return value_.i32; }
   int64_t i64() const { return value_.i64; }
   float f32() const { return value_.f32; }
   double f64() const { return value_.f64; }
-  // The object, sharing it; empty if the value is no such object.
+  // The object, with a new reference; empty if the value is not of this type.
   BufferView view() const {
     return BufferView::Retain(takt_value_as_buffer_view(&value_));
   }
@@ -98,7 +98,7 @@ class Value {
  private:
   takt_value_t value_;
 };
-// Arrays of the one are arrays of the other.
+// An array of Value is used as an array of takt_value_t.
 static_assert(sizeof(Value) == sizeof(takt_value_t));
 
 // See takt/list.h.
