@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 #include "modules/hal_state.h"
 #include "route/dual_recording.h"
 
@@ -64,12 +64,12 @@ void AddRoutes(runtime::Instance* instance,
   for (size_t i = 0; i < collected.size(); ++i) {
     if (!MayRouteToCpu(*collected[i].device)) continue;
     auto* const mine =
-        cpu::CommandBuffer::From(collected[i].command_buffer.get());
+        cpu::CpuCommandBuffer::From(collected[i].command_buffer.get());
     auto* const its =
-        cpu::CommandBuffer::From(recorded[i].command_buffer.get());
+        cpu::CpuCommandBuffer::From(recorded[i].command_buffer.get());
     if (mine == nullptr || its == nullptr) continue;
     route::PairRecordings(
-        *mine, Ref<cpu::CommandBuffer>::Retain(its),
+        *mine, Ref<cpu::CpuCommandBuffer>::Retain(its),
         static_cast<cpu::Device&>(*recorded[i].device).executor());
   }
 }

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/math.h"
 #include "base/status.h"
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 #include "cpu/float_environment.h"
 #include "cpu/tile_run.h"
 

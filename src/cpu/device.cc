@@ -8,8 +8,8 @@
 #include "base/check.h"
 #include "base/glob.h"
 #include "base/status.h"
-#include "cpu/command_buffer.h"
 #include "cpu/command_runner.h"
+#include "cpu/cpu_command_buffer.h"
 #include "cpu/execution.h"
 #include "cpu/operation.h"
 #include "cpu/transfer.h"
@@ -208,10 +208,10 @@ absl::StatusOr<Ref<hal::Executable>> Device::LoadExecutable(
 
 absl::StatusOr<Ref<hal::CommandBuffer>> Device::CreateCommandBuffer(
     uint32_t mode, uint32_t categories, size_t binding_capacity) {
-  TAKT_ASSIGN_OR_RETURN(
-      Ref<CommandBuffer> command_buffer,
-      CommandBuffer::Create(mode, binding_capacity, Ref<Object>::Retain(this),
-                            blocks(), memory_sync_));
+  TAKT_ASSIGN_OR_RETURN(Ref<CpuCommandBuffer> command_buffer,
+                        CpuCommandBuffer::Create(mode, binding_capacity,
+                                                 Ref<Object>::Retain(this),
+                                                 blocks(), memory_sync_));
   return Ref<hal::CommandBuffer>(std::move(command_buffer));
 }
 
@@ -375,7 +375,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
   if (command_buffer == nullptr) {
     return absl::InvalidArgumentError("the command buffer is null");
   }
-  CommandBuffer* recorded = CommandBuffer::From(command_buffer);
+  CpuCommandBuffer* recorded = CpuCommandBuffer::From(command_buffer);
   if (recorded == nullptr) {
     return absl::InvalidArgumentError(
         "the command buffer was made by another kind of device");
@@ -411,7 +411,7 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
 bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
                               const OperationTag& tag,
                               const exec::JobTraits& traits,
-                              const CommandBuffer& command_buffer,
+                              const CpuCommandBuffer& command_buffer,
                               absl::Span<const hal::Binding> bindings) {
   exec::Worker own_worker;
   exec::Worker* worker = &own_worker;
@@ -441,7 +441,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
         {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
          ticket.job != nullptr ? &ticket.job->fault_policy : nullptr,
          ticket.job != nullptr ? ticket.job->cancellation : nullptr});
-    CommandBuffer::UnpinBases(absl::MakeSpan(bases));
+    CpuCommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
   if (job != nullptr) job->CountUnseen(command_buffer.dispatch_count());
   trace_.Done(tag, ticket.signal, status);

@@ -28,7 +28,7 @@
 
 namespace takt::cpu {
 
-class CommandBuffer;
+class CpuCommandBuffer;
 class Transfer;
 
 class Device final : public hal::Device {
@@ -53,8 +53,8 @@ class Device final : public hal::Device {
     // thread that submits it, and each dispatch is spread as if nothing were
     // known of it.
     bool learn_costs = true;
-    // What flushes and invalidates memory (CommandBuffer::Create). Null: it is
-    // coherent.
+    // What flushes and invalidates memory (CpuCommandBuffer::Create). Null: it
+    // is coherent.
     Ref<Executable> memory_sync;
     // Where its operations are recorded. Null: nowhere.
     Ref<Tracer> tracer;
@@ -145,7 +145,7 @@ class Device final : public hal::Device {
   // Runs a checked command buffer on this thread, if that is the way.
   bool TryExecuteInline(const hal::QueueTicket& ticket, const OperationTag& tag,
                         const exec::JobTraits& traits,
-                        const CommandBuffer& command_buffer,
+                        const CpuCommandBuffer& command_buffer,
                         absl::Span<const hal::Binding> bindings);
   Ref<hal::Buffer> CreateBuffer(Ref<PooledStorage> storage,
                                 const hal::BufferParams& params);

@@ -28,7 +28,7 @@ exec::JobTraits WithBorrower(exec::JobTraits traits, const JobAttributes* job) {
 
 }  // namespace
 
-Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
+Execution::Layout Execution::LayoutOf(const CpuCommandBuffer& command_buffer) {
   const uint32_t binding_count = command_buffer.binding_count_max();
   BlockLayout block(sizeof(Execution));
   Layout layout;
@@ -43,7 +43,7 @@ Execution::Layout Execution::LayoutOf(const CommandBuffer& command_buffer) {
 
 Execution* Execution::Create(Device& device, const exec::JobTraits& traits,
                              const JobAttributes* job, hal::Fence* signal,
-                             CommandBuffer* command_buffer,
+                             CpuCommandBuffer* command_buffer,
                              absl::Span<const hal::Binding> bindings) {
   void* block = device.blocks().Allocate(LayoutOf(*command_buffer).block_bytes);
   return ::new (block)
@@ -52,11 +52,11 @@ Execution* Execution::Create(Device& device, const exec::JobTraits& traits,
 
 Execution::Execution(Device& device, const exec::JobTraits& traits,
                      const JobAttributes* job, hal::Fence* signal,
-                     CommandBuffer* command_buffer,
+                     CpuCommandBuffer* command_buffer,
                      absl::Span<const hal::Binding> bindings)
     : Operation(device, signal),
       traits_(WithBorrower(traits, job)),
-      command_buffer_(Ref<CommandBuffer>::Retain(command_buffer)),
+      command_buffer_(Ref<CpuCommandBuffer>::Retain(command_buffer)),
       job_(Ref<shop::ScheduledJob>::Retain(
           job != nullptr && device.shop() != nullptr
               ? shop::ScheduledJob::From(job->context)
@@ -80,7 +80,7 @@ Execution::Execution(Device& device, const exec::JobTraits& traits,
 }
 
 Execution::~Execution() {
-  if (is_pinned_) CommandBuffer::UnpinBases(bases_);
+  if (is_pinned_) CpuCommandBuffer::UnpinBases(bases_);
   for (hal::Binding& binding : bindings_) {
     if (binding.buffer != nullptr) binding.buffer->Release();
   }

@@ -18,8 +18,8 @@
 #include "base/borrower.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "cpu/command_buffer.h"
 #include "cpu/command_runner.h"
+#include "cpu/cpu_command_buffer.h"
 #include "cpu/execution_part.h"
 #include "cpu/operation.h"
 #include "exec/executor.h"
@@ -41,7 +41,7 @@ class Execution final : public Operation, private Borrower::Observer {
   // `job` may be null.
   static Execution* Create(Device& device, const exec::JobTraits& traits,
                            const JobAttributes* job, hal::Fence* signal,
-                           CommandBuffer* command_buffer,
+                           CpuCommandBuffer* command_buffer,
                            absl::Span<const hal::Binding> bindings);
 
  private:
@@ -51,11 +51,11 @@ class Execution final : public Operation, private Borrower::Observer {
   struct Layout {
     size_t bindings, bases, parts, pointers, lengths, block_bytes;
   };
-  static Layout LayoutOf(const CommandBuffer& command_buffer);
+  static Layout LayoutOf(const CpuCommandBuffer& command_buffer);
 
   Execution(Device& device, const exec::JobTraits& traits,
             const JobAttributes* job, hal::Fence* signal,
-            CommandBuffer* command_buffer,
+            CpuCommandBuffer* command_buffer,
             absl::Span<const hal::Binding> bindings);
   ~Execution() override;
 
@@ -85,7 +85,7 @@ class Execution final : public Operation, private Borrower::Observer {
   void End();
 
   const exec::JobTraits traits_;
-  const Ref<CommandBuffer> command_buffer_;
+  const Ref<CpuCommandBuffer> command_buffer_;
   absl::Span<hal::Binding> bindings_;  // Buffers retained.
   absl::Span<Base> bases_;
   absl::Span<ExecutionPart> parts_;

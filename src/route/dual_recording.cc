@@ -13,7 +13,7 @@ namespace takt::route {
 namespace {
 
 using cpu::Command;
-using cpu::CommandBuffer;
+using cpu::CpuCommandBuffer;
 using cpu::DispatchCommand;
 using cpu::Range;
 using cpu::Region;
@@ -24,7 +24,7 @@ class RouteTable final : public Object {
  public:
   static constexpr ObjectType kType{"route.table"};
 
-  explicit RouteTable(Ref<CommandBuffer> counterpart)
+  explicit RouteTable(Ref<CpuCommandBuffer> counterpart)
       : Object(&kType), counterpart_(std::move(counterpart)) {}
 
   const Route& Add(const DispatchCommand& recorded,
@@ -35,7 +35,7 @@ class RouteTable final : public Object {
   size_t size() const { return routes_.size(); }
 
  private:
-  const Ref<CommandBuffer> counterpart_;
+  const Ref<CpuCommandBuffer> counterpart_;
   std::deque<Route> routes_;  // Its elements keep their places.
 };
 
@@ -77,8 +77,8 @@ bool IsSame(const Command& command, const Command& counterpart) {
 // Calls visit(command, counterpart) for each pair, in order, for as long as it
 // returns true. False if it did not, or one list is longer.
 template <typename Visit>
-bool ForEachPair(const CommandBuffer& recording,
-                 const CommandBuffer& counterpart, Visit visit) {
+bool ForEachPair(const CpuCommandBuffer& recording,
+                 const CpuCommandBuffer& counterpart, Visit visit) {
   const Region* there = counterpart.first_region();
   for (const Region* region = recording.first_region(); region != nullptr;
        region = region->next, there = there->next) {
@@ -95,8 +95,8 @@ bool ForEachPair(const CommandBuffer& recording,
   return there == nullptr;
 }
 
-bool HaveSameCommands(const CommandBuffer& recording,
-                      const CommandBuffer& counterpart) {
+bool HaveSameCommands(const CpuCommandBuffer& recording,
+                      const CpuCommandBuffer& counterpart) {
   return recording.binding_capacity() == counterpart.binding_capacity() &&
          ForEachPair(recording, counterpart,
                      [](const Command& command, const Command& other) {
@@ -106,13 +106,14 @@ bool HaveSameCommands(const CommandBuffer& recording,
 
 }  // namespace
 
-size_t PairRecordings(CommandBuffer& recording, Ref<CommandBuffer> counterpart,
+size_t PairRecordings(CpuCommandBuffer& recording,
+                      Ref<CpuCommandBuffer> counterpart,
                       exec::Executor* executor) {
   if (!recording.finalized() || !counterpart->finalized() ||
       !HaveSameCommands(recording, *counterpart)) {
     return 0;
   }
-  const CommandBuffer& other = *counterpart;
+  const CpuCommandBuffer& other = *counterpart;
   auto table = MakeRef<RouteTable>(std::move(counterpart));
   ForEachPair(recording, other, [&](Command& command, Command& there) {
     if (command.kind != Command::Kind::kDispatch) return true;

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "base/ref.h"
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 #include "exec/executor.h"
 
 namespace takt::route {
@@ -20,8 +20,8 @@ namespace takt::route {
 // the threads that run the code for the CPU; null: those of the device that
 // runs `recording`. A recording is paired at most once, by one thread; others
 // may run it meanwhile.
-size_t PairRecordings(cpu::CommandBuffer& recording,
-                      Ref<cpu::CommandBuffer> counterpart,
+size_t PairRecordings(cpu::CpuCommandBuffer& recording,
+                      Ref<cpu::CpuCommandBuffer> counterpart,
                       exec::Executor* executor);
 
 }  // namespace takt::route

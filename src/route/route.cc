@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 
 namespace takt::route {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "npu/device.h"

@@ -34,7 +34,7 @@ class RouteTest : public RecordingTest {
     return route().Choose(exec::JobTraits(), core_count);
   }
 
-  Ref<cpu::CommandBuffer> recording_;
+  Ref<cpu::CpuCommandBuffer> recording_;
 };
 
 TEST_F(RouteTest, TriesEachTargetBeforeItCompares) {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/block_pool.h"
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 #include "gtest/gtest.h"
 #include "route/exclusive_code.h"
 
@@ -60,11 +60,12 @@ class RecordingTest : public ::testing::Test {
             std::make_shared<FakeCode>(nullptr, kCpuHash))) {}
 
   // A fill, a barrier and a dispatch.
-  Ref<cpu::CommandBuffer> Record(cpu::Executable& executable, const Grid& grid,
-                                 uint64_t offset = 0, bool has_fill = true) {
-    auto made = cpu::CommandBuffer::Create(0, 2, nullptr, *blocks_);
+  Ref<cpu::CpuCommandBuffer> Record(cpu::Executable& executable,
+                                    const Grid& grid, uint64_t offset = 0,
+                                    bool has_fill = true) {
+    auto made = cpu::CpuCommandBuffer::Create(0, 2, nullptr, *blocks_);
     EXPECT_TRUE(made.ok()) << made.status();
-    cpu::CommandBuffer& commands = **made;
+    cpu::CpuCommandBuffer& commands = **made;
     if (has_fill) {
       EXPECT_TRUE(commands.FillBuffer(Slot(0, 0, 4), 0, 4).ok());
       EXPECT_TRUE(commands.ExecutionBarrier().ok());
@@ -80,7 +81,7 @@ class RecordingTest : public ::testing::Test {
     return {nullptr, slot, offset, length};
   }
   static const cpu::DispatchCommand& DispatchOf(
-      const cpu::CommandBuffer& commands) {
+      const cpu::CpuCommandBuffer& commands) {
     const cpu::Region* region = commands.first_region();
     while (region->next != nullptr) region = region->next;
     return *static_cast<const cpu::DispatchCommand*>(region->first);

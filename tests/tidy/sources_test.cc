@@ -159,7 +159,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"cpu/block_layout", "tests/cpu/execution_test.cc"},
     {"cpu/code_image", "tests/cpu/elf_image_test.cc"},
     {"cpu/code_loader", "tests/npu/npu_formats_test.cc"},
-    {"cpu/command", "tests/cpu/command_buffer_test.cc"},
+    {"cpu/command", "tests/cpu/cpu_command_buffer_test.cc"},
     {"cpu/dispatch_observer", "tests/api/statistics_test.c"},
     {"cpu/dispatch_route", "tests/route/route_test.cc"},
     {"cpu/execution_part", "tests/cpu/execution_test.cc"},

@@ -1,4 +1,4 @@
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 
 #include <algorithm>
 #include <limits>
@@ -45,7 +45,7 @@ absl::StatusOr<uint32_t> WorkgroupTotal(const std::array<uint32_t, 3>& counts) {
   return total;
 }
 
-absl::StatusOr<Ref<CommandBuffer>> CommandBuffer::Create(
+absl::StatusOr<Ref<CpuCommandBuffer>> CpuCommandBuffer::Create(
     uint32_t mode, size_t binding_capacity, Ref<Object> owner,
     BlockPool& blocks, Ref<Executable> memory_sync) {
   const bool one_shot = (mode & hal::kCommandBufferOneShot) != 0;
@@ -60,21 +60,21 @@ absl::StatusOr<Ref<CommandBuffer>> CommandBuffer::Create(
         absl::StrCat("a binding table of ", binding_capacity,
                      " entries is beyond ", kMaxBindingCapacity));
   }
-  return Ref<CommandBuffer>::Adopt(
-      new (blocks) CommandBuffer(mode, binding_capacity, std::move(owner),
-                                 blocks, std::move(memory_sync)));
+  return Ref<CpuCommandBuffer>::Adopt(
+      new (blocks) CpuCommandBuffer(mode, binding_capacity, std::move(owner),
+                                    blocks, std::move(memory_sync)));
 }
 
-CommandBuffer::CommandBuffer(uint32_t mode, size_t binding_capacity,
-                             Ref<Object> owner, BlockPool& blocks,
-                             Ref<Executable> memory_sync)
+CpuCommandBuffer::CpuCommandBuffer(uint32_t mode, size_t binding_capacity,
+                                   Ref<Object> owner, BlockPool& blocks,
+                                   Ref<Executable> memory_sync)
     : hal::CommandBuffer(mode, binding_capacity),
       owner_(std::move(owner)),
       memory_sync_(std::move(memory_sync)),
       arena_(blocks),
       slots_(arena_.NewArray<SlotUse>(binding_capacity)) {}
 
-CommandBuffer::~CommandBuffer() {
+CpuCommandBuffer::~CpuCommandBuffer() {
   for (DirectStorage* direct = first_direct_; direct != nullptr;
        direct = direct->next) {
     direct->storage->Release();
@@ -85,27 +85,27 @@ CommandBuffer::~CommandBuffer() {
   }
 }
 
-CommandBuffer* CommandBuffer::From(hal::CommandBuffer* command_buffer) {
+CpuCommandBuffer* CpuCommandBuffer::From(hal::CommandBuffer* command_buffer) {
   return command_buffer->implementation() == &kImplementation
-             ? static_cast<CommandBuffer*>(command_buffer)
+             ? static_cast<CpuCommandBuffer*>(command_buffer)
              : nullptr;
 }
 
-absl::Status CommandBuffer::CheckRecording() const {
+absl::Status CpuCommandBuffer::CheckRecording() const {
   if (!finalized_) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "the command buffer is finalized and records no more");
 }
 
-absl::Status CommandBuffer::ExecutionBarrier() {
+absl::Status CpuCommandBuffer::ExecutionBarrier() {
   TAKT_RETURN_IF_ERROR(CheckRecording());
   starts_region_ = true;
   return absl::OkStatus();
 }
 
-absl::Status CommandBuffer::FillBuffer(const hal::BufferRef& target,
-                                       uint32_t pattern,
-                                       size_t pattern_length) {
+absl::Status CpuCommandBuffer::FillBuffer(const hal::BufferRef& target,
+                                          uint32_t pattern,
+                                          size_t pattern_length) {
   TAKT_RETURN_IF_ERROR(CheckRecording());
   if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -128,8 +128,8 @@ absl::Status CommandBuffer::FillBuffer(const hal::BufferRef& target,
   return absl::OkStatus();
 }
 
-absl::Status CommandBuffer::UpdateBuffer(absl::Span<const uint8_t> source,
-                                         const hal::BufferRef& target) {
+absl::Status CpuCommandBuffer::UpdateBuffer(absl::Span<const uint8_t> source,
+                                            const hal::BufferRef& target) {
   TAKT_RETURN_IF_ERROR(CheckRecording());
   hal::BufferRef exact = target;
   if (exact.length == hal::kWholeBuffer) exact.length = source.size();
@@ -146,8 +146,8 @@ absl::Status CommandBuffer::UpdateBuffer(absl::Span<const uint8_t> source,
   return absl::OkStatus();
 }
 
-absl::Status CommandBuffer::CopyBuffer(const hal::BufferRef& source,
-                                       const hal::BufferRef& target) {
+absl::Status CpuCommandBuffer::CopyBuffer(const hal::BufferRef& source,
+                                          const hal::BufferRef& target) {
   TAKT_RETURN_IF_ERROR(CheckRecording());
   if (source.length != target.length) {
     return absl::InvalidArgumentError(
@@ -170,7 +170,7 @@ absl::Status CommandBuffer::CopyBuffer(const hal::BufferRef& source,
   return absl::OkStatus();
 }
 
-absl::Status CommandBuffer::Dispatch(
+absl::Status CpuCommandBuffer::Dispatch(
     hal::Executable* executable, uint64_t function,
     const std::array<uint32_t, 3>& workgroups,
     absl::Span<const uint32_t> constants,
@@ -184,7 +184,7 @@ absl::Status CommandBuffer::Dispatch(
   return absl::OkStatus();
 }
 
-absl::Status CommandBuffer::DispatchIndirect(
+absl::Status CpuCommandBuffer::DispatchIndirect(
     hal::Executable* executable, uint64_t function,
     const hal::BufferRef& workgroups, absl::Span<const uint32_t> constants,
     absl::Span<const hal::BufferRef> bindings) {
@@ -205,7 +205,7 @@ absl::Status CommandBuffer::DispatchIndirect(
   return absl::OkStatus();
 }
 
-absl::StatusOr<DispatchCommand*> CommandBuffer::RecordDispatch(
+absl::StatusOr<DispatchCommand*> CpuCommandBuffer::RecordDispatch(
     hal::Executable* executable, uint64_t function,
     absl::Span<const uint32_t> constants,
     absl::Span<const hal::BufferRef> bindings, Use use) {
@@ -252,8 +252,8 @@ absl::StatusOr<DispatchCommand*> CommandBuffer::RecordDispatch(
   return command;
 }
 
-absl::Status CommandBuffer::RecordSync(const hal::BufferRef& target,
-                                       size_t function) {
+absl::Status CpuCommandBuffer::RecordSync(const hal::BufferRef& target,
+                                          size_t function) {
   TAKT_RETURN_IF_ERROR(CheckRecording());
   if (memory_sync_ == nullptr) {  // Nothing to do, but the range is checked.
     if (target.buffer == nullptr) {
@@ -272,7 +272,7 @@ absl::Status CommandBuffer::RecordSync(const hal::BufferRef& target,
   return absl::OkStatus();
 }
 
-absl::Status CommandBuffer::Finalize() {
+absl::Status CpuCommandBuffer::Finalize() {
   TAKT_RETURN_IF_ERROR(CheckRecording());
   for (Region* region = first_region_; region != nullptr;
        region = region->next) {
@@ -283,13 +283,13 @@ absl::Status CommandBuffer::Finalize() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Range> CommandBuffer::Record(const hal::BufferRef& ref,
-                                            Use use) {
+absl::StatusOr<Range> CpuCommandBuffer::Record(const hal::BufferRef& ref,
+                                               Use use) {
   return ref.buffer != nullptr ? RecordDirect(ref, use) : RecordSlot(ref, use);
 }
 
-absl::StatusOr<Range> CommandBuffer::RecordDirect(const hal::BufferRef& ref,
-                                                  Use use) {
+absl::StatusOr<Range> CpuCommandBuffer::RecordDirect(const hal::BufferRef& ref,
+                                                     Use use) {
   hal::Buffer& buffer = *ref.buffer;
   uint64_t length = ref.length;
   TAKT_RETURN_IF_ERROR(buffer.ResolveRange(ref.offset, &length));
@@ -331,8 +331,8 @@ absl::StatusOr<Range> CommandBuffer::RecordDirect(const hal::BufferRef& ref,
                buffer.byte_offset() + ref.offset, length};
 }
 
-absl::StatusOr<Range> CommandBuffer::RecordSlot(const hal::BufferRef& ref,
-                                                Use use) {
+absl::StatusOr<Range> CpuCommandBuffer::RecordSlot(const hal::BufferRef& ref,
+                                                   Use use) {
   if (ref.slot >= binding_capacity()) {
     return absl::OutOfRangeError(absl::StrCat("slot ", ref.slot,
                                               " of a binding table of ",
@@ -354,7 +354,7 @@ absl::StatusOr<Range> CommandBuffer::RecordSlot(const hal::BufferRef& ref,
   return Range{ref.slot, ref.offset, ref.length};
 }
 
-void CommandBuffer::Append(Command* command, uint32_t binding_count) {
+void CpuCommandBuffer::Append(Command* command, uint32_t binding_count) {
   if (starts_region_) {
     auto* region = arena_.New<Region>();
     (last_region_ != nullptr ? last_region_->next : first_region_) = region;
@@ -372,7 +372,7 @@ void CommandBuffer::Append(Command* command, uint32_t binding_count) {
   region.binding_count += binding_count;
 }
 
-void CommandBuffer::KeepAlive(const Object* object) {
+void CpuCommandBuffer::KeepAlive(const Object* object) {
   // Most dispatches are of the executable of the one before, or of a few.
   int looked_at = 0;
   for (RetainedObject* retained = retained_;
@@ -384,7 +384,7 @@ void CommandBuffer::KeepAlive(const Object* object) {
   retained_ = arena_.New<RetainedObject>(object, retained_);
 }
 
-absl::Status CommandBuffer::CheckBindings(
+absl::Status CpuCommandBuffer::CheckBindings(
     absl::Span<const hal::Binding> bindings) const {
   if (bindings.size() < binding_capacity()) {
     return absl::OutOfRangeError(absl::StrCat(
@@ -423,8 +423,8 @@ absl::Status CommandBuffer::CheckBindings(
   return absl::OkStatus();
 }
 
-absl::Status CommandBuffer::PinBases(absl::Span<const hal::Binding> bindings,
-                                     absl::Span<Base> bases) const {
+absl::Status CpuCommandBuffer::PinBases(absl::Span<const hal::Binding> bindings,
+                                        absl::Span<Base> bases) const {
   TAKT_DCHECK(bases.size() == base_count());
   for (size_t i = 0; i < binding_capacity(); ++i) {
     bases[i] = Base();
@@ -457,7 +457,7 @@ absl::Status CommandBuffer::PinBases(absl::Span<const hal::Binding> bindings,
   return absl::OkStatus();
 }
 
-void CommandBuffer::UnpinBases(absl::Span<Base> bases) {
+void CpuCommandBuffer::UnpinBases(absl::Span<Base> bases) {
   for (Base& base : bases) {
     if (base.storage != nullptr) base.storage->Unpin();
   }

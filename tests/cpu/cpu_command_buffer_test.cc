@@ -1,6 +1,6 @@
 // What a command buffer knows once recorded; that its commands do what they
 // say is the conformance suite's business.
-#include "cpu/command_buffer.h"
+#include "cpu/cpu_command_buffer.h"
 
 #include <cstring>
 #include <utility>
@@ -47,14 +47,14 @@ class ForeignExecutable final : public hal::Executable {
   size_t binding_count(size_t) const override { return 0; }
 };
 
-class CommandBufferTest : public ::testing::Test {
+class CpuCommandBufferTest : public ::testing::Test {
  protected:
-  CommandBufferTest()
+  CpuCommandBufferTest()
       : blocks_(BlockPool::Create()),
         executable_(MakeRef<Executable>(std::make_shared<FakeCode>())) {}
 
-  Ref<CommandBuffer> Make(size_t capacity, uint32_t mode = 0) {
-    auto made = CommandBuffer::Create(mode, capacity, nullptr, *blocks_);
+  Ref<CpuCommandBuffer> Make(size_t capacity, uint32_t mode = 0) {
+    auto made = CpuCommandBuffer::Create(mode, capacity, nullptr, *blocks_);
     EXPECT_TRUE(made.ok()) << made.status();
     return *made;
   }
@@ -72,7 +72,7 @@ class CommandBufferTest : public ::testing::Test {
   Ref<Executable> executable_;
 };
 
-TEST_F(CommandBufferTest, WorkgroupTotalRefusesLargeGrids) {
+TEST_F(CpuCommandBufferTest, WorkgroupTotalRefusesLargeGrids) {
   EXPECT_EQ(*WorkgroupTotal({2, 3, 4}), 24u);
   EXPECT_EQ(*WorkgroupTotal({0, ~0u, 1}), 0u);
   EXPECT_EQ(*WorkgroupTotal({~0u, 1, 1}), ~0u);
@@ -81,8 +81,8 @@ TEST_F(CommandBufferTest, WorkgroupTotalRefusesLargeGrids) {
   EXPECT_FALSE(WorkgroupTotal({1 << 20, 1 << 10, 4}).ok());
 }
 
-TEST_F(CommandBufferTest, GroupsCommandsByBarrier) {
-  Ref<CommandBuffer> commands = Make(2);
+TEST_F(CpuCommandBufferTest, GroupsCommandsByBarrier) {
+  Ref<CpuCommandBuffer> commands = Make(2);
   ASSERT_TRUE(commands->ExecutionBarrier().ok());
   ASSERT_TRUE(commands->FillBuffer(Slot(0, 0, 4), 0, 4).ok());
   ASSERT_TRUE(
@@ -106,11 +106,11 @@ TEST_F(CommandBufferTest, GroupsCommandsByBarrier) {
   EXPECT_EQ(commands->local_memory_bytes(), 4096u);
 }
 
-TEST_F(CommandBufferTest, KeepsWhatItNames) {
+TEST_F(CpuCommandBufferTest, KeepsWhatItNames) {
   Ref<hal::Buffer> buffer = MakeBuffer(64);
   hal::Storage* storage = buffer->storage();
   storage->Retain();
-  Ref<CommandBuffer> commands = Make(0);
+  Ref<CpuCommandBuffer> commands = Make(0);
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(commands
                     ->Dispatch(executable_.get(), 0, {1, 1, 1}, {},
@@ -128,8 +128,8 @@ TEST_F(CommandBufferTest, KeepsWhatItNames) {
   storage->Release();
 }
 
-TEST_F(CommandBufferTest, ChecksSlotsByWhatTheCommandsUse) {
-  Ref<CommandBuffer> commands = Make(3);
+TEST_F(CpuCommandBufferTest, ChecksSlotsByWhatTheCommandsUse) {
+  Ref<CpuCommandBuffer> commands = Make(3);
   ASSERT_TRUE(commands->FillBuffer(Slot(0, 8, 24), 0, 4).ok());
   ASSERT_TRUE(commands->CopyBuffer(Slot(1, 0, 16), Slot(0, 32, 16)).ok());
   ASSERT_TRUE(commands->Finalize().ok());
@@ -152,12 +152,12 @@ TEST_F(CommandBufferTest, ChecksSlotsByWhatTheCommandsUse) {
 }
 
 // No usage, no access and no alignment is needed.
-TEST_F(CommandBufferTest, FlushesStandAloneBetweenTheirNeighbours) {
-  auto made =
-      CommandBuffer::Create(0, 1, nullptr, *blocks_,
-                            MakeRef<Executable>(std::make_shared<FakeSync>()));
+TEST_F(CpuCommandBufferTest, FlushesStandAloneBetweenTheirNeighbours) {
+  auto made = CpuCommandBuffer::Create(
+      0, 1, nullptr, *blocks_,
+      MakeRef<Executable>(std::make_shared<FakeSync>()));
   ASSERT_TRUE(made.ok()) << made.status();
-  CommandBuffer& commands = **made;
+  CpuCommandBuffer& commands = **made;
   const Ref<hal::Buffer> buffer =
       hal::Buffer::Create(*hal::CreateHeapStorage(64), hal::kMemoryTypeAll,
                           /*usage=*/0x1, hal::kAccessWrite);
@@ -177,17 +177,17 @@ TEST_F(CommandBufferTest, FlushesStandAloneBetweenTheirNeighbours) {
   ASSERT_EQ(found[2]->kind, Command::Kind::kDispatch);
   const auto& flush = static_cast<const DispatchCommand&>(*found[1]);
   const auto& invalidate = static_cast<const DispatchCommand&>(*found[2]);
-  EXPECT_EQ(flush.function, CommandBuffer::kFlushFunction);
+  EXPECT_EQ(flush.function, CpuCommandBuffer::kFlushFunction);
   EXPECT_EQ(flush.bindings[0].offset, 3u);
   EXPECT_EQ(flush.bindings[0].length, 5u);
-  EXPECT_EQ(invalidate.function, CommandBuffer::kInvalidateFunction);
+  EXPECT_EQ(invalidate.function, CpuCommandBuffer::kInvalidateFunction);
   EXPECT_EQ(invalidate.bindings[0].base, 0u);
   EXPECT_EQ(invalidate.bindings[0].offset, 60u);
 }
 
-TEST_F(CommandBufferTest, FlushesOfCoherentMemoryAreOnlyChecked) {
+TEST_F(CpuCommandBufferTest, FlushesOfCoherentMemoryAreOnlyChecked) {
   const Ref<hal::Buffer> buffer = MakeBuffer(64);
-  Ref<CommandBuffer> commands = Make(1);
+  Ref<CpuCommandBuffer> commands = Make(1);
   EXPECT_TRUE(commands->FlushBuffer({buffer.get(), 0, 60, 4}).ok());
   EXPECT_TRUE(
       commands->InvalidateBuffer({buffer.get(), 0, 64, hal::kWholeBuffer})
@@ -208,14 +208,14 @@ TEST_F(CommandBufferTest, FlushesOfCoherentMemoryAreOnlyChecked) {
             absl::StatusCode::kOutOfRange);
 }
 
-TEST_F(CommandBufferTest, RefusesRangesThatOverflow) {
-  Ref<CommandBuffer> commands = Make(1);
+TEST_F(CpuCommandBufferTest, RefusesRangesThatOverflow) {
+  Ref<CpuCommandBuffer> commands = Make(1);
   EXPECT_EQ(commands->FillBuffer(Slot(0, ~uint64_t{0} - 3, 8), 0, 4).code(),
             absl::StatusCode::kOutOfRange);
 }
 
-TEST_F(CommandBufferTest, RefusesUsageWithoutDispatch) {
-  Ref<CommandBuffer> commands = Make(2);
+TEST_F(CpuCommandBufferTest, RefusesUsageWithoutDispatch) {
+  Ref<CpuCommandBuffer> commands = Make(2);
   Ref<hal::Buffer> transfer_only = MakeBuffer(64, 3);
   EXPECT_EQ(commands
                 ->Dispatch(executable_.get(), 0, {1, 1, 1}, {},
@@ -232,15 +232,15 @@ TEST_F(CommandBufferTest, RefusesUsageWithoutDispatch) {
             absl::StatusCode::kPermissionDenied);
 }
 
-TEST_F(CommandBufferTest, RefusesExecutablesOfOtherDevices) {
-  Ref<CommandBuffer> commands = Make(0);
+TEST_F(CpuCommandBufferTest, RefusesExecutablesOfOtherDevices) {
+  Ref<CpuCommandBuffer> commands = Make(0);
   auto foreign = MakeRef<ForeignExecutable>();
   EXPECT_EQ(commands->Dispatch(foreign.get(), 0, {1, 1, 1}, {}, {}).code(),
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(CommandBufferTest, PinsAllBasesOrNone) {
-  Ref<CommandBuffer> commands = Make(2);
+TEST_F(CpuCommandBufferTest, PinsAllBasesOrNone) {
+  Ref<CpuCommandBuffer> commands = Make(2);
   Ref<hal::Buffer> direct = MakeBuffer(64);
   ASSERT_TRUE(commands->FillBuffer({direct.get(), 0, 0, 4}, 0, 4).ok());
   ASSERT_TRUE(commands->FillBuffer(Slot(0, 0, 4), 0, 4).ok());
@@ -256,7 +256,7 @@ TEST_F(CommandBufferTest, PinsAllBasesOrNone) {
   EXPECT_EQ(bases[2].data, direct->data());
   bound->storage()->Discard();
   std::memset(bases[0].data, 1, 32);  // Still there.
-  CommandBuffer::UnpinBases(absl::MakeSpan(bases));
+  CpuCommandBuffer::UnpinBases(absl::MakeSpan(bases));
   EXPECT_EQ(commands->PinBases({binding, {}}, absl::MakeSpan(bases)).code(),
             absl::StatusCode::kFailedPrecondition);
   direct->storage()->Discard();
@@ -269,20 +269,20 @@ TEST_F(CommandBufferTest, PinsAllBasesOrNone) {
   EXPECT_EQ(other->storage()->Pin(), nullptr);
 }
 
-TEST_F(CommandBufferTest, CloneIsTheSameUnlessItNamesMutableBuffers) {
+TEST_F(CpuCommandBufferTest, CloneIsTheSameUnlessItNamesMutableBuffers) {
   CloneMap clones;
-  const auto clone = [&](const Ref<CommandBuffer>& commands) {
+  const auto clone = [&](const Ref<CpuCommandBuffer>& commands) {
     return Ref<Object>::Adopt(
         hal::CommandBuffer::kType.clone(*commands, clones));
   };
-  Ref<CommandBuffer> indirect = Make(1);
+  Ref<CpuCommandBuffer> indirect = Make(1);
   ASSERT_TRUE(indirect->FillBuffer(Slot(0, 0, 4), 0, 4).ok());
   EXPECT_EQ(clone(indirect), nullptr);  // Still records.
   ASSERT_TRUE(indirect->Finalize().ok());
   EXPECT_EQ(clone(indirect).get(), indirect.get());
 
   Ref<hal::Buffer> constant = MakeBuffer(64, 0xc03 | hal::kUsageImmutable);
-  Ref<CommandBuffer> reads_constant = Make(1);
+  Ref<CpuCommandBuffer> reads_constant = Make(1);
   ASSERT_TRUE(
       reads_constant->CopyBuffer({constant.get(), 0, 0, 4}, Slot(0, 0, 4))
           .ok());
@@ -290,11 +290,11 @@ TEST_F(CommandBufferTest, CloneIsTheSameUnlessItNamesMutableBuffers) {
   EXPECT_EQ(clone(reads_constant).get(), reads_constant.get());
 
   Ref<hal::Buffer> variable = MakeBuffer(64);
-  Ref<CommandBuffer> direct = Make(0);
+  Ref<CpuCommandBuffer> direct = Make(0);
   ASSERT_TRUE(direct->FillBuffer({variable.get(), 0, 0, 4}, 0, 4).ok());
   ASSERT_TRUE(direct->Finalize().ok());
   EXPECT_EQ(clone(direct), nullptr);
-  Ref<CommandBuffer> one_shot = Make(0, hal::kCommandBufferOneShot);
+  Ref<CpuCommandBuffer> one_shot = Make(0, hal::kCommandBufferOneShot);
   ASSERT_TRUE(one_shot->Finalize().ok());
   EXPECT_EQ(clone(one_shot), nullptr);
 }

@@ -1,8 +1,8 @@
 // The CPU's command buffer: records commands by region, and what has to be
 // known about the binding table, so that a submission is checked by slot and
 // not by command.
-#ifndef TAKT_CPU_COMMAND_BUFFER_H_
-#define TAKT_CPU_COMMAND_BUFFER_H_
+#ifndef TAKT_CPU_CPU_COMMAND_BUFFER_H_
+#define TAKT_CPU_CPU_COMMAND_BUFFER_H_
 
 #include <array>
 #include <atomic>
@@ -21,7 +21,7 @@ namespace takt::cpu {
 // bits or all of them do not fit 32.
 absl::StatusOr<uint32_t> WorkgroupTotal(const std::array<uint32_t, 3>& counts);
 
-class CommandBuffer final : public hal::CommandBuffer {
+class CpuCommandBuffer final : public hal::CommandBuffer {
  public:
   static constexpr size_t kMaxBindingCapacity = 65536;
 
@@ -31,12 +31,12 @@ class CommandBuffer final : public hal::CommandBuffer {
 
   // `blocks` outlives it; `owner`, held, may see to that. `memory_sync` is
   // what flushes and invalidates ranges; null: memory is coherent.
-  static absl::StatusOr<Ref<CommandBuffer>> Create(
+  static absl::StatusOr<Ref<CpuCommandBuffer>> Create(
       uint32_t mode, size_t binding_capacity, Ref<Object> owner,
       BlockPool& blocks, Ref<Executable> memory_sync = nullptr);
 
   // `command_buffer` if it is one of these, else nullptr.
-  static CommandBuffer* From(hal::CommandBuffer* command_buffer);
+  static CpuCommandBuffer* From(hal::CommandBuffer* command_buffer);
   const void* implementation() const override { return &kImplementation; }
 
   // hal::CommandBuffer.
@@ -96,9 +96,9 @@ class CommandBuffer final : public hal::CommandBuffer {
  private:
   static constexpr char kImplementation = 0;
 
-  CommandBuffer(uint32_t mode, size_t binding_capacity, Ref<Object> owner,
-                BlockPool& blocks, Ref<Executable> memory_sync);
-  ~CommandBuffer() override;
+  CpuCommandBuffer(uint32_t mode, size_t binding_capacity, Ref<Object> owner,
+                   BlockPool& blocks, Ref<Executable> memory_sync);
+  ~CpuCommandBuffer() override;
 
   enum class Use { kTransferRead, kTransferWrite, kDispatch, kCounts, kSync };
   absl::Status CheckRecording() const;
@@ -135,4 +135,4 @@ class CommandBuffer final : public hal::CommandBuffer {
 
 }  // namespace takt::cpu
 
-#endif  // TAKT_CPU_COMMAND_BUFFER_H_
+#endif  // TAKT_CPU_CPU_COMMAND_BUFFER_H_
