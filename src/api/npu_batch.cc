@@ -108,7 +108,7 @@ absl::StatusOr<Ref<hal::Executable>> CreateBatch(
   TAKT_RETURN_IF_ERROR(ReadJob(given).status());
   TAKT_ASSIGN_OR_RETURN(auto code,
                         MakeCode(device, batch, binding_count, given));
-  return Ref<hal::Executable>(MakeRef<cpu::Executable>(std::move(code)));
+  return Ref<hal::Executable>(MakeRef<cpu::LoadedExecutable>(std::move(code)));
 }
 
 absl::Status QueueBatch(const Submission& submission, const NpuBatch& batch,
@@ -120,7 +120,7 @@ absl::Status QueueBatch(const Submission& submission, const NpuBatch& batch,
   TAKT_ASSIGN_OR_RETURN(
       auto code, MakeCode(submission.device, batch, bindings.size(), given));
   TAKT_ASSIGN_OR_RETURN(const Ranges ranges, ReadRanges(bindings, *code));
-  auto executable = MakeRef<cpu::Executable>(std::move(code));
+  auto executable = MakeRef<cpu::LoadedExecutable>(std::move(code));
   TAKT_ASSIGN_OR_RETURN(
       Ref<hal::CommandBuffer> commands,
       submission.device->CreateCommandBuffer(hal::kCommandBufferOneShot,

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "api/submission.h"
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "hal/device.h"
 #include "npu/npu_unit.h"
 #include "takt/npu_queue.h"
@@ -19,7 +19,7 @@ namespace takt::api {
 // The parts of a batch, as npu::BatchExecutable takes them. Borrowed.
 struct NpuBatch {
   absl::Span<const takt_npu_operation_t> operations;
-  absl::Span<cpu::Executable* const> programs;
+  absl::Span<cpu::LoadedExecutable* const> programs;
   uint64_t scratch_bytes = 0;
 };
 

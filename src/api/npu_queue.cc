@@ -4,7 +4,7 @@
 #include "api/handle.h"
 #include "api/npu_batch.h"
 #include "api/submission.h"
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "npu/matmul.h"
 
 namespace takt::api {
@@ -38,20 +38,20 @@ absl::Status QueueMatmul(const Submission& submission,
 }
 
 // The executables as those of the device; INVALID_ARGUMENT for others.
-using Programs = absl::InlinedVector<cpu::Executable*, 2>;
+using Programs = absl::InlinedVector<cpu::LoadedExecutable*, 2>;
 absl::StatusOr<Programs> ReadPrograms(
     absl::Span<takt_executable_t* const> programs) {
   Programs result;
   for (size_t i = 0; i < programs.size(); ++i) {
     TAKT_RETURN_IF_ERROR(
         Require(programs[i], absl::StrCat("programs[", i, "]")));
-    const cpu::Executable* const executable =
-        cpu::Executable::From(Unwrap(programs[i]));
+    const cpu::LoadedExecutable* const executable =
+        cpu::LoadedExecutable::From(Unwrap(programs[i]));
     if (executable == nullptr) {
       return absl::InvalidArgumentError(
           absl::StrCat("programs[", i, "] was not loaded by an NPU device"));
     }
-    result.push_back(const_cast<cpu::Executable*>(executable));
+    result.push_back(const_cast<cpu::LoadedExecutable*>(executable));
   }
   return result;
 }

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/object.h"
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 
 namespace takt::cpu {
 

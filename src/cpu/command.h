@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "cpu/dispatch_route.h"
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "hal/buffer.h"
 
 namespace takt::cpu {
@@ -49,7 +49,7 @@ struct TransferCommand : Command {
 };
 
 struct DispatchCommand : Command {
-  const Executable* executable = nullptr;
+  const LoadedExecutable* executable = nullptr;
   uint32_t function = 0;
   uint32_t constant_count = 0;
   uint32_t binding_count = 0;

@@ -126,7 +126,7 @@ void NotifyObserver(const DispatchObserver& observer,
 absl::Status ResolvedDispatch::RunCancellable(uint32_t begin, uint32_t end,
                                               exec::Worker& worker) const {
   const Cancellation& cancellation = *arguments.cancellation;
-  const Executable& executable = *command->executable;
+  const LoadedExecutable& executable = *command->executable;
   if (executable.is_sequential(command->function)) {
     if (cancellation.is_requested()) return Cancellation::Error();
     return executable.RunWorkgroups(command->function, arguments, begin, end,

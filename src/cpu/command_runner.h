@@ -14,7 +14,7 @@
 #include "base/cancellation.h"
 #include "cpu/command.h"
 #include "cpu/dispatch_observer.h"
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "cpu/operation_trace.h"
 #include "exec/executor.h"
 
@@ -56,8 +56,8 @@ struct ResolvedDispatch {
   DispatchArguments arguments;
   uint32_t workgroup_total = 0;
 
-  // See Executable::RunWorkgroups(). If the cancellation of the call stops all
-  // work, it fails with CANCELLED at the next workgroup.
+  // See LoadedExecutable::RunWorkgroups(). If the cancellation of the call
+  // stops all work, it fails with CANCELLED at the next workgroup.
   absl::Status Run(uint32_t begin, uint32_t end, exec::Worker& worker) const {
     if (arguments.cancellation != nullptr &&
         arguments.cancellation->stops_all_work()) {

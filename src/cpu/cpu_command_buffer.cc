@@ -47,7 +47,7 @@ absl::StatusOr<uint32_t> WorkgroupTotal(const std::array<uint32_t, 3>& counts) {
 
 absl::StatusOr<Ref<CpuCommandBuffer>> CpuCommandBuffer::Create(
     uint32_t mode, size_t binding_capacity, Ref<Object> owner,
-    BlockPool& blocks, Ref<Executable> memory_sync) {
+    BlockPool& blocks, Ref<LoadedExecutable> memory_sync) {
   const bool one_shot = (mode & hal::kCommandBufferOneShot) != 0;
   if ((mode & hal::kCommandBufferAllowInline) != 0 &&
       (!one_shot || binding_capacity > 0)) {
@@ -67,7 +67,7 @@ absl::StatusOr<Ref<CpuCommandBuffer>> CpuCommandBuffer::Create(
 
 CpuCommandBuffer::CpuCommandBuffer(uint32_t mode, size_t binding_capacity,
                                    Ref<Object> owner, BlockPool& blocks,
-                                   Ref<Executable> memory_sync)
+                                   Ref<LoadedExecutable> memory_sync)
     : hal::CommandBuffer(mode, binding_capacity),
       owner_(std::move(owner)),
       memory_sync_(std::move(memory_sync)),
@@ -210,7 +210,7 @@ absl::StatusOr<DispatchCommand*> CpuCommandBuffer::RecordDispatch(
     absl::Span<const uint32_t> constants,
     absl::Span<const hal::BufferRef> bindings, Use use) {
   TAKT_RETURN_IF_ERROR(CheckRecording());
-  const Executable* code = Executable::From(executable);
+  const LoadedExecutable* code = LoadedExecutable::From(executable);
   if (code == nullptr) {
     return absl::InvalidArgumentError(
         "the executable was not loaded by a CPU device");

@@ -33,7 +33,7 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
   // what flushes and invalidates ranges; null: memory is coherent.
   static absl::StatusOr<Ref<CpuCommandBuffer>> Create(
       uint32_t mode, size_t binding_capacity, Ref<Object> owner,
-      BlockPool& blocks, Ref<Executable> memory_sync = nullptr);
+      BlockPool& blocks, Ref<LoadedExecutable> memory_sync = nullptr);
 
   // `command_buffer` if it is one of these, else nullptr.
   static CpuCommandBuffer* From(hal::CommandBuffer* command_buffer);
@@ -97,7 +97,7 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
   static constexpr char kImplementation = 0;
 
   CpuCommandBuffer(uint32_t mode, size_t binding_capacity, Ref<Object> owner,
-                   BlockPool& blocks, Ref<Executable> memory_sync);
+                   BlockPool& blocks, Ref<LoadedExecutable> memory_sync);
   ~CpuCommandBuffer() override;
 
   enum class Use { kTransferRead, kTransferWrite, kDispatch, kCounts, kSync };
@@ -115,7 +115,7 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
   void KeepAlive(const Object* object);
 
   const Ref<Object> owner_;
-  const Ref<Executable> memory_sync_;
+  const Ref<LoadedExecutable> memory_sync_;
   BlockArena arena_;
   SlotUse* const slots_;  // One per entry of the binding table.
   Region* first_region_ = nullptr;

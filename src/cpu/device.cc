@@ -201,7 +201,7 @@ absl::StatusOr<Ref<hal::Executable>> Device::LoadExecutable(
     absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
     absl::Span<const uint32_t> constants) {
   TAKT_ASSIGN_OR_RETURN(
-      Ref<Executable> executable,
+      Ref<LoadedExecutable> executable,
       loader_.Load(format, data, std::move(owner), constants));
   return Ref<hal::Executable>(std::move(executable));
 }

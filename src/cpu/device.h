@@ -55,7 +55,7 @@ class Device final : public hal::Device {
     bool learn_costs = true;
     // What flushes and invalidates memory (CpuCommandBuffer::Create). Null: it
     // is coherent.
-    Ref<Executable> memory_sync;
+    Ref<LoadedExecutable> memory_sync;
     // Where its operations are recorded. Null: nowhere.
     Ref<Tracer> tracer;
     DispatchObserver observer;  // May be empty.
@@ -163,7 +163,7 @@ class Device final : public hal::Device {
   const std::vector<CpuSet> queues_;
   const CpuSet all_queues_;
   const Ref<MemoryPool> memory_;
-  const Ref<Executable> memory_sync_;
+  const Ref<LoadedExecutable> memory_sync_;
   const Ref<const hal::Signaller> signaller_;
   const bool owns_executor_;
   const Ref<Object> companion_;

@@ -70,28 +70,28 @@ uint64_t HashOf(absl::Span<const uint8_t> data,
 
 }  // namespace
 
-absl::StatusOr<Ref<Executable>> ExecutableLoader::Load(
+absl::StatusOr<Ref<LoadedExecutable>> ExecutableLoader::Load(
     absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
     absl::Span<const uint32_t> constants) {
   if (owner != nullptr) {
     MutexLock lock(&mutex_);
     if (auto code = Find(format, data, constants)) {
-      return MakeRef<Executable>(std::move(code));
+      return MakeRef<LoadedExecutable>(std::move(code));
     }
   }
   TAKT_ASSIGN_OR_RETURN(auto code, LoadCode(format, data, owner, constants));
   code->SetContentHash(HashOf(data, constants));
-  if (owner == nullptr) return MakeRef<Executable>(std::move(code));
+  if (owner == nullptr) return MakeRef<LoadedExecutable>(std::move(code));
 
   MutexLock lock(&mutex_);
   if (auto earlier = Find(format, data, constants)) {  // Another thread's.
-    return MakeRef<Executable>(std::move(earlier));
+    return MakeRef<LoadedExecutable>(std::move(earlier));
   }
   code->SetSource(std::move(owner));
   entries_.push_back({std::string(format), data,
                       std::vector<uint32_t>(constants.begin(), constants.end()),
                       code});
-  return MakeRef<Executable>(std::move(code));
+  return MakeRef<LoadedExecutable>(std::move(code));
 }
 
 absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(

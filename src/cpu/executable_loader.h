@@ -20,8 +20,8 @@
 #include "base/object.h"
 #include "cpu/code_loader.h"
 #include "cpu/cpu_features.h"
-#include "cpu/executable.h"
 #include "cpu/import_resolver.h"
+#include "cpu/loaded_executable.h"
 #include "vm/native_module.h"
 
 namespace takt::cpu {
@@ -46,10 +46,9 @@ class ExecutableLoader {
   // system library where that is not allowed; DATA_LOSS for a damaged
   // blob; UNIMPLEMENTED for what it needs and Takt lacks; FAILED_PRECONDITION
   // for a wrong number of constants.
-  absl::StatusOr<Ref<Executable>> Load(absl::string_view format,
-                                       absl::Span<const uint8_t> data,
-                                       Ref<Object> owner,
-                                       absl::Span<const uint32_t> constants);
+  absl::StatusOr<Ref<LoadedExecutable>> Load(
+      absl::string_view format, absl::Span<const uint8_t> data,
+      Ref<Object> owner, absl::Span<const uint32_t> constants);
 
   // The device ends; its threads are still there.
   void Retire() {

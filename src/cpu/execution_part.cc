@@ -94,7 +94,7 @@ absl::Status ExecutionPart::Bind(RouteTarget target) {
   dispatch_.arguments.traits = &execution_->traits_;
   dispatch_.arguments.faults = &execution_->fault_policy_;
   dispatch_.arguments.cancellation = execution_->cancellation();
-  const Executable& executable = *command.executable;
+  const LoadedExecutable& executable = *command.executable;
   const bool is_traced = execution_->tag().is_traced();
   if (is_traced) {
     trace_name =

@@ -14,9 +14,9 @@
 #include "absl/types/span.h"
 #include "cpu/code_image.h"
 #include "cpu/cpu_features.h"
-#include "cpu/executable.h"
 #include "cpu/import_resolver.h"
 #include "cpu/library_abi.h"
+#include "cpu/loaded_executable.h"
 
 namespace takt::cpu {
 

@@ -24,7 +24,7 @@
 #include "absl/types/span.h"
 #include "base/block_pool.h"
 #include "base/object.h"
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "vm/bytecode_module.h"
 #include "vm/context.h"
 #include "vm/list.h"

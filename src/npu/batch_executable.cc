@@ -66,7 +66,7 @@ struct BatchExecutable::Addresses {
 
 absl::StatusOr<std::shared_ptr<BatchExecutable>> BatchExecutable::Create(
     Ref<NpuUnit> unit, absl::Span<const takt_npu_operation_t> operations,
-    size_t binding_count, absl::Span<cpu::Executable* const> programs,
+    size_t binding_count, absl::Span<cpu::LoadedExecutable* const> programs,
     const Options& options) {
   if (operations.size() > kOperationsMax) {
     return absl::InvalidArgumentError(
@@ -93,8 +93,9 @@ absl::StatusOr<std::shared_ptr<BatchExecutable>> BatchExecutable::Create(
   return code;
 }
 
-absl::Status BatchExecutable::Add(takt_npu_operation_t operation,
-                                  absl::Span<cpu::Executable* const> programs) {
+absl::Status BatchExecutable::Add(
+    takt_npu_operation_t operation,
+    absl::Span<cpu::LoadedExecutable* const> programs) {
   if (operation.kind == TAKT_NPU_KIND_TRANSFER) {
     return absl::InvalidArgumentError(
         "a transfer: Takt makes these itself where they are needed");
@@ -147,7 +148,8 @@ absl::Status BatchExecutable::AddRange(const char* name, uint64_t used_bytes,
 }
 
 absl::Status BatchExecutable::AddProgram(
-    takt_npu_program_t& run, absl::Span<cpu::Executable* const> programs) {
+    takt_npu_program_t& run,
+    absl::Span<cpu::LoadedExecutable* const> programs) {
   if (run.program >= programs.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("program ", run.program, " of ", programs.size()));

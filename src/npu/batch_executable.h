@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "npu/npu_unit.h"
 
 namespace takt::npu {
@@ -46,7 +46,7 @@ class BatchExecutable final : public cpu::ExecutableCode {
   //                      not, more than kOperationsMax.
   static absl::StatusOr<std::shared_ptr<BatchExecutable>> Create(
       Ref<NpuUnit> unit, absl::Span<const takt_npu_operation_t> operations,
-      size_t binding_count, absl::Span<cpu::Executable* const> programs,
+      size_t binding_count, absl::Span<cpu::LoadedExecutable* const> programs,
       const Options& options);
 
   const std::vector<Binding>& bindings() const { return bindings_; }
@@ -67,9 +67,9 @@ class BatchExecutable final : public cpu::ExecutableCode {
       : unit_(std::move(unit)), options_(options) {}
 
   absl::Status Add(takt_npu_operation_t operation,
-                   absl::Span<cpu::Executable* const> programs);
+                   absl::Span<cpu::LoadedExecutable* const> programs);
   absl::Status AddProgram(takt_npu_program_t& run,
-                          absl::Span<cpu::Executable* const> programs);
+                          absl::Span<cpu::LoadedExecutable* const> programs);
   absl::Status AddRange(const char* name, uint64_t used_bytes,
                         uint32_t element_bytes, bool is_written,
                         takt_npu_range_t& range);

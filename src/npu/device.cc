@@ -61,7 +61,7 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
   }
   if (unit->syncs_memory()) {
     options.memory_sync =
-        MakeRef<cpu::Executable>(std::make_shared<MemorySync>(unit));
+        MakeRef<cpu::LoadedExecutable>(std::make_shared<MemorySync>(unit));
   }
   options.imports = formats.get();
   options.formats = std::move(formats);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "npu/npu_unit.h"
 
 namespace takt::npu {

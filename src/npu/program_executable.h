@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "npu/npu_unit.h"
 
 namespace takt::npu {

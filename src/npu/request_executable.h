@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "npu/lease.h"
 #include "npu/npu_unit.h"
 #include "route/exclusive_code.h"

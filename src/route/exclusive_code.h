@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "exec/job.h"
 
 namespace takt::route {
@@ -28,14 +28,15 @@ class ExclusiveResource {
 class ExclusiveCode : public cpu::ExecutableCode {
  public:
   // The code of `executable` if it is of this kind, else null.
-  static const ExclusiveCode* From(const cpu::Executable& executable) {
+  static const ExclusiveCode* From(const cpu::LoadedExecutable& executable) {
     const cpu::ExecutableCode& code = *executable.code();
     return code.implementation() == &kImplementation
                ? static_cast<const ExclusiveCode*>(&code)
                : nullptr;
   }
   // The resource that `executable` needs; null: none.
-  static ExclusiveResource* ResourceOf(const cpu::Executable& executable) {
+  static ExclusiveResource* ResourceOf(
+      const cpu::LoadedExecutable& executable) {
     const ExclusiveCode* const code = From(executable);
     return code != nullptr ? code->resource() : nullptr;
   }

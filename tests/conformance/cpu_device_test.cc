@@ -23,7 +23,7 @@ class CpuBackend final : public Backend {
 
   hal::Device& device() override { return *device_; }
   Ref<hal::Executable> LoadTestExecutable() override {
-    return MakeRef<cpu::Executable>(std::make_shared<TestCode>());
+    return MakeRef<cpu::LoadedExecutable>(std::make_shared<TestCode>());
   }
   absl::Status Wait(const hal::Fence& fence) override {
     if (executor_ == nullptr) return fence.Wait(INT64_MAX);

@@ -39,7 +39,7 @@ class NpuBackend final : public Backend {
 
   hal::Device& device() override { return *device_; }
   Ref<hal::Executable> LoadTestExecutable() override {
-    return MakeRef<cpu::Executable>(std::make_shared<TestCode>());
+    return MakeRef<cpu::LoadedExecutable>(std::make_shared<TestCode>());
   }
   absl::Status Wait(const hal::Fence& fence) override {
     return fence.Wait(INT64_MAX);

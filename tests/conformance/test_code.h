@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 #include "tests/conformance/device_conformance.h"
 
 namespace takt::conformance {

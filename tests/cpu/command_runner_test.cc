@@ -105,7 +105,7 @@ TEST(CommandRunnerTest, ResolveStaysWithinItsBase) {
 
 TEST(CommandRunnerTest, EstimatesOnceEverythingIsMeasured) {
   auto code = std::make_shared<NoCode>();
-  const Executable executable(code);
+  const LoadedExecutable executable(code);
   DispatchCommand a, b;
   a.kind = b.kind = Command::Kind::kDispatch;
   a.executable = b.executable = &executable;
@@ -132,7 +132,7 @@ TEST(CommandRunnerTest, EstimatesOnceEverythingIsMeasured) {
 
 TEST(CommandRunnerTest, RunningMeasures) {
   auto code = std::make_shared<NoCode>();
-  const Executable executable(code);
+  const LoadedExecutable executable(code);
   DispatchCommand command;
   command.kind = Command::Kind::kDispatch;
   command.executable = &executable;

@@ -51,7 +51,7 @@ class CpuCommandBufferTest : public ::testing::Test {
  protected:
   CpuCommandBufferTest()
       : blocks_(BlockPool::Create()),
-        executable_(MakeRef<Executable>(std::make_shared<FakeCode>())) {}
+        executable_(MakeRef<LoadedExecutable>(std::make_shared<FakeCode>())) {}
 
   Ref<CpuCommandBuffer> Make(size_t capacity, uint32_t mode = 0) {
     auto made = CpuCommandBuffer::Create(mode, capacity, nullptr, *blocks_);
@@ -69,7 +69,7 @@ class CpuCommandBufferTest : public ::testing::Test {
   }
 
   UniqueBlockPool blocks_;
-  Ref<Executable> executable_;
+  Ref<LoadedExecutable> executable_;
 };
 
 TEST_F(CpuCommandBufferTest, WorkgroupTotalRefusesLargeGrids) {
@@ -155,7 +155,7 @@ TEST_F(CpuCommandBufferTest, ChecksSlotsByWhatTheCommandsUse) {
 TEST_F(CpuCommandBufferTest, FlushesStandAloneBetweenTheirNeighbours) {
   auto made = CpuCommandBuffer::Create(
       0, 1, nullptr, *blocks_,
-      MakeRef<Executable>(std::make_shared<FakeSync>()));
+      MakeRef<LoadedExecutable>(std::make_shared<FakeSync>()));
   ASSERT_TRUE(made.ok()) << made.status();
   CpuCommandBuffer& commands = **made;
   const Ref<hal::Buffer> buffer =

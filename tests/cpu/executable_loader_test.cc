@@ -25,10 +25,9 @@ Ref<MappedFile> OpenFixture(const std::string& name) {
 constexpr char kVmvx[] = "vmvx-bytecode-fb";
 const std::vector<uint32_t> kConstants = {1, 2};
 
-absl::StatusOr<Ref<Executable>> LoadVmvx(ExecutableLoader& loader,
-                                         const Ref<MappedFile>& file,
-                                         const std::vector<uint32_t>& constants,
-                                         bool with_owner = true) {
+absl::StatusOr<Ref<LoadedExecutable>> LoadVmvx(
+    ExecutableLoader& loader, const Ref<MappedFile>& file,
+    const std::vector<uint32_t>& constants, bool with_owner = true) {
   return loader.Load(kVmvx, file->bytes(),
                      with_owner ? Ref<Object>(file) : nullptr, constants);
 }
@@ -150,7 +149,7 @@ TEST(ExecutableLoaderTest, AFailureIsNotRemembered) {
 }
 
 TEST(ExecutableLoaderTest, ExecutablesOutliveTheLoader) {
-  Ref<Executable> executable;
+  Ref<LoadedExecutable> executable;
   {
     ExecutableLoader loader;
     const auto file = OpenFixture("vmvx/executable.vmfb");
@@ -173,9 +172,9 @@ TEST(ExecutableLoaderTest, ExecutablesOutliveTheLoader) {
 TEST(ExecutableLoaderTest, ThreadsThatLoadTheSameGetTheSame) {
   ExecutableLoader loader;
   const auto file = OpenFixture("vmvx/executable.vmfb");
-  std::vector<Ref<Executable>> loaded(4);
+  std::vector<Ref<LoadedExecutable>> loaded(4);
   std::vector<std::thread> threads;
-  for (Ref<Executable>& target : loaded) {
+  for (Ref<LoadedExecutable>& target : loaded) {
     threads.emplace_back([&] {
       auto executable = LoadVmvx(loader, file, kConstants);
       ASSERT_TRUE(executable.ok()) << executable.status();
@@ -183,7 +182,7 @@ TEST(ExecutableLoaderTest, ThreadsThatLoadTheSameGetTheSame) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const Ref<Executable>& executable : loaded) {
+  for (const Ref<LoadedExecutable>& executable : loaded) {
     EXPECT_EQ(executable->code(), loaded[0]->code());
   }
 }

@@ -79,8 +79,8 @@ class ExecutionTest : public ::testing::Test {
   Ref<hal::CommandBuffer> Record(uint32_t workgroup_count,
                                  CallingCode::Call call) {
     auto commands = *device_->CreateCommandBuffer(0, 3, 0);
-    auto executable =
-        MakeRef<Executable>(std::make_shared<CallingCode>(std::move(call)));
+    auto executable = MakeRef<LoadedExecutable>(
+        std::make_shared<CallingCode>(std::move(call)));
     EXPECT_TRUE(
         commands->Dispatch(executable.get(), 0, {workgroup_count, 1, 1}, {}, {})
             .ok());

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 
 namespace takt::modules {
 
@@ -16,7 +16,7 @@ class TestCode final : public cpu::ExecutableCode {
   enum : uint64_t { kAdd = 0, kSum = 1 };
 
   static Ref<hal::Executable> Load() {
-    return MakeRef<cpu::Executable>(std::make_shared<TestCode>());
+    return MakeRef<cpu::LoadedExecutable>(std::make_shared<TestCode>());
   }
 
   TestCode() {

@@ -54,13 +54,13 @@ class RecordingTest : public ::testing::Test {
 
   RecordingTest()
       : blocks_(BlockPool::Create()),
-        exclusive_(MakeRef<cpu::Executable>(
+        exclusive_(MakeRef<cpu::LoadedExecutable>(
             std::make_shared<FakeCode>(&resource_, kExclusiveHash))),
-        on_cpu_(MakeRef<cpu::Executable>(
+        on_cpu_(MakeRef<cpu::LoadedExecutable>(
             std::make_shared<FakeCode>(nullptr, kCpuHash))) {}
 
   // A fill, a barrier and a dispatch.
-  Ref<cpu::CpuCommandBuffer> Record(cpu::Executable& executable,
+  Ref<cpu::CpuCommandBuffer> Record(cpu::LoadedExecutable& executable,
                                     const Grid& grid, uint64_t offset = 0,
                                     bool has_fill = true) {
     auto made = cpu::CpuCommandBuffer::Create(0, 2, nullptr, *blocks_);
@@ -89,8 +89,8 @@ class RecordingTest : public ::testing::Test {
 
   UniqueBlockPool blocks_;
   FakeResource resource_;
-  Ref<cpu::Executable> exclusive_;
-  Ref<cpu::Executable> on_cpu_;
+  Ref<cpu::LoadedExecutable> exclusive_;
+  Ref<cpu::LoadedExecutable> on_cpu_;
 };
 
 }  // namespace takt::route

@@ -1,4 +1,4 @@
-#include "cpu/executable.h"
+#include "cpu/loaded_executable.h"
 
 #include <memory>
 #include <string>
@@ -33,9 +33,9 @@ class FakeCode final : public ExecutableCode {
   std::string ran;
 };
 
-TEST(ExecutableTest, TellsWhatTheCodeSays) {
+TEST(LoadedExecutableTest, TellsWhatTheCodeSays) {
   auto code = std::make_shared<FakeCode>();
-  const auto executable = MakeRef<Executable>(code);
+  const auto executable = MakeRef<LoadedExecutable>(code);
   ASSERT_EQ(executable->function_count(), 2u);
   EXPECT_EQ(executable->function_name(0), "first");
   EXPECT_EQ(executable->constant_count(0), 2u);
@@ -48,18 +48,19 @@ TEST(ExecutableTest, TellsWhatTheCodeSays) {
   EXPECT_EQ(code->ran, "second 3-7");
 }
 
-TEST(ExecutableTest, FindsFunctionsByName) {
-  const auto executable = MakeRef<Executable>(std::make_shared<FakeCode>());
+TEST(LoadedExecutableTest, FindsFunctionsByName) {
+  const auto executable =
+      MakeRef<LoadedExecutable>(std::make_shared<FakeCode>());
   ASSERT_TRUE(executable->LookupFunction("second").ok());
   EXPECT_EQ(*executable->LookupFunction("second"), 1u);
   EXPECT_EQ(executable->LookupFunction("third").status().code(),
             absl::StatusCode::kNotFound);
 }
 
-TEST(ExecutableTest, HandlesShareWhatTheCodeHasLearned) {
+TEST(LoadedExecutableTest, HandlesShareWhatTheCodeHasLearned) {
   auto code = std::make_shared<FakeCode>();
-  const auto one = MakeRef<Executable>(code);
-  const auto other = MakeRef<Executable>(code);
+  const auto one = MakeRef<LoadedExecutable>(code);
+  const auto other = MakeRef<LoadedExecutable>(code);
   EXPECT_EQ(other->cost(0, {10, 1, 1}).AloneNs(), 0);
   one->cost(0, {10, 1, 1}).alone.Add(1000, 10);
   EXPECT_EQ(other->cost(0, {10, 1, 1}).AloneNs(), 100);
@@ -67,7 +68,7 @@ TEST(ExecutableTest, HandlesShareWhatTheCodeHasLearned) {
   EXPECT_EQ(other->cost(0, {9, 1, 1}).AloneNs(), 0);
 }
 
-TEST(ExecutableTest, KnowsItsOwn) {
+TEST(LoadedExecutableTest, KnowsItsOwn) {
   class OtherExecutable final : public hal::Executable {
    public:
     size_t function_count() const override { return 0; }
@@ -75,9 +76,9 @@ TEST(ExecutableTest, KnowsItsOwn) {
     size_t constant_count(size_t) const override { return 0; }
     size_t binding_count(size_t) const override { return 0; }
   };
-  const auto own = MakeRef<Executable>(std::make_shared<FakeCode>());
-  EXPECT_EQ(Executable::From(own.get()), own.get());
-  EXPECT_EQ(Executable::From(MakeRef<OtherExecutable>().get()), nullptr);
+  const auto own = MakeRef<LoadedExecutable>(std::make_shared<FakeCode>());
+  EXPECT_EQ(LoadedExecutable::From(own.get()), own.get());
+  EXPECT_EQ(LoadedExecutable::From(MakeRef<OtherExecutable>().get()), nullptr);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// An Executable is what a module holds of loaded code: a handle on the code
-// itself, which every context that loaded the same content shares.
+// A LoadedExecutable is what a module holds of loaded code: a handle on the
+// code itself, which every context that loaded the same content shares.
 //
 // Thread-safety: every method may run on any thread.
-#ifndef TAKT_CPU_EXECUTABLE_H_
-#define TAKT_CPU_EXECUTABLE_H_
+#ifndef TAKT_CPU_LOADED_EXECUTABLE_H_
+#define TAKT_CPU_LOADED_EXECUTABLE_H_
 
 #include <array>
 #include <cstddef>
@@ -51,8 +51,8 @@ struct DispatchArguments {
   }
 };
 
-// Loaded code: what the formats implement. Shared by every Executable of the
-// same content; gone with the last of them.
+// Loaded code: what the formats implement. Shared by every LoadedExecutable of
+// the same content; gone with the last of them.
 class ExecutableCode {
  public:
   struct Function {
@@ -71,7 +71,7 @@ class ExecutableCode {
   virtual const void* implementation() const { return nullptr; }
 
   // Runs the workgroups whose linear index (x fastest) lies in [begin, end).
-  // See Executable::RunWorkgroups.
+  // See LoadedExecutable::RunWorkgroups.
   virtual absl::Status RunWorkgroups(size_t function,
                                      const DispatchArguments& arguments,
                                      uint32_t begin, uint32_t end,
@@ -108,15 +108,15 @@ class ExecutableCode {
   uint64_t content_hash_ = 0;
 };
 
-class Executable final : public hal::Executable {
+class LoadedExecutable final : public hal::Executable {
  public:
-  explicit Executable(std::shared_ptr<ExecutableCode> code)
+  explicit LoadedExecutable(std::shared_ptr<ExecutableCode> code)
       : code_(std::move(code)) {}
 
   // `executable` if it is one of these, else nullptr.
-  static const Executable* From(const hal::Executable* executable) {
+  static const LoadedExecutable* From(const hal::Executable* executable) {
     return executable->implementation() == &kImplementation
-               ? static_cast<const Executable*>(executable)
+               ? static_cast<const LoadedExecutable*>(executable)
                : nullptr;
   }
 
@@ -176,4 +176,4 @@ class Executable final : public hal::Executable {
 
 }  // namespace takt::cpu
 
-#endif  // TAKT_CPU_EXECUTABLE_H_
+#endif  // TAKT_CPU_LOADED_EXECUTABLE_H_
