@@ -109,8 +109,8 @@ absl::Status ExplainMisfit(const absl::Status& status,
                     "allow_system_libraries");
   }
   if (!cpu::VmvxExecutable::IsAvailable()) {
-    absl::StrAppend(&text, "; this build of Takt is without vmvx: ",
-                    "TAKT_VMVX is OFF");
+    absl::StrAppend(
+        &text, "; this build of Takt is without vmvx: ", "TAKT_VMVX is OFF");
   }
   return absl::Status(static_cast<absl::StatusCode>(status.raw_code()), text);
 }
