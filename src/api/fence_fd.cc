@@ -46,19 +46,19 @@ absl::StatusOr<int> ExportFd(const hal::Fence* fence) {
   return given.release();
 }
 
-absl::StatusOr<FdPoller::Event> EventOf(takt_fence_fd_event_t event) {
+absl::StatusOr<FdPoller::Readiness> ReadinessOf(takt_fence_fd_event_t event) {
   switch (event) {
     case TAKT_FENCE_FD_READABLE:
-      return FdPoller::Event::kReadable;
+      return FdPoller::Readiness::kReadable;
     case TAKT_FENCE_FD_WRITABLE:
-      return FdPoller::Event::kWritable;
+      return FdPoller::Readiness::kWritable;
   }
   return absl::InvalidArgumentError(absl::StrCat("event ", event, " is none"));
 }
 
 absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
                                          takt_fence_fd_event_t event) {
-  TAKT_ASSIGN_OR_RETURN(const FdPoller::Event watched, EventOf(event));
+  TAKT_ASSIGN_OR_RETURN(const FdPoller::Readiness watched, ReadinessOf(event));
   TAKT_ASSIGN_OR_RETURN(const std::shared_ptr<FdPoller> poller,
                         Unwrap(instance)->GetFdPoller());
   const Ref<hal::Fence> fence = hal::Fence::Create();

@@ -44,8 +44,8 @@ absl::Status FdError(int fd, int error) {
   }
 }
 
-uint32_t EpollEvents(FdPoller::Event event) {
-  return event == FdPoller::Event::kReadable ? EPOLLIN : EPOLLOUT;
+uint32_t EpollEvents(FdPoller::Readiness wanted) {
+  return wanted == FdPoller::Readiness::kReadable ? EPOLLIN : EPOLLOUT;
 }
 
 // Whether an EPOLLERR is an error of the descriptor. On a socket it may also
@@ -171,13 +171,13 @@ FdPoller::~FdPoller() {
   }
 }
 
-absl::StatusOr<uint64_t> FdPoller::Watch(int fd, Event event,
+absl::StatusOr<uint64_t> FdPoller::Watch(int fd, Readiness wanted,
                                          Callback callback) {
   Shared::Entry entry;
   entry.fd = UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!entry.fd.valid()) return FdError(fd, errno);
   entry.given_fd = fd;
-  entry.wanted = EpollEvents(event);
+  entry.wanted = EpollEvents(wanted);
   entry.callback = std::move(callback);
 
   MutexLock lock(&shared_->mutex);

@@ -17,7 +17,7 @@ namespace takt {
 
 class FdPoller {
  public:
-  enum class Event { kReadable, kWritable };
+  enum class Readiness { kReadable, kWritable };
   // Gets OK once the descriptor is ready; ABORTED if it hung up or has an
   // error; CANCELLED if the poller is destroyed before. Runs on the poller's
   // thread, or on the one that destroys the poller, with no lock held. Must not
@@ -49,7 +49,7 @@ class FdPoller {
   //
   // INVALID_ARGUMENT if `fd` is no descriptor, or of a kind that cannot be
   // polled (a regular file); RESOURCE_EXHAUSTED. `callback` does not run then.
-  absl::StatusOr<uint64_t> Watch(int fd, Event event, Callback callback);
+  absl::StatusOr<uint64_t> Watch(int fd, Readiness wanted, Callback callback);
 
   // True if the callback will not run; it is destroyed here then. False if it
   // has run, runs or will run.

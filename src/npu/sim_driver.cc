@@ -54,7 +54,7 @@ class SimUnit final : public AddressSpace {
 
  private:
   // A completion to come. Frees itself.
-  struct Event {
+  struct Completion {
     SimUnit* unit;
     uint64_t id;
     takt_npu_result_t result;
@@ -67,7 +67,7 @@ class SimUnit final : public AddressSpace {
   int64_t Now() const { return host_.now_ns(host_.user_data); }
   void Schedule(const takt_npu_batch_t& batch, int64_t at_ns,
                 takt_npu_result_t result, bool is_stray);
-  static void OnEvent(void* argument);
+  static void OnCompletion(void* argument);
   Fault DrawFault();
   bool Draw(double probability) {
     return probability > 0 && random_.Unit() < probability;
@@ -235,21 +235,23 @@ takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
 
 void SimUnit::Schedule(const takt_npu_batch_t& batch, int64_t at_ns,
                        takt_npu_result_t result, bool is_stray) {
-  auto* event = new Event{this,           batch.id,        result,
-                          batch.complete, batch.user_data, is_stray};
-  host_.schedule(host_.user_data, at_ns, &SimUnit::OnEvent, event);
+  auto* completion = new Completion{this,           batch.id,        result,
+                                    batch.complete, batch.user_data, is_stray};
+  host_.schedule(host_.user_data, at_ns, &SimUnit::OnCompletion, completion);
 }
 
-void SimUnit::OnEvent(void* argument) {
-  auto* event = static_cast<Event*>(argument);
-  bool completes = event->is_stray;
+void SimUnit::OnCompletion(void* argument) {
+  auto* completion = static_cast<Completion*>(argument);
+  bool completes = completion->is_stray;
   if (!completes) {
-    MutexLock lock(&event->unit->mutex_);
-    completes = event->unit->running_id_ == event->id;
-    if (completes) event->unit->running_id_ = 0;
+    MutexLock lock(&completion->unit->mutex_);
+    completes = completion->unit->running_id_ == completion->id;
+    if (completes) completion->unit->running_id_ = 0;
   }
-  if (completes) event->complete(event->user_data, event->id, event->result);
-  delete event;
+  if (completes)
+    completion->complete(completion->user_data, completion->id,
+                         completion->result);
+  delete completion;
 }
 
 takt_npu_result_t SimUnit::Cancel(uint64_t id) {

@@ -25,7 +25,7 @@ class RealTime final : public Timebase {
   bool Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) override;
 
  private:
-  struct Event : TimerService::Timer {
+  struct PendingCall : TimerService::Timer {
     RealTime* time;
     Call call;
     void* argument;
@@ -34,27 +34,27 @@ class RealTime final : public Timebase {
 
   const std::shared_ptr<TimerService> timers_;
   Mutex mutex_;
-  CondVar changed_;  // An event is no longer pending.
-  absl::flat_hash_set<Event*> pending_ ABSL_GUARDED_BY(mutex_);
+  CondVar changed_;  // A call is no longer pending.
+  absl::flat_hash_set<PendingCall*> pending_ ABSL_GUARDED_BY(mutex_);
 };
 
 void RealTime::Drain() {
   // What is not due yet is called here, what is being called is waited for.
   while (true) {
-    Event* event = nullptr;
+    PendingCall* pending = nullptr;
     {
       MutexLock lock(&mutex_);
-      for (Event* each : pending_) {
+      for (PendingCall* each : pending_) {
         if (timers_->Cancel(each)) {
-          event = each;
+          pending = each;
           break;
         }
       }
-      if (event == nullptr) break;
-      pending_.erase(event);
+      if (pending == nullptr) break;
+      pending_.erase(pending);
     }
-    event->call(event->argument);
-    delete event;
+    pending->call(pending->argument);
+    delete pending;
   }
   MutexLock lock(&mutex_);
   while (!pending_.empty()) changed_.Wait(&mutex_);
@@ -62,26 +62,26 @@ void RealTime::Drain() {
 }
 
 void RealTime::Schedule(int64_t at_ns, Call call, void* argument) {
-  auto* event = new Event;
-  event->fire = &RealTime::Fire;
-  event->time = this;
-  event->call = call;
-  event->argument = argument;
+  auto* pending = new PendingCall;
+  pending->fire = &RealTime::Fire;
+  pending->time = this;
+  pending->call = call;
+  pending->argument = argument;
   MutexLock lock(&mutex_);
-  const bool is_new = pending_.insert(event).second;
+  const bool is_new = pending_.insert(pending).second;
   TAKT_CHECK(is_new);
-  timers_->Arm(event, at_ns);
+  timers_->Arm(pending, at_ns);
 }
 
 void RealTime::Fire(TimerService::Timer* timer) {
-  auto* event = static_cast<Event*>(timer);
-  RealTime* const time = event->time;
-  event->call(event->argument);
+  auto* pending = static_cast<PendingCall*>(timer);
+  RealTime* const time = pending->time;
+  pending->call(pending->argument);
   MutexLock lock(&time->mutex_);
-  const size_t erased = time->pending_.erase(event);
+  const size_t erased = time->pending_.erase(pending);
   TAKT_CHECK(erased == 1);
   time->changed_.SignalAll();
-  delete event;
+  delete pending;
 }
 
 bool RealTime::Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) {
@@ -105,20 +105,21 @@ std::shared_ptr<Timebase> CreateRealTime(std::shared_ptr<TimerService> timers) {
 }
 
 struct VirtualTime::State {
-  struct Event {
+  struct PendingCall {
     int64_t at_ns;
     uint64_t number;  // First come, first served.
     Call call;
     void* argument;
-    bool operator<(const Event& other) const {  // For a heap, earliest first.
+    bool operator<(
+        const PendingCall& other) const {  // For a heap, earliest first.
       return at_ns != other.at_ns ? at_ns > other.at_ns : number > other.number;
     }
   };
 
   Mutex mutex;
   int64_t now_ns ABSL_GUARDED_BY(mutex) = 0;
-  uint64_t event_count ABSL_GUARDED_BY(mutex) = 0;
-  std::vector<Event> events ABSL_GUARDED_BY(mutex);
+  uint64_t call_count ABSL_GUARDED_BY(mutex) = 0;
+  std::vector<PendingCall> pending_calls ABSL_GUARDED_BY(mutex);
 };
 
 VirtualTime::VirtualTime() : state_(std::make_unique<State>()) {}
@@ -137,23 +138,25 @@ int64_t VirtualTime::NowNs() {
 
 void VirtualTime::Schedule(int64_t at_ns, Call call, void* argument) {
   MutexLock lock(&state_->mutex);
-  state_->events.push_back({at_ns, state_->event_count++, call, argument});
-  std::push_heap(state_->events.begin(), state_->events.end());
+  state_->pending_calls.push_back(
+      {at_ns, state_->call_count++, call, argument});
+  std::push_heap(state_->pending_calls.begin(), state_->pending_calls.end());
 }
 
 bool VirtualTime::Step(int64_t deadline_ns) {
-  State::Event event;
+  State::PendingCall pending;
   {
     MutexLock lock(&state_->mutex);
-    std::vector<State::Event>& events = state_->events;
-    if (events.empty() || events.front().at_ns > deadline_ns) return false;
-    std::pop_heap(events.begin(), events.end());
-    event = events.back();
-    events.pop_back();
-    TAKT_CHECK(event.number < state_->event_count);
-    state_->now_ns = std::max(state_->now_ns, event.at_ns);
+    std::vector<State::PendingCall>& pending_calls = state_->pending_calls;
+    if (pending_calls.empty() || pending_calls.front().at_ns > deadline_ns)
+      return false;
+    std::pop_heap(pending_calls.begin(), pending_calls.end());
+    pending = pending_calls.back();
+    pending_calls.pop_back();
+    TAKT_CHECK(pending.number < state_->call_count);
+    state_->now_ns = std::max(state_->now_ns, pending.at_ns);
   }
-  event.call(event.argument);
+  pending.call(pending.argument);
   return true;
 }
 

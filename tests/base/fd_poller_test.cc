@@ -17,7 +17,7 @@
 namespace takt {
 namespace {
 
-using Event = FdPoller::Event;
+using Readiness = FdPoller::Readiness;
 
 struct Pipe {
   Pipe() {
@@ -71,13 +71,13 @@ class FdPollerTest : public ::testing::Test {
     poller_ = *std::move(poller);
   }
   // Watches `fd` for `outcome`, and returns the number for Cancel().
-  uint64_t Watch(int fd, Event event, Outcome& outcome) {
-    const auto id = poller_->Watch(fd, event, outcome.Callback());
+  uint64_t Watch(int fd, Readiness wanted, Outcome& outcome) {
+    const auto id = poller_->Watch(fd, wanted, outcome.Callback());
     EXPECT_TRUE(id.ok()) << id.status();
     return id.value_or(0);
   }
   uint64_t WatchReadable(Outcome& outcome) {
-    return Watch(pipe_.read_end.get(), Event::kReadable, outcome);
+    return Watch(pipe_.read_end.get(), Readiness::kReadable, outcome);
   }
 
   // Before the poller, which calls them back as it is destroyed.
@@ -101,7 +101,7 @@ TEST_F(FdPollerTest, CallsBackOnceReadable) {
 }
 
 TEST_F(FdPollerTest, CallsBackOnceWritable) {
-  Watch(pipe_.write_end.get(), Event::kWritable, outcome_);
+  Watch(pipe_.write_end.get(), Readiness::kWritable, outcome_);
   EXPECT_TRUE(outcome_.Wait().ok());
 }
 
@@ -117,7 +117,7 @@ TEST_F(FdPollerTest, OneDescriptorCanBeWatchedManyTimes) {
   std::vector<std::unique_ptr<Outcome>> outcomes;
   for (int i = 0; i < 100; ++i) {
     outcomes.push_back(std::make_unique<Outcome>());
-    Watch(event.get(), Event::kReadable, *outcomes.back());
+    Watch(event.get(), Readiness::kReadable, *outcomes.back());
   }
   const uint64_t one = 1;
   ASSERT_EQ(write(event.get(), &one, sizeof(one)), 8);
@@ -139,7 +139,7 @@ TEST_F(FdPollerTest, DataBeforeAHangUpIsReadable) {
 
 TEST_F(FdPollerTest, APipeWithoutAReaderIsAborted) {
   pipe_.read_end = UniqueFd();
-  Watch(pipe_.write_end.get(), Event::kWritable, outcome_);
+  Watch(pipe_.write_end.get(), Readiness::kWritable, outcome_);
   EXPECT_EQ(outcome_.Wait().code(), absl::StatusCode::kAborted);
 }
 
@@ -161,14 +161,14 @@ TEST_F(FdPollerTest, DestructionCancelsAllWatches) {
 
 TEST_F(FdPollerTest, ACallbackMayDestroyThePoller) {
   Pipe silent;
-  Watch(silent.read_end.get(), Event::kReadable, other_);
+  Watch(silent.read_end.get(), Readiness::kReadable, other_);
   Done destroyed;
   const auto destroy = [&](const absl::Status&) {
     poller_.reset();
     destroyed.Notify();
   };
   ASSERT_TRUE(
-      poller_->Watch(pipe_.read_end.get(), Event::kReadable, destroy).ok());
+      poller_->Watch(pipe_.read_end.get(), Readiness::kReadable, destroy).ok());
   pipe_.Write();
   destroyed.Wait();
   EXPECT_EQ(other_.status.code(), absl::StatusCode::kCancelled);
@@ -177,7 +177,8 @@ TEST_F(FdPollerTest, ACallbackMayDestroyThePoller) {
 TEST_F(FdPollerTest, ACallbackMayWatchAgain) {
   const auto watch_again = [&](const absl::Status&) { WatchReadable(other_); };
   ASSERT_TRUE(
-      poller_->Watch(pipe_.read_end.get(), Event::kReadable, watch_again).ok());
+      poller_->Watch(pipe_.read_end.get(), Readiness::kReadable, watch_again)
+          .ok());
   pipe_.Write();
   EXPECT_TRUE(other_.Wait().ok());
 }
@@ -186,7 +187,7 @@ TEST_F(FdPollerTest, RefusesANumberWithoutADescriptor) {
   const int closed = pipe_.read_end.get();
   pipe_.read_end = UniqueFd();
   for (const int fd : {-1, closed}) {
-    EXPECT_EQ(poller_->Watch(fd, Event::kReadable, outcome_.Callback())
+    EXPECT_EQ(poller_->Watch(fd, Readiness::kReadable, outcome_.Callback())
                   .status()
                   .code(),
               absl::StatusCode::kInvalidArgument)
@@ -199,7 +200,7 @@ TEST_F(FdPollerTest, RefusesAFileOnDisk) {
   UniqueFd file(open(TAKT_TESTDATA_DIR "/regenerate.py", O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(file.valid());
   const absl::Status status =
-      poller_->Watch(file.get(), Event::kReadable, outcome_.Callback())
+      poller_->Watch(file.get(), Readiness::kReadable, outcome_.Callback())
           .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("cannot be polled"), std::string::npos);
