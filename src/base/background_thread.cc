@@ -23,18 +23,16 @@ BackgroundThread::~BackgroundThread() {
 void BackgroundThread::Post(std::function<void()> function) {
   TAKT_CHECK(function != nullptr);
   MutexLock lock(&mutex_);
-  waiting_.push_back(std::move(function));
-  if (has_no_thread_) return;
-  if (thread_ == nullptr) {
+  if (thread_ == nullptr && !has_no_thread_) {
     auto thread = std::make_unique<Thread>();
     const auto main = [](void* self) {
       static_cast<BackgroundThread*>(self)->Loop();
     };
     has_no_thread_ = !thread->Start(options_, main, this).ok();
-    if (has_no_thread_) return;
-    thread_ = std::move(thread);
+    if (!has_no_thread_) thread_ = std::move(thread);
   }
-  sleeper_.Raise(kWork);
+  waiting_.push_back(std::move(function));
+  if (!has_no_thread_) sleeper_.Raise(kWork);
 }
 
 bool BackgroundThread::RunOne() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/pause.h"
 
 namespace takt {
@@ -71,7 +72,7 @@ void BlockPool::TakeIdle(size_t size_class, Shard& shard) {
 
 void* BlockPool::AllocateFromSystem(size_t bytes) {
   auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
-  TAKT_CHECK(header != nullptr);
+  if (header == nullptr) ThrowBadAlloc();
   *header = Header{nullptr, 0, 0};
   return header + 1;
 }
@@ -89,14 +90,23 @@ void* BlockPool::Allocate(size_t bytes) {
   if (block != nullptr) shard->free[size_class] = block->next;
   shard->held.store(false, std::memory_order_release);
   if (block != nullptr) return block;
+  block = MakeBlock(size_class);
+  if (block == nullptr) FailAllocation();
   AddSpares(size_class);
-  return MakeBlock(size_class);
+  return block;
+}
+
+void BlockPool::FailAllocation() {
+  Shard& shard = WaitForShard();
+  --shard.outstanding;
+  shard.held.store(false, std::memory_order_release);
+  ThrowBadAlloc();
 }
 
 BlockPool::FreeBlock* BlockPool::MakeBlock(uint32_t size_class) {
   auto* header = static_cast<Header*>(
       std::malloc(sizeof(Header) + (size_class + 1) * kClassBytes));
-  TAKT_CHECK(header != nullptr);
+  if (header == nullptr) return nullptr;
   *header = Header{this, size_class, 0};
   return reinterpret_cast<FreeBlock*>(header + 1);
 }
@@ -105,15 +115,15 @@ void BlockPool::AddSpares(uint32_t size_class) {
   FreeBlock* blocks[kSpareCount];
   for (FreeBlock*& block : blocks) block = MakeBlock(size_class);
   Shard* shard = TryAcquire();
-  if (shard == nullptr) {
-    for (FreeBlock* block : blocks) {
-      std::free(reinterpret_cast<Header*>(block) - 1);
-    }
-    return;
-  }
   for (FreeBlock* block : blocks) {
-    block->next = std::exchange(shard->free[size_class], block);
+    if (block == nullptr) continue;
+    if (shard == nullptr) {
+      std::free(reinterpret_cast<Header*>(block) - 1);
+    } else {
+      block->next = std::exchange(shard->free[size_class], block);
+    }
   }
+  if (shard == nullptr) return;
   shard->held.store(false, std::memory_order_release);
 }
 

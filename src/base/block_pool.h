@@ -40,8 +40,8 @@ class BlockPool {
   BlockPool& operator=(const BlockPool&) = delete;
 
   // At least `bytes`, aligned to 16. Blocks of more than kMaxBlockBytes come
-  // from the system. Aborts when the system has no memory left, as `new` does
-  // in code without exceptions.
+  // from the system. Throws std::bad_alloc when the system has no memory left,
+  // as `new` does.
   void* Allocate(size_t bytes);
   static void* AllocateFromSystem(size_t bytes);
 
@@ -88,16 +88,18 @@ class BlockPool {
   // this thread holds and which has none. Else they would pile up in the shard
   // of a thread that only frees what other threads allocate.
   void TakeIdle(size_t size_class, Shard& shard);
-  FreeBlock* MakeBlock(uint32_t size_class);
+  FreeBlock* MakeBlock(uint32_t size_class);  // NULL if there is no memory.
   // Makes some more blocks than are needed now. If one thread allocates and
   // another frees, the idle blocks cannot be reached while the second one is
   // preempted in its shard.
   void AddSpares(uint32_t size_class);
   static void FreeIdleBlocks(Shard& shard);
   void Return(Header* header);
-  // The rare parts of Return(), out of its way.
+  // The rare parts of Return() and Allocate(), out of their way.
   [[gnu::noinline]] Shard& WaitForShard();
   [[gnu::noinline]] void ReturnAfterClose(Header* header, Shard& shard);
+  // A block that was counted and could not be made.
+  [[noreturn, gnu::noinline]] void FailAllocation();
 
   std::array<Shard, kShardCount> shards_;
   // Written by Close() while it holds every shard, read by a thread that holds

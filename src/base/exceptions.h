@@ -10,6 +10,10 @@
 #ifndef TAKT_BASE_EXCEPTIONS_H_
 #define TAKT_BASE_EXCEPTIONS_H_
 
+#include <new>
+
+#include "base/check.h"
+
 #if defined(__cpp_exceptions)
 #define TAKT_TRY try
 #define TAKT_CATCH(what) catch (what)
@@ -17,5 +21,18 @@
 #define TAKT_TRY if (true)
 #define TAKT_CATCH(what) else
 #endif
+
+namespace takt {
+
+// What `new` does when the system has no memory left.
+[[noreturn]] inline void ThrowBadAlloc() {
+#if defined(__cpp_exceptions)
+  throw std::bad_alloc();
+#else
+  CheckFailed(__FILE__, __LINE__, "out of memory");
+#endif
+}
+
+}  // namespace takt
 
 #endif  // TAKT_BASE_EXCEPTIONS_H_

@@ -33,6 +33,21 @@ void LeaveRealTime(pthread_attr_t* attributes) {
   pthread_attr_setschedparam(attributes, &parameters);
 }
 
+// As pthread_create().
+int CreateThread(size_t stack_bytes, void* (*main)(void*), void* argument,
+                 pthread_t* handle) {
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error != 0) return error;
+  error = pthread_attr_setstacksize(
+      &attributes, std::max<size_t>(stack_bytes, PTHREAD_STACK_MIN));
+  pthread_attr_setguardsize(&attributes, kStackGuardBytes);
+  LeaveRealTime(&attributes);
+  if (error == 0) error = pthread_create(handle, &attributes, main, argument);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
 }  // namespace
 
 size_t DefaultStackBytes() {
@@ -60,14 +75,7 @@ absl::Status Thread::Start(const Options& options, void (*run)(void*),
   }
   const size_t stack_bytes =
       options_.stack_bytes != 0 ? options_.stack_bytes : DefaultStackBytes();
-  pthread_attr_t attributes;
-  TAKT_CHECK(pthread_attr_init(&attributes) == 0);
-  int error = pthread_attr_setstacksize(
-      &attributes, std::max<size_t>(stack_bytes, PTHREAD_STACK_MIN));
-  pthread_attr_setguardsize(&attributes, kStackGuardBytes);
-  LeaveRealTime(&attributes);
-  if (error == 0) error = pthread_create(&handle_, &attributes, &Main, this);
-  pthread_attr_destroy(&attributes);
+  const int error = CreateThread(stack_bytes, &Main, this, &handle_);
   is_started_ = error == 0;
   if (is_started_) return absl::OkStatus();
   return absl::ResourceExhaustedError(

@@ -113,15 +113,13 @@ TimerThread::~TimerThread() {
 bool TimerThread::Start() {
   if (thread_ != nullptr) return true;
   auto thread = std::make_unique<Thread>();
-  auto* argument = new std::shared_ptr<Shared>(shared_);
+  auto argument = std::make_unique<std::shared_ptr<Shared>>(shared_);
   const Thread::Options options = {
       .name = shared_->options.name,
       .reports_faults = shared_->options.reports_faults,
       .hooks = shared_->options.hooks};
-  if (!thread->Start(options, &Main, argument).ok()) {
-    delete argument;
-    return false;
-  }
+  if (!thread->Start(options, &Main, argument.get()).ok()) return false;
+  argument.release();
   thread_ = std::move(thread);
   return true;
 }

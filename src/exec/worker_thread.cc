@@ -7,41 +7,28 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
 #include "base/thread_latency.h"
 
 namespace takt::exec {
 namespace {
 
-// A kernel's processor mask of any size.
+// A kernel's processor mask, with a bit for each processor that a CpuSet may
+// have.
 class KernelCpuSet {
  public:
-  explicit KernelCpuSet(uint32_t cpu_count)
-      : bytes_(CPU_ALLOC_SIZE(cpu_count)),
-        set_(CPU_ALLOC(cpu_count)),
-        count_(cpu_count) {
-    TAKT_CHECK(set_ != nullptr);
-    CPU_ZERO_S(bytes_, set_);
-  }
-  ~KernelCpuSet() { CPU_FREE(set_); }
-  KernelCpuSet(const KernelCpuSet&) = delete;
-  KernelCpuSet& operator=(const KernelCpuSet&) = delete;
-
-  void Add(uint32_t cpu) { CPU_SET_S(cpu, bytes_, set_); }
+  void Add(uint32_t cpu) { CPU_SET_S(cpu, sizeof(sets_), sets_); }
   CpuSet ToCpuSet() const {
     CpuSet result;
-    for (uint32_t cpu = 0; cpu < count_; ++cpu) {
-      if (CPU_ISSET_S(cpu, bytes_, set_)) result.Add(cpu);
+    for (uint32_t cpu = 0; cpu < CpuSet::kMaxCpus; ++cpu) {
+      if (CPU_ISSET_S(cpu, sizeof(sets_), sets_)) result.Add(cpu);
     }
     return result;
   }
-  size_t bytes() const { return bytes_; }
-  cpu_set_t* get() const { return set_; }
+  size_t bytes() const { return sizeof(sets_); }
+  cpu_set_t* get() { return sets_; }
 
  private:
-  const size_t bytes_;
-  cpu_set_t* const set_;
-  const uint32_t count_;
+  cpu_set_t sets_[CpuSet::kMaxCpus / CPU_SETSIZE] = {};
 };
 
 }  // namespace
@@ -129,13 +116,13 @@ void WorkerThread::ApplyAffinity(const CpuSet& cpus) {
   const auto id = static_cast<pid_t>(report_.thread_id);
   report_.affinity_error = 0;
   if (!cpus.empty()) {
-    KernelCpuSet wanted(CpuSet::kMaxCpus);
+    KernelCpuSet wanted;
     cpus.ForEach([&wanted](uint32_t cpu) { wanted.Add(cpu); });
     if (sched_setaffinity(id, wanted.bytes(), wanted.get()) != 0) {
       report_.affinity_error = errno;
     }
   }
-  KernelCpuSet actual(CpuSet::kMaxCpus);
+  KernelCpuSet actual;
   if (sched_getaffinity(id, actual.bytes(), actual.get()) == 0) {
     report_.cpus = actual.ToCpuSet();
     // The kernel accepts a mask of which only a part exists.

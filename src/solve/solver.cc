@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/mutex.h"
 #include "base/random.h"
 #include "base/status.h"
@@ -33,6 +36,37 @@ bool HasWideAlternatives(const Problem& problem) {
   }
   return false;
 }
+
+// Threads that search beside the caller's. A thread that does not start, or
+// has no memory, is done without. The destructor waits for them.
+class Threads {
+ public:
+  Threads() = default;
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  ~Threads() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  // Calls search(index) for each index from 1 on that is below `count`. It
+  // outlives this object.
+  template <typename Search>
+  void Start(uint32_t count, const Search& search) {
+    TAKT_TRY {
+      threads_.reserve(count);
+      for (uint32_t i = 1; i < count; ++i) {
+        threads_.emplace_back([&search, i] {
+          TAKT_TRY { search(i); }
+          TAKT_CATCH(const std::bad_alloc&) {}
+        });
+      }
+    }
+    TAKT_CATCH(const std::exception&) {}
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
 
 // The best schedule of all threads.
 class Incumbent {
@@ -130,12 +164,11 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
         [&] { return incumbent.makespan(); });
     steps.fetch_add(evolution.step_count());
   };
-  std::vector<std::thread> threads;
-  for (uint32_t i = 1; i < options.thread_count; ++i) {
-    threads.emplace_back(search, i);
+  {
+    Threads threads;
+    threads.Start(options.thread_count, search);
+    search(0);
   }
-  search(0);
-  for (std::thread& thread : threads) thread.join();
   Solution solution;
   solution.lower_bound = scaled.RestoreBound(bound);
   incumbent.MoveTo(&solution);
