@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "base/exceptions.h"
 
 namespace takt::abi {
 namespace {
@@ -32,6 +33,18 @@ takt_status_t Shared(int code) {
   if (code <= 0 || code >= kStatusCodeCount) code = TAKT_STATUS_UNKNOWN;
   // Never written through: free() and the accessors look at is_shared first.
   return const_cast<takt_status_t>(&kSharedStatuses[code]);
+}
+
+// Of the arguments of TAKT_REQUIRE.
+absl::string_view NameAt(const char* names, int index) {
+  const std::vector<absl::string_view> list = absl::StrSplit(names, ", ");
+  // "Items(count, values)" is two parts of the list and one pointer.
+  size_t part = 0;
+  for (; index > 0; --index) {
+    part += absl::StartsWith(list[part], "Items(") ? 2 : 1;
+  }
+  part += absl::StartsWith(list[part], "Items(") ? 1 : 0;
+  return absl::StripSuffix(list[part], ")");
 }
 
 }  // namespace
@@ -65,23 +78,24 @@ void FreeStatus(takt_status_t status) {
 
 absl::Status FromStatus(takt_status_t status) {
   if (status == nullptr) return absl::OkStatus();
-  absl::Status result(static_cast<absl::StatusCode>(status->code),
-                      status->message);
+  const auto code = static_cast<absl::StatusCode>(status->code);
+  absl::Status result;
+  TAKT_TRY { result = absl::Status(code, status->message); }
+  TAKT_CATCH(const std::bad_alloc&) {
+    result = absl::Status(code, "");  // It takes no memory.
+  }
   FreeStatus(status);
   return result;
 }
 
 takt_status_t RefuseNull(const char* source, const char* names, int index) {
-  const std::vector<absl::string_view> list = absl::StrSplit(names, ", ");
-  // "Items(count, values)" is two parts of the list and one pointer.
-  size_t part = 0;
-  for (; index > 0; --index) {
-    part += absl::StartsWith(list[part], "Items(") ? 2 : 1;
+  TAKT_TRY {
+    return MakeStatus(TAKT_STATUS_INVALID_ARGUMENT, source,
+                      absl::StrCat(NameAt(names, index), " is NULL"));
   }
-  part += absl::StartsWith(list[part], "Items(") ? 1 : 0;
-  const absl::string_view name = absl::StripSuffix(list[part], ")");
-  return MakeStatus(TAKT_STATUS_INVALID_ARGUMENT, source,
-                    absl::StrCat(name, " is NULL"));
+  TAKT_CATCH(const std::bad_alloc&) {
+    return Shared(TAKT_STATUS_INVALID_ARGUMENT);
+  }
 }
 
 }  // namespace takt::abi

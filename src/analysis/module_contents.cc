@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/guard.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
@@ -162,8 +163,11 @@ using takt::analysis::At;
 takt_status_t takt_module_contents_create(
     takt_module_t* module, takt_module_contents_t** out_contents) {
   TAKT_REQUIRE(module, out_contents);
-  return takt::analysis::Give(__func__, takt::analysis::ReadContents(module),
-                              out_contents);
+  TAKT_TRY {
+    return takt::analysis::Give(__func__, takt::analysis::ReadContents(module),
+                                out_contents);
+  }
+  TAKT_CATCH_ALL(module, out_contents);
 }
 
 void takt_module_contents_retain(takt_module_contents_t* contents) {
@@ -194,8 +198,11 @@ takt_module_info_t takt_module_contents_info(
 takt_status_t takt_convention_describe(const char* convention,
                                        char** out_text) {
   TAKT_REQUIRE(convention, out_text);
-  return takt::analysis::GiveText(
-      __func__, takt::analysis::DescribeConvention(convention), out_text);
+  TAKT_TRY {
+    return takt::analysis::GiveText(
+        __func__, takt::analysis::DescribeConvention(convention), out_text);
+  }
+  TAKT_CATCH_ALL(convention, out_text);
 }
 
 size_t takt_module_contents_attribute_count(
@@ -312,7 +319,10 @@ size_t takt_module_contents_export_function(
 takt_status_t takt_module_contents_disassemble(
     const takt_module_contents_t* contents, size_t index, char** out_text) {
   TAKT_REQUIRE(contents, out_text);
-  return takt::analysis::GiveText(
-      __func__, takt::analysis::Disassemble(*ArchiveOf(contents), index),
-      out_text);
+  TAKT_TRY {
+    return takt::analysis::GiveText(
+        __func__, takt::analysis::Disassemble(*ArchiveOf(contents), index),
+        out_text);
+  }
+  TAKT_CATCH_ALL(contents, out_text);
 }

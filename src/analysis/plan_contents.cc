@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "abi/guard.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/handle.h"
 #include "analysis/libtakt.h"
@@ -99,52 +100,72 @@ using takt::analysis::Unwrap;
 
 takt_status_t takt_plan_save_file(const takt_plan_t* plan, const char* path) {
   TAKT_REQUIRE(plan, path);
-  return ToStatus(__func__, takt::analysis::Save(plan, path));
+  TAKT_TRY { return ToStatus(__func__, takt::analysis::Save(plan, path)); }
+  TAKT_CATCH_ALL(plan, path);
 }
 
 takt_status_t takt_plan_create_from_schedule(
     const takt_plan_problem_t* problem, const takt_plan_schedule_t* schedule,
     int64_t lower_bound, takt_plan_t** out_plan) {
   TAKT_REQUIRE(problem, schedule, out_plan);
-  return GivePlan(__func__,
-                  takt::analysis::FromSchedule(Unwrap(problem),
-                                               Unwrap(schedule), lower_bound),
-                  out_plan);
+  TAKT_TRY {
+    return GivePlan(__func__,
+                    takt::analysis::FromSchedule(Unwrap(problem),
+                                                 Unwrap(schedule), lower_bound),
+                    out_plan);
+  }
+  TAKT_CATCH_ALL(problem, schedule, out_plan);
 }
 
 takt_status_t takt_plan_import_schedule(const char* json, size_t byte_length,
                                         takt_plan_t** out_plan) {
   TAKT_REQUIRE(json, out_plan);
-  return GivePlan(
-      __func__, takt::plan::ImportLooseSchedule({json, byte_length}), out_plan);
+  TAKT_TRY {
+    return GivePlan(__func__,
+                    takt::plan::ImportLooseSchedule({json, byte_length}),
+                    out_plan);
+  }
+  TAKT_CATCH_ALL(json, out_plan);
 }
 
 takt_status_t takt_plan_export_schedule(const takt_plan_t* plan,
                                         char** out_text) {
   TAKT_REQUIRE(plan, out_text);
-  return GiveText(__func__, takt::analysis::Export(plan), out_text);
+  TAKT_TRY {
+    return GiveText(__func__, takt::analysis::Export(plan), out_text);
+  }
+  TAKT_CATCH_ALL(plan, out_text);
 }
 
 takt_status_t takt_plan_bind_module(const takt_plan_t* plan, size_t index,
                                     const takt_module_t* module,
                                     takt_plan_t** out_plan) {
   TAKT_REQUIRE(plan, module, out_plan);
-  return GivePlan(__func__, takt::analysis::BindModule(plan, index, module),
-                  out_plan);
+  TAKT_TRY {
+    return GivePlan(__func__, takt::analysis::BindModule(plan, index, module),
+                    out_plan);
+  }
+  TAKT_CATCH_ALL(plan, module, out_plan);
 }
 
 takt_status_t takt_plan_find_faults(const takt_plan_t* plan, size_t* out_count,
                                     char** out_text) {
   TAKT_REQUIRE(plan, out_count, out_text);
-  *out_count = 0;
-  return GiveText(__func__, takt::analysis::FindFaults(plan, out_count),
-                  out_text);
+  TAKT_TRY {
+    *out_count = 0;
+    return GiveText(__func__, takt::analysis::FindFaults(plan, out_count),
+                    out_text);
+  }
+  TAKT_CATCH_ALL(plan, out_count, out_text);
 }
 
 takt_status_t takt_plan_contents_create(const takt_plan_t* plan,
                                         takt_plan_contents_t** out_contents) {
   TAKT_REQUIRE(plan, out_contents);
-  return Give(__func__, takt::analysis::ReadContents(plan), out_contents);
+  TAKT_TRY {
+    return Give(__func__, takt::analysis::ReadContents(plan), out_contents);
+  }
+  TAKT_CATCH_ALL(plan, out_contents);
 }
 
 void takt_plan_contents_retain(takt_plan_contents_t* contents) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "abi/guard.h"
 #include "analysis/handle.h"
 #include "solve/instance_reader.h"
 #include "solve/solver.h"
@@ -138,19 +139,27 @@ takt_status_t takt_plan_problem_create(
     takt_plan_problem_t** out_problem) {
   TAKT_REQUIRE(Items(operation_count, operations),
                Items(precedence_count, precedences), out_problem);
-  return takt::analysis::Give(
-      __func__,
-      takt::analysis::Create(machine_count, operation_count, operations,
-                             precedence_count, precedences),
-      out_problem);
+  TAKT_TRY {
+    return takt::analysis::Give(
+        __func__,
+        takt::analysis::Create(machine_count, operation_count, operations,
+                               precedence_count, precedences),
+        out_problem);
+  }
+  TAKT_CATCH_ALL(Items(operation_count, operations),
+                 Items(precedence_count, precedences), out_problem);
 }
 
 takt_status_t takt_plan_problem_parse(const char* text, size_t text_length,
                                       takt_plan_format_t format,
                                       takt_plan_problem_t** out_problem) {
   TAKT_REQUIRE(text, out_problem);
-  return takt::analysis::Give(
-      __func__, takt::analysis::Parse(text, text_length, format), out_problem);
+  TAKT_TRY {
+    return takt::analysis::Give(
+        __func__, takt::analysis::Parse(text, text_length, format),
+        out_problem);
+  }
+  TAKT_CATCH_ALL(text, out_problem);
 }
 
 void takt_plan_problem_retain(takt_plan_problem_t* problem) {
@@ -193,9 +202,12 @@ takt_status_t takt_plan_solve(const takt_plan_problem_t* problem,
                               takt_plan_schedule_t** out_schedule,
                               takt_plan_solve_report_t* out_report) {
   TAKT_REQUIRE(problem, out_schedule, Optional(out_report));
-  return takt::analysis::Give(
-      __func__, takt::analysis::Solve(Unwrap(problem), options, out_report),
-      out_schedule);
+  TAKT_TRY {
+    return takt::analysis::Give(
+        __func__, takt::analysis::Solve(Unwrap(problem), options, out_report),
+        out_schedule);
+  }
+  TAKT_CATCH_ALL(problem, out_schedule, Optional(out_report));
 }
 
 takt_status_t takt_plan_schedule_create(size_t entry_count,
@@ -203,9 +215,13 @@ takt_status_t takt_plan_schedule_create(size_t entry_count,
                                         int64_t makespan,
                                         takt_plan_schedule_t** out_schedule) {
   TAKT_REQUIRE(Items(entry_count, entries), out_schedule);
-  return takt::analysis::Give(
-      __func__, takt::analysis::CreateSchedule(entry_count, entries, makespan),
-      out_schedule);
+  TAKT_TRY {
+    return takt::analysis::Give(
+        __func__,
+        takt::analysis::CreateSchedule(entry_count, entries, makespan),
+        out_schedule);
+  }
+  TAKT_CATCH_ALL(Items(entry_count, entries), out_schedule);
 }
 
 void takt_plan_schedule_retain(takt_plan_schedule_t* schedule) {
@@ -231,6 +247,9 @@ const takt_plan_entry_t* takt_plan_schedule_entries(
 takt_status_t takt_plan_check(const takt_plan_problem_t* problem,
                               const takt_plan_schedule_t* schedule) {
   TAKT_REQUIRE(problem, schedule);
-  return takt::analysis::ToStatus(
-      __func__, takt::analysis::Check(Unwrap(problem), Unwrap(schedule)));
+  TAKT_TRY {
+    return takt::analysis::ToStatus(
+        __func__, takt::analysis::Check(Unwrap(problem), Unwrap(schedule)));
+  }
+  TAKT_CATCH_ALL(problem, schedule);
 }

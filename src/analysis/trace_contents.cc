@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "abi/guard.h"
 #include "absl/strings/str_join.h"
 #include "analysis/handle.h"
 #include "analysis/libtakt.h"
@@ -64,8 +65,11 @@ using takt::analysis::Unwrap;
 takt_status_t takt_trace_contents_create(const takt_trace_t* trace,
                                          takt_trace_contents_t** out_contents) {
   TAKT_REQUIRE(trace, out_contents);
-  return takt::analysis::Give(__func__, takt::analysis::ReadContents(trace),
-                              out_contents);
+  TAKT_TRY {
+    return takt::analysis::Give(__func__, takt::analysis::ReadContents(trace),
+                                out_contents);
+  }
+  TAKT_CATCH_ALL(trace, out_contents);
 }
 
 void takt_trace_contents_retain(takt_trace_contents_t* contents) {
@@ -123,34 +127,46 @@ takt_trace_event_t takt_trace_contents_event(
 takt_status_t takt_trace_contents_summarize(
     const takt_trace_contents_t* contents, bool as_json, char** out_text) {
   TAKT_REQUIRE(contents, out_text);
-  return GiveText(__func__,
-                  takt::analysis::Summarize(Unwrap(contents)->trace(), as_json),
-                  out_text);
+  TAKT_TRY {
+    return GiveText(
+        __func__, takt::analysis::Summarize(Unwrap(contents)->trace(), as_json),
+        out_text);
+  }
+  TAKT_CATCH_ALL(contents, out_text);
 }
 
 takt_status_t takt_trace_contents_compare(const takt_trace_contents_t* contents,
                                           bool as_json, char** out_text) {
   TAKT_REQUIRE(contents, out_text);
-  return GiveText(__func__,
-                  takt::analysis::Compare(Unwrap(contents)->trace(), as_json),
-                  out_text);
+  TAKT_TRY {
+    return GiveText(__func__,
+                    takt::analysis::Compare(Unwrap(contents)->trace(), as_json),
+                    out_text);
+  }
+  TAKT_CATCH_ALL(contents, out_text);
 }
 
 takt_status_t takt_trace_contents_explain(const takt_trace_contents_t* contents,
                                           size_t job_count_max, bool as_json,
                                           char** out_text) {
   TAKT_REQUIRE(contents, out_text);
-  return GiveText(__func__,
-                  takt::analysis::Explain(Unwrap(contents)->trace(),
-                                          job_count_max, as_json),
-                  out_text);
+  TAKT_TRY {
+    return GiveText(__func__,
+                    takt::analysis::Explain(Unwrap(contents)->trace(),
+                                            job_count_max, as_json),
+                    out_text);
+  }
+  TAKT_CATCH_ALL(contents, out_text);
 }
 
 takt_status_t takt_trace_contents_check(const takt_trace_contents_t* contents,
                                         uint64_t* out_count, char** out_text) {
   TAKT_REQUIRE(contents, out_count, out_text);
-  const takt::trace::CheckResult result =
-      takt::trace::CheckTrace(Unwrap(contents)->trace());
-  *out_count = result.finding_count;
-  return GiveText(__func__, absl::StrJoin(result.findings, "\n"), out_text);
+  TAKT_TRY {
+    const takt::trace::CheckResult result =
+        takt::trace::CheckTrace(Unwrap(contents)->trace());
+    *out_count = result.finding_count;
+    return GiveText(__func__, absl::StrJoin(result.findings, "\n"), out_text);
+  }
+  TAKT_CATCH_ALL(contents, out_count, out_text);
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "abi/guard.h"
 #include "analysis/handle.h"
 #include "analysis/libtakt.h"
 #include "analysis/plan_problem.h"
@@ -77,9 +78,12 @@ takt_status_t takt_workload_parse(const char* json, size_t byte_length,
                                   const takt_workload_options_t* options,
                                   takt_workload_t** out_workload) {
   TAKT_REQUIRE(json, out_workload);
-  return takt::analysis::Give(__func__,
-                              takt::analysis::Parse(json, byte_length, options),
-                              out_workload);
+  TAKT_TRY {
+    return takt::analysis::Give(
+        __func__, takt::analysis::Parse(json, byte_length, options),
+        out_workload);
+  }
+  TAKT_CATCH_ALL(json, out_workload);
 }
 
 void takt_workload_retain(takt_workload_t* workload) {
@@ -147,15 +151,22 @@ takt_status_t takt_workload_plan(const takt_workload_t* workload,
                                  takt_plan_t** out_plan,
                                  takt_workload_plan_report_t* out_report) {
   TAKT_REQUIRE(workload, out_plan, Optional(out_report));
-  return takt::analysis::GivePlan(
-      __func__, takt::analysis::Plan(Unwrap(workload), options, out_report),
-      out_plan);
+  TAKT_TRY {
+    return takt::analysis::GivePlan(
+        __func__, takt::analysis::Plan(Unwrap(workload), options, out_report),
+        out_plan);
+  }
+  TAKT_CATCH_ALL(workload, out_plan, Optional(out_report));
 }
 
 takt_status_t takt_workload_analyse(const takt_workload_t* workload,
                                     takt_response_bound_visitor_t visitor,
                                     void* user_data) {
   TAKT_REQUIRE(workload, visitor);
-  return takt::analysis::ToStatus(
-      __func__, takt::analysis::Analyse(Unwrap(workload), visitor, user_data));
+  TAKT_TRY {
+    return takt::analysis::ToStatus(
+        __func__,
+        takt::analysis::Analyse(Unwrap(workload), visitor, user_data));
+  }
+  TAKT_CATCH_ALL(workload, visitor);
 }

@@ -1,6 +1,7 @@
 // In place of NPUs.
 #include <cstddef>
 
+#include "abi/guard.h"
 #include "abi/null.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
@@ -40,16 +41,22 @@ takt_status_t takt_npu_device_create(takt_instance_t* instance,
                                      const takt_npu_options_t* options,
                                      takt_device_t** out_device) {
   TAKT_REQUIRE(instance, out_device);
-  *out_device = nullptr;
-  return ToStatus(__func__, Absent());
+  TAKT_TRY {
+    *out_device = nullptr;
+    return ToStatus(__func__, Absent());
+  }
+  TAKT_CATCH_ALL(instance, out_device);
 }
 
 takt_status_t takt_npu_device_load(takt_instance_t* instance, const char* path,
                                    const takt_npu_options_t* options,
                                    takt_device_t** out_device) {
   TAKT_REQUIRE(instance, path, out_device);
-  *out_device = nullptr;
-  return ToStatus(__func__, Absent());
+  TAKT_TRY {
+    *out_device = nullptr;
+    return ToStatus(__func__, Absent());
+  }
+  TAKT_CATCH_ALL(instance, path, out_device);
 }
 
 // No device has an NPU.
@@ -62,18 +69,21 @@ bool takt_npu_device_capabilities(const takt_device_t* device,
 bool takt_npu_device_telemetry(const takt_device_t* device,
                                takt_npu_telemetry_t* out_telemetry) {
   TAKT_REQUIRE_OR(false, device, out_telemetry);
-  return false;
+  TAKT_TRY { return false; }
+  TAKT_CATCH_ALL_OR(false, device, out_telemetry);
 }
 
 bool takt_npu_device_statistics(const takt_device_t* device,
                                 takt_npu_statistics_t* out_statistics) {
   TAKT_REQUIRE_OR(false, device, out_statistics);
-  return false;
+  TAKT_TRY { return false; }
+  TAKT_CATCH_ALL_OR(false, device, out_statistics);
 }
 
 size_t takt_npu_device_events(const takt_device_t* device, size_t capacity,
                               takt_npu_event_t* out_events) {
-  return 0;
+  TAKT_TRY { return 0; }
+  TAKT_CATCH_ALL_OR(0);
 }
 
 takt_status_t takt_npu_queue_matmul(takt_device_t* device,
@@ -82,7 +92,8 @@ takt_status_t takt_npu_queue_matmul(takt_device_t* device,
                                     const takt_npu_matmul_t* matmul,
                                     const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, matmul);
-  return ToStatus(__func__, Absent());
+  TAKT_TRY { return ToStatus(__func__, Absent()); }
+  TAKT_CATCH_ALL(device, matmul);
 }
 
 takt_status_t takt_npu_queue_batch(takt_device_t* device,
@@ -93,7 +104,8 @@ takt_status_t takt_npu_queue_batch(takt_device_t* device,
                                    const takt_buffer_range_t* bindings,
                                    const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, batch, Items(binding_count, bindings));
-  return ToStatus(__func__, Absent());
+  TAKT_TRY { return ToStatus(__func__, Absent()); }
+  TAKT_CATCH_ALL(device, batch, Items(binding_count, bindings));
 }
 
 takt_status_t takt_npu_batch_create(takt_device_t* device,
@@ -102,6 +114,9 @@ takt_status_t takt_npu_batch_create(takt_device_t* device,
                                     const takt_npu_batch_options_t* options,
                                     takt_executable_t** out_executable) {
   TAKT_REQUIRE(device, batch, out_executable);
-  *out_executable = nullptr;
-  return ToStatus(__func__, Absent());
+  TAKT_TRY {
+    *out_executable = nullptr;
+    return ToStatus(__func__, Absent());
+  }
+  TAKT_CATCH_ALL(device, batch, out_executable);
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "abi/guard.h"
 #include "abi/null.h"
 #include "api/handle.h"
 #include "api/options.h"
@@ -62,13 +63,17 @@ takt_status_t takt_async_invoke(takt_function_t* function,
                Optional(out_invocation));
   takt_invocation_t* ignored = nullptr;
   if (out_invocation == nullptr) out_invocation = &ignored;
-  takt_status_t status = takt::api::Give(
-      __func__,
-      Invoke(Unwrap(function), options, {arguments, argument_count}, wait_fence,
-             signal_fence),
-      out_invocation);
-  takt_invocation_release(ignored);
-  return status;
+  TAKT_TRY {
+    takt_status_t status = takt::api::Give(
+        __func__,
+        Invoke(Unwrap(function), options, {arguments, argument_count},
+               wait_fence, signal_fence),
+        out_invocation);
+    takt_invocation_release(ignored);
+    return status;
+  }
+  TAKT_CATCH_ALL(function, Items(argument_count, arguments),
+                 Optional(out_invocation));
 }
 
 void takt_invocation_retain(takt_invocation_t* invocation) {
@@ -93,35 +98,43 @@ takt_invocation_state_t takt_invocation_state(
 takt_status_t takt_invocation_query(const takt_invocation_t* invocation,
                                     bool* out_done) {
   TAKT_REQUIRE(invocation, out_done);
-  return ToStatus(__func__, Unwrap(invocation)->Query(out_done));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(invocation)->Query(out_done)); }
+  TAKT_CATCH_ALL(invocation, out_done);
 }
 
 takt_status_t takt_invocation_wait(takt_invocation_t* invocation,
                                    int64_t deadline_ns) {
   TAKT_REQUIRE(invocation);
-  return ToStatus(__func__, Unwrap(invocation)->Wait(deadline_ns));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(invocation)->Wait(deadline_ns)); }
+  TAKT_CATCH_ALL(invocation);
 }
 
 takt_status_t takt_invocation_fence(takt_invocation_t* invocation,
                                     takt_fence_t** out_fence) {
   TAKT_REQUIRE(invocation, out_fence);
-  return takt::api::Give(
-      __func__,
-      absl::StatusOr<Ref<takt::hal::Fence>>(Unwrap(invocation)->GetFence()),
-      out_fence);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        absl::StatusOr<Ref<takt::hal::Fence>>(Unwrap(invocation)->GetFence()),
+        out_fence);
+  }
+  TAKT_CATCH_ALL(invocation, out_fence);
 }
 
 takt_status_t takt_invocation_take_results(takt_invocation_t* invocation,
                                            size_t result_count,
                                            takt_value_t* out_results) {
   TAKT_REQUIRE(invocation, Items(result_count, out_results));
-  if (result_count != 0) {
-    std::memset(out_results, 0, result_count * sizeof(*out_results));
+  TAKT_TRY {
+    if (result_count != 0) {
+      std::memset(out_results, 0, result_count * sizeof(*out_results));
+    }
+    return ToStatus(__func__,
+                    Unwrap(invocation)
+                        ->TakeResults(takt::api::ToValues(
+                            absl::MakeSpan(out_results, result_count))));
   }
-  return ToStatus(__func__,
-                  Unwrap(invocation)
-                      ->TakeResults(takt::api::ToValues(
-                          absl::MakeSpan(out_results, result_count))));
+  TAKT_CATCH_ALL(invocation, Items(result_count, out_results));
 }
 
 void takt_invocation_cancel(takt_invocation_t* invocation) {

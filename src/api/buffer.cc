@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "abi/guard.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
 #include "api/release_guard.h"
@@ -104,9 +105,12 @@ takt_status_t takt_buffer_allocate(takt_device_t* device, size_t byte_length,
                                    const takt_buffer_options_t* options,
                                    takt_buffer_t** out_buffer) {
   TAKT_REQUIRE(device, out_buffer);
-  return Give(__func__,
-              takt::api::Allocate(Unwrap(device), byte_length, options),
-              out_buffer);
+  TAKT_TRY {
+    return Give(__func__,
+                takt::api::Allocate(Unwrap(device), byte_length, options),
+                out_buffer);
+  }
+  TAKT_CATCH_ALL(device, out_buffer);
 }
 
 takt_status_t takt_buffer_wrap(takt_device_t* device, void* data,
@@ -115,19 +119,25 @@ takt_status_t takt_buffer_wrap(takt_device_t* device, void* data,
                                takt_buffer_release_t release, void* user_data,
                                takt_buffer_t** out_buffer) {
   TAKT_REQUIRE(device, Items(byte_length, data), out_buffer);
-  return Give(__func__,
-              takt::api::WrapHost(Unwrap(device), data, byte_length, options,
-                                  release, user_data),
-              out_buffer);
+  TAKT_TRY {
+    return Give(__func__,
+                takt::api::WrapHost(Unwrap(device), data, byte_length, options,
+                                    release, user_data),
+                out_buffer);
+  }
+  TAKT_CATCH_ALL(device, Items(byte_length, data), out_buffer);
 }
 
 takt_status_t takt_buffer_subspan(takt_buffer_t* buffer, size_t byte_offset,
                                   size_t byte_length,
                                   takt_buffer_t** out_buffer) {
   TAKT_REQUIRE(buffer, out_buffer);
-  return Give(__func__,
-              takt::api::Subspan(Unwrap(buffer), byte_offset, byte_length),
-              out_buffer);
+  TAKT_TRY {
+    return Give(__func__,
+                takt::api::Subspan(Unwrap(buffer), byte_offset, byte_length),
+                out_buffer);
+  }
+  TAKT_CATCH_ALL(buffer, out_buffer);
 }
 
 void takt_buffer_retain(takt_buffer_t* buffer) {
@@ -147,13 +157,17 @@ takt_status_t takt_buffer_map(takt_buffer_t* buffer, size_t byte_offset,
                               size_t byte_length, uint32_t access,
                               takt_mapping_t* out_mapping) {
   TAKT_REQUIRE(buffer, out_mapping);
-  std::memset(out_mapping, 0, sizeof(*out_mapping));
-  auto bytes = takt::api::Map(Unwrap(buffer), byte_offset, byte_length, access);
-  if (!bytes.ok()) return ToStatus(__func__, bytes.status());
-  takt_buffer_retain(buffer);
-  *out_mapping = {bytes->empty() ? nullptr : bytes->data(), bytes->size(),
-                  buffer, byte_offset, access};
-  return nullptr;
+  TAKT_TRY {
+    std::memset(out_mapping, 0, sizeof(*out_mapping));
+    auto bytes =
+        takt::api::Map(Unwrap(buffer), byte_offset, byte_length, access);
+    if (!bytes.ok()) return ToStatus(__func__, bytes.status());
+    takt_buffer_retain(buffer);
+    *out_mapping = {bytes->empty() ? nullptr : bytes->data(), bytes->size(),
+                    buffer, byte_offset, access};
+    return nullptr;
+  }
+  TAKT_CATCH_ALL(buffer, out_mapping);
 }
 
 void takt_buffer_unmap(takt_mapping_t* mapping) {
@@ -166,22 +180,31 @@ void takt_buffer_unmap(takt_mapping_t* mapping) {
 takt_status_t takt_buffer_read(takt_buffer_t* buffer, size_t byte_offset,
                                void* target, size_t byte_length) {
   TAKT_REQUIRE(buffer, Items(byte_length, target));
-  return ToStatus(__func__, takt::api::Read(Unwrap(buffer), byte_offset, target,
-                                            byte_length));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Read(Unwrap(buffer), byte_offset,
+                                              target, byte_length));
+  }
+  TAKT_CATCH_ALL(buffer, Items(byte_length, target));
 }
 
 takt_status_t takt_buffer_write(takt_buffer_t* buffer, size_t byte_offset,
                                 const void* source, size_t byte_length) {
   TAKT_REQUIRE(buffer, Items(byte_length, source));
-  return ToStatus(__func__, takt::api::Write(Unwrap(buffer), byte_offset,
-                                             source, byte_length));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Write(Unwrap(buffer), byte_offset,
+                                               source, byte_length));
+  }
+  TAKT_CATCH_ALL(buffer, Items(byte_length, source));
 }
 
 takt_status_t takt_buffer_fill(takt_buffer_t* buffer, size_t byte_offset,
                                size_t byte_length, const void* pattern,
                                size_t pattern_length) {
   TAKT_REQUIRE(buffer, Items(pattern_length, pattern));
-  return ToStatus(__func__,
-                  takt::api::Fill(Unwrap(buffer), byte_offset, byte_length,
-                                  pattern, pattern_length));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::Fill(Unwrap(buffer), byte_offset, byte_length,
+                                    pattern, pattern_length));
+  }
+  TAKT_CATCH_ALL(buffer, Items(pattern_length, pattern));
 }

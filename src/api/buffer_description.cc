@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "hal/buffer_fit.h"
 #include "hal/device.h"
@@ -135,13 +136,16 @@ takt_status_t takt_device_describe_buffer(
     const takt_buffer_query_t* query,
     takt_buffer_description_t** out_description) {
   TAKT_REQUIRE(device, type, out_description);
-  *out_description = nullptr;
-  auto description = takt::api::DescribeFor(device, type, query);
-  if (!description.ok()) {
-    return takt::api::ToStatus(__func__, description.status());
+  TAKT_TRY {
+    *out_description = nullptr;
+    auto description = takt::api::DescribeFor(device, type, query);
+    if (!description.ok()) {
+      return takt::api::ToStatus(__func__, description.status());
+    }
+    *out_description = description->release();
+    return nullptr;
   }
-  *out_description = description->release();
-  return nullptr;
+  TAKT_CATCH_ALL(device, type, out_description);
 }
 
 void takt_buffer_description_free(takt_buffer_description_t* description) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/c_string.h"
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "hal/device.h"
 #include "takt/buffer_view.h"
@@ -78,10 +79,13 @@ takt_status_t takt_buffer_view_create(takt_buffer_t* buffer,
                                       size_t rank, const int64_t* shape,
                                       takt_buffer_view_t** out_view) {
   TAKT_REQUIRE(buffer, Items(rank, shape), out_view);
-  return takt::api::Give(
-      __func__,
-      takt::api::CreateView(Unwrap(buffer), element_type, rank, shape),
-      out_view);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::CreateView(Unwrap(buffer), element_type, rank, shape),
+        out_view);
+  }
+  TAKT_CATCH_ALL(buffer, Items(rank, shape), out_view);
 }
 
 takt_status_t takt_buffer_view_copy_from_host(takt_device_t* device,
@@ -91,11 +95,14 @@ takt_status_t takt_buffer_view_copy_from_host(takt_device_t* device,
                                               size_t byte_length,
                                               takt_buffer_view_t** out_view) {
   TAKT_REQUIRE(device, Items(rank, shape), out_view);
-  return takt::api::Give(
-      __func__,
-      takt::api::CopyFromHost(Unwrap(device), element_type, rank, shape, data,
-                              byte_length),
-      out_view);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::CopyFromHost(Unwrap(device), element_type, rank, shape, data,
+                                byte_length),
+        out_view);
+  }
+  TAKT_CATCH_ALL(device, Items(rank, shape), out_view);
 }
 
 void takt_buffer_view_retain(takt_buffer_view_t* view) {
@@ -142,15 +149,21 @@ size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view) {
 takt_status_t takt_buffer_view_copy_to_host(const takt_buffer_view_t* view,
                                             void* target, size_t byte_length) {
   TAKT_REQUIRE(view, Items(byte_length, target));
-  return takt::api::ToStatus(
-      __func__, takt::api::CopyToHost(Unwrap(view), target, byte_length));
+  TAKT_TRY {
+    return takt::api::ToStatus(
+        __func__, takt::api::CopyToHost(Unwrap(view), target, byte_length));
+  }
+  TAKT_CATCH_ALL(view, Items(byte_length, target));
 }
 
 takt_status_t takt_buffer_view_format(const takt_buffer_view_t* view,
                                       size_t element_count_max,
                                       char** out_text) {
   TAKT_REQUIRE(view, out_text);
-  return takt::api::GiveText(
-      __func__, takt::hal::FormatBufferView(*Unwrap(view), element_count_max),
-      out_text);
+  TAKT_TRY {
+    return takt::api::GiveText(
+        __func__, takt::hal::FormatBufferView(*Unwrap(view), element_count_max),
+        out_text);
+  }
+  TAKT_CATCH_ALL(view, out_text);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "vm/byte_buffer.h"
 
@@ -26,8 +27,11 @@ using takt::api::Unwrap;
 takt_status_t takt_byte_buffer_create(const void* data, size_t byte_length,
                                       takt_byte_buffer_t** out_buffer) {
   TAKT_REQUIRE(out_buffer);
-  return takt::api::Give(
-      __func__, takt::api::CreateByteBuffer(data, byte_length), out_buffer);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__, takt::api::CreateByteBuffer(data, byte_length), out_buffer);
+  }
+  TAKT_CATCH_ALL(out_buffer);
 }
 
 void takt_byte_buffer_retain(takt_byte_buffer_t* buffer) {

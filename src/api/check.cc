@@ -1,5 +1,6 @@
 #include "takt/check.h"
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "modules/check_module.h"
 #include "runtime/instance.h"
@@ -24,8 +25,11 @@ takt_status_t takt_check_module_create(takt_instance_t* instance,
                                        void* user_data,
                                        takt_module_t** out_module) {
   TAKT_REQUIRE(instance, callback, out_module);
-  return takt::api::Give(
-      __func__,
-      takt::api::CreateCheck(takt::api::Unwrap(instance), callback, user_data),
-      out_module);
+  TAKT_TRY {
+    return takt::api::Give(__func__,
+                           takt::api::CreateCheck(takt::api::Unwrap(instance),
+                                                  callback, user_data),
+                           out_module);
+  }
+  TAKT_CATCH_ALL(instance, callback, out_module);
 }

@@ -1,5 +1,6 @@
 #include "hal/command_buffer.h"
 
+#include "abi/guard.h"
 #include "absl/container/inlined_vector.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
@@ -90,8 +91,11 @@ takt_status_t takt_command_buffer_create(
     takt_device_t* device, const takt_command_buffer_options_t* options,
     takt_command_buffer_t** out_command_buffer) {
   TAKT_REQUIRE(device, out_command_buffer);
-  return takt::api::Give(__func__, takt::api::Create(Unwrap(device), options),
-                         out_command_buffer);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::Create(Unwrap(device), options),
+                           out_command_buffer);
+  }
+  TAKT_CATCH_ALL(device, out_command_buffer);
 }
 
 void takt_command_buffer_retain(takt_command_buffer_t* command_buffer) {
@@ -105,7 +109,10 @@ void takt_command_buffer_release(takt_command_buffer_t* command_buffer) {
 takt_status_t takt_command_buffer_barrier(
     takt_command_buffer_t* command_buffer) {
   TAKT_REQUIRE(command_buffer);
-  return ToStatus(__func__, takt::api::Barrier(Unwrap(command_buffer)));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Barrier(Unwrap(command_buffer)));
+  }
+  TAKT_CATCH_ALL(command_buffer);
 }
 
 takt_status_t takt_command_buffer_fill(takt_command_buffer_t* command_buffer,
@@ -113,35 +120,50 @@ takt_status_t takt_command_buffer_fill(takt_command_buffer_t* command_buffer,
                                        const void* pattern,
                                        size_t pattern_length) {
   TAKT_REQUIRE(command_buffer, target, Items(pattern_length, pattern));
-  return ToStatus(__func__, takt::api::Fill(Unwrap(command_buffer), target,
-                                            pattern, pattern_length));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Fill(Unwrap(command_buffer), target,
+                                              pattern, pattern_length));
+  }
+  TAKT_CATCH_ALL(command_buffer, target, Items(pattern_length, pattern));
 }
 
 takt_status_t takt_command_buffer_update(takt_command_buffer_t* command_buffer,
                                          const void* source, size_t byte_length,
                                          const takt_buffer_range_t* target) {
   TAKT_REQUIRE(command_buffer, Items(byte_length, source), target);
-  return ToStatus(__func__, takt::api::Update(Unwrap(command_buffer), source,
-                                              byte_length, target));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Update(Unwrap(command_buffer), source,
+                                                byte_length, target));
+  }
+  TAKT_CATCH_ALL(command_buffer, Items(byte_length, source), target);
 }
 
 takt_status_t takt_command_buffer_copy(takt_command_buffer_t* command_buffer,
                                        const takt_buffer_range_t* source,
                                        const takt_buffer_range_t* target) {
   TAKT_REQUIRE(command_buffer, source, target);
-  return ToStatus(__func__,
-                  takt::api::Copy(Unwrap(command_buffer), source, target));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::Copy(Unwrap(command_buffer), source, target));
+  }
+  TAKT_CATCH_ALL(command_buffer, source, target);
 }
 
 takt_status_t takt_command_buffer_dispatch(
     takt_command_buffer_t* command_buffer, const takt_dispatch_t* dispatch) {
   TAKT_REQUIRE(command_buffer, dispatch);
-  return ToStatus(__func__,
-                  takt::api::Dispatch(Unwrap(command_buffer), dispatch));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::Dispatch(Unwrap(command_buffer), dispatch));
+  }
+  TAKT_CATCH_ALL(command_buffer, dispatch);
 }
 
 takt_status_t takt_command_buffer_finalize(
     takt_command_buffer_t* command_buffer) {
   TAKT_REQUIRE(command_buffer);
-  return ToStatus(__func__, takt::api::Finalize(Unwrap(command_buffer)));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Finalize(Unwrap(command_buffer)));
+  }
+  TAKT_CATCH_ALL(command_buffer);
 }

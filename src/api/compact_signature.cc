@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi/c_string.h"
+#include "abi/guard.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/handle.h"
@@ -216,22 +217,31 @@ absl::StatusOr<std::string> FormatDeclaration(
 takt_status_t takt_signature_parse_compact(const char* text,
                                            takt_signature_t** out_signature) {
   TAKT_REQUIRE(text, out_signature);
-  return takt::api::Give(__func__, takt::api::ParseCompact(text),
-                         out_signature);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::ParseCompact(text),
+                           out_signature);
+  }
+  TAKT_CATCH_ALL(text, out_signature);
 }
 
 takt_status_t takt_signature_format_compact(const takt_signature_t* signature,
                                             char** out_text) {
   TAKT_REQUIRE(signature, out_text);
-  return takt::api::GiveText(__func__, takt::api::FormatCompact(signature),
-                             out_text);
+  TAKT_TRY {
+    return takt::api::GiveText(__func__, takt::api::FormatCompact(signature),
+                               out_text);
+  }
+  TAKT_CATCH_ALL(signature, out_text);
 }
 
 takt_status_t takt_signature_format_declaration(
     const takt_signature_t* signature, const char* function_name,
     char** out_text) {
   TAKT_REQUIRE(signature, function_name, out_text);
-  return takt::api::GiveText(
-      __func__, takt::api::FormatDeclarationOf(signature, function_name),
-      out_text);
+  TAKT_TRY {
+    return takt::api::GiveText(
+        __func__, takt::api::FormatDeclarationOf(signature, function_name),
+        out_text);
+  }
+  TAKT_CATCH_ALL(signature, function_name, out_text);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/guard.h"
 #include "abi/null.h"
 #include "absl/strings/str_cat.h"
 #include "api/device.h"
@@ -82,9 +83,12 @@ takt_status_t takt_context_create(takt_instance_t* instance,
                                   const takt_context_options_t* options,
                                   takt_context_t** out_context) {
   TAKT_REQUIRE(instance, options, out_context);
-  return takt::api::Give(__func__,
-                         takt::api::CreateContext(Unwrap(instance), options),
-                         out_context);
+  TAKT_TRY {
+    return takt::api::Give(__func__,
+                           takt::api::CreateContext(Unwrap(instance), options),
+                           out_context);
+  }
+  TAKT_CATCH_ALL(instance, options, out_context);
 }
 
 void takt_context_retain(takt_context_t* context) {
@@ -99,14 +103,20 @@ takt_status_t takt_context_find_function(takt_context_t* context,
                                          const char* name,
                                          takt_function_t** out_function) {
   TAKT_REQUIRE(context, name, out_function);
-  return takt::api::Give(__func__,
-                         takt::runtime::Function::Find(Unwrap(context), name),
-                         out_function);
+  TAKT_TRY {
+    return takt::api::Give(__func__,
+                           takt::runtime::Function::Find(Unwrap(context), name),
+                           out_function);
+  }
+  TAKT_CATCH_ALL(context, name, out_function);
 }
 
 takt_status_t takt_context_notify(takt_context_t* context,
                                   takt_context_signal_t signal) {
   TAKT_REQUIRE(context);
-  return takt::api::ToStatus(__func__,
-                             takt::api::Notify(*Unwrap(context), signal));
+  TAKT_TRY {
+    return takt::api::ToStatus(__func__,
+                               takt::api::Notify(*Unwrap(context), signal));
+  }
+  TAKT_CATCH_ALL(context);
 }

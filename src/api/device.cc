@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "abi/c_string.h"
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
 #include "base/cpu_set.h"
@@ -102,9 +103,12 @@ takt_status_t takt_device_create(takt_instance_t* instance, const char* name,
                                  const takt_device_options_t* options,
                                  takt_device_t** out_device) {
   TAKT_REQUIRE(instance, name, out_device);
-  return takt::api::Give(
-      __func__, takt::api::CreateDevice(Unwrap(instance), name, options),
-      out_device);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__, takt::api::CreateDevice(Unwrap(instance), name, options),
+        out_device);
+  }
+  TAKT_CATCH_ALL(instance, name, out_device);
 }
 
 void takt_device_retain(takt_device_t* device) {
@@ -123,21 +127,31 @@ const char* takt_device_name(const takt_device_t* device) {
 bool takt_device_query_i64(const takt_device_t* device, const char* category,
                            const char* key, int64_t* out_value) {
   TAKT_REQUIRE_OR(false, device, category, key, out_value);
-  const absl::optional<int64_t> value = Unwrap(device)->QueryI64(category, key);
-  *out_value = value.value_or(0);
-  return value.has_value();
+  TAKT_TRY {
+    const absl::optional<int64_t> value =
+        Unwrap(device)->QueryI64(category, key);
+    *out_value = value.value_or(0);
+    return value.has_value();
+  }
+  TAKT_CATCH_ALL_OR(false, device, category, key, out_value);
 }
 
 void takt_device_trim(takt_device_t* device) {
   TAKT_IGNORE_NULL(device);
-  Unwrap(device)->Trim();
-  // The heap would keep small blocks that the device has freed.
-  malloc_trim(0);
+  TAKT_TRY {
+    Unwrap(device)->Trim();
+    // The heap would keep small blocks that the device has freed.
+    malloc_trim(0);
+  }
+  TAKT_CATCH_ALL_OR(, device);
 }
 
 takt_status_t takt_device_explain_memory(const takt_device_t* device,
                                          char** out_text) {
   TAKT_REQUIRE(device, out_text);
-  return takt::api::GiveText(__func__, Unwrap(device)->ExplainMemory(),
-                             out_text);
+  TAKT_TRY {
+    return takt::api::GiveText(__func__, Unwrap(device)->ExplainMemory(),
+                               out_text);
+  }
+  TAKT_CATCH_ALL(device, out_text);
 }

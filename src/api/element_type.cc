@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "hal/element_type.h"
 
@@ -30,11 +31,14 @@ bool takt_element_type_fits(takt_element_type_t actual,
 takt_status_t takt_element_type_parse(const char* text,
                                       takt_element_type_t* out_type) {
   TAKT_REQUIRE(text, out_type);
-  *out_type = 0;
-  auto type = takt::hal::ParseElementType(text);
-  if (!type.ok()) return ToStatus(__func__, type.status());
-  *out_type = static_cast<takt_element_type_t>(*type);
-  return nullptr;
+  TAKT_TRY {
+    *out_type = 0;
+    auto type = takt::hal::ParseElementType(text);
+    if (!type.ok()) return ToStatus(__func__, type.status());
+    *out_type = static_cast<takt_element_type_t>(*type);
+    return nullptr;
+  }
+  TAKT_CATCH_ALL(text, out_type);
 }
 
 takt_status_t takt_element_type_dense_byte_length(takt_element_type_t type,
@@ -42,10 +46,13 @@ takt_status_t takt_element_type_dense_byte_length(takt_element_type_t type,
                                                   const int64_t* shape,
                                                   size_t* out_byte_length) {
   TAKT_REQUIRE(Items(rank, shape), out_byte_length);
-  *out_byte_length = 0;
-  auto length = takt::hal::DenseByteLength(
-      static_cast<takt::hal::ElementType>(type), {shape, rank});
-  if (!length.ok()) return ToStatus(__func__, length.status());
-  *out_byte_length = *length;
-  return nullptr;
+  TAKT_TRY {
+    *out_byte_length = 0;
+    auto length = takt::hal::DenseByteLength(
+        static_cast<takt::hal::ElementType>(type), {shape, rank});
+    if (!length.ok()) return ToStatus(__func__, length.status());
+    *out_byte_length = *length;
+    return nullptr;
+  }
+  TAKT_CATCH_ALL(Items(rank, shape), out_byte_length);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "hal/device.h"
 #include "hal/executable.h"
@@ -39,11 +40,15 @@ takt_status_t takt_executable_load(takt_device_t* device, const char* format,
                                    takt_executable_t** out_executable) {
   TAKT_REQUIRE(device, format, Items(byte_length, data),
                Items(constant_count, constants), out_executable);
-  return takt::api::Give(
-      __func__,
-      takt::api::Load(Unwrap(device), format, data, byte_length, constant_count,
-                      constants),
-      out_executable);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::Load(Unwrap(device), format, data, byte_length,
+                        constant_count, constants),
+        out_executable);
+  }
+  TAKT_CATCH_ALL(device, format, Items(byte_length, data),
+                 Items(constant_count, constants), out_executable);
 }
 
 void takt_executable_retain(takt_executable_t* executable) {

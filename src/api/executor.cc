@@ -1,5 +1,6 @@
 #include "takt/executor.h"
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "api/options.h"
 #include "base/thread_latency.h"
@@ -77,8 +78,11 @@ takt_status_t takt_executor_create(takt_instance_t* instance,
                                    const takt_executor_options_t* options,
                                    takt_executor_t** out_executor) {
   TAKT_REQUIRE(instance, out_executor);
-  return takt::api::Give(__func__, takt::api::CreateExecutor(instance, options),
-                         out_executor);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__, takt::api::CreateExecutor(instance, options), out_executor);
+  }
+  TAKT_CATCH_ALL(instance, out_executor);
 }
 
 void takt_executor_retain(takt_executor_t* executor) {
@@ -91,24 +95,33 @@ void takt_executor_release(takt_executor_t* executor) {
 
 takt_executor_t* takt_instance_executor(takt_instance_t* instance) {
   TAKT_REQUIRE_OR(nullptr, instance);
-  // The instance keeps its executor, so the pointer outlives this reference.
-  const takt::Ref<takt::exec::Executor> executor =
-      Unwrap(instance)->FindExecutor();
-  return executor != nullptr ? takt::api::Wrap(executor.get()) : nullptr;
+  TAKT_TRY {
+    // The instance keeps its executor, so the pointer outlives this reference.
+    const takt::Ref<takt::exec::Executor> executor =
+        Unwrap(instance)->FindExecutor();
+    return executor != nullptr ? takt::api::Wrap(executor.get()) : nullptr;
+  }
+  TAKT_CATCH_ALL_OR(nullptr, instance);
 }
 
 void takt_executor_query_statistics(
     takt_executor_t* executor, takt_executor_statistics_t* out_statistics) {
   TAKT_IGNORE_NULL(executor, out_statistics);
-  takt::api::GiveExecutor(Unwrap(executor)->statistics(), out_statistics);
+  TAKT_TRY {
+    takt::api::GiveExecutor(Unwrap(executor)->statistics(), out_statistics);
+  }
+  TAKT_CATCH_ALL_OR(, executor, out_statistics);
 }
 
 bool takt_executor_query_worker_statistics(
     takt_executor_t* executor, uint32_t worker,
     takt_worker_statistics_t* out_statistics) {
   TAKT_REQUIRE_OR(false, executor, out_statistics);
-  return takt::api::GiveWorker(Unwrap(executor)->statistics(), worker,
-                               out_statistics);
+  TAKT_TRY {
+    return takt::api::GiveWorker(Unwrap(executor)->statistics(), worker,
+                                 out_statistics);
+  }
+  TAKT_CATCH_ALL_OR(false, executor, out_statistics);
 }
 
 bool takt_thread_request_low_latency() { return takt::RequestLowLatency(); }

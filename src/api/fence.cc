@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "abi/c_string.h"
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "hal/fence_diagnosis.h"
 #include "runtime/blocking_wait.h"
@@ -79,30 +80,44 @@ using takt::api::Unwrap;
 
 takt_status_t takt_fence_create(takt_fence_t** out_fence) {
   TAKT_REQUIRE(out_fence);
-  return Give(__func__,
-              absl::StatusOr<Ref<takt::hal::Fence>>(takt::hal::Fence::Create()),
-              out_fence);
+  TAKT_TRY {
+    return Give(
+        __func__,
+        absl::StatusOr<Ref<takt::hal::Fence>>(takt::hal::Fence::Create()),
+        out_fence);
+  }
+  TAKT_CATCH_ALL(out_fence);
 }
 
 takt_status_t takt_fence_create_from_points(size_t point_count,
                                             const takt_timeline_point_t* points,
                                             takt_fence_t** out_fence) {
   TAKT_REQUIRE(Items(point_count, points), out_fence);
-  return Give(__func__, takt::api::CreateFromPoints(point_count, points),
-              out_fence);
+  TAKT_TRY {
+    return Give(__func__, takt::api::CreateFromPoints(point_count, points),
+                out_fence);
+  }
+  TAKT_CATCH_ALL(Items(point_count, points), out_fence);
 }
 
 takt_status_t takt_fence_join(size_t fence_count, takt_fence_t* const* fences,
                               takt_fence_t** out_fence) {
   TAKT_REQUIRE(Items(fence_count, fences), out_fence);
-  return Give(__func__, takt::api::JoinFences(fence_count, fences), out_fence);
+  TAKT_TRY {
+    return Give(__func__, takt::api::JoinFences(fence_count, fences),
+                out_fence);
+  }
+  TAKT_CATCH_ALL(Items(fence_count, fences), out_fence);
 }
 
 takt_status_t takt_fence_create_barrier(uint32_t signaller_count,
                                         takt_fence_t** out_fence) {
   TAKT_REQUIRE(out_fence);
-  return Give(__func__, takt::hal::Fence::CreateBarrier(signaller_count),
-              out_fence);
+  TAKT_TRY {
+    return Give(__func__, takt::hal::Fence::CreateBarrier(signaller_count),
+                out_fence);
+  }
+  TAKT_CATCH_ALL(out_fence);
 }
 
 void takt_fence_retain(takt_fence_t* fence) { takt::api::RetainHandle(fence); }
@@ -113,14 +128,18 @@ void takt_fence_release(takt_fence_t* fence) {
 
 takt_status_t takt_fence_query(const takt_fence_t* fence, bool* out_reached) {
   TAKT_REQUIRE(out_reached);
-  *out_reached = fence == nullptr;
-  if (fence == nullptr) return nullptr;
-  return ToStatus(__func__, Unwrap(fence)->Query(out_reached));
+  TAKT_TRY {
+    *out_reached = fence == nullptr;
+    if (fence == nullptr) return nullptr;
+    return ToStatus(__func__, Unwrap(fence)->Query(out_reached));
+  }
+  TAKT_CATCH_ALL(out_reached);
 }
 
 takt_status_t takt_fence_signal(takt_fence_t* fence) {
   TAKT_REQUIRE(fence);
-  return ToStatus(__func__, Unwrap(fence)->Signal());
+  TAKT_TRY { return ToStatus(__func__, Unwrap(fence)->Signal()); }
+  TAKT_CATCH_ALL(fence);
 }
 
 void takt_fence_fail(takt_fence_t* fence, takt_status_t status) {
@@ -131,11 +150,14 @@ void takt_fence_fail(takt_fence_t* fence, takt_status_t status) {
 
 takt_status_t takt_fence_wait(const takt_fence_t* fence,
                               takt_instance_t* instance, int64_t deadline_ns) {
-  if (fence == nullptr) return nullptr;
-  const Ref<takt::exec::Executor> executor = takt::api::ExecutorOf(instance);
-  takt::runtime::BlockingWait thread(executor.get());
-  return ToStatus(__func__, takt::runtime::WaitForFence(*Unwrap(fence), thread,
-                                                        deadline_ns));
+  TAKT_TRY {
+    if (fence == nullptr) return nullptr;
+    const Ref<takt::exec::Executor> executor = takt::api::ExecutorOf(instance);
+    takt::runtime::BlockingWait thread(executor.get());
+    return ToStatus(__func__, takt::runtime::WaitForFence(*Unwrap(fence),
+                                                          thread, deadline_ns));
+  }
+  TAKT_CATCH_ALL();
 }
 
 takt_status_t takt_fence_wait_many(takt_fence_wait_mode_t mode,
@@ -144,11 +166,14 @@ takt_status_t takt_fence_wait_many(takt_fence_wait_mode_t mode,
                                    takt_instance_t* instance,
                                    int64_t deadline_ns, size_t* out_index) {
   TAKT_REQUIRE(Items(fence_count, fences), Optional(out_index));
-  size_t index = fence_count;
-  const absl::Status status = takt::api::WaitForMany(
-      mode, fence_count, fences, instance, deadline_ns, &index);
-  if (out_index != nullptr) *out_index = index;
-  return ToStatus(__func__, status);
+  TAKT_TRY {
+    size_t index = fence_count;
+    const absl::Status status = takt::api::WaitForMany(
+        mode, fence_count, fences, instance, deadline_ns, &index);
+    if (out_index != nullptr) *out_index = index;
+    return ToStatus(__func__, status);
+  }
+  TAKT_CATCH_ALL(Items(fence_count, fences), Optional(out_index));
 }
 
 void takt_fence_on_reached(takt_fence_t* fence, takt_fence_callback_t callback,
@@ -164,16 +189,22 @@ void takt_fence_on_reached(takt_fence_t* fence, takt_fence_callback_t callback,
 }
 
 void takt_fence_set_name(takt_fence_t* fence, const char* name) {
-  if (fence == nullptr || name == nullptr) return;
-  for (const takt::hal::TimelinePoint& point : Unwrap(fence)->points()) {
-    if (point.timeline->name().empty()) point.timeline->set_name(name);
+  TAKT_TRY {
+    if (fence == nullptr || name == nullptr) return;
+    for (const takt::hal::TimelinePoint& point : Unwrap(fence)->points()) {
+      if (point.timeline->name().empty()) point.timeline->set_name(name);
+    }
   }
+  TAKT_CATCH_ALL_OR();
 }
 
 takt_status_t takt_fence_explain(const takt_fence_t* fence, char** out_text) {
   TAKT_REQUIRE(out_text);
-  return takt::api::GiveText(
-      __func__,
-      fence == nullptr ? "reached" : takt::hal::ExplainFence(*Unwrap(fence)),
-      out_text);
+  TAKT_TRY {
+    return takt::api::GiveText(
+        __func__,
+        fence == nullptr ? "reached" : takt::hal::ExplainFence(*Unwrap(fence)),
+        out_text);
+  }
+  TAKT_CATCH_ALL(out_text);
 }

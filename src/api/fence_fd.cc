@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "base/fd_poller.h"
 #include "base/unique_fd.h"
@@ -87,16 +88,22 @@ absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
 
 takt_status_t takt_fence_export_fd(takt_fence_t* fence, int* out_fd) {
   TAKT_REQUIRE(out_fd);
-  absl::StatusOr<int> fd = takt::api::ExportFd(
-      fence != nullptr ? takt::api::Unwrap(fence) : nullptr);
-  *out_fd = fd.ok() ? *fd : -1;
-  return takt::api::ToStatus(__func__, fd.status());
+  TAKT_TRY {
+    absl::StatusOr<int> fd = takt::api::ExportFd(
+        fence != nullptr ? takt::api::Unwrap(fence) : nullptr);
+    *out_fd = fd.ok() ? *fd : -1;
+    return takt::api::ToStatus(__func__, fd.status());
+  }
+  TAKT_CATCH_ALL(out_fd);
 }
 
 takt_status_t takt_fence_import_fd(takt_instance_t* instance, int fd,
                                    takt_fence_fd_event_t event,
                                    takt_fence_t** out_fence) {
   TAKT_REQUIRE(instance, out_fence);
-  return takt::api::Give(__func__, takt::api::ImportFd(instance, fd, event),
-                         out_fence);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::ImportFd(instance, fd, event),
+                           out_fence);
+  }
+  TAKT_CATCH_ALL(instance, out_fence);
 }

@@ -1,5 +1,6 @@
 #include "takt/file.h"
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "api/release_guard.h"
 #include "base/mapped_file.h"
@@ -55,17 +56,23 @@ takt_status_t takt_file_open(const char* path,
                              const takt_file_options_t* options,
                              takt_file_t** out_file) {
   TAKT_REQUIRE(path, out_file);
-  return takt::api::Give(__func__, takt::api::Open(path, options), out_file);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::Open(path, options), out_file);
+  }
+  TAKT_CATCH_ALL(path, out_file);
 }
 
 takt_status_t takt_file_wrap(void* data, uint64_t byte_length, uint32_t access,
                              takt_buffer_release_t release, void* user_data,
                              takt_file_t** out_file) {
   TAKT_REQUIRE(Items(byte_length, data), out_file);
-  return takt::api::Give(
-      __func__,
-      takt::api::WrapMemory(data, byte_length, access, release, user_data),
-      out_file);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::WrapMemory(data, byte_length, access, release, user_data),
+        out_file);
+  }
+  TAKT_CATCH_ALL(Items(byte_length, data), out_file);
 }
 
 void takt_file_retain(takt_file_t* file) { takt::api::RetainHandle(file); }

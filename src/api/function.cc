@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "abi/guard.h"
 #include "abi/null.h"
 #include "api/handle.h"
 #include "api/options.h"
@@ -55,32 +56,44 @@ takt_status_t takt_function_query_bindings(
     const takt_function_t* function,
     takt_binding_statistics_t* out_statistics) {
   TAKT_REQUIRE(function, out_statistics);
-  return takt::api::ToStatus(
-      __func__, takt::api::QueryBindings(Unwrap(function), out_statistics));
+  TAKT_TRY {
+    return takt::api::ToStatus(
+        __func__, takt::api::QueryBindings(Unwrap(function), out_statistics));
+  }
+  TAKT_CATCH_ALL(function, out_statistics);
 }
 
 takt_status_t takt_function_declare(takt_function_t* function,
                                     const char* declaration,
                                     takt_function_t** out_function) {
   TAKT_REQUIRE(function, declaration, out_function);
-  return takt::api::Give(__func__, Unwrap(function)->Declare(declaration),
-                         out_function);
+  TAKT_TRY {
+    return takt::api::Give(__func__, Unwrap(function)->Declare(declaration),
+                           out_function);
+  }
+  TAKT_CATCH_ALL(function, declaration, out_function);
 }
 
 takt_status_t takt_function_find_input(const takt_function_t* function,
                                        const char* name, size_t* out_index) {
   TAKT_REQUIRE(function, name, out_index);
-  return takt::api::ToStatus(
-      __func__,
-      takt::api::GiveIndex(Unwrap(function)->FindInput(name), out_index));
+  TAKT_TRY {
+    return takt::api::ToStatus(
+        __func__,
+        takt::api::GiveIndex(Unwrap(function)->FindInput(name), out_index));
+  }
+  TAKT_CATCH_ALL(function, name, out_index);
 }
 
 takt_status_t takt_function_find_output(const takt_function_t* function,
                                         const char* name, size_t* out_index) {
   TAKT_REQUIRE(function, name, out_index);
-  return takt::api::ToStatus(
-      __func__,
-      takt::api::GiveIndex(Unwrap(function)->FindOutput(name), out_index));
+  TAKT_TRY {
+    return takt::api::ToStatus(
+        __func__,
+        takt::api::GiveIndex(Unwrap(function)->FindOutput(name), out_index));
+  }
+  TAKT_CATCH_ALL(function, name, out_index);
 }
 
 void takt_function_retain(takt_function_t* function) {
@@ -117,13 +130,17 @@ takt_status_t takt_function_invoke(takt_function_t* function,
                                    takt_value_t* out_results) {
   TAKT_REQUIRE(function, Items(argument_count, arguments),
                Items(result_count, out_results));
-  if (result_count != 0) {
-    std::memset(out_results, 0, result_count * sizeof(*out_results));
+  TAKT_TRY {
+    if (result_count != 0) {
+      std::memset(out_results, 0, result_count * sizeof(*out_results));
+    }
+    return takt::api::ToStatus(
+        __func__,
+        takt::api::Invoke(
+            *Unwrap(function), options,
+            takt::api::ToValues(absl::MakeConstSpan(arguments, argument_count)),
+            takt::api::ToValues(absl::MakeSpan(out_results, result_count))));
   }
-  return takt::api::ToStatus(
-      __func__,
-      takt::api::Invoke(
-          *Unwrap(function), options,
-          takt::api::ToValues(absl::MakeConstSpan(arguments, argument_count)),
-          takt::api::ToValues(absl::MakeSpan(out_results, result_count))));
+  TAKT_CATCH_ALL(function, Items(argument_count, arguments),
+                 Items(result_count, out_results));
 }

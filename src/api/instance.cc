@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "abi/guard.h"
 #include "abi/null.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -138,8 +139,11 @@ using takt::api::Unwrap;
 takt_status_t takt_instance_create(const takt_instance_options_t* options,
                                    takt_instance_t** out_instance) {
   TAKT_REQUIRE(out_instance);
-  return takt::api::Give(__func__, takt::api::CreateInstance(options),
-                         out_instance);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::CreateInstance(options),
+                           out_instance);
+  }
+  TAKT_CATCH_ALL(out_instance);
 }
 
 void takt_instance_retain(takt_instance_t* instance) {
@@ -158,19 +162,27 @@ uint32_t takt_instance_worker_count(const takt_instance_t* instance) {
 takt_status_t takt_instance_run_ready(takt_instance_t* instance, int64_t max_ns,
                                       size_t* out_ran, int64_t* out_next_ns) {
   TAKT_REQUIRE(instance, Optional(out_ran), Optional(out_next_ns));
-  return takt::api::ToStatus(
-      __func__,
-      takt::api::RunReady(*Unwrap(instance), max_ns, out_ran, out_next_ns));
+  TAKT_TRY {
+    return takt::api::ToStatus(
+        __func__,
+        takt::api::RunReady(*Unwrap(instance), max_ns, out_ran, out_next_ns));
+  }
+  TAKT_CATCH_ALL(instance, Optional(out_ran), Optional(out_next_ns));
 }
 
 takt_status_t takt_instance_query_statistics(
     takt_instance_t* instance, takt_instance_statistics_t* out_statistics) {
   TAKT_REQUIRE(instance, out_statistics);
-  return takt::api::ToStatus(
-      __func__, takt::api::QueryStatistics(*Unwrap(instance), out_statistics));
+  TAKT_TRY {
+    return takt::api::ToStatus(
+        __func__,
+        takt::api::QueryStatistics(*Unwrap(instance), out_statistics));
+  }
+  TAKT_CATCH_ALL(instance, out_statistics);
 }
 
 void takt_instance_trim(takt_instance_t* instance) {
   TAKT_IGNORE_NULL(instance);
-  Unwrap(instance)->Trim();
+  TAKT_TRY { Unwrap(instance)->Trim(); }
+  TAKT_CATCH_ALL_OR(, instance);
 }

@@ -1,5 +1,6 @@
 #include "vm/list.h"
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "api/value.h"
 #include "takt/list.h"
@@ -48,8 +49,11 @@ using takt::api::Unwrap;
 takt_status_t takt_list_create(takt_value_kind_t element_kind, size_t capacity,
                                takt_list_t** out_list) {
   TAKT_REQUIRE(out_list);
-  return takt::api::Give(
-      __func__, takt::api::CreateList(element_kind, capacity), out_list);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__, takt::api::CreateList(element_kind, capacity), out_list);
+  }
+  TAKT_CATCH_ALL(out_list);
 }
 
 void takt_list_retain(takt_list_t* list) { takt::api::RetainHandle(list); }
@@ -63,26 +67,37 @@ size_t takt_list_size(const takt_list_t* list) {
 
 takt_status_t takt_list_resize(takt_list_t* list, size_t size) {
   TAKT_REQUIRE(list);
-  return ToStatus(__func__, Unwrap(list)->Resize(size));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(list)->Resize(size)); }
+  TAKT_CATCH_ALL(list);
 }
 
 takt_status_t takt_list_get(const takt_list_t* list, size_t index,
                             takt_value_t* out_value) {
   TAKT_REQUIRE(list, out_value);
-  std::memset(out_value, 0, sizeof(*out_value));
-  auto value = Unwrap(list)->Get(index);
-  if (!value.ok()) return ToStatus(__func__, value.status());
-  *out_value = takt::api::TakeVmValue(*std::move(value));
-  return nullptr;
+  TAKT_TRY {
+    std::memset(out_value, 0, sizeof(*out_value));
+    auto value = Unwrap(list)->Get(index);
+    if (!value.ok()) return ToStatus(__func__, value.status());
+    *out_value = takt::api::TakeVmValue(*std::move(value));
+    return nullptr;
+  }
+  TAKT_CATCH_ALL(list, out_value);
 }
 
 takt_status_t takt_list_set(takt_list_t* list, size_t index,
                             const takt_value_t* value) {
   TAKT_REQUIRE(list, value);
-  return ToStatus(__func__, takt::api::SetElement(Unwrap(list), index, value));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::SetElement(Unwrap(list), index, value));
+  }
+  TAKT_CATCH_ALL(list, value);
 }
 
 takt_status_t takt_list_append(takt_list_t* list, const takt_value_t* value) {
   TAKT_REQUIRE(list, value);
-  return ToStatus(__func__, takt::api::AppendElement(Unwrap(list), value));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::AppendElement(Unwrap(list), value));
+  }
+  TAKT_CATCH_ALL(list, value);
 }

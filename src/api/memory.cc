@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "abi/guard.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
 #include "base/math.h"
@@ -83,18 +84,29 @@ using takt::api::Unwrap;
 takt_status_t takt_function_query_memory(const takt_function_t* function,
                                          takt_memory_need_t* out_need) {
   TAKT_REQUIRE(function, out_need);
-  return ToStatus(__func__, takt::api::QueryMemory(Unwrap(function), out_need));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::QueryMemory(Unwrap(function), out_need));
+  }
+  TAKT_CATCH_ALL(function, out_need);
 }
 
 takt_status_t takt_function_prepare(takt_function_t* function) {
   TAKT_REQUIRE(function);
-  return ToStatus(__func__, takt::runtime::PrepareFunction(*Unwrap(function)));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::runtime::PrepareFunction(*Unwrap(function)));
+  }
+  TAKT_CATCH_ALL(function);
 }
 
 takt_status_t takt_context_prepare(takt_context_t* context) {
   TAKT_REQUIRE(context);
-  takt::runtime::PrepareContext(*Unwrap(context));
-  return nullptr;
+  TAKT_TRY {
+    takt::runtime::PrepareContext(*Unwrap(context));
+    return nullptr;
+  }
+  TAKT_CATCH_ALL(context);
 }
 
 takt_status_t takt_buffer_import_fd(takt_device_t* device, int fd,
@@ -102,10 +114,13 @@ takt_status_t takt_buffer_import_fd(takt_device_t* device, int fd,
                                     const takt_buffer_options_t* options,
                                     takt_buffer_t** out_buffer) {
   TAKT_REQUIRE(device, out_buffer);
-  return Give(__func__,
-              takt::api::ImportFd(Unwrap(device), fd, byte_offset, byte_length,
-                                  options),
-              out_buffer);
+  TAKT_TRY {
+    return Give(__func__,
+                takt::api::ImportFd(Unwrap(device), fd, byte_offset,
+                                    byte_length, options),
+                out_buffer);
+  }
+  TAKT_CATCH_ALL(device, out_buffer);
 }
 
 takt_status_t takt_buffer_allocate_shared(takt_device_t* device,
@@ -113,16 +128,22 @@ takt_status_t takt_buffer_allocate_shared(takt_device_t* device,
                                           const takt_buffer_options_t* options,
                                           takt_buffer_t** out_buffer) {
   TAKT_REQUIRE(device, out_buffer);
-  return Give(__func__,
-              takt::api::AllocateShared(Unwrap(device), byte_length, options),
-              out_buffer);
+  TAKT_TRY {
+    return Give(__func__,
+                takt::api::AllocateShared(Unwrap(device), byte_length, options),
+                out_buffer);
+  }
+  TAKT_CATCH_ALL(device, out_buffer);
 }
 
 takt_status_t takt_buffer_export_fd(takt_buffer_t* buffer, int* out_fd,
                                     uint64_t* out_byte_offset) {
   TAKT_REQUIRE(buffer, out_fd, out_byte_offset);
-  *out_fd = -1;
-  *out_byte_offset = 0;
-  return ToStatus(__func__,
-                  takt::api::ExportFd(Unwrap(buffer), out_fd, out_byte_offset));
+  TAKT_TRY {
+    *out_fd = -1;
+    *out_byte_offset = 0;
+    return ToStatus(
+        __func__, takt::api::ExportFd(Unwrap(buffer), out_fd, out_byte_offset));
+  }
+  TAKT_CATCH_ALL(buffer, out_fd, out_byte_offset);
 }

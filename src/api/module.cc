@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "api/release_guard.h"
 #include "base/mapped_file.h"
@@ -103,18 +104,24 @@ takt_status_t takt_module_load_file(takt_instance_t* instance, const char* path,
                                     const takt_module_file_options_t* options,
                                     takt_module_t** out_module) {
   TAKT_REQUIRE(instance, path, out_module);
-  return Give(__func__, takt::api::LoadFile(Unwrap(instance), path, options),
-              out_module);
+  TAKT_TRY {
+    return Give(__func__, takt::api::LoadFile(Unwrap(instance), path, options),
+                out_module);
+  }
+  TAKT_CATCH_ALL(instance, path, out_module);
 }
 
 takt_status_t takt_module_load_memory(
     takt_instance_t* instance, const void* data, size_t byte_length,
     const takt_module_memory_options_t* options, takt_module_t** out_module) {
   TAKT_REQUIRE(instance, data, out_module);
-  return Give(
-      __func__,
-      takt::api::LoadMemory(Unwrap(instance), data, byte_length, options),
-      out_module);
+  TAKT_TRY {
+    return Give(
+        __func__,
+        takt::api::LoadMemory(Unwrap(instance), data, byte_length, options),
+        out_module);
+  }
+  TAKT_CATCH_ALL(instance, data, out_module);
 }
 
 void takt_module_retain(takt_module_t* module) {
@@ -148,7 +155,8 @@ const char* takt_module_export_name(const takt_module_t* module, size_t index) {
 
 size_t takt_module_find_export(const takt_module_t* module, const char* name) {
   TAKT_REQUIRE_OR(SIZE_MAX, module, name);
-  return Unwrap(module)->FindExport(name).value_or(SIZE_MAX);
+  TAKT_TRY { return Unwrap(module)->FindExport(name).value_or(SIZE_MAX); }
+  TAKT_CATCH_ALL_OR(SIZE_MAX, module, name);
 }
 
 const void* takt_module_bytes(const takt_module_t* module,
@@ -161,14 +169,18 @@ const void* takt_module_bytes(const takt_module_t* module,
 
 uint64_t takt_module_content_hash(const takt_module_t* module) {
   TAKT_REQUIRE_OR(0, module);
-  return takt::vm::ContentHashOf(*Unwrap(module));
+  TAKT_TRY { return takt::vm::ContentHashOf(*Unwrap(module)); }
+  TAKT_CATCH_ALL_OR(0, module);
 }
 
 takt_status_t takt_module_export_signature(const takt_module_t* module,
                                            size_t index,
                                            takt_signature_t** out_signature) {
   TAKT_REQUIRE(module, out_signature);
-  return Give(__func__, takt::api::SignatureAt(module, index), out_signature);
+  TAKT_TRY {
+    return Give(__func__, takt::api::SignatureAt(module, index), out_signature);
+  }
+  TAKT_CATCH_ALL(module, out_signature);
 }
 
 size_t takt_module_export_attribute_count(const takt_module_t* module,

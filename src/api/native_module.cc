@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/guard.h"
 #include "absl/container/inlined_vector.h"
 #include "api/handle.h"
 #include "api/value.h"
@@ -257,8 +258,11 @@ takt_status_t takt_native_module_create(
     takt_instance_t* instance, const takt_native_module_options_t* options,
     takt_module_t** out_module) {
   TAKT_REQUIRE(instance, options, out_module);
-  return takt::api::Give(
-      __func__,
-      takt::api::CreateNativeModule(takt::api::Unwrap(instance), options),
-      out_module);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::CreateNativeModule(takt::api::Unwrap(instance), options),
+        out_module);
+  }
+  TAKT_CATCH_ALL(instance, options, out_module);
 }

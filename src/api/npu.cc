@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "abi/guard.h"
 #include "api/device.h"
 #include "api/handle.h"
 #include "api/npu_device.h"
@@ -188,19 +189,25 @@ takt_status_t takt_npu_device_create(takt_instance_t* instance,
                                      const takt_npu_options_t* options,
                                      takt_device_t** out_device) {
   TAKT_REQUIRE(instance, driver, out_device);
-  return takt::api::Give(
-      __func__,
-      takt::api::MakeDevice(Unwrap(instance), driver, nullptr, options),
-      out_device);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::MakeDevice(Unwrap(instance), driver, nullptr, options),
+        out_device);
+  }
+  TAKT_CATCH_ALL(instance, driver, out_device);
 }
 
 takt_status_t takt_npu_device_load(takt_instance_t* instance, const char* path,
                                    const takt_npu_options_t* options,
                                    takt_device_t** out_device) {
   TAKT_REQUIRE(instance, path, out_device);
-  return takt::api::Give(__func__,
-                         takt::api::LoadDevice(Unwrap(instance), path, options),
-                         out_device);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__, takt::api::LoadDevice(Unwrap(instance), path, options),
+        out_device);
+  }
+  TAKT_CATCH_ALL(instance, path, out_device);
 }
 
 bool takt_npu_device_capabilities(const takt_device_t* device,
@@ -215,40 +222,50 @@ bool takt_npu_device_capabilities(const takt_device_t* device,
 bool takt_npu_device_telemetry(const takt_device_t* device,
                                takt_npu_telemetry_t* out_telemetry) {
   TAKT_REQUIRE_OR(false, device, out_telemetry);
-  const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
-  if (unit == nullptr) return false;
-  takt::api::WriteSized(unit->telemetry(), out_telemetry);
-  return true;
+  TAKT_TRY {
+    const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
+    if (unit == nullptr) return false;
+    takt::api::WriteSized(unit->telemetry(), out_telemetry);
+    return true;
+  }
+  TAKT_CATCH_ALL_OR(false, device, out_telemetry);
 }
 
 bool takt_npu_device_statistics(const takt_device_t* device,
                                 takt_npu_statistics_t* out_statistics) {
   TAKT_REQUIRE_OR(false, device, out_statistics);
-  const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
-  if (unit == nullptr) return false;
-  takt::api::WriteSized(takt::api::StatisticsOf(*unit), out_statistics);
-  return true;
+  TAKT_TRY {
+    const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
+    if (unit == nullptr) return false;
+    takt::api::WriteSized(takt::api::StatisticsOf(*unit), out_statistics);
+    return true;
+  }
+  TAKT_CATCH_ALL_OR(false, device, out_statistics);
 }
 
 size_t takt_npu_device_events(const takt_device_t* device, size_t capacity,
                               takt_npu_event_t* out_events) {
   TAKT_REQUIRE_OR(0, device, Items(capacity, out_events));
-  const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
-  if (unit == nullptr) return 0;
-  const std::vector<takt::npu::NpuBatchRecord> events = unit->events();
-  const size_t count = std::min(capacity, events.size());
-  for (size_t i = 0; i < count; ++i) {
-    const takt::npu::NpuBatchRecord& event = events[events.size() - count + i];
-    out_events[i] = {event.id,
-                     event.start_ns,
-                     event.end_ns,
-                     event.result,
-                     event.is_time_out,
-                     event.urgency.priority,
-                     event.urgency.deadline_ns,
-                     event.turn.asked,
-                     event.turn.granted,
-                     event.turn.is_aged};
+  TAKT_TRY {
+    const takt::npu::NpuUnit* const unit = takt::api::UnitOf(*Unwrap(device));
+    if (unit == nullptr) return 0;
+    const std::vector<takt::npu::NpuBatchRecord> events = unit->events();
+    const size_t count = std::min(capacity, events.size());
+    for (size_t i = 0; i < count; ++i) {
+      const takt::npu::NpuBatchRecord& event =
+          events[events.size() - count + i];
+      out_events[i] = {event.id,
+                       event.start_ns,
+                       event.end_ns,
+                       event.result,
+                       event.is_time_out,
+                       event.urgency.priority,
+                       event.urgency.deadline_ns,
+                       event.turn.asked,
+                       event.turn.granted,
+                       event.turn.is_aged};
+    }
+    return count;
   }
-  return count;
+  TAKT_CATCH_ALL_OR(0, device, Items(capacity, out_events));
 }

@@ -1,5 +1,6 @@
 #include "takt/npu_queue.h"
 
+#include "abi/guard.h"
 #include "absl/container/inlined_vector.h"
 #include "api/handle.h"
 #include "api/npu_batch.h"
@@ -103,9 +104,13 @@ takt_status_t takt_npu_queue_matmul(takt_device_t* device,
                                     const takt_npu_matmul_t* matmul,
                                     const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, matmul);
-  return ToStatus(__func__, takt::api::QueueMatmul(
-                                SubmissionOf(device, wait_fence, signal_fence),
-                                matmul, options));
+  TAKT_TRY {
+    return ToStatus(
+        __func__,
+        takt::api::QueueMatmul(SubmissionOf(device, wait_fence, signal_fence),
+                               matmul, options));
+  }
+  TAKT_CATCH_ALL(device, matmul);
 }
 
 takt_status_t takt_npu_queue_batch(takt_device_t* device,
@@ -116,9 +121,13 @@ takt_status_t takt_npu_queue_batch(takt_device_t* device,
                                    const takt_buffer_range_t* bindings,
                                    const takt_npu_batch_options_t* options) {
   TAKT_REQUIRE(device, batch, Items(binding_count, bindings));
-  return ToStatus(__func__, takt::api::QueueDescription(
-                                SubmissionOf(device, wait_fence, signal_fence),
-                                batch, binding_count, bindings, options));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::QueueDescription(
+                        SubmissionOf(device, wait_fence, signal_fence), batch,
+                        binding_count, bindings, options));
+  }
+  TAKT_CATCH_ALL(device, batch, Items(binding_count, bindings));
 }
 
 takt_status_t takt_npu_batch_create(takt_device_t* device,
@@ -127,8 +136,11 @@ takt_status_t takt_npu_batch_create(takt_device_t* device,
                                     const takt_npu_batch_options_t* options,
                                     takt_executable_t** out_executable) {
   TAKT_REQUIRE(device, batch, out_executable);
-  return takt::api::Give(
-      __func__,
-      takt::api::CreateDescribed(device, batch, binding_count, options),
-      out_executable);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::CreateDescribed(device, batch, binding_count, options),
+        out_executable);
+  }
+  TAKT_CATCH_ALL(device, batch, out_executable);
 }

@@ -1,5 +1,6 @@
 #include "runtime/parameters.h"
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "base/mapped_file.h"
 #include "modules/parameter_file.h"
@@ -37,9 +38,12 @@ takt_status_t takt_parameters_open(takt_instance_t* instance, const char* path,
                                    const takt_parameters_options_t* options,
                                    takt_parameters_t** out_parameters) {
   TAKT_REQUIRE(instance, path, out_parameters);
-  return takt::api::Give(__func__,
-                         takt::api::Open(Unwrap(instance), path, options),
-                         out_parameters);
+  TAKT_TRY {
+    return takt::api::Give(__func__,
+                           takt::api::Open(Unwrap(instance), path, options),
+                           out_parameters);
+  }
+  TAKT_CATCH_ALL(instance, path, out_parameters);
 }
 
 void takt_parameters_retain(takt_parameters_t* parameters) {
@@ -70,9 +74,12 @@ const char* takt_parameters_entry_key(const takt_parameters_t* parameters,
 uint64_t takt_parameters_entry_byte_length(const takt_parameters_t* parameters,
                                            size_t index) {
   TAKT_REQUIRE_OR(0, parameters);
-  const auto& keys = Unwrap(parameters)->keys();
-  if (index >= keys.size()) return 0;
-  const takt::modules::Parameter* parameter =
-      Unwrap(parameters)->provider()->Find(keys[index]);
-  return parameter != nullptr ? parameter->byte_length : 0;
+  TAKT_TRY {
+    const auto& keys = Unwrap(parameters)->keys();
+    if (index >= keys.size()) return 0;
+    const takt::modules::Parameter* parameter =
+        Unwrap(parameters)->provider()->Find(keys[index]);
+    return parameter != nullptr ? parameter->byte_length : 0;
+  }
+  TAKT_CATCH_ALL_OR(0, parameters);
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "base/mapped_file.h"
 #include "plan/plan_file.h"
@@ -40,24 +41,31 @@ using takt::api::Unwrap;
 
 takt_status_t takt_plan_load_file(const char* path, takt_plan_t** out_plan) {
   TAKT_REQUIRE(path, out_plan);
-  return Give(__func__, takt::api::LoadFile(path), out_plan);
+  TAKT_TRY { return Give(__func__, takt::api::LoadFile(path), out_plan); }
+  TAKT_CATCH_ALL(path, out_plan);
 }
 
 takt_status_t takt_plan_load(const char* name, const void* data,
                              size_t byte_length, takt_plan_t** out_plan) {
   TAKT_REQUIRE(Items(byte_length, data), out_plan);
-  return Give(__func__, takt::api::LoadBytes(name, data, byte_length),
-              out_plan);
+  TAKT_TRY {
+    return Give(__func__, takt::api::LoadBytes(name, data, byte_length),
+                out_plan);
+  }
+  TAKT_CATCH_ALL(Items(byte_length, data), out_plan);
 }
 
 takt_status_t takt_plan_encode(const takt_plan_t* plan, char** out_data,
                                size_t* out_byte_length) {
   TAKT_REQUIRE(plan, out_data, out_byte_length);
-  *out_byte_length = 0;
-  const std::string bytes = takt::plan::EncodePlan(Unwrap(plan)->plan());
-  takt_status_t status = takt::api::GiveText(__func__, bytes, out_data);
-  if (status == nullptr) *out_byte_length = bytes.size();
-  return status;
+  TAKT_TRY {
+    *out_byte_length = 0;
+    const std::string bytes = takt::plan::EncodePlan(Unwrap(plan)->plan());
+    takt_status_t status = takt::api::GiveText(__func__, bytes, out_data);
+    if (status == nullptr) *out_byte_length = bytes.size();
+    return status;
+  }
+  TAKT_CATCH_ALL(plan, out_data, out_byte_length);
 }
 
 void takt_plan_retain(takt_plan_t* plan) { takt::api::RetainHandle(plan); }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/guard.h"
 #include "absl/strings/str_cat.h"
 #include "api/handle.h"
 #include "api/plan.h"
@@ -186,11 +187,14 @@ takt_status_t takt_plan_run_create(takt_instance_t* instance, takt_plan_t* plan,
                                    const takt_plan_run_options_t* options,
                                    takt_plan_run_t** out_run) {
   TAKT_REQUIRE(instance, plan, Items(binding_count, bindings), out_run);
-  return takt::api::Give(
-      __func__,
-      takt::api::CreateRun(Unwrap(instance), Unwrap(plan),
-                           {bindings, binding_count}, options),
-      out_run);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::CreateRun(Unwrap(instance), Unwrap(plan),
+                             {bindings, binding_count}, options),
+        out_run);
+  }
+  TAKT_CATCH_ALL(instance, plan, Items(binding_count, bindings), out_run);
 }
 
 void takt_plan_run_retain(takt_plan_run_t* run) {
@@ -203,14 +207,18 @@ void takt_plan_run_release(takt_plan_run_t* run) {
 
 takt_status_t takt_plan_run_start(takt_plan_run_t* run, int64_t start_ns) {
   TAKT_REQUIRE(run);
-  return ToStatus(__func__, Unwrap(run)->Start(start_ns));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(run)->Start(start_ns)); }
+  TAKT_CATCH_ALL(run);
 }
 
 takt_status_t takt_plan_run_replace(takt_plan_run_t* run, takt_plan_t* plan,
                                     int64_t at_ns, int64_t* out_at_ns) {
   TAKT_REQUIRE(run, plan, Optional(out_at_ns));
-  return ToStatus(__func__, takt::api::ReplacePlan(Unwrap(run), Unwrap(plan),
-                                                   at_ns, out_at_ns));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::ReplacePlan(Unwrap(run), Unwrap(plan),
+                                                     at_ns, out_at_ns));
+  }
+  TAKT_CATCH_ALL(run, plan, Optional(out_at_ns));
 }
 
 void takt_plan_run_stop(takt_plan_run_t* run) {
@@ -220,13 +228,17 @@ void takt_plan_run_stop(takt_plan_run_t* run) {
 
 takt_status_t takt_plan_run_wait(takt_plan_run_t* run, int64_t deadline_ns) {
   TAKT_REQUIRE(run);
-  return ToStatus(__func__, Unwrap(run)->Wait(deadline_ns));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(run)->Wait(deadline_ns)); }
+  TAKT_CATCH_ALL(run);
 }
 
 takt_status_t takt_plan_run_query(takt_plan_run_t* run,
                                   takt_plan_run_report_t* out_report) {
   TAKT_REQUIRE(run, out_report);
-  return ToStatus(__func__, takt::api::QueryRun(Unwrap(run), out_report));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::QueryRun(Unwrap(run), out_report));
+  }
+  TAKT_CATCH_ALL(run, out_report);
 }
 
 takt_status_t takt_plan_run_query_operation(takt_plan_run_t* run,
@@ -234,6 +246,9 @@ takt_status_t takt_plan_run_query_operation(takt_plan_run_t* run,
                                             takt_plan_errors_t* out_start,
                                             takt_plan_errors_t* out_end) {
   TAKT_REQUIRE(run, Optional(out_start), Optional(out_end));
-  return ToStatus(__func__, takt::api::QueryOperation(Unwrap(run), operation,
-                                                      out_start, out_end));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::QueryOperation(Unwrap(run), operation,
+                                                        out_start, out_end));
+  }
+  TAKT_CATCH_ALL(run, Optional(out_start), Optional(out_end));
 }

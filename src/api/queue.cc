@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "abi/guard.h"
 #include "absl/container/inlined_vector.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
@@ -106,11 +107,14 @@ takt_status_t takt_queue_alloca(takt_device_t* device, takt_fence_t* wait_fence,
                                 const takt_buffer_options_t* options,
                                 takt_buffer_t** out_buffer) {
   TAKT_REQUIRE(device, out_buffer);
-  return takt::api::Give(
-      __func__,
-      takt::api::Alloca(SubmissionOf(device, wait_fence, signal_fence),
-                        byte_length, options),
-      out_buffer);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__,
+        takt::api::Alloca(SubmissionOf(device, wait_fence, signal_fence),
+                          byte_length, options),
+        out_buffer);
+  }
+  TAKT_CATCH_ALL(device, out_buffer);
 }
 
 takt_status_t takt_queue_dealloca(takt_device_t* device,
@@ -118,12 +122,15 @@ takt_status_t takt_queue_dealloca(takt_device_t* device,
                                   takt_fence_t* signal_fence,
                                   takt_buffer_t* buffer) {
   TAKT_REQUIRE(device, buffer);
-  return ToStatus(__func__,
-                  Submit(SubmissionOf(device, wait_fence, signal_fence),
-                         [&](const QueueTicket& ticket) {
-                           return Unwrap(device)->QueueDealloca(ticket,
-                                                                Unwrap(buffer));
-                         }));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    Submit(SubmissionOf(device, wait_fence, signal_fence),
+                           [&](const QueueTicket& ticket) {
+                             return Unwrap(device)->QueueDealloca(
+                                 ticket, Unwrap(buffer));
+                           }));
+  }
+  TAKT_CATCH_ALL(device, buffer);
 }
 
 takt_status_t takt_queue_fill(takt_device_t* device, takt_fence_t* wait_fence,
@@ -131,10 +138,14 @@ takt_status_t takt_queue_fill(takt_device_t* device, takt_fence_t* wait_fence,
                               size_t target_offset, size_t byte_length,
                               const void* pattern, size_t pattern_length) {
   TAKT_REQUIRE(device, target, Items(pattern_length, pattern));
-  return ToStatus(
-      __func__, takt::api::Fill(SubmissionOf(device, wait_fence, signal_fence),
-                                Unwrap(target), target_offset, byte_length,
-                                pattern, pattern_length));
+  TAKT_TRY {
+    return ToStatus(
+        __func__,
+        takt::api::Fill(SubmissionOf(device, wait_fence, signal_fence),
+                        Unwrap(target), target_offset, byte_length, pattern,
+                        pattern_length));
+  }
+  TAKT_CATCH_ALL(device, target, Items(pattern_length, pattern));
 }
 
 takt_status_t takt_queue_update(takt_device_t* device, takt_fence_t* wait_fence,
@@ -142,10 +153,13 @@ takt_status_t takt_queue_update(takt_device_t* device, takt_fence_t* wait_fence,
                                 size_t byte_length, takt_buffer_t* target,
                                 size_t target_offset) {
   TAKT_REQUIRE(device, Items(byte_length, source), target);
-  return ToStatus(
-      __func__,
-      takt::api::Update(SubmissionOf(device, wait_fence, signal_fence), source,
-                        byte_length, Unwrap(target), target_offset));
+  TAKT_TRY {
+    return ToStatus(
+        __func__,
+        takt::api::Update(SubmissionOf(device, wait_fence, signal_fence),
+                          source, byte_length, Unwrap(target), target_offset));
+  }
+  TAKT_CATCH_ALL(device, Items(byte_length, source), target);
 }
 
 takt_status_t takt_queue_copy(takt_device_t* device, takt_fence_t* wait_fence,
@@ -153,14 +167,17 @@ takt_status_t takt_queue_copy(takt_device_t* device, takt_fence_t* wait_fence,
                               size_t source_offset, takt_buffer_t* target,
                               size_t target_offset, size_t byte_length) {
   TAKT_REQUIRE(device, source, target);
-  return ToStatus(__func__,
-                  Submit(SubmissionOf(device, wait_fence, signal_fence),
-                         [&](const QueueTicket& ticket) {
-                           return Unwrap(device)->QueueCopy(
-                               ticket, Unwrap(source), source_offset,
-                               Unwrap(target), target_offset,
-                               takt::api::LengthOf(byte_length));
-                         }));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    Submit(SubmissionOf(device, wait_fence, signal_fence),
+                           [&](const QueueTicket& ticket) {
+                             return Unwrap(device)->QueueCopy(
+                                 ticket, Unwrap(source), source_offset,
+                                 Unwrap(target), target_offset,
+                                 takt::api::LengthOf(byte_length));
+                           }));
+  }
+  TAKT_CATCH_ALL(device, source, target);
 }
 
 takt_status_t takt_queue_read(takt_device_t* device, takt_fence_t* wait_fence,
@@ -168,14 +185,17 @@ takt_status_t takt_queue_read(takt_device_t* device, takt_fence_t* wait_fence,
                               uint64_t source_offset, takt_buffer_t* target,
                               size_t target_offset, size_t byte_length) {
   TAKT_REQUIRE(device, source, target);
-  return ToStatus(__func__,
-                  Submit(SubmissionOf(device, wait_fence, signal_fence),
-                         [&](const QueueTicket& ticket) {
-                           return Unwrap(device)->QueueRead(
-                               ticket, Unwrap(source), source_offset,
-                               Unwrap(target), target_offset,
-                               takt::api::LengthOf(byte_length));
-                         }));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    Submit(SubmissionOf(device, wait_fence, signal_fence),
+                           [&](const QueueTicket& ticket) {
+                             return Unwrap(device)->QueueRead(
+                                 ticket, Unwrap(source), source_offset,
+                                 Unwrap(target), target_offset,
+                                 takt::api::LengthOf(byte_length));
+                           }));
+  }
+  TAKT_CATCH_ALL(device, source, target);
 }
 
 takt_status_t takt_queue_write(takt_device_t* device, takt_fence_t* wait_fence,
@@ -184,14 +204,17 @@ takt_status_t takt_queue_write(takt_device_t* device, takt_fence_t* wait_fence,
                                takt_file_t* target, uint64_t target_offset,
                                size_t byte_length) {
   TAKT_REQUIRE(device, source, target);
-  return ToStatus(__func__,
-                  Submit(SubmissionOf(device, wait_fence, signal_fence),
-                         [&](const QueueTicket& ticket) {
-                           return Unwrap(device)->QueueWrite(
-                               ticket, Unwrap(source), source_offset,
-                               Unwrap(target), target_offset,
-                               takt::api::LengthOf(byte_length));
-                         }));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    Submit(SubmissionOf(device, wait_fence, signal_fence),
+                           [&](const QueueTicket& ticket) {
+                             return Unwrap(device)->QueueWrite(
+                                 ticket, Unwrap(source), source_offset,
+                                 Unwrap(target), target_offset,
+                                 takt::api::LengthOf(byte_length));
+                           }));
+  }
+  TAKT_CATCH_ALL(device, source, target);
 }
 
 takt_status_t takt_queue_execute(takt_device_t* device,
@@ -201,30 +224,40 @@ takt_status_t takt_queue_execute(takt_device_t* device,
                                  size_t binding_count,
                                  const takt_buffer_range_t* bindings) {
   TAKT_REQUIRE(device, command_buffer, Items(binding_count, bindings));
-  return ToStatus(
-      __func__,
-      takt::api::Execute(SubmissionOf(device, wait_fence, signal_fence),
-                         Unwrap(command_buffer), binding_count, bindings));
+  TAKT_TRY {
+    return ToStatus(
+        __func__,
+        takt::api::Execute(SubmissionOf(device, wait_fence, signal_fence),
+                           Unwrap(command_buffer), binding_count, bindings));
+  }
+  TAKT_CATCH_ALL(device, command_buffer, Items(binding_count, bindings));
 }
 
 takt_status_t takt_queue_barrier(takt_device_t* device,
                                  takt_fence_t* wait_fence,
                                  takt_fence_t* signal_fence) {
   TAKT_REQUIRE(device);
-  return ToStatus(__func__,
-                  Submit(SubmissionOf(device, wait_fence, signal_fence),
-                         [&](const QueueTicket& ticket) {
-                           return Unwrap(device)->QueueBarrier(ticket);
-                         }));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    Submit(SubmissionOf(device, wait_fence, signal_fence),
+                           [&](const QueueTicket& ticket) {
+                             return Unwrap(device)->QueueBarrier(ticket);
+                           }));
+  }
+  TAKT_CATCH_ALL(device);
 }
 
 takt_status_t takt_queue_host_call(
     takt_device_t* device, takt_fence_t* wait_fence, takt_fence_t* signal_fence,
     takt_host_call_t call, void (*release)(void* user_data), void* user_data) {
   TAKT_REQUIRE(device, call);
-  return ToStatus(__func__, takt::api::QueueHostCall(
-                                SubmissionOf(device, wait_fence, signal_fence),
-                                call, release, user_data));
+  TAKT_TRY {
+    return ToStatus(
+        __func__,
+        takt::api::QueueHostCall(SubmissionOf(device, wait_fence, signal_fence),
+                                 call, release, user_data));
+  }
+  TAKT_CATCH_ALL(device, call);
 }
 
 void takt_queue_flush(takt_device_t* device) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "api/quantiles.h"
 #include "api/scheduler_windows.h"
@@ -180,14 +181,17 @@ using takt::api::ToStatus;
 
 size_t takt_scheduler_policy_names(const char* const** out_names) {
   TAKT_REQUIRE_OR(0, out_names);
-  static const std::vector<const char*>& names = *[] {
-    auto* all = new std::vector<const char*>{"off"};
-    const auto& policies = takt::sched::PolicyNames();
-    all->insert(all->end(), policies.begin(), policies.end());
-    return all;
-  }();
-  *out_names = names.data();
-  return names.size();
+  TAKT_TRY {
+    static const std::vector<const char*>& names = *[] {
+      auto* all = new std::vector<const char*>{"off"};
+      const auto& policies = takt::sched::PolicyNames();
+      all->insert(all->end(), policies.begin(), policies.end());
+      return all;
+    }();
+    *out_names = names.data();
+    return names.size();
+  }
+  TAKT_CATCH_ALL_OR(0, out_names);
 }
 
 const char* takt_scheduler_policy(const takt_instance_t* instance) {
@@ -200,54 +204,77 @@ takt_status_t takt_scheduler_query_resources(takt_instance_t* instance,
                                              takt_resource_t* out_resources,
                                              size_t* out_count) {
   TAKT_REQUIRE(instance, Items(capacity, out_resources), out_count);
-  return ToStatus(__func__, takt::api::QueryResources(
-                                instance, capacity, out_resources, out_count));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::QueryResources(instance, capacity, out_resources,
+                                              out_count));
+  }
+  TAKT_CATCH_ALL(instance, Items(capacity, out_resources), out_count);
 }
 
 takt_status_t takt_scheduler_set_available(takt_instance_t* instance,
                                            uint32_t resource,
                                            bool is_available) {
   TAKT_REQUIRE(instance);
-  return ToStatus(__func__,
-                  takt::api::SetAvailable(instance, resource, is_available));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::SetAvailable(instance, resource, is_available));
+  }
+  TAKT_CATCH_ALL(instance);
 }
 
 takt_status_t takt_scheduler_set_speed(takt_instance_t* instance,
                                        const char* pool, uint32_t permille) {
   TAKT_REQUIRE(instance, pool);
-  return ToStatus(__func__, takt::api::SetSpeed(instance, pool, permille));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::SetSpeed(instance, pool, permille));
+  }
+  TAKT_CATCH_ALL(instance, pool);
 }
 
 takt_status_t takt_scheduler_set_hot(takt_instance_t* instance, bool is_hot) {
   TAKT_REQUIRE(instance);
-  return ToStatus(__func__, takt::api::SetHot(instance, is_hot));
+  TAKT_TRY { return ToStatus(__func__, takt::api::SetHot(instance, is_hot)); }
+  TAKT_CATCH_ALL(instance);
 }
 
 takt_status_t takt_scheduler_query_mode(takt_instance_t* instance,
                                         takt_scheduler_mode_t* out_mode) {
   TAKT_REQUIRE(instance, out_mode);
-  return ToStatus(__func__, takt::api::QueryMode(instance, out_mode));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::QueryMode(instance, out_mode));
+  }
+  TAKT_CATCH_ALL(instance, out_mode);
 }
 
 takt_status_t takt_stream_admit(takt_stream_t* stream, bool promise,
                                 takt_admission_t* out_admission) {
   TAKT_REQUIRE(stream, out_admission);
-  return ToStatus(__func__, takt::api::Admit(stream, promise, out_admission));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Admit(stream, promise, out_admission));
+  }
+  TAKT_CATCH_ALL(stream, out_admission);
 }
 
 takt_status_t takt_scheduler_query_class(
     takt_instance_t* instance, takt_criticality_t criticality,
     takt_class_statistics_t* out_statistics) {
   TAKT_REQUIRE(instance, out_statistics);
-  return ToStatus(__func__,
-                  takt::api::QueryClass(instance, criticality, out_statistics));
+  TAKT_TRY {
+    return ToStatus(
+        __func__, takt::api::QueryClass(instance, criticality, out_statistics));
+  }
+  TAKT_CATCH_ALL(instance, out_statistics);
 }
 
 takt_status_t takt_scheduler_query_windows(
     takt_instance_t* instance, takt_window_statistics_t* out_statistics) {
   TAKT_REQUIRE(instance, out_statistics);
-  return ToStatus(__func__,
-                  takt::api::QueryWindowsOf(instance, out_statistics));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::QueryWindowsOf(instance, out_statistics));
+  }
+  TAKT_CATCH_ALL(instance, out_statistics);
 }
 
 takt_status_t takt_scheduler_set_callbacks(
@@ -256,20 +283,29 @@ takt_status_t takt_scheduler_set_callbacks(
     void (*on_mode)(void* user_data, takt_scheduler_mode_t mode),
     void* user_data) {
   TAKT_REQUIRE(instance);
-  return ToStatus(
-      __func__, takt::api::SetCallbacks(instance, on_miss, on_mode, user_data));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::SetCallbacks(instance, on_miss,
+                                                      on_mode, user_data));
+  }
+  TAKT_CATCH_ALL(instance);
 }
 
 takt_status_t takt_scheduler_save_profile(takt_instance_t* instance,
                                           const char* path) {
   TAKT_REQUIRE(instance, path);
-  return ToStatus(__func__, takt::api::SaveProfile(instance, path));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::SaveProfile(instance, path));
+  }
+  TAKT_CATCH_ALL(instance, path);
 }
 
 takt_status_t takt_scheduler_load_profile(takt_instance_t* instance,
                                           const char* path,
                                           size_t* out_record_count) {
   TAKT_REQUIRE(instance, path, Optional(out_record_count));
-  return ToStatus(__func__,
-                  takt::api::LoadProfile(instance, path, out_record_count));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::LoadProfile(instance, path, out_record_count));
+  }
+  TAKT_CATCH_ALL(instance, path, Optional(out_record_count));
 }

@@ -1,15 +1,22 @@
 #include "takt/status.h"
 
+#include "abi/guard.h"
 #include "abi/status.h"
 
 takt_status_t takt_status_create(takt_status_code_t code, const char* message) {
-  return takt::abi::MakeStatus(code, nullptr,
-                               message != nullptr ? message : "");
+  TAKT_TRY {
+    return takt::abi::MakeStatus(code, nullptr,
+                                 message != nullptr ? message : "");
+  }
+  TAKT_CATCH_ALL();
 }
 
 takt_status_t takt_status_clone(takt_status_t status) {
-  if (status == nullptr || status->is_shared) return status;
-  return takt::abi::MakeStatus(status->code, status->source, status->message);
+  TAKT_TRY {
+    if (status == nullptr || status->is_shared) return status;
+    return takt::abi::MakeStatus(status->code, status->source, status->message);
+  }
+  TAKT_CATCH_ALL();
 }
 
 void takt_status_free(takt_status_t status) { takt::abi::FreeStatus(status); }

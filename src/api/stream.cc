@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "abi/guard.h"
 #include "absl/strings/str_cat.h"
 #include "api/handle.h"
 #include "api/options.h"
@@ -182,8 +183,12 @@ takt_status_t takt_stream_create(takt_function_t* function,
                                  const takt_stream_options_t* options,
                                  takt_stream_t** out_stream) {
   TAKT_REQUIRE(function, options, out_stream);
-  return takt::api::Give(
-      __func__, takt::api::CreateStream(Unwrap(function), options), out_stream);
+  TAKT_TRY {
+    return takt::api::Give(__func__,
+                           takt::api::CreateStream(Unwrap(function), options),
+                           out_stream);
+  }
+  TAKT_CATCH_ALL(function, options, out_stream);
 }
 
 void takt_stream_retain(takt_stream_t* stream) {
@@ -196,7 +201,8 @@ void takt_stream_release(takt_stream_t* stream) {
 
 takt_status_t takt_stream_start(takt_stream_t* stream, int64_t start_ns) {
   TAKT_REQUIRE(stream);
-  return ToStatus(__func__, Unwrap(stream)->Start(start_ns));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(stream)->Start(start_ns)); }
+  TAKT_CATCH_ALL(stream);
 }
 
 void takt_stream_stop(takt_stream_t* stream) {
@@ -207,16 +213,20 @@ void takt_stream_stop(takt_stream_t* stream) {
 takt_status_t takt_stream_wait_idle(takt_stream_t* stream,
                                     int64_t deadline_ns) {
   TAKT_REQUIRE(stream);
-  return ToStatus(__func__, Unwrap(stream)->WaitIdle(deadline_ns));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(stream)->WaitIdle(deadline_ns)); }
+  TAKT_CATCH_ALL(stream);
 }
 
 takt_status_t takt_stream_set_input(takt_stream_t* stream,
                                     size_t argument_count,
                                     const takt_value_t* arguments) {
   TAKT_REQUIRE(stream, Items(argument_count, arguments));
-  return ToStatus(
-      __func__, Unwrap(stream)->SetInput(
-                    ToValues(absl::MakeConstSpan(arguments, argument_count))));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    Unwrap(stream)->SetInput(ToValues(
+                        absl::MakeConstSpan(arguments, argument_count))));
+  }
+  TAKT_CATCH_ALL(stream, Items(argument_count, arguments));
 }
 
 bool takt_stream_take_output(takt_stream_t* stream, size_t result_count,
@@ -224,37 +234,51 @@ bool takt_stream_take_output(takt_stream_t* stream, size_t result_count,
                              takt_stream_job_t* out_job) {
   TAKT_REQUIRE_OR(false, stream, Items(result_count, out_results),
                   Optional(out_job));
-  return takt::api::TakeOutput(Unwrap(stream), {out_results, result_count},
-                               out_job);
+  TAKT_TRY {
+    return takt::api::TakeOutput(Unwrap(stream), {out_results, result_count},
+                                 out_job);
+  }
+  TAKT_CATCH_ALL_OR(false, stream, Items(result_count, out_results),
+                    Optional(out_job));
 }
 
 takt_status_t takt_stream_query_statistics(
     takt_stream_t* stream, takt_stream_statistics_t* out_statistics) {
   TAKT_REQUIRE(stream, out_statistics);
-  return ToStatus(__func__,
-                  takt::api::QueryStatistics(Unwrap(stream), out_statistics));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::QueryStatistics(Unwrap(stream), out_statistics));
+  }
+  TAKT_CATCH_ALL(stream, out_statistics);
 }
 
 takt_status_t takt_stream_predict(takt_stream_t* stream,
                                   const takt_stream_predict_options_t* options,
                                   takt_stream_prediction_t* out_prediction) {
   TAKT_REQUIRE(stream, Optional(options), out_prediction);
-  return ToStatus(__func__,
-                  takt::api::Predict(Unwrap(stream), options, out_prediction));
+  TAKT_TRY {
+    return ToStatus(
+        __func__, takt::api::Predict(Unwrap(stream), options, out_prediction));
+  }
+  TAKT_CATCH_ALL(stream, Optional(options), out_prediction);
 }
 
 takt_status_t takt_stream_map_input(takt_stream_t* stream, size_t index,
                                     void** out_data, size_t* out_byte_length) {
   TAKT_REQUIRE(stream, out_data, Optional(out_byte_length));
-  const auto memory = Unwrap(stream)->MapInput(index);
-  *out_data = memory.ok() ? memory->data : nullptr;
-  if (out_byte_length != nullptr) {
-    *out_byte_length = memory.ok() ? memory->byte_length : 0;
+  TAKT_TRY {
+    const auto memory = Unwrap(stream)->MapInput(index);
+    *out_data = memory.ok() ? memory->data : nullptr;
+    if (out_byte_length != nullptr) {
+      *out_byte_length = memory.ok() ? memory->byte_length : 0;
+    }
+    return ToStatus(__func__, memory.status());
   }
-  return ToStatus(__func__, memory.status());
+  TAKT_CATCH_ALL(stream, out_data, Optional(out_byte_length));
 }
 
 takt_status_t takt_stream_publish_input(takt_stream_t* stream) {
   TAKT_REQUIRE(stream);
-  return ToStatus(__func__, Unwrap(stream)->PublishInput());
+  TAKT_TRY { return ToStatus(__func__, Unwrap(stream)->PublishInput()); }
+  TAKT_CATCH_ALL(stream);
 }

@@ -1,5 +1,6 @@
 #include "hal/timeline.h"
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "takt/timeline.h"
 
@@ -24,8 +25,11 @@ using takt::api::Unwrap;
 takt_status_t takt_timeline_create(uint64_t initial_value,
                                    takt_timeline_t** out_timeline) {
   TAKT_REQUIRE(out_timeline);
-  return takt::api::Give(__func__, takt::api::CreateTimeline(initial_value),
-                         out_timeline);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::CreateTimeline(initial_value),
+                           out_timeline);
+  }
+  TAKT_CATCH_ALL(out_timeline);
 }
 
 void takt_timeline_retain(takt_timeline_t* timeline) {
@@ -38,20 +42,25 @@ void takt_timeline_release(takt_timeline_t* timeline) {
 
 void takt_timeline_set_name(takt_timeline_t* timeline, const char* name) {
   TAKT_IGNORE_NULL(timeline);
-  Unwrap(timeline)->set_name(name != nullptr ? name : "");
+  TAKT_TRY { Unwrap(timeline)->set_name(name != nullptr ? name : ""); }
+  TAKT_CATCH_ALL_OR(, timeline);
 }
 
 takt_status_t takt_timeline_query(const takt_timeline_t* timeline,
                                   uint64_t* out_value) {
   TAKT_REQUIRE(timeline, out_value);
-  *out_value = Unwrap(timeline)->value();
-  if (!Unwrap(timeline)->failed()) return nullptr;
-  return ToStatus(__func__, Unwrap(timeline)->error());
+  TAKT_TRY {
+    *out_value = Unwrap(timeline)->value();
+    if (!Unwrap(timeline)->failed()) return nullptr;
+    return ToStatus(__func__, Unwrap(timeline)->error());
+  }
+  TAKT_CATCH_ALL(timeline, out_value);
 }
 
 takt_status_t takt_timeline_signal(takt_timeline_t* timeline, uint64_t value) {
   TAKT_REQUIRE(timeline);
-  return ToStatus(__func__, Unwrap(timeline)->Signal(value));
+  TAKT_TRY { return ToStatus(__func__, Unwrap(timeline)->Signal(value)); }
+  TAKT_CATCH_ALL(timeline);
 }
 
 void takt_timeline_fail(takt_timeline_t* timeline, takt_status_t status) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
@@ -91,7 +92,10 @@ using takt::api::Unwrap;
 takt_status_t takt_tracing_start(takt_instance_t* instance,
                                  const takt_tracing_options_t* options) {
   TAKT_REQUIRE(instance);
-  return ToStatus(__func__, takt::api::Start(Unwrap(instance), options));
+  TAKT_TRY {
+    return ToStatus(__func__, takt::api::Start(Unwrap(instance), options));
+  }
+  TAKT_CATCH_ALL(instance);
 }
 
 void takt_tracing_stop(takt_instance_t* instance) {
@@ -102,20 +106,29 @@ void takt_tracing_stop(takt_instance_t* instance) {
 takt_status_t takt_tracing_collect(takt_instance_t* instance,
                                    takt_trace_t** out_trace) {
   TAKT_REQUIRE(instance, out_trace);
-  return takt::api::Give(__func__, takt::api::Collect(Unwrap(instance)),
-                         out_trace);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::Collect(Unwrap(instance)),
+                           out_trace);
+  }
+  TAKT_CATCH_ALL(instance, out_trace);
 }
 
 takt_status_t takt_trace_load(const void* data, size_t byte_length,
                               takt_trace_t** out_trace) {
   TAKT_REQUIRE(Items(byte_length, data), out_trace);
-  return takt::api::Give(__func__, takt::api::Load(data, byte_length),
-                         out_trace);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::Load(data, byte_length),
+                           out_trace);
+  }
+  TAKT_CATCH_ALL(Items(byte_length, data), out_trace);
 }
 
 takt_status_t takt_trace_load_file(const char* path, takt_trace_t** out_trace) {
   TAKT_REQUIRE(path, out_trace);
-  return takt::api::Give(__func__, takt::api::LoadFile(path), out_trace);
+  TAKT_TRY {
+    return takt::api::Give(__func__, takt::api::LoadFile(path), out_trace);
+  }
+  TAKT_CATCH_ALL(path, out_trace);
 }
 
 void takt_trace_retain(takt_trace_t* trace) { takt::api::RetainHandle(trace); }
@@ -128,13 +141,20 @@ takt_status_t takt_trace_write(const takt_trace_t* trace,
                                takt_trace_format_t format,
                                takt_trace_sink_t sink, void* user_data) {
   TAKT_REQUIRE(trace, sink);
-  return ToStatus(__func__,
-                  takt::api::Write(Unwrap(trace), format, sink, user_data));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::Write(Unwrap(trace), format, sink, user_data));
+  }
+  TAKT_CATCH_ALL(trace, sink);
 }
 
 takt_status_t takt_trace_write_file(const takt_trace_t* trace,
                                     takt_trace_format_t format,
                                     const char* path) {
   TAKT_REQUIRE(trace, path);
-  return ToStatus(__func__, takt::api::WriteFile(Unwrap(trace), format, path));
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::WriteFile(Unwrap(trace), format, path));
+  }
+  TAKT_CATCH_ALL(trace, path);
 }

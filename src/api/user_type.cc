@@ -1,5 +1,6 @@
 #include "runtime/user_type.h"
 
+#include "abi/guard.h"
 #include "api/handle.h"
 #include "runtime/instance.h"
 #include "takt/native_module.h"
@@ -27,9 +28,12 @@ takt_status_t takt_object_type_register(takt_instance_t* instance,
                                         void (*destroy)(void* payload),
                                         takt_object_type_t** out_type) {
   TAKT_REQUIRE(instance, name, out_type);
-  return takt::api::Give(
-      __func__, takt::api::RegisterType(Unwrap(instance), name, destroy),
-      out_type);
+  TAKT_TRY {
+    return takt::api::Give(
+        __func__, takt::api::RegisterType(Unwrap(instance), name, destroy),
+        out_type);
+  }
+  TAKT_CATCH_ALL(instance, name, out_type);
 }
 
 void takt_object_type_retain(takt_object_type_t* type) {
@@ -42,9 +46,12 @@ void takt_object_type_release(takt_object_type_t* type) {
 
 takt_object_t* takt_object_create(takt_object_type_t* type, void* payload) {
   TAKT_REQUIRE_OR(nullptr, type);
-  takt::Object* object = new takt::runtime::UserObject(
-      Ref<takt::runtime::UserType>::Retain(Unwrap(type)), payload);
-  return takt::api::Wrap(object);
+  TAKT_TRY {
+    takt::Object* object = new takt::runtime::UserObject(
+        Ref<takt::runtime::UserType>::Retain(Unwrap(type)), payload);
+    return takt::api::Wrap(object);
+  }
+  TAKT_CATCH_ALL_OR(nullptr, type);
 }
 
 void* takt_object_payload(const takt_object_t* object,
