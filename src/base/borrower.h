@@ -101,9 +101,10 @@ class Borrower final : public Object {
   // Ends a wait, and takes back what it has lent. No effect on one that has not
   // begun.
   static void End(Wait* wait);
+  // Also to one that has a greater loan, which may end first.
   bool ShouldLendTo(const Borrower* holder) const {
     return holder != nullptr && holder != this &&
-           urgency().IsAbove(holder->urgency());
+           urgency().IsAbove(holder->own());
   }
   // Looks for the holders of its waits again, and lends to them.
   void Review() ABSL_LOCKS_EXCLUDED(mutex_);

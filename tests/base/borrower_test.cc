@@ -114,7 +114,14 @@ TEST_F(BorrowerTest, TheGreatestOfSeveralLoansCounts) {
   EXPECT_EQ(low->urgency(), more->own());
   Borrower::End(b);
   EXPECT_EQ(low->urgency(), some->own());
+  // A loan that is less than another one counts once that ends.
+  TestWait* const c = Wait(*more, *low);
   Borrower::End(a);
+  TestWait* const d = Wait(*some, *low);
+  EXPECT_EQ(low->urgency(), more->own());
+  Borrower::End(c);
+  EXPECT_EQ(low->urgency(), some->own());
+  Borrower::End(d);
 }
 
 TEST_F(BorrowerTest, AHolderThatIsKnownLaterBorrowsThen) {
