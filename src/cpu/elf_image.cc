@@ -19,21 +19,13 @@ namespace takt::cpu {
 namespace {
 
 #if defined(__x86_64__)
-constexpr absl::string_view kArchitecture = "x86_64";
-constexpr uint16_t kMachine = EM_X86_64;
-constexpr uint32_t kRelative = R_X86_64_RELATIVE;
+constexpr absl::string_view kHostArchitecture = "x86_64";
 #elif defined(__aarch64__)
-constexpr absl::string_view kArchitecture = "arm_64";
-constexpr uint16_t kMachine = EM_AARCH64;
-constexpr uint32_t kRelative = R_AARCH64_RELATIVE;
+constexpr absl::string_view kHostArchitecture = "arm_64";
 #elif defined(__riscv) && __riscv_xlen == 64
-constexpr absl::string_view kArchitecture = "riscv_64";
-constexpr uint16_t kMachine = EM_RISCV;
-constexpr uint32_t kRelative = R_RISCV_RELATIVE;
+constexpr absl::string_view kHostArchitecture = "riscv_64";
 #else
-constexpr absl::string_view kArchitecture = "";
-constexpr uint16_t kMachine = EM_NONE;
-constexpr uint32_t kRelative = 0;
+constexpr absl::string_view kHostArchitecture = "";
 #endif
 
 // The compiler writes 7 program headers; this bounds the work, not the use.
@@ -84,22 +76,43 @@ absl::Status CheckIdentity(const Elf64_Ehdr& header) {
   return absl::OkStatus();
 }
 
-absl::Status CheckHeader(const Elf64_Ehdr& header, uint64_t file_bytes) {
+}  // namespace
+
+struct ElfImage::Machine {
+  absl::string_view architecture;  // As the compiler calls it.
+  uint16_t elf_machine;
+  uint32_t relative;  // The type of relocations by the base.
+};
+
+// nullptr if there is none of that name.
+const ElfImage::Machine* ElfImage::FindMachine(absl::string_view architecture) {
+  static constexpr Machine kMachines[] = {
+      {"x86_64", EM_X86_64, R_X86_64_RELATIVE},
+      {"arm_64", EM_AARCH64, R_AARCH64_RELATIVE},
+      {"riscv_64", EM_RISCV, R_RISCV_RELATIVE},
+  };
+  for (const Machine& machine : kMachines) {
+    if (machine.architecture == architecture) return &machine;
+  }
+  return nullptr;
+}
+
+absl::Status ElfImage::CheckHeader(const Elf64_Ehdr& header,
+                                   uint64_t file_bytes) const {
   TAKT_RETURN_IF_ERROR(CheckIdentity(header));
   if (header.e_type != ET_DYN) {
     return Unsupported(absl::StrCat("expected a shared object (type ", ET_DYN,
                                     "), got type ", header.e_type));
   }
-  if (kMachine == EM_NONE || header.e_machine != kMachine) {
-    return Unsupported(absl::StrCat("expected machine ", kMachine, " (",
-                                    kArchitecture, "), got ",
+  if (header.e_machine != machine_->elf_machine) {
+    return Unsupported(absl::StrCat("expected machine ", machine_->elf_machine,
+                                    " (", machine_->architecture, "), got ",
                                     header.e_machine));
   }
-#if defined(__riscv)
-  if ((header.e_flags & EF_RISCV_FLOAT_ABI) != EF_RISCV_FLOAT_ABI_DOUBLE) {
+  if (header.e_machine == EM_RISCV &&
+      (header.e_flags & EF_RISCV_FLOAT_ABI) != EF_RISCV_FLOAT_ABI_DOUBLE) {
     return Unsupported("expected the double-precision float ABI");
   }
-#endif
   if (header.e_ehsize != sizeof(Elf64_Ehdr)) {
     return Damaged(offsetof(Elf64_Ehdr, e_ehsize), "wrong header size");
   }
@@ -121,6 +134,8 @@ absl::Status CheckHeader(const Elf64_Ehdr& header, uint64_t file_bytes) {
   }
   return absl::OkStatus();
 }
+
+namespace {
 
 absl::Status CheckSegment(const Elf64_Phdr& header, uint64_t offset,
                           uint64_t file_bytes) {
@@ -159,11 +174,16 @@ struct ElfImage::Layout {
   uint64_t alignment = 1;
 };
 
-absl::string_view ElfImage::HostArchitecture() { return kArchitecture; }
+absl::string_view ElfImage::HostArchitecture() { return kHostArchitecture; }
 
 absl::StatusOr<std::unique_ptr<ElfImage>> ElfImage::Load(
-    absl::Span<const uint8_t> data) {
+    absl::Span<const uint8_t> data, absl::string_view architecture) {
   std::unique_ptr<ElfImage> image(new ElfImage);
+  image->machine_ = FindMachine(architecture);
+  if (image->machine_ == nullptr) {
+    return Unsupported(
+        absl::StrCat("there is no loader for \"", architecture, "\""));
+  }
   image->page_bytes_ = Narrow<uint64_t>(sysconf(_SC_PAGESIZE));
   Layout layout;
   TAKT_RETURN_IF_ERROR(image->ReadProgramHeaders(data, &layout));
@@ -361,7 +381,7 @@ absl::Status ElfImage::RelocateOne(uint64_t table_address) {
   const auto entry =
       ReadAs<Elf64_Rela>(Find(table_address, sizeof(Elf64_Rela)));
   if (entry.r_info == 0) return absl::OkStatus();
-  if (entry.r_info != kRelative) {
+  if (entry.r_info != machine_->relative) {
     return Unsupported(absl::StrCat(
         "relocation at address ", Hex(table_address), " of type ",
         ELF64_R_TYPE(entry.r_info), ", symbol ", ELF64_R_SYM(entry.r_info),

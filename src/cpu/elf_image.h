@@ -13,6 +13,8 @@
 #ifndef TAKT_CPU_ELF_IMAGE_H_
 #define TAKT_CPU_ELF_IMAGE_H_
 
+#include <elf.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,8 +40,11 @@ class ElfImage final : public CodeImage {
   // the address at fault: DATA_LOSS for a damaged file; UNIMPLEMENTED for one
   // of another architecture or with a feature that embedded files do not use;
   // RESOURCE_EXHAUSTED beyond kMaxImageBytes or what the system gives.
+  // Code of another architecture is loaded and relocated likewise; it cannot be
+  // called.
   static absl::StatusOr<std::unique_ptr<ElfImage>> Load(
-      absl::Span<const uint8_t> data);
+      absl::Span<const uint8_t> data,
+      absl::string_view architecture = HostArchitecture());
   ~ElfImage() override;
   ElfImage(const ElfImage&) = delete;
   ElfImage& operator=(const ElfImage&) = delete;
@@ -68,6 +73,7 @@ class ElfImage final : public CodeImage {
     uint64_t address = 0;
     uint64_t bytes = 0;
   };
+  struct Machine;
   // What the program headers say.
   struct Layout;
   // What the dynamic section says.
@@ -80,6 +86,8 @@ class ElfImage final : public CodeImage {
 
   ElfImage() = default;
 
+  static const Machine* FindMachine(absl::string_view architecture);
+  absl::Status CheckHeader(const Elf64_Ehdr& header, uint64_t file_bytes) const;
   absl::Status ReadProgramHeaders(absl::Span<const uint8_t> data,
                                   Layout* layout);
   absl::Status AddSegment(uint64_t header_offset, Segment segment);
@@ -96,6 +104,7 @@ class ElfImage final : public CodeImage {
   const Segment* FindSegment(uint64_t address, uint64_t bytes) const;
   absl::string_view SymbolName(uint32_t string_offset) const;
 
+  const Machine* machine_ = nullptr;
   uint8_t* reserved_ = nullptr;  // What munmap() gets.
   size_t reserved_bytes_ = 0;
   uint8_t* base_ = nullptr;        // Where first_page_ was put.
