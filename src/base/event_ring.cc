@@ -15,8 +15,8 @@ std::unique_ptr<EventRing> EventRing::Create(uint32_t event_count_max) {
   // Zeros are what a fresh atomic holds, and fresh pages hold them already.
   static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
   static_assert(std::is_trivially_destructible_v<std::atomic<uint64_t>>);
-  Slots slots(static_cast<std::atomic<uint64_t>*>(std::calloc(
-      capacity, sizeof(std::atomic<uint64_t>) * std::tuple_size_v<Words>)));
+  Slots slots(static_cast<std::atomic<uint64_t>*>(
+      std::calloc(capacity, sizeof(std::atomic<uint64_t>) * kWords)));
   if (slots == nullptr) return nullptr;
   return std::unique_ptr<EventRing>(new (std::nothrow)
                                         EventRing(capacity, std::move(slots)));
@@ -25,7 +25,7 @@ std::unique_ptr<EventRing> EventRing::Create(uint32_t event_count_max) {
 void EventRing::Touch() {
   TAKT_CHECK(written_count() == 0);
   constexpr size_t kPageBytes = 4096;
-  const size_t count = capacity_ * std::tuple_size_v<Words>;
+  const size_t count = capacity() * kWords;
   for (size_t i = 0; i < count; i += kPageBytes / sizeof(uint64_t)) {
     slots_[i].store(0, std::memory_order_relaxed);
   }
@@ -35,28 +35,17 @@ void EventRing::Touch() {
 uint64_t EventRing::Read(uint64_t first, std::vector<Event>* events) const {
   const uint64_t end = written_count();
   if (first >= end) return 0;
-  uint64_t begin = std::max(first, end - std::min(end, capacity_));
+  uint64_t begin = std::max(first, end - std::min(end, capacity()));
   const size_t offset = events->size();
   events->reserve(offset + (end - begin));
   for (uint64_t index = begin; index < end; ++index) {
-    Words words;
-    const std::atomic<uint64_t>* const slot =
-        &slots_[(index & (capacity_ - 1)) * words.size()];
-    for (size_t i = 0; i < words.size(); ++i) {
-      words[i] = slot[i].load(std::memory_order_acquire);
-    }
-    events->push_back(std::bit_cast<Event>(words));
+    events->push_back(std::bit_cast<Event>(ring_.Read(slots_.get(), index)));
   }
-  // Writes that have begun meanwhile have overwritten the events in their
-  // slots, perhaps in part.
-  const uint64_t begun = begun_.load(std::memory_order_relaxed);
-  const uint64_t valid = begun - std::min(begun, capacity_);
-  TAKT_DCHECK(begun >= end);
-  if (valid > begin) {
-    const uint64_t gone = std::min(valid, end) - begin;
+  const uint64_t kept = std::min(ring_.FirstKept(), end);
+  if (kept > begin) {
     const auto from = events->begin() + static_cast<ptrdiff_t>(offset);
-    events->erase(from, from + static_cast<ptrdiff_t>(gone));
-    begin += gone;
+    events->erase(from, from + static_cast<ptrdiff_t>(kept - begin));
+    begin = kept;
   }
   return begin - first;
 }

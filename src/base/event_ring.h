@@ -7,7 +7,6 @@
 #ifndef TAKT_BASE_EVENT_RING_H_
 #define TAKT_BASE_EVENT_RING_H_
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/event.h"
+#include "base/overwriting_ring.h"
 
 namespace takt {
 
@@ -29,41 +29,28 @@ class EventRing {
   void Touch();
 
   void Write(const Event& event) {
-    const uint64_t index = written_.load(std::memory_order_relaxed);
-    begun_.store(index + 1, std::memory_order_relaxed);
-    const auto words = std::bit_cast<Words>(event);
-    std::atomic<uint64_t>* const slot =
-        &slots_[(index & (capacity_ - 1)) * words.size()];
-    for (size_t i = 0; i < words.size(); ++i) {
-      // Release: a reader that sees this word also sees the value of begun_,
-      // and so knows that the old event of this slot is gone.
-      slot[i].store(words[i], std::memory_order_release);
-    }
-    written_.store(index + 1, std::memory_order_release);
+    ring_.Write(slots_.get(), std::bit_cast<Ring::Words>(event));
   }
 
-  uint64_t capacity() const { return capacity_; }
+  uint64_t capacity() const { return ring_.capacity(); }
   // Events ever written.
-  uint64_t written_count() const {
-    return written_.load(std::memory_order_acquire);
-  }
+  uint64_t written_count() const { return ring_.written_count(); }
   // Appends the events from number `first` on that are still there. Returns
   // how many have been overwritten.
   uint64_t Read(uint64_t first, std::vector<Event>* events) const;
 
  private:
-  using Words = std::array<uint64_t, sizeof(Event) / sizeof(uint64_t)>;
+  using Ring = OverwritingRing<sizeof(Event) / sizeof(uint64_t)>;
+  static constexpr size_t kWords = std::tuple_size_v<Ring::Words>;
   struct Free {
     void operator()(std::atomic<uint64_t>* slots) const { std::free(slots); }
   };
   using Slots = std::unique_ptr<std::atomic<uint64_t>[], Free>;
   EventRing(uint64_t capacity, Slots slots)
-      : capacity_(capacity), slots_(std::move(slots)) {}
+      : ring_(capacity), slots_(std::move(slots)) {}
 
-  const uint64_t capacity_;  // A power of two.
+  Ring ring_;
   const Slots slots_;
-  std::atomic<uint64_t> begun_{0};    // Writes that have begun.
-  std::atomic<uint64_t> written_{0};  // Writes that have ended.
 };
 
 }  // namespace takt
