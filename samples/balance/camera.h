@@ -1,7 +1,7 @@
 // The robot's camera: draws the world off screen with MuJoCo and OSMesa, which
 // needs no display and no graphics processor. Used by one thread.
-#ifndef BALANCE_CAMERA_H_
-#define BALANCE_CAMERA_H_
+#ifndef TAKT_SAMPLES_BALANCE_CAMERA_H_
+#define TAKT_SAMPLES_BALANCE_CAMERA_H_
 
 #include <GL/osmesa.h>
 
@@ -40,4 +40,4 @@ class Camera {
   mjrContext renderer_;
 };
 
-#endif  // BALANCE_CAMERA_H_
+#endif  // TAKT_SAMPLES_BALANCE_CAMERA_H_

@@ -1,6 +1,6 @@
 // The robot's three networks as streams, in one of four ways.
-#ifndef BALANCE_NETWORKS_H_
-#define BALANCE_NETWORKS_H_
+#ifndef TAKT_SAMPLES_BALANCE_NETWORKS_H_
+#define TAKT_SAMPLES_BALANCE_NETWORKS_H_
 
 #include <cstdio>
 #include <cstdlib>
@@ -53,4 +53,4 @@ class Networks {
   takt::Stream detector_, estimator_, policy_;
 };
 
-#endif  // BALANCE_NETWORKS_H_
+#endif  // TAKT_SAMPLES_BALANCE_NETWORKS_H_

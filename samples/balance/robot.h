@@ -1,8 +1,8 @@
 // The simulated world: a double inverted pendulum on a cart, in MuJoCo, with
 // its encoders, the pushes that it gets and the ball that it follows. Used by
 // one thread.
-#ifndef BALANCE_ROBOT_H_
-#define BALANCE_ROBOT_H_
+#ifndef TAKT_SAMPLES_BALANCE_ROBOT_H_
+#define TAKT_SAMPLES_BALANCE_ROBOT_H_
 
 #include <mujoco/mujoco.h>
 
@@ -71,4 +71,4 @@ class Robot {
   double upright_seconds_ = 0;
 };
 
-#endif  // BALANCE_ROBOT_H_
+#endif  // TAKT_SAMPLES_BALANCE_ROBOT_H_
