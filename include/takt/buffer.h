@@ -128,12 +128,6 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_buffer_write(takt_buffer_t* buffer, size_t byte_offset, const void* source,
                   size_t byte_length);
 
-// Fills a range with a pattern of 1, 2, 4 or 8 bytes, which must divide
-// `byte_length`. Errors: as takt_buffer_map(), and INVALID_ARGUMENT.
-TAKT_NODISCARD TAKT_EXPORT takt_status_t
-takt_buffer_fill(takt_buffer_t* buffer, size_t byte_offset, size_t byte_length,
-                 const void* pattern, size_t pattern_length);
-
 #if defined(__cplusplus)
 }  // extern "C"
 #endif

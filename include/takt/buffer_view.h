@@ -62,10 +62,6 @@ TAKT_EXPORT size_t takt_buffer_view_rank(const takt_buffer_view_t* view);
 TAKT_EXPORT const int64_t* takt_buffer_view_shape(
     const takt_buffer_view_t* view);
 
-// Returns the number of elements: the product of the dimensions, 1 for rank 0.
-TAKT_EXPORT size_t
-takt_buffer_view_element_count(const takt_buffer_view_t* view);
-
 // Returns the length of the dense tensor in bytes. Its buffer may be longer.
 TAKT_EXPORT size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view);
 

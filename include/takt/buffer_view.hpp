@@ -72,7 +72,11 @@ class BufferView
   Shape shape() const {
     return {takt_buffer_view_shape(get()), takt_buffer_view_rank(get())};
   }
-  size_t element_count() const { return takt_buffer_view_element_count(get()); }
+  size_t element_count() const {
+    size_t count = 1;
+    for (const int64_t extent : shape()) count *= static_cast<size_t>(extent);
+    return count;
+  }
   size_t byte_length() const { return takt_buffer_view_byte_length(get()); }
 
   // Copies the elements out. INVALID_ARGUMENT if T is not the type of this

@@ -12,10 +12,6 @@ extern "C" {
 
 typedef struct takt_device_t takt_device_t;
 
-// Returns the number of names that takt_device_create() accepts; *out_names
-// receives a static array of them.
-TAKT_EXPORT size_t takt_device_names(const char* const** out_names);
-
 // A dispatch that has ended. The event is borrowed for the call of the
 // observer. Times are on takt_clock_now_ns().
 typedef struct takt_dispatch_event_t {

@@ -113,9 +113,6 @@ TAKT_EXPORT void takt_module_release(takt_module_t* module);
 // Returns the name under which other modules import from this one, borrowed.
 TAKT_EXPORT const char* takt_module_name(const takt_module_t* module);
 
-// Returns the version that the module declares; 0 if it declares none.
-TAKT_EXPORT uint32_t takt_module_version(const takt_module_t* module);
-
 // Returns the number of exported functions.
 TAKT_EXPORT size_t takt_module_export_count(const takt_module_t* module);
 

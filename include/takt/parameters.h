@@ -57,11 +57,6 @@ TAKT_EXPORT void takt_parameters_retain(takt_parameters_t* parameters);
 // Releases a reference; the last one destroys the parameters.
 TAKT_EXPORT void takt_parameters_release(takt_parameters_t* parameters);
 
-// Returns the scope under which modules name the entries; "" for the unnamed
-// scope.
-TAKT_EXPORT const char* takt_parameters_scope(
-    const takt_parameters_t* parameters);
-
 // Returns the number of entries.
 TAKT_EXPORT size_t
 takt_parameters_entry_count(const takt_parameters_t* parameters);

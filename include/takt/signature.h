@@ -53,12 +53,8 @@ TAKT_EXPORT const char* takt_signature_declaration(
 // fence, which the counts below do not include.
 TAKT_EXPORT bool takt_signature_is_async(const takt_signature_t* signature);
 
-// Returns whether the function has arguments that repeat (native functions
-// only). The argument count does not include them, and takt_function_invoke()
-// cannot call the function.
-TAKT_EXPORT bool takt_signature_is_variadic(const takt_signature_t* signature);
-
-// Returns the number of arguments.
+// Returns the number of arguments, without those that repeat (of native
+// functions only, which takt_function_invoke() cannot call).
 TAKT_EXPORT size_t
 takt_signature_argument_count(const takt_signature_t* signature);
 

@@ -73,27 +73,6 @@ absl::Status Write(hal::Buffer* buffer, size_t byte_offset, const void* source,
   return absl::OkStatus();
 }
 
-absl::Status Fill(hal::Buffer* buffer, size_t byte_offset, size_t byte_length,
-                  const void* pattern, size_t pattern_length) {
-  if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4 &&
-      pattern_length != 8) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "pattern_length: expected 1, 2, 4 or 8, got ", pattern_length));
-  }
-  TAKT_ASSIGN_OR_RETURN(
-      absl::Span<uint8_t> bytes,
-      Map(buffer, byte_offset, byte_length, TAKT_ACCESS_WRITE));
-  if (bytes.size() % pattern_length != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("byte_length ", bytes.size(),
-                     " is not a multiple of the pattern's ", pattern_length));
-  }
-  for (size_t i = 0; i < bytes.size(); i += pattern_length) {
-    std::memcpy(bytes.data() + i, pattern, pattern_length);
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 }  // namespace takt::api
 
@@ -195,16 +174,4 @@ takt_status_t takt_buffer_write(takt_buffer_t* buffer, size_t byte_offset,
                                                source, byte_length));
   }
   TAKT_CATCH_ALL(buffer, Items(byte_length, source));
-}
-
-takt_status_t takt_buffer_fill(takt_buffer_t* buffer, size_t byte_offset,
-                               size_t byte_length, const void* pattern,
-                               size_t pattern_length) {
-  TAKT_REQUIRE(buffer, Items(pattern_length, pattern));
-  TAKT_TRY {
-    return ToStatus(__func__,
-                    takt::api::Fill(Unwrap(buffer), byte_offset, byte_length,
-                                    pattern, pattern_length));
-  }
-  TAKT_CATCH_ALL(buffer, Items(pattern_length, pattern));
 }

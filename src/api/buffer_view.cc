@@ -134,13 +134,6 @@ const int64_t* takt_buffer_view_shape(const takt_buffer_view_t* view) {
   return Unwrap(view)->shape().data();
 }
 
-size_t takt_buffer_view_element_count(const takt_buffer_view_t* view) {
-  TAKT_REQUIRE_OR(0, view);
-  size_t count = 1;
-  for (int64_t dimension : Unwrap(view)->shape()) count *= dimension;
-  return count;
-}
-
 size_t takt_buffer_view_byte_length(const takt_buffer_view_t* view) {
   TAKT_REQUIRE_OR(0, view);
   return takt::api::DenseLengthOf(Unwrap(view));

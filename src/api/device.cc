@@ -93,12 +93,6 @@ exec::Executor* ExecutorOf(const hal::Device& device) {
 
 using takt::api::Unwrap;
 
-size_t takt_device_names(const char* const** out_names) {
-  TAKT_REQUIRE_OR(0, out_names);
-  *out_names = takt::runtime::kDeviceNames;
-  return std::size(takt::runtime::kDeviceNames);
-}
-
 takt_status_t takt_device_create(takt_instance_t* instance, const char* name,
                                  const takt_device_options_t* options,
                                  takt_device_t** out_device) {

@@ -137,11 +137,6 @@ const char* takt_module_name(const takt_module_t* module) {
   return Unwrap(module)->name().c_str();
 }
 
-uint32_t takt_module_version(const takt_module_t* module) {
-  TAKT_REQUIRE_OR(0, module);
-  return Unwrap(module)->version();
-}
-
 size_t takt_module_export_count(const takt_module_t* module) {
   TAKT_REQUIRE_OR(0, module);
   return Unwrap(module)->exports().size();

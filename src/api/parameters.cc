@@ -54,11 +54,6 @@ void takt_parameters_release(takt_parameters_t* parameters) {
   takt::api::ReleaseHandle(parameters);
 }
 
-const char* takt_parameters_scope(const takt_parameters_t* parameters) {
-  TAKT_REQUIRE_OR("", parameters);
-  return Unwrap(parameters)->scope().c_str();
-}
-
 size_t takt_parameters_entry_count(const takt_parameters_t* parameters) {
   TAKT_REQUIRE_OR(0, parameters);
   return Unwrap(parameters)->keys().size();

@@ -61,11 +61,6 @@ bool takt_signature_is_async(const takt_signature_t* signature) {
   return Unwrap(signature)->is_async();
 }
 
-bool takt_signature_is_variadic(const takt_signature_t* signature) {
-  TAKT_REQUIRE_OR(false, signature);
-  return Unwrap(signature)->is_variadic();
-}
-
 size_t takt_signature_argument_count(const takt_signature_t* signature) {
   TAKT_REQUIRE_OR(0, signature);
   return Unwrap(signature)->arguments().size();

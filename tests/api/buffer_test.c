@@ -83,20 +83,6 @@ static void subspans_share_their_bytes(void) {
   takt_buffer_release(quarter);
 }
 
-static void fills_with_a_pattern(void) {
-  takt_buffer_t* buffer = allocate(8);
-  EXPECT_OK(takt_buffer_fill(buffer, 0, TAKT_WHOLE_BUFFER, "a", 1));
-  EXPECT_OK(takt_buffer_fill(buffer, 2, 4, "xy", 2));
-  char text[9] = {0};
-  EXPECT_OK(takt_buffer_read(buffer, 0, text, 8));
-  EXPECT_TEXT(text, "aaxyxyaa");
-  EXPECT_ERROR(takt_buffer_fill(buffer, 0, 3, "xy", 2),
-               TAKT_STATUS_INVALID_ARGUMENT, "multiple");
-  EXPECT_ERROR(takt_buffer_fill(buffer, 0, 3, "xyz", 3),
-               TAKT_STATUS_INVALID_ARGUMENT, "pattern_length");
-  takt_buffer_release(buffer);
-}
-
 static int release_count = 0;
 static void count_release(void* user_data) {
   release_count += *(int*)user_data;
@@ -174,7 +160,6 @@ int main(void) {
   RUN(empty_buffers_work);
   RUN(a_mapping_keeps_its_buffer);
   RUN(subspans_share_their_bytes);
-  RUN(fills_with_a_pattern);
   RUN(wrapped_memory_is_not_copied);
   RUN(wrapping_names_an_address_that_is_not_aligned);
   RUN(access_is_what_the_options_allow);

@@ -15,7 +15,6 @@ static void copies_a_tensor_in_and_out(void) {
   EXPECT(takt_buffer_view_rank(view) == 2);
   EXPECT(takt_buffer_view_shape(view)[0] == 2);
   EXPECT(takt_buffer_view_shape(view)[1] == 3);
-  EXPECT(takt_buffer_view_element_count(view) == 6);
   EXPECT(takt_buffer_view_byte_length(view) == 24);
   EXPECT_VIEW(view, "2x3xf32=[1 2 3][4 5 6]");
   float back[6] = {0};
@@ -76,7 +75,7 @@ static void rank_0_is_one_element(void) {
   takt_buffer_view_t* view = NULL;
   REQUIRE_OK(takt_buffer_view_copy_from_host(device, TAKT_ELEMENT_F32, 0, NULL,
                                              &value, 4, &view));
-  EXPECT(takt_buffer_view_element_count(view) == 1);
+  EXPECT(takt_buffer_view_byte_length(view) == 4);
   EXPECT_VIEW(view, "f32=2.5");
   takt_buffer_view_release(view);
 }

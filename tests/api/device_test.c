@@ -2,12 +2,10 @@
 
 #include "tests/api/fixture.h"
 
-static void makes_every_device_it_names(void) {
+static void makes_a_device_of_each_name(void) {
+  static const char* const names[] = {"local-sync", "local-task"};
   takt_instance_t* instance = create_instance(1);
-  const char* const* names = NULL;
-  const size_t count = takt_device_names(&names);
-  EXPECT(count == 2);
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     takt_device_t* device = create_device(instance, names[i]);
     EXPECT_TEXT(takt_device_name(device), names[i]);
     takt_device_retain(device);
@@ -60,7 +58,7 @@ static void outlives_the_callers_reference_to_its_instance(void) {
 }
 
 int main(void) {
-  RUN(makes_every_device_it_names);
+  RUN(makes_a_device_of_each_name);
   RUN(refuses_unknown_names);
   RUN(answers_what_compiled_code_asks);
   RUN(outlives_the_callers_reference_to_its_instance);

@@ -29,7 +29,10 @@ static bool is_reached(const takt_fence_t* fence) {
 static takt_buffer_t* allocate(size_t byte_length) {
   takt_buffer_t* buffer = NULL;
   REQUIRE_OK(takt_buffer_allocate(device, byte_length, NULL, &buffer));
-  REQUIRE_OK(takt_buffer_fill(buffer, 0, byte_length, "", 1));
+  takt_mapping_t mapping;
+  REQUIRE_OK(takt_buffer_map(buffer, 0, byte_length, TAKT_ACCESS_WRITE, &mapping));
+  memset(mapping.data, 0, byte_length);
+  takt_buffer_unmap(&mapping);
   return buffer;
 }
 

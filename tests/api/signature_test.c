@@ -19,7 +19,6 @@ static void knows_shapes_and_types(void) {
   EXPECT_TEXT(takt_signature_convention(signature), "0r_r");
   EXPECT_CONTAINS(takt_signature_declaration(signature), "sync func @double(");
   EXPECT(!takt_signature_is_async(signature));
-  EXPECT(!takt_signature_is_variadic(signature));
   EXPECT(takt_signature_argument_count(signature) == 1);
   EXPECT(takt_signature_result_count(signature) == 1);
   const takt_value_type_t* type = takt_signature_argument(signature, 0);
@@ -92,7 +91,6 @@ static void repeated_arguments_are_not_counted(void) {
   REQUIRE_OK(takt_native_module_create(instance, &options, &module));
   takt_signature_t* signature = NULL;
   REQUIRE_OK(takt_module_export_signature(module, 0, &signature));
-  EXPECT(takt_signature_is_variadic(signature));
   EXPECT(takt_signature_argument_count(signature) == 1);
   EXPECT_TEXT(takt_signature_argument(signature, 0)->type, "");
   takt_signature_release(signature);
