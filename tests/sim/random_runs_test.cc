@@ -229,7 +229,6 @@ class Robot {
       case Event::Kind::kLose:
         if (is_lost_[event.index]) break;
         is_lost_[event.index] = true;
-        last_loss_ns_ = kInfiniteFuture;
         scheduler_->SetAvailable(event.index, false, now_ns_);
         Post(now_ns_ + 1 + random_.Below(5 * kMillisecond), Event::Kind::kFind,
              event.index);
@@ -348,9 +347,13 @@ class Robot {
   }
 
   void Decide() {
+    // The end of a call lets others begin, which are events of this instant.
     std::vector<Decision> decisions;
-    scheduler_->Decide(now_ns_, &decisions);
-    for (const Decision& decision : decisions) Carry(decision);
+    do {
+      decisions.clear();
+      scheduler_->Decide(now_ns_, &decisions);
+      for (const Decision& decision : decisions) Carry(decision);
+    } while (!decisions.empty());
   }
 
   void Carry(const Decision& decision) {
@@ -594,7 +597,6 @@ class Robot {
   uint64_t event_count_ = 0;
   int64_t now_ns_ = 0;
   int64_t timer_ns_ = kInfiniteFuture;
-  int64_t last_loss_ns_ = 0;
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<std::unique_ptr<Run>> runs_;  // By the index of the operation.
   std::vector<uint64_t> epochs_;            // Likewise, of its last stop event.
