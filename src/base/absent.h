@@ -1,4 +1,5 @@
-// What a build was told to leave out (docs/embedding.md has the options).
+// Errors for features that a build leaves out (docs/embedding.md has the
+// options).
 #ifndef TAKT_BASE_ABSENT_H_
 #define TAKT_BASE_ABSENT_H_
 
@@ -8,11 +9,11 @@
 
 namespace takt {
 
-// UNIMPLEMENTED, naming the CMake option that `what` needs.
+// Returns UNIMPLEMENTED, which names the CMake option that `what` needs.
 inline absl::Status AbsentError(absl::string_view what,
                                 absl::string_view option) {
-  return absl::UnimplementedError(absl::StrCat(
-      "this build of Takt is without ", what, ": ", option, " is OFF"));
+  return absl::UnimplementedError(absl::StrCat("this build of Takt is without ",
+                                               what, ": ", option, " is OFF"));
 }
 
 }  // namespace takt

@@ -1,5 +1,5 @@
-// Files that are replaced as a whole: after a crash at any moment there is the
-// old one or the new one, never a part.
+// Files that are replaced as a whole: after a crash at any moment the path
+// leads to the whole old file or the whole new file.
 #ifndef TAKT_BASE_ATOMIC_FILE_H_
 #define TAKT_BASE_ATOMIC_FILE_H_
 
@@ -13,26 +13,27 @@ namespace takt {
 // Makes `bytes` the contents of the file at `path`. Symbolic links are
 // followed: the file that they lead to changes, the links stay.
 //
-// A regular file, or none: writes a temporary file in the same folder, has the
-// system store it, and renames it. The file keeps its mode, owner and group; a
-// new one has what the user's mask leaves. The bytes are written in place, and
-// a crash can leave a part of them, where the system allows no such
-// replacement: the folder takes no new files, or only another user may give
-// the new file its owner. Other names of the file (hard links) keep the old
-// contents.
+// A regular file, or a path without a file: the function writes a temporary
+// file in the same folder, has the system store it, and renames it. The file
+// keeps its mode, owner and group; a new file has a mode by the user's mask. If
+// the system does not allow this (the folder accepts no new files, or only
+// another user may give the new file its owner), the bytes are written in
+// place, and a crash can leave a part of them. Other names of the file (hard
+// links) keep the old contents.
 //
-// A FIFO, a terminal, /dev/null or the like is opened and gets the bytes; it is
-// never replaced. A path that leads to a descriptor of this process
-// (/dev/stdout, /dev/fd/3) stands for that descriptor, and the bytes go where
-// it is; what stdio holds back for it comes later.
+// A FIFO, a terminal, /dev/null or the like: the function opens it and writes
+// the bytes to it; it is never replaced. A path that leads to a descriptor of
+// this process (/dev/stdout, /dev/fd/3) stands for that descriptor: the bytes
+// go to its present position, before bytes that stdio still buffers.
 //
-// Errors name the path, the step and the system's reason. A regular file that
-// was to be replaced is then as it was, and the temporary one is gone.
-// PERMISSION_DENIED also for a file that the user may not write; UNAVAILABLE
-// or the like for a pipe without a reader, for which no SIGPIPE is sent.
+// Errors name the path, the step and the system's reason. A regular file is
+// then unchanged, and the temporary file is removed. PERMISSION_DENIED also for
+// a file that the user may not write. A pipe without a reader is UNAVAILABLE or
+// a similar error; no SIGPIPE is sent.
 //
-// Blocks: until the disk has it; on a FIFO or pipe, until it is read.
-// Thread-safety: any; of two calls for one path the later one wins.
+// Blocks: until the disk has stored the bytes; on a FIFO or pipe, until they
+// are read. Thread-safety: may run on any thread; of two calls for one path the
+// later one determines the contents.
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view bytes);
 

@@ -25,11 +25,12 @@ class BackgroundThread {
       : options_(options), has_no_thread_(has_no_thread) {}
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
-  // Waits for the function that runs, and drops those that wait.
+  // Waits for the running function; functions that wait are never run.
   ~BackgroundThread();
 
   void Post(std::function<void()> function) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Without a thread: runs one function here. False if none waits.
+  // Without a thread: runs one function on the calling thread. False if none
+  // waits.
   bool RunOne() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

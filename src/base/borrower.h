@@ -1,16 +1,17 @@
-// A Borrower is work that others wait for: a call. While something more urgent
-// waits for it, it has the urgency of that, and gives it back afterwards. What
-// it waits for itself borrows from it in turn, so a loan passes along chains.
+// A Borrower is work for which other work waits: a call. While more urgent work
+// waits for it, it has the urgency of that work. If it waits itself, it lends
+// its urgency to the work for which it waits, so a loan passes along chains of
+// waits.
 //
 //   borrower that waits --Wait--> holder: the borrower that ends the wait
 //
 // Invariants:
-//   (1) urgency() of a borrower is its own or the greatest that the Waits with
-//       it as their holder lend, whichever is greater.
-//   (2) A Wait lends what its borrower has, so a change of urgency passes on
-//       along the waits of the borrower.
-// A circle of waits cannot end in any case. A loan that came into it stays
-// until a wait of the circle ends.
+//   (1) urgency() of a borrower is the greatest of its own urgency and of the
+//       loans of all Waits whose holder it is.
+//   (2) A Wait lends the present urgency of its borrower, so a change of
+//       urgency passes along the waits of the borrower. Waits that form a
+//       circle never end; a loan that came into the circle stays until a wait
+//       of the circle is cancelled.
 //
 // Thread-safety: every method may run on any thread. Lock order: the lock of
 // all loans, then mutex_, then whatever Wait::find_holder locks. Loans are
@@ -53,11 +54,11 @@ class Borrower final : public Object {
  public:
   static constexpr ObjectType kType{"takt.borrower"};
 
-  // A wait of a borrower, embedded in the object that waits. The borrower is
-  // retained by others from Begin() to End().
+  // A wait of a borrower, embedded in the object that waits. The owner of the
+  // wait retains the borrower from Begin() to End().
   struct Wait {
     Borrower* borrower = nullptr;  // Null: the wait lends nothing.
-    // The borrower that will end the wait, as far as is known; else null.
+    // Returns the borrower that will end the wait; null if it is not known.
     Ref<Borrower> (*find_holder)(Wait* wait) = nullptr;
 
     // Used by borrowers.
@@ -66,11 +67,11 @@ class Borrower final : public Object {
     Ref<Borrower> holder;  // To which it lends.
   };
   using Calls = std::vector<absl::AnyInvocable<void() &&>>;
-  // Is told that the urgency has changed.
+  // Receives changes of the urgency.
   class Observer {
    public:
-    // Under a lock of the borrower. What may run other code goes into *after,
-    // and is called without the lock.
+    // Called under a lock of the borrower. Calls that may run other code are
+    // appended to *after, and made without the lock.
     virtual void OnUrgency(const JobUrgency& urgency, Calls* after) = 0;
 
    protected:
@@ -88,17 +89,18 @@ class Borrower final : public Object {
 
   JobUrgency own() const { return own_; }
   JobUrgency urgency() const;
-  // Whether it has more than its own.
+  // Whether its urgency is greater than its own.
   bool has_loan() const { return urgency().IsAbove(own_); }
-  // Whether any borrower may have a loan.
+  // Whether any borrower of the process may have a loan.
   static bool AnyHasLoan() {
     return loan_count_.load(std::memory_order_seq_cst) != 0;
   }
 
-  // `wait` belongs to this borrower from here to End(). Afterwards, and once
-  // find_holder can know the holder, Review() is due if ShouldLendTo() is true.
+  // Adds `wait`, which belongs to this borrower until End(). As soon as
+  // find_holder can know the holder, the caller must call Review() if
+  // ShouldLendTo() is true.
   void Begin(Wait* wait) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Ends a wait, and takes back what it has lent. No effect on one that has not
+  // Ends a wait and takes its loan back. No effect on a wait that has not
   // begun.
   static void End(Wait* wait);
   // Also to one that has a greater loan, which may end first.
@@ -110,7 +112,8 @@ class Borrower final : public Object {
   void Review() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Observe(Observer* observer) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Afterwards the observer is not called, and no call is under way.
+  // Removes the observer. No call of it is running when this function returns,
+  // and none follows.
   void Unobserve(Observer* observer) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -137,8 +140,9 @@ class Borrower final : public Object {
   static std::atomic<int64_t> loan_count_;
 
   const JobUrgency own_;
-  // Written under the lock of all loans, the deadline first. A reader that
-  // falls between sees a mixture, and is told of the change afterwards.
+  // Written under the lock of all loans, the deadline first. A reader between
+  // the two writes sees a mixture; as an observer it is then called for the
+  // change.
   std::atomic<uint16_t> level_{0};  // Criticality above priority.
   std::atomic<int64_t> deadline_ns_{0};
   std::vector<Loan> loans_;  // Guarded by the lock of all loans.

@@ -1,7 +1,7 @@
-// A Cancellation belongs to a call that can be cancelled, and to the work that
-// devices do for it. The work polls it and reports when it has ended, so that
-// the thread that cancels the call can wait until no part of it writes to
-// memory. It also has the step limit of the call's kernels.
+// A Cancellation belongs to a call that can be cancelled, and to the device
+// work of the call. The work polls it and reports its end, so the thread that
+// cancels the call can wait until no part of the work writes to memory. It also
+// holds the step limit of the call's kernels.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf.
@@ -46,23 +46,24 @@ class Cancellation final : public Object {
   bool is_requested() const {
     return is_requested_.load(std::memory_order_relaxed);
   }
-  // What such work fails with.
+  // The error of work that was cancelled.
   static absl::Status Error();
 
   // Takes steps for a kernel to run; false, and nothing is taken, if there are
   // fewer.
   bool TakeSteps(uint64_t steps);
-  // Gives back steps that were not run.
+  // Returns steps that were taken and not run.
   void GiveBackSteps(uint64_t steps);
 
-  // For the scope kAllWork. False if the work must not begin; else EndWork()
-  // follows.
+  // For the scope kAllWork. False if the work must not begin; otherwise the
+  // caller calls EndWork() at its end.
   bool BeginWork() ABSL_LOCKS_EXCLUDED(mutex_);
   void EndWork() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Request() ABSL_LOCKS_EXCLUDED(mutex_);
-  // After Request(), once. True if no work is under way; else `on_idle` is
-  // called when the last has ended, on the thread that ends it.
+  // Called once, after Request(). Returns true if no work is running; otherwise
+  // `on_idle` is called when the last work has ended, on the thread that ends
+  // it.
   using OnIdle = void (*)(void* argument);
   bool IsIdle(OnIdle on_idle, void* argument) ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -1,5 +1,5 @@
-// Checks of what only a bug of our own can break. What a file or a caller can
-// cause is a status, never a check.
+// Checks of conditions that only a bug of Takt can break. An error that a file
+// or a caller can cause is a status, never a check.
 #ifndef TAKT_BASE_CHECK_H_
 #define TAKT_BASE_CHECK_H_
 

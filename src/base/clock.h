@@ -12,8 +12,8 @@ inline constexpr int64_t kInfiniteFuture = std::numeric_limits<int64_t>::max();
 // CLOCK_MONOTONIC.
 int64_t NowNs();
 
-// now + timeout, saturating; kInfiniteFuture stays that, and a
-// negative timeout is no time at all.
+// now + timeout, saturating. A timeout of kInfiniteFuture gives
+// kInfiniteFuture; a negative timeout counts as 0.
 int64_t DeadlineAfter(int64_t now_ns, int64_t timeout_ns);
 
 }  // namespace takt

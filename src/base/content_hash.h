@@ -11,7 +11,7 @@
 
 namespace takt {
 
-// The same on every machine; never 0. Some GB/s.
+// The same on every machine; never 0. It reads some GB/s.
 //
 // Method: words of eight bytes (little-endian; the last one padded with
 // zeros), then the length, each taken in as in MurmurHash3 (Appleby, 2011, one

@@ -1,5 +1,5 @@
-// The most memory that an invocation may have if nobody says: half of the
-// machine's, or of what the control group of the process may use of it.
+// The memory limit of an invocation that states none: half of the machine's
+// memory, or of the part that the process's control group may use.
 #ifndef TAKT_BASE_DEFAULT_MEMORY_LIMIT_H_
 #define TAKT_BASE_DEFAULT_MEMORY_LIMIT_H_
 
@@ -12,7 +12,7 @@
 namespace takt {
 
 // `group_max` is the content of the group's memory.max: a number, "max", or ""
-// where there is none.
+// if there is no such file.
 inline uint64_t DefaultMemoryLimit(uint64_t memory_bytes,
                                    absl::string_view group_max) {
   uint64_t group_bytes = 0;

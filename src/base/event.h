@@ -1,6 +1,5 @@
-// A trace consists of Events. An Event is a plain value: something that
-// happened at a time, or lasted from then on. The meaning of its fields depends
-// on its kind.
+// A trace consists of Events. An Event is a plain value. It stands for a
+// moment, or for a span of time. The meaning of its fields depends on its kind.
 #ifndef TAKT_BASE_EVENT_H_
 #define TAKT_BASE_EVENT_H_
 
@@ -27,16 +26,16 @@ enum class EventKind : uint8_t {
   // A batch ran on an NPU. name: the driver; id: the batch; detail: the
   // driver's result; value: the number of operations.
   kNpuBatch = 4,
-  // A client had an NPU to itself. id: the grant; value: how long it waited.
+  // A client held an NPU. id: the grant; value: the time that it waited.
   kNpuLease = 5,
   // A scheduler's operation had a resource. name: the kernel; id: the job;
   // parent: the operation's index; value: part done, of a million; detail: the
   // number of shards.
   kSlot = 6,
-  // The same in a plan. name, id and parent as for kSlot.
+  // A resource was planned for an operation. name, id and parent as for kSlot.
   kPlannedSlot = 7,
 
-  // Events of a moment.
+  // Events that are moments.
   //
   // name: the function; id: the invocation; parent: the stream's job, or 0;
   // value: the deadline (INT64_MAX: none); detail: the priority.
@@ -71,10 +70,10 @@ enum class EventKind : uint8_t {
   kDecisionYield = 33,
   kDecisionCancel = 34,
   kDecisionMode = 35,
-  // A resource. value: 0 or 1; or how fast it is, of 1000.
+  // A resource changed. value: 0 or 1; or its speed in thousandths.
   kResourceAvailable = 36,
   kResourceSpeed = 37,
-  // A worker. value: the job's lane.
+  // A worker slept or woke. value: the job's lane.
   kWorkerPark = 38,
   kWorkerWake = 39,
   kPreemption = 40,

@@ -22,10 +22,10 @@ namespace takt {
 class EventRing {
  public:
   // Makes a ring for at least `event_count_max` events, 1 to 2^28. nullptr if
-  // there is no memory. This takes the same time for all sizes: the system
-  // provides a page when it is first written, by Touch() or by an event.
+  // there is no memory. The time does not depend on the size: the system
+  // provides a page when Touch() or an event first writes to it.
   static std::unique_ptr<EventRing> Create(uint32_t event_count_max);
-  // Writes to all of its memory. Before the first Write().
+  // Writes to all of its memory. Called before the first Write().
   void Touch();
 
   void Write(const Event& event) {

@@ -17,21 +17,22 @@ namespace takt {
 
 // The state of a thread that its handler reads.
 struct FaultPlace {
-  const char* kernel = nullptr;  // That runs; null: none.
-  // Where the stack ends, and the guard below it; 0: not known.
+  const char* kernel = nullptr;  // The running kernel; null: none.
+  // The end of the stack, and of the guard below it; 0: unknown.
   uintptr_t stack_begin = 0;
   size_t stack_bytes = 0;
   size_t guard_bytes = 0;
 };
 
 inline FaultPlace& FaultPlaceHere() {
-  // Bytes that a library has without asking its loader each time, as it could
-  // not in a handler.
+  // This model of thread-local storage needs no call of the loader, which a
+  // signal handler must not make.
   [[gnu::tls_model("initial-exec")]] thread_local FaultPlace place;
   return place;
 }
 
-// While it lives, the calling thread runs `kernel`; borrowed.
+// States that the calling thread runs `kernel` (borrowed) while this object
+// lives.
 class ScopedKernelName {
  public:
   explicit ScopedKernelName(const char* kernel)
@@ -47,8 +48,9 @@ class ScopedKernelName {
   const char* const outer_;
 };
 
-// Handlers of SIGSEGV and SIGBUS are installed while one exists. Those that
-// the program installs later stay when the last of these goes.
+// The handlers of SIGSEGV and SIGBUS are installed while an object of this
+// class exists. Handlers that the program installs later stay when the last
+// object is destroyed.
 class FaultReports {
  public:
   FaultReports();
@@ -57,9 +59,10 @@ class FaultReports {
   FaultReports& operator=(const FaultReports&) = delete;
 };
 
-// A stack for handlers of the calling thread, which has none of its own left
-// when it has overrun it, and what FaultPlace says of that. On its thread, for
-// as long as that runs. A thread that has such a stack keeps it.
+// A stack for signal handlers on the calling thread: a thread that has overrun
+// its own stack cannot run a handler on it. The object also fills in the
+// thread's FaultPlace. It is created on its thread and lives as long as the
+// thread runs. A thread that already has a stack for handlers keeps it.
 class FaultStack {
  public:
   FaultStack();

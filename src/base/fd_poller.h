@@ -1,5 +1,5 @@
-// An FdPoller calls back once a file descriptor is ready. It has one thread,
-// which sleeps in epoll_wait().
+// An FdPoller calls a function when a file descriptor is ready. It has one
+// thread, which sleeps in epoll_wait().
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_BASE_FD_POLLER_H_

@@ -1,9 +1,9 @@
-// An IntrusiveHeap keeps pointers by an order of their objects: a binary heap
-// whose members know their positions, so that any of them can leave.
+// An IntrusiveHeap keeps pointers in an order of their objects. It is a binary
+// heap whose members know their positions, so that any member can be removed.
 //
-// `Traits` says what the order is, and where an object keeps its position:
-//   static bool Before(const T& a, const T& b);
-//   static Position& PositionOf(T& object);   // kOutside while in no heap.
+// `Traits` defines the order, and the place of an object's position: static
+//   bool Before(const T& a, const T& b); static Position& PositionOf(T&
+//   object); // kOutside while in no heap.
 //
 // Thread-safety: none.
 #ifndef TAKT_BASE_INTRUSIVE_HEAP_H_

@@ -1,10 +1,10 @@
-// The attributes of a job: how an invocation is scheduled among others, as the
-// caller or an annotation of the function asks. They travel with the invocation
-// and with each queue operation that its program submits. A value; copying
-// copies.
+// The attributes of a job: they decide how an invocation is scheduled among
+// others. They come from the caller or from annotations of the function, and go
+// with the invocation and with each queue operation that its program submits. A
+// plain value.
 //
-// The layers above attach objects of their own to a job. Here these are opaque:
-// only the layer that made one knows its type.
+// The layers above attach objects of their own to a job. These objects are
+// opaque here: only the layer that made an object knows its type.
 #ifndef TAKT_BASE_JOB_ATTRIBUTES_H_
 #define TAKT_BASE_JOB_ATTRIBUTES_H_
 
@@ -20,7 +20,7 @@ class Cancellation;
 
 inline constexpr uint8_t kNormalPriority = 128;
 
-// What a device does if an operation of the job fails on it.
+// The reaction of a device to an operation of the job that fails on it.
 struct JobFaultPolicy {
   enum class Action : uint8_t {
     kDevice = 0,  // The device's own policy decides.
@@ -44,7 +44,7 @@ class JobContext {
   ~JobContext() = default;
 };
 
-// Memory of the caller's for the results of the call.
+// The caller's memory for the results of the call.
 class JobResultMemory {
  protected:
   JobResultMemory() = default;
@@ -61,18 +61,17 @@ struct JobAttributes {
   // Borrowed; outlives the invocation. Null: the scheduler has no record yet.
   JobContext* context = nullptr;
   JobFaultPolicy fault_policy = {};
-  // Says whether the caller has cancelled the call. Borrowed; outlives the
-  // invocation, and work that lasts longer retains it. Null: the call cannot be
-  // cancelled.
+  // The state of the call's cancellation. Borrowed; outlives the invocation,
+  // and work that lasts longer retains it. Null: the call cannot be cancelled.
   Cancellation* cancellation = nullptr;
-  // What more urgent work lends to the call. Borrowed; outlives the invocation,
-  // and work that lasts longer retains it. Null: nothing lends to the call, and
-  // it lends nothing.
+  // The loans of more urgent work to the call. Borrowed; outlives the
+  // invocation, and work that lasts longer retains it. Null: the call neither
+  // gets loans nor lends.
   Borrower* borrower = nullptr;
   // Borrowed; outlives the program of the invocation. Null: none.
   JobResultMemory* results = nullptr;
-  // The most bytes that the program may have at a time (memory_account.h); 0:
-  // as its context says.
+  // The largest number of bytes that the program may hold at a time
+  // (memory_account.h); 0: the context's limit.
   uint64_t memory_limit = 0;
 };
 

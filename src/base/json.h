@@ -15,13 +15,14 @@
 
 namespace takt {
 
-// The document; `what` begins a message ("topology"). The error for text that
-// is no JSON has the line and column of the first fault. Text that nests deeper
-// than 16 levels is refused, too, so that visitors may recurse.
+// Parses a document; messages begin with `what` ("topology"). The error for
+// text that is not JSON has the line and column of the first fault. Text that
+// nests deeper than 16 levels is refused, so that visitors may recurse.
 absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text,
                                          absl::string_view what);
 
-// An element of a document, and where it is. Both outlive it.
+// An element of a document and its place. The document and the place of its
+// parent outlive this object.
 class JsonPlace {
  public:
   JsonPlace(const nlohmann::json& json, std::string path)

@@ -1,6 +1,7 @@
-// SharedMemory is memory behind a file descriptor, mapped: a memfd of its own,
-// or a range of one that another process gave. The bytes stay valid and unmoved
-// as long as the object lives; the other side must not shrink the file.
+// SharedMemory is memory behind a file descriptor, mapped: a new memfd, or a
+// range of a descriptor from another process. The bytes stay valid, at the same
+// address, as long as the object lives; the other process must not shrink the
+// file.
 #ifndef TAKT_BASE_SHARED_MEMORY_H_
 #define TAKT_BASE_SHARED_MEMORY_H_
 

@@ -1,4 +1,5 @@
-// Threads that do little, but have to start soon after they wake up.
+// Low latency for threads that do little work but must run soon after they wake
+// up.
 #ifndef TAKT_BASE_THREAD_LATENCY_H_
 #define TAKT_BASE_THREAD_LATENCY_H_
 
@@ -6,8 +7,9 @@
 
 namespace takt {
 
-// The time slice that such a thread asks for. The kernel prefers short slices:
-// 100 us is the least that it grants, and enough for a timer or a callback.
+// The time slice that such a thread requests. The kernel prefers threads with
+// short slices; 100 us is the shortest that it grants, and enough for a timer
+// or a callback.
 inline constexpr int64_t kLowLatencySliceNs = 100'000;
 // Added to its nice value.
 inline constexpr int kLowLatencyNice = -15;

@@ -1,4 +1,5 @@
-// A TimerHeap keeps timers by deadline: what a TimerService is made of.
+// A TimerHeap keeps the timers of a TimerService in the order of their
+// deadlines.
 //
 // Thread-safety: none.
 #ifndef TAKT_BASE_TIMER_HEAP_H_

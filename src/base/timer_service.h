@@ -16,7 +16,8 @@ namespace takt {
 
 class TimerService {
  public:
-  // The caller of Arm() keeps it until it has fired or Cancel() returns true.
+  // The caller of Arm() keeps the timer alive until it has fired or Cancel()
+  // has returned true.
   struct Timer {
     // Called once, on a thread of the service, with no lock held. May destroy
     // the timer. Must not block: other timers wait for it.
@@ -55,9 +56,9 @@ class TimerService {
 
 struct TimerThreadOptions {
   const char* name = "takt-timer";
-  // The thread wakes up so long before a deadline, and spins until that has
-  // come: the kernel may wake a thread late, by a millisecond or two on a small
-  // board. 0: it sleeps until the deadline.
+  // The thread wakes up this long before a deadline, and spins until the
+  // deadline: the kernel may wake a thread late, by a millisecond or two on a
+  // small board. 0: it sleeps until the deadline.
   int64_t spin_ns = 0;
   // SCHED_FIFO, 1 to 99, where the system permits; 0: as the process.
   int fifo_priority = 0;

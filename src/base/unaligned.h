@@ -1,4 +1,5 @@
-// Reads of values that lie at any address, as in files and packed tables.
+// Reads of values at addresses without alignment, as in files and packed
+// tables.
 #ifndef TAKT_BASE_UNALIGNED_H_
 #define TAKT_BASE_UNALIGNED_H_
 

@@ -11,8 +11,8 @@
 
 namespace takt::exec {
 
-// Makes a thread that is no worker a part of an executor: a caller that waits,
-// or one that runs what is ready. Other threads use state.shared only.
+// Makes a thread that is not a worker a part of an executor: a caller that
+// waits, or one that runs ready jobs. Other threads use state.shared only.
 class StealingExecutor::CallerScope {
  public:
   // Code on this thread may run jobs of lanes from `lane_min` on at once

@@ -121,12 +121,11 @@ class Executor : public Object {
   // Submits `job`, whose fields say how many threads may run it, and which. The
   // caller keeps a reference to the executor.
   virtual void Submit(Job* job) = 0;
-  // `job`, which was submitted as one that can be raised, goes before others
-  // as if it were of `lane`, ahead of the jobs of that lane. Job::kNotRaised
-  // takes that back. The caller keeps the job from being destroyed. No effect
-  // on a job that is done, and none on tiles that run.
+  // Raises `job` (submitted with can_be_raised) to `lane`: it goes before the
+  // other jobs of that lane. Job::kNotRaised takes that back. The caller keeps
+  // the job alive. No effect on a job that is done, nor on running tiles.
   virtual void Raise(Job* job, int32_t lane) { job->SetRaised(lane); }
-  // Gives jobs that were left to a helping caller to other threads.
+  // Makes jobs that were kept for a helping caller available to other threads.
   virtual void Flush() = 0;
   // Runs ready jobs of all lanes on this thread until there are none or
   // `deadline_ns` (of NowNs()) has passed. It looks at the time between jobs

@@ -1,4 +1,5 @@
-// What the work-stealing executor expects of jobs and threads.
+// The work-stealing executor's estimates of the durations of jobs and of
+// wake-ups.
 #ifndef TAKT_EXEC_EXPECTED_TIME_H_
 #define TAKT_EXEC_EXPECTED_TIME_H_
 
@@ -9,9 +10,9 @@
 
 namespace takt::exec {
 
-// From a wake-up until the woken thread runs tiles: a system call, a switch and
-// the cache misses of a search. A wake-up gains
-// nothing for work that ends sooner.
+// The time from a wake-up until the woken thread runs tiles: a system call, a
+// context switch and the cache misses of a search. Work that ends sooner gains
+// nothing from a wake-up.
 inline constexpr int64_t kHelperNs = 15'000;
 
 // How long `tile_count` tiles of `job` take on one thread. A job that has not

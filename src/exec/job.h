@@ -27,7 +27,7 @@ struct JobTraits {
   // The workers of the executor that may run it. nullptr: all workers, and
   // helping callers. Outlives the job.
   const WorkerSet* allowed = nullptr;
-  // What is lent to its call, for devices. Outlives the job. May be null.
+  // The loans of its call, for devices. Outlives the job. May be null.
   const Borrower* borrower = nullptr;
 
   bool has_deadline() const { return deadline_ns != kInfiniteFuture; }
@@ -53,9 +53,9 @@ class Worker {
     return shared_hints_ != nullptr && HintedLanes().Intersects(stops_for_);
   }
 
-  // Whether a job with these traits may run on this thread now. If not, it has
-  // to be submitted: this thread is not allowed to run it, is there for more
-  // urgent jobs only, or such a job waits.
+  // Whether a job with these traits may run on this thread now. Otherwise it
+  // must be submitted: this thread is not allowed to run it, runs only more
+  // urgent jobs, or a more urgent job waits.
   bool MayRun(const JobTraits& traits) const {
     if (traits.lane < lane_min_ ||
         (traits.allowed != nullptr && !traits.allowed->Contains(index))) {
@@ -71,10 +71,11 @@ class Worker {
   // Scratch memory, aligned to 64 bytes; its contents are undefined.
   uint8_t* local_memory = nullptr;
   size_t local_bytes = 0;
-  // Code that runs several tiles and stops early (MustStop()) stores here the
-  // first tile that it has not run. Null: it must not stop early.
+  // Code that runs several tiles and stops early stores here the first tile
+  // that it has not run. Null: it must not stop early.
   uint32_t* reached = nullptr;
-  // Set while the running job is to stop, whatever waits. May be null.
+  // True while the running job must stop, even if no other job waits. May be
+  // null.
   const std::atomic<bool>* stop = nullptr;
   // Whether the running job is to stop after a tile.
   bool IsToYield() const {
@@ -99,7 +100,7 @@ class Worker {
   const AtomicLaneMask* shared_hints_ = nullptr;
   const AtomicLaneMask* own_hints_ = nullptr;
   LaneMask stops_for_;  // Hints for which the running job stops.
-  // The thread is there for this lane and above only.
+  // The thread runs jobs of this lane and above only.
   uint32_t lane_min_ = 0;
 };
 
@@ -113,7 +114,7 @@ class Job : public JobTraits {
   // Several threads may call it at once, with disjoint ranges.
   virtual uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) = 0;
   // Called after all tiles have run, on the thread that drops the last ticket.
-  // Returns soon; may submit other jobs, or this one again.
+  // It must return soon. It may submit other jobs, or this job again.
   virtual void Finish(Worker& worker) = 0;
 
   // Set before Submit(), like the traits:
@@ -135,11 +136,12 @@ class Job : public JobTraits {
     const uint32_t raised = raised_.load(std::memory_order_seq_cst);
     return raised > lane ? raised - 1 : lane;
   }
-  // To its own lane counts: it then goes before the others there.
+  // True also if it was raised to its own lane: it then goes before the other
+  // jobs of the lane.
   bool is_raised() const {
     return raised_.load(std::memory_order_seq_cst) > lane;
   }
-  // Before Submit(): as Executor::Raise() does afterwards.
+  // Raises the job before Submit(); Executor::Raise() does so afterwards.
   static constexpr int32_t kNotRaised = -1;
   void SetRaised(int32_t to) {
     raised_.store(static_cast<uint8_t>(to + 1), std::memory_order_seq_cst);

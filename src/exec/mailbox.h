@@ -31,7 +31,7 @@ struct FoundJob {
 
 class Mailbox {
  public:
-  // Instead of a worker's index: a thread that may take every job.
+  // Used instead of a worker's index: a thread that may take every job.
   static constexpr uint32_t kAnyWorker = ~0u;
   // A thread that may only take jobs without JobTraits::allowed.
   static constexpr uint32_t kNoWorker = ~0u - 1;
@@ -79,8 +79,7 @@ class Mailbox {
   void Remove(Job* job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the job is listed here.
   bool Has(const Job* job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A job that was raised is due at once, since it holds up something in its
-  // lane.
+  // A raised job is due at once, because work of its lane waits for it.
   static int64_t DueNs(const Job& job);
   void NoteEarliest(uint32_t lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

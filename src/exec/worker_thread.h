@@ -60,7 +60,7 @@ class WorkerThread {
   // has returned.
   void Detach();
 
-  // Moves the thread to `cpus`; the report says whether that worked.
+  // Moves the thread to `cpus`; the report contains the outcome.
   void SetAffinity(const CpuSet& cpus) ABSL_LOCKS_EXCLUDED(mutex_);
   Report report() const ABSL_LOCKS_EXCLUDED(mutex_);
   // On the thread itself, if it was given a real-time priority: makes it an

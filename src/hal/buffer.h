@@ -54,17 +54,17 @@ inline constexpr MemoryAccess kAccessRead = 1;
 inline constexpr MemoryAccess kAccessWrite = 2;
 inline constexpr MemoryAccess kAccessAll = 3;
 
-// Buffers start at multiples of this; compiled kernels count on it.
+// Buffers start at multiples of this, because compiled kernels rely on it.
 inline constexpr uint64_t kBufferAlignment = 64;
-// A length of "the rest of the buffer".
+// A length that stands for the rest of the buffer.
 inline constexpr uint64_t kWholeBuffer = ~uint64_t{0};
 
-// The memory behind buffers. Made by a device's allocator, or a wrapper around
-// memory that something else owns.
+// The memory of buffers: made by a device's allocator, or memory with another
+// owner.
 //
-// Work that executes pins the storages it touches: memory that is discarded
-// meanwhile goes back when the last pin does, so that a program which gives
-// memory back too early gets an error or stale bytes, never another's bytes.
+// Running work pins the storages that it uses. Memory that is discarded
+// meanwhile is freed with the last pin. So a program that frees memory too
+// early gets an error or old bytes, and never the bytes of another program.
 class Storage : public Object {
  public:
   // The first byte; nullptr while there is no memory. Not nullptr for a
@@ -84,7 +84,7 @@ class Storage : public Object {
     if (pins_.fetch_sub(1, std::memory_order_acq_rel) == 1) Free();
   }
 
-  // Owners of the allocation as the program counts them (1 when made).
+  // The owners of the allocation, as the program counts them; 1 at first.
   void AddOwner() { owners_.fetch_add(1, std::memory_order_relaxed); }
   bool DropOwner() {  // True if this was the last.
     return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -96,23 +96,23 @@ class Storage : public Object {
     return owners_.load(std::memory_order_acquire) > 1;
   }
 
-  // Keeps `charge` until the memory is given back. Before others see the
-  // storage.
+  // Keeps `charge` until the memory is freed. Called before other threads see
+  // the storage.
   void SetCharge(MemoryCharge charge) { charge_ = std::move(charge); }
 
-  // Gives the memory back after a queue-ordered deallocation, while buffers
-  // may still refer to the storage; where it is the host's, nothing happens.
-  // False if there is none: not yet, or it has been given back before.
+  // Frees the memory after a queue-ordered deallocation, although buffers may
+  // still refer to the storage. No effect on memory of the host. False if the
+  // storage has no memory: not yet, or it was freed before.
   bool Discard();
 
-  // What allocated it, as an identity: a device's pool. nullptr: no device.
+  // The identity of the device's pool that allocated it. nullptr: no device.
   virtual const Object* home() const { return nullptr; }
-  // What keeps wrapped memory alive. nullptr: nothing does, or it is not
-  // wrapped.
+  // The object that keeps wrapped memory alive. nullptr: there is none, or the
+  // memory is not wrapped.
   virtual Object* owner() const { return nullptr; }
 
-  // A storage of the same length, with memory and from the same source where
-  // that can be. RESOURCE_EXHAUSTED.
+  // A storage of the same length, with memory, from the same source if
+  // possible. RESOURCE_EXHAUSTED.
   virtual absl::StatusOr<Ref<Storage>> CreateSibling() const;
 
  protected:

@@ -1,5 +1,5 @@
-// Answers, for one buffer of a function's signature: may this host buffer be
-// passed as it is, must it be converted first, or what buffer should be made?
+// Finds the buffer for one argument of a signature: a host buffer as it is, a
+// host buffer after a conversion, or a new buffer.
 //
 // Thread-safety: pure functions.
 #ifndef TAKT_HAL_BUFFER_FIT_H_
@@ -27,7 +27,7 @@ struct HostBuffer {
   uint64_t address = 0;  // For its alignment only; never read through.
 };
 
-// What a device asks of buffers.
+// A device's requirements for buffers.
 struct DeviceBufferTraits {
   uint64_t alignment = kBufferAlignment;
   MemoryType memory_type = kMemoryTypeAll;
@@ -36,7 +36,7 @@ struct DeviceBufferTraits {
   std::vector<ElementType> element_types;
 };
 
-// A dense row-major buffer of the device, complete enough to allocate it.
+// A dense row-major buffer of the device, with all that an allocation needs.
 struct DeviceBuffer {
   ElementType element_type{};
   std::vector<int64_t> shape;

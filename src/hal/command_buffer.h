@@ -1,6 +1,7 @@
 // A CommandBuffer is a recorded list of transfers and dispatches. Commands
-// between two barriers may run in any order and at once; a barrier makes all
-// before it complete and visible to all after it.
+// between two barriers may run in any order and at the same time. A command
+// after a barrier starts when all commands before it have ended, and sees what
+// they wrote.
 //
 // Reusable ones may be submitted any number of times, also concurrently, each
 // time with its own binding table.
@@ -51,8 +52,8 @@ class CommandBuffer : public Object {
   static constexpr size_t kMaxDispatchBindings = 64;
   static constexpr size_t kMaxDispatchConstants = 64;
 
-  // Identifies the implementation, so that a device knows its own; an address
-  // compared, never used.
+  // Identifies the implementation, so that a device recognizes its own command
+  // buffers. The address is only compared.
   virtual const void* implementation() const = 0;
 
   uint32_t mode() const { return mode_; }

@@ -36,8 +36,7 @@ namespace takt::hal {
 
 class Device;
 
-// The object that compiled code knows as !hal.allocator: it stands for its
-// device.
+// The object that compiled code calls !hal.allocator. It stands for its device.
 class Allocator final : public Object {
  public:
   static constexpr ObjectType kType{"hal.allocator", &CloneIsSame};
@@ -86,11 +85,11 @@ struct QueueTicket {
   const JobAttributes* job = nullptr;
 };
 
-// Bytes that a queue operation moves, and from where to where. Borrowed for
-// the call.
+// The bytes that a queue operation moves, with their source and target.
+// Borrowed for the call.
 struct TransferRequest {
   enum class Kind : uint8_t {
-    kFill,    // The pattern, again and again, into a buffer.
+    kFill,    // A repeated pattern into a buffer.
     kUpdate,  // The caller's bytes, copied by the call, into a buffer.
     kCopy,    // From buffer to buffer.
     kRead,    // From a file into a buffer.
@@ -115,23 +114,23 @@ struct BufferParams {
 };
 
 struct AllocationStatistics {
-  uint64_t bytes_reserved = 0;   // Allocated and not yet given back.
+  uint64_t bytes_reserved = 0;   // Allocated and not yet freed.
   uint64_t bytes_committed = 0;  // Memory held, in use or idle.
   uint64_t bytes_peak = 0;       // The maximum of bytes_committed.
   uint64_t bytes_idle = 0;       // The unused part of bytes_committed.
   uint64_t allocation_count = 0;
   // 0 for a device without a budget.
   uint64_t bytes_budget = 0;
-  uint64_t bytes_waiting = 0;  // What allocas wait for now.
+  uint64_t bytes_waiting = 0;  // Needed by waiting allocas.
   uint64_t waiting_count = 0;  // Allocas that wait now.
   uint64_t wait_count = 0;     // Allocas that have waited so far.
 };
 
-// What a device has measured of the dispatches of one function.
+// The costs that a device has measured for the dispatches of one function.
 struct DispatchCostInfo {
   const std::string& function;
-  // All 0 stands for grids that are not known before they run, and for those
-  // beyond the number that is kept.
+  // All 0 stands for grids that are known only when they run, and for grids
+  // beyond the number that a device keeps.
   std::array<uint32_t, 3> workgroup_count;
   // The time of a workgroup if one thread runs all of them, and if several
   // threads share them. 0 if not measured.
@@ -155,7 +154,7 @@ class Device : public Object {
   virtual absl::optional<int64_t> QueryI64(absl::string_view category,
                                            absl::string_view key) const = 0;
 
-  // Memory now. RESOURCE_EXHAUSTED beyond what the system gives.
+  // Allocates memory at once. RESOURCE_EXHAUSTED if the system has none.
   virtual absl::StatusOr<Ref<Buffer>> Allocate(const BufferParams& params,
                                                uint64_t byte_length) = 0;
   // Host memory as a buffer of this device, without a copy. INVALID_ARGUMENT
@@ -170,12 +169,12 @@ class Device : public Object {
   virtual void Trim() = 0;
   // True if the device uses memory groups.
   virtual bool has_memory_groups() const { return false; }
-  // A group for the allocations of one invocation, which may need `claim_bytes`
-  // in all (~0 if that is not known). Null if the device uses no groups.
+  // Makes a group for the allocations of one invocation, which may need
+  // `claim_bytes` altogether (~0: unknown). Null if the device uses no groups.
   virtual Ref<MemoryGroup> CreateMemoryGroup(uint64_t claim_bytes) {
     return nullptr;
   }
-  // What allocas wait for, in one line; empty if none waits.
+  // Describes in one line why allocas wait; empty if none waits.
   virtual std::string ExplainMemory() const { return std::string(); }
   // Allocates idle memory, with its pages present, for simultaneous allocations
   // of these lengths. RESOURCE_EXHAUSTED.
@@ -183,7 +182,7 @@ class Device : public Object {
     return absl::OkStatus();
   }
 
-  // NOT_FOUND if no loader takes `format`. `data` is only read during the
+  // NOT_FOUND if no loader supports `format`. `data` is only read during the
   // call unless `owner` keeps it. An executable of the same content and
   // constants is returned again while it lives.
   virtual absl::StatusOr<Ref<Executable>> LoadExecutable(
@@ -208,7 +207,7 @@ class Device : public Object {
   virtual absl::Status QueueHostCall(
       const QueueTicket& ticket,
       absl::AnyInvocable<absl::Status() &&> call) = 0;
-  // Starts the operations that were left for a waiting thread to run.
+  // Starts the operations that were kept for a waiting thread.
   virtual void QueueFlush() = 0;
 
   // The transfers by name.

@@ -17,8 +17,8 @@ class Executable : public Object {
  public:
   static constexpr ObjectType kType{"hal.executable", &CloneIsSame};
 
-  // Identifies the implementation, so that a device knows its own; an address
-  // compared, never used. nullptr: of no device.
+  // Identifies the implementation, so that a device recognizes its own
+  // executables. The address is only compared. nullptr: no device's.
   virtual const void* implementation() const { return nullptr; }
 
   virtual size_t function_count() const = 0;
@@ -27,8 +27,8 @@ class Executable : public Object {
   virtual size_t constant_count(size_t function) const = 0;
   virtual size_t binding_count(size_t function) const = 0;
 
-  // The handle that dispatches name the function by. NOT_FOUND, listing what
-  // there is.
+  // The handle by which dispatches name the function. NOT_FOUND, with a list of
+  // the functions.
   absl::StatusOr<uint64_t> LookupFunction(absl::string_view name) const;
 
  protected:

@@ -1,6 +1,7 @@
-// Says for a person what a fence still waits for.
+// Describes for people what a fence still waits for.
 //
-// Thread-safety: may run on any thread; what it says was so at some moment.
+// Thread-safety: may run on any thread. The answer describes a moment of the
+// past.
 #ifndef TAKT_HAL_FENCE_DIAGNOSIS_H_
 #define TAKT_HAL_FENCE_DIAGNOSIS_H_
 
@@ -10,8 +11,8 @@
 
 namespace takt::hal {
 
-// "reached"; "failed: DATA_LOSS: torn"; or what is left to come, a line for
-// each point.
+// "reached"; "failed: DATA_LOSS: torn"; or a line for each point that is not
+// reached.
 std::string ExplainFence(const Fence& fence);
 
 }  // namespace takt::hal

@@ -14,10 +14,10 @@ class MemoryGroup : public Object {
  public:
   static constexpr ObjectType kType{"hal.memory_group"};
 
-  // Tells the device whether the invocation is parked at a fence, which the
-  // work of other groups may have to reach.
+  // Reports to the device whether the invocation is parked at a fence; work of
+  // other groups may have to signal that fence.
   virtual void SetParked(bool is_parked) = 0;
-  // Says that the group will queue no further allocation. Called once.
+  // Reports that the group will queue no further allocation. Called once.
   virtual void Close() = 0;
 
  protected:

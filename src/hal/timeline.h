@@ -144,12 +144,12 @@ class Timeline final : public Object {
   void set_name(absl::string_view name) ABSL_LOCKS_EXCLUDED(mutex_);
   std::string name() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The object that is known to signal `value`, for diagnoses; null if none is.
+  // Sets the object that will signal `value`, for diagnoses; null removes it.
   // The timeline remembers the signaller of one value, that of the last
   // SetSignaller(). A second signaller for the same value does not replace the
-  // first: a call is named rather than its last operation.
-  // `holder` is the work that signals the value; waiters lend to it. May be
-  // null. The first holder of a value stays.
+  // first: a call is named rather than its last operation. `holder` is the work
+  // that signals the value; waiters lend to it. May be null. The first holder
+  // of a value stays.
   void SetSignaller(uint64_t value, const Ref<const Signaller>& signaller,
                     Borrower* holder = nullptr) ABSL_LOCKS_EXCLUDED(mutex_);
   // The work that is known to raise the timeline to `value` or beyond; null if
@@ -195,7 +195,7 @@ class Timeline final : public Object {
     uint64_t value;
     Ref<Borrower> work;
   };
-  // Of values that were not reached when the last was added.
+  // The holders of values that were not reached when the last holder was added.
   absl::InlinedVector<Holder, 1> holders_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const std::string> name_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
