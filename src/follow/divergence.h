@@ -1,5 +1,5 @@
-// A Divergence is how far the execution is from the plan: actual minus planned
-// starts and ends of operations.
+// A Divergence measures how far the execution differs from the plan: actual
+// minus planned starts and ends of operations.
 //
 // Memory: the constructor allocates all of it; Add() allocates nothing.
 // Thread-safety: none.
@@ -25,7 +25,7 @@ struct DivergenceSummary {
 
 class Divergence {
  public:
-  // Enough for a 99 % quantile, and 1 KiB an operation.
+  // Enough samples for a 99 % quantile; they take 1 KiB for each operation.
   static constexpr uint32_t kKept = 128;
 
   explicit Divergence(size_t operation_count = 0);

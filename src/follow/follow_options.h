@@ -1,4 +1,4 @@
-// How plans are followed, what departs from them, and what became of them.
+// Options of following a plan, departures from the plan, and reports.
 //
 //   strict    Each operation runs on its planned resources, not before its
 //             planned start, in the planned order of each resource. An
@@ -38,7 +38,7 @@ struct PlanEvent {
   enum class Kind : uint8_t {
     kLate,       // It started after its planned start and the tolerance.
     kOverrun,    // It took longer than planned, beyond the tolerance.
-    kMissing,    // It was not ready in time, and the plan goes on without it.
+    kMissing,    // It was not ready in time, and the plan continues without it.
     kUnplanned,  // Its job has no such operation in the plan.
     kLost,       // One of its resources is lost.
     kDiverged,   // It was so late that the plan was given up. Adaptive.
@@ -46,7 +46,7 @@ struct PlanEvent {
   Kind kind = Kind::kLate;
   uint32_t operation = 0;  // Of the plan; its size if no operation is meant.
   uint64_t cycle = 0;      // The repetition of the plan.
-  int64_t by_ns = 0;       // How late, or how much too long.
+  int64_t by_ns = 0;       // The lateness, or the excess of its duration.
 };
 
 const char* PlanEventName(PlanEvent::Kind kind);
@@ -55,27 +55,29 @@ struct FollowerOptions {
   FollowMode mode = FollowMode::kStrict;
   // Strict: the online policy takes the rest of a job with a violation.
   bool falls_back = false;
-  // Starts and durations may differ from the plan by this. The default is some
-  // times what a decision takes.
+  // Starts and durations may differ from the plan by this much. The default is
+  // a few times the duration of a decision.
   int64_t tolerance_ns = 1'000;
-  // How long after its planned end an operation is waited for that has not
+  // How long after its planned end the plan waits for an operation that has not
   // become ready.
   int64_t patience_ns = 1'000'000;
-  // Adaptive: operations on cores that take no longer may run without the
-  // scheduler, as soon as they can; so nothing waits for them, nor they for
-  // their place.
+  // Adaptive: operations on cores that take no longer than this may run without
+  // the scheduler, as soon as they can. Other operations do not wait for them,
+  // and they do not wait for their place.
   int64_t small_ns = 0;
   // Adaptive: lateness beyond this gives the plan up.
   int64_t divergence_ns = 500'000;
-  // Adaptive: how the rest of the plan is planned anew; without a budget, it is
-  // not.
+  // Adaptive: how the rest of the plan is planned anew. Without a budget it is
+  // not planned anew.
   WindowPlanning repair;
-  // Above 0: at most what is released within that time is planned anew at once.
+  // If above 0: only jobs that are released within this time are planned anew
+  // together.
   int64_t repair_horizon_ns = 0;
-  // How long a kernel that is not planned may take in a pool; null: jobs that
-  // are not planned may run anywhere at any time.
+  // Returns the longest duration of a kernel that is not planned, in a pool.
+  // Null: jobs that are not planned may run anywhere at any time.
   std::function<int64_t(sched::KernelId kernel, uint32_t pool)> longest_ns;
-  // Whether a stream that is not planned is kept to the holes; null: every one.
+  // Returns whether a stream that is not planned may run only in holes of the
+  // plan; null: every stream.
   std::function<bool(sched::StreamId stream)> fills;
   // Strict: called with each violation. May be null.
   std::function<void(const PlanEvent& violation)> on_violation;
@@ -84,7 +86,7 @@ struct FollowerOptions {
   std::function<void(const PlanEvent& event)> on_divergence;
 };
 
-// What became of a plan so far.
+// What has happened to a plan so far.
 struct FollowReport {
   uint64_t started_count = 0;      // Planned operations that started;
   uint64_t in_place_count = 0;     // those of them on their planned resources.

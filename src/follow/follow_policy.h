@@ -1,7 +1,7 @@
-// A FollowPolicy decides how closely a plan is kept: strictly
+// A FollowPolicy decides how closely a plan is followed: strictly
 // (strict_policy.h), or as far as it helps (adaptive_policy.h).
 //
-// A FollowedPlan calls it; the progress of the plan is theirs together.
+// A FollowedPlan calls its policy; both use the same PlanProgress.
 //
 // Thread-safety: none.
 #ifndef TAKT_FOLLOW_FOLLOW_POLICY_H_
@@ -16,41 +16,42 @@
 
 namespace takt::follow {
 
-// How often the policy is asked again about an operation that waits for another
-// one that is late and not ready: nothing says when that one comes. Some
-// decisions' time, so that asking costs little.
+// The interval at which the policy is asked again about an operation that waits
+// for a late operation: no event announces when that one becomes ready. It is
+// several times the duration of a decision, so that it costs little.
 inline constexpr int64_t kPollNs = 20'000;
 
 class FollowPolicy {
  public:
   virtual ~FollowPolicy() = default;
 
-  // Where and when a slot runs that is ready and not over.
+  // Prescribes where and when a slot runs. The slot is ready and not over.
   virtual sched::Prescription Prescribe(
       PlanProgress::Binding* binding, uint32_t slot,
       const sched::AdvisedOperation& operation, int64_t now_ns) = 0;
-  // Which other resources a slot may have that runs.
+  // The further resources that a running slot may have.
   virtual sched::ResourceSet MayHave(const PlanProgress::Binding&, uint32_t,
                                      int64_t) {
     return {};
   }
-  // The plan was not kept. `binding`, if not null, is the job whose rest may
-  // fall back to the online policy.
+  // Reports a violation of the plan. `binding`, if not null, is the job whose
+  // rest may fall back to the online policy.
   virtual void OnViolation(const PlanEvent&, PlanProgress::Binding*) {}
-  // The slot started so long after its planned start; a second call is for the
-  // same start, as it was measured.
+  // Reports how late a slot started. A second call gives the measured time of
+  // the same start.
   virtual void OnStarted(PlanProgress::Binding*, uint32_t, int64_t) {}
-  // Of the first `count` dispatches of the job, those that were not reported
-  // have run without the scheduler, or do not come.
+  // Reports that among the first `count` dispatches of the job, those that were
+  // not reported have run without the scheduler, or will not run.
   virtual void OnUnseen(const PlanProgress::Binding&, size_t) {}
-  // A resource was lost or found, as the progress shows it.
+  // Reports that a resource was lost or is available again. The progress
+  // already shows it.
   virtual void OnAvailable(uint32_t, bool, int64_t) {}
 
   // Whether the plan is given up, and the online policy decides.
   virtual bool is_diverged() const { return false; }
-  // When that ends; kInfiniteFuture: it does not.
+  // The time at which the plan is followed again; kInfiniteFuture: never.
   virtual int64_t resume_ns() const { return 0; }
-  // True if it ends now.
+  // Returns true if the plan is followed again from now on.
   virtual bool Resume(int64_t) { return false; }
 };
 

@@ -1,7 +1,7 @@
 // A FollowedPlan is a plan that the scheduler carries out: its progress and the
-// policy by which it is kept. It is told what the scheduler decides, and
-// answers where and when each operation runs. It does not plan anew;
-// PlanFollower and WindowAdvisor do that around it.
+// policy by which it is followed. It receives the scheduler's decisions, and
+// prescribes where and when each operation runs. It does not plan anew;
+// PlanFollower and WindowAdvisor do that.
 //
 // Thread-safety: none; used within the calls of the scheduler, and between
 // them by its driver.
@@ -34,8 +34,8 @@ class FollowedPlan final {
   // `options.repair` is not used. `on_given_up` (may be null) is called when
   // the online policy takes over from the plan.
   //
-  // INVALID_ARGUMENT naming what the plan has and the machine or `streams` do
-  // not; FAILED_PRECONDITION for a plan that cannot be carried out.
+  // INVALID_ARGUMENT names a resource or stream of the plan that the machine or
+  // `streams` lack; FAILED_PRECONDITION for a plan that cannot be carried out.
   static absl::StatusOr<std::unique_ptr<FollowedPlan>> Create(
       const plan::Plan& plan, const sched::Machine& machine,
       const absl::flat_hash_map<std::string, sched::StreamId>& streams,
@@ -50,7 +50,7 @@ class FollowedPlan final {
 
   const PlanProgress& progress() const { return progress_; }
   const FollowReport& report() const { return report_; }
-  // Begins the report again: what it was told so far was not its own doing.
+  // Clears the report: the events so far were replayed, and are not its own.
   void ClearReport() { report_ = {}; }
   const Divergence& divergence() const { return divergence_; }
   bool has_stream(sched::StreamId stream) const {
@@ -59,23 +59,25 @@ class FollowedPlan final {
   bool is_over() const { return progress_.is_over(); }
   bool is_diverged() const { return policy_->is_diverged(); }
   int64_t resume_ns() const { return policy_->resume_ns(); }
-  // True if the plan is in step again from now on.
+  // Returns true if the plan is followed again from now on.
   bool Resume(int64_t now_ns) { return policy_->Resume(now_ns); }
-  // Operations that should have ended long ago and are not even ready are no
-  // longer waited for.
+  // Stops waiting for operations that should have ended long ago and are not
+  // ready.
   void GiveUpMissing(int64_t now_ns);
-  // These are lost already; does not give the plan up.
+  // Sets the resources that are lost from the start. This does not give the
+  // plan up.
   void SetLost(const sched::ResourceSet& lost);
 
   sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns);
-  // Its two steps: the operation is ready, and of this job; and where it runs.
+  // The two steps of Prescribe(): finds the job of the operation and marks the
+  // operation as ready; then prescribes its place.
   Binding& Recognize(const sched::AdvisedOperation& operation, int64_t now_ns);
   sched::Prescription PrescribeBound(Binding* binding,
                                      const sched::AdvisedOperation& operation,
                                      int64_t now_ns);
-  // Where an operation may run that is not planned: it ends there before the
-  // next planned start.
+  // Prescribes the places of an operation that is not planned: those where it
+  // ends before the next planned start.
   sched::Prescription Fill(const sched::AdvisedOperation& operation,
                            int64_t now_ns);
   sched::ResourceSet MayHave(const sched::AdvisedOperation& operation,
@@ -93,7 +95,7 @@ class FollowedPlan final {
   void OnReleased(const sched::AdvisedJob& job);
   void OnOver(sched::JobId job);
 
-  // The operation's job, bound to the plan if it is new.
+  // Returns the binding of the operation's job; a new job is bound first.
   Binding& Bind(const sched::AdvisedOperation& operation);
 
  private:

@@ -1,5 +1,6 @@
-// LiveJobs are the jobs of a scheduler and what their operations do, with the
-// jobs that its periodic streams are expected to release: what a window plans.
+// LiveJobs holds what a window plans: the jobs of a scheduler with the states
+// of their operations, and the jobs that its periodic streams are expected to
+// release.
 //
 // Thread-safety: none; used within the calls of the scheduler.
 #ifndef TAKT_FOLLOW_LIVE_JOBS_H_
@@ -22,8 +23,8 @@ class LiveJobs final : public PendingWork {
   // `options` outlives this; its planning has a budget.
   explicit LiveJobs(const WindowOptions& options) : options_(options) {}
 
-  // Forgets the jobs of another scheduler, if there was one. Jobs that are
-  // there already are not known.
+  // Starts with a scheduler, and forgets the jobs of an earlier one. Jobs that
+  // were released before are not known.
   void Attach(const sched::Scheduler& scheduler);
 
   // Events, as PlacementAdvisor has them.
@@ -35,7 +36,7 @@ class LiveJobs final : public PendingWork {
   void OnOver(sched::JobId job);
 
   bool IsBestEffort(sched::StreamId stream) const;
-  // What the stream's jobs consist of, as far as it is known; else empty.
+  // The operations of the stream's jobs; empty if they are not known.
   absl::Span<const sched::ProgramOperation> ProgramOf(sched::StreamId stream);
 
   const sched::Machine& machine() const override {

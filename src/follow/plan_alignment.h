@@ -1,5 +1,5 @@
-// Fits a plan to a machine that resembles the one it was made for: the same
-// cores and NPUs, which may be numbered in another way, and may be more.
+// Fits a plan to a machine that has the same cores and NPUs as the machine of
+// the plan, perhaps with other numbers, and perhaps more of them.
 #ifndef TAKT_FOLLOW_PLAN_ALIGNMENT_H_
 #define TAKT_FOLLOW_PLAN_ALIGNMENT_H_
 

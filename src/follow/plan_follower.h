@@ -1,15 +1,17 @@
-// A PlanFollower has the scheduler carry out a plan: it is the advisor that
-// says of each operation where and when the plan has it. What is left of a plan
-// that was given up is planned anew, and that plan is followed until the first
-// one is in step again. follow_options.h says how closely a plan is kept.
+// A PlanFollower makes the scheduler carry out a plan: as the scheduler's
+// advisor it prescribes the planned place and time of each operation. When the
+// plan was given up, it has the rest planned anew, and follows the new plan
+// until the first one can be followed again. follow_options.h describes how
+// closely a plan is followed.
 //
 //   FollowedPlan   the plan and how far it has been carried out, with its
 //                  policy (StrictPolicy or AdaptivePolicy)
-//   PlanRemainder  what is left of it
+//   PlanRemainder  the jobs of the plan that are left
 //   Replanner      plans that anew; holds the new FollowedPlan
 //
-// A plan without a period runs once; a cyclic one again and again, from the
-// time of Start(). Jobs are told apart by when they are released.
+// A plan without a period runs once; a cyclic plan is repeated from the time of
+// Start() on. A job of the scheduler is matched with a job of the plan by its
+// release time.
 //
 // Thread-safety: none; used within the calls of the scheduler, and between
 // them by its driver.
@@ -38,35 +40,35 @@ class PlanFollower final : public sched::PlacementAdvisor {
   // `plan` is well formed and its resources are the machine's, in order;
   // `streams` are the scheduler's ids of the plan's streams, by name.
   //
-  // INVALID_ARGUMENT naming what the plan has and the machine or `streams` do
-  // not; FAILED_PRECONDITION for a plan that cannot be carried out.
+  // INVALID_ARGUMENT names a resource or stream of the plan that the machine or
+  // `streams` lack; FAILED_PRECONDITION for a plan that cannot be carried out.
   static absl::StatusOr<std::unique_ptr<PlanFollower>> Create(
       const plan::Plan& plan, const sched::Machine& machine,
       const absl::flat_hash_map<std::string, sched::StreamId>& streams,
       FollowerOptions options);
 
-  // The plan's time 0. Before it, nothing is planned.
+  // Sets the plan's time 0. Nothing is planned before it.
   void Start(int64_t origin_ns) { plan_->Start(origin_ns); }
-  // Nothing is planned that is released from that time on, which is the end of
-  // a period of a plan that has one.
+  // Ends the plan: nothing that is released at or after `end_ns` is planned.
+  // For a cyclic plan it is the end of a period.
   void EndAt(int64_t end_ns);
 
   bool has_stream(sched::StreamId stream) const {
     return plan_->has_stream(stream);
   }
-  // Operations that should have ended long ago and are not even ready are no
-  // longer waited for.
+  // Stops waiting for operations that should have ended long ago and are not
+  // ready.
   void GiveUpMissing(int64_t now_ns) { plan_->GiveUpMissing(now_ns); }
 
   FollowReport report() const;
-  // When operations started and ended, against the plan.
+  // The differences between actual and planned starts and ends.
   const Divergence& divergence() const { return plan_->divergence(); }
-  // Whether all that is planned is done or given up. Never for a plan with a
-  // period, before EndAt().
+  // Whether all planned operations are done or given up. A cyclic plan is never
+  // over before EndAt().
   bool is_over() const { return plan_->is_over(); }
   // Whether the plan is given up, and the online policy decides.
   bool is_diverged() const { return plan_->is_diverged(); }
-  // Whether a new plan of the rest decides instead.
+  // Whether a new plan of the rest is followed instead.
   bool is_repaired() const { return replanner_->current() != nullptr; }
 
   // sched::PlacementAdvisor.
@@ -84,9 +86,10 @@ class PlanFollower final : public sched::PlacementAdvisor {
                    int64_t now_ns) override;
   int64_t next_event_ns() const override { return replanner_->next_event_ns(); }
   bool OnTime(int64_t now_ns) override;
-  // The events of PlacementAdvisor of those names, for jobs of its streams: a
-  // PlanSwitcher passes them on. A scheduler that it advises directly does not;
-  // then a job is known from its first operation on.
+  // The events of PlacementAdvisor with these names, for jobs of the plan's
+  // streams: a PlanSwitcher passes them on. A scheduler that this object
+  // advises directly does not pass them; then a job is known from its first
+  // operation on.
   void NotifyReleased(const sched::AdvisedJob& job) { plan_->OnReleased(job); }
   void NotifyOver(sched::JobId job);
 
@@ -97,7 +100,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
   FollowedPlan* FindRepair(const sched::AdvisedOperation& operation);
   sched::Prescription PrescribeAny(const sched::AdvisedOperation& operation,
                                    int64_t now_ns);
-  // The rest of the plan is planned anew, from now on.
+  // Begins to plan the rest of the plan anew.
   void PlanRest(int64_t now_ns);
 
   const FollowerOptions options_;

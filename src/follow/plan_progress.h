@@ -1,6 +1,6 @@
-// PlanProgress holds a plan and how far it has been carried out: which jobs of
-// the scheduler are which jobs of the plan, which operations are over, and what
-// each resource runs now and runs next. It decides nothing; policies do
+// PlanProgress holds a plan and the state of its execution: which job of the
+// scheduler is which job of the plan, which operations are over, and what each
+// resource runs now and next. It decides nothing; policies do
 // (follow_policy.h).
 //
 // A plan without a period runs once (cycle 0). A cyclic plan is repeated from
@@ -8,7 +8,8 @@
 //
 // Invariants:
 //   (1) A slot is over in the cycles below its over_count, and in no other.
-//   (2) A slot that runs is not ready; a slot that is over does neither.
+//   (2) A running slot is not ready; a slot that is over is neither ready nor
+//       running.
 //   (3) A lane's occupant is the slot that runs on the resource, or kNone.
 //
 // Thread-safety: none.
@@ -47,14 +48,14 @@ struct PlanSlot {
   int64_t running_since_ns = 0;
   int64_t began_ns = 0;  // As measured; 0: not measured.
   int64_t ended_ns = 0;
-  // Whichever policy placed it: cycles in which it has stopped, where it runs
-  // now, and since when.
+  // For every policy: the cycles in which it has stopped, where it runs now,
+  // and since when.
   uint64_t stopped_count = 0;
   sched::ResourceSet runs_on;
   int64_t runs_since_ns = 0;
 
   // Whether `where` is its planned place. On this machine its NPU may need
-  // feeders that the plan does not have, or need none.
+  // feeders that the plan lacks, or may need none.
   bool IsPlace(const sched::ResourceSet& where) const;
   // Prescribes its planned place.
   void PrescribePlace(sched::Prescription* prescription) const;
@@ -70,7 +71,7 @@ class PlanProgress {
     int64_t deadline = plan::kNoDeadline;
     std::vector<uint32_t> slots;  // By ordinal; kNone: the plan has none.
   };
-  // Which job of the plan a job of the scheduler is.
+  // Binds a job of the scheduler to a job of the plan.
   struct Binding {
     uint32_t generation = 0;
     uint32_t job = kNone;  // kNone: the plan does not have it.
@@ -90,15 +91,16 @@ class PlanProgress {
         period_(plan.period),
         cycle_count_(plan.period > 0 ? UINT64_MAX : 1) {}
 
-  // Once, before all else. Operations on cores that take at most
-  // `unseen_max_ns` are not waited for; -1: all are. INVALID_ARGUMENT naming
-  // what the plan has and the machine or `streams` do not.
+  // Called once, before all other functions. The plan does not wait for
+  // operations on cores that take at most `unseen_max_ns`; -1: it waits for
+  // all. INVALID_ARGUMENT names a resource or stream of the plan that the
+  // machine or `streams` lack.
   absl::Status LoadPlan(
       const absl::flat_hash_map<std::string, sched::StreamId>& streams,
       int64_t unseen_max_ns);
 
   void Start(int64_t origin_ns) { origin_ns_ = origin_ns; }
-  // Nothing is planned that is released from `end_ns` on.
+  // Nothing that is released at or after `end_ns` is planned.
   void EndAt(int64_t end_ns);
 
   const plan::Plan& plan() const { return plan_; }
@@ -131,12 +133,12 @@ class PlanProgress {
   // Whether a resource that the plan uses is lost.
   bool HasLostPlace() const;
 
-  // The alternatives of a slot: those that the plan knows; else its planned
-  // place, in any pool of that kind.
+  // The alternatives of a slot. If the plan has none: its planned place, in any
+  // pool of the same kind.
   const std::vector<sched::AlternativeOptions>& WaysOf(uint32_t slot) const {
     return ways_[slot];
   }
-  // When a slot that runs is expected to end.
+  // The expected end of a running slot.
   int64_t ExpectedEnd(uint32_t slot) const;
 
   int64_t OriginOf(uint64_t cycle) const {
@@ -145,7 +147,7 @@ class PlanProgress {
   int64_t ReleaseOf(const JobSlots& job, uint64_t cycle) const {
     return OriginOf(cycle) + job.release;
   }
-  // By the plan as it was made, and as it has been moved since.
+  // The start in the original plan, and the start after the shifts so far.
   int64_t MadeStartOf(uint32_t slot, uint64_t cycle) const {
     return OriginOf(cycle) + slots_[slot].start;
   }
@@ -153,16 +155,16 @@ class PlanProgress {
     return MadeStartOf(slot, cycle) + (cycle == shift_cycle_ ? shift_ns_ : 0);
   }
 
-  // The job of the plan: of those of its stream to come, the one whose release
-  // is nearest. The jobs before it are over, after `on_skipped` was called with
-  // each of their slots.
+  // Binds a job: of the plan's future jobs of its stream, the one with the
+  // nearest release. `on_skipped` is called for each slot of the jobs before
+  // it; they are over then.
   Binding& Bind(const sched::AdvisedOperation& operation, OnSkipped on_skipped);
   // nullptr: it was never bound.
   Binding* FindBinding(sched::JobId job);
   uint32_t SlotOf(const Binding& binding, uint32_t ordinal) const;
-  // What the resource runs next; nullopt: nothing.
+  // The slot that the resource runs next; nullopt: none.
   std::optional<Turn> Next(uint32_t resource);
-  // What comes before the slot on one of its resources; nullopt: nothing.
+  // A slot that comes before this slot on one of its resources; nullopt: none.
   std::optional<Turn> FindAhead(uint32_t slot, uint64_t cycle);
 
   // Transitions of a slot.
@@ -172,15 +174,17 @@ class PlanProgress {
   void Vacate(uint32_t slot);
   void Begin(uint32_t slot, int64_t now_ns);
   void SetMeasured(uint32_t slot, int64_t begin_ns, int64_t end_ns);
-  // The slot has stopped; unless `is_done`, its whole job has.
+  // Reports that the slot has stopped; unless `is_done`, its whole job has
+  // stopped.
   void SetStopped(const Binding& binding, uint32_t slot, bool is_done);
   void Finish(uint32_t slot, uint64_t cycle);
-  // The first `count` dispatches of the job that were never reported have run
-  // without the scheduler, or do not come.
+  // Reports that among the first `count` dispatches of the job, those that were
+  // not reported have run without the scheduler, or will not run.
   void FinishUnseen(const Binding& binding, size_t count);
   void SetAvailable(uint32_t resource, bool is_available);
-  // Moves the rest of that cycle to the right. False, and nothing is moved, if
-  // a deadline would be missed, or the next cycle be run into.
+  // Moves the rest of the cycle to a later time. Returns false, without a
+  // change, if a deadline would be missed or the rest would overlap the next
+  // cycle.
   bool Shift(uint64_t cycle, int64_t by_ns);
 
   // Calls `visit` with each other slot that runs on one of this slot's planned
@@ -228,7 +232,7 @@ class PlanProgress {
   std::vector<uint32_t> pool_of_;  // By resource.
   sched::ResourceSet cores_;
   sched::ResourceSet lost_;
-  // By how much that cycle has been moved to the right.
+  // The cycle that was moved, and by how much.
   uint64_t shift_cycle_ = 0;
   int64_t shift_ns_ = 0;
 };

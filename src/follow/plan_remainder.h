@@ -1,5 +1,5 @@
-// A PlanRemainder is what is left to do of a plan that was given up: the jobs
-// of the current period that are not done, as a Replanner plans them anew.
+// A PlanRemainder holds the rest of a plan that was given up: the jobs of the
+// current period that are not done. A Replanner plans them anew.
 //
 // Thread-safety: none.
 #ifndef TAKT_FOLLOW_PLAN_REMAINDER_H_
@@ -21,7 +21,7 @@ class PlanRemainder final : public PendingWork {
   PlanRemainder(const FollowedPlan& plan, const FollowerOptions& options)
       : plan_(plan), options_(options) {}
 
-  // Whether the new plan has that job.
+  // Whether the new plan contains the job.
   bool Contains(const PlanProgress::Binding& binding) const {
     return binding.job != PlanProgress::kNone &&
            jobs_.contains({binding.job, binding.cycle});
@@ -46,7 +46,7 @@ class PlanRemainder final : public PendingWork {
     return !slot.runs_on.empty() &&
            !slot.runs_on.Intersects(plan_.progress().lost());
   }
-  // An event of the new plan in terms of the old one.
+  // Expresses an event of the new plan by the indices of the old plan.
   PlanEvent Translate(PlanEvent event) const;
 
   const FollowedPlan& plan_;

@@ -1,6 +1,6 @@
-// A PlanSwitcher has the scheduler carry out a plan. While another plan takes
-// over, it carries out both: jobs that are released before that time by the old
-// plan, jobs that are released from then on by the new one.
+// A PlanSwitcher makes the scheduler carry out a plan. While another plan takes
+// over, it carries out both: jobs that are released before that time follow the
+// old plan, and later jobs follow the new plan.
 //
 // Plans count the dispatches of a job. The scheduler does not see all of them,
 // and it also counts transfers, which run before everything else.
@@ -28,17 +28,17 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
   explicit PlanSwitcher(IsDispatch is_dispatch)
       : is_dispatch_(std::move(is_dispatch)) {}
 
-  // Follows this plan instead of the present one. Its time 0 is `origin_ns`.
+  // Follows another plan instead of the present one. Its time 0 is `origin_ns`.
   void Follow(std::unique_ptr<PlanFollower> follower, int64_t origin_ns);
-  // This plan takes over at `at_ns`, its time 0, which is the end of a period
-  // of a present plan that has periods. No other plan may be taking over.
+  // Follows another plan from `at_ns` on, which is its time 0, and the end of a
+  // period if the present plan is cyclic. No other plan may be taking over.
   void TakeOver(std::unique_ptr<PlanFollower> follower, int64_t at_ns);
   bool is_taking_over() const { return next_ != nullptr; }
-  // From now on nothing is prescribed.
+  // Stops following: nothing is prescribed from now on.
   void Abandon() { is_abandoned_ = true; }
 
-  // The plan that is followed; of two, the one that takes over. nullptr: none
-  // yet.
+  // The plan that is followed; if there are two, the one that takes over.
+  // nullptr: none yet.
   const PlanFollower* follower() const {
     return next_ != nullptr ? next_.get() : current_.get();
   }
@@ -69,7 +69,7 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
  private:
   static constexpr uint32_t kTransfer = UINT32_MAX;
 
-  // Which dispatch each operation of a job is.
+  // The ordinals of the dispatches among the operations of a job.
   struct JobOrdinals {
     uint32_t generation = 0;
     uint32_t dispatch_count = 0;     // Seen so far.

@@ -1,7 +1,7 @@
-// A Replanner plans pending work while other work is being done: it takes a
-// snapshot, has it planned in the background within a budget, and puts the plan
-// into force. Repairs of a plan (PlanFollower) and windows (WindowAdvisor) do
-// that alike; a PendingWork says what there is to plan.
+// A Replanner plans pending work while other work runs. It takes a snapshot,
+// has it planned in the background within a budget, and puts the plan into
+// force. Repairs of a plan (PlanFollower) and windows (WindowAdvisor) use it; a
+// PendingWork supplies the snapshots.
 //
 //   begin: snapshot              in force                             end
 //   |---------- budget --------->|------- the plan is followed ------->|
@@ -49,32 +49,32 @@ class PendingWork {
     int64_t next_ns = kInfiniteFuture;  // When the next snapshot is due.
     sched::ResourceSet lost;
     std::vector<Job> jobs;
-    // Resources on which something runs, and until when.
+    // Busy resources, and the ends of their operations.
     std::vector<std::pair<sched::ResourceSet, int64_t>> busy;
   };
 
   virtual ~PendingWork() = default;
   virtual const sched::Machine& machine() const = 0;
-  // What is there to plan at `now_ns`, by a plan that comes into force at
-  // `force_ns`. Without jobs: nothing.
+  // Takes a snapshot at `now_ns` for a plan that comes into force at
+  // `force_ns`. No jobs: there is nothing to plan.
   virtual Snapshot TakeSnapshot(int64_t now_ns, int64_t force_ns) = 0;
   virtual plan::WorkloadKernel KernelOf(uint32_t kernel) const = 0;
-  // How a new plan is followed: adaptively.
+  // Makes the options by which a new plan is followed, adaptively.
   virtual FollowerOptions MakeOptions() = 0;
-  // The plan of the last snapshot is in force. Replays to it what has begun or
-  // ended since.
+  // Called when the plan of the last snapshot is in force. Replays to it what
+  // has begun or ended since the snapshot.
   virtual void OnInForce(FollowedPlan& plan, int64_t now_ns) = 0;
 };
 
 struct ReplannerOptions {
   WindowPlanning planning;
-  // A plan that is not ready in time gets another budget, until the next
-  // snapshot is due; else it is dropped.
+  // Whether a plan that is not ready in time gets another budget, until the
+  // next snapshot is due; otherwise it is dropped.
   bool waits = false;
-  // A plan is followed even if jobs are late by it that need not have been when
-  // planning began.
+  // Whether a plan is followed even if it makes jobs late that were not late
+  // when planning began.
   bool accepts_late_jobs = false;
-  // No further job is planned beyond this number of operations.
+  // The number of operations after which no further job is planned.
   size_t operation_count_max = SIZE_MAX;
 };
 
@@ -84,29 +84,31 @@ class Replanner {
   Replanner(PendingWork& work, ReplannerOptions options)
       : work_(work), options_(std::move(options)) {}
 
-  // The next snapshot is due then.
+  // Sets the time of the next snapshot.
   void BeginAt(int64_t begin_ns) { begin_ns_ = begin_ns; }
   int64_t begin_ns() const { return begin_ns_; }
-  // The plan in force is no longer followed.
+  // Stops following the plan in force.
   void EndCurrent();
-  // The plan in the making is not needed.
+  // Drops the plan that is being made.
   void CancelPlanning() { window_ = nullptr; }
-  // Both, and no snapshot is due.
+  // Does both, and cancels the next snapshot.
   void Abandon();
 
   // The plan in force; null: none.
   FollowedPlan* current() const { return current_.get(); }
-  // What it was made for. There must be a plan in force.
+  // The window of the plan in force, which must exist.
   const Window& current_window() const { return *current_window_; }
 
   // As PlacementAdvisor has them.
   int64_t next_event_ns() const;
   bool OnTime(int64_t now_ns);
 
-  // Of all plans that were in force; they are its resolve_count, and those that
-  // could not be are its refused_count.
+  // The sum over all plans that were in force. resolve_count is the number of
+  // these plans, refused_count the number of plans that did not come into
+  // force.
   FollowReport report() const;
-  // What planning took, by the real clock, for those that were in time.
+  // The durations of planning by the real clock, for plans that were ready in
+  // time.
   const Histogram& planning_times() const { return planning_times_; }
 
  private:
@@ -119,7 +121,7 @@ class Replanner {
   PendingWork& work_;
   const ReplannerOptions options_;
   int64_t begin_ns_ = kInfiniteFuture;
-  std::shared_ptr<Window> window_;  // In the making; null: none.
+  std::shared_ptr<Window> window_;  // Being planned; null: none.
   int64_t force_ns_ = 0;            // When it comes into force,
   int64_t window_end_ns_ = 0;       // and until when.
   std::unique_ptr<FollowedPlan> current_;

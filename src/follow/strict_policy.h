@@ -1,5 +1,5 @@
-// A StrictPolicy has each operation run where and when the plan has it, in the
-// plan's order, and reports what differs (see follow_options.h).
+// A StrictPolicy prescribes the planned place, time and order of each
+// operation, and reports violations (see follow_options.h).
 //
 // Thread-safety: none.
 #ifndef TAKT_FOLLOW_STRICT_POLICY_H_

@@ -1,9 +1,9 @@
-// A Window is the rest of some jobs, which is planned while they run: by the
+// A Window holds the rest of some jobs, and plans it while they run: by the
 // solver's fast heuristic, in the background, within a budget. A Replanner
-// fills it and follows its plan.
+// fills the window and follows its plan.
 //
-// The plan has the scheduler's streams (named by NameOf()), each job with the
-// operations that were given. Its time 0 is origin_ns().
+// The plan contains the scheduler's streams (named by NameOf()); each job has
+// the operations that were added. Its time 0 is origin_ns().
 //
 // Thread-safety: one thread fills it and gives it to Solve(), which may run on
 // another one; is_planned(), took_ns() and TakePlan() on any.
@@ -28,12 +28,14 @@ namespace takt::follow {
 
 // How windows are planned.
 struct WindowPlanning {
-  // How long planning may take.
+  // The time that planning may take.
   int64_t budget_ns = 0;
-  // Above 0: the search takes this number of steps instead of that time, so
-  // that plans are reproducible. They come into force after the budget anyway.
+  // If above 0: the search ends after this number of steps instead of the
+  // budget, so that plans are reproducible. A plan comes into force after the
+  // budget all the same.
   uint64_t step_limit = 0;
-  // Runs a function on another thread. Null: at once, on the calling one.
+  // Runs a function on another thread. Null: functions run at once, on the
+  // calling thread.
   std::function<void(std::function<void()>)> background;
 };
 
@@ -47,7 +49,8 @@ struct WindowJob {
 
 struct WindowPlan {
   plan::Plan plan;
-  // Jobs that are late by it, and need not have been at `force_ns`.
+  // The number of jobs that are late by this plan, although they could still
+  // have been in time at `force_ns`.
   uint32_t late_count = 0;
 };
 
@@ -64,18 +67,18 @@ class Window {
 
   // Returns its index, for the operations of jobs.
   uint32_t AddKernel(plan::WorkloadKernel kernel);
-  // The rest of the job: `operations` have its `ordinals`, in order, and none
-  // starts before `ready_ns`.
+  // Adds the rest of a job: `operations` have its `ordinals`, in order, and
+  // none starts before `ready_ns`.
   void AddJob(WindowJob job, std::vector<sched::ProgramOperation> operations,
               int64_t ready_ns, const sched::ResourceSet& allowed);
-  // Those resources are busy until then. Called after all AddJob().
+  // Marks resources as busy until a time. Called after all AddJob().
   void AddBusy(const sched::ResourceSet& resources, int64_t until_ns);
 
   // Plans the window, in the background.
   static void Solve(const std::shared_ptr<Window>& window,
                     const WindowPlanning& planning);
   bool is_planned() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // How long planning took, once it is planned.
+  // The duration of planning, once the window is planned.
   int64_t took_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Called once, when it is planned. FAILED_PRECONDITION: there is no plan.
   absl::StatusOr<WindowPlan> TakePlan() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,13 +1,14 @@
-// A WindowAdvisor plans windows ahead, one after the other: the jobs that are
-// there and those that periodic streams will release within the window, by the
-// solver's fast heuristic, in the background. The scheduler follows such a plan
-// adaptively while it holds (see replanner.h for the times).
+// A WindowAdvisor plans windows in advance, one after the other. A window
+// contains the released jobs and the jobs that periodic streams will release
+// within it. The solver's fast heuristic plans it in the background. The
+// scheduler follows the plan adaptively as long as the plan holds (see
+// replanner.h for the times).
 //
-// A plan holds until an urgent job comes that it did not expect, an operation
-// is late by more than the divergence, or a resource is lost or found. Then the
-// policy decides everything until a new plan is there, which is begun at once.
-// Best effort fills the holes. The policy also places the jobs of streams that
-// cannot be planned, as it is not known yet what they consist of.
+// A plan holds until an unexpected urgent job is released, an operation is late
+// by more than the divergence, or a resource is lost or becomes available. Then
+// the policy decides everything until the next plan is ready, whose planning
+// begins at once. Best-effort jobs fill the holes of the plan. The policy also
+// places the jobs of streams whose operations are not known yet.
 //
 // Thread-safety: used within the calls of the scheduler; planning runs on
 // another thread, if `background` has one.
@@ -27,11 +28,12 @@ namespace takt::follow {
 
 struct WindowReport {
   uint64_t planned_count = 0;   // Windows.
-  uint64_t failed_count = 0;    // Windows without a plan, or not in time.
+  uint64_t failed_count = 0;    // Windows whose plan was missing or late.
   uint64_t broken_count = 0;    // Plans that did not hold to their end.
   uint64_t started_count = 0;   // Operations that started by a plan;
   uint64_t in_place_count = 0;  // those of them on their planned resources.
-  // What planning took, by the real clock, for the plans that were in time.
+  // The durations of planning by the real clock, for plans that were ready in
+  // time.
   Histogram planning;
 };
 
@@ -61,7 +63,7 @@ class WindowAdvisor final : public sched::PlacementAdvisor {
   bool OnTime(int64_t now_ns) override { return replanner_.OnTime(now_ns); }
 
  private:
-  // The plan no longer holds.
+  // Ends the plan, because it no longer holds.
   void Break(int64_t now_ns);
   bool IsExpected(const sched::AdvisedJob& job);
 

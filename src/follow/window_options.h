@@ -1,4 +1,4 @@
-// How windows are planned ahead.
+// Options of windows.
 #ifndef TAKT_FOLLOW_WINDOW_OPTIONS_H_
 #define TAKT_FOLLOW_WINDOW_OPTIONS_H_
 
@@ -15,8 +15,8 @@ struct WindowOptions {
   WindowPlanning planning;
   // Lateness that ends a plan.
   int64_t divergence_ns = 500'000;
-  // No more operations are planned: a plan of more of them would not be found
-  // within the budget.
+  // The largest number of operations of a window: more of them could not be
+  // planned within the budget.
   size_t operation_count_max = 2'000;
 };
 

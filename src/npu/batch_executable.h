@@ -1,12 +1,12 @@
-// A BatchExecutable is a list of operations that a program has put together
-// itself, as device code: one function, whose bindings the operations' ranges
-// name. A dispatch of it runs them in order, each by whom it falls to
+// A BatchExecutable is device code made of a list of operations that a program
+// has built itself. It has one function, whose bindings the operations' ranges
+// name. A dispatch runs the operations in order, each on the unit or the CPU
 // (operation_runner.h).
 //
 // In its operations a range's `buffer` is the index of a binding, `offset`
-// counts from that binding's start, and a `byte_length` of 0 means as much as
-// the operation uses; `data` is ignored. The `program` of a program operation
-// is an index of the list of programs.
+// counts from that binding's start, and a `byte_length` of 0 stands for the
+// length that the operation uses; `data` is ignored. The `program` of a program
+// operation is an index of the list of programs.
 #ifndef TAKT_NPU_BATCH_EXECUTABLE_H_
 #define TAKT_NPU_BATCH_EXECUTABLE_H_
 
@@ -28,8 +28,8 @@ class BatchExecutable final : public cpu::ExecutableCode {
 
   struct Options {
     NpuFaultPolicy policy;
-    // Memory of the batch's own, there while it runs: one more binding, after
-    // the dispatch's.
+    // Scratch memory that the batch has while it runs. It is one more binding,
+    // after those of the dispatch.
     uint64_t scratch_bytes = 0;
   };
 
@@ -41,9 +41,9 @@ class BatchExecutable final : public cpu::ExecutableCode {
   };
 
   // `programs` were loaded by the unit's device. Errors, naming the operation:
-  //   UNIMPLEMENTED      what neither unit nor CPU can do.
-  //   INVALID_ARGUMENT   operands that make no sense, indices that there are
-  //                      not, more than kOperationsMax.
+  //   UNIMPLEMENTED     neither the unit nor the CPU supports it.
+  //   INVALID_ARGUMENT  invalid operands, indices out of range, more than
+  //                      kOperationsMax operations.
   static absl::StatusOr<std::shared_ptr<BatchExecutable>> Create(
       Ref<NpuUnit> unit, absl::Span<const takt_npu_operation_t> operations,
       size_t binding_count, absl::Span<cpu::LoadedExecutable* const> programs,

@@ -1,4 +1,4 @@
-// What the tables of the built-in drivers have in common.
+// The common part of the tables of the built-in drivers.
 #ifndef TAKT_NPU_BUILT_IN_DRIVER_H_
 #define TAKT_NPU_BUILT_IN_DRIVER_H_
 
@@ -11,9 +11,9 @@
 
 namespace takt::npu {
 
-// A table whose units are of the type `Unit`, which has a ProgramTable named
-// `programs`. It can close a unit, has the functions of programs and imports,
-// and nothing else.
+// Makes a table for units of the type `Unit`, which has a ProgramTable named
+// `programs`. The table has close() and the functions of programs and imports,
+// and no others.
 template <typename Unit>
 takt_npu_driver_t BuiltInDriver(const char* name) {
   takt_npu_driver_t table;

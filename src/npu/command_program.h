@@ -11,8 +11,8 @@
 // A field is a number, or, if its bit of the mask is set, the index of one of
 // the dispatch's constants. Numbers are little-endian.
 //
-// The bytes are hostile: Parse() checks what does not depend on constants,
-// Run() checks every address before it is used.
+// The bytes may be hostile: Parse() checks all that does not depend on
+// constants, and Run() checks every address before it uses it.
 //
 // Thread-safety: immutable.
 #ifndef TAKT_NPU_COMMAND_PROGRAM_H_
@@ -33,7 +33,7 @@ namespace takt::npu {
 // Fields, by position, of each command. Addresses, pitches and lengths are in
 // bytes; addresses are of the scratchpad.
 enum class Opcode : uint16_t {
-  kBarrier = 0,  // All before it is done before what comes after.
+  kBarrier = 0,  // Commands after it start when those before it have ended.
   kLoad = 1,     // binding, offset, pitch, rows, row bytes, to, to pitch
   kStore = 2,    // binding, offset, pitch, rows, row bytes, from, from pitch
   kFill = 3,     // to, words, pattern
@@ -69,8 +69,8 @@ class CommandProgram {
   static constexpr size_t kHeaderBytes = 32;
   static constexpr size_t kFunctionBytes = 16;
   static constexpr uint32_t kScratchpadBytes = 1 << 20;
-  // The most that one run may multiply and move: some seconds on the slowest
-  // machine.
+  // The most multiplications and moved bytes of one run: they take some seconds
+  // on the slowest machine.
   static constexpr uint64_t kStepCountMax = uint64_t{1} << 32;
 
   struct Function {
@@ -87,14 +87,14 @@ class CommandProgram {
     uint64_t bytes_touched = 0;  // In the scratchpad, by other commands.
   };
 
-  // DATA_LOSS, with what is wrong; UNIMPLEMENTED for another version.
+  // DATA_LOSS, with the fault; UNIMPLEMENTED for another version.
   static absl::StatusOr<std::unique_ptr<CommandProgram>> Parse(
       absl::Span<const uint8_t> data);
 
   const std::vector<Function>& functions() const { return functions_; }
 
-  // Runs a function in the scratchpad, whose contents do not matter. INVALID
-  // for an address, a binding or a constant that is not there; bindings may
+  // Runs a function in the scratchpad, whose earlier contents have no effect.
+  // INVALID for an address, a binding or a constant out of range; bindings may
   // have been written by then.
   takt_npu_result_t Run(const takt_npu_program_t& dispatch,
                         absl::Span<uint8_t> scratchpad, Work* work) const;

@@ -1,6 +1,6 @@
-// The device of a unit: a `local*` device in the process's memory, which takes
-// executables of the format npu-fb. Command buffers run on the threads of an
-// executor; what they do on the unit waits for the lease.
+// The device of a unit: a `local*` device in the process's memory, which
+// supports executables of the format npu-fb. Command buffers run on the threads
+// of an executor; their operations on the unit wait for the lease.
 #ifndef TAKT_NPU_DEVICE_H_
 #define TAKT_NPU_DEVICE_H_
 
@@ -14,7 +14,7 @@
 
 namespace takt::npu {
 
-// Creates the device of a unit, which is the device's companion.
+// Creates the device of a unit. The unit is the device's companion.
 //
 //   executor           as for cpu::Device.
 //   owns_executor      it serves this device alone, and is shut down with it.

@@ -1,5 +1,5 @@
-// A Driver is a table of functions that has been looked at: of the right
-// version, with all that there must be, in the size that this library knows.
+// Checks of driver tables. A checked table has the right version, all required
+// functions, and the size that this library knows.
 #ifndef TAKT_NPU_DRIVER_TABLE_H_
 #define TAKT_NPU_DRIVER_TABLE_H_
 
@@ -15,16 +15,18 @@
 
 namespace takt::npu {
 
-// The table as this library knows it. INVALID_ARGUMENT for another version, a
-// size of none, no name, or a function that is missing.
+// Returns the table in the size that this library knows. INVALID_ARGUMENT for
+// another version, a size of no version, no name, or a missing required
+// function.
 absl::StatusOr<takt_npu_driver_t> CheckDriver(const takt_npu_driver_t* table);
 
-// The capabilities, within what makes sense: a hostile answer is an error.
+// Reads the capabilities. Values that contradict each other or are out of range
+// are an error.
 absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
     const takt_npu_driver_t& driver, void* unit);
 
-// Gives a struct to a caller that may know less of it: no more than its size is
-// written.
+// Copies a struct to a caller whose version of it may be shorter: no more than
+// the caller's size is written.
 template <typename T>
 void GiveStruct(T value, T* out) {
   value.struct_size = out->struct_size;
@@ -32,8 +34,8 @@ void GiveStruct(T value, T* out) {
               std::min(out->struct_size, sizeof(value)));
 }
 
-// `result`, or FAILED for a number that is no result, from a driver that is
-// broken.
+// Returns `result`, or FAILED for a number that is not a result (from a faulty
+// driver).
 takt_npu_result_t KnownResult(takt_npu_result_t result);
 
 // The name of a result: "FAILED". "?" for a number that is no result.
@@ -47,8 +49,7 @@ class DriverLibrary {
  public:
   // `path` without a slash is a file of the current directory, if that has one,
   // else one that the system's loader finds. NOT_FOUND if there is no such
-  // file, or nothing in it that says it is a driver; INVALID_ARGUMENT as
-  // CheckDriver().
+  // file, or it does not export a driver; INVALID_ARGUMENT as CheckDriver().
   static absl::StatusOr<std::shared_ptr<DriverLibrary>> Load(
       const std::string& path);
   ~DriverLibrary();

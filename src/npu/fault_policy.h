@@ -1,4 +1,4 @@
-// What happens when an operation fails on an NPU.
+// The reaction to operations that fail on an NPU.
 #ifndef TAKT_NPU_FAULT_POLICY_H_
 #define TAKT_NPU_FAULT_POLICY_H_
 
@@ -20,8 +20,8 @@ struct NpuFaultPolicy {
   int64_t quarantine_ns = 100'000'000;
 };
 
-// The policy of an NPU for the work of a job: where the job asks for something,
-// that counts.
+// Returns the policy of an NPU for the work of a job. Settings of the job
+// override those of the NPU.
 NpuFaultPolicy PolicyFor(const JobFaultPolicy& job, NpuFaultPolicy policy);
 
 }  // namespace takt::npu

@@ -1,6 +1,6 @@
-// The driver "host": an NPU that is the inner-product instructions of the CPU
-// that calls it. Works in host memory, before submit() returns; its products
-// run on the kernels chosen for this processor.
+// The driver "host". Its NPU consists of the inner-product instructions of the
+// CPU that calls it. It works in host memory, before submit() returns; its
+// products run on the kernels chosen for this processor.
 #ifndef TAKT_NPU_HOST_DRIVER_H_
 #define TAKT_NPU_HOST_DRIVER_H_
 

@@ -21,16 +21,17 @@ namespace takt::npu {
 
 class ImportWatchdog {
  public:
-  // `cancel` ends the import that runs, if the driver can. `time` outlives the
-  // watchdog, and has run all that was scheduled before the watchdog goes.
+  // `cancel` ends the running import, if the driver can. `time` outlives the
+  // watchdog, and must have run all scheduled calls before the watchdog is
+  // destroyed.
   ImportWatchdog(Timebase& time, absl::AnyInvocable<void()> cancel)
       : time_(time), cancel_(std::move(cancel)) {}
   ImportWatchdog(const ImportWatchdog&) = delete;
   ImportWatchdog& operator=(const ImportWatchdog&) = delete;
 
-  // An import begins. kInfiniteFuture: it has no limit.
+  // Reports that an import begins. kInfiniteFuture: it has no limit.
   void Begin(int64_t time_limit_ns) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The import has returned. True: its limit has passed.
+  // Reports that the import has returned. Returns whether its limit had passed.
   bool End() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -1,6 +1,6 @@
-// A Lease is the right to use a unit: one holder at a time. It goes to the most
-// urgent request, not to the first, and is given back between operations. A
-// holder waits for nothing but the unit itself.
+// A Lease is the right to use a unit. It has one holder at a time. The most
+// urgent request gets it next, not the first one, and the holder releases it
+// between operations. A holder waits for nothing except the unit itself.
 //
 // No request starves: one that was passed over kPassedOverMax times goes first.
 //
@@ -23,10 +23,10 @@ namespace takt::npu {
 struct Urgency {
   uint8_t priority = 128;
   int64_t deadline_ns = kInfiniteFuture;
-  // What is lent to the request while it waits. Outlives it. May be null.
+  // The loan to the request while it waits. Outlives it. May be null.
   const Borrower* borrower = nullptr;
 
-  // With the loan that there is now.
+  // The urgency with the present loan.
   Urgency Now() const;
 };
 
@@ -37,8 +37,9 @@ inline bool IsMoreUrgent(const Urgency& a, const Urgency& b) {
 
 class Lease {
  public:
-  // Bounds the wait of a request to this many turns and those before it; rare
-  // enough that urgent work hardly notices.
+  // Bounds the wait of a request to this number of turns, plus the turns of
+  // earlier requests. The number is large enough that urgent work is rarely
+  // delayed.
   static constexpr uint32_t kPassedOverMax = 64;
 
   struct Statistics {
@@ -93,8 +94,8 @@ class Lease {
   Statistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Holds a lease for as long as it lives: for calls of the driver that no job
-// asks for, and that are as urgent as a job of normal priority.
+// Holds a lease as long as this object lives: for calls of the driver that
+// belong to no job. They have the urgency of a job of normal priority.
 class ScopedLease {
  public:
   explicit ScopedLease(Lease& lease) : lease_(lease) {

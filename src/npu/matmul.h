@@ -1,5 +1,5 @@
-// The product of plain matrices as operations: packed into tiles that the unit
-// takes, multiplied, and unpacked.
+// The product of row-major matrices as operations: they pack the matrices into
+// tiles that the unit supports, multiply, and unpack the result.
 #ifndef TAKT_NPU_MATMUL_H_
 #define TAKT_NPU_MATMUL_H_
 
@@ -40,9 +40,8 @@ struct MatmulOperations {
   uint64_t scratch_bytes = 0;
 };
 
-// Errors: UNIMPLEMENTED for a type that there is not; INVALID_ARGUMENT for
-// sizes below 0, or so large that nothing could hold the matrices, and rows
-// that overlap.
+// Errors: UNIMPLEMENTED for an unknown type; INVALID_ARGUMENT for sizes below
+// 0, sizes too large for any memory, and rows that overlap.
 absl::StatusOr<MatmulOperations> PlanMatmul(
     const takt_npu_capabilities_t& capabilities, const Matmul& matmul);
 

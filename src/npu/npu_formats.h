@@ -33,7 +33,7 @@ class NpuFormats final : public cpu::CodeLoader, public cpu::ImportResolver {
   NpuFormats(Ref<NpuUnit> unit, bool takes_native_code)
       : unit_(std::move(unit)), takes_native_code_(takes_native_code) {}
 
-  // Lasts as long as the device's threads.
+  // Keeps `seat` as long as the device's threads run.
   void set_seat(std::shared_ptr<void> seat) { seat_ = std::move(seat); }
 
   void Retire() override { seat_.reset(); }

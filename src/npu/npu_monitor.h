@@ -1,4 +1,4 @@
-// An NpuMonitor reports to a job shop how the NPU of one of its pools does.
+// An NpuMonitor reports the speed, heat and health of an NPU to the job shop.
 //
 //   speed      the frequency, as part of the highest that was seen, while the
 //              unit reports that heat slows it down, or cannot report that; an
@@ -29,8 +29,8 @@ namespace takt::npu {
 class NpuMonitor final : public shop::ResourceMonitor {
  public:
   static constexpr ObjectType kType{"npu.monitor"};
-  // For how long a higher speed must last: longer than the swings of a control
-  // loop that keeps a temperature.
+  // A higher speed is reported when it has lasted this long: longer than the
+  // oscillation of a control loop that keeps a temperature.
   static constexpr int64_t kRecoveryNs = 1'000'000'000;
 
   // `pool`: the unit's pool in the shop. `prober` is shut down after Stop().
@@ -44,10 +44,10 @@ class NpuMonitor final : public shop::ResourceMonitor {
   NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop, uint32_t pool,
              Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
   void Poll() override;
-  // The shop forgets what was reported.
+  // Withdraws the reports from the shop.
   void OnStopped() override;
   void CheckHealth();
-  // In thousandths of the highest, by the unit's telemetry.
+  // The speed in thousandths of the highest one, by the unit's telemetry.
   uint32_t ReadSpeed();
   void ReportNpuSpeed(uint32_t permille);
   void ReportHealth(bool is_well);

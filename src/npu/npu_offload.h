@@ -1,7 +1,7 @@
-// An NpuOffload has the heavy operations of vmvx code run on a unit, one batch
-// each. What the unit cannot do (kind, type, tile, alignment) and, if the
-// policy says so, what it failed to do is left to the CPU's kernels, which give
-// the same result; both are counted.
+// An NpuOffload runs the heavy operations of vmvx code on a unit, one batch
+// each. The CPU's kernels run operations that the unit does not support (kind,
+// type, tile, alignment), and, if the policy allows it, operations that failed
+// on the unit. The results are the same; both cases are counted.
 #ifndef TAKT_NPU_NPU_OFFLOAD_H_
 #define TAKT_NPU_NPU_OFFLOAD_H_
 
@@ -37,7 +37,8 @@ class NpuOffload final : public cpu::VmvxOffload {
                             kernels::Shape2d shape) override;
 
  private:
-  // True if the unit has done it, false if the CPU is to do it.
+  // Returns true if the unit has run the operation, false if the CPU must run
+  // it.
   absl::StatusOr<bool> Run(const takt_npu_operation_t& operation);
 
   const Ref<NpuUnit> unit_;

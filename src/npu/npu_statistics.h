@@ -1,4 +1,4 @@
-// What an NPU has done: counts, and a record of each batch.
+// Counts of an NPU's work, and a record of each batch.
 #ifndef TAKT_NPU_NPU_STATISTICS_H_
 #define TAKT_NPU_NPU_STATISTICS_H_
 

@@ -121,7 +121,8 @@ class NpuUnit final : public Object {
   absl::Status SyncMemory(const Urgency& urgency, Sync sync, void* data,
                           uint64_t byte_length);
 
-  // Programs in the format of the driver or of Takt. Each call takes the lease.
+  // Functions of programs in the format of the driver or of Takt. Each call
+  // takes the lease.
   absl::StatusOr<uint64_t> LoadProgram(absl::Span<const uint8_t> data);
   void UnloadProgram(uint64_t program);
   // All functions of a program. DATA_LOSS if there are more than 4096.
@@ -136,9 +137,9 @@ class NpuUnit final : public Object {
 
   // Fields that the driver does not set are INT64_MIN.
   takt_npu_telemetry_t telemetry() const;
-  // Until a probe succeeds.
+  // Whether the unit is in quarantine, which lasts until a probe succeeds.
   bool is_quarantined() const;
-  // Whether the quarantine has lasted.
+  // Whether the time of the quarantine is over, and a probe is due.
   bool IsProbeDue() const;
   // Probes the unit if that is due, with the lease; blocks meanwhile.
   void ProbeIfDue();
@@ -215,7 +216,7 @@ class NpuUnit final : public Object {
   // A moving mean of the duration of turns.
   std::atomic<int64_t> turn_mean_ns_{0};
 
-  // Of the holder of the lease:
+  // Used by the holder of the lease only:
   uint64_t last_id_ = 0;
   Lease::Turn turn_;
   static constexpr uint32_t kEnded = 1;

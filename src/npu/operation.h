@@ -25,7 +25,7 @@ TypeBytes BytesOf(uint32_t type);
 // All zero, but for the kind.
 takt_npu_operation_t MakeOperation(takt_npu_kind_t kind);
 
-// How size0 x size1 blocks of `block` contiguous elements lie in memory.
+// The layout of size0 x size1 blocks of `block` contiguous elements in memory.
 struct Layout {
   int64_t size0 = 0;
   int64_t size1 = 0;
@@ -34,7 +34,7 @@ struct Layout {
   uint64_t block = 0;
 };
 
-// A range of an operation, and what of it is used.
+// A range of an operation, and the part that the operation uses.
 struct OperandRange {
   const char* name;  // "left"; static.
   takt_npu_range_t* range;
@@ -46,15 +46,15 @@ struct OperandRange {
 };
 using OperandRanges = absl::InlinedVector<OperandRange, 4>;
 
-// The operands of any operation but a program, whether they lie in their
-// ranges or not. Errors:
-//   UNIMPLEMENTED     no kind, type or size of element that there is.
-//   INVALID_ARGUMENT  a size or stride that is none.
+// Finds the operands of an operation that is not a program, without a check of
+// their ranges. Errors:
+//   UNIMPLEMENTED     an unknown kind, type or element size.
+//   INVALID_ARGUMENT  an invalid size or stride.
 absl::Status FindOperands(takt_npu_operation_t& operation,
                           OperandRanges* operands);
 
-// OK if all operands lie in their ranges, else INVALID_ARGUMENT or what
-// FindOperands() says.
+// Returns OK if all operands lie in their ranges, else INVALID_ARGUMENT or an
+// error of FindOperands().
 absl::Status CheckOperands(const takt_npu_operation_t& operation);
 
 }  // namespace takt::npu

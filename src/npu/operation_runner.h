@@ -1,6 +1,6 @@
-// Runs operations on the unit where it supports them, else on the CPU; and on
-// the CPU as well if the unit fails and the policy says so. Results are the
-// same; operations on the CPU are counted.
+// Runs operations on the unit if it supports them, else on the CPU. If an
+// operation fails on the unit and the policy allows it, the CPU runs it. The
+// results are the same; operations on the CPU are counted.
 //
 // Thread-safety: every function may run on any thread.
 #ifndef TAKT_NPU_OPERATION_RUNNER_H_
@@ -14,7 +14,7 @@
 
 namespace takt::npu {
 
-// Whether the unit's arithmetic takes products of this type and tile.
+// Whether the unit's arithmetic supports products of this type and tile.
 bool TakesProduct(const takt_npu_capabilities_t& capabilities,
                   takt_npu_type_t type, int64_t m0, int64_t n0, int64_t k0);
 
@@ -22,10 +22,10 @@ bool TakesProduct(const takt_npu_capabilities_t& capabilities,
 // kind, type, tile and alignment. Nothing is counted.
 bool Takes(const NpuUnit& unit, const takt_npu_operation_t& operation);
 
-// Runs operations that the unit supports as one batch. True: done. False: the
-// CPU is to run them; memory is as before, and they have been counted.
-// `request` has neither check nor restore. Errors: as NpuUnit::Run(), where the
-// CPU cannot run them or must not.
+// Runs operations that the unit supports as one batch. Returns true if they are
+// done. Returns false if the CPU must run them: memory is then unchanged, and
+// they were counted. `request` has neither check nor restore. Errors: as
+// NpuUnit::Run(), if the CPU cannot or must not run them.
 absl::StatusOr<bool> RunOnUnit(
     NpuUnit& unit, absl::Span<const takt_npu_operation_t> operations,
     const NpuRequest& request);

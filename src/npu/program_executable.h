@@ -1,9 +1,9 @@
-// A ProgramExecutable is a program that the unit's driver has taken, byte for
-// byte. A dispatch of one of its functions is one operation, whatever its
-// number of workgroups.
+// A ProgramExecutable is a program that the unit's driver has loaded. A
+// dispatch of one of its functions is one operation, whatever its number of
+// workgroups.
 //
-// A program may read what it writes, so a failed one is not tried again, and
-// the CPU cannot do it.
+// A program may read what it writes, so a failed program is not tried again.
+// The CPU cannot run it.
 #ifndef TAKT_NPU_PROGRAM_EXECUTABLE_H_
 #define TAKT_NPU_PROGRAM_EXECUTABLE_H_
 
@@ -17,7 +17,7 @@ namespace takt::npu {
 
 class ProgramExecutable final : public cpu::ExecutableCode {
  public:
-  // DATA_LOSS for bytes that the driver does not take.
+  // DATA_LOSS for bytes that the driver refuses.
   static absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> Load(
       Ref<NpuUnit> unit, absl::Span<const uint8_t> data);
   ~ProgramExecutable() override;

@@ -1,6 +1,5 @@
-// The command programs that a built-in driver has been given, and the
-// scratchpad that they run in; and the function that compiled kernels import
-// from both built-in drivers.
+// The loaded command programs of a built-in driver with their scratchpad, and
+// the function that compiled kernels import from both built-in drivers.
 //
 // Thread-safety: none; the unit calls its driver from one thread at a time.
 #ifndef TAKT_NPU_PROGRAM_TABLE_H_

@@ -1,5 +1,5 @@
-// A Quarantine says whether an NPU may be used. An NPU that keeps failing is
-// left alone for a while, then probed:
+// A Quarantine decides whether an NPU may be used. An NPU that keeps failing
+// gets no work for some time, and is then probed:
 //
 //            too many failures, too hot, or lost
 //   in use ---------------------------------------> in quarantine --+
@@ -31,30 +31,31 @@ class Quarantine {
 
   explicit Quarantine(const NpuFaultPolicy& policy) : policy_(policy) {}
 
-  // Work has ended well: past failures no longer count.
+  // Reports success: earlier failures no longer count.
   void NoteSuccess();
-  // One more failure in a row. True: the NPU is to be put into quarantine.
+  // Counts one more failure in a row. Returns true if the quarantine must
+  // begin.
   bool NoteFailure();
 
-  // Returns how long the quarantine lasts, from `now_ns` on.
+  // Begins the quarantine at `now_ns`, and returns its length.
   int64_t Begin(int64_t now_ns) ABSL_LOCKS_EXCLUDED(mutex_);
-  // A probe succeeded.
+  // Ends the quarantine after a successful probe.
   void End() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Whether a reset has brought a lost NPU back.
+  // Reports that the NPU is lost, or that a reset has brought it back.
   void SetLost(bool is_lost) ABSL_LOCKS_EXCLUDED(mutex_);
   bool is_lost() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool is_on() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Whether it is on, and has lasted until `now_ns`.
+  // Whether the NPU is in quarantine and the time is over at `now_ns`.
   bool IsProbeDue(int64_t now_ns) const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Whether it is on, and lasts beyond `now_ns`.
+  // Whether the NPU is in quarantine and the time is not over at `now_ns`.
   bool IsClosed(int64_t now_ns) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   const NpuFaultPolicy policy_;
 
-  // Of the holder of the lease:
+  // Used by the holder of the lease only:
   uint32_t failures_in_a_row_ = 0;
   int64_t duration_ns_ = 0;  // Of the last one; 0: none since work succeeded.
 

@@ -12,7 +12,7 @@
 
 namespace takt::npu {
 
-// Where the bytes of a range are; NULL for a range that is nowhere.
+// Returns the address of a range; NULL if the range does not exist.
 class AddressSpace {
  public:
   virtual ~AddressSpace() = default;
@@ -38,7 +38,7 @@ class Reference {
   static uint32_t types();
 
   // Runs one operation. UNSUPPORTED for a kind or type that it lacks, INVALID
-  // where operands are not within their ranges; nothing was written then.
+  // if operands are not within their ranges; nothing was written then.
   takt_npu_result_t Run(const takt_npu_operation_t& operation,
                         const AddressSpace& memory) const;
 

@@ -1,5 +1,5 @@
-// A SimModel says how long a batch takes on the unit that a profile describes,
-// and how warm the unit is.
+// A SimModel computes the duration of a batch on the unit that a profile
+// describes, and the temperature of the unit.
 //
 // A batch takes the launch cost, then its operations: each computes for its
 // MACs at the current frequency and moves its operands by DMA. Where DMA

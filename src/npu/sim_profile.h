@@ -1,6 +1,6 @@
-// A SimProfile describes an NPU that the driver "sim" plays: what it can do,
-// how fast, how hot it gets, and how often it fails. Read from JSON;
-// docs/npu.md has the schema.
+// A SimProfile describes the NPU that the driver "sim" simulates: its
+// capabilities, speed, heat and faults. It is read from JSON; docs/npu.md has
+// the schema.
 #ifndef TAKT_NPU_SIM_PROFILE_H_
 #define TAKT_NPU_SIM_PROFILE_H_
 
@@ -14,7 +14,7 @@
 
 namespace takt::npu {
 
-// How often a batch fails, in what way: probabilities from 0 to 1.
+// The probabilities of the kinds of faults of a batch, from 0 to 1.
 struct SimFaults {
   uint64_t seed = 1;
   double error = 0;     // Ends with FAILED, its outputs half written.
@@ -39,16 +39,18 @@ struct SimProfile {
   uint64_t memory_bytes = 64 << 20;  // Of its own, if it has some.
   uint64_t scratchpad_bytes = 512 << 10;
   int64_t launch_ns = 1000;  // Of each batch.
-  // MACs a cycle by type (takt_npu_type_t); what is not there it cannot do.
+  // MACs for each cycle by type (takt_npu_type_t); other types are not
+  // supported.
   std::map<uint32_t, double> macs_per_cycle = {{1, 1.0}, {2, 1.0}};
   bool packs = true;  // Whether it does PACK, UNPACK, FILL and COPY, too.
   double dma_bytes_per_s = 1e9;
   int64_t dma_latency_ns = 0;                  // Of each operand.
   bool dma_overlaps = true;                    // Moves while it computes.
   std::vector<double> frequencies_hz = {1e9};  // Ascending; starts highest.
-  // Heat: a busy unit of the highest frequency tends to ambient + rise, lower
-  // ones in proportion, with this time constant. At `throttle` it goes down by
-  // one frequency, below `recover` up again; at `critical` it stops.
+  // Heat: the temperature of a busy unit at the highest frequency tends to
+  // ambient + rise, and in proportion at lower frequencies, with this time
+  // constant. At `throttle` the unit goes down by one frequency, below
+  // `recover` up again; at `critical` it stops.
   double ambient_celsius = 25;
   double rise_celsius = 0;
   double time_constant_s = 1;
@@ -60,7 +62,7 @@ struct SimProfile {
   uint32_t alignment = 1;
   uint32_t batch_max = 0;
   std::vector<uint32_t> cpus;
-  bool computes = true;  // Else it only takes time, and results are undefined.
+  bool computes = true;  // If not, it only takes time; results are undefined.
   SimFaults faults;
 
   // INVALID_ARGUMENT, naming the place. "" is the default.

@@ -1,5 +1,5 @@
-// A Timebase is the clock of one unit: that of the machine, or a simulated one
-// that advances only while a thread waits.
+// A Timebase is the clock of one unit: the machine's clock, or a simulated
+// clock that advances only while a thread waits.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_NPU_TIMEBASE_H_

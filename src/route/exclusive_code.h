@@ -1,6 +1,6 @@
-// ExclusiveCode is code that may need a resource to itself while it runs, such
-// as an NPU. Before a dispatch is left to such code, its route asks the
-// resource how long the dispatch would have to wait.
+// ExclusiveCode is code that may hold a resource exclusively while it runs,
+// such as an NPU. Before such code runs a dispatch, its route asks the resource
+// how long the dispatch would have to wait.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_ROUTE_EXCLUSIVE_CODE_H_
@@ -17,11 +17,12 @@ class ExclusiveResource {
  public:
   virtual ~ExclusiveResource() = default;
 
-  // How long a job with these traits would wait now. kInfiniteFuture: the
+  // The time that a job with these traits would wait now. kInfiniteFuture: the
   // resource is out of order.
   virtual int64_t ExpectedWaitNs(const exec::JobTraits& traits) const = 0;
 
-  // A dispatch that the CPU could have run goes to the resource, or does not.
+  // Counts the choice for a dispatch that the CPU can run, too: the resource
+  // was chosen, or not.
   virtual void CountChoice(bool is_taken) = 0;
 };
 

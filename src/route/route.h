@@ -1,8 +1,8 @@
-// A Route leads a dispatch to the target that is expected to finish it first:
-// by what each target has taken so far and how long the dispatch would wait for
-// the exclusive resource. Each target is tried once before the first
-// comparison, the resource first. The slower one is tried again now and then,
-// since machines change.
+// A Route chooses the target that is expected to finish a dispatch first, by
+// the measured durations on both targets and by the time that the dispatch
+// would wait for the exclusive resource. Before the first comparison each
+// target is tried once, the resource first. The slower target is tried again
+// now and then, because durations change.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_ROUTE_ROUTE_H_

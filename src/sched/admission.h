@@ -1,5 +1,5 @@
-// Admission: whether a stream's jobs will be in time, answered with numbers
-// before anything of it runs.
+// Admission predicts, before a stream runs, whether its jobs will meet their
+// deadlines, and gives the numbers.
 //
 //   will fit   every job is in time, beside all streams promised so far, if
 //              nothing takes longer than its 99 % quantile and the jobs of a
@@ -13,11 +13,12 @@
 // Conditional DAG Tasks in Multiprocessor Systems", ECRTS 2015). While an
 // operation of a job waits, the places that it could have are busy with work of
 // promised streams, or with a tile of less urgent work that is yielding.
-// So the longest path, plus the work of promised jobs whose times touch this
-// one's over the fewest places, plus a tile for each operation that starts
-// among them, is never exceeded. An operation counts at its slowest
-// alternative, because the scheduler may choose it. The bound is safe, not
-// tight: it is for light loads with hard promises.
+// So the response never exceeds the sum of three terms: the longest path of the
+// job; the work of promised jobs that overlap it in time, divided by the fewest
+// places that an operation of it has; and a tile for each operation that starts
+// meanwhile. An operation counts at its slowest alternative, because the
+// scheduler may choose it. The bound is safe but not tight; it suits light
+// loads with hard promises.
 //
 // Pure functions.
 #ifndef TAKT_SCHED_ADMISSION_H_
@@ -47,15 +48,17 @@ struct AdmissionTask {
 
 struct AdmissionReport {
   Verdict verdict = Verdict::kMightNot;
-  // Why, in words: which number missed which.
+  // The reason in words, with the numbers that were compared.
   std::string reason;
   int64_t deadline_ns = 0;
-  // No job is done sooner than this, nor later than that (kInfiniteFuture: no
-  // bound is known). The guard is part of the bound.
+  // Bounds of the response: no job takes less than the least, nor more than the
+  // most (kInfiniteFuture: no bound is known). The guard is part of the upper
+  // bound.
   int64_t response_least_ns = 0;
   int64_t response_bound_ns = kInfiniteFuture;
-  // Resource time asked for each second over that which there is, in
-  // millionths, at the cheapest: of the promised streams, and with this one.
+  // The load in millionths: the resource time that jobs need, at their cheapest
+  // alternatives, over the resource time that exists. Once of the promised
+  // streams, and once with this stream.
   int64_t load_before_ppm = 0;
   int64_t load_after_ppm = 0;
 };

@@ -1,7 +1,7 @@
-// A profile is what the cost model has learned, as bytes, so that the next run
-// starts with it. Durations go by kernel, by the pool's name and by shards, and
-// a kernel by the hash of its module's content: a profile of another module
-// says nothing here, and does no harm.
+// A profile holds the durations that the cost model has learned, as bytes, so
+// that the next run starts with them. The key of a duration is the kernel, the
+// pool's name and the number of shards. A kernel is identified by the content
+// hash of its module, so a profile of another module has no effect.
 //
 // Format, little-endian:
 //   0   8  "TAKTPROF"
@@ -31,7 +31,7 @@ namespace takt::sched {
 
 struct ProfileReport {
   uint32_t applied_count = 0;
-  // Of kernels, pools or shards that are not here.
+  // Records of kernels, pools or shards that do not exist here.
   uint32_t unknown_count = 0;
 };
 
@@ -42,7 +42,7 @@ class ProfileData {
   // UNIMPLEMENTED for a version that is not known.
   static absl::StatusOr<ProfileData> Parse(absl::string_view bytes);
 
-  // Puts its durations in the place of those of all kernels, or of one.
+  // Replaces the durations of all kernels, or of one, by those of the profile.
   ProfileReport ApplyTo(CostModel* costs) const;
   void ApplyTo(KernelId kernel, CostModel* costs) const;
 
@@ -61,8 +61,9 @@ class ProfileData {
   absl::flat_hash_map<KernelKey, std::vector<Record>> records_;
 };
 
-// Only what was measured. With `others`: also what that says of kernels that
-// are not here, so that a profile that is read and written again keeps it.
+// Writes the measured durations. With `others`, it also writes the durations
+// that `others` has for kernels that do not exist here, so that a profile keeps
+// them when it is read and written again.
 std::string WriteProfile(const CostModel& costs);
 std::string WriteProfile(const CostModel& costs, const ProfileData& others);
 

@@ -126,8 +126,9 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // One more pool, behind those that there are: its index. Streams whose terms
-  // allow it may use it from now on. Errors: as Machine::Validate().
+  // Adds a pool after the existing ones and returns its index. Streams whose
+  // requirements allow it may use it from now on. Errors: as
+  // Machine::Validate().
   absl::StatusOr<uint32_t> AddPool(Pool pool);
   // Errors: those of CostModel::Add() and JobProgram::Create().
   absl::StatusOr<KernelId> AddKernel(
@@ -140,76 +141,81 @@ class Scheduler {
   // run nowhere within it. FAILED_PRECONDITION for one that keeps an NPU
   // between its operations while there are promises, which do not allow for it.
   absl::StatusOr<StreamId> AddStream(const StreamOptions& options);
-  // Whether the stream's jobs would be in time, beside all promised streams
-  // (admission.h). If it is a hard stream and the answer is `will fit`, that is
+  // Assesses whether the stream's jobs will meet their deadlines beside all
+  // promised streams (admission.h). For a hard stream the answer `will fit` is
   // a promise: its jobs go before jobs without a promise, until Withdraw().
   AdmissionReport Admit(StreamId stream);
-  // The same, promising nothing.
+  // Assesses the stream as Admit() does, without a promise.
   AdmissionReport AssessStream(StreamId stream) const;
   void Withdraw(StreamId stream);
-  // The operations that jobs of a stream without a program are expected to have
-  // (learned from earlier ones), for admission.
+  // Sets the operations that jobs of a stream without a program are expected to
+  // have, for admission. They were learned from earlier jobs.
   void SetExpected(StreamId stream, ProgramId program);
-  // The stream is gone, and its id is used again. None of its jobs may live.
+  // Removes a stream; its id may be used again. None of its jobs may live.
   void RemoveStream(StreamId stream);
   // Whether a job of the stream lives.
   bool HasJobs(StreamId stream) const;
 
-  // A job of the stream is released; its deadline counts from `release_ns`.
+  // Releases a job of the stream; its deadline counts from `release_ns`.
   JobId Release(StreamId stream, int64_t release_ns, uint64_t tag,
                 int64_t now_ns);
-  // The same, with a deadline of its own; kInfiniteFuture: none.
+  // Releases a job with a deadline of its own; kInfiniteFuture: none.
   JobId Release(StreamId stream, int64_t release_ns, int64_t deadline_ns,
                 uint64_t tag, int64_t now_ns);
-  // An operation of a job without a program has become ready. The id is empty
-  // if the job has ended or was given up. `unseen_count`: see AdvisedOperation.
+  // Reports that an operation of a job without a program has become ready. The
+  // id is empty if the job has ended or was given up. `unseen_count`: see
+  // AdvisedOperation.
   OperationId OperationReady(JobId job, KernelId kernel, int64_t now_ns,
                              uint32_t unseen_count = 0);
-  // A job without a program will have no further operations; none is left.
+  // Reports that a job without a program will have no further operations. All
+  // of its operations have ended.
   void EndJob(JobId job, int64_t now_ns);
 
-  // It ran from its start until now; the duration is learned if it never
-  // yielded. `ran_ns`: how long it did, where the driver knows better; -1: it
-  // does not. Also of an operation that has yielded and waits since.
+  // Reports that an operation is done. Its duration is learned if it never
+  // yielded. `ran_ns`: the duration, if the driver has measured it; -1: the
+  // time since its start counts. Also for an operation that has yielded and
+  // waits.
   void Finished(OperationId operation, int64_t now_ns, int64_t ran_ns = -1);
-  // When the run began and ended, if the driver knows it; before Finished() or
-  // Yielded(). For the advisor alone.
+  // Reports the measured begin and end of a run; called before Finished() or
+  // Yielded(). Only the advisor uses them.
   void Ran(OperationId operation, int64_t begin_ns, int64_t end_ns);
-  // A waiting operation runs without a decision of the scheduler: nothing is
-  // learned, and the job continues as if it were done.
+  // Reports that a waiting operation runs without a decision of the scheduler.
+  // Nothing is learned, and the job continues as if the operation were done.
   void DoneElsewhere(OperationId operation, int64_t now_ns);
-  // It stopped at the end of a tile, `done_ppm` of its whole work done.
+  // Reports that an operation stopped at the end of a tile; `done_ppm` of its
+  // whole work is done.
   void Yielded(OperationId operation, uint32_t done_ppm, int64_t now_ns);
-  // It cannot be done; its job fails.
+  // Reports that an operation failed; its job fails.
   void Failed(OperationId operation, int64_t now_ns);
-  // The job is given up, as if its late policy said so.
+  // Gives a job up, as its late policy would.
   void Drop(JobId job, int64_t now_ns);
 
-  // The job goes before others as if it had this urgency, where its own is
-  // less: jobs that wait for it lend it theirs. Replaces the loan before;
-  // Loan() takes it back. A loan never makes a job go before promised ones.
+  // Lends an urgency to a job, because more urgent jobs wait for it. The job is
+  // ordered by the greater of its own urgency and the loan. Replaces an earlier
+  // loan; Loan() takes it back. A loan never puts a job before promised ones.
   // No effect on a job that has ended.
   void SetLoan(JobId job, const Loan& loan, int64_t now_ns);
-  // What the job can lend: its own urgency, or that of its loan if that is
-  // greater. Loan() for a job that has ended.
+  // The urgency that the job can lend: the greater of its own and its loan's.
+  // Loan() for a job that has ended.
   Loan UrgencyOf(JobId job);
 
-  // A pool runs at this part of its nominal speed, from 1 to 1000000
-  // thousandths.
+  // Sets the speed of a pool, in thousandths of its nominal speed: 1 to
+  // 1000000.
   void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
-  // The machine is about to slow down by heat, or is so no more.
+  // Reports whether the machine is about to slow down because of heat.
   void SetHot(bool is_hot, int64_t now_ns);
-  // A resource is lost or found. What runs on a lost one is cancelled.
+  // Reports that a resource is lost or available again. Operations on a lost
+  // resource are cancelled.
   void SetAvailable(uint32_t resource, bool available, int64_t now_ns);
 
-  // Appends what is to be done now.
+  // Appends the decisions for this moment.
   void Decide(int64_t now_ns, std::vector<Decision>* decisions);
-  // When Decide() has to be called even if nothing happens; kInfiniteFuture:
-  // never.
+  // The time at which Decide() must be called even if no event occurs;
+  // kInfiniteFuture: never.
   int64_t next_timer_ns() const;
 
-  // After the advisor has changed its mind: it is asked again about all that
-  // waits.
+  // Asks the advisor again about all waiting operations, because its plan has
+  // changed.
   void ReviewAdvised(int64_t now_ns);
 
   const Machine& machine() const { return machine_; }
@@ -219,7 +225,7 @@ class Scheduler {
   const StreamOptions& stream_options(StreamId id) const {
     return streams_[id]->options;
   }
-  // Removed ones counted, until their ids are used again.
+  // Counts removed streams, too, until their ids are used again.
   uint32_t stream_count() const {
     return static_cast<uint32_t>(streams_.size());
   }
@@ -258,7 +264,7 @@ class Scheduler {
     OperationRecord* first = nullptr;
     OperationRecord* last = nullptr;
   };
-  // An operation that its advisor keeps back.
+  // An operation that the advisor delays.
   struct Delayed {
     int64_t not_before_ns;
     OperationId operation;
@@ -406,7 +412,7 @@ class Scheduler {
   Indicators indicators_;  // Since the last look.
   int64_t now_ns_ = 0;
   int64_t next_hold_ns_ = kInfiniteFuture;
-  bool has_stopped_ = false;  // Something has, since the last review.
+  bool has_stopped_ = false;  // An operation stopped since the last review.
   uint64_t next_sequence_ = 0;
   uint32_t waiting_count_ = 0;
   uint32_t live_job_count_ = 0;

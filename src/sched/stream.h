@@ -1,6 +1,6 @@
-// A stream is where jobs come from: one function, called again and again under
-// the same terms. Every job belongs to one; a single call is a stream of one
-// job without a period.
+// A stream is a source of jobs: one function that is called again and again
+// with the same requirements. Every job belongs to a stream; a single call is a
+// stream of one job without a period.
 #ifndef TAKT_SCHED_STREAM_H_
 #define TAKT_SCHED_STREAM_H_
 
@@ -27,14 +27,15 @@ enum class LatePolicy : uint8_t {
                 // its stream is released is dropped then.
 };
 
-// For how long a job keeps an NPU to itself.
+// How long a job holds an NPU.
 enum class LeaseScope : uint8_t {
   kOperation,  // One operation.
   kJob,        // From its first operation there to its end.
 };
 
 struct StreamOptions {
-  // Its operations, known ahead; kNoProgram: they are found as they come.
+  // Its operations, if they are known in advance; kNoProgram: they become known
+  // as they become ready.
   ProgramId program = kNoProgram;
   int64_t period_ns = 0;  // The least time between two releases; 0: once.
   int64_t deadline_ns = kInfiniteFuture;  // After the release.

@@ -1,4 +1,4 @@
-// An AdvisorSwitch forwards the scheduler of a job shop to one advisor: the one
+// An AdvisorSwitch connects the scheduler of a job shop to one advisor: the one
 // that is set, else the standing one, else none.
 //
 // Thread-safety: used by the decider of the shop.

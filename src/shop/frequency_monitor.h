@@ -1,6 +1,6 @@
-// A FrequencyMonitor reports to a job shop how fast its cores run and whether
-// they are hot. Where workers are not pinned to cores, the slowest processor of
-// the machine counts.
+// A FrequencyMonitor reports to a job shop the speed of its cores and whether
+// they are hot. If workers are not pinned to cores, the speed of the machine's
+// slowest processor counts.
 //
 // Thread-safety: Stop() once, by any thread.
 #ifndef TAKT_SHOP_FREQUENCY_MONITOR_H_

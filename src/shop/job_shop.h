@@ -1,13 +1,14 @@
-// The JobShop drives the scheduler in real time: it reports to the scheduler
-// which work has become ready or has ended, and submits to the executor what
-// the scheduler decides.
+// The JobShop drives the scheduler in real time: it reports work that has
+// become ready or has ended to the scheduler, and submits work to the executor
+// by the scheduler's decisions.
 //
 // A caller that submits work releases a job first (ReleaseJob()), or uses a job
 // of a stream that all such calls share (StreamOf()). Submitted work waits
 // until the scheduler starts it on a number of threads. Work that yields to
-// more urgent work has stopped at once as far as the scheduler knows: the lanes
-// of the executor order the tiles of each thread by urgency, so no thread waits
-// for tiles that still run. The scheduler starts the rest of such work later.
+// more urgent work counts as stopped for the scheduler at once, although some
+// of its tiles still run: the lanes of the executor order the tiles of each
+// thread by urgency, so the more urgent work does not wait for them. The
+// scheduler starts the rest of the work later.
 //
 // No thread waits for a decision: events go into a queue, and one of the
 // threads that post events decides for all (shop_event_queue.h). Submit() and
@@ -110,36 +111,36 @@ class JobShop final : public Object {
   exec::Executor& executor() const { return *executor_; }
   BlockPool& blocks() const { return *blocks_; }
   int64_t now_ns() const { return now_(); }
-  // If NPUs may be added, only within Run().
+  // If NPUs may be added, this may be called only within Run().
   const sched::Machine& machine() const { return floor_.machine(); }
   uint32_t core_pools() const { return floor_.core_pools(); }
   const char* policy_name() const { return policy_name_; }
 
   // INVALID_ARGUMENT naming the term, as Scheduler::AddStream().
   absl::StatusOr<Ref<ScheduledStream>> AddStream(StreamRequirements terms);
-  // The stream that all calls of this priority and these workers share.
+  // The stream that all calls with this priority and these workers share.
   Ref<ScheduledStream> StreamOf(uint8_t priority,
                                 const exec::WorkerSet* allowed)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Releases a job. The scheduler learns of it when the job has work, or at
-  // once if `is_counted`: then statistics and callbacks see the job in any
-  // case. `trace_id`: the number of the job in traces; 0: a new one.
+  // Releases a job. The shop reports the job to the scheduler when the job has
+  // work, or at once if `is_counted`: statistics and callbacks then include the
+  // job in any case. `trace_id`: the number of the job in traces; 0: a new one.
   Ref<ScheduledJob> ReleaseJob(ScheduledStream& stream, int64_t release_ns,
                                int64_t deadline_ns, bool is_counted,
                                uint64_t trace_id = 0);
 
-  // `work` of `job` waits until it is started; the caller holds the job until
-  // then. Decide() must be called soon.
+  // Submits `work` of `job`, which waits until the scheduler starts it; the
+  // caller holds the job until then. The caller must call Decide() soon.
   void Submit(ScheduledJob& job, Work* work);
-  // Applies the events of the queue, unless another thread does.
+  // Applies the events of the queue, unless another thread does so.
   void Decide();
-  // The same if the queue has events.
+  // Calls Decide() if the queue has events.
   void Flush() {
     if (!queue_.empty()) Decide();
   }
-  // What is lent to the job has changed.
+  // Reports that the loan of the job has changed.
   void ReviewLoan(ScheduledJob& job);
-  // The job is given up, and its waiting work gets Work::GiveUp().
+  // Gives the job up: its waiting work gets Work::GiveUp().
   void Drop(ScheduledJob& job);
 
   // See Scheduler::AssessStream() and Admit(). The program is the operations of
@@ -151,15 +152,15 @@ class JobShop final : public Object {
   // The stream's id for advisors, for as long as the stream is held.
   sched::StreamId IdOf(ScheduledStream& stream);
   // Replaces the advisor; nullptr: none. `sees_all`: dispatches that are too
-  // small to be worth a decision go through the scheduler as well. Borrowed
-  // until another one is set.
+  // small for a decision go through the scheduler, too. Borrowed until another
+  // one is set.
   void SetAdvisor(sched::PlacementAdvisor* advisor, bool sees_all);
-  // The same, if `expected` is the advisor that is set (nullptr: none is).
-  // False, and nothing has changed, if it is not.
+  // Replaces the advisor if `expected` is the one that is set (nullptr: none).
+  // Returns false, without a change, if another one is set.
   bool SwapAdvisor(sched::PlacementAdvisor* expected,
                    sched::PlacementAdvisor* advisor, bool sees_all);
-  // The advisor that counts while no other is set. Borrowed until it is
-  // replaced.
+  // Sets the advisor that is used while no other one is set. Borrowed until it
+  // is replaced.
   void SetStandingAdvisor(sched::PlacementAdvisor* advisor);
   bool schedules_all() const {
     return schedules_all_.load(std::memory_order_relaxed);
@@ -183,7 +184,7 @@ class JobShop final : public Object {
   // machine is hot if one of them says so.
   enum class HeatSource : uint8_t { kSensor, kApplication };
   void SetHot(HeatSource source, bool is_hot);
-  // The same from the sensor of an NPU.
+  // Reports whether an NPU is hot, by its sensor.
   void SetNpuHot(uint32_t pool, bool is_hot);
   // Whether an NPU works, and so is available. Work that only this NPU can run
   // goes to it in any case, without a decision: its device handles the fault.
@@ -203,8 +204,8 @@ class JobShop final : public Object {
   void SetCallbacks(std::function<void(const JobEnd&)> on_miss,
                     std::function<void(sched::Mode)> on_mode);
 
-  // Has the decider run `call`, and waits for it. For methods of the scheduler
-  // that the shop does not have.
+  // Runs `call` on the decider and waits for it. For methods of the scheduler
+  // that the shop does not wrap.
   void Run(absl::FunctionRef<void(sched::Scheduler&, int64_t now_ns)> call);
 
  private:
@@ -236,7 +237,7 @@ class JobShop final : public Object {
   void EndStream(const ScheduledStream& stream);
   void EndJob(const ScheduledJob& job);
 
-  // By the decider:
+  // Called by the decider:
   void Drain();
   void ApplyRelease(ScheduledJob& job);
   void ApplyEnd(ScheduledJob& job);
@@ -259,7 +260,7 @@ class JobShop final : public Object {
   void RecordAdmission(const ScheduledStream& stream,
                        const sched::AdmissionReport& report);
   void ApplyHeat();
-  // The task waits; it starts without a decision if it is stranded.
+  // Keeps a task that waits. A stranded task starts without a decision.
   void Hold(Task& task);
   // Whether only NPUs that do not work can run it.
   bool IsStranded(const Task& task) const;
@@ -287,7 +288,7 @@ class JobShop final : public Object {
   const char* policy_name_ = nullptr;
 
   ShopEventQueue queue_;
-  // Of the decider:
+  // Used by the decider only:
   ResourceMap floor_;
   const std::unique_ptr<AdvisorSwitch> advisor_;
   std::unique_ptr<sched::Scheduler> scheduler_;
@@ -309,7 +310,7 @@ class JobShop final : public Object {
 
   Mutex timer_mutex_;
   Timer timer_ ABSL_GUARDED_BY(timer_mutex_);
-  // When it fires; kInfiniteFuture: it is not armed.
+  // The time at which the timer fires; kInfiniteFuture: it is not armed.
   int64_t armed_ns_ ABSL_GUARDED_BY(timer_mutex_) = kInfiniteFuture;
   bool is_shut_down_ ABSL_GUARDED_BY(timer_mutex_) = false;
 

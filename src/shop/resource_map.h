@@ -2,11 +2,11 @@
 // to the executor: cores to workers, in pools by cluster where each worker is
 // pinned to its processors, and NPUs.
 //
-// Where workers are not pinned, a core is any thread of those that may run at
-// once: the scheduler decides how many of them work on something, and the
-// executor decides which.
+// If workers are not pinned, a core stands for any one of the threads that may
+// run at the same time: the scheduler decides the number of threads that work
+// on a task, and the executor chooses the threads.
 //
-// Immutable but for NPUs that are added and the sets of workers that it caches.
+// Immutable, except that NPUs may be added and sets of workers are cached.
 // Thread-safety: used by the decider of the shop.
 #ifndef TAKT_SHOP_RESOURCE_MAP_H_
 #define TAKT_SHOP_RESOURCE_MAP_H_
@@ -24,7 +24,8 @@ namespace takt::shop {
 
 struct NpuPlace {
   std::string name;
-  // It runs on the thread that uses it, whose core is not free meanwhile.
+  // The NPU's work runs on the thread that uses it, so the core of that thread
+  // is busy meanwhile.
   bool is_on_caller = false;
 };
 
@@ -37,15 +38,15 @@ class ResourceMap {
                                             bool is_placed,
                                             const std::vector<NpuPlace>& npus);
 
-  // The pool that an NPU becomes, and its addition.
+  // Makes the pool of an NPU, and adds it.
   sched::Pool PoolOf(const NpuPlace& npu) const;
   void AddNpu(sched::Pool pool);
 
   const sched::Machine& machine() const { return machine_; }
   // Bit i: pool i is one of cores.
   uint32_t core_pools() const { return core_pools_; }
-  // The processors that the resource runs on; none for an NPU, and where
-  // workers are not pinned.
+  // The processors of the resource; empty for an NPU, and if workers are not
+  // pinned.
   const CpuSet& cpus(uint32_t resource) const { return cpus_[resource]; }
 
   // The resources of the workers in `allowed`; nullptr: all resources.

@@ -1,5 +1,5 @@
-// A ResourceMonitor polls resources of a job shop and reports what has changed:
-// how fast they run, whether they are hot, whether they work.
+// A ResourceMonitor polls resources of a job shop and reports changes of their
+// speed, their heat and their health.
 //
 // Thread-safety: Stop() once, by any thread.
 #ifndef TAKT_SHOP_RESOURCE_MONITOR_H_
@@ -18,8 +18,8 @@ namespace takt::shop {
 
 class ResourceMonitor : public PeriodicPoller {
  public:
-  // So that the mode of the shop follows a change within 250 ms, also where a
-  // poll comes late.
+  // With this interval the mode of the shop follows a change within 250 ms,
+  // even if one poll is late.
   static constexpr int64_t kIntervalNs = 100'000'000;
 
  protected:
@@ -33,8 +33,8 @@ class ResourceMonitor : public PeriodicPoller {
   JobShop& shop() const { return *shop_; }
   int64_t now_ns() const final { return shop_->now_ns(); }
 
-  // Reports the speed of a pool, in thousandths of nominal, unless it is
-  // *reported already. True: it was not.
+  // Reports the speed of a pool, in thousandths of the nominal speed, if it
+  // differs from *reported. Returns whether it differs.
   bool ReportSpeed(uint32_t pool, uint32_t permille, uint32_t* reported) {
     TAKT_DCHECK(permille > 0);
     if (permille == *reported) return false;

@@ -1,4 +1,4 @@
-// The handles of a job shop on streams and on jobs.
+// A job shop's handles of streams and jobs.
 #ifndef TAKT_SHOP_SCHEDULED_STREAM_H_
 #define TAKT_SHOP_SCHEDULED_STREAM_H_
 
@@ -36,7 +36,8 @@ struct StreamRequirements {
   uint32_t shards_preferred = 0;
 };
 
-// A stream of the shop's. Goes with its last reference and its last job.
+// A stream of the shop. It is destroyed after its last reference and its last
+// job are gone.
 class ScheduledStream {
  public:
   const StreamRequirements& terms() const { return terms_; }
@@ -46,7 +47,7 @@ class ScheduledStream {
 
  private:
   friend class JobShop;
-  // Any thread may create and release it; the decider destroys it.
+  // Any thread may create and release a stream; the decider destroys it.
   struct StreamEvent : ShopEvent {
     ScheduledStream* stream = nullptr;
   };
@@ -65,8 +66,8 @@ class ScheduledStream {
   std::vector<sched::KernelId> expected_;  // The kernels of its jobs.
 };
 
-// A job of a stream, from its release to its last reference. While one lives
-// there may be more work of it.
+// A job of a stream, from its release to its last reference. As long as it
+// lives, more of its work may be submitted.
 class ScheduledJob final : public JobContext {
  public:
   // The job behind `context`, which a shop has made; null for null.
@@ -80,12 +81,12 @@ class ScheduledJob final : public JobContext {
   const ScheduledStream& stream() const { return *stream_; }
   int64_t release_ns() const { return release_ns_; }
   int64_t deadline_ns() const { return deadline_ns_; }
-  // What is lent to the job's call. Before its first work.
+  // Sets the borrower of the job's call. Called before its first work.
   void SetBorrower(Borrower* borrower) {
     borrower_ = Ref<Borrower>::Retain(borrower);
   }
-  // Counts dispatches that run without a decision before the work that is
-  // submitted next.
+  // Counts dispatches that run without a decision before the next submitted
+  // work.
   void CountUnseen(uint32_t count) {
     unseen_count_.fetch_add(count, std::memory_order_relaxed);
   }
@@ -125,7 +126,7 @@ class ScheduledJob final : public JobContext {
   const int64_t deadline_ns_;
   const uint64_t trace_id_;
   mutable std::atomic<int32_t> references_{1};
-  std::atomic<bool> is_posted_{false};  // The scheduler is to know of it.
+  std::atomic<bool> is_posted_{false};  // The release was posted.
   std::atomic<bool> is_dropped_{false};
   std::atomic<uint32_t> unseen_count_{0};
   int64_t posted_ns_ = 0;

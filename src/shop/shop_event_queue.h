@@ -1,7 +1,7 @@
-// A ShopEventQueue collects what has happened for the one thread that decides.
-// A thread that posts an event while no thread decides becomes the decider, and
-// applies the events of all. So no thread waits, and decisions see one thread
-// at a time.
+// A ShopEventQueue collects events for the one thread that decides. A thread
+// that posts an event while no thread decides becomes the decider, and applies
+// the events of all threads. So no thread waits, and only one thread at a time
+// decides.
 //
 // Thread-safety: Post() and Enter() on any thread; Take() and Leave() by the
 // thread that has entered.
@@ -15,7 +15,7 @@
 
 namespace takt::shop {
 
-// Embedded in the object that it is about, which stays until it is applied.
+// An event, embedded in its object, which must live until the event is applied.
 struct ShopEvent {
   void (*apply)(ShopEvent* event) = nullptr;  // By the decider. May destroy it.
   ShopEvent* next = nullptr;
@@ -37,15 +37,15 @@ class ShopEventQueue {
     return first_.load(std::memory_order_acquire) == nullptr;
   }
 
-  // True: the caller decides until Leave() returns true. False: another thread
-  // decides, and will see all events posted before.
+  // True: the caller is the decider until Leave() returns true. False: another
+  // thread decides, and will apply all events that were posted before.
   bool Enter() {
     if (callers_.fetch_add(1, std::memory_order_acq_rel) != 0) return false;
     seen_ = 1;
     return true;
   }
-  // False: another thread has called Enter() meanwhile: the caller decides
-  // again.
+  // False: another thread has called Enter() meanwhile, so the caller must
+  // decide again.
   bool Leave() {
     TAKT_DCHECK(seen_ > 0);
     const uint32_t seen = seen_;

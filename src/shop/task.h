@@ -1,6 +1,6 @@
-// A Task is work while the job shop has it: it knows which tiles are left. One
-// run of a task is as many shards as the scheduler decided; each shard is a job
-// of the executor that takes pieces until none is left or the run stops.
+// A Task is submitted work in the job shop. It knows which tiles are left. The
+// scheduler decides the number of shards of each run of a task. A shard is a
+// job of the executor; it takes pieces until none is left or the run stops.
 //
 //              Start()              the last tile is done
 //   waiting -------------> running ------------------------> done
@@ -9,13 +9,13 @@
 //      +----------------------+       the last tile is done   |
 //      +------------------------------------------------------+
 //
-// A task that yields waits at once, though some of its tiles still run; their
-// threads return what they have done later. So a task may become done while it
-// waits, and a shard of an earlier run may serve the run that is on. A shard
-// that comes late finds nothing to do.
+// A task that yields is in the state "waiting" at once, although some of its
+// tiles still run; their threads report these tiles later. So a task may become
+// done while it waits, and a shard of an earlier run may work for the current
+// run. A shard that starts late finds no piece and ends.
 //
-// A task ends once: it is done (the work was finished), or it is given up
-// (Work::GiveUp() was called) when no tile of it runs.
+// A task ends once. Either it is done: all tiles have run. Or it is given up:
+// Work::GiveUp() is called when no tile of it runs.
 //
 // Thread-safety: RunPieces() on the threads of the executor, the rest by the
 // decider of the shop. Lock order: mutex_ is a leaf.
@@ -57,20 +57,22 @@ class Task {
   }
 
   // Starts a run of `shard_count` shards on `workers` (null: all that the work
-  // allows). No effect if the task is done: its end is posted.
+  // allows). No effect if the task is done; the event of its end is then in the
+  // queue.
   void Start(uint32_t shard_count, const exec::WorkerSet* workers, bool is_npu)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The task waits again; tiles that run go to their end. False if it is done.
+  // Makes the task wait again; running tiles continue to their end. False if
+  // the task is done.
   bool Yield() ABSL_LOCKS_EXCLUDED(mutex_);
-  // No further tile begins. True: none runs, and the task has stopped. False:
-  // an event will say that it has stopped, or that it is done.
+  // Stops the task: no further tile begins. True: no tile runs, and the task
+  // has stopped. False: an event will report that it has stopped or is done.
   bool Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Gives the waiting task up. True: no tile runs, and the caller calls
-  // Work::GiveUp() and releases the task. False: the thread in the last tile
-  // does that, or the task is done.
+  // Gives the waiting task up. True: no tile runs, so the caller must call
+  // Work::GiveUp() and release the task. False: the thread that runs the last
+  // tile does so, or the task is done.
   bool GiveUp() ABSL_LOCKS_EXCLUDED(mutex_);
   uint32_t done_ppm() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // When the last run began, and how long it took; 0 for a run that stopped
+  // The start of the last run, and its duration; 0 for a run that stopped
   // before its first tile.
   int64_t begin_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
   int64_t ran_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -100,19 +102,21 @@ class Task {
   void PostReady(ShopEventQueue& queue);
   void PostEnd(ShopEventQueue& queue, bool is_done);
   exec::Executor& executor() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // A shard of the current run. It may be gone once it is submitted.
+  // Makes a shard of the current run. It may be destroyed as soon as it is
+  // submitted.
   Shard* NewShard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Submits a shard for pieces that an earlier run has given back, if shards
-  // are missing.
+  // Submits a shard for pieces that an earlier run has returned, if the current
+  // run has too few shards.
   void SubmitMissing() ABSL_LOCKS_EXCLUDED(mutex_);
   void CloseRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t CountToClaim(const Piece& from) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Runs pieces of the run `epoch` on this thread, for as long as kMore.
+  // Runs pieces of the run `epoch` on this thread, as long as the outcome is
+  // kMore.
   Outcome RunPieces(uint32_t epoch, exec::Worker& worker)
       ABSL_LOCKS_EXCLUDED(mutex_);
   bool Claim(uint32_t epoch, Piece* piece) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The tiles of `piece` below `reached` are done.
+  // Reports that the tiles of `piece` below `reached` are done.
   Outcome Return(uint32_t epoch, Piece piece, uint32_t reached)
       ABSL_LOCKS_EXCLUDED(mutex_);
   std::atomic<bool>& stop(uint32_t epoch) { return stops_[epoch % 2]; }
@@ -122,17 +126,18 @@ class Task {
   Work* const work_;  // Until it is done or given up.
   const uint32_t tile_count_;
   std::atomic<int32_t> references_{1};
-  // Whether the shards of a run stop, by the parity of the run's number: shards
-  // of the run before may still be in a tile. A shard that is in one tile for
-  // longer than a whole further run stops only at the end of its piece.
+  // Whether the shards of a run must stop, by the parity of the run's number:
+  // shards of the previous run may still be in a tile. A shard that stays in
+  // one tile for longer than the whole next run stops only at the end of its
+  // piece.
   std::atomic<bool> stops_[2] = {false, false};
-  TaskEvent event_;  // Ready, then that it stopped or is done.
+  TaskEvent event_;  // It is ready; later: it has stopped or is done.
 
   mutable Mutex mutex_;
   absl::InlinedVector<Piece, 6> pieces_ ABSL_GUARDED_BY(mutex_);
   uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // The number of the run.
   bool is_on_ ABSL_GUARDED_BY(mutex_) = false;  // That run.
-  // Then one thread takes all tiles at once.
+  // On an NPU one thread takes all tiles at once.
   bool is_on_npu_ ABSL_GUARDED_BY(mutex_) = false;
   // The executor whose threads run it.
   exec::Executor* executor_ ABSL_GUARDED_BY(mutex_) = nullptr;
@@ -146,7 +151,7 @@ class Task {
   int64_t begin_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // Of the run's first tile.
   int64_t ran_ns_ ABSL_GUARDED_BY(mutex_) = 0;    // The run, once it is over.
 
-  // Of the decider:
+  // Used by the decider only:
   sched::OperationId id_;
   sched::KernelId kernel_ = 0;
   bool is_linked_ = false;

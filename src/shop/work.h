@@ -1,5 +1,5 @@
 // Work is the unit that the job shop schedules: a job of the executor, with its
-// kernel, the pools that it may run in and what is known of its costs.
+// kernel, the pools in which it may run, and its known costs.
 #ifndef TAKT_SHOP_WORK_H_
 #define TAKT_SHOP_WORK_H_
 
@@ -10,7 +10,7 @@
 
 namespace takt::shop {
 
-// Takes the place of an executable's hash in the kernel of a transfer.
+// The module hash in the kernel key of a transfer, which has no executable.
 inline constexpr uint64_t kTransferHash = 1;
 
 class Work : public exec::Job {
@@ -24,15 +24,15 @@ class Work : public exec::Job {
   // The executor whose threads run it; null: the shop's.
   exec::Executor* executor = nullptr;
 
-  // The placement callback: the scheduler has placed the work, on an NPU or on
-  // cores, and starts it now, perhaps again. Work that could run on either
-  // binds its code here, and may set `executor` and its traits; work that has
-  // begun stays as it is. Called under a lock of the shop, so it must not call
-  // the shop.
+  // The placement callback. The scheduler has placed the work on an NPU or on
+  // cores and starts it now, perhaps not for the first time. Work that can run
+  // on both binds its code here, and may set `executor` and its traits; work
+  // that has begun is not changed. Called under a lock of the shop, so it must
+  // not call the shop.
   virtual void OnPlaced(bool on_npu) {}
 
-  // Replaces Finish() for work whose job was dropped: no tile of it runs, and
-  // none will. On any thread; may submit other work.
+  // Called instead of Finish() for work whose job was dropped. No tile of the
+  // work runs, and none will. Called on any thread; may submit other work.
   virtual void GiveUp() = 0;
 
  protected:
