@@ -22,8 +22,11 @@ void ImportCall::Append(const std::vector<int16_t>& arguments,
                         const std::vector<int16_t>& results,
                         std::vector<Unit>* code) {
   std::vector<int16_t> moves;
-  for (const int16_t address : arguments) {
-    if (address < 0 && IsMove(address)) moves.push_back(address);
+  std::vector<int16_t> addresses = arguments;
+  for (int16_t& address : addresses) {
+    if (address >= 0 || !IsMove(address)) continue;
+    moves.push_back(address);
+    --address;
   }
   code->push_back(Unit::FromPayload(Counts{Narrow<uint32_t>(arguments.size()),
                                            Narrow<uint32_t>(results.size())}));
@@ -31,7 +34,7 @@ void ImportCall::Append(const std::vector<int16_t>& arguments,
       Counts{Narrow<uint32_t>(spans.size()), Narrow<uint32_t>(moves.size())}));
   for (const Span& span : spans) code->push_back(Unit::FromPayload(span));
   AppendList(moves, code);
-  AppendList(arguments, code);
+  AppendList(addresses, code);
   AppendList(results, code);
 }
 

@@ -4,7 +4,7 @@
 //   unit 1, 2   the numbers of arguments, results, spans and moves
 //   spans       a unit each: slot, repetitions
 //   moves       addresses of the refs that the call moves from
-//   arguments   the address for each slot; refs to move from are odd; the
+//   arguments   the address for each slot, without the bit for a move; the
 //               entry for the count of a span is ignored
 //   results     addresses
 #ifndef TAKT_VM_IMPORT_CALL_H_
@@ -30,7 +30,8 @@ class ImportCall {
         more_(pc[2].payload<Counts>()),
         spans_(pc + 3) {}
 
-  // Appends the lists after the instruction.
+  // Appends the lists after the instruction. In `arguments`, refs to move from
+  // are odd.
   static void Append(const std::vector<int16_t>& arguments,
                      const std::vector<Span>& spans,
                      const std::vector<int16_t>& results,

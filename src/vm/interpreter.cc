@@ -122,8 +122,9 @@ void PassArguments(uint32_t* from, const int16_t* sources, uint32_t* to,
 // until the store is in the cache. Two loads of four do not stall. The empty
 // asm keeps gcc 12 from joining them into one load.
 Slot LoadSlot(const uint32_t* base, int16_t address) {
-  const auto low = Get<uint32_t>(base, address);
-  auto high = Get<uint32_t>(base, static_cast<int16_t>(address + 1));
+  const uint32_t* const words = base + address;
+  const uint32_t low = words[0];
+  uint32_t high = words[1];
 #if defined(__GNUC__)
   __asm__("" : "+r"(high));
 #endif
@@ -133,17 +134,21 @@ Slot LoadSlot(const uint32_t* base, int16_t address) {
 // Copies the arguments of a native call from registers into its slots.
 void FillSlots(const uint32_t* base, const ImportCall& lists, Slot* slots) {
   const int16_t* const addresses = lists.arguments();
-  for (uint32_t i = 0; i < lists.argument_count(); ++i) {
-    const int16_t address = addresses[i];
-    // A ref that is moved from (odd) stays in its register until the call is
-    // done, so that a call that parks finds it again.
-    slots[i] =
-        LoadSlot(base, static_cast<int16_t>(address & ~((address >> 15) & 1)));
-  }
+  const uint32_t count = lists.argument_count();
+  // A ref that is moved from stays in its register until the call is done, so
+  // that a call that parks finds it again.
+  for (uint32_t i = 0; i < count; ++i) slots[i] = LoadSlot(base, addresses[i]);
   for (uint32_t i = 0; i < lists.span_count(); ++i) {
     const ImportCall::Span span = lists.span(i);
     slots[span.slot] = Slot{.i64 = span.count};
   }
+}
+
+// Ends the registers' hold of the refs that a call moved from.
+void DiscardMoves(uint32_t* base, const ImportCall& lists) {
+  const int16_t* const moves = lists.moves();
+  const uint32_t count = lists.move_count();
+  for (uint32_t i = 0; i < count; ++i) Discard(base, moves[i]);
 }
 
 void StoreResults(uint32_t* base, const int16_t* targets,
@@ -273,8 +278,7 @@ Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
     return Outcome::kFailed;
   }
   invocation.parked_state_.reset();
-  const int16_t* const moves = lists.moves();
-  for (uint32_t i = 0; i < lists.move_count(); ++i) Discard(base, moves[i]);
+  DiscardMoves(base, lists);
   StoreResults(base, lists.results(), *callee.results, results);
   // Calls are counted as steps, and end an invocation that was cancelled.
   return !guard.wants_attention() || guard.Poll() ? Outcome::kDone
@@ -803,6 +807,7 @@ dispatch:
     const ImportCall lists(pc);
     HeaderOf(base).return_pc = lists.ResultUnits();
     PassArguments(caller, lists.arguments(), base, *callee.function);
+    DiscardMoves(caller, lists);
     pc = callee.function->code;
     VM_POLL()
   }

@@ -30,7 +30,8 @@ TEST(ImportCallTest, ReadsWhatWasAppended) {
   const std::vector<Unit> code =
       MakeCode(arguments, {{2, 1}, {5, 70'000}}, {10, RefAddress(2)});
   const ImportCall call(code.data());
-  EXPECT_EQ(ListOf(call.arguments(), call.argument_count()), arguments);
+  EXPECT_EQ(ListOf(call.arguments(), call.argument_count()),
+            (List{4, RefAddress(1), 0, RefAddress(0), 6, 0, 8}));
   EXPECT_EQ(ListOf(call.results(), call.result_count()),
             (List{10, RefAddress(2)}));
   EXPECT_EQ(ListOf(call.moves(), call.move_count()), List{moved});
