@@ -1,59 +1,18 @@
 // Goal: discovery finds the clusters of boards that robots have.
 // Method: tests/testdata/boards has what Linux shows below /sys of each, one
-// file a line. It is written into a directory and read from there.
+// file a line. These files are written into a directory and read from there.
 #include "topology/sysfs_topology.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/board_files.h"
 #include "topology/hwloc_topology.h"
 
 namespace takt::topology {
 namespace {
-
-namespace fs = std::filesystem;
-
-void WriteFile(const fs::path& path, const std::string& text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream(path) << text << "\n";
-}
-
-// A directory with the files of a board.
-class Board {
- public:
-  explicit Board(const std::string& name) : Board() {
-    std::ifstream file(std::string(TAKT_TESTDATA_DIR) + "/boards/" + name +
-                       ".txt");
-    EXPECT_TRUE(file.good()) << name;
-    for (std::string line; std::getline(file, line);) {
-      const size_t cut = line.find(' ');
-      if (line[0] == '#' || cut == std::string::npos) continue;
-      WriteFile(fs::path(root()) / line.substr(0, cut), line.substr(cut + 1));
-    }
-  }
-  // One without files.
-  Board() : path_(testing::TempDir() + "/takt_board_XXXXXX") {
-    EXPECT_NE(mkdtemp(path_.data()), nullptr);
-  }
-  ~Board() { fs::remove_all(path_); }
-
-  std::string root() const { return path_ + "/sys"; }
-
-  Topology Discover() const {
-    Topology result = ReadSysfs(root(), OnlineCpus(root()));
-    DivideClusters(root(), &result);
-    return result;
-  }
-
- private:
-  std::string path_;
-};
 
 // "0-3@1800/1": CPUs, MHz and kind of each cluster.
 std::vector<std::string> ClustersOf(const Topology& topology) {
@@ -67,27 +26,27 @@ std::vector<std::string> ClustersOf(const Topology& topology) {
 }
 
 TEST(SysfsTopologyTest, CoresOfOneCacheAreDividedByKindAndClock) {
-  EXPECT_THAT(ClustersOf(Board("rk3588").Discover()),
+  EXPECT_THAT(ClustersOf(BoardFiles("rk3588").Discover()),
               testing::ElementsAre("0-3@1800/1", "4-5@2400/0", "6-7@2400/0"));
 }
 
 TEST(SysfsTopologyTest, AThirdLevelCacheIsACluster) {
-  EXPECT_THAT(ClustersOf(Board("jetson_orin").Discover()),
+  EXPECT_THAT(ClustersOf(BoardFiles("jetson_orin").Discover()),
               testing::ElementsAre("0-3@2201/0", "4-7@2201/0", "8-11@2201/0"));
-  EXPECT_THAT(ClustersOf(Board("raspberry_pi5").Discover()),
+  EXPECT_THAT(ClustersOf(BoardFiles("raspberry_pi5").Discover()),
               testing::ElementsAre("0-3@2400/0"));
 }
 
 TEST(SysfsTopologyTest, ASharedSecondLevelCacheIsACluster) {
   // One clock for all does not join them.
-  EXPECT_THAT(ClustersOf(Board("spacemit_k1").Discover()),
+  EXPECT_THAT(ClustersOf(BoardFiles("spacemit_k1").Discover()),
               testing::ElementsAre("0-3@1600/0", "4-7@1600/0"));
 }
 
 TEST(SysfsTopologyTest, EveryCpuIsInOneCluster) {
   for (const char* name :
        {"rk3588", "jetson_orin", "raspberry_pi5", "spacemit_k1"}) {
-    const Board board(name);
+    const BoardFiles board(name);
     const Topology topology = board.Discover();
     EXPECT_EQ(topology.cpu_set(), OnlineCpus(board.root())) << name;
     EXPECT_EQ(topology.core_count(), topology.cpus.size()) << name;
@@ -103,7 +62,7 @@ TEST(SysfsTopologyTest, EveryCpuIsInOneCluster) {
 }
 
 TEST(SysfsTopologyTest, OnlyUsableCpusCount) {
-  const Board board("rk3588");
+  const BoardFiles board("rk3588");
   Topology topology = ReadSysfs(board.root(), CpuSet::Parse("2,4,7").value());
   DivideClusters(board.root(), &topology);
   EXPECT_THAT(ClustersOf(topology),
@@ -111,17 +70,17 @@ TEST(SysfsTopologyTest, OnlyUsableCpusCount) {
 }
 
 TEST(SysfsTopologyTest, ThreadsOfACoreAreNumbered) {
-  const Board board;
-  const fs::path cpus = board.root() + "/devices/system/cpu";
+  const BoardFiles board;
+  const std::string cpus = "devices/system/cpu/";
   for (int cpu = 0; cpu < 4; ++cpu) {
-    const fs::path folder = cpus / ("cpu" + std::to_string(cpu));
-    WriteFile(folder / "topology/thread_siblings_list",
-              cpu % 2 == 0 ? "0,2" : "1,3");
-    WriteFile(folder / "topology/physical_package_id", "1");
+    const std::string folder = cpus + "cpu" + std::to_string(cpu);
+    board.Write(folder + "/topology/thread_siblings_list",
+                cpu % 2 == 0 ? "0,2" : "1,3");
+    board.Write(folder + "/topology/physical_package_id", "1");
   }
-  WriteFile(cpus.parent_path() / "node/online", "0-1");
-  WriteFile(cpus.parent_path() / "node/node1/cpulist", "2-3");
-  WriteFile(cpus / "isolated", "3");
+  board.Write("devices/system/node/online", "0-1");
+  board.Write("devices/system/node/node1/cpulist", "2-3");
+  board.Write(cpus + "isolated", "3");
   EXPECT_EQ(IsolatedCpus(board.root()).ToString(), "3");
   const Topology topology =
       ReadSysfs(board.root(), CpuSet::Parse("0-3").value());
@@ -135,7 +94,7 @@ TEST(SysfsTopologyTest, ThreadsOfACoreAreNumbered) {
 }
 
 TEST(SysfsTopologyTest, WithoutFilesAllAreOneCluster) {
-  const Board board;
+  const BoardFiles board;
   Topology topology = ReadSysfs(board.root(), CpuSet::Parse("0-5").value());
   DivideClusters(board.root(), &topology);
   EXPECT_THAT(ClustersOf(topology), testing::ElementsAre("0-5@0/0"));
@@ -143,14 +102,14 @@ TEST(SysfsTopologyTest, WithoutFilesAllAreOneCluster) {
 }
 
 TEST(SysfsTopologyTest, DamagedFilesSayNothing) {
-  const Board board;
-  const fs::path cpu = board.root() + "/devices/system/cpu/cpu0";
-  WriteFile(cpu / "cache/index0/level", "3");
-  WriteFile(cpu / "cache/index0/shared_cpu_list", "7-");
-  WriteFile(cpu / "topology/thread_siblings_list", "99999999");
-  WriteFile(cpu / "topology/physical_package_id", "-1");
-  WriteFile(cpu / "cpu_capacity", "much");
-  WriteFile(cpu / "cpufreq/affected_cpus", "0 x");
+  const BoardFiles board;
+  const std::string cpu = "devices/system/cpu/cpu0/";
+  board.Write(cpu + "cache/index0/level", "3");
+  board.Write(cpu + "cache/index0/shared_cpu_list", "7-");
+  board.Write(cpu + "topology/thread_siblings_list", "99999999");
+  board.Write(cpu + "topology/physical_package_id", "-1");
+  board.Write(cpu + "cpu_capacity", "much");
+  board.Write(cpu + "cpufreq/affected_cpus", "0 x");
   Topology topology = ReadSysfs(board.root(), CpuSet::Parse("0-1").value());
   DivideClusters(board.root(), &topology);
   EXPECT_THAT(ClustersOf(topology), testing::ElementsAre("0-1@0/0"));
