@@ -47,6 +47,8 @@ done
 triple=$architecture-linux-gnu
 sysroot=$(realpath -m "${TAKT_SYSROOT:-build/sysroot/$architecture}")
 export TAKT_SYSROOT=$sysroot
+apt_home=$sysroot/.apt
+. scripts/debian_source.sh
 
 install_tools() {
   scripts/install_deps.sh
@@ -103,21 +105,12 @@ unpack_packages() {
   done
 }
 
-# apt with a state of its own, and source packages.
-source_apt() {
-  apt-get -qq -o Dir::State="$sysroot/.apt" -o Dir::Cache="$sysroot/.apt/cache" \
-    -o Dir::Etc::sourceparts=- -o Dir::Etc::sourcelist="$sysroot/.apt/sources" \
-    -o APT::Sandbox::User=root "$@"
-}
-
 # build_source PACKAGE CMAKE_ARGUMENT...: fetches Debian's source package,
 # builds it for the architecture and installs it below the sysroot.
 build_source() {
   local package=$1 work=$sysroot/.source
   shift
-  (cd "$work" && rm -rf "$package" &&
-    source_apt source --download-only "$package" &&
-    dpkg-source -x "$(ls -t "${package}"_*.dsc | head -n 1)" "$package" >/dev/null)
+  fetch_source "$package" "$work"
   cmake -G Ninja -S "$work/$package" -B "$work/$package-build" \
     -D CMAKE_TOOLCHAIN_FILE="$PWD/cmake/toolchains/$architecture.cmake" \
     -D TAKT_SYSROOT="$sysroot" -D CMAKE_BUILD_TYPE=Release \
@@ -130,17 +123,9 @@ build_source() {
 # Header-only libraries are the same for all architectures; the other ones are
 # built.
 build_packages() {
-  mkdir -p "$sysroot/.source" "$sysroot/.apt/lists/partial" \
-    "$sysroot/.apt/cache/archives/partial"
-  # The first archive of this machine's apt.
-  local mirror
-  mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' |
-    awk '$2 ~ /bookworm|12/ && !/security/ { print $1; exit }')
-  : "${mirror:=http://deb.debian.org/debian}"
-  printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s bookworm main\n' \
-    deb "$mirror" deb-src "$mirror" >"$sysroot/.apt/sources"
-  source_apt update
-  (cd "$sysroot/.source" && source_apt download nlohmann-json3-dev \
+  mkdir -p "$sysroot/.source"
+  prepare_own_apt
+  (cd "$sysroot/.source" && own_apt download nlohmann-json3-dev \
     libprotozero-dev libhwloc-dev)
   local package
   for package in "$sysroot"/.source/*.deb; do

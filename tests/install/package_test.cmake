@@ -76,7 +76,7 @@ execute_process(COMMAND ${PKG_CONFIG} ${pkg_flags} takt
 separate_arguments(package UNIX_COMMAND "${package}")
 get_filename_component(lib_dir ${pc_dir} DIRECTORY)
 file(MAKE_DIRECTORY ${samples}/pc)
-foreach(sample hello native_module fences dag stateful verify)
+foreach(sample hello static_call native_module fences dag stateful verify)
   run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${flags}
       ${samples}/${sample}.c -o ${samples}/pc/${sample} ${package}
       -Wl,-rpath,${lib_dir})

@@ -88,6 +88,8 @@ function(run_samples directory)
   set(data ${SOURCE_DIR}/tests/testdata/api)
   expect_output("1 4 9 16" ${directory}/hello ${data}/simple_mul.vmfb)
   expect_output("1 4 9 16" ${directory}/hello_cpp ${data}/simple_mul.vmfb)
+  expect_output("2 4 6 8" ${directory}/static_call
+    ${SOURCE_DIR}/tests/testdata/fat/fat.vmfb)
   file(SHA256 ${data}/simple_mul.vmfb hash)
   expect_output("simple is loaded"
     ${directory}/verify ${data}/simple_mul.vmfb ${hash})
