@@ -6,6 +6,7 @@
 #include "takt/native_module.h"
 #include "takt/plan_run.h"
 #include "takt/scheduler.h"
+#include "tests/api/lead_time.h"
 #include "tests/api/test.h"
 
 typedef struct fixture_t {
@@ -175,11 +176,6 @@ static inline takt_context_t* create_counter(takt_instance_t* instance,
   takt_module_release(modules[1]);
   return context;
 }
-
-/* A start time that a busy machine does not miss: a preempted thread gets a
- * processor again within a tenth of a second. */
-static const int64_t kLeadNs = 100000000;
-static inline int64_t soon_ns(void) { return takt_clock_now_ns() + kLeadNs; }
 
 /* Options with which a run follows all of a plan. By default it leaves out
  * kernels as small as those of tests. */

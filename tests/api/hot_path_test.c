@@ -218,6 +218,23 @@ static void invoke_and_wait(takt_function_t* function,
   takt_invocation_release(invocation);
 }
 
+/* Whether every worker runs, and every backup thread has parked once. */
+static bool all_threads_run(takt_instance_t* instance, uint32_t worker_count) {
+  takt_executor_t* const executor = takt_instance_executor(instance);
+  for (uint32_t i = 0; i < worker_count; ++i) {
+    takt_worker_statistics_t worker;
+    worker.struct_size = sizeof(worker);
+    if (!takt_executor_query_worker_statistics(executor, i, &worker) ||
+        !worker.is_running) {
+      return false;
+    }
+  }
+  takt_executor_statistics_t statistics;
+  statistics.struct_size = sizeof(statistics);
+  takt_executor_query_statistics(executor, &statistics);
+  return statistics.backup_threads.park_count >= statistics.worker_count;
+}
+
 static void expect_a_clean_path(const char* what, const char* module_path,
                                 const char* device_name, int32_t worker_count,
                                 call_t call) {
@@ -228,21 +245,9 @@ static void expect_a_clean_path(const char* what, const char* module_path,
   const takt_value_t argument = takt_value_ref(view);
 
   /* Threads take a while to come up, and memory for that. */
-  for (uint32_t i = 0; i < (uint32_t)worker_count && device_name[6] == 't';) {
-    takt_worker_statistics_t worker;
-    worker.struct_size = sizeof(worker);
-    if (takt_executor_query_worker_statistics(
-            takt_instance_executor(f.instance), i, &worker) &&
-        worker.is_running) {
-      ++i;
-    }
+  if (strcmp(device_name, "local-task") == 0) {
+    AWAIT(all_threads_run(f.instance, (uint32_t)worker_count));
   }
-  takt_executor_statistics_t executor;
-  executor.struct_size = sizeof(executor);
-  do {
-    takt_executor_query_statistics(takt_instance_executor(f.instance),
-                                   &executor);
-  } while (executor.backup_threads.park_count < executor.worker_count);
   const long number = invocation_count();
   for (long i = 0; i < 2000; ++i) call(function, &argument);
   const reading_t before = read_counters();

@@ -117,10 +117,9 @@ static void the_heat_of_an_npu_reaches_the_scheduler(void) {
       link_module(&npu, TESTDATA("npu/route_a.vmfb"), 2, npu.devices, &status);
   REQUIRE_OK(status);
   EXPECT(npu_resource(&npu).speed_permille == 1000);
-  while (npu_resource(&npu).speed_permille == 1000 ||
-         mode_of(&npu) != TAKT_SCHEDULER_MODE_HOT) {
-    EXPECT_OK(run_product(context, npu.devices[0], 2));
-  }
+  REPEAT_UNTIL(npu_resource(&npu).speed_permille != 1000 &&
+                   mode_of(&npu) == TAKT_SCHEDULER_MODE_HOT,
+               EXPECT_OK(run_product(context, npu.devices[0], 2)));
   EXPECT(npu_resource(&npu).speed_permille == 500);
   EXPECT(npu_resource(&npu).is_available);
   takt_context_release(context);
@@ -142,9 +141,8 @@ static void an_npu_that_fails_is_not_available_for_a_while(void) {
   takt_context_t* context =
       link_module(&npu, TESTDATA("npu/route_a.vmfb"), 2, npu.devices, &status);
   REQUIRE_OK(status);
-  while (npu_resource(&npu).is_available) {
-    EXPECT_OK(run_product(context, npu.devices[0], 2));
-  }
+  REPEAT_UNTIL(!npu_resource(&npu).is_available,
+               EXPECT_OK(run_product(context, npu.devices[0], 2)));
   EXPECT(statistics_of(&npu).quarantine_count > 0);
   EXPECT_OK(run_product(context, npu.devices[0], 2));
   /* The scheduler probes an NPU that has no work. */

@@ -8,11 +8,9 @@
 #include "gtest/gtest.h"
 #include "takt/plan_run.hpp"
 #include "takt/tools/workload.hpp"
+#include "tests/api/lead_time.h"
 
 namespace {
-
-// A start time this far ahead is one that a busy machine does not miss.
-constexpr int64_t kLeadNs = 100'000'000;
 
 constexpr char kWorkload[] = R"({"name": "w",
   "topology": {"clusters": [{"name": "a", "cpus": "0"}]},
@@ -78,7 +76,7 @@ TEST(PlanRunHppTest, FromAWorkloadToResults) {
   EXPECT_FALSE(takt::PlanRun::Create(instance, plan, {}, how).ok());
   auto run = takt::PlanRun::Create(instance, plan, {binding}, how).value();
   EXPECT_FALSE(run.Start(0).ok());
-  ASSERT_TRUE(run.Start(takt_clock_now_ns() + kLeadNs).ok());
+  ASSERT_TRUE(run.Start(soon_ns()).ok());
   EXPECT_TRUE(run.Wait().ok());
   EXPECT_EQ(done, 3);
   EXPECT_EQ(run.report().call_count, 3u);

@@ -76,17 +76,21 @@ static inline bool test_is_passed(int64_t deadline_ns) {
   sched_yield();
   return takt_clock_now_ns() >= deadline_ns;
 }
-/* Waits until `condition` is true; a failed expectation if it stays false. */
-#define AWAIT(condition)                                              \
+/* Runs `statement` until `condition` is true; a failed expectation if it stays
+ * false. */
+#define REPEAT_UNTIL(condition, statement)                            \
   do {                                                                \
     const int64_t await_end_ns = takt_clock_now_ns() + kAwaitNs;      \
     bool await_met = (condition);                                     \
     while (!await_met && !test_is_passed(await_end_ns)) {             \
+      statement;                                                      \
       await_met = (condition);                                        \
     }                                                                 \
     test_expect(await_met, "before the limit: " #condition, __FILE__, \
                 __LINE__);                                            \
   } while (false)
+/* Waits until `condition` is true; a failed expectation if it stays false. */
+#define AWAIT(condition) REPEAT_UNTIL(condition, (void)0)
 
 #define TESTDATA(name) TAKT_TESTDATA_DIR "/" name
 
