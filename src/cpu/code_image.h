@@ -21,7 +21,7 @@ class CodeImage {
   // outside the code.
   virtual absl::StatusOr<const void*> FindFunction(
       absl::string_view name) const = 0;
-  // The bytes from `address` to the end of its segment; empty if it lies in no
+  // The bytes from `address` to the end of its segment; empty if it is not in a
   // readable segment.
   virtual absl::Span<const uint8_t> ReadableFrom(const void* address) const = 0;
   // Whether `address` lies in a code segment.

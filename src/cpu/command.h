@@ -59,7 +59,7 @@ struct DispatchCommand : Command {
   const uint32_t* constants = nullptr;
   const Range* bindings = nullptr;
 
-  // Null: this command alone runs the dispatch.
+  // Null: the dispatch has this one target.
   const DispatchRoute* route() const {
     return route_.load(std::memory_order_acquire);
   }

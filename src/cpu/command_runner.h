@@ -50,7 +50,7 @@ struct ResolvedTransfer {
   }
 };
 
-// A dispatch with its addresses, which are in arrays of the caller's.
+// A dispatch with its addresses, which are in arrays of the caller.
 struct ResolvedDispatch {
   const DispatchCommand* command = nullptr;
   DispatchArguments arguments;
@@ -99,7 +99,7 @@ int64_t EstimateNs(const Region& region, int64_t limit_ns);
 // The same for all regions from `first` on.
 int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
 
-// What the runs of whole dispatches on one thread have in common.
+// The common parameters of runs of whole dispatches on one thread.
 struct RunTerms {
   bool learns = false;  // Costs of functions are measured.
   const DispatchObserver& observer;

@@ -1,4 +1,4 @@
-// What this machine's processor can do: in the words that compiled code
+// The features of this machine's processor: in the form that compiled code
 // expects, and as the choice of kernels.
 #ifndef TAKT_CPU_CPU_FEATURES_H_
 #define TAKT_CPU_CPU_FEATURES_H_
@@ -21,8 +21,8 @@ struct ProcessorData {
   bool Has(int bit) const { return (words[0] >> bit & 1) != 0; }
 };
 
-// Asks the processor and the system, each time: features that the system does
-// not save on a context switch count as absent.
+// Queries the processor and the system at each call. Features that the system
+// does not save on a context switch count as absent.
 ProcessorData DetectProcessor();
 
 // The features that it has, as the compiler spells them ("avx512vnni").

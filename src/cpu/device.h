@@ -1,10 +1,11 @@
-// The CPU as a device: memory is the process's, command buffers run where
-// their fences become reached.
+// The CPU as a device. Its memory is the process's memory; a command buffer
+// runs when its wait fence is reached.
 //
-//   "local-sync"  has no executor: an operation runs to its end on the thread
-//                 that submits it, or that brings its wait fence about.
-//   "local-task"  spreads the workgroups over the threads of an executor, and
-//                 runs what is tiny as local-sync does.
+//   "local-sync" has no executor: an operation runs to its end on the thread
+//                 that submits it, or on the thread that reaches its wait
+//                 fence.
+//   "local-task" spreads the workgroups over the threads of an executor, and
+//                 runs very small work as local-sync does.
 //
 // Thread-safety: see hal/device.h.
 #ifndef TAKT_CPU_DEVICE_H_
@@ -34,37 +35,38 @@ class Transfer;
 class Device final : public hal::Device {
  public:
   struct Options {
-    // What the imports of kernels resolve to; borrowed, outlives the device.
-    // NULL: nothing.
+    // Resolves the imports of kernels. Borrowed; outlives the device. NULL:
+    // there are no imports.
     ImportResolver* imports = nullptr;
     // More executable formats; NULL: none.
     std::shared_ptr<CodeLoader> formats;
-    // The executor is the device's alone, and shut down with it.
+    // Whether only this device uses the executor; then it is shut down with the
+    // device.
     bool owns_executor = false;
-    // What stands behind a device of another kind; only kept.
+    // An object of a device of another kind, which this device keeps alive.
     Ref<Object> companion;
-    // Where buffers get their memory, and how much of it.
+    // The options of the pool that provides the memory of buffers.
     MemoryPool::Options memory;
-    // A queue each: the processors that its work may run on, where the work
-    // itself does not say. An operation of several queues may run on those of
-    // all of them. Empty: one queue, on all.
+    // The queues: for each queue the processors on which its work may run, if
+    // the work names none. An operation of several queues may run on the
+    // processors of all of them. Empty: one queue, on all processors.
     std::vector<CpuSet> queues;
-    // Whether dispatches are measured. If not, nothing runs at once on the
-    // thread that submits it, and each dispatch is spread as if nothing were
-    // known of it.
+    // Whether dispatches are measured. If not, no dispatch runs at once on the
+    // thread that submits it, and each is spread as if its cost were unknown.
     bool learn_costs = true;
-    // What flushes and invalidates memory (CpuCommandBuffer::Create). Null: it
-    // is coherent.
+    // The code that flushes and invalidates memory (CpuCommandBuffer::Create).
+    // Null: memory is coherent.
     Ref<LoadedExecutable> memory_sync;
-    // Where its operations are recorded. Null: nowhere.
+    // Records the operations. Null: nothing does.
     Ref<Tracer> tracer;
     DispatchObserver observer;  // May be empty.
     // Whether it takes libraries of the system's own format.
     bool allows_system_libraries = false;
-    // Decides when and how wide dispatches run that are worth a decision; of
-    // the same executor. Null: the executor's lanes alone.
+    // Decides when, and on how many threads, a dispatch runs that is worth a
+    // decision; of the same executor. Null: the executor's lanes alone order
+    // the work.
     Ref<shop::JobShop> shop;
-    // The pools of its machine that the device's dispatches may run in; 0: all
+    // The pools of its machine in which the device's dispatches may run; 0: all
     // cores.
     uint32_t shop_pools = 0;
   };
@@ -133,16 +135,18 @@ class Device final : public hal::Device {
   ~Device() override {
     memory_->Retire();
     loader_.Retire();
-    // Perhaps on one of its threads, so while there is a reference.
+    // The caller may be one of its threads, so this happens while there is a
+    // reference.
     if (owns_executor_) executor_->Shutdown();
   }
 
-  // Runs `step`, a callable that returns a status, once the wait is reached:
-  // before it returns, if that is so already.
+  // Runs `step`, a callable that returns a status, when the wait fence is
+  // reached: before this function returns, if it is reached already.
   template <typename Step>
   void RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
                Step step);
-  // Runs a checked command buffer on this thread, if that is the way.
+  // Runs a checked command buffer on this thread if it is small enough. Returns
+  // whether it did.
   bool TryExecuteInline(const hal::QueueTicket& ticket, const OperationTag& tag,
                         const exec::JobTraits& traits,
                         const CpuCommandBuffer& command_buffer,
@@ -150,8 +154,8 @@ class Device final : public hal::Device {
   Ref<hal::Buffer> CreateBuffer(Ref<PooledStorage> storage,
                                 const hal::BufferParams& params);
 
-  // How the operation's jobs stand. INVALID_ARGUMENT for processors without
-  // workers, and queues that there are not.
+  // Finds the traits of the operation's jobs. INVALID_ARGUMENT for processors
+  // without workers, and for queues that do not exist.
   absl::StatusOr<exec::JobTraits> FindTraits(
       const hal::QueueTicket& ticket) const;
 

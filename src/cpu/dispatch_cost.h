@@ -28,7 +28,7 @@ class WorkgroupCost {
   void Add(int64_t duration_ns, uint32_t workgroup_count) {
     const int64_t each = duration_ns / (workgroup_count ? workgroup_count : 1);
     const int64_t old = mean_ns_.load(std::memory_order_relaxed);
-    // At least 1: 0 says that nothing is known.
+    // At least 1, because 0 means that nothing was measured.
     const int64_t next = std::max<int64_t>(
         old == 0 ? each : old + (std::min(each, Limit(old)) - old) / 8, 1);
     mean_ns_.store(next, std::memory_order_relaxed);
@@ -54,7 +54,7 @@ struct DispatchCost {
   WorkgroupCost alone;   // One thread runs all workgroups.
   WorkgroupCost shared;  // Several may.
 
-  // The one, or the other where it has not been measured.
+  // One of the two costs; the other one if it has not been measured.
   int64_t AloneNs() const {
     return alone.mean_ns() != 0 ? alone.mean_ns() : shared.mean_ns();
   }
@@ -92,8 +92,8 @@ class DispatchCosts {
     return others_;
   }
 
-  // Calls visit(grid, cost) for each that has been asked for; {0, 0, 0} for
-  // what others share.
+  // Calls visit(grid, cost) for each grid that was looked up; {0, 0, 0} stands
+  // for the cost that other grids share.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const Entry& entry : entries_) {
@@ -109,7 +109,7 @@ class DispatchCosts {
     DispatchCost cost;
   };
 
-  // 0 for what is too large for it: y and z are small in practice.
+  // 0 for a grid that is too large for a key; y and z are small in practice.
   static uint64_t KeyOf(const Grid& grid) {
     if (grid[1] > 0xffff || grid[2] > 0xffff) return 0;
     return uint64_t{grid[0]} << 32 | uint64_t{grid[1]} << 16 | grid[2];

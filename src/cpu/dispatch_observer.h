@@ -1,5 +1,5 @@
 // A DispatchObserver is called at the end of every dispatch of a device. Tools
-// measure by it.
+// use it for measurements.
 #ifndef TAKT_CPU_DISPATCH_OBSERVER_H_
 #define TAKT_CPU_DISPATCH_OBSERVER_H_
 

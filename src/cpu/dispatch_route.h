@@ -39,9 +39,9 @@ class DispatchRoute {
   // device that runs the command buffer.
   virtual exec::Executor* cpu_executor() const = 0;
 
-  // Chooses by what both have cost so far and how long a job with these traits
-  // would wait for the resource; counts the choice. `core_count`: the threads
-  // that may share the work on the CPU.
+  // Chooses by the measured costs of both targets and the time that a job with
+  // these traits would wait for the resource; counts the choice. `core_count`:
+  // the threads that may share the work on the CPU.
   virtual RouteTarget Choose(const exec::JobTraits& traits,
                              uint32_t core_count) const = 0;
 
@@ -53,11 +53,11 @@ class DispatchRoute {
   virtual void Offer(uint32_t exclusive_pools, uint32_t core_pools,
                      shop::Work* work) const = 0;
 
-  // What the recorded code takes for the whole dispatch without waiting; 0: not
-  // measured.
+  // The duration of the whole dispatch with the recorded code, without waiting;
+  // 0: not measured.
   virtual int64_t ExclusiveNs() const = 0;
 
-  // A shop has chosen.
+  // Counts the choice of a shop.
   virtual void CountChoice(RouteTarget target) const = 0;
 
  protected:

@@ -1,12 +1,13 @@
-// An ElfImage is a shared object of the compiler, mapped and relocated by
-// ourselves: position-independent, without imports from the system.
+// An ElfImage is a shared object of the compiler, which Takt maps and relocates
+// itself. It is position-independent, and imports nothing from the system.
 //
-// Everything in the file is checked before it is used; loading executes
-// nothing of it. What its code does once it is called is beyond any check.
+// Everything in the file is checked before it is used; loading executes no code
+// of the file. Nothing checks what the code does when it is called.
 //
 // Invariants:
 //   (1) No page is writable and executable at once: code is copied in while its
-//       pages are only writable, and protected before anyone gets its address.
+//       pages are only writable, and protected before any caller gets its
+//       address.
 //   (2) Every segment lies on pages of its own.
 //
 // Thread-safety: immutable once loaded.
@@ -32,8 +33,8 @@ class ElfImage final : public CodeImage {
   // Address space that an image may take.
   static constexpr uint64_t kMaxImageBytes = uint64_t{512} << 20;
 
-  // Such as "x86_64": how the compiler calls this machine's ELF files. Empty
-  // where there is no loader.
+  // The compiler's name of this machine's architecture, such as "x86_64". Empty
+  // if Takt has no loader for it.
   static absl::string_view HostArchitecture();
 
   // `data` is only read during the call. Errors, each with the file offset or
@@ -61,22 +62,22 @@ class ElfImage final : public CodeImage {
   // One PT_LOAD, in bytes from the start of the image.
   struct Segment {
     uint64_t begin = 0;
-    uint64_t end = 0;  // Of what the file says; pages go further.
+    uint64_t end = 0;  // By the file; the pages reach further.
     uint64_t file_offset = 0;
     uint64_t file_bytes = 0;
     bool readable = false;
     bool writable = false;
     bool executable = false;
   };
-  // A range of virtual addresses, as the file says them.
+  // A range of virtual addresses in the file.
   struct Range {
     uint64_t address = 0;
     uint64_t bytes = 0;
   };
   struct Machine;
-  // What the program headers say.
+  // The contents of the program headers.
   struct Layout;
-  // What the dynamic section says.
+  // The contents of the dynamic section.
   struct Tables {
     Range relocations;
     uint64_t symbols = 0;  // Addresses; 0: absent.

@@ -1,6 +1,6 @@
-// An ExecutableLoader turns blobs of a module into executables. It knows the
-// formats of this machine, and remembers, weakly, what it has loaded: the same
-// content with the same constants is loaded once while any user of it lives.
+// An ExecutableLoader makes executables of blobs of a module, in the formats of
+// this machine. It keeps weak references to the loaded code: the same content
+// with the same constants is loaded once, as long as a user of it lives.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf.
@@ -36,7 +36,7 @@ class ExecutableLoader {
                             bool allows_system_libraries = false);
   ~ExecutableLoader();
 
-  // Whether Load() takes blobs of `format` on this machine, such as
+  // Whether Load() supports blobs of `format` on this machine, such as
   // "embedded-elf-x86_64" or "vmvx-bytecode-fb".
   bool SupportsFormat(absl::string_view format) const;
 
@@ -44,13 +44,13 @@ class ExecutableLoader {
   // the call and nothing is remembered. Errors: NOT_FOUND for a format that is
   // not supported, or an import that nothing resolves; PERMISSION_DENIED for a
   // system library where that is not allowed; DATA_LOSS for a damaged
-  // blob; UNIMPLEMENTED for what it needs and Takt lacks; FAILED_PRECONDITION
-  // for a wrong number of constants.
+  // blob; UNIMPLEMENTED for a feature that Takt lacks; FAILED_PRECONDITION for
+  // a wrong number of constants.
   absl::StatusOr<Ref<LoadedExecutable>> Load(
       absl::string_view format, absl::Span<const uint8_t> data,
       Ref<Object> owner, absl::Span<const uint32_t> constants);
 
-  // The device ends; its threads are still there.
+  // Called when the device ends, while its threads still run.
   void Retire() {
     if (others_ != nullptr) others_->Retire();
   }

@@ -26,13 +26,13 @@
 
 namespace takt::cpu {
 
-// Work that takes no more than this runs on the thread that has it: to wake
-// another thread takes about as long.
+// Work that takes no longer than this runs on the thread that has it, because a
+// wake-up of another thread takes about as long.
 inline constexpr int64_t kInlineNs = 25'000;
 
-// Whether small dispatches of the job wait for a decision of the shop as large
-// ones do: the shop decides about all dispatches now, or the job has not been
-// released. Both may be null.
+// Whether small dispatches of the job wait for a decision of the shop, as large
+// ones do: because the shop now decides about all dispatches, or because the
+// job has not been released. Both may be null.
 bool IsDecided(const shop::JobShop* shop, const shop::ScheduledJob* job);
 
 class Execution final : public Operation, private Borrower::Observer {
@@ -67,7 +67,7 @@ class Execution final : public Operation, private Borrower::Observer {
   void Submit(uint32_t part_count);
   // Makes job_.
   void ReleaseJob();
-  // One of the region's parts has ended.
+  // Reports that one of the region's parts has ended.
   void EndPart();
   // Raises the parts in flight; the region does not end meanwhile.
   void OnUrgency(const JobUrgency& urgency, Borrower::Calls* after) override;

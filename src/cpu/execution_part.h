@@ -36,7 +36,7 @@ class ExecutionPart final : public shop::Work {
     size_t* lengths;
   };
 
-  // Once, before all else. `execution` outlives it.
+  // Called once, before all other functions. `execution` outlives it.
   void Init(Execution* execution, const exec::JobTraits& traits);
 
   // Afterwards tile_count is 0 if there is nothing to do. Errors: as Resolve().
@@ -72,14 +72,14 @@ class ExecutionPart final : public shop::Work {
   bool is_dispatch_ = false;
   ResolvedTransfer transfer_;
 
-  // Of a dispatch:
+  // For a dispatch only:
   const DispatchCommand* recorded_ = nullptr;
   const DispatchRoute* route_ = nullptr;  // Null: one target only.
   RouteTarget target_ = RouteTarget::kOnly;
   BindingRoom room_ = {};
   ResolvedDispatch dispatch_;
-  bool is_learned_ = false;  // What it costs.
-  bool is_timed_ = false;    // Something asks when its tiles run.
+  bool is_learned_ = false;  // Its cost is learned.
+  bool is_timed_ = false;    // The times of its tiles are measured.
   // The shop chooses the target, until the first tile has begun.
   bool is_offered_ = false;
   std::atomic<bool> has_begun_{false};

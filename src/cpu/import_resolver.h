@@ -1,7 +1,8 @@
-// An ImportResolver says which host function stands behind a name that a
-// compiled kernel calls.
+// An ImportResolver finds the host function for the name of an import of a
+// compiled kernel.
 //
-// Thread-safety: Resolve() may run on any thread, also at once.
+// Thread-safety: Resolve() may run on any thread, and on several threads at the
+// same time.
 #ifndef TAKT_CPU_IMPORT_RESOLVER_H_
 #define TAKT_CPU_IMPORT_RESOLVER_H_
 

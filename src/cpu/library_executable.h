@@ -53,13 +53,13 @@ class LibraryExecutable final : public ExecutableCode {
   absl::Status ReadLibrary(const library_abi::Library* address,
                            library_abi::Library* library) const;
   absl::Status ReadFunctions(const library_abi::Library& library);
-  // The library's own name, as far as it has one.
+  // The library's own name; empty if it has none.
   std::string ReadName(const library_abi::Library& library) const;
   absl::Status ResolveImports(const library_abi::Library& library,
                               ImportResolver* imports,
                               const ProcessorData& processor);
 
-  // Checked reads of what the library points at.
+  // Checked reads of the memory to which the library's tables point.
   template <typename T>
   absl::StatusOr<T> Read(const T* array, uint64_t index,
                          absl::string_view what) const;

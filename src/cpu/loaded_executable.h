@@ -1,5 +1,5 @@
-// A LoadedExecutable is what a module holds of loaded code: a handle on the
-// code itself, which every context that loaded the same content shares.
+// A LoadedExecutable is a module's handle of loaded code. All contexts that
+// load the same content share the code.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_CPU_LOADED_EXECUTABLE_H_
@@ -25,7 +25,7 @@ namespace takt::cpu {
 
 inline constexpr size_t kMaxBindings = 256;
 
-// One dispatch, as its workgroups see it. Everything is borrowed.
+// The arguments of a dispatch for its workgroups. Everything is borrowed.
 struct DispatchArguments {
   std::array<uint32_t, 3> workgroup_count = {1, 1, 1};  // z below 2^16.
   // As many as the function declares.
@@ -37,7 +37,7 @@ struct DispatchArguments {
   const size_t* binding_lengths = nullptr;
   size_t binding_count = 0;
   // Bit i % 64 of word i / 64: binding i must not be written. Code that is not
-  // trusted is held to it.
+  // trusted is checked against it.
   std::array<uint64_t, kMaxBindings / 64> read_only_bindings = {};
   uint32_t max_concurrency = 1;
   // The traits of its job; null: none in particular.
@@ -51,8 +51,8 @@ struct DispatchArguments {
   }
 };
 
-// Loaded code: what the formats implement. Shared by every LoadedExecutable of
-// the same content; gone with the last of them.
+// Loaded code; each format has a subclass. All LoadedExecutables of the same
+// content share it, and the last one destroys it.
 class ExecutableCode {
  public:
   struct Function {
@@ -66,8 +66,8 @@ class ExecutableCode {
 
   virtual ~ExecutableCode() = default;
 
-  // Identifies the kind of code, so that its makers know it again; an address
-  // that is compared, never used. Null: there is no need.
+  // Identifies the kind of code, so that its makers recognize it. The address
+  // is only compared. Null: not needed.
   virtual const void* implementation() const { return nullptr; }
 
   // Runs the workgroups whose linear index (x fastest) lies in [begin, end).
@@ -84,11 +84,12 @@ class ExecutableCode {
     return trace_names_[function].Find(tracer, functions_[function].name);
   }
 
-  // Keeps what the code was made from as long as the code. Called by the
-  // loader, before anyone else sees the code.
+  // Keeps the source of the code alive as long as the code. The loader calls
+  // this before other threads see the code.
   void SetSource(Ref<Object> source) { source_ = std::move(source); }
 
-  // A hash of what it was made from, by which profiles know it. Set likewise.
+  // The hash of the source, by which profiles identify the code. Set in the
+  // same way.
   uint64_t content_hash() const { return content_hash_; }
   void SetContentHash(uint64_t hash) { content_hash_ = hash; }
 

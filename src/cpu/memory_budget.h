@@ -1,5 +1,5 @@
-// A MemoryBudget orders the memory requests of a device that may use only so
-// much memory. It counts bytes; the memory itself belongs to the pool.
+// A MemoryBudget orders the memory requests of a device with limited memory. It
+// counts bytes; the memory itself belongs to the pool.
 //
 // The policy keeps requests from waiting for each other in a circle:
 //   - Requests are served in the order in which the timeline reached them, and
@@ -47,7 +47,7 @@ namespace takt::cpu {
 
 class MemoryBudget {
  public:
-  // The group does not know what it will ask for.
+  // The total of the group's requests is unknown.
   static constexpr uint64_t kUnknownClaim = ~uint64_t{0};
 
   class Group final : public hal::MemoryGroup {
@@ -121,15 +121,16 @@ class MemoryBudget {
   // The timeline has reached an announced request. True: granted. False: it
   // waits, and settled() comes, perhaps before this returns.
   [[nodiscard]] bool Await(Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Instead of Await(): the request will not come to pass.
+  // Withdraws an announced request, instead of Await().
   void Withdraw(Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Gives back what was taken or granted.
+  // Returns bytes that were taken or granted.
   void GiveBack(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Around every piece of the device's work that runs, or is about to.
+  // Called around every piece of the device's work that runs or is about to
+  // run.
   void BeginWork() ABSL_LOCKS_EXCLUDED(mutex_);
   void EndWork() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Looks for stalls no longer.
+  // Stops the check for stalls.
   void Retire() ABSL_LOCKS_EXCLUDED(mutex_);
 
   Statistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -149,10 +150,10 @@ class MemoryBudget {
   void ArmTimer() ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends a method that has changed something: unlocks, then runs what is due.
   void Settle(hal::Deferred* grants, bool watch) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Explain() but for what waits first.
+  // The part of Explain() about the memory in use.
   std::string DescribeUse() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // A request that has waited leaves the statistics.
+  // Removes a request that has waited from the statistics.
   void NoteWaitEnd(const Request& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The bytes that `group` may still ask for, at most bytes_.
@@ -168,7 +169,8 @@ class MemoryBudget {
   bool IsAdmissible(const Request& request) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Grant(Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes what can be granted from the list; to be run once unlocked.
+  // Takes the requests that can be granted from the list. The caller runs the
+  // result after it has unlocked.
   hal::Deferred* TakeGrantable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Forgets an admitted group that will get nothing more.
   void DropIfDone(Group& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,14 +1,14 @@
-// A MemoryPool gives buffers their memory, and keeps what comes back for the
-// next of its size: queue-ordered allocations of a program that runs again and
-// again cost a list operation each.
+// A MemoryPool provides the memory of buffers, and keeps freed memory for the
+// next allocation of its size: a queue-ordered allocation of a program that
+// runs repeatedly costs a list operation.
 //
 // Sizes are rounded up to classes, four to an octave, so at most a quarter is
 // lost; under a budget only to units, and large ones to pages, so that what
 // fits by its numbers fits. Memory is aligned to hal::kBufferAlignment.
 //
-// Idle memory goes back to the system by Trim(), beyond `idle_bytes_max` at
-// once, when a budget needs the room, and when it has not been needed for
-// `idle_ns`.
+// Idle memory is returned to the system by Trim(); at once if it exceeds
+// `idle_bytes_max`; when a budget needs it for other sizes; and when it has not
+// been used for `idle_ns`.
 //
 // Lifetime: storages hold the pool, and so does its timer while there is idle
 // memory to look after.
@@ -45,13 +45,13 @@ class MemoryPool final : public Object {
   static constexpr uint64_t kNoLimit = ~uint64_t{0};
   struct Options {
     MemorySource source;
-    // What buffers may take, in use and idle together. Not 0.
+    // The largest amount of memory, in use and idle together. Not 0.
     uint64_t budget_bytes = kNoLimit;
-    // How much idle memory is kept, and for how long; looked at once in that
-    // time, so for up to twice as long.
+    // The largest amount of idle memory, and the time for which it is kept. The
+    // pool checks once in that time, so memory stays for up to twice as long.
     uint64_t idle_bytes_max = kNoLimit;
     int64_t idle_ns = kInfiniteFuture;
-    // Of the budget: how long nothing may happen while requests wait.
+    // The budget's limit of the time without progress while requests wait.
     int64_t stall_ns = kInfiniteFuture;
     // Needed if idle_ns or stall_ns is not kInfiniteFuture.
     std::shared_ptr<TimerService> timers;
@@ -73,13 +73,13 @@ class MemoryPool final : public Object {
   // The same with Charge() bytes that the budget has granted; on error they
   // are given back.
   absl::Status CommitGranted(PooledStorage& storage);
-  // Both in one. The object comes from the system.
+  // Reserves and commits a storage. The object comes from the system.
   absl::StatusOr<Ref<hal::Storage>> CreateStorage(uint64_t byte_length);
 
-  // OK if memory of that length can ever be had: RESOURCE_EXHAUSTED names it,
-  // and what there is.
+  // OK if an allocation of this length can ever succeed. RESOURCE_EXHAUSTED
+  // names the length and the limit.
   absl::Status CheckLength(uint64_t byte_length) const;
-  // What an allocation of a checked length takes from the budget.
+  // The bytes that an allocation of a checked length takes from the budget.
   uint64_t Charge(uint64_t byte_length) const;
 
   // hal::Device::PrepareMemory().
@@ -88,8 +88,8 @@ class MemoryPool final : public Object {
   hal::AllocationStatistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Gives idle memory back to the system.
   void Trim() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Gives it back for the last time: no allocation will follow. Memory that
-  // becomes idle later goes back at once.
+  // Returns idle memory to the system; no allocation will follow. Memory that
+  // becomes idle later is returned at once.
   void Retire() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // An allocation of `byte_length` in its class; 0 if it is absurd.
@@ -114,7 +114,7 @@ class MemoryPool final : public Object {
   explicit MemoryPool(const Options& options);
   ~MemoryPool() override { Trim(); }
 
-  // nullptr if there is no memory. What the budget says has been asked.
+  // nullptr if there is no memory. The caller has asked the budget.
   uint8_t* Allocate(uint64_t byte_length) ABSL_LOCKS_EXCLUDED(mutex_);
   void Free(uint8_t* memory, uint64_t byte_length) ABSL_LOCKS_EXCLUDED(mutex_);
   // The length of the memory that an allocation gets.

@@ -22,8 +22,8 @@
 
 namespace takt::cpu {
 
-// Signals or fails `fence`, as `outcome` says; null: no effect. A fence
-// that was reached or has failed before stays as it is.
+// Signals `fence` if `outcome` is OK, else fails it; null: no effect. A fence
+// that was reached or has failed before does not change.
 void Tell(const hal::Fence* fence, const absl::Status& outcome);
 
 class Operation : public hal::FenceWaiter {
@@ -58,16 +58,16 @@ class Operation : public hal::FenceWaiter {
 
   // Does the work, and calls Complete() then or later, on any thread.
   virtual void Run() = 0;
-  // Ends the operation: gives back all that it holds, then signals the fence.
+  // Ends the operation: releases all that it holds, then signals the fence.
   void Complete(const absl::Status& outcome);
 
   Device& device() const { return *device_; }
   const OperationTag& tag() const { return tag_; }
   // Null: it is not cancelled once it has begun.
   Cancellation* cancellation() const { return cancellation_.get(); }
-  // Whether the operation must end before it is done.
-  // Null: nothing lends to it.
+  // The borrower of the operation's call. Null: nothing lends to it.
   Borrower* borrower() const { return borrower_.get(); }
+  // Whether the operation must end before it is done.
   bool is_cancelled() const {
     return cancellation_ != nullptr && cancellation_->stops_all_work() &&
            cancellation_->is_requested();
@@ -108,7 +108,7 @@ class AllocaOperation final : public Operation, private MemoryBudget::Request {
   bool is_announced_ = true;  // And has not come to its turn.
 };
 
-// While it lives, its thread does the device's work.
+// While it lives, its thread runs work of the device.
 class WorkScope {
  public:
   explicit WorkScope(Device& device) : budget_(device.memory().budget()) {

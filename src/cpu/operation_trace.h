@@ -17,7 +17,8 @@
 
 namespace takt::cpu {
 
-// Travels with an operation. Without an id nothing of it is recorded.
+// The identity of an operation in the trace. An operation without an id is not
+// recorded.
 struct OperationTag {
   uint64_t id = 0;
   uint64_t parent = 0;  // Its invocation's.
@@ -62,7 +63,7 @@ class OperationTrace {
             const absl::Status& outcome) const {
     if (__builtin_expect(tag.is_traced(), 0)) DoneTraced(tag, signal, outcome);
   }
-  // Memory was given (kAlloca) or taken back (kDealloca).
+  // Records that memory was allocated (kAlloca) or freed (kDealloca).
   void Memory(const OperationTag& tag, EventKind kind,
               const hal::Storage& storage) const {
     if (__builtin_expect(tag.is_traced(), 0)) MemoryTraced(tag, kind, storage);

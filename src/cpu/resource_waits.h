@@ -1,6 +1,6 @@
-// ResourceWaits counts how often this thread was granted a resource that code
-// needs to itself while it runs, such as a device behind the code, and how long
-// it waited for these grants. What a dispatch costs does not include the waits.
+// ResourceWaits counts the grants of exclusive resources, such as an NPU, to
+// this thread, and the time that the thread waited for them. The measured costs
+// of dispatches do not include these waits.
 //
 // Thread-safety: each thread has counts of its own.
 #ifndef TAKT_CPU_RESOURCE_WAITS_H_

@@ -1,7 +1,7 @@
-// What a RISC-V executable says that it needs of a processor: the segment
-// .riscv.attributes of its ELF file, which names the extensions that it was
-// compiled for. An instruction that the processor lacks would end the process,
-// so such an executable is refused.
+// Reads the processor requirements of a RISC-V executable: the segment
+// .riscv.attributes of its ELF file names the extensions for which it was
+// compiled. An instruction that the processor lacks would end the process, so
+// such an executable is refused.
 #ifndef TAKT_CPU_RISCV_ATTRIBUTES_H_
 #define TAKT_CPU_RISCV_ATTRIBUTES_H_
 

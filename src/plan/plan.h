@@ -2,9 +2,9 @@
 // makes it ahead of time and the runtime carries it out. Times are nanoseconds
 // from the plan's start.
 //
-// A Plan is plain data. ValidatePlan() checks that one from outside is well
-// formed, FindPlanFaults() that it can be carried out; the latter shares no
-// code with the solver.
+// A Plan is plain data. ValidatePlan() checks that a plan from outside is well
+// formed. FindPlanFaults() checks that it can be carried out; it shares no code
+// with the solver.
 #ifndef TAKT_PLAN_PLAN_H_
 #define TAKT_PLAN_PLAN_H_
 
@@ -42,7 +42,7 @@ struct PlannedJob {
   uint32_t instance = 0;
 };
 
-// A way to run the operation that was measured.
+// A measured alternative of the operation.
 struct PlannedAlternative {
   PlannedResource::Kind kind = PlannedResource::Kind::kCore;
   uint32_t cluster = 0;
@@ -81,25 +81,25 @@ struct Plan {
   int64_t makespan() const;  // The latest end.
 };
 
-// Items of one kind: far more than any plan has, so that a damaged file does
-// not take the memory.
+// The largest number of items of one kind. It is far more than any plan has,
+// and keeps a damaged file from taking all memory.
 constexpr uint32_t kPlanItemsMax = 1 << 22;
 
-// INVALID_ARGUMENT naming the item: an index that does not exist, a name that
-// is there twice, a time that is negative or absurd, an operation without
-// resources or duration, or after itself.
+// INVALID_ARGUMENT names the item: an index that does not exist, a name that
+// occurs twice, a negative or absurd time, an operation without resources or
+// duration, or an operation that follows itself.
 absl::Status ValidatePlan(const Plan& plan);
 
-// Why a well-formed plan cannot be carried out.
+// A reason why a well-formed plan cannot be carried out.
 struct PlanFault {
   enum class Kind : uint8_t {
-    kPrecedence,  // An operation starts before one that it comes after ends.
+    kPrecedence,  // An operation starts before a predecessor ends.
     kOverlap,     // Two use a resource at once, also in the next period.
     kRelease,     // One starts before its job is released.
     kDeadline,    // One ends after its job's deadline.
     kAffinity,    // One uses a resource that its job is not allowed.
     kWidth,       // One runs as none of its alternatives.
-    kDuration,    // One is given less time than its alternative takes.
+    kDuration,    // One has less time than its alternative takes.
     kPeriod,      // One takes longer than the period.
   };
   Kind kind;

@@ -1,4 +1,4 @@
-// Plans as files: a FlatBuffer of our own schema (plan_file.fbs).
+// Plan files: FlatBuffers of the schema plan_file.fbs.
 #ifndef TAKT_PLAN_PLAN_FILE_H_
 #define TAKT_PLAN_PLAN_FILE_H_
 
@@ -16,9 +16,9 @@ constexpr uint32_t kPlanFileVersion = 1;
 // The bytes of a well-formed plan.
 std::string EncodePlan(const Plan& plan);
 
-// The plan that `bytes` hold, which may be hostile: what comes back is well
-// formed. INVALID_ARGUMENT for what is no plan file, is cut off, or of another
-// version, which is named beside the one that is read here.
+// Reads a plan from `bytes`, which may be hostile. The result is well formed.
+// INVALID_ARGUMENT if the bytes are not a plan file, are cut off, or have
+// another version; the message names that version and the supported one.
 absl::StatusOr<Plan> DecodePlan(absl::Span<const uint8_t> bytes);
 
 }  // namespace takt::plan

@@ -1,5 +1,5 @@
-// Bounds the response of each stream's jobs under the online policy (job-shop),
-// or says why there is no bound.
+// Computes a bound of the response of each stream's jobs under the online
+// policy (job-shop), or the reason why there is none.
 //
 // Method: a fixed point, as for tasks of fixed priority on one processor
 // (Joseph and Pandya, "Finding Response Times in a Real-Time System", The
@@ -44,9 +44,10 @@ struct ResponseBound {
   // From the release; in a chain from that of its first. kInfiniteFuture: there
   // is no bound, and `reason` says why.
   int64_t bound_ns = kInfiniteFuture;
-  // Alone, at the fastest, by 99 % quantiles.
+  // The least response: of a job that runs alone, at its fastest, by 99 %
+  // quantiles.
   int64_t least_ns = 0;
-  // The longest wait for less urgent work at each start.
+  // The longest wait for less urgent work at each start of an operation.
   int64_t blocking_ns = 0;
   std::string reason;
 
@@ -54,8 +55,8 @@ struct ResponseBound {
   bool is_met() const { return has_bound() && bound_ns <= deadline_ns; }
 };
 
-// By stream. FAILED_PRECONDITION for a workload without programs; else what
-// the scheduler says of it.
+// The bounds by stream. FAILED_PRECONDITION for a workload without programs;
+// else an error of the scheduler.
 absl::StatusOr<std::vector<ResponseBound>> AnalyseResponses(
     const Workload& workload, const sched::SchedulerOptions& options = {});
 

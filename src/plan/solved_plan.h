@@ -9,10 +9,11 @@
 
 namespace takt::plan {
 
-// One unit of the problem's time becomes a nanosecond, a machine a core that is
-// a cluster of its own, and operations that hang together by precedences a job.
-// Operations that take no time only order others. They are left out, and their
-// successors follow their predecessors. CheckSchedule() accepts `schedule`.
+// One unit of the problem's time becomes a nanosecond. Each machine becomes a
+// core in a cluster of its own. Operations that precedences connect become a
+// job. Operations of no duration only order others; they are left out, and
+// their successors follow their predecessors. CheckSchedule() accepts
+// `schedule`.
 Plan PlanOfSchedule(const solve::Problem& problem,
                     const solve::Schedule& schedule, int64_t lower_bound);
 

@@ -3,8 +3,8 @@
 // simulations it also has faults. ReadWorkload() reads it from JSON, in the
 // format of docs/simulation.md and docs/planning.md.
 //
-// A profile says what a function does and how long that takes, as kernels and
-// programs in the same form, which `takt-plan profile` has measured.
+// A profile holds the measured kernels and programs of functions in the same
+// form; `takt-plan profile` writes it.
 #ifndef TAKT_PLAN_WORKLOAD_H_
 #define TAKT_PLAN_WORKLOAD_H_
 
@@ -41,7 +41,7 @@ struct WorkloadFunction {
 
 struct WorkloadKernel {
   std::string name;
-  // `guess_ns` is its duration, which the scheduler knows too.
+  // `guess_ns` is the kernel's duration; the scheduler knows it, too.
   std::vector<sched::AlternativeOptions> alternatives;
   // Its key in profiles; absent: its number in the workload.
   absl::optional<sched::KernelKey> key = {};
@@ -82,7 +82,7 @@ struct WorkloadStream {
   uint32_t after = 0;  // kAfter: the stream.
   double probability = 1;
   bool asks_admission = false;
-  // The scheduler learns of each operation only when it is ready.
+  // Whether operations are reported to the scheduler only when they are ready.
   bool is_dynamic = false;
   // kRecorded: all jobs, in order of their releases. kClosed: the duration
   // factors of its jobs, cycled. If it is empty, and for other arrivals, the
@@ -170,13 +170,14 @@ struct Workload {
 
 // A pool for each cluster of the board and for each of its NPUs. An NPU that
 // is tied to a cluster takes one of its cores to feed it. INVALID_ARGUMENT if
-// the scheduler cannot have such a machine (too many resources, say).
+// the scheduler does not support such a machine, for example because it has too
+// many resources.
 absl::StatusOr<sched::Machine> MachineOf(const topology::Topology& topology);
 
 // The hash by which plans and profiles identify that board.
 std::string TopologyHash(const topology::Topology& topology);
 
-// Where a workload's missing parts come from.
+// The sources of the parts that a workload lacks.
 struct WorkloadSources {
   // The machine. nullptr: the workload's "topology", or the profile's.
   const sched::Machine* machine = nullptr;
@@ -188,7 +189,7 @@ struct WorkloadSources {
 // place and what was expected there.
 absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
                                       const WorkloadSources& sources);
-// The same for that machine, without a profile.
+// Reads a workload for `machine`, without a profile.
 absl::StatusOr<Workload> ReadWorkload(absl::string_view json,
                                       const sched::Machine& machine);
 

@@ -1,5 +1,5 @@
-// The members that each kind of object of a workload may have. An unknown one
-// is an error; it is found without a machine, too.
+// The members that each kind of object of a workload may have. An unknown
+// member is an error, which is found even without a machine.
 #ifndef TAKT_PLAN_WORKLOAD_KEYS_H_
 #define TAKT_PLAN_WORKLOAD_KEYS_H_
 

@@ -18,12 +18,13 @@ namespace takt::plan {
 // same order; a machine is a resource.
 struct UnrolledWorkload {
   solve::Problem problem;
-  // Complete but for the starts, durations and resources of operations.
+  // The plan, without the starts, durations and resources of operations.
   Plan plan;
   // A schedule of at most this length meets all deadlines; the excess of a
   // longer one is its greatest lateness.
   int64_t horizon = 0;
-  // By operation and alternative: which of the plan's alternatives it is.
+  // By operation and alternative of the problem: the index of the plan's
+  // alternative.
   std::vector<std::vector<uint32_t>> ways;
 };
 
@@ -54,9 +55,9 @@ struct WorkloadSolution {
   PlanQuality quality;
 };
 
-// Unrolls and solves: misses and makespan by the search; then, if energy is an
-// objective, operations go to cheaper places as long as nothing that comes
-// before it among the objectives gets worse.
+// Unrolls and solves the workload. The search minimizes misses and makespan.
+// Then, if energy is an objective, operations move to cheaper places as long as
+// no more important objective gets worse.
 absl::StatusOr<WorkloadSolution> PlanWorkload(
     const Workload& workload, const solve::SolverOptions& options);
 

@@ -23,8 +23,8 @@ class WorkloadReader {
  public:
   WorkloadReader() : costs_(&workload_.machine) {}
 
-  // Once. `profile` may be null. `machine`, unless null, takes the place of the
-  // topologies that the workload and the profile have.
+  // Reads the workload; called once. `profile` may be null. `machine`, unless
+  // null, replaces the topologies of the workload and the profile.
   absl::StatusOr<Workload> Read(const nlohmann::json& root,
                                 const nlohmann::json* profile,
                                 const sched::Machine* machine);
@@ -49,8 +49,8 @@ class WorkloadReader {
 
   // workload_json_programs.cc
   absl::Status ReadModule(const JsonPlace& place);
-  // The index of the function of that name, which is added if its module is
-  // known; -1: there is none.
+  // The index of the named function. It is added if its module is known; -1:
+  // the module is not known.
   int32_t FunctionNamed(const std::string& name);
   absl::StatusOr<int32_t> ReadFunctionName(const JsonPlace& place);
   absl::Status ReadFunction(const JsonPlace& place);
@@ -73,7 +73,7 @@ class WorkloadReader {
   absl::Status ReadAffinity(const JsonPlace& place, WorkloadStream* stream);
   absl::Status SetAffinity(const std::string& text, WorkloadStream* stream);
   absl::Status ReadArrival(const JsonPlace& place, WorkloadStream* stream);
-  // Reads what its jobs do: a program, or a function that the profile has
+  // Reads the work of its jobs: a program, or a function that the profile has
   // measured.
   absl::Status ReadWork(const JsonPlace& place, WorkloadStream* stream);
   absl::Status ReadStream(const JsonPlace& place);

@@ -13,17 +13,18 @@
 
 namespace takt::plan {
 
-// A well-formed plan of what `json` says. Each target "KIND#n" becomes a
-// resource, each kind a cluster; one whose name has "NPU" in it is an NPU. An
-// entry's "module_name" is "MODULE$..." followed by the kernel's own name; all
-// of it is kept as the operation's kernel. Entries are in order of their start.
+// Makes a well-formed plan of the schedule in `json`. Each target "KIND#n"
+// becomes a resource, and each kind a cluster; a kind with "NPU" in its name is
+// an NPU. An entry's "module_name" is "MODULE$..." followed by the kernel's own
+// name; all of it is kept as the operation's kernel. Entries are in order of
+// their start.
 //
 // The text may be hostile. INVALID_ARGUMENT naming the entry and the member at
 // fault.
 absl::StatusOr<Plan> ImportLooseSchedule(absl::string_view json);
 
-// The same form of a plan; importing it again gives the same resources, starts
-// and durations (to the nanosecond).
+// Writes a plan in the same form. An import of the text gives the same
+// resources, starts and durations (to the nanosecond).
 std::string ExportLooseSchedule(const Plan& plan);
 
 }  // namespace takt::plan

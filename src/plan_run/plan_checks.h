@@ -1,5 +1,5 @@
-// What a plan run holds a plan against: the streams that the plan is bound to
-// on this machine. Pure functions of plans.
+// Checks of a plan against the streams to which it is bound on this machine.
+// Pure functions.
 #ifndef TAKT_PLAN_RUN_PLAN_CHECKS_H_
 #define TAKT_PLAN_RUN_PLAN_CHECKS_H_
 
@@ -20,7 +20,7 @@ enum class ReleasedBy : uint8_t {
   kOtherStream,  // By the end of another stream's job.
 };
 
-// What a stream of the plan is on this machine.
+// A stream of the plan as it is bound on this machine.
 struct BoundStream {
   ReleasedBy released_by = ReleasedBy::kRun;
   int64_t period_ns = 0;  // kClock.
@@ -36,24 +36,24 @@ using BoundStreams = absl::flat_hash_map<std::string, BoundStream>;
 // INVALID_ARGUMENT that names the stream.
 absl::Status StreamError(absl::string_view stream, absl::string_view reason);
 
-// The plan with a stream for each job: a job that comes from no workload
-// becomes a stream of its own.
+// Returns the plan with a stream for each job: a job that does not come from a
+// workload gets a stream of its own.
 plan::Plan WithStreams(plan::Plan plan);
-// When the first job of `stream` is released; -1: the plan has no such job.
+// The release of the first job of `stream`; -1: the plan has no such job.
 int64_t FirstRelease(const plan::Plan& plan, const std::string& stream);
 
 // The functions below expect the plan of WithStreams().
 
-// Each stream of the plan is bound, and one that is not released by the run
-// releases its jobs when the plan has them.
+// Checks that each stream of the plan is bound, and that a stream which the run
+// does not release has its releases where the plan has them.
 absl::Status CheckStreams(const plan::Plan& plan, const BoundStreams& bound);
-// Each operation is planned for the module that its stream is bound to.
-// Expects a plan that CheckStreams() accepts.
+// Checks that each operation is planned for the module to which its stream is
+// bound. Expects a plan that CheckStreams() accepts.
 absl::Status CheckModules(const plan::Plan& plan, const BoundStreams& bound);
-// Each operation that is planned for an NPU belongs to a context with a device
-// of that NPU. The resources of `plan` are the machine's.
+// Checks that each operation that is planned for an NPU belongs to a context
+// with a device of that NPU. The resources of `plan` are the machine's.
 absl::Status CheckDevices(const plan::Plan& plan, const BoundStreams& bound);
-// `next` can take over from `current` at the end of a period.
+// Checks that `next` can take over from `current` at the end of a period.
 absl::Status CheckTakeOver(const plan::Plan& current, const plan::Plan& next,
                            const BoundStreams& bound);
 

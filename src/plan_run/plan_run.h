@@ -150,7 +150,7 @@ class PlanRun final : public Object {
   // Called by the scheduler.
   void AddEvent(const follow::PlanEvent& event)
       ABSL_LOCKS_EXCLUDED(event_mutex_);
-  // The run has made its last call and that has ended: ends the run soon.
+  // Ends the run soon, because its last call has ended.
   void EndSoon() ABSL_LOCKS_EXCLUDED(event_mutex_);
   void ArmEventTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(event_mutex_);
   static void OnEventTime(TimerService::Timer* timer);
@@ -163,8 +163,8 @@ class PlanRun final : public Object {
   const Ref<shop::JobShop> shop_;
   const std::shared_ptr<TimerService> timers_;
   const PlanRunOptions options_;
-  // Plans anew what is left of a plan that cannot be kept. Its thread starts
-  // with the first such job.
+  // Plans the rest of a plan anew if the plan cannot be followed. Its thread
+  // starts with the first such job.
   const std::shared_ptr<BackgroundThread> planner_;
   // Set while the run is made.
   std::vector<std::unique_ptr<Binding>> bindings_;

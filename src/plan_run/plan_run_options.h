@@ -1,4 +1,4 @@
-// What a plan run is made of, and what it reports.
+// The options and reports of plan runs.
 #ifndef TAKT_PLAN_RUN_PLAN_RUN_OPTIONS_H_
 #define TAKT_PLAN_RUN_PLAN_RUN_OPTIONS_H_
 
@@ -35,19 +35,21 @@ struct PlanTiming {
   int64_t divergence_ns = 0;
   // How long before its release a call is made.
   int64_t lead_ns = 0;
-  // Adaptive: the time for planning anew what is left; 0: it is not done.
+  // Adaptive: the time for planning the rest anew; 0: the rest is not planned
+  // anew.
   int64_t repair_budget_ns = 0;
-  // Adaptive: how far ahead that goes; 0: to the end of the period.
+  // Adaptive: how far ahead the rest is planned anew; 0: to the end of the
+  // period.
   int64_t repair_horizon_ns = 0;
   // Adaptive: operations on cores that are planned for no longer than this are
   // left out of the plan.
   int64_t small_ns = 0;
 };
 
-// What the run does when a strict plan is violated.
+// The reaction of the run to a violation of a strict plan.
 enum class ViolationPolicy : uint8_t {
   kReport,    // It reports the event; the planned order stays.
-  kFallBack,  // And the online policy schedules the rest of the job.
+  kFallBack,  // Also, the online policy takes the rest of the job.
   kFail,      // The run ends with an error.
 };
 
@@ -75,8 +77,8 @@ using PlanDoneCallback =
     std::function<void(const PlanJobEnd& job, const absl::Status& status,
                        absl::Span<const vm::Value> results)>;
 
-// What one stream of the plan is on this machine: a stream, or functions that
-// the run calls. All pointers are borrowed.
+// Binds one stream of the plan to a stream of this machine, or to functions
+// that the run calls. All pointers are borrowed.
 struct PlanBinding {
   std::string name;              // In the plan.
   stream::Stream* to = nullptr;  // Null: the functions.

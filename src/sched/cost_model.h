@@ -1,7 +1,7 @@
-// The CostModel holds what can run and what it costs: kernels, each with its
-// alternatives (a pool, a number of shards), each with a learned duration.
-// Durations are at nominal speed; the scheduler scales them to the speed that
-// a resource has now.
+// The CostModel holds the kernels and their learned durations. A kernel has
+// alternatives: a pool and a number of shards each, with a duration. Durations
+// are at nominal speed; the scheduler scales them to the present speed of a
+// resource.
 //
 // Thread-safety: none.
 #ifndef TAKT_SCHED_COST_MODEL_H_
@@ -27,8 +27,8 @@ struct KernelKey {
   uint32_t export_ordinal = 0;
   uint32_t grid[3] = {1, 1, 1};
 
-  // The key of the same kernel when it runs in `pools` only: the same code
-  // takes another time on another NPU. 0: on any cores, which is this key.
+  // The key of the same kernel in `pools` only, because the same code takes
+  // another time on another NPU. 0: on any cores, which is this key.
   KernelKey OnPools(uint32_t pools) const { return Mixed(pools); }
   // The key of a choice between this kernel and one of code with the hash
   // `other_hash` in `pools`. Equal choices have equal keys, in each process.
@@ -60,10 +60,10 @@ struct AlternativeOptions {
   uint32_t pool = 0;
   uint32_t shards = 1;   // Resources of the pool that it takes at once.
   int64_t guess_ns = 0;  // Until it is measured.
-  // The longest piece that runs without looking for something more urgent;
-  // 0: it runs to its end (as on most NPUs).
+  // The longest piece that runs without a check for more urgent work; 0: the
+  // operation runs to its end (as on most NPUs).
   int64_t tile_ns = 0;
-  // Above 0: it was measured so often, and `guess_ns` is the median.
+  // If above 0: the number of measurements, and `guess_ns` is their median.
   uint32_t sample_count = 0;
   int64_t q90_ns = 0;
   int64_t q99_ns = 0;
@@ -83,10 +83,10 @@ class CostModel {
     int64_t tile_ns;
     int64_t guess_ns;  // Before anything was measured.
     DurationEstimate duration;
-    // The duration that decisions use: the median, once it is known. Before, at
-    // most what the best known alternative of its pool implies by the ratio of
-    // their guesses: so a slow first run does not keep it from being tried
-    // again.
+    // The duration that decisions use: the median, once it is known. Until then
+    // it is at most the duration that follows from the best known alternative
+    // of its pool by the ratio of their guesses, so a slow first run does not
+    // prevent further runs.
     int64_t expected_ns;
   };
   struct Kernel {
@@ -109,18 +109,19 @@ class CostModel {
   const Kernel& kernel(KernelId id) const { return kernels_[id]; }
   absl::optional<KernelId> FindId(const KernelKey& key) const;
 
-  // A run at nominal speed took `duration_ns`.
+  // Learns from a run that took `duration_ns` at nominal speed.
   void Observe(KernelId kernel, uint32_t alternative, int64_t duration_ns);
 
-  // Another longest tile, for all alternatives that have one. At least 1.
+  // Sets the longest tile of all alternatives that have tiles. At least 1.
   void SetTile(KernelId kernel, int64_t tile_ns);
-  // Another guess. At least 0.
+  // Sets the guess of an alternative. At least 0.
   void SetGuess(KernelId kernel, uint32_t alternative, int64_t guess_ns);
-  // A duration that was learned before.
+  // Sets a duration that was learned in an earlier run.
   void SetDuration(KernelId kernel, uint32_t alternative,
                    const DurationEstimate& duration);
 
-  // Grows as durations change; what was derived of them may be old by then.
+  // A number that grows when durations change. Values derived from them are
+  // then out of date.
   uint64_t version() const { return version_; }
   void NoteChange() { ++version_; }
 

@@ -25,8 +25,9 @@ struct Demand {
   // The least number of resources that are busy while one of its operations
   // waits.
   uint32_t places_min = ResourceSet::kMaxResources;
-  // The longest that one of its operations keeps a resource before it
-  // yields: a tile, or all of it if it has none; and the longest operation.
+  // The longest time for which one of its operations keeps a resource before it
+  // yields (a tile; or the whole operation if it has no tiles), and the longest
+  // operation.
   double tile_max_ns = 0;
   double operation_max_ns = 0;
   bool is_known = true;  // False: an operation can run nowhere.
@@ -38,7 +39,8 @@ class DemandAnalysis {
   DemandAnalysis(const CostModel& costs,
                  absl::Span<const uint32_t> speeds_permille);
 
-  // The longest that running work may be in the way: a tile, or all of it.
+  // The longest time for which running work can block: a tile, or the whole
+  // operation.
   double blocking_ns() const { return blocking_ns_; }
 
   // The demand of a job of the program within `allowed`.

@@ -1,14 +1,14 @@
-// A DurationEstimate learns how long something takes: three quantiles of the
-// samples it is given, in constant space.
+// A DurationEstimate learns three quantiles of duration samples, in constant
+// space.
 //
 // Method: stochastic approximation of quantiles (Robbins and Monro, "A
 // Stochastic Approximation Method", 1951; the step of one sample, whatever its
 // size, is that of Ma, Muthukrishnan and Sandler, "Frugal Streaming for
 // Estimating Quantiles", 2013). A sample moves a quantile by a fraction of the
 // median that shrinks from 1/8 to 1/64, so an outlier of any size moves it no
-// further, and old samples lose their weight. A change that stays (a new clock
-// frequency, another model's cache footprint) is seen as a run of samples on
-// one side, and the estimate starts again from that run.
+// further, and old samples lose their weight. A lasting change (a new clock
+// frequency, the cache use of another model) shows as a run of samples on one
+// side of the median, and the estimate starts again from that run.
 //
 // A value; deterministic; integers only.
 #ifndef TAKT_SCHED_DURATION_ESTIMATE_H_
@@ -22,13 +22,14 @@ enum class Quantile : uint8_t { k50, k90, k99 };
 
 class DurationEstimate {
  public:
-  // The longest duration that is believed, about 36 years.
+  // The longest duration that is accepted, about 36 years.
   static constexpr int64_t kMaxNs = int64_t{1} << 60;
 
   DurationEstimate() = default;
   // A guess that was not measured: its count is 0.
   static DurationEstimate Guess(int64_t duration_ns);
-  // As saved. The caller has checked 0 <= q50 <= q90 <= q99 <= kMaxNs.
+  // Restores a saved estimate. The caller has checked 0 <= q50 <= q90 <= q99 <=
+  // kMaxNs.
   static DurationEstimate Restore(int64_t q50_ns, int64_t q90_ns,
                                   int64_t q99_ns, uint32_t count);
 

@@ -67,7 +67,7 @@ struct OperationRecord {
   OperationFacts facts;
   Rank rank;
   uint32_t heap_position = kNotInHeap;
-  ResourceSet allowed;            // By its stream and its advisor.
+  ResourceSet allowed;            // As its stream and its advisor allow.
   ResourceSet feeders;            // By its advisor, of an NPU; empty: any.
   uint32_t shards_preferred = 0;  // The same; 0: none.
   int64_t not_before_ns = 0;      // kDelayed: until then.
@@ -112,11 +112,11 @@ struct JobRecord {
   uint32_t index = 0;
   uint32_t generation = 0;
   bool is_live = false;
-  bool is_ending = false;  // Dropped or failed; what runs has to stop first.
+  bool is_ending = false;  // Dropped or failed; running operations stop first.
   JobOutcome outcome = JobOutcome::kMet;
   StreamRecord* stream = nullptr;
   Band band = Band::kSoft;
-  Loan loan;  // What more urgent jobs lend to it.
+  Loan loan;  // The loan from more urgent jobs.
   uint64_t tag = 0;
   int64_t release_ns = 0;
   int64_t deadline_ns = kInfiniteFuture;
@@ -124,8 +124,8 @@ struct JobRecord {
   bool is_late = false;
   uint32_t unfinished_count = 0;  // Operations of its program.
   uint32_t running_count = 0;
-  uint32_t found_count = 0;        // Operations found as they came.
-  bool follows_prediction = true;  // They are those of the job before.
+  uint32_t found_count = 0;        // Operations that have become ready.
+  bool follows_prediction = true;  // They equal those of the previous job.
   std::vector<uint32_t> pending;   // By operation: predecessors to wait for.
   OperationRecord* operations = nullptr;  // Ready, held or running.
   ResourceSet last_resources;
@@ -143,7 +143,7 @@ struct StreamRecord {
   Band band = Band::kSoft;
   ResourceSet allowed;  // By affinity and pools.
   int64_t demand_ppm = 0;
-  // Without a program: what its jobs are expected to be, for admission.
+  // Without a program: the expected program of its jobs, for admission.
   ProgramId expected = kNoProgram;
   bool is_removed = false;
   JobRecord* oldest = nullptr;

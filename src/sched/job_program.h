@@ -1,5 +1,5 @@
-// A JobProgram is the operations of a job that is known ahead: a graph of
-// kernels. Jobs of the same program share it.
+// A JobProgram holds the operations of a job if they are known in advance, as a
+// graph of kernels. Jobs of the same program share it.
 #ifndef TAKT_SCHED_JOB_PROGRAM_H_
 #define TAKT_SCHED_JOB_PROGRAM_H_
 
@@ -48,7 +48,7 @@ class JobProgram {
   // Resource time of all operations at their cheapest.
   int64_t work_ns() const { return work_ns_; }
 
-  // Takes the durations of now.
+  // Recomputes the paths from the present durations.
   void Update(const CostModel& costs);
   uint64_t version() const { return version_; }
 

@@ -1,15 +1,16 @@
-// Modes adapt the scheduler to conditions that were not planned. Each mode is a
-// set of settings; a ModeController chooses the mode.
+// Modes adapt the scheduler to unplanned conditions. Each mode is a set of
+// settings; a ModeController chooses the mode.
 //
 //   nominal    none of the conditions below
 //   burst      jobs are late or dropped: the demand exceeds the machine
 //   hot        a pool runs well below its nominal speed
 //   degraded   a resource is lost
 //
-// A mode is entered when its condition has held for two looks in a row, and
-// left when it has not held for a while. That while doubles each time the mode
-// comes back soon after it was left, so a condition on the edge does not make
-// the mode flap. The looks are 50 ms apart: a mode is entered within 250 ms.
+// The controller checks the conditions every 50 ms. A mode is entered when its
+// condition has held for two checks in a row, which takes at most 250 ms. It is
+// left when the condition has not held for some time. That time doubles if the
+// mode is entered again soon after it was left, so that the mode does not
+// change to and fro.
 #ifndef TAKT_SCHED_MODE_H_
 #define TAKT_SCHED_MODE_H_
 
@@ -23,16 +24,16 @@ inline constexpr uint32_t kModeCount = 4;
 const char* ModeName(Mode mode);
 
 struct ModeSettings {
-  // Soft jobs that ask for least go first, so that as many streams as can be
-  // are served whole.
+  // Soft jobs with the least demand go first, so that as many streams as
+  // possible get all their jobs done.
   bool densest_first = false;
-  // Work is kept on few clusters as long as deadlines allow.
+  // Work stays on few clusters as long as deadlines allow.
   bool fewest_clusters = false;
   // The part of a duration kept free before a deadline, in thousandths.
   uint32_t guard_permille = 100;
 };
 
-// The measurements that a controller decides by.
+// The measurements from which a controller decides.
 struct Indicators {
   uint32_t ended_count = 0;   // Jobs with a deadline, since the last look.
   uint32_t missed_count = 0;  // Of the ended ones, those late.
@@ -46,9 +47,10 @@ class ModeController {
   static constexpr int64_t kIntervalNs = 50'000'000;
 
   Mode mode() const { return mode_; }
-  // When to look next.
+  // The time of the next check.
   int64_t next_look_ns() const { return next_look_ns_; }
-  // A look at `now_ns`, at or after next_look_ns(). True if the mode changed.
+  // Checks the conditions at `now_ns`, at or after next_look_ns(). Returns
+  // whether the mode changed.
   bool Look(int64_t now_ns, const Indicators& indicators);
 
  private:

@@ -1,6 +1,6 @@
 // A PlacementAdvisor prescribes where and when operations run: it follows a
-// plan, or a window that was planned ahead. The scheduler asks it whenever an
-// operation becomes ready; its prescription counts before the policy.
+// plan, or a window that was planned in advance. The scheduler asks it whenever
+// an operation becomes ready; its prescription overrides the policy.
 //
 // Thread-safety: the driver of the scheduler calls it, within calls of the
 // scheduler; it must not call the scheduler.
@@ -22,12 +22,14 @@ struct Prescription {
   // The planned start. Planned operations go before all others, the earlier
   // first (with the policy job-shop).
   int64_t start_ns = kInfiniteFuture;
-  // It starts no sooner. kInfiniteFuture: the advisor is asked again when some
-  // operation has stopped (it keeps the order of a resource, say).
+  // The operation does not start before this time. kInfiniteFuture: the advisor
+  // is asked again when another operation has stopped, for example to keep the
+  // order of a resource.
   int64_t not_before_ns = 0;
-  // Until then the prescription holds; afterwards the advisor is asked again.
+  // The prescription holds until this time; then the advisor is asked again.
   int64_t not_after_ns = kInfiniteFuture;
-  // Where it runs. Empty, or a set that leaves it no alternative: anywhere.
+  // The resources on which it runs. Empty, or a set in which it has no
+  // alternative: anywhere.
   ResourceSet resources;
   ResourceSet feeders;  // The cores that feed its NPU; empty: any.
   uint32_t shards = 0;  // 0: as the policy thinks best.
@@ -60,7 +62,8 @@ class PlacementAdvisor {
  public:
   virtual ~PlacementAdvisor() = default;
 
-  // It advises this scheduler from now on; the scheduler outlives its use.
+  // Called when the scheduler begins to use this advisor. The scheduler lives
+  // longer than this use.
   virtual void OnAttached(const Scheduler&) {}
 
   // Called when the operation becomes ready, when it has yielded, and as
@@ -71,25 +74,25 @@ class PlacementAdvisor {
   // if they are free and make it faster: then it yields, and is prescribed
   // anew.
   virtual ResourceSet MayHave(const AdvisedOperation&, int64_t) { return {}; }
-  // The operation started on those resources.
+  // Called when the operation has started, with its resources.
   virtual void OnStarted(const AdvisedOperation&, const ResourceSet&, int64_t) {
   }
-  // The operation has stopped: it is done, or given up (`is_done` false). Not
-  // called when it yields.
+  // Called when the operation has stopped: it is done, or given up (`is_done`
+  // false). Not called when it yields.
   virtual void OnStopped(const AdvisedOperation&, bool, int64_t) {}
-  // When the run that stops now ran its first and its last tile, if the driver
-  // knows it. Called before OnStopped().
+  // The times of the first and the last tile of the run that stops now, if the
+  // driver knows them. Called before OnStopped().
   virtual void OnRan(const AdvisedOperation&, int64_t, int64_t) {}
-  // A resource is lost or found.
+  // Called when a resource is lost or available again.
   virtual void OnAvailable(uint32_t, bool, int64_t) {}
   virtual void OnReleased(const AdvisedJob&, int64_t) {}
-  // The job is over: done, or given up.
+  // Called when the job is over: done, or given up.
   virtual void OnOver(JobId, int64_t) {}
 
-  // When OnTime() is to be called; kInfiniteFuture: not.
+  // The time at which OnTime() must be called; kInfiniteFuture: never.
   virtual int64_t next_event_ns() const { return kInfiniteFuture; }
-  // True if prescriptions have changed: then the scheduler asks again about all
-  // waiting operations.
+  // Returns true if prescriptions have changed. The scheduler then asks again
+  // about all waiting operations.
   virtual bool OnTime(int64_t) { return false; }
 };
 

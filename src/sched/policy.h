@@ -10,7 +10,7 @@
 //                     where it would end first, its queue counted in
 //   heft              the longest remaining path first, where it would end
 //                     first, waiting for it if that pays (Topcuoglu, Hariri
-//                     and Wu, TPDS 2002), looked at again as things change
+//                     and Wu, TPDS 2002), and decided again when a pool is late
 //   job-shop          criticality, priority, deadline, remaining path; earliest
 //                     finish; shards as the deadline needs and the load
 //                     allows; less urgent work yields between two tiles
@@ -40,7 +40,7 @@ struct Loan {
   uint8_t priority = 0;
   int64_t deadline_ns = kInfiniteFuture;
 
-  // Lower is more urgent.
+  // A lower level is more urgent.
   uint32_t level() const {
     return static_cast<uint32_t>(band) * 256 + 255 - priority;
   }
@@ -54,10 +54,11 @@ struct OperationFacts {
   int64_t release_ns = 0;   // Its job's.
   int64_t ready_ns = 0;     // When it could first run.
   int64_t deadline_ns = 0;  // Its job's; kInfiniteFuture: none.
-  // From its start to the end of the job, at the fastest; and its own part.
+  // The least time from its start to the end of the job, and its own part of
+  // that.
   int64_t tail_ns = 0;
   int64_t duration_ns = 0;
-  // The share of the machine that its stream asks for, in millionths.
+  // The share of the machine that its stream needs, in millionths.
   int64_t demand_ppm = 0;
   int64_t planned_start_ns = 0;  // kInfiniteFuture: not planned.
   uint64_t sequence = 0;         // In the order of becoming ready.
@@ -69,8 +70,8 @@ struct Situation {
   // takes no core.
   uint32_t waiting_count = 0;
   uint32_t free_core_count = 0;
-  // The demand exceeds the machine: jobs of the least demand go first, so that
-  // as many streams as possible are served whole.
+  // Whether the demand exceeds the machine. Then jobs of the least demand go
+  // first, so that as many streams as possible get all their jobs done.
   bool densest_first = false;
   bool fewest_clusters = false;
   uint32_t guard_permille =
@@ -86,7 +87,7 @@ struct Rank {
   auto operator<=>(const Rank&) const = default;
 };
 
-// One way to run an operation.
+// A possible placement of an operation.
 struct Placement {
   uint32_t alternative = 0;
   uint32_t pool = 0;
@@ -105,23 +106,25 @@ class Policy {
   virtual const char* name() const = 0;
   virtual Rank RankOf(const OperationFacts& operation,
                       const Situation& situation) const = 0;
-  // The index of a placement: one that is free is started, for another the
-  // operation waits in the queue of that pool. -1: it stays where it is.
+  // Chooses a placement and returns its index. The operation starts if the
+  // placement is free; otherwise it waits in the queue of that pool. -1: it
+  // stays where it waits.
   virtual int32_t Choose(const OperationFacts& operation,
                          const Situation& situation,
                          absl::Span<const Placement> placements) const = 0;
-  // Whether `running` is to give its cores up for `urgent`.
+  // Whether `running` must yield its cores to `urgent`.
   virtual bool Preempts(const OperationFacts& urgent,
                         const OperationFacts& running) const {
     (void)urgent, (void)running;
     return false;
   }
-  // Whether an operation that waits for a pool is thought about anew when it
-  // has waited longer than expected.
+  // Whether an operation that waits for a pool is placed anew when it has
+  // waited longer than expected.
   virtual bool Reconsiders() const { return true; }
-  // Whether what runs is started anew on more cores when some are left over.
+  // Whether a running operation is restarted on more cores when cores are idle.
   virtual bool Widens() const { return false; }
-  // Whether a late job can be given up before its deadline has passed.
+  // Whether a job that cannot meet its deadline may be given up before the
+  // deadline.
   virtual bool GivesUpEarly() const { return false; }
 };
 

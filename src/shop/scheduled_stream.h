@@ -60,7 +60,7 @@ class ScheduledStream {
   const StreamRequirements terms_;
   mutable std::atomic<int32_t> references_{1};
   mutable StreamEvent end_event_;
-  // Of the decider:
+  // Used by the decider only:
   sched::StreamId id_ = 0;
   bool is_known_ = false;                  // The scheduler knows it as id_.
   std::vector<sched::KernelId> expected_;  // The kernels of its jobs.
@@ -137,7 +137,7 @@ class ScheduledJob final : public JobContext {
   std::atomic<bool> is_loan_posted_{false};
   Ref<Borrower> borrower_;  // May be null.
   std::atomic<bool> is_drop_posted_{false};
-  // Of the decider:
+  // Used by the decider only:
   sched::JobId id_;
   bool is_over_ = false;        // The scheduler has said so.
   bool is_let_go_ = false;      // end_event_ was applied.

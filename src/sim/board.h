@@ -1,6 +1,6 @@
-// A Board runs operations in virtual time: each takes its kernel's duration
-// times its duration factor, divided by the speed of its pool, and can stop
-// between two tiles.
+// A Board runs operations in virtual time. An operation takes its kernel's
+// duration times a duration factor, divided by the speed of its pool, and can
+// stop between two tiles.
 #ifndef TAKT_SIM_BOARD_H_
 #define TAKT_SIM_BOARD_H_
 
@@ -36,8 +36,8 @@ class Board {
   // All are borrowed. Stop events go to `events`.
   Board(const Workload& workload, SimulationEventQueue* events, Random* random);
 
-  // From now on the operations of the job with that tag take this many times
-  // the duration of their kernels; 0: a random factor.
+  // Sets the duration factor of the operations of the job with this tag; 0:
+  // random factors.
   void SetDurationFactor(uint64_t tag, double duration_factor);
   void Start(const sched::Decision& decision, int64_t now_ns);
   // Stops the run at the end of its tile, or at once.
@@ -47,7 +47,7 @@ class Board {
   void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
 
   uint32_t permille(uint32_t pool) const { return permille_[pool]; }
-  // Until `now_ns`, including runs that are still going on.
+  // The busy time until `now_ns`, including runs that have not stopped.
   int64_t busy_ns(uint32_t resource, int64_t now_ns) const;
 
  private:

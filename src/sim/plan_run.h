@@ -18,18 +18,18 @@ struct PlayedPlan {
   std::vector<follow::PlanEvent> violations;  // In order.
 };
 
-// Plays the workload with a PlanFollower as the scheduler's advisor, from time
-// 0. Streams of the workload that the plan does not have fill its holes. The
-// options' observer, if any, sees the run, too; `follower.longest_ns`, if null,
-// is what the kernels take at their 99 % quantiles.
+// Simulates the workload with a PlanFollower as the scheduler's advisor, from
+// time 0. Streams of the workload that are not in the plan fill its holes. The
+// observer in the options, if any, observes the run, too. If
+// `follower.longest_ns` is null, it returns the 99 % quantiles of the kernels.
 //
-// Errors: what PlanFollower::Create() and Simulate() say.
+// Errors: those of PlanFollower::Create() and Simulate().
 absl::StatusOr<PlayedPlan> PlayPlan(const Workload& workload,
                                     const plan::Plan& plan,
                                     follow::FollowerOptions follower,
                                     SimulationOptions options);
 
-// How the plan was kept, as JSON or as text.
+// Reports how the plan was followed, as JSON or as text.
 std::string PlayedPlanJson(const Workload& workload,
                            const SimulationOptions& options,
                            const PlayedPlan& run);

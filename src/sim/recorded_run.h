@@ -1,6 +1,6 @@
-// A RecordedRun holds the jobs of a run, real or simulated, as its trace shows
-// them: for each stream, when its jobs were released, which operations they ran
-// for how long, and when they were done.
+// A RecordedRun holds the jobs of a real or simulated run, read from its trace:
+// for each stream the releases of its jobs, their operations with durations,
+// and their ends.
 #ifndef TAKT_SIM_RECORDED_RUN_H_
 #define TAKT_SIM_RECORDED_RUN_H_
 
@@ -34,7 +34,8 @@ struct RecordedRunJob {
   int64_t work_ns() const;
 };
 
-// A stream; or the calls of one function by one thread outside of streams.
+// A stream, or the calls of one function that one thread makes outside of
+// streams.
 struct RecordedStream {
   std::string name;
   uint8_t priority = 128;
@@ -44,13 +45,14 @@ struct RecordedStream {
 struct RecordedRun {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  // Cores that something was decided to run on; without a scheduler, workers
-  // that ran something.
+  // The number of cores that the scheduler's decisions used; without a
+  // scheduler, of workers that ran work.
   uint32_t core_count = 0;
   std::vector<RecordedStream> streams;  // By their first jobs.
 };
 
-// Leaves out jobs whose beginning or end the trace does not have.
+// Reads the jobs of a trace. Leaves out jobs whose begin or end is not in the
+// trace.
 RecordedRun ReadRun(const trace::Trace& trace);
 
 }  // namespace takt::sim

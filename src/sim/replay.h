@@ -1,12 +1,14 @@
-// Replays a recorded run in virtual time: the same releases and durations, on
-// as many cores, decided by a policy. The result differs by the scheduling, and
-// by what the simulator does not model of the machine.
+// Replays a recorded run in virtual time under a policy: with the same releases
+// and durations, on the same number of cores. The result differs by the
+// scheduling, and by properties of the machine that the simulator does not
+// model.
 //
-// Method: each stream becomes a program of its typical job: its operations one
-// after the other, each of which takes the median of what it took, over one
-// core or several; the rest of the fastest jobs' response is an operation of
-// its own, "(overhead)". A job takes as much more or less as its recorded work
-// was. A stream that released its next job when one was done does so again.
+// Method: each stream becomes a program that models its typical job. The
+// program runs the job's operations one after the other; each takes its median
+// duration, on one core or several. The rest of the response of the fastest
+// jobs is an operation of its own, "(overhead)". Each job has a duration factor
+// by its recorded work. A stream that released its next job when one was done
+// does so in the replay.
 #ifndef TAKT_SIM_REPLAY_H_
 #define TAKT_SIM_REPLAY_H_
 
@@ -39,11 +41,11 @@ struct Replay {
   std::vector<ReplayStream> streams;  // As the workload's.
 };
 
-// `core_count` 0: as many as the run had. INVALID_ARGUMENT for a trace without
-// jobs that ended, or without what they ran.
+// `core_count` 0: the number of the recorded run. INVALID_ARGUMENT for a trace
+// without jobs that ended, or without their operations.
 absl::StatusOr<Replay> MakeReplay(const RecordedRun& run, uint32_t core_count);
 
-// The recorded run beside the simulated one, a line a stream.
+// A table of the recorded and the simulated run, with a line for each stream.
 std::string ReplayTable(const Replay& replay, const Report& report);
 std::string ReplayJson(const Replay& replay, const Report& report);
 

@@ -1,9 +1,9 @@
-// A Simulation drives the scheduler in virtual time: it plays a workload on a
-// machine that does not exist, and reports what became of it. It is the same
-// scheduler that the runtime drives; only the clock and the work are simulated.
+// A Simulation drives the scheduler in virtual time: it runs a workload on a
+// simulated machine and reports the results. The scheduler is the one that the
+// runtime drives; only the clock and the work are simulated.
 //
-// All chance comes from one seed, and times are whole nanoseconds, so the same
-// workload, options and seed give the same run, on every machine.
+// All random numbers come from one seed, and times are whole nanoseconds, so
+// the same workload, options and seed give the same run on every machine.
 #ifndef TAKT_SIM_SIMULATION_H_
 #define TAKT_SIM_SIMULATION_H_
 
@@ -36,13 +36,14 @@ struct SimulationOptions {
   sched::SchedulerOptions scheduler;
   uint64_t seed = 1;
   int64_t length_ns = 1'000'000'000;
-  // Above 0, and without another advisor: windows of this length are planned
-  // ahead (follow/window_advisor.h).
+  // If above 0, and without another advisor: the length of windows that are
+  // planned in advance (follow/window_advisor.h).
   int64_t window_ns = 0;
-  // After `length_ns` nothing is released, and the run ends when all is done.
+  // Whether the run ends only when all jobs are done. Nothing is released after
+  // `length_ns`.
   bool drains = false;
-  // The run is given up after this number of events: a workload may ask for
-  // hours of them.
+  // The number of events after which the run ends with an error, because a
+  // workload may take hours.
   uint64_t event_limit = 2'000'000'000;
   Observer* observer = nullptr;  // Borrowed; may be null.
 };
@@ -83,8 +84,8 @@ struct Report {
   uint64_t MissCount(sched::Criticality criticality) const;
 };
 
-// Errors: what Scheduler says of the workload; RESOURCE_EXHAUSTED past the
-// limit of events.
+// Errors: those of the scheduler for the workload; RESOURCE_EXHAUSTED beyond
+// the limit of events.
 absl::StatusOr<Report> Simulate(const Workload& workload,
                                 const SimulationOptions& options);
 

@@ -1,5 +1,5 @@
-// Policies side by side: the same workload under every policy, at several loads
-// and with several amounts of noise.
+// Compares policies: runs the same workload under every policy, at several
+// loads and with several amounts of noise.
 #ifndef TAKT_SIM_SWEEP_H_
 #define TAKT_SIM_SWEEP_H_
 
@@ -20,14 +20,16 @@ struct SweepOptions {
   int64_t length_ns = 10'000'000'000;
 };
 
-// One line a case, a column a policy: the part of hard jobs that missed, in
-// per cent; then in how many cases job-shop missed fewer, as many and more
-// than the best of the others. Errors: Simulate()'s.
+// A table with a line for each case and a column for each policy: the part of
+// hard jobs that missed, in per cent. Then the numbers of cases in which
+// job-shop missed fewer, equally many and more than the best other policy.
+// Errors: those of Simulate().
 absl::StatusOr<std::string> SweepTable(const Workload& workload,
                                        const SweepOptions& options);
 
-// One line a scenario, a column a policy: the score of XRBench and the part of
-// frames dropped or late, in per cent; then the mean score.
+// A table with a line for each scenario and a column for each policy: the score
+// of XRBench and the part of frames that were dropped or late, in per cent.
+// Then the mean score.
 absl::StatusOr<std::string> XrBenchTable(const std::vector<Workload>& scenarios,
                                          const SweepOptions& options);
 

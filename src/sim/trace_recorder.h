@@ -39,7 +39,7 @@ class TraceRecorder final : public Observer {
   const Workload& workload_;
   const uint64_t event_count_max_;
   Recording recording_;
-  // What the workload's things are in the recording.
+  // The tracks and names of the workload's resources, streams and kernels.
   std::vector<uint16_t> resource_tracks_;
   std::vector<uint16_t> stream_tracks_;
   uint16_t scheduler_track_ = 0;

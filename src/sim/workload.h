@@ -1,4 +1,4 @@
-// What is simulated: the simulator's names for the workloads of src/plan.
+// The simulator's names for the workloads of src/plan.
 #ifndef TAKT_SIM_WORKLOAD_H_
 #define TAKT_SIM_WORKLOAD_H_
 

@@ -2,8 +2,8 @@
 // Benchmark Suite for the Metaverse", MLSys 2023) as workloads: scenarios of
 // several models with frame rates, some following others with a probability.
 //
-// A layer is an operation; what it takes follows from its multiply-accumulates
-// and bytes by the rates below, which are no measurement but a model of a small
+// A layer is an operation. Its duration follows from its multiply-accumulates
+// and bytes by the rates below. The rates are not measured; they model a small
 // robot board: an NPU of 2 TOPS at half its peak, cores with vector units, one
 // memory bus.
 #ifndef TAKT_SIM_XRBENCH_H_

@@ -21,25 +21,25 @@ int64_t CriticalPathBound(const Problem& problem);
 // functionals", 1969; A. Beck and M. Teboulle, "Mirror descent and nonlinear
 // projected subgradient methods for convex optimization", 2003), and any
 // round's value holds. Stops when it reaches `enough`, or after the first round
-// that ends at or after `deadline_ns` (of NowNs()). The best weights go to
-// *prices, if wanted: what time is worth on each machine.
+// that ends at or after `deadline_ns` (of NowNs()). The best weights are stored
+// in *prices, unless it is null: the value of time on each machine.
 int64_t MachineLoadBound(const Problem& problem, int64_t enough,
                          int64_t deadline_ns = kInfiniteFuture,
                          std::vector<double>* prices = nullptr);
 
-// By operation and alternative, one after the other: what it costs above the
-// cheapest alternative at these prices, in time of the dearest machine. But for
-// rounding no schedule ends before the bound plus the excess of all its
+// By operation and alternative, one after the other: the cost above the
+// cheapest alternative at these prices, in time of the dearest machine. Apart
+// from rounding, no schedule ends before the bound plus the excess of all its
 // choices, times the greatest price. All 0 without prices.
 std::vector<double> ExcessLoads(const Problem& problem,
                                 const std::vector<double>& prices);
 
-// For every machine, the operations that can run nowhere else, preempted at
-// will (Jackson's rule; Carlier 1982).
+// The bound of the operations that can run on one machine only, with free
+// preemption (Jackson's rule; Carlier 1982); the greatest over all machines.
 int64_t OneMachineBound(const Problem& problem);
 
-// The greatest of them. `enough`: a makespan that is known to be reached.
-// *prices is left empty if that is met without them.
+// The greatest of these bounds. `enough`: a makespan that is known to be
+// reached. *prices stays empty if a bound reaches it without prices.
 int64_t LowerBound(const Problem& problem, int64_t enough,
                    int64_t deadline_ns = kInfiniteFuture,
                    std::vector<double>* prices = nullptr);

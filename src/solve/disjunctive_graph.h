@@ -1,6 +1,6 @@
-// A DisjunctiveGraph is a schedule as local search sees it: which alternative
-// each operation takes, in which order each machine takes its operations, and
-// the longest paths that follow from it (Roy and Sussmann 1964).
+// A DisjunctiveGraph is a schedule in the form that local search uses: the
+// alternative of each operation, the order of the operations on each machine,
+// and the longest paths that follow from them (Roy and Sussmann 1964).
 //
 //   head(v)  longest path to the start of v: its start time
 //   tail(v)  longest path from the end of v to the end of the schedule
@@ -30,7 +30,7 @@ class DisjunctiveGraph {
   // `problem` is valid and outlives the graph.
   explicit DisjunctiveGraph(const Problem& problem);
 
-  // What local search goes back to.
+  // The part that local search saves and restores.
   struct State {
     std::vector<uint32_t> choice;                  // By operation.
     std::vector<std::vector<uint32_t>> sequences;  // By machine.
@@ -49,7 +49,7 @@ class DisjunctiveGraph {
     return longest;
   }
 
-  // Where to put an operation.
+  // A new place for an operation.
   struct Move {
     uint32_t operation = 0;
     uint32_t alternative = 0;
@@ -253,7 +253,7 @@ class DisjunctiveGraph {
   std::vector<uint8_t> may_be_wide_;  // By operation.
   std::vector<int64_t> release_, delivery_;
   std::vector<uint32_t> enders_;  // Where a longest path can end.
-  // Where the places of each machine begin. There are places for all operations
+  // The first place of each machine. A machine has a place for each operation
   // that may run there, and one more.
   std::vector<uint32_t> first_place_;
 

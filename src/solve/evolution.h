@@ -46,19 +46,19 @@ class Evolution {
  private:
   struct Individual {
     DisjunctiveGraph::State state;
-    // When each operation runs, between as early and as late as it can, times
-    // two. Rises along every precedence.
+    // Twice the middle between the earliest and the latest time at which each
+    // operation can run. Rises along every precedence.
     std::vector<int64_t> middle;
     double thrift = 0;  // Of the search; children inherit it.
   };
 
   bool IsOver() const;
-  // The first of a population, by a long search.
+  // Makes the first schedule of a population, by a long search.
   Individual Settle();
-  // Another one near the best of the population.
+  // Makes another schedule near the best of the population.
   Individual Neighbour();
   Individual Child();
-  // A tabu search from what the graph holds.
+  // Runs a tabu search from the schedule in the graph.
   Individual Search(uint64_t steps_of_operation, std::optional<double> thrift);
   void Add(Individual individual);
   // The choices of one or the other parent, in the order of a weighted mean of

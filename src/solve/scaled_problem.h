@@ -18,7 +18,7 @@ class ScaledProblem {
   // are too great to be multiplied.
   static absl::StatusOr<ScaledProblem> Make(const Problem& original);
 
-  // What to solve: the original itself if every operation takes time.
+  // The problem to solve: the original itself if every operation takes time.
   const Problem& problem() const { return factor_ == 1 ? *original_ : scaled_; }
   // A schedule of problem() as one of the original: the same choices in the
   // same order, as early as may be.

@@ -1,7 +1,7 @@
 // Solves flexible job-shop problems: a list schedule at once, then a population
 // of schedules that tabu search improves and mixing renews, until the time is
-// over or a lower bound is met. Anytime: each better schedule is reported, and
-// never a worse one.
+// over or a lower bound is met. The solver is an anytime algorithm: it reports
+// each better schedule, and never a worse one.
 //
 // One thread with the same seed and the same number of steps finds the same
 // schedules; with a time limit, the limit decides how far along that sequence

@@ -1,17 +1,18 @@
-// Tabu search on a disjunctive graph: at each step the best move of an
-// operation of a critical path that is not tabu. A move is as good as the
-// longer of two paths afterwards, that through the operation and that which
-// closes where it was: what takes a short operation far away gains little.
-// A move forbids the operation to go back to the alternative that it left, for
-// about as many steps as the path is long (Mastrolilli and Gambardella 2000).
+// Tabu search on a disjunctive graph. Each step makes the best move of an
+// operation of a critical path that is not tabu. The value of a move is the
+// longer of two paths after it: the path through the operation, and the path
+// that closes where the operation was. So a move that takes a short operation
+// far away gains little. A move forbids the operation to go back to the
+// alternative that it left, for about as many steps as the path is long
+// (Mastrolilli and Gambardella 2000).
 //
-// Paths say little of what a choice costs in the end. Where machines are busy
-// throughout, a schedule ends no earlier than the load that its choices make:
-// an operation that takes longer where it is moved to takes time from all that
-// is there. So a move is worth less by the load that it adds beyond need
-// (ExcessLoads() in bounds.h, which goes by the prices of the load bound's
-// dual), times the search's thrift. How much thrift serves best differs from
-// problem to problem; where paths decide, none.
+// Paths show only a part of a choice's cost. If machines are busy all the time,
+// the load that the choices make bounds the end of the schedule: an operation
+// that takes longer on its new machine takes time from all operations there. So
+// the value of a move includes the load that it adds beyond the least
+// (ExcessLoads() in bounds.h, by the prices of the load bound's dual), times
+// the search's thrift. The best thrift differs from problem to problem; it is 0
+// where paths decide.
 //
 // Thread-safety: none; one search a thread.
 #ifndef TAKT_SOLVE_TABU_SEARCH_H_
@@ -37,16 +38,16 @@ class TabuSearch {
     int64_t deadline_ns = 0;   // Of NowNs().
     int64_t enough = 0;        // Stops at a makespan as good as this.
     uint64_t stall_steps = 0;  // Stops after so many steps without a new best.
-    // Drawn anew every so often if not given.
+    // If not given, it is drawn anew from time to time.
     std::optional<double> thrift = std::nullopt;
   };
 
-  // Searches from what the graph holds, and leaves the best found in *best
-  // (which may be better already). True if it got better.
+  // Searches from the schedule in the graph, and stores the best schedule in
+  // *best, unless *best is better already. Returns whether *best got better.
   bool Run(const Limits& limits, DisjunctiveGraph::State* best);
 
-  // Random moves of critical operations, away from here; fewer if the deadline
-  // (of NowNs()) is over.
+  // Makes random moves of critical operations, to leave this part of the search
+  // space; fewer if the deadline (of NowNs()) has passed.
   void Perturb(uint32_t move_count, int64_t deadline_ns);
 
   static double DrawThrift(Random& random);
@@ -54,7 +55,8 @@ class TabuSearch {
   uint64_t step_count() const { return steps_; }
 
  private:
-  // False if nothing can move, or time was over on the way.
+  // Makes one step. False if no operation can move, or the time was over before
+  // the end of the step.
   bool Step(int64_t best_makespan, int64_t deadline_ns);
   uint64_t& TabuUntil(uint32_t v, uint32_t alternative) {
     return tabu_until_[first_alternative_[v] + alternative];

@@ -1,5 +1,5 @@
-// A ReleaseSchedule says when a stream's clock releases its next job. It knows
-// no clock of its own: callers pass the time.
+// A ReleaseSchedule computes when a stream's next job is released. It has no
+// clock: callers pass the time.
 //
 // Invariant: every release of a periodic schedule is a whole number of periods
 // after the start time. A missed release is skipped; the phase is kept.

@@ -1,5 +1,5 @@
-// A ResponsePredictor says how long a stream's next jobs will take, from how
-// long its last ones took.
+// A ResponsePredictor predicts the durations of a stream's next jobs from those
+// of its last jobs.
 //
 // Method: adaptive conformal prediction (Gibbs and Candes, "Adaptive Conformal
 // Inference Under Distribution Shift", NeurIPS 2021) over a window of past
@@ -55,7 +55,7 @@ class ResponsePredictor {
   Durations predicted_;
 };
 
-// What a stream says of one release. Times are absolute.
+// A stream's prediction for one release. Times are absolute.
 struct Prediction {
   int64_t release_ns = 0;
   size_t job_count = 0;                 // Ended jobs that it rests on.

@@ -61,7 +61,7 @@ class Stream final : public Object {
   runtime::Function& function() const { return *function_; }
   Arrival arrival() const { return arrival_; }
   int64_t period_ns() const { return period_ns_; }
-  // What the scheduler knows the stream as; null without a scheduler.
+  // The scheduler's handle of the stream; null without a scheduler.
   shop::ScheduledStream* shop_stream() const { return shop_stream_.get(); }
 
   absl::Status Start(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -75,7 +75,7 @@ class Stream final : public Object {
   // of the clock, or now.
   Prediction Predict(absl::optional<int64_t> release_ns) const
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Admission's bound on how long a job takes from its release to its end;
+  // Admission's bound of the time from a job's release to its end;
   // kInfiniteFuture: none is known.
   int64_t ResponseBound();
 

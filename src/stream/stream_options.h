@@ -1,4 +1,4 @@
-// What a stream is made of.
+// Options of streams.
 #ifndef TAKT_STREAM_STREAM_OPTIONS_H_
 #define TAKT_STREAM_STREAM_OPTIONS_H_
 
@@ -54,8 +54,7 @@ struct StreamOptions {
   StreamLateCallback on_late;  // May be null.
 };
 
-// The time that a stream lives by. The instance's by default; tests have one of
-// their own.
+// The clock of a stream: the instance's by default; tests use one of their own.
 struct StreamClock {
   std::shared_ptr<TimerService> timers;
   int64_t (*now_ns)() = &NowNs;

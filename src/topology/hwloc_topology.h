@@ -7,9 +7,9 @@
 
 namespace takt::topology {
 
-// The CPUs of `usable` and their clusters. The library is opened for the call,
-// not linked: a process that runs one thread neither loads nor pays for it.
-// Empty if it is not there.
+// Reads the CPUs of `usable` and their clusters. The library is opened for the
+// call and not linked, so a process that runs one thread does not load it.
+// Empty if there is no such library.
 Topology ReadHwloc(const CpuSet& usable);
 
 }  // namespace takt::topology

@@ -1,6 +1,6 @@
-// A SpeedSensor reads how fast the kernel lets processors run now: heat, power
-// and governors show as a limit of their frequency below what they can do. And
-// whether it is so hot that the kernel is about to do so.
+// A SpeedSensor reads the present limit of the processors' frequency, which
+// heat, power and governors lower. It also reads whether the machine is so hot
+// that the kernel is about to lower the limit.
 //
 // Thread-safety: any. Reads files: some ten microseconds for each processor.
 #ifndef TAKT_TOPOLOGY_SPEED_SENSOR_H_
@@ -19,13 +19,13 @@ class SpeedSensor {
   // `root` stands for /sys.
   explicit SpeedSensor(std::string root = "/sys") : root_(std::move(root)) {}
 
-  // The frequency that the slowest of `cpus` is limited to, in thousandths of
-  // the most that it can; at least 1, at most 1000. nullopt if the machine
-  // does not say, or says nonsense.
+  // The frequency limit of the slowest of `cpus`, in thousandths of its highest
+  // frequency: 1 to 1000. nullopt if the machine reports no value, or an
+  // impossible one.
   absl::optional<uint32_t> ReadPermille(const CpuSet& cpus) const;
   // Whether a thermal zone has reached the temperature from which the kernel
   // slows something down to cool it (its lowest passive or hot trip point).
-  // nullopt if no zone says both.
+  // nullopt if no zone reports both temperatures.
   absl::optional<bool> ReadIsHot() const;
 
  private:

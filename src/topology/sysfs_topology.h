@@ -10,14 +10,14 @@
 
 namespace takt::topology {
 
-// The processors that are switched on; none if the files do not tell.
+// The processors that are switched on; empty if the files do not list them.
 CpuSet OnlineCpus(const std::string& root);
-// The processors that the kernel keeps its own balancing away from.
+// The processors that the kernel excludes from load balancing.
 CpuSet IsolatedCpus(const std::string& root);
 
 // The CPUs of `usable`. Those that share the outermost cache, or else a
-// package, are a cluster. What no file tells is 0: CPUs without files are one
-// cluster.
+// package, are a cluster. Values without a file are 0: CPUs without files are
+// one cluster.
 Topology ReadSysfs(const std::string& root, const CpuSet& usable);
 
 // Divides clusters until each is of one capacity and of one frequency domain:

@@ -1,7 +1,7 @@
-// A Topology says what a machine is made of: packages, NUMA nodes, clusters of
-// cores that share a cache, cores, SMT threads, and the NPUs tied to clusters.
-// It is discovered from the machine it runs on, or read from JSON that
-// describes a board, so that any machine can be pretended.
+// A Topology describes the parts of a machine: packages, NUMA nodes, clusters
+// of cores that share a cache, cores, SMT threads, and the NPUs tied to
+// clusters. It is discovered on the machine that runs the program, or read from
+// JSON that describes any board.
 //
 // Immutable; a value.
 #ifndef TAKT_TOPOLOGY_TOPOLOGY_H_
@@ -60,8 +60,8 @@ struct Topology {
 
   // INVALID_ARGUMENT naming the cluster, the feature it lacks and what it has,
   // if no cluster within `allowed` has every feature of `required`; else the
-  // CPUs of the clusters that do. Never guesses: a cluster of unknown features
-  // has those of `host_isa`.
+  // CPUs of the clusters that do. A cluster of unknown features has those of
+  // `host_isa`.
   absl::StatusOr<CpuSet> CpusWithIsa(
       const std::vector<std::string>& required, const CpuSet& allowed,
       const std::vector<std::string>& host_isa) const;

@@ -55,8 +55,8 @@ struct Summary {
 
 Summary Summarize(const Trace& trace);
 
-// The value that a share `rank` of `values`, ascending, is not above; 0 of
-// none.
+// The least value that is not exceeded by a share `rank` of `values`, which
+// ascend; 0 for none.
 int64_t Quantile(const std::vector<int64_t>& values, double rank);
 // 0 for none.
 int64_t Mean(const std::vector<int64_t>& values);
