@@ -35,8 +35,8 @@ class EventRing {
   uint64_t capacity() const { return ring_.capacity(); }
   // Events ever written.
   uint64_t written_count() const { return ring_.written_count(); }
-  // Appends the events from number `first` on that are still there. Returns
-  // how many have been overwritten.
+  // Appends the events from number `first` on that are still in the ring.
+  // Returns the number of those that were overwritten.
   uint64_t Read(uint64_t first, std::vector<Event>* events) const;
 
  private:

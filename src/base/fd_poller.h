@@ -18,8 +18,8 @@ namespace takt {
 class FdPoller {
  public:
   enum class Readiness { kReadable, kWritable };
-  // Gets OK once the descriptor is ready; ABORTED if it hung up or has an
-  // error; CANCELLED if the poller is destroyed before. Runs on the poller's
+  // Receives OK when the descriptor is ready, ABORTED if it hung up or has an
+  // error, CANCELLED if the poller is destroyed first. Runs on the poller's
   // thread, or on the one that destroys the poller, with no lock held. Must not
   // block.
   using Callback = absl::AnyInvocable<void(const absl::Status&) &&>;

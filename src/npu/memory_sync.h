@@ -1,5 +1,5 @@
 // MemorySync is device code that flushes and invalidates memory by the driver
-// of a unit: what cpu::CpuCommandBuffer::Create() takes. Each function has one
+// of a unit, for cpu::CpuCommandBuffer::Create(). Each function has one
 // binding, the range.
 #ifndef TAKT_NPU_MEMORY_SYNC_H_
 #define TAKT_NPU_MEMORY_SYNC_H_
