@@ -44,6 +44,7 @@
 #include "takt/plan.h"
 #include "takt/plan_run.h"
 #include "takt/queue.h"
+#include "takt/realtime.h"
 #include "takt/scheduler.h"
 #include "takt/signature.h"
 #include "takt/statistics.h"

@@ -4,6 +4,7 @@
 
 #include "base/futex.h"
 #include "base/pause.h"
+#include "base/realtime_section.h"
 
 namespace takt {
 
@@ -22,6 +23,7 @@ void Mutex::LockSlow() {
   // From here on the state says that a thread may sleep, also once this thread
   // has the lock: it cannot know whether it was the only one.
   while (state_.exchange(kContended, std::memory_order_acquire) != kFree) {
+    RealtimeSection::Note(RealtimeViolation::kLock);
     FutexWait(&state_, kContended, kInfiniteFuture);
   }
 }
