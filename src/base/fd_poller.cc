@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/hash_map.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread_latency.h"
@@ -74,7 +74,7 @@ struct FdPoller::Shared {
   UniqueFd epoll;
   UniqueFd wake;
   Mutex mutex;
-  absl::flat_hash_map<uint64_t, Entry> entries ABSL_GUARDED_BY(mutex);
+  HashMap<uint64_t, Entry> entries ABSL_GUARDED_BY(mutex);
   uint64_t next_id ABSL_GUARDED_BY(mutex) = kWakeId + 1;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   pthread_t runner ABSL_GUARDED_BY(mutex) = {};  // If has_runner.

@@ -28,11 +28,11 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/event.h"
 #include "base/event_ring.h"
+#include "base/hash_map.h"
 #include "base/mutex.h"
 #include "base/object.h"
 
@@ -128,8 +128,7 @@ class Tracer final : public Object {
   Mutex mutex_;
   Options options_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> names_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, uint32_t> name_numbers_
-      ABSL_GUARDED_BY(mutex_);
+  HashMap<std::string, uint32_t> name_numbers_ ABSL_GUARDED_BY(mutex_);
   std::vector<TrackInfo> tracks_ ABSL_GUARDED_BY(mutex_);
   std::vector<Thread> threads_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<EventRing>> spares_ ABSL_GUARDED_BY(mutex_);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "follow/adaptive_policy.h"
 #include "follow/strict_policy.h"
@@ -40,7 +41,7 @@ FollowedPlan::FollowedPlan(const plan::Plan& plan,
 
 absl::StatusOr<std::unique_ptr<FollowedPlan>> FollowedPlan::Create(
     const plan::Plan& plan, const sched::Machine& machine,
-    const absl::flat_hash_map<std::string, sched::StreamId>& streams,
+    const HashMap<std::string, sched::StreamId>& streams,
     FollowerOptions options, std::function<void(int64_t now_ns)> on_given_up) {
   TAKT_RETURN_IF_ERROR(ValidatePlan(plan));
   for (const plan::PlanFault& fault : plan::FindPlanFaults(plan)) {

@@ -13,8 +13,8 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "base/hash_map.h"
 #include "follow/divergence.h"
 #include "follow/follow_options.h"
 #include "follow/follow_policy.h"
@@ -38,7 +38,7 @@ class FollowedPlan final {
   // `streams` lack; FAILED_PRECONDITION for a plan that cannot be carried out.
   static absl::StatusOr<std::unique_ptr<FollowedPlan>> Create(
       const plan::Plan& plan, const sched::Machine& machine,
-      const absl::flat_hash_map<std::string, sched::StreamId>& streams,
+      const HashMap<std::string, sched::StreamId>& streams,
       FollowerOptions options,
       std::function<void(int64_t now_ns)> on_given_up = nullptr);
 

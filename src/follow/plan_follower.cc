@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 
 namespace takt::follow {
@@ -16,7 +17,7 @@ PlanFollower::PlanFollower(FollowerOptions options)
 
 absl::StatusOr<std::unique_ptr<PlanFollower>> PlanFollower::Create(
     const plan::Plan& plan, const sched::Machine& machine,
-    const absl::flat_hash_map<std::string, sched::StreamId>& streams,
+    const HashMap<std::string, sched::StreamId>& streams,
     FollowerOptions options) {
   std::unique_ptr<PlanFollower> follower(new PlanFollower(std::move(options)));
   TAKT_ASSIGN_OR_RETURN(

@@ -22,8 +22,8 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "base/hash_map.h"
 #include "follow/divergence.h"
 #include "follow/follow_options.h"
 #include "follow/followed_plan.h"
@@ -44,7 +44,7 @@ class PlanFollower final : public sched::PlacementAdvisor {
   // `streams` lack; FAILED_PRECONDITION for a plan that cannot be carried out.
   static absl::StatusOr<std::unique_ptr<PlanFollower>> Create(
       const plan::Plan& plan, const sched::Machine& machine,
-      const absl::flat_hash_map<std::string, sched::StreamId>& streams,
+      const HashMap<std::string, sched::StreamId>& streams,
       FollowerOptions options);
 
   // Sets the plan's time 0. Nothing is planned before it.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 
 namespace takt::follow {
@@ -58,7 +59,7 @@ absl::Status PlanProgress::LoadResources() {
 }
 
 absl::Status PlanProgress::LoadJobs(
-    const absl::flat_hash_map<std::string, sched::StreamId>& streams) {
+    const HashMap<std::string, sched::StreamId>& streams) {
   for (uint32_t j = 0; j < plan_.jobs.size(); ++j) {
     const plan::PlannedJob& job = plan_.jobs[j];
     const auto found = streams.find(job.stream);
@@ -113,7 +114,7 @@ absl::Status PlanProgress::LoadOperation(uint32_t index,
 }
 
 absl::Status PlanProgress::LoadPlan(
-    const absl::flat_hash_map<std::string, sched::StreamId>& streams,
+    const HashMap<std::string, sched::StreamId>& streams,
     int64_t unseen_max_ns) {
   TAKT_CHECK(slots_.empty() && lanes_.empty());
   TAKT_RETURN_IF_ERROR(LoadResources());

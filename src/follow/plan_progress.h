@@ -21,10 +21,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "base/hash_map.h"
 #include "plan/plan.h"
 #include "sched/machine.h"
 #include "sched/placement_advisor.h"
@@ -95,9 +95,8 @@ class PlanProgress {
   // operations on cores that take at most `unseen_max_ns`; -1: it waits for
   // all. INVALID_ARGUMENT names a resource or stream of the plan that the
   // machine or `streams` lack.
-  absl::Status LoadPlan(
-      const absl::flat_hash_map<std::string, sched::StreamId>& streams,
-      int64_t unseen_max_ns);
+  absl::Status LoadPlan(const HashMap<std::string, sched::StreamId>& streams,
+                        int64_t unseen_max_ns);
 
   void Start(int64_t origin_ns) { origin_ns_ = origin_ns; }
   // Nothing that is released at or after `end_ns` is planned.
@@ -211,8 +210,7 @@ class PlanProgress {
 
   absl::Status Fault(absl::string_view reason) const;
   absl::Status LoadResources();
-  absl::Status LoadJobs(
-      const absl::flat_hash_map<std::string, sched::StreamId>& streams);
+  absl::Status LoadJobs(const HashMap<std::string, sched::StreamId>& streams);
   absl::Status LoadOperation(uint32_t index, int64_t unseen_max_ns);
   std::vector<sched::AlternativeOptions> MakeWays(uint32_t slot) const;
   uint64_t CountLeft() const;
@@ -226,7 +224,7 @@ class PlanProgress {
   std::vector<PlanSlot> slots_;
   std::vector<std::vector<sched::AlternativeOptions>> ways_;  // By slot.
   std::vector<JobSlots> jobs_;
-  absl::flat_hash_map<sched::StreamId, StreamSlots> streams_;
+  HashMap<sched::StreamId, StreamSlots> streams_;
   std::vector<Lane> lanes_;        // By resource.
   std::vector<Binding> bindings_;  // By index of the scheduler's job.
   std::vector<uint32_t> pool_of_;  // By resource.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/hash_map.h"
 
 namespace takt::follow {
 
@@ -54,7 +55,7 @@ PendingWork::Job PlanRemainder::MakeJob(const JobKey& key) const {
 std::vector<std::pair<int64_t, PlanRemainder::JobKey>> PlanRemainder::FindJobs(
     int64_t now_ns, uint64_t last_cycle, int64_t end_ns) const {
   const PlanProgress& progress = plan_.progress();
-  absl::flat_hash_set<JobKey> bound;
+  HashSet<JobKey> bound;
   for (const PlanProgress::Binding& binding : progress.bindings()) {
     if (binding.job != PlanProgress::kNone) {
       bound.insert({binding.job, binding.cycle});

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "base/hash_map.h"
 #include "follow/followed_plan.h"
 #include "follow/replanner.h"
 
@@ -51,8 +51,8 @@ class PlanRemainder final : public PendingWork {
 
   const FollowedPlan& plan_;
   const FollowerOptions& options_;
-  std::vector<JobKey> pending_;       // Of the last snapshot, by release.
-  absl::flat_hash_set<JobKey> jobs_;  // Of the plan in force.
+  std::vector<JobKey> pending_;  // Of the last snapshot, by release.
+  HashSet<JobKey> jobs_;         // Of the plan in force.
   // Slot and cycle, by operation of the plan in force.
   std::vector<std::pair<uint32_t, uint64_t>> places_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/hash_map.h"
 
 namespace takt::follow {
 
@@ -58,7 +59,7 @@ std::shared_ptr<Window> Replanner::MakeWindow(PendingWork::Snapshot snapshot) {
   if (snapshot.jobs.empty()) return nullptr;
   auto window = std::make_shared<Window>(work_.machine(), snapshot.lost,
                                          snapshot.origin_ns, force_ns_);
-  absl::flat_hash_map<uint32_t, uint32_t> kernels;
+  HashMap<uint32_t, uint32_t> kernels;
   for (PendingWork::Job& job : snapshot.jobs) {
     if (window->operation_count() > options_.operation_count_max) break;
     TAKT_DCHECK(job.release_ns >= snapshot.origin_ns);
@@ -73,12 +74,11 @@ std::shared_ptr<Window> Replanner::MakeWindow(PendingWork::Snapshot snapshot) {
 
 // Adds what does not run yet of the job.
 void Replanner::AddJob(PendingWork::Job job,
-                       absl::flat_hash_map<uint32_t, uint32_t>* kernels,
-                       Window* window) {
+                       HashMap<uint32_t, uint32_t>* kernels, Window* window) {
   int64_t ready_ns = std::max(job.release_ns, force_ns_);
   WindowJob planned{job.stream, job.release_ns, job.deadline_ns, {}};
   std::vector<sched::ProgramOperation> operations;
-  absl::flat_hash_map<uint32_t, uint32_t> place_of;  // By ordinal.
+  HashMap<uint32_t, uint32_t> place_of;  // By ordinal.
   for (const PendingWork::Operation& operation : job.operations) {
     // What runs delays the rest of its job.
     if (operation.is_running) {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "base/hash_map.h"
 #include "base/histogram.h"
 #include "follow/follow_options.h"
 #include "follow/followed_plan.h"
@@ -114,8 +114,8 @@ class Replanner {
  private:
   void Begin(int64_t now_ns);
   std::shared_ptr<Window> MakeWindow(PendingWork::Snapshot snapshot);
-  void AddJob(PendingWork::Job job,
-              absl::flat_hash_map<uint32_t, uint32_t>* kernels, Window* window);
+  void AddJob(PendingWork::Job job, HashMap<uint32_t, uint32_t>* kernels,
+              Window* window);
   bool Install(int64_t now_ns);
 
   PendingWork& work_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/hash_map.h"
 #include "plan/workload_plan.h"
 
 namespace takt::follow {
@@ -33,8 +34,8 @@ std::string Window::NameOf(sched::StreamId stream) {
   return absl::StrCat("stream ", stream);
 }
 
-absl::flat_hash_map<std::string, sched::StreamId> Window::streams() const {
-  absl::flat_hash_map<std::string, sched::StreamId> streams;
+HashMap<std::string, sched::StreamId> Window::streams() const {
+  HashMap<std::string, sched::StreamId> streams;
   for (const WindowJob& job : jobs_) streams[NameOf(job.stream)] = job.stream;
   return streams;
 }
@@ -148,7 +149,7 @@ bool Window::Relabel(WindowPlan* result) const {
     plan->operations.pop_back();
   }
   plan->jobs.resize(job_count);
-  absl::flat_hash_map<sched::StreamId, uint32_t> counts;
+  HashMap<sched::StreamId, uint32_t> counts;
   for (uint32_t j = 0; j < plan->jobs.size(); ++j) {
     const WindowJob& job = jobs_[j];
     plan->jobs[j].stream = NameOf(job.stream);

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "base/hash_map.h"
 #include "base/mutex.h"
 #include "plan/plan.h"
 #include "plan/workload.h"
@@ -85,7 +85,7 @@ class Window {
 
   static std::string NameOf(sched::StreamId stream);
   // The scheduler's ids of the plan's streams, by name.
-  absl::flat_hash_map<std::string, sched::StreamId> streams() const;
+  HashMap<std::string, sched::StreamId> streams() const;
 
  private:
   void AddStream(std::vector<sched::ProgramOperation> operations,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/check.h"
+#include "base/hash_map.h"
 #include "base/sleeper.h"
 #include "base/status.h"
 #include "hal/deferred.h"
@@ -86,7 +86,7 @@ class PointSet {
 
   Fence::Points points_;
   // By timeline, once there are kSearchMax points; empty before.
-  absl::flat_hash_map<const Timeline*, size_t> positions_;
+  HashMap<const Timeline*, size_t> positions_;
 };
 
 }  // namespace

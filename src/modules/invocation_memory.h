@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "base/hash_map.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "hal/device.h"
@@ -27,8 +27,7 @@ class MemoryClaims {
 
  private:
   Mutex mutex_;
-  absl::flat_hash_map<const vm::Function*, uint64_t> claims_
-      ABSL_GUARDED_BY(mutex_);
+  HashMap<const vm::Function*, uint64_t> claims_ ABSL_GUARDED_BY(mutex_);
 };
 
 // The attachment of an invocation that has allocated on a device with groups.

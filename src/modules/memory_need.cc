@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "base/hash_map.h"
 #include "base/math.h"
 #include "vm/bytecode_archive.h"
 #include "vm/bytecode_module.h"
@@ -73,7 +72,7 @@ class Scan {
 
  private:
   // By the first word of the register.
-  using Constants = absl::flat_hash_map<uint64_t, uint64_t>;
+  using Constants = HashMap<uint64_t, uint64_t>;
   // From the target of a jump back to the jump.
   using Loop = std::pair<uint32_t, uint32_t>;
   // Without recursion, too, the number of calls may be exponential.
@@ -97,7 +96,7 @@ class Scan {
 
   // The values of i64 registers whose only write is a constant.
   Constants ConstantsOf(absl::Span<const uint8_t> body) {
-    absl::flat_hash_map<uint64_t, int> write_counts;
+    HashMap<uint64_t, int> write_counts;
     Constants constants;
     const auto count_write = [&](uint64_t word, bool is_wide) {
       ++write_counts[word];
@@ -187,7 +186,7 @@ class Scan {
   }
 
   const vm::BytecodeArchive& archive_;
-  absl::flat_hash_set<uint32_t> active_;  // Functions on the current path.
+  HashSet<uint32_t> active_;  // Functions on the current path.
   uint32_t step_count_ = 0;
   MemoryNeed need_;
 };

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/hash_map.h"
 #include "base/object.h"
 #include "hal/device.h"
 
@@ -67,7 +67,7 @@ class ParameterIndex final : public ParameterProvider {
  private:
   std::deque<Parameter> parameters_;  // A deque, for their addresses stay.
   // Keys are those of parameters_.
-  absl::flat_hash_map<absl::string_view, const Parameter*> by_key_;
+  HashMap<absl::string_view, const Parameter*> by_key_;
 };
 
 }  // namespace takt::modules

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/hash_map.h"
 #include "base/mutex.h"
 
 namespace takt::npu {
@@ -35,7 +35,7 @@ class RealTime final : public Timebase {
   const std::shared_ptr<TimerService> timers_;
   Mutex mutex_;
   CondVar changed_;  // A call is no longer pending.
-  absl::flat_hash_set<PendingCall*> pending_ ABSL_GUARDED_BY(mutex_);
+  HashSet<PendingCall*> pending_ ABSL_GUARDED_BY(mutex_);
 };
 
 void RealTime::Drain() {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "solve/problem.h"
 
@@ -36,7 +36,7 @@ absl::Status CheckNames(const Items& items, absl::string_view what) {
     return absl::InvalidArgumentError(
         absl::StrCat("plan: ", items.size(), " ", what, "s are too many"));
   }
-  absl::flat_hash_set<absl::string_view> names;
+  HashSet<absl::string_view> names;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!names.insert(items[i].name).second) {
       return Malformed(what, i,

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/hash_map.h"
 #include "base/json.h"
 #include "base/narrow.h"
 #include "base/status.h"
@@ -86,7 +86,7 @@ class Importer {
   // The index of `name` among `items`, where it is added if it is new.
   template <typename Item>
   static uint32_t IndexOf(const std::string& name, std::vector<Item>& items,
-                          absl::flat_hash_map<std::string, uint32_t>& known) {
+                          HashMap<std::string, uint32_t>& known) {
     const auto [found, is_new] =
         known.emplace(name, Narrow<uint32_t>(items.size()));
     if (is_new) items.emplace_back().name = name;
@@ -182,9 +182,9 @@ class Importer {
 
   Plan plan_;
   std::deque<std::string> names_;
-  absl::flat_hash_map<std::string, uint32_t> indices_;
-  absl::flat_hash_map<std::string, uint32_t> resources_, jobs_, modules_;
-  absl::flat_hash_map<std::string, size_t> clusters_;
+  HashMap<std::string, uint32_t> indices_;
+  HashMap<std::string, uint32_t> resources_, jobs_, modules_;
+  HashMap<std::string, size_t> clusters_;
 };
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 
 namespace takt::plan_run {
@@ -77,7 +77,7 @@ int64_t FirstRelease(const plan::Plan& plan, const std::string& stream) {
 }
 
 absl::Status CheckStreams(const plan::Plan& plan, const BoundStreams& bound) {
-  absl::flat_hash_set<absl::string_view> seen;
+  HashSet<absl::string_view> seen;
   for (const plan::PlannedJob& job : plan.jobs) {
     TAKT_CHECK(!job.stream.empty());
     if (!seen.insert(job.stream).second) continue;

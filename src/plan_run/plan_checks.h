@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/hash_map.h"
 #include "plan/plan.h"
 
 namespace takt::plan_run {
@@ -31,7 +31,7 @@ struct BoundStream {
   uint32_t npu_pools = 0;
 };
 // By the name of the stream in the plan.
-using BoundStreams = absl::flat_hash_map<std::string, BoundStream>;
+using BoundStreams = HashMap<std::string, BoundStream>;
 
 // INVALID_ARGUMENT that names the stream.
 absl::Status StreamError(absl::string_view stream, absl::string_view reason);

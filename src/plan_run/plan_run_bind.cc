@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/content_hash.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "follow/plan_alignment.h"
 #include "plan_run/plan_run.h"
@@ -202,7 +203,7 @@ absl::StatusOr<std::unique_ptr<follow::PlanFollower>> PlanRun::MakeFollower(
   TAKT_ASSIGN_OR_RETURN(const plan::Plan aligned,
                         follow::AlignPlan(plan, machine, shop_->gone()));
   TAKT_RETURN_IF_ERROR(CheckDevices(aligned, bound_));
-  absl::flat_hash_map<std::string, sched::StreamId> streams;
+  HashMap<std::string, sched::StreamId> streams;
   for (const auto& binding : bindings_) {
     streams[binding->name] = shop_->IdOf(*binding->shop_stream);
   }

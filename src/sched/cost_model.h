@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "base/hash_map.h"
 #include "sched/duration_estimate.h"
 #include "sched/machine.h"
 
@@ -134,7 +134,7 @@ class CostModel {
 
   const Machine& machine_;
   std::vector<Kernel> kernels_;
-  absl::flat_hash_map<KernelKey, KernelId> ids_;
+  HashMap<KernelKey, KernelId> ids_;
   uint64_t version_ = 0;
 };
 

@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/hash_map.h"
 #include "sched/cost_model.h"
 
 namespace takt::sched {
@@ -58,7 +58,7 @@ class ProfileData {
   bool Apply(const Record& record, const KernelKey& key,
              CostModel* costs) const;
 
-  absl::flat_hash_map<KernelKey, std::vector<Record>> records_;
+  HashMap<KernelKey, std::vector<Record>> records_;
 };
 
 // Writes the measured durations. With `others`, it also writes the durations

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/hash_map.h"
 #include "base/status.h"
 #include "nlohmann/json.hpp"
 #include "sim/report_json.h"
@@ -36,7 +37,7 @@ absl::StatusOr<PlayedPlan> PlayPlan(const Workload& workload,
       return LongestOf(workload, kernel, pool);
     };
   }
-  absl::flat_hash_map<std::string, sched::StreamId> streams;
+  HashMap<std::string, sched::StreamId> streams;
   for (uint32_t i = 0; i < workload.streams.size(); ++i) {
     streams[workload.streams[i].name] = i;
   }

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/event.h"
+#include "base/hash_map.h"
 
 namespace takt::sim {
 namespace {
@@ -224,10 +224,9 @@ class RunReader {
   };
   std::map<std::string, std::vector<Caller>> callers_;
   std::map<uint64_t, std::pair<std::string, size_t>> caller_of_;
-  absl::flat_hash_map<uint64_t, Place> jobs_;
-  absl::flat_hash_map<uint64_t, uint64_t> calls_;
-  absl::flat_hash_map<std::tuple<uint64_t, uint64_t, uint32_t>, size_t>
-      operations_;
+  HashMap<uint64_t, Place> jobs_;
+  HashMap<uint64_t, uint64_t> calls_;
+  HashMap<std::tuple<uint64_t, uint64_t, uint32_t>, size_t> operations_;
   std::set<uint16_t> cores_;  // Tracks that something ran on.
   // Those of a real scheduler: several threads may have run in the place of one
   // core.

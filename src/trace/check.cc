@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/hash_map.h"
 #include "trace/listing.h"
 
 namespace takt::trace {
@@ -85,8 +85,8 @@ class Checker {
   };
 
   void CheckOrder() {
-    absl::flat_hash_map<uint64_t, Operation> operations;
-    absl::flat_hash_map<uint64_t, int64_t> begins;
+    HashMap<uint64_t, Operation> operations;
+    HashMap<uint64_t, int64_t> begins;
     for (const Event& event : trace_.events()) {
       switch (event.kind) {
         case EventKind::kOperationIssued:
@@ -115,9 +115,8 @@ class Checker {
     }
   }
 
-  void CheckOperation(
-      const Event& event,
-      const absl::flat_hash_map<uint64_t, Operation>& operations) {
+  void CheckOperation(const Event& event,
+                      const HashMap<uint64_t, Operation>& operations) {
     const auto found = operations.find(event.id);
     if (found == operations.end()) return;
     const Operation& times = found->second;

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/hash_map.h"
 #include "base/narrow.h"
 #include "base/status.h"
 #include "protozero/pbf_message.hpp"
@@ -270,8 +270,8 @@ class Reader {
   bool has_header_ = false;
   bool is_simulated_ = false;
   Recording recording_;
-  absl::flat_hash_map<uint64_t, size_t> names_;
-  absl::flat_hash_map<uint64_t, size_t> tracks_;
+  HashMap<uint64_t, size_t> names_;
+  HashMap<uint64_t, size_t> tracks_;
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/hash_map.h"
 #include "base/math.h"
 #include "base/narrow.h"
 #include "base/status.h"
@@ -243,7 +243,7 @@ void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
 bool Linkage::AreInitializersRepeatable(
     absl::Span<const Ref<Module>> modules) const {
   std::vector<const Callee*> pending;
-  absl::flat_hash_set<const Function*> seen;
+  HashSet<const Function*> seen;
   for (size_t i = 0; i < modules.size(); ++i) {
     const absl::optional<size_t> init = modules[i]->FindExport("__init");
     if (!init.has_value()) continue;

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/hash_map.h"
 #include "base/mutex.h"
 #include "base/object.h"
 
@@ -31,8 +31,7 @@ class TypeRegistry {
 
  private:
   mutable Mutex mutex_;
-  absl::flat_hash_map<std::string, const ObjectType*> types_
-      ABSL_GUARDED_BY(mutex_);
+  HashMap<std::string, const ObjectType*> types_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::vm

@@ -255,7 +255,7 @@ TEST(PlanFollowerTest, RejectsPlansOfOtherMachines) {
   const Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
   const auto reason = [&](const Plan& wrong, bool has_streams) {
-    absl::flat_hash_map<std::string, sched::StreamId> streams;
+    HashMap<std::string, sched::StreamId> streams;
     if (has_streams) streams = {{"camera", 0}, {"policy", 1}, {"estimator", 2}};
     return std::string(
         PlanFollower::Create(wrong, workload.machine, streams, {})
