@@ -12,6 +12,7 @@
 
 #include <new>
 
+#include "absl/status/status.h"
 #include "base/check.h"
 
 #if defined(__cpp_exceptions)
@@ -23,6 +24,12 @@
 #endif
 
 namespace takt {
+
+// The error of memory that has run out. It has no message, since that would
+// take memory.
+inline absl::Status OutOfMemory() {
+  return absl::Status(absl::StatusCode::kResourceExhausted, "");
+}
 
 // What `new` does when the system has no memory left.
 [[noreturn]] inline void ThrowBadAlloc() {

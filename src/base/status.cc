@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "base/exceptions.h"
 
 namespace takt {
 
@@ -11,9 +12,12 @@ absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   if (absl::ConsumePrefix(&rest, context) && absl::StartsWith(rest, ": ")) {
     return status;
   }
-  // raw_code(): compiled code has a number that Abseil does not know.
-  return absl::Status(static_cast<absl::StatusCode>(status.raw_code()),
-                      absl::StrCat(context, ": ", status.message()));
+  TAKT_TRY {
+    // raw_code(): compiled code has a number that Abseil does not know.
+    return absl::Status(static_cast<absl::StatusCode>(status.raw_code()),
+                        absl::StrCat(context, ": ", status.message()));
+  }
+  TAKT_CATCH(const std::bad_alloc&) { return status; }
 }
 
 }  // namespace takt

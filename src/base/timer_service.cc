@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/mutex.h"
 #include "base/pause.h"
 #include "base/thread_latency.h"
@@ -30,10 +32,15 @@ class TimerThread final : public TimerService {
   bool Cancel(Timer* timer) override;
   bool FireAnywhere(int64_t now_ns) override;
   uint32_t FireDue() override;
+  bool StartThread() override {
+    MutexLock lock(&shared_->mutex);
+    return has_no_thread_ || Start();
+  }
   int64_t NextDueNs() override;
 
   // False if no thread starts.
   bool Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex);
+  bool TryToStart() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex);
   void StartIfHooked();
 
  private:
@@ -112,6 +119,11 @@ TimerThread::~TimerThread() {
 
 bool TimerThread::Start() {
   if (thread_ != nullptr) return true;
+  TAKT_TRY { return TryToStart(); }
+  TAKT_CATCH(const std::bad_alloc&) { return false; }
+}
+
+bool TimerThread::TryToStart() {
   auto thread = std::make_unique<Thread>();
   auto argument = std::make_unique<std::shared_ptr<Shared>>(shared_);
   const Thread::Options options = {

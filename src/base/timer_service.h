@@ -36,6 +36,9 @@ class TimerService {
 
   // `timer` fires once NowNs() has reached `deadline_ns`. It must be idle.
   virtual void Arm(Timer* timer, int64_t deadline_ns) = 0;
+  // Starts the service's thread, if it has one and that does not run yet. False
+  // if it does not start: timers then fire once a later Arm() starts it.
+  [[nodiscard]] virtual bool StartThread() { return true; }
   // True if the timer was armed and will not fire; false if it was never armed,
   // has fired or is firing.
   virtual bool Cancel(Timer* timer) = 0;

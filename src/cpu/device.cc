@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/glob.h"
 #include "base/status.h"
 #include "cpu/command_runner.h"
@@ -436,11 +437,14 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
       command_buffer.PinBases(bindings, absl::MakeSpan(bases));
   if (status.ok()) {
     const PartTrace trace{trace_, tag};
-    status = RunRegions(
-        command_buffer.first_region(), bases, traits, *worker,
-        {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
-         ticket.job != nullptr ? &ticket.job->fault_policy : nullptr,
-         ticket.job != nullptr ? ticket.job->cancellation : nullptr});
+    TAKT_TRY {
+      status = RunRegions(
+          command_buffer.first_region(), bases, traits, *worker,
+          {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
+           ticket.job != nullptr ? &ticket.job->fault_policy : nullptr,
+           ticket.job != nullptr ? ticket.job->cancellation : nullptr});
+    }
+    TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
     CpuCommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
   if (job != nullptr) job->CountUnseen(command_buffer.dispatch_count());

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "cpu/block_layout.h"
 #include "cpu/float_environment.h"
@@ -88,7 +89,9 @@ Execution::~Execution() {
 
 void Execution::Run() {
   TAKT_CHECK(!is_pinned_ && region_ == nullptr);
-  const absl::Status status = command_buffer_->PinBases(bindings_, bases_);
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = command_buffer_->PinBases(bindings_, bases_); }
+  TAKT_CATCH(const std::bad_alloc&) {}
   if (!status.ok()) {
     Complete(status);
     return;
@@ -110,10 +113,15 @@ void Execution::RunInline(exec::Worker& worker) {
     return;
   }
   const PartTrace trace{device().trace(), tag()};
-  Complete(RunRegions(
-      region_, bases_, traits_, worker,
-      {false, device().observer(), tag().is_traced() ? &trace : nullptr,
-       &fault_policy_, cancellation()}));
+  absl::Status status = OutOfMemory();
+  TAKT_TRY {
+    status = RunRegions(
+        region_, bases_, traits_, worker,
+        {false, device().observer(), tag().is_traced() ? &trace : nullptr,
+         &fault_policy_, cancellation()});
+  }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  Complete(status);
 }
 
 void Execution::Advance() {
@@ -132,17 +140,23 @@ void Execution::Advance() {
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const ScopedFlushDenormals flush;
       const PartTrace trace{device().trace(), tag()};
-      const absl::Status status = RunRegion(
-          *region_, bases_, traits_, *worker,
-          {true, device().observer(), tag().is_traced() ? &trace : nullptr,
-           &fault_policy_, cancellation()});
+      absl::Status status = OutOfMemory();
+      TAKT_TRY {
+        status = RunRegion(
+            *region_, bases_, traits_, *worker,
+            {true, device().observer(), tag().is_traced() ? &trace : nullptr,
+             &fault_policy_, cancellation()});
+      }
+      TAKT_CATCH(const std::bad_alloc&) {}
       if (!status.ok()) Fail(status);
       if (job_ != nullptr) job_->CountUnseen(region_->dispatch_count);
       region_ = region_->next;
       continue;
     }
     uint32_t part_count = 0;
-    const absl::Status status = PrepareParts(&part_count);
+    absl::Status status = OutOfMemory();
+    TAKT_TRY { status = PrepareParts(&part_count); }
+    TAKT_CATCH(const std::bad_alloc&) {}
     if (!status.ok()) {
       Fail(status);
       break;

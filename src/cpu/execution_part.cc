@@ -1,9 +1,11 @@
 #include "cpu/execution_part.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/cancellation.h"
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "cpu/execution.h"
 #include "cpu/float_environment.h"
@@ -163,7 +165,9 @@ uint32_t ExecutionPart::RunRange(uint32_t begin, uint32_t end,
   if (execution_->device().observer()) NoteBegin(run.start_ns());
   uint32_t reached = end;
   worker.reached = &reached;
-  const absl::Status status = dispatch_.Run(begin, end, worker);
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = dispatch_.Run(begin, end, worker); }
+  TAKT_CATCH(const std::bad_alloc&) {}
   worker.reached = nullptr;
   if (!status.ok()) {
     execution_->Fail(status);
@@ -181,8 +185,9 @@ void ExecutionPart::RunWhole(exec::Worker& worker) {
   const TileRun run(is_timed_);
   if (execution_->device().observer()) NoteBegin(run.start_ns());
   TAKT_DCHECK(worker.reached == nullptr);
-  const absl::Status status =
-      dispatch_.Run(0, dispatch_.workgroup_total, worker);
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = dispatch_.Run(0, dispatch_.workgroup_total, worker); }
+  TAKT_CATCH(const std::bad_alloc&) {}
   if (!status.ok()) {
     execution_->Fail(status);
     return;

@@ -1,6 +1,9 @@
 #include "cpu/operation.h"
 
+#include <new>
+
 #include "base/check.h"
+#include "base/exceptions.h"
 
 namespace takt::cpu {
 
@@ -18,9 +21,10 @@ void Operation::Start(const hal::Fence* wait) {
     signal_->SetSignaller(device_->signaller(), borrower_.get());
   }
   absl::Status status;
-  if (!FenceWaiter::Start({&wait, 1}, &status, borrower_.get())) {
-    OnReady(this, status);
-  }
+  bool waits = false;
+  TAKT_TRY { waits = FenceWaiter::Start({&wait, 1}, &status, borrower_.get()); }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
+  if (!waits) OnReady(this, status);
 }
 
 void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {

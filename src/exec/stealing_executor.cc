@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 
 namespace takt::exec {
@@ -132,12 +133,16 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
   active_.store(count, std::memory_order_relaxed);
   for (; started < count; ++started) {
     WorkerSlot& slot = *workers_[started];
-    const WorkerThread::Options thread = ThreadOptions(options, slot);
-    slot.trace_name = thread.TraceName();
-    error = slot.thread.Start(thread, &RunWorkerThread, &slot);
+    TAKT_TRY {
+      const WorkerThread::Options thread = ThreadOptions(options, slot);
+      slot.trace_name = thread.TraceName();
+      error = slot.thread.Start(thread, &RunWorkerThread, &slot);
+    }
+    TAKT_CATCH(const std::bad_alloc&) { error = OutOfMemory(); }
     if (!error.ok()) break;
   }
-  StartBackups(options);
+  TAKT_TRY { StartBackups(options); }
+  TAKT_CATCH(const std::bad_alloc&) {}  // Those that run are enough.
   if (started == count) return absl::OkStatus();
   // The workers that run may look at the slots of the others, so those stay.
   active_.fetch_sub(count - started, std::memory_order_seq_cst);

@@ -6,7 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 #include "base/thread_latency.h"
 
 namespace takt::exec {
@@ -87,7 +90,8 @@ void WorkerThread::Main(void* argument) {
   auto* thread = static_cast<WorkerThread*>(argument);
   thread->Prepare();
   if (thread->options_.on_report != nullptr) {
-    thread->options_.on_report(thread->report());
+    TAKT_TRY { thread->options_.on_report(thread->report()); }
+    TAKT_CATCH(const std::bad_alloc&) {}  // The thread works without it.
   }
   thread->run_(thread->argument_);  // The object may be gone.
 }
@@ -123,7 +127,8 @@ void WorkerThread::ApplyAffinity(const CpuSet& cpus) {
     }
   }
   KernelCpuSet actual;
-  if (sched_getaffinity(id, actual.bytes(), actual.get()) == 0) {
+  if (sched_getaffinity(id, actual.bytes(), actual.get()) != 0) return;
+  TAKT_TRY {
     report_.cpus = actual.ToCpuSet();
     // The kernel accepts a mask of which only a part exists.
     if (!cpus.empty() && report_.affinity_error == 0 &&
@@ -131,6 +136,7 @@ void WorkerThread::ApplyAffinity(const CpuSet& cpus) {
       report_.affinity_error = EINVAL;
     }
   }
+  TAKT_CATCH(const std::bad_alloc&) { report_.affinity_error = ENOMEM; }
 }
 
 }  // namespace takt::exec

@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "runtime/call_batch.h"
 
@@ -148,17 +149,28 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
 
 void AsyncCall::Submit(const AsyncCallOptions& options,
                        absl::Span<const Ref<hal::Fence>> producer_ends) {
-  Fences waits;
-  if (options.wait != nullptr) waits.push_back(options.wait);
-  for (const IndexedFence& each : options.argument_fences) {
-    if (each.fence != nullptr) waits.push_back(each.fence);
-  }
-  for (const Ref<hal::Fence>& end : producer_ends) waits.push_back(end.get());
   TAKT_CHECK(phase() == Phase::kWaiting);
   Retain();  // While in flight.
-  if (borrower_ != nullptr) borrower_->Observe(this);
-  if (is_async_ && batch_row_count_ == 0 && extras_.futures == nullptr) {
-    SetProgramFences(waits, options.cancellable || extras_.timeout != nullptr);
+  const bool is_posted =
+      is_async_ && batch_row_count_ == 0 && extras_.futures == nullptr;
+  Fences waits;
+  TAKT_TRY {
+    if (options.wait != nullptr) waits.push_back(options.wait);
+    for (const IndexedFence& each : options.argument_fences) {
+      if (each.fence != nullptr) waits.push_back(each.fence);
+    }
+    for (const Ref<hal::Fence>& end : producer_ends) waits.push_back(end.get());
+    if (borrower_ != nullptr) borrower_->Observe(this);
+    if (is_posted) {
+      SetProgramFences(waits,
+                       options.cancellable || extras_.timeout != nullptr);
+    }
+  }
+  TAKT_CATCH(const std::bad_alloc&) {
+    Complete(OutOfMemory());
+    return;
+  }
+  if (is_posted) {
     ArmTimeout();
     phase_.store(Phase::kQueued, std::memory_order_release);
     function_->context().call_queue().Post(this, CallQueue::Where::kHere);
@@ -230,7 +242,9 @@ absl::Status AsyncCall::TakeShares(const AsyncCallOptions& options) {
 void AsyncCall::StartWaiting(const Fences& waits) {
   absl::Status status;
   Retain();  // While it waits.
-  const bool waits_now = waiter_.Start(waits, &status, borrower_.get());
+  bool waits_now = false;
+  TAKT_TRY { waits_now = waiter_.Start(waits, &status, borrower_.get()); }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
   ArmTimeout();
   if (!waits_now) OnWaited(&waiter_, status);
 }

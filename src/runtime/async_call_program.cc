@@ -5,6 +5,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/cancellation.h"
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "runtime/async_call.h"
 
@@ -29,9 +30,14 @@ void AsyncCall::SetProgramFences(const Fences& waits, bool cancellable) {
     is_relayed_ = true;
     Retain();  // While it waits.
     const hal::Fence* const fences[] = {wait.get()};
-    if (waiter_.Start(fences, &status, borrower_.get())) return;
+    bool has_memory = true;
+    TAKT_TRY {
+      if (waiter_.Start(fences, &status, borrower_.get())) return;
+    }
+    TAKT_CATCH(const std::bad_alloc&) { has_memory = false; }
     Release();
     is_relayed_ = false;
+    if (!has_memory) ThrowBadAlloc();
   }
   program_wait_ = std::move(wait);
 }
@@ -89,7 +95,9 @@ void AsyncCall::Take() {
   Ref<vm::Invocation> program;
   const bool is_resumed = phase() != Phase::kQueued;
   if (!is_resumed) {
-    absl::StatusOr<Ref<vm::Invocation>> created = CreateProgram();
+    absl::StatusOr<Ref<vm::Invocation>> created = OutOfMemory();
+    TAKT_TRY { created = CreateProgram(); }
+    TAKT_CATCH(const std::bad_alloc&) {}
     if (!created.ok()) {
       Complete(created.status());
       return;
@@ -161,7 +169,10 @@ void AsyncCall::AwaitSignal() {
   // As soon as the waiter waits, this may be destroyed.
   const Ref<AsyncCall> hold =
       Ref<AsyncCall>::Retain(extras_.timeout != nullptr ? this : nullptr);
-  if (!signal_waiter_.Start(fences, &status)) {
+  bool waits = false;
+  TAKT_TRY { waits = signal_waiter_.Start(fences, &status); }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
+  if (!waits) {
     OnSignal(&signal_waiter_, status);
     return;
   }

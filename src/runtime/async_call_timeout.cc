@@ -19,8 +19,12 @@ absl::StatusOr<std::unique_ptr<AsyncCall::Timeout>> AsyncCall::ReadTimeout(
                      "more, got ",
                      options.timeout_ns));
   }
-  return std::make_unique<Timeout>(options.timeout_ns,
-                                   function.context().instance().timers());
+  const auto timers = function.context().instance().timers();
+  if (!timers->StartThread()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        function.name(), ": the thread of the timer did not start"));
+  }
+  return std::make_unique<Timeout>(options.timeout_ns, timers);
 }
 
 void AsyncCall::ArmTimeout() {

@@ -125,6 +125,10 @@ void Stream::ArmReleaseTimer() {
 }
 
 absl::Status Stream::Start(int64_t start_ns) {
+  if (!clock_.timers->StartThread()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        function_->name(), ": the thread of the timer did not start"));
+  }
   {
     MutexLock lock(&mutex_);
     TAKT_RETURN_IF_ERROR(CheckStart());

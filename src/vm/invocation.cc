@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 #include "base/sleeper.h"
 #include "base/status.h"
 #include "vm/interpreter.h"
@@ -218,7 +219,9 @@ Invocation::State Invocation::Run() {
       return Finish(absl::CancelledError(
           absl::StrCat(*callee_.callee.name, ": cancelled")));
     }
-    const Interpreter::Outcome outcome = Interpreter::Execute(*this);
+    Interpreter::Outcome outcome{};
+    TAKT_TRY { outcome = Interpreter::Execute(*this); }
+    TAKT_CATCH(const std::bad_alloc&) { return Finish(OutOfMemory()); }
     if (outcome != Interpreter::Outcome::kParked) {
       return Finish(outcome == Interpreter::Outcome::kDone
                         ? absl::OkStatus()
