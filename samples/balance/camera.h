@@ -13,8 +13,8 @@
 
 class Camera {
  public:
-  static constexpr int kHeight = 240;
-  static constexpr int kWidth = 400;
+  static constexpr int kHeight = 320;
+  static constexpr int kWidth = 480;
   static constexpr size_t kFloats = size_t{3} * kHeight * kWidth;
 
   // NULL if there is no OSMesa context to be had.

@@ -37,7 +37,7 @@ FORCE_MAX = 12.0
 FALLEN = 0.6  # Radians.
 READINGS = 8  # Of each encoder, in the estimator's input.
 ENCODER_NOISE = np.array([2e-5, 2e-4, 2e-4])  # Metres, radians, radians.
-IMAGE_HEIGHT, IMAGE_WIDTH = 240, 400
+IMAGE_HEIGHT, IMAGE_WIDTH = 320, 480
 BALL_RANGE = 0.22
 # Every x86-64 processor since 2013 runs such modules.
 TARGET = "x86_64:x86-64-v3"

@@ -86,7 +86,7 @@ foreach(sample hello dag stateful)
       ${samples}/${sample}.cpp -o ${samples}/pc/${sample}_cpp ${package}
       -Wl,-rpath,${lib_dir})
 endforeach()
-foreach(sample coroutine contention robot_control)
+foreach(sample coroutine contention embed_runtime robot_control)
   run(${CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror ${flags}
       ${samples}/${sample}.cpp -o ${samples}/pc/${sample} ${package}
       -Wl,-rpath,${lib_dir})

@@ -101,6 +101,22 @@ function(run_samples directory)
     ${directory}/fences ${data}/simple_mul_async.vmfb)
   expect_output("waiting\n4xf32=1 16 81 256\n4xf32=0 1 16 81"
     ${directory}/coroutine ${data}/simple_mul_async.vmfb)
+  expect_output("cpu: 1536, in place\ncancelled\nnpu: 1536, in place\nthe npu ran operations\nin use at the end: 0 bytes"
+    ${directory}/embed_runtime ${SOURCE_DIR}/tests/testdata/npu/either_way.vmfb)
+  if(EXISTS ${directory}/embed_event_loop)
+    expect_output("4xf32=0 1 16 81\n4xf32=1 16 81 256\n4xf32=16 81 256 625\nthreads: 1"
+      ${directory}/embed_event_loop ${data}/simple_mul_async.vmfb)
+  endif()
+  if(EXISTS ${directory}/embed_pool)
+    execute_process(
+      COMMAND ${directory}/embed_pool
+              ${SOURCE_DIR}/tests/testdata/workload/perception.cpu.vmfb
+      RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
+    if(NOT result EQUAL 0 OR
+       NOT output MATCHES "\nthe pool's own work: done, Takt's: done, its threads: 0\n")
+      message(FATAL_ERROR "embed_pool: ${result}:\n${output}\n${error}")
+    endif()
+  endif()
   set(data ${SOURCE_DIR}/tests/testdata/async)
   foreach(language "" _cpp)
     foreach(order 01234 43210 30214)
