@@ -114,6 +114,83 @@ std::unique_ptr<Device> CreateDevice(const Instance& instance,
   return device;
 }
 
+// `driver`: "host", "sim" or the path of a shared object.
+std::unique_ptr<Device> CreateNpu(const Instance& instance,
+                                  const std::string& driver,
+                                  const std::string& driver_options,
+                                  double time_limit, uint32_t retries,
+                                  bool fall_back_to_cpu, bool native_code,
+                                  bool may_route_to_cpu) {
+  takt_npu_options_t options;
+  takt_npu_options_init(&options);
+  if (!driver_options.empty()) options.driver_options = driver_options.c_str();
+  options.time_limit_ns = ToNs(nb::float_(time_limit), "time_limit");
+  options.retry_max = retries;
+  options.fall_back_to_cpu = fall_back_to_cpu;
+  options.native_code = native_code;
+  options.may_route_to_cpu = may_route_to_cpu;
+  auto device = std::make_unique<Device>();
+  if (driver == "host" || driver == "sim") {
+    Check(takt_npu_device_create(
+        instance.handle.get(),
+        driver == "host" ? takt_npu_host_driver() : takt_npu_sim_driver(),
+        &options, device->handle.out()));
+  } else {
+    Check(takt_npu_device_load(instance.handle.get(), driver.c_str(), &options,
+                               device->handle.out()));
+  }
+  return device;
+}
+
+// None for a device without an NPU.
+nb::object NpuStatistics(const Device& device) {
+  takt_npu_statistics_t from = {};
+  from.struct_size = sizeof(from);
+  if (!takt_npu_device_statistics(device.handle.get(), &from)) {
+    return nb::none();
+  }
+  nb::dict result;
+  result["batches"] = from.batch_count;
+  result["operations"] = from.operation_count;
+  result["multiply_adds"] = from.mac_count;
+  result["busy_ns"] = from.busy_ns;
+  result["failed"] = from.failed_count;
+  result["corrupted"] = from.corrupted_count;
+  result["timed_out"] = from.time_out_count;
+  result["cancelled"] = from.cancelled_count;
+  result["overheated"] = from.overheated_count;
+  result["lost"] = from.lost_count;
+  result["refused"] = from.refused_count;
+  result["retries"] = from.retry_count;
+  result["resets"] = from.reset_count;
+  result["quarantines"] = from.quarantine_count;
+  result["errors"] = from.error_count;
+  result["fallbacks"] = from.fallback_count;
+  result["unsupported"] = from.unsupported_count;
+  result["grants"] = from.grant_count;
+  result["waits"] = from.wait_count;
+  result["taken"] = from.taken_count;
+  result["left_to_cpu"] = from.left_to_cpu_count;
+  return result;
+}
+
+// None for a device without an NPU.
+nb::object NpuCapabilities(const Device& device) {
+  takt_npu_capabilities_t from = {};
+  from.struct_size = sizeof(from);
+  if (!takt_npu_device_capabilities(device.handle.get(), &from)) {
+    return nb::none();
+  }
+  nb::dict result;
+  result["name"] = from.name;
+  result["kinds"] = from.kinds;
+  result["types"] = from.types;
+  result["tile_max"] =
+      nb::make_tuple(from.tile_max[0], from.tile_max[1], from.tile_max[2]);
+  result["memory_bytes"] = from.memory_bytes;
+  return result;
+}
+
 std::unique_ptr<Module> LoadFile(const Instance& instance,
                                  const std::string& path, bool preload) {
   takt_module_file_options_t options;
@@ -279,39 +356,36 @@ void WriteTrace(const Trace& trace, const std::string& path,
   Check(status);
 }
 
-using TraceContentsHandle =
-    Handle<takt_trace_contents_t, takt_trace_contents_retain,
-           takt_trace_contents_release>;
-
-TraceContentsHandle ContentsOf(const Trace& trace) {
-  TraceContentsHandle contents;
-  Check(takt_trace_contents_create(trace.handle.get(), contents.out()));
-  return contents;
-}
-
-std::string SummarizeTrace(const Trace& trace, bool as_json) {
-  const TraceContentsHandle contents = ContentsOf(trace);
-  char* text = nullptr;
-  Check(takt_trace_contents_summarize(contents.get(), as_json, &text));
+std::string TakeText(char* text) {
   std::string result = text;
   takt_string_free(text);
   return result;
 }
 
+std::string SummarizeTrace(Trace& trace, bool as_json) {
+  char* text = nullptr;
+  Check(takt_trace_contents_summarize(ContentsOf(trace), as_json, &text));
+  return TakeText(text);
+}
+
+std::string ExplainTrace(Trace& trace, size_t jobs, bool as_json) {
+  char* text = nullptr;
+  Check(takt_trace_contents_explain(ContentsOf(trace), jobs, as_json, &text));
+  return TakeText(text);
+}
+
 // Columns of equal length, which pandas.DataFrame() takes.
-nb::dict TraceEvents(const Trace& trace) {
-  const TraceContentsHandle contents = ContentsOf(trace);
-  const takt_trace_info_t info = takt_trace_contents_info(contents.get());
+nb::dict TraceEvents(Trace& trace) {
+  takt_trace_contents_t* const contents = ContentsOf(trace);
+  const takt_trace_info_t info = takt_trace_contents_info(contents);
   nb::list kinds, names, tracks, times, durations, ids, parents, values;
   nb::list details;
   std::vector<nb::object> track_names;
   for (size_t i = 0; i < info.track_count; ++i) {
-    track_names.push_back(
-        nb::str(takt_trace_contents_track(contents.get(), i).name));
+    track_names.push_back(nb::str(takt_trace_contents_track(contents, i).name));
   }
   for (size_t i = 0; i < info.event_count; ++i) {
-    const takt_trace_event_t event =
-        takt_trace_contents_event(contents.get(), i);
+    const takt_trace_event_t event = takt_trace_contents_event(contents, i);
     kinds.append(event.kind);
     names.append(event.name);
     tracks.append(track_names[event.track]);
@@ -350,9 +424,10 @@ void BindInstance(nb::module_& module) {
       .def("summary", &SummarizeTrace, nb::arg("as_json") = false)
       .def_prop_ro(
           "lost_count",
-          [](const Trace& trace) {
-            return takt_trace_contents_info(ContentsOf(trace).get()).lost_count;
+          [](Trace& trace) {
+            return takt_trace_contents_info(ContentsOf(trace)).lost_count;
           })
+      .def("explain", &ExplainTrace, nb::arg("jobs"), nb::arg("as_json"))
       .def("columns", &TraceEvents);
   nb::class_<Device>(module, "Device", "Where dispatches run and buffers live.")
       .def_prop_ro("name",
@@ -360,6 +435,8 @@ void BindInstance(nb::module_& module) {
                      return takt_device_name(device.handle.get());
                    })
       .def("statistics", &DeviceStatistics)
+      .def("npu_statistics", &NpuStatistics)
+      .def("npu_capabilities", &NpuCapabilities)
       .def("trim",
            [](const Device& device) { takt_device_trim(device.handle.get()); });
   nb::class_<Parameters>(module, "Parameters", "Weights in a file.");
@@ -380,6 +457,10 @@ void BindInstance(nb::module_& module) {
            nb::arg("aging"))
       .def("device", &CreateDevice, nb::arg("name"),
            nb::arg("memory_budget") = 0, nb::arg("learn_costs") = true)
+      .def("npu", &CreateNpu, nb::arg("driver"), nb::kw_only(),
+           nb::arg("driver_options"), nb::arg("time_limit"), nb::arg("retries"),
+           nb::arg("fall_back_to_cpu"), nb::arg("native_code"),
+           nb::arg("may_route_to_cpu"))
       .def("load_file", &LoadFile, nb::arg("path"), nb::arg("preload") = false)
       .def("load_bytes", &LoadBytes, nb::arg("data"))
       .def("open_parameters", &OpenParameters, nb::arg("path"),

@@ -251,6 +251,34 @@ class Stream {
     result["response"] = quantiles(from.response);
     result["begin_delay"] = quantiles(from.begin_delay);
     result["release_error"] = quantiles(from.release_error);
+    result["predicted"] = from.predicted_count;
+    result["kept"] = from.kept_count;
+    result["predicted_response"] = quantiles(from.predicted_response);
+    return result;
+  }
+
+  // Times that are not known are None.
+  nb::dict Predict(int64_t release_ns, int64_t step_ns, bool with_bound) const {
+    takt_stream_predict_options_t options;
+    takt_stream_predict_options_init(&options);
+    options.release_ns = release_ns;
+    options.step_ns = step_ns;
+    options.with_bound = with_bound;
+    takt_stream_prediction_t from = {};
+    from.struct_size = sizeof(from);
+    Check(takt_stream_predict(stream_.get(), &options, &from));
+    const auto known = [](int64_t value, int64_t unknown) {
+      return value != unknown ? nb::object(nb::int_(value)) : nb::none();
+    };
+    nb::dict result;
+    result["release_ns"] = from.release_ns;
+    result["jobs"] = from.job_count;
+    result["q50_ns"] = known(from.q50_ns, TAKT_INFINITE_FUTURE);
+    result["q99_ns"] = known(from.q99_ns, TAKT_INFINITE_FUTURE);
+    result["bound_ns"] = known(from.bound_ns, TAKT_INFINITE_FUTURE);
+    result["q50_steps"] = known(from.q50_steps, -1);
+    result["q99_steps"] = known(from.q99_steps, -1);
+    result["bound_steps"] = known(from.bound_steps, -1);
     return result;
   }
 
@@ -300,6 +328,8 @@ void BindStream(nb::module_& module) {
       .def("publish_input", &Stream::PublishInput)
       .def("take_output", &Stream::TakeOutput)
       .def("statistics", &Stream::Statistics)
+      .def("predict", &Stream::Predict, nb::arg("release_ns"),
+           nb::arg("step_ns"), nb::arg("with_bound"))
       .def("admit", &Stream::Admit, nb::arg("promise") = false);
 }
 

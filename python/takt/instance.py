@@ -105,6 +105,40 @@ class Instance:
                 self._devices[name] = self._native.device(name)
             return self._devices[name]
 
+    def npu(
+        self,
+        driver: str = "host",
+        *,
+        driver_options: str = "",
+        time_limit: float = 1.0,
+        retries: int = 1,
+        fall_back_to_cpu: bool = True,
+        native_code: bool = False,
+        may_route_to_cpu: bool = True,
+    ) -> _native.Device:
+        """A device with an NPU behind it, for `takt.load(path, device=...)`.
+
+        driver            "host" (this CPU's inner products), "sim" (a model whose
+                          profile is `driver_options`, as JSON), or the path of a
+                          driver's shared object.
+        time_limit        seconds that an operation may take.
+        retries           attempts after a failure.
+        fall_back_to_cpu  the CPU runs what failed on the NPU.
+        native_code       the device also runs native code of the CPU.
+        may_route_to_cpu  each dispatch runs where it is expected to end first.
+
+        `device.npu_statistics()` counts operations, failures and reactions.
+        """
+        return self._native.npu(
+            driver,
+            driver_options=driver_options,
+            time_limit=time_limit,
+            retries=retries,
+            fall_back_to_cpu=fall_back_to_cpu,
+            native_code=native_code,
+            may_route_to_cpu=may_route_to_cpu,
+        )
+
     def load(self, source: Any, **options: Any) -> LoadedModule:
         """Loads a module for this instance: a path, bytes, a `takt.Module` or
         the result of `takt.compile()`. Options: see `takt.load()`."""

@@ -123,9 +123,11 @@ class LoadedModule:
             native.open_parameters(os.fspath(path), scope)
             for scope, path in source.parameters.items()
         ]
-        self._context = native.context(
-            [self._module], [instance.device(source.device)], parameters
-        )
+        devices = [
+            instance.device(device) if isinstance(device, str) else device
+            for device in source.devices
+        ]
+        self._context = native.context([self._module], devices, parameters)
         self._functions: dict[str, Function] = {}
         self._names = [n for n in self._module.exports if not n.startswith("_")]
 
@@ -182,13 +184,13 @@ class Module:
         self,
         source: str | os.PathLike | bytes,
         *,
-        device: str = "local-task",
+        device: str | _native.Device | list[str | _native.Device] = "local-task",
         parameters: str | os.PathLike | dict[str, str | os.PathLike] | None = None,
         preload: bool = False,
     ):
         self.data = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else None
         self.path = None if self.data is not None else os.path.abspath(os.fspath(source))
-        self.device = device
+        self.devices = list(device) if isinstance(device, (list, tuple)) else [device]
         if parameters is None:
             parameters = {}
         elif not isinstance(parameters, dict):
@@ -246,8 +248,9 @@ class Module:
 def load(source: str | os.PathLike | bytes, **options: Any) -> Module:
     """A module of a .vmfb file, or of its bytes.
 
-    device      "local-task" (spread over the workers) or "local-sync" (on the
-                calling thread).
+    device      "local-task" (spread over the workers), "local-sync" (on the
+                calling thread), a device of `Instance.device()` or
+                `Instance.npu()`, or a list of them in the module's order.
     parameters  an .irpa or .safetensors file, or such files by scope.
     preload     True: read the file instead of mapping it, for a file that may
                 change.

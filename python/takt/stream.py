@@ -79,3 +79,16 @@ class Stream:
         "verdict" is "fits", "unknown" or "impossible". The instance needs a
         policy."""
         return self._native.admit(promise)
+
+    def predict(
+        self, *, release_ns: int = 0, step: float = 0.0, with_bound: bool = False
+    ) -> dict[str, Any]:
+        """When the result of the next release, or of one at `release_ns`, will
+        be there, before the job is released.
+
+        "q50_ns" and "q99_ns" are times of `takt.now_ns()` by which 50 and 99 % of
+        the results are there. With a `step` in seconds, "q99_steps" and the like
+        are the same in control steps from the release. "bound_ns", with
+        `with_bound`, is admission's bound. None: not known.
+        """
+        return self._native.predict(release_ns, round(step * 1e9), with_bound)

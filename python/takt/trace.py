@@ -86,6 +86,16 @@ class Trace:
         """Busy times of tracks, costs of work, and what became of jobs."""
         return json.loads(self._native.summary(True))
 
+    def explain(self, jobs: int = 5) -> dict[str, Any]:
+        """Why jobs of streams were late: what their response times were used
+        for, the cause, and what would avoid it; of each stream at most so many
+        jobs. Of a stream without late jobs, its slowest one. docs/tracing.md has
+        the uses; `explanation()` gives the same as text."""
+        return json.loads(self._native.explain(jobs, True))
+
+    def explanation(self, jobs: int = 5) -> str:
+        return self._native.explain(jobs, False)
+
     def __str__(self) -> str:
         return self._native.summary(False)
 

@@ -37,6 +37,35 @@ def test_a_periodic_stream_calls_back(module):
     assert statistics["response"]["count"] >= 5
 
 
+def test_a_stream_predicts_when_its_next_result_is_there(module):
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(module.on(robot).mul)
+        assert stream.predict()["q99_ns"] is None
+        for _ in range(3):
+            stream.set_input(ONES, ONES)
+            stream.wait_idle(timeout=60)
+        release_ns = takt.now_ns() + 10**9
+        next = stream.predict(release_ns=release_ns, step=1e-3)
+        assert next["jobs"] == 3
+        assert release_ns < next["q50_ns"] <= next["q99_ns"]
+        assert next["q99_steps"] == -(-(next["q99_ns"] - release_ns) // 10**6)
+        assert next["bound_ns"] is None
+        assert stream.statistics["predicted"] == 2
+
+
+def test_a_trace_explains_the_jobs_of_streams(module):
+    with takt.Instance(workers=1) as robot:
+        with robot.trace() as trace:
+            stream = robot.stream(module.on(robot).mul)
+            stream.set_input(ONES, ONES)
+            stream.wait_idle(timeout=60)
+    (explained,) = trace.explain()["streams"]
+    assert explained["jobs"] == 1 and explained["late"] == 0
+    (job,) = explained["explained"]
+    assert sum(job["use_ns"].values()) == job["end_ns"] - job["origin_ns"]
+    assert job["reason"] in trace.explanation()
+
+
 def test_slots_carry_inputs_and_outputs(module):
     with takt.Instance(workers=1) as robot:
         stream = robot.stream(module.on(robot).mul)  # A job for each input.
