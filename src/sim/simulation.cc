@@ -1,15 +1,17 @@
 #include "sim/simulation.h"
 
 #include <algorithm>
-#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/status.h"
 #include "follow/window_advisor.h"
+#include "sim/arrivals.h"
 #include "sim/board.h"
 #include "sim/event_queue.h"
 #include "sim/thermal.h"
-#include "trace/summary.h"
 
 namespace takt::sim {
 namespace {
@@ -27,6 +29,7 @@ class Simulator {
       : workload_(workload),
         options_(options),
         random_(options.seed),
+        arrivals_(workload, &random_),
         board_(workload, &events_, &random_),
         thermal_(workload) {}
 
@@ -63,7 +66,8 @@ class Simulator {
 
   const Workload& workload_;
   const SimulationOptions& options_;
-  Random random_;
+  Random random_;  // Shared, in the order of events.
+  Arrivals arrivals_;
   SimulationEventQueue events_;
   Board board_;
   Thermal thermal_;
@@ -71,7 +75,6 @@ class Simulator {
   int64_t now_ns_ = 0;
   int64_t timer_ns_ = kInfiniteFuture;  // The next kDecide that was posted.
   std::vector<Decision> decisions_;
-  std::vector<int64_t> nominal_ns_;      // By stream: a release without jitter.
   std::vector<uint32_t> step_permille_;  // By pool.
   std::vector<LiveJob> jobs_;
   std::vector<uint64_t> free_tags_;
@@ -111,16 +114,9 @@ absl::Status Simulator::SetUpScheduler() {
 void Simulator::SetUpEvents() {
   step_permille_.assign(workload_.machine.pools.size(), 1000);
   for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
+    const int64_t first_ns = arrivals_.FirstNs(i);
+    if (first_ns >= options_.length_ns) continue;
     const WorkloadStream& stream = workload_.streams[i];
-    nominal_ns_.push_back(stream.offset_ns);
-    int64_t first_ns = stream.offset_ns;
-    if (stream.arrival == Arrival::kRecorded) {
-      if (stream.recorded.empty()) continue;
-      first_ns = stream.recorded.front().release_ns;
-    }
-    if (stream.arrival == Arrival::kAfter || first_ns >= options_.length_ns) {
-      continue;
-    }
     const uint32_t count = stream.arrival == Arrival::kOnce ? stream.count : 1;
     for (uint32_t job = 0; job < count; ++job) {
       events_.Post(first_ns, EventKind::kRelease, i);
@@ -148,6 +144,7 @@ void Simulator::ReleaseJob(uint32_t stream, int64_t release_ns) {
   const uint64_t tag = free_tags_.back();
   free_tags_.pop_back();
   LiveJob& job = jobs_[tag];
+  TAKT_CHECK(!job.is_live);
   job.is_live = true;
   job.release_ns = release_ns;
   job.stream = stream;
@@ -196,37 +193,21 @@ void Simulator::FeedJob(uint64_t tag, uint32_t found_index) {
   if (!scheduler_->IsOpen(job.id)) return;
   const sched::JobProgram& program =
       scheduler_->program(workload_.streams[job.stream].terms.program);
+  TAKT_CHECK(found_index < job.found.size() && job.unfinished_count > 0);
   const uint32_t index = job.found[found_index];
   for (const uint32_t next : program.successors(index)) {
+    TAKT_DCHECK(job.pending[next] > 0);
     if (--job.pending[next] == 0) FindOperation(&job, next);
   }
   if (--job.unfinished_count == 0) scheduler_->EndJob(job.id, now_ns_);
 }
 
-void Simulator::ReleaseNext(uint32_t index) {
-  const WorkloadStream& stream = workload_.streams[index];
-  if (stream.arrival == Arrival::kPeriodic) {
-    nominal_ns_[index] += stream.terms.period_ns;
-  } else if (stream.arrival == Arrival::kRecorded) {
-    const uint64_t next = report_.streams[index].released;
-    if (next >= stream.recorded.size()) return;
-    nominal_ns_[index] = stream.recorded[next].release_ns;
-  } else if (stream.arrival == Arrival::kPoisson) {
-    nominal_ns_[index] += std::max<int64_t>(
-        std::llround(-std::log(1 - random_.Unit()) *
-                     static_cast<double>(stream.terms.period_ns)),
-        1);
-  } else {
-    return;
+void Simulator::ReleaseNext(uint32_t stream) {
+  const int64_t at_ns =
+      arrivals_.NextNs(stream, report_.streams[stream].released, now_ns_);
+  if (at_ns < options_.length_ns) {
+    events_.Post(at_ns, EventKind::kRelease, stream);
   }
-  int64_t at_ns = nominal_ns_[index];
-  if (stream.jitter_ns > 0) {
-    at_ns +=
-        std::llround(random_.Unit() * static_cast<double>(stream.jitter_ns));
-  }
-  at_ns = std::max(at_ns, now_ns_);
-  if (at_ns < options_.length_ns)
-    events_.Post(at_ns, EventKind::kRelease, index);
 }
 
 void Simulator::ReleaseChained(uint32_t index, int64_t release_ns,
@@ -234,9 +215,7 @@ void Simulator::ReleaseChained(uint32_t index, int64_t release_ns,
   for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
     const WorkloadStream& stream = workload_.streams[i];
     if (stream.arrival != Arrival::kAfter || stream.after != index) continue;
-    if (stream.probability < 1 && random_.Unit() >= stream.probability) {
-      continue;
-    }
+    if (!arrivals_.IsDrawn(i)) continue;
     if (was_done) {
       ReleaseJob(i, release_ns);
       continue;
@@ -250,34 +229,14 @@ void Simulator::ReleaseChained(uint32_t index, int64_t release_ns,
 
 void Simulator::EndJob(const Decision& decision) {
   LiveJob& job = jobs_[decision.tag];
+  TAKT_CHECK(job.is_live && job.stream == decision.stream);
   const int64_t release_ns = job.release_ns;
   job.is_live = false;
   free_tags_.push_back(decision.tag);
-  StreamReport& report = report_.streams[decision.stream];
-  switch (decision.outcome) {
-    case JobOutcome::kMet:
-      ++report.met;
-      break;
-    case JobOutcome::kMissed:
-      ++report.missed;
-      break;
-    case JobOutcome::kDropped:
-      ++report.dropped;
-      break;
-    case JobOutcome::kFailed:
-      ++report.failed;
-      break;
-  }
   const WorkloadStream& stream = workload_.streams[decision.stream];
   const bool was_done = decision.outcome == JobOutcome::kMet ||
                         decision.outcome == JobOutcome::kMissed;
-  if (was_done) {
-    report.responses_ns.push_back(decision.response_ns);
-    if (stream.terms.deadline_ns != kInfiniteFuture) {
-      report.delays_ns.push_back(decision.response_ns -
-                                 stream.terms.deadline_ns);
-    }
-  }
+  report_.streams[decision.stream].Add(decision, stream.terms.deadline_ns);
   ReleaseChained(decision.stream, release_ns, was_done);
   if (stream.arrival != Arrival::kClosed) return;
   // The job after one that was given up comes when that one was due: else jobs
@@ -405,6 +364,7 @@ absl::StatusOr<Report> Simulator::Run() {
           absl::StrCat("simulation: more than ", options_.event_limit,
                        " events in ", now_ns_ / 1'000'000, " ms"));
     }
+    TAKT_CHECK(now_ns_ <= events_.top().at_ns);
     now_ns_ = events_.top().at_ns;
     while (!events_.empty() && events_.top().at_ns == now_ns_) {
       Apply(events_.Pop());
@@ -445,29 +405,6 @@ Report Simulator::Finish() {
 }
 
 }  // namespace
-
-int64_t StreamReport::quantile_ns(double rank) const {
-  return trace::Quantile(responses_ns, rank);
-}
-
-int64_t StreamReport::mean_ns() const { return trace::Mean(responses_ns); }
-
-double StreamReport::miss_ratio() const {
-  const uint64_t ended = released - unfinished;
-  return ended == 0 ? 0
-                    : static_cast<double>(missed + dropped + failed) /
-                          static_cast<double>(ended);
-}
-
-uint64_t Report::MissCount(sched::Criticality criticality) const {
-  uint64_t count = 0;
-  for (const StreamReport& stream : streams) {
-    if (stream.criticality == criticality) {
-      count += stream.missed + stream.dropped + stream.failed;
-    }
-  }
-  return count;
-}
 
 absl::StatusOr<Report> Simulate(const Workload& workload,
                                 const SimulationOptions& options) {

@@ -8,12 +8,10 @@
 #define TAKT_SIM_SIMULATION_H_
 
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "sched/scheduler.h"
+#include "sim/report.h"
 #include "sim/workload.h"
 
 namespace takt::sim {
@@ -46,42 +44,6 @@ struct SimulationOptions {
   // workload may take hours.
   uint64_t event_limit = 2'000'000'000;
   Observer* observer = nullptr;  // Borrowed; may be null.
-};
-
-struct StreamReport {
-  std::string name;
-  sched::Criticality criticality = sched::Criticality::kSoft;
-  uint64_t released = 0;
-  uint64_t met = 0;
-  uint64_t missed = 0;   // Done late, or not done and late at the end.
-  uint64_t dropped = 0;  // By its late policy, or never released in a chain.
-  uint64_t failed = 0;
-  // If it asked for admission.
-  bool asked = false;
-  sched::AdmissionReport admission;
-  uint64_t unfinished = 0;  // At the end, and not late.
-  // Of jobs that were done, ascending.
-  std::vector<int64_t> responses_ns;
-  // Of those with a deadline: response less deadline, in that order.
-  std::vector<int64_t> delays_ns;
-
-  // 0 without responses.
-  int64_t quantile_ns(double rank) const;
-  int64_t mean_ns() const;
-  double miss_ratio() const;  // Missed, dropped and failed.
-};
-
-struct Report {
-  std::vector<StreamReport> streams;
-  std::vector<double> utilization;  // By resource.
-  int64_t makespan_ns = 0;          // When the last operation stopped.
-  uint64_t release_count = 0;
-  uint64_t start_count = 0;
-  uint64_t yield_count = 0;
-  uint64_t mode_changes = 0;
-  uint64_t event_count = 0;
-
-  uint64_t MissCount(sched::Criticality criticality) const;
 };
 
 // Errors: those of the scheduler for the workload; RESOURCE_EXHAUSTED beyond
