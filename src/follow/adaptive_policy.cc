@@ -13,13 +13,13 @@ using sched::ResourceSet;
 namespace {
 
 // An operation without a deadline that is ready by this part of the divergence
-// before its planned start, or after it, is out of step. Found by trials in
-// virtual time with noise: with a smaller part the plan is given up where it is
-// right, with a larger one it is kept where it is not.
+// before its planned start, or after it, is out of step. The value comes from
+// trials in virtual time with noise: with a smaller part the policy leaves a
+// plan that still fits, with a larger part it keeps a plan that does not.
 constexpr int64_t kOutOfStepDivisor = 6;
-// An operation that is late itself and not ready is waited for by this part of
-// the duration of the one behind it. A short wait keeps the order where the
-// lateness is small, and costs little where it is not.
+// An operation waits for a late predecessor in its place, which is not ready,
+// for this part of its own duration. A short wait keeps the order if the
+// lateness is small, and costs little otherwise.
 constexpr int64_t kLateWaitDivisor = 4;
 
 }  // namespace
@@ -29,9 +29,10 @@ Prescription AdaptivePolicy::Prescribe(PlanProgress::Binding* binding,
                                        const sched::AdvisedOperation& operation,
                                        int64_t now_ns) {
   TAKT_DCHECK(progress_.slot(slot).over_count <= binding->cycle);
-  // Jobs that are released once the plan is in step again go by it.
+  // Jobs that are released after the plan is in step again follow the plan.
   if (is_diverged() && operation.release_ns < resume_ns_) {
-    // The whole job, so that no part of it waits for planned operations.
+    // The whole job is freed, so that no part of it waits for planned
+    // operations.
     binding->is_free = true;
     return {};
   }
@@ -49,7 +50,8 @@ Prescription AdaptivePolicy::Place(uint32_t slot, uint64_t cycle,
     start_ns = progress_.StartOf(slot, cycle);
   }
   prescription.start_ns = start_ns;
-  // Asked again when it would be too late, so that it is noticed.
+  // The policy is asked again when the operation would be too late, so that the
+  // delay is noticed.
   prescription.not_after_ns = start_ns + options_.divergence_ns;
   const PlanSlot& own = progress_.slot(slot);
   // It has yielded, perhaps to get more cores.
@@ -63,8 +65,8 @@ Prescription AdaptivePolicy::Place(uint32_t slot, uint64_t cycle,
   // fails.
   const bool is_due = progress_.job_of(slot).deadline != plan::kNoDeadline;
   if (is_due && IsDisplaced(slot)) return prescription;
-  // Out of step: only the order of the plan may still be right. Cores give way
-  // to what the plan has first; NPUs do not.
+  // Out of step: only the order of the plan may still be right. On cores,
+  // operations that the plan has first go first; on NPUs they do not.
   if (!is_due && own.shards != 0 &&
       std::abs(now_ns - start_ns) >
           options_.divergence_ns / kOutOfStepDivisor) {
@@ -101,11 +103,11 @@ void AdaptivePolicy::Widen(uint32_t slot, uint64_t cycle, int64_t now_ns,
   prescription->shards = 0;
 }
 
-// It could start now, but its place is taken. Waiting pays for as long as it
-// ends sooner there than elsewhere. A wait that is no longer than the gain
-// never loses more than the gain, however wrong the expectation is (the ski
-// rental's rule). Where only a part of its place is taken, it begins on the
-// rest and gets the other part later.
+// Called if the operation could start now, but its place is busy. Waiting pays
+// as long as the operation ends sooner there than elsewhere. A wait that is no
+// longer than the gain loses at most the gain, however wrong the expectation is
+// (the ski-rental rule). If only a part of its place is busy, the operation
+// begins on the rest and gets the other part later.
 void AdaptivePolicy::WaitOrGo(uint32_t slot, uint64_t cycle, int64_t now_ns,
                               int64_t free_ns, Prescription* prescription) {
   const PlanSlot& own = progress_.slot(slot);
@@ -136,14 +138,14 @@ bool AdaptivePolicy::MayGoFirst(uint32_t slot, uint64_t cycle, int64_t now_ns,
   TAKT_DCHECK(now_ns < start_ns);
   const PlanSlot& other = progress_.slot(ahead->slot);
   if (other.is_running) {
-    // Behind it, if it ends in time.
+    // After the other operation, if that ends in time.
     const int64_t end_ns = other.running_since_ns + other.duration;
     const bool is_in_time = now_ns < end_ns && end_ns <= start_ns;
     *not_before_ns = is_in_time ? end_ns : is_due ? 0 : start_ns;
     return false;
   }
-  // Before it, if there is room, or if that one is late itself, by the plan as
-  // it was made: its lateness may last.
+  // Before the other operation, if there is room, or if that one is late
+  // against the original plan: its lateness may last.
   const int64_t duration = progress_.slot(slot).duration;
   const int64_t late_ns = progress_.MadeStartOf(ahead->slot, ahead->cycle) +
                           duration / kLateWaitDivisor;
@@ -173,8 +175,8 @@ int64_t AdaptivePolicy::FreeAt(uint32_t slot, int64_t now_ns) const {
   return free_ns;
 }
 
-// How long it takes where nothing runs and nothing is planned before it would
-// end, and where that is; empty if there is no such place.
+// Finds a place where no operation runs and none is planned before this one
+// would end. Returns its duration there; the place is empty if there is none.
 int64_t AdaptivePolicy::FindElsewhere(uint32_t slot, uint64_t cycle,
                                       int64_t now_ns, ResourceSet* where) {
   int64_t best_ns = kInfiniteFuture;
@@ -190,8 +192,8 @@ int64_t AdaptivePolicy::FindElsewhere(uint32_t slot, uint64_t cycle,
   return best_ns;
 }
 
-// Whether it may run there until then: no other slot does, and until then
-// nothing is planned there but its own successors.
+// Whether the slot may run on the resource until `end_ns`: no other slot runs
+// there, and until then only its own successors are planned there.
 bool AdaptivePolicy::HasRoom(uint32_t resource, uint32_t slot, uint64_t cycle,
                              int64_t until_ns) {
   const uint32_t occupant = progress_.occupant(resource);
@@ -206,7 +208,7 @@ bool AdaptivePolicy::HasRoom(uint32_t resource, uint32_t slot, uint64_t cycle,
          progress_.StartOf(next->slot, next->cycle) >= until_ns;
 }
 
-// Those of `among` that have room for it until then.
+// The resources of `among` that have room for the slot until `end_ns`.
 ResourceSet AdaptivePolicy::RoomFor(uint32_t slot, uint64_t cycle,
                                     const ResourceSet& among,
                                     int64_t until_ns) {
@@ -220,7 +222,7 @@ ResourceSet AdaptivePolicy::RoomFor(uint32_t slot, uint64_t cycle,
 ResourceSet AdaptivePolicy::MayHave(const PlanProgress::Binding& binding,
                                     uint32_t slot, int64_t) {
   if (binding.is_free || !progress_.slot(slot).is_running) return {};
-  // On more cores it ends no later.
+  // More cores do not make it end later.
   return RoomFor(slot, binding.cycle, everywhere(),
                  progress_.ExpectedEnd(slot));
 }
@@ -244,8 +246,8 @@ bool AdaptivePolicy::Resume(int64_t now_ns) {
   return true;
 }
 
-// Moves the rest of the period to the right, or gives the plan up until the
-// next one.
+// Moves the rest of the period to a later time, or gives the plan up until the
+// next period.
 void AdaptivePolicy::Diverge(const PlanEvent& cause, int64_t now_ns) {
   if (is_diverged()) return;
   ++report_.divergence_count;

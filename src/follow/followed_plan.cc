@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<FollowedPlan>> FollowedPlan::Create(
     FollowerOptions options, std::function<void(int64_t now_ns)> on_given_up) {
   TAKT_RETURN_IF_ERROR(ValidatePlan(plan));
   for (const plan::PlanFault& fault : plan::FindPlanFaults(plan)) {
-    // Late jobs are carried out, late.
+    // A plan with late jobs can be carried out.
     if (fault.kind == plan::PlanFault::Kind::kDeadline) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("plan \"", plan.name, "\": ", fault.text));
@@ -103,7 +103,7 @@ Prescription FollowedPlan::Fill(const AdvisedOperation& operation,
       prescription.resources.Add(r);
       continue;
     }
-    // When it stops, this is asked again.
+    // The policy is asked again when that slot stops.
     if (progress_.slot(next->slot).is_running) continue;
     const int64_t planned_ns = progress_.StartOf(next->slot, next->cycle);
     const int64_t longest_ns =
@@ -158,7 +158,7 @@ Prescription FollowedPlan::PrescribeBound(Binding* binding,
                          binding);
     return {};
   }
-  // It was given up.
+  // The plan does not wait for this operation any longer.
   if (progress_.slot(slot).over_count > binding->cycle) return {};
   progress_.SetReady(slot, now_ns);
   return policy_->Prescribe(binding, slot, operation, now_ns);

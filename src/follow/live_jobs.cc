@@ -85,7 +85,8 @@ absl::Span<const sched::ProgramOperation> LiveJobs::ProgramOf(
     }
     return operations;
   }
-  // Its last job is the best guess: a chain, as the order is all that is known.
+  // The stream's last job is the best estimate: a chain, because only the order
+  // of its operations is known.
   operations.clear();
   for (const sched::KernelId kernel : scheduler_->last_sequence(stream)) {
     const auto count = static_cast<uint32_t>(operations.size());
@@ -95,7 +96,7 @@ absl::Span<const sched::ProgramOperation> LiveJobs::ProgramOf(
   return operations;
 }
 
-// As long as it takes at the present speeds.
+// The durations are those at the present speeds.
 plan::WorkloadKernel LiveJobs::KernelOf(sched::KernelId id) const {
   plan::WorkloadKernel kernel;
   kernel.name = absl::StrCat("kernel ", id);
@@ -125,8 +126,8 @@ int64_t LiveJobs::ExpectedEnd(const LiveOperation& operation) const {
   return operation.since_ns + longest_ns;
 }
 
-// Best effort fills the holes; a lease of a whole job cannot be planned by
-// operations.
+// Best-effort jobs fill the holes. Operations of a job that holds an NPU to its
+// end cannot be planned one by one.
 bool LiveJobs::IsPlannable(sched::StreamId stream) {
   return !ProgramOf(stream).empty() && !IsBestEffort(stream) &&
          scheduler_->stream_options(stream).lease != sched::LeaseScope::kJob;
@@ -159,7 +160,7 @@ PendingWork::Job LiveJobs::MakeJob(const KnownJob& known) {
   return job;
 }
 
-// The jobs that are there and those that are expected, by release.
+// The released and the expected jobs, by release.
 std::vector<LiveJobs::KnownJob> LiveJobs::FindJobs(int64_t now_ns,
                                                    int64_t end_ns) const {
   std::vector<KnownJob> jobs;
@@ -192,7 +193,7 @@ PendingWork::Snapshot LiveJobs::TakeSnapshot(int64_t now_ns, int64_t) {
   const int64_t budget_ns = options_.planning.budget_ns;
   TAKT_DCHECK(budget_ns > 0);
   Snapshot snapshot;
-  // The next plan is in force when this one ends.
+  // The next plan must be in force when this one ends.
   snapshot.next_ns =
       now_ns + std::max(options_.length_ns - budget_ns, budget_ns);
   snapshot.end_ns = now_ns + options_.length_ns + budget_ns;
@@ -239,7 +240,7 @@ void LiveJobs::OnInForce(FollowedPlan& plan, int64_t now_ns) {
       jobs.push_back(&live);
     }
   }
-  // A stream's jobs are told apart by their order.
+  // Jobs of one stream are matched by their order.
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const LiveJob* a, const LiveJob* b) {
                      return a->job.release_ns < b->job.release_ns;

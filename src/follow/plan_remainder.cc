@@ -117,7 +117,7 @@ PendingWork::Snapshot PlanRemainder::TakeSnapshot(int64_t now_ns,
     if (!IsRunning(slot)) continue;
     snapshot.busy.emplace_back(slot.runs_on, progress.ExpectedEnd(index));
   }
-  // Then the next plan is in force when this one ends.
+  // The next plan must then be in force when this one ends.
   if (end_ns < resume_ns) {
     snapshot.next_ns =
         std::max(end_ns - options_.repair.budget_ns, force_ns + 1);
@@ -159,7 +159,7 @@ void PlanRemainder::OnInForce(FollowedPlan& plan, int64_t now_ns) {
   }
   jobs_.clear();
   jobs_.insert(pending_.begin(), pending_.end());
-  // A stream's jobs are told apart by their order.
+  // Jobs of one stream are matched by their order.
   std::vector<std::pair<int64_t, uint32_t>> live;  // By release.
   for (uint32_t index = 0; index < progress.bindings().size(); ++index) {
     const PlanProgress::Binding& binding = progress.bindings()[index];

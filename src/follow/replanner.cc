@@ -72,7 +72,7 @@ std::shared_ptr<Window> Replanner::MakeWindow(PendingWork::Snapshot snapshot) {
   return window;
 }
 
-// Adds what does not run yet of the job.
+// Adds the operations of the job that do not run yet.
 void Replanner::AddJob(PendingWork::Job job,
                        HashMap<uint32_t, uint32_t>* kernels, Window* window) {
   int64_t ready_ns = std::max(job.release_ns, force_ns_);
@@ -80,7 +80,7 @@ void Replanner::AddJob(PendingWork::Job job,
   std::vector<sched::ProgramOperation> operations;
   HashMap<uint32_t, uint32_t> place_of;  // By ordinal.
   for (const PendingWork::Operation& operation : job.operations) {
-    // What runs delays the rest of its job.
+    // The rest of the job starts after its running operations.
     if (operation.is_running) {
       ready_ns = std::max(ready_ns, operation.end_ns);
       continue;
@@ -107,7 +107,8 @@ void Replanner::AddJob(PendingWork::Job job,
                  job.allowed);
 }
 
-// True if the plan in the making is followed from now on.
+// Puts the finished plan into force. Returns whether it is followed from now
+// on.
 bool Replanner::Install(int64_t now_ns) {
   TAKT_CHECK(window_ != nullptr);
   if (!window_->is_planned() && options_.waits && now_ns < begin_ns_) {

@@ -16,7 +16,7 @@ using sched::ResourceSet;
 
 namespace {
 
-// Steps end a search, not this; it only bounds what a mistake costs.
+// The number of steps ends a search; this limit bounds the cost of a bug.
 constexpr int64_t kStepsTimeLimitNs = 60'000'000'000;
 
 }  // namespace
@@ -60,7 +60,7 @@ void Window::AddStream(std::vector<ProgramOperation> operations,
   stream.terms.program = static_cast<uint32_t>(workload_.programs.size() - 1);
   stream.terms.affinity = allowed;
   if (deadline_ns != kInfiniteFuture) {
-    // A deadline that has passed: as soon as possible.
+    // The deadline has passed: the job must end as soon as possible.
     stream.terms.deadline_ns =
         std::max<int64_t>(deadline_ns - origin_ns_ - stream.offset_ns, 1);
   }
@@ -77,7 +77,8 @@ void Window::AddJob(WindowJob job, std::vector<ProgramOperation> operations,
   jobs_.push_back(std::move(job));
 }
 
-// Each becomes a job after those of the window, which has to start at once.
+// Each busy resource becomes a job that must start at once, after the jobs of
+// the window.
 void Window::AddBusy(const ResourceSet& resources, int64_t until_ns) {
   const int64_t left_ns = until_ns - force_ns_;
   if (left_ns <= 0) return;
@@ -102,7 +103,8 @@ void Window::AddBusy(const ResourceSet& resources, int64_t until_ns) {
 
 void Window::Solve(const std::shared_ptr<Window>& window,
                    const WindowPlanning& planning) {
-  // Without `background`: its last function might destroy it.
+  // `background` is left out, because the last function that it runs might
+  // destroy it.
   const WindowPlanning how{planning.budget_ns, planning.step_limit, nullptr};
   auto solve = [window, how] { window->Plan(how); };
   if (planning.background) {

@@ -17,8 +17,8 @@ namespace {
 // The part of a window's length that planning may take by default: at most 5 %
 // of the time of one core.
 constexpr int64_t kBudgetDivisor = 20;
-// Releases differ from the expected time by no more than this: far more than a
-// timer is late, and less than a common period.
+// The largest difference between a release and its expected time: far more than
+// the lateness of a timer, and less than a common period.
 constexpr int64_t kReleaseToleranceNs = 1'000'000;
 
 WindowOptions WithBudget(WindowOptions options) {
@@ -71,8 +71,8 @@ void WindowAdvisor::Break(int64_t now_ns) {
   TAKT_DCHECK(!is_in_force());
 }
 
-// A job that the window did not expect cannot wait until its end, unless it is
-// best effort.
+// Whether the window expected the job. An unexpected job cannot wait until the
+// window's end, unless it is best effort.
 bool WindowAdvisor::IsExpected(const AdvisedJob& job) {
   if (jobs_.IsBestEffort(job.stream)) return true;
   for (const WindowJob& planned : replanner_.current_window().jobs()) {
@@ -128,7 +128,7 @@ void WindowAdvisor::OnStopped(const AdvisedOperation& operation, bool is_done,
 }
 
 void WindowAdvisor::OnAvailable(uint32_t, bool, int64_t now_ns) {
-  // The plan in the making uses that resource, or could not.
+  // The plan that is being made uses the resource, or was made without it.
   replanner_.CancelPlanning();
   replanner_.BeginAt(now_ns);
   Break(now_ns);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kFunctionCountMax = 1 << 10;
 constexpr uint32_t kCommandCountMax = 1 << 20;
-// A dispatch's constants and bindings, as everywhere.
+// The limits of a dispatch's constants and bindings, as in the compiler's ABI.
 constexpr uint32_t kConstantCountMax = 64;
 constexpr uint32_t kBindingCountMax = 64;
 
@@ -50,7 +50,7 @@ class Runner {
     }
     return scratchpad_.data() + address;
   }
-  // Counts steps; false once there have been more than a run may have.
+  // Counts steps; false if the run exceeds its limit.
   bool Spend(uint64_t steps) {
     if (steps > steps_left_) return false;
     steps_left_ -= steps;
@@ -110,7 +110,7 @@ bool Runner::Fill(const uint32_t* f) {
 
 bool Runner::Matmul(const uint32_t* f) {
   const uint64_t m = f[3], n = f[4], k = f[5];
-  // Nothing of more than the scratchpad's size can be in it.
+  // A range longer than the scratchpad cannot be inside it.
   const uint64_t most = scratchpad_.size();
   if (m > most || n > most || k > most) return false;
   const auto* const left = reinterpret_cast<int8_t*>(At(f[0], m * k, 1));
@@ -119,8 +119,8 @@ bool Runner::Matmul(const uint32_t* f) {
       reinterpret_cast<uint32_t*>(At(f[2], m * n * 4, alignof(uint32_t)));
   if (left == nullptr || right == nullptr || out == nullptr) return false;
   if (!Spend(m * n * (k + 1) + m * k)) return false;
-  // The result may lie anywhere, also over the operands: then it is not
-  // defined, but nothing outside is touched.
+  // The result may overlap the operands. It is then undefined, but no memory
+  // outside is touched.
   for (uint64_t i = 0; i < m; ++i) {
     uint32_t* const row = out + i * n;
     if (f[6] == 0) std::fill(row, row + n, 0u);

@@ -42,7 +42,7 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
   auto formats = std::make_shared<NpuFormats>(unit, takes_native_code);
   cpu::Device::Options options;
   if (shop != nullptr && executor != nullptr) {
-    // Without a place in the shop, the lease has to do.
+    // Without a pool in the shop, the lease alone orders the work.
     const absl::StatusOr<uint32_t> pool =
         shop->AddNpu({unit->driver_name(),
                       (unit->capabilities().flags & TAKT_NPU_ON_CALLER) != 0 &&

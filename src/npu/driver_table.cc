@@ -18,14 +18,14 @@ absl::Status Refuse(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("NPU driver: ", what));
 }
 
-// Of what a product may be made of; what is beyond is no tile.
+// The largest size of a tile; a greater number is invalid.
 constexpr uint32_t kTileMax = 1 << 16;
 
 }  // namespace
 
 absl::StatusOr<takt_npu_driver_t> CheckDriver(const takt_npu_driver_t* table) {
   if (table == nullptr) return Refuse("the table is NULL");
-  // Up to the last function that a driver must have.
+  // The size of a table up to its last required function.
   constexpr size_t kSizeMin = offsetof(takt_npu_driver_t, telemetry);
   if (table->struct_size < kSizeMin) {
     return Refuse(absl::StrCat("a table of ", table->struct_size,

@@ -11,11 +11,11 @@
 namespace takt::npu {
 namespace {
 
-// The tiles that the kernels are made for; each is changed as little as the
-// unit needs.
+// The tile sizes for which the kernels are fastest. Each is changed only as far
+// as the unit requires.
 constexpr uint32_t kLikedTile[3] = {8, 8, 4};
 constexpr uint64_t kAlignment = 64;
-constexpr int64_t kSizeMax = INT32_MAX / 2;  // Room to fill up a tile.
+constexpr int64_t kSizeMax = INT32_MAX / 2;  // Leaves room for padding.
 
 int64_t TileOf(const takt_npu_capabilities_t& capabilities, int d) {
   const uint32_t multiple = capabilities.tile_multiple[d];

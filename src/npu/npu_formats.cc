@@ -14,7 +14,7 @@
 namespace takt::npu {
 namespace {
 
-// What a module archive starts with.
+// Whether the bytes start like a module archive.
 bool IsArchive(absl::Span<const uint8_t> data) {
   return data.size() >= 4 && data[0] == 'P' && data[1] == 'K' && data[2] == 3 &&
          data[3] == 4;
@@ -86,7 +86,7 @@ int NpuFormats::CallImport(void* parameters, void* context, void* reserved) {
       NpuRequestScope::Current(),
       NpuRequestScope::CurrentPolicy(unit.policy()).time_limit_ns,
       [&] { return import->function(parameters, import->context, reserved); });
-  // The kernel has no way to say why it fails.
+  // The kernel cannot return the reason of its failure.
   if (!status.ok()) NpuRequestScope::NoteFailure(status);
   return static_cast<int>(status.raw_code());
 }

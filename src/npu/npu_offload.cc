@@ -26,7 +26,8 @@ takt_npu_range_t RangeOf(const T* data, int64_t size0, int64_t size1,
   return range;
 }
 
-// The sizes as they stand in memory: what MakeTileGrid() was given.
+// Sets the sizes in the order of memory, from which MakeTileGrid() made the
+// grid.
 void SetGrid(const kernels::TileGrid& grid, takt_npu_pack_t* pack) {
   pack->transpose_inner = grid.transpose_inner;
   pack->transpose_outer = grid.transpose_outer;
@@ -134,7 +135,7 @@ absl::StatusOr<bool> NpuOffload::Fill(uint32_t value, Operand2d<uint32_t> out,
 absl::StatusOr<bool> NpuOffload::Copy(size_t element_bytes,
                                       Operand2d<const uint8_t> in,
                                       Operand2d<uint8_t> out, Shape2d shape) {
-  // A copy onto itself could not be repeated; it is also not worth anything.
+  // A copy onto itself could not be repeated, and has no effect.
   if (in.data == out.data) {
     unit_->CountUnsupported(1);
     return false;

@@ -160,7 +160,7 @@ takt_npu_result_t NpuUnit::WaitForBatch(uint64_t id, int64_t deadline_ns,
                                         bool* is_time_out) {
   if (!options_.time->Wait(sleeper_, kEnded, deadline_ns)) {
     const takt_npu_result_t result = EndBatch(id);
-    // It may have completed just so.
+    // The batch may have completed just now.
     if ((sleeper_.raised() & kEnded) == 0) {
       *is_time_out = true;
       return result;
@@ -364,7 +364,9 @@ absl::Status NpuUnit::Run(absl::Span<const takt_npu_operation_t> operations,
       }
     }
     if (!health.ok()) {
-      if (status.ok()) status = health;  // Else what led to it says more.
+      if (status.ok())
+        status = health;  // Otherwise the earlier error is more
+                          // precise.
       break;
     }
     if (outcome.result == TAKT_NPU_RESULT_OK) {

@@ -1,4 +1,4 @@
-// What a unit loads and allocates: programs, imports, memory of its own.
+// The programs, imports and memory of a unit.
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -32,8 +32,8 @@ void NpuUnit::UnloadProgram(uint64_t program) {
 
 absl::StatusOr<std::vector<takt_npu_function_t>> NpuUnit::DescribeFunctions(
     uint64_t program) {
-  // More than any compiler writes: a driver that reports more is broken, and
-  // the loop must end.
+  // More functions than any compiler writes. A driver that reports more is
+  // faulty, and the loop must end.
   constexpr size_t kCountMax = 4096;
   std::vector<takt_npu_function_t> functions;
   takt_npu_result_t result = TAKT_NPU_RESULT_OK;

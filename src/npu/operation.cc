@@ -9,11 +9,13 @@
 namespace takt::npu {
 namespace {
 
-// Sizes and strides that products of two of them do not overflow.
+// Whether a size or stride is in range: products of two such numbers do not
+// overflow.
 bool IsSize(int64_t value) { return value >= 0 && value <= INT32_MAX; }
 bool IsStride(int64_t value) { return value >= 0 && value <= UINT32_MAX; }
 
-// The bytes from the first to the last element; false for what is no layout.
+// Computes the bytes from the first to the last element; false for an invalid
+// layout.
 bool BytesUsed(const Layout& layout, uint32_t element_bytes, uint64_t* bytes) {
   *bytes = 0;
   if (!IsSize(layout.size0) || !IsSize(layout.size1) ||

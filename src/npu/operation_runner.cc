@@ -93,8 +93,8 @@ std::vector<SavedOperand> SaveOperands(
   return saved;
 }
 
-// Whether the CPU may succeed after this failure: not if the operation itself
-// is wrong.
+// Whether the CPU may succeed after this failure; it cannot if the operation
+// itself is invalid.
 bool CanFallBack(const absl::Status& failure) {
   return failure.code() != absl::StatusCode::kInvalidArgument;
 }
@@ -134,9 +134,9 @@ bool Takes(const NpuUnit& unit, const takt_npu_operation_t& operation) {
     }
   } else if (operation.kind == TAKT_NPU_KIND_PACK &&
              operation.pack.element_bytes == 2) {
-    return false;  // The driver interface has no such packs.
+    return false;  // The driver interface lacks such packs.
   }
-  // Only products are worth copying there and back.
+  // Only products are worth the copies to the unit and back.
   if (!unit.in_host_memory()) return operation.kind == TAKT_NPU_KIND_MMT4D;
   if (capabilities.alignment == 1) return true;
   takt_npu_operation_t copy = operation;
@@ -172,11 +172,11 @@ absl::StatusOr<bool> RunOnUnit(
     mine.restore = &restore;
     status = unit.Run(own, mine);
   } else {
-    // Rows of the output are either done or as they were, so one that adds up
-    // needs all of it back.
+    // Each row of the output is either done or unchanged, so a product that
+    // accumulates needs the whole output restored.
     const std::vector<SavedOperand> saved = SaveOperands(absl::MakeSpan(own));
     for (const takt_npu_operation_t& each : own) {
-      TAKT_CHECK(each.kind == TAKT_NPU_KIND_MMT4D);  // Takes() saw to it.
+      TAKT_CHECK(each.kind == TAKT_NPU_KIND_MMT4D);  // Takes() has checked it.
       if (status.ok()) status = unit.staging().Run(each.mmt4d, mine);
     }
     if (!status.ok()) {

@@ -31,13 +31,13 @@ class Reader {
     std::memcpy(&value, bytes_.data() + position, sizeof(value));
     return value;
   }
-  // Where the offset at `position` points.
+  // The position to which the offset at `position` points.
   absl::StatusOr<uint64_t> Follow(uint64_t position) const {
     TAKT_ASSIGN_OR_RETURN(const uint32_t offset, Read<uint32_t>(position));
     if (offset == 0) return Damaged(absl::StrCat("no offset at ", position));
     return position + offset;
   }
-  // Where field `index` of the table at `table` is; 0: absent.
+  // The position of field `index` of the table at `table`; 0: absent.
   absl::StatusOr<uint64_t> Field(uint64_t table, uint32_t index) const {
     TAKT_ASSIGN_OR_RETURN(const int32_t back, Read<int32_t>(table));
     const int64_t fields = Narrow<int64_t>(table) - back;

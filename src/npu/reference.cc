@@ -13,7 +13,8 @@ namespace {
 using kernels::Operand2d;
 using kernels::Shape2d;
 
-// The start of an operand; false if it is nowhere, or not aligned to elements.
+// Finds the start of an operand; false if it does not exist or is not aligned
+// to elements.
 template <typename T>
 bool Resolve(const takt_npu_range_t& range, const AddressSpace& memory,
              int64_t stride0, int64_t stride1, uint32_t element_bytes,

@@ -156,7 +156,7 @@ void SimUnit::FlipBit(const takt_npu_transfer_t& transfer) {
   const uint32_t bit = random_.Below(static_cast<uint32_t>(length * 8));
   target[bit / 8] ^= static_cast<uint8_t>(1 << (bit % 8));
   if (transfer.checksum == nullptr) return;
-  // Of the unit's side, as it is.
+  // The bytes on the unit's side.
   const takt_npu_range_t& own =
       transfer.target.buffer != 0 ? transfer.target : transfer.source;
   *transfer.checksum = takt_npu_checksum(Find(own), own.byte_length);
@@ -205,7 +205,7 @@ takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
   } else if (fault_ == Fault::kOverheat) {
     result = TAKT_NPU_RESULT_OVERHEATED;
   } else {
-    // One that fails has done half.
+    // A batch that fails has done half of its work.
     const bool fails = fault_ == Fault::kError || fault_ == Fault::kTimeOut ||
                        fault_ == Fault::kLate;
     const size_t count =
@@ -312,7 +312,7 @@ void SimUnit::Free(uint64_t buffer) {
   buffers_.erase(found);
 }
 
-// Its caches are coherent: only the rules of the call are kept.
+// The unit's caches are coherent, so only the arguments are checked.
 takt_npu_result_t SimUnit::Sync(const void* data) const {
   if (is_lost_) return TAKT_NPU_RESULT_LOST;
   MutexLock lock(&mutex_);

@@ -9,7 +9,7 @@ namespace takt::npu {
 namespace {
 
 constexpr double kNsPerS = 1e9;
-// What no operation is longer than: nearly an hour.
+// The longest duration of an operation: nearly an hour.
 constexpr double kDurationMaxNs = 3e12;
 
 double Bytes(const takt_npu_range_t& range) {

@@ -39,7 +39,7 @@ class RealTime final : public Timebase {
 };
 
 void RealTime::Drain() {
-  // What is not due yet is called here, what is being called is waited for.
+  // Makes the calls that are not due yet, and waits for calls that are running.
   while (true) {
     PendingCall* pending = nullptr;
     {
@@ -89,8 +89,8 @@ bool RealTime::Wait(Sleeper& sleeper, uint32_t flag, int64_t deadline_ns) {
     if (deadline_ns != kInfiniteFuture && deadline_ns <= takt::NowNs()) {
       return false;
     }
-    // Where no thread sees to the timers, this one does: what it waits for may
-    // be one of them.
+    // If the timers have no thread, this thread fires them: it may wait for one
+    // of them.
     timers_->FireDue();
     if ((sleeper.raised() & flag) != 0) break;
     sleeper.Sleep(std::min(deadline_ns, timers_->NextDueNs()));

@@ -165,7 +165,7 @@ class FaultFinder {
   void CheckWidth(uint32_t index) {
     const PlannedOperation& operation = At(index);
     if (operation.alternatives.empty()) return;
-    // An NPU counts, not the cores that feed it.
+    // The NPU counts, and not the cores that feed it.
     const PlannedResource* first = nullptr;
     for (const uint32_t index_of_one : operation.resources) {
       const PlannedResource& one = plan_.resources[index_of_one];
@@ -247,7 +247,7 @@ class FaultFinder {
              : a.start != b.start     ? a.start < b.start
                                       : a.operation < b.operation;
     });
-    // The one that lasts longest of those that have begun.
+    // Of the spans that have begun, the one that ends last.
     const Span* latest = nullptr;
     for (const Span& span : spans) {
       if (latest != nullptr && latest->resource == span.resource &&

@@ -11,7 +11,7 @@
 namespace takt::plan {
 namespace {
 
-// What the file can't hold is refused when it is read, by ValidatePlan().
+// The largest plan file. Larger plans exceed the limits of ValidatePlan().
 constexpr size_t kBytesMax = size_t{1} << 31;
 
 // Calls `read` for each table of a vector that may be missing.
@@ -30,9 +30,9 @@ absl::StatusOr<PlannedResource::Kind> ReadKind(uint8_t kind) {
       absl::StrCat("plan: there is no kind of resource ", kind));
 }
 
-// A FlatBuffer may refer to one thing from many places, so a small file can
-// unfold into any number of copies. Ours never does: what is copied is never
-// more than the file.
+// A FlatBuffer may refer to one object from many places, so a small file could
+// unfold into any number of copies. Plan files never do so: the decoder copies
+// no more bytes than the file has.
 class Decoder {
  public:
   explicit Decoder(size_t file_bytes) : bytes_left_(file_bytes) {}
@@ -178,12 +178,12 @@ std::string EncodePlan(const Plan& plan) {
 }
 
 absl::StatusOr<Plan> DecodePlan(absl::Span<const uint8_t> bytes) {
-  // The identifier is behind the first offset.
+  // The identifier follows the first offset.
   if (bytes.size() < 8 || bytes.size() > kBytesMax ||
       !wire::PlanBufferHasIdentifier(bytes.data())) {
     return absl::InvalidArgumentError("plan: these bytes are no plan file");
   }
-  // Each table is referred to by four bytes of its own.
+  // Each reference to a table takes four bytes of its own.
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), /*max_depth=*/8,
                                  /*max_tables=*/bytes.size() / 4);
   if (!wire::VerifyPlanBuffer(verifier)) {

@@ -18,8 +18,7 @@ using sched::Demand;
 // The guard of admission (sched/admission.cc), so that both bounds agree.
 constexpr double kGuardMinNs = 200'000;
 constexpr double kGuardDivisor = 10;
-// A window that has grown to three hours will grow without end, or is of no
-// use.
+// A window of three hours grows without end, or its bound is useless.
 constexpr double kWindowMaxNs = 1e13;
 
 struct Task {
@@ -37,8 +36,8 @@ struct Task {
   bool is_hopeless = false;  // The fault does not depend on other tasks.
 };
 
-// Whether `other` goes before `task` only once it has aged, and has one job at
-// a time, so that each of them takes the aging time.
+// Whether `other` goes before `task` only after it has aged, and has one job at
+// a time: each of these jobs then takes the aging time.
 bool IsRare(const Task& other, const Task& task) {
   return other.is_aging && other.level > task.level &&
          other.stream->arrival == Arrival::kClosed;
@@ -50,7 +49,7 @@ double Jobs(const Task& task, double window_ns) {
                    task.period_ns);
 }
 
-// Why a stream that follows `before` in a chain has no bound.
+// The reason why a stream that follows `before` in a chain has no bound.
 std::string NoBoundBefore(const Task& before) {
   return absl::StrCat("stream ", before.stream->name,
                       ", which it follows, has none: ", before.fault);
@@ -64,7 +63,7 @@ class Analysis {
   absl::StatusOr<std::vector<ResponseBound>> Run() {
     TAKT_RETURN_IF_ERROR(workload_.RequirePrograms());
     TAKT_RETURN_IF_ERROR(SetUp());
-    // A task that ages goes before more tasks, which may make those age.
+    // A task that ages goes before more tasks, so these may age, too.
     do {
       for (Task& task : tasks_) {
         task.response_ns = task.demand.path_max_ns;
@@ -181,7 +180,7 @@ class Analysis {
     }
   }
 
-  // How many resources are busy at least while an operation of it waits.
+  // The least number of busy resources while an operation of the task waits.
   double PlacesOf(const Task& task) const {
     for (const Task& other : tasks_) {
       if (!GoesBefore(other, task)) continue;
@@ -199,15 +198,15 @@ class Analysis {
     return task.demand.places_min;
   }
 
-  // From the release of the first of its chain to its own.
+  // The time from the release of the first job of its chain to its own release.
   double ChainDelay(const Task& task) const {
     if (task.stream->arrival != Arrival::kAfter) return 0;
     const Task& before = tasks_[task.stream->after];
     return before.jitter_ns + before.response_ns;
   }
 
-  // How long the work takes that goes before `task` and that a window of
-  // `window_ns` can hold, with the task's own.
+  // The duration of the work that goes before `task` in a window of
+  // `window_ns`, together with the task's own work.
   double Next(const Task& task, double places, double window_ns) const {
     TAKT_DCHECK(places > 0);
     double time_ns = 0;

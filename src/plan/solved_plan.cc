@@ -106,7 +106,8 @@ class Converter {
     operation.after = Predecessors(index);
     for (const solve::Alternative& way :
          problem_.operations[index].alternatives) {
-      // A set of several machines cannot be said as a width of one cluster.
+      // A set of several machines cannot be expressed as a width of one
+      // cluster.
       if (way.machines.size() != 1) {
         operation.alternatives.clear();
         break;

@@ -16,10 +16,10 @@
 namespace takt::plan {
 namespace {
 
-// The solver takes minutes for one step of larger problems.
+// The solver takes minutes for one step of a larger problem.
 constexpr size_t kOperationsMax = 200'000;
-// Machine sets of an alternative: all halves of eight cores are 70, which say
-// little more than the neighbouring ones.
+// The largest number of machine sets of an alternative. Four of eight cores
+// have 70 sets, which are hardly better than the sets of neighbours.
 constexpr size_t kSetsMax = 64;
 
 absl::Status Fault(const WorkloadStream& stream, absl::string_view reason) {

@@ -11,9 +11,9 @@
 namespace takt::sched {
 namespace {
 
-// What a bound is raised by, for what the analysis does not see: wake-ups,
-// interrupts, durations above the quantiles. A tenth, and at least the time of
-// a few wake-ups on a busy machine.
+// The guard by which a bound is raised, for effects that the analysis leaves
+// out: wake-ups, interrupts, durations above the quantiles. A tenth, and at
+// least the time of a few wake-ups on a busy machine.
 constexpr int64_t kGuardMinNs = 200'000;
 constexpr int64_t kGuardDivisor = 10;
 
@@ -55,7 +55,7 @@ int64_t Load(const AdmissionTask& task, const Demand& demand,
 
 double Ms(double time_ns) { return time_ns / 1e6; }
 
-// Why nothing can be promised to the candidate alone; null: nothing is wrong.
+// The reason why the candidate alone cannot get a promise; null: there is none.
 const char* FindObstacle(const AdmissionTask& candidate) {
   if (candidate.program == nullptr) return "its operations are not known ahead";
   if (candidate.options.deadline_ns == kInfiniteFuture) {
@@ -65,7 +65,8 @@ const char* FindObstacle(const AdmissionTask& candidate) {
 }
 
 // Whether the candidate, the last of the tasks, can never be in time: alone, or
-// because the machine has too little time for all of them. Says so in `report`.
+// because the machine has too little time for all tasks. Writes the reason into
+// `report`.
 bool IsImpossible(const AdmissionTask& candidate, const Demand& demand,
                   AdmissionReport* report) {
   const auto deadline_ns = static_cast<double>(candidate.options.deadline_ns);

@@ -11,7 +11,8 @@ uint32_t UrgencyLevel(const OperationFacts& operation) {
   return static_cast<uint32_t>(operation.band) * 256 + 255 - operation.priority;
 }
 
-// Earlier finish first; of equal ones that which takes less.
+// The earlier finish first; among equal ones the placement that takes fewer
+// resources.
 bool EndsBefore(const Placement& a, const Placement& b) {
   if (a.finish_ns != b.finish_ns) return a.finish_ns < b.finish_ns;
   if (a.is_npu != b.is_npu) return a.is_npu;
@@ -30,7 +31,7 @@ int32_t EarliestFinish(absl::Span<const Placement> placements, bool only_free) {
   return best;
 }
 
-// Policies that take what is free, and never wait for something better.
+// Policies that use free resources, and never wait for better ones.
 class GreedyPolicy : public Policy {
  public:
   int32_t Choose(const OperationFacts&, const Situation&,
@@ -125,7 +126,7 @@ class JobShopPolicy final : public Policy {
                  absl::Span<const Placement> placements) const override {
     const int32_t best = EarliestFinish(placements, /*only_free=*/false);
     if (best < 0) return -1;
-    // An NPU that is worth its queue; else what is free.
+    // An NPU whose queue is worth the wait; otherwise free resources.
     if (placements[best].is_npu) return best;
     const int32_t fastest = EarliestFinish(placements, /*only_free=*/true);
     if (fastest < 0) return -1;
@@ -148,10 +149,10 @@ class JobShopPolicy final : public Policy {
   bool GivesUpEarly() const override { return true; }
 
  private:
-  // Alone, an operation is as wide as makes it faster. Among others it takes
-  // the fewest shards with which its job can still be in time, and no more
-  // than its part of the free cores beyond that: a shard more costs others
-  // more than it gains.
+  // An operation alone takes as many shards as make it faster. Beside others it
+  // takes the fewest shards with which its job can still be in time, and beyond
+  // that no more than its part of the free cores: one more shard would cost the
+  // others more than it gains.
   static int32_t ChooseShards(const OperationFacts& operation,
                               const Situation& situation,
                               absl::Span<const Placement> placements,
@@ -187,7 +188,7 @@ class JobShopPolicy final : public Policy {
   static bool IsCheaper(const Placement& a, const Placement& b,
                         const Situation& situation) {
     if (a.is_npu != b.is_npu) return a.is_npu;
-    // A cluster that works already needs no other to wake up.
+    // A busy cluster is preferred, so that no other cluster must wake up.
     if (situation.fewest_clusters && (a.busy_count > 0) != (b.busy_count > 0)) {
       return a.busy_count > 0;
     }

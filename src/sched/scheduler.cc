@@ -235,7 +235,7 @@ void Scheduler::UpdateDemand(StreamRecord* stream) {
   if (id == kNoProgram) return;
   JobProgram& program = programs_[id];
   if (program.version() != costs_.version()) program.Update(costs_);
-  // What comes without a period comes as often as it is due.
+  // Jobs without a period count as one in each deadline.
   const int64_t interval_ns =
       options.period_ns > 0 ? options.period_ns : options.deadline_ns;
   const double share = static_cast<double>(program.work_ns()) /

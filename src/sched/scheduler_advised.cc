@@ -43,7 +43,7 @@ bool Scheduler::HasPlace(const OperationRecord& operation,
   return false;
 }
 
-// Where the operation may run: what its stream and its advisor allow.
+// Sets the resources that the operation's stream and its advisor allow.
 void Scheduler::TakePlaces(OperationRecord* operation,
                            const Prescription& prescription) {
   operation->allowed = operation->job->stream->allowed;
@@ -81,7 +81,7 @@ void Scheduler::EndDelays(int64_t now_ns) {
   }
 }
 
-// Asks again for those that wait for something to stop.
+// Asks the advisor again about operations that wait until another one stops.
 void Scheduler::ReviewDelayed(int64_t now_ns) {
   if (!has_stopped_) return;
   has_stopped_ = false;

@@ -104,7 +104,7 @@ int64_t Scheduler::ExpectedEnd(const OperationRecord& running) const {
   return now_ns_ + (now_ns_ - running.expected_end_ns);
 }
 
-// When `count` of the resources are expected to be free.
+// The time at which `count` of the resources are expected to be free.
 int64_t Scheduler::ExpectedFree(const ResourceSet& resources,
                                 uint32_t count) const {
   std::array<int64_t, ResourceSet::kMaxResources> ends_ns;
@@ -130,7 +130,7 @@ int64_t Scheduler::QueueAhead(const OperationRecord& operation,
   return work_ns / machine_.pools[pool].count;
 }
 
-// Whether what runs in the pool has cores for that.
+// Whether operations in the pool also occupy cores.
 bool Scheduler::TakesCores(uint32_t pool) const {
   return machine_.pools[pool].kind == ResourceKind::kCore ||
          machine_.pools[pool].feeder_count > 0;
@@ -217,7 +217,8 @@ void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
     }
     resources = resources | FeedersOf(*operation, placement.pool);
   } else {
-    // Where the job ran before, its data may still be.
+    // The caches of the resources where the job ran before may still hold its
+    // data.
     resources = (free & job->last_resources).Lowest(placement.shards);
     resources = resources |
                 (free - resources).Lowest(placement.shards - resources.count());
@@ -241,8 +242,8 @@ void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
   pending_.push_back(About(*operation, DecisionKind::kStart));
 }
 
-// A job that waits for an NPU which another keeps gives up what it keeps: two
-// that wait for each other's would wait for ever.
+// A job that waits for an NPU which another job holds releases the NPUs that it
+// holds: two such jobs could otherwise wait for each other for ever.
 void Scheduler::YieldLeases(JobRecord* job) {
   if (job->leased.empty()) return;
   const ResourceSet needed = job->stream->allowed - job->leased;
@@ -273,9 +274,8 @@ void Scheduler::Hold(OperationRecord* operation, const Placement& placement) {
       operation->held_work_ns;
 }
 
-// With a policy that gives up early: a job that can no longer be in time, and
-// would be dropped when it is late, is dropped now, and leaves its resources to
-// others.
+// With a policy that gives up early: a job that cannot be in time and would be
+// dropped when late is dropped now, so that others get its resources.
 bool Scheduler::GivesUpNow(const OperationRecord& operation) const {
   if (!policy_.GivesUpEarly()) return false;
   const LatePolicy late = operation.job->stream->options.late;
@@ -292,8 +292,8 @@ bool Scheduler::MayPreempt(const OperationRecord& urgent,
          policy_.Preempts(urgent.facts, running.facts);
 }
 
-// How many of the places the operation can have once what is less
-// urgent has given way; `tile_ns` is how long that takes at the most.
+// The number of places that the operation can have after less urgent work has
+// yielded; `tile_ns` is the longest time that this takes.
 uint32_t Scheduler::Obtainable(const OperationRecord& operation,
                                const ResourceSet& places,
                                int64_t* tile_ns) const {
@@ -312,8 +312,7 @@ uint32_t Scheduler::Obtainable(const OperationRecord& operation,
   return count;
 }
 
-// When the operation would be done if it preempted others; kInfiniteFuture if
-// it cannot.
+// The end of the operation if it preempts others; kInfiniteFuture if it cannot.
 int64_t Scheduler::PreemptedFinish(const OperationRecord& operation,
                                    uint32_t index) {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
@@ -357,8 +356,8 @@ void Scheduler::AskToYield(const OperationRecord& operation,
   }
 }
 
-// Preempts less urgent work if the operation is then done before `finish_ns`.
-// True if it waits for that now.
+// Preempts less urgent work if the operation then ends before `finish_ns`.
+// Returns whether the operation now waits for that work to yield.
 bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
                         int64_t finish_ns) {
   const auto& alternatives = costs_.kernel(operation->kernel).alternatives;
@@ -425,8 +424,8 @@ int32_t Scheduler::AskPolicy(const OperationRecord& operation, bool is_held,
   return policy_.Choose(operation.facts, situation_, placements_);
 }
 
-// Whether the policy would give it more cores if it were asked now. Otherwise
-// it would be started as it was, to be asked to yield again.
+// Whether the policy would now give the operation more cores. Otherwise the
+// operation would be restarted as before, and asked to yield again.
 bool Scheduler::WouldBeWider(OperationRecord* running,
                              const ResourceSet& allowed) {
   const ResourceSet own = std::exchange(running->allowed, allowed);
@@ -446,7 +445,7 @@ bool Scheduler::WouldBeWider(OperationRecord* running,
          placements_[choice].shards > running->resources.count();
 }
 
-// Where a running operation may be.
+// The resources that a running operation may have.
 ResourceSet Scheduler::MayHave(const OperationRecord& running) {
   if (running.facts.planned_start_ns == kInfiniteFuture) {
     return running.shards_preferred != 0 ? running.resources : running.allowed;
@@ -458,8 +457,8 @@ ResourceSet Scheduler::MayHave(const OperationRecord& running) {
   return (more & running.job->stream->allowed) | running.resources;
 }
 
-// Cores of the pool are free and no operation waits for them: the running one
-// that gains most by them yields, to be restarted with them.
+// If cores of the pool are free and no operation waits for them, the running
+// operation that gains most by them yields, and is restarted with them.
 void Scheduler::Widen(uint32_t pool) {
   const ResourceSet free = (free_ - claimed_) & pools_[pool].resources;
   if (free.empty()) return;
@@ -511,7 +510,7 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
   for (const Placement& placement : placements_) {
     expected_ns = std::min(expected_ns, placement.finish_ns);
   }
-  // A promised operation does not rely on others to end by themselves.
+  // A promised operation does not wait for others to end by themselves.
   if (operation->facts.band == Band::kPromised) expected_ns = kInfiniteFuture;
   *is_done = true;
   if (Preempt(operation, is_held, expected_ns)) return;
@@ -521,8 +520,8 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
   }
 }
 
-// The most urgent of the operations that wait in groups and, held, in queues of
-// pools. A group goes before a pool where both are as urgent.
+// Finds the most urgent operation of those in groups and of those in the queues
+// of pools. If both are equally urgent, the one in the group goes first.
 Scheduler::HeapTop Scheduler::MostUrgentTop() {
   HeapTop best;
   const auto consider = [&best](OperationHeap& heap, bool is_held,
@@ -539,7 +538,7 @@ Scheduler::HeapTop Scheduler::MostUrgentTop() {
   return best;
 }
 
-// Once nothing waits for cores, what runs may take those that are free.
+// When no operation waits for cores, running operations may take the free ones.
 void Scheduler::WidenIdlePools() {
   if (!policy_.Widens() || situation_.fewest_clusters) return;
   for (const Group& group : groups_) {

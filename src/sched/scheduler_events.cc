@@ -94,7 +94,8 @@ void Scheduler::EndJob(JobId id, int64_t now_ns) {
   CompleteJob(job, now_ns);
 }
 
-// A job without a program is expected to do what the job before it did.
+// A job without a program is expected to have the operations of the job before
+// it.
 void Scheduler::Predict(OperationRecord* operation) {
   JobRecord* job = operation->job;
   const StreamRecord& stream = *job->stream;
@@ -206,20 +207,21 @@ void Scheduler::Enqueue(OperationRecord* operation, int64_t now_ns) {
   Wait(operation, now_ns);
 }
 
-// What the policy says; but what a job does that keeps an NPU goes before all,
-// or those that wait for that NPU would keep it from getting done.
+// The rank by the policy. Operations of a job that holds an NPU go before all
+// others; otherwise operations that wait for that NPU could keep the job from
+// its end.
 Rank Scheduler::RankFor(const OperationRecord& operation) const {
   Rank rank = policy_.RankOf(operation.facts, situation_);
   rank.level = operation.job->leased.empty() ? rank.level + 1 : 0;
   return rank;
 }
 
-// After the job got or gave up an NPU.
+// Ranks the job's operations again, after the job got or released an NPU.
 void Scheduler::RankAnew(JobRecord* job) {
   for (OperationRecord* operation = job->operations; operation != nullptr;
        operation = operation->job_next) {
     operation->rank = RankFor(*operation);
-    // Running, or just about to.
+    // It runs, or is about to.
     if (operation->heap_position == kNotInHeap) continue;
     if (operation->state == OperationRecord::State::kReady) {
       groups_[operation->group].heap.Update(operation);
@@ -241,7 +243,7 @@ void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
   list.last = operation;
 }
 
-// Out of whichever heap it waits in.
+// Removes the operation from the heap in which it waits.
 void Scheduler::Dequeue(OperationRecord* operation) {
   if (operation->state == OperationRecord::State::kReady) {
     groups_[operation->group].heap.Remove(operation);
@@ -294,7 +296,7 @@ void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
   }
 }
 
-// It neither runs nor waits, and is done.
+// Ends an operation that neither runs nor waits.
 void Scheduler::End(OperationRecord* operation, int64_t now_ns) {
   TellStopped(*operation, /*is_done=*/true, now_ns);
   JobRecord* job = operation->job;
@@ -324,7 +326,7 @@ void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
              operation->has_yielded);
   Learn(*operation, ran_ns >= 0 ? ran_ns : now_ns - operation->start_ns);
   Advance(now_ns);
-  // Its deadline may have passed just now, and its job been given up.
+  // The job may have been given up, because its deadline has just passed.
   if (!IsLive(id)) return;
   if (operation->state == OperationRecord::State::kRunning) {
     StopRunning(operation);
@@ -376,8 +378,8 @@ void Scheduler::Drop(JobId id, int64_t now_ns) {
   if (job != nullptr) GiveUp(job, JobOutcome::kDropped, now_ns);
 }
 
-// Ends the job; what runs of it is cancelled, and the job lives until that has
-// stopped. A job whose operations are found as they come lives until EndJob().
+// Gives the job up. Its running operations are cancelled, and the job lives
+// until they have stopped. A job without a program lives until EndJob().
 void Scheduler::GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns) {
   job->is_ending = true;
   job->outcome = outcome;
@@ -408,7 +410,8 @@ void Scheduler::CompleteJob(JobRecord* job, int64_t now_ns) {
     if (job->outcome != JobOutcome::kMet) ++indicators_.missed_count;
   }
   if (stream->options.program == kNoProgram) {
-    // Jobs that overlap make a mixed record; only a lone one is believed.
+    // Overlapping jobs make a mixed record, so only the record of a lone job is
+    // used.
     if (!job->is_ending && stream->recording.size() == job->found_count) {
       stream->sequence = stream->recording;
       stream->sequence_tails_ns.assign(stream->sequence.size(), 0);
@@ -473,7 +476,7 @@ void Scheduler::PassDeadline(JobRecord* job, int64_t now_ns) {
   }
 }
 
-// Raises what has waited too long by a band.
+// Raises operations that have waited too long by a band.
 void Scheduler::Age(int64_t now_ns) {
   if (options_.aging_ns == 0) return;
   for (uint32_t i = kBandCount - 1; i > static_cast<uint32_t>(Band::kHard);
@@ -483,8 +486,8 @@ void Scheduler::Age(int64_t now_ns) {
       OperationRecord* operation = bands_[i].first;
       StopWaiting(operation);
       operation->facts.band = static_cast<Band>(i - 1);
-      // Up there it is due at once and of the highest priority, or others would
-      // always go before it.
+      // In the highest band it is due at once and has the highest priority;
+      // otherwise other operations would always go before it.
       if (operation->facts.band == Band::kHard) {
         operation->facts.priority = 255;
         operation->facts.deadline_ns =
@@ -514,7 +517,7 @@ void Scheduler::LookAtMode(int64_t now_ns) {
   indicators_ = {};
 }
 
-// What waits is put in the order of the mode.
+// Orders the waiting operations by the mode's rules.
 void Scheduler::ApplyMode() {
   const ModeSettings& settings =
       options_.modes[static_cast<uint32_t>(controller_.mode())];
@@ -550,7 +553,7 @@ void Scheduler::Advance(int64_t now_ns) {
 }
 
 int64_t Scheduler::next_timer_ns() const {
-  // A deadline is passed a moment after it.
+  // A deadline has passed one nanosecond after it.
   int64_t next_ns =
       deadlines_.empty() ? kInfiniteFuture : deadlines_.front().deadline_ns + 1;
   if (options_.aging_ns > 0) {
@@ -570,7 +573,7 @@ int64_t Scheduler::next_timer_ns() const {
   return std::min(next_ns, next_hold_ns_);
 }
 
-// All that waits for the pool is thought about anew.
+// Places all operations anew that wait for the pool.
 void Scheduler::RequeueHeld(uint32_t pool, int64_t now_ns) {
   while (!pools_[pool].held.empty()) {
     OperationRecord* operation = pools_[pool].held.top();

@@ -49,7 +49,7 @@ absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
       new JobShop(std::move(executor), std::move(floor), options));
   sched::SchedulerOptions scheduler = options.scheduler;
   scheduler.advisor = shop->advisor_.get();
-  // The executor's lanes let urgent tiles go first on each thread.
+  // The executor's lanes run urgent tiles first on each thread.
   scheduler.yields_at_once = true;
   TAKT_ASSIGN_OR_RETURN(
       shop->scheduler_,
@@ -166,7 +166,8 @@ void JobShop::EndShard(Task& task, Task::Outcome outcome,
     default:
       TAKT_CHECK(outcome == Task::Outcome::kDone);
       task.PostEnd(queue_, /*is_done=*/true);
-      // Before the decision: work that follows may want the same cores.
+      // This comes before the decision, because work that follows may need the
+      // same cores.
       work->Finish(worker);
   }
   Flush();

@@ -200,7 +200,8 @@ bool JobShop::IsStranded(const Task& task) const {
   return pools != 0 && (pools & ~broken_npus_) == 0;
 }
 
-// For the scheduler it is done; the lease of the NPU alone orders it from here.
+// For the scheduler the task is done; from here on only the lease of the NPU
+// orders it.
 void JobShop::StartUndecided(Task& task) {
   Unlink(task);
   scheduler_->DoneElsewhere(task.id_, at_ns_);
@@ -290,7 +291,7 @@ void JobShop::RecordAdmission(const ScheduledStream& stream,
 }
 
 void JobShop::ApplyDone(Task& task) {
-  // It is not live if its job was given up while it waited.
+  // The operation is not live if its job was given up while it waited.
   if (scheduler_->IsLive(task.id_)) {
     RecordStop(task, 1'000'000);
     if (task.is_linked_) {
@@ -338,7 +339,7 @@ void JobShop::Cancel(const Decision& decision) {
                              .kernel(decision.kernel)
                              .alternatives[decision.alternative]
                              .tile_ns > 0;
-  // It has lost its core, and continues on another.
+  // The operation has lost its core, and continues on another one.
   if (may_yield && scheduler_->IsOpen(decision.job)) {
     Yield(decision);
     return;

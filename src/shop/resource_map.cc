@@ -12,7 +12,7 @@ namespace {
 using sched::ResourceKind;
 using sched::ResourceSet;
 
-// Sets that are remembered: those that decisions are made of are few.
+// The largest number of cached sets; decisions use few different sets.
 constexpr size_t kKnownMax = 1024;
 
 std::vector<CpuSet> PlacesOf(const exec::Executor& executor) {

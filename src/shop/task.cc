@@ -9,10 +9,11 @@
 namespace takt::shop {
 namespace {
 
-// The duration that pieces aim at where several shards share the work: long
-// beside a claim (under a microsecond), short beside a run.
+// The intended duration of a piece when several shards share the work: much
+// longer than a claim (under a microsecond), and much shorter than a run.
 constexpr int64_t kPieceNs = 50'000;
-// And the longest duration: no other shard can take a piece that was claimed.
+// The longest duration of a piece, because no other shard can take a claimed
+// piece.
 constexpr int64_t kPieceMaxNs = 100'000;
 
 }  // namespace
@@ -131,8 +132,8 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
     shard_count_ = shard_count;
     workers_ = workers;
     begin_ns_ = 0;
-    // No shard for which there is no tile: a shard of an earlier run that gives
-    // a piece back continues in its place.
+    // There is no shard without a tile: a shard of an earlier run that returns
+    // a piece continues instead.
     uint32_t count = 0;
     for (const Piece& piece : pieces_) count += piece.end - piece.begin;
     if (work_->sequential) count = std::min(count, 1u);

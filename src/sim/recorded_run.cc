@@ -39,7 +39,7 @@ class RunReader {
   }
 
  private:
-  // Where a job is.
+  // The place of a job.
   struct Place {
     size_t stream;
     size_t job;
@@ -55,8 +55,8 @@ class RunReader {
     return streams_.size() - 1;
   }
 
-  // Calls of one function are a stream by the thread that makes them, or if
-  // that is a worker, by what does not overlap.
+  // Calls of one function by one thread form a stream. Calls by workers are put
+  // into streams so that the calls of a stream do not overlap.
   size_t FindCallStream(const takt::Event& event) {
     const std::string& name = trace_.NameOf(event);
     const uint64_t id = event.id;
@@ -105,7 +105,7 @@ class RunReader {
     if (job != nullptr) job->end_ns = std::max(job->end_ns, end_ns);
   }
 
-  // The job that an invocation is, or is a part of.
+  // The job to which an invocation belongs.
   uint64_t JobOfCall(uint64_t invocation) const {
     const auto found = calls_.find(invocation);
     return found == calls_.end() ? 0 : found->second;
@@ -133,7 +133,7 @@ class RunReader {
         }
         case takt::EventKind::kInvocationEnd:
           EndCall(event.id);
-          // A failed one's work is none to be repeated.
+          // The work of a failed call is not replayed.
           if (event.value == 0 && JobOfCall(event.id) == event.id) {
             EndJob(event.id, event.time_ns);
           }
@@ -163,7 +163,7 @@ class RunReader {
                   event.duration_ns);
           break;
         case takt::EventKind::kSlot:
-          // In a real run its dispatches say what was done.
+          // In a real run the dispatches show the work.
           if (!trace_.is_simulated()) {
             if (trace_.TrackOf(event).kind == TrackKind::kCore) {
               decided_cores_.insert(event.track);
@@ -220,7 +220,7 @@ class RunReader {
   // A thread that calls a function.
   struct Caller {
     int32_t thread;  // Its track; -1: workers.
-    uint64_t call;   // That goes on; 0: none.
+    uint64_t call;   // The present call; 0: none.
   };
   std::map<std::string, std::vector<Caller>> callers_;
   std::map<uint64_t, std::pair<std::string, size_t>> caller_of_;

@@ -19,16 +19,17 @@ constexpr uint32_t kCoresMax = 64;
 // time, or within this part of that one's duration.
 constexpr int64_t kClosedGapNs = 200'000;
 constexpr double kClosedPart = 0.05;
-// Workers come to an operation and leave it between any two tiles; a simulated
-// one keeps its cores. So a long one is played in pieces of about this.
+// Real workers join an operation and leave it between any two tiles, but a
+// simulated operation keeps its cores. So a long operation is replayed in
+// pieces of about this duration.
 constexpr int64_t kPieceNs = 1'000'000;
 constexpr int64_t kPieceCountMax = 1000;
 // A stream has a property if this part of its jobs has it.
 constexpr double kMost = 0.8;
 // A period is the median of the gaps, and the mean as well.
 constexpr double kPeriodSlack = 0.05;
-// A caller's thread that wakes up gets a core at once: the operation there
-// stops this soon, whatever its tiles.
+// A caller's thread that wakes up gets a core at once: the operation on that
+// core stops within this time, whatever its tiles.
 constexpr int64_t kSystemTileNs = 20'000;
 // Beyond these factors the record of a job is an accident (a preempted thread,
 // a job cut off).
@@ -70,8 +71,8 @@ int64_t FindPeriod(const std::vector<RecordedRunJob>& jobs) {
              : 0;
 }
 
-// The job that all are played like: of those that have the most frequent
-// number of operations, the one in the middle by its work.
+// The job that models all jobs: of the jobs with the most frequent number of
+// operations, the one with the median work.
 const RecordedRunJob& Typical(const std::vector<RecordedRunJob>& jobs) {
   std::map<size_t, std::vector<const RecordedRunJob*>> by_length;
   for (const RecordedRunJob& job : jobs) {
@@ -107,7 +108,8 @@ int64_t Overhead(const std::vector<RecordedRunJob>& jobs) {
   return std::max<int64_t>(trace::Quantile(rest_ns, 0.1), 0);
 }
 
-// Most of it, so that the system decides when it runs.
+// Whether callers' threads do most of the work, so that the system decides when
+// it runs.
 bool RunsOnCallers(const RecordedStream& stream) {
   int64_t work_ns = 0;
   int64_t caller_work_ns = 0;
@@ -261,7 +263,7 @@ class Maker {
   Replay replay_;
 };
 
-// How far the simulated mean is from the recorded one.
+// The difference between the simulated and the recorded mean.
 double Difference(const ReplayStream& recorded, const StreamReport& played) {
   const int64_t real_ns = trace::Mean(recorded.responses_ns);
   return real_ns == 0 ? 0

@@ -36,7 +36,7 @@ class Simulator {
   absl::StatusOr<Report> Run();
 
  private:
-  // A job, by the tag that the scheduler knows it by.
+  // A job; the scheduler identifies it by its tag.
   struct LiveJob {
     bool is_live = false;
     int64_t release_ns = 0;
@@ -220,7 +220,7 @@ void Simulator::ReleaseChained(uint32_t index, int64_t release_ns,
       ReleaseJob(i, release_ns);
       continue;
     }
-    // Its input does not exist.
+    // The job's input does not exist.
     ++report_.streams[i].released;
     ++report_.streams[i].dropped;
     ReleaseChained(i, release_ns, false);
@@ -239,8 +239,8 @@ void Simulator::EndJob(const Decision& decision) {
   report_.streams[decision.stream].Add(decision, stream.terms.deadline_ns);
   ReleaseChained(decision.stream, release_ns, was_done);
   if (stream.arrival != Arrival::kClosed) return;
-  // The job after one that was given up comes when that one was due: else jobs
-  // would be released and given up without end.
+  // The job after one that was given up is released when that one was due;
+  // otherwise jobs would be released and given up without end.
   const int64_t at_ns =
       was_done ? now_ns_
                : std::max(now_ns_ + 1,

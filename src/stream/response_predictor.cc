@@ -10,10 +10,12 @@ namespace takt::stream {
 namespace {
 
 constexpr double kTargetPart = 0.01;
-// How far one job moves the part that may exceed. One job in a hundred exceeds,
-// so the part falls by 0.002 with it and rises by 0.00002 with each other.
+// The step by which one job moves the part of jobs that may exceed the
+// prediction. One job in a hundred exceeds it; with it the part falls by 0.002,
+// and with each other job it rises by 0.00002.
 constexpr double kStep = 0.002;
-// A long time without a slow job must not make the predictions careless.
+// The upper limit of the part, so that a long time without a slow job does not
+// make the predictions too short.
 constexpr double kLargestPart = 2 * kTargetPart;
 
 }  // namespace

@@ -216,7 +216,7 @@ Stream::InFlight Stream::LeaveFlight() {
   TAKT_CHECK(is_busy_ && in_flight_.has_value());
   InFlight ended = *std::move(in_flight_);
   in_flight_.reset();
-  // The scheduler may have given it up before the timer did.
+  // The scheduler may have given the job up before the timer fired.
   if (ended.shop_job != nullptr && ended.shop_job->is_dropped()) {
     ended.is_given_up = true;
   }
