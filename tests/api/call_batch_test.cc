@@ -215,7 +215,7 @@ TEST_P(CallBatchTest, OneByOneTheyRunAlone) {
   ExpectScaled(call.Get().value(), 1, 3);
 }
 
-TEST_P(CallBatchTest, WhatIsCancelledTakesNoPart) {
+TEST_P(CallBatchTest, CancelledCallsTakeNoPart) {
   const takt::Function scale = Find("scale");
   auto wait = takt::Fence::Create().value();
   std::vector<takt::Invocation> calls;
@@ -245,7 +245,7 @@ TEST_P(CallBatchTest, AFailedWaitFenceFailsThemAll) {
   }
 }
 
-TEST_P(CallBatchTest, FunctionsThatSayNothingRunAlone) {
+TEST_P(CallBatchTest, FunctionsWithoutTheAttributeRunAlone) {
   const takt::Function plain = Find("plain");
   auto wait = takt::Fence::Create().value();
   std::vector<takt::Invocation> calls;

@@ -144,7 +144,7 @@ takt::Task AwaitTwo(takt::Fence first, takt::Fence second, int* step,
   co_return takt::Status();
 }
 
-TEST_F(FenceHppTest, ACoroutineGoesOnWhereTheFenceIsSignaled) {
+TEST_F(FenceHppTest, ACoroutineContinuesOnTheThreadThatSignals) {
   auto first = takt::Fence::Create().value();
   auto second = takt::Fence::Create().value();
   int step = 0;
@@ -162,7 +162,7 @@ TEST_F(FenceHppTest, ACoroutineGoesOnWhereTheFenceIsSignaled) {
   EXPECT_TRUE(task.fence().Query().value());
 }
 
-TEST_F(FenceHppTest, ACoroutineDoesNotStopForWhatIsReached) {
+TEST_F(FenceHppTest, ACoroutineDoesNotStopForAReachedFence) {
   int step = 0;
   takt::Task task = AwaitTwo(takt::Fence(), takt::Fence(), &step);
   EXPECT_EQ(step, 3);

@@ -4,7 +4,7 @@
 namespace takt {
 namespace {
 
-TEST(NpuHppTest, MakesADeviceAndTellsOfItsNpu) {
+TEST(NpuHppTest, MakesADeviceAndReportsItsNpu) {
   auto instance = Instance::Create();
   ASSERT_TRUE(instance.ok());
   NpuOptions options;
@@ -23,7 +23,7 @@ TEST(NpuHppTest, MakesADeviceAndTellsOfItsNpu) {
   EXPECT_TRUE(Npu::Events(*device, 4).empty());
 }
 
-TEST(NpuHppTest, ADeviceWithoutAnNpuTellsNothing) {
+TEST(NpuHppTest, ADeviceWithoutAnNpuReportsNothing) {
   auto instance = Instance::Create();
   ASSERT_TRUE(instance.ok());
   auto device = Device::Create(*instance, "local-sync");
@@ -86,7 +86,7 @@ TEST(NpuHppTest, QueuesOperations) {
             TAKT_STATUS_INVALID_ARGUMENT);
 }
 
-TEST(NpuHppTest, SaysWhyThereIsNoDevice) {
+TEST(NpuHppTest, ReportsWhyThereIsNoDevice) {
   auto instance = Instance::Create();
   ASSERT_TRUE(instance.ok());
   auto device = Npu::Load(*instance, "/no/such.so");

@@ -415,7 +415,7 @@ TEST(NullCallsTest, NoPointerMayCrashOrPassUnnoticed) {
   munmap(progress, sizeof(Progress));
 }
 
-TEST(NullCallsTest, WhatMayBeNullIsDocumented) {
+TEST(NullCallsTest, OptionalPointersAreDocumented) {
   for (const Case& c : Cases()) {
     for (const char* parameter : c.parameters) {
       const std::string name = std::string(c.function) + "." + parameter;

@@ -4,7 +4,7 @@
 
 namespace {
 
-TEST(SchedulerHppTest, NamesItsPoliciesAndSaysThatThereIsNone) {
+TEST(SchedulerHppTest, NamesItsPoliciesAndReportsThatNoneIsSet) {
   auto instance = takt::Instance::Create().value();
   takt::Scheduler scheduler(instance);
   EXPECT_EQ(takt::Scheduler::PolicyNames().size(), 8u);

@@ -185,7 +185,7 @@ TEST_F(AtomicFileTest, RefusesAFileThatTheUserMayNotWrite) {
   EXPECT_EQ(Contents(path), "old");
 }
 
-TEST_F(AtomicFileTest, ReplacesWhatLinksLeadTo) {
+TEST_F(AtomicFileTest, ReplacesTheFileBehindALink) {
   ASSERT_EQ(mkdir((folder_ + "/store").c_str(), 0700), 0);
   const std::string path = folder_ + "/store/plan";
   ASSERT_TRUE(WriteFileAtomically(path, "old").ok());
@@ -232,7 +232,7 @@ TEST_F(AtomicFileTest, WritesToAFifo) {
   EXPECT_TRUE(S_ISFIFO(StatOf(path).st_mode));
 }
 
-TEST_F(AtomicFileTest, AReaderThatGoesAwayIsAnError) {
+TEST_F(AtomicFileTest, AReaderThatClosesThePipeIsAnError) {
   const std::string path = folder_ + "/fifo";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   std::thread reader([&] {

@@ -93,7 +93,7 @@ TEST_F(FaultReportDeathTest, NamesTheKernelAndTheAddress) {
 // qemu-user says that the signal ended the program.
 constexpr const char* kNoReport = "^(qemu: uncaught [^\n]*\n)?$";
 
-TEST_F(FaultReportDeathTest, SaysNothingOfFaultsOutsideOfKernels) {
+TEST_F(FaultReportDeathTest, FaultsOutsideOfKernelsAreNotReported) {
   EXPECT_EXIT(
       {
         FaultReports reports;
@@ -140,7 +140,7 @@ struct sigaction HandlerOf(int number) {
   return action;
 }
 
-TEST(FaultReportTest, HandlersAreThereWhileAskedForOnly) {
+TEST(FaultReportTest, HandlersExistOnlyWhileRequested) {
   const struct sigaction before = HandlerOf(SIGSEGV);
   {
     const FaultReports first;
@@ -156,7 +156,7 @@ TEST(FaultReportTest, HandlersAreThereWhileAskedForOnly) {
   EXPECT_EQ(HandlerOf(SIGSEGV).sa_sigaction, before.sa_sigaction);
 }
 
-TEST(FaultReportTest, AStackForHandlersThatIsThereIsKept) {
+TEST(FaultReportTest, AnExistingStackForHandlersIsKept) {
   struct Look {
     void* own = nullptr;
     void* during = nullptr;

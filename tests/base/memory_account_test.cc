@@ -30,7 +30,7 @@ TEST_F(MemoryAccountTest, AChargeIsGivenBackWhenItDies) {
   EXPECT_EQ(account->used(), 0u);
 }
 
-TEST_F(MemoryAccountTest, SaysWhatWasAskedForAndWhatIsLeft) {
+TEST_F(MemoryAccountTest, ReportsTheRequestAndTheRest) {
   const Ref<MemoryAccount> account = Account(100);
   const auto first = MemoryCharge::Take(account.get(), 60);
   const auto second = MemoryCharge::Take(account.get(), 41);

@@ -83,7 +83,7 @@ TEST(ObjectTest, AnUnchangingObjectIsItsOwnClone) {
   EXPECT_EQ(thing->reference_count(), 2);
 }
 
-TEST(CloneMapTest, FindsWhatWasAdded) {
+TEST(CloneMapTest, FindsAddedParameters) {
   int deaths = 0;
   CloneMap clones;
   const int storage = 0;

@@ -39,7 +39,7 @@ TEST(TextFileTest, LongLinesAreCut) {
             std::string(4095, 'x'));
 }
 
-TEST(TextFileTest, WhatIsNoFileIsEmpty) {
+TEST(TextFileTest, AMissingFileIsEmpty) {
   EXPECT_EQ(ReadFirstLine("/nonexistent/file"), "");
   EXPECT_EQ(ReadFirstLine("/"), "");  // read() fails.
   EXPECT_EQ(ReadNumberFile<int>("/nonexistent/file"), absl::nullopt);

@@ -22,7 +22,7 @@ class NoCode final : public ExecutableCode {
   uint64_t run_count = 0;
 };
 
-TEST(CommandRunnerTest, FillsWhatItIsTold) {
+TEST(CommandRunnerTest, FillsTheGivenRange) {
   uint8_t bytes[14];
   const auto fill = [&](uint32_t pattern, uint32_t pattern_length,
                         uint64_t length) {

@@ -60,7 +60,7 @@ TEST(CpuFeaturesTest, KernelsNeedAllPartsOfTheirSet) {
 }
 #endif
 
-TEST(CpuFeaturesTest, NamesWhatThereIs) {
+TEST(CpuFeaturesTest, NamesTheExistingOnes) {
   EXPECT_TRUE(FeatureNames(ProcessorData()).empty());
   ProcessorData all;
   all.words[0] = ~uint64_t{0};

@@ -80,7 +80,7 @@ TEST(DeviceTest, CloneIsTheSame) {
   EXPECT_EQ(clone.get(), device.get());
 }
 
-TEST(OperationTest, TellLeavesAFenceAloneThatHasItsOutcome) {
+TEST(OperationTest, TellDoesNotChangeAnEndedFence) {
   Tell(nullptr, absl::OkStatus());
   Tell(nullptr, absl::AbortedError("nobody"));
   Ref<hal::Fence> fence = hal::Fence::Create();

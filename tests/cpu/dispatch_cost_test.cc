@@ -19,7 +19,7 @@ TEST(WorkgroupCostTest, MovesTowardsWhatIsMeasured) {
   EXPECT_EQ(cost.sample_count(), 101u);
 }
 
-TEST(WorkgroupCostTest, WhatTookNoTimeIsStillKnown) {
+TEST(WorkgroupCostTest, AnOperationOfNoDurationIsKnown) {
   WorkgroupCost cost;
   cost.Add(0, 100);
   EXPECT_EQ(cost.mean_ns(), 1);

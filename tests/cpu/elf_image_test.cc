@@ -78,7 +78,7 @@ TEST(ElfImageTest, NoPageIsWritableOrOthersCode) {
   EXPECT_EQ(ProtectionAt(code - 0x1390 + 0x23b0), "r--p");  // RELRO.
 }
 
-TEST(ElfImageTest, WhatIsNotProtectedByRelroStaysWritableButNoCode) {
+TEST(ElfImageTest, DataOutsideOfRelroStaysWritableAndIsNoCode) {
   TestElf elf;
   elf.Put<uint32_t>(TestElf::ProgramHeader(TestElf::kRelro, kType), 0);
   auto image = ElfImage::Load(elf.bytes);
@@ -111,7 +111,7 @@ TEST(ElfImageTest, ReleasesItsMemory) {
   EXPECT_NE(ProtectionAt(address), "r-xp");
 }
 
-TEST(ElfImageTest, TellsItsBytesFromOthers) {
+TEST(ElfImageTest, RecognizesItsBytes) {
   auto image = ElfImage::Load(TestElf().bytes);
   ASSERT_TRUE(image.ok()) << image.status();
   const auto* const code = static_cast<const uint8_t*>(

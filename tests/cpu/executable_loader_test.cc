@@ -105,7 +105,7 @@ TEST(ExecutableLoaderTest, OtherConstantsAreOtherCode) {
   EXPECT_NE((*first)->code(), (*second)->code());
 }
 
-TEST(ExecutableLoaderTest, RemembersOnlyWhatLives) {
+TEST(ExecutableLoaderTest, RemembersOnlyLivingCode) {
   ExecutableLoader loader;
   auto file = OpenFixture("vmvx/executable.vmfb");
   std::weak_ptr<ExecutableCode> code;

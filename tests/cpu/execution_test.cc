@@ -212,7 +212,7 @@ TEST_F(ExecutionTest, TheEarliestDeadlineOfEqualsGoesFirst) {
                                   "none0", "last0"));
 }
 
-TEST_F(ExecutionTest, WhatWaitsForAFenceKeepsItsStanding) {
+TEST_F(ExecutionTest, AnOperationThatWaitsForAFenceKeepsItsTraits) {
   Start(0);
   exec::Executor::HelpingCaller helper(*executor_);
   Ref<hal::Fence> begin = hal::Fence::Create();
@@ -228,7 +228,7 @@ TEST_F(ExecutionTest, WhatWaitsForAFenceKeepsItsStanding) {
   EXPECT_THAT(order_, ElementsAre("high0", "normal0", "low0"));
 }
 
-TEST_F(ExecutionTest, WhatCouldRunAtOnceGivesWayToWhatIsMoreUrgent) {
+TEST_F(ExecutionTest, AReadyOperationLetsMoreUrgentOnesGoFirst) {
   // Known to be so small that a working thread runs it as it is submitted.
   Start(0);
   Ref<hal::CommandBuffer> small = RecordNote("small");

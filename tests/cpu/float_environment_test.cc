@@ -28,7 +28,7 @@ TEST(FloatEnvironmentTest, FlushesWithinItsScope) {
   EXPECT_TRUE(KeepsDenormals());
 }
 #else
-TEST(FloatEnvironmentTest, DoesNothingWhereThereIsNoSuchMode) {
+TEST(FloatEnvironmentTest, DoesNothingWithoutSuchAMode) {
   const ScopedFlushDenormals flush;
   EXPECT_TRUE(KeepsDenormals());
 }

@@ -187,7 +187,7 @@ TEST(LibraryExecutableTest, RejectsTablesOutsideOfTheImage) {
 }
 
 // As iree-compile 3.8 to 3.11 write it without debug symbols.
-TEST(LibraryExecutableTest, MakesUpNamesWhereThereAreNone) {
+TEST(LibraryExecutableTest, MakesUpMissingNames) {
   auto code = Load(TestElf()
                        .Put<uint64_t>(E::RelocationField(E::kNameTable, 8), 0)
                        .Put<uint64_t>(E::kLibrary + 64, 0));

@@ -33,7 +33,7 @@ class FakeCode final : public ExecutableCode {
   std::string ran;
 };
 
-TEST(LoadedExecutableTest, TellsWhatTheCodeSays) {
+TEST(LoadedExecutableTest, FindsTheNeedInTheCode) {
   auto code = std::make_shared<FakeCode>();
   const auto executable = MakeRef<LoadedExecutable>(code);
   ASSERT_EQ(executable->function_count(), 2u);

@@ -69,7 +69,7 @@ TEST(MemoryBudgetTest, TheSecondOfTwoLargeOnesWaitsForTheFirst) {
   EXPECT_EQ(budget.statistics().bytes_in_use, 0u);
 }
 
-TEST(MemoryBudgetTest, NobodyOvertakes) {
+TEST(MemoryBudgetTest, NoRequestOvertakes) {
   MemoryBudget budget(512);
   TestRequest first(budget, 400), large(budget, 500), small(budget, 10);
   first.Await();
@@ -82,7 +82,7 @@ TEST(MemoryBudgetTest, NobodyOvertakes) {
   small.GiveBack();
 }
 
-TEST(MemoryBudgetTest, WhatIsTakenNowDoesNotWait) {
+TEST(MemoryBudgetTest, AnImmediateAllocationDoesNotWait) {
   MemoryBudget budget(512);
   EXPECT_TRUE(budget.TryTake(512));
   EXPECT_FALSE(budget.TryTake(1));
@@ -161,7 +161,7 @@ TEST(MemoryBudgetTest, GroupsOfKnownNeedRunTogether) {
   for (TestRequest* request : {&a1, &a2, &b2, &c1}) request->GiveBack();
 }
 
-TEST(MemoryBudgetTest, AGroupThatNeedsMoreThanThereIsGetsItOneByOne) {
+TEST(MemoryBudgetTest, AGroupThatNeedsMoreThanTheBudgetIsServedOneByOne) {
   MemoryBudget budget(512);
   Ref<Group> loop = MakeGroup(budget);
   TestRequest r1(budget, 300, loop), r2(budget, 300, loop),
@@ -181,7 +181,7 @@ TEST(MemoryBudgetTest, AGroupThatNeedsMoreThanThereIsGetsItOneByOne) {
   other.GiveBack();
 }
 
-TEST(MemoryBudgetTest, AParkedGroupDoesNotKeepOutWhatItWaitsFor) {
+TEST(MemoryBudgetTest, AParkedGroupDoesNotBlockTheGroupForWhichItWaits) {
   MemoryBudget budget(512);
   Ref<Group> parked = MakeGroup(budget);
   TestRequest mine(budget, 100, parked), other(budget, 200);
@@ -231,7 +231,7 @@ TEST(MemoryBudgetTest, AWithdrawnRequestIsNotWaitedFor) {
   other.GiveBack();
 }
 
-TEST(MemoryBudgetTest, ExplainsWhatWaits) {
+TEST(MemoryBudgetTest, ExplainsWhyRequestsWait) {
   MemoryBudget budget(512);
   EXPECT_EQ(budget.Explain(), "");
   Ref<Group> a = MakeGroup(budget);
@@ -312,7 +312,7 @@ TEST(MemoryBudgetTest, AStallIsReported) {
   EXPECT_EQ(budget.statistics().bytes_in_use, 0u);
 }
 
-TEST(MemoryBudgetTest, NobodyLooksForStallsOnceRetired) {
+TEST(MemoryBudgetTest, StallsAreNotCheckedOnceRetired) {
   auto timers = std::make_shared<ManualTimers>();
   Ref<Owner> owner = MakeRef<Owner>();
   MemoryBudget budget(512, 1000, timers);

@@ -138,7 +138,7 @@ class ManualTimers final : public TimerService {
   TimerHeap heap_;
 };
 
-TEST(MemoryPoolTest, WhatIsNotNeededForAWhileGoesBack) {
+TEST(MemoryPoolTest, UnusedMemoryIsReturnedAfterAWhile) {
   auto timers = std::make_shared<ManualTimers>();
   MemoryPool::Options options;
   options.idle_ns = 1000;

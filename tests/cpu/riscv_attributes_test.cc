@@ -82,7 +82,7 @@ TEST(RiscvAttributesTest, ReadsTheIsaOfTheFile) {
   EXPECT_EQ(ReadRiscvIsa({}).value(), "");
 }
 
-TEST(RiscvAttributesTest, RefusesWhatTheProcessorLacks) {
+TEST(RiscvAttributesTest, RefusesExtensionsThatTheProcessorLacks) {
   const Bytes elf = ElfWith(Attributes(kIsa));
   const std::vector<std::string> all = {"v", "zvfhmin", "zvfh"};
   EXPECT_TRUE(CheckRiscvIsa(elf, all).ok());

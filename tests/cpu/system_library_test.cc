@@ -137,7 +137,7 @@ TEST(SystemLibraryTest, NamesTheLibraryThatIsMissing) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(kQuery));
 }
 
-TEST(SystemLibraryTest, RejectsWhatIsNoLibrary) {
+TEST(SystemLibraryTest, RejectsFilesThatAreNoLibrary) {
   for (const std::string text : {"", "not an ELF file"}) {
     const absl::Status status =
         SystemLibrary::Load(

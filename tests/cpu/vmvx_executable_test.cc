@@ -229,7 +229,7 @@ TEST_F(VmvxExecutableTest, ABindingListMayBeEmptied) {
   EXPECT_EQ(dispatch.words[0][0], 1u);
 }
 
-TEST(VmvxExecutableLoadTest, RefusesWhatIsNoExecutable) {
+TEST(VmvxExecutableLoadTest, RefusesBytesThatAreNoExecutable) {
   const absl::Status signature =
       Load("executable_other_signature.vmfb").status();
   EXPECT_EQ(signature.code(), absl::StatusCode::kDataLoss);
@@ -256,7 +256,7 @@ TEST(VmvxExecutableLoadTest, RefusesNoise) {
   EXPECT_FALSE(VmvxExecutable::Load({}, nullptr, {}, *vmvx).ok());
 }
 
-TEST(VmvxExecutableLoadTest, CopiesWhatNobodyOwns) {
+TEST(VmvxExecutableLoadTest, CopiesBytesWithoutAnOwner) {
   auto vmvx = CreateVmvxModule(kernels::SelectKernels({}));
   ASSERT_TRUE(vmvx.ok());
   std::shared_ptr<ExecutableCode> code;

@@ -66,7 +66,7 @@ TEST(WorkerThreadTest, HasANameAndAStack) {
   EXPECT_TRUE(report.cpus == topology::AllowedCpus());
 }
 
-TEST(WorkerThreadTest, AffinityIsWhatTheKernelSays) {
+TEST(WorkerThreadTest, AffinityIsReadFromTheKernel) {
   WorkerThread::Options options;
   options.cpus = OneCpu();
   WorkerThread::Report report;

@@ -142,7 +142,7 @@ TEST(BufferOracleTest, SaysWhyNot) {
               HasSubstr("not a buffer"));
 }
 
-TEST(BufferOracleTest, RefusesElementsThatAreNoWholeBytes) {
+TEST(BufferOracleTest, RefusesElementsOfPartOfAByte) {
   EXPECT_THAT(DescribeBuffer({}, Item("i4", {8}), absl::nullopt).reason,
               HasSubstr("4 bits"));
 }

@@ -22,7 +22,7 @@ TEST(ExecutableTest, LooksFunctionsUpByName) {
   EXPECT_EQ(executable->implementation(), nullptr);
 }
 
-TEST(ExecutableTest, AnUnknownNameListsWhatThereIs) {
+TEST(ExecutableTest, AnUnknownNameListsTheNames) {
   auto executable = MakeRef<TwoFunctions>();
   const absl::Status status = executable->LookupFunction("third").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);

@@ -218,7 +218,7 @@ TEST(FenceTest, OnReachedRunsOnceWhateverTheOutcome) {
   EXPECT_EQ(error_count, 2);
 }
 
-TEST(FenceTest, AForgottenFenceFailsWhoWaits) {
+TEST(FenceTest, AForgottenFenceFailsItsWaiters) {
   absl::Status outcome;
   Ref<Fence> fence = Fence::Create();
   fence->OnReached([&](const absl::Status& status) { outcome = status; });

@@ -60,7 +60,7 @@ TEST(KernelTableTest, SaysHowManySetsOfKernelsRunHere) {
   std::printf("%zu sets of kernels run here\n", tables.size());
 }
 
-TEST(KernelTableTest, EveryEntryIsThere) {
+TEST(KernelTableTest, EveryEntryExists) {
   const KernelTable table = SelectKernels(
       {.avx2_fma = true, .avx512_vnni = true, .neon_dotprod = true});
   for (int op = 0; op < kBinaryOpCount; ++op) {

@@ -172,7 +172,7 @@ TEST(Mmt4dTest, EveryBrainFloatIsExact) {
   });
 }
 
-TEST(Mmt4dTest, SumsOverNothingAreZeroOrWhatWasThere) {
+TEST(Mmt4dTest, SumsOverNothingAreZeroOrTheOldValue) {
   for (const KernelTable& table : RunnableKernels()) {
     Mmt4dArguments a;
     std::vector<int32_t> out(64, 5);

@@ -114,7 +114,7 @@ TEST_F(BufferStateTest, AssertTakesCompatibleTypes) {
   }
 }
 
-TEST_F(BufferStateTest, AssertNamesWhatDiffers) {
+TEST_F(BufferStateTest, AssertNamesTheDifference) {
   const auto view = ViewOf(kF32, {2, 3});
   EXPECT_THAT(calls_.Call("hal.buffer_view.assert/2", view, "input1", kF32,
                           kDense, int64_t{2}, int64_t{4}),

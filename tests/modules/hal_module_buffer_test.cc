@@ -156,7 +156,7 @@ TEST_F(HalBufferTest, SelectRejectsNoneTooManyAndNull) {
               FailsWith(kOutOfRange, "at most 64, got 65"));
 }
 
-TEST_F(HalBufferTest, AssertPassesWhatFits) {
+TEST_F(HalBufferTest, AssertPassesAFittingView) {
   const auto buffer = calls_.BufferOf(std::string(16, 'x'));
   TAKT_ASSERT_OK(calls_.Call("hal.buffer.assert", buffer, "tensor",
                              calls_.allocator(), uint64_t{16}, int32_t{16},

@@ -206,7 +206,7 @@ TEST_F(HalQueueTest, ExecuteRunsACommandBuffer) {
   EXPECT_EQ(HalCalls::TextOf(*target), "xxxx");
 }
 
-TEST_F(HalQueueTest, ExecuteNeedsWhatCanBeExecuted) {
+TEST_F(HalQueueTest, ExecuteNeedsAFinalizedCommandBuffer) {
   auto open = calls_.device().CreateCommandBuffer(0, 3, 0);
   TAKT_ASSERT_OK(open);
   EXPECT_FALSE(Queue("hal.device.queue.execute", *open, kNoFlags).ok());

@@ -34,7 +34,7 @@ TEST_F(InvocationMemoryTest, NothingIsKeptForADeviceWithoutABudget) {
   InvocationMemory::SetParked(*invocation, true);
 }
 
-TEST_F(InvocationMemoryTest, ThereIsOneGroupADevice) {
+TEST_F(InvocationMemoryTest, EachDeviceHasOneGroup) {
   Ref<vm::Invocation> invocation = Park(hal::Fence::Create());
   Ref<cpu::Device> a = MakeDevice(1000), b = MakeDevice(1000);
   hal::MemoryGroup* group = InvocationMemory::GroupOf(*invocation, *a, claims_);

@@ -223,7 +223,7 @@ TEST_F(IoParametersTest, ProvidersOfOneScopeAreAskedInOrder) {
   TAKT_ASSERT_OK(Load("model", {{"state", 0, 0, 8}}, kPlainUsage));
 }
 
-TEST_F(IoParametersTest, ErrorsListTheScopesAndKeysThereAre) {
+TEST_F(IoParametersTest, ErrorsListTheExistingScopesAndKeys) {
   EXPECT_THAT(Load("other", {{"weights", 0, 0, 16}}, kPlainUsage),
               FailsWith(kNotFound, "scope 'other': known are '', 'model'"));
   EXPECT_THAT(

@@ -65,7 +65,7 @@ std::vector<uint8_t> ProductProgram() {
   return assembler.Assemble();
 }
 
-TEST(CommandProgramTest, ComputesWhatItsCommandsSay) {
+TEST(CommandProgramTest, ComputesItsCommands) {
   ProgramRun run(ProductProgram());
   Random random(1);
   for (int i = 0; i < 50; ++i) {
@@ -128,7 +128,7 @@ takt_npu_result_t RunOne(Opcode opcode, const std::vector<Field>& fields) {
   return run(bindings, {0xffffffff});
 }
 
-TEST(CommandProgramTest, RefusesWhatLiesOutside) {
+TEST(CommandProgramTest, RefusesRangesOutside) {
   constexpr uint32_t kEnd = CommandProgram::kScratchpadBytes;
   const Field huge = Field::Constant(0);
   using O = Opcode;

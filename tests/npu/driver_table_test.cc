@@ -51,7 +51,7 @@ TEST(DriverTableTest, RefusesTablesThatAreNotWhole) {
               HasSubstr("without unload_program"));
 }
 
-TEST(DriverTableTest, WhatIsBeyondTheTablesSizeDoesNotExist) {
+TEST(DriverTableTest, FunctionsBeyondTheTablesSizeDoNotExist) {
   takt_npu_driver_t table = *HostDriver();
   table.struct_size = offsetof(takt_npu_driver_t, telemetry);
   auto driver = CheckDriver(&table);

@@ -64,7 +64,7 @@ TEST(LeaseTest, EqualsGoInTheOrderTheyCame) {
   EXPECT_EQ(queue.Run(), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-TEST(LeaseTest, WhoWasPassedOverTooOftenGoesFirst) {
+TEST(LeaseTest, ARequestPassedOverTooOftenGoesFirst) {
   Queue queue;
   queue.Ask(0, {.priority = 0});
   // Enough of the urgent that, one after the other, they pass it over.
@@ -76,7 +76,7 @@ TEST(LeaseTest, WhoWasPassedOverTooOftenGoesFirst) {
   EXPECT_EQ(queue.lease().statistics().aging_count, 1u);
 }
 
-TEST(LeaseTest, CountsWhoWouldGoBefore) {
+TEST(LeaseTest, CountsTheTurnsThatWouldGoBefore) {
   Lease idle;
   EXPECT_EQ(idle.CountAhead({.priority = 0}), 0u);
   Queue queue;

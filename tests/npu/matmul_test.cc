@@ -67,7 +67,7 @@ TEST(MatmulTest, TilesLieBesideOneAnother) {
   EXPECT_EQ(plan->scratch_bytes, 320u + 512u);  // 8 * 16 words.
 }
 
-TEST(MatmulTest, RefusesWhatIsNoProduct) {
+TEST(MatmulTest, RefusesInvalidProducts) {
   const auto capabilities = Capabilities(65536, 1);
   const auto code = [&](const Matmul& matmul) {
     return PlanMatmul(capabilities, matmul).status().code();

@@ -106,7 +106,7 @@ TEST_F(MemorySyncTest, TheDriverIsCalledInTheOrderOfTheCommands) {
   EXPECT_EQ(buffer_->data()[0], 7);
 }
 
-TEST_F(MemorySyncTest, WhatTheDriverFailsWithFailsTheJob) {
+TEST_F(MemorySyncTest, AnErrorOfTheDriverFailsTheJob) {
   Open();
   notes_.result = TAKT_NPU_RESULT_NO_MEMORY;
   ASSERT_TRUE(commands_->InvalidateBuffer(Range(0, 64)).ok());

@@ -88,7 +88,7 @@ TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {
   EXPECT_EQ(NpuRequestScope::Current().deadline_ns, kInfiniteFuture);
 }
 
-TEST_F(NpuFormatsTest, SaysWhatFailed) {
+TEST_F(NpuFormatsTest, ReportsTheFailure) {
   Assembler assembler;
   assembler.Function("outside", 0, 1)
       .Add(Opcode::kLoad, {0, 0, 64, 2, 64, 0, 64});

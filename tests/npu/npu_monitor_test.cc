@@ -187,7 +187,7 @@ TEST_F(NpuMonitorTest, AUnitOnTheEdgeDoesNotFlap) {
   EXPECT_EQ(npu().speed_permille, 800u);
 }
 
-TEST_F(NpuMonitorTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
+TEST_F(NpuMonitorTest, AFailedNpuIsUnavailableUntilAProbeSucceeds) {
   fake_.result = TAKT_NPU_RESULT_FAILED;
   EXPECT_FALSE(Run().ok());
   EXPECT_TRUE(npu().is_available);
@@ -211,7 +211,7 @@ TEST_F(NpuMonitorTest, WhatFailsIsNotAvailableUntilAProbeGoesWell) {
   AwaitMode(sched::Mode::kNominal);
 }
 
-TEST_F(NpuMonitorTest, WhatIsLostComesBackWhenAResetHelps) {
+TEST_F(NpuMonitorTest, ALostUnitComesBackAfterAReset) {
   fake_.result = TAKT_NPU_RESULT_LOST;
   fake_.reset_result = TAKT_NPU_RESULT_LOST;
   EXPECT_FALSE(Run().ok());
@@ -225,7 +225,7 @@ TEST_F(NpuMonitorTest, WhatIsLostComesBackWhenAResetHelps) {
   EXPECT_TRUE(npu().is_available);
 }
 
-TEST_F(NpuMonitorTest, WhatOnlyItCanDoGoesToItAllTheSame) {
+TEST_F(NpuMonitorTest, WorkForTheNpuAloneGoesToItEvenIfItFails) {
   const Ref<shop::ScheduledStream> stream = shop().StreamOf(128, nullptr);
   const Ref<shop::ScheduledJob> job =
       shop().ReleaseJob(*stream, now(), kInfiniteFuture, false);

@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(R"("bit_flip": 0.05)"),
         testing::Values(R"("memory": "own", "memory_bytes": 65536, )")));
 
-TEST(NpuOffloadTest, CountsWhatTheUnitCannotDo) {
+TEST(NpuOffloadTest, CountsUnsupportedOperations) {
   Ref<NpuUnit> unit =
       OpenUnit(SimDriver(), R"({"macs_per_cycle": {"f32": 8}})");
   NpuOffload offload(unit);

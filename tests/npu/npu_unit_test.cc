@@ -79,7 +79,7 @@ TEST(NpuUnitTest, RunsOperationsInOrder) {
   EXPECT_EQ(sim.unit->statistics().operation_count, 2u);
 }
 
-TEST(NpuUnitTest, SplitsWhatIsLongerThanABatch) {
+TEST(NpuUnitTest, SplitsOperationsLongerThanABatch) {
   Opened sim = OpenSim(R"({"batch_max": 2})");
   std::vector<takt_npu_operation_t> operations(5, Fill(1).operation);
   Fill fill(9);
@@ -102,7 +102,7 @@ TEST(NpuUnitTest, TakesAsLongAsTheProfileSays) {
   EXPECT_EQ(sim.unit->statistics().busy_ns, 594u);
 }
 
-TEST(NpuUnitTest, EndsWhatTakesTooLong) {
+TEST(NpuUnitTest, EndsAnImportThatTakesTooLong) {
   NpuFaultPolicy policy;
   policy.time_limit_ns = 10'000;
   policy.retry_max = 2;
@@ -150,7 +150,7 @@ TEST(NpuUnitTest, SecondCompletionsDoNothing) {
   EXPECT_EQ(sim.unit->statistics().operation_count, 1u);
 }
 
-TEST(NpuUnitTest, TriesAgainAndPutsBackWhatWasDestroyed) {
+TEST(NpuUnitTest, TriesAgainAfterRestoringTheOperands) {
   NpuFaultPolicy policy;
   policy.retry_max = 100;
   policy.quarantine_after = 1000;
@@ -169,7 +169,7 @@ TEST(NpuUnitTest, TriesAgainAndPutsBackWhatWasDestroyed) {
   EXPECT_EQ(static_cast<uint64_t>(restored), statistics.failed_count);
 }
 
-TEST(NpuUnitTest, DoesNotRepeatWhatMustNotBe) {
+TEST(NpuUnitTest, DoesNotRepeatUnrepeatableOperations) {
   Opened sim = OpenSim(R"({"faults": {"error": 1}})");
   NpuRequest request;
   request.is_repeatable = false;
@@ -250,7 +250,7 @@ TEST(NpuUnitTest, TooHotIsNotTriedAgainAtOnce) {
   EXPECT_TRUE(sim.unit->is_quarantined());
 }
 
-TEST(NpuUnitTest, WhatItCannotDoIsNoFailure) {
+TEST(NpuUnitTest, AnUnsupportedOperationIsNoFailure) {
   Opened sim = OpenSim("");
   Fill fill(3);
   fill.operation.kind = 77;
@@ -262,7 +262,7 @@ TEST(NpuUnitTest, WhatItCannotDoIsNoFailure) {
   EXPECT_FALSE(sim.unit->is_quarantined());
 }
 
-TEST(NpuUnitTest, SaysWhatADriverDoesNotLike) {
+TEST(NpuUnitTest, ReportsTheErrorTextOfADriver) {
   NpuUnit::Options options;
   options.time = std::make_shared<VirtualTime>();
   options.driver_options = R"({"no_such": 1})";

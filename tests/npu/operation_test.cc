@@ -53,7 +53,7 @@ TEST(OperationTest, ProductsHaveThreeOperands) {
   EXPECT_TRUE(operands[2].is_read);
 }
 
-TEST(OperationTest, NamesWhatIsTooShort) {
+TEST(OperationTest, NamesTheRangeThatIsTooShort) {
   const struct {
     takt_npu_range_t takt_npu_mmt4d_t::*range;
     const char* text;

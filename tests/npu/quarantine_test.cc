@@ -15,7 +15,7 @@ NpuFaultPolicy PolicyOf(uint32_t quarantine_after, int64_t quarantine_ns) {
   return policy;
 }
 
-TEST(QuarantineTest, ComesAfterAsManyFailuresInARowAsThePolicySays) {
+TEST(QuarantineTest, BeginsAfterTheNumberOfFailuresOfThePolicy) {
   Quarantine quarantine(PolicyOf(3, 100));
   EXPECT_FALSE(quarantine.NoteFailure());
   EXPECT_FALSE(quarantine.NoteFailure());

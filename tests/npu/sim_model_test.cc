@@ -92,7 +92,7 @@ TEST(SimModelTest, StopsWhenItIsTooHot) {
   EXPECT_TRUE(model.Start({&cost, 1}, first.duration_ns).is_critical);
 }
 
-TEST(SimProfileTest, RefusesWhatNestsTooDeep) {
+TEST(SimProfileTest, RefusesDeepNesting) {
   const size_t depth = 1'000'000;
   const absl::Status status =
       SimProfile::Parse("{\"launch_ns\": " + std::string(depth, '[') +

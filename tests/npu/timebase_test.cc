@@ -23,7 +23,7 @@ void Write(void* argument) {
   if (note->sleeper != nullptr) note->sleeper->Raise(kFlag);
 }
 
-TEST(VirtualTimeTest, PassesOnlyForWhoWaits) {
+TEST(VirtualTimeTest, TimePassesOnlyForAWaitingThread) {
   VirtualTime time;
   std::vector<int64_t> times;
   Sleeper sleeper;
@@ -40,7 +40,7 @@ TEST(VirtualTimeTest, PassesOnlyForWhoWaits) {
   EXPECT_EQ(times, (std::vector<int64_t>{100, 200}));
 }
 
-TEST(VirtualTimeTest, CallsOfOneTimeComeInTheirOrder) {
+TEST(VirtualTimeTest, CallsOfOneTimeKeepTheirOrder) {
   VirtualTime time;
   std::vector<int> order;
   struct Each {
@@ -78,7 +78,7 @@ TEST(TimebaseTest, DrainMakesTheCallsThatAreLeft) {
   EXPECT_EQ(times.size(), 2u);
 }
 
-TEST(TimebaseTest, RealTimeWakesWhoWaits) {
+TEST(TimebaseTest, RealTimeWakesAWaitingThread) {
   const std::shared_ptr<Timebase> real = CreateRealTime(CreateTimerThread());
   std::vector<int64_t> times;
   Sleeper sleeper;

@@ -147,7 +147,7 @@ TEST(WorkloadPlanTest, GivesOperationsTimeForTheHandover) {
       HasSubstr("handover_us"));
 }
 
-TEST(WorkloadPlanTest, RejectsReleasesThatAreNotKnownAhead) {
+TEST(WorkloadPlanTest, RejectsReleasesThatAreUnknownInAdvance) {
   const auto reason = [](const char* streams) {
     return std::string(Solve(streams).status().message());
   };

@@ -42,7 +42,7 @@ class NoticesTest : public ::testing::Test {
   std::vector<std::string> log_;
 };
 
-TEST_F(NoticesTest, ARefusedPriorityIsSaidOnceWithWhatToDo) {
+TEST_F(NoticesTest, ARefusedPriorityIsReportedOnceWithARemedy) {
   Notices notices = Make();
   exec::WorkerThread::Report report;
   notices.Thread(report, 50);
@@ -57,7 +57,7 @@ TEST_F(NoticesTest, ARefusedPriorityIsSaidOnceWithWhatToDo) {
   EXPECT_EQ(notices.counts().worker_priority_error, EPERM);
 }
 
-TEST_F(NoticesTest, ARefusedPlaceIsSaidOnce) {
+TEST_F(NoticesTest, ARefusedPlaceIsReportedOnce) {
   Notices notices = Make();
   exec::WorkerThread::Report report;
   report.affinity_error = EINVAL;
@@ -70,7 +70,7 @@ TEST_F(NoticesTest, ARefusedPlaceIsSaidOnce) {
   EXPECT_EQ(notices.counts().worker_affinity_error, EINVAL);
 }
 
-TEST_F(NoticesTest, ATimersRefusedPriorityIsSaid) {
+TEST_F(NoticesTest, ARefusedPriorityOfTheTimerIsReported) {
   Notices notices = Make();
   notices.TimerPriority(70, 0);
   EXPECT_THAT(log_, IsEmpty());
@@ -102,7 +102,7 @@ TEST_F(NoticesTest, FewerThreadsThanCpusAreNotThrottled) {
   EXPECT_TRUE(notices.counts().may_be_throttled);
 }
 
-TEST_F(NoticesTest, WithoutAThrottleNothingIsSaid) {
+TEST_F(NoticesTest, WithoutAThrottleThereIsNoNotice) {
   Notices notices = Make(Notices::Throttle());
   for (const char* cpus : {"0", "1", "0", "1"}) {
     notices.Thread(RealTime(cpus), 50);
@@ -111,7 +111,7 @@ TEST_F(NoticesTest, WithoutAThrottleNothingIsSaid) {
   EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST_F(NoticesTest, WhatIsMissingIsNamed) {
+TEST_F(NoticesTest, MissingPartsAreNamed) {
   Notices notices = Make();
   notices.AbsentCpus(Cpus("2-9"), 2);
   notices.FewerWorkers(2, 8, "a reason");

@@ -29,7 +29,7 @@ TEST(AdmissionTest, ALightStreamWillFit) {
   EXPECT_THAT(report.reason, HasSubstr("at most"));
 }
 
-TEST(AdmissionTest, WhatIsTooSlowAloneCannot) {
+TEST(AdmissionTest, AJobThatIsTooSlowAloneCannotFit) {
   Shop shop(Cores(2));
   const ProgramId program = shop.Chain(
       {shop.Kernel({{0, 1, 600, 20}}), shop.Kernel({{0, 1, 500, 20}})});
@@ -38,7 +38,7 @@ TEST(AdmissionTest, WhatIsTooSlowAloneCannot) {
   EXPECT_THAT(report.reason, HasSubstr("alone it takes 1.1 ms"));
 }
 
-TEST(AdmissionTest, AsksForMoreThanThereIsCannot) {
+TEST(AdmissionTest, MoreThanTheMachineHasCannotFit) {
   Shop shop(Cores(1));
   const KernelId kernel = shop.Kernel({{0, 1, 400, 20}});
   StreamOptions terms = Periodic(shop.Chain({kernel}), 300);
@@ -62,7 +62,7 @@ TEST(AdmissionTest, KeepsEarlierPromises) {
   EXPECT_EQ(shop->Admit(second).verdict, Verdict::kWillFit);
 }
 
-TEST(AdmissionTest, PromisesOnlyHardStreamsThatAreKnownAhead) {
+TEST(AdmissionTest, PromisesOnlyHardStreamsWithKnownOperations) {
   Shop shop(Cores(2));
   const ProgramId program = shop.Chain({shop.Kernel({{0, 1, 100, 20}})});
   StreamOptions terms = Periodic(program, 5000);
@@ -77,7 +77,7 @@ TEST(AdmissionTest, PromisesOnlyHardStreamsThatAreKnownAhead) {
   EXPECT_EQ(shop->AssessStream(hard).load_before_ppm, 0);
 }
 
-TEST(AdmissionTest, DoesNotGoWithLeasesOfWholeJobs) {
+TEST(AdmissionTest, DoesNotCombineWithLeasesOfWholeJobs) {
   Shop shop(TwoClustersAndNpu());
   const ProgramId program = shop.Chain({shop.Kernel({{0, 1, 100, 20}})});
   StreamOptions leasing = Terms(program, Criticality::kSoft);
@@ -91,7 +91,7 @@ TEST(AdmissionTest, DoesNotGoWithLeasesOfWholeJobs) {
   EXPECT_THAT(shop->Admit(stream).reason, HasSubstr("keeps an NPU"));
 }
 
-TEST(AdmissionTest, CountsWithWhatIsThereNow) {
+TEST(AdmissionTest, CountsWithThePresentLoans) {
   Shop shop(Cores(1));
   const ProgramId program = shop.Chain({shop.Kernel({{0, 1, 300, 20}})});
   const StreamId stream = shop.Add(Periodic(program, 2000));

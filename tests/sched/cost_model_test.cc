@@ -42,7 +42,7 @@ TEST_F(CostModelTest, FindsKernelsByKey) {
   EXPECT_FALSE(costs_.FindId({7, 3, {2, 4, 9}}).has_value());
 }
 
-TEST_F(CostModelTest, LearnsAndSaysSo) {
+TEST_F(CostModelTest, LearnsAndReportsIt) {
   const auto id = costs_.Add({1, 0, {1, 1, 1}}, {{0, 1, 10, 0}});
   const uint64_t version = costs_.version();
   costs_.Observe(*id, 0, 70);
@@ -77,7 +77,7 @@ TEST_F(CostModelTest, ExpectsByTheBestKnownOfAPool) {
   EXPECT_GT(expected(1), 250);
 }
 
-TEST_F(CostModelTest, TakesOverWhatWasLearned) {
+TEST_F(CostModelTest, AdoptsLearnedDurations) {
   const auto id =
       costs_.Add({1, 0, {1, 1, 1}}, {{0, 1, 100, 5}, {0, 2, 50, 5}});
   costs_.SetDuration(*id, 0, DurationEstimate::Restore(300, 400, 500, 90));

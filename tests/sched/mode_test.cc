@@ -54,7 +54,7 @@ TEST(ModeTest, OneBadLookIsNotEnough) {
   }
 }
 
-TEST(ModeTest, FewJobsSayNothing) {
+TEST(ModeTest, FewJobsChangeNothing) {
   ModeController controller;
   for (int64_t i = 0; i < 3; ++i) {
     EXPECT_FALSE(controller.Look(i * 50'000'000, {1, 1, 1000, 0}));

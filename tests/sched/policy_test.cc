@@ -37,7 +37,7 @@ TEST(PolicyTest, FindsEachByItsName) {
   EXPECT_EQ(FindPolicy("round-robin"), nullptr);
 }
 
-TEST(PolicyTest, EachOrdersByWhatItIsNamedAfter) {
+TEST(PolicyTest, EachPolicyOrdersByItsName) {
   OperationFacts first = Facts(1);
   OperationFacts second = Facts(2);
   for (const char* name : PolicyNames()) {

@@ -56,7 +56,7 @@ TEST_F(ProfileTest, ComesBackAsItWas) {
   EXPECT_FALSE(other.kernel(0).alternatives[0].duration.measured());
 }
 
-TEST_F(ProfileTest, GoesByTheNamesOfPools) {
+TEST_F(ProfileTest, MatchesPoolsByName) {
   Machine machine = TwoClustersAndNpu();
   std::swap(machine.pools[0], machine.pools[1]);
   machine.pools[2].feeder_pool = 1;

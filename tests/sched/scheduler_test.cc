@@ -169,7 +169,7 @@ TEST(SchedulerTest, PrefersTheShardsAskedFor) {
   EXPECT_EQ(shop.Decide(0)[0].shards, 2u);
 }
 
-TEST(SchedulerTest, DropsALateJobAndCancelsWhatRuns) {
+TEST(SchedulerTest, DropsALateJobAndCancelsItsRunningOperations) {
   Shop shop(Cores(2));
   const KernelId kernel = shop.Kernel({{0, 1, 80, 10}});
   std::vector<ProgramOperation> both = {{kernel, {}}, {kernel, {}}};
@@ -207,7 +207,7 @@ TEST(SchedulerTest, GivesUpAJobThatCannotBeInTime) {
   EXPECT_EQ(decisions[1].outcome, JobOutcome::kDropped);
 }
 
-TEST(SchedulerTest, WhatYieldsAtOnceMakesRoomAtOnce) {
+TEST(SchedulerTest, AnImmediateYieldFreesResourcesAtOnce) {
   SchedulerOptions options;
   options.yields_at_once = true;
   Shop shop(Cores(2), "job-shop", options);
@@ -243,7 +243,7 @@ TEST(SchedulerTest, WhatYieldsAtOnceMakesRoomAtOnce) {
   EXPECT_FALSE(shop->costs().kernel(slow).alternatives[1].duration.measured());
 }
 
-TEST(SchedulerTest, WhoWaitsForAnNpuLeavesTheCoresToOthers) {
+TEST(SchedulerTest, AnOperationThatWaitsForAnNpuLeavesTheCoresToOthers) {
   SchedulerOptions options;
   options.yields_at_once = true;
   Machine machine = Cores(2);
@@ -265,7 +265,7 @@ TEST(SchedulerTest, WhoWaitsForAnNpuLeavesTheCoresToOthers) {
   EXPECT_TRUE(shop.Decide(20).empty());
 }
 
-TEST(SchedulerTest, WhatThePolicyKeepsNarrowIsNotStartedAnew) {
+TEST(SchedulerTest, AnOperationKeptNarrowByThePolicyIsNotRestarted) {
   SchedulerOptions options;
   options.yields_at_once = true;
   Machine machine = Cores(3);
@@ -331,7 +331,7 @@ TEST(SchedulerTest, ASlowFirstRunDoesNotKeepItNarrow) {
   }
 }
 
-TEST(SchedulerTest, WhatHasYieldedMayTurnOutToBeDone) {
+TEST(SchedulerTest, AnOperationThatYieldedMayTurnOutToBeDone) {
   SchedulerOptions options;
   options.yields_at_once = true;
   Shop shop(Cores(1), "job-shop", options);
@@ -355,7 +355,7 @@ TEST(SchedulerTest, WhatHasYieldedMayTurnOutToBeDone) {
   EXPECT_EQ(shop->live_job_count(), 0u);
 }
 
-TEST(SchedulerTest, WhatIsLateIsNotCountedOnToEnd) {
+TEST(SchedulerTest, AnOverdueOperationIsNotExpectedToEnd) {
   Shop shop(Cores(1));
   const KernelId slow = shop.Kernel({{0, 1, 10, 5}});  // It takes far longer.
   const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
@@ -420,7 +420,7 @@ TEST(SchedulerTest, LatestOnlyDropsWhatHasNotStarted) {
   EXPECT_EQ(decisions[0].outcome, JobOutcome::kDropped);
 }
 
-TEST(SchedulerTest, WhatWaitsLongRises) {
+TEST(SchedulerTest, ALongWaitRaisesAnOperation) {
   SchedulerOptions options;
   options.aging_ns = 1'000'000;
   Shop shop(Cores(1), "job-shop", options);
@@ -511,7 +511,7 @@ TEST(SchedulerTest, FewestClustersKeepsOneIdleWhileDeadlinesAllow) {
   EXPECT_NE(shop.Decide(2)[0].pool, pool);
 }
 
-TEST(SchedulerTest, FindsOperationsAsTheyCome) {
+TEST(SchedulerTest, FindsOperationsAsTheyBecomeReady) {
   Shop shop(Cores(2));
   const KernelId kernel = shop.Kernel({{0, 1, 10, 0}});
   const StreamId stream = shop.Add(Terms(kNoProgram, kSoft));

@@ -71,7 +71,7 @@ TEST_F(DecisionTraceTest, RecordsStartsAndSlotsOfEachCore) {
   EXPECT_TRUE(Of(EventKind::kPlannedSlot).empty());
 }
 
-TEST_F(DecisionTraceTest, RecordsWhatGivesWayAndHowMuchOfItIsDone) {
+TEST_F(DecisionTraceTest, RecordsYieldsWithTheDonePart) {
   MakeShop(1);
   Start();
   auto low = shop().StreamOf(64, nullptr);
@@ -157,7 +157,7 @@ class Planner final : public sched::PlacementAdvisor {
   int64_t start_ns = 0;
 };
 
-TEST_F(DecisionTraceTest, RecordsThePlanOfAnAdvisorBesideWhatRan) {
+TEST_F(DecisionTraceTest, RecordsThePlanOfAnAdvisorBesideTheRuns) {
   MakeShop(1);
   Start();
   Planner advisor;

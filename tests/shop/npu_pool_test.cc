@@ -102,7 +102,7 @@ TEST_F(NpuPoolTest, OneThatIsOnTheCallersThreadTakesACore) {
   EXPECT_TRUE(on_core.is_finished);
 }
 
-TEST_F(NpuPoolTest, WorkOfBothGoesWhereItIsDoneFirst) {
+TEST_F(NpuPoolTest, WorkOfBothRunsWhereItEndsFirst) {
   MakeShopWithNpu(1);
   const auto job = ReleaseJob(128);
   TestWork fast_on_npu(4);

@@ -120,7 +120,7 @@ TEST(TaskTest, EveryTileRunsOnceWithEachPolicyAndNumberOfWorkers) {
   }
 }
 
-TEST(TaskTest, WithoutWorkersThoseWhoWaitRunThem) {
+TEST(TaskTest, WithoutWorkersWaitingCallersRunThem) {
   Play("job-shop", 0, false);
 }
 

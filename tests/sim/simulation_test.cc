@@ -156,7 +156,7 @@ TEST(SimulationTest, AHotPoolIsSlowUntilItHasCooled) {
   EXPECT_GT(report.mode_changes, 0u);
 }
 
-TEST(SimulationTest, DynamicJobsRunLikeThoseKnownAhead) {
+TEST(SimulationTest, DynamicJobsRunLikeJobsWithAProgram) {
   Workload workload = Robot();
   SimulationOptions options;
   options.length_ns = 500'000'000;

@@ -30,7 +30,7 @@ TEST_P(CheckModuleTest, AllPass) {
   }
 }
 
-TEST_P(CheckModuleTest, ATestGoesOnBehindAFailureAndSoDoTheOthers) {
+TEST_P(CheckModuleTest, ATestContinuesAfterAFailureAndSoDoTheOthers) {
   const ToolResult result =
       RunTool({std::string("--device=") + GetParam(),
                "--module=" + TestData("tools/check_mixed.cpu.vmfb")});

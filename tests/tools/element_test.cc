@@ -60,7 +60,7 @@ TEST(ElementTest, IntegersTakeWhatFitsTheirBits) {
             "OUT_OF_RANGE");
 }
 
-TEST(ElementTest, RejectsWhatIsNoWholeNumber) {
+TEST(ElementTest, RejectsTextThatIsNoWholeNumber) {
   for (const char* text : {"1.5", "abc", "0x", "1_", "--5", "5x", "1e3"}) {
     EXPECT_EQ(RoundTrip(TAKT_ELEMENT_I32, text, 1), "INVALID_ARGUMENT") << text;
   }
@@ -75,7 +75,7 @@ TEST(ElementTest, PacksElementsBelowAByte) {
   EXPECT_EQ(RoundTrip(TAKT_ELEMENT_I4, "16", 1), "OUT_OF_RANGE");
 }
 
-TEST(ElementTest, FloatsTakeWhatTheCLibraryReads) {
+TEST(ElementTest, FloatsAreReadLikeTheCLibrary) {
   EXPECT_EQ(RoundTrip(TAKT_ELEMENT_F32, "inf -INF nan 1e39 0x1p-1", 5),
             "INF -INF NAN INF 0.5");
   EXPECT_EQ(RoundTrip(TAKT_ELEMENT_F64, "1e-300 123456789", 2),
@@ -83,7 +83,7 @@ TEST(ElementTest, FloatsTakeWhatTheCLibraryReads) {
   EXPECT_EQ(RoundTrip(TAKT_ELEMENT_F16, "65504 1e6", 2), "65504 INF");
 }
 
-TEST(ElementTest, RejectsWhatIsNoFloat) {
+TEST(ElementTest, RejectsTextThatIsNoFloat) {
   for (const char* text : {"1e", "abc", "1.5x", "..", "1_0"}) {
     EXPECT_EQ(RoundTrip(TAKT_ELEMENT_F32, text, 1), "INVALID_ARGUMENT") << text;
     EXPECT_EQ(RoundTrip(TAKT_ELEMENT_BF16, text, 1), "INVALID_ARGUMENT")

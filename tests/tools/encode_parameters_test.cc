@@ -96,7 +96,7 @@ TEST_P(EncodeParametersTest, AFailureLeavesNoFile) {
   EXPECT_FALSE(std::filesystem::exists(archive_ + ".part"));
 }
 
-TEST_P(EncodeParametersTest, SaysWhatIsMissing) {
+TEST_P(EncodeParametersTest, ReportsTheMissingParts) {
   EXPECT_THAT(Encode({kEncoder, kWeights}).err, HasSubstr("--output"));
   EXPECT_THAT(Encode({kEncoder, kWeights, "--output=other=" + archive_}).err,
               HasSubstr("no --output=encoded=FILE"));

@@ -45,7 +45,7 @@ TEST_F(ExpectedTest, IntegersOfOneWidthAreComparedByTheirBits) {
   EXPECT_THAT(Compare("1xf32=1", "1x*32=0000803f"), HasSubstr("metadata"));
 }
 
-TEST_F(ExpectedTest, TellsTheFirstElementThatDiffers) {
+TEST_F(ExpectedTest, ReportsTheFirstElementThatDiffers) {
   EXPECT_EQ(Compare("2x2xi32=1 2 3 4", "2x2xi32=1 2 5 6"),
             "[FAILED] result[0]: element at index 2 (3) does not match the "
             "expected (5); expected that the view is equal to contents of a "

@@ -47,7 +47,7 @@ TEST(FileTest, ErrorsNameTheFile) {
   EXPECT_FALSE(WriteFile("/dev/full", "more", false).ok());
 }
 
-TEST(InputFilesTest, GoesOnWhereTheLastReadEnded) {
+TEST(InputFilesTest, ContinuesWhereTheLastReadEnded) {
   InputFiles files;
   files.Add("f", "abcdef");
   InputFiles::Cursor* cursor = *files.Open("f", true);
@@ -65,7 +65,7 @@ TEST(InputFilesTest, FilesHaveCursorsOfTheirOwn) {
   EXPECT_EQ((*files.Open("g", false))->rest(), "xyz");
 }
 
-TEST(InputFilesTest, InMemoryReadsNothingElse) {
+TEST(InputFilesTest, InMemoryReadsOnlyItsBytes) {
   InputFiles files = InputFiles::InMemory();
   files.Add("f", "abc");
   EXPECT_TRUE(files.Open("f", true).ok());

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(ExitCodeTest, TellsTheKindsOfFailureApart) {
+TEST(ExitCodeTest, DistinguishesTheKindsOfFailure) {
   Flags flags{ToolInfo()};
   EXPECT_EQ(ExitCodeFor(flags, Status()), 0);
   EXPECT_EQ(ExitCodeFor(flags, Status(TAKT_STATUS_INTERNAL, "x")), 1);
@@ -76,7 +76,7 @@ void ExpectAnErrorOnAFullDevice(const std::string& tool,
 }
 
 // What stdio holds is lost at the end, and what is more than that before.
-TEST(EveryToolTest, WhatCannotBePrintedIsAnError) {
+TEST(EveryToolTest, UnprintableResultsAreErrors) {
   for (const std::string& tool : ToolNames()) {
     for (const char* flag : {"--help", "--version", "--help_man"}) {
       ExpectAnErrorOnAFullDevice(tool, {flag});

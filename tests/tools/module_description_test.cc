@@ -16,13 +16,13 @@ TEST(SignatureTextTest, WritesConventionsInWords) {
             "(!vm.ref<?>, tuple<i32, i64>...) -> ()");
 }
 
-TEST(SignatureTextTest, LeavesWhatIsNone) {
+TEST(SignatureTextTest, LeavesOtherTextUnchanged) {
   for (const char* text : {"", "1v", "0z", "0CiI", "0iD", "0i_r_r"}) {
     EXPECT_EQ(SignatureText(text), text);
   }
 }
 
-TEST(DescribeModuleTest, DisassemblesWhatIsAskedFor) {
+TEST(DescribeModuleTest, DisassemblesTheNamedFunctions) {
   const Instance instance = Instance::Create().value();
   const Module module =
       Module::Load(instance, TestData("tools/pass_through.vmfb")).value();

@@ -60,7 +60,7 @@ TEST_P(NpuTest, AloneItRunsNativeCodeThatImportsFromTheDriver) {
   EXPECT_THAT(result.out, HasSubstr("[SUCCESS]"));
 }
 
-TEST(NpuStatisticsTest, SaysWhatTheNpuDidAndHowItFailed) {
+TEST(NpuStatisticsTest, ReportsTheWorkAndTheFailuresOfTheNpu) {
   const ToolResult result = RunProcess(
       "takt-run-module",
       {"--module=" + TestData("npu/route_a.vmfb"), "--device=local-task",
@@ -119,7 +119,7 @@ TEST(NpuConformanceTest, PrintsJson) {
             json["passed"].get<size_t>() + json["failed"].get<size_t>());
 }
 
-TEST(NpuConformanceTest, FindsWhatIsWrongWithADriver) {
+TEST(NpuConformanceTest, FindsTheFaultsOfADriver) {
   ToolResult result = RunProcess("takt-npu-conformance",
                                  {"sim", "--options={\"computes\": false}"});
   EXPECT_EQ(result.exit_code, 1);

@@ -44,7 +44,7 @@ TEST(NumberTest, ReadsReals) {
   EXPECT_EQ(*ParseFloat("0.1"), 0.1f);
 }
 
-TEST(NumberTest, RejectsWhatIsNoReal) {
+TEST(NumberTest, RejectsTextThatIsNoReal) {
   for (const char* text : {"", " 1", "1e", "1.5f", "1,5", "e3"}) {
     EXPECT_FALSE(ParseReal(text).ok()) << text;
     EXPECT_FALSE(ParseFloat(text).ok()) << text;

@@ -51,7 +51,7 @@ TEST_F(ParameterArchiveTest, WithoutEntriesItIsAnArchiveToo) {
   EXPECT_EQ(takt_parameters_entry_count(parameters->get()), 0u);
 }
 
-TEST_F(ParameterArchiveTest, RejectsWhatNoFileCanHold) {
+TEST_F(ParameterArchiveTest, RejectsMoreThanAFileCanHold) {
   for (const uint64_t alignment : {0ull, 3ull, 8192ull, 1ull << 63}) {
     EXPECT_THAT(ErrorOf({{"odd", "", 1, alignment}}),
                 HasSubstr("'odd': alignment"));

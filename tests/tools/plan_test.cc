@@ -332,7 +332,7 @@ TEST(PlanToolTest, ProfilesNpusOfTheTopology) {
   }
 }
 
-TEST(PlanToolTest, ProfilesWhatOnlyAnNpuDoes) {
+TEST(PlanToolTest, ProfilesOperationsOfAnNpuOnly) {
   const std::string workload = Written("npu_only.json", R"({
     "modules": [{"name": "module", "file": ")" + TestData("npu/route_a.vmfb") +
                                                             R"("}],
@@ -389,7 +389,7 @@ TEST(PlanToolTest, WritesToStdoutForADash) {
   EXPECT_TRUE(nlohmann::json::parse(exported.out).contains("dispatches"));
 }
 
-TEST(PlanToolTest, SaysWhoseProfileAFileIs) {
+TEST(PlanToolTest, ReportsTheModuleOfAProfile) {
   const std::string path = Written("learned", "TAKTPROF and more");
   for (const char* command : {"solve", "analyse", "simulate"}) {
     const ToolResult result =

@@ -188,7 +188,7 @@ TEST(RunModuleTest, ReadsParameters) {
               HasSubstr("/nonexistent.irpa"));
 }
 
-TEST(RunModuleTest, WeightsThatNobodyReadsNeedNotExist) {
+TEST(RunModuleTest, WeightsThatNoModuleReadsNeedNotExist) {
   const ToolResult result =
       RunTool({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
                "--parameters=/nonexistent.irpa"});
@@ -229,7 +229,7 @@ TEST(RunModuleTest, ListsDriversAndDevices) {
   EXPECT_THAT(Error(RunTool({"--list_devices=zork"})), HasSubstr("zork"));
 }
 
-TEST(RunModuleTest, SaysWhatKernelsTook) {
+TEST(RunModuleTest, ReportsTheDurationsOfKernels) {
   const ToolResult result =
       RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=2",
                "--print_device_statistics", "--trace_execution"});

@@ -51,7 +51,7 @@ TEST(SessionTest, AFileOfWeightsThatNoModuleReadsNeedNotExist) {
   EXPECT_TRUE(Session::Open(flags).ok());
 }
 
-TEST(SessionTest, ThereIsAMostOfWorkers) {
+TEST(SessionTest, TheNumberOfWorkersIsLimited) {
   SessionFlags flags;
   flags.modules = {TestData("tools/pass_through.vmfb")};
   flags.worker_count_max = 1;
@@ -74,7 +74,7 @@ TEST(SessionTest, HasADeviceIfNoneIsNamed) {
   EXPECT_EQ(session->instance.worker_count(), 3u);
 }
 
-TEST(SessionTest, ErrorsNameWhatCannotBeOpened) {
+TEST(SessionTest, ErrorsNameTheFileThatCannotBeOpened) {
   SessionFlags flags;
   EXPECT_THAT(Session::Open(flags).status().ToString(), HasSubstr("--module"));
   flags.modules = {TestData("tools/pass_through.vmfb")};

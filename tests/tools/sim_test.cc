@@ -26,7 +26,7 @@ const std::string& Robot() {
   return kPath;
 }
 
-TEST(SimToolTest, PrintsWhatBecameOfEachStream) {
+TEST(SimToolTest, PrintsTheOutcomesOfEachStream) {
   const ToolResult result = RunTool({Board(), Robot(), "--seconds=0.5"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("estimator"));
@@ -45,7 +45,7 @@ TEST(SimToolTest, TheSameSeedGivesTheSameBytes) {
   EXPECT_EQ(json["streams"].size(), 5u);
 }
 
-TEST(SimToolTest, PlansWindowsAhead) {
+TEST(SimToolTest, PlansWindowsInAdvance) {
   const std::vector<std::string> arguments = {
       Board(), Robot(), "--json", "--seconds=0.3", "--window_ms=50"};
   const ToolResult first = RunTool(arguments);
@@ -75,7 +75,7 @@ TEST(SimToolTest, PrintsTables) {
   EXPECT_THAT(result.out, HasSubstr("VR_gaming"));
 }
 
-TEST(SimToolTest, SaysWhoseProfileAFileIs) {
+TEST(SimToolTest, ReportsTheModuleOfAProfile) {
   const std::string path = ScratchPath("profile.json");
   WriteContents(path, "{\"format\": \"takt-profile\"}");
   const ToolResult result = RunTool({Board(), Robot(), "--profile=" + path});

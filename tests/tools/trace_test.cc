@@ -157,7 +157,7 @@ TEST(TraceToolTest, FindsFaults) {
   EXPECT_THAT(result.out, HasSubstr("at 50 ns"));
 }
 
-TEST(TraceToolTest, RefusesWhatItIsNotToldRight) {
+TEST(TraceToolTest, RefusesInvalidOptions) {
   const auto fails = [](int exit_code, std::vector<std::string> arguments,
                         const std::string& message) {
     const ToolResult result = RunTool(arguments);
@@ -173,7 +173,7 @@ TEST(TraceToolTest, RefusesWhatItIsNotToldRight) {
   fails(2, {"show", "--lines=3", "x"}, "lines");
 }
 
-TEST(TraceToolTest, WritesToWhatIsThere) {
+TEST(TraceToolTest, WritesToAnExistingFile) {
   const std::string path = SimulatedRun("there.takt-trace", "7");
   const std::string contents = FileContents(path);
   // A link stays one, and what it leads to keeps its mode.
@@ -210,7 +210,7 @@ TEST(TraceToolTest, WritesToWhatIsThere) {
   EXPECT_TRUE(std::filesystem::is_symlink(full));
 }
 
-TEST(TraceToolTest, HelpSaysWhatThereIs) {
+TEST(TraceToolTest, HelpListsTheCommands) {
   const ToolResult result = RunTool({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("takt-trace convert FILE TO"));

@@ -101,7 +101,7 @@ TEST(SysfsTopologyTest, WithoutFilesAllAreOneCluster) {
   EXPECT_TRUE(OnlineCpus(board.root()).empty());
 }
 
-TEST(SysfsTopologyTest, DamagedFilesSayNothing) {
+TEST(SysfsTopologyTest, DamagedFilesGiveNoValue) {
   const BoardFiles board;
   const std::string cpu = "devices/system/cpu/cpu0/";
   board.Write(cpu + "cache/index0/level", "3");

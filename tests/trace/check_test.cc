@@ -12,7 +12,7 @@ CheckResult Check(const RecordingMaker& maker) {
   return CheckTrace(*Trace::Create(maker.recording, false));
 }
 
-TEST(CheckTest, FindsNothingWrongWithWhatCanBe) {
+TEST(CheckTest, FindsNoFaultInAPossiblePlan) {
   const CheckResult result =
       CheckTrace(*Trace::Create(SampleRecording(), false));
   EXPECT_EQ(result.finding_count, 0u) << result.findings.at(0);

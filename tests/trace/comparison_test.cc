@@ -35,7 +35,7 @@ Recording PlannedRecording() {
   return maker.recording;
 }
 
-TEST(ComparisonTest, JoinsSlotsAndWhatRanInThem) {
+TEST(ComparisonTest, JoinsSlotsAndTheWorkInThem) {
   const Comparison comparison =
       Compare(*Trace::Create(PlannedRecording(), false));
   ASSERT_EQ(comparison.slots.size(), 3u);

@@ -87,7 +87,7 @@ TEST(ExplanationTest, ASlowKernelIsNamedWithItsUsualTime) {
               HasSubstr("kernel took 0.001 ms, and usually takes 0.000 ms"));
 }
 
-TEST(ExplanationTest, ADeadlineShorterThanTheWorkIsSaidToBe) {
+TEST(ExplanationTest, ADeadlineShorterThanTheWorkIsReported) {
   const Explanation explanation = ExplainLateJob([](JobTrace& maker) {
     maker.Release(10, 10'000, 10'050);
     maker.Work(0, "kernel", 11, 10'000, 10'101);
@@ -134,7 +134,7 @@ TEST(ExplanationTest, WithoutALateJobTheSlowestIsExplained) {
   EXPECT_EQ(stream.jobs[0].cause, TimeUse::kNoWork);
 }
 
-TEST(ExplanationTest, AsManyJobsAreExplainedAsAreAskedFor) {
+TEST(ExplanationTest, TheRequestedNumberOfJobsIsExplained) {
   JobTrace maker;
   for (uint64_t i = 1; i <= 5; ++i) {
     maker.End(EventKind::kJobMissed, i, static_cast<int64_t>(1000 * i),
@@ -148,7 +148,7 @@ TEST(ExplanationTest, AsManyJobsAreExplainedAsAreAskedFor) {
   EXPECT_THAT(Explain(*maker.Make(), 0).streams.at(0).jobs, IsEmpty());
 }
 
-TEST(ExplanationTest, ATraceWithoutJobsSaysSo) {
+TEST(ExplanationTest, ATraceWithoutJobsIsReported) {
   const JobTrace maker;
   EXPECT_EQ(ExplanationText(Explain(*maker.Make(), 10)),
             "the trace has no job of a stream that ended\n");

@@ -14,7 +14,7 @@ using Uses = std::array<int64_t, kTimeUseCount>;
 // Own work, released late, job before, other work, no work.
 Uses UsesOf(const JobAccount& job) { return job.use_ns; }
 
-TEST(JobAccountTest, TimeIsThatOfTheJobItselfOrOfWhatItWaitedFor) {
+TEST(JobAccountTest, TimeBelongsToTheJobOrToItsWaits) {
   JobTrace maker;
   maker.Call(1, maker.Job(0));
   maker.Call(2, 0);

@@ -22,7 +22,7 @@ TEST(ListingTest, TextHasALineAnEvent) {
   EXPECT_NE(text.find("job_met policy.act after 900 ns"), std::string::npos);
 }
 
-TEST(ListingTest, JsonHasWhatTheTraceHas) {
+TEST(ListingTest, JsonHasAllOfTheTrace) {
   const auto trace = Trace::Create(SampleRecording(), true);
   const auto json = nlohmann::json::parse(Collected(WriteJson, *trace));
   EXPECT_EQ(json["begin_ns"], 1000);
@@ -59,7 +59,7 @@ TEST(ListingTest, AnEmptyTraceIsWrittenToo) {
       nlohmann::json::parse(Collected(WriteJson, *trace))["events"].empty());
 }
 
-TEST(ListingTest, DescribesWhatSetsAKindApart) {
+TEST(ListingTest, DescribesTheFieldsOfAKind) {
   RecordingMaker maker;
   const uint16_t track = maker.Track(TrackKind::kStream, "a");
   maker.Add(EventKind::kJobReleased, track, 1).value = INT64_MAX;

@@ -77,7 +77,7 @@ TEST(SummaryTest, MeansAreRounded) {
   EXPECT_EQ(Mean({1, 1, 2}), 1);
 }
 
-TEST(SummaryTest, QuantilesAreValuesThatThereAre) {
+TEST(SummaryTest, QuantilesAreSamples) {
   EXPECT_EQ(Quantile({}, 0.5), 0);
   EXPECT_EQ(Quantile({7}, 0), 7);
   EXPECT_EQ(Quantile({7}, 1), 7);

@@ -38,7 +38,7 @@ TEST(TraceTest, KeepsTheTracksThatSomethingIsOn) {
   EXPECT_EQ(trace->NameOf(trace->events()[0]), "policy.act");
 }
 
-TEST(TraceTest, IsWithoutWhatMakesNoSense) {
+TEST(TraceTest, LeavesOutUndefinedValues) {
   RecordingMaker maker;
   const uint16_t track = maker.Track(TrackKind::kWorker, "a");
   maker.Add(EventKind::kDispatch, 99, 10, 5);                // No track.

@@ -29,7 +29,7 @@ TEST(BytecodeVersionTest, FindsEachMajor) {
   EXPECT_EQ(NewestBytecode().number, 17u << 16);
 }
 
-TEST(BytecodeVersionTest, NamesWhoMayHaveWrittenAnother) {
+TEST(BytecodeVersionTest, NamesTheCompilersOfAnotherVersion) {
   EXPECT_EQ(ErrorOf(14u << 16),
             "bytecode version 14.0 is not supported: written by an "
             "iree-compile from before March 2023; supported: iree-compile 3.8 "

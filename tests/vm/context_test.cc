@@ -300,7 +300,7 @@ TEST(ContextTest, MutableBuffersAreCopiedAndRodataShared) {
   EXPECT_EQ(GetRef(*first, 1), GetRef(*second, 1));
 }
 
-TEST(ContextTest, ListsAreCopiedWithWhatTheyShare) {
+TEST(ContextTest, ListsAreCopiedWithTheirSharedElements) {
   Maker::what = "list";
   Maker::made = 0;
   const auto modules = MakerModules();

@@ -55,7 +55,7 @@ TEST_F(DisassemblerTest, PrintsBlocksBranchesAndImmediates) {
             "    71: return ()\n");
 }
 
-TEST_F(DisassemblerTest, PrintsNamesOfWhatOrdinalsMean) {
+TEST_F(DisassemblerTest, PrintsTheNamesOfOrdinals) {
   module_.types = {"!vm.buffer"};
   module_.AddImport("m.f", "0rCIrD_iI");
   module_.AddRodata({'k', 'e', 'y'});

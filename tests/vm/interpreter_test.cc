@@ -756,7 +756,7 @@ TEST(InterpreterTest, FailEndsWithItsCodeAndText) {
 }
 
 // trace, print, break, cond_break, yield
-TEST(InterpreterTest, DebugInstructionsOnlyGoOn) {
+TEST(InterpreterTest, DebugInstructionsHaveNoEffect) {
   BodyBuilder body;
   const uint32_t a = body.NewLabel();
   const uint32_t b = body.NewLabel();

@@ -21,7 +21,7 @@ class Probe : public ModuleState {
 
 absl::Status Raw(void*, NativeCall&) { return absl::OkStatus(); }
 
-TEST(NativeModuleTest, ExportsWhatWasBuilt) {
+TEST(NativeModuleTest, ExportsTheBuiltFunctions) {
   NativeModule::Builder builder("probe", 3);
   builder.SetStateFactory([]() -> absl::StatusOr<std::unique_ptr<ModuleState>> {
     return std::make_unique<Probe>();

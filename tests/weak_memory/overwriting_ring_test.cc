@@ -43,7 +43,7 @@ struct WriterAndReader
   void after() { RL_ASSERT(Read() == kCapacity); }
 };
 
-TEST(OverwritingRingWeakMemoryTest, WhatIsKeptIsWhole) {
+TEST(OverwritingRingWeakMemoryTest, KeptEventsAreWhole) {
   const auto one =
       weak_memory::RunAll<WriterAndReader<weak_memory::Atomic, 1, 3>>();
   EXPECT_TRUE(one.is_right) << one.report;
