@@ -1,4 +1,5 @@
-// In place of the kernels that compiled code imports by name.
+// Replaces the kernels that compiled code imports by name, in a build without
+// them.
 #include "absl/strings/str_cat.h"
 #include "base/absent.h"
 #include "cpu/kernel_imports.h"

@@ -1,4 +1,5 @@
-// In place of vmvx: neither modules nor executables of its bytecode load.
+// Replaces vmvx in a build without it: neither modules nor executables of its
+// bytecode load.
 #include "base/absent.h"
 #include "cpu/vmvx_executable.h"
 #include "cpu/vmvx_module.h"

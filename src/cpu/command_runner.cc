@@ -29,8 +29,8 @@ absl::Status ResolveRange(const Range& range, absl::Span<const Base> bases,
                           : range.offset <= base.length
                               ? base.length - range.offset
                               : 0;
-  // Recording and submission have checked it: what fails here is our bug, but
-  // one that must not write into another's memory.
+  // Recording and submission have checked the range. A failure here is a bug of
+  // Takt, which must not write to other memory.
   if (__builtin_expect(!RangeFits(range.offset, length, base.length), 0)) {
     return absl::OutOfRangeError(absl::StrCat(
         "range of ", length, " bytes at ", range.offset, " is not in binding ",
@@ -54,8 +54,8 @@ void Fill(uint8_t* target, uint64_t length, uint32_t pattern,
   }
 }
 
-// Whether this run's duration is to be measured. Clocks cost about as much as
-// the smallest kernels: a few runs tell enough.
+// Whether the duration of this run is measured. Reading the clock costs about
+// as much as the smallest kernels, and a few runs are enough.
 bool IsSampled(const WorkgroupCost& cost) {
   if (cost.mean_ns() == 0) return true;
   // Prime, so that a loop of several dispatches has each of them measured.
@@ -238,7 +238,7 @@ absl::Status Resolve(const DispatchCommand& command,
 }
 
 int64_t EstimateNs(const Region& region, int64_t limit_ns) {
-  // About what one core copies; nearer is not needed.
+  // About the speed of one core's copies; more precision is not needed.
   constexpr uint64_t kTransferBytesPerNs = 8;
   int64_t total_ns = 0;
   for (const Command* command = region.first; command != nullptr;

@@ -155,7 +155,7 @@ absl::Status CpuCommandBuffer::CopyBuffer(const hal::BufferRef& source,
   }
   TAKT_ASSIGN_OR_RETURN(Range from, Record(source, Use::kTransferRead));
   TAKT_ASSIGN_OR_RETURN(Range to, Record(target, Use::kTransferWrite));
-  // "What remains" of one may be known already, and must do for the other.
+  // If only one length is kWholeBuffer, the other length is used for both.
   if (from.length == hal::kWholeBuffer) from.length = to.length;
   if (to.length == hal::kWholeBuffer) to.length = from.length;
   if (from.length != to.length) {
@@ -373,7 +373,7 @@ void CpuCommandBuffer::Append(Command* command, uint32_t binding_count) {
 }
 
 void CpuCommandBuffer::KeepAlive(const Object* object) {
-  // Most dispatches are of the executable of the one before, or of a few.
+  // Most dispatches use the executable of the one before, or one of a few.
   int looked_at = 0;
   for (RetainedObject* retained = retained_;
        retained != nullptr && looked_at < 8;

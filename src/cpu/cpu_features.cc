@@ -88,7 +88,7 @@ uint64_t DetectWord() {
   if ((saved & kSavedZmm) == kSavedZmm) {
     word |= Collect(kWide, leaf7.ebx) | Collect(kWide2, leaf7.ecx) |
             Collect(kWide3, leaf7.edx);
-    // Subleaf 0 says how many there are.
+    // Subleaf 0 has the number of subleaves.
     if (leaf7.eax >= 1) word |= Collect(kWide4, Cpuid(7, 1).eax);
   }
   if ((saved & kSavedTiles) == kSavedTiles) word |= Collect(kTile, leaf7.edx);

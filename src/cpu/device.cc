@@ -29,8 +29,8 @@ CpuSet UnionOf(absl::Span<const CpuSet> queues, uint64_t affinity) {
   return all;
 }
 
-// A call of the host's: may submit other operations, so it runs from the
-// thread's list of deferred calls, not from within another of them.
+// A call of the host. It may submit other operations, so it runs from the
+// thread's list of deferred calls, and not within another such call.
 class HostCallOperation final : public Operation, private hal::Deferred {
  public:
   HostCallOperation(Device& device, hal::Fence* signal,
@@ -84,7 +84,8 @@ absl::StatusOr<Ref<Device>> Device::Create(absl::string_view id,
   }
   auto device =
       Ref<Device>::Adopt(new Device(id, std::move(executor), options));
-  // Their affinities are found once here, so that they are known.
+  // The affinities of the queues are looked up once here, so that later
+  // look-ups allocate nothing.
   for (size_t i = 0; i < options.queues.size(); ++i) {
     const absl::Status found =
         device->FindTraits({.affinity = uint64_t{1} << i}).status();
@@ -306,7 +307,7 @@ absl::StatusOr<exec::JobTraits> Device::FindTraits(
           absl::StrCat("queue affinity 0x", absl::Hex(ticket.affinity),
                        ": the device has ", queues_.size(), " queues"));
     }
-    // What the job says itself goes first.
+    // The processors of the job itself override those of the queue.
     if (job.cpus == nullptr) {
       if (named == all) {
         job.cpus = &all_queues_;

@@ -30,7 +30,7 @@ constexpr absl::string_view kHostArchitecture = "";
 
 // The compiler writes 7 program headers; this bounds the work, not the use.
 constexpr uint16_t kMaxProgramHeaders = 64;
-// Beyond any page size, and no waste of address space.
+// Larger than any page size, but no waste of address space.
 constexpr uint64_t kMaxAlignment = uint64_t{2} << 20;
 
 std::string Hex(uint64_t value) { return absl::StrCat("0x", absl::Hex(value)); }
@@ -79,7 +79,7 @@ absl::Status CheckIdentity(const Elf64_Ehdr& header) {
 }  // namespace
 
 struct ElfImage::Machine {
-  absl::string_view architecture;  // As the compiler calls it.
+  absl::string_view architecture;  // The compiler's name.
   uint16_t elf_machine;
   uint32_t relative;  // The type of relocations by the base.
 };
@@ -483,7 +483,8 @@ absl::StatusOr<const void*> ElfImage::FindFunction(
 absl::Span<const uint8_t> ElfImage::ReadableFrom(const void* address) const {
   const uint64_t offset =
       reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base_);
-  // Wraps around to no segment's address where `address` is below the image.
+  // If `address` is below the image, the offset wraps around, and the sum is in
+  // no segment.
   const Segment* const segment = FindSegment(first_page_ + offset, 1);
   if (segment == nullptr || !segment->readable) return {};
   return {static_cast<const uint8_t*>(address),

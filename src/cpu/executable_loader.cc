@@ -58,7 +58,7 @@ absl::string_view TextOf(const void* data, size_t byte_length) {
   return {static_cast<const char*>(data), byte_length};
 }
 
-// What the code is known by: its file, and what it was loaded with.
+// The hash by which profiles identify the code: of its file and its constants.
 uint64_t HashOf(absl::Span<const uint8_t> data,
                 absl::Span<const uint32_t> constants) {
   const uint64_t parts[] = {

@@ -189,7 +189,7 @@ void Execution::Submit(uint32_t part_count) {
   // Sequentially consistent: OnUrgency() sees them, or RaiseParts() the loan.
   parts_left_.store(part_count, std::memory_order_seq_cst);
   RaiseParts(part_count);
-  // Once the last part is submitted, this may be gone.
+  // This object may be destroyed as soon as the last part is submitted.
   ExecutionPart* const parts = parts_.data();
   const Ref<Device> hold = Ref<Device>::Retain(&device());
   shop::JobShop* const shop = hold->shop();

@@ -17,7 +17,8 @@ using kernels::ConvTile;
 // A non-zero result fails the dispatch.
 constexpr int kInvalid = 1;
 
-// What a workgroup computes: one of block_tiles * pixel_tiles equal parts.
+// The part of the result that a workgroup computes: one of block_tiles *
+// pixel_tiles equal parts.
 struct TileParameters {
   int64_t block_tile, block_tiles;
   int64_t pixel_tile, pixel_tiles;
@@ -181,7 +182,7 @@ bool FindRange(int64_t begin, int64_t count, int64_t all, int64_t* out_begin,
   return true;
 }
 
-// Whether each buffer holds what a shape that has been checked reads of it.
+// Whether each buffer is long enough for the accesses of a checked shape.
 bool FitsBuffers(const ConvI8Parameters& p, const ConvShape& s,
                  int64_t weights) {
   const int64_t outputs = s.pixel_count() * s.out_c;

@@ -15,8 +15,8 @@
 namespace takt::cpu {
 namespace {
 
-// Tables lie in the image, so their size bounds these anyway; but the work to
-// read them should not follow from a damaged count.
+// The tables are in the image, whose size bounds the counts. These limits bound
+// the work of reading tables with a damaged count.
 constexpr uint32_t kMaxFunctionCount = 1 << 16;
 constexpr uint32_t kMaxImportCount = 1 << 12;
 
@@ -108,7 +108,8 @@ absl::StatusOr<T> LibraryExecutable::Read(const T* array, uint64_t index,
 absl::StatusOr<std::string> LibraryExecutable::ReadString(
     const char* text, absl::string_view what) const {
   const absl::Span<const uint8_t> bytes = image_->ReadableFrom(text);
-  // A pointer from elsewhere, NULL for one, has no bytes and is not looked at.
+  // A pointer outside of the image, such as NULL, gives no bytes and is not
+  // read.
   const size_t length = bytes.empty() ? 0 : strnlen(text, bytes.size());
   if (length == bytes.size()) {
     return Damaged(absl::StrCat(what, " outside of the image, or without end"));

@@ -255,7 +255,7 @@ void MemoryBudget::Grant(Request& request) {
 hal::Deferred* MemoryBudget::TakeGrantable() {
   hal::Deferred* first = nullptr;
   hal::Deferred** end = &first;
-  // First the groups that have been admitted, then the next in turn.
+  // Admitted groups come first, then the next request in order.
   for (const bool in_turn : {false, true}) {
     bool is_blocked = false;
     Request* before = nullptr;

@@ -26,7 +26,8 @@ constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kMaxLength = uint64_t{1} << 44;
 // Under a budget, from here on lengths are rounded to pages.
 constexpr uint64_t kWholePages = uint64_t{256} << 10;
-// How far down a class's list a block of just that capacity is looked for.
+// The number of blocks of a class that are searched for one of the exact
+// capacity.
 constexpr int kSearchDepth = 16;
 
 std::unique_ptr<MemoryBudget> CreateBudget(const MemoryPool::Options& options) {
@@ -135,7 +136,7 @@ uint8_t* MemoryPool::Allocate(uint64_t byte_length) {
       ++statistics_.allocation_count;
       return reinterpret_cast<uint8_t*>(block);
     }
-    // What is granted fits once nothing is idle.
+    // A granted allocation fits when no memory is idle.
     if (budget_ != nullptr && statistics_.bytes_idle > 0 &&
         statistics_.bytes_committed + capacity > budget_->bytes()) {
       in_the_way = TakeAllIdle();
@@ -277,7 +278,8 @@ void MemoryPool::Retire() {
 }
 
 absl::Status MemoryPool::Prepare(absl::Span<const uint64_t> byte_lengths) {
-  // All at once, so that each has its own.
+  // All are allocated before the first is freed, so that each has memory of its
+  // own.
   std::vector<Ref<hal::Storage>> storages;
   for (const uint64_t byte_length : byte_lengths) {
     TAKT_ASSIGN_OR_RETURN(Ref<hal::Storage> storage,

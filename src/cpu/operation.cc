@@ -88,7 +88,7 @@ AllocaOperation::~AllocaOperation() {
 }
 
 void AllocaOperation::Run() {
-  // Once it waits, this may be gone.
+  // This object may be destroyed as soon as it waits.
   const Ref<Device> device = Ref<Device>::Retain(&this->device());
   MemoryBudget& budget = *device->memory().budget();
   TAKT_CHECK(is_announced_);

@@ -21,7 +21,7 @@ constexpr uint32_t kSegmentAttributes = 0x70000003;
 constexpr uint64_t kTagFile = 1;
 constexpr uint64_t kTagIsa = 5;
 constexpr absl::string_view kVendor = "riscv";
-// The features whose absence a processor can be asked for.
+// The features that can be queried from the processor.
 constexpr absl::string_view kAskable[] = {"v", "zvfhmin", "zvfh"};
 
 // Reads from the front of a range of the segment.
@@ -84,7 +84,7 @@ class Reader {
   size_t offset_;
 };
 
-// What the attributes of the whole file say.
+// Reads the attributes of the whole file.
 absl::StatusOr<std::string> ReadFileAttributes(Reader reader) {
   std::string isa;
   while (!reader.empty()) {

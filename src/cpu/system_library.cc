@@ -46,8 +46,9 @@ std::string PathOf(const UniqueFd& file) {
   return absl::StrCat("/proc/self/fd/", file.get());
 }
 
-// Whether the dynamic linker has a library of this name: one that refused to
-// be unloaded, when the number of its file has been given out again.
+// Whether the dynamic linker still has a library of this name. This happens if
+// a library was not unloaded, and the number of its file descriptor is used
+// again.
 bool IsTaken(const std::string& path) {
   void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return false;
@@ -55,7 +56,7 @@ bool IsTaken(const std::string& path) {
   return true;
 }
 
-// The same file under a number that gives it a name of its own.
+// Returns the same file under a descriptor number that gives it an unused name.
 absl::StatusOr<UniqueFd> WithFreeName(UniqueFd file) {
   std::vector<UniqueFd> passed;  // Open, so that their numbers do not return.
   while (IsTaken(PathOf(file))) {
@@ -80,7 +81,7 @@ absl::Status LinkerError(absl::string_view path) {
                          : absl::DataLossError(message);
 }
 
-// What dl_iterate_phdr() looks for, and finds.
+// The input and the result of a search by dl_iterate_phdr().
 struct Search {
   const link_map* map = nullptr;
   const ElfW(Phdr) * headers = nullptr;
@@ -152,7 +153,7 @@ absl::StatusOr<const void*> SystemLibrary::FindFunction(
     return absl::NotFoundError(
         absl::StrCat("system library: no symbol ", name));
   }
-  // It may come from a library that this one needs.
+  // The symbol may come from a library on which this one depends.
   if (!IsCode(address)) {
     return absl::DataLossError(
         absl::StrCat("system library: symbol ", name, " is not in its code"));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::string_view kEntryConvention = "0rrriiiiiiiii_v";
 constexpr absl::string_view kSetConstants = "__set_constants";
-// The module's own functions begin so. Names of kernels may, too.
+// The prefix of the module's own functions. Names of kernels may have it, too.
 constexpr absl::string_view kReservedPrefix = "__";
 constexpr absl::string_view kReserved[] = {"__init", "__deinit", "__notify",
                                            kSetConstants};
@@ -26,8 +26,8 @@ constexpr absl::string_view kReserved[] = {"__init", "__deinit", "__notify",
 constexpr uint32_t kMaxLocalMemoryBytes = 16 << 20;
 constexpr uint32_t kMaxConstantCount = 256;
 static_assert(kMaxBindings == 256);
-// What an initializer and a destructor of the kernels' module may run: some
-// 0.1 s. Those of a compiler run a few dozen.
+// The step limit of an initializer and of a destructor of the kernels' module:
+// some 0.1 s. Those that a compiler writes run a few dozen steps.
 constexpr uint64_t kInitializerSteps = 1 << 24;
 
 // The attribute as a number of at most `most`; 0 if it is missing.
@@ -148,7 +148,7 @@ absl::Status VmvxExecutable::SetConstants(vm::Context& context) const {
     return absl::FailedPreconditionError(absl::StrCat(
         "vmvx executable: expected 0 constants, got ", constants_.size()));
   }
-  // A copy of its own, as the module may keep it.
+  // The module gets a copy of its own, because it may keep it.
   TAKT_ASSIGN_OR_RETURN(
       auto buffer,
       CopyBytes({reinterpret_cast<const uint8_t*>(constants_.data()),

@@ -30,7 +30,8 @@ constexpr uint32_t kTypeMask = 0xff;
 constexpr uint32_t kTransposeInner = 0x100;  // For pack and unpack.
 constexpr uint32_t kTransposeOuter = 0x200;
 constexpr uint32_t kAccumulate = 0x100;  // For mmt4d.
-constexpr uint32_t kMmt4dHints = 0x600;  // Allow what our kernels do anyway.
+constexpr uint32_t kMmt4dHints = 0x600;  // Permissions that the kernels do not
+                                         // need.
 
 // Bytes of an element of pack, or 0.
 size_t PackElementBytes(uint32_t type) {

@@ -33,7 +33,8 @@ void Mailbox::Insert(Job* job) {
   job->listed_lane_ = static_cast<uint8_t>(lane);
   job->is_listed_raised_ = job->is_raised();
   List& list = lists_[lane];
-  // From the end: mostly no job has a deadline, or they come in order.
+  // The search begins at the end: mostly jobs have no deadline, or arrive in
+  // the order of their deadlines.
   const int64_t due_ns = DueNs(*job);
   Job* before = list.last;
   while (before != nullptr && DueNs(*before) > due_ns) {

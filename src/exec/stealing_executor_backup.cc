@@ -51,7 +51,7 @@ void StealingExecutor::StartBackups(const Options& options) {
     slot.backup = std::move(backup);
     if (!slot.backup->thread.Start(thread, &RunBackupThread, slot.backup.get())
              .ok()) {
-      slot.backup = nullptr;  // The worker and those after it do without.
+      slot.backup = nullptr;  // The worker and those after it have none.
       return;
     }
     has_backups_ = true;

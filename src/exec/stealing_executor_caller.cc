@@ -11,7 +11,7 @@ namespace takt::exec {
 namespace {
 
 // Makes a thread an ordinary one again at the end of a call if it was ordinary
-// at its begin: a worker that waits within a job returns to that.
+// at the begin: a worker that waits within a job returns to that job.
 class OrdinaryScope {
  public:
   explicit OrdinaryScope(ThreadState& state)
@@ -66,8 +66,8 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
   SpillNext(state);
   state.is_working = false;
   active_.fetch_sub(1, std::memory_order_seq_cst);
-  // This thread leaves, but other threads must run the jobs that it leaves
-  // behind. A worker that was surplus may come back for them.
+  // This thread leaves, so other threads must run the jobs that are left. A
+  // surplus worker may become active again for them.
   if (idle_.HasIdle() && HasWork(state, LaneMask::All())) {
     const uint32_t others = concurrency_ > 1 ? 1 : 0;
     Wake(kWakeBranches, kLaneCount - 1, nullptr, &state, others);

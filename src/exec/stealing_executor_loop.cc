@@ -101,15 +101,15 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
         state.is_helping_caller() ? caller_spin_max_ns_ : kInfiniteFuture);
     if (budget_ns <= 0) break;
     const int64_t now_ns = NowNs();
-    // Not on a caller's thread, which has a purpose of its own.
+    // A caller's thread fires no timers, because it must return to its call.
     if (state.slot() != nullptr && timers_ != nullptr &&
         timers_->FireAnywhere(now_ns)) {
       continue;  // It may have left something to this thread.
     }
     if (start_ns < 0) start_ns = now_ns;
     if (now_ns - start_ns >= budget_ns) break;
-    // A thread that is to spin for long offers its processor to others
-    // meanwhile: one of them may be about to make a job ready.
+    // A thread that spins for a long time offers its processor to other
+    // threads: one of them may be about to make a job ready.
     if (now_ns - start_ns >= patience_ns_) sched_yield();
     // Find() takes longer than a look at what has changed.
     for (int i = 0; i < 8; ++i) {

@@ -13,8 +13,8 @@
 namespace takt::exec {
 namespace {
 
-// A job that takes less in all is left to the helping caller that submits it.
-// Two threads would end it no sooner: the second one takes kHelperNs to come.
+// A shorter job is left to the helping caller that submits it. Two threads
+// would not end it sooner, because the second thread takes kHelperNs to start.
 constexpr int64_t kSmallJobNs = 2 * kHelperNs;
 
 bool IsSmall(const Job& job) {
@@ -87,7 +87,7 @@ void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
     return;
   }
   if (state.is_finishing && job->lane_now() >= state.lane_min) {
-    // Last in, first out: what the job needs is in the cache.
+    // Last in, first out, because the cache holds the data of the newest job.
     Job* other = std::exchange(state.next, job);
     if (other == nullptr) return;
     if (other->lane_now() == job->lane_now() &&

@@ -11,7 +11,8 @@
 namespace takt::plan {
 namespace {
 
-// The largest plan file. Larger plans exceed the limits of ValidatePlan().
+// The largest plan file that is read: offsets of FlatBuffers are signed numbers
+// of 32 bits.
 constexpr size_t kBytesMax = size_t{1} << 31;
 
 // Calls `read` for each table of a vector that may be missing.

@@ -11,8 +11,7 @@ uint32_t UrgencyLevel(const OperationFacts& operation) {
   return static_cast<uint32_t>(operation.band) * 256 + 255 - operation.priority;
 }
 
-// The earlier finish first; among equal ones the placement that takes fewer
-// resources.
+// The earlier finish first; among equal ones an NPU, then the fewest shards.
 bool EndsBefore(const Placement& a, const Placement& b) {
   if (a.finish_ns != b.finish_ns) return a.finish_ns < b.finish_ns;
   if (a.is_npu != b.is_npu) return a.is_npu;
