@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Architecture{"x86_64", EM_X86_64, R_X86_64_RELATIVE},
                     Architecture{"arm_64", EM_AARCH64, R_AARCH64_RELATIVE},
                     Architecture{"riscv_64", EM_RISCV, R_RISCV_RELATIVE}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& parameter) { return std::string(parameter.param.name); });
 
 }  // namespace
 }  // namespace takt::cpu
