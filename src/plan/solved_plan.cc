@@ -99,6 +99,8 @@ class Converter {
     operation.name = absl::StrCat("operation ", index);
     operation.kernel = operation.name;
     operation.job = JobOf(index);
+    TAKT_CHECK(operation.job < plan_.jobs.size() &&
+               ordinals_.size() == plan_.jobs.size());
     operation.ordinal = ordinals_[operation.job]++;
     operation.start = schedule_.entries[index].start;
     operation.duration = Chosen(index).duration;

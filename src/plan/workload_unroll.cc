@@ -200,7 +200,10 @@ class Unroller {
     for (uint32_t i = 0; i < program.operations.size(); ++i) {
       TAKT_RETURN_IF_ERROR(AddOperation(stream, program, i, job));
     }
+    TAKT_CHECK(out_.plan.operations.size() ==
+               job.first + program.operations.size());
     FindLast(program, &job);
+    TAKT_CHECK(program.operations.empty() || !job.last.empty());
     if (origin != nullptr) Chain(*origin, program, job);
     jobs_of_[index].push_back(Narrow<uint32_t>(jobs_.size()));
     jobs_.push_back(std::move(job));
@@ -353,6 +356,7 @@ class Unroller {
       if (job.due == kNoDeadline) continue;
       TAKT_DCHECK(out_.horizon >= job.due);
       for (const uint32_t last : job.last) {
+        TAKT_DCHECK(last < out_.problem.operations.size());
         out_.problem.operations[last].tail = out_.horizon - job.due;
       }
     }
