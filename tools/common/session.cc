@@ -339,6 +339,13 @@ Result<Device> CreateNpu(const Instance& instance, const std::string& name,
 }
 
 void SessionFlags::AddTo(Flags* flags) {
+  AddModulesTo(flags);
+  AddWorkersTo(flags);
+  AddReportsTo(flags);
+  AddLimitsTo(flags);
+}
+
+void SessionFlags::AddModulesTo(Flags* flags) {
   flags->AddTexts("module", &modules,
                   "A compiled module (.vmfb); - is stdin. Repeat it for those "
                   "that others\nimport from, first; the last is the main one.");
@@ -359,6 +366,9 @@ void SessionFlags::AddTo(Flags* flags) {
   flags->AddChoice("parameter_mode", {"file", "preload"}, &parameter_mode,
                    "file: map files of weights; preload: read them into "
                    "memory.");
+}
+
+void SessionFlags::AddWorkersTo(Flags* flags) {
   flags->AddNumber("task_topology_group_count", 0, kWorkerCountMax,
                    &worker_count,
                    "Worker threads of local-task. 0: as many as there are "
@@ -411,6 +421,9 @@ void SessionFlags::AddTo(Flags* flags) {
   flags->AddChoice("policy", {policies, policies + policy_count}, &policy,
                    "What schedules the dispatches of local-task; off: the "
                    "order of priorities.");
+}
+
+void SessionFlags::AddReportsTo(Flags* flags) {
   flags->AddSwitch("print_statistics", &print_statistics,
                    "Print the use of memory, and what the workers did, to "
                    "stderr at the end.");
@@ -435,6 +448,9 @@ void SessionFlags::AddTo(Flags* flags) {
   trace_event_count = kTraceEventsDefault;
   flags->AddNumber("trace_event_count", 1, kTraceEventsMax, &trace_event_count,
                    "How many events of each thread a trace keeps, the last.");
+}
+
+void SessionFlags::AddLimitsTo(Flags* flags) {
   flags->AddNumber("step_limit", 0, kLimitMax, &step_limit,
                    "Fail a call, or an initializer, after this number of loop "
                    "iterations and calls\nin its bytecode; 0: no limit.");

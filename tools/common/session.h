@@ -48,6 +48,12 @@ struct SessionFlags {
   double time_limit_s = 0;
 
   void AddTo(Flags* flags);
+
+ private:
+  void AddModulesTo(Flags* flags);
+  void AddWorkersTo(Flags* flags);
+  void AddReportsTo(Flags* flags);
+  void AddLimitsTo(Flags* flags);
 };
 
 struct Session {
