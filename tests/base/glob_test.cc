@@ -4,37 +4,52 @@
 
 #include <string>
 
+#include "absl/types/span.h"
+
 namespace takt {
 namespace {
 
+struct Case {
+  const char* text;
+  const char* pattern;
+  bool matches;
+};
+
+void ExpectMatches(absl::Span<const Case> cases) {
+  for (const Case& each : cases) {
+    EXPECT_EQ(MatchesGlob(each.text, each.pattern), each.matches)
+        << each.text << " by " << each.pattern;
+  }
+}
+
 TEST(MatchesGlobTest, StarStandsForAnyRun) {
-  EXPECT_TRUE(MatchesGlob("local", "local*"));
-  EXPECT_TRUE(MatchesGlob("local-sync", "local*"));
-  EXPECT_TRUE(MatchesGlob("", "*"));
-  EXPECT_TRUE(MatchesGlob("anything", "*"));
-  EXPECT_TRUE(MatchesGlob("local-sync", "*sync"));
-  EXPECT_TRUE(MatchesGlob("local-sync", "l*-s*c"));
-  EXPECT_TRUE(MatchesGlob("local-sync", "**l***c**"));
-  EXPECT_FALSE(MatchesGlob("loca", "local*"));
-  EXPECT_FALSE(MatchesGlob("local-sync", "*task"));
-  EXPECT_FALSE(MatchesGlob("local-sync", "l*-t*c"));
+  ExpectMatches({{"local", "local*", true},
+                 {"local-sync", "local*", true},
+                 {"", "*", true},
+                 {"anything", "*", true},
+                 {"local-sync", "*sync", true},
+                 {"local-sync", "l*-s*c", true},
+                 {"local-sync", "**l***c**", true},
+                 {"loca", "local*", false},
+                 {"local-sync", "*task", false},
+                 {"local-sync", "l*-t*c", false}});
 }
 
 TEST(MatchesGlobTest, QuestionMarkStandsForOneCharacter) {
-  EXPECT_TRUE(MatchesGlob("local-sync", "local-????"));
-  EXPECT_TRUE(MatchesGlob("x", "?"));
-  EXPECT_FALSE(MatchesGlob("", "?"));
-  EXPECT_FALSE(MatchesGlob("local-sync", "local-?????"));
-  EXPECT_TRUE(MatchesGlob("ab", "?*?"));
-  EXPECT_FALSE(MatchesGlob("a", "?*?"));
+  ExpectMatches({{"local-sync", "local-????", true},
+                 {"x", "?", true},
+                 {"", "?", false},
+                 {"local-sync", "local-?????", false},
+                 {"ab", "?*?", true},
+                 {"a", "?*?", false}});
 }
 
 TEST(MatchesGlobTest, OtherCharactersStandForThemselves) {
-  EXPECT_TRUE(MatchesGlob("", ""));
-  EXPECT_TRUE(MatchesGlob("local-sync", "local-sync"));
-  EXPECT_FALSE(MatchesGlob("local-sync", "local"));
-  EXPECT_FALSE(MatchesGlob("local", "Local"));
-  EXPECT_FALSE(MatchesGlob("x", ""));
+  ExpectMatches({{"", "", true},
+                 {"local-sync", "local-sync", true},
+                 {"local-sync", "local", false},
+                 {"local", "Local", false},
+                 {"x", "", false}});
 }
 
 TEST(MatchesGlobTest, PatternAndTextAreNotInterchangeable) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/byte_buffer.h"
 #include "vm/list.h"
@@ -20,8 +21,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Value i(int64_t value) { return Value::I32(static_cast<int32_t>(value)); }
 
 // Counts what is called, in all contexts.
 struct Log {

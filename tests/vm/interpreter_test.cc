@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/byte_buffer.h"
 #include "vm/opcodes.h"
@@ -32,11 +33,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr double kNan64 = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf64 = std::numeric_limits<double>::infinity();
 
-Value i(int64_t value) { return Value::I32(static_cast<int32_t>(value)); }
-Value I(int64_t value) { return Value::I64(value); }
 Value U(uint64_t value) { return Value::I64(static_cast<int64_t>(value)); }
-Value f(float value) { return Value::F32(value); }
-Value F(double value) { return Value::F64(value); }
 
 const OpInfo& OpNamed(const std::string& mnemonic) {
   for (int op = 0; op < static_cast<int>(Op::kCount); ++op) {

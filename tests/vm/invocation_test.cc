@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/byte_buffer.h"
 #include "vm/list.h"
@@ -21,10 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Value i(int64_t value) { return Value::I32(static_cast<int32_t>(value)); }
-Value I(int64_t value) { return Value::I64(value); }
 Value OfRef(Ref<Object> ref) { return Value::FromRef(std::move(ref)); }
-Value Null() { return Value::FromRef(nullptr); }
 
 // A native module that counts, fails and waits on demand. What it does is
 // shared by all of its states.
@@ -722,7 +720,7 @@ TEST(InvocationTest, MemoryLimitCountsBuffersUntilTheyAreReleased) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()),
               testing::AllOf(HasSubstr("m.both"), HasSubstr("memory limit"),
-                    HasSubstr("of 10000 are left")));
+                             HasSubstr("of 10000 are left")));
   TAKT_ASSERT_OK(RunWithMemoryLimit(*context, "both", {I(8000), i(0)},
                                     MemoryAccount::kUnlimited));
 }

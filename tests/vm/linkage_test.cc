@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/native_module.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-Value i(int64_t value) { return Value::I32(static_cast<int32_t>(value)); }
 
 absl::Status Nothing(void*, NativeCall&) { return absl::OkStatus(); }
 absl::Status Same(void*, NativeCall& call) {

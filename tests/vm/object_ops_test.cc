@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/byte_buffer.h"
 #include "vm/list.h"
@@ -21,11 +22,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Value i(int64_t value) { return Value::I32(static_cast<int32_t>(value)); }
-Value I(int64_t value) { return Value::I64(value); }
-Value f(float value) { return Value::F32(value); }
-Value F(double value) { return Value::F64(value); }
-Value Null() { return Value::FromRef(nullptr); }
 Value OfRef(Ref<Object> ref) { return Value::FromRef(std::move(ref)); }
 
 Ref<ByteBuffer> BufferOf(const std::vector<uint8_t>& bytes) {

@@ -11,14 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/byte_buffer.h"
 
 namespace takt::vm {
 namespace {
-
-Value i(int64_t value) { return Value::I32(static_cast<int32_t>(value)); }
-Value I(int64_t value) { return Value::I64(value); }
 
 // Words 0 to 3 are arguments 10, 11, 12, 13; what they are after the branch.
 std::vector<int32_t> AfterBranch(const BodyBuilder::Remap& remap,
