@@ -139,5 +139,6 @@ takt_status_t takt_invocation_take_results(takt_invocation_t* invocation,
 
 void takt_invocation_cancel(takt_invocation_t* invocation) {
   TAKT_IGNORE_NULL(invocation);
-  Unwrap(invocation)->Cancel();
+  TAKT_TRY { Unwrap(invocation)->Cancel(); }
+  TAKT_CATCH_ALL_OR(, invocation);
 }

@@ -1,5 +1,6 @@
 #include "hal/fence.h"
 
+#include <new>
 #include <vector>
 
 #include "abi/c_string.h"
@@ -144,8 +145,11 @@ takt_status_t takt_fence_signal(takt_fence_t* fence) {
 
 void takt_fence_fail(takt_fence_t* fence, takt_status_t status) {
   absl::Status error = takt::api::FromStatus(status);
-  if (error.ok()) error = absl::UnknownError("failed without a status");
-  if (fence != nullptr) Unwrap(fence)->Fail(error);
+  TAKT_TRY {
+    if (error.ok()) error = absl::UnknownError("failed without a status");
+    if (fence != nullptr) Unwrap(fence)->Fail(error);
+  }
+  TAKT_CATCH_ALL_OR(, fence);
 }
 
 takt_status_t takt_fence_wait(const takt_fence_t* fence,
@@ -183,9 +187,14 @@ void takt_fence_on_reached(takt_fence_t* fence, takt_fence_callback_t callback,
     callback(user_data, nullptr);
     return;
   }
-  Unwrap(fence)->OnReached([callback, user_data](const absl::Status& status) {
-    callback(user_data, ToStatus("", status));
-  });
+  TAKT_TRY {
+    Unwrap(fence)->OnReached([callback, user_data](const absl::Status& status) {
+      callback(user_data, ToStatus("", status));
+    });
+  }
+  TAKT_CATCH(const std::bad_alloc&) {  // The wait has not begun.
+    callback(user_data, ToStatus("", takt::OutOfMemory()));
+  }
 }
 
 void takt_fence_set_name(takt_fence_t* fence, const char* name) {

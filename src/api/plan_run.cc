@@ -223,7 +223,8 @@ takt_status_t takt_plan_run_replace(takt_plan_run_t* run, takt_plan_t* plan,
 
 void takt_plan_run_stop(takt_plan_run_t* run) {
   TAKT_IGNORE_NULL(run);
-  Unwrap(run)->Stop();
+  TAKT_TRY { Unwrap(run)->Stop(); }
+  TAKT_CATCH_ALL_OR(, run);
 }
 
 takt_status_t takt_plan_run_wait(takt_plan_run_t* run, int64_t deadline_ns) {

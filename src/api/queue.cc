@@ -262,5 +262,6 @@ takt_status_t takt_queue_host_call(
 
 void takt_queue_flush(takt_device_t* device) {
   TAKT_IGNORE_NULL(device);
-  Unwrap(device)->QueueFlush();
+  TAKT_TRY { Unwrap(device)->QueueFlush(); }
+  TAKT_CATCH_ALL_OR(, device);
 }

@@ -207,7 +207,8 @@ takt_status_t takt_stream_start(takt_stream_t* stream, int64_t start_ns) {
 
 void takt_stream_stop(takt_stream_t* stream) {
   TAKT_IGNORE_NULL(stream);
-  Unwrap(stream)->Stop();
+  TAKT_TRY { Unwrap(stream)->Stop(); }
+  TAKT_CATCH_ALL_OR(, stream);
 }
 
 takt_status_t takt_stream_wait_idle(takt_stream_t* stream,

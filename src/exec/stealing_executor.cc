@@ -81,7 +81,6 @@ void StealingExecutor::MakeSlots(const Options& options) {
     slot->state.shared.slot = slot.get();
     workers_.push_back(std::move(slot));
   }
-  started_count_.store(options.worker_count, std::memory_order_relaxed);
 }
 
 void StealingExecutor::InitState(ThreadState& state, Worker& worker,
@@ -130,6 +129,7 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
   const auto count = static_cast<uint32_t>(workers_.size());
   uint32_t started = 0;
   absl::Status error;
+  started_count_.store(count, std::memory_order_relaxed);
   active_.store(count, std::memory_order_relaxed);
   for (; started < count; ++started) {
     WorkerSlot& slot = *workers_[started];
@@ -141,15 +141,18 @@ absl::Status StealingExecutor::StartWorkers(const Options& options) {
     TAKT_CATCH(const std::bad_alloc&) { error = OutOfMemory(); }
     if (!error.ok()) break;
   }
+  if (started < count) {
+    // The workers that run may look at the slots of the others, so those stay.
+    active_.fetch_sub(count - started, std::memory_order_seq_cst);
+    started_count_.store(started, std::memory_order_seq_cst);
+    if (started == 0) {
+      Shutdown();
+      return error;
+    }
+  }
   TAKT_TRY { StartBackups(options); }
   TAKT_CATCH(const std::bad_alloc&) {}  // Those that run are enough.
-  if (started == count) return absl::OkStatus();
-  // The workers that run may look at the slots of the others, so those stay.
-  active_.fetch_sub(count - started, std::memory_order_seq_cst);
-  started_count_.store(started, std::memory_order_seq_cst);
-  if (started > 0) return absl::OkStatus();
-  Shutdown();
-  return error;
+  return absl::OkStatus();
 }
 
 WorkerThread::Options StealingExecutor::ThreadOptions(

@@ -63,7 +63,7 @@ void StealingExecutor::RunBackupThread(void* argument) {
   StealingExecutor* executor = backup->state.executor;
   innermost_ = &backup->state;
   Tracer::NameThisThread(TrackKind::kWorker, backup->trace_name);
-  if (backup->thread.report().fifo_priority > 0) {
+  if (backup->thread.fifo_priority() > 0) {
     backup->real_time.Init(backup->thread);
     backup->state.real_time = &backup->real_time;
   }

@@ -26,7 +26,7 @@ void StealingExecutor::RunWorkerThread(void* argument) {
   StealingExecutor* executor = slot->state.executor;
   innermost_ = &slot->state;
   Tracer::NameThisThread(TrackKind::kWorker, slot->trace_name);
-  if (slot->thread.report().fifo_priority > 0 && executor->watches_jobs_) {
+  if (slot->thread.fifo_priority() > 0 && executor->watches_jobs_) {
     slot->real_time.Init(slot->thread);
     slot->state.real_time = &slot->real_time;
   }

@@ -63,6 +63,11 @@ class WorkerThread {
   // Moves the thread to `cpus`; the report contains the outcome.
   void SetAffinity(const CpuSet& cpus) ABSL_LOCKS_EXCLUDED(mutex_);
   Report report() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // The report's, without a copy of the rest.
+  int fifo_priority() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(&mutex_);
+    return report_.fifo_priority;
+  }
   // On the thread itself, if it was given a real-time priority: makes it an
   // ordinary thread, or a real-time one again. One system call.
   void SetRealTime(bool is_real_time) const;

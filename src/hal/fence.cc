@@ -1,9 +1,11 @@
 #include "hal/fence.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/hash_map.h"
 #include "base/sleeper.h"
 #include "base/status.h"
@@ -247,9 +249,10 @@ void Fence::OnReached(
   auto* state = new Callback(std::move(callback));
   absl::Status status;
   const Fence* self = this;
-  if (!state->Start({&self, 1}, &status)) {
-    Callback::Run(state, status);
-  }
+  bool waits = false;
+  TAKT_TRY { waits = state->Start({&self, 1}, &status); }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
+  if (!waits) Callback::Run(state, status);
 }
 
 Object* Fence::Clone(Object& object, CloneMap& clones) {
