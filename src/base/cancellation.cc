@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/lean_error.h"
 
 namespace takt {
 
 absl::Status Cancellation::Error() {
-  return absl::CancelledError("the call has been cancelled");
+  return LeanError(absl::StatusCode::kCancelled,
+                   [] { return "the call has been cancelled"; });
 }
 
 bool Cancellation::TakeSteps(uint64_t steps) {

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/exceptions.h"
+#include "base/lean_error.h"
 #include "base/status.h"
 #include "cpu/block_layout.h"
 #include "cpu/float_environment.h"
@@ -109,7 +110,8 @@ void Execution::Run() {
 
 void Execution::RunInline(exec::Worker& worker) {
   if (!worker.ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
-    Complete(absl::ResourceExhaustedError("no local memory for a kernel"));
+    Complete(LeanError(absl::StatusCode::kResourceExhausted,
+                       [] { return "no local memory for a kernel"; }));
     return;
   }
   const PartTrace trace{device().trace(), tag()};

@@ -6,6 +6,7 @@
 #include "base/cancellation.h"
 #include "base/check.h"
 #include "base/exceptions.h"
+#include "base/lean_error.h"
 #include "base/status.h"
 #include "cpu/execution.h"
 #include "cpu/float_environment.h"
@@ -144,8 +145,8 @@ uint32_t ExecutionPart::RunTiles(uint32_t begin, uint32_t end,
   }
   if (!is_dispatch_) return RunTransferTiles(begin, end, worker);
   if (worker.local_bytes < local_bytes) {
-    execution_->Fail(
-        absl::ResourceExhaustedError("no local memory for a kernel"));
+    execution_->Fail(LeanError(absl::StatusCode::kResourceExhausted,
+                               [] { return "no local memory for a kernel"; }));
     return end;
   }
   const ScopedFlushDenormals flush;

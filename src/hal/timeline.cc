@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/lean_error.h"
 #include "base/status.h"
 
 namespace takt::hal {
@@ -50,11 +51,16 @@ void Timeline::Abandon() {
   {
     MutexLock lock(&mutex_);
     if (first_ == nullptr) return;
-    const absl::Status error = absl::AbortedError(absl::StrCat(
-        "forgotten: timeline", name_ != nullptr ? " " : "",
-        name_ != nullptr ? *name_ : "", " was released at ",
-        value_.load(std::memory_order_relaxed), " while a wait for ",
-        first_->value, " was pending; no reference is left to signal it"));
+    const uint64_t value = value_.load(std::memory_order_relaxed);
+    const absl::string_view name =
+        name_ != nullptr ? absl::string_view(*name_) : "";
+    const uint64_t awaited = first_->value;
+    const absl::Status error = LeanError(absl::StatusCode::kAborted, [&] {
+      return absl::StrCat("forgotten: timeline", name.empty() ? "" : " ", name,
+                          " was released at ", value, " while a wait for ",
+                          awaited,
+                          " was pending; no reference is left to signal it");
+    });
     due = TakeDue(std::numeric_limits<uint64_t>::max(), error);
     TAKT_CHECK(due != nullptr && first_ == nullptr);
   }

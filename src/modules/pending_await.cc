@@ -6,13 +6,15 @@
 #include "base/block_pool.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/lean_error.h"
 
 namespace takt::modules {
 namespace {
 
 // The outcome of a wait whose deadline came first. No fence fails with it.
 absl::Status Late() {
-  return absl::DeadlineExceededError("await: the deadline came first");
+  return LeanError(absl::StatusCode::kDeadlineExceeded,
+                   [] { return "await: the deadline came first"; });
 }
 
 }  // namespace
