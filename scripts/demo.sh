@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds a release, runs a pipeline of three modules,
 # and shows what Takt is for: a control policy beside a perception network,
-# first come, first served and then with Takt (samples/contention.cpp).
+# first come, first served and then with Takt (samples/contention.cpp). If MuJoCo
+# is there (scripts/install_deps.sh --robot), a robot stands or falls
+# (samples/balance).
 #
-# usage: scripts/demo.sh [SECONDS]    of each of the two runs; default: 5
+# usage: scripts/demo.sh [SECONDS]    of each run; default: 5
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-5}
@@ -54,7 +56,10 @@ build_all() {
     cmake --install build/release --component takt --prefix "$demo/takt" &&
     cmake -S samples -B "$demo/samples" -G Ninja -D CMAKE_BUILD_TYPE=Release \
       -D CMAKE_PREFIX_PATH="$PWD/$demo/takt" &&
-    build "$demo/samples" contention
+    build "$demo/samples" contention || return 1
+  if cmake --build "$demo/samples" --target help | grep -q '^balance:'; then
+    build "$demo/samples" balance
+  fi
 }
 
 run_pipeline() {
@@ -87,3 +92,17 @@ done when the next one is due. $seconds s first come, first served, $seconds s w
 END
 taskset -c "$processors" "$demo/samples/contention" tests/testdata/workload \
   "$seconds" "$PWD/$demo"
+
+robot=$demo/samples/balance/balance
+[[ -x $robot ]] || exit 0
+cat <<END
+
+A simulated robot that falls if its policy is late, beside a detector that never
+pauses, $seconds s first come, first served, with OS threads for each network, with Takt:
+
+END
+for way in first-come threads takt; do
+  taskset -c "$processors" "$robot" "$way" samples/balance/models "$seconds" 1 \
+    "$demo/$way.json" 2>"$log" | sed -n 1p
+done
+echo "samples/balance/run.sh measures it and makes a picture and a film."
