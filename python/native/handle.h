@@ -5,7 +5,9 @@
 #define TAKT_PYTHON_HANDLE_H_
 
 #include <takt/takt.h>
+#include <takt/tools/plan_contents.h>
 #include <takt/tools/trace_contents.h>
+#include <takt/tools/workload.h>
 
 #include <utility>
 
@@ -60,6 +62,11 @@ TAKT_PYTHON_HANDLE(BufferViewHandle, buffer_view);
 TAKT_PYTHON_HANDLE(FenceHandle, fence);
 TAKT_PYTHON_HANDLE(InvocationHandle, invocation);
 TAKT_PYTHON_HANDLE(StreamHandle, stream);
+TAKT_PYTHON_HANDLE(PlanHandle, plan);
+TAKT_PYTHON_HANDLE(PlanContentsHandle, plan_contents);
+TAKT_PYTHON_HANDLE(PlanRunHandle, plan_run);
+TAKT_PYTHON_HANDLE(WorkloadHandle, workload);
+TAKT_PYTHON_HANDLE(TimelineHandle, timeline);
 TAKT_PYTHON_HANDLE(TraceHandle, trace);
 TAKT_PYTHON_HANDLE(TraceContentsHandle, trace_contents);
 #undef TAKT_PYTHON_HANDLE

@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "function.h"
 #include "handle.h"
+#include "quantiles.h"
 #include "tensors.h"
 #include "wait.h"
 
@@ -212,6 +213,8 @@ class Stream {
     return ArrayOver(data, stream.function_->argument(index), self);
   }
 
+  takt_stream_t* get() const { return stream_.get(); }
+
   void PublishInput() { Check(takt_stream_publish_input(stream_.get())); }
 
   // (results, job), or None if there is nothing new.
@@ -230,15 +233,6 @@ class Stream {
     takt_stream_statistics_t from = {};
     from.struct_size = sizeof(from);
     Check(takt_stream_query_statistics(stream_.get(), &from));
-    const auto quantiles = [](const takt_quantiles_t& of) {
-      nb::dict result;
-      result["count"] = of.count;
-      result["q50_ns"] = of.q50;
-      result["q99_ns"] = of.q99;
-      result["q999_ns"] = of.q999;
-      result["max_ns"] = of.max;
-      return result;
-    };
     nb::dict result;
     result["released"] = from.released_count;
     result["met"] = from.met_count;
@@ -248,12 +242,12 @@ class Stream {
     result["starved"] = from.starved_count;
     result["overruns"] = from.overrun_count;
     result["skipped"] = from.skipped_count;
-    result["response"] = quantiles(from.response);
-    result["begin_delay"] = quantiles(from.begin_delay);
-    result["release_error"] = quantiles(from.release_error);
+    result["response"] = DescribeQuantiles(from.response);
+    result["begin_delay"] = DescribeQuantiles(from.begin_delay);
+    result["release_error"] = DescribeQuantiles(from.release_error);
     result["predicted"] = from.predicted_count;
     result["kept"] = from.kept_count;
-    result["predicted_response"] = quantiles(from.predicted_response);
+    result["predicted_response"] = DescribeQuantiles(from.predicted_response);
     return result;
   }
 
@@ -308,6 +302,13 @@ class Stream {
 };
 
 }  // namespace
+
+takt_stream_t* StreamOf(nb::handle stream) {
+  if (!nb::isinstance<Stream>(stream)) {
+    throw nb::type_error("expected a stream of takt");
+  }
+  return nb::cast<const Stream&>(stream).get();
+}
 
 void BindStream(nb::module_& module) {
   nb::class_<Stream>(module, "Stream", nb::is_weak_referenceable(),
