@@ -36,6 +36,10 @@ bool ReadOption(nb::handle name, nb::handle value, CallOptions* options) {
     if (!value.is_none()) options->priority = nb::cast<int32_t>(value);
   } else if (is("cpus")) {
     if (!value.is_none()) options->cpu_words = ToCpuWords(value);
+  } else if (is("memory_limit")) {
+    if (!value.is_none()) options->memory_limit = nb::cast<uint64_t>(value);
+  } else if (is("step_limit")) {
+    if (!value.is_none()) options->step_limit = nb::cast<uint64_t>(value);
   } else {
     return false;
   }
@@ -49,6 +53,8 @@ void FillOptions(const CallOptions& from, Options* options) {
   options->priority = from.priority;
   options->cpu_words = from.cpu_words.data();
   options->cpu_word_count = from.cpu_words.size();
+  options->memory_limit = from.memory_limit;
+  options->step_limit = from.step_limit;
 }
 
 // Runs on the thread that ended the call.
@@ -305,6 +311,29 @@ nb::dict Signature(const Function& function) {
   return result;
 }
 
+nb::dict QueryMemory(const Function& function) {
+  takt_memory_need_t from = {};
+  from.struct_size = sizeof(from);
+  Check(takt_function_query_memory(function.get(), &from));
+  nb::dict result;
+  result["allocations"] = from.known_count;
+  result["bytes_largest"] = from.bytes_largest;
+  result["bytes_total"] = from.bytes_total;
+  result["unknown"] = from.unknown_count;
+  result["is_bounded"] = from.is_bounded;
+  return result;
+}
+
+// Does in advance what the first call would have to do.
+void Prepare(const Function& function) {
+  takt_status_t status = nullptr;
+  {
+    nb::gil_scoped_release no_gil;
+    status = takt_function_prepare(function.get());
+  }
+  Check(status);
+}
+
 std::unique_ptr<Function> Declare(const Function& function,
                                   const char* declaration) {
   FunctionHandle declared;
@@ -332,6 +361,8 @@ void BindFunction(nb::module_& module) {
              return value != nullptr ? nb::object(nb::str(value)) : nb::none();
            })
       .def("declare", &Declare)
+      .def("memory", &QueryMemory)
+      .def("prepare", &Prepare)
       .def("__call__", &Function::Call)
       .def(
           "submit",

@@ -24,6 +24,8 @@ struct CallOptions {
   int64_t deadline_ns = TAKT_DEADLINE_DEFAULT;  // On takt_clock_now_ns().
   int32_t priority = TAKT_PRIORITY_DEFAULT;
   std::vector<uint64_t> cpu_words;  // Empty: not said.
+  uint64_t memory_limit = 0;        // In bytes; 0: the context's.
+  uint64_t step_limit = 0;          // 0: none.
 };
 
 // Seconds, an int or a float, in ns. Throws takt.InvalidArgument for what is

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 #include <takt/tools/trace_contents.h>
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,14 +20,6 @@ namespace nb = nanobind;
 
 namespace takt::python {
 namespace {
-
-// Releases a handle that may be the last to hold an instance, whose workers
-// may be in callbacks that wait for the GIL.
-template <typename HandleType>
-void ReleaseWithoutGil(HandleType& handle) {
-  nb::gil_scoped_release no_gil;
-  handle.Reset();
-}
 
 struct Trace {
   TraceHandle handle;
@@ -45,26 +38,6 @@ takt_trace_contents_t* ContentsOf(Trace& trace) {
   }
   return trace.contents.get();
 }
-
-struct Device {
-  DeviceHandle handle;
-  ~Device() { ReleaseWithoutGil(handle); }
-};
-
-struct Parameters {
-  ParametersHandle handle;
-  ~Parameters() { ReleaseWithoutGil(handle); }
-};
-
-struct Module {
-  ModuleHandle handle;
-  ~Module() { ReleaseWithoutGil(handle); }
-};
-
-struct Instance {
-  InstanceHandle handle;
-  ~Instance() { ReleaseWithoutGil(handle); }
-};
 
 struct Context {
   ContextHandle handle;
@@ -191,11 +164,30 @@ nb::object NpuCapabilities(const Device& device) {
   return result;
 }
 
+// The verify hook of a module's file: `user_data` is a callable that gets the
+// path and the bytes, and raises an exception to refuse them.
+takt_status_t VerifyModule(void* user_data, const char* path, const void* data,
+                           size_t byte_length) {
+  nb::gil_scoped_acquire gil;
+  const nb::handle verify(static_cast<PyObject*>(user_data));
+  try {
+    verify(path, nb::bytes(data, byte_length));
+  } catch (const std::exception& error) {
+    return takt_status_create(TAKT_STATUS_PERMISSION_DENIED, error.what());
+  }
+  return nullptr;
+}
+
 std::unique_ptr<Module> LoadFile(const Instance& instance,
-                                 const std::string& path, bool preload) {
+                                 const std::string& path, bool preload,
+                                 nb::handle verify) {
   takt_module_file_options_t options;
   takt_module_file_options_init(&options);
-  if (preload) options.mode = TAKT_MODULE_MODE_PRELOAD;
+  options.mode = preload ? TAKT_MODULE_MODE_PRELOAD : TAKT_MODULE_MODE_MMAP;
+  if (!verify.is_none()) {
+    options.verify = &VerifyModule;
+    options.verify_data = verify.ptr();
+  }
   auto module = std::make_unique<Module>();
   takt_status_t status = nullptr;
   {
@@ -237,10 +229,31 @@ std::unique_ptr<Parameters> OpenParameters(const Instance& instance,
   return parameters;
 }
 
+// The length in bytes of each entry, by its key.
+nb::dict DescribeEntries(const Parameters& parameters) {
+  const takt_parameters_t* const from = parameters.handle.get();
+  nb::dict result;
+  for (size_t i = 0; i < takt_parameters_entry_count(from); ++i) {
+    result[takt_parameters_entry_key(from, i)] =
+        takt_parameters_entry_byte_length(from, i);
+  }
+  return result;
+}
+
+// The text that says what a device's memory is used for.
+nb::str ExplainMemory(const Device& device) {
+  char* text = nullptr;
+  Check(takt_device_explain_memory(device.handle.get(), &text));
+  nb::str result(text);
+  takt_string_free(text);
+  return result;
+}
+
 std::unique_ptr<Context> CreateContext(
     const Instance& instance, const std::vector<const Module*>& modules,
     const std::vector<const Device*>& devices,
-    const std::vector<const Parameters*>& parameters) {
+    const std::vector<const Parameters*>& parameters, uint64_t step_limit,
+    uint64_t memory_limit) {
   if (devices.empty()) RaiseInvalidArgument("a context needs a device");
   std::vector<takt_module_t*> module_list;
   for (const Module* each : modules) module_list.push_back(each->handle.get());
@@ -258,6 +271,8 @@ std::unique_ptr<Context> CreateContext(
   options.device_count = device_list.size();
   options.parameters = parameters_list.data();
   options.parameters_count = parameters_list.size();
+  options.step_limit = step_limit;
+  options.memory_limit = memory_limit;
   auto context = std::make_unique<Context>();
   takt_status_t status = nullptr;
   {
@@ -435,11 +450,13 @@ void BindInstance(nb::module_& module) {
                      return takt_device_name(device.handle.get());
                    })
       .def("statistics", &DeviceStatistics)
+      .def("explain_memory", &ExplainMemory)
       .def("npu_statistics", &NpuStatistics)
       .def("npu_capabilities", &NpuCapabilities)
       .def("trim",
            [](const Device& device) { takt_device_trim(device.handle.get()); });
-  nb::class_<Parameters>(module, "Parameters", "Weights in a file.");
+  nb::class_<Parameters>(module, "Parameters", "Weights in a file.")
+      .def_prop_ro("entries", &DescribeEntries);
   nb::class_<Module>(module, "Module", "Code that a context links.")
       .def_prop_ro("name",
                    [](const Module& from) {
@@ -461,12 +478,14 @@ void BindInstance(nb::module_& module) {
            nb::arg("driver_options"), nb::arg("time_limit"), nb::arg("retries"),
            nb::arg("fall_back_to_cpu"), nb::arg("native_code"),
            nb::arg("may_route_to_cpu"))
-      .def("load_file", &LoadFile, nb::arg("path"), nb::arg("preload") = false)
+      .def("load_file", &LoadFile, nb::arg("path"), nb::arg("preload") = true,
+           nb::arg("verify").none() = nb::none())
       .def("load_bytes", &LoadBytes, nb::arg("data"))
       .def("open_parameters", &OpenParameters, nb::arg("path"),
            nb::arg("scope") = "")
       .def("context", &CreateContext, nb::arg("modules"), nb::arg("devices"),
-           nb::arg("parameters"))
+           nb::arg("parameters"), nb::arg("step_limit") = 0,
+           nb::arg("memory_limit") = 0)
       .def("statistics", &InstanceStatistics)
       .def_prop_ro("worker_count",
                    [](const Instance& instance) {

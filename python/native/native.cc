@@ -5,6 +5,8 @@
 #include "fence.h"
 #include "function.h"
 #include "instance.h"
+#include "plan.h"
+#include "scheduler.h"
 #include "stream.h"
 #include "tensors.h"
 
@@ -16,4 +18,6 @@ NB_MODULE(_native, module) {
   takt::python::BindFunction(module);
   takt::python::BindInstance(module);
   takt::python::BindStream(module);
+  takt::python::BindPlan(module);
+  takt::python::BindScheduler(module);
 }
