@@ -186,7 +186,7 @@ class Module:
         *,
         device: str | _native.Device | list[str | _native.Device] = "local-task",
         parameters: str | os.PathLike | dict[str, str | os.PathLike] | None = None,
-        preload: bool = False,
+        preload: bool = True,
     ):
         self.data = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else None
         self.path = None if self.data is not None else os.path.abspath(os.fspath(source))
@@ -252,8 +252,8 @@ def load(source: str | os.PathLike | bytes, **options: Any) -> Module:
                 calling thread), a device of `Instance.device()` or
                 `Instance.npu()`, or a list of them in the module's order.
     parameters  an .irpa or .safetensors file, or such files by scope.
-    preload     True: read the file instead of mapping it, for a file that may
-                change.
+    preload     False: map the file instead of reading it; it must not change
+                then.
     """
     module = Module.of(source, **options)
     module._loaded_module()  # Errors come here, not at the first call.
