@@ -114,7 +114,8 @@ TEST(RealtimeChecksDeathTest, AbortsWithTheNameOfTheSection) {
   EXPECT_DEATH(
       {
         RealtimeSection::Begin("control loop");
-        free(malloc(10));
+        void* volatile block = malloc(10);
+        free(block);
       },
       "real-time section \"control loop\" takes or frees memory");
 }

@@ -157,7 +157,7 @@ class Soak {
         std::to_string(seed) + ", \"error\": 0.02, \"late\": 0.01}}";
     takt::NpuOptions npu_options;
     npu_options->driver_options = profile.c_str();
-    npu_options->time_limit_ns = 10'000 * kMillisecond;  // A busy machine.
+    npu_options->time_limit_ns = 200 * kMillisecond;
     npu_ =
         Take(takt::Npu::Create(instance_, takt_npu_sim_driver(), npu_options),
              "npu");
