@@ -61,19 +61,13 @@ absl::StatusOr<CpuSet> Topology::CpusWithIsa(
 }
 
 CpuSet AllowedCpus() {
+  // The kernel refuses a mask smaller than its own.
+  cpu_set_t mask[CpuSet::kMaxCpus / CPU_SETSIZE] = {};
   CpuSet allowed;
-  // The kernel refuses a mask smaller than its own, so grow until it fits.
-  for (uint32_t cpus = 1024; cpus <= CpuSet::kMaxCpus; cpus *= 2) {
-    cpu_set_t* mask = CPU_ALLOC(cpus);
-    if (mask == nullptr) break;
-    const size_t bytes = CPU_ALLOC_SIZE(cpus);
-    CPU_ZERO_S(bytes, mask);
-    const bool ok = sched_getaffinity(0, bytes, mask) == 0;
-    for (uint32_t cpu = 0; ok && cpu < cpus; ++cpu) {
-      if (CPU_ISSET_S(cpu, bytes, mask)) allowed.Add(cpu);
+  if (sched_getaffinity(0, sizeof(mask), mask) == 0) {
+    for (uint32_t cpu = 0; cpu < CpuSet::kMaxCpus; ++cpu) {
+      if (CPU_ISSET_S(cpu, sizeof(mask), mask)) allowed.Add(cpu);
     }
-    CPU_FREE(mask);
-    if (ok) break;
   }
   if (allowed.empty()) allowed.Add(0);
   return allowed;
