@@ -86,10 +86,10 @@ void ExplainOwnWork(const ExplainedStream& stream, ExplainedJob& job) {
         MsText(account.slowest.time_ns), ", and usually takes ",
         MsText(account.slowest.median_ns), ".");
     job.advice =
-        "Either the system took the core away in the middle of it, or the core "
-        "was slower: give the workers a real-time priority "
-        "(worker_fifo_priority), and look for throttling and for other work "
-        "that uses the memory.";
+        "It ran on fewer cores than usual, the core was slower, or the system "
+        "took the core away. Compare the cores that it had; give the workers a "
+        "real-time priority (worker_fifo_priority); look for throttling and "
+        "for other work that uses the memory.";
   } else {
     job.reason = "Its own work took longer, in many small steps.";
     job.advice =
