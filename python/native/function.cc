@@ -105,8 +105,9 @@ std::vector<uint64_t> ToCpuWords(nb::handle cpus) {
   return words;
 }
 
-nb::object WaitForResults(takt_invocation_t* invocation, size_t result_count,
-                          int64_t deadline_ns) {
+namespace {
+
+void WaitUntilDone(takt_invocation_t* invocation, int64_t deadline_ns) {
   WaitForSignals(
       deadline_ns, "the call is not done yet",
       [&](int64_t slice_ns, bool* is_done) {
@@ -117,11 +118,9 @@ nb::object WaitForResults(takt_invocation_t* invocation, size_t result_count,
         takt_status_free(status);  // The wait's, or the call's own.
         return takt_invocation_query(invocation, is_done);
       });
-  Values results(result_count);
-  Check(
-      takt_invocation_take_results(invocation, results.size(), results.data()));
-  return FromResults(results.size(), results.data());
 }
+
+}  // namespace
 
 bool Invocation::IsDone() const {
   return takt_invocation_state(invocation_.get()) == TAKT_INVOCATION_DONE;
@@ -129,9 +128,14 @@ bool Invocation::IsDone() const {
 
 nb::object Invocation::Result(nb::handle timeout) {
   if (!results_.is_valid()) {
-    nb::object results =
-        WaitForResults(invocation_.get(), result_count_, DeadlineOf(timeout));
-    results_ = std::move(results);
+    WaitUntilDone(invocation_.get(), DeadlineOf(timeout));
+  }
+  // Another thread may have waited as well, and have taken them.
+  if (!results_.is_valid()) {
+    Values results(result_count_);
+    Check(takt_invocation_take_results(invocation_.get(), results.size(),
+                                       results.data()));
+    results_ = FromResults(results.size(), results.data());
   }
   return results_;
 }
@@ -348,7 +352,7 @@ std::unique_ptr<Function> Declare(const Function& function,
 void BindFunction(nb::module_& module) {
   nb::class_<Invocation>(module, "Invocation", "A call that was made.")
       .def_prop_ro("done", &Invocation::IsDone)
-      .def("result", &Invocation::Result,
+      .def("result", &Invocation::Result, nb::lock_self(),
            nb::arg("timeout").none() = nb::none())
       .def("cancel", &Invocation::Cancel);
   nb::class_<Function>(module, "Function", nb::is_weak_referenceable(),

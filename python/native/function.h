@@ -1,6 +1,7 @@
 // A function that can be called from Python, and a call that was made of it.
 //
-// Thread-safety: every method needs the GIL, and gives it up while it waits.
+// Thread-safety: every method needs the GIL, or the lock of the object where
+// there is no GIL, and gives it up while it waits.
 #ifndef TAKT_PYTHON_FUNCTION_H_
 #define TAKT_PYTHON_FUNCTION_H_
 
@@ -35,21 +36,15 @@ int64_t ToNs(nanobind::handle seconds, const char* what);
 // The words of a set of CPUs, an iterable of int.
 std::vector<uint64_t> ToCpuWords(nanobind::handle cpus);
 
-// The results of `invocation` once it is done. Signals of Python are looked at
-// meanwhile: an exception of theirs, such as KeyboardInterrupt, ends the wait.
-//
-//   deadline_ns  on takt_clock_now_ns(); takt.DeadlineExceeded if it passes.
-nanobind::object WaitForResults(takt_invocation_t* invocation,
-                                size_t result_count, int64_t deadline_ns);
-
 class Invocation {
  public:
   Invocation(InvocationHandle invocation, size_t result_count)
       : invocation_(std::move(invocation)), result_count_(result_count) {}
 
   bool IsDone() const;
-  // Waits, and gives the results: each time the same objects. `timeout`:
-  // seconds, or None.
+  // Waits, and gives the results: each time the same objects. Signals of Python
+  // are looked at meanwhile: an exception of theirs, such as KeyboardInterrupt,
+  // ends the wait. `timeout`: seconds, or None.
   nanobind::object Result(nanobind::handle timeout);
   void Cancel();
 

@@ -26,15 +26,18 @@ struct Trace {
   TraceContentsHandle contents;  // Made when they are asked for.
 };
 
+// Gives up the GIL, so that another thread may make them at the same time; the
+// first ones stay.
 takt_trace_contents_t* ContentsOf(Trace& trace) {
   if (!trace.contents) {
+    TraceContentsHandle contents;
     takt_status_t status = nullptr;
     {
       nb::gil_scoped_release no_gil;
-      status =
-          takt_trace_contents_create(trace.handle.get(), trace.contents.out());
+      status = takt_trace_contents_create(trace.handle.get(), contents.out());
     }
     Check(status);
+    if (!trace.contents) trace.contents = std::move(contents);
   }
   return trace.contents.get();
 }
@@ -436,14 +439,17 @@ void BindInstance(nb::module_& module) {
   nb::class_<Trace>(module, "Trace", "What an instance has recorded.")
       .def_static("load", &LoadTrace, nb::arg("path"))
       .def("write", &WriteTrace, nb::arg("path"), nb::arg("format"))
-      .def("summary", &SummarizeTrace, nb::arg("as_json") = false)
+      .def("summary", &SummarizeTrace, nb::lock_self(),
+           nb::arg("as_json") = false)
       .def_prop_ro(
           "lost_count",
           [](Trace& trace) {
             return takt_trace_contents_info(ContentsOf(trace)).lost_count;
-          })
-      .def("explain", &ExplainTrace, nb::arg("jobs"), nb::arg("as_json"))
-      .def("columns", &TraceEvents);
+          },
+          nb::lock_self())
+      .def("explain", &ExplainTrace, nb::lock_self(), nb::arg("jobs"),
+           nb::arg("as_json"))
+      .def("columns", &TraceEvents, nb::lock_self());
   nb::class_<Device>(module, "Device", "Where dispatches run and buffers live.")
       .def_prop_ro("name",
                    [](const Device& device) {
