@@ -1,7 +1,7 @@
 // Loads a module only if the SHA-256 of its file is the one given: compiled
 // modules contain native code, which runs with the rights of the process
-// (docs/security.md). A robot has the hash, or a public key, in a place that
-// nobody can write who can write the module.
+// (docs/security.md). The robot keeps the hash, or a public key, in a place
+// that cannot be written by those who can write the module.
 //
 //   verify simple_mul.vmfb 64_HEXADECIMAL_DIGITS
 #include <stdint.h>
