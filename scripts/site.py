@@ -2,7 +2,7 @@
 """Makes the documentation's static site: the pages of docs/, samples/ and
 integrations/, a reference of the public headers, and a search over all.
 
-usage: site.py [DIRECTORY]        default: build/site; open site/index.html there
+usage: site.py [DIRECTORY]        default: build/site
 needs: mkdocs-material (scripts/site.sh installs it)
 """
 import html
@@ -184,7 +184,7 @@ def configuration(nav):
                         palette("dark", "slate", "material/weather-sunny", "light")],
         },
         "extra_css": ["takt.css"],
-        "plugins": ["search", "offline"],  # The search works from files, too.
+        "plugins": ["search"],
         "markdown_extensions": ["tables", "attr_list", "toc", "pymdownx.superfences",
                                 {"pymdownx.highlight": {"use_pygments": True}}],
         "validation": {"links": {"not_found": "warn", "anchors": "warn"}},
@@ -208,7 +208,7 @@ def main():
     (out / "mkdocs.yml").write_text(json.dumps(configuration(navigation(titles, headers)), indent=1))
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-f", str(out / "mkdocs.yml")],
                    check=True)
-    print(f"{len(titles)} pages and {len(headers)} headers: {out}/site/index.html")
+    print(f"{len(titles)} pages and {len(headers)} headers; to see them: python3 -m http.server -d {out}/site")
 
 
 if __name__ == "__main__":
