@@ -72,8 +72,9 @@ class BufferView
   Shape shape() const {
     return {takt_buffer_view_shape(get()), takt_buffer_view_rank(get())};
   }
+  // 0 for an empty view.
   size_t element_count() const {
-    size_t count = 1;
+    size_t count = get() != nullptr ? 1 : 0;
     for (const int64_t extent : shape()) count *= static_cast<size_t>(extent);
     return count;
   }

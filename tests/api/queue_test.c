@@ -30,7 +30,8 @@ static takt_buffer_t* allocate(size_t byte_length) {
   takt_buffer_t* buffer = NULL;
   REQUIRE_OK(takt_buffer_allocate(device, byte_length, NULL, &buffer));
   takt_mapping_t mapping;
-  REQUIRE_OK(takt_buffer_map(buffer, 0, byte_length, TAKT_ACCESS_WRITE, &mapping));
+  REQUIRE_OK(
+      takt_buffer_map(buffer, 0, byte_length, TAKT_ACCESS_WRITE, &mapping));
   memset(mapping.data, 0, byte_length);
   takt_buffer_unmap(&mapping);
   return buffer;
