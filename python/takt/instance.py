@@ -9,10 +9,58 @@ from typing import Any, Callable, Iterable
 
 from . import _native
 from .module import Function, LoadedModule, Module
+from .plan import Plan, PlanRun
 from .stream import Stream
 from .trace import Recording
 
 _instances: weakref.WeakSet[Instance] = weakref.WeakSet()
+
+
+class Scheduler:
+    """What decides in an instance, as `Instance.scheduler`."""
+
+    def __init__(self, native: _native.Instance):
+        self._native = native
+
+    @property
+    def mode(self) -> str:
+        """"nominal", "burst", "hot" or "degraded"."""
+        return _native.scheduler_mode(self._native)
+
+    @property
+    def classes(self) -> dict[str, dict[str, Any]]:
+        """Counts and response times of jobs, by criticality."""
+        return _native.scheduler_classes(self._native)
+
+    @property
+    def windows(self) -> dict[str, Any]:
+        """How often it planned ahead, and what became of those plans."""
+        return _native.scheduler_windows(self._native)
+
+    @property
+    def resources(self) -> list[dict[str, Any]]:
+        """Cores and NPUs: pool, is_npu, is_available, speed (1 is nominal)."""
+        return _native.scheduler_resources(self._native)
+
+    def set_available(self, resource: int, is_available: bool) -> None:
+        """Takes a resource away from the policy, or gives it back."""
+        _native.scheduler_set_available(self._native, resource, is_available)
+
+    def set_speed(self, pool: str, speed: float) -> None:
+        """How fast the resources of a pool are; 1 is nominal."""
+        _native.scheduler_set_speed(self._native, pool, round(speed * 1000))
+
+    def set_hot(self, is_hot: bool) -> None:
+        """Says that the machine is too hot."""
+        _native.scheduler_set_hot(self._native, is_hot)
+
+    def save_profile(self, path: str) -> None:
+        """Writes what it has learned of durations."""
+        _native.scheduler_save_profile(self._native, path)
+
+    def load_profile(self, path: str) -> int:
+        """Reads such a file; gives the number of records."""
+        return _native.scheduler_load_profile(self._native, path)
 
 
 class Instance:
@@ -86,6 +134,11 @@ class Instance:
     @property
     def policy(self) -> str:
         return self._native.policy
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """Its modes, resources, statistics and profile; with a policy only."""
+        return Scheduler(self._native)
 
     @property
     def statistics(self) -> dict[str, Any]:
@@ -210,6 +263,34 @@ class Instance:
         )
         self._streams.add(stream)
         return stream
+
+    def run_plan(
+        self,
+        plan: Plan,
+        streams: dict[str, Any],
+        *,
+        mode: str = "adaptive",
+        late: str = "report",
+        timing: str = "standard",
+        start_in: float | None = 0.02,
+    ) -> PlanRun:
+        """Carries out a plan. The instance needs a policy.
+
+        streams   for each stream of the plan a `Stream` that was made with
+                  start=False; or a function; or a tuple of a function, or a
+                  list of them that take turns, and of the arguments of calls.
+        mode      "strict": operations wait for their planned times. "adaptive":
+                  the run repairs the plan when it is late.
+        late      strict: what a late operation does: "report", "fall_back" to the
+                  online policy, or "fail".
+        timing    "standard", "exact" or "patient": how much counts as late.
+        start_in  seconds from now to time 0 of the plan; None: `run.start()` starts
+                  it.
+        """
+        run = PlanRun(self, plan, streams, mode, late, timing)
+        if start_in is not None:
+            run.start(_native.now_ns() + round(start_in * 1e9))
+        return run
 
     def trace(self, *, events_per_thread: int = 32768) -> Recording:
         """Records what happens, in a `with` block.

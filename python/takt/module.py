@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _native
 
@@ -24,7 +24,9 @@ class Function:
 
     Options of a call, where no input has that name: `timeout` (seconds; the
     call fails after them), `deadline` (seconds; its order among others),
-    `priority` (0 to 255), `cpus` (an iterable of CPU numbers).
+    `priority` (0 to 255), `cpus` (an iterable of CPU numbers), `memory_limit`
+    (bytes that the call may hold) and `step_limit` (loop iterations and calls of
+    its bytecode), beyond which it fails.
     """
 
     def __init__(self, native: _native.Function):
@@ -85,6 +87,16 @@ class Function:
         return self._native.name
 
     @property
+    def memory(self) -> dict[str, Any]:
+        """What a call allocates: allocations of known size, their largest and
+        their sum in bytes, and how many are not known (`unknown`)."""
+        return self._native.memory()
+
+    def prepare(self) -> None:
+        """Does in advance what the first call would have to do."""
+        self._native.prepare()
+
+    @property
     def inputs(self) -> list[dict[str, Any]]:
         """Name, type, kind, and of tensors dtype and shape (None: any size)."""
         return self._native.signature["inputs"]
@@ -118,7 +130,7 @@ class LoadedModule:
         if source.data is not None:
             self._module = native.load_bytes(source.data)
         else:
-            self._module = native.load_file(os.fspath(source.path), source.preload)
+            self._module = native.load_file(os.fspath(source.path), source.preload, source.verify)
         parameters = [
             native.open_parameters(os.fspath(path), scope)
             for scope, path in source.parameters.items()
@@ -127,8 +139,11 @@ class LoadedModule:
             instance.device(device) if isinstance(device, str) else device
             for device in source.devices
         ]
-        self._context = native.context([self._module], devices, parameters)
+        self._context = native.context(
+            [self._module], devices, parameters, source.step_limit, source.memory_limit
+        )
         self._functions: dict[str, Function] = {}
+        self._only: _native.Function | None = None  # That calls of the module call.
         self._names = [n for n in self._module.exports if not n.startswith("_")]
 
     @property
@@ -167,7 +182,10 @@ class LoadedModule:
         return function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function()(*args, **kwargs)
+        only = self._only
+        if only is None:
+            only = self._only = self.function()._native
+        return only(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<takt.LoadedModule {self.name}: {', '.join(self.functions)}>"
@@ -187,6 +205,9 @@ class Module:
         device: str | _native.Device | list[str | _native.Device] = "local-task",
         parameters: str | os.PathLike | dict[str, str | os.PathLike] | None = None,
         preload: bool = True,
+        verify: Callable[[str, bytes], None] | None = None,
+        memory_limit: int = 0,
+        step_limit: int = 0,
     ):
         self.data = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else None
         self.path = None if self.data is not None else os.path.abspath(os.fspath(source))
@@ -196,8 +217,14 @@ class Module:
         elif not isinstance(parameters, dict):
             parameters = {"": parameters}
         self.parameters = parameters
+        if verify is not None and self.data is not None:
+            raise TypeError("verify is for files; bytes are the caller's")
         self.preload = preload
+        self.verify = verify
+        self.memory_limit = memory_limit
+        self.step_limit = step_limit
         self._loaded: LoadedModule | None = None
+        self._only: _native.Function | None = None  # That calls of the module call.
 
     @classmethod
     def of(cls, source: Any, **options: Any) -> Module:
@@ -238,7 +265,10 @@ class Module:
         return getattr(self._loaded_module(), name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._loaded_module()(*args, **kwargs)
+        only = self._only
+        if only is None:
+            only = self._only = self._loaded_module().function()._native
+        return only(*args, **kwargs)
 
     def __repr__(self) -> str:
         what = self.path or f"{len(self.data)} bytes, {hashlib.sha256(self.data).hexdigest()[:8]}"
@@ -254,6 +284,11 @@ def load(source: str | os.PathLike | bytes, **options: Any) -> Module:
     parameters  an .irpa or .safetensors file, or such files by scope.
     preload     False: map the file instead of reading it; it must not change
                 then.
+    verify      called with the path and the bytes of the file before anything is
+                read from them; an exception refuses the file.
+    memory_limit, step_limit
+                of calls without limits of their own, see `Function`; 0: half of
+                the memory of the process, and no limit of steps.
     """
     module = Module.of(source, **options)
     module._loaded_module()  # Errors come here, not at the first call.

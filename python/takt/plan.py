@@ -1,4 +1,4 @@
-"""takt.plan.solve(): a portfolio of solvers, in this process or on a cluster."""
+"""Plans: files, workloads, runs on an instance, and a portfolio of solvers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,176 @@ import pathlib
 import subprocess
 import tempfile
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import _native
 from .errors import Error
+from .module import Function, LoadedModule
+from .stream import Stream
 from .tools import find_tool
 
+if TYPE_CHECKING:
+    from .instance import Instance
+
 _INSTANCES = (".fjs", ".fajs")
+
+
+class Plan:
+    """Which operation runs when, and where; immutable. docs/planning.md has the
+    format."""
+
+    def __init__(self, native: _native.Plan):
+        self._native = native
+        self._contents: dict[str, Any] | None = None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Plan:
+        """Reads a .taktplan."""
+        return cls(_native.Plan.load(os.fspath(path)))
+
+    @classmethod
+    def decode(cls, data: bytes, name: str = "plan") -> Plan:
+        """The plan of a file's bytes; `name` is for messages."""
+        return cls(_native.Plan.decode(data, name))
+
+    @classmethod
+    def from_schedule(cls, text: str) -> Plan:
+        """A plan of a schedule as JSON (docs/planning.md)."""
+        return cls(_native.Plan.from_schedule(text))
+
+    def encode(self) -> bytes:
+        return self._native.encode()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a .taktplan."""
+        pathlib.Path(path).write_bytes(self.encode())
+
+    def schedule(self) -> str:
+        """The plan as a schedule in JSON."""
+        return self._native.schedule()
+
+    @property
+    def faults(self) -> list[str]:
+        """What makes the plan impossible to carry out; empty for a good one."""
+        return self._native.faults().splitlines()
+
+    @property
+    def contents(self) -> dict[str, Any]:
+        """Name, period_ns, makespan_ns, lower_bound_ns, and lists of modules,
+        resources, jobs and operations."""
+        if self._contents is None:
+            self._contents = self._native.describe()
+        return self._contents
+
+    def bind(self, index: int, module: LoadedModule) -> Plan:
+        """A plan whose module `index` is this one: for imported schedules."""
+        return Plan(self._native.bind_module(index, module._module))
+
+    def __repr__(self) -> str:
+        contents = self.contents
+        return (
+            f"<takt.plan.Plan {contents['name']}: {len(contents['operations'])} operations, "
+            f"{contents['makespan_ns']} ns>"
+        )
+
+
+class Workload:
+    """What a robot has to run, and when: docs/planning.md has the format.
+
+    profile  the text of a profile, for a workload without a topology.
+    """
+
+    def __init__(self, text: str, profile: str = ""):
+        self._native = _native.Workload.parse(text, profile)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, profile: str | os.PathLike | None = None) -> Workload:
+        """Reads a workload (.json), and the profile that it needs."""
+        text = pathlib.Path(path).read_text()
+        return cls(text, pathlib.Path(profile).read_text() if profile is not None else "")
+
+    @property
+    def contents(self) -> dict[str, Any]:
+        """Name, and lists of modules, functions and streams."""
+        return self._native.describe()
+
+    def plan(self, *, seconds: float = 1.0, threads: int = 1, seed: int = 1) -> tuple[Plan, dict[str, Any]]:
+        """The best plan that is found within the time, and what is known of it:
+        lower_bound_ns, late_jobs, lateness_ns, energy_uj, response_ns."""
+        plan, report = self._native.plan(seconds, threads, seed)
+        return Plan(plan), report
+
+    def bounds(self) -> list[dict[str, Any]]:
+        """For each stream, how long a response may take if the online scheduler
+        decides: bound_ns, or the reason why there is none."""
+        return self._native.analyse()
+
+
+class PlanRun:
+    """A plan that an instance carries out; made by `Instance.run_plan()`.
+
+    The run ends with this object, or with a `with` block.
+    """
+
+    def __init__(self, instance: Instance, plan: Plan, streams: dict[str, Any], mode: str, late: str, timing: str):
+        if mode not in ("strict", "adaptive"):
+            raise ValueError(f'mode "{mode}": expected "strict" or "adaptive"')
+        self._native = _native.PlanRun(
+            instance._native,
+            plan._native,
+            {name: _binding(name, to) for name, to in streams.items()},
+            mode == "adaptive",
+            late,
+            timing,
+        )
+
+    def __enter__(self) -> PlanRun:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+        self.wait()
+
+    def start(self, at_ns: int) -> None:
+        """`at_ns`, of `takt.now_ns()`, is time 0 of the plan."""
+        self._native.start(at_ns)
+
+    def replace(self, plan: Plan, at_ns: int) -> int:
+        """Follows another plan from `at_ns` on; gives the time of the change."""
+        return self._native.replace(plan._native, at_ns)
+
+    def stop(self) -> None:
+        """Releases nothing any more; jobs in flight end."""
+        self._native.stop()
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Waits until the run is over. A cyclic one is after `stop()`."""
+        self._native.wait(timeout)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What was started, in its place, late, repaired and called."""
+        return self._native.report()
+
+    def operation(self, index: int) -> tuple[dict[str, int], dict[str, int]]:
+        """How far the starts and the ends of an operation are from the plan."""
+        return self._native.operation(index)
+
+
+def _binding(name: str, to: Any) -> Any:
+    """A native stream, or native functions and the arguments of their calls."""
+    if isinstance(to, Stream):
+        return to._native
+    function, *arguments = to if isinstance(to, tuple) else (to,)
+    functions = function if isinstance(function, (list, tuple)) else [function]
+    natives = []
+    for each in functions:
+        if isinstance(each, LoadedModule):
+            each = each.function()
+        if not isinstance(each, Function):
+            raise TypeError(f"stream {name}: expected a stream or functions, got {each!r}")
+        natives.append(each._native)
+    return (natives, tuple(arguments))
 
 
 @dataclasses.dataclass
