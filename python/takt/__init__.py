@@ -11,11 +11,11 @@ docs/python.md is the guide.
 """
 
 from . import errors, plan
-from ._native import Device, Fence, Invocation, now_ns, policy_names, version
+from ._native import Device, Fence, Invocation, Timeline, now_ns, policy_names, version
 from .compiler import Artifact, compile
 from .errors import *  # noqa: F403  The exceptions.
 from .errors import Error
-from .instance import Instance, default_instance
+from .instance import Instance, Scheduler, default_instance
 from .module import Function, LoadedModule, Module, load
 from .stream import Stream
 from .sweeping import Table, sweep

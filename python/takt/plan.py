@@ -104,9 +104,12 @@ class Workload:
 
     def plan(self, *, seconds: float = 1.0, threads: int = 1, seed: int = 1) -> tuple[Plan, dict[str, Any]]:
         """The best plan that is found within the time, and what is known of it:
-        lower_bound_ns, late_jobs, lateness_ns, energy_uj, response_ns."""
-        plan, report = self._native.plan(seconds, threads, seed)
-        return Plan(plan), report
+        elapsed_ns, late_jobs, lateness_ns, energy_uj, response_ns (the sum of all
+        jobs), lower_bound_ns (of the makespan; 0: none is known)."""
+        native, report = self._native.plan(seconds, threads, seed)
+        plan = Plan(native)
+        report["lower_bound_ns"] = plan.contents["lower_bound_ns"]
+        return plan, report
 
     def bounds(self) -> list[dict[str, Any]]:
         """For each stream, how long a response may take if the online scheduler

@@ -57,6 +57,18 @@ def test_sweep_policies(testdata, tmp_path):
     assert "<svg" in (tmp_path / "sweep.html").read_text()
 
 
+def test_plan_robot(testdata, tmp_path):
+    try:
+        find_tool("takt-plan")
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    plan = tmp_path / "robot.taktplan"
+    out = run("plan_robot.py", testdata / "plan/shot.json", plan, cache=tmp_path)
+    assert re.search(r"ms, 0 late jobs", out)
+    assert "fault" not in out
+    assert takt.plan.Plan.load(plan).faults == []
+
+
 async def test_the_code_of_the_page(needs_compiler, mlp, tmp_path, monkeypatch):
     """docs/python.md's first example, with a policy and a short sleep."""
     text = (PYTHON.parent / "docs/python.md").read_text()

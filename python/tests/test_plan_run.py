@@ -21,6 +21,7 @@ def test_a_workload_is_planned_saved_and_read_again(testdata, tmp_path):
     assert report["late_jobs"] == 0
     assert plan.faults == []
     contents = plan.contents
+    assert contents["makespan_ns"] >= report["lower_bound_ns"] >= 0
     assert contents["makespan_ns"] > 0 and report["elapsed_ns"] > 0
     assert len(contents["jobs"]) == 5 and len(contents["operations"]) == 8
     assert {resource["name"] for resource in contents["resources"] if resource["is_npu"]} != set()

@@ -1,0 +1,101 @@
+"""The scheduler of an instance, limits of calls, and the verify hook."""
+
+import time
+
+import numpy as np
+import pytest
+
+import takt
+
+
+def test_the_scheduler_says_what_it_has_and_did(testdata, tmp_path):
+    with takt.Instance(workers=2, policy="job-shop") as robot:
+        module = robot.load(testdata / "api/simple_mul.vmfb")
+        stream = robot.stream(module.mul, closed=True, criticality="hard", deadline=1.0)
+        stream.set_input(np.ones(4, np.float32), np.ones(4, np.float32))
+        while stream.statistics["met"] < 5:
+            time.sleep(0.001)
+        stream.stop()
+        stream.wait_idle()
+        scheduler = robot.scheduler
+        assert scheduler.classes["hard"]["released"] >= 5
+        assert scheduler.classes["soft"]["released"] == 0
+        assert scheduler.mode in ("nominal", "burst")
+        assert [each["is_available"] for each in scheduler.resources] == [True, True]
+        scheduler.set_available(1, False)
+        assert [each["is_available"] for each in scheduler.resources] == [True, False]
+        scheduler.set_available(1, True)
+        scheduler.set_hot(True)
+        assert scheduler.mode == "hot"
+        scheduler.set_hot(False)
+        assert scheduler.windows["planned"] == 0
+        scheduler.save_profile(str(tmp_path / "learned"))
+        assert scheduler.load_profile(str(tmp_path / "learned")) >= 0
+        with pytest.raises(takt.Error):
+            scheduler.set_available(99, False)
+        with pytest.raises(takt.Error, match="no_such_pool"):
+            scheduler.set_speed("no_such_pool", 0.5)
+
+
+def test_a_call_beyond_its_memory_limit_fails(testdata):
+    a, b = np.ones(4, np.float32), np.full(4, 2, np.float32)
+    limited = takt.load(testdata / "api/simple_mul.vmfb", device="local-sync", memory_limit=1)
+    with pytest.raises(takt.ResourceExhausted):
+        limited.mul(a, b)
+    assert limited.mul(a, b, memory_limit=1 << 20).tolist() == [2, 2, 2, 2]
+
+
+def test_a_file_is_loaded_only_if_it_is_verified(testdata):
+    path = testdata / "api/simple_mul.vmfb"
+    seen = []
+    takt.load(path, verify=lambda name, data: seen.append((name, data)))
+    assert seen == [(str(path), path.read_bytes())]
+
+    def refuse(name, data):
+        raise RuntimeError("not signed")
+
+    with pytest.raises(takt.Error, match="not signed"):
+        takt.load(path, verify=refuse)
+    with pytest.raises(TypeError, match="verify"):
+        takt.load(path.read_bytes(), verify=refuse)
+
+
+def test_a_function_says_what_it_allocates(simple):
+    function = simple.function("mul")
+    function.prepare()
+    assert function.memory["bytes_total"] >= function.memory["bytes_largest"] >= 0
+
+
+def test_fences_have_names_barriers_and_descriptors():
+    import os
+    import select
+
+    barrier = takt.Fence.barrier(2)
+    barrier.set_name("both")
+    assert "both" in barrier.explain()
+    fd = barrier.export_fd()
+    try:
+        barrier.signal()
+        assert not barrier.reached
+        assert select.select([fd], [], [], 0)[0] == []
+        barrier.signal()
+        assert barrier.reached
+        assert select.select([fd], [], [], 10)[0] == [fd]
+    finally:
+        os.close(fd)
+
+
+def test_a_timeline_reaches_its_fences():
+    timeline = takt.Timeline(3)
+    fence = timeline.at(5)
+    assert (timeline.value, fence.reached) == (3, False)
+    timeline.signal(4)
+    assert not fence.reached
+    timeline.signal(5)
+    assert fence.reached
+    with pytest.raises(takt.Error):
+        timeline.signal(5)
+    later = timeline.at(9)
+    timeline.fail("cut off")
+    with pytest.raises(takt.Error, match="cut off"):
+        later.wait(1)
