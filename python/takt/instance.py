@@ -24,7 +24,8 @@ class Scheduler:
 
     @property
     def mode(self) -> str:
-        """"nominal", "burst", "hot" or "degraded"."""
+        """One of "nominal", "burst", "hot" and "degraded"; it changes within 250
+        ms."""
         return _native.scheduler_mode(self._native)
 
     @property
@@ -34,7 +35,8 @@ class Scheduler:
 
     @property
     def windows(self) -> dict[str, Any]:
-        """How often it planned ahead, and what became of those plans."""
+        """How often it planned ahead, and what became of those plans; of an
+        instance with a `window`."""
         return _native.scheduler_windows(self._native)
 
     @property
