@@ -430,8 +430,10 @@ class Robot {
   // runs on a lost resource stops at once.
   void StopEarly(const Decision& decision, bool is_cancel) {
     const uint32_t index = decision.operation.index;
-    if (index >= runs_.size() || runs_[index] == nullptr) {
-      Fault("a stop of what does not run");
+    // It may have ended, or stopped, by an event that came after the decision.
+    if (!scheduler_->IsLive(decision.operation) || index >= runs_.size() ||
+        runs_[index] == nullptr ||
+        !(runs_[index]->start.operation == decision.operation)) {
       return;
     }
     Run& run = *runs_[index];
