@@ -27,7 +27,7 @@ _NPU = "npu 1"
 
 @dataclasses.dataclass
 class Artifact:
-    """A compiled module: a file, and how it came about."""
+    """A compiled module: a file, and the report of its compilation."""
 
     path: pathlib.Path
     recipe: recipes.Recipe
@@ -36,8 +36,8 @@ class Artifact:
     placement: list[placing.Layer] = dataclasses.field(default_factory=list)
 
     def explain(self) -> str:
-        """What went where and why, a line for each kind of operation; the layers
-        with the most multiply-adds first. Empty without an NPU."""
+        """The places of the operations with the reasons, a line for each kind; the
+        layers with the most multiply-adds first. Empty without an NPU."""
         return "\n".join(
             f"{each.where}: {each.count} x {each.what}: {each.why}" for each in self.placement
         )
@@ -80,24 +80,24 @@ def compile(
                  of them, in a list or with commas, for one module of them all.
     npu          a driver: "host", "sim", "sim=PROFILE.json" or "DRIVER.so". The
                  module's products of matrices can run there, and the rest runs
-                 on the CPU; `Artifact.placement` says what goes where and why,
-                 and `Artifact.report["npu"]` what the driver did in a trial run,
-                 if the target is this machine.
+                 on the CPU; `Artifact.placement` has the place of each layer and
+                 the reason. If the target is this machine,
+                 `Artifact.report["npu"]` has the driver's counts of a trial run.
     recipe       one of `takt.recipes.RECIPES`, or a file that tuning wrote.
-                 None: by a look at the network. One that does not compile falls
-                 back to the compiler's own choices; `Artifact.report` says so.
+                 None: chosen by the network. If it does not compile, the
+                 compiler's own choices are used; `Artifact.report` has the reason.
     flags        further flags of iree-compile.
     deadline, priority, affinity, isa, resource, batch_dim
                  annotations of its functions: seconds, 0 to 255, a mask or
                  numbers of CPUs, features of CPUs, "cpu" or "npu", a dimension.
     annotations  further ones, {"key": "value"}, and those of one function,
                  {"act": {"takt.priority": "200"}}.
-    tune         True, or seconds: tries recipes and choices of the compiler's, and
-                 takes the quickest; `Artifact.report["tried"]` has them all.
+    tune         True, or seconds: tries recipes and choices of the compiler, and uses
+                 the quickest; `Artifact.report["tried"]` has all of them.
     host, host_tools
-                 tune there: what ssh takes, such as "user@board", and the folder
-                 of Takt's tools on it, if they are not on its PATH.
-    progress     gets lines about the tuning. None: they go to stderr.
+                 the board for tuning: its name for ssh, such as "user@board", and
+                 the folder of Takt's tools on it, if they are not on its PATH.
+    progress     called with lines about the tuning. None: they go to stderr.
     cache        the folder of compiled modules. Default: $TAKT_CACHE, else
                  takt under the user's cache folder.
     """
@@ -231,7 +231,7 @@ class Job:
     rewrite: Callable[[], bytes | None] = lambda: None
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
-        """Compiles, or takes what the cache has."""
+        """Compiles the model, or uses the cached module."""
         version = compiler_version()
         mlir = self.rewrite() if recipe.is_rewritten else self.mlir
         if mlir is None:

@@ -1,5 +1,5 @@
-"""What MLIR says of its functions, and what is added to it: names, declarations
-of inputs and results, annotations."""
+"""Reads the functions of MLIR, and adds names, declarations of inputs and results,
+and annotations."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Exceptions: one class a status code of the C API, all of them `takt.Error`."""
+"""Exceptions: one class for each status code of the C API, all of them `takt.Error`."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """What a function of Takt failed with.
+    """The error of a function of Takt.
 
     `code` is the status code's name, such as "INVALID_ARGUMENT", and `source`
-    the function of the C API that gave it, or "".
+    the function of the C API that returned it, or "".
     """
 
     code = "UNKNOWN"
@@ -78,7 +78,7 @@ class Incompatible(Error):
 
 
 class CompileError(Error):
-    """The compiler or an importer failed; the message has what it said."""
+    """The compiler or an importer failed; the message has its output."""
 
     code = "COMPILE_ERROR"
 

@@ -1,4 +1,4 @@
-"""From what people have to MLIR text: ONNX, StableHLO, JAX, PyTorch, TFLite."""
+"""Importers of models to MLIR text: ONNX, StableHLO, JAX, PyTorch, TFLite."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import CompileError
 
 @dataclasses.dataclass
 class Source:
-    """A program as MLIR, and what is known of it beyond that."""
+    """A program as MLIR, and further facts about it."""
 
     mlir: bytes  # Text.
     input_type: str = "auto"  # Of iree-compile.
@@ -192,7 +192,7 @@ def find_program(name: str, package: str = "takt[compile]") -> str:
 
 
 def run_tool(command: list[str], what: str, *, timeout: float | None = None) -> None:
-    """Runs a tool. What it prints is in the CompileError if it fails."""
+    """Runs a tool. If it fails, the CompileError has its output."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except FileNotFoundError as error:

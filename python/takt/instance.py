@@ -66,22 +66,22 @@ class Scheduler:
 
 
 class Instance:
-    """The runtime: its workers, and who decides what they run.
+    """The runtime: its workers and its scheduler.
 
-    workers           threads that run kernels; None: one a CPU of this process.
-    policy            who decides which dispatch runs when: None, the order of
-                      priorities alone, or one of `takt.policy_names()`, such as
-                      "job-shop".
-    worker_cpus       such as "1-3,8": a worker on each, which stays there.
+    workers           threads that run kernels; None: one for each CPU of this
+                      process.
+    policy            the scheduler's policy: one of `takt.policy_names()`, such as
+                      "job-shop". None: priorities alone order the work.
+    worker_cpus       such as "1-3,8": each CPU gets one worker, which stays there.
     worker_fifo_priority, timer_fifo_priority
                       SCHED_FIFO priorities of the workers and of the thread
                       that releases the jobs of streams; 0: ordinary threads.
     spin, timer_spin  seconds that an idle worker, and the timer before a
                       release, stay awake.
-    window            seconds that the policy plans ahead; 0: it does not.
-    aging             seconds after which waiting work rises by a class.
+    window            seconds that the scheduler plans in advance; 0: it does not.
+    aging             seconds after which waiting work rises by one class.
 
-    A `with` block ends by `close()`. Every method may be called by any thread.
+    A `with` block ends with `close()`. Every method may run on any thread.
     """
 
     def __init__(
@@ -144,14 +144,14 @@ class Instance:
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """What was asked of the system and what it refused."""
+        """The requests to the system, and those that it refused."""
         return self._native.statistics()
 
     def device(self, name: str = "local-task", *, memory_budget: int = 0) -> _native.Device:
         """A device: "local-task" (spread over the workers) or "local-sync".
 
-        Each name has one device in an instance, but for a device with a
-        memory_budget (bytes), which is made anew.
+        An instance has one device of each name. With a memory_budget (bytes)
+        each call makes a new device.
         """
         if memory_budget:
             return self._native.device(name, memory_budget=memory_budget)
@@ -171,14 +171,14 @@ class Instance:
         native_code: bool = False,
         may_route_to_cpu: bool = True,
     ) -> _native.Device:
-        """A device with an NPU behind it, for `takt.load(path, device=...)`.
+        """A device with an NPU, for `takt.load(path, device=...)`.
 
         driver            "host" (this CPU's inner products), "sim" (a model whose
                           profile is `driver_options`, as JSON), or the path of a
                           driver's shared object.
         time_limit        seconds that an operation may take.
         retries           attempts after a failure.
-        fall_back_to_cpu  the CPU runs what failed on the NPU.
+        fall_back_to_cpu  the CPU runs operations that failed on the NPU.
         native_code       the device also runs native code of the CPU.
         may_route_to_cpu  each dispatch runs where it is expected to end first.
 
@@ -220,19 +220,19 @@ class Instance:
         on_late: Callable[[dict], None] | None = None,
         start: bool = True,
     ) -> Stream:
-        """Has `function` called again and again.
+        """Calls `function` repeatedly.
 
-        When a job is released: every `period` seconds; or with `closed`, when
-        the last one is done; or `after` a job of another stream; else when an
+        A job is released every `period` seconds; with `closed`, when the last job
+        is done; with `after`, when a job of that stream is done; otherwise when an
         input is set. `deadline` is in seconds after the release.
 
         criticality  "hard", "soft" or "best_effort".
-        late         what becomes of a job whose deadline passes: "run_on",
+        late         the treatment of a job whose deadline passes: "run_on",
                      "demote", "drop", "latest_only".
-        on_result    called with what a call of the function returns, by the
-                     thread that ended the job. It takes the GIL: a loop that
-                     must not be late takes results by `Stream.take()` instead.
-        start        False: `Stream.start()` starts it. A closed stream with
+        on_result    called with the results of a job, on the thread that ended
+                     the job. It takes the GIL: a loop that must not be late uses
+                     `Stream.take()` instead.
+        start        False: `Stream.start()` starts the stream. A closed stream with
                      inputs starts with its first input in any case.
         """
         function = self._function_of(function)
@@ -295,14 +295,14 @@ class Instance:
         return run
 
     def trace(self, *, events_per_thread: int = 32768) -> Recording:
-        """Records what happens, in a `with` block.
+        """Records a trace in a `with` block.
 
         Each thread keeps its last `events_per_thread` events.
         """
         return Recording(self._native, events_per_thread)
 
     def trim(self) -> None:
-        """Gives idle memory back to the system."""
+        """Returns idle memory to the system."""
         self._native.trim()
 
     def _function_of(self, function: Module | LoadedModule | Function) -> Function:
@@ -318,7 +318,7 @@ _default: Instance | None = None
 
 
 def default_instance() -> Instance:
-    """The instance that modules are called on where none is named."""
+    """The instance for calls of modules that name no instance."""
     global _default
     with _default_lock:
         if _default is None:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Function:
     """A function of a loaded module: called like one of Python.
 
-    Inputs are numpy arrays, or what offers its memory by the buffer protocol or
-    `__dlpack__` (on the CPU), or what `numpy.asarray()` takes; by position or by
-    name. A large array that starts at a multiple of 64 bytes is not copied, and
-    must not be written while the call runs. Results are numpy arrays over the
+    Inputs are numpy arrays, objects with the buffer protocol or `__dlpack__` (on
+    the CPU), or objects that `numpy.asarray()` accepts; by position or by name.
+    A large array that starts at a multiple of 64 bytes is not copied, and must not
+    be written while the call runs. Results are numpy arrays over the
     runtime's memory: one, or a tuple, or None.
 
     Options of a call, where no input has that name: `timeout` (seconds; the
@@ -79,7 +79,7 @@ class Function:
 
     def declare(self, declaration: str) -> Function:
         """The same function with names, types and shapes, for modules that
-        carry none: "(%image: tensor<1x3x224x224xf32>) -> (%logits: ...)"."""
+        declare none: "(%image: tensor<1x3x224x224xf32>) -> (%logits: ...)"."""
         return Function(self._native.declare(declaration))
 
     @property
@@ -121,7 +121,7 @@ class LoadedModule:
     """A module in a context of its own, on one instance.
 
     `module.name(...)` calls an exported function, and `module(...)` the only
-    one. State that the module has lives as long as this object.
+    one. The state of the module lives as long as this object.
     """
 
     def __init__(self, instance: Instance, source: Module):
@@ -194,8 +194,8 @@ class LoadedModule:
 class Module:
     """A compiled module, not bound to an instance.
 
-    It loads itself where it is needed: on the default instance when it is
-    called, on another by `on(instance)` or by a stream of that instance.
+    It is loaded when it is needed: on the default instance by a call, on
+    another one by `on(instance)` or by a stream of that instance.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class Module:
 
     @classmethod
     def of(cls, source: Any, **options: Any) -> Module:
-        """`source` itself if it is a Module, else a Module of it."""
+        """`source` itself if it is a Module, otherwise a Module for it."""
         if isinstance(source, Module):
             return source
         if hasattr(source, "load") and hasattr(source, "path"):  # takt.compile()'s.

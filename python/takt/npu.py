@@ -1,4 +1,4 @@
-"""Modules for an NPU: what its driver makes of them when they run."""
+"""Trial runs of modules for an NPU, with the counts of its driver."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIMEOUT_SECONDS = 600.0
 
 
 def device_of(driver: str) -> str:
-    """What the tools call a device: of "host", "sim", "sim=PROFILE.json" or
+    """The tools' name of a device for "host", "sim", "sim=PROFILE.json" or
     "DRIVER.so[,options]"."""
     if driver in ("host", "sim") or driver.startswith("sim="):
         return f"npu-{driver}"
@@ -36,8 +36,8 @@ def device_of(driver: str) -> str:
 
 def try_out(path: str | os.PathLike, driver: str) -> dict[str, Any]:
     """Runs the only function of a module once with the NPU and once without, on
-    the same random inputs: what the driver counted, and the largest difference of
-    the results in tolerances (at most 1 is well)."""
+    the same random inputs. Returns the driver's counts and the largest difference
+    of the results as a multiple of the tolerance (at most 1 passes)."""
     import numpy
 
     from . import tuning

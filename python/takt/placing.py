@@ -1,4 +1,4 @@
-"""Which products of a program go to an NPU, and why the rest does not.
+"""Selects the products of a program for an NPU, and gives the reasons for the rest.
 
 The program is MLIR after the compiler's global optimization, where each product
 of matrices is one operation of `linalg` with its header on one line. Products
@@ -55,7 +55,7 @@ class Layer:
 
 
 def place(text: str) -> tuple[str, list[Layer]]:
-    """The program with its products on an NPU if there is one, and what went where.
+    """The program with its products on an NPU if there is one, and the placement.
 
     The same module runs on the CPU alone: each product has code for both.
     """

@@ -219,8 +219,9 @@ def solve(
     problem   an instance (.fjs, .fajs), or a workload (.json).
     profile   of a workload, if it has no topology of its own.
     seconds   of each solver.
-    rounds    how often all solvers run. No round is begun, and what has not begun
-              is cancelled, once the best schedule meets the lower bound.
+    rounds    the number of runs of all solvers. When the best schedule meets the
+              lower bound, no further round starts, and solvers that have not
+              started are cancelled.
     seeds     solvers in a round. Default: as many as the cluster has threads; 1
               without a client.
     client    a `dask.distributed.Client`. A solver whose worker is lost runs
@@ -256,7 +257,7 @@ def solve(
 
 
 def _run_round(client: Any, files: dict[str, bytes], name: str, seconds: float, seeds: range):
-    """Pairs of a seed and what its solver found, as they come."""
+    """Pairs of a seed and its solver's schedule, in the order in which they end."""
     if client is None:
         for seed in seeds:
             yield seed, run_solver(files, name, seconds, seed)

@@ -9,10 +9,10 @@ import os
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What is done to compile a network.
+    """The settings of the compilation of a network.
 
     flags     of iree-compile, besides those of the target.
-    fallback  the recipe that is tried where this one does not compile.
+    fallback  the recipe that is tried if this one does not compile.
     is_rewritten
               convolutions and products become calls of Takt's kernels first.
     """
@@ -96,7 +96,7 @@ RECIPES: dict[str, Recipe] = {
 
 
 def choose(is_quantized: bool) -> Recipe:
-    """The recipe that is used where the caller names none.
+    """The recipe that is used if the caller names none.
 
     docs/performance.md has the measurements behind the choice.
     """

@@ -33,7 +33,7 @@ class Stream:
         self._native.start(at_ns)
 
     def stop(self) -> None:
-        """Releases nothing any more; the job in flight goes on."""
+        """Stops the releases; the job in flight continues."""
         self._starts_with_input = False
         self._native.stop()
 
@@ -42,13 +42,13 @@ class Stream:
         self._native.wait_idle(timeout)
 
     def set_input(self, *args: Any, **kwargs: Any) -> None:
-        """Puts inputs into the slot, by position or name, as a call takes them."""
+        """Puts inputs into the slot, by position or name, as in a call."""
         self._native.set_input(*args, **kwargs)
         self._start_if_waiting()
 
     def map_input(self, index: int = 0) -> Any:
-        """An array over the stream's own memory for an input: write it, then
-        `publish_input()`. No job reads it before."""
+        """An array over the stream's own memory for an input: write to it, then call
+        `publish_input()`. No job reads it before that."""
         return self._native.map_input(index)
 
     def publish_input(self) -> None:
@@ -61,12 +61,12 @@ class Stream:
             self.start()
 
     def take(self) -> Any:
-        """The newest results that were not taken yet, or None."""
+        """The newest results if they were not taken yet, otherwise None."""
         taken = self._native.take_output()
         return None if taken is None else taken[0]
 
     def take_job(self) -> tuple[Any, dict[str, Any]] | None:
-        """As `take()`, with the job that they are of."""
+        """As `take()`, with the job that made the results."""
         return self._native.take_output()
 
     @property
@@ -75,7 +75,7 @@ class Stream:
         return self._native.statistics()
 
     def admit(self, promise: bool = False) -> dict[str, Any]:
-        """Whether its jobs would be in time beside all that was promised:
+        """Whether its jobs will be in time beside all promised streams:
         "verdict" is "fits", "unknown" or "impossible". The instance needs a
         policy."""
         return self._native.admit(promise)
@@ -83,12 +83,12 @@ class Stream:
     def predict(
         self, *, release_ns: int = 0, step: float = 0.0, with_bound: bool = False
     ) -> dict[str, Any]:
-        """When the result of the next release, or of one at `release_ns`, will
-        be there, before the job is released.
+        """Predicts, before the job is released, when the result of the next
+        release, or of a release at `release_ns`, will exist.
 
         "q50_ns" and "q99_ns" are times of `takt.now_ns()` by which 50 and 99 % of
-        the results are there. With a `step` in seconds, "q99_steps" and the like
+        the results exist. With a `step` in seconds, "q99_steps" and the like
         are the same in control steps from the release. "bound_ns", with
-        `with_bound`, is admission's bound. None: not known.
+        `with_bound`, is admission's bound. None: unknown.
         """
         return self._native.predict(release_ns, round(step * 1e9), with_bound)

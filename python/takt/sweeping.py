@@ -21,7 +21,7 @@ _TIMEOUT_SECONDS = 600.0
 
 
 class Table:
-    """The records of a sweep, one a stream and run, in the order of the settings.
+    """The records of a sweep, one for each stream and run, in the order of the settings.
 
     `pandas.DataFrame(table.records)` takes them.
     """
@@ -38,8 +38,8 @@ class Table:
         return len(self.records)
 
     def misses(self) -> list[dict[str, Any]]:
-        """Of each workload, load and policy, over all seeds and its hard streams:
-        jobs released, and those that were missed or dropped."""
+        """For each workload, load and policy, over all seeds and hard streams: the
+        released jobs, and those that were missed or dropped."""
         sums: dict[tuple, dict[str, Any]] = {}
         for record in self.records:
             if record["criticality"] != "hard":
@@ -58,7 +58,7 @@ class Table:
         return max(self.records, key=lambda record: record["miss_ratio"])
 
     def makespans(self) -> list[dict[str, Any]]:
-        """Of each workload, load and policy: the least, the mean and the largest
+        """For each workload, load and policy: the least, the mean and the largest
         makespan of its runs, in us."""
         runs: dict[tuple, dict[int, float]] = {}
         for record in self.records:
@@ -73,7 +73,7 @@ class Table:
         return rows
 
     def worst_trace(self) -> dict[str, Any] | None:
-        """What ran where in the worst run, which is played again: the document of
+        """The trace of the worst run, which is simulated again: the document of
         `takt-trace show --json`. None for records without their files."""
         return None if self._replay is None or not self.records else self._replay(self.worst())
 
@@ -100,14 +100,14 @@ def sweep(
     noise: float | None = None,
     client: Any = None,
 ) -> Table:
-    """Plays every workload under every policy, load and seed on a board.
+    """Simulates every workload under every policy, load and seed on a board.
 
     board, workloads  files as docs/simulation.md describes them.
-    loads             parts of the board that the periodic streams ask for; 0: as
-                      the workload says.
-    client            a `dask.distributed.Client`: its workers play the runs, a
-                      lost worker's runs are played again elsewhere, and the
-                      records are the same. None: this process does it.
+    loads             the loads of the board by the periodic streams; 0: the load of
+                      the workload itself.
+    client            a `dask.distributed.Client`: its workers do the runs, and the
+                      runs of a lost worker are repeated elsewhere; the records
+                      are the same. None: this process does the runs.
     """
     if isinstance(workloads, (str, os.PathLike)):
         workloads = [workloads]

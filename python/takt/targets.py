@@ -76,8 +76,8 @@ def _cpu_flags(name: str) -> list[str]:
 
 
 def _executable_target(name: str, flags: Sequence[str]) -> str:
-    """The compiler's own attribute for a target: what it says of a program that
-    does nothing much."""
+    """The compiler's own attribute for a target, read from its output for a trivial
+    program."""
     from . import importers
 
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:

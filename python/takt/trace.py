@@ -1,4 +1,4 @@
-"""Traces: what happened when."""
+"""Traces: recorded events with their times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORMATS = {
 
 
 class Trace:
-    """What an instance has recorded; immutable."""
+    """A recording of an instance; immutable."""
 
     def __init__(self, native: _native.Trace):
         self._native = native
@@ -30,7 +30,7 @@ class Trace:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes a page (.html), Perfetto's format (.takt-trace), .json or .txt,
-        by the end of the name."""
+        selected by the end of the name."""
         path = os.fspath(path)
         ending = os.path.splitext(path)[1]
         if ending not in _FORMATS:
@@ -53,7 +53,7 @@ class Trace:
     @property
     def misses(self) -> list[dict[str, Any]]:
         """The jobs of streams that were done after their deadline, or dropped
-        for it: stream, function, job, outcome, time_ns, response_ns."""
+        because of it: stream, function, job, outcome, time_ns, response_ns."""
         result = []
         columns = self.columns
         for kind, name, track, time_ns, job, value in zip(
@@ -83,13 +83,13 @@ class Trace:
         return self._native.lost_count
 
     def summary(self) -> dict[str, Any]:
-        """Busy times of tracks, costs of work, and what became of jobs."""
+        """Busy times of tracks, costs of work, and outcomes of jobs."""
         return json.loads(self._native.summary(True))
 
     def explain(self, jobs: int = 5) -> dict[str, Any]:
-        """Why jobs of streams were late: what their response times were used
-        for, the cause, and what would avoid it; of each stream at most so many
-        jobs. Of a stream without late jobs, its slowest one. docs/tracing.md has
+        """Explains late jobs of streams: the use of their response times, the
+        cause, and a remedy; at most this number of jobs for each stream. For a
+        stream without late jobs it explains the slowest job. docs/tracing.md has
         the uses; `explanation()` gives the same as text."""
         return json.loads(self._native.explain(jobs, True))
 
@@ -116,5 +116,5 @@ class Recording(Trace):
         self._instance.stop_tracing()
 
     def snapshot(self) -> Trace:
-        """What there is by now, while recording goes on."""
+        """The trace so far; the recording continues."""
         return Trace(self._instance.collect_trace())

@@ -1,4 +1,4 @@
-"""Tuning: which recipe, and which choices of the compiler's, are the quickest."""
+"""Tuning: finds the recipe and the choices of the compiler that are the quickest."""
 
 from __future__ import annotations
 
@@ -129,14 +129,14 @@ def tune(
     progress: Callable[[str], None] | None = None,
 ) -> Artifact:
     """Compiles `job` by each recipe, then the best one with each of `CHOICES`, runs
-    each module, and gives the quickest whose results are those of the compiler's
-    own choices.
+    each module, and returns the quickest one whose results agree with those of the
+    compiler's own choices.
 
     host, host_tools  measure on this machine, over ssh, with the tools there.
-    progress          gets a line for each candidate. None: they go to stderr.
+    progress          called with a line for each candidate. None: they go to stderr.
 
-    No candidate is begun once `seconds` have passed, and one that is not done
-    by then is given up. `Artifact.report["tried"]` has a record for each.
+    No candidate is started after `seconds`, and a candidate that is not done by
+    then is stopped. `Artifact.report["tried"]` has a record for each.
     """
     progress = progress or (lambda text: print(text, file=sys.stderr, flush=True))
     machine = LocalMachine() if host is None else Board(host, host_tools)
