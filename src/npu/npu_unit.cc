@@ -159,11 +159,17 @@ NpuUnit::Outcome NpuUnit::RunBatch(
 takt_npu_result_t NpuUnit::WaitForBatch(uint64_t id, int64_t deadline_ns,
                                         bool* is_time_out) {
   if (!options_.time->Wait(sleeper_, kEnded, deadline_ns)) {
-    const takt_npu_result_t result = EndBatch(id);
-    // The batch may have completed just now.
-    if ((sleeper_.raised() & kEnded) == 0) {
+    bool is_running = false;
+    {
+      // From here on a completion is a stray one. Else a driver that completes
+      // a batch while it cancels it would pass off half of the work as done.
+      MutexLock lock(&mutex_);
+      is_running = running_id_ == id;
+      running_id_ = 0;
+    }
+    if (is_running) {
       *is_time_out = true;
-      return result;
+      return EndBatch(id);
     }
   }
   MutexLock lock(&mutex_);

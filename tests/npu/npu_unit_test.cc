@@ -140,6 +140,32 @@ TEST(NpuUnitTest, CompletionsThatComeTooLateDoNothing) {
   EXPECT_EQ(sim.unit->statistics().stray_completion_count, 4u);
 }
 
+// A driver that completes a batch, of which it has done nothing, while it
+// cancels it.
+takt_npu_batch_t batch_to_complete;
+
+TEST(NpuUnitTest, ACompletionDuringTheCancellationDoesNothing) {
+  takt_npu_driver_t driver = *SimDriver();
+  driver.submit = [](void*, const takt_npu_batch_t* batch) {
+    batch_to_complete = *batch;
+    return TAKT_NPU_RESULT_OK;
+  };
+  driver.cancel = [](void*, uint64_t id) {
+    batch_to_complete.complete(batch_to_complete.user_data, id,
+                               TAKT_NPU_RESULT_OK);
+    return TAKT_NPU_RESULT_OK;
+  };
+  NpuUnit::Options options;
+  options.time = std::make_shared<VirtualTime>();
+  options.policy.retry_max = 1;
+  const auto unit = NpuUnit::Open(&driver, options);
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  Fill fill(3);
+  EXPECT_EQ(fill.Run(**unit).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(fill.IsFilled());
+  EXPECT_EQ((*unit)->statistics().stray_completion_count, 2u);
+}
+
 TEST(NpuUnitTest, SecondCompletionsDoNothing) {
   Opened sim = OpenSim(R"({"faults": {"twice": 1}})");
   Fill fill(3);

@@ -154,7 +154,8 @@ class Soak {
     cpu_ = Take(takt::Device::Create(instance_, "local-task"), "cpu");
     const std::string profile =
         "{\"launch_ns\": 50000, \"faults\": {\"seed\": " +
-        std::to_string(seed) + ", \"error\": 0.02, \"time_out\": 0.01}}";
+        std::to_string(seed) +
+        ", \"error\": 0.02, \"time_out\": 0.005, \"late\": 0.005}}";
     takt::NpuOptions npu_options;
     npu_options->driver_options = profile.c_str();
     npu_options->time_limit_ns = 200 * kMillisecond;
