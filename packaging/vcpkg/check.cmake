@@ -1,0 +1,65 @@
+# Runs the port without vcpkg: what vcpkg provides to a portfile is replaced by
+# the same with the system's libraries.
+#
+#   cmake -D WORK_DIR=DIRECTORY [-D OPTIONS=...] -P packaging/vcpkg/check.cmake
+cmake_policy(VERSION 3.25)
+set(port ${CMAKE_CURRENT_LIST_DIR}/takt)
+set(VCPKG_LIBRARY_LINKAGE dynamic)
+set(CURRENT_PACKAGES_DIR ${WORK_DIR}/packages)
+
+# The manifest: each feature of the portfile is one of it, and the version is
+# Takt's.
+file(READ ${port}/vcpkg.json manifest)
+string(JSON version GET "${manifest}" version)
+file(STRINGS ${port}/../../../CMakeLists.txt project REGEX "^project\\(takt")
+if(NOT project MATCHES "VERSION ${version} ")
+  message(FATAL_ERROR "vcpkg.json has version ${version}: ${project}")
+endif()
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY
+                  OUTPUT_VARIABLE output ERROR_VARIABLE output)
+endfunction()
+function(vcpkg_check_features)
+  cmake_parse_arguments(ARG "" "OUT_FEATURE_OPTIONS" "FEATURES" ${ARGN})
+  set(options "")
+  while(ARG_FEATURES)
+    list(POP_FRONT ARG_FEATURES feature option)
+    string(JSON text GET "${manifest}" features ${feature} description)
+    list(APPEND options -D${option}=ON)
+  endwhile()
+  set(${ARG_OUT_FEATURE_OPTIONS} ${options} PARENT_SCOPE)
+endfunction()
+function(vcpkg_cmake_configure)
+  cmake_parse_arguments(ARG "" "SOURCE_PATH" "OPTIONS" ${ARGN})
+  run(${CMAKE_COMMAND} -G Ninja -S ${ARG_SOURCE_PATH} -B ${WORK_DIR}/build
+      -D CMAKE_BUILD_TYPE=Release -D CMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}
+      -D CMAKE_INSTALL_LIBDIR=lib ${ARG_OPTIONS} ${OPTIONS})
+endfunction()
+function(vcpkg_cmake_install)
+  run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --target install)
+endfunction()
+function(vcpkg_cmake_config_fixup)
+  cmake_parse_arguments(ARG "" "CONFIG_PATH" "" ${ARGN})
+  set(share ${CURRENT_PACKAGES_DIR}/share/takt)
+  file(MAKE_DIRECTORY ${share})
+  file(COPY ${CURRENT_PACKAGES_DIR}/${ARG_CONFIG_PATH}/ DESTINATION ${share})
+endfunction()
+function(vcpkg_fixup_pkgconfig)
+endfunction()
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(ARG "" "" "FILE_LIST" ${ARGN})
+  foreach(file IN LISTS ARG_FILE_LIST)
+    if(NOT EXISTS ${file})
+      message(FATAL_ERROR "there is no ${file}")
+    endif()
+  endforeach()
+endfunction()
+
+include(${port}/portfile.cmake)
+foreach(file include/takt/takt.h lib/libtakt.so lib/cmake/takt/takt-config.cmake)
+  if(NOT EXISTS ${CURRENT_PACKAGES_DIR}/${file})
+    message(FATAL_ERROR "the port did not install ${file}")
+  endif()
+endforeach()
+message(STATUS "the port installs Takt ${version}")
