@@ -8,7 +8,9 @@ that other work on the machine disturbs little. Results are compared with those
 of "default".
 
 usage: recipes_bench.py NETWORK.onnx... [--recipes NAME,...] [--rounds 3] [--seconds 0.5]
-                  [--compile_seconds 300] [--json FILE] [--show FILE]
+                  [--compile_seconds 300] [--compile_only] [--json FILE] [--show FILE]
+       --recipes: "chosen" is the one that takt.compile takes by itself
+       --compile_only: fill the cache of takt.compile, and measure nothing
        --json: results so far; networks that are in the file are not measured again
        --show: print the tables of such a file, and measure nothing
 needs: the package takt with the compiler (docs/python.md)
@@ -22,6 +24,7 @@ import sys
 import time
 
 DEFAULT = "default"
+CHOSEN = "chosen"
 
 
 def measure(path, seconds, result_path):
@@ -63,7 +66,7 @@ def compile_all(network, options, record):
 
     plain = recipes.Recipe(DEFAULT, (), "no flags", fallback=None)
     modules = {}
-    for recipe in [plain, *(recipes.RECIPES[name] for name in options.recipes)]:
+    for recipe in [plain, *(recipes.RECIPES[name] for name in options.recipes if name != CHOSEN)]:
         if recipe.name == "integer" and ".int8" not in network.name:
             continue
         begin = time.monotonic()
@@ -76,7 +79,11 @@ def compile_all(network, options, record):
         except takt.CompileError as error:
             row["failed"] = str(error).splitlines()[0]
         print(f"{network.name} {recipe.name}: {row}", file=sys.stderr, flush=True)
-    record["chosen"] = takt.compile(network, timeout=options.compile_seconds).recipe.name
+    chosen = takt.compile(network, timeout=options.compile_seconds)
+    record["chosen"] = chosen.recipe.name
+    if CHOSEN in options.recipes:
+        record["recipes"][CHOSEN] = {}
+        modules[CHOSEN] = chosen.path
     return modules
 
 
@@ -87,6 +94,8 @@ def measure_network(network, options, scratch):
 
     record = {"network": network.name.removesuffix(".onnx"), "recipes": {}}
     modules = compile_all(network, options, record)
+    if options.compile_only:
+        return record
     for _ in range(options.rounds):
         for name, path in list(modules.items()):
             row = record["recipes"][name]
@@ -139,6 +148,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--compile_seconds", type=float, default=300)
+    parser.add_argument("--compile_only", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--show", type=pathlib.Path)
     options = parser.parse_args()
@@ -154,9 +164,10 @@ def main():
             if network.name.removesuffix(".onnx") in measured:
                 continue
             records.append(measure_network(network, options, pathlib.Path(scratch)))
-            if options.json:
+            if options.json and not options.compile_only:
                 options.json.write_text(json.dumps(records, indent=1))
-    show(records)
+    if not options.compile_only:
+        show(records)
 
 
 if __name__ == "__main__":
