@@ -114,7 +114,7 @@ static void start(caller_t* caller, const npu_t* npu, int name,
 static void the_most_urgent_has_the_npu_next(void) {
   takt_npu_driver_t driver = *takt_npu_sim_driver();
   driver.find_import = &find_gated;
-  npu_t npu = create(&driver, 1000000000);
+  npu_t npu = create(&driver, kAwaitNs);
   caller_t callers[4];
   atomic_store(&gate, 1);
   start(&callers[0], &npu, 1, 16);
