@@ -33,7 +33,7 @@ TAKT_EXPORT size_t takt_list_size(const takt_list_t* list);
 
 // Sets the number of elements. New elements are 0, null or NONE.
 //
-// Errors: RESOURCE_EXHAUSTED  beyond 2^28 elements.
+// Errors: RESOURCE_EXHAUSTED  beyond 2^24 elements.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_list_resize(takt_list_t* list,
                                                           size_t size);
 
