@@ -98,7 +98,9 @@ class StreamTest : public testing::Test {
  private:
   absl::Status Run() {
     clock_->AdvanceTo(VirtualClock::NowNs() + call_ns_);
-    return during_call_ != nullptr ? during_call_() : absl::OkStatus();
+    // A copy: the function may replace `during_call_`.
+    const std::function<absl::Status()> during_call = during_call_;
+    return during_call != nullptr ? during_call() : absl::OkStatus();
   }
   static absl::Status Increment(void* self, vm::NativeCall& call) {
     call.results()[0].i64 = call.arguments()[0].i64 + 1;
