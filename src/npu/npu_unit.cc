@@ -158,23 +158,22 @@ NpuUnit::Outcome NpuUnit::RunBatch(
 
 takt_npu_result_t NpuUnit::WaitForBatch(uint64_t id, int64_t deadline_ns,
                                         bool* is_time_out) {
-  if (!options_.time->Wait(sleeper_, kEnded, deadline_ns)) {
-    bool is_running = false;
-    {
-      // From here on a completion is a stray one. Else a driver that completes
-      // a batch while it cancels it would pass off half of the work as done.
-      MutexLock lock(&mutex_);
-      is_running = running_id_ == id;
-      running_id_ = 0;
-    }
-    if (is_running) {
-      *is_time_out = true;
-      return EndBatch(id);
-    }
+  if (!options_.time->Wait(sleeper_, kEnded, deadline_ns) && GiveUp()) {
+    *is_time_out = true;
+    return EndBatch(id);
   }
   MutexLock lock(&mutex_);
   TAKT_CHECK(running_id_ == 0);  // OnComplete() took it back.
   return running_result_;
+}
+
+// False if the batch has completed. What completes afterwards is stray: a
+// driver that is asked to cancel may say so of a batch that it has not done.
+bool NpuUnit::GiveUp() {
+  MutexLock lock(&mutex_);
+  if (running_id_ == 0) return false;
+  running_id_ = 0;
+  return true;
 }
 
 takt_npu_result_t NpuUnit::EndBatch(uint64_t id) {

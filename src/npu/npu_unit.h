@@ -184,6 +184,7 @@ class NpuUnit final : public Object {
                    const Urgency& urgency, int64_t time_limit_ns);
   takt_npu_result_t WaitForBatch(uint64_t id, int64_t deadline_ns,
                                  bool* is_time_out);
+  bool GiveUp();
   takt_npu_result_t EndBatch(uint64_t id);
   Outcome RunAll(absl::Span<const takt_npu_operation_t> operations,
                  const NpuRequest& request, int64_t time_limit_ns);
