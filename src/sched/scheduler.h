@@ -304,10 +304,7 @@ class Scheduler {
   void Dequeue(OperationRecord* operation);
   static Loan UrgencyOf(const JobRecord& job);
   static void TakeUrgency(OperationRecord* operation);
-  // `since_ns`: when it began to wait in its band.
-  void Wait(OperationRecord* operation, int64_t since_ns);
-  // Decides again about what waits, which keeps its age.
-  void EnqueueAgain(OperationRecord* operation, int64_t now_ns);
+  void Wait(OperationRecord* operation, int64_t now_ns);
   Rank RankFor(const OperationRecord& operation) const;
   void RankAnew(JobRecord* job);
   void StopWaiting(OperationRecord* operation);

@@ -231,43 +231,16 @@ void Scheduler::RankAnew(JobRecord* job) {
   }
 }
 
-void Scheduler::EnqueueAgain(OperationRecord* operation, int64_t now_ns) {
-  const OperationFacts aged = operation->facts;
-  const int64_t since_ns = operation->band_since_ns;
-  StopWaiting(operation);
-  Enqueue(operation, now_ns);
-  if (operation->state != OperationRecord::State::kReady) return;
-  StopWaiting(operation);
-  OperationFacts& facts = operation->facts;
-  if (aged.band < facts.band) {
-    facts.band = aged.band;
-    facts.priority = aged.priority;
-    facts.deadline_ns = aged.deadline_ns;
-  } else if (aged.band == facts.band) {
-    facts.priority = std::max(facts.priority, aged.priority);
-    facts.deadline_ns = std::min(facts.deadline_ns, aged.deadline_ns);
-  }
-  operation->rank = RankFor(*operation);
-  Wait(operation, since_ns);
-}
-
-void Scheduler::Wait(OperationRecord* operation, int64_t since_ns) {
+void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
   operation->state = OperationRecord::State::kReady;
   groups_[operation->group].heap.Push(operation);
   ++waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
-  operation->band_since_ns = since_ns;
-  // Mostly at the end: only what is decided again has waited before.
-  OperationRecord* before = list.last;
-  while (before != nullptr && before->band_since_ns > since_ns) {
-    before = before->band_previous;
-  }
-  OperationRecord* const after =
-      before != nullptr ? before->band_next : list.first;
-  operation->band_previous = before;
-  operation->band_next = after;
-  (before ? before->band_next : list.first) = operation;
-  (after ? after->band_previous : list.last) = operation;
+  operation->band_since_ns = now_ns;
+  operation->band_next = nullptr;
+  operation->band_previous = list.last;
+  (list.last ? list.last->band_next : list.first) = operation;
+  list.last = operation;
 }
 
 // Removes the operation from the heap in which it waits.
@@ -603,7 +576,9 @@ int64_t Scheduler::next_timer_ns() const {
 // Places all operations anew that wait for the pool.
 void Scheduler::RequeueHeld(uint32_t pool, int64_t now_ns) {
   while (!pools_[pool].held.empty()) {
-    EnqueueAgain(pools_[pool].held.top(), now_ns);
+    OperationRecord* operation = pools_[pool].held.top();
+    StopWaiting(operation);
+    Enqueue(operation, now_ns);
   }
 }
 
