@@ -305,9 +305,13 @@ class Scheduler {
   static Loan UrgencyOf(const JobRecord& job);
   static void TakeUrgency(OperationRecord* operation);
   void Wait(OperationRecord* operation, int64_t now_ns);
+  void Reconsider(OperationRecord* operation, int64_t now_ns);
+  int64_t TakeAdvice(OperationRecord* operation, int64_t now_ns);
+  void FindPlaces(OperationRecord* operation);
   Rank RankFor(const OperationRecord& operation) const;
   void RankAnew(JobRecord* job);
   void StopWaiting(OperationRecord* operation);
+  void LeaveBand(OperationRecord* operation);
   void End(OperationRecord* operation, int64_t now_ns);
   uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
   void StopRunning(OperationRecord* operation);

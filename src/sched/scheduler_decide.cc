@@ -565,9 +565,7 @@ void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
   for (PoolState& pool : pools_) {
     pool.is_done = false;
     while (!pool.held.empty() && pool.held.top()->hold_until_ns <= now_ns) {
-      OperationRecord* operation = pool.held.top();
-      StopWaiting(operation);
-      Enqueue(operation, now_ns);
+      Reconsider(pool.held.top(), now_ns);
     }
   }
   for (HeapTop top = MostUrgentTop(); top.operation != nullptr;

@@ -168,29 +168,53 @@ void Scheduler::SetLoan(JobId id, const Loan& loan, int64_t now_ns) {
   }
 }
 
-// Makes the operation wait for the first time, or again.
+// Makes the operation wait for the first time, or again after it ran.
 void Scheduler::Enqueue(OperationRecord* operation, int64_t now_ns) {
-  JobRecord* job = operation->job;
-  OperationFacts& facts = operation->facts;
   TakeUrgency(operation);
-  facts.release_ns = job->release_ns;
-  facts.ready_ns = now_ns;
-  facts.demand_ppm = job->stream->demand_ppm;
-  facts.sequence = next_sequence_++;
+  operation->facts.ready_ns = now_ns;
+  operation->facts.sequence = next_sequence_++;
+  const int64_t not_before_ns = TakeAdvice(operation, now_ns);
+  if (not_before_ns > now_ns) return Delay(operation, not_before_ns);
+  FindPlaces(operation);
+  Wait(operation, now_ns);
+}
+
+// Decides again about an operation that is held for a pool. It keeps its
+// urgency and its age: otherwise work that is decided often would never rise.
+void Scheduler::Reconsider(OperationRecord* operation, int64_t now_ns) {
+  TAKT_DCHECK(operation->state == OperationRecord::State::kHeld);
+  Dequeue(operation);
+  const int64_t not_before_ns = TakeAdvice(operation, now_ns);
+  if (not_before_ns > now_ns) {
+    LeaveBand(operation);
+    return Delay(operation, not_before_ns);
+  }
+  FindPlaces(operation);
+  operation->state = OperationRecord::State::kReady;
+  groups_[operation->group].heap.Push(operation);
+}
+
+// Returns the time before which the advisor does not want the operation.
+int64_t Scheduler::TakeAdvice(OperationRecord* operation, int64_t now_ns) {
+  operation->facts.release_ns = operation->job->release_ns;
+  operation->facts.demand_ppm = operation->job->stream->demand_ppm;
   const Prescription prescription = Ask(*operation, now_ns);
-  facts.planned_start_ns = prescription.start_ns;
+  operation->facts.planned_start_ns = prescription.start_ns;
   TakePlaces(operation, prescription);
   operation->not_after_ns = std::max(prescription.not_after_ns, now_ns);
-  operation->shards_preferred = prescription.shards != 0
-                                    ? prescription.shards
-                                    : job->stream->options.shards_preferred;
-  if (prescription.not_before_ns > now_ns) {
-    Delay(operation, prescription.not_before_ns);
-    return;
-  }
+  operation->shards_preferred =
+      prescription.shards != 0
+          ? prescription.shards
+          : operation->job->stream->options.shards_preferred;
+  return prescription.not_before_ns;
+}
+
+// Sets the operation's group and rank.
+void Scheduler::FindPlaces(OperationRecord* operation) {
+  OperationFacts& facts = operation->facts;
+  facts.duration_ns = kInfiniteFuture;
   ResourceSet eligible;
   uint32_t shards_min = ResourceSet::kMaxResources;
-  facts.duration_ns = kInfiniteFuture;
   for (const auto& alternative :
        costs_.kernel(operation->kernel).alternatives) {
     const ResourceSet places =
@@ -204,7 +228,6 @@ void Scheduler::Enqueue(OperationRecord* operation, int64_t now_ns) {
   facts.tail_ns = std::max(facts.tail_ns, facts.duration_ns);
   operation->group = GroupOf(eligible, shards_min);
   operation->rank = RankFor(*operation);
-  Wait(operation, now_ns);
 }
 
 // The rank by the policy. Operations of a job that holds an NPU go before all
@@ -259,6 +282,10 @@ void Scheduler::Dequeue(OperationRecord* operation) {
 void Scheduler::StopWaiting(OperationRecord* operation) {
   if (operation->state == OperationRecord::State::kDelayed) return;
   Dequeue(operation);
+  LeaveBand(operation);
+}
+
+void Scheduler::LeaveBand(OperationRecord* operation) {
   --waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
   (operation->band_previous ? operation->band_previous->band_next
@@ -576,9 +603,7 @@ int64_t Scheduler::next_timer_ns() const {
 // Places all operations anew that wait for the pool.
 void Scheduler::RequeueHeld(uint32_t pool, int64_t now_ns) {
   while (!pools_[pool].held.empty()) {
-    OperationRecord* operation = pools_[pool].held.top();
-    StopWaiting(operation);
-    Enqueue(operation, now_ns);
+    Reconsider(pools_[pool].held.top(), now_ns);
   }
 }
 

@@ -71,6 +71,9 @@ struct Call final : hal::FenceWaiter,
   int64_t deadline_ns = kInfiniteFuture;
   sched::JobId job;
   bool was_told = false;  // The scheduler has said that the job is over.
+  // Since when none of its operations runs; -1: one does. And when one has to.
+  int64_t idle_since_ns = -1;
+  int64_t starved_at_ns = kInfiniteFuture;
 };
 
 // An operation that runs, in virtual time.
@@ -132,6 +135,7 @@ class Robot {
   int64_t now_ns() const { return now_ns_; }
   uint64_t loan_count() const { return loan_count_; }
   uint64_t promised_count() const { return promised_count_; }
+  uint64_t aged_count() const { return aged_count_; }
 
   void OnFences(Call& call, const absl::Status& status) {
     if (call.phase != Call::Phase::kFences) {
@@ -316,6 +320,12 @@ class Robot {
               urgency.priority, urgency.deadline_ns};
     }
     scheduler_->SetLoan(call.job, loan, now_ns_);
+    ForgetWait(call);  // It ages anew.
+  }
+
+  static void ForgetWait(Call& call) {
+    call.idle_since_ns = -1;
+    call.starved_at_ns = kInfiniteFuture;
   }
 
   void CancelCall(Call& call) {
@@ -506,6 +516,7 @@ class Robot {
   void CheckState() {
     CheckMemory();
     CheckLoans();
+    CheckStarvation();
     if (scheduler_->live_job_count() != begun_count_) {
       Fault(absl::StrCat("the scheduler counts ", scheduler_->live_job_count(),
                          " jobs, and there are ", begun_count_));
@@ -517,6 +528,56 @@ class Robot {
     if (scheduler_->waiting_count() > 0 && !something_comes) {
       Fault("work waits, and no event will come");
     }
+  }
+
+  // What waits rises by a band twice at the most, and is then before all that
+  // comes later: it runs when all that was there is done, even one after the
+  // other. Promised jobs go before it, and lost resources may be what it needs.
+  void CheckStarvation() {
+    const bool is_excused =
+        promised_count_ > 0 ||
+        std::any_of(is_lost_.begin(), is_lost_.end(), [](bool l) { return l; });
+    std::vector<bool> is_running(calls_.size(), false);
+    for (const auto& run : runs_) {
+      if (run != nullptr) is_running[run->start.tag] = true;
+    }
+    int64_t work_ns = 0;
+    for (const auto& call : calls_) {
+      if (call->phase == Call::Phase::kRuns) work_ns += WorkOf(*call);
+    }
+    for (const auto& call : calls_) {
+      if (call->phase != Call::Phase::kRuns || call->was_told || is_excused ||
+          is_running[call->number]) {
+        ForgetWait(*call);
+        continue;
+      }
+      if (call->idle_since_ns < 0) call->idle_since_ns = now_ns_;
+      if (now_ns_ > call->starved_at_ns) {
+        Fault(absl::StrCat("call ", call->number, " has waited since ",
+                           call->idle_since_ns));
+      }
+      if (call->starved_at_ns == kInfiniteFuture &&
+          now_ns_ - call->idle_since_ns >= 2 * kAgingNs) {
+        call->starved_at_ns = now_ns_ + work_ns;
+        ++aged_count_;
+      }
+    }
+  }
+
+  // One after the other, each at its slowest, at the worst noise and the lowest
+  // speed.
+  int64_t WorkOf(const Call& call) const {
+    int64_t sum_ns = 0;
+    const uint32_t program = workload_.streams[call.stream].terms.program;
+    for (const auto& operation : workload_.programs[program].operations) {
+      int64_t slowest_ns = 0;
+      for (const auto& each :
+           workload_.kernels[operation.kernel].alternatives) {
+        slowest_ns = std::max(slowest_ns, each.guess_ns);
+      }
+      sum_ns += slowest_ns * (is_steady_ ? 1 : 5);
+    }
+    return sum_ns;
   }
 
   void CheckMemory() {
@@ -611,6 +672,7 @@ class Robot {
   uint32_t begun_count_ = 0;
   uint64_t loan_count_ = 0;
   uint64_t promised_count_ = 0;
+  uint64_t aged_count_ = 0;
   std::string fault_;
 };
 
@@ -635,6 +697,7 @@ TEST(RandomRunsTest, KeepTheirPromises) {
   const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 2000);
   uint64_t loans = 0;
   uint64_t promised = 0;
+  uint64_t aged = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
     Robot robot(seed);
     const std::string fault = robot.Play();
@@ -642,14 +705,17 @@ TEST(RandomRunsTest, KeepTheirPromises) {
                          << " with version " << TAKT_SIM_VERSION;
     loans += robot.loan_count();
     promised += robot.promised_count();
+    aged += robot.aged_count();
   }
   // The runs have what they are about.
   if (runs >= 100) {
     EXPECT_GT(loans, runs / 4);
     EXPECT_GT(promised, runs / 10);
+    EXPECT_GT(aged, runs / 20);
   }
   RecordProperty("loans", std::to_string(loans));
   RecordProperty("promised", std::to_string(promised));
+  RecordProperty("aged", std::to_string(aged));
 }
 
 }  // namespace
