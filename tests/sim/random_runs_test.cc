@@ -533,6 +533,7 @@ class Robot {
   // What waits rises by a band twice at the most, and is then before all that
   // comes later: it runs when all that was there is done, even one after the
   // other. Promised jobs go before it, and lost resources may be what it needs.
+  // Hard jobs do not rise: they are in the highest band.
   void CheckStarvation() {
     const bool is_excused =
         promised_count_ > 0 ||
@@ -543,11 +544,12 @@ class Robot {
     }
     int64_t work_ns = 0;
     for (const auto& call : calls_) {
-      if (call->phase == Call::Phase::kRuns) work_ns += WorkOf(*call);
+      // One that has not begun may already be late, and then goes before.
+      if (call->phase != Call::Phase::kEnded) work_ns += WorkOf(*call);
     }
     for (const auto& call : calls_) {
       if (call->phase != Call::Phase::kRuns || call->was_told || is_excused ||
-          is_running[call->number]) {
+          is_running[call->number] || IsHard(*call)) {
         ForgetWait(*call);
         continue;
       }
@@ -558,10 +560,16 @@ class Robot {
       }
       if (call->starved_at_ns == kInfiniteFuture &&
           now_ns_ - call->idle_since_ns >= 2 * kAgingNs) {
-        call->starved_at_ns = now_ns_ + work_ns;
+        // What is preempted may begin again.
+        call->starved_at_ns = now_ns_ + 2 * work_ns;
         ++aged_count_;
       }
     }
+  }
+
+  bool IsHard(const Call& call) const {
+    return workload_.streams[call.stream].terms.criticality ==
+           sched::Criticality::kHard;
   }
 
   // One after the other, each at its slowest, at the worst noise and the lowest
