@@ -43,19 +43,22 @@ std::string WorkerThread::Options::TraceName() const {
 
 absl::Status WorkerThread::Start(const Options& options, void (*run)(void*),
                                  void* argument) {
-  options_ = options;
   run_ = run;
   argument_ = argument;
-  {
-    MutexLock lock(&mutex_);
-    wanted_cpus_ = options.cpus;
+  TAKT_TRY {
+    options_ = options;
+    {
+      MutexLock lock(&mutex_);
+      wanted_cpus_ = options.cpus;
+    }
+    return thread_.Start({.name = options.name,
+                          .worker = options.worker,
+                          .stack_bytes = options.stack_bytes,
+                          .reports_faults = options.reports_faults,
+                          .hooks = options.hooks},
+                         &Main, this);
   }
-  return thread_.Start({.name = options.name,
-                        .worker = options.worker,
-                        .stack_bytes = options.stack_bytes,
-                        .reports_faults = options.reports_faults,
-                        .hooks = options.hooks},
-                       &Main, this);
+  TAKT_CATCH(const std::bad_alloc&) { return OutOfMemory(); }
 }
 
 bool WorkerThread::IsThisThread() const {
