@@ -311,13 +311,16 @@ class Robot {
     if (scheduler_->IsOpen(call.job)) SetLoan(call);
   }
 
+  static Band BandOf(const JobUrgency& urgency) {
+    return static_cast<Band>(3 - static_cast<int>(urgency.criticality));
+  }
+
   void SetLoan(Call& call) {
     sched::Loan loan;
     if (call.borrower->has_loan()) {
       ++loan_count_;
       const JobUrgency urgency = call.borrower->urgency();
-      loan = {static_cast<Band>(3 - static_cast<int>(urgency.criticality)),
-              urgency.priority, urgency.deadline_ns};
+      loan = {BandOf(urgency), urgency.priority, urgency.deadline_ns};
     }
     scheduler_->SetLoan(call.job, loan, now_ns_);
     ForgetWait(call);  // It ages anew.
@@ -533,7 +536,8 @@ class Robot {
   // What waits rises by a band twice at the most, and is then before all that
   // comes later: it runs when all that was there is done, even one after the
   // other. Promised jobs go before it, and lost resources may be what it needs.
-  // Hard jobs do not rise: they are in the highest band.
+  // Hard jobs do not rise, nor do those that a hard job lends its urgency: they
+  // are in the highest band.
   void CheckStarvation() {
     const bool is_excused =
         promised_count_ > 0 ||
@@ -568,6 +572,10 @@ class Robot {
   }
 
   bool IsHard(const Call& call) const {
+    if (call.borrower->has_loan() &&
+        BandOf(call.borrower->urgency()) <= Band::kHard) {
+      return true;
+    }
     return workload_.streams[call.stream].terms.criticality ==
            sched::Criticality::kHard;
   }
