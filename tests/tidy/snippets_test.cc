@@ -1,6 +1,6 @@
-// The C and C++ of the pages compiles, and their commands have only flags that
-// the tools know. What a snippet uses and does not declare is declared in
-// snippets/preamble.h.
+// The C and C++ of the pages compiles, their commands have only flags that the
+// tools know, and takt-sim reads their workloads. What a snippet uses and does
+// not declare is declared in snippets/preamble.h.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "tests/tidy/source_tree.h"
 
@@ -148,6 +149,27 @@ TEST(SnippetsTest, CommandsHaveFlagsThatTheToolsKnow) {
     }
   }
   EXPECT_GE(count, 20u);
+}
+
+// takt-sim reads each. Without a profile, it plays only a workload that brings
+// durations.
+TEST(SnippetsTest, WorkloadsAreRead) {
+  size_t played_count = 0;
+  for (const Snippet& snippet : ReadSnippets()) {
+    if (snippet.language != "json") continue;
+    const std::string path = testing::TempDir() + "takt_workload.json";
+    std::ofstream(path) << absl::StrJoin(snippet.lines, "\n");
+    int exit_code = 1;
+    const std::string output = RunCommand(
+        TAKT_TOOLS_DIR "/takt-sim " TAKT_SOURCE_DIR
+                       "/tests/testdata/topology/two_clusters_npu.json " +
+            path,
+        &exit_code);
+    played_count += exit_code == 0;
+    EXPECT_TRUE(exit_code == 0 || absl::StrContains(output, "no profile has"))
+        << snippet.page << ":" << snippet.line << ": " << output;
+  }
+  EXPECT_GE(played_count, 1u);
 }
 
 }  // namespace
