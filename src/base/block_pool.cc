@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/exceptions.h"
 #include "base/pause.h"
+#include "base/spare_memory.h"
 
 namespace takt {
 namespace {
@@ -71,8 +72,10 @@ void BlockPool::TakeIdle(size_t size_class, Shard& shard) {
 }
 
 void* BlockPool::AllocateFromSystem(size_t bytes) {
-  auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
-  if (header == nullptr) ThrowBadAlloc();
+  void* memory = std::malloc(sizeof(Header) + bytes);
+  if (memory == nullptr) memory = SpareMemory::TakeHere(sizeof(Header) + bytes);
+  if (memory == nullptr) ThrowBadAlloc();
+  auto* header = static_cast<Header*>(memory);
   *header = Header{nullptr, 0, 0};
   return header + 1;
 }
@@ -90,9 +93,14 @@ void* BlockPool::Allocate(size_t bytes) {
   if (block != nullptr) shard->free[size_class] = block->next;
   shard->held.store(false, std::memory_order_release);
   if (block != nullptr) return block;
-  block = MakeBlock(size_class);
+  const size_t block_bytes = BytesOf(size_class);
+  block = MakeBlock(std::malloc(block_bytes), size_class);
+  if (__builtin_expect(block != nullptr, 1)) {
+    AddSpares(size_class);
+    return block;
+  }
+  block = MakeBlock(SpareMemory::TakeHere(block_bytes), size_class);
   if (block == nullptr) FailAllocation();
-  AddSpares(size_class);
   return block;
 }
 
@@ -103,22 +111,27 @@ void BlockPool::FailAllocation() {
   ThrowBadAlloc();
 }
 
-BlockPool::FreeBlock* BlockPool::MakeBlock(uint32_t size_class) {
-  auto* header = static_cast<Header*>(
-      std::malloc(sizeof(Header) + (size_class + 1) * kClassBytes));
-  if (header == nullptr) return nullptr;
+BlockPool::FreeBlock* BlockPool::MakeBlock(void* memory, uint32_t size_class) {
+  if (memory == nullptr) return nullptr;
+  auto* header = static_cast<Header*>(memory);
   *header = Header{this, size_class, 0};
   return reinterpret_cast<FreeBlock*>(header + 1);
 }
 
+void BlockPool::FreeMemory(Header* header) {
+  if (!SpareMemory::GiveBack(header)) std::free(header);
+}
+
 void BlockPool::AddSpares(uint32_t size_class) {
   FreeBlock* blocks[kSpareCount];
-  for (FreeBlock*& block : blocks) block = MakeBlock(size_class);
+  for (FreeBlock*& block : blocks) {
+    block = MakeBlock(std::malloc(BytesOf(size_class)), size_class);
+  }
   Shard* shard = TryAcquire();
   for (FreeBlock* block : blocks) {
     if (block == nullptr) continue;
     if (shard == nullptr) {
-      std::free(reinterpret_cast<Header*>(block) - 1);
+      FreeMemory(reinterpret_cast<Header*>(block) - 1);
     } else {
       block->next = std::exchange(shard->free[size_class], block);
     }
@@ -131,7 +144,7 @@ void BlockPool::Free(void* block) {
   if (block == nullptr) return;
   Header* header = static_cast<Header*>(block) - 1;
   if (header->pool == nullptr) {
-    std::free(header);
+    FreeMemory(header);
   } else {
     header->pool->Return(header);
   }
@@ -146,7 +159,7 @@ BlockPool::Shard& BlockPool::WaitForShard() {
 
 void BlockPool::ReturnAfterClose(Header* header, Shard& shard) {
   shard.held.store(false, std::memory_order_release);
-  std::free(header);
+  FreeMemory(header);
   const int64_t before = remaining_.fetch_sub(1, std::memory_order_acq_rel);
   TAKT_CHECK(before >= 1);
   if (before == 1) delete this;
@@ -167,7 +180,7 @@ void BlockPool::FreeIdleBlocks(Shard& shard) {
   for (FreeBlock*& list : shard.free) {
     while (list != nullptr) {
       FreeBlock* next = list->next;
-      std::free(reinterpret_cast<Header*>(list) - 1);
+      FreeMemory(reinterpret_cast<Header*>(list) - 1);
       list = next;
     }
   }

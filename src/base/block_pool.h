@@ -40,8 +40,9 @@ class BlockPool {
   BlockPool& operator=(const BlockPool&) = delete;
 
   // At least `bytes`, aligned to 16. Blocks of more than kMaxBlockBytes come
-  // from the system. Throws std::bad_alloc when the system has no memory left,
-  // as `new` does.
+  // from the system. When the system has no memory left, the block is one of
+  // the thread's SpareMemory; without that this throws std::bad_alloc, as `new`
+  // does.
   void* Allocate(size_t bytes);
   static void* AllocateFromSystem(size_t bytes);
 
@@ -88,7 +89,12 @@ class BlockPool {
   // this thread holds and which has none. Else they would pile up in the shard
   // of a thread that only frees what other threads allocate.
   void TakeIdle(size_t size_class, Shard& shard);
-  FreeBlock* MakeBlock(uint32_t size_class);  // NULL if there is no memory.
+  static size_t BytesOf(uint32_t size_class) {
+    return sizeof(Header) + (size_class + 1) * kClassBytes;
+  }
+  // Makes a block of BytesOf() bytes. NULL: there is no memory for it.
+  FreeBlock* MakeBlock(void* memory, uint32_t size_class);
+  static void FreeMemory(Header* header);
   // Makes some more blocks than are needed now. If one thread allocates and
   // another frees, the idle blocks cannot be reached while the second one is
   // preempted in its shard.

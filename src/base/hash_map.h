@@ -10,9 +10,11 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
+#include "base/spare_memory.h"
 
 namespace takt {
 
@@ -38,6 +40,11 @@ struct KeyEqual<std::string> {
 
 template <typename Key, typename Value>
 using HashMap = std::unordered_map<Key, Value, KeyHash<Key>, KeyEqual<Key>>;
+// Takes spare memory when there is no other (spare_memory.h).
+template <typename Key, typename Value>
+using SpareHashMap =
+    std::unordered_map<Key, Value, KeyHash<Key>, KeyEqual<Key>,
+                       SpareAllocator<std::pair<const Key, Value>>>;
 template <typename Key>
 using HashSet = std::unordered_set<Key, KeyHash<Key>, KeyEqual<Key>>;
 

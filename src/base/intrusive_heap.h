@@ -13,9 +13,9 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/check.h"
+#include "base/spare_memory.h"
 
 namespace takt {
 
@@ -30,7 +30,7 @@ class IntrusiveHeap {
   size_t size() const { return members_.size(); }
   T* top() const { return members_[0]; }
   // The members, in no particular order.
-  const std::vector<T*>& members() const { return members_; }
+  const SpareVector<T*>& members() const { return members_; }
 
   // `object` is in no heap.
   void Push(T* object) {
@@ -95,7 +95,7 @@ class IntrusiveHeap {
     Place(object, position);
   }
 
-  std::vector<T*> members_;
+  SpareVector<T*> members_;
 };
 
 }  // namespace takt
