@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 
 namespace takt {
@@ -68,13 +70,16 @@ void Tracer::NameThisThread(TrackKind kind, absl::string_view name) {
 uint32_t Tracer::Intern(absl::string_view name) {
   if (name.empty()) return 0;
   MutexLock lock(&mutex_);
-  const auto found = name_numbers_.find(std::string(name));
-  if (found != name_numbers_.end()) return found->second;
-  if (names_.size() == kNameCountMax) return 0;
-  const auto number = static_cast<uint32_t>(names_.size());
-  names_.emplace_back(name);
-  name_numbers_.emplace(names_.back(), number);
-  return number;
+  TAKT_TRY {
+    const auto found = name_numbers_.find(std::string(name));
+    if (found != name_numbers_.end()) return found->second;
+    if (names_.size() == kNameCountMax) return 0;
+    const auto number = static_cast<uint32_t>(names_.size());
+    names_.emplace_back(name);
+    name_numbers_.emplace(names_.back(), number);
+    return number;
+  }
+  TAKT_CATCH(const std::bad_alloc&) { return 0; }
 }
 
 uint32_t TraceName::FindSlow(Tracer& tracer, absl::string_view name) const {
@@ -100,17 +105,23 @@ uint16_t Tracer::PushTrack(TrackKind kind, std::string name) {
 
 uint16_t Tracer::AddTrack(TrackKind kind, absl::string_view name) {
   MutexLock lock(&mutex_);
-  const uint16_t found = FindTrack(kind, name);
-  return found != 0 ? found : PushTrack(kind, std::string(name));
+  TAKT_TRY {
+    const uint16_t found = FindTrack(kind, name);
+    return found != 0 ? found : PushTrack(kind, std::string(name));
+  }
+  TAKT_CATCH(const std::bad_alloc&) { return 0; }
 }
 
 uint16_t Tracer::AddNewTrack(TrackKind kind, absl::string_view name) {
   MutexLock lock(&mutex_);
-  std::string numbered(name);
-  for (int i = 2; FindTrack(kind, numbered) != 0; ++i) {
-    numbered = absl::StrCat(name, " #", i);
+  TAKT_TRY {
+    std::string numbered(name);
+    for (int i = 2; FindTrack(kind, numbered) != 0; ++i) {
+      numbered = absl::StrCat(name, " #", i);
+    }
+    return PushTrack(kind, std::move(numbered));
   }
-  return PushTrack(kind, std::move(numbered));
+  TAKT_CATCH(const std::bad_alloc&) { return 0; }
 }
 
 absl::Status Tracer::Start(const Options& options) {
@@ -207,6 +218,11 @@ EventRing* Tracer::RingHere() {
 }
 
 EventRing* Tracer::FindRing() {
+  TAKT_TRY { return FindOrMakeRing(); }
+  TAKT_CATCH(const std::bad_alloc&) { return nullptr; }
+}
+
+EventRing* Tracer::FindOrMakeRing() {
   TrackInfo track = TrackHere();
   const pthread_t self = pthread_self();
   MutexLock lock(&mutex_);

@@ -11,8 +11,8 @@
 //   }
 //
 // Names, tracks and rings live as long as the tracer, so their number is
-// bounded. Beyond the bounds an event has no name, or is on the thread's own
-// track, or is counted as lost.
+// bounded. Beyond the bounds, or if memory runs out, an event has no name, or
+// is on the thread's own track, or is counted as lost.
 //
 // Thread-safety: every method may run on any thread. Lock order: mutex_ is a
 // leaf; Record() takes it for the first event of a thread only.
@@ -78,7 +78,8 @@ class Tracer final : public Object {
   uint64_t NewId() {
     return is_on() ? next_id_.fetch_add(1, std::memory_order_relaxed) : 0;
   }
-  // The number of a name, for Event::name. Locks: see TraceName.
+  // The number of a name, for Event::name; 0: it gets none. Locks: see
+  // TraceName.
   uint32_t Intern(absl::string_view name) ABSL_LOCKS_EXCLUDED(mutex_);
   // The number of the track of this kind and name, for Event::track.
   uint16_t AddTrack(TrackKind kind, absl::string_view name)
@@ -111,6 +112,7 @@ class Tracer final : public Object {
   // This thread's ring; nullptr if there is no room for one.
   EventRing* RingHere();
   EventRing* FindRing() ABSL_LOCKS_EXCLUDED(mutex_);
+  EventRing* FindOrMakeRing() ABSL_LOCKS_EXCLUDED(mutex_);
   uint16_t FindTrack(TrackKind kind, absl::string_view name) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint16_t PushTrack(TrackKind kind, std::string name)
