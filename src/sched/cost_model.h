@@ -8,12 +8,12 @@
 #define TAKT_SCHED_COST_MODEL_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "base/hash_map.h"
+#include "base/spare_memory.h"
 #include "sched/duration_estimate.h"
 #include "sched/machine.h"
 
@@ -92,7 +92,7 @@ class CostModel {
   struct Kernel {
     KernelKey key;
     // By pool, then ascending in shards.
-    std::vector<Alternative> alternatives;
+    SpareVector<Alternative> alternatives;
   };
 
   explicit CostModel(const Machine* machine) : machine_(*machine) {}
@@ -133,8 +133,8 @@ class CostModel {
                                              const Alternative& alternative);
 
   const Machine& machine_;
-  std::vector<Kernel> kernels_;
-  HashMap<KernelKey, KernelId> ids_;
+  SpareVector<Kernel> kernels_;
+  SpareHashMap<KernelKey, KernelId> ids_;
   uint64_t version_ = 0;
 };
 

@@ -5,11 +5,12 @@
 #ifndef TAKT_SCHED_JOB_H_
 #define TAKT_SCHED_JOB_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "base/intrusive_heap.h"
+#include "base/spare_memory.h"
 #include "sched/cost_model.h"
 #include "sched/policy.h"
 #include "sched/stream.h"
@@ -126,7 +127,7 @@ struct JobRecord {
   uint32_t running_count = 0;
   uint32_t found_count = 0;        // Operations that have become ready.
   bool follows_prediction = true;  // They equal those of the previous job.
-  std::vector<uint32_t> pending;   // By operation: predecessors to wait for.
+  SpareVector<uint32_t> pending;   // By operation: predecessors to wait for.
   OperationRecord* operations = nullptr;  // Ready, held or running.
   ResourceSet last_resources;
   ResourceSet leased;  // NPUs that it keeps to its end.
@@ -138,6 +139,11 @@ struct JobRecord {
 };
 
 struct StreamRecord {
+  static void* operator new(size_t bytes) {
+    return SpareMemory::Allocate(bytes);
+  }
+  static void operator delete(void* block) { SpareMemory::Free(block); }
+
   StreamId id = 0;
   StreamOptions options;
   Band band = Band::kSoft;
@@ -150,9 +156,9 @@ struct StreamRecord {
   JobRecord* newest = nullptr;
   // Without a program: the operations that the last whole job was made of, and
   // the time from each to the end.
-  std::vector<KernelId> sequence;
-  std::vector<int64_t> sequence_tails_ns;
-  std::vector<KernelId> recording;
+  SpareVector<KernelId> sequence;
+  SpareVector<int64_t> sequence_tails_ns;
+  SpareVector<KernelId> recording;
   uint32_t releases = 0;
 };
 

@@ -274,7 +274,7 @@ JobRecord* Scheduler::NewJob() {
   }
   JobRecord* job = free_jobs_.back();
   free_jobs_.pop_back();
-  std::vector<uint32_t> pending = std::move(job->pending);
+  SpareVector<uint32_t> pending = std::move(job->pending);
   const uint32_t index = job->index;
   const uint32_t generation = job->generation + 1;
   *job = JobRecord();

@@ -40,11 +40,13 @@
 //       Options::aging_ns rises by a band, up to kHard: nothing starves.
 //
 // Memory: slots are kept for use again; after warm-up nothing is allocated.
+// Events and Decide() take what they need from spare memory when the system has
+// none (spare_memory.h). Only Create(), AddPool(), AddProgram() and assessments
+// throw std::bad_alloc in a scope of spare memory; they then change nothing.
 // Thread-safety: none.
 #ifndef TAKT_SCHED_SCHEDULER_H_
 #define TAKT_SCHED_SCHEDULER_H_
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,6 +54,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/spare_memory.h"
 #include "sched/admission.h"
 #include "sched/cost_model.h"
 #include "sched/job.h"
@@ -208,8 +211,13 @@ class Scheduler {
   // resource are cancelled.
   void SetAvailable(uint32_t resource, bool available, int64_t now_ns);
 
-  // Appends the decisions for this moment.
-  void Decide(int64_t now_ns, std::vector<Decision>* decisions);
+  // Appends the decisions for this moment to a vector.
+  template <typename Decisions>
+  void Decide(int64_t now_ns, Decisions* decisions) {
+    Decide(now_ns);
+    decisions->insert(decisions->end(), pending_.begin(), pending_.end());
+    pending_.clear();
+  }
   // The time at which Decide() must be called even if no event occurs;
   // kInfiniteFuture: never.
   int64_t next_timer_ns() const;
@@ -338,6 +346,7 @@ class Scheduler {
   void RequeueHeld(uint32_t pool, int64_t now_ns);
 
   // scheduler_decide.cc
+  void Decide(int64_t now_ns);
   void PlaceTop(OperationRecord* operation, bool is_held, bool* is_done);
   // The top of a heap of waiting operations.
   struct HeapTop {
@@ -387,29 +396,29 @@ class Scheduler {
   const SchedulerOptions options_;
   const Policy& policy_;
   CostModel costs_;
-  std::deque<JobProgram> programs_;
-  std::deque<std::unique_ptr<StreamRecord>> streams_;
-  std::vector<PoolState> pools_;
-  std::vector<Group> groups_;
+  SpareDeque<JobProgram> programs_;
+  SpareDeque<std::unique_ptr<StreamRecord>> streams_;
+  SpareVector<PoolState> pools_;
+  SpareVector<Group> groups_;
 
-  std::deque<JobRecord> jobs_;
-  std::vector<JobRecord*> free_jobs_;
-  std::deque<OperationRecord> operations_;
-  std::vector<OperationRecord*> free_operations_;
+  SpareDeque<JobRecord> jobs_;
+  SpareVector<JobRecord*> free_jobs_;
+  SpareDeque<OperationRecord> operations_;
+  SpareVector<OperationRecord*> free_operations_;
 
   ResourceSet available_;
   ResourceSet free_;
   ResourceSet claimed_;  // In this round: kept for something more urgent.
-  std::vector<OperationRecord*> running_on_;  // By resource.
-  std::vector<JobId> leased_to_;              // By resource.
+  SpareVector<OperationRecord*> running_on_;  // By resource.
+  SpareVector<JobId> leased_to_;              // By resource.
 
   BandList bands_[kBandCount];
-  std::vector<Deadline> deadlines_;
-  std::vector<Delayed> delayed_;  // A heap; entries may be old.
-  std::vector<OperationId> reviewed_;
-  std::vector<StreamId> free_streams_;
-  std::vector<Decision> pending_;  // Decisions that events made.
-  std::vector<Placement> placements_;
+  SpareVector<Deadline> deadlines_;
+  SpareVector<Delayed> delayed_;  // A heap; entries may be old.
+  SpareVector<OperationId> reviewed_;
+  SpareVector<StreamId> free_streams_;
+  SpareVector<Decision> pending_;  // Decisions that events made.
+  SpareVector<Placement> placements_;
   Situation situation_;
   ModeController controller_;
   bool is_hot_ = false;

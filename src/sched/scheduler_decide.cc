@@ -552,7 +552,7 @@ void Scheduler::WidenIdlePools() {
   }
 }
 
-void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
+void Scheduler::Decide(int64_t now_ns) {
   Advance(now_ns);
   if (options_.advisor != nullptr &&
       options_.advisor->next_event_ns() <= now_ns &&
@@ -578,8 +578,6 @@ void Scheduler::Decide(int64_t now_ns, std::vector<Decision>* decisions) {
     if (pool.held.empty()) continue;
     next_hold_ns_ = std::min(next_hold_ns_, pool.held.top()->hold_until_ns);
   }
-  decisions->insert(decisions->end(), pending_.begin(), pending_.end());
-  pending_.clear();
 }
 
 }  // namespace takt::sched
