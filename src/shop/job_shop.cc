@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/sleeper.h"
 #include "base/status.h"
 #include "shop/advisor_switch.h"
@@ -30,13 +31,15 @@ struct JobShop::Call : ShopEvent {
       : shop(shop_in), function(function_in) {
     apply = [](ShopEvent* event) {
       auto* const self = static_cast<Call*>(event);
-      self->function(*self->shop->scheduler_, self->shop->at_ns_);
+      TAKT_TRY { self->function(*self->shop->scheduler_, self->shop->at_ns_); }
+      TAKT_CATCH(const std::bad_alloc&) { self->is_out_of_memory = true; }
       self->sleeper.Raise(kDone);  // The call may be gone now.
     };
   }
   static constexpr uint32_t kDone = 1;
   JobShop* const shop;
   absl::FunctionRef<void(sched::Scheduler&, int64_t)> function;
+  bool is_out_of_memory = false;
   Sleeper sleeper;
 };
 
@@ -55,6 +58,8 @@ absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
       shop->scheduler_,
       sched::Scheduler::Create(shop->floor_.machine(), scheduler));
   shop->policy_name_ = shop->scheduler_->policy().name();
+  shop->SetSpareBytes();
+  shop->spare_.Provide(shop->spare_bytes_.load(std::memory_order_relaxed));
   return shop;
 }
 
@@ -108,6 +113,7 @@ Ref<ScheduledStream> JobShop::StreamOf(uint8_t priority,
     const StreamRequirements& terms = stream->terms();
     if (terms.priority == priority && terms.allowed == allowed) return stream;
   }
+  shared_streams_.reserve(shared_streams_.size() + 1);
   StreamRequirements terms;
   terms.name = "calls";
   terms.priority = priority;
@@ -120,6 +126,7 @@ Ref<ScheduledStream> JobShop::StreamOf(uint8_t priority,
 Ref<ScheduledJob> JobShop::ReleaseJob(ScheduledStream& stream,
                                       int64_t release_ns, int64_t deadline_ns,
                                       bool is_counted, uint64_t trace_id) {
+  spare_.Provide(spare_bytes_.load(std::memory_order_relaxed));
   if (trace_id == 0) trace_id = executor_->tracer().NewId();
   auto job = Ref<ScheduledJob>::Adopt(new (*blocks_) ScheduledJob(
       this, &stream, release_ns, deadline_ns, trace_id));
@@ -142,8 +149,9 @@ void JobShop::PostRelease(ScheduledJob& job) {
 
 void JobShop::Submit(ScheduledJob& job, Work* work) {
   TAKT_CHECK(work->tile_count > 0);
-  PostRelease(job);
+  spare_.Provide(spare_bytes_.load(std::memory_order_relaxed));
   auto* task = new (*blocks_) Task(this, &job, work);
+  PostRelease(job);
   task->unseen_count_ = job.unseen_count_.load(std::memory_order_relaxed);
   task->PostReady(queue_);
 }
@@ -233,15 +241,9 @@ void JobShop::Decide() {
   if (!queue_.Enter()) return;
   // A callback may release the shop.
   const Ref<JobShop> self = Ref<JobShop>::Retain(this);
-  std::vector<Notice> notices;
+  Notices notices;
   do {
-    Drain();
-    if (notices.empty()) {
-      notices.swap(notices_);
-    } else if (!notices_.empty()) {
-      std::move(notices_.begin(), notices_.end(), std::back_inserter(notices));
-      notices_.clear();
-    }
+    Drain(&notices);
   } while (!queue_.Leave());
   if (!notices.empty()) Notify(std::move(notices));
 }
@@ -254,6 +256,7 @@ void JobShop::Run(
   while ((call.sleeper.raised() & Call::kDone) == 0) {
     call.sleeper.Sleep(kInfiniteFuture);
   }
+  if (call.is_out_of_memory) ThrowBadAlloc();
 }
 
 sched::AdmissionReport JobShop::Assess(ScheduledStream& stream) {
@@ -338,14 +341,17 @@ absl::StatusOr<uint32_t> JobShop::AddNpu(const NpuPlace& place) {
       return known.pool;
     }
   }
+  npus_.reserve(npus_.size() + 1);
+  NpuPlace known = place;
   absl::StatusOr<uint32_t> pool;
   Run([&](sched::Scheduler& scheduler, int64_t) {
     sched::Pool added = floor_.PoolOf(place);
     if (namesakes > 0) absl::StrAppend(&added.name, " ", namesakes + 1);
+    floor_.ReserveNpu();
     pool = scheduler.AddPool(added);
     if (pool.ok()) floor_.AddNpu(std::move(added));
   });
-  if (pool.ok()) npus_.push_back({place, *pool, true});
+  if (pool.ok()) npus_.push_back({std::move(known), *pool, true});
   return pool;
 }
 
@@ -436,7 +442,7 @@ void JobShop::SetNpuWorks(uint32_t pool, bool works) {
     first = static_cast<uint32_t>(machine().ResourcesOf(pool).Next(0));
     TAKT_CHECK(machine().pools[pool].kind == sched::ResourceKind::kNpu);
     broken_npus_ = (broken_npus_ & ~(1u << pool)) | uint32_t{!works} << pool;
-    const std::vector<Task*> waiting = npu_tasks_;
+    const SpareVector<Task*> waiting = npu_tasks_;
     for (Task* task : waiting) {
       if (IsStranded(*task)) StartUndecided(*task);
     }
@@ -497,15 +503,17 @@ void JobShop::SetCallbacks(std::function<void(const JobEnd&)> on_miss,
   });
 }
 
-void JobShop::Notify(std::vector<Notice> notices) {
+void JobShop::Notify(Notices notices) {
   for (Notice& notice : notices) {
     if (notice.given_up != nullptr) {
       notice.given_up->GiveUp();
-    } else if (notice.on_mode != nullptr) {
-      (*notice.on_mode)(notice.mode);
-    } else if (notice.on_miss != nullptr) {
-      (*notice.on_miss)(notice.end);
+      continue;
     }
+    TAKT_TRY {
+      if (notice.on_mode != nullptr) (*notice.on_mode)(notice.mode);
+      if (notice.on_miss != nullptr) (*notice.on_miss)(notice.end);
+    }
+    TAKT_CATCH(const std::bad_alloc&) {}  // The callbacks after it still run.
   }
 }
 

@@ -14,6 +14,12 @@
 // threads that post events decides for all (shop_event_queue.h). Submit() and
 // the like only post events; Decide() has them applied.
 //
+// Memory: what deciders need when the system has no memory left comes from
+// spare memory, which the shop has set aside before. While less than that is
+// left, ReleaseJob() and Submit() throw std::bad_alloc, and so do the other
+// methods with a result. A method that throws has had no effect. What has been
+// submitted goes on.
+//
 // Ownership: users of a shop hold a reference, as devices do; streams and jobs
 // do not. Shutdown() comes before that of the executor.
 //
@@ -38,6 +44,7 @@
 #include "base/histogram.h"
 #include "base/mutex.h"
 #include "base/object.h"
+#include "base/spare_memory.h"
 #include "base/timer_service.h"
 #include "exec/executor.h"
 #include "sched/profile.h"
@@ -216,7 +223,7 @@ class JobShop final : public Object {
   struct Call;
   // A callback to make once no thread decides.
   struct Notice {
-    Work* given_up = nullptr;
+    Work* given_up = nullptr;  // Else one of the callbacks.
     std::shared_ptr<const std::function<void(const JobEnd&)>> on_miss;
     Ref<ScheduledStream> stream;  // Keeps end.stream.
     JobEnd end{};
@@ -237,8 +244,11 @@ class JobShop final : public Object {
   void EndStream(const ScheduledStream& stream);
   void EndJob(const ScheduledJob& job);
 
+  using Notices = SpareVector<Notice>;
+
   // Called by the decider:
-  void Drain();
+  void Drain(Notices* notices) noexcept;
+  void SetSpareBytes();
   void ApplyRelease(ScheduledJob& job);
   void ApplyEnd(ScheduledJob& job);
   void ApplyLoan(ScheduledJob& job);
@@ -277,11 +287,14 @@ class JobShop final : public Object {
   void ExpectLast(ScheduledStream& stream);
   void ArmTimer();
   static void OnTimer(TimerService::Timer* timer);
-  static void Notify(std::vector<Notice> notices);
+  static void Notify(Notices notices);
 
   const Ref<exec::Executor> executor_;
   const std::shared_ptr<TimerService> timers_;
   int64_t (*const now_)();
+  // The spare memory without which no work is accepted.
+  std::atomic<size_t> spare_bytes_{0};
+  SpareMemory spare_;
   const UniqueBlockPool blocks_;
   std::atomic<bool> schedules_all_{false};
   std::atomic<sched::Mode> mode_{sched::Mode::kNominal};
@@ -296,11 +309,11 @@ class JobShop final : public Object {
   bool is_hot_[2] = {false, false};  // By HeatSource.
   uint32_t hot_npus_ = 0;            // Bit i: the NPU of pool i.
   uint32_t broken_npus_ = 0;         // Likewise.
-  std::vector<Task*> npu_tasks_;     // Waiting tasks that only NPUs can run.
-  std::vector<sched::Decision> decisions_;
-  std::vector<Task*> yielded_;  // Stopped by these decisions.
-  std::vector<Task*> tasks_;    // By the index of the operation.
-  std::vector<Notice> notices_;
+  SpareVector<Task*> npu_tasks_;     // Waiting tasks that only NPUs can run.
+  SpareVector<sched::Decision> decisions_;
+  SpareVector<Task*> yielded_;  // Stopped by these decisions.
+  SpareVector<Task*> tasks_;    // By the index of the operation.
+  Notices notices_;
   sched::ProfileData profile_;  // For kernels that have not run yet.
 
   std::shared_ptr<const std::function<void(const JobEnd&)>> on_miss_;

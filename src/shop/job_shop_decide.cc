@@ -1,5 +1,7 @@
 // The part of the decider: events in, decisions out.
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -18,9 +20,24 @@ using sched::JobOutcome;
 // is worth its own thread.
 constexpr int64_t kTileGuessNs = 50'000;
 
+// The spare memory for operations and jobs that are submitted while the system
+// has no memory left: some hundred records. And for each operation that there
+// has been at a time: its places in containers, whose capacity doubles.
+constexpr size_t kSpareRecordBytes = size_t{128} << 10;
+constexpr size_t kSparePlaceBytes = 512;
+constexpr size_t kSparePlaceCount = 64;  // The least.
+
 }  // namespace
 
-void JobShop::Drain() {
+void JobShop::SetSpareBytes() {
+  const size_t places =
+      std::bit_ceil(std::max(tasks_.size(), kSparePlaceCount));
+  spare_bytes_.store(kSpareRecordBytes + places * kSparePlaceBytes,
+                     std::memory_order_relaxed);
+}
+
+void JobShop::Drain(Notices* notices) noexcept {
+  const SpareMemory::Scope scope(&spare_);
   at_ns_ = std::max(at_ns_, now_ns());
   for (ShopEvent* event = queue_.Take(); event != nullptr;) {
     ShopEvent* const next = event->next;
@@ -36,6 +53,12 @@ void JobShop::Drain() {
   } while (!yielded_.empty());
   ArmTimer();
   ++statistics_.decide_count;
+  if (notices->empty()) {
+    notices->swap(notices_);
+  } else if (!notices_.empty()) {
+    std::move(notices_.begin(), notices_.end(), std::back_inserter(*notices));
+    notices_.clear();
+  }
 }
 
 void JobShop::EnsureKnown(ScheduledStream& stream) {
@@ -166,7 +189,9 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
   const uint32_t width_max = work.sequential ? 1 : work.tile_count;
   const bool may_yield =
       !work.sequential && (pools & ~floor_.core_pools()) == 0;
-  absl::InlinedVector<sched::AlternativeOptions, 16> alternatives;
+  absl::InlinedVector<sched::AlternativeOptions,
+                      sched::CostModel::kMaxAlternatives>
+      alternatives;
   for (uint32_t pool = 0; pool < machine().pools.size(); ++pool) {
     if ((pools >> pool & 1) == 0) continue;
     const bool is_npu = machine().pools[pool].kind == sched::ResourceKind::kNpu;
@@ -243,7 +268,10 @@ void JobShop::ApplyReady(Task& task) {
     GiveUp(task);
     return;
   }
-  if (task.id_.index >= tasks_.size()) tasks_.resize(task.id_.index + 1);
+  if (task.id_.index >= tasks_.size()) {
+    tasks_.resize(task.id_.index + 1);
+    SetSpareBytes();
+  }
   TAKT_CHECK(scheduler_->IsLive(task.id_));
   tasks_[task.id_.index] = &task;
   Hold(task);

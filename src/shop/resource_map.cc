@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/exceptions.h"
 #include "base/status.h"
 
 namespace takt::shop {
@@ -87,6 +88,11 @@ sched::Pool ResourceMap::PoolOf(const NpuPlace& npu) const {
           npu.is_on_caller ? 1u : 0u};
 }
 
+void ResourceMap::ReserveNpu() {
+  machine_.pools.reserve(machine_.pools.size() + 1);
+  cpus_.reserve(cpus_.size() + 1);
+}
+
 void ResourceMap::AddNpu(sched::Pool pool) {
   machine_.pools.push_back(std::move(pool));
   cpus_.emplace_back();
@@ -111,10 +117,13 @@ const exec::WorkerSet* ResourceMap::WorkersOf(const ResourceSet& resources) {
     if (known.resources == cores) return known.workers;
   }
   if (known_.size() >= kKnownMax) return nullptr;
-  exec::WorkerSet workers;
-  cores.ForEach([&](uint32_t core) { workers.Add(worker_of_[core]); });
-  known_.push_back({cores, executor_->FindWorkers(workers)});
-  return known_.back().workers;
+  TAKT_TRY {
+    exec::WorkerSet workers;
+    cores.ForEach([&](uint32_t core) { workers.Add(worker_of_[core]); });
+    known_.push_back({cores, executor_->FindWorkers(workers)});
+    return known_.back().workers;
+  }
+  TAKT_CATCH(const std::bad_alloc&) { return nullptr; }
 }
 
 }  // namespace takt::shop

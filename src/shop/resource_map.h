@@ -38,8 +38,10 @@ class ResourceMap {
                                             bool is_placed,
                                             const std::vector<NpuPlace>& npus);
 
-  // Makes the pool of an NPU, and adds it.
+  // Makes the pool of an NPU, and adds it. ReserveNpu() takes the memory that
+  // the next AddNpu() needs.
   sched::Pool PoolOf(const NpuPlace& npu) const;
+  void ReserveNpu();
   void AddNpu(sched::Pool pool);
 
   const sched::Machine& machine() const { return machine_; }

@@ -114,7 +114,7 @@ Task::Shard* Task::NewShard() {
 
 void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
                  bool is_npu) {
-  absl::InlinedVector<Shard*, 8> shards;
+  absl::InlinedVector<Shard*, 8, SpareAllocator<Shard*>> shards;
   exec::Executor* where = nullptr;
   {
     MutexLock lock(&mutex_);
@@ -151,6 +151,7 @@ void Task::SubmitMissing() {
     // The task may have yielded again, or other shards may have come.
     if (!is_on_ || pieces_.empty() || shards_left_ >= shard_count_) return;
     ++shards_left_;
+    const SpareMemory::Scope scope(&shop_->spare_);
     shard = NewShard();
     where = executor_;
   }
@@ -242,6 +243,7 @@ Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
     if (!pieces_.empty() && pieces_.back().begin == piece.end) {
       pieces_.back().begin = reached;
     } else {
+      const SpareMemory::Scope scope(&shop_->spare_);
       pieces_.push_back({reached, piece.end});
     }
   }

@@ -30,6 +30,7 @@
 #include "base/block_pool.h"
 #include "base/mutex.h"
 #include "base/ref.h"
+#include "base/spare_memory.h"
 #include "sched/scheduler.h"
 #include "shop/scheduled_stream.h"
 #include "shop/shop_event_queue.h"
@@ -134,7 +135,8 @@ class Task {
   TaskEvent event_;  // It is ready; later: it has stopped or is done.
 
   mutable Mutex mutex_;
-  absl::InlinedVector<Piece, 6> pieces_ ABSL_GUARDED_BY(mutex_);
+  absl::InlinedVector<Piece, 6, SpareAllocator<Piece>> pieces_
+      ABSL_GUARDED_BY(mutex_);
   uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // The number of the run.
   bool is_on_ ABSL_GUARDED_BY(mutex_) = false;  // That run.
   // On an NPU one thread takes all tiles at once.
