@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
 
+#include "base/spare_memory.h"
 #include "follow/plan_follower.h"
 #include "sched/placement_advisor.h"
 
@@ -65,6 +65,7 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
   void OnOver(sched::JobId job, int64_t now_ns) override;
   int64_t next_event_ns() const override;
   bool OnTime(int64_t now_ns) override;
+  void OnLost() override { Abandon(); }
 
  private:
   static constexpr uint32_t kTransfer = UINT32_MAX;
@@ -73,7 +74,7 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
   struct JobOrdinals {
     uint32_t generation = 0;
     uint32_t dispatch_count = 0;     // Seen so far.
-    std::vector<uint32_t> ordinals;  // By program index; kTransfer.
+    SpareVector<uint32_t> ordinals;  // By program index; kTransfer.
   };
 
   uint32_t OrdinalOf(const sched::AdvisedOperation& operation);
@@ -93,7 +94,7 @@ class PlanSwitcher final : public sched::PlacementAdvisor {
   int64_t switch_ns_ = 0;  // When next_ takes over.
   bool is_abandoned_ = false;
   FollowReport past_;              // Of plans that are over.
-  std::vector<JobOrdinals> jobs_;  // By index of the scheduler's job.
+  SpareVector<JobOrdinals> jobs_;  // By index of the scheduler's job.
   int64_t first_release_ns_ = 0;
   int64_t last_end_ns_ = 0;
 };

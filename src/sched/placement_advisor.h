@@ -89,6 +89,10 @@ class PlacementAdvisor {
   // Called when the job is over: done, or given up.
   virtual void OnOver(JobId, int64_t) {}
 
+  // Called when memory has run out in one of these methods. The advisor may be
+  // in any state, and is not asked any more.
+  virtual void OnLost() {}
+
   // The time at which OnTime() must be called; kInfiniteFuture: never.
   virtual int64_t next_event_ns() const { return kInfiniteFuture; }
   // Returns true if prescriptions have changed. The scheduler then asks again

@@ -1,10 +1,16 @@
 // An AdvisorSwitch connects the scheduler of a job shop to one advisor: the one
-// that is set, else the standing one, else none.
+// that is set, else the standing one, else none. It keeps exceptions of
+// advisors from the scheduler.
 //
 // Thread-safety: used by the decider of the shop.
 #ifndef TAKT_SHOP_ADVISOR_SWITCH_H_
 #define TAKT_SHOP_ADVISOR_SWITCH_H_
 
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "base/exceptions.h"
 #include "sched/placement_advisor.h"
 #include "shop/job_shop.h"
 
@@ -13,15 +19,11 @@ namespace takt::shop {
 class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
  public:
   // nullptr: none.
-  void Set(sched::PlacementAdvisor* advisor) {
-    set_ = advisor;
-    Choose();
-  }
+  void Set(sched::PlacementAdvisor* advisor) { Replace(set_, advisor); }
   void SetStanding(sched::PlacementAdvisor* advisor) {
-    standing_ = advisor;
-    Choose();
+    Replace(standing_, advisor);
   }
-  sched::PlacementAdvisor* set() const { return set_; }
+  sched::PlacementAdvisor* set() const { return set_.advisor; }
   bool is_set() const { return advisor_ != nullptr; }
 
   void OnAttached(const sched::Scheduler& scheduler) override {
@@ -29,54 +31,102 @@ class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
   }
   sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override {
-    if (advisor_ == nullptr) return {};
-    return advisor_->Prescribe(operation, now_ns);
+    sched::Prescription prescription;
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      prescription = advisor.Prescribe(operation, now_ns);
+    });
+    return prescription;
   }
   sched::ResourceSet MayHave(const sched::AdvisedOperation& operation,
                              int64_t now_ns) override {
-    if (advisor_ == nullptr) return {};
-    return advisor_->MayHave(operation, now_ns);
+    sched::ResourceSet more;
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      more = advisor.MayHave(operation, now_ns);
+    });
+    return more;
   }
   void OnStarted(const sched::AdvisedOperation& operation,
                  const sched::ResourceSet& resources, int64_t now_ns) override {
-    if (advisor_ != nullptr) advisor_->OnStarted(operation, resources, now_ns);
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      advisor.OnStarted(operation, resources, now_ns);
+    });
   }
   void OnStopped(const sched::AdvisedOperation& operation, bool is_done,
                  int64_t now_ns) override {
-    if (advisor_ != nullptr) advisor_->OnStopped(operation, is_done, now_ns);
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      advisor.OnStopped(operation, is_done, now_ns);
+    });
   }
   void OnRan(const sched::AdvisedOperation& operation, int64_t begin_ns,
              int64_t end_ns) override {
-    if (advisor_ != nullptr) advisor_->OnRan(operation, begin_ns, end_ns);
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      advisor.OnRan(operation, begin_ns, end_ns);
+    });
   }
   void OnAvailable(uint32_t resource, bool is_available,
                    int64_t now_ns) override {
-    if (advisor_ != nullptr)
-      advisor_->OnAvailable(resource, is_available, now_ns);
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      advisor.OnAvailable(resource, is_available, now_ns);
+    });
   }
   void OnReleased(const sched::AdvisedJob& job, int64_t now_ns) override {
-    if (advisor_ != nullptr) advisor_->OnReleased(job, now_ns);
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      advisor.OnReleased(job, now_ns);
+    });
   }
   void OnOver(sched::JobId job, int64_t now_ns) override {
-    if (advisor_ != nullptr) advisor_->OnOver(job, now_ns);
+    Ask([&](sched::PlacementAdvisor& advisor) { advisor.OnOver(job, now_ns); });
   }
   int64_t next_event_ns() const override {
+    if (has_lost_) return 0;
     return advisor_ != nullptr ? advisor_->next_event_ns() : kInfiniteFuture;
   }
-  bool OnTime(int64_t now_ns) override { return advisor_->OnTime(now_ns); }
+  bool OnTime(int64_t now_ns) override {
+    bool has_changed = std::exchange(has_lost_, false);
+    Ask([&](sched::PlacementAdvisor& advisor) {
+      has_changed |= advisor.OnTime(now_ns);
+    });
+    return has_changed;
+  }
 
  private:
-  void Choose() {
-    sched::PlacementAdvisor* const chosen = set_ != nullptr ? set_ : standing_;
-    if (chosen == advisor_) return;
-    advisor_ = chosen;
-    if (advisor_ != nullptr) advisor_->OnAttached(*scheduler_);
+  struct Slot {
+    sched::PlacementAdvisor* advisor = nullptr;
+    bool is_lost = false;
+  };
+
+  // Calls the advisor, if there is one. An advisor that finds no memory is
+  // lost: the scheduler goes on without it.
+  template <typename Call>
+  void Ask(Call call) {
+    if (advisor_ == nullptr) return;
+    TAKT_TRY { return call(*advisor_); }
+    TAKT_CATCH(const std::bad_alloc&) { Lose(); }
+  }
+  void Lose() {
+    (advisor_ == set_.advisor ? set_ : standing_).is_lost = true;
+    std::exchange(advisor_, nullptr)->OnLost();
+    has_lost_ = true;
+  }
+  void Replace(Slot& slot, sched::PlacementAdvisor* advisor) {
+    if (slot.advisor == advisor) return;
+    slot = {advisor, false};
+    const Slot& chosen = set_.advisor != nullptr ? set_ : standing_;
+    sched::PlacementAdvisor* const next =
+        chosen.is_lost ? nullptr : chosen.advisor;
+    if (next == advisor_) return;
+    advisor_ = next;
+    Ask([&](sched::PlacementAdvisor& attached) {
+      attached.OnAttached(*scheduler_);
+    });
   }
 
   const sched::Scheduler* scheduler_ = nullptr;
-  sched::PlacementAdvisor* set_ = nullptr;
-  sched::PlacementAdvisor* standing_ = nullptr;
-  sched::PlacementAdvisor* advisor_ = nullptr;  // Of them.
+  Slot set_;
+  Slot standing_;
+  sched::PlacementAdvisor* advisor_ = nullptr;  // The one that is asked.
+  // The scheduler has not yet been told that prescriptions have changed.
+  bool has_lost_ = false;
 };
 
 }  // namespace takt::shop
