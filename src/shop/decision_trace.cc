@@ -1,14 +1,30 @@
 #include "shop/decision_trace.h"
 
 #include <algorithm>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 
 namespace takt::shop {
 
-void DecisionTrace::EnsureTracks() {
-  if (pool_count_ == 0) {
+bool DecisionTrace::EnsureTracks() {
+  if (pool_count_ == machine_.pools.size()) return true;
+  TAKT_TRY {
+    AddTracks();
+    return true;
+  }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  const uint32_t known_count =
+      machine_.FirstOf(static_cast<uint32_t>(pool_count_));
+  resource_tracks_.resize(known_count);
+  plan_tracks_.resize(known_count);
+  return false;
+}
+
+void DecisionTrace::AddTracks() {
+  if (scheduler_track_ == 0) {
     scheduler_track_ = tracer_.AddNewTrack(TrackKind::kScheduler, "scheduler");
   }
   for (; pool_count_ < machine_.pools.size(); ++pool_count_) {
@@ -25,7 +41,6 @@ void DecisionTrace::EnsureTracks() {
 }
 
 takt::Event DecisionTrace::AboutScheduler(int64_t now_ns, EventKind kind) {
-  EnsureTracks();
   takt::Event event;
   event.time_ns = now_ns;
   event.kind = kind;

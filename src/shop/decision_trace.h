@@ -29,7 +29,11 @@ class DecisionTrace {
   DecisionTrace(Tracer& tracer, const sched::Machine& machine)
       : tracer_(tracer), machine_(machine) {}
 
-  bool is_on() const { return tracer_.is_on(); }
+  // Whether the tracer is on, and there was memory for the tracks. The other
+  // methods are called only if this is true.
+  bool is_on() {
+    return __builtin_expect(tracer_.is_on(), 0) && EnsureTracks();
+  }
   void OnStart(int64_t now_ns, const sched::Decision& decision,
                Subject subject);
   // kYield or kCancel.
@@ -49,7 +53,8 @@ class DecisionTrace {
   void OnSpeed(int64_t now_ns, uint32_t pool, uint32_t permille);
 
  private:
-  void EnsureTracks();
+  bool EnsureTracks();
+  void AddTracks();
   takt::Event AboutScheduler(int64_t now_ns, EventKind kind);
   takt::Event AboutOperation(int64_t now_ns, EventKind kind,
                              const sched::Decision& decision, Subject subject);
