@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "base/spare_memory.h"
 #include "follow/replanner.h"
 #include "follow/window_options.h"
 #include "sched/placement_advisor.h"
@@ -57,7 +58,7 @@ class LiveJobs final : public PendingWork {
   };
   struct LiveJob {
     sched::AdvisedJob job;
-    std::vector<LiveOperation> operations;  // By program index.
+    SpareVector<LiveOperation> operations;  // By program index.
   };
   // A job, and its state; null: it is expected.
   using KnownJob = std::pair<sched::AdvisedJob, const LiveJob*>;
@@ -70,8 +71,8 @@ class LiveJobs final : public PendingWork {
 
   const WindowOptions& options_;
   const sched::Scheduler* scheduler_ = nullptr;
-  std::vector<LiveJob> live_;           // By index of the scheduler's job.
-  std::vector<int64_t> last_releases_;  // By stream.
+  SpareVector<LiveJob> live_;           // By index of the scheduler's job.
+  SpareVector<int64_t> last_releases_;  // By stream.
   std::vector<std::vector<sched::ProgramOperation>> programs_;  // By stream.
 };
 

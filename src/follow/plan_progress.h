@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "base/hash_map.h"
+#include "base/spare_memory.h"
 #include "plan/plan.h"
 #include "sched/machine.h"
 #include "sched/placement_advisor.h"
@@ -226,7 +227,7 @@ class PlanProgress {
   std::vector<JobSlots> jobs_;
   HashMap<sched::StreamId, StreamSlots> streams_;
   std::vector<Lane> lanes_;        // By resource.
-  std::vector<Binding> bindings_;  // By index of the scheduler's job.
+  SpareVector<Binding> bindings_;  // By index of the scheduler's job.
   std::vector<uint32_t> pool_of_;  // By resource.
   sched::ResourceSet cores_;
   sched::ResourceSet lost_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/hash_map.h"
 
 namespace takt::follow {
@@ -47,6 +48,14 @@ FollowReport Replanner::report() const {
 void Replanner::Begin(int64_t now_ns) {
   TAKT_CHECK(window_ == nullptr);
   force_ns_ = now_ns + options_.planning.budget_ns;
+  begin_ns_ = force_ns_;  // If memory runs out.
+  TAKT_TRY { return BeginWindow(now_ns); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  window_ = nullptr;
+  ++past_.refused_count;
+}
+
+void Replanner::BeginWindow(int64_t now_ns) {
   PendingWork::Snapshot snapshot = work_.TakeSnapshot(now_ns, force_ns_);
   begin_ns_ = snapshot.next_ns;
   window_end_ns_ = snapshot.end_ns;
@@ -111,6 +120,14 @@ void Replanner::AddJob(PendingWork::Job job,
 // on.
 bool Replanner::Install(int64_t now_ns) {
   TAKT_CHECK(window_ != nullptr);
+  TAKT_TRY { return TryInstall(now_ns); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  EndCurrent();
+  ++past_.refused_count;
+  return false;
+}
+
+bool Replanner::TryInstall(int64_t now_ns) {
   if (!window_->is_planned() && options_.waits && now_ns < begin_ns_) {
     force_ns_ = now_ns + options_.planning.budget_ns;
     return false;

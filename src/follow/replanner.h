@@ -113,10 +113,13 @@ class Replanner {
 
  private:
   void Begin(int64_t now_ns);
+  void BeginWindow(int64_t now_ns);
   std::shared_ptr<Window> MakeWindow(PendingWork::Snapshot snapshot);
   void AddJob(PendingWork::Job job, HashMap<uint32_t, uint32_t>* kernels,
               Window* window);
+  // Returns whether a plan came into force. If memory runs out, none is.
   bool Install(int64_t now_ns);
+  bool TryInstall(int64_t now_ns);
 
   PendingWork& work_;
   const ReplannerOptions options_;

@@ -1,12 +1,15 @@
 #include "follow/window.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/hash_map.h"
+#include "base/lean_error.h"
 #include "plan/workload_plan.h"
 
 namespace takt::follow {
@@ -124,11 +127,15 @@ void Window::Plan(const WindowPlanning& planning) {
     solver.step_limit = planning.step_limit;
     solver.time_limit_ns = kStepsTimeLimitNs;
   }
-  absl::StatusOr<plan::WorkloadSolution> found =
-      plan::PlanWorkload(workload_, solver);
   WindowPlan result;
-  if (found.ok()) result.plan = std::move(found->plan);
-  const bool is_good = found.ok() && Relabel(&result);
+  bool is_good = false;
+  TAKT_TRY {
+    absl::StatusOr<plan::WorkloadSolution> found =
+        plan::PlanWorkload(workload_, solver);
+    if (found.ok()) result.plan = std::move(found->plan);
+    is_good = found.ok() && Relabel(&result);
+  }
+  TAKT_CATCH(const std::bad_alloc&) {}
   MutexLock lock(&mutex_);
   TAKT_CHECK(!is_planned_);
   is_planned_ = true;
@@ -136,7 +143,8 @@ void Window::Plan(const WindowPlanning& planning) {
   if (is_good) {
     plan_ = std::move(result);
   } else {
-    plan_ = absl::FailedPreconditionError("there is no such plan");
+    plan_ = LeanError(absl::StatusCode::kFailedPrecondition,
+                      [] { return "there is no such plan"; });
   }
 }
 
