@@ -157,7 +157,10 @@ void Execution::Advance() {
     }
     uint32_t part_count = 0;
     absl::Status status = OutOfMemory();
-    TAKT_TRY { status = PrepareParts(&part_count); }
+    TAKT_TRY {
+      status = PrepareParts(&part_count);
+      if (status.ok()) EnsureJob(part_count);
+    }
     TAKT_CATCH(const std::bad_alloc&) {}
     if (!status.ok()) {
       Fail(status);
@@ -177,16 +180,23 @@ bool Execution::IsWorthDeciding(const ExecutionPart& part) const {
          (part.is_dispatch() && IsDecided(device().shop(), job_.get()));
 }
 
+void Execution::EnsureJob(uint32_t part_count) {
+  if (device().shop() == nullptr || job_ != nullptr) return;
+  for (uint32_t i = 0; i < part_count; ++i) {
+    if (IsWorthDeciding(parts_[i])) return ReleaseJob();
+  }
+}
+
+void Execution::SubmitToShop(shop::ScheduledJob& job, ExecutionPart* part) {
+  TAKT_TRY { return device().shop()->Submit(job, part); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  Fail(OutOfMemory());
+  EndPart();
+}
+
 void Execution::Submit(uint32_t part_count) {
   TAKT_DCHECK(part_count > 0 && part_count <= parts_.size());
   TAKT_DCHECK(parts_left_.load(std::memory_order_relaxed) == 0);
-  ExecutionPart* const first = parts_.data();
-  if (device().shop() != nullptr && job_ == nullptr &&
-      std::any_of(first, first + part_count, [this](const ExecutionPart& part) {
-        return IsWorthDeciding(part);
-      })) {
-    ReleaseJob();
-  }
   part_count_ = part_count;
   // Sequentially consistent: OnUrgency() sees them, or RaiseParts() the loan.
   parts_left_.store(part_count, std::memory_order_seq_cst);
@@ -208,7 +218,7 @@ void Execution::Submit(uint32_t part_count) {
       parts[i].executor->Submit(&parts[i]);
       continue;
     }
-    shop->Submit(*job, &parts[i]);
+    SubmitToShop(*job, &parts[i]);
   }
   shop->Flush();
 }

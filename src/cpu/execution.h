@@ -66,7 +66,10 @@ class Execution final : public Operation, private Borrower::Observer {
   void Advance();
   void Submit(uint32_t part_count);
   // Makes job_.
+  // Releases a job of the shop if one of the prepared parts needs it.
+  void EnsureJob(uint32_t part_count);
   void ReleaseJob();
+  void SubmitToShop(shop::ScheduledJob& job, ExecutionPart* part);
   // Reports that one of the region's parts has ended.
   void EndPart();
   // Raises the parts in flight; the region does not end meanwhile.

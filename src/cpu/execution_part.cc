@@ -125,7 +125,9 @@ void ExecutionPart::OnPlaced(bool on_npu) {
   TAKT_CHECK(offered_count > 0);
   const RouteTarget target =
       on_npu ? RouteTarget::kExclusive : RouteTarget::kCpu;
-  const absl::Status status = Bind(target);
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = Bind(target); }
+  TAKT_CATCH(const std::bad_alloc&) {}
   if (!status.ok()) execution_->Fail(status);
   route_->CountChoice(target);
   if (!on_npu) return;
@@ -247,7 +249,8 @@ void ExecutionPart::Finish(exec::Worker& worker) {
 }
 
 void ExecutionPart::GiveUp() {
-  execution_->Fail(absl::CancelledError("its job was dropped, being late"));
+  execution_->Fail(LeanError(absl::StatusCode::kCancelled,
+                             [] { return "its job was dropped, being late"; }));
   execution_->EndPart();
 }
 
