@@ -73,20 +73,12 @@ Instance::~Instance() {
     poller = std::move(fd_poller_);
   }
   poller.reset();
-  Ref<exec::Executor> executor = FindExecutor();
-  Ref<shop::JobShop> shop;
-  Ref<shop::FrequencyMonitor> speed_watch;
+  Engine engine;
   {
     MutexLock lock(&mutex_);
-    shop = std::move(shop_);
-    speed_watch = std::move(speed_watch_);
+    engine = engine_;
   }
-  if (speed_watch != nullptr) speed_watch->Stop();
-  if (executor != nullptr) executor->Shutdown();
-  if (shop != nullptr) {
-    shop->SetStandingAdvisor(nullptr);
-    shop->Shutdown();
-  }
+  StopEngine(engine);
   std::vector<Ref<exec::Executor>> others;
   {
     MutexLock lock(&mutex_);
@@ -152,7 +144,7 @@ absl::StatusOr<const CpuSet*> Instance::FindCpusWithIsa(
 void Instance::Trim() {
   native_modules_.Trim();
   MutexLock lock(&mutex_);
-  if (executor_ != nullptr) executor_->Trim();
+  if (engine_.executor != nullptr) engine_.executor->Trim();
   blocks_->Trim();
 }
 

@@ -175,7 +175,20 @@ class Instance final : public Object {
   // One round of RunReady(). Returns the number of pieces of work that ran.
   size_t RunRound(int64_t deadline_ns)
       ABSL_LOCKS_EXCLUDED(mutex_, background_mutex_);
+  // The executor and what works with it.
+  struct Engine {
+    Ref<exec::Executor> executor;
+    Ref<shop::JobShop> shop;  // Null: there is no scheduler.
+    // Null if the machine does not report its frequencies.
+    Ref<shop::FrequencyMonitor> speed_watch;
+    std::shared_ptr<sched::PlacementAdvisor> advisor;  // Null: none.
+  };
+  // Starts the engine, unless it runs. After an error nothing of it runs.
   absl::Status EnsureExecutor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sets the members of `engine` as it starts them.
+  absl::Status StartEngine(Engine* engine);
+  absl::Status StartScheduler(Engine* engine);
+  static void StopEngine(const Engine& engine);
   ~Instance() override;
 
   const std::shared_ptr<const Log> log_;
@@ -197,12 +210,7 @@ class Instance final : public Object {
   Mutex mutex_;
   // They are declared before types_, which points to them.
   std::vector<Ref<UserType>> user_types_ ABSL_GUARDED_BY(mutex_);
-  Ref<exec::Executor> executor_ ABSL_GUARDED_BY(mutex_);
-  Ref<shop::JobShop> shop_ ABSL_GUARDED_BY(mutex_);  // With executor_.
-  // Null if the machine does not report its frequencies.
-  Ref<shop::FrequencyMonitor> speed_watch_ ABSL_GUARDED_BY(mutex_);
-  void StartAdvisor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::shared_ptr<sched::PlacementAdvisor> advisor_ ABSL_GUARDED_BY(mutex_);
+  Engine engine_ ABSL_GUARDED_BY(mutex_);
   std::vector<Ref<exec::Executor>> further_executors_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<FdPoller> fd_poller_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<const CpuSet>> cpu_sets_ ABSL_GUARDED_BY(mutex_);

@@ -1,10 +1,12 @@
 // Instances: their executors, and the other threads that they start.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/background_thread.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "runtime/instance.h"
 
@@ -53,68 +55,80 @@ void Instance::CompleteThreads(int fifo_priority,
 absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
   MutexLock lock(&mutex_);
   TAKT_RETURN_IF_ERROR(EnsureExecutor());
-  return executor_;
+  return engine_.executor;
 }
 
 absl::Status Instance::EnsureExecutor() {
-  if (executor_ != nullptr) return absl::OkStatus();
-  exec::Executor::Options executor_options = executor_options_;
-  CompleteThreads(executor_options.fifo_priority, &executor_options);
-  executor_options.timers = release_timers_;
-  TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
-                        exec::Executor::Create(executor_options));
-  NoteMissing(*executor, executor_options, *notices_);
-  if (scheduler_options_.has_value()) {
-    shop::JobShopOptions options;
-    options.scheduler = *scheduler_options_;
-    options.topology = topology_.get();
-    options.is_placed = !executor_options_.placement.empty();
-    options.timers = release_timers_;
-    absl::StatusOr<Ref<shop::JobShop>> shop =
-        shop::JobShop::Create(executor, options);
-    if (!shop.ok()) {
-      executor->Shutdown();
-      return shop.status();
-    }
-    shop_ = *std::move(shop);
-    StartAdvisor();
-    speed_watch_ =
-        shop::FrequencyMonitor::Start(shop_, timers_, topology::SpeedSensor());
+  if (engine_.executor != nullptr) return absl::OkStatus();
+  Engine engine;
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = StartEngine(&engine); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  if (status.ok()) {
+    engine_ = std::move(engine);
+  } else {
+    StopEngine(engine);
   }
-  executor_ = std::move(executor);
-  TAKT_CHECK((shop_ != nullptr) == scheduler_options_.has_value());
+  return status;
+}
+
+absl::Status Instance::StartEngine(Engine* engine) {
+  exec::Executor::Options options = executor_options_;
+  CompleteThreads(options.fifo_priority, &options);
+  options.timers = release_timers_;
+  TAKT_ASSIGN_OR_RETURN(engine->executor, exec::Executor::Create(options));
+  NoteMissing(*engine->executor, options, *notices_);
+  if (!scheduler_options_.has_value()) return absl::OkStatus();
+  return StartScheduler(engine);
+}
+
+absl::Status Instance::StartScheduler(Engine* engine) {
+  shop::JobShopOptions options;
+  options.scheduler = *scheduler_options_;
+  options.topology = topology_.get();
+  options.is_placed = !executor_options_.placement.empty();
+  options.timers = release_timers_;
+  TAKT_ASSIGN_OR_RETURN(engine->shop,
+                        shop::JobShop::Create(engine->executor, options));
+  if (make_advisor_ != nullptr) {
+    engine->advisor = make_advisor_([thread = CreateBackground("takt-plan")](
+                                        std::function<void()> function) {
+      thread->Post(std::move(function));
+    });
+    engine->shop->SetStandingAdvisor(engine->advisor.get());
+  }
+  engine->speed_watch = shop::FrequencyMonitor::Start(engine->shop, timers_,
+                                                      topology::SpeedSensor());
   return absl::OkStatus();
 }
 
-void Instance::StartAdvisor() {
-  TAKT_CHECK(shop_ != nullptr && advisor_ == nullptr);
-  if (make_advisor_ == nullptr) return;
-  advisor_ = make_advisor_(
-      [thread = CreateBackground("takt-plan")](std::function<void()> function) {
-        thread->Post(std::move(function));
-      });
-  shop_->SetStandingAdvisor(advisor_.get());
+void Instance::StopEngine(const Engine& engine) {
+  if (engine.speed_watch != nullptr) engine.speed_watch->Stop();
+  if (engine.executor != nullptr) engine.executor->Shutdown();
+  if (engine.shop == nullptr) return;
+  engine.shop->SetStandingAdvisor(nullptr);
+  engine.shop->Shutdown();
 }
 
 std::shared_ptr<sched::PlacementAdvisor> Instance::FindAdvisor() {
   MutexLock lock(&mutex_);
-  return advisor_;
+  return engine_.advisor;
 }
 
 absl::StatusOr<Ref<shop::JobShop>> Instance::GetShop() {
   MutexLock lock(&mutex_);
   if (scheduler_options_.has_value()) TAKT_RETURN_IF_ERROR(EnsureExecutor());
-  return shop_;
+  return engine_.shop;
 }
 
 shop::JobShop* Instance::FindShop(const exec::Executor* executor) {
   MutexLock lock(&mutex_);
-  return executor == executor_.get() ? shop_.get() : nullptr;
+  return executor == engine_.executor.get() ? engine_.shop.get() : nullptr;
 }
 
 Ref<exec::Executor> Instance::FindExecutor() {
   MutexLock lock(&mutex_);
-  return executor_;
+  return engine_.executor;
 }
 
 absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
@@ -180,7 +194,7 @@ std::shared_ptr<BackgroundThread> Instance::CreateBackground(const char* name) {
 std::vector<Ref<exec::Executor>> Instance::AllExecutors() {
   MutexLock lock(&mutex_);
   std::vector<Ref<exec::Executor>> all = further_executors_;
-  if (executor_ != nullptr) all.push_back(executor_);
+  if (engine_.executor != nullptr) all.push_back(engine_.executor);
   return all;
 }
 
