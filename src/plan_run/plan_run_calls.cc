@@ -1,14 +1,22 @@
 // Plan runs: the calls that they make, and the events that they report.
+#include <new>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "plan_run/plan_run.h"
 #include "sched/priority.h"
 
 namespace takt::plan_run {
+namespace {
+
+// A release that finds no memory for its call is tried again after this time.
+constexpr int64_t kNoMemoryNs = 1'000'000;
+
+}  // namespace
 
 absl::optional<plan_run::NextRelease> PlanRun::NextRelease() {
   for (;;) {
@@ -43,8 +51,14 @@ std::unique_ptr<PlanRun::CallInFlight> PlanRun::TakeDue(bool* is_last) {
     *is_last = call_count_ > 0 && !HasCallsLeft();
     return nullptr;
   }
-  const int64_t call_ns = next->release_ns - options_.timing.lead_ns;
-  if (call_ns > NowNs()) {
+  const int64_t now_ns = NowNs();
+  int64_t call_ns = next->release_ns - options_.timing.lead_ns;
+  std::unique_ptr<CallInFlight> call;
+  if (call_ns <= now_ns) {
+    call.reset(new (std::nothrow) CallInFlight);
+    if (call == nullptr) call_ns = now_ns + kNoMemoryNs;
+  }
+  if (call == nullptr) {
     is_release_armed_ = true;
     Retain();  // The timer's.
     timers_->Arm(&release_timer_, call_ns);
@@ -52,7 +66,6 @@ std::unique_ptr<PlanRun::CallInFlight> PlanRun::TakeDue(bool* is_last) {
   }
   const plan::PlannedJob& job = part_.plan->jobs[next->job];
   const Binding& binding = BindingOf(job);
-  auto call = std::make_unique<CallInFlight>();
   call->run = Ref<PlanRun>::Retain(this);
   call->function = binding.functions[job.instance % binding.functions.size()];
   call->binding = &binding;
@@ -87,9 +100,14 @@ void PlanRun::ReleaseDue() {
 }
 
 void PlanRun::Issue(std::unique_ptr<CallInFlight> call) {
-  const Ref<shop::ScheduledJob> job =
-      shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
-                        call->deadline_ns, /*is_counted=*/true);
+  Ref<shop::ScheduledJob> job;
+  TAKT_TRY {
+    job = shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
+                            call->deadline_ns, /*is_counted=*/true);
+  }
+  TAKT_CATCH(const std::bad_alloc&) {
+    return EndCall(std::move(call), nullptr, OutOfMemory());
+  }
   runtime::AsyncCallOptions options;
   options.priority = sched::PriorityOf(call->binding->criticality);
   options.deadline_ns = call->deadline_ns;

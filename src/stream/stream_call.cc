@@ -1,11 +1,13 @@
 // Streams: one job, from its release to the end of its call.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "sched/priority.h"
 #include "stream/stream.h"
 
@@ -143,18 +145,25 @@ void Stream::Issue(const StreamJob& job, absl::Span<const vm::Value> input,
   // The call may end, and release the stream, before Start() returns.
   const Ref<Stream> self = Ref<Stream>::Retain(this);
   Ref<shop::ScheduledJob> shop_job;
-  if (shop_stream_ != nullptr) {
-    shop_job = function_->context().shop()->ReleaseJob(
-        *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true,
-        TraceId(job.sequence));
+  // A copy, because the next job takes inputs as soon as this call has ended.
+  absl::InlinedVector<vm::Value, 8> arguments;
+  bool has_memory = false;
+  TAKT_TRY {
+    arguments.assign(input.begin(), input.end());
+    if (shop_stream_ != nullptr) {
+      shop_job = function_->context().shop()->ReleaseJob(
+          *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true,
+          TraceId(job.sequence));
+    }
+    has_memory = true;
   }
+  TAKT_CATCH(const std::bad_alloc&) {}
   runtime::AsyncCallOptions options = CallOptionsFor(job, is_late);
   options.shop_job = shop_job.get();
   EnterFlight({job, shop_job, nullptr, /*is_late_reported=*/is_late,
                /*is_given_up=*/false});
-  // A copy, because the next job takes inputs as soon as this call has ended.
-  absl::InlinedVector<vm::Value, 8> arguments(input.begin(), input.end());
   if (input_queue_.has_value() && !input.empty()) input_queue_->Pop();
+  if (!has_memory) return OnDone(nullptr, OutOfMemory());
   absl::StatusOr<Ref<runtime::AsyncCall>> call = runtime::AsyncCall::Start(
       *function_, options, arguments,
       [this](runtime::AsyncCall& ended, const absl::Status& status) {
