@@ -57,7 +57,8 @@ typedef struct setting_t {
   const char* policy; /* NULL: the default. */
   const char* module;
   const char* function;
-  bool discovers; /* The machine, rather than one core. */
+  bool discovers;    /* The machine, rather than one core. */
+  int64_t window_ns; /* Of the scheduler; 0: no windows. */
 } setting_t;
 
 /* The discovery of the machine would be most of the allocations. Read before
@@ -71,6 +72,7 @@ static takt_status_t make_instance(world_t* w, const setting_t* setting) {
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
   scheduler.policy = setting->policy;
+  scheduler.window_ns = setting->window_ns;
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.worker_count = setting->worker_count;
@@ -140,27 +142,27 @@ static takt_status_t scenario_instance(world_t* w) {
 }
 
 static takt_status_t scenario_call(world_t* w) {
-  const setting_t setting = {"local-task", 1, NULL, MUL, false};
+  const setting_t setting = {"local-task", 1, NULL, MUL, false, 0};
   TRY(make_world(w, &setting));
   TRY(call(w, 16));
   return call(w, 16);
 }
 
 static takt_status_t scenario_sync(world_t* w) {
-  const setting_t setting = {"local-sync", 0, NULL, MUL, false};
+  const setting_t setting = {"local-sync", 0, NULL, MUL, false, 0};
   TRY(make_world(w, &setting));
   return call(w, 16);
 }
 
 static takt_status_t scenario_vmvx(world_t* w) {
   const setting_t setting = {
-      "local-task", 1, NULL, TESTDATA("models/add.vmvx.vmfb"), "add", false};
+      "local-task", 1, NULL, TESTDATA("models/add.vmvx.vmfb"), "add", false, 0};
   TRY(make_world(w, &setting));
   return call(w, 8);
 }
 
 static takt_status_t scenario_scheduled(world_t* w) {
-  const setting_t setting = {"local-task", 1, "job-shop", MUL, false};
+  const setting_t setting = {"local-task", 1, "job-shop", MUL, false, 0};
   TRY(make_world(w, &setting));
   return call(w, 16);
 }
@@ -174,8 +176,8 @@ static takt_status_t await_invocation(world_t* w,
 
 static takt_status_t scenario_async(world_t* w) {
   const setting_t setting = {
-      "local-task", 1,    NULL, TESTDATA("api/simple_mul_async.vmfb"),
-      "mul",        false};
+      "local-task", 1,     NULL, TESTDATA("api/simple_mul_async.vmfb"),
+      "mul",        false, 0};
   TRY(make_world(w, &setting));
   takt_fence_t* wait = NULL;
   TRY(takt_fence_create(&wait));
@@ -208,9 +210,8 @@ static takt_status_t await_job(world_t* w, takt_stream_t* stream) {
   return check_result(w, 16);
 }
 
-static takt_status_t scenario_stream(world_t* w) {
-  const setting_t setting = {"local-task", 1, NULL, MUL, false};
-  TRY(make_world(w, &setting));
+static takt_status_t run_stream(world_t* w, const setting_t* setting) {
+  TRY(make_world(w, setting));
   takt_stream_options_t options;
   takt_stream_options_init(&options);
   options.period_ns = 500000;
@@ -225,13 +226,23 @@ static takt_status_t scenario_stream(world_t* w) {
   return status;
 }
 
+static takt_status_t scenario_stream(world_t* w) {
+  const setting_t setting = {"local-task", 1, NULL, MUL, false, 0};
+  return run_stream(w, &setting);
+}
+
+static takt_status_t scenario_windows(world_t* w) {
+  const setting_t setting = {"local-task", 1, "job-shop", MUL, false, 1000000};
+  return run_stream(w, &setting);
+}
+
 static bool drop_bytes(void* user_data, const void* data, size_t byte_length) {
   (void)user_data, (void)data, (void)byte_length;
   return true;
 }
 
 static takt_status_t scenario_trace(world_t* w) {
-  const setting_t setting = {"local-task", 1, NULL, MUL, false};
+  const setting_t setting = {"local-task", 1, NULL, MUL, false, 0};
   TRY(make_world(w, &setting));
   takt_tracing_options_t options;
   takt_tracing_options_init(&options);
@@ -341,9 +352,9 @@ static const scenario_t kScenarios[] = {
     {"instance", &scenario_instance}, {"sync", &scenario_sync},
     {"call", &scenario_call},         {"vmvx", &scenario_vmvx},
     {"async", &scenario_async},       {"scheduled", &scenario_scheduled},
-    {"stream", &scenario_stream},     {"trace", &scenario_trace},
-    {"solve", &scenario_solve},       {"npu", &scenario_npu},
-    {"fence", &scenario_fence},
+    {"stream", &scenario_stream},     {"windows", &scenario_windows},
+    {"trace", &scenario_trace},       {"solve", &scenario_solve},
+    {"npu", &scenario_npu},           {"fence", &scenario_fence},
 };
 enum { kScenarioCount = sizeof(kScenarios) / sizeof(kScenarios[0]) };
 

@@ -1,9 +1,8 @@
-// Method: the system's memory is made to run out for this thread by a `new`
-// that refuses; what is then allocated must be spare memory, and come back.
+// Method: the `new` of this program refuses memory to a thread when it is asked
+// to. What the thread then allocates must be spare memory, and come back.
 #include "base/spare_memory.h"
 
-#include <cstdlib>
-#include <memory>
+#include <cstdint>
 #include <new>
 #include <set>
 #include <vector>
@@ -26,15 +25,8 @@ class EmptySystem {
 }  // namespace
 
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return is_system_empty ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  return is_system_empty ? nullptr : ::operator new(bytes);
 }
-void* operator new(size_t bytes) {
-  void* const block = operator new(bytes, std::nothrow);
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, size_t) noexcept { std::free(block); }
 
 namespace takt {
 namespace {
