@@ -69,7 +69,12 @@ takt_status_t MakeStatus(int code, const char* source,
 takt_status_t ToStatus(const char* source, const absl::Status& status) {
   if (status.ok()) return nullptr;
   // raw_code(): compiled code fails with numbers that Abseil has no name for.
-  return MakeStatus(status.raw_code(), source, status.message());
+  const int code = status.raw_code();
+  // There was no memory for a message (OutOfMemory()), but may be now.
+  if (code == TAKT_STATUS_RESOURCE_EXHAUSTED && status.message().empty()) {
+    return MakeStatus(code, source, "out of memory");
+  }
+  return MakeStatus(code, source, status.message());
 }
 
 void FreeStatus(takt_status_t status) {
