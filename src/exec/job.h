@@ -36,7 +36,12 @@ struct JobTraits {
 // A tile uses the Worker of the thread on which it runs. Belongs to one thread.
 class Worker {
  public:
-  Worker() = default;
+  // Whether the end of the thread frees the local memory; the worker is then
+  // never destroyed.
+  enum class Lifetime : uint8_t { kObject, kThread };
+
+  explicit Worker(Lifetime lifetime = Lifetime::kObject)
+      : lifetime_(lifetime) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
@@ -90,6 +95,10 @@ class Worker {
   bool GrowLocalMemory(size_t bytes);
   void ReleaseLocalMemory();
 
+  // Gives the local memory to the thread's end, or takes it back from there.
+  // False if the system has no memory for that.
+  bool LeaveToThread(void* memory) const;
+
   LaneMask HintedLanes() const {
     return shared_hints_->Read(std::memory_order_relaxed) |
            own_hints_->Read(std::memory_order_relaxed);
@@ -102,6 +111,7 @@ class Worker {
   LaneMask stops_for_;  // Hints for which the running job stops.
   // The thread runs jobs of this lane and above only.
   uint32_t lane_min_ = 0;
+  const Lifetime lifetime_;
 };
 
 // The owner of a job keeps it until Finish() is called; Finish() may destroy

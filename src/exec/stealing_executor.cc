@@ -1,6 +1,8 @@
 #include "exec/stealing_executor.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -13,8 +15,13 @@ namespace takt::exec {
 constinit thread_local ThreadState* StealingExecutor::innermost_ = nullptr;
 
 Worker& StealingExecutor::ThisThreadsScratch() {
-  thread_local Worker scratch;
-  return scratch;
+  // No thread_local Worker, whose destructor would have to be registered.
+  alignas(Worker) thread_local std::byte storage[sizeof(Worker)];
+  thread_local Worker* scratch = nullptr;
+  if (scratch == nullptr) {
+    scratch = new (storage) Worker(Worker::Lifetime::kThread);
+  }
+  return *scratch;
 }
 
 absl::StatusOr<Ref<Executor>> StealingExecutor::Create(const Options& options) {
