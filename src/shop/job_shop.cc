@@ -219,7 +219,7 @@ void JobShop::Drop(ScheduledJob& job) {
 }
 
 void JobShop::ReviewLoan(ScheduledJob& job) {
-  if (job.borrower_ == nullptr ||
+  if (job.borrower() == nullptr ||
       !job.is_posted_.load(std::memory_order_acquire) ||
       job.is_loan_posted_.exchange(true, std::memory_order_acq_rel)) {
     return;

@@ -120,7 +120,7 @@ void JobShop::ApplyRelease(ScheduledJob& job) {
   TAKT_CHECK(job.id_ == sched::JobId() && !job.is_over_);
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
                                 reinterpret_cast<uintptr_t>(&job), at_ns_);
-  if (job.borrower_ != nullptr && job.borrower_->has_loan()) ApplyLoan(job);
+  if (job.borrower() != nullptr && job.borrower()->has_loan()) ApplyLoan(job);
   ClassStatistics& statistics =
       statistics_.classes[static_cast<uint32_t>(stream.terms().criticality)];
   ++statistics.released_count;
@@ -129,8 +129,8 @@ void JobShop::ApplyRelease(ScheduledJob& job) {
 
 void JobShop::ApplyLoan(ScheduledJob& job) {
   sched::Loan loan;
-  if (job.borrower_->has_loan()) {
-    const JobUrgency urgency = job.borrower_->urgency();
+  if (job.borrower()->has_loan()) {
+    const JobUrgency urgency = job.borrower()->urgency();
     loan = {sched::Band::kBestEffort, urgency.priority, urgency.deadline_ns};
     switch (urgency.criticality) {
       case JobUrgency::Criticality::kHard:

@@ -81,9 +81,11 @@ class ScheduledJob final : public JobContext {
   const ScheduledStream& stream() const { return *stream_; }
   int64_t release_ns() const { return release_ns_; }
   int64_t deadline_ns() const { return deadline_ns_; }
-  // Sets the borrower of the job's call. Called before its first work.
+  // Sets the borrower of the job's call. Called once, before its first work.
+  // The job may have been released before.
   void SetBorrower(Borrower* borrower) {
-    borrower_ = Ref<Borrower>::Retain(borrower);
+    borrower_owner_ = Ref<Borrower>::Retain(borrower);
+    borrower_.store(borrower, std::memory_order_release);
   }
   // Counts dispatches that run without a decision before the next submitted
   // work.
@@ -112,6 +114,9 @@ class ScheduledJob final : public JobContext {
         this;
   }
   ~ScheduledJob() = default;
+  Borrower* borrower() const {
+    return borrower_.load(std::memory_order_acquire);
+  }
   static void* operator new(size_t bytes, BlockPool& blocks) {
     return blocks.Allocate(bytes);
   }
@@ -135,7 +140,8 @@ class ScheduledJob final : public JobContext {
   JobEvent drop_event_;
   JobEvent loan_event_;
   std::atomic<bool> is_loan_posted_{false};
-  Ref<Borrower> borrower_;  // May be null.
+  Ref<Borrower> borrower_owner_;
+  std::atomic<Borrower*> borrower_{nullptr};  // Null: none, or none yet.
   std::atomic<bool> is_drop_posted_{false};
   // Used by the decider only:
   sched::JobId id_;
