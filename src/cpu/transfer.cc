@@ -209,7 +209,10 @@ void TransferOperation::Run() {
   }
   tile_count = std::max(resolved_.tile_count(), 1u);
   expected_tile_ns = ResolvedTransfer::kTileBytes / 8;
-  device().executor()->Submit(this);
+  // The operation may be gone before Submit() returns.
+  const Ref<exec::Executor> executor =
+      Ref<exec::Executor>::Retain(device().executor());
+  executor->Submit(this);
 }
 
 }  // namespace takt::cpu

@@ -172,7 +172,9 @@ void CallQueue::SubmitTurn(Turn* turn) {
     lent = LoanLane(*turn);
     SetRaised(lent);
   } while (lent != LoanLane(*turn));
-  executor_->Submit(this);
+  // The owner of the queue may be gone before Submit() returns.
+  const Ref<exec::Executor> executor = Ref<exec::Executor>::Retain(executor_);
+  executor->Submit(this);
 }
 
 int32_t CallQueue::LoanLane(const Turn& turn) {

@@ -53,6 +53,9 @@ StreamJob Stream::JobOf(const PendingRelease& release) const {
 }
 
 void Stream::SubmitBegin() {
+  // The stream, and with it the executor, may be released before Submit()
+  // returns.
+  const Ref<Stream> self = Ref<Stream>::Retain(this);
   exec::Executor* const executor = function_->context().executor();
   if (executor != nullptr) {
     executor->Submit(&begin_job_);
