@@ -86,7 +86,7 @@ Ref<Borrower> MakeBorrower(const Function& function, const Function::Job& job,
 
 }  // namespace
 
-absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
+absl::StatusOr<Ref<AsyncCall>> AsyncCall::TryStart(
     Function& function, const AsyncCallOptions& options,
     absl::Span<const vm::Value> arguments, Callback on_done) {
   const Signature& signature = function.signature();
@@ -121,9 +121,8 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
       function.ReadBinding(options.result_buffers, arguments));
   if (binding != nullptr) job.attributes.results = binding->memory();
   std::vector<Ref<hal::Fence>> ends;
-  TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Futures> futures,
+  TAKT_ASSIGN_OR_RETURN(OwnedFutures futures,
                         ReadFutures(function, options, &ends));
-  const bool has_futures = futures != nullptr;
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto call = Ref<AsyncCall>::Adopt(
       new (function.context().instance().blocks(), slot_bytes)
@@ -132,10 +131,7 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::Start(
                      std::move(futures), std::move(binding)},
                     options, arguments, std::move(on_done)));
   call->batch_row_count_ = batch_row_count;
-  if (absl::Status status = call->TakeShares(options); !status.ok()) {
-    if (has_futures) DropFutures(*call->extras_.futures);
-    return status;
-  }
+  TAKT_RETURN_IF_ERROR(call->TakeShares(options));
 
   // From here on errors end the call; they are not returned.
   call->trace_.Begin(job.attributes, options.trace_parent);
@@ -215,22 +211,31 @@ AsyncCall::~AsyncCall() {
 }
 
 absl::Status AsyncCall::TakeShares(const AsyncCallOptions& options) {
-  absl::InlinedVector<Ref<hal::Fence>, 2> shares;
-  if (options.signal != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(shares.emplace_back(), options.signal->TakeShare());
-  }
+  Shares shares;
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = TryTakeShares(options, &shares); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  if (status.ok()) return status;
+  // A share cannot be given back, so the waiters get the error.
+  for (const Ref<hal::Fence>& taken : shares) taken->Fail(status);
+  return status;
+}
+
+absl::Status AsyncCall::TryTakeShares(const AsyncCallOptions& options,
+                                      Shares* shares) {
+  shares->reserve(1 + options.result_fences.size());
+  const auto take = [&](hal::Fence* fence) {
+    if (fence == nullptr) return absl::OkStatus();
+    TAKT_ASSIGN_OR_RETURN(Ref<hal::Fence> share, fence->TakeShare());
+    shares->push_back(std::move(share));
+    return absl::OkStatus();
+  };
+  TAKT_RETURN_IF_ERROR(take(options.signal));
   for (const IndexedFence& each : options.result_fences) {
-    if (each.fence == nullptr) continue;
-    absl::StatusOr<Ref<hal::Fence>> share = each.fence->TakeShare();
-    if (!share.ok()) {
-      // A share cannot be given back, so the waiters get the error.
-      for (const Ref<hal::Fence>& taken : shares) taken->Fail(share.status());
-      return share.status();
-    }
-    shares.push_back(*std::move(share));
+    TAKT_RETURN_IF_ERROR(take(each.fence));
   }
   absl::InlinedVector<hal::Fence*, 2> fences;
-  for (const Ref<hal::Fence>& share : shares) {
+  for (const Ref<hal::Fence>& share : *shares) {
     share->SetSignaller(function_->signaller(), borrower_.get());
     fences.push_back(share.get());
   }
@@ -291,7 +296,7 @@ void AsyncCall::Complete(absl::Status status) {
   if (!has_results) {
     for (vm::Value& argument : slots()) argument = vm::Value();
   }
-  if (extras_.futures != nullptr) DropFutures(*std::move(extras_.futures));
+  extras_.futures.reset();
   if (on_done_ != nullptr) std::exchange(on_done_, nullptr)(*this, status);
   Ref<hal::Fence> signal;
   Ref<hal::Fence> end;

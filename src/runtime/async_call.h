@@ -31,15 +31,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/borrower.h"
 #include "base/cancellation.h"
+#include "base/exceptions.h"
 #include "base/mutex.h"
 #include "base/object.h"
 #include "base/timer_service.h"
@@ -74,7 +77,12 @@ class AsyncCall final : public Object,
   // is moved is released. On an error `on_done` is not called.
   static absl::StatusOr<Ref<AsyncCall>> Start(
       Function& function, const AsyncCallOptions& options,
-      absl::Span<const vm::Value> arguments, Callback on_done = nullptr);
+      absl::Span<const vm::Value> arguments, Callback on_done = nullptr) {
+    TAKT_TRY {
+      return TryStart(function, options, arguments, std::move(on_done));
+    }
+    TAKT_CATCH(const std::bad_alloc&) { return OutOfMemory(); }
+  }
 
   Function& function() const { return *function_; }
   State state() const;
@@ -142,11 +150,16 @@ class AsyncCall final : public Object,
     size_t result_index;
   };
   using Futures = std::vector<Future>;
+  // Tells the producers that what was not fetched need not be kept.
+  struct FuturesDropper {
+    void operator()(Futures* futures) const;
+  };
+  using OwnedFutures = std::unique_ptr<Futures, FuturesDropper>;
   // The parts of a call besides its function. Null pointers: it has none.
   struct Extras {
     Ref<Cancellation> cancellation;          // Not null.
     std::unique_ptr<Timeout> timeout;        // Null: no limit.
-    std::unique_ptr<Futures> futures;        // Null: none, or fetched.
+    OwnedFutures futures;                    // Null: none, or fetched.
     std::unique_ptr<ResultBinding> binding;  // Null: no result is bound.
   };
   AsyncCall(Function& function, const Function::Job& job,
@@ -180,10 +193,9 @@ class AsyncCall final : public Object,
 
   // Asks the producers to keep the results. *ends receives a fence of each
   // producer's end.
-  static absl::StatusOr<std::unique_ptr<Futures>> ReadFutures(
+  static absl::StatusOr<OwnedFutures> ReadFutures(
       const Function& function, const AsyncCallOptions& options,
       std::vector<Ref<hal::Fence>>* ends);
-  static void DropFutures(Futures& futures);
   // Moves the results of the producers into the slots.
   absl::Status TakeFutures();
   void KeepResults() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -196,7 +208,13 @@ class AsyncCall final : public Object,
   // The fences that the call waits for.
   using Fences = absl::InlinedVector<hal::Fence*, 4>;
   // Takes shares of the fences that the end of the call signals.
+  static absl::StatusOr<Ref<AsyncCall>> TryStart(
+      Function& function, const AsyncCallOptions& options,
+      absl::Span<const vm::Value> arguments, Callback on_done);
+  // The shares of fences that the call's end signals or fails.
+  using Shares = absl::InlinedVector<Ref<hal::Fence>, 2>;
   absl::Status TakeShares(const AsyncCallOptions& options);
+  absl::Status TryTakeShares(const AsyncCallOptions& options, Shares* shares);
   // Makes the fences of an asynchronous function's program.
   void SetProgramFences(const Fences& waits, bool cancellable);
   void StartWaiting(const Fences& waits);

@@ -54,50 +54,48 @@ vm::Value AsyncCall::FetchResult(size_t index) {
   return value;
 }
 
-absl::StatusOr<std::unique_ptr<AsyncCall::Futures>> AsyncCall::ReadFutures(
+absl::StatusOr<AsyncCall::OwnedFutures> AsyncCall::ReadFutures(
     const Function& function, const AsyncCallOptions& options,
     std::vector<Ref<hal::Fence>>* ends) {
   if (options.future_arguments.empty()) return nullptr;
-  auto futures = std::make_unique<Futures>();
-  const auto refuse = [&](const absl::Status& status) {
-    DropFutures(*futures);
-    return status;
-  };
+  OwnedFutures futures(new Futures);
+  futures->reserve(options.future_arguments.size());
+  ends->reserve(options.future_arguments.size());
   const auto types = function.signature().arguments();
   for (const FutureArgument& given : options.future_arguments) {
     const std::string where =
         absl::StrCat(function.name(), ": input ", given.index);
     if (given.index >= types.size()) {
-      return refuse(absl::InvalidArgumentError(
-          absl::StrCat(where, ": there are ", types.size(), " inputs")));
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": there are ", types.size(), " inputs"));
     }
     for (const Future& other : *futures) {
       if (other.index != given.index) continue;
-      return refuse(absl::InvalidArgumentError(
-          absl::StrCat(where, ": is to come from two calls")));
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": is to come from two calls"));
     }
     AsyncCall* const producer = given.producer;
     if (producer == nullptr) {
-      return refuse(absl::InvalidArgumentError(
-          absl::StrCat(where, ": the invocation is NULL")));
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": the invocation is NULL"));
     }
     const Function& source = producer->function();
     if (&source.context().instance() != &function.context().instance()) {
-      return refuse(absl::InvalidArgumentError(
-          absl::StrCat(where, ": ", source.name(), " is of another instance")));
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": ", source.name(), " is of another instance"));
     }
     const auto results = source.signature().results();
     if (given.result_index < results.size() &&
         (results[given.result_index].kind == vm::ValueKind::kRef) !=
             (types[given.index].kind == vm::ValueKind::kRef)) {
-      return refuse(absl::InvalidArgumentError(absl::StrCat(
+      return absl::InvalidArgumentError(absl::StrCat(
           where, ": expected ", vm::ValueKindName(types[given.index].kind),
           ", but result ", given.result_index, " of ", source.name(), " is ",
-          vm::ValueKindName(results[given.result_index].kind))));
+          vm::ValueKindName(results[given.result_index].kind)));
     }
     Ref<hal::Fence> end;
     const absl::Status status = producer->KeepResult(given.result_index, &end);
-    if (!status.ok()) return refuse(Annotate(status, where));
+    if (!status.ok()) return Annotate(status, where);
     ends->push_back(std::move(end));
     futures->push_back(
         {given.index, Ref<AsyncCall>::Retain(producer), given.result_index});
@@ -105,21 +103,22 @@ absl::StatusOr<std::unique_ptr<AsyncCall::Futures>> AsyncCall::ReadFutures(
   return futures;
 }
 
-void AsyncCall::DropFutures(Futures& futures) {
-  for (const Future& future : futures) {
+void AsyncCall::FuturesDropper::operator()(Futures* futures) const {
+  for (const Future& future : *futures) {
     future.producer->FetchResult(future.result_index);
   }
-  futures.clear();
+  delete futures;
 }
 
 absl::Status AsyncCall::TakeFutures() {
-  const std::unique_ptr<Futures> futures = std::move(extras_.futures);
+  const OwnedFutures futures = std::move(extras_.futures);
   absl::Status status;
   for (const Future& future : *futures) {
     vm::Value value = future.producer->FetchResult(future.result_index);
     if (status.ok()) status = function_->CheckArgument(future.index, value);
     if (status.ok()) slots()[future.index] = std::move(value);
   }
+  futures->clear();
   return status;
 }
 
