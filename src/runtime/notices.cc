@@ -107,6 +107,12 @@ void Notices::CallersStream(absl::string_view function) {
                     "turns of a loop of the program's own"));
 }
 
+void Notices::CaptureFailed(absl::string_view function,
+                            absl::string_view reason) {
+  Warn(absl::StrCat("stream of ", function,
+                    ": the capture is not written: ", reason));
+}
+
 void Notices::UnusedNpu(absl::string_view device, absl::string_view modules) {
   bool is_first = false;
   {

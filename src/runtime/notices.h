@@ -61,6 +61,8 @@ class Notices {
   void TimerPriority(int wanted, int error);
   // A stream has started without workers: only callers run its jobs.
   void CallersStream(absl::string_view function);
+  // A stream could not write the capture of a job.
+  void CaptureFailed(absl::string_view function, absl::string_view reason);
   // A context has an NPU, and none of its modules has code for it.
   void UnusedNpu(absl::string_view device, absl::string_view modules);
 

@@ -24,8 +24,10 @@ absl::StatusOr<Ref<Stream>> Stream::Create(runtime::Function& function,
                                            StreamClock clock) {
   TAKT_RETURN_IF_ERROR(CheckStreamOptions(function, options));
   const sched::Criticality criticality = options.criticality;
+  CaptureOptions capture = std::move(options.capture);
   auto stream = Ref<Stream>::Adopt(
       new Stream(function, std::move(options), std::move(clock)));
+  TAKT_RETURN_IF_ERROR(stream->StartCapture(std::move(capture)));
   if (shop::JobShop* const shop = function.context().shop()) {
     TAKT_ASSIGN_OR_RETURN(
         stream->shop_stream_,
@@ -63,6 +65,26 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
                          options.input_queue_length);
   }
   begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(priority_));
+}
+
+absl::Status Stream::StartCapture(CaptureOptions options) {
+  if (options.job_count == 0) {
+    if (options.path.empty()) return absl::OkStatus();
+    return StreamOptionError(*function_, "capture_path",
+                             "there is no capture_job_count");
+  }
+  capture_writer_ =
+      function_->context().instance().CreateBackground("takt-capture");
+  TAKT_ASSIGN_OR_RETURN(capture_,
+                        JobCapture::Create(*function_, std::move(options),
+                                           capture_writer_.get()));
+  return absl::OkStatus();
+}
+
+absl::Status Stream::WriteCapture(const std::string& path) const {
+  if (capture_ != nullptr) return capture_->Write(path);
+  return absl::FailedPreconditionError(absl::StrCat(
+      function_->name(), ": the stream keeps no jobs (capture_job_count)"));
 }
 
 shop::StreamRequirements Stream::ShopRequirements(

@@ -37,6 +37,7 @@
 #include "runtime/async_call.h"
 #include "runtime/function.h"
 #include "shop/job_shop.h"
+#include "stream/job_capture.h"
 #include "stream/release_queue.h"
 #include "stream/release_schedule.h"
 #include "stream/response_predictor.h"
@@ -86,6 +87,9 @@ class Stream final : public Object {
   // null if it has taken them already, or there are none.
   const ValueEntry* TakeOutput();
   StreamStatistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Writes the last jobs with their inputs and results. FAILED_PRECONDITION if
+  // the stream keeps none.
+  absl::Status WriteCapture(const std::string& path) const;
 
  private:
   struct Timer : TimerService::Timer {
@@ -125,6 +129,7 @@ class Stream final : public Object {
   };
 
   Stream(runtime::Function& function, StreamOptions options, StreamClock clock);
+  absl::Status StartCapture(CaptureOptions options);
   ~Stream() override = default;
 
   int64_t now_ns() const { return clock_.now_ns(); }
@@ -253,6 +258,10 @@ class Stream final : public Object {
   ResponsePredictor predictor_ ABSL_GUARDED_BY(mutex_);
   // When the last job's call ended; 0: none has.
   int64_t last_end_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+
+  std::shared_ptr<JobCapture> capture_;  // Null: the stream keeps no jobs.
+  // It goes first: what it writes uses the function.
+  std::shared_ptr<BackgroundThread> capture_writer_;
 };
 
 }  // namespace takt::stream

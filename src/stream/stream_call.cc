@@ -110,8 +110,10 @@ bool Stream::TryBegin(const PendingRelease& release) {
   }
   job.begin_ns = now_ns;
   if (input != nullptr) job.input_sequence = input->sequence;
-  Issue(job, input != nullptr ? input->values() : absl::Span<const vm::Value>(),
-        is_late);
+  const auto arguments =
+      input != nullptr ? input->values() : absl::Span<const vm::Value>();
+  if (capture_ != nullptr) capture_->Begin(job, arguments);
+  Issue(job, arguments, is_late);
   return true;
 }
 
@@ -278,6 +280,7 @@ void Stream::Conclude(const StreamJob& job, const absl::Status& status,
     Record(EventOf(job.outcome), job.sequence, has_run ? job.end_ns : now_ns(),
            has_run ? job.end_ns - job.origin_ns : 0);
   }
+  if (capture_ != nullptr) capture_->End(job, results);
   if (on_done_ != nullptr) on_done_(job, status, results);
 }
 

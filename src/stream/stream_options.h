@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/types/optional.h"
@@ -32,6 +33,18 @@ using StreamDoneCallback =
 // Called once for a job whose deadline passes before its end.
 using StreamLateCallback = std::function<void(const StreamJob& job)>;
 
+// Which jobs a stream keeps with their inputs and results, and what it writes
+// when a job is not met.
+struct CaptureOptions {
+  size_t job_count = 0;  // The last ones; 0: none.
+  // "miss.safetensors": job 12 that is not met writes "miss-12.safetensors".
+  // Empty: jobs write no files.
+  std::string path;
+  size_t file_count_max = 4;  // Of jobs that are not met.
+  // Writes the trace beside such a file, if there is one. May be null.
+  std::function<absl::Status(const std::string& path)> write_trace;
+};
+
 struct StreamOptions {
   Arrival arrival = Arrival::kPeriodic;
   int64_t period_ns = 0;  // kPeriodic: above 0.
@@ -49,6 +62,8 @@ struct StreamOptions {
 
   size_t input_queue_length = 0;  // 0: a job takes the latest input.
   size_t release_queue_length = 64;
+
+  CaptureOptions capture;
 
   StreamDoneCallback on_done;  // May be null.
   StreamLateCallback on_late;  // May be null.
