@@ -149,6 +149,18 @@ typedef struct takt_stream_options_t {
   takt_stream_done_callback_t on_done;  // Default: NULL.
   takt_stream_late_callback_t on_late;  // Default: NULL.
   void* user_data;
+
+  // The stream keeps its last jobs, as many as this, with copies of their
+  // inputs and results; takt_stream_write_capture() writes them. Each argument
+  // and result must be a scalar or a tensor of a static shape, by the module's
+  // declaration or by takt_function_declare(). Default: 0, it keeps none.
+  size_t capture_job_count;
+  // A job that is not MET has them written in the background: job 12 to
+  // "miss-12.safetensors" if this is "miss.safetensors". If the instance records
+  // a trace, that is written beside it, to "miss-12.pftrace". Borrowed for the
+  // call. Default: NULL, jobs write no files.
+  const char* capture_path;
+  size_t capture_file_count_max;  // Jobs that do so. Default: 4.
 } takt_stream_options_t;
 
 static inline void takt_stream_options_init(takt_stream_options_t* options) {
@@ -158,6 +170,7 @@ static inline void takt_stream_options_init(takt_stream_options_t* options) {
   options->criticality = TAKT_CRITICALITY_SOFT;
   options->priority = TAKT_PRIORITY_DEFAULT;
   options->release_queue_length = 64;
+  options->capture_file_count_max = 4;
 }
 
 // Makes a stream of calls of `function`. It releases no job before it is
@@ -172,7 +185,8 @@ static inline void takt_stream_options_init(takt_stream_options_t* options) {
 //                           queue length, priority or CPU set; a late policy
 //                           without a deadline; AFTER without a stream of the
 //                           same instance; `takes_results` where the results do
-//                           not have the types of this function's arguments.
+//                           not have the types of this function's arguments;
+//                           an argument or result that a capture cannot hold.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_create(
     takt_function_t* function, const takt_stream_options_t* options,
     takt_stream_t** out_stream);
@@ -362,6 +376,18 @@ typedef struct takt_stream_prediction_t {
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_predict(
     takt_stream_t* stream, const takt_stream_predict_options_t* options,
     takt_stream_prediction_t* out_prediction);
+
+// Writes the jobs that the stream has kept (capture_job_count) to a
+// .safetensors file, which replaces the one that is there: the inputs and
+// results of each, their times and outcomes. `takt-run-module --replay` runs
+// them again and compares the results; docs/streams.md has the format.
+//
+// Errors: FAILED_PRECONDITION  the stream keeps no jobs.
+//         those of the file system, with the path.
+// Blocks: until the file is written. A job waits meanwhile for the copy of one
+// other job at most. Allocates.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t
+takt_stream_write_capture(takt_stream_t* stream, const char* path);
 
 #if defined(__cplusplus)
 }  // extern "C"

@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,9 @@ struct StreamOptions {
   bool takes_results = false;
   size_t input_queue_length = 0;
   size_t release_queue_length = 64;
+  size_t capture_job_count = 0;
+  std::string capture_path = {};
+  size_t capture_file_count_max = 4;
   // Called when a job has ended. Must not throw or block. The results are
   // borrowed.
   std::function<void(const takt_stream_job_t&, Status,
@@ -76,6 +80,11 @@ class Stream {
     given.takes_results = options.takes_results;
     given.input_queue_length = options.input_queue_length;
     given.release_queue_length = options.release_queue_length;
+    given.capture_job_count = options.capture_job_count;
+    if (!options.capture_path.empty()) {
+      given.capture_path = options.capture_path.c_str();
+    }
+    given.capture_file_count_max = options.capture_file_count_max;
     auto callbacks = std::make_shared<Callbacks>();
     callbacks->on_done = options.on_done;
     callbacks->on_late = options.on_late;
@@ -173,6 +182,9 @@ class Stream {
     Status status(takt_stream_predict(get(), &options, &prediction));
     if (!status.ok()) return status;
     return prediction;
+  }
+  Status WriteCapture(const std::string& path) const {
+    return Status(takt_stream_write_capture(get(), path.c_str()));
   }
   takt_stream_statistics_t statistics() const {
     takt_stream_statistics_t statistics;

@@ -8,6 +8,7 @@
 #include "api/handle.h"
 #include "api/options.h"
 #include "api/quantiles.h"
+#include "api/trace_file.h"
 #include "api/value.h"
 #include "takt/stream.h"
 
@@ -80,6 +81,15 @@ absl::StatusOr<stream::StreamOptions> ReadStreamOptions(
                                                        options.cpu_word_count));
   result.input_queue_length = options.input_queue_length;
   result.release_queue_length = options.release_queue_length;
+  result.capture.job_count = options.capture_job_count;
+  result.capture.file_count_max = options.capture_file_count_max;
+  if (options.capture_path != nullptr) {
+    result.capture.path = options.capture_path;
+    result.capture.write_trace =
+        [instance = &function.context().instance()](const std::string& path) {
+          return WriteTraceIfOn(*instance, path);
+        };
+  }
   result.on_done = ReadDoneCallback(options);
   result.on_late = ReadLateCallback(options);
   return result;
@@ -251,6 +261,13 @@ takt_status_t takt_stream_query_statistics(
                     takt::api::QueryStatistics(Unwrap(stream), out_statistics));
   }
   TAKT_CATCH_ALL(stream, out_statistics);
+}
+
+takt_status_t takt_stream_write_capture(takt_stream_t* stream,
+                                        const char* path) {
+  TAKT_REQUIRE(stream, path);
+  TAKT_TRY { return ToStatus(__func__, Unwrap(stream)->WriteCapture(path)); }
+  TAKT_CATCH_ALL(stream, path);
 }
 
 takt_status_t takt_stream_predict(takt_stream_t* stream,

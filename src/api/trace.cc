@@ -5,6 +5,7 @@
 
 #include "abi/guard.h"
 #include "api/handle.h"
+#include "api/trace_file.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "runtime/instance.h"
@@ -84,6 +85,14 @@ absl::Status WriteFile(const trace::Trace* trace, takt_trace_format_t format,
 }
 
 }  // namespace
+
+absl::Status WriteTraceIfOn(runtime::Instance& instance,
+                            const std::string& path) {
+  if (!instance.tracer()->is_on()) return absl::OkStatus();
+  TAKT_ASSIGN_OR_RETURN(const Ref<trace::Trace> trace, Collect(&instance));
+  return WriteFile(trace.get(), TAKT_TRACE_FORMAT_PERFETTO, path.c_str());
+}
+
 }  // namespace takt::api
 
 using takt::api::ToStatus;
