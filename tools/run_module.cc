@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/capture.h"
 #include "tools/common/element.h"
+#include "tools/common/file.h"
 #include "tools/common/flags.h"
 #include "tools/common/input.h"
 #include "tools/common/main.h"
+#include "tools/common/replay.h"
 #include "tools/common/result_flags.h"
 #include "tools/common/session.h"
 #include "tools/common/value_text.h"
@@ -34,6 +37,7 @@ struct RunFlags {
   std::string function;
   std::vector<std::string> inputs;
   bool user_fences = false;
+  std::string replay;
   bool is_json = false;
 
   void AddTo(Flags* flags) {
@@ -55,6 +59,12 @@ struct RunFlags {
                      "Calls without waiting, with a wait fence that is "
                      "signaled once the call is issued, and waits for its "
                      "signal fence.");
+    flags->AddText(
+        "replay", &replay,
+        "Runs the jobs of a stream again, in order, from a file that "
+        "a capture\nwrote (takt_stream_write_capture()), and "
+        "compares the bytes of the results.\nExit code 1 if some "
+        "differ.");
     flags->AddSwitch("json", &is_json,
                      "Print one JSON object: the function and its results, or "
                      "what is not as\nexpected.");
@@ -185,16 +195,37 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
   return kSuccess;
 }
 
+// The function to call: of a capture, the one that it names.
+Result<std::string> FunctionName(const RunFlags& flags, const Session& session,
+                                 const Capture& capture) {
+  if (!flags.function.empty() || capture.function.empty()) {
+    return ChooseFunction(session.main_module(), flags.function);
+  }
+  const size_t dot = capture.function.rfind('.');
+  return ChooseFunction(
+      session.main_module(),
+      capture.function.substr(dot == std::string::npos ? 0 : dot + 1));
+}
+
 Result<int> RunSession(const RunFlags& flags, const Session& session) {
   const std::string& file = flags.session.modules.back();
-  const Result<std::string> name =
-      ChooseFunction(session.main_module(), flags.function);
+  std::string capture_bytes;
+  Capture capture;
+  if (!flags.replay.empty()) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(capture_bytes, ReadFile(flags.replay));
+    Result<Capture> parsed = ParseCapture(capture_bytes);
+    if (!parsed.ok()) return Annotate(parsed.status(), flags.replay);
+    capture = *std::move(parsed);
+  }
+  const Result<std::string> name = FunctionName(flags, session, capture);
   if (!name.ok()) return Annotate(name.status(), file);
   const Result<Context> context = session.CreateContext();
   if (!context.ok()) return Annotate(context.status(), file);
   const Result<Function> function = context->FindFunction(*name);
   if (!function.ok()) return Annotate(function.status(), file);
-  Result<int> code = Invoke(flags, session, *name, *function);
+  Result<int> code = flags.replay.empty()
+                         ? Invoke(flags, session, *name, *function)
+                         : Replay(session, *function, capture, flags.is_json);
   if (!code.ok()) return Annotate(code.status(), file + ": " + *name);
   return code;
 }

@@ -182,12 +182,7 @@ class InputsReader {
 
   Result<Value> ReadNext(InputFiles::Cursor* cursor) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(const NpyArray array, ReadNpy(cursor));
-    if (kind() != TAKT_VALUE_REF) return ScalarOfArray(kind(), array);
-    TAKT_TOOLS_ASSIGN_OR_RETURN(
-        BufferView view,
-        BufferView::Copy(device_, array.element_type, array.shape,
-                         array.data.data(), array.data.size()));
-    return Value(std::move(view));
+    return ValueOfArray(device_, kind(), array);
   }
 
   const Device& device_;
@@ -197,6 +192,15 @@ class InputsReader {
 };
 
 }  // namespace
+
+Result<Value> ValueOfArray(const Device& device, takt_value_kind_t kind,
+                           const NpyArray& array) {
+  if (kind != TAKT_VALUE_REF) return ScalarOfArray(kind, array);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(
+      BufferView view, BufferView::Copy(device, array.element_type, array.shape,
+                                        array.data.data(), array.data.size()));
+  return Value(std::move(view));
+}
 
 Result<TensorText> ParseTensorText(std::string_view text) {
   TensorText tensor = {};

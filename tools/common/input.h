@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "tools/common/file.h"
+#include "tools/common/npy.h"
 
 namespace takt::tools {
 
@@ -67,6 +68,13 @@ struct Input {
 Result<std::vector<Input>> ParseInputs(
     const Device& device, const std::vector<takt_value_kind_t>& kinds,
     const std::vector<std::string>& texts, InputFiles* files);
+
+// An array as a value of `kind`: a scalar, or a tensor on `device`.
+//
+// Errors: INVALID_ARGUMENT  no scalar, or not a whole one for an integer;
+//                           OUT_OF_RANGE  it does not fit.
+Result<Value> ValueOfArray(const Device& device, takt_value_kind_t kind,
+                           const NpyArray& array);
 
 // The kinds of a function's arguments, or results.
 std::vector<takt_value_kind_t> ArgumentKinds(const Signature& signature);
