@@ -150,6 +150,12 @@ class Stream {
     from.cpu_word_count = words.size();
     from.input_queue_length = nb::cast<size_t>(options["input_queue"]);
     from.release_queue_length = nb::cast<size_t>(options["release_queue"]);
+    from.capture_job_count = nb::cast<size_t>(options["capture_jobs"]);
+    std::string capture_path;
+    if (!options["capture_path"].is_none()) {
+      capture_path = text("capture_path");
+      from.capture_path = capture_path.c_str();
+    }
     callbacks_->on_result = options["on_result"];
     callbacks_->on_error = options["on_error"];
     callbacks_->on_late = options["on_late"];
@@ -227,6 +233,15 @@ class Stream {
     }
     return nb::make_tuple(FromResults(results.size(), results.data()),
                           DescribeJob(job));
+  }
+
+  void WriteCapture(const std::string& path) {
+    takt_status_t status = nullptr;
+    {
+      nb::gil_scoped_release no_gil;
+      status = takt_stream_write_capture(stream_.get(), path.c_str());
+    }
+    Check(status);
   }
 
   nb::dict Statistics() const {
@@ -317,6 +332,7 @@ void BindStream(nb::module_& module) {
            nb::arg("function"), nb::arg("after").none(), nb::arg("options"))
       .def("start", &Stream::Start, nb::arg("at_ns").none() = nb::none())
       .def("stop", &Stream::Stop)
+      .def("write_capture", &Stream::WriteCapture)
       .def("wait_idle", &Stream::WaitIdle,
            nb::arg("timeout").none() = nb::none())
       .def("set_input", &Stream::SetInput)

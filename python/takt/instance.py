@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import weakref
 from typing import Any, Callable, Iterable
@@ -215,6 +216,8 @@ class Instance:
         takes_results: bool = False,
         input_queue: int = 0,
         release_queue: int = 64,
+        capture_jobs: int = 0,
+        capture_path: str | os.PathLike[str] | None = None,
         on_result: Callable[[Any], None] | None = None,
         on_error: Callable[[Exception, dict], None] | None = None,
         on_late: Callable[[dict], None] | None = None,
@@ -229,6 +232,9 @@ class Instance:
         criticality  "hard", "soft" or "best_effort".
         late         the treatment of a job whose deadline passes: "run_on",
                      "demote", "drop", "latest_only".
+        capture_jobs how many of its last jobs it keeps with inputs and results,
+                     for `Stream.write_capture()`; with `capture_path`, a job
+                     that is late, dropped or fails writes them by itself.
         on_result    called with the results of a job, on the thread that ended
                      the job. It takes the GIL: a loop that must not be late uses
                      `Stream.take()` instead.
@@ -259,6 +265,8 @@ class Instance:
             takes_results=takes_results,
             input_queue=input_queue,
             release_queue=release_queue,
+            capture_jobs=capture_jobs,
+            capture_path=None if capture_path is None else os.fspath(capture_path),
             on_result=on_result,
             on_error=on_error,
             on_late=on_late,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from . import _native
@@ -68,6 +69,11 @@ class Stream:
     def take_job(self) -> tuple[Any, dict[str, Any]] | None:
         """As `take()`, with the job that made the results."""
         return self._native.take_output()
+
+    def write_capture(self, path: str | os.PathLike[str]) -> None:
+        """Writes the last jobs with their inputs and results (`capture_jobs`) to
+        a .safetensors file, for `takt-run-module --replay`."""
+        self._native.write_capture(os.fspath(path))
 
     @property
     def statistics(self) -> dict[str, Any]:

@@ -1,5 +1,7 @@
+import json
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -177,3 +179,20 @@ def test_misses_are_records(module):
     assert miss["outcome"] == "missed"
     assert miss["response_ns"] > 0
     assert "mul" in miss["function"]
+
+
+def test_a_stream_keeps_its_last_jobs(module, tmp_path):
+    path = tmp_path / "capture.safetensors"
+    with takt.Instance() as robot:
+        stream = robot.stream(module.on(robot).mul, period=1e-3, capture_jobs=4)
+        stream.set_input(ONES, ONES)
+        while stream.statistics["met"] + stream.statistics["missed"] < 2:
+            time.sleep(1e-3)
+        stream.stop()
+        stream.wait_idle()
+        stream.write_capture(path)
+    size = int.from_bytes(path.read_bytes()[:8], "little")
+    header = json.loads(path.read_bytes()[8 : 8 + size])
+    jobs = json.loads(header["__metadata__"]["jobs"])
+    assert f"job.{jobs[0]['sequence']}.input.0" in header
+    assert {job["outcome"] for job in jobs} <= {"met", "missed"}
