@@ -17,6 +17,16 @@
 namespace takt::kernels {
 namespace {
 
+template <typename Vector>
+inline void LoadPart(const float* from, int64_t count, Vector* vector) {
+  *vector = Vector{};
+  for (int64_t i = 0; i < count; ++i) (*vector)[i] = from[i];
+}
+template <typename Vector>
+inline void StorePart(const Vector& vector, int64_t count, float* to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = vector[i];
+}
+
 #include "kernels/conv2d_impl.inc"
 
 }  // namespace
