@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -41,7 +42,10 @@ class HostCallOperation final : public Operation, private hal::Deferred {
   void Run() override {
     hal::Deferred::run = [](hal::Deferred* deferred) {
       auto* self = static_cast<HostCallOperation*>(deferred);
-      self->Complete(std::move(self->call_)());
+      absl::Status status = OutOfMemory();
+      TAKT_TRY { status = std::move(self->call_)(); }
+      TAKT_CATCH(const std::bad_alloc&) {}
+      self->Complete(status);
     };
     hal::RunOrDefer(this);
   }

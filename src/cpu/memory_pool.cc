@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/lean_error.h"
 #include "base/math.h"
 #include "base/status.h"
 
@@ -328,8 +329,10 @@ absl::Status MemoryPool::CommitGranted(PooledStorage& storage) {
   uint8_t* memory = Allocate(storage.byte_length());
   if (memory == nullptr) {
     if (budget_ != nullptr) budget_->GiveBack(Charge(storage.byte_length()));
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the system has no ", storage.byte_length(), " bytes left"));
+    return LeanError(absl::StatusCode::kResourceExhausted, [&] {
+      return absl::StrCat("the system has no ", storage.byte_length(),
+                          " bytes left");
+    });
   }
   storage.Commit(memory);
   return absl::OkStatus();

@@ -6,12 +6,14 @@
 #ifndef TAKT_CPU_OPERATION_H_
 #define TAKT_CPU_OPERATION_H_
 
+#include <new>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "base/block_pool.h"
 #include "base/borrower.h"
 #include "base/cancellation.h"
+#include "base/exceptions.h"
 #include "base/job_attributes.h"
 #include "cpu/device.h"
 #include "cpu/memory_budget.h"
@@ -133,7 +135,12 @@ class StepOperation final : public Operation {
       : Operation(device, signal), step_(std::move(step)) {}
 
  private:
-  void Run() override { Complete(step_()); }
+  void Run() override {
+    absl::Status status = OutOfMemory();
+    TAKT_TRY { status = step_(); }
+    TAKT_CATCH(const std::bad_alloc&) {}
+    Complete(status);
+  }
   Step step_;
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
+#include "base/exceptions.h"
 #include "base/math.h"
 #include "base/status.h"
 
@@ -192,7 +194,9 @@ absl::StatusOr<ResolvedTransfer> Transfer::Pin() {
 }
 
 void TransferOperation::Run() {
-  absl::StatusOr<ResolvedTransfer> resolved = transfer_.Pin();
+  absl::StatusOr<ResolvedTransfer> resolved = OutOfMemory();
+  TAKT_TRY { resolved = transfer_.Pin(); }
+  TAKT_CATCH(const std::bad_alloc&) {}
   if (!resolved.ok()) {
     Complete(resolved.status());
     return;
