@@ -268,9 +268,7 @@ void AsyncCall::OnWaited(hal::FenceWaiter* waiter, const absl::Status& status) {
       CallBatch::Add(self);
       return;
     }
-    if (self->is_async_) self->SetProgramFences({}, /*cancellable=*/false);
-    self->function_->context().call_queue().Post(self,
-                                                 CallQueue::Where::kWorker);
+    self->QueueProgram();
   }
 }
 

@@ -217,6 +217,8 @@ class AsyncCall final : public Object,
   absl::Status TryTakeShares(const AsyncCallOptions& options, Shares* shares);
   // Makes the fences of an asynchronous function's program.
   void SetProgramFences(const Fences& waits, bool cancellable);
+  // Lets the program run next, in the phase kQueued.
+  void QueueProgram();
   void StartWaiting(const Fences& waits);
 
   static void OnWaited(hal::FenceWaiter* waiter, const absl::Status& status);

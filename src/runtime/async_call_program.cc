@@ -44,7 +44,14 @@ void AsyncCall::SetProgramFences(const Fences& waits, bool cancellable) {
 
 void AsyncCall::RunAlone() {
   TAKT_CHECK(phase() == Phase::kQueued && batch_row_count_ != 0);
-  if (is_async_) SetProgramFences({}, /*cancellable=*/false);
+  QueueProgram();
+}
+
+void AsyncCall::QueueProgram() {
+  TAKT_TRY {
+    if (is_async_) SetProgramFences({}, /*cancellable=*/false);
+  }
+  TAKT_CATCH(const std::bad_alloc&) { return Complete(OutOfMemory()); }
   function_->context().call_queue().Post(this, CallQueue::Where::kWorker);
 }
 

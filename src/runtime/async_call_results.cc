@@ -37,6 +37,8 @@ absl::Status AsyncCall::KeepResult(size_t index, Ref<hal::Fence>* end) {
       }
       KeepResults();
     }
+    // So that KeepResults() finds memory when the call ends.
+    if (keeper_count_ == 0) kept_.reserve(count);
     ++keeper_count_;
   }
   *end = GetEndFence(&AsyncCall::end_);
@@ -151,8 +153,9 @@ absl::Status AsyncCall::TakeResults(absl::Span<vm::Value> results) {
 absl::Status AsyncCall::SettleBinding() {
   TAKT_CHECK(extras_.binding != nullptr);
   const size_t count = function_->signature().results().size();
-  const absl::Status status =
-      extras_.binding->Settle(slots().subspan(0, count));
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = extras_.binding->Settle(slots().subspan(0, count)); }
+  TAKT_CATCH(const std::bad_alloc&) {}
   return Annotate(status, function_->name());
 }
 
