@@ -12,10 +12,15 @@ absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   if (absl::ConsumePrefix(&rest, context) && absl::StartsWith(rest, ": ")) {
     return status;
   }
+  // OutOfMemory() has no message.
+  absl::string_view message = status.message();
+  if (message.empty() && absl::IsResourceExhausted(status)) {
+    message = "out of memory";
+  }
   TAKT_TRY {
     // raw_code(): compiled code has a number that Abseil does not know.
     return absl::Status(static_cast<absl::StatusCode>(status.raw_code()),
-                        absl::StrCat(context, ": ", status.message()));
+                        absl::StrCat(context, ": ", message));
   }
   TAKT_CATCH(const std::bad_alloc&) { return status; }
 }
