@@ -6,7 +6,8 @@
  * same scenario must succeed. In a process that is warm, where the scenario has
  * run before, no block may be left over.
  *
- * The suite takes some N of single faults in warm processes;
+ * The suite takes some N of single faults in warm processes, others in each
+ * run; it prints the TAKT_FAULT_OFFSET that takes the same ones again.
  * TAKT_EVERY_FAULT=1 takes all N, cold processes, and faults that go on.
  * TAKT_FAULT=call:memory:17 runs one in the foreground, for a debugger;
  * TAKT_FAULT=call:memory:17+w fails all from it on, in a warm process. */
@@ -472,8 +473,9 @@ static call_counts_t count_calls(const scenario_t* scenario) {
   return counts;
 }
 
-/* How many N the suite takes of each row. */
+/* How many N the suite takes of each row, and the offset of the first. */
 enum { kSampleCount = 25 };
+static long sample_offset;
 
 static void try_kind(const scenario_t* scenario, fault_kind_t kind,
                      bool is_warm, bool goes_on) {
@@ -482,7 +484,7 @@ static void try_kind(const scenario_t* scenario, fault_kind_t kind,
   const long each =
       takes_all || call_count <= kSampleCount ? 1 : call_count / kSampleCount;
   int counts[OUTCOME_COUNT] = {0};
-  for (long first = 0; first < call_count; first += each) {
+  for (long first = sample_offset % each; first < call_count; first += each) {
     const fault_t fault = {kind, first, goes_on};
     const outcome_t outcome = run_apart(scenario, fault, is_warm);
     ++counts[outcome];
@@ -546,6 +548,12 @@ static void try_scenario(const scenario_t* scenario) {
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+static long choose_offset(void) {
+  const char* const given = getenv("TAKT_FAULT_OFFSET");
+  if (given != NULL) return strtol(given, NULL, 10);
+  return (long)(takt_clock_now_ns() / 1000 % 10000);
+}
+
 static int run_all(void) {
   if (!CAN_INJECT) {
     for (int i = 0; i < kScenarioCount; ++i) {
@@ -555,6 +563,8 @@ static int run_all(void) {
   }
   const char* const one = getenv("TAKT_FAULT");
   if (one != NULL) return run_one(one);
+  sample_offset = choose_offset();
+  printf("TAKT_FAULT_OFFSET=%ld\n", sample_offset);
   const char* const only = getenv("TAKT_FAULT_SCENARIO");
   for (int i = 0; i < kScenarioCount; ++i) {
     if (only == NULL || strcmp(only, kScenarios[i].name) == 0) {
