@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/lean_error.h"
 #include "runtime/async_call.h"
 
 namespace takt::runtime {
@@ -79,9 +80,10 @@ void AsyncCall::LeaveQueue() {
 
 absl::Status AsyncCall::LateError() const {
   TAKT_DCHECK(extras_.timeout != nullptr);
-  return absl::DeadlineExceededError(
-      absl::StrCat(function_->name(), ": not done within ",
-                   extras_.timeout->limit_ns, " ns"));
+  return LeanError(absl::StatusCode::kDeadlineExceeded, [this] {
+    return absl::StrCat(function_->name(), ": not done within ",
+                        extras_.timeout->limit_ns, " ns");
+  });
 }
 
 void AsyncCall::CompleteWhenIdle(absl::Status status) {
