@@ -6,6 +6,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -371,6 +372,7 @@ class Keeper final : public sched::PlacementAdvisor {
   sched::Prescription Prescribe(const sched::AdvisedOperation&,
                                 int64_t) override {
     ++asked_count;
+    if (finds_no_memory) throw std::bad_alloc();
     sched::Prescription prescription;
     prescription.start_ns = not_before_ns;
     prescription.not_before_ns = not_before_ns;
@@ -382,7 +384,11 @@ class Keeper final : public sched::PlacementAdvisor {
     done_count += is_done ? 1 : 0;
   }
 
+  void OnLost() override { is_lost = true; }
+
   int64_t not_before_ns = 0;
+  bool finds_no_memory = false;
+  bool is_lost = false;
   int asked_count = 0;
   int done_count = 0;
 };
@@ -426,6 +432,78 @@ TEST_F(JobShopTest, AsksTheAdvisorAgainWhenAnOperationStops) {
   executor().RunAll();
   EXPECT_TRUE(second.is_finished);
   shop().SetAdvisor(nullptr, false);
+}
+
+TEST_F(JobShopTest, AnAdvisorThatFindsNoMemoryIsLost) {
+  MakeShop(2);
+  Keeper advisor;
+  shop().SetAdvisor(&advisor, true);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork delayed(1), second(1), third(1);
+  advisor.not_before_ns = kInfiniteFuture;
+  shop().Submit(*job, &delayed);
+  shop().Decide();
+  EXPECT_EQ(executor().size(), 0u);
+  advisor.finds_no_memory = true;
+  shop().Submit(*job, &second);
+  shop().Decide();
+  EXPECT_TRUE(advisor.is_lost);
+  timers().FireDue(now());
+  EXPECT_EQ(executor().size(), 2u) << "what it delayed starts, too";
+  const int asked_count = advisor.asked_count;
+  shop().Submit(*job, &third);
+  shop().Decide();
+  EXPECT_EQ(advisor.asked_count, asked_count);
+  executor().RunAll();
+  EXPECT_TRUE(delayed.is_finished && second.is_finished && third.is_finished);
+  // It may be set anew.
+  shop().SetAdvisor(nullptr, false);
+  advisor.finds_no_memory = false;
+  advisor.not_before_ns = 0;
+  shop().SetAdvisor(&advisor, true);
+  TestWork last(1);
+  shop().Submit(*job, &last);
+  shop().Decide();
+  EXPECT_GT(advisor.asked_count, asked_count);
+  executor().RunAll();
+  shop().SetAdvisor(nullptr, false);
+}
+
+TEST_F(JobShopTest, ALostAdvisorHidesNoOther) {
+  MakeShop(2);
+  Keeper standing, set;
+  standing.finds_no_memory = set.finds_no_memory = true;
+  shop().SetStandingAdvisor(&standing);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork works[3] = {TestWork(1), TestWork(1), TestWork(1)};
+  shop().Submit(*job, &works[0]);
+  shop().Decide();
+  EXPECT_TRUE(standing.is_lost);
+  shop().SetAdvisor(&set, false);
+  shop().Submit(*job, &works[1]);
+  shop().Decide();
+  EXPECT_TRUE(set.is_lost);
+  // The standing one stays lost when the other one goes.
+  shop().SetAdvisor(nullptr, false);
+  shop().Submit(*job, &works[2]);
+  shop().Decide();
+  EXPECT_EQ(standing.asked_count, 1);
+  EXPECT_EQ(set.asked_count, 1);
+  executor().RunAll();
+  EXPECT_TRUE(works[2].is_finished);
+  shop().SetStandingAdvisor(nullptr);
+}
+
+TEST_F(JobShopTest, ACallThatFindsNoMemoryLeavesTheShopUsable) {
+  MakeShop(1);
+  EXPECT_THROW(
+      shop().Run([](sched::Scheduler&, int64_t) { throw std::bad_alloc(); }),
+      std::bad_alloc);
+  bool has_run = false;
+  shop().Run([&](sched::Scheduler&, int64_t) { has_run = true; });
+  EXPECT_TRUE(has_run);
 }
 
 TEST_F(JobShopTest, StreamsEndWithTheirLastJob) {
