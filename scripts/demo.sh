@@ -52,7 +52,7 @@ build() {
 
 build_all() {
   cmake --preset release &&
-    build build/release takt takt-run-module &&
+    build build/release takt takt_tools takt-run-module &&
     cmake --install build/release --component takt --prefix "$demo/takt" &&
     cmake -S samples -B "$demo/samples" -G Ninja -D CMAKE_BUILD_TYPE=Release \
       -D CMAKE_PREFIX_PATH="$PWD/$demo/takt" &&
