@@ -1,13 +1,14 @@
 // A robot that falls if its policy is late. A double inverted pendulum on a
-// cart, simulated in real time, is balanced by a policy every 5 ms and an
-// estimator every 2 ms, while a detector looks for a ball in the pictures of a
-// camera, back to back. The cart follows the ball.
+// cart, or a robot on two wheels, simulated in real time, is balanced by a
+// policy every 5 ms and an estimator every 2 ms, while a detector looks for a
+// ball in the pictures of a camera, back to back. The robot follows the ball.
 //
 //   balance WAY DIRECTORY [SECONDS [SEED [OUTPUT.json]]]
 //
 // WAY is first-come, threads, threads-fifo or takt (networks.h). DIRECTORY
-// holds the three compiled networks (models/). The robot is pushed twice a
-// second. If it falls, it lies for a second and is then set up again.
+// holds the three compiled networks: models/ or two_wheeled/models/; the
+// robot's model, robot.xml, lies beside it. The robot is pushed twice a second.
+// If it falls, it lies for a second and is then set up again.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -63,8 +64,9 @@ void RunCamera(Camera& camera, const takt::Stream& detector, Shared& shared) {
 
 // One moment of the run, for the picture.
 struct Moment {
-  double time, cart, lower, upper, target, ball;
+  double time, angle, target;
   bool is_down;
+  Posture posture;
 };
 
 // The loop of the world and of the robot's control, a millisecond each turn. It
@@ -72,7 +74,10 @@ struct Moment {
 class Loop {
  public:
   Loop(Robot& robot, const Networks& networks, Shared& shared)
-      : robot_(robot), networks_(networks), shared_(shared) {}
+      : robot_(robot),
+        networks_(networks),
+        shared_(shared),
+        forces_(size_t(robot.force_count())) {}
 
   void Run(int64_t start_ns, int64_t turn_count) {
     moments_.reserve(size_t(turn_count) / 10 + 1);
@@ -87,7 +92,7 @@ class Loop {
 
  private:
   void Turn() {
-    robot_.Step(force_);
+    robot_.Step(forces_);
     if (std::unique_lock lock(shared_.mutex, std::try_to_lock); lock) {
       shared_.posture = robot_.posture();
     }
@@ -100,17 +105,17 @@ class Loop {
     }
     target_ += 0.01 * (seen_ - target_);  // Over some 100 ms.
     if (Read(networks_.estimator(), state_)) Observe();
-    if (float force; Read(networks_.policy(), {&force, 1})) force_ = force;
+    Read(networks_.policy(), forces_);
   }
 
   // The policy's input: the state, with the distance to the target, and the
-  // force that acts.
+  // forces that act.
   void Observe() {
     const std::span<float> observation =
         Take(networks_.policy().MapInput<float>(0));
-    std::copy(std::begin(state_), std::end(state_), observation.begin());
+    std::ranges::copy(state_, observation.begin());
     observation[0] = std::clamp(state_[0] - float(target_), -0.1f, 0.1f);
-    observation[6] = float(force_);
+    std::ranges::copy(forces_, observation.begin() + std::size(state_));
     Check(networks_.policy().PublishInput());
   }
 
@@ -123,10 +128,8 @@ class Loop {
   }
 
   void Record() {
-    const Posture& p = robot_.posture();
-    moments_.push_back({robot_.time(), p.joints[0], p.joints[1],
-                        p.joints[1] + p.joints[2], target_, p.ball,
-                        robot_.is_down()});
+    moments_.push_back({robot_.time(), robot_.angle(), target_,
+                        robot_.is_down(), robot_.posture()});
   }
 
   Robot& robot_;
@@ -134,7 +137,8 @@ class Loop {
   Shared& shared_;
   std::vector<takt::Value> result_{1};
   float state_[6] = {};
-  double force_ = 0, seen_ = 0, target_ = 0;
+  std::vector<float> forces_;
+  double seen_ = 0, target_ = 0;
   std::vector<Moment> moments_;
 };
 
@@ -190,7 +194,8 @@ void WriteStream(std::FILE* file, const char* name,
 }
 
 bool WriteJson(const char* path, const Result& result, const Robot& robot,
-               const Networks& networks, const std::vector<Moment>& moments) {
+               int joint_count, const Networks& networks,
+               const std::vector<Moment>& moments) {
   std::FILE* file = std::fopen(path, "w");
   if (file == nullptr) return false;
   std::fprintf(file,
@@ -206,13 +211,16 @@ bool WriteJson(const char* path, const Result& result, const Robot& robot,
   WriteStream(file, "estimator", networks.estimator().statistics());
   WriteStream(file, "policy", networks.policy().statistics());
   std::fprintf(file,
-               "  \"columns\": [\"time\", \"cart\", \"lower\", \"upper\", "
-               "\"target\", \"ball\", \"down\"],\n  \"moments\": [");
+               "  \"columns\": [\"time\", \"angle\", \"target\", \"ball\", "
+               "\"down\", \"joints\"],\n  \"moments\": [");
   const char* separator = "";
   for (const Moment& m : moments) {
-    std::fprintf(file, "%s\n    [%.2f, %.4f, %.4f, %.4f, %.4f, %.4f, %d]",
-                 separator, m.time, m.cart, m.lower, m.upper, m.target, m.ball,
-                 m.is_down);
+    std::fprintf(file, "%s\n    [%.2f, %.4f, %.4f, %.4f, %d", separator, m.time,
+                 m.angle, m.target, m.posture.ball, m.is_down);
+    for (int i = 0; i < joint_count; ++i) {
+      std::fprintf(file, ", %.4f", m.posture.joints[size_t(i)]);
+    }
+    std::fprintf(file, "]");
     separator = ",";
   }
   std::fprintf(file, "\n  ]\n}\n");
@@ -294,7 +302,18 @@ int main(int argc, char** argv) {
 
   const ModelPtr model = LoadModel(directory);
   Networks networks(way, directory);
-  Robot robot(model.get(), result.seed);
+  std::unique_ptr<Body> body = MakeBody(*model);
+  if (body == nullptr) {
+    std::fprintf(stderr, "balance: %s: no robot that this program knows\n",
+                 model->names);
+    return 1;
+  }
+  Robot robot(model.get(), std::move(body), result.seed);
+  if (!networks.Fit(robot.sensor_count(), robot.force_count())) {
+    std::fprintf(stderr, "balance: %s: the networks are for another robot\n",
+                 directory.c_str());
+    return 1;
+  }
   Shared shared;
   std::atomic<bool> has_camera = false, has_no_camera = false;
   std::thread camera_thread([&] {
@@ -333,7 +352,7 @@ int main(int argc, char** argv) {
 
   Print(result, robot, networks);
   if (argc > 5 &&
-      !WriteJson(argv[5], result, robot, networks, loop.moments())) {
+      !WriteJson(argv[5], result, robot, model->nq, networks, loop.moments())) {
     std::fprintf(stderr, "balance: %s cannot be written\n", argv[5]);
     return 1;
   }

@@ -39,7 +39,7 @@ Camera::~Camera() {
 }
 
 void Camera::Draw(const Posture& posture, std::span<float, kFloats> image) {
-  std::copy(posture.joints.begin(), posture.joints.end(), data_->qpos);
+  std::copy_n(posture.joints.begin(), model_->nq, data_->qpos);
   data_->mocap_pos[0] = posture.ball;
   mj_forward(model_, data_.get());
   mjv_updateScene(model_, data_.get(), &options_, nullptr, &view_, mjCAT_ALL,

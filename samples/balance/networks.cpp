@@ -67,6 +67,13 @@ Networks::Networks(Way way, const std::string& directory) {
       {.period_ns = 5 * kMs, .deadline_ns = 5 * kMs, .criticality = control});
 }
 
+bool Networks::Fit(int sensor_count, int force_count) const {
+  constexpr int kStateSize = 6;
+  return Take(estimator_.MapInput<float>(0)).size() == size_t(sensor_count) &&
+         Take(policy_.MapInput<float>(0)).size() ==
+             size_t(kStateSize + force_count);
+}
+
 void Networks::Start(int64_t start_ns) {
   Check(estimator_.Start(start_ns + 300'000));
   Check(policy_.Start(start_ns + 1'300'000));

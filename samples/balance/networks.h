@@ -39,6 +39,9 @@ class Networks {
   // Loads detector.vmfb, estimator.vmfb and policy.vmfb of `directory`.
   Networks(Way way, const std::string& directory);
 
+  // Whether their inputs are for a robot with so many sensor values and motors.
+  bool Fit(int sensor_count, int force_count) const;
+
   // The estimator's jobs begin at `start_ns` + 0.3 ms, every 2 ms: after the
   // sensors were read. The policy's begin 1 ms later, every 5 ms.
   void Start(int64_t start_ns);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draws what the robot did, from the records of run.sh: picture.svg, film.gif,
-and the tables of numbers in README.md here and at the top of the repository.
+"""Draws what a robot did, from the records of run.sh: picture.svg, film.gif and
+the table of numbers in its README.md, and in DIRECTORY a page with all three.
+The numbers of the cart are at the top of the repository as well.
 
-usage: picture.py DIRECTORY        with WAY.RUN.json
+usage: picture.py DIRECTORY [cart|two_wheeled]        with WAY.RUN.json
 needs: mujoco==3.13.0 numpy pillow
 """
 import os
@@ -10,6 +11,8 @@ import os
 os.environ.setdefault("MUJOCO_GL", "osmesa")
 os.environ.setdefault("LP_NUM_THREADS", "0")
 
+import base64
+import html
 import json
 import pathlib
 import statistics
@@ -20,6 +23,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
+# Of each robot: its folder, and the pages that have its numbers.
+ROBOTS = {
+    "cart": (HERE, [HERE / "README.md", TOP / "README.md"]),
+    "two_wheeled": (HERE / "two_wheeled", [HERE / "two_wheeled" / "README.md"]),
+}
 SHOWN = ["first-come", "threads", "takt"]  # In the picture and the film.
 NAMES = {
     "first-come": "first come, first served",
@@ -53,27 +61,31 @@ def percent(value):
 
 
 def panel(run, x, y, width, height):
-    """The angle of the upper link over time; grey where the robot lies."""
+    """The angle from upright over time; red where the robot lies."""
     seconds, limit = run["seconds"], 0.7
 
     def place(time, angle):
         angle = max(-limit, min(limit, angle))
         return f"{x + width * time / seconds:.1f},{y + height * (0.5 - 0.5 * angle / limit):.1f}"
 
+    def lying(begin, end):
+        return (f'<rect x="{x + width * begin / seconds:.1f}" y="{y}" width="{width * (end - begin) / seconds:.1f}" '
+                f'height="{height}" fill="#e3b4ae"/>')
+
     parts = [f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="#f6f8fa"/>']
     down, line, lines = None, [], []
-    for time, _, _, upper, _, _, is_down in run["moments"] + [[seconds, 0, 0, 0, 0, 0, 0]]:
+    for time, angle, _, _, is_down, *_ in run["moments"]:
         if is_down and down is None:
             down = time
-            lines.append(line + [place(time, upper)])
+            lines.append(line + [place(time, angle)])
             line = []
         elif not is_down:
             if down is not None:
-                left = x + width * down / seconds
-                parts.append(f'<rect x="{left:.1f}" y="{y}" width="{width * (time - down) / seconds:.1f}" '
-                             f'height="{height}" fill="#e3b4ae"/>')
+                parts.append(lying(down, time))
                 down = None
-            line.append(place(time, upper))
+            line.append(place(time, angle))
+    if down is not None:
+        parts.append(lying(down, seconds))
     middle = y + height / 2
     parts.append(f'<line x1="{x}" y1="{middle}" x2="{x + width}" y2="{middle}" stroke="#c5ccd3"/>')
     parts += [f'<polyline points="{" ".join(points)}" fill="none" stroke="#16507b" stroke-width="1.2"/>'
@@ -108,7 +120,7 @@ def draw(records, path):
 
 
 def film(records, path):
-    model = mujoco.MjModel.from_xml_path(str(HERE / "robot.xml"))
+    model = mujoco.MjModel.from_xml_path(str(path.parent / "robot.xml"))
     data = mujoco.MjData(model)
     width, height, head = 320, 192, 42
     renderer = mujoco.Renderer(model, height, width)
@@ -121,13 +133,13 @@ def film(records, path):
         pen = ImageDraw.Draw(frame)
         for i, way in enumerate(SHOWN):
             moments = records[way][0]["moments"]
-            time, cart, lower, upper, _, ball, _ = moments[k]
-            data.qpos[:] = [cart, lower, upper - lower]
+            time, _, _, ball, _, *joints = moments[k]
+            data.qpos[:] = joints
             data.mocap_pos[0, 0] = ball
             mujoco.mj_forward(model, data)
             renderer.update_scene(data, camera="front")
             frame.paste(Image.fromarray(renderer.render()), (i * width, head))
-            downs = [m[6] for m in moments[: k + 1]]
+            downs = [m[4] for m in moments[: k + 1]]
             falls = sum(b and not a for a, b in zip([0] + downs, downs))
             pen.text((i * width + 8, 4), NAMES[way], "black", bold)
             text = f"{time:4.1f} s: " + ("stands" if falls == 0 else f"fell {falls} times" if falls > 1 else "fell once")
@@ -160,7 +172,7 @@ def table(records):
             f"| {max(r['policy']['max_ms'] for r in runs):.1f} ms | {pictures:.1f} |")
     foreign = statistics.median(r["foreign_cores"] for runs in records.values() for r in runs)
     load = f"Other processes used {foreign:.1f} cores meanwhile." if foreign >= 0.1 else "The machine was quiet."
-    lines += ["", f"{len(any_runs)} runs of {any_runs[0]['seconds']:g} s each, on {machine()}. {load}"]
+    lines += ["", f"{len(any_runs)} run{'s' if len(any_runs) > 1 else ''} of {any_runs[0]['seconds']:g} s each, on {machine()}. {load}"]
     if not all(r["world_is_real_time"] for runs in records.values() for r in runs):
         lines[-1] += " The system refused `SCHED_FIFO`."
     return "\n".join(lines)
@@ -174,15 +186,36 @@ def write_table(path, text):
     path.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
 
 
+def page(folder, text, path):
+    """Everything in one file, to open in a browser."""
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    cells = ["".join(f"<{kind}>{html.escape(cell)}</{kind}>" for cell in row)
+             for kind, row in zip(["th"] + ["td"] * len(rows), rows)]
+    film_data = base64.b64encode((folder / "film.gif").read_bytes()).decode()
+    path.write_text(
+        '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        "<title>A robot that falls if its policy is late</title>"
+        "<style>body{font:15px sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}"
+        "svg,img{width:100%;height:auto}table{border-collapse:collapse}td,th{padding:.3em .8em;text-align:left;"
+        "border-bottom:1px solid #ddd}</style>"
+        f"<h1>A robot that falls if its policy is late</h1>{(folder / 'picture.svg').read_text()}"
+        f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table><p>{html.escape(text.splitlines()[-1])}</p>"
+        f'<img alt="A film of the three runs" src="data:image/gif;base64,{film_data}">\n')
+
+
 def main():
-    if len(sys.argv) != 2:
+    robot = sys.argv[2] if len(sys.argv) > 2 else "cart"
+    if len(sys.argv) not in (2, 3) or robot not in ROBOTS:
         sys.exit(__doc__)
-    records = read(pathlib.Path(sys.argv[1]))
-    draw(records, HERE / "picture.svg")
-    film(records, HERE / "film.gif")
+    directory = pathlib.Path(sys.argv[1])
+    folder, pages = ROBOTS[robot]
+    records = read(directory)
+    draw(records, folder / "picture.svg")
+    film(records, folder / "film.gif")
     text = table(records)
-    for page in (HERE / "README.md", TOP / "README.md"):
-        write_table(page, text)
+    for path in pages:
+        write_table(path, text)
+    page(folder, text, directory / "page.html")
     print(text)
 
 

@@ -1,6 +1,5 @@
-// The simulated world: a double inverted pendulum on a cart, in MuJoCo, with
-// its encoders, the pushes that it gets and the ball that it follows. Used by
-// one thread.
+// The simulated world: a robot in MuJoCo with its sensors, the pushes that it
+// gets and the ball that it follows. Used by one thread.
 #ifndef TAKT_SAMPLES_BALANCE_ROBOT_H_
 #define TAKT_SAMPLES_BALANCE_ROBOT_H_
 
@@ -9,7 +8,10 @@
 #include <array>
 #include <memory>
 #include <random>
-#include <string>
+#include <span>
+#include <vector>
+
+#include "body.h"
 
 struct ModelDeleter {
   void operator()(mjModel* model) const { mj_deleteModel(model); }
@@ -22,23 +24,29 @@ using DataPtr = std::unique_ptr<mjData, DataDeleter>;
 
 // What a camera needs to draw the world.
 struct Posture {
-  std::array<double, 3> joints = {};  // Cart in m; lower, upper link in rad.
-  double ball = 0;                    // Place on the rail, in m.
+  static constexpr int kJointsMax = 9;
+
+  std::array<double, kJointsMax> joints = {};  // As many as the model has.
+  double ball = 0;                             // Place on the rail, in m.
 };
 
 class Robot {
  public:
-  static constexpr int kReadings = 8;  // Of each encoder, 2 ms apart.
-  static constexpr int kSensors = kReadings * 4;
-  static constexpr double kForceMax = 12;  // N.
+  static constexpr int kReadings = 8;  // Of the sensors, 2 ms apart.
 
   // The pushes and the noise follow from `seed`.
-  Robot(const mjModel* model, unsigned seed);
+  Robot(const mjModel* model, std::unique_ptr<Body> body, unsigned seed);
 
-  // A millisecond with this force on the cart.
-  void Step(double force);
+  // A millisecond with these forces of the motors, `force_count()` of them.
+  void Step(std::span<const float> forces);
 
+  int force_count() const { return model_->nu; }
+  // Values of CopySensors().
+  int sensor_count() const {
+    return kReadings * (body_->reading_size() + force_count());
+  }
   double time() const { return time_; }
+  double angle() const { return body_->Angle(*data_); }
   bool is_down() const { return down_until_ > 0; }
   const Posture& posture() const { return posture_; }
   int fall_count() const { return fall_count_; }
@@ -50,17 +58,18 @@ class Robot {
   void CopySensors(float* out) const;
 
  private:
-  void Read(double force);
+  void Read();
   void MoveBall();
   void Push();
   void StandUp();
-  bool HasFallen() const;
 
   const mjModel* model_;
+  std::unique_ptr<Body> body_;
   DataPtr data_;
-  std::mt19937 random_;
-  std::array<std::array<double, 3>, kReadings> readings_ = {};
-  std::array<double, kReadings> forces_ = {};
+  // Two, so that each run with a seed has the same pushes.
+  std::mt19937 push_random_, noise_random_;
+  // The last kReadings, the oldest first.
+  std::vector<double> readings_, forces_;
   Posture posture_;
   int64_t step_count_ = 0;
   double time_ = 0;

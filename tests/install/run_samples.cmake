@@ -56,14 +56,14 @@ function(run_contention program)
   endif()
 endfunction()
 
-# The robot runs in each way and its record is complete. Whether it falls
-# depends on the machine.
-function(run_balance program)
+# A robot runs in each way and its record is complete. Whether it falls depends
+# on the machine.
+function(run_balance program models joint_count)
   foreach(way first-come threads threads-fifo takt)
     set(record ${WORK_DIR}/balance.json)
     file(REMOVE ${record})
     execute_process(
-      COMMAND ${program} ${way} ${SOURCE_DIR}/samples/balance/models 0.5 1
+      COMMAND ${program} ${way} ${SOURCE_DIR}/samples/balance/${models} 0.5 1
               ${record}
       RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
     if(NOT result EQUAL 0 OR NOT output MATCHES "^${way}: upright [0-9.]+ of 0[.]5 s"
@@ -73,6 +73,11 @@ function(run_balance program)
     file(READ ${record} json)
     string(JSON moment_count LENGTH ${json} moments)
     string(JSON job_count GET ${json} policy jobs)
+    string(JSON value_count LENGTH ${json} moments 49)
+    math(EXPR value_count "${value_count} - 5")
+    if(NOT value_count EQUAL joint_count)
+      message(FATAL_ERROR "${record}: ${value_count} joints")
+    endif()
     if(NOT moment_count EQUAL 50 OR job_count LESS 1)
       message(FATAL_ERROR "${record}: ${moment_count} moments, ${job_count} jobs")
     endif()
@@ -81,7 +86,8 @@ endfunction()
 
 function(run_samples directory)
   if(EXISTS ${directory}/balance/balance)
-    run_balance(${directory}/balance/balance)
+    run_balance(${directory}/balance/balance models 3)
+    run_balance(${directory}/balance/balance two_wheeled/models 9)
   endif()
   run_contention(${directory}/contention)
   run_robot_control(${directory}/robot_control)
