@@ -131,7 +131,8 @@ static takt_status_t make_context(robot_t* robot) {
   takt_status_t status =
       takt_context_create(robot->instance, &options, &robot->context);
   if (status != NULL) return status;
-  return takt_context_find_function(robot->context, "mul", &robot->function);
+  return takt_context_find_function(robot->context, "module.simple_mul",
+                                    &robot->function);
 }
 
 static void make_robot(robot_t* robot, uint64_t* random) {
