@@ -125,17 +125,20 @@ void DisjunctiveGraph::LoadSchedule(const Schedule& schedule) {
   State state;
   state.choice.resize(count_);
   state.sequences.resize(sequences_.size());
-  // Operations of no duration may start together with others; precedence then
-  // decides, by a topological order of the precedences alone.
+  // Operations of no duration may start together with others. They go before
+  // those that take time; among themselves precedence decides, by a topological
+  // order of the precedences alone.
   choice_.assign(count_, 0);
   for (std::vector<uint32_t>& list : sequences_) list.clear();
   LinkSequences();
   ComputeOrder();
   std::vector<uint32_t> by_start(order_);
-  std::stable_sort(
-      by_start.begin(), by_start.end(), [&schedule](uint32_t a, uint32_t b) {
-        return schedule.entries[a].start < schedule.entries[b].start;
-      });
+  const auto key = [this, &schedule](uint32_t v) {
+    const Schedule::Entry& entry = schedule.entries[v];
+    return std::pair(entry.start, duration(v, entry.alternative));
+  };
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&key](uint32_t a, uint32_t b) { return key(a) < key(b); });
   for (const uint32_t v : by_start) {
     state.choice[v] = schedule.entries[v].alternative;
     for (const uint32_t machine : machines(v, state.choice[v])) {

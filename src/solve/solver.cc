@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "solve/bounds.h"
+#include "solve/disjunctive_graph.h"
 #include "solve/evolution.h"
 #include "solve/list_schedule.h"
 #include "solve/scaled_problem.h"
@@ -131,19 +132,36 @@ Schedule FirstSchedule(const Problem& problem, int64_t deadline_ns,
   return first;
 }
 
+// `start`, which is feasible, with times of `problem`, which may be scaled: the
+// same choices in the same order, as early as may be.
+Schedule ScheduleLike(const Problem& problem, const Schedule& start) {
+  DisjunctiveGraph graph(problem);
+  graph.LoadSchedule(start);
+  return graph.ToSchedule();
+}
+
 }  // namespace
 
 absl::StatusOr<Solution> Solve(const Problem& problem,
                                const SolverOptions& options) {
   const int64_t start_ns = NowNs();
   TAKT_RETURN_IF_ERROR(problem.Validate());
+  if (options.start.has_value()) {
+    TAKT_RETURN_IF_ERROR(
+        Annotate(CheckSchedule(problem, *options.start), "start"));
+  }
   TAKT_ASSIGN_OR_RETURN(const ScaledProblem scaled,
                         ScaledProblem::Make(problem));
   const int64_t deadline_ns = DeadlineAfter(start_ns, options.time_limit_ns);
   Incumbent incumbent(options, scaled, start_ns);
   Random random(options.seed);
-  const Schedule first =
+  Schedule first =
       FirstSchedule(scaled.problem(), deadline_ns, random, incumbent);
+  if (options.start.has_value()) {
+    Schedule start = ScheduleLike(scaled.problem(), *options.start);
+    incumbent.Offer(start);
+    if (start.makespan <= first.makespan) first = std::move(start);
+  }
   // Steps that are counted are the same ones however long a bound takes.
   const int64_t bound_ns = options.step_limit != 0
                                ? options.time_limit_ns

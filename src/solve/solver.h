@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "solve/problem.h"
@@ -23,6 +24,9 @@ struct SolverOptions {
   uint64_t seed = 1;
   // Steps of all searches of a thread together; 0: no limit.
   uint64_t step_limit = 0;
+  // A feasible schedule that the search begins with, unless a list schedule is
+  // better. The solution is never worse.
+  std::optional<Schedule> start;
   // Called with each better schedule, one call at a time, perhaps on a thread
   // of the solver's. Must not block for long. Returns false to stop.
   std::function<bool(const Schedule& schedule, int64_t elapsed_ns)> on_better;
@@ -37,7 +41,8 @@ struct Solution {
   bool optimal() const { return schedule.makespan == lower_bound; }
 };
 
-// INVALID_ARGUMENT if `problem` is not valid. Blocks for the time limit at the
+// INVALID_ARGUMENT if `problem` is not valid, or `start` is no schedule of it;
+// as CheckSchedule(). Blocks for the time limit at the
 // most, plus what a step takes.
 absl::StatusOr<Solution> Solve(const Problem& problem,
                                const SolverOptions& options);

@@ -129,6 +129,39 @@ TEST(SolverTest, StopsWhenABoundIsMet) {
   EXPECT_TRUE(solution->optimal());
 }
 
+TEST(SolverTest, BeginsWithTheScheduleThatItIsGiven) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    Problem problem = MakeRandomProblem(
+        {.operation_count = 60, .duration_min = 0, .with_dates = true}, random);
+    if (seed % 2 == 0) {  // Some operations take no time.
+      for (Operation& operation : problem.operations) {
+        for (Alternative& a : operation.alternatives) a.duration /= 10;
+      }
+    }
+    const auto found = Solve(problem, Steps(20'000));
+    ASSERT_TRUE(found.ok()) << found.status();
+    SolverOptions options = Steps(1);
+    options.seed = seed + 1;
+    options.start = found->schedule;
+    const auto again = Solve(problem, options);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_LE(again->schedule.makespan, found->schedule.makespan);
+    EXPECT_TRUE(CheckSchedule(problem, again->schedule).ok());
+  }
+}
+
+TEST(SolverTest, RefusesAStartThatIsNoSchedule) {
+  Random random(1);
+  const Problem problem = MakeRandomProblem({.operation_count = 9}, random);
+  SolverOptions options = Steps(10);
+  options.start = Solve(problem, options)->schedule;
+  options.start->entries[3].start += 1'000;
+  const absl::Status status = Solve(problem, options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message().substr(0, 5), "start");
+}
+
 TEST(SolverTest, SolvesTheEmptyProblem) {
   const auto solution = Solve(Problem(), {});
   ASSERT_TRUE(solution.ok()) << solution.status();
