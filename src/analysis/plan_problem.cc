@@ -113,6 +113,7 @@ absl::StatusOr<solve::SolverOptions> ReadSolverOptions(
   solver.thread_count = given.thread_count;
   solver.seed = given.seed;
   solver.step_limit = given.step_limit;
+  if (given.start != nullptr) solver.start = Unwrap(given.start)->ToSchedule();
   if (given.on_better != nullptr) {
     solver.on_better =
         [on_better = given.on_better, user_data = given.user_data](

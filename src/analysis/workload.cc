@@ -42,8 +42,16 @@ absl::StatusOr<plan::Plan> Plan(const Workload* workload,
                                 takt_workload_plan_report_t* report) {
   TAKT_ASSIGN_OR_RETURN(const solve::SolverOptions solver,
                         ReadSolverOptions(options));
-  TAKT_ASSIGN_OR_RETURN(plan::WorkloadSolution found,
-                        plan::PlanWorkload(workload->value(), solver));
+  TAKT_ASSIGN_OR_RETURN(const takt_plan_solve_options_t given,
+                        ReadOptions(options, &takt_plan_solve_options_init));
+  std::optional<plan::Plan> start;
+  if (given.start_plan != nullptr) {
+    TAKT_ASSIGN_OR_RETURN(start, ReadPlan(given.start_plan));
+  }
+  TAKT_ASSIGN_OR_RETURN(
+      plan::WorkloadSolution found,
+      plan::PlanWorkload(workload->value(), solver,
+                         start.has_value() ? &*start : nullptr));
   if (report != nullptr) {
     *report = {ReportOf(found.solution), found.quality.late_count,
                found.quality.lateness_max, found.quality.energy_uj,

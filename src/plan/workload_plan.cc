@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status.h"
 
@@ -31,6 +32,37 @@ void Place(const UnrolledWorkload& unrolled, const solve::Schedule& schedule,
     plan->operations[i].duration = way.duration;
     plan->operations[i].resources = way.machines;
   }
+}
+
+// The reverse of Place(): the entries of `plan`, which may be of another
+// workload.
+absl::StatusOr<solve::Schedule> ScheduleOf(const UnrolledWorkload& unrolled,
+                                           const Plan& plan) {
+  const auto& operations = unrolled.problem.operations;
+  if (plan.operations.size() != operations.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("start: the plan has ", plan.operations.size(),
+                     " operations, and the workload ", operations.size()));
+  }
+  solve::Schedule schedule;
+  for (size_t i = 0; i < operations.size(); ++i) {
+    const PlannedOperation& planned = plan.operations[i];
+    const auto& ways = operations[i].alternatives;
+    const auto way = std::find_if(ways.begin(), ways.end(),
+                                  [&planned](const solve::Alternative& each) {
+                                    return each.machines == planned.resources;
+                                  });
+    if (way == ways.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("start: operation ", i, " (", planned.name,
+                       ") is planned on resources where it cannot run"));
+    }
+    schedule.entries.push_back(
+        {static_cast<uint32_t>(way - ways.begin()), planned.start});
+    schedule.makespan = std::max(
+        schedule.makespan, planned.start + way->duration + operations[i].tail);
+  }
+  return schedule;
 }
 
 // Whether `a` is at least as good as `b` by the objectives before energy, and
@@ -139,12 +171,17 @@ PlanQuality QualityOf(const Plan& plan, const Workload& workload) {
 }
 
 absl::StatusOr<WorkloadSolution> PlanWorkload(
-    const Workload& workload, const solve::SolverOptions& options) {
+    const Workload& workload, const solve::SolverOptions& options,
+    const Plan* start) {
   TAKT_ASSIGN_OR_RETURN(const UnrolledWorkload unrolled,
                         UnrollWorkload(workload));
+  solve::SolverOptions solver = options;
+  if (start != nullptr) {
+    TAKT_ASSIGN_OR_RETURN(solver.start, ScheduleOf(unrolled, *start));
+  }
   WorkloadSolution result;
   TAKT_ASSIGN_OR_RETURN(result.solution,
-                        solve::Solve(unrolled.problem, options));
+                        solve::Solve(unrolled.problem, solver));
   result.plan = unrolled.plan;
   // With a horizon, the bound is one of the lateness, not of the end.
   result.plan.lower_bound =

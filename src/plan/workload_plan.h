@@ -58,8 +58,13 @@ struct WorkloadSolution {
 // Unrolls and solves the workload. The search minimizes misses and makespan.
 // Then, if energy is an objective, operations move to cheaper places as long as
 // no more important objective gets worse.
+//
+//   start  the plan that the search begins with; or nullptr.
+//
+// INVALID_ARGUMENT if `start` is no plan of the workload; names the operation.
 absl::StatusOr<WorkloadSolution> PlanWorkload(
-    const Workload& workload, const solve::SolverOptions& options);
+    const Workload& workload, const solve::SolverOptions& options,
+    const Plan* start = nullptr);
 
 }  // namespace takt::plan
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "takt/base.h"
+#include "takt/plan.h"
 #include "takt/status.h"
 
 #if defined(__cplusplus)
@@ -123,6 +124,13 @@ typedef struct takt_plan_solve_options_t {
   uint64_t step_limit;             // Per thread; default: 0, none.
   takt_plan_progress_t on_better;  // May be NULL.
   void* user_data;
+  // Where the search begins: a schedule that takt_plan_check() accepts,
+  // borrowed for the call. The result is never longer. Default: NULL, only the
+  // solver's own list schedules.
+  const takt_plan_schedule_t* start;
+  // The same for takt_workload_plan(): a plan of the same workload and profile.
+  // takt_plan_solve() does not read it.
+  const takt_plan_t* start_plan;
 } takt_plan_solve_options_t;
 
 static inline void takt_plan_solve_options_init(
@@ -150,7 +158,8 @@ typedef struct takt_plan_solve_report_t {
 //   out_schedule  receives one reference; NULL on error.
 //   out_report    may be NULL.
 //
-// Errors: INVALID_ARGUMENT  no thread, or a negative time limit.
+// Errors: INVALID_ARGUMENT  no thread, a negative time limit, or a `start` that
+//                           is no schedule of the problem.
 // Blocks: for the time limit, and one step of the search.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_solve(
     const takt_plan_problem_t* problem,

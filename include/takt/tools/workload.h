@@ -129,8 +129,9 @@ typedef struct takt_workload_plan_report_t {
 //
 // Errors: FAILED_PRECONDITION  a function without a profile.
 //         INVALID_ARGUMENT     names the stream whose releases are not known
-//                              in advance, or the operation that no resource
-//                              can run.
+//                              in advance, the operation that no resource
+//                              can run, or the operation of start_plan that
+//                              the workload does not have.
 // Blocks: for the time limit.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_workload_plan(
     const takt_workload_t* workload, const takt_plan_solve_options_t* options,
