@@ -79,6 +79,7 @@ struct Settings {
   int64_t samples = 100;
   std::vector<std::string> npus;
   std::string profile;
+  std::string start;
   std::string plan;
   std::string mode = "strict";
   double noise = 0;
@@ -202,32 +203,6 @@ Result<takt_plan_solve_options_t> SolveOptions(const Settings& settings,
   return options;
 }
 
-Result<int> SolveInstance(const std::string& path, const Settings& settings,
-                          Flags* flags) {
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
-                              SolveOptions(settings, false, flags));
-  takt_plan_schedule_t* found = nullptr;
-  takt_plan_solve_report_t report;
-  const Status status(
-      takt_plan_solve(problem.get(), &options, &found, &report));
-  EndProgress(options);
-  if (!status.ok()) return Annotate(status, path);
-  const Schedule schedule(found);
-  if (!settings.output.empty()) {
-    const Status saved = SaveSchedule(problem.get(), schedule.get(),
-                                      report.lower_bound, settings.output);
-    if (!saved.ok()) return saved;
-  }
-  const Json solution = SolutionJson(problem.get(), schedule.get(), report);
-  if (settings.is_json) {
-    std::printf("%s\n", solution.dump(2).c_str());
-  } else {
-    PrintText(solution);
-  }
-  return kSuccess;
-}
-
 // Reads what SolutionJson() made.
 Result<Schedule> ReadSchedule(const std::string& path) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
@@ -263,6 +238,37 @@ Result<Schedule> ReadSchedule(const std::string& path) {
                                                 &schedule));
   if (!status.ok()) return status;
   return Schedule(schedule);
+}
+
+Result<int> SolveInstance(const std::string& path, const Settings& settings,
+                          Flags* flags) {
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(takt_plan_solve_options_t options,
+                              SolveOptions(settings, false, flags));
+  Schedule start;
+  if (!settings.start.empty()) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(start, ReadSchedule(settings.start));
+    options.start = start.get();
+  }
+  takt_plan_schedule_t* found = nullptr;
+  takt_plan_solve_report_t report;
+  const Status status(
+      takt_plan_solve(problem.get(), &options, &found, &report));
+  EndProgress(options);
+  if (!status.ok()) return Annotate(status, path);
+  const Schedule schedule(found);
+  if (!settings.output.empty()) {
+    const Status saved = SaveSchedule(problem.get(), schedule.get(),
+                                      report.lower_bound, settings.output);
+    if (!saved.ok()) return saved;
+  }
+  const Json solution = SolutionJson(problem.get(), schedule.get(), report);
+  if (settings.is_json) {
+    std::printf("%s\n", solution.dump(2).c_str());
+  } else {
+    PrintText(solution);
+  }
+  return kSuccess;
 }
 
 Result<int> CheckInstance(const std::string& path,
@@ -306,8 +312,9 @@ Result<int> RunCommand(const std::vector<std::string>& words,
     if (command == "solve" && IsWorkloadFile(words[1])) {
       TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
                                   SolveOptions(settings, true, flags));
-      return SolveWorkload(words[1], settings.profile, options, settings.output,
-                           settings.is_json, [&] { EndProgress(options); });
+      return SolveWorkload({words[1], settings.profile, settings.start,
+                            settings.output, settings.is_json},
+                           options, [&] { EndProgress(options); });
     }
     if (command == "solve") return SolveInstance(words[1], settings, flags);
     if (command == "profile") {
@@ -359,6 +366,10 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
   flags->SetCommands({"solve", "simulate"});
   flags->AddNumber("seed", 0, INT64_MAX, &settings.seed,
                    "Another one takes another way.");
+  flags->SetCommands({"solve"});
+  flags->AddText("start", &settings.start,
+                 "Where the search begins: a plan of the workload, or a\n"
+                 "schedule of the instance that `solve --json` printed.");
   flags->SetCommands({"profile", "solve", "import", "export"});
   flags->AddText("output", &settings.output,
                  "The file to write; - is stdout. It is a profile of profile,\n"

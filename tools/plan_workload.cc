@@ -98,24 +98,28 @@ Result<Workload> LoadWorkload(const std::string& path,
   return workload;
 }
 
-Result<int> SolveWorkload(const std::string& path,
-                          const std::string& profile_path,
-                          const takt_plan_solve_options_t& options,
-                          const std::string& output, bool is_json,
+Result<int> SolveWorkload(const SolveFiles& files,
+                          takt_plan_solve_options_t options,
                           const std::function<void()>& on_solved) {
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const Workload workload,
-                              LoadWorkload(path, profile_path, nullptr));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(
+      const Workload workload,
+      LoadWorkload(files.workload, files.profile, nullptr));
+  Plan start;
+  if (!files.start.empty()) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(start, Plan::Load(files.start));
+    options.start_plan = start.get();
+  }
   takt_workload_plan_report_t report;
   const Result<Plan> plan = workload.Solve(&options, &report);
   on_solved();
-  if (!plan.ok()) return Annotate(plan.status(), path);
-  if (!output.empty()) {
-    TAKT_TOOLS_RETURN_IF_ERROR(SavePlan(*plan, OutputPath(output)));
+  if (!plan.ok()) return Annotate(plan.status(), files.workload);
+  if (!files.output.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(SavePlan(*plan, OutputPath(files.output)));
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(const PlanContents contents,
                               PlanContents::Read(*plan));
   const takt_plan_info_t info = contents.info();
-  if (is_json) {
+  if (files.is_json) {
     Print(ReportJson(info, report));
   } else {
     PrintReport(info, report);

@@ -27,10 +27,15 @@ Result<Workload> LoadWorkload(const std::string& path,
 // Each prints, or writes to `output`, and returns the exit code: 1 for a plan
 // with a late job, or a stream whose response time has no bound within its
 // deadline. `on_solved` is called after the search, before anything is printed.
-Result<int> SolveWorkload(const std::string& path,
-                          const std::string& profile_path,
-                          const takt_plan_solve_options_t& options,
-                          const std::string& output, bool is_json,
+struct SolveFiles {
+  std::string workload;
+  std::string profile;  // "": none; the same for `start` and `output`.
+  std::string start;    // A plan.
+  std::string output;
+  bool is_json = false;
+};
+Result<int> SolveWorkload(const SolveFiles& files,
+                          takt_plan_solve_options_t options,
                           const std::function<void()>& on_solved);
 Result<int> AnalyseWorkload(const std::string& path,
                             const std::string& profile_path, bool is_json);

@@ -246,6 +246,31 @@ TEST(PlanToolTest, PlansAWorkload) {
   }
 }
 
+TEST(PlanToolTest, BeginsWhereItIsTold) {
+  const std::string schedule = Written("start.json", Solved());
+  const ToolResult from_schedule =
+      RunTool({"solve", TestData(kInstance), "--time_limit=0",
+               "--start=" + schedule, "--json"});
+  ASSERT_EQ(from_schedule.exit_code, 0) << from_schedule.err;
+  EXPECT_EQ(nlohmann::json::parse(from_schedule.out)["makespan"], 6);
+  const std::string plan = testing::TempDir() + "/start.taktplan";
+  const auto solve = [&plan](const std::string& flag) {
+    return RunTool({"solve", TestData("plan/shot.json"), "--time_limit=0.1",
+                    flag, "--json"});
+  };
+  const ToolResult first = solve("--output=" + plan);
+  const ToolResult second = solve("--start=" + plan);
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_LE(nlohmann::json::parse(second.out)["makespan_ns"].get<int64_t>(),
+            nlohmann::json::parse(first.out)["makespan_ns"].get<int64_t>());
+  const std::string other = testing::TempDir() + "/other.taktplan";
+  ASSERT_EQ(RunTool({"solve", TestData(kInstance), "--time_limit=0",
+                     "--output=" + other})
+                .exit_code,
+            0);
+  EXPECT_THAT(solve("--start=" + other).err, HasSubstr("start: the plan has"));
+}
+
 TEST(PlanToolTest, BoundsResponsesOrSaysWhyNot) {
   const ToolResult result =
       RunTool({"analyse", TestData("plan/shot.json"), "--json"});
