@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -65,6 +66,7 @@ absl::Status Thread::Start(const Options& options, void (*run)(void*),
   options_.name.resize(std::min(options_.name.size(), kNameMax));
   run_ = run;
   argument_ = argument;
+  process_ = getpid();
   if (options_.hooks.create != nullptr) {
     is_started_ = options_.hooks.create(options_.hooks.user_data,
                                         options_.worker, options_.name.c_str(),
@@ -89,6 +91,7 @@ bool Thread::IsThisThread() const {
 
 void Thread::Join() {
   TAKT_CHECK(is_started_ && !IsThisThread());
+  if (process_ != getpid()) return;
   if (options_.hooks.create == nullptr) {
     pthread_join(handle_, nullptr);
   } else if (options_.hooks.join != nullptr) {
@@ -98,6 +101,7 @@ void Thread::Join() {
 
 void Thread::Detach() {
   TAKT_CHECK(is_started_);
+  if (process_ != getpid()) return;
   // The application joins its own threads.
   if (options_.hooks.create == nullptr) pthread_detach(handle_);
 }

@@ -6,6 +6,7 @@
 #define TAKT_BASE_THREAD_H_
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstddef>
@@ -67,6 +68,7 @@ class Thread {
   bool is_started() const { return is_started_; }
   // While run() has not returned, or on the thread itself.
   bool IsThisThread() const;
+  // No effect in a child of fork(), which does not have the thread.
   void Join();
   // Instead of Join(), on the thread itself. This object must live until run()
   // has been called.
@@ -80,6 +82,7 @@ class Thread {
   void (*run_)(void*) = nullptr;
   void* argument_ = nullptr;
   bool is_started_ = false;
+  pid_t process_ = 0;  // That started it.
   pthread_t handle_{};
   // Written by the thread before run(), since Start() may still be writing
   // handle_ at that time. 0, which is no thread's: run() has not begun.
