@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/hash_map.h"
+#include "base/lean_error.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread_latency.h"
@@ -98,11 +99,13 @@ void FdPoller::Shared::Dispatch(const epoll_event& event) {
   if (!Take(event.data.u64, &entry)) return;  // Cancelled meanwhile.
   absl::Status status;
   if ((event.events & EPOLLERR) != 0 && HasError(entry.fd.get())) {
-    status = absl::AbortedError(
-        absl::StrCat("file descriptor ", entry.given_fd, " has an error"));
+    status = LeanError(absl::StatusCode::kAborted, [&] {
+      return absl::StrCat("file descriptor ", entry.given_fd, " has an error");
+    });
   } else if ((event.events & entry.wanted) == 0) {
-    status = absl::AbortedError(
-        absl::StrCat("file descriptor ", entry.given_fd, " was hung up"));
+    status = LeanError(absl::StatusCode::kAborted, [&] {
+      return absl::StrCat("file descriptor ", entry.given_fd, " was hung up");
+    });
   }
   std::move(entry.callback)(status);
 }
@@ -166,8 +169,9 @@ FdPoller::~FdPoller() {
     }
   }
   for (Callback& callback : left) {
-    std::move(callback)(absl::CancelledError(
-        "the instance that watched the file descriptor is gone"));
+    std::move(callback)(LeanError(absl::StatusCode::kCancelled, [] {
+      return "the instance that watched the file descriptor is gone";
+    }));
   }
 }
 

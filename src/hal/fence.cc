@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/exceptions.h"
 #include "base/hash_map.h"
+#include "base/lean_error.h"
 #include "base/sleeper.h"
 #include "base/status.h"
 #include "hal/deferred.h"
@@ -238,7 +239,8 @@ absl::Status Fence::Wait(int64_t deadline_ns) const {
   } else {
     // Cancelled: no notification comes that would drop its reference.
     if (wait->Cancel()) wait->Release();
-    status = absl::DeadlineExceededError("the fence was not reached in time");
+    status = LeanError(absl::StatusCode::kDeadlineExceeded,
+                       [] { return "the fence was not reached in time"; });
   }
   wait->Release();
   return status;
@@ -372,6 +374,11 @@ int32_t FenceWaiter::CancelNodes() {
     ++count;
   }
   return count;
+}
+
+absl::Status FenceWaiter::NotWaitedFor() {
+  return LeanError(absl::StatusCode::kCancelled,
+                   [] { return "no longer waited for"; });
 }
 
 void FenceWaiter::SetError(const absl::Status& status) {

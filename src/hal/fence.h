@@ -134,10 +134,10 @@ class FenceWaiter {
   // because part of the wait is just ending. In the latter case it gets
   // `reason` (not OK) if any other part was cancelled, since that part is not
   // reached.
-  bool Cancel(
-      absl::Status reason = absl::CancelledError("no longer waited for"));
+  bool Cancel(absl::Status reason = NotWaitedFor());
 
  private:
+  static absl::Status NotWaitedFor();
   struct Node : TimelineWaiter {
     FenceWaiter* owner = nullptr;
     Timeline::Anchor timeline;

@@ -158,8 +158,10 @@ absl::Status Timeline::Signal(uint64_t value) {
     if (failed_.load(std::memory_order_relaxed)) return error_;
     const uint64_t old = value_.load(std::memory_order_relaxed);
     if (value <= old) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "timeline is at ", old, " and cannot be signaled to ", value));
+      return LeanError(absl::StatusCode::kFailedPrecondition, [&] {
+        return absl::StrCat("timeline is at ", old,
+                            " and cannot be signaled to ", value);
+      });
     }
     value_.store(value, std::memory_order_release);
     if (first_ != nullptr) due = TakeDue(value, absl::OkStatus());

@@ -122,8 +122,9 @@ void AsyncCall::Cancel() {
   Cancellation& cancellation = *extras_.cancellation;
   if (!cancellation.stops_all_work()) cancellation.Request();
   if (phase == Phase::kDone) return;
-  const absl::Status cancelled =
-      absl::CancelledError(absl::StrCat(function_->name(), ": cancelled"));
+  const absl::Status cancelled = LeanError(
+      absl::StatusCode::kCancelled,
+      [this] { return absl::StrCat(function_->name(), ": cancelled"); });
   if (waiter_.Cancel(cancelled)) OnWaited(&waiter_, cancelled);
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exceptions.h"
+#include "base/lean_error.h"
 #include "base/sleeper.h"
 #include "base/status.h"
 #include "vm/interpreter.h"
@@ -216,8 +217,9 @@ Invocation::State Invocation::Run() {
   }
   while (true) {
     if (guard_.is_cancelled()) {
-      return Finish(absl::CancelledError(
-          absl::StrCat(*callee_.callee.name, ": cancelled")));
+      return Finish(LeanError(absl::StatusCode::kCancelled, [this] {
+        return absl::StrCat(*callee_.callee.name, ": cancelled");
+      }));
     }
     Interpreter::Outcome outcome{};
     TAKT_TRY { outcome = Interpreter::Execute(*this); }
