@@ -1,5 +1,7 @@
 #include "exec/stealing_executor.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <new>
@@ -178,6 +180,8 @@ WorkerThread::Options StealingExecutor::ThreadOptions(
 
 StealingExecutor::~StealingExecutor() {
   Shutdown();
+  // A child of fork() does not have the threads that would have left.
+  if (process_ != getpid()) return;
   TAKT_CHECK(shared_mailbox_.lanes().empty());
   TAKT_CHECK(!idle_.HasIdle());
   for (const auto& slot : workers_) {

@@ -46,6 +46,9 @@
 #ifndef TAKT_EXEC_STEALING_EXECUTOR_H_
 #define TAKT_EXEC_STEALING_EXECUTOR_H_
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <new>
@@ -313,6 +316,7 @@ class StealingExecutor final : public Executor {
   const bool is_placed_;                  // By its options.
   std::shared_ptr<TimerService> timers_;  // Fired by workers. May be null.
   const bool watches_jobs_;               // Threads write SharedState::running.
+  const pid_t process_ = getpid();        // That made it.
   std::vector<std::unique_ptr<WorkerSlot>> workers_;  // Fixed once created.
   bool is_flat_ = true;                               // One cluster.
   // Fewer than workers_ if threads failed to start: the rest stay empty.
