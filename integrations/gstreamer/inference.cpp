@@ -140,6 +140,33 @@ takt::Result<takt::Value> Inference::CopyInput(const uint8_t* pixels,
   return takt::Value(copy_);
 }
 
+// A function may return its input. The frame's memory goes on to other elements
+// and that of copy_ to the next frame, so such a result is copied.
+takt::Status Inference::Own(const takt::Value& input,
+                            takt::Value& result) const {
+  const takt::BufferView view = result.view();
+  auto from = input.view().buffer().Map(TAKT_ACCESS_READ);
+  if (!from.ok()) return from.status();
+  auto mapping = view.buffer().Map(TAKT_ACCESS_READ);
+  if (!mapping.ok()) return mapping.status();
+  const std::span<const uint8_t> bytes = mapping->bytes();
+  const uint8_t* const begin = from->bytes().data();
+  if (bytes.data() >= begin + from->bytes().size() ||
+      bytes.data() + bytes.size() <= begin) {
+    return takt::Status();
+  }
+  auto buffer = takt::Buffer::Allocate(shared_->device, bytes.size());
+  if (!buffer.ok()) return buffer.status();
+  auto target = buffer->Map();
+  if (!target.ok()) return target.status();
+  std::ranges::copy(bytes, target->bytes().begin());
+  auto copy = takt::BufferView::Create(
+      *buffer, view.element_type(), {view.shape().begin(), view.shape().end()});
+  if (!copy.ok()) return copy.status();
+  result = takt::Value(*copy);
+  return takt::Status();
+}
+
 takt::Result<std::vector<takt::Value>> Inference::Run(const uint8_t* pixels,
                                                       size_t stride,
                                                       int32_t priority,
@@ -153,6 +180,10 @@ takt::Result<std::vector<takt::Value>> Inference::Run(const uint8_t* pixels,
   std::vector<takt::Value> results(
       takt_signature_result_count(takt_function_signature(function_.get())));
   takt::Status status = function_.Invoke({&*input, 1}, results, &options);
+  for (takt::Value& result : results) {
+    if (status.ok() && result.view().get() != nullptr)
+      status = Own(*input, result);
+  }
   if (!status.ok()) return status;
   return results;
 }

@@ -32,7 +32,8 @@ class Inference {
   // Frames that could not be used where they lie.
   uint64_t copied_count() const { return copied_count_; }
 
-  // Calls the function with a frame of RGB rows, `stride` bytes apart.
+  // Calls the function with a frame of RGB rows, `stride` bytes apart. The
+  // results do not refer to the frame's memory.
   takt::Result<std::vector<takt::Value>> Run(const uint8_t* pixels,
                                              size_t stride, int32_t priority,
                                              int64_t deadline_ns);
@@ -45,6 +46,7 @@ class Inference {
   takt::Status ReadInput(const takt_value_type_t* type);
   takt::Result<takt::Value> MakeInput(const uint8_t* pixels, size_t stride);
   takt::Result<takt::Value> CopyInput(const uint8_t* pixels, size_t stride);
+  takt::Status Own(const takt::Value& input, takt::Value& result) const;
   void Fill(const uint8_t* row, float* to, int y) const;
 
   std::shared_ptr<SharedInstance> shared_;

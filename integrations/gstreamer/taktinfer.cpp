@@ -8,6 +8,7 @@
 #include <string>
 
 #include "inference.h"
+#include "overlay.h"
 
 namespace {
 
@@ -17,7 +18,7 @@ GST_DEBUG_CATEGORY_STATIC(category);
 constexpr char kMetaName[] = "TaktTensorsMeta";
 constexpr char kTensorCaps[] = "application/x-takt-tensors";
 
-enum Output { kOutputMeta, kOutputTensors };
+enum Output { kOutputMeta, kOutputTensors, kOutputOverlay };
 
 enum Property {
   kPropertyNone,
@@ -98,6 +99,8 @@ GType OutputType() {
   static const GEnumValue kValues[] = {
       {kOutputMeta, "The video, with the tensors as TaktTensorsMeta", "meta"},
       {kOutputTensors, "The tensors, a memory each", "tensors"},
+      {kOutputOverlay, "The video with the tensors drawn over it, and the meta",
+       "overlay"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("TaktInferOutput", kValues);
   return type;
@@ -231,7 +234,7 @@ gboolean Start(GstBaseTransform* base) {
   state.inference = *std::move(inference);
   state.frame_count = state.late_count = state.dropped_count = 0;
   GST_OBJECT_UNLOCK(base);
-  gst_base_transform_set_in_place(base, state.output == kOutputMeta);
+  gst_base_transform_set_in_place(base, state.output != kOutputTensors);
   gst_base_transform_set_qos_enabled(base, state.drop_late);
   return TRUE;
 }
@@ -261,7 +264,7 @@ GstCaps* TransformCaps(GstBaseTransform* base, GstPadDirection direction,
                        GstCaps* caps, GstCaps* filter) {
   const State& state = StateOf(base);
   GstCaps* result;
-  if (state.output == kOutputMeta) {
+  if (state.output != kOutputTensors) {
     GstCaps* video = VideoCaps(state);
     result = gst_caps_intersect_full(caps, video, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(video);
@@ -293,10 +296,34 @@ gboolean SetCaps(GstBaseTransform* base, GstCaps* in, GstCaps*) {
   return gst_video_info_from_caps(&StateOf(base).info, in);
 }
 
+// Asks the element before this one for frames that the function can read where
+// they lie. Frames that go on are also as the elements after this one ask.
+gboolean ProposeAllocation(GstBaseTransform* base, GstQuery* decided,
+                           GstQuery* query) {
+  // FALSE if the elements after this one ask for nothing.
+  GST_BASE_TRANSFORM_CLASS(takt_infer_parent_class)
+      ->propose_allocation(base, decided, query);
+  GstAllocator* allocator = nullptr;
+  GstAllocationParams parameters;
+  gst_allocation_params_init(&parameters);
+  const bool has_any = gst_query_get_n_allocation_params(query) > 0;
+  if (has_any) {
+    gst_query_parse_nth_allocation_param(query, 0, &allocator, &parameters);
+  }
+  parameters.align |= TAKT_BUFFER_ALIGNMENT - 1;
+  if (has_any) {
+    gst_query_set_nth_allocation_param(query, 0, allocator, &parameters);
+  } else {
+    gst_query_add_allocation_param(query, nullptr, &parameters);
+  }
+  if (allocator != nullptr) gst_object_unref(allocator);
+  return TRUE;
+}
+
 // Of tensors, transform() adds the memories.
 GstFlowReturn PrepareOutput(GstBaseTransform* base, GstBuffer* in,
                             GstBuffer** out) {
-  if (StateOf(base).output == kOutputMeta) {
+  if (StateOf(base).output != kOutputTensors) {
     return GST_BASE_TRANSFORM_CLASS(takt_infer_parent_class)
         ->prepare_output_buffer(base, in, out);
   }
@@ -422,6 +449,34 @@ GstFlowReturn Refuse(GstBaseTransform* base) {
   return GST_FLOW_ERROR;
 }
 
+// Draws the results over their frame. The base class gives a frame that may be
+// written: the one that came if nobody else has it, else a copy.
+GstFlowReturn Draw(GstBaseTransform* base, GstBuffer* buffer,
+                   const std::vector<takt::Value>& results) {
+  GstVideoFrame frame;
+  if (!gst_video_frame_map(&frame, &StateOf(base).info, buffer,
+                           GST_MAP_READWRITE)) {
+    GST_ELEMENT_ERROR(base, RESOURCE, WRITE, ("a frame cannot be mapped"),
+                      (nullptr));
+    return GST_FLOW_ERROR;
+  }
+  const Picture picture = {
+      static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0)),
+      size_t(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0)),
+      GST_VIDEO_FRAME_WIDTH(&frame), GST_VIDEO_FRAME_HEIGHT(&frame)};
+  takt::Status status;
+  for (const takt::Value& result : results) {
+    if (status.ok()) status = DrawOverlay(result.view(), picture);
+  }
+  gst_video_frame_unmap(&frame);
+  if (status.ok()) return GST_FLOW_OK;
+  GST_ELEMENT_ERROR(base, STREAM, FAILED,
+                    ("%s: %s", StateOf(base).settings.module.c_str(),
+                     status.ToString().c_str()),
+                    (nullptr));
+  return GST_FLOW_ERROR;
+}
+
 GstFlowReturn TransformIp(GstBaseTransform* base, GstBuffer* buffer) {
   std::vector<takt::Value> results;
   const GstFlowReturn flow = Infer(base, buffer, results);
@@ -443,7 +498,8 @@ GstFlowReturn TransformIp(GstBaseTransform* base, GstBuffer* buffer) {
                       nullptr);
     gst_buffer_unref(data);
   }
-  return GST_FLOW_OK;
+  return StateOf(base).output == kOutputOverlay ? Draw(base, buffer, results)
+                                                : GST_FLOW_OK;
 }
 
 GstFlowReturn Transform(GstBaseTransform* base, GstBuffer* in, GstBuffer* out) {
@@ -558,6 +614,7 @@ void takt_infer_class_init(TaktInferClass* self) {
   base->stop = Stop;
   base->transform_caps = TransformCaps;
   base->set_caps = SetCaps;
+  base->propose_allocation = ProposeAllocation;
   base->prepare_output_buffer = PrepareOutput;
   base->transform = Transform;
   base->transform_ip = TransformIp;

@@ -1,5 +1,5 @@
 // Pipelines with taktinfer. invert.vmfb gives the picture with all bits
-// inverted: 1x48x64x3xi8.
+// inverted, same.vmfb the picture itself: 1x48x64x3xi8.
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
@@ -12,6 +12,7 @@
 namespace {
 
 constexpr char kInvert[] = TEST_DIR "/invert.vmfb";
+constexpr char kSame[] = TEST_DIR "/same.vmfb";
 constexpr char kDetect[] = TAKT_TESTDATA_DIR "/workload/perception.cpu.vmfb";
 constexpr size_t kFrameBytes = size_t{64} * 48 * 3;
 constexpr char kSource[] =
@@ -144,6 +145,98 @@ TEST(TaktInferTest, GivesTensorsThatOutliveIt) {
   gst_sample_unref(sample);
 }
 
+// The picture and its inverse, each half.
+TEST(TaktInferTest, DrawsTheResultsOverTheVideo) {
+  Pipeline pipeline(Description("output=overlay"));
+  ASSERT_TRUE(pipeline.Play());
+  pipeline.Push(0x0f, 0);
+  GstSample* sample = pipeline.Pull();
+  ASSERT_NE(sample, nullptr);
+  GstBuffer* buffer = gst_sample_get_buffer(sample);
+  EXPECT_EQ(BytesOf(buffer), std::vector<uint8_t>(kFrameBytes, 0x80));
+  EXPECT_NE(gst_buffer_get_custom_meta(buffer, "TaktTensorsMeta"), nullptr);
+  gst_sample_unref(sample);
+}
+
+// The frame that another branch has as well is not drawn on.
+TEST(TaktInferTest, LeavesAFrameOfAnotherBranchAsItIs) {
+  Pipeline pipeline(
+      kSource +
+      std::string("tee name=t  t. ! queue ! appsink name=plain "
+                  "sync=false async=false  t. ! queue ! taktinfer "
+                  "output=overlay function=invert module=") +
+      kInvert + " ! appsink name=sink sync=false");
+  ASSERT_TRUE(pipeline.Play());
+  pipeline.Push(0x0f, 0);
+  GstSample* drawn = pipeline.Pull();
+  GstSample* plain = gst_app_sink_try_pull_sample(
+      GST_APP_SINK(pipeline.Find("plain")), 10 * GST_SECOND);
+  ASSERT_NE(drawn, nullptr);
+  ASSERT_NE(plain, nullptr);
+  EXPECT_EQ(BytesOf(gst_sample_get_buffer(drawn)),
+            std::vector<uint8_t>(kFrameBytes, 0x80));
+  EXPECT_EQ(BytesOf(gst_sample_get_buffer(plain)),
+            std::vector<uint8_t>(kFrameBytes, 0x0f));
+  gst_sample_unref(drawn);
+  gst_sample_unref(plain);
+}
+
+// A source that asks how its frames should lie gives such that are not copied.
+TEST(TaktInferTest, UsesTheFramesOfASourceWhereTheyLie) {
+  Pipeline pipeline(
+      "videotestsrc num-buffers=5 ! "
+      "video/x-raw,format=RGB,width=64,height=48 ! taktinfer name=infer "
+      "function=invert module=" +
+      std::string(kInvert) + " ! appsink name=sink sync=false");
+  ASSERT_TRUE(pipeline.Play());
+  for (int i = 0; i < 5; ++i) {
+    GstSample* sample = pipeline.Pull();
+    ASSERT_NE(sample, nullptr);
+    gst_sample_unref(sample);
+  }
+  EXPECT_EQ(pipeline.Count("infer", "frames"), 5u);
+  EXPECT_EQ(pipeline.Count("infer", "copied"), 0u);
+}
+
+TEST(TaktInferTest, CopiesAFrameThatBeginsAnywhere) {
+  Pipeline pipeline(Description("output=tensors"));
+  ASSERT_TRUE(pipeline.Play());
+  GstAllocationParams parameters;
+  gst_allocation_params_init(&parameters);
+  parameters.align = 63;
+  parameters.prefix = 3;
+  GstBuffer* buffer =
+      gst_buffer_new_allocate(nullptr, kFrameBytes, &parameters);
+  gst_buffer_memset(buffer, 0, 0x11, kFrameBytes);
+  gst_app_src_push_buffer(GST_APP_SRC(pipeline.Find("source")), buffer);
+  GstSample* sample = pipeline.Pull();
+  ASSERT_NE(sample, nullptr);
+  EXPECT_EQ(BytesOf(gst_sample_get_buffer(sample)),
+            std::vector<uint8_t>(kFrameBytes, 0xee));
+  gst_sample_unref(sample);
+  EXPECT_EQ(pipeline.Count("infer", "copied"), 1u);
+}
+
+// same.vmfb returns its input. The frames are gone when their results are read.
+TEST(TaktInferTest, GivesResultsThatDoNotReferToTheFrame) {
+  Pipeline pipeline(kSource +
+                    std::string("taktinfer name=infer output=tensors "
+                                "function=same module=") +
+                    kSame + " ! appsink name=sink sync=false");
+  ASSERT_TRUE(pipeline.Play());
+  std::vector<GstSample*> samples;
+  for (int i = 0; i < 4; ++i) {
+    pipeline.Push(uint8_t(i), 0);
+    samples.push_back(pipeline.Pull());
+    ASSERT_NE(samples.back(), nullptr);
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(BytesOf(gst_sample_get_buffer(samples[size_t(i)])),
+              std::vector<uint8_t>(kFrameBytes, uint8_t(i)));
+    gst_sample_unref(samples[size_t(i)]);
+  }
+}
+
 TEST(TaktInferTest, NegotiatesTheSizeOfTheModule) {
   Pipeline pipeline(
       "videotestsrc num-buffers=2 ! videoconvert ! videoscale ! taktinfer "
@@ -225,8 +318,8 @@ GstPadProbeReturn CountQos(GstPad*, GstPadProbeInfo* info, gpointer count) {
 
 class LateTest : public testing::TestWithParam<bool> {};
 
-// Frames of time 0 are 10 s late, those of time 60 s are not. The first frame is
-// for the change to PLAYING; before it no frame is late.
+// Frames of time 0 are 10 s late, those of time 60 s are not. The first frame
+// is for the change to PLAYING; before it no frame is late.
 TEST_P(LateTest, LateFramesAreReportedAndDroppedIfAsked) {
   const bool drops = GetParam();
   Pipeline pipeline(Description(drops ? "drop-late=true" : "drop-late=false"));
@@ -238,9 +331,9 @@ TEST_P(LateTest, LateFramesAreReportedAndDroppedIfAsked) {
   pipeline.BeginLate(10 * GST_SECOND);
   ASSERT_TRUE(pipeline.Play());
   pipeline.Push(8, 60 * GST_SECOND);
-  ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr,
-                                  10 * GST_SECOND),
-            GST_STATE_CHANGE_SUCCESS);
+  ASSERT_EQ(
+      gst_element_get_state(pipeline.get(), nullptr, nullptr, 10 * GST_SECOND),
+      GST_STATE_CHANGE_SUCCESS);
   for (int i = 0; i < 3; ++i) pipeline.Push(uint8_t(i), 0);
   pipeline.Push(9, 60 * GST_SECOND);
   pipeline.EndOfStream();
