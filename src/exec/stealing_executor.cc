@@ -210,6 +210,7 @@ void StealingExecutor::Shutdown() {
 }
 
 bool StealingExecutor::JoinOrDetach(WorkerThread& thread) {
+  if (process_ != getpid()) return false;
   if (!thread.IsThisThread()) {
     thread.Join();
     return false;

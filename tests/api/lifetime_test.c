@@ -135,13 +135,13 @@ static takt_status_t make_context(robot_t* robot) {
                                     &robot->function);
 }
 
-static void make_robot(robot_t* robot, uint64_t* random) {
+static void make_robot(robot_t* robot, int32_t worker_count, uint64_t* random) {
   memset(robot, 0, sizeof(*robot));
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
   takt_instance_options_t options;
   takt_instance_options_init(&options);
-  options.worker_count = 1 + (int32_t)below(random, 3);
+  options.worker_count = worker_count;
   if (below(random, 2) == 0) options.scheduler = &scheduler;
   REQUIRE_OK(takt_instance_create(&options, &robot->instance));
   const char* const device =
@@ -348,7 +348,9 @@ static void run_round(uint64_t seed) {
   has_faults = CAN_INJECT && seed % 2 == 1;
   callback_count = expected_callback_count = 0;
   robot_t robots[kRobotCount];
-  for (int i = 0; i < kRobotCount; ++i) make_robot(&robots[i], &random);
+  for (int i = 0; i < kRobotCount; ++i) {
+    make_robot(&robots[i], 1 + (int32_t)below(&random, 3), &random);
+  }
   static thread_t threads[kThreadCount];
   pthread_t handles[kThreadCount];
   memset(threads, 0, sizeof(threads));
@@ -368,13 +370,31 @@ static void run_round(uint64_t seed) {
   await_callbacks();
 }
 
+/* Returns when a worker has run a call: it has started, and holds no lock for
+ * more than a moment. */
+static void await_worker(const robot_t* robot) {
+  const takt_value_t arguments[2] = {takt_value_ref(robot->view),
+                                     takt_value_ref(robot->view)};
+  takt_invocation_t* invocation = NULL;
+  REQUIRE_OK(takt_async_invoke(robot->function, NULL, 2, arguments, NULL, NULL,
+                               &invocation));
+  const int64_t end_ns = takt_clock_now_ns() + kAwaitNs;
+  const struct timespec moment = {0, 5000000};
+  do {
+    nanosleep(&moment, NULL);
+  } while (takt_invocation_state(invocation) != TAKT_INVOCATION_DONE &&
+           !test_is_passed(end_ns));
+  takt_invocation_release(invocation);
+}
+
 /* After fork() the child has no workers; its thread does the work. */
-static void run_forked(void) {
+static void run_forked(int32_t worker_count) {
   uint64_t random = 0;
   robot_t robot;
-  make_robot(&robot, &random);
+  make_robot(&robot, worker_count, &random);
   thread_t t = {.random = 0};
   step_invoke(&t, &robot);
+  if (worker_count > 0) await_worker(&robot);
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
@@ -403,7 +423,8 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  run_forked();
+  run_forked(0);
+  run_forked(1);
   for (uint64_t i = 0; i < round_count && failure_count == 0; ++i) {
     run_round(seed + i);
     if (failure_count != 0) {
