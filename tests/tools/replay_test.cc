@@ -88,7 +88,7 @@ TEST(ReplayTest, InputsThatDoNotFitAreAnError) {
 TEST(ReplayTest, AFileThatIsNoCaptureIsNamed) {
   const ToolResult result =
       ReplayOf(TestData("models/simple_mul.cpu.vmfb"), {});
-  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("simple_mul.cpu.vmfb: no capture"));
 }
 
