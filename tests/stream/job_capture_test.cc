@@ -93,6 +93,13 @@ class JobCaptureTest : public testing::Test {
     job.outcome = outcome;
     capture.End(job, {&value, 1});
   }
+  // A release that waits is dropped.
+  static void Drop(JobCapture& capture, uint64_t sequence) {
+    StreamJob job;
+    job.sequence = sequence;
+    job.outcome = JobOutcome::kDropped;
+    capture.End(job, {});
+  }
   File Read(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
     EXPECT_TRUE(stream.good()) << path;
@@ -157,11 +164,7 @@ TEST_F(JobCaptureTest, TheJobInFlightHasInputsAndNoResults) {
 TEST_F(JobCaptureTest, JobsThatNeverBeganHaveNoInputs) {
   const auto capture = Make("increment", 2).value();
   Begin(*capture, 0, 1);
-  // A release that waits is dropped while job 0 runs.
-  StreamJob dropped;
-  dropped.sequence = 1;
-  dropped.outcome = JobOutcome::kDropped;
-  capture->End(dropped, {});
+  Drop(*capture, 1);
   End(*capture, 0, 2);
   const File file = Write(*capture);
   EXPECT_THAT(file.sequences(), ElementsAre(0, 1));
@@ -173,10 +176,7 @@ TEST_F(JobCaptureTest, JobsThatNeverBeganHaveNoInputs) {
 TEST_F(JobCaptureTest, DroppedReleasesMayTakeTheRecordOfTheJobInFlight) {
   const auto capture = Make("increment", 1).value();
   Begin(*capture, 0, 1);
-  StreamJob dropped;
-  dropped.sequence = 1;
-  dropped.outcome = JobOutcome::kDropped;
-  capture->End(dropped, {});
+  Drop(*capture, 1);
   End(*capture, 0, 2);
   const File file = Write(*capture);
   EXPECT_THAT(file.sequences(), ElementsAre(0));
