@@ -139,7 +139,7 @@ TEST(SolverTest, BeginsWithTheScheduleThatItIsGiven) {
         for (Alternative& a : operation.alternatives) a.duration /= 10;
       }
     }
-    const auto found = Solve(problem, Steps(20'000));
+    const auto found = Solve(problem, Steps(2'000));
     ASSERT_TRUE(found.ok()) << found.status();
     SolverOptions options = Steps(1);
     options.seed = seed + 1;
