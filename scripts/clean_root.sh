@@ -2,13 +2,20 @@
 # Tries demo.sh and test.sh where nothing is installed: makes a bare Debian 12
 # with debootstrap, clones this repository into it, and runs both inside.
 #
-# usage: scripts/clean_root.sh [DIRECTORY]     default: build/clean_root
+# usage: scripts/clean_root.sh [--python] [DIRECTORY]     default: build/clean_root
+#        --python: the Python quick start instead, timed: pip install with the
+#        compiler in a new venv, then an ONNX file to a first result
 #
 # Needs root and debootstrap. The packages come from where this machine's do.
 # The directory stays, so that a second run starts from the bare system again
 # without fetching it: the clone and what was installed are in an overlay.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+python=
+if [[ ${1:-} == --python ]]; then
+  python=1
+  shift
+fi
 directory=$(realpath -m "${1:-build/clean_root}")
 root=$directory/root
 
@@ -45,10 +52,24 @@ inside=$work/merged
 mount -t proc proc "$inside/proc"
 cp /etc/resolv.conf "$inside/etc/resolv.conf"
 cp -r /etc/apt/. "$inside/etc/apt/"
+# PyPI may be behind certificates of this machine's own.
+mkdir -p "$inside/etc/ssl/certs"
+cp -L /etc/ssl/certs/ca-certificates.crt "$inside/etc/ssl/certs/"
 git clone --quiet . "$inside/takt"
 in_root() {
   chroot "$inside" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" "$@"
 }
+if [[ -n $python ]]; then
+  SECONDS=0
+  in_root /takt/scripts/install_deps.sh --wheel
+  echo "clean_root: packages after $SECONDS s"
+  in_root python3 -m venv /venv
+  in_root bash -c 'cd /takt && /venv/bin/pip install --quiet ".[compile]"'
+  echo "clean_root: installed after $SECONDS s"
+  in_root bash -c 'cd /root && /venv/bin/python /takt/scripts/quick_start.py'
+  echo "clean_root: a result after $SECONDS s"
+  exit
+fi
 in_root /takt/scripts/demo.sh
 in_root /takt/scripts/test.sh

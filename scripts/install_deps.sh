@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, if it is missing.
 #
-# usage: scripts/install_deps.sh [--browser] [--python] [--robot] [--fuzz]
+# usage: scripts/install_deps.sh [--browser] [--wheel] [--python] [--robot] [--fuzz]
 #        --browser: chromium as well, for the test of the trace page (30 s)
 #        --fuzz: clang with libFuzzer, for scripts/fuzz.sh
-#        --python: Python with headers, and in build/venv what the Python package
+#        --wheel: Python with headers, for `pip install .`
+#        --python: the same, and in build/venv what the Python package
 #        and its tests need of PyPI
 #        --robot: MuJoCo in build/venv and OSMesa, for samples/balance
 set -euo pipefail
@@ -22,6 +23,7 @@ for argument in "$@"; do
   case $argument in
     --browser) packages+=(chromium) ;;
     --fuzz) packages+=(clang) ;;
+    --wheel) packages+=(python3-dev python3-venv) ;;
     --python)
       packages+=(python3-dev python3-venv)
       python=1
