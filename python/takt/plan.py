@@ -210,7 +210,7 @@ def solve(
     *,
     profile: str | os.PathLike | None = None,
     seconds: float = 1.0,
-    rounds: int = 1,
+    rounds: int | None = None,
     seeds: int | None = None,
     client: Any = None,
 ) -> Solution:
@@ -218,10 +218,11 @@ def solve(
 
     problem   an instance (.fjs, .fajs), or a workload (.json).
     profile   of a workload, if it has no topology of its own.
-    seconds   of each solver.
-    rounds    the number of runs of all solvers. When the best schedule meets the
-              lower bound, no further round starts, and solvers that have not
-              started are cancelled.
+    seconds   of each solver in a round.
+    rounds    the number of runs of all solvers. The solvers of a round begin with
+              the best schedule of the rounds before. When the best schedule meets
+              the lower bound, no further round starts, and solvers that have not
+              started are cancelled. Default: 1 for one solver, otherwise 2.
     seeds     solvers in a round. Default: as many as the cluster has threads; 1
               without a client.
     client    a `dask.distributed.Client`. A solver whose worker is lost runs
@@ -236,13 +237,16 @@ def solve(
         files["profile.json"] = pathlib.Path(profile).read_bytes()
     if seeds is None:
         seeds = 1 if client is None else max(1, sum(client.nthreads().values()))
+    if rounds is None:
+        rounds = 1 if seeds == 1 else 2
     if seeds < 1 or rounds < 1:
         raise ValueError(f"seeds {seeds}, rounds {rounds}: expected 1 and more")
     best: Solution | None = None
     tried: list[dict[str, Any]] = []
     for round_ in range(rounds):
         numbers = range(round_ * seeds + 1, (round_ + 1) * seeds + 1)
-        for seed, found in _run_round(client, files, problem.name, seconds, numbers):
+        start = None if best is None else _start_of(best)
+        for seed, found in _run_round(client, files, problem.name, seconds, numbers, start):
             tried.append({"round": round_, "seed": seed, "makespan": found["makespan"]})
             if best is None or (*found["cost"], seed) < (*_cost(best.document), best.seed):
                 bound = best.lower_bound if best else 0
@@ -256,17 +260,27 @@ def solve(
     return best
 
 
-def _run_round(client: Any, files: dict[str, bytes], name: str, seconds: float, seeds: range):
+def _start_of(best: Solution) -> bytes:
+    """What `takt-plan solve --start` takes: a plan of a workload, else a schedule."""
+    if "schedule" in best.document:
+        return json.dumps(best.document).encode()
+    return best.plan
+
+
+def _run_round(
+    client: Any, files: dict[str, bytes], name: str, seconds: float, seeds: range, start: bytes | None
+):
     """Pairs of a seed and its solver's schedule, in the order in which they end."""
     if client is None:
         for seed in seeds:
-            yield seed, run_solver(files, name, seconds, seed)
+            yield seed, run_solver(files, name, seconds, seed, start)
         return
     from dask.distributed import as_completed
 
     # pure=False: a solver runs for this call, not for another's.
     futures = {
-        client.submit(run_solver, files, name, seconds, seed, pure=False): seed for seed in seeds
+        client.submit(run_solver, files, name, seconds, seed, start, pure=False): seed
+        for seed in seeds
     }
     try:
         for future, found in as_completed(list(futures), with_results=True):
@@ -275,9 +289,11 @@ def _run_round(client: Any, files: dict[str, bytes], name: str, seconds: float, 
         client.cancel(list(futures))
 
 
-def run_solver(files: dict[str, bytes], name: str, seconds: float, seed: int) -> dict[str, Any]:
+def run_solver(
+    files: dict[str, bytes], name: str, seconds: float, seed: int, start: bytes | None = None
+) -> dict[str, Any]:
     """One run of takt-plan; the contents of the files, since a worker may be on a
-    machine without them."""
+    machine without them. `start`: where the search begins."""
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
         for file, data in files.items():
             pathlib.Path(scratch, file).write_bytes(data)
@@ -288,6 +304,9 @@ def run_solver(files: dict[str, bytes], name: str, seconds: float, seed: int) ->
         ]
         if "profile.json" in files:
             command.append(f"--profile={scratch}/profile.json")
+        if start is not None:
+            pathlib.Path(scratch, "start").write_bytes(start)
+            command.append(f"--start={scratch}/start")
         done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * seconds)
         # 1: a job of the plan is late; it is the best there is nonetheless.
         if done.returncode not in (0, 1) or not plan.exists():
