@@ -9,8 +9,9 @@ that other work on the machine disturbs little.
 
 usage: python_call.py [NETWORK.onnx] [--module FILE.vmfb] [--rounds 5] [--batches 200] [--batch 200]
                       [--json FILE]
-       --module: the network's module, if it is compiled already; without a
-                 network there is no row of onnxruntime
+       Without a network: an MLP of 64, 64, 64 and 12 numbers, which needs onnx.
+       --module: the network's module, if it is compiled already; if there is
+                 no network, there is no row of onnxruntime
 needs: the package takt, with the compiler unless there is a module;
        iree-base-runtime and onnxruntime for their rows
 """
@@ -61,6 +62,32 @@ def find_benchmark():
         return pathlib.Path(find_tool("takt-plan")).resolve().with_name("takt-benchmark-module")
 
 
+def write_mlp(path):
+    """A policy: 64 numbers to 12, by two hidden layers of 64."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    random = numpy.random.default_rng(1)
+    widths = [64, 64, 64, 12]
+    nodes, weights, last = [], [], "observation"
+    for i, (rows, columns) in enumerate(zip(widths, widths[1:])):
+        matrix = random.standard_normal((rows, columns)) / rows**0.5
+        weights.append(numpy_helper.from_array(matrix.astype(numpy.float32), f"w{i}"))
+        is_last = i == len(widths) - 2
+        product = "action" if is_last else f"product{i}"
+        nodes.append(helper.make_node("MatMul", [last, f"w{i}"], [product]))
+        if not is_last:
+            last = f"hidden{i}"
+            nodes.append(helper.make_node("Relu", [product], [last]))
+    graph = helper.make_graph(
+        nodes, "policy",
+        [helper.make_tensor_value_info("observation", TensorProto.FLOAT, [1, widths[0]])],
+        [helper.make_tensor_value_info("action", TensorProto.FLOAT, [1, widths[-1]])], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    onnx.save(model, path)
+
+
 def make_calls(network, path, function, inputs):
     """By the name of each way, a function that makes one call of it."""
     module = takt.load(path, device="local-sync")
@@ -100,8 +127,14 @@ def main():
     parser.add_argument("--batch", type=int, default=200)
     parser.add_argument("--json")
     options = parser.parse_args()
-    if options.network is None and options.module is None:
-        parser.error("a network or a module is needed")
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        if options.network is None and options.module is None:
+            options.network = f"{scratch}/policy.onnx"
+            write_mlp(options.network)
+        measure_all(options, scratch)
+
+
+def measure_all(options, scratch):
     path = options.module
     if path is None:  # A recipe whose module iree.runtime runs as well.
         path = takt.compile(options.network, recipe="channels_last").path
@@ -109,11 +142,10 @@ def main():
     inputs = tuning.example_inputs(function)
     calls = make_calls(options.network, path, function, inputs)
     least = {name: float("inf") for name in [C_CALL, *calls]}
-    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
-        for _ in range(options.rounds):
-            least[C_CALL] = min(least[C_CALL], measure_c(path, function, inputs, scratch))
-            for name, call in calls.items():
-                least[name] = min(least[name], least_ns(call, options))
+    for _ in range(options.rounds):
+        least[C_CALL] = min(least[C_CALL], measure_c(path, function, inputs, scratch))
+        for name, call in calls.items():
+            least[name] = min(least[name], least_ns(call, options))
     print("| a call | us | above the C call |\n|---|---:|---:|")
     for name, value in least.items():
         print(f"| {name} | {value / 1e3:.2f} | {(value - least[C_CALL]) / 1e3:.2f} |")
