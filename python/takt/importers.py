@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -174,10 +175,16 @@ def _read_torch(program: Any) -> Source:
 
 def _read_tflite(path: pathlib.Path) -> Source:
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
-        target = os.path.join(scratch, "model.mlir")
+        target = os.path.join(scratch, "model.mlirbc")
         converter = find_program("tosa-converter-for-tflite", "tosa-converter-for-tflite")
-        run_tool([converter, os.fspath(path), "--text", "-o", target], f"importing {path}")
-        return Source(pathlib.Path(target).read_bytes(), "tosa")
+        # The form of its text is another one than the compiler's; bytecode is the same.
+        run_tool([converter, os.fspath(path), "--bytecode", "-o", target], f"importing {path}")
+        source = _read_mlir(pathlib.Path(target).read_bytes())
+    entry = re.search(rb'tf.entry_function = {inputs = "([^"]*)", outputs = "([^"]*)"}', source.mlir)
+    if entry is not None:
+        inputs, outputs = (names.decode(errors="replace").split(",") for names in entry.groups())
+        source.names = {None: (inputs, outputs)}
+    return dataclasses.replace(source, input_type="tosa")
 
 
 def find_program(name: str, package: str = "takt[compile]") -> str:

@@ -1,7 +1,11 @@
 """Names, types and shapes of what is compiled."""
 
+import pathlib
+import shutil
 import subprocess
+import sys
 
+import make_policy_tflite
 import numpy as np
 import pytest
 
@@ -127,6 +131,46 @@ def test_jax_programs_have_the_names_of_their_arguments(needs_compiler, tmp_path
     assert module.main.inputs[0]["shape"] == (4,)
     assert module.main.attribute("takt.priority") == "3"
     assert module(np.arange(4, dtype=np.float32), np.ones(4, np.float32))[0].tolist() == [1, 3, 5, 7]
+
+
+def test_tflite_networks_have_the_names_of_their_tensors(needs_compiler, tmp_path):
+    if shutil.which("tosa-converter-for-tflite", path=pathlib.Path(sys.executable).parent) is None:
+        pytest.skip("there is no tosa-converter-for-tflite")
+    # relu(observation @ w.T + b); make_policy_tflite.py has the weights.
+    path = pathlib.Path(__file__).with_name("policy.tflite")
+    weights, bias = make_policy_tflite.WEIGHTS, make_policy_tflite.BIAS
+    module = takt.compile(path, cache=tmp_path).load()
+    assert names(module.main.inputs) == ["observation"]
+    assert names(module.main.outputs) == ["action"]
+    assert module.main.inputs[0]["shape"] == (1, 8)
+    observation = np.arange(8, dtype=np.float32).reshape(1, 8)
+    np.testing.assert_allclose(module(observation), np.maximum(observation @ weights.T + bias, 0), rtol=1e-5)
+
+
+def test_pytorch_programs_have_the_names_of_their_arguments(needs_compiler, tmp_path):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("onnxscript")
+
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 3)
+
+        def forward(self, observation, gain):
+            return torch.relu(self.layer(observation)) * gain
+
+    torch.manual_seed(1)
+    policy = Policy().eval()
+    observation, gain = torch.randn(1, 8), torch.full((3,), 2.0)
+    program = torch.export.export(policy, (observation, gain))
+    module = takt.compile(program, cache=tmp_path, deadline=5e-3).load()
+    function = module.function()
+    assert names(function.inputs) == ["observation", "gain"]
+    assert function.inputs[0]["shape"] == (1, 8)
+    assert function.attribute("takt.deadline_ns") == "5000000"
+    # Tensors go in by DLPack.
+    action = module(observation, gain=gain)
+    np.testing.assert_allclose(action, policy(observation, gain).detach().numpy(), rtol=1e-4, atol=1e-6)
 
 
 def test_damaged_tflite_files_are_named(needs_compiler, tmp_path):
