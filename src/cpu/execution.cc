@@ -158,8 +158,9 @@ void Execution::Advance() {
     uint32_t part_count = 0;
     absl::Status status = OutOfMemory();
     TAKT_TRY {
-      status = PrepareParts(&part_count);
-      if (status.ok()) EnsureJob(part_count);
+      absl::Status prepared = PrepareParts(&part_count);
+      if (prepared.ok()) EnsureJob(part_count);
+      status = std::move(prepared);
     }
     TAKT_CATCH(const std::bad_alloc&) {}
     if (!status.ok()) {
