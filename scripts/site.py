@@ -31,6 +31,10 @@ STYLE = """\
 .md-typeset table:not([class]) td:first-child { min-width: 8rem; }
 .md-typeset h1, .md-typeset h2 { font-weight: 600; color: var(--md-default-fg-color); }
 .md-typeset img { background: #fff; }
+@media (max-width: 44em) {
+  .md-typeset p:has(> img[src$=".svg"]) { overflow-x: auto; }
+  .md-typeset img[src$=".svg"] { max-width: none; width: 760px; }
+}
 .contract { white-space: pre-wrap; overflow-wrap: break-word; font-size: .68rem; line-height: 1.5; margin: 0 0 1.6em;
   padding-left: .8rem; border-left: .15rem solid var(--md-default-fg-color--lightest); }
 """

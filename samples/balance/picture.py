@@ -91,8 +91,9 @@ def panel(run, x, y, width, height):
     parts += [f'<polyline points="{" ".join(points)}" fill="none" stroke="#16507b" stroke-width="1.2"/>'
               for points in lines + [line] if len(points) > 1]
     for tick in range(0, int(seconds) + 1, 5):
+        anchor = "start" if tick == 0 else "end" if tick > 0.95 * seconds else "middle"
         parts.append(f'<text x="{x + width * tick / seconds:.1f}" y="{y + height + 15}" '
-                     f'text-anchor="middle" font-size="11" fill="#57606a">{tick} s</text>')
+                     f'text-anchor="{anchor}" font-size="11" fill="#57606a">{tick} s</text>')
     return parts
 
 
