@@ -360,8 +360,8 @@ static void run_round(uint64_t seed) {
       threads[i].robots[j] = robots[j];
       retain_robot(&robots[j]);
     }
-    if (pthread_create(&handles[i], NULL, &run_thread, &threads[i]) != 0) {
-      exit(1);
+    /* The faults of the threads before may hit it. */
+    while (pthread_create(&handles[i], NULL, &run_thread, &threads[i]) != 0) {
     }
   }
   for (int i = 0; i < kRobotCount; ++i) release_robot(&robots[i], &random);
