@@ -147,6 +147,8 @@ def write_reference(header, source):
         named = name_of(code)
         if not named or named.startswith("TAKT_TAKT_") or named.endswith("_H_") or named.endswith("_HPP_"):
             continue
+        if "TAKT_EXPORT" in code:  # Two functions may share a comment.
+            named = ", ".join(dict.fromkeys(re.findall(r"\b(takt_\w+)\(", code))) or named
         lines += [f"## {named}", "", "```cpp" if header.suffix == ".hpp" else "```c", code, "```", ""]
         if comment and comment != intro:
             lines += [f'<div class="contract">{html.escape(comment)}</div>', ""]
