@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints how many tests passed and failed, as two numbers: GoogleTest and pytest
-# cases one by one, other tests as one each.
+# cases one by one, other tests as one each. Skipped ones do not count.
 #
 # usage: scripts/count_tests.sh LOG     of ctest --verbose
 set -euo pipefail
@@ -21,6 +21,7 @@ awk '
       }
     }
   }
+  /Test +#[0-9]+: .*\*\*\*Skipped +[0-9.]+ sec$/ { next }
   /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
     line = $0; sub(/^.*Test +#/, "", line); id = line + 0
     ok = ($0 ~ / Passed +[0-9.]+ sec$/)
