@@ -143,15 +143,12 @@ FdPoller::FdPoller(std::shared_ptr<Shared> shared)
     : shared_(std::move(shared)) {}
 
 FdPoller::~FdPoller() {
-  std::vector<Callback> left;
+  HashMap<uint64_t, Shared::Entry> left;
   {
     MutexLock lock(&shared_->mutex);
     TAKT_CHECK(!shared_->stopping);
     shared_->stopping = true;
-    for (auto& [id, entry] : shared_->entries) {
-      left.push_back(std::move(entry.callback));
-    }
-    shared_->entries.clear();
+    left.swap(shared_->entries);
   }
   const uint64_t one = 1;
   TAKT_CHECK(write(shared_->wake.get(), &one, sizeof(one)) == sizeof(one));
@@ -168,8 +165,8 @@ FdPoller::~FdPoller() {
       thread_->Join();
     }
   }
-  for (Callback& callback : left) {
-    std::move(callback)(LeanError(absl::StatusCode::kCancelled, [] {
+  for (auto& [id, entry] : left) {
+    std::move(entry.callback)(LeanError(absl::StatusCode::kCancelled, [] {
       return "the instance that watched the file descriptor is gone";
     }));
   }
