@@ -75,6 +75,20 @@ TEST_P(BlockingWaitTest, GivesTheErrorOfAFenceThatFails) {
   other.join();
 }
 
+TEST_P(BlockingWaitTest, AFenceThatNothingCanSignalEndsTheWaitForIt) {
+  BlockingWait wait(executor());
+  EXPECT_EQ(WaitForSignal(hal::Fence::Create(), wait).code(),
+            absl::StatusCode::kAborted);
+  // With another reference it may still be signalled.
+  auto fence = hal::Fence::Create();
+  std::thread other([held = fence]() mutable {
+    ASSERT_TRUE(held->Signal().ok());
+    held.reset();
+  });
+  EXPECT_TRUE(WaitForSignal(std::move(fence), wait).ok());
+  other.join();
+}
+
 TEST_P(BlockingWaitTest, WaitsForAllOfSeveralFences) {
   auto a = hal::Fence::Create(), b = hal::Fence::Create();
   const std::vector<hal::Fence*> fences = {a.get(), nullptr, b.get()};
