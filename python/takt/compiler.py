@@ -14,7 +14,7 @@ import tempfile
 import time
 from typing import Any, Callable, Iterable, Mapping
 
-from . import declarations, importers, placing, recipes, targets
+from . import declarations, dispatches, importers, placing, recipes, targets
 from .errors import CompileError
 from .module import Module, load
 
@@ -233,17 +233,12 @@ class Job:
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles the model, or uses the cached module."""
         version = compiler_version()
-        mlir = self.rewrite() if recipe.is_rewritten else self.mlir
-        if mlir is None:
-            raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
-        own_flags = (*recipe.flags, *self.flags)
-        command_flags = [
-            f"--iree-input-type={self.input_type}",
-            *targets.flags_of(self.target, own_flags),
-            *own_flags,
-        ]
+        mlir = self._program(recipe)
+        command_flags = self._flags(recipe)
         key = hashlib.sha256(mlir)
         key.update("\0".join([version, _machine(self.target), _NPU if self.has_npu else "", *command_flags]).encode())
+        if recipe.tiles:
+            key.update(json.dumps(recipe.tiles, sort_keys=True).encode())
         path = self.cache / f"{key.hexdigest()[:32]}.vmfb"
         report = {"recipe": recipe.name, "compiler": version, "cached": path.exists()}
         if not path.exists():
@@ -255,6 +250,27 @@ class Job:
             layers = json.loads(_placement_path(path).read_text())
             artifact.placement = [placing.Layer(**each) for each in layers]
         return artifact
+
+    def _program(self, recipe: recipes.Recipe) -> bytes:
+        mlir = self.rewrite() if recipe.is_rewritten else self.mlir
+        if mlir is None:
+            raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
+        return mlir
+
+    def _flags(self, recipe: recipes.Recipe) -> list[str]:
+        own_flags = (*recipe.flags, *self.flags)
+        return [
+            f"--iree-input-type={self.input_type}",
+            *targets.flags_of(self.target, own_flags),
+            *own_flags,
+        ]
+
+    def tiles_of(self, recipe: recipes.Recipe) -> dict[str, tuple[int, ...]]:
+        """The tiles that the compiler chooses for each dispatch."""
+        with tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
+            source = pathlib.Path(scratch, "program.mlir")
+            source.write_bytes(self._program(recipe))
+            return dispatches.tiles_of(self._configure(source, self._flags(recipe), recipe))
 
     def compile_or_fall_back(self, recipe: recipes.Recipe) -> Artifact:
         failed = {}
@@ -279,9 +295,25 @@ class Job:
             target = pathlib.Path(scratch, "program.vmfb")
             source.write_bytes(mlir)
             if self.has_npu:
+                if recipe.tiles:
+                    raise CompileError(f"recipe {recipe.name}: its tiles are for modules without an NPU")
                 flags = self._place(source, path, flags, recipe)
+            elif recipe.tiles:
+                flags = self._retile(source, flags, recipe)
             self._run_compiler(source, target, flags, recipe)
             os.replace(target, path)  # Another process finds all of it or nothing.
+
+    def _configure(self, source: pathlib.Path, flags: list[str], recipe: recipes.Recipe) -> str:
+        """The program with the compiler's choices for each dispatch."""
+        configured = source.with_name("configured.mlir")
+        self._run_compiler(source, configured, [*flags, "--compile-to=executable-configurations"], recipe)
+        return configured.read_text()
+
+    def _retile(self, source: pathlib.Path, flags: list[str], recipe: recipes.Recipe) -> list[str]:
+        """Rewrites `source` with the tiles of the recipe; the flags of the rest of
+        the compiler's way."""
+        source.write_text(dispatches.retile(self._configure(source, flags, recipe), recipe.tiles))
+        return [*_without_target(flags), "--compile-from=executable-configurations"]
 
     def _place(
         self, source: pathlib.Path, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe
@@ -296,7 +328,7 @@ class Job:
         placement.write_text(json.dumps([dataclasses.asdict(layer) for layer in layers]))
         os.replace(placement, _placement_path(path))
         # The program names its devices by now, and operands of the NPU are tiled.
-        kept = [flag for flag in flags if not flag.startswith(("--iree-hal-", "--iree-input-type", _TILING))]
+        kept = [flag for flag in _without_target(flags) if not flag.startswith(_TILING)]
         return [*kept, _TILING, "--compile-from=global-optimization", "--iree-hal-link-executables=false"]
 
     def _run_compiler(
@@ -322,6 +354,11 @@ def compiler_version() -> str:
         known = ", ".join(COMPILER_VERSIONS)
         raise CompileError(f"iree-base-compiler {version} is installed; Takt takes {known}")
     return version
+
+
+def _without_target(flags: Iterable[str]) -> list[str]:
+    """Flags for a program that names its devices."""
+    return [flag for flag in flags if not flag.startswith(("--iree-hal-", "--iree-input-type"))]
 
 
 def _placement_path(path: pathlib.Path) -> pathlib.Path:

@@ -15,6 +15,8 @@ class Recipe:
     fallback  the recipe that is tried if this one does not compile.
     is_rewritten
               convolutions and products become calls of Takt's kernels first.
+    tiles     by dispatch of one network: the sizes of the tiles that workers
+              share out, in each dimension.
     """
 
     name: str
@@ -22,6 +24,7 @@ class Recipe:
     what: str
     fallback: str | None = "plain"
     is_rewritten: bool = False
+    tiles: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), indent=2)
@@ -35,6 +38,10 @@ class Recipe:
             what=str(fields.get("what", "")),
             fallback=fields.get("fallback"),
             is_rewritten=bool(fields.get("is_rewritten", False)),
+            tiles={
+                str(name): tuple(int(size) for size in sizes)
+                for name, sizes in fields.get("tiles", {}).items()
+            },
         )
 
 
