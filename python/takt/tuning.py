@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from . import recipes
+from . import dispatches, recipes
 from .compiler import Artifact, Job
 from .errors import CompileError, Error
 from .measuring import Board, LocalMachine
@@ -26,6 +26,9 @@ _INTEGER_TOLERANCE = 3
 # Products of integers round otherwise than the floats that stand for them, in
 # each of some fifty layers.
 _QUANTIZED_TOLERANCES = 5.0
+
+# Dispatches whose tiles are tried, those that take the most time.
+_DISPATCHES_MAX = 4
 
 # What the compiler lets one choose about its dispatches beside the recipe: how
 # they are cut from the program, and the sizes of their tiles.
@@ -93,6 +96,35 @@ class _Tuner:
         self.accepted.append((measured.median_ns, artifact))
         self._say(recipe.name, f"{measured.median_ns / 1e6:.3f} ms")
 
+    def attempt_tiles(self) -> None:
+        """Tries other tiles for the dispatches that take the most time, one after
+        the other. The profile is Takt's own."""
+        base = self.best()
+        if self.left() <= 0:
+            self.tried.append({"recipe": f"{base.recipe.name}+tiles", "skipped": "no time was left"})
+            return
+        try:
+            tiles = self._job.tiles_of(base.recipe)
+            times = self._machine.profile(base.path, self._inputs, self._job.timeout)
+        except (CompileError, Error) as error:
+            self.tried.append({"recipe": f"{base.recipe.name}+tiles", "rejected": str(error)})
+            return
+        slowest = [name for name in times if any(tiles.get(name, ()))][:_DISPATCHES_MAX]
+        for name in slowest:
+            for sizes in dispatches.other_tiles(tiles[name]):
+                best = self.best().recipe
+                text = f"{name}={'x'.join(map(str, sizes))}"
+                self.attempt(
+                    dataclasses.replace(
+                        best,
+                        name=f"{best.name}+{text}",
+                        what=f"{best.what}; tiles of {name}",
+                        tiles={**best.tiles, name: sizes},
+                    )
+                )
+                if name in self.best().recipe.tiles:
+                    break
+
     def best(self) -> Artifact:
         return min(self.accepted, key=lambda each: each[0])[1]
 
@@ -128,8 +160,8 @@ def tune(
     host_tools: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Artifact:
-    """Compiles `job` by each recipe, then the best one with each of `CHOICES`, runs
-    each module, and returns the quickest one whose results agree with those of the
+    """Compiles `job` by each recipe, then the best one with each of `CHOICES`, then
+    with other tiles for its slowest dispatches, runs each module, and returns the quickest one whose results agree with those of the
     compiler's own choices.
 
     host, host_tools  measure on this machine, over ssh, with the tools there.
@@ -154,14 +186,16 @@ def tune(
         # On top of what has helped so far.
         before = tuner.best().recipe
         tuner.attempt(
-            recipes.Recipe(
-                "+".join([base.name, *kept, name]),
-                (*before.flags, *flags),
-                f"{before.what}; {name.replace('_', ' ')}",
+            dataclasses.replace(
+                before,
+                name="+".join([base.name, *kept, name]),
+                flags=(*before.flags, *flags),
+                what=f"{before.what}; {name.replace('_', ' ')}",
             )
         )
         if tuner.best().recipe is not before:
             kept.append(name)
+    tuner.attempt_tiles()
     best = tuner.decide()
     best.report.update(tried=tuner.tried, measured_on=machine.name)
     progress(f"the quickest is {best.recipe.name}")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import takt
-from takt import measuring, recipes, tuning
+from takt import dispatches, measuring, recipes, tuning
 from takt.__main__ import main
 from test_compile import MUL
 
@@ -70,6 +70,74 @@ def test_other_results_do_not_count(needs_compiler, few, tmp_path, monkeypatch):
     assert artifact.recipe.name == "plain"
     tried = {record["recipe"]: record for record in artifact.report["tried"]}
     assert tried["channels_last"]["rejected"] == "its results differ"
+
+
+PRODUCT = """
+func.func @product(%a: tensor<64x256xf32>, %b: tensor<256x128xf32>) -> tensor<64x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x128xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %0 = linalg.matmul ins(%a, %b : tensor<64x256xf32>, tensor<256x128xf32>) outs(%start : tensor<64x128xf32>)
+    -> tensor<64x128xf32>
+  return %0 : tensor<64x128xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("place", ["here", "board"])
+def test_tiles_of_slow_dispatches_are_tried(needs_compiler, few, board, tmp_path, monkeypatch, place):
+    monkeypatch.setattr(tuning, "CHOICES", {})
+    options = {} if place == "here" else {"host": "me@robot", "host_tools": str(BUILT_TOOLS)}
+    taken = []
+    honest = tuning._Tuner.best
+
+    def best(self):
+        # The quickest is a matter of the machine: the last one that was accepted is taken.
+        taken.append(self.accepted[-1][1])
+        return taken[-1]
+
+    monkeypatch.setattr(tuning._Tuner, "best", best)
+    artifact = takt.compile(PRODUCT, cache=tmp_path, tune=300, progress=lambda line: None, **options)
+    tiled = [record for record in artifact.report["tried"] if "product_dispatch_0" in record["recipe"]]
+    assert tiled and all(record["difference"] < 1 for record in tiled)
+    assert "median_ns" in tiled[0]
+    monkeypatch.setattr(tuning._Tuner, "best", honest)
+    recipe = taken[-1].recipe
+    assert recipe.tiles
+    # The recipe that is checked in has them, and gives the same module.
+    path = tmp_path / "recipe.json"
+    path.write_text(recipe.to_json())
+    again = takt.compile(PRODUCT, cache=tmp_path, recipe=path)
+    assert again.report["cached"] and again.path == taken[-1].path
+    assert again.recipe.tiles == recipe.tiles
+    a, b = (np.random.default_rng(i).standard_normal(s).astype(np.float32) for i, s in enumerate([(64, 256), (256, 128)]))
+    np.testing.assert_allclose(again.load()(a, b), a @ b, rtol=1e-4, atol=1e-3)
+
+
+CONFIGURED = """
+      func.func @first() attributes {translation_info = #x} {
+        linalg.fill {lowering_config = #iree_cpu.lowering_config<vector_common_parallel = [8, 16]>}
+        linalg.matmul {lowering_config = #iree_cpu.lowering_config<distribution = [32, 64, 0], vector_reduction = [0, 0, 1]>}
+      }
+      func.func @second() attributes {translation_info = #x} {
+        linalg.copy
+      }
+      func.func @third() attributes {translation_info = #x} {
+        linalg.add {lowering_config = #iree_cpu.lowering_config<distribution = [7]>}
+      }
+"""
+
+
+def test_tiles_are_read_and_written():
+    assert dispatches.tiles_of(CONFIGURED) == {"first": (32, 64, 0), "third": (7,)}
+    changed = dispatches.retile(CONFIGURED, {"first": (16, 32, 0), "third": (14,)})
+    assert dispatches.tiles_of(changed) == {"first": (16, 32, 0), "third": (14,)}
+    assert changed.replace("16, 32, 0", "32, 64, 0").replace("[14]", "[7]") == CONFIGURED
+    for wrong in ({"second": (1,)}, {"fourth": (1,)}, {"first": (1, 2)}):
+        with pytest.raises(takt.CompileError, match=next(iter(wrong))):
+            dispatches.retile(CONFIGURED, wrong)
+    assert dispatches.other_tiles((32, 64, 0)) == [(64, 128, 0), (16, 32, 0)]
+    assert dispatches.other_tiles((7,)) == [(14,)]
 
 
 def test_what_has_no_time_left_is_named(needs_compiler, few, tmp_path):
