@@ -25,7 +25,7 @@ def parse():
     return parser.parse_args()
 
 
-def record_streams(path, policy):
+def record_streams(path, policy, seconds=0.8):
     """An estimator every 2 ms and a policy every 5 ms beside perception, which
     never pauses."""
     import numpy as np
@@ -47,41 +47,56 @@ def record_streams(path, policy):
             stream("policy", "act", (1, 64), period=5e-3, deadline=5e-3, criticality=control),
         ]
         with robot.trace() as trace:
-            time.sleep(0.8)
+            time.sleep(seconds)
         for each in streams:
             each.stop()
     trace.save(str(path))
 
 
-def main():
-    arguments = parse()
-    tools = arguments.build / "tools"
-    sys.path.insert(0, str(arguments.build / "python" / "package"))
-    arguments.directory.mkdir(parents=True, exist_ok=True)
-    out = arguments.directory
+def call(*command):
+    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
 
-    def call(*command):
-        subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
 
-    def run(name, program, *flags):
-        with tempfile.NamedTemporaryFile() as file:
-            call(program, *flags, "--trace", file.name)
-            call(tools / "takt-trace", "convert", file.name, out / f"{name}.json")
+def run(path, tools, program, *flags):
+    """A run of a program that has the flag --trace."""
+    with tempfile.NamedTemporaryFile() as file:
+        call(program, *flags, "--trace", file.name)
+        call(tools / "takt-trace", "convert", file.name, path)
 
-    record_streams(out / "first_come.json", "fifo")
-    record_streams(out / "job_shop.json", "job-shop")
-    run("npu", tools / "takt-run-module", "--device=local-task", "--device=npu-host", f"--module={DATA}/npu/route_a.vmfb",
-        "--function=run", "--input=32x64xi8=1", "--input=64x48xi8=3", "--input=32x48xi32=5")
-    run("simulation", tools / "takt-sim", DATA / "topology" / "two_clusters_npu.json", DATA / "sched" / "robot.json",
-        "--seconds=0.2", "--load=0.7", "--seed=7")
+
+def record_npu(out, tools):
+    run(out / "npu.json", tools, tools / "takt-run-module", "--device=local-task", "--device=npu-host",
+        f"--module={DATA}/npu/route_a.vmfb", "--function=run", "--input=32x64xi8=1", "--input=64x48xi8=3",
+        "--input=32x48xi32=5")
+
+
+def record_simulation(out, tools):
+    run(out / "simulation.json", tools, tools / "takt-sim", DATA / "topology" / "two_clusters_npu.json",
+        DATA / "sched" / "robot.json", "--seconds=0.2", "--load=0.7", "--seed=7")
+
+
+def record_plan(out, build):
     models = out / "models"
     models.mkdir(exist_ok=True)
     for name in ("perception", "policy", "gemm_i8", "estimator"):
         shutil.copyfile(DATA / "workload" / f"{name}.cpu.vmfb", models / f"{name}.vmfb")
-    call(sys.executable, TOP / "benchmarks" / "plan_bench.py", models, "--build", arguments.build, "--rounds=1",
-         "--seconds=0.2", "--keep", out / "plans")
-    run("plan", arguments.build / "benchmarks" / "plan_run_bench", models, out / "plans" / "q99.taktplan",
-        out / "plans" / "q50.taktplan", "--rounds", "3", "--spin", "20000", "--fifo", "40")
+    call(sys.executable, TOP / "benchmarks" / "plan_bench.py", models, "--build", build, "--rounds=1", "--seconds=0.2",
+         "--keep", out / "plans")
+    run(out / "plan.json", build / "tools", build / "benchmarks" / "plan_run_bench", models,
+        out / "plans" / "q99.taktplan", out / "plans" / "q50.taktplan", "--rounds", "3", "--spin", "20000",
+        "--fifo", "40")
+
+
+def main():
+    arguments = parse()
+    out, build = arguments.directory, arguments.build
+    sys.path.insert(0, str(build / "python" / "package"))
+    out.mkdir(parents=True, exist_ok=True)
+    record_streams(out / "first_come.json", "fifo")
+    record_streams(out / "job_shop.json", "job-shop")
+    record_npu(out, build / "tools")
+    record_simulation(out, build / "tools")
+    record_plan(out, build)
 
 
 if __name__ == "__main__":
