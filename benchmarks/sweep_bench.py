@@ -5,7 +5,7 @@ The same sweep runs on local clusters of one worker and of two, in turns, after 
 first sweep that starts the workers' interpreters. The same portfolio, of as many
 solver runs, runs on both. Printed are the least wall times.
 
-usage: sweep_bench.py [--rounds 3] [--seeds 16] [--seconds 1]
+usage: sweep_bench.py [--rounds 3] [--seeds 16] [--seconds 10]
        --seconds: of the simulated robot in each run of the sweep
 needs: the package takt with its tools, dask[distributed]
 """
@@ -42,7 +42,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
     least = {}
     records = []

@@ -1,4 +1,4 @@
-"""Which recipe fits the convolutions of an ONNX network."""
+"""Which recipe fits an ONNX network, by its convolutions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from typing import Any
 # them, and writing takes longer than the faster product saves: few channels on
 # large images. docs/performance.md has the networks on both sides.
 _IM2COL_ELEMENTS_MAX = 0.01
+# Networks of fewer weights have products so small that tiled data gain nothing.
+_SMALL_WEIGHTS = 1_000_000
+
+
+def is_small(model: Any) -> bool:
+    """Whether an onnx.ModelProto has no convolutions, and few weights."""
+    if any("Conv" in node.op_type for node in model.graph.node):
+        return False
+    return sum(math.prod(tensor.dims) for tensor in model.graph.initializer) < _SMALL_WEIGHTS
 
 
 def recipe_of(model: Any) -> str | None:

@@ -99,11 +99,15 @@ def _read_onnx(path: pathlib.Path) -> Source:
     graph = model.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
+    if convolutions.is_small(model):
+        recipe = "plain"
+    else:
+        recipe = None if is_quantized else convolutions.recipe_of(model)
     return Source(
         mlir,
         input_type="onnx",
         is_quantized=is_quantized,
-        recipe=None if is_quantized else convolutions.recipe_of(model),
+        recipe=recipe,
         names={
             None: (
                 [value.name for value in graph.input if value.name not in constants],

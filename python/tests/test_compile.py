@@ -78,7 +78,9 @@ def test_annotations_are_checked(wrong):
 
 def test_onnx_keeps_names_and_shapes(needs_compiler, mlp, tmp_path):
     path, expected = mlp
-    policy = takt.compile(path, cache=tmp_path).load()
+    artifact = takt.compile(path, cache=tmp_path)
+    assert artifact.recipe.name == "plain"  # It is too small for others.
+    policy = artifact.load()
     function = policy.function()
     assert function.inputs[0]["name"] == "observation"
     assert function.inputs[0]["shape"] == (1, 8)

@@ -40,3 +40,16 @@ def test_depthwise_convolutions_are_not():
 
 def test_without_convolutions_there_is_no_choice():
     assert convolutions.recipe_of(network()) is None
+
+
+def test_small_networks_without_convolutions():
+    def products(rows, columns):
+        weights = numpy_helper.from_array(np.zeros((rows, columns), np.float32), "w")
+        inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, rows])]
+        outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, columns])]
+        graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "network", inputs, outputs, [weights])
+        return helper.make_model(graph)
+
+    assert convolutions.is_small(products(64, 64))
+    assert not convolutions.is_small(products(1000, 1000))
+    assert not convolutions.is_small(network((16, 3, 1)))
