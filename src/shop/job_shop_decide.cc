@@ -221,7 +221,7 @@ void JobShop::ApplyHeat() {
 }
 
 bool JobShop::IsStranded(const Task& task) const {
-  const uint32_t pools = task.work_->pools;
+  const uint32_t pools = task.pools_;
   return pools != 0 && (pools & ~broken_npus_) == 0;
 }
 
@@ -234,7 +234,7 @@ void JobShop::StartUndecided(Task& task) {
 }
 
 void JobShop::Link(Task& task) {
-  const uint32_t pools = task.work_->pools;
+  const uint32_t pools = task.pools_;
   if (pools != 0 && (pools & floor_.core_pools()) == 0) {
     npu_tasks_.push_back(&task);
   }

@@ -54,7 +54,11 @@ class Task::Shard final : public exec::Job {
 };
 
 Task::Task(JobShop* shop, ScheduledJob* job, Work* work)
-    : shop_(shop), job_(job), work_(work), tile_count_(work->tile_count) {
+    : shop_(shop),
+      job_(job),
+      work_(work),
+      pools_(work->pools),
+      tile_count_(work->tile_count) {
   pieces_.push_back({0, work->tile_count});
   event_.task = this;
 }

@@ -124,7 +124,10 @@ class Task {
 
   JobShop* const shop_;
   ScheduledJob* const job_;
-  Work* const work_;  // Until it is done or given up.
+  // Until it is done or given up. A task that has yielded may become done on
+  // another thread at any time, so the decider has copies of what it reads.
+  Work* const work_;
+  const uint32_t pools_;
   const uint32_t tile_count_;
   std::atomic<int32_t> references_{1};
   // Whether the shards of a run must stop, by the parity of the run's number:
