@@ -23,12 +23,10 @@ inline __m256i FirstLanes(int64_t count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
                             _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-template <typename Vector>
-inline void LoadPart(const float* from, int64_t count, Vector* vector) {
-  *vector = _mm256_maskload_ps(from, FirstLanes(count));
+inline __m256 LoadPart(const float* from, int64_t count) {
+  return _mm256_maskload_ps(from, FirstLanes(count));
 }
-template <typename Vector>
-inline void StorePart(const Vector& vector, int64_t count, float* to) {
+inline void StorePart(__m256 vector, int64_t count, float* to) {
   _mm256_maskstore_ps(to, FirstLanes(count), vector);
 }
 

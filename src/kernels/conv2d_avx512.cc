@@ -21,13 +21,11 @@ TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx2,fma")
 namespace takt::kernels {
 namespace {
 
-template <typename Vector>
-inline void LoadPart(const float* from, int64_t count, Vector* vector) {
+inline __m512 LoadPart(const float* from, int64_t count) {
   const auto mask = static_cast<__mmask16>((1u << count) - 1);
-  *vector = _mm512_maskz_loadu_ps(mask, from);
+  return _mm512_maskz_loadu_ps(mask, from);
 }
-template <typename Vector>
-inline void StorePart(const Vector& vector, int64_t count, float* to) {
+inline void StorePart(__m512 vector, int64_t count, float* to) {
   const auto mask = static_cast<__mmask16>((1u << count) - 1);
   _mm512_mask_storeu_ps(to, mask, vector);
 }

@@ -17,13 +17,14 @@
 namespace takt::kernels {
 namespace {
 
-template <typename Vector>
-inline void LoadPart(const float* from, int64_t count, Vector* vector) {
-  *vector = Vector{};
-  for (int64_t i = 0; i < count; ++i) (*vector)[i] = from[i];
+typedef float AlignedVector
+    __attribute__((vector_size(TAKT_CONV_VECTOR_BYTES)));
+inline AlignedVector LoadPart(const float* from, int64_t count) {
+  AlignedVector vector{};
+  for (int64_t i = 0; i < count; ++i) vector[i] = from[i];
+  return vector;
 }
-template <typename Vector>
-inline void StorePart(const Vector& vector, int64_t count, float* to) {
+inline void StorePart(AlignedVector vector, int64_t count, float* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = vector[i];
 }
 
