@@ -49,7 +49,7 @@ static atomic_long fault_call_counts[FAULT_KIND_COUNT];
 /* The first call that fails, from 0 on; -1: none. */
 static atomic_long fault_first[FAULT_KIND_COUNT] = {-1, -1, -1, -1};
 static atomic_bool fault_goes_on; /* All calls after it fail as well. */
-static atomic_long fault_live_blocks;
+__attribute__((unused)) static atomic_long fault_live_blocks;
 
 static inline void fault_disarm(void) {
   for (int kind = 0; kind < FAULT_KIND_COUNT; ++kind) fault_first[kind] = -1;
