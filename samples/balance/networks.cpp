@@ -1,24 +1,18 @@
 #include "networks.h"
 
 #include <algorithm>
-#include <string>
-#include <thread>
 
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
 
-takt::Instance MakeInstance(bool schedules, bool is_real_time) {
+takt::Instance MakeInstance(const char* policy, bool is_real_time) {
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
-  scheduler.policy = schedules ? "job-shop" : "off";
+  scheduler.policy = policy;
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.scheduler = &scheduler;
-  // The scheduler gives work to cores, so each worker stays on its own.
-  const unsigned cpu_count = std::max(1u, std::thread::hardware_concurrency());
-  const std::string cpus = "0-" + std::to_string(cpu_count - 1);
-  if (schedules) options.worker_cpus = cpus.c_str();
   if (is_real_time) {
     options.worker_fifo_priority = 50;
     options.timer_fifo_priority = 70;
@@ -50,7 +44,8 @@ Networks::Networks(Way way, const std::string& directory) {
   const bool is_apart = way == Way::kThreads || way == Way::kFifoThreads;
   for (int i = 0; i < (is_apart ? 3 : 1); ++i) {
     instances_.push_back(
-        MakeInstance(is_takt, is_takt || (way == Way::kFifoThreads && i > 0)));
+        MakeInstance(is_takt ? "job-shop" : "off",
+                     is_takt || (way == Way::kFifoThreads && i > 0)));
   }
   const auto control = is_takt ? TAKT_CRITICALITY_HARD : TAKT_CRITICALITY_SOFT;
   const auto background =
