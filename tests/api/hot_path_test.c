@@ -250,19 +250,27 @@ static void expect_a_clean_path(const char* what, const char* module_path,
   }
   const long number = invocation_count();
   for (long i = 0; i < 2000; ++i) call(function, &argument);
-  const reading_t before = read_counters();
-  for (long i = 0; i < number; ++i) call(function, &argument);
-  const reading_t after = read_counters();
-  printf("%s, %s, %d workers, %ld invocations:", what, device_name,
-         worker_count, number);
-  for (int i = 0; i < COUNTER_COUNT; ++i) {
-    const long seen = after.counts[i] - before.counts[i];
-    printf(" %ld %s%s", seen, kCounterNames[i],
-           i + 1 < COUNTER_COUNT ? "," : "\n");
-    if (i == PARKS_AND_WAKES) continue;
-    if (seen != 0) printf("\n  the last: %s\n", atomic_load(&last_seen[i]));
-    EXPECT(seen == 0);
+  /* A pool grows when more blocks are in use at a time than ever before, as
+   * when the system stops a worker in the middle of a call. That ends. */
+  enum { kRoundMax = 5 };
+  bool is_clean = false;
+  for (int round = 0; round < kRoundMax && !is_clean; ++round) {
+    const reading_t before = read_counters();
+    for (long i = 0; i < number; ++i) call(function, &argument);
+    const reading_t after = read_counters();
+    is_clean = true;
+    printf("%s, %s, %d workers, %ld invocations:", what, device_name,
+           worker_count, number);
+    for (int i = 0; i < COUNTER_COUNT; ++i) {
+      const long seen = after.counts[i] - before.counts[i];
+      printf(" %ld %s%s", seen, kCounterNames[i],
+             i + 1 < COUNTER_COUNT ? "," : "\n");
+      if (i == PARKS_AND_WAKES || seen == 0) continue;
+      printf("\n  the last: %s\n", atomic_load(&last_seen[i]));
+      is_clean = false;
+    }
   }
+  EXPECT(is_clean);
   takt_function_release(function);
   takt_buffer_view_release(view);
   fixture_destroy(&f);
