@@ -31,6 +31,7 @@ class TimerThread final : public TimerService {
   void Arm(Timer* timer, int64_t deadline_ns) override;
   bool Cancel(Timer* timer) override;
   bool FireAnywhere(int64_t now_ns) override;
+  bool FireOverdue() override;
   uint32_t FireDue() override;
   bool StartThread() override {
     MutexLock lock(&shared_->mutex);
@@ -170,6 +171,13 @@ bool TimerThread::FireAnywhere(int64_t now_ns) {
   TAKT_DCHECK(timer->fires_anywhere);
   timer->fire(timer);
   return true;
+}
+
+bool TimerThread::FireOverdue() {
+  const int64_t due_ns = shared_->open_ns.load(std::memory_order_relaxed);
+  if (due_ns == kInfiniteFuture) return false;
+  const int64_t now_ns = NowNs();
+  return now_ns - due_ns >= kOverdueNs && FireAnywhere(now_ns);
 }
 
 uint32_t TimerThread::FireDue() {

@@ -49,6 +49,12 @@ class TimerService {
     (void)now_ns;
     return false;
   }
+  // For threads that work, between two pieces of it. Fires on this thread a
+  // timer that may fire anywhere and is late by kOverdueNs: the system has
+  // taken away the processor of the thread that ought to fire it. Reads the
+  // clock only if such a timer is armed. False if there is none.
+  virtual bool FireOverdue() { return false; }
+  static constexpr int64_t kOverdueNs = 30'000;
   // For a service without a thread: fires the due timers on this thread, and
   // returns how many. Several threads may call it at once.
   virtual uint32_t FireDue() { return 0; }

@@ -234,6 +234,12 @@ class StealingExecutor final : public Executor {
     return state.is_notified() ||
            (state.leave_ns != kInfiniteFuture && NowNs() >= state.leave_ns);
   }
+  // Fires a timer that its own thread has missed. A caller's thread fires none,
+  // because it must return to its call.
+  bool FireOverdueTimer(const ThreadState& state) {
+    return state.slot() != nullptr && timers_ != nullptr &&
+           timers_->FireOverdue();
+  }
   void TrimIfAsked(WorkerSlot& slot);
   // Records an event of this thread, now.
   void RecordHere(EventKind kind, int64_t value);

@@ -185,6 +185,8 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
       state.worker->stops_for_ = stops_for;
     }
     RunRange(state, job, begin, end);
+    // It may have left something more urgent to this thread.
+    if (FireOverdueTimer(state)) RunRest(state, job, end, end);
     if (!is_known) {  // Finds a good length of ranges by trying.
       const int64_t now_ns = NowNs();
       const int64_t range_ns = now_ns - start_ns;

@@ -64,6 +64,7 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
     input_queue_.emplace(function.signature().arguments().size(),
                          options.input_queue_length);
   }
+  release_timer_.fires_anywhere = true;
   begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(priority_));
 }
 
@@ -199,11 +200,12 @@ void Stream::RemoveFollower(Stream* follower) {
   followers_.erase(found);
 }
 
+// Once the timer is armed again, it may fire on another thread, and Stop() may
+// drop its reference.
 void Stream::OnReleaseTime(TimerService::Timer* timer) {
-  Stream* const self = static_cast<Timer*>(timer)->stream;
+  const auto self = Ref<Stream>::Retain(static_cast<Timer*>(timer)->stream);
   const int64_t now_ns = self->now_ns();
-  int64_t origin_ns = 0;
-  bool is_due = false;
+  absl::optional<Released> released;
   bool goes_on = false;
   {
     MutexLock lock(&self->mutex_);
@@ -213,12 +215,14 @@ void Stream::OnReleaseTime(TimerService::Timer* timer) {
       self->clock_.timers->Arm(timer, self->schedule_.next_ns());
       return;
     }
-    is_due = self->is_running_;
-    origin_ns = self->schedule_.next_ns();
-    goes_on = is_due && self->CountTimerRelease(now_ns);
+    if (self->is_running_) {
+      const int64_t origin_ns = self->schedule_.next_ns();
+      goes_on = self->CountTimerRelease(now_ns);
+      released = self->AddRelease(origin_ns, now_ns);
+    }
     self->is_timer_held_ = goes_on;
   }
-  if (is_due) self->ReleaseJob(origin_ns);
+  if (released.has_value()) self->FinishRelease(*released);
   if (!goes_on) self->Release();  // The timer's.
 }
 
@@ -234,27 +238,38 @@ bool Stream::CountTimerRelease(int64_t now_ns) {
 }
 
 void Stream::ReleaseJob(int64_t origin_ns) {
-  absl::optional<PendingRelease> replaced;
-  bool begins = false;
-  uint64_t sequence = 0;
-  const int64_t now_ns = this->now_ns();
+  Released released;
   {
     MutexLock lock(&mutex_);
     if (!is_running_) return;
-    // A closed stream releases its next job before the last one's end.
-    const bool is_overrun = is_busy_ && arrival_ != Arrival::kClosed;
-    sequence = recorder_.CountRelease(is_overrun);
-    const Prediction prediction = PredictLocked(origin_ns, now_ns);
-    replaced = pending_.Add({sequence, origin_ns, now_ns, prediction.q99_ns});
-    if (replaced.has_value()) ++reporting_count_;
-    begins = !std::exchange(is_busy_, true);
+    released = AddRelease(origin_ns, now_ns());
   }
+  FinishRelease(released);
+}
+
+Stream::Released Stream::AddRelease(int64_t origin_ns, int64_t now_ns) {
+  TAKT_DCHECK(is_running_);
+  Released released;
+  released.origin_ns = origin_ns;
+  released.release_ns = now_ns;
+  // A closed stream releases its next job before the last one's end.
+  const bool is_overrun = is_busy_ && arrival_ != Arrival::kClosed;
+  released.sequence = recorder_.CountRelease(is_overrun);
+  const Prediction prediction = PredictLocked(origin_ns, now_ns);
+  released.replaced =
+      pending_.Add({released.sequence, origin_ns, now_ns, prediction.q99_ns});
+  if (released.replaced.has_value()) ++reporting_count_;
+  released.begins = !std::exchange(is_busy_, true);
+  return released;
+}
+
+void Stream::FinishRelease(const Released& released) {
   if (function_->tracer().is_on()) {
-    Record(EventKind::kJobReleased, sequence, now_ns,
-           DeadlineAfter(origin_ns, deadline_after_ns_));
+    Record(EventKind::kJobReleased, released.sequence, released.release_ns,
+           DeadlineAfter(released.origin_ns, deadline_after_ns_));
   }
-  if (replaced.has_value()) DropPending(*replaced);
-  if (!begins) return;
+  if (released.replaced.has_value()) DropPending(*released.replaced);
+  if (!released.begins) return;
   Retain();  // While the stream is busy.
   SubmitBegin();
 }

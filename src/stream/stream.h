@@ -149,8 +149,19 @@ class Stream final : public Object {
   bool CountTimerRelease(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddFollower(Stream* follower) ABSL_LOCKS_EXCLUDED(mutex_);
   void RemoveFollower(Stream* follower) ABSL_LOCKS_EXCLUDED(mutex_);
+  // A job that was released, and what is to be done about it without the lock.
+  struct Released {
+    uint64_t sequence = 0;
+    int64_t origin_ns = 0;
+    int64_t release_ns = 0;
+    absl::optional<PendingRelease> replaced;
+    bool begins = false;
+  };
   // Releases a job that was due at `origin_ns`.
   void ReleaseJob(int64_t origin_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  Released AddRelease(int64_t origin_ns, int64_t now_ns)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishRelease(const Released& released) ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends a job that a later release has replaced.
   void DropPending(const PendingRelease& release) ABSL_LOCKS_EXCLUDED(mutex_);
   void ReleaseFollowers(const StreamJob& job,

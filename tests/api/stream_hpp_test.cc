@@ -1,7 +1,9 @@
 // The C++ face of streams. stream_test.c tests their behaviour.
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -45,6 +47,18 @@ TEST_F(StreamHppTest, TakesInputsAndGivesOutputs) {
             std::vector<float>(4, 6));
   EXPECT_EQ(output->job.outcome, TAKT_STREAM_OUTCOME_MET);
   EXPECT_EQ(stream.statistics().met_count, 1u);
+}
+
+// Its timer fires on its own thread or, late, on a worker.
+TEST_F(StreamHppTest, MayGoWhileItReleases) {
+  const takt::Function twice = Find("twice");
+  for (int i = 0; i < 300; ++i) {
+    auto stream = takt::Stream::Create(twice, {.period_ns = 20'000}).value();
+    ASSERT_TRUE(stream.SetInput({Tensor(3)}).ok());
+    ASSERT_TRUE(stream.Start(takt_clock_now_ns()).ok());
+    std::this_thread::sleep_for(std::chrono::microseconds(i % 100));
+    stream.Stop();
+  }
 }
 
 TEST_F(StreamHppTest, CallsItsCallbacksUntilItIsDestroyed) {

@@ -156,6 +156,24 @@ TEST(TimerServiceTest, TheServicesThreadFiresThoseTimersToo) {
   EXPECT_FALSE(service->FireAnywhere(kFarNs));
 }
 
+TEST(TimerServiceTest, FireOverdueFiresTimersThatTheThreadHasMissed) {
+  TimerThreadOptions options;
+  options.has_no_thread = true;
+  const std::shared_ptr<TimerService> service = CreateTimerThread(options);
+  EXPECT_FALSE(service->FireOverdue());
+  TestTimer own, soon, missed;
+  soon.fires_anywhere = missed.fires_anywhere = true;
+  service->Arm(&own, 0);
+  service->Arm(&soon, kFarNs);
+  EXPECT_FALSE(service->FireOverdue());
+  service->Arm(&missed, NowNs() - TimerService::kOverdueNs);
+  EXPECT_TRUE(service->FireOverdue());
+  EXPECT_TRUE(missed.fired.HasBeenNotified());
+  EXPECT_FALSE(service->FireOverdue());
+  EXPECT_TRUE(service->Cancel(&own));
+  EXPECT_TRUE(service->Cancel(&soon));
+}
+
 // Several threads arm and cancel: each timer either fires or is cancelled.
 TEST(TimerServiceTest, EachTimerFiresOrIsCancelled) {
   const std::shared_ptr<TimerService> service = CreateTimerThread();

@@ -416,10 +416,59 @@ class PassiveTimers final : public TimerService {
     return true;
   }
 
+  bool FireOverdue() override { return FireAnywhere(0); }
+
   std::atomic<bool> is_due{false};
   Executor* executor = nullptr;
   Job* job = nullptr;
 };
+
+// The only worker is in the middle of a job when the timer is overdue.
+class MissedTimerJob final : public Job {
+ public:
+  MissedTimerJob(PassiveTimers* timers, const CountingJob* urgent)
+      : timers_(timers), urgent_(urgent) {
+    tile_count = 1000;
+  }
+  uint32_t RunTiles(uint32_t begin, uint32_t end, Worker& worker) override {
+    for (uint32_t i = begin; i < end;) {
+      if (i == 10) timers_->is_due = true;
+      if (urgent_->finished == 0) ++tiles_before;
+      if (++i < end && worker.IsPreempted()) return i;
+    }
+    return end;
+  }
+  void Finish(Worker&) override { is_finished = true; }
+
+  uint32_t tiles_before = 0;  // Those that ran before the urgent job's end.
+  std::atomic<bool> is_finished{false};
+
+ private:
+  PassiveTimers* const timers_;
+  const CountingJob* const urgent_;
+};
+
+TEST(ExecutorTimersTest, AWorkerFiresAnOverdueTimerBetweenTiles) {
+  const auto timers = std::make_shared<PassiveTimers>();
+  Executor::Options options;
+  options.worker_count = options.concurrency_max = 1;
+  options.backup_threads = false;
+  options.timers = timers;
+  auto executor = Executor::Create(options);
+  ASSERT_TRUE(executor.ok());
+  CountingJob urgent(1);
+  urgent.lane = kLaneCount - 1;
+  timers->executor = executor->get();
+  timers->job = &urgent;
+  MissedTimerJob job(timers.get(), &urgent);
+  job.lane = 0;
+  job.expected_tile_ns = 10'000;
+  (*executor)->Submit(&job);
+  EXPECT_TRUE(BecomesTrue([&] { return job.is_finished.load(); }));
+  EXPECT_EQ(urgent.finished, 1);
+  EXPECT_LT(job.tiles_before, 20u);
+  (*executor)->Shutdown();
+}
 
 // The thread that fires a timer runs the job that this submits, however short
 // its search may be.
