@@ -1,5 +1,6 @@
 // A TimerHeap keeps the timers of a TimerService in the order of their
-// deadlines.
+// deadlines. It is a pairing heap (Fredman, Sedgewick, Sleator and Tarjan,
+// 1986) of nodes that their owners embed, so no call needs memory.
 //
 // Thread-safety: none.
 #ifndef TAKT_BASE_TIMER_HEAP_H_
@@ -7,7 +8,6 @@
 
 #include <cstdint>
 
-#include "base/intrusive_heap.h"
 #include "base/timer_service.h"
 
 namespace takt {
@@ -16,29 +16,21 @@ class TimerHeap {
  public:
   using Timer = TimerService::Timer;
 
-  bool empty() const { return timers_.empty(); }
+  bool empty() const { return earliest_ == nullptr; }
   // The earliest deadline; kInfiniteFuture if there is none.
   int64_t next_deadline_ns() const;
 
   // `timer` is idle.
-  void Push(Timer* timer, int64_t deadline_ns);
+  void Push(Timer* timer, int64_t deadline_ns) noexcept;
   // False if the timer is not in the heap.
-  bool Remove(Timer* timer);
+  bool Remove(Timer* timer) noexcept;
   // The earliest timer if it is due at `now_ns`, now idle; else nullptr.
   // Timers of the same deadline come in any order.
-  Timer* PopDue(int64_t now_ns);
+  Timer* PopDue(int64_t now_ns) noexcept;
 
  private:
-  struct EarliestFirst {
-    static bool Before(const Timer& a, const Timer& b) {
-      return a.deadline_ns < b.deadline_ns;
-    }
-    static size_t& PositionOf(Timer& timer) { return timer.position; }
-  };
-  using Heap = IntrusiveHeap<Timer, EarliestFirst>;
-  static_assert(Heap::kOutside == Timer::kIdle);
-
-  Heap timers_;
+  // The root: no timer is earlier than its parent.
+  Timer* earliest_ = nullptr;
 };
 
 }  // namespace takt

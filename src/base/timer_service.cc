@@ -139,7 +139,7 @@ bool TimerThread::TryToStart() {
 
 void TimerThread::Arm(Timer* timer, int64_t deadline_ns) {
   MutexLock lock(&shared_->mutex);
-  TAKT_CHECK(timer->position == Timer::kIdle && timer->fire != nullptr);
+  TAKT_CHECK(!timer->is_armed && timer->fire != nullptr);
   const bool earliest = deadline_ns < shared_->next_deadline_ns();
   shared_->HeapOf(*timer).Push(timer, deadline_ns);
   shared_->PublishOpen();

@@ -1,5 +1,5 @@
 // A TimerService runs small callbacks at their deadlines. A timer is a node
-// that its owner embeds, so arming one allocates nothing once warm.
+// that its owner embeds, so arming one allocates nothing and cannot fail.
 //
 // Thread-safety: every method may run on any thread.
 #ifndef TAKT_BASE_TIMER_SERVICE_H_
@@ -27,9 +27,13 @@ class TimerService {
     bool fires_anywhere = false;
 
     // Used by the service.
-    static constexpr size_t kIdle = ~size_t{0};
     int64_t deadline_ns = 0;
-    size_t position = kIdle;  // In the service's heap.
+    bool is_armed = false;
+    // In the service's heap. `previous` is the next newer child of the same
+    // parent, or the parent.
+    Timer* previous = nullptr;
+    Timer* next_sibling = nullptr;
+    Timer* first_child = nullptr;
   };
 
   virtual ~TimerService() = default;

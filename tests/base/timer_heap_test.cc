@@ -1,6 +1,9 @@
 #include "base/timer_heap.h"
 
 #include <algorithm>
+#include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -24,7 +27,7 @@ TEST(TimerHeapTest, PopsOnlyDueTimers) {
   heap.Push(&timer, 10);
   EXPECT_EQ(heap.PopDue(9), nullptr);
   EXPECT_EQ(heap.PopDue(10), &timer);
-  EXPECT_EQ(timer.position, Timer::kIdle);
+  EXPECT_FALSE(timer.is_armed);
   EXPECT_EQ(heap.PopDue(10), nullptr);
 }
 
@@ -58,6 +61,36 @@ TEST(TimerHeapTest, TakesATimerAgain) {
   EXPECT_EQ(heap.PopDue(10), &timer);
   heap.Push(&timer, 20);
   EXPECT_EQ(heap.next_deadline_ns(), 20);
+}
+
+// Random calls, beside a sorted set.
+TEST(TimerHeapTest, KeepsTheOrderThroughRandomCalls) {
+  std::mt19937 random(5);
+  std::vector<Timer> timers(100);
+  TimerHeap heap;
+  std::set<std::pair<int64_t, Timer*>> expected;
+  for (int step = 0; step < 20000; ++step) {
+    Timer* const timer = &timers[random() % timers.size()];
+    if (timer->is_armed && random() % 2 == 0) {
+      expected.erase({timer->deadline_ns, timer});
+      EXPECT_TRUE(heap.Remove(timer));
+    } else if (!timer->is_armed) {
+      heap.Push(timer, random() % 50);
+      expected.insert({timer->deadline_ns, timer});
+    } else {
+      const int64_t now_ns = random() % 20;
+      Timer* const due = heap.PopDue(now_ns);
+      const bool is_due =
+          !expected.empty() && expected.begin()->first <= now_ns;
+      ASSERT_EQ(due != nullptr, is_due);
+      if (due == nullptr) continue;
+      EXPECT_EQ(due->deadline_ns, expected.begin()->first);
+      ASSERT_EQ(expected.erase({due->deadline_ns, due}), 1u);
+    }
+    ASSERT_EQ(heap.empty(), expected.empty());
+    ASSERT_EQ(heap.next_deadline_ns(),
+              expected.empty() ? kInfiniteFuture : expected.begin()->first);
+  }
 }
 
 }  // namespace
