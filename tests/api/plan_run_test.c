@@ -463,11 +463,14 @@ static void a_plan_that_cannot_be_moved_is_planned_anew(void) {
   scene_destroy(&s);
 }
 
-/* While the planned core is lost, jobs run on the other one. When it is back,
- * it gets the jobs from the next period on. */
+/* While the planned core is lost, jobs run on the other one, or wait if there
+ * is none. When it is back, it gets the jobs from the next period on. */
 static void a_plan_continues_without_a_core_that_is_lost(void) {
   scene_t s;
   scene_init(&s, 50, CYCLIC);
+  size_t core_count = 0;
+  REQUIRE_OK(
+      takt_scheduler_query_resources(s.f.instance, 0, NULL, &core_count));
   const takt_plan_binding_t bindings[2] = {bind(&s, "s"), bind(&s, "t")};
   takt_plan_run_options_t options = patient(TAKT_PLAN_MODE_ADAPTIVE);
   options.timing.repair_budget_ns = 5000000;
@@ -478,9 +481,11 @@ static void a_plan_continues_without_a_core_that_is_lost(void) {
   AWAIT(report_of(run).in_place_count >= 3);
   REQUIRE_OK(takt_scheduler_set_available(s.f.instance, 0, false));
   EXPECT(report_of(run).divergence_count == 1);
-  AWAIT(s.seen.event_counts[TAKT_PLAN_EVENT_LOST] > 0);
-  const int done_count = s.seen.done_count;
-  AWAIT(s.seen.done_count >= done_count + 5);
+  if (core_count > 1) {
+    AWAIT(s.seen.event_counts[TAKT_PLAN_EVENT_LOST] > 0);
+    const int done_count = s.seen.done_count;
+    AWAIT(s.seen.done_count >= done_count + 5);
+  }
   REQUIRE_OK(takt_scheduler_set_available(s.f.instance, 0, true));
   const uint64_t in_place_count = report_of(run).in_place_count;
   AWAIT(report_of(run).in_place_count >= in_place_count + 3);
