@@ -61,6 +61,11 @@ typedef enum takt_stream_arrival_t {
   TAKT_STREAM_ARRIVAL_CLOSED = 2,
   // The end of a job of the stream `after`.
   TAKT_STREAM_ARRIVAL_AFTER = 3,
+  // Short names.
+  TAKT_ARRIVAL_PERIODIC = TAKT_STREAM_ARRIVAL_PERIODIC,
+  TAKT_ARRIVAL_INPUT = TAKT_STREAM_ARRIVAL_INPUT,
+  TAKT_ARRIVAL_CLOSED = TAKT_STREAM_ARRIVAL_CLOSED,
+  TAKT_ARRIVAL_AFTER = TAKT_STREAM_ARRIVAL_AFTER,
 } takt_stream_arrival_t;
 
 // The treatment of a job whose deadline passes before its end.
