@@ -1,6 +1,6 @@
 // The convolutions of bytes for x86-64 with AVX-512 VNNI: six pixels by four
-// blocks. The dot product takes unsigned inputs, so 128 is added to each, and
-// 128 times the weights is taken off the sums.
+// blocks, or twelve by two. The dot product takes unsigned inputs, so 128 is
+// added to each, and 128 times the weights is taken off the sums.
 #include "kernels/conv2d_i8.h"
 
 #if defined(__x86_64__)
@@ -22,8 +22,10 @@ TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma")
 namespace takt::kernels {
 namespace {
 
-constexpr int kPixels = 6;
 constexpr int kBlocks = 4;
+constexpr int kPixelsMax = 12;
+// As many sums as hide the time of a product, and fit into the registers.
+constexpr int PixelsOf(int64_t blocks) { return blocks <= 2 ? 12 : 6; }
 constexpr bool kHasOffset = true;
 
 template <typename Sum>

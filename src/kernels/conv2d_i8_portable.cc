@@ -7,8 +7,9 @@
 namespace takt::kernels {
 namespace {
 
-constexpr int kPixels = 2;
 constexpr int kBlocks = 1;
+constexpr int kPixelsMax = 4;
+constexpr int PixelsOf(int64_t) { return 2; }
 constexpr bool kHasOffset = false;
 
 // Sums wrap, as -fwrapv would have it.
